@@ -1,0 +1,102 @@
+# SlimGraph. `make run` and `make test` are all that a first visit needs.
+#
+#   make            the slimgraph command and library, optimised       make run      a first job on 4 nodes
+#   make debug      with assertions of the standard library, -O0       make test     all tests, one count
+#   make asan       the unit tests under address + undefined sanitizer make tsan     … under thread sanitizer
+#   make format     rewrite the code in the house format               make lint     format check + clang-tidy
+#   make bench      the measured bars, each as a ratio in one run       make fuzz     a short run of every fuzzer
+#   make install    PREFIX=/usr/local DESTDIR=                          make clean
+#
+# MODE=release|debug|asan|tsan|fuzz chooses build/MODE.
+
+MODE    ?= release
+BUILD   ?= build/$(MODE)
+PREFIX  ?= /usr/local
+DESTDIR ?=
+VERSION := 0.1.0
+
+# ---- what it needs -----------------------------------------------------------------------------
+APT_PACKAGES := g++ make mpich libmpich-dev libcli11-dev libfmt-dev libspdlog-dev libexpected-dev \
+  nlohmann-json3-dev libxxhash-dev libzstd-dev zlib1g-dev libhwy-dev libnuma-dev pkg-config \
+  libboost-dev libboost-context-dev libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev \
+  python3 cmake
+APT_LINT_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev
+
+# ---- compiler ----------------------------------------------------------------------------------
+CXX      := mpicxx.mpich
+WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Werror
+COMMON   := -std=c++20 -pthread -fopenmp -g $(WARNINGS) -I. -DSLIMGRAPH_VERSION='"$(VERSION)"'
+MODE_release := -O3 -fno-omit-frame-pointer
+MODE_debug   := -O0 -D_GLIBCXX_ASSERTIONS
+MODE_asan    := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer \
+                -D_GLIBCXX_ASSERTIONS
+MODE_tsan    := -O1 -fsanitize=thread -fno-omit-frame-pointer
+MODE_fuzz    := -O1 -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all
+ifeq ($(MODE),fuzz)
+export MPICH_CXX := clang++
+COMMON := $(filter-out -fopenmp,$(COMMON))
+endif
+CXXFLAGS += $(COMMON) $(MODE_$(MODE))
+LDLIBS   := -lfmt -lxxhash -lzstd -lz -lhwy -lhwy_contrib -lnuma -ldl
+
+# ---- sources: a new file needs no line here ----------------------------------------------------
+LIB_SOURCES := $(wildcard slimgraph/*/*.cc slimgraph/*/internal/*.cc \
+                 dgemini/*.cc dkudu/*.cc txnlayer/*.cc)
+APP_SOURCES := $(wildcard apps/*.cc)
+TEST_NAMES  := $(sort $(foreach d,$(wildcard tests/*/*_test.cc),$(notdir $(patsubst %/,%,$(dir $(d))))))
+BENCHES     := $(patsubst tests/bench/%.cc,%,$(wildcard tests/bench/*.cc))
+FUZZERS     := $(patsubst tests/fuzz/%.cc,%,$(wildcard tests/fuzz/*_fuzz.cc))
+
+objects      = $(patsubst %.cc,$(BUILD)/obj/%.o,$(1))
+LIBRARY     := $(BUILD)/libslimgraph.a
+COMMAND     := $(BUILD)/slimgraph
+TESTS       := $(TEST_NAMES:%=$(BUILD)/tests/%_test)
+
+.PHONY: all debug asan tsan run test unit-tests format lint bench fuzz install clean deps lint-deps
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: $(COMMAND)
+
+# ---- dependencies ------------------------------------------------------------------------------
+deps: build/.deps
+build/.deps: Makefile
+	@mkdir -p build && .ci/install-packages $(APT_PACKAGES) && touch $@
+lint-deps: build/.lint-deps
+build/.lint-deps: Makefile
+	@mkdir -p build && .ci/install-packages $(APT_LINT_PACKAGES) && touch $@
+
+# ---- build -------------------------------------------------------------------------------------
+$(BUILD)/obj/%.o: %.cc | build/.deps
+	@mkdir -p $(@D)
+	@echo "  CXX  $<"
+	@$(CXX) $(CXXFLAGS) -MMD -MP -c $< -o $@
+
+$(LIBRARY): $(call objects,$(LIB_SOURCES))
+	@rm -f $@
+	@ar rcs $@ $^
+
+$(COMMAND): $(call objects,$(APP_SOURCES)) $(LIBRARY)
+	@echo "  LINK $@"
+	@$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
+
+define test_binary
+$(BUILD)/tests/$(1)_test: $$(call objects,$$(wildcard tests/$(1)/*.cc tests/support/*.cc)) $(LIBRARY)
+	@mkdir -p $$(@D)
+	@echo "  LINK $$@"
+	@$$(CXX) $$(CXXFLAGS) $$^ -lrapidcheck -lgtest -lgmock $$(LDLIBS) -o $$@
+endef
+$(foreach name,$(TEST_NAMES),$(eval $(call test_binary,$(name))))
+
+$(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(LIBRARY)
+	@mkdir -p $(@D)
+	@$(CXX) $(CXXFLAGS) $^ -lbenchmark $(LDLIBS) -o $@
+
+$(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(LIBRARY)
+	@mkdir -p $(@D)
+	@$(CXX) $(CXXFLAGS) -fsanitize=fuzzer $^ $(LDLIBS) -o $@
+
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
+
+clean:
+	rm -rf build

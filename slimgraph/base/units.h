@@ -1,0 +1,24 @@
+// Numbers as people write and read them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "slimgraph/base/result.h"
+
+namespace slimgraph {
+
+// "64KiB", "1.5G", "4096": K, M, G and T are powers of 1024, with or without "iB" or "B".
+Result<std::uint64_t> ParseBytes(std::string_view text);
+
+// 1536 -> "1.5 KiB"
+std::string FormatBytes(std::uint64_t bytes);
+
+// 1234567 -> "1,234,567"
+std::string FormatCount(std::uint64_t count);
+
+// 0.00123 -> "1.23 ms"
+std::string FormatSeconds(double seconds);
+
+}  // namespace slimgraph
