@@ -41,7 +41,8 @@ class Channel {
                     const std::function<void(const Message&)>& receive) = 0;
 
   // Sends, or returns false when there is no room now (Poll makes room). Messages from one endpoint
-  // to another arrive in order. A message to a lost node vanishes.
+  // to another arrive in order. A message to a lost node vanishes. `to` may be on the own node. May
+  // be called from within `receive`.
   virtual bool Send(EndpointAddress to, const Message& message) = 0;
 
   // Sleeps until Poll may have something to do, Wake() is called or the time is over. Costs no

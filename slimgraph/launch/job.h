@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,7 +20,7 @@
 namespace slimgraph {
 
 class ControlPlane;
-class LauncherLink;
+struct Loss;
 
 // Where a process stands in a job that is being put together.
 struct Place {
@@ -34,6 +35,25 @@ struct Place {
 enum class OnLoss {
   kEndJob,  // one line is printed for the whole job, and every process exits
   kReport,  // alive() turns false and watchers are called; the rest goes on
+};
+
+// A function that is called when a node is lost, as long as this lives. Once it is destroyed, the
+// function is not running and will not run.
+class LossWatch {
+ public:
+  struct Watcher {
+    std::mutex mutex;
+    std::function<void(NodeId)> call;
+  };
+  LossWatch() = default;
+  explicit LossWatch(std::shared_ptr<Watcher> watcher) : watcher_(std::move(watcher)) {}
+  LossWatch(LossWatch&&) = default;
+  LossWatch& operator=(LossWatch&& other) noexcept;
+  ~LossWatch() { Stop(); }
+
+ private:
+  void Stop();
+  std::shared_ptr<Watcher> watcher_;
 };
 
 class Job {
@@ -60,8 +80,9 @@ class Job {
   // The first node that was lost, as one line; empty while there is none.
   std::string loss() const;
 
-  // Calls `watcher` from the control thread after a node was lost. It must not block.
-  void WatchLoss(std::function<void(NodeId)> watcher);
+  // Calls `watcher` from the control thread after a node was lost, until the watch is destroyed.
+  // It must not block.
+  [[nodiscard]] LossWatch WatchLoss(std::function<void(NodeId)> watcher);
 
   // Whether two nodes share a kernel, a network and so their memory.
   bool same_host(NodeId a, NodeId b) const { return hosts_[a] == hosts_[b]; }
@@ -71,7 +92,7 @@ class Job {
   const std::string& address(NodeId node) const { return addresses_[node]; }
 
   // Ends the job for everyone: one line with this node's name and the error, the error's exit code.
-  // Does not return under OnLoss::kEndJob.
+  // Under OnLoss::kEndJob the process ends soon after, whatever its threads do.
   void Fail(const Error& error);
 
   // Collective: waits until all nodes are here, then takes leave of them. The destructor does
@@ -79,14 +100,18 @@ class Job {
   Status Leave(int exit_code);
 
  private:
-  Job() = default;
-  void EndProcess(NodeId lost, int exit_code, const std::string& reason);
+  struct Launched;
+  Job();
+  static Result<std::unique_ptr<Job>> Form(Place place, OnLoss on_loss,
+                                           std::unique_ptr<Launched> launched,
+                                           std::vector<int> depends_on);
+  [[noreturn]] void EndProcess(const Loss& loss);
 
   NodeId self_ = 0;
   NodeId nodes_ = 1;
   std::vector<std::uint32_t> hosts_;
   std::vector<std::string> addresses_;
-  std::unique_ptr<LauncherLink> launcher_;
+  std::unique_ptr<Launched> launched_;
   std::unique_ptr<ControlPlane> control_;
 };
 
