@@ -27,7 +27,7 @@ std::string NewSecret() {
 }
 
 // "identity secret host:port,host:port…" with '|' between, as PMI values hold no blanks.
-std::string DescribeHub(const Place& place, const std::string& identity) {
+std::string DescribeHub(const JobPlace& place, const std::string& identity) {
   const char* const named = std::getenv("SLIMGRAPH_HOST");
   std::string text = identity + "|" + place.secret + "|";
   const auto hosts = named != nullptr ? std::vector<std::string>{named} : HostAddresses();
@@ -38,7 +38,7 @@ std::string DescribeHub(const Place& place, const std::string& identity) {
   return text;
 }
 
-Status ReadHub(std::string_view text, const std::string& identity, Place& place) {
+Status ReadHub(std::string_view text, const std::string& identity, JobPlace& place) {
   const std::size_t first = text.find('|');
   const std::size_t second = text.find('|', first + 1);
   if (second == std::string_view::npos) return EnvironmentError("PMI lost node 0's address");
@@ -50,8 +50,8 @@ Status ReadHub(std::string_view text, const std::string& identity, Place& place)
   return {};
 }
 
-Result<Place> PlaceFromPmi(Pmi& pmi) {
-  Place place;
+Result<JobPlace> PlaceFromPmi(Pmi& pmi) {
+  JobPlace place;
   place.self = pmi.rank();
   place.nodes = pmi.size();
   const std::string identity = HostIdentity();
@@ -87,18 +87,18 @@ Result<std::unique_ptr<Job>> Job::JoinFromEnvironment() {
   SLIM_ASSIGN(Pmi pmi, Pmi::Open());
   // hydra tells survivors of a death by this signal; we hear of it from the control plane.
   std::signal(SIGUSR1, SIG_IGN);
-  SLIM_ASSIGN(Place place, PlaceFromPmi(pmi));
+  SLIM_ASSIGN(JobPlace place, PlaceFromPmi(pmi));
   std::vector<int> depends_on{pmi.fd()};
   if (link) depends_on.push_back(link->fd());
   auto launched = std::make_unique<Launched>(Launched{pmi, std::move(link)});
   return Form(std::move(place), OnLoss::kEndJob, std::move(launched), std::move(depends_on));
 }
 
-Result<std::unique_ptr<Job>> Job::Join(Place place, OnLoss on_loss) {
+Result<std::unique_ptr<Job>> Job::Join(JobPlace place, OnLoss on_loss) {
   return Form(std::move(place), on_loss, nullptr, {});
 }
 
-Result<std::unique_ptr<Job>> Job::Form(Place place, OnLoss on_loss,
+Result<std::unique_ptr<Job>> Job::Form(JobPlace place, OnLoss on_loss,
                                        std::unique_ptr<Launched> launched,
                                        std::vector<int> depends_on) {
   std::unique_ptr<Job> job(new Job);

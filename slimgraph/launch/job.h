@@ -23,7 +23,7 @@ class ControlPlane;
 struct Loss;
 
 // Where a process stands in a job that is being put together.
-struct Place {
+struct JobPlace {
   NodeId self = 0;
   NodeId nodes = 1;
   UniqueFd listener;        // node 0: the socket on which the others arrive
@@ -61,7 +61,7 @@ class Job {
   // Joins the job that mpiexec or srun describes in the environment; alone where there is none.
   static Result<std::unique_ptr<Job>> JoinFromEnvironment();
 
-  static Result<std::unique_ptr<Job>> Join(Place place, OnLoss on_loss);
+  static Result<std::unique_ptr<Job>> Join(JobPlace place, OnLoss on_loss);
 
   // A job of one node: no connection, no thread.
   static std::unique_ptr<Job> Alone();
@@ -102,7 +102,7 @@ class Job {
  private:
   struct Launched;
   Job();
-  static Result<std::unique_ptr<Job>> Form(Place place, OnLoss on_loss,
+  static Result<std::unique_ptr<Job>> Form(JobPlace place, OnLoss on_loss,
                                            std::unique_ptr<Launched> launched,
                                            std::vector<int> depends_on);
   [[noreturn]] void EndProcess(const Loss& loss);

@@ -70,8 +70,8 @@ std::vector<std::uint64_t> Traffic::Numbers() const {
 }
 
 void Traffic::Add(const std::vector<std::uint64_t>& numbers) {
-  SLIM_CHECK(numbers.size() % 6 == 0);
-  for (std::size_t i = 0; i < numbers.size(); i += 6) {
+  SLIM_CHECK(numbers.size() % kNumbersPerCount == 0);
+  for (std::size_t i = 0; i < numbers.size(); i += kNumbersPerCount) {
     const auto peer = static_cast<NodeId>(numbers[i + 1] / kNumTrafficKinds);
     const auto kind = static_cast<TrafficKind>(numbers[i + 1] % kNumTrafficKinds);
     at(static_cast<StageId>(numbers[i]), peer, kind) +=

@@ -38,7 +38,9 @@ class Traffic {
   TrafficCount OfStage(StageId stage) const;
   TrafficCount OfPeer(NodeId peer) const;
 
-  // Numbers as one list, to be exchanged between nodes; Add takes such a list of any node.
+  // All counts as one list, to be exchanged between nodes: for each kNumbersPerCount numbers, the
+  // first of them the stage. Add takes such a list of any node.
+  static constexpr std::size_t kNumbersPerCount = 6;
   std::vector<std::uint64_t> Numbers() const;
   void Add(const std::vector<std::uint64_t>& numbers);
   void Add(const Traffic& other);

@@ -18,7 +18,7 @@ namespace slimgraph {
 namespace {
 
 // The work of one child; its exit code.
-int BeNode(Place place, OnLoss on_loss, const std::function<void(Job&)>& body) {
+int BeNode(JobPlace place, OnLoss on_loss, const std::function<void(Job&)>& body) {
   auto job = Job::Join(std::move(place), on_loss);
   if (!job) {
     fmt::print(stderr, "cannot join: {}\n", job.error().message);
@@ -81,7 +81,7 @@ NodesEnd RunNodes(NodeId nodes, OnLoss on_loss, const std::function<void(Job&)>&
       ::dup2(pipe[1], STDOUT_FILENO);
       ::dup2(pipe[1], STDERR_FILENO);
       ::close(pipe[1]);
-      Place place;
+      JobPlace place;
       place.self = node;
       place.nodes = nodes;
       place.hub_address = hub;

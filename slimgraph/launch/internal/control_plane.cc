@@ -26,7 +26,7 @@ ControlPlane::ControlPlane(NodeId self, NodeId nodes)
   for (auto& alive : alive_) alive = true;
 }
 
-Result<std::unique_ptr<ControlPlane>> ControlPlane::Form(Place place,
+Result<std::unique_ptr<ControlPlane>> ControlPlane::Form(JobPlace place,
                                                          std::string_view host_identity,
                                                          std::function<void(const Loss&)> on_loss,
                                                          std::vector<int> depends_on,

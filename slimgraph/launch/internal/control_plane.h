@@ -37,7 +37,7 @@ class ControlPlane {
 
   // Collective. `on_loss` is called on the control thread, on every node, once for each lost node;
   // `depends_on` are descriptors whose end (the launcher's, say) ends this node: `on_orphaned`.
-  static Result<std::unique_ptr<ControlPlane>> Form(Place place, std::string_view host_identity,
+  static Result<std::unique_ptr<ControlPlane>> Form(JobPlace place, std::string_view host_identity,
                                                     std::function<void(const Loss&)> on_loss,
                                                     std::vector<int> depends_on,
                                                     std::function<void()> on_orphaned);
@@ -65,8 +65,8 @@ class ControlPlane {
   };
 
   ControlPlane(NodeId self, NodeId nodes);
-  Status GatherPeers(Place& place, std::string_view identity);
-  Status ArriveAtHub(const Place& place, std::string_view identity);
+  Status GatherPeers(JobPlace& place, std::string_view identity);
+  Status ArriveAtHub(const JobPlace& place, std::string_view identity);
   void Run();
   void HearFrom(Peer& peer);
   void Handle(Peer& peer, Frame frame);

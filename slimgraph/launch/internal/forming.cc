@@ -34,7 +34,7 @@ std::optional<Frame> AwaitFrame(int fd, FrameReader& reader, std::uint64_t deadl
 
 }  // namespace
 
-Status ControlPlane::GatherPeers(Place& place, std::string_view identity) {
+Status ControlPlane::GatherPeers(JobPlace& place, std::string_view identity) {
   const std::uint64_t deadline_ns = NowNs() + kFormingNs;
   std::map<std::string, std::uint32_t, std::less<>> host_index{{std::string(identity), 0}};
   roster_.hosts.assign(nodes_, 0);
@@ -70,7 +70,7 @@ Status ControlPlane::GatherPeers(Place& place, std::string_view identity) {
   return {};
 }
 
-Status ControlPlane::ArriveAtHub(const Place& place, std::string_view identity) {
+Status ControlPlane::ArriveAtHub(const JobPlace& place, std::string_view identity) {
   Peer hub;
   SLIM_ASSIGN(hub.fd, ConnectToAny(place.hub_address, kConnectMs));
   SetUpControlSocket(hub.fd.get());
