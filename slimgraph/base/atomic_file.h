@@ -1,5 +1,6 @@
-// An output file that appears whole under its name, or not at all. Until Commit it has no name where
-// the file system allows that (O_TMPFILE), so that even a killed process leaves nothing behind.
+// An output file that appears whole under its name, or not at all. Until Commit it has no name
+// where the file system allows that (O_TMPFILE), so that even a killed process leaves nothing
+// behind.
 #pragma once
 
 #include <cstdint>

@@ -18,8 +18,8 @@ std::size_t UsableThreads();
 // 0 threads stands for UsableThreads(). The error of the lowest index is returned.
 Status RunOnThreads(std::size_t threads, const std::function<Status(std::size_t)>& body);
 
-// Runs piece(0) .. piece(count - 1). After a failure no further piece is started; as pieces start in
-// ascending order, the error returned is that of the first piece that fails.
+// Runs piece(0) .. piece(count - 1). After a failure no further piece is started; as pieces start
+// in ascending order, the error returned is that of the first piece that fails.
 Status ParallelFor(std::size_t count, std::size_t threads,
                    const std::function<Status(std::size_t)>& piece);
 
