@@ -1,0 +1,56 @@
+#include "slimgraph/base/file_io.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace slimgraph {
+
+Result<UniqueFd> OpenForReading(const std::string& path) {
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) {
+    const int reason = errno;
+    if (reason == ENOENT) return InputError("{}: there is no such file", path);
+    return EnvironmentError("{}: cannot open: {}", path, std::strerror(reason));
+  }
+  return fd;
+}
+
+Result<std::uint64_t> FileSize(const UniqueFd& fd, const std::string& path) {
+  struct stat info;
+  if (::fstat(fd.get(), &info) != 0) {
+    return EnvironmentError("{}: cannot tell its size: {}", path, std::strerror(errno));
+  }
+  if (!S_ISREG(info.st_mode)) return InputError("{}: expected a regular file", path);
+  return static_cast<std::uint64_t>(info.st_size);
+}
+
+Result<std::size_t> ReadAt(const UniqueFd& fd, const std::string& path, std::uint64_t offset,
+                           MutableBytes into) {
+  std::size_t done = 0;
+  while (done < into.size()) {
+    const ssize_t got = ::pread(fd.get(), into.data() + done, into.size() - done,
+                                static_cast<off_t>(offset + done));
+    if (got == 0) break;
+    if (got < 0) {
+      if (errno == EINTR) continue;
+      return EnvironmentError("{}: cannot read: {}", path, std::strerror(errno));
+    }
+    done += static_cast<std::size_t>(got);
+  }
+  return done;
+}
+
+Status ReadExactlyAt(const UniqueFd& fd, const std::string& path, std::uint64_t offset,
+                     MutableBytes into) {
+  SLIM_ASSIGN(const std::size_t got, ReadAt(fd, path, offset, into));
+  if (got < into.size()) {
+    return EnvironmentError("{}: the file shrank while it was read: it now ends at byte {}", path,
+                            offset + got);
+  }
+  return {};
+}
+
+}  // namespace slimgraph

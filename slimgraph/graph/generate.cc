@@ -1,0 +1,230 @@
+#include "slimgraph/graph/generate.h"
+
+#include <array>
+#include <charconv>
+#include <functional>
+#include <utility>
+
+#include "slimgraph/base/parallel.h"
+#include "slimgraph/graph/internal/random.h"
+#include "slimgraph/graph/internal/write_slim.h"
+#include "slimgraph/graph/memory_plan.h"
+
+namespace slimgraph {
+namespace {
+
+using internal::CounterRandom;
+using internal::EdgeBlock;
+using internal::NarrowEdge;
+using internal::RawGraph;
+
+constexpr std::size_t kEdgesPerBlock = 1 << 17;
+constexpr unsigned kMaxScale = 31;
+
+using NamedKind = std::pair<std::string_view, GraphKind>;
+constexpr std::array kKinds = {
+    NamedKind{"kron", GraphKind::kKron},         NamedKind{"uniform", GraphKind::kUniform},
+    NamedKind{"grid", GraphKind::kGrid},         NamedKind{"small-world", GraphKind::kSmallWorld},
+    NamedKind{"chain", GraphKind::kChain},       NamedKind{"star", GraphKind::kStar},
+    NamedKind{"complete", GraphKind::kComplete},
+};
+
+// The i-th edge of a graph, and how many there are.
+struct Recipe {
+  std::uint64_t vertices = 0;
+  std::uint64_t edges = 0;
+  std::function<NarrowEdge(std::uint64_t i)> edge;
+};
+
+NarrowEdge Edge(std::uint64_t src, std::uint64_t dst) {
+  return {static_cast<VertexId>(src), static_cast<VertexId>(dst)};
+}
+
+// Graph500: each bit of the pair of ids falls into one of four quadrants.
+NarrowEdge KronEdge(std::uint64_t seed, std::uint64_t i, unsigned scale) {
+  constexpr double kScale32 = 4294967296.0;
+  constexpr auto kA = static_cast<std::uint32_t>(0.57 * kScale32);
+  constexpr auto kAb = static_cast<std::uint32_t>(0.76 * kScale32);
+  constexpr auto kAbc = static_cast<std::uint32_t>(0.95 * kScale32);
+  CounterRandom random(seed, i);
+  std::uint64_t src = 0;
+  std::uint64_t dst = 0;
+  std::uint64_t bits = 0;
+  for (unsigned level = 0; level < scale; ++level) {
+    bits = level % 2 == 0 ? random.Next() : bits >> 32;
+    const auto draw = static_cast<std::uint32_t>(bits);
+    src = src << 1 | static_cast<std::uint64_t>(draw >= kAb);
+    dst = dst << 1 | static_cast<std::uint64_t>(((draw >= kA) & (draw < kAb)) | (draw >= kAbc));
+  }
+  return Edge(src, dst);
+}
+
+Recipe Kron(const GenerateOptions& options) {
+  const internal::Shuffle shuffle(options.seed, options.scale);
+  const std::uint64_t vertices = std::uint64_t{1} << options.scale;
+  return {vertices, vertices * options.degree,
+          [=, seed = options.seed, scale = options.scale](auto i) {
+            const NarrowEdge edge = KronEdge(seed, i, scale);
+            return Edge(shuffle(edge.src), shuffle(edge.dst));
+          }};
+}
+
+Recipe Uniform(const GenerateOptions& options) {
+  const std::uint64_t vertices = std::uint64_t{1} << options.scale;
+  return {vertices, vertices * options.degree, [=, seed = options.seed](auto i) {
+            CounterRandom random(seed, i);
+            const std::uint64_t src = random.Below(vertices);
+            return Edge(src, random.Below(vertices));
+          }};
+}
+
+// Each vertex to its right, then each to the one below.
+Recipe Grid(std::uint64_t width, std::uint64_t height) {
+  const std::uint64_t to_right = (width - 1) * height;
+  return {width * height, to_right + width * (height - 1), [=](auto i) {
+            if (i >= to_right) return Edge(i - to_right, i - to_right + width);
+            const std::uint64_t v = i / (width - 1) * width + i % (width - 1);
+            return Edge(v, v + 1);
+          }};
+}
+
+// Watts and Strogatz: a ring where each vertex knows its degree/2 next ones, and some edges lead
+// elsewhere instead.
+Recipe SmallWorld(const GenerateOptions& options) {
+  const std::uint64_t vertices = std::uint64_t{1} << options.scale;
+  const std::uint64_t half = options.degree / 2;
+  return {vertices, vertices * half, [=, seed = options.seed, rewire = options.rewire](auto i) {
+            const std::uint64_t v = i / half;
+            CounterRandom random(seed, i);
+            if (random.Unit() < rewire) return Edge(v, random.Below(vertices));
+            return Edge(v, (v + 1 + i % half) % vertices);
+          }};
+}
+
+// Every pair once.
+Recipe Complete(std::uint64_t vertices) {
+  return {vertices, vertices * (vertices - 1) / 2, [vertices](auto i) {
+            const std::uint64_t last = vertices - 1;
+            const std::uint64_t row = i / last;
+            const std::uint64_t column = i % last;
+            // the rows of the lower half, folded into what is free beside those of the upper half
+            if (column >= row) return Edge(row, column + 1);
+            return Edge(last - row, last - column);
+          }};
+}
+
+Result<Recipe> MakeRecipe(const GenerateOptions& options) {
+  if (options.scale > kMaxScale) {
+    return UsageError("scale {} is too large: at most {} is supported", options.scale, kMaxScale);
+  }
+  const std::uint64_t vertices = std::uint64_t{1} << options.scale;
+  if (options.degree > (std::uint64_t{1} << 32)) {
+    return UsageError("degree {} is too large: at most 2^32 is supported", options.degree);
+  }
+  switch (options.kind) {
+    case GraphKind::kKron:
+      return Kron(options);
+    case GraphKind::kUniform:
+      return Uniform(options);
+    case GraphKind::kGrid: {
+      const std::uint64_t width =
+          options.width.value_or(std::uint64_t{1} << (options.scale + 1) / 2);
+      const std::uint64_t height = options.height.value_or(std::uint64_t{1} << options.scale / 2);
+      if (width == 0 || height == 0 || width > kMaxVertices / height) {
+        return UsageError("a grid of {} by {} vertices is not possible: expected 1 to {} in all",
+                          width, height, kMaxVertices);
+      }
+      return Grid(width, height);
+    }
+    case GraphKind::kSmallWorld:
+      if (options.degree / 2 >= vertices || !(options.rewire >= 0 && options.rewire <= 1)) {
+        return UsageError(
+            "a small world needs a degree below twice its {} vertices and a rewiring "
+            "probability from 0 to 1",
+            vertices);
+      }
+      return SmallWorld(options);
+    case GraphKind::kChain:
+      return Recipe{vertices, vertices - 1, [](auto i) { return Edge(i, i + 1); }};
+    case GraphKind::kStar:
+      return Recipe{vertices, vertices - 1, [](auto i) { return Edge(0, i + 1); }};
+    case GraphKind::kComplete:
+      return Complete(vertices);
+  }
+  return UsageError("there is no such kind of graph");
+}
+
+Status FillBlock(const Recipe& recipe, const GenerateOptions& options, std::uint64_t first,
+                 EdgeBlock& block) {
+  constexpr std::uint64_t kWeightStream = 0x5745494748545321;  // apart from the edges' own
+  const std::size_t count = std::min<std::uint64_t>(kEdgesPerBlock, recipe.edges - first);
+  SLIM_ASSIGN(block, EdgeBlock::Allocate(count, false, options.weights.has_value()));
+  for (std::size_t i = 0; i < count; ++i) block.narrow_data()[i] = recipe.edge(first + i);
+  if (options.weights) {
+    const auto [low, high] = *options.weights;
+    const std::uint64_t span =
+        static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low) + 1;
+    for (std::size_t i = 0; i < count; ++i) {
+      CounterRandom random(options.seed ^ kWeightStream, first + i);
+      block.weight_data()[i] = static_cast<std::uint64_t>(low) + random.Below(span);
+    }
+  }
+  block.Finish(count, false);
+  return {};
+}
+
+}  // namespace
+
+Result<GraphKind> ParseGraphKind(std::string_view name) {
+  for (const auto& [known, kind] : kKinds) {
+    if (known == name) return kind;
+  }
+  return UsageError(
+      "'{}' is not a kind of graph: expected kron, uniform, grid, small-world, chain, "
+      "star or complete",
+      name);
+}
+
+Result<WeightSpan> ParseWeightSpan(std::string_view text) {
+  WeightSpan span = {};
+  const char* const end = text.data() + text.size();
+  const std::size_t dots = text.find("..");
+  if (dots != std::string_view::npos) {
+    const char* const middle = text.data() + dots;
+    const auto low = std::from_chars(text.data(), middle, span.low);
+    const auto high = std::from_chars(middle + 2, end, span.high);
+    if (low.ec == std::errc() && low.ptr == middle && high.ec == std::errc() && high.ptr == end &&
+        span.low <= span.high) {
+      return span;
+    }
+  }
+  return UsageError("'{}' is not a range of weights: expected LOW..HIGH as in 1..255", text);
+}
+
+Result<ConvertReport> Generate(const GenerateOptions& options) {
+  if (!options.out.ends_with(".slim")) {
+    return UsageError("'{}': the output is a .slim file and its name should say so", options.out);
+  }
+  SLIM_ASSIGN(const Recipe recipe, MakeRecipe(options));
+  const std::uint64_t edge_bytes = sizeof(NarrowEdge) + (options.weights ? 8 : 0);
+  SLIM_TRY(CheckMemory(2 * recipe.edges * edge_bytes, "generating this graph"));
+  RawGraph graph;
+  graph.weighted = options.weights.has_value();
+  graph.declared_count = recipe.vertices;
+  graph.blocks.resize((recipe.edges + kEdgesPerBlock - 1) / kEdgesPerBlock);
+  SLIM_TRY(ParallelFor(graph.blocks.size(), options.threads, [&](std::size_t i) {
+    return FillBlock(recipe, options, i * kEdgesPerBlock, graph.blocks[i]);
+  }));
+  internal::WriteRules rules;
+  rules.name = "the generated graph";
+  rules.out = options.out;
+  rules.directed = options.directed;
+  rules.keep_self_loops = options.self_loops == Keep::kKeep;
+  rules.keep_duplicates = options.duplicates == Keep::kKeep;
+  rules.reverse_lists = options.reverse_lists;
+  rules.threads = options.threads;
+  rules.progress = options.progress;
+  return internal::WriteSlim(std::move(graph), rules);
+}
+
+}  // namespace slimgraph

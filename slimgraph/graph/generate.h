@@ -1,0 +1,53 @@
+// `slimgraph gen`: synthetic graphs, straight into a .slim file. Every edge is a function of the
+// seed and its number alone, so a graph is the same for any number of threads.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "slimgraph/base/progress_hook.h"
+#include "slimgraph/base/result.h"
+#include "slimgraph/graph/convert.h"
+
+namespace slimgraph {
+
+enum class GraphKind { kKron, kUniform, kGrid, kSmallWorld, kChain, kStar, kComplete };
+
+// "kron", "uniform", "grid", "small-world", "chain", "star", "complete".
+Result<GraphKind> ParseGraphKind(std::string_view name);
+
+struct WeightSpan {
+  std::int64_t low;
+  std::int64_t high;
+};
+// "1..255"
+Result<WeightSpan> ParseWeightSpan(std::string_view text);
+
+// Beside each field its option and help text.
+struct GenerateOptions {
+  GraphKind kind = GraphKind::kKron;  // KIND: kron|uniform|grid|small-world|chain|star|complete
+  std::string out;                    // -o, --output FILE: the .slim file to write
+  unsigned scale = 16;                // -s, --scale S: 2^S vertices
+  std::uint64_t seed = 1;             // --seed S: another seed, another graph
+  // -k, --degree K: edges drawn per vertex (kron, uniform); neighbours of each vertex (small-world)
+  std::uint64_t degree = 16;
+  bool directed = false;  // --directed: edges have a direction; without, they have none
+  // --weights LOW..HIGH: integer weights, uniform in that range
+  std::optional<WeightSpan> weights;
+  std::optional<std::uint64_t> width;   // --width W: of the grid; otherwise 2^ceil(S/2)
+  std::optional<std::uint64_t> height;  // --height H: of the grid; otherwise 2^floor(S/2)
+  double rewire = 0.1;            // --rewire P: the probability that a small-world edge is rewired
+  Keep self_loops = Keep::kDrop;  // --self-loops drop|keep
+  Keep duplicates = Keep::kDrop;  // --duplicates drop|keep
+  bool reverse_lists = true;      // --no-reverse: leave out the incoming edges of a directed graph
+  std::size_t threads = 0;        // --threads N: 0 takes every processor
+  ProgressHook progress;
+};
+
+// kron draws as Graph500 does (A, B, C = 0.57, 0.19, 0.19) and shuffles the vertices; those without
+// edges stay in the graph.
+Result<ConvertReport> Generate(const GenerateOptions& options);
+
+}  // namespace slimgraph

@@ -1,0 +1,56 @@
+#include "slimgraph/graph/internal/parse_chunks.h"
+
+#include <atomic>
+#include <mutex>
+
+#include "slimgraph/base/parallel.h"
+
+namespace slimgraph::internal {
+
+Result<std::vector<EdgeBlock>> ParseChunks(LineChunks& chunks, std::size_t threads,
+                                           const ChunkParser& parse) {
+  constexpr std::uint64_t kReading = std::numeric_limits<std::uint64_t>::max();
+  std::mutex mutex;
+  std::vector<EdgeBlock> blocks;
+  std::atomic<bool> failed = false;
+  std::uint64_t failed_chunk = kReading;
+  Status failure;
+  const auto fail = [&](std::uint64_t chunk, Error error) {
+    const std::lock_guard lock(mutex);
+    failed = true;
+    if (failure && chunk == kReading) failure = tl::unexpected(std::move(error));
+    if (chunk >= failed_chunk) return;
+    failed_chunk = chunk;
+    failure = tl::unexpected(std::move(error));
+  };
+  const auto work = [&](std::size_t) -> Status {
+    LineChunk chunk;
+    while (!failed) {
+      const Result<bool> more = chunks.Next(chunk);
+      if (!more) fail(kReading, more.error());
+      if (!more || !*more) break;
+      Result<EdgeBlock> block = parse(chunk);
+      if (!block) {
+        fail(chunk.index, std::move(block).error());
+        break;
+      }
+      const std::lock_guard lock(mutex);
+      if (blocks.size() <= chunk.index) blocks.resize(chunk.index + 1);
+      blocks[chunk.index] = *std::move(block);
+    }
+    return {};
+  };
+  // A small input is parsed by the caller alone: threads cost more than they bring.
+  LineChunk first;
+  SLIM_ASSIGN(const bool any, chunks.Next(first));
+  if (any) {
+    SLIM_ASSIGN(EdgeBlock block, parse(first));
+    blocks.resize(first.index + 1);
+    blocks[first.index] = std::move(block);
+  }
+  SLIM_TRY(RunOnThreads(chunks.at_end() ? 1 : threads, work));
+  SLIM_TRY(std::move(failure));
+  return blocks;
+}
+
+}  // namespace slimgraph::internal

@@ -1,0 +1,54 @@
+// How much memory a job needs on each node, told before anything is loaded, and whether this
+// machine has it: a job that cannot fit is refused, not killed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "slimgraph/base/result.h"
+#include "slimgraph/graph/partition.h"
+#include "slimgraph/graph/slim_file.h"
+
+namespace slimgraph {
+
+// What of the graph a job keeps in memory.
+struct GraphNeeds {
+  bool out_lists = true;
+  bool in_lists = false;  // of a directed graph; an undirected one has them in its out lists
+  bool weights = false;
+};
+
+// The vertices and arcs of one part, in each direction.
+struct PartSize {
+  VertexId vertices = 0;
+  EdgeOffset out_arcs = 0;
+  EdgeOffset in_arcs = 0;
+};
+
+// Sizes by node, all from one pass over the offsets.
+template <typename Partition>
+Result<std::vector<PartSize>> PartSizes(const SlimFile& file, const Partition& partition,
+                                        const GraphNeeds& needs);
+
+struct MemoryPlan {
+  std::vector<std::uint64_t> node_bytes;  // by node
+  std::uint64_t largest() const;
+  std::uint64_t total() const;
+};
+
+// The lists exactly, as LoadLists fills them: offsets, neighbours and weights of every node.
+MemoryPlan PlanMemory(const SlimFile& file, const std::vector<PartSize>& parts,
+                      const GraphNeeds& needs);
+
+// What this process may still take: the free memory of the machine or the rest of its control
+// group's limit, whichever is less.
+std::uint64_t AvailableMemory();
+
+// `bytes` more for `purpose` on this machine, or what is needed, what there is and what to do.
+Status CheckMemory(std::uint64_t bytes, const std::string& purpose);
+
+// The same for those nodes of the plan that run on this machine.
+Status CheckFits(const MemoryPlan& plan, const std::vector<NodeId>& nodes_here);
+
+}  // namespace slimgraph

@@ -1,0 +1,111 @@
+// Who owns which vertex: contiguous chunks balanced by edges + alpha * vertices, or by hash (id
+// modulo N); each node's share is split again by NUMA socket. Both answer in constant or
+// logarithmic time.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "slimgraph/base/result.h"
+#include "slimgraph/base/types.h"
+#include "slimgraph/graph/slim_file.h"
+
+namespace slimgraph {
+
+// Vertices first, first + stride, first + 2 * stride, … : what one node or one of its sockets owns,
+// under either partition.
+struct VertexPart {
+  VertexId first = 0;
+  VertexId stride = 1;
+  VertexId count = 0;
+
+  VertexId operator[](VertexId local) const { return first + local * stride; }
+  bool contains(VertexId v) const {
+    return v >= first && (v - first) % stride == 0 && (v - first) / stride < count;
+  }
+  bool operator==(const VertexPart&) const = default;
+};
+
+struct Place {
+  NodeId node;
+  std::uint32_t socket;
+  VertexId local;  // within the socket
+  bool operator==(const Place&) const = default;
+};
+
+// Contiguous, for engines that scan.
+class ChunkPartition {
+ public:
+  // An alpha for a file: the weight of a vertex against an edge, as Gemini chooses it.
+  static double DefaultAlpha(NodeId nodes) { return 8.0 * (nodes > 1 ? nodes - 1 : 1); }
+
+  // `offsets[i]` is the number of arcs of the vertices before i * step, for i = 0 .. ceil(V /
+  // step); cuts fall on multiples of `step`. The shares differ by no more than the heaviest step.
+  ChunkPartition(VertexId vertices, std::span<const EdgeOffset> offsets, VertexId step,
+                 NodeId nodes, std::uint32_t sockets, double alpha);
+
+  // From the offsets of `direction`, of which it keeps one in 64.
+  static Result<ChunkPartition> Balance(const SlimFile& file, Direction direction, NodeId nodes,
+                                        std::uint32_t sockets, double alpha);
+
+  // Multiples of 64, so that bitmaps of two owners share no word, unless the graph is so small that
+  // this would unbalance it.
+  static VertexId StepFor(VertexId vertices, NodeId nodes, std::uint32_t sockets);
+
+  NodeId nodes() const { return nodes_; }
+  std::uint32_t sockets() const { return sockets_; }
+  NodeId owner(VertexId v) const { return Slot(v) / sockets_; }
+  Place place(VertexId v) const {
+    const std::uint32_t slot = Slot(v);
+    return {slot / sockets_, slot % sockets_, v - cuts_[slot]};
+  }
+  VertexPart part(NodeId node) const { return Range(node * sockets_, (node + 1) * sockets_); }
+  VertexPart part(NodeId node, std::uint32_t socket) const {
+    return Range(node * sockets_ + socket, node * sockets_ + socket + 1);
+  }
+
+ private:
+  std::uint32_t Slot(VertexId v) const {
+    return static_cast<std::uint32_t>(std::upper_bound(cuts_.begin(), cuts_.end() - 1, v) -
+                                      cuts_.begin()) -
+           1;
+  }
+  VertexPart Range(std::size_t begin, std::size_t end) const {
+    return {cuts_[begin], 1, cuts_[end] - cuts_[begin]};
+  }
+
+  NodeId nodes_;
+  std::uint32_t sockets_;
+  std::vector<VertexId> cuts_;  // slot s owns [cuts_[s], cuts_[s + 1])
+};
+
+// Vertex v belongs to node v mod N and there to socket (v / N) mod S.
+class HashPartition {
+ public:
+  HashPartition(VertexId vertices, NodeId nodes, std::uint32_t sockets)
+      : vertices_(vertices), nodes_(nodes), sockets_(sockets) {}
+
+  NodeId nodes() const { return nodes_; }
+  std::uint32_t sockets() const { return sockets_; }
+  NodeId owner(VertexId v) const { return v % nodes_; }
+  Place place(VertexId v) const {
+    return {v % nodes_, v / nodes_ % sockets_, v / nodes_ / sockets_};
+  }
+  VertexPart part(NodeId node) const { return Part(node, nodes_); }
+  VertexPart part(NodeId node, std::uint32_t socket) const {
+    return Part(node + nodes_ * socket, nodes_ * sockets_);
+  }
+
+ private:
+  VertexPart Part(VertexId first, VertexId stride) const {
+    return {first, stride, first < vertices_ ? (vertices_ - first - 1) / stride + 1 : 0};
+  }
+
+  VertexId vertices_;
+  NodeId nodes_;
+  std::uint32_t sockets_;
+};
+
+}  // namespace slimgraph

@@ -1,0 +1,49 @@
+// The types an edge weight can have. A conversion picks the smallest that holds every value
+// exactly.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace slimgraph {
+
+enum class WeightType : std::uint32_t {
+  kNone = 0,
+  kInt32 = 1,
+  kInt64 = 2,
+  kFloat32 = 3,
+  kFloat64 = 4
+};
+
+constexpr std::size_t WeightBytes(WeightType type) {
+  switch (type) {
+    case WeightType::kNone:
+      return 0;
+    case WeightType::kInt32:
+    case WeightType::kFloat32:
+      return 4;
+    case WeightType::kInt64:
+    case WeightType::kFloat64:
+      return 8;
+  }
+  return 0;
+}
+
+constexpr std::string_view WeightName(WeightType type) {
+  switch (type) {
+    case WeightType::kNone:
+      return "none";
+    case WeightType::kInt32:
+      return "int32";
+    case WeightType::kInt64:
+      return "int64";
+    case WeightType::kFloat32:
+      return "float32";
+    case WeightType::kFloat64:
+      return "float64";
+  }
+  return "unknown";
+}
+
+}  // namespace slimgraph
