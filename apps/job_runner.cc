@@ -17,13 +17,13 @@ namespace {
 Result<NodeId> NodesOf(const JobOptions& options) {
   SLIM_TRY(CheckLaunch());
   const bool started = StartedBy() != Starter::kNobody;
-  const NodeId nodes = options.nodes != 0 ? options.nodes : StartedNodes();
+  const NodeId nodes = options.nodes.value_or(StartedNodes());
   if (started && nodes != StartedNodes()) {
     return UsageError(
         "the launcher started {} process{}, but --nodes is {}; leave --nodes out, or start as many",
         StartedNodes(), StartedNodes() == 1 ? "" : "es", nodes);
   }
-  SLIM_TRY(Topology::Make(nodes, options.compute == 0 ? nodes : options.compute));
+  SLIM_TRY(Topology::Make(nodes, options.compute.value_or(nodes)));
   if (options.threads < 1 || options.threads > 256) {
     return UsageError("--threads {} is out of range: 1..256", options.threads);
   }
@@ -33,7 +33,7 @@ Result<NodeId> NodesOf(const JobOptions& options) {
 // An application's work as one node, with the report on node 0.
 Status BeNode(Job& job, const std::string& command, const JobOptions& options,
               const Application& application) {
-  ClusterOptions cluster_options{options.compute, options.threads, options.transport,
+  ClusterOptions cluster_options{options.compute.value_or(job.nodes()), options.threads, options.transport,
                                  options.network};
   if (cluster_options.transport.empty()) {
     cluster_options.transport = job.one_host() ? "shm" : "tcp";
@@ -62,7 +62,10 @@ Status BeNode(Job& job, const std::string& command, const JobOptions& options,
 }  // namespace
 
 int Complain(const Error& error) {
-  std::fputs(fmt::format("slimgraph: {}\n", error.message).c_str(), stderr);
+  // All processes of a job see wrong usage alike.
+  if (StartedRank() == 0) {
+    std::fputs(fmt::format("slimgraph: {}\n", error.message).c_str(), stderr);
+  }
   return error.exit_code();
 }
 
@@ -74,15 +77,14 @@ int RunJob(const std::string& command, const JobOptions& options,
     const auto code = RunLocalJob(*nodes, arguments);
     return code ? *code : Complain(code.error());
   }
-  const auto job = Job::JoinFromEnvironment();
+  const auto job = Job::JoinFromEnvironment(options.transport == "mpi" ? PmiUse::kMpi
+                                                                       : PmiUse::kFormJob);
   if (!job) return Complain(job.error());
   const Status done = BeNode(**job, command, options, application);
-  if (!done) {
-    (*job)->Fail(done.error());
-    while (true) ::pause();  // the control thread ends this process
-  }
-  const Status left = (*job)->Leave(0);
-  return left ? 0 : Complain(left.error());
+  if (!done) (*job)->Fail(done.error());
+  // After a failure, its own or another's, the control thread ends this process.
+  while (!done || !(*job)->Leave(0)) ::pause();
+  return 0;
 }
 
 }  // namespace slimgraph

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,8 @@
 namespace slimgraph {
 
 struct JobOptions {
-  NodeId nodes = 0;        // 0: as many as the launcher started; alone 1
-  NodeId compute = 0;      // 0: all
+  std::optional<NodeId> nodes;    // otherwise as many as the launcher started; alone 1
+  std::optional<NodeId> compute;  // otherwise all
   std::uint32_t threads = 1;
   std::string transport;   // "": shm where all nodes are on one machine, else tcp
   std::string network = "none";

@@ -81,14 +81,16 @@ std::unique_ptr<Job> Job::Alone() {
   return job;
 }
 
-Result<std::unique_ptr<Job>> Job::JoinFromEnvironment() {
+Result<std::unique_ptr<Job>> Job::JoinFromEnvironment(PmiUse pmi_use) {
   if (StartedBy() == Starter::kNobody) return Alone();
-  SLIM_ASSIGN(auto link, LauncherLink::OpenFromEnvironment());
+  SLIM_ASSIGN(auto link, LauncherLink::OpenFromEnvironment(StartedRank()));
   SLIM_ASSIGN(Pmi pmi, Pmi::Open());
   // hydra tells survivors of a death by this signal; we hear of it from the control plane.
   std::signal(SIGUSR1, SIG_IGN);
   SLIM_ASSIGN(JobPlace place, PlaceFromPmi(pmi));
-  std::vector<int> depends_on{pmi.fd()};
+  // hydra kills all at once when a process dies whose PMI is open: too early for a word of ours.
+  if (pmi_use == PmiUse::kFormJob) pmi.Finalize();
+  std::vector<int> depends_on;
   if (link) depends_on.push_back(link->fd());
   auto launched = std::make_unique<Launched>(Launched{pmi, std::move(link)});
   return Form(std::move(place), OnLoss::kEndJob, std::move(launched), std::move(depends_on));
@@ -121,11 +123,15 @@ Job::~Job() = default;
 
 // On the control thread, while the others may be anywhere: nothing but this may run any more.
 void Job::EndProcess(const Loss& loss) {
+  std::string line;
   if (!loss.announced && self_ <= 1) {
-    const std::string line = fmt::format("slimgraph: node {}: {}\n", loss.node, loss.reason);
+    line = fmt::format("slimgraph: node {}: {}\n", loss.node, loss.reason);
+  }
+  if (launched_ && launched_->link) {
+    launched_->link->ReportExit(loss.exit_code, line);
+  } else {
     static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
   }
-  if (launched_ && launched_->link) launched_->link->ReportExit(loss.exit_code);
   control_->Drain();
   ::_exit(loss.exit_code);
 }
@@ -180,7 +186,7 @@ Status Job::Leave(int exit_code) {
   }
   control_->SayGoodbye();
   if (launched_) {
-    if (launched_->link) launched_->link->ReportExit(exit_code);
+    if (launched_->link) launched_->link->ReportExit(exit_code, "");
     launched_->pmi.Finalize();
   }
   return {};

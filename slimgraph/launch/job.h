@@ -37,6 +37,12 @@ enum class OnLoss {
   kReport,  // alive() turns false and watchers are called; the rest goes on
 };
 
+// What the process manager's interface is needed for.
+enum class PmiUse {
+  kFormJob,  // to form the job, no longer
+  kMpi,      // MPI_Init shall find it as well
+};
+
 // A function that is called when a node is lost, as long as this lives. Once it is destroyed, the
 // function is not running and will not run.
 class LossWatch {
@@ -59,7 +65,7 @@ class LossWatch {
 class Job {
  public:
   // Joins the job that mpiexec or srun describes in the environment; alone where there is none.
-  static Result<std::unique_ptr<Job>> JoinFromEnvironment();
+  static Result<std::unique_ptr<Job>> JoinFromEnvironment(PmiUse pmi_use);
 
   static Result<std::unique_ptr<Job>> Join(JobPlace place, OnLoss on_loss);
 

@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* kMpiexec = "mpiexec.hydra";
 // From the first node that fails until what is left is killed.
-constexpr std::uint64_t kGraceNs = 2'500'000'000;
+constexpr std::uint64_t kGraceNs = 1'000'000'000;
 constexpr std::size_t kMaxKeptWords = 4096;
 
 // SIGINT, SIGTERM and SIGCHLD by descriptor instead of by handler.
@@ -62,6 +62,9 @@ class LocalJob {
   void Hear(std::size_t index);
   void HearSignal(int signal);
   void HearMpiexec();
+  void Explain(std::string_view line);
+  bool ReapChildren();
+  void ReapTheLast();
   void StartEnding(int exit_code);
   void KillEverything();
 
@@ -73,8 +76,9 @@ class LocalJob {
   int mpiexec_status_ = 0;
   UniqueFd words_;           // what mpiexec itself says, shown only when nobody else explains an end
   std::string kept_words_;
-  bool any_node_ = false;
-  std::optional<int> exit_code_;  // the first that is not 0
+  std::optional<int> exit_code_;        // the first that is not 0
+  std::optional<NodeId> first_silent_;  // went without a word
+  bool explained_ = false;              // a person has been told why
   std::optional<std::uint64_t> kill_at_ns_;
 };
 
@@ -94,6 +98,8 @@ Status LocalJob::Start(NodeId nodes, const std::vector<std::string>& arguments) 
                                    fmt::format("localhost:{}", nodes), "-n",
                                    fmt::format("{}", nodes), self.data()};
   command.insert(command.end(), arguments.begin(), arguments.end());
+  // Orphans come to us, not to a process 1 that may not care for them.
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   mpiexec_ = ::fork();
   if (mpiexec_ < 0) return EnvironmentError("cannot start a process: {}", std::strerror(errno));
   if (mpiexec_ == 0) BecomeMpiexec(command, theirs.get());
@@ -129,24 +135,49 @@ void LocalJob::StartEnding(int exit_code) {
 
 void LocalJob::Hear(std::size_t index) {
   LauncherSocket::Node& node = nodes_[index];
-  const auto exit_code = ReadExit(node.socket.get());
+  const auto exit = ReadExit(node.socket.get());
   node.socket.Reset();
-  if (!exit_code) {
-    // The other nodes have noticed as well, and say so in one line.
+  if (!exit) {
+    // The hub will have noticed as well, and tells us more.
+    if (!first_silent_) first_silent_ = node.number;
     if (!kill_at_ns_) kill_at_ns_ = NowNs() + kGraceNs;
-  } else if (*exit_code != 0) {
-    StartEnding(*exit_code);
+    return;
   }
+  if (exit->exit_code != 0) StartEnding(exit->exit_code);
+  if (!explained_) Explain(exit->line);
+}
+
+void LocalJob::Explain(std::string_view line) {
+  static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
+  explained_ = !line.empty();
 }
 
 void LocalJob::HearSignal(int signal) {
   if (signal == SIGCHLD) {
-    if (::waitpid(mpiexec_, &mpiexec_status_, WNOHANG) == mpiexec_) mpiexec_running_ = false;
+    ReapChildren();
     return;
   }
   StartEnding(128 + signal);
+  explained_ = true;  // whoever sent the signal knows
   for (LauncherSocket::Node& node : nodes_) node.socket.Reset();
   ::kill(-mpiexec_, SIGTERM);
+}
+
+// mpiexec, and what it has left to us; false when there is no child any more.
+bool LocalJob::ReapChildren() {
+  int status = 0;
+  pid_t child = 0;
+  while ((child = ::waitpid(-1, &status, WNOHANG)) > 0) {
+    if (child != mpiexec_) continue;
+    mpiexec_running_ = false;
+    mpiexec_status_ = status;
+  }
+  return child == 0;
+}
+
+void LocalJob::ReapTheLast() {
+  const std::uint64_t deadline_ns = NowNs() + kGraceNs;
+  while (ReapChildren() && NowNs() < deadline_ns) ::usleep(2000);
 }
 
 void LocalJob::HearMpiexec() {
@@ -177,10 +208,7 @@ int LocalJob::Supervise() {
       if (waits[i].revents != 0) Hear(i - 3);
     }
     if (waits[1].revents != 0) {
-      if (auto node = socket_->Accept()) {
-        any_node_ = true;
-        nodes_.push_back(std::move(*node));
-      }
+      if (auto node = socket_->Accept()) nodes_.push_back(std::move(*node));
     }
     while (const auto signal = signals_.Next()) HearSignal(*signal);
     if (kill_at_ns_ && NowNs() > *kill_at_ns_) KillEverything();
@@ -190,18 +218,16 @@ int LocalJob::Supervise() {
     if (nodes_[i].socket) Hear(i);
   }
   KillEverything();
-  if (exit_code_) return *exit_code_;
+  ReapTheLast();
   const bool well = WIFEXITED(mpiexec_status_) && WEXITSTATUS(mpiexec_status_) == 0;
-  if (well) return 0;
-  if (!any_node_) {
+  if (well && !exit_code_) return 0;
+  if (!explained_ && first_silent_) {
+    Explain(fmt::format("slimgraph: node {}: died: it was killed or crashed\n", *first_silent_));
+  } else if (!explained_ && nodes_.empty()) {
     while (words_) HearMpiexec();
-    const std::string line = fmt::format("slimgraph: {} failed: {}\n", kMpiexec, kept_words_);
-    static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
-  } else {
-    constexpr std::string_view kLine = "slimgraph: all nodes died: they were killed or crashed\n";
-    static_cast<void>(!::write(STDERR_FILENO, kLine.data(), kLine.size()));
+    Explain(fmt::format("slimgraph: {} failed: {}\n", kMpiexec, kept_words_));
   }
-  return static_cast<int>(ErrorKind::kEnvironment);
+  return exit_code_.value_or(static_cast<int>(ErrorKind::kEnvironment));
 }
 
 }  // namespace

@@ -20,6 +20,10 @@ NodeId StartedNodes() {
   return Pmi::Present() ? static_cast<NodeId>(NumberIn("PMI_SIZE")) : 1;
 }
 
+NodeId StartedRank() {
+  return Pmi::Present() ? static_cast<NodeId>(NumberIn("PMI_RANK")) : 0;
+}
+
 Status CheckLaunch() {
   if (Pmi::Present()) return {};
   struct Foreign {

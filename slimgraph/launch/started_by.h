@@ -13,6 +13,9 @@ Starter StartedBy();
 // How many processes the launcher started; 1 where there is none.
 NodeId StartedNodes();
 
+// This process's number among them; 0 where there is no launcher.
+NodeId StartedRank();
+
 // Refuses a launcher that starts copies but tells them nothing we understand: each would take
 // itself for the whole job.
 Status CheckLaunch();

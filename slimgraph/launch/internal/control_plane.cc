@@ -11,8 +11,8 @@
 namespace slimgraph {
 namespace {
 
-constexpr std::uint64_t kHeartbeatNs = 1'000'000'000;
-constexpr std::uint64_t kSilenceNs = 4'000'000'000;
+constexpr std::uint64_t kHeartbeatNs = 500'000'000;
+constexpr std::uint64_t kSilenceNs = 3'000'000'000;
 
 void Ring(int event_fd) {
   const std::uint64_t one = 1;

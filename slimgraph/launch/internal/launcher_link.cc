@@ -2,6 +2,7 @@
 
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -69,7 +70,7 @@ std::optional<std::array<int, kNumFds>> ReceiveFds(int socket) {
 
 }  // namespace
 
-Result<std::unique_ptr<LauncherLink>> LauncherLink::OpenFromEnvironment() {
+Result<std::unique_ptr<LauncherLink>> LauncherLink::OpenFromEnvironment(NodeId self) {
   const char* const name = std::getenv(kLauncherVariable);
   if (name == nullptr) return std::unique_ptr<LauncherLink>();
   UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
@@ -78,6 +79,7 @@ Result<std::unique_ptr<LauncherLink>> LauncherLink::OpenFromEnvironment() {
     return EnvironmentError("the command that started this node is gone ({}: {})", name,
                             std::strerror(errno));
   }
+  static_cast<void>(::send(socket.get(), &self, sizeof self, MSG_NOSIGNAL));
   const auto fds = ReceiveFds(socket.get());
   if (!fds) return EnvironmentError("the command that started this node is gone ({})", name);
   for (std::size_t i = 0; i < kNumFds; ++i) {
@@ -87,8 +89,10 @@ Result<std::unique_ptr<LauncherLink>> LauncherLink::OpenFromEnvironment() {
   return std::unique_ptr<LauncherLink>(new LauncherLink(std::move(socket)));
 }
 
-void LauncherLink::ReportExit(int exit_code) const {
-  static_cast<void>(::send(socket_.get(), &exit_code, sizeof exit_code, MSG_NOSIGNAL));
+void LauncherLink::ReportExit(int exit_code, std::string_view line) const {
+  std::string packet(reinterpret_cast<const char*>(&exit_code), sizeof exit_code);
+  packet += line;
+  static_cast<void>(::send(socket_.get(), packet.data(), packet.size(), MSG_NOSIGNAL));
 }
 
 Result<LauncherSocket> LauncherSocket::Listen() {
@@ -109,22 +113,30 @@ std::optional<LauncherSocket::Node> LauncherSocket::Accept() const {
   Node node;
   node.socket.Reset(::accept4(fd(), nullptr, nullptr, SOCK_CLOEXEC));
   if (!node.socket) return std::nullopt;
+  // A node that is stopped just now must not stop us.
+  const timeval one_second{1, 0};
+  ::setsockopt(node.socket.get(), SOL_SOCKET, SO_RCVTIMEO, &one_second, sizeof one_second);
   ucred who{};
   socklen_t size = sizeof who;
   if (::getsockopt(node.socket.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0 ||
-      who.uid != ::getuid() || !SendFds(node.socket.get(), {STDOUT_FILENO, STDERR_FILENO})) {
+      who.uid != ::getuid() ||
+      ::recv(node.socket.get(), &node.number, sizeof node.number, 0) != sizeof node.number ||
+      !SendFds(node.socket.get(), {STDOUT_FILENO, STDERR_FILENO})) {
     return std::nullopt;
   }
   node.pid = who.pid;
   return node;
 }
 
-std::optional<int> ReadExit(int socket) {
-  int exit_code = 0;
-  if (::recv(socket, &exit_code, sizeof exit_code, MSG_DONTWAIT) != sizeof exit_code) {
-    return std::nullopt;
-  }
-  return exit_code;
+std::optional<NodeExit> ReadExit(int socket) {
+  std::array<char, 4096> packet{};
+  const ssize_t n = ::recv(socket, packet.data(), packet.size(), MSG_DONTWAIT);
+  NodeExit exit;
+  if (n < static_cast<ssize_t>(sizeof exit.exit_code)) return std::nullopt;
+  std::memcpy(&exit.exit_code, packet.data(), sizeof exit.exit_code);
+  exit.line.assign(packet.data() + sizeof exit.exit_code,
+                   static_cast<std::size_t>(n) - sizeof exit.exit_code);
+  return exit;
 }
 
 }  // namespace slimgraph

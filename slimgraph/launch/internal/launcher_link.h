@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "slimgraph/base/result.h"
 #include "slimgraph/base/types.h"
@@ -22,10 +23,11 @@ constexpr const char* kLauncherVariable = "SLIMGRAPH_LAUNCHER";
 class LauncherLink {
  public:
   // Takes over the launcher's standard output and error; nothing when there is no launcher.
-  static Result<std::unique_ptr<LauncherLink>> OpenFromEnvironment();
+  static Result<std::unique_ptr<LauncherLink>> OpenFromEnvironment(NodeId self);
 
   int fd() const { return socket_.get(); }
-  void ReportExit(int exit_code) const;
+  // The launcher prints the first line of an error that it is told, and no other.
+  void ReportExit(int exit_code, std::string_view line) const;
 
  private:
   explicit LauncherLink(UniqueFd socket) : socket_(std::move(socket)) {}
@@ -42,6 +44,7 @@ class LauncherSocket {
 
   struct Node {
     UniqueFd socket;
+    NodeId number = 0;
     pid_t pid = 0;
   };
   // A node that has just come, and has been given our standard output and error.
@@ -52,7 +55,11 @@ class LauncherSocket {
   UniqueFd listener_;
 };
 
-// What a node has said: its exit code; nothing when it went without a word.
-std::optional<int> ReadExit(int socket);
+// What a node has said before it went; nothing when it went without a word.
+struct NodeExit {
+  int exit_code = 0;
+  std::string line;
+};
+std::optional<NodeExit> ReadExit(int socket);
 
 }  // namespace slimgraph

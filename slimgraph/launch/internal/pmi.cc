@@ -59,7 +59,10 @@ Result<std::string> Pmi::ShareFromZero(std::string_view value) {
   return ValueOf(got, "value=");
 }
 
-void Pmi::Finalize() { static_cast<void>(Ask("cmd=finalize", "cmd=finalize_ack")); }
+void Pmi::Finalize() {
+  if (fd_ >= 0) static_cast<void>(Ask("cmd=finalize", "cmd=finalize_ack"));
+  fd_ = -1;
+}
 
 Result<std::string> Pmi::Ask(std::string_view command, std::string_view expected) {
   const std::string line = std::string(command) + "\n";

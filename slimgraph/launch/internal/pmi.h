@@ -20,13 +20,12 @@ class Pmi {
 
   NodeId rank() const { return rank_; }
   NodeId size() const { return size_; }
-  int fd() const { return fd_; }
 
   // Collective: node 0's value, on all nodes. At most 1000 bytes, no blanks.
   Result<std::string> ShareFromZero(std::string_view value);
 
-  // To be called once, at the very end: else the launcher takes our exit for a crash. Waits for the
-  // launcher's answer, not for other nodes.
+  // Without it the launcher takes our exit for a crash. Waits for the launcher's answer, not for
+  // other nodes. Further calls do nothing.
   void Finalize();
 
  private:

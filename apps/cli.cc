@@ -1,0 +1,98 @@
+// The only file that knows the library that parses command lines.
+#include "apps/cli.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <map>
+
+#include "apps/command.h"
+#include "slimgraph/base/environment.h"
+
+namespace slimgraph {
+namespace {
+
+constexpr const char* kIntroduction =
+    R"(  slimgraph gen kron -s 18 -o kron18.slim                     make a graph of 2^18 vertices
+  slimgraph convert road.txt road.slim --undirected           or take one of your own
+  slimgraph scan kron18.slim --nodes 4 --compute 2            read all of it on 2 of 4 nodes
+
+SlimGraph runs graph jobs on C compute nodes over a graph that lies in the memory of N nodes.)";
+
+constexpr const char* kExitCodes =
+    "Exit codes: 0 done, 1 the verification failed, 2 wrong usage, 3 bad input, 4 the environment.";
+
+class CliOptions : public Options {
+ public:
+  explicit CliOptions(CLI::App& app) : app_(app) {}
+
+  void Positional(const char* name, const char* help, std::string& value) override {
+    app_.add_option(name, value, help)->required()->type_name("");
+  }
+
+  void Flag(const char* names, const char* help, std::function<void()> set) override {
+    app_.add_flag_callback(names, std::move(set), help);
+  }
+
+  void Value(const char* names, const char* kind, const char* help, Parse parse) override {
+    const auto read = [parse = std::move(parse), names](const std::string& text) {
+      const Status status = parse(text);
+      if (!status) throw CLI::ValidationError(names, status.error().message);
+    };
+    app_.add_option_function<std::string>(names, read, help)->type_name(kind);
+  }
+
+ private:
+  CLI::App& app_;
+};
+
+void WarnOfUnknownVariables() {
+  for (const std::string& warning : UnknownVariables()) {
+    std::fputs(("slimgraph: warning: " + warning + "\n").c_str(), stderr);
+  }
+}
+
+// The group of a command like "bench fabric", made when it is first needed.
+CLI::App& GroupOf(CLI::App& app, const std::string& name) {
+  const std::size_t blank = name.find(' ');
+  if (blank == std::string::npos) return app;
+  const std::string group = name.substr(0, blank);
+  for (CLI::App* const known : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (known->get_name() == group) return *known;
+  }
+  CLI::App* const made = app.add_subcommand(group, "see slimgraph " + group + " --help");
+  made->require_subcommand(1);
+  return *made;
+}
+
+}  // namespace
+
+int RunCommand(int argc, char** argv) {
+  CLI::App app(kIntroduction, "slimgraph");
+  app.set_version_flag("--version", "slimgraph " SLIMGRAPH_VERSION);
+  app.require_subcommand(1);
+  app.footer(kExitCodes);
+  const std::vector<Command> commands = AllCommands();
+  std::vector<std::pair<CLI::App*, const Command*>> parsers;
+  for (const Command& command : commands) {
+    const std::string own_name = command.name.substr(command.name.find(' ') + 1);
+    CLI::App* const parser =
+        GroupOf(app, command.name).add_subcommand(own_name, command.summary);
+    CliOptions options(*parser);
+    command.declare(options);
+    parsers.emplace_back(parser, &command);
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& wrong) {
+    if (wrong.get_exit_code() == 0) return app.exit(wrong);  // --help, --version
+    std::fputs(fmt::format("slimgraph: {}; see slimgraph --help\n", wrong.what()).c_str(), stderr);
+    return static_cast<int>(ErrorKind::kUsage);
+  }
+  WarnOfUnknownVariables();
+  for (const auto& [parser, command] : parsers) {
+    if (parser->parsed()) return command->run({argv + 1, argv + argc});
+  }
+  return static_cast<int>(ErrorKind::kUsage);
+}
+
+}  // namespace slimgraph

@@ -1,0 +1,11 @@
+// The list of all commands. A new one needs its line here and nothing else.
+#include "apps/graph_commands.h"
+#include "apps/scan.h"
+
+namespace slimgraph {
+
+std::vector<Command> AllCommands() {
+  return {GenCommand(), ConvertCommand(), InfoCommand(), ScanCommand()};
+}
+
+}  // namespace slimgraph

@@ -1,0 +1,299 @@
+#include "apps/scan.h"
+
+#include <xxhash.h>
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <thread>
+
+#include "apps/job_command.h"
+#include "slimgraph/base/check.h"
+#include "slimgraph/base/units.h"
+#include "slimgraph/cluster/stage_scope.h"
+#include "slimgraph/graph/numa.h"
+#include "slimgraph/graph/shared_graph.h"
+
+namespace slimgraph {
+namespace {
+
+using Graph = SharedGraph<ChunkPartition>;
+
+const Stage kScanOwn("scan own lists");
+const Stage kScanRemote("scan remote lists");
+
+// The lists read at once.
+constexpr VertexId kBatchVertices = 4096;
+
+// Of any set of lists: sums do not depend on the order in which lists are read.
+struct Tally {
+  std::uint64_t lists = 0;
+  std::uint64_t arcs = 0;
+  std::uint64_t checksum = 0;
+
+  void Add(VertexId vertex, std::span<const VertexId> list) {
+    ++lists;
+    arcs += list.size();
+    checksum += XXH3_64bits_withSeed(list.data(), list.size_bytes(), vertex);
+  }
+  void Add(const Tally& other) {
+    lists += other.lists;
+    arcs += other.arcs;
+    checksum += other.checksum;
+  }
+  friend bool operator==(const Tally&, const Tally&) = default;
+};
+
+Tally TallyOwn(const Graph& graph, NodeId self) {
+  Tally tally;
+  for (std::uint32_t socket = 0; socket < graph.sockets(); ++socket) {
+    const VertexPart part = graph.partition().part(self, socket);
+    const ListSpans& lists = graph.own(Direction::kOut, socket);
+    for (VertexId i = 0; i < part.count; ++i) {
+      tally.Add(part[i], lists.neighbours.subspan(lists.offsets[i],
+                                                  lists.offsets[i + 1] - lists.offsets[i]));
+    }
+  }
+  return tally;
+}
+
+// Vertices of one socket of a memory node whose lists are read together.
+struct Batch {
+  NodeId node = 0;
+  std::uint32_t socket = 0;
+  VertexId first = 0;
+  VertexId count = 0;
+};
+
+std::vector<Batch> BatchesOf(const Graph& graph, const std::vector<NodeId>& nodes) {
+  std::vector<Batch> batches;
+  for (const NodeId node : nodes) {
+    for (std::uint32_t socket = 0; socket < graph.sockets(); ++socket) {
+      const VertexId count = graph.partition().part(node, socket).count;
+      for (VertexId first = 0; first < count; first += kBatchVertices) {
+        batches.push_back({node, socket, first, std::min(kBatchVertices, count - first)});
+      }
+    }
+  }
+  return batches;
+}
+
+// One thread's reading: while the lists of one batch are summed up, another is on its way.
+class Reader {
+ public:
+  Reader(const Graph& graph, Endpoint& endpoint, const std::vector<Batch>& batches,
+         std::atomic<std::size_t>& next)
+      : graph_(graph), endpoint_(endpoint), batches_(batches), next_(next) {}
+
+  Result<Tally> ReadAll() {
+    for (std::size_t i = 0; i < slots_.size(); ++i) Start(i);
+    std::vector<Completion> ended;
+    while (busy_ > 0) {
+      endpoint_.Wait(std::chrono::seconds(1));
+      ended.clear();
+      endpoint_.Poll(ended);
+      for (const Completion& one : ended) {
+        Slot& slot = slots_[one.tag];
+        if (one.outcome != Outcome::kOk) {
+          return EnvironmentError("cannot read lists of node {}: {}", slot.batch.node,
+                                  OutcomeName(one.outcome));
+        }
+        slot.has_offsets ? Finish(one.tag) : AskForLists(one.tag);
+      }
+    }
+    return tally_;
+  }
+
+ private:
+  struct Slot {
+    Batch batch;
+    bool has_offsets = false;
+    std::vector<EdgeOffset> offsets;
+    std::vector<VertexId> neighbours;
+  };
+
+  void Start(std::size_t index) {
+    const std::size_t number = next_.fetch_add(1);
+    if (number >= batches_.size()) return;
+    Slot& slot = slots_[index];
+    slot.batch = batches_[number];
+    slot.has_offsets = false;
+    slot.offsets.resize(slot.batch.count + std::size_t{1});
+    Ask(index, Regions(slot).offsets, slot.batch.first, std::span(slot.offsets));
+    ++busy_;
+  }
+
+  void AskForLists(std::size_t index) {
+    Slot& slot = slots_[index];
+    slot.has_offsets = true;
+    slot.neighbours.resize(slot.offsets.back() - slot.offsets.front());
+    Ask(index, Regions(slot).neighbours, slot.offsets.front(), std::span(slot.neighbours));
+  }
+
+  void Finish(std::size_t index) {
+    const Slot& slot = slots_[index];
+    const VertexPart part = graph_.partition().part(slot.batch.node, slot.batch.socket);
+    const std::span<const VertexId> all(slot.neighbours);
+    for (VertexId i = 0; i < slot.batch.count; ++i) {
+      const EdgeOffset begin = slot.offsets[i] - slot.offsets[0];
+      tally_.Add(part[slot.batch.first + i],
+                 all.subspan(begin, slot.offsets[i + 1] - slot.offsets[i]));
+    }
+    --busy_;
+    Start(index);
+  }
+
+  const ListRegions& Regions(const Slot& slot) const {
+    return graph_.regions(Direction::kOut, slot.batch.socket);
+  }
+
+  template <typename T>
+  void Ask(std::size_t index, RegionId region, std::uint64_t first, std::span<T> into) {
+    endpoint_.Read(slots_[index].batch.node, region, first * sizeof(T),
+                   std::as_writable_bytes(into), index);
+    endpoint_.Ring();
+  }
+
+  const Graph& graph_;
+  Endpoint& endpoint_;
+  const std::vector<Batch>& batches_;
+  std::atomic<std::size_t>& next_;
+  std::array<Slot, 2> slots_;
+  std::size_t busy_ = 0;
+  Tally tally_;
+};
+
+Result<Tally> ReadRemote(Run& run, const Graph& graph, const std::vector<Batch>& batches) {
+  const std::uint32_t threads = run.cluster.threads();
+  std::atomic<std::size_t> next{0};
+  std::vector<Result<Tally>> results(threads);
+  {
+    std::vector<std::jthread> team;
+    for (std::uint32_t t = 0; t < threads; ++t) {
+      team.emplace_back([&, t] {
+        SetTraceThread(t);
+        Endpoint& endpoint = run.cluster.fabric().endpoint(t);
+        const StageScope stage(endpoint, run.seconds[t], kScanRemote);
+        results[t] = Reader(graph, endpoint, batches, next).ReadAll();
+      });
+    }
+  }
+  Tally sum;
+  for (auto& result : results) {
+    SLIM_TRY(result);
+    sum.Add(*result);
+  }
+  return sum;
+}
+
+Tally ScanOwn(Run& run, const Graph& graph) {
+  const StageScope stage(run.cluster.fabric().endpoint(0), run.seconds[0], kScanOwn);
+  return TallyOwn(graph, run.cluster.self());
+}
+
+// Every memory node's lists as their owner has them, against what its delegate has read.
+Result<Tally> Verify(Cluster& cluster, const Tally& own, const Tally& read) {
+  const std::array mine{own, read};
+  SLIM_ASSIGN(const auto all, cluster.all().AllGather(std::as_bytes(std::span(mine))));
+  const Topology& topology = cluster.topology();
+  Tally total;
+  std::vector<Tally> expected(topology.compute());
+  std::vector<Tally> found(topology.compute());
+  for (NodeId node = 0; node < topology.nodes(); ++node) {
+    std::array<Tally, 2> theirs;
+    std::memcpy(theirs.data(), all[node].data(), sizeof theirs);
+    total.Add(theirs[0]);
+    if (topology.is_compute(node)) {
+      found[node] = theirs[1];
+    } else {
+      expected[topology.delegate(node)].Add(theirs[0]);
+    }
+  }
+  for (NodeId node = 0; node < topology.compute(); ++node) {
+    if (found[node] == expected[node]) continue;
+    return VerificationError(
+        "node {} has read {} lists with checksum {:016x} from its memory nodes, which hold {} with "
+        "{:016x}",
+        node, found[node].lists, found[node].checksum, expected[node].lists,
+        expected[node].checksum);
+  }
+  return total;
+}
+
+void Describe(Run& run, const SlimFile& file, const Tally& total) {
+  const Topology& topology = run.cluster.topology();
+  Report& report = run.report;
+  report.Set("/graph/path", file.path());
+  report.Set("/graph/vertices", std::uint64_t{file.vertices()});
+  report.Set("/graph/edges", file.edges());
+  report.Set("/graph/directed", file.directed());
+  report.Set("/graph/bytes", file.file_bytes());
+  report.Set("/result/lists", total.lists);
+  report.Set("/result/arcs", total.arcs);
+  report.Set("/result/checksum", fmt::format("{:016x}", total.checksum));
+  report.Set("/verified", true);
+  run.text += fmt::format(
+      "scanned {}: {} vertices, {} edges, in {}\n"
+      "on {} node{} over {}: {} compute, {} only hold memory\n"
+      "every checksum of {} lists is right ({:016x})\n",
+      file.path(), FormatCount(file.vertices()), FormatCount(file.edges()),
+      FormatSeconds(run.run_s), topology.nodes(), topology.nodes() == 1 ? "" : "s",
+      run.cluster.options().transport, topology.compute(), topology.nodes() - topology.compute(),
+      FormatCount(total.lists), total.checksum);
+}
+
+Status Scan(Run& run, const std::string& path, std::uint64_t repeat) {
+  Cluster& cluster = run.cluster;
+  const std::uint64_t start_ns = NowNs();
+  SLIM_ASSIGN(const SlimFile file, SlimFile::Open(path));
+  const NodeId nodes = cluster.topology().nodes();
+  SLIM_ASSIGN(ChunkPartition partition,
+              ChunkPartition::Balance(file, Direction::kOut, nodes, SocketCount(),
+                                      ChunkPartition::DefaultAlpha(nodes)));
+  SLIM_ASSIGN(const auto graph, Graph::Load(cluster, file, std::move(partition), {}));
+  Tally own;
+  if (!cluster.computes()) own = TallyOwn(*graph, cluster.self());  // what delegates must find
+  SLIM_TRY(cluster.all().Barrier());
+  run.load_s = SecondsSince(start_ns);
+  run.load_traffic = cluster.fabric().traffic();
+  cluster.fabric().ClearTraffic();
+
+  const std::uint64_t run_ns = NowNs();
+  Tally total;
+  for (std::uint64_t round = 0; round < repeat; ++round) {
+    Tally read;
+    if (cluster.computes()) {
+      own = ScanOwn(run, *graph);
+      const auto batches = BatchesOf(*graph, cluster.topology().DelegationSet(cluster.self()));
+      SLIM_ASSIGN(read, ReadRemote(run, *graph, batches));
+    }
+    SLIM_ASSIGN(total, Verify(cluster, own, read));
+  }
+  run.run_s = SecondsSince(run_ns);
+  Describe(run, file, total);
+  return {};
+}
+
+}  // namespace
+
+Command ScanCommand() {
+  struct State {
+    JobOptions job;
+    std::string graph;
+    std::uint64_t repeat = 1;
+  };
+  const auto state = std::make_shared<State>();
+  const auto declare = [state](Options& options) {
+    options.Positional("GRAPH", "the .slim file", state->graph);
+    options.Number("--repeat", "R", "read it R times (default 1)", state->repeat);
+    DeclareJobOptions(options, state->job);
+  };
+  const auto run = [state](const std::vector<std::string>& arguments) {
+    return RunJob("scan", state->job, arguments,
+                  [state](Run& job_run) { return Scan(job_run, state->graph, state->repeat); });
+  };
+  return {"scan", "read every list of a graph once, and verify what was read", declare, run};
+}
+
+}  // namespace slimgraph

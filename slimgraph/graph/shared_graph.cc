@@ -1,0 +1,77 @@
+#include "slimgraph/graph/shared_graph.h"
+
+#include <algorithm>
+
+#include "slimgraph/base/parallel.h"
+#include "slimgraph/graph/numa.h"
+
+namespace slimgraph {
+namespace {
+
+std::vector<NodeId> NodesHere(const Job& job) {
+  std::vector<NodeId> here;
+  for (NodeId node = 0; node < job.nodes(); ++node) {
+    if (job.same_host(node, job.self())) here.push_back(node);
+  }
+  return here;
+}
+
+template <typename T>
+Result<std::span<T>> ShareArray(Fabric& fabric, std::uint64_t count, std::uint32_t socket,
+                                RegionId& id) {
+  SLIM_ASSIGN(const SharedRegion region, fabric.Share(count * sizeof(T)));
+  SLIM_TRY(BindMemory(region.memory, socket));
+  id = region.id;
+  return std::span(reinterpret_cast<T*>(region.memory.data()), count);
+}
+
+}  // namespace
+
+template <typename Partition>
+auto SharedGraph<Partition>::LoadSocket(Cluster& cluster, const SlimFile& file,
+                                        const VertexPart& part, Direction direction, bool weights,
+                                        std::uint32_t socket) -> Result<SocketLists> {
+  SLIM_ASSIGN(const EdgeOffset arcs, CountArcs(file, part, direction));
+  Fabric& fabric = cluster.fabric();
+  SocketLists lists;
+  auto& [regions, spans] = lists;
+  SLIM_ASSIGN(spans.offsets, ShareArray<EdgeOffset>(fabric, std::uint64_t{part.count} + 1, socket,
+                                                    regions.offsets));
+  SLIM_ASSIGN(spans.neighbours, ShareArray<VertexId>(fabric, arcs, socket, regions.neighbours));
+  if (weights) {
+    SLIM_ASSIGN(spans.weights,
+                ShareArray<std::byte>(fabric, arcs * WeightBytes(file.weight_type()), socket,
+                                      regions.weights));
+  }
+  const std::size_t sharing = NodesHere(cluster.job()).size();
+  SLIM_TRY(LoadLists(file, part, direction, spans, std::max<std::size_t>(1, UsableThreads() / sharing)));
+  return lists;
+}
+
+template <typename Partition>
+Result<std::unique_ptr<SharedGraph<Partition>>> SharedGraph<Partition>::Load(
+    Cluster& cluster, const SlimFile& file, Partition partition, const GraphNeeds& needs) {
+  SLIM_ASSIGN(const auto sizes, PartSizes(file, partition, needs));
+  std::unique_ptr<SharedGraph> graph(
+      new SharedGraph(std::move(partition), PlanMemory(file, sizes, needs)));
+  // Nobody takes memory before all have looked: Share() meets the others before it is used.
+  SLIM_TRY(CheckFits(graph->plan_, NodesHere(cluster.job())));
+  SLIM_TRY(cluster.job().Exchange(""));
+  const bool both = file.directed() && needs.in_lists;
+  for (std::uint32_t socket = 0; socket < graph->sockets(); ++socket) {
+    const VertexPart part = graph->partition_.part(cluster.self(), socket);
+    SLIM_ASSIGN(auto out,
+                LoadSocket(cluster, file, part, Direction::kOut, needs.weights, socket));
+    graph->out_.push_back(std::move(out));
+    if (!both) continue;
+    SLIM_ASSIGN(auto in, LoadSocket(cluster, file, part, Direction::kIn, needs.weights, socket));
+    graph->in_.push_back(std::move(in));
+  }
+  SLIM_TRY(cluster.all().Barrier());
+  return graph;
+}
+
+template class SharedGraph<ChunkPartition>;
+template class SharedGraph<HashPartition>;
+
+}  // namespace slimgraph

@@ -1,0 +1,65 @@
+// A graph that lies in the memory of all nodes of a cluster: each holds its part of the lists, by
+// NUMA socket, in regions that every other node can read. Engines and applications start here.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "slimgraph/cluster/cluster.h"
+#include "slimgraph/graph/load.h"
+#include "slimgraph/graph/memory_plan.h"
+#include "slimgraph/graph/partition.h"
+#include "slimgraph/graph/slim_file.h"
+
+namespace slimgraph {
+
+// The regions of one socket's lists; the same ids on all nodes.
+struct ListRegions {
+  RegionId offsets = 0;     // EdgeOffset, one more than the part has vertices, from 0
+  RegionId neighbours = 0;  // VertexId, global
+  RegionId weights = 0;     // meaningless in a graph without
+};
+
+template <typename Partition>
+class SharedGraph {
+ public:
+  // Collective. Refuses what does not fit into the memory of this machine.
+  static Result<std::unique_ptr<SharedGraph>> Load(Cluster& cluster, const SlimFile& file,
+                                                   Partition partition, const GraphNeeds& needs);
+
+  const Partition& partition() const { return partition_; }
+  const MemoryPlan& plan() const { return plan_; }
+  std::uint32_t sockets() const { return partition_.sockets(); }
+
+  // An undirected graph's lists are the same in both directions.
+  const ListRegions& regions(Direction direction, std::uint32_t socket) const {
+    return lists(direction)[socket].regions;
+  }
+  // This node's own lists.
+  const ListSpans& own(Direction direction, std::uint32_t socket) const {
+    return lists(direction)[socket].spans;
+  }
+
+ private:
+  struct SocketLists {
+    ListRegions regions;
+    ListSpans spans;
+  };
+  SharedGraph(Partition partition, MemoryPlan plan)
+      : partition_(std::move(partition)), plan_(std::move(plan)) {}
+
+  const std::vector<SocketLists>& lists(Direction direction) const {
+    return direction == Direction::kIn && !in_.empty() ? in_ : out_;
+  }
+  static Result<SocketLists> LoadSocket(Cluster& cluster, const SlimFile& file,
+                                        const VertexPart& part, Direction direction, bool weights,
+                                        std::uint32_t socket);
+
+  Partition partition_;
+  MemoryPlan plan_;
+  std::vector<SocketLists> out_;  // by socket
+  std::vector<SocketLists> in_;   // of a directed graph whose in lists are needed
+};
+
+}  // namespace slimgraph
