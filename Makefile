@@ -35,6 +35,8 @@ MODE_fuzz    := -O1 -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-re
 ifeq ($(MODE),fuzz)
 export MPICH_CXX := clang++
 COMMON := $(filter-out -fopenmp,$(COMMON))
+else
+COMMON += -Wno-restrict # GCC 12 sees overlaps in concatenated strings (its bug 105651)
 endif
 CXXFLAGS += $(COMMON) $(MODE_$(MODE))
 LDLIBS   := -lfmt -lxxhash -lzstd -lz -lhwy -lhwy_contrib -lnuma -ldl

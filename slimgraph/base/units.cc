@@ -46,7 +46,7 @@ std::string FormatBytes(std::uint64_t bytes) {
 
 std::string FormatCount(std::uint64_t count) {
   std::string digits = fmt::format("{}", count);
-  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
+  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, 1, ',');
   return digits;
 }
 

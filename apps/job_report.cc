@@ -1,0 +1,155 @@
+#include "apps/job_report.h"
+
+#include <cstring>
+
+#include "slimgraph/base/atomic_file.h"
+#include "slimgraph/base/units.h"
+#include "slimgraph/stats/trace.h"
+#include "slimgraph/stats/usage.h"
+
+namespace slimgraph {
+namespace {
+
+// What one node contributes.
+struct NodeFigures {
+  double cpu_s;
+  std::uint64_t peak_bytes;
+};
+
+template <typename T>
+Bytes AsBytes(const std::vector<T>& values) {
+  return std::as_bytes(std::span(values));
+}
+
+// Stages have numbers of their own in each process, so their names travel along.
+Result<Traffic> SumOverNodes(Collectives& all, const Traffic& mine, NodeId nodes) {
+  std::string names;
+  for (const std::string& name : StageNames()) names += name + '\n';
+  SLIM_ASSIGN(const auto all_names, all.AllGather(std::as_bytes(std::span(names))));
+  SLIM_ASSIGN(const auto all_numbers, all.AllGather(AsBytes(mine.Numbers())));
+  Traffic sum(nodes);
+  for (std::size_t node = 0; node < all_numbers.size(); ++node) {
+    std::vector<StageId> stages;
+    std::string_view rest(reinterpret_cast<const char*>(all_names[node].data()),
+                          all_names[node].size());
+    for (std::size_t end = rest.find('\n'); end != std::string_view::npos; end = rest.find('\n')) {
+      stages.push_back(StageNamed(rest.substr(0, end)));
+      rest.remove_prefix(end + 1);
+    }
+    std::vector<std::uint64_t> numbers(all_numbers[node].size() / sizeof(std::uint64_t));
+    if (!numbers.empty()) {
+      std::memcpy(numbers.data(), all_numbers[node].data(), all_numbers[node].size());
+    }
+    for (std::size_t i = 0; i < numbers.size(); i += Traffic::kNumbersPerCount) {
+      numbers[i] = stages[numbers[i]];
+    }
+    sum.Add(numbers);
+  }
+  return sum;
+}
+
+void SetCount(Report& report, const std::string& path, const TrafficCount& count) {
+  report.Set(path + "/bytes", count.bytes());
+  report.Set(path + "/payload_bytes", count.payload_bytes);
+  report.Set(path + "/operations", count.operations);
+  report.Set(path + "/round_trips", count.round_trips);
+}
+
+void SetTraffic(Report& report, const std::string& path, const Traffic& traffic) {
+  SetCount(report, path, traffic.Total());
+  for (std::size_t i = 0; i < kNumTrafficKinds; ++i) {
+    const auto kind = static_cast<TrafficKind>(i);
+    const TrafficCount count = traffic.OfKind(kind);
+    if (count.operations == 0) continue;
+    SetCount(report, fmt::format("{}/by_kind/{}", path, TrafficKindName(kind)), count);
+  }
+  const auto names = StageNames();
+  for (StageId stage = 0; stage < names.size(); ++stage) {
+    const TrafficCount count = traffic.OfStage(stage);
+    if (count.operations == 0) continue;
+    SetCount(report, fmt::format("{}/by_stage/{}", path, names[stage]), count);
+  }
+}
+
+// The slowest thread of all nodes decides how long a stage took.
+Status SetStageTimes(Run& run) {
+  const auto names = StageNames();
+  for (StageId stage = 0; stage < names.size(); ++stage) {
+    double slowest = 0;
+    for (const StageSeconds& seconds : run.seconds) slowest = std::max(slowest, seconds[stage]);
+    SLIM_ASSIGN(slowest, run.cluster.all().AllMax(slowest));
+    if (slowest > 0) run.report.Set("/time/stages/" + names[stage], slowest);
+  }
+  return {};
+}
+
+Status WriteTrace(Run& run, const std::string& path) {
+  const std::string mine = PackTrace(TakeTrace(run.cluster.self()));
+  SLIM_ASSIGN(const auto all, run.cluster.all().AllGather(std::as_bytes(std::span(mine))));
+  if (run.cluster.self() != 0) return {};
+  std::vector<TraceEvent> events;
+  for (const auto& packed : all) {
+    UnpackTrace({reinterpret_cast<const char*>(packed.data()), packed.size()}, events);
+  }
+  const std::string text = ToChromeTrace(events);
+  SLIM_ASSIGN(AtomicFile file, AtomicFile::Create(path));
+  SLIM_TRY(file.WriteAt(0, std::as_bytes(std::span(text))));
+  return file.Commit();
+}
+
+}  // namespace
+
+Status FinishReport(Run& run, const std::string& trace) {
+  Cluster& cluster = run.cluster;
+  Report& report = run.report;
+  const Topology& topology = cluster.topology();
+  const Traffic mine = cluster.fabric().traffic();  // before the collectives of this very report
+  report.Set("/cluster/nodes", std::uint64_t{topology.nodes()});
+  report.Set("/cluster/compute", std::uint64_t{topology.compute()});
+  report.Set("/cluster/threads", std::uint64_t{cluster.threads()});
+  report.Set("/cluster/transport", cluster.options().transport);
+  report.Set("/cluster/network", cluster.options().network);
+  report.Set("/time/load_s", run.load_s);
+  report.Set("/time/run_s", run.run_s);
+  SLIM_TRY(SetStageTimes(run));
+  SLIM_ASSIGN(const Traffic traffic, SumOverNodes(cluster.all(), mine, topology.nodes()));
+  SLIM_ASSIGN(const Traffic load,
+              SumOverNodes(cluster.all(), run.load_traffic, topology.nodes()));
+  SetTraffic(report, "/traffic", traffic);
+  SetTraffic(report, "/load_traffic", load);
+  const std::vector<NodeFigures> figures{{ProcessorSeconds(), PeakMemoryBytes()}};
+  SLIM_ASSIGN(const auto all_figures, cluster.all().AllGather(AsBytes(figures)));
+  std::vector<double> compute_s;
+  std::vector<double> memory_s;
+  std::vector<std::uint64_t> peak_bytes;
+  for (NodeId node = 0; node < topology.nodes(); ++node) {
+    NodeFigures theirs;
+    std::memcpy(&theirs, all_figures[node].data(), sizeof theirs);
+    (topology.is_compute(node) ? compute_s : memory_s).push_back(theirs.cpu_s);
+    peak_bytes.push_back(theirs.peak_bytes);
+  }
+  report.Set("/cpu_s/compute", compute_s);
+  report.Set("/cpu_s/memory", memory_s);
+  report.Set("/memory/peak_bytes", peak_bytes);
+  run.text += fmt::format("crossed the fabric: {}\n", DescribeTraffic(traffic));
+  if (!trace.empty()) SLIM_TRY(WriteTrace(run, trace));
+  return {};
+}
+
+std::string DescribeTraffic(const Traffic& traffic) {
+  const TrafficCount total = traffic.Total();
+  if (total.operations == 0) return "nothing";
+  std::string kinds;
+  for (std::size_t i = 0; i < kNumTrafficKinds; ++i) {
+    const auto kind = static_cast<TrafficKind>(i);
+    const std::uint64_t operations = traffic.OfKind(kind).operations;
+    if (operations == 0) continue;
+    kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", FormatCount(operations),
+                         TrafficKindName(kind));
+  }
+  return fmt::format("{} ({} of them headers) in {} round trips: {} operations",
+                     FormatBytes(total.bytes()), FormatBytes(total.header_bytes),
+                     FormatCount(total.round_trips), kinds);
+}
+
+}  // namespace slimgraph

@@ -1,0 +1,16 @@
+// What every job reports beside its result: times, traffic, processor time and memory of all nodes.
+#pragma once
+
+#include <string>
+
+#include "apps/job_runner.h"
+
+namespace slimgraph {
+
+// Collective: fills in the report on node 0, and writes the trace there if it has a name.
+Status FinishReport(Run& run, const std::string& trace);
+
+// "12.3 MiB in 45 operations (40 reads, 5 messages)"
+std::string DescribeTraffic(const Traffic& traffic);
+
+}  // namespace slimgraph

@@ -1,0 +1,47 @@
+// Runs an application as a job of N nodes: starts the local job or joins the one that a launcher
+// has started, lends the application the cluster, and tells the person how it went.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "slimgraph/base/result.h"
+#include "slimgraph/cluster/cluster.h"
+#include "slimgraph/stats/report.h"
+#include "slimgraph/stats/stage_times.h"
+
+namespace slimgraph {
+
+struct JobOptions {
+  NodeId nodes = 0;        // 0: as many as the launcher started; alone 1
+  NodeId compute = 0;      // 0: all
+  std::uint32_t threads = 1;
+  std::string transport;   // "": shm where all nodes are on one machine, else tcp
+  std::string network = "none";
+  bool json = false;
+  std::string trace;       // a file; "": none
+};
+
+// What an application has besides the cluster. Its `report` counts on node 0 alone.
+struct Run {
+  Cluster& cluster;
+  Report& report;
+  std::vector<StageSeconds> seconds;  // by thread
+  std::string text;                   // node 0: the result in words
+  // All sum up to what is known when the application returns.
+  double load_s = 0;
+  double run_s = 0;
+  Traffic load_traffic;
+};
+
+using Application = std::function<Status(Run&)>;
+
+// `arguments` are the command line, for the nodes of a local job. Returns the exit code.
+int RunJob(const std::string& command, const JobOptions& options,
+           const std::vector<std::string>& arguments, const Application& application);
+
+// Prints an error as the command does, and returns its exit code.
+int Complain(const Error& error);
+
+}  // namespace slimgraph

@@ -1,0 +1,57 @@
+// A job as an application sees it: its nodes and their roles, the fabric between them, and what they
+// do together. Open this header first.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "slimgraph/base/result.h"
+#include "slimgraph/cluster/collectives.h"
+#include "slimgraph/cluster/topology.h"
+#include "slimgraph/fabric/fabric.h"
+#include "slimgraph/launch/job.h"
+
+namespace slimgraph {
+
+struct ClusterOptions {
+  NodeId compute = 0;  // compute nodes; 0: all
+  std::uint32_t threads = 1;
+  std::string transport = "shm";
+  std::string network = "none";
+};
+
+class Cluster {
+ public:
+  // Collective.
+  static Result<std::unique_ptr<Cluster>> Start(Job& job, const ClusterOptions& options);
+
+  NodeId self() const { return job_.self(); }
+  const Topology& topology() const { return topology_; }
+  bool computes() const { return topology_.is_compute(self()); }
+  std::uint32_t threads() const { return options_.threads; }
+  const ClusterOptions& options() const { return options_; }
+
+  Job& job() { return job_; }
+  // With an endpoint for each thread.
+  Fabric& fabric() { return *fabric_; }
+  Collectives& all() { return *all_; }
+  // On compute nodes only.
+  Collectives& compute() { return *compute_; }
+
+  // Collective: the end of the job's traffic.
+  Status Stop();
+
+ private:
+  Cluster(Job& job, const Topology& topology, ClusterOptions options)
+      : job_(job), topology_(topology), options_(std::move(options)) {}
+
+  Job& job_;
+  Topology topology_;
+  ClusterOptions options_;
+  std::unique_ptr<Fabric> fabric_;
+  std::unique_ptr<CollectiveMailbox> mailbox_;
+  std::unique_ptr<Collectives> all_;
+  std::unique_ptr<Collectives> compute_;
+};
+
+}  // namespace slimgraph

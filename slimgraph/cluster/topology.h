@@ -1,0 +1,35 @@
+// Who does what in a job of N nodes of which C compute: nodes 0 .. C-1 are compute nodes, the others
+// memory nodes, and each memory node has exactly one delegate, the compute node that works for it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "slimgraph/base/result.h"
+#include "slimgraph/base/types.h"
+
+namespace slimgraph {
+
+class Topology {
+ public:
+  // Refuses what is not 1 <= compute <= nodes <= kMaxNodes.
+  static Result<Topology> Make(NodeId nodes, NodeId compute);
+
+  NodeId nodes() const { return nodes_; }
+  NodeId compute() const { return compute_; }
+  bool is_compute(NodeId node) const { return node < compute_; }
+
+  // The compute node that works for `node`; a compute node is its own.
+  NodeId delegate(NodeId node) const { return node % compute_; }
+
+  // DSet(i) = { i + kC : k = 1, 2, … }: the memory nodes for which compute node i works.
+  std::vector<NodeId> DelegationSet(NodeId compute_node) const;
+
+ private:
+  Topology(NodeId nodes, NodeId compute) : nodes_(nodes), compute_(compute) {}
+
+  NodeId nodes_;
+  NodeId compute_;
+};
+
+}  // namespace slimgraph

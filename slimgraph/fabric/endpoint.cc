@@ -1,0 +1,393 @@
+#include "slimgraph/fabric/endpoint.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "slimgraph/base/check.h"
+#include "slimgraph/fabric/fabric.h"
+#include "slimgraph/fabric/internal/carry_out.h"
+
+namespace slimgraph {
+namespace {
+
+constexpr HandlerId kAcknowledgement = 0xFFFF;  // a message that carries nothing else
+constexpr std::uint32_t kAcknowledgeEvery = 64;
+
+// Shorter than a sleep can be.
+constexpr std::uint64_t kNearNs = 20'000;
+// Nobody wakes us when there is room again.
+constexpr std::uint64_t kRoomNs = 100'000;
+
+}  // namespace
+
+Endpoint::Endpoint(Fabric& fabric, std::uint32_t index)
+    : fabric_(fabric),
+      address_{fabric.self(), index},
+      traffic_(fabric.nodes()),
+      collected_(fabric.nodes()),
+      last_due_ns_(fabric.nodes()) {
+  channel_ = fabric.transport_->OpenChannel(index);
+}
+
+Endpoint::~Endpoint() = default;
+
+void Endpoint::Read(NodeId node, RegionId region, std::uint64_t offset, MutableBytes into,
+                    std::uint64_t tag, Signal signal) {
+  Collect({.kind = OperationKind::kRead,
+           .signaled = signal == Signal::kYes,
+           .region = region,
+           .node = node,
+           .offset = offset,
+           .local = into.data(),
+           .length = into.size(),
+           .tag = tag});
+}
+
+void Endpoint::Write(NodeId node, RegionId region, std::uint64_t offset, Bytes from,
+                     std::uint64_t tag, Signal signal) {
+  Collect({.kind = OperationKind::kWrite,
+           .signaled = signal == Signal::kYes,
+           .region = region,
+           .node = node,
+           .offset = offset,
+           .local = const_cast<std::byte*>(from.data()),
+           .length = from.size(),
+           .tag = tag});
+}
+
+void Endpoint::CompareSwap(NodeId node, RegionId region, std::uint64_t offset,
+                           std::uint64_t expected, std::uint64_t desired, std::uint64_t* old_value,
+                           std::uint64_t tag, Signal signal) {
+  Collect({.kind = OperationKind::kCompareSwap,
+           .signaled = signal == Signal::kYes,
+           .region = region,
+           .node = node,
+           .offset = offset,
+           .local = reinterpret_cast<std::byte*>(old_value),
+           .length = sizeof(std::uint64_t),
+           .operand = desired,
+           .expected = expected,
+           .tag = tag});
+}
+
+void Endpoint::FetchAdd(NodeId node, RegionId region, std::uint64_t offset, std::uint64_t add,
+                        std::uint64_t* old_value, std::uint64_t tag, Signal signal) {
+  Collect({.kind = OperationKind::kFetchAdd,
+           .signaled = signal == Signal::kYes,
+           .region = region,
+           .node = node,
+           .offset = offset,
+           .local = reinterpret_cast<std::byte*>(old_value),
+           .length = sizeof(std::uint64_t),
+           .operand = add,
+           .tag = tag});
+}
+
+void Endpoint::Collect(const Operation& operation) {
+  SLIM_CHECK(operation.node < collected_.size(), "node {} of {}", operation.node,
+             collected_.size());
+  auto& collected = collected_[operation.node];
+  if (collected.empty()) touched_.push_back(operation.node);
+  collected.push_back(operation);
+}
+
+void Endpoint::Ring() {
+  for (const NodeId node : touched_) RingNode(node);
+  touched_.clear();
+}
+
+// Cuts what was collected for a node into parts that any transport carries at once.
+void Endpoint::RingNode(NodeId node) {
+  const auto& collected = collected_[node];
+  std::size_t first = 0;
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < collected.size(); ++i) {
+    const bool full =
+        i - first == kMaxPartOperations || bytes + collected[i].length > kMaxPartBytes;
+    if (full && i > first) {
+      PostPart(node, first, i - first);
+      first = i;
+      bytes = 0;
+    }
+    bytes += collected[i].length;
+  }
+  PostPart(node, first, collected.size() - first);
+  collected_[node].clear();
+}
+
+std::uint64_t Endpoint::TakePart() {
+  if (free_parts_.empty()) {
+    parts_.emplace_back();
+    return parts_.size() - 1;
+  }
+  const std::uint64_t id = free_parts_.back();
+  free_parts_.pop_back();
+  return id;
+}
+
+void Endpoint::PostPart(NodeId node, std::size_t first, std::size_t count) {
+  const std::uint64_t id = TakePart();
+  Part& part = parts_[id];
+  part.node = node;
+  part.injected = false;
+  part.due_ns = 0;
+  auto& collected = collected_[node];
+  if (first == 0 && count == collected.size()) {
+    part.operations.swap(collected);
+  } else {
+    const auto begin = collected.begin() + static_cast<std::ptrdiff_t>(first);
+    part.operations.assign(begin, begin + static_cast<std::ptrdiff_t>(count));
+  }
+  outstanding_ += count;
+  std::span<const Operation> posted(part.operations);
+  if (node == address_.node) return PostHere(part, id);
+  Count(part);
+  if (faults_.any()) [[unlikely]] {
+    if (faults_.cut(node)) return Finish(id, Outcome::kPeerLost, 0);
+    part.fail_at = faults_.ChooseFailure(node, static_cast<std::uint32_t>(count));
+    part.injected = part.fail_at < count;
+    posted = posted.first(part.fail_at);
+    part.due_ns = NowNs() + faults_.delay_ns(node);
+  }
+  if (fabric_.model_) part.due_ns = DueOf(part);
+  if (part.due_ns != 0) {
+    part.due_ns = std::max(part.due_ns, last_due_ns_[node]);
+    last_due_ns_[node] = part.due_ns;
+  }
+  if (posted.empty()) {
+    ended_.push_back({id, Outcome::kOk, 0});
+  } else {
+    channel_->Post(id, posted);
+  }
+}
+
+void Endpoint::PostHere(const Part& part, std::uint64_t id) {
+  for (std::uint32_t i = 0; i < part.operations.size(); ++i) {
+    const Operation& operation = part.operations[i];
+    Outcome outcome = Outcome::kNoRegion;
+    if (operation.region < fabric_.regions_.size()) {
+      const auto& region = *fabric_.regions_[operation.region];
+      outcome = region.revoked ? Outcome::kRevoked
+                               : CarryOut(operation, region.memory.base, region.memory.bytes);
+    }
+    if (outcome != Outcome::kOk) return Finish(id, outcome, i);
+  }
+  Finish(id, Outcome::kOk, 0);
+}
+
+void Endpoint::Count(const Part& part) {
+  bool first = true;
+  for (const Operation& operation : part.operations) {
+    TrafficCount& count =
+        traffic_.at(stage_, part.node, static_cast<TrafficKind>(operation.kind));
+    ++count.operations;
+    count.payload_bytes += operation.length;
+    count.header_bytes += kOperationHeaderBytes;
+    if (operation.kind == OperationKind::kCompareSwap) count.header_bytes += 2 * kAtomicOperandBytes;
+    if (operation.kind == OperationKind::kFetchAdd) count.header_bytes += kAtomicOperandBytes;
+    if (std::exchange(first, false)) {
+      count.header_bytes += 2 * kMessageHeaderBytes;
+      ++count.round_trips;
+    }
+  }
+}
+
+std::uint64_t Endpoint::DueOf(const Part& part) {
+  std::uint64_t out = kMessageHeaderBytes + part.operations.size() * kOperationHeaderBytes;
+  std::uint64_t in = kMessageHeaderBytes;
+  for (const Operation& operation : part.operations) {
+    switch (operation.kind) {
+      case OperationKind::kWrite:
+        out += operation.length;
+        break;
+      case OperationKind::kRead:
+        in += operation.length;
+        break;
+      default:
+        out += 2 * kAtomicOperandBytes;
+        in += operation.length;
+    }
+  }
+  return std::max(fabric_.model_->Book(part.node, out, in), part.due_ns);
+}
+
+void Endpoint::Progress() {
+  channel_->Poll(ended_, [this](const Message& message) { Receive(message); });
+  for (std::size_t i = 0; i < ended_.size(); ++i) {
+    const auto [id, outcome, failed_index] = ended_[i];
+    const std::uint64_t due_ns = parts_[id].due_ns;
+    if (due_ns == 0) [[likely]] {
+      Finish(id, outcome, failed_index);
+    } else {
+      held_parts_.emplace(due_ns, EndedPart{id, outcome, failed_index});
+    }
+  }
+  ended_.clear();
+  if (!held_parts_.empty() || !held_messages_.empty()) {
+    const std::uint64_t now = NowNs();
+    while (!held_parts_.empty() && held_parts_.begin()->first <= now) {
+      const EndedPart part = held_parts_.begin()->second;
+      held_parts_.erase(held_parts_.begin());
+      Finish(part.id, part.outcome, part.failed_index);
+    }
+    while (!held_messages_.empty() && held_messages_.begin()->first <= now) {
+      HeldMessage held = std::move(held_messages_.begin()->second);
+      held_messages_.erase(held_messages_.begin());
+      held.message.body = held.body;
+      Deliver(held.message);
+    }
+  }
+  if (!backlogged_.empty()) SendBacklog();
+}
+
+void Endpoint::Finish(std::uint64_t id, Outcome outcome, std::uint32_t failed_index) {
+  Part& part = parts_[id];
+  if (outcome == Outcome::kOk && part.injected) {
+    outcome = Outcome::kFailed;
+    failed_index = part.fail_at;
+  }
+  if (faults_.any() && faults_.cut(part.node)) {
+    outcome = Outcome::kPeerLost;
+    failed_index = 0;
+  }
+  for (std::uint32_t i = 0; i < part.operations.size(); ++i) {
+    const Operation& operation = part.operations[i];
+    if (outcome == Outcome::kOk || i < failed_index) {
+      if (operation.signaled) ready_.push_back({operation.tag, Outcome::kOk});
+    } else {
+      ready_.push_back({operation.tag, i == failed_index ? outcome : Outcome::kFlushed});
+    }
+  }
+  outstanding_ -= part.operations.size();
+  part.operations.clear();
+  free_parts_.push_back(id);
+}
+
+std::size_t Endpoint::Poll(std::vector<Completion>& completions) {
+  Progress();
+  const std::size_t news = ready_.size() + std::exchange(delivered_, 0);
+  completions.insert(completions.end(), ready_.begin(), ready_.end());
+  ready_.clear();
+  return news;
+}
+
+bool Endpoint::Wait(std::chrono::nanoseconds limit) {
+  return WaitUntil([this] { return HasNews(); }, limit);
+}
+
+void Endpoint::Wake() { channel_->Wake(); }
+
+void Endpoint::SleepUntil(std::uint64_t deadline_ns) {
+  std::uint64_t until_ns = deadline_ns;
+  if (!held_parts_.empty()) until_ns = std::min(until_ns, held_parts_.begin()->first);
+  if (!held_messages_.empty()) until_ns = std::min(until_ns, held_messages_.begin()->first);
+  const std::uint64_t now = NowNs();
+  if (!backlogged_.empty()) until_ns = std::min(until_ns, now + kRoomNs);
+  if (until_ns <= now) return;
+  if (until_ns - now < kNearNs) {
+    std::this_thread::yield();
+  } else {
+    const std::uint64_t early = until_ns == deadline_ns ? 0 : kNearNs / 2;
+    channel_->Park(std::chrono::nanoseconds(until_ns - now - early));
+  }
+}
+
+Outcome Endpoint::Flush() {
+  Ring();
+  Outcome first = Outcome::kOk;
+  const auto look = [&] {
+    for (const Completion& completion : ready_) {
+      if (first == Outcome::kOk) first = completion.outcome;
+    }
+    ready_.clear();
+    return outstanding_ == 0;
+  };
+  while (!WaitUntil(look, std::chrono::hours(1))) {
+  }
+  return first;
+}
+
+std::size_t Endpoint::IndexOf(EndpointAddress peer) const {
+  return std::size_t{peer.node} * fabric_.endpoints() + peer.endpoint;
+}
+
+std::uint32_t Endpoint::Send(EndpointAddress to, HandlerId handler, Bytes body) {
+  SLIM_CHECK(body.size() <= kMaxMessageBytes, "a message of {} bytes", body.size());
+  if (correspondences_.empty()) {
+    correspondences_.resize(std::size_t{fabric_.nodes()} * fabric_.endpoints());
+  }
+  const std::size_t index = IndexOf(to);
+  Correspondence& peer = correspondences_[index];
+  if (handler != kAcknowledgement) ++peer.sent;
+  peer.told = peer.handled;
+  Message message{address_, handler, peer.handled, 0, body};
+  if (to.node != address_.node) {
+    TrafficCount& count = traffic_.at(stage_, to.node, TrafficKind::kMessage);
+    ++count.operations;
+    count.payload_bytes += body.size();
+    count.header_bytes += kMessageHeaderBytes;
+    if (faults_.any()) {
+      if (faults_.cut(to.node)) return peer.sent;
+      if (const auto delay = faults_.delay_ns(to.node); delay > 0) message.due_ns = NowNs() + delay;
+    }
+    if (fabric_.model_) {
+      message.due_ns = std::max(
+          message.due_ns, fabric_.model_->Book(to.node, kMessageHeaderBytes + body.size(), 0));
+    }
+    if (message.due_ns != 0) {
+      message.due_ns = peer.last_due_ns = std::max(message.due_ns, peer.last_due_ns);
+    }
+  }
+  if (!peer.backlog.empty() || !channel_->Send(to, message)) {
+    if (peer.backlog.empty()) backlogged_.push_back(static_cast<std::uint32_t>(index));
+    peer.backlog.push_back({message, {body.begin(), body.end()}});
+  }
+  return peer.sent;
+}
+
+void Endpoint::SendBacklog() {
+  const auto drained = [this](std::uint32_t index) {
+    const EndpointAddress to{index / fabric_.endpoints(), index % fabric_.endpoints()};
+    auto& backlog = correspondences_[index].backlog;
+    while (!backlog.empty()) {
+      backlog.front().message.body = backlog.front().body;
+      if (!channel_->Send(to, backlog.front().message)) return false;
+      backlog.pop_front();
+    }
+    return true;
+  };
+  backlogged_.erase(std::remove_if(backlogged_.begin(), backlogged_.end(), drained),
+                    backlogged_.end());
+}
+
+std::uint32_t Endpoint::acknowledged(EndpointAddress peer) const {
+  return correspondences_.empty() ? 0 : correspondences_[IndexOf(peer)].acknowledged;
+}
+
+void Endpoint::Receive(const Message& message) {
+  if (faults_.any() && faults_.cut(message.from.node)) return;
+  if (message.due_ns > NowNs()) {
+    held_messages_.emplace(message.due_ns,
+                           HeldMessage{message, {message.body.begin(), message.body.end()}});
+  } else {
+    Deliver(message);
+  }
+}
+
+void Endpoint::Deliver(const Message& message) {
+  if (correspondences_.empty()) {
+    correspondences_.resize(std::size_t{fabric_.nodes()} * fabric_.endpoints());
+  }
+  Correspondence& peer = correspondences_[IndexOf(message.from)];
+  peer.acknowledged = std::max(peer.acknowledged, message.acknowledged);
+  if (message.handler == kAcknowledgement) return;
+  ++delivered_;
+  const bool known =
+      message.handler < fabric_.handlers_.size() && fabric_.handlers_[message.handler];
+  SLIM_CHECK(known, "no handler {} for a message of node {}", message.handler, message.from.node);
+  fabric_.handlers_[message.handler](*this, message);
+  ++peer.handled;
+  if (peer.handled - peer.told >= kAcknowledgeEvery) Send(message.from, kAcknowledgement, {});
+}
+
+}  // namespace slimgraph

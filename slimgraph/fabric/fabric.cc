@@ -1,0 +1,86 @@
+#include "slimgraph/fabric/fabric.h"
+
+#include <charconv>
+
+#include "slimgraph/base/check.h"
+#include "slimgraph/fabric/internal/make_transport.h"
+#include "slimgraph/launch/job.h"
+
+namespace slimgraph {
+
+Result<std::unique_ptr<Fabric>> Fabric::Open(Job& job, const FabricOptions& options) {
+  std::unique_ptr<Fabric> fabric(new Fabric(job));
+  SLIM_ASSIGN(fabric->model_, NetworkModel::Open(job, options.network));
+  SLIM_ASSIGN(fabric->transport_, MakeTransport(options.transport, job, options.endpoints));
+  for (std::uint32_t i = 0; i < options.endpoints; ++i) {
+    fabric->endpoints_.push_back(std::make_unique<Endpoint>(*fabric, i));
+  }
+  fabric->loss_watch_ = job.WatchLoss([raw = fabric.get()](NodeId) {
+    for (auto& endpoint : raw->endpoints_) endpoint->Wake();
+  });
+  SLIM_TRY(job.Exchange(""));
+  return fabric;
+}
+
+Fabric::~Fabric() {
+  loss_watch_ = {};
+  endpoints_.clear();
+  for (const auto& region : regions_) transport_->Free(region->memory);
+}
+
+NodeId Fabric::self() const { return job_.self(); }
+NodeId Fabric::nodes() const { return job_.nodes(); }
+
+Result<SharedRegion> Fabric::Share(std::uint64_t bytes) {
+  SLIM_CHECK(regions_.size() < kMaxRegions, "more than {} regions", kMaxRegions);
+  const auto id = static_cast<RegionId>(regions_.size());
+  auto region = std::make_unique<OwnRegion>();
+  SLIM_ASSIGN(region->memory, transport_->Allocate(bytes));
+  SLIM_ASSIGN(const auto sizes, job_.Exchange(fmt::format("{}", bytes)));
+  std::vector<std::uint64_t> bytes_of_node;
+  for (const std::string& size : sizes) bytes_of_node.push_back(std::stoull(size));
+  SLIM_TRY(transport_->Publish(id, region->memory, bytes_of_node));
+  const SharedRegion shared{id, {region->memory.base, bytes}};
+  regions_.push_back(std::move(region));
+  region_bytes_.push_back(std::move(bytes_of_node));
+  return shared;
+}
+
+std::uint64_t Fabric::region_bytes(NodeId node, RegionId region) const {
+  return region < region_bytes_.size() ? region_bytes_[region][node] : 0;
+}
+
+MutableBytes Fabric::own_region(RegionId region) const {
+  const RegionMemory& memory = regions_[region]->memory;
+  return {memory.base, memory.bytes};
+}
+
+Status Fabric::Revoke(RegionId region) {
+  SLIM_CHECK(region < regions_.size(), "region {} was never shared", region);
+  regions_[region]->revoked = true;
+  return transport_->Revoke(region);
+}
+
+void Fabric::SetHandler(HandlerId id, Handler handler) {
+  if (handlers_.size() <= id) handlers_.resize(id + std::size_t{1});
+  handlers_[id] = std::move(handler);
+}
+
+Traffic Fabric::traffic() const {
+  Traffic sum(nodes());
+  for (const auto& endpoint : endpoints_) sum.Add(endpoint->traffic());
+  return sum;
+}
+
+void Fabric::ClearTraffic() {
+  for (auto& endpoint : endpoints_) endpoint->ClearTraffic();
+}
+
+Status Fabric::Close() {
+  SLIM_TRY(job_.Exchange(""));
+  loss_watch_ = {};
+  endpoints_.clear();
+  return transport_->Close();
+}
+
+}  // namespace slimgraph

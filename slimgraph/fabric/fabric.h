@@ -1,0 +1,91 @@
+// One-sided and two-sided access to the memory of the other nodes: the only way by which data
+// crosses between nodes. Open this header first, then endpoint.h.
+//
+// A fabric belongs to one process. Fabric's own functions are called by one thread; each of its
+// endpoints is used by one thread at a time.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "slimgraph/base/result.h"
+#include "slimgraph/base/types.h"
+#include "slimgraph/fabric/endpoint.h"
+#include "slimgraph/fabric/message.h"
+#include "slimgraph/fabric/network_model.h"
+#include "slimgraph/fabric/operation.h"
+#include "slimgraph/fabric/transport.h"
+#include "slimgraph/launch/job.h"
+#include "slimgraph/stats/traffic.h"
+
+namespace slimgraph {
+
+struct FabricOptions {
+  std::string transport = "shm";   // shm, tcp, mpi
+  std::string network = "none";    // none, fdr, edr, efa, tcp10
+  std::uint32_t endpoints = 1;     // of each node, the same on all
+};
+
+// Memory of this node that the others can reach under `id`.
+struct SharedRegion {
+  RegionId id = 0;
+  MutableBytes memory;
+};
+
+class Fabric {
+ public:
+  // Collective.
+  static Result<std::unique_ptr<Fabric>> Open(Job& job, const FabricOptions& options);
+  ~Fabric();
+
+  NodeId self() const;
+  NodeId nodes() const;
+  std::uint32_t endpoints() const { return static_cast<std::uint32_t>(endpoints_.size()); }
+  std::string_view transport() const { return transport_->name(); }
+  Endpoint& endpoint(std::uint32_t index) { return *endpoints_[index]; }
+
+  // Collective, in the same order on all nodes: zeroed, page-aligned memory on each, of its own
+  // size, reachable from all when it returns. Freed with the fabric.
+  Result<SharedRegion> Share(std::uint64_t bytes);
+  std::uint64_t region_bytes(NodeId node, RegionId region) const;
+  MutableBytes own_region(RegionId region) const;
+
+  // Local: from the return on, operations of the others on this region end in kRevoked, and none
+  // is still under way. The memory stays readable for this node.
+  Status Revoke(RegionId region);
+
+  // The function that receives messages under `id`, on the thread that polls the endpoint. Set on
+  // every node before any message is sent.
+  using Handler = std::function<void(Endpoint&, const Message&)>;
+  void SetHandler(HandlerId id, Handler handler);
+
+  // The sum over this node's endpoints. Their threads must be at rest.
+  Traffic traffic() const;
+  void ClearTraffic();
+
+  // Collective: ends all traffic in order. Without it, the others may see their operations fail.
+  Status Close();
+
+ private:
+  friend class Endpoint;
+  struct OwnRegion {
+    RegionMemory memory;
+    std::atomic<bool> revoked{false};
+  };
+
+  explicit Fabric(Job& job) : job_(job) {}
+
+  Job& job_;
+  std::unique_ptr<NetworkModel> model_;  // null: no model
+  std::vector<std::unique_ptr<OwnRegion>> regions_;
+  std::vector<std::vector<std::uint64_t>> region_bytes_;  // [region][node]
+  std::vector<Handler> handlers_;
+  std::unique_ptr<Transport> transport_;
+  std::vector<std::unique_ptr<Endpoint>> endpoints_;
+  LossWatch loss_watch_;
+};
+
+}  // namespace slimgraph

@@ -1,0 +1,89 @@
+// How a node's part of the shared-memory transport lies in memory: for each of its endpoints a
+// doorbell, a bit per sending endpoint that has left messages, and a ring per sending endpoint. A
+// ring has one writer and one reader, so neither needs a lock, and a writer that dies in the middle
+// of a message harms nobody.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "slimgraph/base/types.h"
+#include "slimgraph/fabric/message.h"
+#include "slimgraph/fabric/operation.h"
+
+namespace slimgraph {
+
+struct ShmDoorbell {
+  alignas(kCacheLineBytes) std::atomic<std::uint32_t> rung;
+  std::atomic<std::uint32_t> asleep;
+};
+
+// A record is this header and the body, padded to 8 bytes.
+struct ShmRecord {
+  std::uint32_t bytes;  // of the body; kSkip: the rest of the ring is empty
+  std::uint32_t acknowledged;
+  std::uint64_t due_ns;
+  HandlerId handler;
+
+  static constexpr std::uint32_t kSkip = 0xFFFFFFFF;
+};
+static_assert(sizeof(ShmRecord) == 24);
+
+constexpr std::size_t kShmRingBytes = 128 << 10;
+static_assert(2 * (kMaxMessageBytes + sizeof(ShmRecord)) <= kShmRingBytes);
+
+// Positions only grow; pages that are never written take no memory.
+struct ShmRing {
+  alignas(kCacheLineBytes) std::atomic<std::uint64_t> written;
+  alignas(kCacheLineBytes) std::atomic<std::uint64_t> read;
+  alignas(kCacheLineBytes) std::byte bytes[kShmRingBytes];
+};
+
+// While one is set, its endpoint is inside operations on this node's regions.
+struct ShmPresence {
+  alignas(kCacheLineBytes) std::atomic<std::uint32_t> inside;
+};
+
+// Where the parts lie within a node's memory.
+class ShmInbox {
+ public:
+  ShmInbox(std::byte* base, NodeId nodes, std::uint32_t endpoints)
+      : base_(base), endpoints_(endpoints), senders_(nodes * endpoints) {}
+
+  static std::uint64_t Bytes(NodeId nodes, std::uint32_t endpoints) {
+    return ShmInbox(nullptr, nodes, endpoints).rings_at() +
+           std::uint64_t{endpoints} * nodes * endpoints * sizeof(ShmRing);
+  }
+
+  std::uint32_t senders() const { return senders_; }
+  std::atomic<bool>& revoked(RegionId region) const {
+    return *reinterpret_cast<std::atomic<bool>*>(base_ + region);
+  }
+  ShmPresence& presence(std::uint32_t sender) const {
+    return reinterpret_cast<ShmPresence*>(base_ + kMaxRegions)[sender];
+  }
+  ShmDoorbell& doorbell(std::uint32_t endpoint) const {
+    return reinterpret_cast<ShmDoorbell*>(base_ + doorbells_at())[endpoint];
+  }
+  std::uint32_t ready_words() const { return (senders_ + 63) / 64; }
+  std::atomic<std::uint64_t>* ready(std::uint32_t endpoint) const {
+    return reinterpret_cast<std::atomic<std::uint64_t>*>(base_ + ready_at() +
+                                                         endpoint * ready_bytes());
+  }
+  ShmRing& ring(std::uint32_t endpoint, std::uint32_t sender) const {
+    return reinterpret_cast<ShmRing*>(base_ + rings_at())[endpoint * senders_ + sender];
+  }
+
+ private:
+  static std::uint64_t RoundUp(std::uint64_t bytes) { return (bytes + 4095) / 4096 * 4096; }
+  std::uint64_t ready_bytes() const { return (ready_words() * 8 + 63) / 64 * 64; }
+  std::uint64_t doorbells_at() const { return kMaxRegions + senders_ * sizeof(ShmPresence); }
+  std::uint64_t ready_at() const { return doorbells_at() + endpoints_ * sizeof(ShmDoorbell); }
+  std::uint64_t rings_at() const { return RoundUp(ready_at() + endpoints_ * ready_bytes()); }
+
+  std::byte* base_;
+  std::uint32_t endpoints_;
+  std::uint32_t senders_;
+};
+
+}  // namespace slimgraph

@@ -1,0 +1,78 @@
+#include "slimgraph/fabric/network_model.h"
+
+#include <algorithm>
+#include <new>
+
+#include "slimgraph/base/clock.h"
+#include "slimgraph/base/shared_memory.h"
+#include "slimgraph/launch/job.h"
+
+namespace slimgraph {
+
+const std::vector<NetworkSpec>& KnownNetworks() {
+  static const std::vector<NetworkSpec> networks = {{"none", 0, 0},
+                                                    {"fdr", 1'700, 6.0},
+                                                    {"edr", 1'200, 11.5},
+                                                    {"efa", 16'000, 11.5},
+                                                    {"tcp10", 50'000, 1.1}};
+  return networks;
+}
+
+NetworkModel::~NetworkModel() = default;
+
+Result<std::unique_ptr<NetworkModel>> NetworkModel::Open(Job& job, std::string_view name) {
+  const auto& known = KnownNetworks();
+  const auto spec = std::find_if(known.begin(), known.end(),
+                                 [&](const NetworkSpec& one) { return one.name == name; });
+  if (spec == known.end()) {
+    std::string names;
+    for (const NetworkSpec& one : known) names += fmt::format(" {}", one.name);
+    return UsageError("--network {} is unknown; there are{}", name, names);
+  }
+  if (spec->latency_ns == 0) return std::unique_ptr<NetworkModel>();
+  if (!job.one_host()) {
+    return UsageError("--network {} imitates a network on one machine; this job has a real one",
+                      name);
+  }
+  std::unique_ptr<NetworkModel> model(new NetworkModel);
+  model->spec_ = *spec;
+  model->self_ = job.self();
+  SLIM_ASSIGN(auto mine, SharedMemory::Create(sizeof(Adapter)));
+  new (mine->base()) Adapter{};
+  SLIM_ASSIGN(const auto handles, job.Exchange(mine->handle()));
+  for (NodeId node = 0; node < job.nodes(); ++node) {
+    if (node == job.self()) {
+      model->memories_.push_back(std::move(mine));
+    } else {
+      SLIM_ASSIGN(auto memory, SharedMemory::Open(handles[node]));
+      model->memories_.push_back(std::move(memory));
+    }
+    model->adapters_.push_back(reinterpret_cast<Adapter*>(model->memories_.back()->base()));
+  }
+  SLIM_TRY(job.Exchange(""));
+  return model;
+}
+
+std::uint64_t NetworkModel::Occupy(std::atomic<std::uint64_t>& free_ns, std::uint64_t from_ns,
+                                   std::uint64_t bytes) const {
+  const auto needed_ns =
+      static_cast<std::uint64_t>(static_cast<double>(bytes) / spec_.bytes_per_ns);
+  std::uint64_t seen = free_ns.load();
+  while (true) {
+    const std::uint64_t end = std::max(seen, from_ns) + needed_ns;
+    if (free_ns.compare_exchange_weak(seen, end)) return end;
+  }
+}
+
+// A transfer holds the sender's outgoing and the receiver's incoming side; the slower one decides.
+std::uint64_t NetworkModel::Book(NodeId peer, std::uint64_t out_bytes, std::uint64_t in_bytes) {
+  const std::uint64_t now = NowNs();
+  const std::uint64_t out = std::max(Occupy(adapters_[self_]->out_free_ns, now, out_bytes),
+                                     Occupy(adapters_[peer]->in_free_ns, now, out_bytes));
+  if (in_bytes == 0) return out + spec_.latency_ns;
+  const std::uint64_t in = std::max(Occupy(adapters_[peer]->out_free_ns, now, in_bytes),
+                                    Occupy(adapters_[self_]->in_free_ns, now, in_bytes));
+  return std::max(out, in) + spec_.latency_ns;
+}
+
+}  // namespace slimgraph

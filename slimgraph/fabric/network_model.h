@@ -1,0 +1,54 @@
+// Makes one machine's memory as slow as a network: a completion comes no earlier than the latency
+// and bandwidth of the named network allow, with one adapter per node that serves both directions
+// independently. Works over any transport, for nodes of one host.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "slimgraph/base/result.h"
+#include "slimgraph/base/types.h"
+
+namespace slimgraph {
+
+class Job;
+class SharedMemory;
+
+struct NetworkSpec {
+  std::string_view name;
+  std::uint64_t latency_ns;
+  double bytes_per_ns;
+};
+// The known networks; the first is "none".
+const std::vector<NetworkSpec>& KnownNetworks();
+
+class NetworkModel {
+ public:
+  // Collective. Null for "none".
+  static Result<std::unique_ptr<NetworkModel>> Open(Job& job, std::string_view name);
+  ~NetworkModel();
+
+  // Books `out_bytes` from this node to `peer` and `in_bytes` back, from now on; returns when the
+  // last byte is there.
+  std::uint64_t Book(NodeId peer, std::uint64_t out_bytes, std::uint64_t in_bytes);
+
+ private:
+  // When each direction of a node's adapter is free again.
+  struct alignas(kCacheLineBytes) Adapter {
+    std::atomic<std::uint64_t> out_free_ns;
+    std::atomic<std::uint64_t> in_free_ns;
+  };
+  NetworkModel() = default;
+  std::uint64_t Occupy(std::atomic<std::uint64_t>& free_ns, std::uint64_t from_ns,
+                       std::uint64_t bytes) const;
+
+  NetworkSpec spec_{};
+  NodeId self_ = 0;
+  std::vector<std::unique_ptr<SharedMemory>> memories_;
+  std::vector<Adapter*> adapters_;
+};
+
+}  // namespace slimgraph

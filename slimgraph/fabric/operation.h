@@ -1,0 +1,62 @@
+// What an endpoint asks of another node's memory, and what comes back.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "slimgraph/base/types.h"
+
+namespace slimgraph {
+
+// Regions are published by all nodes together, so one id names the k-th region of every node.
+using RegionId = std::uint16_t;
+constexpr RegionId kMaxRegions = 1024;
+
+enum class OperationKind : std::uint8_t { kRead, kWrite, kCompareSwap, kFetchAdd };
+constexpr std::size_t kNumOperationKinds = 4;
+
+// How an operation ended. After the first that is not kOk, those behind it in the same doorbell to
+// the same node are kFlushed: they were not carried out.
+enum class Outcome : std::uint8_t {
+  kOk,
+  kOutOfRange,  // beyond the region's end
+  kNoRegion,    // the node published no such region
+  kRevoked,     // the node took the region back
+  kMisaligned,  // an atomic on an address that is not a multiple of 8
+  kPeerLost,    // the node died or was cut off
+  kFailed,      // the transport reported a failure
+  kFlushed,     // an earlier operation of its batch failed
+};
+std::string_view OutcomeName(Outcome outcome);
+
+// One 64-byte line, for batches are scanned on the hot path.
+struct Operation {
+  OperationKind kind = OperationKind::kRead;
+  bool signaled = true;  // an unsignaled one is reported only when it fails
+  RegionId region = 0;
+  NodeId node = 0;
+  std::uint64_t offset = 0;    // in the region
+  std::byte* local = nullptr;  // read: destination · write: source · atomics: the old value, or null
+  std::uint64_t length = 0;    // bytes; 8 for atomics
+  std::uint64_t operand = 0;   // what compare-and-swap stores, what fetch-and-add adds
+  std::uint64_t expected = 0;  // what compare-and-swap compares with
+  std::uint64_t tag = 0;       // the caller's, returned in the completion
+};
+
+struct Completion {
+  std::uint64_t tag = 0;
+  Outcome outcome = Outcome::kOk;
+};
+
+// What an operation costs on the wire beside its payload. The message-based transports send exactly
+// these; shared memory is charged the same, so that counts do not depend on the transport.
+constexpr std::uint64_t kMessageHeaderBytes = 16;    // each request, reply and message
+constexpr std::uint64_t kOperationHeaderBytes = 16;  // each operation in a request
+constexpr std::uint64_t kAtomicOperandBytes = 8;     // fetch-and-add; compare-and-swap has two
+
+// A doorbell to one node travels in parts of at most this many operations and payload bytes (a
+// single longer operation is a part of its own).
+constexpr std::size_t kMaxPartOperations = 1024;
+constexpr std::uint64_t kMaxPartBytes = 1 << 20;
+
+}  // namespace slimgraph

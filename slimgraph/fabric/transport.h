@@ -1,0 +1,87 @@
+// What a transport provides to the endpoints, which add counting, splitting, fault injection and
+// the network model once for all of them. To add a transport, implement these two classes and name
+// it in MakeTransport().
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "slimgraph/base/result.h"
+#include "slimgraph/base/types.h"
+#include "slimgraph/fabric/message.h"
+#include "slimgraph/fabric/operation.h"
+
+namespace slimgraph {
+
+class Job;
+
+// The side of a transport that one endpoint uses. One thread at a time; only Wake() may be called
+// from any thread, and from a signal handler's thread too.
+class Channel {
+ public:
+  virtual ~Channel() = default;
+
+  // Starts a part: operations on one node (never the own), in order, checked against that node's
+  // region sizes. `id` is given back by Poll exactly once, with the first operation that failed.
+  // Operations and their memory stay valid until then. Never blocks: what does not fit is queued.
+  virtual void Post(std::uint64_t id, std::span<const Operation> operations) = 0;
+
+  struct PartResult {
+    std::uint64_t id;
+    Outcome outcome;          // kOk, or how operation `failed_index` ended
+    std::uint32_t failed_index;
+  };
+  // Appends the parts that have ended, and hands every message that has arrived to `receive`,
+  // whose body is valid during the call. Never blocks. Parts to one node end in order.
+  virtual void Poll(std::vector<PartResult>& ended,
+                    const std::function<void(const Message&)>& receive) = 0;
+
+  // Sends, or returns false when there is no room now (Poll makes room). Messages from one endpoint
+  // to another arrive in order. A message to a lost node vanishes. `to` may be on the own node. May
+  // be called from within `receive`.
+  virtual bool Send(EndpointAddress to, const Message& message) = 0;
+
+  // Sleeps until Poll may have something to do, Wake() is called or the time is over. Costs no
+  // processor time.
+  virtual void Park(std::chrono::nanoseconds limit) = 0;
+  virtual void Wake() = 0;
+};
+
+// Memory that a transport can serve to others.
+struct RegionMemory {
+  std::byte* base = nullptr;
+  std::uint64_t bytes = 0;
+  int shared_fd = -1;  // shm: the memory's file
+};
+
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  virtual std::string_view name() const = 0;
+
+  // Zeroed memory, aligned to a page, in the form that this transport serves best.
+  virtual Result<RegionMemory> Allocate(std::uint64_t bytes) = 0;
+  virtual void Free(const RegionMemory& memory) = 0;
+
+  // Collective: region `id` of every node, its size on each given in `bytes_of_node`. When it
+  // returns on one node, that node can be reached by operations on `id` from all others that have
+  // returned too (Publish ends with an exchange).
+  virtual Status Publish(RegionId id, const RegionMemory& mine,
+                         std::span<const std::uint64_t> bytes_of_node) = 0;
+
+  // Local: operations of others on this node's region `id` that start after the return end in
+  // kRevoked, and none that started before is still under way.
+  virtual Status Revoke(RegionId id) = 0;
+
+  virtual std::unique_ptr<Channel> OpenChannel(std::uint32_t endpoint) = 0;
+
+  // Collective, after all channels are closed.
+  virtual Status Close() = 0;
+};
+
+}  // namespace slimgraph

@@ -1,0 +1,265 @@
+#include "slimgraph/launch/internal/control_plane.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+
+#include "slimgraph/base/clock.h"
+
+namespace slimgraph {
+namespace {
+
+constexpr std::uint64_t kHeartbeatNs = 1'000'000'000;
+constexpr std::uint64_t kSilenceNs = 4'000'000'000;
+
+void Ring(int event_fd) {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t n = ::write(event_fd, &one, sizeof one);
+}
+
+}  // namespace
+
+ControlPlane::ControlPlane(NodeId self, NodeId nodes)
+    : self_(self), nodes_(nodes), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), alive_(nodes) {
+  for (auto& alive : alive_) alive = true;
+}
+
+Result<std::unique_ptr<ControlPlane>> ControlPlane::Form(JobPlace place,
+                                                         std::string_view host_identity,
+                                                         std::function<void(const Loss&)> on_loss,
+                                                         std::vector<int> depends_on,
+                                                         std::function<void()> on_orphaned) {
+  std::unique_ptr<ControlPlane> control(new ControlPlane(place.self, place.nodes));
+  control->on_loss_ = std::move(on_loss);
+  control->depends_on_ = std::move(depends_on);
+  control->on_orphaned_ = std::move(on_orphaned);
+  SLIM_TRY(place.self == 0 ? control->GatherPeers(place, host_identity)
+                           : control->ArriveAtHub(place, host_identity));
+  const std::uint64_t now = NowNs();
+  for (Peer& peer : control->peers_) peer.heard_ns = now;
+  control->thread_ = std::thread([raw = control.get()] { raw->Run(); });
+  return control;
+}
+
+ControlPlane::~ControlPlane() {
+  stop_ = true;
+  Ring(wake_.get());
+  if (thread_.joinable()) thread_.join();
+}
+
+std::string ControlPlane::loss() const {
+  const std::lock_guard lock(mutex_);
+  return first_loss_ ? first_loss_->reason : "";
+}
+
+void ControlPlane::AddWatcher(std::weak_ptr<LossWatch::Watcher> watcher) {
+  const std::lock_guard lock(mutex_);
+  watchers_.push_back(std::move(watcher));
+}
+
+Result<std::vector<std::string>> ControlPlane::Exchange(std::string_view mine, bool last) {
+  std::unique_lock lock(mutex_);
+  const std::uint32_t sequence = sequence_++;
+  if (last) leaving_ = true;
+  if (is_hub()) {
+    AddContribution(0, sequence, std::string(mine));
+  } else {
+    SendTo(peers_[0], {FrameType::kContribution, 0, static_cast<std::uint16_t>(self_), sequence,
+                       std::string(mine)});
+  }
+  changed_.wait(lock, [&] { return gathered_.contains(sequence) || first_loss_ || stop_; });
+  const auto found = gathered_.find(sequence);
+  if (found == gathered_.end()) {
+    return EnvironmentError("{}", first_loss_ ? first_loss_->reason : "the job has ended");
+  }
+  std::vector<std::string> parts = std::move(found->second);
+  gathered_.erase(found);
+  return parts;
+}
+
+void ControlPlane::Fail(int exit_code, const std::string& reason) {
+  const std::lock_guard lock(mutex_);
+  own_failure_ = Loss{self_, exit_code, reason};
+  Ring(wake_.get());
+}
+
+void ControlPlane::SayGoodbye() {
+  const std::lock_guard lock(mutex_);
+  leaving_ = true;
+  for (Peer& peer : peers_) {
+    if (peer.fd) SendTo(peer, {FrameType::kBye, 0, static_cast<std::uint16_t>(self_), 0, {}});
+  }
+}
+
+// A peer that cannot be written to is noticed by reading from it, so the answer is not needed here.
+void ControlPlane::SendTo(Peer& peer, const Frame& frame) {
+  if (peer.fd) SendFrame(peer.fd.get(), frame);
+}
+
+void ControlPlane::AddContribution(NodeId node, std::uint32_t sequence, std::string body) {
+  auto& parts = contributions_[sequence];
+  parts.resize(nodes_);
+  parts[node] = std::move(body);
+  if (!std::all_of(parts.begin(), parts.end(), [](const auto& part) { return part.has_value(); })) {
+    return;
+  }
+  std::vector<std::string> all;
+  for (auto& part : parts) all.push_back(std::move(*part));
+  contributions_.erase(sequence);
+  const Frame frame{FrameType::kGathered, 0, 0, sequence, PackStrings(all)};
+  for (Peer& peer : peers_) SendTo(peer, frame);
+  gathered_[sequence] = std::move(all);
+  changed_.notify_all();
+}
+
+void ControlPlane::Run() {
+  std::vector<pollfd> waits;
+  std::uint64_t next_beat_ns = NowNs() + kHeartbeatNs;
+  while (!stop_) {
+    waits.clear();
+    waits.push_back({wake_.get(), POLLIN, 0});
+    for (const int fd : depends_on_) waits.push_back({fd, 0, 0});
+    for (const Peer& peer : peers_) waits.push_back({peer.fd.get(), POLLIN, 0});
+    const std::uint64_t now = NowNs();
+    const auto wait_ms =
+        now < next_beat_ns ? static_cast<int>((next_beat_ns - now) / 1'000'000 + 1) : 0;
+    ::poll(waits.data(), waits.size(), wait_ms);
+    if ((waits[0].revents & POLLIN) != 0) {
+      std::uint64_t rings = 0;
+      [[maybe_unused]] const ssize_t n = ::read(wake_.get(), &rings, sizeof rings);
+      std::unique_lock lock(mutex_);
+      if (auto failure = std::exchange(own_failure_, std::nullopt)) {
+        lock.unlock();
+        GiveUp(*failure);
+      }
+    }
+    for (std::size_t i = 1; i <= depends_on_.size(); ++i) {
+      if (waits[i].revents != 0 && !leaving_) on_orphaned_();
+    }
+    const std::size_t first_peer = 1 + depends_on_.size();
+    for (std::size_t i = 0; i < peers_.size(); ++i) {
+      if (waits[first_peer + i].revents != 0) HearFrom(peers_[i]);
+    }
+    if (NowNs() >= next_beat_ns) {
+      BeatHearts();
+      next_beat_ns = NowNs() + kHeartbeatNs;
+    }
+  }
+}
+
+void ControlPlane::HearFrom(Peer& peer) {
+  const bool open = peer.reader.Fill(peer.fd.get());
+  peer.heard_ns = NowNs();
+  while (auto frame = peer.reader.Next()) Handle(peer, std::move(*frame));
+  if (open) return;
+  {
+    const std::lock_guard lock(mutex_);
+    peer.fd.Reset();
+    // An exchange that the hub has completed is read before its end; so the end of a leaving hub
+    // means that all have been there.
+    if (leaving_ && !is_hub()) {
+      stop_ = true;
+      changed_.notify_all();
+    }
+  }
+  if (peer.left || (leaving_ && !is_hub())) return;
+  Declare({peer.node, static_cast<int>(ErrorKind::kEnvironment),
+           "died: it was killed or crashed, or its host is gone"});
+}
+
+void ControlPlane::Handle(Peer& peer, Frame frame) {
+  switch (frame.type) {
+    case FrameType::kContribution: {
+      const std::lock_guard lock(mutex_);
+      AddContribution(peer.node, frame.sequence, std::move(frame.body));
+      break;
+    }
+    case FrameType::kGathered: {
+      const std::lock_guard lock(mutex_);
+      gathered_[frame.sequence] = UnpackStrings(frame.body);
+      changed_.notify_all();
+      break;
+    }
+    case FrameType::kFailed:
+      Declare({peer.node, frame.exit_code, std::move(frame.body)});
+      break;
+    case FrameType::kLost:
+      Declare({frame.node, frame.exit_code, std::move(frame.body), /*announced=*/true});
+      break;
+    case FrameType::kBye:
+      peer.left = true;
+      break;
+    default:
+      break;
+  }
+}
+
+void ControlPlane::BeatHearts() {
+  const std::uint64_t now = NowNs();
+  for (Peer& peer : peers_) {
+    if (!peer.fd || peer.left) continue;
+    if (now - peer.heard_ns > kSilenceNs) {
+      {
+        const std::lock_guard lock(mutex_);
+        peer.fd.Reset();
+      }
+      Declare({peer.node, static_cast<int>(ErrorKind::kEnvironment),
+               fmt::format("has not answered for {} s: it is stopped, or its link is cut",
+                           kSilenceNs / 1'000'000'000)});
+      continue;
+    }
+    const std::lock_guard lock(mutex_);
+    SendTo(peer, {FrameType::kHeartbeat, 0, static_cast<std::uint16_t>(self_), 0, {}});
+  }
+}
+
+// The hub decides; it answers a node that gives up as it tells all others.
+void ControlPlane::GiveUp(const Loss& failure) {
+  if (is_hub()) return Declare(failure);
+  const std::lock_guard lock(mutex_);
+  SendTo(peers_[0], {FrameType::kFailed, static_cast<std::uint8_t>(failure.exit_code),
+                     static_cast<std::uint16_t>(self_), 0, failure.reason});
+}
+
+void ControlPlane::Drain() {
+  for (const Peer& peer : peers_) {
+    if (peer.fd) ::shutdown(peer.fd.get(), SHUT_WR);
+  }
+  const std::uint64_t deadline_ns = NowNs() + kHeartbeatNs;
+  for (Peer& peer : peers_) {
+    while (peer.fd && NowNs() < deadline_ns) {
+      pollfd wait{peer.fd.get(), POLLIN, 0};
+      ::poll(&wait, 1, 100);
+      if (wait.revents != 0 && !peer.reader.Fill(peer.fd.get())) break;
+    }
+  }
+}
+
+// Only the control thread comes here, so every node hears of losses in one order.
+void ControlPlane::Declare(Loss loss) {
+  std::vector<std::weak_ptr<LossWatch::Watcher>> watchers;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!alive(loss.node)) return;
+    alive_[loss.node].store(false, std::memory_order_release);
+    if (is_hub()) {
+      const Frame word{FrameType::kLost, static_cast<std::uint8_t>(loss.exit_code),
+                       static_cast<std::uint16_t>(loss.node), 0, loss.reason};
+      for (Peer& peer : peers_) SendTo(peer, word);
+    }
+    if (!first_loss_) first_loss_ = loss;
+    watchers = watchers_;
+    changed_.notify_all();
+  }
+  for (const auto& weak : watchers) {
+    const auto watcher = weak.lock();
+    if (!watcher) continue;
+    const std::lock_guard lock(watcher->mutex);
+    if (watcher->call) watcher->call(loss.node);
+  }
+  on_loss_(loss);
+}
+
+}  // namespace slimgraph

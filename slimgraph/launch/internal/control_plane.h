@@ -1,0 +1,103 @@
+// The thread and the connections behind a Job: a star of TCP connections around node 0. The hub
+// gathers exchanges and is the one who decides that a node is lost; word of it goes to all.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "slimgraph/base/result.h"
+#include "slimgraph/base/unique_fd.h"
+#include "slimgraph/launch/internal/frame.h"
+#include "slimgraph/launch/job.h"
+
+namespace slimgraph {
+
+struct Loss {
+  NodeId node = 0;
+  int exit_code = 0;
+  std::string reason;
+  bool announced = false;  // the hub has told us, and so has told the person
+};
+
+class ControlPlane {
+ public:
+  // What every node learns of the others when the job forms.
+  struct Roster {
+    std::vector<std::uint32_t> hosts;
+    std::vector<std::string> addresses;
+  };
+
+  // Collective. `on_loss` is called on the control thread, on every node, once for each lost node;
+  // `depends_on` are descriptors whose end (the launcher's, say) ends this node: `on_orphaned`.
+  static Result<std::unique_ptr<ControlPlane>> Form(JobPlace place, std::string_view host_identity,
+                                                    std::function<void(const Loss&)> on_loss,
+                                                    std::vector<int> depends_on,
+                                                    std::function<void()> on_orphaned);
+  ~ControlPlane();
+
+  const Roster& roster() const { return roster_; }
+  Result<std::vector<std::string>> Exchange(std::string_view mine, bool last);
+  bool alive(NodeId node) const { return alive_[node].load(std::memory_order_acquire); }
+  std::string loss() const;
+  void AddWatcher(std::weak_ptr<LossWatch::Watcher> watcher);
+
+  // Tells the hub that this node gives up.
+  void Fail(int exit_code, const std::string& reason);
+  void SayGoodbye();
+  // On the control thread, before the process ends: waits until the others have read what was sent.
+  void Drain();
+
+ private:
+  struct Peer {
+    NodeId node = 0;
+    UniqueFd fd;
+    FrameReader reader;
+    std::uint64_t heard_ns = 0;
+    bool left = false;
+  };
+
+  ControlPlane(NodeId self, NodeId nodes);
+  Status GatherPeers(JobPlace& place, std::string_view identity);
+  Status ArriveAtHub(const JobPlace& place, std::string_view identity);
+  void Run();
+  void HearFrom(Peer& peer);
+  void Handle(Peer& peer, Frame frame);
+  void BeatHearts();
+  void GiveUp(const Loss& failure);
+  void Declare(Loss loss);
+  void AddContribution(NodeId node, std::uint32_t sequence, std::string body);
+  void SendTo(Peer& peer, const Frame& frame);
+  bool is_hub() const { return self_ == 0; }
+
+  const NodeId self_;
+  const NodeId nodes_;
+  Roster roster_;
+  std::vector<Peer> peers_;  // the hub's: all others · the others': the hub
+  UniqueFd wake_;
+  std::vector<int> depends_on_;
+  std::function<void()> on_orphaned_;
+  std::function<void(const Loss&)> on_loss_;
+  std::vector<std::atomic<bool>> alive_;
+  std::atomic<bool> stop_{false};
+  std::atomic<bool> leaving_{false};
+
+  mutable std::mutex mutex_;  // guards what follows, and the writing to peers
+  std::condition_variable changed_;
+  std::uint32_t sequence_ = 0;
+  std::map<std::uint32_t, std::vector<std::optional<std::string>>> contributions_;
+  std::map<std::uint32_t, std::vector<std::string>> gathered_;
+  std::optional<Loss> first_loss_;
+  std::optional<Loss> own_failure_;
+  std::vector<std::weak_ptr<LossWatch::Watcher>> watchers_;
+  std::thread thread_;
+};
+
+}  // namespace slimgraph

@@ -1,0 +1,96 @@
+#include "slimgraph/launch/internal/frame.h"
+
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "slimgraph/base/check.h"
+
+namespace slimgraph {
+namespace {
+
+struct Header {
+  std::uint32_t bytes;
+  FrameType type;
+  std::uint8_t exit_code;
+  std::uint16_t node;
+  std::uint32_t sequence;
+};
+static_assert(sizeof(Header) == 12);
+
+}  // namespace
+
+bool SendFrame(int fd, const Frame& frame) {
+  const Header header{static_cast<std::uint32_t>(frame.body.size()), frame.type, frame.exit_code,
+                      frame.node, frame.sequence};
+  std::string bytes(sizeof header + frame.body.size(), '\0');
+  std::memcpy(bytes.data(), &header, sizeof header);
+  std::memcpy(bytes.data() + sizeof header, frame.body.data(), frame.body.size());
+  for (std::size_t sent = 0; sent < bytes.size();) {
+    const ssize_t n = ::send(fd, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
+    if (n > 0) {
+      sent += static_cast<std::size_t>(n);
+    } else if (errno != EINTR) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool FrameReader::Fill(int fd) {
+  std::array<char, 16384> chunk;
+  while (true) {
+    const ssize_t n = ::recv(fd, chunk.data(), chunk.size(), MSG_DONTWAIT);
+    if (n > 0) {
+      buffer_.append(chunk.data(), static_cast<std::size_t>(n));
+    } else if (n < 0 && errno == EINTR) {
+      continue;
+    } else {
+      return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+    }
+  }
+}
+
+std::optional<Frame> FrameReader::Next() {
+  Header header;
+  const std::size_t available = buffer_.size() - used_;
+  if (available < sizeof header) return std::nullopt;
+  std::memcpy(&header, buffer_.data() + used_, sizeof header);
+  if (available < sizeof header + header.bytes) return std::nullopt;
+  Frame frame{header.type, header.exit_code, header.node, header.sequence,
+              buffer_.substr(used_ + sizeof header, header.bytes)};
+  used_ += sizeof header + header.bytes;
+  if (used_ == buffer_.size()) {
+    buffer_.clear();
+    used_ = 0;
+  }
+  return frame;
+}
+
+std::string PackStrings(const std::vector<std::string>& strings) {
+  std::string packed;
+  for (const std::string& string : strings) {
+    const auto bytes = static_cast<std::uint32_t>(string.size());
+    packed.append(reinterpret_cast<const char*>(&bytes), sizeof bytes);
+    packed += string;
+  }
+  return packed;
+}
+
+std::vector<std::string> UnpackStrings(std::string_view packed) {
+  std::vector<std::string> strings;
+  while (!packed.empty()) {
+    std::uint32_t bytes = 0;
+    SLIM_CHECK(packed.size() >= sizeof bytes);
+    std::memcpy(&bytes, packed.data(), sizeof bytes);
+    packed.remove_prefix(sizeof bytes);
+    SLIM_CHECK(packed.size() >= bytes);
+    strings.emplace_back(packed.substr(0, bytes));
+    packed.remove_prefix(bytes);
+  }
+  return strings;
+}
+
+}  // namespace slimgraph

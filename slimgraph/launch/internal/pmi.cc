@@ -1,0 +1,88 @@
+#include "slimgraph/launch/internal/pmi.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+
+namespace slimgraph {
+namespace {
+
+std::optional<int> NumberFromEnvironment(const char* name) {
+  const char* text = std::getenv(name);
+  if (text == nullptr) return std::nullopt;
+  int value = 0;
+  const char* end = text + std::strlen(text);
+  const auto [stop, failed] = std::from_chars(text, end, value);
+  if (failed != std::errc() || stop != end || value < 0) return std::nullopt;
+  return value;
+}
+
+std::string ValueOf(std::string_view line, std::string_view key) {
+  const std::size_t start = line.find(key);
+  if (start == std::string_view::npos) return "";
+  const std::string_view value = line.substr(start + key.size());
+  return std::string(value.substr(0, value.find(' ')));
+}
+
+constexpr std::string_view kKey = "slimgraph-hub";
+
+}  // namespace
+
+bool Pmi::Present() {
+  return NumberFromEnvironment("PMI_FD") && NumberFromEnvironment("PMI_RANK") &&
+         NumberFromEnvironment("PMI_SIZE");
+}
+
+Result<Pmi> Pmi::Open() {
+  Pmi pmi;
+  pmi.fd_ = *NumberFromEnvironment("PMI_FD");
+  pmi.rank_ = static_cast<NodeId>(*NumberFromEnvironment("PMI_RANK"));
+  pmi.size_ = static_cast<NodeId>(*NumberFromEnvironment("PMI_SIZE"));
+  SLIM_TRY(pmi.Ask("cmd=init pmi_version=1 pmi_subversion=1", "cmd=response_to_init"));
+  return pmi;
+}
+
+Result<std::string> Pmi::ShareFromZero(std::string_view value) {
+  SLIM_ASSIGN(const std::string space, Ask("cmd=get_my_kvsname", "cmd=my_kvsname"));
+  const std::string where = "kvsname=" + ValueOf(space, "kvsname=");
+  if (rank_ == 0) {
+    SLIM_TRY(Ask(fmt::format("cmd=put {} key={} value={}", where, kKey, value), "cmd=put_result"));
+  }
+  SLIM_TRY(Ask("cmd=barrier_in", "cmd=barrier_out"));
+  SLIM_ASSIGN(const std::string got,
+              Ask(fmt::format("cmd=get {} key={}", where, kKey), "cmd=get_result"));
+  return ValueOf(got, "value=");
+}
+
+void Pmi::Finalize() { static_cast<void>(Ask("cmd=finalize", "cmd=finalize_ack")); }
+
+Result<std::string> Pmi::Ask(std::string_view command, std::string_view expected) {
+  const std::string line = std::string(command) + "\n";
+  std::string answer;
+  bool intact = ::send(fd_, line.data(), line.size(), MSG_NOSIGNAL) ==
+                static_cast<ssize_t>(line.size());
+  while (intact && (answer.empty() || answer.back() != '\n')) {
+    char next = 0;
+    const ssize_t n = ::read(fd_, &next, 1);
+    if (n == 1) {
+      answer += next;
+    } else {
+      intact = n < 0 && errno == EINTR;
+    }
+  }
+  if (!intact || !answer.starts_with(expected)) {
+    return EnvironmentError(
+        "the job's launcher did not answer '{}' as PMI-1 does; start with mpiexec.hydra, or with "
+        "srun --mpi=pmi2",
+        command);
+  }
+  answer.pop_back();
+  return answer;
+}
+
+}  // namespace slimgraph

@@ -1,0 +1,189 @@
+#include "slimgraph/launch/job.h"
+
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+
+#include "slimgraph/launch/internal/control_plane.h"
+#include "slimgraph/launch/internal/host_identity.h"
+#include "slimgraph/launch/internal/launcher_link.h"
+#include "slimgraph/launch/internal/pmi.h"
+#include "slimgraph/launch/internal/sockets.h"
+#include "slimgraph/launch/started_by.h"
+
+namespace slimgraph {
+namespace {
+
+constexpr int kInterrupted = 130;
+
+std::string NewSecret() {
+  std::array<std::uint64_t, 2> random{};
+  static_cast<void>(::getrandom(random.data(), sizeof random, 0));
+  return fmt::format("{:016x}{:016x}", random[0], random[1]);
+}
+
+// "identity secret host:port,host:port…" with '|' between, as PMI values hold no blanks.
+std::string DescribeHub(const JobPlace& place, const std::string& identity) {
+  const char* const named = std::getenv("SLIMGRAPH_HOST");
+  std::string text = identity + "|" + place.secret + "|";
+  const auto hosts = named != nullptr ? std::vector<std::string>{named} : HostAddresses();
+  for (const std::string& host : hosts) {
+    text += fmt::format("{}:{},", host, PortOf(place.listener.get()));
+  }
+  text.pop_back();
+  return text;
+}
+
+Status ReadHub(std::string_view text, const std::string& identity, JobPlace& place) {
+  const std::size_t first = text.find('|');
+  const std::size_t second = text.find('|', first + 1);
+  if (second == std::string_view::npos) return EnvironmentError("PMI lost node 0's address");
+  place.secret = text.substr(first + 1, second - first - 1);
+  place.hub_address = text.substr(second + 1);
+  if (text.substr(0, first) == identity) {
+    place.hub_address = "127.0.0.1" + place.hub_address.substr(place.hub_address.rfind(':'));
+  }
+  return {};
+}
+
+Result<JobPlace> PlaceFromPmi(Pmi& pmi) {
+  JobPlace place;
+  place.self = pmi.rank();
+  place.nodes = pmi.size();
+  const std::string identity = HostIdentity();
+  std::string mine;
+  if (place.self == 0) {
+    place.secret = NewSecret();
+    SLIM_ASSIGN(place.listener, ListenOnAnyPort("0.0.0.0"));
+    mine = DescribeHub(place, identity);
+  }
+  SLIM_ASSIGN(const std::string hub, pmi.ShareFromZero(mine));
+  SLIM_TRY(ReadHub(hub, identity, place));
+  return place;
+}
+
+}  // namespace
+
+// What only a job that a launcher started has.
+struct Job::Launched {
+  Pmi pmi;
+  std::unique_ptr<LauncherLink> link;
+};
+
+std::unique_ptr<Job> Job::Alone() {
+  std::unique_ptr<Job> job(new Job);
+  job->hosts_ = {0};
+  job->addresses_ = {"127.0.0.1"};
+  return job;
+}
+
+Result<std::unique_ptr<Job>> Job::JoinFromEnvironment() {
+  if (StartedBy() == Starter::kNobody) return Alone();
+  SLIM_ASSIGN(auto link, LauncherLink::OpenFromEnvironment());
+  SLIM_ASSIGN(Pmi pmi, Pmi::Open());
+  // hydra tells survivors of a death by this signal; we hear of it from the control plane.
+  std::signal(SIGUSR1, SIG_IGN);
+  SLIM_ASSIGN(JobPlace place, PlaceFromPmi(pmi));
+  std::vector<int> depends_on{pmi.fd()};
+  if (link) depends_on.push_back(link->fd());
+  auto launched = std::make_unique<Launched>(Launched{pmi, std::move(link)});
+  return Form(std::move(place), OnLoss::kEndJob, std::move(launched), std::move(depends_on));
+}
+
+Result<std::unique_ptr<Job>> Job::Join(JobPlace place, OnLoss on_loss) {
+  return Form(std::move(place), on_loss, nullptr, {});
+}
+
+Result<std::unique_ptr<Job>> Job::Form(JobPlace place, OnLoss on_loss,
+                                       std::unique_ptr<Launched> launched,
+                                       std::vector<int> depends_on) {
+  std::unique_ptr<Job> job(new Job);
+  job->self_ = place.self;
+  job->nodes_ = place.nodes;
+  job->launched_ = std::move(launched);
+  const auto lost = [raw = job.get(), on_loss](const Loss& loss) {
+    if (on_loss == OnLoss::kEndJob) raw->EndProcess(loss);
+  };
+  const auto orphaned = [] { ::_exit(kInterrupted); };
+  SLIM_ASSIGN(job->control_, ControlPlane::Form(std::move(place), HostIdentity(), lost,
+                                                std::move(depends_on), orphaned));
+  job->hosts_ = job->control_->roster().hosts;
+  job->addresses_ = job->control_->roster().addresses;
+  return job;
+}
+
+Job::Job() = default;
+Job::~Job() = default;
+
+// On the control thread, while the others may be anywhere: nothing but this may run any more.
+void Job::EndProcess(const Loss& loss) {
+  if (!loss.announced && self_ <= 1) {
+    const std::string line = fmt::format("slimgraph: node {}: {}\n", loss.node, loss.reason);
+    static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
+  }
+  if (launched_ && launched_->link) launched_->link->ReportExit(loss.exit_code);
+  control_->Drain();
+  ::_exit(loss.exit_code);
+}
+
+Result<std::vector<std::string>> Job::Exchange(std::string_view mine) {
+  if (!control_) return std::vector<std::string>{std::string(mine)};
+  return control_->Exchange(mine, /*last=*/false);
+}
+
+bool Job::alive(NodeId node) const { return !control_ || control_->alive(node); }
+
+std::string Job::loss() const { return control_ ? control_->loss() : ""; }
+
+LossWatch Job::WatchLoss(std::function<void(NodeId)> watcher) {
+  auto shared = std::make_shared<LossWatch::Watcher>();
+  shared->call = std::move(watcher);
+  if (control_) control_->AddWatcher(shared);
+  return LossWatch(std::move(shared));
+}
+
+LossWatch& LossWatch::operator=(LossWatch&& other) noexcept {
+  Stop();
+  watcher_ = std::move(other.watcher_);
+  return *this;
+}
+
+void LossWatch::Stop() {
+  if (!watcher_) return;
+  const std::lock_guard lock(watcher_->mutex);
+  watcher_->call = nullptr;
+}
+
+bool Job::one_host() const {
+  return std::all_of(hosts_.begin(), hosts_.end(), [&](auto host) { return host == hosts_[0]; });
+}
+
+void Job::Fail(const Error& error) {
+  if (!control_) {
+    std::fputs(fmt::format("slimgraph: {}\n", error.message).c_str(), stderr);
+    std::fflush(nullptr);
+    ::_exit(error.exit_code());
+  }
+  control_->Fail(error.exit_code(), error.message);
+}
+
+Status Job::Leave(int exit_code) {
+  if (!control_) return {};
+  const auto all_here = control_->Exchange("", /*last=*/true);
+  // A hub that is gone after the last exchange has seen everybody.
+  if (!all_here && !control_->loss().empty()) {
+    return tl::unexpected<Error>(all_here.error());
+  }
+  control_->SayGoodbye();
+  if (launched_) {
+    if (launched_->link) launched_->link->ReportExit(exit_code);
+    launched_->pmi.Finalize();
+  }
+  return {};
+}
+
+}  // namespace slimgraph

@@ -1,0 +1,118 @@
+// This process's membership in a job of N node processes: who it is, small exchanges of set-up data
+// among all of them, and prompt word when one of them dies or gives up. Data never goes this way;
+// that is the fabric's.
+//
+// A job has a hub, node 0, to which every other node keeps one TCP connection. A thread of each
+// node sleeps on it. Thread-safe, but Exchange() is called by one thread of a node at a time.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slimgraph/base/result.h"
+#include "slimgraph/base/types.h"
+#include "slimgraph/base/unique_fd.h"
+
+namespace slimgraph {
+
+class ControlPlane;
+struct Loss;
+
+// Where a process stands in a job that is being put together.
+struct JobPlace {
+  NodeId self = 0;
+  NodeId nodes = 1;
+  UniqueFd listener;        // node 0: the socket on which the others arrive
+  std::string hub_address;  // the others: "host:port" of node 0, several separated by commas
+  std::string secret;       // the same on all nodes of a job, so that strangers are turned away
+};
+
+// What a node does when another one is lost.
+enum class OnLoss {
+  kEndJob,  // one line is printed for the whole job, and every process exits
+  kReport,  // alive() turns false and watchers are called; the rest goes on
+};
+
+// A function that is called when a node is lost, as long as this lives. Once it is destroyed, the
+// function is not running and will not run.
+class LossWatch {
+ public:
+  struct Watcher {
+    std::mutex mutex;
+    std::function<void(NodeId)> call;
+  };
+  LossWatch() = default;
+  explicit LossWatch(std::shared_ptr<Watcher> watcher) : watcher_(std::move(watcher)) {}
+  LossWatch(LossWatch&&) = default;
+  LossWatch& operator=(LossWatch&& other) noexcept;
+  ~LossWatch() { Stop(); }
+
+ private:
+  void Stop();
+  std::shared_ptr<Watcher> watcher_;
+};
+
+class Job {
+ public:
+  // Joins the job that mpiexec or srun describes in the environment; alone where there is none.
+  static Result<std::unique_ptr<Job>> JoinFromEnvironment();
+
+  static Result<std::unique_ptr<Job>> Join(JobPlace place, OnLoss on_loss);
+
+  // A job of one node: no connection, no thread.
+  static std::unique_ptr<Job> Alone();
+
+  ~Job();
+
+  NodeId self() const { return self_; }
+  NodeId nodes() const { return nodes_; }
+
+  // Collective: everyone's contribution, in order of node. Fails when a node is lost meanwhile.
+  Result<std::vector<std::string>> Exchange(std::string_view mine);
+
+  // True until `node` is known to have died or given up.
+  bool alive(NodeId node) const;
+
+  // The first node that was lost, as one line; empty while there is none.
+  std::string loss() const;
+
+  // Calls `watcher` from the control thread after a node was lost, until the watch is destroyed.
+  // It must not block.
+  [[nodiscard]] LossWatch WatchLoss(std::function<void(NodeId)> watcher);
+
+  // Whether two nodes share a kernel, a network and so their memory.
+  bool same_host(NodeId a, NodeId b) const { return hosts_[a] == hosts_[b]; }
+  bool one_host() const;
+
+  // The network address under which the other nodes reach `node`.
+  const std::string& address(NodeId node) const { return addresses_[node]; }
+
+  // Ends the job for everyone: one line with this node's name and the error, the error's exit code.
+  // Under OnLoss::kEndJob the process ends soon after, whatever its threads do.
+  void Fail(const Error& error);
+
+  // Collective: waits until all nodes are here, then takes leave of them. The destructor does
+  // without waiting, which the others take for a death.
+  Status Leave(int exit_code);
+
+ private:
+  struct Launched;
+  Job();
+  static Result<std::unique_ptr<Job>> Form(JobPlace place, OnLoss on_loss,
+                                           std::unique_ptr<Launched> launched,
+                                           std::vector<int> depends_on);
+  [[noreturn]] void EndProcess(const Loss& loss);
+
+  NodeId self_ = 0;
+  NodeId nodes_ = 1;
+  std::vector<std::uint32_t> hosts_;
+  std::vector<std::string> addresses_;
+  std::unique_ptr<Launched> launched_;
+  std::unique_ptr<ControlPlane> control_;
+};
+
+}  // namespace slimgraph

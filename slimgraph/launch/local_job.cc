@@ -1,0 +1,215 @@
+#include "slimgraph/launch/local_job.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <optional>
+
+#include "slimgraph/base/clock.h"
+#include "slimgraph/launch/internal/launcher_link.h"
+
+namespace slimgraph {
+namespace {
+
+constexpr const char* kMpiexec = "mpiexec.hydra";
+// From the first node that fails until what is left is killed.
+constexpr std::uint64_t kGraceNs = 2'500'000'000;
+constexpr std::size_t kMaxKeptWords = 4096;
+
+// SIGINT, SIGTERM and SIGCHLD by descriptor instead of by handler.
+class SignalQueue {
+ public:
+  SignalQueue() {
+    sigset_t signals;
+    ::sigemptyset(&signals);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) ::sigaddset(&signals, signal);
+    ::pthread_sigmask(SIG_BLOCK, &signals, &before_);
+    fd_.Reset(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+  }
+  ~SignalQueue() { Restore(); }
+  SignalQueue(const SignalQueue&) = delete;
+  SignalQueue& operator=(const SignalQueue&) = delete;
+
+  int fd() const { return fd_.get(); }
+  std::optional<int> Next() const {
+    signalfd_siginfo info;
+    if (::read(fd(), &info, sizeof info) != sizeof info) return std::nullopt;
+    return static_cast<int>(info.ssi_signo);
+  }
+  void Restore() const { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+  UniqueFd fd_;
+};
+
+class LocalJob {
+ public:
+  Status Start(NodeId nodes, const std::vector<std::string>& arguments);
+  int Supervise();
+
+ private:
+  [[noreturn]] void BecomeMpiexec(const std::vector<std::string>& command, int words) const;
+  void Hear(std::size_t index);
+  void HearSignal(int signal);
+  void HearMpiexec();
+  void StartEnding(int exit_code);
+  void KillEverything();
+
+  SignalQueue signals_;
+  std::optional<LauncherSocket> socket_;
+  std::vector<LauncherSocket::Node> nodes_;
+  pid_t mpiexec_ = -1;
+  bool mpiexec_running_ = false;
+  int mpiexec_status_ = 0;
+  UniqueFd words_;           // what mpiexec itself says, shown only when nobody else explains an end
+  std::string kept_words_;
+  bool any_node_ = false;
+  std::optional<int> exit_code_;  // the first that is not 0
+  std::optional<std::uint64_t> kill_at_ns_;
+};
+
+Status LocalJob::Start(NodeId nodes, const std::vector<std::string>& arguments) {
+  std::array<char, 4096> self{};
+  if (::readlink("/proc/self/exe", self.data(), self.size() - 1) < 0) {
+    return EnvironmentError("cannot find this program's file: {}", std::strerror(errno));
+  }
+  SLIM_ASSIGN(socket_, LauncherSocket::Listen());
+  std::array<int, 2> pipe{};
+  if (::pipe2(pipe.data(), O_CLOEXEC) != 0) {
+    return EnvironmentError("cannot make a pipe: {}", std::strerror(errno));
+  }
+  words_.Reset(pipe[0]);
+  const UniqueFd theirs(pipe[1]);
+  std::vector<std::string> command{kMpiexec, "-disable-auto-cleanup", "-launcher", "fork", "-hosts",
+                                   fmt::format("localhost:{}", nodes), "-n",
+                                   fmt::format("{}", nodes), self.data()};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  mpiexec_ = ::fork();
+  if (mpiexec_ < 0) return EnvironmentError("cannot start a process: {}", std::strerror(errno));
+  if (mpiexec_ == 0) BecomeMpiexec(command, theirs.get());
+  mpiexec_running_ = true;
+  return {};
+}
+
+void LocalJob::BecomeMpiexec(const std::vector<std::string>& command, int words) const {
+  // A group of its own: Ctrl-C reaches us alone, and we end the rest in order.
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  signals_.Restore();
+  ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
+  ::dup2(words, STDOUT_FILENO);
+  ::dup2(words, STDERR_FILENO);
+  ::setenv(kLauncherVariable, socket_->name().c_str(), 1);
+  // Threads that wait at the end of a parallel loop must not spin: nodes share the processors.
+  ::setenv("OMP_WAIT_POLICY", "passive", 0);
+  std::vector<char*> argv;
+  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  ::execvp(kMpiexec, argv.data());
+  const std::string line = fmt::format("cannot start {}: {}; apt-get install mpich\n", kMpiexec,
+                                       std::strerror(errno));
+  static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
+  ::_exit(static_cast<int>(ErrorKind::kEnvironment));
+}
+
+void LocalJob::StartEnding(int exit_code) {
+  if (!exit_code_) exit_code_ = exit_code;
+  if (!kill_at_ns_) kill_at_ns_ = NowNs() + kGraceNs;
+}
+
+void LocalJob::Hear(std::size_t index) {
+  LauncherSocket::Node& node = nodes_[index];
+  const auto exit_code = ReadExit(node.socket.get());
+  node.socket.Reset();
+  if (!exit_code) {
+    // The other nodes have noticed as well, and say so in one line.
+    if (!kill_at_ns_) kill_at_ns_ = NowNs() + kGraceNs;
+  } else if (*exit_code != 0) {
+    StartEnding(*exit_code);
+  }
+}
+
+void LocalJob::HearSignal(int signal) {
+  if (signal == SIGCHLD) {
+    if (::waitpid(mpiexec_, &mpiexec_status_, WNOHANG) == mpiexec_) mpiexec_running_ = false;
+    return;
+  }
+  StartEnding(128 + signal);
+  for (LauncherSocket::Node& node : nodes_) node.socket.Reset();
+  ::kill(-mpiexec_, SIGTERM);
+}
+
+void LocalJob::HearMpiexec() {
+  std::array<char, 1024> chunk{};
+  const ssize_t n = ::read(words_.get(), chunk.data(), chunk.size());
+  if (n <= 0) return words_.Reset();
+  const std::size_t room = kMaxKeptWords - kept_words_.size();
+  kept_words_.append(chunk.data(), std::min(static_cast<std::size_t>(n), room));
+}
+
+// A node that still lives is a child of our mpiexec or was, so its number cannot be another's yet
+// unless its socket has closed.
+void LocalJob::KillEverything() {
+  for (const LauncherSocket::Node& node : nodes_) {
+    if (node.socket) ::kill(node.pid, SIGKILL);
+  }
+  ::kill(-mpiexec_, SIGKILL);
+}
+
+int LocalJob::Supervise() {
+  while (mpiexec_running_) {
+    std::vector<pollfd> waits{{signals_.fd(), POLLIN, 0}, {socket_->fd(), POLLIN, 0},
+                              {words_.get(), POLLIN, 0}};
+    for (const LauncherSocket::Node& node : nodes_) waits.push_back({node.socket.get(), POLLIN, 0});
+    ::poll(waits.data(), waits.size(), kill_at_ns_ ? 50 : -1);
+    if (waits[2].revents != 0) HearMpiexec();
+    for (std::size_t i = 3; i < waits.size(); ++i) {
+      if (waits[i].revents != 0) Hear(i - 3);
+    }
+    if (waits[1].revents != 0) {
+      if (auto node = socket_->Accept()) {
+        any_node_ = true;
+        nodes_.push_back(std::move(*node));
+      }
+    }
+    while (const auto signal = signals_.Next()) HearSignal(*signal);
+    if (kill_at_ns_ && NowNs() > *kill_at_ns_) KillEverything();
+  }
+  // All that nodes still had to say has been sent before they went.
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (nodes_[i].socket) Hear(i);
+  }
+  KillEverything();
+  if (exit_code_) return *exit_code_;
+  const bool well = WIFEXITED(mpiexec_status_) && WEXITSTATUS(mpiexec_status_) == 0;
+  if (well) return 0;
+  if (!any_node_) {
+    while (words_) HearMpiexec();
+    const std::string line = fmt::format("slimgraph: {} failed: {}\n", kMpiexec, kept_words_);
+    static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
+  } else {
+    constexpr std::string_view kLine = "slimgraph: all nodes died: they were killed or crashed\n";
+    static_cast<void>(!::write(STDERR_FILENO, kLine.data(), kLine.size()));
+  }
+  return static_cast<int>(ErrorKind::kEnvironment);
+}
+
+}  // namespace
+
+Result<int> RunLocalJob(NodeId nodes, const std::vector<std::string>& arguments) {
+  LocalJob job;
+  SLIM_TRY(job.Start(nodes, arguments));
+  return job.Supervise();
+}
+
+}  // namespace slimgraph

@@ -1,0 +1,47 @@
+#include "slimgraph/launch/started_by.h"
+
+#include <cstdlib>
+
+#include "slimgraph/launch/internal/pmi.h"
+
+namespace slimgraph {
+namespace {
+
+int NumberIn(const char* variable) {
+  const char* const text = std::getenv(variable);
+  return text == nullptr ? 0 : std::atoi(text);
+}
+
+}  // namespace
+
+Starter StartedBy() { return Pmi::Present() ? Starter::kPmi : Starter::kNobody; }
+
+NodeId StartedNodes() {
+  return Pmi::Present() ? static_cast<NodeId>(NumberIn("PMI_SIZE")) : 1;
+}
+
+Status CheckLaunch() {
+  if (Pmi::Present()) return {};
+  struct Foreign {
+    const char* size_variable;
+    const char* name;
+    const char* instead;
+  };
+  constexpr Foreign kForeign[] = {
+      {"OMPI_COMM_WORLD_SIZE", "Open MPI's mpirun", "mpiexec.hydra -n"},
+      {"SLURM_STEP_NUM_TASKS", "srun without PMI", "srun --mpi=pmi2 -n"},
+      {"MPI_LOCALNRANKS", "an mpiexec without PMI-1", "mpiexec.hydra -n"},
+  };
+  for (const Foreign& foreign : kForeign) {
+    const int copies = NumberIn(foreign.size_variable);
+    // Inside a batch script of Slurm the variables of its own step are set; its size is 1.
+    if (copies <= 1) continue;
+    return EnvironmentError(
+        "{} has started {} copies that know nothing of each other; use '{} {} slimgraph …', or "
+        "start slimgraph once, with --nodes {}",
+        foreign.name, copies, foreign.instead, copies, copies);
+  }
+  return {};
+}
+
+}  // namespace slimgraph

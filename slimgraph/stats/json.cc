@@ -1,0 +1,43 @@
+// The only file that knows the JSON library.
+#include <nlohmann/json.hpp>
+
+#include "slimgraph/stats/report.h"
+#include "slimgraph/stats/trace.h"
+
+namespace slimgraph {
+
+using Json = nlohmann::ordered_json;
+
+std::string ToJson(const Report& report) {
+  Json json;
+  for (const auto& [path, value] : report.values()) {
+    Json& place = json[Json::json_pointer(path)];
+    std::visit([&](const auto& one) { place = one; }, value);
+  }
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// The form that chrome://tracing and Perfetto read: one process a node, one row a thread.
+std::string ToChromeTrace(const std::vector<TraceEvent>& events) {
+  Json list = Json::array();
+  for (const TraceEvent& event : events) {
+    list.push_back({{"name", event.name},
+                    {"ph", "X"},
+                    {"pid", event.node},
+                    {"tid", event.thread},
+                    {"ts", static_cast<double>(event.start_ns) * 1e-3},
+                    {"dur", static_cast<double>(event.duration_ns) * 1e-3}});
+  }
+  NameRows(events, [&](NodeId node, std::uint32_t thread, const std::string& name) {
+    const bool of_node = thread == kWholeNode;
+    list.push_back({{"name", of_node ? "process_name" : "thread_name"},
+                    {"ph", "M"},
+                    {"pid", node},
+                    {"tid", of_node ? 0 : thread},
+                    {"args", {{"name", name}}}});
+  });
+  return Json{{"traceEvents", list}, {"displayTimeUnit", "ms"}}.dump(
+      -1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace slimgraph

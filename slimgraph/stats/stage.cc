@@ -1,0 +1,36 @@
+#include "slimgraph/stats/stage.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include "slimgraph/base/check.h"
+
+namespace slimgraph {
+namespace {
+
+std::mutex mutex;
+
+std::vector<std::string>& Names() {
+  static std::vector<std::string> names{"other"};
+  return names;
+}
+
+}  // namespace
+
+StageId StageNamed(std::string_view name) {
+  const std::lock_guard lock(mutex);
+  auto& names = Names();
+  auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    SLIM_CHECK(names.size() < kMaxStages, "more than {} stages, at '{}'", kMaxStages, name);
+    found = names.insert(names.end(), std::string(name));
+  }
+  return static_cast<StageId>(found - names.begin());
+}
+
+std::vector<std::string> StageNames() {
+  const std::lock_guard lock(mutex);
+  return Names();
+}
+
+}  // namespace slimgraph

@@ -1,0 +1,20 @@
+// Names for the parts of a run ("load", "fetch", "update"), so that traffic and time can be told
+// apart by them. A stage has the same number in all threads of a process.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace slimgraph {
+
+using StageId = std::uint16_t;
+constexpr std::size_t kMaxStages = 32;
+constexpr StageId kUnnamedStage = 0;
+
+// The number of `name`, new or known. Thread-safe.
+StageId StageNamed(std::string_view name);
+std::vector<std::string> StageNames();
+
+}  // namespace slimgraph

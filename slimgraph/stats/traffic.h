@@ -1,0 +1,58 @@
+// What crossed the fabric: counted where it is issued, by stage, peer and kind. One object belongs
+// to one endpoint and so to one thread; sums are made afterwards.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "slimgraph/base/types.h"
+#include "slimgraph/stats/stage.h"
+
+namespace slimgraph {
+
+enum class TrafficKind : std::uint8_t { kRead, kWrite, kCompareSwap, kFetchAdd, kMessage };
+constexpr std::size_t kNumTrafficKinds = 5;
+std::string_view TrafficKindName(TrafficKind kind);
+
+struct TrafficCount {
+  std::uint64_t operations = 0;
+  std::uint64_t payload_bytes = 0;
+  std::uint64_t header_bytes = 0;  // requests, replies, operands: all that is not payload
+  std::uint64_t round_trips = 0;   // counted with the first operation of a part
+
+  std::uint64_t bytes() const { return payload_bytes + header_bytes; }
+  TrafficCount& operator+=(const TrafficCount& other);
+  friend bool operator==(const TrafficCount&, const TrafficCount&) = default;
+};
+
+class Traffic {
+ public:
+  explicit Traffic(NodeId nodes) : nodes_(nodes) {}
+
+  TrafficCount& at(StageId stage, NodeId peer, TrafficKind kind);
+
+  TrafficCount Total() const;
+  TrafficCount OfKind(TrafficKind kind) const;
+  TrafficCount OfStage(StageId stage) const;
+  TrafficCount OfPeer(NodeId peer) const;
+
+  // All counts as one list, to be exchanged between nodes: for each kNumbersPerCount numbers, the
+  // first of them the stage. Add takes such a list of any node.
+  static constexpr std::size_t kNumbersPerCount = 6;
+  std::vector<std::uint64_t> Numbers() const;
+  void Add(const std::vector<std::uint64_t>& numbers);
+  void Add(const Traffic& other);
+  void Clear();
+
+ private:
+  template <typename Chosen>
+  TrafficCount Sum(Chosen chosen) const;
+
+  NodeId nodes_;
+  // [stage][peer][kind]; a stage's part is made when it is first used.
+  std::array<std::vector<TrafficCount>, kMaxStages> counts_;
+};
+
+}  // namespace slimgraph

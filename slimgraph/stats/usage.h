@@ -1,0 +1,11 @@
+// What this process has taken of the machine.
+#pragma once
+
+#include <cstdint>
+
+namespace slimgraph {
+
+double ProcessorSeconds();        // user and system, all threads
+std::uint64_t PeakMemoryBytes();  // resident, with the shared memory it has touched
+
+}  // namespace slimgraph

@@ -1,0 +1,121 @@
+#include "tests/support/node_processes.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+
+#include "slimgraph/base/clock.h"
+#include "slimgraph/launch/internal/sockets.h"
+
+namespace slimgraph {
+namespace {
+
+// The work of one child; its exit code.
+int BeNode(JobPlace place, OnLoss on_loss, const std::function<void(Job&)>& body) {
+  auto job = Job::Join(std::move(place), on_loss);
+  if (!job) {
+    fmt::print(stderr, "cannot join: {}\n", job.error().message);
+    return 4;
+  }
+  try {
+    body(**job);
+  } catch (const std::exception& failure) {
+    fmt::print(stderr, "node {} threw: {}\n", (*job)->self(), failure.what());
+    return 1;
+  }
+  const int code = ::testing::Test::HasFailure() ? 1 : 0;
+  const Status left = (*job)->Leave(code);
+  if (!left && on_loss == OnLoss::kEndJob) return 4;
+  return code;
+}
+
+std::string ReadAll(int fd, std::uint64_t deadline_ns, const std::vector<pid_t>& children) {
+  std::string text;
+  std::array<char, 4096> chunk{};
+  while (true) {
+    pollfd wait{fd, POLLIN, 0};
+    const std::uint64_t now = NowNs();
+    const bool late = now >= deadline_ns;
+    if (late) {
+      for (const pid_t child : children) ::kill(child, SIGKILL);
+      text += "[the nodes were killed at the test's time limit]\n";
+      deadline_ns = ~std::uint64_t{0};
+    }
+    const std::uint64_t left_ms = late ? 1000 : (deadline_ns - now) / 1'000'000 + 1;
+    if (::poll(&wait, 1, static_cast<int>(std::min<std::uint64_t>(left_ms, 1000))) == 0) continue;
+    const ssize_t n = ::read(fd, chunk.data(), chunk.size());
+    if (n <= 0) return text;
+    text.append(chunk.data(), static_cast<std::size_t>(n));
+  }
+}
+
+}  // namespace
+
+bool NodesEnd::all_well() const {
+  return std::all_of(codes.begin(), codes.end(), [](int code) { return code == 0; });
+}
+
+NodesEnd RunNodes(NodeId nodes, OnLoss on_loss, const std::function<void(Job&)>& body,
+                  int limit_s) {
+  auto listener = ListenOnAnyPort("127.0.0.1");
+  if (!listener) {
+    ADD_FAILURE() << listener.error().message;
+    return {{4}, ""};
+  }
+  const std::string hub = fmt::format("127.0.0.1:{}", PortOf(listener->get()));
+  std::array<int, 2> pipe{};
+  EXPECT_EQ(::pipe2(pipe.data(), O_CLOEXEC), 0);
+  std::fflush(nullptr);
+  std::vector<pid_t> children;
+  for (NodeId node = 0; node < nodes; ++node) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      ::dup2(pipe[1], STDOUT_FILENO);
+      ::dup2(pipe[1], STDERR_FILENO);
+      ::close(pipe[1]);
+      JobPlace place;
+      place.self = node;
+      place.nodes = nodes;
+      place.hub_address = hub;
+      place.secret = "test";
+      if (node == 0) {
+        place.listener = std::move(*listener);
+      } else {
+        listener->Reset();
+      }
+      const int code = BeNode(std::move(place), on_loss, body);
+      std::fflush(nullptr);
+      ::_exit(code);
+    }
+    children.push_back(child);
+  }
+  ::close(pipe[1]);
+  const auto limit_ns = static_cast<std::uint64_t>(limit_s) * 1'000'000'000;
+  NodesEnd end;
+  end.output = ReadAll(pipe[0], NowNs() + limit_ns, children);
+  ::close(pipe[0]);
+  for (const pid_t child : children) {
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    end.codes.push_back(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+  }
+  return end;
+}
+
+void ExpectNodesRun(NodeId nodes, const std::function<void(Job&)>& body, int limit_s) {
+  const NodesEnd end = RunNodes(nodes, OnLoss::kEndJob, body, limit_s);
+  if (end.all_well()) return;
+  std::string codes;
+  for (const int code : end.codes) codes += fmt::format(" {}", code);
+  ADD_FAILURE() << nodes << " nodes ended with" << codes << "\n" << end.output;
+}
+
+}  // namespace slimgraph
