@@ -31,11 +31,16 @@ Status AppendAs(Bytes bytes, std::vector<double>& weights) {
 
 Status AppendWeights(Bytes bytes, WeightType type, std::vector<double>& weights) {
   switch (type) {
-    case WeightType::kNone: return {};
-    case WeightType::kInt32: return AppendAs<std::int32_t>(bytes, weights);
-    case WeightType::kInt64: return AppendAs<std::int64_t>(bytes, weights);
-    case WeightType::kFloat32: return AppendAs<float>(bytes, weights);
-    case WeightType::kFloat64: return AppendAs<double>(bytes, weights);
+    case WeightType::kNone:
+      return {};
+    case WeightType::kInt32:
+      return AppendAs<std::int32_t>(bytes, weights);
+    case WeightType::kInt64:
+      return AppendAs<std::int64_t>(bytes, weights);
+    case WeightType::kFloat32:
+      return AppendAs<float>(bytes, weights);
+    case WeightType::kFloat64:
+      return AppendAs<double>(bytes, weights);
   }
   return {};
 }
@@ -78,13 +83,14 @@ Result<Csr> BuildCsr(const EdgeList& list, Direction direction) {
   SLIM_ASSIGN(rules.weight_type, internal::ExactWeightType(graph, "the edge list"));
   Csr csr;
   const Direction built_direction = list.directed ? direction : Direction::kOut;
-  SLIM_ASSIGN(internal::BuiltLists built,
-              internal::BuildLists(
-                  graph, list.vertices, built_direction, rules, true,
-                  [&](std::span<const VertexId> neighbours, Bytes weights) -> Status {
-                    csr.neighbours.insert(csr.neighbours.end(), neighbours.begin(), neighbours.end());
-                    return AppendWeights(weights, rules.weight_type, csr.weights);
-                  }));
+  SLIM_ASSIGN(
+      internal::BuiltLists built,
+      internal::BuildLists(graph, list.vertices, built_direction, rules, true,
+                           [&](std::span<const VertexId> neighbours, Bytes weights) -> Status {
+                             csr.neighbours.insert(csr.neighbours.end(), neighbours.begin(),
+                                                   neighbours.end());
+                             return AppendWeights(weights, rules.weight_type, csr.weights);
+                           }));
   csr.offsets = std::move(built.offsets);
   return csr;
 }

@@ -112,8 +112,8 @@ Status LoadLists(const SlimFile& file, const VertexPart& part, Direction directi
     if (part.stride == 1) return file.Read(kind, first * element_bytes, bytes, threads);
     return PickLists(file, kind, element_bytes, bounds, into.offsets, bytes, threads);
   };
-  SLIM_TRY(load(file.neighbours(direction), sizeof(VertexId),
-                std::as_writable_bytes(into.neighbours)));
+  SLIM_TRY(
+      load(file.neighbours(direction), sizeof(VertexId), std::as_writable_bytes(into.neighbours)));
   if (weight_bytes > 0) SLIM_TRY(load(file.weights(direction), weight_bytes, into.weights));
   return {};
 }

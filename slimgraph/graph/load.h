@@ -1,6 +1,6 @@
-// Loads one node's part of a .slim file into memory that the caller has registered: first the sizes,
-// then the lists. A contiguous part reads its own blocks and nothing else; a strided one (hash) has
-// its lists all over the file and streams through it.
+// Loads one node's part of a .slim file into memory that the caller has registered: first the
+// sizes, then the lists. A contiguous part reads its own blocks and nothing else; a strided one
+// (hash) has its lists all over the file and streams through it.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ Result<EdgeOffset> CountArcs(const SlimFile& file, const VertexPart& part, Direc
 
 // What to fill. Weights may be left empty; otherwise they are in the file's type.
 struct ListSpans {
-  std::span<EdgeOffset> offsets;    // part.count + 1, from 0
-  std::span<VertexId> neighbours;   // CountArcs: global dense ids
-  MutableBytes weights;             // CountArcs * WeightBytes(file.weight_type()), or empty
+  std::span<EdgeOffset> offsets;   // part.count + 1, from 0
+  std::span<VertexId> neighbours;  // CountArcs: global dense ids
+  MutableBytes weights;            // CountArcs * WeightBytes(file.weight_type()), or empty
 };
 
-// The lists of the part's vertices in ascending order. `threads` of 0 takes every processor; several
-// nodes that load on one machine at a time should share them.
+// The lists of the part's vertices in ascending order. `threads` of 0 takes every processor;
+// several nodes that load on one machine at a time should share them.
 Status LoadLists(const SlimFile& file, const VertexPart& part, Direction direction,
                  const ListSpans& into, std::size_t threads = 0);
 

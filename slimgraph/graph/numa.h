@@ -11,8 +11,8 @@ namespace slimgraph {
 // Sockets with memory that this process may use; 1 where the system knows no NUMA.
 std::uint32_t SocketCount();
 
-// Pages of `bytes` that are touched from now on come from the socket's memory. Only whole pages can be
-// bound: those at the ends that `bytes` shares with others keep their place.
+// Pages of `bytes` that are touched from now on come from the socket's memory. Only whole pages can
+// be bound: those at the ends that `bytes` shares with others keep their place.
 Status BindMemory(MutableBytes bytes, std::uint32_t socket);
 
 // The calling thread runs on the socket's processors from now on.

@@ -42,8 +42,8 @@ std::string ReadFile(const std::string& path) {
 
 std::mt19937_64 SeededRandom() {
   const char* said = std::getenv("SLIMGRAPH_TEST_SEED");
-  const std::uint64_t seed = said != nullptr ? std::strtoull(said, nullptr, 10)
-                                             : std::random_device{}();
+  const std::uint64_t seed =
+      said != nullptr ? std::strtoull(said, nullptr, 10) : std::random_device{}();
   std::cout << "SLIMGRAPH_TEST_SEED=" << seed << "\n";
   return std::mt19937_64(seed);
 }

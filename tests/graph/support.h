@@ -1,5 +1,5 @@
-// What the tests of graph/ share: a scratch folder, seeded randomness, and a graph as a plain map that
-// knows nothing of the code under test.
+// What the tests of graph/ share: a scratch folder, seeded randomness, and a graph as a plain map
+// that knows nothing of the code under test.
 #pragma once
 
 #include <gtest/gtest.h>

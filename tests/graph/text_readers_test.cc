@@ -167,7 +167,8 @@ TEST(EdgeList, VertexFilesAddVerticesWithoutEdges) {
 }
 
 TEST(MatrixMarket, PatternRealAndIntegerAreRead) {
-  const std::string general = "%%MatrixMarket matrix coordinate pattern general\n%\n3 3 2\n1 2\n3 1\n";
+  const std::string general =
+      "%%MatrixMarket matrix coordinate pattern general\n%\n3 3 2\n1 2\n3 1\n";
   PlainGraph expected;
   expected.vertices = {1, 2, 3};
   expected.arcs = {{{1, 2}, {0}}, {{3, 1}, {0}}};
@@ -203,8 +204,9 @@ TEST(MatrixMarket, WhatDoesNotHoldIsNamed) {
        "g.mtx:1: expected \"rows columns entries\", found the end of the file"},
       {head + "pattern general\n4294967296 4294967296 0\n",
        "g.mtx: 4294967296 vertices are too many: at most 4294967295 are supported"},
-      {"", "g.mtx:1: expected \"%%MatrixMarket matrix coordinate pattern|real|integer "
-           "general|symmetric\", found \"\""},
+      {"",
+       "g.mtx:1: expected \"%%MatrixMarket matrix coordinate pattern|real|integer "
+       "general|symmetric\", found \"\""},
   };
   for (const auto& [text, message] : cases) EXPECT_EQ(ConversionError("g.mtx", text), message);
   ConvertOptions weighted;
@@ -242,8 +244,9 @@ TEST(Metis, WhatDoesNotHoldIsNamed) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"", "g.graph:1: expected \"vertices edges [format]\", found the end of the file"},
       {"3\n", "g.graph:1: expected \"vertices edges [format]\", found \"3\""},
-      {"2 1 10\n", "g.graph:1: weights or sizes of vertices (format 10) are not supported; a format "
-                   "of 0 or 1 is"},
+      {"2 1 10\n",
+       "g.graph:1: weights or sizes of vertices (format 10) are not supported; a format "
+       "of 0 or 1 is"},
       {"2 1\n2\n3\n", "g.graph:3: expected neighbours from 1 to 2, found \"3\""},
       {"2 1\n2\n0\n", "g.graph:3: expected neighbours from 1 to 2, found \"0\""},
       {"2 1\n2\n1x\n", "g.graph:3: expected neighbours from 1 to 2, found \"1x\""},
