@@ -183,6 +183,8 @@ TEST(LoadLists, GraphsSmallerThanTheJobHaveEmptyParts) {
 TEST(MemoryPlan, WhatCannotFitIsRefusedWithBothNumbers) {
   EXPECT_GT(AvailableMemory(), 0u);
   EXPECT_OK(CheckFits({{1 << 20, 1 << 20}}, {0, 1}));
+  EXPECT_EQ(Describe({{1 << 20, 2 << 20}}),
+            "memory for the graph: 2.0 MiB on the fullest of 2 nodes, 3.0 MiB in all");
   const Status refused = CheckFits({{std::uint64_t{1} << 50, 1}}, {0});
   EXPECT_TRUE(MessageOf(refused).starts_with(
       "the graph needs 1024.0 TiB for 1 node(s) on this machine, which has "))
