@@ -76,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(Shape{"dense", 1, false, false}, Shape{"weighted", 1, true, false},
                       Shape{"directed", 1, false, true}, Shape{"sparse", 10'000'019, false, false},
                       Shape{"sparse_directed_weighted", 10'000'019, true, true}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& shape) { return std::string(shape.param.name); });
 
 }  // namespace
 }  // namespace slimgraph::test
