@@ -94,9 +94,30 @@ $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(LIBRARY)
 	@mkdir -p $(@D)
 	@$(CXX) $(CXXFLAGS) $^ -lbenchmark $(LDLIBS) -o $@
 
-$(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(LIBRARY)
+# Fuzzers: `make fuzz` builds them with clang and runs each for FUZZ_SECONDS on its corpus, from where
+# one that fails leaves its input in build/fuzz.
+FUZZ_SECONDS ?= 5
+FUZZED := $(call objects,$(wildcard slimgraph/base/*.cc slimgraph/graph/*.cc slimgraph/graph/internal/*.cc))
+
+$(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(FUZZED)
 	@mkdir -p $(@D)
+	@echo "  LINK $@"
 	@$(CXX) $(CXXFLAGS) -fsanitize=fuzzer $^ $(LDLIBS) -o $@
+
+ifeq ($(MODE),fuzz)
+fuzz: $(FUZZERS:%=$(BUILD)/fuzz/%)
+	@set -e; for name in $(FUZZERS); do \
+	  echo "  FUZZ $$name for $(FUZZ_SECONDS) s"; \
+	  new=$(BUILD)/fuzz/corpus/$$name; mkdir -p $$new; \
+	  $(BUILD)/fuzz/$$name -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=1024 -timeout=20 -verbosity=0 \
+	    -print_final_stats=1 -artifact_prefix=$(BUILD)/fuzz/ $$new tests/fuzz/corpus/$$name \
+	    >$(BUILD)/fuzz/$$name.log 2>&1 || { cat $(BUILD)/fuzz/$$name.log; exit 1; }; \
+	  grep executed_units $(BUILD)/fuzz/$$name.log; \
+	done
+else
+fuzz: | build/.lint-deps
+	@$(MAKE) --no-print-directory MODE=fuzz fuzz
+endif
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 

@@ -47,8 +47,9 @@ Status ReadExactlyAt(const UniqueFd& fd, const std::string& path, std::uint64_t 
                      MutableBytes into) {
   SLIM_ASSIGN(const std::size_t got, ReadAt(fd, path, offset, into));
   if (got < into.size()) {
-    return EnvironmentError("{}: the file shrank while it was read: it now ends at byte {}", path,
-                            offset + got);
+    SLIM_ASSIGN(const std::uint64_t bytes_now, FileSize(fd, path));
+    return EnvironmentError("{}: the file shrank while it was read: it has {} bytes now", path,
+                            bytes_now);
   }
   return {};
 }

@@ -9,7 +9,6 @@ namespace slimgraph {
 namespace {
 
 constexpr std::size_t kPageBytes = 4096;
-constexpr std::size_t kHugePageBytes = 2 << 20;
 
 std::size_t PageUp(std::size_t bytes) { return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes; }
 
@@ -22,7 +21,6 @@ Result<PageBuffer> PageBuffer::Allocate(std::size_t bytes) {
   if (data == MAP_FAILED) {
     return EnvironmentError("out of memory: the system refused {}", FormatBytes(bytes));
   }
-  if (bytes >= 16 * kHugePageBytes) ::madvise(data, bytes, MADV_HUGEPAGE);
   return PageBuffer(static_cast<std::byte*>(data), bytes);
 }
 

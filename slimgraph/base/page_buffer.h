@@ -13,7 +13,8 @@ namespace slimgraph {
 class PageBuffer {
  public:
   PageBuffer() = default;
-  // Pages are taken when they are first touched, so an upper bound costs nothing.
+  // Pages are taken when they are first touched, so an upper bound costs nothing. They are small:
+  // huge ones save no time here, and buckets that fill side by side would take all of them at once.
   static Result<PageBuffer> Allocate(std::size_t bytes);
 
   PageBuffer(PageBuffer&& other) noexcept

@@ -206,6 +206,10 @@ Result<ConvertReport> Generate(const GenerateOptions& options) {
     return UsageError("'{}': the output is a .slim file and its name should say so", options.out);
   }
   SLIM_ASSIGN(const Recipe recipe, MakeRecipe(options));
+  constexpr std::uint64_t kMaxEdges = std::uint64_t{1} << 40;
+  if (recipe.edges > kMaxEdges) {
+    return UsageError("{} edges are too many: at most 2^40 can be generated", recipe.edges);
+  }
   const std::uint64_t edge_bytes = sizeof(NarrowEdge) + (options.weights ? 8 : 0);
   SLIM_TRY(CheckMemory(2 * recipe.edges * edge_bytes, "generating this graph"));
   RawGraph graph;

@@ -122,6 +122,12 @@ MemoryPlan PlanMemory(const SlimFile& file, const std::vector<PartSize>& parts,
   return plan;
 }
 
+std::string Describe(const MemoryPlan& plan) {
+  return fmt::format("memory for the graph: {} on the fullest of {} nodes, {} in all",
+                     FormatBytes(plan.largest()), plan.node_bytes.size(),
+                     FormatBytes(plan.total()));
+}
+
 std::uint64_t AvailableMemory() {
   std::uint64_t available = MachineAvailable();
   std::ifstream groups("/proc/self/cgroup");

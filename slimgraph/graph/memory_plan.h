@@ -41,6 +41,10 @@ struct MemoryPlan {
 MemoryPlan PlanMemory(const SlimFile& file, const std::vector<PartSize>& parts,
                       const GraphNeeds& needs);
 
+// "memory for the graph: 1.2 GiB on the fullest of 4 nodes, 4.6 GiB in all", to be told before
+// loading.
+std::string Describe(const MemoryPlan& plan);
+
 // What this process may still take: the free memory of the machine or the rest of its control
 // group's limit, whichever is less.
 std::uint64_t AvailableMemory();

@@ -30,6 +30,7 @@ class FileSource : public ByteSource {
 
   std::uint64_t position() const override { return position_; }
   std::uint64_t total() const override { return bytes_; }
+  std::uint64_t left() const override { return bytes_ - position_; }
 
  private:
   UniqueFd fd_;
@@ -50,6 +51,7 @@ class BytesSource : public ByteSource {
 
   std::uint64_t position() const override { return position_; }
   std::uint64_t total() const override { return bytes_.size(); }
+  std::uint64_t left() const override { return bytes_.size() - position_; }
 
  private:
   Bytes bytes_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -24,6 +25,9 @@ class ByteSource {
   // How far the underlying file is read, for progress.
   virtual std::uint64_t position() const = 0;
   virtual std::uint64_t total() const = 0;
+
+  // At most this much is left to read, so that a small input needs no large buffer.
+  virtual std::uint64_t left() const { return std::numeric_limits<std::uint64_t>::max(); }
 
  private:
   std::string name_;

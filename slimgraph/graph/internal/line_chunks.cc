@@ -20,7 +20,8 @@ Result<bool> LineChunks::Next(LineChunk& chunk) {
 Result<bool> LineChunks::Fill(LineChunk& chunk) {
   std::size_t have = carried_.size();
   std::size_t last_newline_end = 0;
-  std::size_t want = std::max(chunk_bytes_, 2 * have);
+  const std::size_t room = std::min<std::uint64_t>(chunk_bytes_, source_.left()) + 1;
+  std::size_t want = std::max(room, 2 * have);
   if (chunk.buffer.size() < want + LineChunk::kPadding) {
     chunk.buffer.resize(want + LineChunk::kPadding);
   }

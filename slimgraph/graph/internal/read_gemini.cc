@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -27,7 +28,9 @@ Result<RawGraph> ReadGemini(ByteSource& source, const ReadOptions& options) {
     return UsageError("{}: {} vertices are too many: at most {} are supported", reader.name(),
                       *graph.declared_count, kMaxVertices);
   }
-  std::vector<std::byte> records(kRecordsPerBlock * record_bytes);
+  const std::uint64_t records_left = source.left() / record_bytes + 1;
+  std::vector<std::byte> records(std::min<std::uint64_t>(kRecordsPerBlock, records_left) *
+                                 record_bytes);
   while (true) {
     const std::uint64_t first_byte = reader.offset();
     SLIM_ASSIGN(const std::size_t got, reader.ReadSome(records));

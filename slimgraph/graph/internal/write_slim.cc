@@ -48,14 +48,15 @@ Result<BuiltLists> WriteLists(SlimWriter& writer, RawGraph& graph, VertexId vert
 
 // Building takes the edges twice or, weighted, as much as they have already; refused if there is
 // plainly no room for that, before the system has to kill someone.
-Status CheckRoom(const RawGraph& graph, const WriteRules& rules) {
+Status CheckRoom(const RawGraph& graph, VertexId vertices, const WriteRules& rules) {
   const std::uint64_t arcs = graph.edges() * (rules.directed ? 1 : 2);
   const std::uint64_t needed = arcs * (graph.weighted ? 16 : 8);
   std::uint64_t freed = 0;
   for (const EdgeBlock& block : graph.blocks) freed += block.memory_bytes();
   const bool consumes = !rules.directed || !rules.reverse_lists;
   const std::uint64_t more = !consumes ? needed : needed > freed ? needed - freed : 0;
-  return CheckMemory(more, fmt::format("converting {}", rules.name));
+  const std::uint64_t offsets = (std::uint64_t{vertices} + 1) * sizeof(EdgeOffset);
+  return CheckMemory(more + offsets, fmt::format("converting {}", rules.name));
 }
 
 std::uint64_t PeakBytes() {
@@ -71,11 +72,11 @@ Result<ConvertReport> WriteSlim(RawGraph graph, const WriteRules& rules) {
   ConvertReport report;
   report.out = rules.out;
   report.edges_read = graph.edges();
-  SLIM_TRY(CheckRoom(graph, rules));
   SLIM_ASSIGN(SlimWriter writer, SlimWriter::Create(rules.out));
   SLIM_ASSIGN(const WeightType weight_type, ExactWeightType(graph, rules.name));
   SLIM_ASSIGN(const OriginalIds ids, MakeIdsDense(graph, rules.name, rules.threads));
   graph.vertices = {};
+  SLIM_TRY(CheckRoom(graph, ids.count(), rules));
 
   BuildRules build;
   build.directed = rules.directed;

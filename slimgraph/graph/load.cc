@@ -1,0 +1,121 @@
+#include "slimgraph/graph/load.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "slimgraph/base/check.h"
+#include "slimgraph/base/parallel.h"
+
+namespace slimgraph {
+namespace {
+
+constexpr std::size_t kPieceVertices = 1 << 19;
+
+// Where in the file each of the part's lists begins and ends.
+struct Bounds {
+  EdgeOffset begin;
+  EdgeOffset end;
+};
+
+template <typename Visit>
+Status ForEachBounds(const SlimFile& file, const VertexPart& part, Direction direction,
+                     std::size_t threads, Visit visit) {
+  std::vector<EdgeOffset> piece;
+  const std::size_t step = std::max<std::size_t>(1, kPieceVertices / part.stride);
+  EdgeOffset last = 0;
+  for (std::size_t done = 0; done < part.count; done += step) {
+    const std::size_t count = std::min<std::size_t>(step, part.count - done);
+    const std::size_t first = part.first + done * part.stride;
+    piece.resize((count - 1) * part.stride + 2);
+    SLIM_TRY(file.ReadElements(file.offsets(direction), first, std::span(piece), threads));
+    for (std::size_t i = 0; i < count; ++i) {
+      const Bounds bounds = {piece[i * part.stride], piece[i * part.stride + 1]};
+      if (bounds.begin < last || bounds.end < bounds.begin || bounds.end > file.arcs()) {
+        return InputError("{}: the offsets of its lists fall at vertex {}", file.path(),
+                          first + i * part.stride);
+      }
+      last = bounds.end;
+      visit(done + i, bounds);
+    }
+  }
+  return {};
+}
+
+// Copies the part's share of a section, whose lists lie at `bounds` in units of element_bytes.
+Status PickLists(const SlimFile& file, SectionKind kind, std::size_t element_bytes,
+                 std::span<const Bounds> bounds, std::span<const EdgeOffset> offsets,
+                 MutableBytes into, std::size_t threads) {
+  constexpr std::uint64_t kWindowBytes = 4 * kSlimBlockBytes;
+  const std::uint64_t section_bytes = file.section_bytes(kind);
+  const std::size_t windows = (section_bytes + kWindowBytes - 1) / kWindowBytes;
+  return ParallelFor(windows, threads, [&](std::size_t w) -> Status {
+    const std::uint64_t begin = w * kWindowBytes;
+    const std::uint64_t end = std::min(section_bytes, begin + kWindowBytes);
+    auto list = std::partition_point(bounds.begin(), bounds.end(), [&](const Bounds& b) {
+      return b.end * element_bytes <= begin;
+    });
+    if (list == bounds.end() || list->begin * element_bytes >= end) return {};
+    std::vector<std::byte> window(end - begin);
+    SLIM_TRY(file.Read(kind, begin, window, 1));
+    for (; list != bounds.end() && list->begin * element_bytes < end; ++list) {
+      const std::uint64_t from = std::max(begin, list->begin * element_bytes);
+      const std::uint64_t to = std::min(end, list->end * element_bytes);
+      if (from >= to) continue;
+      const std::uint64_t skipped = from - list->begin * element_bytes;
+      const EdgeOffset local = offsets[static_cast<std::size_t>(list - bounds.begin())];
+      std::memcpy(into.data() + local * element_bytes + skipped, window.data() + (from - begin),
+                  to - from);
+    }
+    return {};
+  });
+}
+
+}  // namespace
+
+Result<EdgeOffset> CountArcs(const SlimFile& file, const VertexPart& part, Direction direction) {
+  if (part.count == 0) return 0;
+  EdgeOffset arcs = 0;
+  if (part.stride == 1) {
+    EdgeOffset first = 0;
+    EdgeOffset last = 0;
+    SLIM_TRY(file.ReadElements(file.offsets(direction), part.first, std::span(&first, 1), 1));
+    SLIM_TRY(file.ReadElements(file.offsets(direction), std::uint64_t{part.first} + part.count,
+                               std::span(&last, 1), 1));
+    if (last < first || last > file.arcs()) {
+      return InputError("{}: the offsets of its lists fall", file.path());
+    }
+    return last - first;
+  }
+  SLIM_TRY(ForEachBounds(file, part, direction, 0,
+                         [&](std::size_t, Bounds b) { arcs += b.end - b.begin; }));
+  return arcs;
+}
+
+Status LoadLists(const SlimFile& file, const VertexPart& part, Direction direction,
+                 const ListSpans& into, std::size_t threads) {
+  SLIM_CHECK(into.offsets.size() == std::size_t{part.count} + 1);
+  SLIM_CHECK(file.has(direction), "{} has no such lists", file.path());
+  into.offsets[0] = 0;
+  if (part.count == 0) return {};
+  std::vector<Bounds> bounds(part.stride == 1 ? 0 : part.count);
+  EdgeOffset first = 0;
+  SLIM_TRY(ForEachBounds(file, part, direction, threads, [&](std::size_t i, Bounds b) {
+    if (i == 0) first = b.begin;
+    if (!bounds.empty()) bounds[i] = b;
+    into.offsets[i + 1] = into.offsets[i] + (b.end - b.begin);
+  }));
+  const std::size_t arcs = into.offsets.back();
+  const std::size_t weight_bytes = into.weights.empty() ? 0 : WeightBytes(file.weight_type());
+  SLIM_CHECK(into.neighbours.size() == arcs && into.weights.size() == arcs * weight_bytes);
+  const auto load = [&](SectionKind kind, std::size_t element_bytes, MutableBytes bytes) {
+    if (part.stride == 1) return file.Read(kind, first * element_bytes, bytes, threads);
+    return PickLists(file, kind, element_bytes, bounds, into.offsets, bytes, threads);
+  };
+  SLIM_TRY(
+      load(file.neighbours(direction), sizeof(VertexId), std::as_writable_bytes(into.neighbours)));
+  if (weight_bytes > 0) SLIM_TRY(load(file.weights(direction), weight_bytes, into.weights));
+  return {};
+}
+
+}  // namespace slimgraph

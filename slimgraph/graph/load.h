@@ -1,0 +1,31 @@
+// Loads one node's part of a .slim file into memory that the caller has registered: first the
+// sizes, then the lists. A contiguous part reads its own blocks and nothing else; a strided one
+// (hash) has its lists all over the file and streams through it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "slimgraph/base/progress_hook.h"
+#include "slimgraph/base/result.h"
+#include "slimgraph/graph/partition.h"
+#include "slimgraph/graph/slim_file.h"
+
+namespace slimgraph {
+
+// The arcs of the part's lists, for sizing what LoadLists fills.
+Result<EdgeOffset> CountArcs(const SlimFile& file, const VertexPart& part, Direction direction);
+
+// What to fill. Weights may be left empty; otherwise they are in the file's type.
+struct ListSpans {
+  std::span<EdgeOffset> offsets;   // part.count + 1, from 0
+  std::span<VertexId> neighbours;  // CountArcs: global dense ids
+  MutableBytes weights;            // CountArcs * WeightBytes(file.weight_type()), or empty
+};
+
+// The lists of the part's vertices in ascending order. `threads` of 0 takes every processor;
+// several nodes that load on one machine at a time should share them.
+Status LoadLists(const SlimFile& file, const VertexPart& part, Direction direction,
+                 const ListSpans& into, std::size_t threads = 0);
+
+}  // namespace slimgraph

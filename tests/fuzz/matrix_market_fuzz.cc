@@ -1,0 +1,7 @@
+#include "tests/fuzz/fuzz_support.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace slimgraph;
+  fuzz::ReadEveryWay(data, size, "fuzz.mtx", internal::ReadMatrixMarket);
+  return 0;
+}

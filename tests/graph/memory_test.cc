@@ -1,0 +1,82 @@
+// A conversion of text takes no more memory than three times the .slim file that it makes.
+#include <fmt/format.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "slimgraph/base/units.h"
+#include "slimgraph/graph/internal/random.h"
+#include "tests/graph/support.h"
+
+namespace slimgraph::test {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+
+std::uint64_t StatusBytes(const std::string& key) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    std::istringstream words(line);
+    std::string name;
+    std::uint64_t kib = 0;
+    if (words >> name >> kib && name == key + ":") return kib * 1024;
+  }
+  return 0;
+}
+
+// The peak of what `work` adds to this process's memory; 0 if the system does not tell.
+template <typename Work>
+std::uint64_t AddedPeak(const Work& work) {
+  std::ofstream("/proc/self/clear_refs") << "5";  // the peak starts anew from here
+  const std::uint64_t before = StatusBytes("VmRSS");
+  work();
+  const std::uint64_t peak = StatusBytes("VmHWM");
+  return peak > before ? peak - before : 0;
+}
+
+struct Shape {
+  const char* name;
+  std::uint64_t factor;
+  bool weighted;
+  bool directed;
+};
+
+class ConversionMemory : public ::testing::TestWithParam<Shape> {};
+
+TEST_P(ConversionMemory, PeakIsWithinThreeTimesTheFile) {
+  if (kSanitized) GTEST_SKIP() << "sanitizers have memory of their own";
+  const Shape shape = GetParam();
+  const ScratchFolder folder;
+  {
+    internal::CounterRandom random(1, 1);
+    std::ofstream out(folder / "g.txt");
+    for (int i = 0; i < 2'000'000; ++i) {
+      out << random.Below(200'000) * shape.factor << ' ' << random.Below(200'000) * shape.factor;
+      if (shape.weighted) out << ' ' << random.Below(100);
+      out << '\n';
+    }
+  }
+  ConvertOptions options;
+  options.in = folder / "g.txt";
+  options.out = folder / "g.slim";
+  options.directed = shape.directed;
+  options.weighted = shape.weighted;
+  options.threads = 2;
+  const std::uint64_t peak = AddedPeak([&] { EXPECT_OK(Convert(options)); });
+  const std::uint64_t file = std::filesystem::file_size(options.out);
+  EXPECT_LE(peak, 3 * file) << FormatBytes(peak) << " for " << FormatBytes(file);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, ConversionMemory,
+    ::testing::Values(Shape{"dense", 1, false, false}, Shape{"weighted", 1, true, false},
+                      Shape{"directed", 1, false, true}, Shape{"sparse", 10'000'019, false, false},
+                      Shape{"sparse_directed_weighted", 10'000'019, true, true}),
+    [](const auto& shape) { return std::string(shape.param.name); });
+
+}  // namespace
+}  // namespace slimgraph::test
