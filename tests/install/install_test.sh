@@ -21,7 +21,7 @@ check() { # check NAME COMMAND…: counts one test
 
 # Into a stage, from where the whole is moved: nothing may remember where it was built.
 unset MAKEFLAGS MAKELEVEL MFLAGS
-"${TEST_MAKE:-make}" --no-print-directory install DESTDIR="$scratch/stage" PREFIX=/opt/slim >/dev/null
+"${TEST_MAKE:-make}" -s install DESTDIR="$scratch/stage" PREFIX=/opt/slim >/dev/null
 mv "$scratch/stage/opt/slim" "$scratch/moved"
 root=$scratch/moved
 
