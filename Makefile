@@ -16,6 +16,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 VERSION := 0.1.0
 
+MAKEFLAGS += --no-print-directory
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
 MAKEFLAGS += -j$(shell nproc)
 endif
@@ -167,8 +168,8 @@ tidy: $(TIDY_SOURCES:%.cc=build/tidy/%.ok)
 lint: format-check tidy
 
 # ---- install -----------------------------------------------------------------------------------
-PUBLIC_HEADERS := $(filter-out %/internal/%,$(filter-out apps/% tests/% datasets/%, \
-                    $(filter %.h,$(OUR_CODE))))
+PUBLIC_HEADERS := $(foreach header,$(filter-out apps/% tests/% datasets/%, \
+                    $(filter %.h,$(OUR_CODE))),$(if $(findstring /internal/,$(header)),,$(header)))
 MPI_LIBRARIES   = $(filter -L% -l%,$(shell $(CXX) -show 2>/dev/null))
 ROOT            = $(DESTDIR)$(PREFIX)
 fill_in         = sed -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBRARIES@|$(LDLIBS) $(MPI_LIBRARIES)|' $(1) >$(2)
