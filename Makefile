@@ -7,13 +7,19 @@
 #   make bench      the measured bars, each as a ratio in one run       make fuzz     a short run of every fuzzer
 #   make install    PREFIX=/usr/local DESTDIR=                          make clean
 #
-# MODE=release|debug|asan|tsan|fuzz chooses build/MODE.
+# MODE=release|debug|asan|tsan|fuzz chooses build/MODE. What make runs, it runs on all processors;
+# make -j1 does not.
 
 MODE    ?= release
 BUILD   ?= build/$(MODE)
 PREFIX  ?= /usr/local
 DESTDIR ?=
 VERSION := 0.1.0
+
+MAKEFLAGS += --no-print-directory
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc)
+endif
 
 # ---- what it needs -----------------------------------------------------------------------------
 APT_PACKAGES := g++ make mpich libmpich-dev libcli11-dev libfmt-dev libspdlog-dev libexpected-dev \
@@ -44,7 +50,7 @@ LDLIBS   := -lfmt -lxxhash -lzstd -lz -lhwy -lhwy_contrib -lnuma -ldl
 # ---- sources: a new file needs no line here ----------------------------------------------------
 LIB_SOURCES := $(wildcard slimgraph/*/*.cc slimgraph/*/internal/*.cc \
                  dgemini/*.cc dkudu/*.cc txnlayer/*.cc)
-APP_SOURCES := $(wildcard apps/*.cc)
+APP_SOURCES := $(wildcard apps/*.cc apps/*/*.cc)
 TEST_NAMES  := $(sort $(foreach d,$(wildcard tests/*/*_test.cc),$(notdir $(patsubst %/,%,$(dir $(d))))))
 BENCHES     := $(patsubst tests/bench/%.cc,%,$(wildcard tests/bench/*.cc))
 FUZZERS     := $(patsubst tests/fuzz/%.cc,%,$(wildcard tests/fuzz/*_fuzz.cc))
@@ -53,8 +59,13 @@ objects      = $(patsubst %.cc,$(BUILD)/obj/%.o,$(1))
 LIBRARY     := $(BUILD)/libslimgraph.a
 COMMAND     := $(BUILD)/slimgraph
 TESTS       := $(TEST_NAMES:%=$(BUILD)/tests/%_test)
+# Scripts that test the tree or what is built from it, whatever the mode.
+SCRIPTS     := $(sort $(wildcard tests/*/*_test.sh tests/*/*_test.py))
+OUR_CODE    := $(shell find apps slimgraph dgemini dkudu txnlayer tests datasets \
+                 -name '*.cc' -o -name '*.h' 2>/dev/null | sort)
 
-.PHONY: all debug asan tsan run test unit-tests format lint bench fuzz install clean deps lint-deps
+.PHONY: all debug asan tsan run test unit-tests format format-check lint tidy bench fuzz install \
+  clean deps lint-deps
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -82,8 +93,10 @@ $(COMMAND): $(call objects,$(APP_SOURCES)) $(LIBRARY)
 	@echo "  LINK $@"
 	@$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
 
+# The tests of the command are linked with all of it but its main.
 define test_binary
-$(BUILD)/tests/$(1)_test: $$(call objects,$$(wildcard tests/$(1)/*.cc tests/support/*.cc)) $(LIBRARY)
+$(BUILD)/tests/$(1)_test: $$(call objects,$$(wildcard tests/$(1)/*.cc tests/support/*.cc) \
+  $$(if $$(filter apps,$(1)),$$(filter-out apps/main.cc,$(APP_SOURCES)))) $(LIBRARY)
 	@mkdir -p $$(@D)
 	@echo "  LINK $$@"
 	@$$(CXX) $$(CXXFLAGS) $$^ -lrapidcheck -lgtest -lgmock $$(LDLIBS) -o $$@
@@ -119,7 +132,81 @@ fuzz: | build/.lint-deps
 	@$(MAKE) --no-print-directory MODE=fuzz fuzz
 endif
 
--include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD)/obj build/tidy -name '*.d' 2>/dev/null)
+
+debug:
+	@$(MAKE) MODE=debug all
+
+# ---- run ---------------------------------------------------------------------------------------
+DEMO := build/demo/kron16.slim
+
+run: $(COMMAND)
+	@mkdir -p $(dir $(DEMO))
+	$(COMMAND) gen kron -s 16 --seed 1 -o $(DEMO)
+	$(COMMAND) scan $(DEMO) --nodes 4 --compute 2
+
+# ---- tests -------------------------------------------------------------------------------------
+# Tests that start the command, or make, find them by these variables.
+TEST_ENVIRONMENT := TEST_SLIMGRAPH_COMMAND=$(abspath $(COMMAND)) TEST_MAKE='$(MAKE)' \
+  UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=die_after_fork=0:second_deadlock_stack=1
+TEST_LIMIT_S     := $(if $(filter release,$(MODE)),300,600)
+ifeq ($(MODE),tsan)
+# GCC 12's does not start where addresses are too random, and cannot bear UCX's hooks in madvise.
+TEST_ENVIRONMENT += UCX_MEM_EVENTS=no $(shell setarch -R true 2>/dev/null && echo setarch -R)
+endif
+
+test: $(TESTS) $(COMMAND)
+	@$(TEST_ENVIRONMENT) tests/run --limit-s $(TEST_LIMIT_S) $(TESTS) $(SCRIPTS)
+
+unit-tests: $(TESTS) $(COMMAND)
+	@$(TEST_ENVIRONMENT) tests/run --limit-s $(TEST_LIMIT_S) $(TESTS)
+
+asan tsan:
+	@$(MAKE) MODE=$@ unit-tests
+
+bench: $(BENCHES:%=$(BUILD)/bench/%)
+	@set -e; for bench in $^; do echo "== $${bench##*/}"; $$bench; done
+
+# ---- format and lint ---------------------------------------------------------------------------
+format: build/.lint-deps
+	@clang-format -i $(OUR_CODE)
+
+format-check: build/.lint-deps
+	@clang-format --dry-run --Werror $(OUR_CODE)
+
+# A file is looked at again when it, a header of it or the checks have changed.
+MPI_INCLUDES = $(filter -I%,$(shell $(CXX) -show 2>/dev/null))
+TIDY_SOURCES := $(filter %.cc,$(OUR_CODE))
+build/tidy/%.ok: %.cc .clang-tidy | build/.lint-deps build/.deps
+	@mkdir -p $(@D)
+	@echo "  TIDY $<"
+	@$(CXX) $(CXXFLAGS) -MM -MP -MT $@ -MF $(@:.ok=.d) $<
+	@clang-tidy --quiet --warnings-as-errors='*' $< -- \
+	  $(filter-out -fopenmp -Wno-restrict,$(COMMON)) -Wno-unknown-pragmas $(MPI_INCLUDES) \
+	  >$(@:.ok=.log) 2>&1 || { cat $(@:.ok=.log); exit 1; }
+	@touch $@
+
+tidy: $(TIDY_SOURCES:%.cc=build/tidy/%.ok)
+
+lint: format-check tidy
+
+# ---- install -----------------------------------------------------------------------------------
+PUBLIC_HEADERS := $(foreach header,$(filter-out apps/% tests/% datasets/%, \
+                    $(filter %.h,$(OUR_CODE))),$(if $(findstring /internal/,$(header)),,$(header)))
+MPI_LIBRARIES   = $(filter -L% -l%,$(shell $(CXX) -show 2>/dev/null))
+ROOT            = $(DESTDIR)$(PREFIX)
+fill_in         = sed -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBRARIES@|$(LDLIBS) $(MPI_LIBRARIES)|' $(1) >$(2)
+
+install: $(COMMAND) $(LIBRARY)
+	@install -d $(ROOT)/bin $(ROOT)/lib/pkgconfig $(ROOT)/lib/cmake/SlimGraph
+	@install -m 755 $(COMMAND) $(ROOT)/bin/slimgraph
+	@install -m 644 $(LIBRARY) $(ROOT)/lib/libslimgraph.a
+	@set -e; for header in $(PUBLIC_HEADERS); do \
+	  install -D -m 644 $$header $(ROOT)/include/$$header; done
+	@$(call fill_in,packaging/slimgraph.pc.in,$(ROOT)/lib/pkgconfig/slimgraph.pc)
+	@set -e; for name in SlimGraphConfig SlimGraphConfigVersion; do \
+	  $(call fill_in,packaging/$$name.cmake.in,$(ROOT)/lib/cmake/SlimGraph/$$name.cmake); done
+	@echo "installed under $(ROOT)"
 
 clean:
 	rm -rf build

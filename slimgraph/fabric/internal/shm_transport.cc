@@ -178,7 +178,7 @@ Channel::PartResult ShmChannel::CarryOutAll(std::uint64_t id,
   const ShmTransport::Mapping* memory = nullptr;
   for (std::uint32_t i = 0; i < operations.size(); ++i) {
     const Operation& operation = operations[i];
-    if (operation.region != region) {
+    if (memory == nullptr || operation.region != region) {
       region = operation.region;
       memory = transport_.Find(operation.node, region);
       if (memory == nullptr) return {id, Outcome::kNoRegion, i};

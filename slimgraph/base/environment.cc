@@ -1,0 +1,71 @@
+#include "slimgraph/base/environment.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+namespace slimgraph {
+namespace {
+
+constexpr std::string_view kPrefix = "SLIMGRAPH_";
+
+constexpr std::array kKnown = {
+    KnownVariable{"SLIMGRAPH_HOST", "the address under which other hosts reach this one"},
+    KnownVariable{"SLIMGRAPH_LAUNCHER", "set by slimgraph itself for the nodes that it starts"},
+};
+
+// Levenshtein's distance: insertions, deletions and replacements from one text to the other.
+std::size_t Distance(std::string_view from, std::string_view to) {
+  std::vector<std::size_t> row(to.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < to.size(); ++j) {
+      const std::size_t replaced = diagonal + (from[i] == to[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+std::string Complaint(std::string_view name) {
+  const auto nearest = std::min_element(kKnown.begin(), kKnown.end(),
+                                        [&](const KnownVariable& a, const KnownVariable& b) {
+                                          return Distance(name, a.name) < Distance(name, b.name);
+                                        });
+  if (Distance(name, nearest->name) <= 3) {
+    return fmt::format("{} is set, but nothing reads it; did you mean {}?", name, nearest->name);
+  }
+  return fmt::format("{} is set, but nothing reads it", name);
+}
+
+}  // namespace
+
+std::span<const KnownVariable> KnownVariables() { return kKnown; }
+
+std::vector<std::string> UnknownVariables(std::span<const std::string> environment) {
+  std::vector<std::string> complaints;
+  for (const std::string& variable : environment) {
+    const std::string_view name = std::string_view(variable).substr(0, variable.find('='));
+    if (!name.starts_with(kPrefix)) continue;
+    const bool known = std::any_of(kKnown.begin(), kKnown.end(),
+                                   [&](const KnownVariable& one) { return one.name == name; });
+    if (!known) complaints.push_back(Complaint(name));
+  }
+  return complaints;
+}
+
+std::vector<std::string> UnknownVariables() {
+  std::vector<std::string> environment;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    environment.emplace_back(*variable);
+  }
+  return UnknownVariables(environment);
+}
+
+}  // namespace slimgraph

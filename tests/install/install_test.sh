@@ -1,0 +1,72 @@
+#!/bin/bash
+# What `make install` leaves is enough: each header compiles alone, and a program builds and runs
+# with pkg-config and with CMake. The plain g++ is used on purpose: a user has no need of ours.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+expected="3 6 4096"
+passed=0 failed=0
+
+check() { # check NAME COMMAND…: counts one test
+  local name=$1
+  shift
+  if "$@"; then
+    passed=$((passed + 1))
+  else
+    echo "FAILED: $name"
+    failed=$((failed + 1))
+  fi
+}
+
+# Into a stage, from where the whole is moved: nothing may remember where it was built.
+unset MAKEFLAGS MAKELEVEL MFLAGS
+"${TEST_MAKE:-make}" -s install DESTDIR="$scratch/stage" PREFIX=/opt/slim >/dev/null
+mv "$scratch/stage/opt/slim" "$scratch/moved"
+root=$scratch/moved
+
+holds_what_it_should() {
+  local file
+  for file in bin/slimgraph lib/libslimgraph.a lib/pkgconfig/slimgraph.pc \
+    lib/cmake/SlimGraph/SlimGraphConfig.cmake lib/cmake/SlimGraph/SlimGraphConfigVersion.cmake \
+    include/slimgraph/fabric/fabric.h; do
+    [ -f "$root/$file" ] || { echo "not installed: $file"; return 1; }
+  done
+  ! find "$root" -path '*/internal/*' | grep .
+}
+
+knows_no_place() { ! grep -rlF -e "$PWD" -e "$scratch" "$root/lib/pkgconfig" "$root/lib/cmake"; }
+
+headers_stand_alone() {
+  (cd "$root/include" && find . -name '*.h' -printf '%P\0' | xargs -0 -P "$(nproc)" -I{} \
+    sh -c 'echo "#include \"{}\"" | g++ -std=c++20 -Wall -Werror -I. -fsyntax-only -x c++ -')
+}
+
+builds_with_pkg_config() {
+  export PKG_CONFIG_PATH=$root/lib/pkgconfig
+  # shellcheck disable=SC2046
+  g++ -std=c++20 $(pkg-config --cflags slimgraph) tests/install/consumer.cc \
+    $(pkg-config --libs slimgraph) -o "$scratch/consumer" || return 1
+  [ "$("$scratch/consumer")" = "$expected" ]
+}
+
+builds_with_cmake() {
+  cmake -S tests/install -B "$scratch/cmake" -DCMAKE_PREFIX_PATH="$root" -DCMAKE_CXX_COMPILER=g++ \
+    >"$scratch/log" 2>&1 && cmake --build "$scratch/cmake" >>"$scratch/log" 2>&1 ||
+    { cat "$scratch/log"; return 1; }
+  [ "$("$scratch/cmake/consumer")" = "$expected" ]
+}
+
+refuses_another_version() {
+  sed 's/SlimGraph 0.1/SlimGraph 0.2/' tests/install/CMakeLists.txt >"$scratch/CMakeLists.txt"
+  ! cmake -S "$scratch" -B "$scratch/other" -DCMAKE_PREFIX_PATH="$root" >/dev/null 2>&1
+}
+
+check "the files are there, and no internal header" holds_what_it_should
+check "no file names the place of its build" knows_no_place
+check "every public header compiles alone" headers_stand_alone
+check "a consumer builds with pkg-config" builds_with_pkg_config
+check "a consumer builds with CMake" builds_with_cmake
+check "CMake refuses another series of versions" refuses_another_version
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
