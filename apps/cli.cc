@@ -75,8 +75,7 @@ int RunCommand(int argc, char** argv) {
   std::vector<std::pair<CLI::App*, const Command*>> parsers;
   for (const Command& command : commands) {
     const std::string own_name = command.name.substr(command.name.find(' ') + 1);
-    CLI::App* const parser =
-        GroupOf(app, command.name).add_subcommand(own_name, command.summary);
+    CLI::App* const parser = GroupOf(app, command.name).add_subcommand(own_name, command.summary);
     CliOptions options(*parser);
     command.declare(options);
     parsers.emplace_back(parser, &command);

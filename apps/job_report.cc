@@ -113,8 +113,7 @@ Status FinishReport(Run& run, const std::string& trace) {
   report.Set("/time/run_s", run.run_s);
   SLIM_TRY(SetStageTimes(run));
   SLIM_ASSIGN(const Traffic traffic, SumOverNodes(cluster.all(), mine, topology.nodes()));
-  SLIM_ASSIGN(const Traffic load,
-              SumOverNodes(cluster.all(), run.load_traffic, topology.nodes()));
+  SLIM_ASSIGN(const Traffic load, SumOverNodes(cluster.all(), run.load_traffic, topology.nodes()));
   SetTraffic(report, "/traffic", traffic);
   SetTraffic(report, "/load_traffic", load);
   const std::vector<NodeFigures> figures{{ProcessorSeconds(), PeakMemoryBytes()}};

@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "apps/job_report.h"
-#include "slimgraph/base/check.h"
+#include "slimgraph/base/units.h"
 #include "slimgraph/launch/local_job.h"
 #include "slimgraph/launch/started_by.h"
 #include "slimgraph/stats/trace.h"
@@ -33,8 +33,8 @@ Result<NodeId> NodesOf(const JobOptions& options) {
 // An application's work as one node, with the report on node 0.
 Status BeNode(Job& job, const std::string& command, const JobOptions& options,
               const Application& application) {
-  ClusterOptions cluster_options{options.compute.value_or(job.nodes()), options.threads, options.transport,
-                                 options.network};
+  ClusterOptions cluster_options{options.compute.value_or(job.nodes()), options.threads,
+                                 options.transport, options.network};
   if (cluster_options.transport.empty()) {
     cluster_options.transport = job.one_host() ? "shm" : "tcp";
   }
@@ -69,6 +69,18 @@ int Complain(const Error& error) {
   return error.exit_code();
 }
 
+std::function<void(const MemoryPlan&)> Announce(Run& run) {
+  return [&run](const MemoryPlan& plan) {
+    run.report.Set("/memory/announced_bytes", plan.node_bytes);
+    if (run.cluster.self() != 0) return;
+    std::fputs(fmt::format("slimgraph: the graph takes {} on the largest of {} node{}, {} in all\n",
+                           FormatBytes(plan.largest()), plan.node_bytes.size(),
+                           plan.node_bytes.size() == 1 ? "" : "s", FormatBytes(plan.total()))
+                   .c_str(),
+               stderr);
+  };
+}
+
 int RunJob(const std::string& command, const JobOptions& options,
            const std::vector<std::string>& arguments, const Application& application) {
   const auto nodes = NodesOf(options);
@@ -77,8 +89,8 @@ int RunJob(const std::string& command, const JobOptions& options,
     const auto code = RunLocalJob(*nodes, arguments);
     return code ? *code : Complain(code.error());
   }
-  const auto job = Job::JoinFromEnvironment(options.transport == "mpi" ? PmiUse::kMpi
-                                                                       : PmiUse::kFormJob);
+  const auto job =
+      Job::JoinFromEnvironment(options.transport == "mpi" ? PmiUse::kMpi : PmiUse::kFormJob);
   if (!job) return Complain(job.error());
   const Status done = BeNode(**job, command, options, application);
   if (!done) (*job)->Fail(done.error());

@@ -9,6 +9,7 @@
 
 #include "slimgraph/base/result.h"
 #include "slimgraph/cluster/cluster.h"
+#include "slimgraph/graph/memory_plan.h"
 #include "slimgraph/stats/report.h"
 #include "slimgraph/stats/stage_times.h"
 
@@ -18,10 +19,10 @@ struct JobOptions {
   std::optional<NodeId> nodes;    // otherwise as many as the launcher started; alone 1
   std::optional<NodeId> compute;  // otherwise all
   std::uint32_t threads = 1;
-  std::string transport;   // "": shm where all nodes are on one machine, else tcp
+  std::string transport;  // "": shm where all nodes are on one machine, else tcp
   std::string network = "none";
   bool json = false;
-  std::string trace;       // a file; "": none
+  std::string trace;  // a file; "": none
 };
 
 // What an application has besides the cluster. Its `report` counts on node 0 alone.
@@ -35,6 +36,9 @@ struct Run {
   double run_s = 0;
   Traffic load_traffic;
 };
+
+// For SharedGraph::Load: tells the person what each node will need, before it is taken.
+std::function<void(const MemoryPlan&)> Announce(Run& run);
 
 using Application = std::function<Status(Run&)>;
 

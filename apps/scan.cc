@@ -251,7 +251,8 @@ Status Scan(Run& run, const std::string& path, std::uint64_t repeat) {
   SLIM_ASSIGN(ChunkPartition partition,
               ChunkPartition::Balance(file, Direction::kOut, nodes, SocketCount(),
                                       ChunkPartition::DefaultAlpha(nodes)));
-  SLIM_ASSIGN(const auto graph, Graph::Load(cluster, file, std::move(partition), {}));
+  SLIM_ASSIGN(const auto graph,
+              Graph::Load(cluster, file, std::move(partition), {}, Announce(run)));
   Tally own;
   if (!cluster.computes()) own = TallyOwn(*graph, cluster.self());  // what delegates must find
   SLIM_TRY(cluster.all().Barrier());

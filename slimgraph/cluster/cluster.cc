@@ -22,11 +22,11 @@ Result<std::unique_ptr<Cluster>> Cluster::Start(Job& job, const ClusterOptions& 
                                                    .endpoints = options.threads}));
   Fabric& fabric = *cluster->fabric_;
   cluster->mailbox_ = std::make_unique<CollectiveMailbox>(fabric);
-  cluster->all_ = std::make_unique<Collectives>(job, fabric, *cluster->mailbox_, 0,
-                                                FirstNodes(job.nodes()));
+  cluster->all_ =
+      std::make_unique<Collectives>(job, fabric, *cluster->mailbox_, 0, FirstNodes(job.nodes()));
   if (cluster->computes()) {
-    cluster->compute_ = std::make_unique<Collectives>(job, fabric, *cluster->mailbox_, 1,
-                                                      FirstNodes(compute));
+    cluster->compute_ =
+        std::make_unique<Collectives>(job, fabric, *cluster->mailbox_, 1, FirstNodes(compute));
   }
   // Nobody sends before all can receive.
   SLIM_TRY(job.Exchange(""));

@@ -1,5 +1,5 @@
-// A job as an application sees it: its nodes and their roles, the fabric between them, and what they
-// do together. Open this header first.
+// A job as an application sees it: its nodes and their roles, the fabric between them, and what
+// they do together. Open this header first.
 #pragma once
 
 #include <memory>

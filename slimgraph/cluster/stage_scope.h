@@ -1,5 +1,5 @@
-// A stage of a run: its lifetime is timed, drawn in the trace, and what the endpoint sends during it
-// is counted under it.
+// A stage of a run: its lifetime is timed, drawn in the trace, and what the endpoint sends during
+// it is counted under it.
 #pragma once
 
 #include "slimgraph/fabric/endpoint.h"
@@ -18,7 +18,10 @@ struct Stage {
 class StageScope {
  public:
   StageScope(Endpoint& endpoint, StageSeconds& seconds, const Stage& stage)
-      : endpoint_(endpoint), before_(endpoint.stage()), timer_(seconds, stage.id), span_(stage.name) {
+      : endpoint_(endpoint),
+        before_(endpoint.stage()),
+        timer_(seconds, stage.id),
+        span_(stage.name) {
     endpoint_.SetStage(stage.id);
   }
   ~StageScope() { endpoint_.SetStage(before_); }

@@ -1,5 +1,6 @@
-// Who does what in a job of N nodes of which C compute: nodes 0 .. C-1 are compute nodes, the others
-// memory nodes, and each memory node has exactly one delegate, the compute node that works for it.
+// Who does what in a job of N nodes of which C compute: nodes 0 .. C-1 are compute nodes, the
+// others memory nodes, and each memory node has exactly one delegate, the compute node that works
+// for it.
 #pragma once
 
 #include <string>

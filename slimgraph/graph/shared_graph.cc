@@ -39,29 +39,30 @@ auto SharedGraph<Partition>::LoadSocket(Cluster& cluster, const SlimFile& file,
                                                     regions.offsets));
   SLIM_ASSIGN(spans.neighbours, ShareArray<VertexId>(fabric, arcs, socket, regions.neighbours));
   if (weights) {
-    SLIM_ASSIGN(spans.weights,
-                ShareArray<std::byte>(fabric, arcs * WeightBytes(file.weight_type()), socket,
-                                      regions.weights));
+    SLIM_ASSIGN(spans.weights, ShareArray<std::byte>(fabric, arcs * WeightBytes(file.weight_type()),
+                                                     socket, regions.weights));
   }
   const std::size_t sharing = NodesHere(cluster.job()).size();
-  SLIM_TRY(LoadLists(file, part, direction, spans, std::max<std::size_t>(1, UsableThreads() / sharing)));
+  SLIM_TRY(
+      LoadLists(file, part, direction, spans, std::max<std::size_t>(1, UsableThreads() / sharing)));
   return lists;
 }
 
 template <typename Partition>
 Result<std::unique_ptr<SharedGraph<Partition>>> SharedGraph<Partition>::Load(
-    Cluster& cluster, const SlimFile& file, Partition partition, const GraphNeeds& needs) {
+    Cluster& cluster, const SlimFile& file, Partition partition, const GraphNeeds& needs,
+    const std::function<void(const MemoryPlan&)>& announce) {
   SLIM_ASSIGN(const auto sizes, PartSizes(file, partition, needs));
   std::unique_ptr<SharedGraph> graph(
       new SharedGraph(std::move(partition), PlanMemory(file, sizes, needs)));
+  announce(graph->plan_);
   // Nobody takes memory before all have looked: Share() meets the others before it is used.
   SLIM_TRY(CheckFits(graph->plan_, NodesHere(cluster.job())));
   SLIM_TRY(cluster.job().Exchange(""));
   const bool both = file.directed() && needs.in_lists;
   for (std::uint32_t socket = 0; socket < graph->sockets(); ++socket) {
     const VertexPart part = graph->partition_.part(cluster.self(), socket);
-    SLIM_ASSIGN(auto out,
-                LoadSocket(cluster, file, part, Direction::kOut, needs.weights, socket));
+    SLIM_ASSIGN(auto out, LoadSocket(cluster, file, part, Direction::kOut, needs.weights, socket));
     graph->out_.push_back(std::move(out));
     if (!both) continue;
     SLIM_ASSIGN(auto in, LoadSocket(cluster, file, part, Direction::kIn, needs.weights, socket));

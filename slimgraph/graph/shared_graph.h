@@ -2,6 +2,7 @@
 // NUMA socket, in regions that every other node can read. Engines and applications start here.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -24,9 +25,11 @@ struct ListRegions {
 template <typename Partition>
 class SharedGraph {
  public:
-  // Collective. Refuses what does not fit into the memory of this machine.
-  static Result<std::unique_ptr<SharedGraph>> Load(Cluster& cluster, const SlimFile& file,
-                                                   Partition partition, const GraphNeeds& needs);
+  // Collective. Announces what it will need, then refuses what does not fit into the memory of this
+  // machine.
+  static Result<std::unique_ptr<SharedGraph>> Load(
+      Cluster& cluster, const SlimFile& file, Partition partition, const GraphNeeds& needs,
+      const std::function<void(const MemoryPlan&)>& announce);
 
   const Partition& partition() const { return partition_; }
   const MemoryPlan& plan() const { return plan_; }

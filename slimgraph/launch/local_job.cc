@@ -74,7 +74,7 @@ class LocalJob {
   pid_t mpiexec_ = -1;
   bool mpiexec_running_ = false;
   int mpiexec_status_ = 0;
-  UniqueFd words_;           // what mpiexec itself says, shown only when nobody else explains an end
+  UniqueFd words_;  // what mpiexec itself says, shown only when nobody else explains an end
   std::string kept_words_;
   std::optional<int> exit_code_;        // the first that is not 0
   std::optional<NodeId> first_silent_;  // went without a word
@@ -94,9 +94,11 @@ Status LocalJob::Start(NodeId nodes, const std::vector<std::string>& arguments) 
   }
   words_.Reset(pipe[0]);
   const UniqueFd theirs(pipe[1]);
-  std::vector<std::string> command{kMpiexec, "-disable-auto-cleanup", "-launcher", "fork", "-hosts",
-                                   fmt::format("localhost:{}", nodes), "-n",
-                                   fmt::format("{}", nodes), self.data()};
+  std::vector<std::string> command{kMpiexec,    "-disable-auto-cleanup",
+                                   "-launcher", "fork",
+                                   "-hosts",    fmt::format("localhost:{}", nodes),
+                                   "-n",        fmt::format("{}", nodes),
+                                   self.data()};
   command.insert(command.end(), arguments.begin(), arguments.end());
   // Orphans come to us, not to a process 1 that may not care for them.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -122,8 +124,8 @@ void LocalJob::BecomeMpiexec(const std::vector<std::string>& command, int words)
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
   ::execvp(kMpiexec, argv.data());
-  const std::string line = fmt::format("cannot start {}: {}; apt-get install mpich\n", kMpiexec,
-                                       std::strerror(errno));
+  const std::string line =
+      fmt::format("cannot start {}: {}; apt-get install mpich\n", kMpiexec, std::strerror(errno));
   static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
   ::_exit(static_cast<int>(ErrorKind::kEnvironment));
 }
@@ -199,8 +201,8 @@ void LocalJob::KillEverything() {
 
 int LocalJob::Supervise() {
   while (mpiexec_running_) {
-    std::vector<pollfd> waits{{signals_.fd(), POLLIN, 0}, {socket_->fd(), POLLIN, 0},
-                              {words_.get(), POLLIN, 0}};
+    std::vector<pollfd> waits{
+        {signals_.fd(), POLLIN, 0}, {socket_->fd(), POLLIN, 0}, {words_.get(), POLLIN, 0}};
     for (const LauncherSocket::Node& node : nodes_) waits.push_back({node.socket.get(), POLLIN, 0});
     ::poll(waits.data(), waits.size(), kill_at_ns_ ? 50 : -1);
     if (waits[2].revents != 0) HearMpiexec();

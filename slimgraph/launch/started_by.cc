@@ -16,13 +16,9 @@ int NumberIn(const char* variable) {
 
 Starter StartedBy() { return Pmi::Present() ? Starter::kPmi : Starter::kNobody; }
 
-NodeId StartedNodes() {
-  return Pmi::Present() ? static_cast<NodeId>(NumberIn("PMI_SIZE")) : 1;
-}
+NodeId StartedNodes() { return Pmi::Present() ? static_cast<NodeId>(NumberIn("PMI_SIZE")) : 1; }
 
-NodeId StartedRank() {
-  return Pmi::Present() ? static_cast<NodeId>(NumberIn("PMI_RANK")) : 0;
-}
+NodeId StartedRank() { return Pmi::Present() ? static_cast<NodeId>(NumberIn("PMI_RANK")) : 0; }
 
 Status CheckLaunch() {
   if (Pmi::Present()) return {};

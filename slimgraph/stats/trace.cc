@@ -89,9 +89,9 @@ void NameRows(const std::vector<TraceEvent>& events,
     rows.emplace(event.node, event.thread);
   }
   for (const auto& [node, thread] : rows) {
-    name_row(node, thread,
-             thread == kWholeNode ? fmt::format("node {}", node)
-                                  : fmt::format("thread {}", thread));
+    name_row(
+        node, thread,
+        thread == kWholeNode ? fmt::format("node {}", node) : fmt::format("thread {}", thread));
   }
 }
 

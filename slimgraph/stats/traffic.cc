@@ -59,9 +59,9 @@ std::vector<std::uint64_t> Traffic::Numbers() const {
     for (std::size_t i = 0; i < counts_[stage].size(); ++i) {
       const TrafficCount& count = counts_[stage][i];
       if (count.operations == 0) continue;
-      for (const std::uint64_t number : {std::uint64_t{stage}, std::uint64_t{i}, count.operations,
-                                         count.payload_bytes, count.header_bytes,
-                                         count.round_trips}) {
+      for (const std::uint64_t number :
+           {std::uint64_t{stage}, std::uint64_t{i}, count.operations, count.payload_bytes,
+            count.header_bytes, count.round_trips}) {
         numbers.push_back(number);
       }
     }

@@ -51,7 +51,8 @@ Status ControlPlane::GatherPeers(JobPlace& place, std::string_view identity) {
     if (!fd) continue;
     SetUpControlSocket(fd.get());
     Peer peer;
-    const auto hello = AwaitFrame(fd.get(), peer.reader, std::min(deadline_ns, NowNs() + kFormingNs / 10));
+    const auto hello =
+        AwaitFrame(fd.get(), peer.reader, std::min(deadline_ns, NowNs() + kFormingNs / 10));
     if (!hello || hello->type != FrameType::kHello) continue;
     const auto words = UnpackStrings(hello->body);
     if (words.size() != 2 || words[0] != place.secret || hello->node >= nodes_) continue;

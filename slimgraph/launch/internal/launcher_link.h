@@ -1,6 +1,6 @@
 // The thread between the command that a person started and the nodes that it started through
-// mpiexec: over a local socket it hands them its own output, so that a result needs no copying and a
-// progress line finds the terminal; by the end of the socket each learns that the other has died.
+// mpiexec: over a local socket it hands them its own output, so that a result needs no copying and
+// a progress line finds the terminal; by the end of the socket each learns that the other has died.
 #pragma once
 
 #include <sys/types.h>

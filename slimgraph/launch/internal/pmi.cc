@@ -67,8 +67,8 @@ void Pmi::Finalize() {
 Result<std::string> Pmi::Ask(std::string_view command, std::string_view expected) {
   const std::string line = std::string(command) + "\n";
   std::string answer;
-  bool intact = ::send(fd_, line.data(), line.size(), MSG_NOSIGNAL) ==
-                static_cast<ssize_t>(line.size());
+  bool intact =
+      ::send(fd_, line.data(), line.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(line.size());
   while (intact && (answer.empty() || answer.back() != '\n')) {
     char next = 0;
     const ssize_t n = ::read(fd_, &next, 1);

@@ -1,7 +1,7 @@
 // The little of PMI-1 that a job needs to form: the rank, the size, and one value that node 0
 // leaves for the others. mpiexec.hydra and Slurm's pmi2 plugin both speak it. (PMI-1 is lines of
-// key=value over the descriptor in $PMI_FD.) Using it directly, a job of four nodes starts in 20 ms;
-// MPI_Init takes 130, and is left to the mpi transport.
+// key=value over the descriptor in $PMI_FD.) Using it directly, a job of four nodes starts in 20
+// ms; MPI_Init takes 130, and is left to the mpi transport.
 #pragma once
 
 #include <string>

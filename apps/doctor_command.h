@@ -1,0 +1,10 @@
+// `slimgraph doctor`.
+#pragma once
+
+#include "apps/command.h"
+
+namespace slimgraph {
+
+Command DoctorCommand();
+
+}  // namespace slimgraph
