@@ -84,7 +84,10 @@ int RunCommand(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& wrong) {
     if (wrong.get_exit_code() == 0) return app.exit(wrong);  // --help, --version
-    std::fputs(fmt::format("slimgraph: {}; see slimgraph --help\n", wrong.what()).c_str(), stderr);
+    const bool unknown = argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty();
+    const std::string what =
+        unknown ? fmt::format("there is no command '{}'", argv[1]) : wrong.what();
+    std::fputs(fmt::format("slimgraph: {}; see slimgraph --help\n", what).c_str(), stderr);
     return static_cast<int>(ErrorKind::kUsage);
   }
   WarnOfUnknownVariables();
