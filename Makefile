@@ -107,8 +107,8 @@ $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(LIBRARY)
 	@mkdir -p $(@D)
 	@$(CXX) $(CXXFLAGS) $^ -lbenchmark $(LDLIBS) -o $@
 
-# Fuzzers: `make fuzz` builds them with clang and runs each for FUZZ_SECONDS on its corpus, from where
-# one that fails leaves its input in build/fuzz.
+# Fuzzers: `make fuzz` builds them with clang and runs each for FUZZ_SECONDS on its corpus. An input that
+# makes one fail is kept in build/fuzz/fuzz.
 FUZZ_SECONDS ?= 5
 FUZZED := $(call objects,$(wildcard slimgraph/base/*.cc slimgraph/graph/*.cc slimgraph/graph/internal/*.cc))
 
