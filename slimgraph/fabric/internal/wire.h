@@ -17,11 +17,11 @@
 
 namespace slimgraph::wire {
 
-enum class FrameKind : std::uint8_t { kRequest = 1, kReply, kMessage, kGrant, kRelease };
+enum class FrameKind : std::uint8_t { kRequest = 1, kReply, kMessage, kGrant, kRelease, kCredit };
 
 struct RequestFrame {
   FrameKind kind = FrameKind::kRequest;
-  std::uint8_t reserved = 0;
+  std::uint8_t separate = 0;   // mpi: the bytes do not travel in the request and the reply
   std::uint16_t endpoint = 0;  // the asking one, to which the reply goes
   std::uint32_t operations = 0;
   std::uint64_t payload_bytes = 0;  // behind the operation frames
