@@ -1,9 +1,9 @@
 #include "slimgraph/fabric/internal/executor.h"
 
-#include <atomic>
 #include <cstring>
 
 #include "slimgraph/base/check.h"
+#include "slimgraph/fabric/internal/carry_out.h"
 
 namespace slimgraph {
 
@@ -26,29 +26,23 @@ Outcome Executor::Locate(const wire::OperationFrame& operation, std::byte*& addr
   if (operation.region >= regions_.size()) return Outcome::kNoRegion;
   const Region& region = regions_[operation.region];
   if (region.state != Outcome::kOk) return region.state;
-  const bool atomic =
-      operation.kind == OperationKind::kCompareSwap || operation.kind == OperationKind::kFetchAdd;
-  const std::uint64_t bytes = atomic ? sizeof(std::uint64_t) : operation.bytes;
-  if (bytes > region.memory.bytes || operation.offset > region.memory.bytes - bytes) {
-    return Outcome::kOutOfRange;
-  }
+  const std::uint64_t bytes =
+      IsAtomic(operation.kind) ? sizeof(std::uint64_t) : std::uint64_t{operation.bytes};
+  const Outcome check =
+      CheckOperation(operation.kind, operation.offset, bytes, region.memory.bytes);
   address = region.memory.base + operation.offset;
-  if (atomic && reinterpret_cast<std::uintptr_t>(address) % sizeof(std::uint64_t) != 0) {
-    return Outcome::kMisaligned;
-  }
-  return Outcome::kOk;
+  return check;
 }
 
-std::uint64_t Executor::ApplyAtomic(OperationKind kind, std::byte* address,
-                                    const std::byte* operands) {
-  std::atomic_ref<std::uint64_t> word(*reinterpret_cast<std::uint64_t*>(address));
+std::uint64_t Executor::ChangeWordBy(OperationKind kind, std::byte* address,
+                                     const std::byte* operands) {
   std::uint64_t operand;
+  std::uint64_t expected = 0;
   std::memcpy(&operand, operands, sizeof operand);
-  if (kind == OperationKind::kFetchAdd) return word.fetch_add(operand);
-  std::uint64_t expected;
-  std::memcpy(&expected, operands + sizeof operand, sizeof expected);
-  word.compare_exchange_strong(expected, operand);
-  return expected;
+  if (kind == OperationKind::kCompareSwap) {
+    std::memcpy(&expected, operands + sizeof operand, sizeof expected);
+  }
+  return ChangeWord(kind, address, operand, expected);
 }
 
 }  // namespace slimgraph

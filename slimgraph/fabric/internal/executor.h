@@ -17,13 +17,13 @@ class Executor {
   // Empty for a region that is not published.
   MutableBytes region(RegionId id) const;
 
-  // Sets `address` to the operation's bytes and returns kOk, or says why it is refused.
+  // Whether the operation can be carried out; if so, `address` is where its bytes lie.
   Outcome Locate(const wire::OperationFrame& operation, std::byte*& address) const;
 
   // `operands` are those of the request: what to add; or what to store, and what to compare with.
   // Returns the old value. Atomic with this node's own threads.
-  static std::uint64_t ApplyAtomic(OperationKind kind, std::byte* address,
-                                   const std::byte* operands);
+  static std::uint64_t ChangeWordBy(OperationKind kind, std::byte* address,
+                                    const std::byte* operands);
 
  private:
   struct Region {

@@ -60,8 +60,8 @@ std::optional<MpiFrames::Arrived> MpiFrames::Receive() {
 }
 
 bool MpiFrames::Progress() {
-  const auto gone = std::erase_if(
-      sending_, [this](Sending& sending) { return world_.Test(sending.transfer); });
+  const auto gone =
+      std::erase_if(sending_, [this](Sending& sending) { return world_.Test(sending.transfer); });
   return gone > 0;
 }
 

@@ -70,10 +70,10 @@ class MpiFrames {
   WakeSocket& wake_;
   NodeId self_;
   std::list<Sending> sending_;
-  std::list<Sending> forgotten_;  // to lost nodes: MPI may still look at them
+  std::list<Sending> forgotten_;                // to lost nodes: MPI may still look at them
   std::vector<std::deque<Arriving>> arriving_;  // by node
   std::size_t num_arriving_ = 0;
-  NodeId turn_ = 0;  // the node whose frame was handed out last
+  NodeId turn_ = 0;                      // the node whose frame was handed out last
   std::vector<std::uint64_t> heard_ns_;  // by node: when something came from there
   std::vector<std::uint64_t> woken_ns_;
 };

@@ -21,10 +21,9 @@ class FrameWriter {
     if (!bytes.empty()) std::memcpy(out_.data(), bytes.data(), bytes.size());
     out_ = out_.subspan(bytes.size());
   }
-  void Put(const auto& value)
-    requires(std::is_trivially_copyable_v<std::remove_cvref_t<decltype(value)>> &&
-             !std::is_convertible_v<decltype(value), Bytes>)
-  {
+  void Put(const auto& value) requires(
+      std::is_trivially_copyable_v<std::remove_cvref_t<decltype(value)>> &&
+      !std::is_convertible_v<decltype(value), Bytes>) {
     Put(std::as_bytes(std::span(&value, 1)));
   }
 
@@ -87,8 +86,8 @@ void MpiLane::SendRequest(const Run& run) {
       request.payload_bytes += wire::SentBytes(operation.kind, operation.length);
     }
   }
-  Frame frame(sizeof request + run.operations.size_bytes() / sizeof(Operation) *
-                                   sizeof(wire::OperationFrame) +
+  Frame frame(sizeof request +
+              run.operations.size_bytes() / sizeof(Operation) * sizeof(wire::OperationFrame) +
               request.payload_bytes);
   FrameWriter writer(frame.bytes());
   writer.Put(request);
@@ -100,9 +99,14 @@ void MpiLane::SendRequest(const Run& run) {
   if (run.way == Way::kInline) {
     for (const Operation& operation : run.operations) {
       switch (operation.kind) {
-        case OperationKind::kRead: break;
-        case OperationKind::kWrite: writer.Put(Bytes(operation.local, operation.length)); break;
-        case OperationKind::kFetchAdd: writer.Put(operation.operand); break;
+        case OperationKind::kRead:
+          break;
+        case OperationKind::kWrite:
+          writer.Put(Bytes(operation.local, operation.length));
+          break;
+        case OperationKind::kFetchAdd:
+          writer.Put(operation.operand);
+          break;
         case OperationKind::kCompareSwap:
           writer.Put(operation.operand);
           writer.Put(operation.expected);

@@ -23,8 +23,8 @@ void MpiTarget::OnRequest(NodeId from, const Frame& frame) {
   }
 }
 
-void MpiTarget::ExecuteInline(NodeId from, const wire::RequestFrame& request,
-                              Operations operations, Bytes payload) {
+void MpiTarget::ExecuteInline(NodeId from, const wire::RequestFrame& request, Operations operations,
+                              Bytes payload) {
   wire::ReplyFrame reply{.endpoint = request.endpoint};
   std::size_t most = sizeof reply;
   for (const auto& operation : operations) {
@@ -41,7 +41,7 @@ void MpiTarget::ExecuteInline(NodeId from, const wire::RequestFrame& request,
     } else if (operation.kind == OperationKind::kWrite) {
       std::memcpy(address, payload.data(), operation.bytes);
     } else {
-      const auto old = Executor::ApplyAtomic(operation.kind, address, payload.data());
+      const auto old = Executor::ChangeWordBy(operation.kind, address, payload.data());
       std::memcpy(out, &old, sizeof old);
     }
     out += wire::ReturnedBytes(operation.kind, operation.bytes);
@@ -71,8 +71,8 @@ void MpiTarget::GrantTransfers(NodeId from, const wire::RequestFrame& request,
     for (std::uint64_t done = 0; done < operation.bytes;) {
       const std::uint64_t step =
           std::min<std::uint64_t>(operation.bytes - done, MpiWorld::kMaxTransferBytes);
-      grant.receives.push_back(world_.Receive(from, MpiWorld::kPayloads + request.endpoint,
-                                              {address + done, step}));
+      grant.receives.push_back(
+          world_.Receive(from, MpiWorld::kPayloads + request.endpoint, {address + done, step}));
       done += step;
     }
   }

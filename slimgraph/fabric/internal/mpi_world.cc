@@ -52,8 +52,7 @@ MpiWorld::~MpiWorld() = default;
 bool MpiWorld::Check(int code, const char* call) {
   if (code == MPI_SUCCESS) return true;
   if (!error_) {
-    error_ =
-        EnvironmentError("node {}: {}: {}", handles_->rank, call, MessageOf(code)).value();
+    error_ = EnvironmentError("node {}: {}: {}", handles_->rank, call, MessageOf(code)).value();
   }
   return false;
 }
@@ -162,10 +161,10 @@ MpiWorld::Transfer MpiWorld::Get(WindowId window, NodeId node, std::uint64_t off
                                  MutableBytes bytes) {
   MPI_Request request = MPI_REQUEST_NULL;
   const int count = Count(bytes.size());
-  Check(MPI_Rget(bytes.data(), count, MPI_BYTE, static_cast<int>(node),
-                 static_cast<MPI_Aint>(offset), count, MPI_BYTE, handles_->windows[window],
-                 &request),
-        "MPI_Rget");
+  Check(
+      MPI_Rget(bytes.data(), count, MPI_BYTE, static_cast<int>(node), static_cast<MPI_Aint>(offset),
+               count, MPI_BYTE, handles_->windows[window], &request),
+      "MPI_Rget");
   return ToTransfer(request);
 }
 
@@ -187,11 +186,11 @@ std::optional<MpiWorld::Arrival> MpiWorld::ReceiveFrame() {
   if (found == 0) return std::nullopt;
   int count = 0;
   MPI_Get_count(&status, MPI_BYTE, &count);
-  Arrival arrival{.from = static_cast<NodeId>(status.MPI_SOURCE),
-                  .bytes = static_cast<std::size_t>(count),
-                  .transfer = 0,
-                  .memory = std::make_unique_for_overwrite<std::byte[]>(
-                      static_cast<std::size_t>(count))};
+  Arrival arrival{
+      .from = static_cast<NodeId>(status.MPI_SOURCE),
+      .bytes = static_cast<std::size_t>(count),
+      .transfer = 0,
+      .memory = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(count))};
   MPI_Request request = MPI_REQUEST_NULL;
   Check(MPI_Imrecv(arrival.memory.get(), count, MPI_BYTE, &message, &request), "MPI_Imrecv");
   arrival.transfer = ToTransfer(request);

@@ -140,7 +140,7 @@ StreamState TcpServedLink::ExecuteAtomic(const wire::OperationFrame& operation,
   const std::uint64_t bytes = wire::SentBytes(operation.kind, operation.bytes);
   const StreamState state = in_.Need(fd(), bytes, kReceiveBytes);
   if (state != StreamState::kDone) return state;
-  const std::uint64_t old = Executor::ApplyAtomic(operation.kind, address, in_.available().data());
+  const std::uint64_t old = Executor::ChangeWordBy(operation.kind, address, in_.available().data());
   in_.Consume(bytes);
   payload_left_ -= bytes;
   reply_.Copy(BytesOf(old));

@@ -1,8 +1,5 @@
 #include "slimgraph/fabric/internal/tcp_transport.h"
 
-#include <fmt/format.h>
-
-#include <charconv>
 #include <cstring>
 
 #include "slimgraph/fabric/internal/pages.h"
@@ -14,8 +11,7 @@ namespace slimgraph {
 
 namespace {
 
-// The open channels of this node. Shared with the job's watcher, which cannot be called off and so
-// may outlive the transport.
+// The open channels of this node, as other threads reach them.
 class OpenChannels {
  public:
   explicit OpenChannels(std::uint32_t endpoints) : channels_(endpoints), waiting_(endpoints) {}
@@ -64,13 +60,12 @@ class TcpTransport : public Transport {
                UniqueFd listener)
       : network_(std::move(network)),
         pollers_(std::move(pollers)),
-        channels_(std::make_shared<OpenChannels>(network_.endpoints)),
+        channels_(network_.endpoints),
         service_(std::make_unique<TcpService>(
             std::move(service_poller), std::move(listener), network_.contacts[network_.self].token,
             network_.endpoints,
-            [channels = channels_](auto connection) { channels->Take(std::move(connection)); })) {
-    network_.job.WatchLoss([channels = channels_](NodeId) { channels->NoteLoss(); });
-  }
+            [this](auto connection) { channels_.Take(std::move(connection)); })),
+        watch_(network_.job.WatchLoss([this](NodeId) { channels_.NoteLoss(); })) {}
 
   std::string_view name() const override { return "tcp"; }
 
@@ -91,8 +86,8 @@ class TcpTransport : public Transport {
 
   std::unique_ptr<Channel> OpenChannel(std::uint32_t endpoint) override {
     auto channel = std::make_unique<TcpChannel>(network_, endpoint, pollers_[endpoint],
-                                                [this, endpoint] { channels_->Close(endpoint); });
-    channels_->Open(endpoint, channel.get());
+                                                [this, endpoint] { channels_.Close(endpoint); });
+    channels_.Open(endpoint, channel.get());
     return channel;
   }
 
@@ -106,8 +101,9 @@ class TcpTransport : public Transport {
  private:
   const TcpChannel::Network network_;
   std::vector<Poller> pollers_;  // by endpoint
-  std::shared_ptr<OpenChannels> channels_;
+  OpenChannels channels_;
   std::unique_ptr<TcpService> service_;
+  LossWatch watch_;
 };
 
 std::string Encode(std::uint16_t port, const TcpToken& token) {

@@ -32,8 +32,7 @@ Result<WakeSocket> WakeSocket::Open(Job& job) {
   const std::string& host = job.address(job.self());
   SLIM_ASSIGN(Address own, Resolve(host, 0));
   WakeSocket wake;
-  wake.socket_.Reset(
-      ::socket(own.storage.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  wake.socket_.Reset(::socket(own.storage.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   wake.event_.Reset(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
   auto* name = reinterpret_cast<sockaddr*>(&own.storage);
   if (!wake.event_ || ::bind(wake.socket_.get(), name, own.bytes) != 0 ||
@@ -59,8 +58,8 @@ Result<WakeSocket> WakeSocket::Open(Job& job) {
 
 void WakeSocket::Wake(NodeId node) {
   const Address& to = addresses_[node];
-  ::sendto(socket_.get(), nullptr, 0, MSG_DONTWAIT,
-           reinterpret_cast<const sockaddr*>(&to.storage), to.bytes);
+  ::sendto(socket_.get(), nullptr, 0, MSG_DONTWAIT, reinterpret_cast<const sockaddr*>(&to.storage),
+           to.bytes);
 }
 
 void WakeSocket::WakeSelf() {
