@@ -19,7 +19,6 @@ void ChooseUcxTransports(bool one_host) {
     ::setenv("UCX_TCP_TX_SEG_SIZE", "64k", 0);
     ::setenv("UCX_TCP_RX_SEG_SIZE", "256k", 0);
   }
-  ::setenv("UCX_WARN_UNUSED_ENV_VARS", "n", 0);
 }
 
 class MpiTransport : public Transport {
