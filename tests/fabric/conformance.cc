@@ -117,12 +117,20 @@ MutableBytes AsBytes(std::vector<std::byte>& bytes) { return bytes; }
 std::vector<Completion> Complete(Endpoint& endpoint) {
   std::vector<Completion> completions;
   endpoint.Ring();
-  while (endpoint.outstanding() > 0) {
-    endpoint.Wait(std::chrono::seconds(1));
-    endpoint.Poll(completions);
-  }
+  EXPECT_TRUE(
+      endpoint.WaitUntil([&] { return endpoint.outstanding() == 0; }, std::chrono::seconds(30)));
   endpoint.Poll(completions);
   return completions;
+}
+
+bool AwaitWord(Endpoint& endpoint, std::byte* address, std::uint64_t least) {
+  const std::atomic_ref<std::uint64_t> word(*reinterpret_cast<std::uint64_t*>(address));
+  for (int i = 0; i < 20'000; ++i) {
+    if (endpoint.WaitUntil([&] { return word.load() >= least; }, std::chrono::milliseconds(1))) {
+      return true;
+    }
+  }
+  return false;
 }
 
 void MeetServing(Job& job, Endpoint& endpoint) {

@@ -59,6 +59,10 @@ MutableBytes AsBytes(std::vector<std::byte>& bytes);
 // Rings and waits for all completions, in order of arrival.
 std::vector<Completion> Complete(Endpoint& endpoint);
 
+// Waits until others have brought the word at `address` of this node's memory to `least`; what they
+// write there wakes nobody.
+bool AwaitWord(Endpoint& endpoint, std::byte* address, std::uint64_t least);
+
 // Serves messages until all nodes have come here.
 void MeetServing(Job& job, Endpoint& endpoint);
 

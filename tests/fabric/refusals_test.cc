@@ -90,10 +90,7 @@ TEST_P(FabricRevocation, NothingIsUnderWayWhenItReturns) {
     ASSERT_TRUE(job.Exchange(""));
     Endpoint& endpoint = fabric.endpoint(0);
     if (job.self() == 0) {
-      const auto* word = reinterpret_cast<std::uint64_t*>(turns.memory.data());
-      const std::atomic_ref<std::uint64_t> done(*const_cast<std::uint64_t*>(word));
-      endpoint.WaitUntil([&] { return done.load() >= 2 * (job.nodes() - 1); },
-                         std::chrono::seconds(20));
+      EXPECT_TRUE(AwaitWord(endpoint, turns.memory.data(), 2 * (job.nodes() - 1)));
       ASSERT_TRUE(fabric.Revoke(region.id));
       std::fill(region.memory.begin(), region.memory.end(), kAfter);
     } else {

@@ -20,8 +20,8 @@ MpiChannel::MpiChannel(MpiService& service, std::uint32_t endpoint, std::uint32_
       endpoints_(endpoints),
       correspondences_(std::size_t{service.job().nodes()} * endpoints) {}
 
-void MpiChannel::Post(std::uint64_t id, std::span<const Operation> operations) {
-  service_.Post(endpoint_, id, operations);
+void MpiChannel::Post(std::uint64_t id, std::span<const Operation> operations, bool continues) {
+  service_.Post(endpoint_, id, operations, continues);
 }
 
 void MpiChannel::Poll(std::vector<PartResult>& ended,

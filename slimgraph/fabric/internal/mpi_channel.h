@@ -10,7 +10,7 @@ class MpiChannel : public Channel {
  public:
   MpiChannel(MpiService& service, std::uint32_t endpoint, std::uint32_t endpoints);
 
-  void Post(std::uint64_t id, std::span<const Operation> operations) override;
+  void Post(std::uint64_t id, std::span<const Operation> operations, bool continues) override;
   void Poll(std::vector<PartResult>& ended,
             const std::function<void(const Message&)>& receive) override;
   bool Send(EndpointAddress to, const Message& message) override;

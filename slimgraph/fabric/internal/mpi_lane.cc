@@ -47,7 +47,7 @@ MpiLane::Way MpiLane::WayOf(const Operation& operation) {
   return operation.kind == OperationKind::kRead ? Way::kSeparateReads : Way::kSeparateWrites;
 }
 
-void MpiLane::Post(std::uint64_t id, std::span<const Operation> operations) {
+void MpiLane::Post(std::uint64_t id, std::span<const Operation> operations, bool continues) {
   if (lost_) {
     ended_.push_back({id, Outcome::kPeerLost, 0});
     return;
@@ -57,7 +57,8 @@ void MpiLane::Post(std::uint64_t id, std::span<const Operation> operations) {
     std::size_t end = first + 1;
     while (end < operations.size() && WayOf(operations[end]) == way) ++end;
     waiting_.push_back({id, operations.subspan(first, end - first),
-                        static_cast<std::uint32_t>(first), way, end == operations.size()});
+                        static_cast<std::uint32_t>(first), way, end == operations.size(),
+                        continues || first > 0});
     first = end;
   }
   while (MaySendNext()) SendNext();
@@ -78,7 +79,9 @@ void MpiLane::SendNext() {
 }
 
 void MpiLane::SendRequest(const Run& run) {
-  wire::RequestFrame request{.separate = run.way != Way::kInline,
+  const std::uint8_t separate = run.way != Way::kInline ? wire::kSeparate : 0;
+  const std::uint8_t continues = run.continues ? wire::kContinues : 0;
+  wire::RequestFrame request{.flags = static_cast<std::uint8_t>(separate | continues),
                              .endpoint = endpoint_,
                              .operations = static_cast<std::uint32_t>(run.operations.size())};
   if (run.way == Way::kInline) {

@@ -23,7 +23,7 @@ class MpiLane {
   MpiLane(MpiWorld& world, MpiFrames& frames, const MpiWindows& windows, NodeId node,
           std::uint16_t endpoint, std::vector<Channel::PartResult>& ended);
 
-  void Post(std::uint64_t id, std::span<const Operation> operations);
+  void Post(std::uint64_t id, std::span<const Operation> operations, bool continues);
   void OnReply(const Frame& frame);
 
   // True if something has moved.
@@ -42,7 +42,8 @@ class MpiLane {
     std::span<const Operation> operations;
     std::uint32_t first;  // index in the part
     Way way;
-    bool last;  // of the part
+    bool last;       // of the part
+    bool continues;  // nothing of it happens if what was sent before it has failed
   };
   static Way WayOf(const Operation& operation);
 

@@ -86,8 +86,8 @@ void MpiService::Revoke(RegionId id) {
 }
 
 void MpiService::Post(std::uint32_t endpoint, std::uint64_t id,
-                      std::span<const Operation> operations) {
-  Queue(PartCommand{endpoint, id, operations});
+                      std::span<const Operation> operations, bool continues) {
+  Queue(PartCommand{endpoint, id, operations, continues});
 }
 
 void MpiService::Send(NodeId node, Frame frame) { Queue(FrameCommand{node, std::move(frame)}); }
@@ -138,7 +138,8 @@ bool MpiService::RunCommands() {
   }
   for (Command& command : running_) {
     if (auto* part = std::get_if<PartCommand>(&command)) {
-      LaneOf(part->endpoint, part->operations.front().node).Post(part->id, part->operations);
+      LaneOf(part->endpoint, part->operations.front().node)
+          .Post(part->id, part->operations, part->continues);
     } else if (auto* frame = std::get_if<FrameCommand>(&command)) {
       if (!forgotten_[frame->node]) frames_->Send(frame->node, std::move(frame->frame));
     } else {

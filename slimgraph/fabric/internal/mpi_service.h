@@ -35,7 +35,8 @@ class MpiService {
   void Revoke(RegionId id);
 
   // From an endpoint's thread.
-  void Post(std::uint32_t endpoint, std::uint64_t id, std::span<const Operation> operations);
+  void Post(std::uint32_t endpoint, std::uint64_t id, std::span<const Operation> operations,
+            bool continues);
   void Send(NodeId node, Frame frame);
   MpiMailbox& mailbox(std::uint32_t endpoint) { return endpoints_[endpoint].mailbox; }
   Job& job() { return job_; }
@@ -49,6 +50,7 @@ class MpiService {
     std::uint32_t endpoint;
     std::uint64_t id;
     std::span<const Operation> operations;
+    bool continues;
   };
   struct FrameCommand {
     NodeId node;

@@ -16,7 +16,7 @@ void MpiTarget::OnRequest(NodeId from, const Frame& frame) {
   SLIM_CHECK(rest.size() == bytes + request.payload_bytes, "a broken request of node {}", from);
   const Operations operations(reinterpret_cast<const wire::OperationFrame*>(rest.data()),
                               request.operations);
-  if (request.separate != 0) {
+  if ((request.flags & wire::kSeparate) != 0) {
     GrantTransfers(from, request, operations);
   } else {
     ExecuteInline(from, request, operations, rest.subspan(bytes));
@@ -32,6 +32,10 @@ void MpiTarget::ExecuteInline(NodeId from, const wire::RequestFrame& request, Op
   }
   Frame frame(most);
   std::byte* out = frame.bytes().data() + sizeof reply;
+  if (Flushed(from, request)) {
+    reply.outcome = Outcome::kFlushed;
+    operations = {};
+  }
   for (const auto& operation : operations) {
     std::byte* address = nullptr;
     reply.outcome = executor_.Locate(operation, address);
@@ -49,6 +53,7 @@ void MpiTarget::ExecuteInline(NodeId from, const wire::RequestFrame& request, Op
     ++reply.failed_index;
   }
   if (reply.outcome == Outcome::kOk) reply.failed_index = 0;
+  Conclude(from, reply);
   frame.Shorten(static_cast<std::size_t>(out - frame.bytes().data()));
   reply.payload_bytes = frame.bytes().size() - sizeof reply;
   std::memcpy(frame.bytes().data(), &reply, sizeof reply);
@@ -61,6 +66,10 @@ void MpiTarget::GrantTransfers(NodeId from, const wire::RequestFrame& request,
               .regions = {},
               .receives = {},
               .reply = {.kind = wire::FrameKind::kGrant, .endpoint = request.endpoint}};
+  if (Flushed(from, request)) {
+    grant.reply.outcome = Outcome::kFlushed;
+    operations = {};
+  }
   for (const auto& operation : operations) {
     std::byte* address = nullptr;
     grant.reply.outcome = executor_.Locate(operation, address);
@@ -76,9 +85,22 @@ void MpiTarget::GrantTransfers(NodeId from, const wire::RequestFrame& request,
       done += step;
     }
   }
+  Conclude(from, grant.reply);
   if (grant.regions.empty()) grant.reply.kind = wire::FrameKind::kReply;
   Reply(from, grant.reply);
   if (!grant.regions.empty()) grants_.push_back(std::move(grant));
+}
+
+bool MpiTarget::Flushed(NodeId from, const wire::RequestFrame& request) const {
+  return (request.flags & wire::kContinues) != 0 && failed_.contains({from, request.endpoint});
+}
+
+void MpiTarget::Conclude(NodeId from, const wire::ReplyFrame& reply) {
+  if (reply.outcome == Outcome::kOk) {
+    failed_.erase({from, reply.endpoint});
+  } else {
+    failed_.insert({from, reply.endpoint});
+  }
 }
 
 void MpiTarget::Reply(NodeId to, const wire::ReplyFrame& reply) {

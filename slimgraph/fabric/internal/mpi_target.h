@@ -3,6 +3,7 @@
 #pragma once
 
 #include <list>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -42,12 +43,16 @@ class MpiTarget {
   void ExecuteInline(NodeId from, const wire::RequestFrame& request, Operations operations,
                      Bytes payload);
   void GrantTransfers(NodeId from, const wire::RequestFrame& request, Operations operations);
+  bool Flushed(NodeId from, const wire::RequestFrame& request) const;
   void Reply(NodeId to, const wire::ReplyFrame& reply);
+  // Notes how a request ended.
+  void Conclude(NodeId from, const wire::ReplyFrame& reply);
 
   MpiWorld& world_;
   MpiFrames& frames_;
   Executor executor_;
   std::list<Grant> grants_;
+  std::set<std::pair<NodeId, std::uint16_t>> failed_;  // endpoints whose last request did
 };
 
 }  // namespace slimgraph

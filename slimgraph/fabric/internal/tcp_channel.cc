@@ -18,13 +18,13 @@ TcpChannel::TcpChannel(const Network& network, std::uint32_t endpoint, Poller& p
 
 TcpChannel::~TcpChannel() { closing_(); }
 
-void TcpChannel::Post(std::uint64_t id, std::span<const Operation> operations) {
+void TcpChannel::Post(std::uint64_t id, std::span<const Operation> operations, bool continues) {
   const NodeId node = operations.front().node;
   std::unique_ptr<TcpOperationLink>& link = operations_[node];
   if (!link) {
     link = std::make_unique<TcpOperationLink>(poller_, Connect(node), HelloTo(node), ended_);
   }
-  link->Post(id, operations);
+  link->Post(id, operations, continues);
 }
 
 bool TcpChannel::Send(EndpointAddress to, const Message& message) {

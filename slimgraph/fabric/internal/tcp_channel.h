@@ -28,7 +28,7 @@ class TcpChannel : public Channel {
              std::function<void()> closing);
   ~TcpChannel() override;
 
-  void Post(std::uint64_t id, std::span<const Operation> operations) override;
+  void Post(std::uint64_t id, std::span<const Operation> operations, bool continues) override;
   void Poll(std::vector<PartResult>& ended,
             const std::function<void(const Message&)>& receive) override;
   bool Send(EndpointAddress to, const Message& message) override;

@@ -27,18 +27,20 @@ TcpOperationLink::TcpOperationLink(Poller& poller, UniqueFd fd, const TcpHello& 
   out_.Copy(BytesOf(hello));
 }
 
-void TcpOperationLink::Post(std::uint64_t id, std::span<const Operation> operations) {
+void TcpOperationLink::Post(std::uint64_t id, std::span<const Operation> operations,
+                            bool continues) {
   if (lost()) {
     ended_.push_back({id, Outcome::kPeerLost, 0});
     return;
   }
   parts_.push_back({id, operations});
-  QueueRequest(operations);
+  QueueRequest(operations, continues);
   if (Flush(out_) == StreamState::kLost) Lose();
 }
 
-void TcpOperationLink::QueueRequest(std::span<const Operation> operations) {
-  wire::RequestFrame frame{.endpoint = endpoint_,
+void TcpOperationLink::QueueRequest(std::span<const Operation> operations, bool continues) {
+  wire::RequestFrame frame{.flags = continues ? wire::kContinues : std::uint8_t{0},
+                           .endpoint = endpoint_,
                            .operations = static_cast<std::uint32_t>(operations.size())};
   for (const Operation& operation : operations) {
     frame.payload_bytes += wire::SentBytes(operation.kind, operation.length);

@@ -19,7 +19,7 @@ class TcpOperationLink : public TcpLink {
   TcpOperationLink(Poller& poller, UniqueFd fd, const TcpHello& hello,
                    std::vector<Channel::PartResult>& ended);
 
-  void Post(std::uint64_t id, std::span<const Operation> operations);
+  void Post(std::uint64_t id, std::span<const Operation> operations, bool continues);
   void OnReady() override;
 
   // All that is under way ends in kPeerLost.
@@ -38,7 +38,7 @@ class TcpOperationLink : public TcpLink {
     std::uint64_t next_moved = 0;  // how many of them have come
   };
 
-  void QueueRequest(std::span<const Operation> operations);
+  void QueueRequest(std::span<const Operation> operations, bool continues);
   StreamState Receive();
   StreamState ReceiveFrame();
   StreamState ReceivePayload();

@@ -84,8 +84,9 @@ StreamState TcpServedLink::ReceiveOperations() {
   payload_left_ = payload_bytes;
   next_ = 0;
   next_moved_ = 0;
-  outcome_ = Outcome::kOk;
-  stage_ = Stage::kExecution;
+  const bool flushed = (request_.flags & wire::kContinues) != 0 && outcome_ != Outcome::kOk;
+  outcome_ = flushed ? Outcome::kFlushed : Outcome::kOk;
+  stage_ = flushed ? Stage::kSkipping : Stage::kExecution;
   return StreamState::kDone;
 }
 

@@ -46,7 +46,7 @@ class TcpServedLink : public TcpLink {
   std::size_t next_ = 0;            // the operation at which execution stands
   std::uint64_t next_moved_ = 0;    // how many of its bytes have come
   std::uint64_t payload_left_ = 0;  // of the request
-  Outcome outcome_ = Outcome::kOk;
+  Outcome outcome_ = Outcome::kOk;  // of this request, and until the next one of the last
 };
 
 }  // namespace slimgraph

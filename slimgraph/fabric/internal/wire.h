@@ -21,7 +21,7 @@ enum class FrameKind : std::uint8_t { kRequest = 1, kReply, kMessage, kGrant, kR
 
 struct RequestFrame {
   FrameKind kind = FrameKind::kRequest;
-  std::uint8_t separate = 0;   // mpi: the bytes do not travel in the request and the reply
+  std::uint8_t flags = 0;
   std::uint16_t endpoint = 0;  // the asking one, to which the reply goes
   std::uint32_t operations = 0;
   std::uint64_t payload_bytes = 0;  // behind the operation frames
@@ -52,6 +52,11 @@ struct OperationFrame {
   std::uint32_t bytes = 0;
   std::uint64_t offset = 0;
 };
+
+// Of a RequestFrame. Continues: nothing is carried out if the request before it, of the same
+// endpoint, failed. Separate: the bytes travel neither in the request nor in the reply (mpi).
+constexpr std::uint8_t kContinues = 1;
+constexpr std::uint8_t kSeparate = 2;
 
 constexpr std::uint64_t kMaxOperationBytes = 0xffff'ffff;
 constexpr std::uint32_t kMaxEndpoints = 0xffff;
