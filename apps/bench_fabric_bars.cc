@@ -2,11 +2,13 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <random>
 #include <thread>
 
@@ -57,6 +59,34 @@ bool SendAll(int fd, const std::byte* data, std::size_t bytes) {
 bool ReceiveAll(int fd, std::byte* data, std::size_t bytes) {
   return ::recv(fd, data, bytes, MSG_WAITALL) == static_cast<ssize_t>(bytes);
 }
+
+// Keeps all threads of this process on one processor while it lives. Without it the ratio of two
+// loops tells on which processors their threads happened to be: threefold either way.
+class OnOneProcessor {
+ public:
+  explicit OnOneProcessor(std::size_t index) {
+    ::sched_getaffinity(0, sizeof before_, &before_);
+    std::vector<std::size_t> allowed;
+    for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+      if (CPU_ISSET(cpu, &before_)) allowed.push_back(cpu);
+    }
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(allowed[index % allowed.size()], &one);
+    SetAll(one);
+  }
+  ~OnOneProcessor() { SetAll(before_); }
+  OnOneProcessor(const OnOneProcessor&) = delete;
+
+ private:
+  static void SetAll(const cpu_set_t& set) {
+    for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+      ::sched_setaffinity(std::stoi(task.path().filename().string()), sizeof set, &set);
+    }
+  }
+
+  cpu_set_t before_;
+};
 
 constexpr std::size_t kRequestBytes = 16;
 constexpr std::size_t kReplyBytes = 64 << 10;
@@ -149,6 +179,7 @@ Result<FabricBar> CompareReadsWithSocket(Job& job, Fabric& fabric, RegionId regi
                 .value = 0,
                 .bound = 0.8,
                 .at_most = false};
+  const OnOneProcessor placed(job.self());
   if (job.self() == kTarget) {
     AnswerBareRequests(listener.get(), fabric.own_region(region).data());
   } else if (job.self() == 0) {

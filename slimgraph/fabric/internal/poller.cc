@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace slimgraph {
 
@@ -33,14 +34,20 @@ void Poller::Change(int fd, void* source, std::uint32_t events) {
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event);
 }
 
-void Poller::Remove(int fd) { ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr); }
+void Poller::Remove(int fd) {
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
+  num_events_ = 0;  // they may name it; the others come again
+}
 
-std::span<epoll_event> Poller::Ready(std::span<epoll_event> events) {
-  const int ready = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
-  if (ready <= 0) return {};
-  events = events.first(static_cast<std::size_t>(ready));
-  auto set = std::find_if(events.begin(), events.end(),
-                          [](const epoll_event& event) { return event.data.ptr == nullptr; });
+std::span<const epoll_event> Poller::Ready() {
+  if (num_events_ == 0) {
+    const int ready =
+        ::epoll_wait(epoll_.get(), events_.data(), static_cast<int>(events_.size()), 0);
+    num_events_ = static_cast<std::size_t>(std::max(ready, 0));
+  }
+  std::span<epoll_event> events(events_.data(), std::exchange(num_events_, 0));
+  const auto set = std::find_if(events.begin(), events.end(),
+                                [](const epoll_event& event) { return event.data.ptr == nullptr; });
   if (set == events.end()) return events;
   std::uint64_t times;
   [[maybe_unused]] const auto read = ::read(event_.get(), &times, sizeof times);
@@ -51,6 +58,10 @@ std::span<epoll_event> Poller::Ready(std::span<epoll_event> events) {
 void Poller::Wait(std::chrono::nanoseconds limit) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit);
   const timespec time{.tv_sec = seconds.count(), .tv_nsec = (limit - seconds).count()};
+  const int ready = ::epoll_pwait2(epoll_.get(), events_.data(), static_cast<int>(events_.size()),
+                                   &time, nullptr);
+  num_events_ = static_cast<std::size_t>(std::max(ready, 0));
+  if (ready >= 0 || errno != ENOSYS) return;
   pollfd poll{.fd = epoll_.get(), .events = POLLIN, .revents = 0};
   ::ppoll(&poll, 1, &time, nullptr);
 }

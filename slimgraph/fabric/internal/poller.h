@@ -4,6 +4,7 @@
 
 #include <sys/epoll.h>
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <span>
@@ -23,10 +24,11 @@ class Poller {
   // Before the descriptor is closed.
   void Remove(int fd);
 
-  // What is ready now.
-  std::span<epoll_event> Ready(std::span<epoll_event> events);
+  // What is ready; valid until the next call.
+  std::span<const epoll_event> Ready();
 
-  // Sleeps until something is ready, the event is set or the time is over.
+  // Sleeps until something is ready, the event is set or the time is over. What is ready then, the
+  // next Ready() tells without asking again.
   void Wait(std::chrono::nanoseconds limit);
 
   // From any thread. The event is no source: Ready() takes it back and does not report it.
@@ -37,6 +39,8 @@ class Poller {
 
   UniqueFd epoll_;
   UniqueFd event_;
+  std::array<epoll_event, 64> events_{};
+  std::size_t num_events_ = 0;  // found by Wait()
 };
 
 }  // namespace slimgraph

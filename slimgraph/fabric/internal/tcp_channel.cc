@@ -1,7 +1,6 @@
 #include "slimgraph/fabric/internal/tcp_channel.h"
 
 #include <algorithm>
-#include <array>
 
 #include "slimgraph/launch/job.h"
 
@@ -43,8 +42,7 @@ void TcpChannel::Poll(std::vector<PartResult>& ended,
   if (loss_.load(std::memory_order_relaxed) && loss_.exchange(false)) LoseDeadNodes();
   if (arrived_.load(std::memory_order_relaxed) && arrived_.exchange(false)) TakeArrivals();
   receiver_ = &receive;
-  std::array<epoll_event, 64> events;
-  for (const epoll_event& event : poller_.Ready(events)) {
+  for (const epoll_event& event : poller_.Ready()) {
     static_cast<TcpLink*>(event.data.ptr)->OnReady();
   }
   receiver_ = nullptr;

@@ -83,6 +83,7 @@ TcpIncomingMessages::TcpIncomingMessages(Poller& poller, UniqueFd fd, EndpointAd
     : TcpLink(poller, std::move(fd)), from_(from), receiver_(receiver), in_(2 * kMaxFrameBytes) {}
 
 void TcpIncomingMessages::OnReady() {
+  in_.Refresh();
   StreamState state = StreamState::kDone;
   while (state == StreamState::kDone) state = ReceiveOne();
   if (state == StreamState::kLost) Disconnect();

@@ -77,11 +77,16 @@ void TcpOperationLink::QueueRequest(std::span<const Operation> operations, bool 
 
 void TcpOperationLink::OnReady() {
   if (lost()) return;
+  in_.Refresh();
   if (Flush(out_) == StreamState::kLost || Receive() == StreamState::kLost) Lose();
 }
 
 StreamState TcpOperationLink::Receive() {
-  for (;;) {
+  if (parts_.empty()) {  // what can be received is the end
+    const StreamState state = in_.Need(fd(), 1, 0);
+    return state == StreamState::kDone ? StreamState::kLost : state;
+  }
+  while (!parts_.empty()) {
     StreamState state = ReceiveFrame();
     if (state == StreamState::kDone) state = ReceivePayload();
     if (state != StreamState::kDone) return state;
@@ -89,18 +94,32 @@ StreamState TcpOperationLink::Receive() {
     parts_.pop_front();
     reply_ = Reply();
   }
+  return StreamState::kBlocked;
+}
+
+// Short replies are received many at once. A long read goes to its destination, even before it is
+// known that it has not failed: where no other reply can follow, there is nothing else to come.
+StreamState TcpOperationLink::ReceiveUpToFrame() {
+  constexpr std::size_t kFrameBytes = sizeof(wire::ReplyFrame);
+  const Operation& first = parts_.front().operations.front();
+  if (WireBytes(first) < kStraightBytes) return in_.Need(fd(), kFrameBytes, kReceiveBytes);
+  if (parts_.size() > 1 || in_.available().size() >= kFrameBytes) {
+    return in_.Need(fd(), kFrameBytes, 0);
+  }
+  MutableBytes rest(first.local, first.length);
+  const StreamState state = in_.NeedAndMove(fd(), kFrameBytes, rest);
+  reply_.next_moved = first.length - rest.size();
+  return state;
 }
 
 StreamState TcpOperationLink::ReceiveFrame() {
   if (reply_.has_frame) return StreamState::kDone;
-  const bool long_read =
-      !parts_.empty() && WireBytes(parts_.front().operations.front()) >= kStraightBytes;
-  const StreamState state = in_.Need(fd(), sizeof reply_.frame, long_read ? 0 : kReceiveBytes);
+  const StreamState state = ReceiveUpToFrame();
   if (state != StreamState::kDone) return state;
   std::memcpy(&reply_.frame, in_.available().data(), sizeof reply_.frame);
   in_.Consume(sizeof reply_.frame);
   reply_.has_frame = true;
-  const bool sound = reply_.frame.kind == wire::FrameKind::kReply && !parts_.empty() &&
+  const bool sound = reply_.frame.kind == wire::FrameKind::kReply &&
                      (reply_.frame.outcome == Outcome::kOk ||
                       reply_.frame.failed_index < parts_.front().operations.size());
   return sound ? StreamState::kDone : StreamState::kLost;

@@ -40,6 +40,7 @@ class TcpOperationLink : public TcpLink {
 
   void QueueRequest(std::span<const Operation> operations, bool continues);
   StreamState Receive();
+  StreamState ReceiveUpToFrame();
   StreamState ReceiveFrame();
   StreamState ReceivePayload();
 

@@ -24,6 +24,7 @@ TcpServedLink::TcpServedLink(Poller& poller, UniqueFd fd, const Executor& execut
 
 void TcpServedLink::OnReady() {
   unfinished_ = false;
+  in_.Refresh();
   int requests = 0;
   while (requests < kRequestsPerTurn) {
     const StreamState state = Step();

@@ -2,7 +2,6 @@
 
 #include <sys/socket.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -39,6 +38,7 @@ class TcpService::Stranger : public TcpLink {
   using TcpLink::TcpLink;
 
   void OnReady() override {
+    in_.Refresh();
     const StreamState state = in_.Need(fd(), sizeof(TcpHello), 0);
     if (state == StreamState::kLost) Disconnect();
     introduced_ = state == StreamState::kDone;
@@ -72,9 +72,8 @@ TcpService::~TcpService() {
 }
 
 void TcpService::Run(std::stop_token stop) {
-  std::array<epoll_event, 64> events;
   while (!stop.stop_requested()) {
-    for (const epoll_event& event : poller_.Ready(events)) {
+    for (const epoll_event& event : poller_.Ready()) {
       static_cast<TcpLink*>(event.data.ptr)->OnReady();
     }
     bool unfinished = false;

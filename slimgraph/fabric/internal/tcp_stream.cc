@@ -20,20 +20,6 @@ constexpr std::size_t kStraightBytes = 8 << 10;  // from here on a second call b
 
 bool Blocked() { return errno == EAGAIN || errno == EWOULDBLOCK; }
 
-// kDone when something was received.
-StreamState Receive(int fd, MutableBytes into, std::size_t& received) {
-  for (;;) {
-    const ssize_t bytes = ::recv(fd, into.data(), into.size(), 0);
-    if (bytes > 0) {
-      received = static_cast<std::size_t>(bytes);
-      return StreamState::kDone;
-    }
-    if (bytes == 0) return StreamState::kLost;
-    if (errno == EINTR) continue;
-    return Blocked() ? StreamState::kBlocked : StreamState::kLost;
-  }
-}
-
 }  // namespace
 
 void SendQueue::Copy(Bytes bytes) {
@@ -135,21 +121,59 @@ void SendQueue::Clear() {
   in_order_ = true;
 }
 
-StreamState ReceiveBuffer::Need(int fd, std::size_t bytes, std::size_t ahead) {
-  SLIM_CHECK(bytes <= buffer_.size(), "{} bytes do not fit {}", bytes, buffer_.size());
-  while (end_ - begin_ < bytes) {
-    const std::size_t wanted = std::min(bytes + ahead, buffer_.size());
-    if (begin_ == end_) begin_ = end_ = 0;
-    if (begin_ + wanted > buffer_.size()) {
-      std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
-      end_ -= begin_;
-      begin_ = 0;
+// kDone when something was received.
+StreamState ReceiveBuffer::Receive(int fd, MutableBytes into, MutableBytes beyond,
+                                   std::size_t& received) {
+  if (drained_) return StreamState::kBlocked;
+  std::array<iovec, 2> vectors{{{into.data(), into.size()}, {beyond.data(), beyond.size()}}};
+  msghdr message{};
+  message.msg_iov = vectors.data();
+  message.msg_iovlen = beyond.empty() ? 1 : 2;
+  for (;;) {
+    const ssize_t bytes = ::recvmsg(fd, &message, 0);
+    if (bytes > 0) {
+      received = static_cast<std::size_t>(bytes);
+      drained_ = received < into.size() + beyond.size();
+      return StreamState::kDone;
     }
+    if (bytes == 0) return StreamState::kLost;
+    if (errno == EINTR) continue;
+    drained_ = Blocked();
+    return drained_ ? StreamState::kBlocked : StreamState::kLost;
+  }
+}
+
+// Where what makes `bytes` available is to be received.
+MutableBytes ReceiveBuffer::RoomFor(std::size_t bytes) {
+  SLIM_CHECK(bytes <= buffer_.size(), "{} bytes do not fit {}", bytes, buffer_.size());
+  if (begin_ == end_) begin_ = end_ = 0;
+  if (begin_ + bytes > buffer_.size()) {
+    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+  }
+  return MutableBytes(buffer_).subspan(end_, begin_ + bytes - end_);
+}
+
+StreamState ReceiveBuffer::Need(int fd, std::size_t bytes, std::size_t ahead) {
+  while (end_ - begin_ < bytes) {
     std::size_t received = 0;
     const StreamState state =
-        Receive(fd, MutableBytes(buffer_).subspan(end_, begin_ + wanted - end_), received);
+        Receive(fd, RoomFor(std::min(bytes + ahead, buffer_.size())), {}, received);
     if (state != StreamState::kDone) return state;
     end_ += received;
+  }
+  return StreamState::kDone;
+}
+
+StreamState ReceiveBuffer::NeedAndMove(int fd, std::size_t bytes, MutableBytes& beyond) {
+  while (end_ - begin_ < bytes) {
+    std::size_t received = 0;
+    const MutableBytes room = RoomFor(bytes);
+    const StreamState state = Receive(fd, room, beyond, received);
+    if (state != StreamState::kDone) return state;
+    end_ += std::min(received, room.size());
+    if (received > room.size()) beyond = beyond.subspan(received - room.size());
   }
   return StreamState::kDone;
 }
@@ -162,7 +186,7 @@ StreamState ReceiveBuffer::Move(int fd, MutableBytes& destination) {
       std::memcpy(destination.data(), buffer_.data() + begin_, step);
       begin_ += step;
     } else if (destination.size() >= kStraightBytes) {
-      const StreamState state = Receive(fd, destination, step);
+      const StreamState state = Receive(fd, destination, {}, step);
       if (state != StreamState::kDone) return state;
     } else {
       const StreamState state = Need(fd, 1, buffer_.size());

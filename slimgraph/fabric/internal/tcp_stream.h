@@ -53,18 +53,29 @@ class ReceiveBuffer {
   Bytes available() const { return Bytes(buffer_).subspan(begin_, end_ - begin_); }
   void Consume(std::size_t bytes) { begin_ += bytes; }
 
+  // The socket has been found ready: it is asked again, after it had nothing more.
+  void Refresh() { drained_ = false; }
+
   // Receives until `bytes` are available: kDone, or kBlocked when the rest is still to come.
   // Receives ahead up to `ahead` bytes beyond.
   StreamState Need(int fd, std::size_t bytes, std::size_t ahead);
+
+  // The same, but what comes beyond goes to `beyond`, which is shortened by it. Nothing is
+  // available that was received ahead.
+  StreamState NeedAndMove(int fd, std::size_t bytes, MutableBytes& beyond);
 
   // Moves the next bytes of the stream to `destination` and shortens it by what there was; large
   // ones go there straight from the socket.
   StreamState Move(int fd, MutableBytes& destination);
 
  private:
+  StreamState Receive(int fd, MutableBytes into, MutableBytes beyond, std::size_t& received);
+  MutableBytes RoomFor(std::size_t bytes);
+
   std::vector<std::byte> buffer_;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
+  bool drained_ = false;  // the last call got less than there was room for: a next one is in vain
 };
 
 }  // namespace slimgraph
