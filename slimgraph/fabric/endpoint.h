@@ -123,8 +123,8 @@ class Endpoint {
 
   void Collect(const Operation& operation);
   void RingNode(NodeId node);
-  void PostPart(NodeId node, std::size_t first, std::size_t count);
-  void PostHere(const Part& part, std::uint64_t id);
+  bool PostPart(NodeId node, std::size_t first, std::size_t count, bool doomed);
+  bool PostHere(const Part& part, std::uint64_t id, bool doomed);
   void Count(const Part& part);
   std::uint64_t DueOf(const Part& part);
   void Progress();

@@ -81,7 +81,7 @@ std::unique_ptr<Job> Job::Alone() {
   return job;
 }
 
-Result<std::unique_ptr<Job>> Job::JoinFromEnvironment(PmiUse pmi_use) {
+Result<std::unique_ptr<Job>> Job::JoinFromEnvironment(PmiUse pmi_use, OnLoss on_loss) {
   if (StartedBy() == Starter::kNobody) return Alone();
   SLIM_ASSIGN(auto link, LauncherLink::OpenFromEnvironment(StartedRank()));
   SLIM_ASSIGN(Pmi pmi, Pmi::Open());
@@ -93,7 +93,7 @@ Result<std::unique_ptr<Job>> Job::JoinFromEnvironment(PmiUse pmi_use) {
   std::vector<int> depends_on;
   if (link) depends_on.push_back(link->fd());
   auto launched = std::make_unique<Launched>(Launched{pmi, std::move(link)});
-  return Form(std::move(place), OnLoss::kEndJob, std::move(launched), std::move(depends_on));
+  return Form(std::move(place), on_loss, std::move(launched), std::move(depends_on));
 }
 
 Result<std::unique_ptr<Job>> Job::Join(JobPlace place, OnLoss on_loss) {

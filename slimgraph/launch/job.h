@@ -65,7 +65,8 @@ class LossWatch {
 class Job {
  public:
   // Joins the job that mpiexec or srun describes in the environment; alone where there is none.
-  static Result<std::unique_ptr<Job>> JoinFromEnvironment(PmiUse pmi_use);
+  static Result<std::unique_ptr<Job>> JoinFromEnvironment(PmiUse pmi_use,
+                                                          OnLoss on_loss = OnLoss::kEndJob);
 
   static Result<std::unique_ptr<Job>> Join(JobPlace place, OnLoss on_loss);
 
