@@ -33,7 +33,7 @@ void FabricConformance::OnEveryNode(const Body& body, FabricOptions options, int
     ExpectNodesRun(
         nodes(), [&](Job& job) { RunNode(job, body, options, true); }, limit_s);
   } else if (StartedBy() == Starter::kPmi) {
-    auto job = Job::JoinFromEnvironment();
+    auto job = Job::JoinFromEnvironment(PmiUse::kMpi);
     ASSERT_TRUE(job) << job.error().message;
     RunNode(**job, body, options, true);
     ASSERT_TRUE((*job)->Leave(HasFailure() ? 1 : 0));
@@ -51,7 +51,7 @@ void FabricConformance::OnSurvivors(NodeId killed, const Body& body, int limit_s
       EXPECT_EQ(end.codes[node], node == killed ? 128 + SIGKILL : 0) << end.output;
     }
   } else if (StartedBy() == Starter::kPmi) {
-    auto job = Job::JoinFromEnvironment(OnLoss::kReport);
+    auto job = Job::JoinFromEnvironment(PmiUse::kMpi, OnLoss::kReport);
     ASSERT_TRUE(job) << job.error().message;
     RunNode(**job, body, options, false);
     std::fflush(nullptr);
