@@ -195,12 +195,12 @@ bool Endpoint::PostHere(const Part& part, std::uint64_t id, bool doomed) {
 void Endpoint::Count(const Part& part) {
   bool first = true;
   for (const Operation& operation : part.operations) {
-    TrafficCount& count =
-        traffic_.at(stage_, part.node, static_cast<TrafficKind>(operation.kind));
+    TrafficCount& count = traffic_.at(stage_, part.node, static_cast<TrafficKind>(operation.kind));
     ++count.operations;
     count.payload_bytes += operation.length;
     count.header_bytes += kOperationHeaderBytes;
-    if (operation.kind == OperationKind::kCompareSwap) count.header_bytes += 2 * kAtomicOperandBytes;
+    if (operation.kind == OperationKind::kCompareSwap)
+      count.header_bytes += 2 * kAtomicOperandBytes;
     if (operation.kind == OperationKind::kFetchAdd) count.header_bytes += kAtomicOperandBytes;
     if (std::exchange(first, false)) {
       count.header_bytes += 2 * kMessageHeaderBytes;

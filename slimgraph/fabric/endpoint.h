@@ -74,8 +74,9 @@ class Endpoint {
   // Operations that have gone out and whose end is not known yet.
   std::size_t outstanding() const { return outstanding_; }
 
-  // --- two-sided. A handler may send and ring, but not poll, wait or flush. At most kMaxMessageBytes; queued when there is no room. The number, counted from
-  // 1 for each receiver, is what acknowledged() compares with.
+  // --- two-sided. A handler may send and ring, but not poll, wait or flush. At most
+  // kMaxMessageBytes; queued when there is no room. The number, counted from 1 for each receiver,
+  // is what acknowledged() compares with.
   std::uint32_t Send(EndpointAddress to, HandlerId handler, Bytes body);
 
   // Whether all messages have left. Those that found no room leave while this endpoint polls.

@@ -34,7 +34,7 @@ class Channel {
 
   struct PartResult {
     std::uint64_t id;
-    Outcome outcome;          // kOk, or how operation `failed_index` ended
+    Outcome outcome;  // kOk, or how operation `failed_index` ended
     std::uint32_t failed_index;
   };
   // Appends the parts that have ended, and hands every message that has arrived to `receive`,

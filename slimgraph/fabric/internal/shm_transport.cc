@@ -248,8 +248,7 @@ bool ShmChannel::Send(EndpointAddress to, const Message& message) {
   const ShmInbox& theirs = transport_.inbox(to.node);
   ShmRing& ring = theirs.ring(to.endpoint, number_);
   std::uint64_t written = ring.written.load(std::memory_order_relaxed);
-  const std::uint64_t free =
-      kShmRingBytes - (written - ring.read.load(std::memory_order_acquire));
+  const std::uint64_t free = kShmRingBytes - (written - ring.read.load(std::memory_order_acquire));
   const std::size_t needed = sizeof(ShmRecord) + (message.body.size() + 7) / 8 * 8;
   const std::size_t to_end = kShmRingBytes - written % kShmRingBytes;
   // A record is not split: what does not fit before the end starts anew at the beginning. A tail
