@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "slimgraph/base/clock.h"
-#include "slimgraph/launch/internal/sockets.h"
+#include "slimgraph/launch/sockets.h"
 
 namespace slimgraph {
 

@@ -12,7 +12,7 @@
 #include "slimgraph/launch/internal/host_identity.h"
 #include "slimgraph/launch/internal/launcher_link.h"
 #include "slimgraph/launch/internal/pmi.h"
-#include "slimgraph/launch/internal/sockets.h"
+#include "slimgraph/launch/sockets.h"
 #include "slimgraph/launch/started_by.h"
 
 namespace slimgraph {

@@ -21,8 +21,8 @@ Result<std::vector<EdgeBlock>> ParseChunks(LineChunks& chunks, std::size_t threa
   const auto fail = [&](std::uint64_t chunk, Error error) {
     const std::lock_guard lock(mutex);
     failed = true;
-    if (failure && chunk == kReading) failure = tl::unexpected(std::move(error));
-    if (chunk >= failed_chunk) return;
+    const bool first_of_reading = failure && chunk == kReading;
+    if (!first_of_reading && chunk >= failed_chunk) return;
     failed_chunk = chunk;
     failure = tl::unexpected(std::move(error));
   };

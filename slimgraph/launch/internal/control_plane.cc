@@ -250,7 +250,7 @@ void ControlPlane::Drain() {
 }
 
 // Only the control thread comes here, so every node hears of losses in one order.
-void ControlPlane::Declare(Loss loss) {
+void ControlPlane::Declare(const Loss& loss) {
   std::vector<std::weak_ptr<LossWatch::Watcher>> watchers;
   {
     const std::lock_guard lock(mutex_);

@@ -73,7 +73,7 @@ class ControlPlane {
   void BeatHearts();
   void GiveUp(const Loss& failure);
   void Suspect(Loss failure);
-  void Declare(Loss loss);
+  void Declare(const Loss& loss);
   void AddContribution(NodeId node, std::uint32_t sequence, std::string body);
   void SendTo(Peer& peer, const Frame& frame);
   bool is_hub() const { return self_ == 0; }
