@@ -26,9 +26,9 @@ struct Loss;
 struct JobPlace {
   NodeId self = 0;
   NodeId nodes = 1;
-  UniqueFd listener;        // node 0: the socket on which the others arrive
-  std::string hub_address;  // the others: "host:port" of node 0, several separated by commas
-  std::string secret;       // the same on all nodes of a job, so that strangers are turned away
+  UniqueFd listener{};        // node 0: the socket on which the others arrive
+  std::string hub_address{};  // the others: "host:port" of node 0, several separated by commas
+  std::string secret{};       // the same on all nodes of a job, so that strangers are turned away
 };
 
 // What a node does when another one is lost.
