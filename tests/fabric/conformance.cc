@@ -82,8 +82,14 @@ void FabricConformance::OnSurvivors(NodeId killed, const Body& body, int limit_s
   } else {
     SurvivorList survivors(::testing::TempDir() + fmt::format("survivors.{}", ::getpid()));
     ::setenv(kSurvivorsVariable, survivors.path().c_str(), 1);
-    EXPECT_NE(RunThisTestUnderMpiexec(nodes()), 0);
-    EXPECT_EQ(survivors.Count(), nodes() - 1);
+    // hydra's proxy kills all its processes about every other time when one dies, whatever it is
+    // told; then nobody survives to be tested.
+    std::size_t count = 0;
+    for (int attempt = 0; attempt < 12 && count + 1 < nodes(); ++attempt) {
+      EXPECT_NE(RunThisTestUnderMpiexec(nodes()), 0);
+      count = survivors.Count();
+    }
+    EXPECT_EQ(count, nodes() - 1);
   }
 }
 
