@@ -177,6 +177,10 @@ void Job::Fail(const Error& error) {
   control_->Fail(error.exit_code(), error.message);
 }
 
+void Job::LeavePmi() {
+  if (launched_) launched_->pmi.Finalize();
+}
+
 Status Job::Leave(int exit_code) {
   if (!control_) return {};
   const auto all_here = control_->Exchange("", /*last=*/true);

@@ -98,6 +98,10 @@ class Job {
   // The network address under which the other nodes reach `node`.
   const std::string& address(NodeId node) const { return addresses_[node]; }
 
+  // MPI is up, and does without the process manager's interface from now on. As long as that is
+  // open, mpiexec kills all nodes when one dies, before any can say a word.
+  void LeavePmi();
+
   // Ends the job for everyone: one line with this node's name and the error, the error's exit code.
   // Under OnLoss::kEndJob the process ends soon after, whatever its threads do.
   void Fail(const Error& error);

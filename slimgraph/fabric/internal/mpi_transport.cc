@@ -14,7 +14,7 @@ namespace {
 
 // UCX would use shared memory between network namespaces too, where they are meant as hosts.
 void ChooseUcxTransports(bool one_host) {
-  ::setenv("UCX_TLS", one_host ? "posix,sysv,self" : "tcp,self", 0);
+  ::setenv("UCX_TLS", one_host ? "posix,sysv,cma,self" : "tcp,self", 0);
   if (!one_host) {
     ::setenv("UCX_TCP_TX_SEG_SIZE", "64k", 0);
     ::setenv("UCX_TCP_RX_SEG_SIZE", "256k", 0);
@@ -81,6 +81,7 @@ Result<std::unique_ptr<Transport>> MakeMpiTransport(Job& job, std::uint32_t endp
   const Status started = service->Start();
   auto transport = std::make_unique<MpiTransport>(std::move(service), endpoints);
   SLIM_TRY(started);
+  job.LeavePmi();
   return transport;
 }
 

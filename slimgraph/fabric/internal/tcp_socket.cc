@@ -14,7 +14,7 @@ namespace slimgraph {
 
 namespace {
 
-constexpr int kSilenceMs = 3000;
+constexpr int kSilenceS = 3;
 
 using AddressList = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
 
@@ -77,11 +77,10 @@ Result<UniqueFd> StartTcpConnection(const TcpContact& contact) {
 
 void TuneTcp(int fd) {
   SetOption(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-  SetOption(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, kSilenceMs);
   SetOption(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
   SetOption(fd, IPPROTO_TCP, TCP_KEEPIDLE, 1);
   SetOption(fd, IPPROTO_TCP, TCP_KEEPINTVL, 1);
-  SetOption(fd, IPPROTO_TCP, TCP_KEEPCNT, kSilenceMs / 1000);
+  SetOption(fd, IPPROTO_TCP, TCP_KEEPCNT, kSilenceS);
 }
 
 }  // namespace slimgraph

@@ -39,7 +39,8 @@ Result<UniqueFd> ListenTcp(const std::string& host, std::uint16_t& port);
 // Starts a connection: the socket becomes writable when it stands, or readable when it failed.
 Result<UniqueFd> StartTcpConnection(const TcpContact& contact);
 
-// No waiting for full packets; and a peer that falls silent counts as lost within seconds.
+// No waiting for full packets; and a host that falls silent is lost within seconds. Not by
+// TCP_USER_TIMEOUT, which would also end a connection whose other side is only slow to read.
 void TuneTcp(int fd);
 
 }  // namespace slimgraph
