@@ -164,8 +164,10 @@ unit-tests: $(TESTS) $(COMMAND)
 asan tsan:
 	@$(MAKE) MODE=$@ unit-tests
 
-bench: $(BENCHES:%=$(BUILD)/bench/%)
+bench: $(BENCHES:%=$(BUILD)/bench/%) | $(COMMAND)
 	@set -e; for bench in $^; do echo "== $${bench##*/}"; $$bench; done
+	@set -e; for transport in shm tcp mpi; do echo "== fabric over $$transport"; \
+	  $(COMMAND) bench fabric --transport $$transport; done
 
 # ---- format and lint ---------------------------------------------------------------------------
 format: build/.lint-deps

@@ -128,6 +128,12 @@ TEST_F(TheCommand, SaysWhenTheLaunchIsWrong) {
   EXPECT_NE(mismatch.err.find("the launcher started 2 processes, but --nodes is 4"),
             std::string::npos)
       << mismatch.err;
+  const CommandEnd copies =
+      RunningCommand({"mpiexec.hydra", "-n", "2", CommandPath(), "info", graph_}).Wait();
+  EXPECT_EQ(copies.code, 2);
+  EXPECT_EQ(copies.err,
+            "slimgraph: info is the work of one process, and the launcher started 2; run it "
+            "without\n");
   const CommandEnd foreign = RunSlimgraph({"scan", graph_}, {"OMPI_COMM_WORLD_SIZE=4"});
   EXPECT_EQ(foreign.code, 4);
   EXPECT_NE(foreign.err.find("4 copies that know nothing of each other"), std::string::npos);
