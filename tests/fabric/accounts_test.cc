@@ -26,7 +26,9 @@ struct Book {
 
 TEST_P(FabricAccounts, ARandomJobCountsWhatItsOperationsCost) {
   OnEveryNode([](Job& job, Fabric& fabric) {
-    const SharedRegion region = *fabric.Share(1 << 18);
+    constexpr std::uint64_t kPlaceBytes = 1 << 17;  // of each node in everyone's region
+    const SharedRegion region = *fabric.Share(kPlaceBytes * job.nodes());
+    const std::uint64_t place = kPlaceBytes * job.self();
     fabric.SetHandler(1, [](Endpoint&, const Message&) {});
     ASSERT_TRUE(job.Exchange(""));
     Endpoint& endpoint = fabric.endpoint(0);
@@ -45,16 +47,16 @@ TEST_P(FabricAccounts, ARandomJobCountsWhatItsOperationsCost) {
           if (counted) book.Note(node, name, payload, kOperationHeaderBytes + operands);
         };
         if (kind == 0) {
-          endpoint.Read(node, region.id, 64, AsBytes(bytes).first(size));
+          endpoint.Read(node, region.id, place + 64, AsBytes(bytes).first(size));
           note(TrafficKind::kRead, size, 0);
         } else if (kind == 1) {
-          endpoint.Write(node, region.id, 64, Bytes(bytes).first(size));
+          endpoint.Write(node, region.id, place + 64, Bytes(bytes).first(size));
           note(TrafficKind::kWrite, size, 0);
         } else if (kind == 2) {
-          endpoint.FetchAdd(node, region.id, 8, 1, nullptr);
+          endpoint.FetchAdd(node, region.id, place + 8, 1, nullptr);
           note(TrafficKind::kFetchAdd, 8, kAtomicOperandBytes);
         } else {
-          endpoint.CompareSwap(node, region.id, 16, 0, 1, nullptr);
+          endpoint.CompareSwap(node, region.id, place + 16, 0, 1, nullptr);
           note(TrafficKind::kCompareSwap, 8, 2 * kAtomicOperandBytes);
         }
       }
