@@ -38,7 +38,7 @@ MpiService::~MpiService() {
 
 Status MpiService::Start() {
   std::future<Status> started = started_.get_future();
-  thread_ = std::jthread([this](std::stop_token stop) { Run(stop); });
+  thread_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });
   watch_ = job_.WatchLoss([this](NodeId) {
     loss_ = true;
     wake_.WakeSelf();
@@ -77,7 +77,7 @@ void MpiService::Revoke(RegionId id) {
   if (stuck_) return;
   std::promise<void> done;
   std::future<void> future = done.get_future();
-  auto revocation = std::make_shared<Revocation>(id, std::move(done));
+  auto revocation = std::make_shared<Revocation>(Revocation{id, std::move(done)});
   Queue(Task([this, revocation] {
     target_->executor().Revoke(revocation->region);
     revocations_.push_back(std::move(*revocation));
@@ -101,7 +101,7 @@ void MpiService::Queue(Command command) {
   if (asleep_) wake_.WakeSelf();
 }
 
-void MpiService::Run(std::stop_token stop) {
+void MpiService::Run(const std::stop_token& stop) {
   if (!StartMpi()) return;
   while (!stop.stop_requested()) {
     bool active = RunCommands();

@@ -73,7 +73,7 @@ class MpiService {
   Status Await(std::future<Status> done);
 
   // --- on the thread
-  void Run(std::stop_token stop);
+  void Run(const std::stop_token& stop);
   bool StartMpi();
   bool RunCommands();
   bool TakeFrames();

@@ -64,14 +64,14 @@ TcpService::TcpService(Poller poller, UniqueFd listener, TcpToken token, std::ui
       endpoints_(endpoints),
       take_messages_(std::move(take_messages)),
       listener_(std::make_unique<Listener>(poller_, std::move(listener))),
-      thread_([this](std::stop_token stop) { Run(stop); }) {}
+      thread_([this](const std::stop_token& stop) { Run(stop); }) {}
 
 TcpService::~TcpService() {
   thread_.request_stop();
   poller_.Set();
 }
 
-void TcpService::Run(std::stop_token stop) {
+void TcpService::Run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     for (const epoll_event& event : poller_.Ready()) {
       static_cast<TcpLink*>(event.data.ptr)->OnReady();

@@ -37,7 +37,7 @@ class TcpService {
   class Listener;
   class Stranger;
 
-  void Run(std::stop_token stop);
+  void Run(const std::stop_token& stop);
   void RunOnThread(const std::function<void()>& task);
   void RunTasks();
   void TakeConnections();
