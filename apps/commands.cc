@@ -2,11 +2,12 @@
 #include "apps/doctor_command.h"
 #include "apps/graph_commands.h"
 #include "apps/scan.h"
+#include "apps/vertex_commands.h"
 
 namespace slimgraph {
 
 std::vector<Command> AllCommands() {
-  return {GenCommand(), ConvertCommand(), InfoCommand(), ScanCommand(), DoctorCommand()};
+  return {GenCommand(), ConvertCommand(), InfoCommand(), ScanCommand(), BfsCommand(), SsspCommand(), PageRankCommand(), ComponentsCommand(), CentralityCommand(), DoctorCommand()};
 }
 
 }  // namespace slimgraph
