@@ -1,6 +1,7 @@
 #include "apps/vertex_job.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "apps/job_command.h"
 #include "slimgraph/base/atomic_file.h"
@@ -9,10 +10,9 @@
 namespace slimgraph {
 namespace {
 
-Status WriteOutput(const std::string& path, const OriginalIds& ids,
+Status WriteOutput(AtomicFile& file, const OriginalIds& ids,
                    const VertexApplication& application) {
   constexpr std::size_t kPieceBytes = 1 << 20;
-  SLIM_ASSIGN(AtomicFile file, AtomicFile::Create(path));
   std::uint64_t written = 0;
   std::string text;
   const auto write = [&]() -> Status {
@@ -120,6 +120,11 @@ Status RunVertexApplication(Run& run, const VertexOptions& options,
   SLIM_ASSIGN(const SlimFile file, SlimFile::Open(options.graph));
   SLIM_ASSIGN(const OriginalIds ids, file.ReadOriginalIds());
   SLIM_TRY(application.Prepare(file, ids));
+  std::optional<AtomicFile> output;  // made at once, so that a wrong path costs no computation
+  if (cluster.self() == 0 && !options.output.empty()) {
+    SLIM_ASSIGN(auto made, AtomicFile::Create(options.output));
+    output.emplace(std::move(made));
+  }
   Exchange exchange(cluster);
   WorkloadNeeds needs = application.Needs(options.mode);
   needs.cache = options.cache;
@@ -152,9 +157,7 @@ Status RunVertexApplication(Run& run, const VertexOptions& options,
     run.report.Set("/verified", true);
     run.text += "the result is that of a serial computation\n";
   }
-  if (cluster.self() == 0 && !options.output.empty()) {
-    SLIM_TRY(WriteOutput(options.output, ids, application));
-  }
+  if (output) SLIM_TRY(WriteOutput(*output, ids, application));
   return cluster.all().Barrier();
 }
 
