@@ -1,4 +1,5 @@
 // The list of all commands. A new one needs its line here and nothing else.
+#include "apps/bench_command.h"
 #include "apps/doctor_command.h"
 #include "apps/graph_commands.h"
 #include "apps/scan.h"
@@ -7,7 +8,10 @@
 namespace slimgraph {
 
 std::vector<Command> AllCommands() {
-  return {GenCommand(), ConvertCommand(), InfoCommand(), ScanCommand(), BfsCommand(), SsspCommand(), PageRankCommand(), ComponentsCommand(), CentralityCommand(), DoctorCommand()};
+  return {GenCommand(),        ConvertCommand(),    InfoCommand(),
+          ScanCommand(),       BfsCommand(),        SsspCommand(),
+          PageRankCommand(),   ComponentsCommand(), CentralityCommand(),
+          DoctorCommand(),     BenchFabricCommand()};
 }
 
 }  // namespace slimgraph
