@@ -154,6 +154,8 @@ run: $(COMMAND)
 	@mkdir -p $(dir $(DEMO))
 	$(COMMAND) gen kron -s 16 --seed 1 -o $(DEMO)
 	$(COMMAND) scan $(DEMO) --nodes 4 --compute 2
+	$(COMMAND) bfs $(DEMO) --source 1 --nodes 4 --compute 2 --verify
+	$(COMMAND) pagerank $(DEMO) --nodes 4 --compute 2 --verify
 
 # ---- tests -------------------------------------------------------------------------------------
 # Tests that start the command, or make, find them by these variables.

@@ -3,12 +3,15 @@
 #include "apps/doctor_command.h"
 #include "apps/graph_commands.h"
 #include "apps/scan.h"
+#include "apps/vertex_commands.h"
 
 namespace slimgraph {
 
 std::vector<Command> AllCommands() {
-  return {GenCommand(),  ConvertCommand(), InfoCommand(),
-          ScanCommand(), DoctorCommand(),  BenchFabricCommand()};
+  return {GenCommand(),        ConvertCommand(),    InfoCommand(),
+          ScanCommand(),       BfsCommand(),        SsspCommand(),
+          PageRankCommand(),   ComponentsCommand(), CentralityCommand(),
+          DoctorCommand(),     BenchFabricCommand()};
 }
 
 }  // namespace slimgraph
