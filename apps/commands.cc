@@ -1,12 +1,14 @@
 // The list of all commands. A new one needs its line here and nothing else.
 #include "apps/doctor_command.h"
 #include "apps/graph_commands.h"
+#include "apps/mining.h"
 #include "apps/scan.h"
 
 namespace slimgraph {
 
 std::vector<Command> AllCommands() {
-  return {GenCommand(), ConvertCommand(), InfoCommand(), ScanCommand(), DoctorCommand()};
+  return {GenCommand(),  ConvertCommand(), InfoCommand(), ScanCommand(),
+          MatchCommand(), DoctorCommand()};
 }
 
 }  // namespace slimgraph

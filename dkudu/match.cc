@@ -48,7 +48,7 @@ Result<std::uint64_t> RunPlan(MiningJob& job, const Plan& plan, const SinkOfThre
   }
   std::atomic<std::size_t> next{0};
   std::vector<WideCount> counts(job.cluster.threads());
-  SLIM_TRY(RunEngines(job, kMatch, [&](std::uint32_t thread, Endpoint& endpoint) -> Status {
+  const auto search = [&](std::uint32_t thread, Endpoint& endpoint) -> Status {
     Extender extender(graph, plan, endpoint, cache ? &*cache : nullptr, job.options.reuse,
                       job.options.chunk_bytes, sinks ? sinks(thread) : nullptr);
     for (std::size_t i = next++; i < tasks.size() && !extender.stopped(); i = next++) {
@@ -56,7 +56,8 @@ Result<std::uint64_t> RunPlan(MiningJob& job, const Plan& plan, const SinkOfThre
     }
     counts[thread] = extender.count();
     return {};
-  }));
+  };
+  SLIM_TRY(RunEngines(job, kMatch, search));
   WideCount mine = 0;
   for (const WideCount count : counts) mine += count;
   SLIM_ASSIGN(const WideCount all, SumOverNodes(job.cluster.all(), mine));
