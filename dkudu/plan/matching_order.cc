@@ -14,6 +14,8 @@ using Level = MatchingOrder::Level;
 constexpr double kClustering = 8;
 constexpr double kMostClosed = 0.3;
 
+unsigned Highest(PatternMask mask) { return static_cast<unsigned>(std::bit_width(mask)) - 1; }
+
 // Walks through all orders whose every vertex is adjacent to an earlier one. Vertices that the
 // automorphisms which fix the earlier ones carry into each other are tried once. They are what the
 // restrictions come from as well (Grochow and Kellis, 2007): the first of an orbit to be matched is
@@ -99,26 +101,24 @@ class Search {
     const double closed = std::min(kMostClosed, kClustering * graph_.end_degree / graph_.vertices);
     const auto k = static_cast<unsigned>(order.levels.size());
     const unsigned listed = k - order.suffix_levels;
-    double embeddings = 1;
+    std::array<double, kMaxPatternVertices> embeddings = {};
     for (unsigned t = 0; t < k; ++t) {
       Level& level = order.levels[t];
       const int joined = std::popcount(level.neighbours);
       double candidates = t == 0 ? graph_.vertices : graph_.end_degree;
       if (t == 1) candidates = graph_.mean_degree;
       if (joined > 1) candidates *= std::pow(closed, joined - 1);
-      const double looked_at = joined > 1 ? 2 * graph_.end_degree : candidates;
-      const int operands = joined + std::popcount(level.strangers);
-      if (t < listed) {
-        order.work += embeddings * (operands > 1 ? looked_at : candidates);
-      } else if (t == listed || order.suffix == Suffix::kPair) {
-        order.work += embeddings * (operands > 1 ? looked_at : 1);
-        if (order.suffix == Suffix::kPair && t + 1 == k) {
-          order.work += embeddings * 2 * graph_.end_degree;
-        }
+      const double before = t == 0 ? 1 : embeddings[t - 1];
+      // A set is made once for all that share the last vertex it depends on.
+      const auto depends_on = static_cast<PatternMask>(level.neighbours | level.strangers);
+      if (std::popcount(depends_on) > 1) {
+        order.work += embeddings[Highest(depends_on)] * 2 * graph_.end_degree;
       }
-      embeddings *= candidates / (1 + std::popcount(level.above));
-      level.expected = embeddings;
+      order.work += before * (t < listed ? candidates : 1);
+      embeddings[t] = before * candidates / (1 + std::popcount(level.above));
+      level.expected = embeddings[t];
     }
+    if (order.suffix == Suffix::kPair) order.work += embeddings[listed - 1] * 2 * graph_.end_degree;
   }
 
   const Pattern& pattern_;
