@@ -18,11 +18,15 @@ inline Result<std::uint64_t> Narrow(WideCount count, std::string_view what) {
   return InputError("the number of {} does not fit into 64 bits", what);
 }
 
-// n over m.
+// n over m, or 2^64 if it is more: then the sum is too much as well, and does not wrap.
 inline WideCount Choose(std::uint64_t n, std::uint32_t m) {
+  constexpr WideCount kTooMany = WideCount{1} << 64;
   if (n < m) return 0;
   WideCount result = 1;
-  for (std::uint32_t i = 0; i < m; ++i) result = result * (n - i) / (i + 1);
+  for (std::uint32_t i = 0; i < m; ++i) {
+    result = result * (n - i) / (i + 1);
+    if (result > kTooMany) return kTooMany;  // with m <= n / 2 or not, it is more than n by far
+  }
   return result;
 }
 

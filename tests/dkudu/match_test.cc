@@ -133,7 +133,7 @@ TEST(Match, ListsEveryEmbeddingOnce) {
 }
 
 TEST(Match, MoreThanFitsInto64BitsIsAnError) {
-  // 8-stars in a star of 2^12 leaves: about 4096^8 / 8!, which is 2^80.
+  // 7-stars in a star of 2^12 leaves: about 4096^7 / 7!, which is 2^72.
   EdgeList graph = EmptyGraph(4097);
   for (VertexId v = 1; v < graph.vertices; ++v) graph.edges.push_back({0, v});
   const ScratchGraph file(graph);

@@ -1,0 +1,81 @@
+#include "dkudu/kernel/bit_matrix.h"
+
+#include <bit>
+
+// Compiled for several processors; the one that the program runs on is chosen when it starts.
+// Sanitizers do not bear that.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
+#define SLIM_FOR_PROCESSORS \
+  __attribute__((target_clones("arch=icelake-server", "arch=haswell", "default")))
+#else
+#define SLIM_FOR_PROCESSORS
+#endif
+
+namespace slimgraph {
+namespace {
+
+// The edges among the vertices of `among`.
+SLIM_FOR_PROCESSORS
+std::uint64_t CountEdges(const std::uint64_t* among, const std::uint64_t* rows, std::size_t words) {
+  std::uint64_t count = 0;
+  for (std::size_t w = 0; w < words; ++w) {
+    for (std::uint64_t left = among[w]; left != 0; left &= left - 1) {
+      const std::size_t bit = w * 64 + static_cast<std::size_t>(std::countr_zero(left));
+      const std::uint64_t* const row = rows + (bit - 1) * words;
+      for (std::size_t x = w; x < words; ++x) {
+        count += static_cast<std::uint64_t>(std::popcount(among[x] & row[x]));
+      }
+    }
+  }
+  return count;
+}
+
+std::uint64_t CountBits(const std::uint64_t* among, std::size_t words) {
+  std::uint64_t count = 0;
+  for (std::size_t w = 0; w < words; ++w) {
+    count += static_cast<std::uint64_t>(std::popcount(among[w]));
+  }
+  return count;
+}
+
+}  // namespace
+
+void BitMatrix::FillRow(std::size_t i, List list, const std::uint32_t* position) {
+  std::uint64_t* const row = bits_.data() + i * words_;
+  for (const VertexId w : list) {
+    const std::uint32_t bit = position[w];
+    row[bit / 64] |= std::uint64_t{1} << (bit % 64);
+  }
+  row[0] &= ~std::uint64_t{1};
+}
+
+std::uint64_t BitMatrix::CountCliques(unsigned size) const {
+  if (bits_.empty()) return 0;
+  std::vector<std::uint64_t> scratch(words_ * size);
+  const std::size_t rows = bits_.size() / words_;
+  std::uint64_t count = 0;
+  for (std::size_t i = 0; i < rows; ++i) {
+    count += Count(bits_.data() + i * words_, size - 1, scratch.data());
+  }
+  return count;
+}
+
+std::uint64_t BitMatrix::Count(const std::uint64_t* among, unsigned size,
+                               std::uint64_t* scratch) const {
+  if (size == 1) return CountBits(among, words_);
+  if (size == 2) return CountEdges(among, bits_.data(), words_);
+  std::uint64_t count = 0;
+  for (std::size_t w = 0; w < words_; ++w) {
+    for (std::uint64_t left = among[w]; left != 0; left &= left - 1) {
+      const std::size_t bit = w * 64 + static_cast<std::size_t>(std::countr_zero(left));
+      const std::uint64_t* const row = bits_.data() + (bit - 1) * words_;
+      std::uint64_t any = 0;
+      for (std::size_t x = 0; x < words_; ++x) any |= scratch[x] = among[x] & row[x];
+      if (any != 0) count += Count(scratch, size - 1, scratch + words_);
+    }
+  }
+  return count;
+}
+
+}  // namespace slimgraph
