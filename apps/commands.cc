@@ -7,8 +7,8 @@
 namespace slimgraph {
 
 std::vector<Command> AllCommands() {
-  return {GenCommand(),  ConvertCommand(), InfoCommand(), ScanCommand(),
-          MatchCommand(), DoctorCommand()};
+  return {GenCommand(),    ConvertCommand(), InfoCommand(),  ScanCommand(),  TrianglesCommand(),
+          MotifsCommand(), CliquesCommand(), MatchCommand(), DoctorCommand()};
 }
 
 }  // namespace slimgraph

@@ -13,7 +13,7 @@ void DeclareBytes(Options& options, const char* name, const char* help, std::uin
   });
 }
 
-void Describe(Run& run, const SlimFile& file, double imbalance) {
+void Describe(Run& run, const SlimFile& file, const EngineTimes& times) {
   const Topology& topology = run.cluster.topology();
   Report& report = run.report;
   report.Set("/graph/path", file.path());
@@ -21,7 +21,10 @@ void Describe(Run& run, const SlimFile& file, double imbalance) {
   report.Set("/graph/edges", file.edges());
   report.Set("/graph/directed", file.directed());
   report.Set("/graph/bytes", file.file_bytes());
-  report.Set("/balance/busiest_over_mean", imbalance);
+  const double engines = topology.compute() * run.cluster.threads();
+  report.Set("/engines/cpu_s", times.sum_s);
+  report.Set("/engines/longest_over_mean",
+             times.sum_s > 0 ? times.longest_s * engines / times.sum_s : 1.0);
   run.text += fmt::format(
       "in {}: {} vertices, {} edges\n"
       "took {} on {} node{} over {}: {} compute, {} only hold memory; loading took {}\n",
@@ -59,8 +62,8 @@ Status Mine(Run& run, const MiningCommandOptions& options, ListPart part, const 
   const std::uint64_t run_ns = NowNs();
   SLIM_TRY(work(run, file, job));
   run.run_s = SecondsSince(run_ns);
-  SLIM_ASSIGN(const double imbalance, Imbalance(job));
-  Describe(run, file, imbalance);
+  SLIM_ASSIGN(const EngineTimes times, TimesOf(job));
+  Describe(run, file, times);
   return {};
 }
 

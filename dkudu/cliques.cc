@@ -57,7 +57,7 @@ class Cliques {
       if (thread == 0) status_ = StartPass(end);
       meeting_.arrive_and_wait();
       while (status_ && more_) {
-        WorkOnWindow(kernel, thread);
+        WorkOnWindow(kernel);
         meeting_.arrive_and_wait();
         if (thread == 0) status_ = NextWindow();
         meeting_.arrive_and_wait();
@@ -135,7 +135,7 @@ class Cliques {
     roots_.clear();
     for (VertexId v = roots_in_.first; v < roots_in_.end; ++v) {
       if (!graph_.is_root_of(graph_.home(v))) continue;
-      const List list = graph_.is_own(v) ? graph_.own(v) : At(homes_[graph_.home(v)], v);
+      const List list = Up(v, graph_.is_own(v) ? graph_.own(v) : At(homes_[graph_.home(v)], v));
       if (list.size() + 1 >= size_) roots_.push_back({list, 0, {}});
     }
     return {};
@@ -152,12 +152,17 @@ class Cliques {
     return {lists.memory + (displacements.begin(v) - lists.begin), displacements.size(v)};
   }
 
-  void WorkOnWindow(CliqueKernel& kernel, std::uint32_t) {
+  // The neighbours above v, where lists have all.
+  List Up(VertexId v, List list) const {
+    return graph_.part() == ListPart::kUp ? list : Above(list, v);
+  }
+
+  void WorkOnWindow(CliqueKernel& kernel) {
     const PlaceRange window = stream_->window();
     const auto list_of = [&](VertexId v) {
       const NodeId home = graph_.home(v);
-      if (home == graph_.self()) return graph_.own(v);
-      return At(stream_->holds(home) ? homes_[home] : stream_->lists(home), v);
+      if (home == graph_.self()) return Up(v, graph_.own(v));
+      return Up(v, At(stream_->holds(home) ? homes_[home] : stream_->lists(home), v));
     };
     while (true) {
       const std::size_t first = next_.fetch_add(kTaskRoots);

@@ -1,12 +1,22 @@
 #include "dkudu/mining_job.h"
 
+#include <time.h>
+
 #include <algorithm>
-#include <numeric>
 
 #include "slimgraph/base/parallel.h"
 #include "slimgraph/stats/trace.h"
 
 namespace slimgraph {
+namespace {
+
+double ThreadCpuSeconds() {
+  timespec now;
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+}  // namespace
 
 Status RunEngines(MiningJob& job, const Stage& stage,
                   const std::function<Status(std::uint32_t, Endpoint&)>& body) {
@@ -17,29 +27,25 @@ Status RunEngines(MiningJob& job, const Stage& stage,
     const auto thread = static_cast<std::uint32_t>(index);
     SetTraceThread(thread);
     Endpoint& endpoint = job.cluster.fabric().endpoint(thread);
-    const std::uint64_t start_ns = NowNs();
+    const double start_s = ThreadCpuSeconds();
     const StageScope scope(endpoint, job.seconds[thread], stage);
     const Status done = body(thread, endpoint);
-    job.busy_s[thread] += SecondsSince(start_ns);
+    job.busy_s[thread] += ThreadCpuSeconds() - start_s;
     return done;
   });
 }
 
-Result<double> Imbalance(MiningJob& job) {
-  struct Busy {
-    double sum = 0;
-    double most = 0;
-  } busy;
+Result<EngineTimes> TimesOf(MiningJob& job) {
+  EngineTimes times;
   for (const double seconds : job.busy_s) {
-    busy.sum += seconds;
-    busy.most = std::max(busy.most, seconds);
+    times.sum_s += seconds;
+    times.longest_s = std::max(times.longest_s, seconds);
   }
-  const auto add = [](const Busy& a, const Busy& b) {
-    return Busy{a.sum + b.sum, std::max(a.most, b.most)};
+  const auto add = [](const EngineTimes& a, const EngineTimes& b) {
+    return EngineTimes{a.sum_s + b.sum_s, std::max(a.longest_s, b.longest_s)};
   };
-  SLIM_TRY(job.cluster.all().AllReduce(std::span(&busy, 1), add));
-  const double engines = job.cluster.topology().compute() * job.cluster.threads();
-  return busy.sum > 0 ? busy.most / (busy.sum / engines) : 1;
+  SLIM_TRY(job.cluster.all().AllReduce(std::span(&times, 1), add));
+  return times;
 }
 
 }  // namespace slimgraph

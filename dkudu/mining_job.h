@@ -25,14 +25,18 @@ struct MiningJob {
   const MiningGraph& graph;
   MiningOptions options;
   std::vector<StageSeconds>& seconds;  // by thread
-  std::vector<double> busy_s = {};     // by thread: in engines, without the wait for others
+  std::vector<double> busy_s = {};     // by thread: processor time in engines
 };
 
 // Runs body(thread, endpoint) on every thread of a compute node; on a memory node nothing.
 Status RunEngines(MiningJob& job, const Stage& stage,
                   const std::function<Status(std::uint32_t, Endpoint&)>& body);
 
-// The longest of all threads' busy times over their mean.
-Result<double> Imbalance(MiningJob& job);
+// The processor time of all engines of the job.
+struct EngineTimes {
+  double sum_s = 0;
+  double longest_s = 0;
+};
+Result<EngineTimes> TimesOf(MiningJob& job);
 
 }  // namespace slimgraph

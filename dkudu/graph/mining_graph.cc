@@ -28,7 +28,8 @@ Status ForEachList(const SlimFile& file, Wanted wanted, Visit visit) {
       for (std::size_t i = first; i < last; ++i) {
         const auto v = static_cast<VertexId>(start + i);
         if (!wanted(v)) continue;
-        visit(v, List(neighbours).subspan(offsets[i] - offsets[first], offsets[i + 1] - offsets[i]));
+        visit(v,
+              List(neighbours).subspan(offsets[i] - offsets[first], offsets[i + 1] - offsets[i]));
       }
       first = last;
     }
@@ -79,7 +80,8 @@ Status MiningGraph::Fill(Cluster& cluster, const SlimFile& file, const DegreeOrd
   SLIM_TRY(ForEachList(file, mine, [&](VertexId dense, List list) {
     translate(dense, list);
     const VertexId v = order.place_of[dense];
-    const auto above = std::count_if(places.begin(), places.end(), [&](VertexId w) { return w > v; });
+    const auto above =
+        std::count_if(places.begin(), places.end(), [&](VertexId w) { return w > v; });
     degrees[v / nodes_] = static_cast<std::uint32_t>(places.size());
     sizes[v / nodes_] =
         part_ == ListPart::kUp ? static_cast<std::uint32_t>(above) : degrees[v / nodes_];
@@ -107,10 +109,14 @@ Status MiningGraph::AddSums(Cluster& cluster, std::span<const std::uint32_t> deg
   for (const std::uint64_t degree : degrees) {
     mine.arcs += degree;
     mine.most = std::max(mine.most, degree);
-    if (degree > 0) mine.pairs += static_cast<unsigned __int128>(degree) * (degree - 1) / 2;
+    if (degree < 2) continue;
+    const unsigned __int128 pairs = static_cast<unsigned __int128>(degree) * (degree - 1) / 2;
+    mine.pairs += pairs;
+    mine.triples += pairs * (degree - 2) / 3;
   }
   const auto add = [](const DegreeSums& a, const DegreeSums& b) {
-    return DegreeSums{a.arcs + b.arcs, std::max(a.most, b.most), a.pairs + b.pairs};
+    return DegreeSums{a.arcs + b.arcs, std::max(a.most, b.most), a.pairs + b.pairs,
+                      a.triples + b.triples};
   };
   SLIM_TRY(cluster.all().AllReduce(std::span(&mine, 1), add));
   sums_ = mine;

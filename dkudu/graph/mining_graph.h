@@ -17,7 +17,6 @@
 
 namespace slimgraph {
 
-
 // What of each list is kept: the neighbours above its vertex alone, half the memory and enough for
 // triangles and cliques, or all.
 enum class ListPart { kUp, kAll };
@@ -26,7 +25,8 @@ enum class ListPart { kUp, kAll };
 struct DegreeSums {
   std::uint64_t arcs = 0;
   std::uint64_t most = 0;
-  unsigned __int128 pairs = 0;  // of the neighbours of one vertex: d (d - 1) / 2
+  unsigned __int128 pairs = 0;    // of the neighbours of one vertex: d (d - 1) / 2
+  unsigned __int128 triples = 0;  // d (d - 1) (d - 2) / 6
 };
 
 class MiningGraph {

@@ -11,21 +11,13 @@
 #include "dkudu/kernel/arena.h"
 #include "dkudu/kernel/count.h"
 #include "dkudu/kernel/marks.h"
+#include "dkudu/kernel/root_task.h"
 #include "dkudu/plan/plan.h"
 
 namespace slimgraph {
 
 // Takes embeddings: the vertices in the pattern's own order. False: no more are wanted.
 using EmbeddingSink = std::function<Result<bool>(std::span<const VertexId>)>;
-
-// Some roots of one home; a root of huge degree comes in slices of its first level.
-struct RootTask {
-  NodeId home = 0;
-  VertexId first = 0;  // indices within the home
-  VertexId count = 0;
-  std::uint32_t slice = 0;
-  std::uint32_t slices = 1;
-};
 
 class Extender {
  public:
@@ -71,9 +63,8 @@ class Extender {
   // The record and vertex of each level up to this one.
   void SetPath(unsigned level, std::uint32_t record);
   List Resolve(SetRef set) const {
-    return chunks_[set.level].sets[std::size_t{path_[set.level]} *
-                                       plan_.levels[set.level].sets.size() +
-                                   set.index];
+    return chunks_[set.level]
+        .sets[std::size_t{path_[set.level]} * plan_.levels[set.level].sets.size() + set.index];
   }
   List Operand(const SetStep& step) const {
     return chunks_[step.operand].lists[path_[step.operand]];
