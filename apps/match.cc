@@ -3,6 +3,7 @@
 
 #include "apps/embedding_file.h"
 #include "apps/mining.h"
+#include "dkudu/formula.h"
 #include "slimgraph/base/units.h"
 
 namespace slimgraph {
@@ -13,12 +14,13 @@ struct MatchState {
   std::string pattern;
   Induced induced = Induced::kEdge;
   bool explain = false;
+  bool formulae = true;
   std::string list;
   std::optional<std::uint64_t> limit;
 };
 
-Result<std::uint64_t> WriteMatches(const MatchState& state, Run& run, const SlimFile& file, MiningJob& job,
-                           const Plan& plan) {
+Result<std::uint64_t> WriteMatches(const MatchState& state, Run& run, const SlimFile& file,
+                                   MiningJob& job, const Plan& plan) {
   SLIM_ASSIGN(const auto out, EmbeddingFile::Create(run.cluster, file, job.graph, plan.pattern,
                                                     state.list, state.limit));
   SLIM_ASSIGN(const std::uint64_t listed,
@@ -27,28 +29,36 @@ Result<std::uint64_t> WriteMatches(const MatchState& state, Run& run, const Slim
   return listed;
 }
 
+Result<std::uint64_t> Count(MiningJob& job, const Plan& plan,
+                            const std::optional<Formula>& formula) {
+  return formula ? CountByFormula(job, *formula) : CountMatches(job, plan);
+}
+
 Status Match(const MatchState& state, Run& run) {
   SLIM_ASSIGN(const Pattern pattern, Pattern::Find(state.pattern));
+  const bool lists = !state.list.empty();
+  const auto formula = lists || !state.formulae ? std::nullopt : FormulaFor(pattern, state.induced);
   const auto work = [&](Run&, const SlimFile& file, MiningJob& job) -> Status {
-    const bool lists = !state.list.empty();
     const Plan plan = CompilePlan(pattern, state.induced, FiguresOf(job.graph), lists);
-    run.report.Set("/plan/text", Explain(plan));
+    const std::string explained = Explain(plan) + (formula ? formula->Explain() : "");
+    run.report.Set("/plan/text", explained);
     run.report.Set("/plan/estimated_work", plan.work);
+    run.report.Set("/plan/formula", formula.has_value());
     if (state.explain) {
-      run.text += Explain(plan);
+      run.text += explained;
       return {};
     }
     SLIM_ASSIGN(const std::uint64_t count,
-                lists ? WriteMatches(state, run, file, job, plan) : CountMatches(job, plan));
+                lists ? WriteMatches(state, run, file, job, plan) : Count(job, plan, formula));
     run.report.Set("/result/count", count);
-    run.text += fmt::format("{}: {}{}\n", pattern.name(), count,
-                            lists ? " listed in " + state.list : "");
+    run.text +=
+        fmt::format("{}: {}{}\n", pattern.name(), count, lists ? " listed in " + state.list : "");
     return {};
   };
   run.report.Set("/options/pattern", state.pattern);
   run.report.Set("/options/induced",
                  std::string(state.induced == Induced::kVertex ? "vertex" : "edge"));
-  return Mine(run, state.common, ListPart::kAll, work);
+  return Mine(run, state.common, formula ? formula->part() : ListPart::kAll, work);
 }
 
 }  // namespace
@@ -63,6 +73,8 @@ Command MatchCommand() {
                    "(edge, the default) or not (vertex)",
                    {"vertex", "edge"}, state->induced);
     options.Flag("--explain", "print the plan and do nothing", state->explain);
+    options.Flag("--no-formulae", "match by the plan even where a formula is known",
+                 [state] { state->formulae = false; });
     options.Text("--list", "OUT",
                  "write the embeddings to OUT, which all compute nodes must reach under that name",
                  state->list);
@@ -71,8 +83,8 @@ Command MatchCommand() {
   };
   const auto run = [state](const std::vector<std::string>& arguments) {
     if (state->pattern.empty()) {
-      return Complain({ErrorKind::kUsage,
-                       "--pattern is required: a file, or one of " + PatternNames()});
+      return Complain(
+          {ErrorKind::kUsage, "--pattern is required: a file, or one of " + PatternNames()});
     }
     if (state->limit && state->list.empty()) {
       return Complain({ErrorKind::kUsage, "--limit goes with --list"});
