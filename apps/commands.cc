@@ -8,7 +8,7 @@ namespace slimgraph {
 
 std::vector<Command> AllCommands() {
   return {GenCommand(),    ConvertCommand(), InfoCommand(),  ScanCommand(),  TrianglesCommand(),
-          MotifsCommand(), CliquesCommand(), MatchCommand(), DoctorCommand()};
+          MotifsCommand(), CliquesCommand(), MatchCommand(), LocalCommand(), DoctorCommand()};
 }
 
 }  // namespace slimgraph

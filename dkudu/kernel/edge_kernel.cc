@@ -1,5 +1,7 @@
 #include "dkudu/kernel/edge_kernel.h"
 
+#include <atomic>
+
 namespace slimgraph {
 
 EdgeSums& EdgeSums::operator+=(const EdgeSums& other) {
@@ -12,9 +14,10 @@ EdgeSums& EdgeSums::operator+=(const EdgeSums& other) {
 }
 
 EdgeKernel::EdgeKernel(const MiningGraph& graph, Endpoint& endpoint, ListCache* cache, Reuse reuse,
-                       std::uint64_t chunk_bytes)
+                       std::uint64_t chunk_bytes, std::uint64_t* at_vertices)
     : graph_(graph),
       chunk_bytes_(chunk_bytes),
+      at_vertices_(at_vertices),
       roots_(graph, endpoint, cache, reuse),
       neighbours_(graph, endpoint, cache, reuse),
       marks_(graph.vertices()),
@@ -65,6 +68,10 @@ void EdgeKernel::Scan(const Piece& piece) {
   marks_.Unset(piece.list);
 }
 
+void EdgeKernel::AddAt(VertexId v, std::uint64_t triangles) {
+  std::atomic_ref(at_vertices_[graph_.dense(v)]).fetch_add(triangles, std::memory_order_relaxed);
+}
+
 void EdgeKernel::See(const Piece& piece, VertexId v, List list) {
   const std::uint64_t triangles = marks_.Count(list);
   std::uint64_t cycles = 0;
@@ -76,6 +83,10 @@ void EdgeKernel::See(const Piece& piece, VertexId v, List list) {
   }
   const WideCount at_root = piece.list.size();
   const WideCount at_v = graph_.degree(v);
+  if (at_vertices_ != nullptr && triangles > 0) {
+    AddAt(piece.root, triangles);
+    AddAt(v, triangles);
+  }
   sums_.triangles += triangles;
   sums_.diamonds += Choose(triangles, 2);
   if (triangles > 0) sums_.tails += triangles * (at_root + at_v - 4);

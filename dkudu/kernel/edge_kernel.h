@@ -26,8 +26,10 @@ struct EdgeSums {
 
 class EdgeKernel {
  public:
+  // `at_vertices`, by dense id and shared with other threads, may be null: to both ends of each
+  // edge its triangles are added.
   EdgeKernel(const MiningGraph& graph, Endpoint& endpoint, ListCache* cache, Reuse reuse,
-             std::uint64_t chunk_bytes);
+             std::uint64_t chunk_bytes, std::uint64_t* at_vertices);
 
   Status Run(const RootTask& task);
   const EdgeSums& sums() const { return sums_; }
@@ -42,10 +44,12 @@ class EdgeKernel {
   };
   Status WorkOff();
   void Scan(const Piece& piece);
+  void AddAt(VertexId v, std::uint64_t triangles);
   void See(const Piece& piece, VertexId v, List list);
 
   const MiningGraph& graph_;
   std::uint64_t chunk_bytes_;
+  std::uint64_t* at_vertices_;
   ListBatch roots_;
   ListBatch neighbours_;
   std::vector<Piece> pieces_;
