@@ -1,6 +1,6 @@
 // Lists of other nodes that a compute node keeps for the whole job: those of the vertices of the
-// highest degree, as many as its budget holds, each from the first time that it is asked for. Shared
-// by the threads of the node; nothing is ever evicted, so that a list found stays where it is.
+// highest degree, as many as its budget holds, each from the first time that it is asked for. The
+// node's threads share them; nothing is ever evicted, so that a list found stays where it is.
 #pragma once
 
 #include <atomic>
