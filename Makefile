@@ -107,8 +107,8 @@ $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(LIBRARY)
 	@mkdir -p $(@D)
 	@$(CXX) $(CXXFLAGS) $^ -lbenchmark $(LDLIBS) -o $@
 
-# Fuzzers: `make fuzz` builds them with clang and runs each for FUZZ_SECONDS on its corpus, from where
-# one that fails leaves its input in build/fuzz.
+# Fuzzers: `make fuzz` builds them with clang and runs each for FUZZ_SECONDS on its corpus. An input that
+# makes one fail is kept in build/fuzz/fuzz.
 FUZZ_SECONDS ?= 5
 FUZZED := $(call objects,$(wildcard slimgraph/base/*.cc slimgraph/graph/*.cc slimgraph/graph/internal/*.cc))
 
@@ -164,8 +164,10 @@ unit-tests: $(TESTS) $(COMMAND)
 asan tsan:
 	@$(MAKE) MODE=$@ unit-tests
 
-bench: $(BENCHES:%=$(BUILD)/bench/%)
+bench: $(BENCHES:%=$(BUILD)/bench/%) | $(COMMAND)
 	@set -e; for bench in $^; do echo "== $${bench##*/}"; $$bench; done
+	@set -e; for transport in shm tcp mpi; do echo "== fabric over $$transport"; \
+	  $(COMMAND) bench fabric --transport $$transport; done
 
 # ---- format and lint ---------------------------------------------------------------------------
 format: build/.lint-deps

@@ -6,7 +6,9 @@
 #include <map>
 
 #include "apps/command.h"
+#include "apps/job_runner.h"
 #include "slimgraph/base/environment.h"
+#include "slimgraph/launch/started_by.h"
 
 namespace slimgraph {
 namespace {
@@ -51,6 +53,12 @@ void WarnOfUnknownVariables() {
   }
 }
 
+Status CheckCopies(const Command& command) {
+  if (command.runs_as_job || StartedNodes() == 1) return {};
+  return UsageError("{} is the work of one process, and the launcher started {}; run it without",
+                    command.name, StartedNodes());
+}
+
 // The group of a command like "bench fabric", made when it is first needed.
 CLI::App& GroupOf(CLI::App& app, const std::string& name) {
   const std::size_t blank = name.find(' ');
@@ -84,12 +92,17 @@ int RunCommand(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& wrong) {
     if (wrong.get_exit_code() == 0) return app.exit(wrong);  // --help, --version
-    std::fputs(fmt::format("slimgraph: {}; see slimgraph --help\n", wrong.what()).c_str(), stderr);
+    const bool unknown = argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty();
+    const std::string what =
+        unknown ? fmt::format("there is no command '{}'", argv[1]) : wrong.what();
+    std::fputs(fmt::format("slimgraph: {}; see slimgraph --help\n", what).c_str(), stderr);
     return static_cast<int>(ErrorKind::kUsage);
   }
-  WarnOfUnknownVariables();
+  if (StartedRank() == 0) WarnOfUnknownVariables();
   for (const auto& [parser, command] : parsers) {
-    if (parser->parsed()) return command->run({argv + 1, argv + argc});
+    if (!parser->parsed()) continue;
+    const Status launch = CheckCopies(*command);
+    return launch ? command->run({argv + 1, argv + argc}) : Complain(launch.error());
   }
   return static_cast<int>(ErrorKind::kUsage);
 }

@@ -94,6 +94,8 @@ struct Command {
   std::function<void(Options&)> declare;
   // After the options have been read; `arguments` is the command line without the program.
   std::function<int(const std::vector<std::string>& arguments)> run;
+  // Whether the processes of a launcher make one job of it. Without, they would be mere copies.
+  bool runs_as_job = false;
 };
 
 // All of them, in the order in which --help tells them.

@@ -1,4 +1,5 @@
 // The list of all commands. A new one needs its line here and nothing else.
+#include "apps/bench_command.h"
 #include "apps/doctor_command.h"
 #include "apps/graph_commands.h"
 #include "apps/mining.h"
@@ -7,8 +8,9 @@
 namespace slimgraph {
 
 std::vector<Command> AllCommands() {
-  return {GenCommand(),    ConvertCommand(), InfoCommand(),  ScanCommand(),  TrianglesCommand(),
-          MotifsCommand(), CliquesCommand(), MatchCommand(), LocalCommand(), DoctorCommand()};
+  return {GenCommand(),       ConvertCommand(), InfoCommand(),       ScanCommand(),
+          TrianglesCommand(), MotifsCommand(),  CliquesCommand(),    MatchCommand(),
+          LocalCommand(),     DoctorCommand(),  BenchFabricCommand()};
 }
 
 }  // namespace slimgraph

@@ -24,7 +24,7 @@ std::string FormatConvert(const ConvertReport& r) {
   text += fmt::format("  from {} edges: {}, {}\n", FormatCount(r.edges_read),
                       Dropped("self-loops", r.self_loops, r.self_loops_kept),
                       Dropped("duplicates", r.duplicates, r.duplicates_kept));
-  text += fmt::format("  in {} (read {}, built {})", FormatSeconds(total_s),
+  text += fmt::format("  in {} (edges {}, lists {})", FormatSeconds(total_s),
                       FormatSeconds(r.read_s), FormatSeconds(r.build_s));
   if (total_s > 0) {
     text += fmt::format(", {:.1f} M edges/s", static_cast<double>(r.edges_read) / total_s * 1e-6);

@@ -48,7 +48,7 @@ std::string PathOf(std::string_view program) {
   const char* const path = std::getenv("PATH");
   std::istringstream directories(path == nullptr ? "" : path);
   for (std::string directory; std::getline(directories, directory, ':');) {
-    const std::string candidate = fmt::format("{}/{}", directory, program);
+    std::string candidate = fmt::format("{}/{}", directory, program);
     if (::access(candidate.c_str(), X_OK) == 0) return candidate;
   }
   return "";
@@ -96,7 +96,7 @@ std::string TryPeerMemory() {
   }
   const std::string path = fmt::format("/proc/{}/fd/{}", child, memory.get());
   const UniqueFd opened(::open(path.c_str(), O_RDWR | O_CLOEXEC));
-  const std::string failure = opened ? "" : fmt::format("{}: {}", path, std::strerror(errno));
+  std::string failure = opened ? "" : fmt::format("{}: {}", path, std::strerror(errno));
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
   return failure;

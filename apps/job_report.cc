@@ -64,7 +64,7 @@ void SetTraffic(Report& report, const std::string& path, const Traffic& traffic)
     SetCount(report, fmt::format("{}/by_kind/{}", path, TrafficKindName(kind)), count);
   }
   const auto names = StageNames();
-  for (StageId stage = 0; stage < names.size(); ++stage) {
+  for (StageId stage = 0; stage < static_cast<StageId>(names.size()); ++stage) {
     const TrafficCount count = traffic.OfStage(stage);
     if (count.operations == 0) continue;
     SetCount(report, fmt::format("{}/by_stage/{}", path, names[stage]), count);
@@ -74,7 +74,7 @@ void SetTraffic(Report& report, const std::string& path, const Traffic& traffic)
 // The slowest thread of all nodes decides how long a stage took.
 Status SetStageTimes(Run& run) {
   const auto names = StageNames();
-  for (StageId stage = 0; stage < names.size(); ++stage) {
+  for (StageId stage = 0; stage < static_cast<StageId>(names.size()); ++stage) {
     double slowest = 0;
     for (const StageSeconds& seconds : run.seconds) slowest = std::max(slowest, seconds[stage]);
     SLIM_ASSIGN(slowest, run.cluster.all().AllMax(slowest));

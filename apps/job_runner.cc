@@ -17,13 +17,15 @@ namespace {
 Result<NodeId> NodesOf(const JobOptions& options) {
   SLIM_TRY(CheckLaunch());
   const bool started = StartedBy() != Starter::kNobody;
-  const NodeId nodes = options.nodes.value_or(StartedNodes());
+  const NodeId nodes = options.nodes.value_or(started ? StartedNodes() : options.nodes_if_alone);
   if (started && nodes != StartedNodes()) {
     return UsageError(
         "the launcher started {} process{}, but --nodes is {}; leave --nodes out, or start as many",
         StartedNodes(), StartedNodes() == 1 ? "" : "es", nodes);
   }
   SLIM_TRY(Topology::Make(nodes, options.compute.value_or(nodes)));
+  if (!options.transport.empty()) SLIM_TRY(CheckTransport(options.transport));
+  SLIM_TRY(CheckNetwork(options.network));
   if (options.threads < 1 || options.threads > 256) {
     return UsageError("--threads {} is out of range: 1..256", options.threads);
   }

@@ -16,8 +16,9 @@
 namespace slimgraph {
 
 struct JobOptions {
-  std::optional<NodeId> nodes;    // otherwise as many as the launcher started; alone 1
+  std::optional<NodeId> nodes;    // otherwise as many as the launcher started
   std::optional<NodeId> compute;  // otherwise all
+  NodeId nodes_if_alone = 1;      // without a launcher and without --nodes
   std::uint32_t threads = 1;
   std::string transport;  // "": shm where all nodes are on one machine, else tcp
   std::string network = "none";

@@ -14,6 +14,7 @@
 #include "slimgraph/cluster/stage_scope.h"
 #include "slimgraph/graph/numa.h"
 #include "slimgraph/graph/shared_graph.h"
+#include "slimgraph/stats/progress.h"
 
 namespace slimgraph {
 namespace {
@@ -262,7 +263,9 @@ Status Scan(Run& run, const std::string& path, std::uint64_t repeat) {
 
   const std::uint64_t run_ns = NowNs();
   Tally total;
+  Progress progress("times read", cluster.self() == 0);
   for (std::uint64_t round = 0; round < repeat; ++round) {
+    progress.Update(round, repeat);
     Tally read;
     if (cluster.computes()) {
       own = ScanOwn(run, *graph);
@@ -294,7 +297,8 @@ Command ScanCommand() {
     return RunJob("scan", state->job, arguments,
                   [state](Run& job_run) { return Scan(job_run, state->graph, state->repeat); });
   };
-  return {"scan", "read every list of a graph once, and verify what was read", declare, run};
+  return {"scan", "read every list of a graph once, and verify what was read", declare, run,
+          /*runs_as_job=*/true};
 }
 
 }  // namespace slimgraph

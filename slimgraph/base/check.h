@@ -13,8 +13,8 @@ namespace slimgraph {
 
 }  // namespace slimgraph
 
-#define SLIM_CHECK(condition, ...)                                                   \
-  do {                                                                               \
-    if (!(condition)) [[unlikely]]                                                   \
+#define SLIM_CHECK(condition, ...)                                                           \
+  do {                                                                                       \
+    if (!(condition)) [[unlikely]]                                                           \
       ::slimgraph::CheckFailed(__FILE__, __LINE__, #condition, fmt::format("" __VA_ARGS__)); \
   } while (false)

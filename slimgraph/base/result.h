@@ -54,14 +54,14 @@ tl::unexpected<Error> VerificationError(fmt::format_string<Args...> format, Args
 #define SLIM_CONCAT(a, b) SLIM_CONCAT_INNER(a, b)
 
 // Leaves the function with the error of `expression`, a Status or Result, if it has one.
-#define SLIM_TRY(expression)                                                         \
-  if (auto slim_status = (expression); !slim_status) [[unlikely]]                    \
+#define SLIM_TRY(expression)                                      \
+  if (auto slim_status = (expression); !slim_status) [[unlikely]] \
   return tl::unexpected<::slimgraph::Error>(std::move(slim_status).error())
 
 // Declares `target` with the value of `expression`, or leaves the function with its error.
-#define SLIM_ASSIGN(target, expression)                                              \
-  auto SLIM_CONCAT(slim_result_, __LINE__) = (expression);                           \
-  if (!SLIM_CONCAT(slim_result_, __LINE__)) [[unlikely]]                             \
-    return tl::unexpected<::slimgraph::Error>(                                       \
-        std::move(SLIM_CONCAT(slim_result_, __LINE__)).error());                     \
+#define SLIM_ASSIGN(target, expression)                          \
+  auto SLIM_CONCAT(slim_result_, __LINE__) = (expression);       \
+  if (!SLIM_CONCAT(slim_result_, __LINE__)) [[unlikely]]         \
+    return tl::unexpected<::slimgraph::Error>(                   \
+        std::move(SLIM_CONCAT(slim_result_, __LINE__)).error()); \
   target = *std::move(SLIM_CONCAT(slim_result_, __LINE__))

@@ -18,7 +18,7 @@ std::string FormatBytes(std::uint64_t bytes);
 // 1234567 -> "1,234,567"
 std::string FormatCount(std::uint64_t count);
 
-// 0.00123 -> "1.23 ms"
+// 0.00123 -> "1.2 ms"
 std::string FormatSeconds(double seconds);
 
 }  // namespace slimgraph

@@ -101,17 +101,18 @@ void Endpoint::RingNode(NodeId node) {
   const auto& collected = collected_[node];
   std::size_t first = 0;
   std::uint64_t bytes = 0;
+  bool doomed = false;
   for (std::size_t i = 0; i < collected.size(); ++i) {
     const bool full =
         i - first == kMaxPartOperations || bytes + collected[i].length > kMaxPartBytes;
     if (full && i > first) {
-      PostPart(node, first, i - first);
+      doomed = PostPart(node, first, i - first, doomed);
       first = i;
       bytes = 0;
     }
     bytes += collected[i].length;
   }
-  PostPart(node, first, collected.size() - first);
+  PostPart(node, first, collected.size() - first, doomed);
   collected_[node].clear();
 }
 
@@ -125,7 +126,9 @@ std::uint64_t Endpoint::TakePart() {
   return id;
 }
 
-void Endpoint::PostPart(NodeId node, std::size_t first, std::size_t count) {
+// `doomed`: an earlier part of the doorbell is known to fail, and so the later ones do not go out.
+// Returns whether that is so after this one.
+bool Endpoint::PostPart(NodeId node, std::size_t first, std::size_t count, bool doomed) {
   const std::uint64_t id = TakePart();
   Part& part = parts_[id];
   part.node = node;
@@ -140,10 +143,13 @@ void Endpoint::PostPart(NodeId node, std::size_t first, std::size_t count) {
   }
   outstanding_ += count;
   std::span<const Operation> posted(part.operations);
-  if (node == address_.node) return PostHere(part, id);
+  if (node == address_.node) return PostHere(part, id, doomed);
   Count(part);
   if (faults_.any()) [[unlikely]] {
-    if (faults_.cut(node)) return Finish(id, Outcome::kPeerLost, 0);
+    if (faults_.cut(node)) {
+      Finish(id, Outcome::kPeerLost, 0);
+      return doomed;
+    }
     part.fail_at = faults_.ChooseFailure(node, static_cast<std::uint32_t>(count));
     part.injected = part.fail_at < count;
     posted = posted.first(part.fail_at);
@@ -154,14 +160,21 @@ void Endpoint::PostPart(NodeId node, std::size_t first, std::size_t count) {
     part.due_ns = std::max(part.due_ns, last_due_ns_[node]);
     last_due_ns_[node] = part.due_ns;
   }
-  if (posted.empty()) {
+  if (doomed) {
+    ended_.push_back({id, Outcome::kFlushed, 0});
+  } else if (posted.empty()) {
     ended_.push_back({id, Outcome::kOk, 0});
   } else {
-    channel_->Post(id, posted);
+    channel_->Post(id, posted, first > 0);
   }
+  return doomed || part.injected;
 }
 
-void Endpoint::PostHere(const Part& part, std::uint64_t id) {
+bool Endpoint::PostHere(const Part& part, std::uint64_t id, bool doomed) {
+  if (doomed) {
+    Finish(id, Outcome::kFlushed, 0);
+    return true;
+  }
   for (std::uint32_t i = 0; i < part.operations.size(); ++i) {
     const Operation& operation = part.operations[i];
     Outcome outcome = Outcome::kNoRegion;
@@ -170,20 +183,24 @@ void Endpoint::PostHere(const Part& part, std::uint64_t id) {
       outcome = region.revoked ? Outcome::kRevoked
                                : CarryOut(operation, region.memory.base, region.memory.bytes);
     }
-    if (outcome != Outcome::kOk) return Finish(id, outcome, i);
+    if (outcome != Outcome::kOk) {
+      Finish(id, outcome, i);
+      return true;
+    }
   }
   Finish(id, Outcome::kOk, 0);
+  return false;
 }
 
 void Endpoint::Count(const Part& part) {
   bool first = true;
   for (const Operation& operation : part.operations) {
-    TrafficCount& count =
-        traffic_.at(stage_, part.node, static_cast<TrafficKind>(operation.kind));
+    TrafficCount& count = traffic_.at(stage_, part.node, static_cast<TrafficKind>(operation.kind));
     ++count.operations;
     count.payload_bytes += operation.length;
     count.header_bytes += kOperationHeaderBytes;
-    if (operation.kind == OperationKind::kCompareSwap) count.header_bytes += 2 * kAtomicOperandBytes;
+    if (operation.kind == OperationKind::kCompareSwap)
+      count.header_bytes += 2 * kAtomicOperandBytes;
     if (operation.kind == OperationKind::kFetchAdd) count.header_bytes += kAtomicOperandBytes;
     if (std::exchange(first, false)) {
       count.header_bytes += 2 * kMessageHeaderBytes;

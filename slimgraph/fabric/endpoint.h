@@ -2,7 +2,8 @@
 // is called, and end later; Poll() tells. Nothing here blocks but Wait() and Flush().
 //
 // Operations on one node are carried out in the order in which they were collected; between nodes
-// there is no order. Messages from one endpoint to another arrive in order.
+// there is no order. Messages from one endpoint to another arrive in order. Between operations and
+// messages there is none: a message that tells of a write is sent after the write's completion.
 #pragma once
 
 #include <chrono>
@@ -37,7 +38,7 @@ class Endpoint {
   EndpointAddress address() const { return address_; }
 
   // --- one-sided. The memory named stays valid, and is not looked at, until the operation's end
-  // is known: by its completion, or by that of a later one on the same node.
+  // is known: by its completion, or by that of a later one on the same node. Shorter than 4 GiB.
   void Read(NodeId node, RegionId region, std::uint64_t offset, MutableBytes into,
             std::uint64_t tag = 0, Signal signal = Signal::kYes);
   void Write(NodeId node, RegionId region, std::uint64_t offset, Bytes from, std::uint64_t tag = 0,
@@ -74,8 +75,9 @@ class Endpoint {
   // Operations that have gone out and whose end is not known yet.
   std::size_t outstanding() const { return outstanding_; }
 
-  // --- two-sided. A handler may send and ring, but not poll, wait or flush. At most kMaxMessageBytes; queued when there is no room. The number, counted from
-  // 1 for each receiver, is what acknowledged() compares with.
+  // --- two-sided. A handler may send and ring, but not poll, wait or flush. At most
+  // kMaxMessageBytes; queued when there is no room. The number, counted from 1 for each receiver,
+  // is what acknowledged() compares with.
   std::uint32_t Send(EndpointAddress to, HandlerId handler, Bytes body);
 
   // Whether all messages have left. Those that found no room leave while this endpoint polls.
@@ -123,8 +125,8 @@ class Endpoint {
 
   void Collect(const Operation& operation);
   void RingNode(NodeId node);
-  void PostPart(NodeId node, std::size_t first, std::size_t count);
-  void PostHere(const Part& part, std::uint64_t id);
+  bool PostPart(NodeId node, std::size_t first, std::size_t count, bool doomed);
+  bool PostHere(const Part& part, std::uint64_t id, bool doomed);
   void Count(const Part& part);
   std::uint64_t DueOf(const Part& part);
   void Progress();

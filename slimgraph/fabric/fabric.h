@@ -24,10 +24,13 @@
 namespace slimgraph {
 
 struct FabricOptions {
-  std::string transport = "shm";   // shm, tcp, mpi
-  std::string network = "none";    // none, fdr, edr, efa, tcp10
-  std::uint32_t endpoints = 1;     // of each node, the same on all
+  std::string transport = "shm";  // shm, tcp, mpi
+  std::string network = "none";   // none, fdr, edr, efa, tcp10
+  std::uint32_t endpoints = 1;    // of each node, the same on all
 };
+
+// Whether there is a transport of that name.
+Status CheckTransport(std::string_view name);
 
 // Memory of this node that the others can reach under `id`.
 struct SharedRegion {

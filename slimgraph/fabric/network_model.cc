@@ -1,6 +1,7 @@
 #include "slimgraph/fabric/network_model.h"
 
 #include <algorithm>
+#include <array>
 #include <new>
 
 #include "slimgraph/base/clock.h"
@@ -9,26 +10,32 @@
 
 namespace slimgraph {
 
-const std::vector<NetworkSpec>& KnownNetworks() {
-  static const std::vector<NetworkSpec> networks = {{"none", 0, 0},
-                                                    {"fdr", 1'700, 6.0},
-                                                    {"edr", 1'200, 11.5},
-                                                    {"efa", 16'000, 11.5},
-                                                    {"tcp10", 50'000, 1.1}};
-  return networks;
+namespace {
+
+constexpr std::array kNetworks = {NetworkSpec{"none", 0, 0}, NetworkSpec{"fdr", 1'700, 6.0},
+                                  NetworkSpec{"edr", 1'200, 11.5}, NetworkSpec{"efa", 16'000, 11.5},
+                                  NetworkSpec{"tcp10", 50'000, 1.1}};
+
+const NetworkSpec* Find(std::string_view name) {
+  const auto* const found = std::find_if(kNetworks.begin(), kNetworks.end(),
+                                         [&](const NetworkSpec& one) { return one.name == name; });
+  return found == kNetworks.end() ? nullptr : found;
+}
+
+}  // namespace
+
+Status CheckNetwork(std::string_view name) {
+  if (Find(name) != nullptr) return {};
+  std::string names;
+  for (const NetworkSpec& one : kNetworks) names += fmt::format(" {}", one.name);
+  return UsageError("--network {} is unknown; there are{}", name, names);
 }
 
 NetworkModel::~NetworkModel() = default;
 
 Result<std::unique_ptr<NetworkModel>> NetworkModel::Open(Job& job, std::string_view name) {
-  const auto& known = KnownNetworks();
-  const auto spec = std::find_if(known.begin(), known.end(),
-                                 [&](const NetworkSpec& one) { return one.name == name; });
-  if (spec == known.end()) {
-    std::string names;
-    for (const NetworkSpec& one : known) names += fmt::format(" {}", one.name);
-    return UsageError("--network {} is unknown; there are{}", name, names);
-  }
+  SLIM_TRY(CheckNetwork(name));
+  const NetworkSpec* const spec = Find(name);
   if (spec->latency_ns == 0) return std::unique_ptr<NetworkModel>();
   if (!job.one_host()) {
     return UsageError("--network {} imitates a network on one machine; this job has a real one",

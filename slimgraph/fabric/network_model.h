@@ -22,8 +22,8 @@ struct NetworkSpec {
   std::uint64_t latency_ns;
   double bytes_per_ns;
 };
-// The known networks; the first is "none".
-const std::vector<NetworkSpec>& KnownNetworks();
+// Whether `name` is none, fdr, edr, efa or tcp10.
+Status CheckNetwork(std::string_view name);
 
 class NetworkModel {
  public:

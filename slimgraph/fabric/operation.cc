@@ -6,8 +6,8 @@ namespace slimgraph {
 
 std::string_view OutcomeName(Outcome outcome) {
   constexpr std::array<std::string_view, 8> kNames = {
-      "ok",        "out of the region's range",  "no such region", "region was revoked",
-      "misaligned", "the node died or was cut off", "failed",        "flushed after a failure"};
+      "ok",         "out of the region's range",    "no such region", "region was revoked",
+      "misaligned", "the node died or was cut off", "failed",         "flushed after a failure"};
   return kNames[static_cast<std::size_t>(outcome)];
 }
 

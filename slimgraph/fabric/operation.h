@@ -35,8 +35,9 @@ struct Operation {
   bool signaled = true;  // an unsignaled one is reported only when it fails
   RegionId region = 0;
   NodeId node = 0;
-  std::uint64_t offset = 0;    // in the region
-  std::byte* local = nullptr;  // read: destination · write: source · atomics: the old value, or null
+  std::uint64_t offset = 0;  // in the region
+  std::byte* local =
+      nullptr;  // read: destination · write: source · atomics: the old value, or null
   std::uint64_t length = 0;    // bytes; 8 for atomics
   std::uint64_t operand = 0;   // what compare-and-swap stores, what fetch-and-add adds
   std::uint64_t expected = 0;  // what compare-and-swap compares with

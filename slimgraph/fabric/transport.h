@@ -28,11 +28,13 @@ class Channel {
   // Starts a part: operations on one node (never the own), in order, checked against that node's
   // region sizes. `id` is given back by Poll exactly once, with the first operation that failed.
   // Operations and their memory stay valid until then. Never blocks: what does not fit is queued.
-  virtual void Post(std::uint64_t id, std::span<const Operation> operations) = 0;
+  // `continues`: it is of the same doorbell as the part posted to this node before it, and if that
+  // one failed, nothing of this one is carried out: it ends in kFlushed.
+  virtual void Post(std::uint64_t id, std::span<const Operation> operations, bool continues) = 0;
 
   struct PartResult {
     std::uint64_t id;
-    Outcome outcome;          // kOk, or how operation `failed_index` ended
+    Outcome outcome;  // kOk, or how operation `failed_index` ended
     std::uint32_t failed_index;
   };
   // Appends the parts that have ended, and hands every message that has arrived to `receive`,

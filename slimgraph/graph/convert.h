@@ -55,8 +55,8 @@ struct ConvertReport {
   bool duplicates_kept = false;
   std::uint64_t file_bytes = 0;
   std::uint64_t peak_bytes = 0;  // the most memory this process ever held
-  double read_s = 0;
-  double build_s = 0;
+  double read_s = 0;             // until the edges were in memory
+  double build_s = 0;            // from there until the file was complete
 };
 
 Result<ConvertReport> Convert(const ConvertOptions& options);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "slimgraph/base/clock.h"
 #include "slimgraph/base/parallel.h"
 #include "slimgraph/graph/internal/random.h"
 #include "slimgraph/graph/internal/write_slim.h"
@@ -205,6 +206,7 @@ Result<ConvertReport> Generate(const GenerateOptions& options) {
   if (!options.out.ends_with(".slim")) {
     return UsageError("'{}': the output is a .slim file and its name should say so", options.out);
   }
+  const std::uint64_t start_ns = NowNs();
   SLIM_ASSIGN(const Recipe recipe, MakeRecipe(options));
   constexpr std::uint64_t kMaxEdges = std::uint64_t{1} << 40;
   if (recipe.edges > kMaxEdges) {
@@ -219,6 +221,7 @@ Result<ConvertReport> Generate(const GenerateOptions& options) {
   SLIM_TRY(ParallelFor(graph.blocks.size(), options.threads, [&](std::size_t i) {
     return FillBlock(recipe, options, i * kEdgesPerBlock, graph.blocks[i]);
   }));
+  const double draw_s = SecondsSince(start_ns);
   internal::WriteRules rules;
   rules.name = "the generated graph";
   rules.out = options.out;
@@ -228,7 +231,9 @@ Result<ConvertReport> Generate(const GenerateOptions& options) {
   rules.reverse_lists = options.reverse_lists;
   rules.threads = options.threads;
   rules.progress = options.progress;
-  return internal::WriteSlim(std::move(graph), rules);
+  SLIM_ASSIGN(ConvertReport report, internal::WriteSlim(std::move(graph), rules));
+  report.read_s = draw_s;
+  return report;
 }
 
 }  // namespace slimgraph

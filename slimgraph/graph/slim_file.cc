@@ -186,7 +186,7 @@ Status SlimFile::CheckAll(const ProgressHook& progress) const {
   std::uint64_t done = 0;
   for (const SlimSection& s : Sections(header_)) {
     if (s.kind == SectionKind::kChecksums) continue;  // verified by Open
-    const Status checked = ParallelFor(SlimBlocks(s.bytes), 0, [&](std::size_t block) -> Status {
+    Status checked = ParallelFor(SlimBlocks(s.bytes), 0, [&](std::size_t block) -> Status {
       SLIM_TRY(ReadBlock(s, block, 0, {}));
       if (!progress) return {};
       const std::lock_guard lock(mutex);

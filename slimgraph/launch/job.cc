@@ -12,7 +12,7 @@
 #include "slimgraph/launch/internal/host_identity.h"
 #include "slimgraph/launch/internal/launcher_link.h"
 #include "slimgraph/launch/internal/pmi.h"
-#include "slimgraph/launch/internal/sockets.h"
+#include "slimgraph/launch/sockets.h"
 #include "slimgraph/launch/started_by.h"
 
 namespace slimgraph {
@@ -81,7 +81,7 @@ std::unique_ptr<Job> Job::Alone() {
   return job;
 }
 
-Result<std::unique_ptr<Job>> Job::JoinFromEnvironment(PmiUse pmi_use) {
+Result<std::unique_ptr<Job>> Job::JoinFromEnvironment(PmiUse pmi_use, OnLoss on_loss) {
   if (StartedBy() == Starter::kNobody) return Alone();
   SLIM_ASSIGN(auto link, LauncherLink::OpenFromEnvironment(StartedRank()));
   SLIM_ASSIGN(Pmi pmi, Pmi::Open());
@@ -93,7 +93,7 @@ Result<std::unique_ptr<Job>> Job::JoinFromEnvironment(PmiUse pmi_use) {
   std::vector<int> depends_on;
   if (link) depends_on.push_back(link->fd());
   auto launched = std::make_unique<Launched>(Launched{pmi, std::move(link)});
-  return Form(std::move(place), OnLoss::kEndJob, std::move(launched), std::move(depends_on));
+  return Form(std::move(place), on_loss, std::move(launched), std::move(depends_on));
 }
 
 Result<std::unique_ptr<Job>> Job::Join(JobPlace place, OnLoss on_loss) {
@@ -175,6 +175,10 @@ void Job::Fail(const Error& error) {
     ::_exit(error.exit_code());
   }
   control_->Fail(error.exit_code(), error.message);
+}
+
+void Job::LeavePmi() {
+  if (launched_) launched_->pmi.Finalize();
 }
 
 Status Job::Leave(int exit_code) {

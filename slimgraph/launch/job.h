@@ -26,9 +26,9 @@ struct Loss;
 struct JobPlace {
   NodeId self = 0;
   NodeId nodes = 1;
-  UniqueFd listener;        // node 0: the socket on which the others arrive
-  std::string hub_address;  // the others: "host:port" of node 0, several separated by commas
-  std::string secret;       // the same on all nodes of a job, so that strangers are turned away
+  UniqueFd listener{};        // node 0: the socket on which the others arrive
+  std::string hub_address{};  // the others: "host:port" of node 0, several separated by commas
+  std::string secret{};       // the same on all nodes of a job, so that strangers are turned away
 };
 
 // What a node does when another one is lost.
@@ -65,7 +65,8 @@ class LossWatch {
 class Job {
  public:
   // Joins the job that mpiexec or srun describes in the environment; alone where there is none.
-  static Result<std::unique_ptr<Job>> JoinFromEnvironment(PmiUse pmi_use);
+  static Result<std::unique_ptr<Job>> JoinFromEnvironment(PmiUse pmi_use,
+                                                          OnLoss on_loss = OnLoss::kEndJob);
 
   static Result<std::unique_ptr<Job>> Join(JobPlace place, OnLoss on_loss);
 
@@ -96,6 +97,10 @@ class Job {
 
   // The network address under which the other nodes reach `node`.
   const std::string& address(NodeId node) const { return addresses_[node]; }
+
+  // MPI is up, and does without the process manager's interface from now on. As long as that is
+  // open, mpiexec kills all nodes when one dies, before any can say a word.
+  void LeavePmi();
 
   // Ends the job for everyone: one line with this node's name and the error, the error's exit code.
   // Under OnLoss::kEndJob the process ends soon after, whatever its threads do.

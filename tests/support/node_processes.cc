@@ -12,7 +12,7 @@
 #include <csignal>
 
 #include "slimgraph/base/clock.h"
-#include "slimgraph/launch/internal/sockets.h"
+#include "slimgraph/launch/sockets.h"
 
 namespace slimgraph {
 namespace {

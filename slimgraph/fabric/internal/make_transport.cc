@@ -1,13 +1,44 @@
 #include "slimgraph/fabric/internal/make_transport.h"
 
+#include <algorithm>
+#include <array>
+
+#include "slimgraph/fabric/fabric.h"
+#include "slimgraph/fabric/internal/mpi_transport.h"
 #include "slimgraph/fabric/internal/shm_transport.h"
+#include "slimgraph/fabric/internal/tcp_transport.h"
 
 namespace slimgraph {
+namespace {
+
+struct NamedTransport {
+  std::string_view name;
+  Result<std::unique_ptr<Transport>> (*make)(Job& job, std::uint32_t endpoints);
+};
+constexpr std::array kTransports = {NamedTransport{"shm", MakeShmTransport},
+                                    NamedTransport{"tcp", MakeTcpTransport},
+                                    NamedTransport{"mpi", MakeMpiTransport}};
+
+const NamedTransport* Find(std::string_view name) {
+  const auto* const found =
+      std::find_if(kTransports.begin(), kTransports.end(),
+                   [&](const NamedTransport& one) { return one.name == name; });
+  return found == kTransports.end() ? nullptr : found;
+}
+
+}  // namespace
+
+Status CheckTransport(std::string_view name) {
+  if (Find(name) != nullptr) return {};
+  std::string names;
+  for (const NamedTransport& one : kTransports) names += fmt::format(" {}", one.name);
+  return UsageError("--transport {} is unknown; there are{}", name, names);
+}
 
 Result<std::unique_ptr<Transport>> MakeTransport(std::string_view name, Job& job,
                                                  std::uint32_t endpoints) {
-  if (name == "shm") return MakeShmTransport(job, endpoints);
-  return UsageError("--transport {} is unknown; there are shm, tcp, mpi", name);
+  SLIM_TRY(CheckTransport(name));
+  return Find(name)->make(job, endpoints);
 }
 
 }  // namespace slimgraph

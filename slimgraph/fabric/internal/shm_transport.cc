@@ -60,7 +60,7 @@ class ShmChannel : public Channel {
  public:
   ShmChannel(const ShmTransport& transport, std::uint32_t endpoint);
 
-  void Post(std::uint64_t id, std::span<const Operation> operations) override;
+  void Post(std::uint64_t id, std::span<const Operation> operations, bool continues) override;
   void Poll(std::vector<PartResult>& ended,
             const std::function<void(const Message&)>& receive) override;
   bool Send(EndpointAddress to, const Message& message) override;
@@ -76,6 +76,7 @@ class ShmChannel : public Channel {
   const std::uint32_t endpoint_;
   const std::uint32_t number_;  // of this endpoint among all of the job
   ShmInbox inbox_;
+  std::vector<bool> failed_;  // by node: the last part
   std::vector<PartResult> ended_;
 };
 
@@ -155,10 +156,15 @@ ShmChannel::ShmChannel(const ShmTransport& transport, std::uint32_t endpoint)
     : transport_(transport),
       endpoint_(endpoint),
       number_(transport.job().self() * transport.endpoints() + endpoint),
-      inbox_(transport.inbox(transport.job().self())) {}
+      inbox_(transport.inbox(transport.job().self())),
+      failed_(transport.job().nodes()) {}
 
-void ShmChannel::Post(std::uint64_t id, std::span<const Operation> operations) {
+void ShmChannel::Post(std::uint64_t id, std::span<const Operation> operations, bool continues) {
   const NodeId node = operations[0].node;
+  if (continues && failed_[node]) {
+    ended_.push_back({id, Outcome::kFlushed, 0});
+    return;
+  }
   if (!transport_.job().alive(node)) {
     ended_.push_back({id, Outcome::kPeerLost, 0});
     return;
@@ -169,6 +175,7 @@ void ShmChannel::Post(std::uint64_t id, std::span<const Operation> operations) {
   inside.store(1);
   ended_.push_back(CarryOutAll(id, operations));
   inside.store(0, std::memory_order_release);
+  failed_[node] = ended_.back().outcome != Outcome::kOk;
 }
 
 Channel::PartResult ShmChannel::CarryOutAll(std::uint64_t id,
@@ -241,8 +248,7 @@ bool ShmChannel::Send(EndpointAddress to, const Message& message) {
   const ShmInbox& theirs = transport_.inbox(to.node);
   ShmRing& ring = theirs.ring(to.endpoint, number_);
   std::uint64_t written = ring.written.load(std::memory_order_relaxed);
-  const std::uint64_t free =
-      kShmRingBytes - (written - ring.read.load(std::memory_order_acquire));
+  const std::uint64_t free = kShmRingBytes - (written - ring.read.load(std::memory_order_acquire));
   const std::size_t needed = sizeof(ShmRecord) + (message.body.size() + 7) / 8 * 8;
   const std::size_t to_end = kShmRingBytes - written % kShmRingBytes;
   // A record is not split: what does not fit before the end starts anew at the beginning. A tail

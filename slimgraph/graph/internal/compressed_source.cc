@@ -3,7 +3,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include <cstring>
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -18,7 +18,9 @@ constexpr std::size_t kOutputLimit = 1 << 30;  // zlib counts in 32 bits
 class CompressedSource : public ByteSource {
  public:
   explicit CompressedSource(ByteSourcePtr compressed)
-      : ByteSource(compressed->name()), compressed_(std::move(compressed)), input_(kInputBytes) {}
+      : ByteSource(compressed->name()), compressed_(std::move(compressed)) {
+    input_.resize(std::min<std::uint64_t>(kInputBytes, compressed_->left()) + 1);
+  }
 
   std::uint64_t position() const override { return compressed_->position(); }
   std::uint64_t total() const override { return compressed_->total(); }

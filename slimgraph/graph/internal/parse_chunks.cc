@@ -4,11 +4,14 @@
 #include <mutex>
 
 #include "slimgraph/base/parallel.h"
+#include "slimgraph/graph/memory_plan.h"
 
 namespace slimgraph::internal {
 
 Result<std::vector<EdgeBlock>> ParseChunks(LineChunks& chunks, std::size_t threads,
                                            const ChunkParser& parse) {
+  constexpr std::uint64_t kChunksPerCheck =
+      64;  // edges take at most twice the memory of their text
   constexpr std::uint64_t kReading = std::numeric_limits<std::uint64_t>::max();
   std::mutex mutex;
   std::vector<EdgeBlock> blocks;
@@ -18,8 +21,8 @@ Result<std::vector<EdgeBlock>> ParseChunks(LineChunks& chunks, std::size_t threa
   const auto fail = [&](std::uint64_t chunk, Error error) {
     const std::lock_guard lock(mutex);
     failed = true;
-    if (failure && chunk == kReading) failure = tl::unexpected(std::move(error));
-    if (chunk >= failed_chunk) return;
+    const bool first_of_reading = failure && chunk == kReading;
+    if (!first_of_reading && chunk >= failed_chunk) return;
     failed_chunk = chunk;
     failure = tl::unexpected(std::move(error));
   };
@@ -29,6 +32,14 @@ Result<std::vector<EdgeBlock>> ParseChunks(LineChunks& chunks, std::size_t threa
       const Result<bool> more = chunks.Next(chunk);
       if (!more) fail(kReading, more.error());
       if (!more || !*more) break;
+      if (chunk.index % kChunksPerCheck == 0) {
+        const Status room = CheckMemory(2 * kChunksPerCheck * LineChunks::kChunkBytes,
+                                        fmt::format("reading {}", chunks.name()));
+        if (!room) {
+          fail(chunk.index, room.error());
+          break;
+        }
+      }
       Result<EdgeBlock> block = parse(chunk);
       if (!block) {
         fail(chunk.index, std::move(block).error());

@@ -21,13 +21,6 @@ bool IsExactFloat(double value) {
          std::bit_cast<std::uint64_t>(value);
 }
 
-// The same for a weight whether its block holds integers or decimals.
-WeightBits WeightValueBits(const EdgeBlock& block, WeightBits bits) {
-  if (block.decimal()) return bits;
-  return std::bit_cast<WeightBits>(static_cast<double>(static_cast<std::int64_t>(bits))) ^
-         (bits << 1);
-}
-
 }  // namespace
 
 Result<EdgeBlock> EdgeBlock::Allocate(std::size_t capacity, bool wide, bool weighted) {
@@ -83,11 +76,11 @@ Status KeepEachEdgeOnce(RawGraph& graph, const std::string& name, std::size_t th
       const NarrowEdge edge = edges[e];
       const WeightBits weight = weights.empty() ? 0 : weights[e];
       if (edge.src > edge.dst) {
-        block_lower += ArcFingerprint(edge.dst, edge.src, WeightValueBits(block, weight));
+        block_lower += ArcFingerprint(edge.dst, edge.src, weight);
         continue;
       }
       if (edge.src < edge.dst) {
-        block_upper += ArcFingerprint(edge.src, edge.dst, WeightValueBits(block, weight));
+        block_upper += ArcFingerprint(edge.src, edge.dst, weight);
       }
       edges[kept] = edge;
       if (!weights.empty()) weights[kept] = weight;

@@ -79,8 +79,9 @@ struct RawGraph {
   std::uint64_t edges() const;
 };
 
-// For formats that list an edge of an undirected graph at both ends: keeps the arcs with
-// src <= dst, or says that some edge is not listed alike at both ends.
+// For formats that list an edge of an undirected graph at both ends, and whose blocks are all
+// decimal or all not: keeps the arcs with src <= dst, or says that some edge is not listed alike at
+// both ends.
 Status KeepEachEdgeOnce(RawGraph& graph, const std::string& name, std::size_t threads);
 
 // A sum over arcs that does not depend on their order; two multisets of arcs that differ have the

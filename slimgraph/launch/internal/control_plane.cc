@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::uint64_t kHeartbeatNs = 500'000'000;
 constexpr std::uint64_t kSilenceNs = 3'000'000'000;
+// A node that fails because another has died may say so before the death is noticed.
+constexpr std::uint64_t kSecondThoughtNs = 100'000'000;
 
 void Ring(int event_fd) {
   const std::uint64_t one = 1;
@@ -123,8 +125,9 @@ void ControlPlane::Run() {
     for (const int fd : depends_on_) waits.push_back({fd, 0, 0});
     for (const Peer& peer : peers_) waits.push_back({peer.fd.get(), POLLIN, 0});
     const std::uint64_t now = NowNs();
-    const auto wait_ms =
-        now < next_beat_ns ? static_cast<int>((next_beat_ns - now) / 1'000'000 + 1) : 0;
+    const std::uint64_t next_ns =
+        failure_ ? std::min(next_beat_ns, failure_at_ns_ + kSecondThoughtNs) : next_beat_ns;
+    const auto wait_ms = now < next_ns ? static_cast<int>((next_ns - now) / 1'000'000 + 1) : 0;
     ::poll(waits.data(), waits.size(), wait_ms);
     if ((waits[0].revents & POLLIN) != 0) {
       std::uint64_t rings = 0;
@@ -141,6 +144,9 @@ void ControlPlane::Run() {
     const std::size_t first_peer = 1 + depends_on_.size();
     for (std::size_t i = 0; i < peers_.size(); ++i) {
       if (waits[first_peer + i].revents != 0) HearFrom(peers_[i]);
+    }
+    if (failure_ && NowNs() >= failure_at_ns_ + kSecondThoughtNs) {
+      Declare(*std::exchange(failure_, std::nullopt));
     }
     if (NowNs() >= next_beat_ns) {
       BeatHearts();
@@ -183,7 +189,7 @@ void ControlPlane::Handle(Peer& peer, Frame frame) {
       break;
     }
     case FrameType::kFailed:
-      Declare({peer.node, frame.exit_code, std::move(frame.body)});
+      Suspect({peer.node, frame.exit_code, std::move(frame.body)});
       break;
     case FrameType::kLost:
       Declare({frame.node, frame.exit_code, std::move(frame.body), /*announced=*/true});
@@ -217,10 +223,16 @@ void ControlPlane::BeatHearts() {
 
 // The hub decides; it answers a node that gives up as it tells all others.
 void ControlPlane::GiveUp(const Loss& failure) {
-  if (is_hub()) return Declare(failure);
+  if (is_hub()) return Suspect(failure);
   const std::lock_guard lock(mutex_);
   SendTo(peers_[0], {FrameType::kFailed, static_cast<std::uint8_t>(failure.exit_code),
                      static_cast<std::uint16_t>(self_), 0, failure.reason});
+}
+
+void ControlPlane::Suspect(Loss failure) {
+  if (failure_) return;
+  failure_ = std::move(failure);
+  failure_at_ns_ = NowNs();
 }
 
 void ControlPlane::Drain() {
@@ -238,7 +250,7 @@ void ControlPlane::Drain() {
 }
 
 // Only the control thread comes here, so every node hears of losses in one order.
-void ControlPlane::Declare(Loss loss) {
+void ControlPlane::Declare(const Loss& loss) {
   std::vector<std::weak_ptr<LossWatch::Watcher>> watchers;
   {
     const std::lock_guard lock(mutex_);

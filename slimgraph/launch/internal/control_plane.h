@@ -72,7 +72,8 @@ class ControlPlane {
   void Handle(Peer& peer, Frame frame);
   void BeatHearts();
   void GiveUp(const Loss& failure);
-  void Declare(Loss loss);
+  void Suspect(Loss failure);
+  void Declare(const Loss& loss);
   void AddContribution(NodeId node, std::uint32_t sequence, std::string body);
   void SendTo(Peer& peer, const Frame& frame);
   bool is_hub() const { return self_ == 0; }
@@ -86,6 +87,8 @@ class ControlPlane {
   std::function<void()> on_orphaned_;
   std::function<void(const Loss&)> on_loss_;
   std::vector<std::atomic<bool>> alive_;
+  std::optional<Loss> failure_;  // the hub's: what a node has said, not declared yet
+  std::uint64_t failure_at_ns_ = 0;
   std::atomic<bool> stop_{false};
   std::atomic<bool> leaving_{false};
 

@@ -12,7 +12,7 @@
 
 #include "slimgraph/base/clock.h"
 #include "slimgraph/launch/internal/control_plane.h"
-#include "slimgraph/launch/internal/sockets.h"
+#include "slimgraph/launch/sockets.h"
 
 namespace slimgraph {
 namespace {

@@ -1,4 +1,4 @@
-// Small helpers over TCP sockets that the launch layer and the tests share.
+// Small helpers over TCP sockets, for control traffic, tests and measurements.
 #pragma once
 
 #include <string>

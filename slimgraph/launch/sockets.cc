@@ -1,4 +1,4 @@
-#include "slimgraph/launch/internal/sockets.h"
+#include "slimgraph/launch/sockets.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>

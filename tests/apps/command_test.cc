@@ -1,0 +1,143 @@
+// What the command says and how it ends, as a person meets it.
+#include <gtest/gtest.h>
+
+#include "tests/support/command.h"
+
+namespace slimgraph {
+namespace {
+
+class TheCommand : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    graph_ = scratch_.File("kron.slim");
+    ASSERT_EQ(RunSlimgraph({"gen", "kron", "-s", "10", "--seed", "7", "-o", graph_}).code, 0);
+  }
+
+  ScratchDirectory scratch_;
+  std::string graph_;
+};
+
+TEST_F(TheCommand, HelpOpensWithThreeExamples) {
+  const CommandEnd end = RunSlimgraph({"--help"});
+  EXPECT_EQ(end.code, 0);
+  EXPECT_EQ(end.out.find("  slimgraph gen"), 0U) << end.out;
+  EXPECT_NE(end.out.find("Exit codes: 0 done"), std::string::npos);
+}
+
+TEST_F(TheCommand, ScanReadsTheSameListsFromAnyNumberOfNodes) {
+  std::string checksum;
+  for (const auto& [nodes, compute] :
+       {std::pair{"1", "1"}, {"2", "1"}, {"4", "4"}, {"4", "2"}, {"5", "3"}, {"8", "1"}}) {
+    for (const char* const transport : {"shm", "tcp", "mpi"}) {
+      const CommandEnd end = RunSlimgraph({"scan", graph_, "--nodes", nodes, "--compute", compute,
+                                           "--threads", "2", "--transport", transport});
+      ASSERT_EQ(end.code, 0) << end.err;
+      const std::size_t at = end.out.find("lists is right (");
+      ASSERT_NE(at, std::string::npos) << end.out;
+      const std::string found = end.out.substr(at, 33);
+      if (checksum.empty()) checksum = found;
+      EXPECT_EQ(found, checksum) << nodes << " " << compute << " " << transport;
+    }
+  }
+}
+
+TEST_F(TheCommand, JsonIsOneLineAndTheAnnouncementGoesToStandardError) {
+  const CommandEnd end = RunSlimgraph({"scan", graph_, "--nodes", "4", "--compute", "2", "--json"});
+  EXPECT_EQ(end.code, 0);
+  EXPECT_EQ(end.out.find("{\"schema\":1,\"command\":\"scan\""), 0U) << end.out;
+  EXPECT_EQ(std::count(end.out.begin(), end.out.end(), '\n'), 1);
+  for (const char* const part :
+       {"\"verified\":true", "\"traffic\":{\"bytes\":", "\"by_kind\":{\"read\":", "\"load_s\":",
+        "\"announced_bytes\":[", "\"cpu_s\":{\"compute\":["}) {
+    EXPECT_NE(end.out.find(part), std::string::npos) << part << " in " << end.out;
+  }
+  EXPECT_NE(end.err.find("the graph takes "), std::string::npos) << end.err;
+}
+
+TEST_F(TheCommand, TraceHasARowForEachNode) {
+  const std::string trace = scratch_.File("trace.json");
+  const CommandEnd end = RunSlimgraph(
+      {"scan", graph_, "--nodes", "4", "--compute", "2", "--threads", "2", "--trace", trace});
+  EXPECT_EQ(end.code, 0) << end.err;
+  const std::string text = ReadText(trace);
+  for (const char* const part : {"\"traceEvents\":[", "\"name\":\"node 0\"", "\"name\":\"node 1\"",
+                                 "\"scan remote lists\"", "\"ph\":\"X\""}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part;
+  }
+}
+
+TEST_F(TheCommand, RefusesWrongUsageWithCode2) {
+  const auto refuses = [](std::vector<std::string> words, const std::string& why) {
+    const CommandEnd end = RunSlimgraph(std::move(words));
+    EXPECT_EQ(end.code, 2) << end.err;
+    EXPECT_NE(end.err.find(why), std::string::npos) << end.err;
+    EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
+    EXPECT_EQ(end.out, "");
+  };
+  refuses({"scan", graph_, "--nodes", "4", "--compute", "5"}, "--compute 5 is out of range");
+  refuses({"scan", graph_, "--nodes", "4", "--compute", "0"}, "--compute 0 is out of range");
+  refuses({"scan", graph_, "--nodes", "65"}, "--nodes 65 is out of range");
+  refuses({"scan", graph_, "--nodes", "four"}, "expected a whole number from 0 on, found 'four'");
+  refuses({"scan", graph_, "--nodes", "4", "--threads", "0"}, "--threads 0 is out of range");
+  refuses({"scan", graph_, "--transport", "pigeon"}, "--transport pigeon is unknown");
+  refuses({"scan", graph_, "--network", "dsl"}, "--network dsl is unknown");
+  refuses({"scan"}, "GRAPH");
+  refuses({"scam", graph_}, "scam");
+  refuses({}, "see slimgraph --help");
+}
+
+TEST_F(TheCommand, NamesAFileThatIsNotThereWithCode3AndInOneLine) {
+  const CommandEnd end =
+      RunSlimgraph({"scan", scratch_.File("none.slim"), "--nodes", "4", "--compute", "2"});
+  EXPECT_EQ(end.code, 3);
+  EXPECT_NE(end.err.find("none.slim: there is no such file"), std::string::npos) << end.err;
+  EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
+}
+
+TEST_F(TheCommand, RefusesADamagedGraph) {
+  std::string bytes = ReadText(graph_);
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 0x10);
+  const std::string damaged = scratch_.File("damaged.slim");
+  WriteText(damaged, bytes);
+  const CommandEnd end = RunSlimgraph({"scan", damaged, "--nodes", "4", "--compute", "2"});
+  EXPECT_EQ(end.code, 3);
+  EXPECT_NE(end.err.find("damaged.slim"), std::string::npos) << end.err;
+  EXPECT_EQ(end.out, "");
+}
+
+TEST_F(TheCommand, WarnsOfVariablesThatNothingReads) {
+  const CommandEnd end = RunSlimgraph({"info", graph_}, {"SLIMGRAPH_HOTS=10.0.0.1"});
+  EXPECT_EQ(end.code, 0);
+  EXPECT_NE(end.err.find("SLIMGRAPH_HOTS"), std::string::npos) << end.err;
+  EXPECT_NE(end.err.find("SLIMGRAPH_HOST"), std::string::npos) << end.err;
+}
+
+TEST_F(TheCommand, JoinsTheJobOfMpiexec) {
+  const CommandEnd end =
+      RunningCommand({"mpiexec.hydra", "-n", "4", CommandPath(), "scan", graph_, "--compute", "2"})
+          .Wait();
+  EXPECT_EQ(end.code, 0) << end.err;
+  EXPECT_NE(end.out.find("on 4 nodes over shm: 2 compute, 2 only hold memory"), std::string::npos);
+}
+
+TEST_F(TheCommand, SaysWhenTheLaunchIsWrong) {
+  const CommandEnd mismatch =
+      RunningCommand({"mpiexec.hydra", "-n", "2", CommandPath(), "scan", graph_, "--nodes", "4"})
+          .Wait();
+  EXPECT_EQ(mismatch.code, 2);
+  EXPECT_NE(mismatch.err.find("the launcher started 2 processes, but --nodes is 4"),
+            std::string::npos)
+      << mismatch.err;
+  const CommandEnd copies =
+      RunningCommand({"mpiexec.hydra", "-n", "2", CommandPath(), "info", graph_}).Wait();
+  EXPECT_EQ(copies.code, 2);
+  EXPECT_EQ(copies.err,
+            "slimgraph: info is the work of one process, and the launcher started 2; run it "
+            "without\n");
+  const CommandEnd foreign = RunSlimgraph({"scan", graph_}, {"OMPI_COMM_WORLD_SIZE=4"});
+  EXPECT_EQ(foreign.code, 4);
+  EXPECT_NE(foreign.err.find("4 copies that know nothing of each other"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace slimgraph

@@ -1,0 +1,108 @@
+// What happens to a job when a node of it, or the command itself, is stopped or killed.
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <thread>
+
+#include "tests/support/command.h"
+
+namespace slimgraph {
+namespace {
+
+struct Fault {
+  int signal;
+  int victim;
+  const char* transport;
+};
+
+std::string NameOf(const ::testing::TestParamInfo<Fault>& info) {
+  const char* const signal = info.param.signal == SIGKILL   ? "Kill"
+                             : info.param.signal == SIGSTOP ? "Stop"
+                                                            : "Segv";
+  return signal + std::string("Node") + std::to_string(info.param.victim) + info.param.transport;
+}
+
+std::size_t SharedMemoryFiles() {
+  const auto files = std::filesystem::directory_iterator("/dev/shm");
+  return static_cast<std::size_t>(std::distance(begin(files), end(files)));
+}
+
+class FaultyJob : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    graph_ = scratch_.File("kron.slim");
+    ASSERT_EQ(RunSlimgraph({"gen", "kron", "-s", "12", "-o", graph_}).code, 0);
+  }
+
+  // A job that would run for hours, caught in the middle of it.
+  std::vector<std::string> LongScan(const std::string& transport) const {
+    return {CommandPath(), "scan",      graph_, "--repeat",    "1000000000", "--nodes",
+            "4",           "--compute", "2",    "--transport", transport};
+  }
+
+  // The process of a node of a job that has formed.
+  static pid_t AwaitNode(const RunningCommand& command, int number) {
+    const bool formed = command.AwaitError("the graph takes");
+    EXPECT_TRUE(formed);
+    return formed ? command.NodeProcess(number).value_or(-1) : -1;
+  }
+
+  ScratchDirectory scratch_;
+  std::string graph_;
+};
+
+class FaultyNode : public FaultyJob, public ::testing::WithParamInterface<Fault> {};
+
+INSTANTIATE_TEST_SUITE_P(Faults, FaultyNode,
+                         ::testing::Values(Fault{SIGKILL, 0, "shm"}, Fault{SIGKILL, 1, "shm"},
+                                           Fault{SIGKILL, 3, "shm"}, Fault{SIGSEGV, 2, "shm"},
+                                           Fault{SIGSTOP, 0, "shm"}, Fault{SIGSTOP, 3, "shm"},
+                                           Fault{SIGKILL, 0, "tcp"}, Fault{SIGKILL, 3, "tcp"},
+                                           Fault{SIGKILL, 1, "mpi"}, Fault{SIGKILL, 3, "mpi"}),
+                         NameOf);
+
+TEST_P(FaultyNode, EndsTheJobWithOneLineThatNamesIt) {
+  const std::size_t files_before = SharedMemoryFiles();
+  RunningCommand command(LongScan(GetParam().transport));
+  const pid_t victim = AwaitNode(command, GetParam().victim);
+  ASSERT_GT(victim, 0);
+  ASSERT_EQ(::kill(victim, GetParam().signal), 0);
+  const CommandEnd end = command.Wait();
+  EXPECT_EQ(end.code, 4) << end.err;
+  const std::string line = "slimgraph: node " + std::to_string(GetParam().victim) + ": ";
+  std::size_t named = 0;
+  for (std::size_t at = end.err.find(line); at != std::string::npos;
+       at = end.err.find(line, at + 1)) {
+    ++named;
+  }
+  EXPECT_EQ(named, 1U) << end.err;
+  EXPECT_EQ(end.out, "");
+  EXPECT_TRUE(command.Processes().empty());
+  EXPECT_EQ(SharedMemoryFiles(), files_before);
+}
+
+TEST_F(FaultyJob, EndsWhenThePersonInterruptsIt) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    RunningCommand command(LongScan("shm"));
+    ASSERT_GT(AwaitNode(command, 3), 0);
+    ::kill(command.pid(), signal);
+    const CommandEnd end = command.Wait();
+    EXPECT_EQ(end.code, 128 + signal) << end.err;
+    EXPECT_TRUE(command.Processes().empty());
+  }
+}
+
+TEST_F(FaultyJob, LeavesNoNodeBehindWhenTheCommandIsKilled) {
+  RunningCommand command(LongScan("shm"));
+  ASSERT_GT(AwaitNode(command, 3), 0);
+  ::kill(command.pid(), SIGKILL);
+  EXPECT_EQ(command.Wait().code, 128 + SIGKILL);
+  for (int tries = 0; tries < 5000 && !command.Processes().empty(); ++tries) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_TRUE(command.Processes().empty());
+}
+
+}  // namespace
+}  // namespace slimgraph

@@ -1,0 +1,35 @@
+#include "slimgraph/base/units.h"
+
+#include <gtest/gtest.h>
+
+namespace slimgraph {
+namespace {
+
+TEST(Units, BytesAreReadAsPeopleWriteThem) {
+  EXPECT_EQ(*ParseBytes("4096"), 4096U);
+  EXPECT_EQ(*ParseBytes("64K"), 64U << 10);
+  EXPECT_EQ(*ParseBytes("64KiB"), 64U << 10);
+  EXPECT_EQ(*ParseBytes("1.5G"), 3ULL << 29);
+  EXPECT_EQ(*ParseBytes("2t"), 2ULL << 40);
+  EXPECT_EQ(*ParseBytes("0"), 0U);
+}
+
+TEST(Units, WhatIsNoSizeIsRefused) {
+  for (const char* const text : {"", "K", "-1", "12X", "1KX", "1e30", "nan", "inf", "1 K"}) {
+    EXPECT_FALSE(ParseBytes(text)) << text;
+  }
+  EXPECT_EQ(ParseBytes("12X").error().kind, ErrorKind::kUsage);
+}
+
+TEST(Units, FiguresAreWrittenForPeople) {
+  EXPECT_EQ(FormatBytes(1023), "1023 B");
+  EXPECT_EQ(FormatBytes(1536), "1.5 KiB");
+  EXPECT_EQ(FormatBytes((1ULL << 20) - 1), "1.0 MiB");
+  EXPECT_EQ(FormatCount(0), "0");
+  EXPECT_EQ(FormatCount(999), "999");
+  EXPECT_EQ(FormatCount(1234567), "1,234,567");
+  EXPECT_EQ(FormatSeconds(0.00123), "1.2 ms");
+}
+
+}  // namespace
+}  // namespace slimgraph

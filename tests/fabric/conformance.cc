@@ -1,0 +1,180 @@
+#include "tests/fabric/conformance.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "slimgraph/launch/local_job.h"
+#include "slimgraph/launch/started_by.h"
+#include "tests/support/node_processes.h"
+
+namespace slimgraph {
+
+namespace {
+
+// mpiexec starts this very test again, whose body then finds that it is a node.
+int RunThisTestUnderMpiexec(NodeId nodes) {
+  const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
+  const std::string name = std::string(info->test_suite_name()) + "." + info->name();
+  const auto code = RunLocalJob(nodes, {"--gtest_filter=" + name});
+  if (!code) ADD_FAILURE() << code.error().message;
+  return code.value_or(4);
+}
+
+// Nodes that mpiexec has started cannot tell each their exit code when one of them was killed:
+// those that end well leave a mark here.
+constexpr const char* kSurvivorsVariable = "SLIMGRAPH_TEST_SURVIVORS";
+
+class SurvivorList {
+ public:
+  explicit SurvivorList(std::string path) : path_(std::move(path)) {}
+  const std::string& path() const { return path_; }
+  void Sign() const { std::ofstream(path_, std::ios::app) << 'x' << std::flush; }
+  std::size_t Count() const {
+    std::error_code none;
+    const auto bytes = std::filesystem::file_size(path_, none);
+    std::filesystem::remove(path_);
+    return none ? 0 : bytes;
+  }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace
+
+void FabricConformance::OnEveryNode(const Body& body, FabricOptions options, int limit_s) {
+  options.transport = transport();
+  SCOPED_TRACE(fmt::format("SLIMGRAPH_TEST_SEED={}", TestSeed()));
+  if (transport() != "mpi") {
+    ExpectNodesRun(
+        nodes(), [&](Job& job) { RunNode(job, body, options, true); }, limit_s);
+  } else if (StartedBy() == Starter::kPmi) {
+    auto job = Job::JoinFromEnvironment(PmiUse::kMpi);
+    ASSERT_TRUE(job) << job.error().message;
+    RunNode(**job, body, options, true);
+    ASSERT_TRUE((*job)->Leave(HasFailure() ? 1 : 0));
+  } else {
+    EXPECT_EQ(RunThisTestUnderMpiexec(nodes()), 0);
+  }
+}
+
+void FabricConformance::OnSurvivors(NodeId killed, const Body& body, int limit_s) {
+  const FabricOptions options{.transport = transport(), .network = "none", .endpoints = 1};
+  if (transport() != "mpi") {
+    const NodesEnd end = RunNodes(
+        nodes(), OnLoss::kReport, [&](Job& job) { RunNode(job, body, options, false); }, limit_s);
+    for (NodeId node = 0; node < nodes(); ++node) {
+      EXPECT_EQ(end.codes[node], node == killed ? 128 + SIGKILL : 0) << end.output;
+    }
+  } else if (StartedBy() == Starter::kPmi) {
+    auto job = Job::JoinFromEnvironment(PmiUse::kMpi, OnLoss::kReport);
+    ASSERT_TRUE(job) << job.error().message;
+    RunNode(**job, body, options, false);
+    if (!HasFailure()) SurvivorList(std::getenv(kSurvivorsVariable)).Sign();
+    std::fflush(nullptr);
+    ::_exit(HasFailure() ? 1 : 0);
+  } else {
+    SurvivorList survivors(::testing::TempDir() + fmt::format("survivors.{}", ::getpid()));
+    ::setenv(kSurvivorsVariable, survivors.path().c_str(), 1);
+    // hydra's proxy kills all its processes about every other time when one dies, whatever it is
+    // told; then nobody survives to be tested.
+    std::size_t count = 0;
+    for (int attempt = 0; attempt < 12 && count + 1 < nodes(); ++attempt) {
+      EXPECT_NE(RunThisTestUnderMpiexec(nodes()), 0);
+      count = survivors.Count();
+    }
+    EXPECT_EQ(count, nodes() - 1);
+  }
+}
+
+void FabricConformance::RunNode(Job& job, const Body& body, FabricOptions options, bool close) {
+  auto fabric = Fabric::Open(job, options);
+  ASSERT_TRUE(fabric) << fabric.error().message;
+  body(job, **fabric);
+  if (!close) return;
+  const Status closed = (*fabric)->Close();
+  EXPECT_TRUE(closed) << closed.error().message;
+}
+
+std::vector<Setting> AllSettings() {
+  std::vector<Setting> settings;
+  for (const char* transport : {"shm", "tcp", "mpi"}) {
+    for (const NodeId nodes : {1, 2, 4, 8}) settings.push_back({transport, nodes});
+  }
+  return settings;
+}
+
+std::vector<Setting> SettingsFrom2(NodeId most) {
+  auto settings = AllSettings();
+  std::erase_if(settings, [most](const Setting& s) { return s.nodes < 2 || s.nodes > most; });
+  return settings;
+}
+
+std::string NameOfSetting(const ::testing::TestParamInfo<Setting>& info) {
+  return fmt::format("{}{}", info.param.transport, info.param.nodes);
+}
+
+std::uint64_t TestSeed() {
+  static const std::uint64_t seed = [] {
+    if (const char* given = std::getenv("SLIMGRAPH_TEST_SEED")) {
+      return static_cast<std::uint64_t>(std::strtoull(given, nullptr, 10));
+    }
+    const std::uint64_t drawn = std::random_device{}();
+    ::setenv("SLIMGRAPH_TEST_SEED", std::to_string(drawn).c_str(), 1);  // for the nodes of mpi
+    return drawn;
+  }();
+  return seed;
+}
+
+std::vector<std::byte> Pattern(std::size_t bytes, std::uint64_t seed) {
+  std::vector<std::byte> pattern(bytes);
+  std::uint64_t state = seed * 0x9E3779B97F4A7C15 + 1;
+  for (std::byte& byte : pattern) {
+    state = state * 6364136223846793005 + 1442695040888963407;
+    byte = static_cast<std::byte>(state >> 56);
+  }
+  return pattern;
+}
+
+NodeId RightOf(const Job& job) { return (job.self() + 1) % job.nodes(); }
+
+MutableBytes AsBytes(std::vector<std::byte>& bytes) { return bytes; }
+
+std::vector<Completion> Complete(Endpoint& endpoint) {
+  std::vector<Completion> completions;
+  endpoint.Ring();
+  EXPECT_TRUE(
+      endpoint.WaitUntil([&] { return endpoint.outstanding() == 0; }, std::chrono::seconds(30)));
+  endpoint.Poll(completions);
+  return completions;
+}
+
+bool AwaitWord(Endpoint& endpoint, std::byte* address, std::uint64_t least) {
+  const std::atomic_ref<std::uint64_t> word(*reinterpret_cast<std::uint64_t*>(address));
+  for (int i = 0; i < 20'000; ++i) {
+    if (endpoint.WaitUntil([&] { return word.load() >= least; }, std::chrono::milliseconds(1))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void MeetServing(Job& job, Endpoint& endpoint) {
+  std::atomic<bool> met = false;
+  std::thread meeting([&] {
+    EXPECT_TRUE(job.Exchange(""));
+    met = true;
+    endpoint.Wake();
+  });
+  while (!endpoint.WaitUntil([&] { return met.load(); }, std::chrono::milliseconds(100))) {
+  }
+  meeting.join();
+}
+
+}  // namespace slimgraph

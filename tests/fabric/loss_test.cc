@@ -1,0 +1,85 @@
+// A node that dies: what was under way with it ends, nobody waits for it, and the others go on.
+#include <unistd.h>
+
+#include <csignal>
+
+#include "slimgraph/base/clock.h"
+#include "tests/fabric/conformance.h"
+
+namespace slimgraph {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+class FabricLoss : public FabricConformance {};
+INSTANTIATE_TEST_SUITE_P(All, FabricLoss, ::testing::ValuesIn(SettingsFrom2(4)), NameOfSetting);
+
+constexpr double kNoticedWithinS = 5;
+
+TEST_P(FabricLoss, OperationsOnADeadNodeEndInPeerLost) {
+  const NodeId victim = nodes() - 1;
+  OnSurvivors(victim, [=](Job& job, Fabric& fabric) {
+    constexpr std::size_t kBytes = 1 << 20;
+    const SharedRegion region = *fabric.Share(kBytes);
+    const SharedRegion meeting = *fabric.Share(8);  // the victim's last write may still come
+    Endpoint& endpoint = fabric.endpoint(0);
+    std::vector<std::byte> bytes(kBytes);
+    // The victim dies of its own hand in the middle of its traffic, and of that of the others.
+    if (job.self() == victim) {
+      for (int round = 0; round < 20; ++round) {
+        endpoint.Read(0, region.id, 0, bytes);
+        endpoint.Write(0, region.id, 0, bytes);
+        if (round < 19) {
+          ASSERT_EQ(endpoint.Flush(), Outcome::kOk);
+        } else {
+          endpoint.Ring();
+        }
+      }
+      ::kill(::getpid(), SIGKILL);
+    }
+    Outcome outcome = Outcome::kOk;
+    std::uint64_t last_good_ns = NowNs();
+    for (std::uint64_t round = 0; outcome == Outcome::kOk; ++round) {
+      last_good_ns = NowNs();
+      endpoint.Read(victim, region.id, 0, bytes);
+      endpoint.Write(victim, region.id, round % 1000, Bytes(bytes).first(3000));
+      endpoint.FetchAdd(victim, region.id, 8, 1, nullptr);
+      outcome = endpoint.Flush();
+    }
+    EXPECT_EQ(outcome, Outcome::kPeerLost) << OutcomeName(outcome);
+    EXPECT_LT(SecondsSince(last_good_ns), kNoticedWithinS);
+    // Later ones as well, at once.
+    const std::uint64_t start_ns = NowNs();
+    EXPECT_TRUE(endpoint.WaitUntil([&] { return !job.alive(victim); }, 5s));
+    endpoint.FetchAdd(victim, region.id, 8, 1, nullptr);
+    EXPECT_EQ(endpoint.Flush(), Outcome::kPeerLost);
+    endpoint.Send({victim, 0}, 1, Bytes(bytes).first(100));
+    // And the others are as reachable as ever.
+    for (NodeId node = 0; node < victim; ++node) {
+      endpoint.FetchAdd(node, meeting.id, 0, 1, nullptr);
+    }
+    EXPECT_EQ(endpoint.Flush(), Outcome::kOk);
+    EXPECT_LT(SecondsSince(start_ns), kNoticedWithinS);
+    // All survivors wait for each other, so that none takes the end of another for a second death.
+    EXPECT_TRUE(AwaitWord(endpoint, meeting.memory.data(), victim));
+  });
+}
+
+TEST_P(FabricLoss, AMessageToADeadNodeVanishes) {
+  const NodeId victim = nodes() - 1;
+  OnSurvivors(victim, [=](Job& job, Fabric& fabric) {
+    fabric.SetHandler(1, [](Endpoint&, const Message&) {});
+    ASSERT_TRUE(job.Exchange(""));
+    if (job.self() == victim) ::kill(::getpid(), SIGKILL);
+    Endpoint& endpoint = fabric.endpoint(0);
+    const std::vector<std::byte> body(kMaxMessageBytes);
+    // Far more than any buffer takes.
+    for (int i = 0; i < 300; ++i) endpoint.Send({victim, 0}, 1, body);
+    EXPECT_TRUE(endpoint.WaitUntil([&] { return !job.alive(victim) && endpoint.all_sent(); }, 5s));
+  });
+}
+
+}  // namespace
+
+}  // namespace slimgraph

@@ -1,0 +1,157 @@
+// Two-sided messages: whole, in order, none lost, also when the receiver is slow; and the word of
+// their being handled comes back.
+#include <cstring>
+#include <thread>
+
+#include "tests/fabric/conformance.h"
+
+namespace slimgraph {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+class FabricMessages : public FabricConformance {};
+INSTANTIATE_TEST_SUITE_P(All, FabricMessages, ::testing::ValuesIn(AllSettings()), NameOfSetting);
+
+constexpr HandlerId kNumbered = 3;
+constexpr HandlerId kEcho = 4;
+
+// A body that names its number, and whose size and bytes follow from it.
+std::vector<std::byte> NumberedBody(std::uint32_t number, NodeId from) {
+  constexpr std::size_t kSizes[] = {4, 5, 64, 700, 9000, kMaxMessageBytes};
+  auto body = Pattern(kSizes[number % std::size(kSizes)], number * 64 + from);
+  std::memcpy(body.data(), &number, sizeof number);
+  return body;
+}
+
+// Counts what comes from each endpoint, and checks it.
+struct Receiver {
+  explicit Receiver(Fabric& fabric) {
+    fabric.SetHandler(kNumbered, [this](Endpoint&, const Message& message) {
+      std::uint32_t number;
+      std::memcpy(&number, message.body.data(), sizeof number);
+      EXPECT_EQ(number, next[message.from.node]++) << "from node " << message.from.node;
+      const auto wanted = NumberedBody(number, message.from.node);
+      EXPECT_TRUE(
+          std::equal(message.body.begin(), message.body.end(), wanted.begin(), wanted.end()));
+    });
+  }
+  bool Has(std::uint32_t of_each) const {
+    return std::all_of(next.begin(), next.end(), [=](auto n) { return n == of_each; });
+  }
+  std::vector<std::uint32_t> next = std::vector<std::uint32_t>(kMaxNodes);
+};
+
+TEST_P(FabricMessages, FromAllToAllInOrderAndWhole) {
+  OnEveryNode([](Job& job, Fabric& fabric) {
+    constexpr std::uint32_t kMessages = 300;
+    Receiver receiver(fabric);
+    receiver.next.resize(job.nodes());
+    ASSERT_TRUE(job.Exchange(""));
+    Endpoint& endpoint = fabric.endpoint(0);
+    std::vector<Completion> none;
+    for (std::uint32_t number = 0; number < kMessages; ++number) {
+      const auto body = NumberedBody(number, job.self());
+      for (NodeId to = 0; to < job.nodes(); ++to) endpoint.Send({to, 0}, kNumbered, body);
+      endpoint.Poll(none);
+    }
+    EXPECT_TRUE(endpoint.WaitUntil([&] { return receiver.Has(kMessages); }, 30s));
+    MeetServing(job, endpoint);
+  });
+}
+
+TEST_P(FabricMessages, ASleepingReceiverLosesNothing) {
+  OnEveryNode([](Job& job, Fabric& fabric) {
+    constexpr std::uint32_t kMessages = 600;  // 4 MiB from each node
+    Receiver receiver(fabric);
+    ASSERT_TRUE(job.Exchange(""));
+    Endpoint& endpoint = fabric.endpoint(0);
+    receiver.next.resize(job.nodes());
+    receiver.next[0] = kMessages;
+    if (job.self() != 0) {
+      for (std::uint32_t number = 0; number < kMessages; ++number) {
+        endpoint.Send({0, 0}, kNumbered, NumberedBody(number, job.self()));
+      }
+    }
+    ASSERT_TRUE(job.Exchange(""));  // node 0 has looked at nothing so far
+    // And goes on so for longer than any time after which silence is taken for death.
+    if (job.self() == 0 && job.nodes() == 2) std::this_thread::sleep_for(4s);
+    if (job.self() == 0) {
+      EXPECT_TRUE(endpoint.WaitUntil([&] { return receiver.Has(kMessages); }, 30s));
+    }
+    MeetServing(job, endpoint);
+  });
+}
+
+TEST_P(FabricMessages, AreAnsweredByAHandler) {
+  OnEveryNode([](Job& job, Fabric& fabric) {
+    std::uint32_t answers = 0;
+    fabric.SetHandler(kEcho, [](Endpoint& endpoint, const Message& message) {
+      endpoint.Send(message.from, kNumbered, message.body);
+    });
+    fabric.SetHandler(kNumbered, [&](Endpoint&, const Message&) { ++answers; });
+    ASSERT_TRUE(job.Exchange(""));
+    Endpoint& endpoint = fabric.endpoint(0);
+    for (std::uint32_t i = 0; i < 50; ++i) {
+      endpoint.Send({RightOf(job), 0}, kEcho, NumberedBody(i, job.self()));
+      EXPECT_TRUE(endpoint.WaitUntil([&] { return answers == i + 1; }, 10s));
+    }
+    MeetServing(job, endpoint);
+    EXPECT_EQ(answers, 50u);
+  });
+}
+
+TEST_P(FabricMessages, AreAcknowledgedWithoutBeingAnswered) {
+  OnEveryNode([](Job& job, Fabric& fabric) {
+    fabric.SetHandler(kNumbered, [](Endpoint&, const Message&) {});
+    ASSERT_TRUE(job.Exchange(""));
+    Endpoint& endpoint = fabric.endpoint(0);
+    const EndpointAddress to{RightOf(job), 0};
+    for (std::uint32_t i = 0; i < 200; ++i) endpoint.Send(to, kNumbered, {});
+    EXPECT_TRUE(endpoint.WaitUntil([&] { return endpoint.acknowledged(to) >= 128; }, 20s));
+    EXPECT_LE(endpoint.acknowledged(to), 200u);
+    MeetServing(job, endpoint);
+  });
+}
+
+// Every endpoint has a thread of its own, and all of them talk and read at the same time.
+TEST_P(FabricMessages, EndpointsOfOneNodeDoNotDisturbEachOther) {
+  FabricOptions options;
+  options.endpoints = 3;
+  OnEveryNode(
+      [](Job& job, Fabric& fabric) {
+        constexpr int kRounds = 40;
+        const SharedRegion region = *fabric.Share(1 << 16);
+        std::vector<std::atomic<int>> handled(fabric.endpoints());
+        fabric.SetHandler(kNumbered, [&](Endpoint& endpoint, const Message& message) {
+          EXPECT_EQ(message.from.endpoint, endpoint.address().endpoint);
+          ++handled[endpoint.address().endpoint];
+        });
+        ASSERT_TRUE(job.Exchange(""));
+        const auto work = [&](std::uint32_t index) {
+          Endpoint& endpoint = fabric.endpoint(index);
+          std::vector<std::byte> bytes(3000);
+          for (int round = 0; round < kRounds; ++round) {
+            endpoint.Send({RightOf(job), index}, kNumbered, Bytes(bytes).first(100));
+            endpoint.Read(RightOf(job), region.id, index * 4096, bytes);
+            endpoint.FetchAdd(RightOf(job), region.id, 60'000, 1, nullptr);
+            EXPECT_EQ(endpoint.Flush(), Outcome::kOk);
+          }
+          EXPECT_TRUE(endpoint.WaitUntil([&] { return handled[index] == kRounds; }, 30s));
+        };
+        std::vector<std::thread> threads;
+        for (std::uint32_t i = 0; i < fabric.endpoints(); ++i) threads.emplace_back(work, i);
+        for (std::thread& thread : threads) thread.join();
+        ASSERT_TRUE(job.Exchange(""));
+        std::uint64_t total = 0;
+        fabric.endpoint(0).FetchAdd(RightOf(job), region.id, 60'000, 0, &total);
+        EXPECT_EQ(fabric.endpoint(0).Flush(), Outcome::kOk);
+        EXPECT_EQ(total, std::uint64_t{kRounds} * fabric.endpoints());
+      },
+      options);
+}
+
+}  // namespace
+
+}  // namespace slimgraph

@@ -1,0 +1,122 @@
+// Jobs of several processes on this machine: that they form, exchange, and hear of losses.
+#include "slimgraph/launch/job.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <thread>
+
+#include "slimgraph/launch/sockets.h"
+#include "tests/support/node_processes.h"
+
+namespace slimgraph {
+namespace {
+
+// Waits until `node` is known to be lost.
+void AwaitLoss(const Job& job, NodeId node) {
+  for (int tries = 0; tries < 10'000 && job.alive(node); ++tries) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_FALSE(job.alive(node));
+}
+
+TEST(Job, AloneNeedsNobody) {
+  const auto job = Job::Alone();
+  EXPECT_EQ(job->nodes(), 1U);
+  EXPECT_EQ(*job->Exchange("me"), std::vector<std::string>{"me"});
+  EXPECT_TRUE(job->alive(0));
+  EXPECT_TRUE(job->Leave(0));
+}
+
+TEST(Job, ExchangesInOrderOfNodeWhateverTheSize) {
+  for (const NodeId nodes : {1U, 2U, 5U, 16U}) {
+    ExpectNodesRun(nodes, [](Job& job) {
+      for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{300'000}}) {
+        const auto all = job.Exchange(std::string(size, static_cast<char>('a' + job.self())));
+        ASSERT_TRUE(all);
+        ASSERT_EQ(all->size(), job.nodes());
+        for (NodeId node = 0; node < job.nodes(); ++node) {
+          EXPECT_EQ((*all)[node], std::string(size, static_cast<char>('a' + node)));
+        }
+      }
+      EXPECT_TRUE(job.one_host());
+      EXPECT_EQ(job.address(job.self()), "127.0.0.1");
+    });
+  }
+}
+
+TEST(Job, AllHearOfADeath) {
+  const NodesEnd end = RunNodes(4, OnLoss::kReport, [](Job& job) {
+    std::atomic<int> heard{-1};
+    const LossWatch watch = job.WatchLoss([&](NodeId node) { heard = static_cast<int>(node); });
+    ASSERT_TRUE(job.Exchange(""));
+    if (job.self() == 2) std::raise(SIGKILL);
+    AwaitLoss(job, 2);
+    EXPECT_NE(job.loss().find("died"), std::string::npos) << job.loss();
+    while (heard != 2) std::this_thread::yield();
+    EXPECT_TRUE(job.alive(3));
+    EXPECT_FALSE(job.Exchange(""));
+  });
+  EXPECT_EQ(end.codes, (std::vector<int>{0, 0, 128 + SIGKILL, 0})) << end.output;
+}
+
+TEST(Job, EndsEverywhereWithTheWordsOfTheNodeThatGivesUp) {
+  for (const NodeId failing : {0U, 2U}) {
+    const NodesEnd end = RunNodes(3, OnLoss::kEndJob, [&](Job& job) {
+      ASSERT_TRUE(job.Exchange(""));
+      if (job.self() == failing) job.Fail({ErrorKind::kInput, "the disk is on fire"});
+      while (true) ::pause();
+    });
+    EXPECT_EQ(end.codes, (std::vector<int>{3, 3, 3})) << end.output;
+    EXPECT_EQ(end.output, fmt::format("slimgraph: node {}: the disk is on fire\n", failing));
+  }
+}
+
+TEST(Job, ADeathIsNotBlamedOnTheNodeThatItMakesFail) {
+  const NodesEnd end = RunNodes(3, OnLoss::kEndJob, [](Job& job) {
+    ASSERT_TRUE(job.Exchange(""));
+    if (job.self() == 1) job.Fail({ErrorKind::kEnvironment, "cannot reach node 2"});
+    if (job.self() == 2) std::raise(SIGKILL);
+    while (true) ::pause();
+  });
+  EXPECT_EQ(end.codes, (std::vector<int>{4, 4, 128 + SIGKILL})) << end.output;
+  EXPECT_EQ(end.output.find("slimgraph: node 2: died"), 0U) << end.output;
+}
+
+TEST(Job, TheDeathOfTheHubEndsItToo) {
+  const NodesEnd end = RunNodes(3, OnLoss::kEndJob, [](Job& job) {
+    ASSERT_TRUE(job.Exchange(""));
+    if (job.self() == 0) std::raise(SIGKILL);
+    while (true) ::pause();
+  });
+  EXPECT_EQ(end.codes, (std::vector<int>{128 + SIGKILL, 4, 4})) << end.output;
+  EXPECT_EQ(end.output.find("slimgraph: node 0: died"), 0U) << end.output;
+  EXPECT_EQ(std::count(end.output.begin(), end.output.end(), '\n'), 1) << end.output;
+}
+
+TEST(Job, StrangersAreTurnedAway) {
+  auto listener = ListenOnAnyPort("127.0.0.1");
+  ASSERT_TRUE(listener);
+  const std::string hub = fmt::format("127.0.0.1:{}", PortOf(listener->get()));
+  std::thread stranger([&] {
+    auto refused =
+        Job::Join({.self = 1, .nodes = 2, .hub_address = hub, .secret = "guess"}, OnLoss::kReport);
+    EXPECT_FALSE(refused);
+    EXPECT_NE(refused.error().message.find("did not let this node in"), std::string::npos);
+    auto friendly =
+        Job::Join({.self = 1, .nodes = 2, .hub_address = hub, .secret = "right"}, OnLoss::kReport);
+    ASSERT_TRUE(friendly);
+    EXPECT_TRUE((*friendly)->Leave(0));
+  });
+  JobPlace place{.self = 0, .nodes = 2, .secret = "right"};
+  place.listener = std::move(*listener);
+  auto job = Job::Join(std::move(place), OnLoss::kReport);
+  ASSERT_TRUE(job);
+  EXPECT_TRUE((*job)->Leave(0));
+  stranger.join();
+}
+
+}  // namespace
+}  // namespace slimgraph

@@ -1,0 +1,78 @@
+// Runs the `slimgraph` command as a person would, for tests of what it says and how it ends.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "slimgraph/base/unique_fd.h"
+
+namespace slimgraph {
+
+struct CommandEnd {
+  int code = -1;  // exit code, or 128 + signal
+  std::string out;
+  std::string err;
+  double seconds = 0;
+};
+
+// The built command, under test; from TEST_SLIMGRAPH_COMMAND, as tests/run and make set it.
+std::string CommandPath();
+
+// A command that runs beside the test, in a process group of its own.
+class RunningCommand {
+ public:
+  // `words` is the whole command line; `variables` are NAME=value.
+  explicit RunningCommand(std::vector<std::string> words,
+                          const std::vector<std::string>& variables = {});
+  ~RunningCommand();
+  RunningCommand(const RunningCommand&) = delete;
+  RunningCommand& operator=(const RunningCommand&) = delete;
+
+  pid_t pid() const { return pid_; }
+
+  // The process of node `number`, once it is there.
+  std::optional<pid_t> NodeProcess(int number) const;
+  // All processes of the job, the command's own among them, that are not zombies of others.
+  std::vector<pid_t> Processes() const;
+
+  // Waits until it has written `text` to standard error; false when it has not within 20 s.
+  bool AwaitError(const std::string& text) const;
+
+  // Waits for its end; kills it after `limit`, which shows as code 137.
+  CommandEnd Wait(std::chrono::seconds limit = std::chrono::seconds(30));
+
+ private:
+  pid_t pid_ = -1;
+  std::string mark_;
+  std::string out_path_;
+  std::string err_path_;
+  std::chrono::steady_clock::time_point start_;
+};
+
+// `slimgraph` with these words.
+CommandEnd RunSlimgraph(std::vector<std::string> words,
+                        const std::vector<std::string>& variables = {});
+
+// A directory that is gone with the object.
+class ScratchDirectory {
+ public:
+  ScratchDirectory();
+  ~ScratchDirectory();
+  ScratchDirectory(const ScratchDirectory&) = delete;
+  ScratchDirectory& operator=(const ScratchDirectory&) = delete;
+
+  std::string File(const std::string& name) const { return path_ + "/" + name; }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+std::string ReadText(const std::string& path);
+void WriteText(const std::string& path, const std::string& text);
+
+}  // namespace slimgraph
