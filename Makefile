@@ -53,7 +53,7 @@ LDLIBS   := -lfmt -lxxhash -lzstd -lz -lhwy -lhwy_contrib -lnuma -ldl
 
 # ---- sources: a new file needs no line here ----------------------------------------------------
 LIB_SOURCES := $(wildcard slimgraph/*/*.cc slimgraph/*/internal/*.cc \
-                 dgemini/*.cc dkudu/*.cc txnlayer/*.cc)
+                 dgemini/*.cc dkudu/*.cc dkudu/*/*.cc txnlayer/*.cc)
 APP_SOURCES := $(wildcard apps/*.cc apps/*/*.cc)
 TEST_NAMES  := $(sort $(foreach d,$(wildcard tests/*/*_test.cc),$(notdir $(patsubst %/,%,$(dir $(d))))))
 BENCHES     := $(patsubst tests/bench/%.cc,%,$(wildcard tests/bench/*.cc))
