@@ -117,7 +117,12 @@ $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(LIBRARY)
 FUZZ_SECONDS ?= 5
 FUZZED := $(call objects,$(wildcard slimgraph/base/*.cc slimgraph/graph/*.cc slimgraph/graph/internal/*.cc))
 
-$(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(FUZZED)
+# As a library, from which a fuzzer takes what it needs: no fabric, no jobs.
+$(BUILD)/libfuzzed.a: $(FUZZED)
+	@rm -f $@
+	@ar rcs $@ $^
+
+$(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/libfuzzed.a
 	@mkdir -p $(@D)
 	@echo "  LINK $@"
 	@$(CXX) $(CXXFLAGS) -fsanitize=fuzzer $^ $(LDLIBS) -o $@

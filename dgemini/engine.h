@@ -151,9 +151,9 @@ class Engine {
   Endpoint& endpoint_;
   ThreadTeam team_;
   ListLoop loop_;
-  std::vector<std::vector<VertexId>> found_;    // by thread: activated by pushes
-  std::vector<std::vector<std::byte>> boxes_;   // by node: what will be sent
-  std::vector<std::size_t> filled_;             // by node: bytes of its box
+  std::vector<std::vector<VertexId>> found_;   // by thread: activated by pushes
+  std::vector<std::vector<std::byte>> boxes_;  // by node: what will be sent
+  std::vector<std::size_t> filled_;            // by node: bytes of its box
   std::vector<VertexId> arrived_;
   std::uint64_t steps_ = 0;
   std::uint64_t pulls_ = 0;

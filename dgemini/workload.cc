@@ -29,8 +29,9 @@ Result<std::unique_ptr<Workload>> Workload::Load(
   work->in_ = file.directed() ? Direction::kIn : Direction::kOut;
   work->weight_bytes_ = needs.weights ? WeightBytes(file.weight_type()) : 0;
   if (needs.pull_in && !file.has(work->in_)) {
-    return InputError("{} has no incoming lists: use --mode push, or convert it without --no-reverse",
-                      file.path());
+    return InputError(
+        "{} has no incoming lists: use --mode push, or convert it without --no-reverse",
+        file.path());
   }
   SLIM_ASSIGN(ChunkPartition partition,
               ChunkPartition::Balance(file, Direction::kOut, nodes, SocketCount(),
