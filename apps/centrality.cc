@@ -21,7 +21,8 @@ Result<std::vector<VertexId>> RandomSources(const SlimFile& file, std::uint64_t 
     std::array<EdgeOffset, 2> bounds{};
     for (std::uint64_t i = 0; i < kTries && bounds[0] == bounds[1]; ++i) {
       v = static_cast<VertexId>(random() % file.vertices());
-      SLIM_TRY(file.ReadElements(file.offsets(Direction::kOut), v, std::span<EdgeOffset>(bounds), 1));
+      SLIM_TRY(
+          file.ReadElements(file.offsets(Direction::kOut), v, std::span<EdgeOffset>(bounds), 1));
     }
     sources.push_back(v);
   }

@@ -8,10 +8,9 @@
 namespace slimgraph {
 
 std::vector<Command> AllCommands() {
-  return {GenCommand(),        ConvertCommand(),    InfoCommand(),
-          ScanCommand(),       BfsCommand(),        SsspCommand(),
-          PageRankCommand(),   ComponentsCommand(), CentralityCommand(),
-          DoctorCommand(),     BenchFabricCommand()};
+  return {GenCommand(),        ConvertCommand(), InfoCommand(),       ScanCommand(),
+          BfsCommand(),        SsspCommand(),    PageRankCommand(),   ComponentsCommand(),
+          CentralityCommand(), DoctorCommand(),  BenchFabricCommand()};
 }
 
 }  // namespace slimgraph

@@ -10,8 +10,7 @@
 namespace slimgraph {
 namespace {
 
-Status WriteOutput(AtomicFile& file, const OriginalIds& ids,
-                   const VertexApplication& application) {
+Status WriteOutput(AtomicFile& file, const OriginalIds& ids, const VertexApplication& application) {
   constexpr std::size_t kPieceBytes = 1 << 20;
   std::uint64_t written = 0;
   std::string text;
@@ -42,8 +41,8 @@ Status Measure(Run& run, const VertexOptions& options, Engine* engine,
     const std::uint64_t start_ns = NowNs();
     if (engine != nullptr) SLIM_TRY(application.Compute(*engine));
     const Traffic traffic = cluster.fabric().traffic();
-    SLIM_ASSIGN(const double slowest, cluster.all().AllMax(
-                                          engine != nullptr ? SecondsSince(start_ns) : 0.0));
+    SLIM_ASSIGN(const double slowest,
+                cluster.all().AllMax(engine != nullptr ? SecondsSince(start_ns) : 0.0));
     seconds.push_back(slowest);
     run.run_traffic = traffic;
   }
@@ -106,8 +105,8 @@ Result<VertexId> FindVertex(const OriginalIds& ids, std::uint64_t id, const char
   if (const auto v = ids.Find(id)) return *v;
   if (ids.count() == 0) return InputError("{} {}: the graph has no vertices", what, id);
   if (ids.contiguous()) {
-    return InputError("{} {} is out of range: the graph has vertices {}..{}", what, id,
-                      ids.first(), ids[ids.count() - 1]);
+    return InputError("{} {} is out of range: the graph has vertices {}..{}", what, id, ids.first(),
+                      ids[ids.count() - 1]);
   }
   return InputError("{} {} is no vertex of the graph, which has {} from {} to {}", what, id,
                     FormatCount(ids.count()), ids.first(), ids[ids.count() - 1]);
@@ -146,8 +145,7 @@ Status RunVertexApplication(Run& run, const VertexOptions& options,
   const Topology& topology = cluster.topology();
   run.text += fmt::format("in {} on {} node{}, {} of them only hold memory\n",
                           FormatSeconds(run.run_s), topology.nodes(),
-                          topology.nodes() == 1 ? "" : "s",
-                          topology.nodes() - topology.compute());
+                          topology.nodes() == 1 ? "" : "s", topology.nodes() - topology.compute());
   if (engine && (options.verify || !options.output.empty())) {
     SLIM_TRY(application.Gather(*engine));
   }

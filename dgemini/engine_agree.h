@@ -5,10 +5,10 @@
 
 namespace slimgraph {
 
-template <typename Visit>
-Status Engine::ForEachList(Visit visit) {
+template <typename Wants, typename Visit>
+Status Engine::ForEachList(Wants wants, Visit visit) {
   return loop_.Dense(
-      Direction::kOut, [](VertexId) { return true; },
+      Direction::kOut, wants,
       [&](std::uint32_t, VertexId u, const Neighbours& list) {
         visit(u, list);
         return false;
@@ -57,8 +57,8 @@ Status Engine::Agree(Step& step) {
     exchange_.Begin(consume);
     for (std::size_t word = 0; word < met.size(); ++word) {
       for (std::uint64_t bits = met[word]; bits != 0; bits &= bits - 1) {
-        const auto v = static_cast<VertexId>(word * 64) +
-                       static_cast<VertexId>(std::countr_zero(bits));
+        const auto v =
+            static_cast<VertexId>(word * 64) + static_cast<VertexId>(std::countr_zero(bits));
         const NodeId owner = work_.worker(v);
         const Value now = step.Signal(v);
         if (owner == exchange_.self() || now == told[v]) continue;

@@ -43,9 +43,9 @@ Status Engine::PullStep(Frontier& in, Step& step, Frontier& out) {
 template <typename Step>
 Status Engine::Collect(Frontier& from, std::span<const VertexId> at, Step& step) {
   if (exchange_.peers() > 0) SLIM_TRY(Broadcast(from, step, Direction::kOut));
-  return loop_.Sparse(
-      Direction::kOut, at,
-      [&](std::uint32_t, VertexId v, const Neighbours& list) { step.Pull(v, list); });
+  return loop_.Sparse(Direction::kOut, at, [&](std::uint32_t, VertexId v, const Neighbours& list) {
+    step.Pull(v, list);
+  });
 }
 
 // The others' bits join the frontier's bitmap.

@@ -4,8 +4,8 @@
 #pragma once
 
 #include <array>
-#include <cstring>
 #include <cstddef>
+#include <cstring>
 #include <functional>
 #include <span>
 #include <vector>
@@ -38,7 +38,8 @@ class Exchange {
   void Begin(Consume consume);
   // `body` starts with a Header, which is filled in here.
   Status Send(NodeId to, MutableBytes body);
-  // values[i] becomes the combination of what all nodes gave, in order of node: the same everywhere.
+  // values[i] becomes the combination of what all nodes gave, in order of node: the same
+  // everywhere.
   template <typename T, std::size_t N, typename Combine = std::plus<T>>
   Status End(std::span<T, N> values, Combine combine = {});
   // An exchange of nothing but such values.
@@ -73,7 +74,7 @@ class Exchange {
   NodeId last_seen_ = 0;
   Consume consume_;
   std::vector<ValueBytes> theirs_;  // by node
-  std::vector<Early> early_;      // of exchanges that have not begun here
+  std::vector<Early> early_;        // of exchanges that have not begun here
   std::uint64_t waited_ns_ = 0;
 };
 

@@ -54,8 +54,8 @@ class ListLoop {
   void OwnBlock(const Workload::Block& block, Direction direction, Wants wants, Visit visit,
                 Sink sink) const;
   template <typename Wants, typename Visit, typename Sink, typename Arrive>
-  Status RemoteBlock(Reader& reader, const Workload::Block& block, Direction direction,
-                     Wants wants, Visit visit, Sink sink, Arrive arrive);
+  Status RemoteBlock(Reader& reader, const Workload::Block& block, Direction direction, Wants wants,
+                     Visit visit, Sink sink, Arrive arrive);
   template <typename Wants, typename Visit, typename Sink>
   Status DenseOnThread(std::uint32_t thread, Direction direction, Wants wants, Visit visit,
                        Sink sink);
@@ -80,8 +80,7 @@ Status ListLoop::Dense(Direction direction, Wants wants, Visit visit, Sink sink)
   next_remote_ = 0;
   team_.Run([&](std::uint32_t t) {
     readers_[t]->status = DenseOnThread(
-        t, direction, wants,
-        [&](VertexId v, const Neighbours& list) { return visit(t, v, list); },
+        t, direction, wants, [&](VertexId v, const Neighbours& list) { return visit(t, v, list); },
         [&](std::size_t word, std::uint64_t bits) { sink(t, word, bits); });
   });
   return FirstFailure();
@@ -92,8 +91,7 @@ Status ListLoop::Sparse(Direction direction, std::span<const VertexId> vertices,
   next_own_ = 0;
   const auto on_thread = [&](std::uint32_t t) {
     readers_[t]->status = SparseOnThread(
-        t, direction, vertices,
-        [&](VertexId v, const Neighbours& list) { visit(t, v, list); });
+        t, direction, vertices, [&](VertexId v, const Neighbours& list) { visit(t, v, list); });
   };
   if (vertices.size() < kSerialLists) {
     on_thread(0);
@@ -104,8 +102,8 @@ Status ListLoop::Sparse(Direction direction, std::span<const VertexId> vertices,
 }
 
 template <typename Wants, typename Visit, typename Sink>
-void ListLoop::OwnBlock(const Workload::Block& block, Direction direction, Wants wants,
-                        Visit visit, Sink sink) const {
+void ListLoop::OwnBlock(const Workload::Block& block, Direction direction, Wants wants, Visit visit,
+                        Sink sink) const {
   const Workload::Segment& segment = work_.segments()[block.segment];
   const ListSpans& own = *segment.own[static_cast<int>(direction)];
   const std::size_t weight_bytes = work_.weight_bytes();
@@ -172,12 +170,9 @@ Status ListLoop::DenseOnThread(std::uint32_t thread, Direction direction, Wants 
   const auto& remote = work_.remote_blocks();
   Reader& reader = *readers_[thread];
   std::uint32_t filling = 0;  // the segment whose pending lists grow
-  VertexId base = 0;
   const auto arrive = [&](const DelegatedLists& lists, VertexId i, const Neighbours& list) {
-    for (const Workload::Segment& segment : work_.segments()) {
-      if (segment.remote[static_cast<int>(direction)] == &lists) base = segment.first;
-    }
-    if (visit(base + i, list)) sink((base + i) / 64, std::uint64_t{1} << ((base + i) % 64));
+    const VertexId v = lists.place().first + i;
+    if (visit(v, list)) sink(v / 64, std::uint64_t{1} << (v % 64));
   };
   bool more_remote = !remote.empty();
   bool more_own = true;
@@ -210,9 +205,7 @@ Status ListLoop::SparseOnThread(std::uint32_t thread, Direction direction,
   const int d = static_cast<int>(direction);
   const std::size_t weight_bytes = work_.weight_bytes();
   const auto arrive = [&](const DelegatedLists& lists, VertexId i, const Neighbours& list) {
-    for (const Workload::Segment& segment : work_.segments()) {
-      if (segment.remote[d] == &lists) return visit(segment.first + i, list);
-    }
+    visit(lists.place().first + i, list);
   };
   for (;;) {
     const std::size_t first = next_own_.fetch_add(kPiece, std::memory_order_relaxed);

@@ -111,9 +111,8 @@ std::vector<double> Centrality(const Csr& graph, std::span<const VertexId> sourc
       for_edges_down(u, [&](VertexId v) { paths[v] += paths[u]; });
     }
     for (auto u = order.rbegin(); u != order.rend(); ++u) {
-      for_edges_down(*u, [&](VertexId v) {
-        dependency[*u] += paths[*u] / paths[v] * (1 + dependency[v]);
-      });
+      for_edges_down(
+          *u, [&](VertexId v) { dependency[*u] += paths[*u] / paths[v] * (1 + dependency[v]); });
       if (*u != source) score[*u] += dependency[*u];
     }
   }

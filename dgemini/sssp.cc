@@ -76,7 +76,8 @@ Result<VertexArray<Distance>> Sssp(Engine& engine, VertexId source, Distance del
     for (const VertexId v : far.list()) {
       if (distance[v] >= step.limit) nearest = std::min(nearest, static_cast<double>(distance[v]));
     }
-    SLIM_TRY(engine.Reduce(std::span(&nearest, 1), [](double a, double b) { return std::min(a, b); }));
+    SLIM_TRY(
+        engine.Reduce(std::span(&nearest, 1), [](double a, double b) { return std::min(a, b); }));
     if (nearest == INFINITY) return distance;
     const Distance done = step.limit;
     step.limit = std::max(done, static_cast<Distance>(nearest)) + delta;

@@ -9,7 +9,8 @@ namespace {
 constexpr std::uint64_t kSpinNs = 10'000;
 constexpr std::uint64_t kSleepNs = 1'000'000'000;
 
-// Returns the word when it is no longer `old_value`: soon awake for short gaps, asleep in long ones.
+// Returns the word when it is no longer `old_value`: soon awake for short gaps, asleep in long
+// ones.
 std::uint32_t AwaitChange(const std::atomic<std::uint32_t>& word, std::uint32_t old_value) {
   const std::uint64_t start_ns = NowNs();
   while (true) {

@@ -29,8 +29,9 @@ Result<std::unique_ptr<Workload>> Workload::Load(
   work->in_ = file.directed() ? Direction::kIn : Direction::kOut;
   work->weight_bytes_ = needs.weights ? WeightBytes(file.weight_type()) : 0;
   if (needs.pull_in && !file.has(work->in_)) {
-    return InputError("{} has no incoming lists: use --mode push, or convert it without --no-reverse",
-                      file.path());
+    return InputError(
+        "{} has no incoming lists: use --mode push, or convert it without --no-reverse",
+        file.path());
   }
   SLIM_ASSIGN(ChunkPartition partition,
               ChunkPartition::Balance(file, Direction::kOut, nodes, SocketCount(),
@@ -110,10 +111,10 @@ Status Workload::Delegate(Cluster& cluster, const WorkloadNeeds& needs) {
           continue;
         }
         SLIM_ASSIGN(auto lists,
-                    DelegatedLists::Make(
-                        fabric, fabric.endpoint(0),
-                        {node, part.count, graph_->regions(direction, socket), weight_bytes_},
-                        needs.cache.level, *room_, budget >= remote_bytes));
+                    DelegatedLists::Make(fabric, fabric.endpoint(0),
+                                         {node, part.first, part.count,
+                                          graph_->regions(direction, socket), weight_bytes_},
+                                         needs.cache.level, *room_, budget >= remote_bytes));
         segment.remote[d] = lists.get();
         delegated_.push_back(std::move(lists));
       }

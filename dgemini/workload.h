@@ -27,7 +27,7 @@ class Workload {
   struct Segment {
     VertexId first = 0;
     VertexId count = 0;
-    const ListSpans* own[2] = {nullptr, nullptr};     // in this node's memory
+    const ListSpans* own[2] = {nullptr, nullptr};    // in this node's memory
     DelegatedLists* remote[2] = {nullptr, nullptr};  // or in a memory node's
     VertexId end() const { return first + count; }
     bool is_own() const { return own[0] != nullptr; }

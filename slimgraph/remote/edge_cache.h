@@ -39,9 +39,7 @@ class EdgeCache {
                                 CacheRoom& room, bool whole);
 
   bool whole() const { return whole_; }
-  bool Has(VertexId group) const {
-    return states_[group].load(std::memory_order_acquire) == kHere;
-  }
+  bool Has(VertexId group) const { return states_[group].load(std::memory_order_acquire) == kHere; }
   // True: the caller reads the group's lists into ids() and weights(), then calls Settle.
   bool Claim(VertexId group, EdgeOffset arcs);
   void Settle(VertexId group) { states_[group].store(kHere, std::memory_order_release); }
@@ -49,7 +47,8 @@ class EdgeCache {
   VertexId* ids() const { return ids_.as<VertexId>().data(); }
   std::byte* weights() const { return weights_.data(); }
   Neighbours List(EdgeOffset begin, EdgeOffset length) const {
-    return {{ids() + begin, length}, weight_bytes_ == 0 ? nullptr : weights() + begin * weight_bytes_};
+    return {{ids() + begin, length},
+            weight_bytes_ == 0 ? nullptr : weights() + begin * weight_bytes_};
   }
 
  private:

@@ -85,8 +85,8 @@ void ListReader::TakeOffsets(Batch& batch) {
     batch.items[i] = {v, 0, 0, nullptr, nullptr};
     if (!batch.lists->MayHaveList(v)) continue;
     while (batch.ranges[at].end < EdgeOffset{v} + 2) ++at;
-    const EdgeOffset* const offset = &batch.offsets[batch.ranges[at].buffer + v -
-                                                    batch.ranges[at].begin];
+    const EdgeOffset* const offset =
+        &batch.offsets[batch.ranges[at].buffer + v - batch.ranges[at].begin];
     batch.items[i].begin = offset[0];
     batch.items[i].length = offset[1] - offset[0];
   }
@@ -167,8 +167,8 @@ void ListReader::AskForLists(Batch& batch) {
     const EdgeOffset arcs = range.end - range.begin;
     const bool last = &range == &batch.ranges.back();
     EdgeCache* const cache = batch.lists->cache();
-    VertexId* const ids = range.cached ? cache->ids() + range.begin
-                                       : batch.ids.data() + range.buffer;
+    VertexId* const ids =
+        range.cached ? cache->ids() + range.begin : batch.ids.data() + range.buffer;
     endpoint_.Read(place.node, place.regions.neighbours, range.begin * sizeof(VertexId),
                    std::as_writable_bytes(std::span(ids, arcs)), TagOf(batch),
                    last && weight_bytes == 0 ? Signal::kYes : Signal::kNo);
@@ -176,8 +176,7 @@ void ListReader::AskForLists(Batch& batch) {
     std::byte* const weights = range.cached ? cache->weights() + range.begin * weight_bytes
                                             : batch.weights.data() + range.buffer * weight_bytes;
     endpoint_.Read(place.node, place.regions.weights, range.begin * weight_bytes,
-                   {weights, arcs * weight_bytes}, TagOf(batch),
-                   last ? Signal::kYes : Signal::kNo);
+                   {weights, arcs * weight_bytes}, TagOf(batch), last ? Signal::kYes : Signal::kNo);
   }
   endpoint_.Ring();
 }

@@ -27,8 +27,7 @@ struct World {
     const char* const said = std::getenv("SLIMGRAPH_TEST_SEED");
     seed = said != nullptr ? std::strtoull(said, nullptr, 10) : std::random_device{}();
     std::cout << "SLIMGRAPH_TEST_SEED=" << seed << std::endl;
-    std::string name =
-        (std::filesystem::temp_directory_path() / "slimgraph-test-XXXXXX").string();
+    std::string name = (std::filesystem::temp_directory_path() / "slimgraph-test-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) std::abort();
     folder = name;
     std::mt19937_64 random(seed);
@@ -63,8 +62,8 @@ void ExpectNear(Engine& engine, VertexArray<T> found, const std::vector<U>& expe
   for (VertexId v = 0; v < expected.size() && wrong < 3; ++v) {
     const bool never = static_cast<double>(expected[v]) == INFINITY;
     const auto at = static_cast<double>(found[v]);
-    const auto should = never ? static_cast<double>(kUnreachable<T>)
-                              : static_cast<double>(expected[v]);
+    const auto should =
+        never ? static_cast<double>(kUnreachable<T>) : static_cast<double>(expected[v]);
     if (at == should || std::abs(at - should) <= relative * std::abs(should)) continue;
     ADD_FAILURE() << what << ": vertex " << v << " has " << at << ", not " << should;
     ++wrong;
@@ -96,10 +95,8 @@ Result<VertexArray<double>> SsspOf(Engine& engine, const TestGraph& graph, Weigh
 void RunAll(Cluster& cluster, Exchange& exchange, const TestGraph& graph, Mode mode,
             const CacheOptions& cache, const std::string& where) {
   const SlimFile file = Unwrap(SlimFile::Open(graph.path));
-  const WorkloadNeeds needs{.weights = graph.weighted,
-                            .pull_in = mode != Mode::kPush,
-                            .pull_out = true,
-                            .cache = cache};
+  const WorkloadNeeds needs{
+      .weights = graph.weighted, .pull_in = mode != Mode::kPush, .pull_out = true, .cache = cache};
   const auto work = Unwrap(Workload::Load(cluster, file, needs, [](const MemoryPlan&) {}));
   if (cluster.computes() && file.vertices() > 0) {
     Engine engine(cluster, *work, exchange, mode);

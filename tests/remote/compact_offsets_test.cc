@@ -16,8 +16,9 @@ TEST(CompactOffsets, FindEveryListWhereItIs) {
     std::vector<EdgeOffset> lengths;
     for (VertexId v = 0; v < count; ++v) {
       const unsigned kind = static_cast<unsigned>(random() % 8);
-      lengths.push_back(kind == 0 ? random() % 100'000 : kind == 1 ? 253 + random() % 4
-                                                                    : random() % 40);
+      lengths.push_back(kind == 0   ? random() % 100'000
+                        : kind == 1 ? 253 + random() % 4
+                                    : random() % 40);
       offsets.Append(lengths.back());
     }
     offsets.Finish();
