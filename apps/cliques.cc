@@ -1,0 +1,58 @@
+// `slimgraph triangles` and `slimgraph cliques`.
+#include "dkudu/cliques.h"
+
+#include "apps/mining.h"
+
+namespace slimgraph {
+namespace {
+
+constexpr unsigned kMinClique = 3;
+constexpr unsigned kMaxClique = 8;
+
+Status Count(Run& run, const MiningCommandOptions& options, unsigned size, const char* name) {
+  const auto work = [&](Run&, const SlimFile&, MiningJob& job) -> Status {
+    SLIM_ASSIGN(const std::uint64_t count, CountCliques(job, size));
+    run.report.Set("/result/count", count);
+    run.text += fmt::format("{}: {}\n", name, count);
+    return {};
+  };
+  return Mine(run, options, ListPart::kUp, work);
+}
+
+}  // namespace
+
+Command TrianglesCommand() {
+  const auto state = std::make_shared<MiningCommandOptions>();
+  const auto declare = [state](Options& options) { DeclareMiningOptions(options, *state); };
+  const auto run = [state](const std::vector<std::string>& arguments) {
+    return RunJob("triangles", state->job, arguments,
+                  [state](Run& job_run) { return Count(job_run, *state, 3, "triangles"); });
+  };
+  return {"triangles", "count the triangles of a graph", declare, run};
+}
+
+Command CliquesCommand() {
+  struct State {
+    MiningCommandOptions common;
+    unsigned size = 0;
+  };
+  const auto state = std::make_shared<State>();
+  const auto declare = [state](Options& options) {
+    options.Number("-k", "3..8", "the vertices of a clique", state->size);
+    DeclareMiningOptions(options, state->common);
+  };
+  const auto run = [state](const std::vector<std::string>& arguments) {
+    if (state->size < kMinClique || state->size > kMaxClique) {
+      return Complain({ErrorKind::kUsage, fmt::format("-k {} is out of range: {}..{}", state->size,
+                                                      kMinClique, kMaxClique)});
+    }
+    return RunJob("cliques", state->common.job, arguments, [state](Run& job_run) {
+      job_run.report.Set("/options/k", std::uint64_t{state->size});
+      const std::string name = fmt::format("{}-cliques", state->size);
+      return Count(job_run, state->common, state->size, name.c_str());
+    });
+  };
+  return {"cliques", "count the cliques of k vertices", declare, run};
+}
+
+}  // namespace slimgraph

@@ -1,0 +1,98 @@
+// `slimgraph match`: any small pattern, counted, explained or listed.
+#include "dkudu/match.h"
+
+#include "apps/embedding_file.h"
+#include "apps/mining.h"
+#include "dkudu/formula.h"
+#include "slimgraph/base/units.h"
+
+namespace slimgraph {
+namespace {
+
+struct MatchState {
+  MiningCommandOptions common;
+  std::string pattern;
+  Induced induced = Induced::kEdge;
+  bool explain = false;
+  bool formulae = true;
+  std::string list;
+  std::optional<std::uint64_t> limit;
+};
+
+Result<std::uint64_t> WriteMatches(const MatchState& state, Run& run, const SlimFile& file,
+                                   MiningJob& job, const Plan& plan) {
+  SLIM_ASSIGN(const auto out, EmbeddingFile::Create(run.cluster, file, job.graph, plan.pattern,
+                                                    state.list, state.limit));
+  SLIM_ASSIGN(const std::uint64_t listed,
+              ListMatches(job, plan, [&](std::uint32_t thread) { return out->SinkOf(thread); }));
+  SLIM_TRY(out->Finish());
+  return listed;
+}
+
+Result<std::uint64_t> Count(MiningJob& job, const Plan& plan,
+                            const std::optional<Formula>& formula) {
+  return formula ? CountByFormula(job, *formula) : CountMatches(job, plan);
+}
+
+Status Match(const MatchState& state, Run& run) {
+  SLIM_ASSIGN(const Pattern pattern, Pattern::Find(state.pattern));
+  const bool lists = !state.list.empty();
+  const auto formula = lists || !state.formulae ? std::nullopt : FormulaFor(pattern, state.induced);
+  const auto work = [&](Run&, const SlimFile& file, MiningJob& job) -> Status {
+    const Plan plan = CompilePlan(pattern, state.induced, FiguresOf(job.graph), lists);
+    const std::string explained = Explain(plan) + (formula ? formula->Explain() : "");
+    run.report.Set("/plan/text", explained);
+    run.report.Set("/plan/estimated_work", plan.work);
+    run.report.Set("/plan/formula", formula.has_value());
+    if (state.explain) {
+      run.text += explained;
+      return {};
+    }
+    SLIM_ASSIGN(const std::uint64_t count,
+                lists ? WriteMatches(state, run, file, job, plan) : Count(job, plan, formula));
+    run.report.Set("/result/count", count);
+    run.text +=
+        fmt::format("{}: {}{}\n", pattern.name(), count, lists ? " listed in " + state.list : "");
+    return {};
+  };
+  run.report.Set("/options/pattern", state.pattern);
+  run.report.Set("/options/induced",
+                 std::string(state.induced == Induced::kVertex ? "vertex" : "edge"));
+  return Mine(run, state.common, formula ? formula->part() : ListPart::kAll, work);
+}
+
+}  // namespace
+
+Command MatchCommand() {
+  const auto state = std::make_shared<MatchState>();
+  const auto declare = [state](Options& options) {
+    options.Text("--pattern", "FILE|NAME", "an edge list, or a name such as diamond or 5-cycle",
+                 state->pattern);
+    options.Choice("--induced",
+                   "whether vertices that are not adjacent in the pattern may be in the graph "
+                   "(edge, the default) or not (vertex)",
+                   {"vertex", "edge"}, state->induced);
+    options.Flag("--explain", "print the plan and do nothing", state->explain);
+    options.Flag("--no-formulae", "match by the plan even where a formula is known",
+                 [state] { state->formulae = false; });
+    options.Text("--list", "OUT",
+                 "write the embeddings to OUT, which all compute nodes must reach under that name",
+                 state->list);
+    options.Number("--limit", "L", "list no more than L", state->limit);
+    DeclareMiningOptions(options, state->common);
+  };
+  const auto run = [state](const std::vector<std::string>& arguments) {
+    if (state->pattern.empty()) {
+      return Complain(
+          {ErrorKind::kUsage, "--pattern is required: a file, or one of " + PatternNames()});
+    }
+    if (state->limit && state->list.empty()) {
+      return Complain({ErrorKind::kUsage, "--limit goes with --list"});
+    }
+    return RunJob("match", state->common.job, arguments,
+                  [state](Run& job_run) { return Match(*state, job_run); });
+  };
+  return {"match", "count or list the embeddings of a pattern", declare, run};
+}
+
+}  // namespace slimgraph

@@ -1,0 +1,66 @@
+#include "dkudu/formula.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "dkudu/cliques.h"
+#include "dkudu/motifs.h"
+#include "slimgraph/base/check.h"
+
+namespace slimgraph {
+namespace {
+
+// Up to four vertices, a connected pattern is known by its degrees.
+std::string MotifNamed(const Pattern& pattern) {
+  std::string degrees;
+  for (unsigned v = 0; v < pattern.size(); ++v) {
+    degrees += static_cast<char>('0' + std::popcount(pattern.neighbours(v)));
+  }
+  std::sort(degrees.begin(), degrees.end());
+  if (degrees == "112") return "wedge";
+  if (degrees == "2233") return "diamond";
+  if (degrees == "2222") return "4-cycle";
+  if (degrees == "1223") return "tailed-triangle";
+  if (degrees == "1113") return "3-star";
+  if (degrees == "1122") return "4-path";
+  return "";
+}
+
+}  // namespace
+
+ListPart Formula::part() const {
+  return clique != 0 || motif == "wedge" ? ListPart::kUp : ListPart::kAll;
+}
+
+std::string Formula::Explain() const {
+  if (clique != 0) {
+    return fmt::format(
+        "  formula: cliques of {} at their lowest vertices, by a row of bits for each "
+        "neighbour\n",
+        clique);
+  }
+  return fmt::format("  formula: {}s from degrees, triangles at edges and 4-cycles{}\n", motif,
+                     induced == Induced::kVertex ? ", less what larger patterns contain" : "");
+}
+
+std::optional<Formula> FormulaFor(const Pattern& pattern, Induced induced) {
+  const unsigned size = pattern.size();
+  if (size >= 3 && pattern.edges() == size * (size - 1) / 2) return Formula{size, "", induced};
+  std::string motif = MotifNamed(pattern);
+  // A plan has these from one set's size for each edge or vertex.
+  const bool easy = motif == "diamond" || motif == "3-star";
+  if (motif.empty() || (easy && induced == Induced::kEdge)) return std::nullopt;
+  return Formula{0, std::move(motif), induced};
+}
+
+Result<std::uint64_t> CountByFormula(MiningJob& job, const Formula& formula) {
+  if (formula.clique != 0) return CountCliques(job, formula.clique);
+  const unsigned vertices = formula.motif == "wedge" ? 3 : 4;
+  SLIM_ASSIGN(const auto motifs, CountMotifs(job, vertices, formula.induced));
+  const auto found = std::find_if(motifs.begin(), motifs.end(),
+                                  [&](const MotifCount& one) { return one.name == formula.motif; });
+  SLIM_CHECK(found != motifs.end(), "no motif is called {}", formula.motif);
+  return found->count;
+}
+
+}  // namespace slimgraph

@@ -1,0 +1,47 @@
+#include "dkudu/graph/degree_order.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace slimgraph {
+namespace {
+
+constexpr std::size_t kPieceVertices = 1 << 20;
+
+Result<std::vector<std::uint32_t>> ReadDegrees(const SlimFile& file) {
+  std::vector<std::uint32_t> degrees;
+  degrees.reserve(file.vertices());
+  std::vector<EdgeOffset> piece;
+  for (std::size_t first = 0; first < file.vertices(); first += kPieceVertices) {
+    piece.resize(std::min<std::size_t>(kPieceVertices, file.vertices() - first) + 1);
+    SLIM_TRY(file.ReadElements(file.offsets(Direction::kOut), first, std::span(piece), 1));
+    for (std::size_t i = 0; i + 1 < piece.size(); ++i) {
+      if (piece[i + 1] < piece[i] || piece[i + 1] > file.arcs()) {
+        return InputError("{}: the offsets of its lists fall at vertex {}", file.path(), first + i);
+      }
+      degrees.push_back(static_cast<std::uint32_t>(piece[i + 1] - piece[i]));
+    }
+  }
+  return degrees;
+}
+
+}  // namespace
+
+Result<DegreeOrder> DegreeOrder::Of(const SlimFile& file) {
+  SLIM_ASSIGN(const auto degrees, ReadDegrees(file));
+  const std::uint32_t most = *std::max_element(degrees.begin(), degrees.end());
+  std::vector<VertexId> next(std::size_t{most} + 2);  // the next place, by degree
+  for (const std::uint32_t degree : degrees) ++next[std::size_t{degree} + 1];
+  for (std::size_t d = 1; d < next.size(); ++d) next[d] += next[d - 1];
+  DegreeOrder order;
+  order.place_of.resize(degrees.size());
+  order.dense_of.resize(degrees.size());
+  for (std::size_t v = 0; v < degrees.size(); ++v) {
+    const VertexId place = next[degrees[v]]++;
+    order.place_of[v] = place;
+    order.dense_of[place] = static_cast<VertexId>(v);
+  }
+  return order;
+}
+
+}  // namespace slimgraph

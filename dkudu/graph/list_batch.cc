@@ -1,0 +1,129 @@
+#include "dkudu/graph/list_batch.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "slimgraph/fabric/operation.h"
+
+namespace slimgraph {
+namespace {
+
+constexpr ListBatch::Ticket kFree = std::numeric_limits<ListBatch::Ticket>::max();
+constexpr std::size_t kFirstBuckets = 1024;
+
+// A gap between two lists that costs no more than the header of another operation is read as well.
+constexpr std::uint64_t kMaxGap = kOperationHeaderBytes / sizeof(VertexId);
+
+}  // namespace
+
+ListBatch::ListBatch(const MiningGraph& graph, Endpoint& endpoint, ListCache* cache, Reuse reuse)
+    : graph_(graph),
+      endpoint_(endpoint),
+      cache_(reuse == Reuse::kGlobal ? cache : nullptr),
+      reuse_(reuse),
+      buckets_(kFirstBuckets, kFree) {}
+
+void ListBatch::Clear() {
+  if (entries_.empty()) return;
+  entries_.clear();
+  missing_.clear();
+  std::fill(buckets_.begin(), buckets_.end(), kFree);
+  bytes_ = 0;
+}
+
+ListBatch::Ticket* ListBatch::Bucket(VertexId v) {
+  const std::size_t mask = buckets_.size() - 1;
+  std::size_t at = (v * std::uint64_t{0x9E3779B97F4A7C15}) >> 32 & mask;
+  while (buckets_[at] != kFree && entries_[buckets_[at]].vertex != v) at = (at + 1) & mask;
+  return &buckets_[at];
+}
+
+void ListBatch::Grow() {
+  buckets_.assign(buckets_.size() * 2, kFree);
+  for (Ticket ticket = 0; ticket < entries_.size(); ++ticket) {
+    *Bucket(entries_[ticket].vertex) = ticket;
+  }
+}
+
+ListBatch::Ticket ListBatch::Add(VertexId v) {
+  const auto ticket = static_cast<Ticket>(entries_.size());
+  if (reuse_ != Reuse::kNone) {
+    if (2 * (entries_.size() + 1) > buckets_.size()) Grow();
+    Ticket* const bucket = Bucket(v);
+    if (*bucket != kFree) return *bucket;
+    *bucket = ticket;
+  }
+  const NodeId home = graph_.home(v);
+  if (home == graph_.self()) {
+    entries_.push_back({v, graph_.own(v)});
+    return ticket;
+  }
+  if (cache_ != nullptr) {
+    if (const auto kept = cache_->Find(v)) {
+      entries_.push_back({v, *kept});
+      return ticket;
+    }
+  }
+  const Displacements& displacements = graph_.displacements();
+  const std::uint32_t size = displacements.size(v);
+  entries_.push_back({v, List(static_cast<const VertexId*>(nullptr), size)});
+  if (size == 0) return ticket;
+  missing_.push_back({home, displacements.begin(v), ticket});
+  bytes_ += size * sizeof(VertexId);
+  return ticket;
+}
+
+// missing_[first, last) lie close together in one home.
+void ListBatch::AskForRun(std::size_t first, std::size_t last, VertexId* into) {
+  const std::uint64_t begin = missing_[first].begin;
+  std::uint64_t end = begin;
+  for (std::size_t i = first; i < last; ++i) {
+    List& list = entries_[missing_[i].ticket].list;
+    list = List(into + (missing_[i].begin - begin), list.size());
+    end = std::max(end, missing_[i].begin + list.size());
+  }
+  endpoint_.Read(missing_[first].home, graph_.region(), begin * sizeof(VertexId),
+                 std::as_writable_bytes(std::span(into, end - begin)), 0, Signal::kNo);
+}
+
+Status ListBatch::Fetch() {
+  if (missing_.empty()) return {};
+  std::sort(missing_.begin(), missing_.end(), [](const Missing& a, const Missing& b) {
+    return std::pair(a.home, a.begin) < std::pair(b.home, b.begin);
+  });
+  // No gap is longer than kMaxGap, and there are fewer of them than lists.
+  const std::uint64_t needed = bytes_ / sizeof(VertexId) + missing_.size() * kMaxGap;
+  if (needed > capacity_) {
+    memory_.reset();
+    memory_ = std::make_unique_for_overwrite<VertexId[]>(needed);
+    capacity_ = needed;
+  }
+  VertexId* into = memory_.get();
+  for (std::size_t first = 0; first < missing_.size();) {
+    const auto end_of = [&](std::size_t i) {
+      return missing_[i].begin + entries_[missing_[i].ticket].list.size();
+    };
+    std::uint64_t end = end_of(first);
+    std::size_t last = first + 1;
+    while (reuse_ != Reuse::kNone && last < missing_.size() &&
+           missing_[last].home == missing_[first].home && missing_[last].begin <= end + kMaxGap) {
+      end = std::max(end, end_of(last++));
+    }
+    AskForRun(first, last, into);
+    into += end - missing_[first].begin;
+    first = last;
+  }
+  const Outcome outcome = endpoint_.Flush();
+  if (outcome != Outcome::kOk) {
+    return EnvironmentError("cannot read lists of other nodes: {}", OutcomeName(outcome));
+  }
+  if (cache_ != nullptr) {
+    for (const Missing& one : missing_) {
+      cache_->Keep(entries_[one.ticket].vertex, entries_[one.ticket].list);
+    }
+  }
+  missing_.clear();
+  return {};
+}
+
+}  // namespace slimgraph

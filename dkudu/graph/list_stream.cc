@@ -1,0 +1,105 @@
+#include "dkudu/graph/list_stream.h"
+
+#include <algorithm>
+
+namespace slimgraph {
+namespace {
+
+// Windows are cut at multiples of this, times the number of nodes.
+constexpr VertexId kGrain = 8;
+
+}  // namespace
+
+std::pair<std::uint64_t, std::uint64_t> ListsOf(const MiningGraph& graph, NodeId home,
+                                                PlaceRange range) {
+  const NodeId nodes = graph.nodes();
+  // The home's vertices below a place.
+  const auto below = [&](VertexId place) {
+    return place / nodes + (place % nodes > home ? VertexId{1} : VertexId{0});
+  };
+  const Displacements& displacements = graph.displacements();
+  return {displacements.begin(home, below(range.first)),
+          displacements.begin(home, below(range.end))};
+}
+
+ListStream::ListStream(const MiningGraph& graph, Endpoint& endpoint, PlaceRange range,
+                       PlaceRange held, std::vector<bool> holds, std::uint64_t window_bytes)
+    : graph_(graph),
+      endpoint_(endpoint),
+      range_(range),
+      held_(held),
+      holds_(std::move(holds)),
+      window_entries_(std::max<std::uint64_t>(1, window_bytes / sizeof(VertexId))) {}
+
+std::uint64_t ListStream::Entries(PlaceRange range) const {
+  std::uint64_t entries = 0;
+  for (NodeId home = 0; home < graph_.nodes(); ++home) {
+    if (!reads(home, range)) continue;
+    const auto [begin, end] = ListsOf(graph_, home, range);
+    entries += end - begin;
+  }
+  return entries;
+}
+
+// The longest window from `first` on that is not too large, found by doubling and halving steps.
+PlaceRange ListStream::Cut(VertexId first) const {
+  VertexId limit = range_.end;
+  for (const VertexId border : {held_.first, held_.end}) {
+    if (first < border && border < limit) limit = border;
+  }
+  const std::uint64_t grain = std::uint64_t{kGrain} * graph_.nodes();
+  const auto end_after = [&](std::uint64_t grains) {
+    return static_cast<VertexId>(std::min<std::uint64_t>(limit, first + grains * grain));
+  };
+  std::uint64_t fits = 1;
+  std::uint64_t step = 1;
+  while (end_after(fits) < limit && Entries({first, end_after(fits + step)}) <= window_entries_) {
+    fits += step;
+    step *= 2;
+  }
+  for (; step > 0; step /= 2) {
+    if (Entries({first, end_after(fits + step)}) <= window_entries_) fits += step;
+  }
+  return {first, end_after(fits)};
+}
+
+void ListStream::Ask(Slot& slot) {
+  const std::uint64_t entries = Entries(slot.range);
+  if (entries > slot.capacity) {
+    slot.memory = std::make_unique_for_overwrite<VertexId[]>(entries);
+    slot.capacity = entries;
+  }
+  slot.homes.assign(graph_.nodes(), {});
+  VertexId* into = slot.memory.get();
+  for (NodeId home = 0; home < graph_.nodes(); ++home) {
+    if (!reads(home, slot.range)) continue;
+    const auto [begin, end] = ListsOf(graph_, home, slot.range);
+    slot.homes[home] = {into, begin};
+    if (begin == end) continue;
+    endpoint_.Read(home, graph_.region(), begin * sizeof(VertexId),
+                   std::as_writable_bytes(std::span(into, end - begin)), 0, Signal::kNo);
+    into += end - begin;
+  }
+  endpoint_.Ring();
+}
+
+Result<bool> ListStream::Next() {
+  if (!started_) {
+    slots_[0].range = Cut(range_.first);
+    Ask(slots_[0]);
+    started_ = true;
+  }
+  current_ = 1 - current_;
+  if (slots_[current_].range.first >= range_.end) return false;
+  const Outcome outcome = endpoint_.Flush();
+  if (outcome != Outcome::kOk) {
+    return EnvironmentError("cannot read lists of other nodes: {}", OutcomeName(outcome));
+  }
+  Slot& next = slots_[1 - current_];
+  const VertexId first = slots_[current_].range.end;
+  next.range = first < range_.end ? Cut(first) : PlaceRange{range_.end, range_.end};
+  if (first < range_.end) Ask(next);
+  return true;
+}
+
+}  // namespace slimgraph

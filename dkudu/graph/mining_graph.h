@@ -1,0 +1,82 @@
+// The graph as D-Kudu mines it: simple and undirected, its vertices called by their place in the
+// degree order, each list with its home (place mod N) in memory that every node can read. The
+// engine's functions take one; applications load it and need nothing else of it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "dkudu/graph/degree_order.h"
+#include "dkudu/graph/displacements.h"
+#include "dkudu/kernel/sets.h"
+#include "slimgraph/cluster/cluster.h"
+#include "slimgraph/graph/memory_plan.h"
+#include "slimgraph/graph/slim_file.h"
+
+namespace slimgraph {
+
+// What of each list is kept: the neighbours above its vertex alone, half the memory and enough for
+// triangles and cliques, or all.
+enum class ListPart { kUp, kAll };
+
+// Sums over all vertices of the graph, which every node knows.
+struct DegreeSums {
+  std::uint64_t arcs = 0;
+  std::uint64_t most = 0;
+  unsigned __int128 pairs = 0;    // of the neighbours of one vertex: d (d - 1) / 2
+  unsigned __int128 triples = 0;  // d (d - 1) (d - 2) / 6
+};
+
+class MiningGraph {
+ public:
+  // Collective. Refuses a directed graph and one without vertices; self-loops and duplicate edges
+  // of the file are left out.
+  static Result<std::unique_ptr<MiningGraph>> Load(
+      Cluster& cluster, const SlimFile& file, ListPart part,
+      const std::function<void(const MemoryPlan&)>& announce);
+
+  VertexId vertices() const { return static_cast<VertexId>(dense_of_.size()); }
+  NodeId nodes() const { return nodes_; }
+  NodeId self() const { return self_; }
+  ListPart part() const { return part_; }
+  NodeId home(VertexId v) const { return nodes_ == 1 ? 0 : v % nodes_; }
+  bool is_own(VertexId v) const { return home(v) == self_; }
+  // The vertices that this compute node has to work on are its own and its memory nodes'.
+  bool is_root_of(NodeId home) const { return home % compute_ == self_; }
+  std::vector<NodeId> root_homes() const;
+
+  List own(VertexId v) const {
+    const VertexId index = nodes_ == 1 ? v : v / nodes_;
+    const std::uint64_t begin = displacements_.begin(self_, index);
+    return {lists_ + begin, lists_ + displacements_.begin(self_, index + 1)};
+  }
+  RegionId region() const { return region_; }
+  const Displacements& displacements() const { return displacements_; }
+  // With all of each list alone.
+  std::uint64_t degree(VertexId v) const { return displacements_.size(v); }
+  const DegreeSums& sums() const { return sums_; }
+  VertexId dense(VertexId v) const { return dense_of_[v]; }
+
+ private:
+  MiningGraph(const Cluster& cluster, ListPart part)
+      : nodes_(cluster.topology().nodes()),
+        compute_(cluster.topology().compute()),
+        self_(cluster.self()),
+        part_(part) {}
+  Status Fill(Cluster& cluster, const SlimFile& file, const DegreeOrder& order);
+  Status AddSums(Cluster& cluster, std::span<const std::uint32_t> degrees);
+
+  NodeId nodes_;
+  NodeId compute_;
+  NodeId self_;
+  ListPart part_;
+  RegionId region_ = 0;
+  const VertexId* lists_ = nullptr;  // this node's
+  Displacements displacements_;
+  DegreeSums sums_;
+  std::vector<VertexId> dense_of_;
+};
+
+}  // namespace slimgraph

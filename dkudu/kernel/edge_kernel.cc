@@ -1,0 +1,97 @@
+#include "dkudu/kernel/edge_kernel.h"
+
+#include <atomic>
+
+namespace slimgraph {
+
+EdgeSums& EdgeSums::operator+=(const EdgeSums& other) {
+  triangles += other.triangles;
+  diamonds += other.diamonds;
+  tails += other.tails;
+  paths += other.paths;
+  cycles += other.cycles;
+  return *this;
+}
+
+EdgeKernel::EdgeKernel(const MiningGraph& graph, Endpoint& endpoint, ListCache* cache, Reuse reuse,
+                       std::uint64_t chunk_bytes, std::uint64_t* at_vertices)
+    : graph_(graph),
+      chunk_bytes_(chunk_bytes),
+      at_vertices_(at_vertices),
+      roots_(graph, endpoint, cache, reuse),
+      neighbours_(graph, endpoint, cache, reuse),
+      marks_(graph.vertices()),
+      paths_to_(graph.vertices()) {}
+
+Status EdgeKernel::Run(const RootTask& task) {
+  roots_.Clear();
+  std::vector<ListBatch::Ticket> root_tickets;
+  const auto root = [&](VertexId i) { return task.home + (task.first + i) * graph_.nodes(); };
+  for (VertexId i = 0; i < task.count; ++i) root_tickets.push_back(roots_.Add(root(i)));
+  SLIM_TRY(roots_.Fetch());
+  for (VertexId i = 0; i < task.count; ++i) {
+    const List list = roots_.Get(root_tickets[i]);
+    const std::size_t lower = list.size() - Above(list, root(i)).size();
+    std::size_t first = 0;
+    for (std::size_t at = 0; at < lower; ++at) {
+      if (neighbours_.bytes() >= chunk_bytes_) {
+        pieces_.push_back({root(i), list, first, at});
+        SLIM_TRY(WorkOff());
+        first = at;
+      }
+      tickets_.push_back(neighbours_.Add(list[at]));
+    }
+    pieces_.push_back({root(i), list, first, lower});
+  }
+  return WorkOff();
+}
+
+Status EdgeKernel::WorkOff() {
+  SLIM_TRY(neighbours_.Fetch());
+  next_ticket_ = 0;
+  for (const Piece& piece : pieces_) Scan(piece);
+  pieces_.clear();
+  tickets_.clear();
+  neighbours_.Clear();
+  return {};
+}
+
+void EdgeKernel::Scan(const Piece& piece) {
+  if (piece.first == 0) {
+    for (const VertexId w : reached_) paths_to_[w] = 0;
+    reached_.clear();
+  }
+  marks_.Set(piece.list);
+  for (std::size_t i = piece.first; i < piece.last; ++i) {
+    See(piece, piece.list[i], neighbours_.Get(tickets_[next_ticket_++]));
+  }
+  marks_.Unset(piece.list);
+}
+
+void EdgeKernel::AddAt(VertexId v, std::uint64_t triangles) {
+  std::atomic_ref(at_vertices_[graph_.dense(v)]).fetch_add(triangles, std::memory_order_relaxed);
+}
+
+void EdgeKernel::See(const Piece& piece, VertexId v, List list) {
+  const std::uint64_t triangles = marks_.Count(list);
+  std::uint64_t cycles = 0;
+  for (const VertexId w : list) {
+    if (w >= piece.root) break;
+    const std::uint32_t before = paths_to_[w]++;
+    if (before == 0) reached_.push_back(w);
+    cycles += before;
+  }
+  const WideCount at_root = piece.list.size();
+  const WideCount at_v = graph_.degree(v);
+  if (at_vertices_ != nullptr && triangles > 0) {
+    AddAt(piece.root, triangles);
+    AddAt(v, triangles);
+  }
+  sums_.triangles += triangles;
+  sums_.diamonds += Choose(triangles, 2);
+  if (triangles > 0) sums_.tails += triangles * (at_root + at_v - 4);
+  sums_.paths += (at_root - 1) * (at_v - 1);
+  sums_.cycles += cycles;
+}
+
+}  // namespace slimgraph

@@ -1,0 +1,99 @@
+// One thread's search for embeddings of a plan: extended level by level in chunks, breadth-first
+// within a chunk, so that the lists of many vertices are brought together, and depth-first over
+// chunks, so that memory stays within a budget whatever the graph (Kudu, section 4). Each level has
+// a chunk of its own; when it is full it is worked off to the end before more is added.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "dkudu/graph/list_batch.h"
+#include "dkudu/kernel/arena.h"
+#include "dkudu/kernel/count.h"
+#include "dkudu/kernel/marks.h"
+#include "dkudu/kernel/root_task.h"
+#include "dkudu/plan/plan.h"
+
+namespace slimgraph {
+
+// Takes embeddings: the vertices in the pattern's own order. False: no more are wanted.
+using EmbeddingSink = std::function<Result<bool>(std::span<const VertexId>)>;
+
+class Extender {
+ public:
+  // Without a sink, embeddings are counted.
+  Extender(const MiningGraph& graph, const Plan& plan, Endpoint& endpoint, ListCache* cache,
+           Reuse reuse, std::uint64_t chunk_bytes, EmbeddingSink sink);
+
+  Status Run(const RootTask& task);
+  bool stopped() const { return stopped_; }
+  WideCount count() const { return count_; }
+
+ private:
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+  struct Record {
+    VertexId vertex;
+    std::uint32_t parent;
+    std::uint32_t ticket;
+  };
+  struct Chunk {
+    explicit Chunk(ListBatch list_batch) : batch(std::move(list_batch)) {}
+    void Clear();
+
+    std::vector<Record> records;
+    std::vector<List> lists;  // by record, on levels that need them
+    std::vector<List> sets;   // by record, then by set of the level
+    Arena arena;
+    ListBatch batch;
+    std::uint64_t bytes = 0;  // with all that its records will need
+    // Where in the parents' chunk the next record comes from.
+    std::uint32_t parent = 0;
+    std::size_t position = 0;
+  };
+
+  Status Extend(unsigned level);
+  bool Fill(unsigned level);
+  void AddRecord(unsigned level, VertexId v, std::uint32_t parent);
+  void FindRoomForSets(unsigned level);
+  std::uint64_t RoomForSets(unsigned level, std::uint64_t degree) const;
+  Status FetchLists(unsigned level);
+  void MakeSets(unsigned level);
+
+  // The record and vertex of each level up to this one.
+  void SetPath(unsigned level, std::uint32_t record);
+  List Resolve(SetRef set) const {
+    return chunks_[set.level]
+        .sets[std::size_t{path_[set.level]} * plan_.levels[set.level].sets.size() + set.index];
+  }
+  List Operand(const SetStep& step) const {
+    return chunks_[step.operand].lists[path_[step.operand]];
+  }
+  List AboveAll(List list, PatternMask levels) const;
+  bool IsTaken(VertexId v, PatternMask levels) const;
+
+  // In extender_count.cc.
+  void CountAll();
+  std::size_t CountLast(const PlanLevel& level, bool marked) const;
+  WideCount CountPair();
+  List LastSet(const PlanLevel& level, std::vector<VertexId>& scratch) const;
+  std::size_t Overcount(const PlanLevel& level, List set) const;
+  Status ListAll();
+
+  const MiningGraph& graph_;
+  const Plan& plan_;
+  EmbeddingSink sink_;
+  std::uint64_t level_bytes_;
+  std::vector<Chunk> chunks_;
+  std::array<std::uint32_t, kMaxPatternVertices> path_ = {};
+  std::array<VertexId, kMaxPatternVertices> vertex_ = {};
+  std::vector<std::uint64_t> base_sizes_;  // of the sets that FindRoomForSets has looked at
+  RootTask task_;
+  Marks marks_;
+  std::vector<VertexId> scratch_;
+  std::vector<VertexId> other_scratch_;
+  WideCount count_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace slimgraph

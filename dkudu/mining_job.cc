@@ -1,0 +1,51 @@
+#include "dkudu/mining_job.h"
+
+#include <time.h>
+
+#include <algorithm>
+
+#include "slimgraph/base/parallel.h"
+#include "slimgraph/stats/trace.h"
+
+namespace slimgraph {
+namespace {
+
+double ThreadCpuSeconds() {
+  timespec now;
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+}  // namespace
+
+Status RunEngines(MiningJob& job, const Stage& stage,
+                  const std::function<Status(std::uint32_t, Endpoint&)>& body) {
+  if (!job.cluster.computes()) return {};
+  const std::uint32_t threads = job.cluster.threads();
+  job.busy_s.resize(threads);
+  return RunOnThreads(threads, [&](std::size_t index) {
+    const auto thread = static_cast<std::uint32_t>(index);
+    SetTraceThread(thread);
+    Endpoint& endpoint = job.cluster.fabric().endpoint(thread);
+    const double start_s = ThreadCpuSeconds();
+    const StageScope scope(endpoint, job.seconds[thread], stage);
+    const Status done = body(thread, endpoint);
+    job.busy_s[thread] += ThreadCpuSeconds() - start_s;
+    return done;
+  });
+}
+
+Result<EngineTimes> TimesOf(MiningJob& job) {
+  EngineTimes times;
+  for (const double seconds : job.busy_s) {
+    times.sum_s += seconds;
+    times.longest_s = std::max(times.longest_s, seconds);
+  }
+  const auto add = [](const EngineTimes& a, const EngineTimes& b) {
+    return EngineTimes{a.sum_s + b.sum_s, std::max(a.longest_s, b.longest_s)};
+  };
+  SLIM_TRY(job.cluster.all().AllReduce(std::span(&times, 1), add));
+  return times;
+}
+
+}  // namespace slimgraph

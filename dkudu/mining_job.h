@@ -1,0 +1,42 @@
+// What every mining function works with: a cluster, the graph in it, and how memory is spent. Open
+// this header first, then the one of what is to be counted: cliques.h, match.h, motifs.h, local.h.
+// All functions that take a MiningJob are collective.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "dkudu/graph/list_batch.h"
+#include "dkudu/graph/mining_graph.h"
+#include "dkudu/kernel/count.h"
+#include "slimgraph/cluster/cluster.h"
+#include "slimgraph/cluster/stage_scope.h"
+
+namespace slimgraph {
+
+struct MiningOptions {
+  std::uint64_t chunk_bytes = 64 << 20;  // for embeddings and their lists, of each thread
+  std::uint64_t cache_bytes = 64 << 20;  // for lists of other nodes, of each compute node
+  Reuse reuse = Reuse::kGlobal;
+};
+
+struct MiningJob {
+  Cluster& cluster;
+  const MiningGraph& graph;
+  MiningOptions options;
+  std::vector<StageSeconds>& seconds;  // by thread
+  std::vector<double> busy_s = {};     // by thread: processor time in engines
+};
+
+// Runs body(thread, endpoint) on every thread of a compute node; on a memory node nothing.
+Status RunEngines(MiningJob& job, const Stage& stage,
+                  const std::function<Status(std::uint32_t, Endpoint&)>& body);
+
+// The processor time of all engines of the job.
+struct EngineTimes {
+  double sum_s = 0;
+  double longest_s = 0;
+};
+Result<EngineTimes> TimesOf(MiningJob& job);
+
+}  // namespace slimgraph

@@ -1,0 +1,140 @@
+#include "dkudu/plan/matching_order.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace slimgraph {
+namespace {
+
+using Level = MatchingOrder::Level;
+
+// Graphs in which one looks for patterns are clustered: two neighbours of a vertex are adjacent
+// far more often than chance has it.
+constexpr double kClustering = 8;
+constexpr double kMostClosed = 0.3;
+
+unsigned Highest(PatternMask mask) { return static_cast<unsigned>(std::bit_width(mask)) - 1; }
+
+// Walks through all orders whose every vertex is adjacent to an earlier one. Vertices that the
+// automorphisms which fix the earlier ones carry into each other are tried once. They are what the
+// restrictions come from as well (Grochow and Kellis, 2007): the first of an orbit to be matched is
+// the lowest of it.
+class Search {
+ public:
+  Search(const Pattern& pattern, Induced induced, const GraphFigures& graph, bool list_all)
+      : pattern_(pattern), induced_(induced), graph_(graph), list_all_(list_all) {}
+
+  MatchingOrder Run() {
+    above_.fill(0);
+    Extend(0, pattern_.Automorphisms());
+    return std::move(best_);
+  }
+
+ private:
+  void Extend(PatternMask chosen, const std::vector<Permutation>& fixing) {
+    if (order_.size() == pattern_.size()) return Judge();
+    PatternMask tried = 0;
+    for (unsigned v = 0; v < pattern_.size(); ++v) {
+      const bool joins = chosen == 0 || (pattern_.neighbours(v) & chosen) != 0;
+      if (Has(chosen, v) || Has(tried, v) || !joins) continue;
+      PatternMask orbit = 0;
+      std::vector<Permutation> still_fixing;
+      for (const Permutation& one : fixing) {
+        orbit |= Bit(one[v]);
+        if (one[v] == v) still_fixing.push_back(one);
+      }
+      tried |= orbit;
+      const auto above = above_;
+      for (unsigned u = 0; u < pattern_.size(); ++u) {
+        if (u != v && Has(orbit, u)) above_[u] |= Bit(static_cast<unsigned>(order_.size()));
+      }
+      order_.push_back(static_cast<PatternVertex>(v));
+      Extend(static_cast<PatternMask>(chosen | Bit(v)), still_fixing);
+      order_.pop_back();
+      above_ = above;
+    }
+  }
+
+  void Judge() {
+    MatchingOrder order;
+    for (unsigned t = 0; t < order_.size(); ++t) {
+      Level level{.vertex = order_[t], .above = above_[order_[t]]};
+      for (unsigned s = 0; s < t; ++s) {
+        if (pattern_.adjacent(order_[s], order_[t])) {
+          level.neighbours |= Bit(s);
+        } else if (induced_ == Induced::kVertex) {
+          level.strangers |= Bit(s);
+        }
+      }
+      order.levels.push_back(level);
+    }
+    if (!list_all_ && induced_ == Induced::kEdge) FindSuffix(order);
+    Estimate(order);
+    if (best_.levels.empty() || order.work < best_.work) best_ = std::move(order);
+  }
+
+  static bool IsTwin(const Level& level, unsigned t, const Level& last, unsigned first) {
+    const PatternMask between = static_cast<PatternMask>((Bit(t) - 1) & ~(Bit(first) - 1));
+    return level.neighbours == last.neighbours &&
+           level.above == ((last.above & (Bit(first) - 1)) | between);
+  }
+
+  static void FindSuffix(MatchingOrder& order) {
+    const auto k = static_cast<unsigned>(order.levels.size());
+    const Level& last = order.levels.back();
+    for (unsigned first = 1; first + 1 < k; ++first) {
+      bool all = (last.neighbours >> first) == 0;
+      for (unsigned t = first; t < k && all; ++t) all = IsTwin(order.levels[t], t, last, first);
+      if (!all) continue;
+      order.suffix = Suffix::kTwins;
+      order.suffix_levels = k - first;
+      return;
+    }
+    if (k < 3) return;
+    if (Has(last.neighbours, k - 2) || Has(last.above, k - 2)) return;
+    order.suffix = Suffix::kPair;
+    order.suffix_levels = 2;
+  }
+
+  void Estimate(MatchingOrder& order) const {
+    const double closed = std::min(kMostClosed, kClustering * graph_.end_degree / graph_.vertices);
+    const auto k = static_cast<unsigned>(order.levels.size());
+    const unsigned listed = k - order.suffix_levels;
+    std::array<double, kMaxPatternVertices> embeddings = {};
+    for (unsigned t = 0; t < k; ++t) {
+      Level& level = order.levels[t];
+      const int joined = std::popcount(level.neighbours);
+      double candidates = t == 0 ? graph_.vertices : graph_.end_degree;
+      if (t == 1) candidates = graph_.mean_degree;
+      if (joined > 1) candidates *= std::pow(closed, joined - 1);
+      const double before = t == 0 ? 1 : embeddings[t - 1];
+      // A set is made once for all that share the last vertex it depends on.
+      const auto depends_on = static_cast<PatternMask>(level.neighbours | level.strangers);
+      if (std::popcount(depends_on) > 1) {
+        order.work += embeddings[Highest(depends_on)] * 2 * graph_.end_degree;
+      }
+      order.work += before * (t < listed ? candidates : 1);
+      embeddings[t] = before * candidates / (1 + std::popcount(level.above));
+      level.expected = embeddings[t];
+    }
+    if (order.suffix == Suffix::kPair) order.work += embeddings[listed - 1] * 2 * graph_.end_degree;
+  }
+
+  const Pattern& pattern_;
+  Induced induced_;
+  GraphFigures graph_;
+  bool list_all_;
+  std::vector<PatternVertex> order_;
+  std::array<PatternMask, kMaxPatternVertices> above_ = {};  // levels, by pattern vertex
+  MatchingOrder best_;
+};
+
+}  // namespace
+
+MatchingOrder ChooseOrder(const Pattern& pattern, Induced induced, const GraphFigures& graph,
+                          bool list_all) {
+  return Search(pattern, induced, graph, list_all).Run();
+}
+
+}  // namespace slimgraph

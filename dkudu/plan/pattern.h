@@ -1,0 +1,54 @@
+// A small connected graph to look for: read from an edge list, or known by name.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "slimgraph/base/result.h"
+
+namespace slimgraph {
+
+constexpr unsigned kMaxPatternVertices = 8;
+
+using PatternVertex = std::uint8_t;
+using PatternMask = std::uint8_t;  // a set of vertices, or of levels of a plan
+using Permutation = std::array<PatternVertex, kMaxPatternVertices>;
+
+constexpr PatternMask Bit(unsigned i) { return static_cast<PatternMask>(1U << i); }
+constexpr bool Has(PatternMask mask, unsigned i) { return (mask >> i & 1U) != 0; }
+
+class Pattern {
+ public:
+  using Edge = std::pair<std::uint64_t, std::uint64_t>;
+
+  // Vertices are numbered in ascending order of the edges' ids. Refuses what is not a connected
+  // graph of 2 .. 8 vertices without self-loops.
+  static Result<Pattern> Make(const std::vector<Edge>& edges, std::string name);
+  // A name, or else a file with an edge in each line.
+  static Result<Pattern> Find(const std::string& name_or_file);
+  static Result<Pattern> Clique(unsigned vertices);
+
+  const std::string& name() const { return name_; }
+  unsigned size() const { return static_cast<unsigned>(ids_.size()); }
+  std::uint64_t id(unsigned v) const { return ids_[v]; }
+  PatternMask neighbours(unsigned v) const { return neighbours_[v]; }
+  bool adjacent(unsigned a, unsigned b) const { return Has(neighbours_[a], b); }
+  unsigned edges() const;
+
+  // All permutations of the vertices that keep every edge.
+  std::vector<Permutation> Automorphisms() const;
+
+ private:
+  bool connected() const;
+
+  std::string name_;
+  std::vector<std::uint64_t> ids_;
+  std::array<PatternMask, kMaxPatternVertices> neighbours_ = {};
+};
+
+// "triangle, wedge, diamond, …": what Find knows, for messages and help.
+std::string PatternNames();
+
+}  // namespace slimgraph

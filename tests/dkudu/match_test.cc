@@ -1,0 +1,149 @@
+#include "dkudu/match.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/dkudu/support.h"
+
+namespace slimgraph::test {
+namespace {
+
+struct Case {
+  Pattern pattern;
+  Induced induced;
+  std::uint64_t expected;
+};
+
+std::vector<Case> CasesFor(const EdgeList& graph, const std::vector<Pattern>& patterns) {
+  std::vector<Case> cases;
+  for (const Pattern& pattern : patterns) {
+    for (const Induced induced : {Induced::kVertex, Induced::kEdge}) {
+      cases.push_back({pattern, induced, BruteForceCount(graph, pattern, induced)});
+    }
+  }
+  return cases;
+}
+
+void ExpectCounts(const Shape& shape, const std::string& path, const MiningOptions& options,
+                  const std::vector<Case>& cases) {
+  OnMiningJob(shape, path, ListPart::kAll, options, [&](MiningJob& job) {
+    for (const Case& one : cases) {
+      const Plan plan = CompilePlan(one.pattern, one.induced, FiguresOf(job.graph), false);
+      const auto count = CountMatches(job, plan);
+      ASSERT_TRUE(count) << count.error().message;
+      EXPECT_EQ(*count, one.expected) << NameOf(shape) << "\n" << Explain(plan);
+    }
+  });
+}
+
+std::vector<Pattern> NamedPatterns(const std::vector<std::string>& names) {
+  std::vector<Pattern> patterns;
+  for (const std::string& name : names) patterns.push_back(*Pattern::Find(name));
+  return patterns;
+}
+
+std::vector<Shape> AllShapes() {
+  std::vector<Shape> shapes;
+  for (NodeId nodes = 1; nodes <= 5; ++nodes) {
+    for (NodeId compute = 1; compute <= nodes; ++compute) {
+      shapes.push_back({nodes, compute, 1 + (nodes + compute) % 2});
+    }
+  }
+  return shapes;
+}
+
+TEST(Match, CountsOfRandomPatternsAgreeWithBruteForceOnAllShapes) {
+  auto random = SeededRandom();
+  for (const Shape& shape : AllShapes()) {
+    const EdgeList graph = RandomGraph(random, static_cast<VertexId>(8 + random() % 10), 0.35);
+    const ScratchGraph file(graph);
+    std::vector<Pattern> patterns;
+    for (unsigned vertices = 2; vertices <= 5; ++vertices) {
+      for (int i = 0; i < 3; ++i) patterns.push_back(RandomPattern(random, vertices));
+    }
+    MiningOptions options;
+    options.chunk_bytes = random() % 2 == 0 ? 1 : random() % 4096;
+    options.cache_bytes = random() % 256;
+    options.reuse = static_cast<Reuse>(random() % 3);
+    ExpectCounts(shape, file.path(), options, CasesFor(graph, patterns));
+  }
+}
+
+TEST(Match, CountsOfLargerPatternsAgreeWithBruteForce) {
+  auto random = SeededRandom();
+  for (int round = 0; round < 4; ++round) {
+    const EdgeList graph = RandomGraph(random, 10, 0.5);
+    const ScratchGraph file(graph);
+    std::vector<Pattern> patterns;
+    for (unsigned vertices = 6; vertices <= 7; ++vertices) {
+      for (int i = 0; i < 3; ++i) patterns.push_back(RandomPattern(random, vertices));
+    }
+    ExpectCounts({1, 1, 2}, file.path(), {.chunk_bytes = 2048}, CasesFor(graph, patterns));
+  }
+}
+
+TEST(Match, CountsOfNamedPatternsAgreeWithBruteForce) {
+  auto random = SeededRandom();
+  const EdgeList graph = RandomGraph(random, 14, 0.3);
+  const ScratchGraph file(graph);
+  const auto cases =
+      CasesFor(graph, NamedPatterns({"edge", "wedge", "triangle", "tailed-triangle", "diamond",
+                                     "house", "bull", "butterfly", "4-path", "5-path", "4-cycle",
+                                     "5-cycle", "3-star", "4-star", "4-clique", "5-clique"}));
+  ExpectCounts({1, 1, 1}, file.path(), {}, cases);
+  ExpectCounts({3, 2, 2}, file.path(), {}, cases);
+}
+
+TEST(Match, GraphsWithoutEdgesOrWithFewerVerticesThanNodesHaveNoEmbeddings) {
+  const auto patterns = NamedPatterns({"edge", "wedge", "4-cycle"});
+  for (const VertexId vertices : {1, 2, 7}) {
+    const EdgeList graph = EmptyGraph(vertices);
+    const ScratchGraph file(graph);
+    ExpectCounts({5, 2, 1}, file.path(), {}, CasesFor(graph, patterns));
+  }
+}
+
+TEST(Match, ListsEveryEmbeddingOnce) {
+  auto random = SeededRandom();
+  const EdgeList graph = RandomGraph(random, 14, 0.4);
+  const ScratchGraph file(graph);
+  for (const char* const name : {"diamond", "4-path", "house", "3-star"}) {
+    const Pattern pattern = *Pattern::Find(name);
+    const std::uint64_t expected = BruteForceCount(graph, pattern, Induced::kEdge);
+    OnMiningJob({1, 1, 1}, file.path(), ListPart::kAll, {.chunk_bytes = 512}, [&](MiningJob& job) {
+      const Plan plan = CompilePlan(pattern, Induced::kEdge, FiguresOf(job.graph), true);
+      std::vector<std::vector<VertexId>> embeddings;
+      const auto sink = [&](std::span<const VertexId> embedding) -> Result<bool> {
+        for (unsigned u = 0; u < pattern.size(); ++u) {
+          for (unsigned v = 0; v < u; ++v) {
+            const bool joined = Contains(job.graph.own(embedding[u]), embedding[v]);
+            EXPECT_TRUE(joined || !pattern.adjacent(u, v)) << Explain(plan);
+          }
+        }
+        embeddings.emplace_back(embedding.begin(), embedding.end());
+        return true;
+      };
+      const auto listed = ListMatches(job, plan, [&](std::uint32_t) { return sink; });
+      ASSERT_TRUE(listed);
+      EXPECT_EQ(*listed, expected);
+      std::sort(embeddings.begin(), embeddings.end());
+      embeddings.erase(std::unique(embeddings.begin(), embeddings.end()), embeddings.end());
+      EXPECT_EQ(embeddings.size(), expected) << Explain(plan);
+    });
+  }
+}
+
+TEST(Match, MoreThanFitsInto64BitsIsAnError) {
+  // 7-stars in a star of 2^12 leaves: about 4096^7 / 7!, which is 2^72.
+  EdgeList graph = EmptyGraph(4097);
+  for (VertexId v = 1; v < graph.vertices; ++v) graph.edges.push_back({0, v});
+  const ScratchGraph file(graph);
+  OnMiningJob({2, 1, 1}, file.path(), ListPart::kAll, {}, [](MiningJob& job) {
+    const auto count = CountMatches(
+        job, CompilePlan(*Pattern::Find("7-star"), Induced::kEdge, FiguresOf(job.graph), false));
+    ASSERT_FALSE(count);
+    EXPECT_EQ(count.error().message, "the number of embeddings does not fit into 64 bits");
+  });
+}
+
+}  // namespace
+}  // namespace slimgraph::test

@@ -1,0 +1,67 @@
+#include "dkudu/motifs.h"
+
+#include <gtest/gtest.h>
+
+#include "dkudu/formula.h"
+#include "tests/dkudu/support.h"
+
+namespace slimgraph::test {
+namespace {
+
+void ExpectMotifs(const Shape& shape, const EdgeList& graph, const MiningOptions& options) {
+  const ScratchGraph file(graph);
+  for (const unsigned vertices : {3U, 4U}) {
+    const ListPart part = vertices == 3 ? ListPart::kUp : ListPart::kAll;
+    OnMiningJob(shape, file.path(), part, options, [&](MiningJob& job) {
+      for (const Induced induced : {Induced::kVertex, Induced::kEdge}) {
+        const auto motifs = CountMotifs(job, vertices, induced);
+        ASSERT_TRUE(motifs) << motifs.error().message;
+        EXPECT_EQ(motifs->size(), vertices == 3 ? 2U : 6U);
+        for (const MotifCount& motif : *motifs) {
+          EXPECT_EQ(motif.count, BruteForceCount(graph, *Pattern::Find(motif.name), induced))
+              << motif.name << " on " << NameOf(shape);
+        }
+      }
+    });
+  }
+}
+
+TEST(Motifs, CountsAgreeWithBruteForceOnAllShapes) {
+  auto random = SeededRandom();
+  for (NodeId nodes = 1; nodes <= 5; ++nodes) {
+    for (NodeId compute = 1; compute <= nodes; ++compute) {
+      const auto vertices = static_cast<VertexId>(8 + random() % 12);
+      ExpectMotifs({nodes, compute, 1 + (nodes + compute) % 2}, RandomGraph(random, vertices, 0.4),
+                   {.chunk_bytes = random() % 400, .cache_bytes = random() % 400});
+    }
+  }
+}
+
+TEST(Motifs, OfTheSmallestGraphsAreNone) {
+  ExpectMotifs({3, 2, 1}, EmptyGraph(1), {});
+  ExpectMotifs({3, 2, 1}, CompleteGraph(2), {});
+}
+
+TEST(Formula, EveryPatternThatHasOneIsCountedAsByItsPlan) {
+  auto random = SeededRandom();
+  const EdgeList graph = RandomGraph(random, 14, 0.4);
+  const ScratchGraph file(graph);
+  unsigned known = 0;
+  for (const char* const name : {"wedge", "triangle", "4-cycle", "4-path", "3-star", "diamond",
+                                 "tailed-triangle", "4-clique", "5-clique", "5-cycle"}) {
+    for (const Induced induced : {Induced::kVertex, Induced::kEdge}) {
+      const Pattern pattern = *Pattern::Find(name);
+      const auto formula = FormulaFor(pattern, induced);
+      if (!formula) continue;
+      ++known;
+      const std::uint64_t expected = BruteForceCount(graph, pattern, induced);
+      OnMiningJob({2, 1, 1}, file.path(), formula->part(), {}, [&](MiningJob& job) {
+        EXPECT_EQ(*CountByFormula(job, *formula), expected) << name;
+      });
+    }
+  }
+  EXPECT_EQ(known, 16U);
+}
+
+}  // namespace
+}  // namespace slimgraph::test

@@ -1,0 +1,126 @@
+#include "tests/dkudu/support.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <set>
+
+#include "tests/support/node_processes.h"
+
+namespace slimgraph::test {
+
+std::mt19937_64 SeededRandom() {
+  const char* const given = std::getenv("SLIMGRAPH_TEST_SEED");
+  const std::uint64_t seed =
+      given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+  std::cout << "SLIMGRAPH_TEST_SEED=" << seed << std::endl;
+  return std::mt19937_64(seed);
+}
+
+ScratchGraph::ScratchGraph(const EdgeList& edges) {
+  static int number = 0;
+  path_ = (std::filesystem::temp_directory_path() /
+           fmt::format("slimgraph-mining-{}-{}.slim", ::getpid(), number++))
+              .string();
+  const Status written = WriteSlimFile(edges, path_);
+  EXPECT_TRUE(written) << written.error().message;
+}
+
+ScratchGraph::~ScratchGraph() {
+  std::error_code ignored;
+  std::filesystem::remove(path_, ignored);
+}
+
+EdgeList EmptyGraph(VertexId vertices) {
+  EdgeList graph;
+  graph.vertices = vertices;
+  return graph;
+}
+
+EdgeList RandomGraph(std::mt19937_64& random, VertexId vertices, double density) {
+  std::uniform_real_distribution<double> unit;
+  std::vector<double> likeliness(vertices);
+  for (double& one : likeliness) one = 2 * unit(random);
+  EdgeList graph = EmptyGraph(vertices);
+  for (VertexId v = 0; v < vertices; ++v) {
+    for (VertexId u = 0; u < v; ++u) {
+      if (unit(random) < density * likeliness[u] * likeliness[v]) graph.edges.push_back({u, v});
+    }
+  }
+  return graph;
+}
+
+EdgeList CompleteGraph(VertexId vertices) {
+  EdgeList graph = EmptyGraph(vertices);
+  for (VertexId v = 0; v < vertices; ++v) {
+    for (VertexId u = 0; u < v; ++u) graph.edges.push_back({u, v});
+  }
+  return graph;
+}
+
+Pattern RandomPattern(std::mt19937_64& random, unsigned vertices) {
+  std::vector<Pattern::Edge> edges;
+  for (unsigned v = 1; v < vertices; ++v) {
+    const std::uint64_t joined = random() % v;
+    for (unsigned u = 0; u < v; ++u) {
+      if (u == joined || random() % 3 == 0) edges.emplace_back(u, v);
+    }
+  }
+  return *Pattern::Make(edges, "random");
+}
+
+std::uint64_t BruteForceCount(const EdgeList& graph, const Pattern& pattern, Induced induced) {
+  std::vector<std::vector<bool>> adjacent(graph.vertices, std::vector<bool>(graph.vertices));
+  for (const auto& edge : graph.edges) {
+    adjacent[edge.src][edge.dst] = adjacent[edge.dst][edge.src] = true;
+  }
+  std::vector<VertexId> image;
+  std::uint64_t mappings = 0;
+  const auto extend = [&](const auto& self) -> void {
+    const auto v = static_cast<unsigned>(image.size());
+    if (v == pattern.size()) {
+      ++mappings;
+      return;
+    }
+    for (VertexId to = 0; to < graph.vertices; ++to) {
+      bool fits = true;
+      for (unsigned u = 0; u < v && fits; ++u) {
+        const bool joined = adjacent[image[u]][to];
+        const bool wanted = pattern.adjacent(u, v);
+        fits =
+            image[u] != to && (induced == Induced::kVertex ? joined == wanted : joined || !wanted);
+      }
+      if (!fits) continue;
+      image.push_back(to);
+      self(self);
+      image.pop_back();
+    }
+  };
+  extend(extend);
+  return mappings / pattern.Automorphisms().size();
+}
+
+std::string NameOf(const Shape& shape) {
+  return fmt::format("({},{}) with {} threads", shape.nodes, shape.compute, shape.threads);
+}
+
+void OnMiningJob(const Shape& shape, const std::string& path, ListPart part,
+                 const MiningOptions& options, const std::function<void(MiningJob&)>& body) {
+  ExpectNodesRun(shape.nodes, [&](Job& job) {
+    auto cluster = Cluster::Start(job, {.compute = shape.compute, .threads = shape.threads});
+    ASSERT_TRUE(cluster) << cluster.error().message;
+    const auto file = SlimFile::Open(path);
+    ASSERT_TRUE(file) << file.error().message;
+    const auto graph = MiningGraph::Load(**cluster, *file, part, [](const MemoryPlan&) {});
+    ASSERT_TRUE(graph) << graph.error().message;
+    std::vector<StageSeconds> seconds(shape.threads);
+    MiningJob mining{**cluster, **graph, options, seconds};
+    body(mining);
+    ASSERT_TRUE((*cluster)->Stop());
+  });
+}
+
+}  // namespace slimgraph::test
