@@ -58,6 +58,8 @@ class Engine {
   Mode mode() const { return mode_; }
   std::uint32_t threads() const { return team_.threads(); }
   bool first() const { return exchange_.self() == 0; }
+  // Whether this node has all lists to itself.
+  bool alone() const { return exchange_.peers() == 0; }
   bool mine(VertexId v) const { return work_.mine(v); }
 
   // A value for each vertex.
@@ -73,9 +75,9 @@ class Engine {
   template <typename Step>
   Status Collect(Frontier& from, std::span<const VertexId> at, Step& step);
 
-  // visit(u, out) for every list of the share, by all threads.
-  template <typename Visit>
-  Status ForEachList(Visit visit);
+  // visit(u, out) for the lists of the share with wants(u), by all threads.
+  template <typename Wants, typename Visit>
+  Status ForEachList(Wants wants, Visit visit);
 
   // Until nothing changes any more: where a vertex's value, Signal(v), has become another, Slot(v,
   // value) has it on all nodes that know the vertex.

@@ -5,10 +5,10 @@
 
 namespace slimgraph {
 
-template <typename Visit>
-Status Engine::ForEachList(Visit visit) {
+template <typename Wants, typename Visit>
+Status Engine::ForEachList(Wants wants, Visit visit) {
   return loop_.Dense(
-      Direction::kOut, [](VertexId) { return true; },
+      Direction::kOut, wants,
       [&](std::uint32_t, VertexId u, const Neighbours& list) {
         visit(u, list);
         return false;

@@ -15,10 +15,15 @@ Status Engine::PullStep(Frontier& in, Step& step, Frontier& out) {
   std::vector<Tally> tallies(threads());
   SLIM_TRY(loop_.Dense(
       direction, [&](VertexId v) { return step.Wants(v); },
-      [&](std::uint32_t, VertexId v, const Neighbours& list) { return step.Pull(v, list); },
+      [&](std::uint32_t t, VertexId v, const Neighbours& list) {
+        const bool found = step.Pull(v, list);
+        if (found) tallies[t].size.edges += direction == Direction::kOut ? list.ids.size() : 0;
+        return found;
+      },
       [&](std::uint32_t t, std::size_t word, std::uint64_t bits) {
         out.AddWord(word, bits);
         tallies[t].size.vertices += static_cast<std::uint64_t>(std::popcount(bits));
+        if (direction == Direction::kOut) return;
         for (; bits != 0; bits &= bits - 1) {
           const std::size_t v = word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
           tallies[t].size.edges += work_.Degree(static_cast<VertexId>(v));

@@ -79,7 +79,7 @@ Status Exchange::Send(NodeId to, MutableBytes body) {
 
 Status Exchange::AwaitLast(Bytes mine) {
   SLIM_CHECK(open_ && mine.size() <= sizeof(ValueBytes));
-  std::memcpy(theirs_[self_].data(), mine.data(), mine.size());
+  if (!mine.empty()) std::memcpy(theirs_[self_].data(), mine.data(), mine.size());
   std::array<std::byte, sizeof(Header) + sizeof(ValueBytes)> body;
   const Header header{number_, 1};
   std::memcpy(body.data(), &header, sizeof header);

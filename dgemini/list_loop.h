@@ -170,12 +170,9 @@ Status ListLoop::DenseOnThread(std::uint32_t thread, Direction direction, Wants 
   const auto& remote = work_.remote_blocks();
   Reader& reader = *readers_[thread];
   std::uint32_t filling = 0;  // the segment whose pending lists grow
-  VertexId base = 0;
   const auto arrive = [&](const DelegatedLists& lists, VertexId i, const Neighbours& list) {
-    for (const Workload::Segment& segment : work_.segments()) {
-      if (segment.remote[static_cast<int>(direction)] == &lists) base = segment.first;
-    }
-    if (visit(base + i, list)) sink((base + i) / 64, std::uint64_t{1} << ((base + i) % 64));
+    const VertexId v = lists.place().first + i;
+    if (visit(v, list)) sink(v / 64, std::uint64_t{1} << (v % 64));
   };
   bool more_remote = !remote.empty();
   bool more_own = true;
@@ -208,9 +205,7 @@ Status ListLoop::SparseOnThread(std::uint32_t thread, Direction direction,
   const int d = static_cast<int>(direction);
   const std::size_t weight_bytes = work_.weight_bytes();
   const auto arrive = [&](const DelegatedLists& lists, VertexId i, const Neighbours& list) {
-    for (const Workload::Segment& segment : work_.segments()) {
-      if (segment.remote[d] == &lists) return visit(segment.first + i, list);
-    }
+    visit(lists.place().first + i, list);
   };
   for (;;) {
     const std::size_t first = next_own_.fetch_add(kPiece, std::memory_order_relaxed);

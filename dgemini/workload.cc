@@ -111,10 +111,10 @@ Status Workload::Delegate(Cluster& cluster, const WorkloadNeeds& needs) {
           continue;
         }
         SLIM_ASSIGN(auto lists,
-                    DelegatedLists::Make(
-                        fabric, fabric.endpoint(0),
-                        {node, part.count, graph_->regions(direction, socket), weight_bytes_},
-                        needs.cache.level, *room_, budget >= remote_bytes));
+                    DelegatedLists::Make(fabric, fabric.endpoint(0),
+                                         {node, part.first, part.count,
+                                          graph_->regions(direction, socket), weight_bytes_},
+                                         needs.cache.level, *room_, budget >= remote_bytes));
         segment.remote[d] = lists.get();
         delegated_.push_back(std::move(lists));
       }

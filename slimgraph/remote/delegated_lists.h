@@ -18,7 +18,8 @@ class DelegatedLists {
  public:
   struct Place {
     NodeId node = 0;
-    VertexId count = 0;  // vertices
+    VertexId first = 0;  // vertex; the others follow it
+    VertexId count = 0;
     ListRegions regions;
     std::size_t weight_bytes = 0;  // 0: weights are not wanted
   };
