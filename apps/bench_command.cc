@@ -68,7 +68,7 @@ Command BenchFabricCommand() {
                   [state](Run& job_run) { return Bench(job_run, state->bench); });
   };
   return {"bench fabric", "latency and bandwidth of a transport, and its bars as ratios", declare,
-          run, /*runs_as_job=*/true};
+          run};
 }
 
 }  // namespace slimgraph

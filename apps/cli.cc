@@ -53,10 +53,16 @@ void WarnOfUnknownVariables() {
   }
 }
 
-Status CheckCopies(const Command& command) {
-  if (command.runs_as_job || StartedNodes() == 1) return {};
+struct Parser {
+  CLI::App* app;
+  const Command* command;
+  bool runs_as_job;
+};
+
+Status CheckCopies(const Parser& parser) {
+  if (parser.runs_as_job || StartedNodes() == 1) return {};
   return UsageError("{} is the work of one process, and the launcher started {}; run it without",
-                    command.name, StartedNodes());
+                    parser.command->name, StartedNodes());
 }
 
 // The group of a command like "bench fabric", made when it is first needed.
@@ -80,13 +86,13 @@ int RunCommand(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(kExitCodes);
   const std::vector<Command> commands = AllCommands();
-  std::vector<std::pair<CLI::App*, const Command*>> parsers;
+  std::vector<Parser> parsers;
   for (const Command& command : commands) {
     const std::string own_name = command.name.substr(command.name.find(' ') + 1);
     CLI::App* const parser = GroupOf(app, command.name).add_subcommand(own_name, command.summary);
     CliOptions options(*parser);
     command.declare(options);
-    parsers.emplace_back(parser, &command);
+    parsers.push_back({parser, &command, options.runs_as_job()});
   }
   try {
     app.parse(argc, argv);
@@ -99,10 +105,10 @@ int RunCommand(int argc, char** argv) {
     return static_cast<int>(ErrorKind::kUsage);
   }
   if (StartedRank() == 0) WarnOfUnknownVariables();
-  for (const auto& [parser, command] : parsers) {
-    if (!parser->parsed()) continue;
-    const Status launch = CheckCopies(*command);
-    return launch ? command->run({argv + 1, argv + argc}) : Complain(launch.error());
+  for (const Parser& parser : parsers) {
+    if (!parser.app->parsed()) continue;
+    const Status launch = CheckCopies(parser);
+    return launch ? parser.command->run({argv + 1, argv + argc}) : Complain(launch.error());
   }
   return static_cast<int>(ErrorKind::kUsage);
 }

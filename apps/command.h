@@ -42,6 +42,10 @@ class Options {
   // `kind` stands for the value in --help: FILE, N, …
   virtual void Value(const char* names, const char* kind, const char* help, Parse parse) = 0;
 
+  // The processes of a launcher make one job of this command; of others they would be mere copies.
+  void RunsAsJob() { runs_as_job_ = true; }
+  bool runs_as_job() const { return runs_as_job_; }
+
   void Flag(const char* names, const char* help, bool& value) {
     Flag(names, help, [&value] { value = true; });
   }
@@ -86,6 +90,8 @@ class Options {
   };
   template <typename T>
   using Plain = typename PlainOf<T>::type;
+
+  bool runs_as_job_ = false;
 };
 
 struct Command {
@@ -94,8 +100,6 @@ struct Command {
   std::function<void(Options&)> declare;
   // After the options have been read; `arguments` is the command line without the program.
   std::function<int(const std::vector<std::string>& arguments)> run;
-  // Whether the processes of a launcher make one job of it. Without, they would be mere copies.
-  bool runs_as_job = false;
 };
 
 // All of them, in the order in which --help tells them.

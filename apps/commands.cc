@@ -4,13 +4,15 @@
 #include "apps/graph_commands.h"
 #include "apps/mining.h"
 #include "apps/scan.h"
+#include "apps/vertex_commands.h"
 
 namespace slimgraph {
 
 std::vector<Command> AllCommands() {
-  return {GenCommand(),       ConvertCommand(), InfoCommand(),       ScanCommand(),
-          TrianglesCommand(), MotifsCommand(),  CliquesCommand(),    MatchCommand(),
-          LocalCommand(),     DoctorCommand(),  BenchFabricCommand()};
+  return {GenCommand(),        ConvertCommand(),   InfoCommand(),     ScanCommand(),
+          BfsCommand(),        SsspCommand(),      PageRankCommand(), ComponentsCommand(),
+          CentralityCommand(), TrianglesCommand(), MotifsCommand(),   CliquesCommand(),
+          MatchCommand(),      LocalCommand(),     DoctorCommand(),   BenchFabricCommand()};
 }
 
 }  // namespace slimgraph

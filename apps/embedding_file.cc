@@ -15,9 +15,11 @@ constexpr std::uint64_t kDraw = 1024;  // embeddings at a time
 
 }  // namespace
 
-Result<std::unique_ptr<EmbeddingFile>> EmbeddingFile::Create(
-    Cluster& cluster, const SlimFile& file, const MiningGraph& graph, const Pattern& pattern,
-    const std::string& path, std::optional<std::uint64_t> limit) {
+Result<std::unique_ptr<EmbeddingFile>> EmbeddingFile::Create(Cluster& cluster, const SlimFile& file,
+                                                             const MiningGraph& graph,
+                                                             const Pattern& pattern,
+                                                             const std::string& path,
+                                                             std::optional<std::uint64_t> limit) {
   std::unique_ptr<EmbeddingFile> out(new EmbeddingFile(cluster, graph));
   out->path_ = path;
   out->limit_ = limit;

@@ -3,6 +3,7 @@
 namespace slimgraph {
 
 void DeclareJobOptions(Options& options, JobOptions& job) {
+  options.RunsAsJob();
   options.Number("--nodes", "N", "nodes that hold the graph (default 1)", job.nodes);
   options.Number("--compute", "C", "nodes that compute; the others only hold memory (default all)",
                  job.compute);

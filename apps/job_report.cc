@@ -103,7 +103,8 @@ Status FinishReport(Run& run, const std::string& trace) {
   Cluster& cluster = run.cluster;
   Report& report = run.report;
   const Topology& topology = cluster.topology();
-  const Traffic mine = cluster.fabric().traffic();  // before the collectives of this very report
+  // Before the collectives of this very report.
+  const Traffic mine = run.run_traffic ? *run.run_traffic : cluster.fabric().traffic();
   report.Set("/cluster/nodes", std::uint64_t{topology.nodes()});
   report.Set("/cluster/compute", std::uint64_t{topology.compute()});
   report.Set("/cluster/threads", std::uint64_t{cluster.threads()});

@@ -36,6 +36,7 @@ struct Run {
   double load_s = 0;
   double run_s = 0;
   Traffic load_traffic;
+  std::optional<Traffic> run_traffic = {};  // if it is not all that was counted since
 };
 
 // For SharedGraph::Load: tells the person what each node will need, before it is taken.

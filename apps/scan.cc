@@ -297,8 +297,7 @@ Command ScanCommand() {
     return RunJob("scan", state->job, arguments,
                   [state](Run& job_run) { return Scan(job_run, state->graph, state->repeat); });
   };
-  return {"scan", "read every list of a graph once, and verify what was read", declare, run,
-          /*runs_as_job=*/true};
+  return {"scan", "read every list of a graph once, and verify what was read", declare, run};
 }
 
 }  // namespace slimgraph

@@ -93,7 +93,8 @@ void FabricConformance::OnSurvivors(NodeId killed, const Body& body, int limit_s
   }
 }
 
-void FabricConformance::RunNode(Job& job, const Body& body, FabricOptions options, bool close) {
+void FabricConformance::RunNode(Job& job, const Body& body, const FabricOptions& options,
+                                bool close) {
   auto fabric = Fabric::Open(job, options);
   ASSERT_TRUE(fabric) << fabric.error().message;
   body(job, **fabric);

@@ -38,7 +38,7 @@ class FabricConformance : public ::testing::TestWithParam<Setting> {
   NodeId nodes() const { return GetParam().nodes; }
 
  private:
-  void RunNode(Job& job, const Body& body, FabricOptions options, bool close);
+  void RunNode(Job& job, const Body& body, const FabricOptions& options, bool close);
 };
 
 // For the next suites: on how many nodes each transport is tried.

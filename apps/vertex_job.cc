@@ -1,0 +1,162 @@
+#include "apps/vertex_job.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "apps/job_command.h"
+#include "slimgraph/base/atomic_file.h"
+#include "slimgraph/base/units.h"
+
+namespace slimgraph {
+namespace {
+
+Status WriteOutput(AtomicFile& file, const OriginalIds& ids, const VertexApplication& application) {
+  constexpr std::size_t kPieceBytes = 1 << 20;
+  std::uint64_t written = 0;
+  std::string text;
+  const auto write = [&]() -> Status {
+    SLIM_TRY(file.WriteAt(written, std::as_bytes(std::span(text))));
+    written += text.size();
+    text.clear();
+    return {};
+  };
+  for (VertexId v = 0; v < ids.count(); ++v) {
+    fmt::format_to(std::back_inserter(text), "{} ", ids[v]);
+    application.Print(v, text);
+    text += '\n';
+    if (text.size() >= kPieceBytes) SLIM_TRY(write());
+  }
+  SLIM_TRY(write());
+  return file.Commit();
+}
+
+// The runs on all nodes, the last one's traffic, and the median of their times.
+Status Measure(Run& run, const VertexOptions& options, Engine* engine,
+               VertexApplication& application) {
+  Cluster& cluster = run.cluster;
+  std::vector<double> seconds;
+  for (std::uint64_t round = 0; round < std::max<std::uint64_t>(1, options.repeat); ++round) {
+    SLIM_TRY(cluster.all().Barrier());
+    cluster.fabric().ClearTraffic();
+    const std::uint64_t start_ns = NowNs();
+    if (engine != nullptr) SLIM_TRY(application.Compute(*engine));
+    const Traffic traffic = cluster.fabric().traffic();
+    SLIM_ASSIGN(const double slowest,
+                cluster.all().AllMax(engine != nullptr ? SecondsSince(start_ns) : 0.0));
+    seconds.push_back(slowest);
+    run.run_traffic = traffic;
+  }
+  if (options.repeat > 1) run.report.Set("/time/runs_s", seconds);
+  std::sort(seconds.begin(), seconds.end());
+  run.run_s = seconds[seconds.size() / 2];
+  return {};
+}
+
+Status ReportEngine(Run& run, const VertexOptions& options, const SlimFile& file,
+                    const Workload& work, const Engine* engine) {
+  constexpr const char* kModes[] = {"push", "pull", "auto"};
+  constexpr const char* kLevels[] = {"none", "bitmap", "index", "edge"};
+  Report& report = run.report;
+  report.Set("/graph/path", file.path());
+  report.Set("/graph/vertices", std::uint64_t{file.vertices()});
+  report.Set("/graph/edges", file.edges());
+  report.Set("/graph/directed", file.directed());
+  report.Set("/graph/bytes", file.file_bytes());
+  report.Set("/options/mode", std::string(kModes[static_cast<int>(options.mode)]));
+  report.Set("/options/cache", std::string(kLevels[static_cast<int>(options.cache.level)]));
+  Collectives& all = run.cluster.all();
+  SLIM_ASSIGN(const double waited_s,
+              all.AllMax(engine == nullptr ? 0 : static_cast<double>(engine->waited_ns()) * 1e-9));
+  report.Set("/time/waited_s", waited_s);
+  SLIM_ASSIGN(const std::uint64_t remote_arcs, all.AllSum(work.remote_arcs()));
+  SLIM_ASSIGN(const std::uint64_t index_bytes, all.AllSum(work.index_bytes()));
+  report.Set("/remote/arcs", remote_arcs);
+  report.Set("/remote/index_bytes", index_bytes);
+  if (engine != nullptr) {
+    report.Set("/result/steps", engine->steps() / std::max<std::uint64_t>(1, options.repeat));
+    report.Set("/result/pulls", engine->pulls() / std::max<std::uint64_t>(1, options.repeat));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status VertexApplication::Examine(Cluster&, const Workload&) { return {}; }
+
+void DeclareVertexOptions(Options& options, VertexOptions& vertex) {
+  options.Choice("--mode", "how steps are made (default auto)", {"push", "pull", "auto"},
+                 vertex.mode);
+  options.Choice("--cache", "what is kept of memory nodes' lists (default edge)",
+                 {"none", "bitmap", "index", "edge"}, vertex.cache.level);
+  options.Value("--edge-cache", "BYTES|PERCENT",
+                "room for such lists on each compute node (default 100%)",
+                [&vertex](const std::string& text) -> Status {
+                  SLIM_ASSIGN(vertex.cache.edges, ParseEdgeBudget(text));
+                  return {};
+                });
+  options.Text("--output", "FILE", "a line 'id value' for each vertex", vertex.output);
+  options.Flag("--verify", "hold the result against a serial computation", vertex.verify);
+  options.Number("--repeat", "R", "compute R times, and tell the median time (default 1)",
+                 vertex.repeat);
+  DeclareJobOptions(options, vertex.job);
+}
+
+Result<VertexId> FindVertex(const OriginalIds& ids, std::uint64_t id, const char* what) {
+  if (const auto v = ids.Find(id)) return *v;
+  if (ids.count() == 0) return InputError("{} {}: the graph has no vertices", what, id);
+  if (ids.contiguous()) {
+    return InputError("{} {} is out of range: the graph has vertices {}..{}", what, id, ids.first(),
+                      ids[ids.count() - 1]);
+  }
+  return InputError("{} {} is no vertex of the graph, which has {} from {} to {}", what, id,
+                    FormatCount(ids.count()), ids.first(), ids[ids.count() - 1]);
+}
+
+Status RunVertexApplication(Run& run, const VertexOptions& options,
+                            VertexApplication& application) {
+  Cluster& cluster = run.cluster;
+  const std::uint64_t start_ns = NowNs();
+  SLIM_ASSIGN(const SlimFile file, SlimFile::Open(options.graph));
+  SLIM_ASSIGN(const OriginalIds ids, file.ReadOriginalIds());
+  SLIM_TRY(application.Prepare(file, ids));
+  std::optional<AtomicFile> output;  // made at once, so that a wrong path costs no computation
+  if (cluster.self() == 0 && !options.output.empty()) {
+    SLIM_ASSIGN(auto made, AtomicFile::Create(options.output));
+    output.emplace(std::move(made));
+  }
+  Exchange exchange(cluster);
+  WorkloadNeeds needs = application.Needs(options.mode);
+  needs.cache = options.cache;
+  SLIM_ASSIGN(const auto work, Workload::Load(cluster, file, needs, Announce(run)));
+  SLIM_TRY(application.Examine(cluster, *work));
+  SLIM_TRY(cluster.all().Barrier());
+  run.load_s = SecondsSince(start_ns);
+  run.load_traffic = cluster.fabric().traffic();
+
+  std::unique_ptr<Engine> engine;
+  if (cluster.computes()) {
+    engine = std::make_unique<Engine>(cluster, *work, exchange, options.mode);
+  }
+  SLIM_TRY(Measure(run, options, engine.get(), application));
+  run.text = fmt::format("{}: {} vertices, {} edges\n", file.path(), FormatCount(file.vertices()),
+                         FormatCount(file.edges()));
+  if (engine) SLIM_TRY(application.Describe(*engine, run));
+  SLIM_TRY(ReportEngine(run, options, file, *work, engine.get()));
+  const Topology& topology = cluster.topology();
+  run.text += fmt::format("in {} on {} node{}, {} of them only hold memory\n",
+                          FormatSeconds(run.run_s), topology.nodes(),
+                          topology.nodes() == 1 ? "" : "s", topology.nodes() - topology.compute());
+  if (engine && (options.verify || !options.output.empty())) {
+    SLIM_TRY(application.Gather(*engine));
+  }
+  if (cluster.self() == 0 && options.verify) {
+    SLIM_ASSIGN(const Csr lists, ReadCsr(file));
+    SLIM_TRY(application.Verify(lists));
+    run.report.Set("/verified", true);
+    run.text += "the result is that of a serial computation\n";
+  }
+  if (output) SLIM_TRY(WriteOutput(*output, ids, application));
+  return cluster.all().Barrier();
+}
+
+}  // namespace slimgraph

@@ -1,0 +1,42 @@
+// What several threads of a node may do to one vertex's value at a time.
+#pragma once
+
+#include <atomic>
+
+namespace slimgraph {
+
+template <typename T>
+T Load(const T& value) {
+  return std::atomic_ref<T>(const_cast<T&>(value)).load(std::memory_order_relaxed);
+}
+
+template <typename T>
+void Store(T& value, T to) {
+  std::atomic_ref<T>(value).store(to, std::memory_order_relaxed);
+}
+
+// Whether this call has changed `value` from `from` to `to`.
+template <typename T>
+bool ChangeFrom(T& value, T from, T to) {
+  if (Load(value) != from) return false;
+  return std::atomic_ref<T>(value).compare_exchange_strong(from, to, std::memory_order_relaxed);
+}
+
+// Whether this call has made `value` smaller.
+template <typename T>
+bool Lower(T& value, T to) {
+  T now = Load(value);
+  while (to < now) {
+    if (std::atomic_ref<T>(value).compare_exchange_weak(now, to, std::memory_order_relaxed)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+template <typename T>
+void Increase(T& value, T by) {
+  std::atomic_ref<T>(value).fetch_add(by, std::memory_order_relaxed);
+}
+
+}  // namespace slimgraph

@@ -1,0 +1,53 @@
+#include "dgemini/bfs.h"
+
+#include "dgemini/atomics.h"
+
+namespace slimgraph {
+namespace {
+
+struct Step {
+  using Value = Nothing;
+  static constexpr std::uint64_t kPullAbove = 20;
+
+  VertexArray<std::uint32_t>& depth;
+  const Frontier* in;
+  std::uint32_t level;  // of the vertices that are reached now
+
+  template <typename Activate>
+  void Push(VertexId, const Neighbours& out, Activate activate) {
+    for (const VertexId v : out.ids) {
+      if (ChangeFrom(depth[v], kUnreached, level)) activate(v);
+    }
+  }
+  Nothing Partial(VertexId) { return {}; }
+  bool Slot(VertexId v, Nothing) { return ChangeFrom(depth[v], kUnreached, level); }
+
+  bool Wants(VertexId v) const { return depth[v] == kUnreached; }
+  bool Pull(VertexId v, const Neighbours& list) {
+    for (const VertexId u : list.ids) {
+      if (!in->Has(u)) continue;
+      depth[v] = level;
+      return true;
+    }
+    return false;
+  }
+  Nothing Signal(VertexId) { return {}; }
+  void Mirror(VertexId, Nothing) {}
+};
+
+}  // namespace
+
+Result<VertexArray<std::uint32_t>> Bfs(Engine& engine, VertexId source) {
+  auto depth = engine.Values(kUnreached);
+  depth[source] = 0;
+  Frontier in(engine.vertices());
+  Frontier out(engine.vertices());
+  SLIM_TRY(engine.Activate(in, std::span(&source, 1)));
+  for (Step step{depth, &in, 1}; !in.empty(); ++step.level) {
+    SLIM_TRY(engine.Advance(in, step, out));
+    std::swap(in, out);
+  }
+  return depth;
+}
+
+}  // namespace slimgraph

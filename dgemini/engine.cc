@@ -1,0 +1,61 @@
+#include "dgemini/engine.h"
+
+#include <limits>
+
+namespace slimgraph {
+
+Status Engine::SendBox(NodeId to) {
+  const std::size_t bytes = std::exchange(filled_[to], 0);
+  if (bytes <= sizeof(Exchange::Header)) return {};
+  return exchange_.Send(to, std::span(boxes_[to]).first(bytes));
+}
+
+Status Engine::Activate(Frontier& frontier, std::span<const VertexId> vertices) {
+  frontier.Clear();
+  for (const VertexId v : vertices) {
+    if (mine(v) && frontier.Add(v)) frontier.list().push_back(v);
+  }
+  return Count(frontier);
+}
+
+void Engine::ActivateAll(Frontier& frontier) {
+  frontier.Clear();
+  frontier.SetListed(false);
+  ForEach([&](VertexId v) { frontier.Add(v); });
+  frontier.SetActive({vertices(), work_.arcs()});
+}
+
+void Engine::List(Frontier& frontier) {
+  if (frontier.listed()) return;
+  frontier.list().clear();
+  for (const Workload::Segment& segment : work_.segments()) {
+    for (std::uint64_t v = segment.first; v < segment.end();) {
+      const std::uint64_t next = std::min<std::uint64_t>((v / 64 + 1) * 64, segment.end());
+      for (std::uint64_t bits = frontier.word(v / 64) >> (v % 64); bits != 0 && v < next; ++v) {
+        if ((bits & 1) != 0) frontier.list().push_back(static_cast<VertexId>(v));
+        bits >>= 1;
+      }
+      v = next;
+    }
+  }
+  frontier.SetListed(true);
+}
+
+Status Engine::Count(Frontier& frontier) {
+  std::array<std::uint64_t, 2> sums = {frontier.list().size(), 0};
+  for (const VertexId v : frontier.list()) sums[1] += work_.Degree(v);
+  SLIM_TRY(exchange_.Reduce(std::span(sums)));
+  frontier.SetActive({sums[0], sums[1]});
+  return {};
+}
+
+Result<VertexArray<std::uint32_t>> Engine::Degrees() {
+  VertexArray<std::uint32_t> degrees(vertices());
+  SLIM_TRY(work_.VisitDegrees(endpoint_, [&](VertexId v, EdgeOffset length) {
+    SLIM_CHECK(length <= std::numeric_limits<std::uint32_t>::max());
+    degrees[v] = static_cast<std::uint32_t>(length);
+  }));
+  return degrees;
+}
+
+}  // namespace slimgraph

@@ -1,0 +1,167 @@
+// Runs vertex programs on the compute nodes of a cluster. Open this header first.
+//
+// A program's step tells what crosses an edge, both ways of doing it; the engine picks one for each
+// step by the edges of the frontier. Values lie in arrays over all vertices. A node owns those of
+// its share; of the others it has copies, as good as what it has heard.
+//
+//   push: the lists of active vertices are walked, and the values of their neighbours are changed
+//         wherever they are; then what was changed of others' vertices is sent to their owners.
+//   pull: the values of active vertices are sent to the nodes that have neighbours of theirs; then
+//         every vertex that wants to walks its own list.
+//
+//   struct Step {
+//     using Value = …;                       what is sent of a vertex; Nothing: that it is active
+//     static constexpr std::uint64_t kPullAbove;    pull when the frontier has more than one in
+//                                                   kPullAbove of all edges
+//     void Push(VertexId u, const Neighbours& out, auto activate);   by any thread
+//     Value Partial(VertexId v);             of another's vertex that was activated here …
+//     bool Slot(VertexId v, Value);          … at its owner; whether it becomes active
+//     bool Wants(VertexId v);
+//     bool Pull(VertexId v, const Neighbours& in);   whether v becomes active
+//     Value Signal(VertexId u);              of an active vertex …
+//     void Mirror(VertexId u, Value);        … where it is needed
+//     void Settled(Frontier& out);             optional: may take vertices out of the list of those
+//                                              of the share that have become active
+//   };
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <span>
+#include <vector>
+
+#include "dgemini/exchange.h"
+#include "dgemini/frontier.h"
+#include "dgemini/list_loop.h"
+#include "dgemini/mode.h"
+
+namespace slimgraph {
+
+struct Nothing {};
+
+class Engine {
+ public:
+  // On compute nodes; `exchange` was made on all nodes.
+  Engine(Cluster& cluster, Workload& work, Exchange& exchange, Mode mode)
+      : work_(work),
+        exchange_(exchange),
+        mode_(mode),
+        endpoint_(cluster.fabric().endpoint(0)),
+        team_(cluster.threads()),
+        loop_(work, cluster.fabric(), team_),
+        found_(team_.threads()),
+        boxes_(exchange.nodes(), std::vector<std::byte>(Exchange::kMaxBytes)),
+        filled_(exchange.nodes()) {}
+
+  VertexId vertices() const { return work_.vertices(); }
+  Mode mode() const { return mode_; }
+  std::uint32_t threads() const { return team_.threads(); }
+  bool first() const { return exchange_.self() == 0; }
+  bool mine(VertexId v) const { return work_.mine(v); }
+
+  // A value for each vertex.
+  template <typename T>
+  VertexArray<T> Values(T initial);
+
+  // One step from `in`; `out` becomes the frontier that follows, and is cleared first.
+  template <typename Step>
+  Status Advance(Frontier& in, Step& step, Frontier& out);
+
+  // Walks the out lists of these vertices of the share with Pull, when Mirror has had the values of
+  // `from` where they are needed.
+  template <typename Step>
+  Status Collect(Frontier& from, std::span<const VertexId> at, Step& step);
+
+  // visit(u, out) for every list of the share, by all threads.
+  template <typename Visit>
+  Status ForEachList(Visit visit);
+
+  // Until nothing changes any more: where a vertex's value, Signal(v), has become another, Slot(v,
+  // value) has it on all nodes that know the vertex.
+  template <typename Step>
+  Status Agree(Step& step);
+
+  // Makes `frontier` hold these vertices, or all; every node says the same.
+  Status Activate(Frontier& frontier, std::span<const VertexId> vertices);
+  void ActivateAll(Frontier& frontier);
+  // The share's vertices of a frontier, as a list.
+  void List(Frontier& frontier);
+  // After vertices of the share were put into its list and bitmap: how many there are in all.
+  Status Count(Frontier& frontier);
+
+  // body(v) for each vertex of the share, by all threads.
+  template <typename Body>
+  void ForEach(Body body);
+  // body(v) for each vertex of the graph.
+  template <typename Body>
+  void ForAll(Body body);
+  // The sum of of(v) over all vertices of the graph.
+  template <typename Of>
+  Result<double> Sum(Of of);
+  template <typename T, std::size_t N, typename Combine>
+  Status Reduce(std::span<T, N> values, Combine combine) {
+    return exchange_.Reduce(values, combine);
+  }
+
+  // The length of each vertex's out list, for vertices of the share.
+  Result<VertexArray<std::uint32_t>> Degrees();
+
+  // Node 0 gets everyone's values; collective over the compute nodes.
+  template <typename T>
+  Status Gather(VertexArray<T>& values);
+
+  std::uint64_t waited_ns() const { return loop_.waited_ns() + exchange_.waited_ns(); }
+  std::uint64_t steps() const { return steps_; }
+  std::uint64_t pulls() const { return pulls_; }
+
+ private:
+  template <typename Step>
+  bool PicksPull(const Frontier& in) const;
+  template <typename Step>
+  Status PushStep(Frontier& in, Step& step, Frontier& out);
+  template <typename Step>
+  Status PullStep(Frontier& in, Step& step, Frontier& out);
+  // Sends active vertices of the share to the nodes that need them.
+  template <typename Step>
+  Status Broadcast(Frontier& in, Step& step, Direction direction);
+  template <typename Step>
+  Status SendMirrored(NodeId peer, const Frontier& in, Step& step, Direction direction);
+  // Sends vertices of others that were found here, and takes those of ours that others have found.
+  template <typename Step>
+  Status Settle(Step& step, Frontier& out);
+
+  template <typename T>
+  static void Put(std::vector<std::byte>& box, std::size_t& at, const T& value) {
+    std::memcpy(box.data() + at, &value, sizeof value);
+    at += sizeof value;
+  }
+  template <typename T>
+  static T Take(Bytes bytes, std::size_t& at) {
+    T value;
+    std::memcpy(&value, bytes.data() + at, sizeof value);
+    at += sizeof value;
+    return value;
+  }
+  Status SendBox(NodeId to);
+
+  Workload& work_;
+  Exchange& exchange_;
+  Mode mode_;
+  Endpoint& endpoint_;
+  ThreadTeam team_;
+  ListLoop loop_;
+  std::vector<std::vector<VertexId>> found_;    // by thread: activated by pushes
+  std::vector<std::vector<std::byte>> boxes_;   // by node: what will be sent
+  std::vector<std::size_t> filled_;             // by node: bytes of its box
+  std::vector<VertexId> arrived_;
+  std::uint64_t steps_ = 0;
+  std::uint64_t pulls_ = 0;
+};
+
+}  // namespace slimgraph
+
+#include "dgemini/engine_agree.h"
+#include "dgemini/engine_pull.h"
+#include "dgemini/engine_push.h"
+#include "dgemini/engine_values.h"

@@ -1,0 +1,130 @@
+// The engine's pull step. Included by engine.h.
+#pragma once
+
+#include "dgemini/engine.h"
+
+namespace slimgraph {
+
+template <typename Step>
+Status Engine::PullStep(Frontier& in, Step& step, Frontier& out) {
+  const Direction direction = work_.in();
+  if (exchange_.peers() > 0) SLIM_TRY(Broadcast(in, step, direction));
+  struct alignas(kCacheLineBytes) Tally {
+    Frontier::Size size;
+  };
+  std::vector<Tally> tallies(threads());
+  SLIM_TRY(loop_.Dense(
+      direction, [&](VertexId v) { return step.Wants(v); },
+      [&](std::uint32_t, VertexId v, const Neighbours& list) { return step.Pull(v, list); },
+      [&](std::uint32_t t, std::size_t word, std::uint64_t bits) {
+        out.AddWord(word, bits);
+        tallies[t].size.vertices += static_cast<std::uint64_t>(std::popcount(bits));
+        for (; bits != 0; bits &= bits - 1) {
+          const std::size_t v = word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
+          tallies[t].size.edges += work_.Degree(static_cast<VertexId>(v));
+        }
+      }));
+  out.SetListed(false);
+  if constexpr (requires { step.Settled(out); }) {
+    List(out);
+    step.Settled(out);
+    return Count(out);
+  }
+  std::array<std::uint64_t, 2> sums{};
+  for (const Tally& tally : tallies) {
+    sums[0] += tally.size.vertices;
+    sums[1] += tally.size.edges;
+  }
+  SLIM_TRY(exchange_.Reduce(std::span(sums)));
+  out.SetActive({sums[0], sums[1]});
+  return {};
+}
+
+template <typename Step>
+Status Engine::Collect(Frontier& from, std::span<const VertexId> at, Step& step) {
+  if (exchange_.peers() > 0) SLIM_TRY(Broadcast(from, step, Direction::kOut));
+  return loop_.Sparse(
+      Direction::kOut, at,
+      [&](std::uint32_t, VertexId v, const Neighbours& list) { step.Pull(v, list); });
+}
+
+// The others' bits join the frontier's bitmap.
+template <typename Step>
+Status Engine::Broadcast(Frontier& in, Step& step, Direction direction) {
+  using Value = typename Step::Value;
+  in.SetMixed();
+  exchange_.Begin([&](NodeId, Bytes bytes) {
+    for (std::size_t at = 0; at < bytes.size();) {
+      const auto first = Take<std::uint32_t>(bytes, at);
+      const auto count = Take<std::uint32_t>(bytes, at);
+      std::size_t at_value = at + count * sizeof(std::uint64_t);
+      for (std::uint32_t i = 0; i < count; ++i) {
+        auto bits = Take<std::uint64_t>(bytes, at);
+        in.AddWord(first + i, bits);
+        if constexpr (std::is_empty_v<Value>) continue;
+        for (; bits != 0; bits &= bits - 1) {
+          const auto bit = static_cast<std::uint32_t>(std::countr_zero(bits));
+          step.Mirror((first + i) * 64 + bit, Take<Value>(bytes, at_value));
+        }
+      }
+      at = std::is_empty_v<Value> ? at : at_value;
+    }
+  });
+  for (NodeId i = 0; i < exchange_.peers(); ++i) {
+    SLIM_TRY(SendMirrored(exchange_.peer(i), in, step, direction));
+  }
+  return exchange_.End(std::span<std::uint64_t>());
+}
+
+// Runs of words: the first, how many, their bits, then a value for each bit.
+template <typename Step>
+Status Engine::SendMirrored(NodeId peer, const Frontier& in, Step& step, Direction direction) {
+  using Value = typename Step::Value;
+  constexpr std::size_t kMessageBytes = std::is_empty_v<Value> ? 0 : sizeof(Value);
+  const VertexArray<std::uint64_t>& needed = work_.needed_by(peer, direction);
+  std::vector<std::byte>& box = boxes_[peer];
+  std::size_t& filled = filled_[peer];
+  for (const Workload::Segment& segment : work_.segments()) {
+    if (segment.count == 0) continue;
+    const std::size_t end = (std::size_t{segment.end()} + 63) / 64;
+    for (std::size_t word = segment.first / 64; word < end;) {
+      // Words that a neighbouring segment of the share begins in are sent with either: bits twice,
+      // values twice, the same both times.
+      const auto bits_of = [&](std::size_t w) { return in.word(w) & needed[w]; };
+      if (bits_of(word) == 0) {
+        ++word;
+        continue;
+      }
+      if (filled == 0) filled = sizeof(Exchange::Header);
+      std::size_t bytes = 2 * sizeof(std::uint32_t);
+      std::size_t run = 0;
+      while (word + run < end && (bits_of(word + run) != 0)) {
+        const std::size_t more =
+            sizeof(std::uint64_t) +
+            kMessageBytes * static_cast<std::size_t>(std::popcount(bits_of(word + run)));
+        if (filled + bytes + more > Exchange::kMaxBytes) break;
+        bytes += more;
+        ++run;
+      }
+      if (run == 0) {
+        SLIM_TRY(SendBox(peer));
+        continue;
+      }
+      Put(box, filled, static_cast<std::uint32_t>(word));
+      Put(box, filled, static_cast<std::uint32_t>(run));
+      for (std::size_t i = 0; i < run; ++i) Put(box, filled, bits_of(word + i));
+      if constexpr (kMessageBytes > 0) {
+        for (std::size_t i = 0; i < run; ++i) {
+          for (std::uint64_t bits = bits_of(word + i); bits != 0; bits &= bits - 1) {
+            const auto bit = static_cast<std::size_t>(std::countr_zero(bits));
+            Put(box, filled, step.Signal(static_cast<VertexId>((word + i) * 64 + bit)));
+          }
+        }
+      }
+      word += run;
+    }
+  }
+  return SendBox(peer);
+}
+
+}  // namespace slimgraph

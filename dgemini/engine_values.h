@@ -1,0 +1,87 @@
+// What programs do with values and frontiers besides steps. Included by engine.h.
+#pragma once
+
+#include "dgemini/engine.h"
+
+namespace slimgraph {
+
+template <typename T>
+VertexArray<T> Engine::Values(T initial) {
+  VertexArray<T> values(vertices());
+  ForAll([&](VertexId v) { values[v] = initial; });
+  return values;
+}
+
+template <typename Body>
+void Engine::ForAll(Body body) {
+  const std::uint64_t each = (std::uint64_t{vertices()} + threads() - 1) / threads();
+  team_.Run([&](std::uint32_t t) {
+    const std::uint64_t end = std::min<std::uint64_t>(vertices(), (t + 1) * each);
+    for (std::uint64_t v = t * each; v < end; ++v) body(static_cast<VertexId>(v));
+  });
+}
+
+template <typename Body>
+void Engine::ForEach(Body body) {
+  std::atomic<std::size_t> next{0};
+  const auto& own = work_.own_blocks();
+  const auto& remote = work_.remote_blocks();
+  team_.Run([&](std::uint32_t) {
+    for (;;) {
+      const std::size_t i = next.fetch_add(1, std::memory_order_relaxed);
+      if (i >= own.size() + remote.size()) return;
+      const Workload::Block& block = i < own.size() ? own[i] : remote[i - own.size()];
+      for (VertexId v = block.first; v < block.end; ++v) body(v);
+    }
+  });
+}
+
+// By block, so that the sum does not depend on which thread takes which.
+template <typename Of>
+Result<double> Engine::Sum(Of of) {
+  const auto& own = work_.own_blocks();
+  const auto& remote = work_.remote_blocks();
+  std::vector<double> sums(own.size() + remote.size());
+  std::atomic<std::size_t> next{0};
+  team_.Run([&](std::uint32_t) {
+    for (;;) {
+      const std::size_t i = next.fetch_add(1, std::memory_order_relaxed);
+      if (i >= sums.size()) return;
+      const Workload::Block& block = i < own.size() ? own[i] : remote[i - own.size()];
+      double sum = 0;
+      for (VertexId v = block.first; v < block.end; ++v) sum += of(v);
+      sums[i] = sum;
+    }
+  });
+  double sum = 0;
+  for (const double one : sums) sum += one;
+  SLIM_TRY(exchange_.Reduce(std::span(&sum, 1)));
+  return sum;
+}
+
+template <typename T>
+Status Engine::Gather(VertexArray<T>& values) {
+  if (exchange_.peers() == 0) return {};
+  exchange_.Begin([&](NodeId, Bytes bytes) {
+    std::size_t at = 0;
+    const auto first = Take<VertexId>(bytes, at);
+    std::memcpy(values.data() + first, bytes.data() + at, bytes.size() - at);
+  });
+  constexpr std::size_t kHead = sizeof(Exchange::Header) + sizeof(VertexId);
+  constexpr std::size_t kMany = (Exchange::kMaxBytes - kHead) / sizeof(T);
+  for (const Workload::Segment& segment : work_.segments()) {
+    if (first()) break;
+    for (VertexId v = segment.first; v < segment.end();) {
+      const auto count = static_cast<VertexId>(std::min<std::size_t>(kMany, segment.end() - v));
+      filled_[0] = sizeof(Exchange::Header);
+      Put(boxes_[0], filled_[0], v);
+      std::memcpy(boxes_[0].data() + filled_[0], values.data() + v, count * sizeof(T));
+      filled_[0] += count * sizeof(T);
+      SLIM_TRY(SendBox(0));
+      v += count;
+    }
+  }
+  return exchange_.End(std::span<std::uint64_t>());
+}
+
+}  // namespace slimgraph

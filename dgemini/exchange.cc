@@ -1,0 +1,97 @@
+#include "dgemini/exchange.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "slimgraph/base/check.h"
+
+namespace slimgraph {
+
+Exchange::Exchange(Cluster& cluster)
+    : cluster_(cluster),
+      endpoint_(cluster.fabric().endpoint(0)),
+      self_(cluster.self()),
+      compute_(cluster.topology().compute()),
+      theirs_(cluster.topology().compute()) {
+  cluster.fabric().SetHandler(kHandler, [this](Endpoint&, const Message& message) {
+    Receive(message.from.node, message.body);
+  });
+}
+
+void Exchange::Receive(NodeId from, Bytes body) {
+  Header header;
+  std::memcpy(&header, body.data(), sizeof header);
+  if (open_ && header.number == number_) return Take(from, body);
+  early_.push_back({from, {body.begin(), body.end()}});
+}
+
+void Exchange::Take(NodeId from, Bytes body) {
+  Header header;
+  std::memcpy(&header, body.data(), sizeof header);
+  const Bytes rest = body.subspan(sizeof header);
+  if (header.last == 0) return consume_(from, rest);
+  std::memcpy(theirs_[from].data(), rest.data(), rest.size());
+  ++last_seen_;
+}
+
+void Exchange::Begin(Consume consume) {
+  ++number_;
+  last_seen_ = 0;
+  consume_ = std::move(consume);
+  open_ = true;
+  if (early_.empty()) return;
+  std::vector<Early> later;
+  for (Early& early : early_) {
+    Header header;
+    std::memcpy(&header, early.body.data(), sizeof header);
+    if (header.number == number_) {
+      Take(early.from, early.body);
+    } else {
+      later.push_back(std::move(early));
+    }
+  }
+  early_ = std::move(later);
+}
+
+template <typename Done>
+Status Exchange::Await(Done done) {
+  bool lost = false;
+  const auto over = [&] {
+    if (done()) return true;
+    for (NodeId i = 0; i < peers(); ++i) lost = lost || !cluster_.job().alive(peer(i));
+    return lost;
+  };
+  const std::uint64_t start_ns = NowNs();
+  while (!endpoint_.WaitUntil(over, std::chrono::hours(1))) {
+  }
+  waited_ns_ += NowNs() - start_ns;
+  if (lost) return EnvironmentError("a node was lost: {}", cluster_.job().loss());
+  return {};
+}
+
+Status Exchange::Send(NodeId to, MutableBytes body) {
+  const Header header{number_, 0};
+  std::memcpy(body.data(), &header, sizeof header);
+  endpoint_.Send({to, 0}, kHandler, body);
+  if (endpoint_.all_sent()) return {};
+  return Await([this] { return endpoint_.all_sent(); });
+}
+
+Status Exchange::AwaitLast(Bytes mine) {
+  SLIM_CHECK(open_ && mine.size() <= sizeof(ValueBytes));
+  std::memcpy(theirs_[self_].data(), mine.data(), mine.size());
+  std::array<std::byte, sizeof(Header) + sizeof(ValueBytes)> body;
+  const Header header{number_, 1};
+  std::memcpy(body.data(), &header, sizeof header);
+  if (!mine.empty()) std::memcpy(body.data() + sizeof header, mine.data(), mine.size());
+  for (NodeId i = 0; i < peers(); ++i) {
+    endpoint_.Send({peer(i), 0}, kHandler, Bytes(body).first(sizeof header + mine.size()));
+  }
+  if (peers() > 0) {
+    SLIM_TRY(Await([this] { return last_seen_ == peers() && endpoint_.all_sent(); }));
+  }
+  open_ = false;
+  return {};
+}
+
+}  // namespace slimgraph

@@ -1,0 +1,76 @@
+// The active vertices: a bitmap over all vertices and, when they are few, a list as well. A node's
+// frontier holds those of its own share; bits of others' vertices stand in it only while a step
+// needs them.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "dgemini/vertex_array.h"
+#include "slimgraph/base/types.h"
+
+namespace slimgraph {
+
+class Frontier {
+ public:
+  Frontier() = default;
+  explicit Frontier(VertexId vertices) : words_((std::size_t{vertices} + 63) / 64) {}
+
+  bool Has(VertexId v) const { return (words_[v / 64] >> (v % 64) & 1) != 0; }
+  // Whether this call has added it; any thread.
+  bool Add(VertexId v) {
+    const std::uint64_t bit = std::uint64_t{1} << (v % 64);
+    const std::atomic_ref<std::uint64_t> word(words_[v / 64]);
+    if ((word.load(std::memory_order_relaxed) & bit) != 0) return false;
+    return (word.fetch_or(bit, std::memory_order_relaxed) & bit) == 0;
+  }
+  void AddWord(std::size_t word, std::uint64_t bits) {
+    std::atomic_ref<std::uint64_t>(words_[word]).fetch_or(bits, std::memory_order_relaxed);
+  }
+  void Remove(VertexId v) {
+    std::atomic_ref<std::uint64_t>(words_[v / 64])
+        .fetch_and(~(std::uint64_t{1} << (v % 64)), std::memory_order_relaxed);
+  }
+  void Clear() {
+    if (listed_ && !mixed_) {
+      for (const VertexId v : list_) words_[v / 64] = 0;
+    } else {
+      std::fill(words_.data(), words_.data() + words_.size(), 0);
+    }
+    list_.clear();
+    listed_ = true;
+    mixed_ = false;
+    active_ = {};
+  }
+
+  std::size_t words() const { return words_.size(); }
+  std::uint64_t word(std::size_t i) const { return words_[i]; }
+
+  // Whether list() names all of the share that are in the bitmap.
+  bool listed() const { return listed_; }
+  std::vector<VertexId>& list() { return list_; }
+  const std::vector<VertexId>& list() const { return list_; }
+  void SetListed(bool listed) { listed_ = listed; }
+  // Bits of others' vertices are in it from now on.
+  void SetMixed() { mixed_ = true; }
+
+  // Over all nodes.
+  struct Size {
+    std::uint64_t vertices = 0;
+    std::uint64_t edges = 0;  // of their out lists
+  };
+  const Size& active() const { return active_; }
+  void SetActive(Size active) { active_ = active; }
+  bool empty() const { return active_.vertices == 0; }
+
+ private:
+  VertexArray<std::uint64_t> words_;
+  std::vector<VertexId> list_;
+  bool listed_ = true;
+  bool mixed_ = false;
+  Size active_;
+};
+
+}  // namespace slimgraph

@@ -1,0 +1,255 @@
+// All threads of a node over lists of its share: visit(thread, v, neighbours) for each list wanted.
+// Lists of memory nodes are on their way while lists at hand are worked on.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <memory>
+#include <vector>
+
+#include "dgemini/thread_team.h"
+#include "dgemini/workload.h"
+#include "slimgraph/remote/list_reader.h"
+
+namespace slimgraph {
+
+class ListLoop {
+ public:
+  ListLoop(Workload& work, Fabric& fabric, ThreadTeam& team) : work_(work), team_(team) {
+    for (std::uint32_t t = 0; t < team.threads(); ++t) {
+      readers_.push_back(std::make_unique<Reader>(fabric.endpoint(t), work.segments().size()));
+    }
+  }
+
+  // The lists of all vertices of the share with wants(v). Where visit returns true, the vertex is
+  // found: sink(thread, word, bits) has up to 64 of those that are found at a time.
+  template <typename Wants, typename Visit, typename Sink>
+  Status Dense(Direction direction, Wants wants, Visit visit, Sink sink);
+
+  // The lists of these vertices of the share.
+  template <typename Visit>
+  Status Sparse(Direction direction, std::span<const VertexId> vertices, Visit visit);
+
+  std::uint64_t waited_ns() const;
+
+ private:
+  // Too few lists to wake other threads for.
+  static constexpr std::size_t kSerialLists = 512;
+
+  struct Reader {
+    Reader(Endpoint& endpoint, std::size_t segments) : lists(endpoint), pending(segments) {}
+    ListReader lists;
+    std::vector<std::vector<VertexId>> pending;  // by segment: not asked for yet
+    EdgeOffset pending_arcs = 0;                 // of the one that is being filled
+    Status status;
+  };
+
+  static Neighbours OwnList(const ListSpans& own, std::size_t weight_bytes, VertexId local) {
+    const EdgeOffset begin = own.offsets[local];
+    return {{own.neighbours.data() + begin, own.offsets[local + std::size_t{1}] - begin},
+            weight_bytes == 0 ? nullptr : own.weights.data() + begin * weight_bytes};
+  }
+
+  template <typename Wants, typename Visit, typename Sink>
+  void OwnBlock(const Workload::Block& block, Direction direction, Wants wants, Visit visit,
+                Sink sink) const;
+  template <typename Wants, typename Visit, typename Sink, typename Arrive>
+  Status RemoteBlock(Reader& reader, const Workload::Block& block, Direction direction,
+                     Wants wants, Visit visit, Sink sink, Arrive arrive);
+  template <typename Wants, typename Visit, typename Sink>
+  Status DenseOnThread(std::uint32_t thread, Direction direction, Wants wants, Visit visit,
+                       Sink sink);
+  template <typename Visit>
+  Status SparseOnThread(std::uint32_t thread, Direction direction,
+                        std::span<const VertexId> vertices, Visit visit);
+  // Starts what is pending of a segment; waits for room.
+  template <typename Arrive>
+  Status StartPending(Reader& reader, std::size_t segment, Direction direction, Arrive arrive);
+  Status FirstFailure();
+
+  Workload& work_;
+  ThreadTeam& team_;
+  std::vector<std::unique_ptr<Reader>> readers_;  // by thread
+  std::atomic<std::size_t> next_own_{0};
+  std::atomic<std::size_t> next_remote_{0};
+};
+
+template <typename Wants, typename Visit, typename Sink>
+Status ListLoop::Dense(Direction direction, Wants wants, Visit visit, Sink sink) {
+  next_own_ = 0;
+  next_remote_ = 0;
+  team_.Run([&](std::uint32_t t) {
+    readers_[t]->status = DenseOnThread(
+        t, direction, wants,
+        [&](VertexId v, const Neighbours& list) { return visit(t, v, list); },
+        [&](std::size_t word, std::uint64_t bits) { sink(t, word, bits); });
+  });
+  return FirstFailure();
+}
+
+template <typename Visit>
+Status ListLoop::Sparse(Direction direction, std::span<const VertexId> vertices, Visit visit) {
+  next_own_ = 0;
+  const auto on_thread = [&](std::uint32_t t) {
+    readers_[t]->status = SparseOnThread(
+        t, direction, vertices,
+        [&](VertexId v, const Neighbours& list) { visit(t, v, list); });
+  };
+  if (vertices.size() < kSerialLists) {
+    on_thread(0);
+    return std::move(readers_[0]->status);
+  }
+  team_.Run(on_thread);
+  return FirstFailure();
+}
+
+template <typename Wants, typename Visit, typename Sink>
+void ListLoop::OwnBlock(const Workload::Block& block, Direction direction, Wants wants,
+                        Visit visit, Sink sink) const {
+  const Workload::Segment& segment = work_.segments()[block.segment];
+  const ListSpans& own = *segment.own[static_cast<int>(direction)];
+  const std::size_t weight_bytes = work_.weight_bytes();
+  for (VertexId v = block.first; v < block.end;) {
+    const std::size_t word = v / 64;
+    std::uint64_t bits = 0;
+    for (; v < block.end && v / 64 == word; ++v) {
+      if (wants(v) && visit(v, OwnList(own, weight_bytes, v - segment.first))) {
+        bits |= std::uint64_t{1} << (v % 64);
+      }
+    }
+    if (bits != 0) sink(word, bits);
+  }
+}
+
+template <typename Wants, typename Visit, typename Sink, typename Arrive>
+Status ListLoop::RemoteBlock(Reader& reader, const Workload::Block& block, Direction direction,
+                             Wants wants, Visit visit, Sink sink, Arrive arrive) {
+  const Workload::Segment& segment = work_.segments()[block.segment];
+  DelegatedLists& lists = *segment.remote[static_cast<int>(direction)];
+  const EdgeOffset usual = lists.arcs() / std::max<VertexId>(1, segment.count) + 1;
+  constexpr VertexId kGroup = CompactOffsets::kGroup;
+  auto& pending = reader.pending[block.segment];
+  for (VertexId i = block.first - segment.first; i < block.end - segment.first;) {
+    const VertexId group = i / kGroup;
+    const VertexId end = std::min((group + 1) * kGroup, block.end - segment.first);
+    if (lists.cache() != nullptr && lists.cache()->Has(group)) {
+      lists.index()->VisitGroup(group, i, end, [&](VertexId at, CompactOffsets::Place place) {
+        const VertexId v = segment.first + at;
+        if (!wants(v) || !visit(v, lists.cache()->List(place.begin, place.length))) return;
+        sink(v / 64, std::uint64_t{1} << (v % 64));
+      });
+      i = end;
+      continue;
+    }
+    for (; i < end; ++i) {
+      if (!wants(segment.first + i)) continue;
+      pending.push_back(i);
+      reader.pending_arcs += lists.index() != nullptr ? lists.index()->length(i) : usual;
+    }
+    if (reader.pending_arcs >= ListReader::kBatchArcs ||
+        pending.size() >= ListReader::kBatchLists) {
+      SLIM_TRY(StartPending(reader, block.segment, direction, arrive));
+    }
+  }
+  return {};
+}
+
+template <typename Arrive>
+Status ListLoop::StartPending(Reader& reader, std::size_t segment, Direction direction,
+                              Arrive arrive) {
+  reader.pending_arcs = 0;
+  if (reader.pending[segment].empty()) return {};
+  while (!reader.lists.has_room()) SLIM_TRY(reader.lists.Finish(true, arrive));
+  reader.lists.Start(*work_.segments()[segment].remote[static_cast<int>(direction)],
+                     reader.pending[segment]);
+  return {};
+}
+
+template <typename Wants, typename Visit, typename Sink>
+Status ListLoop::DenseOnThread(std::uint32_t thread, Direction direction, Wants wants, Visit visit,
+                               Sink sink) {
+  const auto& own = work_.own_blocks();
+  const auto& remote = work_.remote_blocks();
+  Reader& reader = *readers_[thread];
+  std::uint32_t filling = 0;  // the segment whose pending lists grow
+  VertexId base = 0;
+  const auto arrive = [&](const DelegatedLists& lists, VertexId i, const Neighbours& list) {
+    for (const Workload::Segment& segment : work_.segments()) {
+      if (segment.remote[static_cast<int>(direction)] == &lists) base = segment.first;
+    }
+    if (visit(base + i, list)) sink((base + i) / 64, std::uint64_t{1} << ((base + i) % 64));
+  };
+  bool more_remote = !remote.empty();
+  bool more_own = true;
+  while (more_remote || more_own || reader.lists.busy()) {
+    while (more_remote && reader.lists.has_room()) {
+      const std::size_t i = next_remote_.fetch_add(1, std::memory_order_relaxed);
+      more_remote = i < remote.size();
+      if (!more_remote || remote[i].segment != filling) {
+        SLIM_TRY(StartPending(reader, filling, direction, arrive));
+      }
+      if (!more_remote) break;
+      filling = remote[i].segment;
+      SLIM_TRY(RemoteBlock(reader, remote[i], direction, wants, visit, sink, arrive));
+    }
+    if (more_own) {
+      const std::size_t i = next_own_.fetch_add(1, std::memory_order_relaxed);
+      more_own = i < own.size();
+      if (more_own) OwnBlock(own[i], direction, wants, visit, sink);
+    }
+    SLIM_TRY(reader.lists.Finish(!more_own, arrive));
+  }
+  return {};
+}
+
+template <typename Visit>
+Status ListLoop::SparseOnThread(std::uint32_t thread, Direction direction,
+                                std::span<const VertexId> vertices, Visit visit) {
+  constexpr std::size_t kPiece = 64;
+  Reader& reader = *readers_[thread];
+  const int d = static_cast<int>(direction);
+  const std::size_t weight_bytes = work_.weight_bytes();
+  const auto arrive = [&](const DelegatedLists& lists, VertexId i, const Neighbours& list) {
+    for (const Workload::Segment& segment : work_.segments()) {
+      if (segment.remote[d] == &lists) return visit(segment.first + i, list);
+    }
+  };
+  for (;;) {
+    const std::size_t first = next_own_.fetch_add(kPiece, std::memory_order_relaxed);
+    if (first >= vertices.size()) break;
+    const std::size_t end = std::min(first + kPiece, vertices.size());
+    for (std::size_t at = first; at < end; ++at) {
+      const VertexId v = vertices[at];
+      const std::uint32_t index = work_.segment_index(v);
+      const Workload::Segment& segment = work_.segments()[index];
+      if (segment.is_own()) {
+        visit(v, OwnList(*segment.own[d], weight_bytes, v - segment.first));
+        continue;
+      }
+      auto& pending = reader.pending[index];
+      pending.push_back(v - segment.first);
+      if (pending.size() >= ListReader::kBatchLists / 4) {
+        SLIM_TRY(StartPending(reader, index, direction, arrive));
+      }
+    }
+    SLIM_TRY(reader.lists.Finish(false, arrive));
+  }
+  for (std::size_t s = 0; s < reader.pending.size(); ++s) {
+    SLIM_TRY(StartPending(reader, s, direction, arrive));
+  }
+  while (reader.lists.busy()) SLIM_TRY(reader.lists.Finish(true, arrive));
+  return {};
+}
+
+inline Status ListLoop::FirstFailure() {
+  for (auto& reader : readers_) SLIM_TRY(std::exchange(reader->status, Status()));
+  return {};
+}
+
+inline std::uint64_t ListLoop::waited_ns() const {
+  std::uint64_t most = 0;
+  for (const auto& reader : readers_) most = std::max(most, reader->lists.waited_ns());
+  return most;
+}
+
+}  // namespace slimgraph

@@ -1,0 +1,100 @@
+#include "dgemini/sssp.h"
+
+#include <cmath>
+
+#include "dgemini/atomics.h"
+
+namespace slimgraph {
+namespace {
+
+template <typename Weight, typename Distance>
+struct Step {
+  using Value = Distance;
+  static constexpr std::uint64_t kPullAbove = 1;
+
+  VertexArray<Distance>& distance;
+  const Frontier* in;
+  Distance limit;  // where the bucket ends
+  Frontier& far;   // reached, but beyond it
+
+  static Distance Along(Distance so_far, const Neighbours& list, std::size_t i) {
+    return so_far + static_cast<Distance>(list.weight<Weight>(i));
+  }
+
+  template <typename Activate>
+  void Push(VertexId u, const Neighbours& out, Activate activate) {
+    const Distance so_far = Load(distance[u]);
+    for (std::size_t i = 0; i < out.ids.size(); ++i) {
+      if (Lower(distance[out.ids[i]], Along(so_far, out, i))) activate(out.ids[i]);
+    }
+  }
+  Distance Partial(VertexId v) const { return distance[v]; }
+  bool Slot(VertexId v, Distance other) { return Lower(distance[v], other); }
+
+  bool Wants(VertexId) const { return true; }
+  bool Pull(VertexId v, const Neighbours& list) {
+    Distance least = distance[v];
+    for (std::size_t i = 0; i < list.ids.size(); ++i) {
+      const VertexId u = list.ids[i];
+      if (in->Has(u)) least = std::min(least, Along(Load(distance[u]), list, i));
+    }
+    if (least == distance[v]) return false;
+    Store(distance[v], least);
+    return true;
+  }
+  Distance Signal(VertexId u) const { return distance[u]; }
+  void Mirror(VertexId u, Distance value) { distance[u] = value; }
+
+  void Settled(Frontier& out) {
+    std::erase_if(out.list(), [&](VertexId v) {
+      if (distance[v] < limit) return false;
+      out.Remove(v);
+      if (far.Add(v)) far.list().push_back(v);
+      return true;
+    });
+  }
+};
+
+}  // namespace
+
+template <typename Weight, typename Distance>
+Result<VertexArray<Distance>> Sssp(Engine& engine, VertexId source, Distance delta) {
+  auto distance = engine.Values(kUnreachable<Distance>);
+  distance[source] = 0;
+  Frontier in(engine.vertices());
+  Frontier out(engine.vertices());
+  Frontier far(engine.vertices());
+  SLIM_TRY(engine.Activate(in, std::span(&source, 1)));
+  Step<Weight, Distance> step{distance, &in, delta, far};
+  while (true) {
+    while (!in.empty()) {
+      SLIM_TRY(engine.Advance(in, step, out));
+      std::swap(in, out);
+    }
+    // What is beyond the limit still, and how near the nearest of it is.
+    double nearest = INFINITY;
+    for (const VertexId v : far.list()) {
+      if (distance[v] >= step.limit) nearest = std::min(nearest, static_cast<double>(distance[v]));
+    }
+    SLIM_TRY(engine.Reduce(std::span(&nearest, 1), [](double a, double b) { return std::min(a, b); }));
+    if (nearest == INFINITY) return distance;
+    const Distance done = step.limit;
+    step.limit = std::max(done, static_cast<Distance>(nearest)) + delta;
+    in.Clear();
+    std::erase_if(far.list(), [&](VertexId v) {
+      if (distance[v] >= step.limit) return false;
+      far.Remove(v);
+      if (distance[v] >= done && in.Add(v)) in.list().push_back(v);
+      return true;
+    });
+    SLIM_TRY(engine.Count(in));
+  }
+}
+
+template Result<VertexArray<std::uint32_t>> Sssp<std::int32_t>(Engine&, VertexId, std::uint32_t);
+template Result<VertexArray<std::uint64_t>> Sssp<std::int32_t>(Engine&, VertexId, std::uint64_t);
+template Result<VertexArray<std::uint64_t>> Sssp<std::int64_t>(Engine&, VertexId, std::uint64_t);
+template Result<VertexArray<double>> Sssp<float>(Engine&, VertexId, double);
+template Result<VertexArray<double>> Sssp<double>(Engine&, VertexId, double);
+
+}  // namespace slimgraph

@@ -1,0 +1,28 @@
+// Shortest paths from one source by non-negative weights, in buckets of distance (delta-stepping,
+// Meyer and Sanders 2003).
+#pragma once
+
+#include <limits>
+
+#include "dgemini/engine.h"
+
+namespace slimgraph {
+
+template <typename Distance>
+constexpr Distance kUnreachable = std::numeric_limits<Distance>::max();
+
+// Weights are in the graph's type; a distance must hold the sum along any path. `delta` is the
+// width of a bucket.
+template <typename Weight, typename Distance>
+Result<VertexArray<Distance>> Sssp(Engine& engine, VertexId source, Distance delta);
+
+extern template Result<VertexArray<std::uint32_t>> Sssp<std::int32_t>(Engine&, VertexId,
+                                                                      std::uint32_t);
+extern template Result<VertexArray<std::uint64_t>> Sssp<std::int32_t>(Engine&, VertexId,
+                                                                      std::uint64_t);
+extern template Result<VertexArray<std::uint64_t>> Sssp<std::int64_t>(Engine&, VertexId,
+                                                                      std::uint64_t);
+extern template Result<VertexArray<double>> Sssp<float>(Engine&, VertexId, double);
+extern template Result<VertexArray<double>> Sssp<double>(Engine&, VertexId, double);
+
+}  // namespace slimgraph

@@ -1,0 +1,49 @@
+// The threads of one compute node: they live as long as the team and park between its loops. A
+// team of one runs everything on the calling thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+namespace slimgraph {
+
+class ThreadTeam {
+ public:
+  explicit ThreadTeam(std::uint32_t threads);
+  ~ThreadTeam();
+  ThreadTeam(const ThreadTeam&) = delete;
+  ThreadTeam& operator=(const ThreadTeam&) = delete;
+
+  std::uint32_t threads() const { return threads_; }
+
+  // body(0) on the calling thread, body(1) .. on the others; returns when all have.
+  template <typename Body>
+  void Run(Body&& body) {
+    using Plain = std::remove_reference_t<Body>;
+    if (threads_ > 1) {
+      Begin([](void* self, std::uint32_t thread) { (*static_cast<Plain*>(self))(thread); },
+            const_cast<void*>(static_cast<const void*>(&body)));
+    }
+    body(0);
+    if (threads_ > 1) AwaitOthers();
+  }
+
+ private:
+  using Call = void (*)(void*, std::uint32_t);
+  void Begin(Call call, void* self);
+  void AwaitOthers();
+  void Work(std::uint32_t thread);
+
+  std::uint32_t threads_;
+  Call call_ = nullptr;
+  void* self_ = nullptr;
+  std::atomic<std::uint32_t> round_{0};    // grows with each loop; kStop ends the threads
+  std::atomic<std::uint32_t> running_{0};  // of the others
+  std::atomic<bool> stop_{false};
+  std::vector<std::jthread> others_;
+};
+
+}  // namespace slimgraph

@@ -1,0 +1,55 @@
+// A value for each vertex of the graph, zero at first. A node has such an array for all vertices
+// but takes memory for those that it touches: its own, and those that it hears of.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include "slimgraph/base/check.h"
+#include "slimgraph/base/types.h"
+
+namespace slimgraph {
+
+template <typename T>
+class VertexArray {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  VertexArray() = default;
+  explicit VertexArray(std::size_t size) : size_(size), bytes_(size * sizeof(T)) {
+    if (size == 0) return;
+    void* const memory = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    SLIM_CHECK(memory != MAP_FAILED, "no address space for {} bytes", bytes_);
+    // Vertices are looked up at random: small pages would cost a miss of their own each.
+    ::madvise(memory, bytes_, MADV_HUGEPAGE);
+    data_ = static_cast<T*>(memory);
+  }
+  VertexArray(VertexArray&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(other.size_), bytes_(other.bytes_) {}
+  VertexArray& operator=(VertexArray&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~VertexArray() {
+    if (data_ != nullptr) ::munmap(data_, bytes_);
+  }
+
+  std::size_t size() const { return size_; }
+  T& operator[](std::size_t v) { return data_[v]; }
+  const T& operator[](std::size_t v) const { return data_[v]; }
+  T* data() { return data_; }
+  const T* data() const { return data_; }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace slimgraph

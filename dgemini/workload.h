@@ -1,0 +1,139 @@
+// What a compute node works on: its own part of the graph and those of its memory nodes, as one
+// share of segments. Nothing above this header knows which of them lie in its own memory.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "dgemini/vertex_array.h"
+#include "slimgraph/graph/shared_graph.h"
+#include "slimgraph/remote/delegated_lists.h"
+#include "slimgraph/remote/neighbours.h"
+
+namespace slimgraph {
+
+// What of the graph a program uses, besides the out lists.
+struct WorkloadNeeds {
+  bool weights = false;
+  bool pull_in = false;   // pulls over in lists
+  bool pull_out = false;  // pulls over out lists
+  CacheOptions cache = {};
+};
+
+class Workload {
+ public:
+  // The vertices first .. first + count - 1 and their lists, by direction.
+  struct Segment {
+    VertexId first = 0;
+    VertexId count = 0;
+    const ListSpans* own[2] = {nullptr, nullptr};     // in this node's memory
+    DelegatedLists* remote[2] = {nullptr, nullptr};  // or in a memory node's
+    VertexId end() const { return first + count; }
+    bool is_own() const { return own[0] != nullptr; }
+  };
+  // Neighbouring vertices of one segment. Blocks begin and end at multiples of 64 where segments
+  // do not, so that a word of a bitmap belongs to one block.
+  struct Block {
+    std::uint32_t segment;
+    VertexId first;
+    VertexId end;
+  };
+
+  // Collective over all nodes. What memory nodes keep of it serves the others.
+  static Result<std::unique_ptr<Workload>> Load(
+      Cluster& cluster, const SlimFile& file, const WorkloadNeeds& needs,
+      const std::function<void(const MemoryPlan&)>& announce);
+
+  VertexId vertices() const { return vertices_; }
+  EdgeOffset arcs() const { return arcs_; }
+  std::size_t weight_bytes() const { return weight_bytes_; }
+  // In lists of an undirected graph are its out lists.
+  Direction in() const { return in_; }
+
+  const std::vector<Segment>& segments() const { return segments_; }
+  const std::vector<Block>& own_blocks() const { return own_blocks_; }
+  const std::vector<Block>& remote_blocks() const { return remote_blocks_; }
+
+  // The compute node whose share `v` is in.
+  NodeId worker(VertexId v) const { return slots_[slot(v)].worker; }
+  bool mine(VertexId v) const { return worker(v) == self_; }
+  const Segment& segment_of(VertexId v) const { return segments_[slots_[slot(v)].segment]; }
+  std::uint32_t segment_index(VertexId v) const { return slots_[slot(v)].segment; }
+
+  // The weights of this very node's own lists, by socket; also on a memory node.
+  std::vector<Bytes> own_weights() const;
+
+  // The length of an out list of the share, where it is at hand; else what lists have on average.
+  EdgeOffset Degree(VertexId v) const;
+  // visit(v, length) for all out lists of the share.
+  template <typename Visit>
+  Status VisitDegrees(Endpoint& endpoint, Visit visit) const;
+
+  // A bitmap: which vertices of this share does `peer` meet in its lists of `direction`?
+  const VertexArray<std::uint64_t>& needed_by(NodeId peer, Direction direction) const {
+    return needed_[static_cast<int>(direction)][peer];
+  }
+  // A bitmap of all that this share meets in its out lists; empty on a single node.
+  const std::vector<std::uint64_t>& met() const { return met_; }
+
+  // Of all lists at memory nodes, and what is kept of them besides the lists.
+  std::uint64_t remote_arcs() const;
+  std::uint64_t index_bytes() const;
+
+ private:
+  struct Slot {
+    NodeId worker;
+    std::uint32_t segment;  // of this share
+  };
+  Workload() = default;
+  std::size_t slot(VertexId v) const { return slot_of_[v >> shift_]; }
+  void FindSlots(const ChunkPartition& partition, const Topology& topology);
+  void CutBlocks();
+  Status Delegate(Cluster& cluster, const WorkloadNeeds& needs);
+  Status FindNeeds(Cluster& cluster, Direction direction);
+  Status ReadNeeds(Cluster& cluster, NodeId from, RegionId region, std::span<std::uint64_t> into);
+
+  VertexId vertices_ = 0;
+  EdgeOffset arcs_ = 0;
+  std::size_t weight_bytes_ = 0;
+  Direction in_ = Direction::kOut;
+  NodeId self_ = 0;
+  std::unique_ptr<SharedGraph<ChunkPartition>> graph_;
+  std::unique_ptr<CacheRoom> room_;
+  std::vector<std::unique_ptr<DelegatedLists>> delegated_;
+  std::vector<Segment> segments_;
+  std::vector<Block> own_blocks_;
+  std::vector<Block> remote_blocks_;
+  std::vector<Slot> slots_;
+  std::vector<std::uint16_t> slot_of_;  // by v >> shift_
+  std::uint32_t shift_ = 0;
+  std::vector<std::uint64_t> met_;
+  std::vector<VertexArray<std::uint64_t>> needed_[2];  // by direction and peer
+};
+
+inline EdgeOffset Workload::Degree(VertexId v) const {
+  const Segment& segment = segment_of(v);
+  const VertexId local = v - segment.first;
+  if (segment.is_own()) {
+    const auto& offsets = segment.own[0]->offsets;
+    return offsets[local + std::size_t{1}] - offsets[local];
+  }
+  const CompactOffsets* const index = segment.remote[0]->index();
+  return index != nullptr ? index->length(local) : arcs_ / vertices_ + 1;
+}
+
+template <typename Visit>
+Status Workload::VisitDegrees(Endpoint& endpoint, Visit visit) const {
+  for (const Segment& segment : segments_) {
+    if (segment.is_own()) {
+      for (VertexId v = segment.first; v < segment.end(); ++v) visit(v, Degree(v));
+    } else {
+      SLIM_TRY(segment.remote[0]->VisitLengths(
+          endpoint, [&](VertexId i, EdgeOffset length) { visit(segment.first + i, length); }));
+    }
+  }
+  return {};
+}
+
+}  // namespace slimgraph

@@ -1,0 +1,169 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+
+#include "dgemini/bfs.h"
+#include "dgemini/centrality.h"
+#include "dgemini/components.h"
+#include "dgemini/pagerank.h"
+#include "dgemini/sssp.h"
+#include "tests/dgemini/graphs.h"
+#include "tests/support/node_processes.h"
+
+namespace slimgraph::test {
+namespace {
+
+struct Shape {
+  NodeId nodes;
+  NodeId compute;
+};
+
+// Folder, seed and graphs, made once for all tests of the process.
+struct World {
+  World() {
+    const char* const said = std::getenv("SLIMGRAPH_TEST_SEED");
+    seed = said != nullptr ? std::strtoull(said, nullptr, 10) : std::random_device{}();
+    std::cout << "SLIMGRAPH_TEST_SEED=" << seed << std::endl;
+    std::string name =
+        (std::filesystem::temp_directory_path() / "slimgraph-test-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) std::abort();
+    folder = name;
+    std::mt19937_64 random(seed);
+    graphs = MakeTestGraphs(folder, random);
+  }
+  ~World() { std::filesystem::remove_all(folder); }
+  std::uint64_t seed = 0;
+  std::string folder;
+  std::vector<TestGraph> graphs;
+};
+
+const World& TheWorld() {
+  static const World world;
+  return world;
+}
+
+template <typename T>
+T Unwrap(Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().message);
+  return *std::move(result);
+}
+void Unwrap(const Status& status) {
+  if (!status) throw std::runtime_error(status.error().message);
+}
+
+template <typename T, typename U>
+void ExpectNear(Engine& engine, VertexArray<T> found, const std::vector<U>& expected,
+                double relative, const std::string& what) {
+  Unwrap(engine.Gather(found));
+  if (!engine.first()) return;
+  int wrong = 0;
+  for (VertexId v = 0; v < expected.size() && wrong < 3; ++v) {
+    const bool never = static_cast<double>(expected[v]) == INFINITY;
+    const auto at = static_cast<double>(found[v]);
+    const auto should = never ? static_cast<double>(kUnreachable<T>)
+                              : static_cast<double>(expected[v]);
+    if (at == should || std::abs(at - should) <= relative * std::abs(should)) continue;
+    ADD_FAILURE() << what << ": vertex " << v << " has " << at << ", not " << should;
+    ++wrong;
+  }
+}
+
+Result<VertexArray<double>> SsspOf(Engine& engine, const TestGraph& graph, WeightType type) {
+  const VertexId source = graph.sources[0];
+  VertexArray<double> reals(engine.vertices());
+  const auto widen = [&](const auto& distances) {
+    using T = std::remove_cvref_t<decltype(distances[0])>;
+    for (VertexId v = 0; v < engine.vertices(); ++v) {
+      reals[v] = distances[v] == kUnreachable<T> ? kUnreachable<double>
+                                                 : static_cast<double>(distances[v]);
+    }
+  };
+  if (type == WeightType::kInt32) {
+    widen(Unwrap(Sssp<std::int32_t>(engine, source, std::uint32_t{5})));
+    widen(Unwrap(Sssp<std::int32_t>(engine, source, std::uint64_t{1000})));
+  } else if (type == WeightType::kFloat32) {
+    widen(Unwrap(Sssp<float>(engine, source, 25.0)));
+  } else {
+    widen(Unwrap(Sssp<double>(engine, source, 25.0)));
+  }
+  return reals;
+}
+
+// All applications on one graph, held against the serial answers on node 0.
+void RunAll(Cluster& cluster, Exchange& exchange, const TestGraph& graph, Mode mode,
+            const CacheOptions& cache, const std::string& where) {
+  const SlimFile file = Unwrap(SlimFile::Open(graph.path));
+  const WorkloadNeeds needs{.weights = graph.weighted,
+                            .pull_in = mode != Mode::kPush,
+                            .pull_out = true,
+                            .cache = cache};
+  const auto work = Unwrap(Workload::Load(cluster, file, needs, [](const MemoryPlan&) {}));
+  if (cluster.computes() && file.vertices() > 0) {
+    Engine engine(cluster, *work, exchange, mode);
+    const VertexId source = graph.sources[0];
+    ExpectNear(engine, Unwrap(Bfs(engine, source)), graph.depth, 0, where + " bfs");
+    PageRankOptions options;
+    options.iterations = kTestIterations;
+    auto ranks = Unwrap(PageRank(engine, options));
+    EXPECT_NEAR(Unwrap(engine.Sum([&](VertexId v) { return ranks.rank[v]; })), 1, 1e-12) << where;
+    ExpectNear(engine, std::move(ranks.rank), graph.rank, 1e-12, where + " pagerank");
+    ExpectNear(engine, Unwrap(Components(engine, file.directed())), graph.component, 0,
+               where + " cc");
+    ExpectNear(engine, Unwrap(Centrality(engine, graph.sources)), graph.centrality, 1e-9,
+               where + " bc");
+    if (graph.weighted) {
+      ExpectNear(engine, Unwrap(SsspOf(engine, graph, file.weight_type())), graph.distance, 1e-12,
+                 where + " sssp");
+    }
+  }
+  Unwrap(cluster.all().Barrier());
+}
+
+class ApplicationsOn : public ::testing::TestWithParam<Shape> {};
+
+TEST_P(ApplicationsOn, AgreeWithSerialCodesInAllModesAndCaches) {
+  const auto [nodes, compute] = GetParam();
+  const World& world = TheWorld();
+  for (const std::uint32_t threads : {1U, 2U}) {
+    ExpectNodesRun(nodes, [&, nodes = nodes, compute = compute](Job& job) {
+      auto cluster = Unwrap(Cluster::Start(job, {.compute = compute, .threads = threads}));
+      Exchange exchange(*cluster);
+      // Every shape takes other caches for a graph and mode: all pairs meet somewhere.
+      std::size_t turn = nodes + compute * 5 + threads + world.seed % 7;
+      for (const TestGraph& graph : world.graphs) {
+        for (const Mode mode : {Mode::kPush, Mode::kPull, Mode::kAuto}) {
+          constexpr double kPercents[] = {100, 100, 100, 100, 30, 0};
+          const std::size_t c = turn++ % 6;
+          CacheOptions cache{static_cast<CacheLevel>(std::min<std::size_t>(c, 3)), {}};
+          cache.edges.percent = kPercents[c];
+          RunAll(*cluster, exchange, graph, mode, cache,
+                 fmt::format("{} mode {} cache {} ({},{}) threads {}", graph.name,
+                             static_cast<int>(mode), c, nodes, compute, threads));
+        }
+      }
+      Unwrap(cluster->Stop());
+    });
+  }
+}
+
+std::vector<Shape> AllShapes() {
+  std::vector<Shape> shapes;
+  for (NodeId nodes = 1; nodes <= 5; ++nodes) {
+    for (NodeId compute = 1; compute <= nodes; ++compute) shapes.push_back({nodes, compute});
+  }
+  shapes.push_back({8, 1});
+  shapes.push_back({8, 3});
+  return shapes;
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, ApplicationsOn, ::testing::ValuesIn(AllShapes()),
+                         [](const auto& shape) {
+                           return fmt::format("{}nodes{}compute", shape.param.nodes,
+                                              shape.param.compute);
+                         });
+
+}  // namespace
+}  // namespace slimgraph::test

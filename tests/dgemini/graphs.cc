@@ -1,0 +1,157 @@
+#include "tests/dgemini/graphs.h"
+
+#include <fstream>
+#include <functional>
+
+#include "slimgraph/base/check.h"
+#include "slimgraph/graph/convert.h"
+
+namespace slimgraph::test {
+namespace {
+
+struct Arc {
+  VertexId from;
+  VertexId to;
+};
+
+struct Drawing {
+  std::string name;
+  VertexId vertices;
+  std::vector<Arc> arcs;
+  bool directed;
+  char weights;  // n: none, i: integer, r: real
+};
+
+class Draw {
+ public:
+  explicit Draw(std::mt19937_64& random) : random_(random) {}
+
+  VertexId Below(std::uint64_t bound) { return static_cast<VertexId>(random_() % bound); }
+
+  std::vector<Arc> Uniform(VertexId vertices, std::size_t arcs) {
+    std::vector<Arc> drawn;
+    for (std::size_t i = 0; i < arcs; ++i) drawn.push_back({Below(vertices), Below(vertices)});
+    return drawn;
+  }
+  // As R-MAT draws: bit by bit, more often the lower half.
+  std::vector<Arc> Skewed(unsigned scale, std::size_t arcs) {
+    std::vector<Arc> drawn;
+    for (std::size_t i = 0; i < arcs; ++i) {
+      Arc arc{0, 0};
+      for (unsigned bit = 0; bit < scale; ++bit) {
+        const VertexId quarter = Below(100);
+        arc.from = arc.from * 2 + (quarter >= 76 ? 1 : 0);
+        arc.to = arc.to * 2 + (quarter >= 57 && (quarter < 76 || quarter >= 95) ? 1 : 0);
+      }
+      drawn.push_back(arc);
+    }
+    return drawn;
+  }
+  std::vector<Arc> Chain(VertexId first, VertexId end) {
+    std::vector<Arc> drawn;
+    for (VertexId v = first; v + 1 < end; ++v) drawn.push_back({v, v + 1});
+    return drawn;
+  }
+  std::vector<Arc> Star(VertexId vertices, VertexId middle) {
+    std::vector<Arc> drawn;
+    for (VertexId v = 0; v < vertices; ++v) {
+      if (v != middle) drawn.push_back(v % 3 == 0 ? Arc{v, middle} : Arc{middle, v});
+    }
+    return drawn;
+  }
+  std::vector<Arc> Grid(VertexId width, VertexId height) {
+    std::vector<Arc> drawn;
+    for (VertexId v = 0; v < width * height; ++v) {
+      if (v % width + 1 < width) drawn.push_back({v, v + 1});
+      if (v + width < width * height) drawn.push_back({v, v + width});
+    }
+    return drawn;
+  }
+
+ private:
+  std::mt19937_64& random_;
+};
+
+TestGraph Write(const Drawing& drawing, const std::string& folder, Draw& draw) {
+  const std::string text = folder + "/" + drawing.name + ".el";
+  const std::string vertices = folder + "/" + drawing.name + ".v";
+  std::ofstream edges(text);
+  for (const Arc& arc : drawing.arcs) {
+    edges << arc.from << ' ' << arc.to;
+    if (drawing.weights == 'i') edges << ' ' << draw.Below(20);
+    if (drawing.weights == 'r') edges << ' ' << 0.125 * draw.Below(1000) + 0.1;
+    edges << '\n';
+  }
+  edges.close();
+  std::ofstream ids(vertices);
+  for (VertexId v = 0; v < drawing.vertices; ++v) ids << v << '\n';
+  ids.close();
+  ConvertOptions options;
+  options.in = text;
+  options.out = folder + "/" + drawing.name + ".slim";
+  options.from = FileFormat::kSnap;
+  options.directed = drawing.directed;
+  options.weighted = drawing.weights != 'n';
+  options.vertices = vertices;
+  options.self_loops = options.duplicates = Keep::kKeep;
+  const auto done = Convert(options);
+  SLIM_CHECK(done, "{}", done.error().message);
+  TestGraph graph;
+  graph.name = drawing.name;
+  graph.path = options.out;
+  graph.weighted = options.weighted;
+  return graph;
+}
+
+void Answer(TestGraph& graph, Draw& draw) {
+  const auto file = SlimFile::Open(graph.path);
+  SLIM_CHECK(file, "{}", file.error().message);
+  const auto lists = ReadCsr(*file);
+  SLIM_CHECK(lists, "{}", lists.error().message);
+  if (lists->vertices() == 0) return;
+  for (int i = 0; i < 2; ++i) graph.sources.push_back(draw.Below(lists->vertices()));
+  graph.depth = serial::Bfs(*lists, graph.sources[0]);
+  if (graph.weighted) graph.distance = serial::Sssp(*lists, graph.sources[0]);
+  PageRankOptions options;
+  options.iterations = kTestIterations;
+  graph.rank = serial::PageRank(*lists, options).rank;
+  graph.component = serial::Components(*lists);
+  graph.centrality = serial::Centrality(*lists, graph.sources);
+}
+
+}  // namespace
+
+std::vector<TestGraph> MakeTestGraphs(const std::string& folder, std::mt19937_64& random) {
+  Draw draw(random);
+  std::vector<Arc> apart = draw.Uniform(300, 500);
+  const auto chain = draw.Chain(500, 560);
+  apart.insert(apart.end(), chain.begin(), chain.end());
+  std::vector<Arc> loops = draw.Uniform(40, 90);
+  for (VertexId v = 0; v < 40; v += 3) loops.push_back({v, v});
+  loops.insert(loops.end(), loops.begin(), loops.begin() + 60);  // duplicates as well
+  const std::vector<Drawing> drawings = {
+      {"empty", 0, {}, false, 'n'},
+      {"one", 1, {}, false, 'n'},
+      {"isolated", 9, {}, false, 'n'},
+      {"loop", 1, {{0, 0}}, true, 'i'},
+      {"pair", 2, {{1, 0}}, true, 'r'},
+      {"star", 200, draw.Star(200, draw.Below(200)), false, 'i'},
+      {"directed-star", 200, draw.Star(200, draw.Below(200)), true, 'n'},
+      {"chain", 300, draw.Chain(0, 300), false, 'r'},
+      {"grid", 900, draw.Grid(36, 25), false, 'i'},
+      {"kron", 8192, draw.Skewed(13, 60000), false, 'i'},
+      {"directed-kron", 1024, draw.Skewed(10, 9000), true, 'i'},
+      {"sparse", 700, draw.Uniform(700, 900), true, 'r'},
+      {"disconnected", 600, apart, false, 'n'},
+      {"loops-and-duplicates", 40, loops, false, 'i'},
+      {"directed-loops", 40, loops, true, 'i'},
+  };
+  std::vector<TestGraph> graphs;
+  for (const Drawing& drawing : drawings) {
+    graphs.push_back(Write(drawing, folder, draw));
+    Answer(graphs.back(), draw);
+  }
+  return graphs;
+}
+
+}  // namespace slimgraph::test
