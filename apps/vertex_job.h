@@ -72,7 +72,7 @@ Command VertexCommand(const char* name, const char* summary) {
       return RunVertexApplication(job_run, state->options, state->application);
     });
   };
-  return {name, summary, declare, run, /*runs_as_job=*/true};
+  return {name, summary, declare, run};
 }
 
 }  // namespace slimgraph
