@@ -22,10 +22,9 @@ MAKEFLAGS += -j$(shell nproc)
 endif
 
 # ---- what it needs -----------------------------------------------------------------------------
-APT_PACKAGES := g++ make mpich libmpich-dev libcli11-dev libfmt-dev libspdlog-dev libexpected-dev \
+APT_PACKAGES := g++ make mpich libmpich-dev libcli11-dev libfmt-dev libexpected-dev \
   nlohmann-json3-dev libxxhash-dev libzstd-dev zlib1g-dev libhwy-dev libnuma-dev pkg-config \
-  libboost-dev libboost-context-dev libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev \
-  python3 cmake
+  libgtest-dev libgmock-dev python3 cmake
 APT_LINT_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev
 
 # ---- compiler ----------------------------------------------------------------------------------
@@ -45,10 +44,6 @@ else
 COMMON += -Wno-restrict # GCC 12 sees overlaps in concatenated strings (its bug 105651)
 endif
 CXXFLAGS += $(COMMON) $(MODE_$(MODE))
-# Every processor, unless the caller has said how many.
-ifeq (,$(filter -j%,$(MAKEFLAGS)))
-MAKEFLAGS += -j$(shell nproc)
-endif
 LDLIBS   := -lfmt -lxxhash -lzstd -lz -lhwy -lhwy_contrib -lnuma -ldl
 
 # ---- sources: a new file needs no line here ----------------------------------------------------
@@ -109,20 +104,25 @@ $(BUILD)/tests/$(1)_test: $$(call objects,$$(wildcard tests/$(1)/*.cc tests/supp
   $$(if $$(filter apps,$(1)),$$(filter-out apps/main.cc,$(APP_SOURCES)))) $(LIBRARY)
 	@mkdir -p $$(@D)
 	@echo "  LINK $$@"
-	@$$(CXX) $$(CXXFLAGS) $$^ -lrapidcheck -lgtest -lgmock $$(LDLIBS) -o $$@
+	@$$(CXX) $$(CXXFLAGS) $$^ -lgtest -lgmock $$(LDLIBS) -o $$@
 endef
 $(foreach name,$(TEST_NAMES),$(eval $(call test_binary,$(name))))
 
 $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(LIBRARY)
 	@mkdir -p $(@D)
-	@$(CXX) $(CXXFLAGS) $^ -lbenchmark $(LDLIBS) -o $@
+	@$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
 
 # Fuzzers: `make fuzz` builds them with clang and runs each for FUZZ_SECONDS on its corpus. An input that
 # makes one fail is kept in build/fuzz/fuzz.
 FUZZ_SECONDS ?= 5
 FUZZED := $(call objects,$(wildcard slimgraph/base/*.cc slimgraph/graph/*.cc slimgraph/graph/internal/*.cc))
 
-$(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(FUZZED)
+# As a library, from which a fuzzer takes what it needs: no fabric, no jobs.
+$(BUILD)/libfuzzed.a: $(FUZZED)
+	@rm -f $@
+	@ar rcs $@ $^
+
+$(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/libfuzzed.a
 	@mkdir -p $(@D)
 	@echo "  LINK $@"
 	@$(CXX) $(CXXFLAGS) -fsanitize=fuzzer $^ $(LDLIBS) -o $@

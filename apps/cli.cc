@@ -20,6 +20,8 @@ constexpr const char* kIntroduction =
 
 SlimGraph runs graph jobs on C compute nodes over a graph that lies in the memory of N nodes.)";
 
+constexpr int kWrongUsage = static_cast<int>(ErrorKind::kUsage);
+
 constexpr const char* kExitCodes =
     "Exit codes: 0 done, 1 the verification failed, 2 wrong usage, 3 bad input, 4 the environment.";
 
@@ -60,6 +62,7 @@ struct Parser {
 };
 
 Status CheckCopies(const Parser& parser) {
+  SLIM_TRY(CheckLaunch());
   if (parser.runs_as_job || StartedNodes() == 1) return {};
   return UsageError("{} is the work of one process, and the launcher started {}; run it without",
                     parser.command->name, StartedNodes());
@@ -97,12 +100,13 @@ int RunCommand(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& wrong) {
+    if (StartedRank() != 0) return wrong.get_exit_code() == 0 ? 0 : kWrongUsage;  // one is enough
     if (wrong.get_exit_code() == 0) return app.exit(wrong);  // --help, --version
     const bool unknown = argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty();
     const std::string what =
         unknown ? fmt::format("there is no command '{}'", argv[1]) : wrong.what();
     std::fputs(fmt::format("slimgraph: {}; see slimgraph --help\n", what).c_str(), stderr);
-    return static_cast<int>(ErrorKind::kUsage);
+    return kWrongUsage;
   }
   if (StartedRank() == 0) WarnOfUnknownVariables();
   for (const Parser& parser : parsers) {
@@ -110,7 +114,7 @@ int RunCommand(int argc, char** argv) {
     const Status launch = CheckCopies(parser);
     return launch ? parser.command->run({argv + 1, argv + argc}) : Complain(launch.error());
   }
-  return static_cast<int>(ErrorKind::kUsage);
+  return kWrongUsage;
 }
 
 }  // namespace slimgraph

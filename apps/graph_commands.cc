@@ -84,6 +84,8 @@ void DeclareKeeping(Options& options, Keep& self_loops, Keep& duplicates, bool& 
 Command ConvertCommand() {
   struct State {
     ConvertOptions options;
+    bool directed = false;
+    bool undirected = false;
     bool json = false;
   };
   const auto state = std::make_shared<State>();
@@ -99,9 +101,9 @@ Command ConvertCommand() {
                     return {};
                   });
     options.Flag("--directed", "each edge goes from its first vertex to its second",
-                 [&to] { to.directed = true; });
+                 state->directed);
     options.Flag("--undirected", "each edge is between two vertices; both directions are one edge",
-                 [&to] { to.directed = false; });
+                 state->undirected);
     options.Flag("--symmetrize", "drop the directions of a graph that is directed by itself",
                  to.symmetrize);
     options.Flag("--weighted", "the edges have weights, and the graph shall have them",
@@ -116,6 +118,10 @@ Command ConvertCommand() {
     options.Flag("--json", "the result as one JSON object", state->json);
   };
   const auto run = [state](const std::vector<std::string>&) {
+    if (state->directed && state->undirected) {
+      return Complain({ErrorKind::kUsage, "--directed and --undirected exclude each other"});
+    }
+    if (state->directed || state->undirected) state->options.directed = state->directed;
     state->options.read_progress = Show("bytes read");
     state->options.build_progress = Show("arcs built");
     const auto done = Convert(state->options);

@@ -4,7 +4,9 @@ namespace slimgraph {
 
 void DeclareJobOptions(Options& options, JobOptions& job) {
   options.RunsAsJob();
-  options.Number("--nodes", "N", "nodes that hold the graph (default 1)", job.nodes);
+  const std::string nodes_help =
+      fmt::format("nodes that hold the graph (default {})", job.nodes_if_alone);
+  options.Number("--nodes", "N", nodes_help.c_str(), job.nodes);
   options.Number("--compute", "C", "nodes that compute; the others only hold memory (default all)",
                  job.compute);
   options.Number("--threads", "T", "threads of each compute node (default 1)", job.threads);

@@ -1,6 +1,9 @@
 #include "apps/job_report.h"
 
+#include <algorithm>
 #include <cstring>
+#include <map>
+#include <sstream>
 
 #include "slimgraph/base/atomic_file.h"
 #include "slimgraph/base/units.h"
@@ -71,15 +74,29 @@ void SetTraffic(Report& report, const std::string& path, const Traffic& traffic)
   }
 }
 
-// The slowest thread of all nodes decides how long a stage took.
+// The slowest thread of all nodes decides how long a stage took. Names travel with the times, as a
+// node may know stages that others do not.
 Status SetStageTimes(Run& run) {
+  std::string mine;
   const auto names = StageNames();
-  for (StageId stage = 0; stage < static_cast<StageId>(names.size()); ++stage) {
+  for (StageId stage = 0; stage < names.size(); ++stage) {
     double slowest = 0;
     for (const StageSeconds& seconds : run.seconds) slowest = std::max(slowest, seconds[stage]);
-    SLIM_ASSIGN(slowest, run.cluster.all().AllMax(slowest));
-    if (slowest > 0) run.report.Set("/time/stages/" + names[stage], slowest);
+    if (slowest > 0) mine += fmt::format("{}\t{}\n", names[stage], slowest);
   }
+  SLIM_ASSIGN(const auto all, run.cluster.all().AllGather(std::as_bytes(std::span(mine))));
+  std::map<std::string, double> slowest_of;
+  for (const auto& theirs : all) {
+    std::istringstream lines(
+        std::string(reinterpret_cast<const char*>(theirs.data()), theirs.size()));
+    std::string name;
+    double seconds = 0;
+    while (std::getline(lines, name, '\t') && lines >> seconds) {
+      lines.ignore(1);
+      slowest_of[name] = std::max(slowest_of[name], seconds);
+    }
+  }
+  for (const auto& [name, seconds] : slowest_of) run.report.Set("/time/stages/" + name, seconds);
   return {};
 }
 

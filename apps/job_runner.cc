@@ -15,7 +15,6 @@ namespace {
 
 // The options against each other and against the launcher, before anything is started.
 Result<NodeId> NodesOf(const JobOptions& options) {
-  SLIM_TRY(CheckLaunch());
   const bool started = StartedBy() != Starter::kNobody;
   const NodeId nodes = options.nodes.value_or(started ? StartedNodes() : options.nodes_if_alone);
   if (started && nodes != StartedNodes()) {

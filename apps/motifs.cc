@@ -39,7 +39,8 @@ Command MotifsCommand() {
     return RunJob("motifs", state->common.job, arguments,
                   [state](Run& job_run) { return Count(job_run, state->common, state->vertices); });
   };
-  return {"motifs", "count every connected pattern of k vertices", declare, run};
+  return {"motifs", "count every connected pattern of k vertices", declare, run,
+          /*runs_as_job=*/true};
 }
 
 }  // namespace slimgraph

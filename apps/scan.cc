@@ -97,6 +97,7 @@ class Reader {
       for (const Completion& one : ended) {
         Slot& slot = slots_[one.tag];
         if (one.outcome != Outcome::kOk) {
+          endpoint_.Flush();  // what is still under way writes into our slots
           return EnvironmentError("cannot read lists of node {}: {}", slot.batch.node,
                                   OutcomeName(one.outcome));
         }
@@ -193,7 +194,7 @@ Tally ScanOwn(Run& run, const Graph& graph) {
   return TallyOwn(graph, run.cluster.self());
 }
 
-// Every memory node's lists as their owner has them, against what its delegate has read.
+// Every node's lists as their owner had them when it loaded, against what was read of them.
 Result<Tally> Verify(Cluster& cluster, const Tally& own, const Tally& read) {
   const std::array mine{own, read};
   SLIM_ASSIGN(const auto all, cluster.all().AllGather(std::as_bytes(std::span(mine))));
@@ -205,16 +206,13 @@ Result<Tally> Verify(Cluster& cluster, const Tally& own, const Tally& read) {
     std::array<Tally, 2> theirs;
     std::memcpy(theirs.data(), all[node].data(), sizeof theirs);
     total.Add(theirs[0]);
-    if (topology.is_compute(node)) {
-      found[node] = theirs[1];
-    } else {
-      expected[topology.delegate(node)].Add(theirs[0]);
-    }
+    expected[topology.delegate(node)].Add(theirs[0]);
+    if (topology.is_compute(node)) found[node] = theirs[1];
   }
   for (NodeId node = 0; node < topology.compute(); ++node) {
     if (found[node] == expected[node]) continue;
     return VerificationError(
-        "node {} has read {} lists with checksum {:016x} from its memory nodes, which hold {} with "
+        "node {} has read {} lists with checksum {:016x}; it and its memory nodes hold {} with "
         "{:016x}",
         node, found[node].lists, found[node].checksum, expected[node].lists,
         expected[node].checksum);
@@ -246,6 +244,7 @@ void Describe(Run& run, const SlimFile& file, const Tally& total) {
 
 Status Scan(Run& run, const std::string& path, std::uint64_t repeat) {
   Cluster& cluster = run.cluster;
+  if (repeat == 0) return UsageError("--repeat 0: there is nothing to do");
   const std::uint64_t start_ns = NowNs();
   SLIM_ASSIGN(const SlimFile file, SlimFile::Open(path));
   const NodeId nodes = cluster.topology().nodes();
@@ -254,8 +253,7 @@ Status Scan(Run& run, const std::string& path, std::uint64_t repeat) {
                                       ChunkPartition::DefaultAlpha(nodes)));
   SLIM_ASSIGN(const auto graph,
               Graph::Load(cluster, file, std::move(partition), {}, Announce(run)));
-  Tally own;
-  if (!cluster.computes()) own = TallyOwn(*graph, cluster.self());  // what delegates must find
+  const Tally own = TallyOwn(*graph, cluster.self());  // what the scan must find
   SLIM_TRY(cluster.all().Barrier());
   run.load_s = SecondsSince(start_ns);
   run.load_traffic = cluster.fabric().traffic();
@@ -268,9 +266,9 @@ Status Scan(Run& run, const std::string& path, std::uint64_t repeat) {
     progress.Update(round, repeat);
     Tally read;
     if (cluster.computes()) {
-      own = ScanOwn(run, *graph);
       const auto batches = BatchesOf(*graph, cluster.topology().DelegationSet(cluster.self()));
       SLIM_ASSIGN(read, ReadRemote(run, *graph, batches));
+      read.Add(ScanOwn(run, *graph));
     }
     SLIM_ASSIGN(total, Verify(cluster, own, read));
   }

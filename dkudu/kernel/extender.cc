@@ -12,8 +12,8 @@ void Extender::Chunk::Clear() {
   bytes = 0;
 }
 
-Extender::Extender(const MiningGraph& graph, const Plan& plan, Endpoint& endpoint,
-                   ListCache* cache, Reuse reuse, std::uint64_t chunk_bytes, EmbeddingSink sink)
+Extender::Extender(const MiningGraph& graph, const Plan& plan, Endpoint& endpoint, ListCache* cache,
+                   Reuse reuse, std::uint64_t chunk_bytes, EmbeddingSink sink)
     : graph_(graph),
       plan_(plan),
       sink_(std::move(sink)),
@@ -118,8 +118,8 @@ std::uint64_t Extender::RoomForSets(unsigned level, std::uint64_t degree) const 
   for (std::size_t i = 0; i < sets.size(); ++i) {
     if (sets[i].operation == SetOperation::kList) continue;
     const bool shrinks = sets[i].operation == SetOperation::kIntersect;
-    elements += shrinks || sets[i].base.level == level ? std::min(base_sizes_[i], degree)
-                                                       : base_sizes_[i];
+    elements +=
+        shrinks || sets[i].base.level == level ? std::min(base_sizes_[i], degree) : base_sizes_[i];
   }
   return elements * sizeof(VertexId);
 }

@@ -14,8 +14,7 @@ using List = std::span<const VertexId>;
 
 // The elements after `low`.
 inline List Above(List list, VertexId low) {
-  return {std::upper_bound(list.data(), list.data() + list.size(), low),
-          list.data() + list.size()};
+  return {std::upper_bound(list.data(), list.data() + list.size(), low), list.data() + list.size()};
 }
 
 inline bool Contains(List list, VertexId v) {

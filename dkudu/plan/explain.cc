@@ -48,9 +48,9 @@ std::string How(const Plan& plan, unsigned t) {
 }  // namespace
 
 std::string Explain(const Plan& plan) {
-  std::string text = fmt::format(
-      "plan for {}: {} vertices, {} edges, {}-induced\n", plan.pattern.name(), plan.pattern.size(),
-      plan.pattern.edges(), plan.induced == Induced::kVertex ? "vertex" : "edge");
+  std::string text = fmt::format("plan for {}: {} vertices, {} edges, {}-induced\n",
+                                 plan.pattern.name(), plan.pattern.size(), plan.pattern.edges(),
+                                 plan.induced == Induced::kVertex ? "vertex" : "edge");
   for (unsigned t = 0; t < plan.levels.size(); ++t) {
     const PlanLevel& level = plan.levels[t];
     text += fmt::format("  v{} = pattern vertex {}", t, plan.pattern.id(level.vertex));

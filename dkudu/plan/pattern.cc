@@ -10,8 +10,10 @@ Result<Pattern> Pattern::Make(const std::vector<Edge>& edges, std::string name) 
   Pattern pattern;
   for (const auto& [a, b] : edges) {
     if (a == b) {
-      return InputError("{}: vertex {} has an edge to itself, which no subgraph of a simple graph "
-                        "has", name, a);
+      return InputError(
+          "{}: vertex {} has an edge to itself, which no subgraph of a simple graph "
+          "has",
+          name, a);
     }
     pattern.ids_.push_back(a);
     pattern.ids_.push_back(b);

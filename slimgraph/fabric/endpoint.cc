@@ -6,6 +6,7 @@
 #include "slimgraph/base/check.h"
 #include "slimgraph/fabric/fabric.h"
 #include "slimgraph/fabric/internal/carry_out.h"
+#include "slimgraph/fabric/internal/wire.h"
 
 namespace slimgraph {
 namespace {
@@ -199,9 +200,9 @@ void Endpoint::Count(const Part& part) {
     ++count.operations;
     count.payload_bytes += operation.length;
     count.header_bytes += kOperationHeaderBytes;
-    if (operation.kind == OperationKind::kCompareSwap)
-      count.header_bytes += 2 * kAtomicOperandBytes;
-    if (operation.kind == OperationKind::kFetchAdd) count.header_bytes += kAtomicOperandBytes;
+    if (operation.kind >= OperationKind::kCompareSwap) {
+      count.header_bytes += wire::SentBytes(operation.kind, operation.length);
+    }
     if (std::exchange(first, false)) {
       count.header_bytes += 2 * kMessageHeaderBytes;
       ++count.round_trips;
@@ -213,17 +214,8 @@ std::uint64_t Endpoint::DueOf(const Part& part) {
   std::uint64_t out = kMessageHeaderBytes + part.operations.size() * kOperationHeaderBytes;
   std::uint64_t in = kMessageHeaderBytes;
   for (const Operation& operation : part.operations) {
-    switch (operation.kind) {
-      case OperationKind::kWrite:
-        out += operation.length;
-        break;
-      case OperationKind::kRead:
-        in += operation.length;
-        break;
-      default:
-        out += 2 * kAtomicOperandBytes;
-        in += operation.length;
-    }
+    out += wire::SentBytes(operation.kind, operation.length);
+    in += wire::ReturnedBytes(operation.kind, operation.length);
   }
   return std::max(fabric_.model_->Book(part.node, out, in), part.due_ns);
 }
@@ -289,10 +281,14 @@ std::size_t Endpoint::Poll(std::vector<Completion>& completions) {
 }
 
 bool Endpoint::Wait(std::chrono::nanoseconds limit) {
-  return WaitUntil([this] { return HasNews(); }, limit);
+  WaitUntil([this] { return HasNews() || woken_.exchange(false); }, limit);
+  return HasNews();
 }
 
-void Endpoint::Wake() { channel_->Wake(); }
+void Endpoint::Wake() {
+  woken_ = true;
+  channel_->Wake();
+}
 
 void Endpoint::SleepUntil(std::uint64_t deadline_ns) {
   std::uint64_t until_ns = deadline_ns;

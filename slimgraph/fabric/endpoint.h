@@ -6,6 +6,7 @@
 // messages there is none: a message that tells of a write is sent after the write's completion.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -159,6 +160,7 @@ class Endpoint {
   std::vector<std::uint32_t> backlogged_;
   std::size_t outstanding_ = 0;
   std::size_t delivered_ = 0;  // messages handled since the last Poll
+  std::atomic<bool> woken_{false};
 };
 
 template <typename Done>

@@ -16,6 +16,19 @@ std::vector<NodeId> NodesHere(const Job& job) {
   return here;
 }
 
+// All nodes opened a file of this name; was it the same, and do they divide it alike?
+Status CheckAgreement(Job& job, const SlimFile& file, std::uint32_t sockets) {
+  SLIM_ASSIGN(const auto all, job.Exchange(fmt::format("{:016x} {}", file.identity(), sockets)));
+  for (NodeId node = 1; node < job.nodes(); ++node) {
+    if (all[node] == all[0]) continue;
+    return InputError(
+        "{}: nodes 0 and {} do not see the same file and number of sockets (\"{}\", \"{}\"); was "
+        "it replaced meanwhile, or is it another on that host?",
+        file.path(), node, all[0], all[node]);
+  }
+  return {};
+}
+
 template <typename T>
 Result<std::span<T>> ShareArray(Fabric& fabric, std::uint64_t count, std::uint32_t socket,
                                 RegionId& id) {
@@ -58,7 +71,7 @@ Result<std::unique_ptr<SharedGraph<Partition>>> SharedGraph<Partition>::Load(
   announce(graph->plan_);
   // Nobody takes memory before all have looked: Share() meets the others before it is used.
   SLIM_TRY(CheckFits(graph->plan_, NodesHere(cluster.job())));
-  SLIM_TRY(cluster.job().Exchange(""));
+  SLIM_TRY(CheckAgreement(cluster.job(), file, graph->sockets()));
   const bool both = file.directed() && needs.in_lists;
   for (std::uint32_t socket = 0; socket < graph->sockets(); ++socket) {
     const VertexPart part = graph->partition_.part(cluster.self(), socket);

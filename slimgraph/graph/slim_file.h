@@ -24,6 +24,8 @@ class SlimFile {
   static Result<SlimFile> Open(const std::string& path);
 
   const std::string& path() const { return path_; }
+  // The same for files of the same contents.
+  std::uint64_t identity() const { return header_.checksums_checksum; }
   std::uint64_t file_bytes() const { return file_bytes_; }
   VertexId vertices() const { return static_cast<VertexId>(header_.vertices); }
   std::uint64_t edges() const { return header_.edges; }  // {u,v} counts once

@@ -19,6 +19,7 @@ namespace slimgraph {
 namespace {
 
 constexpr int kInterrupted = 130;
+constexpr std::size_t kMaxAddresses = 16;
 
 std::string NewSecret() {
   std::array<std::uint64_t, 2> random{};
@@ -30,7 +31,9 @@ std::string NewSecret() {
 std::string DescribeHub(const JobPlace& place, const std::string& identity) {
   const char* const named = std::getenv("SLIMGRAPH_HOST");
   std::string text = identity + "|" + place.secret + "|";
-  const auto hosts = named != nullptr ? std::vector<std::string>{named} : HostAddresses();
+  auto hosts = named != nullptr ? std::vector<std::string>{named} : HostAddresses();
+  // As many as a value of PMI holds; loopback, the last, is for neighbours, who need no list.
+  if (hosts.size() > kMaxAddresses) hosts.resize(kMaxAddresses);
   for (const std::string& host : hosts) {
     text += fmt::format("{}:{},", host, PortOf(place.listener.get()));
   }
@@ -66,6 +69,15 @@ Result<JobPlace> PlaceFromPmi(Pmi& pmi) {
   return place;
 }
 
+// The last words of this process, to the launcher if there is one.
+void Say(const LauncherLink* link, int exit_code, const std::string& line) {
+  if (link != nullptr) {
+    link->ReportExit(exit_code, line);
+  } else {
+    static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
+  }
+}
+
 }  // namespace
 
 // What only a job that a launcher started has.
@@ -87,13 +99,22 @@ Result<std::unique_ptr<Job>> Job::JoinFromEnvironment(PmiUse pmi_use, OnLoss on_
   SLIM_ASSIGN(Pmi pmi, Pmi::Open());
   // hydra tells survivors of a death by this signal; we hear of it from the control plane.
   std::signal(SIGUSR1, SIG_IGN);
-  SLIM_ASSIGN(JobPlace place, PlaceFromPmi(pmi));
-  // hydra kills all at once when a process dies whose PMI is open: too early for a word of ours.
-  if (pmi_use == PmiUse::kFormJob) pmi.Finalize();
+  const auto launched = std::make_shared<Launched>(Launched{pmi, std::move(link)});
+  const auto give_up = [&](const Error& error) {
+    Say(launched->link.get(), error.exit_code(),
+        fmt::format("slimgraph: node {}: {}\n", pmi.rank(), error.message));
+    launched->pmi.Abort(error.exit_code());
+    ::_exit(error.exit_code());
+  };
+  auto place = PlaceFromPmi(launched->pmi);
+  if (!place) give_up(place.error());
   std::vector<int> depends_on;
-  if (link) depends_on.push_back(link->fd());
-  auto launched = std::make_unique<Launched>(Launched{pmi, std::move(link)});
-  return Form(std::move(place), on_loss, std::move(launched), std::move(depends_on));
+  if (launched->link) depends_on.push_back(launched->link->fd());
+  auto job = Form(std::move(*place), on_loss, launched, std::move(depends_on));
+  if (!job) give_up(job.error());
+  // hydra kills all at once when a process dies whose PMI is open: too early for a word of ours.
+  if (pmi_use == PmiUse::kFormJob) launched->pmi.Finalize();
+  return job;
 }
 
 Result<std::unique_ptr<Job>> Job::Join(JobPlace place, OnLoss on_loss) {
@@ -101,7 +122,7 @@ Result<std::unique_ptr<Job>> Job::Join(JobPlace place, OnLoss on_loss) {
 }
 
 Result<std::unique_ptr<Job>> Job::Form(JobPlace place, OnLoss on_loss,
-                                       std::unique_ptr<Launched> launched,
+                                       std::shared_ptr<Launched> launched,
                                        std::vector<int> depends_on) {
   std::unique_ptr<Job> job(new Job);
   job->self_ = place.self;
@@ -127,11 +148,7 @@ void Job::EndProcess(const Loss& loss) {
   if (!loss.announced && self_ <= 1) {
     line = fmt::format("slimgraph: node {}: {}\n", loss.node, loss.reason);
   }
-  if (launched_ && launched_->link) {
-    launched_->link->ReportExit(loss.exit_code, line);
-  } else {
-    static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
-  }
+  Say(launched_ ? launched_->link.get() : nullptr, loss.exit_code, line);
   control_->Drain();
   ::_exit(loss.exit_code);
 }

@@ -64,7 +64,8 @@ class LossWatch {
 
 class Job {
  public:
-  // Joins the job that mpiexec or srun describes in the environment; alone where there is none.
+  // Joins the job that mpiexec or srun describes in the environment; alone where there is none. A
+  // process that cannot join says why, ends, and ends those that wait for it.
   static Result<std::unique_ptr<Job>> JoinFromEnvironment(PmiUse pmi_use,
                                                           OnLoss on_loss = OnLoss::kEndJob);
 
@@ -114,7 +115,7 @@ class Job {
   struct Launched;
   Job();
   static Result<std::unique_ptr<Job>> Form(JobPlace place, OnLoss on_loss,
-                                           std::unique_ptr<Launched> launched,
+                                           std::shared_ptr<Launched> launched,
                                            std::vector<int> depends_on);
   [[noreturn]] void EndProcess(const Loss& loss);
 
@@ -122,7 +123,7 @@ class Job {
   NodeId nodes_ = 1;
   std::vector<std::uint32_t> hosts_;
   std::vector<std::string> addresses_;
-  std::unique_ptr<Launched> launched_;
+  std::shared_ptr<Launched> launched_;
   std::unique_ptr<ControlPlane> control_;
 };
 

@@ -78,6 +78,7 @@ class ShmChannel : public Channel {
   ShmInbox inbox_;
   std::vector<bool> failed_;  // by node: the last part
   std::vector<PartResult> ended_;
+  std::uint32_t seen_ = 0;  // how often the doorbell had been rung before the last Poll
 };
 
 Status ShmTransport::Open() {
@@ -205,6 +206,7 @@ Channel::PartResult ShmChannel::CarryOutAll(std::uint64_t id,
 
 void ShmChannel::Poll(std::vector<PartResult>& ended,
                       const std::function<void(const Message&)>& receive) {
+  seen_ = inbox_.doorbell(endpoint_).rung.load();
   ended.insert(ended.end(), ended_.begin(), ended_.end());
   ended_.clear();
   std::atomic<std::uint64_t>* const ready = inbox_.ready(endpoint_);
@@ -285,10 +287,10 @@ bool ShmChannel::HasMail() const {
 
 void ShmChannel::Park(std::chrono::nanoseconds limit) {
   ShmDoorbell& doorbell = inbox_.doorbell(endpoint_);
-  const std::uint32_t seen = doorbell.rung.load();
   doorbell.asleep.store(1);
+  // Whoever has rung since the last Poll has something for the next.
   if (ended_.empty() && !HasMail()) {
-    FutexWait(doorbell.rung, seen, static_cast<std::uint64_t>(limit.count()));
+    FutexWait(doorbell.rung, seen_, static_cast<std::uint64_t>(limit.count()));
   }
   doorbell.asleep.store(0);
 }

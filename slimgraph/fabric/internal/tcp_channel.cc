@@ -92,7 +92,12 @@ void TcpChannel::NoteLoss() {
 
 void TcpChannel::LoseDeadNodes() {
   for (NodeId node = 0; node < operations_.size(); ++node) {
-    if (operations_[node] && !network_.job.alive(node)) operations_[node]->Lose();
+    if (network_.job.alive(node)) continue;
+    if (operations_[node]) operations_[node]->Lose();
+    for (std::uint32_t endpoint = 0; endpoint < network_.endpoints; ++endpoint) {
+      const auto& messages = outgoing_[node * network_.endpoints + endpoint];
+      if (messages) messages->Lose();
+    }
   }
 }
 

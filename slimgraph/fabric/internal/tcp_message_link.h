@@ -19,6 +19,8 @@ class TcpOutgoingMessages : public TcpLink {
   // False when there is no room now.
   bool Send(const Message& message);
   void OnReady() override;
+  // The receiver is dead: what has not left vanishes, and so does all that follows.
+  void Lose() { Disconnect(); }
 
  private:
   void FlushOrDisconnect();

@@ -95,9 +95,10 @@ void ControlPlane::SayGoodbye() {
   }
 }
 
-// A peer that cannot be written to is noticed by reading from it, so the answer is not needed here.
+// A frame that was sent in part would spoil all that follow. The end of the connection is noticed
+// by reading from it.
 void ControlPlane::SendTo(Peer& peer, const Frame& frame) {
-  if (peer.fd) SendFrame(peer.fd.get(), frame);
+  if (peer.fd && !SendFrame(peer.fd.get(), frame)) ::shutdown(peer.fd.get(), SHUT_RDWR);
 }
 
 void ControlPlane::AddContribution(NodeId node, std::uint32_t sequence, std::string body) {

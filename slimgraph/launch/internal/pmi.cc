@@ -64,6 +64,11 @@ void Pmi::Finalize() {
   fd_ = -1;
 }
 
+void Pmi::Abort(int exit_code) {
+  const std::string line = fmt::format("cmd=abort exitcode={}\n", exit_code);
+  static_cast<void>(::send(fd_, line.data(), line.size(), MSG_NOSIGNAL));
+}
+
 Result<std::string> Pmi::Ask(std::string_view command, std::string_view expected) {
   const std::string line = std::string(command) + "\n";
   std::string answer;

@@ -28,6 +28,9 @@ class Pmi {
   // other nodes. Further calls do nothing.
   void Finalize();
 
+  // Has the launcher end all processes of the job.
+  void Abort(int exit_code);
+
  private:
   Result<std::string> Ask(std::string_view command, std::string_view expected);
 

@@ -1,0 +1,131 @@
+// What the mining commands say, on a small graph whose counts are known by hand.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+#include "tests/support/command.h"
+
+namespace slimgraph {
+namespace {
+
+//   10 --- 20        a square with both diagonals, one more triangle on it,
+//    | \ / | \       and a tail
+//    | / \ |  60
+//   30 --- 40 /
+//    |
+//   50
+constexpr const char* kEdges = "10 20\n10 30\n10 40\n20 30\n20 40\n30 40\n20 60\n40 60\n30 50\n";
+
+class Mining : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    WriteText(scratch_.File("edges.txt"), kEdges);
+    graph_ = scratch_.File("graph.slim");
+    ASSERT_EQ(Convert(graph_, "--undirected").code, 0);
+  }
+
+  CommandEnd Convert(const std::string& out, const char* kind) const {
+    return RunSlimgraph({"convert", scratch_.File("edges.txt"), out, "--from", "snap", kind});
+  }
+
+  static void Refuses(std::vector<std::string> words, int code, const std::string& why) {
+    const CommandEnd end = RunSlimgraph(std::move(words));
+    EXPECT_EQ(end.code, code) << end.err;
+    EXPECT_NE(end.err.find(why), std::string::npos) << end.err;
+    EXPECT_EQ(end.out, "");
+  }
+
+  ScratchDirectory scratch_;
+  std::string graph_;
+};
+
+TEST_F(Mining, EveryCommandTellsItsCountsOnAnyNodes) {
+  for (const auto& [nodes, compute] : {std::pair{"1", "1"}, {"4", "4"}, {"4", "2"}, {"4", "1"}}) {
+    const auto says = [&](std::vector<std::string> words, const std::string& what) {
+      words.insert(words.end(), {"--nodes", nodes, "--compute", compute, "--json"});
+      const CommandEnd end = RunSlimgraph(words);
+      EXPECT_EQ(end.code, 0) << end.err;
+      EXPECT_NE(end.out.find(what), std::string::npos) << end.out;
+    };
+    says({"triangles", graph_}, R"("result":{"count":5})");
+    says({"cliques", graph_, "-k", "4"}, R"("result":{"count":1})");
+    says({"match", graph_, "--pattern", "house"}, R"("result":{"count":6})");
+    says({"motifs", graph_, "-k", "3"}, R"("result":{"counts":{"triangle":5,"wedge":7}})");
+  }
+}
+
+TEST_F(Mining, TransportsAgree) {
+  for (const char* const transport : {"shm", "tcp", "mpi"}) {
+    const CommandEnd end =
+        RunSlimgraph({"match", graph_, "--pattern", "diamond", "--no-formulae", "--nodes", "3",
+                      "--compute", "2", "--transport", transport});
+    EXPECT_EQ(end.code, 0) << end.err;
+    EXPECT_EQ(end.out.find("diamond: 8\n"), 0U) << transport << ": " << end.out;
+  }
+}
+
+TEST_F(Mining, ListedEmbeddingsAreInOriginalIdsAndNoMoreThanTheLimit) {
+  const std::string out = scratch_.File("triangles.txt");
+  const auto listed = [&](std::vector<std::string> more) {
+    std::vector<std::string> words = {"match",   graph_, "--pattern", "triangle", "--list",    out,
+                                      "--nodes", "3",    "--compute", "2",        "--threads", "2"};
+    words.insert(words.end(), more.begin(), more.end());
+    const CommandEnd end = RunSlimgraph(words);
+    EXPECT_EQ(end.code, 0) << end.err;
+    std::set<std::set<int>> triangles;
+    std::istringstream lines(ReadText(out));
+    for (std::string line; std::getline(lines, line);) {
+      if (line[0] == '#') continue;
+      std::istringstream words_of_line(line);
+      std::set<int> ids;
+      for (int id = 0; words_of_line >> id;) ids.insert(id);
+      triangles.insert(ids);
+    }
+    return triangles;
+  };
+  const std::set<std::set<int>> all = {
+      {10, 20, 30}, {10, 20, 40}, {10, 30, 40}, {20, 30, 40}, {20, 40, 60}};
+  EXPECT_EQ(listed({}), all);
+  EXPECT_EQ(listed({"--limit", "2"}).size(), 2U);
+  EXPECT_EQ(listed({"--limit", "100"}), all);
+}
+
+TEST_F(Mining, LocalFiguresStandBesideOriginalIds) {
+  const std::string out = scratch_.File("local.txt");
+  const auto local = [&](const char* what) {
+    const CommandEnd end = RunSlimgraph({"local", graph_, what, "--output", out, "--nodes", "2"});
+    EXPECT_EQ(end.code, 0) << end.err;
+    return ReadText(out);
+  };
+  EXPECT_EQ(local("--triangles"), "10 3\n20 4\n30 3\n40 4\n50 0\n60 1\n");
+  EXPECT_EQ(local("--clustering").substr(0, 5), "10 1\n");
+}
+
+TEST_F(Mining, ExplainTellsThePlanAndTheFormula) {
+  const CommandEnd end = RunSlimgraph({"match", graph_, "--pattern", "4-cycle", "--explain"});
+  EXPECT_EQ(end.code, 0);
+  for (const char* const part : {"plan for 4-cycle: 4 vertices, 4 edges, edge-induced", "above v0",
+                                 "formula: 4-cycles from"}) {
+    EXPECT_NE(end.out.find(part), std::string::npos) << end.out;
+  }
+}
+
+TEST_F(Mining, WhatIsWrongIsSaidInALine) {
+  Refuses({"cliques", graph_, "-k", "9"}, 2, "-k 9 is out of range: 3..8");
+  Refuses({"cliques", graph_}, 2, "-k 0 is out of range: 3..8");
+  Refuses({"motifs", graph_, "-k", "5"}, 2, "-k 5 is out of range: 3 or 4");
+  Refuses({"match", graph_}, 2, "--pattern is required");
+  Refuses({"match", graph_, "--pattern", "house", "--limit", "3"}, 2, "--limit goes with --list");
+  Refuses({"match", graph_, "--pattern", "hous"}, 3, "no pattern and no file is called 'hous'");
+  Refuses({"local", graph_, "--output", "x"}, 2, "give either --triangles or --clustering");
+  Refuses({"local", graph_, "--triangles"}, 2, "--output is required");
+  const std::string directed = scratch_.File("directed.slim");
+  ASSERT_EQ(Convert(directed, "--directed").code, 0);
+  Refuses({"triangles", directed}, 3, "OUT.slim --symmetrize");
+  Refuses({"triangles", directed, "--nodes", "3"}, 3, "OUT.slim --symmetrize");
+}
+
+}  // namespace
+}  // namespace slimgraph
