@@ -28,7 +28,7 @@ Command TrianglesCommand() {
     return RunJob("triangles", state->job, arguments,
                   [state](Run& job_run) { return Count(job_run, *state, 3, "triangles"); });
   };
-  return {"triangles", "count the triangles of a graph", declare, run, /*runs_as_job=*/true};
+  return {"triangles", "count the triangles of a graph", declare, run};
 }
 
 Command CliquesCommand() {
@@ -52,7 +52,7 @@ Command CliquesCommand() {
       return Count(job_run, state->common, state->size, name.c_str());
     });
   };
-  return {"cliques", "count the cliques of k vertices", declare, run, /*runs_as_job=*/true};
+  return {"cliques", "count the cliques of k vertices", declare, run};
 }
 
 }  // namespace slimgraph

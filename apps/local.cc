@@ -96,7 +96,7 @@ Command LocalCommand() {
       return Mine(job_run, state->common, ListPart::kAll, work);
     });
   };
-  return {"local", "count the triangles at each vertex", declare, run, /*runs_as_job=*/true};
+  return {"local", "count the triangles at each vertex", declare, run};
 }
 
 }  // namespace slimgraph

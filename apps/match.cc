@@ -92,7 +92,7 @@ Command MatchCommand() {
     return RunJob("match", state->common.job, arguments,
                   [state](Run& job_run) { return Match(*state, job_run); });
   };
-  return {"match", "count or list the embeddings of a pattern", declare, run, /*runs_as_job=*/true};
+  return {"match", "count or list the embeddings of a pattern", declare, run};
 }
 
 }  // namespace slimgraph

@@ -39,8 +39,7 @@ Command MotifsCommand() {
     return RunJob("motifs", state->common.job, arguments,
                   [state](Run& job_run) { return Count(job_run, state->common, state->vertices); });
   };
-  return {"motifs", "count every connected pattern of k vertices", declare, run,
-          /*runs_as_job=*/true};
+  return {"motifs", "count every connected pattern of k vertices", declare, run};
 }
 
 }  // namespace slimgraph
