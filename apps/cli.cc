@@ -25,20 +25,41 @@ constexpr int kWrongUsage = static_cast<int>(ErrorKind::kUsage);
 constexpr const char* kExitCodes =
     "Exit codes: 0 done, 1 the verification failed, 2 wrong usage, 3 bad input, 4 the environment.";
 
+std::vector<std::pair<std::string, std::string>>& Given() {
+  static std::vector<std::pair<std::string, std::string>> given;
+  return given;
+}
+
+// "-o,--output" -> "output"
+std::string NameOf(std::string_view names) {
+  names.remove_prefix(names.rfind(',') + 1);
+  names.remove_prefix(std::min(names.find_first_not_of('-'), names.size()));
+  return std::string(names);
+}
+
 class CliOptions : public Options {
  public:
   explicit CliOptions(CLI::App& app) : app_(app) {}
 
   void Positional(const char* name, const char* help, std::string& value) override {
-    app_.add_option(name, value, help)->required()->type_name("");
+    const auto read = [&value, name](const std::string& text) {
+      Given().emplace_back(name, text);
+      value = text;
+    };
+    app_.add_option_function<std::string>(name, read, help)->required()->type_name("");
   }
 
   void Flag(const char* names, const char* help, std::function<void()> set) override {
-    app_.add_flag_callback(names, std::move(set), help);
+    const auto note = [set = std::move(set), names] {
+      Given().emplace_back(NameOf(names), "true");
+      set();
+    };
+    app_.add_flag_callback(names, note, help);
   }
 
   void Value(const char* names, const char* kind, const char* help, Parse parse) override {
     const auto read = [parse = std::move(parse), names](const std::string& text) {
+      Given().emplace_back(NameOf(names), text);
       const Status status = parse(text);
       if (!status) throw CLI::ValidationError(names, status.error().message);
     };
@@ -82,6 +103,8 @@ CLI::App& GroupOf(CLI::App& app, const std::string& name) {
 }
 
 }  // namespace
+
+const std::vector<std::pair<std::string, std::string>>& GivenOptions() { return Given(); }
 
 int RunCommand(int argc, char** argv) {
   CLI::App app(kIntroduction, "slimgraph");

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "slimgraph/base/result.h"
@@ -101,6 +102,9 @@ struct Command {
   // After the options have been read; `arguments` is the command line without the program.
   std::function<int(const std::vector<std::string>& arguments)> run;
 };
+
+// What stood on the command line, by name, for reports of runs that shall be repeated.
+const std::vector<std::pair<std::string, std::string>>& GivenOptions();
 
 // All of them, in the order in which --help tells them.
 std::vector<Command> AllCommands();

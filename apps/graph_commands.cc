@@ -42,6 +42,7 @@ void SetGraph(Report& report, const std::string& path, const GraphFigures& figur
 int PrintConvert(const std::string& command, const ConvertReport& done, bool json) {
   if (!json) return Print(FormatConvert(done));
   Report report(command);
+  SetOptions(report);
   SetGraph(report, done.out, done);
   report.Set("/result/edges_read", done.edges_read);
   report.Set("/result/self_loops", done.self_loops);
@@ -57,6 +58,7 @@ int PrintConvert(const std::string& command, const ConvertReport& done, bool jso
 int PrintInfo(const InfoReport& info, bool json) {
   if (!json) return Print(FormatInfo(info));
   Report report("info");
+  SetOptions(report);
   SetGraph(report, info.path, info);
   report.Set("/result/arcs", info.arcs);
   report.Set("/result/reverse_lists", info.reverse_lists);

@@ -122,6 +122,7 @@ Status FinishReport(Run& run, const std::string& trace) {
   const Topology& topology = cluster.topology();
   // Before the collectives of this very report.
   const Traffic mine = run.run_traffic ? *run.run_traffic : cluster.fabric().traffic();
+  SetOptions(report);
   report.Set("/cluster/nodes", std::uint64_t{topology.nodes()});
   report.Set("/cluster/compute", std::uint64_t{topology.compute()});
   report.Set("/cluster/threads", std::uint64_t{cluster.threads()});

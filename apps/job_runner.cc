@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "apps/command.h"
 #include "apps/job_report.h"
 #include "slimgraph/base/units.h"
 #include "slimgraph/launch/local_job.h"
@@ -61,6 +62,10 @@ Status BeNode(Job& job, const std::string& command, const JobOptions& options,
 }
 
 }  // namespace
+
+void SetOptions(Report& report) {
+  for (const auto& [name, value] : GivenOptions()) report.Set("/options/" + name, value);
+}
 
 int Complain(const Error& error) {
   // All processes of a job see wrong usage alike.

@@ -48,6 +48,9 @@ using Application = std::function<Status(Run&)>;
 int RunJob(const std::string& command, const JobOptions& options,
            const std::vector<std::string>& arguments, const Application& application);
 
+// What the person asked for, under /options.
+void SetOptions(Report& report);
+
 // Prints an error as the command does, and returns its exit code.
 int Complain(const Error& error);
 

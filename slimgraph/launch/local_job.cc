@@ -118,6 +118,8 @@ void LocalJob::BecomeMpiexec(const std::vector<std::string>& command, int words)
   ::dup2(words, STDOUT_FILENO);
   ::dup2(words, STDERR_FILENO);
   ::setenv(kLauncherVariable, socket_->name().c_str(), 1);
+  // UCX would catch a node's crash to print pages about it, and delay its death.
+  ::setenv("UCX_HANDLE_ERRORS", "none", 0);
   // Threads that wait at the end of a parallel loop must not spin: nodes share the processors.
   ::setenv("OMP_WAIT_POLICY", "passive", 0);
   std::vector<char*> argv;

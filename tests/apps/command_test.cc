@@ -112,6 +112,34 @@ TEST_F(TheCommand, WarnsOfVariablesThatNothingReads) {
   EXPECT_NE(end.err.find("SLIMGRAPH_HOST"), std::string::npos) << end.err;
 }
 
+TEST_F(TheCommand, FailsWhenNobodyCanReadItsResult) {
+  const std::string scan = CommandPath() + " scan " + graph_;
+  for (const std::string& nodes : {std::string(), std::string(" --nodes 4 --compute 2")}) {
+    for (const char* const end : {" >&-", " >/dev/full", " | true; exit ${PIPESTATUS[0]}"}) {
+      const CommandEnd lost = RunningCommand({"bash", "-c", scan + nodes + end}).Wait();
+      EXPECT_EQ(lost.code, 4) << nodes << end << lost.err;
+      EXPECT_NE(lost.err.find("cannot write the result to standard output"), std::string::npos)
+          << nodes << end << lost.err;
+    }
+  }
+}
+
+TEST_F(TheCommand, RefusesOptionsThatContradictEachOther) {
+  const CommandEnd both =
+      RunSlimgraph({"convert", graph_, scratch_.File("out.slim"), "--directed", "--undirected"});
+  EXPECT_EQ(both.code, 2);
+  EXPECT_NE(both.err.find("exclude each other"), std::string::npos) << both.err;
+  EXPECT_EQ(RunSlimgraph({"scan", graph_, "--repeat", "0"}).code, 2);
+}
+
+TEST_F(TheCommand, ReportsTheOptionsThatRepeatIt) {
+  const CommandEnd end = RunSlimgraph(
+      {"gen", "grid", "-s", "6", "--seed", "3", "-o", scratch_.File("g.slim"), "--json"});
+  for (const char* const part : {"\"KIND\":\"grid\"", "\"scale\":\"6\"", "\"seed\":\"3\""}) {
+    EXPECT_NE(end.out.find(part), std::string::npos) << part << " in " << end.out;
+  }
+}
+
 TEST_F(TheCommand, JoinsTheJobOfMpiexec) {
   const CommandEnd end =
       RunningCommand({"mpiexec.hydra", "-n", "4", CommandPath(), "scan", graph_, "--compute", "2"})

@@ -1,0 +1,56 @@
+// Waking an endpoint that waits, from another thread. A wake that is lost shows as a test that does
+// not end.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "slimgraph/fabric/fabric.h"
+
+namespace slimgraph {
+namespace {
+
+constexpr std::chrono::hours kForever(1);
+
+class WokenEndpoint : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    auto fabric = Fabric::Open(*job_, {.transport = GetParam()});
+    ASSERT_TRUE(fabric) << fabric.error().message;
+    fabric_ = std::move(*fabric);
+  }
+
+  std::unique_ptr<Job> job_ = Job::Alone();
+  std::unique_ptr<Fabric> fabric_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Transports, WokenEndpoint, ::testing::Values("shm", "tcp"));
+
+TEST_P(WokenEndpoint, LooksAgainAfterEveryWake) {
+  Endpoint& endpoint = fabric_->endpoint(0);
+  std::atomic<int> asked{0};
+  std::atomic<int> seen{0};
+  constexpr int kRounds = 20'000;
+  std::thread waker([&] {
+    for (int round = 1; round <= kRounds; ++round) {
+      asked = round;
+      endpoint.Wake();
+      while (seen < round) std::this_thread::yield();
+    }
+  });
+  for (int round = 1; round <= kRounds; ++round) {
+    ASSERT_TRUE(endpoint.WaitUntil([&] { return asked >= round; }, kForever));
+    seen = round;
+  }
+  waker.join();
+}
+
+TEST_P(WokenEndpoint, EndsItsWaitWithoutNews) {
+  Endpoint& endpoint = fabric_->endpoint(0);
+  std::thread waker([&] { endpoint.Wake(); });
+  EXPECT_FALSE(endpoint.Wait(kForever));
+  waker.join();
+}
+
+}  // namespace
+}  // namespace slimgraph
