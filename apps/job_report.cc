@@ -79,7 +79,7 @@ void SetTraffic(Report& report, const std::string& path, const Traffic& traffic)
 Status SetStageTimes(Run& run) {
   std::string mine;
   const auto names = StageNames();
-  for (StageId stage = 0; stage < names.size(); ++stage) {
+  for (std::size_t stage = 0; stage < names.size(); ++stage) {
     double slowest = 0;
     for (const StageSeconds& seconds : run.seconds) slowest = std::max(slowest, seconds[stage]);
     if (slowest > 0) mine += fmt::format("{}\t{}\n", names[stage], slowest);

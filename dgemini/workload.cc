@@ -188,7 +188,7 @@ Status Workload::ReadNeeds(Cluster& cluster, NodeId from, RegionId region,
 std::vector<Bytes> Workload::own_weights() const {
   std::vector<Bytes> weights;
   for (std::uint32_t socket = 0; socket < graph_->sockets(); ++socket) {
-    weights.push_back(graph_->own(Direction::kOut, socket).weights);
+    weights.emplace_back(graph_->own(Direction::kOut, socket).weights);
   }
   return weights;
 }

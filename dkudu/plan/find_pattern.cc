@@ -17,7 +17,7 @@ struct Named {
 };
 
 const std::vector<Named>& FixedPatterns() {
-  static const std::vector<Named> kPatterns = {
+  static const std::vector<Named> patterns = {
       {"edge", {{0, 1}}},
       {"wedge", {{0, 1}, {1, 2}}},
       {"triangle", {{0, 1}, {0, 2}, {1, 2}}},
@@ -27,7 +27,7 @@ const std::vector<Named>& FixedPatterns() {
       {"bull", {{0, 1}, {0, 2}, {1, 2}, {1, 3}, {2, 4}}},
       {"butterfly", {{0, 1}, {0, 2}, {1, 2}, {0, 3}, {0, 4}, {3, 4}}},
   };
-  return kPatterns;
+  return patterns;
 }
 
 void AddPath(Edges& edges, std::uint64_t vertices) {

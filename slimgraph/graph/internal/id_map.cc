@@ -168,7 +168,7 @@ class DistinctIds {
   }
 
  private:
-  static constexpr std::size_t kMinPending = 1 << 20;
+  static constexpr std::size_t kMinPending = 1 << 17;
 
   void Merge() {
     hwy::Sorter()(pending_.data(), pending_.size(), hwy::SortAscending());
