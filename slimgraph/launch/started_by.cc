@@ -18,7 +18,12 @@ Starter StartedBy() { return Pmi::Present() ? Starter::kPmi : Starter::kNobody; 
 
 NodeId StartedNodes() { return Pmi::Present() ? static_cast<NodeId>(NumberIn("PMI_SIZE")) : 1; }
 
-NodeId StartedRank() { return Pmi::Present() ? static_cast<NodeId>(NumberIn("PMI_RANK")) : 0; }
+NodeId StartedRank() {
+  for (const char* const variable : {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"}) {
+    if (std::getenv(variable) != nullptr) return static_cast<NodeId>(NumberIn(variable));
+  }
+  return 0;
+}
 
 Status CheckLaunch() {
   if (Pmi::Present()) return {};

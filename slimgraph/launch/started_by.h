@@ -13,7 +13,7 @@ Starter StartedBy();
 // How many processes the launcher started; 1 where there is none.
 NodeId StartedNodes();
 
-// This process's number among them; 0 where there is no launcher.
+// This process's number among them, also under a launcher that we refuse; 0 where there is none.
 NodeId StartedRank();
 
 // Refuses a launcher that starts copies but tells them nothing we understand: each would take
