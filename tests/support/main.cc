@@ -19,12 +19,6 @@ class FailuresOnly : public ::testing::EmptyTestEventListener {
 }  // namespace
 }  // namespace slimgraph
 
-#ifdef __SANITIZE_ADDRESS__
-// MPI is never finalized, since that can wait forever, and so keeps what it has.
-extern "C" const char* __lsan_default_suppressions();
-extern "C" const char* __lsan_default_suppressions() { return "leak:libmpich\nleak:libuc\n"; }
-#endif
-
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
   if (slimgraph::StartedBy() == slimgraph::Starter::kPmi) {
