@@ -29,7 +29,7 @@ Status RunEngines(MiningJob& job, const Stage& stage,
     Endpoint& endpoint = job.cluster.fabric().endpoint(thread);
     const double start_s = ThreadCpuSeconds();
     const StageScope scope(endpoint, job.seconds[thread], stage);
-    const Status done = body(thread, endpoint);
+    Status done = body(thread, endpoint);
     job.busy_s[thread] += ThreadCpuSeconds() - start_s;
     return done;
   });
