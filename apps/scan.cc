@@ -84,8 +84,8 @@ std::vector<Batch> BatchesOf(const Graph& graph, const std::vector<NodeId>& node
 class Reader {
  public:
   Reader(const Graph& graph, Endpoint& endpoint, const std::vector<Batch>& batches,
-         std::atomic<std::size_t>& next)
-      : graph_(graph), endpoint_(endpoint), batches_(batches), next_(next) {}
+         std::atomic<std::size_t>& next, Progress& progress)
+      : graph_(graph), endpoint_(endpoint), batches_(batches), next_(next), progress_(progress) {}
 
   Result<Tally> ReadAll() {
     for (std::size_t i = 0; i < slots_.size(); ++i) Start(i);
@@ -118,6 +118,7 @@ class Reader {
   void Start(std::size_t index) {
     const std::size_t number = next_.fetch_add(1);
     if (number >= batches_.size()) return;
+    progress_.Update(number, batches_.size());
     Slot& slot = slots_[index];
     slot.batch = batches_[number];
     slot.has_offsets = false;
@@ -161,6 +162,7 @@ class Reader {
   Endpoint& endpoint_;
   const std::vector<Batch>& batches_;
   std::atomic<std::size_t>& next_;
+  Progress& progress_;
   std::array<Slot, 2> slots_;
   std::size_t busy_ = 0;
   Tally tally_;
@@ -169,6 +171,7 @@ class Reader {
 Result<Tally> ReadRemote(Run& run, const Graph& graph, const std::vector<Batch>& batches) {
   const std::uint32_t threads = run.cluster.threads();
   std::atomic<std::size_t> next{0};
+  Progress progress("batches of lists read", run.cluster.self() == 0);
   std::vector<Result<Tally>> results(threads);
   {
     std::vector<std::jthread> team;
@@ -177,7 +180,7 @@ Result<Tally> ReadRemote(Run& run, const Graph& graph, const std::vector<Batch>&
         SetTraceThread(t);
         Endpoint& endpoint = run.cluster.fabric().endpoint(t);
         const StageScope stage(endpoint, run.seconds[t], kScanRemote);
-        results[t] = Reader(graph, endpoint, batches, next).ReadAll();
+        results[t] = Reader(graph, endpoint, batches, next, progress).ReadAll();
       });
     }
   }
@@ -261,9 +264,7 @@ Status Scan(Run& run, const std::string& path, std::uint64_t repeat) {
 
   const std::uint64_t run_ns = NowNs();
   Tally total;
-  Progress progress("times read", cluster.self() == 0);
   for (std::uint64_t round = 0; round < repeat; ++round) {
-    progress.Update(round, repeat);
     Tally read;
     if (cluster.computes()) {
       const auto batches = BatchesOf(*graph, cluster.topology().DelegationSet(cluster.self()));

@@ -199,7 +199,7 @@ TEST(MatrixMarket, WhatDoesNotHoldIsNamed) {
        "g.mtx:3: expected \"row column\" with numbers from 1 to 3, row >= column as the matrix is "
        "symmetric, found \"1 2\""},
       {head + "pattern general\n3 3 2\n1 2\n",
-       "g.mtx: expected 2 entries, as it says itself, found 1"},
+       "g.mtx:2: expected 2 entries, as this line says, found 1"},
       {head + "pattern general\n",
        "g.mtx:1: expected \"rows columns entries\", found the end of the file"},
       {head + "pattern general\n4294967296 4294967296 0\n",
@@ -250,9 +250,9 @@ TEST(Metis, WhatDoesNotHoldIsNamed) {
       {"2 1\n2\n3\n", "g.graph:3: expected neighbours from 1 to 2, found \"3\""},
       {"2 1\n2\n0\n", "g.graph:3: expected neighbours from 1 to 2, found \"0\""},
       {"2 1\n2\n1x\n", "g.graph:3: expected neighbours from 1 to 2, found \"1x\""},
-      {"2 1\n2\n", "g.graph: expected 2 lines of neighbours, as line 1 says, found 1"},
-      {"2 1\n2\n1\n1\n", "g.graph: expected 2 lines of neighbours, as line 1 says, found 3"},
-      {"2 2\n2\n1\n", "g.graph: expected 2 edges, as line 1 says, found 1"},
+      {"2 1\n2\n", "g.graph:1: expected 2 lines of neighbours, as this line says, found 1"},
+      {"2 1\n2\n1\n1\n", "g.graph:1: expected 2 lines of neighbours, as this line says, found 3"},
+      {"2 2\n2\n1\n", "g.graph:1: expected 2 edges, as this line says, found 1"},
       {"2 1\n2\n\n",
        "g.graph: not symmetric: an undirected graph lists each edge at both ends, with the same "
        "weight; here some edge is listed at one end only or with two weights"},

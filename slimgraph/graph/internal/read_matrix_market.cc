@@ -52,6 +52,7 @@ Result<RawGraph> ReadMatrixMarket(ByteSource& source, const ReadOptions& options
   SLIM_ASSIGN(const Banner banner, ParseBanner(first.value_or(LineChunks::Line{{}, 1}), name));
   std::uint64_t rows = 0;
   std::uint64_t entries = 0;
+  std::uint64_t size_line = 0;
   while (true) {
     chunks.SkipLine();
     SLIM_ASSIGN(const auto line, chunks.PeekLine());
@@ -67,6 +68,7 @@ Result<RawGraph> ReadMatrixMarket(ByteSource& source, const ReadOptions& options
       return InputError("{}:{}: expected a square matrix, found {} rows and {} columns", name,
                         line->number, rows, width);
     }
+    size_line = line->number;
     break;
   }
   chunks.SkipLine();
@@ -95,8 +97,8 @@ Result<RawGraph> ReadMatrixMarket(ByteSource& source, const ReadOptions& options
                 return ParseEdgeLines(chunk, rules, name);
               }));
   if (graph.edges() != entries) {
-    return InputError("{}: expected {} entries, as it says itself, found {}", name, entries,
-                      graph.edges());
+    return InputError("{}:{}: expected {} entries, as this line says, found {}", name, size_line,
+                      entries, graph.edges());
   }
   return graph;
 }

@@ -178,8 +178,8 @@ Result<RawGraph> ReadMetis(ByteSource& source, const ReadOptions& options) {
     count += chunk.all;
   }
   if (count < header.vertices || used > header.vertices) {
-    return InputError("{}: expected {} lines of neighbours, as line {} says, found {}", name,
-                      header.vertices, header.line, std::max(used, count));
+    return InputError("{}:{}: expected {} lines of neighbours, as this line says, found {}", name,
+                      header.line, header.vertices, std::max(used, count));
   }
   const std::uint64_t arcs = graph.edges();
   SLIM_TRY(ParallelFor(graph.blocks.size(), options.threads, [&](std::size_t i) -> Status {
@@ -191,8 +191,8 @@ Result<RawGraph> ReadMetis(ByteSource& source, const ReadOptions& options) {
   SLIM_TRY(KeepEachEdgeOnce(graph, name, options.threads));
   // A self-loop, which METIS itself forbids, is listed once.
   if (arcs != 2 * header.edges && graph.edges() != header.edges) {
-    return InputError("{}: expected {} edges, as line {} says, found {}", name, header.edges,
-                      header.line, graph.edges());
+    return InputError("{}:{}: expected {} edges, as this line says, found {}", name, header.line,
+                      header.edges, graph.edges());
   }
   return graph;
 }
