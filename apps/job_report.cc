@@ -154,6 +154,14 @@ Status FinishReport(Run& run, const std::string& trace) {
   return {};
 }
 
+void SetGraph(Report& report, const SlimFile& file) {
+  report.Set("/graph/path", file.path());
+  report.Set("/graph/vertices", std::uint64_t{file.vertices()});
+  report.Set("/graph/edges", file.edges());
+  report.Set("/graph/directed", file.directed());
+  report.Set("/graph/bytes", file.file_bytes());
+}
+
 std::string DescribeTraffic(const Traffic& traffic) {
   const TrafficCount total = traffic.Total();
   if (total.operations == 0) return "nothing";

@@ -4,11 +4,15 @@
 #include <string>
 
 #include "apps/job_runner.h"
+#include "slimgraph/graph/slim_file.h"
 
 namespace slimgraph {
 
 // Collective: fills in the report on node 0, and writes the trace there if it has a name.
 Status FinishReport(Run& run, const std::string& trace);
+
+// What the job works on, under /graph.
+void SetGraph(Report& report, const SlimFile& file);
 
 // "12.3 MiB in 45 operations (40 reads, 5 messages)"
 std::string DescribeTraffic(const Traffic& traffic);

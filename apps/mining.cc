@@ -1,6 +1,7 @@
 #include "apps/mining.h"
 
 #include "apps/job_command.h"
+#include "apps/job_report.h"
 #include "slimgraph/base/units.h"
 
 namespace slimgraph {
@@ -16,11 +17,7 @@ void DeclareBytes(Options& options, const char* name, const char* help, std::uin
 void Describe(Run& run, const SlimFile& file, const EngineTimes& times) {
   const Topology& topology = run.cluster.topology();
   Report& report = run.report;
-  report.Set("/graph/path", file.path());
-  report.Set("/graph/vertices", std::uint64_t{file.vertices()});
-  report.Set("/graph/edges", file.edges());
-  report.Set("/graph/directed", file.directed());
-  report.Set("/graph/bytes", file.file_bytes());
+  SetGraph(report, file);
   const double engines = topology.compute() * run.cluster.threads();
   report.Set("/engines/cpu_s", times.sum_s);
   report.Set("/engines/longest_over_mean",

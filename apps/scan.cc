@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "apps/job_command.h"
+#include "apps/job_report.h"
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/units.h"
 #include "slimgraph/cluster/stage_scope.h"
@@ -226,11 +227,7 @@ Result<Tally> Verify(Cluster& cluster, const Tally& own, const Tally& read) {
 void Describe(Run& run, const SlimFile& file, const Tally& total) {
   const Topology& topology = run.cluster.topology();
   Report& report = run.report;
-  report.Set("/graph/path", file.path());
-  report.Set("/graph/vertices", std::uint64_t{file.vertices()});
-  report.Set("/graph/edges", file.edges());
-  report.Set("/graph/directed", file.directed());
-  report.Set("/graph/bytes", file.file_bytes());
+  SetGraph(report, file);
   report.Set("/result/lists", total.lists);
   report.Set("/result/arcs", total.arcs);
   report.Set("/result/checksum", fmt::format("{:016x}", total.checksum));

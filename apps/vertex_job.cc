@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "apps/job_command.h"
+#include "apps/job_report.h"
 #include "slimgraph/base/atomic_file.h"
 #include "slimgraph/base/units.h"
 
@@ -57,11 +58,7 @@ Status ReportEngine(Run& run, const VertexOptions& options, const SlimFile& file
   constexpr const char* kModes[] = {"push", "pull", "auto"};
   constexpr const char* kLevels[] = {"none", "bitmap", "index", "edge"};
   Report& report = run.report;
-  report.Set("/graph/path", file.path());
-  report.Set("/graph/vertices", std::uint64_t{file.vertices()});
-  report.Set("/graph/edges", file.edges());
-  report.Set("/graph/directed", file.directed());
-  report.Set("/graph/bytes", file.file_bytes());
+  SetGraph(report, file);
   report.Set("/options/mode", std::string(kModes[static_cast<int>(options.mode)]));
   report.Set("/options/cache", std::string(kLevels[static_cast<int>(options.cache.level)]));
   Collectives& all = run.cluster.all();
