@@ -5,6 +5,7 @@
 #   make asan       the unit tests under address + undefined sanitizer make tsan     … under thread sanitizer
 #   make format     rewrite the code in the house format               make lint     format check + clang-tidy
 #   make bench      the measured bars, each as a ratio in one run       make fuzz     a short run of every fuzzer
+#   make bench-graph  vertex programs beside other engines, GAPBS=DIR LIGRA=DIR GEMINI=DIR
 #   make install    PREFIX=/usr/local DESTDIR=                          make clean
 #
 # MODE=release|debug|asan|tsan|fuzz chooses build/MODE. What make runs, it runs on all processors;
@@ -51,7 +52,7 @@ LIB_SOURCES := $(wildcard slimgraph/*/*.cc slimgraph/*/internal/*.cc \
                  dgemini/*.cc dkudu/*.cc dkudu/*/*.cc txnlayer/*.cc)
 APP_SOURCES := $(wildcard apps/*.cc apps/*/*.cc)
 TEST_NAMES  := $(sort $(foreach d,$(wildcard tests/*/*_test.cc),$(notdir $(patsubst %/,%,$(dir $(d))))))
-BENCHES     := $(patsubst tests/bench/%.cc,%,$(wildcard tests/bench/*.cc))
+BENCHES     := $(patsubst tests/bench/%.cc,%,$(wildcard tests/bench/*_bench.cc))
 FUZZERS     := $(patsubst tests/fuzz/%.cc,%,$(wildcard tests/fuzz/*_fuzz.cc))
 
 objects      = $(patsubst %.cc,$(BUILD)/obj/%.o,$(1))
@@ -63,7 +64,7 @@ SCRIPTS     := $(sort $(wildcard tests/*/*_test.sh tests/*/*_test.py))
 OUR_CODE    := $(shell find apps slimgraph dgemini dkudu txnlayer tests datasets \
                  -name '*.cc' -o -name '*.h' 2>/dev/null | sort)
 
-.PHONY: all debug asan tsan run test unit-tests format format-check lint tidy bench fuzz install \
+.PHONY: all debug asan tsan run test unit-tests format format-check lint tidy bench bench-graph fuzz install \
   clean deps lint-deps
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -186,6 +187,10 @@ bench: $(BENCHES:%=$(BUILD)/bench/%) | $(COMMAND)
 	@set -e; for bench in $^; do echo "== $${bench##*/}"; $$bench; done
 	@set -e; for transport in shm tcp mpi; do echo "== fabric over $$transport"; \
 	  $(COMMAND) bench fabric --transport $$transport; done
+
+# Beside other engines that are built already: GAPBS=DIR LIGRA=DIR GEMINI=DIR, each optional.
+bench-graph: $(COMMAND) $(BUILD)/bench/export_graph
+	@TEST_SLIMGRAPH_COMMAND=$(abspath $(COMMAND)) tests/bench/vertex_bench.py $(PARTS)
 
 # ---- format and lint ---------------------------------------------------------------------------
 format: build/.lint-deps

@@ -1,0 +1,259 @@
+#!/usr/bin/env python3
+"""The measured bars of D-Gemini.
+
+    GAPBS=DIR LIGRA=DIR GEMINI=DIR GEMINI_1=DIR tests/bench/vertex_bench.py [PART …]
+
+Each DIR has an engine that is built already, and each is optional; GEMINI_1 is one built for a
+single thread a process, which is compared on four. PART is one of those below, all unless told.
+ROUNDS (5), THREADS (2) and SCALE (20) may be set as well, and PERCENT (25) of a processor for each
+node where nodes are held to a share.
+"""
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+from cpu_shares import CpuShares, NotAllowed, command_path
+from turns import in_turn
+from vertex_peers import ITERATIONS, peers_on_four_nodes, peers_on_one_node
+
+ROUNDS = int(os.environ.get("ROUNDS", "5"))
+THREADS = int(os.environ.get("THREADS", "2"))
+SCALE = int(os.environ.get("SCALE", "20"))
+PERCENT = int(os.environ.get("PERCENT", "25"))
+WEIGHTS = "1..255"
+APPLICATIONS = ["bfs", "sssp", "pagerank", "cc", "bc"]
+PAPER_CACHES = {"bitmap": "1.24-2.37", "index": "1.91-4.62", "edge": "34-177"}
+
+
+def slimgraph(*words):
+    done = subprocess.run([command_path(), *words], capture_output=True, text=True, check=False,
+                          timeout=900)
+    if done.returncode != 0:
+        sys.exit(f"vertex_bench: slimgraph {' '.join(words)}: {done.stderr.strip()}")
+    return done.stdout
+
+
+class Graph:
+    def __init__(self, directory, name, words, gapbs_delta):
+        self.name = name
+        self.gapbs_delta = str(gapbs_delta)
+        self.plain = os.path.join(directory, f"{name}.slim")
+        self.weighted = os.path.join(directory, f"{name}-weighted.slim")
+        slimgraph("gen", *words, "--weights", WEIGHTS, "-o", self.weighted)
+        slimgraph("convert", self.weighted, self.plain, "--drop-weights")
+        self.vertices = json.loads(slimgraph("info", self.plain, "--json"))["graph"]["vertices"]
+        self.export = os.path.join(os.path.dirname(command_path()), "bench", "export_graph")
+        # Three sources; the same for all.
+        self.source = subprocess.run(
+            [self.export, self.plain, self.prefix("bfs")], check=True, text=True,
+            capture_output=True).stdout.split()[0]
+
+    def export_weighted(self):
+        subprocess.run([self.export, self.weighted, self.prefix("sssp")], check=True,
+                       stdout=subprocess.DEVNULL)
+
+    def path(self, application):
+        return self.weighted if application == "sssp" else self.plain
+
+    def prefix(self, application):
+        return self.path(application).removesuffix(".slim")
+
+    def job(self, application, *options):
+        words = [application, self.path(application), *options]
+        words += {
+            "bfs": ["--source", self.source],
+            "sssp": ["--source", self.source],
+            "bc": ["--sources", self.source],
+            "pagerank": ["--iterations", str(ITERATIONS)],
+        }.get(application, [])
+        return words
+
+    def run(self, application, *options):
+        return json.loads(slimgraph(*self.job(application, *options), "--json"))
+
+    def seconds(self, application, *options):
+        return self.run(application, "--repeat", "3", *options)["time"]["run_s"]
+
+
+class Graphs:
+    """Made when asked for, once."""
+    KINDS = {
+        "kron": (["kron", "-s", str(SCALE)], 2),
+        "uniform": (["uniform", "-s", str(SCALE)], 2),
+        "grid": (["grid", "--width", "1024", "--height", "1024"], 128),
+    }
+
+    def __init__(self, directory):
+        self.directory = directory
+        self.made = {}
+
+    def __getitem__(self, name):
+        if name not in self.made:
+            words, gapbs_delta = self.KINDS[name]
+            self.made[name] = Graph(self.directory, name, words, gapbs_delta)
+        return self.made[name]
+
+
+def compare(graph, peers, ours):
+    """A row for each application; ours by name of the form, and the first is what peers are held
+    against. The ratios of the first to the fastest peer."""
+    print(f"{graph.name:10}" + "".join(f"{name:>12}" for name in ours)
+          + "".join(f"{peer.name:>22}" for peer in peers))
+    ratios = []
+    for application in APPLICATIONS:
+        measures = {name: lambda o=options: graph.seconds(application, *o)
+                    for name, options in ours.items()}
+        for peer in peers:
+            measures[peer.name] = lambda p=peer: p.seconds(graph, application)
+        medians = in_turn(measures, ROUNDS)
+        first = medians[next(iter(ours))]
+        row = "".join(f"{medians[name]:12.4f}" for name in ours)
+        for peer in peers:
+            row += f"{medians[peer.name]:12.4f} ({first / medians[peer.name]:5.2f} x)"
+        print(f"{application:10}{row}", flush=True)
+        if peers:
+            ratios.append(first / min(medians[peer.name] for peer in peers))
+    return ratios
+
+
+def single(graphs):
+    peers = peers_on_one_node(THREADS)
+    print(f"== one node, {THREADS} threads: seconds, medians of {ROUNDS} rounds in turn, and ours "
+          "over theirs")
+    if not peers:
+        print("no peers: none of GAPBS, LIGRA, GEMINI is set")
+    for name in ("kron", "uniform", "grid"):
+        if peers:
+            graphs[name].export_weighted()
+        ratios = compare(graphs[name], peers, {"slimgraph": ["--threads", str(THREADS)]})
+        if ratios:
+            mean = math.prod(ratios) ** (1 / len(ratios))
+            print(f"{'':10}geometric mean over the fastest of them: {mean:.2f} (bar 1.2)")
+
+
+def cluster(graphs):
+    print(f"== four nodes of one thread, kron {SCALE}: seconds as above")
+    peers = peers_on_four_nodes()
+    if peers:
+        graphs["kron"].export_weighted()
+    else:
+        print("no peer: GEMINI_1 is not set")
+    compare(graphs["kron"], peers, {"(4,4)": ["--nodes", "4"],
+                                    "(4,2)": ["--nodes", "4", "--compute", "2"]})
+    print("bytes that crossed between nodes, MB")
+    for application in APPLICATIONS:
+        row = f"{application:10}"
+        for compute in (4, 2):
+            report = graphs["kron"].run(application, "--nodes", "4", "--compute", str(compute))
+            row += f"   (4,{compute}) {report['traffic']['bytes'] / 1e6:9.2f}"
+        print(row, flush=True)
+
+
+def steps(graphs):
+    print("== many small supersteps: BFS on the grid at (4,2)")
+    grid = graphs["grid"]
+    medians = in_turn({"(4,2)": lambda: grid.seconds("bfs", "--nodes", "4", "--compute", "2"),
+                       "(1,1)": lambda: grid.seconds("bfs")}, ROUNDS)
+    count = grid.run("bfs")["result"]["steps"]
+    each = medians["(4,2)"] / count * 1e6
+    beyond = (medians["(4,2)"] - medians["(1,1)"] / 2) / count * 1e6
+    print(f"{count} supersteps, {each:.1f} us each, {beyond:.1f} beyond the work in them (bar 60)")
+
+
+def loading(graphs):
+    print(f"== loading, kron {SCALE}: until all nodes are ready, beside reading the file's bytes")
+    kron = graphs["kron"]
+
+    def read_file():
+        start_s = time.monotonic()
+        with open(kron.plain, "rb", buffering=0) as file:
+            while file.read(1 << 24):
+                pass
+        return time.monotonic() - start_s
+
+    for compute in (4, 2):
+        def load(c=compute):
+            return kron.run("bfs", "--nodes", "4", "--compute", str(c))["time"]["load_s"]
+        medians = in_turn({"load": load, "read": read_file}, ROUNDS)
+        print(f"(4,{compute}) {medians['load']:.3f} s, {medians['read']:.3f} s to read: "
+              f"{medians['load'] / medians['read']:.2f} x (bar 3)")
+    print("peak memory, MB of all nodes together (bar 222), and of a node over what was announced "
+          "(bar 1.15)")
+    for application in APPLICATIONS:
+        row = f"{application:10}"
+        for name, options in {"(4,4)": ["--compute", "4"], "(4,2)": ["--compute", "2"],
+                              "(4,2) none": ["--compute", "2", "--cache", "none"]}.items():
+            memory = kron.run(application, "--nodes", "4", *options)["memory"]
+            over = max(p / a for p, a in zip(memory["peak_bytes"], memory["announced_bytes"]))
+            row += f"   {name} {sum(memory['peak_bytes']) / 1e6:7.1f} {over:5.2f} x"
+        print(row, flush=True)
+
+
+def caches(graphs):
+    print(f"== what each cache is worth: kron {SCALE - 2}, (4,2), --network fdr: seconds, and the "
+          "factor over none; the edge cache after it is filled")
+    graph = Graph(graphs.directory, f"kron{SCALE - 2}", ["kron", "-s", str(SCALE - 2)], 2)
+    print(f"{'':10}{'none':>10}" + "".join(f"{name:>18}" for name in PAPER_CACHES))
+    for application in APPLICATIONS:
+        def seconds(level):
+            return graph.seconds(application, "--nodes", "4", "--compute", "2", "--network", "fdr",
+                                 "--cache", level)
+        medians = in_turn({level: lambda l=level: seconds(l) for level in ("none", *PAPER_CACHES)},
+                          ROUNDS)
+        values = [medians[level] for level in ("none", *PAPER_CACHES)]
+        row = f"{application:10}{values[0]:10.4f}"
+        for value in values[1:]:
+            row += f"{value:10.4f} {values[0] / value:5.2f} x"
+        print(row + ("" if values == sorted(values, reverse=True) else "   not monotone"),
+              flush=True)
+    print("the paper's" + " ".join(f"   {name} {range_}" for name, range_ in PAPER_CACHES.items()))
+
+
+def tax(graphs):
+    kron = graphs["kron"]
+    print(f"== zero tax, kron {SCALE}: nodes of {PERCENT} % of a processor each, --network fdr; "
+          "time over that of (4,4)")
+    with CpuShares(4, PERCENT) as shares:
+        def seconds(application, compute, budget):
+            words = kron.job(application, "--compute", str(compute), "--network", "fdr",
+                             "--edge-cache", budget, "--repeat", "3")
+            return shares.run_job(words)["time"]["run_s"]
+        for application in APPLICATIONS:
+            def measure(compute, budget):
+                return lambda: seconds(application, compute, budget)
+            medians = in_turn({"(4,4)": measure(4, "100%"),
+                               "(4,2) warm": measure(2, "100%"), "(4,1) warm": measure(1, "100%"),
+                               "(4,2) 5 %": measure(2, "5%"), "(4,1) 5 %": measure(1, "5%")},
+                              ROUNDS)
+            whole = medians["(4,4)"]
+            print(f"{application:10}(4,4) {whole:7.4f} s" + "".join(
+                f"   {name} {median / whole:5.2f}" for name, median in medians.items()
+                if name != "(4,4)"), flush=True)
+    print("bars, warm: 2.1 and 4.2")
+
+
+PARTS = {"single": single, "cluster": cluster, "steps": steps, "loading": loading,
+         "caches": caches, "tax": tax}
+
+
+def main():
+    start_s = time.monotonic()
+    unknown = [part for part in sys.argv[1:] if part not in PARTS]
+    if unknown:
+        sys.exit(f"vertex_bench: no part is called {unknown[0]}; there are {', '.join(PARTS)}")
+    with tempfile.TemporaryDirectory(prefix="slimgraph-bench-") as directory:
+        graphs = Graphs(directory)
+        for part in sys.argv[1:] or PARTS:
+            try:
+                PARTS[part](graphs)
+            except NotAllowed as error:
+                print(f"not measured, for nodes cannot be given shares here: {error}")
+    print(f"took {time.monotonic() - start_s:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

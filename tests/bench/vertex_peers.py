@@ -1,0 +1,93 @@
+"""Published engines of vertex programs that somebody has built: how each is run on a graph, and the
+seconds of its computation by its own clock. A folder of graphs has each graph in every form that
+export_graph writes, with weights and without."""
+import os
+import re
+import statistics
+import subprocess
+
+ITERATIONS = 20  # of PageRank
+
+
+def seconds_in(out, pattern):
+    return statistics.median(float(one) for one in re.findall(pattern, out))
+
+
+class Gapbs:
+    name = "GAPBS"
+    PROGRAMS = {"bfs": "bfs", "sssp": "sssp", "pagerank": "pr", "cc": "cc", "bc": "bc"}
+
+    def __init__(self, home, threads):
+        self.home = home
+        self.threads = threads
+
+    def seconds(self, graph, application):
+        words = [os.path.join(self.home, self.PROGRAMS[application]), "-n", "3"]
+        words += ["-f", graph.prefix(application) + (".wsg" if application == "sssp" else ".sg")]
+        words += {
+            "bfs": ["-r", graph.source],
+            "bc": ["-r", graph.source, "-i", "1"],
+            "sssp": ["-r", graph.source, "-d", graph.gapbs_delta],
+            "pagerank": ["-i", str(ITERATIONS), "-t", "0"],
+        }.get(application, [])
+        return seconds_in(run(words, self.threads), r"Trial Time:\s*([\d.e-]+)")
+
+
+class Ligra:
+    name = "Ligra"
+    PROGRAMS = {"bfs": "BFS", "sssp": "BellmanFord", "pagerank": "PageRank", "cc": "Components",
+                "bc": "BC"}
+
+    def __init__(self, home, threads):
+        self.home = home
+        self.threads = threads
+
+    def seconds(self, graph, application):
+        words = [os.path.join(self.home, "apps", self.PROGRAMS[application]), "-s", "-b"]
+        words += ["-rounds", "3", "-r", graph.source, "-maxiters", str(ITERATIONS)]
+        out = run(words + [graph.prefix(application)], self.threads)
+        return seconds_in(out, r"Running time : ([\d.e-]+)")
+
+
+class Gemini:
+    """GEMINI_MPIEXEC starts it; it takes as many threads as it was built for."""
+
+    def __init__(self, home, processes, threads):
+        self.name = f"Gemini {processes} x {threads}"
+        self.home = home
+        self.processes = processes
+        self.mpiexec = os.environ.get("GEMINI_MPIEXEC", "mpiexec.hydra").split()
+
+    def seconds(self, graph, application):
+        edges = graph.prefix(application) + (".once" if application == "cc" else ".pairs")
+        words = self.mpiexec + ["-n", str(self.processes)]
+        words += [os.path.join(self.home, "toolkits", application), edges, str(graph.vertices)]
+        words += {"cc": [], "pagerank": [str(ITERATIONS)]}.get(application, [graph.source])
+        # Its end is not always a good one; its times are out by then.
+        return seconds_in(run(words, 1, must_succeed=False), r"exec_time=([\d.e-]+)")
+
+
+def run(words, threads, must_succeed=True):
+    environment = dict(os.environ, OMP_NUM_THREADS=str(threads))
+    done = subprocess.run(words, capture_output=True, text=True, env=environment, timeout=120,
+                          stdin=subprocess.DEVNULL, check=False)
+    if must_succeed and done.returncode != 0:
+        raise RuntimeError(f"{' '.join(words)}: {done.stderr.strip() or done.stdout.strip()}")
+    return done.stdout
+
+
+def peers_on_one_node(threads):
+    peers = []
+    if os.environ.get("GAPBS"):
+        peers.append(Gapbs(os.environ["GAPBS"], threads))
+    if os.environ.get("LIGRA"):
+        peers.append(Ligra(os.environ["LIGRA"], threads))
+    if os.environ.get("GEMINI"):
+        peers.append(Gemini(os.environ["GEMINI"], 1, threads))
+    return peers
+
+
+def peers_on_four_nodes():
+    if os.environ.get("GEMINI_1"):
+        return [Gemini(os.environ["GEMINI_1"], 4, 1)]
+    return []
