@@ -46,8 +46,10 @@ class ListLoop {
 
   static Neighbours OwnList(const ListSpans& own, std::size_t weight_bytes, VertexId local) {
     const EdgeOffset begin = own.offsets[local];
-    return {{own.neighbours.data() + begin, own.offsets[local + std::size_t{1}] - begin},
-            weight_bytes == 0 ? nullptr : own.weights.data() + begin * weight_bytes};
+    const EdgeOffset end = own.offsets[local + std::size_t{1}];
+    return {{own.neighbours.data() + begin, end - begin},
+            weight_bytes == 0 ? nullptr : own.weights.data() + begin * weight_bytes,
+            own.neighbours.size() - end};
   }
 
   template <typename Wants, typename Visit, typename Sink>

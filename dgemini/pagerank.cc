@@ -1,6 +1,5 @@
 #include "dgemini/pagerank.h"
 
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -12,9 +11,20 @@ namespace {
 struct Step {
   using Value = double;
   static constexpr std::uint64_t kPullAbove = 1;
+  static constexpr std::size_t kAhead = 64;
 
-  VertexArray<double>& given;     // by each vertex along each of its edges
-  VertexArray<double>& received;  // zero between steps
+  const VertexArray<double>& share;  // of its rank that a vertex gives along each edge
+  VertexArray<double>& rank;
+  VertexArray<double> given;     // by each vertex along each of its edges
+  VertexArray<double> next;      // what it will give in the step that follows
+  VertexArray<double> received;  // of pushes; zero between steps
+  double damping;
+  double base = 0;  // what each vertex has of what is not given along edges
+
+  void Settle(VertexId v, double sum) {
+    rank[v] = base + damping * sum;
+    next[v] = rank[v] * share[v];
+  }
 
   template <typename Activate>
   void Push(VertexId u, const Neighbours& out, Activate activate) {
@@ -31,15 +41,26 @@ struct Step {
 
   bool Wants(VertexId) const { return true; }
   bool Pull(VertexId v, const Neighbours& in) {
-    // Four sums, so that additions do not wait for each other; always in the same order.
-    std::array<double, 4> sums{};
-    const std::size_t whole = in.ids.size() / 4 * 4;
-    for (std::size_t i = 0; i < whole; i += 4) {
-      for (std::size_t k = 0; k < 4; ++k) sums[k] += given[in.ids[i + k]];
-    }
-    for (std::size_t i = whole; i < in.ids.size(); ++i) sums[i - whole] += given[in.ids[i]];
-    received[v] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    Settle(v, in.after >= kAhead ? SumOf<true>(in.ids) : SumOf<false>(in.ids));
     return false;
+  }
+  // Two sums, so that additions do not wait for each other; always in the same order. What later
+  // lists need is asked for early, for it lies anywhere.
+  template <bool fetch>
+  double SumOf(std::span<const VertexId> ids) const {
+    double even = 0;
+    double odd = 0;
+    const VertexId* id = ids.data();
+    const VertexId* const end = id + ids.size();
+    const auto take = [&] {
+      if (fetch) __builtin_prefetch(&given[id[kAhead]]);
+      return given[*id++];
+    };
+    while (end - id > 1) {
+      even += take();
+      odd += take();
+    }
+    return id < end ? even + take() + odd : even + odd;
   }
   double Signal(VertexId u) const { return given[u]; }
   void Mirror(VertexId u, double value) { given[u] = value; }
@@ -49,39 +70,33 @@ struct Step {
 
 Result<PageRanks> PageRank(Engine& engine, const PageRankOptions& options) {
   const double n = engine.vertices();
+  const bool pushes = engine.mode() == Mode::kPush;
   SLIM_ASSIGN(const auto degree, engine.Degrees());
-  PageRanks ranks{engine.Values(1 / n), 0};
+  VertexArray<double> share(engine.vertices());
+  engine.ForEach([&](VertexId v) { share[v] = degree[v] == 0 ? 0 : 1.0 / degree[v]; });
+  PageRanks ranks{VertexArray<double>(engine.vertices()), 0};
   auto& rank = ranks.rank;
-  auto given = engine.Values(0.0);
-  auto received = engine.Values(0.0);
+  VertexArray<double> before(options.tolerance ? engine.vertices() : 0);
   Frontier all(engine.vertices());
   Frontier out(engine.vertices());
   engine.ActivateAll(all);
-  Step step{given, received};
-  const auto give = [&](VertexId v) {
-    if (degree[v] == 0) return rank[v];
-    given[v] = rank[v] / degree[v];
-    return 0.0;
-  };
-  SLIM_ASSIGN(double dangling, engine.Sum(give));
+  const auto zeros = [&] { return VertexArray<double>(engine.vertices()); };
+  Step step{share, rank, zeros(), zeros(), zeros(), options.damping};
+  step.base = 1 / n;
+  engine.ForEach([&](VertexId v) { step.Settle(v, 0); });
   double change = INFINITY;
   while (options.tolerance ? change > *options.tolerance : ranks.iterations < options.iterations) {
+    SLIM_ASSIGN(const double dangling,
+                engine.Sum([&](VertexId v) { return share[v] == 0 ? rank[v] : 0; }));
+    std::swap(step.given, step.next);
+    if (options.tolerance) engine.ForEach([&](VertexId v) { before[v] = rank[v]; });
+    step.base = (1 - options.damping + options.damping * dangling) / n;
     SLIM_TRY(engine.Advance(all, step, out));
-    const double base = (1 - options.damping + options.damping * dangling) / n;
-    const auto take = [&](VertexId v) {
-      return base + options.damping * std::exchange(received[v], 0.0);
-    };
+    if (pushes) {
+      engine.ForEach([&](VertexId v) { step.Settle(v, std::exchange(step.received[v], 0.0)); });
+    }
     if (options.tolerance) {
-      SLIM_ASSIGN(change, engine.Sum([&](VertexId v) {
-        const double old_rank = std::exchange(rank[v], take(v));
-        return std::abs(rank[v] - old_rank);
-      }));
-      SLIM_ASSIGN(dangling, engine.Sum(give));
-    } else {
-      SLIM_ASSIGN(dangling, engine.Sum([&](VertexId v) {
-        rank[v] = take(v);
-        return give(v);
-      }));
+      SLIM_ASSIGN(change, engine.Sum([&](VertexId v) { return std::abs(rank[v] - before[v]); }));
     }
     ++ranks.iterations;
   }
