@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <type_traits>
 
 namespace slimgraph {
 
@@ -36,7 +37,14 @@ bool Lower(T& value, T to) {
 
 template <typename T>
 void Increase(T& value, T by) {
-  std::atomic_ref<T>(value).fetch_add(by, std::memory_order_relaxed);
+  if constexpr (std::is_arithmetic_v<T>) {
+    std::atomic_ref<T>(value).fetch_add(by, std::memory_order_relaxed);
+  } else {
+    std::atomic_ref<T> shared(value);
+    T now = shared.load(std::memory_order_relaxed);
+    while (!shared.compare_exchange_weak(now, now + by, std::memory_order_relaxed)) {
+    }
+  }
 }
 
 }  // namespace slimgraph

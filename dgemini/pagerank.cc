@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "dgemini/atomics.h"
+#include "dgemini/sum_at.h"
 
 namespace slimgraph {
 namespace {
@@ -11,7 +12,6 @@ namespace {
 struct Step {
   using Value = double;
   static constexpr std::uint64_t kPullAbove = 1;
-  static constexpr std::size_t kAhead = 64;
 
   const VertexArray<double>& share;  // of its rank that a vertex gives along each edge
   VertexArray<double>& rank;
@@ -41,26 +41,8 @@ struct Step {
 
   bool Wants(VertexId) const { return true; }
   bool Pull(VertexId v, const Neighbours& in) {
-    Settle(v, in.after >= kAhead ? SumOf<true>(in.ids) : SumOf<false>(in.ids));
+    Settle(v, SumAt(given, in));
     return false;
-  }
-  // Two sums, so that additions do not wait for each other; always in the same order. What later
-  // lists need is asked for early, for it lies anywhere.
-  template <bool fetch>
-  double SumOf(std::span<const VertexId> ids) const {
-    double even = 0;
-    double odd = 0;
-    const VertexId* id = ids.data();
-    const VertexId* const end = id + ids.size();
-    const auto take = [&] {
-      if (fetch) __builtin_prefetch(&given[id[kAhead]]);
-      return given[*id++];
-    };
-    while (end - id > 1) {
-      even += take();
-      odd += take();
-    }
-    return id < end ? even + take() + odd : even + odd;
   }
   double Signal(VertexId u) const { return given[u]; }
   void Mirror(VertexId u, double value) { given[u] = value; }

@@ -99,7 +99,7 @@ std::vector<double> Centrality(const Csr& graph, std::span<const VertexId> sourc
     }
     std::stable_sort(order.begin(), order.end(),
                      [&](VertexId a, VertexId b) { return depth[a] < depth[b]; });
-    std::vector<double> paths(n, 0.0);
+    std::vector<long double> paths(n, 0.0);  // across a grid lead more than a double can hold
     std::vector<double> dependency(n, 0.0);
     paths[source] = 1;
     const auto for_edges_down = [&](VertexId u, auto visit) {
@@ -111,8 +111,9 @@ std::vector<double> Centrality(const Csr& graph, std::span<const VertexId> sourc
       for_edges_down(u, [&](VertexId v) { paths[v] += paths[u]; });
     }
     for (auto u = order.rbegin(); u != order.rend(); ++u) {
-      for_edges_down(
-          *u, [&](VertexId v) { dependency[*u] += paths[*u] / paths[v] * (1 + dependency[v]); });
+      for_edges_down(*u, [&](VertexId v) {
+        dependency[*u] += static_cast<double>(paths[*u] / paths[v]) * (1 + dependency[v]);
+      });
       if (*u != source) score[*u] += dependency[*u];
     }
   }

@@ -1,8 +1,7 @@
 #include "dgemini/sssp.h"
 
-#include <cmath>
-
 #include "dgemini/atomics.h"
+#include "dgemini/far_vertices.h"
 
 namespace slimgraph {
 namespace {
@@ -15,7 +14,7 @@ struct Step {
   VertexArray<Distance>& distance;
   const Frontier* in;
   Distance limit;  // where the bucket ends
-  Frontier& far;   // reached, but beyond it
+  FarVertices<Distance>& far;
 
   static Distance Along(Distance so_far, const Neighbours& list, std::size_t i) {
     return so_far + static_cast<Distance>(list.weight<Weight>(i));
@@ -45,14 +44,7 @@ struct Step {
   Distance Signal(VertexId u) const { return distance[u]; }
   void Mirror(VertexId u, Distance value) { distance[u] = value; }
 
-  void Settled(Frontier& out) {
-    std::erase_if(out.list(), [&](VertexId v) {
-      if (distance[v] < limit) return false;
-      out.Remove(v);
-      if (far.Add(v)) far.list().push_back(v);
-      return true;
-    });
-  }
+  void Settled(Frontier& out) { far.TakeFrom(out, limit); }
 };
 
 }  // namespace
@@ -63,7 +55,7 @@ Result<VertexArray<Distance>> Sssp(Engine& engine, VertexId source, Distance del
   distance[source] = 0;
   Frontier in(engine.vertices());
   Frontier out(engine.vertices());
-  Frontier far(engine.vertices());
+  FarVertices far(distance);
   SLIM_TRY(engine.Activate(in, std::span(&source, 1)));
   Step<Weight, Distance> step{distance, &in, delta, far};
   while (true) {
@@ -71,23 +63,14 @@ Result<VertexArray<Distance>> Sssp(Engine& engine, VertexId source, Distance del
       SLIM_TRY(engine.Advance(in, step, out));
       std::swap(in, out);
     }
-    // What is beyond the limit still, and how near the nearest of it is.
-    double nearest = INFINITY;
-    for (const VertexId v : far.list()) {
-      if (distance[v] >= step.limit) nearest = std::min(nearest, static_cast<double>(distance[v]));
-    }
+    double nearest = far.Nearest(step.limit);
     SLIM_TRY(
         engine.Reduce(std::span(&nearest, 1), [](double a, double b) { return std::min(a, b); }));
     if (nearest == INFINITY) return distance;
     const Distance done = step.limit;
     step.limit = std::max(done, static_cast<Distance>(nearest)) + delta;
     in.Clear();
-    std::erase_if(far.list(), [&](VertexId v) {
-      if (distance[v] >= step.limit) return false;
-      far.Remove(v);
-      if (distance[v] >= done && in.Add(v)) in.list().push_back(v);
-      return true;
-    });
+    far.GiveTo(in, done, step.limit);
     SLIM_TRY(engine.Count(in));
   }
 }

@@ -156,6 +156,37 @@ std::vector<Shape> AllShapes() {
   return shapes;
 }
 
+// Layers, each vertex with an edge to all of the layer behind it: width^layers paths.
+TEST(Centrality, IsRightWhereMorePathsLeadThanADoubleCanCount) {
+  constexpr VertexId kLayers = 250;
+  constexpr VertexId kWidth = 24;
+  EdgeList list{.vertices = kLayers * kWidth, .edges = {}, .weights = {}, .directed = false};
+  for (VertexId v = kWidth; v < list.vertices; ++v) {
+    const VertexId before = (v / kWidth - 1) * kWidth;
+    for (VertexId u = before; u < before + kWidth; ++u) list.edges.push_back({u, v});
+  }
+  const std::string path = TheWorld().folder + "/layers.slim";
+  Unwrap(WriteSlimFile(list, path));
+  const std::vector<VertexId> sources = {0, kWidth * 3 + 1};
+  const auto expected = serial::Centrality(Unwrap(BuildCsr(list)), sources);
+  for (const Shape shape : {Shape{1, 1}, Shape{3, 2}, Shape{4, 1}}) {
+    ExpectNodesRun(shape.nodes, [&](Job& job) {
+      auto cluster = Unwrap(Cluster::Start(job, {.compute = shape.compute, .threads = 2}));
+      Exchange exchange(*cluster);
+      const SlimFile file = Unwrap(SlimFile::Open(path));
+      const auto work = Unwrap(Workload::Load(*cluster, file, {.pull_in = true, .pull_out = true},
+                                              [](const MemoryPlan&) {}));
+      for (const Mode mode : {Mode::kPush, Mode::kPull}) {
+        if (!cluster->computes()) break;
+        Engine engine(*cluster, *work, exchange, mode);
+        ExpectNear(engine, Unwrap(Centrality(engine, sources)), expected, 1e-9,
+                   fmt::format("({},{})", shape.nodes, shape.compute));
+      }
+      Unwrap(cluster->Stop());
+    });
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Shapes, ApplicationsOn, ::testing::ValuesIn(AllShapes()),
                          [](const auto& shape) {
                            return fmt::format("{}nodes{}compute", shape.param.nodes,
