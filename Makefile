@@ -4,6 +4,7 @@
 #   make debug      with assertions of the standard library, -O0       make test     all tests, one count
 #   make asan       the unit tests under address + undefined sanitizer make tsan     … under thread sanitizer
 #   make format     rewrite the code in the house format               make lint     format check + clang-tidy
+#   make test-hosts  jobs across four hosts (root)
 #   make bench      the measured bars, each as a ratio in one run       make fuzz     a short run of every fuzzer
 #   make bench-graph  vertex programs beside other engines, GAPBS=DIR LIGRA=DIR GEMINI=DIR
 #   make install    PREFIX=/usr/local DESTDIR=                          make clean
@@ -25,7 +26,7 @@ endif
 # ---- what it needs -----------------------------------------------------------------------------
 APT_PACKAGES := g++ make mpich libmpich-dev libcli11-dev libfmt-dev libexpected-dev \
   nlohmann-json3-dev libxxhash-dev libzstd-dev zlib1g-dev libhwy-dev libnuma-dev pkg-config \
-  libgtest-dev libgmock-dev python3 cmake
+  libgtest-dev libgmock-dev python3 cmake iproute2
 APT_LINT_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev
 
 # ---- compiler ----------------------------------------------------------------------------------
@@ -64,7 +65,7 @@ SCRIPTS     := $(sort $(wildcard tests/*/*_test.sh tests/*/*_test.py))
 OUR_CODE    := $(shell find apps slimgraph dgemini dkudu txnlayer tests datasets \
                  -name '*.cc' -o -name '*.h' 2>/dev/null | sort)
 
-.PHONY: all debug asan tsan run test unit-tests format format-check lint tidy bench bench-graph fuzz install \
+.PHONY: all debug asan tsan run test test-hosts unit-tests format format-check lint tidy bench bench-graph fuzz install \
   clean deps lint-deps
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -176,6 +177,10 @@ endif
 
 test: $(TESTS) $(COMMAND)
 	@$(TEST_ENVIRONMENT) tests/run --limit-s $(TEST_LIMIT_S) $(TESTS) $(SCRIPTS)
+
+# Across hosts, which are network namespaces: root only.
+test-hosts: $(COMMAND)
+	@TEST_SLIMGRAPH_COMMAND=$(abspath $(COMMAND)) tests/hosts/across_hosts.py
 
 unit-tests: $(TESTS) $(COMMAND)
 	@$(TEST_ENVIRONMENT) tests/run --limit-s $(TEST_LIMIT_S) $(TESTS)

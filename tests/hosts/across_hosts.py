@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""Jobs across four hosts: the answers of one machine, and a clear end when a host or a link fails.
+Needs root, for the hosts are network namespaces; exits with 77 where these cannot be had."""
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+from hosts import Hosts
+
+COMMAND = os.environ["TEST_SLIMGRAPH_COMMAND"]
+LIMIT_S = 10  # from a fault to the end
+JOBS = {
+    "bfs": ["bfs", "GRAPH", "--source", "1"],
+    "pagerank": ["pagerank", "GRAPH", "--iterations", "5"],
+    "cc": ["cc", "GRAPH"],
+    "triangles": ["triangles", "GRAPH"],
+}
+
+
+class Failed(Exception):
+    pass
+
+
+def expect(holds, what):
+    if not holds:
+        raise Failed(what)
+
+
+def on_one_machine(words):
+    done = subprocess.run([COMMAND, *words, "--json"], capture_output=True, text=True, check=True)
+    return answer(done.stdout)
+
+
+def answer(out):
+    """Without what depends on how steps were made, and on the order of additions."""
+    result = json.loads(out)["result"]
+    for field in ("steps", "pulls"):
+        result.pop(field, None)
+    return {name: round(value, 9) if isinstance(value, float) else value
+            for name, value in result.items()}
+
+
+class Tests:
+    def __init__(self, graph):
+        self.graph = graph
+
+    def words(self, name):
+        return [self.graph if word == "GRAPH" else word for word in JOBS[name]]
+
+    def right_answer(self, hosts, name, transport):
+        words = self.words(name)
+        job = hosts.start([*words, "--compute", "2", "--transport", transport, "--json"])
+        code = job.wait()
+        expect(code == 0, f"{name} over {transport} ended with {code}: {job.err}")
+        found, expected = answer(job.out), on_one_machine(words)
+        expect(found == expected, f"{name} over {transport} says {found}, not {expected}")
+
+    def clear_error(self, fault):
+        """A job that would run for hours, and a fault in the middle of it."""
+        with Hosts(4) as hosts:
+            job = hosts.start(["scan", self.graph, "--repeat", "1000000000", "--compute", "2",
+                               "--transport", "tcp"])
+            job.await_error("the graph takes")
+            time.sleep(0.5)
+            start_s = time.monotonic()
+            fault(hosts)
+            while hosts.nodes() and time.monotonic() < start_s + LIMIT_S:
+                time.sleep(0.1)
+            took_s = time.monotonic() - start_s
+            code = job.wait(1)  # mpiexec itself waits for a host that it cannot reach
+            expect(not hosts.nodes(), f"not over {LIMIT_S} s after the fault: {job.err}")
+            expect(code != 0, "ended with 0")
+            lines = re.findall(r"^slimgraph: node \d.*", job.err, re.M)
+            expect(len(lines) == 1, f"said {lines or job.err}")
+            print(f"    {took_s:.1f} s: {lines[0]}")
+
+    def test_answers_over_tcp(self):
+        with Hosts(4) as hosts:
+            for name in JOBS:
+                self.right_answer(hosts, name, "tcp")
+
+    def test_answers_over_mpi(self):
+        with Hosts(4) as hosts:
+            for name in ("bfs", "triangles"):
+                self.right_answer(hosts, name, "mpi")
+
+    def test_answers_over_a_slow_link(self):
+        with Hosts(4, rate="100mbit") as hosts:
+            self.right_answer(hosts, "pagerank", "tcp")
+
+    def test_answers_with_a_slow_host(self):
+        with Hosts(4, slow=3) as hosts:
+            self.right_answer(hosts, "bfs", "tcp")
+
+    def test_link_of_a_memory_host_is_cut(self):
+        self.clear_error(lambda hosts: hosts.cut(4))
+
+    def test_link_of_a_compute_host_is_cut(self):
+        self.clear_error(lambda hosts: hosts.cut(2))
+
+    def test_node_is_killed(self):
+        self.clear_error(lambda hosts: hosts.signal(3, signal.SIGKILL, only="slimgraph"))
+
+    def test_host_stops_and_is_killed(self):
+        def fault(hosts):
+            hosts.signal(4, signal.SIGSTOP)
+            time.sleep(6)
+            hosts.kill(4)
+        self.clear_error(fault)
+
+
+def main():
+    try:
+        with Hosts(1):
+            pass
+    except (OSError, RuntimeError) as error:
+        print(f"skipped: hosts cannot be made here: {error}")
+        print("0 passed, 0 failed, 8 skipped")
+        return 0
+    wanted = sys.argv[1:]
+    passed = failed = 0
+    with tempfile.TemporaryDirectory(prefix="slimgraph-hosts-") as directory:
+        graph = os.path.join(directory, "kron.slim")
+        subprocess.run([COMMAND, "gen", "kron", "-s", "13", "-o", graph], check=True,
+                       stdout=subprocess.DEVNULL)
+        tests = Tests(graph)
+        for name in [name for name in dir(tests) if name.startswith("test_")]:
+            if wanted and name not in wanted:
+                continue
+            start_s = time.monotonic()
+            try:
+                getattr(tests, name)()
+                passed += 1
+                print(f"ok      {name} ({time.monotonic() - start_s:.1f} s)", flush=True)
+            except Failed as reason:
+                failed += 1
+                print(f"FAILED  {name}: {reason}", flush=True)
+            except (OSError, RuntimeError):
+                failed += 1
+                print(f"FAILED  {name}: {traceback.format_exc()}", flush=True)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
