@@ -127,8 +127,22 @@ class Engine {
   // Sends active vertices of the share to the nodes that need them.
   template <typename Step>
   Status Broadcast(Frontier& in, Step& step, Direction direction);
+  // What of the frontier `peer` needs, as words of the bitmap or vertex by vertex.
+  enum Form : std::uint32_t { kAsWords, kAsVertices };
   template <typename Step>
   Status SendMirrored(NodeId peer, const Frontier& in, Step& step, Direction direction);
+  template <typename BitsOf, typename Step>
+  Status SendWords(NodeId peer, const Workload::Segment& segment, BitsOf bits_of, Step& step);
+  template <typename BitsOf, typename Step>
+  Status SendVertices(NodeId peer, const Workload::Segment& segment, BitsOf bits_of, Step& step);
+  template <typename Step>
+  void TakeWords(Bytes bytes, std::size_t at, Frontier& in, Step& step);
+  template <typename Step>
+  void TakeVertices(Bytes bytes, std::size_t at, Frontier& in, Step& step);
+  void Open(NodeId to, Form form) {
+    filled_[to] = sizeof(Exchange::Header);
+    Put(boxes_[to], filled_[to], form);
+  }
   // Sends vertices of others that were found here, and takes those of ours that others have found.
   template <typename Step>
   Status Settle(Step& step, Frontier& out);

@@ -56,24 +56,11 @@ Status Engine::Collect(Frontier& from, std::span<const VertexId> at, Step& step)
 // The others' bits join the frontier's bitmap.
 template <typename Step>
 Status Engine::Broadcast(Frontier& in, Step& step, Direction direction) {
-  using Value = typename Step::Value;
   in.SetMixed();
   exchange_.Begin([&](NodeId, Bytes bytes) {
-    for (std::size_t at = 0; at < bytes.size();) {
-      const auto first = Take<std::uint32_t>(bytes, at);
-      const auto count = Take<std::uint32_t>(bytes, at);
-      std::size_t at_value = at + count * sizeof(std::uint64_t);
-      for (std::uint32_t i = 0; i < count; ++i) {
-        auto bits = Take<std::uint64_t>(bytes, at);
-        in.AddWord(first + i, bits);
-        if constexpr (std::is_empty_v<Value>) continue;
-        for (; bits != 0; bits &= bits - 1) {
-          const auto bit = static_cast<std::uint32_t>(std::countr_zero(bits));
-          step.Mirror((first + i) * 64 + bit, Take<Value>(bytes, at_value));
-        }
-      }
-      at = std::is_empty_v<Value> ? at : at_value;
-    }
+    std::size_t at = 0;
+    Take<std::uint32_t>(bytes, at) == kAsWords ? TakeWords(bytes, at, in, step)
+                                               : TakeVertices(bytes, at, in, step);
   });
   for (NodeId i = 0; i < exchange_.peers(); ++i) {
     SLIM_TRY(SendMirrored(exchange_.peer(i), in, step, direction));
@@ -81,55 +68,125 @@ Status Engine::Broadcast(Frontier& in, Step& step, Direction direction) {
   return exchange_.End(std::span<std::uint64_t>());
 }
 
-// Runs of words: the first, how many, their bits, then a value for each bit.
+template <typename Step>
+void Engine::TakeWords(Bytes bytes, std::size_t at, Frontier& in, Step& step) {
+  using Value = typename Step::Value;
+  while (at < bytes.size()) {
+    const auto first = Take<std::uint32_t>(bytes, at);
+    const auto count = Take<std::uint32_t>(bytes, at);
+    std::size_t at_value = at + count * sizeof(std::uint64_t);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      auto bits = Take<std::uint64_t>(bytes, at);
+      in.AddWord(first + i, bits);
+      if constexpr (std::is_empty_v<Value>) continue;
+      for (; bits != 0; bits &= bits - 1) {
+        const auto bit = static_cast<std::uint32_t>(std::countr_zero(bits));
+        step.Mirror((first + i) * 64 + bit, Take<Value>(bytes, at_value));
+      }
+    }
+    at = std::is_empty_v<Value> ? at : at_value;
+  }
+}
+
+template <typename Step>
+void Engine::TakeVertices(Bytes bytes, std::size_t at, Frontier& in, Step& step) {
+  using Value = typename Step::Value;
+  while (at < bytes.size()) {
+    const auto v = Take<VertexId>(bytes, at);
+    in.AddWord(v / 64, std::uint64_t{1} << (v % 64));
+    if constexpr (!std::is_empty_v<Value>) step.Mirror(v, Take<Value>(bytes, at));
+  }
+}
+
+// In whichever form is shorter. Words that a neighbouring segment of the share begins in are sent
+// with either: bits twice, values twice, the same both times.
 template <typename Step>
 Status Engine::SendMirrored(NodeId peer, const Frontier& in, Step& step, Direction direction) {
-  using Value = typename Step::Value;
-  constexpr std::size_t kMessageBytes = std::is_empty_v<Value> ? 0 : sizeof(Value);
   const VertexArray<std::uint64_t>& needed = work_.needed_by(peer, direction);
-  std::vector<std::byte>& box = boxes_[peer];
-  std::size_t& filled = filled_[peer];
+  const auto bits_of = [&](std::size_t word) { return in.word(word) & needed[word]; };
+  std::uint64_t word_bytes = 0;
+  std::uint64_t vertex_bytes = 0;
   for (const Workload::Segment& segment : work_.segments()) {
-    if (segment.count == 0) continue;
-    const std::size_t end = (std::size_t{segment.end()} + 63) / 64;
-    for (std::size_t word = segment.first / 64; word < end;) {
-      // Words that a neighbouring segment of the share begins in are sent with either: bits twice,
-      // values twice, the same both times.
-      const auto bits_of = [&](std::size_t w) { return in.word(w) & needed[w]; };
-      if (bits_of(word) == 0) {
-        ++word;
-        continue;
-      }
-      if (filled == 0) filled = sizeof(Exchange::Header);
-      std::size_t bytes = 2 * sizeof(std::uint32_t);
-      std::size_t run = 0;
-      while (word + run < end && (bits_of(word + run) != 0)) {
-        const std::size_t more =
-            sizeof(std::uint64_t) +
-            kMessageBytes * static_cast<std::size_t>(std::popcount(bits_of(word + run)));
-        if (filled + bytes + more > Exchange::kMaxBytes) break;
-        bytes += more;
-        ++run;
-      }
-      if (run == 0) {
-        SLIM_TRY(SendBox(peer));
-        continue;
-      }
-      Put(box, filled, static_cast<std::uint32_t>(word));
-      Put(box, filled, static_cast<std::uint32_t>(run));
-      for (std::size_t i = 0; i < run; ++i) Put(box, filled, bits_of(word + i));
-      if constexpr (kMessageBytes > 0) {
-        for (std::size_t i = 0; i < run; ++i) {
-          for (std::uint64_t bits = bits_of(word + i); bits != 0; bits &= bits - 1) {
-            const auto bit = static_cast<std::size_t>(std::countr_zero(bits));
-            Put(box, filled, step.Signal(static_cast<VertexId>((word + i) * 64 + bit)));
-          }
-        }
-      }
-      word += run;
+    bool runs = false;
+    for (std::size_t word = segment.first / 64; word < segment.words_end(); ++word) {
+      const std::uint64_t bits = bits_of(word);
+      word_bytes += bits == 0 ? 0 : sizeof(bits) + (runs ? 0 : 2 * sizeof(std::uint32_t));
+      vertex_bytes += sizeof(VertexId) * static_cast<std::uint64_t>(std::popcount(bits));
+      runs = bits != 0;
     }
   }
+  for (const Workload::Segment& segment : work_.segments()) {
+    if (segment.count == 0) continue;
+    SLIM_TRY(word_bytes <= vertex_bytes ? SendWords(peer, segment, bits_of, step)
+                                        : SendVertices(peer, segment, bits_of, step));
+  }
   return SendBox(peer);
+}
+
+// Runs of words: the first, how many, their bits, then a value for each bit.
+template <typename BitsOf, typename Step>
+Status Engine::SendWords(NodeId peer, const Workload::Segment& segment, BitsOf bits_of,
+                         Step& step) {
+  using Value = typename Step::Value;
+  constexpr std::size_t kMessageBytes = std::is_empty_v<Value> ? 0 : sizeof(Value);
+  std::vector<std::byte>& box = boxes_[peer];
+  std::size_t& filled = filled_[peer];
+  const std::size_t end = segment.words_end();
+  for (std::size_t word = segment.first / 64; word < end;) {
+    if (bits_of(word) == 0) {
+      ++word;
+      continue;
+    }
+    if (filled == 0) Open(peer, kAsWords);
+    std::size_t bytes = 2 * sizeof(std::uint32_t);
+    std::size_t run = 0;
+    while (word + run < end && bits_of(word + run) != 0) {
+      const std::size_t more =
+          sizeof(std::uint64_t) +
+          kMessageBytes * static_cast<std::size_t>(std::popcount(bits_of(word + run)));
+      if (filled + bytes + more > Exchange::kMaxBytes) break;
+      bytes += more;
+      ++run;
+    }
+    if (run == 0) {
+      SLIM_TRY(SendBox(peer));
+      continue;
+    }
+    Put(box, filled, static_cast<std::uint32_t>(word));
+    Put(box, filled, static_cast<std::uint32_t>(run));
+    for (std::size_t i = 0; i < run; ++i) Put(box, filled, bits_of(word + i));
+    if constexpr (kMessageBytes > 0) {
+      for (std::size_t i = 0; i < run; ++i) {
+        for (std::uint64_t bits = bits_of(word + i); bits != 0; bits &= bits - 1) {
+          const auto bit = static_cast<std::size_t>(std::countr_zero(bits));
+          Put(box, filled, step.Signal(static_cast<VertexId>((word + i) * 64 + bit)));
+        }
+      }
+    }
+    word += run;
+  }
+  return {};
+}
+
+// Each vertex, with its value.
+template <typename BitsOf, typename Step>
+Status Engine::SendVertices(NodeId peer, const Workload::Segment& segment, BitsOf bits_of,
+                            Step& step) {
+  using Value = typename Step::Value;
+  constexpr std::size_t kMessageBytes = std::is_empty_v<Value> ? 0 : sizeof(Value);
+  for (std::size_t word = segment.first / 64; word < segment.words_end(); ++word) {
+    for (std::uint64_t bits = bits_of(word); bits != 0; bits &= bits - 1) {
+      const auto v =
+          static_cast<VertexId>(word * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
+      if (filled_[peer] + sizeof(VertexId) + kMessageBytes > Exchange::kMaxBytes) {
+        SLIM_TRY(SendBox(peer));
+      }
+      if (filled_[peer] == 0) Open(peer, kAsVertices);
+      Put(boxes_[peer], filled_[peer], v);
+      if constexpr (kMessageBytes > 0) Put(boxes_[peer], filled_[peer], step.Signal(v));
+    }
+  }
+  return {};
 }
 
 }  // namespace slimgraph

@@ -30,6 +30,8 @@ class Workload {
     const ListSpans* own[2] = {nullptr, nullptr};    // in this node's memory
     DelegatedLists* remote[2] = {nullptr, nullptr};  // or in a memory node's
     VertexId end() const { return first + count; }
+    // Of bitmaps.
+    std::size_t words_end() const { return (std::size_t{end()} + 63) / 64; }
     bool is_own() const { return own[0] != nullptr; }
   };
   // Neighbouring vertices of one segment. Blocks begin and end at multiples of 64 where segments
