@@ -1,5 +1,6 @@
 #include "dgemini/pagerank.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -9,22 +10,19 @@
 namespace slimgraph {
 namespace {
 
+// Ranks are kept as what vertices give; those without edges keep theirs, and nobody asks for it.
 struct Step {
   using Value = double;
   static constexpr std::uint64_t kPullAbove = 1;
 
   const VertexArray<double>& share;  // of its rank that a vertex gives along each edge
-  VertexArray<double>& rank;
+  double damping;
+  double base;                   // what each vertex has of what is not given along edges
   VertexArray<double> given;     // by each vertex along each of its edges
   VertexArray<double> next;      // what it will give in the step that follows
   VertexArray<double> received;  // of pushes; zero between steps
-  double damping;
-  double base = 0;  // what each vertex has of what is not given along edges
 
-  void Settle(VertexId v, double sum) {
-    rank[v] = base + damping * sum;
-    next[v] = rank[v] * share[v];
-  }
+  void Settle(VertexId v, double sum) { next[v] = (base + damping * sum) * share[v]; }
 
   template <typename Activate>
   void Push(VertexId u, const Neighbours& out, Activate activate) {
@@ -51,37 +49,35 @@ struct Step {
 }  // namespace
 
 Result<PageRanks> PageRank(Engine& engine, const PageRankOptions& options) {
-  const double n = engine.vertices();
-  const bool pushes = engine.mode() == Mode::kPush;
+  const VertexId vertices = engine.vertices();
   SLIM_ASSIGN(const auto degree, engine.Degrees());
-  VertexArray<double> share(engine.vertices());
-  engine.ForEach([&](VertexId v) { share[v] = degree[v] == 0 ? 0 : 1.0 / degree[v]; });
-  PageRanks ranks{VertexArray<double>(engine.vertices()), 0};
-  auto& rank = ranks.rank;
-  VertexArray<double> before(options.tolerance ? engine.vertices() : 0);
-  Frontier all(engine.vertices());
-  Frontier out(engine.vertices());
+  VertexArray<double> share(vertices);
+  engine.ForEach([&](VertexId v) { share[v] = 1.0 / std::max(1U, degree[v]); });
+  Frontier all(vertices);
+  Frontier out(vertices);
   engine.ActivateAll(all);
-  const auto zeros = [&] { return VertexArray<double>(engine.vertices()); };
-  Step step{share, rank, zeros(), zeros(), zeros(), options.damping};
-  step.base = 1 / n;
+  const auto zeros = [&] { return VertexArray<double>(vertices); };
+  Step step{share, options.damping, 1.0 / vertices, zeros(), zeros(), zeros()};
   engine.ForEach([&](VertexId v) { step.Settle(v, 0); });
+  PageRanks ranks{VertexArray<double>(vertices), 0};
   double change = INFINITY;
   while (options.tolerance ? change > *options.tolerance : ranks.iterations < options.iterations) {
-    SLIM_ASSIGN(const double dangling,
-                engine.Sum([&](VertexId v) { return share[v] == 0 ? rank[v] : 0; }));
     std::swap(step.given, step.next);
-    if (options.tolerance) engine.ForEach([&](VertexId v) { before[v] = rank[v]; });
-    step.base = (1 - options.damping + options.damping * dangling) / n;
+    SLIM_ASSIGN(const double dangling,
+                engine.Sum([&](VertexId v) { return degree[v] == 0 ? step.given[v] : 0; }));
+    step.base = (1 - options.damping + options.damping * dangling) / vertices;
     SLIM_TRY(engine.Advance(all, step, out));
-    if (pushes) {
+    if (engine.mode() == Mode::kPush) {
       engine.ForEach([&](VertexId v) { step.Settle(v, std::exchange(step.received[v], 0.0)); });
     }
     if (options.tolerance) {
-      SLIM_ASSIGN(change, engine.Sum([&](VertexId v) { return std::abs(rank[v] - before[v]); }));
+      SLIM_ASSIGN(change, engine.Sum([&](VertexId v) {
+        return std::abs(step.next[v] - step.given[v]) / share[v];
+      }));
     }
     ++ranks.iterations;
   }
+  engine.ForEach([&](VertexId v) { ranks.rank[v] = step.next[v] / share[v]; });
   return ranks;
 }
 
