@@ -164,7 +164,7 @@ Status ListReader::Progress(bool wait) {
   if (waited) {
     batch_arcs_ = std::min(batch_arcs_ * 2, kMaxBatchArcs);
   } else {
-    batch_arcs_ = std::max(batch_arcs_ - batch_arcs_ / 8, kMinBatchArcs);
+    batch_arcs_ = std::max(batch_arcs_ - batch_arcs_ / 64, kMinBatchArcs);
   }
   return {};
 }

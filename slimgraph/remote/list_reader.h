@@ -48,7 +48,7 @@ class ListReader {
   const FetchTimes& times() const { return times_; }
 
  private:
-  static constexpr EdgeOffset kMinBatchArcs = 1 << 13;
+  static constexpr EdgeOffset kMinBatchArcs = 1 << 14;
   static constexpr EdgeOffset kMaxBatchArcs = 1 << 18;
   static constexpr std::size_t kBatchLists = 4096;
   static constexpr std::size_t kBatches = 3;
@@ -69,7 +69,7 @@ class ListReader {
   std::array<std::vector<VertexId>, kBatches> claimed_;  // by batch: groups that go into the cache
   std::unique_ptr<ListSource> source_;
   std::size_t busy_ = 0;
-  EdgeOffset batch_arcs_ = 1 << 15;
+  EdgeOffset batch_arcs_ = 1 << 16;
   std::vector<VertexId> decoded_;
   std::vector<Completion> ended_;
   FetchTimes times_;
