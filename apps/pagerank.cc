@@ -33,7 +33,9 @@ class PageRankApplication : public VertexApplication {
     options_.iterations = iterations_.value_or(options_.iterations);
     return {};
   }
-  WorkloadNeeds Needs(Mode mode) const override { return {.pull_in = mode != Mode::kPush}; }
+  WorkloadNeeds Needs(Mode mode) const override {
+    return {.pull_in = mode != Mode::kPush, .vertex_bytes = 24.25, .share_bytes = 4};
+  }
   Status Compute(Engine& engine) override {
     SLIM_ASSIGN(ranks_, PageRank(engine, options_));
     return {};

@@ -125,7 +125,8 @@ void DeclareVertexOptions(Options& options, VertexOptions& vertex) {
   options.Choice("--cache", "what is kept of memory nodes' lists (default edge)",
                  {"none", "bitmap", "index", "edge"}, vertex.cache.level);
   options.Value("--edge-cache", "BYTES|PERCENT",
-                "room for such lists on each compute node (default 100%)",
+                "room for such lists on each compute node (default 100%): what does not fit is "
+                "fetched each time; of bytes, 0 or what the longest list takes at least",
                 [&vertex](const std::string& text) -> Status {
                   SLIM_ASSIGN(vertex.cache.edges, ParseEdgeBudget(text));
                   return {};

@@ -42,7 +42,8 @@ Result<std::unique_ptr<Workload>> Workload::Load(
   const ChunkPartition& partition = *work->partition_;
   SLIM_ASSIGN(const WorkloadSizes sizes,
               MeasureWorkload(file, partition, work->LoadedDirections(needs)));
-  const MemoryPlan plan = PlanWorkload(file, partition, cluster.topology(), needs, sizes);
+  SLIM_TRY(CheckEdgeBudget(cluster.topology(), file, needs, sizes));
+  const MemoryPlan plan = PlanWorkload(cluster, file, partition, needs, sizes);
   announce(plan);
   SLIM_TRY(AgreeToLoad(cluster, file, partition.sockets(), plan));
   work->FindSlots(cluster.topology());

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "slimgraph/cluster/topology.h"
+#include "slimgraph/cluster/cluster.h"
 #include "slimgraph/graph/memory_plan.h"
 #include "slimgraph/graph/partition.h"
 #include "slimgraph/remote/cache_options.h"
@@ -15,6 +15,10 @@ struct WorkloadNeeds {
   bool weights = false;
   bool pull_in = false;   // pulls over in lists
   bool pull_out = false;  // pulls over out lists
+  // For the announcement of memory, what the program's values and frontiers take: for each vertex
+  // of the graph, and for each of a node's share.
+  double vertex_bytes = 0;
+  double share_bytes = 0;
   CacheOptions cache = {};
 };
 
@@ -38,8 +42,12 @@ struct WorkloadSizes {
 Result<WorkloadSizes> MeasureWorkload(const SlimFile& file, const ChunkPartition& partition,
                                       const std::vector<Direction>& directions);
 
-MemoryPlan PlanWorkload(const SlimFile& file, const ChunkPartition& partition,
-                        const Topology& topology, const WorkloadNeeds& needs,
-                        const WorkloadSizes& sizes);
+// All that the job will hold on each node while it loads and runs.
+MemoryPlan PlanWorkload(Cluster& cluster, const SlimFile& file, const ChunkPartition& partition,
+                        const WorkloadNeeds& needs, const WorkloadSizes& sizes);
+
+// Refuses room for lists, given in bytes, that has none for the longest.
+Status CheckEdgeBudget(const Topology& topology, const SlimFile& file, const WorkloadNeeds& needs,
+                       const WorkloadSizes& sizes);
 
 }  // namespace slimgraph

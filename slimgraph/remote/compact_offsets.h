@@ -25,6 +25,11 @@ class CompactOffsets {
 
   explicit CompactOffsets(const ListCode& code);
 
+  // What it takes for so many lists, so many of them of kLong and more.
+  static constexpr std::uint64_t Bytes(std::uint64_t count, std::uint64_t long_lists) {
+    return count + (count / kGroup + 2) * 20 + long_lists * 4;
+  }
+
   void Reserve(VertexId count);
   // The length of the next vertex's list.
   void Append(EdgeOffset length);

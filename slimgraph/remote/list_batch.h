@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "slimgraph/remote/delegated_lists.h"
@@ -21,11 +22,19 @@ struct ListItem {
   std::size_t weights_at = 0;
 };
 
+// What travels at a time, unless a single list has more.
+constexpr EdgeOffset kMaxBatchArcs = 1 << 18;
+
 struct ListBatch {
   // In ascending order of vertex.
   std::vector<ListItem> items;
   DelegatedLists* lists = nullptr;
+  // Items travel in turns, for bytes are bounded and lengths maybe not known before: those from
+  // `begin` to `end` now. The requester begins anew where it ends.
+  std::size_t begin = 0;
+  std::size_t end = 0;
   bool arrived = false;
+  std::span<ListItem> travelling() { return std::span(items).subspan(begin, end - begin); }
   std::vector<std::byte> bytes;  // what has come, and ListCode::kSlackBytes
 
   // For sources alone.
@@ -38,16 +47,15 @@ struct ListBatch {
   bool placing = false;      // places are on their way
   std::vector<Range> ranges;
   std::vector<PlaceGroup> places;
-  std::vector<std::uint32_t> wanted;  // items to ask for
-  std::size_t answered = 0;           // of them
-  std::size_t filled = 0;             // of `bytes`
-  std::size_t answer_begin = 0;
+  std::vector<std::size_t> asked;  // items
+  std::size_t filled = 0;          // of `bytes`
 };
 
 class ListSource {
  public:
   virtual ~ListSource() = default;
-  // Brings the items with `fetch`, in whatever time: then `arrived` is set, on this thread.
+  // Brings those items with `fetch` from `begin` on that bytes suffice for, but one at least. When
+  // they are there, `end` and `arrived` are set, on this thread.
   virtual void Ask(ListBatch& batch) = 0;
   // What the thread's endpoint has told of `batch`.
   virtual Status Ended(ListBatch& batch, Outcome outcome) = 0;

@@ -42,6 +42,7 @@ void ListReader::Start(DelegatedLists& lists, std::vector<VertexId>& vertices) {
   SLIM_CHECK(batch != batches_.end());
   if (busy_++ == 0) under_way_since_ns_ = NowNs();
   batch->lists = &lists;
+  batch->begin = 0;
   Plan(*batch, vertices);
   vertices.clear();
   const Counted counted(endpoint_);
@@ -114,12 +115,11 @@ bool ListReader::Claims(ListBatch& batch, VertexId group, EdgeOffset wanted_arcs
   return true;
 }
 
-void ListReader::Settle(ListBatch& batch) {
-  if (--busy_ == 0) times_.under_way_ns += NowNs() - under_way_since_ns_;
+void ListReader::Keep(ListBatch& batch) {
   if (claimed_[batch.number].empty()) return;
   const DelegatedLists::Place& place = batch.lists->place();
   EdgeCache& cache = *batch.lists->cache();
-  for (const ListItem& item : batch.items) {
+  for (const ListItem& item : batch.travelling()) {
     if (!item.keep || !item.fetch) continue;
     place.code.Decode(batch.bytes.data() + item.coded_at,
                       std::span(cache.ids() + item.first_arc, item.length));
@@ -127,7 +127,18 @@ void ListReader::Settle(ListBatch& batch) {
     std::copy_n(batch.bytes.data() + item.weights_at, item.length * place.weight_bytes,
                 cache.weights() + item.first_arc * place.weight_bytes);
   }
-  for (const VertexId group : claimed_[batch.number]) cache.Settle(group);
+}
+
+void ListReader::GoOn(ListBatch& batch) {
+  batch.arrived = false;
+  batch.begin = batch.end;
+  if (batch.begin < batch.items.size()) {
+    const Counted counted(endpoint_);
+    return source_->Ask(batch);
+  }
+  for (const VertexId group : claimed_[batch.number]) batch.lists->cache()->Settle(group);
+  batch.lists = nullptr;
+  if (--busy_ == 0) times_.under_way_ns += NowNs() - under_way_since_ns_;
 }
 
 Neighbours ListReader::Find(const ListBatch& batch, const ListItem& item) {

@@ -24,6 +24,8 @@ struct FetchTimes {
 
 class ListReader {
  public:
+  static constexpr std::size_t kBatches = 3;
+
   // `answers`: asks the memory nodes' servers; null: reads by itself.
   ListReader(Endpoint& endpoint, Fabric& fabric, ListAnswers* answers);
   ListReader(const ListReader&) = delete;
@@ -49,16 +51,17 @@ class ListReader {
 
  private:
   static constexpr EdgeOffset kMinBatchArcs = 1 << 14;
-  static constexpr EdgeOffset kMaxBatchArcs = 1 << 18;
   static constexpr std::size_t kBatchLists = 4096;
-  static constexpr std::size_t kBatches = 3;
 
   void Plan(ListBatch& batch, std::vector<VertexId>& vertices);
   void PlanInIndex(ListBatch& batch, std::span<const VertexId> wanted);
   // Whether the wanted vertices of a group, whose lists have so many arcs, should go into the cache
   // with all of the group.
   bool Claims(ListBatch& batch, VertexId group, EdgeOffset wanted_arcs);
-  void Settle(ListBatch& batch);
+  // What has come into the cache, as far as it goes there.
+  void Keep(ListBatch& batch);
+  // Asks for the rest of a batch, or ends it.
+  void GoOn(ListBatch& batch);
   Status Progress(bool wait);
   Status AwaitNews();
   const ListBatch* ArrivedBatch() const;
@@ -82,12 +85,11 @@ Status ListReader::Finish(bool wait, Visit visit) {
   SLIM_TRY(Progress(wait));
   for (ListBatch& batch : batches_) {
     if (!batch.arrived) continue;
-    Settle(batch);
-    for (const ListItem& item : batch.items) {
+    Keep(batch);
+    for (const ListItem& item : batch.travelling()) {
       if (item.visit) visit(*batch.lists, item.v, Find(batch, item));
     }
-    batch.lists = nullptr;
-    batch.arrived = false;
+    GoOn(batch);
   }
   return {};
 }

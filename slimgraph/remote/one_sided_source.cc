@@ -38,7 +38,8 @@ std::size_t Find(const std::vector<Range>& ranges, std::size_t& at, std::uint64_
 }  // namespace
 
 void OneSidedSource::Ask(ListBatch& batch) {
-  batch.lists->index() != nullptr ? AskForLists(batch) : AskForPlaces(batch);
+  const bool placed = batch.lists->index() != nullptr || batch.begin > 0;
+  placed ? AskForLists(batch) : AskForPlaces(batch);
 }
 
 Status OneSidedSource::Ended(ListBatch& batch, Outcome outcome) {
@@ -98,8 +99,12 @@ void OneSidedSource::AskForLists(ListBatch& batch) {
   const DelegatedLists::Place& place = batch.lists->place();
   batch.ranges.clear();
   std::vector<Range> weights;
-  for (const ListItem& item : batch.items) {
+  EdgeOffset arcs = 0;
+  for (batch.end = batch.begin; batch.end < batch.items.size(); ++batch.end) {
+    const ListItem& item = batch.items[batch.end];
     if (!item.fetch) continue;
+    if (arcs > 0 && arcs + item.length > kMaxBatchArcs) break;
+    arcs += item.length;
     Add(batch.ranges, item.first_byte, item.first_byte + place.code.Bytes(item.length), kGapBytes);
     if (place.weight_bytes == 0) continue;
     Add(weights, item.first_arc * place.weight_bytes,
@@ -113,7 +118,7 @@ void OneSidedSource::AskForLists(ListBatch& batch) {
   batch.bytes.resize(std::max(batch.bytes.size(), LayOut(weights, coded)));
   std::size_t at = 0;
   std::size_t weights_at = 0;
-  for (ListItem& item : batch.items) {
+  for (ListItem& item : batch.travelling()) {
     if (!item.fetch) continue;
     item.coded_at = Find(batch.ranges, at, item.first_byte);
     if (place.weight_bytes == 0) continue;

@@ -12,7 +12,7 @@
 namespace slimgraph {
 namespace {
 
-constexpr std::uint64_t kPieceArcs = 1 << 20;
+constexpr std::uint64_t kPieceArcs = 1 << 19;
 
 struct Totals {
   EdgeOffset first_arc = 0;  // in the file

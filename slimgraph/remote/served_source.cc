@@ -30,28 +30,21 @@ Status ServedSource::Check(NodeId node) const {
 }
 
 void ServedSource::Ask(ListBatch& batch) {
-  batch.wanted.clear();
-  batch.answered = 0;
+  batch.asked.clear();
   batch.filled = 0;
-  for (std::uint32_t i = 0; i < batch.items.size(); ++i) {
-    if (batch.items[i].fetch) batch.wanted.push_back(i);
+  for (std::size_t i = batch.begin;
+       i < batch.items.size() && batch.asked.size() < internal::kMaxListsAsked; ++i) {
+    if (batch.items[i].fetch) batch.asked.push_back(i);
   }
-  AskForRest(batch);
-}
-
-void ServedSource::AskForRest(ListBatch& batch) {
-  const std::size_t count =
-      std::min(batch.wanted.size() - batch.answered, internal::kMaxListsAsked);
-  batch.answer_begin = batch.filled;
+  const std::size_t count = batch.asked.size();
   if (count == 0) {
+    batch.end = batch.items.size();
     batch.arrived = true;
     return;
   }
   const DelegatedLists::Place& place = batch.lists->place();
   vertices_.clear();
-  for (std::size_t i = 0; i < count; ++i) {
-    vertices_.push_back(batch.items[batch.wanted[batch.answered + i]].v);
-  }
+  for (const std::size_t i : batch.asked) vertices_.push_back(batch.items[i].v);
   const ListCode code(place.count);
   request_.assign(sizeof(ListRequest) + code.Bytes(count), std::byte{0});
   const ListRequest request{
@@ -70,25 +63,24 @@ void ServedSource::Take(Bytes message) {
   std::memcpy(&answer, message.data(), sizeof answer);
   const Bytes piece = message.subspan(sizeof answer);
   ListBatch& batch = batches_[answer.batch];
-  const std::size_t end = batch.answer_begin + answer.all_bytes;
-  SLIM_CHECK(batch.filled + piece.size() <= end && answer.answered > 0);
-  if (batch.bytes.size() < end + ListCode::kSlackBytes) {
-    batch.bytes.resize(end + ListCode::kSlackBytes);
+  SLIM_CHECK(batch.filled + piece.size() <= answer.all_bytes && answer.answered > 0);
+  if (batch.bytes.size() < answer.all_bytes + ListCode::kSlackBytes) {
+    batch.bytes.resize(answer.all_bytes + ListCode::kSlackBytes);
   }
   if (!piece.empty()) std::memcpy(batch.bytes.data() + batch.filled, piece.data(), piece.size());
   batch.filled += piece.size();
-  if (batch.filled < end) return;
+  if (batch.filled < answer.all_bytes) return;
   FindInAnswer(batch, answer.answered);
-  AskForRest(batch);
+  batch.end =
+      answer.answered < batch.asked.size() ? batch.asked[answer.answered] : batch.items.size();
+  batch.arrived = true;
 }
 
 void ServedSource::FindInAnswer(ListBatch& batch, std::uint32_t answered) {
   const DelegatedLists::Place& place = batch.lists->place();
   const bool told = batch.lists->index() == nullptr;
-  const auto item = [&](std::size_t i) -> ListItem& {
-    return batch.items[batch.wanted[batch.answered + i]];
-  };
-  std::size_t at = batch.answer_begin;
+  const auto item = [&](std::size_t i) -> ListItem& { return batch.items[batch.asked[i]]; };
+  std::size_t at = 0;
   for (std::size_t i = 0; told && i < answered; ++i, at += sizeof(std::uint32_t)) {
     std::uint32_t length;
     std::memcpy(&length, batch.bytes.data() + at, sizeof length);
@@ -103,7 +95,6 @@ void ServedSource::FindInAnswer(ListBatch& batch, std::uint32_t answered) {
     at += item(i).length * place.weight_bytes;
   }
   SLIM_CHECK(at == batch.filled);
-  batch.answered += answered;
 }
 
 }  // namespace slimgraph

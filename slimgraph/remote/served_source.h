@@ -31,7 +31,6 @@ class ServedSource : public ListSource {
 
  private:
   friend class ListAnswers;
-  void AskForRest(ListBatch& batch);
   void Take(Bytes message);
   void FindInAnswer(ListBatch& batch, std::uint32_t answered);
 
