@@ -40,7 +40,6 @@ class CompactOffsets {
   VertexId groups() const { return (count() + kGroup - 1) / kGroup; }
   // Of group groups(), the end of all lists.
   EdgeOffset group_begin(VertexId group) const { return begins_[group]; }
-  std::uint64_t group_first_byte(VertexId group) const { return first_bytes_[group]; }
   EdgeOffset length(VertexId v) const { return codes_[v] < kLong ? codes_[v] : Find(v).length; }
 
   Place Find(VertexId v) const {
