@@ -145,9 +145,11 @@ Status ListLoop::RemoteBlock(Reader& reader, const Workload::Block& block, Direc
     const VertexId group = i / kGroup;
     const VertexId end = std::min((group + 1) * kGroup, block.end - segment.first);
     if (lists.cache() != nullptr && lists.cache()->Has(group)) {
+      const EdgeOffset group_end = lists.index()->group_begin(group + 1);
       lists.index()->VisitGroup(group, i, end, [&](VertexId at, CompactOffsets::Place place) {
         const VertexId v = segment.first + at;
-        if (!wants(v) || !visit(v, lists.cache()->List(place.begin, place.length))) return;
+        if (!wants(v) || !visit(v, lists.cache()->List(place.begin, place.length, group_end)))
+          return;
         sink(v / 64, std::uint64_t{1} << (v % 64));
       });
       i = end;

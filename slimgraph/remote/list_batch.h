@@ -20,6 +20,7 @@ struct ListItem {
   std::uint64_t first_byte = 0;  // else to the source
   std::size_t coded_at = 0;      // in the batch's bytes; told by the source
   std::size_t weights_at = 0;
+  std::size_t decoded_at = 0;  // by the requester
 };
 
 // What travels at a time, unless a single list has more.

@@ -141,14 +141,33 @@ void ListReader::GoOn(ListBatch& batch) {
   if (--busy_ == 0) times_.under_way_ns += NowNs() - under_way_since_ns_;
 }
 
-Neighbours ListReader::Find(const ListBatch& batch, const ListItem& item) {
+std::size_t ListReader::DecodeFrom(ListBatch& batch, std::size_t i) {
+  constexpr std::size_t kNearArcs = 4096;
+  const ListCode& code = batch.lists->place().code;
+  decoded_count_ = 0;
+  for (; i < batch.end; ++i) {
+    ListItem& item = batch.items[i];
+    if (item.keep || !item.fetch) continue;
+    if (decoded_count_ > 0 && decoded_count_ + item.length > kNearArcs) break;
+    if (decoded_.size() < item.length) decoded_.resize(std::max(item.length, kNearArcs));
+    item.decoded_at = decoded_count_;
+    code.Decode(batch.bytes.data() + item.coded_at,
+                std::span(decoded_).subspan(decoded_count_, item.length));
+    decoded_count_ += item.length;
+  }
+  return i;
+}
+
+Neighbours ListReader::Find(const ListBatch& batch, const ListItem& item) const {
   if (item.length == 0) return {};
-  if (item.keep) return batch.lists->cache()->List(item.first_arc, item.length);
-  if (decoded_.size() < item.length) decoded_.resize(item.length);
-  const std::span<VertexId> ids(decoded_.data(), item.length);
-  const DelegatedLists::Place& place = batch.lists->place();
-  place.code.Decode(batch.bytes.data() + item.coded_at, ids);
-  return {ids, place.weight_bytes == 0 ? nullptr : batch.bytes.data() + item.weights_at};
+  if (item.keep) {
+    const VertexId group = item.v / kGroup;
+    return batch.lists->cache()->List(item.first_arc, item.length,
+                                      batch.lists->index()->group_begin(group + 1));
+  }
+  return {std::span(decoded_).subspan(item.decoded_at, item.length),
+          batch.lists->place().weight_bytes == 0 ? nullptr : batch.bytes.data() + item.weights_at,
+          decoded_count_ - item.decoded_at - item.length};
 }
 
 const ListBatch* ListReader::ArrivedBatch() const {

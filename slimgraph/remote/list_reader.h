@@ -65,7 +65,9 @@ class ListReader {
   Status Progress(bool wait);
   Status AwaitNews();
   const ListBatch* ArrivedBatch() const;
-  Neighbours Find(const ListBatch& batch, const ListItem& item);
+  // Decodes items from the i-th on, as many as stay near the processor; the first that is not.
+  std::size_t DecodeFrom(ListBatch& batch, std::size_t i);
+  Neighbours Find(const ListBatch& batch, const ListItem& item) const;
 
   Endpoint& endpoint_;
   std::array<ListBatch, kBatches> batches_;
@@ -74,6 +76,7 @@ class ListReader {
   std::size_t busy_ = 0;
   EdgeOffset batch_arcs_ = 1 << 16;
   std::vector<VertexId> decoded_;
+  std::size_t decoded_count_ = 0;
   std::vector<Completion> ended_;
   FetchTimes times_;
   std::uint64_t under_way_since_ns_ = 0;
@@ -86,8 +89,12 @@ Status ListReader::Finish(bool wait, Visit visit) {
   for (ListBatch& batch : batches_) {
     if (!batch.arrived) continue;
     Keep(batch);
-    for (const ListItem& item : batch.travelling()) {
-      if (item.visit) visit(*batch.lists, item.v, Find(batch, item));
+    for (std::size_t i = batch.begin; i < batch.end;) {
+      const std::size_t next = DecodeFrom(batch, i);
+      for (; i < next; ++i) {
+        const ListItem& item = batch.items[i];
+        if (item.visit) visit(*batch.lists, item.v, Find(batch, item));
+      }
     }
     GoOn(batch);
   }
