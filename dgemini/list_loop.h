@@ -249,7 +249,9 @@ Status ListLoop::SparseOnThread(std::uint32_t thread, Direction direction,
 }
 
 inline Status ListLoop::FirstFailure() {
-  for (auto& reader : readers_) SLIM_TRY(std::exchange(reader->status, Status()));
+  for (const auto& reader : readers_) {
+    if (!reader->status) return reader->status;
+  }
   return {};
 }
 
