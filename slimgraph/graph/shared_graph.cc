@@ -71,11 +71,13 @@ Result<std::unique_ptr<SharedGraph<Partition>>> SharedGraph<Partition>::Load(
   const bool both = file.directed() && needs.in_lists;
   for (std::uint32_t socket = 0; socket < graph->sockets(); ++socket) {
     const VertexPart part = graph->partition_.part(cluster.self(), socket);
-    SLIM_ASSIGN(auto out, ShareLists(cluster, file, part, Direction::kOut, needs.weights, socket));
-    graph->out_.push_back(std::move(out));
+    SLIM_ASSIGN(const auto out,
+                ShareLists(cluster, file, part, Direction::kOut, needs.weights, socket));
+    graph->out_.push_back(out);
     if (!both) continue;
-    SLIM_ASSIGN(auto in, ShareLists(cluster, file, part, Direction::kIn, needs.weights, socket));
-    graph->in_.push_back(std::move(in));
+    SLIM_ASSIGN(const auto in,
+                ShareLists(cluster, file, part, Direction::kIn, needs.weights, socket));
+    graph->in_.push_back(in);
   }
   SLIM_TRY(cluster.all().Barrier());
   return graph;

@@ -14,8 +14,8 @@ constexpr VertexId kGroup = CompactOffsets::kGroup;
 class Counted {
  public:
   explicit Counted(Endpoint& endpoint) : endpoint_(endpoint), before_(endpoint.stage()) {
-    static const StageId kLists = StageNamed("lists");
-    endpoint_.SetStage(kLists);
+    static const StageId lists = StageNamed("lists");
+    endpoint_.SetStage(lists);
   }
   ~Counted() { endpoint_.SetStage(before_); }
 

@@ -74,7 +74,7 @@ void ListServer::Add(const ServedLists& lists, VertexId count, const ListCode& c
 }
 
 void ListServer::Answer(Endpoint& endpoint, const Message& message) {
-  static const StageId kServe = StageNamed("serve");
+  static const StageId serve = StageNamed("serve");
   ListRequest request;
   std::memcpy(&request, message.body.data(), sizeof request);
   const auto part = parts_.find(request.lists);
@@ -96,7 +96,7 @@ void ListServer::Answer(Endpoint& endpoint, const Message& message) {
   }
   answer.answered = static_cast<std::uint32_t>(found.size());
   const StageId before = endpoint.stage();
-  endpoint.SetStage(kServe);
+  endpoint.SetStage(serve);
   AnswerWriter writer(endpoint, message.from, answer);
   if (request.lengths_wanted != 0) {
     for (const Found& one : found) writer.Put(std::as_bytes(std::span(&one.length, 1)));
@@ -122,7 +122,7 @@ Status ListServer::ServeWhile(const std::function<Status()>& wait) {
       }
     });
   }
-  const Status done = wait();
+  Status done = wait();
   over = true;
   for (std::uint32_t i = 1; i < fabric_.endpoints(); ++i) fabric_.endpoint(i).Wake();
   for (std::thread& thread : threads) thread.join();
