@@ -13,24 +13,30 @@ namespace {
 
 Result<std::vector<SlotSize>> MeasureSlots(const SlimFile& file, const ChunkPartition& partition,
                                            Direction direction) {
-  constexpr std::uint64_t kPiece = 1 << 17;
+  constexpr std::uint64_t kPiece = kSlimBlockBytes / sizeof(EdgeOffset);
   const ListCode code(file.vertices());
   std::vector<SlotSize> slots(std::size_t{partition.nodes()} * partition.sockets());
-  std::vector<EdgeOffset> offsets;
-  for (std::size_t slot = 0; slot < slots.size(); ++slot) {
+  const auto end_of = [&](std::size_t slot) {
     const VertexPart part = partition.part(static_cast<NodeId>(slot / partition.sockets()),
                                            static_cast<std::uint32_t>(slot % partition.sockets()));
-    for (std::uint64_t done = 0; done < part.count; done += kPiece) {
-      offsets.resize(std::min(kPiece, part.count - done) + 1);
-      SLIM_TRY(
-          file.ReadElements(file.offsets(direction), part.first + done, std::span(offsets), 1));
-      for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
-        const EdgeOffset length = offsets[i + 1] - offsets[i];
-        slots[slot].arcs += length;
-        slots[slot].coded_bytes += code.Bytes(length);
-        slots[slot].longest = std::max(slots[slot].longest, length);
-        slots[slot].long_lists += length >= CompactOffsets::kLong ? 1 : 0;
-      }
+    return std::uint64_t{part.first} + part.count;
+  };
+  std::vector<EdgeOffset> offsets;
+  EdgeOffset begin = 0;
+  std::size_t slot = 0;
+  std::uint64_t slot_end = end_of(0);
+  // Offset v + 1 is where the list of v ends.
+  for (std::uint64_t first = 0; first <= file.vertices(); first += kPiece) {
+    offsets.resize(std::min(kPiece, file.vertices() + std::uint64_t{1} - first));
+    SLIM_TRY(file.ReadElements(file.offsets(direction), first, std::span(offsets), 1));
+    for (std::size_t i = first == 0 ? 1 : 0; i < offsets.size(); ++i) {
+      while (first + i > slot_end) slot_end = end_of(++slot);
+      const EdgeOffset length = offsets[i] - begin;
+      begin = offsets[i];
+      slots[slot].arcs += length;
+      slots[slot].coded_bytes += code.Bytes(length);
+      slots[slot].longest = std::max(slots[slot].longest, length);
+      slots[slot].long_lists += length >= CompactOffsets::kLong ? 1 : 0;
     }
   }
   return slots;
