@@ -18,7 +18,9 @@ class BfsApplication : public VertexApplication {
     SLIM_ASSIGN(source_, FindVertex(ids, *source_id_));
     return {};
   }
-  WorkloadNeeds Needs(Mode mode) const override { return {.pull_in = mode != Mode::kPush}; }
+  WorkloadNeeds Needs(Mode mode) const override {
+    return {.pull_in = mode != Mode::kPush, .vertex_bytes = 4.25, .share_bytes = 8};
+  }
   Status Compute(Engine& engine) override {
     SLIM_ASSIGN(depth_, Bfs(engine, source_));
     return {};

@@ -55,7 +55,8 @@ class CentralityApplication : public VertexApplication {
     return {};
   }
   WorkloadNeeds Needs(Mode mode) const override {
-    return {.pull_in = mode != Mode::kPush, .pull_out = true};
+    return {
+        .pull_in = mode != Mode::kPush, .pull_out = true, .vertex_bytes = 28.25, .share_bytes = 12};
   }
   Status Compute(Engine& engine) override {
     SLIM_ASSIGN(score_, Centrality(engine, sources_));

@@ -16,7 +16,9 @@ class ComponentsApplication : public VertexApplication {
     ids_ = ids;
     return {};
   }
-  WorkloadNeeds Needs(Mode) const override { return {.pull_out = true}; }
+  WorkloadNeeds Needs(Mode) const override {
+    return {.pull_out = true, .vertex_bytes = 12, .share_bytes = 0};
+  }
   Status Compute(Engine& engine) override {
     SLIM_ASSIGN(label_, Components(engine, directed_));
     return {};

@@ -79,8 +79,8 @@ std::function<void(const MemoryPlan&)> Announce(Run& run) {
   return [&run](const MemoryPlan& plan) {
     run.report.Set("/memory/announced_bytes", plan.node_bytes);
     if (run.cluster.self() != 0) return;
-    std::fputs(fmt::format("slimgraph: the graph takes {} on the largest of {} node{}, {} in all\n",
-                           FormatBytes(plan.largest()), plan.node_bytes.size(),
+    std::fputs(fmt::format("slimgraph: {} takes {} on the largest of {} node{}, {} in all\n",
+                           plan.what, FormatBytes(plan.largest()), plan.node_bytes.size(),
                            plan.node_bytes.size() == 1 ? "" : "s", FormatBytes(plan.total()))
                    .c_str(),
                stderr);

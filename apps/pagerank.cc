@@ -33,7 +33,12 @@ class PageRankApplication : public VertexApplication {
     options_.iterations = iterations_.value_or(options_.iterations);
     return {};
   }
-  WorkloadNeeds Needs(Mode mode) const override { return {.pull_in = mode != Mode::kPush}; }
+  WorkloadNeeds Needs(Mode mode) const override {
+    // What is given now and next, and received by pushes; rank, share, degree, maybe the last rank.
+    return {.pull_in = mode != Mode::kPush,
+            .vertex_bytes = mode == Mode::kPush ? 24.25 : 16.25,
+            .share_bytes = options_.tolerance ? 28.0 : 20.0};
+  }
   Status Compute(Engine& engine) override {
     SLIM_ASSIGN(ranks_, PageRank(engine, options_));
     return {};

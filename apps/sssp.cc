@@ -43,7 +43,8 @@ class SsspApplication : public VertexApplication {
     return {};
   }
   WorkloadNeeds Needs(Mode mode) const override {
-    return {.weights = true, .pull_in = mode != Mode::kPush};
+    return {
+        .weights = true, .pull_in = mode != Mode::kPush, .vertex_bytes = 8.5, .share_bytes = 16};
   }
 
   Status Examine(Cluster& cluster, const Workload& work) override {

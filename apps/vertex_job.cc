@@ -1,12 +1,15 @@
 #include "apps/vertex_job.h"
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <optional>
 
 #include "apps/job_command.h"
 #include "apps/job_report.h"
 #include "slimgraph/base/atomic_file.h"
 #include "slimgraph/base/units.h"
+#include "slimgraph/stats/usage.h"
 
 namespace slimgraph {
 namespace {
@@ -32,24 +35,57 @@ Status WriteOutput(AtomicFile& file, const OriginalIds& ids, const VertexApplica
 }
 
 // The runs on all nodes, the last one's traffic, and the median of their times.
-Status Measure(Run& run, const VertexOptions& options, Engine* engine,
+Status Measure(Run& run, const VertexOptions& options, Workload& work, Engine* engine,
                VertexApplication& application) {
   Cluster& cluster = run.cluster;
+  Fabric& fabric = cluster.fabric();
+  // May be asked for lists as soon as the first of the others begins.
+  const bool serves = engine == nullptr && options.cache.side == MemorySide::kServe;
+  const double cpu_before_s = ProcessorSeconds();
   std::vector<double> seconds;
   for (std::uint64_t round = 0; round < std::max<std::uint64_t>(1, options.repeat); ++round) {
+    if (serves) fabric.ClearTraffic();
     SLIM_TRY(cluster.all().Barrier());
-    cluster.fabric().ClearTraffic();
+    if (!serves) fabric.ClearTraffic();
     const std::uint64_t start_ns = NowNs();
     if (engine != nullptr) SLIM_TRY(application.Compute(*engine));
-    const Traffic traffic = cluster.fabric().traffic();
-    SLIM_ASSIGN(const double slowest,
-                cluster.all().AllMax(engine != nullptr ? SecondsSince(start_ns) : 0.0));
+    double slowest = engine != nullptr ? SecondsSince(start_ns) : 0;
+    Traffic traffic = fabric.traffic();
+    SLIM_TRY(work.ServeWhile([&]() -> Status {
+      SLIM_ASSIGN(slowest, cluster.all().AllMax(slowest));
+      return {};
+    }));
     seconds.push_back(slowest);
-    run.run_traffic = traffic;
+    run.run_traffic = serves ? fabric.traffic() : traffic;
   }
   if (options.repeat > 1) run.report.Set("/time/runs_s", seconds);
   std::sort(seconds.begin(), seconds.end());
   run.run_s = seconds[seconds.size() / 2];
+  const double cpu_s = engine == nullptr ? ProcessorSeconds() - cpu_before_s : 0;
+  SLIM_ASSIGN(const double memory_cpu_s, cluster.all().AllSum(cpu_s));
+  run.report.Set("/remote/memory_cpu_s", memory_cpu_s);
+  return {};
+}
+
+// How long lists and messages took, and how much of it no work hid: seconds of threads, summed.
+Status ReportCommunication(Run& run, const Engine* engine) {
+  std::array<double, 3> seconds{};  // lists under way, waits for lists, waits for messages
+  if (engine != nullptr) {
+    const FetchTimes lists = engine->fetch_times();
+    seconds = {static_cast<double>(lists.under_way_ns) * 1e-9,
+               static_cast<double>(lists.waited_ns) * 1e-9,
+               static_cast<double>(engine->exchange_waited_ns()) * 1e-9};
+  }
+  SLIM_TRY(run.cluster.all().AllReduce(std::span<double>(seconds), std::plus<>()));
+  const auto [lists_s, lists_waited_s, messages_waited_s] = seconds;
+  const auto share = [](double part, double all) { return all > 0 ? part / all : 0; };
+  Report& report = run.report;
+  report.Set("/communication/lists_s", lists_s);
+  report.Set("/communication/lists_waited_s", lists_waited_s);
+  report.Set("/communication/lists_not_hidden_share", share(lists_waited_s, lists_s));
+  report.Set("/communication/messages_waited_s", messages_waited_s);
+  report.Set("/communication/not_hidden_share",
+             share(lists_waited_s + messages_waited_s, lists_s + messages_waited_s));
   return {};
 }
 
@@ -57,14 +93,17 @@ Status ReportEngine(Run& run, const VertexOptions& options, const SlimFile& file
                     const Workload& work, const Engine* engine) {
   constexpr const char* kModes[] = {"push", "pull", "auto"};
   constexpr const char* kLevels[] = {"none", "bitmap", "index", "edge"};
+  constexpr const char* kSides[] = {"strict", "serve"};
   Report& report = run.report;
   SetGraph(report, file);
   report.Set("/options/mode", std::string(kModes[static_cast<int>(options.mode)]));
   report.Set("/options/cache", std::string(kLevels[static_cast<int>(options.cache.level)]));
+  report.Set("/options/memory-side", std::string(kSides[static_cast<int>(options.cache.side)]));
   Collectives& all = run.cluster.all();
   SLIM_ASSIGN(const double waited_s,
               all.AllMax(engine == nullptr ? 0 : static_cast<double>(engine->waited_ns()) * 1e-9));
   report.Set("/time/waited_s", waited_s);
+  SLIM_TRY(ReportCommunication(run, engine));
   SLIM_ASSIGN(const std::uint64_t remote_arcs, all.AllSum(work.remote_arcs()));
   SLIM_ASSIGN(const std::uint64_t index_bytes, all.AllSum(work.index_bytes()));
   report.Set("/remote/arcs", remote_arcs);
@@ -86,11 +125,16 @@ void DeclareVertexOptions(Options& options, VertexOptions& vertex) {
   options.Choice("--cache", "what is kept of memory nodes' lists (default edge)",
                  {"none", "bitmap", "index", "edge"}, vertex.cache.level);
   options.Value("--edge-cache", "BYTES|PERCENT",
-                "room for such lists on each compute node (default 100%)",
+                "room for such lists on each compute node (default 100%): what does not fit is "
+                "fetched each time; of bytes, 0 or what the longest list takes at least",
                 [&vertex](const std::string& text) -> Status {
                   SLIM_ASSIGN(vertex.cache.edges, ParseEdgeBudget(text));
                   return {};
                 });
+  options.Choice("--memory-side",
+                 "what memory nodes do: nothing, their memory is read (strict, default), or gather "
+                 "the lists that are asked for (serve)",
+                 {"strict", "serve"}, vertex.cache.side);
   options.Text("--output", "FILE", "a line 'id value' for each vertex", vertex.output);
   options.Flag("--verify", "hold the result against a serial computation", vertex.verify);
   options.Number("--repeat", "R", "compute R times, and tell the median time (default 1)",
@@ -134,7 +178,7 @@ Status RunVertexApplication(Run& run, const VertexOptions& options,
   if (cluster.computes()) {
     engine = std::make_unique<Engine>(cluster, *work, exchange, options.mode);
   }
-  SLIM_TRY(Measure(run, options, engine.get(), application));
+  SLIM_TRY(Measure(run, options, *work, engine.get(), application));
   run.text = fmt::format("{}: {} vertices, {} edges\n", file.path(), FormatCount(file.vertices()),
                          FormatCount(file.edges()));
   if (engine) SLIM_TRY(application.Describe(*engine, run));

@@ -114,6 +114,9 @@ class Engine {
   Status Gather(VertexArray<T>& values);
 
   std::uint64_t waited_ns() const { return loop_.waited_ns() + exchange_.waited_ns(); }
+  std::uint64_t exchange_waited_ns() const { return exchange_.waited_ns(); }
+  // Of all threads together.
+  FetchTimes fetch_times() const { return loop_.fetch_times(); }
   std::uint64_t steps() const { return steps_; }
   std::uint64_t pulls() const { return pulls_; }
 

@@ -17,7 +17,7 @@ class ListLoop {
  public:
   ListLoop(Workload& work, Fabric& fabric, ThreadTeam& team) : work_(work), team_(team) {
     for (std::uint32_t t = 0; t < team.threads(); ++t) {
-      readers_.push_back(std::make_unique<Reader>(fabric.endpoint(t), work.segments().size()));
+      readers_.push_back(std::make_unique<Reader>(fabric, t, work));
     }
   }
 
@@ -30,17 +30,25 @@ class ListLoop {
   template <typename Visit>
   Status Sparse(Direction direction, std::span<const VertexId> vertices, Visit visit);
 
+  // Of the thread that waited longest.
   std::uint64_t waited_ns() const;
+  // Of all threads together.
+  FetchTimes fetch_times() const;
 
  private:
   // Too few lists to wake other threads for.
   static constexpr std::size_t kSerialLists = 512;
 
+  // What will be asked for, of one segment.
+  struct Pending {
+    std::vector<VertexId> vertices;
+    EdgeOffset arcs = 0;
+  };
   struct Reader {
-    Reader(Endpoint& endpoint, std::size_t segments) : lists(endpoint), pending(segments) {}
+    Reader(Fabric& fabric, std::uint32_t thread, Workload& work)
+        : lists(fabric.endpoint(thread), fabric, work.answers()), pending(work.segments().size()) {}
     ListReader lists;
-    std::vector<std::vector<VertexId>> pending;  // by segment: not asked for yet
-    EdgeOffset pending_arcs = 0;                 // of the one that is being filled
+    std::vector<Pending> pending;  // by segment
     Status status;
   };
 
@@ -50,6 +58,11 @@ class ListLoop {
     return {{own.neighbours.data() + begin, end - begin},
             weight_bytes == 0 ? nullptr : own.weights.data() + begin * weight_bytes,
             own.neighbours.size() - end};
+  }
+
+  static void Want(Pending& pending, const DelegatedLists& lists, VertexId v) {
+    pending.vertices.push_back(v);
+    pending.arcs += lists.ExpectedLength(v);
   }
 
   template <typename Wants, typename Visit, typename Sink>
@@ -126,28 +139,26 @@ Status ListLoop::RemoteBlock(Reader& reader, const Workload::Block& block, Direc
                              Wants wants, Visit visit, Sink sink, Arrive arrive) {
   const Workload::Segment& segment = work_.segments()[block.segment];
   DelegatedLists& lists = *segment.remote[static_cast<int>(direction)];
-  const EdgeOffset usual = lists.arcs() / std::max<VertexId>(1, segment.count) + 1;
   constexpr VertexId kGroup = CompactOffsets::kGroup;
   auto& pending = reader.pending[block.segment];
   for (VertexId i = block.first - segment.first; i < block.end - segment.first;) {
     const VertexId group = i / kGroup;
     const VertexId end = std::min((group + 1) * kGroup, block.end - segment.first);
     if (lists.cache() != nullptr && lists.cache()->Has(group)) {
+      const EdgeOffset group_end = lists.index()->group_begin(group + 1);
       lists.index()->VisitGroup(group, i, end, [&](VertexId at, CompactOffsets::Place place) {
         const VertexId v = segment.first + at;
-        if (!wants(v) || !visit(v, lists.cache()->List(place.begin, place.length))) return;
+        if (!wants(v) || !visit(v, lists.cache()->List(place.begin, place.length, group_end)))
+          return;
         sink(v / 64, std::uint64_t{1} << (v % 64));
       });
       i = end;
       continue;
     }
     for (; i < end; ++i) {
-      if (!wants(segment.first + i)) continue;
-      pending.push_back(i);
-      reader.pending_arcs += lists.index() != nullptr ? lists.index()->length(i) : usual;
+      if (wants(segment.first + i)) Want(pending, lists, i);
     }
-    if (reader.pending_arcs >= ListReader::kBatchArcs ||
-        pending.size() >= ListReader::kBatchLists) {
+    if (reader.lists.IsBatch(pending.vertices.size(), pending.arcs)) {
       SLIM_TRY(StartPending(reader, block.segment, direction, arrive));
     }
   }
@@ -157,11 +168,12 @@ Status ListLoop::RemoteBlock(Reader& reader, const Workload::Block& block, Direc
 template <typename Arrive>
 Status ListLoop::StartPending(Reader& reader, std::size_t segment, Direction direction,
                               Arrive arrive) {
-  reader.pending_arcs = 0;
-  if (reader.pending[segment].empty()) return {};
+  Pending& pending = reader.pending[segment];
+  if (pending.vertices.empty()) return {};
   while (!reader.lists.has_room()) SLIM_TRY(reader.lists.Finish(true, arrive));
   reader.lists.Start(*work_.segments()[segment].remote[static_cast<int>(direction)],
-                     reader.pending[segment]);
+                     pending.vertices);
+  pending.arcs = 0;
   return {};
 }
 
@@ -222,8 +234,8 @@ Status ListLoop::SparseOnThread(std::uint32_t thread, Direction direction,
         continue;
       }
       auto& pending = reader.pending[index];
-      pending.push_back(v - segment.first);
-      if (pending.size() >= ListReader::kBatchLists / 4) {
+      Want(pending, *segment.remote[d], v - segment.first);
+      if (reader.lists.IsBatch(pending.vertices.size(), pending.arcs)) {
         SLIM_TRY(StartPending(reader, index, direction, arrive));
       }
     }
@@ -237,14 +249,25 @@ Status ListLoop::SparseOnThread(std::uint32_t thread, Direction direction,
 }
 
 inline Status ListLoop::FirstFailure() {
-  for (auto& reader : readers_) SLIM_TRY(std::exchange(reader->status, Status()));
+  for (const auto& reader : readers_) {
+    if (!reader->status) return reader->status;
+  }
   return {};
 }
 
 inline std::uint64_t ListLoop::waited_ns() const {
   std::uint64_t most = 0;
-  for (const auto& reader : readers_) most = std::max(most, reader->lists.waited_ns());
+  for (const auto& reader : readers_) most = std::max(most, reader->lists.times().waited_ns);
   return most;
+}
+
+inline FetchTimes ListLoop::fetch_times() const {
+  FetchTimes sum;
+  for (const auto& reader : readers_) {
+    sum.under_way_ns += reader->lists.times().under_way_ns;
+    sum.waited_ns += reader->lists.times().waited_ns;
+  }
+  return sum;
 }
 
 }  // namespace slimgraph

@@ -1,18 +1,22 @@
 #include "dgemini/workload.h"
 
 #include <algorithm>
+#include <atomic>
 
-#include "slimgraph/graph/numa.h"
+#include "slimgraph/graph/share_array.h"
 
 namespace slimgraph {
 namespace {
 
 constexpr VertexId kBlockVertices = 1024;
 
+// By any number of threads.
 void MarkNeighbours(std::span<const VertexId> lists, std::span<std::uint64_t> words) {
   for (const VertexId v : lists) {
     const std::uint64_t bit = std::uint64_t{1} << (v % 64);
-    if ((words[v / 64] & bit) == 0) words[v / 64] |= bit;
+    const std::atomic_ref<std::uint64_t> word(words[v / 64]);
+    if ((word.load(std::memory_order_relaxed) & bit) != 0) continue;
+    word.fetch_or(bit, std::memory_order_relaxed);
   }
 }
 
@@ -33,29 +37,83 @@ Result<std::unique_ptr<Workload>> Workload::Load(
         "{} has no incoming lists: use --mode push, or convert it without --no-reverse",
         file.path());
   }
-  SLIM_ASSIGN(ChunkPartition partition,
-              ChunkPartition::Balance(file, Direction::kOut, nodes, SocketCount(),
-                                      ChunkPartition::DefaultAlpha(nodes)));
-  const GraphNeeds graph_needs{
-      .out_lists = true, .in_lists = needs.pull_in, .weights = needs.weights};
-  SLIM_ASSIGN(work->graph_, SharedGraph<ChunkPartition>::Load(cluster, file, std::move(partition),
-                                                              graph_needs, announce));
-  work->FindSlots(work->graph_->partition(), cluster.topology());
+  SLIM_ASSIGN(work->partition_, ChunkPartition::Balance(file, Direction::kOut, nodes, SocketCount(),
+                                                        ChunkPartition::DefaultAlpha(nodes)));
+  const ChunkPartition& partition = *work->partition_;
+  SLIM_ASSIGN(const WorkloadSizes sizes,
+              MeasureWorkload(file, partition, work->LoadedDirections(needs)));
+  SLIM_TRY(CheckEdgeBudget(cluster.topology(), file, needs, sizes));
+  const MemoryPlan plan = PlanWorkload(cluster, file, partition, needs, sizes);
+  announce(plan);
+  SLIM_TRY(AgreeToLoad(cluster, file, partition.sockets(), plan));
+  work->FindSlots(cluster.topology());
+  SLIM_TRY(work->ShareMarks(cluster, needs));
+  SLIM_TRY(work->LoadLists(cluster, file, needs));
+  SLIM_TRY(cluster.all().Barrier());
   if (cluster.computes()) {
-    SLIM_TRY(work->Delegate(cluster, needs));
+    SLIM_TRY(work->Delegate(cluster, needs, sizes));
     work->CutBlocks();
   }
-  if (cluster.topology().compute() > 1) {
-    if (needs.pull_in) SLIM_TRY(work->FindNeeds(cluster, work->in_));
-    if (needs.pull_out && !(needs.pull_in && work->in_ == Direction::kOut)) {
-      SLIM_TRY(work->FindNeeds(cluster, Direction::kOut));
-    }
+  for (const Direction direction : {Direction::kOut, Direction::kIn}) {
+    if (work->marks_[static_cast<int>(direction)].words.empty()) continue;
+    SLIM_TRY(work->FindNeeds(cluster, direction));
   }
   SLIM_TRY(cluster.all().Barrier());
   return work;
 }
 
-void Workload::FindSlots(const ChunkPartition& partition, const Topology& topology) {
+std::vector<Direction> Workload::LoadedDirections(const WorkloadNeeds& needs) const {
+  if (needs.pull_in && in_ == Direction::kIn) return {Direction::kOut, Direction::kIn};
+  return {Direction::kOut};
+}
+
+// What others' lists lead to is of interest where it is pulled, by more than one compute node.
+Status Workload::ShareMarks(Cluster& cluster, const WorkloadNeeds& needs) {
+  if (cluster.topology().compute() < 2) return {};
+  const std::size_t words = (std::size_t{vertices_} + 63) / 64;
+  for (const Direction direction : {Direction::kOut, Direction::kIn}) {
+    const bool out = direction == Direction::kOut;
+    if (!(needs.pull_in && direction == in_) && !(needs.pull_out && out)) continue;
+    Marks& marks = marks_[static_cast<int>(direction)];
+    SLIM_ASSIGN(marks.words, ShareArray<std::uint64_t>(cluster.fabric(), words, 0, marks.region));
+  }
+  return {};
+}
+
+Status Workload::LoadLists(Cluster& cluster, const SlimFile& file, const WorkloadNeeds& needs) {
+  const VertexPart nothing;
+  const bool serves = !cluster.computes();
+  if (needs.cache.side == MemorySide::kServe) {
+    if (serves) {
+      server_ = std::make_unique<ListServer>(cluster.fabric());
+    } else {
+      answers_ = std::make_unique<ListAnswers>(cluster.fabric());
+    }
+  }
+  for (const Direction direction : LoadedDirections(needs)) {
+    auto& [own, served] = kept_[static_cast<int>(direction)];
+    const auto words = marks_[static_cast<int>(direction)].words;
+    const auto watch = [&](std::span<const VertexId> lists) {
+      if (!words.empty()) MarkNeighbours(lists, words);
+    };
+    served.reserve(partition_->sockets());
+    for (std::uint32_t socket = 0; socket < partition_->sockets(); ++socket) {
+      const VertexPart part = partition_->part(self_, socket);
+      SLIM_ASSIGN(auto lists, ShareLists(cluster, file, serves ? nothing : part, direction,
+                                         needs.weights, socket));
+      watch(lists.spans.neighbours);
+      own.push_back(lists);
+      SLIM_ASSIGN(auto coded, LoadServedLists(cluster, file, serves ? part : nothing, direction,
+                                              needs.weights, socket, watch));
+      served.push_back(coded);
+      if (server_) server_->Add(served.back(), part.count, ListCode(vertices_));
+    }
+  }
+  return {};
+}
+
+void Workload::FindSlots(const Topology& topology) {
+  const ChunkPartition& partition = *partition_;
   const std::uint32_t sockets = partition.sockets();
   bool whole_words = true;
   for (NodeId node = 0; node < topology.nodes(); ++node) {
@@ -77,19 +135,17 @@ void Workload::FindSlots(const ChunkPartition& partition, const Topology& topolo
   }
 }
 
-Status Workload::Delegate(Cluster& cluster, const WorkloadNeeds& needs) {
-  Fabric& fabric = cluster.fabric();
+Status Workload::Delegate(Cluster& cluster, const WorkloadNeeds& needs,
+                          const WorkloadSizes& sizes) {
   std::vector<NodeId> nodes = cluster.topology().DelegationSet(self_);
+  const std::uint32_t sockets = partition_->sockets();
+  const std::vector<Direction> directions = LoadedDirections(needs);
   std::uint64_t remote_bytes = 0;
-  const std::uint32_t sockets = graph_->sockets();
-  const bool both = needs.pull_in && in_ == Direction::kIn;
   for (const NodeId node : nodes) {
     for (std::uint32_t socket = 0; socket < sockets; ++socket) {
-      for (const Direction direction : {Direction::kOut, Direction::kIn}) {
-        if (direction == Direction::kIn && !both) continue;
-        const ListRegions& regions = graph_->regions(direction, socket);
-        const std::uint64_t bytes = fabric.region_bytes(node, regions.neighbours);
-        remote_bytes += bytes + bytes / sizeof(VertexId) * weight_bytes_;
+      for (const Direction direction : directions) {
+        remote_bytes +=
+            sizes.of(direction, node, socket, sockets).arcs * (sizeof(VertexId) + weight_bytes_);
       }
     }
   }
@@ -99,22 +155,23 @@ Status Workload::Delegate(Cluster& cluster, const WorkloadNeeds& needs) {
   nodes.insert(nodes.begin(), self_);
   for (const NodeId node : nodes) {
     for (std::uint32_t socket = 0; socket < sockets; ++socket) {
-      const VertexPart part = graph_->partition().part(node, socket);
+      const VertexPart part = partition_->part(node, socket);
       slots_[std::size_t{node} * sockets + socket].segment =
           static_cast<std::uint32_t>(segments_.size());
       Segment segment{.first = part.first, .count = part.count};
-      for (const Direction direction : {Direction::kOut, Direction::kIn}) {
-        if (direction == Direction::kIn && !both) continue;
+      for (const Direction direction : directions) {
         const int d = static_cast<int>(direction);
         if (node == self_) {
-          segment.own[d] = &graph_->own(direction, socket);
+          segment.own[d] = &kept_[d].own[socket].spans;
           continue;
         }
-        SLIM_ASSIGN(auto lists,
-                    DelegatedLists::Make(fabric, fabric.endpoint(0),
-                                         {node, part.first, part.count,
-                                          graph_->regions(direction, socket), weight_bytes_},
-                                         needs.cache.level, *room_, budget >= remote_bytes));
+        SLIM_ASSIGN(
+            auto lists,
+            DelegatedLists::Make(
+                cluster.fabric().endpoint(0),
+                {node, part.first, part.count, sizes.of(direction, node, socket, sockets).arcs,
+                 kept_[d].served[socket].regions, weight_bytes_, ListCode(vertices_)},
+                needs.cache.level, *room_, budget >= remote_bytes));
         segment.remote[d] = lists.get();
         delegated_.push_back(std::move(lists));
       }
@@ -136,21 +193,15 @@ void Workload::CutBlocks() {
   }
 }
 
-// Each node marks the neighbours of its own part; a delegate collects the marks of its memory
-// nodes; then each compute node looks up what the others have marked of its share.
+// A delegate collects the marks of its memory nodes; then each compute node looks up what the
+// others have marked of its share.
 Status Workload::FindNeeds(Cluster& cluster, Direction direction) {
-  const std::size_t words = (std::size_t{vertices_} + 63) / 64;
-  SLIM_ASSIGN(const SharedRegion region, cluster.fabric().Share(words * sizeof(std::uint64_t)));
-  const std::span<std::uint64_t> marks(reinterpret_cast<std::uint64_t*>(region.memory.data()),
-                                       words);
-  for (std::uint32_t socket = 0; socket < graph_->sockets(); ++socket) {
-    MarkNeighbours(graph_->own(direction, socket).neighbours, marks);
-  }
-  SLIM_TRY(cluster.all().Barrier());
+  const auto [region, marks] = marks_[static_cast<int>(direction)];
+  const std::size_t words = marks.size();
   std::vector<std::uint64_t> theirs(words);
   if (cluster.computes()) {
     for (const NodeId node : cluster.topology().DelegationSet(self_)) {
-      SLIM_TRY(ReadNeeds(cluster, node, region.id, theirs));
+      SLIM_TRY(ReadNeeds(cluster, node, region, theirs));
       for (std::size_t i = 0; i < words; ++i) marks[i] |= theirs[i];
     }
   }
@@ -161,7 +212,7 @@ Status Workload::FindNeeds(Cluster& cluster, Direction direction) {
   needed.resize(cluster.topology().compute());
   for (NodeId peer = 0; peer < needed.size(); ++peer) {
     if (peer == self_) continue;
-    SLIM_TRY(ReadNeeds(cluster, peer, region.id, theirs));
+    SLIM_TRY(ReadNeeds(cluster, peer, region, theirs));
     needed[peer] = VertexArray<std::uint64_t>(words);
     for (const Segment& segment : segments_) {
       for (std::uint64_t v = segment.first; v < segment.end();) {
@@ -185,17 +236,21 @@ Status Workload::ReadNeeds(Cluster& cluster, NodeId from, RegionId region,
   return EnvironmentError("cannot read what node {} needs: {}", from, OutcomeName(outcome));
 }
 
+Status Workload::ServeWhile(const std::function<Status()>& wait) {
+  return server_ ? server_->ServeWhile(wait) : wait();
+}
+
 std::vector<Bytes> Workload::own_weights() const {
   std::vector<Bytes> weights;
-  for (std::uint32_t socket = 0; socket < graph_->sockets(); ++socket) {
-    weights.emplace_back(graph_->own(Direction::kOut, socket).weights);
-  }
+  const Kept& kept = kept_[static_cast<int>(Direction::kOut)];
+  for (const SharedLists& lists : kept.own) weights.emplace_back(lists.spans.weights);
+  for (const ServedLists& lists : kept.served) weights.emplace_back(lists.weights);
   return weights;
 }
 
 std::uint64_t Workload::remote_arcs() const {
   std::uint64_t arcs = 0;
-  for (const auto& lists : delegated_) arcs += lists->arcs();
+  for (const auto& lists : delegated_) arcs += lists->place().arcs;
   return arcs;
 }
 

@@ -7,19 +7,14 @@
 #include <vector>
 
 #include "dgemini/vertex_array.h"
+#include "dgemini/workload_plan.h"
 #include "slimgraph/graph/shared_graph.h"
 #include "slimgraph/remote/delegated_lists.h"
+#include "slimgraph/remote/list_server.h"
 #include "slimgraph/remote/neighbours.h"
+#include "slimgraph/remote/served_source.h"
 
 namespace slimgraph {
-
-// What of the graph a program uses, besides the out lists.
-struct WorkloadNeeds {
-  bool weights = false;
-  bool pull_in = false;   // pulls over in lists
-  bool pull_out = false;  // pulls over out lists
-  CacheOptions cache = {};
-};
 
 class Workload {
  public:
@@ -63,6 +58,12 @@ class Workload {
   const Segment& segment_of(VertexId v) const { return segments_[slots_[slot(v)].segment]; }
   std::uint32_t segment_index(VertexId v) const { return slots_[slot(v)].segment; }
 
+  // On memory nodes: answers those who ask for lists while `wait`, which waits for what the compute
+  // nodes do, goes on. These walk lists at no other time.
+  Status ServeWhile(const std::function<Status()>& wait);
+  // On compute nodes: takes the answers; null where memory nodes answer nothing.
+  ListAnswers* answers() { return answers_.get(); }
+
   // The weights of this very node's own lists, by socket; also on a memory node.
   std::vector<Bytes> own_weights() const;
 
@@ -89,10 +90,25 @@ class Workload {
     std::uint32_t segment;  // of this share
   };
   Workload() = default;
+  // What of one direction this node keeps, by socket: its own lists as a compute node, coded ones
+  // as a memory node. Regions of both exist on all nodes, so that their numbers are the same.
+  struct Kept {
+    std::vector<SharedLists> own;
+    std::vector<ServedLists> served;
+  };
+  // A bitmap of the vertices that this node's lists of a direction lead to.
+  struct Marks {
+    RegionId region = 0;
+    std::span<std::uint64_t> words;  // empty: nobody needs it
+  };
+
   std::size_t slot(VertexId v) const { return slot_of_[v >> shift_]; }
-  void FindSlots(const ChunkPartition& partition, const Topology& topology);
+  void FindSlots(const Topology& topology);
   void CutBlocks();
-  Status Delegate(Cluster& cluster, const WorkloadNeeds& needs);
+  std::vector<Direction> LoadedDirections(const WorkloadNeeds& needs) const;
+  Status ShareMarks(Cluster& cluster, const WorkloadNeeds& needs);
+  Status LoadLists(Cluster& cluster, const SlimFile& file, const WorkloadNeeds& needs);
+  Status Delegate(Cluster& cluster, const WorkloadNeeds& needs, const WorkloadSizes& sizes);
   Status FindNeeds(Cluster& cluster, Direction direction);
   Status ReadNeeds(Cluster& cluster, NodeId from, RegionId region, std::span<std::uint64_t> into);
 
@@ -101,7 +117,11 @@ class Workload {
   std::size_t weight_bytes_ = 0;
   Direction in_ = Direction::kOut;
   NodeId self_ = 0;
-  std::unique_ptr<SharedGraph<ChunkPartition>> graph_;
+  std::optional<ChunkPartition> partition_;
+  Kept kept_[2];    // by direction
+  Marks marks_[2];  // by direction
+  std::unique_ptr<ListServer> server_;
+  std::unique_ptr<ListAnswers> answers_;
   std::unique_ptr<CacheRoom> room_;
   std::vector<std::unique_ptr<DelegatedLists>> delegated_;
   std::vector<Segment> segments_;
@@ -121,8 +141,7 @@ inline EdgeOffset Workload::Degree(VertexId v) const {
     const auto& offsets = segment.own[0]->offsets;
     return offsets[local + std::size_t{1}] - offsets[local];
   }
-  const CompactOffsets* const index = segment.remote[0]->index();
-  return index != nullptr ? index->length(local) : arcs_ / vertices_ + 1;
+  return segment.remote[0]->ExpectedLength(local);
 }
 
 template <typename Visit>

@@ -30,6 +30,7 @@ Fabric::~Fabric() {
 
 NodeId Fabric::self() const { return job_.self(); }
 NodeId Fabric::nodes() const { return job_.nodes(); }
+bool Fabric::alive(NodeId node) const { return job_.alive(node); }
 
 Result<SharedRegion> Fabric::Share(std::uint64_t bytes) {
   SLIM_CHECK(regions_.size() < kMaxRegions, "more than {} regions", kMaxRegions);

@@ -46,6 +46,8 @@ class Fabric {
 
   NodeId self() const;
   NodeId nodes() const;
+  // False from when the job knows that the node is lost; endpoints that wait are woken then.
+  bool alive(NodeId node) const;
   std::uint32_t endpoints() const { return static_cast<std::uint32_t>(endpoints_.size()); }
   std::string_view transport() const { return transport_->name(); }
   Endpoint& endpoint(std::uint32_t index) { return *endpoints_[index]; }

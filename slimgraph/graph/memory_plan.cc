@@ -103,7 +103,12 @@ std::uint64_t MemoryPlan::largest() const {
 }
 
 std::uint64_t MemoryPlan::total() const {
-  return std::accumulate(node_bytes.begin(), node_bytes.end(), std::uint64_t{0});
+  return std::accumulate(node_bytes.begin(), node_bytes.end(), std::uint64_t{0}) -
+         std::accumulate(mapped_bytes.begin(), mapped_bytes.end(), std::uint64_t{0});
+}
+
+std::uint64_t MemoryPlan::more_bytes(NodeId node) const {
+  return node_bytes.at(node) - held_bytes - (mapped_bytes.empty() ? 0 : mapped_bytes[node]);
 }
 
 MemoryPlan PlanMemory(const SlimFile& file, const std::vector<PartSize>& parts,
@@ -157,14 +162,14 @@ Status CheckMemory(std::uint64_t bytes, const std::string& purpose) {
 
 Status CheckFits(const MemoryPlan& plan, const std::vector<NodeId>& nodes_here) {
   std::uint64_t needed = 0;
-  for (const NodeId node : nodes_here) needed += plan.node_bytes.at(node);
+  for (const NodeId node : nodes_here) needed += plan.more_bytes(node);
   const std::uint64_t available = AvailableMemory();
   if (needed <= available) return {};
   return EnvironmentError(
-      "the graph needs {} for {} node(s) on this machine, which has {} left: spread the job over "
+      "{} needs {} for {} node(s) on this machine, which has {} left: spread the job over "
       "more "
       "machines, or use ones with more memory",
-      FormatBytes(needed), nodes_here.size(), FormatBytes(available));
+      plan.what, FormatBytes(needed), nodes_here.size(), FormatBytes(available));
 }
 
 }  // namespace slimgraph

@@ -32,9 +32,16 @@ Result<std::vector<PartSize>> PartSizes(const SlimFile& file, const Partition& p
                                         const GraphNeeds& needs);
 
 struct MemoryPlan {
-  std::vector<std::uint64_t> node_bytes;  // by node
+  std::vector<std::uint64_t> node_bytes;  // by node: the most that its process will hold
+  // Of these, by node, or empty: pages of other nodes that a process maps, and so holds as well.
+  std::vector<std::uint64_t> mapped_bytes = {};
+  std::uint64_t held_bytes = 0;    // of these, by each process: what it holds already
+  const char* what = "the graph";  // that it is the memory of
+
   std::uint64_t largest() const;
-  std::uint64_t total() const;
+  std::uint64_t total() const;  // each page once
+  // What node `node` will take besides.
+  std::uint64_t more_bytes(NodeId node) const;
 };
 
 // The lists exactly, as LoadLists fills them: offsets, neighbours and weights of every node.

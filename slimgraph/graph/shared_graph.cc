@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "slimgraph/base/parallel.h"
-#include "slimgraph/graph/numa.h"
+#include "slimgraph/graph/share_array.h"
 
 namespace slimgraph {
 namespace {
@@ -29,24 +29,24 @@ Status CheckAgreement(Job& job, const SlimFile& file, std::uint32_t sockets) {
   return {};
 }
 
-template <typename T>
-Result<std::span<T>> ShareArray(Fabric& fabric, std::uint64_t count, std::uint32_t socket,
-                                RegionId& id) {
-  SLIM_ASSIGN(const SharedRegion region, fabric.Share(count * sizeof(T)));
-  SLIM_TRY(BindMemory(region.memory, socket));
-  id = region.id;
-  return std::span(reinterpret_cast<T*>(region.memory.data()), count);
-}
-
 }  // namespace
 
-template <typename Partition>
-auto SharedGraph<Partition>::LoadSocket(Cluster& cluster, const SlimFile& file,
-                                        const VertexPart& part, Direction direction, bool weights,
-                                        std::uint32_t socket) -> Result<SocketLists> {
+std::size_t LoadingThreads(Cluster& cluster) {
+  return std::max<std::size_t>(1, UsableThreads() / NodesHere(cluster.job()).size());
+}
+
+Status AgreeToLoad(Cluster& cluster, const SlimFile& file, std::uint32_t sockets,
+                   const MemoryPlan& plan) {
+  // Nobody takes memory before all have looked: Share() meets the others before it is used.
+  SLIM_TRY(CheckFits(plan, NodesHere(cluster.job())));
+  return CheckAgreement(cluster.job(), file, sockets);
+}
+
+Result<SharedLists> ShareLists(Cluster& cluster, const SlimFile& file, const VertexPart& part,
+                               Direction direction, bool weights, std::uint32_t socket) {
   SLIM_ASSIGN(const EdgeOffset arcs, CountArcs(file, part, direction));
   Fabric& fabric = cluster.fabric();
-  SocketLists lists;
+  SharedLists lists;
   auto& [regions, spans] = lists;
   SLIM_ASSIGN(spans.offsets, ShareArray<EdgeOffset>(fabric, std::uint64_t{part.count} + 1, socket,
                                                     regions.offsets));
@@ -55,9 +55,7 @@ auto SharedGraph<Partition>::LoadSocket(Cluster& cluster, const SlimFile& file,
     SLIM_ASSIGN(spans.weights, ShareArray<std::byte>(fabric, arcs * WeightBytes(file.weight_type()),
                                                      socket, regions.weights));
   }
-  const std::size_t sharing = NodesHere(cluster.job()).size();
-  SLIM_TRY(
-      LoadLists(file, part, direction, spans, std::max<std::size_t>(1, UsableThreads() / sharing)));
+  SLIM_TRY(LoadLists(file, part, direction, spans, LoadingThreads(cluster)));
   return lists;
 }
 
@@ -69,17 +67,17 @@ Result<std::unique_ptr<SharedGraph<Partition>>> SharedGraph<Partition>::Load(
   std::unique_ptr<SharedGraph> graph(
       new SharedGraph(std::move(partition), PlanMemory(file, sizes, needs)));
   announce(graph->plan_);
-  // Nobody takes memory before all have looked: Share() meets the others before it is used.
-  SLIM_TRY(CheckFits(graph->plan_, NodesHere(cluster.job())));
-  SLIM_TRY(CheckAgreement(cluster.job(), file, graph->sockets()));
+  SLIM_TRY(AgreeToLoad(cluster, file, graph->sockets(), graph->plan_));
   const bool both = file.directed() && needs.in_lists;
   for (std::uint32_t socket = 0; socket < graph->sockets(); ++socket) {
     const VertexPart part = graph->partition_.part(cluster.self(), socket);
-    SLIM_ASSIGN(auto out, LoadSocket(cluster, file, part, Direction::kOut, needs.weights, socket));
-    graph->out_.push_back(std::move(out));
+    SLIM_ASSIGN(const auto out,
+                ShareLists(cluster, file, part, Direction::kOut, needs.weights, socket));
+    graph->out_.push_back(out);
     if (!both) continue;
-    SLIM_ASSIGN(auto in, LoadSocket(cluster, file, part, Direction::kIn, needs.weights, socket));
-    graph->in_.push_back(std::move(in));
+    SLIM_ASSIGN(const auto in,
+                ShareLists(cluster, file, part, Direction::kIn, needs.weights, socket));
+    graph->in_.push_back(in);
   }
   SLIM_TRY(cluster.all().Barrier());
   return graph;

@@ -22,6 +22,24 @@ struct ListRegions {
   RegionId weights = 0;     // meaningless in a graph without
 };
 
+// One socket's lists of this node.
+struct SharedLists {
+  ListRegions regions;
+  ListSpans spans;
+};
+
+// Collective: this node's lists of a part, reachable from all.
+Result<SharedLists> ShareLists(Cluster& cluster, const SlimFile& file, const VertexPart& part,
+                               Direction direction, bool weights, std::uint32_t socket);
+
+// Collective, before anything is taken: whether the plan fits into the memory of this machine, and
+// all nodes see the same file.
+Status AgreeToLoad(Cluster& cluster, const SlimFile& file, std::uint32_t sockets,
+                   const MemoryPlan& plan);
+
+// This node's share of the processors of its machine.
+std::size_t LoadingThreads(Cluster& cluster);
+
 template <typename Partition>
 class SharedGraph {
  public:
@@ -45,24 +63,16 @@ class SharedGraph {
   }
 
  private:
-  struct SocketLists {
-    ListRegions regions;
-    ListSpans spans;
-  };
   SharedGraph(Partition partition, MemoryPlan plan)
       : partition_(std::move(partition)), plan_(std::move(plan)) {}
 
-  const std::vector<SocketLists>& lists(Direction direction) const {
+  const std::vector<SharedLists>& lists(Direction direction) const {
     return direction == Direction::kIn && !in_.empty() ? in_ : out_;
   }
-  static Result<SocketLists> LoadSocket(Cluster& cluster, const SlimFile& file,
-                                        const VertexPart& part, Direction direction, bool weights,
-                                        std::uint32_t socket);
-
   Partition partition_;
   MemoryPlan plan_;
-  std::vector<SocketLists> out_;  // by socket
-  std::vector<SocketLists> in_;   // of a directed graph whose in lists are needed
+  std::vector<SharedLists> out_;  // by socket
+  std::vector<SharedLists> in_;   // of a directed graph whose in lists are needed
 };
 
 }  // namespace slimgraph

@@ -1,4 +1,4 @@
-// What a delegate keeps of the lists of its memory nodes. Each level has all of those before it.
+// What a delegate keeps of the lists of its memory nodes, and how it gets the others.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,11 @@
 
 namespace slimgraph {
 
+// Each level has all of those before it.
 enum class CacheLevel { kNone, kBitmap, kIndex, kEdge };
+
+// What memory nodes do: nothing, so that all is one-sided reads, or gather the lists asked for.
+enum class MemorySide { kStrict, kServe };
 
 // For the edge cache of one compute node: so many bytes, or a share of all that its memory nodes
 // hold.
@@ -29,6 +33,7 @@ Result<EdgeBudget> ParseEdgeBudget(std::string_view text);
 struct CacheOptions {
   CacheLevel level = CacheLevel::kEdge;
   EdgeBudget edges;
+  MemorySide side = MemorySide::kStrict;
 };
 
 }  // namespace slimgraph

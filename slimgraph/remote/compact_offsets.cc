@@ -6,26 +6,36 @@
 
 namespace slimgraph {
 
+CompactOffsets::CompactOffsets(const ListCode& code) : code_(code) {
+  for (std::size_t length = 0; length < kLong; ++length) {
+    short_bytes_[length] = static_cast<std::uint16_t>(code.Bytes(length));
+  }
+}
+
 void CompactOffsets::Reserve(VertexId count) {
   codes_.reserve(count);
   begins_.reserve(count / kGroup + 2);
+  first_bytes_.reserve(count / kGroup + 2);
   long_begins_.reserve(count / kGroup + 2);
 }
 
 void CompactOffsets::Append(EdgeOffset length) {
   SLIM_CHECK(length <= std::numeric_limits<std::uint32_t>::max(), "a list of {}", length);
-  if (codes_.size() % kGroup == 0) {
-    begins_.push_back(end_);
-    long_begins_.push_back(static_cast<std::uint32_t>(longs_.size()));
-  }
+  if (codes_.size() % kGroup == 0) BeginGroup();
   codes_.push_back(length < kLong ? static_cast<std::uint8_t>(length) : kLong);
   if (length >= kLong) longs_.push_back(static_cast<std::uint32_t>(length));
   end_ += length;
+  end_byte_ += code_.Bytes(length);
+}
+
+void CompactOffsets::BeginGroup() {
+  begins_.push_back(end_);
+  first_bytes_.push_back(end_byte_);
+  long_begins_.push_back(static_cast<std::uint32_t>(longs_.size()));
 }
 
 void CompactOffsets::Finish() {
-  begins_.push_back(end_);
-  long_begins_.push_back(static_cast<std::uint32_t>(longs_.size()));
+  BeginGroup();
   longs_.shrink_to_fit();
 }
 

@@ -1,23 +1,34 @@
-// The index cache: where each list of a part begins and how long it is, in little more than a byte
-// per vertex. A byte holds a list's length; every 64 vertices the sum of all before is kept, and
-// lengths that a byte cannot hold stand apart.
+// The index cache: where each list of a part lies and how long it is, in little more than a byte
+// per vertex. A byte holds a list's length, from which its coded bytes follow; every 64 vertices
+// the sums of all before are kept, and lengths that a byte cannot hold stand apart.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "slimgraph/base/types.h"
+#include "slimgraph/remote/list_code.h"
 
 namespace slimgraph {
 
 class CompactOffsets {
  public:
   static constexpr VertexId kGroup = 64;
+  static constexpr std::uint8_t kLong = 255;  // this length and more
 
   struct Place {
-    EdgeOffset begin;
+    EdgeOffset begin;  // in arcs
     EdgeOffset length;
+    std::uint64_t first_byte;  // of the coded list
   };
+
+  explicit CompactOffsets(const ListCode& code);
+
+  // What it takes for so many lists, so many of them of kLong and more.
+  static constexpr std::uint64_t Bytes(std::uint64_t count, std::uint64_t long_lists) {
+    return count + (count / kGroup + 2) * 20 + long_lists * 4;
+  }
 
   void Reserve(VertexId count);
   // The length of the next vertex's list.
@@ -47,28 +58,34 @@ class CompactOffsets {
 
   std::uint64_t bytes() const {
     return codes_.size() + begins_.size() * sizeof(begins_[0]) +
+           first_bytes_.size() * sizeof(first_bytes_[0]) +
            long_begins_.size() * sizeof(long_begins_[0]) + longs_.size() * sizeof(longs_[0]);
   }
 
  private:
-  static constexpr std::uint8_t kLong = 255;
-
+  void BeginGroup();
   template <typename Visit>
   void VisitFrom(VertexId group, VertexId end, Visit visit) const {
-    EdgeOffset begin = begins_[group];
+    Place place{begins_[group], 0, first_bytes_[group]};
     std::uint32_t at = long_begins_[group];
     for (VertexId v = group * kGroup; v < end; ++v) {
-      const EdgeOffset length = codes_[v] < kLong ? codes_[v] : longs_[at++];
-      visit(v, Place{begin, length});
-      begin += length;
+      const bool is_long = codes_[v] == kLong;
+      place.length = is_long ? longs_[at++] : codes_[v];
+      visit(v, place);
+      place.begin += place.length;
+      place.first_byte += is_long ? code_.Bytes(place.length) : short_bytes_[codes_[v]];
     }
   }
 
+  ListCode code_;
+  std::array<std::uint16_t, kLong> short_bytes_;  // by length
   std::vector<std::uint8_t> codes_;
   std::vector<EdgeOffset> begins_;          // by group
+  std::vector<std::uint64_t> first_bytes_;  // by group
   std::vector<std::uint32_t> long_begins_;  // by group: the first of its long lengths
   std::vector<std::uint32_t> longs_;
   EdgeOffset end_ = 0;
+  std::uint64_t end_byte_ = 0;
 };
 
 }  // namespace slimgraph

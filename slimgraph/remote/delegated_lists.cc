@@ -2,14 +2,13 @@
 
 namespace slimgraph {
 
-Result<std::unique_ptr<DelegatedLists>> DelegatedLists::Make(Fabric& fabric, Endpoint& endpoint,
-                                                             const Place& place, CacheLevel level,
-                                                             CacheRoom& room, bool whole) {
+Result<std::unique_ptr<DelegatedLists>> DelegatedLists::Make(Endpoint& endpoint, const Place& place,
+                                                             CacheLevel level, CacheRoom& room,
+                                                             bool whole) {
   std::unique_ptr<DelegatedLists> lists(new DelegatedLists(place));
-  lists->arcs_ = fabric.region_bytes(place.node, place.regions.neighbours) / sizeof(VertexId);
   if (level == CacheLevel::kNone) return lists;
   std::vector<std::uint64_t> filled((std::size_t{place.count} + 63) / 64);
-  CompactOffsets index;
+  CompactOffsets index(place.code);
   const bool indexed = level >= CacheLevel::kIndex;
   if (indexed) index.Reserve(place.count);
   SLIM_TRY(lists->VisitLengths(endpoint, [&](VertexId v, EdgeOffset length) {
@@ -23,17 +22,17 @@ Result<std::unique_ptr<DelegatedLists>> DelegatedLists::Make(Fabric& fabric, End
   index.Finish();
   lists->index_ = std::move(index);
   if (level == CacheLevel::kEdge) {
-    SLIM_ASSIGN(auto cache, EdgeCache::Make(lists->index_->groups(), lists->arcs_,
-                                            place.weight_bytes, room, whole));
+    SLIM_ASSIGN(auto cache, EdgeCache::Make(lists->index_->groups(), place.arcs, place.weight_bytes,
+                                            room, whole));
     lists->cache_.emplace(std::move(cache));
   }
   return lists;
 }
 
-Status DelegatedLists::ReadOffsets(Endpoint& endpoint, VertexId first,
-                                   std::vector<EdgeOffset>& offsets) const {
-  endpoint.Read(place_.node, place_.regions.offsets, std::uint64_t{first} * sizeof(EdgeOffset),
-                std::as_writable_bytes(std::span(offsets)));
+Status DelegatedLists::ReadPlaces(Endpoint& endpoint, std::uint64_t group,
+                                  std::span<PlaceGroup> places) const {
+  endpoint.Read(place_.node, place_.regions.places, group * sizeof(PlaceGroup),
+                std::as_writable_bytes(places));
   const Outcome outcome = endpoint.Flush();
   if (outcome == Outcome::kOk) return {};
   return EnvironmentError("cannot read where the lists of node {} lie: {}", place_.node,

@@ -2,15 +2,16 @@
 // of them is at hand. Vertices are numbered from 0 within the part.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "slimgraph/fabric/fabric.h"
-#include "slimgraph/graph/shared_graph.h"
 #include "slimgraph/remote/cache_options.h"
 #include "slimgraph/remote/compact_offsets.h"
 #include "slimgraph/remote/edge_cache.h"
+#include "slimgraph/remote/served_lists.h"
 
 namespace slimgraph {
 
@@ -20,17 +21,18 @@ class DelegatedLists {
     NodeId node = 0;
     VertexId first = 0;  // vertex; the others follow it
     VertexId count = 0;
-    ListRegions regions;
+    EdgeOffset arcs = 0;
+    ServedRegions regions;
     std::size_t weight_bytes = 0;  // 0: weights are not wanted
+    ListCode code;
   };
   // Fills the caches but that of the lists, with reads of `endpoint`. `whole`: `room` holds all
   // lists of all parts.
-  static Result<std::unique_ptr<DelegatedLists>> Make(Fabric& fabric, Endpoint& endpoint,
-                                                      const Place& place, CacheLevel level,
-                                                      CacheRoom& room, bool whole);
+  static Result<std::unique_ptr<DelegatedLists>> Make(Endpoint& endpoint, const Place& place,
+                                                      CacheLevel level, CacheRoom& room,
+                                                      bool whole);
 
   const Place& place() const { return place_; }
-  EdgeOffset arcs() const { return arcs_; }
   const CompactOffsets* index() const { return index_ ? &*index_ : nullptr; }
   EdgeCache* cache() { return cache_ ? &*cache_ : nullptr; }
 
@@ -38,6 +40,10 @@ class DelegatedLists {
   bool MayHaveList(VertexId v) const {
     if (index_) return index_->length(v) > 0;
     return filled_.empty() || (filled_[v / 64] >> (v % 64) & 1) != 0;
+  }
+  // The length of a list, or what lists have on average where it is not known.
+  EdgeOffset ExpectedLength(VertexId v) const {
+    return index_ ? index_->length(v) : place_.arcs / place_.count + 1;
   }
 
   // visit(v, length) for all lists in order, from the index or from afar.
@@ -50,11 +56,10 @@ class DelegatedLists {
 
  private:
   explicit DelegatedLists(const Place& place) : place_(place) {}
-  // `offsets` becomes those of the vertices first .. and of the one behind.
-  Status ReadOffsets(Endpoint& endpoint, VertexId first, std::vector<EdgeOffset>& offsets) const;
+  // `places` become those from `group` on.
+  Status ReadPlaces(Endpoint& endpoint, std::uint64_t group, std::span<PlaceGroup> places) const;
 
   Place place_;
-  EdgeOffset arcs_ = 0;
   std::vector<std::uint64_t> filled_;
   std::optional<CompactOffsets> index_;
   std::optional<EdgeCache> cache_;
@@ -62,17 +67,22 @@ class DelegatedLists {
 
 template <typename Visit>
 Status DelegatedLists::VisitLengths(Endpoint& endpoint, Visit visit) const {
-  constexpr VertexId kPiece = 1 << 16;
-  std::vector<EdgeOffset> offsets;
-  for (VertexId first = 0; first < place_.count; first += kPiece) {
-    const VertexId count = std::min(kPiece, place_.count - first);
-    if (index_) {
-      for (VertexId v = first; v < first + count; ++v) visit(v, index_->length(v));
-      continue;
+  if (index_) {
+    for (VertexId v = 0; v < place_.count; ++v) visit(v, EdgeOffset{index_->length(v)});
+    return {};
+  }
+  constexpr std::uint64_t kPiece = 1 << 13;
+  std::vector<PlaceGroup> places;
+  for (std::uint64_t group = 0; group < PlaceGroups(place_.count); group += kPiece) {
+    places.resize(std::min(kPiece, PlaceGroups(place_.count) - group));
+    SLIM_TRY(ReadPlaces(endpoint, group, places));
+    const std::uint64_t first = group * PlaceGroup::kLists;
+    const std::uint64_t end =
+        std::min<std::uint64_t>(first + places.size() * PlaceGroup::kLists, place_.count);
+    for (std::uint64_t v = first; v < end; ++v) {
+      const PlaceGroup& places_of = places[(v - first) / PlaceGroup::kLists];
+      visit(static_cast<VertexId>(v), EdgeOffset{places_of.lengths[v % PlaceGroup::kLists]});
     }
-    offsets.resize(count + std::size_t{1});
-    SLIM_TRY(ReadOffsets(endpoint, first, offsets));
-    for (VertexId i = 0; i < count; ++i) visit(first + i, offsets[i + 1] - offsets[i]);
   }
   return {};
 }

@@ -46,9 +46,11 @@ class EdgeCache {
 
   VertexId* ids() const { return ids_.as<VertexId>().data(); }
   std::byte* weights() const { return weights_.data(); }
-  Neighbours List(EdgeOffset begin, EdgeOffset length) const {
+  // Of a group whose lists end at `group_end`.
+  Neighbours List(EdgeOffset begin, EdgeOffset length, EdgeOffset group_end) const {
     return {{ids() + begin, length},
-            weight_bytes_ == 0 ? nullptr : weights() + begin * weight_bytes_};
+            weight_bytes_ == 0 ? nullptr : weights() + begin * weight_bytes_,
+            group_end - begin - length};
   }
 
  private:

@@ -3,223 +3,210 @@
 #include <algorithm>
 
 #include "slimgraph/base/check.h"
+#include "slimgraph/remote/one_sided_source.h"
 
 namespace slimgraph {
 namespace {
 
-// Gaps that cost less than a further operation.
-constexpr EdgeOffset kGapArcs = 32;
-constexpr VertexId kGapOffsets = 4;
+constexpr VertexId kGroup = CompactOffsets::kGroup;
+
+// What a reader's endpoint sends is counted under this name.
+class Counted {
+ public:
+  explicit Counted(Endpoint& endpoint) : endpoint_(endpoint), before_(endpoint.stage()) {
+    static const StageId lists = StageNamed("lists");
+    endpoint_.SetStage(lists);
+  }
+  ~Counted() { endpoint_.SetStage(before_); }
+
+ private:
+  Endpoint& endpoint_;
+  StageId before_;
+};
 
 }  // namespace
 
-void ListReader::Start(DelegatedLists& lists, std::vector<VertexId>& vertices) {
-  const auto batch = std::find_if(batches_.begin(), batches_.end(),
-                                  [](const Batch& b) { return b.stage == Stage::kFree; });
-  SLIM_CHECK(batch != batches_.end());
-  ++busy_;
-  batch->lists = &lists;
-  batch->vertices.swap(vertices);
-  vertices.clear();
-  if (!std::is_sorted(batch->vertices.begin(), batch->vertices.end())) {
-    std::sort(batch->vertices.begin(), batch->vertices.end());
-  }
-  batch->items.resize(batch->vertices.size());
-  batch->ranges.clear();
-  batch->claimed.clear();
-  if (lists.index() != nullptr) {
-    FindInIndex(*batch);
-    AskForLists(*batch);
+ListReader::ListReader(Endpoint& endpoint, Fabric& fabric, ListAnswers* answers)
+    : endpoint_(endpoint) {
+  for (std::size_t i = 0; i < kBatches; ++i) batches_[i].number = i;
+  if (answers != nullptr) {
+    source_ = std::make_unique<ServedSource>(fabric, endpoint, *answers, batches_);
   } else {
-    AskForOffsets(*batch);
+    source_ = std::make_unique<OneSidedSource>(endpoint);
   }
 }
 
-void ListReader::FindInIndex(Batch& batch) {
+void ListReader::Start(DelegatedLists& lists, std::vector<VertexId>& vertices) {
+  const auto batch = std::find_if(batches_.begin(), batches_.end(),
+                                  [](const ListBatch& b) { return b.lists == nullptr; });
+  SLIM_CHECK(batch != batches_.end());
+  if (busy_++ == 0) under_way_since_ns_ = NowNs();
+  batch->lists = &lists;
+  batch->begin = 0;
+  Plan(*batch, vertices);
+  vertices.clear();
+  const Counted counted(endpoint_);
+  source_->Ask(*batch);
+}
+
+void ListReader::Plan(ListBatch& batch, std::vector<VertexId>& vertices) {
+  if (!std::is_sorted(vertices.begin(), vertices.end())) {
+    std::sort(vertices.begin(), vertices.end());
+  }
+  batch.items.clear();
+  claimed_[batch.number].clear();
+  if (batch.lists->index() != nullptr) return PlanInIndex(batch, vertices);
+  for (const VertexId v : vertices) {
+    batch.items.push_back({.v = v, .visit = true, .fetch = batch.lists->MayHaveList(v)});
+  }
+}
+
+void ListReader::PlanInIndex(ListBatch& batch, std::span<const VertexId> wanted) {
   const CompactOffsets& index = *batch.lists->index();
-  const auto& vertices = batch.vertices;
-  for (std::size_t i = 0; i < vertices.size();) {
-    const VertexId group = vertices[i] / CompactOffsets::kGroup;
+  EdgeCache* const cache = batch.lists->cache();
+  auto& items = batch.items;
+  for (std::size_t i = 0; i < wanted.size();) {
+    const VertexId group = wanted[i] / kGroup;
     std::size_t end = i + 1;
-    while (end < vertices.size() && vertices[end] / CompactOffsets::kGroup == group) ++end;
-    index.VisitGroup(group, vertices[i], vertices[end - 1] + 1,
-                     [&](VertexId v, CompactOffsets::Place place) {
-                       if (v != vertices[i]) return;
-                       batch.items[i++] = {v, place.begin, place.length, nullptr, nullptr};
+    while (end < wanted.size() && wanted[end] / kGroup == group) ++end;
+    const bool here = cache != nullptr && cache->Has(group);
+    const std::size_t first_item = items.size();
+    EdgeOffset arcs = 0;
+    index.VisitGroup(group, wanted[i], wanted[end - 1] + 1,
+                     [&](VertexId v, const CompactOffsets::Place& place) {
+                       if (v != wanted[i]) return;
+                       ++i;
+                       arcs += place.length;
+                       items.push_back({.v = v,
+                                        .visit = true,
+                                        .fetch = !here && place.length > 0,
+                                        .keep = here,
+                                        .length = place.length,
+                                        .first_arc = place.begin,
+                                        .first_byte = place.first_byte});
+                     });
+    if (here || cache == nullptr || !Claims(batch, group, arcs)) continue;
+    // All of the group travels, and then lies in the cache.
+    const VertexId last = std::min((group + 1) * kGroup, index.count());
+    auto one = wanted.begin() + static_cast<std::ptrdiff_t>(end - (items.size() - first_item));
+    items.resize(first_item);
+    index.VisitGroup(group, group * kGroup, last,
+                     [&](VertexId v, const CompactOffsets::Place& place) {
+                       const bool visit = one != wanted.end() && *one == v;
+                       if (visit) ++one;
+                       items.push_back({.v = v,
+                                        .visit = visit,
+                                        .fetch = place.length > 0,
+                                        .keep = true,
+                                        .length = place.length,
+                                        .first_arc = place.begin,
+                                        .first_byte = place.first_byte});
                      });
   }
 }
 
-// Two offsets for each vertex whose list may be there; those of neighbours overlap.
-void ListReader::AskForOffsets(Batch& batch) {
-  batch.stage = Stage::kOffsets;
-  EdgeOffset total = 0;
-  for (const VertexId v : batch.vertices) {
-    if (!batch.lists->MayHaveList(v)) continue;
-    if (!batch.ranges.empty() && v <= batch.ranges.back().end + kGapOffsets) {
-      batch.ranges.back().end = std::max(batch.ranges.back().end, EdgeOffset{v} + 2);
-    } else {
-      batch.ranges.push_back({v, EdgeOffset{v} + 2, 0, false});
-    }
-  }
-  for (Range& range : batch.ranges) {
-    range.buffer = total;
-    total += range.end - range.begin;
-  }
-  if (total == 0) return TakeOffsets(batch);
-  batch.offsets.resize(total);
-  const DelegatedLists::Place& place = batch.lists->place();
-  for (const Range& range : batch.ranges) {
-    const auto into = std::span(batch.offsets).subspan(range.buffer, range.end - range.begin);
-    endpoint_.Read(place.node, place.regions.offsets, range.begin * sizeof(EdgeOffset),
-                   std::as_writable_bytes(into), TagOf(batch),
-                   &range == &batch.ranges.back() ? Signal::kYes : Signal::kNo);
-  }
-  endpoint_.Ring();
-}
-
-void ListReader::TakeOffsets(Batch& batch) {
-  std::size_t at = 0;
-  for (std::size_t i = 0; i < batch.vertices.size(); ++i) {
-    const VertexId v = batch.vertices[i];
-    batch.items[i] = {v, 0, 0, nullptr, nullptr};
-    if (!batch.lists->MayHaveList(v)) continue;
-    while (batch.ranges[at].end < EdgeOffset{v} + 2) ++at;
-    const EdgeOffset* const offset =
-        &batch.offsets[batch.ranges[at].buffer + v - batch.ranges[at].begin];
-    batch.items[i].begin = offset[0];
-    batch.items[i].length = offset[1] - offset[0];
-  }
-  batch.ranges.clear();
-  AskForLists(batch);
-}
-
-void ListReader::AddRange(Batch& batch, EdgeOffset begin, EdgeOffset end, bool cached) {
-  if (!batch.ranges.empty()) {
-    Range& last = batch.ranges.back();
-    const EdgeOffset gap = cached ? 0 : kGapArcs;
-    if (last.cached == cached && begin >= last.begin && begin <= last.end + gap) {
-      last.end = std::max(last.end, end);
-      return;
-    }
-  }
-  batch.ranges.push_back({begin, end, 0, cached});
-}
-
-bool ListReader::GroupInCache(Batch& batch, VertexId group, std::size_t first, std::size_t end) {
-  EdgeCache* const cache = batch.lists->cache();
-  if (cache == nullptr) return false;
-  if (cache->Has(group)) return true;
+bool ListReader::Claims(ListBatch& batch, VertexId group, EdgeOffset wanted_arcs) {
+  EdgeCache& cache = *batch.lists->cache();
   const CompactOffsets& index = *batch.lists->index();
-  const EdgeOffset begin = index.group_begin(group);
-  const EdgeOffset arcs = index.group_begin(group + 1) - begin;
-  EdgeOffset wanted = 0;
-  for (std::size_t i = first; i < end; ++i) wanted += batch.items[i].length;
-  if (wanted == 0 || (!cache->whole() && wanted * 2 < arcs)) return false;
-  if (!cache->Claim(group, arcs)) return false;
-  batch.claimed.push_back(group);
-  AddRange(batch, begin, begin + arcs, true);
+  const EdgeOffset arcs = index.group_begin(group + 1) - index.group_begin(group);
+  if (wanted_arcs == 0 || (!cache.whole() && wanted_arcs * 2 < arcs)) return false;
+  if (!cache.Claim(group, arcs)) return false;
+  claimed_[batch.number].push_back(group);
   return true;
 }
 
-void ListReader::PlanRanges(Batch& batch) {
-  auto& items = batch.items;
-  for (std::size_t i = 0; i < items.size();) {
-    const VertexId group = items[i].v / CompactOffsets::kGroup;
-    std::size_t end = i + 1;
-    while (end < items.size() && items[end].v / CompactOffsets::kGroup == group) ++end;
-    if (GroupInCache(batch, group, i, end)) {
-      const EdgeCache& cache = *batch.lists->cache();
-      for (; i < end; ++i) {
-        const Neighbours list = cache.List(items[i].begin, items[i].length);
-        items[i].ids = list.ids.data();
-        items[i].weights = list.weights;
-      }
-      continue;
-    }
-    for (; i < end; ++i) {
-      if (items[i].length > 0) {
-        AddRange(batch, items[i].begin, items[i].begin + items[i].length, false);
-      }
-    }
-  }
-}
-
-void ListReader::AskForLists(Batch& batch) {
-  PlanRanges(batch);
-  EdgeOffset total = 0;
-  for (Range& range : batch.ranges) {
-    if (range.cached) continue;
-    range.buffer = total;
-    total += range.end - range.begin;
-  }
+void ListReader::Keep(ListBatch& batch) {
+  if (claimed_[batch.number].empty()) return;
   const DelegatedLists::Place& place = batch.lists->place();
-  const std::size_t weight_bytes = place.weight_bytes;
-  batch.ids.resize(total);
-  batch.weights.resize(total * weight_bytes);
-  PlaceItems(batch);
-  if (batch.ranges.empty()) {
-    batch.stage = Stage::kReady;
-    return;
-  }
-  batch.stage = Stage::kLists;
-  for (const Range& range : batch.ranges) {
-    const EdgeOffset arcs = range.end - range.begin;
-    const bool last = &range == &batch.ranges.back();
-    EdgeCache* const cache = batch.lists->cache();
-    VertexId* const ids =
-        range.cached ? cache->ids() + range.begin : batch.ids.data() + range.buffer;
-    endpoint_.Read(place.node, place.regions.neighbours, range.begin * sizeof(VertexId),
-                   std::as_writable_bytes(std::span(ids, arcs)), TagOf(batch),
-                   last && weight_bytes == 0 ? Signal::kYes : Signal::kNo);
-    if (weight_bytes == 0) continue;
-    std::byte* const weights = range.cached ? cache->weights() + range.begin * weight_bytes
-                                            : batch.weights.data() + range.buffer * weight_bytes;
-    endpoint_.Read(place.node, place.regions.weights, range.begin * weight_bytes,
-                   {weights, arcs * weight_bytes}, TagOf(batch), last ? Signal::kYes : Signal::kNo);
-  }
-  endpoint_.Ring();
-}
-
-// Items and ranges ascend alike, so one walk finds each item's range.
-void ListReader::PlaceItems(Batch& batch) {
-  const std::size_t weight_bytes = batch.lists->place().weight_bytes;
-  std::size_t at = 0;
-  for (Item& item : batch.items) {
-    if (item.length == 0 || item.ids != nullptr) continue;
-    while (batch.ranges[at].cached || batch.ranges[at].end < item.begin + item.length) ++at;
-    const EdgeOffset position = batch.ranges[at].buffer + item.begin - batch.ranges[at].begin;
-    item.ids = batch.ids.data() + position;
-    item.weights = batch.weights.data() + position * weight_bytes;
+  EdgeCache& cache = *batch.lists->cache();
+  for (const ListItem& item : batch.travelling()) {
+    if (!item.keep || !item.fetch) continue;
+    place.code.Decode(batch.bytes.data() + item.coded_at,
+                      std::span(cache.ids() + item.first_arc, item.length));
+    if (place.weight_bytes == 0) continue;
+    std::copy_n(batch.bytes.data() + item.weights_at, item.length * place.weight_bytes,
+                cache.weights() + item.first_arc * place.weight_bytes);
   }
 }
 
-void ListReader::Settle(Batch& batch) {
-  for (const VertexId group : batch.claimed) batch.lists->cache()->Settle(group);
-  batch.stage = Stage::kReady;
+void ListReader::GoOn(ListBatch& batch) {
+  batch.arrived = false;
+  batch.begin = batch.end;
+  if (batch.begin < batch.items.size()) {
+    const Counted counted(endpoint_);
+    return source_->Ask(batch);
+  }
+  for (const VertexId group : claimed_[batch.number]) batch.lists->cache()->Settle(group);
+  batch.lists = nullptr;
+  if (--busy_ == 0) times_.under_way_ns += NowNs() - under_way_since_ns_;
+}
+
+std::size_t ListReader::DecodeFrom(ListBatch& batch, std::size_t i) {
+  constexpr std::size_t kNearArcs = 4096;
+  const ListCode& code = batch.lists->place().code;
+  decoded_count_ = 0;
+  for (; i < batch.end; ++i) {
+    ListItem& item = batch.items[i];
+    if (item.keep || !item.fetch) continue;
+    if (decoded_count_ > 0 && decoded_count_ + item.length > kNearArcs) break;
+    if (decoded_.size() < item.length) decoded_.resize(std::max(item.length, kNearArcs));
+    item.decoded_at = decoded_count_;
+    code.Decode(batch.bytes.data() + item.coded_at,
+                std::span(decoded_).subspan(decoded_count_, item.length));
+    decoded_count_ += item.length;
+  }
+  return i;
+}
+
+Neighbours ListReader::Find(const ListBatch& batch, const ListItem& item) const {
+  if (item.length == 0) return {};
+  if (item.keep) {
+    const VertexId group = item.v / kGroup;
+    return batch.lists->cache()->List(item.first_arc, item.length,
+                                      batch.lists->index()->group_begin(group + 1));
+  }
+  return {std::span(decoded_).subspan(item.decoded_at, item.length),
+          batch.lists->place().weight_bytes == 0 ? nullptr : batch.bytes.data() + item.weights_at,
+          decoded_count_ - item.decoded_at - item.length};
+}
+
+const ListBatch* ListReader::ArrivedBatch() const {
+  const auto batch =
+      std::find_if(batches_.begin(), batches_.end(), [](const ListBatch& b) { return b.arrived; });
+  return batch == batches_.end() ? nullptr : &*batch;
 }
 
 Status ListReader::Progress(bool wait) {
-  const auto any_ready = [&] {
-    return std::any_of(batches_.begin(), batches_.end(),
-                       [](const Batch& b) { return b.stage == Stage::kReady; });
-  };
-  do {
+  // Sources ask for more of a batch while they take what has come.
+  const Counted counted(endpoint_);
+  bool waited = false;
+  while (true) {
     ended_.clear();
     endpoint_.Poll(ended_);
     for (const Completion& one : ended_) {
-      Batch& batch = batches_[one.tag];
-      if (one.outcome != Outcome::kOk) {
-        return EnvironmentError("cannot read lists of node {}: {}", batch.lists->place().node,
-                                OutcomeName(one.outcome));
-      }
-      batch.stage == Stage::kOffsets ? TakeOffsets(batch) : Settle(batch);
+      SLIM_TRY(source_->Ended(batches_[one.tag], one.outcome));
     }
-    if (!wait || any_ready() || busy_ == 0) return {};
-    const std::uint64_t start_ns = NowNs();
-    endpoint_.Wait(std::chrono::seconds(1));
-    waited_ns_ += NowNs() - start_ns;
-  } while (true);
+    if (ArrivedBatch() != nullptr) break;
+    if (!wait) return {};
+    waited = true;
+    SLIM_TRY(AwaitNews());
+  }
+  if (waited) {
+    batch_arcs_ = std::min(batch_arcs_ * 2, kMaxBatchArcs);
+  } else {
+    batch_arcs_ = std::max(batch_arcs_ - batch_arcs_ / 64, kMinBatchArcs);
+  }
+  return {};
+}
+
+Status ListReader::AwaitNews() {
+  for (const ListBatch& batch : batches_) {
+    if (batch.lists != nullptr) SLIM_TRY(source_->Check(batch.lists->place().node));
+  }
+  const std::uint64_t start_ns = NowNs();
+  endpoint_.Wait(std::chrono::seconds(1));
+  times_.waited_ns += NowNs() - start_ns;
+  return {};
 }
 
 }  // namespace slimgraph

@@ -7,5 +7,6 @@ namespace slimgraph {
 
 double ProcessorSeconds();        // user and system, all threads
 std::uint64_t PeakMemoryBytes();  // resident, with the shared memory it has touched
+std::uint64_t HeldMemoryBytes();  // the same, now
 
 }  // namespace slimgraph

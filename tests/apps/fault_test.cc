@@ -3,6 +3,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "tests/support/command.h"
@@ -43,7 +44,7 @@ class FaultyJob : public ::testing::Test {
 
   // The process of a node of a job that has formed.
   static pid_t AwaitNode(const RunningCommand& command, int number) {
-    const bool formed = command.AwaitError("the graph takes");
+    const bool formed = command.AwaitError(" takes ");
     EXPECT_TRUE(formed);
     return formed ? command.NodeProcess(number).value_or(-1) : -1;
   }
@@ -80,6 +81,42 @@ TEST_P(FaultyNode, EndsTheJobWithOneLineThatNamesIt) {
   EXPECT_EQ(end.out, "");
   EXPECT_TRUE(command.Processes().empty());
   EXPECT_EQ(SharedMemoryFiles(), files_before);
+}
+
+// Until a process has computed for so long: what a job does before takes far less.
+void AwaitWork(pid_t process, std::uint64_t ticks) {
+  for (std::uint64_t user = 0; user < ticks;) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
+    std::string word;
+    for (int field = 1; field < 14; ++field) stat >> word;
+    ASSERT_TRUE(stat >> user);
+  }
+}
+
+class FaultyMemoryNode : public FaultyJob,
+                         public ::testing::WithParamInterface<std::pair<const char*, const char*>> {
+};
+INSTANTIATE_TEST_SUITE_P(Sides, FaultyMemoryNode,
+                         ::testing::Values(std::pair("strict", "shm"), std::pair("serve", "shm"),
+                                           std::pair("strict", "tcp"), std::pair("serve", "tcp")),
+                         [](const auto& one) {
+                           return one.param.first + std::string("Over") + one.param.second;
+                         });
+
+TEST_P(FaultyMemoryNode, LeavesNobodyWaitingForItsLists) {
+  const auto [side, transport] = GetParam();
+  RunningCommand command({CommandPath(), "pagerank", graph_, "--iterations", "1000000000",
+                          "--nodes", "4", "--compute", "2", "--threads", "2", "--cache", "none",
+                          "--memory-side", side, "--transport", transport});
+  const pid_t victim = AwaitNode(command, 3);
+  ASSERT_GT(victim, 0);
+  AwaitWork(command.NodeProcess(0).value_or(-1), 20);
+  ASSERT_EQ(::kill(victim, SIGKILL), 0);
+  const CommandEnd end = command.Wait();
+  EXPECT_EQ(end.code, 4) << end.err;
+  EXPECT_NE(end.err.find("slimgraph: node 3: "), std::string::npos) << end.err;
+  EXPECT_TRUE(command.Processes().empty());
 }
 
 TEST_F(FaultyJob, EndsWhenThePersonInterruptsIt) {

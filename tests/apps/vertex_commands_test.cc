@@ -1,6 +1,8 @@
 // The commands that run vertex programs, as a person meets them.
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "tests/support/command.h"
 
 namespace slimgraph {
@@ -68,12 +70,61 @@ TEST_F(VertexCommands, RefuseWhatTheyCannotDo) {
       {{"bfs", graph_, "--source", "10", "--nodes", "2", "--compute", "3"}, 2, "--compute 3"},
       {{"bc", graph_}, 2, "--sources"},
       {{"cc", graph_, "--edge-cache", "120%"}, 2, "120%"},
+      {{"cc", graph_, "--edge-cache", "1", "--nodes", "4", "--compute", "2"},
+       3,
+       "--edge-cache 1 B has no room for the longest list of node"},
+      {{"cc", graph_, "--memory-side", "both"}, 2, "--memory-side"},
       {{"cc", graph_, "--output", scratch_.File("no/such/folder")}, 4, "no/such/folder"},
   };
   for (const Case& one : cases) {
     const CommandEnd end = RunSlimgraph(one.words);
     EXPECT_EQ(end.code, one.code) << end.err;
     EXPECT_NE(end.err.find(one.says), std::string::npos) << end.err;
+  }
+}
+
+TEST_F(VertexCommands, GetTheSameFromMemoryNodesThatServeOnAllTransports) {
+  const std::string kron = scratch_.File("kron.slim");
+  ASSERT_EQ(RunSlimgraph({"gen", "kron", "-s", "10", "--weights", "1..255", "-o", kron}).code, 0);
+  for (const char* const transport : {"shm", "tcp", "mpi"}) {
+    for (const char* const side : {"strict", "serve"}) {
+      for (const char* const cache : {"none", "edge"}) {
+        const CommandEnd end =
+            RunSlimgraph({"sssp",          kron,    "--source",  "1",   "--nodes",      "3",
+                          "--compute",     "1",     "--threads", "2",   "--transport",  transport,
+                          "--memory-side", side,    "--cache",   cache, "--edge-cache", "5%",
+                          "--verify",      "--json"});
+        EXPECT_EQ(end.code, 0) << transport << ' ' << side << ' ' << cache << ": " << end.err;
+        EXPECT_EQ(end.out.find("\"serve\":{") != std::string::npos, side == std::string("serve"))
+            << end.out;
+      }
+    }
+  }
+}
+
+TEST_F(VertexCommands, HoldNoMoreMemoryThanTheyAnnounced) {
+  const std::string kron = scratch_.File("kron.slim");
+  ASSERT_EQ(RunSlimgraph({"gen", "kron", "-s", "16", "-o", kron}).code, 0);
+  const auto numbers = [](const std::string& report, const std::string& name) {
+    std::vector<double> found;
+    std::istringstream text(report.substr(report.find("\"" + name + "\":[") + name.size() + 4));
+    char comma = ',';
+    for (double number = 0; comma == ',' && text >> number; text >> comma) found.push_back(number);
+    return found;
+  };
+  for (const char* const compute : {"4", "2", "1"}) {
+    for (const char* const cache : {"none", "edge"}) {
+      const CommandEnd end = RunSlimgraph(
+          {"pagerank", kron, "--nodes", "4", "--compute", compute, "--cache", cache, "--json"});
+      ASSERT_EQ(end.code, 0) << end.err;
+      const auto announced = numbers(end.out, "announced_bytes");
+      const auto peak = numbers(end.out, "peak_bytes");
+      ASSERT_EQ(announced.size(), 4U) << end.out;
+      ASSERT_EQ(peak.size(), 4U);
+      for (std::size_t node = 0; node < 4; ++node) {
+        EXPECT_LE(peak[node], 1.15 * announced[node]) << node << " of " << compute << ' ' << cache;
+      }
+    }
   }
 }
 

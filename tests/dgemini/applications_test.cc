@@ -116,7 +116,7 @@ void RunAll(Cluster& cluster, Exchange& exchange, const TestGraph& graph, Mode m
                  where + " sssp");
     }
   }
-  Unwrap(cluster.all().Barrier());
+  Unwrap(work->ServeWhile([&] { return cluster.all().Barrier(); }));
 }
 
 class ApplicationsOn : public ::testing::TestWithParam<Shape> {};
@@ -134,11 +134,13 @@ TEST_P(ApplicationsOn, AgreeWithSerialCodesInAllModesAndCaches) {
         for (const Mode mode : {Mode::kPush, Mode::kPull, Mode::kAuto}) {
           constexpr double kPercents[] = {100, 100, 100, 100, 30, 0};
           const std::size_t c = turn++ % 6;
-          CacheOptions cache{static_cast<CacheLevel>(std::min<std::size_t>(c, 3)), {}};
-          cache.edges.percent = kPercents[c];
+          CacheOptions cache{.level = static_cast<CacheLevel>(std::min<std::size_t>(c, 3)),
+                             .edges = {.percent = kPercents[c]},
+                             .side = turn / 6 % 2 == 0 ? MemorySide::kStrict : MemorySide::kServe};
           RunAll(*cluster, exchange, graph, mode, cache,
-                 fmt::format("{} mode {} cache {} ({},{}) threads {}", graph.name,
-                             static_cast<int>(mode), c, nodes, compute, threads));
+                 fmt::format("{} mode {} cache {} side {} ({},{}) threads {}", graph.name,
+                             static_cast<int>(mode), c, static_cast<int>(cache.side), nodes,
+                             compute, threads));
         }
       }
       Unwrap(cluster->Stop());

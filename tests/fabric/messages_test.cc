@@ -43,22 +43,26 @@ struct Receiver {
   std::vector<std::uint32_t> next = std::vector<std::uint32_t>(kMaxNodes);
 };
 
-TEST_P(FabricMessages, FromAllToAllInOrderAndWhole) {
-  OnEveryNode([](Job& job, Fabric& fabric) {
-    constexpr std::uint32_t kMessages = 300;
-    Receiver receiver(fabric);
-    receiver.next.resize(job.nodes());
-    ASSERT_TRUE(job.Exchange(""));
-    Endpoint& endpoint = fabric.endpoint(0);
-    std::vector<Completion> none;
-    for (std::uint32_t number = 0; number < kMessages; ++number) {
-      const auto body = NumberedBody(number, job.self());
-      for (NodeId to = 0; to < job.nodes(); ++to) endpoint.Send({to, 0}, kNumbered, body);
-      endpoint.Poll(none);
-    }
-    EXPECT_TRUE(endpoint.WaitUntil([&] { return receiver.Has(kMessages); }, 30s));
-    MeetServing(job, endpoint);
-  });
+void SendAllToAll(Job& job, Fabric& fabric) {
+  constexpr std::uint32_t kMessages = 300;
+  Receiver receiver(fabric);
+  receiver.next.resize(job.nodes());
+  ASSERT_TRUE(job.Exchange(""));
+  Endpoint& endpoint = fabric.endpoint(0);
+  std::vector<Completion> none;
+  for (std::uint32_t number = 0; number < kMessages; ++number) {
+    const auto body = NumberedBody(number, job.self());
+    for (NodeId to = 0; to < job.nodes(); ++to) endpoint.Send({to, 0}, kNumbered, body);
+    endpoint.Poll(none);
+  }
+  EXPECT_TRUE(endpoint.WaitUntil([&] { return receiver.Has(kMessages); }, 30s));
+  MeetServing(job, endpoint);
+}
+
+TEST_P(FabricMessages, FromAllToAllInOrderAndWhole) { OnEveryNode(SendAllToAll); }
+
+TEST_P(FabricMessages, StayInOrderWhereANetworkIsImitated) {
+  OnEveryNode(SendAllToAll, {.transport = {}, .network = "edr", .endpoints = 1});
 }
 
 TEST_P(FabricMessages, ASleepingReceiverLosesNothing) {

@@ -12,7 +12,8 @@ namespace {
 TEST(CompactOffsets, FindEveryListWhereItIs) {
   std::mt19937_64 random(7);
   for (const VertexId count : {0U, 1U, 63U, 64U, 65U, 1000U}) {
-    CompactOffsets offsets;
+    const ListCode code(1 << 20);
+    CompactOffsets offsets(code);
     std::vector<EdgeOffset> lengths;
     for (VertexId v = 0; v < count; ++v) {
       const unsigned kind = static_cast<unsigned>(random() % 8);
@@ -23,23 +24,27 @@ TEST(CompactOffsets, FindEveryListWhereItIs) {
     }
     offsets.Finish();
     EdgeOffset begin = 0;
+    std::uint64_t first_byte = 0;
     for (VertexId v = 0; v < count; ++v) {
       EXPECT_EQ(offsets.length(v), lengths[v]);
       EXPECT_EQ(offsets.Find(v).begin, begin);
       EXPECT_EQ(offsets.Find(v).length, lengths[v]);
+      EXPECT_EQ(offsets.Find(v).first_byte, first_byte);
       begin += lengths[v];
+      first_byte += code.Bytes(lengths[v]);
     }
     EXPECT_EQ(offsets.group_begin(offsets.groups()), begin);
   }
 }
 
 TEST(CompactOffsets, TakeLessThanTwoAndAHalfBytesAVertex) {
-  CompactOffsets offsets;
+  CompactOffsets offsets(ListCode(1 << 20));
   const VertexId count = 1 << 16;
   offsets.Reserve(count);
   for (VertexId v = 0; v < count; ++v) offsets.Append(v % 10 == 0 ? 1000 : 20);
   offsets.Finish();
   EXPECT_LT(static_cast<double>(offsets.bytes()), 2.5 * count);
+  EXPECT_LE(offsets.bytes(), CompactOffsets::Bytes(count, (count + 9) / 10));
 }
 
 TEST(EdgeBudget, IsASizeOrAPercentage) {

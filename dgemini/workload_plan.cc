@@ -1,0 +1,205 @@
+#include "dgemini/workload_plan.h"
+
+#include <algorithm>
+
+#include "slimgraph/base/units.h"
+#include "slimgraph/graph/shared_graph.h"
+#include "slimgraph/remote/list_reader.h"
+#include "slimgraph/remote/served_lists.h"
+#include "slimgraph/stats/usage.h"
+
+namespace slimgraph {
+namespace {
+
+Result<std::vector<SlotSize>> MeasureSlots(const SlimFile& file, const ChunkPartition& partition,
+                                           Direction direction) {
+  constexpr std::uint64_t kPiece = kSlimBlockBytes / sizeof(EdgeOffset);
+  const ListCode code(file.vertices());
+  std::vector<SlotSize> slots(std::size_t{partition.nodes()} * partition.sockets());
+  const auto end_of = [&](std::size_t slot) {
+    const VertexPart part = partition.part(static_cast<NodeId>(slot / partition.sockets()),
+                                           static_cast<std::uint32_t>(slot % partition.sockets()));
+    return std::uint64_t{part.first} + part.count;
+  };
+  std::vector<EdgeOffset> offsets;
+  EdgeOffset begin = 0;
+  std::size_t slot = 0;
+  std::uint64_t slot_end = end_of(0);
+  // Offset v + 1 is where the list of v ends.
+  for (std::uint64_t first = 0; first <= file.vertices(); first += kPiece) {
+    offsets.resize(std::min(kPiece, file.vertices() + std::uint64_t{1} - first));
+    SLIM_TRY(file.ReadElements(file.offsets(direction), first, std::span(offsets), 1));
+    for (std::size_t i = first == 0 ? 1 : 0; i < offsets.size(); ++i) {
+      while (first + i > slot_end) slot_end = end_of(++slot);
+      const EdgeOffset length = offsets[i] - begin;
+      begin = offsets[i];
+      slots[slot].arcs += length;
+      slots[slot].coded_bytes += code.Bytes(length);
+      slots[slot].longest = std::max(slots[slot].longest, length);
+      slots[slot].long_lists += length >= CompactOffsets::kLong ? 1 : 0;
+    }
+  }
+  return slots;
+}
+
+std::uint64_t ArcBytes(const SlimFile& file, const WorkloadNeeds& needs) {
+  return sizeof(VertexId) + (needs.weights ? WeightBytes(file.weight_type()) : 0);
+}
+
+// What one node will hold.
+class NodePlanner {
+ public:
+  NodePlanner(Cluster& cluster, const SlimFile& file, const ChunkPartition& partition,
+              const WorkloadNeeds& needs, const WorkloadSizes& sizes, NodeId node)
+      : cluster_(cluster),
+        file_(file),
+        partition_(partition),
+        needs_(needs),
+        sizes_(sizes),
+        node_(node),
+        arc_bytes_(ArcBytes(file, needs)) {}
+
+  std::uint64_t OwnBytes() const {
+    std::uint64_t bytes = kProcessBytes + BitmapBytes();
+    if (!cluster_.topology().is_compute(node_)) {
+      return bytes + LoadingThreads(cluster_) * kLoadBytes + ServedBytes(node_);
+    }
+    std::uint64_t share = partition_.part(node_).count;
+    ForEachSlot(node_, [&](VertexId count, const SlotSize& size) {
+      bytes += (count + std::uint64_t{1}) * sizeof(EdgeOffset) + size.arcs * arc_bytes_;
+    });
+    std::uint64_t remote_bytes = 0;
+    EdgeOffset longest = 0;
+    for (const NodeId node : cluster_.topology().DelegationSet(node_)) {
+      share += partition_.part(node).count;
+      ForEachSlot(node, [&](VertexId count, const SlotSize& size) {
+        bytes += AtHandBytes(count, size);
+        remote_bytes += size.arcs * arc_bytes_;
+        longest = std::max(longest, size.longest);
+      });
+    }
+    if (needs_.cache.level == CacheLevel::kEdge) {
+      bytes += std::min(remote_bytes, needs_.cache.edges.Of(remote_bytes));
+    }
+    if (longest > 0) {
+      const std::uint64_t batch = std::max(longest, kMaxBatchArcs);
+      bytes += cluster_.threads() * (ListReader::kBatches * batch * arc_bytes_ + longest);
+    }
+    return bytes +
+           static_cast<std::uint64_t>(needs_.vertex_bytes * file_.vertices() +
+                                      needs_.share_bytes * static_cast<double>(share)) +
+           MessageBytes();
+  }
+
+  // Over shared memory, what is read of another node's is held by the reader, too.
+  std::uint64_t MappedBytes() const {
+    if (!cluster_.topology().is_compute(node_) || cluster_.options().transport != "shm" ||
+        needs_.cache.side == MemorySide::kServe) {
+      return 0;
+    }
+    std::uint64_t bytes = 0;
+    for (const NodeId node : cluster_.topology().DelegationSet(node_)) bytes += ServedBytes(node);
+    return bytes;
+  }
+
+ private:
+  static constexpr std::uint64_t kProcessBytes = 2 << 20;  // what code and libraries take yet
+  static constexpr std::uint64_t kLoadBytes = 3 << 20;     // a piece of the file on its way
+
+  // visit(vertices, size) for what is loaded of a node.
+  template <typename Visit>
+  void ForEachSlot(NodeId node, Visit visit) const {
+    for (const auto& slots : sizes_.slots) {
+      for (std::uint32_t s = 0; s < partition_.sockets() && !slots.empty(); ++s) {
+        visit(partition_.part(node, s).count, slots[std::size_t{node} * partition_.sockets() + s]);
+      }
+    }
+  }
+
+  std::uint64_t ServedBytes(NodeId node) const {
+    std::uint64_t bytes = 0;
+    ForEachSlot(node, [&](VertexId count, const SlotSize& size) {
+      bytes += PlaceGroups(count) * sizeof(PlaceGroup) + size.coded_bytes +
+               size.arcs * (arc_bytes_ - sizeof(VertexId));
+    });
+    return bytes;
+  }
+
+  std::uint64_t AtHandBytes(VertexId count, const SlotSize& size) const {
+    if (needs_.cache.level == CacheLevel::kNone) return 0;
+    if (needs_.cache.level == CacheLevel::kBitmap) return count / 8;
+    const std::uint64_t states = needs_.cache.level == CacheLevel::kEdge ? count / 64 : 0;
+    return CompactOffsets::Bytes(count, size.long_lists) + states;
+  }
+
+  // Who meets which vertices.
+  std::uint64_t BitmapBytes() const {
+    const std::uint64_t compute = cluster_.topology().compute();
+    if (compute < 2) return 0;
+    const std::uint64_t each = file_.vertices() / 8;
+    std::uint64_t directions = 0;
+    for (const auto& slots : sizes_.slots) directions += slots.empty() ? 0 : 1;
+    // Their own marks, those of another that are looked at, and of each other what it meets here.
+    return cluster_.topology().is_compute(node_) ? directions * 4 * each : directions * each;
+  }
+
+  std::uint64_t MessageBytes() const {
+    const std::uint64_t peers = cluster_.topology().nodes() - 1;
+    return peers * (kMaxMessageBytes + 2 * kRingBytes);
+  }
+  static constexpr std::uint64_t kRingBytes = 128 << 10;  // of messages, by peer and direction
+
+  Cluster& cluster_;
+  const SlimFile& file_;
+  const ChunkPartition& partition_;
+  const WorkloadNeeds& needs_;
+  const WorkloadSizes& sizes_;
+  NodeId node_;
+  std::uint64_t arc_bytes_;
+};
+
+}  // namespace
+
+Result<WorkloadSizes> MeasureWorkload(const SlimFile& file, const ChunkPartition& partition,
+                                      const std::vector<Direction>& directions) {
+  WorkloadSizes sizes;
+  for (const Direction direction : directions) {
+    SLIM_ASSIGN(sizes.slots[static_cast<int>(direction)], MeasureSlots(file, partition, direction));
+  }
+  return sizes;
+}
+
+MemoryPlan PlanWorkload(Cluster& cluster, const SlimFile& file, const ChunkPartition& partition,
+                        const WorkloadNeeds& needs, const WorkloadSizes& sizes) {
+  const Topology& topology = cluster.topology();
+  MemoryPlan plan;
+  plan.what = "the job";
+  plan.held_bytes = HeldMemoryBytes();
+  for (NodeId node = 0; node < topology.nodes(); ++node) {
+    const NodePlanner planner{cluster, file, partition, needs, sizes, node};
+    plan.mapped_bytes.push_back(planner.MappedBytes());
+    plan.node_bytes.push_back(plan.held_bytes + planner.OwnBytes() + plan.mapped_bytes.back());
+  }
+  return plan;
+}
+
+Status CheckEdgeBudget(const Topology& topology, const SlimFile& file, const WorkloadNeeds& needs,
+                       const WorkloadSizes& sizes) {
+  const EdgeBudget& budget = needs.cache.edges;
+  if (needs.cache.level != CacheLevel::kEdge || budget.in_percent || budget.bytes == 0) return {};
+  const std::uint64_t arc_bytes = ArcBytes(file, needs);
+  for (const auto& slots : sizes.slots) {
+    for (std::size_t slot = 0; slot < slots.size(); ++slot) {
+      const auto node = static_cast<NodeId>(slot * topology.nodes() / slots.size());
+      const std::uint64_t bytes = slots[slot].longest * arc_bytes;
+      if (topology.is_compute(node) || bytes <= budget.bytes) continue;
+      return InputError(
+          "--edge-cache {} has no room for the longest list of node {}, which takes {}: give more, "
+          "a share such as 5%, or 0 for no such cache",
+          FormatBytes(budget.bytes), node, FormatBytes(bytes));
+    }
+  }
+  return {};
+}
+
+}  // namespace slimgraph

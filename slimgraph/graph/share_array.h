@@ -1,0 +1,22 @@
+// An array of this node that all others can read, in the memory of one NUMA socket.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "slimgraph/fabric/fabric.h"
+#include "slimgraph/graph/numa.h"
+
+namespace slimgraph {
+
+// Collective, as Fabric::Share is; `id` becomes the region's.
+template <typename T>
+Result<std::span<T>> ShareArray(Fabric& fabric, std::uint64_t count, std::uint32_t socket,
+                                RegionId& id) {
+  SLIM_ASSIGN(const SharedRegion region, fabric.Share(count * sizeof(T)));
+  SLIM_TRY(BindMemory(region.memory, socket));
+  id = region.id;
+  return std::span(reinterpret_cast<T*>(region.memory.data()), count);
+}
+
+}  // namespace slimgraph

@@ -1,0 +1,141 @@
+#include "slimgraph/remote/one_sided_source.h"
+
+#include <algorithm>
+
+namespace slimgraph {
+namespace {
+
+// Gaps that cost less than a further operation.
+constexpr std::uint64_t kGapBytes = 64;
+constexpr std::uint64_t kGapGroups = 1;
+
+using Range = ListBatch::Range;
+
+// Ranges come in ascending order.
+void Add(std::vector<Range>& ranges, std::uint64_t begin, std::uint64_t end, std::uint64_t gap) {
+  if (!ranges.empty() && begin <= ranges.back().end + gap) {
+    ranges.back().end = std::max(ranges.back().end, end);
+  } else {
+    ranges.push_back({begin, end, 0});
+  }
+}
+
+// Gives each range its place, one after the other from `at` on; where the last one ends.
+std::size_t LayOut(std::vector<Range>& ranges, std::size_t at) {
+  for (Range& range : ranges) {
+    range.into = at;
+    at += range.end - range.begin;
+  }
+  return at;
+}
+
+// Where what lies at `begin` will be; `at` walks along the ranges.
+std::size_t Find(const std::vector<Range>& ranges, std::size_t& at, std::uint64_t begin) {
+  while (ranges[at].end <= begin) ++at;
+  return ranges[at].into + (begin - ranges[at].begin);
+}
+
+}  // namespace
+
+void OneSidedSource::Ask(ListBatch& batch) {
+  const bool placed = batch.lists->index() != nullptr || batch.begin > 0;
+  placed ? AskForLists(batch) : AskForPlaces(batch);
+}
+
+Status OneSidedSource::Ended(ListBatch& batch, Outcome outcome) {
+  if (outcome != Outcome::kOk) {
+    return EnvironmentError("cannot read lists of node {}: {}", batch.lists->place().node,
+                            OutcomeName(outcome));
+  }
+  if (batch.placing) {
+    TakePlaces(batch);
+  } else {
+    batch.arrived = true;
+  }
+  return {};
+}
+
+void OneSidedSource::AskForPlaces(ListBatch& batch) {
+  batch.ranges.clear();
+  for (const ListItem& item : batch.items) {
+    if (!item.fetch) continue;
+    const std::uint64_t group = item.v / PlaceGroup::kLists;
+    Add(batch.ranges, group, group + 1, kGapGroups);
+  }
+  const std::size_t groups = LayOut(batch.ranges, 0);
+  if (groups == 0) return AskForLists(batch);
+  batch.places.resize(groups);
+  batch.placing = true;
+  const DelegatedLists::Place& place = batch.lists->place();
+  for (const Range& range : batch.ranges) {
+    const auto into = std::span(batch.places).subspan(range.into, range.end - range.begin);
+    endpoint_.Read(place.node, place.regions.places, range.begin * sizeof(PlaceGroup),
+                   std::as_writable_bytes(into), batch.number,
+                   &range == &batch.ranges.back() ? Signal::kYes : Signal::kNo);
+  }
+  endpoint_.Ring();
+}
+
+void OneSidedSource::TakePlaces(ListBatch& batch) {
+  batch.placing = false;
+  const ListCode& code = batch.lists->place().code;
+  std::size_t at = 0;
+  for (ListItem& item : batch.items) {
+    if (!item.fetch) continue;
+    const PlaceGroup& group = batch.places[Find(batch.ranges, at, item.v / PlaceGroup::kLists)];
+    item.first_byte = group.first_byte;
+    item.first_arc = group.first_arc;
+    for (VertexId i = 0; i < item.v % PlaceGroup::kLists; ++i) {
+      item.first_byte += code.Bytes(group.lengths[i]);
+      item.first_arc += group.lengths[i];
+    }
+    item.length = group.lengths[item.v % PlaceGroup::kLists];
+    item.fetch = item.length > 0;
+  }
+  AskForLists(batch);
+}
+
+void OneSidedSource::AskForLists(ListBatch& batch) {
+  const DelegatedLists::Place& place = batch.lists->place();
+  batch.ranges.clear();
+  std::vector<Range> weights;
+  EdgeOffset arcs = 0;
+  for (batch.end = batch.begin; batch.end < batch.items.size(); ++batch.end) {
+    const ListItem& item = batch.items[batch.end];
+    if (!item.fetch) continue;
+    if (arcs > 0 && arcs + item.length > kMaxBatchArcs) break;
+    arcs += item.length;
+    Add(batch.ranges, item.first_byte, item.first_byte + place.code.Bytes(item.length), kGapBytes);
+    if (place.weight_bytes == 0) continue;
+    Add(weights, item.first_arc * place.weight_bytes,
+        (item.first_arc + item.length) * place.weight_bytes, kGapBytes);
+  }
+  if (batch.ranges.empty()) {
+    batch.arrived = true;
+    return;
+  }
+  const std::size_t coded = LayOut(batch.ranges, 0) + ListCode::kSlackBytes;
+  batch.bytes.resize(std::max(batch.bytes.size(), LayOut(weights, coded)));
+  std::size_t at = 0;
+  std::size_t weights_at = 0;
+  for (ListItem& item : batch.travelling()) {
+    if (!item.fetch) continue;
+    item.coded_at = Find(batch.ranges, at, item.first_byte);
+    if (place.weight_bytes == 0) continue;
+    item.weights_at = Find(weights, weights_at, item.first_arc * place.weight_bytes);
+  }
+  ReadRanges(batch, batch.ranges, place.regions.lists, weights.empty());
+  ReadRanges(batch, weights, place.regions.weights, true);
+  endpoint_.Ring();
+}
+
+void OneSidedSource::ReadRanges(ListBatch& batch, const std::vector<Range>& ranges, RegionId region,
+                                bool last) {
+  for (const Range& range : ranges) {
+    endpoint_.Read(batch.lists->place().node, region, range.begin,
+                   MutableBytes(batch.bytes).subspan(range.into, range.end - range.begin),
+                   batch.number, last && &range == &ranges.back() ? Signal::kYes : Signal::kNo);
+  }
+}
+
+}  // namespace slimgraph

@@ -1,0 +1,108 @@
+#include "slimgraph/remote/list_code.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "slimgraph/remote/internal/decode_list.h"
+
+namespace slimgraph {
+namespace {
+
+constexpr VertexId kMany = std::numeric_limits<VertexId>::max();
+
+// Through the code and back, by vectors and without; nothing but the list is written.
+void ExpectComesBack(const ListCode& code, const std::vector<VertexId>& list) {
+  ASSERT_TRUE(code.CanEncode(list));
+  const std::size_t bytes = code.Bytes(list.size());
+  std::vector<std::byte> coded(bytes + ListCode::kSlackBytes, std::byte{0});
+  code.Encode(list, coded.data());
+  // What follows belongs to the next list, and must not matter.
+  std::fill(coded.begin() + static_cast<std::ptrdiff_t>(bytes), coded.end(), std::byte{0xFF});
+  constexpr VertexId kMark = 0xABCDEF;
+  std::vector<VertexId> found(list.size() + 1, kMark);
+  code.Decode(coded.data(), std::span(found).first(list.size()));
+  EXPECT_EQ(found.back(), kMark);
+  found.pop_back();
+  EXPECT_EQ(found, list);
+}
+
+std::vector<VertexId> Draw(VertexId vertices, std::size_t length, std::mt19937_64& random) {
+  std::vector<VertexId> list(length);
+  for (VertexId& v : list) v = static_cast<VertexId>(random() % vertices);
+  std::sort(list.begin(), list.end());
+  return list;
+}
+
+TEST(ListCode, GivesBackWhatItWasGiven) {
+  const char* const said = std::getenv("SLIMGRAPH_TEST_SEED");
+  const std::uint64_t seed =
+      said != nullptr ? std::strtoull(said, nullptr, 10) : std::random_device{}();
+  SCOPED_TRACE("SLIMGRAPH_TEST_SEED=" + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  for (const VertexId vertices :
+       {1U, 2U, 7U, 64U, 1000U, 1U << 20, (1U << 20) + 1, 1U << 31, kMany}) {
+    const ListCode code(vertices);
+    for (std::size_t length = 0; length < 70; ++length) {
+      ExpectComesBack(code, Draw(vertices, length, random));
+    }
+    for (int round = 0; round < 40; ++round) {
+      ExpectComesBack(code, Draw(vertices, random() % 5000, random));
+    }
+  }
+}
+
+TEST(ListCode, TakesExtremes) {
+  for (const VertexId vertices : {1U, 2U, 8U, 63U, 100'003U, kMany}) {
+    const ListCode code(vertices);
+    ExpectComesBack(code, {});
+    ExpectComesBack(code, {0});
+    ExpectComesBack(code, {vertices - 1});
+    ExpectComesBack(code, {0, vertices - 1});
+    ExpectComesBack(code, std::vector<VertexId>(300, vertices - 1));
+    ExpectComesBack(code, std::vector<VertexId>(300, 0));
+    if (vertices == kMany) continue;
+    std::vector<VertexId> all(vertices);
+    for (VertexId v = 0; v < vertices; ++v) all[v] = v;
+    ExpectComesBack(code, all);
+    all.insert(all.end(), 5, vertices - 1);
+    ExpectComesBack(code, all);
+  }
+}
+
+TEST(ListCode, DecodesAlikeWithAndWithoutVectors) {
+  std::mt19937_64 random(11);
+  const ListCode code(1 << 20);
+  const auto list = Draw(1 << 20, 1000, random);
+  // 1000 << 10 is not above 1 << 20, so ten low bits.
+  std::vector<std::byte> coded(code.Bytes(list.size()) + ListCode::kSlackBytes);
+  code.Encode(list, coded.data());
+  const auto* const low = reinterpret_cast<const unsigned char*>(coded.data());
+  std::vector<VertexId> found(list.size());
+  internal::DecodeRest({low, 10, low + 1250}, found, 0, 0);
+  EXPECT_EQ(found, list);
+}
+
+TEST(ListCode, RefusesWhatDoesNotAscendOrIsNoVertex) {
+  const ListCode code(10);
+  EXPECT_TRUE(code.CanEncode(std::vector<VertexId>{1, 1, 9}));
+  EXPECT_FALSE(code.CanEncode(std::vector<VertexId>{2, 1}));
+  EXPECT_FALSE(code.CanEncode(std::vector<VertexId>{1, 10}));
+}
+
+TEST(ListCode, TakesTwoBitsAndTheLogarithmOfTheGapForEachVertex) {
+  const ListCode code(1 << 20);
+  for (const EdgeOffset length : {1U, 10U, 100U, 1000U, 100'000U}) {
+    const double bits = static_cast<double>(length) * (3.1 + std::log2((1 << 20) / length)) + 16;
+    EXPECT_LE(static_cast<double>(code.Bytes(length) * 8), bits) << length;
+  }
+  EXPECT_EQ(code.Bytes(0), 0U);
+}
+
+}  // namespace
+}  // namespace slimgraph

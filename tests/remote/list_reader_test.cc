@@ -1,0 +1,211 @@
+// Lists as delegates get them, held against the file: both tracks, all caches, any budget.
+#include "slimgraph/remote/list_reader.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <random>
+#include <thread>
+
+#include "slimgraph/graph/csr.h"
+#include "slimgraph/remote/list_server.h"
+#include "tests/support/command.h"
+#include "tests/support/node_processes.h"
+
+namespace slimgraph {
+namespace {
+
+template <typename T>
+T Unwrap(Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().message);
+  return *std::move(result);
+}
+void Unwrap(const Status& status) {
+  if (!status) throw std::runtime_error(status.error().message);
+}
+
+std::uint64_t TestSeed() {
+  static const std::uint64_t seed = [] {
+    const char* const said = std::getenv("SLIMGRAPH_TEST_SEED");
+    return said != nullptr ? std::strtoull(said, nullptr, 10) : std::random_device{}();
+  }();
+  return seed;
+}
+
+struct Setting {
+  const char* transport;
+  std::uint32_t threads;
+  CacheOptions cache;
+  bool weights;
+};
+
+// Node 0 delegates for all others, each of which serves its part of `file`.
+class Delegate {
+ public:
+  Delegate(Cluster& cluster, const SlimFile& file, const Setting& setting)
+      : cluster_(cluster), file_(file), setting_(setting), lists_(Unwrap(ReadCsr(file))) {}
+
+  void Run() {
+    const bool serve = setting_.cache.side == MemorySide::kServe;
+    Fabric& fabric = cluster_.fabric();
+    ListAnswers answers(fabric);
+    ListServer server(fabric);
+    const VertexPart mine = cluster_.computes() ? VertexPart{} : PartOf(cluster_.self());
+    const ServedLists served = Unwrap(
+        LoadServedLists(cluster_, file_, mine, Direction::kOut, setting_.weights, 0, [](auto) {}));
+    server.Add(served, mine.count, ListCode(file_.vertices()));
+    Unwrap(cluster_.all().Barrier());
+    if (!cluster_.computes()) {
+      Unwrap(server.ServeWhile([&] { return cluster_.all().Barrier(); }));
+      return;
+    }
+    MakeParts(served.regions);
+    for (int round = 0; round < 3; ++round) {
+      std::vector<std::thread> threads;
+      std::vector<std::string> failures(setting_.threads);
+      for (std::uint32_t t = 0; t < setting_.threads; ++t) {
+        threads.emplace_back([&, t] {
+          try {
+            ReadSome(t, round, serve ? &answers : nullptr);
+          } catch (const std::exception& failure) {
+            failures[t] = failure.what();
+          }
+        });
+      }
+      for (std::thread& thread : threads) thread.join();
+      for (const std::string& failure : failures) EXPECT_EQ(failure, "");
+    }
+    Unwrap(cluster_.all().Barrier());
+  }
+
+ private:
+  VertexPart PartOf(NodeId node) const {
+    const NodeId homes = cluster_.topology().nodes() - 1;
+    const auto cut = [&](NodeId i) {
+      return static_cast<VertexId>(std::uint64_t{file_.vertices()} * i / homes);
+    };
+    return {cut(node - 1), 1, cut(node) - cut(node - 1)};
+  }
+
+  void MakeParts(const ServedRegions& regions) {
+    const std::size_t weight_bytes = setting_.weights ? WeightBytes(file_.weight_type()) : 0;
+    const std::uint64_t all_bytes = file_.arcs() * (sizeof(VertexId) + weight_bytes);
+    const std::uint64_t budget = setting_.cache.edges.Of(all_bytes);
+    room_ = std::make_unique<CacheRoom>(budget);
+    for (NodeId node = 1; node < cluster_.topology().nodes(); ++node) {
+      const VertexPart part = PartOf(node);
+      const EdgeOffset arcs =
+          lists_.offsets[std::size_t{part.first} + part.count] - lists_.offsets[part.first];
+      parts_.push_back(Unwrap(DelegatedLists::Make(
+          cluster_.fabric().endpoint(0),
+          {node, part.first, part.count, arcs, regions, weight_bytes, ListCode(file_.vertices())},
+          setting_.cache.level, *room_, budget >= all_bytes)));
+    }
+  }
+
+  // Some lists of all parts, by one thread: each is seen once, and is what the file has.
+  void ReadSome(std::uint32_t thread, int round, ListAnswers* answers) {
+    std::mt19937_64 random(TestSeed() + thread * 100 + static_cast<unsigned>(round));
+    ListReader reader(cluster_.fabric().endpoint(thread), cluster_.fabric(), answers);
+    std::vector<int> due(file_.vertices());
+    const auto look = [&](const DelegatedLists& lists, VertexId i, const Neighbours& found) {
+      const VertexId v = lists.place().first + i;
+      EXPECT_EQ(--due[v], 0) << v;
+      const auto wanted = lists_.list(v);
+      EXPECT_TRUE(std::equal(wanted.begin(), wanted.end(), found.ids.begin(), found.ids.end()))
+          << "the list of " << v;
+      if (!setting_.weights || found.ids.empty()) return;
+      for (std::size_t k = 0; k < wanted.size(); ++k) {
+        EXPECT_EQ(found.weight<std::int32_t>(k), lists_.list_weights(v)[k]) << v;
+      }
+    };
+    for (const auto& part : parts_) {
+      const unsigned one_in = round == 0 ? 1 : 1U << (random() % 8);
+      std::vector<VertexId> wanted;
+      EdgeOffset arcs = 0;
+      const auto start = [&] {
+        while (!reader.has_room()) Unwrap(reader.Finish(true, look));
+        reader.Start(*part, wanted);
+        arcs = 0;
+      };
+      for (VertexId i = 0; i < part->place().count; ++i) {
+        if (random() % one_in != 0) continue;
+        ++due[part->place().first + i];
+        wanted.push_back(i);
+        arcs += part->ExpectedLength(i);
+        if (reader.IsBatch(wanted.size(), arcs)) start();
+      }
+      if (!wanted.empty()) start();
+    }
+    while (reader.busy()) Unwrap(reader.Finish(true, look));
+    EXPECT_EQ(std::count(due.begin(), due.end(), 0), file_.vertices());
+  }
+
+  Cluster& cluster_;
+  const SlimFile& file_;
+  Setting setting_;
+  Csr lists_;
+  std::unique_ptr<CacheRoom> room_;
+  std::vector<std::unique_ptr<DelegatedLists>> parts_;
+};
+
+class ListReaderOver : public ::testing::TestWithParam<const char*> {
+ protected:
+  // A star around vertex 5, whose list is longer than any batch, and a kron beside it.
+  void SetUp() override {
+    std::mt19937_64 random(TestSeed());
+    const VertexId vertices = 300'000;
+    EdgeList edges{.vertices = vertices, .edges = {}, .weights = {}, .directed = true};
+    const auto add = [&](VertexId src, VertexId dst) {
+      edges.edges.push_back({src, dst});
+      edges.weights.push_back(static_cast<double>(1 + random() % 200));
+    };
+    for (VertexId v = 0; v < vertices; ++v) add(5, v);
+    for (int i = 0; i < 200'000; ++i) {
+      const auto src = static_cast<VertexId>(random() % (1 + random() % vertices));
+      add(src, static_cast<VertexId>(random() % vertices));
+    }
+    ASSERT_TRUE(WriteSlimFile(edges, path_));
+  }
+
+  ScratchDirectory scratch_;
+  std::string path_ = scratch_.File("star.slim");
+};
+INSTANTIATE_TEST_SUITE_P(Transports, ListReaderOver, ::testing::Values("shm", "tcp"),
+                         [](const auto& transport) { return std::string(transport.param); });
+
+TEST_P(ListReaderOver, BringsEachListAsItIsInTheFile) {
+  SCOPED_TRACE("SLIMGRAPH_TEST_SEED=" + std::to_string(TestSeed()));
+  const auto cache = [](CacheLevel level, EdgeBudget edges, MemorySide side) {
+    return CacheOptions{.level = level, .edges = edges, .side = side};
+  };
+  std::vector<Setting> settings;
+  std::uint32_t turn = 0;
+  for (const MemorySide side : {MemorySide::kStrict, MemorySide::kServe}) {
+    const std::vector<CacheOptions> caches = {
+        cache(CacheLevel::kNone, {}, side),
+        cache(CacheLevel::kBitmap, {}, side),
+        cache(CacheLevel::kIndex, {}, side),
+        cache(CacheLevel::kEdge, {.bytes = 0, .in_percent = false}, side),
+        cache(CacheLevel::kEdge, {.bytes = 1, .in_percent = false}, side),
+        cache(CacheLevel::kEdge, {.percent = 5}, side),
+        cache(CacheLevel::kEdge, {.percent = 100}, side)};
+    for (const CacheOptions& one : caches) {
+      settings.push_back({GetParam(), 1U << (turn % 3), one, turn % 2 == 0});
+      ++turn;
+    }
+  }
+  for (const Setting& setting : settings) {
+    ExpectNodesRun(3, [&](Job& job) {
+      auto cluster = Unwrap(Cluster::Start(
+          job, {.compute = 1, .threads = setting.threads, .transport = setting.transport}));
+      const SlimFile file = Unwrap(SlimFile::Open(path_));
+      Delegate(*cluster, file, setting).Run();
+      Unwrap(cluster->Stop());
+    });
+  }
+}
+
+}  // namespace
+}  // namespace slimgraph
