@@ -17,6 +17,7 @@ struct RequestItem {
   std::uint8_t version;
   std::uint8_t write : 1;
   std::uint8_t fetch : 1;
+  std::uint8_t locked : 1;
   std::uint8_t has_record : 1;
   std::uint32_t unused;
 };
@@ -107,6 +108,7 @@ void AppendRequest(std::uint16_t what, const Access& access, std::vector<std::by
                               .version = access.version,
                               .write = access.write,
                               .fetch = access.fetch,
+                              .locked = access.locked,
                               .has_record = record,
                               .unused = 0});
   AppendState(access, record, request);
@@ -141,6 +143,7 @@ void RpcServer::Serve(const Message& message) {
     access.version = item.version;
     access.write = item.write;
     access.fetch = item.fetch;
+    access.locked = item.locked;
     image_.resize(access.table->image_bytes());
     access.image = image_.data();
     TakeState(rest, item.has_record, access);

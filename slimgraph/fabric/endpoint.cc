@@ -379,7 +379,8 @@ std::uint32_t Endpoint::acknowledged(EndpointAddress peer) const {
 
 void Endpoint::Receive(const Message& message) {
   if (faults_.any() && faults_.cut(message.from.node)) return;
-  if (message.due_ns > NowNs()) {
+  // Also one that is due: others that are held may be due before it.
+  if (message.due_ns != 0) {
     held_messages_.emplace(message.due_ns,
                            HeldMessage{message, {message.body.begin(), message.body.end()}});
   } else {
