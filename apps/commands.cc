@@ -14,7 +14,7 @@ std::vector<Command> AllCommands() {
           BfsCommand(),        SsspCommand(),      PageRankCommand(), ComponentsCommand(),
           CentralityCommand(), TrianglesCommand(), MotifsCommand(),   CliquesCommand(),
           MatchCommand(),      LocalCommand(),     DoctorCommand(),   BenchFabricCommand(),
-          TxnRunCommand()};
+          TxnRunCommand(),     TxnSweepCommand(),  TxnChooseCommand()};
 }
 
 }  // namespace slimgraph

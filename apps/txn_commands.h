@@ -6,5 +6,7 @@
 namespace slimgraph {
 
 Command TxnRunCommand();
+Command TxnSweepCommand();
+Command TxnChooseCommand();
 
 }  // namespace slimgraph

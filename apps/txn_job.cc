@@ -26,6 +26,18 @@ double PerTransaction(std::uint64_t count, const txn::Figures& figures) {
          static_cast<double>(std::max<std::uint64_t>(1, figures.committed));
 }
 
+Result<txn::EngineOptions> EngineOptionsOf(const TxnOptions& options,
+                                           const txn::Protocol& protocol) {
+  txn::EngineOptions engine;
+  engine.coroutines = options.coroutines;
+  engine.cache_bytes = options.cache_bytes;
+  engine.mix_stages = options.mix_stages;
+  SLIM_ASSIGN(engine.stages,
+              txn::StageCode::Parse(options.stages, protocol.name(), protocol.stages()));
+  SLIM_TRY(txn::SwitchOff(options.without, engine));
+  return engine;
+}
+
 }  // namespace
 
 void DeclareTxnOptions(Options& options, TxnOptions& txn) {
@@ -40,6 +52,8 @@ void DeclareTxnOptions(Options& options, TxnOptions& txn) {
   options.Number("--coroutines", "K", "transactions of each thread at a time (default 8)",
                  txn.coroutines);
   options.Number("--seconds", "D", "how long (default 1)", txn.drive.seconds);
+  options.Number("--qps", "Q", "transactions per second that are offered (default: no limit)",
+                 txn.drive.per_second);
   options.Number("--transactions", "N", "at most so many of each coroutine", txn.drive.transactions);
   options.Number("--rows", "R", "accounts, rows or lists, all together", txn.work.rows);
   options.Number("--hot", "P", "the share of accesses that go to the hot area", txn.work.hot);
@@ -75,10 +89,7 @@ Status CheckTxnOptions(TxnOptions& options) {
     options.stages = "rpc";
   }
   SLIM_TRY(txn::StageCode::Parse(options.stages, protocol->name(), protocol->stages()));
-  if (options.coroutines < 1 || options.coroutines > txn::kMaxCoroutines) {
-    return UsageError("--coroutines {} is out of range: timestamps can name 1..{} of a thread",
-                      options.coroutines, txn::kMaxCoroutines);
-  }
+  SLIM_TRY(txn::CheckCoroutines(options.coroutines));
   txn::EngineOptions engine;
   SLIM_TRY(txn::SwitchOff(options.without, engine));
   if (!(options.drive.seconds > 0)) return UsageError("--seconds must be more than 0");
@@ -89,17 +100,23 @@ Status CheckTxnOptions(TxnOptions& options) {
   return {};
 }
 
+Result<std::vector<std::string>> AllStageCodes(const std::string& protocol) {
+  SLIM_ASSIGN(const auto made, txn::MakeProtocol(protocol));
+  const std::size_t stages = made->stages().size();
+  std::vector<std::string> codes;
+  for (std::size_t bits = 0; bits < std::size_t{1} << stages; ++bits) {
+    std::string& code = codes.emplace_back();
+    for (std::size_t i = 0; i < stages; ++i) code += ((bits >> i) & 1) != 0 ? '1' : '0';
+  }
+  return codes;
+}
+
 Result<std::unique_ptr<TxnJob>> TxnJob::Load(Run& run, const TxnOptions& options) {
   const std::uint64_t start_ns = NowNs();
   std::unique_ptr<TxnJob> job(new TxnJob(run, options));
   SLIM_ASSIGN(job->protocol_, txn::MakeProtocol(options.protocol));
   SLIM_ASSIGN(job->workload_, txn::MakeWorkload(options.workload, options.work));
-  txn::EngineOptions engine;
-  engine.coroutines = options.coroutines;
-  engine.cache_bytes = options.cache_bytes;
-  SLIM_ASSIGN(engine.stages, txn::StageCode::Parse(options.stages, job->protocol_->name(),
-                                                   job->protocol_->stages()));
-  SLIM_TRY(txn::SwitchOff(options.without, engine));
+  SLIM_ASSIGN(const txn::EngineOptions engine, EngineOptionsOf(options, *job->protocol_));
   Cluster& cluster = run.cluster;
   SLIM_ASSIGN(job->engine_, txn::Engine::Make(cluster, *job->protocol_, engine));
   SLIM_TRY(job->workload_->Load(*job->engine_));
@@ -115,6 +132,13 @@ Result<std::unique_ptr<TxnJob>> TxnJob::Load(Run& run, const TxnOptions& options
   run.load_s = SecondsSince(start_ns);
   run.load_traffic = cluster.fabric().traffic();
   return job;
+}
+
+Status TxnJob::Configure(const TxnOptions& options) {
+  options_ = options;
+  SLIM_ASSIGN(const txn::EngineOptions engine, EngineOptionsOf(options, *protocol_));
+  workload_->Configure(options.work);
+  return engine_->Configure(engine);
 }
 
 Result<txn::DriveResult> TxnJob::Drive() {
@@ -165,10 +189,9 @@ void TxnJob::Describe(const txn::DriveResult& result, Report& report,
   set("/per_transaction/operations", PerTransaction(total.operations - messages, figures));
   set("/per_transaction/bytes", PerTransaction(total.bytes(), figures));
   for (const Stage stage : protocol_->stages()) {
-    const auto i = static_cast<std::size_t>(stage);
-    const std::string name = path + "/stage_us/" + txn::StageName(stage);
-    report.Set(name, Rate(figures.stage_ns[i], 1e3 * static_cast<double>(std::max<std::uint64_t>(
-                                                         1, figures.stage_runs[i]))));
+    const bool one_sided = engine_->options().stages.one_sided(stage);
+    report.Set(path + "/stage_us/" + txn::StageName(stage),
+               figures.StageNs(stage, one_sided) * 1e-3);
   }
 }
 

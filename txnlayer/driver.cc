@@ -10,13 +10,21 @@ namespace slimgraph::txn {
 namespace {
 
 // One client's work in its coroutine.
-void Work(Transaction& transaction, Client& client, std::uint64_t most) {
+void Work(Transaction& transaction, Client& client, std::uint64_t most, double interval_ns) {
   Figures& figures = transaction.figures();
   const Engine& engine = transaction.engine();
   std::uint32_t gave_up = 0;
+  const std::uint64_t first_ns = NowNs();
   for (std::uint64_t done = 0; !engine.over() && (most == 0 || done < most); ++done) {
     client.Choose();
-    const std::uint64_t start_ns = NowNs();
+    std::uint64_t start_ns = NowNs();
+    if (interval_ns > 0) {
+      // When it was due is what its latency counts from, also where we are late.
+      const auto due_ns = first_ns + static_cast<std::uint64_t>(static_cast<double>(done) *
+                                                                interval_ns);
+      if (due_ns > start_ns) transaction.task().Sleep(due_ns - start_ns);
+      start_ns = due_ns;
+    }
     for (std::uint32_t tries = 1; !engine.over(); ++tries) {
       transaction.Begin(tries > 1);
       const Attempt attempt = client.Try(transaction);
@@ -56,9 +64,12 @@ Result<DriveResult> Drive(Engine& engine, Workload& workload, const DriveOptions
   const std::uint64_t start_ns = NowNs();
   engine.SetDeadline(start_ns + static_cast<std::uint64_t>(options.seconds * 1e9));
   std::mutex collecting;
+  const double clients = static_cast<double>(engine.cluster().topology().compute()) *
+                         engine.cluster().threads() * engine.options().coroutines;
+  const double interval_ns = options.per_second > 0 ? 1e9 * clients / options.per_second : 0;
   SLIM_TRY(engine.Run([&](Transaction& transaction) {
     const auto client = workload.MakeClient(transaction);
-    Work(transaction, *client, options.transactions);
+    Work(transaction, *client, options.transactions, interval_ns);
     const std::lock_guard lock(collecting);
     workload.Collect(*client);
   }));

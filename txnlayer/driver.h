@@ -8,6 +8,7 @@ namespace slimgraph::txn {
 struct DriveOptions {
   double seconds = 1;
   std::uint64_t transactions = 0;  // of each coroutine; 0: as many as the time allows
+  double per_second = 0;           // that are offered, by all together; 0: as many as possible
 };
 
 struct DriveResult {

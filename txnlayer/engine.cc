@@ -40,6 +40,18 @@ Status SwitchOff(std::string_view words, EngineOptions& options) {
   return {};
 }
 
+Status CheckCoroutines(std::uint32_t coroutines) {
+  if (coroutines >= 1 && coroutines <= kMaxCoroutines) return {};
+  return UsageError("--coroutines {} is out of range: timestamps can name 1..{} of a thread",
+                    coroutines, kMaxCoroutines);
+}
+
+Status Engine::Configure(const EngineOptions& options) {
+  SLIM_TRY(CheckCoroutines(options.coroutines));
+  options_ = options;
+  return {};
+}
+
 Engine::Engine(Cluster& cluster, const Protocol& protocol, const EngineOptions& options)
     : cluster_(cluster), protocol_(protocol), options_(options) {}
 
@@ -47,10 +59,7 @@ Engine::~Engine() = default;
 
 Result<std::unique_ptr<Engine>> Engine::Make(Cluster& cluster, const Protocol& protocol,
                                              const EngineOptions& options) {
-  if (options.coroutines < 1 || options.coroutines > kMaxCoroutines) {
-    return UsageError("--coroutines {} is out of range: timestamps can name 1..{} of a thread",
-                      options.coroutines, kMaxCoroutines);
-  }
+  SLIM_TRY(CheckCoroutines(options.coroutines));
   if (cluster.threads() > kMaxThreads) {
     return UsageError("--threads {} is out of range: timestamps can name 1..{} of a node",
                       cluster.threads(), kMaxThreads);

@@ -20,7 +20,8 @@ namespace slimgraph::txn {
 class RpcServer;
 
 struct EngineOptions {
-  StageCode stages;
+  StageCode stages = {};
+  bool mix_stages = false;      // instead: each transaction draws a code, so that all forms are seen
   std::uint32_t coroutines = 1;  // of each thread
   // Each can be switched off, to see what it is worth.
   bool outstanding = true;  // requests to several tuples are under way together
@@ -31,6 +32,8 @@ struct EngineOptions {
 
 // Words of the options "a,b": outstanding, doorbells, passive, cache. Switches them off.
 Status SwitchOff(std::string_view words, EngineOptions& options);
+
+Status CheckCoroutines(std::uint32_t coroutines);
 
 class Engine {
  public:
@@ -43,6 +46,8 @@ class Engine {
   NodeId self() const { return cluster_.self(); }
   const Protocol& protocol() const { return protocol_; }
   const EngineOptions& options() const { return options_; }
+  // Between runs, the same on all nodes: other stages, coroutines, optimisations.
+  Status Configure(const EngineOptions& options);
 
   // Collective.
   Result<Table*> AddTable(const TableSpec& spec);

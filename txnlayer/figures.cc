@@ -35,6 +35,13 @@ std::uint64_t Figures::all_aborted() const {
   return std::accumulate(aborted.begin(), aborted.end(), std::uint64_t{0});
 }
 
+double Figures::StageNs(Stage stage, bool one_sided) const {
+  const auto i = static_cast<std::size_t>(stage);
+  const std::uint64_t runs = stage_runs[one_sided ? 1 : 0][i];
+  if (runs == 0) return 0;
+  return static_cast<double>(stage_ns[one_sided ? 1 : 0][i]) / static_cast<double>(runs);
+}
+
 void Figures::Add(const Figures& other) {
   static_assert(std::is_trivially_copyable_v<Figures> && sizeof(Figures) % 8 == 0);
   constexpr std::size_t kCount = sizeof(Figures) / 8;

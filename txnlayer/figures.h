@@ -32,12 +32,16 @@ class Latencies {
 struct Figures {
   std::uint64_t committed = 0;
   std::array<std::uint64_t, kNumAbortReasons> aborted{};
-  std::array<std::uint64_t, kNumStages> stage_runs{};
-  std::array<std::uint64_t, kNumStages> stage_ns{};
+  // How often each stage was run and how long that took, two-sided and one-sided.
+  using OfStages = std::array<std::uint64_t, kNumStages>;
+  std::array<OfStages, 2> stage_runs{};
+  std::array<OfStages, 2> stage_ns{};
   std::uint64_t most_tries = 0;  // of a transaction that has committed in the end
   Latencies latencies;
 
   std::uint64_t all_aborted() const;
+  // The mean of a stage's form, in nanoseconds; 0 where it was not run.
+  double StageNs(Stage stage, bool one_sided) const;
   // All members are numbers, added one by one but for the largest of tries.
   void Add(const Figures& other);
 };

@@ -41,8 +41,7 @@ bool Transaction::Run(Stage stage, std::span<Access* const> accesses) {
       well = RunTogether(stage, accesses.subspan(i, 1));
     }
   }
-  ++figures_.stage_runs[static_cast<std::size_t>(stage)];
-  figures_.stage_ns[static_cast<std::size_t>(stage)] += NowNs() - start_ns;
+  NoteTime(stage, start_ns);
   return well;
 }
 
@@ -58,8 +57,13 @@ void Transaction::RunLast(Stage stage, std::span<Access* const> accesses) {
   PostRound(stage, false);
   for (Access* const access : todo_) engine_.protocol().Check(stage, *access);
   task_.worker().endpoint().Ring();
-  ++figures_.stage_runs[static_cast<std::size_t>(stage)];
-  figures_.stage_ns[static_cast<std::size_t>(stage)] += NowNs() - start_ns;
+  NoteTime(stage, start_ns);
+}
+
+void Transaction::NoteTime(Stage stage, std::uint64_t start_ns) {
+  const std::size_t form = one_sided(stage) ? 1 : 0;
+  ++figures_.stage_runs[form][static_cast<std::size_t>(stage)];
+  figures_.stage_ns[form][static_cast<std::size_t>(stage)] += NowNs() - start_ns;
 }
 
 bool Transaction::RunTogether(Stage stage, std::span<Access* const> accesses) {

@@ -40,8 +40,23 @@ void Transaction::Begin(bool again) {
   if (!again || !engine_.protocol().keeps_timestamp() || timestamp_ == 0) {
     timestamp_ = thread_.clock.Next(owner_);
   }
+  stages_ = engine_.options().stages;
+  if (engine_.options().mix_stages) {
+    const std::uint64_t bits = Draw();
+    for (std::size_t i = 0; i < kNumStages; ++i) {
+      stages_.Set(static_cast<Stage>(i), ((bits >> (20 + i)) & 1) != 0);
+    }
+  }
   reason_ = AbortReason::kNone;
   open_ = true;
+}
+
+// A step of Marsaglia's xorshift.
+std::uint64_t Transaction::Draw() {
+  random_ ^= random_ << 13;
+  random_ ^= random_ >> 7;
+  random_ ^= random_ << 17;
+  return random_;
 }
 
 // The first frame of which nothing is under way; if there is none, the oldest one's end is awaited.
@@ -158,10 +173,7 @@ void Transaction::Fail(AbortReason reason) {
 }
 
 void Transaction::BackOff(std::uint32_t tries) {
-  random_ ^= random_ << 13;
-  random_ ^= random_ >> 7;
-  random_ ^= random_ << 17;
-  task_.Sleep(random_ % (kBackOffNs << std::min(tries, kMostDoublings)));
+  task_.Sleep(Draw() % (kBackOffNs << std::min(tries, kMostDoublings)));
 }
 
 void Transaction::Drain() {

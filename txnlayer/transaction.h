@@ -62,7 +62,7 @@ class Transaction {
   Figures& figures() { return figures_; }
 
   // --- for protocols
-  bool one_sided(Stage stage) const { return engine_.options_.stages.one_sided(stage); }
+  bool one_sided(Stage stage) const { return stages_.one_sided(stage); }
   // Takes all steps of a stage at these tuples. False: the transaction must abort.
   bool Run(Stage stage, std::span<Access* const> accesses);
   // The last stage, which cannot fail. Does not wait for its end where that is allowed.
@@ -106,6 +106,8 @@ class Transaction {
   void SendAsked(bool wait);
   Step::Kind Sift(Stage stage);
   void Pause(std::uint32_t round);
+  void NoteTime(Stage stage, std::uint64_t start_ns);
+  std::uint64_t Draw();
 
   Engine& engine_;
   Task& task_;
@@ -113,6 +115,7 @@ class Transaction {
   std::uint64_t owner_;
   std::uint64_t process_;
   Timestamp timestamp_ = 0;
+  StageCode stages_;
   AbortReason reason_ = AbortReason::kNone;
   bool open_ = false;
   std::uint64_t random_;

@@ -23,8 +23,9 @@ TEST_P(Workloads, ConserveMoneyAndUpdates) {
       TxnSetting setting{.protocol = GetParam(),
                          .stages = stages,
                          .workload = workload,
-                         .transport = random() % 2 == 0 ? "shm" : "tcp"};
-      setting.work.rows = 200;
+                         .transport = random() % 2 == 0 ? "shm" : "tcp",
+                         .transactions = 100};
+      setting.work.rows = 2000;
       setting.work.seed = TestSeed();
       RunSetting(setting, [](txn::Engine&, txn::Workload&, const txn::DriveResult& result) {
         EXPECT_GT(result.figures.committed, 0u);

@@ -14,6 +14,10 @@ namespace slimgraph::txn {
 class Locking : public Protocol {
  public:
   std::span<const Stage> stages() const override;
+  // Where both have the same form, the lock brings the record.
+  bool Takes(Stage stage, const StageCode& code) const override {
+    return stage != Stage::kRead || code.one_sided(Stage::kRead) != code.one_sided(Stage::kLock);
+  }
   bool Fetch(Transaction& transaction, std::span<Access* const> fresh) const override;
   bool Prepare(Transaction& transaction) const override;
   void Install(Transaction& transaction) const override;

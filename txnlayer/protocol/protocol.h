@@ -45,6 +45,8 @@ class Protocol {
   // In the order of the digits of a stage code.
   virtual std::span<const Stage> stages() const = 0;
   virtual TupleShape shape() const = 0;
+  // Whether a transaction goes through that stage at all under that code.
+  virtual bool Takes(Stage, const StageCode&) const { return true; }
   // Whether a transaction that is tried again keeps its timestamp.
   virtual bool keeps_timestamp() const { return false; }
 

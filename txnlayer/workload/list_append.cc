@@ -103,6 +103,8 @@ class ListAppend : public Workload {
 
   std::string_view name() const override { return "list-append"; }
 
+  void Configure(const WorkloadOptions&) override {}
+
   Status Load(Engine& engine) override {
     if (!engine.cluster().job().one_host()) {
       return UsageError("list-append orders events by one machine's clock; this job has several");

@@ -136,8 +136,13 @@ class SmallBank : public Workload {
  public:
   explicit SmallBank(const WorkloadOptions& options)
       : accounts_(options.rows == 0 ? kAccounts : std::max<std::uint64_t>(2, options.rows)),
-        hot_(options.hot < 0 ? kHotAccesses : options.hot),
-        seed_(options.seed) {}
+        seed_(options.seed) {
+    Configure(options);
+  }
+
+  void Configure(const WorkloadOptions& options) override {
+    hot_ = options.hot < 0 ? kHotAccesses : options.hot;
+  }
 
   std::string_view name() const override { return "smallbank"; }
 
@@ -186,7 +191,7 @@ class SmallBank : public Workload {
 
  private:
   std::uint64_t accounts_;
-  double hot_;
+  double hot_ = 0;
   std::uint64_t seed_;
   Tables tables_;
   std::int64_t change_ = 0;

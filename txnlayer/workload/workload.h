@@ -52,6 +52,8 @@ class Workload {
   virtual std::string_view name() const = 0;
   // Collective: makes the tables, and fills in this node's part.
   virtual Status Load(Engine& engine) = 0;
+  // Between runs: other shares and computations, for the clients of the next.
+  virtual void Configure(const WorkloadOptions& options) = 0;
   // Clients live until the next run of the workload. Called from all threads.
   virtual std::unique_ptr<Client> MakeClient(Transaction& transaction) = 0;
   // Takes in what a client knows at its end. Called by one thread at a time.

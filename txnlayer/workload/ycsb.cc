@@ -71,8 +71,14 @@ class Ycsb : public Workload {
  public:
   explicit Ycsb(const WorkloadOptions& options)
       : rows_(options.rows == 0 ? kRows : std::max<std::uint64_t>(kOperations, options.rows)),
-        hot_(options.hot < 0 ? kHotAccesses : options.hot),
-        options_(options) {}
+        options_(options) {
+    Configure(options);
+  }
+
+  void Configure(const WorkloadOptions& options) override {
+    hot_ = options.hot < 0 ? kHotAccesses : options.hot;
+    options_.compute_us = options.compute_us;
+  }
 
   std::string_view name() const override { return "ycsb"; }
 
@@ -112,7 +118,7 @@ class Ycsb : public Workload {
 
  private:
   std::uint64_t rows_;
-  double hot_;
+  double hot_ = 0;
   WorkloadOptions options_;
   Table* table_ = nullptr;
   std::uint64_t writes_ = 0;
