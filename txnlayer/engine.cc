@@ -6,6 +6,7 @@
 #include "slimgraph/base/parallel.h"
 #include "slimgraph/cluster/stage_scope.h"
 #include "txnlayer/engine_thread.h"
+#include "txnlayer/store/hash.h"
 #include "txnlayer/transaction.h"
 
 namespace slimgraph::txn {
@@ -99,8 +100,8 @@ Result<Table*> Engine::AddTable(const TableSpec& spec) {
 }
 
 EndpointAddress Engine::ServerOf(const Table& table, Key key) const {
-  const std::uint64_t spread = (key * 0x9E3779B97F4A7C15) >> 40;
-  return {table.Home(key), static_cast<std::uint32_t>(spread % threads_.size())};
+  // Other bits than those that choose the bucket.
+  return {table.Home(key), static_cast<std::uint32_t>((Mix(key) >> 40) % threads_.size())};
 }
 
 bool Engine::over() const { return failed_ || NowNs() >= deadline_ns_; }

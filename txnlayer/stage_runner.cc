@@ -193,7 +193,12 @@ bool Transaction::Locate(bool one_sided, std::span<Access* const> accesses) {
   std::vector<Access*> missing;
   if (accesses.size() > 1) {
     for (const Access* const access : accesses) {
-      if (access->offset == 0 && !Remote(*access)) access->table->PrefetchBucket(access->key);
+      if (access->offset != 0) continue;
+      if (Remote(*access)) {
+        thread_.cache.Prefetch(access->table->id(), access->key);
+      } else {
+        access->table->PrefetchBucket(access->key);
+      }
     }
   }
   for (Access* const access : accesses) {

@@ -63,7 +63,8 @@ class Bench:
 
     def optimisations(self):
         for off in ("outstanding", "doorbells", "passive", "cache"):
-            base = dict(workload="ycsb", protocol="occ", nodes=2, network="edr", coroutines=1)
+            base = dict(workload="ycsb", protocol="occ", nodes=2, network="edr", coroutines=1,
+                        rows=20000)
             value = self.ratio(base, {**base, "without": off})
             self.tell(f"occ ycsb, with {off} against without, under edr", value, 1)
 

@@ -130,6 +130,12 @@ TEST(LocationCache, StaysWithinItsBudgetAndForgetsTheOldest) {
   }
   EXPECT_GT(kept, 50u);
   EXPECT_NE(cache.Find(3, 10'000), 0u);
+  // Keys of one node of two, which would all fit.
+  txn::LocationCache half(1 << 20);
+  for (Key key = 1; key <= 10'000; key += 2) half.Insert(3, key, key * 64);
+  std::size_t found = 0;
+  for (Key key = 1; key <= 10'000; key += 2) found += half.Find(3, key) != 0 ? 1 : 0;
+  EXPECT_GT(found, 4'800u);
   txn::LocationCache none(0);
   none.Insert(1, 1, 64);
   EXPECT_EQ(none.Find(1, 1), 0u);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "txnlayer/store/hash.h"
 #include "txnlayer/store/table.h"
 
 namespace slimgraph::txn {
@@ -25,6 +26,10 @@ class LocationCache {
       if (entry.key == key && entry.table == table) return entry.offset;
     }
     return 0;
+  }
+
+  void Prefetch(TableId table, Key key) const {
+    if (!sets_.empty()) __builtin_prefetch(&SetOf(table, key));
   }
 
   void Insert(TableId table, Key key, std::uint64_t offset) {
@@ -48,8 +53,7 @@ class LocationCache {
   };
 
   const Set& SetOf(TableId table, Key key) const {
-    const std::uint64_t spread = (key * 31 + table) * 0x9E3779B97F4A7C15;
-    return sets_[(spread >> 32) & (sets_.size() - 1)];
+    return sets_[Mix(key + (std::uint64_t{table} << 48)) & (sets_.size() - 1)];
   }
 
   std::vector<Set> sets_;

@@ -3,18 +3,10 @@
 #include <bit>
 
 #include "slimgraph/base/words.h"
+#include "txnlayer/store/hash.h"
 
 namespace slimgraph::txn {
 namespace {
-
-// A bijection that spreads neighbouring keys (the finalizer of MurmurHash3).
-std::uint64_t Mix(std::uint64_t key) {
-  key ^= key >> 33;
-  key *= 0xFF51AFD7ED558CCD;
-  key ^= key >> 33;
-  key *= 0xC4CEB9FE1A85EC53;
-  return key ^ (key >> 33);
-}
 
 constexpr std::uint64_t kMeanTuplesPerBucket = 4;
 
