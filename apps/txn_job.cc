@@ -55,8 +55,8 @@ void DeclareTxnOptions(Options& options, TxnOptions& txn) {
   options.Number("--qps", "Q", "transactions per second that are offered (default: no limit)",
                  txn.drive.per_second);
   options.Number("--transactions", "N", "at most so many of each coroutine", txn.drive.transactions);
-  options.Number("--rows", "R", "accounts, rows or lists, all together", txn.work.rows);
-  options.Number("--hot", "P", "the share of accesses that go to the hot area", txn.work.hot);
+  options.Number("--rows", "R", "accounts, rows, warehouses or lists, all together", txn.work.rows);
+  options.Number("--hot", "P", "the share of accesses to the hot area, in tpcc to other warehouses", txn.work.hot);
   options.Number("--compute-us", "US", "what each ycsb transaction computes",
                  txn.work.compute_us);
   options.Number("--seed", "S", "of all random choices (default 1)", txn.work.seed);

@@ -8,7 +8,8 @@ struct Entry {
   std::unique_ptr<Workload> (*make)(const WorkloadOptions&);
 };
 constexpr Entry kWorkloads[] = {
-    {"smallbank", MakeSmallBank}, {"ycsb", MakeYcsb}, {"list-append", MakeListAppend}};
+    {"smallbank", MakeSmallBank}, {"ycsb", MakeYcsb}, {"tpcc-neworder", MakeTpccNewOrder},
+    {"list-append", MakeListAppend}};
 
 }  // namespace
 

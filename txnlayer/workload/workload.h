@@ -14,8 +14,9 @@
 namespace slimgraph::txn {
 
 struct WorkloadOptions {
-  std::uint64_t rows = 0;         // 0: the workload's own number
-  double hot = -1;                // the share of accesses that go to the hot area; below 0: its own
+  std::uint64_t rows = 0;         // accounts, rows, warehouses or lists; 0: the workload's own number
+  // The share of accesses that go to the hot area (in TPC-C, to other warehouses); below 0: its own.
+  double hot = -1;
   std::uint64_t compute_us = 0;   // that a transaction computes before it commits
   std::uint64_t seed = 1;
 };
@@ -73,6 +74,7 @@ Result<std::unique_ptr<Workload>> MakeWorkload(std::string_view name,
 
 std::unique_ptr<Workload> MakeSmallBank(const WorkloadOptions& options);
 std::unique_ptr<Workload> MakeYcsb(const WorkloadOptions& options);
+std::unique_ptr<Workload> MakeTpccNewOrder(const WorkloadOptions& options);
 std::unique_ptr<Workload> MakeListAppend(const WorkloadOptions& options);
 
 }  // namespace slimgraph::txn
