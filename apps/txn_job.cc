@@ -79,8 +79,12 @@ Status CheckTxnOptions(TxnOptions& options) {
   if (options.protocol.empty()) {
     return UsageError("--protocol is needed: {}", Join(txn::ProtocolNames(), ", "));
   }
-  SLIM_TRY(txn::MakeWorkload(options.workload, options.work));
+  SLIM_ASSIGN(const auto workload, txn::MakeWorkload(options.workload, options.work));
   SLIM_ASSIGN(const auto protocol, txn::MakeProtocol(options.protocol));
+  if (protocol->fetches_once() && !workload->fetches_once()) {
+    return UsageError("{} needs transactions that name all their tuples at once, and {} do not",
+                      options.protocol, options.workload);
+  }
   if (options.stages == "tcp") {
     if (!options.job.transport.empty() && options.job.transport != "tcp") {
       return UsageError("--stages tcp goes over tcp, and --transport is {}", options.job.transport);

@@ -15,6 +15,8 @@ namespace {
 // A thread's tasks have all ended: to endpoint 0 of node 0, and when it has all of these, back.
 constexpr HandlerId kEndedHandler = 0x7A02;
 constexpr HandlerId kStopHandler = 0x7A03;
+// How soon what waits for a lock looks again: nobody tells of one-sided changes.
+constexpr std::chrono::nanoseconds kLookAgain{20'000};
 
 }  // namespace
 
@@ -69,10 +71,20 @@ Result<std::unique_ptr<Engine>> Engine::Make(Cluster& cluster, const Protocol& p
   for (std::uint32_t thread = 0; thread < cluster.threads(); ++thread) {
     engine->threads_.push_back(std::make_unique<Thread>(*engine, thread));
   }
+  for (const auto& thread : engine->threads_) {
+    SLIM_ASSIGN(thread->companion, protocol.MakeCompanion(*engine, thread->worker));
+  }
   Engine* const raw = engine.get();
   Fabric& fabric = cluster.fabric();
   fabric.SetHandler(kRequestHandler, [raw](Endpoint& endpoint, const Message& message) {
-    raw->threads_[endpoint.address().endpoint]->server.Serve(message);
+    Thread& thread = *raw->threads_[endpoint.address().endpoint];
+    CallHeader header;
+    std::memcpy(&header, message.body.data(), sizeof header);
+    if (header.what >= kFirstCompanionRequest) {
+      thread.companion->Serve(message);
+    } else {
+      thread.server.Serve(message);
+    }
   });
   fabric.SetHandler(kReplyHandler, [raw](Endpoint& endpoint, const Message& message) {
     raw->threads_[endpoint.address().endpoint]->worker.OnReply(message);
@@ -126,7 +138,11 @@ Status Engine::Run(const Body& body) {
 Status Engine::RunThread(std::uint32_t index, const Body& body) {
   Thread& thread = *threads_[index];
   Worker& worker = thread.worker;
-  worker.background = [&thread] { return thread.server.TryWaiting(); };
+  worker.background = [&thread] {
+    const bool waits = thread.server.TryWaiting();
+    if (thread.companion) return thread.companion->Work();
+    return waits ? kLookAgain : std::chrono::nanoseconds(0);
+  };
   if (cluster_.computes()) {
     for (std::uint32_t i = 0; i < options_.coroutines; ++i) {
       worker.AddTask([this, index, &body](Task& task) {

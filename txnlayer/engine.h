@@ -19,6 +19,12 @@ namespace slimgraph::txn {
 
 class RpcServer;
 
+// What requests ask for from here on is the protocol's companion's business.
+constexpr std::uint16_t kFirstCompanionRequest = 32;
+
+// A stage's number in the accounts of traffic.
+StageId TrafficStage(Stage stage);
+
 struct EngineOptions {
   StageCode stages = {};
   bool mix_stages = false;      // instead: each transaction draws a code, so that all forms are seen

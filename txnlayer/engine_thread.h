@@ -14,6 +14,7 @@ struct Engine::Thread {
 
   Worker worker;
   RpcServer server;
+  std::unique_ptr<Companion> companion;  // null: the protocol needs none
   LocationCache cache;
   TimestampSource clock;
   Figures figures;

@@ -17,6 +17,8 @@ constexpr std::uint32_t kLooks = 24;
 constexpr std::uint32_t kQuickRounds = 3;
 constexpr std::uint32_t kMostDoublings = 6;
 
+}  // namespace
+
 StageId TrafficStage(Stage stage) {
   static const auto ids = [] {
     std::array<StageId, kNumStages> made;
@@ -27,8 +29,6 @@ StageId TrafficStage(Stage stage) {
   }();
   return ids[static_cast<std::size_t>(stage)];
 }
-
-}  // namespace
 
 bool Transaction::Run(Stage stage, std::span<Access* const> accesses) {
   if (accesses.empty()) return true;

@@ -208,6 +208,8 @@ std::span<Access* const> Transaction::WritesAmong(std::span<Access* const> acces
   return among_;
 }
 
+Companion& Transaction::companion() { return *thread_.companion; }
+
 std::vector<Access*>& Transaction::Scratch() {
   scratch_.clear();
   return scratch_;

@@ -67,6 +67,11 @@ class Transaction {
   bool Run(Stage stage, std::span<Access* const> accesses);
   // The last stage, which cannot fail. Does not wait for its end where that is allowed.
   void RunLast(Stage stage, std::span<Access* const> accesses);
+  // The transaction is to be aborted, for that reason.
+  void Doom(AbortReason reason) { reason_ = reason; }
+  // Counts what nobody waits for; the transaction's memory stays until it is through.
+  Pending& Lingering() { return frame_->pending; }
+  Companion& companion();
   std::span<Access* const> accesses() const { return frame_->accesses; }
   std::span<Access* const> reads();
   std::span<Access* const> writes();

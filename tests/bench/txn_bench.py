@@ -11,7 +11,7 @@ import statistics
 import subprocess
 import sys
 
-PROTOCOLS = ["nowait", "waitdie", "occ", "mvcc", "sundial"]
+PROTOCOLS = ["nowait", "waitdie", "occ", "mvcc", "sundial", "calvin"]
 WORKLOADS = ["smallbank", "ycsb"]
 # What DBx1000 calls protocols that are ours as well, and how ours are called.
 DBX1000_PROTOCOLS = {"NO_WAIT": "nowait", "WAIT_DIE": "waitdie", "MVCC": "mvcc", "SILO": "occ",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <thread>
 
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/clock.h"
@@ -11,8 +12,8 @@ namespace {
 
 // How long a thread sleeps when nothing is known to come.
 constexpr std::chrono::milliseconds kIdle{100};
-// How soon what waits for memory to change looks again: nobody tells of one-sided changes.
-constexpr std::chrono::microseconds kLookAgain{20};
+// How long a thread that looks at its memory only yields.
+constexpr std::uint64_t kYieldNs = 20'000;
 
 }  // namespace
 
@@ -53,21 +54,37 @@ Status Worker::Run(const bool& stop, const std::function<void()>& all_ended) {
   bool told = false;
   while (true) {
     completions_.clear();
-    endpoint_.Poll(completions_);
+    bool moved = endpoint_.Poll(completions_) > 0;
     for (const Completion& completion : completions_) Dispatch(completion);
-    const bool background_wants = background && background();
     WakeSleepers();
-    RunReadyTasks();
+    moved = RunReadyTasks() || moved;
+    // After the tasks, for what they have just asked for; it may make some of them ready.
+    const auto background_wants = background ? background() : std::chrono::nanoseconds(0);
     if (ended_ == tasks_.size() && !told) {
       told = true;
       all_ended();
     }
     if (told && stop) break;
-    if (ready_.empty()) endpoint_.Wait(TimeToWait(background_wants));
+    if (moved || background_wants.count() == 0) quiet_since_ns_ = 0;
+    if (ready_.empty()) WaitForWork(background_wants);
   }
   tasks_.clear();
   ended_ = 0;
   return status_;
+}
+
+// Nobody rings when memory changes, so whoever looks at it again and again lets other threads run in
+// between, and after a while sleeps.
+void Worker::WaitForWork(std::chrono::nanoseconds background_wants) {
+  if (background_wants.count() > 0) {
+    const std::uint64_t now = NowNs();
+    if (quiet_since_ns_ == 0) quiet_since_ns_ = now;
+    if (now - quiet_since_ns_ < kYieldNs) {
+      std::this_thread::yield();
+      return;
+    }
+  }
+  endpoint_.Wait(TimeToWait(background_wants));
 }
 
 // A task that pauses is not run again in the same turn.
@@ -82,8 +99,8 @@ bool Worker::RunReadyTasks() {
   return count > 0;
 }
 
-std::chrono::nanoseconds Worker::TimeToWait(bool background_wants) const {
-  std::chrono::nanoseconds wait = background_wants ? std::chrono::nanoseconds(kLookAgain) : kIdle;
+std::chrono::nanoseconds Worker::TimeToWait(std::chrono::nanoseconds background_wants) const {
+  std::chrono::nanoseconds wait = background_wants.count() > 0 ? background_wants : kIdle;
   if (!sleepers_.empty()) {
     const std::uint64_t now = NowNs();
     const std::uint64_t due = sleepers_.begin()->first;
@@ -106,7 +123,10 @@ void Worker::Dispatch(const Completion& completion) {
     Fail({ErrorKind::kEnvironment, fmt::format("an operation of a transaction ended with: {}",
                                                OutcomeName(completion.outcome))});
   }
-  auto& pending = *reinterpret_cast<Pending*>(completion.tag);
+  Ended(*reinterpret_cast<Pending*>(completion.tag));
+}
+
+void Worker::Ended(Pending& pending) {
   if (--pending.left == 0 && pending.waiter != nullptr) {
     ready_.push_back(std::exchange(pending.waiter, nullptr));
   }
@@ -136,10 +156,7 @@ void Worker::OnReply(const Message& message) {
   Call& call = *std::exchange(calls_[header.call], nullptr);
   free_calls_.push_back(header.call);
   call.reply.assign(message.body.begin(), message.body.end());
-  Pending& pending = *call.pending;
-  if (--pending.left == 0 && pending.waiter != nullptr) {
-    ready_.push_back(std::exchange(pending.waiter, nullptr));
-  }
+  Ended(*call.pending);
 }
 
 void Worker::Fail(Error error) {

@@ -85,12 +85,14 @@ class Worker {
     ++pending.left;
     return reinterpret_cast<std::uint64_t>(&pending);
   }
+  // One of those that `pending` counts has come in.
+  void Ended(Pending& pending);
   // Sends a request that begins with a CallHeader; with `pending` a reply is awaited.
   void Send(Call& call, Pending* pending);
 
   // --- for the server of requests
-  // Does what is due again and again; returns whether it wants to be called soon.
-  std::function<bool()> background;
+  // Called in every turn; returns how soon it wants the next at the latest, 0: when something comes.
+  std::function<std::chrono::nanoseconds()> background;
   void OnReply(const Message& message);
 
   // After a failure nothing more is carried out: tasks are to end soon.
@@ -100,9 +102,10 @@ class Worker {
  private:
   friend class Task;
   bool RunReadyTasks();
+  void WaitForWork(std::chrono::nanoseconds background_wants);
   void Dispatch(const Completion& completion);
   void WakeSleepers();
-  std::chrono::nanoseconds TimeToWait(bool background_wants) const;
+  std::chrono::nanoseconds TimeToWait(std::chrono::nanoseconds background_wants) const;
 
   Fabric& fabric_;
   Endpoint& endpoint_;
@@ -114,6 +117,7 @@ class Worker {
   std::vector<Call*> calls_;                      // by number; null: free
   std::vector<std::uint32_t> free_calls_;
   std::vector<Completion> completions_;
+  std::uint64_t quiet_since_ns_ = 0;  // since when only the background wants something; 0: not so
   Status status_;
 };
 

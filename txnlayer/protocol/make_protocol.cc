@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "txnlayer/protocol/calvin.h"
 #include "txnlayer/protocol/locking.h"
 #include "txnlayer/protocol/mvcc.h"
 #include "txnlayer/protocol/occ.h"
@@ -15,6 +16,7 @@ std::vector<std::unique_ptr<Protocol>> AllProtocols() {
   all.push_back(std::make_unique<Occ>());
   all.push_back(std::make_unique<Mvcc>());
   all.push_back(std::make_unique<Sundial>());
+  all.push_back(std::make_unique<Calvin>());
   return all;
 }
 

@@ -12,10 +12,12 @@
 #include "slimgraph/base/result.h"
 #include "txnlayer/access.h"
 #include "txnlayer/port.h"
+#include "txnlayer/protocol/companion.h"
 #include "txnlayer/stages.h"
 
 namespace slimgraph::txn {
 
+class Engine;
 class Transaction;
 
 // What a look at a tuple comes to.
@@ -49,6 +51,13 @@ class Protocol {
   virtual bool Takes(Stage, const StageCode&) const { return true; }
   // Whether a transaction that is tried again keeps its timestamp.
   virtual bool keeps_timestamp() const { return false; }
+
+  // Whether a transaction has to name all its tuples in one Fetch.
+  virtual bool fetches_once() const { return false; }
+  // Collective: what each thread needs besides; null: nothing.
+  virtual Result<std::unique_ptr<Companion>> MakeCompanion(Engine&, Worker&) const {
+    return std::unique_ptr<Companion>();
+  }
 
   // Of a tuple's metadata, when no transaction runs: which version is the last one, and whether all
   // locks are free.

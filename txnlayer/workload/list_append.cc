@@ -24,7 +24,8 @@ class ListAppendClient : public Client {
         process_(transaction.process()),
         processes_(processes),
         random_(seed),
-        generations_(lists) {}
+        generations_(lists),
+        all_at_once_(transaction.engine().protocol().fetches_once()) {}
 
   // A list that is full gives its place to a new one.
   void Choose() override {
@@ -37,7 +38,7 @@ class ListAppendClient : public Client {
         operation.value = static_cast<std::uint32_t>(++values_ * processes_ + process_);
       }
     }
-    one_by_one_ = Chance(random_, 0.5);
+    one_by_one_ = Chance(random_, 0.5) && !all_at_once_;
   }
 
   Attempt Try(Transaction& transaction) override {
@@ -91,6 +92,7 @@ class ListAppendClient : public Client {
   Random random_;
   std::vector<std::uint64_t> generations_;  // of the list in each place
   std::vector<ListOperation> operations_;
+  bool all_at_once_;
   bool one_by_one_ = false;
   std::uint64_t values_ = 0;
   History history_;

@@ -151,6 +151,7 @@ class TpccNewOrder : public Workload {
   }
 
   std::string_view name() const override { return "tpcc-neworder"; }
+  bool fetches_once() const override { return false; }  // an order's number is read first
 
   void Configure(const WorkloadOptions& options) override {
     remote_ = options.hot < 0 ? kRemoteLines : options.hot;
