@@ -1,6 +1,6 @@
-// `slimgraph txn choose`: the best stage code, from one run in which each transaction draws a code, so
-// that every form of every stage is measured under the load of the others. No code is tried by itself
-// before it is chosen.
+// `slimgraph txn choose`: the best stage code, from one run in which each transaction draws a code,
+// so that every form of every stage is measured under the load of the others. No code is tried by
+// itself before it is chosen.
 #include "apps/txn_commands.h"
 #include "apps/txn_job.h"
 
@@ -24,9 +24,8 @@ Choice BestOf(const std::vector<std::string>& codes, const txn::Protocol& protoc
       if (!parsed || !protocol.Takes(stage, *parsed)) continue;
       // Rare stages (a release follows an abort) count as often as they were run.
       const auto i = static_cast<std::size_t>(stage);
-      const double runs =
-          static_cast<double>(figures.stage_runs[0][i] + figures.stage_runs[1][i]) /
-          static_cast<double>(std::max<std::uint64_t>(1, figures.committed));
+      const double runs = static_cast<double>(figures.stage_runs[0][i] + figures.stage_runs[1][i]) /
+                          static_cast<double>(std::max<std::uint64_t>(1, figures.committed));
       sum_us += runs * figures.StageNs(stage, parsed->one_sided(stage)) * 1e-3;
     }
     if (best.code.empty() || sum_us < best.stages_us) best = {code, sum_us};
@@ -60,8 +59,8 @@ Status Choose(Run& run, const TxnOptions& options) {
     const std::string path = std::string("/result/probe_us/") + txn::StageName(stage);
     report.Set(path + "/two_sided", by_form[0]);
     report.Set(path + "/one_sided", by_form[1]);
-    run.text += fmt::format("  {:<10}{:>10.2f}{:>10.2f}\n", txn::StageName(stage), by_form[0],
-                            by_form[1]);
+    run.text +=
+        fmt::format("  {:<10}{:>10.2f}{:>10.2f}\n", txn::StageName(stage), by_form[0], by_form[1]);
   }
   job->Describe(result, report, "/result/run");
   run.text += job->InWords(result);

@@ -54,11 +54,12 @@ void DeclareTxnOptions(Options& options, TxnOptions& txn) {
   options.Number("--seconds", "D", "how long (default 1)", txn.drive.seconds);
   options.Number("--qps", "Q", "transactions per second that are offered (default: no limit)",
                  txn.drive.per_second);
-  options.Number("--transactions", "N", "at most so many of each coroutine", txn.drive.transactions);
+  options.Number("--transactions", "N", "at most so many of each coroutine",
+                 txn.drive.transactions);
   options.Number("--rows", "R", "accounts, rows, warehouses or lists, all together", txn.work.rows);
-  options.Number("--hot", "P", "the share of accesses to the hot area, in tpcc to other warehouses", txn.work.hot);
-  options.Number("--compute-us", "US", "what each ycsb transaction computes",
-                 txn.work.compute_us);
+  options.Number("--hot", "P", "the share of accesses to the hot area, in tpcc to other warehouses",
+                 txn.work.hot);
+  options.Number("--compute-us", "US", "what each ycsb transaction computes", txn.work.compute_us);
   options.Number("--seed", "S", "of all random choices (default 1)", txn.work.seed);
   options.Text("--without", "LIST",
                "optimisations to switch off: outstanding,doorbells,passive,cache", txn.without);
@@ -166,7 +167,9 @@ Result<txn::DriveResult> TxnJob::Drive() {
 void TxnJob::Describe(const txn::DriveResult& result, Report& report,
                       const std::string& path) const {
   const txn::Figures& figures = result.figures;
-  const auto set = [&](const char* name, Report::Value value) { report.Set(path + name, value); };
+  const auto set = [&](const char* name, Report::Value value) {
+    report.Set(path + name, std::move(value));
+  };
   set("/workload", options_.workload);
   set("/protocol", options_.protocol);
   set("/stages", engine_->options().stages.Digits(protocol_->stages()));
@@ -181,8 +184,8 @@ void TxnJob::Describe(const txn::DriveResult& result, Report& report,
     const char* const reason = txn::AbortReasonName(static_cast<txn::AbortReason>(i));
     if (figures.aborted[i] > 0) report.Set(path + "/aborts/" + reason, figures.aborted[i]);
   }
-  for (const auto& [name, share] : {std::pair{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99},
-                                    {"p999", 0.999}}) {
+  for (const auto& [name, share] :
+       {std::pair{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p999", 0.999}}) {
     report.Set(path + "/latency_us/" + name, figures.latencies.Percentile(share) * 1e-3);
   }
   set("/most_tries", figures.most_tries);

@@ -1,4 +1,5 @@
-// What the commands of transactions share: their options, the loaded workload, and what they report.
+// What the commands of transactions share: their options, the loaded workload, and what they
+// report.
 #pragma once
 
 #include <memory>

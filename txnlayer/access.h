@@ -48,9 +48,7 @@ struct Access {
 
   std::byte* image = nullptr;  // the key and all versions
 
-  std::byte* version_bytes() const {
-    return image + kWordBytes + version * table->version_bytes();
-  }
+  std::byte* version_bytes() const { return image + kWordBytes + version * table->version_bytes(); }
   bool exists() const {
     std::uint64_t word;
     std::memcpy(&word, version_bytes(), sizeof word);

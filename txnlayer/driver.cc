@@ -20,8 +20,8 @@ void Work(Transaction& transaction, Client& client, std::uint64_t most, double i
     std::uint64_t start_ns = NowNs();
     if (interval_ns > 0) {
       // When it was due is what its latency counts from, also where we are late.
-      const auto due_ns = first_ns + static_cast<std::uint64_t>(static_cast<double>(done) *
-                                                                interval_ns);
+      const auto due_ns =
+          first_ns + static_cast<std::uint64_t>(static_cast<double>(done) * interval_ns);
       if (due_ns > start_ns) transaction.task().Sleep(due_ns - start_ns);
       start_ns = due_ns;
     }

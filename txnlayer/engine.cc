@@ -155,8 +155,7 @@ Status Engine::RunThread(std::uint32_t index, const Body& body) {
       });
     }
   }
-  return worker.Run(thread.stop,
-                    [&] { worker.endpoint().Send({0, 0}, kEndedHandler, {}); });
+  return worker.Run(thread.stop, [&] { worker.endpoint().Send({0, 0}, kEndedHandler, {}); });
 }
 
 // Requests that nobody waits for may still be on their way. Those that are awaited overtake none.

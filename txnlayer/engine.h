@@ -1,5 +1,5 @@
-// Transactions on a cluster: the tables, the protocol, and the threads and coroutines that run them.
-// Open this header first, then transaction.h.
+// Transactions on a cluster: the tables, the protocol, and the threads and coroutines that run
+// them. Open this header first, then transaction.h.
 //
 // Every node makes the same engine and the same tables. Compute nodes run transactions, all nodes
 // hold tuples; a node's threads serve two-sided stages of the others while its own coroutines run,
@@ -27,7 +27,7 @@ StageId TrafficStage(Stage stage);
 
 struct EngineOptions {
   StageCode stages = {};
-  bool mix_stages = false;      // instead: each transaction draws a code, so that all forms are seen
+  bool mix_stages = false;  // instead: each transaction draws a code, so that all forms are seen
   std::uint32_t coroutines = 1;  // of each thread
   // Each can be switched off, to see what it is worth.
   bool outstanding = true;  // requests to several tuples are under way together

@@ -66,7 +66,8 @@ Result<std::vector<std::string>> History::Gather(Collectives& all) const {
       PackedEvent head;
       std::memcpy(&head, part.data() + at, sizeof head);
       at += sizeof head;
-      events.push_back({head.time_ns, static_cast<EventType>(head.type),
+      events.push_back({head.time_ns,
+                        static_cast<EventType>(head.type),
                         {reinterpret_cast<const char*>(part.data()) + at, head.bytes}});
       at += head.bytes;
     }

@@ -20,8 +20,8 @@ namespace slimgraph::txn {
 struct ListOperation {
   std::uint64_t key = 0;
   bool append = false;
-  std::uint32_t value = 0;                                // appended
-  std::optional<std::vector<std::uint32_t>> read = {};    // what a read found; none: not known yet
+  std::uint32_t value = 0;                              // appended
+  std::optional<std::vector<std::uint32_t>> read = {};  // what a read found; none: not known yet
 };
 
 enum class EventType : std::uint8_t { kInvoke, kOk, kFail };

@@ -11,8 +11,8 @@
 
 namespace slimgraph::txn {
 
-// What a request asks for, beside the stages: to say where a tuple lies, after making it if need be;
-// and nothing, to know that all requests before it have been handled.
+// What a request asks for, beside the stages: to say where a tuple lies, after making it if need
+// be; and nothing, to know that all requests before it have been handled.
 constexpr std::uint16_t kPlaceRequest = kNumStages;
 constexpr std::uint16_t kNothingRequest = kNumStages + 1;
 
@@ -39,8 +39,8 @@ class RpcServer {
   struct Answer {
     EndpointAddress to;
     std::uint32_t call = 0;
-    std::size_t left = 0;                        // items that still wait
-    std::vector<std::vector<std::byte>> items;   // as they will be in the reply
+    std::size_t left = 0;                       // items that still wait
+    std::vector<std::vector<std::byte>> items;  // as they will be in the reply
   };
   struct Waiting {
     Access access;

@@ -26,7 +26,8 @@ constexpr std::array kDivisions = {
 
 std::string ListOf(std::span<const Stage> stages) {
   std::string list;
-  for (const Stage stage : stages) list += (list.empty() ? "" : " ") + std::string(StageName(stage));
+  for (const Stage stage : stages)
+    list += (list.empty() ? "" : " ") + std::string(StageName(stage));
   return list;
 }
 

@@ -1,5 +1,5 @@
-// Timestamps of transactions: local clock ‖ node ‖ thread ‖ coroutine. They are unique, never 0, and
-// ascend in each thread; the clock is pulled forward by every larger timestamp that is seen.
+// Timestamps of transactions: local clock ‖ node ‖ thread ‖ coroutine. They are unique, never 0,
+// and ascend in each thread; the clock is pulled forward by every larger timestamp that is seen.
 #pragma once
 
 #include <algorithm>

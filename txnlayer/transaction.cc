@@ -166,8 +166,8 @@ void Transaction::Fail(AbortReason reason) {
   open_ = false;
   ++figures_.aborted[static_cast<std::size_t>(reason)];
   if (reason == AbortReason::kTableFull) {
-    task_.worker().Fail({ErrorKind::kInput,
-                         "a table is full: fewer inserts, or more tuples per node, are needed"});
+    task_.worker().Fail(
+        {ErrorKind::kInput, "a table is full: fewer inserts, or more tuples per node, are needed"});
   }
   if (task_.worker().failed()) engine_.failed_ = true;
 }

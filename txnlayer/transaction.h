@@ -38,8 +38,8 @@ class Transaction {
   void Begin(bool again = false);
 
   // The tuples, each read; those to be written may be changed in place until Commit(). A key that
-  // has no record reads as one that does not exist(), and is inserted by writing it. Null, or false,
-  // when the transaction was aborted.
+  // has no record reads as one that does not exist(), and is inserted by writing it. Null, or
+  // false, when the transaction was aborted.
   Access* Read(Table& table, Key key);
   Access* Write(Table& table, Key key);
   // All at once. `out` has room for as many.

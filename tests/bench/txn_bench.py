@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The bars of transactions, each as a ratio of runs that follow each other.
 
-Every pair is run ROUNDS times in turn, and the median of its ratios counts. With --dbx1000 DIR, where
-DIR holds a built DBx1000, also against its throughput with the protocol of its config.h.
+Every pair is run ROUNDS times in turn, and the median of its ratios counts. With --dbx1000 DIR,
+where DIR holds a built DBx1000, also against its throughput with the protocol of its config.h.
 """
 import argparse
 import json

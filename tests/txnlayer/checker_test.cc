@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "tests/txnlayer/list_append_checker.h"
+#include "tests/support/list_append_checker.h"
 
 namespace slimgraph::test {
 namespace {
@@ -39,26 +39,26 @@ TEST(ListAppendChecker, RejectsAStaleReadOnlyWhereTimeCounts) {
 TEST(ListAppendChecker, RejectsALostUpdate) {
   ExpectVerdicts(
       {Line(0, "invoke", "['r',1,null],['append',1,5]"),
-       Line(1, "invoke", "['r',1,null],['append',1,6]"),
-       Line(0, "ok", "['r',1,[]],['append',1,5]"), Line(1, "ok", "['r',1,[]],['append',1,6]"),
-       Line(0, "invoke", "['r',1,null]"), Line(0, "ok", "['r',1,[6]]")},
+       Line(1, "invoke", "['r',1,null],['append',1,6]"), Line(0, "ok", "['r',1,[]],['append',1,5]"),
+       Line(1, "ok", "['r',1,[]],['append',1,6]"), Line(0, "invoke", "['r',1,null]"),
+       Line(0, "ok", "['r',1,[6]]")},
       false, false);
 }
 
 TEST(ListAppendChecker, RejectsWriteSkew) {
   ExpectVerdicts(
       {Line(0, "invoke", "['r',1,null],['append',2,5]"),
-       Line(1, "invoke", "['r',2,null],['append',1,6]"),
-       Line(0, "ok", "['r',1,[]],['append',2,5]"), Line(1, "ok", "['r',2,[]],['append',1,6]"),
-       Line(0, "invoke", "['r',1,null],['r',2,null]"), Line(0, "ok", "['r',1,[6]],['r',2,[5]]")},
+       Line(1, "invoke", "['r',2,null],['append',1,6]"), Line(0, "ok", "['r',1,[]],['append',2,5]"),
+       Line(1, "ok", "['r',2,[]],['append',1,6]"), Line(0, "invoke", "['r',1,null],['r',2,null]"),
+       Line(0, "ok", "['r',1,[6]],['r',2,[5]]")},
       false, false);
 }
 
 TEST(ListAppendChecker, RejectsWriteSkewThatNobodyReads) {
   ExpectVerdicts(
       {Line(0, "invoke", "['r',1,null],['append',2,5]"),
-       Line(1, "invoke", "['r',2,null],['append',1,6]"),
-       Line(0, "ok", "['r',1,[]],['append',2,5]"), Line(1, "ok", "['r',2,[]],['append',1,6]")},
+       Line(1, "invoke", "['r',2,null],['append',1,6]"), Line(0, "ok", "['r',1,[]],['append',2,5]"),
+       Line(1, "ok", "['r',2,[]],['append',1,6]")},
       false, false);
 }
 
@@ -66,10 +66,10 @@ TEST(ListAppendChecker, RejectsWhatWasAbortedHalfReadOrReadInTwoWays) {
   ExpectVerdicts({Line(0, "invoke", "['append',1,5]"), Line(0, "fail", "['append',1,5]"),
                   Line(1, "invoke", "['r',1,null]"), Line(1, "ok", "['r',1,[5]]")},
                  false, false);
-  ExpectVerdicts({Line(0, "invoke", "['append',1,5],['append',1,6]"),
-                  Line(1, "invoke", "['r',1,null]"), Line(1, "ok", "['r',1,[5]]"),
-                  Line(0, "ok", "['append',1,5],['append',1,6]")},
-                 false, false);
+  ExpectVerdicts(
+      {Line(0, "invoke", "['append',1,5],['append',1,6]"), Line(1, "invoke", "['r',1,null]"),
+       Line(1, "ok", "['r',1,[5]]"), Line(0, "ok", "['append',1,5],['append',1,6]")},
+      false, false);
   ExpectVerdicts({Line(0, "invoke", "['append',1,5]"), Line(0, "ok", "['append',1,5]"),
                   Line(0, "invoke", "['append',1,6]"), Line(0, "ok", "['append',1,6]"),
                   Line(1, "invoke", "['r',1,null]"), Line(1, "ok", "['r',1,[5,6]]"),

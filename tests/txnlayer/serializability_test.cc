@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "tests/txnlayer/list_append_checker.h"
+#include "tests/support/list_append_checker.h"
 #include "tests/txnlayer/support.h"
 #include "txnlayer/protocol/occ.h"
 
@@ -21,9 +21,8 @@ std::string AskAdya(const std::vector<std::string>& lines, bool strict) {
     std::ofstream file(path);
     for (const std::string& line : lines) file << line << '\n';
   }
-  const std::string command =
-      fmt::format("adya check -m list-append -c {} {} >/dev/null 2>&1",
-                  strict ? "strict-serializable" : "serializable", path);
+  const std::string command = fmt::format("adya check -m list-append -c {} {} >/dev/null 2>&1",
+                                          strict ? "strict-serializable" : "serializable", path);
   const int code = std::system(command.c_str());
   std::remove(path.c_str());
   return code == 0 ? "" : fmt::format("adya ended with {}", code);
@@ -89,9 +88,8 @@ TEST_P(Histories, AreSerializableWithoutOptimisationsAndWithMoreThreads) {
   const std::string code = RandomStages(GetParam(), random);
   ExpectGoodHistory({.protocol = GetParam(), .stages = code, .nodes = 2, .threads = 2});
   ExpectGoodHistory({.protocol = GetParam(), .stages = code, .compute = 2, .without = "passive"});
-  ExpectGoodHistory({.protocol = GetParam(),
-                     .stages = code,
-                     .without = "outstanding,doorbells,passive,cache"});
+  ExpectGoodHistory(
+      {.protocol = GetParam(), .stages = code, .without = "outstanding,doorbells,passive,cache"});
 }
 
 // What lies in the way of a bad history is the validation: without it the checkers must complain.

@@ -40,7 +40,8 @@ TEST(Table, FindsWhatWasPlacedAndTellsWhenItIsFull) {
 
 TEST(Table, RefusesARecordThatIsTooLong) {
   OnTxnJob({.protocol = "occ", .nodes = 1}, [](Cluster& cluster) {
-    const auto table = txn::Table::Make(cluster.fabric(), 0, {"t", txn::kMaxRecordBytes + 1, 1}, {});
+    const auto table =
+        txn::Table::Make(cluster.fabric(), 0, {"t", txn::kMaxRecordBytes + 1, 1}, {});
     ASSERT_FALSE(table);
     EXPECT_EQ(table.error().kind, ErrorKind::kUsage);
   });

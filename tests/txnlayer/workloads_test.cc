@@ -67,6 +67,24 @@ TEST_P(Workloads, NeedNothingOfMemoryNodesInOneSidedStages) {
   });
 }
 
+// Its conditions are looked at by the workload.
+TEST_P(Workloads, KeepTheConditionsOfTpcc) {
+  std::mt19937_64 random(TestSeed());
+  if (GetParam() == "calvin") GTEST_SKIP() << "new-order reads the number of the order first";
+  TxnSetting setting{.protocol = GetParam(),
+                     .stages = RandomStages(GetParam(), random),
+                     .workload = "tpcc-neworder",
+                     .transport = random() % 2 == 0 ? "shm" : "tcp",
+                     .nodes = 2,
+                     .transactions = 100};
+  setting.work.seed = TestSeed();
+  setting.work.hot = 0.2;  // lines of the other node's warehouse
+  RunSetting(setting, [](txn::Engine&, txn::Workload&, const txn::DriveResult& result) {
+    EXPECT_GT(result.figures.committed, 1500u);
+    EXPECT_GT(result.figures.aborted[static_cast<std::size_t>(txn::AbortReason::kUser)], 0u);
+  });
+}
+
 TEST(WaitDie, LetsAnOldTransactionFinishSoon) {
   for (const char* const stages : {"rpc", "one-sided"}) {
     TxnSetting setting{

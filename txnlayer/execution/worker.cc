@@ -18,9 +18,7 @@ constexpr std::uint64_t kYieldNs = 20'000;
 }  // namespace
 
 Task::Task(Worker& worker, std::uint32_t index, std::function<void(Task&)> body)
-    : worker_(worker),
-      index_(index),
-      coroutine_([this, body = std::move(body)] { body(*this); }) {}
+    : worker_(worker), index_(index), coroutine_([this, body = std::move(body)] { body(*this); }) {}
 
 void Task::Await(Pending& pending) {
   worker_.endpoint_.Ring();
@@ -73,8 +71,8 @@ Status Worker::Run(const bool& stop, const std::function<void()>& all_ended) {
   return status_;
 }
 
-// Nobody rings when memory changes, so whoever looks at it again and again lets other threads run in
-// between, and after a while sleeps.
+// Nobody rings when memory changes, so whoever looks at it again and again lets other threads run
+// in between, and after a while sleeps.
 void Worker::WaitForWork(std::chrono::nanoseconds background_wants) {
   if (background_wants.count() > 0) {
     const std::uint64_t now = NowNs();

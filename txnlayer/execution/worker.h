@@ -91,7 +91,8 @@ class Worker {
   void Send(Call& call, Pending* pending);
 
   // --- for the server of requests
-  // Called in every turn; returns how soon it wants the next at the latest, 0: when something comes.
+  // Called in every turn; returns how soon it wants the next at the latest, 0: when something
+  // comes.
   std::function<std::chrono::nanoseconds()> background;
   void OnReply(const Message& message);
 

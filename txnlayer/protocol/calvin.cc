@@ -43,13 +43,13 @@ bool Calvin::Fetch(Transaction& transaction, std::span<Access* const> fresh) con
 }
 
 void Calvin::Install(Transaction& transaction) const {
-  ThreadOf(transaction).Finish(transaction.task().index(), transaction.accesses(), true,
-                               transaction.Lingering());
+  ThreadOf(transaction)
+      .Finish(transaction.task().index(), transaction.accesses(), true, transaction.Lingering());
 }
 
 void Calvin::Release(Transaction& transaction) const {
-  ThreadOf(transaction).Finish(transaction.task().index(), transaction.accesses(), false,
-                               transaction.Lingering());
+  ThreadOf(transaction)
+      .Finish(transaction.task().index(), transaction.accesses(), false, transaction.Lingering());
 }
 
 }  // namespace slimgraph::txn

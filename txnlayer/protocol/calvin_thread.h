@@ -21,8 +21,8 @@ class CalvinThread : public Companion {
 
   // --- for the thread's coroutines. The values of the tuples come in as `pending` counts down.
   void Submit(std::uint32_t coroutine, std::span<Access* const> accesses, Pending& pending);
-  // Of the coroutine's transaction: gives the tuples back, with what was written if it commits. What
-  // goes out one-sided counts in `pending`.
+  // Of the coroutine's transaction: gives the tuples back, with what was written if it commits.
+  // What goes out one-sided counts in `pending`.
   void Finish(std::uint32_t coroutine, std::span<Access* const> accesses, bool commit,
               Pending& pending);
 
@@ -99,8 +99,8 @@ class CalvinThread : public Companion {
   MutableBytes memory_;
 
   // Sequencer.
-  std::uint64_t next_epoch_ = 0;                // to be broadcast
-  std::deque<std::vector<std::byte>> waiting_;  // transactions for the next batches
+  std::uint64_t next_epoch_ = 0;                        // to be broadcast
+  std::deque<std::vector<std::byte>> waiting_;          // transactions for the next batches
   std::unordered_map<std::uint32_t, Running> running_;  // by coroutine
   std::unordered_map<std::uint32_t, std::uint64_t> numbers_;
   std::size_t missing_ = 0;  // values that are still to come

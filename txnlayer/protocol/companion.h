@@ -1,4 +1,5 @@
-// What a protocol keeps on each thread beside the tuples, and does between messages. Most need none.
+// What a protocol keeps on each thread beside the tuples, and does between messages. Most need
+// none.
 #pragma once
 
 #include <chrono>

@@ -21,8 +21,7 @@ std::span<const Stage> Locking::stages() const { return kStages; }
 bool Locking::Fetch(Transaction& transaction, std::span<Access* const> fresh) const {
   const bool together = transaction.one_sided(Stage::kLock) == transaction.one_sided(Stage::kRead);
   for (Access* const access : fresh) access->fetch = together;
-  return transaction.Run(Stage::kLock, fresh) &&
-         (together || transaction.Run(Stage::kRead, fresh));
+  return transaction.Run(Stage::kLock, fresh) && (together || transaction.Run(Stage::kRead, fresh));
 }
 
 bool Locking::Prepare(Transaction&) const { return true; }
@@ -96,8 +95,8 @@ void WaitDie::GiveUp(Access& access) const {
   access.step = access.locked ? kStopWaiting : kStopAndDie;
 }
 
-// Waiting follows a look at the holder, and ends with each later look at an older one: whoever waits
-// is older than the holder, so that there is no circle of them.
+// Waiting follows a look at the holder, and ends with each later look at an older one: whoever
+// waits is older than the holder, so that there is no circle of them.
 Step WaitDie::CheckLock(Access& access) const {
   switch (access.step) {
     case kStartWaiting:

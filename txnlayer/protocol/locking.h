@@ -47,8 +47,8 @@ class NoWait : public Locking {
 
 // An older transaction waits for a younger holder, a younger one dies; those that die keep their
 // timestamp, and so grow old. The second word of a tuple counts those that wait: whoever gets the
-// lock without having waited gives it back while somebody does, so that newcomers cannot keep an old
-// transaction from it.
+// lock without having waited gives it back while somebody does, so that newcomers cannot keep an
+// old transaction from it.
 class WaitDie : public Locking {
  public:
   std::string_view name() const override { return "waitdie"; }

@@ -131,7 +131,8 @@ Step Mvcc::CheckRead(Access& access) const {
   const bool marked = access.again[kReadWord] >= timestamp;
   const auto version = VersionFor(access.again, timestamp);
   const std::size_t word = kFirstWriteWord + access.version;
-  const bool same = version && *version == access.version && access.again[word] == access.seen[word];
+  const bool same =
+      version && *version == access.version && access.again[word] == access.seen[word];
   if (HeldByOlder(access.again, timestamp) || !same) {
     access.step = kLook;
     return Step::Busy();

@@ -2,7 +2,8 @@
 // still as it was (Kung and Robinson; the word is Silo's).
 //
 // One word of a tuple is both lock and sequence: who holds the lock above, how often the record was
-// replaced below. So the compare-and-swap that locks also finds that nothing changed since the read.
+// replaced below. So the compare-and-swap that locks also finds that nothing changed since the
+// read.
 //
 // Why no read is torn: the word is read, then the record, then the word again, three operations in
 // order. A writer changes the record only between its compare-and-swap, which sets the owner, and
@@ -12,8 +13,9 @@
 // counted on: the two looks differ. (Two reads, the second of the word alone, would not do: the
 // words of one operation are read in any order, and so the first look could come after the record.)
 //
-// Why the result is strictly serializable: after all locks are held and before any is released, each
-// record read is found unchanged and unlocked. At the moment between, all reads and writes hold.
+// Why the result is strictly serializable: after all locks are held and before any is released,
+// each record read is found unchanged and unlocked. At the moment between, all reads and writes
+// hold.
 #pragma once
 
 #include "txnlayer/protocol/protocol.h"

@@ -3,12 +3,12 @@
 // A node's part is a hash table with cluster chaining: a bucket is two cache lines with seven slots
 // (key, where the tuple lies) and a link to the next bucket, so that a lookup from afar is one
 // one-sided read in the common case. Only the home changes its buckets. A tuple belongs to its key
-// for ever: deleting makes the record absent, and looking for a key that was never there may place a
-// tuple without a record, so that its absence is protected like any value. So a location, once
+// for ever: deleting makes the record absent, and looking for a key that was never there may place
+// a tuple without a record, so that its absence is protected like any value. So a location, once
 // learnt, stays true.
 //
-// A tuple is words of metadata, which are the protocol's, then the key, then one or more versions of
-// the record; a version is a word that says whether there is a record, and the record.
+// A tuple is words of metadata, which are the protocol's, then the key, then one or more versions
+// of the record; a version is a word that says whether there is a record, and the record.
 #pragma once
 
 #include <memory>
@@ -93,7 +93,8 @@ class Table {
     __builtin_prefetch(memory_.data() + offset);
     __builtin_prefetch(memory_.data() + offset + kCacheLineBytes);
   }
-  // Before any transaction: a record that is there from the beginning. False when the table is full.
+  // Before any transaction: a record that is there from the beginning. False when the table is
+  // full.
   bool Load(Key key, Bytes record);
   std::uint64_t tuples() const { return tuples_; }
   // The offset of each tuple in turn, from 0 to tuples() - 1.

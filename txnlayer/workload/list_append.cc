@@ -1,14 +1,14 @@
-// Transactions that read and append to a few lists, for checkers of histories: a list tells in which
-// order its values came. Each attempt is a transaction of its own in the history, with values of its
-// own; none is tried again.
+// Transactions that read and append to a few lists, for checkers of histories: a list tells in
+// which order its values came. Each attempt is a transaction of its own in the history, with values
+// of its own; none is tried again.
 #include "txnlayer/workload/workload.h"
 
 namespace slimgraph::txn {
 namespace {
 
-constexpr std::uint64_t kLists = 6;          // that are in use at a time
+constexpr std::uint64_t kLists = 6;  // that are in use at a time
 constexpr std::size_t kMostOperations = 4;
-constexpr std::uint32_t kListLength = 59;    // a record of several cache lines
+constexpr std::uint32_t kListLength = 59;  // a record of several cache lines
 constexpr std::uint64_t kTuplesPerNode = 1 << 14;
 
 struct List {
@@ -112,8 +112,8 @@ class ListAppend : public Workload {
       return UsageError("list-append orders events by one machine's clock; this job has several");
     }
     const Topology& topology = engine.cluster().topology();
-    processes_ = std::uint64_t{topology.nodes()} * engine.cluster().threads() *
-                 engine.options().coroutines;
+    processes_ =
+        std::uint64_t{topology.nodes()} * engine.cluster().threads() * engine.options().coroutines;
     SLIM_ASSIGN(table_, engine.AddTable({"lists", sizeof(List), kTuplesPerNode}));
     return {};
   }

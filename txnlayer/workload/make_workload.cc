@@ -7,9 +7,10 @@ struct Entry {
   std::string_view name;
   std::unique_ptr<Workload> (*make)(const WorkloadOptions&);
 };
-constexpr Entry kWorkloads[] = {
-    {"smallbank", MakeSmallBank}, {"ycsb", MakeYcsb}, {"tpcc-neworder", MakeTpccNewOrder},
-    {"list-append", MakeListAppend}};
+constexpr Entry kWorkloads[] = {{"smallbank", MakeSmallBank},
+                                {"ycsb", MakeYcsb},
+                                {"tpcc-neworder", MakeTpccNewOrder},
+                                {"list-append", MakeListAppend}};
 
 }  // namespace
 

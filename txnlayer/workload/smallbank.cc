@@ -84,7 +84,8 @@ class SmallBankClient : public Client {
         add(a[1], amount_);
         break;
       case Kind::kAmalgamate: {
-        if (!fetch({{savings, account_, true}, {checking, account_, true},
+        if (!fetch({{savings, account_, true},
+                    {checking, account_, true},
                     {checking, other_, true}})) {
           return Attempt::kAborted;
         }

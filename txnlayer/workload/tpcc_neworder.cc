@@ -1,6 +1,6 @@
 // The new-order transaction of TPC-C in full (clause 2.4): up to 15 lines, one in a hundred of them
-// from another warehouse, one order in a hundred rolled back for an item that does not exist. Starts
-// without the orders of the standard's population.
+// from another warehouse, one order in a hundred rolled back for an item that does not exist.
+// Starts without the orders of the standard's population.
 #include "slimgraph/base/clock.h"
 #include "txnlayer/workload/tpcc_tables.h"
 
@@ -20,8 +20,7 @@ std::uint64_t NonUniform(Random& random, std::uint64_t a, std::uint64_t c, std::
 
 class NewOrderClient : public Client {
  public:
-  NewOrderClient(const Tables& tables, Transaction& transaction, double remote,
-                 std::uint64_t seed)
+  NewOrderClient(const Tables& tables, Transaction& transaction, double remote, std::uint64_t seed)
       : tables_(tables), remote_(remote), random_(seed) {
     const Topology& topology = transaction.engine().cluster().topology();
     self_ = transaction.engine().self();
@@ -33,8 +32,8 @@ class NewOrderClient : public Client {
   }
 
   void Choose() override {
-    warehouse_ = mine_.empty() ? Below(random_, tables_.warehouses)
-                               : mine_[Below(random_, mine_.size())];
+    warehouse_ =
+        mine_.empty() ? Below(random_, tables_.warehouses) : mine_[Below(random_, mine_.size())];
     district_ = Below(random_, kDistricts);
     customer_ = NonUniform(random_, 1023, 259, kCustomers);
     count_ = 5 + Below(random_, kMostLines - 4);

@@ -71,14 +71,15 @@ Status CheckDistrict(Key key, const District& district, const Found& found) {
   const std::uint64_t last = district.next_order - 1;
   if (last != found.last_order || (last != 0 && last != found.last_new_order)) {
     return VerificationError(
-        "TPC-C condition 2: district {:x} has given {} order numbers, the last order is {}, the last "
+        "TPC-C condition 2: district {:x} has given {} order numbers, the last order is {}, the "
+        "last "
         "new order {}",
         key, last, found.last_order, found.last_new_order);
   }
   if (found.new_orders > 0 &&
       found.last_new_order - found.first_new_order + 1 != found.new_orders) {
-    return VerificationError("TPC-C condition 3: district {:x} has {} new orders from {} to {}", key,
-                             found.new_orders, found.first_new_order, found.last_new_order);
+    return VerificationError("TPC-C condition 3: district {:x} has {} new orders from {} to {}",
+                             key, found.new_orders, found.first_new_order, found.last_new_order);
   }
   if (found.lines_said != found.lines) {
     return VerificationError("TPC-C condition 4: the orders of district {:x} have {} lines, not {}",
@@ -97,13 +98,11 @@ Status LoadTables(Engine& engine, Tables& tables) {
   };
   SLIM_ASSIGN(tables.warehouse, add("warehouse", sizeof(Warehouse), mine));
   SLIM_ASSIGN(tables.district, add("district", sizeof(District), mine * kDistricts));
-  SLIM_ASSIGN(tables.customer,
-              add("customer", sizeof(Customer), mine * kDistricts * kCustomers));
+  SLIM_ASSIGN(tables.customer, add("customer", sizeof(Customer), mine * kDistricts * kCustomers));
   SLIM_ASSIGN(tables.stock, add("stock", sizeof(Stock), mine * kItems));
   SLIM_ASSIGN(tables.order, add("order", sizeof(Order), kOrdersPerNode));
   SLIM_ASSIGN(tables.new_order, add("new_order", sizeof(NewOrder), kOrdersPerNode));
-  SLIM_ASSIGN(tables.order_line,
-              add("order_line", sizeof(OrderLine), kOrdersPerNode * kMeanLines));
+  SLIM_ASSIGN(tables.order_line, add("order_line", sizeof(OrderLine), kOrdersPerNode * kMeanLines));
   SLIM_ASSIGN(tables.item, engine.AddTable({"item", sizeof(Item), kItems + 1}));
   Random random(1);
   bool fits = true;
@@ -152,9 +151,9 @@ Status CheckConsistency(Engine& engine, const Tables& tables) {
   ForEach(engine, *tables.warehouse, [&](Key key, const std::byte* record) {
     const std::uint64_t ytd = As<Warehouse>(record).ytd_cents;
     if (status && ytd != districts_ytd[key >> kWarehouseShift]) {
-      status = VerificationError("TPC-C condition 1: warehouse {} has {} and its districts {}",
-                                 key >> kWarehouseShift, ytd,
-                                 districts_ytd[key >> kWarehouseShift]);
+      status =
+          VerificationError("TPC-C condition 1: warehouse {} has {} and its districts {}",
+                            key >> kWarehouseShift, ytd, districts_ytd[key >> kWarehouseShift]);
     }
   });
   SLIM_TRY(status);

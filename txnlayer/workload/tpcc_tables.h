@@ -92,8 +92,8 @@ struct Tables {
 // Collective: makes the tables and fills in this node's part, with no orders yet.
 Status LoadTables(Engine& engine, Tables& tables);
 
-// Collective: the consistency conditions 1 to 4 of the standard (clause 3.3.2), and that what has been
-// ordered has been taken from stock.
+// Collective: the consistency conditions 1 to 4 of the standard (clause 3.3.2), and that what has
+// been ordered has been taken from stock.
 Status CheckConsistency(Engine& engine, const Tables& tables);
 
 }  // namespace slimgraph::txn::tpcc

@@ -1,5 +1,5 @@
-// A kind of transactions to be run and measured: its tables, its clients (one in each coroutine), and
-// what must hold when all is over.
+// A kind of transactions to be run and measured: its tables, its clients (one in each coroutine),
+// and what must hold when all is over.
 #pragma once
 
 #include <memory>
@@ -14,10 +14,11 @@
 namespace slimgraph::txn {
 
 struct WorkloadOptions {
-  std::uint64_t rows = 0;         // accounts, rows, warehouses or lists; 0: the workload's own number
-  // The share of accesses that go to the hot area (in TPC-C, to other warehouses); below 0: its own.
+  std::uint64_t rows = 0;  // accounts, rows, warehouses or lists; 0: the workload's own number
+  // The share of accesses that go to the hot area (in TPC-C, to other warehouses); below 0: its
+  // own.
   double hot = -1;
-  std::uint64_t compute_us = 0;   // that a transaction computes before it commits
+  std::uint64_t compute_us = 0;  // that a transaction computes before it commits
   std::uint64_t seed = 1;
 };
 

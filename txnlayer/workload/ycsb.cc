@@ -1,6 +1,6 @@
-// YCSB, in transactions of ten operations on records of 64 bytes, a fifth of them writes. A hot area
-// of 0.1 % of the rows is hit with a given probability. Each write counts its record up, so that lost
-// updates show in the sum.
+// YCSB, in transactions of ten operations on records of 64 bytes, a fifth of them writes. A hot
+// area of 0.1 % of the rows is hit with a given probability. Each write counts its record up, so
+// that lost updates show in the sum.
 #include "slimgraph/base/clock.h"
 #include "txnlayer/workload/workload.h"
 

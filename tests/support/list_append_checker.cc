@@ -1,4 +1,4 @@
-#include "tests/txnlayer/list_append_checker.h"
+#include "tests/support/list_append_checker.h"
 
 #include <fmt/format.h>
 
@@ -198,10 +198,9 @@ class Checker {
           continue;
         }
         List found = *operation.read;
-        if (found.size() < own.size() ||
-            !std::equal(own.rbegin(), own.rend(), found.rbegin())) {
-          Complain(fmt::format("a transaction does not see its own append to list {}",
-                               operation.key));
+        if (found.size() < own.size() || !std::equal(own.rbegin(), own.rend(), found.rbegin())) {
+          Complain(
+              fmt::format("a transaction does not see its own append to list {}", operation.key));
           return;
         }
         found.resize(found.size() - own.size());
