@@ -5,6 +5,7 @@
 #   make asan       the unit tests under address + undefined sanitizer make tsan     … under thread sanitizer
 #   make format     rewrite the code in the house format               make lint     format check + clang-tidy
 #   make test-hosts  jobs across four hosts (root)
+#   make bench-txn  the bars of transactions                        DBX1000=DIR: also against DBx1000
 #   make bench      the measured bars, each as a ratio in one run       make fuzz     a short run of every fuzzer
 #   make bench-graph  vertex programs beside other engines, GAPBS=DIR LIGRA=DIR GEMINI=DIR
 #   make install    PREFIX=/usr/local DESTDIR=                          make clean
@@ -26,7 +27,7 @@ endif
 # ---- what it needs -----------------------------------------------------------------------------
 APT_PACKAGES := g++ make mpich libmpich-dev libcli11-dev libfmt-dev libexpected-dev \
   nlohmann-json3-dev libxxhash-dev libzstd-dev zlib1g-dev libhwy-dev libnuma-dev pkg-config \
-  libgtest-dev libgmock-dev python3 cmake iproute2
+  libboost-context-dev libgtest-dev libgmock-dev python3 cmake iproute2
 APT_LINT_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev
 
 # ---- compiler ----------------------------------------------------------------------------------
@@ -46,11 +47,11 @@ else
 COMMON += -Wno-restrict # GCC 12 sees overlaps in concatenated strings (its bug 105651)
 endif
 CXXFLAGS += $(COMMON) $(MODE_$(MODE))
-LDLIBS   := -lfmt -lxxhash -lzstd -lz -lhwy -lhwy_contrib -lnuma -ldl
+LDLIBS   := -lfmt -lxxhash -lzstd -lz -lhwy -lhwy_contrib -lnuma -lboost_context -ldl
 
 # ---- sources: a new file needs no line here ----------------------------------------------------
 LIB_SOURCES := $(wildcard slimgraph/*/*.cc slimgraph/*/internal/*.cc \
-                 dgemini/*.cc dkudu/*.cc dkudu/*/*.cc txnlayer/*.cc)
+                 dgemini/*.cc dkudu/*.cc dkudu/*/*.cc txnlayer/*.cc txnlayer/*/*.cc)
 APP_SOURCES := $(wildcard apps/*.cc apps/*/*.cc)
 TEST_NAMES  := $(sort $(foreach d,$(wildcard tests/*/*_test.cc),$(notdir $(patsubst %/,%,$(dir $(d))))))
 BENCHES     := $(patsubst tests/bench/%.cc,%,$(wildcard tests/bench/*_bench.cc))
@@ -65,7 +66,7 @@ SCRIPTS     := $(sort $(wildcard tests/*/*_test.sh tests/*/*_test.py))
 OUR_CODE    := $(shell find apps slimgraph dgemini dkudu txnlayer tests datasets \
                  -name '*.cc' -o -name '*.h' 2>/dev/null | sort)
 
-.PHONY: all debug asan tsan run test test-hosts unit-tests format format-check lint tidy bench bench-graph fuzz install \
+.PHONY: all debug asan tsan run test test-hosts unit-tests format format-check lint tidy bench bench-graph bench-txn fuzz install \
   clean deps lint-deps
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -196,6 +197,10 @@ bench: $(BENCHES:%=$(BUILD)/bench/%) | $(COMMAND)
 # Beside other engines that are built already: GAPBS=DIR LIGRA=DIR GEMINI=DIR, each optional.
 bench-graph: $(COMMAND) $(BUILD)/bench/export_graph
 	@TEST_SLIMGRAPH_COMMAND=$(abspath $(COMMAND)) tests/bench/vertex_bench.py $(PARTS)
+
+# Ratios within one run; DBX1000=DIR compares with a DBx1000 that has been built there.
+bench-txn: $(COMMAND)
+	@tests/bench/txn_bench.py $(COMMAND) $(if $(DBX1000),--dbx1000 $(DBX1000))
 
 # ---- format and lint ---------------------------------------------------------------------------
 format: build/.lint-deps

@@ -4,6 +4,7 @@
 #include "apps/graph_commands.h"
 #include "apps/mining.h"
 #include "apps/scan.h"
+#include "apps/txn_commands.h"
 #include "apps/vertex_commands.h"
 
 namespace slimgraph {
@@ -12,7 +13,8 @@ std::vector<Command> AllCommands() {
   return {GenCommand(),        ConvertCommand(),   InfoCommand(),     ScanCommand(),
           BfsCommand(),        SsspCommand(),      PageRankCommand(), ComponentsCommand(),
           CentralityCommand(), TrianglesCommand(), MotifsCommand(),   CliquesCommand(),
-          MatchCommand(),      LocalCommand(),     DoctorCommand(),   BenchFabricCommand()};
+          MatchCommand(),      LocalCommand(),     DoctorCommand(),   BenchFabricCommand(),
+          TxnRunCommand(),     TxnSweepCommand(),  TxnChooseCommand()};
 }
 
 }  // namespace slimgraph

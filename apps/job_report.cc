@@ -149,7 +149,7 @@ Status FinishReport(Run& run, const std::string& trace) {
   report.Set("/cpu_s/compute", compute_s);
   report.Set("/cpu_s/memory", memory_s);
   report.Set("/memory/peak_bytes", peak_bytes);
-  run.text += fmt::format("crossed the fabric: {}\n", DescribeTraffic(traffic));
+  if (run.in_words) run.text += fmt::format("crossed the fabric: {}\n", DescribeTraffic(traffic));
   if (!trace.empty()) SLIM_TRY(WriteTrace(run, trace));
   return {};
 }

@@ -37,6 +37,7 @@ struct Run {
   double run_s = 0;
   Traffic load_traffic;
   std::optional<Traffic> run_traffic = {};  // if it is not all that was counted since
+  bool in_words = true;                     // `text` is for people, and ends with the traffic
 };
 
 // For SharedGraph::Load: tells the person what each node will need, before it is taken.

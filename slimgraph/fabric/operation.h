@@ -55,6 +55,10 @@ constexpr std::uint64_t kMessageHeaderBytes = 16;    // each request, reply and 
 constexpr std::uint64_t kOperationHeaderBytes = 16;  // each operation in a request
 constexpr std::uint64_t kAtomicOperandBytes = 8;     // fetch-and-add; compare-and-swap has two
 
+// Reads and writes of whole aligned words, up to this many bytes: each word is carried out whole,
+// on every transport.
+constexpr std::uint64_t kWholeWordsBytes = 512;
+
 // A doorbell to one node travels in parts of at most this many operations and payload bytes (a
 // single longer operation is a part of its own).
 constexpr std::size_t kMaxPartOperations = 1024;

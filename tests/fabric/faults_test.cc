@@ -1,4 +1,6 @@
 // Faults that a test asks for come out the same on all transports, and so does the network model.
+#include <cstring>
+
 #include "slimgraph/base/clock.h"
 #include "tests/fabric/conformance.h"
 
@@ -20,6 +22,33 @@ TEST_P(FabricFaults, ADelayedNodeAnswersLate) {
     endpoint.FetchAdd(RightOf(job), region.id, 0, 1, nullptr);
     EXPECT_EQ(endpoint.Flush(), Outcome::kOk);
     EXPECT_GE(NowNs() - start_ns, 30'000'000u);
+  });
+}
+
+// Some are due when they are found, and others that came before them are not delivered yet.
+TEST_P(FabricFaults, DelayedMessagesStayInOrder) {
+  OnEveryNode([](Job& job, Fabric& fabric) {
+    constexpr std::uint32_t kMessages = 2000;
+    constexpr HandlerId kNumber = 5;
+    std::uint32_t next = 0;
+    std::uint32_t misplaced = 0;
+    fabric.SetHandler(kNumber, [&](Endpoint&, const Message& message) {
+      std::uint32_t number = 0;
+      std::memcpy(&number, message.body.data(), sizeof number);
+      misplaced += number == next ? 0 : 1;
+      ++next;
+    });
+    ASSERT_TRUE(job.Exchange(""));
+    Endpoint& endpoint = fabric.endpoint(0);
+    endpoint.faults().Delay(RightOf(job), 30us);
+    std::vector<Completion> none;
+    for (std::uint32_t i = 0; i < kMessages; ++i) {
+      endpoint.Send({RightOf(job), 0}, kNumber, std::as_bytes(std::span(&i, 1)));
+      if (i % 50 == 0) endpoint.Poll(none);
+    }
+    EXPECT_TRUE(endpoint.WaitUntil([&] { return next == kMessages; }, 20s));
+    EXPECT_EQ(misplaced, 0u);
+    MeetServing(job, endpoint);
   });
 }
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "slimgraph/base/words.h"
 #include "slimgraph/fabric/operation.h"
 
 namespace slimgraph {
@@ -18,6 +19,28 @@ inline Outcome CheckOperation(OperationKind kind, std::uint64_t offset, std::uin
   if (offset > region_bytes || length > region_bytes - offset) return Outcome::kOutOfRange;
   const bool misaligned = IsAtomic(kind) && offset % sizeof(std::uint64_t) != 0;
   return misaligned ? Outcome::kMisaligned : Outcome::kOk;
+}
+
+// Whether an operation's words are carried out whole; `remote` is where it begins.
+inline bool KeepsWordsWhole(const std::byte* remote, std::uint64_t length) {
+  return length <= kWholeWordsBytes &&
+         (reinterpret_cast<std::uintptr_t>(remote) | length) % sizeof(std::uint64_t) == 0;
+}
+
+// The bytes of a read and of a write.
+inline void CopyFromRegion(std::byte* local, const std::byte* remote, std::uint64_t length) {
+  if (KeepsWordsWhole(remote, length)) {
+    LoadWords(local, remote, length);
+  } else {
+    std::memcpy(local, remote, length);
+  }
+}
+inline void CopyToRegion(std::byte* remote, const std::byte* local, std::uint64_t length) {
+  if (KeepsWordsWhole(remote, length)) {
+    StoreWords(remote, local, length);
+  } else {
+    std::memcpy(remote, local, length);
+  }
 }
 
 // An atomic operation; the old value.
@@ -39,8 +62,11 @@ inline Outcome CarryOut(const Operation& operation, std::byte* base, std::uint64
         ChangeWord(operation.kind, remote, operation.operand, operation.expected);
     if (operation.local != nullptr) std::memcpy(operation.local, &old_value, sizeof old_value);
   } else if (operation.length > 0) {
-    const bool read = operation.kind == OperationKind::kRead;
-    std::memcpy(read ? operation.local : remote, read ? remote : operation.local, operation.length);
+    if (operation.kind == OperationKind::kRead) {
+      CopyFromRegion(operation.local, remote, operation.length);
+    } else {
+      CopyToRegion(remote, operation.local, operation.length);
+    }
   }
   return Outcome::kOk;
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "slimgraph/base/check.h"
+#include "slimgraph/fabric/internal/carry_out.h"
 
 namespace slimgraph {
 
@@ -41,9 +42,9 @@ void MpiTarget::ExecuteInline(NodeId from, const wire::RequestFrame& request, Op
     reply.outcome = executor_.Locate(operation, address);
     if (reply.outcome != Outcome::kOk) break;
     if (operation.kind == OperationKind::kRead) {
-      std::memcpy(out, address, operation.bytes);
+      CopyFromRegion(out, address, operation.bytes);
     } else if (operation.kind == OperationKind::kWrite) {
-      std::memcpy(address, payload.data(), operation.bytes);
+      CopyToRegion(address, payload.data(), operation.bytes);
     } else {
       const auto old = Executor::ChangeWordBy(operation.kind, address, payload.data());
       std::memcpy(out, &old, sizeof old);

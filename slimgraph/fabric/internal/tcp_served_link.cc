@@ -1,7 +1,10 @@
 #include "slimgraph/fabric/internal/tcp_served_link.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+
+#include "slimgraph/fabric/internal/carry_out.h"
 
 namespace slimgraph {
 
@@ -121,7 +124,11 @@ StreamState TcpServedLink::ExecuteOne(const wire::OperationFrame& operation) {
 
 void TcpServedLink::ExecuteRead(const wire::OperationFrame& operation, std::byte* address) {
   const Bytes bytes(address, operation.bytes);
-  if (next_ < changes_end_ || bytes.size() <= kCopyBytes) {
+  if (KeepsWordsWhole(address, bytes.size())) {
+    std::array<std::byte, kWholeWordsBytes> words;
+    LoadWords(words.data(), address, bytes.size());
+    reply_.Copy(Bytes(words).first(bytes.size()));
+  } else if (next_ < changes_end_ || bytes.size() <= kCopyBytes) {
     reply_.Copy(bytes);
   } else {
     reply_.Refer(bytes);
@@ -129,6 +136,14 @@ void TcpServedLink::ExecuteRead(const wire::OperationFrame& operation, std::byte
 }
 
 StreamState TcpServedLink::ExecuteWrite(const wire::OperationFrame& operation, std::byte* address) {
+  if (KeepsWordsWhole(address, operation.bytes)) {
+    const StreamState state = in_.Need(fd(), operation.bytes, kReceiveBytes);
+    if (state != StreamState::kDone) return state;
+    StoreWords(address, in_.available().data(), operation.bytes);
+    in_.Consume(operation.bytes);
+    payload_left_ -= operation.bytes;
+    return state;
+  }
   MutableBytes rest = MutableBytes(address, operation.bytes).subspan(next_moved_);
   const std::size_t before = rest.size();
   const StreamState state = in_.Move(fd(), rest);

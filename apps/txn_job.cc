@@ -1,0 +1,224 @@
+#include "apps/txn_job.h"
+
+#include "apps/job_command.h"
+#include "slimgraph/base/clock.h"
+#include "slimgraph/base/units.h"
+
+namespace slimgraph {
+namespace {
+
+using txn::Stage;
+
+std::string Join(const std::vector<std::string_view>& words, const char* between) {
+  std::string joined;
+  for (const std::string_view word : words) {
+    joined += (joined.empty() ? "" : between) + std::string(word);
+  }
+  return joined;
+}
+
+double Rate(std::uint64_t count, double seconds) {
+  return seconds > 0 ? static_cast<double>(count) / seconds : 0;
+}
+
+double PerTransaction(std::uint64_t count, const txn::Figures& figures) {
+  return static_cast<double>(count) /
+         static_cast<double>(std::max<std::uint64_t>(1, figures.committed));
+}
+
+Result<txn::EngineOptions> EngineOptionsOf(const TxnOptions& options,
+                                           const txn::Protocol& protocol) {
+  txn::EngineOptions engine;
+  engine.coroutines = options.coroutines;
+  engine.cache_bytes = options.cache_bytes;
+  engine.mix_stages = options.mix_stages;
+  SLIM_ASSIGN(engine.stages,
+              txn::StageCode::Parse(options.stages, protocol.name(), protocol.stages()));
+  SLIM_TRY(txn::SwitchOff(options.without, engine));
+  return engine;
+}
+
+}  // namespace
+
+void DeclareTxnOptions(Options& options, TxnOptions& txn) {
+  const std::string workloads = Join(txn::WorkloadNames(), "|");
+  const std::string protocols = Join(txn::ProtocolNames(), "|");
+  options.Text("--workload", workloads.c_str(), "the transactions", txn.workload);
+  options.Text("--protocol", protocols.c_str(), "how conflicts are kept apart", txn.protocol);
+  options.Text("--stages", "CODE",
+               "a digit for each stage of the protocol, 0 by messages, 1 one-sided; or rpc, "
+               "one-sided, tcp; or farm, drtm-r, fasst, drtm-h for occ (default one-sided)",
+               txn.stages);
+  options.Number("--coroutines", "K", "transactions of each thread at a time (default 8)",
+                 txn.coroutines);
+  options.Number("--seconds", "D", "how long (default 1)", txn.drive.seconds);
+  options.Number("--qps", "Q", "transactions per second that are offered (default: no limit)",
+                 txn.drive.per_second);
+  options.Number("--transactions", "N", "at most so many of each coroutine",
+                 txn.drive.transactions);
+  options.Number("--rows", "R", "accounts, rows, warehouses or lists, all together", txn.work.rows);
+  options.Number("--hot", "P", "the share of accesses to the hot area, in tpcc to other warehouses",
+                 txn.work.hot);
+  options.Number("--compute-us", "US", "what each ycsb transaction computes", txn.work.compute_us);
+  options.Number("--seed", "S", "of all random choices (default 1)", txn.work.seed);
+  options.Text("--without", "LIST",
+               "optimisations to switch off: outstanding,doorbells,passive,cache", txn.without);
+  options.Value("--location-cache", "BYTES", "room for locations in each thread (default 4M)",
+                [&txn](const std::string& text) -> Status {
+                  SLIM_ASSIGN(txn.cache_bytes, ParseBytes(text));
+                  return {};
+                });
+  options.Number("--delay-us", "US", "all that crosses between nodes takes so much longer",
+                 txn.delay_us);
+  DeclareJobOptions(options, txn.job);
+}
+
+Status CheckTxnOptions(TxnOptions& options) {
+  if (options.workload.empty()) {
+    return UsageError("--workload is needed: {}", Join(txn::WorkloadNames(), ", "));
+  }
+  if (options.protocol.empty()) {
+    return UsageError("--protocol is needed: {}", Join(txn::ProtocolNames(), ", "));
+  }
+  SLIM_ASSIGN(const auto workload, txn::MakeWorkload(options.workload, options.work));
+  SLIM_ASSIGN(const auto protocol, txn::MakeProtocol(options.protocol));
+  if (protocol->fetches_once() && !workload->fetches_once()) {
+    return UsageError("{} needs transactions that name all their tuples at once, and {} do not",
+                      options.protocol, options.workload);
+  }
+  if (options.stages == "tcp") {
+    if (!options.job.transport.empty() && options.job.transport != "tcp") {
+      return UsageError("--stages tcp goes over tcp, and --transport is {}", options.job.transport);
+    }
+    options.job.transport = "tcp";
+    options.stages = "rpc";
+  }
+  SLIM_TRY(txn::StageCode::Parse(options.stages, protocol->name(), protocol->stages()));
+  SLIM_TRY(txn::CheckCoroutines(options.coroutines));
+  txn::EngineOptions engine;
+  SLIM_TRY(txn::SwitchOff(options.without, engine));
+  if (!(options.drive.seconds > 0)) return UsageError("--seconds must be more than 0");
+  if (options.work.hot > 1) return UsageError("--hot is a share from 0 to 1");
+  if (!options.history.empty() && options.workload != "list-append") {
+    return UsageError("--history is of --workload list-append, and this is {}", options.workload);
+  }
+  return {};
+}
+
+Result<std::vector<std::string>> AllStageCodes(const std::string& protocol) {
+  SLIM_ASSIGN(const auto made, txn::MakeProtocol(protocol));
+  const std::size_t stages = made->stages().size();
+  std::vector<std::string> codes;
+  for (std::size_t bits = 0; bits < std::size_t{1} << stages; ++bits) {
+    std::string& code = codes.emplace_back();
+    for (std::size_t i = 0; i < stages; ++i) code += ((bits >> i) & 1) != 0 ? '1' : '0';
+  }
+  return codes;
+}
+
+Result<std::unique_ptr<TxnJob>> TxnJob::Load(Run& run, const TxnOptions& options) {
+  const std::uint64_t start_ns = NowNs();
+  std::unique_ptr<TxnJob> job(new TxnJob(run, options));
+  SLIM_ASSIGN(job->protocol_, txn::MakeProtocol(options.protocol));
+  SLIM_ASSIGN(job->workload_, txn::MakeWorkload(options.workload, options.work));
+  SLIM_ASSIGN(const txn::EngineOptions engine, EngineOptionsOf(options, *job->protocol_));
+  Cluster& cluster = run.cluster;
+  SLIM_ASSIGN(job->engine_, txn::Engine::Make(cluster, *job->protocol_, engine));
+  SLIM_TRY(job->workload_->Load(*job->engine_));
+  if (options.delay_us > 0) {
+    for (std::uint32_t i = 0; i < cluster.threads(); ++i) {
+      for (NodeId node = 0; node < cluster.topology().nodes(); ++node) {
+        cluster.fabric().endpoint(i).faults().Delay(node,
+                                                    std::chrono::microseconds(options.delay_us));
+      }
+    }
+  }
+  SLIM_TRY(cluster.all().Barrier());
+  run.load_s = SecondsSince(start_ns);
+  run.load_traffic = cluster.fabric().traffic();
+  return job;
+}
+
+Status TxnJob::Configure(const TxnOptions& options) {
+  options_ = options;
+  SLIM_ASSIGN(const txn::EngineOptions engine, EngineOptionsOf(options, *protocol_));
+  workload_->Configure(options.work);
+  return engine_->Configure(engine);
+}
+
+Result<txn::DriveResult> TxnJob::Drive() {
+  Cluster& cluster = run_.cluster;
+  cluster.fabric().ClearTraffic();
+  SLIM_ASSIGN(const txn::DriveResult result, txn::Drive(*engine_, *workload_, options_.drive));
+  const Traffic mine = cluster.fabric().traffic();
+  run_.run_traffic = mine;
+  run_.run_s = result.seconds;
+  const std::vector<std::uint64_t> my_numbers = mine.Numbers();
+  SLIM_ASSIGN(const auto all, cluster.all().AllGather(std::as_bytes(std::span(my_numbers))));
+  traffic_ = Traffic(cluster.topology().nodes());
+  for (const auto& theirs : all) {
+    std::vector<std::uint64_t> numbers(theirs.size() / sizeof(std::uint64_t));
+    if (!numbers.empty()) std::memcpy(numbers.data(), theirs.data(), theirs.size());
+    traffic_.Add(numbers);
+  }
+  return result;
+}
+
+void TxnJob::Describe(const txn::DriveResult& result, Report& report,
+                      const std::string& path) const {
+  const txn::Figures& figures = result.figures;
+  const auto set = [&](const char* name, Report::Value value) {
+    report.Set(path + name, std::move(value));
+  };
+  set("/workload", options_.workload);
+  set("/protocol", options_.protocol);
+  set("/stages", engine_->options().stages.Digits(protocol_->stages()));
+  set("/coroutines", std::uint64_t{options_.coroutines});
+  set("/seconds", result.seconds);
+  set("/committed", figures.committed);
+  set("/throughput_per_s", Rate(figures.committed, result.seconds));
+  const std::uint64_t ended = figures.committed + figures.all_aborted();
+  set("/aborted", figures.all_aborted());
+  set("/abort_rate", ended == 0 ? 0.0 : Rate(figures.all_aborted(), static_cast<double>(ended)));
+  for (std::size_t i = 1; i < txn::kNumAbortReasons; ++i) {
+    const char* const reason = txn::AbortReasonName(static_cast<txn::AbortReason>(i));
+    if (figures.aborted[i] > 0) report.Set(path + "/aborts/" + reason, figures.aborted[i]);
+  }
+  for (const auto& [name, share] :
+       {std::pair{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p999", 0.999}}) {
+    report.Set(path + "/latency_us/" + name, figures.latencies.Percentile(share) * 1e-3);
+  }
+  set("/most_tries", figures.most_tries);
+  const TrafficCount total = traffic_.Total();
+  const std::uint64_t messages = traffic_.OfKind(TrafficKind::kMessage).operations;
+  set("/per_transaction/round_trips", PerTransaction(total.round_trips, figures));
+  set("/per_transaction/messages", PerTransaction(messages, figures));
+  set("/per_transaction/operations", PerTransaction(total.operations - messages, figures));
+  set("/per_transaction/bytes", PerTransaction(total.bytes(), figures));
+  for (const Stage stage : protocol_->stages()) {
+    const bool one_sided = engine_->options().stages.one_sided(stage);
+    report.Set(path + "/stage_us/" + txn::StageName(stage),
+               figures.StageNs(stage, one_sided) * 1e-3);
+  }
+}
+
+std::string TxnJob::InWords(const txn::DriveResult& result) const {
+  const txn::Figures& figures = result.figures;
+  std::string reasons;
+  for (std::size_t i = 1; i < txn::kNumAbortReasons; ++i) {
+    if (figures.aborted[i] == 0) continue;
+    reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", FormatCount(figures.aborted[i]),
+                           txn::AbortReasonName(static_cast<txn::AbortReason>(i)));
+  }
+  return fmt::format(
+      "{} with {}, stages {}: {} transactions in {}, {} per second\n"
+      "aborted: {}{}{}{}; half of the transactions took at most {}, 99 % {}\n",
+      options_.workload, options_.protocol, engine_->options().stages.Digits(protocol_->stages()),
+      FormatCount(figures.committed), FormatSeconds(result.seconds),
+      FormatCount(static_cast<std::uint64_t>(Rate(figures.committed, result.seconds))),
+      FormatCount(figures.all_aborted()), reasons.empty() ? "" : " (", reasons,
+      reasons.empty() ? "" : ")", FormatSeconds(figures.latencies.Percentile(0.5) * 1e-9),
+      FormatSeconds(figures.latencies.Percentile(0.99) * 1e-9));
+}
+
+}  // namespace slimgraph

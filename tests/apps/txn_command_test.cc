@@ -1,0 +1,82 @@
+// `slimgraph txn` as a person meets it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/support/command.h"
+#include "tests/support/list_append_checker.h"
+
+namespace slimgraph {
+namespace {
+
+std::vector<std::string> LinesOf(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
+}
+
+TEST(TxnRun, WritesAHistoryThatIsInOrder) {
+  const ScratchDirectory scratch;
+  const std::string path = scratch.File("history.jsonl");
+  const CommandEnd end =
+      RunSlimgraph({"txn", "run", "--workload", "list-append", "--protocol", "occ", "--nodes", "2",
+                    "--seconds", "5", "--transactions", "100", "--history", path, "--json"});
+  ASSERT_EQ(end.code, 0) << end.err;
+  EXPECT_NE(end.out.find("\"throughput_per_s\":"), std::string::npos);
+  const auto lines = LinesOf(ReadText(path));
+  EXPECT_EQ(lines.size(), 2u * 2 * 8 * 100);
+  EXPECT_EQ(lines[0].find("{\"index\":0,\"type\":\"invoke\",\"process\":"), 0u) << lines[0];
+  EXPECT_EQ(test::CheckListAppend(lines, test::Level::kStrictSerializable), "");
+}
+
+TEST(TxnRun, RefusesWhatItCannotDoWithOneLine) {
+  const std::vector<std::vector<std::string>> wrong = {
+      {"--protocol", "occ"},
+      {"--workload", "ycsb"},
+      {"--workload", "ycsb", "--protocol", "2pl"},
+      {"--workload", "tpch", "--protocol", "occ"},
+      {"--workload", "ycsb", "--protocol", "nowait", "--stages", "11111"},
+      {"--workload", "ycsb", "--protocol", "nowait", "--stages", "1112"},
+      {"--workload", "ycsb", "--protocol", "nowait", "--stages", "farm"},
+      {"--workload", "ycsb", "--protocol", "occ", "--stages", "tcp", "--transport", "shm"},
+      {"--workload", "ycsb", "--protocol", "occ", "--coroutines", "257"},
+      {"--workload", "ycsb", "--protocol", "occ", "--coroutines", "0"},
+      {"--workload", "ycsb", "--protocol", "occ", "--without", "luck"},
+      {"--workload", "ycsb", "--protocol", "occ", "--history", "h"},
+      {"--workload", "ycsb", "--protocol", "occ", "--seconds", "0"},
+      {"--workload", "tpcc-neworder", "--protocol", "calvin"}};
+  for (std::vector<std::string> words : wrong) {
+    words.insert(words.begin(), {"txn", "run", "--nodes", "2"});
+    const CommandEnd end = RunSlimgraph(words);
+    EXPECT_EQ(end.code, 2) << end.err;
+    EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
+    EXPECT_EQ(end.out, "");
+  }
+}
+
+TEST(TxnSweep, TellsARowForEachPoint) {
+  const CommandEnd end =
+      RunSlimgraph({"txn", "sweep", "--over", "stages", "--workload", "smallbank", "--protocol",
+                    "nowait", "--rows", "1000", "--nodes", "2", "--seconds", "0.02"});
+  ASSERT_EQ(end.code, 0) << end.err;
+  const auto lines = LinesOf(end.out);
+  EXPECT_EQ(lines.size(), 16u);
+  for (const std::string& line : lines) EXPECT_EQ(line.find("{\"schema\":"), 0u) << line;
+}
+
+TEST(TxnChoose, NamesACodeOfTheProtocol) {
+  const CommandEnd end =
+      RunSlimgraph({"txn", "choose", "--workload", "smallbank", "--protocol", "sundial", "--rows",
+                    "1000", "--nodes", "2", "--seconds", "0.1", "--json"});
+  ASSERT_EQ(end.code, 0) << end.err;
+  const std::size_t at = end.out.find("\"choice\":\"");
+  ASSERT_NE(at, std::string::npos) << end.out;
+  EXPECT_EQ(end.out.substr(at + 10, 5).find_first_not_of("01"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace slimgraph

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""The bars of transactions, each as a ratio of runs that follow each other.
+
+Every pair is run ROUNDS times in turn, and the median of its ratios counts. With --dbx1000 DIR,
+where DIR holds a built DBx1000, also against its throughput with the protocol of its config.h.
+"""
+import argparse
+import json
+import re
+import statistics
+import subprocess
+import sys
+
+PROTOCOLS = ["nowait", "waitdie", "occ", "mvcc", "sundial", "calvin"]
+WORKLOADS = ["smallbank", "ycsb"]
+# What DBx1000 calls protocols that are ours as well, and how ours are called.
+DBX1000_PROTOCOLS = {"NO_WAIT": "nowait", "WAIT_DIE": "waitdie", "MVCC": "mvcc", "SILO": "occ",
+                     "OCC": "occ", "TICTOC": "sundial"}
+
+
+def run(command, *words):
+    out = subprocess.run([command, "txn", *words, "--json"], check=True, capture_output=True,
+                         text=True, timeout=120).stdout
+    return json.loads(out)["result"]
+
+
+def throughput(command, seconds, **options):
+    words = ["run", "--seconds", str(seconds)]
+    for name, value in options.items():
+        words += ["--" + name.replace("_", "-"), str(value)]
+    return run(command, *words)["throughput_per_s"]
+
+
+class Bench:
+    def __init__(self, command, rounds, seconds):
+        self.command, self.rounds, self.seconds, self.missed = command, rounds, seconds, 0
+
+    def ratio(self, better, worse):
+        return statistics.median(
+            throughput(self.command, self.seconds, **better) /
+            throughput(self.command, self.seconds, **worse) for _ in range(self.rounds))
+
+    def tell(self, claim, value, bound):
+        met = value >= bound
+        self.missed += not met
+        print(f"{'met' if met else 'MISSED':<7}{claim}: {value:.2f}, bar at least {bound:g}",
+              flush=True)
+
+    def one_sided_against_tcp(self):
+        for protocol in PROTOCOLS:
+            for workload in WORKLOADS:
+                base = dict(workload=workload, protocol=protocol, nodes=2)
+                value = self.ratio(dict(base, stages="one-sided", transport="shm"),
+                                   dict(base, stages="tcp"))
+                self.tell(f"{protocol} {workload}, one-sided on shm against tcp", value, 10)
+
+    def coroutines(self):
+        for protocol in PROTOCOLS:
+            for workload in WORKLOADS:
+                base = dict(workload=workload, protocol=protocol, nodes=2, network="edr")
+                value = self.ratio(dict(base, coroutines=8), dict(base, coroutines=1))
+                self.tell(f"{protocol} {workload}, 8 coroutines against 1 under edr", value, 3)
+
+    def optimisations(self):
+        for off in ("outstanding", "doorbells", "passive", "cache"):
+            base = dict(workload="ycsb", protocol="occ", nodes=2, network="edr", coroutines=1,
+                        rows=20000)
+            value = self.ratio(base, {**base, "without": off})
+            self.tell(f"occ ycsb, with {off} against without, under edr", value, 1)
+
+    def hybrids(self):
+        for protocol in PROTOCOLS:
+            base = ["--workload", "smallbank", "--protocol", protocol, "--nodes", "2"]
+            rows = run(self.command, "sweep", "--over", "stages", "--seconds", str(self.seconds),
+                       *base)["rows"]
+            rows = list(rows.values()) if isinstance(rows, dict) else rows
+            rate = {row["value"]: row["throughput_per_s"] for row in rows}
+            best = max(rate, key=rate.get)
+            pure = max(rate[code] for code in rate if len(set(code)) == 1)
+            self.tell(f"{protocol} smallbank, best of all codes ({best}) against the pure ones",
+                      rate[best] / pure, 1)
+            choice = run(self.command, "choose", "--seconds", str(self.seconds), *base)["choice"]
+            value = self.ratio(*(dict(workload="smallbank", protocol=protocol, nodes=2, stages=code)
+                                 for code in (choice, best)))
+            self.tell(f"{protocol} smallbank, the chosen code {choice} against the best {best}",
+                      value, 0.97)
+
+    def dbx1000(self, folder):
+        with open(folder + "/config.h", encoding="utf-8") as file:
+            config = dict(re.findall(r"^#define\s+(\w+)\s+(\S+)", file.read(), re.M))
+        protocol = DBX1000_PROTOCOLS.get(config["CC_ALG"])
+        if protocol is None:
+            sys.exit(f"txn_bench: {folder} is built with {config['CC_ALG']}, which is not ours")
+        ratios = []
+        for _ in range(self.rounds):
+            out = subprocess.run(["./rundb", "-t2"], cwd=folder, check=True, capture_output=True,
+                                 text=True, timeout=300).stdout
+            told = re.search(r"txn_cnt=(\d+).*?run_time=([\d.]+)", out)
+            theirs = int(told[1]) / float(told[2]) * 2
+            ours = throughput(self.command, self.seconds, workload="ycsb", protocol=protocol,
+                              nodes=1, threads=2, rows=1 << 20, hot=0.1)
+            ratios.append(ours / theirs)
+        self.tell(f"{protocol} ycsb on one node against DBx1000 {config['CC_ALG']}",
+                  statistics.median(ratios), 0.7)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("command")
+    parser.add_argument("--dbx1000")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=0.3)
+    parser.add_argument("--only", help="one_sided_against_tcp, coroutines, optimisations, hybrids")
+    options = parser.parse_args()
+    bench = Bench(options.command, options.rounds, options.seconds)
+    parts = [bench.one_sided_against_tcp, bench.coroutines, bench.optimisations, bench.hybrids]
+    for part in parts:
+        if options.only in (None, part.__name__):
+            part()
+    if options.dbx1000:
+        bench.dbx1000(options.dbx1000)
+    print(f"{bench.missed} bars missed")
+
+
+main()

@@ -1,0 +1,81 @@
+// The checker finds what is wrong, and nothing else, in histories written by hand.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/support/list_append_checker.h"
+
+namespace slimgraph::test {
+namespace {
+
+// "0 invoke …" as a line; `value` with ' for ".
+std::string Line(int process, const std::string& type, std::string value) {
+  std::replace(value.begin(), value.end(), '\'', '"');
+  return "{\"index\":0,\"type\":\"" + type + "\",\"process\":" + std::to_string(process) +
+         ",\"value\":[" + value + "]}";
+}
+
+void ExpectVerdicts(const std::vector<std::string>& history, bool serializable, bool strict) {
+  EXPECT_EQ(CheckListAppend(history, Level::kSerializable).empty(), serializable);
+  EXPECT_EQ(CheckListAppend(history, Level::kStrictSerializable).empty(), strict);
+}
+
+TEST(ListAppendChecker, AcceptsWhatIsInOrder) {
+  ExpectVerdicts({Line(0, "invoke", "['append',1,5]"), Line(0, "ok", "['append',1,5]"),
+                  Line(1, "invoke", "['r',1,null],['append',1,6],['r',1,null]"),
+                  Line(1, "ok", "['r',1,[5]],['append',1,6],['r',1,[5,6]]"),
+                  Line(0, "invoke", "['append',1,7]"), Line(0, "fail", "['append',1,7]"),
+                  Line(0, "invoke", "['r',1,null]"), Line(0, "ok", "['r',1,[5,6]]")},
+                 true, true);
+}
+
+TEST(ListAppendChecker, RejectsAStaleReadOnlyWhereTimeCounts) {
+  ExpectVerdicts({Line(0, "invoke", "['append',1,5]"), Line(0, "ok", "['append',1,5]"),
+                  Line(1, "invoke", "['r',1,null]"), Line(1, "ok", "['r',1,[]]"),
+                  Line(1, "invoke", "['r',1,null]"), Line(1, "ok", "['r',1,[5]]")},
+                 true, false);
+}
+
+TEST(ListAppendChecker, RejectsALostUpdate) {
+  ExpectVerdicts(
+      {Line(0, "invoke", "['r',1,null],['append',1,5]"),
+       Line(1, "invoke", "['r',1,null],['append',1,6]"), Line(0, "ok", "['r',1,[]],['append',1,5]"),
+       Line(1, "ok", "['r',1,[]],['append',1,6]"), Line(0, "invoke", "['r',1,null]"),
+       Line(0, "ok", "['r',1,[6]]")},
+      false, false);
+}
+
+TEST(ListAppendChecker, RejectsWriteSkew) {
+  ExpectVerdicts(
+      {Line(0, "invoke", "['r',1,null],['append',2,5]"),
+       Line(1, "invoke", "['r',2,null],['append',1,6]"), Line(0, "ok", "['r',1,[]],['append',2,5]"),
+       Line(1, "ok", "['r',2,[]],['append',1,6]"), Line(0, "invoke", "['r',1,null],['r',2,null]"),
+       Line(0, "ok", "['r',1,[6]],['r',2,[5]]")},
+      false, false);
+}
+
+TEST(ListAppendChecker, RejectsWriteSkewThatNobodyReads) {
+  ExpectVerdicts(
+      {Line(0, "invoke", "['r',1,null],['append',2,5]"),
+       Line(1, "invoke", "['r',2,null],['append',1,6]"), Line(0, "ok", "['r',1,[]],['append',2,5]"),
+       Line(1, "ok", "['r',2,[]],['append',1,6]")},
+      false, false);
+}
+
+TEST(ListAppendChecker, RejectsWhatWasAbortedHalfReadOrReadInTwoWays) {
+  ExpectVerdicts({Line(0, "invoke", "['append',1,5]"), Line(0, "fail", "['append',1,5]"),
+                  Line(1, "invoke", "['r',1,null]"), Line(1, "ok", "['r',1,[5]]")},
+                 false, false);
+  ExpectVerdicts(
+      {Line(0, "invoke", "['append',1,5],['append',1,6]"), Line(1, "invoke", "['r',1,null]"),
+       Line(1, "ok", "['r',1,[5]]"), Line(0, "ok", "['append',1,5],['append',1,6]")},
+      false, false);
+  ExpectVerdicts({Line(0, "invoke", "['append',1,5]"), Line(0, "ok", "['append',1,5]"),
+                  Line(0, "invoke", "['append',1,6]"), Line(0, "ok", "['append',1,6]"),
+                  Line(1, "invoke", "['r',1,null]"), Line(1, "ok", "['r',1,[5,6]]"),
+                  Line(1, "invoke", "['r',1,null]"), Line(1, "ok", "['r',1,[6,5]]")},
+                 false, false);
+}
+
+}  // namespace
+}  // namespace slimgraph::test

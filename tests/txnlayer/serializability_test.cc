@@ -1,0 +1,122 @@
+// Histories under high contention, held against our own checker, and against `adya` where that is
+// installed.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "tests/support/list_append_checker.h"
+#include "tests/txnlayer/support.h"
+#include "txnlayer/protocol/occ.h"
+
+namespace slimgraph::test {
+namespace {
+
+// What a second checker, which is not ours, says; "" where it is not installed or has accepted.
+std::string AskAdya(const std::vector<std::string>& lines, bool strict) {
+  static const bool installed = std::system("adya --version >/dev/null 2>&1") == 0;
+  if (!installed) return "";
+  const std::string path = ::testing::TempDir() + fmt::format("history.{}.jsonl", ::getpid());
+  {
+    std::ofstream file(path);
+    for (const std::string& line : lines) file << line << '\n';
+  }
+  const std::string command = fmt::format("adya check -m list-append -c {} {} >/dev/null 2>&1",
+                                          strict ? "strict-serializable" : "serializable", path);
+  const int code = std::system(command.c_str());
+  std::remove(path.c_str());
+  return code == 0 ? "" : fmt::format("adya ended with {}", code);
+}
+
+// The history of a run, on node 0; empty on the others.
+std::vector<std::string> Lines(txn::Engine& engine, txn::Workload& workload) {
+  auto lines = workload.history()->Gather(engine.cluster().all());
+  EXPECT_TRUE(lines);
+  return std::move(lines).value_or(std::vector<std::string>());
+}
+
+void ExpectGoodHistory(TxnSetting setting) {
+  setting.work.seed = TestSeed();
+  RunSetting(setting, [&](txn::Engine& engine, txn::Workload& workload, const txn::DriveResult& r) {
+    const auto lines = Lines(engine, workload);
+    EXPECT_GT(r.figures.committed, 20u) << NameOf(setting);
+    if (engine.self() != 0) return;
+    EXPECT_EQ(lines.size(), 2 * (r.figures.committed + r.figures.all_aborted()));
+    const bool strict = IsStrict(setting.protocol);
+    EXPECT_EQ(CheckListAppend(lines, strict ? Level::kStrictSerializable : Level::kSerializable),
+              "")
+        << NameOf(setting);
+    EXPECT_EQ(AskAdya(lines, strict), "") << NameOf(setting);
+  });
+}
+
+class Histories : public ::testing::TestWithParam<std::string> {};
+std::vector<std::string> Names() {
+  std::vector<std::string> names;
+  for (const std::string_view name : txn::ProtocolNames()) names.emplace_back(name);
+  return names;
+}
+INSTANTIATE_TEST_SUITE_P(All, Histories, ::testing::ValuesIn(Names()),
+                         [](const auto& one) { return one.param; });
+
+TEST_P(Histories, AreSerializableInBothFormsOfAllStages) {
+  for (const char* const stages : {"rpc", "one-sided"}) {
+    for (const char* const transport : {"shm", "tcp"}) {
+      for (const std::uint32_t coroutines : {1, 8}) {
+        ExpectGoodHistory({.protocol = GetParam(),
+                           .stages = stages,
+                           .transport = transport,
+                           .coroutines = coroutines});
+      }
+    }
+  }
+}
+
+TEST_P(Histories, AreSerializableWithStagesOfBothForms) {
+  std::mt19937_64 random(TestSeed());
+  for (int i = 0; i < 6; ++i) {
+    ExpectGoodHistory({.protocol = GetParam(),
+                       .stages = RandomStages(GetParam(), random),
+                       .transport = random() % 2 == 0 ? "shm" : "tcp",
+                       .transactions = 100,
+                       .delay_us = random() % 2 == 0 ? 0u : 50u});
+  }
+}
+
+TEST_P(Histories, AreSerializableWithoutOptimisationsAndWithMoreThreads) {
+  std::mt19937_64 random(TestSeed());
+  const std::string code = RandomStages(GetParam(), random);
+  ExpectGoodHistory({.protocol = GetParam(), .stages = code, .nodes = 2, .threads = 2});
+  ExpectGoodHistory({.protocol = GetParam(), .stages = code, .compute = 2, .without = "passive"});
+  ExpectGoodHistory(
+      {.protocol = GetParam(), .stages = code, .without = "outstanding,doorbells,passive,cache"});
+}
+
+// What lies in the way of a bad history is the validation: without it the checkers must complain.
+class BlindOcc : public txn::Occ {
+ public:
+  txn::Step Check(txn::Stage stage, txn::Access& access) const override {
+    const txn::Step step = Occ::Check(stage, access);
+    if (stage == txn::Stage::kValidate) return txn::Step::Done();
+    return step;
+  }
+};
+
+TEST(ATestOfTheTest, FindsThatOccDoesNotValidate) {
+  for (const char* const stages : {"rpc", "one-sided"}) {
+    TxnSetting setting{.protocol = "occ", .stages = stages, .transactions = 400, .delay_us = 20};
+    setting.work.seed = TestSeed();
+    const BlindOcc blind;
+    OnTxnJob(setting, [&](Cluster& cluster) {
+      DriveSetting(cluster, setting, blind,
+                   [](txn::Engine& engine, txn::Workload& workload, const txn::DriveResult&) {
+                     const auto lines = Lines(engine, workload);
+                     if (engine.self() != 0) return;
+                     EXPECT_NE(CheckListAppend(lines, Level::kSerializable), "");
+                   });
+    });
+  }
+}
+
+}  // namespace
+}  // namespace slimgraph::test

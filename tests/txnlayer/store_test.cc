@@ -1,0 +1,196 @@
+// Tables, locations, stage codes, timestamps and coroutines, each by itself.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "tests/txnlayer/support.h"
+#include "txnlayer/execution/coroutine.h"
+#include "txnlayer/store/location_cache.h"
+#include "txnlayer/timestamp.h"
+
+namespace slimgraph::test {
+namespace {
+
+using txn::Key;
+
+TEST(Table, FindsWhatWasPlacedAndTellsWhenItIsFull) {
+  OnTxnJob({.protocol = "occ", .nodes = 1}, [](Cluster& cluster) {
+    constexpr std::uint64_t kTuples = 5000;
+    auto table = txn::Table::Make(cluster.fabric(), 0, {"t", 40, kTuples}, {.metadata_words = 1});
+    ASSERT_TRUE(table);
+    std::mt19937_64 random(TestSeed());
+    std::map<Key, std::uint64_t> placed;
+    while (placed.size() < kTuples) {
+      const Key key = random() % 20 == 0 ? random() : random() % 10'000;
+      const std::uint64_t offset = (*table)->FindOrPlace(key);
+      ASSERT_NE(offset, 0u);
+      const auto [known, fresh] = placed.emplace(key, offset);
+      EXPECT_EQ(known->second, offset);
+    }
+    std::set<std::uint64_t> offsets;
+    for (const auto& [key, offset] : placed) {
+      EXPECT_EQ((*table)->Find(key), offset);
+      EXPECT_TRUE(offsets.insert(offset).second);
+    }
+    EXPECT_EQ((*table)->Find(~Key{0} - 1), 0u);
+    EXPECT_EQ((*table)->FindOrPlace(~Key{0} - 1), 0u) << "the table is full";
+  });
+}
+
+TEST(Table, RefusesARecordThatIsTooLong) {
+  OnTxnJob({.protocol = "occ", .nodes = 1}, [](Cluster& cluster) {
+    const auto table =
+        txn::Table::Make(cluster.fabric(), 0, {"t", txn::kMaxRecordBytes + 1, 1}, {});
+    ASSERT_FALSE(table);
+    EXPECT_EQ(table.error().kind, ErrorKind::kUsage);
+  });
+}
+
+TEST(Engine, EndsWithAnErrorWhenATableIsFull) {
+  OnTxnJob({.protocol = "occ", .nodes = 2}, [](Cluster& cluster) {
+    const auto protocol = *txn::MakeProtocol("occ");
+    for (const bool one_sided : {false, true}) {
+      txn::EngineOptions options;
+      options.stages = txn::StageCode::All(one_sided);
+      const auto engine = *txn::Engine::Make(cluster, *protocol, options);
+      txn::Table* const table = *engine->AddTable({"small", 8, 10});
+      const Status status = engine->Run([&](txn::Transaction& transaction) {
+        for (Key key = 0; key < 100 && !engine->over(); ++key) {
+          transaction.Begin();
+          txn::Access* const access = transaction.Write(*table, key);
+          if (access == nullptr) continue;
+          access->Put(std::uint64_t{1});
+          transaction.Commit();
+        }
+      });
+      ASSERT_FALSE(status);
+      EXPECT_NE(status.error().message.find("full"), std::string::npos);
+    }
+  });
+}
+
+TEST(Engine, RefusesMoreCoroutinesThanTimestampsCanName) {
+  OnTxnJob({.protocol = "occ", .nodes = 1}, [](Cluster& cluster) {
+    const auto protocol = *txn::MakeProtocol("occ");
+    txn::EngineOptions options;
+    options.coroutines = txn::kMaxCoroutines + 1;
+    const auto engine = txn::Engine::Make(cluster, *protocol, options);
+    ASSERT_FALSE(engine);
+    EXPECT_EQ(engine.error().kind, ErrorKind::kUsage);
+  });
+}
+
+// A record is inserted, changed, deleted and inserted again, from afar, in both forms.
+TEST(Transactions, InsertAndDelete) {
+  for (const std::string_view name : txn::ProtocolNames()) {
+    OnTxnJob({.protocol = std::string(name), .nodes = 2}, [&](Cluster& cluster) {
+      const auto protocol = *txn::MakeProtocol(name);
+      for (const bool one_sided : {false, true}) {
+        txn::EngineOptions options;
+        options.stages = txn::StageCode::All(one_sided);
+        const auto engine = *txn::Engine::Make(cluster, *protocol, options);
+        txn::Table* const table = *engine->AddTable({"t", 24, 100});
+        ASSERT_TRUE(engine->Run([&](txn::Transaction& transaction) {
+          const Key key = 2 * transaction.process() + 1 - engine->self();  // of the other node
+          bool exists = false;
+          std::uint64_t value = 0;
+          for (std::uint64_t step = 0; step < 8;) {
+            transaction.Begin();
+            txn::Access* const access = transaction.Write(*table, key);
+            if (access == nullptr) continue;
+            EXPECT_EQ(access->exists(), exists);
+            EXPECT_EQ(exists ? access->Get<std::uint64_t>() : value, value);
+            const bool remove = step % 3 == 2;
+            if (remove) {
+              txn::Transaction::Delete(*access);
+            } else {
+              access->Put(step + 10);
+            }
+            if (!transaction.Commit()) continue;
+            exists = !remove;
+            value = step + 10;
+            ++step;
+          }
+        }));
+      }
+    });
+  }
+}
+
+TEST(LocationCache, StaysWithinItsBudgetAndForgetsTheOldest) {
+  txn::LocationCache cache(4096);
+  EXPECT_LE(cache.bytes(), 4096u);
+  for (Key key = 1; key <= 10'000; ++key) cache.Insert(3, key, key * 64);
+  std::size_t kept = 0;
+  for (Key key = 1; key <= 10'000; ++key) {
+    const std::uint64_t offset = cache.Find(3, key);
+    EXPECT_TRUE(offset == 0 || offset == key * 64);
+    kept += offset != 0 ? 1 : 0;
+    EXPECT_EQ(cache.Find(4, key), 0u) << "of another table";
+  }
+  EXPECT_GT(kept, 50u);
+  EXPECT_NE(cache.Find(3, 10'000), 0u);
+  // Keys of one node of two, which would all fit.
+  txn::LocationCache half(1 << 20);
+  for (Key key = 1; key <= 10'000; key += 2) half.Insert(3, key, key * 64);
+  std::size_t found = 0;
+  for (Key key = 1; key <= 10'000; key += 2) found += half.Find(3, key) != 0 ? 1 : 0;
+  EXPECT_GT(found, 4'800u);
+  txn::LocationCache none(0);
+  none.Insert(1, 1, 64);
+  EXPECT_EQ(none.Find(1, 1), 0u);
+}
+
+TEST(Timestamps, AscendAreUniqueAndArePulledForward) {
+  txn::TimestampSource clock;
+  txn::Timestamp last = 0;
+  for (std::uint64_t i = 0; i < 10'000; ++i) {
+    const txn::Timestamp next = clock.Next(txn::OwnerOf(1, 2, static_cast<std::uint32_t>(i % 8)));
+    EXPECT_GT(next, last);
+    last = next;
+  }
+  const txn::Timestamp far = last + (std::uint64_t{1} << 50);
+  clock.Saw(far);
+  EXPECT_GT(clock.Next(0), far);
+}
+
+TEST(StageCode, TakesCodesOfTheRightLengthAndSaysWhatIsWrongWithOthers) {
+  const auto occ = *txn::MakeProtocol("occ");
+  const auto parse = [&](std::string_view text, std::string_view protocol = "occ") {
+    return txn::StageCode::Parse(text, protocol, occ->stages());
+  };
+  EXPECT_EQ(parse("10110")->Digits(occ->stages()), "10110");
+  EXPECT_EQ(parse("rpc")->Digits(occ->stages()), "00000");
+  EXPECT_EQ(parse("one-sided")->Digits(occ->stages()), "11111");
+  EXPECT_EQ(parse("farm")->Digits(occ->stages()), "10100");
+  EXPECT_EQ(parse("fasst")->Digits(occ->stages()), "00000");
+  EXPECT_EQ(parse("drtm-r")->Digits(occ->stages()), "11111");
+  for (const char* const wrong : {"", "1011", "101101", "1012a", "rpcs"}) {
+    EXPECT_FALSE(parse(wrong)) << wrong;
+  }
+  EXPECT_FALSE(parse("farm", "nowait"));
+  EXPECT_FALSE(txn::MakeProtocol("2pl"));
+  EXPECT_FALSE(txn::MakeWorkload("tpch", {}));
+}
+
+TEST(Coroutine, GoesOnWhereItLeft) {
+  std::vector<int> seen;
+  std::vector<std::unique_ptr<txn::Coroutine>> coroutines;
+  for (int i = 0; i < 3; ++i) {
+    coroutines.push_back(std::make_unique<txn::Coroutine>([&, i] {
+      for (int round = 0; round < 3; ++round) {
+        seen.push_back(10 * round + i);
+        coroutines[static_cast<std::size_t>(i)]->Yield();
+      }
+    }));
+  }
+  for (int round = 0; round < 4; ++round) {
+    for (const auto& coroutine : coroutines) coroutine->Resume();
+  }
+  EXPECT_EQ(seen, (std::vector<int>{0, 1, 2, 10, 11, 12, 20, 21, 22}));
+  for (const auto& coroutine : coroutines) EXPECT_TRUE(coroutine->ended());
+}
+
+}  // namespace
+}  // namespace slimgraph::test

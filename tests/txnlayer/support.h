@@ -1,0 +1,51 @@
+// What the tests of transactions share: jobs that run a workload, and what is looked at afterwards.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+#include <string>
+
+#include "txnlayer/driver.h"
+
+namespace slimgraph::test {
+
+// Prints its seed; SLIMGRAPH_TEST_SEED takes it back.
+std::uint64_t TestSeed();
+
+struct TxnSetting {
+  std::string protocol;
+  std::string stages = "one-sided";
+  std::string workload = "list-append";
+  std::string transport = "shm";
+  std::string network = "none";
+  NodeId nodes = 3;
+  NodeId compute = 0;  // 0: all
+  std::uint32_t threads = 1;
+  std::uint32_t coroutines = 8;
+  std::uint64_t transactions = 150;  // of each coroutine
+  std::uint64_t delay_us = 0;
+  std::string without = "";
+  txn::WorkloadOptions work = {};
+};
+std::string NameOf(const TxnSetting& setting);
+
+// A random code for the protocol's stages.
+std::string RandomStages(const std::string& protocol, std::mt19937_64& random);
+
+// The protocols whose histories keep the order of real time; the others' are serializable.
+bool IsStrict(const std::string& protocol);
+
+// Runs `body` on all nodes of a job of that setting.
+void OnTxnJob(const TxnSetting& setting, const std::function<void(Cluster&)>& body);
+
+// On a node: the workload, driven by that protocol. Fails the test where it does not end well.
+using Look = std::function<void(txn::Engine&, txn::Workload&, const txn::DriveResult&)>;
+void DriveSetting(Cluster& cluster, const TxnSetting& setting, const txn::Protocol& protocol,
+                  const Look& look);
+
+// All of it, with the protocol of the setting. The workload verifies its data.
+void RunSetting(const TxnSetting& setting, const Look& look = {});
+
+}  // namespace slimgraph::test

@@ -1,0 +1,102 @@
+// Workloads whose data tell whether transactions kept apart: money is conserved, no update is lost,
+// and nobody waits for ever.
+#include "tests/txnlayer/support.h"
+
+namespace slimgraph::test {
+namespace {
+
+class Workloads : public ::testing::TestWithParam<std::string> {};
+std::vector<std::string> Names() {
+  std::vector<std::string> names;
+  for (const std::string_view name : txn::ProtocolNames()) names.emplace_back(name);
+  return names;
+}
+INSTANTIATE_TEST_SUITE_P(All, Workloads, ::testing::ValuesIn(Names()),
+                         [](const auto& one) { return one.param; });
+
+// The workload itself verifies its sums after the run.
+TEST_P(Workloads, ConserveMoneyAndUpdates) {
+  std::mt19937_64 random(TestSeed());
+  for (const char* const workload : {"smallbank", "ycsb"}) {
+    for (const std::string& stages :
+         {std::string("rpc"), std::string("one-sided"), RandomStages(GetParam(), random)}) {
+      TxnSetting setting{.protocol = GetParam(),
+                         .stages = stages,
+                         .workload = workload,
+                         .transport = random() % 2 == 0 ? "shm" : "tcp",
+                         .transactions = 100};
+      setting.work.rows = 2000;
+      setting.work.seed = TestSeed();
+      RunSetting(setting, [](txn::Engine&, txn::Workload&, const txn::DriveResult& result) {
+        EXPECT_GT(result.figures.committed, 0u);
+      });
+    }
+  }
+}
+
+// All of the coroutines want the same few rows.
+TEST_P(Workloads, CommitWhenAlmostAllGoesToTheSameRows) {
+  for (const char* const stages : {"rpc", "one-sided"}) {
+    TxnSetting setting{.protocol = GetParam(),
+                       .stages = stages,
+                       .workload = "ycsb",
+                       .nodes = 2,
+                       .transactions = 15};
+    setting.work.rows = 2000;
+    setting.work.hot = 0.99;
+    setting.work.seed = TestSeed();
+    RunSetting(setting, [&](txn::Engine&, txn::Workload&, const txn::DriveResult& result) {
+      EXPECT_EQ(result.figures.committed, 2u * 8 * 15) << "all in the end";
+    });
+  }
+}
+
+// Memory nodes hold tuples and run no transactions; one-sided stages give them nothing to do.
+TEST_P(Workloads, NeedNothingOfMemoryNodesInOneSidedStages) {
+  TxnSetting setting{.protocol = GetParam(), .workload = "smallbank", .nodes = 3, .compute = 1};
+  setting.work.rows = 300;
+  setting.work.seed = TestSeed();
+  RunSetting(setting, [](txn::Engine& engine, txn::Workload&, const txn::DriveResult& result) {
+    EXPECT_EQ(engine.figures().committed > 0, engine.self() == 0);
+    EXPECT_GT(result.figures.committed, 0u);
+    // Its messages are those of the end of the run and of barriers.
+    const Traffic traffic = engine.cluster().fabric().traffic();
+    if (engine.self() != 0) {
+      EXPECT_LT(traffic.OfKind(TrafficKind::kMessage).operations, 60u);
+    }
+  });
+}
+
+// Its conditions are looked at by the workload.
+TEST_P(Workloads, KeepTheConditionsOfTpcc) {
+  std::mt19937_64 random(TestSeed());
+  if (GetParam() == "calvin") GTEST_SKIP() << "new-order reads the number of the order first";
+  TxnSetting setting{.protocol = GetParam(),
+                     .stages = RandomStages(GetParam(), random),
+                     .workload = "tpcc-neworder",
+                     .transport = random() % 2 == 0 ? "shm" : "tcp",
+                     .nodes = 2,
+                     .transactions = 100};
+  setting.work.seed = TestSeed();
+  setting.work.hot = 0.2;  // lines of the other node's warehouse
+  RunSetting(setting, [](txn::Engine&, txn::Workload&, const txn::DriveResult& result) {
+    EXPECT_GT(result.figures.committed, 1500u);
+    EXPECT_GT(result.figures.aborted[static_cast<std::size_t>(txn::AbortReason::kUser)], 0u);
+  });
+}
+
+TEST(WaitDie, LetsAnOldTransactionFinishSoon) {
+  for (const char* const stages : {"rpc", "one-sided"}) {
+    TxnSetting setting{
+        .protocol = "waitdie", .stages = stages, .workload = "ycsb", .transactions = 40};
+    setting.work.rows = 2000;
+    setting.work.hot = 0.99;
+    setting.work.seed = TestSeed();
+    RunSetting(setting, [](txn::Engine&, txn::Workload&, const txn::DriveResult& result) {
+      EXPECT_LT(result.figures.most_tries, 400u);
+    });
+  }
+}
+
+}  // namespace
+}  // namespace slimgraph::test

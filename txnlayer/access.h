@@ -1,0 +1,77 @@
+// A tuple that a transaction reads or writes: where it lies, what was seen of it, and what has been
+// done to it. The same object serves the coordinator and, while a request is carried out, the home.
+#pragma once
+
+#include <cstring>
+
+#include "txnlayer/store/table.h"
+#include "txnlayer/timestamp.h"
+
+namespace slimgraph::txn {
+
+enum class AbortReason : std::uint8_t {
+  kNone,
+  kLocked,     // another transaction holds the lock
+  kChanged,    // what was read has been overwritten
+  kDied,       // WAITDIE: younger than the holder
+  kTooLate,    // MVCC: a younger transaction has read or written
+  kNoVersion,  // MVCC: the version that it should read is gone
+  kLease,      // SUNDIAL: the lease could not be renewed
+  kUser,       // the transaction itself wanted it
+  kTableFull,
+};
+constexpr std::size_t kNumAbortReasons = 9;
+const char* AbortReasonName(AbortReason reason);
+
+struct Access {
+  Table* table = nullptr;
+  Key key = 0;
+  NodeId home = 0;
+  std::uint64_t offset = 0;  // of the tuple in the table's region; 0: not known yet
+  Timestamp timestamp = 0;   // the transaction's
+  Timestamp commit_timestamp = 0;
+  Timestamp saw = 0;  // the largest timestamp that was met here
+
+  bool write = false;
+  bool fetch = false;    // the stage also brings the record
+  bool locked = false;   // by this transaction
+  bool waiting = false;  // WAITDIE: counted among those that wait
+  bool has_image = false;
+  std::uint8_t step = 0;     // of the current stage
+  std::uint8_t version = 0;  // the one of `image` that counts
+
+  // Where operations put the tuple's metadata, before and after the record is read.
+  std::uint64_t seen[kMaxMetadataWords] = {};
+  std::uint64_t again[kMaxMetadataWords] = {};
+  std::uint64_t old_word = 0;  // of a compare-and-swap or fetch-and-add
+  std::uint64_t put[2] = {};   // words on their way out
+
+  std::byte* image = nullptr;  // the key and all versions
+
+  std::byte* version_bytes() const { return image + kWordBytes + version * table->version_bytes(); }
+  bool exists() const {
+    std::uint64_t word;
+    std::memcpy(&word, version_bytes(), sizeof word);
+    return word != 0;
+  }
+  void SetExists(bool exists) {
+    const std::uint64_t word = exists ? 1 : 0;
+    std::memcpy(version_bytes(), &word, sizeof word);
+  }
+  std::byte* record() const { return version_bytes() + kWordBytes; }
+
+  template <typename T>
+  T Get() const {
+    T value;
+    std::memcpy(&value, record(), sizeof value);
+    return value;
+  }
+  // Also makes the record exist.
+  template <typename T>
+  void Put(const T& value) {
+    SetExists(true);
+    std::memcpy(record(), &value, sizeof value);
+  }
+};
+
+}  // namespace slimgraph::txn

@@ -1,0 +1,89 @@
+#include "txnlayer/driver.h"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+
+#include "slimgraph/base/clock.h"
+
+namespace slimgraph::txn {
+namespace {
+
+// One client's work in its coroutine.
+void Work(Transaction& transaction, Client& client, std::uint64_t most, double interval_ns) {
+  Figures& figures = transaction.figures();
+  const Engine& engine = transaction.engine();
+  std::uint32_t gave_up = 0;
+  const std::uint64_t first_ns = NowNs();
+  for (std::uint64_t done = 0; !engine.over() && (most == 0 || done < most); ++done) {
+    client.Choose();
+    std::uint64_t start_ns = NowNs();
+    if (interval_ns > 0) {
+      // When it was due is what its latency counts from, also where we are late.
+      const auto due_ns =
+          first_ns + static_cast<std::uint64_t>(static_cast<double>(done) * interval_ns);
+      if (due_ns > start_ns) transaction.task().Sleep(due_ns - start_ns);
+      start_ns = due_ns;
+    }
+    for (std::uint32_t tries = 1; !engine.over(); ++tries) {
+      transaction.Begin(tries > 1);
+      const Attempt attempt = client.Try(transaction);
+      if (attempt == Attempt::kCommitted) {
+        figures.latencies.Add(NowNs() - start_ns);
+        figures.most_tries = std::max<std::uint64_t>(figures.most_tries, tries);
+        gave_up = 0;
+        break;
+      }
+      const bool again = attempt == Attempt::kAborted;
+      if (!again) ++gave_up;
+      if (transaction.reason() != AbortReason::kUser) transaction.BackOff(again ? tries : gave_up);
+      if (!again) break;
+    }
+  }
+}
+
+Status CheckIdle(Engine& engine) {
+  for (TableId id = 0; id < engine.tables(); ++id) {
+    const Table& table = engine.table(id);
+    for (std::uint64_t i = 0; i < table.tuples(); ++i) {
+      const auto* const words =
+          reinterpret_cast<const std::uint64_t*>(table.memory() + table.TupleOffset(i));
+      if (engine.protocol().Idle(words)) continue;
+      return VerificationError("a tuple of table {} is still locked after the run",
+                               table.spec().name);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<DriveResult> Drive(Engine& engine, Workload& workload, const DriveOptions& options) {
+  Collectives& all = engine.cluster().all();
+  SLIM_TRY(all.Barrier());
+  const std::uint64_t start_ns = NowNs();
+  engine.SetDeadline(start_ns + static_cast<std::uint64_t>(options.seconds * 1e9));
+  std::mutex collecting;
+  const double clients = static_cast<double>(engine.cluster().topology().compute()) *
+                         engine.cluster().threads() * engine.options().coroutines;
+  const double interval_ns = options.per_second > 0 ? 1e9 * clients / options.per_second : 0;
+  SLIM_TRY(engine.Run([&](Transaction& transaction) {
+    const auto client = workload.MakeClient(transaction);
+    Work(transaction, *client, options.transactions, interval_ns);
+    const std::lock_guard lock(collecting);
+    workload.Collect(*client);
+  }));
+  DriveResult result;
+  SLIM_ASSIGN(result.seconds, all.AllMax(SecondsSince(start_ns)));
+  SLIM_ASSIGN(const auto figures, all.AllGather(std::as_bytes(std::span(&engine.figures(), 1))));
+  for (const auto& theirs : figures) {
+    Figures one;
+    std::memcpy(static_cast<void*>(&one), theirs.data(), sizeof one);
+    result.figures.Add(one);
+  }
+  SLIM_TRY(CheckIdle(engine));
+  SLIM_TRY(workload.Verify(engine));
+  return result;
+}
+
+}  // namespace slimgraph::txn

@@ -1,0 +1,23 @@
+// Runs a workload on an engine for a while, and tells what came of it.
+#pragma once
+
+#include "txnlayer/workload/workload.h"
+
+namespace slimgraph::txn {
+
+struct DriveOptions {
+  double seconds = 1;
+  std::uint64_t transactions = 0;  // of each coroutine; 0: as many as the time allows
+  double per_second = 0;           // that are offered, by all together; 0: as many as possible
+};
+
+struct DriveResult {
+  Figures figures;  // of all nodes
+  double seconds = 0;
+};
+
+// Collective. The workload is loaded; afterwards all locks are free, and the workload has verified
+// its data, or this fails.
+Result<DriveResult> Drive(Engine& engine, Workload& workload, const DriveOptions& options);
+
+}  // namespace slimgraph::txn

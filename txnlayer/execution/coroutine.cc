@@ -1,0 +1,84 @@
+#include "txnlayer/execution/coroutine.h"
+
+#include <utility>
+
+#include "slimgraph/base/check.h"
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/common_interface_defs.h>
+#endif
+#ifdef __SANITIZE_THREAD__
+#include <sanitizer/tsan_interface.h>
+#endif
+
+namespace slimgraph::txn {
+namespace {
+
+constexpr std::size_t kStackBytes = 128 << 10;
+
+}  // namespace
+
+Coroutine::Coroutine(std::function<void()> body) : body_(std::move(body)) {
+  boost::context::protected_fixedsize_stack allocator(kStackBytes);
+  stack_ = allocator.allocate();
+  const boost::context::preallocated place(stack_.sp, stack_.size, stack_);
+  inside_ = boost::context::fiber(std::allocator_arg, place, allocator,
+                                  [this](boost::context::fiber&& outside) {
+                                    outside_ = std::move(outside);
+                                    EnterStack();
+                                    body_();
+                                    ended_ = true;
+                                    LeaveStack();
+                                    return std::move(outside_);
+                                  });
+#ifdef __SANITIZE_THREAD__
+  sanitizers_.inside = __tsan_create_fiber(0);
+#endif
+}
+
+Coroutine::~Coroutine() {
+  SLIM_CHECK(ended_, "a coroutine that has not ended");
+#ifdef __SANITIZE_THREAD__
+  __tsan_destroy_fiber(sanitizers_.inside);
+#endif
+}
+
+void Coroutine::Resume() {
+#ifdef __SANITIZE_ADDRESS__
+  __sanitizer_start_switch_fiber(&sanitizers_.outside_fake_stack,
+                                 static_cast<char*>(stack_.sp) - stack_.size, stack_.size);
+#endif
+#ifdef __SANITIZE_THREAD__
+  sanitizers_.outside = __tsan_get_current_fiber();
+  __tsan_switch_to_fiber(sanitizers_.inside, 0);
+#endif
+  inside_ = std::move(inside_).resume();
+#ifdef __SANITIZE_ADDRESS__
+  __sanitizer_finish_switch_fiber(sanitizers_.outside_fake_stack, nullptr, nullptr);
+#endif
+}
+
+void Coroutine::Yield() {
+  LeaveStack();
+  outside_ = std::move(outside_).resume();
+  EnterStack();
+}
+
+void Coroutine::EnterStack() {
+#ifdef __SANITIZE_ADDRESS__
+  __sanitizer_finish_switch_fiber(sanitizers_.inside_fake_stack, &sanitizers_.outside_bottom,
+                                  &sanitizers_.outside_bytes);
+#endif
+}
+
+void Coroutine::LeaveStack() {
+#ifdef __SANITIZE_ADDRESS__
+  __sanitizer_start_switch_fiber(ended_ ? nullptr : &sanitizers_.inside_fake_stack,
+                                 sanitizers_.outside_bottom, sanitizers_.outside_bytes);
+#endif
+#ifdef __SANITIZE_THREAD__
+  __tsan_switch_to_fiber(sanitizers_.outside, 0);
+#endif
+}
+
+}  // namespace slimgraph::txn

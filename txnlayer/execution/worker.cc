@@ -1,0 +1,164 @@
+#include "txnlayer/execution/worker.h"
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+#include "slimgraph/base/check.h"
+#include "slimgraph/base/clock.h"
+
+namespace slimgraph::txn {
+namespace {
+
+// How long a thread sleeps when nothing is known to come.
+constexpr std::chrono::milliseconds kIdle{100};
+// How long a thread that looks at its memory only yields.
+constexpr std::uint64_t kYieldNs = 20'000;
+
+}  // namespace
+
+Task::Task(Worker& worker, std::uint32_t index, std::function<void(Task&)> body)
+    : worker_(worker), index_(index), coroutine_([this, body = std::move(body)] { body(*this); }) {}
+
+void Task::Await(Pending& pending) {
+  worker_.endpoint_.Ring();
+  while (pending.left > 0) {
+    pending.waiter = this;
+    coroutine_.Yield();
+  }
+  pending.waiter = nullptr;
+}
+
+void Task::Sleep(std::uint64_t ns) {
+  worker_.sleepers_.emplace(NowNs() + ns, this);
+  coroutine_.Yield();
+}
+
+void Task::Pause() {
+  worker_.ready_.push_back(this);
+  coroutine_.Yield();
+}
+
+Worker::Worker(Fabric& fabric, std::uint32_t index)
+    : fabric_(fabric), endpoint_(fabric.endpoint(index)), index_(index) {}
+
+void Worker::AddTask(std::function<void(Task&)> body) {
+  const auto index = static_cast<std::uint32_t>(tasks_.size());
+  tasks_.push_back(std::make_unique<Task>(*this, index, std::move(body)));
+  ready_.push_back(tasks_.back().get());
+}
+
+Status Worker::Run(const bool& stop, const std::function<void()>& all_ended) {
+  bool told = false;
+  while (true) {
+    completions_.clear();
+    bool moved = endpoint_.Poll(completions_) > 0;
+    for (const Completion& completion : completions_) Dispatch(completion);
+    WakeSleepers();
+    moved = RunReadyTasks() || moved;
+    // After the tasks, for what they have just asked for; it may make some of them ready.
+    const auto background_wants = background ? background() : std::chrono::nanoseconds(0);
+    if (ended_ == tasks_.size() && !told) {
+      told = true;
+      all_ended();
+    }
+    if (told && stop) break;
+    if (moved || background_wants.count() == 0) quiet_since_ns_ = 0;
+    if (ready_.empty()) WaitForWork(background_wants);
+  }
+  tasks_.clear();
+  ended_ = 0;
+  return status_;
+}
+
+// Nobody rings when memory changes, so whoever looks at it again and again lets other threads run
+// in between, and after a while sleeps.
+void Worker::WaitForWork(std::chrono::nanoseconds background_wants) {
+  if (background_wants.count() > 0) {
+    const std::uint64_t now = NowNs();
+    if (quiet_since_ns_ == 0) quiet_since_ns_ = now;
+    if (now - quiet_since_ns_ < kYieldNs) {
+      std::this_thread::yield();
+      return;
+    }
+  }
+  endpoint_.Wait(TimeToWait(background_wants));
+}
+
+// A task that pauses is not run again in the same turn.
+bool Worker::RunReadyTasks() {
+  const std::size_t count = ready_.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    Task* const task = ready_.front();
+    ready_.pop_front();
+    task->coroutine_.Resume();
+    if (task->coroutine_.ended()) ++ended_;
+  }
+  return count > 0;
+}
+
+std::chrono::nanoseconds Worker::TimeToWait(std::chrono::nanoseconds background_wants) const {
+  std::chrono::nanoseconds wait = background_wants.count() > 0 ? background_wants : kIdle;
+  if (!sleepers_.empty()) {
+    const std::uint64_t now = NowNs();
+    const std::uint64_t due = sleepers_.begin()->first;
+    wait = std::min(wait, std::chrono::nanoseconds(due > now ? due - now : 0));
+  }
+  return wait;
+}
+
+void Worker::WakeSleepers() {
+  if (sleepers_.empty()) return;
+  const std::uint64_t now = NowNs();
+  while (!sleepers_.empty() && sleepers_.begin()->first <= now) {
+    ready_.push_back(sleepers_.begin()->second);
+    sleepers_.erase(sleepers_.begin());
+  }
+}
+
+void Worker::Dispatch(const Completion& completion) {
+  if (completion.outcome != Outcome::kOk) {
+    Fail({ErrorKind::kEnvironment, fmt::format("an operation of a transaction ended with: {}",
+                                               OutcomeName(completion.outcome))});
+  }
+  Ended(*reinterpret_cast<Pending*>(completion.tag));
+}
+
+void Worker::Ended(Pending& pending) {
+  if (--pending.left == 0 && pending.waiter != nullptr) {
+    ready_.push_back(std::exchange(pending.waiter, nullptr));
+  }
+}
+
+void Worker::Send(Call& call, Pending* pending) {
+  std::uint32_t number = CallHeader::kNoReply;
+  if (pending != nullptr) {
+    ++pending->left;
+    call.pending = pending;
+    if (free_calls_.empty()) {
+      free_calls_.push_back(static_cast<std::uint32_t>(calls_.size()));
+      calls_.push_back(nullptr);
+    }
+    number = free_calls_.back();
+    free_calls_.pop_back();
+    calls_[number] = &call;
+  }
+  std::memcpy(call.request.data() + offsetof(CallHeader, call), &number, sizeof number);
+  endpoint_.Send(call.to, kRequestHandler, call.request);
+}
+
+void Worker::OnReply(const Message& message) {
+  CallHeader header;
+  std::memcpy(&header, message.body.data(), sizeof header);
+  SLIM_CHECK(header.call < calls_.size() && calls_[header.call] != nullptr, "a reply to nothing");
+  Call& call = *std::exchange(calls_[header.call], nullptr);
+  free_calls_.push_back(header.call);
+  call.reply.assign(message.body.begin(), message.body.end());
+  Ended(*call.pending);
+}
+
+void Worker::Fail(Error error) {
+  if (status_) status_ = tl::unexpected<Error>(std::move(error));
+}
+
+}  // namespace slimgraph::txn

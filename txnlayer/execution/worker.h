@@ -1,0 +1,125 @@
+// One thread of transactions: it polls its endpoint (completions, replies, requests of others) and
+// runs the coroutines whose turn it is. A coroutine never blocks: it posts, then awaits, while the
+// others run; when none can, the thread sleeps in the fabric.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "slimgraph/base/result.h"
+#include "slimgraph/fabric/fabric.h"
+#include "txnlayer/execution/coroutine.h"
+
+namespace slimgraph::txn {
+
+class Worker;
+
+// What still has to come in before its memory may be used again.
+class Task;
+struct Pending {
+  std::uint32_t left = 0;  // operations and replies
+  Task* waiter = nullptr;
+};
+
+// A request and the reply to it, which is there when `pending` is done.
+struct Call {
+  EndpointAddress to;
+  std::vector<std::byte> request;
+  std::vector<std::byte> reply;
+  Pending* pending = nullptr;
+};
+
+constexpr HandlerId kRequestHandler = 0x7A00;
+constexpr HandlerId kReplyHandler = 0x7A01;
+
+// A transaction coroutine. Its functions are called from within it.
+class Task {
+ public:
+  Task(Worker& worker, std::uint32_t index, std::function<void(Task&)> body);
+
+  Worker& worker() { return worker_; }
+  std::uint32_t index() const { return index_; }
+
+  // Rings, and lets others run until nothing of `pending` is left.
+  void Await(Pending& pending);
+  // Lets the others run for a while, or once.
+  void Sleep(std::uint64_t ns);
+  void Pause();
+
+ private:
+  friend class Worker;
+  Worker& worker_;
+  std::uint32_t index_;
+  Coroutine coroutine_;
+};
+
+// Begins every request and reply.
+struct CallHeader {
+  static constexpr std::uint32_t kNoReply = ~std::uint32_t{0};
+  std::uint32_t call = kNoReply;  // the asker's number for it
+  std::uint16_t what = 0;
+  std::uint16_t items = 0;
+};
+
+class Worker {
+ public:
+  Worker(Fabric& fabric, std::uint32_t index);
+
+  Fabric& fabric() { return fabric_; }
+  Endpoint& endpoint() { return endpoint_; }
+  std::uint32_t index() const { return index_; }
+
+  void AddTask(std::function<void(Task&)> body);
+
+  // Runs all tasks to their end, which it tells, and serves others until `stop`, which a handler of
+  // this endpoint sets. Fails with the first operation that failed.
+  Status Run(const bool& stop, const std::function<void()>& all_ended);
+
+  // --- for tasks
+  // The tag under which an operation that counts in `pending` is posted.
+  std::uint64_t Tag(Pending& pending) {
+    ++pending.left;
+    return reinterpret_cast<std::uint64_t>(&pending);
+  }
+  // One of those that `pending` counts has come in.
+  void Ended(Pending& pending);
+  // Sends a request that begins with a CallHeader; with `pending` a reply is awaited.
+  void Send(Call& call, Pending* pending);
+
+  // --- for the server of requests
+  // Called in every turn; returns how soon it wants the next at the latest, 0: when something
+  // comes.
+  std::function<std::chrono::nanoseconds()> background;
+  void OnReply(const Message& message);
+
+  // After a failure nothing more is carried out: tasks are to end soon.
+  bool failed() const { return !status_.has_value(); }
+  void Fail(Error error);
+
+ private:
+  friend class Task;
+  bool RunReadyTasks();
+  void WaitForWork(std::chrono::nanoseconds background_wants);
+  void Dispatch(const Completion& completion);
+  void WakeSleepers();
+  std::chrono::nanoseconds TimeToWait(std::chrono::nanoseconds background_wants) const;
+
+  Fabric& fabric_;
+  Endpoint& endpoint_;
+  std::uint32_t index_;
+  std::vector<std::unique_ptr<Task>> tasks_;
+  std::size_t ended_ = 0;
+  std::deque<Task*> ready_;
+  std::multimap<std::uint64_t, Task*> sleepers_;  // by when they wake
+  std::vector<Call*> calls_;                      // by number; null: free
+  std::vector<std::uint32_t> free_calls_;
+  std::vector<Completion> completions_;
+  std::uint64_t quiet_since_ns_ = 0;  // since when only the background wants something; 0: not so
+  Status status_;
+};
+
+}  // namespace slimgraph::txn

@@ -1,0 +1,75 @@
+// The way to a tuple's memory, on which protocols write each of their stages once. At its home (the
+// transaction runs there, or a request is served there) operations are carried out at once; from
+// afar they are one-sided operations of the fabric. Either way those on one tuple happen in order.
+#pragma once
+
+#include "slimgraph/base/words.h"
+#include "txnlayer/access.h"
+#include "txnlayer/execution/worker.h"
+
+namespace slimgraph::txn {
+
+class Port {
+ public:
+  // At the home of all that it is used for.
+  Port() = default;
+  // Of a transaction on node `self`. Without `doorbells`, each operation is rung for and awaited.
+  Port(Task& task, Pending& pending, NodeId self, bool doorbells)
+      : task_(&task), pending_(&pending), self_(self), doorbells_(doorbells) {}
+
+  void Read(const Access& access, std::uint64_t at, std::uint64_t bytes, void* into) {
+    auto* const own = static_cast<std::byte*>(into);
+    const std::uint64_t offset = access.offset + at;
+    if (Here(access)) return LoadWords(own, access.table->memory() + offset, bytes);
+    endpoint().Read(access.home, access.table->region(), offset, {own, bytes}, Tag());
+    Posted();
+  }
+
+  // What `from` points to stays as it is until the operations are known to have ended.
+  void Write(const Access& access, std::uint64_t at, std::uint64_t bytes, const void* from) {
+    const auto* const own = static_cast<const std::byte*>(from);
+    const std::uint64_t offset = access.offset + at;
+    if (Here(access)) return StoreWords(access.table->memory() + offset, own, bytes);
+    endpoint().Write(access.home, access.table->region(), offset, {own, bytes}, Tag());
+    Posted();
+  }
+
+  void CompareSwap(const Access& access, std::uint64_t at, std::uint64_t expected,
+                   std::uint64_t desired, std::uint64_t* old_word) {
+    const std::uint64_t offset = access.offset + at;
+    if (Here(access)) {
+      WordAt(access.table->memory() + offset).compare_exchange_strong(expected, desired);
+      *old_word = expected;
+      return;
+    }
+    endpoint().CompareSwap(access.home, access.table->region(), offset, expected, desired, old_word,
+                           Tag());
+    Posted();
+  }
+
+  void FetchAdd(const Access& access, std::uint64_t at, std::uint64_t add,
+                std::uint64_t* old_word) {
+    const std::uint64_t offset = access.offset + at;
+    if (Here(access)) {
+      *old_word = WordAt(access.table->memory() + offset).fetch_add(add);
+      return;
+    }
+    endpoint().FetchAdd(access.home, access.table->region(), offset, add, old_word, Tag());
+    Posted();
+  }
+
+ private:
+  bool Here(const Access& access) const { return task_ == nullptr || access.home == self_; }
+  Endpoint& endpoint() { return task_->worker().endpoint(); }
+  std::uint64_t Tag() { return task_->worker().Tag(*pending_); }
+  void Posted() {
+    if (!doorbells_) task_->Await(*pending_);
+  }
+
+  Task* task_ = nullptr;
+  Pending* pending_ = nullptr;
+  NodeId self_ = 0;
+  bool doorbells_ = true;
+};
+
+}  // namespace slimgraph::txn

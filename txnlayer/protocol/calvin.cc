@@ -1,0 +1,55 @@
+#include "txnlayer/protocol/calvin.h"
+
+#include "txnlayer/protocol/calvin_thread.h"
+#include "txnlayer/transaction.h"
+
+namespace slimgraph::txn {
+namespace {
+
+constexpr Stage kStages[] = {Stage::kRead, Stage::kLock, Stage::kCommit};
+
+CalvinThread& ThreadOf(Transaction& transaction) {
+  return static_cast<CalvinThread&>(transaction.companion());
+}
+
+}  // namespace
+
+std::span<const Stage> Calvin::stages() const { return kStages; }
+
+Result<std::unique_ptr<Companion>> Calvin::MakeCompanion(Engine& engine, Worker& worker) const {
+  SLIM_ASSIGN(auto thread, CalvinThread::Make(engine, worker));
+  return std::unique_ptr<Companion>(std::move(thread));
+}
+
+bool Calvin::Fetch(Transaction& transaction, std::span<Access* const> fresh) const {
+  Task& task = transaction.task();
+  if (fresh.size() != transaction.accesses().size() || fresh.size() > CalvinThread::kMostAccesses) {
+    task.worker().Fail({ErrorKind::kUsage,
+                        fmt::format("calvin takes transactions that name their tuples all at once, "
+                                    "at most {} of them",
+                                    CalvinThread::kMostAccesses)});
+    transaction.Doom(AbortReason::kUser);
+    return false;
+  }
+  Pending pending;
+  ThreadOf(transaction).Submit(task.index(), fresh, pending);
+  task.Await(pending);
+  for (const Access* const access : fresh) {
+    if (access->offset != 0) continue;
+    transaction.Doom(AbortReason::kTableFull);
+    return false;
+  }
+  return true;
+}
+
+void Calvin::Install(Transaction& transaction) const {
+  ThreadOf(transaction)
+      .Finish(transaction.task().index(), transaction.accesses(), true, transaction.Lingering());
+}
+
+void Calvin::Release(Transaction& transaction) const {
+  ThreadOf(transaction)
+      .Finish(transaction.task().index(), transaction.accesses(), false, transaction.Lingering());
+}
+
+}  // namespace slimgraph::txn

@@ -1,0 +1,122 @@
+// A thread's part in CALVIN: sequencer of its own transactions and scheduler of its tuples.
+#pragma once
+
+#include <deque>
+#include <list>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "txnlayer/engine.h"
+#include "txnlayer/protocol/companion.h"
+
+namespace slimgraph::txn {
+
+class CalvinThread : public Companion {
+ public:
+  static constexpr std::size_t kMostAccesses = 32;  // of a transaction
+
+  // Collective.
+  static Result<std::unique_ptr<CalvinThread>> Make(Engine& engine, Worker& worker);
+
+  // --- for the thread's coroutines. The values of the tuples come in as `pending` counts down.
+  void Submit(std::uint32_t coroutine, std::span<Access* const> accesses, Pending& pending);
+  // Of the coroutine's transaction: gives the tuples back, with what was written if it commits.
+  // What goes out one-sided counts in `pending`.
+  void Finish(std::uint32_t coroutine, std::span<Access* const> accesses, bool commit,
+              Pending& pending);
+
+  void Serve(const Message& message) override;
+  std::chrono::nanoseconds Work() override;
+
+ private:
+  // A transaction of which some values are still to come.
+  struct Running {
+    std::uint64_t number = 0;
+    std::vector<Access*> accesses;
+    std::vector<bool> arrived;
+    Pending* pending = nullptr;
+  };
+  // A lock request in a tuple's queue.
+  struct Request {
+    EndpointAddress coordinator;
+    std::uint32_t coroutine;
+    std::uint32_t item;  // the place among the transaction's accesses
+    std::uint64_t number;
+    bool write;
+    bool granted = false;
+  };
+  struct Queue {
+    Table* table;
+    std::uint64_t offset;
+    std::deque<Request> requests;
+  };
+  // What goes out one-sided and must stay where it is until it has.
+  struct Outgoing {
+    Pending pending;
+    std::vector<std::byte> bytes;
+    std::uint64_t words[2] = {};
+  };
+
+  CalvinThread(Engine& engine, Worker& worker);
+  std::size_t sequencers() const;
+  std::size_t schedulers() const;
+  std::size_t NumberOf(EndpointAddress thread) const;
+  EndpointAddress Thread(std::size_t number) const;
+  bool one_sided(Stage stage) const { return engine_.options().stages.one_sided(stage); }
+
+  // Where things lie in the memory of each thread.
+  std::uint64_t BatchAt(std::uint64_t epoch, std::size_t sequencer) const;
+  std::uint64_t ConsumedAt(std::size_t scheduler) const;
+  std::uint64_t DoneAt(std::size_t sequencer, std::uint32_t coroutine) const;
+  std::uint64_t ValueAt(std::uint32_t coroutine, std::size_t item) const;
+  std::byte* Own(std::uint64_t at) const { return memory_.data() + at; }
+  RegionId RegionOf(EndpointAddress thread) const {
+    return static_cast<RegionId>(regions_first_ + thread.endpoint);
+  }
+  void Write(EndpointAddress to, std::uint64_t at, Bytes bytes, Pending& pending);
+  Outgoing& NewOutgoing();
+
+  void Broadcast();
+  bool MayBroadcast() const;
+  bool Heard() const;
+  void TakeBatches();
+  bool ScheduleEpoch();
+  void Schedule(std::size_t sequencer, Bytes batch);
+  void Enqueue(const Request& request, Table& table, Key key);
+  void Grant(Queue& queue);
+  void Forward(const Request& request, Table& table, std::uint64_t offset);
+  void Arrived(std::uint32_t coroutine, std::uint32_t item, std::uint64_t number,
+               std::uint64_t offset, const std::byte* version);
+  void LookForValues();
+  void LookForEnds();
+  void End(EndpointAddress coordinator, std::uint32_t coroutine, std::uint64_t number);
+
+  Engine& engine_;
+  Worker& worker_;
+  const EndpointAddress self_;
+  RegionId regions_first_ = 0;
+  MutableBytes memory_;
+
+  // Sequencer.
+  std::uint64_t next_epoch_ = 0;                        // to be broadcast
+  std::deque<std::vector<std::byte>> waiting_;          // transactions for the next batches
+  std::unordered_map<std::uint32_t, Running> running_;  // by coroutine
+  std::unordered_map<std::uint32_t, std::uint64_t> numbers_;
+  std::size_t missing_ = 0;  // values that are still to come
+
+  // Scheduler.
+  std::uint64_t scheduling_ = 0;  // the epoch that is next
+  std::map<std::pair<std::uint64_t, std::size_t>, std::vector<std::byte>> batches_;
+  std::map<std::pair<TableId, std::uint64_t>, Queue> queues_;
+  // The tuples that a transaction holds or waits for here, by (sequencer, coroutine).
+  struct Held {
+    std::uint64_t number;
+    std::vector<std::pair<TableId, std::uint64_t>> tuples;
+  };
+  std::map<std::pair<std::size_t, std::uint32_t>, std::deque<Held>> held_;
+
+  std::list<Outgoing> outgoing_;
+};
+
+}  // namespace slimgraph::txn

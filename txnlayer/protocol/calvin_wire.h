@@ -1,0 +1,78 @@
+// What CALVIN's threads send each other, and how large the buffers are into which they write.
+#pragma once
+
+#include <chrono>
+#include <cstring>
+#include <vector>
+
+#include "slimgraph/base/check.h"
+#include "txnlayer/engine.h"
+
+namespace slimgraph::txn::calvin {
+
+constexpr std::uint16_t kBatch = kFirstCompanionRequest;
+constexpr std::uint16_t kValue = kFirstCompanionRequest + 1;
+constexpr std::uint16_t kEnd = kFirstCompanionRequest + 2;
+
+constexpr std::uint64_t kEpochSlots = 4;
+constexpr std::uint64_t kBatchBytes = 8 << 10;
+constexpr std::uint64_t kSlotBytes = kBatchBytes + 2 * kWordBytes;  // epoch + 1, bytes, batch
+// Number of the transaction, where the tuple lies, the version.
+constexpr std::uint64_t kValueBytes = 3 * kWordBytes + kMaxRecordBytes;
+// How soon a thread looks again for what others write into its memory.
+constexpr std::chrono::nanoseconds kLookAgain{25'000};
+
+// A transaction in a batch, and what it wants.
+struct BatchItem {
+  std::uint32_t coroutine;
+  std::uint32_t accesses;
+  std::uint64_t number;
+};
+struct BatchAccess {
+  Key key;
+  TableId table;
+  bool write;
+  std::uint8_t unused[5];
+};
+struct BatchHeader {
+  std::uint64_t epoch;
+};
+struct ValueHeader {
+  std::uint32_t coroutine;
+  std::uint32_t item;
+  std::uint64_t number;
+  std::uint64_t offset;
+};
+struct EndHeader {
+  std::uint32_t coroutine;
+  std::uint32_t writes;
+  std::uint64_t number;
+};
+struct EndWrite {
+  std::uint64_t offset;
+  TableId table;
+  std::uint8_t unused[6];
+};
+
+template <typename T>
+void Append(std::vector<std::byte>& out, const T& value) {
+  const auto* const bytes = reinterpret_cast<const std::byte*>(&value);
+  out.insert(out.end(), bytes, bytes + sizeof value);
+}
+
+template <typename T>
+T Take(Bytes& in) {
+  T value;
+  SLIM_CHECK(in.size() >= sizeof value, "a broken message between transactions");
+  std::memcpy(&value, in.data(), sizeof value);
+  in = in.subspan(sizeof value);
+  return value;
+}
+
+inline std::vector<std::byte> NewMessage(std::uint16_t what) {
+  std::vector<std::byte> message;
+  Append(message, CallHeader{.what = what});
+  return message;
+}
+
+}  // namespace slimgraph::txn::calvin

@@ -1,0 +1,21 @@
+// What a protocol keeps on each thread beside the tuples, and does between messages. Most need
+// none.
+#pragma once
+
+#include <chrono>
+
+#include "slimgraph/fabric/message.h"
+
+namespace slimgraph::txn {
+
+class Companion {
+ public:
+  virtual ~Companion() = default;
+  // Takes requests whose CallHeader names none of the stages.
+  virtual void Serve(const Message& message) = 0;
+  // Called in every turn of the thread's loop; how soon it wants the next at the latest, 0: when
+  // something comes.
+  virtual std::chrono::nanoseconds Work() = 0;
+};
+
+}  // namespace slimgraph::txn

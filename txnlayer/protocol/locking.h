@@ -1,0 +1,67 @@
+// NOWAIT and WAITDIE: two-phase locking with one exclusive lock per tuple, whose word is the
+// timestamp of the holder. They differ in what happens when the lock is taken.
+//
+// All locks are held until the transaction's end, so the order in which transactions hold them is
+// both a serial one and that of real time. A record is only read and written under its lock: the
+// read comes after the compare-and-swap in the same doorbell, or in a later one, and the unlocking
+// write after the update's, on the same way. So no read is torn.
+#pragma once
+
+#include "txnlayer/protocol/protocol.h"
+
+namespace slimgraph::txn {
+
+class Locking : public Protocol {
+ public:
+  std::span<const Stage> stages() const override;
+  // Where both have the same form, the lock brings the record.
+  bool Takes(Stage stage, const StageCode& code) const override {
+    return stage != Stage::kRead || code.one_sided(Stage::kRead) != code.one_sided(Stage::kLock);
+  }
+  bool Fetch(Transaction& transaction, std::span<Access* const> fresh) const override;
+  bool Prepare(Transaction& transaction) const override;
+  void Install(Transaction& transaction) const override;
+  void Release(Transaction& transaction) const override;
+  void Post(Stage stage, Port& port, Access& access) const override;
+  Step Check(Stage stage, Access& access) const override;
+
+ protected:
+  static constexpr std::uint64_t kLockAt = 0;
+  static void PostRead(Port& port, Access& access);
+  static Step CheckRead(Access& access);
+
+  virtual void PostLock(Port& port, Access& access) const = 0;
+  virtual Step CheckLock(Access& access) const = 0;
+};
+
+class NoWait : public Locking {
+ public:
+  std::string_view name() const override { return "nowait"; }
+  TupleShape shape() const override { return {.metadata_words = 1}; }
+  bool Idle(const std::uint64_t* metadata) const override { return metadata[0] == 0; }
+
+ protected:
+  void PostLock(Port& port, Access& access) const override;
+  Step CheckLock(Access& access) const override;
+};
+
+// An older transaction waits for a younger holder, a younger one dies; those that die keep their
+// timestamp, and so grow old. The second word of a tuple counts those that wait: whoever gets the
+// lock without having waited gives it back while somebody does, so that newcomers cannot keep an
+// old transaction from it.
+class WaitDie : public Locking {
+ public:
+  std::string_view name() const override { return "waitdie"; }
+  TupleShape shape() const override { return {.metadata_words = 2}; }
+  bool Idle(const std::uint64_t* metadata) const override {
+    return metadata[0] == 0 && metadata[1] == 0;
+  }
+  bool keeps_timestamp() const override { return true; }
+  void GiveUp(Access& access) const override;
+
+ protected:
+  void PostLock(Port& port, Access& access) const override;
+  Step CheckLock(Access& access) const override;
+};
+
+}  // namespace slimgraph::txn

@@ -1,0 +1,40 @@
+#include <algorithm>
+
+#include "txnlayer/protocol/calvin.h"
+#include "txnlayer/protocol/locking.h"
+#include "txnlayer/protocol/mvcc.h"
+#include "txnlayer/protocol/occ.h"
+#include "txnlayer/protocol/sundial.h"
+
+namespace slimgraph::txn {
+namespace {
+
+std::vector<std::unique_ptr<Protocol>> AllProtocols() {
+  std::vector<std::unique_ptr<Protocol>> all;
+  all.push_back(std::make_unique<NoWait>());
+  all.push_back(std::make_unique<WaitDie>());
+  all.push_back(std::make_unique<Occ>());
+  all.push_back(std::make_unique<Mvcc>());
+  all.push_back(std::make_unique<Sundial>());
+  all.push_back(std::make_unique<Calvin>());
+  return all;
+}
+
+}  // namespace
+
+std::vector<std::string_view> ProtocolNames() {
+  std::vector<std::string_view> names;
+  for (const auto& protocol : AllProtocols()) names.push_back(protocol->name());
+  return names;
+}
+
+Result<std::unique_ptr<Protocol>> MakeProtocol(std::string_view name) {
+  std::string names;
+  for (auto& protocol : AllProtocols()) {
+    if (protocol->name() == name) return std::move(protocol);
+    names += (names.empty() ? "" : ", ") + std::string(protocol->name());
+  }
+  return UsageError("--protocol '{}' is unknown; there are {}", name, names);
+}
+
+}  // namespace slimgraph::txn

@@ -1,0 +1,164 @@
+#include "txnlayer/protocol/mvcc.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "slimgraph/base/check.h"
+#include "txnlayer/transaction.h"
+
+namespace slimgraph::txn {
+namespace {
+
+constexpr Stage kStages[] = {Stage::kRead, Stage::kLock, Stage::kCommit, Stage::kRelease};
+
+constexpr std::size_t kVersions = 4;
+constexpr std::size_t kLockWord = 0;
+constexpr std::size_t kReadWord = 1;
+constexpr std::size_t kFirstWriteWord = 2;
+constexpr std::size_t kWords = kFirstWriteWord + kVersions;
+static_assert(kWords <= kMaxMetadataWords);
+constexpr std::uint64_t kBeingWritten = ~std::uint64_t{0};
+constexpr std::uint64_t kBeforeAll = 1;
+
+enum ReadStep : std::uint8_t { kLook, kMark };
+
+std::uint64_t At(std::size_t word) { return word * kWordBytes; }
+
+// The youngest version that a transaction of that timestamp may see.
+std::optional<std::uint8_t> VersionFor(const std::uint64_t* words, Timestamp timestamp) {
+  std::optional<std::uint8_t> best;
+  for (std::uint8_t version = 0; version < kVersions; ++version) {
+    const std::uint64_t written = words[kFirstWriteWord + version];
+    if (written == 0 || written > timestamp) continue;
+    if (!best || written > words[kFirstWriteWord + *best]) best = version;
+  }
+  return best;
+}
+
+std::uint8_t Oldest(const std::uint64_t* words) {
+  const auto* const first = words + kFirstWriteWord;
+  return static_cast<std::uint8_t>(std::min_element(first, first + kVersions) - first);
+}
+
+// Whether one that should come before this transaction is about to write.
+bool HeldByOlder(const std::uint64_t* words, Timestamp timestamp) {
+  return words[kLockWord] != 0 && words[kLockWord] < timestamp;
+}
+
+}  // namespace
+
+std::span<const Stage> Mvcc::stages() const { return kStages; }
+
+TupleShape Mvcc::shape() const {
+  TupleShape shape{.metadata_words = kWords, .versions = kVersions};
+  shape.fresh[kFirstWriteWord] = kBeforeAll;
+  return shape;
+}
+
+std::size_t Mvcc::Latest(const std::uint64_t* metadata) const {
+  const auto* const first = metadata + kFirstWriteWord;
+  return static_cast<std::size_t>(std::max_element(first, first + kVersions) - first);
+}
+
+bool Mvcc::Fetch(Transaction& transaction, std::span<Access* const> fresh) const {
+  return transaction.Run(Stage::kRead, fresh);
+}
+
+bool Mvcc::Prepare(Transaction& transaction) const {
+  return transaction.Run(Stage::kLock, transaction.writes());
+}
+
+void Mvcc::Install(Transaction& transaction) const {
+  transaction.RunLast(Stage::kCommit, transaction.writes());
+}
+
+void Mvcc::Release(Transaction& transaction) const {
+  transaction.RunLast(Stage::kRelease, transaction.locked());
+}
+
+void Mvcc::Post(Stage stage, Port& port, Access& access) const {
+  const Table& table = *access.table;
+  if (stage == Stage::kRead) {
+    if (access.step == kLook) {
+      port.Read(access, 0, At(kWords), access.seen);
+      port.Read(access, table.key_at(), table.image_bytes(), access.image);
+      access.has_image = true;
+    } else if (access.seen[kReadWord] < access.timestamp) {
+      port.CompareSwap(access, At(kReadWord), access.seen[kReadWord], access.timestamp,
+                       &access.old_word);
+    }
+    if (access.step == kMark) port.Read(access, 0, At(kWords), access.again);
+    return;
+  }
+  if (stage == Stage::kLock) {
+    port.CompareSwap(access, At(kLockWord), 0, access.timestamp, &access.old_word);
+    port.Read(access, 0, At(kWords), access.again);
+    return;
+  }
+  if (stage == Stage::kCommit) {
+    const std::uint8_t oldest = Oldest(access.seen);
+    const std::uint64_t written_at = At(kFirstWriteWord + oldest);
+    access.put[0] = kBeingWritten;
+    port.Write(access, written_at, kWordBytes, &access.put[0]);
+    port.Write(access, table.version_at(oldest), table.version_bytes(), access.version_bytes());
+    port.Write(access, written_at, kWordBytes, &access.timestamp);
+  }
+  access.put[1] = 0;
+  port.Write(access, At(kLockWord), kWordBytes, &access.put[1]);
+}
+
+Step Mvcc::Check(Stage stage, Access& access) const {
+  if (stage == Stage::kRead) return CheckRead(access);
+  if (stage == Stage::kLock) return CheckLock(access);
+  access.locked = false;
+  return Step::Done();
+}
+
+Step Mvcc::CheckRead(Access& access) const {
+  const Timestamp timestamp = access.timestamp;
+  access.saw = std::max({access.saw, access.seen[kReadWord], access.seen[kLockWord]});
+  if (access.step == kLook) {
+    std::uint64_t key;
+    std::memcpy(&key, access.image, sizeof key);
+    SLIM_CHECK(key == access.key, "the tuple of key {} is that of {}", access.key, key);
+    const auto version = VersionFor(access.seen, timestamp);
+    if (!version) return Step::Abort(AbortReason::kNoVersion);
+    access.version = *version;
+    if (HeldByOlder(access.seen, timestamp)) return Step::Busy();
+    access.step = kMark;
+    return Step::More();
+  }
+  const bool marked = access.again[kReadWord] >= timestamp;
+  const auto version = VersionFor(access.again, timestamp);
+  const std::size_t word = kFirstWriteWord + access.version;
+  const bool same =
+      version && *version == access.version && access.again[word] == access.seen[word];
+  if (HeldByOlder(access.again, timestamp) || !same) {
+    access.step = kLook;
+    return Step::Busy();
+  }
+  access.seen[kReadWord] = access.again[kReadWord];
+  if (!marked) return Step::More();  // another has marked it meanwhile, but an older one
+  access.step = kLook;
+  return Step::Done();
+}
+
+// What was read must be the youngest version of all, and no younger transaction have read it.
+Step Mvcc::CheckLock(Access& access) const {
+  if (access.old_word != 0) {
+    access.saw = std::max(access.saw, access.old_word);
+    return Step::Abort(AbortReason::kLocked);
+  }
+  access.locked = true;
+  access.saw = std::max(access.saw, access.again[kReadWord]);
+  const std::size_t word = kFirstWriteWord + access.version;
+  const auto* const first = access.again + kFirstWriteWord;
+  const std::uint64_t youngest = *std::max_element(first, first + kVersions);
+  const bool changed = access.again[word] != access.seen[word] || youngest != access.seen[word];
+  const bool read_later = access.again[kReadWord] > access.timestamp;
+  std::copy_n(access.again, kWords, access.seen);
+  if (changed || read_later) return Step::Abort(AbortReason::kTooLate);
+  return Step::Done();
+}
+
+}  // namespace slimgraph::txn

@@ -1,0 +1,141 @@
+#include "txnlayer/protocol/sundial.h"
+
+#include <algorithm>
+
+#include "slimgraph/base/check.h"
+#include "txnlayer/transaction.h"
+
+namespace slimgraph::txn {
+namespace {
+
+constexpr Stage kStages[] = {Stage::kRead, Stage::kLock, Stage::kCommit, Stage::kRelease,
+                             Stage::kRenew};
+
+enum RenewStep : std::uint8_t { kLook, kExtend };
+
+// The word: lock bit, write timestamp, length of the lease.
+constexpr unsigned kLengthBits = 20;
+constexpr std::uint64_t kLengthMask = (std::uint64_t{1} << kLengthBits) - 1;
+constexpr std::uint64_t kLockBit = std::uint64_t{1} << 63;
+
+bool Locked(std::uint64_t word) { return (word & kLockBit) != 0; }
+std::uint64_t WrittenAt(std::uint64_t word) { return (word & ~kLockBit) >> kLengthBits; }
+std::uint64_t ValidTo(std::uint64_t word) { return WrittenAt(word) + (word & kLengthMask); }
+std::uint64_t Lease(std::uint64_t written_at, std::uint64_t valid_to) {
+  return (written_at << kLengthBits) | (valid_to - written_at);
+}
+
+// The same version, valid to `time`. Where the length does not suffice, the version is said to be
+// younger than it is: whoever has read it before must then abort, and nobody errs.
+std::uint64_t Extended(std::uint64_t word, std::uint64_t time) {
+  return Lease(std::max(WrittenAt(word), time - std::min(time, kLengthMask)), time);
+}
+
+}  // namespace
+
+std::span<const Stage> Sundial::stages() const { return kStages; }
+
+bool Sundial::Idle(const std::uint64_t* metadata) const { return !Locked(metadata[0]); }
+
+bool Sundial::Fetch(Transaction& transaction, std::span<Access* const> fresh) const {
+  return transaction.Run(Stage::kRead, fresh) &&
+         transaction.Run(Stage::kLock, transaction.WritesAmong(fresh));
+}
+
+bool Sundial::Prepare(Transaction& transaction) const {
+  // What was first read and then written has no lock yet.
+  if (!transaction.Run(Stage::kLock, transaction.WritesAmong(transaction.accesses()))) return false;
+  std::uint64_t time = 0;
+  for (const Access* const access : transaction.accesses()) {
+    const std::uint64_t word = access->seen[0];
+    time = std::max(time, access->write ? ValidTo(word) + 1 : WrittenAt(word));
+  }
+  for (Access* const access : transaction.accesses()) access->commit_timestamp = time;
+  std::vector<Access*>& expired = transaction.Scratch();
+  for (Access* const access : transaction.reads()) {
+    if (ValidTo(access->seen[0]) < time) expired.push_back(access);
+  }
+  return transaction.Run(Stage::kRenew, expired);
+}
+
+void Sundial::Install(Transaction& transaction) const {
+  transaction.RunLast(Stage::kCommit, transaction.writes());
+}
+
+void Sundial::Release(Transaction& transaction) const {
+  transaction.RunLast(Stage::kRelease, transaction.locked());
+}
+
+void Sundial::Post(Stage stage, Port& port, Access& access) const {
+  const Table& table = *access.table;
+  switch (stage) {
+    case Stage::kRead:
+      port.Read(access, 0, kWordBytes, &access.seen[0]);
+      port.Read(access, table.key_at(), table.image_bytes(), access.image);
+      port.Read(access, 0, kWordBytes, &access.again[0]);
+      access.has_image = true;
+      break;
+    case Stage::kLock:
+      port.CompareSwap(access, 0, access.seen[0], access.seen[0] | kLockBit, &access.old_word);
+      break;
+    case Stage::kRenew:
+      if (access.step == kLook) {
+        port.Read(access, 0, kWordBytes, &access.again[0]);
+      } else {
+        port.CompareSwap(access, 0, access.again[0],
+                         Extended(access.again[0], access.commit_timestamp), &access.old_word);
+      }
+      break;
+    case Stage::kCommit:
+      port.Write(access, table.version_at(0), table.version_bytes(), access.version_bytes());
+      access.put[0] = Lease(access.commit_timestamp, access.commit_timestamp);
+      port.Write(access, 0, kWordBytes, &access.put[0]);
+      break;
+    default:
+      access.put[0] = access.seen[0];
+      port.Write(access, 0, kWordBytes, &access.put[0]);
+  }
+}
+
+Step Sundial::Check(Stage stage, Access& access) const {
+  switch (stage) {
+    case Stage::kRead: {
+      const bool same = WrittenAt(access.seen[0]) == WrittenAt(access.again[0]);
+      if (Locked(access.seen[0]) || Locked(access.again[0]) || !same) return Step::Busy();
+      access.seen[0] = access.again[0];
+      std::uint64_t key;
+      std::memcpy(&key, access.image, sizeof key);
+      SLIM_CHECK(key == access.key, "the tuple of key {} is that of {}", access.key, key);
+      return Step::Done();
+    }
+    case Stage::kLock:
+      if (access.old_word == access.seen[0]) {
+        access.locked = true;
+        return Step::Done();
+      }
+      if (Locked(access.old_word)) return Step::Abort(AbortReason::kLocked);
+      if (WrittenAt(access.old_word) != WrittenAt(access.seen[0])) {
+        return Step::Abort(AbortReason::kChanged);
+      }
+      access.seen[0] = access.old_word;  // somebody has renewed it
+      return Step::More();
+    case Stage::kRenew: {
+      if (access.step == kExtend) {
+        const bool extended = access.old_word == access.again[0];
+        access.step = kLook;
+        return extended ? Step::Done() : Step::More();
+      }
+      const std::uint64_t word = access.again[0];
+      if (WrittenAt(word) != WrittenAt(access.seen[0])) return Step::Abort(AbortReason::kChanged);
+      if (ValidTo(word) >= access.commit_timestamp) return Step::Done();
+      if (Locked(word)) return Step::Abort(AbortReason::kLease);
+      access.step = kExtend;
+      return Step::More();
+    }
+    default:
+      access.locked = false;
+      return Step::Done();
+  }
+}
+
+}  // namespace slimgraph::txn

@@ -1,0 +1,265 @@
+// Takes a transaction's tuples through a stage, in the form that the stage code asks for.
+#include <algorithm>
+#include <cstring>
+
+#include "slimgraph/base/check.h"
+#include "slimgraph/base/clock.h"
+#include "slimgraph/stats/stage.h"
+#include "txnlayer/engine_thread.h"
+#include "txnlayer/transaction.h"
+
+namespace slimgraph::txn {
+namespace {
+
+// How often a tuple that is locked for a moment is looked at, before the transaction aborts.
+constexpr std::uint32_t kLooks = 24;
+// Rounds in which the thread only lets others run, before it also waits: 1 us, doubled up to 64.
+constexpr std::uint32_t kQuickRounds = 3;
+constexpr std::uint32_t kMostDoublings = 6;
+
+}  // namespace
+
+StageId TrafficStage(Stage stage) {
+  static const auto ids = [] {
+    std::array<StageId, kNumStages> made;
+    for (std::size_t i = 0; i < kNumStages; ++i) {
+      made[i] = StageNamed(StageName(static_cast<Stage>(i)));
+    }
+    return made;
+  }();
+  return ids[static_cast<std::size_t>(stage)];
+}
+
+bool Transaction::Run(Stage stage, std::span<Access* const> accesses) {
+  if (accesses.empty()) return true;
+  const std::uint64_t start_ns = NowNs();
+  bool well = true;
+  if (engine_.options_.outstanding) {
+    well = RunTogether(stage, accesses);
+  } else {
+    for (std::size_t i = 0; i < accesses.size() && well; ++i) {
+      well = RunTogether(stage, accesses.subspan(i, 1));
+    }
+  }
+  NoteTime(stage, start_ns);
+  return well;
+}
+
+void Transaction::RunLast(Stage stage, std::span<Access* const> accesses) {
+  if (!engine_.options_.passive) {
+    SLIM_CHECK(Run(stage, accesses) || task_.worker().failed(), "the last stage cannot fail");
+    return;
+  }
+  if (accesses.empty()) return;
+  const std::uint64_t start_ns = NowNs();
+  todo_.assign(accesses.begin(), accesses.end());
+  for (Access* const access : todo_) access->step = 0;
+  PostRound(stage, false);
+  for (Access* const access : todo_) engine_.protocol().Check(stage, *access);
+  task_.worker().endpoint().Ring();
+  NoteTime(stage, start_ns);
+}
+
+void Transaction::NoteTime(Stage stage, std::uint64_t start_ns) {
+  const std::size_t form = one_sided(stage) ? 1 : 0;
+  ++figures_.stage_runs[form][static_cast<std::size_t>(stage)];
+  figures_.stage_ns[form][static_cast<std::size_t>(stage)] += NowNs() - start_ns;
+}
+
+bool Transaction::RunTogether(Stage stage, std::span<Access* const> accesses) {
+  if (!Locate(one_sided(stage), accesses)) return false;
+  todo_.assign(accesses.begin(), accesses.end());
+  for (Access* const access : todo_) access->step = 0;
+  bool well = true;
+  for (std::uint32_t round = 0, looks = 0;; ++round) {
+    PostRound(stage, true);
+    task_.Await(frame_->pending);
+    TakeReplies();
+    const Step::Kind in_the_way = Sift(stage);
+    if (in_the_way == Step::kBusy && ++looks > kLooks && reason_ == AbortReason::kNone) {
+      reason_ = AbortReason::kLocked;
+    }
+    if (reason_ != AbortReason::kNone || task_.worker().failed()) well = false;
+    if (!well) {
+      // What has left a trace at a tuple goes on until that is undone.
+      std::erase_if(next_, [](const Access* access) { return !access->waiting; });
+      if (task_.worker().failed()) next_.clear();
+      for (Access* const access : next_) engine_.protocol().GiveUp(*access);
+    }
+    todo_.swap(next_);
+    if (todo_.empty()) return well;
+    if (in_the_way != Step::kDone) Pause(round);
+  }
+}
+
+// One step for each of todo_.
+void Transaction::PostRound(Stage stage, bool wait) {
+  task_.worker().endpoint().SetStage(TrafficStage(stage));
+  Port port(task_, frame_->pending, engine_.self(), engine_.options_.doorbells || !wait);
+  steps_.assign(todo_.size(), Step::Done());
+  asked_used_ = 0;
+  const bool here_does_it = one_sided(stage);
+  for (Access* const access : todo_) {
+    if (here_does_it || !Remote(*access)) {
+      engine_.protocol().Post(stage, port, *access);
+    } else {
+      Ask(static_cast<std::uint16_t>(stage), *access);
+    }
+  }
+  SendAsked(wait);
+}
+
+// Adds a tuple to the request to its server; full ones go out.
+void Transaction::Ask(std::uint16_t what, Access& access) {
+  const EndpointAddress server = engine_.ServerOf(*access.table, access.key);
+  const std::size_t bytes = ItemBytes(what, access);
+  Asked* asked = nullptr;
+  for (std::size_t i = 0; i < asked_used_ && asked == nullptr; ++i) {
+    const bool room = (asked_[i].accesses.size() + 1) * bytes < kMaxMessageBytes / 2;
+    if (asked_[i].call.to == server && room) asked = &asked_[i];
+  }
+  if (asked == nullptr) {
+    if (asked_used_ == asked_.size()) asked_.emplace_back();
+    asked = &asked_[asked_used_++];
+    asked->call.to = server;
+    asked->accesses.clear();
+    asked->call.request.resize(sizeof(CallHeader));
+    const CallHeader header{.what = what};
+    std::memcpy(asked->call.request.data(), &header, sizeof header);
+  }
+  AppendRequest(what, access, asked->call.request);
+  asked->accesses.push_back(&access);
+}
+
+void Transaction::SendAsked(bool wait) {
+  for (std::size_t i = 0; i < asked_used_; ++i) {
+    Asked& asked = asked_[i];
+    const auto items = static_cast<std::uint16_t>(asked.accesses.size());
+    std::memcpy(asked.call.request.data() + offsetof(CallHeader, items), &items, sizeof items);
+    task_.worker().Send(asked.call, wait ? &frame_->pending : nullptr);
+  }
+}
+
+// What the homes have answered, as steps of the accesses.
+void Transaction::TakeReplies() {
+  for (std::size_t i = 0; i < asked_used_; ++i) {
+    Bytes rest = Bytes(asked_[i].call.reply).subspan(sizeof(CallHeader));
+    for (Access* const access : asked_[i].accesses) {
+      const Step step = TakeReply(rest, *access);
+      const auto place = std::find(todo_.begin(), todo_.end(), access);
+      if (place != todo_.end()) steps_[static_cast<std::size_t>(place - todo_.begin())] = step;
+      if (access->offset != 0) {
+        thread_.cache.Insert(access->table->id(), access->key, access->offset);
+      }
+    }
+  }
+}
+
+// Looks at what the round has brought: next_ is what needs another. Returns kBusy or kWait where
+// another transaction is in the way.
+Step::Kind Transaction::Sift(Stage stage) {
+  const bool here_does_it = one_sided(stage);
+  Step::Kind in_the_way = Step::kDone;
+  next_.clear();
+  for (std::size_t i = 0; i < todo_.size(); ++i) {
+    Access& access = *todo_[i];
+    const bool here = here_does_it || !Remote(access);
+    const Step step = here ? engine_.protocol().Check(stage, access) : steps_[i];
+    thread_.clock.Saw(access.saw);
+    switch (step.kind) {
+      case Step::kDone:
+        break;
+      case Step::kAbort:
+        if (reason_ == AbortReason::kNone) reason_ = step.reason;
+        break;
+      case Step::kBusy:
+      case Step::kWait:
+        in_the_way = step.kind;
+        [[fallthrough]];
+      default:
+        next_.push_back(&access);
+    }
+  }
+  return in_the_way;
+}
+
+void Transaction::Pause(std::uint32_t round) {
+  if (round < kQuickRounds) return task_.Pause();
+  task_.Sleep(std::uint64_t{1000} << std::min(round - kQuickRounds, kMostDoublings));
+}
+
+// Finds out where the tuples lie. Requests find them by key.
+bool Transaction::Locate(bool one_sided, std::span<Access* const> accesses) {
+  std::vector<Access*> missing;
+  if (accesses.size() > 1) {
+    for (const Access* const access : accesses) {
+      if (access->offset != 0) continue;
+      if (Remote(*access)) {
+        thread_.cache.Prefetch(access->table->id(), access->key);
+      } else {
+        access->table->PrefetchBucket(access->key);
+      }
+    }
+  }
+  for (Access* const access : accesses) {
+    if (access->offset != 0) continue;
+    if (Remote(*access)) {
+      access->offset = thread_.cache.Find(access->table->id(), access->key);
+      if (access->offset == 0 && one_sided) missing.push_back(access);
+      continue;
+    }
+    access->offset = access->table->FindOrPlace(access->key);
+    if (access->offset == 0) {
+      reason_ = AbortReason::kTableFull;
+      return false;
+    }
+    access->table->PrefetchTuple(access->offset);
+  }
+  return missing.empty() || LocateAfar(std::move(missing));
+}
+
+// Reads buckets, one after the other along the chain, of all tuples at once. A key that is in none
+// is placed by its home.
+bool Transaction::LocateAfar(std::vector<Access*> missing) {
+  task_.worker().endpoint().SetStage(TrafficStage(Stage::kRead));
+  struct Lookup {
+    Access* access;
+    Bucket* bucket;
+    std::uint64_t at;
+  };
+  std::vector<Lookup> lookups;
+  for (Access* const access : missing) {
+    auto* const bucket = reinterpret_cast<Bucket*>(Allocate(sizeof(Bucket)));
+    lookups.push_back({access, bucket, access->table->BucketOf(access->key)});
+  }
+  asked_used_ = 0;
+  while (!lookups.empty()) {
+    Port port(task_, frame_->pending, engine_.self(), engine_.options_.doorbells);
+    for (const Lookup& lookup : lookups) {
+      port.Read(*lookup.access, lookup.at, sizeof(Bucket), lookup.bucket);
+    }
+    task_.Await(frame_->pending);
+    std::erase_if(lookups, [&](Lookup& lookup) {
+      for (const Bucket::Slot& slot : lookup.bucket->slots) {
+        if (slot.tuple == 0 || slot.key != lookup.access->key) continue;
+        lookup.access->offset = slot.tuple;
+        thread_.cache.Insert(lookup.access->table->id(), slot.key, slot.tuple);
+        return true;
+      }
+      lookup.at = lookup.bucket->next;
+      if (lookup.at == 0) Ask(kPlaceRequest, *lookup.access);
+      return lookup.at == 0;
+    });
+  }
+  if (asked_used_ == 0) return true;
+  SendAsked(true);
+  todo_.clear();
+  task_.Await(frame_->pending);
+  TakeReplies();
+  const bool placed = std::all_of(missing.begin(), missing.end(),
+                                  [](const Access* access) { return access->offset != 0; });
+  if (!placed) reason_ = AbortReason::kTableFull;
+  return placed;
+}
+
+}  // namespace slimgraph::txn

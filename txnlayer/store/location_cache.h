@@ -1,0 +1,62 @@
+// Where tuples of other nodes lie, so that a lookup need not ask again. One thread's, within a
+// budget: sets of four, in which the oldest entry leaves. A location stays true (table.h).
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "txnlayer/store/hash.h"
+#include "txnlayer/store/table.h"
+
+namespace slimgraph::txn {
+
+class LocationCache {
+ public:
+  // 0 bytes: keeps nothing.
+  explicit LocationCache(std::uint64_t budget_bytes)
+      : sets_(budget_bytes < sizeof(Set) ? 0 : std::bit_floor(budget_bytes / sizeof(Set))) {}
+
+  std::uint64_t bytes() const { return sets_.size() * sizeof(Set); }
+
+  // The tuple's offset, or 0.
+  std::uint64_t Find(TableId table, Key key) const {
+    if (sets_.empty()) return 0;
+    for (const Entry& entry : SetOf(table, key).entries) {
+      if (entry.key == key && entry.table == table) return entry.offset;
+    }
+    return 0;
+  }
+
+  void Prefetch(TableId table, Key key) const {
+    if (!sets_.empty()) __builtin_prefetch(&SetOf(table, key));
+  }
+
+  void Insert(TableId table, Key key, std::uint64_t offset) {
+    if (sets_.empty() || Find(table, key) != 0) return;
+    Set& set = const_cast<Set&>(SetOf(table, key));
+    set.entries[set.victim++ % kWays] = {key, offset & kOffsetMask, table};
+  }
+
+ private:
+  static constexpr std::size_t kWays = 4;
+  static constexpr unsigned kOffsetBits = 48;
+  static constexpr std::uint64_t kOffsetMask = (std::uint64_t{1} << kOffsetBits) - 1;
+  struct Entry {
+    Key key = 0;
+    std::uint64_t offset : kOffsetBits = 0;  // 0: none
+    std::uint64_t table : 64 - kOffsetBits = 0;
+  };
+  struct Set {
+    Entry entries[kWays];
+    std::uint64_t victim = 0;
+  };
+
+  const Set& SetOf(TableId table, Key key) const {
+    return sets_[Mix(key + (std::uint64_t{table} << 48)) & (sets_.size() - 1)];
+  }
+
+  std::vector<Set> sets_;
+};
+
+}  // namespace slimgraph::txn

@@ -1,0 +1,97 @@
+#include "txnlayer/store/table.h"
+
+#include <bit>
+
+#include "slimgraph/base/words.h"
+#include "txnlayer/store/hash.h"
+
+namespace slimgraph::txn {
+namespace {
+
+constexpr std::uint64_t kMeanTuplesPerBucket = 4;
+
+std::uint64_t RoundUp(std::uint64_t bytes, std::uint64_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+SharedWord Word(std::uint64_t& word) { return SharedWord(word); }
+
+}  // namespace
+
+Table::Table(Fabric& fabric, TableId id, TableSpec spec, const TupleShape& shape)
+    : fabric_(fabric), id_(id), spec_(std::move(spec)), shape_(shape) {
+  version_bytes_ = kWordBytes + RoundUp(spec_.record_bytes, kWordBytes);
+  buckets_ = std::bit_ceil(spec_.tuples_per_node / kMeanTuplesPerBucket + 1);
+  overflow_ = buckets_ / 4 + 16;
+  first_tuple_ = (buckets_ + overflow_) * sizeof(Bucket);
+  stride_ = RoundUp(key_at() + image_bytes(), kCacheLineBytes);
+}
+
+Result<std::unique_ptr<Table>> Table::Make(Fabric& fabric, TableId id, const TableSpec& spec,
+                                           const TupleShape& shape) {
+  if (spec.record_bytes > kMaxRecordBytes) {
+    return UsageError("a record of table {} has {} bytes; at most {} are possible", spec.name,
+                      spec.record_bytes, kMaxRecordBytes);
+  }
+  std::unique_ptr<Table> table(new Table(fabric, id, spec, shape));
+  const std::uint64_t bytes = table->first_tuple_ + spec.tuples_per_node * table->stride_;
+  SLIM_ASSIGN(const SharedRegion region, fabric.Share(bytes));
+  table->region_ = region.id;
+  table->memory_ = region.memory;
+  return table;
+}
+
+std::uint64_t Table::BucketOf(Key key) const {
+  return (Mix(key) & (buckets_ - 1)) * sizeof(Bucket);
+}
+
+std::uint64_t Table::Find(Key key) const {
+  for (std::uint64_t at = BucketOf(key);;) {
+    Bucket& bucket = *BucketAt(at);
+    for (Bucket::Slot& slot : bucket.slots) {
+      const std::uint64_t tuple = Word(slot.tuple).load(std::memory_order_acquire);
+      if (tuple == 0) return 0;  // slots fill in order
+      if (Word(slot.key).load(std::memory_order_relaxed) == key) return tuple;
+    }
+    at = Word(bucket.next).load(std::memory_order_acquire);
+    if (at == 0) return 0;
+  }
+}
+
+// What a slot names is complete before the slot is, and a bucket before it is linked.
+std::uint64_t Table::FindOrPlace(Key key) {
+  if (const std::uint64_t found = Find(key)) return found;
+  const std::lock_guard lock(placing_);
+  if (const std::uint64_t found = Find(key)) return found;
+  if (tuples_ == spec_.tuples_per_node) return 0;
+  Bucket* bucket = BucketAt(BucketOf(key));
+  while (bucket->next != 0) bucket = BucketAt(bucket->next);
+  std::size_t slot = 0;
+  while (slot < Bucket::kSlots && bucket->slots[slot].tuple != 0) ++slot;
+  if (slot == Bucket::kSlots) {
+    if (overflow_used_ == overflow_) return 0;
+    const std::uint64_t next = (buckets_ + overflow_used_++) * sizeof(Bucket);
+    Word(bucket->next).store(next);
+    bucket = BucketAt(next);
+    slot = 0;
+  }
+  const std::uint64_t tuple = TupleOffset(tuples_);
+  StoreWords(memory_.data() + tuple, reinterpret_cast<const std::byte*>(shape_.fresh),
+             shape_.metadata_words * kWordBytes);
+  WordAt(memory_.data() + tuple + key_at()).store(key);
+  Word(bucket->slots[slot].key).store(key);
+  Word(bucket->slots[slot].tuple).store(tuple);
+  ++tuples_;
+  return tuple;
+}
+
+bool Table::Load(Key key, Bytes record) {
+  const std::uint64_t tuple = FindOrPlace(key);
+  if (tuple == 0) return false;
+  std::byte* const version = memory_.data() + tuple + version_at(0);
+  WordAt(version).store(1);
+  std::memcpy(version + kWordBytes, record.data(), record.size());
+  return true;
+}
+
+}  // namespace slimgraph::txn

@@ -1,0 +1,125 @@
+// A table of fixed-size records, dealt out to all nodes by key, in memory that all nodes reach.
+//
+// A node's part is a hash table with cluster chaining: a bucket is two cache lines with seven slots
+// (key, where the tuple lies) and a link to the next bucket, so that a lookup from afar is one
+// one-sided read in the common case. Only the home changes its buckets. A tuple belongs to its key
+// for ever: deleting makes the record absent, and looking for a key that was never there may place
+// a tuple without a record, so that its absence is protected like any value. So a location, once
+// learnt, stays true.
+//
+// A tuple is words of metadata, which are the protocol's, then the key, then one or more versions
+// of the record; a version is a word that says whether there is a record, and the record.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "slimgraph/base/result.h"
+#include "slimgraph/base/types.h"
+#include "slimgraph/fabric/fabric.h"
+
+namespace slimgraph::txn {
+
+using Key = std::uint64_t;
+using TableId = std::uint16_t;
+
+constexpr std::uint64_t kWordBytes = sizeof(std::uint64_t);
+constexpr std::uint32_t kMaxRecordBytes = 2048;
+constexpr std::size_t kMaxMetadataWords = 6;
+
+// What a protocol keeps in every tuple, and how it looks in a tuple that nobody has used.
+struct TupleShape {
+  std::uint32_t metadata_words = 1;
+  std::uint32_t versions = 1;
+  std::uint64_t fresh[kMaxMetadataWords] = {};
+};
+
+struct TableSpec {
+  std::string name;
+  std::uint32_t record_bytes = 8;
+  std::uint64_t tuples_per_node = 1;
+  unsigned home_shift = 0;  // keys that are equal above these bits share a node
+};
+
+struct Bucket {
+  static constexpr std::size_t kSlots = 7;
+  struct Slot {
+    std::uint64_t key;
+    std::uint64_t tuple;  // offset in the region; 0: free
+  };
+  Slot slots[kSlots];
+  std::uint64_t next;  // offset of the next bucket; 0: none
+  std::uint64_t unused;
+};
+static_assert(sizeof(Bucket) == 2 * kCacheLineBytes);
+
+class Table {
+ public:
+  // Collective.
+  static Result<std::unique_ptr<Table>> Make(Fabric& fabric, TableId id, const TableSpec& spec,
+                                             const TupleShape& shape);
+
+  TableId id() const { return id_; }
+  const TableSpec& spec() const { return spec_; }
+  RegionId region() const { return region_; }
+  NodeId Home(Key key) const {
+    return static_cast<NodeId>((key >> spec_.home_shift) % fabric_.nodes());
+  }
+
+  // --- where things lie
+  std::uint64_t key_at() const { return shape_.metadata_words * kWordBytes; }
+  std::uint64_t version_at(std::size_t version) const {
+    return key_at() + kWordBytes + version * version_bytes();
+  }
+  // A version's bytes: its word and the record, in whole words.
+  std::uint64_t version_bytes() const { return version_bytes_; }
+  // The key and all versions.
+  std::uint64_t image_bytes() const { return kWordBytes + shape_.versions * version_bytes_; }
+  std::uint64_t BucketOf(Key key) const;
+  const TupleShape& shape() const { return shape_; }
+
+  // --- of this node's part. Thread-safe, and safe beside other nodes' operations.
+  std::byte* memory() const { return memory_.data(); }
+  std::uint64_t Find(Key key) const;  // the tuple's offset, or 0
+  // The tuple of the key, made if there is none; 0 when the table is full.
+  std::uint64_t FindOrPlace(Key key);
+  // Ask the processor for what FindOrPlace, or the protocol, will look at.
+  void PrefetchBucket(Key key) const {
+    __builtin_prefetch(memory_.data() + BucketOf(key));
+    __builtin_prefetch(memory_.data() + BucketOf(key) + kCacheLineBytes);
+  }
+  void PrefetchTuple(std::uint64_t offset) const {
+    __builtin_prefetch(memory_.data() + offset);
+    __builtin_prefetch(memory_.data() + offset + kCacheLineBytes);
+  }
+  // Before any transaction: a record that is there from the beginning. False when the table is
+  // full.
+  bool Load(Key key, Bytes record);
+  std::uint64_t tuples() const { return tuples_; }
+  // The offset of each tuple in turn, from 0 to tuples() - 1.
+  std::uint64_t TupleOffset(std::uint64_t index) const { return first_tuple_ + index * stride_; }
+
+ private:
+  Table(Fabric& fabric, TableId id, TableSpec spec, const TupleShape& shape);
+  Bucket* BucketAt(std::uint64_t offset) const {
+    return reinterpret_cast<Bucket*>(memory_.data() + offset);
+  }
+
+  Fabric& fabric_;
+  TableId id_;
+  TableSpec spec_;
+  TupleShape shape_;
+  RegionId region_ = 0;
+  MutableBytes memory_;
+  std::uint64_t version_bytes_ = 0;
+  std::uint64_t buckets_ = 0;   // a power of two
+  std::uint64_t overflow_ = 0;  // more of them, to be linked
+  std::uint64_t first_tuple_ = 0;
+  std::uint64_t stride_ = 0;
+  std::mutex placing_;
+  std::uint64_t overflow_used_ = 0;
+  std::atomic<std::uint64_t> tuples_{0};
+};
+
+}  // namespace slimgraph::txn

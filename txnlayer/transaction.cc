@@ -1,0 +1,218 @@
+#include "txnlayer/transaction.h"
+
+#include <algorithm>
+
+#include "slimgraph/base/check.h"
+#include "slimgraph/base/clock.h"
+#include "txnlayer/engine_thread.h"
+
+namespace slimgraph::txn {
+namespace {
+
+constexpr std::size_t kChunkBytes = 32 << 10;
+// A commit that nobody waits for keeps its memory; so many of them may be under way.
+constexpr std::size_t kMaxFrames = 4;
+// How long the wait after an abort may be: 1 us doubled with each try.
+constexpr std::uint64_t kBackOffNs = 1'000;
+constexpr std::uint32_t kMostDoublings = 9;
+
+}  // namespace
+
+Transaction::Transaction(Engine& engine, Task& task, std::uint32_t thread)
+    : engine_(engine),
+      task_(task),
+      thread_(*engine.threads_[thread]),
+      owner_(OwnerOf(engine.self(), thread, task.index())),
+      process_((std::uint64_t{engine.self()} * engine.cluster().threads() + thread) *
+                   engine.options().coroutines +
+               task.index()),
+      random_(owner_ * 0x9E3779B97F4A7C15 + 1),
+      figures_(thread_.figures) {
+  frames_.push_back(std::make_unique<Frame>());
+  frame_ = frames_.back().get();
+}
+
+Transaction::~Transaction() = default;
+
+void Transaction::Begin(bool again) {
+  SLIM_CHECK(!open_, "the transaction before has not ended");
+  TakeFrame();
+  if (!again || !engine_.protocol().keeps_timestamp() || timestamp_ == 0) {
+    timestamp_ = thread_.clock.Next(owner_);
+  }
+  stages_ = engine_.options().stages;
+  if (engine_.options().mix_stages) {
+    const std::uint64_t bits = Draw();
+    for (std::size_t i = 0; i < kNumStages; ++i) {
+      stages_.Set(static_cast<Stage>(i), ((bits >> (20 + i)) & 1) != 0);
+    }
+  }
+  reason_ = AbortReason::kNone;
+  open_ = true;
+}
+
+// A step of Marsaglia's xorshift.
+std::uint64_t Transaction::Draw() {
+  random_ ^= random_ << 13;
+  random_ ^= random_ >> 7;
+  random_ ^= random_ << 17;
+  return random_;
+}
+
+// The first frame of which nothing is under way; if there is none, the oldest one's end is awaited.
+void Transaction::TakeFrame() {
+  const auto idle = std::find_if(frames_.begin(), frames_.end(),
+                                 [](const auto& frame) { return frame->pending.left == 0; });
+  if (idle != frames_.end()) {
+    std::rotate(idle, idle + 1, frames_.end());
+  } else if (frames_.size() < kMaxFrames) {
+    frames_.push_back(std::make_unique<Frame>());
+  } else {
+    task_.Await(frames_.front()->pending);
+    std::rotate(frames_.begin(), frames_.begin() + 1, frames_.end());
+  }
+  frame_ = frames_.back().get();
+  frame_->accesses.clear();
+  frame_->chunk = 0;
+  frame_->chunk_used = 0;
+}
+
+std::byte* Transaction::Allocate(std::size_t bytes) {
+  bytes = (bytes + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
+  Frame& frame = *frame_;
+  if (frame.chunk_used + bytes > kChunkBytes) {
+    ++frame.chunk;
+    frame.chunk_used = 0;
+  }
+  if (frame.chunk == frame.chunks.size()) {
+    frame.chunks.push_back(std::make_unique_for_overwrite<std::byte[]>(kChunkBytes));
+  }
+  std::byte* const place = frame.chunks[frame.chunk].get() + frame.chunk_used;
+  frame.chunk_used += bytes;
+  return place;
+}
+
+Access* Transaction::Find(const Table& table, Key key) const {
+  for (Access* const access : frame_->accesses) {
+    if (access->key == key && access->table == &table) return access;
+  }
+  return nullptr;
+}
+
+Access* Transaction::NewAccess(const Want& want) {
+  Frame& frame = *frame_;
+  const std::size_t used = frame.accesses.size();
+  if (used == frame.storage.size()) frame.storage.emplace_back();
+  Access& access = frame.storage[used];
+  access.table = want.table;
+  access.key = want.key;
+  access.home = want.table->Home(want.key);
+  access.offset = 0;
+  access.timestamp = timestamp_;
+  access.saw = 0;
+  access.write = want.write;
+  access.fetch = access.locked = access.waiting = access.has_image = false;
+  access.step = access.version = 0;
+  access.image = Allocate(want.table->image_bytes());
+  frame.accesses.push_back(&access);
+  return &access;
+}
+
+Access* Transaction::Read(Table& table, Key key) {
+  const Want want{&table, key, false};
+  Access* access = nullptr;
+  return Fetch({&want, 1}, &access) ? access : nullptr;
+}
+
+Access* Transaction::Write(Table& table, Key key) {
+  const Want want{&table, key, true};
+  Access* access = nullptr;
+  return Fetch({&want, 1}, &access) ? access : nullptr;
+}
+
+bool Transaction::Fetch(std::span<const Want> wants, Access** out) {
+  SLIM_CHECK(open_, "the transaction has ended");
+  const std::size_t before = frame_->accesses.size();
+  for (std::size_t i = 0; i < wants.size(); ++i) {
+    Access* access = Find(*wants[i].table, wants[i].key);
+    if (access == nullptr) access = NewAccess(wants[i]);
+    access->write = access->write || wants[i].write;
+    out[i] = access;
+  }
+  const std::span<Access* const> fresh = accesses().subspan(before);
+  if (fresh.empty() || engine_.protocol().Fetch(*this, fresh)) return true;
+  Fail(reason_);
+  return false;
+}
+
+bool Transaction::Commit() {
+  SLIM_CHECK(open_, "the transaction has ended");
+  if (!engine_.protocol().Prepare(*this)) {
+    Fail(reason_);
+    return false;
+  }
+  engine_.protocol().Install(*this);
+  open_ = false;
+  ++figures_.committed;
+  return true;
+}
+
+void Transaction::Abort() { Fail(AbortReason::kUser); }
+
+void Transaction::Fail(AbortReason reason) {
+  reason_ = AbortReason::kNone;
+  engine_.protocol().Release(*this);
+  reason_ = reason;
+  open_ = false;
+  ++figures_.aborted[static_cast<std::size_t>(reason)];
+  if (reason == AbortReason::kTableFull) {
+    task_.worker().Fail(
+        {ErrorKind::kInput, "a table is full: fewer inserts, or more tuples per node, are needed"});
+  }
+  if (task_.worker().failed()) engine_.failed_ = true;
+}
+
+void Transaction::BackOff(std::uint32_t tries) {
+  task_.Sleep(Draw() % (kBackOffNs << std::min(tries, kMostDoublings)));
+}
+
+void Transaction::Drain() {
+  for (const auto& frame : frames_) task_.Await(frame->pending);
+}
+
+std::span<Access* const> Transaction::reads() {
+  reads_.clear();
+  std::copy_if(frame_->accesses.begin(), frame_->accesses.end(), std::back_inserter(reads_),
+               [](const Access* access) { return !access->write; });
+  return reads_;
+}
+
+std::span<Access* const> Transaction::writes() {
+  writes_.clear();
+  std::copy_if(frame_->accesses.begin(), frame_->accesses.end(), std::back_inserter(writes_),
+               [](const Access* access) { return access->write; });
+  return writes_;
+}
+
+std::span<Access* const> Transaction::locked() {
+  locked_.clear();
+  std::copy_if(frame_->accesses.begin(), frame_->accesses.end(), std::back_inserter(locked_),
+               [](const Access* access) { return access->locked; });
+  return locked_;
+}
+
+std::span<Access* const> Transaction::WritesAmong(std::span<Access* const> accesses) {
+  among_.clear();
+  std::copy_if(accesses.begin(), accesses.end(), std::back_inserter(among_),
+               [](const Access* access) { return access->write && !access->locked; });
+  return among_;
+}
+
+Companion& Transaction::companion() { return *thread_.companion; }
+
+std::vector<Access*>& Transaction::Scratch() {
+  scratch_.clear();
+  return scratch_;
+}
+
+}  // namespace slimgraph::txn

@@ -1,0 +1,145 @@
+// One transaction after the other of a coroutine: begin, read and write, commit or abort.
+//
+//   transaction.Begin();
+//   Access* const from = transaction.Write(accounts, 1);
+//   Access* const to = transaction.Write(accounts, 2);
+//   if (from == nullptr || to == nullptr) …            it was aborted: see reason()
+//   from->Put(from->Get<long>() - 5); to->Put(to->Get<long>() + 5);
+//   if (!transaction.Commit()) …                       the same
+#pragma once
+
+#include <deque>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "txnlayer/engine.h"
+
+namespace slimgraph::txn {
+
+struct Want {
+  Table* table = nullptr;
+  Key key = 0;
+  bool write = false;
+};
+
+class Transaction {
+ public:
+  Transaction(Engine& engine, Task& task, std::uint32_t thread);
+  ~Transaction();
+
+  Engine& engine() { return engine_; }
+  Task& task() { return task_; }
+  // This coroutine's number among all of the job.
+  std::uint64_t process() const { return process_; }
+
+  // `again`: the same work that was aborted before.
+  void Begin(bool again = false);
+
+  // The tuples, each read; those to be written may be changed in place until Commit(). A key that
+  // has no record reads as one that does not exist(), and is inserted by writing it. Null, or
+  // false, when the transaction was aborted.
+  Access* Read(Table& table, Key key);
+  Access* Write(Table& table, Key key);
+  // All at once. `out` has room for as many.
+  bool Fetch(std::span<const Want> wants, Access** out);
+
+  // Deletes: the record is absent once the transaction has committed.
+  static void Delete(Access& access) { access.SetExists(false); }
+
+  bool Commit();
+  void Abort();
+  // Why it was aborted.
+  AbortReason reason() const { return reason_; }
+
+  // Waits for a random time that grows with the number of tries in vain.
+  void BackOff(std::uint32_t tries);
+
+  // Waits for the end of all that is under way.
+  void Drain();
+
+  Figures& figures() { return figures_; }
+
+  // --- for protocols
+  bool one_sided(Stage stage) const { return stages_.one_sided(stage); }
+  // Takes all steps of a stage at these tuples. False: the transaction must abort.
+  bool Run(Stage stage, std::span<Access* const> accesses);
+  // The last stage, which cannot fail. Does not wait for its end where that is allowed.
+  void RunLast(Stage stage, std::span<Access* const> accesses);
+  // The transaction is to be aborted, for that reason.
+  void Doom(AbortReason reason) { reason_ = reason; }
+  // Counts what nobody waits for; the transaction's memory stays until it is through.
+  Pending& Lingering() { return frame_->pending; }
+  Companion& companion();
+  std::span<Access* const> accesses() const { return frame_->accesses; }
+  std::span<Access* const> reads();
+  std::span<Access* const> writes();
+  std::span<Access* const> locked();
+  std::span<Access* const> WritesAmong(std::span<Access* const> accesses);
+  // An empty list, valid until the next call.
+  std::vector<Access*>& Scratch();
+
+ private:
+  // A request with the accesses that it is about.
+  struct Asked {
+    Call call;
+    std::vector<Access*> accesses;
+  };
+  // The memory of a transaction, in use until nothing of it is under way.
+  struct Frame {
+    std::vector<Access*> accesses;
+    std::deque<Access> storage;
+    std::vector<std::unique_ptr<std::byte[]>> chunks;
+    std::size_t chunk = 0;
+    std::size_t chunk_used = 0;
+    Pending pending;
+  };
+
+  Access* Find(const Table& table, Key key) const;
+  Access* NewAccess(const Want& want);
+  std::byte* Allocate(std::size_t bytes);
+  void TakeFrame();
+  void Fail(AbortReason reason);
+  bool Remote(const Access& access) const { return access.home != engine_.self(); }
+  bool Locate(bool one_sided, std::span<Access* const> accesses);
+  bool LocateAfar(std::vector<Access*> missing);
+  bool RunTogether(Stage stage, std::span<Access* const> accesses);
+  void PostRound(Stage stage, bool wait);
+  void TakeReplies();
+  void Ask(std::uint16_t what, Access& access);
+  void SendAsked(bool wait);
+  Step::Kind Sift(Stage stage);
+  void Pause(std::uint32_t round);
+  void NoteTime(Stage stage, std::uint64_t start_ns);
+  std::uint64_t Draw();
+
+  Engine& engine_;
+  Task& task_;
+  Engine::Thread& thread_;
+  std::uint64_t owner_;
+  std::uint64_t process_;
+  Timestamp timestamp_ = 0;
+  StageCode stages_;
+  AbortReason reason_ = AbortReason::kNone;
+  bool open_ = false;
+  std::uint64_t random_;
+  std::vector<std::unique_ptr<Frame>> frames_;  // the last one is the current transaction's
+  Frame* frame_ = nullptr;
+
+  // Of the stage that is being run.
+  std::vector<Access*> todo_;
+  std::vector<Access*> next_;
+  std::vector<Step> steps_;  // of todo_, where the home has taken them
+  std::deque<Asked> asked_;
+  std::size_t asked_used_ = 0;
+
+  std::vector<Access*> reads_;
+  std::vector<Access*> writes_;
+  std::vector<Access*> locked_;
+  std::vector<Access*> among_;
+  std::vector<Access*> scratch_;
+  Figures& figures_;
+};
+
+}  // namespace slimgraph::txn

@@ -1,0 +1,44 @@
+#include "txnlayer/workload/workload.h"
+
+namespace slimgraph::txn {
+namespace {
+
+struct Entry {
+  std::string_view name;
+  std::unique_ptr<Workload> (*make)(const WorkloadOptions&);
+};
+constexpr Entry kWorkloads[] = {{"smallbank", MakeSmallBank},
+                                {"ycsb", MakeYcsb},
+                                {"tpcc-neworder", MakeTpccNewOrder},
+                                {"list-append", MakeListAppend}};
+
+}  // namespace
+
+std::vector<std::string_view> WorkloadNames() {
+  std::vector<std::string_view> names;
+  for (const Entry& entry : kWorkloads) names.push_back(entry.name);
+  return names;
+}
+
+Result<std::unique_ptr<Workload>> MakeWorkload(std::string_view name,
+                                               const WorkloadOptions& options) {
+  for (const Entry& entry : kWorkloads) {
+    if (entry.name == name) return entry.make(options);
+  }
+  std::string names;
+  for (const Entry& entry : kWorkloads) {
+    names += (names.empty() ? "" : ", ") + std::string(entry.name);
+  }
+  return UsageError("--workload '{}' is unknown; there are {}", name, names);
+}
+
+const std::byte* LatestRecord(const Engine& engine, const Table& table, std::uint64_t index) {
+  const std::byte* const tuple = table.memory() + table.TupleOffset(index);
+  const auto* const words = reinterpret_cast<const std::uint64_t*>(tuple);
+  const std::byte* const version = tuple + table.version_at(engine.protocol().Latest(words));
+  std::uint64_t exists;
+  std::memcpy(&exists, version, sizeof exists);
+  return exists != 0 ? version + kWordBytes : nullptr;
+}
+
+}  // namespace slimgraph::txn

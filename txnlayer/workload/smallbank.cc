@@ -1,0 +1,207 @@
+// SmallBank (Alomari et al., ICDE 2008): six small transactions on savings and checking accounts.
+// All money that comes in or goes out is accounted for, so what is there in the end can be told.
+#include <atomic>
+
+#include "slimgraph/cluster/cluster.h"
+#include "txnlayer/workload/workload.h"
+
+namespace slimgraph::txn {
+namespace {
+
+constexpr std::uint64_t kAccounts = 100'000;
+constexpr double kHotShare = 0.04;    // of the accounts
+constexpr double kHotAccesses = 0.9;  // of the accesses
+constexpr std::int64_t kInitialBalance = 10'000;
+constexpr std::int64_t kMostAmount = 100;
+
+enum class Kind : std::uint8_t {
+  kSendPayment,
+  kAmalgamate,
+  kBalance,
+  kDepositChecking,
+  kTransactSavings,
+  kWriteCheck,
+};
+
+struct Tables {
+  Table* savings = nullptr;
+  Table* checking = nullptr;
+};
+
+class SmallBankClient : public Client {
+ public:
+  SmallBankClient(const Tables& tables, std::uint64_t accounts, double hot, std::uint64_t seed)
+      : tables_(tables), accounts_(accounts), hot_(hot), random_(seed) {}
+
+  void Choose() override {
+    const std::uint64_t die = Below(random_, 100);
+    kind_ = die < 25 ? Kind::kSendPayment : static_cast<Kind>(1 + (die - 25) / 15);
+    account_ = ChooseAccount();
+    do {
+      other_ = ChooseAccount();
+    } while (other_ == account_);
+    amount_ = 1 + static_cast<std::int64_t>(Below(random_, kMostAmount));
+    withdraw_ = Chance(random_, 0.5);
+  }
+
+  Attempt Try(Transaction& transaction) override {
+    std::int64_t change = 0;
+    const Attempt attempt = Run(transaction, change);
+    if (attempt == Attempt::kCommitted) change_ += change;
+    return attempt;
+  }
+
+  std::int64_t change() const { return change_; }
+
+ private:
+  std::uint64_t ChooseAccount() {
+    const auto hot = std::max<std::uint64_t>(
+        2, static_cast<std::uint64_t>(static_cast<double>(accounts_) * kHotShare));
+    return Chance(random_, hot_) ? Below(random_, hot) : Below(random_, accounts_);
+  }
+
+  Attempt Run(Transaction& transaction, std::int64_t& change) {
+    Access* a[3] = {};
+    Table* const savings = tables_.savings;
+    Table* const checking = tables_.checking;
+    const auto fetch = [&](std::initializer_list<Want> wants) {
+      return transaction.Fetch({wants.begin(), wants.size()}, a);
+    };
+    const auto add = [](Access* access, std::int64_t amount) {
+      access->Put(access->Get<std::int64_t>() + amount);
+    };
+    const auto give_up = [&] {
+      transaction.Abort();
+      return Attempt::kGaveUp;
+    };
+    switch (kind_) {
+      case Kind::kSendPayment:
+        if (!fetch({{checking, account_, true}, {checking, other_, true}})) {
+          return Attempt::kAborted;
+        }
+        if (a[0]->Get<std::int64_t>() < amount_) return give_up();
+        add(a[0], -amount_);
+        add(a[1], amount_);
+        break;
+      case Kind::kAmalgamate: {
+        if (!fetch({{savings, account_, true},
+                    {checking, account_, true},
+                    {checking, other_, true}})) {
+          return Attempt::kAborted;
+        }
+        add(a[2], a[0]->Get<std::int64_t>() + a[1]->Get<std::int64_t>());
+        a[0]->Put(std::int64_t{0});
+        a[1]->Put(std::int64_t{0});
+        break;
+      }
+      case Kind::kBalance:
+        if (!fetch({{savings, account_, false}, {checking, account_, false}})) {
+          return Attempt::kAborted;
+        }
+        break;
+      case Kind::kDepositChecking:
+        if (!fetch({{checking, account_, true}})) return Attempt::kAborted;
+        add(a[0], change = amount_);
+        break;
+      case Kind::kTransactSavings:
+        if (!fetch({{savings, account_, true}})) return Attempt::kAborted;
+        change = withdraw_ ? -amount_ : amount_;
+        if (a[0]->Get<std::int64_t>() + change < 0) return give_up();
+        add(a[0], change);
+        break;
+      case Kind::kWriteCheck: {
+        if (!fetch({{savings, account_, false}, {checking, account_, true}})) {
+          return Attempt::kAborted;
+        }
+        const std::int64_t both = a[0]->Get<std::int64_t>() + a[1]->Get<std::int64_t>();
+        add(a[1], change = both < amount_ ? -amount_ - 1 : -amount_);
+        break;
+      }
+    }
+    return transaction.Commit() ? Attempt::kCommitted : Attempt::kAborted;
+  }
+
+  const Tables& tables_;
+  std::uint64_t accounts_;
+  double hot_;
+  Random random_;
+  Kind kind_ = Kind::kBalance;
+  std::uint64_t account_ = 0;
+  std::uint64_t other_ = 0;
+  std::int64_t amount_ = 0;
+  bool withdraw_ = false;
+  std::int64_t change_ = 0;
+};
+
+class SmallBank : public Workload {
+ public:
+  explicit SmallBank(const WorkloadOptions& options)
+      : accounts_(options.rows == 0 ? kAccounts : std::max<std::uint64_t>(2, options.rows)),
+        seed_(options.seed) {
+    Configure(options);
+  }
+
+  void Configure(const WorkloadOptions& options) override {
+    hot_ = options.hot < 0 ? kHotAccesses : options.hot;
+  }
+
+  std::string_view name() const override { return "smallbank"; }
+
+  Status Load(Engine& engine) override {
+    const std::uint64_t per_node = accounts_ / engine.cluster().topology().nodes() + 1;
+    SLIM_ASSIGN(tables_.savings, engine.AddTable({"savings", 8, per_node}));
+    SLIM_ASSIGN(tables_.checking, engine.AddTable({"checking", 8, per_node}));
+    for (Table* const table : {tables_.savings, tables_.checking}) {
+      for (Key key = 0; key < accounts_; ++key) {
+        if (table->Home(key) != engine.self()) continue;
+        if (!table->Load(key, std::as_bytes(std::span(&kInitialBalance, 1)))) {
+          return InputError("the table of accounts is full");
+        }
+      }
+    }
+    return {};
+  }
+
+  std::unique_ptr<Client> MakeClient(Transaction& transaction) override {
+    return std::make_unique<SmallBankClient>(tables_, accounts_, hot_,
+                                             seed_ * 1'000'003 + transaction.process());
+  }
+
+  void Collect(Client& client) override {
+    change_ += static_cast<SmallBankClient&>(client).change();
+  }
+
+  Status Verify(Engine& engine) override {
+    std::int64_t sums[2] = {0, change_};
+    for (const Table* const table : {tables_.savings, tables_.checking}) {
+      for (std::uint64_t i = 0; i < table->tuples(); ++i) {
+        const std::byte* const record = LatestRecord(engine, *table, i);
+        if (record == nullptr) return VerificationError("an account of SmallBank is gone");
+        std::int64_t balance;
+        std::memcpy(&balance, record, sizeof balance);
+        sums[0] += balance;
+      }
+    }
+    SLIM_TRY(engine.cluster().all().AllReduce(std::span<std::int64_t>(sums), std::plus<>()));
+    const std::int64_t expected =
+        2 * static_cast<std::int64_t>(accounts_) * kInitialBalance + sums[1];
+    if (sums[0] == expected) return {};
+    return VerificationError("SmallBank: there are {} in all accounts, and should be {}", sums[0],
+                             expected);
+  }
+
+ private:
+  std::uint64_t accounts_;
+  double hot_ = 0;
+  std::uint64_t seed_;
+  Tables tables_;
+  std::int64_t change_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Workload> MakeSmallBank(const WorkloadOptions& options) {
+  return std::make_unique<SmallBank>(options);
+}
+
+}  // namespace slimgraph::txn

@@ -1,0 +1,83 @@
+// A kind of transactions to be run and measured: its tables, its clients (one in each coroutine),
+// and what must hold when all is over.
+#pragma once
+
+#include <memory>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "txnlayer/history.h"
+#include "txnlayer/transaction.h"
+
+namespace slimgraph::txn {
+
+struct WorkloadOptions {
+  std::uint64_t rows = 0;  // accounts, rows, warehouses or lists; 0: the workload's own number
+  // The share of accesses that go to the hot area (in TPC-C, to other warehouses); below 0: its
+  // own.
+  double hot = -1;
+  std::uint64_t compute_us = 0;  // that a transaction computes before it commits
+  std::uint64_t seed = 1;
+};
+
+using Random = std::mt19937_64;
+
+// Half open: 0 .. bound-1.
+inline std::uint64_t Below(Random& random, std::uint64_t bound) {
+  return static_cast<std::uint64_t>((static_cast<unsigned __int128>(random()) * bound) >> 64);
+}
+inline bool Chance(Random& random, double probability) {
+  return static_cast<double>(random() >> 11) * 0x1p-53 < probability;
+}
+
+enum class Attempt : std::uint8_t {
+  kCommitted,
+  kAborted,  // to be tried again
+  kGaveUp,   // rolled back for good: that is what it wanted
+};
+
+class Client {
+ public:
+  virtual ~Client() = default;
+  // Chooses the next transaction.
+  virtual void Choose() = 0;
+  // Tries it, from after Begin() to its end.
+  virtual Attempt Try(Transaction& transaction) = 0;
+};
+
+class Workload {
+ public:
+  virtual ~Workload() = default;
+
+  virtual std::string_view name() const = 0;
+  // Whether its transactions can name all their tuples in one Fetch.
+  virtual bool fetches_once() const { return true; }
+  // Collective: makes the tables, and fills in this node's part.
+  virtual Status Load(Engine& engine) = 0;
+  // Between runs: other shares and computations, for the clients of the next.
+  virtual void Configure(const WorkloadOptions& options) = 0;
+  // Clients live until the next run of the workload. Called from all threads.
+  virtual std::unique_ptr<Client> MakeClient(Transaction& transaction) = 0;
+  // Takes in what a client knows at its end. Called by one thread at a time.
+  virtual void Collect(Client&) {}
+  // Collective, after a run: whether all is as it must be.
+  virtual Status Verify(Engine& engine) = 0;
+  // What the clients did, where the workload notes it.
+  virtual const History* history() const { return nullptr; }
+};
+
+// The latest version of a tuple of this node, when nothing runs: null where there is no record.
+const std::byte* LatestRecord(const Engine& engine, const Table& table, std::uint64_t index);
+
+std::vector<std::string_view> WorkloadNames();
+Result<std::unique_ptr<Workload>> MakeWorkload(std::string_view name,
+                                               const WorkloadOptions& options);
+
+std::unique_ptr<Workload> MakeSmallBank(const WorkloadOptions& options);
+std::unique_ptr<Workload> MakeYcsb(const WorkloadOptions& options);
+std::unique_ptr<Workload> MakeTpccNewOrder(const WorkloadOptions& options);
+std::unique_ptr<Workload> MakeListAppend(const WorkloadOptions& options);
+
+}  // namespace slimgraph::txn
