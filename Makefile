@@ -5,6 +5,7 @@
 #   make asan       the unit tests under address + undefined sanitizer make tsan     … under thread sanitizer
 #   make format     rewrite the code in the house format               make lint     format check + clang-tidy
 #   make bench      the measured bars, each as a ratio in one run       make fuzz     a short run of every fuzzer
+#   make bench-mining  D-Kudu beside GAPBS=DIR GRAPHMINER=DIR KCLIST=DIR, each built already and optional
 #   make install    PREFIX=/usr/local DESTDIR=                          make clean
 #
 # MODE=release|debug|asan|tsan|fuzz chooses build/MODE. What make runs, it runs on all processors;
@@ -63,7 +64,7 @@ SCRIPTS     := $(sort $(wildcard tests/*/*_test.sh tests/*/*_test.py))
 OUR_CODE    := $(shell find apps slimgraph dgemini dkudu txnlayer tests datasets \
                  -name '*.cc' -o -name '*.h' 2>/dev/null | sort)
 
-.PHONY: all debug asan tsan run test unit-tests format format-check lint tidy bench fuzz install \
+.PHONY: all debug asan tsan run test unit-tests format format-check lint tidy bench bench-mining fuzz install \
   clean deps lint-deps
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -186,6 +187,10 @@ bench: $(BENCHES:%=$(BUILD)/bench/%) | $(COMMAND)
 	@set -e; for bench in $^; do echo "== $${bench##*/}"; $$bench; done
 	@set -e; for transport in shm tcp mpi; do echo "== fabric over $$transport"; \
 	  $(COMMAND) bench fabric --transport $$transport; done
+
+export GAPBS GRAPHMINER KCLIST
+bench-mining: $(COMMAND)
+	@TEST_SLIMGRAPH_COMMAND=$(abspath $(COMMAND)) PYTHONDONTWRITEBYTECODE=1 tests/bench/mining_bench.py
 
 # ---- format and lint ---------------------------------------------------------------------------
 format: build/.lint-deps
