@@ -154,8 +154,8 @@ void Extender::MakeSets(unsigned level) {
       }
       const List base = AboveAll(Resolve(step.base), step.above);
       const bool intersect = step.operation == SetOperation::kIntersect;
-      VertexId* const into =
-          chunk.arena.Reserve(intersect ? std::min(base.size(), operand.size()) : base.size());
+      VertexId* const into = chunk.arena.Reserve(
+          kSetSlack + (intersect ? std::min(base.size(), operand.size()) : base.size()));
       const std::size_t size =
           intersect ? Intersect(base, operand, into) : Subtract(base, operand, into);
       chunk.arena.Keep(size);

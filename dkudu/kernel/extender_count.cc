@@ -73,7 +73,7 @@ List Extender::LastSet(const PlanLevel& level, std::vector<VertexId>& scratch) c
   const List base = AboveAll(Resolve(level.candidates), level.above);
   if (!level.last_step) return base;
   const List list = Operand(*level.last_step);
-  if (scratch.size() < base.size()) scratch.resize(base.size());
+  if (scratch.size() < base.size() + kSetSlack) scratch.resize(base.size() + kSetSlack);
   const std::size_t size = level.last_step->operation == SetOperation::kIntersect
                                ? Intersect(base, list, scratch.data())
                                : Subtract(base, list, scratch.data());

@@ -47,6 +47,7 @@ TEST(Cliques, AGraphOfManyWindowsIsCountedRight) {
       OnMiningJob(shape, file.path(), ListPart::kUp, options, [&](MiningJob& job) {
         EXPECT_EQ(*CountCliques(job, 3), Choose(300, 3)) << NameOf(shape);
         EXPECT_EQ(*CountCliques(job, 4), Choose(300, 4)) << NameOf(shape);
+        EXPECT_EQ(*CountCliques(job, 5), Choose(300, 5)) << NameOf(shape);
       });
     }
   }
