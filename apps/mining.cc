@@ -22,6 +22,7 @@ void Describe(Run& run, const SlimFile& file, const EngineTimes& times) {
   report.Set("/engines/cpu_s", times.sum_s);
   report.Set("/engines/longest_over_mean",
              times.sum_s > 0 ? times.longest_s * engines / times.sum_s : 1.0);
+  report.Set("/engines/stolen_tasks", times.stolen_tasks);
   run.text += fmt::format(
       "in {}: {} vertices, {} edges\n"
       "took {} on {} node{} over {}: {} compute, {} only hold memory; loading took {}\n",
@@ -43,6 +44,8 @@ void DeclareMiningOptions(Options& options, MiningCommandOptions& to) {
                to.mining.chunk_bytes);
   options.Choice("--reuse", "what keeps a list from crossing again (default global)",
                  {"none", "chunk", "global"}, to.mining.reuse);
+  options.Choice("--steal", "whether nodes that are done take work from others (default on)",
+                 {"on", "off"}, to.mining.steal);
   DeclareJobOptions(options, to.job);
 }
 

@@ -43,9 +43,12 @@ class Cliques {
         threads_(job.cluster.threads()),
         meeting_(threads_),
         counts_(threads_),
+        holds_(graph_.nodes()),
         homes_(graph_.nodes()) {
     for (const NodeId home : graph_.root_homes()) {
-      if (home != graph_.self()) delegated_.push_back(home);
+      if (home == graph_.self()) continue;
+      delegated_.push_back(home);
+      holds_[home] = true;
     }
   }
 
@@ -93,10 +96,10 @@ class Cliques {
     std::uint64_t matrix_bytes = 0;
     while (first > 0) {
       const VertexId root = first - 1;
-      if (graph_.is_root_of(graph_.home(root))) {
-        const std::uint64_t size = graph_.displacements().size(root);
-        if (!graph_.is_own(root)) held_bytes += size * sizeof(VertexId);
-        if (size_ > 3 && graph_.nodes() > 1) matrix_bytes += BitMatrix::Bytes(size);
+      const std::uint64_t size = graph_.displacements().size(root);
+      if (holds_[graph_.home(root)]) held_bytes += size * sizeof(VertexId);
+      if (size_ > 3 && graph_.nodes() > 1 && graph_.is_root(root)) {
+        matrix_bytes += BitMatrix::Bytes(size);
       }
       if (held_bytes > memory_.held_bytes || matrix_bytes > memory_.matrix_bytes) break;
       first = root;
@@ -107,10 +110,8 @@ class Cliques {
   Status StartPass(VertexId end) {
     roots_in_ = RootsBelow(end);
     SLIM_TRY(BringRoots());
-    std::vector<bool> holds(graph_.nodes());
-    for (const NodeId home : delegated_) holds[home] = true;
     const PlaceRange range{roots_in_.first, graph_.vertices()};
-    stream_ = std::make_unique<ListStream>(graph_, endpoint_, range, roots_in_, std::move(holds),
+    stream_ = std::make_unique<ListStream>(graph_, endpoint_, range, roots_in_, holds_,
                                            memory_.window_bytes);
     return NextWindow();
   }
@@ -134,7 +135,7 @@ class Cliques {
     }
     roots_.clear();
     for (VertexId v = roots_in_.first; v < roots_in_.end; ++v) {
-      if (!graph_.is_root_of(graph_.home(v))) continue;
+      if (!graph_.is_root(v)) continue;
       const List list = Up(v, graph_.is_own(v) ? graph_.own(v) : At(homes_[graph_.home(v)], v));
       if (list.size() + 1 >= size_) roots_.push_back({list, 0, {}});
     }
@@ -184,8 +185,9 @@ class Cliques {
   Status status_;
   PlaceRange roots_in_;
   std::vector<CliqueRoot> roots_;
-  std::vector<NodeId> delegated_;
-  std::vector<HomeLists> homes_;  // what is held of memory nodes
+  std::vector<NodeId> delegated_;  // homes of roots that are memory nodes
+  std::vector<bool> holds_;        // by node, whether it is one of them
+  std::vector<HomeLists> homes_;   // what is held of memory nodes
   std::unique_ptr<VertexId[]> held_;
   std::unique_ptr<ListStream> stream_;
   bool more_ = false;

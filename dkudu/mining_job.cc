@@ -36,13 +36,14 @@ Status RunEngines(MiningJob& job, const Stage& stage,
 }
 
 Result<EngineTimes> TimesOf(MiningJob& job) {
-  EngineTimes times;
+  EngineTimes times{.stolen_tasks = job.stolen_tasks};
   for (const double seconds : job.busy_s) {
     times.sum_s += seconds;
     times.longest_s = std::max(times.longest_s, seconds);
   }
   const auto add = [](const EngineTimes& a, const EngineTimes& b) {
-    return EngineTimes{a.sum_s + b.sum_s, std::max(a.longest_s, b.longest_s)};
+    return EngineTimes{a.sum_s + b.sum_s, std::max(a.longest_s, b.longest_s),
+                       a.stolen_tasks + b.stolen_tasks};
   };
   SLIM_TRY(job.cluster.all().AllReduce(std::span(&times, 1), add));
   return times;

@@ -14,10 +14,14 @@
 
 namespace slimgraph {
 
+// Whether compute nodes that are done take work from others.
+enum class Steal { kOn, kOff };
+
 struct MiningOptions {
   std::uint64_t chunk_bytes = 64 << 20;  // for embeddings and their lists, of each thread
   std::uint64_t cache_bytes = 64 << 20;  // for lists of other nodes, of each compute node
   Reuse reuse = Reuse::kGlobal;
+  Steal steal = Steal::kOn;
 };
 
 struct MiningJob {
@@ -26,6 +30,7 @@ struct MiningJob {
   MiningOptions options;
   std::vector<StageSeconds>& seconds;  // by thread
   std::vector<double> busy_s = {};     // by thread: processor time in engines
+  std::uint64_t stolen_tasks = 0;      // of other nodes, done by this one
 };
 
 // Runs body(thread, endpoint) on every thread of a compute node; on a memory node nothing.
@@ -36,6 +41,7 @@ Status RunEngines(MiningJob& job, const Stage& stage,
 struct EngineTimes {
   double sum_s = 0;
   double longest_s = 0;
+  std::uint64_t stolen_tasks = 0;
 };
 Result<EngineTimes> TimesOf(MiningJob& job);
 

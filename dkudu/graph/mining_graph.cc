@@ -58,7 +58,9 @@ MemoryPlan PlanFor(const SlimFile& file, ListPart part, NodeId nodes) {
 
 std::vector<NodeId> MiningGraph::root_homes() const {
   std::vector<NodeId> homes;
-  for (NodeId home = self_; home < nodes_; home += compute_) homes.push_back(home);
+  for (NodeId home = 0; home < nodes_; ++home) {
+    if (is_dealt_out(home) || home % compute_ == self_) homes.push_back(home);
+  }
   return homes;
 }
 

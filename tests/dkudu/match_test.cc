@@ -64,6 +64,7 @@ TEST(Match, CountsOfRandomPatternsAgreeWithBruteForceOnAllShapes) {
     options.chunk_bytes = random() % 2 == 0 ? 1 : random() % 4096;
     options.cache_bytes = random() % 256;
     options.reuse = static_cast<Reuse>(random() % 3);
+    options.steal = static_cast<Steal>(random() % 2);
     ExpectCounts(shape, file.path(), options, CasesFor(graph, patterns));
   }
 }
