@@ -46,6 +46,9 @@ void DeclareMiningOptions(Options& options, MiningCommandOptions& to) {
                  {"none", "chunk", "global"}, to.mining.reuse);
   options.Choice("--steal", "whether nodes that are done take work from others (default on)",
                  {"on", "off"}, to.mining.steal);
+  options.Choice("--fetch", "how compute nodes get each other's lists (default request)",
+                 {"request", "read"}, to.mining.fetch);
+  to.job.serving_threads = 1;
   DeclareJobOptions(options, to.job);
 }
 
@@ -58,10 +61,12 @@ Status Mine(Run& run, const MiningCommandOptions& options, ListPart part, const 
   run.load_traffic = cluster.fabric().traffic();
   cluster.fabric().ClearTraffic();
 
-  MiningJob job{cluster, *graph, options.mining, run.seconds};
+  SLIM_ASSIGN(const auto lists, ListServer::Start(cluster, *graph, options.mining.fetch));
+  MiningJob job{cluster, *graph, *lists, options.mining, run.seconds};
   const std::uint64_t run_ns = NowNs();
   SLIM_TRY(work(run, file, job));
   run.run_s = SecondsSince(run_ns);
+  SLIM_TRY(lists->Stop());
   SLIM_ASSIGN(const EngineTimes times, TimesOf(job));
   Describe(run, file, times);
   return {};

@@ -37,7 +37,7 @@ class Cliques {
  public:
   Cliques(MiningJob& job, unsigned size)
       : graph_(job.graph),
-        endpoint_(job.cluster.fabric().endpoint(0)),
+        fetch_(job.lists.fetch(0)),
         size_(size),
         memory_(MemoryOf(job.options)),
         threads_(job.cluster.threads()),
@@ -111,7 +111,7 @@ class Cliques {
     roots_in_ = RootsBelow(end);
     SLIM_TRY(BringRoots());
     const PlaceRange range{roots_in_.first, graph_.vertices()};
-    stream_ = std::make_unique<ListStream>(graph_, endpoint_, range, roots_in_, holds_,
+    stream_ = std::make_unique<ListStream>(graph_, fetch_, range, roots_in_, holds_,
                                            memory_.window_bytes);
     return NextWindow();
   }
@@ -125,14 +125,10 @@ class Cliques {
       const auto [begin, end] = ListsOf(graph_, home, roots_in_);
       homes_[home] = {into, begin};
       if (begin == end) continue;
-      endpoint_.Read(home, graph_.region(), begin * sizeof(VertexId),
-                     std::as_writable_bytes(std::span(into, end - begin)), 0, Signal::kNo);
+      fetch_.Ask(home, begin, std::span(into, end - begin));
       into += end - begin;
     }
-    const Outcome outcome = endpoint_.Flush();
-    if (outcome != Outcome::kOk) {
-      return EnvironmentError("cannot read lists of memory nodes: {}", OutcomeName(outcome));
-    }
+    SLIM_TRY(fetch_.Finish(fetch_.Start()));
     roots_.clear();
     for (VertexId v = roots_in_.first; v < roots_in_.end; ++v) {
       if (!graph_.is_root(v)) continue;
@@ -174,7 +170,7 @@ class Cliques {
   }
 
   const MiningGraph& graph_;
-  Endpoint& endpoint_;
+  ListFetch& fetch_;
   unsigned size_;
   Memory memory_;
   std::uint32_t threads_;

@@ -18,13 +18,9 @@ Result<std::uint64_t> RunPlan(MiningJob& job, const Plan& plan, const SinkOfThre
   SLIM_ASSIGN(const auto tasks, TaskShare::Make(job, plan.listed() > 1));
   std::vector<WideCount> counts(job.cluster.threads());
   const auto search = [&](std::uint32_t thread, Endpoint& endpoint) -> Status {
-    Extender extender(graph, plan, endpoint, cache ? &*cache : nullptr, job.options.reuse,
-                      job.options.chunk_bytes, sinks ? sinks(thread) : nullptr);
-    while (!extender.stopped()) {
-      SLIM_ASSIGN(const auto task, tasks->Next(endpoint));
-      if (!task) break;
-      SLIM_TRY(extender.Run(*task));
-    }
+    Extender extender(graph, plan, job.lists.fetch(thread), cache ? &*cache : nullptr,
+                      job.options.reuse, job.options.chunk_bytes, sinks ? sinks(thread) : nullptr);
+    SLIM_TRY(extender.Run([&] { return tasks->Next(endpoint); }));
     counts[thread] = extender.count();
     return {};
   };

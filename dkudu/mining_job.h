@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dkudu/graph/list_batch.h"
+#include "dkudu/graph/list_server.h"
 #include "dkudu/graph/mining_graph.h"
 #include "dkudu/kernel/count.h"
 #include "slimgraph/cluster/cluster.h"
@@ -22,11 +23,13 @@ struct MiningOptions {
   std::uint64_t cache_bytes = 64 << 20;  // for lists of other nodes, of each compute node
   Reuse reuse = Reuse::kGlobal;
   Steal steal = Steal::kOn;
+  Fetch fetch = Fetch::kRequest;
 };
 
 struct MiningJob {
   Cluster& cluster;
   const MiningGraph& graph;
+  ListServer& lists;
   MiningOptions options;
   std::vector<StageSeconds>& seconds;  // by thread
   std::vector<double> busy_s = {};     // by thread: processor time in engines

@@ -20,7 +20,7 @@ Result<EdgeSums> SumOverEdges(MiningJob& job, std::uint64_t* at_vertices) {
   SLIM_ASSIGN(const auto tasks, TaskShare::Make(job, false));
   std::vector<EdgeSums> sums(job.cluster.threads());
   const auto scan = [&](std::uint32_t thread, Endpoint& endpoint) -> Status {
-    EdgeKernel kernel(graph, endpoint, cache ? &*cache : nullptr, job.options.reuse,
+    EdgeKernel kernel(graph, job.lists.fetch(thread), cache ? &*cache : nullptr, job.options.reuse,
                       job.options.chunk_bytes, at_vertices);
     while (true) {
       SLIM_ASSIGN(const auto task, tasks->Next(endpoint));

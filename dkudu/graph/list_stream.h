@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
+#include "dkudu/graph/list_fetch.h"
 #include "dkudu/graph/mining_graph.h"
-#include "slimgraph/fabric/endpoint.h"
 
 namespace slimgraph {
 
@@ -33,7 +33,7 @@ class ListStream {
  public:
   // Windows over `range` of about `window_bytes`. The lists in `held` of the homes that `holds` are
   // not read: no window lies half in it.
-  ListStream(const MiningGraph& graph, Endpoint& endpoint, PlaceRange range, PlaceRange held,
+  ListStream(const MiningGraph& graph, ListFetch& fetch, PlaceRange range, PlaceRange held,
              std::vector<bool> holds, std::uint64_t window_bytes);
 
   // Makes the next window the current one; false after the last.
@@ -49,6 +49,7 @@ class ListStream {
     std::vector<HomeLists> homes;
     std::unique_ptr<VertexId[]> memory;
     std::uint64_t capacity = 0;
+    ListFetch::Ticket fetching = 0;
   };
   std::uint64_t Entries(PlaceRange range) const;
   PlaceRange Cut(VertexId first) const;
@@ -58,7 +59,7 @@ class ListStream {
   }
 
   const MiningGraph& graph_;
-  Endpoint& endpoint_;
+  ListFetch& fetch_;
   PlaceRange range_;
   PlaceRange held_;
   std::vector<bool> holds_;

@@ -44,6 +44,7 @@ class MiningGraph {
   NodeId home(VertexId v) const { return nodes_ == 1 ? 0 : v % nodes_; }
   bool is_own(VertexId v) const { return home(v) == self_; }
   NodeId compute() const { return compute_; }
+  std::uint32_t threads() const { return threads_; }  // of each compute node
 
   // A compute node works on its own vertices and on those of the memory nodes whose delegate it is.
   // Memory nodes that would leave some with one more than others are not delegated: their vertices
@@ -61,6 +62,9 @@ class MiningGraph {
     const std::uint64_t begin = displacements_.begin(self_, index);
     return {lists_ + begin, lists_ + displacements_.begin(self_, index + 1)};
   }
+  List own_entries(std::uint64_t begin, std::uint64_t entries) const {
+    return {lists_ + begin, entries};
+  }
   RegionId region() const { return region_; }
   const Displacements& displacements() const { return displacements_; }
   // With all of each list alone.
@@ -72,6 +76,7 @@ class MiningGraph {
   MiningGraph(const Cluster& cluster, ListPart part)
       : nodes_(cluster.topology().nodes()),
         compute_(cluster.topology().compute()),
+        threads_(cluster.threads()),
         self_(cluster.self()),
         part_(part) {}
   Status Fill(Cluster& cluster, const SlimFile& file, const DegreeOrder& order);
@@ -79,6 +84,7 @@ class MiningGraph {
 
   NodeId nodes_;
   NodeId compute_;
+  std::uint32_t threads_;
   NodeId self_;
   ListPart part_;
   RegionId region_ = 0;

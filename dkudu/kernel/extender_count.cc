@@ -16,7 +16,7 @@ constexpr std::size_t kSearchRatio = 16;
 }  // namespace
 
 void Extender::CountAll() {
-  const auto& records = chunks_[plan_.listed() - 1].records;
+  const auto& records = levels_[plan_.listed() - 1].current().records;
   const auto total = static_cast<std::uint32_t>(records.size());
   const PlanLevel& last = plan_.levels[plan_.listed()];
   const bool may_mark = plan_.suffix != Suffix::kPair && last.last_step &&
@@ -97,7 +97,8 @@ WideCount Extender::CountPair() {
 }
 
 Status Extender::ListAll() {
-  const auto total = static_cast<std::uint32_t>(chunks_[plan_.listed() - 1].records.size());
+  const auto total =
+      static_cast<std::uint32_t>(levels_[plan_.listed() - 1].current().records.size());
   const PlanLevel& last = plan_.levels[plan_.listed()];
   std::array<VertexId, kMaxPatternVertices> embedding = {};
   for (std::uint32_t record = 0; record < total && !stopped_; ++record) {

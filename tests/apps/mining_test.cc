@@ -58,12 +58,51 @@ TEST_F(Mining, EveryCommandTellsItsCountsOnAnyNodes) {
 
 TEST_F(Mining, TransportsAgree) {
   for (const char* const transport : {"shm", "tcp", "mpi"}) {
-    const CommandEnd end =
-        RunSlimgraph({"match", graph_, "--pattern", "diamond", "--no-formulae", "--nodes", "3",
-                      "--compute", "2", "--transport", transport});
-    EXPECT_EQ(end.code, 0) << end.err;
-    EXPECT_EQ(end.out.find("diamond: 8\n"), 0U) << transport << ": " << end.out;
+    for (const auto& [fetch, steal] : {std::pair{"request", "on"}, {"read", "off"}}) {
+      const CommandEnd end = RunSlimgraph({"match",
+                                           graph_,
+                                           "--pattern",
+                                           "diamond",
+                                           "--no-formulae",
+                                           "--nodes",
+                                           "3",
+                                           "--compute",
+                                           "2",
+                                           "--threads",
+                                           "4",
+                                           "--chunk-memory",
+                                           "64",
+                                           "--edge-cache",
+                                           "0",
+                                           "--transport",
+                                           transport,
+                                           "--fetch",
+                                           fetch,
+                                           "--steal",
+                                           steal});
+      EXPECT_EQ(end.code, 0) << end.err;
+      EXPECT_EQ(end.out.find("diamond: 8\n"), 0U) << transport << ": " << end.out;
+    }
   }
+}
+
+TEST_F(Mining, ComputeNodesAskEachOtherAndReadMemoryNodes) {
+  const auto traffic = [&](const char* compute, const char* fetch) {
+    return RunSlimgraph({"triangles", graph_, "--nodes", "3", "--compute", compute, "--fetch",
+                         fetch, "--json"})
+        .out;
+  };
+  const auto tells = [](const std::string& json, const char* kind) {
+    return json.find(std::string("\"") + kind + "\":{\"bytes\"") != std::string::npos;
+  };
+  const std::string all_ask = traffic("3", "request");
+  EXPECT_TRUE(tells(all_ask, "write")) << all_ask;
+  EXPECT_FALSE(tells(all_ask, "read")) << all_ask;
+  const std::string both = traffic("2", "request");
+  EXPECT_TRUE(tells(both, "write") && tells(both, "read")) << both;
+  const std::string all_read = traffic("2", "read");
+  EXPECT_TRUE(tells(all_read, "read")) << all_read;
+  EXPECT_FALSE(tells(all_read, "write")) << all_read;
 }
 
 TEST_F(Mining, ListedEmbeddingsAreInOriginalIdsAndNoMoreThanTheLimit) {
