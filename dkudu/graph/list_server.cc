@@ -17,11 +17,10 @@ Result<std::unique_ptr<ListServer>> ListServer::Start(Cluster& cluster, const Mi
                                                       Fetch fetch) {
   std::unique_ptr<ListServer> server(new ListServer(cluster, graph));
   const std::uint32_t threads = cluster.threads();
-  const bool serves = fetch == Fetch::kRequest && graph.compute() > 1;
+  SLIM_CHECK(cluster.fabric().endpoints() > threads, "there is no endpoint to serve with");
   AnswerRoom room;
-  if (serves) {
+  if (fetch == Fetch::kRequest && graph.compute() > 1) {
     Fabric& fabric = cluster.fabric();
-    SLIM_CHECK(fabric.endpoints() > threads, "there is no endpoint to serve lists with");
     const std::uint64_t bytes = cluster.computes() ? threads * ListFetch::kRoomBytes : 0;
     SLIM_ASSIGN(const SharedRegion region, fabric.Share(bytes));
     room.region = server->room_ = region.id;
@@ -43,7 +42,7 @@ Result<std::unique_ptr<ListServer>> ListServer::Start(Cluster& cluster, const Mi
     room.offset += ListFetch::kRoomBytes;
     if (room.memory != nullptr) room.memory += ListFetch::kRoomBytes;
   }
-  if (!serves) return server;
+  if (graph.compute() == 1) return server;
   SLIM_TRY(cluster.all().Barrier());  // nobody asks before all can answer
   if (cluster.computes()) {
     ListServer& mine = *server;

@@ -1,6 +1,7 @@
 // Answers other compute nodes' requests for lists of this node: a thread of its own, which sleeps
 // while nobody asks, gathers the lists, writes them into the requester's memory and tells it when
-// they are there. Holds what each working thread fetches lists with.
+// they are there. Other messages to that thread's endpoint are handled as well. Holds what each
+// working thread fetches lists with.
 #pragma once
 
 #include <atomic>
