@@ -90,7 +90,8 @@ class Extender {
   // In extender_count.cc.
   void CountAll();
   std::size_t CountLast(const PlanLevel& level, bool marked) const;
-  WideCount CountPair();
+  WideCount CountSuffix();
+  std::size_t CountMeeting(const Suffix::Meeting& meeting);
   List LastSet(const PlanLevel& level, std::vector<VertexId>& scratch) const;
   std::size_t Overcount(const PlanLevel& level, List set) const;
   Status ListAll();
@@ -108,7 +109,14 @@ class Extender {
   std::optional<RootTask> task_;  // whose roots are taken
   Marks marks_;
   std::vector<VertexId> scratch_;
-  std::vector<VertexId> other_scratch_;
+  // Of the suffix, by class or set of classes: candidates with those that are taken, and how many
+  // there are without.
+  struct Candidates {
+    List list;
+    std::uint64_t count = 0;
+    std::vector<VertexId> scratch;
+  };
+  std::vector<Candidates> candidates_;
   WideCount count_ = 0;
   bool stopped_ = false;
 };

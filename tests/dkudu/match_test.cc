@@ -83,6 +83,26 @@ TEST(Match, CountsOfLargerPatternsAgreeWithBruteForce) {
   }
 }
 
+// Their orders end in many vertices that are not adjacent.
+TEST(Match, CountsOfTreesAgreeWithBruteForce) {
+  auto random = SeededRandom();
+  for (int round = 0; round < 10; ++round) {
+    const EdgeList graph = RandomGraph(random, 9, 0.45);
+    const ScratchGraph file(graph);
+    std::vector<Case> cases;
+    for (unsigned vertices = 5; vertices <= 8; ++vertices) {
+      std::vector<Pattern::Edge> edges;
+      const std::uint64_t spread = 1 + random() % vertices;  // from stars to anything
+      for (unsigned v = 1; v < vertices; ++v)
+        edges.emplace_back(random() % std::min<std::uint64_t>(v, spread), v);
+      if (random() % 2 == 0) edges.emplace_back(0, vertices - 1);
+      const Pattern pattern = *Pattern::Make(edges, "tree");
+      cases.push_back({pattern, Induced::kEdge, BruteForceCount(graph, pattern, Induced::kEdge)});
+    }
+    ExpectCounts({1, 1, 1}, file.path(), {}, cases);
+  }
+}
+
 TEST(Match, ListsCanBeAskedForOrReadOverAnyTransport) {
   auto random = SeededRandom();
   const EdgeList graph = RandomGraph(random, 40, 0.2);
