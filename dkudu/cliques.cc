@@ -25,9 +25,9 @@ struct Memory {
   std::uint64_t matrix_bytes;
 };
 
-Memory MemoryOf(const MiningOptions& options) {
+Memory MemoryOf(const MiningOptions& options, bool holds_roots) {
   const std::uint64_t window_bytes =
-      std::clamp(options.cache_bytes / 4, kMinWindowBytes, kMaxWindowBytes);
+      std::clamp(options.cache_bytes / (holds_roots ? 16 : 2), kMinWindowBytes, kMaxWindowBytes);
   return {window_bytes, options.cache_bytes - std::min(options.cache_bytes, 2 * window_bytes),
           options.chunk_bytes};
 }
@@ -39,7 +39,7 @@ class Cliques {
       : graph_(job.graph),
         fetch_(job.lists.fetch(0)),
         size_(size),
-        memory_(MemoryOf(job.options)),
+        memory_(MemoryOf(job.options, graph_.root_homes().size() > 1)),
         threads_(job.cluster.threads()),
         meeting_(threads_),
         counts_(threads_),
@@ -113,6 +113,8 @@ class Cliques {
     const PlaceRange range{roots_in_.first, graph_.vertices()};
     stream_ = std::make_unique<ListStream>(graph_, fetch_, range, roots_in_, holds_,
                                            memory_.window_bytes);
+    const bool all_roots = roots_in_.first == 0 && roots_in_.end == graph_.vertices();
+    if (!all_roots) stream_->Want(NeighboursOfRoots());
     return NextWindow();
   }
 
@@ -136,6 +138,15 @@ class Cliques {
       if (list.size() + 1 >= size_) roots_.push_back({list, 0, {}});
     }
     return {};
+  }
+
+  // By place.
+  std::vector<bool> NeighboursOfRoots() const {
+    std::vector<bool> neighbours(graph_.vertices());
+    for (const CliqueRoot& root : roots_) {
+      for (const VertexId v : root.list) neighbours[v] = true;
+    }
+    return neighbours;
   }
 
   Status NextWindow() {

@@ -12,9 +12,6 @@ namespace {
 constexpr ListBatch::Ticket kFree = std::numeric_limits<ListBatch::Ticket>::max();
 constexpr std::size_t kFirstBuckets = 1024;
 
-// A gap between two lists that costs no more than the header of another operation is read as well.
-constexpr std::uint64_t kMaxGap = kOperationHeaderBytes / sizeof(VertexId);
-
 }  // namespace
 
 ListBatch::ListBatch(const MiningGraph& graph, ListFetch& fetch, ListCache* cache, Reuse reuse)
@@ -102,8 +99,8 @@ void ListBatch::Start() {
   std::sort(missing_.begin(), missing_.end(), [](const Missing& a, const Missing& b) {
     return std::pair(a.home, a.begin) < std::pair(b.home, b.begin);
   });
-  // No gap is longer than kMaxGap, and there are fewer of them than lists.
-  const std::uint64_t needed = bytes_ / sizeof(VertexId) + missing_.size() * kMaxGap;
+  // No gap is longer than ListFetch::kMaxGap, and there are fewer of them than lists.
+  const std::uint64_t needed = bytes_ / sizeof(VertexId) + missing_.size() * ListFetch::kMaxGap;
   if (needed > capacity_) {
     memory_.reset();
     memory_ = std::make_unique_for_overwrite<VertexId[]>(needed);
@@ -117,7 +114,8 @@ void ListBatch::Start() {
     std::uint64_t end = end_of(first);
     std::size_t last = first + 1;
     while (reuse_ != Reuse::kNone && last < missing_.size() &&
-           missing_[last].home == missing_[first].home && missing_[last].begin <= end + kMaxGap) {
+           missing_[last].home == missing_[first].home &&
+           missing_[last].begin <= end + ListFetch::kMaxGap) {
       end = std::max(end, end_of(last++));
     }
     AskForRun(first, last, into);

@@ -42,6 +42,9 @@ class ListFetch {
   static constexpr std::size_t kSlots = 4;
   static constexpr std::uint64_t kSlotBytes = 256 << 10;
   static constexpr std::uint64_t kRoomBytes = kSlots * kSlotBytes;
+  // A gap between two lists, in entries, that costs no more than the header of another operation:
+  // it should be asked for as well.
+  static constexpr std::uint64_t kMaxGap = kOperationHeaderBytes / sizeof(VertexId);
   using Ticket = std::uint64_t;
 
   ListFetch(Job& job, const MiningGraph& graph, Endpoint& endpoint, const AnswerRoom& room)

@@ -76,10 +76,37 @@ void ListStream::Ask(Slot& slot) {
     const auto [begin, end] = ListsOf(graph_, home, slot.range);
     slot.homes[home] = {into, begin};
     if (begin == end) continue;
-    fetch_.Ask(home, begin, std::span(into, end - begin));
+    if (wanted_.empty()) {
+      fetch_.Ask(home, begin, std::span(into, end - begin));
+    } else {
+      AskForWanted(home, slot.range, slot.homes[home], into);
+    }
     into += end - begin;
   }
   slot.fetching = fetch_.Start();
+}
+
+// Every list has its place in memory, and those between wanted ones stay unread.
+void ListStream::AskForWanted(NodeId home, PlaceRange range, const HomeLists& lists,
+                              VertexId* into) {
+  const NodeId nodes = graph_.nodes();
+  const Displacements& displacements = graph_.displacements();
+  std::uint64_t first = lists.begin;
+  std::uint64_t end = lists.begin;  // of the run that is put together
+  const auto ask = [&] {
+    if (end > first) fetch_.Ask(home, first, std::span(into + (first - lists.begin), end - first));
+  };
+  for (VertexId v = range.first + (home + nodes - range.first % nodes) % nodes; v < range.end;
+       v += nodes) {
+    if (!wanted_[v]) continue;
+    const std::uint64_t begin = displacements.begin(v);
+    if (begin > end + ListFetch::kMaxGap || first == end) {
+      ask();
+      first = begin;
+    }
+    end = begin + displacements.size(v);
+  }
+  ask();
 }
 
 Result<bool> ListStream::Next() {

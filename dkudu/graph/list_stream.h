@@ -36,6 +36,9 @@ class ListStream {
   ListStream(const MiningGraph& graph, ListFetch& fetch, PlaceRange range, PlaceRange held,
              std::vector<bool> holds, std::uint64_t window_bytes);
 
+  // Before the first window: only the lists of these places are read, as far as that saves bytes.
+  void Want(std::vector<bool> places) { wanted_ = std::move(places); }
+
   // Makes the next window the current one; false after the last.
   Result<bool> Next();
   PlaceRange window() const { return slots_[current_].range; }
@@ -54,6 +57,7 @@ class ListStream {
   std::uint64_t Entries(PlaceRange range) const;
   PlaceRange Cut(VertexId first) const;
   void Ask(Slot& slot);
+  void AskForWanted(NodeId home, PlaceRange range, const HomeLists& lists, VertexId* into);
   bool reads(NodeId home, PlaceRange range) const {
     return home != graph_.self() && !(holds_[home] && held_.contains(range.first));
   }
@@ -63,6 +67,7 @@ class ListStream {
   PlaceRange range_;
   PlaceRange held_;
   std::vector<bool> holds_;
+  std::vector<bool> wanted_;  // by place; empty: all
   std::uint64_t window_entries_;
   std::array<Slot, 2> slots_;
   std::size_t current_ = 1;
