@@ -56,7 +56,8 @@ Status Mine(Run& run, const MiningCommandOptions& options, ListPart part, const 
   Cluster& cluster = run.cluster;
   const std::uint64_t start_ns = NowNs();
   SLIM_ASSIGN(const SlimFile file, SlimFile::Open(options.graph));
-  SLIM_ASSIGN(const auto graph, MiningGraph::Load(cluster, file, part, Announce(run)));
+  const WorkingMemory working = WorkingMemoryOf(options.mining, part, cluster, file.vertices());
+  SLIM_ASSIGN(const auto graph, MiningGraph::Load(cluster, file, part, working, Announce(run)));
   run.load_s = SecondsSince(start_ns);
   run.load_traffic = cluster.fabric().traffic();
   cluster.fabric().ClearTraffic();

@@ -26,6 +26,10 @@ struct MiningOptions {
   Fetch fetch = Fetch::kRequest;
 };
 
+// What the engines will take on a compute node.
+WorkingMemory WorkingMemoryOf(const MiningOptions& options, ListPart part, const Cluster& cluster,
+                              VertexId vertices);
+
 struct MiningJob {
   Cluster& cluster;
   const MiningGraph& graph;

@@ -21,6 +21,12 @@ namespace slimgraph {
 // triangles and cliques, or all.
 enum class ListPart { kUp, kAll };
 
+// What a compute node takes besides the graph, to be announced with it.
+struct WorkingMemory {
+  std::uint64_t bytes = 0;
+  std::uint64_t list_bytes = 0;  // for lists of other nodes: no more than there are
+};
+
 // Sums over all vertices of the graph, which every node knows.
 struct DegreeSums {
   std::uint64_t arcs = 0;
@@ -34,7 +40,7 @@ class MiningGraph {
   // Collective. Refuses a directed graph and one without vertices; self-loops and duplicate edges
   // of the file are left out.
   static Result<std::unique_ptr<MiningGraph>> Load(
-      Cluster& cluster, const SlimFile& file, ListPart part,
+      Cluster& cluster, const SlimFile& file, ListPart part, const WorkingMemory& working,
       const std::function<void(const MemoryPlan&)>& announce);
 
   VertexId vertices() const { return static_cast<VertexId>(dense_of_.size()); }

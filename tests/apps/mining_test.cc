@@ -175,6 +175,36 @@ TEST_F(Mining, ALongListOfSeveralNodesHasEveryEmbeddingOnce) {
   }
 }
 
+TEST_F(Mining, NoNodeTakesMoreMemoryThanWasAnnounced) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers take memory of their own";
+#endif
+  const std::string large = scratch_.File("large.slim");
+  ASSERT_EQ(RunSlimgraph({"gen", "kron", "-s", "16", "-o", large}).code, 0);
+  const auto numbers = [](const std::string& json, const std::string& name) {
+    std::vector<std::uint64_t> found;
+    std::istringstream list(json.substr(json.find(name) + name.size()));
+    char between = '[';
+    for (std::uint64_t number = 0; between != ']' && list >> number;) {
+      found.push_back(number);
+      list >> between;
+    }
+    return found;
+  };
+  for (const char* const compute : {"1", "3"}) {
+    for (const char* const pattern : {"triangle", "diamond"}) {
+      const CommandEnd end = RunSlimgraph(
+          {"match", large, "--pattern", pattern, "--nodes", "3", "--compute", compute, "--json"});
+      ASSERT_EQ(end.code, 0) << end.err;
+      const auto announced = numbers(end.out, "\"announced_bytes\":[");
+      const auto peak = numbers(end.out, "\"peak_bytes\":[");
+      ASSERT_EQ(announced.size(), 3U) << end.out;
+      for (std::size_t node = 0; node < 3; ++node)
+        EXPECT_LE(peak[node], announced[node]) << end.out;
+    }
+  }
+}
+
 TEST_F(Mining, LocalFiguresStandBesideOriginalIds) {
   const std::string out = scratch_.File("local.txt");
   const auto local = [&](const char* what) {

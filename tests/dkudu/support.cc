@@ -118,7 +118,7 @@ void OnMiningJob(const Shape& shape, const std::string& path, ListPart part,
     ASSERT_TRUE(cluster) << cluster.error().message;
     const auto file = SlimFile::Open(path);
     ASSERT_TRUE(file) << file.error().message;
-    const auto graph = MiningGraph::Load(**cluster, *file, part, [](const MemoryPlan&) {});
+    const auto graph = MiningGraph::Load(**cluster, *file, part, {}, [](const MemoryPlan&) {});
     ASSERT_TRUE(graph) << graph.error().message;
     std::vector<StageSeconds> seconds(shape.threads);
     const auto lists = ListServer::Start(**cluster, **graph, options.fetch);
