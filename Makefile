@@ -8,6 +8,7 @@
 #   make bench-txn  the bars of transactions                        DBX1000=DIR: also against DBx1000
 #   make bench      the measured bars, each as a ratio in one run       make fuzz     a short run of every fuzzer
 #   make bench-graph  vertex programs beside other engines, GAPBS=DIR LIGRA=DIR GEMINI=DIR
+#   make bench-mining  D-Kudu beside GAPBS=DIR GRAPHMINER=DIR KCLIST=DIR, each built already and optional
 #   make install    PREFIX=/usr/local DESTDIR=                          make clean
 #
 # MODE=release|debug|asan|tsan|fuzz chooses build/MODE. What make runs, it runs on all processors;
@@ -66,7 +67,8 @@ SCRIPTS     := $(sort $(wildcard tests/*/*_test.sh tests/*/*_test.py))
 OUR_CODE    := $(shell find apps slimgraph dgemini dkudu txnlayer tests datasets \
                  -name '*.cc' -o -name '*.h' 2>/dev/null | sort)
 
-.PHONY: all debug asan tsan run test test-hosts unit-tests format format-check lint tidy bench bench-graph bench-txn fuzz install \
+.PHONY: all debug asan tsan run test test-hosts unit-tests format format-check lint tidy bench \
+  bench-graph bench-mining bench-txn fuzz install \
   clean deps lint-deps
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -196,11 +198,14 @@ bench: $(BENCHES:%=$(BUILD)/bench/%) | $(COMMAND)
 
 # Beside other engines that are built already: GAPBS=DIR LIGRA=DIR GEMINI=DIR, each optional.
 bench-graph: $(COMMAND) $(BUILD)/bench/export_graph
-	@TEST_SLIMGRAPH_COMMAND=$(abspath $(COMMAND)) tests/bench/vertex_bench.py $(PARTS)
+	@TEST_SLIMGRAPH_COMMAND=$(abspath $(COMMAND)) PYTHONDONTWRITEBYTECODE=1 tests/bench/vertex_bench.py $(PARTS)
 
 # Ratios within one run; DBX1000=DIR compares with a DBx1000 that has been built there.
 bench-txn: $(COMMAND)
 	@tests/bench/txn_bench.py $(COMMAND) $(if $(DBX1000),--dbx1000 $(DBX1000))
+
+bench-mining: $(COMMAND)
+	@TEST_SLIMGRAPH_COMMAND=$(abspath $(COMMAND)) PYTHONDONTWRITEBYTECODE=1 tests/bench/mining_bench.py
 
 # ---- format and lint ---------------------------------------------------------------------------
 format: build/.lint-deps

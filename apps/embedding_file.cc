@@ -1,17 +1,14 @@
 #include "apps/embedding_file.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 
 namespace slimgraph {
 namespace {
 
-constexpr std::size_t kBlockBytes = 1 << 18;
-constexpr std::uint64_t kDraw = 1024;  // embeddings at a time
+constexpr std::size_t kBlockBytes = kMaxMessageBytes;
+constexpr std::size_t kMaxLineBytes = kMaxPatternVertices * 21;  // 64-bit ids
+constexpr std::uint64_t kDraw = 1024;                            // embeddings at a time
+constexpr auto kLookInterval = std::chrono::milliseconds(100);
 
 }  // namespace
 
@@ -21,30 +18,27 @@ Result<std::unique_ptr<EmbeddingFile>> EmbeddingFile::Create(Cluster& cluster, c
                                                              const std::string& path,
                                                              std::optional<std::uint64_t> limit) {
   std::unique_ptr<EmbeddingFile> out(new EmbeddingFile(cluster, graph));
-  out->path_ = path;
   out->limit_ = limit;
   out->writers_.resize(cluster.threads());
   SLIM_ASSIGN(const SharedRegion counter, cluster.fabric().Share(sizeof(std::uint64_t)));
   out->counter_ = counter.id;
-  const auto open_file = [&](int flags) -> Status {
-    out->fd_ = UniqueFd(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | flags, 0666));
-    if (out->fd_.get() < 0) {
-      return EnvironmentError("cannot write {}: {}", path, std::strerror(errno));
-    }
-    return {};
-  };
+  EmbeddingFile& mine = *out;
+  cluster.fabric().SetHandler(kLinesHandler, [&mine](Endpoint&, const Message& message) {
+    mine.Append(message.body);
+    ++mine.received_;
+  });
   if (cluster.self() == 0) {
-    SLIM_TRY(open_file(O_CREAT | O_TRUNC));
+    SLIM_ASSIGN(AtomicFile made, AtomicFile::Create(path));
+    out->file_.emplace(std::move(made));
     std::string header = "#";
     for (unsigned v = 0; v < pattern.size(); ++v) header += fmt::format(" {}", pattern.id(v));
     header += '\n';
-    SLIM_TRY(out->Write(header));
+    out->Append(std::as_bytes(std::span(header)));
   }
-  SLIM_TRY(cluster.all().Barrier());
   if (cluster.computes()) {
-    if (cluster.self() != 0) SLIM_TRY(open_file(0));
     SLIM_ASSIGN(out->ids_, file.ReadOriginalIds());
   }
+  SLIM_TRY(cluster.all().Barrier());
   return out;
 }
 
@@ -59,13 +53,13 @@ Result<bool> EmbeddingFile::Take(std::uint32_t thread, std::span<const VertexId>
     if (writer.granted == 0) return false;
     --writer.granted;
   }
+  if (writer.text.size() + kMaxLineBytes > kBlockBytes) SLIM_TRY(Write(thread));
   for (std::size_t i = 0; i < embedding.size(); ++i) {
     if (i > 0) writer.text += ' ';
     const fmt::format_int number(ids_[graph_.dense(embedding[i])]);
     writer.text.append(number.data(), number.size());
   }
   writer.text += '\n';
-  if (writer.text.size() >= kBlockBytes) SLIM_TRY(Write(writer.text));
   return true;
 }
 
@@ -83,22 +77,58 @@ Status EmbeddingFile::Draw(std::uint32_t thread) {
   return {};
 }
 
-// Whole lines, at the end of the file wherever that has come to: nodes do not tear each other's.
-Status EmbeddingFile::Write(std::string& text) {
-  std::string_view left = text;
-  while (!left.empty()) {
-    const ssize_t written = ::write(fd_.get(), left.data(), left.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return EnvironmentError("cannot write {}: {}", path_, std::strerror(errno));
-    left.remove_prefix(static_cast<std::size_t>(written));
+// Whole lines, so that those of different threads do not mix.
+Status EmbeddingFile::Write(std::uint32_t thread) {
+  std::string& text = writers_[thread].text;
+  const Bytes lines = std::as_bytes(std::span(text));
+  if (!lines.empty() && cluster_.self() != 0) SLIM_TRY(Send(thread, lines));
+  if (!lines.empty() && cluster_.self() == 0) {
+    Append(lines);
+    SLIM_TRY(failure());
   }
   text.clear();
   return {};
 }
 
-Status EmbeddingFile::Finish() {
-  for (Writer& writer : writers_) SLIM_TRY(Write(writer.text));
+// To the thread that serves on node 0, and no faster than that takes them.
+Status EmbeddingFile::Send(std::uint32_t thread, Bytes lines) {
+  Endpoint& endpoint = cluster_.fabric().endpoint(thread);
+  endpoint.Send({0, cluster_.threads()}, kLinesHandler, lines);
+  ++writers_[thread].sent;
+  while (!endpoint.WaitUntil([&] { return endpoint.all_sent(); }, kLookInterval)) {
+    if (!cluster_.job().alive(0))
+      return EnvironmentError("node 0, which writes the list, was lost");
+  }
   return {};
+}
+
+void EmbeddingFile::Append(Bytes lines) {
+  const Status written = file_->WriteAt(end_.fetch_add(lines.size()), lines);
+  if (written) return;
+  const std::lock_guard lock(mutex_);
+  if (failure_) failure_ = written;
+}
+
+Status EmbeddingFile::failure() {
+  const std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+Status EmbeddingFile::Finish() {
+  std::uint64_t sent = 0;
+  for (std::uint32_t thread = 0; thread < writers_.size(); ++thread) {
+    SLIM_TRY(Write(thread));
+    sent += writers_[thread].sent;
+  }
+  SLIM_ASSIGN(const std::uint64_t sent_by_all, cluster_.all().AllSum(sent));
+  if (cluster_.self() == 0) {
+    const auto all_here = [&] { return received_ == sent_by_all; };
+    while (!cluster_.fabric().endpoint(0).WaitUntil(all_here, std::chrono::milliseconds(1))) {
+    }
+    SLIM_TRY(failure());
+    SLIM_TRY(file_->Commit());
+  }
+  return cluster_.all().Barrier();
 }
 
 }  // namespace slimgraph

@@ -37,6 +37,7 @@ Status BeNode(Job& job, const std::string& command, const JobOptions& options,
               const Application& application) {
   ClusterOptions cluster_options{options.compute.value_or(job.nodes()), options.threads,
                                  options.transport, options.network};
+  cluster_options.serving_threads = options.serving_threads;
   if (cluster_options.transport.empty()) {
     cluster_options.transport = job.one_host() ? "shm" : "tcp";
   }

@@ -20,7 +20,8 @@ struct JobOptions {
   std::optional<NodeId> compute;  // otherwise all
   NodeId nodes_if_alone = 1;      // without a launcher and without --nodes
   std::uint32_t threads = 1;
-  std::string transport;  // "": shm where all nodes are on one machine, else tcp
+  std::uint32_t serving_threads = 0;  // what the command has besides, for other nodes' sake
+  std::string transport;              // "": shm where all nodes are on one machine, else tcp
   std::string network = "none";
   bool json = false;
   std::string trace;  // a file; "": none

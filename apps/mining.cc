@@ -22,6 +22,7 @@ void Describe(Run& run, const SlimFile& file, const EngineTimes& times) {
   report.Set("/engines/cpu_s", times.sum_s);
   report.Set("/engines/longest_over_mean",
              times.sum_s > 0 ? times.longest_s * engines / times.sum_s : 1.0);
+  report.Set("/engines/stolen_tasks", times.stolen_tasks);
   run.text += fmt::format(
       "in {}: {} vertices, {} edges\n"
       "took {} on {} node{} over {}: {} compute, {} only hold memory; loading took {}\n",
@@ -43,6 +44,11 @@ void DeclareMiningOptions(Options& options, MiningCommandOptions& to) {
                to.mining.chunk_bytes);
   options.Choice("--reuse", "what keeps a list from crossing again (default global)",
                  {"none", "chunk", "global"}, to.mining.reuse);
+  options.Choice("--steal", "whether nodes that are done take work from others (default on)",
+                 {"on", "off"}, to.mining.steal);
+  options.Choice("--fetch", "how compute nodes get each other's lists (default request)",
+                 {"request", "read"}, to.mining.fetch);
+  to.job.serving_threads = 1;
   DeclareJobOptions(options, to.job);
 }
 
@@ -50,15 +56,18 @@ Status Mine(Run& run, const MiningCommandOptions& options, ListPart part, const 
   Cluster& cluster = run.cluster;
   const std::uint64_t start_ns = NowNs();
   SLIM_ASSIGN(const SlimFile file, SlimFile::Open(options.graph));
-  SLIM_ASSIGN(const auto graph, MiningGraph::Load(cluster, file, part, Announce(run)));
+  const WorkingMemory working = WorkingMemoryOf(options.mining, part, cluster, file.vertices());
+  SLIM_ASSIGN(const auto graph, MiningGraph::Load(cluster, file, part, working, Announce(run)));
   run.load_s = SecondsSince(start_ns);
   run.load_traffic = cluster.fabric().traffic();
   cluster.fabric().ClearTraffic();
 
-  MiningJob job{cluster, *graph, options.mining, run.seconds};
+  SLIM_ASSIGN(const auto lists, ListServer::Start(cluster, *graph, options.mining.fetch));
+  MiningJob job{cluster, *graph, *lists, options.mining, run.seconds};
   const std::uint64_t run_ns = NowNs();
   SLIM_TRY(work(run, file, job));
   run.run_s = SecondsSince(run_ns);
+  SLIM_TRY(lists->Stop());
   SLIM_ASSIGN(const EngineTimes times, TimesOf(job));
   Describe(run, file, times);
   return {};

@@ -16,7 +16,7 @@ struct MiningCommandOptions {
   MiningOptions mining;
 };
 
-// GRAPH, the options of the job, --edge-cache, --chunk-memory, --reuse.
+// GRAPH, the options of the job, --edge-cache, --chunk-memory, --reuse, --steal, --fetch.
 void DeclareMiningOptions(Options& options, MiningCommandOptions& to);
 
 // Loads the graph, runs `work` and times it, and reports all but the result, which is the work's

@@ -25,9 +25,9 @@ struct Memory {
   std::uint64_t matrix_bytes;
 };
 
-Memory MemoryOf(const MiningOptions& options) {
+Memory MemoryOf(const MiningOptions& options, bool holds_roots) {
   const std::uint64_t window_bytes =
-      std::clamp(options.cache_bytes / 4, kMinWindowBytes, kMaxWindowBytes);
+      std::clamp(options.cache_bytes / (holds_roots ? 16 : 2), kMinWindowBytes, kMaxWindowBytes);
   return {window_bytes, options.cache_bytes - std::min(options.cache_bytes, 2 * window_bytes),
           options.chunk_bytes};
 }
@@ -37,15 +37,18 @@ class Cliques {
  public:
   Cliques(MiningJob& job, unsigned size)
       : graph_(job.graph),
-        endpoint_(job.cluster.fabric().endpoint(0)),
+        fetch_(job.lists.fetch(0)),
         size_(size),
-        memory_(MemoryOf(job.options)),
+        memory_(MemoryOf(job.options, graph_.root_homes().size() > 1)),
         threads_(job.cluster.threads()),
         meeting_(threads_),
         counts_(threads_),
+        holds_(graph_.nodes()),
         homes_(graph_.nodes()) {
     for (const NodeId home : graph_.root_homes()) {
-      if (home != graph_.self()) delegated_.push_back(home);
+      if (home == graph_.self()) continue;
+      delegated_.push_back(home);
+      holds_[home] = true;
     }
   }
 
@@ -93,10 +96,10 @@ class Cliques {
     std::uint64_t matrix_bytes = 0;
     while (first > 0) {
       const VertexId root = first - 1;
-      if (graph_.is_root_of(graph_.home(root))) {
-        const std::uint64_t size = graph_.displacements().size(root);
-        if (!graph_.is_own(root)) held_bytes += size * sizeof(VertexId);
-        if (size_ > 3 && graph_.nodes() > 1) matrix_bytes += BitMatrix::Bytes(size);
+      const std::uint64_t size = graph_.displacements().size(root);
+      if (holds_[graph_.home(root)]) held_bytes += size * sizeof(VertexId);
+      if (size_ > 3 && graph_.nodes() > 1 && graph_.is_root(root)) {
+        matrix_bytes += BitMatrix::Bytes(size);
       }
       if (held_bytes > memory_.held_bytes || matrix_bytes > memory_.matrix_bytes) break;
       first = root;
@@ -107,11 +110,11 @@ class Cliques {
   Status StartPass(VertexId end) {
     roots_in_ = RootsBelow(end);
     SLIM_TRY(BringRoots());
-    std::vector<bool> holds(graph_.nodes());
-    for (const NodeId home : delegated_) holds[home] = true;
     const PlaceRange range{roots_in_.first, graph_.vertices()};
-    stream_ = std::make_unique<ListStream>(graph_, endpoint_, range, roots_in_, std::move(holds),
+    stream_ = std::make_unique<ListStream>(graph_, fetch_, range, roots_in_, holds_,
                                            memory_.window_bytes);
+    const bool all_roots = roots_in_.first == 0 && roots_in_.end == graph_.vertices();
+    if (!all_roots) stream_->Want(NeighboursOfRoots());
     return NextWindow();
   }
 
@@ -124,21 +127,26 @@ class Cliques {
       const auto [begin, end] = ListsOf(graph_, home, roots_in_);
       homes_[home] = {into, begin};
       if (begin == end) continue;
-      endpoint_.Read(home, graph_.region(), begin * sizeof(VertexId),
-                     std::as_writable_bytes(std::span(into, end - begin)), 0, Signal::kNo);
+      fetch_.Ask(home, begin, std::span(into, end - begin));
       into += end - begin;
     }
-    const Outcome outcome = endpoint_.Flush();
-    if (outcome != Outcome::kOk) {
-      return EnvironmentError("cannot read lists of memory nodes: {}", OutcomeName(outcome));
-    }
+    SLIM_TRY(fetch_.Finish(fetch_.Start()));
     roots_.clear();
     for (VertexId v = roots_in_.first; v < roots_in_.end; ++v) {
-      if (!graph_.is_root_of(graph_.home(v))) continue;
+      if (!graph_.is_root(v)) continue;
       const List list = Up(v, graph_.is_own(v) ? graph_.own(v) : At(homes_[graph_.home(v)], v));
       if (list.size() + 1 >= size_) roots_.push_back({list, 0, {}});
     }
     return {};
+  }
+
+  // By place.
+  std::vector<bool> NeighboursOfRoots() const {
+    std::vector<bool> neighbours(graph_.vertices());
+    for (const CliqueRoot& root : roots_) {
+      for (const VertexId v : root.list) neighbours[v] = true;
+    }
+    return neighbours;
   }
 
   Status NextWindow() {
@@ -173,7 +181,7 @@ class Cliques {
   }
 
   const MiningGraph& graph_;
-  Endpoint& endpoint_;
+  ListFetch& fetch_;
   unsigned size_;
   Memory memory_;
   std::uint32_t threads_;
@@ -184,8 +192,9 @@ class Cliques {
   Status status_;
   PlaceRange roots_in_;
   std::vector<CliqueRoot> roots_;
-  std::vector<NodeId> delegated_;
-  std::vector<HomeLists> homes_;  // what is held of memory nodes
+  std::vector<NodeId> delegated_;  // homes of roots that are memory nodes
+  std::vector<bool> holds_;        // by node, whether it is one of them
+  std::vector<HomeLists> homes_;   // what is held of memory nodes
   std::unique_ptr<VertexId[]> held_;
   std::unique_ptr<ListStream> stream_;
   bool more_ = false;

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "dkudu/cliques.h"
+#include "dkudu/houses.h"
 #include "dkudu/motifs.h"
 #include "slimgraph/base/check.h"
 
@@ -26,6 +27,19 @@ std::string MotifNamed(const Pattern& pattern) {
   return "";
 }
 
+// Two vertices of degree three that are adjacent, and three of degree two.
+bool IsHouse(const Pattern& pattern) {
+  if (pattern.size() != 5 || pattern.edges() != 6) return false;
+  PatternMask threes = 0;
+  for (unsigned v = 0; v < pattern.size(); ++v) {
+    const int degree = std::popcount(pattern.neighbours(v));
+    if (degree < 2 || degree > 3) return false;
+    if (degree == 3) threes |= Bit(v);
+  }
+  return pattern.adjacent(static_cast<unsigned>(std::countr_zero(threes)),
+                          static_cast<unsigned>(std::bit_width(threes)) - 1);
+}
+
 }  // namespace
 
 ListPart Formula::part() const {
@@ -39,6 +53,7 @@ std::string Formula::Explain() const {
         "neighbour\n",
         clique);
   }
+  if (house) return "  formula: houses from the triangles and 4-cycles at each edge\n";
   return fmt::format("  formula: {}s from degrees, triangles at edges and 4-cycles{}\n", motif,
                      induced == Induced::kVertex ? ", less what larger patterns contain" : "");
 }
@@ -46,6 +61,9 @@ std::string Formula::Explain() const {
 std::optional<Formula> FormulaFor(const Pattern& pattern, Induced induced) {
   const unsigned size = pattern.size();
   if (size >= 3 && pattern.edges() == size * (size - 1) / 2) return Formula{size, "", induced};
+  if (induced == Induced::kEdge && IsHouse(pattern)) {
+    return Formula{.clique = 0, .motif = "", .house = true};
+  }
   std::string motif = MotifNamed(pattern);
   // A plan has these from one set's size for each edge or vertex.
   const bool easy = motif == "diamond" || motif == "3-star";
@@ -55,6 +73,7 @@ std::optional<Formula> FormulaFor(const Pattern& pattern, Induced induced) {
 
 Result<std::uint64_t> CountByFormula(MiningJob& job, const Formula& formula) {
   if (formula.clique != 0) return CountCliques(job, formula.clique);
+  if (formula.house) return CountHouses(job);
   const unsigned vertices = formula.motif == "wedge" ? 3 : 4;
   SLIM_ASSIGN(const auto motifs, CountMotifs(job, vertices, formula.induced));
   const auto found = std::find_if(motifs.begin(), motifs.end(),

@@ -14,6 +14,7 @@ struct Formula {
   unsigned clique = 0;  // its vertices, if the pattern is one
   std::string motif;    // otherwise the name of the motif that it is
   Induced induced = Induced::kEdge;
+  bool house = false;
 
   // What of each list it takes.
   ListPart part() const;

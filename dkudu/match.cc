@@ -1,7 +1,8 @@
 #include "dkudu/match.h"
 
-#include <atomic>
 #include <optional>
+
+#include "dkudu/task_share.h"
 
 namespace slimgraph {
 namespace {
@@ -10,24 +11,21 @@ const Stage kMatch("match");
 
 Result<std::uint64_t> RunPlan(MiningJob& job, const Plan& plan, const SinkOfThread& sinks) {
   const MiningGraph& graph = job.graph;
-  std::vector<RootTask> tasks;
   std::optional<ListCache> cache;
-  if (job.cluster.computes()) {
-    tasks = RootTasksOf(graph, plan.listed() > 1);
-    if (job.options.reuse == Reuse::kGlobal) cache.emplace(graph, job.options.cache_bytes);
+  if (job.cluster.computes() && job.options.reuse == Reuse::kGlobal) {
+    cache.emplace(graph, job.options.cache_bytes);
   }
-  std::atomic<std::size_t> next{0};
+  SLIM_ASSIGN(const auto tasks, TaskShare::Make(job, plan.listed() > 1));
   std::vector<WideCount> counts(job.cluster.threads());
   const auto search = [&](std::uint32_t thread, Endpoint& endpoint) -> Status {
-    Extender extender(graph, plan, endpoint, cache ? &*cache : nullptr, job.options.reuse,
-                      job.options.chunk_bytes, sinks ? sinks(thread) : nullptr);
-    for (std::size_t i = next++; i < tasks.size() && !extender.stopped(); i = next++) {
-      SLIM_TRY(extender.Run(tasks[i]));
-    }
+    Extender extender(graph, plan, job.lists.fetch(thread), cache ? &*cache : nullptr,
+                      job.options.reuse, job.options.chunk_bytes, sinks ? sinks(thread) : nullptr);
+    SLIM_TRY(extender.Run([&] { return tasks->Next(endpoint); }));
     counts[thread] = extender.count();
     return {};
   };
   SLIM_TRY(RunEngines(job, kMatch, search));
+  job.stolen_tasks += tasks->stolen();
   WideCount mine = 0;
   for (const WideCount count : counts) mine += count;
   SLIM_ASSIGN(const WideCount all, SumOverNodes(job.cluster.all(), mine));

@@ -35,14 +35,30 @@ Status RunEngines(MiningJob& job, const Stage& stage,
   });
 }
 
+WorkingMemory WorkingMemoryOf(const MiningOptions& options, ListPart part, const Cluster& cluster,
+                              VertexId vertices) {
+  // Marks, positions and counts by vertex.
+  constexpr std::uint64_t kBytesPerVertex = 10;
+  const bool asks = options.fetch == Fetch::kRequest && cluster.topology().compute() > 1;
+  std::uint64_t of_thread = vertices * kBytesPerVertex;
+  if (part == ListPart::kAll || cluster.topology().nodes() > 1) of_thread += options.chunk_bytes;
+  if (asks) of_thread += 2 * ListFetch::kRoomBytes;
+  // What is kept of each root of cliques.
+  constexpr std::uint64_t kBytesPerRoot = 56;
+  const std::uint64_t roots = vertices / cluster.topology().compute();
+  const std::uint64_t root_bytes = part == ListPart::kUp ? roots * kBytesPerRoot : 0;
+  return {cluster.threads() * of_thread + root_bytes, options.cache_bytes};
+}
+
 Result<EngineTimes> TimesOf(MiningJob& job) {
-  EngineTimes times;
+  EngineTimes times{.stolen_tasks = job.stolen_tasks};
   for (const double seconds : job.busy_s) {
     times.sum_s += seconds;
     times.longest_s = std::max(times.longest_s, seconds);
   }
   const auto add = [](const EngineTimes& a, const EngineTimes& b) {
-    return EngineTimes{a.sum_s + b.sum_s, std::max(a.longest_s, b.longest_s)};
+    return EngineTimes{a.sum_s + b.sum_s, std::max(a.longest_s, b.longest_s),
+                       a.stolen_tasks + b.stolen_tasks};
   };
   SLIM_TRY(job.cluster.all().AllReduce(std::span(&times, 1), add));
   return times;

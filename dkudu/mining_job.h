@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dkudu/graph/list_batch.h"
+#include "dkudu/graph/list_server.h"
 #include "dkudu/graph/mining_graph.h"
 #include "dkudu/kernel/count.h"
 #include "slimgraph/cluster/cluster.h"
@@ -14,18 +15,29 @@
 
 namespace slimgraph {
 
+// Whether compute nodes that are done take work from others.
+enum class Steal { kOn, kOff };
+
 struct MiningOptions {
   std::uint64_t chunk_bytes = 64 << 20;  // for embeddings and their lists, of each thread
   std::uint64_t cache_bytes = 64 << 20;  // for lists of other nodes, of each compute node
   Reuse reuse = Reuse::kGlobal;
+  Steal steal = Steal::kOn;
+  Fetch fetch = Fetch::kRequest;
 };
+
+// What the engines will take on a compute node.
+WorkingMemory WorkingMemoryOf(const MiningOptions& options, ListPart part, const Cluster& cluster,
+                              VertexId vertices);
 
 struct MiningJob {
   Cluster& cluster;
   const MiningGraph& graph;
+  ListServer& lists;
   MiningOptions options;
   std::vector<StageSeconds>& seconds;  // by thread
   std::vector<double> busy_s = {};     // by thread: processor time in engines
+  std::uint64_t stolen_tasks = 0;      // of other nodes, done by this one
 };
 
 // Runs body(thread, endpoint) on every thread of a compute node; on a memory node nothing.
@@ -36,6 +48,7 @@ Status RunEngines(MiningJob& job, const Stage& stage,
 struct EngineTimes {
   double sum_s = 0;
   double longest_s = 0;
+  std::uint64_t stolen_tasks = 0;
 };
 Result<EngineTimes> TimesOf(MiningJob& job);
 

@@ -1,7 +1,8 @@
 #include "dkudu/sum_edges.h"
 
-#include <atomic>
 #include <optional>
+
+#include "dkudu/task_share.h"
 
 namespace slimgraph {
 namespace {
@@ -12,22 +13,25 @@ const Stage kEdges("edge sums");
 
 Result<EdgeSums> SumOverEdges(MiningJob& job, std::uint64_t* at_vertices) {
   const MiningGraph& graph = job.graph;
-  std::vector<RootTask> tasks;
   std::optional<ListCache> cache;
-  if (job.cluster.computes()) {
-    tasks = RootTasksOf(graph, false);
-    if (job.options.reuse == Reuse::kGlobal) cache.emplace(graph, job.options.cache_bytes);
+  if (job.cluster.computes() && job.options.reuse == Reuse::kGlobal) {
+    cache.emplace(graph, job.options.cache_bytes);
   }
-  std::atomic<std::size_t> next{0};
+  SLIM_ASSIGN(const auto tasks, TaskShare::Make(job, false));
   std::vector<EdgeSums> sums(job.cluster.threads());
   const auto scan = [&](std::uint32_t thread, Endpoint& endpoint) -> Status {
-    EdgeKernel kernel(graph, endpoint, cache ? &*cache : nullptr, job.options.reuse,
+    EdgeKernel kernel(graph, job.lists.fetch(thread), cache ? &*cache : nullptr, job.options.reuse,
                       job.options.chunk_bytes, at_vertices);
-    for (std::size_t i = next++; i < tasks.size(); i = next++) SLIM_TRY(kernel.Run(tasks[i]));
+    while (true) {
+      SLIM_ASSIGN(const auto task, tasks->Next(endpoint));
+      if (!task) break;
+      SLIM_TRY(kernel.Run(*task));
+    }
     sums[thread] = kernel.sums();
     return {};
   };
   SLIM_TRY(RunEngines(job, kEdges, scan));
+  job.stolen_tasks += tasks->stolen();
   EdgeSums mine;
   for (const EdgeSums& one : sums) mine += one;
   const auto add = [](EdgeSums a, const EdgeSums& b) { return a += b; };

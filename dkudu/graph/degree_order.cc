@@ -6,7 +6,7 @@
 namespace slimgraph {
 namespace {
 
-constexpr std::size_t kPieceVertices = 1 << 20;
+constexpr std::size_t kPieceVertices = 1 << 18;
 
 Result<std::vector<std::uint32_t>> ReadDegrees(const SlimFile& file) {
   std::vector<std::uint32_t> degrees;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <thread>
 
 #include "slimgraph/fabric/operation.h"
 
@@ -11,14 +12,11 @@ namespace {
 constexpr ListBatch::Ticket kFree = std::numeric_limits<ListBatch::Ticket>::max();
 constexpr std::size_t kFirstBuckets = 1024;
 
-// A gap between two lists that costs no more than the header of another operation is read as well.
-constexpr std::uint64_t kMaxGap = kOperationHeaderBytes / sizeof(VertexId);
-
 }  // namespace
 
-ListBatch::ListBatch(const MiningGraph& graph, Endpoint& endpoint, ListCache* cache, Reuse reuse)
+ListBatch::ListBatch(const MiningGraph& graph, ListFetch& fetch, ListCache* cache, Reuse reuse)
     : graph_(graph),
-      endpoint_(endpoint),
+      fetch_(fetch),
       cache_(reuse == Reuse::kGlobal ? cache : nullptr),
       reuse_(reuse),
       buckets_(kFirstBuckets, kFree) {}
@@ -27,21 +25,28 @@ void ListBatch::Clear() {
   if (entries_.empty()) return;
   entries_.clear();
   missing_.clear();
+  awaited_.clear();
   std::fill(buckets_.begin(), buckets_.end(), kFree);
   bytes_ = 0;
 }
 
-ListBatch::Ticket* ListBatch::Bucket(VertexId v) {
+std::size_t ListBatch::BucketOf(VertexId v) const {
   const std::size_t mask = buckets_.size() - 1;
   std::size_t at = (v * std::uint64_t{0x9E3779B97F4A7C15}) >> 32 & mask;
   while (buckets_[at] != kFree && entries_[buckets_[at]].vertex != v) at = (at + 1) & mask;
-  return &buckets_[at];
+  return at;
+}
+
+bool ListBatch::IsBringing(VertexId v) const {
+  if (missing_.empty()) return false;
+  const Ticket ticket = buckets_[BucketOf(v)];
+  return ticket != kFree && entries_[ticket].list.data() != nullptr;
 }
 
 void ListBatch::Grow() {
   buckets_.assign(buckets_.size() * 2, kFree);
   for (Ticket ticket = 0; ticket < entries_.size(); ++ticket) {
-    *Bucket(entries_[ticket].vertex) = ticket;
+    buckets_[BucketOf(entries_[ticket].vertex)] = ticket;
   }
 }
 
@@ -49,9 +54,9 @@ ListBatch::Ticket ListBatch::Add(VertexId v) {
   const auto ticket = static_cast<Ticket>(entries_.size());
   if (reuse_ != Reuse::kNone) {
     if (2 * (entries_.size() + 1) > buckets_.size()) Grow();
-    Ticket* const bucket = Bucket(v);
-    if (*bucket != kFree) return *bucket;
-    *bucket = ticket;
+    Ticket& bucket = buckets_[BucketOf(v)];
+    if (bucket != kFree) return bucket;
+    bucket = ticket;
   }
   const NodeId home = graph_.home(v);
   if (home == graph_.self()) {
@@ -68,6 +73,10 @@ ListBatch::Ticket ListBatch::Add(VertexId v) {
   const std::uint32_t size = displacements.size(v);
   entries_.push_back({v, List(static_cast<const VertexId*>(nullptr), size)});
   if (size == 0) return ticket;
+  if (cache_ != nullptr && cache_->keeps(v) && earlier_ != nullptr && earlier_->IsBringing(v)) {
+    awaited_.push_back(ticket);
+    return ticket;
+  }
   missing_.push_back({home, displacements.begin(v), ticket});
   bytes_ += size * sizeof(VertexId);
   return ticket;
@@ -82,17 +91,16 @@ void ListBatch::AskForRun(std::size_t first, std::size_t last, VertexId* into) {
     list = List(into + (missing_[i].begin - begin), list.size());
     end = std::max(end, missing_[i].begin + list.size());
   }
-  endpoint_.Read(missing_[first].home, graph_.region(), begin * sizeof(VertexId),
-                 std::as_writable_bytes(std::span(into, end - begin)), 0, Signal::kNo);
+  fetch_.Ask(missing_[first].home, begin, std::span(into, end - begin));
 }
 
-Status ListBatch::Fetch() {
-  if (missing_.empty()) return {};
+void ListBatch::Start() {
+  if (missing_.empty()) return;
   std::sort(missing_.begin(), missing_.end(), [](const Missing& a, const Missing& b) {
     return std::pair(a.home, a.begin) < std::pair(b.home, b.begin);
   });
-  // No gap is longer than kMaxGap, and there are fewer of them than lists.
-  const std::uint64_t needed = bytes_ / sizeof(VertexId) + missing_.size() * kMaxGap;
+  // No gap is longer than ListFetch::kMaxGap, and there are fewer of them than lists.
+  const std::uint64_t needed = bytes_ / sizeof(VertexId) + missing_.size() * ListFetch::kMaxGap;
   if (needed > capacity_) {
     memory_.reset();
     memory_ = std::make_unique_for_overwrite<VertexId[]>(needed);
@@ -106,17 +114,21 @@ Status ListBatch::Fetch() {
     std::uint64_t end = end_of(first);
     std::size_t last = first + 1;
     while (reuse_ != Reuse::kNone && last < missing_.size() &&
-           missing_[last].home == missing_[first].home && missing_[last].begin <= end + kMaxGap) {
+           missing_[last].home == missing_[first].home &&
+           missing_[last].begin <= end + ListFetch::kMaxGap) {
       end = std::max(end, end_of(last++));
     }
     AskForRun(first, last, into);
     into += end - missing_[first].begin;
     first = last;
   }
-  const Outcome outcome = endpoint_.Flush();
-  if (outcome != Outcome::kOk) {
-    return EnvironmentError("cannot read lists of other nodes: {}", OutcomeName(outcome));
-  }
+  fetching_ = fetch_.Start();
+}
+
+Status ListBatch::Finish() {
+  TakeFromCache();
+  if (missing_.empty()) return {};
+  SLIM_TRY(fetch_.Finish(fetching_));
   if (cache_ != nullptr) {
     for (const Missing& one : missing_) {
       cache_->Keep(entries_[one.ticket].vertex, entries_[one.ticket].list);
@@ -124,6 +136,17 @@ Status ListBatch::Fetch() {
   }
   missing_.clear();
   return {};
+}
+
+void ListBatch::TakeFromCache() {
+  for (const Ticket ticket : awaited_) {
+    Entry& entry = entries_[ticket];
+    auto kept = cache_->Find(entry.vertex);
+    // Another thread may just be copying it there.
+    for (; !kept; kept = cache_->Find(entry.vertex)) std::this_thread::yield();
+    entry.list = *kept;
+  }
+  awaited_.clear();
 }
 
 }  // namespace slimgraph

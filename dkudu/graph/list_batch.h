@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "dkudu/graph/list_cache.h"
+#include "dkudu/graph/list_fetch.h"
 #include "dkudu/graph/mining_graph.h"
-#include "slimgraph/fabric/endpoint.h"
 
 namespace slimgraph {
 
@@ -21,17 +21,22 @@ class ListBatch {
   using Ticket = std::uint32_t;
 
   // `cache` may be null.
-  ListBatch(const MiningGraph& graph, Endpoint& endpoint, ListCache* cache, Reuse reuse);
+  ListBatch(const MiningGraph& graph, ListFetch& fetch, ListCache* cache, Reuse reuse);
+
+  // A batch that is always finished before this one: what it brings into the cache is not brought
+  // again.
+  void Follow(const ListBatch* earlier) { earlier_ = earlier; }
 
   // What was got before is invalid.
   void Clear();
 
-  // Asks for v's list, which Get(ticket) gives after the next Fetch().
+  // Asks for v's list, which Get(ticket) gives after the next Start() and Finish().
   Ticket Add(VertexId v);
-  Status Fetch();
+  void Start();
+  Status Finish();
   List Get(Ticket ticket) const { return entries_[ticket].list; }
 
-  // The memory for lists that Fetch() brings.
+  // The memory for lists that are brought.
   std::uint64_t bytes() const { return bytes_; }
 
  private:
@@ -44,20 +49,25 @@ class ListBatch {
     std::uint64_t begin;
     Ticket ticket;
   };
-  Ticket* Bucket(VertexId v);
+  std::size_t BucketOf(VertexId v) const;
   void Grow();
+  bool IsBringing(VertexId v) const;
+  void TakeFromCache();
   void AskForRun(std::size_t first, std::size_t last, VertexId* into);
 
   const MiningGraph& graph_;
-  Endpoint& endpoint_;
+  ListFetch& fetch_;
   ListCache* cache_;
   Reuse reuse_;
   std::vector<Entry> entries_;
   std::vector<Ticket> buckets_;  // hashed by vertex; kFree or a ticket
   std::vector<Missing> missing_;
+  const ListBatch* earlier_ = nullptr;
+  std::vector<Ticket> awaited_;  // that the earlier one brings
   std::uint64_t bytes_ = 0;
   std::unique_ptr<VertexId[]> memory_;
   std::uint64_t capacity_ = 0;
+  ListFetch::Ticket fetching_ = 0;
 };
 
 }  // namespace slimgraph

@@ -22,6 +22,7 @@ class ListCache {
     }
     return List(Slot(v), graph_.displacements().size(v));
   }
+  bool keeps(VertexId v) const { return v >= first_; }
   // Does nothing for a vertex that it does not keep or another thread has brought.
   void Keep(VertexId v, List list);
 

@@ -22,10 +22,10 @@ std::pair<std::uint64_t, std::uint64_t> ListsOf(const MiningGraph& graph, NodeId
           displacements.begin(home, below(range.end))};
 }
 
-ListStream::ListStream(const MiningGraph& graph, Endpoint& endpoint, PlaceRange range,
+ListStream::ListStream(const MiningGraph& graph, ListFetch& fetch, PlaceRange range,
                        PlaceRange held, std::vector<bool> holds, std::uint64_t window_bytes)
     : graph_(graph),
-      endpoint_(endpoint),
+      fetch_(fetch),
       range_(range),
       held_(held),
       holds_(std::move(holds)),
@@ -76,11 +76,37 @@ void ListStream::Ask(Slot& slot) {
     const auto [begin, end] = ListsOf(graph_, home, slot.range);
     slot.homes[home] = {into, begin};
     if (begin == end) continue;
-    endpoint_.Read(home, graph_.region(), begin * sizeof(VertexId),
-                   std::as_writable_bytes(std::span(into, end - begin)), 0, Signal::kNo);
+    if (wanted_.empty()) {
+      fetch_.Ask(home, begin, std::span(into, end - begin));
+    } else {
+      AskForWanted(home, slot.range, slot.homes[home], into);
+    }
     into += end - begin;
   }
-  endpoint_.Ring();
+  slot.fetching = fetch_.Start();
+}
+
+// Every list has its place in memory, and those between wanted ones stay unread.
+void ListStream::AskForWanted(NodeId home, PlaceRange range, const HomeLists& lists,
+                              VertexId* into) {
+  const NodeId nodes = graph_.nodes();
+  const Displacements& displacements = graph_.displacements();
+  std::uint64_t first = lists.begin;
+  std::uint64_t end = lists.begin;  // of the run that is put together
+  const auto ask = [&] {
+    if (end > first) fetch_.Ask(home, first, std::span(into + (first - lists.begin), end - first));
+  };
+  for (VertexId v = range.first + (home + nodes - range.first % nodes) % nodes; v < range.end;
+       v += nodes) {
+    if (!wanted_[v]) continue;
+    const std::uint64_t begin = displacements.begin(v);
+    if (begin > end + ListFetch::kMaxGap || first == end) {
+      ask();
+      first = begin;
+    }
+    end = begin + displacements.size(v);
+  }
+  ask();
 }
 
 Result<bool> ListStream::Next() {
@@ -91,10 +117,7 @@ Result<bool> ListStream::Next() {
   }
   current_ = 1 - current_;
   if (slots_[current_].range.first >= range_.end) return false;
-  const Outcome outcome = endpoint_.Flush();
-  if (outcome != Outcome::kOk) {
-    return EnvironmentError("cannot read lists of other nodes: {}", OutcomeName(outcome));
-  }
+  SLIM_TRY(fetch_.Finish(slots_[current_].fetching));
   Slot& next = slots_[1 - current_];
   const VertexId first = slots_[current_].range.end;
   next.range = first < range_.end ? Cut(first) : PlaceRange{range_.end, range_.end};

@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
+#include "dkudu/graph/list_fetch.h"
 #include "dkudu/graph/mining_graph.h"
-#include "slimgraph/fabric/endpoint.h"
 
 namespace slimgraph {
 
@@ -33,8 +33,11 @@ class ListStream {
  public:
   // Windows over `range` of about `window_bytes`. The lists in `held` of the homes that `holds` are
   // not read: no window lies half in it.
-  ListStream(const MiningGraph& graph, Endpoint& endpoint, PlaceRange range, PlaceRange held,
+  ListStream(const MiningGraph& graph, ListFetch& fetch, PlaceRange range, PlaceRange held,
              std::vector<bool> holds, std::uint64_t window_bytes);
+
+  // Before the first window: only the lists of these places are read, as far as that saves bytes.
+  void Want(std::vector<bool> places) { wanted_ = std::move(places); }
 
   // Makes the next window the current one; false after the last.
   Result<bool> Next();
@@ -49,19 +52,22 @@ class ListStream {
     std::vector<HomeLists> homes;
     std::unique_ptr<VertexId[]> memory;
     std::uint64_t capacity = 0;
+    ListFetch::Ticket fetching = 0;
   };
   std::uint64_t Entries(PlaceRange range) const;
   PlaceRange Cut(VertexId first) const;
   void Ask(Slot& slot);
+  void AskForWanted(NodeId home, PlaceRange range, const HomeLists& lists, VertexId* into);
   bool reads(NodeId home, PlaceRange range) const {
     return home != graph_.self() && !(holds_[home] && held_.contains(range.first));
   }
 
   const MiningGraph& graph_;
-  Endpoint& endpoint_;
+  ListFetch& fetch_;
   PlaceRange range_;
   PlaceRange held_;
   std::vector<bool> holds_;
+  std::vector<bool> wanted_;  // by place; empty: all
   std::uint64_t window_entries_;
   std::array<Slot, 2> slots_;
   std::size_t current_ = 1;

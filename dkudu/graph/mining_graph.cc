@@ -7,7 +7,11 @@ namespace slimgraph {
 namespace {
 
 constexpr std::size_t kPieceVertices = 1 << 18;
-constexpr std::uint64_t kPieceArcs = 1 << 22;
+// The program itself with its threads' stacks, and pieces of the file while it is read.
+constexpr std::uint64_t kProcessBytes = 18 << 20;
+// Degrees, places in their order and displacements, and what nodes tell each other of them.
+constexpr std::uint64_t kLoadBytesPerVertex = 32;
+constexpr std::uint64_t kPieceArcs = 1 << 20;
 
 // Calls visit(dense id, list) for every list of the file that `wanted` picks. Vertices of a home
 // are all over the file, so that every node streams through all of it.
@@ -46,11 +50,19 @@ std::vector<NodeId> NodesHere(const Job& job) {
 }
 
 // Lists are dealt out by place in the degree order, so that all nodes get nearly the same.
-MemoryPlan PlanFor(const SlimFile& file, ListPart part, NodeId nodes) {
+MemoryPlan PlanFor(const SlimFile& file, ListPart part, const Topology& topology,
+                   const WorkingMemory& working) {
   const std::uint64_t entries = part == ListPart::kUp ? file.arcs() / 2 : file.arcs();
-  const std::uint64_t index_bytes = std::uint64_t{file.vertices()} * 17 / 2;
+  const std::uint64_t list_bytes = entries * sizeof(VertexId) / topology.nodes();
   MemoryPlan plan;
-  plan.node_bytes.assign(nodes, entries / nodes * sizeof(VertexId) + index_bytes);
+  for (NodeId node = 0; node < topology.nodes(); ++node) {
+    std::uint64_t bytes = kProcessBytes + list_bytes + file.vertices() * kLoadBytesPerVertex;
+    if (topology.is_compute(node)) {
+      const std::uint64_t theirs = list_bytes * (topology.nodes() - 1);
+      bytes += working.bytes + std::min(working.list_bytes, theirs);
+    }
+    plan.node_bytes.push_back(bytes);
+  }
   return plan;
 }
 
@@ -58,7 +70,9 @@ MemoryPlan PlanFor(const SlimFile& file, ListPart part, NodeId nodes) {
 
 std::vector<NodeId> MiningGraph::root_homes() const {
   std::vector<NodeId> homes;
-  for (NodeId home = self_; home < nodes_; home += compute_) homes.push_back(home);
+  for (NodeId home = 0; home < nodes_; ++home) {
+    if (is_dealt_out(home) || home % compute_ == self_) homes.push_back(home);
+  }
   return homes;
 }
 
@@ -124,7 +138,7 @@ Status MiningGraph::AddSums(Cluster& cluster, std::span<const std::uint32_t> deg
 }
 
 Result<std::unique_ptr<MiningGraph>> MiningGraph::Load(
-    Cluster& cluster, const SlimFile& file, ListPart part,
+    Cluster& cluster, const SlimFile& file, ListPart part, const WorkingMemory& working,
     const std::function<void(const MemoryPlan&)>& announce) {
   if (file.vertices() == 0) return InputError("{}: the graph is empty", file.path());
   if (file.directed()) {
@@ -133,7 +147,7 @@ Result<std::unique_ptr<MiningGraph>> MiningGraph::Load(
         "convert {} OUT.slim --symmetrize",
         file.path(), file.path());
   }
-  const MemoryPlan plan = PlanFor(file, part, cluster.topology().nodes());
+  const MemoryPlan plan = PlanFor(file, part, cluster.topology(), working);
   announce(plan);
   SLIM_TRY(CheckFits(plan, NodesHere(cluster.job())));
   SLIM_TRY(cluster.job().Exchange(""));  // nobody takes memory before all have looked

@@ -21,6 +21,12 @@ namespace slimgraph {
 // triangles and cliques, or all.
 enum class ListPart { kUp, kAll };
 
+// What a compute node takes besides the graph, to be announced with it.
+struct WorkingMemory {
+  std::uint64_t bytes = 0;
+  std::uint64_t list_bytes = 0;  // for lists of other nodes: no more than there are
+};
+
 // Sums over all vertices of the graph, which every node knows.
 struct DegreeSums {
   std::uint64_t arcs = 0;
@@ -34,7 +40,7 @@ class MiningGraph {
   // Collective. Refuses a directed graph and one without vertices; self-loops and duplicate edges
   // of the file are left out.
   static Result<std::unique_ptr<MiningGraph>> Load(
-      Cluster& cluster, const SlimFile& file, ListPart part,
+      Cluster& cluster, const SlimFile& file, ListPart part, const WorkingMemory& working,
       const std::function<void(const MemoryPlan&)>& announce);
 
   VertexId vertices() const { return static_cast<VertexId>(dense_of_.size()); }
@@ -43,14 +49,27 @@ class MiningGraph {
   ListPart part() const { return part_; }
   NodeId home(VertexId v) const { return nodes_ == 1 ? 0 : v % nodes_; }
   bool is_own(VertexId v) const { return home(v) == self_; }
-  // The vertices that this compute node has to work on are its own and its memory nodes'.
-  bool is_root_of(NodeId home) const { return home % compute_ == self_; }
+  NodeId compute() const { return compute_; }
+  std::uint32_t threads() const { return threads_; }  // of each compute node
+
+  // A compute node works on its own vertices and on those of the memory nodes whose delegate it is.
+  // Memory nodes that would leave some with one more than others are not delegated: their vertices
+  // are dealt out to all compute nodes.
+  bool is_dealt_out(NodeId home) const { return home >= nodes_ / compute_ * compute_; }
+  bool is_root(VertexId v) const {
+    const NodeId at = home(v);
+    return (is_dealt_out(at) ? v / nodes_ : at) % compute_ == self_;
+  }
+  // The homes of this compute node's roots.
   std::vector<NodeId> root_homes() const;
 
   List own(VertexId v) const {
     const VertexId index = nodes_ == 1 ? v : v / nodes_;
     const std::uint64_t begin = displacements_.begin(self_, index);
     return {lists_ + begin, lists_ + displacements_.begin(self_, index + 1)};
+  }
+  List own_entries(std::uint64_t begin, std::uint64_t entries) const {
+    return {lists_ + begin, entries};
   }
   RegionId region() const { return region_; }
   const Displacements& displacements() const { return displacements_; }
@@ -63,6 +82,7 @@ class MiningGraph {
   MiningGraph(const Cluster& cluster, ListPart part)
       : nodes_(cluster.topology().nodes()),
         compute_(cluster.topology().compute()),
+        threads_(cluster.threads()),
         self_(cluster.self()),
         part_(part) {}
   Status Fill(Cluster& cluster, const SlimFile& file, const DegreeOrder& order);
@@ -70,6 +90,7 @@ class MiningGraph {
 
   NodeId nodes_;
   NodeId compute_;
+  std::uint32_t threads_;
   NodeId self_;
   ListPart part_;
   RegionId region_ = 0;

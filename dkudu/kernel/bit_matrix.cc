@@ -2,47 +2,10 @@
 
 #include <bit>
 
-#include "dkudu/kernel/for_processors.h"
+#include "dkudu/kernel/bit_rows.h"
 
 namespace slimgraph {
 namespace {
-
-// The edges among the vertices of `among`, which has none in the words before `first`.
-[[gnu::always_inline]] inline std::uint64_t EdgesAmong(const std::uint64_t* among,
-                                                       const std::uint64_t* rows, std::size_t first,
-                                                       std::size_t words) {
-  std::uint64_t count = 0;
-  for (std::size_t w = first; w < words; ++w) {
-    for (std::uint64_t left = among[w]; left != 0; left &= left - 1) {
-      const std::size_t bit = w * 64 + static_cast<std::size_t>(std::countr_zero(left));
-      const std::uint64_t* const row = rows + (bit - 1) * words;
-      for (std::size_t x = w; x < words; ++x) {
-        count += static_cast<std::uint64_t>(std::popcount(among[x] & row[x]));
-      }
-    }
-  }
-  return count;
-}
-
-SLIM_FOR_PROCESSORS
-std::uint64_t CountEdges(const std::uint64_t* among, const std::uint64_t* rows, std::size_t words) {
-  return EdgesAmong(among, rows, 0, words);
-}
-
-SLIM_FOR_PROCESSORS
-std::uint64_t CountTriangles(const std::uint64_t* among, const std::uint64_t* rows,
-                             std::size_t words, std::uint64_t* scratch) {
-  std::uint64_t count = 0;
-  for (std::size_t w = 0; w < words; ++w) {
-    for (std::uint64_t left = among[w]; left != 0; left &= left - 1) {
-      const std::size_t bit = w * 64 + static_cast<std::size_t>(std::countr_zero(left));
-      const std::uint64_t* const row = rows + (bit - 1) * words;
-      for (std::size_t x = w; x < words; ++x) scratch[x] = among[x] & row[x];
-      count += EdgesAmong(scratch, rows, w, words);
-    }
-  }
-  return count;
-}
 
 std::uint64_t CountBits(const std::uint64_t* among, std::size_t words) {
   std::uint64_t count = 0;
@@ -53,6 +16,11 @@ std::uint64_t CountBits(const std::uint64_t* among, std::size_t words) {
 }
 
 }  // namespace
+
+std::size_t BitMatrix::WordsPerRow(std::size_t neighbours) {
+  const std::size_t words = neighbours / 64 + 1;
+  return words == 1 ? 1 : (words + kRowGrain - 1) / kRowGrain * kRowGrain;
+}
 
 void BitMatrix::FillRow(std::size_t i, List list, const std::uint32_t* position) {
   std::uint64_t* const row = bits_.data() + i * words_;
@@ -77,8 +45,8 @@ std::uint64_t BitMatrix::CountCliques(unsigned size) const {
 std::uint64_t BitMatrix::Count(const std::uint64_t* among, unsigned size,
                                std::uint64_t* scratch) const {
   if (size == 1) return CountBits(among, words_);
-  if (size == 2) return CountEdges(among, bits_.data(), words_);
-  if (size == 3) return CountTriangles(among, bits_.data(), words_, scratch);
+  if (size == 2) return CountEdges(among, {bits_.data(), words_, scratch});
+  if (size == 3) return CountTriangles(among, {bits_.data(), words_, scratch});
   std::uint64_t count = 0;
   for (std::size_t w = 0; w < words_; ++w) {
     for (std::uint64_t left = among[w]; left != 0; left &= left - 1) {

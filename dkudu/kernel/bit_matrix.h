@@ -13,7 +13,7 @@ namespace slimgraph {
 
 class BitMatrix {
  public:
-  static std::size_t WordsPerRow(std::size_t neighbours) { return (neighbours + 64) / 64; }
+  static std::size_t WordsPerRow(std::size_t neighbours);
   static std::uint64_t Bytes(std::size_t neighbours) {
     return neighbours * WordsPerRow(neighbours) * sizeof(std::uint64_t);
   }

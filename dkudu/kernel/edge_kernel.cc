@@ -13,13 +13,13 @@ EdgeSums& EdgeSums::operator+=(const EdgeSums& other) {
   return *this;
 }
 
-EdgeKernel::EdgeKernel(const MiningGraph& graph, Endpoint& endpoint, ListCache* cache, Reuse reuse,
+EdgeKernel::EdgeKernel(const MiningGraph& graph, ListFetch& fetch, ListCache* cache, Reuse reuse,
                        std::uint64_t chunk_bytes, std::uint64_t* at_vertices)
     : graph_(graph),
       chunk_bytes_(chunk_bytes),
       at_vertices_(at_vertices),
-      roots_(graph, endpoint, cache, reuse),
-      neighbours_(graph, endpoint, cache, reuse),
+      roots_(graph, fetch, cache, reuse),
+      neighbours_(graph, fetch, cache, reuse),
       marks_(graph.vertices()),
       paths_to_(graph.vertices()) {}
 
@@ -28,13 +28,15 @@ Status EdgeKernel::Run(const RootTask& task) {
   std::vector<ListBatch::Ticket> root_tickets;
   const auto root = [&](VertexId i) { return task.home + (task.first + i) * graph_.nodes(); };
   for (VertexId i = 0; i < task.count; ++i) root_tickets.push_back(roots_.Add(root(i)));
-  SLIM_TRY(roots_.Fetch());
+  roots_.Start();
+  SLIM_TRY(roots_.Finish());
   for (VertexId i = 0; i < task.count; ++i) {
     const List list = roots_.Get(root_tickets[i]);
     const std::size_t lower = list.size() - Above(list, root(i)).size();
     std::size_t first = 0;
     for (std::size_t at = 0; at < lower; ++at) {
-      if (neighbours_.bytes() >= chunk_bytes_) {
+      const std::uint64_t more = graph_.degree(list[at]) * sizeof(VertexId);
+      if (neighbours_.bytes() > 0 && neighbours_.bytes() + more > chunk_bytes_) {
         pieces_.push_back({root(i), list, first, at});
         SLIM_TRY(WorkOff());
         first = at;
@@ -47,7 +49,8 @@ Status EdgeKernel::Run(const RootTask& task) {
 }
 
 Status EdgeKernel::WorkOff() {
-  SLIM_TRY(neighbours_.Fetch());
+  neighbours_.Start();
+  SLIM_TRY(neighbours_.Finish());
   next_ticket_ = 0;
   for (const Piece& piece : pieces_) Scan(piece);
   pieces_.clear();

@@ -28,7 +28,7 @@ class EdgeKernel {
  public:
   // `at_vertices`, by dense id and shared with other threads, may be null: to both ends of each
   // edge its triangles are added.
-  EdgeKernel(const MiningGraph& graph, Endpoint& endpoint, ListCache* cache, Reuse reuse,
+  EdgeKernel(const MiningGraph& graph, ListFetch& fetch, ListCache* cache, Reuse reuse,
              std::uint64_t chunk_bytes, std::uint64_t* at_vertices);
 
   Status Run(const RootTask& task);

@@ -12,88 +12,139 @@ void Extender::Chunk::Clear() {
   bytes = 0;
 }
 
-Extender::Extender(const MiningGraph& graph, const Plan& plan, Endpoint& endpoint, ListCache* cache,
+Extender::Extender(const MiningGraph& graph, const Plan& plan, ListFetch& fetch, ListCache* cache,
                    Reuse reuse, std::uint64_t chunk_bytes, EmbeddingSink sink)
     : graph_(graph),
       plan_(plan),
+      fetch_(fetch),
       sink_(std::move(sink)),
-      level_bytes_(chunk_bytes / plan.listed()),
+      levels_(plan.listed()),
       marks_(graph.vertices()) {
+  std::size_t chunks = 0;
   for (unsigned level = 0; level < plan.listed(); ++level) {
-    chunks_.emplace_back(ListBatch(graph, endpoint, cache, reuse));
+    const bool waits = graph.nodes() > 1 && plan.levels[level].needs_list;
+    std::vector<Chunk>& of_level = levels_[level].chunks;
+    for (int i = 0; i < (waits ? 2 : 1); ++i, ++chunks) {
+      of_level.emplace_back(ListBatch(graph, fetch, cache, reuse));
+    }
+    if (!waits) continue;
+    of_level[0].batch.Follow(&of_level[1].batch);
+    of_level[1].batch.Follow(&of_level[0].batch);
   }
+  max_chunk_bytes_ = chunk_bytes / chunks;
 }
 
-Status Extender::Run(const RootTask& task) {
-  task_ = task;
-  for (VertexId done = 0; done < task.count && !stopped_;) {
-    Chunk& chunk = chunks_[0];
-    chunk.Clear();
-    FindRoomForSets(0);
-    do {
-      AddRecord(0, task.home + (task.first + done) * graph_.nodes(), kNone);
-      ++done;
-    } while (done < task.count && chunk.bytes < level_bytes_);
-    SLIM_TRY(Extend(0));
+Status Extender::Run(NextTask next_task) {
+  next_task_ = std::move(next_task);
+  Status done = Extend(0);
+  if (!done) fetch_.GiveUp();
+  return done;
+}
+
+// Extends all that stands in the parents' chunk.
+Status Extender::Extend(unsigned number) {
+  Level& level = levels_[number];
+  level.parent = 0;
+  level.position = 0;
+  level.at = 0;
+  SLIM_ASSIGN(bool more, FillAhead(number, level.current()));
+  while (more && !stopped_) {
+    if (level.chunks.size() == 1) {
+      SLIM_TRY(WorkOff(number));
+      SLIM_ASSIGN(more, FillAhead(number, level.current()));
+      continue;
+    }
+    SLIM_ASSIGN(more, FillAhead(number, level.chunks[1 - level.at]));
+    SLIM_TRY(WorkOff(number));
+    level.at = 1 - level.at;
   }
+  // A sink that wants no more leaves a chunk whose lists are on their way.
+  if (more && level.chunks.size() > 1) return AwaitLists(number);
   return {};
 }
 
-// Works off the level's chunk.
-Status Extender::Extend(unsigned level) {
+// Fills the chunk and asks for its lists; false if there is nothing to fill it with.
+Result<bool> Extender::FillAhead(unsigned level, Chunk& chunk) {
+  chunk.Clear();
+  if (level == 0) {
+    SLIM_ASSIGN(const bool any, FillRoots(chunk));
+    if (!any) return false;
+  } else if (!Fill(level, chunk)) {
+    return false;
+  }
+  if (plan_.levels[level].needs_list) chunk.batch.Start();
+  return true;
+}
+
+Status Extender::WorkOff(unsigned level) {
   path_[level] = kNone;
-  SLIM_TRY(FetchLists(level));
+  SLIM_TRY(AwaitLists(level));
   MakeSets(level);
-  if (level + 1 == plan_.listed()) {
-    if (sink_) return ListAll();
-    CountAll();
-    return {};
-  }
-  chunks_[level + 1].parent = 0;
-  chunks_[level + 1].position = 0;
-  while (!stopped_ && Fill(level + 1)) SLIM_TRY(Extend(level + 1));
+  if (level + 1 < plan_.listed()) return Extend(level + 1);
+  if (sink_) return ListAll();
+  CountAll();
   return {};
+}
+
+// Roots of one task; the next one's when it is done.
+Result<bool> Extender::FillRoots(Chunk& chunk) {
+  std::size_t& done = levels_[0].position;
+  if (!task_ || done == task_->count) {
+    SLIM_ASSIGN(task_, next_task_());
+    if (!task_) return false;
+    done = 0;
+  }
+  chunk.task = *task_;
+  FindRoomForSets(0);
+  for (; done < task_->count; ++done) {
+    const auto index = static_cast<VertexId>(task_->first + done);
+    if (!AddRecord(0, chunk, task_->home + index * graph_.nodes())) break;
+  }
+  return true;
 }
 
 // Adds records until the chunk is full or its parents are worked off; false if there are none.
-bool Extender::Fill(unsigned level) {
-  Chunk& chunk = chunks_[level];
-  chunk.Clear();
-  const PlanLevel& plan = plan_.levels[level];
-  const auto parents = static_cast<std::uint32_t>(chunks_[level - 1].records.size());
-  for (; chunk.parent < parents; ++chunk.parent, chunk.position = 0) {
-    SetPath(level - 1, chunk.parent);
+bool Extender::Fill(unsigned number, Chunk& chunk) {
+  const PlanLevel& plan = plan_.levels[number];
+  Level& level = levels_[number];
+  const Chunk& from = levels_[number - 1].current();
+  for (; level.parent < from.records.size(); ++level.parent, level.position = 0) {
+    SetPath(number - 1, level.parent);
     List candidates = AboveAll(Resolve(plan.candidates), plan.above);
-    if (level == 1 && task_.slices > 1) {
-      const std::size_t begin = candidates.size() * task_.slice / task_.slices;
-      const std::size_t end = candidates.size() * (task_.slice + 1) / task_.slices;
+    if (number == 1 && from.task.slices > 1) {
+      const std::size_t begin = candidates.size() * from.task.slice / from.task.slices;
+      const std::size_t end = candidates.size() * (from.task.slice + 1) / from.task.slices;
       candidates = candidates.subspan(begin, end - begin);
     }
-    FindRoomForSets(level);
-    for (; chunk.position < candidates.size(); ++chunk.position) {
-      if (chunk.bytes >= level_bytes_ && !chunk.records.empty()) return true;
-      const VertexId v = candidates[chunk.position];
-      if (!IsTaken(v, plan.may_be_inside)) AddRecord(level, v, chunk.parent);
+    FindRoomForSets(number);
+    for (; level.position < candidates.size(); ++level.position) {
+      const VertexId v = candidates[level.position];
+      if (IsTaken(v, plan.may_be_inside)) continue;
+      if (!AddRecord(number, chunk, v)) return true;
     }
   }
   return !chunk.records.empty();
 }
 
-void Extender::AddRecord(unsigned level, VertexId v, std::uint32_t parent) {
-  Chunk& chunk = chunks_[level];
-  const PlanLevel& plan = plan_.levels[level];
-  Record record{v, parent, kNone};
-  chunk.bytes += sizeof(Record) + plan.sets.size() * sizeof(List);
-  if (plan.needs_list) {
-    chunk.bytes += sizeof(List);
-    if (!graph_.is_own(v)) {
-      const std::uint64_t before = chunk.batch.bytes();
-      record.ticket = chunk.batch.Add(v);
-      chunk.bytes += chunk.batch.bytes() - before;
-    }
+// False if the chunk has no room for it; the first record always goes in.
+bool Extender::AddRecord(unsigned number, Chunk& chunk, VertexId v) {
+  const PlanLevel& plan = plan_.levels[number];
+  const bool brings = plan.needs_list && !graph_.is_own(v);
+  const std::uint64_t degree = plan.needs_list || !base_sizes_.empty() ? graph_.degree(v) : 0;
+  std::uint64_t bytes = sizeof(Record) + plan.sets.size() * sizeof(List);
+  if (plan.needs_list) bytes += sizeof(List);
+  if (!base_sizes_.empty()) bytes += RoomForSets(number, degree);
+  const std::uint64_t list_bytes = brings ? degree * sizeof(VertexId) : 0;
+  if (!chunk.records.empty() && chunk.bytes + bytes + list_bytes > max_chunk_bytes_) return false;
+  Record record{v, levels_[number].parent, kNone};
+  if (brings) {
+    const std::uint64_t before = chunk.batch.bytes();
+    record.ticket = chunk.batch.Add(v);
+    bytes += chunk.batch.bytes() - before;  // nothing where others have brought it
   }
-  if (!base_sizes_.empty()) chunk.bytes += RoomForSets(level, graph_.degree(v));
+  chunk.bytes += bytes;
   chunk.records.push_back(record);
+  return true;
 }
 
 // Before records with the parent that the path stands at are added: how large the sets are from
@@ -124,10 +175,10 @@ std::uint64_t Extender::RoomForSets(unsigned level, std::uint64_t degree) const 
   return elements * sizeof(VertexId);
 }
 
-Status Extender::FetchLists(unsigned level) {
+Status Extender::AwaitLists(unsigned level) {
   if (!plan_.levels[level].needs_list) return {};
-  Chunk& chunk = chunks_[level];
-  SLIM_TRY(chunk.batch.Fetch());
+  Chunk& chunk = levels_[level].current();
+  SLIM_TRY(chunk.batch.Finish());
   chunk.lists.resize(chunk.records.size());
   for (std::size_t i = 0; i < chunk.records.size(); ++i) {
     const Record& record = chunk.records[i];
@@ -140,7 +191,7 @@ Status Extender::FetchLists(unsigned level) {
 void Extender::MakeSets(unsigned level) {
   const auto& steps = plan_.levels[level].sets;
   if (steps.empty()) return;
-  Chunk& chunk = chunks_[level];
+  Chunk& chunk = levels_[level].current();
   chunk.sets.resize(chunk.records.size() * steps.size());
   for (std::uint32_t record = 0; record < chunk.records.size(); ++record) {
     SetPath(level, record);
@@ -154,8 +205,8 @@ void Extender::MakeSets(unsigned level) {
       }
       const List base = AboveAll(Resolve(step.base), step.above);
       const bool intersect = step.operation == SetOperation::kIntersect;
-      VertexId* const into =
-          chunk.arena.Reserve(intersect ? std::min(base.size(), operand.size()) : base.size());
+      VertexId* const into = chunk.arena.Reserve(
+          kSetSlack + (intersect ? std::min(base.size(), operand.size()) : base.size()));
       const std::size_t size =
           intersect ? Intersect(base, operand, into) : Subtract(base, operand, into);
       chunk.arena.Keep(size);
@@ -167,7 +218,7 @@ void Extender::MakeSets(unsigned level) {
 void Extender::SetPath(unsigned level, std::uint32_t record) {
   while (path_[level] != record) {
     path_[level] = record;
-    const Record& one = chunks_[level].records[record];
+    const Record& one = levels_[level].current().records[record];
     vertex_[level] = one.vertex;
     if (level == 0) return;
     record = one.parent;

@@ -1,10 +1,12 @@
 // One thread's search for embeddings of a plan: extended level by level in chunks, breadth-first
 // within a chunk, so that the lists of many vertices are brought together, and depth-first over
 // chunks, so that memory stays within a budget whatever the graph (Kudu, section 4). Each level has
-// a chunk of its own; when it is full it is worked off to the end before more is added.
+// two chunks of its own: while one is worked off to the end, the lists of the other are on their
+// way.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "dkudu/graph/list_batch.h"
@@ -22,11 +24,12 @@ using EmbeddingSink = std::function<Result<bool>(std::span<const VertexId>)>;
 class Extender {
  public:
   // Without a sink, embeddings are counted.
-  Extender(const MiningGraph& graph, const Plan& plan, Endpoint& endpoint, ListCache* cache,
+  Extender(const MiningGraph& graph, const Plan& plan, ListFetch& fetch, ListCache* cache,
            Reuse reuse, std::uint64_t chunk_bytes, EmbeddingSink sink);
 
-  Status Run(const RootTask& task);
-  bool stopped() const { return stopped_; }
+  // Works on tasks until there are no more, or the sink wants no more.
+  using NextTask = std::function<Result<std::optional<RootTask>>()>;
+  Status Run(NextTask next_task);
   WideCount count() const { return count_; }
 
  private:
@@ -47,27 +50,39 @@ class Extender {
     Arena arena;
     ListBatch batch;
     std::uint64_t bytes = 0;  // with all that its records will need
-    // Where in the parents' chunk the next record comes from.
+    RootTask task;            // of level 0: where its roots are from
+  };
+  struct Level {
+    Chunk& current() { return chunks[at]; }
+    const Chunk& current() const { return chunks[at]; }
+
+    std::vector<Chunk> chunks;  // two if there are lists to wait for
+    std::size_t at = 0;
+    // Where in the parents' chunk, or in the task, the next record comes from.
     std::uint32_t parent = 0;
     std::size_t position = 0;
   };
 
   Status Extend(unsigned level);
-  bool Fill(unsigned level);
-  void AddRecord(unsigned level, VertexId v, std::uint32_t parent);
+  Result<bool> FillAhead(unsigned level, Chunk& chunk);
+  Status WorkOff(unsigned level);
+  Result<bool> FillRoots(Chunk& chunk);
+  bool Fill(unsigned level, Chunk& chunk);
+  bool AddRecord(unsigned level, Chunk& chunk, VertexId v);
   void FindRoomForSets(unsigned level);
   std::uint64_t RoomForSets(unsigned level, std::uint64_t degree) const;
-  Status FetchLists(unsigned level);
+  Status AwaitLists(unsigned level);
   void MakeSets(unsigned level);
 
   // The record and vertex of each level up to this one.
   void SetPath(unsigned level, std::uint32_t record);
   List Resolve(SetRef set) const {
-    return chunks_[set.level]
+    return levels_[set.level]
+        .current()
         .sets[std::size_t{path_[set.level]} * plan_.levels[set.level].sets.size() + set.index];
   }
   List Operand(const SetStep& step) const {
-    return chunks_[step.operand].lists[path_[step.operand]];
+    return levels_[step.operand].current().lists[path_[step.operand]];
   }
   List AboveAll(List list, PatternMask levels) const;
   bool IsTaken(VertexId v, PatternMask levels) const;
@@ -75,23 +90,33 @@ class Extender {
   // In extender_count.cc.
   void CountAll();
   std::size_t CountLast(const PlanLevel& level, bool marked) const;
-  WideCount CountPair();
+  WideCount CountSuffix();
+  std::size_t CountMeeting(const Suffix::Meeting& meeting);
   List LastSet(const PlanLevel& level, std::vector<VertexId>& scratch) const;
   std::size_t Overcount(const PlanLevel& level, List set) const;
   Status ListAll();
 
   const MiningGraph& graph_;
   const Plan& plan_;
+  ListFetch& fetch_;
   EmbeddingSink sink_;
-  std::uint64_t level_bytes_;
-  std::vector<Chunk> chunks_;
+  std::uint64_t max_chunk_bytes_ = 0;
+  std::vector<Level> levels_;
   std::array<std::uint32_t, kMaxPatternVertices> path_ = {};
   std::array<VertexId, kMaxPatternVertices> vertex_ = {};
   std::vector<std::uint64_t> base_sizes_;  // of the sets that FindRoomForSets has looked at
-  RootTask task_;
+  NextTask next_task_;
+  std::optional<RootTask> task_;  // whose roots are taken
   Marks marks_;
   std::vector<VertexId> scratch_;
-  std::vector<VertexId> other_scratch_;
+  // Of the suffix, by class or set of classes: candidates with those that are taken, and how many
+  // there are without.
+  struct Candidates {
+    List list;
+    std::uint64_t count = 0;
+    std::vector<VertexId> scratch;
+  };
+  std::vector<Candidates> candidates_;
   WideCount count_ = 0;
   bool stopped_ = false;
 };

@@ -1,6 +1,7 @@
 // The last levels of an embedding: counted without being listed, or listed.
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "dkudu/kernel/extender.h"
 
@@ -16,11 +17,12 @@ constexpr std::size_t kSearchRatio = 16;
 }  // namespace
 
 void Extender::CountAll() {
-  const auto& records = chunks_[plan_.listed() - 1].records;
+  const auto& records = levels_[plan_.listed() - 1].current().records;
   const auto total = static_cast<std::uint32_t>(records.size());
   const PlanLevel& last = plan_.levels[plan_.listed()];
-  const bool may_mark = plan_.suffix != Suffix::kPair && last.last_step &&
-                        last.last_step->operation == SetOperation::kIntersect;
+  const bool single = plan_.suffix.classes.size() == 1;
+  const bool may_mark =
+      single && last.last_step && last.last_step->operation == SetOperation::kIntersect;
   for (std::uint32_t first = 0; first < total;) {
     std::uint32_t end = first + 1;
     while (end < total && records[end].parent == records[first].parent) ++end;
@@ -30,9 +32,7 @@ void Extender::CountAll() {
     marks_.Set(shared);
     for (; first < end; ++first) {
       SetPath(plan_.listed() - 1, first);
-      count_ += plan_.suffix == Suffix::kPair
-                    ? CountPair()
-                    : Choose(CountLast(last, marked), plan_.suffix_levels);
+      count_ += single ? Choose(CountLast(last, marked), plan_.suffix.levels) : CountSuffix();
     }
     marks_.Unset(shared);
   }
@@ -73,31 +73,66 @@ List Extender::LastSet(const PlanLevel& level, std::vector<VertexId>& scratch) c
   const List base = AboveAll(Resolve(level.candidates), level.above);
   if (!level.last_step) return base;
   const List list = Operand(*level.last_step);
-  if (scratch.size() < base.size()) scratch.resize(base.size());
+  if (scratch.size() < base.size() + kSetSlack) scratch.resize(base.size() + kSetSlack);
   const std::size_t size = level.last_step->operation == SetOperation::kIntersect
                                ? Intersect(base, list, scratch.data())
                                : Subtract(base, list, scratch.data());
   return List(scratch.data(), size);
 }
 
-// |A| |B| - |A and B|, of sets without the vertices that are taken.
-WideCount Extender::CountPair() {
-  const PlanLevel& first = plan_.levels[plan_.listed()];
-  const PlanLevel& second = plan_.levels[plan_.listed() + 1];
-  const List a = LastSet(first, scratch_);
-  const List b = LastSet(second, other_scratch_);
-  std::size_t both = Intersect(a, b, nullptr);
-  for (PatternMask left = first.may_be_inside & second.may_be_inside; left != 0;
-       left &= static_cast<PatternMask>(left - 1)) {
-    const VertexId v = vertex_[static_cast<unsigned>(std::countr_zero(left))];
-    both -= Contains(a, v) && Contains(b, v) ? 1 : 0;
+// By the formula in plan/suffix.h.
+WideCount Extender::CountSuffix() {
+  const Suffix& suffix = plan_.suffix;
+  candidates_.resize(std::size_t{1} << suffix.classes.size());
+  double most = 1;
+  for (std::size_t i = 0; i < suffix.classes.size(); ++i) {
+    const auto& [number, size] = suffix.classes[i];
+    const PlanLevel& level = plan_.levels[number];
+    Candidates& set = candidates_[std::size_t{1} << i];
+    set.list = LastSet(level, set.scratch);
+    set.count = set.list.size() - Overcount(level, set.list);
+    if (set.count < size) return 0;
+    most *= std::pow(static_cast<double>(set.count), size);
   }
-  const WideCount as = a.size() - Overcount(first, a);
-  return as * (b.size() - Overcount(second, b)) - both;
+  // So many that what is subtracted for vertices chosen twice does not matter.
+  constexpr double kTooMany = 0x1p112;
+  if (most > kTooMany) return WideCount{1} << 64;
+  for (const Suffix::Meeting& meeting : suffix.meetings) {
+    candidates_[meeting.classes].count = CountMeeting(meeting);
+  }
+  __int128 sum = 0;
+  for (const Suffix::Term& term : suffix.terms) {
+    __int128 product = term.factor;
+    for (const ClassMask block : term.blocks) product *= candidates_[block].count;
+    sum += product;
+  }
+  return static_cast<WideCount>(sum / suffix.orders);
+}
+
+std::size_t Extender::CountMeeting(const Suffix::Meeting& meeting) {
+  const ClassMask last = std::bit_floor(meeting.classes);
+  const List base = candidates_[meeting.classes & ~last].list;
+  const List more = candidates_[last].list;
+  Candidates& into = candidates_[meeting.classes];
+  const std::size_t room = std::min(base.size(), more.size()) + kSetSlack;
+  if (meeting.listed && into.scratch.size() < room) into.scratch.resize(room);
+  std::size_t size = Intersect(base, more, meeting.listed ? into.scratch.data() : nullptr);
+  if (meeting.listed) into.list = List(into.scratch.data(), size);
+  PatternMask may_be_inside = 0xFF;
+  for (ClassMask left = meeting.classes; left != 0; left &= static_cast<ClassMask>(left - 1)) {
+    const auto number = static_cast<std::size_t>(std::countr_zero(left));
+    may_be_inside &= plan_.levels[plan_.suffix.classes[number].level].may_be_inside;
+  }
+  for (; may_be_inside != 0; may_be_inside &= static_cast<PatternMask>(may_be_inside - 1)) {
+    const VertexId v = vertex_[static_cast<unsigned>(std::countr_zero(may_be_inside))];
+    if (Contains(base, v) && Contains(more, v)) --size;
+  }
+  return size;
 }
 
 Status Extender::ListAll() {
-  const auto total = static_cast<std::uint32_t>(chunks_[plan_.listed() - 1].records.size());
+  const auto total =
+      static_cast<std::uint32_t>(levels_[plan_.listed() - 1].current().records.size());
   const PlanLevel& last = plan_.levels[plan_.listed()];
   std::array<VertexId, kMaxPatternVertices> embedding = {};
   for (std::uint32_t record = 0; record < total && !stopped_; ++record) {

@@ -15,24 +15,30 @@ constexpr std::uint64_t kHugeDegree = 4096;
 
 }  // namespace
 
-std::vector<RootTask> RootTasksOf(const MiningGraph& graph, bool may_slice) {
+std::vector<RootTask> RootTasksOf(const MiningGraph& graph, NodeId worker, bool may_slice) {
   std::vector<RootTask> tasks;
-  for (const NodeId home : graph.root_homes()) {
+  for (NodeId home = 0; home < graph.nodes(); ++home) {
     const auto degree = [&](VertexId index) { return graph.degree(home + index * graph.nodes()); };
     VertexId end = graph.displacements().count(home);
-    while (end > 0) {
-      if (may_slice && degree(end - 1) > kHugeDegree) {
-        const auto slices = static_cast<std::uint32_t>(degree(end - 1) / (kHugeDegree / 2));
-        for (std::uint32_t i = 0; i < slices; ++i) tasks.push_back({home, end - 1, 1, i, slices});
-        --end;
-        continue;
+    for (; may_slice && end > 0 && degree(end - 1) > kHugeDegree; --end) {
+      const auto slices = static_cast<std::uint32_t>(degree(end - 1) / (kHugeDegree / 2));
+      for (std::uint32_t i = 0; i < slices; ++i) {
+        if ((home + i) % graph.compute() != worker) continue;
+        tasks.push_back({home, end - 1, 1, i, slices, degree(end - 1) / slices});
       }
+    }
+    const bool dealt = graph.is_dealt_out(home);
+    if (!dealt && home % graph.compute() != worker) continue;
+    for (NodeId turn = 0; end > 0; turn = (turn + 1) % graph.compute()) {
       VertexId first = end - 1;
       std::uint64_t neighbours = degree(first);
       while (first > 0 && end - first < kTaskRoots && neighbours < kTaskNeighbours) {
         neighbours += degree(--first);
       }
-      tasks.push_back({home, first, end - first});
+      if (!dealt || turn == worker) {
+        tasks.push_back(
+            {.home = home, .first = first, .count = end - first, .neighbours = neighbours});
+      }
       end = first;
     }
   }

@@ -14,9 +14,12 @@ struct RootTask {
   VertexId count = 0;
   std::uint32_t slice = 0;
   std::uint32_t slices = 1;
+  std::uint64_t neighbours = 0;  // of all of them
 };
 
-// All of this node's, those of high degree first: they take the longest.
-std::vector<RootTask> RootTasksOf(const MiningGraph& graph, bool may_slice);
+// All that compute node `worker` has to do, roots of high degree first: they take the longest.
+// Every node can tell those of any. If roots may be sliced, the slices of one are dealt out to all
+// compute nodes.
+std::vector<RootTask> RootTasksOf(const MiningGraph& graph, NodeId worker, bool may_slice);
 
 }  // namespace slimgraph

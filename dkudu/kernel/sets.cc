@@ -1,5 +1,9 @@
 #include "dkudu/kernel/sets.h"
 
+#include <utility>
+
+#include "dkudu/kernel/merge.h"
+
 namespace slimgraph {
 namespace {
 
@@ -32,27 +36,6 @@ std::size_t IntersectBySearch(List few, List many, VertexId* into) {
   return count;
 }
 
-template <bool kWrite>
-std::size_t IntersectByMerge(List a, List b, VertexId* into) {
-  std::size_t count = 0;
-  const VertexId* x = a.data();
-  const VertexId* y = b.data();
-  const VertexId* const x_end = x + a.size();
-  const VertexId* const y_end = y + b.size();
-  while (x != x_end && y != y_end) {
-    const VertexId left = *x;
-    const VertexId right = *y;
-    if constexpr (kWrite) {
-      if (left == right) into[count] = left;
-    }
-    count += left == right;
-    x += left <= right;
-    y += right <= left;
-  }
-  return count;
-}
-
-template <bool kWrite>
 std::size_t SubtractSorted(List from, List without, VertexId* into) {
   std::size_t count = 0;
   const VertexId* at = without.data();
@@ -64,31 +47,24 @@ std::size_t SubtractSorted(List from, List without, VertexId* into) {
     } else {
       while (at != end && *at < v) ++at;
     }
-    if (at != end && *at == v) continue;
-    if constexpr (kWrite) into[count] = v;
-    ++count;
+    if (at == end || *at != v) into[count++] = v;
   }
   return count;
-}
-
-template <bool kWrite>
-std::size_t IntersectSorted(List a, List b, VertexId* into) {
-  if (a.size() > b.size()) std::swap(a, b);
-  if (a.empty()) return 0;
-  return b.size() > kSearchRatio * a.size() ? IntersectBySearch<kWrite>(a, b, into)
-                                            : IntersectByMerge<kWrite>(a, b, into);
 }
 
 }  // namespace
 
 std::size_t Intersect(List a, List b, VertexId* into) {
-  return into != nullptr ? IntersectSorted<true>(a, b, into)
-                         : IntersectSorted<false>(a, b, nullptr);
+  if (a.size() > b.size()) std::swap(a, b);
+  if (a.empty()) return 0;
+  if (b.size() <= kSearchRatio * a.size()) return IntersectByMerge(a, b, into);
+  return into != nullptr ? IntersectBySearch<true>(a, b, into)
+                         : IntersectBySearch<false>(a, b, nullptr);
 }
 
 std::size_t Subtract(List from, List without, VertexId* into) {
-  return into != nullptr ? SubtractSorted<true>(from, without, into)
-                         : SubtractSorted<false>(from, without, nullptr);
+  if (into == nullptr) return from.size() - Intersect(from, without, nullptr);
+  return SubtractSorted(from, without, into);
 }
 
 }  // namespace slimgraph

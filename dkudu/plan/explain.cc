@@ -34,15 +34,14 @@ std::string Candidates(const Plan& plan, const PlanLevel& level) {
 
 std::string How(const Plan& plan, unsigned t) {
   if (t < plan.listed()) return "listed";
-  switch (plan.suffix) {
-    case Suffix::kOne:
-      return "counted";
-    case Suffix::kTwins:
-      return fmt::format("counted with the others of its kind, n over {}", plan.suffix_levels);
-    case Suffix::kPair:
-      return "counted in a pair, |A| |B| - |A ∩ B|";
+  const Suffix& suffix = plan.suffix;
+  if (suffix.levels == 1) return "counted";
+  if (suffix.classes.size() == 1) {
+    return fmt::format("counted with the others of its kind, n over {}", suffix.levels);
   }
-  return "";
+  if (suffix.levels == 2) return "counted in a pair, |A| |B| - |A ∩ B|";
+  return fmt::format("counted with the other {} of the end, by inclusion and exclusion in {} terms",
+                     suffix.levels - 1, suffix.terms.size());
 }
 
 }  // namespace

@@ -14,6 +14,9 @@ using Level = MatchingOrder::Level;
 constexpr double kClustering = 8;
 constexpr double kMostClosed = 0.3;
 
+// An embedding that is listed takes as long as so many elements of lists that are merged.
+constexpr double kListingWork = 24;
+
 unsigned Highest(PatternMask mask) { return static_cast<unsigned>(std::bit_width(mask)) - 1; }
 
 // Walks through all orders whose every vertex is adjacent to an earlier one. Vertices that the
@@ -69,38 +72,30 @@ class Search {
       }
       order.levels.push_back(level);
     }
-    if (!list_all_ && induced_ == Induced::kEdge) FindSuffix(order);
+    // The last levels that are not adjacent can be counted at once, and fewer of them as well.
+    PatternMask apart = 0;
+    for (auto first = static_cast<unsigned>(order_.size()) - 1; first > 0; --first) {
+      if ((pattern_.neighbours(order_[first]) & apart) != 0) break;
+      apart |= Bit(order_[first]);
+      Consider(order, first);
+      if (list_all_ || induced_ == Induced::kVertex) break;
+    }
+  }
+
+  void Consider(MatchingOrder order, unsigned first_counted) {
+    std::vector<PatternMask> neighbours;
+    for (std::size_t t = first_counted; t < order.levels.size(); ++t) {
+      neighbours.push_back(order.levels[t].neighbours);
+    }
+    order.suffix = MakeSuffix(first_counted, neighbours);
     Estimate(order);
     if (best_.levels.empty() || order.work < best_.work) best_ = std::move(order);
-  }
-
-  static bool IsTwin(const Level& level, unsigned t, const Level& last, unsigned first) {
-    const PatternMask between = static_cast<PatternMask>((Bit(t) - 1) & ~(Bit(first) - 1));
-    return level.neighbours == last.neighbours &&
-           level.above == ((last.above & (Bit(first) - 1)) | between);
-  }
-
-  static void FindSuffix(MatchingOrder& order) {
-    const auto k = static_cast<unsigned>(order.levels.size());
-    const Level& last = order.levels.back();
-    for (unsigned first = 1; first + 1 < k; ++first) {
-      bool all = (last.neighbours >> first) == 0;
-      for (unsigned t = first; t < k && all; ++t) all = IsTwin(order.levels[t], t, last, first);
-      if (!all) continue;
-      order.suffix = Suffix::kTwins;
-      order.suffix_levels = k - first;
-      return;
-    }
-    if (k < 3) return;
-    if (Has(last.neighbours, k - 2) || Has(last.above, k - 2)) return;
-    order.suffix = Suffix::kPair;
-    order.suffix_levels = 2;
   }
 
   void Estimate(MatchingOrder& order) const {
     const double closed = std::min(kMostClosed, kClustering * graph_.end_degree / graph_.vertices);
     const auto k = static_cast<unsigned>(order.levels.size());
-    const unsigned listed = k - order.suffix_levels;
+    const unsigned listed = k - order.suffix.levels;
     std::array<double, kMaxPatternVertices> embeddings = {};
     for (unsigned t = 0; t < k; ++t) {
       Level& level = order.levels[t];
@@ -114,11 +109,12 @@ class Search {
       if (std::popcount(depends_on) > 1) {
         order.work += embeddings[Highest(depends_on)] * 2 * graph_.end_degree;
       }
-      order.work += before * (t < listed ? candidates : 1);
+      order.work += before * (t < listed ? candidates * kListingWork : 1);
       embeddings[t] = before * candidates / (1 + std::popcount(level.above));
       level.expected = embeddings[t];
     }
-    if (order.suffix == Suffix::kPair) order.work += embeddings[listed - 1] * 2 * graph_.end_degree;
+    order.work += embeddings[listed - 1] * static_cast<double>(order.suffix.meetings.size()) * 2 *
+                  graph_.end_degree;
   }
 
   const Pattern& pattern_;

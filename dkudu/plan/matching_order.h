@@ -5,17 +5,11 @@
 #include <vector>
 
 #include "dkudu/plan/pattern.h"
+#include "dkudu/plan/suffix.h"
 
 namespace slimgraph {
 
 enum class Induced { kVertex, kEdge };
-
-// How the last vertices are counted at once instead of being listed one by one.
-enum class Suffix {
-  kOne,    // the last vertex: the size of its candidate set
-  kTwins,  // m alike and not adjacent, which are interchangeable: the set's size over m
-  kPair,   // two not adjacent with sets A and B: |A| |B| - |A and B|, by inclusion and exclusion
-};
 
 // What the estimate knows of the graph.
 struct GraphFigures {
@@ -34,8 +28,7 @@ struct MatchingOrder {
     double expected = 0;         // embeddings up to this level
   };
   std::vector<Level> levels;
-  Suffix suffix = Suffix::kOne;
-  unsigned suffix_levels = 1;
+  Suffix suffix;    // the levels that are counted at once
   double work = 0;  // list elements looked at
 };
 

@@ -19,7 +19,6 @@ class Compiler {
     plan_.pattern = pattern;
     plan_.induced = induced;
     plan_.suffix = order.suffix;
-    plan_.suffix_levels = order.suffix_levels;
     plan_.work = order.work;
     plan_.levels.resize(order.levels.size());
   }
@@ -32,12 +31,14 @@ class Compiler {
       level.above = from.above;
       level.expected = from.expected;
       if (t == 0) continue;
-      const bool counted = t >= plan_.listed();
-      if (counted && plan_.suffix == Suffix::kTwins && t > plan_.listed()) {
-        level.candidates = plan_.levels[t - 1].candidates;
+      if (t < plan_.listed()) {
+        FindForListing(t);
+      } else if (const unsigned first = FirstOfClass(t); first < t) {
+        level.candidates = plan_.levels[first].candidates;
         continue;
+      } else {
+        FindForCounting(t);
       }
-      counted ? FindForCounting(t) : FindForListing(t);
       FindInside(t);
     }
     Trim();
@@ -92,6 +93,12 @@ class Compiler {
     return {static_cast<std::uint8_t>(making.level), static_cast<std::uint8_t>(sets.size() - 1)};
   }
 
+  unsigned FirstOfClass(unsigned t) const {
+    unsigned first = plan_.listed();
+    while (order_.levels[first].neighbours != order_.levels[t].neighbours) ++first;
+    return first;
+  }
+
   void FindForListing(unsigned t) {
     const auto& from = order_.levels[t];
     plan_.levels[t].candidates = Need(from.neighbours, from.strangers);
@@ -117,7 +124,7 @@ class Compiler {
     const auto& pattern = plan_.pattern;
     for (unsigned i = 0; i < t; ++i) {
       if (Has(from.neighbours, i) || Has(from.above, i)) continue;
-      if (i >= plan_.listed()) continue;  // the other one of a pair
+      if (i >= plan_.listed()) continue;  // the suffix sees to that
       bool surely = true;
       bool never = false;
       for (unsigned j = 0; j < t; ++j) {

@@ -47,12 +47,11 @@ struct PlanLevel {
 struct Plan {
   Pattern pattern;
   Induced induced = Induced::kEdge;
-  std::vector<PlanLevel> levels;  // twins of the suffix share the first one's sets
-  Suffix suffix = Suffix::kOne;
-  unsigned suffix_levels = 1;
+  std::vector<PlanLevel> levels;  // in the suffix, a class shares its first level's sets
+  Suffix suffix;
   double work = 0;
 
-  unsigned listed() const { return static_cast<unsigned>(levels.size()) - suffix_levels; }
+  unsigned listed() const { return static_cast<unsigned>(levels.size()) - suffix.levels; }
 };
 
 Plan CompilePlan(const Pattern& pattern, Induced induced, const GraphFigures& graph, bool list_all);

@@ -17,9 +17,10 @@ Result<std::unique_ptr<Cluster>> Cluster::Start(Job& job, const ClusterOptions& 
   const NodeId compute = options.compute == 0 ? job.nodes() : options.compute;
   SLIM_ASSIGN(const Topology topology, Topology::Make(job.nodes(), compute));
   std::unique_ptr<Cluster> cluster(new Cluster(job, topology, options));
-  SLIM_ASSIGN(cluster->fabric_, Fabric::Open(job, {.transport = options.transport,
-                                                   .network = options.network,
-                                                   .endpoints = options.threads}));
+  SLIM_ASSIGN(cluster->fabric_,
+              Fabric::Open(job, {.transport = options.transport,
+                                 .network = options.network,
+                                 .endpoints = options.threads + options.serving_threads}));
   Fabric& fabric = *cluster->fabric_;
   cluster->mailbox_ = std::make_unique<CollectiveMailbox>(fabric);
   cluster->all_ =

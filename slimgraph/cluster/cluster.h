@@ -18,6 +18,7 @@ struct ClusterOptions {
   std::uint32_t threads = 1;
   std::string transport = "shm";
   std::string network = "none";
+  std::uint32_t serving_threads = 0;  // with endpoints behind those of the others
 };
 
 class Cluster {
@@ -32,7 +33,7 @@ class Cluster {
   const ClusterOptions& options() const { return options_; }
 
   Job& job() { return job_; }
-  // With an endpoint for each thread.
+  // With an endpoint for each thread; those that serve come after the others.
   Fabric& fabric() { return *fabric_; }
   Collectives& all() { return *all_; }
   // On compute nodes only.

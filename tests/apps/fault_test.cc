@@ -1,6 +1,8 @@
 // What happens to a job when a node of it, or the command itself, is stopped or killed.
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -53,6 +55,33 @@ class FaultyJob : public ::testing::Test {
   std::string graph_;
 };
 
+// Ends when the process has been at work for longer than it takes to load a small graph.
+void AwaitWork(pid_t process) {
+  const long enough = ::sysconf(_SC_CLK_TCK) / 2;
+  for (long worked = 0; worked < enough;) {
+    std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
+    std::string word;
+    for (int field = 1; field <= 14; ++field) ASSERT_TRUE(stat >> word) << "it has ended";
+    worked = std::stol(word);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+void ExpectOneLine(RunningCommand& command, pid_t victim, const Fault& fault) {
+  ASSERT_EQ(::kill(victim, fault.signal), 0);
+  const CommandEnd end = command.Wait();
+  EXPECT_EQ(end.code, 4) << end.err;
+  const std::string line = "slimgraph: node " + std::to_string(fault.victim) + ": ";
+  std::size_t named = 0;
+  for (std::size_t at = end.err.find(line); at != std::string::npos;
+       at = end.err.find(line, at + 1)) {
+    ++named;
+  }
+  EXPECT_EQ(named, 1U) << end.err;
+  EXPECT_EQ(end.out, "");
+  EXPECT_TRUE(command.Processes().empty());
+}
+
 class FaultyNode : public FaultyJob, public ::testing::WithParamInterface<Fault> {};
 
 INSTANTIATE_TEST_SUITE_P(Faults, FaultyNode,
@@ -68,30 +97,8 @@ TEST_P(FaultyNode, EndsTheJobWithOneLineThatNamesIt) {
   RunningCommand command(LongScan(GetParam().transport));
   const pid_t victim = AwaitNode(command, GetParam().victim);
   ASSERT_GT(victim, 0);
-  ASSERT_EQ(::kill(victim, GetParam().signal), 0);
-  const CommandEnd end = command.Wait();
-  EXPECT_EQ(end.code, 4) << end.err;
-  const std::string line = "slimgraph: node " + std::to_string(GetParam().victim) + ": ";
-  std::size_t named = 0;
-  for (std::size_t at = end.err.find(line); at != std::string::npos;
-       at = end.err.find(line, at + 1)) {
-    ++named;
-  }
-  EXPECT_EQ(named, 1U) << end.err;
-  EXPECT_EQ(end.out, "");
-  EXPECT_TRUE(command.Processes().empty());
+  ExpectOneLine(command, victim, GetParam());
   EXPECT_EQ(SharedMemoryFiles(), files_before);
-}
-
-// Until a process has computed for so long: what a job does before takes far less.
-void AwaitWork(pid_t process, std::uint64_t ticks) {
-  for (std::uint64_t user = 0; user < ticks;) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
-    std::string word;
-    for (int field = 1; field < 14; ++field) stat >> word;
-    ASSERT_TRUE(stat >> user);
-  }
 }
 
 class FaultyMemoryNode : public FaultyJob,
@@ -111,11 +118,46 @@ TEST_P(FaultyMemoryNode, LeavesNobodyWaitingForItsLists) {
                           "--memory-side", side, "--transport", transport});
   const pid_t victim = AwaitNode(command, 3);
   ASSERT_GT(victim, 0);
-  AwaitWork(command.NodeProcess(0).value_or(-1), 20);
+  AwaitWork(command.NodeProcess(0).value_or(-1));
   ASSERT_EQ(::kill(victim, SIGKILL), 0);
   const CommandEnd end = command.Wait();
   EXPECT_EQ(end.code, 4) << end.err;
   EXPECT_NE(end.err.find("slimgraph: node 3: "), std::string::npos) << end.err;
+  EXPECT_TRUE(command.Processes().empty());
+}
+
+class FaultyMiner : public FaultyJob, public ::testing::WithParamInterface<Fault> {};
+
+INSTANTIATE_TEST_SUITE_P(Faults, FaultyMiner,
+                         ::testing::Values(Fault{SIGKILL, 0, "shm"}, Fault{SIGKILL, 1, "shm"},
+                                           Fault{SIGKILL, 3, "shm"}, Fault{SIGSTOP, 1, "shm"},
+                                           Fault{SIGKILL, 1, "tcp"}, Fault{SIGKILL, 3, "tcp"}),
+                         NameOf);
+
+std::vector<std::string> LongMatch(const std::string& graph, const std::string& transport) {
+  return {CommandPath(), "match", graph,       "--pattern", "7-path",      "--edge-cache", "0",
+          "--nodes",     "4",     "--compute", "2",         "--transport", transport};
+}
+
+TEST_P(FaultyMiner, EndsTheJobInTheMiddleOfTheWork) {
+  RunningCommand command(LongMatch(graph_, GetParam().transport));
+  const pid_t miner = AwaitNode(command, 1);
+  ASSERT_GT(miner, 0);
+  AwaitWork(miner);
+  const auto victim = command.NodeProcess(GetParam().victim);
+  ASSERT_TRUE(victim);
+  ExpectOneLine(command, *victim, GetParam());
+}
+
+// UCX may kill a node that is reading from one that dies, so that either can be the first to be
+// missed.
+TEST_F(FaultyJob, OfAMinerOverMpiEndsWhenANodeIsKilled) {
+  RunningCommand command(LongMatch(graph_, "mpi"));
+  const pid_t miner = AwaitNode(command, 1);
+  ASSERT_GT(miner, 0);
+  AwaitWork(miner);
+  ASSERT_EQ(::kill(miner, SIGKILL), 0);
+  EXPECT_EQ(command.Wait().code, 4);
   EXPECT_TRUE(command.Processes().empty());
 }
 

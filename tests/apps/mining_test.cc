@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <csignal>
+#include <filesystem>
 #include <set>
 #include <sstream>
 
@@ -58,12 +60,51 @@ TEST_F(Mining, EveryCommandTellsItsCountsOnAnyNodes) {
 
 TEST_F(Mining, TransportsAgree) {
   for (const char* const transport : {"shm", "tcp", "mpi"}) {
-    const CommandEnd end =
-        RunSlimgraph({"match", graph_, "--pattern", "diamond", "--no-formulae", "--nodes", "3",
-                      "--compute", "2", "--transport", transport});
-    EXPECT_EQ(end.code, 0) << end.err;
-    EXPECT_EQ(end.out.find("diamond: 8\n"), 0U) << transport << ": " << end.out;
+    for (const auto& [fetch, steal] : {std::pair{"request", "on"}, {"read", "off"}}) {
+      const CommandEnd end = RunSlimgraph({"match",
+                                           graph_,
+                                           "--pattern",
+                                           "diamond",
+                                           "--no-formulae",
+                                           "--nodes",
+                                           "3",
+                                           "--compute",
+                                           "2",
+                                           "--threads",
+                                           "4",
+                                           "--chunk-memory",
+                                           "64",
+                                           "--edge-cache",
+                                           "0",
+                                           "--transport",
+                                           transport,
+                                           "--fetch",
+                                           fetch,
+                                           "--steal",
+                                           steal});
+      EXPECT_EQ(end.code, 0) << end.err;
+      EXPECT_EQ(end.out.find("diamond: 8\n"), 0U) << transport << ": " << end.out;
+    }
   }
+}
+
+TEST_F(Mining, ComputeNodesAskEachOtherAndReadMemoryNodes) {
+  const auto traffic = [&](const char* compute, const char* fetch) {
+    return RunSlimgraph({"triangles", graph_, "--nodes", "3", "--compute", compute, "--fetch",
+                         fetch, "--json"})
+        .out;
+  };
+  const auto tells = [](const std::string& json, const char* kind) {
+    return json.find(std::string("\"") + kind + "\":{\"bytes\"") != std::string::npos;
+  };
+  const std::string all_ask = traffic("3", "request");
+  EXPECT_TRUE(tells(all_ask, "write")) << all_ask;
+  EXPECT_FALSE(tells(all_ask, "read")) << all_ask;
+  const std::string both = traffic("2", "request");
+  EXPECT_TRUE(tells(both, "write") && tells(both, "read")) << both;
+  const std::string all_read = traffic("2", "read");
+  EXPECT_TRUE(tells(all_read, "read")) << all_read;
+  EXPECT_FALSE(tells(all_read, "write")) << all_read;
 }
 
 TEST_F(Mining, ListedEmbeddingsAreInOriginalIdsAndNoMoreThanTheLimit) {
@@ -90,6 +131,78 @@ TEST_F(Mining, ListedEmbeddingsAreInOriginalIdsAndNoMoreThanTheLimit) {
   EXPECT_EQ(listed({}), all);
   EXPECT_EQ(listed({"--limit", "2"}).size(), 2U);
   EXPECT_EQ(listed({"--limit", "100"}), all);
+}
+
+TEST_F(Mining, AListThatIsNotCompleteLeavesNothing) {
+  const std::string large = scratch_.File("large.slim");
+  ASSERT_EQ(RunSlimgraph({"gen", "kron", "-s", "12", "-o", large}).code, 0);
+  const std::string out = scratch_.File("paths.txt");
+  WriteText(out, "what was there");
+  const auto files = [&] {
+    const auto all = std::filesystem::directory_iterator(scratch_.path());
+    return std::distance(begin(all), end(all));
+  };
+  const auto files_before = files();
+  RunningCommand command({CommandPath(), "match", large, "--pattern", "7-path", "--list", out,
+                          "--nodes", "3", "--compute", "2"});
+  ASSERT_TRUE(command.AwaitError("the graph takes"));
+  const auto node = command.NodeProcess(1);
+  ASSERT_TRUE(node);
+  ASSERT_EQ(::kill(*node, SIGKILL), 0);
+  EXPECT_EQ(command.Wait().code, 4);
+  EXPECT_EQ(ReadText(out), "what was there");
+  EXPECT_EQ(files(), files_before);
+}
+
+TEST_F(Mining, ALongListOfSeveralNodesHasEveryEmbeddingOnce) {
+  const std::string large = scratch_.File("large.slim");
+  ASSERT_EQ(RunSlimgraph({"gen", "kron", "-s", "10", "-o", large}).code, 0);
+  const std::string out = scratch_.File("listed.txt");
+  std::set<std::string> once;
+  for (const char* const compute : {"1", "3"}) {
+    const CommandEnd end =
+        RunSlimgraph({"match", large, "--pattern", "triangle", "--list", out, "--nodes", "3",
+                      "--compute", compute, "--threads", "2", "--fetch", "read"});
+    ASSERT_EQ(end.code, 0) << end.err;
+    std::istringstream lines(ReadText(out));
+    std::multiset<std::string> all;
+    for (std::string line; std::getline(lines, line);) all.insert(line);
+    EXPECT_EQ(end.out.find("triangle: " + std::to_string(all.size() - 1) + " listed"), 0U);
+    const std::set<std::string> distinct(all.begin(), all.end());
+    EXPECT_EQ(distinct.size(), all.size());
+    EXPECT_TRUE(once.empty() || distinct == once);
+    once = distinct;
+  }
+}
+
+TEST_F(Mining, NoNodeTakesMoreMemoryThanWasAnnounced) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers take memory of their own";
+#endif
+  const std::string large = scratch_.File("large.slim");
+  ASSERT_EQ(RunSlimgraph({"gen", "kron", "-s", "16", "-o", large}).code, 0);
+  const auto numbers = [](const std::string& json, const std::string& name) {
+    std::vector<std::uint64_t> found;
+    std::istringstream list(json.substr(json.find(name) + name.size()));
+    char between = '[';
+    for (std::uint64_t number = 0; between != ']' && list >> number;) {
+      found.push_back(number);
+      list >> between;
+    }
+    return found;
+  };
+  for (const char* const compute : {"1", "3"}) {
+    for (const char* const pattern : {"triangle", "diamond"}) {
+      const CommandEnd end = RunSlimgraph(
+          {"match", large, "--pattern", pattern, "--nodes", "3", "--compute", compute, "--json"});
+      ASSERT_EQ(end.code, 0) << end.err;
+      const auto announced = numbers(end.out, "\"announced_bytes\":[");
+      const auto peak = numbers(end.out, "\"peak_bytes\":[");
+      ASSERT_EQ(announced.size(), 3U) << end.out;
+      for (std::size_t node = 0; node < 3; ++node)
+        EXPECT_LE(peak[node], announced[node]) << end.out;
+    }
+  }
 }
 
 TEST_F(Mining, LocalFiguresStandBesideOriginalIds) {
@@ -119,6 +232,27 @@ TEST_F(Mining, WhatIsWrongIsSaidInALine) {
   Refuses({"match", graph_}, 2, "--pattern is required");
   Refuses({"match", graph_, "--pattern", "house", "--limit", "3"}, 2, "--limit goes with --list");
   Refuses({"match", graph_, "--pattern", "hous"}, 3, "no pattern and no file is called 'hous'");
+  Refuses({"match", graph_, "--pattern", "house", "--list", "/dev/null"}, 2, "not a regular file");
+  Refuses({"match", graph_, "--pattern", "house", "--list", "/nowhere/x"}, 4, "/nowhere/x");
+  Refuses({"triangles", graph_, "--fetch", "ask"}, 2, "expected request|read, found 'ask'");
+  Refuses({"triangles", graph_, "--steal", "yes"}, 2, "expected on|off, found 'yes'");
+  const auto pattern = [&](const std::string& edges) {
+    WriteText(scratch_.File("pattern.txt"), edges);
+    return scratch_.File("pattern.txt");
+  };
+  Refuses({"match", graph_, "--pattern", pattern("1 2\n3 4\n")}, 3, "is not connected");
+  Refuses({"match", graph_, "--pattern", pattern("1 1\n")}, 3, "an edge to itself");
+  Refuses({"match", graph_, "--pattern", pattern("one two\n")}, 3, "pattern.txt:1: expected");
+  Refuses({"match", graph_, "--pattern", pattern("1 2\n1 3\n1 4\n1 5\n1 6\n1 7\n1 8\n1 9\n")}, 3,
+          "9 vertices, and at most 8");
+  WriteText(scratch_.File("nobody.txt"), "");
+  const std::string empty = scratch_.File("empty.slim");
+  ASSERT_EQ(RunSlimgraph({"convert", scratch_.File("nobody.txt"), empty, "--from", "gemini",
+                          "--vertex-count", "0", "--undirected"})
+                .code,
+            0);
+  Refuses({"triangles", empty}, 3, "the graph is empty");
+  Refuses({"match", empty, "--pattern", "house", "--nodes", "3"}, 3, "the graph is empty");
   Refuses({"local", graph_, "--output", "x"}, 2, "give either --triangles or --clustering");
   Refuses({"local", graph_, "--triangles"}, 2, "--output is required");
   const std::string directed = scratch_.File("directed.slim");

@@ -31,7 +31,9 @@ TEST(Cliques, CountsAgreeWithBruteForceOnAllShapesWhateverTheMemory) {
         const auto vertices = static_cast<VertexId>(10 + random() % 20);
         ExpectCliques({nodes, compute, 1 + (nodes + compute) % 2},
                       RandomGraph(random, vertices, 0.4),
-                      {.chunk_bytes = random() % 1000, .cache_bytes = cache_bytes});
+                      {.chunk_bytes = random() % 1000,
+                       .cache_bytes = cache_bytes,
+                       .fetch = static_cast<Fetch>(random() % 2)});
       }
     }
   }
@@ -47,6 +49,7 @@ TEST(Cliques, AGraphOfManyWindowsIsCountedRight) {
       OnMiningJob(shape, file.path(), ListPart::kUp, options, [&](MiningJob& job) {
         EXPECT_EQ(*CountCliques(job, 3), Choose(300, 3)) << NameOf(shape);
         EXPECT_EQ(*CountCliques(job, 4), Choose(300, 4)) << NameOf(shape);
+        EXPECT_EQ(*CountCliques(job, 5), Choose(300, 5)) << NameOf(shape);
       });
     }
   }

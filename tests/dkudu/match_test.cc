@@ -64,6 +64,8 @@ TEST(Match, CountsOfRandomPatternsAgreeWithBruteForceOnAllShapes) {
     options.chunk_bytes = random() % 2 == 0 ? 1 : random() % 4096;
     options.cache_bytes = random() % 256;
     options.reuse = static_cast<Reuse>(random() % 3);
+    options.steal = static_cast<Steal>(random() % 2);
+    options.fetch = static_cast<Fetch>(random() % 2);
     ExpectCounts(shape, file.path(), options, CasesFor(graph, patterns));
   }
 }
@@ -78,6 +80,55 @@ TEST(Match, CountsOfLargerPatternsAgreeWithBruteForce) {
       for (int i = 0; i < 3; ++i) patterns.push_back(RandomPattern(random, vertices));
     }
     ExpectCounts({1, 1, 2}, file.path(), {.chunk_bytes = 2048}, CasesFor(graph, patterns));
+  }
+}
+
+// Their orders end in many vertices that are not adjacent.
+TEST(Match, CountsOfTreesAgreeWithBruteForce) {
+  auto random = SeededRandom();
+  for (int round = 0; round < 10; ++round) {
+    const EdgeList graph = RandomGraph(random, 9, 0.45);
+    const ScratchGraph file(graph);
+    std::vector<Case> cases;
+    for (unsigned vertices = 5; vertices <= 8; ++vertices) {
+      std::vector<Pattern::Edge> edges;
+      const std::uint64_t spread = 1 + random() % vertices;  // from stars to anything
+      for (unsigned v = 1; v < vertices; ++v)
+        edges.emplace_back(random() % std::min<std::uint64_t>(v, spread), v);
+      if (random() % 2 == 0) edges.emplace_back(0, vertices - 1);
+      const Pattern pattern = *Pattern::Make(edges, "tree");
+      cases.push_back({pattern, Induced::kEdge, BruteForceCount(graph, pattern, Induced::kEdge)});
+    }
+    ExpectCounts({1, 1, 1}, file.path(), {}, cases);
+  }
+}
+
+TEST(Match, ListsCanBeAskedForOrReadOverAnyTransport) {
+  auto random = SeededRandom();
+  const EdgeList graph = RandomGraph(random, 40, 0.2);
+  const ScratchGraph file(graph);
+  const auto cases = CasesFor(graph, NamedPatterns({"tailed-triangle", "house", "4-cycle"}));
+  for (const char* const transport : {"shm", "tcp"}) {
+    for (const Fetch fetch : {Fetch::kRequest, Fetch::kRead}) {
+      for (const Reuse reuse : {Reuse::kNone, Reuse::kGlobal}) {
+        MiningOptions options{.chunk_bytes = 500, .cache_bytes = 300, .reuse = reuse};
+        options.fetch = fetch;
+        ExpectCounts({4, 3, 4, transport}, file.path(), options, cases);
+      }
+    }
+  }
+}
+
+TEST(Match, AListLongerThanAChunkOrAnAnswerIsBrought) {
+  // A wheel without its rim's last edge: its hub has more neighbours than one answer holds.
+  EdgeList graph = EmptyGraph(2 * ListFetch::kSlotBytes / sizeof(VertexId));
+  for (VertexId v = 1; v < graph.vertices; ++v) graph.edges.push_back({0, v});
+  for (VertexId v = 2; v < graph.vertices; ++v) graph.edges.push_back({v - 1, v});
+  const ScratchGraph file(graph);
+  const std::vector<Case> cases = {{*Pattern::Find("triangle"), Induced::kEdge, graph.vertices - 2},
+                                   {*Pattern::Find("diamond"), Induced::kEdge, graph.vertices - 3}};
+  for (const Shape& shape : {Shape{3, 3, 1}, Shape{3, 2, 2}}) {
+    ExpectCounts(shape, file.path(), {.chunk_bytes = 1 << 16, .cache_bytes = 0}, cases);
   }
 }
 

@@ -48,7 +48,7 @@ TEST(Formula, EveryPatternThatHasOneIsCountedAsByItsPlan) {
   const ScratchGraph file(graph);
   unsigned known = 0;
   for (const char* const name : {"wedge", "triangle", "4-cycle", "4-path", "3-star", "diamond",
-                                 "tailed-triangle", "4-clique", "5-clique", "5-cycle"}) {
+                                 "tailed-triangle", "4-clique", "5-clique", "5-cycle", "house"}) {
     for (const Induced induced : {Induced::kVertex, Induced::kEdge}) {
       const Pattern pattern = *Pattern::Find(name);
       const auto formula = FormulaFor(pattern, induced);
@@ -60,7 +60,30 @@ TEST(Formula, EveryPatternThatHasOneIsCountedAsByItsPlan) {
       });
     }
   }
-  EXPECT_EQ(known, 16U);
+  EXPECT_EQ(known, 17U);
+}
+
+TEST(Formula, AHouseIsCountedOnAllShapesWhateverTheMemory) {
+  auto random = SeededRandom();
+  const Pattern pattern = *Pattern::Make({{7, 8}, {8, 9}, {9, 5}, {5, 7}, {7, 6}, {8, 6}}, "mine");
+  for (NodeId nodes = 1; nodes <= 5; ++nodes) {
+    for (NodeId compute = 1; compute <= nodes; ++compute) {
+      const EdgeList graph = RandomGraph(random, static_cast<VertexId>(8 + random() % 12), 0.4);
+      const ScratchGraph file(graph);
+      const std::uint64_t expected = BruteForceCount(graph, pattern, Induced::kEdge);
+      const MiningOptions options{.chunk_bytes = random() % 300, .cache_bytes = random() % 400};
+      OnMiningJob({nodes, compute, 2}, file.path(), ListPart::kAll, options, [&](MiningJob& job) {
+        const auto formula = FormulaFor(pattern, Induced::kEdge);
+        ASSERT_TRUE(formula && formula->house);
+        EXPECT_EQ(*CountByFormula(job, *formula), expected);
+      });
+    }
+  }
+}
+
+TEST(Formula, WhatHasTheDegreesOfAHouseIsNone) {
+  const Pattern pattern = *Pattern::Make({{0, 2}, {0, 3}, {0, 4}, {1, 2}, {1, 3}, {1, 4}}, "k23");
+  EXPECT_FALSE(FormulaFor(pattern, Induced::kEdge));
 }
 
 }  // namespace

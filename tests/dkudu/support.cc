@@ -104,21 +104,28 @@ std::uint64_t BruteForceCount(const EdgeList& graph, const Pattern& pattern, Ind
 }
 
 std::string NameOf(const Shape& shape) {
-  return fmt::format("({},{}) with {} threads", shape.nodes, shape.compute, shape.threads);
+  return fmt::format("({},{}) with {} threads over {}", shape.nodes, shape.compute, shape.threads,
+                     shape.transport);
 }
 
 void OnMiningJob(const Shape& shape, const std::string& path, ListPart part,
                  const MiningOptions& options, const std::function<void(MiningJob&)>& body) {
   ExpectNodesRun(shape.nodes, [&](Job& job) {
-    auto cluster = Cluster::Start(job, {.compute = shape.compute, .threads = shape.threads});
+    auto cluster = Cluster::Start(job, {.compute = shape.compute,
+                                        .threads = shape.threads,
+                                        .transport = shape.transport,
+                                        .serving_threads = 1});
     ASSERT_TRUE(cluster) << cluster.error().message;
     const auto file = SlimFile::Open(path);
     ASSERT_TRUE(file) << file.error().message;
-    const auto graph = MiningGraph::Load(**cluster, *file, part, [](const MemoryPlan&) {});
+    const auto graph = MiningGraph::Load(**cluster, *file, part, {}, [](const MemoryPlan&) {});
     ASSERT_TRUE(graph) << graph.error().message;
     std::vector<StageSeconds> seconds(shape.threads);
-    MiningJob mining{**cluster, **graph, options, seconds};
+    const auto lists = ListServer::Start(**cluster, **graph, options.fetch);
+    ASSERT_TRUE(lists) << lists.error().message;
+    MiningJob mining{**cluster, **graph, **lists, options, seconds};
     body(mining);
+    ASSERT_TRUE((*lists)->Stop());
     ASSERT_TRUE((*cluster)->Stop());
   });
 }

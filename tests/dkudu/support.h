@@ -45,6 +45,7 @@ struct Shape {
   NodeId nodes;
   NodeId compute;
   std::uint32_t threads = 1;
+  const char* transport = "shm";
 };
 std::string NameOf(const Shape& shape);
 

@@ -1,0 +1,113 @@
+#include "dkudu/graph/list_server.h"
+
+#include <cstring>
+
+#include "slimgraph/base/check.h"
+#include "slimgraph/cluster/stage_scope.h"
+
+namespace slimgraph {
+namespace {
+
+const Stage kServe("serve lists");
+constexpr auto kLongWait = std::chrono::seconds(1);
+
+}  // namespace
+
+Result<std::unique_ptr<ListServer>> ListServer::Start(Cluster& cluster, const MiningGraph& graph,
+                                                      Fetch fetch) {
+  std::unique_ptr<ListServer> server(new ListServer(cluster, graph));
+  const std::uint32_t threads = cluster.threads();
+  SLIM_CHECK(cluster.fabric().endpoints() > threads, "there is no endpoint to serve with");
+  AnswerRoom room;
+  if (fetch == Fetch::kRequest && graph.compute() > 1) {
+    Fabric& fabric = cluster.fabric();
+    const std::uint64_t bytes = cluster.computes() ? threads * ListFetch::kRoomBytes : 0;
+    SLIM_ASSIGN(const SharedRegion region, fabric.Share(bytes));
+    room.region = server->room_ = region.id;
+    room.memory = region.memory.data();
+    ListServer& mine = *server;
+    fabric.SetHandler(ListRequest::kRequestHandler,
+                      [&mine](Endpoint& endpoint, const Message& message) {
+                        mine.TakeRequest(endpoint, message);
+                      });
+    fabric.SetHandler(ListRequest::kAnsweredHandler,
+                      [&mine](Endpoint& endpoint, const Message& message) {
+                        std::uint32_t slot = 0;
+                        std::memcpy(&slot, message.body.data(), sizeof slot);
+                        mine.fetches_[endpoint.address().endpoint].Answered(slot);
+                      });
+  }
+  for (std::uint32_t thread = 0; thread < threads; ++thread) {
+    server->fetches_.emplace_back(cluster.job(), graph, cluster.fabric().endpoint(thread), room);
+    room.offset += ListFetch::kRoomBytes;
+    if (room.memory != nullptr) room.memory += ListFetch::kRoomBytes;
+  }
+  if (graph.compute() == 1) return server;
+  SLIM_TRY(cluster.all().Barrier());  // nobody asks before all can answer
+  if (cluster.computes()) {
+    ListServer& mine = *server;
+    server->thread_ = std::thread(
+        [&mine] { mine.Serve(mine.cluster_.fabric().endpoint(mine.cluster_.threads())); });
+  }
+  return server;
+}
+
+void ListServer::Serve(Endpoint& endpoint) {
+  StageSeconds seconds{};
+  const StageScope scope(endpoint, seconds, kServe);
+  std::vector<Completion> written;
+  while (!stopping_) {
+    written.clear();
+    if (endpoint.Poll(written) == 0) endpoint.Wait(kLongWait);
+    for (const Completion& one : written) {
+      const Answer& answer = answers_[one.tag];
+      free_answers_.push_back(one.tag);
+      // A requester that is gone needs no word.
+      if (one.outcome != Outcome::kOk) continue;
+      endpoint.Send(answer.to, ListRequest::kAnsweredHandler,
+                    std::as_bytes(std::span(&answer.slot, 1)));
+    }
+  }
+}
+
+void ListServer::TakeRequest(Endpoint& endpoint, const Message& message) {
+  ListRequest request;
+  std::memcpy(&request, message.body.data(), sizeof request);
+  if (free_answers_.empty()) {
+    free_answers_.push_back(answers_.size());
+    answers_.emplace_back();
+  }
+  const std::uint64_t tag = free_answers_.back();
+  free_answers_.pop_back();
+  Answer& answer = answers_[tag];
+  answer.to = message.from;
+  answer.slot = request.slot;
+  answer.entries.clear();
+  const std::byte* at = message.body.data() + sizeof request;
+  for (std::uint32_t i = 0; i < request.ranges; ++i) {
+    ListRequest::Range range;
+    std::memcpy(&range, at, sizeof range);
+    at += sizeof range;
+    const List entries = graph_.own_entries(range.begin, range.entries);
+    answer.entries.insert(answer.entries.end(), entries.begin(), entries.end());
+  }
+  endpoint.Write(answer.to.node, room_, request.answer_offset,
+                 std::as_bytes(std::span(answer.entries)), tag);
+  endpoint.Ring();
+}
+
+Status ListServer::Stop() {
+  // Whoever comes here has all that it asked for.
+  if (cluster_.topology().compute() > 1) SLIM_TRY(cluster_.all().Barrier());
+  StopServing();
+  return {};
+}
+
+void ListServer::StopServing() {
+  if (!thread_.joinable()) return;
+  stopping_ = true;
+  cluster_.fabric().endpoint(cluster_.threads()).Wake();
+  thread_.join();
+}
+
+}  // namespace slimgraph

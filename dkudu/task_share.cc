@@ -1,0 +1,91 @@
+#include "dkudu/task_share.h"
+
+#include <algorithm>
+
+namespace slimgraph {
+
+TaskShare::TaskShare(const MiningJob& job, bool may_slice)
+    : graph_(job.graph),
+      may_slice_(may_slice),
+      steal_(job.options.steal == Steal::kOn),
+      threads_(job.cluster.threads()),
+      shares_(job.cluster.topology().compute()) {}
+
+Result<std::unique_ptr<TaskShare>> TaskShare::Make(MiningJob& job, bool may_slice) {
+  std::unique_ptr<TaskShare> share(new TaskShare(job, may_slice));
+  Cluster& cluster = job.cluster;
+  SLIM_ASSIGN(const SharedRegion region,
+              cluster.fabric().Share(cluster.computes() ? sizeof(std::uint64_t) : 0));
+  share->counters_ = region.id;
+  share->own_counter_ = reinterpret_cast<std::uint64_t*>(region.memory.data());
+  return share;
+}
+
+// The tasks of each node follow from the degrees, which all nodes know.
+TaskShare::Share& TaskShare::ShareOf(NodeId node) {
+  Share& share = shares_[node];
+  std::call_once(share.listed, [&] {
+    share.tasks = RootTasksOf(graph_, node, may_slice_);
+    share.left.resize(share.tasks.size());
+    std::uint64_t left = 0;
+    for (std::size_t i = share.tasks.size(); i-- > 0;) {
+      share.left[i] = left += share.tasks[i].neighbours;
+    }
+  });
+  return share;
+}
+
+Result<std::optional<RootTask>> TaskShare::Next(Endpoint& endpoint) {
+  Share& own = ShareOf(graph_.self());
+  if (!own.exhausted) {
+    const std::uint64_t next = std::atomic_ref(*own_counter_).fetch_add(1);
+    if (next < own.tasks.size()) return own.tasks[next];
+    own.exhausted = true;
+  }
+  while (steal_) {
+    SLIM_ASSIGN(const auto victim, FurthestBehind(endpoint));
+    if (!victim) break;
+    std::uint64_t next = 0;
+    endpoint.FetchAdd(*victim, counters_, 0, 1, &next);
+    const Outcome outcome = endpoint.Flush();
+    if (outcome != Outcome::kOk) {
+      return EnvironmentError("cannot claim work of node {}: {}", *victim, OutcomeName(outcome));
+    }
+    Share& theirs = ShareOf(*victim);
+    if (next < theirs.tasks.size()) {
+      ++stolen_;
+      return theirs.tasks[next];
+    }
+    theirs.exhausted = true;
+  }
+  return std::nullopt;
+}
+
+// The node whose unclaimed tasks have most neighbours. What its own threads are about to claim is
+// left to them: they have the lists.
+Result<std::optional<NodeId>> TaskShare::FurthestBehind(Endpoint& endpoint) {
+  std::vector<std::uint64_t> claimed(shares_.size());
+  for (NodeId node = 0; node < shares_.size(); ++node) {
+    if (shares_[node].exhausted) continue;
+    endpoint.Read(node, counters_, 0, std::as_writable_bytes(std::span(&claimed[node], 1)));
+  }
+  const Outcome outcome = endpoint.Flush();
+  if (outcome != Outcome::kOk) {
+    return EnvironmentError("cannot read how far other nodes are: {}", OutcomeName(outcome));
+  }
+  std::optional<NodeId> furthest;
+  std::uint64_t most = 0;
+  for (NodeId node = 0; node < shares_.size(); ++node) {
+    if (shares_[node].exhausted) continue;
+    const Share& share = ShareOf(node);
+    if (claimed[node] + threads_ >= share.tasks.size()) {
+      shares_[node].exhausted = true;
+    } else if (share.left[claimed[node]] > most) {
+      most = share.left[claimed[node]];
+      furthest = node;
+    }
+  }
+  return furthest;
+}
+
+}  // namespace slimgraph

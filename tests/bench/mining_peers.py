@@ -1,0 +1,136 @@
+"""Published engines of pattern mining that somebody has built: how each is run on a graph, and the
+processor seconds of its kernel. An engine that only tells its kernel's time on the clock runs on
+one thread, and is told what part of its clock the process was on a processor."""
+import array
+import json
+import os
+import re
+import resource
+import subprocess
+import time
+
+LIMIT_S = 100  # an engine that takes longer is given up
+
+
+def processor_seconds(slimgraph, words, graph, threads):
+    """Of our engines, all threads together."""
+    report = slimgraph(words[0], graph, *words[1:], "--threads", threads, "--json")
+    return json.loads(report)["engines"]["cpu_s"]
+
+
+def available_peers(graph, directory, slimgraph):
+    kinds = {"GAPBS": Gapbs, "GRAPHMINER": GraphMiner, "KCLIST": KClist}
+    wanted = {name: kind for name, kind in kinds.items() if os.environ.get(name)}
+    if not wanted:
+        return []
+    edges = os.path.join(directory, "edges.el")
+    _write_edges(graph, edges, slimgraph)
+    return [kind(os.environ[name], edges) for name, kind in wanted.items()]
+
+
+class Gapbs:
+    name = "GAPBS"
+
+    def __init__(self, home, edges):
+        self.program = os.path.join(home, "tc")
+        self.edges = edges
+
+    def seconds(self, kernel):
+        if kernel not in ("triangles", "3-motifs"):
+            return None
+        out, share = _run([self.program, "-s", "-f", self.edges, "-n", "3"])
+        return share * float(re.search(r"Average Time:\s*([\d.]+)", out).group(1))
+
+
+class GraphMiner:
+    name = "GraphMiner"
+    PROGRAMS = {
+        "triangles": ["tc_omp_base"],
+        "3-motifs": ["motif_omp_base", "3"],
+        "4-cliques": ["clique_omp_base", "4"],
+        "5-cliques": ["clique_omp_base", "5"],
+        "4-motifs": ["motif_omp_base", "4"],
+    }
+
+    def __init__(self, home, edges):
+        self.home = os.path.join(home, "bin")
+        self.prefix = _write_binary_lists(edges)
+
+    def seconds(self, kernel):
+        program, *arguments = self.PROGRAMS[kernel]
+        program = os.path.join(self.home, program)
+        if not os.path.exists(program):
+            return None
+        out, share = _run([program, self.prefix, *arguments])
+        return share * float(re.search(r"runtime \[[^\]]*\] = ([\d.e+-]+)", out).group(1))
+
+
+class KClist:
+    """Tells whole seconds only: the processor time of all of it, less that of a run for edges,
+    which reads and orders the graph just the same."""
+    name = "kClist"
+
+    def __init__(self, home, edges):
+        self.program = os.path.join(home, "kClist")
+        self.edges = edges
+
+    def seconds(self, kernel):
+        if not kernel.endswith("-cliques"):
+            return None
+        return self._whole(kernel[0]) - self._whole("2")
+
+    def _whole(self, size):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        _run([self.program, size, self.edges])
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def _run(words):
+    """Its output, and the part of the clock that it was on a processor."""
+    environment = dict(os.environ, OMP_NUM_THREADS="1")
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    start_s = time.monotonic()
+    done = subprocess.run(words, capture_output=True, text=True, check=True, env=environment,
+                          timeout=LIMIT_S)
+    clock_s = time.monotonic() - start_s
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    processor_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return done.stdout, min(1.0, processor_s / clock_s)
+
+
+def _write_edges(graph, path, slimgraph):
+    """A line "u v" for each edge, with ids that leave nothing out."""
+    listed = path + ".listed"
+    slimgraph("match", graph, "--pattern", "edge", "--list", listed)
+    numbers = {}
+    with open(listed, encoding="ascii") as lines, open(path, "w", encoding="ascii") as out:
+        next(lines)
+        for line in lines:
+            u, v = (numbers.setdefault(word, len(numbers)) for word in line.split())
+            out.write(f"{u} {v}\n")
+    os.remove(listed)
+
+
+def _write_binary_lists(edges):
+    """GraphMiner's files: offsets of 8 bytes, neighbours of 4 and a line of sizes for each."""
+    lists = {}
+    with open(edges, encoding="ascii") as lines:
+        for line in lines:
+            u, v = map(int, line.split())
+            lists.setdefault(u, []).append(v)
+            lists.setdefault(v, []).append(u)
+    offsets = array.array("Q", [0])
+    neighbours = array.array("I")
+    for vertex in range(len(lists)):
+        neighbours.extend(sorted(lists[vertex]))
+        offsets.append(len(neighbours))
+    most = max(len(one) for one in lists.values())
+    prefix = os.path.join(os.path.dirname(edges), "graph")
+    with open(prefix + ".vertex.bin", "wb") as out:
+        offsets.tofile(out)
+    with open(prefix + ".edge.bin", "wb") as out:
+        neighbours.tofile(out)
+    with open(prefix + ".meta.txt", "w", encoding="ascii") as out:
+        out.write(f"{len(lists)}\n{len(neighbours)}\n4 8 1 2\n{most}\n0\n0\n0\n")
+    return prefix
