@@ -25,7 +25,7 @@ endif
 # ---- what it needs -----------------------------------------------------------------------------
 APT_PACKAGES := g++ make mpich libmpich-dev libcli11-dev libfmt-dev libexpected-dev \
   nlohmann-json3-dev libxxhash-dev libzstd-dev zlib1g-dev libhwy-dev libnuma-dev pkg-config \
-  libgtest-dev libgmock-dev python3 cmake
+  libibverbs-dev libgtest-dev libgmock-dev python3 cmake
 APT_LINT_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev
 
 # ---- compiler ----------------------------------------------------------------------------------
@@ -45,7 +45,15 @@ else
 COMMON += -Wno-restrict # GCC 12 sees overlaps in concatenated strings (its bug 105651)
 endif
 CXXFLAGS += $(COMMON) $(MODE_$(MODE))
-LDLIBS   := -lfmt -lxxhash -lzstd -lz -lhwy -lhwy_contrib -lnuma -ldl
+LDLIBS    = -lfmt -lxxhash -lzstd -lz -lhwy -lhwy_contrib -lnuma -ldl $(VERBS_LIBS)
+
+# Without rdma-core, or with VERBS=no, the sources of the verbs transport are empty, and --transport
+# verbs says so. Asked when it is needed, for the first build installs the packages.
+VERBS_LIBS = $(if $(filter no,$(VERBS)),,$(shell pkg-config --silence-errors --libs libibverbs))
+SOURCE     = $<
+$(BUILD)/obj/slimgraph/fabric/internal/verbs_%.o: SOURCE = $(if $(VERBS_LIBS),$<,-x c++ /dev/null)
+$(BUILD)/obj/slimgraph/fabric/internal/make_transport.o: \
+  CXXFLAGS += $(if $(VERBS_LIBS),-DSLIMGRAPH_HAVE_VERBS)
 
 # ---- sources: a new file needs no line here ----------------------------------------------------
 LIB_SOURCES := $(wildcard slimgraph/*/*.cc slimgraph/*/internal/*.cc \
@@ -89,7 +97,7 @@ endif
 $(BUILD)/obj/%.o: %.cc | build/.deps
 	@mkdir -p $(@D)
 	@echo "  CXX  $<"
-	@$(CXX) $(CXXFLAGS) -MMD -MP -c $< -o $@
+	@$(CXX) $(CXXFLAGS) -MMD -MP -c $(SOURCE) -o $@
 
 $(LIBRARY): $(call objects,$(LIB_SOURCES))
 	@rm -f $@
