@@ -2,6 +2,7 @@
 #
 #   make            the slimgraph command and library, optimised       make run      a first job on 4 nodes
 #   make debug      with assertions of the standard library, -O0       make test     all tests, one count
+#   make test-rdma  the tests of the verbs transport, in a virtual machine where there is no adapter
 #   make asan       the unit tests under address + undefined sanitizer make tsan     … under thread sanitizer
 #   make format     rewrite the code in the house format               make lint     format check + clang-tidy
 #   make bench      the measured bars, each as a ratio in one run       make fuzz     a short run of every fuzzer
@@ -72,7 +73,7 @@ SCRIPTS     := $(sort $(wildcard tests/*/*_test.sh tests/*/*_test.py))
 OUR_CODE    := $(shell find apps slimgraph dgemini dkudu txnlayer tests datasets \
                  -name '*.cc' -o -name '*.h' 2>/dev/null | sort)
 
-.PHONY: all debug asan tsan run test unit-tests format format-check lint tidy bench bench-graph fuzz install \
+.PHONY: all debug asan tsan run test test-rdma unit-tests format format-check lint tidy bench bench-graph fuzz install \
   clean deps lint-deps
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -184,6 +185,9 @@ endif
 
 test: $(TESTS) $(COMMAND)
 	@$(TEST_ENVIRONMENT) tests/run --limit-s $(TEST_LIMIT_S) $(TESTS) $(SCRIPTS)
+
+test-rdma: $(BUILD)/tests/fabric_test $(COMMAND)
+	@$(TEST_ENVIRONMENT) GTEST_FILTER='*verbs*' tests/rdma/run $< tests/rdma/jobs.py
 
 unit-tests: $(TESTS) $(COMMAND)
 	@$(TEST_ENVIRONMENT) tests/run --limit-s $(TEST_LIMIT_S) $(TESTS)
