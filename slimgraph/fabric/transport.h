@@ -25,12 +25,12 @@ class Channel {
  public:
   virtual ~Channel() = default;
 
-  // Starts a part: operations on one node (the own one only if own_atomics_by_processor() is false),
-  // in order, checked against that node's
-  // region sizes. `id` is given back by Poll exactly once, with the first operation that failed.
-  // Operations and their memory stay valid until then. Never blocks: what does not fit is queued.
-  // `continues`: it is of the same doorbell as the part posted to this node before it, and if that
-  // one failed, nothing of this one is carried out: it ends in kFlushed.
+  // Starts a part: operations on one node (the own one only if own_atomics_by_processor() is
+  // false), in order, checked against that node's region sizes. `id` is given back by Poll exactly
+  // once, with the first operation that failed. Operations and their memory stay valid until then.
+  // Never blocks: what does not fit is queued. `continues`: it is of the same doorbell as the part
+  // posted to this node before it, and if that one failed, nothing of this one is carried out: it
+  // ends in kFlushed.
   virtual void Post(std::uint64_t id, std::span<const Operation> operations, bool continues) = 0;
 
   struct PartResult {

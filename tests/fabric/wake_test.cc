@@ -29,7 +29,7 @@ class WokenEndpoint : public ::testing::TestWithParam<const char*> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Transports, WokenEndpoint, ::testing::Values("shm", "tcp", "verbs"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& one) { return std::string(one.param); });
 
 TEST_P(WokenEndpoint, LooksAgainAfterEveryWake) {
   Endpoint& endpoint = fabric_->endpoint(0);

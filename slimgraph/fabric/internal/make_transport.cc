@@ -26,10 +26,9 @@ struct NamedTransport {
   std::string_view name;
   Result<std::unique_ptr<Transport>> (*make)(Job& job, std::uint32_t endpoints);
 };
-constexpr std::array kTransports = {NamedTransport{"shm", MakeShmTransport},
-                                    NamedTransport{"tcp", MakeTcpTransport},
-                                    NamedTransport{"mpi", MakeMpiTransport},
-                                    NamedTransport{"verbs", MakeVerbsTransport}};
+constexpr std::array kTransports = {
+    NamedTransport{"shm", MakeShmTransport}, NamedTransport{"tcp", MakeTcpTransport},
+    NamedTransport{"mpi", MakeMpiTransport}, NamedTransport{"verbs", MakeVerbsTransport}};
 
 const NamedTransport* Find(std::string_view name) {
   const auto* const found =

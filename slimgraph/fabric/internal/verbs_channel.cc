@@ -35,12 +35,9 @@ Result<VerbsChannel::Desk> VerbsChannel::MakeDesk(const Job& job, const VerbsPor
   SLIM_ASSIGN(auto inbox, VerbsInbox::Make(*device, events.get(), job.nodes(), endpoints));
   SLIM_TRY(poller.Add(events->fd, events.get(), EPOLLIN));
   SLIM_TRY(poller.Add(socket.fd(), device.get(), EPOLLIN));
-  return Desk{index,
-              std::move(device),
-              std::move(events),
-              std::move(poller),
-              std::move(socket),
-              std::move(inbox)};
+  return Desk{
+      index,           std::move(device), std::move(events), std::move(poller), std::move(socket),
+      std::move(inbox)};
 }
 
 VerbsChannel::VerbsChannel(const Network& network, std::uint32_t endpoint, Desk& desk,
@@ -87,9 +84,9 @@ void VerbsChannel::Post(std::uint64_t id, std::span<const Operation> operations,
 bool VerbsChannel::Send(EndpointAddress to, const Message& message) {
   auto& link = messages_[to.node * network_.endpoints + to.endpoint];
   if (link) return link->Send(message);
-  link = std::make_unique<VerbsMessageLink>(
-      shared_, network_.contacts[to.node],
-      HelloTo(to.node, static_cast<std::uint16_t>(to.endpoint)));
+  link =
+      std::make_unique<VerbsMessageLink>(shared_, network_.contacts[to.node],
+                                         HelloTo(to.node, static_cast<std::uint16_t>(to.endpoint)));
   if (!network_.job.alive(to.node)) link->Lose();
   const bool sent = link->Send(message);
   const std::uint64_t start_ns = NowNs();
@@ -141,8 +138,8 @@ void VerbsChannel::Park(std::chrono::nanoseconds limit) {
   if (!ended_.empty() || loss_ || desk_.inbox->Arm()) return;
   for (VerbsLink* const link : shared_.active) link->Arm();
   Progress();  // what has ended before it was armed is no event
-  if (ended_.empty()) Sleep(AnyConnecting() ? std::min<std::chrono::nanoseconds>(limit, kAskAgain)
-                                            : limit);
+  if (ended_.empty())
+    Sleep(AnyConnecting() ? std::min<std::chrono::nanoseconds>(limit, kAskAgain) : limit);
 }
 
 void VerbsChannel::Sleep(std::chrono::nanoseconds limit) {

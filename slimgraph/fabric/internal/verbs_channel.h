@@ -66,7 +66,7 @@ class VerbsChannel : public Channel {
   Desk& desk_;
   const std::function<void()> closing_;
   VerbsLink::Shared shared_;
-  std::vector<PartResult> ended_;                               // since the last Poll
+  std::vector<PartResult> ended_;                                // since the last Poll
   std::vector<std::unique_ptr<VerbsOperationLink>> operations_;  // by node
   std::vector<std::unique_ptr<VerbsMessageLink>> messages_;      // by node and its endpoint
   std::atomic<bool> loss_ = false;

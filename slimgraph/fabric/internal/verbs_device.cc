@@ -85,8 +85,7 @@ std::string Examine(ibv_context* context, std::optional<unsigned> gid_index,
   port.lid = attributes.link_layer == IBV_LINK_LAYER_ETHERNET ? std::uint16_t{0} : attributes.lid;
   port.mtu = attributes.active_mtu;
   if (!mtu) return "";
-  for (const ibv_mtu step :
-       {IBV_MTU_256, IBV_MTU_512, IBV_MTU_1024, IBV_MTU_2048, IBV_MTU_4096}) {
+  for (const ibv_mtu step : {IBV_MTU_256, IBV_MTU_512, IBV_MTU_1024, IBV_MTU_2048, IBV_MTU_4096}) {
     if (*mtu != 128U << step) continue;
     if (step > attributes.active_mtu) break;
     port.mtu = step;
@@ -134,8 +133,8 @@ Result<std::vector<VerbsPort>> FindVerbsPorts() {
     }
   }
   if (!ports.empty()) {
-    const auto first = *std::min_element(
-        ports.begin(), ports.end(), [](const VerbsPort& x, const VerbsPort& y) {
+    const auto first =
+        *std::min_element(ports.begin(), ports.end(), [](const VerbsPort& x, const VerbsPort& y) {
           return std::pair(x.device, x.number) < std::pair(y.device, y.number);
         });
     std::erase_if(ports, [&](const VerbsPort& port) {

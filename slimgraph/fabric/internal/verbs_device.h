@@ -38,8 +38,8 @@ struct VerbsPort {
 
 // The active ports of the first device that has some, or of that which SLIMGRAPH_VERBS_DEVICE names
 // ("mlx5_0" or "mlx5_0:2"), with the GID and the MTU that fit or that SLIMGRAPH_VERBS_GID_INDEX and
-// SLIMGRAPH_VERBS_MTU name. Of one device, for atomics are atomic within a device only. Never empty:
-// the error says what stands in the way of each.
+// SLIMGRAPH_VERBS_MTU name. Of one device, for atomics are atomic within a device only. Never
+// empty: the error says what stands in the way of each.
 Result<std::vector<VerbsPort>> FindVerbsPorts();
 
 // A device that one thread has opened. What belongs to it is destroyed first.

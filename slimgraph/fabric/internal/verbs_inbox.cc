@@ -26,11 +26,9 @@ Result<std::unique_ptr<VerbsInbox>> VerbsInbox::Make(const VerbsDevice& device,
   const std::uint64_t bytes = static_cast<std::uint64_t>(buffers) * kVerbsPieceBytes;
   SLIM_ASSIGN(inbox->buffers_, VerbsRing::Make(device, bytes));
   inbox->base_ = inbox->buffers_->Take(bytes);
-  inbox->completions_.reset(
-      ::ibv_create_cq(device.context(), buffers + 1, nullptr, events, 0));
+  inbox->completions_.reset(::ibv_create_cq(device.context(), buffers + 1, nullptr, events, 0));
   ibv_srq_init_attr attributes{};
-  attributes.attr = {
-      .max_wr = static_cast<std::uint32_t>(buffers), .max_sge = 1, .srq_limit = 0};
+  attributes.attr = {.max_wr = static_cast<std::uint32_t>(buffers), .max_sge = 1, .srq_limit = 0};
   inbox->receives_.reset(::ibv_create_srq(device.domain(), &attributes));
   if (!inbox->completions_ || !inbox->receives_) {
     return EnvironmentError("cannot make a receive queue on {}: {}", device.port().device,

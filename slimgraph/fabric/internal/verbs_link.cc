@@ -137,8 +137,8 @@ bool VerbsLink::PollCompletions() {
   std::array<ibv_wc, 16> ended;
   bool any = false;
   int count = 0;
-  while (in_flight_ > 0 && (count = ::ibv_poll_cq(completions_.get(), ended.size(),
-                                                  ended.data())) > 0) {
+  while (in_flight_ > 0 &&
+         (count = ::ibv_poll_cq(completions_.get(), ended.size(), ended.data())) > 0) {
     for (const ibv_wc& one : std::span(ended).first(static_cast<std::size_t>(count))) {
       const bool well = one.status == IBV_WC_SUCCESS;
       const std::uint64_t behind = posted_ - one.wr_id + (well ? 0 : 1);

@@ -89,8 +89,7 @@ bool VerbsOperationLink::Add(Part& part) {
   const Operation& operation = part.operations[part.posted];
   const std::uint64_t left = operation.length - part.pieces;
   const auto bytes = static_cast<std::uint32_t>(std::min(left, kPieceBytes));
-  const bool travels_inline =
-      operation.kind == OperationKind::kWrite && bytes <= inline_bytes();
+  const bool travels_inline = operation.kind == OperationKind::kWrite && bytes <= inline_bytes();
   std::byte* const staged = travels_inline || bytes == 0 ? nullptr : ring_->Take(bytes);
   if (staged == nullptr && !travels_inline && bytes > 0) return false;
   ibv_send_wr& request = Stage(operation, part.pieces, bytes, staged);

@@ -35,11 +35,11 @@ class VerbsOperationLink : public VerbsLink {
   };
   // A request in flight: an operation, or a piece of a long one.
   struct Request {
-    const std::byte* staged;   // what is copied when it is done, if anything
+    const std::byte* staged;  // what is copied when it is done, if anything
     std::byte* local;
     std::uint32_t bytes;
-    bool last;                 // of its operation
-    std::uint64_t released;    // the ring's position behind it
+    bool last;               // of its operation
+    std::uint64_t released;  // the ring's position behind it
   };
 
   Outcome Check(const Operation& operation) const;

@@ -89,10 +89,10 @@ Status VerbsQueuePair::Connect(const VerbsAddress& peer) {
   std::memcpy(attributes.ah_attr.grh.dgid.raw, peer.gid.data(), peer.gid.size());
   attributes.ah_attr.grh.sgid_index = port.gid_index;
   attributes.ah_attr.grh.hop_limit = 64;
-  int failed = ::ibv_modify_qp(get(), &attributes,
-                               IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-                                   IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-                                   IBV_QP_MIN_RNR_TIMER);
+  int failed =
+      ::ibv_modify_qp(get(), &attributes,
+                      IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+                          IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
   if (failed != 0) return Failed("connect", *device_, failed);
   attributes.qp_state = IBV_QPS_RTS;
   attributes.sq_psn = first_packet_;

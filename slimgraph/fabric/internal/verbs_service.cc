@@ -43,11 +43,11 @@ void VerbsService::Answer(const VerbsRequest& request, const DatagramSocket::Add
   if (found == served_.end() ||
       std::memcmp(&found->second.asker, &request.address, sizeof request.address) != 0) {
     if (found != served_.end()) served_.erase(found);  // first: nothing may come from it any more
-    Served served{.asker = request.address,
-                  .pair = {},
-                  .reply = {.token = token_,
-                            .asking_pair = request.address.queue_pair,
-                            .address = VerbsAddress()}};
+    Served served{
+        .asker = request.address,
+        .pair = {},
+        .reply = {
+            .token = token_, .asking_pair = request.address.queue_pair, .address = VerbsAddress()}};
     if (auto pair = MakePair(request)) {
       served.pair = std::move(*pair);
       served.reply.address = served.pair.address();

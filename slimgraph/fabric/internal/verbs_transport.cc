@@ -114,7 +114,7 @@ class VerbsTransport : public Transport {
 
   VerbsChannel::Network network_;
   bool atomics_by_processor_ = false;
-  std::vector<ServedPort> served_;  // by port
+  std::vector<ServedPort> served_;         // by port
   std::vector<VerbsChannel::Desk> desks_;  // by endpoint
   std::map<RegionId, OwnRegion> regions_;
   std::unique_ptr<VerbsService> service_;
@@ -148,8 +148,7 @@ Status VerbsTransport::Open() {
   atomics_by_processor_ = served_.front().device->limits().atomic_cap == IBV_ATOMIC_GLOB;
   for (std::uint32_t endpoint = 0; endpoint < network_.endpoints; ++endpoint) {
     const std::size_t port = endpoint % ports.size();
-    SLIM_ASSIGN(auto desk,
-                VerbsChannel::MakeDesk(job, ports[port], port, network_.endpoints));
+    SLIM_ASSIGN(auto desk, VerbsChannel::MakeDesk(job, ports[port], port, network_.endpoints));
     desks_.push_back(std::move(desk));
   }
   SLIM_ASSIGN(Poller poller, Poller::Make());
@@ -197,8 +196,7 @@ Status VerbsTransport::Publish(RegionId id, const RegionMemory& mine,
   RegionWord word{.address = reinterpret_cast<std::uintptr_t>(mine.base), .keys = {}};
   if (mine.bytes > 0) {
     for (std::size_t i = 0; i < served_.size(); ++i) {
-      SLIM_ASSIGN(auto memory,
-                  served_[i].device->Register({mine.base, mine.bytes}, kServedAccess));
+      SLIM_ASSIGN(auto memory, served_[i].device->Register({mine.base, mine.bytes}, kServedAccess));
       word.keys[i] = memory->rkey;
       own.registered.push_back(std::move(memory));
     }
@@ -207,8 +205,7 @@ Status VerbsTransport::Publish(RegionId id, const RegionMemory& mine,
   SLIM_ASSIGN(const std::vector<std::string> words, network_.job.Exchange(TextOf(word)));
   std::vector<VerbsRegion> of_nodes;
   for (NodeId node = 0; node < words.size(); ++node) {
-    SLIM_ASSIGN(const auto theirs,
-                WordOf<RegionWord>(words[node], network_.job.address(node)));
+    SLIM_ASSIGN(const auto theirs, WordOf<RegionWord>(words[node], network_.job.address(node)));
     of_nodes.push_back({.address = theirs.address,
                         .bytes = bytes_of_node[node],
                         .keys = {theirs.keys.begin(), theirs.keys.end()}});
