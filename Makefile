@@ -2,6 +2,7 @@
 #
 #   make            the slimgraph command and library, optimised       make run      a first job on 4 nodes
 #   make debug      with assertions of the standard library, -O0       make test     all tests, one count
+#   make test-rdma  the tests of the verbs transport, in a virtual machine where there is no adapter
 #   make asan       the unit tests under address + undefined sanitizer make tsan     … under thread sanitizer
 #   make format     rewrite the code in the house format               make lint     format check + clang-tidy
 #   make test-hosts  jobs across four hosts (root)
@@ -28,7 +29,7 @@ endif
 # ---- what it needs -----------------------------------------------------------------------------
 APT_PACKAGES := g++ make mpich libmpich-dev libcli11-dev libfmt-dev libexpected-dev \
   nlohmann-json3-dev libxxhash-dev libzstd-dev zlib1g-dev libhwy-dev libnuma-dev pkg-config \
-  libboost-context-dev libgtest-dev libgmock-dev python3 cmake iproute2
+  libboost-context-dev libibverbs-dev libgtest-dev libgmock-dev python3 cmake iproute2
 APT_LINT_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev
 
 # ---- compiler ----------------------------------------------------------------------------------
@@ -48,7 +49,15 @@ else
 COMMON += -Wno-restrict # GCC 12 sees overlaps in concatenated strings (its bug 105651)
 endif
 CXXFLAGS += $(COMMON) $(MODE_$(MODE))
-LDLIBS   := -lfmt -lxxhash -lzstd -lz -lhwy -lhwy_contrib -lnuma -lboost_context -ldl
+LDLIBS    = -lfmt -lxxhash -lzstd -lz -lhwy -lhwy_contrib -lnuma -lboost_context -ldl $(VERBS_LIBS)
+
+# Without rdma-core, or with VERBS=no, the sources of the verbs transport are empty, and --transport
+# verbs says so. Asked when it is needed, for the first build installs the packages.
+VERBS_LIBS = $(if $(filter no,$(VERBS)),,$(shell pkg-config --silence-errors --libs libibverbs))
+SOURCE     = $<
+$(BUILD)/obj/slimgraph/fabric/internal/verbs_%.o: SOURCE = $(if $(VERBS_LIBS),$<,-x c++ /dev/null)
+$(BUILD)/obj/slimgraph/fabric/internal/make_transport.o: \
+  CXXFLAGS += $(if $(VERBS_LIBS),-DSLIMGRAPH_HAVE_VERBS)
 
 # ---- sources: a new file needs no line here ----------------------------------------------------
 LIB_SOURCES := $(wildcard slimgraph/*/*.cc slimgraph/*/internal/*.cc \
@@ -67,8 +76,8 @@ SCRIPTS     := $(sort $(wildcard tests/*/*_test.sh tests/*/*_test.py))
 OUR_CODE    := $(shell find apps slimgraph dgemini dkudu txnlayer tests datasets \
                  -name '*.cc' -o -name '*.h' 2>/dev/null | sort)
 
-.PHONY: all debug asan tsan run test test-hosts unit-tests format format-check lint tidy bench \
-  bench-graph bench-mining bench-txn fuzz install \
+.PHONY: all debug asan tsan run test test-hosts test-rdma unit-tests format format-check lint tidy \
+  bench bench-graph bench-mining bench-txn fuzz install \
   clean deps lint-deps
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -93,7 +102,7 @@ endif
 $(BUILD)/obj/%.o: %.cc | build/.deps
 	@mkdir -p $(@D)
 	@echo "  CXX  $<"
-	@$(CXX) $(CXXFLAGS) -MMD -MP -c $< -o $@
+	@$(CXX) $(CXXFLAGS) -MMD -MP -c $(SOURCE) -o $@
 
 $(LIBRARY): $(call objects,$(LIB_SOURCES))
 	@rm -f $@
@@ -184,6 +193,9 @@ test: $(TESTS) $(COMMAND)
 # Across hosts, which are network namespaces: root only.
 test-hosts: $(COMMAND)
 	@TEST_SLIMGRAPH_COMMAND=$(abspath $(COMMAND)) tests/hosts/across_hosts.py
+
+test-rdma: $(BUILD)/tests/fabric_test $(COMMAND)
+	@$(TEST_ENVIRONMENT) GTEST_FILTER='*verbs*' tests/rdma/run $< tests/rdma/jobs.py
 
 unit-tests: $(TESTS) $(COMMAND)
 	@$(TEST_ENVIRONMENT) tests/run --limit-s $(TEST_LIMIT_S) $(TESTS)

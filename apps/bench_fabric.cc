@@ -126,6 +126,7 @@ class Asker {
 
 std::string NatureOf(std::string_view transport) {
   if (transport == "shm") return "one-sided: the target does nothing";
+  if (transport == "verbs") return "one-sided: the target's adapter carries out requests";
   if (transport == "mpi") return "active-message RMA: a thread of the target carries out requests";
   return "active messages: a thread of the target carries out requests";
 }

@@ -34,7 +34,7 @@ std::string TextOf(const std::string& path) {
   return std::move(text).str();
 }
 
-std::vector<std::string> NamesIn(const char* directory) {
+std::vector<std::string> NamesIn(const std::string& directory) {
   std::vector<std::string> names;
   std::error_code failed;
   for (const auto& entry : std::filesystem::directory_iterator(directory, failed)) {
@@ -151,6 +151,30 @@ void ExamineGroups(std::uint32_t processors, std::vector<DoctorFinding>& finding
   findings.push_back(JudgeGroupProcessors(allowed, processors));
 }
 
+// The first line of a file of /sys.
+std::string LineOf(const std::string& path) {
+  const std::string text = TextOf(path);
+  return text.substr(0, text.find('\n'));
+}
+
+std::vector<RdmaPort> FindRdmaPorts() {
+  const std::string devices = "/sys/class/infiniband";
+  std::vector<RdmaPort> ports;
+  for (const std::string& device : NamesIn(devices)) {
+    const std::string of_device = fmt::format("{}/{}/ports", devices, device);
+    for (const std::string& number : NamesIn(of_device)) {
+      const std::string port = fmt::format("{}/{}", of_device, number);
+      const auto gids = NamesIn(port + "/gids");
+      // An unused place of the table reads as zeros, or as nothing at all.
+      const bool has_gid = std::any_of(gids.begin(), gids.end(), [&](const std::string& index) {
+        return LineOf(port + "/gids/" + index).find_first_not_of("0:") != std::string::npos;
+      });
+      ports.push_back({device, number, LineOf(port + "/state"), has_gid});
+    }
+  }
+  return ports;
+}
+
 std::optional<std::uint64_t> FreeBytesIn(const char* directory) {
   struct statvfs space {};
   if (::statvfs(directory, &space) != 0) return std::nullopt;
@@ -177,9 +201,9 @@ std::vector<DoctorFinding> Examine() {
   findings.push_back(JudgeHugePages(TextOf(huge_pages + "enabled")));
   findings.push_back(JudgeSharedHugePages(TextOf(huge_pages + "shmem_enabled")));
 
-  const std::vector<std::string> adapters = NamesIn("/sys/class/infiniband");
-  findings.push_back(JudgeRdma(adapters, NamesIn("/dev/infiniband")));
-  findings.push_back(JudgeLockedMemory(TextOf("/proc/self/limits"), !adapters.empty()));
+  const std::vector<RdmaPort> rdma_ports = FindRdmaPorts();
+  findings.push_back(JudgeRdma(rdma_ports, NamesIn("/dev/infiniband")));
+  findings.push_back(JudgeLockedMemory(TextOf("/proc/self/limits"), !rdma_ports.empty()));
   return findings;
 }
 

@@ -155,24 +155,46 @@ DoctorFinding JudgeNuma(bool available, int nodes, std::uint32_t processors) {
           fmt::format("{} on {} NUMA node{}", count, nodes, nodes == 1 ? "" : "s"), ""};
 }
 
-DoctorFinding JudgeRdma(const std::vector<std::string>& adapters,
+DoctorFinding JudgeRdma(const std::vector<RdmaPort>& ports,
                         const std::vector<std::string>& device_files) {
   const std::string subject = "RDMA";
-  if (adapters.empty()) {
+  if (ports.empty()) {
     return {subject, Verdict::kNote,
             "no adapter: data moves through shared memory on one host, over TCP or MPI between "
             "several",
             "for trials without one: modprobe rdma_rxe; rdma link add rxe0 type rxe netdev eth0"};
+  }
+  std::vector<std::string> usable;
+  std::vector<std::string> others;
+  bool down = false;
+  for (const RdmaPort& port : ports) {
+    const std::string name = fmt::format("{}:{}", port.device, port.number);
+    const bool active = Contains(port.state, "ACTIVE");
+    if (active && port.has_gid) {
+      usable.push_back(name);
+    } else if (active) {
+      others.push_back(name + " has no GID");
+    } else {
+      others.push_back(fmt::format("{} is {}", name, port.state.substr(port.state.find(' ') + 1)));
+      down = true;
+    }
   }
   const bool reachable =
       std::any_of(device_files.begin(), device_files.end(),
                   [](const std::string& name) { return name.starts_with("uverbs"); });
   if (!reachable) {
     return {subject, Verdict::kBad,
-            fmt::format("{}, but there is no /dev/infiniband/uverbs*", Listed(adapters)),
+            fmt::format("{}, but there is no /dev/infiniband/uverbs*", ports.front().device),
             "modprobe ib_uverbs (as root); in a container: docker run --device /dev/infiniband"};
   }
-  return {subject, Verdict::kGood, Listed(adapters), ""};
+  if (usable.empty()) {
+    return {subject, Verdict::kBad, Listed(others) + ": --transport verbs fails",
+            down
+                ? "ip link set DEVICE up (RoCE); the cable and the subnet manager (InfiniBand)"
+                : "ip addr add ADDRESS dev DEVICE: the interface of a RoCE port needs one"};
+  }
+  const std::string not_used = others.empty() ? "" : fmt::format(" ({})", Listed(others));
+  return {subject, Verdict::kGood, Listed(usable) + not_used + ": --transport verbs works", ""};
 }
 
 DoctorFinding JudgeMemory(std::string_view meminfo) {

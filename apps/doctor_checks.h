@@ -13,6 +13,14 @@
 namespace slimgraph {
 
 // A program found in PATH; its path is empty where there is none.
+// A port as /sys/class/infiniband shows it.
+struct RdmaPort {
+  std::string device;
+  std::string number;
+  std::string state;  // "4: ACTIVE", "1: DOWN"
+  bool has_gid = true;
+};
+
 struct FoundProgram {
   std::string path;
   std::string says;  // on --version
@@ -31,8 +39,8 @@ DoctorFinding JudgeSharedHugePages(std::string_view shmem_enabled);
 
 DoctorFinding JudgeNuma(bool available, int nodes, std::uint32_t processors);
 
-// The names in /sys/class/infiniband and in /dev/infiniband.
-DoctorFinding JudgeRdma(const std::vector<std::string>& adapters,
+// `device_files`: the names in /dev/infiniband.
+DoctorFinding JudgeRdma(const std::vector<RdmaPort>& ports,
                         const std::vector<std::string>& device_files);
 
 // `meminfo` is /proc/meminfo.

@@ -134,6 +134,7 @@ bool Endpoint::PostPart(NodeId node, std::size_t first, std::size_t count, bool 
   Part& part = parts_[id];
   part.node = node;
   part.injected = false;
+  part.goes_round = false;
   part.due_ns = 0;
   auto& collected = collected_[node];
   if (first == 0 && count == collected.size()) {
@@ -144,7 +145,13 @@ bool Endpoint::PostPart(NodeId node, std::size_t first, std::size_t count, bool 
   }
   outstanding_ += count;
   std::span<const Operation> posted(part.operations);
-  if (node == address_.node) return PostHere(part, id, doomed);
+  if (node == address_.node) {
+    if (doomed || !GoesRound(part)) return PostHere(part, id, doomed);
+    part.goes_round = true;
+    channel_->Post(id, posted, first > 0 && num_going_round_ > 0);
+    ++num_going_round_;
+    return false;
+  }
   Count(part);
   if (faults_.any()) [[unlikely]] {
     if (faults_.cut(node)) {
@@ -169,6 +176,15 @@ bool Endpoint::PostPart(NodeId node, std::size_t first, std::size_t count, bool 
     channel_->Post(id, posted, first > 0);
   }
   return doomed || part.injected;
+}
+
+// Atomics on the own node that have to be made by whoever makes those of the others; and what comes
+// behind them.
+bool Endpoint::GoesRound(const Part& part) const {
+  if (fabric_.transport_->own_atomics_by_processor()) return false;
+  return num_going_round_ > 0 ||
+         std::any_of(part.operations.begin(), part.operations.end(),
+                     [](const Operation& operation) { return IsAtomic(operation.kind); });
 }
 
 bool Endpoint::PostHere(const Part& part, std::uint64_t id, bool doomed) {
@@ -251,6 +267,7 @@ void Endpoint::Progress() {
 
 void Endpoint::Finish(std::uint64_t id, Outcome outcome, std::uint32_t failed_index) {
   Part& part = parts_[id];
+  if (part.goes_round) --num_going_round_;
   if (outcome == Outcome::kOk && part.injected) {
     outcome = Outcome::kFailed;
     failed_index = part.fail_at;

@@ -107,6 +107,7 @@ class Endpoint {
     std::vector<Operation> operations;
     std::uint32_t fail_at = 0;  // an injected fault: this one fails, and no later one is tried
     bool injected = false;
+    bool goes_round = false;  // on the own node, but through the channel
     std::uint64_t due_ns = 0;
   };
   struct EndedPart {
@@ -130,6 +131,7 @@ class Endpoint {
   void Collect(const Operation& operation);
   void RingNode(NodeId node);
   bool PostPart(NodeId node, std::size_t first, std::size_t count, bool doomed);
+  bool GoesRound(const Part& part) const;
   bool PostHere(const Part& part, std::uint64_t id, bool doomed);
   void Count(const Part& part);
   std::uint64_t DueOf(const Part& part);
@@ -162,6 +164,7 @@ class Endpoint {
   std::vector<Correspondence> correspondences_;  // by receiving endpoint of the job
   std::vector<std::uint32_t> backlogged_;
   std::size_t outstanding_ = 0;
+  std::size_t num_going_round_ = 0;
   std::size_t delivered_ = 0;  // messages handled since the last Poll
   std::atomic<bool> woken_{false};
 };

@@ -24,7 +24,7 @@
 namespace slimgraph {
 
 struct FabricOptions {
-  std::string transport = "shm";  // shm, tcp, mpi
+  std::string transport = "shm";  // shm, tcp, mpi, verbs
   std::string network = "none";   // none, fdr, edr, efa, tcp10
   std::uint32_t endpoints = 1;    // of each node, the same on all
 };

@@ -25,11 +25,12 @@ class Channel {
  public:
   virtual ~Channel() = default;
 
-  // Starts a part: operations on one node (never the own), in order, checked against that node's
-  // region sizes. `id` is given back by Poll exactly once, with the first operation that failed.
-  // Operations and their memory stay valid until then. Never blocks: what does not fit is queued.
-  // `continues`: it is of the same doorbell as the part posted to this node before it, and if that
-  // one failed, nothing of this one is carried out: it ends in kFlushed.
+  // Starts a part: operations on one node (the own one only if own_atomics_by_processor() is
+  // false), in order, checked against that node's region sizes. `id` is given back by Poll exactly
+  // once, with the first operation that failed. Operations and their memory stay valid until then.
+  // Never blocks: what does not fit is queued. `continues`: it is of the same doorbell as the part
+  // posted to this node before it, and if that one failed, nothing of this one is carried out: it
+  // ends in kFlushed.
   virtual void Post(std::uint64_t id, std::span<const Operation> operations, bool continues) = 0;
 
   struct PartResult {
@@ -79,6 +80,10 @@ class Transport {
   // Local: operations of others on this node's region `id` that start after the return end in
   // kRevoked, and none that started before is still under way.
   virtual Status Revoke(RegionId id) = 0;
+
+  // Whether the atomics that others bring here and those of this node's processors are atomic with
+  // each other. Where they are not, the own node's go through the channel too.
+  virtual bool own_atomics_by_processor() const { return true; }
 
   virtual std::unique_ptr<Channel> OpenChannel(std::uint32_t endpoint) = 0;
 

@@ -76,12 +76,23 @@ TEST(DoctorNuma, CountsNodesAndProcessors) {
   EXPECT_EQ(JudgeNuma(false, 1, 8).verdict, Verdict::kNote);
 }
 
-TEST(DoctorRdma, NoneIsNotedAndOneWithoutItsDeviceFileIsBad) {
+TEST(DoctorRdma, NoneIsNotedAndWhatCannotBeUsedIsBad) {
+  const RdmaPort first{"mlx5_0", "1", "4: ACTIVE", true};
+  const RdmaPort second{"mlx5_1", "1", "1: DOWN", true};
+  const RdmaPort third{"mlx5_2", "1", "4: ACTIVE", false};
   EXPECT_EQ(JudgeRdma({}, {}).verdict, Verdict::kNote);
-  EXPECT_EQ(JudgeRdma({"mlx5_0", "mlx5_1"}, {"rdma_cm", "uverbs0"}).what, "mlx5_0, mlx5_1");
-  const auto bad = JudgeRdma({"mlx5_0"}, {"rdma_cm"});
-  EXPECT_EQ(bad.verdict, Verdict::kBad);
-  EXPECT_THAT(bad.mend, HasSubstr("modprobe ib_uverbs"));
+  EXPECT_EQ(JudgeRdma({first, second}, {"rdma_cm", "uverbs0"}).what,
+            "mlx5_0:1 (mlx5_1:1 is DOWN): --transport verbs works");
+  const auto no_file = JudgeRdma({first}, {"rdma_cm"});
+  EXPECT_EQ(no_file.verdict, Verdict::kBad);
+  EXPECT_THAT(no_file.mend, HasSubstr("modprobe ib_uverbs"));
+  const auto down = JudgeRdma({second}, {"uverbs0"});
+  EXPECT_EQ(down.verdict, Verdict::kBad);
+  EXPECT_THAT(down.what, HasSubstr("mlx5_1:1 is DOWN"));
+  EXPECT_THAT(down.mend, HasSubstr("ip link set"));
+  const auto no_gid = JudgeRdma({third}, {"uverbs0"});
+  EXPECT_THAT(no_gid.what, HasSubstr("mlx5_2:1 has no GID"));
+  EXPECT_THAT(no_gid.mend, HasSubstr("ip addr add"));
 }
 
 TEST(DoctorMemory, SaysWhatIsAvailable) {

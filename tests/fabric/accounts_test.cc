@@ -1,6 +1,8 @@
 // What is counted does not depend on the transport, and what waits costs nothing.
 #include <sys/resource.h>
 
+#include <cstdlib>
+
 #include "tests/fabric/conformance.h"
 
 namespace slimgraph {
@@ -101,7 +103,8 @@ TEST_P(FabricAccounts, AParkedNodeUsesUnderOnePercentOfAProcessor) {
     endpoint.Wait(300ms);  // whatever still had to settle
     const double before_s = ProcessorSeconds();
     endpoint.Wait(2s);
-    EXPECT_LT(ProcessorSeconds() - before_s, 0.02);
+    const bool emulated = std::getenv("TEST_EMULATED") != nullptr;  // ten times as slow
+    EXPECT_LT(ProcessorSeconds() - before_s, emulated ? 0.2 : 0.02);
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
@@ -47,6 +48,16 @@ class SurvivorList {
 };
 
 }  // namespace
+
+std::vector<std::string> RdmaDevices() {
+  std::vector<std::string> names;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator("/sys/class/infiniband", none)) {
+    names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
 
 void FabricConformance::OnEveryNode(const Body& body, FabricOptions options, int limit_s) {
   options.transport = transport();
@@ -95,6 +106,10 @@ void FabricConformance::OnSurvivors(NodeId killed, const Body& body, int limit_s
 
 void FabricConformance::RunNode(Job& job, const Body& body, const FabricOptions& options,
                                 bool close) {
+  const auto devices = RdmaDevices();
+  if (devices.size() > 1) {  // neighbours stand at different ends of the wire
+    ::setenv("SLIMGRAPH_VERBS_DEVICE", devices[job.self() % devices.size()].c_str(), 0);
+  }
   auto fabric = Fabric::Open(job, options);
   ASSERT_TRUE(fabric) << fabric.error().message;
   body(job, **fabric);
@@ -105,7 +120,7 @@ void FabricConformance::RunNode(Job& job, const Body& body, const FabricOptions&
 
 std::vector<Setting> AllSettings() {
   std::vector<Setting> settings;
-  for (const char* transport : {"shm", "tcp", "mpi"}) {
+  for (const char* transport : {"shm", "tcp", "mpi", "verbs"}) {
     for (const NodeId nodes : {1, 2, 4, 8}) settings.push_back({transport, nodes});
   }
   return settings;

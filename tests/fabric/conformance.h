@@ -23,8 +23,15 @@ inline void PrintTo(const Setting& setting, std::ostream* out) {
   *out << setting.transport << " on " << setting.nodes << " nodes";
 }
 
+// The RDMA devices of this machine, in order of name.
+std::vector<std::string> RdmaDevices();
+
 class FabricConformance : public ::testing::TestWithParam<Setting> {
  protected:
+  void SetUp() override {
+    if (transport() == "verbs" && RdmaDevices().empty()) GTEST_SKIP() << "no RDMA device";
+  }
+
   using Body = std::function<void(Job&, Fabric&)>;
 
   // At most once in a test: under `mpi` the nodes are new processes that run the whole test.

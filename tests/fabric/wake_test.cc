@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "slimgraph/fabric/fabric.h"
+#include "tests/fabric/conformance.h"
 
 namespace slimgraph {
 namespace {
@@ -15,6 +16,9 @@ constexpr std::chrono::hours kForever(1);
 class WokenEndpoint : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
+    if (GetParam() == std::string("verbs") && RdmaDevices().empty()) {
+      GTEST_SKIP() << "no RDMA device";
+    }
     auto fabric = Fabric::Open(*job_, {.transport = GetParam()});
     ASSERT_TRUE(fabric) << fabric.error().message;
     fabric_ = std::move(*fabric);
@@ -24,7 +28,8 @@ class WokenEndpoint : public ::testing::TestWithParam<const char*> {
   std::unique_ptr<Fabric> fabric_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Transports, WokenEndpoint, ::testing::Values("shm", "tcp"));
+INSTANTIATE_TEST_SUITE_P(Transports, WokenEndpoint, ::testing::Values("shm", "tcp", "verbs"),
+                         [](const auto& one) { return std::string(one.param); });
 
 TEST_P(WokenEndpoint, LooksAgainAfterEveryWake) {
   Endpoint& endpoint = fabric_->endpoint(0);

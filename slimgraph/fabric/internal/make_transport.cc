@@ -7,17 +7,28 @@
 #include "slimgraph/fabric/internal/mpi_transport.h"
 #include "slimgraph/fabric/internal/shm_transport.h"
 #include "slimgraph/fabric/internal/tcp_transport.h"
+#include "slimgraph/fabric/internal/verbs_transport.h"
 
 namespace slimgraph {
+
+// Built without libibverbs; see the Makefile.
+#ifndef SLIMGRAPH_HAVE_VERBS
+Result<std::unique_ptr<Transport>> MakeVerbsTransport(Job& /*job*/, std::uint32_t /*endpoints*/) {
+  return EnvironmentError(
+      "--transport verbs: this slimgraph was built without rdma-core; install libibverbs-dev and "
+      "build it anew, or use tcp");
+}
+#endif
+
 namespace {
 
 struct NamedTransport {
   std::string_view name;
   Result<std::unique_ptr<Transport>> (*make)(Job& job, std::uint32_t endpoints);
 };
-constexpr std::array kTransports = {NamedTransport{"shm", MakeShmTransport},
-                                    NamedTransport{"tcp", MakeTcpTransport},
-                                    NamedTransport{"mpi", MakeMpiTransport}};
+constexpr std::array kTransports = {
+    NamedTransport{"shm", MakeShmTransport}, NamedTransport{"tcp", MakeTcpTransport},
+    NamedTransport{"mpi", MakeMpiTransport}, NamedTransport{"verbs", MakeVerbsTransport}};
 
 const NamedTransport* Find(std::string_view name) {
   const auto* const found =

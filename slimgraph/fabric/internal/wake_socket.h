@@ -2,15 +2,13 @@
 // event of this one. What a datagram says does not matter, only that it comes.
 #pragma once
 
-#include <sys/socket.h>
-
 #include <chrono>
-#include <string>
 #include <vector>
 
 #include "slimgraph/base/result.h"
 #include "slimgraph/base/types.h"
 #include "slimgraph/base/unique_fd.h"
+#include "slimgraph/fabric/internal/datagram_socket.h"
 
 namespace slimgraph {
 
@@ -30,15 +28,11 @@ class WakeSocket {
   bool Sleep(std::chrono::nanoseconds limit);
 
  private:
-  struct Address {
-    sockaddr_storage storage{};
-    socklen_t bytes = 0;
-  };
-  static Result<Address> Resolve(const std::string& host, std::uint16_t port);
+  explicit WakeSocket(DatagramSocket socket) : socket_(std::move(socket)) {}
 
-  UniqueFd socket_;
+  DatagramSocket socket_;
   UniqueFd event_;
-  std::vector<Address> addresses_;  // by node
+  std::vector<DatagramSocket::Address> addresses_;  // by node
 };
 
 }  // namespace slimgraph

@@ -1,0 +1,176 @@
+#include "slimgraph/fabric/internal/verbs_channel.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "slimgraph/base/clock.h"
+#include "slimgraph/launch/job.h"
+
+namespace slimgraph {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kAskAgain = 20ms;
+// How long the first message to an endpoint waits for the way there to be made: a sender may well
+// look after nothing from then on, and what has been posted arrives without it.
+constexpr std::uint64_t kFirstMessageNs = 100'000'000;
+constexpr std::uint64_t kLastWordsNs = 1'000'000'000;
+
+}  // namespace
+
+Result<VerbsChannel::Desk> VerbsChannel::MakeDesk(const Job& job, const VerbsPort& port,
+                                                  std::size_t index, std::uint32_t endpoints) {
+  SLIM_ASSIGN(auto device, VerbsDevice::Open(port));
+  VerbsEvents events(::ibv_create_comp_channel(device->context()));
+  if (!events || ::fcntl(events->fd, F_SETFL, O_NONBLOCK) != 0) {
+    return EnvironmentError("cannot receive events of {}: {}", port.device, std::strerror(errno));
+  }
+  SLIM_ASSIGN(Poller poller, Poller::Make());
+  SLIM_ASSIGN(DatagramSocket socket, DatagramSocket::Open(job.address(job.self())));
+  SLIM_ASSIGN(auto inbox, VerbsInbox::Make(*device, events.get(), job.nodes(), endpoints));
+  SLIM_TRY(poller.Add(events->fd, events.get(), EPOLLIN));
+  SLIM_TRY(poller.Add(socket.fd(), device.get(), EPOLLIN));
+  return Desk{
+      index,           std::move(device), std::move(events), std::move(poller), std::move(socket),
+      std::move(inbox)};
+}
+
+VerbsChannel::VerbsChannel(const Network& network, std::uint32_t endpoint, Desk& desk,
+                           std::function<void()> closing)
+    : network_(network),
+      endpoint_(endpoint),
+      desk_(desk),
+      closing_(std::move(closing)),
+      shared_{*desk.device, desk.events.get(), desk.socket},
+      operations_(network.contacts.size()),
+      messages_(network.contacts.size() * network.endpoints) {}
+
+// What was sent is delivered, unless the other side takes nothing any more.
+VerbsChannel::~VerbsChannel() {
+  closing_();
+  const auto arrived = [](const auto& link) { return !link || link->all_arrived(); };
+  const std::uint64_t start_ns = NowNs();
+  while (!std::all_of(messages_.begin(), messages_.end(), arrived) &&
+         NowNs() - start_ns < kLastWordsNs) {
+    Progress();
+    Sleep(1ms);
+  }
+}
+
+TcpHello VerbsChannel::HelloTo(NodeId node, std::uint16_t to_endpoint) const {
+  return {.token = network_.contacts[node].token,
+          .node = network_.self,
+          .endpoint = static_cast<std::uint16_t>(endpoint_),
+          .to_endpoint = to_endpoint};
+}
+
+void VerbsChannel::Post(std::uint64_t id, std::span<const Operation> operations, bool continues) {
+  const NodeId node = operations.front().node;
+  auto& link = operations_[node];
+  if (!link) {
+    link = std::make_unique<VerbsOperationLink>(shared_, network_.contacts[node],
+                                                HelloTo(node, TcpHello::kOperations),
+                                                network_.regions, desk_.port, ended_);
+    if (!network_.job.alive(node)) link->Lose();
+  }
+  link->Post(id, operations, continues);
+}
+
+bool VerbsChannel::Send(EndpointAddress to, const Message& message) {
+  auto& link = messages_[to.node * network_.endpoints + to.endpoint];
+  if (link) return link->Send(message);
+  link =
+      std::make_unique<VerbsMessageLink>(shared_, network_.contacts[to.node],
+                                         HelloTo(to.node, static_cast<std::uint16_t>(to.endpoint)));
+  if (!network_.job.alive(to.node)) link->Lose();
+  const bool sent = link->Send(message);
+  const std::uint64_t start_ns = NowNs();
+  while (link->connecting() && NowNs() - start_ns < kFirstMessageNs && !loss_) {
+    Sleep(kAskAgain);
+    Progress();
+  }
+  return sent;
+}
+
+void VerbsChannel::Poll(std::vector<PartResult>& ended,
+                        const std::function<void(const Message&)>& receive) {
+  Progress();
+  desk_.inbox->Poll(receive);
+  ended.insert(ended.end(), ended_.begin(), ended_.end());
+  ended_.clear();
+}
+
+void VerbsChannel::Progress() {
+  if (loss_.load(std::memory_order_relaxed) && loss_.exchange(false)) LoseDeadNodes();
+  if (AnyConnecting()) TakeReplies();
+  auto& active = shared_.active;
+  for (std::size_t i = 0; i < active.size();) {
+    if (active[i]->Progress()) {
+      ++i;
+    } else {
+      active[i] = active.back();
+      active.pop_back();
+    }
+  }
+}
+
+bool VerbsChannel::AnyConnecting() const {
+  return std::any_of(shared_.active.begin(), shared_.active.end(),
+                     [](const VerbsLink* link) { return link->connecting(); });
+}
+
+void VerbsChannel::TakeReplies() {
+  VerbsReply reply;
+  DatagramSocket::Address from;
+  while (const auto bytes =
+             desk_.socket.Receive(std::as_writable_bytes(std::span(&reply, 1)), from)) {
+    if (*bytes != sizeof reply) continue;
+    for (std::size_t i = 0; i < shared_.active.size(); ++i) shared_.active[i]->Take(reply);
+  }
+}
+
+void VerbsChannel::Park(std::chrono::nanoseconds limit) {
+  if (!ended_.empty() || loss_ || desk_.inbox->Arm()) return;
+  for (VerbsLink* const link : shared_.active) link->Arm();
+  Progress();  // what has ended before it was armed is no event
+  if (ended_.empty())
+    Sleep(AnyConnecting() ? std::min<std::chrono::nanoseconds>(limit, kAskAgain) : limit);
+}
+
+void VerbsChannel::Sleep(std::chrono::nanoseconds limit) {
+  desk_.poller.Wait(limit);
+  for (const epoll_event& event : desk_.poller.Ready()) {
+    if (event.data.ptr == desk_.device.get()) {
+      TakeReplies();
+      continue;
+    }
+    ibv_cq* queue = nullptr;
+    void* context = nullptr;
+    while (::ibv_get_cq_event(desk_.events.get(), &queue, &context) == 0) {
+      ::ibv_ack_cq_events(queue, 1);
+    }
+  }
+}
+
+void VerbsChannel::NoteLoss() {
+  loss_ = true;
+  Wake();
+}
+
+void VerbsChannel::LoseDeadNodes() {
+  for (NodeId node = 0; node < operations_.size(); ++node) {
+    if (network_.job.alive(node)) continue;
+    if (operations_[node]) operations_[node]->Lose();
+    for (std::uint32_t endpoint = 0; endpoint < network_.endpoints; ++endpoint) {
+      const auto& messages = messages_[node * network_.endpoints + endpoint];
+      if (messages) messages->Lose();
+    }
+  }
+}
+
+}  // namespace slimgraph

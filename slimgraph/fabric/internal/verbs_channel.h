@@ -1,0 +1,75 @@
+// An endpoint's side of the verbs transport: its own device context, and queue pairs that are made
+// when they are first used. Nothing is done by any other thread.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "slimgraph/fabric/internal/poller.h"
+#include "slimgraph/fabric/internal/verbs_inbox.h"
+#include "slimgraph/fabric/internal/verbs_message_link.h"
+#include "slimgraph/fabric/internal/verbs_operation_link.h"
+
+namespace slimgraph {
+
+class Job;
+
+class VerbsChannel : public Channel {
+ public:
+  // What the channels of a node share; outlives them.
+  struct Network {
+    Job& job;
+    NodeId self;
+    std::uint32_t endpoints;
+    std::vector<VerbsContact> contacts;  // by node
+    VerbsRegions regions{};
+  };
+  // What an endpoint has to itself; outlives its channel.
+  struct Desk {
+    std::size_t port;  // which of the device's
+    std::unique_ptr<VerbsDevice> device;
+    VerbsEvents events;
+    Poller poller;
+    DatagramSocket socket;
+    std::unique_ptr<VerbsInbox> inbox;
+  };
+  static Result<Desk> MakeDesk(const Job& job, const VerbsPort& port, std::size_t index,
+                               std::uint32_t endpoints);
+
+  // `closing` is called first of all by the destructor.
+  VerbsChannel(const Network& network, std::uint32_t endpoint, Desk& desk,
+               std::function<void()> closing);
+  ~VerbsChannel() override;
+
+  void Post(std::uint64_t id, std::span<const Operation> operations, bool continues) override;
+  void Poll(std::vector<PartResult>& ended,
+            const std::function<void(const Message&)>& receive) override;
+  bool Send(EndpointAddress to, const Message& message) override;
+  void Park(std::chrono::nanoseconds limit) override;
+  void Wake() override { desk_.poller.Set(); }
+
+  // From the job's control thread: a node was lost.
+  void NoteLoss();
+
+ private:
+  TcpHello HelloTo(NodeId node, std::uint16_t to_endpoint) const;
+  void LoseDeadNodes();
+  void Progress();
+  void Sleep(std::chrono::nanoseconds limit);
+  void TakeReplies();
+  bool AnyConnecting() const;
+
+  const Network& network_;
+  const std::uint32_t endpoint_;
+  Desk& desk_;
+  const std::function<void()> closing_;
+  VerbsLink::Shared shared_;
+  std::vector<PartResult> ended_;                                // since the last Poll
+  std::vector<std::unique_ptr<VerbsOperationLink>> operations_;  // by node
+  std::vector<std::unique_ptr<VerbsMessageLink>> messages_;      // by node and its endpoint
+  std::atomic<bool> loss_ = false;
+};
+
+}  // namespace slimgraph

@@ -1,0 +1,68 @@
+#include "slimgraph/fabric/internal/verbs_service.h"
+
+#include <chrono>
+#include <cstring>
+
+namespace slimgraph {
+
+namespace {
+constexpr std::chrono::hours kUntilAsked{1};
+}  // namespace
+
+VerbsService::VerbsService(DatagramSocket socket, Poller poller, const TcpToken& token,
+                           Choose choose)
+    : socket_(std::move(socket)),
+      poller_(std::move(poller)),
+      token_(token),
+      choose_(std::move(choose)),
+      thread_([this] { Run(); }) {}
+
+VerbsService::~VerbsService() {
+  ending_ = true;
+  poller_.Set();
+  thread_.join();
+}
+
+void VerbsService::Run() {
+  while (!ending_) {
+    poller_.Wait(kUntilAsked);
+    poller_.Ready();
+    VerbsRequest request;
+    DatagramSocket::Address from;
+    while (const auto bytes =
+               socket_.Receive(std::as_writable_bytes(std::span(&request, 1)), from)) {
+      if (*bytes == sizeof request && request.hello.token == token_) Answer(request, from);
+    }
+  }
+}
+
+void VerbsService::Answer(const VerbsRequest& request, const DatagramSocket::Address& from) {
+  const TcpHello& hello = request.hello;
+  const Asker asker{hello.node, hello.endpoint, hello.to_endpoint};
+  auto found = served_.find(asker);
+  if (found == served_.end() ||
+      std::memcmp(&found->second.asker, &request.address, sizeof request.address) != 0) {
+    if (found != served_.end()) served_.erase(found);  // first: nothing may come from it any more
+    Served served{
+        .asker = request.address,
+        .pair = {},
+        .reply = {
+            .token = token_, .asking_pair = request.address.queue_pair, .address = VerbsAddress()}};
+    if (auto pair = MakePair(request)) {
+      served.pair = std::move(*pair);
+      served.reply.address = served.pair.address();
+    }
+    found = served_.emplace(asker, std::move(served)).first;
+  }
+  socket_.Send(from, std::as_bytes(std::span(&found->second.reply, 1)));
+}
+
+Result<VerbsQueuePair> VerbsService::MakePair(const VerbsRequest& request) const {
+  const std::optional<Side> side = choose_(request.hello);
+  if (!side) return EnvironmentError("endpoint {} is not there", request.hello.to_endpoint);
+  SLIM_ASSIGN(VerbsQueuePair pair, VerbsQueuePair::Make(*side->device, side->shape));
+  SLIM_TRY(pair.Connect(request.address));
+  return pair;
+}
+
+}  // namespace slimgraph

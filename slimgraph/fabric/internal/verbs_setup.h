@@ -1,0 +1,29 @@
+// How queue pairs of two nodes find each other: the side that asks makes its own, and sends its
+// address in a datagram to the other node's service until that answers with the address of the
+// queue pair that it has made for it. Asking twice does no harm.
+#pragma once
+
+#include "slimgraph/fabric/internal/datagram_socket.h"
+#include "slimgraph/fabric/internal/tcp_socket.h"
+#include "slimgraph/fabric/internal/verbs_queue_pair.h"
+
+namespace slimgraph {
+
+// Where a node's service is asked, and the secret that it wants to hear.
+struct VerbsContact {
+  DatagramSocket::Address address;
+  TcpToken token{};
+};
+
+struct VerbsRequest {
+  TcpHello hello;
+  VerbsAddress address;
+};
+
+struct VerbsReply {
+  TcpToken token{};               // of the answering node
+  std::uint32_t asking_pair = 0;  // the queue pair that asked
+  VerbsAddress address;           // queue pair 0: none could be made
+};
+
+}  // namespace slimgraph

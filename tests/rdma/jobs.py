@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""tests/rdma/jobs.py: jobs of (4, 2) nodes over verbs: verified, or the same as over tcp.
+
+Started by `make test-rdma` where there is an RDMA device; TEST_SLIMGRAPH_COMMAND names the command.
+"""
+import json, os, subprocess, sys, tempfile
+
+COMMAND = os.environ["TEST_SLIMGRAPH_COMMAND"]
+# What each is asked, and whether its traffic depends on nothing but the graph: then answer and
+# traffic are those of the tcp transport, to the byte.
+JOBS = [("scan", [], True), ("bfs", ["--source", "1", "--verify"], False),
+        ("pagerank", ["--iterations", "5", "--verify"], False), ("triangles", [], True)]
+LIMIT_S = 120
+
+
+def run(*arguments):
+    return subprocess.run([COMMAND, *arguments], capture_output=True, text=True, check=False,
+                          timeout=LIMIT_S)
+
+
+def report_of(name, options, graph, transport):
+    done = run(name, graph, "--nodes", "4", "--compute", "2", "--threads", "1", "--transport",
+               transport, "--json", *options)
+    if done.returncode:
+        return None, f"exit code {done.returncode}: {done.stderr.strip()}"
+    return json.loads(done.stdout), ""
+
+
+def stable(part):
+    """Without what differs from run to run."""
+    if isinstance(part, dict):
+        return {key: stable(value) for key, value in part.items()
+                if not key.endswith(("_s", "_ns", "_us")) and "per_s" not in key}
+    return [stable(value) for value in part] if isinstance(part, list) else part
+
+
+def complaint_about(name, options, steady, graph):
+    verbs, failure = report_of(name, options, graph, "verbs")
+    if failure:
+        return failure
+    if not steady:
+        return ""
+    tcp, failure = report_of(name, options, graph, "tcp")
+    if failure:
+        return failure
+    for part in ["result", "traffic"]:
+        if stable(verbs[part]) != stable(tcp[part]):
+            return f"{part} over verbs {verbs[part]}, over tcp {tcp[part]}"
+    return ""
+
+
+def main():
+    failed = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        graph = os.path.join(scratch, "kron.slim")
+        made = run("gen", "kron", "-s", "11", "--seed", "1", "-o", graph)
+        if made.returncode:
+            sys.exit(made.stderr)
+        for name, options, steady in JOBS:
+            complaint = complaint_about(name, options, steady, graph)
+            print(f"{name} over verbs at (4, 2): {complaint or 'ok'}", flush=True)
+            failed += complaint != ""
+    print(f"{len(JOBS) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+sys.exit(main())
