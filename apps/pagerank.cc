@@ -37,7 +37,7 @@ class PageRankApplication : public VertexApplication {
     // What is given now and next, and received by pushes; rank, share, degree, maybe the last rank.
     return {.pull_in = mode != Mode::kPush,
             .vertex_bytes = mode == Mode::kPush ? 24.25 : 16.25,
-            .share_bytes = options_.tolerance ? 28.0 : 20.0};
+            .share_bytes = 20};
   }
   Status Compute(Engine& engine) override {
     SLIM_ASSIGN(ranks_, PageRank(engine, options_));
