@@ -34,7 +34,7 @@ class PageRankApplication : public VertexApplication {
     return {};
   }
   WorkloadNeeds Needs(Mode mode) const override {
-    // What is given now and next, and received by pushes; rank, share, degree, maybe the last rank.
+    // What is given now and next, and received by pushes; rank, share and degree.
     return {.pull_in = mode != Mode::kPush,
             .vertex_bytes = mode == Mode::kPush ? 24.25 : 16.25,
             .share_bytes = 20};

@@ -95,6 +95,7 @@ void VerbsLink::Take(const VerbsReply& reply) {
     return;
   }
   state_ = State::kReady;
+  OnConnected(reply);
   OnRoom();
 }
 

@@ -66,6 +66,8 @@ class VerbsLink {
 
   // The oldest `count` requests have ended well.
   virtual void OnDone(std::size_t count) = 0;
+  // There is a queue pair; OnRoom() follows.
+  virtual void OnConnected(const VerbsReply& reply) = 0;
   // More can be posted, on a queue that has emptied or just been made.
   virtual void OnRoom() = 0;
   // The oldest request has failed, and what is behind it is not done, or not known to be. The queue

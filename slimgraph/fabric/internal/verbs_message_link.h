@@ -40,6 +40,7 @@ class VerbsMessageLink : public VerbsLink {
   Piece& Begin();
 
   void OnDone(std::size_t count) override;
+  void OnConnected(const VerbsReply& /*reply*/) override {}
   void OnRoom() override;
   void OnBroken(Outcome outcome) override;
   void OnHopeless(Outcome outcome) override;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "slimgraph/fabric/internal/carry_out.h"
 
@@ -186,14 +187,37 @@ void VerbsOperationLink::End(const Part& part, Outcome outcome, std::size_t fail
   ended_.push_back({part.id, outcome, static_cast<std::uint32_t>(index)});
 }
 
-// The part in front has failed, and those that continue it are flushed. Of the others nothing is
-// done if the target itself refused; otherwise nobody knows of those that were posted.
+// Without an answer the reason is not known: a target whose region is gone may just have fallen
+// silent. Its service knows, or it turns out to be dead.
 void VerbsOperationLink::OnBroken(Outcome outcome) {
   requests_.clear();
   ring_->Release(ring_->position());
   reads_ahead_ = atomics_ahead_ = false;
+  if (outcome == Outcome::kPeerLost) {
+    unsettled_ = true;
+    Connect();
+    return;
+  }
   const bool refused = outcome == Outcome::kRevoked;
   if (refused) revoked_[parts_.front().operations[parts_.front().done].region] = true;
+  Settle(outcome, refused);
+  OnRoom();
+}
+
+void VerbsOperationLink::OnConnected(const VerbsReply& reply) {
+  for (std::size_t region = 0; region < revoked_.size(); ++region) {
+    if ((reply.revoked[region / 64] >> region % 64 & 1) != 0) revoked_[region] = true;
+  }
+  if (!std::exchange(unsettled_, false)) return;
+  const Part& front = parts_.front();
+  Settle(revoked_[front.operations[front.done].region] ? Outcome::kRevoked : Outcome::kPeerLost,
+         false);
+}
+
+// Ends the part in front with `outcome`, and those that continue it. If the target itself refused,
+// nothing of the others is done, and they are posted again; otherwise nobody knows of those that
+// were posted.
+void VerbsOperationLink::Settle(Outcome outcome, bool refused) {
   End(parts_.front(), outcome, parts_.front().done);
   parts_.pop_front();
   bool failed = true;
@@ -203,7 +227,7 @@ void VerbsOperationLink::OnBroken(Outcome outcome) {
     if (failed && part.continues) {
       End(part, Outcome::kFlushed, 0);
     } else if (tried && !refused) {
-      End(part, outcome, 0);
+      End(part, outcome == Outcome::kRevoked ? Outcome::kPeerLost : outcome, 0);
       failed = true;
     } else {
       part.posted = 0;
@@ -216,7 +240,6 @@ void VerbsOperationLink::OnBroken(Outcome outcome) {
   parts_.swap(kept);
   next_ = 0;
   Retire();
-  OnRoom();
 }
 
 void VerbsOperationLink::OnHopeless(Outcome outcome) {
@@ -224,6 +247,7 @@ void VerbsOperationLink::OnHopeless(Outcome outcome) {
   if (!parts_.empty()) doomed_ = true;
   parts_.clear();
   next_ = 0;
+  unsettled_ = false;
   requests_.clear();
   if (ring_) ring_->Release(ring_->position());
 }

@@ -49,9 +49,11 @@ class VerbsOperationLink : public VerbsLink {
                      std::byte* staged);
   bool MustFence(OperationKind kind);
   void Retire();
+  void Settle(Outcome outcome, bool refused);
   void End(const Part& part, Outcome outcome, std::size_t failed_index);
 
   void OnDone(std::size_t count) override;
+  void OnConnected(const VerbsReply& reply) override;
   void OnRoom() override;
   void OnBroken(Outcome outcome) override;
   void OnHopeless(Outcome outcome) override;
@@ -64,7 +66,8 @@ class VerbsOperationLink : public VerbsLink {
   std::deque<Part> parts_;
   std::size_t next_ = 0;  // of parts_: the first that is not posted entirely
   std::deque<Request> requests_;
-  bool doomed_ = false;  // a part that continues the last one is not to be tried
+  bool unsettled_ = false;  // the part in front has failed, and the new queue pair will tell why
+  bool doomed_ = false;     // a part that continues the last one is not to be tried
   bool reads_ahead_ = false;
   bool atomics_ahead_ = false;
 };

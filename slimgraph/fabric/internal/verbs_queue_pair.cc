@@ -13,10 +13,11 @@ namespace {
 // thousand entries would fill gigabytes.
 constexpr std::array<std::uint32_t, 4> kInlineBytes = {256, 128, 64, 0};
 
-// 4.096 us · 2^16 = 0.27 s until a packet is sent again, and 7 times: 1.9 s until a peer that does
-// not answer at all is given up. Job::alive() knows of a process that died long before.
+// 4.096 us · 2^16 = 0.27 s until a packet is sent again, and 6 times: 1.9 s until a peer that does
+// not answer at all is given up. Job::alive() knows of a process that died long before. (Soft-RoCE
+// takes 7 for infinitely often.)
 constexpr std::uint8_t kTimeout = 16;
-constexpr std::uint8_t kRetries = 7;
+constexpr std::uint8_t kRetries = 6;
 // A receiver without a free buffer is asked again after 0.64 ms, as often as it takes (7).
 constexpr std::uint8_t kReceiverTimeout = 12;
 constexpr std::uint8_t kForever = 7;

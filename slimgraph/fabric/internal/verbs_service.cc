@@ -1,5 +1,6 @@
 #include "slimgraph/fabric/internal/verbs_service.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 
@@ -43,18 +44,21 @@ void VerbsService::Answer(const VerbsRequest& request, const DatagramSocket::Add
   if (found == served_.end() ||
       std::memcmp(&found->second.asker, &request.address, sizeof request.address) != 0) {
     if (found != served_.end()) served_.erase(found);  // first: nothing may come from it any more
-    Served served{
-        .asker = request.address,
-        .pair = {},
-        .reply = {
-            .token = token_, .asking_pair = request.address.queue_pair, .address = VerbsAddress()}};
+    Served served{.asker = request.address,
+                  .pair = {},
+                  .reply = {.token = token_,
+                            .asking_pair = request.address.queue_pair,
+                            .address = VerbsAddress(),
+                            .revoked = {}}};
     if (auto pair = MakePair(request)) {
       served.pair = std::move(*pair);
       served.reply.address = served.pair.address();
     }
     found = served_.emplace(asker, std::move(served)).first;
   }
-  socket_.Send(from, std::as_bytes(std::span(&found->second.reply, 1)));
+  VerbsReply& reply = found->second.reply;
+  std::copy(revoked_.begin(), revoked_.end(), reply.revoked.begin());
+  socket_.Send(from, std::as_bytes(std::span(&reply, 1)));
 }
 
 Result<VerbsQueuePair> VerbsService::MakePair(const VerbsRequest& request) const {

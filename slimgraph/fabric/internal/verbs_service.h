@@ -26,6 +26,9 @@ class VerbsService {
   VerbsService(DatagramSocket socket, Poller poller, const TcpToken& token, Choose choose);
   ~VerbsService();
 
+  // From any thread: later answers tell that `region` was taken back.
+  void NoteRevoked(RegionId region) { revoked_[region / 64] |= std::uint64_t{1} << region % 64; }
+
  private:
   // The asking node, its endpoint, and the endpoint that its messages are for.
   using Asker = std::tuple<NodeId, std::uint16_t, std::uint16_t>;
@@ -44,6 +47,7 @@ class VerbsService {
   const TcpToken token_;
   const Choose choose_;
   std::map<Asker, Served> served_;
+  std::array<std::atomic<std::uint64_t>, std::tuple_size_v<VerbsRevoked>> revoked_{};
   std::atomic<bool> ending_ = false;
   std::thread thread_;
 };

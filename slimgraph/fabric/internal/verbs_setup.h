@@ -3,9 +3,12 @@
 // queue pair that it has made for it. Asking twice does no harm.
 #pragma once
 
+#include <array>
+
 #include "slimgraph/fabric/internal/datagram_socket.h"
 #include "slimgraph/fabric/internal/tcp_socket.h"
 #include "slimgraph/fabric/internal/verbs_queue_pair.h"
+#include "slimgraph/fabric/operation.h"
 
 namespace slimgraph {
 
@@ -20,10 +23,14 @@ struct VerbsRequest {
   VerbsAddress address;
 };
 
+// A bit for each region that a node has taken back.
+using VerbsRevoked = std::array<std::uint64_t, kMaxRegions / 64>;
+
 struct VerbsReply {
   TcpToken token{};               // of the answering node
   std::uint32_t asking_pair = 0;  // the queue pair that asked
   VerbsAddress address;           // queue pair 0: none could be made
+  VerbsRevoked revoked{};
 };
 
 }  // namespace slimgraph

@@ -77,6 +77,7 @@ class VerbsTransport : public Transport {
 
   // The device sees to it that nothing is under way on memory that is not registered any more.
   Status Revoke(RegionId id) override {
+    service_->NoteRevoked(id);
     const auto found = regions_.find(id);
     if (found == regions_.end()) return {};
     for (VerbsMemory& memory : found->second.registered) {
