@@ -189,9 +189,8 @@ DoctorFinding JudgeRdma(const std::vector<RdmaPort>& ports,
   }
   if (usable.empty()) {
     return {subject, Verdict::kBad, Listed(others) + ": --transport verbs fails",
-            down
-                ? "ip link set DEVICE up (RoCE); the cable and the subnet manager (InfiniBand)"
-                : "ip addr add ADDRESS dev DEVICE: the interface of a RoCE port needs one"};
+            down ? "ip link set DEVICE up (RoCE); the cable and the subnet manager (InfiniBand)"
+                 : "ip addr add ADDRESS dev DEVICE: the interface of a RoCE port needs one"};
   }
   const std::string not_used = others.empty() ? "" : fmt::format(" ({})", Listed(others));
   return {subject, Verdict::kGood, Listed(usable) + not_used + ": --transport verbs works", ""};
