@@ -85,10 +85,7 @@ class NodePlanner {
       const std::uint64_t batch = std::max(longest, kMaxBatchArcs);
       bytes += cluster_.threads() * (ListReader::kBatches * batch * arc_bytes_ + longest);
     }
-    return bytes +
-           static_cast<std::uint64_t>(needs_.vertex_bytes * file_.vertices() +
-                                      needs_.share_bytes * static_cast<double>(share)) +
-           MessageBytes();
+    return bytes + ValueBytes(share) + MessageBytes();
   }
 
   // Over shared memory, what is read of another node's is held by the reader, too.
@@ -142,6 +139,16 @@ class NodePlanner {
     // Their own marks, those of another that are looked at, and of each other what it meets here.
     return cluster_.topology().is_compute(node_) ? directions * 4 * each : directions * each;
   }
+
+  // Values lie in huge pages, and those at both ends of a share are held whole.
+  std::uint64_t ValueBytes(std::uint64_t share) const {
+    const double others = static_cast<double>(file_.vertices() - share) * sizeof(double);
+    const double arrays = needs_.share_bytes / sizeof(double);
+    return static_cast<std::uint64_t>(needs_.vertex_bytes * file_.vertices() +
+                                      needs_.share_bytes * static_cast<double>(share) +
+                                      arrays * std::min<double>(kHugePageBytes, others));
+  }
+  static constexpr std::uint64_t kHugePageBytes = 2 << 20;
 
   std::uint64_t MessageBytes() const {
     const std::uint64_t peers = cluster_.topology().nodes() - 1;
