@@ -16,7 +16,7 @@ namespace {
 constexpr HandlerId kEndedHandler = 0x7A02;
 constexpr HandlerId kStopHandler = 0x7A03;
 // How soon what waits for a lock looks again: nobody tells of one-sided changes.
-constexpr std::chrono::nanoseconds kLookAgain{20'000};
+constexpr std::chrono::nanoseconds kLookAgain{30'000};
 
 }  // namespace
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <thread>
 
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/clock.h"
@@ -12,8 +11,8 @@ namespace {
 
 // How long a thread sleeps when nothing is known to come.
 constexpr std::chrono::milliseconds kIdle{100};
-// How long a thread that looks at its memory only yields.
-constexpr std::uint64_t kYieldNs = 20'000;
+// How long a thread that looks at its memory does nothing else, before it sleeps in between.
+constexpr std::uint64_t kSpinNs = 5'000;
 
 }  // namespace
 
@@ -71,16 +70,13 @@ Status Worker::Run(const bool& stop, const std::function<void()>& all_ended) {
   return status_;
 }
 
-// Nobody rings when memory changes, so whoever looks at it again and again lets other threads run
-// in between, and after a while sleeps.
+// Nobody rings when memory changes, so whoever looks at it again and again soon sleeps in between.
+// (To yield instead would be to wait for a whole turn of everyone else on a busy machine.)
 void Worker::WaitForWork(std::chrono::nanoseconds background_wants) {
   if (background_wants.count() > 0) {
     const std::uint64_t now = NowNs();
     if (quiet_since_ns_ == 0) quiet_since_ns_ = now;
-    if (now - quiet_since_ns_ < kYieldNs) {
-      std::this_thread::yield();
-      return;
-    }
+    if (now - quiet_since_ns_ < kSpinNs) return;
   }
   endpoint_.Wait(TimeToWait(background_wants));
 }

@@ -20,7 +20,7 @@ constexpr std::uint64_t kSlotBytes = kBatchBytes + 2 * kWordBytes;  // epoch + 1
 // Number of the transaction, where the tuple lies, the version.
 constexpr std::uint64_t kValueBytes = 3 * kWordBytes + kMaxRecordBytes;
 // How soon a thread looks again for what others write into its memory.
-constexpr std::chrono::nanoseconds kLookAgain{25'000};
+constexpr std::chrono::nanoseconds kLookAgain{30'000};
 
 // A transaction in a batch, and what it wants.
 struct BatchItem {
