@@ -63,6 +63,11 @@ Engine::~Engine() = default;
 Result<std::unique_ptr<Engine>> Engine::Make(Cluster& cluster, const Protocol& protocol,
                                              const EngineOptions& options) {
   SLIM_TRY(CheckCoroutines(options.coroutines));
+  // The home of a tuple takes two-sided stages with its processor, on words that others change by
+  // atomics. An adapter's need not be atomic with the processor's.
+  if (cluster.fabric().transport() == "verbs") {
+    return UsageError("transactions do not run over verbs; use --transport shm, tcp or mpi");
+  }
   if (cluster.threads() > kMaxThreads) {
     return UsageError("--threads {} is out of range: timestamps can name 1..{} of a node",
                       cluster.threads(), kMaxThreads);
