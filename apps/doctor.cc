@@ -167,7 +167,8 @@ std::vector<RdmaPort> FindRdmaPorts() {
       const auto gids = NamesIn(port + "/gids");
       // An unused place of the table reads as zeros, or as nothing at all.
       const bool has_gid = std::any_of(gids.begin(), gids.end(), [&](const std::string& index) {
-        return LineOf(port + "/gids/" + index).find_first_not_of("0:") != std::string::npos;
+        return LineOf(fmt::format("{}/gids/{}", port, index)).find_first_not_of("0:") !=
+               std::string::npos;
       });
       ports.push_back({device, number, LineOf(port + "/state"), has_gid});
     }
