@@ -62,7 +62,7 @@ Status Mine(Run& run, const MiningCommandOptions& options, ListPart part, const 
   run.load_traffic = cluster.fabric().traffic();
   cluster.fabric().ClearTraffic();
 
-  SLIM_ASSIGN(const auto lists, ListServer::Start(cluster, *graph, options.mining.fetch));
+  SLIM_ASSIGN(const auto lists, ListExchange::Start(cluster, *graph, options.mining.fetch));
   MiningJob job{cluster, *graph, *lists, options.mining, run.seconds};
   const std::uint64_t run_ns = NowNs();
   SLIM_TRY(work(run, file, job));

@@ -6,8 +6,8 @@
 #include <functional>
 #include <vector>
 
-#include "dkudu/graph/list_batch.h"
-#include "dkudu/graph/list_server.h"
+#include "dkudu/graph/fetched_lists.h"
+#include "dkudu/graph/list_exchange.h"
 #include "dkudu/graph/mining_graph.h"
 #include "dkudu/kernel/count.h"
 #include "slimgraph/cluster/cluster.h"
@@ -33,7 +33,7 @@ WorkingMemory WorkingMemoryOf(const MiningOptions& options, ListPart part, const
 struct MiningJob {
   Cluster& cluster;
   const MiningGraph& graph;
-  ListServer& lists;
+  ListExchange& lists;
   MiningOptions options;
   std::vector<StageSeconds>& seconds;  // by thread
   std::vector<double> busy_s = {};     // by thread: processor time in engines

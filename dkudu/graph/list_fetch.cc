@@ -7,7 +7,7 @@ namespace slimgraph {
 namespace {
 
 constexpr std::size_t kMaxRanges =
-    (kMaxMessageBytes - sizeof(ListRequest)) / sizeof(ListRequest::Range);
+    (kMaxMessageBytes - sizeof(RangeRequest)) / sizeof(RangeRequest::Range);
 constexpr std::uint64_t kSlotEntries = ListFetch::kSlotBytes / sizeof(VertexId);
 constexpr auto kLookInterval = std::chrono::milliseconds(100);
 
@@ -72,19 +72,19 @@ void ListFetch::SendRequest(NodeId home, std::uint32_t slot) {
     into.pieces.push_back(queue.front());
     queue.pop_front();
   }
-  const ListRequest request{room_.offset + slot * kSlotBytes, slot,
-                            static_cast<std::uint32_t>(into.pieces.size())};
-  message_.resize(sizeof request + into.pieces.size() * sizeof(ListRequest::Range));
+  const RangeRequest request{room_.offset + slot * kSlotBytes, slot,
+                             static_cast<std::uint32_t>(into.pieces.size())};
+  message_.resize(sizeof request + into.pieces.size() * sizeof(RangeRequest::Range));
   std::memcpy(message_.data(), &request, sizeof request);
   std::byte* at = message_.data() + sizeof request;
   for (const Piece& piece : into.pieces) {
-    const ListRequest::Range range{piece.begin, piece.into.size()};
+    const RangeRequest::Range range{piece.begin, piece.into.size()};
     std::memcpy(at, &range, sizeof range);
     at += sizeof range;
   }
   // Threads that serve come after those that work.
   const EndpointAddress server{home, graph_.threads()};
-  endpoint_.Send(server, ListRequest::kRequestHandler, message_);
+  endpoint_.Send(server, RangeRequest::kRequestHandler, message_);
 }
 
 void ListFetch::Answered(std::uint32_t index) {

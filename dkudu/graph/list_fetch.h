@@ -1,6 +1,6 @@
 // One thread's fetching of other nodes' lists. Memory nodes are read one-sided and know nothing of
 // it. Compute nodes are read as well, or asked: they gather what is wanted and write it back into
-// memory of this node (list_server.h). Several batches may be on their way at once.
+// memory of this node (list_exchange.h). Several batches may be on their way at once.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ struct AnswerRoom {
 };
 
 // What is asked of a compute node in one message, followed by its ranges.
-struct ListRequest {
+struct RangeRequest {
   static constexpr HandlerId kRequestHandler = 0x4C51;
   static constexpr HandlerId kAnsweredHandler = 0x4C52;
   struct Range {

@@ -25,7 +25,7 @@ EdgeKernel::EdgeKernel(const MiningGraph& graph, ListFetch& fetch, ListCache* ca
 
 Status EdgeKernel::Run(const RootTask& task) {
   roots_.Clear();
-  std::vector<ListBatch::Ticket> root_tickets;
+  std::vector<FetchedLists::Ticket> root_tickets;
   const auto root = [&](VertexId i) { return task.home + (task.first + i) * graph_.nodes(); };
   for (VertexId i = 0; i < task.count; ++i) root_tickets.push_back(roots_.Add(root(i)));
   roots_.Start();

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "dkudu/graph/list_batch.h"
+#include "dkudu/graph/fetched_lists.h"
 #include "dkudu/kernel/count.h"
 #include "dkudu/kernel/marks.h"
 #include "dkudu/kernel/root_task.h"
@@ -50,10 +50,10 @@ class EdgeKernel {
   const MiningGraph& graph_;
   std::uint64_t chunk_bytes_;
   std::uint64_t* at_vertices_;
-  ListBatch roots_;
-  ListBatch neighbours_;
+  FetchedLists roots_;
+  FetchedLists neighbours_;
   std::vector<Piece> pieces_;
-  std::vector<ListBatch::Ticket> tickets_;  // of the pieces' neighbours, one after the other
+  std::vector<FetchedLists::Ticket> tickets_;  // of the pieces' neighbours, one after the other
   std::size_t next_ticket_ = 0;
   Marks marks_;
   std::vector<std::uint32_t> paths_to_;  // from the root, through neighbours seen so far

@@ -25,7 +25,7 @@ Extender::Extender(const MiningGraph& graph, const Plan& plan, ListFetch& fetch,
     const bool waits = graph.nodes() > 1 && plan.levels[level].needs_list;
     std::vector<Chunk>& of_level = levels_[level].chunks;
     for (int i = 0; i < (waits ? 2 : 1); ++i, ++chunks) {
-      of_level.emplace_back(ListBatch(graph, fetch, cache, reuse));
+      of_level.emplace_back(FetchedLists(graph, fetch, cache, reuse));
     }
     if (!waits) continue;
     of_level[0].batch.Follow(&of_level[1].batch);

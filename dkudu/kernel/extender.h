@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "dkudu/graph/list_batch.h"
+#include "dkudu/graph/fetched_lists.h"
 #include "dkudu/kernel/arena.h"
 #include "dkudu/kernel/count.h"
 #include "dkudu/kernel/marks.h"
@@ -41,14 +41,14 @@ class Extender {
     std::uint32_t ticket;
   };
   struct Chunk {
-    explicit Chunk(ListBatch list_batch) : batch(std::move(list_batch)) {}
+    explicit Chunk(FetchedLists list_batch) : batch(std::move(list_batch)) {}
     void Clear();
 
     std::vector<Record> records;
     std::vector<List> lists;  // by record, on levels that need them
     std::vector<List> sets;   // by record, then by set of the level
     Arena arena;
-    ListBatch batch;
+    FetchedLists batch;
     std::uint64_t bytes = 0;  // with all that its records will need
     RootTask task;            // of level 0: where its roots are from
   };

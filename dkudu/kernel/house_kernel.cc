@@ -14,7 +14,7 @@ HouseKernel::HouseKernel(const MiningGraph& graph, ListFetch& fetch, ListCache* 
 
 Status HouseKernel::Run(const RootTask& task) {
   roots_.Clear();
-  std::vector<ListBatch::Ticket> root_tickets;
+  std::vector<FetchedLists::Ticket> root_tickets;
   const auto root = [&](VertexId i) { return task.home + (task.first + i) * graph_.nodes(); };
   for (VertexId i = 0; i < task.count; ++i) root_tickets.push_back(roots_.Add(root(i)));
   roots_.Start();
@@ -46,7 +46,7 @@ bool HouseKernel::Fits(const Root& root) const {
 Status HouseKernel::WorkOffGroup() {
   neighbours_.Start();
   SLIM_TRY(neighbours_.Finish());
-  const ListBatch::Ticket* ticket = tickets_.data();
+  const FetchedLists::Ticket* ticket = tickets_.data();
   for (const Root& root : group_) {
     for (std::size_t i = 0; i < root.list.size(); ++i) CountPaths(neighbours_.Get(ticket[i]));
     for (std::size_t i = 0; i < root.list.size(); ++i) {

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "dkudu/graph/list_batch.h"
+#include "dkudu/graph/fetched_lists.h"
 #include "dkudu/kernel/count.h"
 #include "dkudu/kernel/root_task.h"
 
@@ -38,10 +38,10 @@ class HouseKernel {
 
   const MiningGraph& graph_;
   std::uint64_t chunk_bytes_;
-  ListBatch roots_;
-  ListBatch neighbours_;
+  FetchedLists roots_;
+  FetchedLists neighbours_;
   std::vector<Root> group_;  // whose neighbours' lists are brought together
-  std::vector<ListBatch::Ticket> tickets_;
+  std::vector<FetchedLists::Ticket> tickets_;
   std::vector<std::uint32_t> paths_to_;
   std::vector<VertexId> reached_;
   WideCount twice_houses_ = 0;

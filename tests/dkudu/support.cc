@@ -121,7 +121,7 @@ void OnMiningJob(const Shape& shape, const std::string& path, ListPart part,
     const auto graph = MiningGraph::Load(**cluster, *file, part, {}, [](const MemoryPlan&) {});
     ASSERT_TRUE(graph) << graph.error().message;
     std::vector<StageSeconds> seconds(shape.threads);
-    const auto lists = ListServer::Start(**cluster, **graph, options.fetch);
+    const auto lists = ListExchange::Start(**cluster, **graph, options.fetch);
     ASSERT_TRUE(lists) << lists.error().message;
     MiningJob mining{**cluster, **graph, **lists, options, seconds};
     body(mining);

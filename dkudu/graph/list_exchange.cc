@@ -1,4 +1,4 @@
-#include "dkudu/graph/list_server.h"
+#include "dkudu/graph/list_exchange.h"
 
 #include <cstring>
 
@@ -13,9 +13,9 @@ constexpr auto kLongWait = std::chrono::seconds(1);
 
 }  // namespace
 
-Result<std::unique_ptr<ListServer>> ListServer::Start(Cluster& cluster, const MiningGraph& graph,
-                                                      Fetch fetch) {
-  std::unique_ptr<ListServer> server(new ListServer(cluster, graph));
+Result<std::unique_ptr<ListExchange>> ListExchange::Start(Cluster& cluster,
+                                                          const MiningGraph& graph, Fetch fetch) {
+  std::unique_ptr<ListExchange> server(new ListExchange(cluster, graph));
   const std::uint32_t threads = cluster.threads();
   SLIM_CHECK(cluster.fabric().endpoints() > threads, "there is no endpoint to serve with");
   AnswerRoom room;
@@ -25,12 +25,12 @@ Result<std::unique_ptr<ListServer>> ListServer::Start(Cluster& cluster, const Mi
     SLIM_ASSIGN(const SharedRegion region, fabric.Share(bytes));
     room.region = server->room_ = region.id;
     room.memory = region.memory.data();
-    ListServer& mine = *server;
-    fabric.SetHandler(ListRequest::kRequestHandler,
+    ListExchange& mine = *server;
+    fabric.SetHandler(RangeRequest::kRequestHandler,
                       [&mine](Endpoint& endpoint, const Message& message) {
                         mine.TakeRequest(endpoint, message);
                       });
-    fabric.SetHandler(ListRequest::kAnsweredHandler,
+    fabric.SetHandler(RangeRequest::kAnsweredHandler,
                       [&mine](Endpoint& endpoint, const Message& message) {
                         std::uint32_t slot = 0;
                         std::memcpy(&slot, message.body.data(), sizeof slot);
@@ -45,14 +45,14 @@ Result<std::unique_ptr<ListServer>> ListServer::Start(Cluster& cluster, const Mi
   if (graph.compute() == 1) return server;
   SLIM_TRY(cluster.all().Barrier());  // nobody asks before all can answer
   if (cluster.computes()) {
-    ListServer& mine = *server;
+    ListExchange& mine = *server;
     server->thread_ = std::thread(
         [&mine] { mine.Serve(mine.cluster_.fabric().endpoint(mine.cluster_.threads())); });
   }
   return server;
 }
 
-void ListServer::Serve(Endpoint& endpoint) {
+void ListExchange::Serve(Endpoint& endpoint) {
   StageSeconds seconds{};
   const StageScope scope(endpoint, seconds, kServe);
   std::vector<Completion> written;
@@ -64,14 +64,14 @@ void ListServer::Serve(Endpoint& endpoint) {
       free_answers_.push_back(one.tag);
       // A requester that is gone needs no word.
       if (one.outcome != Outcome::kOk) continue;
-      endpoint.Send(answer.to, ListRequest::kAnsweredHandler,
+      endpoint.Send(answer.to, RangeRequest::kAnsweredHandler,
                     std::as_bytes(std::span(&answer.slot, 1)));
     }
   }
 }
 
-void ListServer::TakeRequest(Endpoint& endpoint, const Message& message) {
-  ListRequest request;
+void ListExchange::TakeRequest(Endpoint& endpoint, const Message& message) {
+  RangeRequest request;
   std::memcpy(&request, message.body.data(), sizeof request);
   if (free_answers_.empty()) {
     free_answers_.push_back(answers_.size());
@@ -85,7 +85,7 @@ void ListServer::TakeRequest(Endpoint& endpoint, const Message& message) {
   answer.entries.clear();
   const std::byte* at = message.body.data() + sizeof request;
   for (std::uint32_t i = 0; i < request.ranges; ++i) {
-    ListRequest::Range range;
+    RangeRequest::Range range;
     std::memcpy(&range, at, sizeof range);
     at += sizeof range;
     const List entries = graph_.own_entries(range.begin, range.entries);
@@ -96,14 +96,14 @@ void ListServer::TakeRequest(Endpoint& endpoint, const Message& message) {
   endpoint.Ring();
 }
 
-Status ListServer::Stop() {
+Status ListExchange::Stop() {
   // Whoever comes here has all that it asked for.
   if (cluster_.topology().compute() > 1) SLIM_TRY(cluster_.all().Barrier());
   StopServing();
   return {};
 }
 
-void ListServer::StopServing() {
+void ListExchange::StopServing() {
   if (!thread_.joinable()) return;
   stopping_ = true;
   cluster_.fabric().endpoint(cluster_.threads()).Wake();

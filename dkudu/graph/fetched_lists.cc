@@ -1,4 +1,4 @@
-#include "dkudu/graph/list_batch.h"
+#include "dkudu/graph/fetched_lists.h"
 
 #include <algorithm>
 #include <limits>
@@ -9,19 +9,20 @@
 namespace slimgraph {
 namespace {
 
-constexpr ListBatch::Ticket kFree = std::numeric_limits<ListBatch::Ticket>::max();
+constexpr FetchedLists::Ticket kFree = std::numeric_limits<FetchedLists::Ticket>::max();
 constexpr std::size_t kFirstBuckets = 1024;
 
 }  // namespace
 
-ListBatch::ListBatch(const MiningGraph& graph, ListFetch& fetch, ListCache* cache, Reuse reuse)
+FetchedLists::FetchedLists(const MiningGraph& graph, ListFetch& fetch, ListCache* cache,
+                           Reuse reuse)
     : graph_(graph),
       fetch_(fetch),
       cache_(reuse == Reuse::kGlobal ? cache : nullptr),
       reuse_(reuse),
       buckets_(kFirstBuckets, kFree) {}
 
-void ListBatch::Clear() {
+void FetchedLists::Clear() {
   if (entries_.empty()) return;
   entries_.clear();
   missing_.clear();
@@ -30,27 +31,27 @@ void ListBatch::Clear() {
   bytes_ = 0;
 }
 
-std::size_t ListBatch::BucketOf(VertexId v) const {
+std::size_t FetchedLists::BucketOf(VertexId v) const {
   const std::size_t mask = buckets_.size() - 1;
   std::size_t at = (v * std::uint64_t{0x9E3779B97F4A7C15}) >> 32 & mask;
   while (buckets_[at] != kFree && entries_[buckets_[at]].vertex != v) at = (at + 1) & mask;
   return at;
 }
 
-bool ListBatch::IsBringing(VertexId v) const {
+bool FetchedLists::IsBringing(VertexId v) const {
   if (missing_.empty()) return false;
   const Ticket ticket = buckets_[BucketOf(v)];
   return ticket != kFree && entries_[ticket].list.data() != nullptr;
 }
 
-void ListBatch::Grow() {
+void FetchedLists::Grow() {
   buckets_.assign(buckets_.size() * 2, kFree);
   for (Ticket ticket = 0; ticket < entries_.size(); ++ticket) {
     buckets_[BucketOf(entries_[ticket].vertex)] = ticket;
   }
 }
 
-ListBatch::Ticket ListBatch::Add(VertexId v) {
+FetchedLists::Ticket FetchedLists::Add(VertexId v) {
   const auto ticket = static_cast<Ticket>(entries_.size());
   if (reuse_ != Reuse::kNone) {
     if (2 * (entries_.size() + 1) > buckets_.size()) Grow();
@@ -83,7 +84,7 @@ ListBatch::Ticket ListBatch::Add(VertexId v) {
 }
 
 // missing_[first, last) lie close together in one home.
-void ListBatch::AskForRun(std::size_t first, std::size_t last, VertexId* into) {
+void FetchedLists::AskForRun(std::size_t first, std::size_t last, VertexId* into) {
   const std::uint64_t begin = missing_[first].begin;
   std::uint64_t end = begin;
   for (std::size_t i = first; i < last; ++i) {
@@ -94,7 +95,7 @@ void ListBatch::AskForRun(std::size_t first, std::size_t last, VertexId* into) {
   fetch_.Ask(missing_[first].home, begin, std::span(into, end - begin));
 }
 
-void ListBatch::Start() {
+void FetchedLists::Start() {
   if (missing_.empty()) return;
   std::sort(missing_.begin(), missing_.end(), [](const Missing& a, const Missing& b) {
     return std::pair(a.home, a.begin) < std::pair(b.home, b.begin);
@@ -125,7 +126,7 @@ void ListBatch::Start() {
   fetching_ = fetch_.Start();
 }
 
-Status ListBatch::Finish() {
+Status FetchedLists::Finish() {
   TakeFromCache();
   if (missing_.empty()) return {};
   SLIM_TRY(fetch_.Finish(fetching_));
@@ -138,7 +139,7 @@ Status ListBatch::Finish() {
   return {};
 }
 
-void ListBatch::TakeFromCache() {
+void FetchedLists::TakeFromCache() {
   for (const Ticket ticket : awaited_) {
     Entry& entry = entries_[ticket];
     auto kept = cache_->Find(entry.vertex);

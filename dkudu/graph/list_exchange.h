@@ -14,14 +14,14 @@
 
 namespace slimgraph {
 
-class ListServer {
+class ListExchange {
  public:
   // Collective. To serve it takes an endpoint besides those of the working threads.
-  static Result<std::unique_ptr<ListServer>> Start(Cluster& cluster, const MiningGraph& graph,
-                                                   Fetch fetch);
-  ~ListServer() { StopServing(); }
-  ListServer(const ListServer&) = delete;
-  ListServer& operator=(const ListServer&) = delete;
+  static Result<std::unique_ptr<ListExchange>> Start(Cluster& cluster, const MiningGraph& graph,
+                                                     Fetch fetch);
+  ~ListExchange() { StopServing(); }
+  ListExchange(const ListExchange&) = delete;
+  ListExchange& operator=(const ListExchange&) = delete;
 
   ListFetch& fetch(std::uint32_t thread) { return fetches_[thread]; }
 
@@ -34,7 +34,7 @@ class ListServer {
     EndpointAddress to;
     std::uint32_t slot = 0;
   };
-  ListServer(Cluster& cluster, const MiningGraph& graph) : cluster_(cluster), graph_(graph) {}
+  ListExchange(Cluster& cluster, const MiningGraph& graph) : cluster_(cluster), graph_(graph) {}
   void Serve(Endpoint& endpoint);
   void TakeRequest(Endpoint& endpoint, const Message& message);
   void StopServing();

@@ -16,16 +16,16 @@ namespace slimgraph {
 // the node's cache holds.
 enum class Reuse { kNone, kChunk, kGlobal };
 
-class ListBatch {
+class FetchedLists {
  public:
   using Ticket = std::uint32_t;
 
   // `cache` may be null.
-  ListBatch(const MiningGraph& graph, ListFetch& fetch, ListCache* cache, Reuse reuse);
+  FetchedLists(const MiningGraph& graph, ListFetch& fetch, ListCache* cache, Reuse reuse);
 
   // A batch that is always finished before this one: what it brings into the cache is not brought
   // again.
-  void Follow(const ListBatch* earlier) { earlier_ = earlier; }
+  void Follow(const FetchedLists* earlier) { earlier_ = earlier; }
 
   // What was got before is invalid.
   void Clear();
@@ -62,7 +62,7 @@ class ListBatch {
   std::vector<Entry> entries_;
   std::vector<Ticket> buckets_;  // hashed by vertex; kFree or a ticket
   std::vector<Missing> missing_;
-  const ListBatch* earlier_ = nullptr;
+  const FetchedLists* earlier_ = nullptr;
   std::vector<Ticket> awaited_;  // that the earlier one brings
   std::uint64_t bytes_ = 0;
   std::unique_ptr<VertexId[]> memory_;
