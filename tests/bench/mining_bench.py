@@ -17,6 +17,7 @@ import time
 
 from cpu_shares import CpuShares, NotAllowed, command_path
 from mining_peers import LIMIT_S, available_peers, processor_seconds
+from turns import in_turn
 
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
 THREADS = os.environ.get("THREADS", "2")
