@@ -15,11 +15,9 @@ struct Step {
   const Frontier* in;
   Distance limit;  // where the bucket ends
   FarVertices<Distance>& far;
-
   static Distance Along(Distance so_far, const Neighbours& list, std::size_t i) {
     return so_far + static_cast<Distance>(list.weight<Weight>(i));
   }
-
   template <typename Activate>
   void Push(VertexId u, const Neighbours& out, Activate activate) {
     const Distance so_far = Load(distance[u]);
@@ -29,7 +27,6 @@ struct Step {
   }
   Distance Partial(VertexId v) const { return distance[v]; }
   bool Slot(VertexId v, Distance other) { return Lower(distance[v], other); }
-
   bool Wants(VertexId) const { return true; }
   bool Pull(VertexId v, const Neighbours& list) {
     Distance least = distance[v];
@@ -43,7 +40,6 @@ struct Step {
   }
   Distance Signal(VertexId u) const { return distance[u]; }
   void Mirror(VertexId u, Distance value) { distance[u] = value; }
-
   void Settled(Frontier& out) { far.TakeFrom(out, limit); }
 };
 

@@ -4,9 +4,10 @@
 // Operations on one node are carried out in the order in which they were collected; between nodes
 // there is no order. Within an operation there is none either; but where offset and length are
 // multiples of 8 and the length is at most kWholeWordsBytes, each of its words is read or written
-// whole, and a write is not begun before all of it has arrived. Messages from one endpoint to
-// another arrive in order. Between operations and messages there is none: a message that tells of a
-// write is sent after the write's completion.
+// whole, and a write is not begun before all of it has arrived (over verbs that is the adapter's
+// affair: Soft-RoCE does not). Messages from one endpoint to another arrive in order. Between
+// operations and messages there is none: a message that tells of a write is sent after the write's
+// completion.
 #pragma once
 
 #include <atomic>
