@@ -10,8 +10,8 @@ void DeclareJobOptions(Options& options, JobOptions& job) {
   options.Number("--compute", "C", "nodes that compute; the others only hold memory (default all)",
                  job.compute);
   options.Number("--threads", "T", "threads of each compute node (default 1)", job.threads);
-  options.Text("--transport", "NAME",
-               "shm, tcp, mpi or verbs (default shm, across machines tcp)", job.transport);
+  options.Text("--transport", "NAME", "shm, tcp, mpi or verbs (default shm, across machines tcp)",
+               job.transport);
   options.Text("--network", "NAME", "imitate a network: none, fdr, edr, efa, tcp10", job.network);
   options.Flag("--json", "the result as one JSON object", job.json);
   options.Text("--trace", "FILE", "what each thread did when, for chrome://tracing", job.trace);

@@ -75,8 +75,7 @@ Command MatchCommand() {
     options.Flag("--explain", "print the plan and do nothing", state->explain);
     options.Flag("--no-formulae", "match by the plan even where a formula is known",
                  [state] { state->formulae = false; });
-    options.Text("--list", "OUT",
-                 "write the embeddings to OUT, which appears when it is complete",
+    options.Text("--list", "OUT", "write the embeddings to OUT, which appears when it is complete",
                  state->list);
     options.Number("--limit", "L", "list no more than L", state->limit);
     DeclareMiningOptions(options, state->common);
