@@ -5,7 +5,7 @@
 #include "slimgraph/base/check.h"
 
 #ifdef __SANITIZE_ADDRESS__
-#include <sanitizer/common_interface_defs.h>
+#include <sanitizer/asan_interface.h>
 #endif
 #ifdef __SANITIZE_THREAD__
 #include <sanitizer/tsan_interface.h>
@@ -55,6 +55,10 @@ void Coroutine::Resume() {
   inside_ = std::move(inside_).resume();
 #ifdef __SANITIZE_ADDRESS__
   __sanitizer_finish_switch_fiber(sanitizers_.outside_fake_stack, nullptr, nullptr);
+  // Its last frames were left without a return, and what is mapped there next is none of theirs.
+  if (ended_) {
+    __asan_unpoison_memory_region(static_cast<char*>(stack_.sp) - stack_.size, stack_.size);
+  }
 #endif
 }
 
