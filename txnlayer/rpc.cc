@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "slimgraph/base/check.h"
+#include "txnlayer/message_bytes.h"
 
 namespace slimgraph::txn {
 namespace {
@@ -34,21 +35,6 @@ struct ReplyItem {
 
 // How often the home looks again at a tuple that is locked for a moment, before it tells.
 constexpr int kLooks = 4;
-
-template <typename T>
-void Append(std::vector<std::byte>& out, const T& value) {
-  const auto* const bytes = reinterpret_cast<const std::byte*>(&value);
-  out.insert(out.end(), bytes, bytes + sizeof value);
-}
-
-template <typename T>
-T Take(Bytes& in) {
-  T value;
-  SLIM_CHECK(in.size() >= sizeof value, "a broken message between transactions");
-  std::memcpy(&value, in.data(), sizeof value);
-  in = in.subspan(sizeof value);
-  return value;
-}
 
 std::size_t MetadataBytes(const Access& access) {
   return access.table->shape().metadata_words * kWordBytes;

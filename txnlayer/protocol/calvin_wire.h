@@ -7,6 +7,7 @@
 
 #include "slimgraph/base/check.h"
 #include "txnlayer/engine.h"
+#include "txnlayer/message_bytes.h"
 
 namespace slimgraph::txn::calvin {
 
@@ -53,21 +54,6 @@ struct EndWrite {
   TableId table;
   std::uint8_t unused[6];
 };
-
-template <typename T>
-void Append(std::vector<std::byte>& out, const T& value) {
-  const auto* const bytes = reinterpret_cast<const std::byte*>(&value);
-  out.insert(out.end(), bytes, bytes + sizeof value);
-}
-
-template <typename T>
-T Take(Bytes& in) {
-  T value;
-  SLIM_CHECK(in.size() >= sizeof value, "a broken message between transactions");
-  std::memcpy(&value, in.data(), sizeof value);
-  in = in.subspan(sizeof value);
-  return value;
-}
 
 inline std::vector<std::byte> NewMessage(std::uint16_t what) {
   std::vector<std::byte> message;
