@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -12,6 +13,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <deque>
 #include <optional>
 
 #include "slimgraph/base/clock.h"
@@ -59,7 +61,9 @@ class LocalJob {
 
  private:
   [[noreturn]] void BecomeMpiexec(const std::vector<std::string>& command, int words) const;
-  void Hear(std::size_t index);
+  void AcceptNode();
+  void HearNodes();
+  void Hear(LauncherSocket::Node& node);
   void HearSignal(int signal);
   void HearMpiexec();
   void Explain(std::string_view line);
@@ -70,7 +74,8 @@ class LocalJob {
 
   SignalQueue signals_;
   std::optional<LauncherSocket> socket_;
-  std::vector<LauncherSocket::Node> nodes_;
+  std::deque<LauncherSocket::Node> nodes_;
+  UniqueFd heard_nodes_;  // an epoll of their sockets, which keeps the order of events
   pid_t mpiexec_ = -1;
   bool mpiexec_running_ = false;
   int mpiexec_status_ = 0;
@@ -88,6 +93,8 @@ Status LocalJob::Start(NodeId nodes, const std::vector<std::string>& arguments) 
     return EnvironmentError("cannot find this program's file: {}", std::strerror(errno));
   }
   SLIM_ASSIGN(socket_, LauncherSocket::Listen());
+  heard_nodes_.Reset(::epoll_create1(EPOLL_CLOEXEC));
+  if (!heard_nodes_) return EnvironmentError("cannot make an epoll: {}", std::strerror(errno));
   std::array<int, 2> pipe{};
   if (::pipe2(pipe.data(), O_CLOEXEC) != 0) {
     return EnvironmentError("cannot make a pipe: {}", std::strerror(errno));
@@ -137,8 +144,24 @@ void LocalJob::StartEnding(int exit_code) {
   if (!kill_at_ns_) kill_at_ns_ = NowNs() + kGraceNs;
 }
 
-void LocalJob::Hear(std::size_t index) {
-  LauncherSocket::Node& node = nodes_[index];
+void LocalJob::AcceptNode() {
+  auto node = socket_->Accept();
+  if (!node) return;
+  nodes_.push_back(std::move(*node));
+  epoll_event event{.events = EPOLLIN, .data = {.ptr = &nodes_.back()}};
+  ::epoll_ctl(heard_nodes_.get(), EPOLL_CTL_ADD, nodes_.back().socket.get(), &event);
+}
+
+// In the order in which they spoke or died, however late we are: where hydra kills all nodes
+// because of one, that one is first.
+void LocalJob::HearNodes() {
+  epoll_event event{};
+  while (::epoll_wait(heard_nodes_.get(), &event, 1, 0) == 1) {
+    Hear(*static_cast<LauncherSocket::Node*>(event.data.ptr));
+  }
+}
+
+void LocalJob::Hear(LauncherSocket::Node& node) {
   const auto exit = ReadExit(node.socket.get());
   node.socket.Reset();
   if (!exit) {
@@ -203,23 +226,21 @@ void LocalJob::KillEverything() {
 
 int LocalJob::Supervise() {
   while (mpiexec_running_) {
-    std::vector<pollfd> waits{
-        {signals_.fd(), POLLIN, 0}, {socket_->fd(), POLLIN, 0}, {words_.get(), POLLIN, 0}};
-    for (const LauncherSocket::Node& node : nodes_) waits.push_back({node.socket.get(), POLLIN, 0});
+    std::array<pollfd, 4> waits{{{signals_.fd(), POLLIN, 0},
+                                 {socket_->fd(), POLLIN, 0},
+                                 {words_.get(), POLLIN, 0},
+                                 {heard_nodes_.get(), POLLIN, 0}}};
     ::poll(waits.data(), waits.size(), kill_at_ns_ ? 50 : -1);
     if (waits[2].revents != 0) HearMpiexec();
-    for (std::size_t i = 3; i < waits.size(); ++i) {
-      if (waits[i].revents != 0) Hear(i - 3);
-    }
-    if (waits[1].revents != 0) {
-      if (auto node = socket_->Accept()) nodes_.push_back(std::move(*node));
-    }
+    HearNodes();
+    if (waits[1].revents != 0) AcceptNode();
     while (const auto signal = signals_.Next()) HearSignal(*signal);
     if (kill_at_ns_ && NowNs() > *kill_at_ns_) KillEverything();
   }
   // All that nodes still had to say has been sent before they went.
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    if (nodes_[i].socket) Hear(i);
+  HearNodes();
+  for (LauncherSocket::Node& node : nodes_) {
+    if (node.socket) Hear(node);
   }
   KillEverything();
   ReapTheLast();

@@ -131,7 +131,8 @@ class FaultyMiner : public FaultyJob, public ::testing::WithParamInterface<Fault
 INSTANTIATE_TEST_SUITE_P(Faults, FaultyMiner,
                          ::testing::Values(Fault{SIGKILL, 0, "shm"}, Fault{SIGKILL, 1, "shm"},
                                            Fault{SIGKILL, 3, "shm"}, Fault{SIGSTOP, 1, "shm"},
-                                           Fault{SIGKILL, 1, "tcp"}, Fault{SIGKILL, 3, "tcp"}),
+                                           Fault{SIGKILL, 1, "tcp"}, Fault{SIGKILL, 3, "tcp"},
+                                           Fault{SIGKILL, 1, "mpi"}, Fault{SIGKILL, 3, "mpi"}),
                          NameOf);
 
 std::vector<std::string> LongMatch(const std::string& graph, const std::string& transport) {
@@ -147,18 +148,6 @@ TEST_P(FaultyMiner, EndsTheJobInTheMiddleOfTheWork) {
   const auto victim = command.NodeProcess(GetParam().victim);
   ASSERT_TRUE(victim);
   ExpectOneLine(command, *victim, GetParam());
-}
-
-// UCX may kill a node that is reading from one that dies, so that either can be the first to be
-// missed.
-TEST_F(FaultyJob, OfAMinerOverMpiEndsWhenANodeIsKilled) {
-  RunningCommand command(LongMatch(graph_, "mpi"));
-  const pid_t miner = AwaitNode(command, 1);
-  ASSERT_GT(miner, 0);
-  AwaitWork(miner);
-  ASSERT_EQ(::kill(miner, SIGKILL), 0);
-  EXPECT_EQ(command.Wait().code, 4);
-  EXPECT_TRUE(command.Processes().empty());
 }
 
 TEST_F(FaultyJob, EndsWhenThePersonInterruptsIt) {

@@ -12,9 +12,10 @@ namespace slimgraph {
 
 namespace {
 
-// UCX would use shared memory between network namespaces too, where they are meant as hosts.
+// UCX would use shared memory between network namespaces too, where they are meant as hosts. And
+// its reads of another process's memory (cma) abort the reader when that process dies.
 void ChooseUcxTransports(bool one_host) {
-  ::setenv("UCX_TLS", one_host ? "posix,sysv,cma,self" : "tcp,self", 0);
+  ::setenv("UCX_TLS", one_host ? "posix,sysv,self" : "tcp,self", 0);
   if (!one_host) {
     ::setenv("UCX_TCP_TX_SEG_SIZE", "64k", 0);
     ::setenv("UCX_TCP_RX_SEG_SIZE", "256k", 0);

@@ -28,11 +28,12 @@ MpiWorld::Transfer ToTransfer(MPI_Request request) {
   return transfer;
 }
 
+// MPICH writes its whole stack of errors, far past MPI_MAX_ERROR_STRING.
 std::string MessageOf(int code) {
-  std::array<char, MPI_MAX_ERROR_STRING> text;
+  std::string message(std::size_t{64} << 10, '\0');
   int length = 0;
-  MPI_Error_string(code, text.data(), &length);
-  std::string message(text.data(), static_cast<std::size_t>(length));
+  MPI_Error_string(code, message.data(), &length);
+  message.resize(message.find('\0'));
   for (char& c : message) {
     if (c == '\n') c = ' ';
   }
