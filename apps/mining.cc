@@ -40,7 +40,8 @@ void DeclareMiningOptions(Options& options, MiningCommandOptions& to) {
                "memory of each compute node for other nodes' lists (default 64M)",
                to.mining.cache_bytes);
   DeclareBytes(options, "--chunk-memory",
-               "memory of each thread for embeddings and their lists (default 64M)",
+               "memory of each thread for embeddings and their lists (default 64M; 0: the least "
+               "that will do)",
                to.mining.chunk_bytes);
   options.Choice("--reuse", "what keeps a list from crossing again (default global)",
                  {"none", "chunk", "global"}, to.mining.reuse);

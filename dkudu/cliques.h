@@ -6,9 +6,8 @@
 
 namespace slimgraph {
 
-// Cliques of 3 .. 8 vertices. Lists of other nodes pass by in windows of ascending places and are
-// joined with all roots of this node that have them as neighbours, so that each crosses once where
-// the lists of memory nodes' roots fit into the cache's memory.
+// Cliques of 3 .. 8 vertices. Lists of other nodes are held where the cache's memory has room for
+// all of them, and pass by where it has not.
 Result<std::uint64_t> CountCliques(MiningJob& job, unsigned size);
 
 }  // namespace slimgraph

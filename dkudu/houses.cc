@@ -14,6 +14,7 @@ const Stage kHouses("houses");
 
 Result<std::uint64_t> CountHouses(MiningJob& job) {
   const MiningGraph& graph = job.graph;
+  SLIM_ASSIGN(const auto chunk_bytes, ChunkBytes(job, LeastKernelBytes(graph)));
   std::optional<ListCache> cache;
   if (job.cluster.computes() && job.options.reuse == Reuse::kGlobal) {
     cache.emplace(graph, job.options.cache_bytes);
@@ -22,7 +23,7 @@ Result<std::uint64_t> CountHouses(MiningJob& job) {
   std::vector<WideCount> counts(job.cluster.threads());
   const auto count = [&](std::uint32_t thread, Endpoint& endpoint) -> Status {
     HouseKernel kernel(graph, job.lists.fetch(thread), cache ? &*cache : nullptr, job.options.reuse,
-                       job.options.chunk_bytes);
+                       chunk_bytes);
     while (true) {
       SLIM_ASSIGN(const auto task, tasks->Next(endpoint));
       if (!task) break;

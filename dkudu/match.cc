@@ -11,6 +11,7 @@ const Stage kMatch("match");
 
 Result<std::uint64_t> RunPlan(MiningJob& job, const Plan& plan, const SinkOfThread& sinks) {
   const MiningGraph& graph = job.graph;
+  SLIM_ASSIGN(const auto chunk_bytes, ChunkBytes(job, LeastExtenderBytes(graph, plan)));
   std::optional<ListCache> cache;
   if (job.cluster.computes() && job.options.reuse == Reuse::kGlobal) {
     cache.emplace(graph, job.options.cache_bytes);
@@ -19,7 +20,7 @@ Result<std::uint64_t> RunPlan(MiningJob& job, const Plan& plan, const SinkOfThre
   std::vector<WideCount> counts(job.cluster.threads());
   const auto search = [&](std::uint32_t thread, Endpoint& endpoint) -> Status {
     Extender extender(graph, plan, job.lists.fetch(thread), cache ? &*cache : nullptr,
-                      job.options.reuse, job.options.chunk_bytes, sinks ? sinks(thread) : nullptr);
+                      job.options.reuse, chunk_bytes, sinks ? sinks(thread) : nullptr);
     SLIM_TRY(extender.Run([&] { return tasks->Next(endpoint); }));
     counts[thread] = extender.count();
     return {};

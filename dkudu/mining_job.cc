@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "slimgraph/base/parallel.h"
+#include "slimgraph/base/units.h"
 #include "slimgraph/stats/trace.h"
 
 namespace slimgraph {
@@ -48,6 +49,14 @@ WorkingMemory WorkingMemoryOf(const MiningOptions& options, ListPart part, const
   const std::uint64_t roots = vertices / cluster.topology().compute();
   const std::uint64_t root_bytes = part == ListPart::kUp ? roots * kBytesPerRoot : 0;
   return {cluster.threads() * of_thread + root_bytes, options.cache_bytes};
+}
+
+Result<std::uint64_t> ChunkBytes(const MiningJob& job, std::uint64_t least) {
+  const std::uint64_t given = job.options.chunk_bytes;
+  if (given == 0) return least;
+  if (given >= least) return given;
+  return UsageError("--chunk-memory {} is too little for the longest lists: give at least {}K",
+                    FormatBytes(given), (least + 1023) >> 10);
 }
 
 Result<EngineTimes> TimesOf(MiningJob& job) {

@@ -19,7 +19,8 @@ namespace slimgraph {
 enum class Steal { kOn, kOff };
 
 struct MiningOptions {
-  std::uint64_t chunk_bytes = 64 << 20;  // for embeddings and their lists, of each thread
+  // For embeddings and their lists, of each thread; 0: the least that will do.
+  std::uint64_t chunk_bytes = 64 << 20;
   std::uint64_t cache_bytes = 64 << 20;  // for lists of other nodes, of each compute node
   Reuse reuse = Reuse::kGlobal;
   Steal steal = Steal::kOn;
@@ -43,6 +44,9 @@ struct MiningJob {
 // Runs body(thread, endpoint) on every thread of a compute node; on a memory node nothing.
 Status RunEngines(MiningJob& job, const Stage& stage,
                   const std::function<Status(std::uint32_t, Endpoint&)>& body);
+
+// What options.chunk_bytes is, refused if it is less than the graph's longest lists need.
+Result<std::uint64_t> ChunkBytes(const MiningJob& job, std::uint64_t least);
 
 // The processor time of all engines of the job.
 struct EngineTimes {

@@ -13,6 +13,7 @@ const Stage kEdges("edge sums");
 
 Result<EdgeSums> SumOverEdges(MiningJob& job, std::uint64_t* at_vertices) {
   const MiningGraph& graph = job.graph;
+  SLIM_ASSIGN(const auto chunk_bytes, ChunkBytes(job, LeastKernelBytes(graph)));
   std::optional<ListCache> cache;
   if (job.cluster.computes() && job.options.reuse == Reuse::kGlobal) {
     cache.emplace(graph, job.options.cache_bytes);
@@ -21,7 +22,7 @@ Result<EdgeSums> SumOverEdges(MiningJob& job, std::uint64_t* at_vertices) {
   std::vector<EdgeSums> sums(job.cluster.threads());
   const auto scan = [&](std::uint32_t thread, Endpoint& endpoint) -> Status {
     EdgeKernel kernel(graph, job.lists.fetch(thread), cache ? &*cache : nullptr, job.options.reuse,
-                      job.options.chunk_bytes, at_vertices);
+                      chunk_bytes, at_vertices);
     while (true) {
       SLIM_ASSIGN(const auto task, tasks->Next(endpoint));
       if (!task) break;

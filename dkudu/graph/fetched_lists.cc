@@ -10,17 +10,48 @@ namespace slimgraph {
 namespace {
 
 constexpr FetchedLists::Ticket kFree = std::numeric_limits<FetchedLists::Ticket>::max();
-constexpr std::size_t kFirstBuckets = 1024;
+constexpr std::size_t kFirstBuckets = 64;
+
+// What is kept of each list besides itself: an entry, what is missing, a piece that is asked for,
+// and up to four buckets, or six while they grow.
+constexpr std::uint64_t kBytesPerList = 128;
 
 }  // namespace
 
+std::uint64_t ListRoom::Bytes(const MiningGraph& graph) const {
+  // Between two lists there may be a gap that is brought as well.
+  const std::uint64_t brought = graph.nodes() > 1 ? neighbours + lists * ListFetch::kMaxGap : 0;
+  return kFirstBuckets * sizeof(FetchedLists::Ticket) + lists * kBytesPerList +
+         brought * sizeof(VertexId);
+}
+
+ListRoom ListRoom::Within(std::uint64_t bytes, const MiningGraph& graph) {
+  ListRoom room{1, graph.sums().most};
+  const std::uint64_t least = room.Bytes(graph);
+  if (bytes <= least) return room;
+  // Half of what is left is for the lists themselves, if they take any.
+  const std::uint64_t neighbour_bytes = graph.nodes() > 1 ? (bytes - least) / 2 : 0;
+  const std::uint64_t with_one_more = ListRoom{2, room.neighbours}.Bytes(graph) - least;
+  room.neighbours += neighbour_bytes / sizeof(VertexId);
+  room.lists += (bytes - least - neighbour_bytes) / with_one_more;
+  return room;
+}
+
 FetchedLists::FetchedLists(const MiningGraph& graph, ListFetch& fetch, ListCache* cache,
-                           Reuse reuse)
+                           Reuse reuse, const ListRoom& room)
     : graph_(graph),
       fetch_(fetch),
       cache_(reuse == Reuse::kGlobal ? cache : nullptr),
       reuse_(reuse),
-      buckets_(kFirstBuckets, kFree) {}
+      buckets_(kFirstBuckets, kFree),
+      room_(room) {
+  static_assert(sizeof(Entry) + sizeof(Missing) + 48 + 6 * sizeof(Ticket) + sizeof(Ticket) <=
+                kBytesPerList);
+  // Of what is not used, no page is taken.
+  entries_.reserve(room.lists);
+  missing_.reserve(room.lists);
+  awaited_.reserve(room.lists);
+}
 
 void FetchedLists::Clear() {
   if (entries_.empty()) return;
@@ -28,7 +59,7 @@ void FetchedLists::Clear() {
   missing_.clear();
   awaited_.clear();
   std::fill(buckets_.begin(), buckets_.end(), kFree);
-  bytes_ = 0;
+  neighbours_ = 0;
 }
 
 std::size_t FetchedLists::BucketOf(VertexId v) const {
@@ -49,6 +80,12 @@ void FetchedLists::Grow() {
   for (Ticket ticket = 0; ticket < entries_.size(); ++ticket) {
     buckets_[BucketOf(entries_[ticket].vertex)] = ticket;
   }
+}
+
+bool FetchedLists::HasRoomFor(List vertices) const {
+  std::uint64_t neighbours = neighbours_;
+  for (const VertexId v : vertices) neighbours += graph_.is_own(v) ? 0 : graph_.degree(v);
+  return entries_.size() + vertices.size() <= room_.lists && neighbours <= room_.neighbours;
 }
 
 FetchedLists::Ticket FetchedLists::Add(VertexId v) {
@@ -79,7 +116,7 @@ FetchedLists::Ticket FetchedLists::Add(VertexId v) {
     return ticket;
   }
   missing_.push_back({home, displacements.begin(v), ticket});
-  bytes_ += size * sizeof(VertexId);
+  neighbours_ += size;
   return ticket;
 }
 
@@ -101,7 +138,7 @@ void FetchedLists::Start() {
     return std::pair(a.home, a.begin) < std::pair(b.home, b.begin);
   });
   // No gap is longer than ListFetch::kMaxGap, and there are fewer of them than lists.
-  const std::uint64_t needed = bytes_ / sizeof(VertexId) + missing_.size() * ListFetch::kMaxGap;
+  const std::uint64_t needed = neighbours_ + missing_.size() * ListFetch::kMaxGap;
   if (needed > capacity_) {
     memory_.reset();
     memory_ = std::make_unique_for_overwrite<VertexId[]>(needed);

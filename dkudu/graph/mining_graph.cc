@@ -81,6 +81,7 @@ Status MiningGraph::Fill(Cluster& cluster, const SlimFile& file, const DegreeOrd
   const VertexId own_vertices = (vertices + nodes_ - 1 - self_) / nodes_;
   std::vector<std::uint32_t> sizes(own_vertices);
   std::vector<std::uint32_t> degrees(own_vertices);
+  std::uint64_t most_above = 0;
   std::vector<VertexId> places;
   // A list of the file ascends by dense id: its duplicates are neighbours.
   const auto translate = [&](VertexId dense, List list) {
@@ -96,13 +97,14 @@ Status MiningGraph::Fill(Cluster& cluster, const SlimFile& file, const DegreeOrd
     const VertexId v = order.place_of[dense];
     const auto above =
         std::count_if(places.begin(), places.end(), [&](VertexId w) { return w > v; });
+    most_above = std::max(most_above, static_cast<std::uint64_t>(above));
     degrees[v / nodes_] = static_cast<std::uint32_t>(places.size());
     sizes[v / nodes_] =
         part_ == ListPart::kUp ? static_cast<std::uint32_t>(above) : degrees[v / nodes_];
   }));
   SLIM_ASSIGN(const auto all_sizes, cluster.all().AllGather(std::as_bytes(std::span(sizes))));
   SLIM_ASSIGN(displacements_, Displacements::Make(vertices, all_sizes));
-  SLIM_TRY(AddSums(cluster, degrees));
+  SLIM_TRY(AddSums(cluster, degrees, most_above));
 
   const std::uint64_t entries = displacements_.total(self_);
   SLIM_ASSIGN(const SharedRegion region, cluster.fabric().Share(entries * sizeof(VertexId)));
@@ -118,8 +120,9 @@ Status MiningGraph::Fill(Cluster& cluster, const SlimFile& file, const DegreeOrd
   });
 }
 
-Status MiningGraph::AddSums(Cluster& cluster, std::span<const std::uint32_t> degrees) {
-  DegreeSums mine;
+Status MiningGraph::AddSums(Cluster& cluster, std::span<const std::uint32_t> degrees,
+                            std::uint64_t most_above) {
+  DegreeSums mine{.most_above = most_above};
   for (const std::uint64_t degree : degrees) {
     mine.arcs += degree;
     mine.most = std::max(mine.most, degree);
@@ -129,7 +132,8 @@ Status MiningGraph::AddSums(Cluster& cluster, std::span<const std::uint32_t> deg
     mine.triples += pairs * (degree - 2) / 3;
   }
   const auto add = [](const DegreeSums& a, const DegreeSums& b) {
-    return DegreeSums{a.arcs + b.arcs, std::max(a.most, b.most), a.pairs + b.pairs,
+    return DegreeSums{a.arcs + b.arcs, std::max(a.most, b.most),
+                      std::max(a.most_above, b.most_above), a.pairs + b.pairs,
                       a.triples + b.triples};
   };
   SLIM_TRY(cluster.all().AllReduce(std::span(&mine, 1), add));

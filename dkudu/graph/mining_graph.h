@@ -31,6 +31,7 @@ struct WorkingMemory {
 struct DegreeSums {
   std::uint64_t arcs = 0;
   std::uint64_t most = 0;
+  std::uint64_t most_above = 0;   // neighbours above one vertex
   unsigned __int128 pairs = 0;    // of the neighbours of one vertex: d (d - 1) / 2
   unsigned __int128 triples = 0;  // d (d - 1) (d - 2) / 6
 };
@@ -86,7 +87,8 @@ class MiningGraph {
         self_(cluster.self()),
         part_(part) {}
   Status Fill(Cluster& cluster, const SlimFile& file, const DegreeOrder& order);
-  Status AddSums(Cluster& cluster, std::span<const std::uint32_t> degrees);
+  Status AddSums(Cluster& cluster, std::span<const std::uint32_t> degrees,
+                 std::uint64_t most_above);
 
   NodeId nodes_;
   NodeId compute_;

@@ -16,45 +16,36 @@ EdgeSums& EdgeSums::operator+=(const EdgeSums& other) {
 EdgeKernel::EdgeKernel(const MiningGraph& graph, ListFetch& fetch, ListCache* cache, Reuse reuse,
                        std::uint64_t chunk_bytes, std::uint64_t* at_vertices)
     : graph_(graph),
-      chunk_bytes_(chunk_bytes),
       at_vertices_(at_vertices),
       roots_(graph, fetch, cache, reuse),
-      neighbours_(graph, fetch, cache, reuse),
+      neighbours_(graph, fetch, cache, reuse, chunk_bytes - RootLists::Bytes(graph)),
       marks_(graph.vertices()),
       paths_to_(graph.vertices()) {}
 
 Status EdgeKernel::Run(const RootTask& task) {
-  roots_.Clear();
-  std::vector<FetchedLists::Ticket> root_tickets;
-  const auto root = [&](VertexId i) { return task.home + (task.first + i) * graph_.nodes(); };
-  for (VertexId i = 0; i < task.count; ++i) root_tickets.push_back(roots_.Add(root(i)));
-  roots_.Start();
-  SLIM_TRY(roots_.Finish());
-  for (VertexId i = 0; i < task.count; ++i) {
-    const List list = roots_.Get(root_tickets[i]);
-    const std::size_t lower = list.size() - Above(list, root(i)).size();
+  SLIM_TRY(roots_.Bring(task));
+  for (std::size_t i = 0; i < roots_.size(); ++i) {
+    const auto [root, list] = roots_.Get(i);
+    const std::size_t lower = list.size() - Above(list, root).size();
     std::size_t first = 0;
     for (std::size_t at = 0; at < lower; ++at) {
-      const std::uint64_t more = graph_.degree(list[at]) * sizeof(VertexId);
-      if (neighbours_.bytes() > 0 && neighbours_.bytes() + more > chunk_bytes_) {
-        pieces_.push_back({root(i), list, first, at});
+      if (!neighbours_.HasRoomFor(list[at])) {
+        pieces_.push_back({root, list, first, at});
         SLIM_TRY(WorkOff());
         first = at;
       }
-      tickets_.push_back(neighbours_.Add(list[at]));
+      neighbours_.Add(list[at]);
     }
-    pieces_.push_back({root(i), list, first, lower});
+    pieces_.push_back({root, list, first, lower});
   }
   return WorkOff();
 }
 
 Status EdgeKernel::WorkOff() {
-  neighbours_.Start();
-  SLIM_TRY(neighbours_.Finish());
-  next_ticket_ = 0;
+  SLIM_TRY(neighbours_.Bring());
+  next_neighbour_ = 0;
   for (const Piece& piece : pieces_) Scan(piece);
   pieces_.clear();
-  tickets_.clear();
   neighbours_.Clear();
   return {};
 }
@@ -66,7 +57,7 @@ void EdgeKernel::Scan(const Piece& piece) {
   }
   marks_.Set(piece.list);
   for (std::size_t i = piece.first; i < piece.last; ++i) {
-    See(piece, piece.list[i], neighbours_.Get(tickets_[next_ticket_++]));
+    See(piece, piece.list[i], neighbours_.Get(next_neighbour_++));
   }
   marks_.Unset(piece.list);
 }

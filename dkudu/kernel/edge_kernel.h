@@ -6,10 +6,9 @@
 
 #include <vector>
 
-#include "dkudu/graph/fetched_lists.h"
 #include "dkudu/kernel/count.h"
 #include "dkudu/kernel/marks.h"
-#include "dkudu/kernel/root_task.h"
+#include "dkudu/kernel/neighbour_lists.h"
 
 namespace slimgraph {
 
@@ -26,8 +25,8 @@ struct EdgeSums {
 
 class EdgeKernel {
  public:
-  // `at_vertices`, by dense id and shared with other threads, may be null: to both ends of each
-  // edge its triangles are added.
+  // `chunk_bytes` is at least LeastKernelBytes(). `at_vertices`, by dense id and shared with other
+  // threads, may be null: to both ends of each edge its triangles are added.
   EdgeKernel(const MiningGraph& graph, ListFetch& fetch, ListCache* cache, Reuse reuse,
              std::uint64_t chunk_bytes, std::uint64_t* at_vertices);
 
@@ -48,13 +47,11 @@ class EdgeKernel {
   void See(const Piece& piece, VertexId v, List list);
 
   const MiningGraph& graph_;
-  std::uint64_t chunk_bytes_;
   std::uint64_t* at_vertices_;
-  FetchedLists roots_;
-  FetchedLists neighbours_;
+  RootLists roots_;
+  NeighbourLists neighbours_;  // of the pieces, one after the other
+  std::size_t next_neighbour_ = 0;
   std::vector<Piece> pieces_;
-  std::vector<FetchedLists::Ticket> tickets_;  // of the pieces' neighbours, one after the other
-  std::size_t next_ticket_ = 0;
   Marks marks_;
   std::vector<std::uint32_t> paths_to_;  // from the root, through neighbours seen so far
   std::vector<VertexId> reached_;

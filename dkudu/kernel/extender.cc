@@ -5,11 +5,20 @@
 
 namespace slimgraph {
 
+Extender::Chunk::Chunk(const ChunkRoom& its_room, std::size_t sets_of_record,
+                       FetchedLists list_batch)
+    : arena(its_room.set_elements), batch(std::move(list_batch)), room(its_room) {
+  // Of what is not used, no page is taken.
+  records.reserve(room.records);
+  lists.reserve(room.records);
+  sets.reserve(room.records * sets_of_record);
+}
+
 void Extender::Chunk::Clear() {
   records.clear();
   arena.Clear();
   batch.Clear();
-  bytes = 0;
+  set_elements = 0;
 }
 
 Extender::Extender(const MiningGraph& graph, const Plan& plan, ListFetch& fetch, ListCache* cache,
@@ -19,19 +28,24 @@ Extender::Extender(const MiningGraph& graph, const Plan& plan, ListFetch& fetch,
       fetch_(fetch),
       sink_(std::move(sink)),
       levels_(plan.listed()),
-      marks_(graph.vertices()) {
-  std::size_t chunks = 0;
+      marks_(graph.vertices()),
+      candidates_(std::size_t{1} << plan.suffix.classes.size()) {
+  const std::uint64_t bytes_of_chunk = BytesOfChunk(chunk_bytes, graph, plan);
   for (unsigned level = 0; level < plan.listed(); ++level) {
-    const bool waits = graph.nodes() > 1 && plan.levels[level].needs_list;
+    const bool waits = BringsLists(graph, plan.levels[level]);
+    const ChunkRoom room = ChunkRoom::Within(bytes_of_chunk, graph, plan.levels[level]);
     std::vector<Chunk>& of_level = levels_[level].chunks;
-    for (int i = 0; i < (waits ? 2 : 1); ++i, ++chunks) {
-      of_level.emplace_back(FetchedLists(graph, fetch, cache, reuse));
+    for (int i = 0; i < (waits ? 2 : 1); ++i) {
+      of_level.emplace_back(room, plan.levels[level].sets.size(),
+                            FetchedLists(graph, fetch, cache, reuse, room.lists));
     }
     if (!waits) continue;
     of_level[0].batch.Follow(&of_level[1].batch);
     of_level[1].batch.Follow(&of_level[0].batch);
   }
-  max_chunk_bytes_ = chunk_bytes / chunks;
+  const std::size_t longest = graph.sums().most + kSetSlack;
+  scratch_.reserve(longest);
+  for (Candidates& set : candidates_) set.scratch.reserve(longest);
 }
 
 Status Extender::Run(NextTask next_task) {
@@ -126,24 +140,19 @@ bool Extender::Fill(unsigned number, Chunk& chunk) {
   return !chunk.records.empty();
 }
 
-// False if the chunk has no room for it; the first record always goes in.
+// False if the chunk has no room for it, as it always has for the first.
 bool Extender::AddRecord(unsigned number, Chunk& chunk, VertexId v) {
   const PlanLevel& plan = plan_.levels[number];
   const bool brings = plan.needs_list && !graph_.is_own(v);
-  const std::uint64_t degree = plan.needs_list || !base_sizes_.empty() ? graph_.degree(v) : 0;
-  std::uint64_t bytes = sizeof(Record) + plan.sets.size() * sizeof(List);
-  if (plan.needs_list) bytes += sizeof(List);
-  if (!base_sizes_.empty()) bytes += RoomForSets(number, degree);
-  const std::uint64_t list_bytes = brings ? degree * sizeof(VertexId) : 0;
-  if (!chunk.records.empty() && chunk.bytes + bytes + list_bytes > max_chunk_bytes_) return false;
-  Record record{v, levels_[number].parent, kNone};
-  if (brings) {
-    const std::uint64_t before = chunk.batch.bytes();
-    record.ticket = chunk.batch.Add(v);
-    bytes += chunk.batch.bytes() - before;  // nothing where others have brought it
+  if (chunk.records.size() == chunk.room.records) return false;
+  if (brings && !chunk.batch.HasRoomFor(v)) return false;
+  if (!base_sizes_.empty()) {
+    const std::uint64_t elements = SetElements(number, graph_.degree(v));
+    if (chunk.set_elements + elements > chunk.room.set_elements) return false;
+    chunk.set_elements += elements;
   }
-  chunk.bytes += bytes;
-  chunk.records.push_back(record);
+  chunk.records.push_back(
+      {v, levels_[number].parent, brings ? chunk.batch.Add(v) : FetchedLists::Ticket{kNone}});
   return true;
 }
 
@@ -162,8 +171,8 @@ void Extender::FindRoomForSets(unsigned level) {
   }
 }
 
-// In bytes: a set is no longer than what it is made from.
-std::uint64_t Extender::RoomForSets(unsigned level, std::uint64_t degree) const {
+// A set is no longer than what it is made from.
+std::uint64_t Extender::SetElements(unsigned level, std::uint64_t degree) const {
   std::uint64_t elements = 0;
   const auto& sets = plan_.levels[level].sets;
   for (std::size_t i = 0; i < sets.size(); ++i) {
@@ -172,7 +181,7 @@ std::uint64_t Extender::RoomForSets(unsigned level, std::uint64_t degree) const 
     elements +=
         shrinks || sets[i].base.level == level ? std::min(base_sizes_[i], degree) : base_sizes_[i];
   }
-  return elements * sizeof(VertexId);
+  return elements;
 }
 
 Status Extender::AwaitLists(unsigned level) {
@@ -205,8 +214,8 @@ void Extender::MakeSets(unsigned level) {
       }
       const List base = AboveAll(Resolve(step.base), step.above);
       const bool intersect = step.operation == SetOperation::kIntersect;
-      VertexId* const into = chunk.arena.Reserve(
-          kSetSlack + (intersect ? std::min(base.size(), operand.size()) : base.size()));
+      VertexId* const into =
+          chunk.arena.Reserve(intersect ? std::min(base.size(), operand.size()) : base.size());
       const std::size_t size =
           intersect ? Intersect(base, operand, into) : Subtract(base, operand, into);
       chunk.arena.Keep(size);

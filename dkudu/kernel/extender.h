@@ -2,7 +2,7 @@
 // within a chunk, so that the lists of many vertices are brought together, and depth-first over
 // chunks, so that memory stays within a budget whatever the graph (Kudu, section 4). Each level has
 // two chunks of its own: while one is worked off to the end, the lists of the other are on their
-// way.
+// way. The budget is dealt out to the chunks when it starts.
 #pragma once
 
 #include <functional>
@@ -11,6 +11,7 @@
 
 #include "dkudu/graph/fetched_lists.h"
 #include "dkudu/kernel/arena.h"
+#include "dkudu/kernel/chunk_room.h"
 #include "dkudu/kernel/count.h"
 #include "dkudu/kernel/marks.h"
 #include "dkudu/kernel/root_task.h"
@@ -23,7 +24,7 @@ using EmbeddingSink = std::function<Result<bool>(std::span<const VertexId>)>;
 
 class Extender {
  public:
-  // Without a sink, embeddings are counted.
+  // Without a sink, embeddings are counted. `chunk_bytes` is at least LeastExtenderBytes().
   Extender(const MiningGraph& graph, const Plan& plan, ListFetch& fetch, ListCache* cache,
            Reuse reuse, std::uint64_t chunk_bytes, EmbeddingSink sink);
 
@@ -41,7 +42,7 @@ class Extender {
     std::uint32_t ticket;
   };
   struct Chunk {
-    explicit Chunk(FetchedLists list_batch) : batch(std::move(list_batch)) {}
+    Chunk(const ChunkRoom& its_room, std::size_t sets_of_record, FetchedLists list_batch);
     void Clear();
 
     std::vector<Record> records;
@@ -49,8 +50,9 @@ class Extender {
     std::vector<List> sets;   // by record, then by set of the level
     Arena arena;
     FetchedLists batch;
-    std::uint64_t bytes = 0;  // with all that its records will need
-    RootTask task;            // of level 0: where its roots are from
+    ChunkRoom room;
+    std::uint64_t set_elements = 0;  // that the records' sets come to at most
+    RootTask task;                   // of level 0: where its roots are from
   };
   struct Level {
     Chunk& current() { return chunks[at]; }
@@ -70,7 +72,7 @@ class Extender {
   bool Fill(unsigned level, Chunk& chunk);
   bool AddRecord(unsigned level, Chunk& chunk, VertexId v);
   void FindRoomForSets(unsigned level);
-  std::uint64_t RoomForSets(unsigned level, std::uint64_t degree) const;
+  std::uint64_t SetElements(unsigned level, std::uint64_t degree) const;
   Status AwaitLists(unsigned level);
   void MakeSets(unsigned level);
 
@@ -100,7 +102,6 @@ class Extender {
   const Plan& plan_;
   ListFetch& fetch_;
   EmbeddingSink sink_;
-  std::uint64_t max_chunk_bytes_ = 0;
   std::vector<Level> levels_;
   std::array<std::uint32_t, kMaxPatternVertices> path_ = {};
   std::array<VertexId, kMaxPatternVertices> vertex_ = {};

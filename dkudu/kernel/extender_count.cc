@@ -83,7 +83,6 @@ List Extender::LastSet(const PlanLevel& level, std::vector<VertexId>& scratch) c
 // By the formula in plan/suffix.h.
 WideCount Extender::CountSuffix() {
   const Suffix& suffix = plan_.suffix;
-  candidates_.resize(std::size_t{1} << suffix.classes.size());
   double most = 1;
   for (std::size_t i = 0; i < suffix.classes.size(); ++i) {
     const auto& [number, size] = suffix.classes[i];

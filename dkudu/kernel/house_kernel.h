@@ -6,14 +6,14 @@
 
 #include <vector>
 
-#include "dkudu/graph/fetched_lists.h"
 #include "dkudu/kernel/count.h"
-#include "dkudu/kernel/root_task.h"
+#include "dkudu/kernel/neighbour_lists.h"
 
 namespace slimgraph {
 
 class HouseKernel {
  public:
+  // `chunk_bytes` is at least LeastKernelBytes().
   HouseKernel(const MiningGraph& graph, ListFetch& fetch, ListCache* cache, Reuse reuse,
               std::uint64_t chunk_bytes);
 
@@ -23,11 +23,7 @@ class HouseKernel {
   WideCount twice_houses() const { return twice_houses_; }
 
  private:
-  struct Root {
-    VertexId v;
-    List list;
-  };
-  bool Fits(const Root& root) const;
+  using Root = RootLists::Root;
   Status WorkOffGroup();
   Status InPieces(const Root& root);
   template <typename Visit>
@@ -37,11 +33,9 @@ class HouseKernel {
   void Forget();
 
   const MiningGraph& graph_;
-  std::uint64_t chunk_bytes_;
-  FetchedLists roots_;
-  FetchedLists neighbours_;
+  RootLists roots_;
+  NeighbourLists neighbours_;
   std::vector<Root> group_;  // whose neighbours' lists are brought together
-  std::vector<FetchedLists::Ticket> tickets_;
   std::vector<std::uint32_t> paths_to_;
   std::vector<VertexId> reached_;
   WideCount twice_houses_ = 0;

@@ -5,15 +5,17 @@
 namespace slimgraph {
 namespace {
 
-// Few, so that threads end together, and with few neighbours in all, for their lists are brought
-// together.
-constexpr VertexId kTaskRoots = 64;
+// A task with as many takes no more roots: their lists are brought together.
 constexpr std::uint64_t kTaskNeighbours = 1 << 16;
 
 // A root with more neighbours is sliced into pieces of half as many.
 constexpr std::uint64_t kHugeDegree = 4096;
 
 }  // namespace
+
+std::uint64_t MostTaskNeighbours(const MiningGraph& graph) {
+  return std::min(kTaskNeighbours + graph.sums().most, graph.sums().arcs);
+}
 
 std::vector<RootTask> RootTasksOf(const MiningGraph& graph, NodeId worker, bool may_slice) {
   std::vector<RootTask> tasks;
@@ -32,7 +34,7 @@ std::vector<RootTask> RootTasksOf(const MiningGraph& graph, NodeId worker, bool 
     for (NodeId turn = 0; end > 0; turn = (turn + 1) % graph.compute()) {
       VertexId first = end - 1;
       std::uint64_t neighbours = degree(first);
-      while (first > 0 && end - first < kTaskRoots && neighbours < kTaskNeighbours) {
+      while (first > 0 && end - first < RootTask::kMaxRoots && neighbours < kTaskNeighbours) {
         neighbours += degree(--first);
       }
       if (!dealt || turn == worker) {

@@ -9,6 +9,9 @@ namespace slimgraph {
 
 // Some roots of one home; a root of huge degree may come in slices of its first level.
 struct RootTask {
+  // Few, so that threads end together.
+  static constexpr VertexId kMaxRoots = 64;
+
   NodeId home = 0;
   VertexId first = 0;  // indices within the home
   VertexId count = 0;
@@ -16,6 +19,9 @@ struct RootTask {
   std::uint32_t slices = 1;
   std::uint64_t neighbours = 0;  // of all of them
 };
+
+// That a task has.
+std::uint64_t MostTaskNeighbours(const MiningGraph& graph);
 
 // All that compute node `worker` has to do, roots of high degree first: they take the longest.
 // Every node can tell those of any. If roots may be sliced, the slices of one are dealt out to all

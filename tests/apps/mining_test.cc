@@ -73,7 +73,7 @@ TEST_F(Mining, TransportsAgree) {
                                            "--threads",
                                            "4",
                                            "--chunk-memory",
-                                           "64",
+                                           "0",
                                            "--edge-cache",
                                            "0",
                                            "--transport",

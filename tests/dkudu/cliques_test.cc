@@ -31,8 +31,9 @@ TEST(Cliques, CountsAgreeWithBruteForceOnAllShapesWhateverTheMemory) {
         const auto vertices = static_cast<VertexId>(10 + random() % 20);
         ExpectCliques({nodes, compute, 1 + (nodes + compute) % 2},
                       RandomGraph(random, vertices, 0.4),
-                      {.chunk_bytes = random() % 1000,
+                      {.chunk_bytes = SomeChunkBytes(random),
                        .cache_bytes = cache_bytes,
+                       .steal = static_cast<Steal>(random() % 2),
                        .fetch = static_cast<Fetch>(random() % 2)});
       }
     }
@@ -45,7 +46,7 @@ TEST(Cliques, AGraphOfManyWindowsIsCountedRight) {
   const ScratchGraph file(graph);
   for (const Shape& shape : {Shape{1, 1, 2}, Shape{4, 4, 1}, Shape{4, 2, 2}, Shape{4, 1, 1}}) {
     for (const std::uint64_t bytes : {0, 100'000, 64 << 20}) {
-      const MiningOptions options{.chunk_bytes = bytes, .cache_bytes = bytes};
+      const MiningOptions options{.chunk_bytes = 0, .cache_bytes = bytes};
       OnMiningJob(shape, file.path(), ListPart::kUp, options, [&](MiningJob& job) {
         EXPECT_EQ(*CountCliques(job, 3), Choose(300, 3)) << NameOf(shape);
         EXPECT_EQ(*CountCliques(job, 4), Choose(300, 4)) << NameOf(shape);

@@ -28,7 +28,7 @@ TEST(Local, EveryVertexIsToldOnceInOrderOfItsId) {
     const EdgeList graph = RandomGraph(random, 30, 0.3);
     const ScratchGraph file(graph);
     const auto expected = Expected(graph);
-    OnMiningJob(shape, file.path(), ListPart::kAll, {.chunk_bytes = 100}, [&](MiningJob& job) {
+    OnMiningJob(shape, file.path(), ListPart::kAll, {.chunk_bytes = 0}, [&](MiningJob& job) {
       VertexId next = 0;
       const auto visit = [&](VertexId dense, const LocalFigures& figures) -> Status {
         EXPECT_EQ(dense, next++);

@@ -32,7 +32,7 @@ TEST(Motifs, CountsAgreeWithBruteForceOnAllShapes) {
     for (NodeId compute = 1; compute <= nodes; ++compute) {
       const auto vertices = static_cast<VertexId>(8 + random() % 12);
       ExpectMotifs({nodes, compute, 1 + (nodes + compute) % 2}, RandomGraph(random, vertices, 0.4),
-                   {.chunk_bytes = random() % 400, .cache_bytes = random() % 400});
+                   {.chunk_bytes = SomeChunkBytes(random), .cache_bytes = random() % 400});
     }
   }
 }
@@ -71,7 +71,8 @@ TEST(Formula, AHouseIsCountedOnAllShapesWhateverTheMemory) {
       const EdgeList graph = RandomGraph(random, static_cast<VertexId>(8 + random() % 12), 0.4);
       const ScratchGraph file(graph);
       const std::uint64_t expected = BruteForceCount(graph, pattern, Induced::kEdge);
-      const MiningOptions options{.chunk_bytes = random() % 300, .cache_bytes = random() % 400};
+      const MiningOptions options{.chunk_bytes = SomeChunkBytes(random),
+                                  .cache_bytes = random() % 400};
       OnMiningJob({nodes, compute, 2}, file.path(), ListPart::kAll, options, [&](MiningJob& job) {
         const auto formula = FormulaFor(pattern, Induced::kEdge);
         ASSERT_TRUE(formula && formula->house);

@@ -20,6 +20,11 @@ std::mt19937_64 SeededRandom() {
   return std::mt19937_64(seed);
 }
 
+std::uint64_t SomeChunkBytes(std::mt19937_64& random) {
+  constexpr std::uint64_t kEnough = 64 << 10;  // for the graphs of these tests
+  return random() % 2 == 0 ? 0 : kEnough + random() % kEnough;
+}
+
 ScratchGraph::ScratchGraph(const EdgeList& edges) {
   static int number = 0;
   path_ = (std::filesystem::temp_directory_path() /

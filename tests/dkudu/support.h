@@ -18,6 +18,9 @@ namespace slimgraph::test {
 // Prints its seed; SLIMGRAPH_TEST_SEED takes it back.
 std::mt19937_64 SeededRandom();
 
+// The least, or some more than it.
+std::uint64_t SomeChunkBytes(std::mt19937_64& random);
+
 // A .slim file that goes with it.
 class ScratchGraph {
  public:
