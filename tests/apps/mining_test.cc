@@ -91,7 +91,7 @@ TEST_F(Mining, TransportsAgree) {
 TEST_F(Mining, ComputeNodesAskEachOtherAndReadMemoryNodes) {
   const auto traffic = [&](const char* compute, const char* fetch) {
     return RunSlimgraph({"triangles", graph_, "--nodes", "3", "--compute", compute, "--fetch",
-                         fetch, "--json"})
+                         fetch, "--steal", "off", "--json"})
         .out;
   };
   const auto tells = [](const std::string& json, const char* kind) {
