@@ -13,7 +13,6 @@ bool TooMany(WideNumber paths) { return paths.overflown(); }
 template <typename Count>
 struct Backward {
   using Value = Count;
-
   VertexArray<Count>& paths;
   VertexArray<Count>& given;  // (1 + dependency) / paths
   VertexArray<double>& score;
@@ -70,11 +69,10 @@ Result<bool> AddFrom(Engine& engine, VertexId source, VertexArray<double>& score
 Result<VertexArray<double>> Centrality(Engine& engine, std::span<const VertexId> sources) {
   auto score = engine.Values(0.0);
   for (const VertexId source : sources) {
-    SLIM_ASSIGN(bool done, AddFrom<double>(engine, source, score));
-    if (!done) {
-      SLIM_ASSIGN(done, AddFrom<WideNumber>(engine, source, score));
-    }
-    if (!done) return InputError("more than 2^32767 shortest paths lead to a vertex");
+    SLIM_ASSIGN(const bool done, AddFrom<double>(engine, source, score));
+    if (done) continue;
+    SLIM_ASSIGN(const bool done_widely, AddFrom<WideNumber>(engine, source, score));
+    if (!done_widely) return InputError("more than 2^32767 shortest paths lead to a vertex");
   }
   return score;
 }

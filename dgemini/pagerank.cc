@@ -14,13 +14,12 @@ namespace {
 struct Step {
   using Value = double;
   static constexpr std::uint64_t kPullAbove = 1;
-
   const VertexArray<double>& share;  // of its rank that a vertex gives along each edge
   double damping;
-  double base;                   // what each vertex has of what is not given along edges
-  VertexArray<double> given;     // by each vertex along each of its edges
-  VertexArray<double> next;      // what it will give in the step that follows
-  VertexArray<double> received;  // of pushes; zero between steps
+  double base;                                 // of each vertex: what is not given along edges
+  VertexArray<double> given{share.size()};     // by each vertex along each of its edges
+  VertexArray<double> next{share.size()};      // what it will give in the step that follows
+  VertexArray<double> received{share.size()};  // of pushes; zero between steps
 
   void Settle(VertexId v, double sum) { next[v] = (base + damping * sum) * share[v]; }
 
@@ -56,9 +55,10 @@ Result<PageRanks> PageRank(Engine& engine, const PageRankOptions& options) {
   Frontier all(vertices);
   Frontier out(vertices);
   engine.ActivateAll(all);
-  const auto zeros = [&] { return VertexArray<double>(vertices); };
-  Step step{share, options.damping, 1.0 / vertices, zeros(), zeros(), zeros()};
-  engine.ForEach([&](VertexId v) { step.Settle(v, 0); });
+  Step step{share, options.damping, 1.0 / vertices};
+  const auto settle = [&](VertexId v) { step.Settle(v, step.Partial(v)); };
+  const auto moved = [&](VertexId v) { return std::abs(step.next[v] - step.given[v]) / share[v]; };
+  engine.ForEach(settle);
   PageRanks ranks{VertexArray<double>(vertices), 0};
   double change = INFINITY;
   while (options.tolerance ? change > *options.tolerance : ranks.iterations < options.iterations) {
@@ -67,13 +67,9 @@ Result<PageRanks> PageRank(Engine& engine, const PageRankOptions& options) {
                 engine.Sum([&](VertexId v) { return degree[v] == 0 ? step.given[v] : 0; }));
     step.base = (1 - options.damping + options.damping * dangling) / vertices;
     SLIM_TRY(engine.Advance(all, step, out));
-    if (engine.mode() == Mode::kPush) {
-      engine.ForEach([&](VertexId v) { step.Settle(v, std::exchange(step.received[v], 0.0)); });
-    }
+    if (engine.mode() == Mode::kPush) engine.ForEach(settle);
     if (options.tolerance) {
-      SLIM_ASSIGN(change, engine.Sum([&](VertexId v) {
-        return std::abs(step.next[v] - step.given[v]) / share[v];
-      }));
+      SLIM_ASSIGN(change, engine.Sum(moved));
     }
     ++ranks.iterations;
   }

@@ -40,12 +40,13 @@ Result<std::unique_ptr<Workload>> Workload::Load(
   SLIM_ASSIGN(work->partition_, ChunkPartition::Balance(file, Direction::kOut, nodes, SocketCount(),
                                                         ChunkPartition::DefaultAlpha(nodes)));
   const ChunkPartition& partition = *work->partition_;
+  SLIM_TRY(AgreeOnFile(cluster, file, partition.sockets()));
   SLIM_ASSIGN(const WorkloadSizes sizes,
-              MeasureWorkload(file, partition, work->LoadedDirections(needs)));
+              MeasureWorkload(cluster, file, partition, work->LoadedDirections(needs)));
   SLIM_TRY(CheckEdgeBudget(cluster.topology(), file, needs, sizes));
   const MemoryPlan plan = PlanWorkload(cluster, file, partition, needs, sizes);
   announce(plan);
-  SLIM_TRY(AgreeToLoad(cluster, file, partition.sockets(), plan));
+  SLIM_TRY(CheckFitsHere(cluster, plan));
   work->FindSlots(cluster.topology());
   SLIM_TRY(work->ShareMarks(cluster, needs));
   SLIM_TRY(work->LoadLists(cluster, file, needs));

@@ -1,6 +1,7 @@
 #include "dgemini/workload_plan.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "slimgraph/base/units.h"
 #include "slimgraph/graph/shared_graph.h"
@@ -11,35 +12,26 @@
 namespace slimgraph {
 namespace {
 
-Result<std::vector<SlotSize>> MeasureSlots(const SlimFile& file, const ChunkPartition& partition,
-                                           Direction direction) {
+// Of the lists of `part`, from the offsets alone.
+Result<SlotSize> MeasureSlot(const SlimFile& file, const VertexPart& part, Direction direction) {
   constexpr std::uint64_t kPiece = kSlimBlockBytes / sizeof(EdgeOffset);
   const ListCode code(file.vertices());
-  std::vector<SlotSize> slots(std::size_t{partition.nodes()} * partition.sockets());
-  const auto end_of = [&](std::size_t slot) {
-    const VertexPart part = partition.part(static_cast<NodeId>(slot / partition.sockets()),
-                                           static_cast<std::uint32_t>(slot % partition.sockets()));
-    return std::uint64_t{part.first} + part.count;
-  };
+  SlotSize slot;
   std::vector<EdgeOffset> offsets;
-  EdgeOffset begin = 0;
-  std::size_t slot = 0;
-  std::uint64_t slot_end = end_of(0);
-  // Offset v + 1 is where the list of v ends.
-  for (std::uint64_t first = 0; first <= file.vertices(); first += kPiece) {
-    offsets.resize(std::min(kPiece, file.vertices() + std::uint64_t{1} - first));
+  // From where the first list begins to where the last one ends.
+  const std::uint64_t end = std::uint64_t{part.first} + part.count + 1;
+  for (std::uint64_t first = part.first; first + 1 < end; first += offsets.size() - 1) {
+    offsets.resize(std::min(kPiece, end - first));
     SLIM_TRY(file.ReadElements(file.offsets(direction), first, std::span(offsets), 1));
-    for (std::size_t i = first == 0 ? 1 : 0; i < offsets.size(); ++i) {
-      while (first + i > slot_end) slot_end = end_of(++slot);
-      const EdgeOffset length = offsets[i] - begin;
-      begin = offsets[i];
-      slots[slot].arcs += length;
-      slots[slot].coded_bytes += code.Bytes(length);
-      slots[slot].longest = std::max(slots[slot].longest, length);
-      slots[slot].long_lists += length >= CompactOffsets::kLong ? 1 : 0;
+    for (std::size_t i = 1; i < offsets.size(); ++i) {
+      const EdgeOffset length = offsets[i] - offsets[i - 1];
+      slot.arcs += length;
+      slot.coded_bytes += code.Bytes(length);
+      slot.longest = std::max(slot.longest, length);
+      slot.long_lists += length >= CompactOffsets::kLong ? 1 : 0;
     }
   }
-  return slots;
+  return slot;
 }
 
 std::uint64_t ArcBytes(const SlimFile& file, const WorkloadNeeds& needs) {
@@ -167,11 +159,24 @@ class NodePlanner {
 
 }  // namespace
 
-Result<WorkloadSizes> MeasureWorkload(const SlimFile& file, const ChunkPartition& partition,
+Result<WorkloadSizes> MeasureWorkload(Cluster& cluster, const SlimFile& file,
+                                      const ChunkPartition& partition,
                                       const std::vector<Direction>& directions) {
-  WorkloadSizes sizes;
+  std::vector<SlotSize> mine;
   for (const Direction direction : directions) {
-    SLIM_ASSIGN(sizes.slots[static_cast<int>(direction)], MeasureSlots(file, partition, direction));
+    for (std::uint32_t socket = 0; socket < partition.sockets(); ++socket) {
+      SLIM_ASSIGN(const SlotSize slot,
+                  MeasureSlot(file, partition.part(cluster.self(), socket), direction));
+      mine.push_back(slot);
+    }
+  }
+  SLIM_ASSIGN(const auto all, cluster.all().AllGather(std::as_bytes(std::span(mine))));
+  WorkloadSizes sizes;
+  for (const std::vector<std::byte>& theirs : all) {
+    std::memcpy(mine.data(), theirs.data(), theirs.size());
+    for (std::size_t i = 0; i < mine.size(); ++i) {
+      sizes.slots[static_cast<int>(directions[i / partition.sockets()])].push_back(mine[i]);
+    }
   }
   return sizes;
 }

@@ -38,8 +38,9 @@ struct WorkloadSizes {
   }
 };
 
-// One pass over the offsets of each direction.
-Result<WorkloadSizes> MeasureWorkload(const SlimFile& file, const ChunkPartition& partition,
+// Collective: each node tells of its own lists.
+Result<WorkloadSizes> MeasureWorkload(Cluster& cluster, const SlimFile& file,
+                                      const ChunkPartition& partition,
                                       const std::vector<Direction>& directions);
 
 // All that the job will hold on each node while it loads and runs.

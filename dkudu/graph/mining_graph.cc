@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "slimgraph/graph/shared_graph.h"
+
 namespace slimgraph {
 namespace {
 
@@ -39,14 +41,6 @@ Status ForEachList(const SlimFile& file, Wanted wanted, Visit visit) {
     }
   }
   return {};
-}
-
-std::vector<NodeId> NodesHere(const Job& job) {
-  std::vector<NodeId> here;
-  for (NodeId node = 0; node < job.nodes(); ++node) {
-    if (job.same_host(node, job.self())) here.push_back(node);
-  }
-  return here;
 }
 
 // Lists are dealt out by place in the degree order, so that all nodes get nearly the same.
@@ -153,8 +147,7 @@ Result<std::unique_ptr<MiningGraph>> MiningGraph::Load(
   }
   const MemoryPlan plan = PlanFor(file, part, cluster.topology(), working);
   announce(plan);
-  SLIM_TRY(CheckFits(plan, NodesHere(cluster.job())));
-  SLIM_TRY(cluster.job().Exchange(""));  // nobody takes memory before all have looked
+  SLIM_TRY(AgreeToLoad(cluster, file, /*sockets=*/1, plan));
   SLIM_ASSIGN(DegreeOrder order, DegreeOrder::Of(file));
   std::unique_ptr<MiningGraph> graph(new MiningGraph(cluster, part));
   SLIM_TRY(graph->Fill(cluster, file, order));

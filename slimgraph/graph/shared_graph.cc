@@ -16,8 +16,15 @@ std::vector<NodeId> NodesHere(const Job& job) {
   return here;
 }
 
-// All nodes opened a file of this name; was it the same, and do they divide it alike?
-Status CheckAgreement(Job& job, const SlimFile& file, std::uint32_t sockets) {
+}  // namespace
+
+std::size_t LoadingThreads(Cluster& cluster) {
+  return std::max<std::size_t>(1, UsableThreads() / NodesHere(cluster.job()).size());
+}
+
+// All nodes opened a file of this name: was it the same?
+Status AgreeOnFile(Cluster& cluster, const SlimFile& file, std::uint32_t sockets) {
+  Job& job = cluster.job();
   SLIM_ASSIGN(const auto all, job.Exchange(fmt::format("{:016x} {}", file.identity(), sockets)));
   for (NodeId node = 1; node < job.nodes(); ++node) {
     if (all[node] == all[0]) continue;
@@ -29,17 +36,15 @@ Status CheckAgreement(Job& job, const SlimFile& file, std::uint32_t sockets) {
   return {};
 }
 
-}  // namespace
-
-std::size_t LoadingThreads(Cluster& cluster) {
-  return std::max<std::size_t>(1, UsableThreads() / NodesHere(cluster.job()).size());
+// Nobody takes memory before all have looked: Share() meets the others before it is used.
+Status CheckFitsHere(Cluster& cluster, const MemoryPlan& plan) {
+  return CheckFits(plan, NodesHere(cluster.job()));
 }
 
 Status AgreeToLoad(Cluster& cluster, const SlimFile& file, std::uint32_t sockets,
                    const MemoryPlan& plan) {
-  // Nobody takes memory before all have looked: Share() meets the others before it is used.
-  SLIM_TRY(CheckFits(plan, NodesHere(cluster.job())));
-  return CheckAgreement(cluster.job(), file, sockets);
+  SLIM_TRY(CheckFitsHere(cluster, plan));
+  return AgreeOnFile(cluster, file, sockets);
 }
 
 Result<SharedLists> ShareLists(Cluster& cluster, const SlimFile& file, const VertexPart& part,

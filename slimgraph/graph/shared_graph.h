@@ -32,8 +32,13 @@ struct SharedLists {
 Result<SharedLists> ShareLists(Cluster& cluster, const SlimFile& file, const VertexPart& part,
                                Direction direction, bool weights, std::uint32_t socket);
 
-// Collective, before anything is taken: whether the plan fits into the memory of this machine, and
-// all nodes see the same file.
+// Collective: whether all nodes see the same file, and divide it alike.
+Status AgreeOnFile(Cluster& cluster, const SlimFile& file, std::uint32_t sockets);
+
+// Before anything is taken: whether the plan fits into the memory of this machine.
+Status CheckFitsHere(Cluster& cluster, const MemoryPlan& plan);
+
+// Both of them.
 Status AgreeToLoad(Cluster& cluster, const SlimFile& file, std::uint32_t sockets,
                    const MemoryPlan& plan);
 
