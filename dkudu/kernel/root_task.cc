@@ -11,6 +11,25 @@ constexpr std::uint64_t kTaskNeighbours = 1 << 16;
 // A root with more neighbours is sliced into pieces of half as many.
 constexpr std::uint64_t kHugeDegree = 4096;
 
+// Where the graph is small for so many engines, tasks are smaller, for each has a share of so many.
+constexpr std::uint64_t kTasksOfEngine = 32;
+
+struct Grain {
+  std::uint64_t roots;
+  std::uint64_t neighbours;
+  std::uint64_t huge_degree;
+};
+
+Grain GrainOf(const MiningGraph& graph) {
+  const std::uint64_t engines = std::uint64_t{graph.compute()} * graph.threads();
+  if (engines == 1) return {RootTask::kMaxRoots, kTaskNeighbours, kHugeDegree};
+  const std::uint64_t tasks = engines * kTasksOfEngine;
+  const std::uint64_t neighbours = graph.sums().arcs / tasks;
+  return {std::clamp<std::uint64_t>(graph.vertices() / tasks, 1, RootTask::kMaxRoots),
+          std::clamp<std::uint64_t>(neighbours, 1, kTaskNeighbours),
+          std::clamp<std::uint64_t>(neighbours, 2, kHugeDegree)};
+}
+
 }  // namespace
 
 std::uint64_t MostTaskNeighbours(const MiningGraph& graph) {
@@ -18,12 +37,13 @@ std::uint64_t MostTaskNeighbours(const MiningGraph& graph) {
 }
 
 std::vector<RootTask> RootTasksOf(const MiningGraph& graph, NodeId worker, bool may_slice) {
+  const Grain grain = GrainOf(graph);
   std::vector<RootTask> tasks;
   for (NodeId home = 0; home < graph.nodes(); ++home) {
     const auto degree = [&](VertexId index) { return graph.degree(home + index * graph.nodes()); };
     VertexId end = graph.displacements().count(home);
-    for (; may_slice && end > 0 && degree(end - 1) > kHugeDegree; --end) {
-      const auto slices = static_cast<std::uint32_t>(degree(end - 1) / (kHugeDegree / 2));
+    for (; may_slice && end > 0 && degree(end - 1) > grain.huge_degree; --end) {
+      const auto slices = static_cast<std::uint32_t>(degree(end - 1) / (grain.huge_degree / 2));
       for (std::uint32_t i = 0; i < slices; ++i) {
         if ((home + i) % graph.compute() != worker) continue;
         tasks.push_back({home, end - 1, 1, i, slices, degree(end - 1) / slices});
@@ -34,7 +54,7 @@ std::vector<RootTask> RootTasksOf(const MiningGraph& graph, NodeId worker, bool 
     for (NodeId turn = 0; end > 0; turn = (turn + 1) % graph.compute()) {
       VertexId first = end - 1;
       std::uint64_t neighbours = degree(first);
-      while (first > 0 && end - first < RootTask::kMaxRoots && neighbours < kTaskNeighbours) {
+      while (first > 0 && end - first < grain.roots && neighbours < grain.neighbours) {
         neighbours += degree(--first);
       }
       if (!dealt || turn == worker) {

@@ -9,7 +9,7 @@ namespace slimgraph {
 
 // Some roots of one home; a root of huge degree may come in slices of its first level.
 struct RootTask {
-  // Few, so that threads end together.
+  // Few, so that threads end together; fewer where there are not many for each engine.
   static constexpr VertexId kMaxRoots = 64;
 
   NodeId home = 0;

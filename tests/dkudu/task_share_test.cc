@@ -10,7 +10,7 @@
 namespace slimgraph::test {
 namespace {
 
-// Each root and slice as one number, of all tasks that this node gets.
+// Each root and slice with the number of slices, as one number, of all tasks that this node gets.
 std::vector<std::uint64_t> TakeAll(TaskShare& share, MiningJob& job) {
   std::vector<std::uint64_t> taken;
   Endpoint& endpoint = job.cluster.fabric().endpoint(0);
@@ -20,7 +20,7 @@ std::vector<std::uint64_t> TakeAll(TaskShare& share, MiningJob& job) {
     if (!task || !*task) return taken;
     for (VertexId i = 0; i < (*task)->count; ++i) {
       const std::uint64_t root = (*task)->home + ((*task)->first + i) * job.graph.nodes();
-      taken.push_back(root * 1000 + (*task)->slice);
+      taken.push_back((root * 10'000 + (*task)->slices) * 10'000 + (*task)->slice);
     }
   }
 }
@@ -44,7 +44,7 @@ std::vector<std::uint64_t> TakenByAll(TaskShare& share, MiningJob& job) {
 
 EdgeList StarsAndPaths() {
   EdgeList graph = EmptyGraph(9000);
-  for (VertexId v = 1; v < graph.vertices; ++v) graph.edges.push_back({0, v});  // 4 slices
+  for (VertexId v = 1; v < graph.vertices; ++v) graph.edges.push_back({0, v});
   for (VertexId v = 2; v < graph.vertices; ++v) graph.edges.push_back({v - 1, v});
   return graph;
 }
@@ -62,7 +62,11 @@ TEST(TaskShare, EveryRootIsTakenOnceWhoeverIsFirst) {
           ASSERT_TRUE(share);
           const auto taken = TakenByAll(**share, job);
           EXPECT_EQ(std::adjacent_find(taken.begin(), taken.end()), taken.end());
-          EXPECT_EQ(taken.size(), graph.vertices + (may_slice ? 3 : 0)) << NameOf(shape);
+          const std::uint64_t hub_slices = taken.size() - (graph.vertices - 1);
+          const std::uint64_t last_root = (graph.vertices - 1) * 10'000;  // the hub, by place
+          EXPECT_EQ(taken.back(), (last_root + hub_slices) * 10'000 + hub_slices - 1)
+              << NameOf(shape);
+          EXPECT_EQ(hub_slices > 1, may_slice) << NameOf(shape);
           const bool stole = job.cluster.self() == 0 && shape.compute > 1 && steal == Steal::kOn;
           EXPECT_EQ((*share)->stolen() > 0, stole) << NameOf(shape);
         }
