@@ -62,7 +62,6 @@ Status CodeGroups(const SlimFile& file, const VertexPart& part, Direction direct
   std::vector<VertexId> ids(behind - first);
   SLIM_TRY(
       file.ReadElements(file.neighbours(direction), totals.first_arc + first, std::span(ids), 1));
-  watch(ids);
   std::span<const VertexId> rest(ids);
   for (std::size_t g = begin; g < end; ++g) {
     std::byte* into = served.lists.data() + served.places[g].first_byte;
@@ -78,6 +77,7 @@ Status CodeGroups(const SlimFile& file, const VertexPart& part, Direction direct
       rest = rest.subspan(length);
     }
   }
+  watch(ids);
   return {};
 }
 
