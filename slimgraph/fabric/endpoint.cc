@@ -161,13 +161,10 @@ bool Endpoint::PostPart(NodeId node, std::size_t first, std::size_t count, bool 
     part.fail_at = faults_.ChooseFailure(node, static_cast<std::uint32_t>(count));
     part.injected = part.fail_at < count;
     posted = posted.first(part.fail_at);
-    part.due_ns = NowNs() + faults_.delay_ns(node);
+    part.due_ns = NowNs() + faults_.DrawDelayNs(node);
   }
   if (fabric_.model_) part.due_ns = DueOf(part);
-  if (part.due_ns != 0) {
-    part.due_ns = std::max(part.due_ns, last_due_ns_[node]);
-    last_due_ns_[node] = part.due_ns;
-  }
+  part.due_ns = last_due_ns_[node] = std::max(part.due_ns, last_due_ns_[node]);
   if (doomed) {
     ended_.push_back({id, Outcome::kFlushed, 0});
   } else if (posted.empty()) {
@@ -358,15 +355,14 @@ std::uint32_t Endpoint::Send(EndpointAddress to, HandlerId handler, Bytes body) 
     count.header_bytes += kMessageHeaderBytes;
     if (faults_.any()) {
       if (faults_.cut(to.node)) return peer.sent;
-      if (const auto delay = faults_.delay_ns(to.node); delay > 0) message.due_ns = NowNs() + delay;
+      if (const auto delay = faults_.DrawDelayNs(to.node); delay > 0)
+        message.due_ns = NowNs() + delay;
     }
     if (fabric_.model_) {
       message.due_ns = std::max(
           message.due_ns, fabric_.model_->Book(to.node, kMessageHeaderBytes + body.size(), 0));
     }
-    if (message.due_ns != 0) {
-      message.due_ns = peer.last_due_ns = std::max(message.due_ns, peer.last_due_ns);
-    }
+    message.due_ns = peer.last_due_ns = std::max(message.due_ns, peer.last_due_ns);
   }
   if (!peer.backlog.empty() || !channel_->Send(to, message)) {
     if (peer.backlog.empty()) backlogged_.push_back(static_cast<std::uint32_t>(index));

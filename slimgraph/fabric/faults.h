@@ -26,6 +26,13 @@ class Faults {
     random_.seed(seed);
   }
 
+  // Each doorbell and each message is lost on its way with this probability, and as it is missed it
+  // goes out again: it takes longer, by more each time, and is neither done twice nor overtaken.
+  void LoseAtRandom(double probability, std::uint64_t seed) {
+    loss_probability_ = probability;
+    loss_random_.seed(seed);
+  }
+
   // From now on `node` cannot be reached: operations, also those under way, end in kPeerLost, and
   // messages vanish.
   void Cut(NodeId node) { cut_.insert(node); }
@@ -34,12 +41,19 @@ class Faults {
 
   // --- for the endpoint
   bool any() const {
-    return probability_ > 0 || !delay_ns_.empty() || !fail_next_.empty() || !cut_.empty();
+    return probability_ > 0 || loss_probability_ > 0 || !delay_ns_.empty() || !fail_next_.empty() ||
+           !cut_.empty();
   }
   bool cut(NodeId node) const { return cut_.contains(node); }
-  std::uint64_t delay_ns(NodeId node) const {
+  // How much longer the next doorbell or message to `node` takes, losses included.
+  std::uint64_t DrawDelayNs(NodeId node) {
     const auto found = delay_ns_.find(node);
-    return found == delay_ns_.end() ? 0 : static_cast<std::uint64_t>(found->second);
+    std::uint64_t delay = found == delay_ns_.end() ? 0 : static_cast<std::uint64_t>(found->second);
+    std::uint64_t missed_after_ns = 500'000;
+    for (int lost = 0; lost < kMostLosses && Loses(); ++lost, missed_after_ns *= 2) {
+      delay += missed_after_ns;
+    }
+    return delay;
   }
   // Which of `count` operations shall fail; `count` for none.
   std::uint32_t ChooseFailure(NodeId node, std::uint32_t count) {
@@ -55,11 +69,19 @@ class Faults {
   }
 
  private:
+  static constexpr int kMostLosses = 6;  // of one doorbell or message, lest it take for ever
+
+  bool Loses() {
+    return loss_probability_ > 0 && std::bernoulli_distribution(loss_probability_)(loss_random_);
+  }
+
   std::map<NodeId, std::int64_t> delay_ns_;
   std::map<NodeId, std::uint32_t> fail_next_;
   std::set<NodeId> cut_;
   double probability_ = 0;
   std::mt19937_64 random_;
+  double loss_probability_ = 0;
+  std::mt19937_64 loss_random_;
 };
 
 }  // namespace slimgraph

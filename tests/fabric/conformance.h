@@ -70,6 +70,10 @@ std::vector<Completion> Complete(Endpoint& endpoint);
 // write there wakes nobody.
 bool AwaitWord(Endpoint& endpoint, std::byte* address, std::uint64_t least);
 
+// All but `dead` wait for each other, so that none takes the end of another for a second death.
+// `meeting`: two words on each node.
+void MeetWithout(NodeId dead, Job& job, Endpoint& endpoint, const SharedRegion& meeting);
+
 // Serves messages until all nodes have come here.
 void MeetServing(Job& job, Endpoint& endpoint);
 

@@ -1,0 +1,378 @@
+// Faults at random: whatever goes wrong, every operation ends once, what is said to be done is done
+// and nothing else, no message comes twice, wrong or late, and nothing is left behind.
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "slimgraph/base/clock.h"
+#include "slimgraph/launch/started_by.h"
+#include "tests/fabric/conformance.h"
+
+namespace slimgraph {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr NodeId kNodes = 3;
+constexpr std::size_t kSlotBytes = 16 << 10;
+constexpr HandlerId kNumbered = 7;
+constexpr HandlerId kLast = 8;
+constexpr std::uint32_t kNeverArrives = ~0U;
+
+int FaultsWanted() {
+  const char* const given = std::getenv("TEST_FAULTS");
+  return given == nullptr ? 1000 : std::atoi(given);
+}
+
+// What lies in shared memory under a name, and is of no process that lives.
+std::set<std::string> NamedSegments() {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) {
+    names.insert(entry.path().filename().string());
+  }
+  std::ifstream system_five("/proc/sysvipc/shm");
+  std::string line;
+  std::getline(system_five, line);
+  while (std::getline(system_five, line)) {
+    std::istringstream words(line);
+    std::string key, id, rights, bytes, creator, last, users;
+    words >> key >> id >> rights >> bytes >> creator >> last >> users;
+    if (users == "0") names.insert("shmid " + id);
+  }
+  return names;
+}
+
+// Other programs make segments too, which go in time or are somebody's.
+bool IsMapped(const std::string& name) {
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", none)) {
+    std::ifstream maps(entry.path() / "maps");
+    std::string line;
+    while (std::getline(maps, line)) {
+      if (line.find("/dev/shm/" + name) != std::string::npos) return true;
+    }
+  }
+  return false;
+}
+
+std::string LeakedSince(const std::set<std::string>& before) {
+  std::string leaked;
+  for (const std::string& name : NamedSegments()) {
+    if (!before.contains(name) && !IsMapped(name)) leaked += " " + name;
+  }
+  return leaked;
+}
+
+// One node's part in a job: it has a slot in every other node's region, of which it knows what has
+// to be in it.
+class Player {
+ public:
+  Player(Job& job, Fabric& fabric, std::uint64_t seed)
+      : job_(job),
+        endpoint_(fabric.endpoint(0)),
+        region_(fabric.Share(kSlotBytes * kNodes)->id),
+        random_(seed * 31 + job.self()),
+        slots_(kNodes, std::vector<std::byte>(kSlotBytes)),
+        next_to_(kNodes),
+        next_from_(kNodes),
+        cuts_of_(kNodes) {
+    fabric.SetHandler(kNumbered, [this](Endpoint&, const Message& m) { Receive(m); });
+    fabric.SetHandler(kLast, [this](Endpoint&, const Message& m) {
+      Receive(m);
+      ++last_came_;
+    });
+  }
+
+  // A few doorbells and messages of which one fault befalls some.
+  void PlayRound() {
+    const NodeId hurt = AnyOther();
+    bool cut_later = false;
+    switch (random_() % 5) {
+      case 0:
+        endpoint_.faults().Delay(hurt, std::chrono::microseconds(random_() % 3000));
+        break;
+      case 1:
+        endpoint_.faults().LoseAtRandom(0.5, random_());
+        break;
+      case 2:
+        endpoint_.faults().FailAtRandom(0.7, random_());
+        break;
+      case 3:
+        Cut(hurt);
+        break;
+      default:
+        cut_later = true;
+    }
+    Collect();
+    SendSome();
+    endpoint_.Ring();
+    if (cut_later) Cut(hurt);
+    EndRound();
+  }
+
+  // What is in the slots when nothing is under way any more.
+  void CheckSlots() {
+    for (NodeId node = 0; node < kNodes; ++node) {
+      if (node == job_.self()) continue;
+      std::vector<std::byte> found(kSlotBytes);
+      endpoint_.Read(node, region_, Slot(), found);
+      EXPECT_EQ(endpoint_.Flush(), Outcome::kOk);
+      EXPECT_TRUE(found == slots_[node]) << "wrong bytes on node " << node;
+    }
+  }
+
+  // Serves until the last messages of all have come.
+  void TakeLeave() {
+    MeetServing(job_, endpoint_);
+    for (NodeId node = 0; node < kNodes; ++node) {
+      if (node != job_.self()) SendTo(node, kLast);
+    }
+    EXPECT_TRUE(endpoint_.WaitUntil([&] { return last_came_ == kNodes - 1; }, 30s));
+    MeetServing(job_, endpoint_);
+  }
+
+  // Traffic on `node` until it is found dead.
+  void PlayUntilDead(NodeId node) {
+    Outcome outcome = Outcome::kOk;
+    const std::uint64_t start_ns = NowNs();
+    while (outcome == Outcome::kOk && SecondsSince(start_ns) < 30) {
+      CollectFor(node, 8);
+      if (random_() % 4 == 0) endpoint_.Send({node, 0}, kNumbered, {});
+      outcome = endpoint_.Flush();
+      plan_.clear();
+    }
+    EXPECT_EQ(outcome, Outcome::kPeerLost) << OutcomeName(outcome);
+    EXPECT_TRUE(endpoint_.WaitUntil([&] { return !job_.alive(node); }, 10s));
+  }
+  void DieInTheMiddle() {
+    for (std::uint64_t left = random_() % 20;; --left) {
+      for (const NodeId node : {AnyOther(), AnyOther()}) CollectFor(node, 8);
+      endpoint_.Ring();
+      if (left == 0) ::kill(::getpid(), SIGKILL);
+      endpoint_.Flush();
+      plan_.clear();
+    }
+  }
+
+ private:
+  struct Planned {
+    Operation operation;
+    std::vector<std::byte> bytes;  // written, or where what is read comes
+    std::uint64_t old_value = 0;
+  };
+
+  NodeId AnyOther() {
+    return (job_.self() + 1 + static_cast<NodeId>(random_() % (kNodes - 1))) % kNodes;
+  }
+  std::uint64_t Slot() const { return kSlotBytes * job_.self(); }
+  void Cut(NodeId node) {
+    endpoint_.faults().Cut(node);
+    ++cuts_of_[node];
+    cut_ = node;
+  }
+
+  void Collect() {
+    for (int doorbells = 0; doorbells < 2; ++doorbells) CollectFor(AnyOther(), 1 + random_() % 20);
+  }
+
+  // The first two words of the slot are for atomics.
+  void CollectFor(NodeId node, std::uint64_t count) {
+    for (; count > 0; --count) {
+      Planned& planned = plan_.emplace_back();
+      const std::uint64_t offset = 16 + random_() % (kSlotBytes - 16);
+      const std::uint64_t bytes = random_() % (kSlotBytes - offset + 1);
+      const std::uint64_t tag = plan_.size() - 1;
+      Operation& operation = planned.operation;
+      operation = {.kind = static_cast<OperationKind>(random_() % 4), .node = node};
+      switch (operation.kind) {
+        case OperationKind::kRead:
+          operation.offset = offset;
+          planned.bytes.resize(bytes);
+          endpoint_.Read(node, region_, Slot() + offset, AsBytes(planned.bytes), tag);
+          break;
+        case OperationKind::kWrite:
+          operation.offset = offset;
+          planned.bytes = Pattern(bytes, random_());
+          endpoint_.Write(node, region_, Slot() + offset, planned.bytes, tag);
+          break;
+        case OperationKind::kCompareSwap:
+          operation.expected = WordOf(node, 0) + random_() % 2;
+          operation.operand = random_();
+          endpoint_.CompareSwap(node, region_, Slot(), operation.expected, operation.operand,
+                                &planned.old_value, tag);
+          break;
+        case OperationKind::kFetchAdd:
+          operation.operand = random_();
+          endpoint_.FetchAdd(node, region_, Slot() + 8, operation.operand, &planned.old_value, tag);
+          break;
+      }
+    }
+  }
+
+  std::uint64_t WordOf(NodeId node, std::size_t index) const {
+    std::uint64_t word;
+    std::memcpy(&word, slots_[node].data() + 8 * index, sizeof word);
+    return word;
+  }
+  void SetWord(NodeId node, std::size_t index, std::uint64_t word) {
+    std::memcpy(slots_[node].data() + 8 * index, &word, sizeof word);
+  }
+
+  // Holds what has come against what must have, in the order of the doorbells.
+  void EndRound() {
+    std::vector<int> times(plan_.size());
+    std::vector<Outcome> outcomes(plan_.size());
+    for (const Completion& completion : Complete(endpoint_)) {
+      ++times.at(completion.tag);
+      outcomes[completion.tag] = completion.outcome;
+    }
+    endpoint_.faults().Clear();
+    std::set<NodeId> unsure;
+    for (std::size_t i = 0; i < plan_.size(); ++i) {
+      EXPECT_EQ(times[i], 1) << "completions of operation " << i;
+      if (outcomes[i] == Outcome::kOk) {
+        Apply(plan_[i]);
+      } else if (cut_ && plan_[i].operation.node == *cut_) {
+        unsure.insert(*cut_);
+      } else {
+        EXPECT_TRUE(outcomes[i] == Outcome::kFailed || outcomes[i] == Outcome::kFlushed)
+            << OutcomeName(outcomes[i]);
+      }
+    }
+    plan_.clear();
+    cut_.reset();
+    for (const NodeId node : unsure) {
+      slots_[node] = Pattern(kSlotBytes, random_());
+      endpoint_.Write(node, region_, Slot(), slots_[node]);
+    }
+    EXPECT_EQ(endpoint_.Flush(), Outcome::kOk);
+  }
+
+  void Apply(const Planned& planned) {
+    const Operation& operation = planned.operation;
+    std::byte* const place = slots_[operation.node].data() + operation.offset;
+    switch (operation.kind) {
+      case OperationKind::kRead:
+        EXPECT_TRUE(std::equal(planned.bytes.begin(), planned.bytes.end(), place));
+        break;
+      case OperationKind::kWrite:
+        std::copy(planned.bytes.begin(), planned.bytes.end(), place);
+        break;
+      case OperationKind::kCompareSwap:
+        EXPECT_EQ(planned.old_value, WordOf(operation.node, 0));
+        if (planned.old_value == operation.expected) SetWord(operation.node, 0, operation.operand);
+        break;
+      case OperationKind::kFetchAdd:
+        EXPECT_EQ(planned.old_value, WordOf(operation.node, 1));
+        SetWord(operation.node, 1, planned.old_value + operation.operand);
+        break;
+    }
+  }
+
+  void SendSome() {
+    for (std::uint64_t left = random_() % 4; left > 0; --left) SendTo(AnyOther());
+  }
+  void SendTo(NodeId node, HandlerId handler = kNumbered) {
+    const bool vanishes = cut_ == node;
+    const std::uint32_t number = vanishes ? kNeverArrives : next_to_[node]++;
+    auto body = Pattern(sizeof number + random_() % 9000, number);
+    std::memcpy(body.data(), &number, sizeof number);
+    endpoint_.Send({node, 0}, handler, body);
+  }
+  void Receive(const Message& message) {
+    if (message.body.empty()) return;
+    std::uint32_t number;
+    std::memcpy(&number, message.body.data(), sizeof number);
+    const NodeId from = message.from.node;
+    EXPECT_NE(number, kNeverArrives) << "from node " << from;
+    EXPECT_GE(number, next_from_[from]) << "twice from node " << from;
+    if (number > next_from_[from]) {
+      EXPECT_GT(cuts_of_[from]--, 0) << "lost from node " << from;
+    }
+    next_from_[from] = number + 1;
+    auto wanted = Pattern(message.body.size(), number);
+    std::memcpy(wanted.data(), &number, sizeof number);
+    EXPECT_TRUE(std::equal(wanted.begin(), wanted.end(), message.body.begin()));
+  }
+
+  Job& job_;
+  Endpoint& endpoint_;
+  const RegionId region_;
+  std::mt19937_64 random_;
+  std::vector<std::vector<std::byte>> slots_;  // by node
+  std::deque<Planned> plan_;                   // by tag
+  std::optional<NodeId> cut_;
+  std::vector<std::uint32_t> next_to_;
+  std::vector<std::uint32_t> next_from_;
+  std::vector<int> cuts_of_;  // by node: what came meanwhile is lost, in one row for each
+  std::uint32_t last_came_ = 0;
+};
+
+class RandomFaults : public FabricConformance {
+ protected:
+  void SetUp() override {
+    FabricConformance::SetUp();
+    before_ = NamedSegments();
+  }
+  void TearDown() override {
+    if (StartedBy() == Starter::kPmi) return;  // it has not ended yet
+    std::string leaked = LeakedSince(before_);
+    for (int tries = 0; tries < 50 && !leaked.empty(); ++tries) {
+      ::usleep(100'000);
+      leaked = LeakedSince(before_);
+    }
+    EXPECT_EQ(leaked, "");
+  }
+
+ private:
+  std::set<std::string> before_;
+};
+INSTANTIATE_TEST_SUITE_P(All, RandomFaults,
+                         ::testing::Values(Setting{"shm", kNodes}, Setting{"tcp", kNodes},
+                                           Setting{"mpi", kNodes}, Setting{"verbs", kNodes}),
+                         NameOfSetting);
+
+TEST_P(RandomFaults, DelayLossFailureAndCutDoNoHarm) {
+  const int rounds = FaultsWanted() / static_cast<int>(kNodes) + 1;
+  if (StartedBy() != Starter::kPmi) {
+    fmt::print("  {} faults, SLIMGRAPH_TEST_SEED={}\n", rounds * int{kNodes}, TestSeed());
+  }
+  OnEveryNode(
+      [=](Job& job, Fabric& fabric) {
+        Player player(job, fabric, TestSeed());
+        ASSERT_TRUE(job.Exchange(""));
+        for (int round = 0; round < rounds; ++round) player.PlayRound();
+        player.TakeLeave();
+        player.CheckSlots();
+      },
+      {}, 240);
+}
+
+// mpiexec takes its time, and is for one job of a test.
+TEST_P(RandomFaults, DeathInTheMiddleDoesNoHarm) {
+  const int jobs = transport() == "mpi" ? 1 : FaultsWanted() / 40 + 1;
+  for (int i = 0; i < jobs && !HasFailure(); ++i) {
+    const std::uint64_t seed = TestSeed() + static_cast<std::uint64_t>(i) * 1000;
+    SCOPED_TRACE(fmt::format("SLIMGRAPH_TEST_SEED={}, job {}", TestSeed(), i));
+    const auto victim = static_cast<NodeId>(seed % kNodes);
+    OnSurvivors(victim, [=](Job& job, Fabric& fabric) {
+      const SharedRegion meeting = *fabric.Share(16);  // the victim's last write may still come
+      Player player(job, fabric, seed);
+      ASSERT_TRUE(job.Exchange(""));
+      for (int round = 0; round < 5; ++round) player.PlayRound();
+      player.TakeLeave();
+      if (job.self() == victim) player.DieInTheMiddle();
+      player.PlayUntilDead(victim);
+      MeetWithout(victim, job, fabric.endpoint(0), meeting);
+    });
+  }
+}
+
+}  // namespace
+}  // namespace slimgraph
