@@ -1,5 +1,6 @@
 #include "txnlayer/engine.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "slimgraph/base/clock.h"
@@ -49,8 +50,26 @@ Status CheckCoroutines(std::uint32_t coroutines) {
                     coroutines, kMaxCoroutines);
 }
 
+namespace {
+
+// The home of a tuple takes two-sided stages with its processor, on words that others change by
+// atomics.
+Status CheckStages(const Fabric& fabric, const Protocol& protocol, const EngineOptions& options) {
+  if (fabric.atomics_by_processor() || !protocol.has_atomics()) return {};
+  const auto stages = protocol.stages();
+  const auto one_sided = [&](Stage stage) { return options.stages.one_sided(stage); };
+  if (!options.mix_stages && std::all_of(stages.begin(), stages.end(), one_sided)) return {};
+  return UsageError(
+      "this adapter's atomics are not atomic with the processor's: over it, all stages of {} are "
+      "to be one-sided (--stages one-sided)",
+      protocol.name());
+}
+
+}  // namespace
+
 Status Engine::Configure(const EngineOptions& options) {
   SLIM_TRY(CheckCoroutines(options.coroutines));
+  SLIM_TRY(CheckStages(cluster_.fabric(), protocol_, options));
   options_ = options;
   return {};
 }
@@ -63,11 +82,7 @@ Engine::~Engine() = default;
 Result<std::unique_ptr<Engine>> Engine::Make(Cluster& cluster, const Protocol& protocol,
                                              const EngineOptions& options) {
   SLIM_TRY(CheckCoroutines(options.coroutines));
-  // The home of a tuple takes two-sided stages with its processor, on words that others change by
-  // atomics. An adapter's need not be atomic with the processor's.
-  if (cluster.fabric().transport() == "verbs") {
-    return UsageError("transactions do not run over verbs; use --transport shm, tcp or mpi");
-  }
+  SLIM_TRY(CheckStages(cluster.fabric(), protocol, options));
   if (cluster.threads() > kMaxThreads) {
     return UsageError("--threads {} is out of range: timestamps can name 1..{} of a node",
                       cluster.threads(), kMaxThreads);

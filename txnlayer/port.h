@@ -1,6 +1,8 @@
 // The way to a tuple's memory, on which protocols write each of their stages once. At its home (the
 // transaction runs there, or a request is served there) operations are carried out at once; from
 // afar they are one-sided operations of the fabric. Either way those on one tuple happen in order.
+// Where an adapter's atomics are not atomic with the processor's, transactions go through it at
+// their own home too.
 #pragma once
 
 #include "slimgraph/base/words.h"
@@ -47,6 +49,16 @@ class Port {
     Posted();
   }
 
+  // A write to a word that only this transaction changes, for it holds it locked, while others try
+  // to swap it in vain. An adapter may write back what it has compared, over what is written
+  // meanwhile by other means than an atomic.
+  void Unlock(const Access& access, std::uint64_t at, std::uint64_t held, const std::uint64_t& to) {
+    if (task_ == nullptr || fabric().atomics_by_processor()) {
+      return Write(access, at, kWordBytes, &to);
+    }
+    CompareSwap(access, at, held, to, nullptr);
+  }
+
   void FetchAdd(const Access& access, std::uint64_t at, std::uint64_t add,
                 std::uint64_t* old_word) {
     const std::uint64_t offset = access.offset + at;
@@ -59,7 +71,10 @@ class Port {
   }
 
  private:
-  bool Here(const Access& access) const { return task_ == nullptr || access.home == self_; }
+  bool Here(const Access& access) const {
+    return task_ == nullptr || (access.home == self_ && fabric().atomics_by_processor());
+  }
+  Fabric& fabric() const { return task_->worker().fabric(); }
   Endpoint& endpoint() { return task_->worker().endpoint(); }
   std::uint64_t Tag() { return task_->worker().Tag(*pending_); }
   void Posted() {

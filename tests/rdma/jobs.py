@@ -10,6 +10,7 @@ COMMAND = os.environ["TEST_SLIMGRAPH_COMMAND"]
 # traffic are those of the tcp transport, to the byte.
 JOBS = [("scan", [], True), ("bfs", ["--source", "1", "--verify"], False),
         ("pagerank", ["--iterations", "5", "--verify"], False), ("triangles", [], True)]
+PROTOCOLS = ["nowait", "waitdie", "occ", "mvcc", "sundial", "calvin"]
 LIMIT_S = 120
 
 
@@ -49,6 +50,17 @@ def complaint_about(name, options, steady, graph):
     return ""
 
 
+def complaint_about_transactions(protocol):
+    """They verify that no money is lost."""
+    done = run("txn", "run", "--workload", "smallbank", "--protocol", protocol, "--rows", "1000",
+               "--seconds", "0.5", "--nodes", "4", "--compute", "2", "--transport", "verbs",
+               "--json")
+    if done.returncode:
+        return f"exit code {done.returncode}: {done.stderr.strip()}"
+    committed = json.loads(done.stdout)["result"]["committed"]
+    return "" if committed > 50 else f"{committed} transactions committed"
+
+
 def main():
     failed = 0
     with tempfile.TemporaryDirectory() as scratch:
@@ -60,7 +72,11 @@ def main():
             complaint = complaint_about(name, options, steady, graph)
             print(f"{name} over verbs at (4, 2): {complaint or 'ok'}", flush=True)
             failed += complaint != ""
-    print(f"{len(JOBS) - failed} passed, {failed} failed")
+    for protocol in PROTOCOLS:
+        complaint = complaint_about_transactions(protocol)
+        print(f"txn run --protocol {protocol} over verbs at (4, 2): {complaint or 'ok'}", flush=True)
+        failed += complaint != ""
+    print(f"{len(JOBS) + len(PROTOCOLS) - failed} passed, {failed} failed")
     return 1 if failed else 0
 
 

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "tests/support/list_append_checker.h"
+#include "tests/support/rdma_devices.h"
 #include "tests/txnlayer/support.h"
 #include "txnlayer/protocol/occ.h"
 
@@ -90,6 +91,27 @@ TEST_P(Histories, AreSerializableWithoutOptimisationsAndWithMoreThreads) {
   ExpectGoodHistory({.protocol = GetParam(), .stages = code, .compute = 2, .without = "passive"});
   ExpectGoodHistory(
       {.protocol = GetParam(), .stages = code, .without = "outstanding,doorbells,passive,cache"});
+}
+
+class HistoriesOverVerbs : public Histories {
+  void SetUp() override {
+    if (RdmaDevices().empty()) GTEST_SKIP() << "no RDMA device";
+  }
+};
+INSTANTIATE_TEST_SUITE_P(verbs, HistoriesOverVerbs, ::testing::ValuesIn(Names()),
+                         [](const auto& one) { return one.param; });
+
+TEST_P(HistoriesOverVerbs, AreSerializable) {
+  for (const char* const stages : {"one-sided", "rpc"}) {
+    if (GetParam() != "calvin" && stages == std::string("rpc")) continue;
+    for (const std::uint32_t coroutines : {1, 6}) {
+      ExpectGoodHistory({.protocol = GetParam(),
+                         .stages = stages,
+                         .transport = "verbs",
+                         .coroutines = coroutines,
+                         .transactions = 60});
+    }
+  }
 }
 
 // What lies in the way of a bad history is the validation: without it the checkers must complain.

@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "tests/support/node_processes.h"
+#include "tests/support/rdma_devices.h"
 
 namespace slimgraph::test {
 
@@ -36,6 +37,7 @@ bool IsStrict(const std::string& protocol) { return protocol != "mvcc" && protoc
 void OnTxnJob(const TxnSetting& setting, const std::function<void(Cluster&)>& body) {
   SCOPED_TRACE(NameOf(setting));
   ExpectNodesRun(setting.nodes, [&](Job& job) {
+    ChooseRdmaDevice(job.self());
     auto cluster = Cluster::Start(job, {.compute = setting.compute,
                                         .threads = setting.threads,
                                         .transport = setting.transport,

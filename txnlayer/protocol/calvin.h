@@ -32,6 +32,7 @@ class Calvin : public Protocol {
   TupleShape shape() const override { return {.metadata_words = 1}; }
   bool Idle(const std::uint64_t*) const override { return true; }
   bool fetches_once() const override { return true; }
+  bool has_atomics() const override { return false; }
   Result<std::unique_ptr<Companion>> MakeCompanion(Engine& engine, Worker& worker) const override;
 
   void Post(Stage, Port&, Access&) const override {}

@@ -54,7 +54,7 @@ void Locking::Post(Stage stage, Port& port, Access& access) const {
                access.version_bytes());
   }
   access.put[0] = 0;
-  port.Write(access, kLockAt, kWordBytes, &access.put[0]);
+  port.Unlock(access, kLockAt, access.timestamp, access.put[0]);
 }
 
 Step Locking::Check(Stage stage, Access& access) const {

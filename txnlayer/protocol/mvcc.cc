@@ -104,7 +104,7 @@ void Mvcc::Post(Stage stage, Port& port, Access& access) const {
     port.Write(access, written_at, kWordBytes, &access.timestamp);
   }
   access.put[1] = 0;
-  port.Write(access, At(kLockWord), kWordBytes, &access.put[1]);
+  port.Unlock(access, At(kLockWord), access.timestamp, access.put[1]);
 }
 
 Step Mvcc::Check(Stage stage, Access& access) const {

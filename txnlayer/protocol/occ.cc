@@ -62,11 +62,11 @@ void Occ::Post(Stage stage, Port& port, Access& access) const {
     case Stage::kCommit:
       port.Write(access, table.version_at(0), table.version_bytes(), access.version_bytes());
       access.put[0] = Next(access.seen[0]);
-      port.Write(access, 0, kWordBytes, &access.put[0]);
+      port.Unlock(access, 0, LockedBy(access.seen[0], access.timestamp), access.put[0]);
       break;
     default:
       access.put[0] = access.seen[0];
-      port.Write(access, 0, kWordBytes, &access.put[0]);
+      port.Unlock(access, 0, LockedBy(access.seen[0], access.timestamp), access.put[0]);
   }
 }
 

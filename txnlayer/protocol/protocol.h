@@ -52,6 +52,8 @@ class Protocol {
   // Whether a transaction that is tried again keeps its timestamp.
   virtual bool keeps_timestamp() const { return false; }
 
+  // Whether its stages change words of tuples by atomics.
+  virtual bool has_atomics() const { return true; }
   // Whether a transaction has to name all its tuples in one Fetch.
   virtual bool fetches_once() const { return false; }
   // Collective: what each thread needs besides; null: nothing.

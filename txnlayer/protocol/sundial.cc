@@ -89,11 +89,11 @@ void Sundial::Post(Stage stage, Port& port, Access& access) const {
     case Stage::kCommit:
       port.Write(access, table.version_at(0), table.version_bytes(), access.version_bytes());
       access.put[0] = Lease(access.commit_timestamp, access.commit_timestamp);
-      port.Write(access, 0, kWordBytes, &access.put[0]);
+      port.Unlock(access, 0, access.seen[0] | kLockBit, access.put[0]);
       break;
     default:
       access.put[0] = access.seen[0];
-      port.Write(access, 0, kWordBytes, &access.put[0]);
+      port.Unlock(access, 0, access.seen[0] | kLockBit, access.put[0]);
   }
 }
 
