@@ -190,12 +190,15 @@ endif
 test: $(TESTS) $(COMMAND)
 	@$(TEST_ENVIRONMENT) tests/run --limit-s $(TEST_LIMIT_S) $(TESTS) $(SCRIPTS)
 
+RDMA_TESTS := $(foreach name,fabric graph txnlayer,$(BUILD)/tests/$(name)_test)
+
 # Across hosts, which are network namespaces: root only.
 test-hosts: $(COMMAND)
 	@TEST_SLIMGRAPH_COMMAND=$(abspath $(COMMAND)) tests/hosts/across_hosts.py
 
-test-rdma: $(BUILD)/tests/fabric_test $(COMMAND)
-	@$(TEST_ENVIRONMENT) GTEST_FILTER='*verbs*' tests/rdma/run $< tests/rdma/jobs.py
+test-rdma: $(COMMAND) $(RDMA_TESTS)
+	@$(TEST_ENVIRONMENT) GTEST_FILTER='*verbs*:Numa.*:*/NumaPlacement.*' \
+	  tests/rdma/run $(RDMA_TESTS) tests/rdma/jobs.py
 
 unit-tests: $(TESTS) $(COMMAND)
 	@$(TEST_ENVIRONMENT) tests/run --limit-s $(TEST_LIMIT_S) $(TESTS)

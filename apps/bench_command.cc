@@ -18,6 +18,10 @@ void SetRows(Report& report, const FabricBenchReport& bench) {
     report.Set(path + "/latency_us", row.latency_us);
     report.Set(path + "/operations_per_s", row.operations_per_s);
   }
+  if (bench.posts_per_doorbell) {
+    report.Set("/result/doorbell/operations", std::uint64_t{kDoorbellReads});
+    report.Set("/result/doorbell/posts", *bench.posts_per_doorbell);
+  }
   for (std::size_t i = 0; i < bench.bars.size(); ++i) {
     const FabricBar& bar = bench.bars[i];
     const std::string path = fmt::format("/result/bars/{}", i);

@@ -69,6 +69,14 @@ class Asker {
                             OutcomeName(failure_));
   }
 
+  std::optional<std::uint64_t> PostsPerDoorbell() {
+    const auto before = endpoint_.posts();
+    for (std::size_t i = 0; i < kDoorbellReads; ++i) Collect("read", 8, 8 * i);
+    Finish();
+    if (!before) return std::nullopt;
+    return *endpoint_.posts() - *before;
+  }
+
  private:
   FabricBenchRow OneSided(const std::string& operation, std::uint64_t bytes) {
     const std::size_t batch = std::clamp<std::size_t>(kBatchBytes / bytes, 1, kBatchOperations);
@@ -160,7 +168,9 @@ Result<FabricBenchReport> RunFabricBench(Job& job, Fabric& fabric,
   if (job.self() == 0) {
     report.transport = fabric.transport();
     report.nature = NatureOf(fabric.transport());
-    SLIM_ASSIGN(report.rows, Asker(fabric, region.id, options).Run());
+    Asker asker(fabric, region.id, options);
+    SLIM_ASSIGN(report.rows, asker.Run());
+    report.posts_per_doorbell = asker.PostsPerDoorbell();
     if (fabric.transport() == "shm") {
       report.bars.push_back(CompareLinesWithCopy(fabric, region.id));
       report.bars.push_back(CompareLargeReadsWithCopy(fabric, region.id));
@@ -190,6 +200,10 @@ std::string FormatFabricBench(const FabricBenchReport& report) {
       text += fmt::format("{:>16.0f}{:>14.3f}", row.operations_per_s, row.bytes_per_s() * 1e-9);
     }
     text += '\n';
+  }
+  if (report.posts_per_doorbell) {
+    text += fmt::format("\nthe adapter was rung {} time(s) for a doorbell of {} reads\n",
+                        *report.posts_per_doorbell, kDoorbellReads);
   }
   text += '\n';
   for (const FabricBar& bar : report.bars) {

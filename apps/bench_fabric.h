@@ -3,6 +3,7 @@
 // in turn, and told as the median of ratios, since times on a shared machine mean little.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,8 +41,12 @@ struct FabricBenchReport {
   std::string transport;
   std::string nature;  // who does the work on the target's side
   std::vector<FabricBenchRow> rows;
+  // How often the adapter was rung for one doorbell of kDoorbellReads reads, where there is one.
+  std::optional<std::uint64_t> posts_per_doorbell;
   std::vector<FabricBar> bars;
 };
+
+constexpr std::size_t kDoorbellReads = 64;
 
 // Collective, on at least two nodes: node 0 asks, node 1 answers, the others look on. The report is
 // node 0's; the others' is empty. Takes the handlers 200 to 202.

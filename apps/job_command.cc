@@ -13,6 +13,9 @@ void DeclareJobOptions(Options& options, JobOptions& job) {
   options.Text("--transport", "NAME", "shm, tcp, mpi or verbs (default shm, across machines tcp)",
                job.transport);
   options.Text("--network", "NAME", "imitate a network: none, fdr, edr, efa, tcp10", job.network);
+  options.Number("--qps-per-peer", "K",
+                 "verbs: queue pairs to each node, used in turn as in a larger cluster (default 1)",
+                 job.qps_per_peer);
   options.Flag("--json", "the result as one JSON object", job.json);
   options.Text("--trace", "FILE", "what each thread did when, for chrome://tracing", job.trace);
 }

@@ -6,7 +6,7 @@
 
 namespace slimgraph {
 
-// --nodes, --compute, --threads, --transport, --network, --json, --trace.
+// --nodes, --compute, --threads, --transport, --network, --qps-per-peer, --json, --trace.
 void DeclareJobOptions(Options& options, JobOptions& job);
 
 }  // namespace slimgraph

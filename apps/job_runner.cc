@@ -26,6 +26,13 @@ Result<NodeId> NodesOf(const JobOptions& options) {
   SLIM_TRY(Topology::Make(nodes, options.compute.value_or(nodes)));
   if (!options.transport.empty()) SLIM_TRY(CheckTransport(options.transport));
   SLIM_TRY(CheckNetwork(options.network));
+  if (options.qps_per_peer != 1 && options.transport != "verbs") {
+    return UsageError("--qps-per-peer is of --transport verbs: the others have no queue pairs");
+  }
+  if (options.qps_per_peer < 1 || options.qps_per_peer > kMaxQpsPerPeer) {
+    return UsageError("--qps-per-peer {} is out of range: 1..{}", options.qps_per_peer,
+                      kMaxQpsPerPeer);
+  }
   if (options.threads < 1 || options.threads > 256) {
     return UsageError("--threads {} is out of range: 1..256", options.threads);
   }
@@ -36,7 +43,7 @@ Result<NodeId> NodesOf(const JobOptions& options) {
 Status BeNode(Job& job, const std::string& command, const JobOptions& options,
               const Application& application) {
   ClusterOptions cluster_options{options.compute.value_or(job.nodes()), options.threads,
-                                 options.transport, options.network};
+                                 options.transport, options.network, options.qps_per_peer};
   cluster_options.serving_threads = options.serving_threads;
   if (cluster_options.transport.empty()) {
     cluster_options.transport = job.one_host() ? "shm" : "tcp";

@@ -23,6 +23,7 @@ struct JobOptions {
   std::uint32_t serving_threads = 0;  // what the command has besides, for other nodes' sake
   std::string transport;              // "": shm where all nodes are on one machine, else tcp
   std::string network = "none";
+  std::uint32_t qps_per_peer = 1;
   bool json = false;
   std::string trace;  // a file; "": none
 };

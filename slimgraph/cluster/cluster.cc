@@ -20,7 +20,8 @@ Result<std::unique_ptr<Cluster>> Cluster::Start(Job& job, const ClusterOptions& 
   SLIM_ASSIGN(cluster->fabric_,
               Fabric::Open(job, {.transport = options.transport,
                                  .network = options.network,
-                                 .endpoints = options.threads + options.serving_threads}));
+                                 .endpoints = options.threads + options.serving_threads,
+                                 .qps_per_peer = options.qps_per_peer}));
   Fabric& fabric = *cluster->fabric_;
   cluster->mailbox_ = std::make_unique<CollectiveMailbox>(fabric);
   cluster->all_ =

@@ -18,6 +18,7 @@ struct ClusterOptions {
   std::uint32_t threads = 1;
   std::string transport = "shm";
   std::string network = "none";
+  std::uint32_t qps_per_peer = 1;
   std::uint32_t serving_threads = 0;  // with endpoints behind those of the others
 };
 

@@ -5,9 +5,9 @@
 // there is no order. Within an operation there is none either; but where offset and length are
 // multiples of 8 and the length is at most kWholeWordsBytes, each of its words is read or written
 // whole, and a write is not begun before all of it has arrived (over verbs that is the adapter's
-// affair: Soft-RoCE does not). Messages from one endpoint to another arrive in order. Between
-// operations and messages there is none: a message that tells of a write is sent after the write's
-// completion.
+// affair, and Soft-RoCE's that of its kernel's memcpy). Messages from one endpoint to another
+// arrive in order. Between operations and messages there is none: a message that tells of a write
+// is sent after the write's completion.
 #pragma once
 
 #include <atomic>
@@ -97,6 +97,8 @@ class Endpoint {
   StageId stage() const { return stage_; }
   const Traffic& traffic() const { return traffic_; }
   void ClearTraffic() { traffic_.Clear(); }
+  // How often an adapter's doorbell was rung for operations, where there is an adapter.
+  std::optional<std::uint64_t> posts() const { return channel_->posts(); }
 
   // What shall go wrong, for tests.
   Faults& faults() { return faults_; }

@@ -11,7 +11,7 @@ namespace slimgraph {
 Result<std::unique_ptr<Fabric>> Fabric::Open(Job& job, const FabricOptions& options) {
   std::unique_ptr<Fabric> fabric(new Fabric(job));
   SLIM_ASSIGN(fabric->model_, NetworkModel::Open(job, options.network));
-  SLIM_ASSIGN(fabric->transport_, MakeTransport(options.transport, job, options.endpoints));
+  SLIM_ASSIGN(fabric->transport_, MakeTransport(job, options));
   for (std::uint32_t i = 0; i < options.endpoints; ++i) {
     fabric->endpoints_.push_back(std::make_unique<Endpoint>(*fabric, i));
   }
@@ -32,11 +32,12 @@ NodeId Fabric::self() const { return job_.self(); }
 NodeId Fabric::nodes() const { return job_.nodes(); }
 bool Fabric::alive(NodeId node) const { return job_.alive(node); }
 
-Result<SharedRegion> Fabric::Share(std::uint64_t bytes) {
+Result<SharedRegion> Fabric::Share(std::uint64_t bytes, const Place& place) {
   SLIM_CHECK(regions_.size() < kMaxRegions, "more than {} regions", kMaxRegions);
   const auto id = static_cast<RegionId>(regions_.size());
   auto region = std::make_unique<OwnRegion>();
   SLIM_ASSIGN(region->memory, transport_->Allocate(bytes));
+  if (place) SLIM_TRY(place({region->memory.base, bytes}));
   SLIM_ASSIGN(const auto sizes, job_.Exchange(fmt::format("{}", bytes)));
   std::vector<std::uint64_t> bytes_of_node;
   for (const std::string& size : sizes) bytes_of_node.push_back(std::stoull(size));

@@ -14,6 +14,7 @@
 #include "slimgraph/base/result.h"
 #include "slimgraph/base/types.h"
 #include "slimgraph/fabric/endpoint.h"
+#include "slimgraph/fabric/fabric_options.h"
 #include "slimgraph/fabric/message.h"
 #include "slimgraph/fabric/network_model.h"
 #include "slimgraph/fabric/operation.h"
@@ -22,15 +23,6 @@
 #include "slimgraph/stats/traffic.h"
 
 namespace slimgraph {
-
-struct FabricOptions {
-  std::string transport = "shm";  // shm, tcp, mpi, verbs
-  std::string network = "none";   // none, fdr, edr, efa, tcp10
-  std::uint32_t endpoints = 1;    // of each node, the same on all
-};
-
-// Whether there is a transport of that name.
-Status CheckTransport(std::string_view name);
 
 // Memory of this node that the others can reach under `id`.
 struct SharedRegion {
@@ -50,11 +42,16 @@ class Fabric {
   bool alive(NodeId node) const;
   std::uint32_t endpoints() const { return static_cast<std::uint32_t>(endpoints_.size()); }
   std::string_view transport() const { return transport_->name(); }
+  // Whether the processor's atomics on own regions and the endpoints' are atomic with each other.
+  // Where not, words that endpoints change by atomics are changed by these alone, by all nodes.
+  bool atomics_by_processor() const { return transport_->own_atomics_by_processor(); }
   Endpoint& endpoint(std::uint32_t index) { return *endpoints_[index]; }
 
   // Collective, in the same order on all nodes: zeroed, page-aligned memory on each, of its own
-  // size, reachable from all when it returns. Freed with the fabric.
-  Result<SharedRegion> Share(std::uint64_t bytes);
+  // size, reachable from all when it returns. Freed with the fabric. `place` is called before any
+  // page of it is touched, which an adapter does at once with all of them.
+  using Place = std::function<Status(MutableBytes)>;
+  Result<SharedRegion> Share(std::uint64_t bytes, const Place& place = {});
   std::uint64_t region_bytes(NodeId node, RegionId region) const;
   MutableBytes own_region(RegionId region) const;
 

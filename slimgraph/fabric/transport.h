@@ -6,6 +6,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -52,6 +53,9 @@ class Channel {
   // processor time.
   virtual void Park(std::chrono::nanoseconds limit) = 0;
   virtual void Wake() = 0;
+
+  // How often operations have been handed to an adapter, where there is one.
+  virtual std::optional<std::uint64_t> posts() const { return std::nullopt; }
 };
 
 // Memory that a transport can serve to others.

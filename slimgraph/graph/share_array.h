@@ -13,8 +13,9 @@ namespace slimgraph {
 template <typename T>
 Result<std::span<T>> ShareArray(Fabric& fabric, std::uint64_t count, std::uint32_t socket,
                                 RegionId& id) {
-  SLIM_ASSIGN(const SharedRegion region, fabric.Share(count * sizeof(T)));
-  SLIM_TRY(BindMemory(region.memory, socket));
+  SLIM_ASSIGN(const SharedRegion region,
+              fabric.Share(count * sizeof(T),
+                           [socket](MutableBytes memory) { return BindMemory(memory, socket); }));
   id = region.id;
   return std::span(reinterpret_cast<T*>(region.memory.data()), count);
 }

@@ -1,4 +1,6 @@
 // A doorbell may hold more than any queue does.
+#include <array>
+
 #include "tests/fabric/conformance.h"
 
 namespace slimgraph {
@@ -29,6 +31,25 @@ TEST_P(FabricBatches, LargerThanAnyQueue) {
     }
     EXPECT_EQ(Complete(endpoint).size(), kOperations);
     EXPECT_EQ(back, values);
+  });
+}
+
+TEST_P(FabricBatches, AnAdapterIsRungOnceForADoorbell) {
+  if (transport() != "verbs") GTEST_SKIP() << "there is no adapter";
+  OnEveryNode([](Job& job, Fabric& fabric) {
+    const SharedRegion region = *fabric.Share(4096);
+    Endpoint& endpoint = fabric.endpoint(0);
+    std::array<std::uint64_t, 64> values{};
+    std::uint64_t posts = 0;
+    for (int round = 0; round < 3; ++round) {
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        endpoint.Read(RightOf(job), region.id, 8 * i,
+                      std::as_writable_bytes(std::span(&values[i], 1)));
+      }
+      ASSERT_EQ(endpoint.Flush(), Outcome::kOk);
+      ASSERT_TRUE(endpoint.posts());
+      EXPECT_EQ(*endpoint.posts(), ++posts);
+    }
   });
 }
 

@@ -49,16 +49,6 @@ class SurvivorList {
 
 }  // namespace
 
-std::vector<std::string> RdmaDevices() {
-  std::vector<std::string> names;
-  std::error_code none;
-  for (const auto& entry : std::filesystem::directory_iterator("/sys/class/infiniband", none)) {
-    names.push_back(entry.path().filename().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 void FabricConformance::OnEveryNode(const Body& body, FabricOptions options, int limit_s) {
   options.transport = transport();
   SCOPED_TRACE(fmt::format("SLIMGRAPH_TEST_SEED={}", TestSeed()));
@@ -106,10 +96,7 @@ void FabricConformance::OnSurvivors(NodeId killed, const Body& body, int limit_s
 
 void FabricConformance::RunNode(Job& job, const Body& body, const FabricOptions& options,
                                 bool close) {
-  const auto devices = RdmaDevices();
-  if (devices.size() > 1) {  // neighbours stand at different ends of the wire
-    ::setenv("SLIMGRAPH_VERBS_DEVICE", devices[job.self() % devices.size()].c_str(), 0);
-  }
+  ChooseRdmaDevice(job.self());
   auto fabric = Fabric::Open(job, options);
   ASSERT_TRUE(fabric) << fabric.error().message;
   body(job, **fabric);

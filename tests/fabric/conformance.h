@@ -12,6 +12,7 @@
 
 #include "slimgraph/fabric/fabric.h"
 #include "slimgraph/launch/job.h"
+#include "tests/support/rdma_devices.h"
 
 namespace slimgraph {
 
@@ -22,9 +23,6 @@ struct Setting {
 inline void PrintTo(const Setting& setting, std::ostream* out) {
   *out << setting.transport << " on " << setting.nodes << " nodes";
 }
-
-// The RDMA devices of this machine, in order of name.
-std::vector<std::string> RdmaDevices();
 
 class FabricConformance : public ::testing::TestWithParam<Setting> {
  protected:

@@ -128,14 +128,19 @@ class Mirror {
   std::deque<std::vector<std::byte>> writes_;
 };
 
-TEST_P(FabricOrdering, RandomDoorbellsLeaveWhatAnArrayWould) {
-  OnEveryNode([](Job& job, Fabric& fabric) {
-    constexpr std::size_t kBytes = 1 << 18;
-    const SharedRegion region = *fabric.Share(kBytes);
-    Mirror mirror(fabric.endpoint(0), RightOf(job), region.id, kBytes, TestSeed() + job.self());
-    for (int batch = 0; batch < 60; ++batch) mirror.Batch(1 + batch % 25);
-    mirror.Check();
-  });
+void RingAtRandom(Job& job, Fabric& fabric) {
+  constexpr std::size_t kBytes = 1 << 18;
+  const SharedRegion region = *fabric.Share(kBytes);
+  Mirror mirror(fabric.endpoint(0), RightOf(job), region.id, kBytes, TestSeed() + job.self());
+  for (int batch = 0; batch < 60; ++batch) mirror.Batch(1 + batch % 25);
+  mirror.Check();
+}
+
+TEST_P(FabricOrdering, RandomDoorbellsLeaveWhatAnArrayWould) { OnEveryNode(RingAtRandom); }
+
+TEST_P(FabricOrdering, IsTheSameOverSeveralQueuePairs) {
+  if (transport() != "verbs") GTEST_SKIP() << "there are no queue pairs";
+  OnEveryNode(RingAtRandom, {.qps_per_peer = 5});
 }
 
 }  // namespace

@@ -22,7 +22,6 @@ std::size_t Halved(const std::vector<std::uint64_t>& words) {
 
 // All nodes write words of two equal halves to node 0, in many doorbells at once, and read them.
 TEST_P(FabricWords, AreSeenWhole) {
-  if (transport() == "verbs") GTEST_SKIP() << "that is up to the adapter";
   OnEveryNode([](Job& job, Fabric& fabric) {
     const SharedRegion region = *fabric.Share(4096);
     Endpoint& endpoint = fabric.endpoint(0);

@@ -5,7 +5,6 @@
 #include "slimgraph/graph/generate.h"
 #include "slimgraph/graph/load.h"
 #include "slimgraph/graph/memory_plan.h"
-#include "slimgraph/graph/numa.h"
 #include "tests/graph/support.h"
 
 namespace slimgraph::test {
@@ -189,14 +188,6 @@ TEST(MemoryPlan, WhatCannotFitIsRefusedWithBothNumbers) {
   EXPECT_TRUE(MessageOf(refused).starts_with(
       "the graph needs 1024.0 TiB for 1 node(s) on this machine, which has "))
       << MessageOf(refused);
-}
-
-TEST(Numa, BindingMemoryAndThreadsToEverySocketWorks) {
-  std::vector<std::byte> memory(1 << 20);
-  for (std::uint32_t socket = 0; socket < SocketCount(); ++socket) {
-    EXPECT_OK(BindMemory(memory, socket));
-    EXPECT_OK(RunOnSocket(socket));
-  }
 }
 
 }  // namespace

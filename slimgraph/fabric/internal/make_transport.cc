@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "slimgraph/fabric/fabric.h"
 #include "slimgraph/fabric/internal/mpi_transport.h"
 #include "slimgraph/fabric/internal/shm_transport.h"
 #include "slimgraph/fabric/internal/tcp_transport.h"
@@ -13,7 +12,8 @@ namespace slimgraph {
 
 // Built without libibverbs; see the Makefile.
 #ifndef SLIMGRAPH_HAVE_VERBS
-Result<std::unique_ptr<Transport>> MakeVerbsTransport(Job& /*job*/, std::uint32_t /*endpoints*/) {
+Result<std::unique_ptr<Transport>> MakeVerbsTransport(Job& /*job*/,
+                                                      const FabricOptions& /*options*/) {
   return EnvironmentError(
       "--transport verbs: this slimgraph was built without rdma-core; install libibverbs-dev and "
       "build it anew, or use tcp");
@@ -24,7 +24,7 @@ namespace {
 
 struct NamedTransport {
   std::string_view name;
-  Result<std::unique_ptr<Transport>> (*make)(Job& job, std::uint32_t endpoints);
+  Result<std::unique_ptr<Transport>> (*make)(Job& job, const FabricOptions& options);
 };
 constexpr std::array kTransports = {
     NamedTransport{"shm", MakeShmTransport}, NamedTransport{"tcp", MakeTcpTransport},
@@ -46,10 +46,9 @@ Status CheckTransport(std::string_view name) {
   return UsageError("--transport {} is unknown; there are{}", name, names);
 }
 
-Result<std::unique_ptr<Transport>> MakeTransport(std::string_view name, Job& job,
-                                                 std::uint32_t endpoints) {
-  SLIM_TRY(CheckTransport(name));
-  return Find(name)->make(job, endpoints);
+Result<std::unique_ptr<Transport>> MakeTransport(Job& job, const FabricOptions& options) {
+  SLIM_TRY(CheckTransport(options.transport));
+  return Find(options.transport)->make(job, options);
 }
 
 }  // namespace slimgraph

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "slimgraph/base/result.h"
+#include "slimgraph/fabric/fabric_options.h"
 #include "slimgraph/fabric/transport.h"
 
 namespace slimgraph {
 
 // Collective.
-Result<std::unique_ptr<Transport>> MakeTransport(std::string_view name, Job& job,
-                                                 std::uint32_t endpoints);
+Result<std::unique_ptr<Transport>> MakeTransport(Job& job, const FabricOptions& options);
 
 }  // namespace slimgraph

@@ -72,15 +72,15 @@ class MpiTransport : public Transport {
 
 }  // namespace
 
-Result<std::unique_ptr<Transport>> MakeMpiTransport(Job& job, std::uint32_t endpoints) {
+Result<std::unique_ptr<Transport>> MakeMpiTransport(Job& job, const FabricOptions& options) {
   if (job.nodes() > 1 && StartedBy() != Starter::kPmi) {
     return UsageError("--transport mpi needs a job that was started by mpiexec");
   }
   ChooseUcxTransports(job.one_host());
   SLIM_ASSIGN(WakeSocket wake, WakeSocket::Open(job));
-  auto service = std::make_unique<MpiService>(job, std::move(wake), endpoints);
+  auto service = std::make_unique<MpiService>(job, std::move(wake), options.endpoints);
   const Status started = service->Start();
-  auto transport = std::make_unique<MpiTransport>(std::move(service), endpoints);
+  auto transport = std::make_unique<MpiTransport>(std::move(service), options.endpoints);
   SLIM_TRY(started);
   job.LeavePmi();
   return transport;

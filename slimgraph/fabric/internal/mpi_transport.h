@@ -5,12 +5,13 @@
 #include <memory>
 
 #include "slimgraph/base/result.h"
+#include "slimgraph/fabric/fabric_options.h"
 #include "slimgraph/fabric/transport.h"
 
 namespace slimgraph {
 
 // Collective. Each node may open the endpoints 0 .. endpoints-1. `job` outlives the transport. Sets
 // UCX_TLS and its like in the environment where they are not set.
-Result<std::unique_ptr<Transport>> MakeMpiTransport(Job& job, std::uint32_t endpoints);
+Result<std::unique_ptr<Transport>> MakeMpiTransport(Job& job, const FabricOptions& options);
 
 }  // namespace slimgraph

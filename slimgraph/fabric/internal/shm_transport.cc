@@ -303,8 +303,8 @@ void ShmChannel::Wake() {
 
 }  // namespace
 
-Result<std::unique_ptr<Transport>> MakeShmTransport(Job& job, std::uint32_t endpoints) {
-  auto transport = std::make_unique<ShmTransport>(job, endpoints);
+Result<std::unique_ptr<Transport>> MakeShmTransport(Job& job, const FabricOptions& options) {
+  auto transport = std::make_unique<ShmTransport>(job, options.endpoints);
   SLIM_TRY(transport->Open());
   return transport;
 }

@@ -5,10 +5,11 @@
 #include <memory>
 
 #include "slimgraph/base/result.h"
+#include "slimgraph/fabric/fabric_options.h"
 #include "slimgraph/fabric/transport.h"
 
 namespace slimgraph {
 
-Result<std::unique_ptr<Transport>> MakeShmTransport(Job& job, std::uint32_t endpoints);
+Result<std::unique_ptr<Transport>> MakeShmTransport(Job& job, const FabricOptions& options);
 
 }  // namespace slimgraph

@@ -125,20 +125,20 @@ Result<TcpContact> Decode(const std::string& host, std::string_view text) {
 
 }  // namespace
 
-Result<std::unique_ptr<Transport>> MakeTcpTransport(Job& job, std::uint32_t endpoints) {
+Result<std::unique_ptr<Transport>> MakeTcpTransport(Job& job, const FabricOptions& options) {
   const std::string& host = job.address(job.self());
   std::uint16_t port = 0;
   SLIM_ASSIGN(UniqueFd listener, ListenTcp(host, port));
   SLIM_ASSIGN(const TcpToken token, MakeTcpToken());
   SLIM_ASSIGN(const std::vector<std::string> words, job.Exchange(Encode(port, token)));
   TcpChannel::Network network{
-      .job = job, .self = job.self(), .endpoints = endpoints, .contacts = {}};
+      .job = job, .self = job.self(), .endpoints = options.endpoints, .contacts = {}};
   for (NodeId node = 0; node < job.nodes(); ++node) {
     SLIM_ASSIGN(TcpContact contact, Decode(job.address(node), words[node]));
     network.contacts.push_back(std::move(contact));
   }
   std::vector<Poller> pollers;
-  for (std::uint32_t endpoint = 0; endpoint < endpoints; ++endpoint) {
+  for (std::uint32_t endpoint = 0; endpoint < options.endpoints; ++endpoint) {
     SLIM_ASSIGN(Poller poller, Poller::Make());
     pollers.push_back(std::move(poller));
   }

@@ -70,15 +70,34 @@ TcpHello VerbsChannel::HelloTo(NodeId node, std::uint16_t to_endpoint) const {
 }
 
 void VerbsChannel::Post(std::uint64_t id, std::span<const Operation> operations, bool continues) {
-  const NodeId node = operations.front().node;
-  auto& link = operations_[node];
+  LaneTo(operations.front().node, continues).Post(id, operations, continues);
+}
+
+// Between queue pairs there is no order: the next one's turn comes when nothing is under way.
+VerbsOperationLink& VerbsChannel::LaneTo(NodeId node, bool continues) {
+  Lanes& lanes = operations_[node];
+  if (lanes.links.empty()) {
+    lanes.links.resize(network_.qps_per_peer);
+  } else if (!continues && lanes.links[lanes.current]->idle()) {
+    lanes.current = (lanes.current + 1) % lanes.links.size();
+  }
+  auto& link = lanes.links[lanes.current];
   if (!link) {
     link = std::make_unique<VerbsOperationLink>(shared_, network_.contacts[node],
                                                 HelloTo(node, TcpHello::kOperations),
-                                                network_.regions, desk_.port, ended_);
+                                                static_cast<std::uint32_t>(lanes.current),
+                                                network_.regions, desk_.port, lanes.ring, ended_);
     if (!network_.job.alive(node)) link->Lose();
   }
-  link->Post(id, operations, continues);
+  return *link;
+}
+
+std::optional<std::uint64_t> VerbsChannel::posts() const {
+  std::uint64_t sum = 0;
+  for (const Lanes& lanes : operations_) {
+    for (const auto& link : lanes.links) sum += link ? link->posts() : 0;
+  }
+  return sum;
 }
 
 bool VerbsChannel::Send(EndpointAddress to, const Message& message) {
@@ -165,7 +184,9 @@ void VerbsChannel::NoteLoss() {
 void VerbsChannel::LoseDeadNodes() {
   for (NodeId node = 0; node < operations_.size(); ++node) {
     if (network_.job.alive(node)) continue;
-    if (operations_[node]) operations_[node]->Lose();
+    for (const auto& link : operations_[node].links) {
+      if (link) link->Lose();
+    }
     for (std::uint32_t endpoint = 0; endpoint < network_.endpoints; ++endpoint) {
       const auto& messages = messages_[node * network_.endpoints + endpoint];
       if (messages) messages->Lose();

@@ -23,6 +23,7 @@ class VerbsChannel : public Channel {
     Job& job;
     NodeId self;
     std::uint32_t endpoints;
+    std::uint32_t qps_per_peer;
     std::vector<VerbsContact> contacts;  // by node
     VerbsRegions regions{};
   };
@@ -50,10 +51,20 @@ class VerbsChannel : public Channel {
   void Park(std::chrono::nanoseconds limit) override;
   void Wake() override { desk_.poller.Set(); }
 
+  std::optional<std::uint64_t> posts() const override;
+
   // From the job's control thread: a node was lost.
   void NoteLoss();
 
  private:
+  // The queue pairs for operations on a node. Only one at a time has anything under way.
+  struct Lanes {
+    std::unique_ptr<VerbsRing> ring;
+    std::vector<std::unique_ptr<VerbsOperationLink>> links;
+    std::size_t current = 0;
+  };
+
+  VerbsOperationLink& LaneTo(NodeId node, bool continues);
   TcpHello HelloTo(NodeId node, std::uint16_t to_endpoint) const;
   void LoseDeadNodes();
   void Progress();
@@ -66,9 +77,9 @@ class VerbsChannel : public Channel {
   Desk& desk_;
   const std::function<void()> closing_;
   VerbsLink::Shared shared_;
-  std::vector<PartResult> ended_;                                // since the last Poll
-  std::vector<std::unique_ptr<VerbsOperationLink>> operations_;  // by node
-  std::vector<std::unique_ptr<VerbsMessageLink>> messages_;      // by node and its endpoint
+  std::vector<PartResult> ended_;                            // since the last Poll
+  std::vector<Lanes> operations_;                            // by node
+  std::vector<std::unique_ptr<VerbsMessageLink>> messages_;  // by node and its endpoint
   std::atomic<bool> loss_ = false;
 };
 

@@ -50,8 +50,8 @@ ibv_send_wr* VerbsChain::Close(std::uint64_t id) {
 }
 
 VerbsLink::VerbsLink(Shared& shared, const VerbsContact& contact, const TcpHello& hello,
-                     std::uint32_t depth)
-    : shared_(shared), contact_(contact), hello_(hello), depth_(depth) {}
+                     std::uint32_t lane, std::uint32_t depth)
+    : shared_(shared), contact_(contact), hello_(hello), lane_(lane), depth_(depth) {}
 
 void VerbsLink::Connect() {
   if (state_ != State::kIdle) return;
@@ -79,7 +79,7 @@ Status VerbsLink::MakePair() {
 }
 
 void VerbsLink::Ask() {
-  const VerbsRequest request{.hello = hello_, .address = pair_.address()};
+  const VerbsRequest request{.hello = hello_, .lane = lane_, .address = pair_.address()};
   shared_.socket.Send(contact_.address, std::as_bytes(std::span(&request, 1)));
   asked_ns_ = NowNs();
 }
@@ -118,6 +118,7 @@ void VerbsLink::PostChain() {
   if (count == 0) return;
   posted_ += count;
   in_flight_ += count;
+  ++posts_;
   if (!std::exchange(listed_, true)) shared_.active.push_back(this);
   ibv_send_wr* refused = nullptr;
   if (::ibv_post_send(pair_.get(), shared_.chain.Close(posted_), &refused) != 0) {

@@ -35,7 +35,7 @@ class VerbsLink {
     VerbsChain chain{};
   };
 
-  VerbsLink(Shared& shared, const VerbsContact& contact, const TcpHello& hello,
+  VerbsLink(Shared& shared, const VerbsContact& contact, const TcpHello& hello, std::uint32_t lane,
             std::uint32_t depth);
   virtual ~VerbsLink() = default;
   VerbsLink(const VerbsLink&) = delete;
@@ -52,6 +52,9 @@ class VerbsLink {
   void Take(const VerbsReply& reply);
   // The node is dead: all ends, and so does all that follows.
   void Lose();
+
+  // How often requests have been posted.
+  std::uint64_t posts() const { return posts_; }
 
  protected:
   bool ready() const { return state_ == State::kReady; }
@@ -87,10 +90,12 @@ class VerbsLink {
   Shared& shared_;
   const VerbsContact& contact_;
   const TcpHello hello_;
+  const std::uint32_t lane_;
   const std::uint32_t depth_;
   State state_ = State::kIdle;
   bool listed_ = false;
   std::uint64_t asked_ns_ = 0;
+  std::uint64_t posts_ = 0;
   std::uint64_t posted_ = 0;  // the number of the last request; they count on over all queue pairs
   std::size_t in_flight_ = 0;
   VerbsCompletions completions_;

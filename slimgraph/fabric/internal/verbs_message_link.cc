@@ -16,7 +16,7 @@ Bytes BytesOf(const auto& value) { return std::as_bytes(std::span(&value, 1)); }
 
 VerbsMessageLink::VerbsMessageLink(Shared& shared, const VerbsContact& contact,
                                    const TcpHello& hello)
-    : VerbsLink(shared, contact, hello, kDepth),
+    : VerbsLink(shared, contact, hello, 0, kDepth),
       node_(hello.node),
       endpoint_(hello.endpoint),
       to_endpoint_(hello.to_endpoint) {}

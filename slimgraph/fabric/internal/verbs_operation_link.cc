@@ -18,14 +18,17 @@ constexpr std::uint64_t kPieceBytes = 256 << 10;
 }  // namespace
 
 VerbsOperationLink::VerbsOperationLink(Shared& shared, const VerbsContact& contact,
-                                       const TcpHello& hello, const VerbsRegions& regions,
-                                       std::size_t port, std::vector<Channel::PartResult>& ended)
-    : VerbsLink(shared, contact, hello,
+                                       const TcpHello& hello, std::uint32_t lane,
+                                       const VerbsRegions& regions, std::size_t port,
+                                       std::unique_ptr<VerbsRing>& ring,
+                                       std::vector<Channel::PartResult>& ended)
+    : VerbsLink(shared, contact, hello, lane,
                 std::min(kDepth, static_cast<std::uint32_t>(shared.device.limits().max_qp_wr))),
       regions_(regions),
       port_(port),
       ended_(ended),
-      revoked_(kMaxRegions) {}
+      revoked_(kMaxRegions),
+      ring_(ring) {}
 
 void VerbsOperationLink::Post(std::uint64_t id, std::span<const Operation> operations,
                               bool continues) {

@@ -16,11 +16,15 @@ namespace slimgraph {
 class VerbsOperationLink : public VerbsLink {
  public:
   // Parts that end are appended to `ended`. `port`: the one of this device whose keys count.
+  // `ring`: made when it is first needed; of the lanes to a node one at a time uses it.
   VerbsOperationLink(Shared& shared, const VerbsContact& contact, const TcpHello& hello,
-                     const VerbsRegions& regions, std::size_t port,
-                     std::vector<Channel::PartResult>& ended);
+                     std::uint32_t lane, const VerbsRegions& regions, std::size_t port,
+                     std::unique_ptr<VerbsRing>& ring, std::vector<Channel::PartResult>& ended);
 
   void Post(std::uint64_t id, std::span<const Operation> operations, bool continues);
+
+  // Whether all that was posted has ended.
+  bool idle() const { return parts_.empty(); }
 
  private:
   struct Part {
@@ -62,7 +66,7 @@ class VerbsOperationLink : public VerbsLink {
   const std::size_t port_;
   std::vector<Channel::PartResult>& ended_;
   std::vector<bool> revoked_;  // by region
-  std::unique_ptr<VerbsRing> ring_;
+  std::unique_ptr<VerbsRing>& ring_;
   std::deque<Part> parts_;
   std::size_t next_ = 0;  // of parts_: the first that is not posted entirely
   std::deque<Request> requests_;

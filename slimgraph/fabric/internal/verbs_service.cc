@@ -39,7 +39,7 @@ void VerbsService::Run() {
 
 void VerbsService::Answer(const VerbsRequest& request, const DatagramSocket::Address& from) {
   const TcpHello& hello = request.hello;
-  const Asker asker{hello.node, hello.endpoint, hello.to_endpoint};
+  const Asker asker{hello.node, hello.endpoint, hello.to_endpoint, request.lane};
   auto found = served_.find(asker);
   if (found == served_.end() ||
       std::memcmp(&found->second.asker, &request.address, sizeof request.address) != 0) {

@@ -30,8 +30,8 @@ class VerbsService {
   void NoteRevoked(RegionId region) { revoked_[region / 64] |= std::uint64_t{1} << region % 64; }
 
  private:
-  // The asking node, its endpoint, and the endpoint that its messages are for.
-  using Asker = std::tuple<NodeId, std::uint16_t, std::uint16_t>;
+  // The asking node, its endpoint, the endpoint that its messages are for, and the lane.
+  using Asker = std::tuple<NodeId, std::uint16_t, std::uint16_t, std::uint32_t>;
   struct Served {
     VerbsAddress asker;
     VerbsQueuePair pair;

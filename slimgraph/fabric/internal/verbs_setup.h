@@ -20,6 +20,7 @@ struct VerbsContact {
 
 struct VerbsRequest {
   TcpHello hello;
+  std::uint32_t lane = 0;  // which of the asker's queue pairs for the same
   VerbsAddress address;
 };
 

@@ -57,9 +57,13 @@ Result<Word> WordOf(std::string_view text, const std::string& host) {
 
 class VerbsTransport : public Transport {
  public:
-  VerbsTransport(Job& job, std::uint32_t endpoints)
-      : network_{.job = job, .self = job.self(), .endpoints = endpoints, .contacts = {}},
-        channels_(endpoints) {}
+  VerbsTransport(Job& job, const FabricOptions& options)
+      : network_{.job = job,
+                 .self = job.self(),
+                 .endpoints = options.endpoints,
+                 .qps_per_peer = options.qps_per_peer,
+                 .contacts = {}},
+        channels_(options.endpoints) {}
 
   Status Open();
 
@@ -218,8 +222,8 @@ Status VerbsTransport::Publish(RegionId id, const RegionMemory& mine,
 
 }  // namespace
 
-Result<std::unique_ptr<Transport>> MakeVerbsTransport(Job& job, std::uint32_t endpoints) {
-  auto transport = std::make_unique<VerbsTransport>(job, endpoints);
+Result<std::unique_ptr<Transport>> MakeVerbsTransport(Job& job, const FabricOptions& options) {
+  auto transport = std::make_unique<VerbsTransport>(job, options);
   SLIM_TRY(transport->Open());
   return transport;
 }
