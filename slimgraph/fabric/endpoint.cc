@@ -27,7 +27,7 @@ Endpoint::Endpoint(Fabric& fabric, std::uint32_t index)
       traffic_(fabric.nodes()),
       collected_(fabric.nodes()),
       last_due_ns_(fabric.nodes()) {
-  channel_ = fabric.transport_->OpenChannel(index);
+  channel_ = fabric.transport_->OpenChannel(index, faults_);
 }
 
 Endpoint::~Endpoint() = default;
@@ -355,7 +355,7 @@ std::uint32_t Endpoint::Send(EndpointAddress to, HandlerId handler, Bytes body) 
     count.header_bytes += kMessageHeaderBytes;
     if (faults_.any()) {
       if (faults_.cut(to.node)) return peer.sent;
-      if (const auto delay = faults_.DrawDelayNs(to.node); delay > 0)
+      if (const auto delay = faults_.DrawDelayNs(to.node, !channel_->loses_datagrams()); delay > 0)
         message.due_ns = NowNs() + delay;
     }
     if (fabric_.model_) {

@@ -150,8 +150,8 @@ class Endpoint {
 
   Fabric& fabric_;
   EndpointAddress address_;
-  std::unique_ptr<Channel> channel_;
   Faults faults_;
+  std::unique_ptr<Channel> channel_;
   Traffic traffic_;
   StageId stage_ = kUnnamedStage;
 

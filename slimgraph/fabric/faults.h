@@ -28,6 +28,7 @@ class Faults {
 
   // Each doorbell and each message is lost on its way with this probability, and as it is missed it
   // goes out again: it takes longer, by more each time, and is neither done twice nor overtaken.
+  // Where messages travel as datagrams, these are lost in earnest.
   void LoseAtRandom(double probability, std::uint64_t seed) {
     loss_probability_ = probability;
     loss_random_.seed(seed);
@@ -45,12 +46,13 @@ class Faults {
            !cut_.empty();
   }
   bool cut(NodeId node) const { return cut_.contains(node); }
-  // How much longer the next doorbell or message to `node` takes, losses included.
-  std::uint64_t DrawDelayNs(NodeId node) {
+  // How much longer the next doorbell or message to `node` takes, losses included if it
+  // `can_be_lost`.
+  std::uint64_t DrawDelayNs(NodeId node, bool can_be_lost = true) {
     const auto found = delay_ns_.find(node);
     std::uint64_t delay = found == delay_ns_.end() ? 0 : static_cast<std::uint64_t>(found->second);
     std::uint64_t missed_after_ns = 500'000;
-    for (int lost = 0; lost < kMostLosses && Loses(); ++lost, missed_after_ns *= 2) {
+    for (int lost = 0; can_be_lost && lost < kMostLosses && Loses(); ++lost, missed_after_ns *= 2) {
       delay += missed_after_ns;
     }
     return delay;
@@ -68,12 +70,13 @@ class Faults {
     return count;
   }
 
- private:
-  static constexpr int kMostLosses = 6;  // of one doorbell or message, lest it take for ever
-
+  // Whether the next that can get lost does.
   bool Loses() {
     return loss_probability_ > 0 && std::bernoulli_distribution(loss_probability_)(loss_random_);
   }
+
+ private:
+  static constexpr int kMostLosses = 6;  // of one doorbell or message, lest it take for ever
 
   std::map<NodeId, std::int64_t> delay_ns_;
   std::map<NodeId, std::uint32_t> fail_next_;

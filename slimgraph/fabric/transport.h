@@ -13,6 +13,7 @@
 
 #include "slimgraph/base/result.h"
 #include "slimgraph/base/types.h"
+#include "slimgraph/fabric/faults.h"
 #include "slimgraph/fabric/message.h"
 #include "slimgraph/fabric/operation.h"
 
@@ -54,6 +55,9 @@ class Channel {
   virtual void Park(std::chrono::nanoseconds limit) = 0;
   virtual void Wake() = 0;
 
+  // Whether messages go as datagrams that can get lost, which is then where Faults::Loses() counts.
+  virtual bool loses_datagrams() const { return false; }
+
   // How often operations have been handed to an adapter, where there is one.
   virtual std::optional<std::uint64_t> posts() const { return std::nullopt; }
 };
@@ -89,7 +93,8 @@ class Transport {
   // each other. Where they are not, the own node's go through the channel too.
   virtual bool own_atomics_by_processor() const { return true; }
 
-  virtual std::unique_ptr<Channel> OpenChannel(std::uint32_t endpoint) = 0;
+  // `faults`: the endpoint's, which outlive the channel.
+  virtual std::unique_ptr<Channel> OpenChannel(std::uint32_t endpoint, Faults& faults) = 0;
 
   // Collective, after all channels are closed.
   virtual Status Close() = 0;

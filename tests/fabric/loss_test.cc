@@ -15,10 +15,11 @@ using namespace std::chrono_literals;
 class FabricLoss : public FabricConformance {};
 INSTANTIATE_TEST_SUITE_P(All, FabricLoss, ::testing::ValuesIn(SettingsFrom2(4)), NameOfSetting);
 
-constexpr double kNoticedWithinS = 5;
+double NoticedWithinS(const std::string& transport) { return transport == "verbs" ? 2 : 5; }
 
 TEST_P(FabricLoss, OperationsOnADeadNodeEndInPeerLost) {
   const NodeId victim = nodes() - 1;
+  const double within_s = NoticedWithinS(transport());
   OnSurvivors(victim, [=](Job& job, Fabric& fabric) {
     constexpr std::size_t kBytes = 1 << 20;
     const SharedRegion region = *fabric.Share(kBytes);
@@ -48,14 +49,14 @@ TEST_P(FabricLoss, OperationsOnADeadNodeEndInPeerLost) {
       outcome = endpoint.Flush();
     }
     EXPECT_EQ(outcome, Outcome::kPeerLost) << OutcomeName(outcome);
-    EXPECT_LT(SecondsSince(last_good_ns), kNoticedWithinS);
+    EXPECT_LT(SecondsSince(last_good_ns), within_s);
     // Later ones as well, at once.
     const std::uint64_t start_ns = NowNs();
     EXPECT_TRUE(endpoint.WaitUntil([&] { return !job.alive(victim); }, 5s));
     endpoint.FetchAdd(victim, region.id, 8, 1, nullptr);
     EXPECT_EQ(endpoint.Flush(), Outcome::kPeerLost);
     endpoint.Send({victim, 0}, 1, Bytes(bytes).first(100));
-    EXPECT_LT(SecondsSince(start_ns), kNoticedWithinS);
+    EXPECT_LT(SecondsSince(start_ns), within_s);
     MeetWithout(victim, job, endpoint, meeting);  // and the others are as reachable as ever
   });
 }

@@ -61,6 +61,14 @@ void SendAllToAll(Job& job, Fabric& fabric) {
 
 TEST_P(FabricMessages, FromAllToAllInOrderAndWhole) { OnEveryNode(SendAllToAll); }
 
+TEST_P(FabricMessages, AreWholeInOrderAndOnceWhereATenthGetsLost) {
+  OnEveryNode([](Job& job, Fabric& fabric) {
+    fabric.endpoint(0).faults().LoseAtRandom(0.1, TestSeed() + job.self());
+    SendAllToAll(job, fabric);
+    fabric.endpoint(0).faults().Clear();
+  });
+}
+
 TEST_P(FabricMessages, StayInOrderWhereANetworkIsImitated) {
   OnEveryNode(SendAllToAll, {.transport = {}, .network = "edr", .endpoints = 1});
 }

@@ -47,7 +47,7 @@ class MpiTransport : public Transport {
     return {};
   }
 
-  std::unique_ptr<Channel> OpenChannel(std::uint32_t endpoint) override {
+  std::unique_ptr<Channel> OpenChannel(std::uint32_t endpoint, Faults& /*faults*/) override {
     return std::make_unique<MpiChannel>(*service_, endpoint, endpoints_);
   }
 

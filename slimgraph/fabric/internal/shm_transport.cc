@@ -29,7 +29,7 @@ class ShmTransport : public Transport {
   Status Publish(RegionId id, const RegionMemory& mine,
                  std::span<const std::uint64_t> bytes_of_node) override;
   Status Revoke(RegionId id) override;
-  std::unique_ptr<Channel> OpenChannel(std::uint32_t endpoint) override;
+  std::unique_ptr<Channel> OpenChannel(std::uint32_t endpoint, Faults& /*faults*/) override;
   Status Close() override;
 
   struct Mapping {
@@ -144,7 +144,7 @@ Status ShmTransport::Revoke(RegionId id) {
   return {};
 }
 
-std::unique_ptr<Channel> ShmTransport::OpenChannel(std::uint32_t endpoint) {
+std::unique_ptr<Channel> ShmTransport::OpenChannel(std::uint32_t endpoint, Faults& /*faults*/) {
   return std::make_unique<ShmChannel>(*this, endpoint);
 }
 

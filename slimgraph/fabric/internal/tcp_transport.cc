@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "slimgraph/fabric/internal/open_channels.h"
 #include "slimgraph/fabric/internal/pages.h"
 #include "slimgraph/fabric/internal/tcp_channel.h"
 #include "slimgraph/fabric/internal/tcp_service.h"
@@ -11,61 +12,17 @@ namespace slimgraph {
 
 namespace {
 
-// The open channels of this node, as other threads reach them.
-class OpenChannels {
- public:
-  explicit OpenChannels(std::uint32_t endpoints) : channels_(endpoints), waiting_(endpoints) {}
-
-  void Open(std::uint32_t endpoint, TcpChannel* channel) {
-    std::lock_guard lock(mutex_);
-    channels_[endpoint] = channel;
-    for (auto& connection : waiting_[endpoint]) {
-      channel->Adopt(std::move(connection.fd), connection.from);
-    }
-    waiting_[endpoint].clear();
-  }
-
-  void Close(std::uint32_t endpoint) {
-    std::lock_guard lock(mutex_);
-    channels_[endpoint] = nullptr;
-  }
-
-  // Messages for an endpoint that is not open yet wait in their socket.
-  void Take(TcpService::MessageConnection connection) {
-    std::lock_guard lock(mutex_);
-    TcpChannel* channel = channels_[connection.endpoint];
-    if (channel != nullptr) {
-      channel->Adopt(std::move(connection.fd), connection.from);
-    } else {
-      waiting_[connection.endpoint].push_back(std::move(connection));
-    }
-  }
-
-  void NoteLoss() {
-    std::lock_guard lock(mutex_);
-    for (TcpChannel* channel : channels_) {
-      if (channel != nullptr) channel->NoteLoss();
-    }
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<TcpChannel*> channels_;  // by endpoint; null: not open
-  std::vector<std::vector<TcpService::MessageConnection>> waiting_;
-};
-
 class TcpTransport : public Transport {
  public:
   TcpTransport(TcpChannel::Network network, std::vector<Poller> pollers, Poller service_poller,
                UniqueFd listener)
       : network_(std::move(network)),
         pollers_(std::move(pollers)),
-        channels_(network_.endpoints),
+        waiting_(network_.endpoints),
+        channels_(network_.job, network_.endpoints),
         service_(std::make_unique<TcpService>(
             std::move(service_poller), std::move(listener), network_.contacts[network_.self].token,
-            network_.endpoints,
-            [this](auto connection) { channels_.Take(std::move(connection)); })),
-        watch_(network_.job.WatchLoss([this](NodeId) { channels_.NoteLoss(); })) {}
+            network_.endpoints, [this](auto connection) { Take(std::move(connection)); })) {}
 
   std::string_view name() const override { return "tcp"; }
 
@@ -84,10 +41,16 @@ class TcpTransport : public Transport {
     return {};
   }
 
-  std::unique_ptr<Channel> OpenChannel(std::uint32_t endpoint) override {
+  std::unique_ptr<Channel> OpenChannel(std::uint32_t endpoint, Faults& /*faults*/) override {
     auto channel = std::make_unique<TcpChannel>(network_, endpoint, pollers_[endpoint],
                                                 [this, endpoint] { channels_.Close(endpoint); });
-    channels_.Open(endpoint, channel.get());
+    channels_.At(endpoint, [&](TcpChannel*& open) {
+      open = channel.get();
+      for (auto& connection : waiting_[endpoint]) {
+        open->Adopt(std::move(connection.fd), connection.from);
+      }
+      waiting_[endpoint].clear();
+    });
     return channel;
   }
 
@@ -99,11 +62,22 @@ class TcpTransport : public Transport {
   }
 
  private:
+  // Messages for an endpoint that is not open yet wait in their socket.
+  void Take(TcpService::MessageConnection connection) {
+    channels_.At(connection.endpoint, [&](TcpChannel* open) {
+      if (open != nullptr) {
+        open->Adopt(std::move(connection.fd), connection.from);
+      } else {
+        waiting_[connection.endpoint].push_back(std::move(connection));
+      }
+    });
+  }
+
   const TcpChannel::Network network_;
-  std::vector<Poller> pollers_;  // by endpoint
-  OpenChannels channels_;
+  std::vector<Poller> pollers_;                                      // by endpoint
+  std::vector<std::vector<TcpService::MessageConnection>> waiting_;  // by endpoint
+  OpenChannels<TcpChannel> channels_;
   std::unique_ptr<TcpService> service_;
-  LossWatch watch_;
 };
 
 std::string Encode(std::uint16_t port, const TcpToken& token) {

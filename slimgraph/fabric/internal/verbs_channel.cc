@@ -16,15 +16,12 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kAskAgain = 20ms;
-// How long the first message to an endpoint waits for the way there to be made: a sender may well
-// look after nothing from then on, and what has been posted arrives without it.
-constexpr std::uint64_t kFirstMessageNs = 100'000'000;
 constexpr std::uint64_t kLastWordsNs = 1'000'000'000;
 
 }  // namespace
 
 Result<VerbsChannel::Desk> VerbsChannel::MakeDesk(const Job& job, const VerbsPort& port,
-                                                  std::size_t index, std::uint32_t endpoints) {
+                                                  std::size_t index) {
   SLIM_ASSIGN(auto device, VerbsDevice::Open(port));
   VerbsEvents events(::ibv_create_comp_channel(device->context()));
   if (!events || ::fcntl(events->fd, F_SETFL, O_NONBLOCK) != 0) {
@@ -32,41 +29,34 @@ Result<VerbsChannel::Desk> VerbsChannel::MakeDesk(const Job& job, const VerbsPor
   }
   SLIM_ASSIGN(Poller poller, Poller::Make());
   SLIM_ASSIGN(DatagramSocket socket, DatagramSocket::Open(job.address(job.self())));
-  SLIM_ASSIGN(auto inbox, VerbsInbox::Make(*device, events.get(), job.nodes(), endpoints));
+  SLIM_ASSIGN(auto mail, VerbsMailbox::Make(*device, events.get()));
   SLIM_TRY(poller.Add(events->fd, events.get(), EPOLLIN));
   SLIM_TRY(poller.Add(socket.fd(), device.get(), EPOLLIN));
   return Desk{
-      index,           std::move(device), std::move(events), std::move(poller), std::move(socket),
-      std::move(inbox)};
+      index,          std::move(device), std::move(events), std::move(poller), std::move(socket),
+      std::move(mail)};
 }
 
 VerbsChannel::VerbsChannel(const Network& network, std::uint32_t endpoint, Desk& desk,
-                           std::function<void()> closing)
+                           Faults& faults, std::function<void()> closing)
     : network_(network),
       endpoint_(endpoint),
       desk_(desk),
       closing_(std::move(closing)),
       shared_{*desk.device, desk.events.get(), desk.socket},
-      operations_(network.contacts.size()),
-      messages_(network.contacts.size() * network.endpoints) {}
+      operations_(network.contacts.size()) {
+  desk.mail->SetFaults(&faults);
+}
 
 // What was sent is delivered, unless the other side takes nothing any more.
 VerbsChannel::~VerbsChannel() {
   closing_();
-  const auto arrived = [](const auto& link) { return !link || link->all_arrived(); };
+  desk_.mail->SetFaults(nullptr);
   const std::uint64_t start_ns = NowNs();
-  while (!std::all_of(messages_.begin(), messages_.end(), arrived) &&
-         NowNs() - start_ns < kLastWordsNs) {
-    Progress();
+  while (!desk_.mail->all_arrived() && NowNs() - start_ns < kLastWordsNs) {
+    desk_.mail->Poll([](const Message&) {});
     Sleep(1ms);
   }
-}
-
-TcpHello VerbsChannel::HelloTo(NodeId node, std::uint16_t to_endpoint) const {
-  return {.token = network_.contacts[node].token,
-          .node = network_.self,
-          .endpoint = static_cast<std::uint16_t>(endpoint_),
-          .to_endpoint = to_endpoint};
 }
 
 void VerbsChannel::Post(std::uint64_t id, std::span<const Operation> operations, bool continues) {
@@ -83,8 +73,10 @@ VerbsOperationLink& VerbsChannel::LaneTo(NodeId node, bool continues) {
   }
   auto& link = lanes.links[lanes.current];
   if (!link) {
-    link = std::make_unique<VerbsOperationLink>(shared_, network_.contacts[node],
-                                                HelloTo(node, TcpHello::kOperations),
+    const TcpHello hello{.token = network_.contacts[node].token,
+                         .node = network_.self,
+                         .endpoint = static_cast<std::uint16_t>(endpoint_)};
+    link = std::make_unique<VerbsOperationLink>(shared_, network_.contacts[node], hello,
                                                 static_cast<std::uint32_t>(lanes.current),
                                                 network_.regions, desk_.port, lanes.ring, ended_);
     if (!network_.job.alive(node)) link->Lose();
@@ -101,25 +93,13 @@ std::optional<std::uint64_t> VerbsChannel::posts() const {
 }
 
 bool VerbsChannel::Send(EndpointAddress to, const Message& message) {
-  auto& link = messages_[to.node * network_.endpoints + to.endpoint];
-  if (link) return link->Send(message);
-  link =
-      std::make_unique<VerbsMessageLink>(shared_, network_.contacts[to.node],
-                                         HelloTo(to.node, static_cast<std::uint16_t>(to.endpoint)));
-  if (!network_.job.alive(to.node)) link->Lose();
-  const bool sent = link->Send(message);
-  const std::uint64_t start_ns = NowNs();
-  while (link->connecting() && NowNs() - start_ns < kFirstMessageNs && !loss_) {
-    Sleep(kAskAgain);
-    Progress();
-  }
-  return sent;
+  return desk_.mail->Send(to, message);
 }
 
 void VerbsChannel::Poll(std::vector<PartResult>& ended,
                         const std::function<void(const Message&)>& receive) {
   Progress();
-  desk_.inbox->Poll(receive);
+  desk_.mail->Poll(receive);
   ended.insert(ended.end(), ended_.begin(), ended_.end());
   ended_.clear();
 }
@@ -154,11 +134,16 @@ void VerbsChannel::TakeReplies() {
 }
 
 void VerbsChannel::Park(std::chrono::nanoseconds limit) {
-  if (!ended_.empty() || loss_ || desk_.inbox->Arm()) return;
+  if (!ended_.empty() || loss_ || desk_.mail->Arm()) return;
   for (VerbsLink* const link : shared_.active) link->Arm();
   Progress();  // what has ended before it was armed is no event
-  if (ended_.empty())
-    Sleep(AnyConnecting() ? std::min<std::chrono::nanoseconds>(limit, kAskAgain) : limit);
+  if (!ended_.empty()) return;
+  if (AnyConnecting()) limit = std::min<std::chrono::nanoseconds>(limit, kAskAgain);
+  if (const std::uint64_t due_ns = desk_.mail->due_ns(); due_ns != 0) {
+    const auto left_ns = static_cast<std::int64_t>(due_ns - std::min(due_ns, NowNs()));
+    limit = std::min(limit, std::chrono::nanoseconds(left_ns));
+  }
+  Sleep(limit);
 }
 
 void VerbsChannel::Sleep(std::chrono::nanoseconds limit) {
@@ -187,10 +172,7 @@ void VerbsChannel::LoseDeadNodes() {
     for (const auto& link : operations_[node].links) {
       if (link) link->Lose();
     }
-    for (std::uint32_t endpoint = 0; endpoint < network_.endpoints; ++endpoint) {
-      const auto& messages = messages_[node * network_.endpoints + endpoint];
-      if (messages) messages->Lose();
-    }
+    desk_.mail->Lose(node);
   }
 }
 

@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "slimgraph/fabric/internal/poller.h"
-#include "slimgraph/fabric/internal/verbs_inbox.h"
-#include "slimgraph/fabric/internal/verbs_message_link.h"
+#include "slimgraph/fabric/internal/verbs_mailbox.h"
 #include "slimgraph/fabric/internal/verbs_operation_link.h"
 
 namespace slimgraph {
@@ -34,13 +33,12 @@ class VerbsChannel : public Channel {
     VerbsEvents events;
     Poller poller;
     DatagramSocket socket;
-    std::unique_ptr<VerbsInbox> inbox;
+    std::unique_ptr<VerbsMailbox> mail;
   };
-  static Result<Desk> MakeDesk(const Job& job, const VerbsPort& port, std::size_t index,
-                               std::uint32_t endpoints);
+  static Result<Desk> MakeDesk(const Job& job, const VerbsPort& port, std::size_t index);
 
   // `closing` is called first of all by the destructor.
-  VerbsChannel(const Network& network, std::uint32_t endpoint, Desk& desk,
+  VerbsChannel(const Network& network, std::uint32_t endpoint, Desk& desk, Faults& faults,
                std::function<void()> closing);
   ~VerbsChannel() override;
 
@@ -52,6 +50,7 @@ class VerbsChannel : public Channel {
   void Wake() override { desk_.poller.Set(); }
 
   std::optional<std::uint64_t> posts() const override;
+  bool loses_datagrams() const override { return true; }
 
   // From the job's control thread: a node was lost.
   void NoteLoss();
@@ -65,7 +64,6 @@ class VerbsChannel : public Channel {
   };
 
   VerbsOperationLink& LaneTo(NodeId node, bool continues);
-  TcpHello HelloTo(NodeId node, std::uint16_t to_endpoint) const;
   void LoseDeadNodes();
   void Progress();
   void Sleep(std::chrono::nanoseconds limit);
@@ -77,9 +75,8 @@ class VerbsChannel : public Channel {
   Desk& desk_;
   const std::function<void()> closing_;
   VerbsLink::Shared shared_;
-  std::vector<PartResult> ended_;                            // since the last Poll
-  std::vector<Lanes> operations_;                            // by node
-  std::vector<std::unique_ptr<VerbsMessageLink>> messages_;  // by node and its endpoint
+  std::vector<PartResult> ended_;  // since the last Poll
+  std::vector<Lanes> operations_;  // by node
   std::atomic<bool> loss_ = false;
 };
 

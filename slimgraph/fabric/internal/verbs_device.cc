@@ -105,6 +105,15 @@ std::string LockedMemoryAdvice() {
       FormatBytes(limit.rlim_cur));
 }
 
+bool HasPagesOnDemand(ibv_context* context) {
+  constexpr std::uint32_t kNeeded =
+      IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_ATOMIC;
+  ibv_device_attr_ex attributes{};
+  return ::ibv_query_device_ex(context, nullptr, &attributes) == 0 &&
+         (attributes.odp_caps.general_caps & IBV_ODP_SUPPORT) != 0 &&
+         (attributes.odp_caps.per_transport_caps.rc_odp_caps & kNeeded) == kNeeded;
+}
+
 }  // namespace
 
 Result<std::vector<VerbsPort>> FindVerbsPorts() {
@@ -170,7 +179,17 @@ Result<std::unique_ptr<VerbsDevice>> VerbsDevice::Open(const VerbsPort& port) {
   if (device->limits_.atomic_cap == IBV_ATOMIC_NONE) {
     return EnvironmentError("{} has no atomic operations", port.device);
   }
+  device->pages_on_demand_ = HasPagesOnDemand(device->context());
   return device;
+}
+
+Result<VerbsMemory> VerbsDevice::RegisterRegion(MutableBytes memory) const {
+  constexpr int kServedAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ |
+                                IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
+  if (pages_on_demand_) {
+    if (auto registered = Register(memory, kServedAccess | IBV_ACCESS_ON_DEMAND)) return registered;
+  }
+  return Register(memory, kServedAccess);
 }
 
 Result<VerbsMemory> VerbsDevice::Register(MutableBytes memory, int access) const {

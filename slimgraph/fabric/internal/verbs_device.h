@@ -25,7 +25,6 @@ using VerbsDomain = std::unique_ptr<ibv_pd, VerbsDeleter<ibv_dealloc_pd>>;
 using VerbsMemory = std::unique_ptr<ibv_mr, VerbsDeleter<ibv_dereg_mr>>;
 using VerbsEvents = std::unique_ptr<ibv_comp_channel, VerbsDeleter<ibv_destroy_comp_channel>>;
 using VerbsCompletions = std::unique_ptr<ibv_cq, VerbsDeleter<ibv_destroy_cq>>;
-using VerbsReceives = std::unique_ptr<ibv_srq, VerbsDeleter<ibv_destroy_srq>>;
 
 struct VerbsPort {
   std::string device;
@@ -55,12 +54,15 @@ class VerbsDevice {
   // Registers memory with the device, which keeps it from being paged out. `access`: of
   // ibv_access_flags.
   Result<VerbsMemory> Register(MutableBytes memory, int access) const;
+  // The same for a region, whose pages a device that can takes when they are needed.
+  Result<VerbsMemory> RegisterRegion(MutableBytes memory) const;
 
  private:
   VerbsPort port_;
   VerbsContext context_;
   VerbsDomain domain_;
   ibv_device_attr limits_{};
+  bool pages_on_demand_ = false;  // for all that is done to regions
 };
 
 }  // namespace slimgraph

@@ -70,10 +70,7 @@ Status VerbsLink::MakePair() {
   if (!completions_) {
     return EnvironmentError("cannot make a completion queue: {}", std::strerror(errno));
   }
-  const VerbsQueuePair::Shape shape{.sent = completions_.get(),
-                                    .received = completions_.get(),
-                                    .receives = nullptr,
-                                    .depth = depth_};
+  const VerbsQueuePair::Shape shape{.completions = completions_.get(), .depth = depth_};
   SLIM_ASSIGN(pair_, VerbsQueuePair::Make(shared_.device, shape));
   return {};
 }

@@ -18,9 +18,6 @@ constexpr std::array<std::uint32_t, 4> kInlineBytes = {256, 128, 64, 0};
 // takes 7 for infinitely often.)
 constexpr std::uint8_t kTimeout = 16;
 constexpr std::uint8_t kRetries = 6;
-// A receiver without a free buffer is asked again after 0.64 ms, as often as it takes (7).
-constexpr std::uint8_t kReceiverTimeout = 12;
-constexpr std::uint8_t kForever = 7;
 constexpr std::uint8_t kReadsAtOnce = 16;
 
 Status Failed(const char* step, const VerbsDevice& device, int reason) {
@@ -36,9 +33,8 @@ Result<VerbsQueuePair> VerbsQueuePair::Make(const VerbsDevice& device, const Sha
   for (const std::uint32_t inline_bytes : kInlineBytes) {
     ibv_qp_init_attr attributes{};
     attributes.qp_type = IBV_QPT_RC;
-    attributes.send_cq = shape.sent;
-    attributes.recv_cq = shape.received;
-    attributes.srq = shape.receives;
+    attributes.send_cq = shape.completions;
+    attributes.recv_cq = shape.completions;
     attributes.cap = {.max_send_wr = shape.depth,
                       .max_recv_wr = 0,
                       .max_send_sge = 1,
@@ -83,7 +79,7 @@ Status VerbsQueuePair::Connect(const VerbsAddress& peer) {
   attributes.dest_qp_num = peer.queue_pair;
   attributes.rq_psn = peer.first_packet;
   attributes.max_dest_rd_atomic = address().reads_at_once;
-  attributes.min_rnr_timer = kReceiverTimeout;
+  attributes.min_rnr_timer = 1;  // no receiver is ever not ready, for none receives messages
   attributes.ah_attr.dlid = peer.lid;
   attributes.ah_attr.port_num = port.number;
   attributes.ah_attr.is_global = port.lid == 0 ? 1 : 0;
@@ -99,7 +95,7 @@ Status VerbsQueuePair::Connect(const VerbsAddress& peer) {
   attributes.sq_psn = first_packet_;
   attributes.timeout = kTimeout;
   attributes.retry_cnt = kRetries;
-  attributes.rnr_retry = kForever;
+  attributes.rnr_retry = 0;
   attributes.max_rd_atomic = static_cast<std::uint8_t>(
       std::min<int>(peer.reads_at_once, device_->limits().max_qp_init_rd_atom));
   failed = ::ibv_modify_qp(get(), &attributes,

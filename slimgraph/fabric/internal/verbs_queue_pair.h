@@ -21,10 +21,8 @@ static_assert(sizeof(VerbsAddress) == 28);
 class VerbsQueuePair {
  public:
   struct Shape {
-    ibv_cq* sent = nullptr;
-    ibv_cq* received = nullptr;
-    ibv_srq* receives = nullptr;  // null: it receives no messages
-    std::uint32_t depth = 1;      // requests at once
+    ibv_cq* completions = nullptr;
+    std::uint32_t depth = 1;  // requests at once
   };
   static Result<VerbsQueuePair> Make(const VerbsDevice& device, const Shape& shape);
 

@@ -39,7 +39,7 @@ void VerbsService::Run() {
 
 void VerbsService::Answer(const VerbsRequest& request, const DatagramSocket::Address& from) {
   const TcpHello& hello = request.hello;
-  const Asker asker{hello.node, hello.endpoint, hello.to_endpoint, request.lane};
+  const Asker asker{hello.node, hello.endpoint, request.lane};
   auto found = served_.find(asker);
   if (found == served_.end() ||
       std::memcmp(&found->second.asker, &request.address, sizeof request.address) != 0) {
@@ -62,9 +62,8 @@ void VerbsService::Answer(const VerbsRequest& request, const DatagramSocket::Add
 }
 
 Result<VerbsQueuePair> VerbsService::MakePair(const VerbsRequest& request) const {
-  const std::optional<Side> side = choose_(request.hello);
-  if (!side) return EnvironmentError("endpoint {} is not there", request.hello.to_endpoint);
-  SLIM_ASSIGN(VerbsQueuePair pair, VerbsQueuePair::Make(*side->device, side->shape));
+  const Side side = choose_(request.hello);
+  SLIM_ASSIGN(VerbsQueuePair pair, VerbsQueuePair::Make(*side.device, side.shape));
   SLIM_TRY(pair.Connect(request.address));
   return pair;
 }

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <functional>
 #include <map>
-#include <optional>
 #include <thread>
 #include <tuple>
 
@@ -16,12 +15,12 @@ namespace slimgraph {
 
 class VerbsService {
  public:
-  // What a queue pair is made of, or nothing for one that asks in error.
+  // What a queue pair is made of.
   struct Side {
     const VerbsDevice* device;
     VerbsQueuePair::Shape shape;
   };
-  using Choose = std::function<std::optional<Side>(const TcpHello&)>;
+  using Choose = std::function<Side(const TcpHello&)>;
 
   VerbsService(DatagramSocket socket, Poller poller, const TcpToken& token, Choose choose);
   ~VerbsService();
@@ -30,8 +29,8 @@ class VerbsService {
   void NoteRevoked(RegionId region) { revoked_[region / 64] |= std::uint64_t{1} << region % 64; }
 
  private:
-  // The asking node, its endpoint, the endpoint that its messages are for, and the lane.
-  using Asker = std::tuple<NodeId, std::uint16_t, std::uint16_t, std::uint32_t>;
+  // The asking node, its endpoint and the lane.
+  using Asker = std::tuple<NodeId, std::uint16_t, std::uint32_t>;
   struct Served {
     VerbsAddress asker;
     VerbsQueuePair pair;

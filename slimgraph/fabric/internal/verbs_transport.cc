@@ -4,8 +4,8 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
-#include <mutex>
 
+#include "slimgraph/fabric/internal/open_channels.h"
 #include "slimgraph/fabric/internal/pages.h"
 #include "slimgraph/fabric/internal/verbs_channel.h"
 #include "slimgraph/fabric/internal/verbs_service.h"
@@ -14,9 +14,6 @@
 namespace slimgraph {
 
 namespace {
-
-constexpr int kServedAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ |
-                              IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
 
 // A port as others use it to reach this node's regions. The completion queue stays empty.
 struct ServedPort {
@@ -63,7 +60,7 @@ class VerbsTransport : public Transport {
                  .endpoints = options.endpoints,
                  .qps_per_peer = options.qps_per_peer,
                  .contacts = {}},
-        channels_(options.endpoints) {}
+        channels_(job, options.endpoints) {}
 
   Status Open();
 
@@ -94,15 +91,16 @@ class VerbsTransport : public Transport {
     return {};
   }
 
-  std::unique_ptr<Channel> OpenChannel(std::uint32_t endpoint) override {
-    auto channel = std::make_unique<VerbsChannel>(network_, endpoint, desks_[endpoint],
-                                                  [this, endpoint] { Note(endpoint, nullptr); });
-    Note(endpoint, channel.get());
+  std::unique_ptr<Channel> OpenChannel(std::uint32_t endpoint, Faults& faults) override {
+    auto channel = std::make_unique<VerbsChannel>(network_, endpoint, desks_[endpoint], faults,
+                                                  [this, endpoint] { channels_.Close(endpoint); });
+    channels_.At(endpoint, [&](VerbsChannel*& open) { open = channel.get(); });
     return channel;
   }
 
   Status Close() override {
     const auto everyone = network_.job.Exchange("");
+    keeper_.reset();
     service_.reset();
     SLIM_TRY(everyone);
     return {};
@@ -110,22 +108,18 @@ class VerbsTransport : public Transport {
 
  private:
   Result<ServedPort> Serve(const VerbsPort& port) const;
-  std::optional<VerbsService::Side> SideFor(const TcpHello& hello) const;
-
-  void Note(std::uint32_t endpoint, VerbsChannel* channel) {
-    std::lock_guard lock(mutex_);
-    channels_[endpoint] = channel;
-  }
+  VerbsService::Side SideFor(const TcpHello& hello) const;
+  Status ExchangeMailAddresses();
 
   VerbsChannel::Network network_;
   bool atomics_by_processor_ = false;
   std::vector<ServedPort> served_;         // by port
   std::vector<VerbsChannel::Desk> desks_;  // by endpoint
+  std::vector<VerbsMailAddress> mail_;     // by node and its endpoint
+  std::unique_ptr<VerbsMailKeeper> keeper_;
   std::map<RegionId, OwnRegion> regions_;
   std::unique_ptr<VerbsService> service_;
-  std::mutex mutex_;
-  std::vector<VerbsChannel*> channels_;  // by endpoint; null: not open
-  LossWatch watch_;
+  OpenChannels<VerbsChannel> channels_;
 };
 
 Status VerbsTransport::Open() {
@@ -153,20 +147,15 @@ Status VerbsTransport::Open() {
   atomics_by_processor_ = served_.front().device->limits().atomic_cap == IBV_ATOMIC_GLOB;
   for (std::uint32_t endpoint = 0; endpoint < network_.endpoints; ++endpoint) {
     const std::size_t port = endpoint % ports.size();
-    SLIM_ASSIGN(auto desk, VerbsChannel::MakeDesk(job, ports[port], port, network_.endpoints));
+    SLIM_ASSIGN(auto desk, VerbsChannel::MakeDesk(job, ports[port], port));
     desks_.push_back(std::move(desk));
   }
+  SLIM_TRY(ExchangeMailAddresses());
   SLIM_ASSIGN(Poller poller, Poller::Make());
   SLIM_TRY(poller.Add(socket.fd(), this, EPOLLIN));
   service_ =
       std::make_unique<VerbsService>(std::move(socket), std::move(poller), token,
                                      [this](const TcpHello& hello) { return SideFor(hello); });
-  watch_ = job.WatchLoss([this](NodeId) {
-    std::lock_guard lock(mutex_);
-    for (VerbsChannel* const channel : channels_) {
-      if (channel != nullptr) channel->NoteLoss();
-    }
-  });
   return {};
 }
 
@@ -181,18 +170,39 @@ Result<ServedPort> VerbsTransport::Serve(const VerbsPort& port) const {
   return served;
 }
 
-std::optional<VerbsService::Side> VerbsTransport::SideFor(const TcpHello& hello) const {
-  if (hello.to_endpoint == TcpHello::kOperations) {
-    const ServedPort& port = served_[hello.endpoint % served_.size()];
-    return VerbsService::Side{port.device.get(),
-                              {.sent = port.completions.get(),
-                               .received = port.completions.get(),
-                               .receives = nullptr,
-                               .depth = 1}};
+VerbsService::Side VerbsTransport::SideFor(const TcpHello& hello) const {
+  const ServedPort& port = served_[hello.endpoint % served_.size()];
+  return {port.device.get(), {.completions = port.completions.get(), .depth = 1}};
+}
+
+// Where the datagrams of all endpoints of all nodes arrive; they are as long as the shortest that
+// anyone takes.
+Status VerbsTransport::ExchangeMailAddresses() {
+  std::vector<VerbsMailAddress> mine;
+  for (const VerbsChannel::Desk& desk : desks_) mine.push_back(desk.mail->address());
+  const Bytes bytes = std::as_bytes(std::span(mine));
+  Job& job = network_.job;
+  SLIM_ASSIGN(const std::vector<std::string> words,
+              job.Exchange({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+  std::uint16_t least = VerbsDatagrams::kMaxBytes;
+  for (NodeId node = 0; node < job.nodes(); ++node) {
+    if (words[node].size() != bytes.size()) {
+      return EnvironmentError("the node on {} does not speak verbs as this one does",
+                              job.address(node));
+    }
+    std::vector<VerbsMailAddress> theirs(mine.size());
+    std::memcpy(theirs.data(), words[node].data(), bytes.size());
+    mail_.insert(mail_.end(), theirs.begin(), theirs.end());
+    for (const VerbsMailAddress& address : theirs) least = std::min(least, address.datagram_bytes);
   }
-  if (hello.to_endpoint >= desks_.size()) return std::nullopt;
-  const VerbsChannel::Desk& desk = desks_[hello.to_endpoint];
-  return VerbsService::Side{desk.device.get(), desk.inbox->shape()};
+  for (VerbsMailAddress& address : mail_) address.datagram_bytes = least;
+  std::vector<VerbsMailbox*> mailboxes;
+  for (std::uint32_t endpoint = 0; endpoint < desks_.size(); ++endpoint) {
+    mailboxes.push_back(desks_[endpoint].mail.get());
+    mailboxes.back()->Start({job.self(), endpoint}, network_.endpoints, mail_);
+  }
+  keeper_ = std::make_unique<VerbsMailKeeper>(std::move(mailboxes));
+  return {};
 }
 
 Status VerbsTransport::Publish(RegionId id, const RegionMemory& mine,
@@ -201,7 +211,7 @@ Status VerbsTransport::Publish(RegionId id, const RegionMemory& mine,
   RegionWord word{.address = reinterpret_cast<std::uintptr_t>(mine.base), .keys = {}};
   if (mine.bytes > 0) {
     for (std::size_t i = 0; i < served_.size(); ++i) {
-      SLIM_ASSIGN(auto memory, served_[i].device->Register({mine.base, mine.bytes}, kServedAccess));
+      SLIM_ASSIGN(auto memory, served_[i].device->RegisterRegion({mine.base, mine.bytes}));
       word.keys[i] = memory->rkey;
       own.registered.push_back(std::move(memory));
     }
