@@ -74,7 +74,7 @@ def main():
             failed += complaint != ""
     for protocol in PROTOCOLS:
         complaint = complaint_about_transactions(protocol)
-        print(f"txn run --protocol {protocol} over verbs at (4, 2): {complaint or 'ok'}", flush=True)
+        print(f"txn, {protocol}, over verbs at (4, 2): {complaint or 'ok'}", flush=True)
         failed += complaint != ""
     print(f"{len(JOBS) + len(PROTOCOLS) - failed} passed, {failed} failed")
     return 1 if failed else 0

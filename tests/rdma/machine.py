@@ -98,19 +98,19 @@ def qemu(kernel, initrd, control, output):
         mhz = re.search(r"cpu MHz\s*: ([\d.]+)", file.read())
     khz = int(float(mhz.group(1)) * 1000) if mhz else 2_000_000
     # The guest would measure its clock against an emulated timer, which fails on a busy host.
-    # Without the two the kernel copies word by word, so that Soft-RoCE, as adapters do, carries each
-    # word out whole: QEMU would move a string byte by byte.
     clock = f"tsc=reliable tsc_early_khz={khz} lpj={khz * 4} no_timer_check nowatchdog"
     options = f"console=ttyS0 quiet panic=-1 nokaslr mitigations=off {clock} audit=0 apparmor=0"
+    # Without the two the kernel copies word by word, so that Soft-RoCE, as adapters do, carries
+    # each word out whole: QEMU would move a string byte by byte.
+    processor = "max,-erms,-fsrm"
     numa = []
     for node in "01":
         numa += ["-object", f"memory-backend-ram,id=ram{node},size=1G",
                  "-numa", f"node,nodeid={node},memdev=ram{node},cpus={node}"]
     shared = "security_model=none,multidevs=remap"
     return ["qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none",
-            "-M", "q35", "-accel", "tcg,thread=multi", "-cpu", "max,-erms,-fsrm", "-smp", "2", "-m", "2048",
-            *numa,
-            "-no-reboot", "-kernel", kernel, "-initrd", initrd,
+            "-M", "q35", "-accel", "tcg,thread=multi", "-cpu", processor, "-smp", "2",
+            "-m", "2048", *numa, "-no-reboot", "-kernel", kernel, "-initrd", initrd,
             "-append", options + " random.trust_cpu=on",
             "-chardev", f"file,id=console,path={control}/console", "-serial", "chardev:console",
             "-device", "virtio-serial-pci", "-add-fd", f"fd={output},set=1",

@@ -76,6 +76,11 @@ Result<std::unique_ptr<Transport>> MakeMpiTransport(Job& job, const FabricOption
   if (job.nodes() > 1 && StartedBy() != Starter::kPmi) {
     return UsageError("--transport mpi needs a job that was started by mpiexec");
   }
+  // srun's interface is opened once and no more, and the job has: MPI would wait for it for ever.
+  if (std::getenv("SLURM_MPI_TYPE") != nullptr && std::getenv("HYDI_CONTROL_FD") == nullptr) {
+    return UsageError(
+        "--transport mpi does not start under srun; use mpiexec.hydra, or --transport tcp");
+  }
   ChooseUcxTransports(job.one_host());
   SLIM_ASSIGN(WakeSocket wake, WakeSocket::Open(job));
   auto service = std::make_unique<MpiService>(job, std::move(wake), options.endpoints);
