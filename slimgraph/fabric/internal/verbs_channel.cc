@@ -16,6 +16,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kAskAgain = 20ms;
+// While operations are under way: an event costs as much as most of them take.
+constexpr std::uint64_t kPatienceNs = 25'000;
 constexpr std::uint64_t kLastWordsNs = 1'000'000'000;
 
 }  // namespace
@@ -134,6 +136,8 @@ void VerbsChannel::TakeReplies() {
 }
 
 void VerbsChannel::Park(std::chrono::nanoseconds limit) {
+  const std::uint64_t start_ns = NowNs();
+  while (!shared_.active.empty() && ended_.empty() && NowNs() - start_ns < kPatienceNs) Progress();
   if (!ended_.empty() || loss_ || desk_.mail->Arm()) return;
   for (VerbsLink* const link : shared_.active) link->Arm();
   Progress();  // what has ended before it was armed is no event
