@@ -12,8 +12,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint64_t kAbsentAfterNs = 5'000'000;
-constexpr auto kLookAgain = 5ms;
+constexpr std::uint64_t kAbsentAfterNs = 20'000'000;
+constexpr auto kLookAgain = 10ms;
 constexpr auto kLookSeldom = 50ms;
 constexpr std::uint64_t kBusyForNs = 200'000'000;
 // What is received for an owner who does not come; more stays with the senders.
@@ -61,6 +61,8 @@ bool VerbsMailbox::Send(EndpointAddress to, const Message& message) {
 
 void VerbsMailbox::Poll(const std::function<void(const Message&)>& receive) {
   const std::lock_guard lock(mutex_);
+  parked_.store(false, std::memory_order_relaxed);
+  last_turn_ns_.store(NowNs(), std::memory_order_relaxed);
   for (; !kept_.empty(); kept_.pop_front()) {
     kept_.front().message.body = kept_.front().body;
     receive(kept_.front().message);
@@ -85,7 +87,6 @@ void VerbsMailbox::Progress() {
   due_ns_ = 0;
   if (shared_.active.empty()) return;
   const std::uint64_t now_ns = NowNs();
-  last_turn_ns_.store(now_ns, std::memory_order_relaxed);
   std::erase_if(shared_.active, [&](VerbsCorrespondence* one) {
     const std::uint64_t due_ns = one->Progress(now_ns);
     if (due_ns != 0) due_ns_ = due_ns_ == 0 ? due_ns : std::min(due_ns_, due_ns);
@@ -102,7 +103,9 @@ bool VerbsMailbox::all_arrived() {
 
 bool VerbsMailbox::Arm() {
   const std::lock_guard lock(mutex_);
-  return datagrams_->Arm() || !kept_.empty();
+  const bool news = datagrams_->Arm() || !kept_.empty();
+  parked_.store(!news, std::memory_order_relaxed);
+  return news;
 }
 
 void VerbsMailbox::Lose(NodeId node) {
@@ -115,6 +118,7 @@ void VerbsMailbox::Lose(NodeId node) {
 }
 
 bool VerbsMailbox::Keep(std::uint64_t now_ns) {
+  if (parked_.load(std::memory_order_relaxed)) return false;
   if (now_ns < last_turn_ns_.load(std::memory_order_relaxed) + kAbsentAfterNs) return true;
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return true;
@@ -126,7 +130,6 @@ bool VerbsMailbox::Keep(std::uint64_t now_ns) {
   }
   const bool any = !shared_.active.empty();
   Progress();
-  last_turn_ns_.store(0, std::memory_order_relaxed);
   return any || kept_.size() > before;
 }
 

@@ -66,7 +66,8 @@ class VerbsMailbox {
   std::vector<bool> lost_;                                  // by node
   std::deque<Kept> kept_;                                   // received by the keeper
   std::uint64_t due_ns_ = 0;
-  std::atomic<std::uint64_t> last_turn_ns_{0};
+  std::atomic<std::uint64_t> last_turn_ns_{0};  // of the owner
+  std::atomic<bool> parked_{false};             // the owner sleeps until something arrives
 };
 
 // The thread that keeps the mailboxes of a node. It looks seldom, and less so when nothing happens.
