@@ -9,7 +9,8 @@ COMMAND = os.environ["TEST_SLIMGRAPH_COMMAND"]
 # What each is asked, and whether its traffic depends on nothing but the graph: then answer and
 # traffic are those of the tcp transport, to the byte.
 JOBS = [("scan", [], True), ("bfs", ["--source", "1", "--verify"], False),
-        ("pagerank", ["--iterations", "5", "--verify"], False), ("triangles", ["--steal", "off"], True)]
+        ("pagerank", ["--iterations", "5", "--verify"], False),
+        ("triangles", ["--steal", "off"], True)]
 PROTOCOLS = ["nowait", "waitdie", "occ", "mvcc", "sundial", "calvin"]
 LIMIT_S = 120
 
