@@ -26,11 +26,33 @@ double PerTransaction(std::uint64_t count, const txn::Figures& figures) {
          static_cast<double>(std::max<std::uint64_t>(1, figures.committed));
 }
 
+// "NODE@STAGE" or "NODE@STAGE:TIMES".
+Result<txn::Death> ParseDeath(std::string_view text) {
+  const std::size_t at = text.find('@');
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  if (at < colon) {
+    const std::string_view stage = text.substr(at + 1, colon - at - 1);
+    const auto node = ParseNumber<NodeId>(text.substr(0, at));
+    const auto times = colon == text.size() ? Result<std::uint64_t>(1)
+                                            : ParseNumber<std::uint64_t>(text.substr(colon + 1));
+    for (std::size_t i = 0; i < txn::kNumStages && node && times && *times > 0; ++i) {
+      if (txn::StageName(static_cast<Stage>(i)) != stage) continue;
+      return txn::Death{*node, static_cast<Stage>(i), *times};
+    }
+  }
+  return UsageError("--die '{}': expected NODE@STAGE or NODE@STAGE:TIMES, as in 1@commit:100",
+                    text);
+}
+
 Result<txn::EngineOptions> EngineOptionsOf(const TxnOptions& options,
                                            const txn::Protocol& protocol) {
   txn::EngineOptions engine;
   engine.coroutines = options.coroutines;
   engine.cache_bytes = options.cache_bytes;
+  engine.replicas = options.replicas;
+  if (!options.die.empty()) {
+    SLIM_ASSIGN(engine.death, ParseDeath(options.die));
+  }
   engine.mix_stages = options.mix_stages;
   SLIM_ASSIGN(engine.stages,
               txn::StageCode::Parse(options.stages, protocol.name(), protocol.stages()));
@@ -51,6 +73,12 @@ void DeclareTxnOptions(Options& options, TxnOptions& txn) {
                txn.stages);
   options.Number("--coroutines", "K", "transactions of each thread at a time (default 8)",
                  txn.coroutines);
+  options.Number("--replicas", "R",
+                 "nodes that hold each partition: R-1 of them (not node 0) may die (default 1)",
+                 txn.replicas);
+  options.Text("--die", "NODE@STAGE:N",
+               "an experiment: the node dies when it comes to the end of that stage for the Nth time",
+               txn.die);
   options.Number("--seconds", "D", "how long (default 1)", txn.drive.seconds);
   options.Number("--qps", "Q", "transactions per second that are offered (default: no limit)",
                  txn.drive.per_second);
@@ -95,8 +123,8 @@ Status CheckTxnOptions(TxnOptions& options) {
   }
   SLIM_TRY(txn::StageCode::Parse(options.stages, protocol->name(), protocol->stages()));
   SLIM_TRY(txn::CheckCoroutines(options.coroutines));
-  txn::EngineOptions engine;
-  SLIM_TRY(txn::SwitchOff(options.without, engine));
+  SLIM_TRY(EngineOptionsOf(options, *protocol));
+  options.job.survives_deaths = options.replicas > 1 && protocol->survives_deaths();
   if (!(options.drive.seconds > 0)) return UsageError("--seconds must be more than 0");
   if (options.work.hot > 1) return UsageError("--hot is a share from 0 to 1");
   if (!options.history.empty() && options.workload != "list-append") {

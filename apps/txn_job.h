@@ -20,6 +20,8 @@ struct TxnOptions {
   std::string without;      // optimisations that are switched off
   txn::WorkloadOptions work;
   std::uint32_t coroutines = 8;
+  std::uint32_t replicas = 1;
+  std::string die;
   std::uint64_t cache_bytes = 4 << 20;
   std::uint64_t delay_us = 0;
   txn::DriveOptions drive;

@@ -14,6 +14,8 @@ struct DriveOptions {
 struct DriveResult {
   Figures figures;  // of all nodes
   double seconds = 0;
+  std::vector<NodeId> lost;  // nodes that have died, and what it took to go on without them
+  double repair_s = 0;
 };
 
 // Collective. The workload is loaded; afterwards all locks are free, and the workload has verified

@@ -13,6 +13,11 @@ namespace slimgraph {
 // Runs this program with `arguments` on `nodes` local nodes, and returns its exit code. The nodes
 // write to our standard output and error themselves. SIGINT and SIGTERM end them all. When this
 // returns, no process of the job is left.
-Result<int> RunLocalJob(NodeId nodes, const std::vector<std::string>& arguments);
+//
+// When a node goes without a word, the job ends, and the others are not given long; or it goes on
+// as long as node 0 does, which then says how it has ended.
+enum class OnDeath { kEndJob, kGoOn };
+Result<int> RunLocalJob(NodeId nodes, const std::vector<std::string>& arguments,
+                        OnDeath on_death = OnDeath::kEndJob);
 
 }  // namespace slimgraph

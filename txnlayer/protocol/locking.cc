@@ -8,7 +8,8 @@
 namespace slimgraph::txn {
 namespace {
 
-constexpr Stage kStages[] = {Stage::kRead, Stage::kLock, Stage::kCommit, Stage::kRelease};
+constexpr Stage kStages[] = {Stage::kRead, Stage::kLock, Stage::kLog, Stage::kCommit,
+                             Stage::kRelease};
 
 // The steps of a lock under WAITDIE.
 enum WaitDieStep : std::uint8_t { kTry, kStartWaiting, kStopWaiting, kStopAndDie };
@@ -55,6 +56,13 @@ void Locking::Post(Stage stage, Port& port, Access& access) const {
   }
   access.put[0] = 0;
   port.Write(access, kLockAt, kWordBytes, &access.put[0]);
+}
+
+// With those that wait.
+Timestamp Locking::Free(std::uint64_t* metadata) const {
+  const Timestamp holder = metadata[0];
+  std::fill_n(metadata, shape().metadata_words, 0);
+  return holder;
 }
 
 Step Locking::Check(Stage stage, Access& access) const {

@@ -24,6 +24,7 @@ class Locking : public Protocol {
   void Release(Transaction& transaction) const override;
   void Post(Stage stage, Port& port, Access& access) const override;
   Step Check(Stage stage, Access& access) const override;
+  Timestamp Free(std::uint64_t* metadata) const override;
 
  protected:
   static constexpr std::uint64_t kLockAt = 0;

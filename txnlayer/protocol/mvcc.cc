@@ -9,7 +9,8 @@
 namespace slimgraph::txn {
 namespace {
 
-constexpr Stage kStages[] = {Stage::kRead, Stage::kLock, Stage::kCommit, Stage::kRelease};
+constexpr Stage kStages[] = {Stage::kRead, Stage::kLock, Stage::kLog, Stage::kCommit,
+                             Stage::kRelease};
 
 constexpr std::size_t kVersions = 4;
 constexpr std::size_t kLockWord = 0;
@@ -58,6 +59,13 @@ TupleShape Mvcc::shape() const {
 std::size_t Mvcc::Latest(const std::uint64_t* metadata) const {
   const auto* const first = metadata + kFirstWriteWord;
   return static_cast<std::size_t>(std::max_element(first, first + kVersions) - first);
+}
+
+// A version that was half replaced is none.
+Timestamp Mvcc::Free(std::uint64_t* metadata) const {
+  std::replace(metadata + kFirstWriteWord, metadata + kWords, kBeingWritten, std::uint64_t{0});
+  metadata[kLockWord] = 0;
+  return *std::max_element(metadata, metadata + kWords);
 }
 
 bool Mvcc::Fetch(Transaction& transaction, std::span<Access* const> fresh) const {

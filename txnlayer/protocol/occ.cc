@@ -6,8 +6,8 @@
 namespace slimgraph::txn {
 namespace {
 
-constexpr Stage kStages[] = {Stage::kRead, Stage::kLock, Stage::kValidate, Stage::kCommit,
-                             Stage::kRelease};
+constexpr Stage kStages[] = {Stage::kRead, Stage::kLock,   Stage::kValidate,
+                             Stage::kLog,  Stage::kCommit, Stage::kRelease};
 
 // The word: the owner's part of the holder's timestamp, plus one; then the sequence.
 constexpr unsigned kSequenceBits = 64 - kOwnerBits - 1;
@@ -25,6 +25,11 @@ std::uint64_t Next(std::uint64_t word) { return (word + 1) & kSequenceMask; }
 std::span<const Stage> Occ::stages() const { return kStages; }
 
 bool Occ::Idle(const std::uint64_t* metadata) const { return !Locked(metadata[0]); }
+
+Timestamp Occ::Free(std::uint64_t* metadata) const {
+  metadata[0] &= kSequenceMask;
+  return 0;
+}
 
 bool Occ::Fetch(Transaction& transaction, std::span<Access* const> fresh) const {
   return transaction.Run(Stage::kRead, fresh);

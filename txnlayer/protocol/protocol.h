@@ -52,6 +52,9 @@ class Protocol {
   // Whether a transaction that is tried again keeps its timestamp.
   virtual bool keeps_timestamp() const { return false; }
 
+  // Whether survivors can go on when a node has died.
+  virtual bool survives_deaths() const { return true; }
+
   // Whether a transaction has to name all its tuples in one Fetch.
   virtual bool fetches_once() const { return false; }
   // Collective: what each thread needs besides; null: nothing.
@@ -63,6 +66,8 @@ class Protocol {
   // locks are free.
   virtual std::size_t Latest(const std::uint64_t*) const { return 0; }
   virtual bool Idle(const std::uint64_t* metadata) const = 0;
+  // Frees all locks of a tuple, whoever has left them there; the largest timestamp that it bears.
+  virtual Timestamp Free(std::uint64_t* metadata) const = 0;
 
   // One step of a stage at a tuple: the operations, and what they mean when they have been carried
   // out. Const and without state of their own: called from all threads.

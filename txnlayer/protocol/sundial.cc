@@ -8,8 +8,8 @@
 namespace slimgraph::txn {
 namespace {
 
-constexpr Stage kStages[] = {Stage::kRead, Stage::kLock, Stage::kCommit, Stage::kRelease,
-                             Stage::kRenew};
+constexpr Stage kStages[] = {Stage::kRead,   Stage::kLock,    Stage::kLog,
+                             Stage::kCommit, Stage::kRelease, Stage::kRenew};
 
 enum RenewStep : std::uint8_t { kLook, kExtend };
 
@@ -36,6 +36,11 @@ std::uint64_t Extended(std::uint64_t word, std::uint64_t time) {
 std::span<const Stage> Sundial::stages() const { return kStages; }
 
 bool Sundial::Idle(const std::uint64_t* metadata) const { return !Locked(metadata[0]); }
+
+Timestamp Sundial::Free(std::uint64_t* metadata) const {
+  metadata[0] &= ~kLockBit;
+  return 0;
+}
 
 bool Sundial::Fetch(Transaction& transaction, std::span<Access* const> fresh) const {
   return transaction.Run(Stage::kRead, fresh) &&

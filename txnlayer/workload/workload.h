@@ -2,6 +2,7 @@
 // and what must hold when all is over.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <random>
 #include <string>
@@ -68,8 +69,10 @@ class Workload {
   virtual const History* history() const { return nullptr; }
 };
 
-// The latest version of a tuple of this node, when nothing runs: null where there is no record.
-const std::byte* LatestRecord(const Engine& engine, const Table& table, std::uint64_t index);
+// The latest records of a table, those of which this node is the primary, when nothing runs. Null
+// where there is none.
+void ForEachRecord(Engine& engine, Table& table,
+                   const std::function<void(Key, const std::byte*)>& look);
 
 std::vector<std::string_view> WorkloadNames();
 Result<std::unique_ptr<Workload>> MakeWorkload(std::string_view name,
