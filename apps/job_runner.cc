@@ -96,6 +96,7 @@ int RunJob(const std::string& command, const JobOptions& options,
     const auto code = RunLocalJob(*nodes, arguments, options.survives_deaths ? OnDeath::kGoOn : OnDeath::kEndJob);
     return code ? *code : Complain(code.error());
   }
+  if (options.survives_deaths) LeaveMpiexec();
   const auto job =
       Job::JoinFromEnvironment(options.transport == "mpi" ? PmiUse::kMpi : PmiUse::kFormJob);
   if (!job) return Complain(job.error());

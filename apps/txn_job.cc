@@ -148,7 +148,9 @@ Result<std::unique_ptr<TxnJob>> TxnJob::Load(Run& run, const TxnOptions& options
   const std::uint64_t start_ns = NowNs();
   std::unique_ptr<TxnJob> job(new TxnJob(run, options));
   SLIM_ASSIGN(job->protocol_, txn::MakeProtocol(options.protocol));
-  SLIM_ASSIGN(job->workload_, txn::MakeWorkload(options.workload, options.work));
+  txn::WorkloadOptions work = options.work;
+  if (options.replicas > 1) work.journal = options.history;
+  SLIM_ASSIGN(job->workload_, txn::MakeWorkload(options.workload, work));
   SLIM_ASSIGN(const txn::EngineOptions engine, EngineOptionsOf(options, *job->protocol_));
   Cluster& cluster = run.cluster;
   SLIM_ASSIGN(job->engine_, txn::Engine::Make(cluster, *job->protocol_, engine));
@@ -203,6 +205,12 @@ void TxnJob::Describe(const txn::DriveResult& result, Report& report,
   set("/stages", engine_->options().stages.Digits(protocol_->stages()));
   set("/coroutines", std::uint64_t{options_.coroutines});
   set("/seconds", result.seconds);
+  set("/replicas", std::uint64_t{options_.replicas});
+  if (!result.lost.empty()) {
+    report.Set(path + "/lost_nodes", std::vector<std::uint64_t>(result.lost.begin(),
+                                                                result.lost.end()));
+    set("/repair_s", result.repair_s);
+  }
   set("/committed", figures.committed);
   set("/throughput_per_s", Rate(figures.committed, result.seconds));
   const std::uint64_t ended = figures.committed + figures.all_aborted();
@@ -238,7 +246,12 @@ std::string TxnJob::InWords(const txn::DriveResult& result) const {
     reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", FormatCount(figures.aborted[i]),
                            txn::AbortReasonName(static_cast<txn::AbortReason>(i)));
   }
-  return fmt::format(
+  std::string deaths;
+  for (const NodeId node : result.lost) deaths += fmt::format("node {} has died; ", node);
+  if (!deaths.empty()) {
+    deaths += fmt::format("its data was rebuilt in {}\n", FormatSeconds(result.repair_s));
+  }
+  return deaths + fmt::format(
       "{} with {}, stages {}: {} transactions in {}, {} per second\n"
       "aborted: {}{}{}{}; half of the transactions took at most {}, 99 % {}\n",
       options_.workload, options_.protocol, engine_->options().stages.Digits(protocol_->stages()),

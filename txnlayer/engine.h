@@ -116,6 +116,7 @@ class Engine {
   };
   Engine(Cluster& cluster, const Protocol& protocol, const EngineOptions& options);
   Status RunThread(std::uint32_t thread);
+  Status RunRounds();
   void AddTasks(const Body& body);
   void HearOfRest();
   void Settle(Task& task);

@@ -32,7 +32,6 @@ Status Engine::Run(const Body& body) {
     thread->figures = {};
     thread->stop = false;
   }
-  if (cluster_.computes()) AddTasks(body);
   if (replication_ && protocol_.survives_deaths() && !loss_watch_set_) {
     loss_watch_set_ = true;
     for (const auto& thread : threads_) thread->worker.SurviveDeaths();
@@ -42,18 +41,28 @@ Status Engine::Run(const Body& body) {
       losses_.store(static_cast<std::uint32_t>(lost_.size()), std::memory_order_release);
     });
   }
+  cluster_.job().SurviveDeaths(loss_watch_set_);
   // Nobody's first message comes before all of this.
   SLIM_TRY(cluster_.all().Barrier());
-  cluster_.job().SurviveDeaths(loss_watch_set_);
+  if (cluster_.computes()) AddTasks(body);
+  const Status status = RunRounds();
+  if (!status) {
+    for (const auto& thread : threads_) thread->worker.LeaveParked();
+    return status;
+  }
+  cluster_.job().SurviveDeaths(false);
+  for (const auto& thread : threads_) figures_.Add(thread->figures);
+  return cluster_.all().Barrier();
+}
+
+Status Engine::RunRounds() {
   for (bool again = true; again;) {
     SLIM_TRY(RunOnThreads(threads_.size(), [&](std::size_t thread) {
       return RunThread(static_cast<std::uint32_t>(thread));
     }));
     SLIM_ASSIGN(again, GoOn());
   }
-  cluster_.job().SurviveDeaths(false);
-  for (const auto& thread : threads_) figures_.Add(thread->figures);
-  return cluster_.all().Barrier();
+  return {};
 }
 
 void Engine::AddTasks(const Body& body) {

@@ -12,6 +12,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <optional>
@@ -68,6 +69,7 @@ class LocalJob {
   void HearSignal(int signal);
   void HearMpiexec();
   void Explain(std::string_view line);
+  bool GoesOn() const;
   bool ReapChildren();
   void ReapTheLast();
   void StartEnding(int exit_code);
@@ -229,8 +231,14 @@ void LocalJob::KillEverything() {
   ::kill(-mpiexec_, SIGKILL);
 }
 
+// Nodes that have left mpiexec may outlive it.
+bool LocalJob::GoesOn() const {
+  return on_death_ == OnDeath::kGoOn &&
+         std::any_of(nodes_.begin(), nodes_.end(), [](const auto& node) { return node.socket.get() >= 0; });
+}
+
 int LocalJob::Supervise() {
-  while (mpiexec_running_) {
+  while (mpiexec_running_ || GoesOn()) {
     std::array<pollfd, 4> waits{{{signals_.fd(), POLLIN, 0},
                                  {socket_->fd(), POLLIN, 0},
                                  {words_.get(), POLLIN, 0},
@@ -263,6 +271,18 @@ int LocalJob::Supervise() {
 }
 
 }  // namespace
+
+void LeaveMpiexec() {
+  if (std::getenv(kLauncherVariable) == nullptr) return;
+  const pid_t node = ::fork();
+  if (node > 0) {
+    int status = 0;
+    while (::waitpid(node, &status, 0) < 0 && errno == EINTR) {
+    }
+    ::_exit(0);
+  }
+  if (node == 0) ::setsid();
+}
 
 Result<int> RunLocalJob(NodeId nodes, const std::vector<std::string>& arguments,
                         OnDeath on_death) {

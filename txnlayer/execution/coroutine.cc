@@ -37,7 +37,9 @@ Coroutine::Coroutine(std::function<void()> body) : body_(std::move(body)) {
 }
 
 Coroutine::~Coroutine() {
-  SLIM_CHECK(ended_, "a coroutine that has not ended");
+  SLIM_CHECK(ended_ || left_, "a coroutine that has not ended");
+  // Without this, it would be unwound.
+  if (left_) new boost::context::fiber(std::move(inside_));
 #ifdef __SANITIZE_THREAD__
   __tsan_destroy_fiber(sanitizers_.inside);
 #endif

@@ -87,6 +87,10 @@ Status Worker::Run(const bool& stop, const std::function<void()>& all_at_rest) {
   return status_;
 }
 
+void Worker::LeaveParked() {
+  for (Task* const task : parked_) task->coroutine_.LeaveForGood();
+}
+
 void Worker::Lose(NodeId node) {
   lost_[node] = true;
   told_ = false;

@@ -84,6 +84,8 @@ class Worker {
 
   // Deaths of other nodes fail operations, not the run.
   void SurviveDeaths() { survives_deaths_ = true; }
+  // After a failure: tasks that are parked are never taken up again.
+  void LeaveParked();
   // Ends all calls to a node that has died, and tells again that all are at rest.
   void Lose(NodeId node);
 

@@ -21,6 +21,7 @@ struct WorkloadOptions {
   double hot = -1;
   std::uint64_t compute_us = 0;  // that a transaction computes before it commits
   std::uint64_t seed = 1;
+  std::string journal;  // list-append: the files of nodes' journals begin so; "": none
 };
 
 using Random = std::mt19937_64;
