@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "slimgraph/base/check.h"
 #include "txnlayer/store/table.h"
 #include "txnlayer/timestamp.h"
 
@@ -63,6 +64,12 @@ struct Access {
   void SetExists(bool exists) { SetWord((word() & ~kExistsBit) | (exists ? kExistsBit : 0)); }
   // Before it is logged and installed.
   void CountWrite() { SetWord(word() + kOneWrite); }
+  // What was read is the tuple that was meant.
+  void CheckKey() const {
+    std::uint64_t read;
+    std::memcpy(&read, image, sizeof read);
+    SLIM_CHECK(read == key, "the tuple of key {} is that of {}", key, read);
+  }
   std::byte* record() const { return version_bytes() + kWordBytes; }
 
   template <typename T>

@@ -135,7 +135,9 @@ void DriveSetting(Cluster& cluster, const TxnSetting& setting, const txn::Protoc
     });
   }
   const auto result =
-      txn::Drive(**engine, **workload, {.seconds = 20, .transactions = setting.transactions});
+      txn::Drive(**engine, **workload, {.seconds = setting.seconds,
+                                       .transactions = setting.transactions,
+                                       .per_second = setting.per_second});
   ASSERT_TRUE(result) << result.error().message;
   if (look) look(**engine, **workload, *result);
 }

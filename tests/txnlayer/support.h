@@ -27,6 +27,8 @@ struct TxnSetting {
   std::uint32_t threads = 1;
   std::uint32_t coroutines = 8;
   std::uint64_t transactions = 150;  // of each coroutine
+  double seconds = 20;               // at most
+  double per_second = 0;             // of all; 0: as many as possible
   std::uint64_t delay_us = 0;
   std::string without = "";
   std::uint32_t replicas = 1;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "slimgraph/base/check.h"
 #include "txnlayer/transaction.h"
 
 namespace slimgraph::txn {
@@ -40,10 +39,8 @@ void Locking::PostRead(Port& port, Access& access) {
   access.has_image = true;
 }
 
-Step Locking::CheckRead(Access& access) {
-  std::uint64_t key;
-  std::memcpy(&key, access.image, sizeof key);
-  SLIM_CHECK(key == access.key, "the tuple of key {} is that of {}", access.key, key);
+Step Locking::CheckRead(const Access& access) {
+  access.CheckKey();
   return Step::Done();
 }
 

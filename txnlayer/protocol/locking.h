@@ -29,7 +29,7 @@ class Locking : public Protocol {
  protected:
   static constexpr std::uint64_t kLockAt = 0;
   static void PostRead(Port& port, Access& access);
-  static Step CheckRead(Access& access);
+  static Step CheckRead(const Access& access);
 
   virtual void PostLock(Port& port, Access& access) const = 0;
   virtual Step CheckLock(Access& access) const = 0;

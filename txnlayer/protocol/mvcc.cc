@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "slimgraph/base/check.h"
 #include "txnlayer/transaction.h"
 
 namespace slimgraph::txn {
@@ -126,9 +125,7 @@ Step Mvcc::CheckRead(Access& access) const {
   const Timestamp timestamp = access.timestamp;
   access.saw = std::max({access.saw, access.seen[kReadWord], access.seen[kLockWord]});
   if (access.step == kLook) {
-    std::uint64_t key;
-    std::memcpy(&key, access.image, sizeof key);
-    SLIM_CHECK(key == access.key, "the tuple of key {} is that of {}", access.key, key);
+    access.CheckKey();
     const auto version = VersionFor(access.seen, timestamp);
     if (!version) return Step::Abort(AbortReason::kNoVersion);
     access.version = *version;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "slimgraph/base/check.h"
+#include "txnlayer/protocol/guarded_read.h"
 #include "txnlayer/transaction.h"
 
 namespace slimgraph::txn {
@@ -75,10 +75,7 @@ void Sundial::Post(Stage stage, Port& port, Access& access) const {
   const Table& table = *access.table;
   switch (stage) {
     case Stage::kRead:
-      port.Read(access, 0, kWordBytes, &access.seen[0]);
-      port.Read(access, table.key_at(), table.image_bytes(), access.image);
-      port.Read(access, 0, kWordBytes, &access.again[0]);
-      access.has_image = true;
+      PostGuardedRead(port, access);
       break;
     case Stage::kLock:
       port.CompareSwap(access, 0, access.seen[0], access.seen[0] | kLockBit, &access.old_word);
@@ -104,15 +101,10 @@ void Sundial::Post(Stage stage, Port& port, Access& access) const {
 
 Step Sundial::Check(Stage stage, Access& access) const {
   switch (stage) {
-    case Stage::kRead: {
-      const bool same = WrittenAt(access.seen[0]) == WrittenAt(access.again[0]);
-      if (Locked(access.seen[0]) || Locked(access.again[0]) || !same) return Step::Busy();
+    case Stage::kRead:
+      if (!ReadIsWhole(access, Locked, WrittenAt)) return Step::Busy();
       access.seen[0] = access.again[0];
-      std::uint64_t key;
-      std::memcpy(&key, access.image, sizeof key);
-      SLIM_CHECK(key == access.key, "the tuple of key {} is that of {}", access.key, key);
       return Step::Done();
-    }
     case Stage::kLock:
       if (access.old_word == access.seen[0]) {
         access.locked = true;

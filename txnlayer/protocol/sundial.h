@@ -8,8 +8,8 @@
 // compare-and-swap once the tuple is locked, and the writer's last look at it is its own
 // compare-and-swap: no reader can extend what the writer believes to have ended.
 //
-// Reads are not torn for the reason given in occ.h; here a word that differs only in the lease's
-// end is the same version.
+// guarded_read.h says why no read is torn; here a word that differs only in the lease's end is the
+// same version.
 //
 // Histories are serializable, in the order of logical time. That need not be the order of real
 // time.
