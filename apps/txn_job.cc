@@ -1,5 +1,7 @@
 #include "apps/txn_job.h"
 
+#include <algorithm>
+
 #include "apps/job_command.h"
 #include "slimgraph/base/clock.h"
 #include "slimgraph/base/units.h"
@@ -108,12 +110,8 @@ Status CheckTxnOptions(TxnOptions& options) {
   if (options.protocol.empty()) {
     return UsageError("--protocol is needed: {}", Join(txn::ProtocolNames(), ", "));
   }
-  SLIM_ASSIGN(const auto workload, txn::MakeWorkload(options.workload, options.work));
+  SLIM_TRY(txn::MakeWorkload(options.workload, options.work));
   SLIM_ASSIGN(const auto protocol, txn::MakeProtocol(options.protocol));
-  if (protocol->fetches_once() && !workload->fetches_once()) {
-    return UsageError("{} needs transactions that name all their tuples at once, and {} do not",
-                      options.protocol, options.workload);
-  }
   if (options.stages == "tcp") {
     if (!options.job.transport.empty() && options.job.transport != "tcp") {
       return UsageError("--stages tcp goes over tcp, and --transport is {}", options.job.transport);
@@ -124,7 +122,8 @@ Status CheckTxnOptions(TxnOptions& options) {
   SLIM_TRY(txn::StageCode::Parse(options.stages, protocol->name(), protocol->stages()));
   SLIM_TRY(txn::CheckCoroutines(options.coroutines));
   SLIM_TRY(EngineOptionsOf(options, *protocol));
-  options.job.survives_deaths = options.replicas > 1 && protocol->survives_deaths();
+  if (options.replicas < 1) return UsageError("--replicas 0: each partition lies on one node at least");
+  options.job.survives_deaths = options.replicas > 1 && protocol->logs_first();
   if (!(options.drive.seconds > 0)) return UsageError("--seconds must be more than 0");
   if (options.work.hot > 1) return UsageError("--hot is a share from 0 to 1");
   if (!options.history.empty() && options.workload != "list-append") {
@@ -133,13 +132,18 @@ Status CheckTxnOptions(TxnOptions& options) {
   return {};
 }
 
-Result<std::vector<std::string>> AllStageCodes(const std::string& protocol) {
-  SLIM_ASSIGN(const auto made, txn::MakeProtocol(protocol));
+Result<std::vector<std::string>> AllStageCodes(const TxnOptions& options) {
+  SLIM_ASSIGN(const auto made, txn::MakeProtocol(options.protocol));
   const std::size_t stages = made->stages().size();
   std::vector<std::string> codes;
   for (std::size_t bits = 0; bits < std::size_t{1} << stages; ++bits) {
     std::string& code = codes.emplace_back();
     for (std::size_t i = 0; i < stages; ++i) code += ((bits >> i) & 1) != 0 ? '1' : '0';
+    // Where nothing is logged, it makes no difference how: as the stage before.
+    const auto log = std::find(made->stages().begin(), made->stages().end(), Stage::kLog);
+    if (options.replicas > 1 || log == made->stages().end()) continue;
+    const auto at = static_cast<std::size_t>(log - made->stages().begin());
+    if (code[at] != code[at - 1]) codes.pop_back();
   }
   return codes;
 }

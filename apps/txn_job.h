@@ -33,8 +33,8 @@ void DeclareTxnOptions(Options& options, TxnOptions& txn);
 // What can be told before a job is started. `--stages tcp` becomes messages over tcp.
 Status CheckTxnOptions(TxnOptions& options);
 
-// Every code of the protocol.
-Result<std::vector<std::string>> AllStageCodes(const std::string& protocol);
+// Every code of the protocol that makes a difference.
+Result<std::vector<std::string>> AllStageCodes(const TxnOptions& options);
 
 // A workload on a job's nodes, ready to run.
 class TxnJob {

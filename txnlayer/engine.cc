@@ -1,5 +1,6 @@
 #include "txnlayer/engine.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "txnlayer/engine_thread.h"
@@ -35,6 +36,17 @@ Status CheckReplicas(std::uint32_t replicas, NodeId nodes) {
                     replicas, nodes);
 }
 
+Status CheckDeath(const Death& death, NodeId nodes, const Protocol& protocol) {
+  if (!death.node) return {};
+  const auto stages = protocol.stages();
+  if (*death.node < nodes &&
+      std::find(stages.begin(), stages.end(), death.stage) != stages.end()) {
+    return {};
+  }
+  return UsageError("--die {}@{}: there are nodes 0..{}, and stages as {} has them",
+                    *death.node, StageName(death.stage), nodes - 1, protocol.name());
+}
+
 Status CheckCoroutines(std::uint32_t coroutines) {
   if (coroutines >= 1 && coroutines <= kMaxCoroutines) return {};
   return UsageError("--coroutines {} is out of range: timestamps can name 1..{} of a thread",
@@ -65,6 +77,7 @@ Result<std::unique_ptr<Engine>> Engine::Make(Cluster& cluster, const Protocol& p
     return UsageError("transactions do not run over verbs; use --transport shm, tcp or mpi");
   }
   SLIM_TRY(CheckReplicas(options.replicas, cluster.topology().nodes()));
+  SLIM_TRY(CheckDeath(options.death, cluster.topology().nodes(), protocol));
   if (options.replicas > 1 && cluster.fabric().transport() == "mpi") {
     return UsageError("MPI ends all nodes when one dies; --replicas needs --transport shm or tcp");
   }

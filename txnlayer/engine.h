@@ -56,6 +56,7 @@ Status SwitchOff(std::string_view words, EngineOptions& options);
 
 Status CheckCoroutines(std::uint32_t coroutines);
 Status CheckReplicas(std::uint32_t replicas, NodeId nodes);
+Status CheckDeath(const Death& death, NodeId nodes, const Protocol& protocol);
 
 class Engine {
  public:

@@ -1,5 +1,5 @@
 // The stage Log: a transaction that will commit is made known to backups, before anything of it is
-// installed and before anybody is told.
+// installed and before anybody is told. (CALVIN's, which its inputs decide, is afterwards.)
 #include <algorithm>
 
 #include "slimgraph/base/clock.h"
@@ -58,7 +58,8 @@ bool Transaction::Log() {
   if (written.empty()) return true;
   const std::uint64_t start_ns = NowNs();
   task_.worker().endpoint().SetStage(TrafficStage(Stage::kLog));
-  const std::vector<std::uint64_t> record = RecordOf(timestamp_, written);
+  std::vector<std::uint64_t>& record = frame_->record;
+  record = RecordOf(timestamp_, written);
   if (record.size() + 2 > LogRing::kMostRecordWords) {
     task_.worker().Fail({ErrorKind::kUsage,
                          fmt::format("a transaction writes {} bytes, and a log's record holds {}",
@@ -68,14 +69,13 @@ bool Transaction::Log() {
   }
   const std::vector<NodeId> backups = Backups(written);
   frame_->logged = std::make_shared<LogEntry>();
-  std::deque<LogWriter::Outgoing> outgoing;
   for (const NodeId node : backups) {
     while (!thread_.log.HasRoom(node, record.size() + 2)) task_.Sleep(kLookForRoomNs);
     thread_.log.Write(node, record, one_sided(Stage::kLog), frame_->logged,
-                      outgoing.emplace_back(), frame_->pending);
+                      frame_->records.emplace_back(), frame_->pending);
     if (!engine_.options().outstanding) task_.Await(frame_->pending);
   }
-  task_.Await(frame_->pending);
+  if (engine_.protocol().logs_first()) task_.Await(frame_->pending);
   NoteTime(Stage::kLog, start_ns);
   return true;
 }

@@ -32,7 +32,7 @@ Status Engine::Run(const Body& body) {
     thread->figures = {};
     thread->stop = false;
   }
-  if (replication_ && protocol_.survives_deaths() && !loss_watch_set_) {
+  if (replication_ && protocol_.logs_first() && !loss_watch_set_) {
     loss_watch_set_ = true;
     for (const auto& thread : threads_) thread->worker.SurviveDeaths();
     loss_watch_ = cluster_.job().WatchLoss([this](NodeId node) {

@@ -33,7 +33,9 @@ StageId TrafficStage(Stage stage) {
   return ids[static_cast<std::size_t>(stage)];
 }
 
+// What operations should have brought is not there then.
 bool Transaction::Abandoned() {
+  if (task_.worker().failed()) return true;
   return engine_.replication() != nullptr && (frame_->pending.lost || engine_.changing());
 }
 

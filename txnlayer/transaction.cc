@@ -42,7 +42,8 @@ std::uint64_t Transaction::first_process() const {
 
 void Transaction::Begin(bool again) {
   SLIM_CHECK(!open_, "the transaction before has not ended");
-  if (reason_ == AbortReason::kNodeLost || engine_.changing()) AwaitView();
+  const bool abandoned = reason_ == AbortReason::kNodeLost || engine_.changing();
+  if (abandoned && !task_.worker().failed()) AwaitView();
   TakeFrame();
   if (!again || !engine_.protocol().keeps_timestamp() || timestamp_ == 0) {
     timestamp_ = thread_.clock.Next(owner_);
@@ -81,6 +82,7 @@ void Transaction::TakeFrame() {
   frame_ = frames_.back().get();
   if (frame_->logged) frame_->logged->installed = true;
   frame_->logged = nullptr;
+  frame_->records.clear();
   frame_->pending.lost = false;
   frame_->accesses.clear();
   frame_->chunk = 0;
@@ -166,18 +168,21 @@ bool Transaction::Commit() {
   for (Access* const access : accesses()) {
     if (access->write) access->CountWrite();
   }
-  if (engine_.replication() != nullptr && !Log()) {
+  const bool log = engine_.replication() != nullptr;
+  const bool first = engine_.protocol().logs_first();
+  if (log && first && !Log()) {
     Fail(AbortReason::kUser);
     return false;
   }
   engine_.protocol().Install(*this);
+  if (log && !first) Log();
   if (frame_->logged) frame_->logged->installing = &frame_->pending;
   open_ = false;
   ++figures_.committed;
   return true;
 }
 
-void Transaction::Abort() { Fail(AbortReason::kUser); }
+void Transaction::Abort(AbortReason reason) { Fail(reason); }
 
 void Transaction::Fail(AbortReason reason) {
   reason_ = AbortReason::kNone;

@@ -52,7 +52,7 @@ class Transaction {
   static void Delete(Access& access) { access.SetExists(false); }
 
   bool Commit();
-  void Abort();
+  void Abort(AbortReason reason = AbortReason::kUser);
   // Why it was aborted.
   AbortReason reason() const { return reason_; }
 
@@ -99,6 +99,8 @@ class Transaction {
     std::deque<Asked> asked;
     std::size_t asked_used = 0;
     std::shared_ptr<LogEntry> logged;  // null: it has written nothing, or nothing is replicated
+    std::vector<std::uint64_t> record;  // of it, and its copies on their way
+    std::deque<LogWriter::Outgoing> records;
     Pending pending;
   };
 

@@ -32,7 +32,7 @@ class Calvin : public Protocol {
   TupleShape shape() const override { return {.metadata_words = 1}; }
   bool Idle(const std::uint64_t*) const override { return true; }
   Timestamp Free(std::uint64_t*) const override { return 0; }
-  bool survives_deaths() const override { return false; }
+  bool logs_first() const override { return false; }
   bool fetches_once() const override { return true; }
   Result<std::unique_ptr<Companion>> MakeCompanion(Engine& engine, Worker& worker) const override;
 

@@ -52,8 +52,9 @@ class Protocol {
   // Whether a transaction that is tried again keeps its timestamp.
   virtual bool keeps_timestamp() const { return false; }
 
-  // Whether survivors can go on when a node has died.
-  virtual bool survives_deaths() const { return true; }
+  // Whether backups know of a transaction before it is installed, so that the others can go on when
+  // a node has died. Where not, they hear of it afterwards, and nobody waits for that.
+  virtual bool logs_first() const { return true; }
 
   // Whether a transaction has to name all its tuples in one Fetch.
   virtual bool fetches_once() const { return false; }

@@ -54,8 +54,6 @@ class Workload {
   virtual ~Workload() = default;
 
   virtual std::string_view name() const = 0;
-  // Whether its transactions can name all their tuples in one Fetch.
-  virtual bool fetches_once() const { return true; }
   // Collective: makes the tables, and fills in this node's part.
   virtual Status Load(Engine& engine) = 0;
   // Between runs: other shares and computations, for the clients of the next.
