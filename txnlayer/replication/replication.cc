@@ -7,11 +7,6 @@
 #include "txnlayer/message_bytes.h"
 
 namespace slimgraph::txn {
-namespace {
-
-constexpr std::uint64_t kChunkBytes = 256 << 10;
-
-}  // namespace
 
 Result<std::unique_ptr<Replication>> Replication::Make(Engine& engine) {
   std::unique_ptr<Replication> replication(new Replication(engine));
@@ -30,47 +25,6 @@ std::size_t Replication::IndexOf(NodeId node, std::uint32_t thread) const {
 
 std::uint64_t Replication::RingAt(NodeId node, std::uint32_t thread) const {
   return IndexOf(node, thread) * LogRing::kBytes;
-}
-
-Status Replication::CopyTables() {
-  for (; tables_copied_ < engine_.tables(); ++tables_copied_) {
-    SLIM_TRY(CopyTable(static_cast<TableId>(tables_copied_)));
-  }
-  return engine_.cluster().all().Barrier();
-}
-
-// The tuples of those before, read in large pieces: their buckets need not come along.
-Status Replication::CopyTable(TableId id) {
-  Table& table = engine_.table(id);
-  Cluster& cluster = engine_.cluster();
-  const NodeId nodes = cluster.topology().nodes();
-  const std::uint64_t mine = table.tuples();
-  SLIM_ASSIGN(const auto counts, cluster.all().AllGather(std::as_bytes(std::span(&mine, 1))));
-  const std::uint64_t stride = table.TupleOffset(1) - table.TupleOffset(0);
-  std::vector<std::byte> chunk(kChunkBytes / stride * stride);
-  Endpoint& endpoint = cluster.fabric().endpoint(0);
-  for (Rank rank = 1; rank < engine_.options().replicas; ++rank) {
-    const NodeId from = (engine_.self() + nodes - rank) % nodes;
-    std::uint64_t tuples;
-    std::memcpy(&tuples, counts[from].data(), sizeof tuples);
-    for (std::uint64_t first = 0; first < tuples; first += chunk.size() / stride) {
-      const std::uint64_t count = std::min(chunk.size() / stride, tuples - first);
-      endpoint.Read(from, table.region(), table.TupleOffset(first),
-                    MutableBytes(chunk).first(count * stride));
-      const Outcome outcome = endpoint.Flush();
-      if (outcome != Outcome::kOk) {
-        return EnvironmentError("a table cannot be copied: {}", OutcomeName(outcome));
-      }
-      for (const std::byte* tuple = chunk.data(); tuple < chunk.data() + count * stride;
-           tuple += stride) {
-        Key key;
-        std::memcpy(&key, tuple + table.key_at(), sizeof key);
-        const auto* const words = reinterpret_cast<const std::uint64_t*>(tuple);
-        ApplyWrite(id, key, tuple + table.version_at(engine_.protocol().Latest(words)));
-      }
-    }
-  }
-  return {};
 }
 
 void Replication::Serve(const Message& message) {

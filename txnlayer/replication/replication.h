@@ -2,6 +2,8 @@
 // how a partition goes on at a backup when its node has died.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -38,6 +40,9 @@ class Replication {
   // Collective: copies the tables that have been filled since.
   Status CopyTables();
 
+  // Collective, when nothing runs: takes in all logs, and holds copies against their partitions.
+  Status CheckCopies();
+
   // Of another node's thread, or of the own one's.
   void Serve(const Message& message);
   void TakeIn(NodeId node, std::uint32_t thread, std::uint64_t position);
@@ -49,7 +54,8 @@ class Replication {
 
  private:
   explicit Replication(Engine& engine) : engine_(engine) {}
-  Status CopyTable(TableId id);
+  Status ForEachTupleToCopy(const Table& table,
+                            const std::function<Status(Key, const std::byte*)>& look);
   void Store(const LogPiece& piece, Bytes words, std::byte* ring);
   void Apply(const std::vector<std::uint64_t>& record);
   void ApplyWrite(TableId table, Key key, const std::byte* version);
