@@ -93,7 +93,8 @@ int RunJob(const std::string& command, const JobOptions& options,
   const auto nodes = NodesOf(options);
   if (!nodes) return Complain(nodes.error());
   if (StartedBy() == Starter::kNobody && *nodes > 1) {
-    const auto code = RunLocalJob(*nodes, arguments, options.survives_deaths ? OnDeath::kGoOn : OnDeath::kEndJob);
+    const auto code =
+        RunLocalJob(*nodes, arguments, options.survives_deaths ? OnDeath::kGoOn : OnDeath::kEndJob);
     return code ? *code : Complain(code.error());
   }
   if (options.survives_deaths) LeaveMpiexec();

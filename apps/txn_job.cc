@@ -78,9 +78,10 @@ void DeclareTxnOptions(Options& options, TxnOptions& txn) {
   options.Number("--replicas", "R",
                  "nodes that hold each partition: R-1 of them (not node 0) may die (default 1)",
                  txn.replicas);
-  options.Text("--die", "NODE@STAGE:N",
-               "an experiment: the node dies when it comes to the end of that stage for the Nth time",
-               txn.die);
+  options.Text(
+      "--die", "NODE@STAGE:N",
+      "an experiment: the node dies when it comes to the end of that stage for the Nth time",
+      txn.die);
   options.Number("--seconds", "D", "how long (default 1)", txn.drive.seconds);
   options.Number("--qps", "Q", "transactions per second that are offered (default: no limit)",
                  txn.drive.per_second);
@@ -122,7 +123,8 @@ Status CheckTxnOptions(TxnOptions& options) {
   SLIM_TRY(txn::StageCode::Parse(options.stages, protocol->name(), protocol->stages()));
   SLIM_TRY(txn::CheckCoroutines(options.coroutines));
   SLIM_TRY(EngineOptionsOf(options, *protocol));
-  if (options.replicas < 1) return UsageError("--replicas 0: each partition lies on one node at least");
+  if (options.replicas < 1)
+    return UsageError("--replicas 0: each partition lies on one node at least");
   options.job.survives_deaths = options.replicas > 1 && protocol->logs_first();
   if (!(options.drive.seconds > 0)) return UsageError("--seconds must be more than 0");
   if (options.work.hot > 1) return UsageError("--hot is a share from 0 to 1");
@@ -211,8 +213,8 @@ void TxnJob::Describe(const txn::DriveResult& result, Report& report,
   set("/seconds", result.seconds);
   set("/replicas", std::uint64_t{options_.replicas});
   if (!result.lost.empty()) {
-    report.Set(path + "/lost_nodes", std::vector<std::uint64_t>(result.lost.begin(),
-                                                                result.lost.end()));
+    report.Set(path + "/lost_nodes",
+               std::vector<std::uint64_t>(result.lost.begin(), result.lost.end()));
     set("/repair_s", result.repair_s);
   }
   set("/committed", figures.committed);
@@ -255,15 +257,17 @@ std::string TxnJob::InWords(const txn::DriveResult& result) const {
   if (!deaths.empty()) {
     deaths += fmt::format("its data was rebuilt in {}\n", FormatSeconds(result.repair_s));
   }
-  return deaths + fmt::format(
-      "{} with {}, stages {}: {} transactions in {}, {} per second\n"
-      "aborted: {}{}{}{}; half of the transactions took at most {}, 99 % {}\n",
-      options_.workload, options_.protocol, engine_->options().stages.Digits(protocol_->stages()),
-      FormatCount(figures.committed), FormatSeconds(result.seconds),
-      FormatCount(static_cast<std::uint64_t>(Rate(figures.committed, result.seconds))),
-      FormatCount(figures.all_aborted()), reasons.empty() ? "" : " (", reasons,
-      reasons.empty() ? "" : ")", FormatSeconds(figures.latencies.Percentile(0.5) * 1e-9),
-      FormatSeconds(figures.latencies.Percentile(0.99) * 1e-9));
+  return deaths +
+         fmt::format(
+             "{} with {}, stages {}: {} transactions in {}, {} per second\n"
+             "aborted: {}{}{}{}; half of the transactions took at most {}, 99 % {}\n",
+             options_.workload, options_.protocol,
+             engine_->options().stages.Digits(protocol_->stages()), FormatCount(figures.committed),
+             FormatSeconds(result.seconds),
+             FormatCount(static_cast<std::uint64_t>(Rate(figures.committed, result.seconds))),
+             FormatCount(figures.all_aborted()), reasons.empty() ? "" : " (", reasons,
+             reasons.empty() ? "" : ")", FormatSeconds(figures.latencies.Percentile(0.5) * 1e-9),
+             FormatSeconds(figures.latencies.Percentile(0.99) * 1e-9));
 }
 
 }  // namespace slimgraph

@@ -28,8 +28,8 @@ const char* AbortReasonName(AbortReason reason);
 struct Access {
   Table* table = nullptr;
   Key key = 0;
-  NodeId home = 0;  // in whose memory it lies
-  Rank rank = 0;    // in which of its parts
+  NodeId home = 0;           // in whose memory it lies
+  Rank rank = 0;             // in which of its parts
   std::uint64_t offset = 0;  // of the tuple in the table's region; 0: not known yet
   Timestamp timestamp = 0;   // the transaction's
   Timestamp commit_timestamp = 0;

@@ -18,8 +18,8 @@ struct DriveResult {
   double repair_s = 0;
 };
 
-// Collective. The workload is loaded; afterwards all locks are free, copies are as their partitions,
-// and the workload has verified its data, or this fails.
+// Collective. The workload is loaded; afterwards all locks are free, copies are as their
+// partitions, and the workload has verified its data, or this fails.
 Result<DriveResult> Drive(Engine& engine, Workload& workload, const DriveOptions& options);
 
 }  // namespace slimgraph::txn

@@ -39,12 +39,11 @@ Status CheckReplicas(std::uint32_t replicas, NodeId nodes) {
 Status CheckDeath(const Death& death, NodeId nodes, const Protocol& protocol) {
   if (!death.node) return {};
   const auto stages = protocol.stages();
-  if (*death.node < nodes &&
-      std::find(stages.begin(), stages.end(), death.stage) != stages.end()) {
+  if (*death.node < nodes && std::find(stages.begin(), stages.end(), death.stage) != stages.end()) {
     return {};
   }
-  return UsageError("--die {}@{}: there are nodes 0..{}, and stages as {} has them",
-                    *death.node, StageName(death.stage), nodes - 1, protocol.name());
+  return UsageError("--die {}@{}: there are nodes 0..{}, and stages as {} has them", *death.node,
+                    StageName(death.stage), nodes - 1, protocol.name());
 }
 
 Status CheckCoroutines(std::uint32_t coroutines) {
@@ -118,15 +117,16 @@ Result<std::unique_ptr<Engine>> Engine::Make(Cluster& cluster, const Protocol& p
 
 Result<Table*> Engine::AddTable(const TableSpec& spec) {
   const auto id = static_cast<TableId>(tables_.size());
-  SLIM_ASSIGN(auto table, Table::Make(cluster_.fabric(), id, spec, protocol_.shape(),
-                                      options_.replicas));
+  SLIM_ASSIGN(auto table,
+              Table::Make(cluster_.fabric(), id, spec, protocol_.shape(), options_.replicas));
   tables_.push_back(std::move(table));
   return tables_.back().get();
 }
 
 EndpointAddress Engine::ServerOf(const Table& table, Key key) const {
   // Other bits than those that choose the bucket.
-  return {view_.Primary(table.Home(key)), static_cast<std::uint32_t>((Mix(key) >> 40) % threads_.size())};
+  return {view_.Primary(table.Home(key)),
+          static_cast<std::uint32_t>((Mix(key) >> 40) % threads_.size())};
 }
 
 bool Engine::over() const { return failed_ || NowNs() >= deadline_ns_; }

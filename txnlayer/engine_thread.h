@@ -21,7 +21,7 @@ struct Engine::Thread {
   LogWriter log;
   TimestampSource clock;
   Figures figures;
-  bool stop = false;             // set by word of node 0
+  bool stop = false;              // set by word of node 0
   std::uint32_t seen_losses = 0;  // of which this thread has taken note
 };
 

@@ -48,8 +48,8 @@ void History::Add(EventType type, std::uint64_t process,
   }
   events_.push_back({now, type, process, fmt::format(R"("value":[{}]}})", value)});
   if (journal_) {
-    journal_->Write(fmt::format("{} {} {} {}\n", now, static_cast<int>(type), process,
-                                events_.back().text));
+    journal_->Write(
+        fmt::format("{} {} {} {}\n", now, static_cast<int>(type), process, events_.back().text));
   }
 }
 

@@ -4,8 +4,8 @@
 //   {"index":0,"type":"invoke","process":0,"value":[["r",1,null],["append",2,7]]}
 //   {"index":1,"type":"ok","process":0,"value":[["r",1,[3,5]],["append",2,7]]}
 //
-// "fail" is a certain abort, "info" an end that nobody knows, of a node that has died; its process is
-// not heard of again. Events are ordered by the clock of the machine, which its nodes share.
+// "fail" is a certain abort, "info" an end that nobody knows, of a node that has died; its process
+// is not heard of again. Events are ordered by the clock of the machine, which its nodes share.
 #pragma once
 
 #include <cstdint>

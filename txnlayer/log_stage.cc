@@ -43,8 +43,8 @@ std::vector<NodeId> Transaction::Backups(std::span<Access* const> writes) const 
     }
   }
   const auto others = [&] {
-    return backups.size() - static_cast<std::size_t>(
-                                std::count(backups.begin(), backups.end(), engine_.self()));
+    return backups.size() -
+           static_cast<std::size_t>(std::count(backups.begin(), backups.end(), engine_.self()));
   };
   for (NodeId step = 1; step < view.nodes() && others() < view.spare(); ++step) {
     const NodeId node = (engine_.self() + step) % view.nodes();
@@ -61,10 +61,10 @@ bool Transaction::Log() {
   std::vector<std::uint64_t>& record = frame_->record;
   record = RecordOf(timestamp_, written);
   if (record.size() + 2 > LogRing::kMostRecordWords) {
-    task_.worker().Fail({ErrorKind::kUsage,
-                         fmt::format("a transaction writes {} bytes, and a log's record holds {}",
-                                     record.size() * kWordBytes,
-                                     (LogRing::kMostRecordWords - 2) * kWordBytes)});
+    task_.worker().Fail(
+        {ErrorKind::kUsage,
+         fmt::format("a transaction writes {} bytes, and a log's record holds {}",
+                     record.size() * kWordBytes, (LogRing::kMostRecordWords - 2) * kWordBytes)});
     return false;
   }
   const std::vector<NodeId> backups = Backups(written);

@@ -42,8 +42,8 @@ class Port {
       *old_word = expected;
       return;
     }
-    endpoint().CompareSwap(access.home, access.table->region(access.rank), offset, expected, desired, old_word,
-                           Tag());
+    endpoint().CompareSwap(access.home, access.table->region(access.rank), offset, expected,
+                           desired, old_word, Tag());
     Posted();
   }
 
@@ -54,7 +54,8 @@ class Port {
       *old_word = WordAt(access.memory() + offset).fetch_add(add);
       return;
     }
-    endpoint().FetchAdd(access.home, access.table->region(access.rank), offset, add, old_word, Tag());
+    endpoint().FetchAdd(access.home, access.table->region(access.rank), offset, add, old_word,
+                        Tag());
     Posted();
   }
 

@@ -170,8 +170,8 @@ bool RpcServer::TryWaiting(bool refuse) {
   for (auto at = waiting_.begin(); at != waiting_.end();) {
     Waiting& waiting = at->second;
     waiting.access.image = waiting.image.data();
-    const Step step = refuse ? Step::Abort(AbortReason::kNodeLost)
-                             : Carry(waiting.what, waiting.access);
+    const Step step =
+        refuse ? Step::Abort(AbortReason::kNodeLost) : Carry(waiting.what, waiting.access);
     if (step.kind == Step::kWait) {
       ++at;
       continue;

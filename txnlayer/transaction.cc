@@ -36,8 +36,7 @@ Transaction::Transaction(Engine& engine, Task& task, std::uint32_t thread)
 Transaction::~Transaction() = default;
 
 std::uint64_t Transaction::first_process() const {
-  return std::uint64_t{engine_.self()} * engine_.cluster().threads() *
-         engine_.options().coroutines;
+  return std::uint64_t{engine_.self()} * engine_.cluster().threads() * engine_.options().coroutines;
 }
 
 void Transaction::Begin(bool again) {

@@ -98,7 +98,7 @@ class Transaction {
     std::size_t chunk_used = 0;
     std::deque<Asked> asked;
     std::size_t asked_used = 0;
-    std::shared_ptr<LogEntry> logged;  // null: it has written nothing, or nothing is replicated
+    std::shared_ptr<LogEntry> logged;   // null: it has written nothing, or nothing is replicated
     std::vector<std::uint64_t> record;  // of it, and its copies on their way
     std::deque<LogWriter::Outgoing> records;
     Pending pending;

@@ -87,9 +87,9 @@ class Job {
   bool alive(NodeId node) const;
 
   // From now on, or no longer: when a node's process ends without a word, alive() turns false and
-  // watchers are called, and the rest goes on. Whatever OnLoss says of it, the loss of node 0, a node
-  // that gives up, and one that falls silent end the job as ever: the last may still write into
-  // others' memory.
+  // watchers are called, and the rest goes on. Whatever OnLoss says of it, the loss of node 0, a
+  // node that gives up, and one that falls silent end the job as ever: the last may still write
+  // into others' memory.
   void SurviveDeaths(bool survive);
 
   // The first node that was lost and is missed, as one line; empty while there is none.

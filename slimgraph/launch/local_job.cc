@@ -234,7 +234,8 @@ void LocalJob::KillEverything() {
 // Nodes that have left mpiexec may outlive it.
 bool LocalJob::GoesOn() const {
   return on_death_ == OnDeath::kGoOn &&
-         std::any_of(nodes_.begin(), nodes_.end(), [](const auto& node) { return node.socket.get() >= 0; });
+         std::any_of(nodes_.begin(), nodes_.end(),
+                     [](const auto& node) { return node.socket.get() >= 0; });
 }
 
 int LocalJob::Supervise() {
@@ -284,8 +285,7 @@ void LeaveMpiexec() {
   if (node == 0) ::setsid();
 }
 
-Result<int> RunLocalJob(NodeId nodes, const std::vector<std::string>& arguments,
-                        OnDeath on_death) {
+Result<int> RunLocalJob(NodeId nodes, const std::vector<std::string>& arguments, OnDeath on_death) {
   LocalJob job(on_death);
   SLIM_TRY(job.Start(nodes, arguments));
   return job.Supervise();

@@ -80,12 +80,13 @@ TEST(ATestOfTheTest, FindsThatOccDoesNotValidate) {
     setting.work.seed = TestSeed();
     const BlindOcc blind;
     OnTxnJob(setting, [&](Cluster& cluster) {
-      DriveSetting(cluster, setting, blind,
-                   [](txn::Engine& engine, txn::Workload& workload, const txn::DriveResult& result) {
-                     const auto lines = Lines(engine, workload, result);
-                     if (engine.self() != 0) return;
-                     EXPECT_NE(CheckListAppend(lines, Level::kSerializable), "");
-                   });
+      DriveSetting(
+          cluster, setting, blind,
+          [](txn::Engine& engine, txn::Workload& workload, const txn::DriveResult& result) {
+            const auto lines = Lines(engine, workload, result);
+            if (engine.self() != 0) return;
+            EXPECT_NE(CheckListAppend(lines, Level::kSerializable), "");
+          });
     });
   }
 }

@@ -15,9 +15,7 @@ namespace slimgraph::test {
 namespace {
 
 // The same for all nodes of a job, which are forked by one process, and for no other job.
-std::string JournalPath() {
-  return ::testing::TempDir() + fmt::format("journal.{}", ::getppid());
-}
+std::string JournalPath() { return ::testing::TempDir() + fmt::format("journal.{}", ::getppid()); }
 
 }  // namespace
 
@@ -134,10 +132,10 @@ void DriveSetting(Cluster& cluster, const TxnSetting& setting, const txn::Protoc
       ::kill(::getpid(), SIGKILL);
     });
   }
-  const auto result =
-      txn::Drive(**engine, **workload, {.seconds = setting.seconds,
-                                       .transactions = setting.transactions,
-                                       .per_second = setting.per_second});
+  const auto result = txn::Drive(**engine, **workload,
+                                 {.seconds = setting.seconds,
+                                  .transactions = setting.transactions,
+                                  .per_second = setting.per_second});
   ASSERT_TRUE(result) << result.error().message;
   if (look) look(**engine, **workload, *result);
 }

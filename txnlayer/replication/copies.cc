@@ -49,8 +49,8 @@ Status Replication::CheckCopies() {
 
 // The latest version of each tuple of partitions that this node is a backup of, read from their
 // primaries in large pieces: buckets need not come along.
-Status Replication::ForEachTupleToCopy(
-    const Table& table, const std::function<Status(Key, const std::byte*)>& look) {
+Status Replication::ForEachTupleToCopy(const Table& table,
+                                       const std::function<Status(Key, const std::byte*)>& look) {
   Cluster& cluster = engine_.cluster();
   const View& view = engine_.view();
   std::vector<std::uint64_t> counts(view.nodes());  // of tuples, by partition

@@ -2,11 +2,11 @@
 // writes, from afar or by message, and which only the backup reads.
 //
 // A record begins and ends with its stamp: where it lies in the endless log of which the ring is a
-// window, and its length. What is between the stamps, and behind the record a word that is no stamp,
-// is written first; the stamp in front last, in an operation of its own, which the fabric keeps
-// behind the others. So where the stamp that belongs to a place is found, there is a whole record,
-// and where it is not, none has ended yet, whatever the writer was doing when it died. Records do
-// not go round the ring's end: a stamp of no length says that the rest is skipped.
+// window, and its length. What is between the stamps, and behind the record a word that is no
+// stamp, is written first; the stamp in front last, in an operation of its own, which the fabric
+// keeps behind the others. So where the stamp that belongs to a place is found, there is a whole
+// record, and where it is not, none has ended yet, whatever the writer was doing when it died.
+// Records do not go round the ring's end: a stamp of no length says that the rest is skipped.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
-// Which node holds what: partition p lies on node p, with copies on the next nodes, as many as there
-// are replicas. When nodes have died, the first holder that lives is the partition's primary, where
-// transactions find its tuples, and the others are its backups. All nodes know of the same deaths
-// when they compare, so they agree on it without a word.
+// Which node holds what: partition p lies on node p, with copies on the next nodes, as many as
+// there are replicas. When nodes have died, the first holder that lives is the partition's primary,
+// where transactions find its tuples, and the others are its backups. All nodes know of the same
+// deaths when they compare, so they agree on it without a word.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,9 @@ namespace slimgraph::txn {
 
 class View {
  public:
-  View(NodeId nodes, std::uint32_t replicas) : replicas_(replicas), alive_(nodes, true) { Choose(); }
+  View(NodeId nodes, std::uint32_t replicas) : replicas_(replicas), alive_(nodes, true) {
+    Choose();
+  }
 
   NodeId nodes() const { return static_cast<NodeId>(alive_.size()); }
   bool alive(NodeId node) const { return alive_[node]; }

@@ -8,11 +8,12 @@
 // learnt, stays true.
 //
 // A tuple is words of metadata, which are the protocol's, then the key, then one or more versions
-// of the record; a version is a word and the record. The word says whether there is a record, in its
-// lowest bit, and above it how often the tuple has been written: its incarnation.
+// of the record; a version is a word and the record. The word says whether there is a record, in
+// its lowest bit, and above it how often the tuple has been written: its incarnation.
 //
 // With replicas, a node also holds copies of other nodes' partitions: that of rank k is of the
-// partition k nodes before it. A copy is a hash table of its own, with tuples that nobody has locked.
+// partition k nodes before it. A copy is a hash table of its own, with tuples that nobody has
+// locked.
 #pragma once
 
 #include <memory>

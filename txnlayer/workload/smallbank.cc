@@ -190,8 +190,8 @@ class SmallBank : public Workload {
     const Engine& engine = transaction.engine();
     const std::uint64_t nodes = engine.view().nodes();
     const std::uint64_t clients = transaction.process() - transaction.first_process();
-    return std::make_unique<SmallBankClient>(tables_, clients * nodes + engine.self(), accounts_, hot_,
-                                             seed_ * 1'000'003 + transaction.process());
+    return std::make_unique<SmallBankClient>(tables_, clients * nodes + engine.self(), accounts_,
+                                             hot_, seed_ * 1'000'003 + transaction.process());
   }
 
   void Collect(Client& client) override {
