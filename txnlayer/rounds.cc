@@ -43,11 +43,11 @@ Status Engine::Run(const Body& body) {
   }
   cluster_.job().SurviveDeaths(loss_watch_set_);
   // Nobody's first message comes before all of this.
-  const Status all_here = cluster_.all().Barrier();
+  Status all_here = cluster_.all().Barrier();
   // A death at this moment is one of the run already.
   if (!all_here && !cluster_.job().loss().empty()) return all_here;
   if (cluster_.computes()) AddTasks(body);
-  const Status status = RunRounds();
+  Status status = RunRounds();
   if (!status) {
     for (const auto& thread : threads_) thread->worker.LeaveParked();
     return status;

@@ -16,6 +16,7 @@
 // locked.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -102,8 +103,9 @@ class Table {
     __builtin_prefetch(memory(rank) + BucketOf(key) + kCacheLineBytes);
   }
   void PrefetchTuple(std::uint64_t offset, Rank rank) const {
-    __builtin_prefetch(memory(rank) + offset);
-    __builtin_prefetch(memory(rank) + offset + kCacheLineBytes);
+    const std::byte* const tuple = memory(rank) + offset;
+    const std::uint64_t bytes = std::min(stride_, kMostPrefetchedBytes);
+    for (std::uint64_t at = 0; at < bytes; at += kCacheLineBytes) __builtin_prefetch(tuple + at);
   }
   // Before any transaction: a record that is there from the beginning. False when the table is
   // full.
@@ -113,6 +115,7 @@ class Table {
   std::uint64_t TupleOffset(std::uint64_t index) const { return first_tuple_ + index * stride_; }
 
  private:
+  static constexpr std::uint64_t kMostPrefetchedBytes = 512;
   // A partition, or the copy of one.
   struct Part {
     RegionId region = 0;
