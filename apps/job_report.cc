@@ -140,10 +140,11 @@ Status FinishReport(Run& run, const std::string& trace) {
   std::vector<double> compute_s;
   std::vector<double> memory_s;
   std::vector<std::uint64_t> peak_bytes;
-  for (NodeId node = 0; node < topology.nodes(); ++node) {
+  const std::vector<NodeId>& members = cluster.all().members();  // all but those that have died
+  for (std::size_t rank = 0; rank < members.size(); ++rank) {
     NodeFigures theirs;
-    std::memcpy(&theirs, all_figures[node].data(), sizeof theirs);
-    (topology.is_compute(node) ? compute_s : memory_s).push_back(theirs.cpu_s);
+    std::memcpy(&theirs, all_figures[rank].data(), sizeof theirs);
+    (topology.is_compute(members[rank]) ? compute_s : memory_s).push_back(theirs.cpu_s);
     peak_bytes.push_back(theirs.peak_bytes);
   }
   report.Set("/cpu_s/compute", compute_s);

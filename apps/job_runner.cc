@@ -100,9 +100,11 @@ int RunJob(const std::string& command, const JobOptions& options,
   const auto nodes = NodesOf(options);
   if (!nodes) return Complain(nodes.error());
   if (StartedBy() == Starter::kNobody && *nodes > 1) {
-    const auto code = RunLocalJob(*nodes, arguments);
+    const auto code =
+        RunLocalJob(*nodes, arguments, options.survives_deaths ? OnDeath::kGoOn : OnDeath::kEndJob);
     return code ? *code : Complain(code.error());
   }
+  if (options.survives_deaths) LeaveMpiexec();
   const auto job =
       Job::JoinFromEnvironment(options.transport == "mpi" ? PmiUse::kMpi : PmiUse::kFormJob);
   if (!job) return Complain(job.error());

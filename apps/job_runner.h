@@ -21,6 +21,7 @@ struct JobOptions {
   NodeId nodes_if_alone = 1;      // without a launcher and without --nodes
   std::uint32_t threads = 1;
   std::uint32_t serving_threads = 0;  // what the command has besides, for other nodes' sake
+  bool survives_deaths = false;       // the command goes on when a node other than 0 has died
   std::string transport;              // "": shm where all nodes are on one machine, else tcp
   std::string network = "none";
   std::uint32_t qps_per_peer = 1;

@@ -40,7 +40,7 @@ Status Choose(Run& run, const TxnOptions& options) {
   mixed.without += mixed.without.empty() ? "passive" : ",passive";
   SLIM_ASSIGN(const auto job, TxnJob::Load(run, mixed));
   SLIM_ASSIGN(const txn::DriveResult probe, job->Drive());
-  SLIM_ASSIGN(const auto codes, AllStageCodes(options.protocol));
+  SLIM_ASSIGN(const auto codes, AllStageCodes(options));
   const txn::Protocol& protocol = job->engine().protocol();
   const Choice choice = BestOf(codes, protocol, probe.figures);
   TxnOptions chosen = options;

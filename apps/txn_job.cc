@@ -1,5 +1,7 @@
 #include "apps/txn_job.h"
 
+#include <algorithm>
+
 #include "apps/job_command.h"
 #include "slimgraph/base/clock.h"
 #include "slimgraph/base/units.h"
@@ -26,11 +28,33 @@ double PerTransaction(std::uint64_t count, const txn::Figures& figures) {
          static_cast<double>(std::max<std::uint64_t>(1, figures.committed));
 }
 
+// "NODE@STAGE" or "NODE@STAGE:TIMES".
+Result<txn::Death> ParseDeath(std::string_view text) {
+  const std::size_t at = text.find('@');
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  if (at < colon) {
+    const std::string_view stage = text.substr(at + 1, colon - at - 1);
+    const auto node = ParseNumber<NodeId>(text.substr(0, at));
+    const auto times = colon == text.size() ? Result<std::uint64_t>(1)
+                                            : ParseNumber<std::uint64_t>(text.substr(colon + 1));
+    for (std::size_t i = 0; i < txn::kNumStages && node && times && *times > 0; ++i) {
+      if (txn::StageName(static_cast<Stage>(i)) != stage) continue;
+      return txn::Death{*node, static_cast<Stage>(i), *times};
+    }
+  }
+  return UsageError("--die '{}': expected NODE@STAGE or NODE@STAGE:TIMES, as in 1@commit:100",
+                    text);
+}
+
 Result<txn::EngineOptions> EngineOptionsOf(const TxnOptions& options,
                                            const txn::Protocol& protocol) {
   txn::EngineOptions engine;
   engine.coroutines = options.coroutines;
   engine.cache_bytes = options.cache_bytes;
+  engine.replicas = options.replicas;
+  if (!options.die.empty()) {
+    SLIM_ASSIGN(engine.death, ParseDeath(options.die));
+  }
   engine.mix_stages = options.mix_stages;
   SLIM_ASSIGN(engine.stages,
               txn::StageCode::Parse(options.stages, protocol.name(), protocol.stages()));
@@ -51,6 +75,13 @@ void DeclareTxnOptions(Options& options, TxnOptions& txn) {
                txn.stages);
   options.Number("--coroutines", "K", "transactions of each thread at a time (default 8)",
                  txn.coroutines);
+  options.Number("--replicas", "R",
+                 "nodes that hold each partition: R-1 of them (not node 0) may die (default 1)",
+                 txn.replicas);
+  options.Text(
+      "--die", "NODE@STAGE:N",
+      "an experiment: the node dies when it comes to the end of that stage for the Nth time",
+      txn.die);
   options.Number("--seconds", "D", "how long (default 1)", txn.drive.seconds);
   options.Number("--qps", "Q", "transactions per second that are offered (default: no limit)",
                  txn.drive.per_second);
@@ -80,12 +111,8 @@ Status CheckTxnOptions(TxnOptions& options) {
   if (options.protocol.empty()) {
     return UsageError("--protocol is needed: {}", Join(txn::ProtocolNames(), ", "));
   }
-  SLIM_ASSIGN(const auto workload, txn::MakeWorkload(options.workload, options.work));
+  SLIM_TRY(txn::MakeWorkload(options.workload, options.work));
   SLIM_ASSIGN(const auto protocol, txn::MakeProtocol(options.protocol));
-  if (protocol->fetches_once() && !workload->fetches_once()) {
-    return UsageError("{} needs transactions that name all their tuples at once, and {} do not",
-                      options.protocol, options.workload);
-  }
   if (options.stages == "tcp") {
     if (!options.job.transport.empty() && options.job.transport != "tcp") {
       return UsageError("--stages tcp goes over tcp, and --transport is {}", options.job.transport);
@@ -95,8 +122,10 @@ Status CheckTxnOptions(TxnOptions& options) {
   }
   SLIM_TRY(txn::StageCode::Parse(options.stages, protocol->name(), protocol->stages()));
   SLIM_TRY(txn::CheckCoroutines(options.coroutines));
-  txn::EngineOptions engine;
-  SLIM_TRY(txn::SwitchOff(options.without, engine));
+  SLIM_TRY(EngineOptionsOf(options, *protocol));
+  if (options.replicas < 1)
+    return UsageError("--replicas 0: each partition lies on one node at least");
+  options.job.survives_deaths = options.replicas > 1 && protocol->logs_first();
   if (!(options.drive.seconds > 0)) return UsageError("--seconds must be more than 0");
   if (options.work.hot > 1) return UsageError("--hot is a share from 0 to 1");
   if (!options.history.empty() && options.workload != "list-append") {
@@ -105,13 +134,18 @@ Status CheckTxnOptions(TxnOptions& options) {
   return {};
 }
 
-Result<std::vector<std::string>> AllStageCodes(const std::string& protocol) {
-  SLIM_ASSIGN(const auto made, txn::MakeProtocol(protocol));
+Result<std::vector<std::string>> AllStageCodes(const TxnOptions& options) {
+  SLIM_ASSIGN(const auto made, txn::MakeProtocol(options.protocol));
   const std::size_t stages = made->stages().size();
   std::vector<std::string> codes;
   for (std::size_t bits = 0; bits < std::size_t{1} << stages; ++bits) {
     std::string& code = codes.emplace_back();
     for (std::size_t i = 0; i < stages; ++i) code += ((bits >> i) & 1) != 0 ? '1' : '0';
+    // Where nothing is logged, it makes no difference how: as the stage before.
+    const auto log = std::find(made->stages().begin(), made->stages().end(), Stage::kLog);
+    if (options.replicas > 1 || log == made->stages().end()) continue;
+    const auto at = static_cast<std::size_t>(log - made->stages().begin());
+    if (code[at] != code[at - 1]) codes.pop_back();
   }
   return codes;
 }
@@ -120,7 +154,9 @@ Result<std::unique_ptr<TxnJob>> TxnJob::Load(Run& run, const TxnOptions& options
   const std::uint64_t start_ns = NowNs();
   std::unique_ptr<TxnJob> job(new TxnJob(run, options));
   SLIM_ASSIGN(job->protocol_, txn::MakeProtocol(options.protocol));
-  SLIM_ASSIGN(job->workload_, txn::MakeWorkload(options.workload, options.work));
+  txn::WorkloadOptions work = options.work;
+  if (options.replicas > 1) work.journal = options.history;
+  SLIM_ASSIGN(job->workload_, txn::MakeWorkload(options.workload, work));
   SLIM_ASSIGN(const txn::EngineOptions engine, EngineOptionsOf(options, *job->protocol_));
   Cluster& cluster = run.cluster;
   SLIM_ASSIGN(job->engine_, txn::Engine::Make(cluster, *job->protocol_, engine));
@@ -175,6 +211,12 @@ void TxnJob::Describe(const txn::DriveResult& result, Report& report,
   set("/stages", engine_->options().stages.Digits(protocol_->stages()));
   set("/coroutines", std::uint64_t{options_.coroutines});
   set("/seconds", result.seconds);
+  set("/replicas", std::uint64_t{options_.replicas});
+  if (!result.lost.empty()) {
+    report.Set(path + "/lost_nodes",
+               std::vector<std::uint64_t>(result.lost.begin(), result.lost.end()));
+    set("/repair_s", result.repair_s);
+  }
   set("/committed", figures.committed);
   set("/throughput_per_s", Rate(figures.committed, result.seconds));
   const std::uint64_t ended = figures.committed + figures.all_aborted();
@@ -210,15 +252,22 @@ std::string TxnJob::InWords(const txn::DriveResult& result) const {
     reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", FormatCount(figures.aborted[i]),
                            txn::AbortReasonName(static_cast<txn::AbortReason>(i)));
   }
-  return fmt::format(
-      "{} with {}, stages {}: {} transactions in {}, {} per second\n"
-      "aborted: {}{}{}{}; half of the transactions took at most {}, 99 % {}\n",
-      options_.workload, options_.protocol, engine_->options().stages.Digits(protocol_->stages()),
-      FormatCount(figures.committed), FormatSeconds(result.seconds),
-      FormatCount(static_cast<std::uint64_t>(Rate(figures.committed, result.seconds))),
-      FormatCount(figures.all_aborted()), reasons.empty() ? "" : " (", reasons,
-      reasons.empty() ? "" : ")", FormatSeconds(figures.latencies.Percentile(0.5) * 1e-9),
-      FormatSeconds(figures.latencies.Percentile(0.99) * 1e-9));
+  std::string deaths;
+  for (const NodeId node : result.lost) deaths += fmt::format("node {} has died; ", node);
+  if (!deaths.empty()) {
+    deaths += fmt::format("its data was rebuilt in {}\n", FormatSeconds(result.repair_s));
+  }
+  return deaths +
+         fmt::format(
+             "{} with {}, stages {}: {} transactions in {}, {} per second\n"
+             "aborted: {}{}{}{}; half of the transactions took at most {}, 99 % {}\n",
+             options_.workload, options_.protocol,
+             engine_->options().stages.Digits(protocol_->stages()), FormatCount(figures.committed),
+             FormatSeconds(result.seconds),
+             FormatCount(static_cast<std::uint64_t>(Rate(figures.committed, result.seconds))),
+             FormatCount(figures.all_aborted()), reasons.empty() ? "" : " (", reasons,
+             reasons.empty() ? "" : ")", FormatSeconds(figures.latencies.Percentile(0.5) * 1e-9),
+             FormatSeconds(figures.latencies.Percentile(0.99) * 1e-9));
 }
 
 }  // namespace slimgraph

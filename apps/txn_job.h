@@ -20,6 +20,8 @@ struct TxnOptions {
   std::string without;      // optimisations that are switched off
   txn::WorkloadOptions work;
   std::uint32_t coroutines = 8;
+  std::uint32_t replicas = 1;
+  std::string die;
   std::uint64_t cache_bytes = 4 << 20;
   std::uint64_t delay_us = 0;
   txn::DriveOptions drive;
@@ -31,8 +33,8 @@ void DeclareTxnOptions(Options& options, TxnOptions& txn);
 // What can be told before a job is started. `--stages tcp` becomes messages over tcp.
 Status CheckTxnOptions(TxnOptions& options);
 
-// Every code of the protocol.
-Result<std::vector<std::string>> AllStageCodes(const std::string& protocol);
+// Every code of the protocol that makes a difference.
+Result<std::vector<std::string>> AllStageCodes(const TxnOptions& options);
 
 // A workload on a job's nodes, ready to run.
 class TxnJob {

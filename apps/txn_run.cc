@@ -28,7 +28,9 @@ Status RunTransactions(Run& run, const TxnOptions& options) {
   run.report.Set("/verified", true);
   run.text += job->InWords(result);
   if (options.history.empty()) return {};
-  SLIM_ASSIGN(const auto lines, job->workload().history()->Gather(run.cluster.all()));
+  std::vector<std::string> journals;
+  for (const NodeId node : result.lost) journals.push_back(txn::JournalOf(options.history, node));
+  SLIM_ASSIGN(const auto lines, job->workload().history()->Gather(run.cluster.all(), journals));
   if (history) SLIM_TRY(WriteHistory(*history, lines));
   return run.cluster.all().Barrier();
 }

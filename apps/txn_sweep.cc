@@ -31,7 +31,7 @@ std::vector<std::string> Split(std::string_view text) {
 // What is swept over: the values given, the usual ones, or every code.
 Result<std::vector<std::string>> Points(const State& state) {
   if (!state.values.empty()) return Split(state.values);
-  if (state.over == Dimension::kStages) return AllStageCodes(state.txn.protocol);
+  if (state.over == Dimension::kStages) return AllStageCodes(state.txn);
   return Split(kDefaults[static_cast<std::size_t>(state.over)]);
 }
 

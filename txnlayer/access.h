@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "slimgraph/base/check.h"
 #include "txnlayer/store/table.h"
 #include "txnlayer/timestamp.h"
 
@@ -19,14 +20,16 @@ enum class AbortReason : std::uint8_t {
   kLease,      // SUNDIAL: the lease could not be renewed
   kUser,       // the transaction itself wanted it
   kTableFull,
+  kNodeLost,  // a node died before it was committed
 };
-constexpr std::size_t kNumAbortReasons = 9;
+constexpr std::size_t kNumAbortReasons = 10;
 const char* AbortReasonName(AbortReason reason);
 
 struct Access {
   Table* table = nullptr;
   Key key = 0;
-  NodeId home = 0;
+  NodeId home = 0;           // in whose memory it lies
+  Rank rank = 0;             // in which of its parts
   std::uint64_t offset = 0;  // of the tuple in the table's region; 0: not known yet
   Timestamp timestamp = 0;   // the transaction's
   Timestamp commit_timestamp = 0;
@@ -49,14 +52,23 @@ struct Access {
   std::byte* image = nullptr;  // the key and all versions
 
   std::byte* version_bytes() const { return image + kWordBytes + version * table->version_bytes(); }
-  bool exists() const {
+  std::byte* memory() const { return table->memory(rank); }
+  // The word of the version that counts.
+  std::uint64_t word() const {
     std::uint64_t word;
     std::memcpy(&word, version_bytes(), sizeof word);
-    return word != 0;
+    return word;
   }
-  void SetExists(bool exists) {
-    const std::uint64_t word = exists ? 1 : 0;
-    std::memcpy(version_bytes(), &word, sizeof word);
+  void SetWord(std::uint64_t word) { std::memcpy(version_bytes(), &word, sizeof word); }
+  bool exists() const { return (word() & kExistsBit) != 0; }
+  void SetExists(bool exists) { SetWord((word() & ~kExistsBit) | (exists ? kExistsBit : 0)); }
+  // Before it is logged and installed.
+  void CountWrite() { SetWord(word() + kOneWrite); }
+  // What was read is the tuple that was meant.
+  void CheckKey() const {
+    std::uint64_t read;
+    std::memcpy(&read, image, sizeof read);
+    SLIM_CHECK(read == key, "the tuple of key {} is that of {}", key, read);
   }
   std::byte* record() const { return version_bytes() + kWordBytes; }
 

@@ -44,14 +44,14 @@ void Work(Transaction& transaction, Client& client, std::uint64_t most, double i
 
 Status CheckIdle(Engine& engine) {
   for (TableId id = 0; id < engine.tables(); ++id) {
-    const Table& table = engine.table(id);
-    for (std::uint64_t i = 0; i < table.tuples(); ++i) {
-      const auto* const words =
-          reinterpret_cast<const std::uint64_t*>(table.memory() + table.TupleOffset(i));
-      if (engine.protocol().Idle(words)) continue;
-      return VerificationError("a tuple of table {} is still locked after the run",
-                               table.spec().name);
-    }
+    Table& table = engine.table(id);
+    bool idle = true;
+    engine.ForEachTuple(table, [&](const std::byte* tuple) {
+      idle = idle && engine.protocol().Idle(reinterpret_cast<const std::uint64_t*>(tuple));
+    });
+    if (idle) continue;
+    return VerificationError("a tuple of table {} is still locked after the run",
+                             table.spec().name);
   }
   return {};
 }
@@ -59,8 +59,9 @@ Status CheckIdle(Engine& engine) {
 }  // namespace
 
 Result<DriveResult> Drive(Engine& engine, Workload& workload, const DriveOptions& options) {
-  Collectives& all = engine.cluster().all();
-  SLIM_TRY(all.Barrier());
+  // Now rather than in the run, where it would count.
+  if (engine.replication() != nullptr) SLIM_TRY(engine.replication()->CopyTables());
+  SLIM_TRY(engine.cluster().all().Barrier());
   const std::uint64_t start_ns = NowNs();
   engine.SetDeadline(start_ns + static_cast<std::uint64_t>(options.seconds * 1e9));
   std::mutex collecting;
@@ -74,6 +75,9 @@ Result<DriveResult> Drive(Engine& engine, Workload& workload, const DriveOptions
     workload.Collect(*client);
   }));
   DriveResult result;
+  Collectives& all = engine.cluster().all();  // of those that are left
+  result.lost = engine.lost();
+  result.repair_s = engine.repair_s();
   SLIM_ASSIGN(result.seconds, all.AllMax(SecondsSince(start_ns)));
   SLIM_ASSIGN(const auto figures, all.AllGather(std::as_bytes(std::span(&engine.figures(), 1))));
   for (const auto& theirs : figures) {
@@ -82,6 +86,7 @@ Result<DriveResult> Drive(Engine& engine, Workload& workload, const DriveOptions
     result.figures.Add(one);
   }
   SLIM_TRY(CheckIdle(engine));
+  if (engine.replication() != nullptr) SLIM_TRY(engine.replication()->CheckCopies());
   SLIM_TRY(workload.Verify(engine));
   return result;
 }

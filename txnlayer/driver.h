@@ -14,10 +14,12 @@ struct DriveOptions {
 struct DriveResult {
   Figures figures;  // of all nodes
   double seconds = 0;
+  std::vector<NodeId> lost;  // nodes that have died, and what it took to go on without them
+  double repair_s = 0;
 };
 
-// Collective. The workload is loaded; afterwards all locks are free, and the workload has verified
-// its data, or this fails.
+// Collective. The workload is loaded; afterwards all locks are free, copies are as their
+// partitions, and the workload has verified its data, or this fails.
 Result<DriveResult> Drive(Engine& engine, Workload& workload, const DriveOptions& options);
 
 }  // namespace slimgraph::txn

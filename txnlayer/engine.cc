@@ -3,24 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "slimgraph/base/clock.h"
-#include "slimgraph/base/parallel.h"
-#include "slimgraph/cluster/stage_scope.h"
 #include "txnlayer/engine_thread.h"
 #include "txnlayer/store/hash.h"
-#include "txnlayer/transaction.h"
 
 namespace slimgraph::txn {
-namespace {
-
-// A thread's tasks have all ended: to endpoint 0 of node 0, and when it has all of these, back.
-constexpr HandlerId kEndedHandler = 0x7A02;
-constexpr HandlerId kStopHandler = 0x7A03;
-// How soon what waits for a lock looks again: nobody tells of one-sided changes.
-constexpr std::chrono::nanoseconds kLookAgain{30'000};
-
-}  // namespace
-
 Status SwitchOff(std::string_view words, EngineOptions& options) {
   while (!words.empty()) {
     const std::size_t comma = std::min(words.find(','), words.size());
@@ -42,6 +28,22 @@ Status SwitchOff(std::string_view words, EngineOptions& options) {
     }
   }
   return {};
+}
+
+Status CheckReplicas(std::uint32_t replicas, NodeId nodes) {
+  if (replicas >= 1 && replicas <= nodes) return {};
+  return UsageError("--replicas {} is out of range: there are {} nodes, each of which holds one",
+                    replicas, nodes);
+}
+
+Status CheckDeath(const Death& death, NodeId nodes, const Protocol& protocol) {
+  if (!death.node) return {};
+  const auto stages = protocol.stages();
+  if (*death.node < nodes && std::find(stages.begin(), stages.end(), death.stage) != stages.end()) {
+    return {};
+  }
+  return UsageError("--die {}@{}: there are nodes 0..{}, and stages as {} has them", *death.node,
+                    StageName(death.stage), nodes - 1, protocol.name());
 }
 
 Status CheckCoroutines(std::uint32_t coroutines) {
@@ -75,7 +77,11 @@ Status Engine::Configure(const EngineOptions& options) {
 }
 
 Engine::Engine(Cluster& cluster, const Protocol& protocol, const EngineOptions& options)
-    : cluster_(cluster), protocol_(protocol), options_(options) {}
+    : cluster_(cluster),
+      protocol_(protocol),
+      options_(options),
+      view_(cluster.topology().nodes(), options.replicas),
+      at_rest_(std::size_t{cluster.topology().nodes()} * cluster.threads()) {}
 
 Engine::~Engine() = default;
 
@@ -83,6 +89,13 @@ Result<std::unique_ptr<Engine>> Engine::Make(Cluster& cluster, const Protocol& p
                                              const EngineOptions& options) {
   SLIM_TRY(CheckCoroutines(options.coroutines));
   SLIM_TRY(CheckStages(cluster.fabric(), protocol, options));
+  SLIM_TRY(CheckReplicas(options.replicas, cluster.topology().nodes()));
+  SLIM_TRY(CheckDeath(options.death, cluster.topology().nodes(), protocol));
+  const std::string_view transport = cluster.fabric().transport();
+  if (options.replicas > 1 && transport != "shm" && transport != "tcp") {
+    return UsageError(
+        "over {} all nodes end when one dies; --replicas needs --transport shm or tcp", transport);
+  }
   if (cluster.threads() > kMaxThreads) {
     return UsageError("--threads {} is out of range: timestamps can name 1..{} of a node",
                       cluster.threads(), kMaxThreads);
@@ -97,6 +110,7 @@ Result<std::unique_ptr<Engine>> Engine::Make(Cluster& cluster, const Protocol& p
   Engine* const raw = engine.get();
   Fabric& fabric = cluster.fabric();
   fabric.SetHandler(kRequestHandler, [raw](Endpoint& endpoint, const Message& message) {
+    if (!raw->cluster_.fabric().alive(message.from.node)) return;  // it expects nothing any more
     Thread& thread = *raw->threads_[endpoint.address().endpoint];
     CallHeader header;
     std::memcpy(&header, message.body.data(), sizeof header);
@@ -109,91 +123,44 @@ Result<std::unique_ptr<Engine>> Engine::Make(Cluster& cluster, const Protocol& p
   fabric.SetHandler(kReplyHandler, [raw](Endpoint& endpoint, const Message& message) {
     raw->threads_[endpoint.address().endpoint]->worker.OnReply(message);
   });
-  fabric.SetHandler(kEndedHandler, [raw](Endpoint& endpoint, const Message&) {
-    if (--raw->threads_left_ > 0) return;
-    for (NodeId node = 0; node < raw->cluster_.topology().nodes(); ++node) {
-      for (std::uint32_t thread = 0; thread < raw->cluster_.threads(); ++thread) {
-        endpoint.Send({node, thread}, kStopHandler, {});
-      }
-    }
-  });
-  fabric.SetHandler(kStopHandler, [raw](Endpoint& endpoint, const Message&) {
-    raw->threads_[endpoint.address().endpoint]->stop = true;
-  });
+  raw->HearOfRest();
+  if (options.replicas > 1) {
+    SLIM_ASSIGN(engine->replication_, Replication::Make(*engine));
+  }
   SLIM_TRY(cluster.all().Barrier());
   return engine;
 }
 
 Result<Table*> Engine::AddTable(const TableSpec& spec) {
   const auto id = static_cast<TableId>(tables_.size());
-  SLIM_ASSIGN(auto table, Table::Make(cluster_.fabric(), id, spec, protocol_.shape()));
+  SLIM_ASSIGN(auto table,
+              Table::Make(cluster_.fabric(), id, spec, protocol_.shape(), options_.replicas));
   tables_.push_back(std::move(table));
   return tables_.back().get();
 }
 
 EndpointAddress Engine::ServerOf(const Table& table, Key key) const {
   // Other bits than those that choose the bucket.
-  return {table.Home(key), static_cast<std::uint32_t>((Mix(key) >> 40) % threads_.size())};
+  return {view_.Primary(table.Home(key)),
+          static_cast<std::uint32_t>((Mix(key) >> 40) % threads_.size())};
 }
 
 bool Engine::over() const { return failed_ || NowNs() >= deadline_ns_; }
 
-Status Engine::Run(const Body& body) {
-  const Topology& topology = cluster_.topology();
-  threads_left_ = topology.nodes() * cluster_.threads();
-  figures_ = {};
-  for (const auto& thread : threads_) {
-    thread->figures = {};
-    thread->stop = false;
-  }
-  // Nobody's first message comes before all of this.
-  SLIM_TRY(cluster_.all().Barrier());
-  SLIM_TRY(RunOnThreads(threads_.size(), [&](std::size_t thread) {
-    return RunThread(static_cast<std::uint32_t>(thread), body);
-  }));
-  for (const auto& thread : threads_) figures_.Add(thread->figures);
-  return cluster_.all().Barrier();
-}
-
-Status Engine::RunThread(std::uint32_t index, const Body& body) {
-  Thread& thread = *threads_[index];
-  Worker& worker = thread.worker;
-  worker.background = [&thread] {
-    const bool waits = thread.server.TryWaiting();
-    if (thread.companion) return thread.companion->Work();
-    return waits ? kLookAgain : std::chrono::nanoseconds(0);
-  };
-  if (cluster_.computes()) {
-    for (std::uint32_t i = 0; i < options_.coroutines; ++i) {
-      worker.AddTask([this, index, &body](Task& task) {
-        {
-          Transaction transaction(*this, task, index);
-          body(transaction);
-          transaction.Drain();
-        }
-        Leave(task);
-      });
+void Engine::ForEachTuple(Table& table, const std::function<void(std::byte*)>& look) {
+  for (NodeId partition = 0; partition < view_.nodes(); ++partition) {
+    if (view_.Primary(partition) != self()) continue;
+    const Rank rank = view_.RankAt(self(), partition);
+    for (std::uint64_t i = 0; i < table.tuples(rank); ++i) {
+      look(table.memory(rank) + table.TupleOffset(i));
     }
   }
-  return worker.Run(thread.stop, [&] { worker.endpoint().Send({0, 0}, kEndedHandler, {}); });
 }
 
-// Requests that nobody waits for may still be on their way. Those that are awaited overtake none.
-void Engine::Leave(Task& task) {
-  Pending pending;
-  std::deque<Call> calls;
-  for (NodeId node = 0; node < cluster_.topology().nodes(); ++node) {
-    for (std::uint32_t thread = 0; thread < threads_.size(); ++thread) {
-      if (node == self()) continue;
-      Call& call = calls.emplace_back();
-      call.to = {node, thread};
-      const CallHeader header{.what = kNothingRequest};
-      call.request.resize(sizeof header);
-      std::memcpy(call.request.data(), &header, sizeof header);
-      task.worker().Send(call, &pending);
-    }
+void Engine::ForEachTuple(const std::function<void(Table&, std::byte*)>& look) {
+  for (const auto& table : tables_) {
+    ForEachTuple(*table, [&](std::byte* tuple) { look(*table, tuple); });
   }
-  task.Await(pending);
 }
 
 }  // namespace slimgraph::txn

@@ -8,11 +8,15 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <vector>
 
 #include "slimgraph/cluster/cluster.h"
 #include "txnlayer/figures.h"
 #include "txnlayer/protocol/protocol.h"
+#include "txnlayer/replication/replication.h"
+#include "txnlayer/replication/view.h"
 #include "txnlayer/store/location_cache.h"
 
 namespace slimgraph::txn {
@@ -25,10 +29,21 @@ constexpr std::uint16_t kFirstCompanionRequest = 32;
 // A stage's number in the accounts of traffic.
 StageId TrafficStage(Stage stage);
 
+// An experiment: a node dies (by SIGKILL) when one of its transactions comes to the end of that
+// stage, for the `times`th time.
+struct Death {
+  std::optional<NodeId> node = {};
+  Stage stage = Stage::kRead;
+  std::uint64_t times = 1;
+};
+
 struct EngineOptions {
   StageCode stages = {};
   bool mix_stages = false;  // instead: each transaction draws a code, so that all forms are seen
   std::uint32_t coroutines = 1;  // of each thread
+  // How many nodes hold each partition: with R of them, R-1 nodes may die, and the others go on.
+  std::uint32_t replicas = 1;
+  Death death = {};
   // Each can be switched off, to see what it is worth.
   bool outstanding = true;  // requests to several tuples are under way together
   bool doorbells = true;    // operations on a tuple go out together
@@ -40,6 +55,8 @@ struct EngineOptions {
 Status SwitchOff(std::string_view words, EngineOptions& options);
 
 Status CheckCoroutines(std::uint32_t coroutines);
+Status CheckReplicas(std::uint32_t replicas, NodeId nodes);
+Status CheckDeath(const Death& death, NodeId nodes, const Protocol& protocol);
 
 class Engine {
  public:
@@ -59,12 +76,23 @@ class Engine {
   Result<Table*> AddTable(const TableSpec& spec);
   Table& table(TableId id) { return *tables_[id]; }
   TableId tables() const { return static_cast<TableId>(tables_.size()); }
+  // All tuples of all tables of which this node is the primary, when nothing runs.
+  void ForEachTuple(const std::function<void(Table&, std::byte*)>& look);
+  void ForEachTuple(Table& table, const std::function<void(std::byte*)>& look);
+
+  // Who holds what. Null: nothing is replicated.
+  const View& view() const { return view_; }
+  Replication* replication() { return replication_.get(); }
 
   // Which of the home's threads serves requests for a key.
   EndpointAddress ServerOf(const Table& table, Key key) const;
 
   // Collective: on compute nodes `body` runs once in each coroutine; returns when it has ended on
   // all nodes and nothing is under way any more. `figures()` are then this node's.
+  //
+  // With replicas, nodes other than 0 may die meanwhile. Transactions that were not committed are
+  // then aborted, all threads come to rest, partitions go to other nodes, and the rest of the
+  // coroutines go on.
   using Body = std::function<void(Transaction&)>;
   Status Run(const Body& body);
   const Figures& figures() const { return figures_; }
@@ -72,23 +100,55 @@ class Engine {
   // When a run should end, as a time of NowNs(): long bodies look at it.
   void SetDeadline(std::uint64_t ns) { deadline_ns_ = ns; }
   bool over() const;
+  // A node has died, and no transaction may begin before all is in order again.
+  bool changing() const { return losses_.load(std::memory_order_acquire) != view_.losses(); }
+  // How long that took in the last run, in all.
+  double repair_s() const { return repair_s_; }
+  // The nodes that have died.
+  std::vector<NodeId> lost() const;
 
  private:
   friend class Transaction;
+  friend class Replication;
+  struct Thread;
+  struct AtRest {
+    std::uint32_t round = 0;
+    std::uint32_t losses = 0;  // that were known then
+  };
   Engine(Cluster& cluster, const Protocol& protocol, const EngineOptions& options);
-  Status RunThread(std::uint32_t thread, const Body& body);
-  void Leave(Task& task);
+  Status RunThread(std::uint32_t thread);
+  Status RunRounds();
+  void AddTasks(const Body& body);
+  void HearOfRest();
+  void Settle(Task& task);
+  void TellAtRest(Thread& thread);
+  void StopIfAllRest(Endpoint& endpoint);
+  void TakeNoteOfLosses(Thread& thread);
+  Result<bool> GoOn();
+  void Boundary(Stage stage);
 
   Cluster& cluster_;
   const Protocol& protocol_;
   EngineOptions options_;
   std::vector<std::unique_ptr<Table>> tables_;
-  struct Thread;
   std::vector<std::unique_ptr<Thread>> threads_;
-  std::atomic<std::uint32_t> threads_left_{0};  // node 0: of all nodes
+
+  View view_;
+  std::unique_ptr<Replication> replication_;
+  mutable std::mutex lost_mutex_;
+  std::vector<NodeId> lost_;  // in the order of word of it; the view's losses are the first of them
+  std::atomic<std::uint32_t> losses_{0};  // their number
+  std::uint32_t round_ = 0;               // of threads: from one rest to the next
+  std::vector<AtRest> at_rest_;           // node 0: what each thread of all nodes has told
+  std::atomic<std::uint32_t> losses_at_stop_{0};
+  std::atomic<std::uint64_t> boundaries_{0};
+  double repair_s_ = 0;
+
   std::atomic<bool> failed_{false};
   std::uint64_t deadline_ns_ = ~std::uint64_t{0};
   Figures figures_;
+  bool loss_watch_set_ = false;
+  LossWatch loss_watch_;
 };
 
 }  // namespace slimgraph::txn

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "txnlayer/engine.h"
+#include "txnlayer/replication/log_writer.h"
 #include "txnlayer/rpc.h"
 
 namespace slimgraph::txn {
@@ -10,15 +11,18 @@ struct Engine::Thread {
   Thread(Engine& engine, std::uint32_t index)
       : worker(engine.cluster().fabric(), index),
         server(engine, worker),
-        cache(engine.options().cache_bytes) {}
+        cache(engine.options().cache_bytes),
+        log(engine, worker) {}
 
   Worker worker;
   RpcServer server;
   std::unique_ptr<Companion> companion;  // null: the protocol needs none
   LocationCache cache;
+  LogWriter log;
   TimestampSource clock;
   Figures figures;
-  bool stop = false;  // set by word of node 0
+  bool stop = false;              // set by word of node 0
+  std::uint32_t seen_losses = 0;  // of which this thread has taken note
 };
 
 }  // namespace slimgraph::txn

@@ -22,8 +22,8 @@ class Port {
   void Read(const Access& access, std::uint64_t at, std::uint64_t bytes, void* into) {
     auto* const own = static_cast<std::byte*>(into);
     const std::uint64_t offset = access.offset + at;
-    if (Here(access)) return LoadWords(own, access.table->memory() + offset, bytes);
-    endpoint().Read(access.home, access.table->region(), offset, {own, bytes}, Tag());
+    if (Here(access)) return LoadWords(own, access.memory() + offset, bytes);
+    endpoint().Read(access.home, access.table->region(access.rank), offset, {own, bytes}, Tag());
     Posted();
   }
 
@@ -31,8 +31,8 @@ class Port {
   void Write(const Access& access, std::uint64_t at, std::uint64_t bytes, const void* from) {
     const auto* const own = static_cast<const std::byte*>(from);
     const std::uint64_t offset = access.offset + at;
-    if (Here(access)) return StoreWords(access.table->memory() + offset, own, bytes);
-    endpoint().Write(access.home, access.table->region(), offset, {own, bytes}, Tag());
+    if (Here(access)) return StoreWords(access.memory() + offset, own, bytes);
+    endpoint().Write(access.home, access.table->region(access.rank), offset, {own, bytes}, Tag());
     Posted();
   }
 
@@ -40,12 +40,12 @@ class Port {
                    std::uint64_t desired, std::uint64_t* old_word) {
     const std::uint64_t offset = access.offset + at;
     if (Here(access)) {
-      WordAt(access.table->memory() + offset).compare_exchange_strong(expected, desired);
+      WordAt(access.memory() + offset).compare_exchange_strong(expected, desired);
       *old_word = expected;
       return;
     }
-    endpoint().CompareSwap(access.home, access.table->region(), offset, expected, desired, old_word,
-                           Tag());
+    endpoint().CompareSwap(access.home, access.table->region(access.rank), offset, expected,
+                           desired, old_word, Tag());
     Posted();
   }
 
@@ -63,10 +63,11 @@ class Port {
                 std::uint64_t* old_word) {
     const std::uint64_t offset = access.offset + at;
     if (Here(access)) {
-      *old_word = WordAt(access.table->memory() + offset).fetch_add(add);
+      *old_word = WordAt(access.memory() + offset).fetch_add(add);
       return;
     }
-    endpoint().FetchAdd(access.home, access.table->region(), offset, add, old_word, Tag());
+    endpoint().FetchAdd(access.home, access.table->region(access.rank), offset, add, old_word,
+                        Tag());
     Posted();
   }
 

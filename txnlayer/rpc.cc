@@ -115,6 +115,10 @@ RpcServer::RpcServer(Engine& engine, Worker& worker) : engine_(engine), worker_(
 void RpcServer::Serve(const Message& message) {
   Bytes rest = message.body;
   const auto header = Take<CallHeader>(rest);
+  if (header.what == kLogRequest || header.what == kReclaimRequest) {
+    engine_.replication()->Serve(message);
+    return Send({message.from, header.call, 0, {}});
+  }
   auto answer = std::make_shared<Answer>(Answer{message.from, header.call, 0, {}});
   answer->items.resize(header.items);
   for (std::size_t i = 0; i < header.items; ++i) {
@@ -123,6 +127,7 @@ void RpcServer::Serve(const Message& message) {
     access.table = &engine_.table(item.table);
     access.key = item.key;
     access.home = engine_.self();
+    access.rank = engine_.view().RankAt(access.home, access.table->Home(access.key));
     access.offset = item.offset;
     access.timestamp = item.timestamp;
     access.commit_timestamp = item.commit_timestamp;
@@ -143,11 +148,11 @@ void RpcServer::Serve(const Message& message) {
     }
   }
   if (answer->left == 0) Send(*answer);
-  if (!waiting_.empty()) TryWaiting();
+  if (!waiting_.empty()) TryWaiting(false);
 }
 
 Step RpcServer::Carry(std::uint16_t what, Access& access) {
-  if (access.offset == 0) access.offset = access.table->FindOrPlace(access.key);
+  if (access.offset == 0) access.offset = access.table->FindOrPlace(access.key, access.rank);
   if (access.offset == 0) return Step::Abort(AbortReason::kTableFull);
   if (what >= kNumStages) return Step::Done();
   const auto stage = static_cast<Stage>(what);
@@ -161,11 +166,12 @@ Step RpcServer::Carry(std::uint16_t what, Access& access) {
   }
 }
 
-bool RpcServer::TryWaiting() {
+bool RpcServer::TryWaiting(bool refuse) {
   for (auto at = waiting_.begin(); at != waiting_.end();) {
     Waiting& waiting = at->second;
     waiting.access.image = waiting.image.data();
-    const Step step = Carry(waiting.what, waiting.access);
+    const Step step =
+        refuse ? Step::Abort(AbortReason::kNodeLost) : Carry(waiting.what, waiting.access);
     if (step.kind == Step::kWait) {
       ++at;
       continue;

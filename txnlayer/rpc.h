@@ -33,7 +33,8 @@ class RpcServer {
 
   void Serve(const Message& message);
   // Tries again what waits for a lock, the oldest first; whether anything still waits.
-  bool TryWaiting();
+  // `refuse`: nobody waits any longer, as a node has died.
+  bool TryWaiting(bool refuse);
 
  private:
   struct Answer {

@@ -17,6 +17,9 @@ constexpr std::uint32_t kLooks = 24;
 constexpr std::uint32_t kQuickRounds = 3;
 constexpr std::uint32_t kMostDoublings = 6;
 
+// What is decided by then is carried through, as far as there is somebody to do it at.
+bool IsLast(Stage stage) { return stage == Stage::kCommit || stage == Stage::kRelease; }
+
 }  // namespace
 
 StageId TrafficStage(Stage stage) {
@@ -28,6 +31,12 @@ StageId TrafficStage(Stage stage) {
     return made;
   }();
   return ids[static_cast<std::size_t>(stage)];
+}
+
+// What operations should have brought is not there then.
+bool Transaction::Abandoned() {
+  if (task_.worker().failed()) return true;
+  return engine_.replication() != nullptr && (frame_->pending.lost || engine_.changing());
 }
 
 bool Transaction::Run(Stage stage, std::span<Access* const> accesses) {
@@ -64,6 +73,7 @@ void Transaction::NoteTime(Stage stage, std::uint64_t start_ns) {
   const std::size_t form = one_sided(stage) ? 1 : 0;
   ++figures_.stage_runs[form][static_cast<std::size_t>(stage)];
   figures_.stage_ns[form][static_cast<std::size_t>(stage)] += NowNs() - start_ns;
+  engine_.Boundary(stage);
 }
 
 bool Transaction::RunTogether(Stage stage, std::span<Access* const> accesses) {
@@ -74,6 +84,10 @@ bool Transaction::RunTogether(Stage stage, std::span<Access* const> accesses) {
   for (std::uint32_t round = 0, looks = 0;; ++round) {
     PostRound(stage, true);
     task_.Await(frame_->pending);
+    if (Abandoned() && !IsLast(stage)) {
+      reason_ = AbortReason::kNodeLost;
+      return false;
+    }
     TakeReplies();
     const Step::Kind in_the_way = Sift(stage);
     if (in_the_way == Step::kBusy && ++looks > kLooks && reason_ == AbortReason::kNone) {
@@ -97,7 +111,7 @@ void Transaction::PostRound(Stage stage, bool wait) {
   task_.worker().endpoint().SetStage(TrafficStage(stage));
   Port port(task_, frame_->pending, engine_.self(), engine_.options_.doorbells || !wait);
   steps_.assign(todo_.size(), Step::Done());
-  asked_used_ = 0;
+  frame_->asked_used = 0;
   const bool here_does_it = one_sided(stage);
   for (Access* const access : todo_) {
     if (here_does_it || !Remote(*access)) {
@@ -114,13 +128,13 @@ void Transaction::Ask(std::uint16_t what, Access& access) {
   const EndpointAddress server = engine_.ServerOf(*access.table, access.key);
   const std::size_t bytes = ItemBytes(what, access);
   Asked* asked = nullptr;
-  for (std::size_t i = 0; i < asked_used_ && asked == nullptr; ++i) {
-    const bool room = (asked_[i].accesses.size() + 1) * bytes < kMaxMessageBytes / 2;
-    if (asked_[i].call.to == server && room) asked = &asked_[i];
+  for (std::size_t i = 0; i < frame_->asked_used && asked == nullptr; ++i) {
+    const bool room = (frame_->asked[i].accesses.size() + 1) * bytes < kMaxMessageBytes / 2;
+    if (frame_->asked[i].call.to == server && room) asked = &frame_->asked[i];
   }
   if (asked == nullptr) {
-    if (asked_used_ == asked_.size()) asked_.emplace_back();
-    asked = &asked_[asked_used_++];
+    if (frame_->asked_used == frame_->asked.size()) frame_->asked.emplace_back();
+    asked = &frame_->asked[frame_->asked_used++];
     asked->call.to = server;
     asked->accesses.clear();
     asked->call.request.resize(sizeof(CallHeader));
@@ -132,19 +146,23 @@ void Transaction::Ask(std::uint16_t what, Access& access) {
 }
 
 void Transaction::SendAsked(bool wait) {
-  for (std::size_t i = 0; i < asked_used_; ++i) {
-    Asked& asked = asked_[i];
+  for (std::size_t i = 0; i < frame_->asked_used; ++i) {
+    Asked& asked = frame_->asked[i];
     const auto items = static_cast<std::uint16_t>(asked.accesses.size());
     std::memcpy(asked.call.request.data() + offsetof(CallHeader, items), &items, sizeof items);
-    task_.worker().Send(asked.call, wait ? &frame_->pending : nullptr);
+    // What has been logged is awaited in the end, if by nobody in particular.
+    const bool reply = wait || frame_->logged;
+    task_.worker().Send(asked.call, reply ? &frame_->pending : nullptr);
   }
 }
 
 // What the homes have answered, as steps of the accesses.
 void Transaction::TakeReplies() {
-  for (std::size_t i = 0; i < asked_used_; ++i) {
-    Bytes rest = Bytes(asked_[i].call.reply).subspan(sizeof(CallHeader));
-    for (Access* const access : asked_[i].accesses) {
+  for (std::size_t i = 0; i < frame_->asked_used; ++i) {
+    const Bytes reply(frame_->asked[i].call.reply);
+    if (reply.empty()) continue;  // the home has died
+    Bytes rest = reply.subspan(sizeof(CallHeader));
+    for (Access* const access : frame_->asked[i].accesses) {
       const Step step = TakeReply(rest, *access);
       const auto place = std::find(todo_.begin(), todo_.end(), access);
       if (place != todo_.end()) steps_[static_cast<std::size_t>(place - todo_.begin())] = step;
@@ -197,7 +215,7 @@ bool Transaction::Locate(bool one_sided, std::span<Access* const> accesses) {
       if (Remote(*access)) {
         thread_.cache.Prefetch(access->table->id(), access->key);
       } else {
-        access->table->PrefetchBucket(access->key);
+        access->table->PrefetchBucket(access->key, access->rank);
       }
     }
   }
@@ -208,12 +226,12 @@ bool Transaction::Locate(bool one_sided, std::span<Access* const> accesses) {
       if (access->offset == 0 && one_sided) missing.push_back(access);
       continue;
     }
-    access->offset = access->table->FindOrPlace(access->key);
+    access->offset = access->table->FindOrPlace(access->key, access->rank);
     if (access->offset == 0) {
       reason_ = AbortReason::kTableFull;
       return false;
     }
-    access->table->PrefetchTuple(access->offset);
+    access->table->PrefetchTuple(access->offset, access->rank);
   }
   return missing.empty() || LocateAfar(std::move(missing));
 }
@@ -232,13 +250,17 @@ bool Transaction::LocateAfar(std::vector<Access*> missing) {
     auto* const bucket = reinterpret_cast<Bucket*>(Allocate(sizeof(Bucket)));
     lookups.push_back({access, bucket, access->table->BucketOf(access->key)});
   }
-  asked_used_ = 0;
+  frame_->asked_used = 0;
   while (!lookups.empty()) {
     Port port(task_, frame_->pending, engine_.self(), engine_.options_.doorbells);
     for (const Lookup& lookup : lookups) {
       port.Read(*lookup.access, lookup.at, sizeof(Bucket), lookup.bucket);
     }
     task_.Await(frame_->pending);
+    if (Abandoned()) {
+      reason_ = AbortReason::kNodeLost;
+      return false;
+    }
     std::erase_if(lookups, [&](Lookup& lookup) {
       for (const Bucket::Slot& slot : lookup.bucket->slots) {
         if (slot.tuple == 0 || slot.key != lookup.access->key) continue;
@@ -251,10 +273,14 @@ bool Transaction::LocateAfar(std::vector<Access*> missing) {
       return lookup.at == 0;
     });
   }
-  if (asked_used_ == 0) return true;
+  if (frame_->asked_used == 0) return true;
   SendAsked(true);
   todo_.clear();
   task_.Await(frame_->pending);
+  if (Abandoned()) {
+    reason_ = AbortReason::kNodeLost;
+    return false;
+  }
   TakeReplies();
   const bool placed = std::all_of(missing.begin(), missing.end(),
                                   [](const Access* access) { return access->offset != 0; });

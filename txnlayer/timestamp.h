@@ -34,6 +34,8 @@ class TimestampSource {
     tick_ = std::max(tick_ + 1, (NowNs() - start_ns_) / 1000);
     return (tick_ << kOwnerBits) | owner;
   }
+  // Not older than any that it has given or seen.
+  Timestamp Latest() const { return tick_ << kOwnerBits; }
   void Saw(Timestamp timestamp) { tick_ = std::max(tick_, timestamp >> kOwnerBits); }
 
  private:

@@ -15,6 +15,8 @@ constexpr std::size_t kMaxFrames = 4;
 // How long the wait after an abort may be: 1 us doubled with each try.
 constexpr std::uint64_t kBackOffNs = 1'000;
 constexpr std::uint32_t kMostDoublings = 9;
+constexpr std::uint64_t kWordOfDeathNs = 10'000'000'000;
+constexpr std::uint64_t kLookForWordNs = 200'000;
 
 }  // namespace
 
@@ -23,8 +25,7 @@ Transaction::Transaction(Engine& engine, Task& task, std::uint32_t thread)
       task_(task),
       thread_(*engine.threads_[thread]),
       owner_(OwnerOf(engine.self(), thread, task.index())),
-      process_((std::uint64_t{engine.self()} * engine.cluster().threads() + thread) *
-                   engine.options().coroutines +
+      process_(first_process() + std::uint64_t{thread} * engine.options().coroutines +
                task.index()),
       random_(owner_ * 0x9E3779B97F4A7C15 + 1),
       figures_(thread_.figures) {
@@ -34,8 +35,14 @@ Transaction::Transaction(Engine& engine, Task& task, std::uint32_t thread)
 
 Transaction::~Transaction() = default;
 
+std::uint64_t Transaction::first_process() const {
+  return std::uint64_t{engine_.self()} * engine_.cluster().threads() * engine_.options().coroutines;
+}
+
 void Transaction::Begin(bool again) {
   SLIM_CHECK(!open_, "the transaction before has not ended");
+  const bool abandoned = reason_ == AbortReason::kNodeLost || engine_.changing();
+  if (abandoned && !task_.worker().failed()) AwaitView();
   TakeFrame();
   if (!again || !engine_.protocol().keeps_timestamp() || timestamp_ == 0) {
     timestamp_ = thread_.clock.Next(owner_);
@@ -72,6 +79,10 @@ void Transaction::TakeFrame() {
     std::rotate(frames_.begin(), frames_.begin() + 1, frames_.end());
   }
   frame_ = frames_.back().get();
+  if (frame_->logged) frame_->logged->installed = true;
+  frame_->logged = nullptr;
+  frame_->records.clear();
+  frame_->pending.lost = false;
   frame_->accesses.clear();
   frame_->chunk = 0;
   frame_->chunk_used = 0;
@@ -106,7 +117,9 @@ Access* Transaction::NewAccess(const Want& want) {
   Access& access = frame.storage[used];
   access.table = want.table;
   access.key = want.key;
-  access.home = want.table->Home(want.key);
+  const NodeId partition = want.table->Home(want.key);
+  access.home = engine_.view().Primary(partition);
+  access.rank = engine_.view().RankAt(access.home, partition);
   access.offset = 0;
   access.timestamp = timestamp_;
   access.saw = 0;
@@ -151,17 +164,29 @@ bool Transaction::Commit() {
     Fail(reason_);
     return false;
   }
+  for (Access* const access : accesses()) {
+    if (access->write) access->CountWrite();
+  }
+  const bool log = engine_.replication() != nullptr;
+  const bool first = engine_.protocol().logs_first();
+  if (log && first && !Log()) {
+    Fail(AbortReason::kUser);
+    return false;
+  }
   engine_.protocol().Install(*this);
+  if (log && !first) Log();
+  if (frame_->logged) frame_->logged->installing = &frame_->pending;
   open_ = false;
   ++figures_.committed;
   return true;
 }
 
-void Transaction::Abort() { Fail(AbortReason::kUser); }
+void Transaction::Abort(AbortReason reason) { Fail(reason); }
 
 void Transaction::Fail(AbortReason reason) {
   reason_ = AbortReason::kNone;
-  engine_.protocol().Release(*this);
+  // When a node has died, all locks are freed together.
+  if (reason != AbortReason::kNodeLost) engine_.protocol().Release(*this);
   reason_ = reason;
   open_ = false;
   ++figures_.aborted[static_cast<std::size_t>(reason)];
@@ -172,12 +197,30 @@ void Transaction::Fail(AbortReason reason) {
   if (task_.worker().failed()) engine_.failed_ = true;
 }
 
+// A node has died: nothing of this coroutine may be under way while the others put things in order.
+void Transaction::AwaitView() {
+  Drain();
+  engine_.Settle(task_);
+  // An operation may fail before there is word of the death.
+  const std::uint64_t deadline_ns = NowNs() + kWordOfDeathNs;
+  while (!engine_.changing() && reason_ == AbortReason::kNodeLost && NowNs() < deadline_ns) {
+    task_.Sleep(kLookForWordNs);
+  }
+  if (engine_.changing()) return task_.Park();
+  task_.worker().Fail({ErrorKind::kEnvironment, "a node that lives cannot be reached"});
+  engine_.failed_ = true;
+}
+
 void Transaction::BackOff(std::uint32_t tries) {
   task_.Sleep(Draw() % (kBackOffNs << std::min(tries, kMostDoublings)));
 }
 
 void Transaction::Drain() {
-  for (const auto& frame : frames_) task_.Await(frame->pending);
+  for (const auto& frame : frames_) {
+    task_.Await(frame->pending);
+    if (frame->logged) frame->logged->installed = true;
+    frame->logged = nullptr;
+  }
 }
 
 std::span<Access* const> Transaction::reads() {

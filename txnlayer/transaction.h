@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "txnlayer/engine.h"
+#include "txnlayer/replication/log_writer.h"
 
 namespace slimgraph::txn {
 
@@ -33,6 +34,8 @@ class Transaction {
   Task& task() { return task_; }
   // This coroutine's number among all of the job.
   std::uint64_t process() const { return process_; }
+  // The number of this node's first.
+  std::uint64_t first_process() const;
 
   // `again`: the same work that was aborted before.
   void Begin(bool again = false);
@@ -49,7 +52,7 @@ class Transaction {
   static void Delete(Access& access) { access.SetExists(false); }
 
   bool Commit();
-  void Abort();
+  void Abort(AbortReason reason = AbortReason::kUser);
   // Why it was aborted.
   AbortReason reason() const { return reason_; }
 
@@ -93,6 +96,11 @@ class Transaction {
     std::vector<std::unique_ptr<std::byte[]>> chunks;
     std::size_t chunk = 0;
     std::size_t chunk_used = 0;
+    std::deque<Asked> asked;
+    std::size_t asked_used = 0;
+    std::shared_ptr<LogEntry> logged;   // null: it has written nothing, or nothing is replicated
+    std::vector<std::uint64_t> record;  // of it, and its copies on their way
+    std::deque<LogWriter::Outgoing> records;
     Pending pending;
   };
 
@@ -101,6 +109,11 @@ class Transaction {
   std::byte* Allocate(std::size_t bytes);
   void TakeFrame();
   void Fail(AbortReason reason);
+  void AwaitView();
+  bool Abandoned();
+  // Tells the backups what will be written, and waits until they know. False: it is too much.
+  bool Log();
+  std::vector<NodeId> Backups(std::span<Access* const> writes) const;
   bool Remote(const Access& access) const { return access.home != engine_.self(); }
   bool Locate(bool one_sided, std::span<Access* const> accesses);
   bool LocateAfar(std::vector<Access*> missing);
@@ -131,8 +144,6 @@ class Transaction {
   std::vector<Access*> todo_;
   std::vector<Access*> next_;
   std::vector<Step> steps_;  // of todo_, where the home has taken them
-  std::deque<Asked> asked_;
-  std::size_t asked_used_ = 0;
 
   std::vector<Access*> reads_;
   std::vector<Access*> writes_;

@@ -1,5 +1,7 @@
 #include "slimgraph/cluster/cluster.h"
 
+#include <algorithm>
+#include <iterator>
 #include <numeric>
 
 namespace slimgraph {
@@ -24,15 +26,28 @@ Result<std::unique_ptr<Cluster>> Cluster::Start(Job& job, const ClusterOptions& 
                                  .qps_per_peer = options.qps_per_peer}));
   Fabric& fabric = *cluster->fabric_;
   cluster->mailbox_ = std::make_unique<CollectiveMailbox>(fabric);
-  cluster->all_ =
-      std::make_unique<Collectives>(job, fabric, *cluster->mailbox_, 0, FirstNodes(job.nodes()));
-  if (cluster->computes()) {
-    cluster->compute_ =
-        std::make_unique<Collectives>(job, fabric, *cluster->mailbox_, 1, FirstNodes(compute));
-  }
+  cluster->members_ = FirstNodes(job.nodes());
+  cluster->MakeGroups();
   // Nobody sends before all can receive.
   SLIM_TRY(job.Exchange(""));
   return cluster;
+}
+
+void Cluster::MakeGroups() {
+  all_ = std::make_unique<Collectives>(job_, *fabric_, *mailbox_, groups_++, members_);
+  const std::uint32_t group = groups_++;
+  if (!computes()) return;
+  std::vector<NodeId> compute;
+  std::copy_if(members_.begin(), members_.end(), std::back_inserter(compute),
+               [this](NodeId node) { return topology_.is_compute(node); });
+  compute_ = std::make_unique<Collectives>(job_, *fabric_, *mailbox_, group, std::move(compute));
+}
+
+void Cluster::GoOnWithout(const std::vector<NodeId>& lost) {
+  std::erase_if(members_, [&](NodeId node) {
+    return std::find(lost.begin(), lost.end(), node) != lost.end();
+  });
+  MakeGroups();
 }
 
 Status Cluster::Stop() {

@@ -40,10 +40,15 @@ class Cluster {
   // On compute nodes only.
   Collectives& compute() { return *compute_; }
 
+  // Collective among those that live: goes on without `lost`, as Job::SurviveDeaths() allows. all()
+  // and compute() are others afterwards. The topology stays: roles are those of all nodes.
+  void GoOnWithout(const std::vector<NodeId>& lost);
+
   // Collective: the end of the job's traffic.
   Status Stop();
 
  private:
+  void MakeGroups();
   Cluster(Job& job, const Topology& topology, ClusterOptions options)
       : job_(job), topology_(topology), options_(std::move(options)) {}
 
@@ -52,6 +57,8 @@ class Cluster {
   ClusterOptions options_;
   std::unique_ptr<Fabric> fabric_;
   std::unique_ptr<CollectiveMailbox> mailbox_;
+  std::uint32_t groups_ = 0;  // that there have been
+  std::vector<NodeId> members_;
   std::unique_ptr<Collectives> all_;
   std::unique_ptr<Collectives> compute_;
 };

@@ -123,7 +123,11 @@ Result<std::vector<std::byte>> Collectives::AwaitMail(std::size_t from, std::uin
   };
   while (!endpoint_.WaitUntil([&] { return here() || lost(); }, std::chrono::hours(1))) {
   }
-  if (!here()) return EnvironmentError("a node was lost: {}", job_.loss());
+  if (!here()) {
+    const std::string loss = job_.loss();
+    return EnvironmentError("a node was lost: {}",
+                            loss.empty() ? "it died when that could not be survived" : loss);
+  }
   std::vector<std::byte> bytes = std::move(mail->bytes);
   mailbox_.mails_.erase(key);
   return bytes;

@@ -51,6 +51,8 @@ class Collectives {
 
   std::size_t size() const { return members_.size(); }
   std::size_t rank() const { return rank_; }
+  // The node of each rank.
+  const std::vector<NodeId>& members() const { return members_; }
 
   Status Barrier();
 

@@ -63,6 +63,8 @@ Status Fabric::Revoke(RegionId region) {
   return transport_->Revoke(region);
 }
 
+Status Fabric::Fence(NodeId node) { return transport_->Fence(node); }
+
 void Fabric::SetHandler(HandlerId id, Handler handler) {
   if (handlers_.size() <= id) handlers_.resize(id + std::size_t{1});
   handlers_[id] = std::move(handler);

@@ -59,6 +59,10 @@ class Fabric {
   // is still under way. The memory stays readable for this node.
   Status Revoke(RegionId region);
 
+  // Local, after the death of `node`: from the return on, none of its operations changes this
+  // node's memory. (Messages of it may still be handled.)
+  Status Fence(NodeId node);
+
   // The function that receives messages under `id`, on the thread that polls the endpoint. Set on
   // every node before any message is sent.
   using Handler = std::function<void(Endpoint&, const Message&)>;

@@ -89,6 +89,12 @@ class Transport {
   // kRevoked, and none that started before is still under way.
   virtual Status Revoke(RegionId id) = 0;
 
+  // Local, of a node that has died: returns when nothing of it is carried out here any more. Not
+  // every transport can tell.
+  virtual Status Fence(NodeId) {
+    return EnvironmentError("{} cannot go on when a node has died", name());
+  }
+
   // Whether the atomics that others bring here and those of this node's processors are atomic with
   // each other. Where they are not, the own node's go through the channel too.
   virtual bool own_atomics_by_processor() const { return true; }

@@ -160,6 +160,10 @@ Result<std::vector<std::string>> Job::Exchange(std::string_view mine) {
 
 bool Job::alive(NodeId node) const { return !control_ || control_->alive(node); }
 
+void Job::SurviveDeaths(bool survive) {
+  if (control_) control_->SurviveDeaths(survive);
+}
+
 std::string Job::loss() const { return control_ ? control_->loss() : ""; }
 
 LossWatch Job::WatchLoss(std::function<void(NodeId)> watcher) {

@@ -79,13 +79,20 @@ class Job {
   NodeId self() const { return self_; }
   NodeId nodes() const { return nodes_; }
 
-  // Collective: everyone's contribution, in order of node. Fails when a node is lost meanwhile.
+  // Collective: everyone's contribution, in order of node. Fails when a node is lost meanwhile, but
+  // for a death that is survived: whoever has died contributes "".
   Result<std::vector<std::string>> Exchange(std::string_view mine);
 
   // True until `node` is known to have died or given up.
   bool alive(NodeId node) const;
 
-  // The first node that was lost, as one line; empty while there is none.
+  // From now on, or no longer: when a node's process ends without a word, alive() turns false and
+  // watchers are called, and the rest goes on. Whatever OnLoss says of it, the loss of node 0, a
+  // node that gives up, and one that falls silent end the job as ever: the last may still write
+  // into others' memory.
+  void SurviveDeaths(bool survive);
+
+  // The first node that was lost and is missed, as one line; empty while there is none.
   std::string loss() const;
 
   // Calls `watcher` from the control thread after a node was lost, until the watch is destroyed.

@@ -12,6 +12,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <optional>
@@ -56,6 +57,7 @@ class SignalQueue {
 
 class LocalJob {
  public:
+  explicit LocalJob(OnDeath on_death) : on_death_(on_death) {}
   Status Start(NodeId nodes, const std::vector<std::string>& arguments);
   int Supervise();
 
@@ -67,6 +69,7 @@ class LocalJob {
   void HearSignal(int signal);
   void HearMpiexec();
   void Explain(std::string_view line);
+  bool GoesOn() const;
   bool ReapChildren();
   void ReapTheLast();
   void StartEnding(int exit_code);
@@ -81,7 +84,9 @@ class LocalJob {
   int mpiexec_status_ = 0;
   UniqueFd words_;  // what mpiexec itself says, shown only when nobody else explains an end
   std::string kept_words_;
+  const OnDeath on_death_;
   std::optional<int> exit_code_;        // the first that is not 0
+  bool hub_is_well_ = false;            // node 0 has ended with 0
   std::optional<NodeId> first_silent_;  // went without a word
   bool explained_ = false;              // a person has been told why
   std::optional<std::uint64_t> kill_at_ns_;
@@ -166,11 +171,13 @@ void LocalJob::Hear(LauncherSocket::Node& node) {
   node.socket.Reset();
   if (!exit) {
     // The hub will have noticed as well, and tells us more.
+    if (on_death_ == OnDeath::kGoOn && node.number != 0) return;
     if (!first_silent_) first_silent_ = node.number;
     if (!kill_at_ns_) kill_at_ns_ = NowNs() + kGraceNs;
     return;
   }
   if (exit->exit_code != 0) StartEnding(exit->exit_code);
+  if (exit->exit_code == 0 && node.number == 0) hub_is_well_ = true;
   if (!explained_) Explain(exit->line);
 }
 
@@ -224,8 +231,15 @@ void LocalJob::KillEverything() {
   ::kill(-mpiexec_, SIGKILL);
 }
 
+// Nodes that have left mpiexec may outlive it.
+bool LocalJob::GoesOn() const {
+  return on_death_ == OnDeath::kGoOn &&
+         std::any_of(nodes_.begin(), nodes_.end(),
+                     [](const auto& node) { return node.socket.get() >= 0; });
+}
+
 int LocalJob::Supervise() {
-  while (mpiexec_running_) {
+  while (mpiexec_running_ || GoesOn()) {
     std::array<pollfd, 4> waits{{{signals_.fd(), POLLIN, 0},
                                  {socket_->fd(), POLLIN, 0},
                                  {words_.get(), POLLIN, 0},
@@ -244,7 +258,9 @@ int LocalJob::Supervise() {
   }
   KillEverything();
   ReapTheLast();
-  const bool well = WIFEXITED(mpiexec_status_) && WEXITSTATUS(mpiexec_status_) == 0;
+  const bool well = on_death_ == OnDeath::kGoOn
+                        ? hub_is_well_
+                        : WIFEXITED(mpiexec_status_) && WEXITSTATUS(mpiexec_status_) == 0;
   if (well && !exit_code_) return 0;
   if (!explained_ && first_silent_) {
     Explain(fmt::format("slimgraph: node {}: died: it was killed or crashed\n", *first_silent_));
@@ -257,8 +273,20 @@ int LocalJob::Supervise() {
 
 }  // namespace
 
-Result<int> RunLocalJob(NodeId nodes, const std::vector<std::string>& arguments) {
-  LocalJob job;
+void LeaveMpiexec() {
+  if (std::getenv(kLauncherVariable) == nullptr) return;
+  const pid_t node = ::fork();
+  if (node > 0) {
+    int status = 0;
+    while (::waitpid(node, &status, 0) < 0 && errno == EINTR) {
+    }
+    ::_exit(0);
+  }
+  if (node == 0) ::setsid();
+}
+
+Result<int> RunLocalJob(NodeId nodes, const std::vector<std::string>& arguments, OnDeath on_death) {
+  LocalJob job(on_death);
   SLIM_TRY(job.Start(nodes, arguments));
   return job.Supervise();
 }

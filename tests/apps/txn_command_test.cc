@@ -39,8 +39,8 @@ TEST(TxnRun, RefusesWhatItCannotDoWithOneLine) {
       {"--workload", "ycsb"},
       {"--workload", "ycsb", "--protocol", "2pl"},
       {"--workload", "tpch", "--protocol", "occ"},
-      {"--workload", "ycsb", "--protocol", "nowait", "--stages", "11111"},
-      {"--workload", "ycsb", "--protocol", "nowait", "--stages", "1112"},
+      {"--workload", "ycsb", "--protocol", "nowait", "--stages", "1111"},
+      {"--workload", "ycsb", "--protocol", "nowait", "--stages", "11112"},
       {"--workload", "ycsb", "--protocol", "nowait", "--stages", "farm"},
       {"--workload", "ycsb", "--protocol", "occ", "--stages", "tcp", "--transport", "shm"},
       {"--workload", "ycsb", "--protocol", "occ", "--coroutines", "257"},
@@ -48,13 +48,47 @@ TEST(TxnRun, RefusesWhatItCannotDoWithOneLine) {
       {"--workload", "ycsb", "--protocol", "occ", "--without", "luck"},
       {"--workload", "ycsb", "--protocol", "occ", "--history", "h"},
       {"--workload", "ycsb", "--protocol", "occ", "--seconds", "0"},
-      {"--workload", "tpcc-neworder", "--protocol", "calvin"}};
+      {"--workload", "ycsb", "--protocol", "occ", "--replicas", "0"},
+      {"--workload", "ycsb", "--protocol", "occ", "--replicas", "3"},
+      {"--workload", "ycsb", "--protocol", "occ", "--replicas", "2", "--transport", "mpi"},
+      {"--workload", "ycsb", "--protocol", "occ", "--die", "1"},
+      {"--workload", "ycsb", "--protocol", "occ", "--die", "1@lunch"},
+      {"--workload", "ycsb", "--protocol", "occ", "--die", "2@lock"},
+      {"--workload", "ycsb", "--protocol", "occ", "--die", "1@renew"}};
   for (std::vector<std::string> words : wrong) {
     words.insert(words.begin(), {"txn", "run", "--nodes", "2"});
     const CommandEnd end = RunSlimgraph(words);
     EXPECT_EQ(end.code, 2) << end.err;
     EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
     EXPECT_EQ(end.out, "");
+  }
+}
+
+TEST(TxnRun, GoesOnWithoutANodeThatHasDied) {
+  const ScratchDirectory scratch;
+  const std::string path = scratch.File("history.jsonl");
+  const CommandEnd end = RunSlimgraph(
+      {"txn", "run", "--workload", "list-append", "--protocol", "occ", "--nodes", "3", "--seconds",
+       "5", "--transactions", "100", "--history", path, "--replicas", "2", "--die", "1@log:50"});
+  ASSERT_EQ(end.code, 0) << end.err;
+  EXPECT_EQ(end.err, "");
+  EXPECT_NE(end.out.find("node 1 has died; its data was rebuilt in"), std::string::npos) << end.out;
+  const auto lines = LinesOf(ReadText(path));
+  EXPECT_GT(lines.size(), 2u * 2 * 8 * 100);
+  EXPECT_EQ(test::CheckListAppend(lines, test::Level::kStrictSerializable), "");
+  EXPECT_EQ(ReadText(path + ".node0") + ReadText(path + ".node1"), "");
+}
+
+TEST(TxnRun, EndsWithOneLineWhereADeathIsTooMuch) {
+  const std::vector<std::string> deaths[] = {{"--die", "1@commit:50"},
+                                             {"--die", "0@log:50", "--replicas", "2"}};
+  for (std::vector<std::string> words : deaths) {
+    words.insert(words.begin(), {"txn", "run", "--workload", "smallbank", "--protocol", "occ",
+                                 "--nodes", "3", "--seconds", "5"});
+    const CommandEnd end = RunSlimgraph(words);
+    EXPECT_EQ(end.code, 4) << end.err;
+    EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
+    EXPECT_LT(end.seconds, 4);
   }
 }
 
@@ -75,7 +109,7 @@ TEST(TxnChoose, NamesACodeOfTheProtocol) {
   ASSERT_EQ(end.code, 0) << end.err;
   const std::size_t at = end.out.find("\"choice\":\"");
   ASSERT_NE(at, std::string::npos) << end.out;
-  EXPECT_EQ(end.out.substr(at + 10, 5).find_first_not_of("01"), std::string::npos);
+  EXPECT_EQ(end.out.substr(at + 10, 6).find_first_not_of("01"), std::string::npos);
 }
 
 }  // namespace

@@ -61,6 +61,37 @@ TEST_P(FabricLoss, OperationsOnADeadNodeEndInPeerLost) {
   });
 }
 
+// Whatever it had sent before its death: behind the fence, memory does not change any more.
+TEST_P(FabricLoss, BehindAFenceNothingOfADeadNodeIsCarriedOut) {
+  const NodeId victim = nodes() - 1;
+  OnSurvivors(victim, [=](Job& job, Fabric& fabric) {
+    constexpr std::size_t kBytes = 4 << 20;
+    const SharedRegion region = *fabric.Share(kBytes);
+    Endpoint& endpoint = fabric.endpoint(0);
+    std::vector<std::byte> bytes(kBytes);
+    ASSERT_TRUE(job.Exchange(""));
+    if (job.self() == victim) {
+      for (int round = 1; round < 8; ++round) {
+        std::fill(bytes.begin(), bytes.end(), static_cast<std::byte>(round));
+        for (NodeId node = 0; node < victim; ++node) endpoint.Write(node, region.id, 0, bytes);
+        endpoint.Ring();
+        std::vector<Completion> ended;
+        if (round % 2 == 0) endpoint.Poll(ended);
+      }
+      ::kill(::getpid(), SIGKILL);
+    }
+    EXPECT_TRUE(endpoint.WaitUntil([&] { return !job.alive(victim); }, 5s));
+    const Status fenced = fabric.Fence(victim);
+    const bool can = fabric.transport() == "shm" || fabric.transport() == "tcp";
+    EXPECT_EQ(fenced.has_value(), can);
+    if (!can) return;
+    const std::vector<std::byte> before(region.memory.begin(), region.memory.end());
+    for (int look = 0; look < 20; ++look) {
+      ASSERT_TRUE(std::equal(before.begin(), before.end(), region.memory.begin()));
+    }
+  });
+}
+
 TEST_P(FabricLoss, AMessageToADeadNodeVanishes) {
   const NodeId victim = nodes() - 1;
   OnSurvivors(victim, [=](Job& job, Fabric& fabric) {

@@ -61,6 +61,38 @@ TEST(Job, AllHearOfADeath) {
   EXPECT_EQ(end.codes, (std::vector<int>{0, 0, 128 + SIGKILL, 0})) << end.output;
 }
 
+TEST(Job, SurvivesDeathsWhereItIsTold) {
+  const NodesEnd end = RunNodes(4, OnLoss::kEndJob, [](Job& job) {
+    job.SurviveDeaths(true);
+    ASSERT_TRUE(job.Exchange(""));
+    for (const NodeId victim : {2U, 3U}) {
+      if (job.self() == victim) std::raise(SIGKILL);
+      // Those that are in it when it happens are not held up.
+      const auto all = job.Exchange(std::to_string(job.self()));
+      ASSERT_TRUE(all);
+      EXPECT_EQ((*all)[1], "1");
+      EXPECT_EQ((*all)[victim], "");
+      EXPECT_FALSE(job.alive(victim));
+    }
+    EXPECT_EQ(job.loss(), "");
+  });
+  EXPECT_EQ(end.codes, (std::vector<int>{0, 0, 128 + SIGKILL, 128 + SIGKILL})) << end.output;
+}
+
+TEST(Job, DoesNotSurviveWhoGivesUpNorTheLossOfItsHub) {
+  for (const bool hub : {false, true}) {
+    const NodesEnd end = RunNodes(3, OnLoss::kEndJob, [hub](Job& job) {
+      job.SurviveDeaths(true);
+      ASSERT_TRUE(job.Exchange(""));
+      if (hub && job.self() == 0) std::raise(SIGKILL);
+      if (!hub && job.self() == 1) job.Fail({ErrorKind::kInput, "enough"});
+      while (true) ::pause();
+    });
+    EXPECT_EQ(end.codes, (hub ? std::vector<int>{128 + SIGKILL, 4, 4} : std::vector<int>{3, 3, 3}))
+        << end.output;
+  }
+}
+
 TEST(Job, EndsEverywhereWithTheWordsOfTheNodeThatGivesUp) {
   for (const NodeId failing : {0U, 2U}) {
     const NodesEnd end = RunNodes(3, OnLoss::kEndJob, [&](Job& job) {

@@ -1,10 +1,5 @@
 // Histories under high contention, held against our own checker, and against `adya` where that is
 // installed.
-#include <unistd.h>
-
-#include <cstdlib>
-#include <fstream>
-
 #include "tests/support/list_append_checker.h"
 #include "tests/support/rdma_devices.h"
 #include "tests/txnlayer/support.h"
@@ -13,33 +8,10 @@
 namespace slimgraph::test {
 namespace {
 
-// What a second checker, which is not ours, says; "" where it is not installed or has accepted.
-std::string AskAdya(const std::vector<std::string>& lines, bool strict) {
-  static const bool installed = std::system("adya --version >/dev/null 2>&1") == 0;
-  if (!installed) return "";
-  const std::string path = ::testing::TempDir() + fmt::format("history.{}.jsonl", ::getpid());
-  {
-    std::ofstream file(path);
-    for (const std::string& line : lines) file << line << '\n';
-  }
-  const std::string command = fmt::format("adya check -m list-append -c {} {} >/dev/null 2>&1",
-                                          strict ? "strict-serializable" : "serializable", path);
-  const int code = std::system(command.c_str());
-  std::remove(path.c_str());
-  return code == 0 ? "" : fmt::format("adya ended with {}", code);
-}
-
-// The history of a run, on node 0; empty on the others.
-std::vector<std::string> Lines(txn::Engine& engine, txn::Workload& workload) {
-  auto lines = workload.history()->Gather(engine.cluster().all());
-  EXPECT_TRUE(lines);
-  return std::move(lines).value_or(std::vector<std::string>());
-}
-
 void ExpectGoodHistory(TxnSetting setting) {
   setting.work.seed = TestSeed();
   RunSetting(setting, [&](txn::Engine& engine, txn::Workload& workload, const txn::DriveResult& r) {
-    const auto lines = Lines(engine, workload);
+    const auto lines = Lines(engine, workload, r);
     EXPECT_GT(r.figures.committed, 20u) << NameOf(setting);
     if (engine.self() != 0) return;
     EXPECT_EQ(lines.size(), 2 * (r.figures.committed + r.figures.all_aborted()));
@@ -130,12 +102,13 @@ TEST(ATestOfTheTest, FindsThatOccDoesNotValidate) {
     setting.work.seed = TestSeed();
     const BlindOcc blind;
     OnTxnJob(setting, [&](Cluster& cluster) {
-      DriveSetting(cluster, setting, blind,
-                   [](txn::Engine& engine, txn::Workload& workload, const txn::DriveResult&) {
-                     const auto lines = Lines(engine, workload);
-                     if (engine.self() != 0) return;
-                     EXPECT_NE(CheckListAppend(lines, Level::kSerializable), "");
-                   });
+      DriveSetting(
+          cluster, setting, blind,
+          [](txn::Engine& engine, txn::Workload& workload, const txn::DriveResult& result) {
+            const auto lines = Lines(engine, workload, result);
+            if (engine.self() != 0) return;
+            EXPECT_NE(CheckListAppend(lines, Level::kSerializable), "");
+          });
     });
   }
 }

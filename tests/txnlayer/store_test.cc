@@ -160,13 +160,13 @@ TEST(StageCode, TakesCodesOfTheRightLengthAndSaysWhatIsWrongWithOthers) {
   const auto parse = [&](std::string_view text, std::string_view protocol = "occ") {
     return txn::StageCode::Parse(text, protocol, occ->stages());
   };
-  EXPECT_EQ(parse("10110")->Digits(occ->stages()), "10110");
-  EXPECT_EQ(parse("rpc")->Digits(occ->stages()), "00000");
-  EXPECT_EQ(parse("one-sided")->Digits(occ->stages()), "11111");
-  EXPECT_EQ(parse("farm")->Digits(occ->stages()), "10100");
-  EXPECT_EQ(parse("fasst")->Digits(occ->stages()), "00000");
-  EXPECT_EQ(parse("drtm-r")->Digits(occ->stages()), "11111");
-  for (const char* const wrong : {"", "1011", "101101", "1012a", "rpcs"}) {
+  EXPECT_EQ(parse("101101")->Digits(occ->stages()), "101101");
+  EXPECT_EQ(parse("rpc")->Digits(occ->stages()), "000000");
+  EXPECT_EQ(parse("one-sided")->Digits(occ->stages()), "111111");
+  EXPECT_EQ(parse("farm")->Digits(occ->stages()), "101100");
+  EXPECT_EQ(parse("fasst")->Digits(occ->stages()), "000000");
+  EXPECT_EQ(parse("drtm-r")->Digits(occ->stages()), "111111");
+  for (const char* const wrong : {"", "1011", "1011011", "10112a", "rpcs"}) {
     EXPECT_FALSE(parse(wrong)) << wrong;
   }
   EXPECT_FALSE(parse("farm", "nowait"));

@@ -1,12 +1,24 @@
 #include "tests/txnlayer/support.h"
 
+#include <unistd.h>
+
+#include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
+#include <optional>
+#include <thread>
 
 #include "tests/support/node_processes.h"
 #include "tests/support/rdma_devices.h"
 
 namespace slimgraph::test {
+namespace {
+
+// The same for all nodes of a job, which are forked by one process, and for no other job.
+std::string JournalPath() { return ::testing::TempDir() + fmt::format("journal.{}", ::getppid()); }
+
+}  // namespace
 
 std::uint64_t TestSeed() {
   static const std::uint64_t seed = [] {
@@ -20,9 +32,11 @@ std::uint64_t TestSeed() {
 }
 
 std::string NameOf(const TxnSetting& s) {
-  return fmt::format("{} {} {} on {} nodes, {} computing, {} x {}, {}, delay {} us, without '{}'",
+  std::string deaths;
+  for (const NodeId node : s.victims()) deaths += fmt::format(", node {} dies", node);
+  return fmt::format("{} {} {} on {} nodes, {} computing, {} x {}, {}, delay {} us, without '{}'{}",
                      s.workload, s.protocol, s.stages, s.nodes, s.compute, s.threads, s.coroutines,
-                     s.transport, s.delay_us, s.without);
+                     s.transport, s.delay_us, s.without, deaths);
 }
 
 std::string RandomStages(const std::string& protocol, std::mt19937_64& random) {
@@ -36,7 +50,7 @@ bool IsStrict(const std::string& protocol) { return protocol != "mvcc" && protoc
 
 void OnTxnJob(const TxnSetting& setting, const std::function<void(Cluster&)>& body) {
   SCOPED_TRACE(NameOf(setting));
-  ExpectNodesRun(setting.nodes, [&](Job& job) {
+  const NodesEnd end = RunNodes(setting.nodes, OnLoss::kEndJob, [&](Job& job) {
     ChooseRdmaDevice(job.self());
     auto cluster = Cluster::Start(job, {.compute = setting.compute,
                                         .threads = setting.threads,
@@ -48,6 +62,43 @@ void OnTxnJob(const TxnSetting& setting, const std::function<void(Cluster&)>& bo
     const Status stopped = (*cluster)->Stop();
     EXPECT_TRUE(stopped) << stopped.error().message;
   });
+  for (NodeId node = 0; node < setting.nodes; ++node) {
+    const bool killed = setting.victims().contains(node) && end.codes[node] == 128 + SIGKILL;
+    EXPECT_TRUE(killed || end.codes[node] == 0)
+        << "node " << node << " ended with " << end.codes[node] << "\n"
+        << end.output;
+  }
+}
+
+std::set<NodeId> TxnSetting::victims() const {
+  std::set<NodeId> all;
+  if (death.node) all.insert(*death.node);
+  for (const auto& [node, time] : killed_after_us) all.insert(node);
+  return all;
+}
+
+std::vector<std::string> Lines(txn::Engine& engine, txn::Workload& workload,
+                               const txn::DriveResult& result) {
+  std::vector<std::string> journals;
+  for (const NodeId node : result.lost) journals.push_back(txn::JournalOf(JournalPath(), node));
+  auto lines = workload.history()->Gather(engine.cluster().all(), journals);
+  EXPECT_TRUE(lines) << lines.error().message;
+  return std::move(lines).value_or(std::vector<std::string>());
+}
+
+std::string AskAdya(const std::vector<std::string>& lines, bool strict) {
+  static const bool installed = std::system("adya --version >/dev/null 2>&1") == 0;
+  if (!installed) return "";
+  const std::string path = ::testing::TempDir() + fmt::format("history.{}.jsonl", ::getpid());
+  {
+    std::ofstream file(path);
+    for (const std::string& line : lines) file << line << '\n';
+  }
+  const std::string command = fmt::format("adya check -m list-append -c {} {} >/dev/null 2>&1",
+                                          strict ? "strict-serializable" : "serializable", path);
+  const int code = std::system(command.c_str());
+  std::remove(path.c_str());
+  return code == 0 ? "" : fmt::format("adya ended with {}", code);
 }
 
 void DriveSetting(Cluster& cluster, const TxnSetting& setting, const txn::Protocol& protocol,
@@ -57,10 +108,14 @@ void DriveSetting(Cluster& cluster, const TxnSetting& setting, const txn::Protoc
   const auto code = txn::StageCode::Parse(setting.stages, protocol.name(), protocol.stages());
   ASSERT_TRUE(code) << code.error().message;
   options.stages = *code;
+  options.replicas = setting.replicas;
+  options.death = setting.death;
   ASSERT_TRUE(txn::SwitchOff(setting.without, options));
   auto engine = txn::Engine::Make(cluster, protocol, options);
   ASSERT_TRUE(engine) << engine.error().message;
-  auto workload = txn::MakeWorkload(setting.workload, setting.work);
+  txn::WorkloadOptions work = setting.work;
+  if (setting.replicas > 1) work.journal = JournalPath();
+  auto workload = txn::MakeWorkload(setting.workload, work);
   ASSERT_TRUE(workload) << workload.error().message;
   const Status loaded = (*workload)->Load(**engine);
   ASSERT_TRUE(loaded) << loaded.error().message;
@@ -71,8 +126,18 @@ void DriveSetting(Cluster& cluster, const TxnSetting& setting, const txn::Protoc
       cluster.fabric().endpoint(thread).faults().Delay(node, delay);
     }
   }
-  const auto result =
-      txn::Drive(**engine, **workload, {.seconds = 20, .transactions = setting.transactions});
+  std::optional<std::jthread> killer;
+  if (const auto mine = setting.killed_after_us.find(cluster.self());
+      mine != setting.killed_after_us.end()) {
+    killer.emplace([us = mine->second] {
+      std::this_thread::sleep_for(std::chrono::microseconds(us));
+      ::kill(::getpid(), SIGKILL);
+    });
+  }
+  const auto result = txn::Drive(**engine, **workload,
+                                 {.seconds = setting.seconds,
+                                  .transactions = setting.transactions,
+                                  .per_second = setting.per_second});
   ASSERT_TRUE(result) << result.error().message;
   if (look) look(**engine, **workload, *result);
 }

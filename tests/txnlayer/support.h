@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <map>
 #include <random>
+#include <set>
 #include <string>
 
 #include "txnlayer/driver.h"
@@ -25,8 +27,14 @@ struct TxnSetting {
   std::uint32_t threads = 1;
   std::uint32_t coroutines = 8;
   std::uint64_t transactions = 150;  // of each coroutine
+  double seconds = 20;               // at most
+  double per_second = 0;             // of all; 0: as many as possible
   std::uint64_t delay_us = 0;
   std::string without = "";
+  std::uint32_t replicas = 1;
+  txn::Death death = {};
+  std::map<NodeId, std::uint64_t> killed_after_us = {};  // from the start of the run
+  std::set<NodeId> victims() const;
   txn::WorkloadOptions work = {};
 };
 std::string NameOf(const TxnSetting& setting);
@@ -37,13 +45,19 @@ std::string RandomStages(const std::string& protocol, std::mt19937_64& random);
 // The protocols whose histories keep the order of real time; the others' are serializable.
 bool IsStrict(const std::string& protocol);
 
-// Runs `body` on all nodes of a job of that setting.
+// Runs `body` on all nodes of a job of that setting. Those that are to die may, and others not.
 void OnTxnJob(const TxnSetting& setting, const std::function<void(Cluster&)>& body);
 
 // On a node: the workload, driven by that protocol. Fails the test where it does not end well.
 using Look = std::function<void(txn::Engine&, txn::Workload&, const txn::DriveResult&)>;
 void DriveSetting(Cluster& cluster, const TxnSetting& setting, const txn::Protocol& protocol,
                   const Look& look);
+
+// The history of a run with all nodes' events, on node 0; empty on the others. And what the second
+// checker, which is not ours, says: "" where it is not installed or has accepted.
+std::vector<std::string> Lines(txn::Engine& engine, txn::Workload& workload,
+                               const txn::DriveResult& result);
+std::string AskAdya(const std::vector<std::string>& lines, bool strict);
 
 // All of it, with the protocol of the setting. The workload verifies its data.
 void RunSetting(const TxnSetting& setting, const Look& look = {});

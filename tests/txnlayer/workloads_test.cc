@@ -70,7 +70,6 @@ TEST_P(Workloads, NeedNothingOfMemoryNodesInOneSidedStages) {
 // Its conditions are looked at by the workload.
 TEST_P(Workloads, KeepTheConditionsOfTpcc) {
   std::mt19937_64 random(TestSeed());
-  if (GetParam() == "calvin") GTEST_SKIP() << "new-order reads the number of the order first";
   TxnSetting setting{.protocol = GetParam(),
                      .stages = RandomStages(GetParam(), random),
                      .workload = "tpcc-neworder",

@@ -1,5 +1,6 @@
 #include "txnlayer/execution/coroutine.h"
 
+#include <memory>
 #include <utility>
 
 #include "slimgraph/base/check.h"
@@ -37,7 +38,10 @@ Coroutine::Coroutine(std::function<void()> body) : body_(std::move(body)) {
 }
 
 Coroutine::~Coroutine() {
-  SLIM_CHECK(ended_, "a coroutine that has not ended");
+  SLIM_CHECK(ended_ || left_, "a coroutine that has not ended");
+  // Without this, it would be unwound.
+  if (left_)
+    static_cast<void>(std::make_unique<boost::context::fiber>(std::move(inside_)).release());
 #ifdef __SANITIZE_THREAD__
   __tsan_destroy_fiber(sanitizers_.inside);
 #endif

@@ -10,6 +10,8 @@ namespace slimgraph::txn {
 
 class Coroutine {
  public:
+  // The body has ended by the time it is destroyed, or has been left for good: then all that is on
+  // its stack stays as it is, for the process is about to end.
   explicit Coroutine(std::function<void()> body);
   ~Coroutine();
   Coroutine(const Coroutine&) = delete;
@@ -20,6 +22,7 @@ class Coroutine {
   // Called by the body: back to whoever resumed it.
   void Yield();
   bool ended() const { return ended_; }
+  void LeaveForGood() { left_ = true; }
 
  private:
   // The sanitizers want to know which stack is in use.
@@ -39,6 +42,7 @@ class Coroutine {
   boost::context::fiber inside_;
   boost::context::fiber outside_;
   bool ended_ = false;
+  bool left_ = false;
   Sanitizers sanitizers_;
 };
 

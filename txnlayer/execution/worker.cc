@@ -14,6 +14,11 @@ constexpr std::chrono::milliseconds kIdle{100};
 // How long a thread that looks at its memory does nothing else, before it sleeps in between.
 constexpr std::uint64_t kSpinNs = 5'000;
 
+// The first operation on a node that has died, and those behind it in the same doorbell.
+bool IsOfDeath(Outcome outcome) {
+  return outcome == Outcome::kPeerLost || outcome == Outcome::kFlushed;
+}
+
 }  // namespace
 
 Task::Task(Worker& worker, std::uint32_t index, std::function<void(Task&)> body)
@@ -38,8 +43,16 @@ void Task::Pause() {
   coroutine_.Yield();
 }
 
+void Task::Park() {
+  worker_.parked_.push_back(this);
+  coroutine_.Yield();
+}
+
 Worker::Worker(Fabric& fabric, std::uint32_t index)
-    : fabric_(fabric), endpoint_(fabric.endpoint(index)), index_(index) {}
+    : fabric_(fabric),
+      endpoint_(fabric.endpoint(index)),
+      index_(index),
+      lost_(fabric.nodes(), false) {}
 
 void Worker::AddTask(std::function<void(Task&)> body) {
   const auto index = static_cast<std::uint32_t>(tasks_.size());
@@ -47,8 +60,10 @@ void Worker::AddTask(std::function<void(Task&)> body) {
   ready_.push_back(tasks_.back().get());
 }
 
-Status Worker::Run(const bool& stop, const std::function<void()>& all_ended) {
-  bool told = false;
+Status Worker::Run(const bool& stop, const std::function<void()>& all_at_rest) {
+  told_ = false;
+  ready_.insert(ready_.end(), parked_.begin(), parked_.end());
+  parked_.clear();
   while (true) {
     completions_.clear();
     bool moved = endpoint_.Poll(completions_) > 0;
@@ -57,17 +72,37 @@ Status Worker::Run(const bool& stop, const std::function<void()>& all_ended) {
     moved = RunReadyTasks() || moved;
     // After the tasks, for what they have just asked for; it may make some of them ready.
     const auto background_wants = background ? background() : std::chrono::nanoseconds(0);
-    if (ended_ == tasks_.size() && !told) {
-      told = true;
-      all_ended();
+    if (ended_ + parked_.size() == tasks_.size() && !told_) {
+      told_ = true;
+      all_at_rest();
     }
-    if (told && stop) break;
+    if (told_ && stop) break;
     if (moved || background_wants.count() == 0) quiet_since_ns_ = 0;
     if (ready_.empty()) WaitForWork(background_wants);
   }
-  tasks_.clear();
-  ended_ = 0;
+  if (ended_ == tasks_.size()) {
+    tasks_.clear();
+    ended_ = 0;
+  }
   return status_;
+}
+
+void Worker::LeaveParked() {
+  for (Task* const task : parked_) task->coroutine_.LeaveForGood();
+}
+
+void Worker::Lose(NodeId node) {
+  lost_[node] = true;
+  told_ = false;
+  for (std::uint32_t number = 0; number < calls_.size(); ++number) {
+    Call* const call = calls_[number];
+    if (call == nullptr || call->to.node != node) continue;
+    calls_[number] = nullptr;
+    free_calls_.push_back(number);
+    call->reply.clear();
+    call->pending->lost = true;
+    Ended(*call->pending);
+  }
 }
 
 // Nobody rings when memory changes, so whoever looks at it again and again soon sleeps in between.
@@ -113,11 +148,14 @@ void Worker::WakeSleepers() {
 }
 
 void Worker::Dispatch(const Completion& completion) {
-  if (completion.outcome != Outcome::kOk) {
+  Pending& pending = *reinterpret_cast<Pending*>(completion.tag);
+  if (survives_deaths_ && IsOfDeath(completion.outcome)) {
+    pending.lost = true;
+  } else if (completion.outcome != Outcome::kOk) {
     Fail({ErrorKind::kEnvironment, fmt::format("an operation of a transaction ended with: {}",
                                                OutcomeName(completion.outcome))});
   }
-  Ended(*reinterpret_cast<Pending*>(completion.tag));
+  Ended(pending);
 }
 
 void Worker::Ended(Pending& pending) {
@@ -128,6 +166,11 @@ void Worker::Ended(Pending& pending) {
 
 void Worker::Send(Call& call, Pending* pending) {
   std::uint32_t number = CallHeader::kNoReply;
+  if (pending != nullptr && lost_[call.to.node]) {
+    call.reply.clear();
+    pending->lost = true;
+    return;
+  }
   if (pending != nullptr) {
     ++pending->left;
     call.pending = pending;
@@ -144,6 +187,7 @@ void Worker::Send(Call& call, Pending* pending) {
 }
 
 void Worker::OnReply(const Message& message) {
+  if (lost_[message.from.node]) return;
   CallHeader header;
   std::memcpy(&header, message.body.data(), sizeof header);
   SLIM_CHECK(header.call < calls_.size() && calls_[header.call] != nullptr, "a reply to nothing");

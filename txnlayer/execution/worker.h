@@ -23,6 +23,7 @@ class Task;
 struct Pending {
   std::uint32_t left = 0;  // operations and replies
   Task* waiter = nullptr;
+  bool lost = false;  // some of them went to a node that has died, and never came to it or back
 };
 
 // A request and the reply to it, which is there when `pending` is done.
@@ -49,6 +50,8 @@ class Task {
   // Lets the others run for a while, or once.
   void Sleep(std::uint64_t ns);
   void Pause();
+  // Lets go of the thread until the next Worker::Run().
+  void Park();
 
  private:
   friend class Worker;
@@ -75,9 +78,16 @@ class Worker {
 
   void AddTask(std::function<void(Task&)> body);
 
-  // Runs all tasks to their end, which it tells, and serves others until `stop`, which a handler of
-  // this endpoint sets. Fails with the first operation that failed.
-  Status Run(const bool& stop, const std::function<void()>& all_ended);
+  // Runs all tasks until each has ended or parked, which it tells, and serves others until `stop`,
+  // which a handler of this endpoint sets. Fails with the first operation that failed.
+  Status Run(const bool& stop, const std::function<void()>& all_at_rest);
+
+  // Deaths of other nodes fail operations, not the run.
+  void SurviveDeaths() { survives_deaths_ = true; }
+  // After a failure: tasks that are parked are never taken up again.
+  void LeaveParked();
+  // Ends all calls to a node that has died, and tells again that all are at rest.
+  void Lose(NodeId node);
 
   // --- for tasks
   // The tag under which an operation that counts in `pending` is posted.
@@ -113,6 +123,10 @@ class Worker {
   std::uint32_t index_;
   std::vector<std::unique_ptr<Task>> tasks_;
   std::size_t ended_ = 0;
+  std::vector<Task*> parked_;
+  bool told_ = false;  // that all are at rest
+  bool survives_deaths_ = false;
+  std::vector<bool> lost_;  // by node
   std::deque<Task*> ready_;
   std::multimap<std::uint64_t, Task*> sleepers_;  // by when they wake
   std::vector<Call*> calls_;                      // by number; null: free

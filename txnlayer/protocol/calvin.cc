@@ -6,7 +6,7 @@
 namespace slimgraph::txn {
 namespace {
 
-constexpr Stage kStages[] = {Stage::kRead, Stage::kLock, Stage::kCommit};
+constexpr Stage kStages[] = {Stage::kRead, Stage::kLock, Stage::kLog, Stage::kCommit};
 
 CalvinThread& ThreadOf(Transaction& transaction) {
   return static_cast<CalvinThread&>(transaction.companion());

@@ -31,6 +31,8 @@ class Calvin : public Protocol {
   std::span<const Stage> stages() const override;
   TupleShape shape() const override { return {.metadata_words = 1}; }
   bool Idle(const std::uint64_t*) const override { return true; }
+  Timestamp Free(std::uint64_t*) const override { return 0; }
+  bool logs_first() const override { return false; }
   bool fetches_once() const override { return true; }
   bool has_atomics() const override { return false; }
   Result<std::unique_ptr<Companion>> MakeCompanion(Engine& engine, Worker& worker) const override;

@@ -14,7 +14,7 @@ namespace slimgraph::txn {
 
 class CalvinThread : public Companion {
  public:
-  static constexpr std::size_t kMostAccesses = 32;  // of a transaction
+  static constexpr std::size_t kMostAccesses = 64;  // of a transaction
 
   // Collective.
   static Result<std::unique_ptr<CalvinThread>> Make(Engine& engine, Worker& worker);

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-#include "slimgraph/base/check.h"
 #include "txnlayer/transaction.h"
 
 namespace slimgraph::txn {
 namespace {
 
-constexpr Stage kStages[] = {Stage::kRead, Stage::kLock, Stage::kCommit, Stage::kRelease};
+constexpr Stage kStages[] = {Stage::kRead, Stage::kLock, Stage::kLog, Stage::kCommit,
+                             Stage::kRelease};
 
 // The steps of a lock under WAITDIE.
 enum WaitDieStep : std::uint8_t { kTry, kStartWaiting, kStopWaiting, kStopAndDie };
@@ -39,10 +39,8 @@ void Locking::PostRead(Port& port, Access& access) {
   access.has_image = true;
 }
 
-Step Locking::CheckRead(Access& access) {
-  std::uint64_t key;
-  std::memcpy(&key, access.image, sizeof key);
-  SLIM_CHECK(key == access.key, "the tuple of key {} is that of {}", access.key, key);
+Step Locking::CheckRead(const Access& access) {
+  access.CheckKey();
   return Step::Done();
 }
 
@@ -55,6 +53,13 @@ void Locking::Post(Stage stage, Port& port, Access& access) const {
   }
   access.put[0] = 0;
   port.Unlock(access, kLockAt, access.timestamp, access.put[0]);
+}
+
+// With those that wait.
+Timestamp Locking::Free(std::uint64_t* metadata) const {
+  const Timestamp holder = metadata[0];
+  std::fill_n(metadata, shape().metadata_words, 0);
+  return holder;
 }
 
 Step Locking::Check(Stage stage, Access& access) const {

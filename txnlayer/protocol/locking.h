@@ -24,11 +24,12 @@ class Locking : public Protocol {
   void Release(Transaction& transaction) const override;
   void Post(Stage stage, Port& port, Access& access) const override;
   Step Check(Stage stage, Access& access) const override;
+  Timestamp Free(std::uint64_t* metadata) const override;
 
  protected:
   static constexpr std::uint64_t kLockAt = 0;
   static void PostRead(Port& port, Access& access);
-  static Step CheckRead(Access& access);
+  static Step CheckRead(const Access& access);
 
   virtual void PostLock(Port& port, Access& access) const = 0;
   virtual Step CheckLock(Access& access) const = 0;

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <optional>
 
-#include "slimgraph/base/check.h"
 #include "txnlayer/transaction.h"
 
 namespace slimgraph::txn {
 namespace {
 
-constexpr Stage kStages[] = {Stage::kRead, Stage::kLock, Stage::kCommit, Stage::kRelease};
+constexpr Stage kStages[] = {Stage::kRead, Stage::kLock, Stage::kLog, Stage::kCommit,
+                             Stage::kRelease};
 
 constexpr std::size_t kVersions = 4;
 constexpr std::size_t kLockWord = 0;
@@ -58,6 +58,13 @@ TupleShape Mvcc::shape() const {
 std::size_t Mvcc::Latest(const std::uint64_t* metadata) const {
   const auto* const first = metadata + kFirstWriteWord;
   return static_cast<std::size_t>(std::max_element(first, first + kVersions) - first);
+}
+
+// A version that was half replaced is none.
+Timestamp Mvcc::Free(std::uint64_t* metadata) const {
+  std::replace(metadata + kFirstWriteWord, metadata + kWords, kBeingWritten, std::uint64_t{0});
+  metadata[kLockWord] = 0;
+  return *std::max_element(metadata, metadata + kWords);
 }
 
 bool Mvcc::Fetch(Transaction& transaction, std::span<Access* const> fresh) const {
@@ -118,9 +125,7 @@ Step Mvcc::CheckRead(Access& access) const {
   const Timestamp timestamp = access.timestamp;
   access.saw = std::max({access.saw, access.seen[kReadWord], access.seen[kLockWord]});
   if (access.step == kLook) {
-    std::uint64_t key;
-    std::memcpy(&key, access.image, sizeof key);
-    SLIM_CHECK(key == access.key, "the tuple of key {} is that of {}", access.key, key);
+    access.CheckKey();
     const auto version = VersionFor(access.seen, timestamp);
     if (!version) return Step::Abort(AbortReason::kNoVersion);
     access.version = *version;

@@ -37,6 +37,7 @@ class Mvcc : public Protocol {
   TupleShape shape() const override;
   std::size_t Latest(const std::uint64_t* metadata) const override;
   bool Idle(const std::uint64_t* metadata) const override { return metadata[0] == 0; }
+  Timestamp Free(std::uint64_t* metadata) const override;
   void Post(Stage stage, Port& port, Access& access) const override;
   Step Check(Stage stage, Access& access) const override;
   bool Fetch(Transaction& transaction, std::span<Access* const> fresh) const override;

@@ -1,13 +1,15 @@
 #include "txnlayer/protocol/occ.h"
 
-#include "slimgraph/base/check.h"
+#include <functional>
+
+#include "txnlayer/protocol/guarded_read.h"
 #include "txnlayer/transaction.h"
 
 namespace slimgraph::txn {
 namespace {
 
-constexpr Stage kStages[] = {Stage::kRead, Stage::kLock, Stage::kValidate, Stage::kCommit,
-                             Stage::kRelease};
+constexpr Stage kStages[] = {Stage::kRead, Stage::kLock,   Stage::kValidate,
+                             Stage::kLog,  Stage::kCommit, Stage::kRelease};
 
 // The word: the owner's part of the holder's timestamp, plus one; then the sequence.
 constexpr unsigned kSequenceBits = 64 - kOwnerBits - 1;
@@ -25,6 +27,11 @@ std::uint64_t Next(std::uint64_t word) { return (word + 1) & kSequenceMask; }
 std::span<const Stage> Occ::stages() const { return kStages; }
 
 bool Occ::Idle(const std::uint64_t* metadata) const { return !Locked(metadata[0]); }
+
+Timestamp Occ::Free(std::uint64_t* metadata) const {
+  metadata[0] &= kSequenceMask;
+  return 0;
+}
 
 bool Occ::Fetch(Transaction& transaction, std::span<Access* const> fresh) const {
   return transaction.Run(Stage::kRead, fresh);
@@ -47,10 +54,7 @@ void Occ::Post(Stage stage, Port& port, Access& access) const {
   const Table& table = *access.table;
   switch (stage) {
     case Stage::kRead:
-      port.Read(access, 0, kWordBytes, &access.seen[0]);
-      port.Read(access, table.key_at(), table.image_bytes(), access.image);
-      port.Read(access, 0, kWordBytes, &access.again[0]);
-      access.has_image = true;
+      PostGuardedRead(port, access);
       break;
     case Stage::kLock:
       port.CompareSwap(access, 0, access.seen[0], LockedBy(access.seen[0], access.timestamp),
@@ -72,13 +76,8 @@ void Occ::Post(Stage stage, Port& port, Access& access) const {
 
 Step Occ::Check(Stage stage, Access& access) const {
   switch (stage) {
-    case Stage::kRead: {
-      if (Locked(access.seen[0]) || access.seen[0] != access.again[0]) return Step::Busy();
-      std::uint64_t key;
-      std::memcpy(&key, access.image, sizeof key);
-      SLIM_CHECK(key == access.key, "the tuple of key {} is that of {}", access.key, key);
-      return Step::Done();
-    }
+    case Stage::kRead:
+      return ReadIsWhole(access, Locked, std::identity()) ? Step::Done() : Step::Busy();
     case Stage::kLock:
       if (access.old_word == access.seen[0]) {
         access.locked = true;

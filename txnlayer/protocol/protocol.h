@@ -54,6 +54,11 @@ class Protocol {
 
   // Whether its stages change words of tuples by atomics.
   virtual bool has_atomics() const { return true; }
+
+  // Whether backups know of a transaction before it is installed, so that the others can go on when
+  // a node has died. Where not, they hear of it afterwards, and nobody waits for that.
+  virtual bool logs_first() const { return true; }
+
   // Whether a transaction has to name all its tuples in one Fetch.
   virtual bool fetches_once() const { return false; }
   // Collective: what each thread needs besides; null: nothing.
@@ -65,6 +70,8 @@ class Protocol {
   // locks are free.
   virtual std::size_t Latest(const std::uint64_t*) const { return 0; }
   virtual bool Idle(const std::uint64_t* metadata) const = 0;
+  // Frees all locks of a tuple, whoever has left them there; the largest timestamp that it bears.
+  virtual Timestamp Free(std::uint64_t* metadata) const = 0;
 
   // One step of a stage at a tuple: the operations, and what they mean when they have been carried
   // out. Const and without state of their own: called from all threads.

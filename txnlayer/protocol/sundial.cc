@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "slimgraph/base/check.h"
+#include "txnlayer/protocol/guarded_read.h"
 #include "txnlayer/transaction.h"
 
 namespace slimgraph::txn {
 namespace {
 
-constexpr Stage kStages[] = {Stage::kRead, Stage::kLock, Stage::kCommit, Stage::kRelease,
-                             Stage::kRenew};
+constexpr Stage kStages[] = {Stage::kRead,   Stage::kLock,    Stage::kLog,
+                             Stage::kCommit, Stage::kRelease, Stage::kRenew};
 
 enum RenewStep : std::uint8_t { kLook, kExtend };
 
@@ -36,6 +36,11 @@ std::uint64_t Extended(std::uint64_t word, std::uint64_t time) {
 std::span<const Stage> Sundial::stages() const { return kStages; }
 
 bool Sundial::Idle(const std::uint64_t* metadata) const { return !Locked(metadata[0]); }
+
+Timestamp Sundial::Free(std::uint64_t* metadata) const {
+  metadata[0] &= ~kLockBit;
+  return 0;
+}
 
 bool Sundial::Fetch(Transaction& transaction, std::span<Access* const> fresh) const {
   return transaction.Run(Stage::kRead, fresh) &&
@@ -70,10 +75,7 @@ void Sundial::Post(Stage stage, Port& port, Access& access) const {
   const Table& table = *access.table;
   switch (stage) {
     case Stage::kRead:
-      port.Read(access, 0, kWordBytes, &access.seen[0]);
-      port.Read(access, table.key_at(), table.image_bytes(), access.image);
-      port.Read(access, 0, kWordBytes, &access.again[0]);
-      access.has_image = true;
+      PostGuardedRead(port, access);
       break;
     case Stage::kLock:
       port.CompareSwap(access, 0, access.seen[0], access.seen[0] | kLockBit, &access.old_word);
@@ -99,15 +101,10 @@ void Sundial::Post(Stage stage, Port& port, Access& access) const {
 
 Step Sundial::Check(Stage stage, Access& access) const {
   switch (stage) {
-    case Stage::kRead: {
-      const bool same = WrittenAt(access.seen[0]) == WrittenAt(access.again[0]);
-      if (Locked(access.seen[0]) || Locked(access.again[0]) || !same) return Step::Busy();
+    case Stage::kRead:
+      if (!ReadIsWhole(access, Locked, WrittenAt)) return Step::Busy();
       access.seen[0] = access.again[0];
-      std::uint64_t key;
-      std::memcpy(&key, access.image, sizeof key);
-      SLIM_CHECK(key == access.key, "the tuple of key {} is that of {}", access.key, key);
       return Step::Done();
-    }
     case Stage::kLock:
       if (access.old_word == access.seen[0]) {
         access.locked = true;

@@ -8,8 +8,8 @@
 // compare-and-swap once the tuple is locked, and the writer's last look at it is its own
 // compare-and-swap: no reader can extend what the writer believes to have ended.
 //
-// Reads are not torn for the reason given in occ.h; here a word that differs only in the lease's
-// end is the same version.
+// guarded_read.h says why no read is torn; here a word that differs only in the lease's end is the
+// same version.
 //
 // Histories are serializable, in the order of logical time. That need not be the order of real
 // time.
@@ -25,6 +25,7 @@ class Sundial : public Protocol {
   std::span<const Stage> stages() const override;
   TupleShape shape() const override { return {.metadata_words = 1}; }
   bool Idle(const std::uint64_t* metadata) const override;
+  Timestamp Free(std::uint64_t* metadata) const override;
   void Post(Stage stage, Port& port, Access& access) const override;
   Step Check(Stage stage, Access& access) const override;
   bool Fetch(Transaction& transaction, std::span<Access* const> fresh) const override;

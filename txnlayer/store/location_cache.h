@@ -1,7 +1,9 @@
 // Where tuples of other nodes lie, so that a lookup need not ask again. One thread's, within a
-// budget: sets of four, in which the oldest entry leaves. A location stays true (table.h).
+// budget: sets of four, in which the oldest entry leaves. A location stays true (table.h) until the
+// partition has another primary.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <vector>
@@ -16,6 +18,8 @@ class LocationCache {
   // 0 bytes: keeps nothing.
   explicit LocationCache(std::uint64_t budget_bytes)
       : sets_(budget_bytes < sizeof(Set) ? 0 : std::bit_floor(budget_bytes / sizeof(Set))) {}
+
+  void Clear() { std::fill(sets_.begin(), sets_.end(), Set()); }
 
   std::uint64_t bytes() const { return sets_.size() * sizeof(Set); }
 

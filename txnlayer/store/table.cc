@@ -28,16 +28,19 @@ Table::Table(Fabric& fabric, TableId id, TableSpec spec, const TupleShape& shape
 }
 
 Result<std::unique_ptr<Table>> Table::Make(Fabric& fabric, TableId id, const TableSpec& spec,
-                                           const TupleShape& shape) {
+                                           const TupleShape& shape, std::uint32_t replicas) {
   if (spec.record_bytes > kMaxRecordBytes) {
     return UsageError("a record of table {} has {} bytes; at most {} are possible", spec.name,
                       spec.record_bytes, kMaxRecordBytes);
   }
   std::unique_ptr<Table> table(new Table(fabric, id, spec, shape));
   const std::uint64_t bytes = table->first_tuple_ + spec.tuples_per_node * table->stride_;
-  SLIM_ASSIGN(const SharedRegion region, fabric.Share(bytes));
-  table->region_ = region.id;
-  table->memory_ = region.memory;
+  for (std::uint32_t i = 0; i < replicas; ++i) {
+    SLIM_ASSIGN(const SharedRegion region, fabric.Share(bytes));
+    table->parts_.push_back(std::make_unique<Part>());
+    table->parts_.back()->region = region.id;
+    table->parts_.back()->memory = region.memory;
+  }
   return table;
 }
 
@@ -45,9 +48,10 @@ std::uint64_t Table::BucketOf(Key key) const {
   return (Mix(key) & (buckets_ - 1)) * sizeof(Bucket);
 }
 
-std::uint64_t Table::Find(Key key) const {
+std::uint64_t Table::Find(Key key, Rank rank) const {
+  const Part& part = *parts_[rank];
   for (std::uint64_t at = BucketOf(key);;) {
-    Bucket& bucket = *BucketAt(at);
+    Bucket& bucket = *part.BucketAt(at);
     for (Bucket::Slot& slot : bucket.slots) {
       const std::uint64_t tuple = Word(slot.tuple).load(std::memory_order_acquire);
       if (tuple == 0) return 0;  // slots fill in order
@@ -59,37 +63,38 @@ std::uint64_t Table::Find(Key key) const {
 }
 
 // What a slot names is complete before the slot is, and a bucket before it is linked.
-std::uint64_t Table::FindOrPlace(Key key) {
-  if (const std::uint64_t found = Find(key)) return found;
-  const std::lock_guard lock(placing_);
-  if (const std::uint64_t found = Find(key)) return found;
-  if (tuples_ == spec_.tuples_per_node) return 0;
-  Bucket* bucket = BucketAt(BucketOf(key));
-  while (bucket->next != 0) bucket = BucketAt(bucket->next);
+std::uint64_t Table::FindOrPlace(Key key, Rank rank) {
+  if (const std::uint64_t found = Find(key, rank)) return found;
+  Part& part = *parts_[rank];
+  const std::lock_guard lock(part.placing);
+  if (const std::uint64_t found = Find(key, rank)) return found;
+  if (part.tuples == spec_.tuples_per_node) return 0;
+  Bucket* bucket = part.BucketAt(BucketOf(key));
+  while (bucket->next != 0) bucket = part.BucketAt(bucket->next);
   std::size_t slot = 0;
   while (slot < Bucket::kSlots && bucket->slots[slot].tuple != 0) ++slot;
   if (slot == Bucket::kSlots) {
-    if (overflow_used_ == overflow_) return 0;
-    const std::uint64_t next = (buckets_ + overflow_used_++) * sizeof(Bucket);
+    if (part.overflow_used == overflow_) return 0;
+    const std::uint64_t next = (buckets_ + part.overflow_used++) * sizeof(Bucket);
     Word(bucket->next).store(next);
-    bucket = BucketAt(next);
+    bucket = part.BucketAt(next);
     slot = 0;
   }
-  const std::uint64_t tuple = TupleOffset(tuples_);
-  StoreWords(memory_.data() + tuple, reinterpret_cast<const std::byte*>(shape_.fresh),
+  const std::uint64_t tuple = TupleOffset(part.tuples);
+  StoreWords(part.memory.data() + tuple, reinterpret_cast<const std::byte*>(shape_.fresh),
              shape_.metadata_words * kWordBytes);
-  WordAt(memory_.data() + tuple + key_at()).store(key);
+  WordAt(part.memory.data() + tuple + key_at()).store(key);
   Word(bucket->slots[slot].key).store(key);
   Word(bucket->slots[slot].tuple).store(tuple);
-  ++tuples_;
+  ++part.tuples;
   return tuple;
 }
 
 bool Table::Load(Key key, Bytes record) {
   const std::uint64_t tuple = FindOrPlace(key);
   if (tuple == 0) return false;
-  std::byte* const version = memory_.data() + tuple + version_at(0);
-  WordAt(version).store(1);
+  std::byte* const version = memory() + tuple + version_at(0);
+  WordAt(version).store(kExistsBit);
   std::memcpy(version + kWordBytes, record.data(), record.size());
   return true;
 }

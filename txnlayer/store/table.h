@@ -8,12 +8,19 @@
 // learnt, stays true.
 //
 // A tuple is words of metadata, which are the protocol's, then the key, then one or more versions
-// of the record; a version is a word that says whether there is a record, and the record.
+// of the record; a version is a word and the record. The word says whether there is a record, in
+// its lowest bit, and above it how often the tuple has been written: its incarnation.
+//
+// With replicas, a node also holds copies of other nodes' partitions: that of rank k is of the
+// partition k nodes before it. A copy is a hash table of its own, with tuples that nobody has
+// locked.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "slimgraph/base/result.h"
 #include "slimgraph/base/types.h"
@@ -23,10 +30,15 @@ namespace slimgraph::txn {
 
 using Key = std::uint64_t;
 using TableId = std::uint16_t;
+using Rank = std::uint32_t;  // of a copy; 0: the partition itself
 
 constexpr std::uint64_t kWordBytes = sizeof(std::uint64_t);
 constexpr std::uint32_t kMaxRecordBytes = 2048;
 constexpr std::size_t kMaxMetadataWords = 6;
+
+// The word of a version.
+constexpr std::uint64_t kExistsBit = 1;
+constexpr std::uint64_t kOneWrite = 2;
 
 // What a protocol keeps in every tuple, and how it looks in a tuple that nobody has used.
 struct TupleShape {
@@ -56,13 +68,14 @@ static_assert(sizeof(Bucket) == 2 * kCacheLineBytes);
 
 class Table {
  public:
-  // Collective.
+  // Collective. `replicas`: how many nodes hold each partition.
   static Result<std::unique_ptr<Table>> Make(Fabric& fabric, TableId id, const TableSpec& spec,
-                                             const TupleShape& shape);
+                                             const TupleShape& shape, std::uint32_t replicas = 1);
 
   TableId id() const { return id_; }
   const TableSpec& spec() const { return spec_; }
-  RegionId region() const { return region_; }
+  RegionId region(Rank rank = 0) const { return parts_[rank]->region; }
+  // Which partition the key is of: that of this node, as long as it lives.
   NodeId Home(Key key) const {
     return static_cast<NodeId>((key >> spec_.home_shift) % fabric_.nodes());
   }
@@ -79,47 +92,54 @@ class Table {
   std::uint64_t BucketOf(Key key) const;
   const TupleShape& shape() const { return shape_; }
 
-  // --- of this node's part. Thread-safe, and safe beside other nodes' operations.
-  std::byte* memory() const { return memory_.data(); }
-  std::uint64_t Find(Key key) const;  // the tuple's offset, or 0
+  // --- of this node's parts. Thread-safe, and safe beside other nodes' operations.
+  std::byte* memory(Rank rank = 0) const { return parts_[rank]->memory.data(); }
+  std::uint64_t Find(Key key, Rank rank = 0) const;  // the tuple's offset, or 0
   // The tuple of the key, made if there is none; 0 when the table is full.
-  std::uint64_t FindOrPlace(Key key);
+  std::uint64_t FindOrPlace(Key key, Rank rank = 0);
   // Ask the processor for what FindOrPlace, or the protocol, will look at.
-  void PrefetchBucket(Key key) const {
-    __builtin_prefetch(memory_.data() + BucketOf(key));
-    __builtin_prefetch(memory_.data() + BucketOf(key) + kCacheLineBytes);
+  void PrefetchBucket(Key key, Rank rank) const {
+    __builtin_prefetch(memory(rank) + BucketOf(key));
+    __builtin_prefetch(memory(rank) + BucketOf(key) + kCacheLineBytes);
   }
-  void PrefetchTuple(std::uint64_t offset) const {
-    __builtin_prefetch(memory_.data() + offset);
-    __builtin_prefetch(memory_.data() + offset + kCacheLineBytes);
+  void PrefetchTuple(std::uint64_t offset, Rank rank) const {
+    const std::byte* const tuple = memory(rank) + offset;
+    const std::uint64_t bytes = std::min(stride_, kMostPrefetchedBytes);
+    for (std::uint64_t at = 0; at < bytes; at += kCacheLineBytes) __builtin_prefetch(tuple + at);
   }
   // Before any transaction: a record that is there from the beginning. False when the table is
   // full.
   bool Load(Key key, Bytes record);
-  std::uint64_t tuples() const { return tuples_; }
+  std::uint64_t tuples(Rank rank = 0) const { return parts_[rank]->tuples; }
   // The offset of each tuple in turn, from 0 to tuples() - 1.
   std::uint64_t TupleOffset(std::uint64_t index) const { return first_tuple_ + index * stride_; }
 
  private:
+  static constexpr std::uint64_t kMostPrefetchedBytes = 512;
+  // A partition, or the copy of one.
+  struct Part {
+    RegionId region = 0;
+    MutableBytes memory;
+    std::mutex placing;
+    std::uint64_t overflow_used = 0;
+    std::atomic<std::uint64_t> tuples{0};
+    Bucket* BucketAt(std::uint64_t offset) const {
+      return reinterpret_cast<Bucket*>(memory.data() + offset);
+    }
+  };
+
   Table(Fabric& fabric, TableId id, TableSpec spec, const TupleShape& shape);
-  Bucket* BucketAt(std::uint64_t offset) const {
-    return reinterpret_cast<Bucket*>(memory_.data() + offset);
-  }
 
   Fabric& fabric_;
   TableId id_;
   TableSpec spec_;
   TupleShape shape_;
-  RegionId region_ = 0;
-  MutableBytes memory_;
   std::uint64_t version_bytes_ = 0;
   std::uint64_t buckets_ = 0;   // a power of two
   std::uint64_t overflow_ = 0;  // more of them, to be linked
   std::uint64_t first_tuple_ = 0;
   std::uint64_t stride_ = 0;
-  std::mutex placing_;
-  std::uint64_t overflow_used_ = 0;
-  std::atomic<std::uint64_t> tuples_{0};
+  std::vector<std::unique_ptr<Part>> parts_;  // by rank
 };
 
 }  // namespace slimgraph::txn

@@ -19,13 +19,16 @@ struct List {
 class ListAppendClient : public Client {
  public:
   ListAppendClient(Table& table, std::uint64_t lists, Transaction& transaction,
-                   std::uint64_t processes, std::uint64_t seed)
+                   std::uint64_t processes, std::uint64_t seed,
+                   const std::shared_ptr<Journal>& journal)
       : table_(table),
         process_(transaction.process()),
         processes_(processes),
         random_(seed),
         generations_(lists),
-        all_at_once_(transaction.engine().protocol().fetches_once()) {}
+        all_at_once_(transaction.engine().protocol().fetches_once()) {
+    history_.SetJournal(journal);
+  }
 
   // A list that is full gives its place to a new one.
   void Choose() override {
@@ -101,7 +104,9 @@ class ListAppendClient : public Client {
 class ListAppend : public Workload {
  public:
   explicit ListAppend(const WorkloadOptions& options)
-      : lists_(options.rows == 0 ? kLists : options.rows), seed_(options.seed) {}
+      : lists_(options.rows == 0 ? kLists : options.rows),
+        seed_(options.seed),
+        journal_path_(options.journal) {}
 
   std::string_view name() const override { return "list-append"; }
 
@@ -115,12 +120,15 @@ class ListAppend : public Workload {
     processes_ =
         std::uint64_t{topology.nodes()} * engine.cluster().threads() * engine.options().coroutines;
     SLIM_ASSIGN(table_, engine.AddTable({"lists", sizeof(List), kTuplesPerNode}));
+    if (!journal_path_.empty()) {
+      SLIM_ASSIGN(journal_, Journal::Create(JournalOf(journal_path_, engine.self())));
+    }
     return {};
   }
 
   std::unique_ptr<Client> MakeClient(Transaction& transaction) override {
     return std::make_unique<ListAppendClient>(*table_, lists_, transaction, processes_,
-                                              seed_ * 1'000'003 + transaction.process());
+                                              seed_ * 1'000'003 + transaction.process(), journal_);
   }
 
   void Collect(Client& client) override {
@@ -134,6 +142,8 @@ class ListAppend : public Workload {
  private:
   std::uint64_t lists_;
   std::uint64_t seed_;
+  std::string journal_path_;
+  std::shared_ptr<Journal> journal_;
   std::uint64_t processes_ = 1;
   Table* table_ = nullptr;
   History history_;

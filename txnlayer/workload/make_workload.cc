@@ -32,13 +32,17 @@ Result<std::unique_ptr<Workload>> MakeWorkload(std::string_view name,
   return UsageError("--workload '{}' is unknown; there are {}", name, names);
 }
 
-const std::byte* LatestRecord(const Engine& engine, const Table& table, std::uint64_t index) {
-  const std::byte* const tuple = table.memory() + table.TupleOffset(index);
-  const auto* const words = reinterpret_cast<const std::uint64_t*>(tuple);
-  const std::byte* const version = tuple + table.version_at(engine.protocol().Latest(words));
-  std::uint64_t exists;
-  std::memcpy(&exists, version, sizeof exists);
-  return exists != 0 ? version + kWordBytes : nullptr;
+void ForEachRecord(Engine& engine, Table& table,
+                   const std::function<void(Key, const std::byte*)>& look) {
+  engine.ForEachTuple(table, [&](std::byte* tuple) {
+    Key key;
+    std::memcpy(&key, tuple + table.key_at(), sizeof key);
+    const auto* const words = reinterpret_cast<const std::uint64_t*>(tuple);
+    const std::byte* const version = tuple + table.version_at(engine.protocol().Latest(words));
+    std::uint64_t word;
+    std::memcpy(&word, version, sizeof word);
+    look(key, (word & kExistsBit) != 0 ? version + kWordBytes : nullptr);
+  });
 }
 
 }  // namespace slimgraph::txn

@@ -1,5 +1,6 @@
 // SmallBank (Alomari et al., ICDE 2008): six small transactions on savings and checking accounts.
-// All money that comes in or goes out is accounted for, so what is there in the end can be told.
+// All money that comes in or goes out is accounted for, so what is there in the end can be told: by
+// the clients, or, so that it outlives these, in a table with a place for each.
 #include <atomic>
 
 #include "slimgraph/cluster/cluster.h"
@@ -26,12 +27,14 @@ enum class Kind : std::uint8_t {
 struct Tables {
   Table* savings = nullptr;
   Table* checking = nullptr;
+  Table* ledger = nullptr;  // null: nobody dies
 };
 
 class SmallBankClient : public Client {
  public:
-  SmallBankClient(const Tables& tables, std::uint64_t accounts, double hot, std::uint64_t seed)
-      : tables_(tables), accounts_(accounts), hot_(hot), random_(seed) {}
+  SmallBankClient(const Tables& tables, Key place, std::uint64_t accounts, double hot,
+                  std::uint64_t seed)
+      : tables_(tables), place_(place), accounts_(accounts), hot_(hot), random_(seed) {}
 
   void Choose() override {
     const std::uint64_t die = Below(random_, 100);
@@ -61,11 +64,18 @@ class SmallBankClient : public Client {
   }
 
   Attempt Run(Transaction& transaction, std::int64_t& change) {
-    Access* a[3] = {};
+    Access* a[4] = {};
     Table* const savings = tables_.savings;
     Table* const checking = tables_.checking;
+    Access* ledger = nullptr;
+    const bool changes = kind_ >= Kind::kDepositChecking && tables_.ledger != nullptr;
     const auto fetch = [&](std::initializer_list<Want> wants) {
-      return transaction.Fetch({wants.begin(), wants.size()}, a);
+      Want all[4];
+      const auto end = std::copy(wants.begin(), wants.end(), all);
+      if (changes) *end = {tables_.ledger, place_, true};
+      if (!transaction.Fetch({all, wants.size() + (changes ? 1 : 0)}, a)) return false;
+      if (changes) ledger = a[wants.size()];
+      return true;
     };
     const auto add = [](Access* access, std::int64_t amount) {
       access->Put(access->Get<std::int64_t>() + amount);
@@ -118,10 +128,12 @@ class SmallBankClient : public Client {
         break;
       }
     }
+    if (changes) add(ledger, change);
     return transaction.Commit() ? Attempt::kCommitted : Attempt::kAborted;
   }
 
   const Tables& tables_;
+  Key place_;  // in the ledger
   std::uint64_t accounts_;
   double hot_;
   Random random_;
@@ -159,12 +171,27 @@ class SmallBank : public Workload {
         }
       }
     }
+    return engine.replication() == nullptr ? Status() : LoadLedger(engine);
+  }
+
+  // Each client's place is on its own node.
+  Status LoadLedger(Engine& engine) {
+    const std::uint64_t places = std::uint64_t{kMaxCoroutines} * engine.cluster().threads();
+    SLIM_ASSIGN(tables_.ledger, engine.AddTable({"ledger", 8, places}));
+    const std::int64_t nothing = 0;
+    for (std::uint64_t i = 0; i < places; ++i) {
+      tables_.ledger->Load(i * engine.cluster().topology().nodes() + engine.self(),
+                           std::as_bytes(std::span(&nothing, 1)));
+    }
     return {};
   }
 
   std::unique_ptr<Client> MakeClient(Transaction& transaction) override {
-    return std::make_unique<SmallBankClient>(tables_, accounts_, hot_,
-                                             seed_ * 1'000'003 + transaction.process());
+    const Engine& engine = transaction.engine();
+    const std::uint64_t nodes = engine.view().nodes();
+    const std::uint64_t clients = transaction.process() - transaction.first_process();
+    return std::make_unique<SmallBankClient>(tables_, clients * nodes + engine.self(), accounts_,
+                                             hot_, seed_ * 1'000'003 + transaction.process());
   }
 
   void Collect(Client& client) override {
@@ -172,19 +199,26 @@ class SmallBank : public Workload {
   }
 
   Status Verify(Engine& engine) override {
-    std::int64_t sums[2] = {0, change_};
-    for (const Table* const table : {tables_.savings, tables_.checking}) {
-      for (std::uint64_t i = 0; i < table->tuples(); ++i) {
-        const std::byte* const record = LatestRecord(engine, *table, i);
-        if (record == nullptr) return VerificationError("an account of SmallBank is gone");
-        std::int64_t balance;
-        std::memcpy(&balance, record, sizeof balance);
-        sums[0] += balance;
-      }
-    }
+    std::int64_t sums[3] = {0, tables_.ledger == nullptr ? change_ : 0, 0};
+    const auto add_up = [&](Table& table, std::int64_t& sum, std::int64_t& records) {
+      ForEachRecord(engine, table, [&](Key, const std::byte* record) {
+        if (record == nullptr) return;
+        std::int64_t amount;
+        std::memcpy(&amount, record, sizeof amount);
+        sum += amount;
+        ++records;
+      });
+    };
+    std::int64_t places = 0;
+    add_up(*tables_.savings, sums[0], sums[2]);
+    add_up(*tables_.checking, sums[0], sums[2]);
+    if (tables_.ledger != nullptr) add_up(*tables_.ledger, sums[1], places);
     SLIM_TRY(engine.cluster().all().AllReduce(std::span<std::int64_t>(sums), std::plus<>()));
-    const std::int64_t expected =
-        2 * static_cast<std::int64_t>(accounts_) * kInitialBalance + sums[1];
+    const std::int64_t accounts = 2 * static_cast<std::int64_t>(accounts_);
+    if (sums[2] != accounts) {
+      return VerificationError("SmallBank: there are {} accounts of {}", sums[2], accounts);
+    }
+    const std::int64_t expected = accounts * kInitialBalance + sums[1];
     if (sums[0] == expected) return {};
     return VerificationError("SmallBank: there are {} in all accounts, and should be {}", sums[0],
                              expected);

@@ -50,14 +50,10 @@ struct Found {
 };
 
 template <typename Look>
-void ForEach(const Engine& engine, const Table& table, Look look) {
-  for (std::uint64_t i = 0; i < table.tuples(); ++i) {
-    const std::byte* const record = LatestRecord(engine, table, i);
-    if (record == nullptr) continue;
-    Key key;
-    std::memcpy(&key, table.memory() + table.TupleOffset(i) + table.key_at(), sizeof key);
-    look(key, record);
-  }
+void ForEach(Engine& engine, Table& table, Look look) {
+  ForEachRecord(engine, table, [&](Key key, const std::byte* record) {
+    if (record != nullptr) look(key, record);
+  });
 }
 
 template <typename Record>

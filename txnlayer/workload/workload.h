@@ -2,6 +2,7 @@
 // and what must hold when all is over.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <random>
 #include <string>
@@ -20,6 +21,7 @@ struct WorkloadOptions {
   double hot = -1;
   std::uint64_t compute_us = 0;  // that a transaction computes before it commits
   std::uint64_t seed = 1;
+  std::string journal;  // list-append: the files of nodes' journals begin so; "": none
 };
 
 using Random = std::mt19937_64;
@@ -52,8 +54,6 @@ class Workload {
   virtual ~Workload() = default;
 
   virtual std::string_view name() const = 0;
-  // Whether its transactions can name all their tuples in one Fetch.
-  virtual bool fetches_once() const { return true; }
   // Collective: makes the tables, and fills in this node's part.
   virtual Status Load(Engine& engine) = 0;
   // Between runs: other shares and computations, for the clients of the next.
@@ -68,8 +68,10 @@ class Workload {
   virtual const History* history() const { return nullptr; }
 };
 
-// The latest version of a tuple of this node, when nothing runs: null where there is no record.
-const std::byte* LatestRecord(const Engine& engine, const Table& table, std::uint64_t index);
+// The latest records of a table, those of which this node is the primary, when nothing runs. Null
+// where there is none.
+void ForEachRecord(Engine& engine, Table& table,
+                   const std::function<void(Key, const std::byte*)>& look);
 
 std::vector<std::string_view> WorkloadNames();
 Result<std::unique_ptr<Workload>> MakeWorkload(std::string_view name,

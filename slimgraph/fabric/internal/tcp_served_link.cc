@@ -22,8 +22,8 @@ bool Changes(const wire::OperationFrame& operation) {
 
 }  // namespace
 
-TcpServedLink::TcpServedLink(Poller& poller, UniqueFd fd, const Executor& executor)
-    : TcpLink(poller, std::move(fd)), executor_(executor), in_(kReceiveBytes) {}
+TcpServedLink::TcpServedLink(Poller& poller, UniqueFd fd, const Executor& executor, NodeId peer)
+    : TcpLink(poller, std::move(fd)), executor_(executor), peer_(peer), in_(kReceiveBytes) {}
 
 void TcpServedLink::OnReady() {
   unfinished_ = false;

@@ -11,7 +11,9 @@ namespace slimgraph {
 
 class TcpServedLink : public TcpLink {
  public:
-  TcpServedLink(Poller& poller, UniqueFd fd, const Executor& executor);
+  TcpServedLink(Poller& poller, UniqueFd fd, const Executor& executor, NodeId peer);
+
+  NodeId peer() const { return peer_; }
 
   // Stops after some requests, for the sake of the others; `unfinished` says so.
   void OnReady() override;
@@ -35,6 +37,7 @@ class TcpServedLink : public TcpLink {
   void QueueReply();
 
   const Executor& executor_;
+  const NodeId peer_;
   ReceiveBuffer in_;
   SendQueue reply_;
   bool unfinished_ = false;

@@ -2,6 +2,7 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -10,6 +11,7 @@ namespace slimgraph {
 namespace {
 constexpr std::chrono::hours kUntilAsked{1};
 constexpr std::chrono::milliseconds kUntilDescriptorsAreFree{10};
+constexpr std::chrono::microseconds kUntilAllIsRead{100};
 }  // namespace
 
 class TcpService::Listener : public TcpLink {
@@ -101,9 +103,10 @@ void TcpService::SortStrangers() {
     if (stranger->lost()) return true;
     if (!stranger->introduced()) return false;
     const TcpHello hello = stranger->hello();
-    if (hello.token != token_) return true;
+    if (hello.token != token_ || fenced_.contains(hello.node)) return true;
     if (hello.to_endpoint == TcpHello::kOperations) {
-      served_.push_back(std::make_unique<TcpServedLink>(poller_, stranger->Hand(), executor_));
+      served_.push_back(
+          std::make_unique<TcpServedLink>(poller_, stranger->Hand(), executor_, hello.node));
     } else if (hello.to_endpoint < endpoints_) {
       take_messages_({stranger->Hand(), {hello.node, hello.endpoint}, hello.to_endpoint});
     }
@@ -124,6 +127,20 @@ void TcpService::Revoke(RegionId id) {
     for (const auto& link : served_) link->Detach(executor_.region(id));
     executor_.Revoke(id);
   });
+}
+
+// Its process has ended, so that each of its connections has an end, behind what it had sent.
+void TcpService::Fence(NodeId node) {
+  bool ended = false;
+  while (true) {
+    RunOnThread([&] {
+      fenced_.insert(node);
+      ended = std::none_of(served_.begin(), served_.end(),
+                           [node](const auto& link) { return link->peer() == node; });
+    });
+    if (ended) return;
+    std::this_thread::sleep_for(kUntilAllIsRead);
+  }
 }
 
 void TcpService::RunOnThread(const std::function<void()>& task) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -32,6 +33,9 @@ class TcpService {
   // When these return, the service's thread has taken note.
   void Publish(RegionId id, const RegionMemory& memory);
   void Revoke(RegionId id);
+  // Returns when all that `node`, which has died, has still sent is carried out. Takes nothing more
+  // of it.
+  void Fence(NodeId node);
 
  private:
   class Listener;
@@ -53,6 +57,7 @@ class TcpService {
   std::unique_ptr<Listener> listener_;
   std::vector<std::unique_ptr<Stranger>> strangers_;  // who have not said who they are
   std::vector<std::unique_ptr<TcpServedLink>> served_;
+  std::set<NodeId> fenced_;
 
   std::mutex mutex_;
   std::condition_variable task_done_;

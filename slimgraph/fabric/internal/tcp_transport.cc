@@ -41,6 +41,11 @@ class TcpTransport : public Transport {
     return {};
   }
 
+  Status Fence(NodeId node) override {
+    service_->Fence(node);
+    return {};
+  }
+
   std::unique_ptr<Channel> OpenChannel(std::uint32_t endpoint, Faults& /*faults*/) override {
     auto channel = std::make_unique<TcpChannel>(network_, endpoint, pollers_[endpoint],
                                                 [this, endpoint] { channels_.Close(endpoint); });

@@ -105,16 +105,28 @@ void ControlPlane::AddContribution(NodeId node, std::uint32_t sequence, std::str
   auto& parts = contributions_[sequence];
   parts.resize(nodes_);
   parts[node] = std::move(body);
-  if (!std::all_of(parts.begin(), parts.end(), [](const auto& part) { return part.has_value(); })) {
-    return;
+  Complete(sequence);
+}
+
+// Passes an exchange on once all that live have contributed; whether they have.
+bool ControlPlane::Complete(std::uint32_t sequence) {
+  auto& parts = contributions_[sequence];
+  for (NodeId node = 0; node < nodes_; ++node) {
+    if (!parts[node] && alive(node)) return false;
   }
   std::vector<std::string> all;
-  for (auto& part : parts) all.push_back(std::move(*part));
+  for (auto& part : parts) all.push_back(std::move(part).value_or(""));
   contributions_.erase(sequence);
   const Frame frame{FrameType::kGathered, 0, 0, sequence, PackStrings(all)};
   for (Peer& peer : peers_) SendTo(peer, frame);
   gathered_[sequence] = std::move(all);
   changed_.notify_all();
+  return true;
+}
+
+// Without the hub there is no job.
+bool ControlPlane::Survives(const Loss& loss) const {
+  return survive_deaths_ && loss.died && loss.node != 0;
 }
 
 void ControlPlane::Run() {
@@ -172,8 +184,10 @@ void ControlPlane::HearFrom(Peer& peer) {
     }
   }
   if (peer.left || (leaving_ && !is_hub())) return;
-  Declare({peer.node, static_cast<int>(ErrorKind::kEnvironment),
-           "died: it was killed or crashed, or its host is gone"});
+  Declare({.node = peer.node,
+           .exit_code = static_cast<int>(ErrorKind::kEnvironment),
+           .reason = "died: it was killed or crashed, or its host is gone",
+           .died = true});
 }
 
 void ControlPlane::Handle(Peer& peer, Frame frame) {
@@ -193,7 +207,9 @@ void ControlPlane::Handle(Peer& peer, Frame frame) {
       Suspect({peer.node, frame.exit_code, std::move(frame.body)});
       break;
     case FrameType::kLost:
-      Declare({frame.node, frame.exit_code, std::move(frame.body), /*announced=*/true});
+    case FrameType::kDied:
+      Declare({frame.node, frame.exit_code, std::move(frame.body), /*announced=*/true,
+               frame.type == FrameType::kDied});
       break;
     case FrameType::kBye:
       peer.left = true;
@@ -252,17 +268,25 @@ void ControlPlane::Drain() {
 
 // Only the control thread comes here, so every node hears of losses in one order.
 void ControlPlane::Declare(const Loss& loss) {
+  const bool survives = Survives(loss);
   std::vector<std::weak_ptr<LossWatch::Watcher>> watchers;
   {
     const std::lock_guard lock(mutex_);
     if (!alive(loss.node)) return;
     alive_[loss.node].store(false, std::memory_order_release);
     if (is_hub()) {
-      const Frame word{FrameType::kLost, static_cast<std::uint8_t>(loss.exit_code),
+      const Frame word{loss.died ? FrameType::kDied : FrameType::kLost,
+                       static_cast<std::uint8_t>(loss.exit_code),
                        static_cast<std::uint16_t>(loss.node), 0, loss.reason};
       for (Peer& peer : peers_) SendTo(peer, word);
     }
-    if (!first_loss_) first_loss_ = loss;
+    if (!survives) {
+      if (!first_loss_) first_loss_ = loss;
+    } else if (is_hub()) {
+      for (auto at = contributions_.begin(); at != contributions_.end();) {
+        Complete(at++->first);  // which takes it out
+      }
+    }
     watchers = watchers_;
     changed_.notify_all();
   }
@@ -272,7 +296,7 @@ void ControlPlane::Declare(const Loss& loss) {
     const std::lock_guard lock(watcher->mutex);
     if (watcher->call) watcher->call(loss.node);
   }
-  on_loss_(loss);
+  if (!survives) on_loss_(loss);
 }
 
 }  // namespace slimgraph

@@ -25,6 +25,7 @@ struct Loss {
   int exit_code = 0;
   std::string reason;
   bool announced = false;  // the hub has told us, and so has told the person
+  bool died = false;       // its process has ended: it does nothing any more
 };
 
 class ControlPlane {
@@ -46,6 +47,7 @@ class ControlPlane {
   const Roster& roster() const { return roster_; }
   Result<std::vector<std::string>> Exchange(std::string_view mine, bool last);
   bool alive(NodeId node) const { return alive_[node].load(std::memory_order_acquire); }
+  void SurviveDeaths(bool survive) { survive_deaths_ = survive; }
   std::string loss() const;
   void AddWatcher(std::weak_ptr<LossWatch::Watcher> watcher);
 
@@ -75,6 +77,8 @@ class ControlPlane {
   void Suspect(Loss failure);
   void Declare(const Loss& loss);
   void AddContribution(NodeId node, std::uint32_t sequence, std::string body);
+  bool Complete(std::uint32_t sequence);
+  bool Survives(const Loss& loss) const;
   void SendTo(Peer& peer, const Frame& frame);
   bool is_hub() const { return self_ == 0; }
 
@@ -91,6 +95,7 @@ class ControlPlane {
   std::uint64_t failure_at_ns_ = 0;
   std::atomic<bool> stop_{false};
   std::atomic<bool> leaving_{false};
+  std::atomic<bool> survive_deaths_{false};
 
   mutable std::mutex mutex_;  // guards what follows, and the writing to peers
   std::condition_variable changed_;

@@ -19,6 +19,7 @@ enum class FrameType : std::uint8_t {
   kGathered,      // hub → node: all parts of it
   kFailed,        // node → hub: I give up, with exit code and reason
   kLost,          // hub → node: `node` is lost, with exit code and reason
+  kDied,          // the same of one whose process has ended without a word
   kBye,           // node → hub: I leave in peace
 };
 

@@ -1,0 +1,141 @@
+// Nodes that die, by SIGKILL, at the end of every stage and at any moment: what was committed is
+// there, what was not is gone, the rest goes on, and no history shows more than that.
+#include <algorithm>
+
+#include "tests/support/list_append_checker.h"
+#include "tests/txnlayer/support.h"
+#include "txnlayer/replication/log_ring.h"
+
+namespace slimgraph::test {
+namespace {
+
+using txn::LogRing;
+using txn::Stage;
+
+class Deaths : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(All, Deaths,
+                         ::testing::Values("nowait", "waitdie", "occ", "mvcc", "sundial"),
+                         [](const auto& one) { return one.param; });
+
+void ExpectGoodHistoryBesidesDeaths(const TxnSetting& setting) {
+  RunSetting(setting, [&](txn::Engine& engine, txn::Workload& workload, const txn::DriveResult& r) {
+    const auto lines = Lines(engine, workload, r);
+    if (engine.self() != 0) return;
+    const bool strict = IsStrict(setting.protocol);
+    const Level level = strict ? Level::kStrictSerializable : Level::kSerializable;
+    EXPECT_EQ(CheckListAppend(lines, level), "") << NameOf(setting);
+    EXPECT_EQ(AskAdya(lines, strict), "") << NameOf(setting);
+  });
+}
+
+TEST_P(Deaths, AtTheEndOfAnyStageLeaveHistoriesGood) {
+  std::mt19937_64 random(TestSeed());
+  const auto protocol = *txn::MakeProtocol(GetParam());
+  for (const Stage stage : protocol->stages()) {
+    TxnSetting setting{.protocol = GetParam(),
+                       .stages = RandomStages(GetParam(), random),
+                       .transport = random() % 2 == 0 ? "shm" : "tcp",
+                       .transactions = 100,
+                       .replicas = 2};
+    setting.death = {.node = 1 + random() % 2, .stage = stage, .times = 1 + random() % 60};
+    setting.work.seed = random();
+    ExpectGoodHistoryBesidesDeaths(setting);
+  }
+}
+
+TEST_P(Deaths, AtAnyMomentLeaveHistoriesGood) {
+  std::mt19937_64 random(TestSeed());
+  for (const char* const stages : {"rpc", "one-sided"}) {
+    TxnSetting setting{.protocol = GetParam(),
+                       .stages = stages,
+                       .nodes = 4,
+                       .compute = random() % 2 == 0 ? 0u : 3u,
+                       .threads = 2,
+                       .coroutines = 4,
+                       .transactions = 0,
+                       .seconds = 0.4,
+                       .per_second = 6000,
+                       .delay_us = random() % 2 == 0 ? 0u : 20u,
+                       .replicas = 3};
+    setting.killed_after_us = {{1, 1000 + random() % 50'000}, {3, 70'000 + random() % 50'000}};
+    setting.work.seed = random();
+    ExpectGoodHistoryBesidesDeaths(setting);
+  }
+}
+
+TEST_P(Deaths, LeaveNoMoneyLost) {
+  std::mt19937_64 random(TestSeed());
+  for (const bool memory_node : {false, true}) {
+    TxnSetting setting{.protocol = GetParam(),
+                       .stages = RandomStages(GetParam(), random),
+                       .workload = "smallbank",
+                       .transport = random() % 2 == 0 ? "shm" : "tcp",
+                       .nodes = 3,
+                       .compute = memory_node ? 2u : 3u,
+                       .transactions = 0,
+                       .seconds = 0.4,
+                       .replicas = 2};
+    setting.killed_after_us = {{memory_node ? 2 : 1, 2000 + random() % 50'000}};
+    setting.work.rows = 500;
+    setting.work.seed = random();
+    RunSetting(setting, [](txn::Engine&, txn::Workload&, const txn::DriveResult& result) {
+      EXPECT_EQ(result.lost.size(), 1u);
+      EXPECT_GT(result.figures.committed, 0u);
+    });
+  }
+}
+
+TEST_P(Deaths, KeepTheConditionsOfTpcc) {
+  std::mt19937_64 random(TestSeed());
+  TxnSetting setting{.protocol = GetParam(),
+                     .stages = RandomStages(GetParam(), random),
+                     .workload = "tpcc-neworder",
+                     .nodes = 2,
+                     .coroutines = 4,
+                     .transactions = 150,
+                     .replicas = 2};
+  setting.death = {.node = 1, .stage = Stage::kCommit, .times = 50 + random() % 200};
+  setting.work.hot = 0.2;
+  setting.work.seed = random();
+  RunSetting(setting);
+}
+
+// Records of all lengths, round and round: each is found whole or not at all.
+TEST(LogRing, FindsWholeRecordsAlone) {
+  std::mt19937_64 random(TestSeed());
+  std::vector<std::byte> memory(LogRing::kBytes);
+  const auto store = [&](std::uint64_t position, std::uint64_t value, std::uint64_t behind = 0) {
+    std::memcpy(memory.data() + LogRing::OffsetOf(position) + behind * txn::kWordBytes, &value,
+                sizeof value);
+  };
+  const LogRing ring(memory.data());
+  std::uint64_t written = LogRing::kFirst;
+  std::uint64_t read = LogRing::kFirst;
+  std::vector<std::uint64_t> found;
+  for (int i = 0; i < 5000; ++i) {
+    EXPECT_FALSE(ring.Next(read, found));
+    const std::uint64_t words = 2 + random() % (i % 50 == 0 ? LogRing::kMostRecordWords - 2 : 100);
+    const LogRing::Place place = LogRing::PlaceOf(written, words);
+    if (place.skipped_from != place.position) {
+      store(place.position, 0);
+      store(place.skipped_from, place.skip_stamp());
+    }
+    std::vector<std::uint64_t> record(words - 2);
+    for (std::uint64_t& word : record) word = random() % 3 == 0 ? place.stamp() : random();
+    for (std::uint64_t at = 0; at < record.size(); ++at) store(place.position, record[at], 1 + at);
+    std::uint64_t same = read;
+    EXPECT_FALSE(ring.Next(same, found)) << "without its stamps";
+    store(place.position, place.stamp(), words - 1);
+    store(place.position, 0, words);
+    same = read;
+    EXPECT_FALSE(ring.Next(same, found)) << "without the first of them";
+    store(place.position, place.stamp());
+    ASSERT_TRUE(ring.Next(read, found));
+    EXPECT_EQ(found, record);
+    written = place.end();
+    EXPECT_EQ(read, written);
+  }
+}
+
+}  // namespace
+}  // namespace slimgraph::test

@@ -1,0 +1,110 @@
+#include "txnlayer/replication/log_writer.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "txnlayer/engine.h"
+#include "txnlayer/replication/replication.h"
+
+namespace slimgraph::txn {
+namespace {
+
+constexpr std::size_t kPieceWords = 3 << 10;  // of a record in one message
+static_assert(kPieceWords * kWordBytes < kMaxMessageBytes - 256);
+
+Bytes WordsAsBytes(const std::uint64_t* words, std::size_t count) {
+  return std::as_bytes(std::span(words, count));
+}
+
+template <typename Body>
+void SetRequest(std::vector<std::byte>& request, std::uint16_t what, const Body& body, Bytes rest) {
+  const CallHeader header{.what = what};
+  request.resize(sizeof header + sizeof body + rest.size());
+  std::memcpy(request.data(), &header, sizeof header);
+  std::memcpy(request.data() + sizeof header, &body, sizeof body);
+  if (!rest.empty()) {
+    std::memcpy(request.data() + sizeof header + sizeof body, rest.data(), rest.size());
+  }
+}
+
+}  // namespace
+
+LogWriter::LogWriter(Engine& engine, Worker& worker)
+    : engine_(engine), worker_(worker), backups_(engine.cluster().topology().nodes()) {}
+
+bool LogWriter::HasRoom(NodeId node, std::uint64_t words) {
+  Backup& backup = backups_[node];
+  while (!backup.open.empty() && backup.open.front().second->done()) {
+    backup.installed = backup.open.front().first;
+    backup.open.pop_front();
+  }
+  Reclaim(node, backup);
+  // The word behind a record is written with it.
+  const std::uint64_t end = LogRing::PlaceOf(backup.written, words).end() + 1;
+  return end - backup.reclaimed <= LogRing::kWords;
+}
+
+void LogWriter::Reclaim(NodeId node, Backup& backup) {
+  if (backup.pending.left > 0) return;
+  if (backup.asked > backup.reclaimed) backup.reclaimed = backup.asked;
+  const bool short_of_room = backup.written - backup.reclaimed > LogRing::kWords / 2;
+  if (!short_of_room || backup.installed == backup.reclaimed) return;
+  backup.asked = backup.installed;
+  const EndpointAddress self = worker_.endpoint().address();
+  if (node == self.node) {
+    engine_.replication()->TakeIn(node, self.endpoint, backup.asked);
+    backup.reclaimed = backup.asked;
+    return;
+  }
+  backup.call.to = {node, self.endpoint};
+  SetRequest(backup.call.request, kReclaimRequest, ReclaimUpTo{backup.asked}, {});
+  worker_.Send(backup.call, &backup.pending);
+}
+
+void LogWriter::Write(NodeId node, const std::vector<std::uint64_t>& record, bool one_sided,
+                      const std::shared_ptr<LogEntry>& entry, Outgoing& outgoing,
+                      Pending& pending) {
+  Backup& backup = backups_[node];
+  const EndpointAddress self = worker_.endpoint().address();
+  const LogRing::Place place = LogRing::PlaceOf(backup.written, record.size() + 2);
+  if (one_sided || node == self.node) {
+    const RegionId region = engine_.replication()->region();
+    const std::uint64_t ring = engine_.replication()->RingAt(self.node, self.endpoint);
+    const auto write = [&](std::uint64_t position, const std::uint64_t* words, std::size_t count) {
+      worker_.endpoint().Write(node, region, ring + LogRing::OffsetOf(position),
+                               WordsAsBytes(words, count), worker_.Tag(pending));
+    };
+    outgoing.stamp = outgoing.end[0] = place.stamp();
+    if (place.skipped_from != place.position) {
+      outgoing.skip = place.skip_stamp();
+      write(place.position, &outgoing.nothing, 1);
+      write(place.skipped_from, &outgoing.skip, 1);
+    }
+    write(place.position + 1, record.data(), record.size());
+    // The last word may be one behind the ring's end, where there is room for it.
+    worker_.endpoint().Write(
+        node, region, ring + LogRing::OffsetOf(place.position) + (place.words - 1) * kWordBytes,
+        WordsAsBytes(outgoing.end, 2), worker_.Tag(pending));
+    write(place.position, &outgoing.stamp, 1);
+  } else {
+    for (std::size_t first = 0; first < record.size(); first += kPieceWords) {
+      Call& call = outgoing.calls.emplace_back();
+      call.to = {node, self.endpoint};
+      const std::size_t count = std::min(kPieceWords, record.size() - first);
+      SetRequest(call.request, kLogRequest, LogPiece{backup.written, place.words, first},
+                 WordsAsBytes(record.data() + first, count));
+      worker_.Send(call, &pending);
+    }
+  }
+  backup.written = place.end();
+  backup.open.emplace_back(backup.written, entry);
+}
+
+void LogWriter::Settle() {
+  for (Backup& backup : backups_) {
+    backup.open.clear();
+    backup.installed = backup.asked = backup.reclaimed = backup.written;
+  }
+}
+
+}  // namespace slimgraph::txn

@@ -1,0 +1,102 @@
+#include "txnlayer/replication/replication.h"
+
+#include <cstring>
+
+#include "slimgraph/base/check.h"
+#include "txnlayer/engine_thread.h"
+#include "txnlayer/message_bytes.h"
+
+namespace slimgraph::txn {
+
+Result<std::unique_ptr<Replication>> Replication::Make(Engine& engine) {
+  std::unique_ptr<Replication> replication(new Replication(engine));
+  Cluster& cluster = engine.cluster();
+  const std::size_t rings = std::size_t{cluster.topology().nodes()} * cluster.threads();
+  SLIM_ASSIGN(const SharedRegion region, cluster.fabric().Share(rings * LogRing::kBytes));
+  replication->region_ = region.id;
+  replication->memory_ = region.memory;
+  replication->taken_in_.assign(rings, LogRing::kFirst);
+  return replication;
+}
+
+std::size_t Replication::IndexOf(NodeId node, std::uint32_t thread) const {
+  return std::size_t{node} * engine_.cluster().threads() + thread;
+}
+
+std::uint64_t Replication::RingAt(NodeId node, std::uint32_t thread) const {
+  return IndexOf(node, thread) * LogRing::kBytes;
+}
+
+void Replication::Serve(const Message& message) {
+  Bytes rest = message.body;
+  const auto header = Take<CallHeader>(rest);
+  if (header.what == kReclaimRequest) {
+    TakeIn(message.from.node, message.from.endpoint, Take<ReclaimUpTo>(rest).position);
+  } else {
+    const auto piece = Take<LogPiece>(rest);
+    Store(piece, rest, memory_.data() + RingAt(message.from.node, message.from.endpoint));
+  }
+}
+
+// What the one-sided form writes, in the same order.
+void Replication::Store(const LogPiece& piece, Bytes words, std::byte* ring) {
+  const LogRing::Place place = LogRing::PlaceOf(piece.written, piece.words);
+  const auto at = [&](std::uint64_t position) {
+    return WordAt(ring + LogRing::OffsetOf(position));
+  };
+  std::byte* const begin = ring + LogRing::OffsetOf(place.position);
+  if (piece.first == 0 && place.skipped_from != place.position) {
+    at(place.position).store(0);
+    at(place.skipped_from).store(place.skip_stamp());
+  }
+  StoreWords(begin + (1 + piece.first) * kWordBytes, words.data(), words.size());
+  if (piece.first + words.size() / kWordBytes + 2 < place.words) return;
+  WordAt(begin + place.words * kWordBytes).store(0);
+  WordAt(begin + (place.words - 1) * kWordBytes).store(place.stamp());
+  WordAt(begin).store(place.stamp());
+}
+
+void Replication::TakeIn(NodeId node, std::uint32_t thread, std::uint64_t position) {
+  const LogRing ring(memory_.data() + RingAt(node, thread));
+  std::uint64_t& taken_in = taken_in_[IndexOf(node, thread)];
+  std::vector<std::uint64_t> record;
+  while (taken_in < position) {
+    SLIM_CHECK(ring.Next(taken_in, record), "a record of a log is missing");
+    Apply(record);
+  }
+}
+
+void Replication::Apply(const std::vector<std::uint64_t>& record) {
+  const std::uint64_t* at = record.data() + 2;
+  for (std::uint64_t i = 0; i < record[1]; ++i) {
+    const auto words = static_cast<std::uint32_t>(at[1]);
+    ApplyWrite(static_cast<TableId>(at[1] >> 32), at[0],
+               reinterpret_cast<const std::byte*>(at + 2));
+    at += 2 + words;
+  }
+}
+
+// Records of one tuple come from several logs in any order: the one that was written last counts.
+// The same one twice does no harm, and mends what a coordinator has left half written.
+void Replication::ApplyWrite(TableId id, Key key, const std::byte* version) {
+  Table& table = engine_.table(id);
+  const View& view = engine_.view();
+  const NodeId self = engine_.self();
+  const NodeId partition = table.Home(key);
+  // The primary's tuples are changed by coordinators, as long as these live.
+  if (!view.Holds(self, partition)) return;
+  if (!repairing_ && view.Primary(partition) == self) return;
+  const Rank rank = view.RankAt(self, partition);
+  const std::lock_guard lock(applying_);
+  const std::uint64_t offset = table.FindOrPlace(key, rank);
+  SLIM_CHECK(offset != 0, "the copy of a table is full, and the table is not");
+  std::byte* const tuple = table.memory(rank) + offset;
+  const auto* const metadata = reinterpret_cast<const std::uint64_t*>(tuple);
+  std::byte* const own = tuple + table.version_at(engine_.protocol().Latest(metadata));
+  std::uint64_t word;
+  std::memcpy(&word, version, sizeof word);
+  if (word / kOneWrite < WordAt(own).load() / kOneWrite) return;
+  StoreWords(own, version, table.version_bytes());
+}
+
+}  // namespace slimgraph::txn

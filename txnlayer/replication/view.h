@@ -1,0 +1,60 @@
+// Which node holds what: partition p lies on node p, with copies on the next nodes, as many as
+// there are replicas. When nodes have died, the first holder that lives is the partition's primary,
+// where transactions find its tuples, and the others are its backups. All nodes know of the same
+// deaths when they compare, so they agree on it without a word.
+#pragma once
+
+#include <vector>
+
+#include "slimgraph/base/types.h"
+#include "txnlayer/store/table.h"
+
+namespace slimgraph::txn {
+
+class View {
+ public:
+  View(NodeId nodes, std::uint32_t replicas) : replicas_(replicas), alive_(nodes, true) {
+    Choose();
+  }
+
+  NodeId nodes() const { return static_cast<NodeId>(alive_.size()); }
+  bool alive(NodeId node) const { return alive_[node]; }
+  std::uint32_t losses() const { return losses_; }
+  // How many more deaths no data is lost by.
+  std::uint32_t spare() const { return replicas_ - 1 - std::min(losses_, replicas_ - 1); }
+
+  NodeId Primary(NodeId partition) const { return primaries_[partition]; }
+  // In which part of its tables the node has the partition.
+  Rank RankAt(NodeId node, NodeId partition) const {
+    return node >= partition ? node - partition : node + nodes() - partition;
+  }
+  bool Holds(NodeId node, NodeId partition) const {
+    return alive_[node] && RankAt(node, partition) < replicas_;
+  }
+
+  // False when a partition is gone with it.
+  bool Lose(NodeId node) {
+    alive_[node] = false;
+    ++losses_;
+    return Choose();
+  }
+
+ private:
+  bool Choose() {
+    primaries_.resize(nodes());
+    for (NodeId partition = 0; partition < nodes(); ++partition) {
+      NodeId holder = partition;
+      while (!alive_[holder]) holder = holder + 1 == nodes() ? 0 : holder + 1;
+      if (!Holds(holder, partition)) return false;
+      primaries_[partition] = holder;
+    }
+    return true;
+  }
+
+  std::uint32_t replicas_;
+  std::vector<bool> alive_;
+  std::vector<NodeId> primaries_;  // by partition
+  std::uint32_t losses_ = 0;
+};
+
+}  // namespace slimgraph::txn
