@@ -4,8 +4,7 @@ namespace slimgraph {
 
 HouseKernel::HouseKernel(const MiningGraph& graph, ListFetch& fetch, ListCache* cache, Reuse reuse,
                          std::uint64_t chunk_bytes)
-    : graph_(graph),
-      roots_(graph, fetch, cache, reuse),
+    : roots_(graph, fetch, cache, reuse),
       neighbours_(graph, fetch, cache, reuse, chunk_bytes - RootLists::Bytes(graph)),
       paths_to_(graph.vertices()) {}
 

@@ -32,7 +32,6 @@ class HouseKernel {
   void SeeNeighbour(VertexId root, VertexId v, List list);
   void Forget();
 
-  const MiningGraph& graph_;
   RootLists roots_;
   NeighbourLists neighbours_;
   std::vector<Root> group_;  // whose neighbours' lists are brought together
