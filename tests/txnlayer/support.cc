@@ -18,6 +18,24 @@ namespace {
 // The same for all nodes of a job, which are forked by one process, and for no other job.
 std::string JournalPath() { return ::testing::TempDir() + fmt::format("journal.{}", ::getppid()); }
 
+// Kills this very node when its time has come, unless the run is over by then. A node that dies
+// while what another has left is put in order ends the job, so it waits for those before it.
+std::optional<std::jthread> KillerOf(const TxnSetting& setting, txn::Engine& engine) {
+  const auto mine = setting.killed_after_us.find(engine.self());
+  if (mine == setting.killed_after_us.end()) return std::nullopt;
+  const std::chrono::microseconds time(mine->second);
+  std::size_t earlier = 0;
+  for (const auto& [node, us] : setting.killed_after_us) earlier += us < mine->second ? 1 : 0;
+  return std::jthread([&engine, time, earlier](const std::stop_token& over) {
+    std::this_thread::sleep_for(time);
+    while (engine.lost().size() < earlier && !over.stop_requested()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    if (earlier > 0) std::this_thread::sleep_for(time);
+    if (!over.stop_requested()) ::kill(::getpid(), SIGKILL);
+  });
+}
+
 }  // namespace
 
 std::uint64_t TestSeed() {
@@ -126,18 +144,12 @@ void DriveSetting(Cluster& cluster, const TxnSetting& setting, const txn::Protoc
       cluster.fabric().endpoint(thread).faults().Delay(node, delay);
     }
   }
-  std::optional<std::jthread> killer;
-  if (const auto mine = setting.killed_after_us.find(cluster.self());
-      mine != setting.killed_after_us.end()) {
-    killer.emplace([us = mine->second] {
-      std::this_thread::sleep_for(std::chrono::microseconds(us));
-      ::kill(::getpid(), SIGKILL);
-    });
-  }
+  std::optional<std::jthread> killer = KillerOf(setting, **engine);
   const auto result = txn::Drive(**engine, **workload,
                                  {.seconds = setting.seconds,
                                   .transactions = setting.transactions,
                                   .per_second = setting.per_second});
+  killer.reset();
   ASSERT_TRUE(result) << result.error().message;
   if (look) look(**engine, **workload, *result);
 }
