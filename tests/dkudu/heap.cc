@@ -50,6 +50,8 @@ void* operator new(std::size_t bytes, std::align_val_t alignment) {
 void* operator new[](std::size_t bytes, std::align_val_t alignment) {
   return Take(bytes, static_cast<std::size_t>(alignment));
 }
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return Take(bytes, 1); }
+void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept { return Take(bytes, 1); }
 void operator delete(void* memory) noexcept { GiveBack(memory); }
 void operator delete[](void* memory) noexcept { GiveBack(memory); }
 void operator delete(void* memory, std::size_t) noexcept { GiveBack(memory); }
@@ -58,3 +60,5 @@ void operator delete(void* memory, std::align_val_t) noexcept { GiveBack(memory)
 void operator delete[](void* memory, std::align_val_t) noexcept { GiveBack(memory); }
 void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { GiveBack(memory); }
 void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { GiveBack(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { GiveBack(memory); }
+void operator delete[](void* memory, const std::nothrow_t&) noexcept { GiveBack(memory); }
