@@ -10,8 +10,10 @@
 namespace slimgraph {
 namespace {
 
-// Every node decides alike, for all take part.
-bool AllFits(const MiningGraph& graph, std::uint64_t bytes) {
+// Every node decides alike, for all take part. Without memory nodes, whose roots' lists are held
+// in any case, windows that stay in the processor's caches are faster.
+bool HoldsAll(const MiningGraph& graph, std::uint64_t bytes) {
+  if (graph.compute() == graph.nodes() && graph.nodes() > 1) return false;
   std::uint64_t most = 0;
   for (NodeId node = 0; node < graph.compute(); ++node) {
     most = std::max(most, HeldLists::Bytes(graph, node));
@@ -29,7 +31,7 @@ std::uint64_t LeastBytes(const MiningGraph& graph, unsigned size, bool held) {
 }  // namespace
 
 Result<std::uint64_t> CountCliques(MiningJob& job, unsigned size) {
-  const bool held = AllFits(job.graph, job.options.cache_bytes);
+  const bool held = HoldsAll(job.graph, job.options.cache_bytes);
   SLIM_ASSIGN(const auto chunk_bytes, ChunkBytes(job, LeastBytes(job.graph, size, held)));
   SLIM_ASSIGN(const WideCount mine,
               held ? CountHeldCliques(job, size) : CountStreamedCliques(job, size, chunk_bytes));

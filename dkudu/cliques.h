@@ -6,8 +6,8 @@
 
 namespace slimgraph {
 
-// Cliques of 3 .. 8 vertices. Lists of other nodes are held where the cache's memory has room for
-// all of them, and pass by where it has not.
+// Cliques of 3 .. 8 vertices. Where there are memory nodes, lists of other nodes are held if the
+// cache's memory has room for all of them; else they pass by.
 Result<std::uint64_t> CountCliques(MiningJob& job, unsigned size);
 
 }  // namespace slimgraph

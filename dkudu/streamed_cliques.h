@@ -1,4 +1,4 @@
-// Cliques where the lists of other nodes do not all fit into memory: they pass by in windows of
+// Cliques where the lists of other nodes are not held: they pass by in windows of
 // ascending places and are joined with all roots of this node that have them as neighbours, so that
 // each crosses once where the lists of memory nodes' roots fit. Nobody takes another's roots.
 #pragma once
