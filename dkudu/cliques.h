@@ -6,8 +6,9 @@
 
 namespace slimgraph {
 
-// Cliques of 3 .. 8 vertices. Where there are memory nodes, lists of other nodes are held if the
-// cache's memory has room for all of them; else they pass by.
+// Cliques of 3 .. 8 vertices. Lists of other nodes pass by in windows of ascending places and are
+// joined with all roots of this node that have them as neighbours, so that each crosses once where
+// the lists of memory nodes' roots fit into the cache's memory.
 Result<std::uint64_t> CountCliques(MiningJob& job, unsigned size);
 
 }  // namespace slimgraph
