@@ -1,7 +1,6 @@
 // The lists of roots' neighbours, for kernels that look at as many at a time as their memory holds.
 #pragma once
 
-#include <algorithm>
 #include <vector>
 
 #include "dkudu/kernel/root_lists.h"
