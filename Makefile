@@ -55,7 +55,8 @@ LDLIBS    = -lfmt -lxxhash -lzstd -lz -lhwy -lhwy_contrib -lnuma -lboost_context
 # verbs says so. Asked when it is needed, for the first build installs the packages.
 VERBS_LIBS = $(if $(filter no,$(VERBS)),,$(shell pkg-config --silence-errors --libs libibverbs))
 SOURCE     = $<
-$(BUILD)/obj/slimgraph/fabric/internal/verbs_%.o: SOURCE = $(if $(VERBS_LIBS),$<,-x c++ /dev/null)
+$(BUILD)/obj/slimgraph/fabric/internal/verbs_%.o $(BUILD)/obj/tests/fabric/verbs_%.o: \
+  SOURCE = $(if $(VERBS_LIBS),$<,-x c++ /dev/null)
 $(BUILD)/obj/slimgraph/fabric/internal/make_transport.o: \
   CXXFLAGS += $(if $(VERBS_LIBS),-DSLIMGRAPH_HAVE_VERBS)
 
@@ -197,7 +198,7 @@ test-hosts: $(COMMAND)
 	@TEST_SLIMGRAPH_COMMAND=$(abspath $(COMMAND)) tests/hosts/across_hosts.py
 
 test-rdma: $(COMMAND) $(RDMA_TESTS)
-	@$(TEST_ENVIRONMENT) GTEST_FILTER='*verbs*:Numa.*:*/NumaPlacement.*' \
+	@$(TEST_ENVIRONMENT) GTEST_FILTER='*verbs*:Verbs*:Numa.*:*/NumaPlacement.*' \
 	  tests/rdma/run $(RDMA_TESTS) tests/rdma/jobs.py
 
 unit-tests: $(TESTS) $(COMMAND)

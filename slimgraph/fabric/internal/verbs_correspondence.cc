@@ -31,7 +31,7 @@ Bytes BytesOf(const auto& value) { return std::as_bytes(std::span(&value, 1)); }
 
 VerbsCorrespondence::VerbsCorrespondence(Shared& shared, EndpointAddress peer,
                                          const VerbsMailAddress& address)
-    : shared_(shared), peer_(peer), address_(address), route_(shared.datagrams.RouteTo(address)) {}
+    : shared_(shared), peer_(peer), address_(address) {}
 
 bool VerbsCorrespondence::Send(const Message& message) {
   SLIM_CHECK(message.body.size() <= kMaxMessageBytes, "{} bytes in one message",
@@ -102,9 +102,11 @@ void VerbsCorrespondence::PostPieces(std::uint64_t now_ns) {
   Activate();
 }
 
-// False when there is no room now. A fault may lose it here.
+// False when there is no room now, or no route. A fault may lose it here.
 bool VerbsCorrespondence::Post(Bytes bytes, std::uint32_t key, std::uint64_t& datagram) {
-  if (!route_ || shared_.faults->Loses()) return true;
+  if (shared_.faults->Loses()) return true;
+  if (!route_) route_ = shared_.datagrams.RouteTo(address_);
+  if (!route_) return false;
   const std::uint64_t number = shared_.datagrams.Send(route_.get(), address_, bytes, key);
   if (number == 0) return false;
   datagram = number;
@@ -128,7 +130,10 @@ void VerbsCorrespondence::Told() {
 
 std::uint64_t VerbsCorrespondence::Progress(std::uint64_t now_ns) {
   Retire();
-  if (tell_ns_ != 0 && now_ns >= tell_ns_) PostWord(VerbsPiece::kWord);
+  if (tell_ns_ != 0 && now_ns >= tell_ns_) {
+    tell_ns_ = now_ns + kNoRoomNs;
+    PostWord(VerbsPiece::kWord);
+  }
   const bool under_way = arrived_of_mine_ != next_;
   if (under_way && now_ns >= missed_ns_) {
     misses_ = std::min(misses_ + 1, kMostDoublings);

@@ -28,32 +28,32 @@ Result<std::unique_ptr<VerbsDatagrams>> VerbsDatagrams::Make(const VerbsDevice& 
   std::unique_ptr<VerbsDatagrams> made(new VerbsDatagrams());
   made->device_ = &device;
   const auto most = static_cast<std::uint32_t>(device.limits().max_qp_wr);
-  const std::uint32_t buffers = std::min(kBuffers, most);
+  made->num_buffers_ = std::min(kBuffers, most);
   made->depth_ = std::min(kDepth, most);
-  const std::uint64_t bytes = std::uint64_t{buffers} * kBufferBytes;
+  const std::uint64_t bytes = std::uint64_t{made->num_buffers_} * kBufferBytes;
   SLIM_ASSIGN(made->memory_, VerbsRing::Make(device, bytes + made->depth_ * kCopiedBytes));
   made->buffers_ = made->memory_->Take(bytes);
   made->copies_ = made->memory_->Take(std::uint64_t{made->depth_} * kCopiedBytes);
   made->sends_.reset(
       ::ibv_create_cq(device.context(), static_cast<int>(made->depth_), nullptr, nullptr, 0));
   made->arrivals_.reset(
-      ::ibv_create_cq(device.context(), static_cast<int>(buffers), nullptr, events, 0));
+      ::ibv_create_cq(device.context(), static_cast<int>(made->num_buffers_), nullptr, events, 0));
   if (!made->sends_ || !made->arrivals_) {
     return EnvironmentError("cannot make a completion queue: {}", std::strerror(errno));
   }
-  SLIM_TRY(made->Start(buffers));
-  for (std::uint32_t i = 0; i < buffers; ++i) made->PostBuffer(i);
+  SLIM_TRY(made->MakePair());
+  for (std::uint32_t i = 0; i < made->num_buffers_; ++i) made->PostBuffer(i);
   return made;
 }
 
-Status VerbsDatagrams::Start(std::uint32_t buffers) {
+Status VerbsDatagrams::MakePair() {
   const VerbsPort& port = device_->port();
   ibv_qp_init_attr shape{};
   shape.qp_type = IBV_QPT_UD;
   shape.send_cq = sends_.get();
   shape.recv_cq = arrivals_.get();
   shape.cap = {.max_send_wr = depth_,
-               .max_recv_wr = buffers,
+               .max_recv_wr = num_buffers_,
                .max_send_sge = 1,
                .max_recv_sge = 1,
                .max_inline_data = 0};
@@ -65,9 +65,15 @@ Status VerbsDatagrams::Start(std::uint32_t buffers) {
   address_.lid = port.lid;
   address_.datagram_bytes =
       static_cast<std::uint16_t>(std::min<unsigned>(128U << port.mtu, kMaxBytes));
+  if (const int failed = Start(); failed != 0) return Failed("start", *device_, failed);
+  return {};
+}
+
+// From the state that a new one is in, or one that was reset. 0, or why not.
+int VerbsDatagrams::Start() {
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_INIT;
-  attributes.port_num = port.number;
+  attributes.port_num = device_->port().number;
   attributes.qkey = address_.key;
   int failed = ::ibv_modify_qp(queue_pair_.get(), &attributes,
                                IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
@@ -78,8 +84,28 @@ Status VerbsDatagrams::Start(std::uint32_t buffers) {
   if (failed == 0) {
     failed = ::ibv_modify_qp(queue_pair_.get(), &attributes, IBV_QP_STATE | IBV_QP_SQ_PSN);
   }
-  if (failed != 0) return Failed("start", *device_, failed);
-  return {};
+  return failed;
+}
+
+// What had arrived stays; what was under way is lost, and both rings are empty.
+bool VerbsDatagrams::Restart() {
+  ibv_qp_attr attributes{};
+  attributes.qp_state = IBV_QPS_RESET;
+  if (::ibv_modify_qp(queue_pair_.get(), &attributes, IBV_QP_STATE) != 0 || Start() != 0) {
+    return false;
+  }
+  Reap();
+  sent_ = posted_;
+  while (Fetch() > 0) {
+  }
+  broken_ = false;  // what was flushed has told so
+  std::erase_if(arrived_, [](const ibv_wc& one) { return one.status != IBV_WC_SUCCESS; });
+  std::vector<bool> full(num_buffers_);
+  for (const ibv_wc& one : arrived_) full[one.wr_id] = true;
+  for (std::uint32_t i = 0; i < num_buffers_; ++i) {
+    if (!full[i]) PostBuffer(i);
+  }
+  return true;
 }
 
 VerbsRoute VerbsDatagrams::RouteTo(const VerbsMailAddress& peer) const {
@@ -96,7 +122,7 @@ VerbsRoute VerbsDatagrams::RouteTo(const VerbsMailAddress& peer) const {
 
 std::uint64_t VerbsDatagrams::Send(ibv_ah* route, const VerbsMailAddress& to, Bytes bytes,
                                    std::uint32_t key) {
-  if (posted_ - sent_ == depth_ && posted_ - sent() == depth_) return 0;
+  if (broken_ || (posted_ - sent_ == depth_ && posted_ - sent() == depth_)) return 0;
   if (key == 0) {
     std::byte* const copy = copies_ + posted_ % depth_ * kCopiedBytes;
     std::memcpy(copy, bytes.data(), bytes.size());
@@ -119,12 +145,17 @@ std::uint64_t VerbsDatagrams::Send(ibv_ah* route, const VerbsMailAddress& to, By
 }
 
 std::uint64_t VerbsDatagrams::sent() {
+  Reap();
+  return sent_;
+}
+
+void VerbsDatagrams::Reap() {
   std::array<ibv_wc, 16> ended;
   int count = 0;
   while (sent_ < posted_ && (count = ::ibv_poll_cq(sends_.get(), ended.size(), ended.data())) > 0) {
     sent_ += static_cast<std::uint64_t>(count);
+    for (int i = 0; i < count; ++i) broken_ = broken_ || ended[i].status != IBV_WC_SUCCESS;
   }
-  return sent_;
 }
 
 void VerbsDatagrams::PostBuffer(std::uint64_t index) {
@@ -136,22 +167,28 @@ void VerbsDatagrams::PostBuffer(std::uint64_t index) {
   ::ibv_post_recv(queue_pair_.get(), &request, &refused);
 }
 
-bool VerbsDatagrams::Fetch() {
+// How many were found.
+int VerbsDatagrams::Fetch() {
   std::array<ibv_wc, 32> some;
   const int count = ::ibv_poll_cq(arrivals_.get(), some.size(), some.data());
-  if (count > 0) arrived_.insert(arrived_.end(), some.begin(), some.begin() + count);
-  return !arrived_.empty();
+  for (int i = 0; i < count; ++i) {
+    arrived_.push_back(some[i]);
+    broken_ = broken_ || some[i].status != IBV_WC_SUCCESS;
+  }
+  return count;
 }
 
 bool VerbsDatagrams::Arm() {
   ::ibv_req_notify_cq(arrivals_.get(), 0);
-  return Fetch();
+  Fetch();
+  return !arrived_.empty();
 }
 
 void VerbsDatagrams::Receive(const Take& take) {
-  if (!Fetch()) return;
+  Fetch();
+  if (broken_ && !Restart()) return;
   for (const ibv_wc& one : std::exchange(arrived_, {})) {
-    if (one.status == IBV_WC_SUCCESS && one.byte_len >= kRouteBytes) {
+    if (one.byte_len >= kRouteBytes) {
       take({buffers_ + one.wr_id * kBufferBytes + kRouteBytes, one.byte_len - kRouteBytes},
            one.src_qp);
     }

@@ -1,5 +1,6 @@
 // An endpoint's unreliable-datagram (UD) queue pair: one for all peers, however many they are.
-// Datagrams may get lost, and a receiver without a free buffer loses them.
+// Datagrams may get lost, and a receiver without a free buffer loses them. So does a queue pair in
+// error, until it is started again by Receive().
 #pragma once
 
 #include <functional>
@@ -40,7 +41,7 @@ class VerbsDatagrams {
   static constexpr std::uint32_t kCopiedBytes = 64;
   std::uint64_t Send(ibv_ah* route, const VerbsMailAddress& to, Bytes bytes, std::uint32_t key);
   std::uint64_t posted() const { return posted_; }
-  std::uint64_t sent();
+  std::uint64_t sent();  // also those that were lost here
 
   // Hands over each datagram that has arrived, and the queue pair that it is from.
   using Take = std::function<void(Bytes datagram, std::uint32_t queue_pair)>;
@@ -51,9 +52,12 @@ class VerbsDatagrams {
 
  private:
   VerbsDatagrams() = default;
-  Status Start(std::uint32_t buffers);
+  Status MakePair();
+  int Start();
+  bool Restart();
   void PostBuffer(std::uint64_t index);
-  bool Fetch();
+  void Reap();
+  int Fetch();
 
   const VerbsDevice* device_ = nullptr;
   VerbsMailAddress address_;
@@ -61,12 +65,14 @@ class VerbsDatagrams {
   std::byte* buffers_ = nullptr;
   std::byte* copies_ = nullptr;
   std::uint32_t depth_ = 0;
+  std::uint32_t num_buffers_ = 0;
   VerbsCompletions sends_;
   VerbsCompletions arrivals_;
   std::unique_ptr<ibv_qp, VerbsDeleter<ibv_destroy_qp>> queue_pair_;
   std::uint64_t posted_ = 0;
   std::uint64_t sent_ = 0;
   std::vector<ibv_wc> arrived_;  // found, not handed on yet
+  bool broken_ = false;
 };
 
 }  // namespace slimgraph

@@ -86,11 +86,12 @@ bool VerbsOperationLink::MakeRing() {
   return made.has_value();
 }
 
-// Adds the next operation of the part, or the next piece of it, to the chain; false when there is
-// no room.
+// Adds the next operation of the part, or the next piece of it, to the chain; false when it has to
+// wait for room, or for what is ahead of it.
 bool VerbsOperationLink::Add(Part& part) {
   if (room() <= shared().chain.size()) return false;
   const Operation& operation = part.operations[part.posted];
+  if (MustWait(operation.kind)) return false;
   const std::uint64_t left = operation.length - part.pieces;
   const auto bytes = static_cast<std::uint32_t>(std::min(left, kPieceBytes));
   const bool travels_inline = operation.kind == OperationKind::kWrite && bytes <= inline_bytes();
@@ -98,7 +99,8 @@ bool VerbsOperationLink::Add(Part& part) {
   if (staged == nullptr && !travels_inline && bytes > 0) return false;
   ibv_send_wr& request = Stage(operation, part.pieces, bytes, staged);
   if (travels_inline && bytes > 0) request.send_flags |= IBV_SEND_INLINE;
-  if (MustFence(operation.kind)) request.send_flags |= IBV_SEND_FENCE;
+  if (operation.kind == OperationKind::kRead) reads_ahead_ = true;
+  if (IsAtomic(operation.kind)) atomics_ahead_ = true;
   const bool returns = operation.kind != OperationKind::kWrite && operation.local != nullptr;
   const bool last = bytes == left;
   requests_.push_back({.staged = staged,
@@ -147,18 +149,12 @@ ibv_send_wr& VerbsOperationLink::Stage(const Operation& operation, std::uint64_t
 }
 
 // A target may carry out a write while an earlier read or atomic is still under way, and an atomic
-// while a read is (InfiniBand specification 1.4, table 79); order has to be asked for.
-bool VerbsOperationLink::MustFence(OperationKind kind) {
-  bool must = false;
-  if (kind == OperationKind::kWrite) {
-    must = reads_ahead_ || atomics_ahead_;
-  } else if (IsAtomic(kind)) {
-    must = reads_ahead_;
-  }
-  if (must) reads_ahead_ = atomics_ahead_ = false;
-  if (kind == OperationKind::kRead) reads_ahead_ = true;
-  if (IsAtomic(kind)) atomics_ahead_ = true;
-  return must;
+// while a read is (InfiniBand specification 1.4, table 79). So they wait here until those are done.
+// The device could wait, too (IBV_SEND_FENCE), but Soft-RoCE then waits for ever once it has to
+// send again: it counts what it has sent already among what is ahead.
+bool VerbsOperationLink::MustWait(OperationKind kind) const {
+  if (kind == OperationKind::kWrite) return reads_ahead_ || atomics_ahead_;
+  return IsAtomic(kind) && reads_ahead_;
 }
 
 void VerbsOperationLink::OnDone(std::size_t count) {

@@ -51,7 +51,7 @@ class VerbsOperationLink : public VerbsLink {
   bool MakeRing();
   ibv_send_wr& Stage(const Operation& operation, std::uint64_t at, std::uint32_t bytes,
                      std::byte* staged);
-  bool MustFence(OperationKind kind);
+  bool MustWait(OperationKind kind) const;
   void Retire();
   void Settle(Outcome outcome, bool refused);
   void End(const Part& part, Outcome outcome, std::size_t failed_index);
@@ -72,7 +72,7 @@ class VerbsOperationLink : public VerbsLink {
   std::deque<Request> requests_;
   bool unsettled_ = false;  // the part in front has failed, and the new queue pair will tell why
   bool doomed_ = false;     // a part that continues the last one is not to be tried
-  bool reads_ahead_ = false;
+  bool reads_ahead_ = false;  // among requests_
   bool atomics_ahead_ = false;
 };
 
