@@ -70,8 +70,8 @@ class VerbsOperationLink : public VerbsLink {
   std::deque<Part> parts_;
   std::size_t next_ = 0;  // of parts_: the first that is not posted entirely
   std::deque<Request> requests_;
-  bool unsettled_ = false;  // the part in front has failed, and the new queue pair will tell why
-  bool doomed_ = false;     // a part that continues the last one is not to be tried
+  bool unsettled_ = false;    // the part in front has failed, and the new queue pair will tell why
+  bool doomed_ = false;       // a part that continues the last one is not to be tried
   bool reads_ahead_ = false;  // among requests_
   bool atomics_ahead_ = false;
 };
