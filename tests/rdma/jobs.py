@@ -16,8 +16,11 @@ LIMIT_S = 120
 
 
 def run(*arguments):
-    return subprocess.run([COMMAND, *arguments], capture_output=True, text=True, check=False,
-                          timeout=LIMIT_S)
+    command = [COMMAND, *arguments]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT_S)
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(command, 124, "", f"not done after {LIMIT_S} s")
 
 
 def report_of(name, options, graph, transport):
