@@ -61,11 +61,15 @@ class Tests:
         found, expected = answer(job.out), on_one_machine(words)
         expect(found == expected, f"{name} over {transport} says {found}, not {expected}")
 
-    def clear_error(self, fault):
+    def clear_errors(self, fault):
+        for transport in ("tcp", "mpi"):
+            self.clear_error(fault, transport)
+
+    def clear_error(self, fault, transport):
         """A job that would run for hours, and a fault in the middle of it."""
         with Hosts(4) as hosts:
             job = hosts.start(["scan", self.graph, "--repeat", "1000000000", "--compute", "2",
-                               "--transport", "tcp"])
+                               "--transport", transport])
             job.await_error("the graph takes")
             time.sleep(0.5)
             start_s = time.monotonic()
@@ -78,7 +82,7 @@ class Tests:
             expect(code != 0, "ended with 0")
             lines = re.findall(r"^slimgraph: node \d.*", job.err, re.M)
             expect(len(lines) == 1, f"said {lines or job.err}")
-            print(f"    {took_s:.1f} s: {lines[0]}")
+            print(f"    {transport}, {took_s:.1f} s: {lines[0]}")
 
     def test_answers_over_tcp(self):
         with Hosts(4) as hosts:
@@ -99,20 +103,20 @@ class Tests:
             self.right_answer(hosts, "bfs", "tcp")
 
     def test_link_of_a_memory_host_is_cut(self):
-        self.clear_error(lambda hosts: hosts.cut(4))
+        self.clear_errors(lambda hosts: hosts.cut(4))
 
     def test_link_of_a_compute_host_is_cut(self):
-        self.clear_error(lambda hosts: hosts.cut(2))
+        self.clear_errors(lambda hosts: hosts.cut(2))
 
     def test_node_is_killed(self):
-        self.clear_error(lambda hosts: hosts.signal(3, signal.SIGKILL, only="slimgraph"))
+        self.clear_errors(lambda hosts: hosts.signal(3, signal.SIGKILL, only="slimgraph"))
 
     def test_host_stops_and_is_killed(self):
         def fault(hosts):
             hosts.signal(4, signal.SIGSTOP)
             time.sleep(6)
             hosts.kill(4)
-        self.clear_error(fault)
+        self.clear_errors(fault)
 
 
 def main():
