@@ -55,9 +55,10 @@ class Asker {
   Result<std::vector<FabricBenchRow>> Run() {
     std::vector<FabricBenchRow> rows;
     for (const char* operation : {"read", "write"}) {
-      for (std::uint64_t bytes = 8; bytes <= options_.max_bytes; bytes *= 8) {
+      for (std::uint64_t bytes = 8; bytes < options_.max_bytes; bytes *= 8) {
         rows.push_back(OneSided(operation, bytes));
       }
+      rows.push_back(OneSided(operation, options_.max_bytes));
     }
     rows.push_back(OneSided("fetch-and-add", 8));
     rows.push_back(OneSided("compare-and-swap", 8));

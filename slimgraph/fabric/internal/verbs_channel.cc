@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kAskAgain = 20ms;
 // While operations are under way: an event costs as much as most of them take.
-constexpr std::uint64_t kPatienceNs = 25'000;
+constexpr std::uint64_t kPatienceNs = 60'000;
 constexpr std::uint64_t kLastWordsNs = 1'000'000'000;
 
 }  // namespace

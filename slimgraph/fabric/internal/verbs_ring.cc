@@ -15,6 +15,10 @@ VerbsRing::~VerbsRing() {
 }
 
 std::byte* VerbsRing::Take(std::uint64_t bytes) {
+  // An empty one begins anew: what has just been used is in the caches.
+  if (taken_ == released_) {
+    taken_ = released_ = (taken_ + memory_.bytes - 1) / memory_.bytes * memory_.bytes;
+  }
   const std::uint64_t needed = (bytes + 7) / 8 * 8;
   const std::uint64_t at = taken_ % memory_.bytes;
   const std::uint64_t skipped = at + needed <= memory_.bytes ? 0 : memory_.bytes - at;
