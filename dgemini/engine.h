@@ -11,6 +11,8 @@
 //
 //   struct Step {
 //     using Value = …;                       what is sent of a vertex; Nothing: that it is active
+//     using Short = …;                       optional: a shorter form, which is sent for Mirror
+//                                            where no value of the step's differs in it
 //     static constexpr std::uint64_t kPullAbove;    pull when the frontier has more than one in
 //                                                   kPullAbove of all edges
 //     void Push(VertexId u, const Neighbours& out, auto activate);   by any thread
@@ -130,19 +132,30 @@ class Engine {
   // Sends active vertices of the share to the nodes that need them.
   template <typename Step>
   Status Broadcast(Frontier& in, Step& step, Direction direction);
-  // What of the frontier `peer` needs, as words of the bitmap or vertex by vertex.
-  enum Form : std::uint32_t { kAsWords, kAsVertices };
+  // What of the frontier `peer` needs, as words of the bitmap or vertex by vertex, with values or
+  // short values. Sent: how a value crosses.
+  template <typename Step>
+  static constexpr bool kShortens = requires {
+    requires sizeof(typename Step::Short) < sizeof(typename Step::Value);
+  };
+  enum Form : std::uint32_t { kAsWords = 0, kAsVertices = 1, kShort = 2 };
   template <typename Step>
   Status SendMirrored(NodeId peer, const Frontier& in, Step& step, Direction direction);
-  template <typename BitsOf, typename Step>
-  Status SendWords(NodeId peer, const Workload::Segment& segment, BitsOf bits_of, Step& step);
-  template <typename BitsOf, typename Step>
-  Status SendVertices(NodeId peer, const Workload::Segment& segment, BitsOf bits_of, Step& step);
-  template <typename Step>
+  template <typename Sent, typename BitsOf, typename Step>
+  Status SendForm(NodeId peer, std::uint32_t form, BitsOf bits_of, Step& step);
+  template <typename Sent, typename BitsOf, typename Step>
+  Status SendWords(NodeId peer, std::uint32_t form, const Workload::Segment& segment,
+                   BitsOf bits_of, Step& step);
+  template <typename Sent, typename BitsOf, typename Step>
+  Status SendVertices(NodeId peer, std::uint32_t form, const Workload::Segment& segment,
+                      BitsOf bits_of, Step& step);
+  template <typename Sent, typename Step>
+  void TakeForm(std::uint32_t form, Bytes bytes, std::size_t at, Frontier& in, Step& step);
+  template <typename Sent, typename Step>
   void TakeWords(Bytes bytes, std::size_t at, Frontier& in, Step& step);
-  template <typename Step>
+  template <typename Sent, typename Step>
   void TakeVertices(Bytes bytes, std::size_t at, Frontier& in, Step& step);
-  void Open(NodeId to, Form form) {
+  void Open(NodeId to, std::uint32_t form) {
     filled_[to] = sizeof(Exchange::Header);
     Put(boxes_[to], filled_[to], form);
   }

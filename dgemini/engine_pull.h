@@ -59,8 +59,11 @@ Status Engine::Broadcast(Frontier& in, Step& step, Direction direction) {
   in.SetMixed();
   exchange_.Begin([&](NodeId, Bytes bytes) {
     std::size_t at = 0;
-    Take<std::uint32_t>(bytes, at) == kAsWords ? TakeWords(bytes, at, in, step)
-                                               : TakeVertices(bytes, at, in, step);
+    const auto form = Take<std::uint32_t>(bytes, at);
+    if constexpr (kShortens<Step>) {
+      if ((form & kShort) != 0) return TakeForm<typename Step::Short>(form, bytes, at, in, step);
+    }
+    TakeForm<typename Step::Value>(form, bytes, at, in, step);
   });
   for (NodeId i = 0; i < exchange_.peers(); ++i) {
     SLIM_TRY(SendMirrored(exchange_.peer(i), in, step, direction));
@@ -68,7 +71,13 @@ Status Engine::Broadcast(Frontier& in, Step& step, Direction direction) {
   return exchange_.End(std::span<std::uint64_t>());
 }
 
-template <typename Step>
+template <typename Sent, typename Step>
+void Engine::TakeForm(std::uint32_t form, Bytes bytes, std::size_t at, Frontier& in, Step& step) {
+  (form & kAsVertices) == 0 ? TakeWords<Sent>(bytes, at, in, step)
+                            : TakeVertices<Sent>(bytes, at, in, step);
+}
+
+template <typename Sent, typename Step>
 void Engine::TakeWords(Bytes bytes, std::size_t at, Frontier& in, Step& step) {
   using Value = typename Step::Value;
   while (at < bytes.size()) {
@@ -78,34 +87,36 @@ void Engine::TakeWords(Bytes bytes, std::size_t at, Frontier& in, Step& step) {
     for (std::uint32_t i = 0; i < count; ++i) {
       auto bits = Take<std::uint64_t>(bytes, at);
       in.AddWord(first + i, bits);
-      if constexpr (std::is_empty_v<Value>) continue;
+      if constexpr (std::is_empty_v<Sent>) continue;
       for (; bits != 0; bits &= bits - 1) {
         const auto bit = static_cast<std::uint32_t>(std::countr_zero(bits));
-        step.Mirror((first + i) * 64 + bit, Take<Value>(bytes, at_value));
+        step.Mirror((first + i) * 64 + bit, Value(Take<Sent>(bytes, at_value)));
       }
     }
-    at = std::is_empty_v<Value> ? at : at_value;
+    at = std::is_empty_v<Sent> ? at : at_value;
   }
 }
 
-template <typename Step>
+template <typename Sent, typename Step>
 void Engine::TakeVertices(Bytes bytes, std::size_t at, Frontier& in, Step& step) {
   using Value = typename Step::Value;
   while (at < bytes.size()) {
     const auto v = Take<VertexId>(bytes, at);
     in.AddWord(v / 64, std::uint64_t{1} << (v % 64));
-    if constexpr (!std::is_empty_v<Value>) step.Mirror(v, Take<Value>(bytes, at));
+    if constexpr (!std::is_empty_v<Sent>) step.Mirror(v, Value(Take<Sent>(bytes, at)));
   }
 }
 
-// In whichever form is shorter. Words that a neighbouring segment of the share begins in are sent
-// with either: bits twice, values twice, the same both times.
+// In whichever form is shorter, and values as Step::Short where each of them is the same so. Words
+// that a neighbouring segment of the share begins in are sent with either: bits twice, values
+// twice, the same both times.
 template <typename Step>
 Status Engine::SendMirrored(NodeId peer, const Frontier& in, Step& step, Direction direction) {
   const VertexArray<std::uint64_t>& needed = work_.needed_by(peer, direction);
   const auto bits_of = [&](std::size_t word) { return in.word(word) & needed[word]; };
   std::uint64_t word_bytes = 0;
   std::uint64_t vertex_bytes = 0;
+  bool all_short = true;
   for (const Workload::Segment& segment : work_.segments()) {
     bool runs = false;
     for (std::size_t word = segment.first / 64; word < segment.words_end(); ++word) {
@@ -113,22 +124,37 @@ Status Engine::SendMirrored(NodeId peer, const Frontier& in, Step& step, Directi
       word_bytes += bits == 0 ? 0 : sizeof(bits) + (runs ? 0 : 2 * sizeof(std::uint32_t));
       vertex_bytes += sizeof(VertexId) * static_cast<std::uint64_t>(std::popcount(bits));
       runs = bits != 0;
+      if constexpr (kShortens<Step>) {
+        for (std::uint64_t rest = all_short ? bits : 0; rest != 0; rest &= rest - 1) {
+          const auto bit = static_cast<std::size_t>(std::countr_zero(rest));
+          const auto value = step.Signal(static_cast<VertexId>(word * 64 + bit));
+          all_short = all_short && typename Step::Value(typename Step::Short(value)) == value;
+        }
+      }
     }
   }
+  const Form form = word_bytes <= vertex_bytes ? kAsWords : kAsVertices;
+  if constexpr (kShortens<Step>) {
+    if (all_short) return SendForm<typename Step::Short>(peer, form | kShort, bits_of, step);
+  }
+  return SendForm<typename Step::Value>(peer, form, bits_of, step);
+}
+
+template <typename Sent, typename BitsOf, typename Step>
+Status Engine::SendForm(NodeId peer, std::uint32_t form, BitsOf bits_of, Step& step) {
   for (const Workload::Segment& segment : work_.segments()) {
     if (segment.count == 0) continue;
-    SLIM_TRY(word_bytes <= vertex_bytes ? SendWords(peer, segment, bits_of, step)
-                                        : SendVertices(peer, segment, bits_of, step));
+    SLIM_TRY((form & kAsVertices) == 0 ? SendWords<Sent>(peer, form, segment, bits_of, step)
+                                       : SendVertices<Sent>(peer, form, segment, bits_of, step));
   }
   return SendBox(peer);
 }
 
 // Runs of words: the first, how many, their bits, then a value for each bit.
-template <typename BitsOf, typename Step>
-Status Engine::SendWords(NodeId peer, const Workload::Segment& segment, BitsOf bits_of,
-                         Step& step) {
-  using Value = typename Step::Value;
-  constexpr std::size_t kMessageBytes = std::is_empty_v<Value> ? 0 : sizeof(Value);
+template <typename Sent, typename BitsOf, typename Step>
+Status Engine::SendWords(NodeId peer, std::uint32_t form, const Workload::Segment& segment,
+                         BitsOf bits_of, Step& step) {
+  constexpr std::size_t kMessageBytes = std::is_empty_v<Sent> ? 0 : sizeof(Sent);
   std::vector<std::byte>& box = boxes_[peer];
   std::size_t& filled = filled_[peer];
   const std::size_t end = segment.words_end();
@@ -137,7 +163,7 @@ Status Engine::SendWords(NodeId peer, const Workload::Segment& segment, BitsOf b
       ++word;
       continue;
     }
-    if (filled == 0) Open(peer, kAsWords);
+    if (filled == 0) Open(peer, form);
     std::size_t bytes = 2 * sizeof(std::uint32_t);
     std::size_t run = 0;
     while (word + run < end && bits_of(word + run) != 0) {
@@ -159,7 +185,7 @@ Status Engine::SendWords(NodeId peer, const Workload::Segment& segment, BitsOf b
       for (std::size_t i = 0; i < run; ++i) {
         for (std::uint64_t bits = bits_of(word + i); bits != 0; bits &= bits - 1) {
           const auto bit = static_cast<std::size_t>(std::countr_zero(bits));
-          Put(box, filled, step.Signal(static_cast<VertexId>((word + i) * 64 + bit)));
+          Put(box, filled, Sent(step.Signal(static_cast<VertexId>((word + i) * 64 + bit))));
         }
       }
     }
@@ -169,11 +195,10 @@ Status Engine::SendWords(NodeId peer, const Workload::Segment& segment, BitsOf b
 }
 
 // Each vertex, with its value.
-template <typename BitsOf, typename Step>
-Status Engine::SendVertices(NodeId peer, const Workload::Segment& segment, BitsOf bits_of,
-                            Step& step) {
-  using Value = typename Step::Value;
-  constexpr std::size_t kMessageBytes = std::is_empty_v<Value> ? 0 : sizeof(Value);
+template <typename Sent, typename BitsOf, typename Step>
+Status Engine::SendVertices(NodeId peer, std::uint32_t form, const Workload::Segment& segment,
+                            BitsOf bits_of, Step& step) {
+  constexpr std::size_t kMessageBytes = std::is_empty_v<Sent> ? 0 : sizeof(Sent);
   for (std::size_t word = segment.first / 64; word < segment.words_end(); ++word) {
     for (std::uint64_t bits = bits_of(word); bits != 0; bits &= bits - 1) {
       const auto v =
@@ -181,9 +206,9 @@ Status Engine::SendVertices(NodeId peer, const Workload::Segment& segment, BitsO
       if (filled_[peer] + sizeof(VertexId) + kMessageBytes > Exchange::kMaxBytes) {
         SLIM_TRY(SendBox(peer));
       }
-      if (filled_[peer] == 0) Open(peer, kAsVertices);
+      if (filled_[peer] == 0) Open(peer, form);
       Put(boxes_[peer], filled_[peer], v);
-      if constexpr (kMessageBytes > 0) Put(boxes_[peer], filled_[peer], step.Signal(v));
+      if constexpr (kMessageBytes > 0) Put(boxes_[peer], filled_[peer], Sent(step.Signal(v)));
     }
   }
   return {};

@@ -2,6 +2,7 @@
 // kind Count.
 #pragma once
 
+#include <type_traits>
 #include <utility>
 
 #include "dgemini/atomics.h"
@@ -12,6 +13,8 @@ namespace slimgraph {
 template <typename Count>
 struct ShortestPaths {
   using Value = Count;
+  // Few numbers of paths are so large that a float is not precise.
+  using Short = std::conditional_t<std::is_same_v<Count, double>, float, Count>;
   static constexpr std::uint64_t kPullAbove = 20;
 
   VertexArray<std::uint32_t>& depth;
