@@ -62,7 +62,8 @@ $(BUILD)/obj/slimgraph/fabric/internal/make_transport.o: \
 
 # ---- sources: a new file needs no line here ----------------------------------------------------
 LIB_SOURCES := $(wildcard slimgraph/*/*.cc slimgraph/*/internal/*.cc \
-                 dgemini/*.cc dkudu/*.cc dkudu/*/*.cc txnlayer/*.cc txnlayer/*/*.cc)
+                 dgemini/*.cc dkudu/*.cc dkudu/*/*.cc txnlayer/*.cc txnlayer/*/*.cc \
+                 experiment/*.cc experiment/*/*.cc)
 APP_SOURCES := $(wildcard apps/*.cc apps/*/*.cc)
 TEST_NAMES  := $(sort $(foreach d,$(wildcard tests/*/*_test.cc),$(notdir $(patsubst %/,%,$(dir $(d))))))
 BENCHES     := $(patsubst tests/bench/%.cc,%,$(wildcard tests/bench/*_bench.cc))
@@ -74,7 +75,7 @@ COMMAND     := $(BUILD)/slimgraph
 TESTS       := $(TEST_NAMES:%=$(BUILD)/tests/%_test)
 # Scripts that test the tree or what is built from it, whatever the mode.
 SCRIPTS     := $(sort $(wildcard tests/*/*_test.sh tests/*/*_test.py))
-OUR_CODE    := $(shell find apps slimgraph dgemini dkudu txnlayer tests datasets \
+OUR_CODE    := $(shell find apps slimgraph dgemini dkudu txnlayer experiment tests datasets \
                  -name '*.cc' -o -name '*.h' 2>/dev/null | sort)
 
 .PHONY: all debug asan tsan run test test-hosts test-rdma unit-tests format format-check lint tidy \

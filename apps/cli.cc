@@ -66,6 +66,15 @@ class CliOptions : public Options {
     app_.add_option_function<std::string>(names, read, help)->type_name(kind);
   }
 
+  void Texts(const char* names, const char* kind, const char* help,
+             std::vector<std::string>& values) override {
+    const auto read = [&values, names](const std::vector<std::string>& texts) {
+      for (const std::string& text : texts) Given().emplace_back(NameOf(names), text);
+      values = texts;
+    };
+    app_.add_option_function<std::vector<std::string>>(names, read, help)->type_name(kind);
+  }
+
  private:
   CLI::App& app_;
 };

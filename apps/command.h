@@ -42,6 +42,9 @@ class Options {
   virtual void Flag(const char* names, const char* help, std::function<void()> set) = 0;
   // `kind` stands for the value in --help: FILE, N, …
   virtual void Value(const char* names, const char* kind, const char* help, Parse parse) = 0;
+  // One value or more, up to the next option.
+  virtual void Texts(const char* names, const char* kind, const char* help,
+                     std::vector<std::string>& values) = 0;
 
   // The processes of a launcher make one job of this command; of others they would be mere copies.
   void RunsAsJob() { runs_as_job_ = true; }

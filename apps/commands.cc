@@ -1,6 +1,7 @@
 // The list of all commands. A new one needs its line here and nothing else.
 #include "apps/bench_command.h"
 #include "apps/doctor_command.h"
+#include "apps/experiment_commands.h"
 #include "apps/graph_commands.h"
 #include "apps/mining.h"
 #include "apps/scan.h"
@@ -10,11 +11,12 @@
 namespace slimgraph {
 
 std::vector<Command> AllCommands() {
-  return {GenCommand(),        ConvertCommand(),   InfoCommand(),     ScanCommand(),
-          BfsCommand(),        SsspCommand(),      PageRankCommand(), ComponentsCommand(),
-          CentralityCommand(), TrianglesCommand(), MotifsCommand(),   CliquesCommand(),
-          MatchCommand(),      LocalCommand(),     DoctorCommand(),   BenchFabricCommand(),
-          TxnRunCommand(),     TxnSweepCommand(),  TxnChooseCommand()};
+  return {GenCommand(),        ConvertCommand(),   InfoCommand(),      ScanCommand(),
+          BfsCommand(),        SsspCommand(),      PageRankCommand(),  ComponentsCommand(),
+          CentralityCommand(), TrianglesCommand(), MotifsCommand(),    CliquesCommand(),
+          MatchCommand(),      LocalCommand(),     DoctorCommand(),    BenchFabricCommand(),
+          TxnRunCommand(),     TxnSweepCommand(),  TxnChooseCommand(), ExperimentCommand(),
+          CompareCommand()};
 }
 
 }  // namespace slimgraph

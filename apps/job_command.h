@@ -6,7 +6,9 @@
 
 namespace slimgraph {
 
-// --nodes, --compute, --threads, --transport, --network, --qps-per-peer, --json, --trace.
+// --nodes, --compute, --threads, --transport, --network, --qps-per-peer, --cpu-share,
+// --node-memory,
+// --json, --trace.
 void DeclareJobOptions(Options& options, JobOptions& job);
 
 }  // namespace slimgraph

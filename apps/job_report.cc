@@ -128,6 +128,9 @@ Status FinishReport(Run& run, const std::string& trace) {
   report.Set("/cluster/threads", std::uint64_t{cluster.threads()});
   report.Set("/cluster/transport", cluster.options().transport);
   report.Set("/cluster/network", cluster.options().network);
+  if (const std::uint64_t limit = NodeMemoryLimit(); limit != 0) {
+    report.Set("/cluster/node_memory_bytes", limit);
+  }
   report.Set("/time/load_s", run.load_s);
   report.Set("/time/run_s", run.run_s);
   SLIM_TRY(SetStageTimes(run));

@@ -26,6 +26,10 @@ Result<NodeId> NodesOf(const JobOptions& options) {
   SLIM_TRY(Topology::Make(nodes, options.compute.value_or(nodes)));
   if (!options.transport.empty()) SLIM_TRY(CheckTransport(options.transport));
   SLIM_TRY(CheckNetwork(options.network));
+  if (started && options.limits.any() && !OfLimitedNodes()) {
+    return UsageError(
+        "--cpu-share and --node-memory are of nodes that --nodes starts here, not of a launcher's");
+  }
   if (options.qps_per_peer != 1 && options.transport != "verbs") {
     return UsageError("--qps-per-peer is of --transport verbs: the others have no queue pairs");
   }
@@ -37,6 +41,17 @@ Result<NodeId> NodesOf(const JobOptions& options) {
     return UsageError("--threads {} is out of range: 1..256", options.threads);
   }
   return nodes;
+}
+
+Result<int> StartNodes(NodeId nodes, const JobOptions& options,
+                       const std::vector<std::string>& arguments) {
+  std::optional<NodeGroups> groups;
+  if (options.limits.any()) {
+    SLIM_ASSIGN(auto made, NodeGroups::Make(nodes, options.limits));
+    groups.emplace(std::move(made));
+    groups->Announce();
+  }
+  return RunLocalJob(nodes, arguments, options.survives_deaths ? OnDeath::kGoOn : OnDeath::kEndJob);
 }
 
 // An application's work as one node, with the report on node 0.
@@ -99,10 +114,12 @@ int RunJob(const std::string& command, const JobOptions& options,
            const std::vector<std::string>& arguments, const Application& application) {
   const auto nodes = NodesOf(options);
   if (!nodes) return Complain(nodes.error());
-  if (StartedBy() == Starter::kNobody && *nodes > 1) {
-    const auto code =
-        RunLocalJob(*nodes, arguments, options.survives_deaths ? OnDeath::kGoOn : OnDeath::kEndJob);
+  if (StartedBy() == Starter::kNobody && (*nodes > 1 || options.limits.any())) {
+    const auto code = StartNodes(*nodes, options, arguments);
     return code ? *code : Complain(code.error());
+  }
+  if (const Status entered = EnterNodeGroups(StartedRank()); !entered) {
+    return Complain(entered.error());
   }
   if (options.survives_deaths) LeaveMpiexec();
   const auto job =

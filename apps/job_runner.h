@@ -10,6 +10,7 @@
 #include "slimgraph/base/result.h"
 #include "slimgraph/cluster/cluster.h"
 #include "slimgraph/graph/memory_plan.h"
+#include "slimgraph/launch/node_limits.h"
 #include "slimgraph/stats/report.h"
 #include "slimgraph/stats/stage_times.h"
 
@@ -25,6 +26,7 @@ struct JobOptions {
   std::string transport;              // "": shm where all nodes are on one machine, else tcp
   std::string network = "none";
   std::uint32_t qps_per_peer = 1;
+  NodeLimits limits;  // of each node, on this machine
   bool json = false;
   std::string trace;  // a file; "": none
 };

@@ -15,6 +15,8 @@ constexpr std::string_view kPrefix = "SLIMGRAPH_";
 constexpr std::array kKnown = {
     KnownVariable{"SLIMGRAPH_HOST", "the address under which other hosts reach this one"},
     KnownVariable{"SLIMGRAPH_LAUNCHER", "set by slimgraph itself for the nodes that it starts"},
+    KnownVariable{"SLIMGRAPH_NODE_GROUPS", "set by slimgraph itself: the nodes' control groups"},
+    KnownVariable{"SLIMGRAPH_NODE_MEMORY", "set by slimgraph itself: what each of them may hold"},
     KnownVariable{"SLIMGRAPH_VERBS_DEVICE", "the RDMA device, and its port: mlx5_0 or mlx5_0:2"},
     KnownVariable{"SLIMGRAPH_VERBS_GID_INDEX", "which address of the RDMA port counts"},
     KnownVariable{"SLIMGRAPH_VERBS_MTU", "the largest RDMA packet: 256, 512, 1024, 2048, 4096"},

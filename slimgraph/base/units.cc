@@ -32,6 +32,17 @@ Result<std::uint64_t> ParseBytes(std::string_view text) {
   return static_cast<std::uint64_t>(bytes);
 }
 
+Result<double> ParseSeconds(std::string_view text) {
+  double value = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  const double factor = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+  if (failed != std::errc() || !(value >= 0 && value <= 1e9) || factor == 0) {
+    return UsageError("'{}' is not a time: expected a number with s, m or h, as in 10m", text);
+  }
+  return value * factor;
+}
+
 std::string FormatBytes(std::uint64_t bytes) {
   constexpr std::array kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
   if (bytes < 1024) return fmt::format("{} B", bytes);
@@ -53,7 +64,8 @@ std::string FormatCount(std::uint64_t count) {
 std::string FormatSeconds(double seconds) {
   if (seconds < 1e-3) return fmt::format("{:.1f} us", seconds * 1e6);
   if (seconds < 1) return fmt::format("{:.1f} ms", seconds * 1e3);
-  return fmt::format("{:.2f} s", seconds);
+  if (seconds < 300) return fmt::format("{:.2f} s", seconds);
+  return fmt::format("{:.1f} min", seconds / 60);
 }
 
 }  // namespace slimgraph

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "slimgraph/base/units.h"
+#include "slimgraph/launch/node_limits.h"
 
 namespace slimgraph {
 namespace {
@@ -67,9 +68,11 @@ void LimitBy(std::uint64_t& available, const std::string& group, const std::stri
   available = std::min(available, *limit > held ? *limit - held : 0);
 }
 
-// Every group from this process's own up to the root may have a limit.
+// Every group from this process's own up to the root may have a limit. A node's own group, which
+// its launcher has made, says nothing of what other nodes may take.
 void LimitByGroups(std::uint64_t& available, std::string group, const std::string& root,
                    const std::string& limit_name, const std::string& used_name) {
+  if (NodeMemoryLimit() != 0) group.erase(group.rfind('/'));
   while (true) {
     LimitBy(available, root + group, limit_name, used_name);
     if (group.empty() || group == "/") return;
@@ -162,7 +165,14 @@ Status CheckMemory(std::uint64_t bytes, const std::string& purpose) {
 
 Status CheckFits(const MemoryPlan& plan, const std::vector<NodeId>& nodes_here) {
   std::uint64_t needed = 0;
-  for (const NodeId node : nodes_here) needed += plan.more_bytes(node);
+  const std::uint64_t limit = NodeMemoryLimit();
+  for (const NodeId node : nodes_here) {
+    const std::uint64_t bytes = plan.more_bytes(node);
+    needed += bytes;
+    if (limit == 0 || bytes <= limit) continue;
+    return EnvironmentError("{} takes {} on node {}, and a node may hold {} (--node-memory)",
+                            plan.what, FormatBytes(bytes), node, FormatBytes(limit));
+  }
   const std::uint64_t available = AvailableMemory();
   if (needed <= available) return {};
   return EnvironmentError(

@@ -1,12 +1,53 @@
 // The only file that knows the JSON library.
 #include <nlohmann/json.hpp>
 
+#include "slimgraph/stats/json_value.h"
 #include "slimgraph/stats/report.h"
 #include "slimgraph/stats/trace.h"
 
 namespace slimgraph {
 
 using Json = nlohmann::ordered_json;
+
+namespace {
+
+JsonValue FromJson(const Json& json) {
+  using Any = JsonValue::Any;
+  switch (json.type()) {
+    case Json::value_t::boolean:
+      return JsonValue(Any(json.get<bool>()));
+    case Json::value_t::number_integer:
+      return JsonValue(Any(json.get<std::int64_t>()));
+    case Json::value_t::number_unsigned:
+      return JsonValue(Any(json.get<std::uint64_t>()));
+    case Json::value_t::number_float:
+      return JsonValue(Any(json.get<double>()));
+    case Json::value_t::string:
+      return JsonValue(Any(json.get<std::string>()));
+    case Json::value_t::array: {
+      JsonValue::Array array;
+      for (const Json& one : json) array.push_back(FromJson(one));
+      return JsonValue(Any(std::move(array)));
+    }
+    case Json::value_t::object: {
+      JsonValue::Object object;
+      for (const auto& [key, value] : json.items()) object.emplace_back(key, FromJson(value));
+      return JsonValue(Any(std::move(object)));
+    }
+    default:
+      return JsonValue();
+  }
+}
+
+}  // namespace
+
+Result<JsonValue> ParseJson(std::string_view text, const std::string& what) {
+  try {
+    return FromJson(Json::parse(text));
+  } catch (const Json::parse_error& wrong) {
+    return InputError("{} is not JSON: the fault is at byte {}", what, wrong.byte);
+  }
+}
 
 std::string ToJson(const Report& report) {
   Json json;

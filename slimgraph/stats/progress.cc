@@ -36,6 +36,12 @@ void Progress::Update(std::uint64_t done, std::uint64_t total) {
   drawn_ = true;
 }
 
+void Progress::Show(const std::string& line) {
+  if (!on_terminal_) return;
+  std::fputs(("\r\033[K" + what_ + ": " + line).c_str(), stderr);
+  drawn_ = true;
+}
+
 std::string Progress::Line(const std::string& what, std::uint64_t done, std::uint64_t total,
                            double seconds) {
   const double rate = seconds > 0 ? static_cast<double>(done) / seconds : 0;

@@ -19,6 +19,9 @@ class Progress {
   // From any thread, as often as one likes.
   void Update(std::uint64_t done, std::uint64_t total);
 
+  // Any other line, at once: for work whose steps are few and long.
+  void Show(const std::string& line);
+
   // The line itself.
   static std::string Line(const std::string& what, std::uint64_t done, std::uint64_t total,
                           double seconds);

@@ -21,6 +21,16 @@ TEST(Units, WhatIsNoSizeIsRefused) {
   EXPECT_EQ(ParseBytes("12X").error().kind, ErrorKind::kUsage);
 }
 
+TEST(Units, TimesAreReadAsPeopleWriteThem) {
+  EXPECT_EQ(*ParseSeconds("90"), 90);
+  EXPECT_EQ(*ParseSeconds("90s"), 90);
+  EXPECT_EQ(*ParseSeconds("1.5m"), 90);
+  EXPECT_EQ(*ParseSeconds("2h"), 7200);
+  for (const char* const text : {"", "m", "-1s", "10d", "10 m", "nan", "inf"}) {
+    EXPECT_FALSE(ParseSeconds(text)) << text;
+  }
+}
+
 TEST(Units, FiguresAreWrittenForPeople) {
   EXPECT_EQ(FormatBytes(1023), "1023 B");
   EXPECT_EQ(FormatBytes(1536), "1.5 KiB");
@@ -29,6 +39,7 @@ TEST(Units, FiguresAreWrittenForPeople) {
   EXPECT_EQ(FormatCount(999), "999");
   EXPECT_EQ(FormatCount(1234567), "1,234,567");
   EXPECT_EQ(FormatSeconds(0.00123), "1.2 ms");
+  EXPECT_EQ(FormatSeconds(600), "10.0 min");
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)),
 # From the bottom up; those in one row know nothing of each other.
 LAYERS = [["slimgraph/base"], ["slimgraph/stats"], ["slimgraph/launch"], ["slimgraph/fabric"],
           ["slimgraph/cluster"], ["slimgraph/graph"], ["slimgraph/remote"],
-          ["dgemini", "dkudu", "txnlayer"], ["apps"], ["tests"]]
+          ["dgemini", "dkudu", "txnlayer", "experiment"], ["apps"], ["tests"]]
 RANK = {folder: rank for rank, row in enumerate(LAYERS) for folder in row}
 # Libraries of which one file of ours knows, so that they can be replaced.
 ONE_OWNER = {"CLI11": "<CLI/", "nlohmann": "<nlohmann/", "MPI": "<mpi.h>"}
@@ -137,7 +137,8 @@ MADE_UP = [
 
 def read_tree():
     files = {}
-    for top in ("apps", "slimgraph", "dgemini", "dkudu", "txnlayer", "tests", "datasets", ".ci"):
+    for top in ("apps", "slimgraph", "dgemini", "dkudu", "txnlayer", "experiment", "tests",
+                "datasets", ".ci"):
         for folder, _, names in os.walk(os.path.join(ROOT, top)):
             for name in names:
                 path = os.path.relpath(os.path.join(folder, name), ROOT)

@@ -1,0 +1,201 @@
+#include "experiment/compare.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "experiment/measures.h"
+#include "experiment/raw_runs.h"
+
+namespace slimgraph::experiment {
+namespace {
+
+// All runs of one point, as one.
+struct Point {
+  std::string name;
+  std::vector<JsonValue> reports;
+};
+
+bool SaysHow(const std::string& option) {
+  constexpr std::array<const char*, 4> kWhere = {"json", "output", "trace", "history"};
+  return std::find(kWhere.begin(), kWhere.end(), option) == kWhere.end();
+}
+
+std::string NameOf(const RawRun& run) {
+  std::string name = run.report.TextAt("/command");
+  if (!run.point.empty()) return run.study + ": " + run.point;
+  const JsonValue* const options = run.report.Find("/options");
+  if (options != nullptr && options->object() != nullptr) {
+    for (const auto& [option, value] : *options->object()) {
+      if (!SaysHow(option) || value.text() == nullptr) continue;
+      name += fmt::format(" {}={}", option, *value.text());
+    }
+  }
+  // A row of a sweep.
+  const std::string over = run.report.TextAt("/over");
+  if (!over.empty()) {
+    name += fmt::format(" {} {} {}={}", run.report.TextAt("/workload"),
+                        run.report.TextAt("/protocol"), over, run.report.TextAt("/value"));
+  }
+  return name;
+}
+
+Result<std::vector<Point>> ReadPoints(const std::string& path) {
+  SLIM_ASSIGN(std::vector<RawRun> runs, ReadRuns(path));
+  std::vector<Point> points;
+  for (RawRun& run : runs) {
+    const std::string name = NameOf(run);
+    auto found = std::find_if(points.begin(), points.end(),
+                              [&](const Point& point) { return point.name == name; });
+    if (found == points.end()) found = points.insert(found, {name, {}});
+    found->reports.push_back(std::move(run.report));
+  }
+  if (points.empty()) return InputError("{}: no run is in it", path);
+  return points;
+}
+
+std::map<std::string, Measure> Gather(const Point& point) {
+  std::map<std::string, Measure> all;
+  for (const JsonValue& report : point.reports) {
+    for (Measure& measure : MeasuresOf(report)) {
+      auto& samples =
+          all.try_emplace(measure.path, Measure{measure.path, measure.less_is_better, {}})
+              .first->second.samples;
+      // Of several runs each counts once.
+      if (point.reports.size() == 1) {
+        samples = measure.samples;
+      } else {
+        samples.push_back(SpreadOf(measure.samples).median);
+      }
+    }
+  }
+  return all;
+}
+
+bool SameGraph(const JsonValue& a, const JsonValue& b) {
+  for (const char* const path : {"/graph/vertices", "/graph/edges", "/graph/directed"}) {
+    const JsonValue* const of_a = a.Find(path);
+    const JsonValue* const of_b = b.Find(path);
+    if ((of_a == nullptr) != (of_b == nullptr) || (of_a != nullptr && !(*of_a == *of_b))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Sums of floating-point numbers depend on their order, which depends on the nodes.
+bool Alike(double a, double b) {
+  return std::abs(a - b) <= 1e-6 * std::max(std::abs(a), std::abs(b));
+}
+
+void CompareAnswers(const Point& before, const Point& after, Comparison& to) {
+  const JsonValue& a = before.reports.front();
+  const JsonValue& b = after.reports.front();
+  if (!SameGraph(a, b)) return;
+  const auto answers = AnswersOf(b);
+  for (const auto& [path, value] : AnswersOf(a)) {
+    const auto found = std::find_if(answers.begin(), answers.end(),
+                                    [&, p = path](const auto& one) { return one.first == p; });
+    if (found == answers.end() || Alike(value, found->second)) continue;
+    to.changes.push_back(
+        {Change::Kind::kAnswer, after.name, path, SpreadOf({value}), SpreadOf({found->second}), 0});
+  }
+}
+
+void ComparePoints(const Point& before, const Point& after, double threshold, Comparison& to) {
+  ++to.points;
+  const auto theirs = Gather(after);
+  for (const auto& [path, measure] : Gather(before)) {
+    const auto found = theirs.find(path);
+    if (found == theirs.end()) continue;
+    ++to.measures;
+    const Spread a = SpreadOf(measure.samples);
+    const Spread b = SpreadOf(found->second.samples);
+    const bool single = a.samples == 1 || b.samples == 1;
+    to.single_runs |= single;
+    if (a.overlaps(b)) continue;
+    const double by = a.median == 0 ? HUGE_VAL : b.median / a.median - 1;
+    if (single && std::abs(by) <= threshold) continue;
+    const bool better = (b.median < a.median) == measure.less_is_better;
+    to.changes.push_back(
+        {better ? Change::Kind::kBetter : Change::Kind::kWorse, after.name, path, a, b, by});
+  }
+}
+
+std::string Text(const Spread& spread) {
+  if (spread.samples == 1) return fmt::format("{:.6g}", spread.median);
+  return fmt::format("{:.4g} ({:.4g}..{:.4g} of {})", spread.median, spread.low, spread.high,
+                     spread.samples);
+}
+
+bool Fails(const Change& change, double threshold) {
+  return change.kind == Change::Kind::kAnswer ||
+         (change.kind == Change::Kind::kWorse && std::abs(change.by) > threshold);
+}
+
+}  // namespace
+
+std::size_t Comparison::failures(double threshold) const {
+  return static_cast<std::size_t>(
+      std::count_if(changes.begin(), changes.end(),
+                    [&](const Change& change) { return Fails(change, threshold); }));
+}
+
+Result<Comparison> Compare(const std::string& before, const std::string& after, double threshold) {
+  SLIM_ASSIGN(const auto a, ReadPoints(before));
+  SLIM_ASSIGN(const auto b, ReadPoints(after));
+  Comparison comparison;
+  const bool two_runs = a.size() == 1 && b.size() == 1;
+  comparison.other_options = two_runs && a[0].name != b[0].name;
+  for (const Point& point : a) {
+    const auto same = std::find_if(b.begin(), b.end(), [&](const Point& other) {
+      return two_runs || other.name == point.name;
+    });
+    if (same == b.end()) {
+      comparison.only_before.push_back(point.name);
+      continue;
+    }
+    ComparePoints(point, *same, threshold, comparison);
+    CompareAnswers(point, *same, comparison);
+  }
+  for (const Point& point : b) {
+    const auto same = std::find_if(a.begin(), a.end(), [&](const Point& other) {
+      return two_runs || other.name == point.name;
+    });
+    if (same == a.end()) comparison.only_after.push_back(point.name);
+  }
+  if (comparison.points == 0) {
+    return InputError("{} and {} have no run in common: no command with the same options", before,
+                      after);
+  }
+  return comparison;
+}
+
+std::string Describe(const Comparison& comparison, double threshold) {
+  std::string text;
+  if (comparison.other_options) text += "the two runs were not asked for the same\n";
+  for (const Change& change : comparison.changes) {
+    const char* const kind = change.kind == Change::Kind::kAnswer   ? "DIFFERS"
+                             : change.kind == Change::Kind::kBetter ? "better"
+                             : Fails(change, threshold)             ? "WORSE"
+                                                                    : "worse";
+    text += fmt::format("{:<8}{}\n        {}: {} -> {}", kind, change.point, change.measure,
+                        Text(change.before), Text(change.after));
+    if (change.kind != Change::Kind::kAnswer) text += fmt::format(", {:+.1f} %", change.by * 100);
+    text += '\n';
+  }
+  for (const std::string& point : comparison.only_before) text += "only before: " + point + "\n";
+  for (const std::string& point : comparison.only_after) text += "only after:  " + point + "\n";
+  if (comparison.single_runs) {
+    text +=
+        "some were run once, which says nothing of noise: only what exceeds the threshold is "
+        "told\n";
+  }
+  text += fmt::format("{} points, {} measures: {} changed, {} worse by more than {:g} %\n",
+                      comparison.points, comparison.measures, comparison.changes.size(),
+                      comparison.failures(threshold), threshold * 100);
+  return text;
+}
+
+}  // namespace slimgraph::experiment
