@@ -210,7 +210,7 @@ Result<Outcome> RunExperiment(const ExperimentOptions& options, const std::strin
   outcome.page = options.folder + "/index.html";
   Fill(outcome, sections);
   Page page;
-  page.title = studies.size() == 1 ? studies[0].title : "SlimGraph, measured";
+  page.title = "SlimGraph, measured" + (studies.size() == 1 ? ": " + studies[0].name : "");
   page.summary = {HowItEnded(outcome.carried),
                   "Drawn: medians, and around them the range that holds the true median nine times "
                   "of ten (of fewer than five runs, all of them). Ratios are of runs that followed "

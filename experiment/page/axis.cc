@@ -27,7 +27,7 @@ Axis::Axis(double least, double greatest, bool logarithmic, double from_px, doub
     // 1, 2, 5 in each decade where there are few, powers of ten where there are many.
     const int first = static_cast<int>(std::floor(std::log10(least) + 1e-9));
     const int last = static_cast<int>(std::ceil(std::log10(greatest) - 1e-9));
-    const bool fine = last - first <= 2;
+    const bool fine = last - first <= 3;
     std::vector<double> all;
     for (int exponent = first; exponent <= std::max(last, first + 1); ++exponent) {
       all.push_back(std::pow(10, exponent));

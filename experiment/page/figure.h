@@ -25,6 +25,7 @@ struct Mark {
 struct Series {
   std::string name;
   std::vector<Mark> marks;
+  std::size_t look = 0;  // its colour and shape: the same for the same thing in all plots
 };
 
 // A value from elsewhere, drawn as such: an ideal, or what a paper has found. A range where low and

@@ -116,10 +116,10 @@ class Drawing {
         if (bars()) {
           body_ += fmt::format(
               "<rect class=\"b{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"16\" height=\"12\"/>\n",
-              s % kLooks, at, line - 6);
+              plot_.series[s].look % kLooks, at, line - 6);
         } else {
-          body_ += fmt::format("<path class=\"m{}\" d=\"{}\"/>\n", s % kLooks,
-                               Shape(s, at + 8, line, 5));
+          body_ += fmt::format("<path class=\"m{}\" d=\"{}\"/>\n", plot_.series[s].look % kLooks,
+                               Shape(plot_.series[s].look, at + 8, line, 5));
         }
       });
     }
@@ -271,12 +271,13 @@ class Drawing {
 
   void DrawSeries(std::size_t s) {
     const Series& series = plot_.series[s];
+    const std::size_t look = series.look % kLooks;
     if (plot_.kind == PlotKind::kLines && series.marks.size() > 1) {
       std::string points;
       for (const Mark& mark : series.marks) {
         points += fmt::format("{:.1f},{:.1f} ", x_->Place(mark.x), y_->Place(mark.y.median));
       }
-      body_ += fmt::format("<polyline class=\"l{}\" points=\"{}\"/>\n", s % kLooks, points);
+      body_ += fmt::format("<polyline class=\"l{}\" points=\"{}\"/>\n", look, points);
     }
     for (const Mark& mark : series.marks) {
       const double y = y_->Place(mark.y.median);
@@ -285,16 +286,16 @@ class Drawing {
         body_ += fmt::format(
             "<rect class=\"mark b{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" "
             "height=\"{:.1f}\">{}</rect>\n",
-            s % kLooks, left + 1, std::min(y, bottom_ - 1), BarWidth() - 2,
-            std::max(1.0, bottom_ - y), Tip(series, mark));
+            look, left + 1, std::min(y, bottom_ - 1), BarWidth() - 2, std::max(1.0, bottom_ - y),
+            Tip(series, mark));
         Whisker(left + BarWidth() / 2, mark.y);
         continue;
       }
       const double x = x_->Place(mark.x);
       Whisker(x, mark.y);
-      body_ +=
-          fmt::format("<path class=\"mark m{}\" d=\"{}\">{}</path>\n", s % kLooks,
-                      Shape(s, x, y, plot_.kind == PlotKind::kScatter ? 4 : 5), Tip(series, mark));
+      body_ += fmt::format("<path class=\"mark m{}\" d=\"{}\">{}</path>\n", look,
+                           Shape(look, x, y, plot_.kind == PlotKind::kScatter ? 4 : 5),
+                           Tip(series, mark));
       if (mark.told) Label(x, y, mark.label);
     }
   }

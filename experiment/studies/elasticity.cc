@@ -24,16 +24,16 @@ PointGrid Points(const Settings& settings, const Graph& graph) {
 
 std::string Answer(const Settings& settings, const Plot& slowdown) {
   std::string text =
-      fmt::format("Over N/C times the time of {}:", Pair(settings.nodes, settings.nodes));
+      fmt::format("Against N/C times the time of {},", Pair(settings.nodes, settings.nodes));
   bool any = false;
   for (std::size_t s = slowdown.series.size(); s-- > 0;) {
     const auto all = OverMarks(slowdown, s);
     if (!all) continue;
     const NodeId compute = settings.nodes - 1 - static_cast<NodeId>(s);
     const double ideal = static_cast<double>(settings.nodes) / compute;
-    text += fmt::format("{} {} takes {:.2f} (of {} applications {:.2f} to {:.2f})", any ? ";" : "",
-                        slowdown.series[s].name, all->median / ideal,
-                        slowdown.series[s].marks.size(), all->low / ideal, all->high / ideal);
+    text += fmt::format("{} {} takes {:.2f} x ({:.2f} to {:.2f} over {} applications)",
+                        any ? ";" : "", slowdown.series[s].name, all->median / ideal,
+                        all->low / ideal, all->high / ideal, slowdown.series[s].marks.size());
     any = true;
   }
   return any ? text + "." : "Not enough was measured to tell.";
@@ -51,9 +51,9 @@ std::string Growth(const Plot& plot, const char* what, const Settings& settings)
   if (ratios.empty()) return "Not enough was measured to tell.";
   const Spread spread = SpreadOf(ratios);
   return fmt::format(
-      "One compute node of {} takes {:.2f} times {} of all {}, in the middle of {} "
+      "One compute node of {} takes {} times {} of all {}, in the middle of {} "
       "applications.",
-      settings.nodes, spread.median, what, settings.nodes, ratios.size());
+      settings.nodes, Number(spread.median), what, settings.nodes, ratios.size());
 }
 
 std::vector<Figure> Figures(const Settings& settings, const Results& results) {
@@ -70,6 +70,7 @@ std::vector<Figure> Figures(const Settings& settings, const Results& results) {
     Plot slowdown = Bars(jobs, fewer, [&](std::size_t job, std::size_t s) {
       return results.Ratio(grid[job][s + 1], grid[job][0], "/time/run_s");
     });
+    for (Series& series : slowdown.series) ++series.look;
     slowdown.y_title = "time over " + pairs[0];
     for (std::size_t s = 0; s < fewer.size(); ++s) {
       const double ideal =

@@ -6,5 +6,14 @@
 namespace slimgraph::experiment {
 
 Study Elasticity(const Settings& settings);
+Study Scalability(const Settings& settings);
+Study Caches(const Settings& settings);
+Study Volume(const Settings& settings);
+Study Protocols(const Settings& settings);
+Study Stages(const Settings& settings);
+Study Coroutines(const Settings& settings);
+Study Contention(const Settings& settings);
+Study Computation(const Settings& settings);
+Study QueuePairs(const Settings& settings);
 
 }  // namespace slimgraph::experiment

@@ -119,7 +119,7 @@ Plot Bars(const std::vector<std::string>& categories, const std::vector<std::str
   Plot plot;
   plot.categories = categories;
   for (std::size_t s = 0; s < series.size(); ++s) {
-    Series& one = plot.series.emplace_back(Series{series[s], {}});
+    Series& one = plot.series.emplace_back(Series{series[s], {}, s});
     for (std::size_t c = 0; c < categories.size(); ++c) {
       if (const auto spread = of(c, s)) one.marks.push_back({static_cast<double>(c), *spread, ""});
     }

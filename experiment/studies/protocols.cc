@@ -1,0 +1,103 @@
+// Six protocols by four ways to other nodes' tuples, on three workloads.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "experiment/studies/studies.h"
+#include "experiment/studies/transactions.h"
+
+namespace slimgraph::experiment {
+namespace {
+
+constexpr std::array<const char*, 3> kWorkloads = {"smallbank", "ycsb", "tpcc-neworder"};
+// The last is the code that `txn choose` finds, which then runs with it.
+constexpr std::array<const char*, 4> kForms = {"tcp", "rpc", "one-sided", "hybrid"};
+constexpr std::size_t kHybrid = 3;
+
+struct Shown {
+  const char* title;
+  const char* y_title;
+  const char* path;  // below /result or, of `choose`, /result/run
+  double factor;
+  bool log;
+};
+constexpr std::array<Shown, 4> kShown = {{
+    {"throughput", "thousand transactions per second", "/throughput_per_s", 1e-3, true},
+    {"latency", "microseconds, the median", "/latency_us/p50", 1, true},
+    {"aborts", "% of all attempts", "/abort_rate", 100, false},
+    {"round trips", "round trips per transaction", "/per_transaction/round_trips", 1, false},
+}};
+
+Point At(const Settings& settings, const char* workload, const char* protocol, std::size_t form) {
+  Point point = form == kHybrid
+                    ? TxnPoint(settings, "choose", workload, protocol, {})
+                    : TxnPoint(settings, "run", workload, protocol, {"--stages", kForms[form]});
+  point.label = std::string(protocol) + " " + kForms[form];
+  return point;
+}
+
+std::string PathOf(std::size_t form, const char* path) {
+  return (form == kHybrid ? std::string("/result/run") : std::string("/result")) + path;
+}
+
+std::string Best(const Plot& plot, bool most) {
+  const Mark* best = nullptr;
+  std::string form;
+  for (const Series& series : plot.series) {
+    for (const Mark& mark : series.marks) {
+      if (best != nullptr && (mark.y.median > best->y.median) != most) continue;
+      best = &mark;
+      form = series.name;
+    }
+  }
+  if (best == nullptr) return "Not enough was measured to tell.";
+  return fmt::format("The {} is that of {}, {}: {}.", most ? "most" : "least",
+                     plot.categories.at(static_cast<std::size_t>(best->x)), form,
+                     Number(best->y.median));
+}
+
+}  // namespace
+
+Study Protocols(const Settings& asked) {
+  const Settings settings = TxnSettings(asked);
+  const auto figures = [settings](const Results& results) {
+    std::vector<Figure> all;
+    const std::vector<std::string> protocols(kProtocols.begin(), kProtocols.end());
+    const std::vector<std::string> forms(kForms.begin(), kForms.end());
+    for (const char* const workload : kWorkloads) {
+      for (const Shown& shown : kShown) {
+        Plot plot = Bars(protocols, forms, [&](std::size_t protocol, std::size_t form) {
+          return results.Of(At(settings, workload, kProtocols[protocol], form),
+                            PathOf(form, shown.path), shown.factor);
+        });
+        plot.y_title = shown.y_title;
+        plot.log_y = shown.log;
+        const std::string answer = Best(plot, shown.path == kShown[0].path);
+        all.push_back({fmt::format("{}: {}", workload, shown.title), answer, std::move(plot)});
+      }
+    }
+    return all;
+  };
+  Study study{"protocols",
+              "Protocols: how transactions are kept apart",
+              "What do six protocols bring by messages over TCP (tcp), by messages over the fabric "
+              "(rpc), one-sided, and with the mix of stages that measured latencies choose "
+              "(hybrid)?",
+              {Emulation(settings, kTxnNodes),
+               "tcp goes through the kernel's sockets, and the network's delays come on top."},
+              {},
+              figures};
+  for (const char* const workload : kWorkloads) {
+    for (const char* const protocol : kProtocols) {
+      Turn turn{fmt::format("{} on {}", protocol, workload), {}, "/result/throughput_per_s"};
+      for (std::size_t form = 0; form < kForms.size(); ++form) {
+        turn.points.push_back(At(settings, workload, protocol, form));
+      }
+      study.turns.push_back(std::move(turn));
+    }
+  }
+  return study;
+}
+
+}  // namespace slimgraph::experiment
