@@ -33,7 +33,14 @@ bool CalvinThread::ScheduleEpoch() {
     Schedule(s, batch.mapped());
   }
   ++scheduling_;
-  if (!one_sided(Stage::kLock)) return true;
+  return true;
+}
+
+// Also of epochs that came as messages, when stages have become one-sided since: sequencers wait
+// for the count before they use a buffer again.
+void CalvinThread::TellConsumed() {
+  if (!one_sided(Stage::kLock) || told_ == scheduling_) return;
+  told_ = scheduling_;
   worker_.endpoint().SetStage(TrafficStage(Stage::kLock));
   Outgoing& outgoing = NewOutgoing();
   outgoing.words[0] = scheduling_;
@@ -41,7 +48,6 @@ bool CalvinThread::ScheduleEpoch() {
     Write(Thread(s), ConsumedAt(NumberOf(self_)), std::as_bytes(std::span(outgoing.words).first(1)),
           outgoing.pending);
   }
-  return true;
 }
 
 void CalvinThread::Schedule(std::size_t sequencer, Bytes batch) {

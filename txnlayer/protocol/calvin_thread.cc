@@ -85,6 +85,7 @@ std::chrono::nanoseconds CalvinThread::Work() {
   while (MayBroadcast()) Broadcast();
   while (ScheduleEpoch()) {
   }
+  TellConsumed();
   worker_.endpoint().Ring();
   // Messages wake the thread; what is written into its memory does not.
   const bool looks = one_sided(Stage::kLock) || (one_sided(Stage::kRead) && missing_ > 0) ||

@@ -82,6 +82,7 @@ class CalvinThread : public Companion {
   bool Heard() const;
   void TakeBatches();
   bool ScheduleEpoch();
+  void TellConsumed();
   void Schedule(std::size_t sequencer, Bytes batch);
   void Enqueue(const Request& request, Table& table, Key key);
   void Grant(Queue& queue);
@@ -107,6 +108,7 @@ class CalvinThread : public Companion {
 
   // Scheduler.
   std::uint64_t scheduling_ = 0;  // the epoch that is next
+  std::uint64_t told_ = 0;        // of it, what sequencers know
   std::map<std::pair<std::uint64_t, std::size_t>, std::vector<std::byte>> batches_;
   std::map<std::pair<TableId, std::uint64_t>, Queue> queues_;
   // The tuples that a transaction holds or waits for here, by (sequencer, coroutine).
