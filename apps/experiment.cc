@@ -34,6 +34,8 @@ int RunIt(State& state, const std::vector<std::string>& arguments) {
     return Complain(
         {ErrorKind::kUsage, "experiment needs -o DIR: the folder for what comes of it"});
   }
+  if (state.options.rounds == 0)
+    return Complain({ErrorKind::kUsage, "--rounds 0 measures nothing"});
   const experiment::StopSignals signals;
   const auto outcome =
       experiment::RunExperiment(state.options, experiment::Point{"", arguments}.line());
@@ -47,10 +49,9 @@ int RunIt(State& state, const std::vector<std::string>& arguments) {
     return 128 + experiment::StopSignals::received();
   }
   if (carried.measured == 0) {
-    if (carried.end == RunnerEnd::kBudgetSpent) {
+    if (carried.too_long > 0 || carried.end == RunnerEnd::kBudgetSpent) {
       return Complain({ErrorKind::kUsage,
-                       "the budget ended before any point was measured; give "
-                       "--budget more"});
+                       "the budget ended before any point was measured; give --budget more"});
     }
     return Complain({ErrorKind::kEnvironment, "nothing could be measured"});
   }
@@ -83,6 +84,8 @@ void Declare(Options& options, State& state) {
                   if (to.budget_s > 0) return {};
                   return UsageError("a budget is more than nothing");
                 });
+  options.Number("--rounds", "R", "run a point no more often (default 15; fewer where they agree)",
+                 to.rounds);
   options.Flag("--small", "fewer and shorter points, on a smaller graph if one is made", to.small);
   options.Flag("--csv", "the numbers of each figure as csv/*.csv too", to.csv);
   options.Number("--nodes", "N", "nodes that hold the graph (default 4)", to.nodes);

@@ -151,7 +151,8 @@ Status WriteCsv(const std::string& folder, const std::vector<Section>& sections)
 }
 
 std::string HowItEnded(const Carried& carried) {
-  constexpr const char* kWhy[] = {"all medians are tight", "the budget is spent", "it was stopped"};
+  constexpr const char* kWhy[] = {"all medians are tight, or all rounds are done",
+                                  "the budget is spent", "it was stopped"};
   std::string text = fmt::format(
       "{} of {} points were measured, in {} runs over {}; {}.", carried.measured, carried.points,
       carried.runs, FormatSeconds(carried.spent_s), kWhy[static_cast<std::size_t>(carried.end)]);
@@ -200,6 +201,7 @@ Result<Outcome> RunExperiment(const ExperimentOptions& options, const std::strin
   SLIM_ASSIGN(const std::string build, BuildStamp(program));
   SLIM_ASSIGN(outcome.carried, CarryOut(studies, {.folder = options.folder,
                                                   .budget_s = options.budget_s,
+                                                  .rounds = options.rounds,
                                                   .program = program,
                                                   .launcher = Words(options.launcher),
                                                   .build = build}));

@@ -17,6 +17,7 @@ struct ExperimentOptions {
   std::vector<std::string> graphs;  // files; without any, one is made
   std::string folder;
   double budget_s = 600;
+  std::size_t rounds = 15;  // the most of each point; fewer where they agree
   bool small = false;
   bool csv = false;
   NodeId nodes = 4;

@@ -7,14 +7,13 @@
 
 #include "experiment/child.h"
 #include "experiment/raw_runs.h"
-#include "slimgraph/base/clock.h"
 #include "slimgraph/base/units.h"
 #include "slimgraph/stats/progress.h"
 
 namespace slimgraph::experiment {
 namespace {
 
-constexpr std::size_t kMostRounds = 15;
+constexpr double kLeastLimitS = 10;
 
 std::string NowUtc() {
   const std::time_t now = std::time(nullptr);
@@ -35,10 +34,7 @@ class Runner {
     for (const Study& study : studies_) {
       for (const Turn& turn : study.turns) carried_.points += turn.points.size();
     }
-    std::uint64_t start_ns = NowNs();
     while (const auto next = Next()) {
-      carried_.spent_s += SecondsSince(start_ns);
-      start_ns = NowNs();
       if (carried_.spent_s >= options_.budget_s) {
         carried_.end = RunnerEnd::kBudgetSpent;
         break;
@@ -46,7 +42,7 @@ class Runner {
       Show(*next);
       SLIM_ASSIGN(const bool go_on, RunPoint(*next));
       if (go_on) continue;
-      carried_.end = StopSignals::received() != 0 ? RunnerEnd::kStopped : RunnerEnd::kBudgetSpent;
+      carried_.end = RunnerEnd::kStopped;
       break;
     }
     for (const Study& study : studies_) {
@@ -100,7 +96,7 @@ class Runner {
 
   // The rounds that all points of a turn have which can be run.
   std::size_t RoundsOf(const Study& study, const Turn& turn) {
-    std::size_t rounds = kMostRounds;
+    std::size_t rounds = options_.rounds;
     for (const Point& point : turn.points) {
       if (!Failed(study, point)) rounds = std::min(rounds, Rounds(study, point));
     }
@@ -110,7 +106,7 @@ class Runner {
   bool Done(const Study& study, const Turn& turn) {
     return std::all_of(turn.points.begin(), turn.points.end(), [&](const Point& point) {
       if (Failed(study, point)) return true;
-      if (Rounds(study, point) >= kMostRounds) return true;
+      if (Rounds(study, point) >= options_.rounds) return true;
       const auto spread = ResultsOf(study).Of(point, turn.measure);
       return spread && IsTight(*spread);
     });
@@ -119,7 +115,7 @@ class Runner {
   // The first point of the turn that has had the fewest rounds; none when all is tight.
   std::optional<Step> Next() {
     std::optional<Step> next;
-    std::size_t fewest = kMostRounds;
+    std::size_t fewest = options_.rounds;
     for (std::size_t s = 0; s < studies_.size(); ++s) {
       for (const Turn& turn : studies_[s].turns) {
         const std::size_t rounds = RoundsOf(studies_[s], turn);
@@ -153,7 +149,7 @@ class Runner {
         round, FormatSeconds(std::max(0.0, options_.budget_s - carried_.spent_s))));
   }
 
-  // False when there is no time for more.
+  // False when a signal asks to stop.
   Result<bool> RunPoint(const Step& next) {
     const Study& study = studies_[next.study];
     const std::string line = next.point->line();
@@ -165,8 +161,21 @@ class Runner {
     words.insert(words.end(), next.point->words.begin(), next.point->words.end());
     words.emplace_back("--json");
     const std::string began = NowUtc();
-    SLIM_ASSIGN(const ChildEnd end, RunChild(words, options_.budget_s - carried_.spent_s));
-    if (end.stopped || end.timed_out) return false;
+    // One that takes too long must not take all the time of the others.
+    const double left_s = options_.budget_s - carried_.spent_s;
+    const double limit_s = std::min(left_s, std::max(kLeastLimitS, left_s / 4));
+    SLIM_ASSIGN(const ChildEnd end, RunChild(words, limit_s));
+    if (end.stopped) return false;
+    carried_.spent_s += end.seconds;
+    if (end.timed_out) {
+      // Was it cut off only because the time was up? Then it is missing, as others are.
+      if (limit_s >= left_s && carried_.runs > 0) return true;
+      ++carried_.too_long;
+      ResultsOf(study).Fail(line,
+                            fmt::format("not done in {}, of which a larger --budget gives more",
+                                        FormatSeconds(limit_s)));
+      return true;
+    }
     std::string text = end.out;
     while (text.ends_with('\n')) text.pop_back();
     auto report = end.code == 0 ? ParseJson(text, "what it printed")

@@ -15,6 +15,7 @@ namespace slimgraph::experiment {
 struct RunnerOptions {
   std::string folder;
   double budget_s = 600;              // with what was spent in this folder before
+  std::size_t rounds = 15;            // the most of each point
   std::string program;                // what runs a point's words
   std::vector<std::string> launcher;  // before it, with {nodes} for their number; or nothing
   std::string build;                  // of the program; runs of another do not count
@@ -28,6 +29,7 @@ struct Carried {
   std::size_t measured = 0;  // of them, at least once
   std::size_t runs = 0;      // that count, of this time and earlier ones
   std::size_t earlier = 0;   // of these
+  std::size_t too_long = 0;  // points that were given up
   std::size_t left_out = 0;  // of another build, or on other graphs
   double spent_s = 0;
   std::map<std::string, Results> results;  // by study

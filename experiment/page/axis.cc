@@ -39,7 +39,7 @@ Axis::Axis(double least, double greatest, bool logarithmic, double from_px, doub
     high_ = *std::find_if(all.begin(), all.end(), [&](double tick) {
       return tick >= greatest * (1 - 1e-9) && tick > low_;
     });
-    const int every = std::max(1, (last - first) / 8);
+    const int every = std::max(1, (last - first + 7) / 8);
     for (std::size_t i = 0; i < all.size(); ++i) {
       const bool shown = fine || i % static_cast<std::size_t>(every) == 0;
       if (shown && all[i] >= low_ * (1 - 1e-9) && all[i] <= high_ * (1 + 1e-9)) {

@@ -40,7 +40,8 @@ svg .label { font-size: 12px; } .grid { stroke: var(--grid); } .axis { stroke: v
   fill: none; }
 table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .15rem .7rem; text-align: right; border-bottom: 1px solid var(--grid); }
-th:first-child, td:first-child { text-align: left; } td { white-space: nowrap; } td small { color: var(--soft); }
+th:first-child, td:first-child { text-align: left; } td { white-space: nowrap; }
+td small { color: var(--soft); } td.words { text-align: left; white-space: normal; }
 .wide { overflow-x: auto; } pre { background: var(--box); padding: .8rem; overflow-x: auto;
   font-size: .8rem; } details { margin: 1rem 0; } summary { cursor: pointer; }
 @media print { body { max-width: none; padding: 0; font-size: 10pt; } figure, tr { break-inside:
@@ -174,7 +175,7 @@ std::string ToHtml(const Page& page) {
   for (const Section& section : page.sections) text += ToHtml(section);
   text += "<section id=\"machine\">\n<h2>Where and how</h2>\n<table>\n";
   for (const auto& [name, value] : page.facts) {
-    text += fmt::format("<tr><td>{}</td><td style=\"text-align:left\">{}</td></tr>\n", Escape(name),
+    text += fmt::format("<tr><td>{}</td><td class=\"words\">{}</td></tr>\n", Escape(name),
                         Escape(value));
   }
   return text + "</table>\n</section>\n</body>\n</html>\n";

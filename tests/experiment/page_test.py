@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""The small form of every experiment, and its page in headless Chromium: every plot has its marks
+and labels where they can be seen, in light, in the dark and in print, and the console is silent.
+
+    tests/experiment/page_test.py [FOLDER]     # of an experiment that has been made already
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+import browser
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+COMMAND = os.environ.get("TEST_SLIMGRAPH_COMMAND", "build/release/slimgraph")
+STUDIES = ["elasticity", "scalability", "caches", "volume", "protocols", "stages", "coroutines",
+           "contention", "computation"]
+BUDGET_S = 55  # a first round takes half of that on two processors
+
+
+def experiment(folder):
+    done = subprocess.run(
+        [COMMAND, "experiment", "all", "--small", "-o", folder, "--budget", f"{BUDGET_S}s",
+         "--rounds", "1", "--csv"],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=5 * BUDGET_S, check=False)
+    if done.returncode != 0:
+        sys.exit(f"experiment all: exit code {done.returncode}: {done.stderr}")
+    first = done.stdout.splitlines()[0]
+    if not first.startswith("elasticity, ") or "N/C" not in first:
+        sys.exit(f"the first line has no ratio to N/C: {first}")
+    if "the time was up" in done.stderr:
+        sys.exit(f"not done within {BUDGET_S} s: {done.stderr}")
+
+
+def look(page, what, complaints):
+    with open(os.path.join(HERE, "look.js"), encoding="utf-8") as script:
+        seen = page.evaluate(script.read())
+    complaints += [f"{what}: {one}" for one in seen["complaints"]]
+    if seen["wide"]:
+        complaints.append(f"{what}: the page is wider than the window")
+    return seen
+
+
+def main():
+    if browser.find() is None:
+        print("skipped: there is no chromium (apt-get install chromium)")
+        return 77
+    with tempfile.TemporaryDirectory(prefix="slimgraph-page-") as scratch:
+        folder = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else scratch
+        if folder == scratch:
+            experiment(folder)
+        complaints = []
+        with browser.Browser() as page:
+            page.open(f"file://{folder}/index.html")
+            light = look(page, "light", complaints)
+            page.ask("Emulation.setEmulatedMedia",
+                     features=[{"name": "prefers-color-scheme", "value": "dark"}])
+            dark = look(page, "dark", complaints)
+            if dark["paper"] == light["paper"] or dark["ink"] == light["ink"]:
+                complaints.append("the page is as light in the dark")
+            page.ask("Emulation.setEmulatedMedia", media="print",
+                     features=[{"name": "prefers-color-scheme", "value": "dark"}])
+            if look(page, "print", complaints)["paper"] != "rgb(255, 255, 255)":
+                complaints.append("the page prints its darkness")
+            complaints += [f"the console: {words}" for words in page.words]
+            if folder == scratch:
+                shown = page.evaluate(
+                    "[...document.querySelectorAll('section')].filter(section => "
+                    "section.querySelector('.mark')).map(section => section.id)")
+                complaints += [f"{study}: no plot" for study in STUDIES if study not in shown]
+        print(*sorted(set(complaints)), sep="\n")
+        print(f"seen: {light['counts']}")
+        return 1 if complaints else 0
+
+
+sys.exit(main())
