@@ -7,7 +7,8 @@
 #   make format     rewrite the code in the house format               make lint     format check + clang-tidy
 #   make test-hosts  jobs across four hosts (root)
 #   make bench-txn  the bars of transactions                        DBX1000=DIR: also against DBx1000
-#   make bench      the measured bars, each as a ratio in one run       make fuzz     a short run of every fuzzer
+#   make bench      the measured bars, and build/report/index.html: all experiments, small
+#   make fuzz       a short run of every fuzzer
 #   make bench-graph  vertex programs beside other engines, GAPBS=DIR LIGRA=DIR GEMINI=DIR
 #   make bench-mining  D-Kudu beside GAPBS=DIR GRAPHMINER=DIR KCLIST=DIR, each built already and optional
 #   make install    PREFIX=/usr/local DESTDIR=                          make clean
@@ -20,6 +21,7 @@ BUILD   ?= build/$(MODE)
 PREFIX  ?= /usr/local
 DESTDIR ?=
 VERSION := 0.1.0
+COMMIT  := $(shell git describe --always --dirty --abbrev=12 2>/dev/null)
 
 MAKEFLAGS += --no-print-directory
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
@@ -29,7 +31,7 @@ endif
 # ---- what it needs -----------------------------------------------------------------------------
 APT_PACKAGES := g++ make mpich libmpich-dev libcli11-dev libfmt-dev libexpected-dev \
   nlohmann-json3-dev libxxhash-dev libzstd-dev zlib1g-dev libhwy-dev libnuma-dev pkg-config \
-  libboost-context-dev libibverbs-dev libgtest-dev libgmock-dev python3 cmake iproute2
+  libboost-context-dev libibverbs-dev libgtest-dev libgmock-dev python3 cmake iproute2 chromium
 APT_LINT_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev
 
 # ---- compiler ----------------------------------------------------------------------------------
@@ -79,7 +81,7 @@ OUR_CODE    := $(shell find apps slimgraph dgemini dkudu txnlayer experiment tes
                  -name '*.cc' -o -name '*.h' 2>/dev/null | sort)
 
 .PHONY: all debug asan tsan run test test-hosts test-rdma unit-tests format format-check lint tidy \
-  bench bench-graph bench-mining bench-txn fuzz install \
+  bench bench-parts bench-graph bench-mining bench-txn fuzz install \
   clean deps lint-deps
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -158,6 +160,14 @@ fuzz: | build/.lint-deps
 	@$(MAKE) --no-print-directory MODE=fuzz fuzz
 endif
 
+# The commit that a report names; made anew when it is another.
+$(BUILD)/obj/experiment/machine.o: CXXFLAGS += -DSLIMGRAPH_COMMIT='"$(COMMIT)"'
+$(BUILD)/obj/experiment/machine.o: $(BUILD)/commit
+$(BUILD)/commit: $(if $(filter-out $(shell cat $(BUILD)/commit 2>/dev/null),$(COMMIT)),always)
+	@mkdir -p $(@D) && echo '$(COMMIT)' >$@
+.PHONY: always
+always:
+
 -include $(shell find $(BUILD)/obj build/tidy -name '*.d' 2>/dev/null)
 
 debug:
@@ -208,7 +218,14 @@ unit-tests: $(TESTS) $(COMMAND)
 asan tsan:
 	@$(MAKE) MODE=$@ unit-tests
 
-bench: $(BENCHES:%=$(BUILD)/bench/%) | $(COMMAND)
+# The small form of all experiments, on one page. What was measured before by the same build counts.
+BENCH_BUDGET ?= 10m
+REPORT       := build/report
+
+bench: bench-parts
+	$(COMMAND) experiment all --small --budget $(BENCH_BUDGET) -o $(REPORT) --csv
+
+bench-parts: $(BENCHES:%=$(BUILD)/bench/%) | $(COMMAND)
 	@set -e; for bench in $^; do echo "== $${bench##*/}"; $$bench; done
 	@set -e; for transport in shm tcp mpi; do echo "== fabric over $$transport"; \
 	  $(COMMAND) bench fabric --transport $$transport; done

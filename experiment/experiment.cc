@@ -72,6 +72,12 @@ Result<std::vector<Study>> MakeStudies(const std::string& name, const Settings& 
   return studies;
 }
 
+// The same failure on another node is the same.
+std::string WithoutNumbers(std::string text) {
+  std::erase_if(text, [](char c) { return c >= '0' && c <= '9'; });
+  return text;
+}
+
 // What a reader of the page finds beside the figures of one study.
 Section MakeSection(const Study& study, const Results& results) {
   Section section{study.name, study.title, study.question, study.notes, {}, {}, {}};
@@ -86,7 +92,7 @@ Section MakeSection(const Study& study, const Results& results) {
       section.commands.push_back("slimgraph " + line);
       const auto failed = results.failures().find(line);
       if (failed != results.failures().end()) {
-        if (told.insert(failed->second).second) {
+        if (told.insert(WithoutNumbers(failed->second)).second) {
           section.missing.push_back(
               fmt::format("{}, {}: {}", turn.name, point.label, failed->second));
         }

@@ -2,7 +2,7 @@
 
 namespace slimgraph::experiment {
 
-std::string TxnSeconds(const Settings& settings) { return settings.small ? "0.04" : "0.3"; }
+std::string TxnSeconds(const Settings& settings) { return settings.small ? "0.02" : "0.3"; }
 
 Settings TxnSettings(const Settings& settings) {
   Settings own = settings;

@@ -1,0 +1,200 @@
+// `slimgraph experiment` and `slimgraph compare` as a person meets them: what they leave, how they
+// go on, and how they end where they cannot.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+
+#include "tests/support/command.h"
+
+namespace slimgraph {
+namespace {
+
+std::size_t Lines(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+class TheExperiment : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    graph_ = scratch_.File("kron.slim");
+    ASSERT_EQ(RunSlimgraph({"gen", "kron", "-s", "8", "--weights", "1..9", "-o", graph_}).code, 0);
+  }
+
+  std::vector<std::string> Words(const std::string& name, std::vector<std::string> more = {},
+                                 const char* rounds = "1") {
+    std::vector<std::string> words = {"experiment", name,       "--graphs", graph_,     "--small",
+                                      "-o",         folder(),   "--nodes",  "2",        "--network",
+                                      "none",       "--budget", "60s",      "--rounds", rounds};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+  std::string folder() const { return scratch_.File("out"); }
+  std::string Raw(const std::string& study) const { return folder() + "/raw/" + study + ".jsonl"; }
+
+  ScratchDirectory scratch_;
+  std::string graph_;
+};
+
+TEST_F(TheExperiment, LeavesAPageTheRunsBehindItAndTables) {
+  const CommandEnd end = RunSlimgraph(Words("elasticity", {"--csv"}));
+  ASSERT_EQ(end.code, 0) << end.err;
+  EXPECT_EQ(end.out.find("elasticity, kron: time: Against N/C times the time of (2,2), (2,1)"), 0U)
+      << end.out;
+  EXPECT_EQ(Lines(ReadText(Raw("elasticity"))), 16U);
+  const std::string page = ReadText(folder() + "/index.html");
+  EXPECT_NE(page.find("<svg"), std::string::npos);
+  EXPECT_EQ(page.find("<script"), std::string::npos);
+  EXPECT_NE(page.find("slimgraph triangles " + graph_ + " --nodes 2 --compute 1"),
+            std::string::npos);
+  EXPECT_NE(ReadText(folder() + "/summary.json").find("\"median\":["), std::string::npos);
+  EXPECT_NE(ReadText(folder() + "/csv/elasticity-kron--time.csv").find("bfs"), std::string::npos);
+}
+
+TEST_F(TheExperiment, GoesOnWhereItHasStopped) {
+  ASSERT_EQ(RunSlimgraph(Words("elasticity")).code, 0);
+  const std::string whole = ReadText(Raw("elasticity"));
+  // As after a fall in the middle of a line.
+  const std::size_t kept = whole.find('\n', whole.size() / 2) + 1;
+  WriteText(Raw("elasticity"), whole.substr(0, kept + 100));
+  const CommandEnd end = RunSlimgraph(Words("elasticity"));
+  ASSERT_EQ(end.code, 0) << end.err;
+  EXPECT_EQ(ReadText(Raw("elasticity")).substr(0, kept), whole.substr(0, kept));
+  EXPECT_EQ(Lines(ReadText(Raw("elasticity"))), Lines(whole));
+  // And has nothing more to do.
+  const std::string done = ReadText(Raw("elasticity"));
+  ASSERT_EQ(RunSlimgraph(Words("elasticity")).code, 0);
+  EXPECT_EQ(ReadText(Raw("elasticity")), done);
+  // On another graph all has to be measured anew.
+  ASSERT_EQ(
+      RunSlimgraph({"gen", "kron", "-s", "8", "--seed", "2", "--weights", "1..9", "-o", graph_})
+          .code,
+      0);
+  ASSERT_EQ(RunSlimgraph(Words("elasticity")).code, 0);
+  EXPECT_EQ(Lines(ReadText(Raw("elasticity"))), 2 * Lines(whole));
+}
+
+TEST_F(TheExperiment, KeepsWhatItHasWhenItIsStopped) {
+  std::vector<std::string> words = Words("scalability", {}, "1000");
+  words.insert(words.begin(), CommandPath());
+  RunningCommand running(words);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!std::filesystem::exists(Raw("scalability")) || ReadText(Raw("scalability")).empty()) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+    ::usleep(2000);
+  }
+  ::kill(running.pid(), SIGINT);
+  const CommandEnd end = running.Wait();
+  EXPECT_EQ(end.code, 128 + SIGINT);
+  EXPECT_LT(end.seconds, 20);
+  EXPECT_NE(end.err.find("stopped; the same command goes on from here"), std::string::npos)
+      << end.err;
+  EXPECT_NE(ReadText(folder() + "/index.html").find("it was stopped"), std::string::npos);
+  EXPECT_TRUE(running.Processes().empty());
+}
+
+TEST_F(TheExperiment, SaysWhatItCouldNotMeasure) {
+  const std::string plain = scratch_.File("plain.slim");
+  ASSERT_EQ(RunSlimgraph({"convert", graph_, plain, "--drop-weights"}).code, 0);
+  graph_ = plain;
+  const CommandEnd end = RunSlimgraph(Words("elasticity"));
+  ASSERT_EQ(end.code, 0) << end.err;
+  EXPECT_NE(end.err.find("not measured: sssp on plain"), std::string::npos) << end.err;
+  EXPECT_NE(end.err.find("has no weights"), std::string::npos) << end.err;
+  EXPECT_NE(ReadText(folder() + "/index.html").find("has no weights"), std::string::npos);
+}
+
+TEST_F(TheExperiment, RunsPointsUnderALauncher) {
+  const CommandEnd end = RunSlimgraph(
+      Words("volume", {"--launcher", "mpiexec.hydra -disable-auto-cleanup -n {nodes}"}));
+  ASSERT_EQ(end.code, 0) << end.err;
+  EXPECT_NE(ReadText(Raw("volume")).find("\"nodes\":2"), std::string::npos);
+}
+
+TEST_F(TheExperiment, RefusesWithOneLineWhatCannotBe) {
+  const struct {
+    std::vector<std::string> words;
+    int code;
+    const char* says;
+  } wrong[] = {
+      {{"experiment", "elasticity"}, 2, "needs -o DIR"},
+      {{"experiment", "luck", "-o", folder()}, 2, "there is no experiment 'luck'"},
+      {{"experiment", "elasticity", "-o", folder(), "--budget", "soon"}, 2, "not a time"},
+      {{"experiment", "elasticity", "-o", folder(), "--rounds", "0"}, 2, "measures nothing"},
+      {{"experiment", "elasticity", "-o", folder(), "--graphs", "/none.slim"}, 3, "/none.slim"},
+      {{"experiment", "elasticity", "-o", "/proc/none", "--graphs", graph_}, 4, "/proc/none"},
+      {{"experiment", "elasticity", "-o", folder(), "--graphs", graph_, "--budget", "0.001"},
+       2,
+       "the budget ended before any point was measured"},
+      {{"compare", graph_, graph_}, 3, "is not JSON"},
+      {{"bfs", graph_, "--source", "1", "--nodes", "2", "--cpu-share", "0"}, 2, "0 %"},
+  };
+  for (const auto& one : wrong) {
+    const CommandEnd end = RunSlimgraph(one.words);
+    EXPECT_EQ(end.code, one.code) << end.err;
+    EXPECT_NE(end.err.find(one.says), std::string::npos) << end.err;
+    EXPECT_LE(Lines(end.err), 2U) << end.err;
+    EXPECT_EQ(end.out, "");
+  }
+}
+
+TEST_F(TheExperiment, KeepsWhatItHasWhenTheDiskIsFull) {
+  if (::geteuid() != 0) GTEST_SKIP() << "a small disk can only be mounted by root";
+  const std::string script =
+      "mkdir -p \"$0\" && mount -t tmpfs -o size=64k none \"$0\" || exit 77; shift; "
+      "\"$@\"; code=$?; cat \"$0\"/raw/*.jsonl >\"$0.kept\"; umount \"$0\"; exit $code";
+  std::vector<std::string> words = {"unshare", "-m",     "sh", "-c",
+                                    script,    folder(), "-",  CommandPath()};
+  for (const std::string& word : Words("elasticity", {}, "9")) words.push_back(word);
+  RunningCommand running(words);
+  const CommandEnd end = running.Wait(std::chrono::seconds(60));
+  if (end.code == 77) GTEST_SKIP() << "nothing can be mounted here";
+  EXPECT_EQ(end.code, 4) << end.err;
+  EXPECT_NE(end.err.find("No space left on device"), std::string::npos) << end.err;
+  const std::string kept = ReadText(folder() + ".kept");
+  EXPECT_GT(Lines(kept), 3U);
+  EXPECT_EQ(kept.back(), '\n') << "half a line";
+}
+
+TEST_F(TheExperiment, ComparesWithItself) {
+  ASSERT_EQ(RunSlimgraph(Words("volume")).code, 0);
+  const CommandEnd end = RunSlimgraph({"compare", folder(), folder(), "--json"});
+  EXPECT_EQ(end.code, 0) << end.err;
+  EXPECT_NE(end.out.find("\"changed\":0"), std::string::npos) << end.out;
+  // One count too many in one of the runs.
+  const std::string other = scratch_.File("other");
+  std::filesystem::create_directories(other + "/raw");
+  std::string raw = ReadText(Raw("volume"));
+  raw.insert(raw.find("\"count\":") + 8, "1");
+  WriteText(other + "/raw/volume.jsonl", raw);
+  const CommandEnd differs = RunSlimgraph({"compare", folder(), other});
+  EXPECT_EQ(differs.code, 1) << differs.err;
+  EXPECT_EQ(differs.out.find("DIFFERS"), 0U) << differs.out;
+}
+
+// Nodes of 10 % of a processor take as much time as they need processor, times ten.
+TEST_F(TheExperiment, NodesAreHeldToTheirShares) {
+  const std::string large = scratch_.File("large.slim");
+  ASSERT_EQ(RunSlimgraph({"gen", "kron", "-s", "15", "-o", large}).code, 0);
+  const CommandEnd free = RunSlimgraph({"cliques", large, "-k", "4"});
+  const CommandEnd held = RunSlimgraph({"cliques", large, "-k", "4", "--cpu-share", "10"});
+  if (held.code == 4) GTEST_SKIP() << held.err;
+  ASSERT_EQ(held.code, 0) << held.err;
+  EXPECT_GT(held.seconds, 4 * free.seconds);
+  EXPECT_EQ(free.out.substr(0, free.out.find('\n')), held.out.substr(0, held.out.find('\n')));
+}
+
+TEST_F(TheExperiment, NodesMayHoldNoMoreThanTheirMemory) {
+  const CommandEnd end = RunSlimgraph({"pagerank", graph_, "--nodes", "2", "--node-memory", "64K"});
+  EXPECT_EQ(end.code, 4);
+  const CommandEnd room =
+      RunSlimgraph({"pagerank", graph_, "--nodes", "2", "--node-memory", "256M", "--verify"});
+  if (room.err.find("cannot be limited here") != std::string::npos) GTEST_SKIP() << room.err;
+  EXPECT_EQ(room.code, 0) << room.err;
+}
+
+}  // namespace
+}  // namespace slimgraph
