@@ -31,7 +31,8 @@ endif
 # ---- what it needs -----------------------------------------------------------------------------
 APT_PACKAGES := g++ make mpich libmpich-dev libcli11-dev libfmt-dev libexpected-dev \
   nlohmann-json3-dev libxxhash-dev libzstd-dev zlib1g-dev libhwy-dev libnuma-dev pkg-config \
-  libboost-context-dev libibverbs-dev libgtest-dev libgmock-dev python3 cmake iproute2 chromium
+  libboost-context-dev libibverbs-dev libgtest-dev libgmock-dev python3 cmake iproute2
+APT_TEST_PACKAGES := chromium
 APT_LINT_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev
 
 # ---- compiler ----------------------------------------------------------------------------------
@@ -92,6 +93,8 @@ all: $(COMMAND)
 deps: build/.deps
 build/.deps: Makefile
 	@mkdir -p build && .ci/install-packages $(APT_PACKAGES) && touch $@
+build/.test-deps: Makefile
+	@mkdir -p build && .ci/install-packages $(APT_TEST_PACKAGES) && touch $@
 lint-deps: build/.lint-deps
 build/.lint-deps: Makefile
 	@mkdir -p build && .ci/install-packages $(APT_LINT_PACKAGES) && touch $@
@@ -199,7 +202,7 @@ ifeq ($(MODE),tsan)
 TEST_ENVIRONMENT += UCX_MEM_EVENTS=no $(shell setarch -R true 2>/dev/null && echo setarch -R)
 endif
 
-test: $(TESTS) $(COMMAND)
+test: $(TESTS) $(COMMAND) | build/.test-deps
 	@$(TEST_ENVIRONMENT) tests/run --limit-s $(TEST_LIMIT_S) $(TESTS) $(SCRIPTS)
 
 RDMA_TESTS := $(foreach name,fabric graph txnlayer,$(BUILD)/tests/$(name)_test)

@@ -97,7 +97,7 @@ Command ConvertCommand() {
     options.Positional("OUT", "the .slim file to write; appears when it is complete", to.out);
     options.Value("--from", "FORMAT",
                   "the format of IN, where its name does not tell: snap, mtx, metis, sg, wsg, "
-                  "gemini, slim",
+                  "gemini, webgraph, slim",
                   [&to](const std::string& text) -> Status {
                     SLIM_ASSIGN(to.from, ParseFileFormat(text));
                     return {};

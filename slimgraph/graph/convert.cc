@@ -1,11 +1,22 @@
 #include "slimgraph/graph/convert.h"
 
 #include "slimgraph/base/clock.h"
+#include "slimgraph/base/file_io.h"
 #include "slimgraph/graph/internal/readers.h"
 #include "slimgraph/graph/internal/write_slim.h"
 
 namespace slimgraph {
 namespace {
+
+Result<std::string> ReadSmallFile(const std::string& path) {
+  constexpr std::uint64_t kMostBytes = 1 << 20;
+  SLIM_ASSIGN(const UniqueFd fd, OpenForReading(path));
+  SLIM_ASSIGN(const std::uint64_t bytes, FileSize(fd, path));
+  if (bytes > kMostBytes) return InputError("{}: too long for a list of properties", path);
+  std::string text(bytes, '\0');
+  SLIM_TRY(ReadExactlyAt(fd, path, 0, std::as_writable_bytes(std::span(text))));
+  return text;
+}
 
 Result<internal::RawGraph> ReadInput(const ConvertOptions& options, FileFormat format) {
   internal::ReadOptions read;
@@ -32,6 +43,11 @@ Result<internal::RawGraph> ReadInput(const ConvertOptions& options, FileFormat f
       return internal::ReadGapbs(*source, true, read);
     case FileFormat::kGemini:
       return internal::ReadGemini(*source, read);
+    case FileFormat::kWebGraph: {
+      const std::string name = WebGraphPropertiesOf(options.in);
+      SLIM_ASSIGN(const std::string properties, ReadSmallFile(name));
+      return internal::ReadWebGraph(*source, properties, name, read);
+    }
     case FileFormat::kSlim:
       break;
   }

@@ -1,5 +1,7 @@
 #include "slimgraph/graph/file_format.h"
 
+#include <unistd.h>
+
 #include <array>
 #include <utility>
 
@@ -11,10 +13,10 @@ namespace {
 using Named = std::pair<std::string_view, FileFormat>;
 
 constexpr std::array kNames = {
-    Named{"snap", FileFormat::kSnap},   Named{"mtx", FileFormat::kMatrixMarket},
-    Named{"metis", FileFormat::kMetis}, Named{"sg", FileFormat::kSg},
-    Named{"wsg", FileFormat::kWsg},     Named{"gemini", FileFormat::kGemini},
-    Named{"slim", FileFormat::kSlim},
+    Named{"snap", FileFormat::kSnap},         Named{"mtx", FileFormat::kMatrixMarket},
+    Named{"metis", FileFormat::kMetis},       Named{"sg", FileFormat::kSg},
+    Named{"wsg", FileFormat::kWsg},           Named{"gemini", FileFormat::kGemini},
+    Named{"webgraph", FileFormat::kWebGraph}, Named{"slim", FileFormat::kSlim},
 };
 
 constexpr std::array kSuffixes = {
@@ -27,7 +29,7 @@ constexpr std::array kSuffixes = {
     Named{".gemini", FileFormat::kGemini}, Named{".slim", FileFormat::kSlim},
 };
 
-constexpr std::string_view kAllNames = "snap, mtx, metis, sg, wsg, gemini or slim";
+constexpr std::string_view kAllNames = "snap, mtx, metis, sg, wsg, gemini, webgraph or slim";
 
 }  // namespace
 
@@ -47,10 +49,20 @@ std::string_view FileFormatName(FileFormat format) {
 
 Result<FileFormat> FileFormatOf(const std::string& path) {
   const std::string plain = internal::WithoutCompressionSuffix(path);
+  if (plain.ends_with(".graph") && ::access(WebGraphPropertiesOf(plain).c_str(), F_OK) == 0) {
+    return FileFormat::kWebGraph;
+  }
   for (const auto& [suffix, format] : kSuffixes) {
     if (plain.ends_with(suffix)) return format;
   }
   return UsageError("{}: its name does not tell its format: say --from with {}", path, kAllNames);
+}
+
+std::string WebGraphPropertiesOf(const std::string& path) {
+  const std::string plain = internal::WithoutCompressionSuffix(path);
+  constexpr std::string_view kEnding = ".graph";
+  const std::size_t stem = plain.size() - (plain.ends_with(kEnding) ? kEnding.size() : 0);
+  return plain.substr(0, stem) + ".properties";
 }
 
 }  // namespace slimgraph

@@ -10,7 +10,7 @@ TEST(ConvertOptions, AFormatIsKnownByTheNameOrHasToBeSaid) {
   EXPECT_EQ(
       ConversionError("graph.dat", "1 2\n", options),
       "graph.dat: its name does not tell its format: say --from with snap, mtx, metis, sg, wsg, "
-      "gemini or slim");
+      "gemini, webgraph or slim");
   options.from = FileFormat::kSnap;
   EXPECT_EQ(ConversionError("graph.dat", "1 2\n", options), "");
   EXPECT_EQ(ParseFileFormat("metis"), FileFormat::kMetis);

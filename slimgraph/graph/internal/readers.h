@@ -31,6 +31,9 @@ Result<RawGraph> ReadMetis(ByteSource& source, const ReadOptions& options);
 Result<RawGraph> ReadGapbs(ByteSource& source, bool with_weights, const ReadOptions& options);
 // Gemini: u32 src, u32 dst and, with options.weighted or drop_weights, a float.
 Result<RawGraph> ReadGemini(ByteSource& source, const ReadOptions& options);
+// BVGraph of the WebGraph framework, with the text of its .properties file.
+Result<RawGraph> ReadWebGraph(ByteSource& source, const std::string& properties,
+                              const std::string& properties_name, const ReadOptions& options);
 // Our own.
 Result<RawGraph> ReadSlim(const SlimFile& file, const ReadOptions& options);
 
