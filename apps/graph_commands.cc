@@ -161,7 +161,7 @@ Command GenCommand() {
   const auto state = std::make_shared<State>();
   const auto declare = [state](Options& options) {
     GenerateOptions& to = state->options;
-    options.Positional("KIND", "kron, uniform, grid, small-world, chain, star, complete",
+    options.Positional("KIND", "kron, uniform, grid, small-world, web, chain, star, complete",
                        state->kind);
     options.Text("-o,--output", "FILE", "the .slim file to write", to.out);
     options.Number("-s,--scale", "S", "2^S vertices (default 16)", to.scale);

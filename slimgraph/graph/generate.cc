@@ -1,7 +1,9 @@
 #include "slimgraph/graph/generate.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <functional>
 #include <utility>
 
@@ -27,7 +29,7 @@ constexpr std::array kKinds = {
     NamedKind{"kron", GraphKind::kKron},         NamedKind{"uniform", GraphKind::kUniform},
     NamedKind{"grid", GraphKind::kGrid},         NamedKind{"small-world", GraphKind::kSmallWorld},
     NamedKind{"chain", GraphKind::kChain},       NamedKind{"star", GraphKind::kStar},
-    NamedKind{"complete", GraphKind::kComplete},
+    NamedKind{"complete", GraphKind::kComplete}, NamedKind{"web", GraphKind::kWeb},
 };
 
 // The i-th edge of a graph, and how many there are.
@@ -102,6 +104,58 @@ Recipe SmallWorld(const GenerateOptions& options) {
           }};
 }
 
+// The pages first .. first + size - 1.
+struct Site {
+  std::uint64_t first;
+  std::uint64_t size;
+};
+
+// Halves of halves, until chance says that one is a site.
+Site SiteOf(std::uint64_t seed, std::uint64_t page, unsigned scale) {
+  constexpr unsigned kSmallest = 3;
+  constexpr unsigned kLargest = 14;
+  constexpr std::uint64_t kSiteStream = 0x5349544553495445;
+  constexpr double kIsOne = 0.25;
+  unsigned bits = std::min(scale, kLargest);
+  for (; bits > kSmallest; --bits) {
+    CounterRandom random(seed ^ kSiteStream, (page >> bits) << 6 | bits);
+    if (random.Unit() < kIsOne) break;
+  }
+  return {page >> bits << bits, std::uint64_t{1} << bits};
+}
+
+NarrowEdge Link(std::uint64_t seed, std::uint64_t i, std::uint64_t page, unsigned scale,
+                const internal::Shuffle& shuffle) {
+  constexpr double kNear = 0.5;
+  constexpr double kAlike = 0.33;
+  constexpr std::uint64_t kAlikePages = 16;
+  CounterRandom random(seed, i);
+  const Site site = SiteOf(seed, page, scale);
+  const double kind = random.Unit();
+  if (kind < kNear) {
+    // A distance is as likely between 1 and 2 as between 2 and 4.
+    const double far = std::pow(static_cast<double>(site.size), random.Unit());
+    const auto distance = static_cast<std::uint64_t>(far);
+    const std::uint64_t step = random.Below(2) == 0 ? distance : site.size - distance;
+    return Edge(page, site.first + (page - site.first + step) % site.size);
+  }
+  if (kind < kNear + kAlike) {
+    return Edge(page, site.first + random.Below(std::min(kAlikePages, site.size)));
+  }
+  const std::uint64_t rank = static_cast<std::uint64_t>(
+      std::pow(random.Unit(), 4) * static_cast<double>(std::uint64_t{1} << scale));
+  return Edge(page, SiteOf(seed, shuffle(static_cast<VertexId>(rank)), scale).first);
+}
+
+Recipe Web(const GenerateOptions& options) {
+  const internal::Shuffle shuffle(options.seed, options.scale);
+  const std::uint64_t vertices = std::uint64_t{1} << options.scale;
+  return {vertices, vertices * options.degree,
+          [=, seed = options.seed, scale = options.scale, degree = options.degree](auto i) {
+            return Link(seed, i, i / degree, scale, shuffle);
+          }};
+}
+
 // Every pair once.
 Recipe Complete(std::uint64_t vertices) {
   return {vertices, vertices * (vertices - 1) / 2, [vertices](auto i) {
@@ -145,6 +199,8 @@ Result<Recipe> MakeRecipe(const GenerateOptions& options) {
             vertices);
       }
       return SmallWorld(options);
+    case GraphKind::kWeb:
+      return Web(options);
     case GraphKind::kChain:
       return Recipe{vertices, vertices - 1, [](auto i) { return Edge(i, i + 1); }};
     case GraphKind::kStar:
@@ -181,8 +237,8 @@ Result<GraphKind> ParseGraphKind(std::string_view name) {
     if (known == name) return kind;
   }
   return UsageError(
-      "'{}' is not a kind of graph: expected kron, uniform, grid, small-world, chain, "
-      "star or complete",
+      "'{}' is not a kind of graph: expected kron, uniform, grid, small-world, web, "
+      "chain, star or complete",
       name);
 }
 

@@ -13,9 +13,9 @@
 
 namespace slimgraph {
 
-enum class GraphKind { kKron, kUniform, kGrid, kSmallWorld, kChain, kStar, kComplete };
+enum class GraphKind { kKron, kUniform, kGrid, kSmallWorld, kWeb, kChain, kStar, kComplete };
 
-// "kron", "uniform", "grid", "small-world", "chain", "star", "complete".
+// "kron", "uniform", "grid", "small-world", "web", "chain", "star", "complete".
 Result<GraphKind> ParseGraphKind(std::string_view name);
 
 struct WeightSpan {
@@ -27,11 +27,13 @@ Result<WeightSpan> ParseWeightSpan(std::string_view text);
 
 // Beside each field its option and help text.
 struct GenerateOptions {
-  GraphKind kind = GraphKind::kKron;  // KIND: kron|uniform|grid|small-world|chain|star|complete
-  std::string out;                    // -o, --output FILE: the .slim file to write
-  unsigned scale = 16;                // -s, --scale S: 2^S vertices
-  std::uint64_t seed = 1;             // --seed S: another seed, another graph
-  // -k, --degree K: edges drawn per vertex (kron, uniform); neighbours of each vertex (small-world)
+  // KIND: kron|uniform|grid|small-world|web|chain|star|complete
+  GraphKind kind = GraphKind::kKron;
+  std::string out;         // -o, --output FILE: the .slim file to write
+  unsigned scale = 16;     // -s, --scale S: 2^S vertices
+  std::uint64_t seed = 1;  // --seed S: another seed, another graph
+  // -k, --degree K: edges drawn per vertex (kron, uniform, web); neighbours of each vertex
+  // (small-world)
   std::uint64_t degree = 16;
   bool directed = false;  // --directed: edges have a direction; without, they have none
   // --weights LOW..HIGH: integer weights, uniform in that range
@@ -47,7 +49,9 @@ struct GenerateOptions {
 };
 
 // kron draws as Graph500 does (A, B, C = 0.57, 0.19, 0.19) and shuffles the vertices; those without
-// edges stay in the graph.
+// edges stay in the graph. web has sites of neighbouring pages, of very different sizes: half of a
+// page's links go to pages near by on its site, a third to those that the whole site links to, and
+// the others to the front pages of sites, of which few are popular.
 Result<ConvertReport> Generate(const GenerateOptions& options);
 
 }  // namespace slimgraph

@@ -19,7 +19,8 @@ GenerateOptions Of(GraphKind kind, unsigned scale, const std::string& out) {
 
 TEST(Generate, TheSameForAnyNumberOfThreadsAndAnotherForAnotherSeed) {
   const ScratchFolder folder;
-  for (const GraphKind kind : {GraphKind::kKron, GraphKind::kUniform, GraphKind::kSmallWorld}) {
+  for (const GraphKind kind :
+       {GraphKind::kKron, GraphKind::kUniform, GraphKind::kSmallWorld, GraphKind::kWeb}) {
     GenerateOptions options = Of(kind, 14, folder / "a.slim");
     options.weights = WeightSpan{1, 255};
     options.threads = 1;
@@ -47,6 +48,29 @@ TEST(Generate, Kron16HasTheSizeOfAGraph500Graph) {
     const auto info = Inspect({options.out, true, {}});
     ASSERT_OK(info);
     EXPECT_NEAR(static_cast<double>(info->vertices - info->without_edges), 46'700, 700);
+  }
+}
+
+TEST(Generate, AWebLinksNearByAndToFewPopularPages) {
+  const ScratchFolder folder;
+  GenerateOptions options = Of(GraphKind::kWeb, 15, folder / "g.slim");
+  options.directed = true;
+  ASSERT_OK(Generate(options));
+  const PlainGraph graph = ReadPlain(options.out);
+  std::size_t near = 0;
+  std::map<std::uint64_t, std::size_t> linked;
+  for (const auto& [arc, weight] : graph.arcs) {
+    const auto [from, to] = arc;
+    near += std::max(from, to) - std::min(from, to) <= 64;
+    ++linked[to];
+  }
+  std::size_t most = 0;
+  for (const auto& [page, links] : linked) most = std::max(most, links);
+  EXPECT_GT(near, graph.arcs.size() / 3);
+  EXPECT_LT(near, graph.arcs.size() * 9 / 10);
+  EXPECT_GT(most, 50 * graph.arcs.size() / graph.vertices.size());
+  for (const unsigned scale : {0u, 1u, 2u, 3u}) {
+    EXPECT_OK(Generate(Of(GraphKind::kWeb, scale, folder / "small.slim")));
   }
 }
 
