@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <set>
@@ -139,18 +140,22 @@ std::string FileName(std::string title) {
     const bool kept = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
     if (!kept) c = '-';
   }
+  const auto twice = [](char a, char b) { return a == '-' && b == '-'; };
+  title.erase(std::unique(title.begin(), title.end(), twice), title.end());
   return title;
 }
 
-Status WriteCsv(const std::string& folder, const std::vector<Section>& sections) {
+// A file for each figure, in a folder of their own.
+Status WriteFigures(const std::string& folder, const std::string& ending,
+                    const std::vector<Section>& sections, std::string (*form)(const Figure&)) {
   std::error_code failed;
-  std::filesystem::create_directories(folder + "/csv", failed);
-  if (failed) return EnvironmentError("cannot make {}/csv: {}", folder, failed.message());
+  std::filesystem::create_directories(folder, failed);
+  if (failed) return EnvironmentError("cannot make {}: {}", folder, failed.message());
   for (const Section& section : sections) {
     for (const Figure& figure : section.figures) {
-      SLIM_TRY(
-          WriteFile(fmt::format("{}/csv/{}-{}.csv", folder, section.name, FileName(figure.title)),
-                    ToCsv(figure)));
+      SLIM_TRY(WriteFile(
+          fmt::format("{}/{}-{}.{}", folder, section.name, FileName(figure.title), ending),
+          form(figure)));
     }
   }
   return {};
@@ -233,7 +238,8 @@ Result<Outcome> RunExperiment(const ExperimentOptions& options, const std::strin
   page.sections = std::move(sections);
   SLIM_TRY(WriteFile(outcome.page, ToHtml(page)));
   SLIM_TRY(WriteFile(options.folder + "/summary.json", ToJson(outcome.summary) + "\n"));
-  if (options.csv) SLIM_TRY(WriteCsv(options.folder, page.sections));
+  SLIM_TRY(WriteFigures(options.folder + "/svg", "svg", page.sections, ToSvgFile));
+  if (options.csv) SLIM_TRY(WriteFigures(options.folder + "/csv", "csv", page.sections, ToCsv));
   return outcome;
 }
 

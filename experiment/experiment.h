@@ -1,5 +1,5 @@
 // A whole experiment: graphs are looked at, studies carried out, and what came of them is left in a
-// folder: index.html, raw/*.jsonl, summary.json, csv/*.csv.
+// folder: index.html, raw/*.jsonl, summary.json, svg/*.svg, csv/*.csv.
 #pragma once
 
 #include <cstdint>

@@ -181,6 +181,19 @@ std::string ToHtml(const Page& page) {
   return text + "</table>\n</section>\n</body>\n</html>\n";
 }
 
+std::string ToSvgFile(const Figure& figure) {
+  std::string svg = ToSvg(figure.plot, figure.answer);
+  constexpr std::string_view kOpening = "<svg ";
+  svg.insert(kOpening.size(), "xmlns=\"http://www.w3.org/2000/svg\" ");
+  const std::string patterns = SvgPatterns();
+  const std::size_t first = patterns.find("<defs>");
+  const std::string definitions = patterns.substr(first, patterns.find("</svg>") - first);
+  svg.insert(svg.find('>') + 1,
+             fmt::format("\n<style>{}{} svg {{ background: var(--paper); }}</style>\n{}", kStyle,
+                         Colours(), definitions));
+  return svg;
+}
+
 std::string ToCsv(const Figure& figure) {
   const Plot& plot = figure.plot;
   std::string text = "series,place,x,median,low,high,runs\n";

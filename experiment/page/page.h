@@ -29,6 +29,9 @@ struct Page {
 
 std::string ToHtml(const Page& page);
 
+// A figure's plot alone, as a file that any viewer of pictures shows.
+std::string ToSvgFile(const Figure& figure);
+
 // A figure's numbers: a row for each mark.
 std::string ToCsv(const Figure& figure);
 

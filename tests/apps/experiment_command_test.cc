@@ -50,8 +50,9 @@ TEST_F(TheExperiment, LeavesAPageTheRunsBehindItAndTables) {
   EXPECT_EQ(page.find("<script"), std::string::npos);
   EXPECT_NE(page.find("slimgraph triangles " + graph_ + " --nodes 2 --compute 1"),
             std::string::npos);
+  EXPECT_EQ(ReadText(folder() + "/svg/elasticity-kron-time.svg").find("<svg xmlns="), 0U);
   EXPECT_NE(ReadText(folder() + "/summary.json").find("\"median\":["), std::string::npos);
-  EXPECT_NE(ReadText(folder() + "/csv/elasticity-kron--time.csv").find("bfs"), std::string::npos);
+  EXPECT_NE(ReadText(folder() + "/csv/elasticity-kron-time.csv").find("bfs"), std::string::npos);
 }
 
 TEST_F(TheExperiment, GoesOnWhereItHasStopped) {
