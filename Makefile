@@ -270,7 +270,7 @@ tidy: $(TIDY_SOURCES:%.cc=build/tidy/%.ok)
 lint: format-check tidy
 
 # ---- install -----------------------------------------------------------------------------------
-PUBLIC_HEADERS := $(foreach header,$(filter-out apps/% tests/% datasets/%, \
+PUBLIC_HEADERS := $(foreach header,$(filter-out apps/% experiment/% tests/% datasets/%, \
                     $(filter %.h,$(OUR_CODE))),$(if $(findstring /internal/,$(header)),,$(header)))
 MPI_LIBRARIES   = $(filter -L% -l%,$(shell $(CXX) -show 2>/dev/null))
 ROOT            = $(DESTDIR)$(PREFIX)

@@ -142,6 +142,7 @@ std::string FileName(std::string title) {
   }
   const auto twice = [](char a, char b) { return a == '-' && b == '-'; };
   title.erase(std::unique(title.begin(), title.end(), twice), title.end());
+  if (title.ends_with('-')) title.pop_back();
   return title;
 }
 

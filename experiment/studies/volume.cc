@@ -36,7 +36,8 @@ std::vector<Point> Points(const Settings& settings, const Graph& graph, const Gr
     std::vector<std::string> words = job.words(graph);
     words.insert(words.end(), {"--reuse", reuse});
     Point point = GraphPoint(settings, graph, words, {settings.nodes, compute, settings.nodes});
-    points.push_back(Labelled(std::move(point), std::string(point.label) + " reuse " + reuse));
+    const std::string label = point.label + " reuse " + reuse;
+    points.push_back(Labelled(std::move(point), label));
   }
   return points;
 }

@@ -183,7 +183,8 @@ def the_catalogue_of_the_tree_is_whole(_):
 
 
 def main():
-    tests = [a_broken_download_goes_on, a_later_call_goes_on_too, what_changed_meanwhile_begins_anew,
+    tests = [a_broken_download_goes_on, a_later_call_goes_on_too,
+             what_changed_meanwhile_begins_anew,
              a_server_without_parts_begins_anew, checksums_are_the_publishers, a_broken_gz_is_seen,
              counts_are_held_against_the_catalogue, it_explains_itself,
              the_catalogue_of_the_tree_is_whole]
