@@ -100,6 +100,8 @@ void Declare(Options& options, State& state) {
                   SLIM_ASSIGN(to.node_memory, ParseBytes(text));
                   return {};
                 });
+  options.Text("--plain", "PROGRAM", "what `make plain` has built (default: beside this program)",
+               to.plain_program);
   options.Text("--launcher", "WORDS",
                "what starts the nodes of a point on a cluster, as 'srun --mpi=pmi2 -n {nodes}'; "
                "nodes then have what their hosts have",

@@ -188,10 +188,10 @@ Status ListLoop::DenseOnThread(std::uint32_t thread, Direction direction, Wants 
     const VertexId v = lists.place().first + i;
     if (visit(v, list)) sink(v / 64, std::uint64_t{1} << (v % 64));
   };
-  bool more_remote = !remote.empty();
+  bool more_remote = kDelegates && !remote.empty();
   bool more_own = true;
-  while (more_remote || more_own || reader.lists.busy()) {
-    while (more_remote && reader.lists.has_room()) {
+  while (more_remote || more_own || (kDelegates && reader.lists.busy())) {
+    while (kDelegates && more_remote && reader.lists.has_room()) {
       const std::size_t i = next_remote_.fetch_add(1, std::memory_order_relaxed);
       more_remote = i < remote.size();
       if (!more_remote || remote[i].segment != filling) {
@@ -206,7 +206,7 @@ Status ListLoop::DenseOnThread(std::uint32_t thread, Direction direction, Wants 
       more_own = i < own.size();
       if (more_own) OwnBlock(own[i], direction, wants, visit, sink);
     }
-    SLIM_TRY(reader.lists.Finish(!more_own, arrive));
+    if (kDelegates) SLIM_TRY(reader.lists.Finish(!more_own, arrive));
   }
   return {};
 }
@@ -239,12 +239,12 @@ Status ListLoop::SparseOnThread(std::uint32_t thread, Direction direction,
         SLIM_TRY(StartPending(reader, index, direction, arrive));
       }
     }
-    SLIM_TRY(reader.lists.Finish(false, arrive));
+    if (kDelegates) SLIM_TRY(reader.lists.Finish(false, arrive));
   }
-  for (std::size_t s = 0; s < reader.pending.size(); ++s) {
+  for (std::size_t s = 0; kDelegates && s < reader.pending.size(); ++s) {
     SLIM_TRY(StartPending(reader, s, direction, arrive));
   }
-  while (reader.lists.busy()) SLIM_TRY(reader.lists.Finish(true, arrive));
+  while (kDelegates && reader.lists.busy()) SLIM_TRY(reader.lists.Finish(true, arrive));
   return {};
 }
 

@@ -27,7 +27,7 @@ class Workload {
     VertexId end() const { return first + count; }
     // Of bitmaps.
     std::size_t words_end() const { return (std::size_t{end()} + 63) / 64; }
-    bool is_own() const { return own[0] != nullptr; }
+    bool is_own() const { return !kDelegates || own[0] != nullptr; }
   };
   // Neighbouring vertices of one segment. Blocks begin and end at multiples of 64 where segments
   // do not, so that a word of a bitmap belongs to one block.

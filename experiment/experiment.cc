@@ -90,7 +90,7 @@ Section MakeSection(const Study& study, const Results& results) {
   for (const Turn& turn : study.turns) {
     for (const Point& point : turn.points) {
       const std::string line = point.line();
-      section.commands.push_back("slimgraph " + line);
+      section.commands.push_back(point.command());
       const auto failed = results.failures().find(line);
       if (failed != results.failures().end()) {
         if (told.insert(WithoutNumbers(failed->second)).second) {
@@ -208,7 +208,12 @@ Result<Outcome> RunExperiment(const ExperimentOptions& options, const std::strin
     SLIM_ASSIGN(files.emplace_back(), MakeGraph(options.folder, options.small, program));
   }
   SLIM_ASSIGN(std::vector<Graph> graphs, LookAt(files, program));
-  const Settings settings = MakeSettings(options, std::move(graphs), outcome.warnings);
+  Settings settings = MakeSettings(options, std::move(graphs), outcome.warnings);
+  settings.plain_program = options.plain_program;
+  if (settings.plain_program.empty()) {
+    settings.plain_program = std::filesystem::path(program).parent_path() / "plain/slimgraph";
+  }
+  settings.plain_build = BuildStamp(settings.plain_program).value_or("");
   SLIM_ASSIGN(const std::vector<Study> studies, MakeStudies(options.name, settings));
   SLIM_ASSIGN(const std::string build, BuildStamp(program));
   SLIM_ASSIGN(outcome.carried, CarryOut(studies, {.folder = options.folder,

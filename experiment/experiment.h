@@ -26,6 +26,7 @@ struct ExperimentOptions {
   std::string transport;
   bool shares = true;             // nodes are given shares of a processor, where that is possible
   std::uint64_t node_memory = 0;  // 0: no limit
+  std::string plain_program;      // `make plain`'s; "": beside this program
   std::string launcher;           // "srun -n {nodes}"; "": nodes are processes here
 };
 

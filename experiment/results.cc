@@ -5,7 +5,7 @@
 namespace slimgraph::experiment {
 
 std::string Point::line() const {
-  std::string line;
+  std::string line = program;
   for (const std::string& word : words) {
     const bool plain =
         !word.empty() && word.find_first_of(" \t\n'\"\\$&|;<>()*?[]#~`!{}") == std::string::npos;
@@ -20,6 +20,8 @@ std::string Point::line() const {
   }
   return line;
 }
+
+std::string Point::command() const { return program.empty() ? "slimgraph " + line() : line(); }
 
 void Results::Add(const std::string& line, JsonValue report) {
   reports_[line].push_back(std::move(report));

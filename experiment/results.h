@@ -16,8 +16,10 @@ struct Point {
   std::vector<std::string> words;  // the command line, without the program and --json
   std::uint32_t nodes = 1;         // that it asks for, which a launcher has to start
   std::string inputs = {};         // what its graph's file is; runs on another do not count
+  std::string program = {};        // another than slimgraph itself
 
-  std::string line() const;  // the words, as a shell takes them; what a point is known by
+  std::string line() const;     // as a shell takes it, without slimgraph; what a point is known by
+  std::string command() const;  // all of it
 };
 
 class Results {

@@ -157,7 +157,8 @@ class Runner {
     for (const std::string& word : options_.launcher) {
       words.push_back(word == "{nodes}" ? std::to_string(next.point->nodes) : word);
     }
-    words.push_back(options_.program);
+    const std::string& own = next.point->program;
+    words.push_back(own.empty() ? options_.program : own);
     words.insert(words.end(), next.point->words.begin(), next.point->words.end());
     words.emplace_back("--json");
     const std::string began = NowUtc();

@@ -32,6 +32,8 @@ struct Settings {
   bool limited = false;           // whether nodes can be given shares of a processor
   double processors = 1;          // that nodes share
   std::uint64_t node_memory = 0;  // 0: no limit
+  std::string plain_program;      // slimgraph with engines that know of no memory nodes
+  std::string plain_build;        // its stamp; "": it is not there
 };
 
 // Runs that are compared with each other: each is run once in a round, so that all meet the same

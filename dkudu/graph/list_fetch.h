@@ -73,7 +73,9 @@ class ListFetch {
     NodeId home = 0;
     std::vector<Piece> pieces;  // empty: free
   };
-  bool reads(NodeId home) const { return room_.memory == nullptr || home >= graph_.compute(); }
+  bool reads(NodeId home) const {
+    return room_.memory == nullptr || (kDelegates && home >= graph_.compute());
+  }
   void StartReads();
   void SendRequests();
   void SendRequest(NodeId home, std::uint32_t slot);

@@ -50,15 +50,18 @@ class MiningGraph {
   ListPart part() const { return part_; }
   NodeId home(VertexId v) const { return nodes_ == 1 ? 0 : v % nodes_; }
   bool is_own(VertexId v) const { return home(v) == self_; }
-  NodeId compute() const { return compute_; }
+  NodeId compute() const { return kDelegates ? compute_ : nodes_; }
   std::uint32_t threads() const { return threads_; }  // of each compute node
 
   // A compute node works on its own vertices and on those of the memory nodes whose delegate it is.
   // Memory nodes that would leave some with one more than others are not delegated: their vertices
   // are dealt out to all compute nodes.
-  bool is_dealt_out(NodeId home) const { return home >= nodes_ / compute_ * compute_; }
+  bool is_dealt_out(NodeId home) const {
+    return kDelegates && home >= nodes_ / compute_ * compute_;
+  }
   bool is_root(VertexId v) const {
     const NodeId at = home(v);
+    if (!kDelegates) return at == self_;
     return (is_dealt_out(at) ? v / nodes_ : at) % compute_ == self_;
   }
   // The homes of this compute node's roots.

@@ -4,6 +4,7 @@ namespace slimgraph::experiment {
 
 const std::vector<StudyKind>& AllStudies() {
   static const std::vector<StudyKind> all = {
+      {"overall", "(N,N) beside engines that know of no memory nodes (make plain)", Overall},
       {"elasticity", "time, bytes, memory and processor time at (N,C) for C = N .. 1", Elasticity},
       {"scalability", "the same job on (2,1), (4,2) and (8,4)", Scalability},
       {"caches", "none, bitmap, index, edge; edge-cache budgets from 0 to 100 %", Caches},

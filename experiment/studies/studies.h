@@ -5,6 +5,7 @@
 
 namespace slimgraph::experiment {
 
+Study Overall(const Settings& settings);
 Study Elasticity(const Settings& settings);
 Study Scalability(const Settings& settings);
 Study Caches(const Settings& settings);

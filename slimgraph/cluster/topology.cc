@@ -10,6 +10,10 @@ Result<Topology> Topology::Make(NodeId nodes, NodeId compute) {
     return UsageError("--compute {} is out of range: of {} node{}, 1..{} can compute", compute,
                       nodes, nodes == 1 ? "" : "s", nodes);
   }
+  if (!kDelegates && compute != nodes) {
+    return UsageError("--compute {} of {} nodes: this engine was built without memory nodes",
+                      compute, nodes);
+  }
   return Topology(nodes, compute);
 }
 
