@@ -40,19 +40,21 @@ int RunIt(State& state, const std::vector<std::string>& arguments) {
   const auto outcome =
       experiment::RunExperiment(state.options, experiment::Point{"", arguments}.line());
   if (!outcome) return Complain(outcome.error());
+  const auto& carried = outcome->carried;
+  const bool stopped = carried.end == RunnerEnd::kStopped;
+  const bool no_time = carried.too_long > 0 || carried.end == RunnerEnd::kBudgetSpent;
+  if (carried.measured == 0 && no_time && !stopped) {
+    return Complain(
+        {ErrorKind::kUsage, "the budget ended before any point was measured; give --budget more"});
+  }
   for (const std::string& warning : outcome->warnings) {
     std::fputs(("slimgraph: " + warning + "\n").c_str(), stderr);
   }
-  const auto& carried = outcome->carried;
-  if (carried.end == RunnerEnd::kStopped) {
+  if (stopped) {
     std::fputs("slimgraph: stopped; the same command goes on from here\n", stderr);
     return 128 + experiment::StopSignals::received();
   }
   if (carried.measured == 0) {
-    if (carried.too_long > 0 || carried.end == RunnerEnd::kBudgetSpent) {
-      return Complain({ErrorKind::kUsage,
-                       "the budget ended before any point was measured; give --budget more"});
-    }
     return Complain({ErrorKind::kEnvironment, "nothing could be measured"});
   }
   Report summary = outcome->summary;

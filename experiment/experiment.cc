@@ -104,9 +104,9 @@ Section MakeSection(const Study& study, const Results& results) {
   }
   if (not_reached > 0) {
     section.missing.push_back(
-        fmt::format("{} points, for the time was up; the same command with a larger --budget goes "
+        fmt::format("{} point{}, for the time was up; the same command with a larger --budget goes "
                     "on where it has stopped",
-                    not_reached));
+                    not_reached, not_reached == 1 ? "" : "s"));
   }
   return section;
 }

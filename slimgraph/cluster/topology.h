@@ -11,8 +11,8 @@
 
 namespace slimgraph {
 
-// False where -DSLIMGRAPH_PLAIN builds engines that know of no memory nodes, against which others are
-// measured: what they would do for memory nodes is not compiled, and every node computes.
+// False where -DSLIMGRAPH_PLAIN builds engines that know of no memory nodes, against which others
+// are measured: what they would do for memory nodes is not compiled, and every node computes.
 #ifdef SLIMGRAPH_PLAIN
 inline constexpr bool kDelegates = false;
 #else
