@@ -153,7 +153,8 @@ $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(LIBRARY)
 # Fuzzers: `make fuzz` builds them with clang and runs each for FUZZ_SECONDS on its corpus. An input that
 # makes one fail is kept in build/fuzz/fuzz.
 FUZZ_SECONDS ?= 5
-FUZZED := $(call objects,$(wildcard slimgraph/base/*.cc slimgraph/graph/*.cc slimgraph/graph/internal/*.cc))
+FUZZED := $(call objects,slimgraph/launch/node_limits.cc \
+  $(wildcard slimgraph/base/*.cc slimgraph/graph/*.cc slimgraph/graph/internal/*.cc))
 
 # As a library, from which a fuzzer takes what it needs: no fabric, no jobs.
 $(BUILD)/libfuzzed.a: $(FUZZED)
