@@ -55,6 +55,7 @@ void Transaction::Begin(bool again) {
     }
   }
   reason_ = AbortReason::kNone;
+  conflict_ = {};
   open_ = true;
 }
 
