@@ -31,6 +31,19 @@ Status ForEachList(const SlimFile& file, const VertexPart& part, std::span<const
 
 }  // namespace
 
+Status CheckBaseFile(const SlimFile& file) {
+  if (file.directed() || file.may_have_duplicates() || file.weight_type() != WeightType::kNone) {
+    return InputError(
+        "{}: a store takes graphs that are undirected, without weights and without duplicates",
+        file.path());
+  }
+  SLIM_ASSIGN(const OriginalIds ids, file.ReadOriginalIds());
+  const VertexId count = ids.count();
+  if (count == 0 || ids[count - 1] <= kMaxVertexName) return {};
+  return InputError("{}: vertex {} is beyond {}, the largest id that a store can have", file.path(),
+                    ids[count - 1], kMaxVertexName);
+}
+
 Status BaseSource::ReadVertexProperties(VertexId, MutableBytes) const { return {}; }
 Status BaseSource::ReadEdgeProperties(EdgeOffset, MutableBytes) const { return {}; }
 Status BaseSource::ReadEdgeTimes(EdgeOffset, std::span<GraphTime>) const { return {}; }
@@ -42,18 +55,8 @@ Result<std::unique_ptr<BaseGraph>> BaseGraph::Load(Cluster& cluster, const BaseS
   const SlimFile* const file = source.file();
   base->nodes_ = cluster.topology().nodes();
   if (file != nullptr) {
-    if (file->directed() || file->may_have_duplicates() ||
-        file->weight_type() != WeightType::kNone) {
-      return InputError(
-          "{}: a store takes graphs that are undirected, without weights and without duplicates",
-          file->path());
-    }
+    SLIM_TRY(CheckBaseFile(*file));
     SLIM_ASSIGN(base->ids_, file->ReadOriginalIds());
-    const VertexId count = base->ids_.count();
-    if (count > 0 && base->ids_[count - 1] > kMaxVertexName) {
-      return InputError("{}: vertex {} is beyond {}, the largest id that a store can have",
-                        file->path(), base->ids_[count - 1], kMaxVertexName);
-    }
     base->arcs_ = file->arcs();
     base->edges_ = file->edges();
     base->has_vertex_properties_ = source.has_vertex_properties();

@@ -17,6 +17,9 @@
 
 namespace slimgraph::txn {
 
+// Whether a graph can be a base: undirected, without weights and duplicates, ids not too large.
+Status CheckBaseFile(const SlimFile& file);
+
 // Where the base comes from.
 class BaseSource {
  public:
