@@ -100,6 +100,7 @@ class Transaction {
   // The memory of a transaction, in use until nothing of it is under way.
   struct Frame {
     std::vector<Access*> accesses;
+    std::vector<std::uint32_t> index;  // places among them plus one, by hash; empty: they are few
     std::deque<Access> storage;
     std::vector<std::unique_ptr<std::byte[]>> chunks;
     std::size_t chunk = 0;
@@ -114,6 +115,7 @@ class Transaction {
 
   Access* Find(const Table& table, Key key) const;
   Access* NewAccess(const Want& want);
+  void AddToIndex(std::uint32_t number);
   std::byte* Allocate(std::size_t bytes);
   void TakeFrame();
   void Fail(AbortReason reason);

@@ -38,7 +38,7 @@ class UpdateLogReader {
   std::uint64_t whole_bytes() const { return whole_bytes_; }
 
  private:
-  UpdateLogReader(MappedFile file) : file_(std::move(file)) {}
+  explicit UpdateLogReader(MappedFile file) : file_(std::move(file)) {}
   Status Read(const std::string& path);
 
   MappedFile file_;

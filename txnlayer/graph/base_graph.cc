@@ -150,6 +150,29 @@ BaseGraph::Vertex BaseGraph::At(VertexId dense) const {
   return vertex;
 }
 
+std::pair<BaseGraph::Vertex, EdgeOffset> BaseGraph::Arc(EdgeOffset number) const {
+  NodeId partition = 0;
+  for (;; ++partition) {
+    const EdgeOffset arcs = index_[partition].group_begin(index_[partition].groups());
+    if (number < arcs) break;
+    number -= arcs;
+  }
+  const CompactOffsets& index = index_[partition];
+  VertexId first = 0;
+  for (VertexId end = index.groups(); end - first > 1;) {
+    const VertexId middle = first + (end - first) / 2;
+    (index.group_begin(middle) <= number ? first : end) = middle;
+  }
+  Vertex vertex{0, partition, 0, 0, 0};
+  const VertexId begin = first * CompactOffsets::kGroup;
+  const VertexId end = std::min(index.count(), begin + CompactOffsets::kGroup);
+  index.VisitGroup(first, begin, end, [&](VertexId local, CompactOffsets::Place place) {
+    if (number < place.begin || number >= place.begin + place.length) return;
+    vertex = {local * nodes_ + partition, partition, local, place.begin, place.length};
+  });
+  return {vertex, number - vertex.begin};
+}
+
 std::optional<BaseGraph::Vertex> BaseGraph::Find(VertexName name) const {
   const auto dense = ids_.Find(name);
   if (!dense) return std::nullopt;

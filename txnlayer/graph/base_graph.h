@@ -57,6 +57,9 @@ class BaseGraph {
   // Local: no other node is asked.
   std::optional<Vertex> Find(VertexName name) const;
   Vertex At(VertexId dense) const;
+  // An arc by number: its vertex, and its place in the list.
+  EdgeOffset arcs() const { return arcs_; }
+  std::pair<Vertex, EdgeOffset> Arc(EdgeOffset number) const;
 
   bool has_vertex_properties() const { return has_vertex_properties_; }
   bool has_edge_properties() const { return has_edge_properties_; }

@@ -78,6 +78,16 @@ bool BaseReader::VertexProperties(const BaseGraph::Vertex& vertex, Bytes& proper
               property_room_, properties);
 }
 
+bool BaseReader::Neighbour(const BaseGraph::Vertex& vertex, EdgeOffset place, VertexId& neighbour) {
+  Bytes found;
+  if (!Read(vertex, &BaseGraph::Regions::lists, (vertex.begin + place) * sizeof(VertexId),
+            sizeof(VertexId), list_room_, found)) {
+    return false;
+  }
+  std::memcpy(&neighbour, found.data(), sizeof neighbour);
+  return true;
+}
+
 bool BaseReader::Find(const BaseGraph::Vertex& vertex, VertexId neighbour,
                       std::optional<EdgeOffset>& place) {
   place = std::nullopt;

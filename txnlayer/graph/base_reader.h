@@ -25,6 +25,8 @@ class BaseReader {
                  std::span<const GraphTime>& times);
   bool VertexProperties(const BaseGraph::Vertex& vertex, Bytes& properties);
 
+  // One neighbour.
+  bool Neighbour(const BaseGraph::Vertex& vertex, EdgeOffset place, VertexId& neighbour);
   // Where in the list of `vertex` the neighbour is; nothing: nowhere.
   bool Find(const BaseGraph::Vertex& vertex, VertexId neighbour, std::optional<EdgeOffset>& place);
 

@@ -17,26 +17,40 @@ void SortByNeighbour(std::vector<const EdgeEntry*>& entries) {
   });
 }
 
+bool Newer(GraphTime time, VertexName neighbour, GraphTime other_time, VertexName other) {
+  return time != other_time ? time > other_time : neighbour < other;
+}
+
 // The newest first, and of those of one commit the smaller neighbour.
-void SortByTime(NeighbourList& list, std::uint64_t limit, std::uint32_t edge_bytes) {
+void SortByTime(std::vector<const EdgeEntry*>& entries) {
+  std::sort(entries.begin(), entries.end(), [](const EdgeEntry* one, const EdgeEntry* other) {
+    return Newer(one->time, one->neighbour, other->time, other->neighbour);
+  });
+}
+
+void SortByTime(NeighbourList& list, std::uint32_t edge_bytes) {
   std::vector<std::uint32_t> order(list.edges.size());
   for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-  const auto newer = [&](std::uint32_t one, std::uint32_t other) {
+  std::sort(order.begin(), order.end(), [&](std::uint32_t one, std::uint32_t other) {
     const StoredEdge& a = list.edges[one];
     const StoredEdge& b = list.edges[other];
-    return a.time != b.time ? a.time > b.time : a.neighbour < b.neighbour;
-  };
-  const auto kept = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(limit, order.size()));
-  std::partial_sort(order.begin(), order.begin() + kept, order.end(), newer);
-  order.resize(static_cast<std::size_t>(kept));
+    return Newer(a.time, a.neighbour, b.time, b.neighbour);
+  });
   NeighbourList sorted;
   for (const std::uint32_t i : order) {
     sorted.edges.push_back(list.edges[i]);
-    if (list.properties.empty()) continue;
     const auto from = list.properties.begin() + std::ptrdiff_t{i} * edge_bytes;
     sorted.properties.insert(sorted.properties.end(), from, from + edge_bytes);
   }
   list = std::move(sorted);
+}
+
+void AddEntry(const EdgeEntry& entry, const NeighbourQuery& query, std::uint32_t bytes,
+              NeighbourList& list) {
+  if (entry.alive == 0 || !Within(entry.time, query)) return;
+  list.edges.push_back({entry.neighbour, entry.time});
+  const auto* const from = reinterpret_cast<const std::byte*>(&entry) + sizeof(EdgeEntry);
+  list.properties.insert(list.properties.end(), from, from + bytes);
 }
 
 }  // namespace
@@ -64,13 +78,6 @@ Answer GraphTransaction::Neighbours(VertexName vertex, const NeighbourQuery& que
   bool alive = false;
   if (!AllBlocks(place, false, blocks, alive)) return Answer::kAborted;
   if (!alive) return Answer::kNo;
-  const std::uint32_t bytes = query.properties ? graph_.shape().edge_bytes : 0;
-  const auto add = [&](const EdgeEntry& entry) {
-    if (entry.alive == 0 || !Within(entry.time, query)) return;
-    list.edges.push_back({entry.neighbour, entry.time});
-    const auto* const from = reinterpret_cast<const std::byte*>(&entry) + sizeof(EdgeEntry);
-    list.properties.insert(list.properties.end(), from, from + bytes);
-  };
   std::vector<const EdgeEntry*> latest;
   for (const Side& side : blocks) {
     if (!side.access->exists()) continue;
@@ -81,64 +88,66 @@ Answer GraphTransaction::Neighbours(VertexName vertex, const NeighbourQuery& que
     }
   }
   SortByNeighbour(latest);
-  // Where base edges have no times they are older than all others.
-  const bool base_is_older = query.newest_first && !graph_.base().has_edge_times();
-  const auto in_time = static_cast<std::uint64_t>(std::count_if(
-      latest.begin(), latest.end(),
-      [&](const EdgeEntry* entry) { return entry->alive != 0 && Within(entry->time, query); }));
-  const bool needs_base = place.base_length() > 0 && !(base_is_older && in_time >= query.limit) &&
-                          (graph_.base().has_edge_times() || Within(0, query));
-  if (needs_base) {
-    if (!AddBaseNeighbours(place, query, latest, list)) return Answer::kAborted;
-  } else {
-    for (const EdgeEntry* const entry : latest) add(*entry);
+  // Where the base's edges have no times, all of them are older than all others.
+  const bool base_comes_last = query.newest_first && !graph_.base().has_edge_times();
+  const std::uint32_t bytes = query.properties ? graph_.shape().edge_bytes : 0;
+  if (base_comes_last) {
+    std::vector<const EdgeEntry*> newest = latest;
+    SortByTime(newest);
+    for (const EdgeEntry* const entry : newest) AddEntry(*entry, query, bytes, list);
   }
-  if (query.newest_first) {
-    SortByTime(list, query.limit, bytes);
-  } else if (list.edges.size() > query.limit) {
+  if (list.edges.size() < query.limit || !base_comes_last) {
+    if (!AddInOrder(place, query, latest, !base_comes_last, list)) return Answer::kAborted;
+  }
+  if (query.newest_first && !base_comes_last) SortByTime(list, bytes);
+  if (list.edges.size() > query.limit) {
     list.edges.resize(query.limit);
     list.properties.resize(query.limit * bytes);
   }
   return Answer::kYes;
 }
 
-// Both in the order of neighbours: what the base has and no entry speaks of, and the entries.
-bool GraphTransaction::AddBaseNeighbours(const VertexPlace& vertex, const NeighbourQuery& query,
-                                         std::span<const EdgeEntry* const> latest,
-                                         NeighbourList& list) {
+// Both in the order of neighbours: what the base has and no entry speaks of, and the entries if
+// they are wanted.
+bool GraphTransaction::AddInOrder(const VertexPlace& vertex, const NeighbourQuery& query,
+                                  std::span<const EdgeEntry* const> latest, bool with_entries,
+                                  NeighbourList& list) {
   const BaseGraph& base = graph_.base();
   const std::uint32_t bytes = query.properties ? graph_.shape().edge_bytes : 0;
   std::span<const VertexId> ids;
   std::span<const GraphTime> times;
   Bytes properties;
-  if (!base_.List(*vertex.base, ids) || !base_.EdgeTimes(*vertex.base, 0, ids.size(), times) ||
-      (bytes > 0 && !base_.EdgeProperties(*vertex.base, 0, ids.size(), properties))) {
-    return LostNode();
-  }
-  const auto add = [&](VertexName neighbour, GraphTime time, const std::byte* from) {
-    if (!Within(time, query)) return;
-    list.edges.push_back({neighbour, time});
-    if (from == nullptr) {
-      list.properties.resize(list.properties.size() + bytes);
-    } else {
-      list.properties.insert(list.properties.end(), from, from + bytes);
+  if (vertex.base && (base.has_edge_times() || Within(0, query))) {
+    if (!base_.List(*vertex.base, ids) || !base_.EdgeTimes(*vertex.base, 0, ids.size(), times) ||
+        (bytes > 0 && !base_.EdgeProperties(*vertex.base, 0, ids.size(), properties))) {
+      return LostNode();
     }
-  };
+  }
+  list.edges.reserve(list.edges.size() + std::min<std::uint64_t>(ids.size(), query.limit));
+  const bool stops = !query.newest_first || !with_entries;  // the first ones are those wanted
   std::size_t next = 0;
-  for (std::size_t i = 0; i <= ids.size(); ++i) {
-    const bool last = i == ids.size();
-    const VertexName neighbour = last ? 0 : base.NameOf(ids[i]);
-    bool spoken_of = false;
-    for (; next < latest.size() && (last || latest[next]->neighbour <= neighbour); ++next) {
-      const EdgeEntry& entry = *latest[next];
-      spoken_of = !last && entry.neighbour == neighbour;
-      const auto* const from = reinterpret_cast<const std::byte*>(&entry) + sizeof(EdgeEntry);
-      if (entry.alive != 0) add(entry.neighbour, entry.time, from);
+  const auto take_entry = [&] {
+    const EdgeEntry& entry = *latest[next++];
+    if (with_entries) AddEntry(entry, query, bytes, list);
+  };
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (stops && list.edges.size() >= query.limit) return true;
+    const VertexName neighbour = base.NameOf(ids[i]);
+    while (next < latest.size() && latest[next]->neighbour < neighbour) take_entry();
+    if (next < latest.size() && latest[next]->neighbour == neighbour) {
+      take_entry();
+      continue;
     }
-    if (last || spoken_of) continue;
-    add(neighbour, times.empty() ? 0 : times[i],
-        properties.empty() ? nullptr : properties.data() + i * bytes);
+    const GraphTime time = times.empty() ? 0 : times[i];
+    if (!Within(time, query)) continue;
+    list.edges.push_back({neighbour, time});
+    if (bytes == 0) continue;
+    const std::size_t at = list.properties.size();
+    list.properties.resize(at + bytes);
+    if (properties.empty()) continue;
+    std::memcpy(list.properties.data() + at, properties.data() + i * bytes, bytes);
   }
+  while (next < latest.size()) take_entry();
   return true;
 }
 
@@ -177,6 +186,8 @@ Answer GraphTransaction::DeleteVertex(VertexName vertex) {
   }
   if (!SetBlocks(place, BlockKind::kDead)) return Answer::kAborted;
   PutVertex(*access, false, {});
+  --vertex_change_;
+  edge_change_ -= static_cast<std::int64_t>(list.edges.size());
   return Answer::kYes;
 }
 

@@ -68,6 +68,7 @@ Answer GraphTransaction::AddVertex(VertexName vertex, Bytes properties) {
   if (access == nullptr) return Answer::kAborted;
   PutVertex(*access, true, properties);
   if (alive) return Answer::kYes;
+  ++vertex_change_;
   const VertexPlace place(graph_.base(), vertex);
   return SetBlocks(place, BlockKind::kOpen) ? Answer::kYes : Answer::kAborted;
 }
@@ -139,7 +140,9 @@ Answer GraphTransaction::WriteEdge(VertexName one, VertexName other, Wanted want
   if (!LookUp(sides[0], now)) return Answer::kAborted;
   if (wanted == Wanted::kPresent && !now.alive) return Answer::kNo;
   const bool in_base = now.in_base;
+  const bool was_alive = now.alive;
   if (!OwnSides(sides) || !PutOnBoth(sides, alive, in_base, properties)) return Answer::kAborted;
+  edge_change_ += (alive ? 1 : 0) - (was_alive ? 1 : 0);
   return Answer::kYes;
 }
 

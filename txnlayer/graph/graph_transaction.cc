@@ -58,6 +58,8 @@ bool GraphTransaction::Open(bool again) {
   learning_ = false;
   too_large_ = false;
   seen_ = 0;
+  vertex_change_ = 0;
+  edge_change_ = 0;
   written_blocks_.clear();
   written_vertices_.clear();
   if (footprint_.empty()) return true;

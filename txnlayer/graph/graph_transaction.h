@@ -80,6 +80,12 @@ class GraphTransaction {
   Answer Neighbours(VertexName vertex, const NeighbourQuery& query, NeighbourList& list);
   Answer Degree(VertexName vertex, std::uint64_t& degree);
 
+  // By how much the transaction at hand, or the last one, has changed these numbers.
+  std::int64_t vertex_change() const { return vertex_change_; }
+  std::int64_t edge_change() const { return edge_change_; }
+  // It was aborted, and always will be: it takes more records than the protocol allows.
+  bool too_large() const { return too_large_; }
+
   // The time under which the last commit is known.
   GraphTime committed_at() const { return committed_at_; }
   Transaction& transaction() { return transaction_; }
@@ -127,8 +133,8 @@ class GraphTransaction {
   Access* VertexAccess(VertexName vertex, bool write, bool& alive);
   void PutVertex(Access& access, bool alive, Bytes properties);
   bool SetBlocks(const VertexPlace& vertex, BlockKind kind);
-  bool AddBaseNeighbours(const VertexPlace& vertex, const NeighbourQuery& query,
-                         std::span<const EdgeEntry* const> latest, NeighbourList& list);
+  bool AddInOrder(const VertexPlace& vertex, const NeighbourQuery& query,
+                  std::span<const EdgeEntry* const> latest, bool with_entries, NeighbourList& list);
   void Saw(GraphTime time) {
     if (time != kTimePending) seen_ = std::max(seen_, time);
   }
@@ -144,6 +150,8 @@ class GraphTransaction {
   bool too_large_ = false;
   GraphTime seen_ = 0;
   GraphTime committed_at_ = 0;
+  std::int64_t vertex_change_ = 0;
+  std::int64_t edge_change_ = 0;
   std::vector<Access*> written_blocks_;
   std::vector<Access*> written_vertices_;
   std::vector<Hint> hints_;
