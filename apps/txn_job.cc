@@ -133,8 +133,12 @@ Status CheckTxnOptions(TxnOptions& options) {
   options.job.survives_deaths = options.replicas > 1 && protocol->logs_first();
   if (!(options.drive.seconds > 0)) return UsageError("--seconds must be more than 0");
   if (options.work.hot > 1) return UsageError("--hot is a share from 0 to 1");
-  if (!options.history.empty() && options.workload != "list-append") {
-    return UsageError("--history is of --workload list-append, and this is {}", options.workload);
+  if (!options.history.empty()) {
+    SLIM_ASSIGN(const auto workload, txn::MakeWorkload(options.workload, options.work));
+    if (workload->history() == nullptr) {
+      return UsageError("--history is of --workload list-append and graph-append, and this is {}",
+                        options.workload);
+    }
   }
   return {};
 }

@@ -100,7 +100,7 @@ bool GraphTransaction::Touch(std::span<const Want> wants, Access** out) {
     if (!known) {
       too_large_ = footprint_.size() > graph_.engine().protocol().most_accesses();
       learning_ = !too_large_;
-      transaction_.Abort();
+      transaction_.Abort(too_large_ ? AbortReason::kUser : AbortReason::kUnnamed);
       return false;
     }
   }

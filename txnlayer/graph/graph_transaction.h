@@ -54,7 +54,10 @@ class GraphTransaction {
   GraphTransaction(TransactionalGraph& graph, Transaction& transaction);
 
   // Tries it until it has committed, rolls itself back (the body returns kNo), or has met as many
-  // conflicts as the graph's options allow.
+  // conflicts as the graph's options allow. What a body has found is of one state when it commits,
+  // and only then: protocols that validate at the end may have shown it two before. So a body that
+  // has nothing to undo returns kYes, also where it has found nothing. And a body that is tried again
+  // names the same vertices, as far as it finds the same.
   using Body = std::function<Answer(GraphTransaction&)>;
   Verdict Run(const Body& body);
 
@@ -83,6 +86,8 @@ class GraphTransaction {
   // By how much the transaction at hand, or the last one, has changed these numbers.
   std::int64_t vertex_change() const { return vertex_change_; }
   std::int64_t edge_change() const { return edge_change_; }
+  // It was aborted for the sake of what it has learnt: the next try, with Open(true), knows more.
+  bool learning() const { return learning_; }
   // It was aborted, and always will be: it takes more records than the protocol allows.
   bool too_large() const { return too_large_; }
 

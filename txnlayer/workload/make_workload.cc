@@ -10,11 +10,15 @@ struct Entry {
   std::unique_ptr<Workload> (*make)(const WorkloadOptions&);
   bool on_store = false;
 };
-constexpr Entry kWorkloads[] = {
-    {"smallbank", MakeSmallBank},          {"ycsb", MakeYcsb},
-    {"tpcc-neworder", MakeTpccNewOrder},   {"list-append", MakeListAppend},
-    {"linkbench", MakeLinkBench, true},    {"tao", MakeTao, true},
-    {"snb-updates", MakeSnbUpdates, true}, {"graph-churn", MakeGraphChurn, true}};
+constexpr Entry kWorkloads[] = {{"smallbank", MakeSmallBank},
+                                {"ycsb", MakeYcsb},
+                                {"tpcc-neworder", MakeTpccNewOrder},
+                                {"list-append", MakeListAppend},
+                                {"graph-append", MakeGraphAppend},
+                                {"linkbench", MakeLinkBench, true},
+                                {"tao", MakeTao, true},
+                                {"snb-updates", MakeSnbUpdates, true},
+                                {"graph-churn", MakeGraphChurn, true}};
 
 }  // namespace
 

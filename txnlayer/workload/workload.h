@@ -22,7 +22,7 @@ struct WorkloadOptions {
   std::uint64_t compute_us = 0;  // that a transaction computes before it commits
   std::uint64_t seed = 1;
   std::string store;    // of the workloads on graphs: where the graph is
-  std::string journal;  // list-append: the files of nodes' journals begin so; "": none
+  std::string journal;  // of histories: the files of nodes' journals begin so; "": none
 };
 
 using Random = std::mt19937_64;
@@ -86,6 +86,7 @@ std::unique_ptr<Workload> MakeSmallBank(const WorkloadOptions& options);
 std::unique_ptr<Workload> MakeYcsb(const WorkloadOptions& options);
 std::unique_ptr<Workload> MakeTpccNewOrder(const WorkloadOptions& options);
 std::unique_ptr<Workload> MakeListAppend(const WorkloadOptions& options);
+std::unique_ptr<Workload> MakeGraphAppend(const WorkloadOptions& options);
 std::unique_ptr<Workload> MakeLinkBench(const WorkloadOptions& options);
 std::unique_ptr<Workload> MakeTao(const WorkloadOptions& options);
 std::unique_ptr<Workload> MakeSnbUpdates(const WorkloadOptions& options);
