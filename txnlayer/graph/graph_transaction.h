@@ -56,8 +56,8 @@ class GraphTransaction {
   // Tries it until it has committed, rolls itself back (the body returns kNo), or has met as many
   // conflicts as the graph's options allow. What a body has found is of one state when it commits,
   // and only then: protocols that validate at the end may have shown it two before. So a body that
-  // has nothing to undo returns kYes, also where it has found nothing. And a body that is tried again
-  // names the same vertices, as far as it finds the same.
+  // has nothing to undo returns kYes, also where it has found nothing. And a body that is tried
+  // again names the same vertices, as far as it finds the same.
   using Body = std::function<Answer(GraphTransaction&)>;
   Verdict Run(const Body& body);
 
