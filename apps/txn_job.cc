@@ -241,7 +241,7 @@ void TxnJob::Describe(const txn::DriveResult& result, Report& report,
   }
   set("/most_tries", figures.most_tries);
   for (const auto& [what, count] : workload_->Counts()) {
-    report.Set(path + "/operations/" + what, count);
+    report.Set(fmt::format("{}/operations/{}", path, what), count);
   }
   const TrafficCount total = traffic_.Total();
   const std::uint64_t messages = traffic_.OfKind(TrafficKind::kMessage).operations;

@@ -113,11 +113,8 @@ class BlindOcc : public txn::Occ {
 
 void ExpectBadHistory(const char* name) {
   for (const char* const stages : {"rpc", "one-sided"}) {
-    TxnSetting setting{.protocol = "occ",
-                       .stages = stages,
-                       .workload = name,
-                       .transactions = 400,
-                       .delay_us = 20};
+    TxnSetting setting{
+        .protocol = "occ", .stages = stages, .workload = name, .transactions = 400, .delay_us = 20};
     setting.work.seed = TestSeed();
     const BlindOcc blind;
     OnTxnJob(setting, [&](Cluster& cluster) {
