@@ -253,7 +253,7 @@ TEST_P(Graphs, AreWhatConcurrentCommitsHaveMadeOfThem) {
       for (const auto& theirs : *gathered) {
         const std::size_t before = writes.size();
         writes.resize(before + theirs.size() / sizeof(Written));
-        std::memcpy(writes.data() + before, theirs.data(), theirs.size());
+        if (!theirs.empty()) std::memcpy(&writes[before], theirs.data(), theirs.size());
       }
       std::stable_sort(writes.begin(), writes.end(),
                        [](const Written& a, const Written& b) { return a.time < b.time; });

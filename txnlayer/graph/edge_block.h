@@ -3,7 +3,9 @@
 // counts, and where there is none, the base does.
 #pragma once
 
-#include "slimgraph/base/check.h"
+#include <algorithm>
+#include <span>
+
 #include "txnlayer/graph/graph_shape.h"
 
 namespace slimgraph::txn {
@@ -33,7 +35,8 @@ class EdgeBlock {
   }
   // Half a kilobyte, but seven entries at least.
   static std::uint32_t Capacity(const GraphShape& shape) {
-    return std::max<std::uint32_t>(7, (512 - sizeof(Header)) / Stride(shape));
+    constexpr auto kRoom = static_cast<std::uint32_t>(512 - sizeof(Header));
+    return std::max(7U, kRoom / Stride(shape));
   }
   static std::uint32_t RecordBytes(const GraphShape& shape) {
     return static_cast<std::uint32_t>(sizeof(Header)) + Capacity(shape) * Stride(shape);

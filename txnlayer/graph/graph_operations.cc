@@ -39,7 +39,7 @@ Answer GraphTransaction::GetVertex(VertexName vertex, MutableBytes properties) {
   if (!alive) return Answer::kNo;
   const std::size_t bytes = std::min<std::size_t>(properties.size(), graph_.shape().vertex_bytes);
   if (access->exists()) {
-    std::memcpy(properties.data(), access->record() + sizeof(VertexRecord), bytes);
+    std::copy_n(access->record() + sizeof(VertexRecord), bytes, properties.begin());
     return Answer::kYes;
   }
   std::fill(properties.begin(), properties.end(), std::byte{0});
