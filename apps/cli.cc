@@ -42,11 +42,10 @@ class CliOptions : public Options {
   explicit CliOptions(CLI::App& app) : app_(app) {}
 
   void Positional(const char* name, const char* help, std::string& value) override {
-    const auto read = [&value, name](const std::string& text) {
-      Given().emplace_back(name, text);
-      value = text;
-    };
-    app_.add_option_function<std::string>(name, read, help)->required()->type_name("");
+    AddPositional(name, help, value)->required();
+  }
+  void OptionalPositional(const char* name, const char* help, std::string& value) override {
+    AddPositional(name, help, value);
   }
 
   void Flag(const char* names, const char* help, std::function<void()> set) override {
@@ -76,6 +75,13 @@ class CliOptions : public Options {
   }
 
  private:
+  CLI::Option* AddPositional(const char* name, const char* help, std::string& value) {
+    const auto read = [&value, name](const std::string& text) {
+      Given().emplace_back(name, text);
+      value = text;
+    };
+    return app_.add_option_function<std::string>(name, read, help)->type_name("");
+  }
   CLI::App& app_;
 };
 

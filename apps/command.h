@@ -39,6 +39,8 @@ class Options {
 
   // An argument without a name; all of them are required.
   virtual void Positional(const char* name, const char* help, std::string& value) = 0;
+  // One that may be left out, behind those that may not.
+  virtual void OptionalPositional(const char* name, const char* help, std::string& value) = 0;
   virtual void Flag(const char* names, const char* help, std::function<void()> set) = 0;
   // `kind` stands for the value in --help: FILE, N, …
   virtual void Value(const char* names, const char* kind, const char* help, Parse parse) = 0;

@@ -1,32 +1,19 @@
 // The commands on graph files: gen, convert, info. Their work is in slimgraph/graph/.
 #include "apps/graph_commands.h"
 
-#include <cstdio>
 #include <memory>
 
 #include "apps/convert.h"
 #include "apps/info.h"
 #include "apps/job_runner.h"
+#include "apps/print.h"
 #include "slimgraph/graph/convert.h"
 #include "slimgraph/graph/generate.h"
 #include "slimgraph/graph/inspect.h"
-#include "slimgraph/stats/progress.h"
 #include "slimgraph/stats/report.h"
 
 namespace slimgraph {
 namespace {
-
-ProgressHook Show(const char* what) {
-  const auto progress = std::make_shared<Progress>(what);
-  return [progress](std::uint64_t done, std::uint64_t total) { progress->Update(done, total); };
-}
-
-int Print(const std::string& text) {
-  const bool written =
-      std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  if (written) return 0;
-  return Complain({ErrorKind::kEnvironment, "cannot write to standard output"});
-}
 
 // The graph that a command has made or looked at, in the shape that every report has.
 template <typename GraphFigures>
@@ -124,8 +111,8 @@ Command ConvertCommand() {
       return Complain({ErrorKind::kUsage, "--directed and --undirected exclude each other"});
     }
     if (state->directed || state->undirected) state->options.directed = state->directed;
-    state->options.read_progress = Show("bytes read");
-    state->options.build_progress = Show("arcs built");
+    state->options.read_progress = ShowProgress("bytes read");
+    state->options.build_progress = ShowProgress("arcs built");
     const auto done = Convert(state->options);
     return done ? PrintConvert("convert", *done, state->json) : Complain(done.error());
   };
@@ -145,7 +132,7 @@ Command InfoCommand() {
     options.Flag("--json", "the result as one JSON object", state->json);
   };
   const auto run = [state](const std::vector<std::string>&) {
-    state->options.progress = Show("bytes checked");
+    state->options.progress = ShowProgress("bytes checked");
     const auto info = Inspect(state->options);
     return info ? PrintInfo(*info, state->json) : Complain(info.error());
   };
@@ -188,7 +175,7 @@ Command GenCommand() {
       return Complain({ErrorKind::kUsage, "gen needs -o FILE: the .slim file to write"});
     }
     state->options.kind = *kind;
-    state->options.progress = Show("edges drawn");
+    state->options.progress = ShowProgress("edges drawn");
     const auto done = Generate(state->options);
     return done ? PrintConvert("gen", *done, state->json) : Complain(done.error());
   };

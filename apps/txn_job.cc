@@ -87,9 +87,14 @@ void DeclareTxnOptions(Options& options, TxnOptions& txn) {
                  txn.drive.per_second);
   options.Number("--transactions", "N", "at most so many of each coroutine",
                  txn.drive.transactions);
-  options.Number("--rows", "R", "accounts, rows, warehouses or lists, all together", txn.work.rows);
+  options.Number("--rows", "R",
+                 "accounts, rows, warehouses or lists, all together; on a store, how many edges "
+                 "there is room for to add or change",
+                 txn.work.rows);
   options.Number("--hot", "P", "the share of accesses to the hot area, in tpcc to other warehouses",
                  txn.work.hot);
+  options.Text("--store", "STORE", "the graph of linkbench, tao, snb-updates and graph-churn",
+               txn.work.store);
   options.Number("--compute-us", "US", "what each ycsb transaction computes", txn.work.compute_us);
   options.Number("--seed", "S", "of all random choices (default 1)", txn.work.seed);
   options.Text("--without", "LIST",
@@ -128,8 +133,12 @@ Status CheckTxnOptions(TxnOptions& options) {
   options.job.survives_deaths = options.replicas > 1 && protocol->logs_first();
   if (!(options.drive.seconds > 0)) return UsageError("--seconds must be more than 0");
   if (options.work.hot > 1) return UsageError("--hot is a share from 0 to 1");
-  if (!options.history.empty() && options.workload != "list-append") {
-    return UsageError("--history is of --workload list-append, and this is {}", options.workload);
+  if (!options.history.empty()) {
+    SLIM_ASSIGN(const auto workload, txn::MakeWorkload(options.workload, options.work));
+    if (workload->history() == nullptr) {
+      return UsageError("--history is of --workload list-append and graph-append, and this is {}",
+                        options.workload);
+    }
   }
   return {};
 }
@@ -231,6 +240,9 @@ void TxnJob::Describe(const txn::DriveResult& result, Report& report,
     report.Set(path + "/latency_us/" + name, figures.latencies.Percentile(share) * 1e-3);
   }
   set("/most_tries", figures.most_tries);
+  for (const auto& [what, count] : workload_->Counts()) {
+    report.Set(fmt::format("{}/operations/{}", path, what), count);
+  }
   const TrafficCount total = traffic_.Total();
   const std::uint64_t messages = traffic_.OfKind(TrafficKind::kMessage).operations;
   set("/per_transaction/round_trips", PerTransaction(total.round_trips, figures));

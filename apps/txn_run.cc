@@ -41,7 +41,7 @@ Command TxnRunCommand() {
   const auto state = std::make_shared<TxnOptions>();
   const auto declare = [state](Options& options) {
     DeclareTxnOptions(options, *state);
-    options.Text("--history", "FILE", "what list-append transactions did, for checkers",
+    options.Text("--history", "FILE", "what list-append or graph-append transactions did",
                  state->history);
   };
   const auto run = [state](const std::vector<std::string>& arguments) {

@@ -21,8 +21,9 @@ enum class AbortReason : std::uint8_t {
   kUser,       // the transaction itself wanted it
   kTableFull,
   kNodeLost,  // a node died before it was committed
+  kUnnamed,   // CALVIN: it turned out to need a tuple that it had not named
 };
-constexpr std::size_t kNumAbortReasons = 10;
+constexpr std::size_t kNumAbortReasons = 11;
 const char* AbortReasonName(AbortReason reason);
 
 struct Access {

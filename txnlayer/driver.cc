@@ -36,7 +36,9 @@ void Work(Transaction& transaction, Client& client, std::uint64_t most, double i
       }
       const bool again = attempt == Attempt::kAborted;
       if (!again) ++gave_up;
-      if (transaction.reason() != AbortReason::kUser) transaction.BackOff(again ? tries : gave_up);
+      const AbortReason reason = transaction.reason();
+      const bool met_another = reason != AbortReason::kUser && reason != AbortReason::kUnnamed;
+      if (met_another) transaction.BackOff(again ? tries : gave_up);
       if (!again) break;
     }
   }

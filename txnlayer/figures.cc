@@ -10,7 +10,7 @@ namespace slimgraph::txn {
 const char* AbortReasonName(AbortReason reason) {
   constexpr const char* kNames[kNumAbortReasons] = {"none",       "locked",     "changed", "died",
                                                     "too_late",   "no_version", "lease",   "user",
-                                                    "table_full", "node_lost"};
+                                                    "table_full", "node_lost",  "unnamed"};
   return kNames[static_cast<std::size_t>(reason)];
 }
 

@@ -92,6 +92,7 @@ bool Transaction::RunTogether(Stage stage, std::span<Access* const> accesses) {
     const Step::Kind in_the_way = Sift(stage);
     if (in_the_way == Step::kBusy && ++looks > kLooks && reason_ == AbortReason::kNone) {
       reason_ = AbortReason::kLocked;
+      conflict_ = {stage, next_.front()->table, next_.front()->key};
     }
     if (reason_ != AbortReason::kNone || task_.worker().failed()) well = false;
     if (!well) {
@@ -188,7 +189,10 @@ Step::Kind Transaction::Sift(Stage stage) {
       case Step::kDone:
         break;
       case Step::kAbort:
-        if (reason_ == AbortReason::kNone) reason_ = step.reason;
+        if (reason_ == AbortReason::kNone) {
+          reason_ = step.reason;
+          conflict_ = {stage, access.table, access.key};
+        }
         break;
       case Step::kBusy:
       case Step::kWait:

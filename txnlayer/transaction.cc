@@ -1,14 +1,18 @@
 #include "txnlayer/transaction.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/clock.h"
 #include "txnlayer/engine_thread.h"
+#include "txnlayer/store/hash.h"
 
 namespace slimgraph::txn {
 namespace {
 
+// More accesses than that are found by a hash table.
+constexpr std::size_t kMostScanned = 32;
 constexpr std::size_t kChunkBytes = 32 << 10;
 // A commit that nobody waits for keeps its memory; so many of them may be under way.
 constexpr std::size_t kMaxFrames = 4;
@@ -55,6 +59,7 @@ void Transaction::Begin(bool again) {
     }
   }
   reason_ = AbortReason::kNone;
+  conflict_ = {};
   open_ = true;
 }
 
@@ -84,6 +89,7 @@ void Transaction::TakeFrame() {
   frame_->records.clear();
   frame_->pending.lost = false;
   frame_->accesses.clear();
+  frame_->index.clear();
   frame_->chunk = 0;
   frame_->chunk_used = 0;
 }
@@ -104,10 +110,36 @@ std::byte* Transaction::Allocate(std::size_t bytes) {
 }
 
 Access* Transaction::Find(const Table& table, Key key) const {
-  for (Access* const access : frame_->accesses) {
+  const Frame& frame = *frame_;
+  if (frame.index.empty()) {
+    for (Access* const access : frame.accesses) {
+      if (access->key == key && access->table == &table) return access;
+    }
+    return nullptr;
+  }
+  const std::size_t mask = frame.index.size() - 1;
+  for (std::size_t at = Mix(key + table.id()) & mask; frame.index[at] != 0; at = (at + 1) & mask) {
+    Access* const access = frame.accesses[frame.index[at] - 1];
     if (access->key == key && access->table == &table) return access;
   }
   return nullptr;
+}
+
+// The table has two places for each access at the least; where it has not, it is made anew.
+void Transaction::AddToIndex(std::uint32_t number) {
+  Frame& frame = *frame_;
+  const std::size_t accesses = frame.accesses.size();
+  if (accesses <= kMostScanned) return;
+  if (frame.index.size() < 2 * accesses) {
+    frame.index.assign(8 * std::bit_ceil(accesses), 0);
+    for (std::uint32_t i = 0; i < accesses; ++i) AddToIndex(i);
+    return;
+  }
+  const Access& access = *frame.accesses[number];
+  const std::size_t mask = frame.index.size() - 1;
+  std::size_t at = Mix(access.key + access.table->id()) & mask;
+  while (frame.index[at] != 0) at = (at + 1) & mask;
+  frame.index[at] = number + 1;
 }
 
 Access* Transaction::NewAccess(const Want& want) {
@@ -128,6 +160,7 @@ Access* Transaction::NewAccess(const Want& want) {
   access.step = access.version = 0;
   access.image = Allocate(want.table->image_bytes());
   frame.accesses.push_back(&access);
+  AddToIndex(static_cast<std::uint32_t>(used));
   return &access;
 }
 

@@ -25,6 +25,13 @@ struct Want {
   bool write = false;
 };
 
+// Where a transaction has met another that was in its way.
+struct Conflict {
+  Stage stage = Stage::kRead;
+  const Table* table = nullptr;  // null: it has met none
+  Key key = 0;
+};
+
 class Transaction {
  public:
   Transaction(Engine& engine, Task& task, std::uint32_t thread);
@@ -55,6 +62,7 @@ class Transaction {
   void Abort(AbortReason reason = AbortReason::kUser);
   // Why it was aborted.
   AbortReason reason() const { return reason_; }
+  const Conflict& conflict() const { return conflict_; }
 
   // Waits for a random time that grows with the number of tries in vain.
   void BackOff(std::uint32_t tries);
@@ -92,6 +100,7 @@ class Transaction {
   // The memory of a transaction, in use until nothing of it is under way.
   struct Frame {
     std::vector<Access*> accesses;
+    std::vector<std::uint32_t> index;  // places among them plus one, by hash; empty: they are few
     std::deque<Access> storage;
     std::vector<std::unique_ptr<std::byte[]>> chunks;
     std::size_t chunk = 0;
@@ -106,6 +115,7 @@ class Transaction {
 
   Access* Find(const Table& table, Key key) const;
   Access* NewAccess(const Want& want);
+  void AddToIndex(std::uint32_t number);
   std::byte* Allocate(std::size_t bytes);
   void TakeFrame();
   void Fail(AbortReason reason);
@@ -135,6 +145,7 @@ class Transaction {
   Timestamp timestamp_ = 0;
   StageCode stages_;
   AbortReason reason_ = AbortReason::kNone;
+  Conflict conflict_;
   bool open_ = false;
   std::uint64_t random_;
   std::vector<std::unique_ptr<Frame>> frames_;  // the last one is the current transaction's

@@ -69,6 +69,11 @@ Status AtomicFile::WriteAt(std::uint64_t offset, Bytes bytes) {
   return {};
 }
 
+Status AtomicFile::Sync() {
+  if (::fsync(fd_.get()) == 0) return {};
+  return EnvironmentError("{}: cannot be made durable: {}", path_, std::strerror(errno));
+}
+
 Status AtomicFile::GiveName() {
   const std::string unnamed = fmt::format("/proc/self/fd/{}", fd_.get());
   const auto link_as = [&](const std::string& name) {

@@ -22,6 +22,8 @@ class AtomicFile {
   ~AtomicFile();
 
   Status WriteAt(std::uint64_t offset, Bytes bytes);
+  // What has been written outlives a loss of power (its name, when its folder has been synced too).
+  Status Sync();
   Status Commit();
 
  private:

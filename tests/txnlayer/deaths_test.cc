@@ -43,6 +43,22 @@ TEST_P(Deaths, AtTheEndOfAnyStageLeaveHistoriesGood) {
   }
 }
 
+TEST_P(Deaths, LeaveHistoriesOfGraphsGood) {
+  std::mt19937_64 random(TestSeed());
+  const auto protocol = *txn::MakeProtocol(GetParam());
+  for (const Stage stage : {Stage::kLock, Stage::kLog, Stage::kCommit}) {
+    TxnSetting setting{.protocol = GetParam(),
+                       .stages = RandomStages(GetParam(), random),
+                       .workload = "graph-append",
+                       .transport = random() % 2 == 0 ? "shm" : "tcp",
+                       .transactions = 80,
+                       .replicas = 2};
+    setting.death = {.node = 1 + random() % 2, .stage = stage, .times = 1 + random() % 60};
+    setting.work.seed = random();
+    ExpectGoodHistoryBesidesDeaths(setting);
+  }
+}
+
 TEST_P(Deaths, AtAnyMomentLeaveHistoriesGood) {
   std::mt19937_64 random(TestSeed());
   for (const char* const stages : {"rpc", "one-sided"}) {

@@ -16,6 +16,8 @@ CalvinThread& ThreadOf(Transaction& transaction) {
 
 std::span<const Stage> Calvin::stages() const { return kStages; }
 
+std::size_t Calvin::most_accesses() const { return CalvinThread::kMostAccesses; }
+
 Result<std::unique_ptr<Companion>> Calvin::MakeCompanion(Engine& engine, Worker& worker) const {
   SLIM_ASSIGN(auto thread, CalvinThread::Make(engine, worker));
   return std::unique_ptr<Companion>(std::move(thread));

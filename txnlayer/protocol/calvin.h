@@ -34,6 +34,7 @@ class Calvin : public Protocol {
   Timestamp Free(std::uint64_t*) const override { return 0; }
   bool logs_first() const override { return false; }
   bool fetches_once() const override { return true; }
+  std::size_t most_accesses() const override;
   bool has_atomics() const override { return false; }
   Result<std::unique_ptr<Companion>> MakeCompanion(Engine& engine, Worker& worker) const override;
 

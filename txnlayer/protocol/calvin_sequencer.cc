@@ -138,16 +138,27 @@ void CalvinThread::Finish(std::uint32_t coroutine, std::span<Access* const> acce
       Write(to, at, std::as_bytes(std::span(theirs[0]->put).first(1)), pending);
       continue;
     }
-    std::vector<std::byte> message = NewMessage(kEnd);
-    const auto writes = std::count_if(theirs.begin(), theirs.end(), written);
-    Append(message, EndHeader{coroutine, static_cast<std::uint32_t>(writes), number});
+    std::vector<std::byte> message;
+    std::uint32_t writes = 0;
+    // Messages keep their order: the last one ends the transaction.
+    const auto send = [&](std::uint16_t what) {
+      std::vector<std::byte> whole = NewMessage(what);
+      Append(whole, EndHeader{coroutine, writes, number});
+      whole.insert(whole.end(), message.begin(), message.end());
+      worker_.endpoint().Send(to, kRequestHandler, whole);
+      message.clear();
+      writes = 0;
+    };
     for (const Access* const access : theirs) {
       if (!written(access)) continue;
+      const std::size_t bytes = sizeof(EndWrite) + access->table->version_bytes();
+      if (message.size() + bytes > kMaxMessageBytes / 2) send(kWrites);
       Append(message, EndWrite{access->offset, access->table->id(), {}});
       message.insert(message.end(), access->version_bytes(),
                      access->version_bytes() + access->table->version_bytes());
+      ++writes;
     }
-    worker_.endpoint().Send(to, kRequestHandler, message);
+    send(kEnd);
   }
   worker_.endpoint().Ring();
 }

@@ -74,7 +74,7 @@ void CalvinThread::Serve(const Message& message) {
                  table.version_bytes());
       rest = rest.subspan(table.version_bytes());
     }
-    End(message.from, end.coroutine, end.number);
+    if (header.what == kEnd) End(message.from, end.coroutine, end.number);
   }
 }
 

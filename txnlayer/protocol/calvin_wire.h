@@ -14,6 +14,7 @@ namespace slimgraph::txn::calvin {
 constexpr std::uint16_t kBatch = kFirstCompanionRequest;
 constexpr std::uint16_t kValue = kFirstCompanionRequest + 1;
 constexpr std::uint16_t kEnd = kFirstCompanionRequest + 2;
+constexpr std::uint16_t kWrites = kFirstCompanionRequest + 3;  // what kEnd has no room for
 
 constexpr std::uint64_t kEpochSlots = 4;
 constexpr std::uint64_t kBatchBytes = 8 << 10;

@@ -61,6 +61,8 @@ class Protocol {
 
   // Whether a transaction has to name all its tuples in one Fetch.
   virtual bool fetches_once() const { return false; }
+  // How many tuples a transaction can have.
+  virtual std::size_t most_accesses() const { return ~std::size_t{0}; }
   // Collective: what each thread needs besides; null: nothing.
   virtual Result<std::unique_ptr<Companion>> MakeCompanion(Engine&, Worker&) const {
     return std::unique_ptr<Companion>();

@@ -1,16 +1,24 @@
 #include "txnlayer/workload/workload.h"
 
+#include <algorithm>
+
 namespace slimgraph::txn {
 namespace {
 
 struct Entry {
   std::string_view name;
   std::unique_ptr<Workload> (*make)(const WorkloadOptions&);
+  bool on_store = false;
 };
 constexpr Entry kWorkloads[] = {{"smallbank", MakeSmallBank},
                                 {"ycsb", MakeYcsb},
                                 {"tpcc-neworder", MakeTpccNewOrder},
-                                {"list-append", MakeListAppend}};
+                                {"list-append", MakeListAppend},
+                                {"graph-append", MakeGraphAppend},
+                                {"linkbench", MakeLinkBench, true},
+                                {"tao", MakeTao, true},
+                                {"snb-updates", MakeSnbUpdates, true},
+                                {"graph-churn", MakeGraphChurn, true}};
 
 }  // namespace
 
@@ -20,10 +28,22 @@ std::vector<std::string_view> WorkloadNames() {
   return names;
 }
 
+bool RunsOnStore(std::string_view name) {
+  return std::any_of(std::begin(kWorkloads), std::end(kWorkloads),
+                     [&](const Entry& entry) { return entry.name == name && entry.on_store; });
+}
+
 Result<std::unique_ptr<Workload>> MakeWorkload(std::string_view name,
                                                const WorkloadOptions& options) {
   for (const Entry& entry : kWorkloads) {
-    if (entry.name == name) return entry.make(options);
+    if (entry.name != name) continue;
+    if (entry.on_store && options.store.empty()) {
+      return UsageError("--workload {} runs on a store: --store STORE is needed", name);
+    }
+    if (!entry.on_store && !options.store.empty()) {
+      return UsageError("--store is of workloads on graphs, and --workload {} is none", name);
+    }
+    return entry.make(options);
   }
   std::string names;
   for (const Entry& entry : kWorkloads) {

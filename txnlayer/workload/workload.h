@@ -21,7 +21,8 @@ struct WorkloadOptions {
   double hot = -1;
   std::uint64_t compute_us = 0;  // that a transaction computes before it commits
   std::uint64_t seed = 1;
-  std::string journal;  // list-append: the files of nodes' journals begin so; "": none
+  std::string store;    // of the workloads on graphs: where the graph is
+  std::string journal;  // of histories: the files of nodes' journals begin so; "": none
 };
 
 using Random = std::mt19937_64;
@@ -64,6 +65,8 @@ class Workload {
   virtual void Collect(Client&) {}
   // Collective, after a run: whether all is as it must be.
   virtual Status Verify(Engine& engine) = 0;
+  // How often what has committed, on all nodes, after Verify; for workloads of several kinds.
+  virtual std::vector<std::pair<std::string, std::uint64_t>> Counts() const { return {}; }
   // What the clients did, where the workload notes it.
   virtual const History* history() const { return nullptr; }
 };
@@ -74,6 +77,8 @@ void ForEachRecord(Engine& engine, Table& table,
                    const std::function<void(Key, const std::byte*)>& look);
 
 std::vector<std::string_view> WorkloadNames();
+// Whether it runs on a store, and on nothing else.
+bool RunsOnStore(std::string_view name);
 Result<std::unique_ptr<Workload>> MakeWorkload(std::string_view name,
                                                const WorkloadOptions& options);
 
@@ -81,5 +86,10 @@ std::unique_ptr<Workload> MakeSmallBank(const WorkloadOptions& options);
 std::unique_ptr<Workload> MakeYcsb(const WorkloadOptions& options);
 std::unique_ptr<Workload> MakeTpccNewOrder(const WorkloadOptions& options);
 std::unique_ptr<Workload> MakeListAppend(const WorkloadOptions& options);
+std::unique_ptr<Workload> MakeGraphAppend(const WorkloadOptions& options);
+std::unique_ptr<Workload> MakeLinkBench(const WorkloadOptions& options);
+std::unique_ptr<Workload> MakeTao(const WorkloadOptions& options);
+std::unique_ptr<Workload> MakeSnbUpdates(const WorkloadOptions& options);
+std::unique_ptr<Workload> MakeGraphChurn(const WorkloadOptions& options);
 
 }  // namespace slimgraph::txn

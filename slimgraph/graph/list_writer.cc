@@ -1,0 +1,50 @@
+#include "slimgraph/graph/list_writer.h"
+
+#include <algorithm>
+
+#include "slimgraph/base/check.h"
+#include "slimgraph/graph/internal/slim_writer.h"
+
+namespace slimgraph {
+
+ListWriter::ListWriter(std::unique_ptr<internal::SlimWriter> writer) : writer_(std::move(writer)) {
+  writer_->Begin(SectionKind::kOutNeighbours, sizeof(VertexId));
+}
+ListWriter::ListWriter(ListWriter&&) noexcept = default;
+ListWriter::~ListWriter() = default;
+
+Result<ListWriter> ListWriter::Create(const std::string& path) {
+  SLIM_ASSIGN(auto writer, internal::SlimWriter::Create(path));
+  return ListWriter(std::make_unique<internal::SlimWriter>(std::move(writer)));
+}
+
+Status ListWriter::Append(std::span<const VertexId> list) {
+  const auto self = static_cast<VertexId>(offsets_.size() - 1);
+  if (std::binary_search(list.begin(), list.end(), self)) ++loops_;
+  offsets_.push_back(offsets_.back() + list.size());
+  return writer_->Append(std::as_bytes(list));
+}
+
+Result<std::uint64_t> ListWriter::Finish(const OriginalIds& ids) {
+  SLIM_CHECK(ids.count() + std::size_t{1} == offsets_.size(), "{} lists of {} vertices",
+             offsets_.size() - 1, ids.count());
+  SLIM_TRY(writer_->End());
+  writer_->Begin(SectionKind::kOutOffsets, sizeof(EdgeOffset));
+  SLIM_TRY(writer_->Append(std::as_bytes(std::span(offsets_))));
+  SLIM_TRY(writer_->End());
+  if (!ids.contiguous()) {
+    writer_->Begin(SectionKind::kOriginalIds, sizeof(std::uint64_t));
+    SLIM_TRY(writer_->Append(std::as_bytes(std::span(ids.list()))));
+    SLIM_TRY(writer_->End());
+  }
+  SlimHeader header = {};
+  header.flags = loops_ > 0 ? std::uint32_t{kSlimSelfLoops} : 0U;
+  header.vertices = ids.count();
+  header.arcs = offsets_.back();
+  header.edges = (header.arcs + loops_) / 2;
+  header.first_original_id = ids.first();
+  SLIM_TRY(writer_->Finish(header));
+  return header.edges;
+}
+
+}  // namespace slimgraph

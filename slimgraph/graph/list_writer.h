@@ -1,0 +1,40 @@
+// Writes an undirected graph as a .slim file, list after list, for those who have the lists sorted
+// already.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "slimgraph/base/result.h"
+#include "slimgraph/base/types.h"
+#include "slimgraph/graph/original_ids.h"
+
+namespace slimgraph {
+
+namespace internal {
+class SlimWriter;
+}
+
+class ListWriter {
+ public:
+  // Nothing appears at `path` before Finish.
+  static Result<ListWriter> Create(const std::string& path);
+  ListWriter(ListWriter&&) noexcept;
+  ~ListWriter();
+
+  // The list of the next vertex: dense ids, ascending, each once.
+  Status Append(std::span<const VertexId> list);
+  // After the last one. `ids` are as many as there were lists. Returns the number of edges.
+  Result<std::uint64_t> Finish(const OriginalIds& ids);
+
+ private:
+  explicit ListWriter(std::unique_ptr<internal::SlimWriter> writer);
+
+  std::unique_ptr<internal::SlimWriter> writer_;
+  std::vector<EdgeOffset> offsets_ = {0};
+  std::uint64_t loops_ = 0;
+};
+
+}  // namespace slimgraph

@@ -1,0 +1,103 @@
+// `slimgraph txn run` on a store.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tests/support/command.h"
+
+namespace slimgraph {
+namespace {
+
+class StoreWorkloads : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(RunSlimgraph({"gen", "kron", "-s", "10", "-o", scratch_.File("g.slim")}).code, 0);
+    const CommandEnd made =
+        RunSlimgraph({"store", "create", scratch_.File("g.slim"), "--vertex-bytes", "128",
+                      "--edge-bytes", "8", "-o", store_});
+    ASSERT_EQ(made.code, 0) << made.err;
+    // Updates in the log, so that jobs load an image.
+    WriteText(scratch_.File("updates"), "+v 5000 0102\n+ 5000 1 03\n-v 2\n");
+    ASSERT_EQ(RunSlimgraph({"store", "apply", store_, "--from", scratch_.File("updates")}).code, 0);
+  }
+  CommandEnd Run(const std::string& workload, const std::vector<std::string>& more,
+                 const char* nodes = "2") const {
+    std::vector<std::string> words = {"txn",     "run", "--workload", workload, "--store", store_,
+                                      "--nodes", nodes, "--json",     "--rows", "20000"};
+    words.insert(words.end(), more.begin(), more.end());
+    return RunSlimgraph(words);
+  }
+
+  const ScratchDirectory scratch_;
+  const std::string store_ = scratch_.File("store");
+};
+
+double Count(const CommandEnd& end, const std::string& name) {
+  const std::size_t at = end.out.find("\"" + name + "\":");
+  EXPECT_NE(at, std::string::npos) << name << " in " << end.out;
+  return at == std::string::npos ? 0 : std::stod(end.out.substr(at + name.size() + 3));
+}
+
+// Each verifies that every edge is on both sides, and that there are as many as was committed.
+TEST_F(StoreWorkloads, RunUnderAllProtocolsAndKeepEveryEdgeOnBothSides) {
+  const std::pair<const char*, const char*> forms[] = {{"nowait", "rpc"},    {"waitdie", "01010"},
+                                                       {"occ", "one-sided"}, {"mvcc", "10101"},
+                                                       {"sundial", "rpc"},   {"calvin", "1010"}};
+  for (const char* const workload : {"linkbench", "tao", "snb-updates", "graph-churn"}) {
+    for (const auto& [protocol, stages] : forms) {
+      const CommandEnd end = Run(workload, {"--protocol", protocol, "--stages", stages,
+                                            "--transactions", "60", "--seconds", "10"});
+      EXPECT_EQ(end.code, 0) << workload << " " << protocol << ": " << end.err;
+      EXPECT_NE(end.out.find("\"verified\":true"), std::string::npos) << end.out;
+    }
+  }
+}
+
+TEST_F(StoreWorkloads, KeepTheSharesOfTheirMixes) {
+  const std::vector<std::pair<const char*, double>> link_bench = {
+      {"neighbours", 50.71},   {"get_vertex", 12.93}, {"add_edge", 8.99},    {"update_edge", 8.01},
+      {"update_vertex", 7.37}, {"count", 4.89},       {"delete_edge", 2.99}, {"add_vertex", 2.57},
+      {"delete_vertex", 1.01}, {"get_edge", 0.53}};
+  const CommandEnd end =
+      Run("linkbench", {"--protocol", "occ", "--transactions", "1000", "--seconds", "20"});
+  ASSERT_EQ(end.code, 0) << end.err;
+  const double all = Count(end, "committed");
+  for (const auto& [name, percent] : link_bench) {
+    // Within five standard deviations.
+    const double expected = all * percent / 100;
+    EXPECT_NEAR(Count(end, name), expected, 5 * std::sqrt(expected)) << name;
+  }
+}
+
+TEST_F(StoreWorkloads, GoOnWithoutANodeThatHasDied) {
+  const CommandEnd end = Run("linkbench",
+                             {"--protocol", "occ", "--transactions", "200", "--seconds", "20",
+                              "--replicas", "2", "--die", "1@log:100"},
+                             "3");
+  ASSERT_EQ(end.code, 0) << end.err;
+  EXPECT_NE(end.out.find("\"lost_nodes\":[1]"), std::string::npos) << end.out;
+  EXPECT_NE(end.out.find("\"verified\":true"), std::string::npos) << end.out;
+}
+
+TEST_F(StoreWorkloads, SayWhatTheyNeedAndWhatIsFull) {
+  const std::vector<std::string> job = {"txn", "run", "--protocol", "occ", "--nodes", "2"};
+  const auto expect = [&](const std::vector<std::string>& more, int code, const char* message) {
+    std::vector<std::string> words = job;
+    words.insert(words.end(), more.begin(), more.end());
+    const CommandEnd end = RunSlimgraph(words);
+    EXPECT_EQ(end.code, code) << end.err;
+    EXPECT_NE(end.err.find(message), std::string::npos) << end.err;
+    EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
+  };
+  expect({"--workload", "tao"}, 2, "--store STORE is needed");
+  expect({"--workload", "ycsb", "--store", store_}, 2, "--store is of workloads on graphs");
+  expect({"--workload", "tao", "--store", scratch_.File("g.slim")}, 3, "it is no store");
+  ASSERT_EQ(RunSlimgraph({"store", "create", "--empty", "-o", scratch_.File("empty")}).code, 0);
+  expect({"--workload", "tao", "--store", scratch_.File("empty")}, 3, "it has no edges");
+  expect({"--workload", "snb-updates", "--store", store_, "--rows", "100", "--seconds", "10"}, 3,
+         "a table is full");
+}
+
+}  // namespace
+}  // namespace slimgraph

@@ -1,0 +1,156 @@
+// Stores on disk from within: what vertices and edges carry, images and folds.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "slimgraph/graph/csr.h"
+#include "tests/support/command.h"
+#include "txnlayer/disk/apply.h"
+
+namespace slimgraph::test {
+namespace {
+
+using txn::GraphTime;
+
+// By name: what it carries, and by neighbour what the edge carries and since when.
+struct Contents {
+  struct Edge {
+    std::string properties;
+    bool timed = false;
+    bool operator==(const Edge&) const = default;
+  };
+  std::map<std::uint64_t, std::string> vertices;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, Edge> edges;
+  bool operator==(const Contents&) const = default;
+};
+
+std::string Hex(Bytes bytes) {
+  std::string text;
+  for (const std::byte one : bytes) text += fmt::format("{:02x}", static_cast<unsigned>(one));
+  return text;
+}
+
+Contents Read(const txn::DiskBase& base, const txn::GraphShape& shape) {
+  Contents contents;
+  if (base.file() == nullptr) return contents;
+  const auto csr = ReadCsr(*base.file());
+  const auto ids = base.file()->ReadOriginalIds();
+  EXPECT_TRUE(csr && ids);
+  std::vector<std::byte> vertex(shape.vertex_bytes);
+  std::vector<std::byte> edge(shape.edge_bytes);
+  for (VertexId v = 0; v < csr->vertices(); ++v) {
+    EXPECT_TRUE(base.ReadVertexProperties(v, vertex));
+    contents.vertices[(*ids)[v]] = Hex(vertex);
+    for (EdgeOffset arc = csr->offsets[v]; arc < csr->offsets[v + 1]; ++arc) {
+      GraphTime time = 0;
+      EXPECT_TRUE(base.ReadEdgeProperties(arc, edge));
+      EXPECT_TRUE(base.ReadEdgeTimes(arc, {&time, 1}));
+      contents.edges[{(*ids)[v], (*ids)[csr->neighbours[arc]]}] = {Hex(edge), time != 0};
+    }
+  }
+  return contents;
+}
+
+class DiskStore : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    EdgeList list;
+    list.vertices = 6;
+    list.edges = {{0, 1}, {1, 2}, {2, 3}, {4, 5}};
+    ASSERT_TRUE(WriteSlimFile(list, scratch_.File("graph.slim")));
+    ASSERT_TRUE(txn::Store::Create(store_, scratch_.File("graph.slim"), shape_));
+  }
+  void Apply(const std::string& lines) {
+    WriteText(scratch_.File("updates"), lines);
+    const auto done = txn::Apply({.store = store_, .updates = scratch_.File("updates")});
+    ASSERT_TRUE(done) << done.error().message;
+  }
+  Contents Image() const {
+    const auto store = txn::Store::Open(store_, txn::Store::Use::kRead);
+    EXPECT_TRUE(store) << store.error().message;
+    const auto image = store->Image();
+    EXPECT_TRUE(image) << image.error().message;
+    return Read(*image, shape_);
+  }
+  void Fold() {
+    auto store = txn::Store::Open(store_, txn::Store::Use::kWrite);
+    ASSERT_TRUE(store) << store.error().message;
+    const GraphTime last = store->last();
+    const Status folded = store->Fold();
+    ASSERT_TRUE(folded) << folded.error().message;
+    EXPECT_EQ(store->kept_from(), last);
+    EXPECT_TRUE(store->log().batches().empty());
+  }
+
+  const txn::GraphShape shape_{2, 1};
+  const ScratchDirectory scratch_;
+  const std::string store_ = scratch_.File("store");
+};
+
+TEST_F(DiskStore, KeepsWhatVerticesAndEdgesCarryThroughFolds) {
+  Apply("+ 0 1 0a\n+ 0 3 0b\n+v 9 ab\n+ 9 9 0c\n-v 4\n");
+  Contents expected;
+  expected.vertices = {{0, "0000"}, {1, "0000"}, {2, "0000"},
+                       {3, "0000"}, {5, "0000"}, {9, "ab00"}};
+  const auto set = [&](std::uint64_t u, std::uint64_t v, const char* properties, bool timed) {
+    expected.edges[{u, v}] = expected.edges[{v, u}] = {properties, timed};
+  };
+  set(0, 1, "0a", true);
+  set(1, 2, "00", false);
+  set(2, 3, "00", false);
+  set(0, 3, "0b", true);
+  set(9, 9, "0c", true);
+  EXPECT_EQ(Image(), expected);
+  Fold();
+  EXPECT_EQ(Image(), expected);
+  // A vertex that comes back has none of its edges, and none of what it carried.
+  Apply("-v 9\n+v 9\n- 0 1\n+ 5 3 0d\n+v 0 ff01\n");
+  expected.edges.erase({9, 9});
+  expected.vertices[9] = "0000";
+  expected.vertices[0] = "ff01";
+  expected.edges.erase({0, 1});
+  expected.edges.erase({1, 0});
+  set(5, 3, "0d", true);
+  EXPECT_EQ(Image(), expected);
+  Fold();
+  EXPECT_EQ(Image(), expected);
+}
+
+TEST_F(DiskStore, RemembersThroughAFoldWhatHasBeenApplied) {
+  const std::string lines = "+ 0 2\n+ 0 3\n";
+  Apply(lines);
+  Fold();
+  Apply("- 0 2\n");
+  const Contents before = Image();
+  Apply(lines);  // once more: it has been
+  EXPECT_EQ(Image(), before);
+}
+
+TEST_F(DiskStore, IsWholeWhereAFoldWasBrokenOff) {
+  Apply("+ 0 2\n");
+  const Contents before = Image();
+  WriteText(store_ + "/base.1.slim", "half of it");
+  WriteText(store_ + "/log.1", "");
+  EXPECT_EQ(Image(), before);
+  Fold();
+  EXPECT_EQ(Image(), before);
+  std::set<std::string> names;
+  for (const auto& one : std::filesystem::directory_iterator(store_)) {
+    names.insert(one.path().filename().string());
+  }
+  const std::set<std::string> expected = {"base.1.properties", "base.1.slim", "log.1", "manifest"};
+  EXPECT_EQ(names, expected);
+}
+
+TEST_F(DiskStore, HasOneWriterAndNoReadersThen) {
+  const auto writer = txn::Store::Open(store_, txn::Store::Use::kWrite);
+  ASSERT_TRUE(writer);
+  for (const auto use : {txn::Store::Use::kRead, txn::Store::Use::kWrite}) {
+    const auto other = txn::Store::Open(store_, use);
+    ASSERT_FALSE(other);
+    EXPECT_NE(other.error().message.find("another process is"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace slimgraph::test

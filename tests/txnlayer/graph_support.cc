@@ -1,0 +1,101 @@
+#include "tests/txnlayer/graph_support.h"
+
+#include <unistd.h>
+
+namespace slimgraph::test {
+
+FileSource::FileSource(const std::string& path) {
+  if (path.empty()) return;
+  auto file = SlimFile::Open(path);
+  EXPECT_TRUE(file) << file.error().message;
+  if (file) file_.emplace(*std::move(file));
+}
+
+std::string WriteRandomGraph(VertexId vertices, std::uint64_t edges, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  EdgeList list;
+  list.vertices = vertices;
+  for (VertexId v = 1; v < vertices; v += 1 + static_cast<VertexId>(random() % 2)) {
+    list.edges.push_back({0, v});
+  }
+  for (std::uint64_t i = 0; i < edges; ++i) {
+    list.edges.push_back(
+        {static_cast<VertexId>(random() % vertices), static_cast<VertexId>(random() % vertices)});
+  }
+  const std::string path = ::testing::TempDir() + fmt::format("graph.{}.slim", ::getpid());
+  const Status written = WriteSlimFile(list, path);
+  EXPECT_TRUE(written) << written.error().message;
+  return path;
+}
+
+void MakeGraph(Cluster& cluster, const TxnSetting& setting, const txn::Protocol& protocol,
+               const txn::BaseSource& source, const txn::GraphOptions& options, GraphOnNode& made) {
+  txn::EngineOptions engine_options;
+  engine_options.coroutines = setting.coroutines;
+  engine_options.replicas = setting.replicas;
+  const auto code = txn::StageCode::Parse(setting.stages, protocol.name(), protocol.stages());
+  ASSERT_TRUE(code) << code.error().message;
+  engine_options.stages = *code;
+  auto engine = txn::Engine::Make(cluster, protocol, engine_options);
+  ASSERT_TRUE(engine) << engine.error().message;
+  made.engine = *std::move(engine);
+  auto graph = txn::TransactionalGraph::Make(*made.engine, source, options);
+  ASSERT_TRUE(graph) << graph.error().message;
+  made.graph = *std::move(graph);
+}
+
+GraphOracle::GraphOracle(const txn::BaseSource& source, const txn::GraphShape& shape) {
+  if (source.file() == nullptr) return;
+  const auto csr = ReadCsr(*source.file());
+  const auto ids = source.file()->ReadOriginalIds();
+  EXPECT_TRUE(csr && ids);
+  for (VertexId v = 0; v < csr->vertices(); ++v) {
+    vertices_[(*ids)[v]] = Properties(shape.vertex_bytes);
+    auto& mine = edges_[(*ids)[v]];
+    for (const VertexId u : csr->list(v)) mine[(*ids)[u]] = Properties(shape.edge_bytes);
+  }
+}
+
+bool GraphOracle::AddVertex(Name v, const Properties& properties) {
+  vertices_[v] = properties;
+  edges_[v];
+  return true;
+}
+
+bool GraphOracle::SetVertex(Name v, const Properties& properties) {
+  return has(v) && AddVertex(v, properties);
+}
+
+bool GraphOracle::DeleteVertex(Name v) {
+  if (vertices_.erase(v) == 0) return false;
+  for (const auto& [u, properties] : edges_[v]) {
+    if (u != v) edges_[u].erase(v);
+  }
+  edges_.erase(v);
+  return true;
+}
+
+bool GraphOracle::AddEdge(Name u, Name v, const Properties& properties) {
+  if (!has(u) || !has(v)) return false;
+  edges_[u][v] = properties;
+  edges_[v][u] = properties;
+  return true;
+}
+
+bool GraphOracle::SetEdge(Name u, Name v, const Properties& properties) {
+  return has(u) && has(v) && edges_[u].contains(v) && AddEdge(u, v, properties);
+}
+
+bool GraphOracle::DeleteEdge(Name u, Name v) {
+  if (!has(u) || !has(v) || edges_[u].erase(v) == 0) return false;
+  if (u != v) edges_[v].erase(u);
+  return true;
+}
+
+std::uint64_t GraphOracle::num_edges() const {
+  std::uint64_t twice = 0;
+  for (const auto& [v, mine] : edges_) twice += mine.size() + (mine.contains(v) ? 1 : 0);
+  return twice / 2;
+}
+
+}  // namespace slimgraph::test

@@ -1,0 +1,371 @@
+// The transactional graph against a serial one: random transactions of several operations, of
+// which some roll back.
+#include "tests/txnlayer/graph_support.h"
+
+#include <cstdio>
+
+namespace slimgraph::test {
+namespace {
+
+using txn::Answer;
+using txn::GraphTransaction;
+using Properties = GraphOracle::Properties;
+
+std::vector<std::string> Names() {
+  std::vector<std::string> names;
+  for (const std::string_view name : txn::ProtocolNames()) names.emplace_back(name);
+  return names;
+}
+
+Properties RandomProperties(std::mt19937_64& random, std::uint32_t bytes) {
+  Properties properties(bytes);
+  for (std::byte& one : properties) one = static_cast<std::byte>(random());
+  return properties;
+}
+
+// One operation, on both; true: they agree. `answer` kAborted: it has to be tried again.
+class Operation {
+ public:
+  Operation(std::mt19937_64& random, VertexId names, const txn::GraphShape& shape) {
+    // The first is the hub, the last ones are in no base.
+    u_ = random() % 3 == 0 ? 0 : random() % names;
+    v_ = random() % names;
+    kind_ = random() % 100;
+    limit_ = random() % 4 == 0 ? ~std::uint64_t{0} : random() % 12;
+    vertex_ = RandomProperties(random, shape.vertex_bytes);
+    edge_ = RandomProperties(random, shape.edge_bytes);
+  }
+
+  Answer Do(GraphTransaction& g) {
+    const auto& u = u_;
+    if (kind_ < 30) return said_ = g.AddEdge(u, v_, edge_);
+    if (kind_ < 40) return said_ = g.SetEdge(u, v_, edge_);
+    if (kind_ < 60) return said_ = g.DeleteEdge(u, v_);
+    if (kind_ < 66) return said_ = g.AddVertex(v_, vertex_);
+    if (kind_ < 69) return said_ = g.DeleteVertex(v_);
+    if (kind_ < 72) return said_ = g.SetVertex(v_, vertex_);
+    found_.assign(kind_ < 76 ? vertex_.size() : edge_.size(), std::byte{});
+    if (kind_ < 76) return said_ = g.GetVertex(v_, found_);
+    txn::StoredEdge edge;
+    if (kind_ < 80) return said_ = g.GetEdge(u, v_, edge, found_);
+    if (kind_ < 86) return said_ = g.Degree(u, degree_);
+    const txn::NeighbourQuery query{
+        .newest_first = kind_ >= 93, .limit = limit_, .properties = true};
+    return said_ = g.Neighbours(u, query, list_);
+  }
+
+  void ExpectAsIn(GraphOracle& oracle) const {
+    const auto expect = [&](bool well) {
+      EXPECT_EQ(said_ == Answer::kYes, well) << "kind " << kind_ << " of " << u_ << " " << v_;
+      return well && said_ == Answer::kYes;
+    };
+    if (kind_ < 30) return (void)expect(oracle.AddEdge(u_, v_, edge_));
+    if (kind_ < 40) return (void)expect(oracle.SetEdge(u_, v_, edge_));
+    if (kind_ < 60) return (void)expect(oracle.DeleteEdge(u_, v_));
+    if (kind_ < 66) return (void)expect(oracle.AddVertex(v_, vertex_));
+    if (kind_ < 69) return (void)expect(oracle.DeleteVertex(v_));
+    if (kind_ < 72) return (void)expect(oracle.SetVertex(v_, vertex_));
+    if (kind_ < 76) {
+      if (expect(oracle.has(v_))) {
+        EXPECT_EQ(found_, oracle.vertex(v_));
+      }
+      return;
+    }
+    if (kind_ < 80) {
+      const bool there = oracle.has(u_) && oracle.edges(u_).contains(v_);
+      if (expect(there)) {
+        EXPECT_EQ(found_, oracle.edges(u_).at(v_));
+      }
+      return;
+    }
+    if (!expect(oracle.has(u_))) return;
+    const auto& edges = oracle.edges(u_);
+    if (kind_ < 86) {
+      EXPECT_EQ(degree_, edges.size());
+      return;
+    }
+    EXPECT_EQ(list_.edges.size(), std::min<std::uint64_t>(limit_, edges.size()));
+    auto next = edges.begin();
+    for (std::size_t i = 0; i < list_.edges.size(); ++i, ++next) {
+      const txn::StoredEdge& edge = list_.edges[i];
+      if (kind_ < 93) {
+        EXPECT_EQ(edge.neighbour, next->first);
+      } else if (i > 0) {
+        EXPECT_GE(list_.edges[i - 1].time, edge.time);
+      }
+      ASSERT_TRUE(edges.contains(edge.neighbour)) << u_ << " " << edge.neighbour;
+      const auto from = list_.properties.begin() + static_cast<std::ptrdiff_t>(i * edge_.size());
+      EXPECT_TRUE(std::equal(from, from + static_cast<std::ptrdiff_t>(edge_.size()),
+                             edges.at(edge.neighbour).begin()));
+    }
+  }
+
+ private:
+  std::uint64_t u_ = 0;
+  std::uint64_t v_ = 0;
+  std::uint64_t kind_ = 0;
+  std::uint64_t limit_ = 0;
+  Properties vertex_;
+  Properties edge_;
+  Answer said_ = Answer::kNo;
+  Properties found_;
+  std::uint64_t degree_ = 0;
+  txn::NeighbourList list_;
+};
+
+struct OracleRun {
+  VertexId base_vertices = 60;
+  std::uint64_t base_edges = 120;
+  VertexId names = 70;
+  int transactions = 250;
+  txn::GraphShape shape = {24, 8};
+};
+
+void RunAgainstOracle(const TxnSetting& setting, const OracleRun& run) {
+  const std::uint64_t seed = TestSeed();
+  const std::string path =
+      run.base_vertices == 0 ? "" : WriteRandomGraph(run.base_vertices, run.base_edges, seed);
+  const auto protocol = txn::MakeProtocol(setting.protocol);
+  ASSERT_TRUE(protocol);
+  OnTxnJob(setting, [&](Cluster& cluster) {
+    const FileSource source(path);
+    GraphOnNode made;
+    MakeGraph(cluster, setting, **protocol, source,
+              {.shape = run.shape, .room_vertices = 100, .room_edges = 60'000}, made);
+    if (::testing::Test::HasFatalFailure()) return;
+    GraphOracle oracle(source, run.shape);
+    const Status ran = made.engine->Run([&](txn::Transaction& transaction) {
+      std::mt19937_64 random(seed + 1);
+      GraphTransaction work(*made.graph, transaction);
+      for (int i = 0; i < run.transactions; ++i) {
+        std::vector<Operation> operations;
+        for (std::uint64_t left = 1 + random() % 4; left > 0; --left) {
+          operations.emplace_back(random, run.names, run.shape);
+        }
+        const bool rolls_back = random() % 8 == 0;
+        const txn::Verdict verdict = work.Run([&](GraphTransaction& g) {
+          for (Operation& operation : operations) {
+            if (operation.Do(g) == Answer::kAborted) return Answer::kAborted;
+          }
+          return rolls_back ? Answer::kNo : Answer::kYes;
+        });
+        const bool too_large = verdict.cause.find("at once") != std::string::npos;
+        ASSERT_TRUE(verdict.end != Answer::kAborted || too_large) << verdict.cause;
+        if (verdict.end == Answer::kAborted) continue;
+        std::optional<GraphOracle> before;
+        if (rolls_back) before = oracle;
+        for (const Operation& operation : operations) operation.ExpectAsIn(oracle);
+        if (before) oracle = *std::move(before);
+        if (::testing::Test::HasFailure()) return;
+      }
+    });
+    ASSERT_TRUE(ran) << ran.error().message;
+    const auto census = made.graph->TakeCensus();
+    ASSERT_TRUE(census) << census.error().message;
+    if (cluster.self() != 0) return;
+    EXPECT_EQ(census->vertices, oracle.vertices().size());
+    EXPECT_EQ(census->edges, oracle.num_edges());
+  });
+  if (!path.empty()) std::remove(path.c_str());
+}
+
+class Graphs : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(All, Graphs, ::testing::ValuesIn(Names()),
+                         [](const auto& one) { return one.param; });
+
+TEST_P(Graphs, DoAsASerialGraphDoes) {
+  std::mt19937_64 random(TestSeed());
+  for (const std::string& stages :
+       {std::string("rpc"), std::string("one-sided"), RandomStages(GetParam(), random)}) {
+    RunAgainstOracle({.protocol = GetParam(),
+                      .stages = stages,
+                      .transport = random() % 2 == 0 ? "shm" : "tcp",
+                      .nodes = 3,
+                      .compute = 1,
+                      .coroutines = 1},
+                     {});
+  }
+}
+
+TEST_P(Graphs, GrowFromNothing) {
+  RunAgainstOracle({.protocol = GetParam(), .nodes = 2, .compute = 1, .coroutines = 1},
+                   {.base_vertices = 0, .names = 40, .transactions = 500, .shape = {0, 0}});
+}
+
+// Everybody on everything: what is committed is, at the end, what the commits in order of their
+// times have written, for those that touch the same things are in that order.
+TEST_P(Graphs, AreWhatConcurrentCommitsHaveMadeOfThem) {
+  const std::uint64_t seed = TestSeed();
+  const std::string path = WriteRandomGraph(30, 40, seed);
+  const auto protocol = txn::MakeProtocol(GetParam());
+  std::mt19937_64 random(seed);
+  for (const std::string& stages :
+       {std::string("rpc"), std::string("one-sided"), RandomStages(GetParam(), random)}) {
+    const TxnSetting setting{.protocol = GetParam(),
+                             .stages = stages,
+                             .transport = random() % 2 == 0 ? "shm" : "tcp",
+                             .nodes = 3,
+                             .compute = 2,
+                             .coroutines = 6};
+    OnTxnJob(setting, [&](Cluster& cluster) {
+      const FileSource source(path);
+      const txn::GraphShape shape{8, 8};
+      GraphOnNode made;
+      MakeGraph(cluster, setting, **protocol, source,
+                {.shape = shape, .room_vertices = 100, .room_edges = 60'000}, made);
+      if (::testing::Test::HasFatalFailure()) return;
+      struct Written {
+        txn::GraphTime time;
+        std::uint64_t u;
+        std::uint64_t v;
+        std::uint64_t alive;
+        std::uint64_t value;
+      };
+      std::vector<Written> all;
+      const Status ran = made.engine->Run([&](txn::Transaction& transaction) {
+        std::mt19937_64 mine(seed + transaction.process());
+        GraphTransaction work(*made.graph, transaction);
+        for (int i = 0; i < 120; ++i) {
+          const std::uint64_t hub = mine() % 2;
+          const std::uint64_t u = mine() % 30;
+          const std::uint64_t v = mine() % 30;
+          const std::uint64_t value = mine();
+          const Bytes properties = std::as_bytes(std::span(&value, 1));
+          bool deleted = false;
+          // An edge moves from one vertex to another: never both, never none.
+          const txn::Verdict verdict = work.Run([&](GraphTransaction& g) {
+            const Answer gone = g.DeleteEdge(hub, u);
+            if (gone == Answer::kAborted) return gone;
+            deleted = gone == Answer::kYes;
+            return g.AddEdge(v, 29 - u, properties);
+          });
+          ASSERT_EQ(verdict.end, Answer::kYes) << verdict.cause;
+          if (deleted) all.push_back({work.committed_at(), hub, u, 0, 0});
+          all.push_back({work.committed_at(), v, 29 - u, 1, value});
+        }
+      });
+      ASSERT_TRUE(ran) << ran.error().message;
+      const auto census = made.graph->TakeCensus();
+      ASSERT_TRUE(census) << census.error().message;
+      const auto gathered = cluster.all().AllGather(std::as_bytes(std::span(all)));
+      ASSERT_TRUE(gathered);
+      std::vector<Written> writes;
+      for (const auto& theirs : *gathered) {
+        const std::size_t before = writes.size();
+        writes.resize(before + theirs.size() / sizeof(Written));
+        if (!theirs.empty()) std::memcpy(&writes[before], theirs.data(), theirs.size());
+      }
+      std::stable_sort(writes.begin(), writes.end(),
+                       [](const Written& a, const Written& b) { return a.time < b.time; });
+      GraphOracle oracle(source, shape);
+      for (const Written& one : writes) {
+        Properties properties(8);
+        std::memcpy(properties.data(), &one.value, 8);
+        const bool well = one.alive != 0 ? oracle.AddEdge(one.u, one.v, properties)
+                                         : oracle.DeleteEdge(one.u, one.v);
+        EXPECT_TRUE(well) << one.u << " " << one.v;
+      }
+      EXPECT_EQ(census->edges, oracle.num_edges());
+      const Status looked = made.engine->Run([&](txn::Transaction& transaction) {
+        if (transaction.process() != 0) return;
+        GraphTransaction work(*made.graph, transaction);
+        for (std::uint64_t v = 0; v < 30; ++v) {
+          txn::NeighbourList list;
+          const txn::Verdict verdict = work.Run(
+              [&](GraphTransaction& g) { return g.Neighbours(v, {.properties = true}, list); });
+          ASSERT_EQ(verdict.end, Answer::kYes) << verdict.cause;
+          std::map<std::uint64_t, Properties> found;
+          for (std::size_t i = 0; i < list.edges.size(); ++i) {
+            const auto from = list.properties.begin() + static_cast<std::ptrdiff_t>(8 * i);
+            found[list.edges[i].neighbour] = Properties(from, from + 8);
+          }
+          EXPECT_EQ(found, oracle.edges(v)) << "of vertex " << v;
+        }
+      });
+      ASSERT_TRUE(looked) << looked.error().message;
+    });
+  }
+  std::remove(path.c_str());
+}
+
+// A conflict that does not end is reported, and says where it is.
+TEST(Graphs, TellWhereAConflictWas) {
+  const auto protocol = txn::MakeProtocol("nowait");
+  const TxnSetting setting{.protocol = "nowait", .nodes = 1, .coroutines = 2};
+  OnTxnJob(setting, [&](Cluster& cluster) {
+    const FileSource source("");
+    GraphOnNode made;
+    MakeGraph(cluster, setting, **protocol, source, {.most_tries = 5}, made);
+    if (::testing::Test::HasFatalFailure()) return;
+    bool held = false;
+    bool told = false;
+    const Status ran = made.engine->Run([&](txn::Transaction& transaction) {
+      GraphTransaction work(*made.graph, transaction);
+      if (transaction.process() == 0) {
+        work.Run([&](GraphTransaction& g) {
+          const Answer answer = g.AddVertex(17, {});
+          held = true;
+          while (!told) transaction.task().Pause();
+          return answer;
+        });
+        return;
+      }
+      while (!held) transaction.task().Pause();
+      const txn::Verdict verdict =
+          work.Run([](GraphTransaction& g) { return g.AddVertex(17, {}); });
+      told = true;
+      EXPECT_EQ(verdict.end, Answer::kAborted);
+      EXPECT_EQ(verdict.tries, 5u);
+      EXPECT_EQ(verdict.cause, "locked: vertex 17 (nowait, lock)");
+    });
+    EXPECT_TRUE(ran);
+  });
+}
+
+// Edges of one vertex meet rarely: the protocol is one under which two in one block always do.
+TEST(Graphs, LetTransactionsOnDifferentEdgesOfAHubPass) {
+  const auto protocol = txn::MakeProtocol("nowait");
+  const TxnSetting setting{.protocol = "nowait", .nodes = 1, .coroutines = 2};
+  const std::string path = WriteRandomGraph(1500, 10, TestSeed());
+  OnTxnJob(setting, [&](Cluster& cluster) {
+    const FileSource source(path);
+    GraphOnNode made;
+    MakeGraph(cluster, setting, **protocol, source, {.most_tries = 1}, made);
+    if (::testing::Test::HasFatalFailure()) return;
+    std::vector<std::uint64_t> others;  // in different blocks of vertex 0
+    for (std::uint64_t v = 1; others.size() < 2; ++v) {
+      if (others.empty() || txn::BlockOf(v, 1) != txn::BlockOf(others[0], 1)) others.push_back(v);
+    }
+    bool held = false;
+    bool told = false;
+    const Status ran = made.engine->Run([&](txn::Transaction& transaction) {
+      GraphTransaction work(*made.graph, transaction);
+      const std::uint64_t mine = others[transaction.process()];
+      while (transaction.process() == 1 && !held) transaction.task().Pause();
+      const txn::Verdict verdict = work.Run([&](GraphTransaction& g) {
+        const Answer answer = g.AddEdge(0, mine, {});
+        held = true;
+        while (transaction.process() == 0 && !told) transaction.task().Pause();
+        return answer;
+      });
+      told = true;
+      EXPECT_EQ(verdict.end, Answer::kYes) << verdict.cause;
+    });
+    EXPECT_TRUE(ran);
+  });
+  std::remove(path.c_str());
+}
+
+TEST(Graphs, HaveHubsWhoseBlocksAreSplitBeforeAndAfter) {
+  for (const char* const protocol : {"occ", "nowait"}) {
+    RunAgainstOracle({.protocol = protocol, .nodes = 2, .compute = 1, .coroutines = 1},
+                     {.base_vertices = 2000,
+                      .base_edges = 1000,
+                      .names = 2200,
+                      .transactions = 3000,
+                      .shape = {8, 256}});
+  }
+}
+
+}  // namespace
+}  // namespace slimgraph::test

@@ -1,0 +1,100 @@
+// The read-mostly part of a transactional graph: sorted lists, dealt out to all nodes in regions
+// that every node reads, and an index of them on each. Nothing of it changes while transactions
+// run, so what is read of it needs no lock and no second look.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "slimgraph/cluster/cluster.h"
+#include "slimgraph/graph/original_ids.h"
+#include "slimgraph/graph/partition.h"
+#include "slimgraph/graph/slim_file.h"
+#include "slimgraph/remote/compact_offsets.h"
+#include "txnlayer/graph/graph_shape.h"
+#include "txnlayer/store/table.h"
+
+namespace slimgraph::txn {
+
+// Whether a graph can be a base: undirected, without weights and duplicates, ids not too large.
+Status CheckBaseFile(const SlimFile& file);
+
+// Where the base comes from.
+class BaseSource {
+ public:
+  virtual ~BaseSource() = default;
+  // Undirected, without duplicates and weights; null: there are no vertices.
+  virtual const SlimFile* file() const = 0;
+  // Fills in what vertices and edges carry; false: it is all zeros. Called by any thread.
+  virtual bool has_vertex_properties() const { return false; }
+  virtual bool has_edge_properties() const { return false; }
+  virtual bool has_edge_times() const { return false; }
+  virtual Status ReadVertexProperties(VertexId first, MutableBytes into) const;
+  virtual Status ReadEdgeProperties(EdgeOffset first, MutableBytes into) const;
+  virtual Status ReadEdgeTimes(EdgeOffset first, std::span<GraphTime> into) const;
+};
+
+class BaseGraph {
+ public:
+  // A vertex of the base, and where its list lies in the memory of its partition.
+  struct Vertex {
+    VertexId dense = 0;
+    NodeId partition = 0;
+    VertexId local = 0;
+    EdgeOffset begin = 0;
+    EdgeOffset length = 0;
+  };
+
+  // Collective.
+  static Result<std::unique_ptr<BaseGraph>> Load(Cluster& cluster, const BaseSource& source,
+                                                 const GraphShape& shape, std::uint32_t replicas);
+
+  VertexId vertices() const { return ids_.count(); }
+  std::uint64_t edges() const { return edges_; }
+  VertexName NameOf(VertexId dense) const { return ids_[dense]; }
+  std::optional<VertexId> DenseOf(VertexName name) const { return ids_.Find(name); }
+  // Local: no other node is asked.
+  std::optional<Vertex> Find(VertexName name) const;
+  Vertex At(VertexId dense) const;
+  // An arc by number: its vertex, and its place in the list.
+  EdgeOffset arcs() const { return arcs_; }
+  std::pair<Vertex, EdgeOffset> Arc(EdgeOffset number) const;
+
+  bool has_vertex_properties() const { return has_vertex_properties_; }
+  bool has_edge_properties() const { return has_edge_properties_; }
+  bool has_edge_times() const { return has_edge_times_; }
+
+  // One holder's memory of a partition: its copy of that rank.
+  struct Regions {
+    RegionId lists = 0;              // VertexId, dense
+    RegionId edge_properties = 0;    // as the lists; meaningless without
+    RegionId edge_times = 0;         //
+    RegionId vertex_properties = 0;  // by local number; meaningless without
+  };
+  const Regions& regions(Rank rank) const { return regions_[rank]; }
+
+  // What this node holds of it, in bytes: lists and index; and properties and times.
+  std::uint64_t list_bytes() const { return list_bytes_; }
+  std::uint64_t property_bytes() const { return property_bytes_; }
+
+ private:
+  BaseGraph() = default;
+  Status ReadIndex(const SlimFile& file, NodeId nodes);
+  Status LoadPart(Cluster& cluster, const BaseSource& source, const GraphShape& shape,
+                  const VertexPart& part, Regions& regions);
+
+  OriginalIds ids_;
+  NodeId nodes_ = 1;
+  EdgeOffset arcs_ = 0;
+  std::uint64_t edges_ = 0;
+  bool has_vertex_properties_ = false;
+  bool has_edge_properties_ = false;
+  bool has_edge_times_ = false;
+  std::vector<CompactOffsets> index_;  // by partition
+  std::vector<Regions> regions_;       // by rank
+  std::uint64_t list_bytes_ = 0;
+  std::uint64_t property_bytes_ = 0;
+};
+
+}  // namespace slimgraph::txn

@@ -1,0 +1,296 @@
+// The course of a transaction, and the way to the blocks of its edges.
+#include "txnlayer/graph/graph_transaction.h"
+
+#include <algorithm>
+
+namespace slimgraph::txn {
+namespace {
+
+// Of the depths at which blocks were found, for vertices that have grown.
+constexpr std::size_t kHints = 1024;
+// Up or down the tree, before what was read is taken for a mixture of two states.
+constexpr int kMostSteps = 2 * static_cast<int>(kMaxDepth) + 2;
+
+}  // namespace
+
+GraphTransaction::GraphTransaction(TransactionalGraph& graph, Transaction& transaction)
+    : graph_(graph),
+      transaction_(transaction),
+      base_(graph, transaction),
+      names_first_(graph.engine().protocol().fetches_once()),
+      hints_(kHints) {}
+
+Verdict GraphTransaction::Run(const Body& body) {
+  Verdict verdict;
+  std::uint32_t conflicts = 0;
+  for (bool again = false;; again = true) {
+    ++verdict.tries;
+    transaction_.Begin(again);
+    Answer answer = Answer::kAborted;
+    if (Open(again)) answer = body(*this);
+    if (answer == Answer::kNo) RollBack();
+    if (answer == Answer::kYes && !Commit()) answer = Answer::kAborted;
+    verdict.end = answer;
+    if (answer != Answer::kAborted) return verdict;
+    if (transaction_.task().worker().failed()) return verdict;
+    if (learning_) continue;
+    verdict.cause = Cause();
+    if (too_large_ || ++conflicts >= graph_.options().most_tries) return verdict;
+    if (transaction_.reason() != AbortReason::kUser) transaction_.BackOff(conflicts);
+  }
+}
+
+std::string GraphTransaction::Cause() const {
+  const std::string_view protocol = graph_.engine().protocol().name();
+  if (too_large_) {
+    return fmt::format("the transaction takes more records than the {} that {} can name at once",
+                       graph_.engine().protocol().most_accesses(), protocol);
+  }
+  const Conflict& conflict = transaction_.conflict();
+  const char* const reason = AbortReasonName(transaction_.reason());
+  if (conflict.table == nullptr) return fmt::format("{} ({})", reason, protocol);
+  return fmt::format("{}: {} ({}, {})", reason, graph_.Describe(*conflict.table, conflict.key),
+                     protocol, StageName(conflict.stage));
+}
+
+bool GraphTransaction::Open(bool again) {
+  if (!again || !learning_) footprint_.clear();
+  learning_ = false;
+  too_large_ = false;
+  seen_ = 0;
+  vertex_change_ = 0;
+  edge_change_ = 0;
+  written_blocks_.clear();
+  written_vertices_.clear();
+  if (footprint_.empty()) return true;
+  std::vector<Access*> accesses(footprint_.size());
+  return transaction_.Fetch(footprint_, accesses.data());
+}
+
+bool GraphTransaction::Commit() {
+  const GraphTime time = graph_.clock().Next(seen_);
+  for (const Access* const access : written_blocks_) BlockOf(*access).Stamp(time);
+  for (const Access* const access : written_vertices_) {
+    std::memcpy(access->record() + offsetof(VertexRecord, time), &time, sizeof time);
+  }
+  if (!transaction_.Commit()) return false;
+  committed_at_ = time;
+  return true;
+}
+
+void GraphTransaction::RollBack() { transaction_.Abort(); }
+
+bool GraphTransaction::Touch(std::span<const Want> wants, Access** out) {
+  if (names_first_) {
+    bool known = true;
+    for (const Want& want : wants) {
+      const auto same = [&](const Want& one) {
+        return one.table == want.table && one.key == want.key;
+      };
+      const auto found = std::find_if(footprint_.begin(), footprint_.end(), same);
+      if (found == footprint_.end()) {
+        footprint_.push_back(want);
+      } else if (want.write && !found->write) {
+        found->write = true;
+      } else {
+        continue;
+      }
+      known = false;
+    }
+    if (!known) {
+      too_large_ = footprint_.size() > graph_.engine().protocol().most_accesses();
+      learning_ = !too_large_;
+      transaction_.Abort(too_large_ ? AbortReason::kUser : AbortReason::kUnnamed);
+      return false;
+    }
+  }
+  return transaction_.Fetch(wants, out);
+}
+
+Access* GraphTransaction::TouchOne(Table& table, Key key, bool write) {
+  const Want want{&table, key, write};
+  Access* access = nullptr;
+  return Touch({&want, 1}, &access) ? access : nullptr;
+}
+
+// What was read comes from before and from after a commit: no such state ever was.
+bool GraphTransaction::Inconsistent() {
+  transaction_.Abort(AbortReason::kChanged);
+  return false;
+}
+
+bool GraphTransaction::LostNode() {
+  transaction_.Abort(AbortReason::kNodeLost);
+  return false;
+}
+
+unsigned GraphTransaction::DepthHint(const VertexPlace& vertex) const {
+  const Hint& hint = hints_[Mix(vertex.name) % kHints];
+  return hint.vertex == vertex.name ? std::max(hint.depth, vertex.first_depth) : vertex.first_depth;
+}
+
+void GraphTransaction::SetHint(const VertexPlace& vertex, unsigned depth) {
+  if (depth > vertex.first_depth) hints_[Mix(vertex.name) % kHints] = {vertex.name, depth};
+}
+
+// Whatever depth is tried first, a block says whether it is the one, or in which direction that is;
+// those on the way are read, but nothing depends on more than the one that is found.
+bool GraphTransaction::FindSides(std::span<Side> sides, bool write) {
+  for (Side& side : sides) {
+    side.depth = DepthHint(side.vertex);
+    side.access = nullptr;
+  }
+  std::vector<Want> wants;
+  std::vector<Side*> asking;
+  std::vector<Access*> found;
+  for (int step = 0; step < kMostSteps; ++step) {
+    wants.clear();
+    asking.clear();
+    for (Side& side : sides) {
+      if (side.access != nullptr) continue;
+      const std::uint32_t block = txn::BlockOf(side.neighbour, side.depth);
+      wants.push_back({&graph_.blocks(), BlockKey(side.vertex.name, block), write && names_first_});
+      asking.push_back(&side);
+    }
+    if (wants.empty()) return true;
+    found.resize(wants.size());
+    if (!Touch(wants, found.data())) return false;
+    for (std::size_t i = 0; i < asking.size(); ++i) {
+      Side& side = *asking[i];
+      const EdgeBlock block = BlockOf(*found[i]);
+      const bool exists = found[i]->exists();
+      if (exists) Saw(block.written_at());
+      switch (side.vertex.StateOf(side.depth, exists, block)) {
+        case BlockState::kSplit:
+          ++side.depth;
+          break;
+        case BlockState::kNone:
+          --side.depth;
+          break;
+        case BlockState::kOpen:
+          side.open = true;
+          side.access = found[i];
+          break;
+        case BlockState::kDead:
+          side.open = false;
+          side.access = found[i];
+      }
+      if (side.access != nullptr) SetHint(side.vertex, side.depth);
+    }
+  }
+  return Inconsistent();
+}
+
+// Their blocks are to be written. Of a protocol that reads first this costs nothing yet.
+bool GraphTransaction::OwnSides(std::span<Side> sides) {
+  std::vector<Want> wants;
+  for (const Side& side : sides) wants.push_back({&graph_.blocks(), side.access->key, true});
+  std::vector<Access*> accesses(wants.size());
+  return Touch(wants, accesses.data());
+}
+
+// All blocks in which edges of a vertex may be, level by level.
+bool GraphTransaction::AllBlocks(const VertexPlace& vertex, bool write, std::vector<Side>& blocks,
+                                 bool& alive) {
+  blocks.clear();
+  alive = true;
+  std::vector<std::uint32_t> level(BlocksAt(vertex.first_depth));
+  for (std::uint32_t i = 0; i < level.size(); ++i) {
+    level[i] = FirstBlockAt(vertex.first_depth) + i;
+  }
+  std::vector<Want> wants;
+  std::vector<Access*> found;
+  for (unsigned depth = vertex.first_depth; !level.empty(); ++depth) {
+    wants.clear();
+    for (const std::uint32_t block : level) {
+      wants.push_back({&graph_.blocks(), BlockKey(vertex.name, block), write && names_first_});
+    }
+    found.resize(wants.size());
+    if (!Touch(wants, found.data())) return false;
+    std::vector<std::uint32_t> below;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const EdgeBlock block = BlockOf(*found[i]);
+      const bool exists = found[i]->exists();
+      if (exists) Saw(block.written_at());
+      const BlockState state = vertex.StateOf(depth, exists, block);
+      if (state == BlockState::kNone) return Inconsistent();
+      if (state == BlockState::kSplit) {
+        for (std::uint32_t child = 1; child <= kFanOut; ++child) {
+          below.push_back(kFanOut * level[i] + child);
+        }
+        continue;
+      }
+      const bool open = state == BlockState::kOpen;
+      if (!blocks.empty() && blocks.back().open != open) return Inconsistent();
+      alive = open;
+      Side& side = blocks.emplace_back();
+      side.vertex = vertex;
+      side.depth = depth;
+      side.access = found[i];
+      side.open = open;
+    }
+    level.swap(below);
+  }
+  return true;
+}
+
+// Makes a block's entries those of eight.
+bool GraphTransaction::Split(Side& side) {
+  if (side.depth == kMaxDepth) {
+    transaction_.Abort(AbortReason::kTableFull);
+    return false;
+  }
+  const std::uint32_t number = BlockOfKey(side.access->key);
+  Want wants[kFanOut];
+  Access* children[kFanOut];
+  for (std::uint32_t i = 0; i < kFanOut; ++i) {
+    wants[i] = {&graph_.blocks(), BlockKey(side.vertex.name, kFanOut * number + 1 + i), true};
+  }
+  if (!Touch(wants, children)) return false;
+  std::vector<EdgeBlock> below;
+  for (Access* const child : children) {
+    if (child->exists()) return Inconsistent();
+    child->SetExists(true);
+    below.push_back(BlockOf(*child));
+    below.back().Clear(BlockKind::kOpen);
+    written_blocks_.push_back(child);
+  }
+  BlockOf(*side.access).SplitInto(below, side.depth);
+  ++side.depth;
+  SetHint(side.vertex, side.depth);
+  side.access = children[(txn::BlockOf(side.neighbour, side.depth) - 1) % kFanOut];
+  return true;
+}
+
+// `side` is one that has been owned.
+bool GraphTransaction::Put(Side& side, bool alive, bool in_base, Bytes properties) {
+  while (true) {
+    EdgeBlock block = BlockOf(*side.access);
+    if (!side.access->exists()) {
+      side.access->SetExists(true);
+      block.Clear(BlockKind::kOpen);
+    }
+    written_blocks_.push_back(side.access);
+    EdgeEntry* entry = block.Put(side.neighbour, alive, in_base);
+    if (entry == nullptr) {
+      block.Forget(kTimeLast);
+      entry = block.Put(side.neighbour, alive, in_base);
+    }
+    if (entry != nullptr) {
+      if (alive) {
+        std::memset(block.properties(*entry), 0, graph_.shape().edge_bytes);
+        std::copy(properties.begin(), properties.end(), block.properties(*entry));
+      }
+      return true;
+    }
+    if (!Split(side)) return false;
+  }
+}
+
+bool GraphTransaction::PutOnBoth(std::span<Side> sides, bool alive, bool in_base,
+                                 Bytes properties) {
+  return std::all_of(sides.begin(), sides.end(),
+                     [&](Side& side) { return Put(side, alive, in_base, properties); });
+}
+
+}  // namespace slimgraph::txn

@@ -1,0 +1,118 @@
+#include "txnlayer/graph/transactional_graph.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "txnlayer/workload/workload.h"
+
+namespace slimgraph::txn {
+namespace {
+
+// Of the blocks that entries fill, after splits: a third.
+constexpr std::uint64_t kBlocksPerFull = 3;
+// Keys are dealt out by number: nodes have not all the same.
+constexpr std::uint64_t kSpare = 64;
+
+// A number that depends on all of an edge but the side from which it is seen.
+std::uint64_t Fingerprint(VertexName one, VertexName other, const EdgeEntry& entry,
+                          const std::byte* properties, std::uint32_t bytes) {
+  std::uint64_t sum = Mix(std::min(one, other)) + Mix(std::max(one, other) * 3 + 1);
+  sum = Mix(sum + entry.time) + entry.alive * 2 + entry.in_base;
+  for (std::uint32_t i = 0; i < bytes; ++i) {
+    sum = Mix(sum + std::to_integer<std::uint64_t>(properties[i]));
+  }
+  return Mix(sum);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<TransactionalGraph>> TransactionalGraph::Make(Engine& engine,
+                                                                     const BaseSource& source,
+                                                                     const GraphOptions& options) {
+  for (const auto& [what, bytes] :
+       {std::pair{"vertex", options.shape.vertex_bytes}, {"edge", options.shape.edge_bytes}}) {
+    if (bytes > kMaxPropertyBytes) {
+      return UsageError("{} bytes of properties for each {}: at most {} are possible", bytes, what,
+                        kMaxPropertyBytes);
+    }
+  }
+  std::unique_ptr<TransactionalGraph> graph(new TransactionalGraph(engine, options));
+  SLIM_ASSIGN(graph->base_,
+              BaseGraph::Load(engine.cluster(), source, options.shape, engine.options().replicas));
+  const BaseGraph& base = *graph->base_;
+  // Whoever looks at a vertex places its tuples.
+  const std::uint64_t nodes = engine.cluster().topology().nodes();
+  std::uint64_t blocks = options.room_vertices;
+  for (VertexId v = 0; v < base.vertices(); ++v) {
+    blocks += BlocksAt(FirstDepth(base.At(v).length));
+  }
+  blocks += 2 * options.room_edges * kBlocksPerFull / EdgeBlock::Capacity(options.shape);
+  const std::uint64_t vertices = base.vertices() + options.room_vertices;
+  const auto on_each = [&](std::uint64_t all) { return (all + all / 8) / nodes + kSpare; };
+  SLIM_ASSIGN(graph->vertices_, engine.AddTable({"vertices",
+                                                 static_cast<std::uint32_t>(sizeof(VertexRecord)) +
+                                                     options.shape.vertex_bytes,
+                                                 on_each(vertices), kBlockBits}));
+  SLIM_ASSIGN(graph->blocks_, engine.AddTable({"edges", EdgeBlock::RecordBytes(options.shape),
+                                               on_each(blocks), kBlockBits}));
+  return graph;
+}
+
+std::string TransactionalGraph::Describe(const Table& table, Key key) const {
+  const VertexName vertex = VertexOfKey(key);
+  if (&table == vertices_) return fmt::format("vertex {}", vertex);
+  return fmt::format("the edges of vertex {}, block {}", vertex, BlockOfKey(key));
+}
+
+Result<TransactionalGraph::Census> TransactionalGraph::TakeCensus() {
+  // An edge counts 1 seen from its smaller end and -1 from the other, times its fingerprint.
+  std::uint64_t imbalance = 0;
+  std::int64_t listed = 0;
+  std::int64_t loops = 0;
+  std::int64_t changed_vertices = 0;
+  std::string wrong;
+  ForEachRecord(engine_, *blocks_, [&](Key key, const std::byte* record) {
+    if (record == nullptr) return;  // it was only looked for
+    const VertexName vertex = VertexOfKey(key);
+    const EdgeBlock block(shape(), const_cast<std::byte*>(record));
+    std::int64_t change = 0;
+    for (std::uint32_t i = 0; i < block.count(); ++i) {
+      const EdgeEntry& entry = block.entry(i);
+      if (entry.time == kTimePending) wrong = Describe(*blocks_, key) + " were never committed";
+      if (block.Find(entry.neighbour) != &entry) continue;
+      const std::int64_t counts = std::int64_t{entry.alive} - entry.in_base;
+      change += counts;
+      if (entry.neighbour == vertex) loops += counts;
+      if (block.kind() == BlockKind::kDead && entry.alive != 0) {
+        wrong = Describe(*blocks_, key) + " live, and the vertex does not";
+      }
+      if ((entry.alive == 0 && entry.in_base == 0) || entry.neighbour == vertex) continue;
+      const std::uint64_t print =
+          Fingerprint(vertex, entry.neighbour, entry, block.properties(entry), shape().edge_bytes);
+      imbalance += vertex < entry.neighbour ? print : ~print + 1;
+    }
+    if (change != block.degree_change()) wrong = Describe(*blocks_, key) + " are counted wrongly";
+    listed += change;
+  });
+  ForEachRecord(engine_, *vertices_, [&](Key key, const std::byte* record) {
+    if (record == nullptr) return;
+    VertexRecord vertex;
+    std::memcpy(&vertex, record, sizeof vertex);
+    const bool in_base = base_->DenseOf(VertexOfKey(key)).has_value();
+    changed_vertices += static_cast<std::int64_t>(vertex.alive) - (in_base ? 1 : 0);
+  });
+  if (!wrong.empty()) return VerificationError("{}", wrong);
+  std::uint64_t sums[4] = {imbalance, static_cast<std::uint64_t>(listed),
+                           static_cast<std::uint64_t>(loops),
+                           static_cast<std::uint64_t>(changed_vertices)};
+  SLIM_TRY(engine_.cluster().all().AllReduce(std::span<std::uint64_t>(sums), std::plus<>()));
+  if (sums[0] != 0) return VerificationError("an edge is on one side, and not on the other");
+  Census census;
+  census.vertices = base_->vertices() + sums[3];
+  // A loop is listed once.
+  const auto twice = static_cast<std::int64_t>(sums[1] + sums[2]);
+  census.edges = base_->edges() + static_cast<std::uint64_t>(twice / 2);
+  return census;
+}
+
+}  // namespace slimgraph::txn

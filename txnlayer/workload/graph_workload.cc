@@ -1,0 +1,156 @@
+#include "txnlayer/workload/graph_workload.h"
+
+#include <algorithm>
+
+#include "txnlayer/disk/store.h"
+
+namespace slimgraph::txn {
+namespace {
+
+// What there is room for where nobody says it: half of the edges, or a million.
+constexpr std::uint64_t kLeastRoom = 1 << 20;
+constexpr std::uint64_t kEdgesPerNewVertex = 8;
+
+}  // namespace
+
+Chooser::Chooser(TransactionalGraph& graph, Transaction& transaction, std::uint64_t seed,
+                 std::uint64_t processes)
+    : graph_(graph),
+      base_(graph, transaction),
+      random_(seed),
+      next_fresh_(graph.base().NameOf(graph.base().vertices() - 1) + 1 + transaction.process()),
+      processes_(processes) {}
+
+VertexName Chooser::ByDegree() {
+  const BaseGraph& base = graph_.base();
+  return base.NameOf(base.Arc(Below(random_, base.arcs())).first.dense);
+}
+
+VertexName Chooser::Uniform() { return Of(random_()); }
+
+VertexName Chooser::Of(std::uint64_t number) const {
+  const BaseGraph& base = graph_.base();
+  return base.NameOf(static_cast<VertexId>(number % base.vertices()));
+}
+
+std::pair<VertexName, VertexName> Chooser::Edge() {
+  const BaseGraph& base = graph_.base();
+  const auto [vertex, place] = base.Arc(Below(random_, base.arcs()));
+  VertexId neighbour = vertex.dense;
+  // Where a node has died meanwhile, it is the loop at the vertex.
+  if (!base_.Neighbour(vertex, place, neighbour)) neighbour = vertex.dense;
+  return {base.NameOf(vertex.dense), base.NameOf(neighbour)};
+}
+
+VertexName Chooser::Fresh() {
+  const VertexName fresh = next_fresh_;
+  next_fresh_ += processes_;
+  return fresh;
+}
+
+std::vector<std::byte> Chooser::Properties(std::uint32_t bytes) {
+  std::vector<std::byte> properties(bytes);
+  for (std::size_t at = 0; at < bytes; at += 8) {
+    const std::uint64_t word = random_();
+    std::memcpy(properties.data() + at, &word, std::min<std::size_t>(8, bytes - at));
+  }
+  return properties;
+}
+
+std::size_t Chooser::Pick(std::span<const MixEntry> mix) {
+  double all = 0;
+  for (const MixEntry& entry : mix) all += entry.percent;
+  double left = static_cast<double>(random_() >> 11) * 0x1p-53 * all;
+  for (std::size_t i = 0; i < mix.size(); ++i) {
+    left -= mix[i].percent;
+    if (left < 0) return i;
+  }
+  return mix.size() - 1;
+}
+
+GraphClient::GraphClient(TransactionalGraph& graph, Transaction& transaction,
+                         std::span<const MixEntry> mix, std::uint64_t seed, std::uint64_t processes)
+    : graph_(graph),
+      work_(graph, transaction),
+      chooser_(graph, transaction, seed, processes),
+      mix_(mix),
+      counts_(mix.size()) {}
+
+void GraphClient::Choose() {
+  kind_ = chooser_.Pick(mix_);
+  Prepare(kind_, chooser_);
+  again_ = false;
+}
+
+Attempt GraphClient::Try(Transaction&) {
+  const bool opened = work_.Open(again_);
+  again_ = true;
+  if (!opened || Do(kind_, work_) == Answer::kAborted) {
+    return work_.too_large() ? Attempt::kGaveUp : Attempt::kAborted;
+  }
+  if (!work_.Commit()) return Attempt::kAborted;
+  vertex_change_ += work_.vertex_change();
+  edge_change_ += work_.edge_change();
+  ++counts_[kind_];
+  return Attempt::kCommitted;
+}
+
+Status GraphWorkload::Load(Engine& engine) {
+  Cluster& cluster = engine.cluster();
+  // Where there are updates, one node makes the image that all then read.
+  if (cluster.self() == 0) {
+    SLIM_ASSIGN(const Store store, Store::Open(options_.store, Store::Use::kRead));
+    SLIM_TRY(store.Image());
+  }
+  SLIM_TRY(cluster.all().Barrier());
+  SLIM_ASSIGN(const Store store, Store::Open(options_.store, Store::Use::kRead));
+  SLIM_ASSIGN(const DiskBase base, store.Image());
+  if (base.file() == nullptr || base.file()->arcs() == 0) {
+    return InputError("{}: it has no edges to choose from", options_.store);
+  }
+  GraphOptions graph;
+  graph.shape = store.shape();
+  graph.room_edges = options_.rows != 0
+                         ? options_.rows
+                         : std::max<std::uint64_t>(kLeastRoom, base.file()->edges() / 2);
+  graph.room_vertices = graph.room_edges / kEdgesPerNewVertex;
+  processes_ =
+      std::uint64_t{cluster.topology().nodes()} * cluster.threads() * engine.options().coroutines;
+  SLIM_ASSIGN(graph_, TransactionalGraph::Make(engine, base, graph));
+  return {};
+}
+
+void GraphWorkload::Collect(Client& client) {
+  const auto& one = static_cast<GraphClient&>(client);
+  vertex_change_ += one.vertex_change();
+  edge_change_ += one.edge_change();
+  for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += one.counts()[i];
+}
+
+Status GraphWorkload::Verify(Engine& engine) {
+  std::vector<std::uint64_t> sums = counts_;
+  sums.push_back(static_cast<std::uint64_t>(vertex_change_));
+  sums.push_back(static_cast<std::uint64_t>(edge_change_));
+  SLIM_TRY(engine.cluster().all().AllReduce(std::span<std::uint64_t>(sums), std::plus<>()));
+  const std::uint64_t edges = graph_->base().edges() + sums.back();
+  const std::uint64_t vertices = graph_->base().vertices() + sums[sums.size() - 2];
+  sums.resize(counts_.size());
+  all_counts_ = std::move(sums);
+  SLIM_ASSIGN(const auto census, graph_->TakeCensus());
+  // What the clients of a node that has died had done, nobody knows.
+  if (engine.view().losses() > 0) return {};
+  if (census.vertices == vertices && census.edges == edges) return {};
+  return VerificationError(
+      "{}: there are {} vertices and {} edges, and the commits have made {} and {}", name(),
+      census.vertices, census.edges, vertices, edges);
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> GraphWorkload::Counts() const {
+  std::vector<std::pair<std::string, std::uint64_t>> counts;
+  for (std::size_t i = 0; i < all_counts_.size(); ++i) {
+    counts.emplace_back(mix_[i].name, all_counts_[i]);
+  }
+  return counts;
+}
+
+}  // namespace slimgraph::txn
