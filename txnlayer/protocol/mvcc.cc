@@ -40,6 +40,15 @@ std::uint8_t Oldest(const std::uint64_t* words) {
   return static_cast<std::uint8_t>(std::min_element(first, first + kVersions) - first);
 }
 
+// The largest timestamp among a tuple's words.
+Timestamp LargestOf(const std::uint64_t* words) {
+  Timestamp largest = 0;
+  for (std::size_t word = 0; word < kWords; ++word) {
+    if (words[word] != kBeingWritten) largest = std::max(largest, words[word]);
+  }
+  return largest;
+}
+
 // Whether one that should come before this transaction is about to write.
 bool HeldByOlder(const std::uint64_t* words, Timestamp timestamp) {
   return words[kLockWord] != 0 && words[kLockWord] < timestamp;
@@ -123,7 +132,7 @@ Step Mvcc::Check(Stage stage, Access& access) const {
 
 Step Mvcc::CheckRead(Access& access) const {
   const Timestamp timestamp = access.timestamp;
-  access.saw = std::max({access.saw, access.seen[kReadWord], access.seen[kLockWord]});
+  access.saw = std::max(access.saw, LargestOf(access.seen));
   if (access.step == kLook) {
     access.CheckKey();
     const auto version = VersionFor(access.seen, timestamp);
@@ -155,7 +164,7 @@ Step Mvcc::CheckLock(Access& access) const {
     return Step::Abort(AbortReason::kLocked);
   }
   access.locked = true;
-  access.saw = std::max(access.saw, access.again[kReadWord]);
+  access.saw = std::max(access.saw, LargestOf(access.again));
   const std::size_t word = kFirstWriteWord + access.version;
   const auto* const first = access.again + kFirstWriteWord;
   const std::uint64_t youngest = *std::max_element(first, first + kVersions);
