@@ -271,8 +271,8 @@ TEST_P(Graphs, AreWhatConcurrentCommitsHaveMadeOfThem) {
         GraphTransaction work(*made.graph, transaction);
         for (std::uint64_t v = 0; v < 30; ++v) {
           txn::NeighbourList list;
-          // Under MVCC and SUNDIAL a look may be of a time before the last commits, but each shows the
-          // clock some of theirs.
+          // Under MVCC and SUNDIAL a look may be of a time before the last commits, but each shows
+          // the clock some of theirs.
           std::map<std::uint64_t, Properties> found;
           for (int look = 0; look < (IsStrict(GetParam()) ? 1 : 20); ++look) {
             const txn::Verdict verdict = work.Run(
