@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -32,11 +33,13 @@ class Job:
     """The command on every host, over the bridge alone."""
 
     def __init__(self, hosts, words, environment):
-        addresses = ",".join(f"{NET}{host}:1" for host in range(1, hosts.count + 1))
+        with tempfile.NamedTemporaryFile("w", prefix="slimgraph-hosts-", delete=False) as file:
+            file.writelines(f"{NET}{host}:1\n" for host in range(1, hosts.count + 1))
+        self.host_file = file.name
         command = ["nsenter", f"--net=/run/netns/{hosts.switch}",
                    "mpiexec.hydra", "-disable-auto-cleanup",
                    "-launcher", "ssh", "-launcher-exec", os.path.join(HERE, "enter_host"),
-                   "-localhost", f"{NET}254", "-hosts", addresses, "-n", str(hosts.count),
+                   "-localhost", f"{NET}254", "-f", file.name, "-n", str(hosts.count),
                    "-genv", "UCX_TLS", "tcp,self", "-genv", "UCX_NET_DEVICES", "eth0",
                    os.environ["TEST_SLIMGRAPH_COMMAND"], *words]
         self.process = subprocess.Popen(
@@ -72,6 +75,7 @@ class Job:
                 os.killpg(self.process.pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
+            os.unlink(self.host_file)
 
 
 class Hosts:
