@@ -108,8 +108,10 @@ void ControlPlane::AddContribution(NodeId node, std::uint32_t sequence, std::str
   Complete(sequence);
 }
 
-// Passes an exchange on once all that live have contributed; whether they have.
+// Passes an exchange on once all that live have contributed; whether they have. Of a job that does
+// not survive a death no exchange is complete any more.
 bool ControlPlane::Complete(std::uint32_t sequence) {
+  if (first_loss_) return false;
   auto& parts = contributions_[sequence];
   for (NodeId node = 0; node < nodes_; ++node) {
     if (!parts[node] && alive(node)) return false;
