@@ -76,6 +76,7 @@ class VerbsChannel : public Channel {
   const std::function<void()> closing_;
   VerbsLink::Shared shared_;
   std::vector<PartResult> ended_;  // since the last Poll
+  std::uint32_t polls_without_mail_ = 0;
   std::vector<Lanes> operations_;  // by node
   std::atomic<bool> loss_ = false;
 };
