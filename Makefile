@@ -95,7 +95,10 @@ deps: build/.deps
 build/.deps: Makefile
 	@mkdir -p build && .ci/install-packages $(APT_PACKAGES) && touch $@
 build/.test-deps: Makefile
-	@mkdir -p build && .ci/install-packages $(APT_TEST_PACKAGES) && touch $@
+	@mkdir -p build
+	@.ci/install-packages $(APT_TEST_PACKAGES) || \
+	  echo "slimgraph: without $(APT_TEST_PACKAGES) the tests that need it are skipped" >&2
+	@touch $@
 lint-deps: build/.lint-deps
 build/.lint-deps: Makefile
 	@mkdir -p build && .ci/install-packages $(APT_LINT_PACKAGES) && touch $@
