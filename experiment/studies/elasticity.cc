@@ -118,13 +118,8 @@ Study Elasticity(const Settings& settings) {
                "warm then. Mining computes once."},
               {},
               [settings](const Results& results) { return Figures(settings, results); }};
-  for (const Graph& graph : settings.graphs) {
-    const PointGrid grid = Points(settings, graph);
-    for (std::size_t job = 0; job < grid.size(); ++job) {
-      study.turns.push_back(
-          {fmt::format("{} on {}", AllJobs()[job].name, graph.name), grid[job], "/time/run_s"});
-    }
-  }
+  study.turns = TurnsOfAllJobs(
+      settings, [&](const Graph& graph, std::size_t job) { return Points(settings, graph)[job]; });
   return study;
 }
 

@@ -54,12 +54,8 @@ Study Scalability(const Settings& settings) {
               {Emulation(settings, kNodes.back())},
               {},
               [settings](const Results& results) { return Figures(settings, results); }};
-  for (const Graph& graph : settings.graphs) {
-    for (std::size_t job = 0; job < AllJobs().size(); ++job) {
-      study.turns.push_back({fmt::format("{} on {}", AllJobs()[job].name, graph.name),
-                             Points(settings, graph, job), "/time/run_s"});
-    }
-  }
+  study.turns = TurnsOfAllJobs(
+      settings, [&](const Graph& graph, std::size_t job) { return Points(settings, graph, job); });
   return study;
 }
 

@@ -57,6 +57,18 @@ std::vector<GraphJob> AllJobs() {
   return jobs;
 }
 
+std::vector<Turn> TurnsOfAllJobs(const Settings& settings, const PointsOf& points) {
+  const std::vector<GraphJob> jobs = AllJobs();
+  std::vector<Turn> turns;
+  for (const Graph& graph : settings.graphs) {
+    for (std::size_t job = 0; job < jobs.size(); ++job) {
+      turns.push_back(
+          {fmt::format("{} on {}", jobs[job].name, graph.name), points(graph, job), "/time/run_s"});
+    }
+  }
+  return turns;
+}
+
 std::string Pair(NodeId nodes, NodeId compute) { return fmt::format("({},{})", nodes, compute); }
 
 std::uint32_t CpuShare(const Settings& settings, NodeId most_nodes) {

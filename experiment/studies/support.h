@@ -41,6 +41,10 @@ std::string Emulation(const Settings& settings, NodeId most_nodes);
 
 Point Labelled(Point point, std::string label);
 
+// A turn for each of AllJobs() on each graph: its points, of which the times shall be tight.
+using PointsOf = std::function<std::vector<Point>(const Graph&, std::size_t job)>;
+std::vector<Turn> TurnsOfAllJobs(const Settings& settings, const PointsOf& points);
+
 // A bar for each point that was measured. points[category][series].
 using PointGrid = std::vector<std::vector<Point>>;
 Plot Bars(const std::vector<std::string>& categories, const std::vector<std::string>& series,
