@@ -192,10 +192,9 @@ bool Endpoint::PostHere(const Part& part, std::uint64_t id, bool doomed) {
   for (std::uint32_t i = 0; i < part.operations.size(); ++i) {
     const Operation& operation = part.operations[i];
     Outcome outcome = Outcome::kNoRegion;
-    if (operation.region < fabric_.regions_.size()) {
-      const auto& region = *fabric_.regions_[operation.region];
-      outcome = region.revoked ? Outcome::kRevoked
-                               : CarryOut(operation, region.memory.base, region.memory.bytes);
+    if (const auto* const region = fabric_.FindRegion(operation.region)) {
+      outcome = region->revoked ? Outcome::kRevoked
+                                : CarryOut(operation, region->memory.base, region->memory.bytes);
     }
     if (outcome != Outcome::kOk) {
       Finish(id, outcome, i);

@@ -25,7 +25,7 @@ Result<std::unique_ptr<Fabric>> Fabric::Open(Job& job, const FabricOptions& opti
 Fabric::~Fabric() {
   loss_watch_ = {};
   endpoints_.clear();
-  for (const auto& region : regions_) transport_->Free(region->memory);
+  for (RegionId id = 0; id < num_regions_; ++id) transport_->Free(regions_[id]->memory);
 }
 
 NodeId Fabric::self() const { return job_.self(); }
@@ -33,23 +33,25 @@ NodeId Fabric::nodes() const { return job_.nodes(); }
 bool Fabric::alive(NodeId node) const { return job_.alive(node); }
 
 Result<SharedRegion> Fabric::Share(std::uint64_t bytes, const Place& place) {
-  SLIM_CHECK(regions_.size() < kMaxRegions, "more than {} regions", kMaxRegions);
-  const auto id = static_cast<RegionId>(regions_.size());
+  SLIM_CHECK(num_regions_ < kMaxRegions, "more than {} regions", kMaxRegions);
+  const RegionId id = num_regions_;
   auto region = std::make_unique<OwnRegion>();
   SLIM_ASSIGN(region->memory, transport_->Allocate(bytes));
   if (place) SLIM_TRY(place({region->memory.base, bytes}));
   SLIM_ASSIGN(const auto sizes, job_.Exchange(fmt::format("{}", bytes)));
-  std::vector<std::uint64_t> bytes_of_node;
-  for (const std::string& size : sizes) bytes_of_node.push_back(std::stoull(size));
-  SLIM_TRY(transport_->Publish(id, region->memory, bytes_of_node));
+  for (const std::string& size : sizes) region->bytes_of_node.push_back(std::stoull(size));
+  SLIM_TRY(transport_->Publish(id, region->memory, region->bytes_of_node));
   const SharedRegion shared{id, {region->memory.base, bytes}};
-  regions_.push_back(std::move(region));
-  region_bytes_.push_back(std::move(bytes_of_node));
+  regions_[id] = std::move(region);
+  ++num_regions_;
+  // Whoever is through may at once ask a thread of ours to use the region.
+  SLIM_TRY(job_.Exchange(""));
   return shared;
 }
 
 std::uint64_t Fabric::region_bytes(NodeId node, RegionId region) const {
-  return region < region_bytes_.size() ? region_bytes_[region][node] : 0;
+  const OwnRegion* const shared = FindRegion(region);
+  return shared == nullptr ? 0 : shared->bytes_of_node[node];
 }
 
 MutableBytes Fabric::own_region(RegionId region) const {
@@ -58,8 +60,9 @@ MutableBytes Fabric::own_region(RegionId region) const {
 }
 
 Status Fabric::Revoke(RegionId region) {
-  SLIM_CHECK(region < regions_.size(), "region {} was never shared", region);
-  regions_[region]->revoked = true;
+  OwnRegion* const revoked = FindRegion(region);
+  SLIM_CHECK(revoked != nullptr, "region {} was never shared", region);
+  revoked->revoked = true;
   return transport_->Revoke(region);
 }
 

@@ -5,6 +5,7 @@
 // endpoints is used by one thread at a time.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -79,15 +80,22 @@ class Fabric {
   friend class Endpoint;
   struct OwnRegion {
     RegionMemory memory;
+    std::vector<std::uint64_t> bytes_of_node;
     std::atomic<bool> revoked{false};
   };
 
   explicit Fabric(Job& job) : job_(job) {}
 
+  // Null for one that was never shared.
+  OwnRegion* FindRegion(RegionId id) const {
+    return id < kMaxRegions ? regions_[id].get() : nullptr;
+  }
+
   Job& job_;
   std::unique_ptr<NetworkModel> model_;  // null: no model
-  std::vector<std::unique_ptr<OwnRegion>> regions_;
-  std::vector<std::vector<std::uint64_t>> region_bytes_;  // [region][node]
+  RegionId num_regions_ = 0;
+  // Does not grow: endpoints look up earlier regions while one is added.
+  std::array<std::unique_ptr<OwnRegion>, kMaxRegions> regions_;
   std::vector<Handler> handlers_;
   std::unique_ptr<Transport> transport_;
   std::vector<std::unique_ptr<Endpoint>> endpoints_;

@@ -79,9 +79,9 @@ class Transport {
   virtual Result<RegionMemory> Allocate(std::uint64_t bytes) = 0;
   virtual void Free(const RegionMemory& memory) = 0;
 
-  // Collective: region `id` of every node, its size on each given in `bytes_of_node`. When it
-  // returns on one node, that node can be reached by operations on `id` from all others that have
-  // returned too (Publish ends with an exchange).
+  // Collective: region `id` of every node, its size on each given in `bytes_of_node`. When it has
+  // returned on two nodes, each can reach the other by operations on `id`, from any endpoint, and
+  // endpoints may use other regions meanwhile.
   virtual Status Publish(RegionId id, const RegionMemory& mine,
                          std::span<const std::uint64_t> bytes_of_node) = 0;
 

@@ -37,9 +37,7 @@ class MpiTransport : public Transport {
                  std::span<const std::uint64_t> /*bytes_of_node*/) override {
     // Making a window stops the service until all nodes do the same, so they first meet here.
     SLIM_TRY(service_->job().Exchange(""));
-    SLIM_TRY(service_->Publish(id, mine));
-    SLIM_TRY(service_->job().Exchange(""));
-    return {};
+    return service_->Publish(id, mine);
   }
 
   Status Revoke(RegionId id) override {

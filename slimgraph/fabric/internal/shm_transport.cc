@@ -1,6 +1,7 @@
 #include "slimgraph/fabric/internal/shm_transport.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 #include <thread>
@@ -40,7 +41,7 @@ class ShmTransport : public Transport {
   };
   // Null where the node has no such region.
   const Mapping* Find(NodeId node, RegionId region) const {
-    return region < mappings_.size() ? &mappings_[region][node] : nullptr;
+    return region < kMaxRegions && !mappings_[region].empty() ? &mappings_[region][node] : nullptr;
   }
   const Job& job() const { return job_; }
   std::uint32_t endpoints() const { return endpoints_; }
@@ -55,7 +56,7 @@ class ShmTransport : public Transport {
   std::map<std::byte*, std::unique_ptr<SharedMemory>> own_;
   std::vector<std::unique_ptr<SharedMemory>> opened_;  // of other nodes
   std::vector<ShmInbox> inboxes_;
-  std::vector<std::vector<Mapping>> mappings_;  // [region][node]
+  std::array<std::vector<Mapping>, kMaxRegions> mappings_;  // [region][node]
 };
 
 class ShmChannel : public Channel {
@@ -97,7 +98,8 @@ Status ShmTransport::Open() {
   return {};
 }
 
-// Collective: the others' memories, null in the own place. When it returns, all have opened all.
+// Collective: the others' memories, null in the own place. They stay open for others to open until
+// the next exchange.
 Result<std::vector<std::unique_ptr<SharedMemory>>> ShmTransport::ShareWithAll(
     const SharedMemory* mine) {
   SLIM_ASSIGN(const auto handles, job_.Exchange(mine == nullptr ? "" : mine->handle()));
@@ -106,7 +108,6 @@ Result<std::vector<std::unique_ptr<SharedMemory>>> ShmTransport::ShareWithAll(
     if (node == job_.self() || handles[node].empty()) continue;
     SLIM_ASSIGN(memories[node], SharedMemory::Open(handles[node]));
   }
-  SLIM_TRY(job_.Exchange(""));
   return memories;
 }
 
@@ -122,7 +123,6 @@ Status ShmTransport::Publish(RegionId id, const RegionMemory& mine,
                              std::span<const std::uint64_t> bytes_of_node) {
   const auto own = own_.find(mine.base);
   SLIM_ASSIGN(auto memories, ShareWithAll(own == own_.end() ? nullptr : own->second.get()));
-  if (mappings_.size() <= id) mappings_.resize(id + std::size_t{1});
   auto& mappings = mappings_[id];
   mappings.resize(job_.nodes());
   for (NodeId node = 0; node < job_.nodes(); ++node) {

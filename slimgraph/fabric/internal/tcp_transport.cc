@@ -32,7 +32,6 @@ class TcpTransport : public Transport {
   Status Publish(RegionId id, const RegionMemory& mine,
                  std::span<const std::uint64_t> /*bytes_of_node*/) override {
     service_->Publish(id, mine);
-    SLIM_TRY(network_.job.Exchange(""));
     return {};
   }
 

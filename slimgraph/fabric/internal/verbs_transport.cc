@@ -226,7 +226,6 @@ Status VerbsTransport::Publish(RegionId id, const RegionMemory& mine,
                         .keys = {theirs.keys.begin(), theirs.keys.end()}});
   }
   network_.regions.Add(id, std::move(of_nodes));
-  SLIM_TRY(network_.job.Exchange(""));
   return {};
 }
 
