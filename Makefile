@@ -7,6 +7,7 @@
 #   make format     rewrite the code in the house format               make lint     format check + clang-tidy
 #   make test-hosts  jobs across four hosts (root)
 #   make bench-txn  the bars of transactions                        DBX1000=DIR: also against DBx1000
+#   make bench-rdma  latencies over verbs beside perftest's programs
 #   make bench      the measured bars, and build/report/index.html: all experiments, small
 #   make fuzz       a short run of every fuzzer
 #   make plain      engines without delegation, for `slimgraph experiment overall`
@@ -83,7 +84,7 @@ OUR_CODE    := $(shell find apps slimgraph dgemini dkudu txnlayer experiment tes
                  -name '*.cc' -o -name '*.h' 2>/dev/null | sort)
 
 .PHONY: all debug asan tsan run test test-hosts test-rdma unit-tests format format-check lint tidy \
-  bench bench-parts bench-graph bench-mining bench-txn fuzz install plain \
+  bench bench-parts bench-graph bench-mining bench-rdma bench-txn fuzz install plain \
   clean deps lint-deps
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -261,6 +262,10 @@ bench-graph: $(COMMAND) $(BUILD)/bench/export_graph
 # Ratios within one run; DBX1000=DIR compares with a DBx1000 that has been built there.
 bench-txn: $(COMMAND)
 	@tests/bench/txn_bench.py $(COMMAND) $(if $(DBX1000),--dbx1000 $(DBX1000))
+
+# Beside perftest's programs, on an RDMA device or in the virtual machine.
+bench-rdma: $(COMMAND)
+	@TEST_SLIMGRAPH_COMMAND=$(abspath $(COMMAND)) tests/rdma/bench.py
 
 bench-mining: $(COMMAND)
 	@TEST_SLIMGRAPH_COMMAND=$(abspath $(COMMAND)) PYTHONDONTWRITEBYTECODE=1 tests/bench/mining_bench.py
