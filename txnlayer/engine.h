@@ -100,6 +100,8 @@ class Engine {
   // When a run should end, as a time of NowNs(): long bodies look at it.
   void SetDeadline(std::uint64_t ns) { deadline_ns_ = ns; }
   bool over() const;
+  // Whether all nodes are in Run(), and so bear a death where copies allow. From any thread.
+  bool running() const { return running_; }
   // A node has died, and no transaction may begin before all is in order again.
   bool changing() const { return losses_.load(std::memory_order_acquire) != view_.losses(); }
   // How long that took in the last run, in all.
@@ -147,6 +149,7 @@ class Engine {
   std::atomic<bool> failed_{false};
   std::uint64_t deadline_ns_ = ~std::uint64_t{0};
   Figures figures_;
+  std::atomic<bool> running_{false};
   bool loss_watch_set_ = false;
   LossWatch loss_watch_;
 };

@@ -47,7 +47,9 @@ Status Engine::Run(const Body& body) {
   // A death at this moment is one of the run already.
   if (!all_here && !cluster_.job().loss().empty()) return all_here;
   if (cluster_.computes()) AddTasks(body);
+  running_ = true;
   Status status = RunRounds();
+  running_ = false;
   if (!status) {
     for (const auto& thread : threads_) thread->worker.LeaveParked();
     return status;

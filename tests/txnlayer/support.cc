@@ -27,6 +27,9 @@ std::optional<std::jthread> KillerOf(const TxnSetting& setting, txn::Engine& eng
   std::size_t earlier = 0;
   for (const auto& [node, us] : setting.killed_after_us) earlier += us < mine->second ? 1 : 0;
   return std::jthread([&engine, time, earlier](const std::stop_token& over) {
+    while (!engine.running() && !over.stop_requested()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
     std::this_thread::sleep_for(time);
     while (engine.lost().size() < earlier && !over.stop_requested()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
