@@ -237,8 +237,9 @@ test-rdma: $(COMMAND) $(RDMA_TESTS)
 	@$(TEST_ENVIRONMENT) GTEST_FILTER='*verbs*:Verbs*:Numa.*:*/NumaPlacement.*' \
 	  tests/rdma/run $(RDMA_TESTS) tests/rdma/jobs.py
 
+# They mostly wait for each other's nodes, so two at once.
 unit-tests: $(TESTS) $(COMMAND)
-	@$(TEST_ENVIRONMENT) tests/run --limit-s $(TEST_LIMIT_S) $(TESTS)
+	@$(TEST_ENVIRONMENT) tests/run --limit-s $(TEST_LIMIT_S) --jobs 2 $(TESTS)
 
 asan tsan:
 	@$(MAKE) MODE=$@ unit-tests

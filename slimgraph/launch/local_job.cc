@@ -19,6 +19,7 @@
 
 #include "slimgraph/base/clock.h"
 #include "slimgraph/launch/internal/launcher_link.h"
+#include "slimgraph/launch/node_limits.h"
 
 namespace slimgraph {
 namespace {
@@ -263,7 +264,7 @@ int LocalJob::Supervise() {
                         : WIFEXITED(mpiexec_status_) && WEXITSTATUS(mpiexec_status_) == 0;
   if (well && !exit_code_) return 0;
   if (!explained_ && first_silent_) {
-    Explain(fmt::format("slimgraph: node {}: died: it was killed or crashed\n", *first_silent_));
+    Explain(fmt::format("slimgraph: node {}: {}\n", *first_silent_, CauseOfDeath(*first_silent_)));
   } else if (!explained_ && nodes_.empty()) {
     while (words_) HearMpiexec();
     Explain(fmt::format("slimgraph: {} failed: {}\n", kMpiexec, kept_words_));

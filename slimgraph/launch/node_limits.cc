@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "slimgraph/base/unique_fd.h"
+#include "slimgraph/base/units.h"
 
 namespace slimgraph {
 namespace {
@@ -165,14 +166,37 @@ void NodeGroups::Announce() const {
   ::setenv(kMemoryVariable, fmt::format("{}", memory_bytes_).c_str(), 1);
 }
 
+namespace {
+
+// As announced.
+std::vector<std::string> GroupsOf(NodeId node) {
+  std::vector<std::string> groups;
+  const char* const value = std::getenv(kGroupsVariable);
+  std::istringstream folders(value == nullptr ? "" : value);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    groups.push_back(NodeFolder(folder, node));
+  }
+  return groups;
+}
+
+// Whether the system has ended a process of the group for its memory.
+bool EndedForMemory(const std::string& group) {
+  for (const char* const name : {"/memory.oom_control", "/memory.events"}) {  // of version 1, 2
+    std::ifstream file(group + name);
+    std::uint64_t count = 0;
+    for (std::string what; file >> what >> count;) {
+      if (what == "oom_kill" && count > 0) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
 bool OfLimitedNodes() { return std::getenv(kGroupsVariable) != nullptr; }
 
 Status EnterNodeGroups(NodeId node) {
-  const char* const value = std::getenv(kGroupsVariable);
-  if (value == nullptr) return {};
-  std::istringstream folders(value);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string group = NodeFolder(folder, node);
+  for (const std::string& group : GroupsOf(node)) {
     SLIM_TRY(Write(group + "/cgroup.procs", fmt::format("{}", ::getpid())));
   }
   return {};
@@ -181,6 +205,15 @@ Status EnterNodeGroups(NodeId node) {
 std::uint64_t NodeMemoryLimit() {
   const char* const value = std::getenv(kMemoryVariable);
   return value == nullptr ? 0 : std::strtoull(value, nullptr, 10);
+}
+
+std::string CauseOfDeath(NodeId node) {
+  const auto groups = GroupsOf(node);
+  if (std::any_of(groups.begin(), groups.end(), EndedForMemory)) {
+    return fmt::format("died: it took more than the {} that a node may hold (--node-memory)",
+                       FormatBytes(NodeMemoryLimit()));
+  }
+  return "died: it was killed or crashed, or its host is gone";
 }
 
 }  // namespace slimgraph

@@ -48,4 +48,7 @@ Status EnterNodeGroups(NodeId node);
 // Of this job's nodes, each; 0: no limit.
 std::uint64_t NodeMemoryLimit();
 
+// What is known of the death of a node of this job that has told nothing.
+std::string CauseOfDeath(NodeId node);
+
 }  // namespace slimgraph

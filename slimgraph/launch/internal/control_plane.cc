@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "slimgraph/base/clock.h"
+#include "slimgraph/launch/node_limits.h"
 
 namespace slimgraph {
 namespace {
@@ -188,7 +189,7 @@ void ControlPlane::HearFrom(Peer& peer) {
   if (peer.left || (leaving_ && !is_hub())) return;
   Declare({.node = peer.node,
            .exit_code = static_cast<int>(ErrorKind::kEnvironment),
-           .reason = "died: it was killed or crashed, or its host is gone",
+           .reason = CauseOfDeath(peer.node),
            .died = true});
 }
 
