@@ -15,7 +15,7 @@ namespace {
 const Stage kCliques("cliques");
 
 constexpr std::uint64_t kMinWindowBytes = 16 << 10;
-constexpr std::uint64_t kMaxWindowBytes = 1 << 20;
+constexpr std::uint64_t kMaxWindowBytes = 4 << 20;
 constexpr std::size_t kTaskRoots = 128;
 
 // The memory for lists of other nodes: two windows, and the rest for roots of memory nodes.

@@ -7,6 +7,10 @@ namespace {
 
 // Windows are cut at multiples of this, times the number of nodes.
 constexpr VertexId kGrain = 8;
+// Of all lists of a window, read or not: what is looked up at random stays in a cache. But every
+// window takes a look at every root.
+constexpr std::uint64_t kCacheEntries = (4 << 20) / sizeof(VertexId);
+constexpr std::uint64_t kManyWindows = 64;
 
 }  // namespace
 
@@ -23,20 +27,21 @@ std::pair<std::uint64_t, std::uint64_t> ListsOf(const MiningGraph& graph, NodeId
 }
 
 ListStream::ListStream(const MiningGraph& graph, ListFetch& fetch, PlaceRange range,
-                       PlaceRange held, std::vector<bool> holds, std::uint64_t window_bytes)
+                       PlaceRange held, std::vector<bool> holds, std::uint64_t read_bytes)
     : graph_(graph),
       fetch_(fetch),
       range_(range),
       held_(held),
       holds_(std::move(holds)),
-      window_entries_(std::max<std::uint64_t>(1, window_bytes / sizeof(VertexId))) {}
+      read_entries_(std::max<std::uint64_t>(1, read_bytes / sizeof(VertexId))),
+      all_entries_(std::max(kCacheEntries, Count(range).all / kManyWindows)) {}
 
-std::uint64_t ListStream::Entries(PlaceRange range) const {
-  std::uint64_t entries = 0;
+ListStream::Entries ListStream::Count(PlaceRange range) const {
+  Entries entries;
   for (NodeId home = 0; home < graph_.nodes(); ++home) {
-    if (!reads(home, range)) continue;
     const auto [begin, end] = ListsOf(graph_, home, range);
-    entries += end - begin;
+    entries.all += end - begin;
+    if (reads(home, range)) entries.read += end - begin;
   }
   return entries;
 }
@@ -51,20 +56,24 @@ PlaceRange ListStream::Cut(VertexId first) const {
   const auto end_after = [&](std::uint64_t grains) {
     return static_cast<VertexId>(std::min<std::uint64_t>(limit, first + grains * grain));
   };
+  const auto fit = [&](std::uint64_t grains) {
+    const Entries entries = Count({first, end_after(grains)});
+    return entries.read <= read_entries_ && entries.all <= all_entries_;
+  };
   std::uint64_t fits = 1;
   std::uint64_t step = 1;
-  while (end_after(fits) < limit && Entries({first, end_after(fits + step)}) <= window_entries_) {
+  while (end_after(fits) < limit && fit(fits + step)) {
     fits += step;
     step *= 2;
   }
   for (; step > 0; step /= 2) {
-    if (Entries({first, end_after(fits + step)}) <= window_entries_) fits += step;
+    if (fit(fits + step)) fits += step;
   }
   return {first, end_after(fits)};
 }
 
 void ListStream::Ask(Slot& slot) {
-  const std::uint64_t entries = Entries(slot.range);
+  const std::uint64_t entries = Count(slot.range).read;
   if (entries > slot.capacity) {
     slot.memory = std::make_unique_for_overwrite<VertexId[]>(entries);
     slot.capacity = entries;

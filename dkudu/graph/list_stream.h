@@ -31,10 +31,11 @@ std::pair<std::uint64_t, std::uint64_t> ListsOf(const MiningGraph& graph, NodeId
 
 class ListStream {
  public:
-  // Windows over `range` of about `window_bytes`. The lists in `held` of the homes that `holds` are
-  // not read: no window lies half in it.
+  // Windows over `range`, of each of which about `read_bytes` are read at most. The lists in `held`
+  // of the homes that `holds` are not: no window lies half in it. Without any to read there are
+  // windows all the same, for the sake of the processor's caches.
   ListStream(const MiningGraph& graph, ListFetch& fetch, PlaceRange range, PlaceRange held,
-             std::vector<bool> holds, std::uint64_t window_bytes);
+             std::vector<bool> holds, std::uint64_t read_bytes);
 
   // Before the first window: only the lists of these places are read, as far as that saves bytes.
   void Want(std::vector<bool> places) { wanted_ = std::move(places); }
@@ -54,7 +55,11 @@ class ListStream {
     std::uint64_t capacity = 0;
     ListFetch::Ticket fetching = 0;
   };
-  std::uint64_t Entries(PlaceRange range) const;
+  struct Entries {
+    std::uint64_t all = 0;
+    std::uint64_t read = 0;
+  };
+  Entries Count(PlaceRange range) const;
   PlaceRange Cut(VertexId first) const;
   void Ask(Slot& slot);
   void AskForWanted(NodeId home, PlaceRange range, const HomeLists& lists, VertexId* into);
@@ -67,8 +72,9 @@ class ListStream {
   PlaceRange range_;
   PlaceRange held_;
   std::vector<bool> holds_;
-  std::vector<bool> wanted_;  // by place; empty: all
-  std::uint64_t window_entries_;
+  std::vector<bool> wanted_;    // by place; empty: all
+  std::uint64_t read_entries_;  // of a window, at most
+  std::uint64_t all_entries_;
   std::array<Slot, 2> slots_;
   std::size_t current_ = 1;
   bool started_ = false;

@@ -56,6 +56,17 @@ TEST(Cliques, AGraphOfManyWindowsIsCountedRight) {
   }
 }
 
+TEST(Cliques, ListsThatNobodyHasToReadComeInWindowsToo) {
+  const EdgeList graph = CompleteGraph(1600);  // 5 MiB of lists
+  const ScratchGraph file(graph);
+  for (const Shape& shape : {Shape{1, 1, 2}, Shape{4, 1, 1}}) {
+    const MiningOptions options{.chunk_bytes = 0, .cache_bytes = 64 << 20};
+    OnMiningJob(shape, file.path(), ListPart::kUp, options, [&](MiningJob& job) {
+      EXPECT_EQ(*CountCliques(job, 3), Choose(1600, 3)) << NameOf(shape);
+    });
+  }
+}
+
 TEST(Cliques, OfAGraphWithoutThemAreNone) {
   ExpectCliques({3, 2, 1}, EmptyGraph(5), {});
   ExpectCliques({3, 2, 1}, EmptyGraph(1), {});
