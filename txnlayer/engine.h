@@ -103,6 +103,8 @@ class Engine {
   // it has returned everywhere. False: the run is over, or was before it came to that, on all
   // nodes; `work` has not run. Waits for the run to begin.
   Result<bool> Pause(const std::function<Status()>& work);
+  // Waits for the end of a run, or of all.
+  void AwaitEnd();
   // No run will come any more: whoever waits for one is told so.
   void EndPauses();
   // At such a moment, on every node: whoever begins later is younger than `latest`, and so sees the

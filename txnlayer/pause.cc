@@ -1,6 +1,6 @@
-// Moments without transactions. They lie between two rounds (rounds.cc): each thread takes note that
-// one is wanted, its coroutines park instead of beginning, and tells node 0 when all have; what it
-// tells says of which pause it knows, so that none is taken for another.
+// Moments without transactions. They lie between two rounds (rounds.cc): each thread takes note
+// that one is wanted, its coroutines park instead of beginning, and tells node 0 when all have;
+// what it tells says of which pause it knows, so that none is taken for another.
 #include <algorithm>
 
 #include "txnlayer/engine_thread.h"
@@ -22,6 +22,11 @@ Result<bool> Engine::Pause(const std::function<Status()>& work) {
   pause_turn_.notify_all();
   if (!done) return tl::unexpected(done.error());
   return true;
+}
+
+void Engine::AwaitEnd() {
+  std::unique_lock lock(pause_mutex_);
+  pause_turn_.wait(lock, [&] { return course_ == Course::kOver; });
 }
 
 void Engine::EndPauses() { SetCourse(Course::kOver); }

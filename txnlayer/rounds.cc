@@ -136,8 +136,8 @@ void Engine::HearOfRest() {
   });
 }
 
-// On node 0: all threads of all that live rest, and know of the same deaths and pauses. (That a node
-// does not live shows a little earlier than word of its death.)
+// On node 0: all threads of all that live rest, and know of the same deaths and pauses. (That a
+// node does not live shows a little earlier than word of its death.)
 void Engine::StopIfAllRest(Endpoint& endpoint) {
   const std::uint32_t losses = losses_;
   const std::uint32_t pauses = pauses_wanted_;

@@ -62,9 +62,10 @@ std::vector<T> Gathered(Engine& engine, VertexArray<T> values) {
 void RunPrograms(Cluster& transactions, const txn::Snapshot& snapshot, Found& found) {
   const auto cluster = OtherCluster(transactions, 0);
   Exchange exchange(*cluster);
-  const auto work = Unwrap(Workload::Load(
-      *cluster, snapshot, {.pull_in = true, .pull_out = true, .vertex_bytes = 24, .share_bytes = 20},
-      [](const MemoryPlan&) {}));
+  const auto work = Unwrap(
+      Workload::Load(*cluster, snapshot,
+                     {.pull_in = true, .pull_out = true, .vertex_bytes = 24, .share_bytes = 20},
+                     [](const MemoryPlan&) {}));
   Unwrap(cluster->all().Barrier());
   if (cluster->computes()) {
     Engine engine(*cluster, *work, exchange, Mode::kAuto);
@@ -247,10 +248,9 @@ void ExpectSnapshotsOfHistory(TxnSetting setting) {
   setting.work.note_updates = true;
   const auto protocol = Unwrap(txn::MakeProtocol(setting.protocol));
   OnTxnJob(setting, [&](Cluster& cluster) {
-    const txn::EngineOptions options{
-        .stages = Unwrap(
-            txn::StageCode::Parse(setting.stages, protocol->name(), protocol->stages())),
-        .coroutines = setting.coroutines};
+    const txn::EngineOptions options{.stages = Unwrap(txn::StageCode::Parse(
+                                         setting.stages, protocol->name(), protocol->stages())),
+                                     .coroutines = setting.coroutines};
     const auto engine = Unwrap(txn::Engine::Make(cluster, *protocol, options));
     const auto workload = Unwrap(txn::MakeWorkload(setting.workload, setting.work));
     Unwrap(workload->Load(*engine));
@@ -261,8 +261,7 @@ void ExpectSnapshotsOfHistory(TxnSetting setting) {
     reader.join();
     ASSERT_TRUE(result) << result.error().message;
     EXPECT_GT(result->figures.committed, 0u);
-    const auto journals =
-        Unwrap(cluster.all().AllGather(std::as_bytes(workload->updates())));
+    const auto journals = Unwrap(cluster.all().AllGather(std::as_bytes(workload->updates())));
     if (cluster.self() != 0) return;
     std::vector<std::uint64_t> words;
     for (const auto& theirs : journals) {
@@ -290,8 +289,8 @@ void ExpectSnapshotsOfHistory(TxnSetting setting) {
 }
 
 class Snapshots : public ::testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(All, Snapshots, ::testing::Values("nowait", "waitdie", "occ", "mvcc",
-                                                           "sundial", "calvin"),
+INSTANTIATE_TEST_SUITE_P(All, Snapshots,
+                         ::testing::Values("nowait", "waitdie", "occ", "mvcc", "sundial", "calvin"),
                          [](const auto& one) { return one.param; });
 
 TEST_P(Snapshots, AreWhatTheHistoryMakesWhileEdgesChange) {

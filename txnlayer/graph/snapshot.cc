@@ -5,7 +5,6 @@
 
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/clock.h"
-#include "slimgraph/graph/list_writer.h"
 #include "txnlayer/graph/snapshot_gather.h"
 
 namespace slimgraph::txn {
@@ -191,8 +190,7 @@ Status Snapshot::Read(SectionKind kind, std::uint64_t first_byte, MutableBytes i
   const std::span lists(reinterpret_cast<VertexId*>(into.data()), into.size() / sizeof(VertexId));
   const EdgeOffset first = first_byte / sizeof(VertexId);
   for (EdgeOffset at = 0; at < lists.size(); at += kPieceArcs) {
-    SLIM_TRY(
-        ReadLists(first + at, lists.subspan(at, std::min(kPieceArcs, lists.size() - at))));
+    SLIM_TRY(ReadLists(first + at, lists.subspan(at, std::min(kPieceArcs, lists.size() - at))));
   }
   return {};
 }
@@ -232,8 +230,8 @@ Status Snapshot::ReadLists(EdgeOffset first, std::span<VertexId> into) const {
       Piece& piece = pieces[node];
       if (piece.count == 0) continue;
       if (node == cluster_.self()) {
-        piece.next = reinterpret_cast<const VertexId*>(fabric.own_region(lists_).data()) +
-                     piece.begin;
+        piece.next =
+            reinterpret_cast<const VertexId*>(fabric.own_region(lists_).data()) + piece.begin;
         continue;
       }
       piece.room.resize(piece.count);
@@ -253,12 +251,12 @@ Status Snapshot::ReadLists(EdgeOffset first, std::span<VertexId> into) const {
   return {};
 }
 
-Result<std::uint64_t> Snapshot::Export(const std::string& path) const {
-  SLIM_ASSIGN(ListWriter writer, ListWriter::Create(path));
+Status Snapshot::Export(ListWriter& writer) const {
   std::vector<VertexId> lists;
   for (VertexId first = 0; first < vertices();) {
     VertexId end = first + 1;
-    while (end < vertices() && offsets_[std::size_t{end} + 1] - offsets_[first] <= kPieceArcs) ++end;
+    while (end < vertices() && offsets_[std::size_t{end} + 1] - offsets_[first] <= kPieceArcs)
+      ++end;
     lists.resize(offsets_[end] - offsets_[first]);
     SLIM_TRY(ReadElements(SectionKind::kOutNeighbours, offsets_[first], std::span(lists)));
     for (; first < end; ++first) {
@@ -266,7 +264,8 @@ Result<std::uint64_t> Snapshot::Export(const std::string& path) const {
       SLIM_TRY(writer.Append(std::span(lists).last(offsets_[end] - offsets_[first]).first(length)));
     }
   }
-  return writer.Finish(ids_);
+  SLIM_TRY(writer.Finish(ids_));
+  return {};
 }
 
 }  // namespace slimgraph::txn

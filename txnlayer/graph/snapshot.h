@@ -14,7 +14,8 @@
 //  - SUNDIAL: logical times may go back, but tuples have one version: whoever begins after the
 //    pause reads what those before have written, and overwrites nothing that they have not read.
 //  - MVCC: a transaction with an old timestamp could read an old version, and so come before one
-//    that the snapshot has. So all clocks of timestamps are pulled past the latest during the pause.
+//    that the snapshot has. So all clocks of timestamps are pulled past the latest during the
+//    pause.
 #pragma once
 
 #include <memory>
@@ -23,6 +24,7 @@
 
 #include "slimgraph/cluster/cluster.h"
 #include "slimgraph/graph/graph_source.h"
+#include "slimgraph/graph/list_writer.h"
 #include "txnlayer/graph/transactional_graph.h"
 
 namespace slimgraph::txn {
@@ -49,8 +51,8 @@ class Snapshot : public GraphSource {
               std::size_t threads = 0) const override;
   Result<OriginalIds> ReadOriginalIds() const override { return ids_; }
 
-  // Writes it as a .slim file; local, with reads of the other nodes' memory. The number of edges.
-  Result<std::uint64_t> Export(const std::string& path) const;
+  // Writes it as a .slim file; local, with reads of the other nodes' memory.
+  Status Export(ListWriter& writer) const;
 
  private:
   explicit Snapshot(Cluster& cluster) : cluster_(cluster) {}

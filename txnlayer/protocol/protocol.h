@@ -73,8 +73,8 @@ class Protocol {
   // locks are free.
   virtual std::size_t Latest(const std::uint64_t*) const { return 0; }
   virtual bool Idle(const std::uint64_t* metadata) const = 0;
-  // What a tuple's metadata say to whoever reads it at its home while transactions run, and is none:
-  // the last version, and a mark. Where two looks find the same version, mark and word of the
+  // What a tuple's metadata say to whoever reads it at its home while transactions run, and is
+  // none: the last version, and a mark. Where two looks find the same version, mark and word of the
   // version, all that was read of it between them, in order, is of one commit. Nothing: somebody
   // may be about to write.
   struct Look {

@@ -23,8 +23,8 @@ struct WorkloadOptions {
   double hot = -1;
   std::uint64_t compute_us = 0;  // that a transaction computes before it commits
   std::uint64_t seed = 1;
-  std::string store;    // of the workloads on graphs: where the graph is
-  std::string journal;  // of histories: the files of nodes' journals begin so; "": none
+  std::string store;          // of the workloads on graphs: where the graph is
+  std::string journal;        // of histories: the files of nodes' journals begin so; "": none
   bool note_updates = false;  // of the workloads on a store
 };
 
