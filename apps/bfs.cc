@@ -13,7 +13,7 @@ class BfsApplication : public VertexApplication {
     options.Number("--source", "V", "where the search starts", source_id_);
   }
 
-  Status Prepare(const SlimFile&, const OriginalIds& ids) override {
+  Status Prepare(const GraphSource&, const OriginalIds& ids) override {
     if (!source_id_) return UsageError("bfs needs --source V");
     SLIM_ASSIGN(source_, FindVertex(ids, *source_id_));
     return {};

@@ -11,7 +11,7 @@ namespace slimgraph {
 namespace {
 
 // Seeded, with outgoing edges if chance finds enough of those.
-Result<std::vector<VertexId>> RandomSources(const SlimFile& file, std::uint64_t count,
+Result<std::vector<VertexId>> RandomSources(const GraphSource& file, std::uint64_t count,
                                             std::uint64_t seed) {
   constexpr std::uint64_t kTries = 64;
   std::vector<VertexId> sources;
@@ -37,7 +37,7 @@ class CentralityApplication : public VertexApplication {
     options.Number("--seed", "S", "for --random (default 1)", seed_);
   }
 
-  Status Prepare(const SlimFile& file, const OriginalIds& ids) override {
+  Status Prepare(const GraphSource& file, const OriginalIds& ids) override {
     if (sources_text_.empty() == !random_) {
       return UsageError("bc needs --sources V,… or --random K");
     }

@@ -10,7 +10,7 @@ constexpr unsigned kMinClique = 3;
 constexpr unsigned kMaxClique = 8;
 
 Status Count(Run& run, const MiningCommandOptions& options, unsigned size, const char* name) {
-  const auto work = [&](Run&, const SlimFile&, MiningJob& job) -> Status {
+  const auto work = [&](Run&, const GraphSource&, MiningJob& job) -> Status {
     SLIM_ASSIGN(const std::uint64_t count, CountCliques(job, size));
     run.report.Set("/result/count", count);
     run.text += fmt::format("{}: {}\n", name, count);

@@ -11,7 +11,7 @@ class ComponentsApplication : public VertexApplication {
  public:
   void Declare(Options&) {}
 
-  Status Prepare(const SlimFile& file, const OriginalIds& ids) override {
+  Status Prepare(const GraphSource& file, const OriginalIds& ids) override {
     directed_ = file.directed();
     ids_ = ids;
     return {};

@@ -12,11 +12,9 @@ constexpr auto kLookInterval = std::chrono::milliseconds(100);
 
 }  // namespace
 
-Result<std::unique_ptr<EmbeddingFile>> EmbeddingFile::Create(Cluster& cluster, const SlimFile& file,
-                                                             const MiningGraph& graph,
-                                                             const Pattern& pattern,
-                                                             const std::string& path,
-                                                             std::optional<std::uint64_t> limit) {
+Result<std::unique_ptr<EmbeddingFile>> EmbeddingFile::Create(
+    Cluster& cluster, const GraphSource& file, const MiningGraph& graph, const Pattern& pattern,
+    const std::string& path, std::optional<std::uint64_t> limit) {
   std::unique_ptr<EmbeddingFile> out(new EmbeddingFile(cluster, graph));
   out->limit_ = limit;
   out->writers_.resize(cluster.threads());

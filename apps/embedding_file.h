@@ -21,7 +21,7 @@ namespace slimgraph {
 class EmbeddingFile {
  public:
   // Collective. The first line names the pattern's vertices; embeddings follow in that order.
-  static Result<std::unique_ptr<EmbeddingFile>> Create(Cluster& cluster, const SlimFile& file,
+  static Result<std::unique_ptr<EmbeddingFile>> Create(Cluster& cluster, const GraphSource& file,
                                                        const MiningGraph& graph,
                                                        const Pattern& pattern,
                                                        const std::string& path,

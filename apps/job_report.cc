@@ -158,7 +158,7 @@ Status FinishReport(Run& run, const std::string& trace) {
   return {};
 }
 
-void SetGraph(Report& report, const SlimFile& file) {
+void SetGraph(Report& report, const GraphSource& file) {
   report.Set("/graph/path", file.path());
   report.Set("/graph/vertices", std::uint64_t{file.vertices()});
   report.Set("/graph/edges", file.edges());

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "apps/job_runner.h"
-#include "slimgraph/graph/slim_file.h"
+#include "slimgraph/graph/graph_source.h"
 
 namespace slimgraph {
 
@@ -12,7 +12,7 @@ namespace slimgraph {
 Status FinishReport(Run& run, const std::string& trace);
 
 // What the job works on, under /graph.
-void SetGraph(Report& report, const SlimFile& file);
+void SetGraph(Report& report, const GraphSource& file);
 
 // "12.3 MiB in 45 operations (40 reads, 5 messages)"
 std::string DescribeTraffic(const Traffic& traffic);

@@ -42,7 +42,7 @@ class Lines {
   std::string text_;
 };
 
-Status WriteLocal(const LocalState& state, Run& run, const SlimFile& file, MiningJob& job) {
+Status WriteLocal(const LocalState& state, Run& run, const GraphSource& file, MiningJob& job) {
   std::optional<Lines> lines;
   OriginalIds ids;
   if (run.cluster.self() == 0) {
@@ -90,7 +90,7 @@ Command LocalCommand() {
     }
     if (state->output.empty()) return Complain({ErrorKind::kUsage, "--output is required"});
     return RunJob("local", state->common.job, arguments, [state](Run& job_run) {
-      const auto work = [&](Run& mining_run, const SlimFile& file, MiningJob& job) {
+      const auto work = [&](Run& mining_run, const GraphSource& file, MiningJob& job) {
         return WriteLocal(*state, mining_run, file, job);
       };
       return Mine(job_run, state->common, ListPart::kAll, work);

@@ -19,7 +19,7 @@ struct MatchState {
   std::optional<std::uint64_t> limit;
 };
 
-Result<std::uint64_t> WriteMatches(const MatchState& state, Run& run, const SlimFile& file,
+Result<std::uint64_t> WriteMatches(const MatchState& state, Run& run, const GraphSource& file,
                                    MiningJob& job, const Plan& plan) {
   SLIM_ASSIGN(const auto out, EmbeddingFile::Create(run.cluster, file, job.graph, plan.pattern,
                                                     state.list, state.limit));
@@ -38,7 +38,7 @@ Status Match(const MatchState& state, Run& run) {
   SLIM_ASSIGN(const Pattern pattern, Pattern::Find(state.pattern));
   const bool lists = !state.list.empty();
   const auto formula = lists || !state.formulae ? std::nullopt : FormulaFor(pattern, state.induced);
-  const auto work = [&](Run&, const SlimFile& file, MiningJob& job) -> Status {
+  const auto work = [&](Run&, const GraphSource& file, MiningJob& job) -> Status {
     const Plan plan = CompilePlan(pattern, state.induced, FiguresOf(job.graph), lists);
     const std::string explained = Explain(plan) + (formula ? formula->Explain() : "");
     run.report.Set("/plan/text", explained);

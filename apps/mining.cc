@@ -3,6 +3,7 @@
 #include "apps/job_command.h"
 #include "apps/job_report.h"
 #include "slimgraph/base/units.h"
+#include "slimgraph/graph/slim_file.h"
 
 namespace slimgraph {
 namespace {
@@ -14,7 +15,7 @@ void DeclareBytes(Options& options, const char* name, const char* help, std::uin
   });
 }
 
-void Describe(Run& run, const SlimFile& file, const EngineTimes& times) {
+void Describe(Run& run, const GraphSource& file, const EngineTimes& times) {
   const Topology& topology = run.cluster.topology();
   Report& report = run.report;
   SetGraph(report, file);

@@ -21,7 +21,7 @@ void DeclareMiningOptions(Options& options, MiningCommandOptions& to);
 
 // Loads the graph, runs `work` and times it, and reports all but the result, which is the work's
 // own to tell by run.report and run.text.
-using MiningWork = std::function<Status(Run&, const SlimFile&, MiningJob&)>;
+using MiningWork = std::function<Status(Run&, const GraphSource&, MiningJob&)>;
 Status Mine(Run& run, const MiningCommandOptions& options, ListPart part, const MiningWork& work);
 
 // The entries of AllCommands().

@@ -7,7 +7,7 @@ namespace slimgraph {
 namespace {
 
 Status Count(Run& run, const MiningCommandOptions& options, unsigned vertices) {
-  const auto work = [&](Run&, const SlimFile&, MiningJob& job) -> Status {
+  const auto work = [&](Run&, const GraphSource&, MiningJob& job) -> Status {
     SLIM_ASSIGN(const auto motifs, CountMotifs(job, vertices, Induced::kVertex));
     for (const MotifCount& motif : motifs) {
       run.report.Set("/result/counts/" + motif.name, motif.count);

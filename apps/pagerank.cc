@@ -19,7 +19,7 @@ class PageRankApplication : public VertexApplication {
                    options_.tolerance);
   }
 
-  Status Prepare(const SlimFile&, const OriginalIds&) override {
+  Status Prepare(const GraphSource&, const OriginalIds&) override {
     if (!(options_.damping >= 0 && options_.damping <= 1)) {
       return UsageError("--damping {} is out of range: 0..1", options_.damping);
     }

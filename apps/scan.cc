@@ -15,6 +15,7 @@
 #include "slimgraph/cluster/stage_scope.h"
 #include "slimgraph/graph/numa.h"
 #include "slimgraph/graph/shared_graph.h"
+#include "slimgraph/graph/slim_file.h"
 #include "slimgraph/stats/progress.h"
 
 namespace slimgraph {
@@ -224,7 +225,7 @@ Result<Tally> Verify(Cluster& cluster, const Tally& own, const Tally& read) {
   return total;
 }
 
-void Describe(Run& run, const SlimFile& file, const Tally& total) {
+void Describe(Run& run, const GraphSource& file, const Tally& total) {
   const Topology& topology = run.cluster.topology();
   Report& report = run.report;
   SetGraph(report, file);

@@ -28,7 +28,7 @@ class SsspApplication : public VertexApplication {
                    delta_);
   }
 
-  Status Prepare(const SlimFile& file, const OriginalIds& ids) override {
+  Status Prepare(const GraphSource& file, const OriginalIds& ids) override {
     if (!source_id_) return UsageError("sssp needs --source V");
     if (delta_ && !(*delta_ > 0)) return UsageError("--delta {} is not positive", *delta_);
     type_ = file.weight_type();

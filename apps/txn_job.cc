@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "apps/job_command.h"
+#include "apps/txn_analytics.h"
 #include "slimgraph/base/clock.h"
 #include "slimgraph/base/units.h"
 
@@ -133,6 +134,7 @@ Status CheckTxnOptions(TxnOptions& options) {
   options.job.survives_deaths = options.replicas > 1 && protocol->logs_first();
   if (!(options.drive.seconds > 0)) return UsageError("--seconds must be more than 0");
   if (options.work.hot > 1) return UsageError("--hot is a share from 0 to 1");
+  SLIM_TRY(CheckSnapshotOptions(options));
   if (!options.history.empty()) {
     SLIM_ASSIGN(const auto workload, txn::MakeWorkload(options.workload, options.work));
     if (workload->history() == nullptr) {
@@ -164,6 +166,7 @@ Result<std::unique_ptr<TxnJob>> TxnJob::Load(Run& run, const TxnOptions& options
   std::unique_ptr<TxnJob> job(new TxnJob(run, options));
   SLIM_ASSIGN(job->protocol_, txn::MakeProtocol(options.protocol));
   txn::WorkloadOptions work = options.work;
+  work.note_updates = !options.updates.empty();
   if (options.replicas > 1) work.journal = options.history;
   SLIM_ASSIGN(job->workload_, txn::MakeWorkload(options.workload, work));
   SLIM_ASSIGN(const txn::EngineOptions engine, EngineOptionsOf(options, *job->protocol_));

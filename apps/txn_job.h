@@ -26,6 +26,9 @@ struct TxnOptions {
   std::uint64_t delay_us = 0;
   txn::DriveOptions drive;
   std::string history;
+  std::string analytics;  // on snapshots, while the transactions run
+  std::string export_to;  // a .slim file of the graph at the end; "": none
+  std::string updates;    // a file of what has changed; "": none
 };
 
 void DeclareTxnOptions(Options& options, TxnOptions& txn);

@@ -9,6 +9,7 @@
 #include "apps/job_report.h"
 #include "slimgraph/base/atomic_file.h"
 #include "slimgraph/base/units.h"
+#include "slimgraph/graph/slim_file.h"
 #include "slimgraph/stats/usage.h"
 
 namespace slimgraph {
@@ -89,7 +90,7 @@ Status ReportCommunication(Run& run, const Engine* engine) {
   return {};
 }
 
-Status ReportEngine(Run& run, const VertexOptions& options, const SlimFile& file,
+Status ReportEngine(Run& run, const VertexOptions& options, const GraphSource& file,
                     const Workload& work, const Engine* engine) {
   constexpr const char* kModes[] = {"push", "pull", "auto"};
   constexpr const char* kLevels[] = {"none", "bitmap", "index", "edge"};

@@ -20,7 +20,7 @@ class VertexApplication {
   virtual ~VertexApplication() = default;
 
   // On every node: looks at the options against the graph. Sources are given as original ids.
-  virtual Status Prepare(const SlimFile& file, const OriginalIds& ids) = 0;
+  virtual Status Prepare(const GraphSource& file, const OriginalIds& ids) = 0;
   // What of the graph it needs; `mode` as the options have it.
   virtual WorkloadNeeds Needs(Mode mode) const = 0;
   // On every node, when the graph is loaded; collective.

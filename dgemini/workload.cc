@@ -23,7 +23,7 @@ void MarkNeighbours(std::span<const VertexId> lists, std::span<std::uint64_t> wo
 }  // namespace
 
 Result<std::unique_ptr<Workload>> Workload::Load(
-    Cluster& cluster, const SlimFile& file, const WorkloadNeeds& needs,
+    Cluster& cluster, const GraphSource& file, const WorkloadNeeds& needs,
     const std::function<void(const MemoryPlan&)>& announce) {
   std::unique_ptr<Workload> work(new Workload);
   const NodeId nodes = cluster.topology().nodes();
@@ -81,7 +81,7 @@ Status Workload::ShareMarks(Cluster& cluster, const WorkloadNeeds& needs) {
   return {};
 }
 
-Status Workload::LoadLists(Cluster& cluster, const SlimFile& file, const WorkloadNeeds& needs) {
+Status Workload::LoadLists(Cluster& cluster, const GraphSource& file, const WorkloadNeeds& needs) {
   const VertexPart nothing;
   const bool serves = !cluster.computes();
   if (needs.cache.side == MemorySide::kServe) {

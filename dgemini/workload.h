@@ -39,7 +39,7 @@ class Workload {
 
   // Collective over all nodes. What memory nodes keep of it serves the others.
   static Result<std::unique_ptr<Workload>> Load(
-      Cluster& cluster, const SlimFile& file, const WorkloadNeeds& needs,
+      Cluster& cluster, const GraphSource& file, const WorkloadNeeds& needs,
       const std::function<void(const MemoryPlan&)>& announce);
 
   VertexId vertices() const { return vertices_; }
@@ -107,7 +107,7 @@ class Workload {
   void CutBlocks();
   std::vector<Direction> LoadedDirections(const WorkloadNeeds& needs) const;
   Status ShareMarks(Cluster& cluster, const WorkloadNeeds& needs);
-  Status LoadLists(Cluster& cluster, const SlimFile& file, const WorkloadNeeds& needs);
+  Status LoadLists(Cluster& cluster, const GraphSource& file, const WorkloadNeeds& needs);
   Status Delegate(Cluster& cluster, const WorkloadNeeds& needs, const WorkloadSizes& sizes);
   Status FindNeeds(Cluster& cluster, Direction direction);
   Status ReadNeeds(Cluster& cluster, NodeId from, RegionId region, std::span<std::uint64_t> into);

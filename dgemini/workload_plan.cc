@@ -13,7 +13,7 @@ namespace slimgraph {
 namespace {
 
 // Of the lists of `part`, from the offsets alone.
-Result<SlotSize> MeasureSlot(const SlimFile& file, const VertexPart& part, Direction direction) {
+Result<SlotSize> MeasureSlot(const GraphSource& file, const VertexPart& part, Direction direction) {
   constexpr std::uint64_t kPiece = kSlimBlockBytes / sizeof(EdgeOffset);
   const ListCode code(file.vertices());
   SlotSize slot;
@@ -34,14 +34,14 @@ Result<SlotSize> MeasureSlot(const SlimFile& file, const VertexPart& part, Direc
   return slot;
 }
 
-std::uint64_t ArcBytes(const SlimFile& file, const WorkloadNeeds& needs) {
+std::uint64_t ArcBytes(const GraphSource& file, const WorkloadNeeds& needs) {
   return sizeof(VertexId) + (needs.weights ? WeightBytes(file.weight_type()) : 0);
 }
 
 // What one node will hold.
 class NodePlanner {
  public:
-  NodePlanner(Cluster& cluster, const SlimFile& file, const ChunkPartition& partition,
+  NodePlanner(Cluster& cluster, const GraphSource& file, const ChunkPartition& partition,
               const WorkloadNeeds& needs, const WorkloadSizes& sizes, NodeId node)
       : cluster_(cluster),
         file_(file),
@@ -149,7 +149,7 @@ class NodePlanner {
   static constexpr std::uint64_t kRingBytes = 128 << 10;  // of messages, by peer and direction
 
   Cluster& cluster_;
-  const SlimFile& file_;
+  const GraphSource& file_;
   const ChunkPartition& partition_;
   const WorkloadNeeds& needs_;
   const WorkloadSizes& sizes_;
@@ -159,7 +159,7 @@ class NodePlanner {
 
 }  // namespace
 
-Result<WorkloadSizes> MeasureWorkload(Cluster& cluster, const SlimFile& file,
+Result<WorkloadSizes> MeasureWorkload(Cluster& cluster, const GraphSource& file,
                                       const ChunkPartition& partition,
                                       const std::vector<Direction>& directions) {
   std::vector<SlotSize> mine;
@@ -181,7 +181,7 @@ Result<WorkloadSizes> MeasureWorkload(Cluster& cluster, const SlimFile& file,
   return sizes;
 }
 
-MemoryPlan PlanWorkload(Cluster& cluster, const SlimFile& file, const ChunkPartition& partition,
+MemoryPlan PlanWorkload(Cluster& cluster, const GraphSource& file, const ChunkPartition& partition,
                         const WorkloadNeeds& needs, const WorkloadSizes& sizes) {
   const Topology& topology = cluster.topology();
   MemoryPlan plan;
@@ -195,8 +195,8 @@ MemoryPlan PlanWorkload(Cluster& cluster, const SlimFile& file, const ChunkParti
   return plan;
 }
 
-Status CheckEdgeBudget(const Topology& topology, const SlimFile& file, const WorkloadNeeds& needs,
-                       const WorkloadSizes& sizes) {
+Status CheckEdgeBudget(const Topology& topology, const GraphSource& file,
+                       const WorkloadNeeds& needs, const WorkloadSizes& sizes) {
   const EdgeBudget& budget = needs.cache.edges;
   if (needs.cache.level != CacheLevel::kEdge || budget.in_percent || budget.bytes == 0) return {};
   const std::uint64_t arc_bytes = ArcBytes(file, needs);

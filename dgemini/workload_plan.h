@@ -39,16 +39,16 @@ struct WorkloadSizes {
 };
 
 // Collective: each node tells of its own lists.
-Result<WorkloadSizes> MeasureWorkload(Cluster& cluster, const SlimFile& file,
+Result<WorkloadSizes> MeasureWorkload(Cluster& cluster, const GraphSource& file,
                                       const ChunkPartition& partition,
                                       const std::vector<Direction>& directions);
 
 // All that the job will hold on each node while it loads and runs.
-MemoryPlan PlanWorkload(Cluster& cluster, const SlimFile& file, const ChunkPartition& partition,
+MemoryPlan PlanWorkload(Cluster& cluster, const GraphSource& file, const ChunkPartition& partition,
                         const WorkloadNeeds& needs, const WorkloadSizes& sizes);
 
 // Refuses room for lists, given in bytes, that has none for the longest.
-Status CheckEdgeBudget(const Topology& topology, const SlimFile& file, const WorkloadNeeds& needs,
-                       const WorkloadSizes& sizes);
+Status CheckEdgeBudget(const Topology& topology, const GraphSource& file,
+                       const WorkloadNeeds& needs, const WorkloadSizes& sizes);
 
 }  // namespace slimgraph

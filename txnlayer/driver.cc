@@ -22,7 +22,7 @@ void Work(Transaction& transaction, Client& client, std::uint64_t most, double i
       // When it was due is what its latency counts from, also where we are late.
       const auto due_ns =
           first_ns + static_cast<std::uint64_t>(static_cast<double>(done) * interval_ns);
-      if (due_ns > start_ns) transaction.task().Sleep(due_ns - start_ns);
+      transaction.IdleUntil(due_ns);
       start_ns = due_ns;
     }
     for (std::uint32_t tries = 1; !engine.over(); ++tries) {

@@ -6,6 +6,7 @@
 // and sleep when there is nothing to do.
 #pragma once
 
+#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -97,6 +98,20 @@ class Engine {
   Status Run(const Body& body);
   const Figures& figures() const { return figures_; }
 
+  // Collective, from another thread than Run()'s: `work` runs on every node at a moment when no
+  // transaction is under way anywhere; those that have begun end first, and no other begins before
+  // it has returned everywhere. False: the run is over, or was before it came to that, on all
+  // nodes; `work` has not run. Waits for the run to begin.
+  Result<bool> Pause(const std::function<Status()>& work);
+  // Waits for the end of a run, or of all.
+  void AwaitEnd();
+  // No run will come any more: whoever waits for one is told so.
+  void EndPauses();
+  // At such a moment, on every node: whoever begins later is younger than `latest`, and so sees the
+  // last of everything. The largest timestamp that this node knows.
+  Timestamp latest() const;
+  void StartAfter(Timestamp latest);
+
   // When a run should end, as a time of NowNs(): long bodies look at it.
   void SetDeadline(std::uint64_t ns) { deadline_ns_ = ns; }
   bool over() const;
@@ -113,10 +128,13 @@ class Engine {
   friend class Transaction;
   friend class Replication;
   struct Thread;
+  // What a thread knew of when all its tasks came to rest, and what all come to rest for.
   struct AtRest {
     std::uint32_t round = 0;
-    std::uint32_t losses = 0;  // that were known then
+    std::uint32_t losses = 0;
+    std::uint32_t pauses = 0;
   };
+  enum class Course : std::uint8_t { kBefore, kRunning, kOver };
   Engine(Cluster& cluster, const Protocol& protocol, const EngineOptions& options);
   Status RunThread(std::uint32_t thread);
   Status RunRounds();
@@ -126,7 +144,11 @@ class Engine {
   void TellAtRest(Thread& thread);
   void StopIfAllRest(Endpoint& endpoint);
   void TakeNoteOfLosses(Thread& thread);
+  void TakeNoteOfPauses(Thread& thread);
+  void SetCourse(Course course);
+  void LetWork();
   Result<bool> GoOn();
+  Status Repair();
   void Boundary(Stage stage);
 
   Cluster& cluster_;
@@ -143,6 +165,13 @@ class Engine {
   std::uint32_t round_ = 0;               // of threads: from one rest to the next
   std::vector<AtRest> at_rest_;           // node 0: what each thread of all nodes has told
   std::atomic<std::uint32_t> losses_at_stop_{0};
+  std::atomic<std::uint32_t> pauses_wanted_{0};
+  std::atomic<std::uint32_t> pauses_done_{0};
+  std::atomic<std::uint32_t> pauses_at_stop_{0};
+  std::mutex pause_mutex_;
+  std::condition_variable pause_turn_;
+  Course course_ = Course::kBefore;
+  bool paused_ = false;  // it is the work's turn
   std::atomic<std::uint64_t> boundaries_{0};
   double repair_s_ = 0;
 

@@ -23,6 +23,7 @@ struct Engine::Thread {
   Figures figures;
   bool stop = false;              // set by word of node 0
   std::uint32_t seen_losses = 0;  // of which this thread has taken note
+  std::uint32_t seen_pauses = 0;  // the same
 };
 
 }  // namespace slimgraph::txn

@@ -1,6 +1,7 @@
 // A run goes in rounds: from a start of all threads to a time when all of them rest, with nothing
 // under way. Without deaths there is one. After a death, what the survivors put in order lies
-// between two rounds, so that no transaction sees it half done.
+// between two rounds, so that no transaction sees it half done. What wants a moment without
+// transactions has it between two rounds as well.
 #include <csignal>
 #include <cstring>
 
@@ -47,9 +48,9 @@ Status Engine::Run(const Body& body) {
   // A death at this moment is one of the run already.
   if (!all_here && !cluster_.job().loss().empty()) return all_here;
   if (cluster_.computes()) AddTasks(body);
-  running_ = true;
+  SetCourse(Course::kRunning);
   Status status = RunRounds();
-  running_ = false;
+  SetCourse(Course::kOver);
   if (!status) {
     for (const auto& thread : threads_) thread->worker.LeaveParked();
     return status;
@@ -88,6 +89,7 @@ Status Engine::RunThread(std::uint32_t index) {
   Thread& thread = *threads_[index];
   thread.worker.background = [this, &thread] {
     TakeNoteOfLosses(thread);
+    TakeNoteOfPauses(thread);
     const bool waits = thread.server.TryWaiting(changing());
     if (thread.companion) return thread.companion->Work();
     return waits ? kLookAgain : std::chrono::nanoseconds(0);
@@ -114,7 +116,7 @@ void Engine::Settle(Task& task) {
 }
 
 void Engine::TellAtRest(Thread& thread) {
-  const AtRest word{round_, thread.seen_losses};
+  const AtRest word{round_, thread.seen_losses, thread.seen_pauses};
   thread.worker.endpoint().Send({0, 0}, kAtRestHandler, std::as_bytes(std::span(&word, 1)));
 }
 
@@ -126,17 +128,19 @@ void Engine::HearOfRest() {
     StopIfAllRest(endpoint);
   });
   fabric.SetHandler(kStopHandler, [this](Endpoint& endpoint, const Message& message) {
-    std::uint32_t losses;
-    std::memcpy(&losses, message.body.data(), sizeof losses);
-    losses_at_stop_ = losses;
+    AtRest word;
+    std::memcpy(&word, message.body.data(), sizeof word);
+    losses_at_stop_ = word.losses;
+    pauses_at_stop_ = word.pauses;
     threads_[endpoint.address().endpoint]->stop = true;
   });
 }
 
-// On node 0: all threads of all that live rest, and know of the same deaths. (That a node does not
-// live shows a little earlier than word of its death.)
+// On node 0: all threads of all that live rest, and know of the same deaths and pauses. (That a
+// node does not live shows a little earlier than word of its death.)
 void Engine::StopIfAllRest(Endpoint& endpoint) {
   const std::uint32_t losses = losses_;
+  const std::uint32_t pauses = pauses_wanted_;
   std::uint32_t dead = 0;
   for (NodeId node = 0; node < cluster_.topology().nodes(); ++node) {
     if (!cluster_.fabric().alive(node)) {
@@ -145,13 +149,14 @@ void Engine::StopIfAllRest(Endpoint& endpoint) {
     }
     for (std::size_t thread = 0; thread < threads_.size(); ++thread) {
       const AtRest& word = at_rest_[node * threads_.size() + thread];
-      if (word.round != round_ || word.losses != losses) return;
+      if (word.round != round_ || word.losses != losses || word.pauses != pauses) return;
     }
   }
   if (dead != losses) return;
+  const AtRest stop{round_, losses, pauses};
   for (NodeId node = 0; node < cluster_.topology().nodes(); ++node) {
     for (std::uint32_t thread = 0; thread < cluster_.threads(); ++thread) {
-      endpoint.Send({node, thread}, kStopHandler, std::as_bytes(std::span(&losses, 1)));
+      endpoint.Send({node, thread}, kStopHandler, std::as_bytes(std::span(&stop, 1)));
     }
   }
 }
@@ -171,18 +176,26 @@ std::vector<NodeId> Engine::lost() const {
 
 // Whether the coroutines go on in another round, after what has happened in the last.
 Result<bool> Engine::GoOn() {
-  if (losses_at_stop_ == view_.losses()) return false;
+  const bool pauses = pauses_at_stop_ != pauses_done_;
+  const bool changes = losses_at_stop_ != view_.losses();
+  if (!pauses && !changes) return false;
+  ++round_;
+  for (const auto& thread : threads_) thread->stop = false;
+  if (changes) SLIM_TRY(Repair());
+  if (pauses) LetWork();
+  return true;
+}
+
+Status Engine::Repair() {
   const std::uint64_t start_ns = NowNs();
   std::vector<NodeId> lost;
   {
     const std::lock_guard lock(lost_mutex_);
     lost.assign(lost_.begin() + view_.losses(), lost_.begin() + losses_at_stop_);
   }
-  ++round_;
-  for (const auto& thread : threads_) thread->stop = false;
   SLIM_TRY(replication_->Repair(lost));
   repair_s_ += SecondsSince(start_ns);
-  return true;
+  return {};
 }
 
 void Engine::Boundary(Stage stage) {

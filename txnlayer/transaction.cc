@@ -45,7 +45,7 @@ std::uint64_t Transaction::first_process() const {
 
 void Transaction::Begin(bool again) {
   SLIM_CHECK(!open_, "the transaction before has not ended");
-  const bool abandoned = reason_ == AbortReason::kNodeLost || engine_.changing();
+  const bool abandoned = reason_ == AbortReason::kNodeLost || held_up();
   if (abandoned && !task_.worker().failed()) AwaitView();
   TakeFrame();
   if (!again || !engine_.protocol().keeps_timestamp() || timestamp_ == 0) {
@@ -230,16 +230,28 @@ void Transaction::Fail(AbortReason reason) {
   if (task_.worker().failed()) engine_.failed_ = true;
 }
 
-// A node has died: nothing of this coroutine may be under way while the others put things in order.
+// That a pause is wanted counts from when the thread knows it, and so tells of it.
+bool Transaction::held_up() const {
+  return engine_.changing() || thread_.seen_pauses != engine_.pauses_done_;
+}
+
+void Transaction::IdleUntil(std::uint64_t ns) {
+  for (std::uint64_t now = NowNs(); now < ns; now = NowNs()) {
+    task_.Idle(ns - now);
+    if (held_up() && !task_.worker().failed()) AwaitView();
+  }
+}
+
+// A node has died, or all shall rest: nothing of this coroutine may be under way meanwhile.
 void Transaction::AwaitView() {
   Drain();
   engine_.Settle(task_);
   // An operation may fail before there is word of the death.
   const std::uint64_t deadline_ns = NowNs() + kWordOfDeathNs;
-  while (!engine_.changing() && reason_ == AbortReason::kNodeLost && NowNs() < deadline_ns) {
+  while (!held_up() && reason_ == AbortReason::kNodeLost && NowNs() < deadline_ns) {
     task_.Sleep(kLookForWordNs);
   }
-  if (engine_.changing()) return task_.Park();
+  if (held_up()) return task_.Park();
   task_.worker().Fail({ErrorKind::kEnvironment, "a node that lives cannot be reached"});
   engine_.failed_ = true;
 }

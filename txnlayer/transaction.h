@@ -67,6 +67,9 @@ class Transaction {
   // Waits for a random time that grows with the number of tries in vain.
   void BackOff(std::uint32_t tries);
 
+  // Between transactions: waits until that time of NowNs().
+  void IdleUntil(std::uint64_t ns);
+
   // Waits for the end of all that is under way.
   void Drain();
 
@@ -119,6 +122,8 @@ class Transaction {
   std::byte* Allocate(std::size_t bytes);
   void TakeFrame();
   void Fail(AbortReason reason);
+  // Whether no transaction may begin now.
+  bool held_up() const;
   void AwaitView();
   bool Abandoned();
   // Tells the backups what will be written, and waits until they know. False: it is too much.

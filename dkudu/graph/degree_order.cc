@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kPieceVertices = 1 << 18;
 
-Result<std::vector<std::uint32_t>> ReadDegrees(const SlimFile& file) {
+Result<std::vector<std::uint32_t>> ReadDegrees(const GraphSource& file) {
   std::vector<std::uint32_t> degrees;
   degrees.reserve(file.vertices());
   std::vector<EdgeOffset> piece;
@@ -27,7 +27,7 @@ Result<std::vector<std::uint32_t>> ReadDegrees(const SlimFile& file) {
 
 }  // namespace
 
-Result<DegreeOrder> DegreeOrder::Of(const SlimFile& file) {
+Result<DegreeOrder> DegreeOrder::Of(const GraphSource& file) {
   SLIM_ASSIGN(const auto degrees, ReadDegrees(file));
   const std::uint32_t most = *std::max_element(degrees.begin(), degrees.end());
   std::vector<VertexId> next(std::size_t{most} + 2);  // the next place, by degree

@@ -7,7 +7,7 @@
 
 #include "slimgraph/base/result.h"
 #include "slimgraph/base/types.h"
-#include "slimgraph/graph/slim_file.h"
+#include "slimgraph/graph/graph_source.h"
 
 namespace slimgraph {
 
@@ -16,7 +16,7 @@ struct DegreeOrder {
   std::vector<VertexId> dense_of;  // by place
 
   // By the lengths of the file's lists.
-  static Result<DegreeOrder> Of(const SlimFile& file);
+  static Result<DegreeOrder> Of(const GraphSource& file);
 };
 
 }  // namespace slimgraph

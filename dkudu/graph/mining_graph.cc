@@ -18,7 +18,7 @@ constexpr std::uint64_t kPieceArcs = 1 << 20;
 // Calls visit(dense id, list) for every list of the file that `wanted` picks. Vertices of a home
 // are all over the file, so that every node streams through all of it.
 template <typename Wanted, typename Visit>
-Status ForEachList(const SlimFile& file, Wanted wanted, Visit visit) {
+Status ForEachList(const GraphSource& file, Wanted wanted, Visit visit) {
   std::vector<EdgeOffset> offsets;
   std::vector<VertexId> neighbours;
   for (std::size_t start = 0; start < file.vertices(); start += kPieceVertices) {
@@ -44,7 +44,7 @@ Status ForEachList(const SlimFile& file, Wanted wanted, Visit visit) {
 }
 
 // Lists are dealt out by place in the degree order, so that all nodes get nearly the same.
-MemoryPlan PlanFor(const SlimFile& file, ListPart part, const Topology& topology,
+MemoryPlan PlanFor(const GraphSource& file, ListPart part, const Topology& topology,
                    const WorkingMemory& working) {
   const std::uint64_t entries = part == ListPart::kUp ? file.arcs() / 2 : file.arcs();
   const std::uint64_t list_bytes = entries * sizeof(VertexId) / topology.nodes();
@@ -70,7 +70,7 @@ std::vector<NodeId> MiningGraph::root_homes() const {
   return homes;
 }
 
-Status MiningGraph::Fill(Cluster& cluster, const SlimFile& file, const DegreeOrder& order) {
+Status MiningGraph::Fill(Cluster& cluster, const GraphSource& file, const DegreeOrder& order) {
   const VertexId vertices = file.vertices();
   const VertexId own_vertices = (vertices + nodes_ - 1 - self_) / nodes_;
   std::vector<std::uint32_t> sizes(own_vertices);
@@ -136,7 +136,7 @@ Status MiningGraph::AddSums(Cluster& cluster, std::span<const std::uint32_t> deg
 }
 
 Result<std::unique_ptr<MiningGraph>> MiningGraph::Load(
-    Cluster& cluster, const SlimFile& file, ListPart part, const WorkingMemory& working,
+    Cluster& cluster, const GraphSource& file, ListPart part, const WorkingMemory& working,
     const std::function<void(const MemoryPlan&)>& announce) {
   if (file.vertices() == 0) return InputError("{}: the graph is empty", file.path());
   if (file.directed()) {

@@ -12,8 +12,8 @@
 #include "dkudu/graph/displacements.h"
 #include "dkudu/kernel/sets.h"
 #include "slimgraph/cluster/cluster.h"
+#include "slimgraph/graph/graph_source.h"
 #include "slimgraph/graph/memory_plan.h"
-#include "slimgraph/graph/slim_file.h"
 
 namespace slimgraph {
 
@@ -41,7 +41,7 @@ class MiningGraph {
   // Collective. Refuses a directed graph and one without vertices; self-loops and duplicate edges
   // of the file are left out.
   static Result<std::unique_ptr<MiningGraph>> Load(
-      Cluster& cluster, const SlimFile& file, ListPart part, const WorkingMemory& working,
+      Cluster& cluster, const GraphSource& file, ListPart part, const WorkingMemory& working,
       const std::function<void(const MemoryPlan&)>& announce);
 
   VertexId vertices() const { return static_cast<VertexId>(dense_of_.size()); }
@@ -89,7 +89,7 @@ class MiningGraph {
         threads_(cluster.threads()),
         self_(cluster.self()),
         part_(part) {}
-  Status Fill(Cluster& cluster, const SlimFile& file, const DegreeOrder& order);
+  Status Fill(Cluster& cluster, const GraphSource& file, const DegreeOrder& order);
   Status AddSums(Cluster& cluster, std::span<const std::uint32_t> degrees,
                  std::uint64_t most_above);
 

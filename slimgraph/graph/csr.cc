@@ -105,7 +105,7 @@ Status WriteSlimFile(const EdgeList& list, const std::string& path) {
   return {};
 }
 
-Result<Csr> ReadCsr(const SlimFile& file, Direction direction) {
+Result<Csr> ReadCsr(const GraphSource& file, Direction direction) {
   SLIM_CHECK(file.has(direction), "{} has no such lists", file.path());
   Csr csr;
   csr.offsets.resize(std::size_t{file.vertices()} + 1);

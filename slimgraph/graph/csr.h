@@ -48,6 +48,6 @@ Result<Csr> BuildCsr(const EdgeList& list, Direction direction = Direction::kOut
 Status WriteSlimFile(const EdgeList& list, const std::string& path);
 
 // All lists of one direction. Integer weights beyond 2^53 are an error, as a double cuts them.
-Result<Csr> ReadCsr(const SlimFile& file, Direction direction = Direction::kOut);
+Result<Csr> ReadCsr(const GraphSource& file, Direction direction = Direction::kOut);
 
 }  // namespace slimgraph

@@ -19,7 +19,7 @@ struct Bounds {
 };
 
 template <typename Visit>
-Status ForEachBounds(const SlimFile& file, const VertexPart& part, Direction direction,
+Status ForEachBounds(const GraphSource& file, const VertexPart& part, Direction direction,
                      std::size_t threads, Visit visit) {
   std::vector<EdgeOffset> piece;
   const std::size_t step = std::max<std::size_t>(1, kPieceVertices / part.stride);
@@ -43,7 +43,7 @@ Status ForEachBounds(const SlimFile& file, const VertexPart& part, Direction dir
 }
 
 // Copies the part's share of a section, whose lists lie at `bounds` in units of element_bytes.
-Status PickLists(const SlimFile& file, SectionKind kind, std::size_t element_bytes,
+Status PickLists(const GraphSource& file, SectionKind kind, std::size_t element_bytes,
                  std::span<const Bounds> bounds, std::span<const EdgeOffset> offsets,
                  MutableBytes into, std::size_t threads) {
   constexpr std::uint64_t kWindowBytes = 4 * kSlimBlockBytes;
@@ -73,7 +73,7 @@ Status PickLists(const SlimFile& file, SectionKind kind, std::size_t element_byt
 
 }  // namespace
 
-Result<EdgeOffset> CountArcs(const SlimFile& file, const VertexPart& part, Direction direction) {
+Result<EdgeOffset> CountArcs(const GraphSource& file, const VertexPart& part, Direction direction) {
   if (part.count == 0) return 0;
   EdgeOffset arcs = 0;
   if (part.stride == 1) {
@@ -92,7 +92,7 @@ Result<EdgeOffset> CountArcs(const SlimFile& file, const VertexPart& part, Direc
   return arcs;
 }
 
-Status LoadLists(const SlimFile& file, const VertexPart& part, Direction direction,
+Status LoadLists(const GraphSource& file, const VertexPart& part, Direction direction,
                  const ListSpans& into, std::size_t threads) {
   SLIM_CHECK(into.offsets.size() == std::size_t{part.count} + 1);
   SLIM_CHECK(file.has(direction), "{} has no such lists", file.path());

@@ -8,13 +8,13 @@
 
 #include "slimgraph/base/progress_hook.h"
 #include "slimgraph/base/result.h"
+#include "slimgraph/graph/graph_source.h"
 #include "slimgraph/graph/partition.h"
-#include "slimgraph/graph/slim_file.h"
 
 namespace slimgraph {
 
 // The arcs of the part's lists, for sizing what LoadLists fills.
-Result<EdgeOffset> CountArcs(const SlimFile& file, const VertexPart& part, Direction direction);
+Result<EdgeOffset> CountArcs(const GraphSource& file, const VertexPart& part, Direction direction);
 
 // What to fill. Weights may be left empty; otherwise they are in the file's type.
 struct ListSpans {
@@ -25,7 +25,7 @@ struct ListSpans {
 
 // The lists of the part's vertices in ascending order. `threads` of 0 takes every processor;
 // several nodes that load on one machine at a time should share them.
-Status LoadLists(const SlimFile& file, const VertexPart& part, Direction direction,
+Status LoadLists(const GraphSource& file, const VertexPart& part, Direction direction,
                  const ListSpans& into, std::size_t threads = 0);
 
 }  // namespace slimgraph

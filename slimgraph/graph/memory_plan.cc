@@ -14,7 +14,7 @@ namespace slimgraph {
 namespace {
 
 template <typename Partition>
-Status AddArcs(const SlimFile& file, const Partition& partition, Direction direction,
+Status AddArcs(const GraphSource& file, const Partition& partition, Direction direction,
                std::vector<PartSize>& parts) {
   constexpr std::size_t kPiece = 1 << 20;
   const std::size_t vertices = file.vertices();
@@ -83,7 +83,7 @@ void LimitByGroups(std::uint64_t& available, std::string group, const std::strin
 }  // namespace
 
 template <typename Partition>
-Result<std::vector<PartSize>> PartSizes(const SlimFile& file, const Partition& partition,
+Result<std::vector<PartSize>> PartSizes(const GraphSource& file, const Partition& partition,
                                         const GraphNeeds& needs) {
   std::vector<PartSize> parts(partition.nodes());
   for (NodeId node = 0; node < partition.nodes(); ++node) {
@@ -96,9 +96,9 @@ Result<std::vector<PartSize>> PartSizes(const SlimFile& file, const Partition& p
   return parts;
 }
 
-template Result<std::vector<PartSize>> PartSizes(const SlimFile&, const ChunkPartition&,
+template Result<std::vector<PartSize>> PartSizes(const GraphSource&, const ChunkPartition&,
                                                  const GraphNeeds&);
-template Result<std::vector<PartSize>> PartSizes(const SlimFile&, const HashPartition&,
+template Result<std::vector<PartSize>> PartSizes(const GraphSource&, const HashPartition&,
                                                  const GraphNeeds&);
 
 std::uint64_t MemoryPlan::largest() const {
@@ -114,7 +114,7 @@ std::uint64_t MemoryPlan::more_bytes(NodeId node) const {
   return node_bytes.at(node) - held_bytes - (mapped_bytes.empty() ? 0 : mapped_bytes[node]);
 }
 
-MemoryPlan PlanMemory(const SlimFile& file, const std::vector<PartSize>& parts,
+MemoryPlan PlanMemory(const GraphSource& file, const std::vector<PartSize>& parts,
                       const GraphNeeds& needs) {
   const std::uint64_t arc_bytes =
       sizeof(VertexId) + (needs.weights ? WeightBytes(file.weight_type()) : 0);

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "slimgraph/base/result.h"
+#include "slimgraph/graph/graph_source.h"
 #include "slimgraph/graph/partition.h"
-#include "slimgraph/graph/slim_file.h"
 
 namespace slimgraph {
 
@@ -28,7 +28,7 @@ struct PartSize {
 
 // Sizes by node, all from one pass over the offsets.
 template <typename Partition>
-Result<std::vector<PartSize>> PartSizes(const SlimFile& file, const Partition& partition,
+Result<std::vector<PartSize>> PartSizes(const GraphSource& file, const Partition& partition,
                                         const GraphNeeds& needs);
 
 struct MemoryPlan {
@@ -45,7 +45,7 @@ struct MemoryPlan {
 };
 
 // The lists exactly, as LoadLists fills them: offsets, neighbours and weights of every node.
-MemoryPlan PlanMemory(const SlimFile& file, const std::vector<PartSize>& parts,
+MemoryPlan PlanMemory(const GraphSource& file, const std::vector<PartSize>& parts,
                       const GraphNeeds& needs);
 
 // "memory for the graph: 1.2 GiB on the fullest of 4 nodes, 4.6 GiB in all", to be told before

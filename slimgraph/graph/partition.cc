@@ -40,7 +40,7 @@ VertexId ChunkPartition::StepFor(VertexId vertices, NodeId nodes, std::uint32_t 
   return vertices / kWord / kWord >= nodes * sockets ? kWord : 1;
 }
 
-Result<ChunkPartition> ChunkPartition::Balance(const SlimFile& file, Direction direction,
+Result<ChunkPartition> ChunkPartition::Balance(const GraphSource& file, Direction direction,
                                                NodeId nodes, std::uint32_t sockets, double alpha) {
   constexpr std::size_t kPiece = 1 << 20;
   const VertexId vertices = file.vertices();

@@ -10,7 +10,7 @@
 
 #include "slimgraph/base/result.h"
 #include "slimgraph/base/types.h"
-#include "slimgraph/graph/slim_file.h"
+#include "slimgraph/graph/graph_source.h"
 
 namespace slimgraph {
 
@@ -47,7 +47,7 @@ class ChunkPartition {
                  NodeId nodes, std::uint32_t sockets, double alpha);
 
   // From the offsets of `direction`, of which it keeps one in 64.
-  static Result<ChunkPartition> Balance(const SlimFile& file, Direction direction, NodeId nodes,
+  static Result<ChunkPartition> Balance(const GraphSource& file, Direction direction, NodeId nodes,
                                         std::uint32_t sockets, double alpha);
 
   // Multiples of 64, so that bitmaps of two owners share no word, unless the graph is so small that

@@ -23,7 +23,7 @@ std::size_t LoadingThreads(Cluster& cluster) {
 }
 
 // All nodes opened a file of this name: was it the same?
-Status AgreeOnFile(Cluster& cluster, const SlimFile& file, std::uint32_t sockets) {
+Status AgreeOnFile(Cluster& cluster, const GraphSource& file, std::uint32_t sockets) {
   Job& job = cluster.job();
   SLIM_ASSIGN(const auto all, job.Exchange(fmt::format("{:016x} {}", file.identity(), sockets)));
   for (NodeId node = 1; node < job.nodes(); ++node) {
@@ -41,13 +41,13 @@ Status CheckFitsHere(Cluster& cluster, const MemoryPlan& plan) {
   return CheckFits(plan, NodesHere(cluster.job()));
 }
 
-Status AgreeToLoad(Cluster& cluster, const SlimFile& file, std::uint32_t sockets,
+Status AgreeToLoad(Cluster& cluster, const GraphSource& file, std::uint32_t sockets,
                    const MemoryPlan& plan) {
   SLIM_TRY(CheckFitsHere(cluster, plan));
   return AgreeOnFile(cluster, file, sockets);
 }
 
-Result<SharedLists> ShareLists(Cluster& cluster, const SlimFile& file, const VertexPart& part,
+Result<SharedLists> ShareLists(Cluster& cluster, const GraphSource& file, const VertexPart& part,
                                Direction direction, bool weights, std::uint32_t socket) {
   SLIM_ASSIGN(const EdgeOffset arcs, CountArcs(file, part, direction));
   Fabric& fabric = cluster.fabric();
@@ -66,7 +66,7 @@ Result<SharedLists> ShareLists(Cluster& cluster, const SlimFile& file, const Ver
 
 template <typename Partition>
 Result<std::unique_ptr<SharedGraph<Partition>>> SharedGraph<Partition>::Load(
-    Cluster& cluster, const SlimFile& file, Partition partition, const GraphNeeds& needs,
+    Cluster& cluster, const GraphSource& file, Partition partition, const GraphNeeds& needs,
     const std::function<void(const MemoryPlan&)>& announce) {
   SLIM_ASSIGN(const auto sizes, PartSizes(file, partition, needs));
   std::unique_ptr<SharedGraph> graph(

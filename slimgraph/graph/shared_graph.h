@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "slimgraph/cluster/cluster.h"
+#include "slimgraph/graph/graph_source.h"
 #include "slimgraph/graph/load.h"
 #include "slimgraph/graph/memory_plan.h"
 #include "slimgraph/graph/partition.h"
-#include "slimgraph/graph/slim_file.h"
 
 namespace slimgraph {
 
@@ -29,17 +29,17 @@ struct SharedLists {
 };
 
 // Collective: this node's lists of a part, reachable from all.
-Result<SharedLists> ShareLists(Cluster& cluster, const SlimFile& file, const VertexPart& part,
+Result<SharedLists> ShareLists(Cluster& cluster, const GraphSource& file, const VertexPart& part,
                                Direction direction, bool weights, std::uint32_t socket);
 
 // Collective: whether all nodes see the same file, and divide it alike.
-Status AgreeOnFile(Cluster& cluster, const SlimFile& file, std::uint32_t sockets);
+Status AgreeOnFile(Cluster& cluster, const GraphSource& file, std::uint32_t sockets);
 
 // Before anything is taken: whether the plan fits into the memory of this machine.
 Status CheckFitsHere(Cluster& cluster, const MemoryPlan& plan);
 
 // Both of them.
-Status AgreeToLoad(Cluster& cluster, const SlimFile& file, std::uint32_t sockets,
+Status AgreeToLoad(Cluster& cluster, const GraphSource& file, std::uint32_t sockets,
                    const MemoryPlan& plan);
 
 // This node's share of the processors of its machine.
@@ -51,7 +51,7 @@ class SharedGraph {
   // Collective. Announces what it will need, then refuses what does not fit into the memory of this
   // machine.
   static Result<std::unique_ptr<SharedGraph>> Load(
-      Cluster& cluster, const SlimFile& file, Partition partition, const GraphNeeds& needs,
+      Cluster& cluster, const GraphSource& file, Partition partition, const GraphNeeds& needs,
       const std::function<void(const MemoryPlan&)>& announce);
 
   const Partition& partition() const { return partition_; }

@@ -125,19 +125,9 @@ const SlimSection* SlimFile::section(SectionKind kind) const {
   return nullptr;
 }
 
-bool SlimFile::has(Direction direction) const {
-  return direction == Direction::kOut || !directed() || has(SectionKind::kInOffsets);
-}
-
 std::uint64_t SlimFile::section_bytes(SectionKind kind) const {
   const SlimSection* s = section(kind);
   return s == nullptr ? 0 : s->bytes;
-}
-
-SectionKind SlimFile::Pick(Direction direction, std::uint32_t which) const {
-  const bool in = direction == Direction::kIn && directed();
-  return static_cast<SectionKind>(
-      static_cast<std::uint32_t>(in ? SectionKind::kInOffsets : SectionKind::kOutOffsets) + which);
 }
 
 // Reads bytes [skip, skip + into.size()) of the block; a part goes through a copy of the whole.

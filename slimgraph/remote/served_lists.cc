@@ -21,7 +21,7 @@ struct Totals {
 };
 
 // Fills the table of places from the file's offsets.
-Result<Totals> FindPlaces(const SlimFile& file, const VertexPart& part, Direction direction,
+Result<Totals> FindPlaces(const GraphSource& file, const VertexPart& part, Direction direction,
                           const ListCode& code, std::span<PlaceGroup> places) {
   constexpr VertexId kPiece = 1 << 16;
   Totals totals;
@@ -54,7 +54,7 @@ Result<Totals> FindPlaces(const SlimFile& file, const VertexPart& part, Directio
 }
 
 // Codes the lists of places[begin .. end).
-Status CodeGroups(const SlimFile& file, const VertexPart& part, Direction direction,
+Status CodeGroups(const GraphSource& file, const VertexPart& part, Direction direction,
                   const ListCode& code, const Totals& totals, const ServedLists& served,
                   std::size_t begin, std::size_t end, const ListWatch& watch) {
   const EdgeOffset first = served.places[begin].first_arc;
@@ -93,9 +93,9 @@ std::vector<std::size_t> Cuts(std::span<const PlaceGroup> places) {
 
 }  // namespace
 
-Result<ServedLists> LoadServedLists(Cluster& cluster, const SlimFile& file, const VertexPart& part,
-                                    Direction direction, bool weights, std::uint32_t socket,
-                                    const ListWatch& watch) {
+Result<ServedLists> LoadServedLists(Cluster& cluster, const GraphSource& file,
+                                    const VertexPart& part, Direction direction, bool weights,
+                                    std::uint32_t socket, const ListWatch& watch) {
   SLIM_CHECK(part.stride == 1);
   Fabric& fabric = cluster.fabric();
   const ListCode code(file.vertices());

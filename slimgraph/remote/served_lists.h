@@ -8,8 +8,8 @@
 #include <span>
 
 #include "slimgraph/cluster/cluster.h"
+#include "slimgraph/graph/graph_source.h"
 #include "slimgraph/graph/partition.h"
-#include "slimgraph/graph/slim_file.h"
 #include "slimgraph/remote/list_code.h"
 
 namespace slimgraph {
@@ -46,8 +46,8 @@ using ListWatch = std::function<void(std::span<const VertexId>)>;
 
 // Collective: codes the lists of a contiguous part while it reads them. Nodes that serve nothing
 // take part with an empty one.
-Result<ServedLists> LoadServedLists(Cluster& cluster, const SlimFile& file, const VertexPart& part,
-                                    Direction direction, bool weights, std::uint32_t socket,
-                                    const ListWatch& watch);
+Result<ServedLists> LoadServedLists(Cluster& cluster, const GraphSource& file,
+                                    const VertexPart& part, Direction direction, bool weights,
+                                    std::uint32_t socket, const ListWatch& watch);
 
 }  // namespace slimgraph

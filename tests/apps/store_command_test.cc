@@ -10,6 +10,7 @@
 #include <set>
 #include <thread>
 
+#include "slimgraph/graph/slim_file.h"
 #include "slimgraph/graph/csr.h"
 #include "slimgraph/graph/original_ids.h"
 #include "tests/support/command.h"

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <filesystem>
 
 #include "tests/support/command.h"
 
@@ -80,6 +82,39 @@ TEST_F(StoreWorkloads, GoOnWithoutANodeThatHasDied) {
   EXPECT_NE(end.out.find("\"verified\":true"), std::string::npos) << end.out;
 }
 
+// Its updates make of the store it began with, applied to it, the graph that it exports; and what
+// the last analysis has found is what the commands find in that.
+TEST_F(StoreWorkloads, ExportTheGraphOfTheirLastSnapshotAndTheUpdatesThatMakeIt) {
+  for (const std::string workload : {"graph-churn", "linkbench"}) {
+    std::filesystem::remove_all(store_);
+    SetUp();
+    const std::string out = scratch_.File("out.slim");
+    const std::string updates = scratch_.File("changed");
+    const CommandEnd end = Run(workload,
+                               {"--protocol", "occ", "--compute", "2", "--seconds", "0.3",
+                                "--analytics", "pagerank,cc,triangles,cliques:4,bfs:1,bfs:4000000",
+                                "--export", out, "--updates", updates},
+                               "4");
+    ASSERT_EQ(end.code, 0) << end.err;
+    EXPECT_NE(end.out.find("\"in_run\":true"), std::string::npos) << end.out;
+    EXPECT_NE(end.out.find("\"staleness_s\":"), std::string::npos) << end.out;
+
+    const CommandEnd applied = RunSlimgraph({"store", "apply", store_, "--from", updates});
+    ASSERT_EQ(applied.code, 0) << applied.err;
+    const std::string exported = scratch_.File("exported.slim");
+    ASSERT_EQ(RunSlimgraph({"store", "export", store_, "-o", exported}).code, 0);
+    EXPECT_EQ(ReadText(out), ReadText(exported)) << workload;
+
+    const auto last = [&](const char* name) {
+      const std::size_t at = end.out.rfind("\"" + std::string(name) + "\":");
+      return at == std::string::npos ? -1 : std::stod(end.out.substr(at + std::strlen(name) + 3));
+    };
+    EXPECT_EQ(last("components"), Count(RunSlimgraph({"cc", out, "--json"}), "components"));
+    EXPECT_EQ(last("count"), Count(RunSlimgraph({"cliques", "-k", "4", out, "--json"}), "count"));
+    EXPECT_EQ(last("reached"), 0) << "there is no vertex 4000000";
+  }
+}
+
 TEST_F(StoreWorkloads, SayWhatTheyNeedAndWhatIsFull) {
   const std::vector<std::string> job = {"txn", "run", "--protocol", "occ", "--nodes", "2"};
   const auto expect = [&](const std::vector<std::string>& more, int code, const char* message) {
@@ -95,6 +130,17 @@ TEST_F(StoreWorkloads, SayWhatTheyNeedAndWhatIsFull) {
   expect({"--workload", "tao", "--store", scratch_.File("g.slim")}, 3, "it is no store");
   ASSERT_EQ(RunSlimgraph({"store", "create", "--empty", "-o", scratch_.File("empty")}).code, 0);
   expect({"--workload", "tao", "--store", scratch_.File("empty")}, 3, "it has no edges");
+  expect({"--workload", "tao", "--store", store_, "--analytics", "cc,rank"}, 2,
+         "--analytics 'rank' is unknown; there are pagerank, bfs");
+  expect({"--workload", "tao", "--store", store_, "--analytics", "cliques:9"}, 2, "3..8 vertices");
+  expect({"--workload", "ycsb", "--analytics", "cc"}, 2, "--analytics is of workloads on a store");
+  expect({"--workload", "ycsb", "--export", "x"}, 2, "--export is of workloads on a store");
+  expect({"--workload", "tao", "--store", store_, "--analytics", "cc", "--replicas", "2"}, 2,
+         "and --replicas is 2");
+  expect({"--workload", "tao", "--store", store_, "--analytics", "cc", "--transport", "mpi"}, 2,
+         "over mpi there is only one");
+  expect({"--workload", "tao", "--store", store_, "--export", scratch_.File("no/such.slim")}, 4,
+         "such.slim");
   expect({"--workload", "snb-updates", "--store", store_, "--rows", "100", "--seconds", "10"}, 3,
          "a table is full");
 }

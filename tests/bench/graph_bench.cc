@@ -12,6 +12,7 @@
 #include <fstream>
 #include <vector>
 
+#include "slimgraph/graph/slim_file.h"
 #include "slimgraph/base/clock.h"
 #include "slimgraph/base/units.h"
 #include "slimgraph/graph/convert.h"

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "slimgraph/graph/slim_file.h"
 #include "slimgraph/base/clock.h"
 #include "slimgraph/graph/csr.h"
 #include "slimgraph/graph/generate.h"

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <functional>
 
+#include "slimgraph/graph/slim_file.h"
 #include "slimgraph/base/check.h"
 #include "slimgraph/graph/convert.h"
 

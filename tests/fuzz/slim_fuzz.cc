@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "slimgraph/graph/slim_file.h"
 #include "slimgraph/graph/inspect.h"
 #include "tests/fuzz/fuzz_support.h"
 

@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 
+#include "slimgraph/graph/slim_file.h"
 #include "slimgraph/graph/csr.h"
 #include "slimgraph/graph/inspect.h"
 #include "tests/graph/support.h"

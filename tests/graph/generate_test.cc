@@ -1,4 +1,5 @@
 // Generated graphs: what they are, and that they depend on nothing but their options.
+#include "slimgraph/graph/slim_file.h"
 #include "slimgraph/graph/generate.h"
 
 #include "slimgraph/graph/csr.h"

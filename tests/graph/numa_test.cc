@@ -4,6 +4,7 @@
 
 #include <numa.h>
 
+#include "slimgraph/graph/slim_file.h"
 #include "slimgraph/graph/generate.h"
 #include "slimgraph/graph/numa.h"
 #include "slimgraph/graph/shared_graph.h"

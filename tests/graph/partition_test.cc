@@ -1,4 +1,5 @@
 // Every vertex has one owner, shares are balanced, and each node loads exactly its part.
+#include "slimgraph/graph/slim_file.h"
 #include "slimgraph/graph/partition.h"
 
 #include "slimgraph/graph/csr.h"

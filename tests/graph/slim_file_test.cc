@@ -7,6 +7,7 @@
 
 #include <csignal>
 
+#include "slimgraph/graph/slim_file.h"
 #include "slimgraph/base/atomic_file.h"
 #include "slimgraph/graph/csr.h"
 #include "slimgraph/graph/generate.h"

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "slimgraph/graph/slim_file.h"
 #include "slimgraph/graph/csr.h"
 
 namespace slimgraph::test {

@@ -1,4 +1,5 @@
 // Lists as delegates get them, held against the file: both tracks, all caches, any budget.
+#include "slimgraph/graph/slim_file.h"
 #include "slimgraph/remote/list_reader.h"
 
 #include <gtest/gtest.h>

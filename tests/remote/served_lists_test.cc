@@ -1,3 +1,4 @@
+#include "slimgraph/graph/slim_file.h"
 #include "slimgraph/remote/served_lists.h"
 
 #include <gtest/gtest.h>

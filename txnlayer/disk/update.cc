@@ -78,6 +78,18 @@ bool TakeUpdate(const GraphShape& shape, std::span<const std::uint64_t>& words, 
   return true;
 }
 
+void AppendLine(const Update& update, std::string& text) {
+  constexpr const char* kSigns[] = {"+", "-", "+v", "-v"};  // by kind
+  const auto to = std::back_inserter(text);
+  fmt::format_to(to, "{} {}", kSigns[static_cast<std::size_t>(update.kind)], update.one);
+  if (!IsOfVertex(update.kind)) fmt::format_to(to, " {}", update.other);
+  if (!update.properties.empty()) text += ' ';
+  for (const std::byte byte : update.properties) {
+    fmt::format_to(to, "{:02x}", std::to_integer<unsigned>(byte));
+  }
+  text += '\n';
+}
+
 Result<UpdateLines> UpdateLines::Open(const std::string& path, const GraphShape& shape) {
   SLIM_ASSIGN(UniqueFd fd, OpenForReading(path));
   SLIM_TRY(FileSize(fd, path));

@@ -40,6 +40,8 @@ void AppendUpdate(const Update& update, std::vector<std::uint64_t>& words);
 bool TakeUpdate(const GraphShape& shape, std::span<const std::uint64_t>& words, Update& update);
 
 // --- lines
+void AppendLine(const Update& update, std::string& text);
+
 class UpdateLines {
  public:
   static Result<UpdateLines> Open(const std::string& path, const GraphShape& shape);

@@ -38,6 +38,12 @@ void Task::Sleep(std::uint64_t ns) {
   coroutine_.Yield();
 }
 
+void Task::Idle(std::uint64_t ns) {
+  idle_ = true;
+  Sleep(ns);
+  idle_ = false;
+}
+
 void Task::Pause() {
   worker_.ready_.push_back(this);
   coroutine_.Yield();
@@ -145,6 +151,13 @@ void Worker::WakeSleepers() {
     ready_.push_back(sleepers_.begin()->second);
     sleepers_.erase(sleepers_.begin());
   }
+}
+
+void Worker::WakeIdle() {
+  std::erase_if(sleepers_, [this](const auto& sleeper) {
+    if (sleeper.second->idle_) ready_.push_back(sleeper.second);
+    return sleeper.second->idle_;
+  });
 }
 
 void Worker::Dispatch(const Completion& completion) {

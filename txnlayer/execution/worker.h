@@ -49,6 +49,8 @@ class Task {
   void Await(Pending& pending);
   // Lets the others run for a while, or once.
   void Sleep(std::uint64_t ns);
+  // A while without anything to do, which Worker::WakeIdle() ends.
+  void Idle(std::uint64_t ns);
   void Pause();
   // Lets go of the thread until the next Worker::Run().
   void Park();
@@ -57,6 +59,7 @@ class Task {
   friend class Worker;
   Worker& worker_;
   std::uint32_t index_;
+  bool idle_ = false;
   Coroutine coroutine_;
 };
 
@@ -88,6 +91,10 @@ class Worker {
   void LeaveParked();
   // Ends all calls to a node that has died, and tells again that all are at rest.
   void Lose(NodeId node);
+  // Tells again, when all are at rest.
+  void TellAgain() { told_ = false; }
+  // All tasks that sleep because they have nothing to do go on now.
+  void WakeIdle();
 
   // --- for tasks
   // The tag under which an operation that counts in `pending` is posted.

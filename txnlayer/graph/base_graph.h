@@ -52,6 +52,7 @@ class BaseGraph {
 
   VertexId vertices() const { return ids_.count(); }
   std::uint64_t edges() const { return edges_; }
+  const OriginalIds& ids() const { return ids_; }
   VertexName NameOf(VertexId dense) const { return ids_[dense]; }
   std::optional<VertexId> DenseOf(VertexName name) const { return ids_.Find(name); }
   // Local: no other node is asked.

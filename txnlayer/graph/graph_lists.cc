@@ -186,6 +186,7 @@ Answer GraphTransaction::DeleteVertex(VertexName vertex) {
   }
   if (!SetBlocks(place, BlockKind::kDead)) return Answer::kAborted;
   PutVertex(*access, false, {});
+  Note({UpdateKind::kDeleteVertex, vertex, 0, {}});
   --vertex_change_;
   edge_change_ -= static_cast<std::int64_t>(list.edges.size());
   return Answer::kYes;

@@ -23,8 +23,20 @@ Access* GraphTransaction::VertexAccess(VertexName vertex, bool write, bool& aliv
 }
 
 void GraphTransaction::PutVertex(Access& access, bool alive, Bytes properties) {
+  VertexRecord record{};
+  if (access.exists()) {
+    record = access.Get<VertexRecord>();
+  } else {
+    const bool in_base = graph_.base().DenseOf(VertexOfKey(access.key)).has_value();
+    record.alive = in_base ? 1 : 0;
+  }
   access.SetExists(true);
-  const VertexRecord record{alive ? 1U : 0U, kTimePending};
+  if ((record.alive != 0) != alive) {
+    if (record.since <= graph_.pinned()) record.alive_before = record.alive;
+    record.alive = alive ? 1 : 0;
+    record.since = kTimePending;
+  }
+  record.time = kTimePending;
   std::memcpy(access.record(), &record, sizeof record);
   std::byte* const into = access.record() + sizeof record;
   std::memset(into, 0, graph_.shape().vertex_bytes);
@@ -59,6 +71,7 @@ Answer GraphTransaction::SetVertex(VertexName vertex, Bytes properties) {
   if (access == nullptr) return Answer::kAborted;
   if (!alive) return Answer::kNo;
   PutVertex(*access, true, properties);
+  Note({UpdateKind::kAddVertex, vertex, 0, properties});
   return Answer::kYes;
 }
 
@@ -67,6 +80,7 @@ Answer GraphTransaction::AddVertex(VertexName vertex, Bytes properties) {
   Access* const access = VertexAccess(vertex, true, alive);
   if (access == nullptr) return Answer::kAborted;
   PutVertex(*access, true, properties);
+  Note({UpdateKind::kAddVertex, vertex, 0, properties});
   if (alive) return Answer::kYes;
   ++vertex_change_;
   const VertexPlace place(graph_.base(), vertex);
@@ -143,6 +157,7 @@ Answer GraphTransaction::WriteEdge(VertexName one, VertexName other, Wanted want
   const bool was_alive = now.alive;
   if (!OwnSides(sides) || !PutOnBoth(sides, alive, in_base, properties)) return Answer::kAborted;
   edge_change_ += (alive ? 1 : 0) - (was_alive ? 1 : 0);
+  Note({alive ? UpdateKind::kAddEdge : UpdateKind::kDeleteEdge, one, other, properties});
   return Answer::kYes;
 }
 

@@ -65,9 +65,13 @@ constexpr std::uint32_t BlockOfKey(Key key) {
 
 // --- the record of a vertex. One that was never written says what the base says.
 struct VertexRecord {
-  std::uint64_t alive;
+  std::uint32_t alive;
+  std::uint32_t alive_before;  // at the time of the snapshot that was read when that changed
   GraphTime time;
+  GraphTime since;  // when it became alive, or dead; 0: it was so in the base
   // The properties follow.
+
+  bool AliveAt(GraphTime at) const { return (since <= at ? alive : alive_before) != 0; }
 };
 
 // How deep the blocks of a vertex begin that has so many neighbours in the base, so that

@@ -60,6 +60,7 @@ bool GraphTransaction::Open(bool again) {
   seen_ = 0;
   vertex_change_ = 0;
   edge_change_ = 0;
+  noted_.clear();
   written_blocks_.clear();
   written_vertices_.clear();
   if (footprint_.empty()) return true;
@@ -71,10 +72,17 @@ bool GraphTransaction::Commit() {
   const GraphTime time = graph_.clock().Next(seen_);
   for (const Access* const access : written_blocks_) BlockOf(*access).Stamp(time);
   for (const Access* const access : written_vertices_) {
-    std::memcpy(access->record() + offsetof(VertexRecord, time), &time, sizeof time);
+    auto record = access->Get<VertexRecord>();
+    record.time = time;
+    if (record.since == kTimePending) record.since = time;
+    std::memcpy(access->record(), &record, sizeof record);
   }
   if (!transaction_.Commit()) return false;
   committed_at_ = time;
+  if (!noted_.empty()) {
+    journal_.insert(journal_.end(), {time, noted_.size()});
+    journal_.insert(journal_.end(), noted_.begin(), noted_.end());
+  }
   return true;
 }
 
@@ -273,7 +281,7 @@ bool GraphTransaction::Put(Side& side, bool alive, bool in_base, Bytes propertie
     written_blocks_.push_back(side.access);
     EdgeEntry* entry = block.Put(side.neighbour, alive, in_base);
     if (entry == nullptr) {
-      block.Forget(kTimeLast);
+      block.Forget(graph_.pinned());
       entry = block.Put(side.neighbour, alive, in_base);
     }
     if (entry != nullptr) {

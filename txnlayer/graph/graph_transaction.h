@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "txnlayer/disk/update.h"
 #include "txnlayer/graph/base_reader.h"
 
 namespace slimgraph::txn {
@@ -91,6 +92,10 @@ class GraphTransaction {
   // It was aborted, and always will be: it takes more records than the protocol allows.
   bool too_large() const { return too_large_; }
 
+  // What all commits so far have changed, where the graph's options want it noted: of each, its
+  // time, the number of words that follow, and as many of updates (disk/update.h).
+  const std::vector<std::uint64_t>& journal() const { return journal_; }
+
   // The time under which the last commit is known.
   GraphTime committed_at() const { return committed_at_; }
   Transaction& transaction() { return transaction_; }
@@ -144,6 +149,9 @@ class GraphTransaction {
     if (time != kTimePending) seen_ = std::max(seen_, time);
   }
   std::string Cause() const;
+  void Note(const Update& update) {
+    if (graph_.options().journal) AppendUpdate(update, noted_);
+  }
 
   TransactionalGraph& graph_;
   Transaction& transaction_;
@@ -160,6 +168,8 @@ class GraphTransaction {
   std::vector<Access*> written_blocks_;
   std::vector<Access*> written_vertices_;
   std::vector<Hint> hints_;
+  std::vector<std::uint64_t> noted_;    // of the transaction at hand
+  std::vector<std::uint64_t> journal_;  // of all that have committed
 };
 
 }  // namespace slimgraph::txn

@@ -27,6 +27,9 @@ class HybridClock {
     return next;
   }
 
+  // The last that it has given.
+  GraphTime last() const { return last_.load(std::memory_order_relaxed); }
+
   static GraphTime Physical() {
     timespec now;
     ::clock_gettime(CLOCK_REALTIME, &now);

@@ -20,6 +20,8 @@ struct GraphOptions {
   std::uint64_t room_edges = 1 << 16;
   // How often a transaction is tried before its conflict is reported.
   std::uint32_t most_tries = 1000;
+  // Whether transactions note what they have changed.
+  bool journal = false;
 };
 
 class TransactionalGraph {
@@ -35,6 +37,11 @@ class TransactionalGraph {
   Table& vertices() { return *vertices_; }
   Table& blocks() { return *blocks_; }
   HybridClock& clock() { return clock_; }
+  // The time of the snapshot that is being read; kTimeLast: there is none. What it sees stays: the
+  // same on all nodes while transactions run.
+  GraphTime pinned() const { return pinned_.load(std::memory_order_relaxed); }
+  void Pin(GraphTime time) { pinned_ = time; }
+  void Unpin() { pinned_ = kTimeLast; }
 
   // What "which record" means to a person: "the edges of vertex 17".
   std::string Describe(const Table& table, Key key) const;
@@ -57,6 +64,7 @@ class TransactionalGraph {
   Table* vertices_ = nullptr;
   Table* blocks_ = nullptr;
   HybridClock clock_;
+  std::atomic<GraphTime> pinned_{kTimeLast};
 };
 
 // What a block's record says, or the lack of one.

@@ -17,7 +17,8 @@
 // schedulers have told, by writing a count, that they are through with it; a transaction's buffers,
 // when the coroutine's next transaction is granted something, for which this one has ended.
 //
-// A tuple is only touched by whom its queue has admitted, so no read is torn. As the order is fixed
+// A tuple is only touched by whom its queue has admitted, so no read is torn. The word of a tuple
+// counts for those outside of queues: it is odd while a writer is admitted. As the order is fixed
 // before, a transaction names all its tuples in one Fetch.
 #pragma once
 
@@ -31,6 +32,10 @@ class Calvin : public Protocol {
   std::span<const Stage> stages() const override;
   TupleShape shape() const override { return {.metadata_words = 1}; }
   bool Idle(const std::uint64_t*) const override { return true; }
+  std::optional<Look> LookAt(const std::uint64_t* metadata) const override {
+    if (metadata[0] % 2 != 0) return std::nullopt;
+    return Look{.mark = metadata[0]};
+  }
   Timestamp Free(std::uint64_t*) const override { return 0; }
   bool logs_first() const override { return false; }
   bool fetches_once() const override { return true; }

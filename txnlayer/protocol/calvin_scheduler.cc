@@ -9,6 +9,16 @@ namespace slimgraph::txn {
 
 using namespace calvin;
 
+namespace {
+
+// Of a tuple's writers: one comes, or goes.
+void CountWriter(Table& table, std::uint64_t offset) {
+  const SharedWord word = WordAt(table.memory() + offset);
+  word.store(word.load() + 1);
+}
+
+}  // namespace
+
 void CalvinThread::TakeBatches() {
   if (!one_sided(Stage::kLock)) return;
   const std::size_t me = engine_.cluster().computes() ? NumberOf(self_) : sequencers();
@@ -81,6 +91,7 @@ void CalvinThread::Grant(Queue& queue) {
     if (request.write && i > 0) return;
     if (!request.granted) {
       request.granted = true;
+      if (request.write) CountWriter(*queue.table, queue.offset);
       Forward(request, *queue.table, queue.offset);
     }
     if (request.write) return;
@@ -132,8 +143,10 @@ void CalvinThread::End(EndpointAddress coordinator, std::uint32_t coroutine, std
   for (const auto& place : held.tuples) {
     const auto found = queues_.find(place);
     std::erase_if(found->second.requests, [&](const Request& request) {
-      return request.coordinator == coordinator && request.coroutine == coroutine &&
-             request.number == number;
+      const bool ends = request.coordinator == coordinator && request.coroutine == coroutine &&
+                        request.number == number;
+      if (ends && request.write && request.granted) CountWriter(*found->second.table, place.second);
+      return ends;
     });
     if (found->second.requests.empty()) {
       queues_.erase(found);

@@ -62,6 +62,11 @@ Timestamp Locking::Free(std::uint64_t* metadata) const {
   return holder;
 }
 
+std::optional<Protocol::Look> Locking::LookAt(const std::uint64_t* metadata) const {
+  if (metadata[0] != 0) return std::nullopt;
+  return Look{};
+}
+
 Step Locking::Check(Stage stage, Access& access) const {
   if (stage == Stage::kLock) return CheckLock(access);
   if (stage == Stage::kRead) return CheckRead(access);

@@ -24,6 +24,9 @@ class Locking : public Protocol {
   void Release(Transaction& transaction) const override;
   void Post(Stage stage, Port& port, Access& access) const override;
   Step Check(Stage stage, Access& access) const override;
+  // Whoever held the lock between two looks that find it free, and wrote, has written another word
+  // of the version before it let go.
+  std::optional<Look> LookAt(const std::uint64_t* metadata) const override;
   Timestamp Free(std::uint64_t* metadata) const override;
 
  protected:

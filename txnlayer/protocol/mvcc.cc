@@ -69,6 +69,12 @@ std::size_t Mvcc::Latest(const std::uint64_t* metadata) const {
   return static_cast<std::size_t>(std::max_element(first, first + kVersions) - first);
 }
 
+std::optional<Protocol::Look> Mvcc::LookAt(const std::uint64_t* metadata) const {
+  const auto version = VersionFor(metadata, kBeingWritten - 1);
+  if (!version) return std::nullopt;
+  return Look{*version, metadata[kFirstWriteWord + *version]};
+}
+
 // A version that was half replaced is none.
 Timestamp Mvcc::Free(std::uint64_t* metadata) const {
   std::replace(metadata + kFirstWriteWord, metadata + kWords, kBeingWritten, std::uint64_t{0});

@@ -37,6 +37,8 @@ class Mvcc : public Protocol {
   TupleShape shape() const override;
   std::size_t Latest(const std::uint64_t* metadata) const override;
   bool Idle(const std::uint64_t* metadata) const override { return metadata[0] == 0; }
+  // The last version is the last to be replaced, and marked before it is.
+  std::optional<Look> LookAt(const std::uint64_t* metadata) const override;
   Timestamp Free(std::uint64_t* metadata) const override;
   void Post(Stage stage, Port& port, Access& access) const override;
   Step Check(Stage stage, Access& access) const override;

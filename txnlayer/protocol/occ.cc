@@ -28,6 +28,11 @@ std::span<const Stage> Occ::stages() const { return kStages; }
 
 bool Occ::Idle(const std::uint64_t* metadata) const { return !Locked(metadata[0]); }
 
+std::optional<Protocol::Look> Occ::LookAt(const std::uint64_t* metadata) const {
+  if (Locked(metadata[0])) return std::nullopt;
+  return Look{.mark = metadata[0]};
+}
+
 Timestamp Occ::Free(std::uint64_t* metadata) const {
   metadata[0] &= kSequenceMask;
   return 0;

@@ -22,6 +22,7 @@ class Occ : public Protocol {
   std::span<const Stage> stages() const override;
   TupleShape shape() const override { return {.metadata_words = 1}; }
   bool Idle(const std::uint64_t* metadata) const override;
+  std::optional<Look> LookAt(const std::uint64_t* metadata) const override;
   Timestamp Free(std::uint64_t* metadata) const override;
   void Post(Stage stage, Port& port, Access& access) const override;
   Step Check(Stage stage, Access& access) const override;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -72,6 +73,16 @@ class Protocol {
   // locks are free.
   virtual std::size_t Latest(const std::uint64_t*) const { return 0; }
   virtual bool Idle(const std::uint64_t* metadata) const = 0;
+  // What a tuple's metadata say to whoever reads it at its home while transactions run, and is
+  // none: the last version, and a mark. Where two looks find the same version, mark and word of the
+  // version, all that was read of it between them, in order, is of one commit. Nothing: somebody
+  // may be about to write.
+  struct Look {
+    std::size_t version = 0;
+    std::uint64_t mark = 0;
+    bool operator==(const Look&) const = default;
+  };
+  virtual std::optional<Look> LookAt(const std::uint64_t* metadata) const = 0;
   // Frees all locks of a tuple, whoever has left them there; the largest timestamp that it bears.
   virtual Timestamp Free(std::uint64_t* metadata) const = 0;
 

@@ -37,6 +37,11 @@ std::span<const Stage> Sundial::stages() const { return kStages; }
 
 bool Sundial::Idle(const std::uint64_t* metadata) const { return !Locked(metadata[0]); }
 
+std::optional<Protocol::Look> Sundial::LookAt(const std::uint64_t* metadata) const {
+  if (Locked(metadata[0])) return std::nullopt;
+  return Look{.mark = WrittenAt(metadata[0])};
+}
+
 Timestamp Sundial::Free(std::uint64_t* metadata) const {
   metadata[0] &= ~kLockBit;
   return 0;

@@ -110,6 +110,7 @@ Status GraphWorkload::Load(Engine& engine) {
   }
   GraphOptions graph;
   graph.shape = store.shape();
+  graph.journal = options_.note_updates;
   graph.room_edges = options_.rows != 0
                          ? options_.rows
                          : std::max<std::uint64_t>(kLeastRoom, base.file()->edges() / 2);
@@ -124,6 +125,7 @@ void GraphWorkload::Collect(Client& client) {
   const auto& one = static_cast<GraphClient&>(client);
   vertex_change_ += one.vertex_change();
   edge_change_ += one.edge_change();
+  updates_.insert(updates_.end(), one.journal().begin(), one.journal().end());
   for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += one.counts()[i];
 }
 

@@ -54,6 +54,7 @@ class GraphClient : public Client {
 
   std::int64_t vertex_change() const { return vertex_change_; }
   std::int64_t edge_change() const { return edge_change_; }
+  const std::vector<std::uint64_t>& journal() const { return work_.journal(); }
   const std::vector<std::uint64_t>& counts() const { return counts_; }
 
  protected:
@@ -85,6 +86,8 @@ class GraphWorkload : public Workload {
   void Collect(Client& client) override;
   Status Verify(Engine& engine) override;
   std::vector<std::pair<std::string, std::uint64_t>> Counts() const override;
+  TransactionalGraph* graph() override { return graph_.get(); }
+  std::span<const std::uint64_t> updates() const override { return updates_; }
 
  protected:
   template <typename Made>
@@ -100,6 +103,7 @@ class GraphWorkload : public Workload {
   std::unique_ptr<TransactionalGraph> graph_;
   std::int64_t vertex_change_ = 0;
   std::int64_t edge_change_ = 0;
+  std::vector<std::uint64_t> updates_;
   std::vector<std::uint64_t> counts_;      // of this node
   std::vector<std::uint64_t> all_counts_;  // of all
 };

@@ -14,6 +14,8 @@
 
 namespace slimgraph::txn {
 
+class TransactionalGraph;
+
 struct WorkloadOptions {
   std::uint64_t rows = 0;  // accounts, rows, warehouses or lists; 0: the workload's own number
   // The share of accesses that go to the hot area (in TPC-C, to other warehouses); below 0: its
@@ -21,8 +23,9 @@ struct WorkloadOptions {
   double hot = -1;
   std::uint64_t compute_us = 0;  // that a transaction computes before it commits
   std::uint64_t seed = 1;
-  std::string store;    // of the workloads on graphs: where the graph is
-  std::string journal;  // of histories: the files of nodes' journals begin so; "": none
+  std::string store;          // of the workloads on graphs: where the graph is
+  std::string journal;        // of histories: the files of nodes' journals begin so; "": none
+  bool note_updates = false;  // of the workloads on a store
 };
 
 using Random = std::mt19937_64;
@@ -67,6 +70,11 @@ class Workload {
   virtual Status Verify(Engine& engine) = 0;
   // How often what has committed, on all nodes, after Verify; for workloads of several kinds.
   virtual std::vector<std::pair<std::string, std::uint64_t>> Counts() const { return {}; }
+  // The graph that it runs on; null: none.
+  virtual TransactionalGraph* graph() { return nullptr; }
+  // What the clients of this node have changed in it, as GraphTransaction::journal() has it, where
+  // that is noted.
+  virtual std::span<const std::uint64_t> updates() const { return {}; }
   // What the clients did, where the workload notes it.
   virtual const History* history() const { return nullptr; }
 };

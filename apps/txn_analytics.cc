@@ -1,0 +1,175 @@
+#include "apps/txn_analytics.h"
+
+#include "slimgraph/base/check.h"
+#include "slimgraph/base/units.h"
+
+namespace slimgraph {
+namespace {
+
+constexpr unsigned kMinClique = 3;
+constexpr unsigned kMaxClique = 8;
+constexpr unsigned kUsualClique = 4;
+
+Result<Analysis> ParseAnalysis(std::string_view word) {
+  const std::size_t colon = std::min(word.find(':'), word.size());
+  const std::string_view name = word.substr(0, colon);
+  Analysis analysis{.name = std::string(word)};
+  if (name == "cliques") {
+    analysis.kind = AnalysisKind::kCliques;
+    analysis.clique_size = kUsualClique;
+    if (colon == word.size()) return analysis;
+    const auto size = ParseNumber<unsigned>(word.substr(colon + 1));
+    if (!size || *size < kMinClique || *size > kMaxClique) {
+      return UsageError("--analytics {}: cliques have {}..{} vertices, as in cliques:4", word,
+                        kMinClique, kMaxClique);
+    }
+    analysis.clique_size = *size;
+    return analysis;
+  }
+  if (name == "bfs") {
+    analysis.kind = AnalysisKind::kBfs;
+    if (colon == word.size()) return analysis;
+    const auto source = ParseNumber<std::uint64_t>(word.substr(colon + 1));
+    if (!source) return UsageError("--analytics {}: expected a vertex, as in bfs:17", word);
+    analysis.source = *source;
+    return analysis;
+  }
+  if (word == "pagerank") return analysis;
+  if (word == "triangles") {
+    analysis.kind = AnalysisKind::kCliques;
+    return analysis;
+  }
+  if (word == "cc") {
+    analysis.kind = AnalysisKind::kComponents;
+    return analysis;
+  }
+  return UsageError(
+      "--analytics '{}' is unknown; there are pagerank, bfs, bfs:SOURCE, cc, triangles, cliques, "
+      "cliques:K",
+      word);
+}
+
+}  // namespace
+
+Result<std::vector<Analysis>> ParseAnalytics(std::string_view words) {
+  std::vector<Analysis> analytics;
+  while (!words.empty()) {
+    const std::size_t comma = std::min(words.find(','), words.size());
+    SLIM_ASSIGN(analytics.emplace_back(), ParseAnalysis(words.substr(0, comma)));
+    words.remove_prefix(std::min(comma + 1, words.size()));
+  }
+  return analytics;
+}
+
+Status CheckSnapshotOptions(const TxnOptions& options) {
+  SLIM_TRY(ParseAnalytics(options.analytics));
+  const bool snapshots = !options.analytics.empty() || !options.export_to.empty();
+  const char* const name = !options.analytics.empty()   ? "--analytics"
+                           : !options.export_to.empty() ? "--export"
+                           : !options.updates.empty()   ? "--updates"
+                                                        : nullptr;
+  if (name == nullptr) return {};
+  if (!txn::RunsOnStore(options.workload)) {
+    return UsageError("{} is of workloads on a store, and --workload {} is none", name,
+                      options.workload);
+  }
+  if (options.replicas > 1) {
+    return UsageError("{} is of graphs that each node holds a part of, and --replicas is {}", name,
+                      options.replicas);
+  }
+  if (snapshots && options.job.transport == "mpi") {
+    return UsageError(
+        "{} takes a fabric beside that of the transactions, and over mpi there is only one: use "
+        "--transport shm, tcp or verbs",
+        name);
+  }
+  return {};
+}
+
+Result<std::unique_ptr<Analyst>> Analyst::Make(Cluster& cluster, const TxnOptions& options) {
+  SLIM_ASSIGN(auto analytics, ParseAnalytics(options.analytics));
+  std::unique_ptr<Analyst> analyst(new Analyst(cluster, std::move(analytics)));
+  analyst->exports_ = !options.export_to.empty();
+  analyst->export_to_ = options.export_to;
+  if (analyst->exports_ && cluster.self() == 0) {
+    SLIM_ASSIGN(auto writer, ListWriter::Create(options.export_to));
+    analyst->writer_.emplace(std::move(writer));
+  }
+  return analyst;
+}
+
+Analyst::~Analyst() {
+  if (thread_.joinable()) thread_.join();
+}
+
+void Analyst::Start(TxnJob& job) {
+  if (analytics_.empty() && !exports_) return;
+  thread_ = std::thread([this, &job] {
+    const Status done = Work(*job.workload().graph());
+    // At once, for the others wait for this node.
+    if (!done) cluster_.job().Fail(done.error());
+  });
+}
+
+Status Analyst::Finish(TxnJob& job) {
+  job.engine().EndPauses();
+  if (thread_.joinable()) thread_.join();
+  return cluster_.all().Barrier();
+}
+
+Status Analyst::Work(txn::TransactionalGraph& graph) {
+  // For an export alone, the end is all that is of interest.
+  if (analytics_.empty()) graph.engine().AwaitEnd();
+  for (bool in_run = true; in_run;) {
+    SLIM_ASSIGN(const auto cluster, Cluster::Start(cluster_.job(), cluster_.options()));
+    SLIM_ASSIGN(const auto snapshot, txn::Snapshot::Take(*cluster, graph));
+    in_run = snapshot->in_run();
+    if (in_run || exports_ || findings_.empty()) {
+      for (const Analysis& analysis : analytics_) {
+        SLIM_ASSIGN(findings_.emplace_back(), Analyse(cluster_, *snapshot, analysis));
+      }
+    }
+    if (!in_run && exports_) {
+      if (writer_) SLIM_TRY(snapshot->Export(*writer_));
+      exported_ = fmt::format("{}: {} vertices, {} edges, as of time {}\n", export_to_,
+                              FormatCount(snapshot->vertices()), FormatCount(snapshot->edges()),
+                              snapshot->time());
+    }
+    SLIM_TRY(cluster->Stop());
+  }
+  return {};
+}
+
+void Analyst::Describe(Run& run) const {
+  double longest_pause_s = 0;
+  double staleness_s = 0;
+  for (std::size_t i = 0; i < findings_.size(); ++i) {
+    const Finding& found = findings_[i];
+    const std::string path = fmt::format("/analytics/{}", i);
+    run.report.Set(path + "/name", found.name);
+    run.report.Set(path + "/time", found.time);
+    run.report.Set(path + "/in_run", found.in_run);
+    run.report.Set(path + "/vertices", std::uint64_t{found.vertices});
+    run.report.Set(path + "/edges", found.edges);
+    run.report.Set(path + "/pause_s", found.pause_s);
+    run.report.Set(path + "/gather_s", found.gather_s);
+    run.report.Set(path + "/load_s", found.load_s);
+    run.report.Set(path + "/run_s", found.run_s);
+    run.report.Set(path + "/staleness_s", found.staleness_s);
+    for (const auto& [name, value] : found.values) run.report.Set(path + "/result/" + name, value);
+    longest_pause_s = std::max(longest_pause_s, found.pause_s);
+    if (found.in_run) staleness_s = std::max(staleness_s, found.staleness_s);
+    run.text += fmt::format("{} at time {}{}: {}; in {}, {} after that time\n", found.name,
+                            found.time, found.in_run ? "" : ", after the run", found.words,
+                            FormatSeconds(found.run_s), FormatSeconds(found.staleness_s));
+  }
+  if (!findings_.empty()) {
+    run.report.Set("/snapshots/longest_pause_s", longest_pause_s);
+    run.report.Set("/snapshots/largest_staleness_s", staleness_s);
+    run.text += fmt::format("for snapshots, no transaction could begin for {} at most\n",
+                            FormatSeconds(longest_pause_s));
+  }
+  run.text += exported_;
+}
+
+}  // namespace slimgraph

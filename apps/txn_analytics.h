@@ -1,0 +1,76 @@
+// What `slimgraph txn run` does on snapshots of its graph while transactions change it.
+#pragma once
+
+#include <optional>
+#include <thread>
+
+#include "apps/txn_job.h"
+#include "slimgraph/graph/list_writer.h"
+#include "txnlayer/graph/snapshot.h"
+
+namespace slimgraph {
+
+enum class AnalysisKind { kPageRank, kBfs, kComponents, kCliques };
+
+struct Analysis {
+  std::string name;
+  AnalysisKind kind = AnalysisKind::kPageRank;
+  unsigned clique_size = 3;
+  std::optional<std::uint64_t> source = {};  // of bfs; nothing: the first vertex
+};
+
+// "pagerank,bfs:17,cc,triangles,cliques:5".
+Result<std::vector<Analysis>> ParseAnalytics(std::string_view words);
+
+// Whether --analytics, --export and --updates go with the other options.
+Status CheckSnapshotOptions(const TxnOptions& options);
+
+// What one analysis has found on one snapshot.
+struct Finding {
+  std::string name;
+  txn::GraphTime time = 0;
+  bool in_run = false;
+  VertexId vertices = 0;
+  std::uint64_t edges = 0;
+  double pause_s = 0;   // for which no transaction could begin
+  double gather_s = 0;  // to bring the snapshot's lists
+  double load_s = 0;    // to load them into the engine
+  double run_s = 0;
+  double staleness_s = 0;  // how old the snapshot was when this was found
+  std::vector<std::pair<std::string, Report::Value>> values;
+  std::string words;
+};
+
+// Runs `analysis` on a snapshot. Collective over the clusters like `like`, of which it makes one.
+Result<Finding> Analyse(Cluster& like, const txn::Snapshot& snapshot, const Analysis& analysis);
+
+// Takes one snapshot after the other, on a thread of its own on every node, and analyses each, from
+// the beginning of a run to its end.
+class Analyst {
+ public:
+  // Collective. Nothing happens before Start().
+  static Result<std::unique_ptr<Analyst>> Make(Cluster& cluster, const TxnOptions& options);
+  ~Analyst();
+
+  void Start(TxnJob& job);
+  // After the run: waits for the end of what is under way, and of the export.
+  Status Finish(TxnJob& job);
+
+  void Describe(Run& run) const;
+
+ private:
+  Analyst(Cluster& cluster, std::vector<Analysis> analytics)
+      : cluster_(cluster), analytics_(std::move(analytics)) {}
+  Status Work(txn::TransactionalGraph& graph);
+
+  Cluster& cluster_;
+  std::vector<Analysis> analytics_;
+  bool exports_ = false;
+  std::string export_to_;
+  std::optional<ListWriter> writer_;  // node 0, where a file is wanted
+  std::thread thread_;
+  std::vector<Finding> findings_;
+  std::string exported_;  // in words
+};
+
+}  // namespace slimgraph

@@ -1,0 +1,321 @@
+// Snapshots while transactions run: what engines find on one is what a serial computation finds on
+// the graph that the history of commits makes up to its time.
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <set>
+#include <thread>
+
+#include "dgemini/bfs.h"
+#include "dgemini/components.h"
+#include "dgemini/pagerank.h"
+#include "dgemini/serial.h"
+#include "dkudu/cliques.h"
+#include "tests/txnlayer/graph_support.h"
+#include "txnlayer/disk/store.h"
+#include "txnlayer/graph/snapshot.h"
+
+namespace slimgraph::test {
+namespace {
+
+using txn::GraphTime;
+using txn::VertexName;
+
+template <typename T>
+T Unwrap(Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().message);
+  return *std::move(result);
+}
+void Unwrap(const Status& status) {
+  if (!status) throw std::runtime_error(status.error().message);
+}
+
+// What was found on a snapshot; complete on node 0.
+struct Found {
+  GraphTime time = 0;
+  bool in_run = false;
+  OriginalIds ids;
+  Csr lists;
+  std::vector<std::uint32_t> depths;
+  std::vector<VertexId> components;
+  std::vector<double> ranks;
+  std::uint64_t triangles = 0;
+  std::uint64_t cliques = 0;
+};
+
+// The transactions' and that of a reader are different clusters of one job.
+std::unique_ptr<Cluster> OtherCluster(Cluster& like, std::uint32_t serving) {
+  ClusterOptions options = like.options();
+  options.serving_threads = serving;
+  return Unwrap(Cluster::Start(like.job(), options));
+}
+
+template <typename T>
+std::vector<T> Gathered(Engine& engine, VertexArray<T> values) {
+  Unwrap(engine.Gather(values));
+  std::vector<T> all;
+  for (VertexId v = 0; v < engine.vertices(); ++v) all.push_back(values[v]);
+  return all;
+}
+
+void RunPrograms(Cluster& transactions, const txn::Snapshot& snapshot, Found& found) {
+  const auto cluster = OtherCluster(transactions, 0);
+  Exchange exchange(*cluster);
+  const auto work = Unwrap(
+      Workload::Load(*cluster, snapshot,
+                     {.pull_in = true, .pull_out = true, .vertex_bytes = 24, .share_bytes = 20},
+                     [](const MemoryPlan&) {}));
+  Unwrap(cluster->all().Barrier());
+  if (cluster->computes()) {
+    Engine engine(*cluster, *work, exchange, Mode::kAuto);
+    found.depths = Gathered(engine, Unwrap(Bfs(engine, 0)));
+    found.components = Gathered(engine, Unwrap(Components(engine, false)));
+    found.ranks = Gathered(engine, std::move(Unwrap(PageRank(engine, {})).rank));
+  }
+  Unwrap(work->ServeWhile([&] { return cluster->all().Barrier(); }));
+  Unwrap(cluster->Stop());
+}
+
+void Mine(Cluster& transactions, const txn::Snapshot& snapshot, Found& found) {
+  const auto cluster = OtherCluster(transactions, 1);
+  const MiningOptions options{.chunk_bytes = 0};
+  const auto working = WorkingMemoryOf(options, ListPart::kUp, *cluster, snapshot.vertices());
+  const auto graph = Unwrap(
+      MiningGraph::Load(*cluster, snapshot, ListPart::kUp, working, [](const MemoryPlan&) {}));
+  const auto lists = Unwrap(ListExchange::Start(*cluster, *graph, options.fetch));
+  std::vector<StageSeconds> seconds(cluster->threads());
+  MiningJob job{*cluster, *graph, *lists, options, seconds};
+  found.triangles = Unwrap(CountCliques(job, 3));
+  found.cliques = Unwrap(CountCliques(job, 4));
+  Unwrap(lists->Stop());
+  Unwrap(cluster->Stop());
+}
+
+std::vector<Found> ReadSnapshots(txn::Engine& engine, txn::TransactionalGraph& graph,
+                                 std::size_t most) {
+  std::vector<Found> all;
+  do {
+    const auto cluster = OtherCluster(engine.cluster(), 0);
+    const auto snapshot = Unwrap(txn::Snapshot::Take(*cluster, graph));
+    Found& found = all.emplace_back();
+    found.time = snapshot->time();
+    found.in_run = snapshot->in_run();
+    found.ids = Unwrap(snapshot->ReadOriginalIds());
+    RunPrograms(engine.cluster(), *snapshot, found);
+    Mine(engine.cluster(), *snapshot, found);
+    if (engine.self() == 0) found.lists = Unwrap(ReadCsr(*snapshot));
+    Unwrap(cluster->Stop());
+  } while (all.back().in_run && all.size() < most);
+  return all;
+}
+
+// --- the graph that a history makes
+
+using Neighbours = std::map<VertexName, std::set<VertexName>>;
+
+Neighbours BaseOf(const std::string& path) {
+  const SlimFile file = Unwrap(SlimFile::Open(path));
+  const OriginalIds ids = Unwrap(file.ReadOriginalIds());
+  const Csr lists = Unwrap(ReadCsr(file));
+  Neighbours graph;
+  for (VertexId v = 0; v < lists.vertices(); ++v) {
+    auto& mine = graph[ids[v]];
+    for (const VertexId u : lists.list(v)) mine.insert(ids[u]);
+  }
+  return graph;
+}
+
+void Change(Neighbours& graph, const txn::Update& update) {
+  switch (update.kind) {
+    case txn::UpdateKind::kAddEdge:
+      graph.at(update.one).insert(update.other);
+      graph.at(update.other).insert(update.one);
+      break;
+    case txn::UpdateKind::kDeleteEdge:
+      graph.at(update.one).erase(update.other);
+      graph.at(update.other).erase(update.one);
+      break;
+    case txn::UpdateKind::kAddVertex:
+      graph[update.one];
+      break;
+    case txn::UpdateKind::kDeleteVertex:
+      for (const VertexName other : std::set(graph.at(update.one))) {
+        graph.at(other).erase(update.one);
+      }
+      graph.erase(update.one);
+  }
+}
+
+using History = std::multimap<GraphTime, std::span<const std::uint64_t>>;
+
+History InOrder(std::span<const std::uint64_t> words) {
+  History history;
+  while (!words.empty()) {
+    history.emplace(words[0], words.subspan(2, words[1]));
+    words = words.subspan(2 + words[1]);
+  }
+  return history;
+}
+
+struct Rebuilt {
+  std::vector<VertexName> names;
+  Csr lists;
+};
+
+Rebuilt Numbered(const Neighbours& graph) {
+  Rebuilt rebuilt;
+  std::map<VertexName, VertexId> number;
+  for (const auto& [name, mine] : graph) {
+    number[name] = static_cast<VertexId>(rebuilt.names.size());
+    rebuilt.names.push_back(name);
+  }
+  for (const auto& [name, mine] : graph) {
+    for (const VertexName other : mine) rebuilt.lists.neighbours.push_back(number.at(other));
+    rebuilt.lists.offsets.push_back(rebuilt.lists.neighbours.size());
+  }
+  return rebuilt;
+}
+
+// Plainly: every set of neighbours that ascend.
+std::uint64_t CountCliquesOf(const Csr& graph, unsigned size) {
+  const auto adjacent = [&](VertexId u, VertexId v) {
+    return std::binary_search(graph.list(u).begin(), graph.list(u).end(), v);
+  };
+  std::uint64_t count = 0;
+  std::vector<VertexId> clique;
+  const std::function<void()> grow = [&] {
+    if (clique.size() == size) {
+      ++count;
+      return;
+    }
+    for (const VertexId v : graph.list(clique[0])) {
+      if (v <= clique.back()) continue;
+      if (!std::all_of(clique.begin(), clique.end(), [&](VertexId u) { return adjacent(u, v); })) {
+        continue;
+      }
+      clique.push_back(v);
+      grow();
+      clique.pop_back();
+    }
+  };
+  for (VertexId v = 0; v < graph.vertices(); ++v) {
+    clique = {v};
+    grow();
+  }
+  return count;
+}
+
+void ExpectSame(const Found& found, const Rebuilt& graph) {
+  ASSERT_EQ(found.ids.count(), graph.names.size());
+  for (VertexId v = 0; v < found.ids.count(); ++v) ASSERT_EQ(found.ids[v], graph.names[v]);
+  ASSERT_EQ(found.lists.offsets, graph.lists.offsets);
+  ASSERT_EQ(found.lists.neighbours, graph.lists.neighbours);
+  EXPECT_EQ(found.depths, serial::Bfs(graph.lists, 0));
+  EXPECT_EQ(found.components, serial::Components(graph.lists));
+  const std::vector<double> ranks = serial::PageRank(graph.lists, {}).rank;
+  for (VertexId v = 0; v < ranks.size(); ++v) ASSERT_NEAR(found.ranks[v], ranks[v], 1e-12);
+  EXPECT_EQ(found.triangles, CountCliquesOf(graph.lists, 3));
+  EXPECT_EQ(found.cliques, CountCliquesOf(graph.lists, 4));
+}
+
+// A store of a random graph, for the time of a test.
+class Scratch {
+ public:
+  explicit Scratch(std::uint64_t seed)
+      : graph(WriteRandomGraph(kVertices, kEdges, seed)),
+        store(::testing::TempDir() + fmt::format("snapshot.{}.store", ::getpid())) {
+    std::filesystem::remove_all(store);
+    Unwrap(txn::Store::Create(store, graph, {.vertex_bytes = 8, .edge_bytes = 8}));
+  }
+  ~Scratch() {
+    std::filesystem::remove_all(store);
+    std::filesystem::remove(graph);
+  }
+  static constexpr VertexId kVertices = 500;
+  static constexpr std::uint64_t kEdges = 4000;
+  const std::string graph;
+  const std::string store;
+};
+
+// A run with snapshots beside it, each held against the history. How many were taken in the run.
+void ExpectSnapshotsOfHistory(TxnSetting setting) {
+  const Scratch scratch(TestSeed());
+  setting.transactions = 0;
+  setting.seconds = 0.5;
+  setting.work.store = scratch.store;
+  setting.work.seed = TestSeed();
+  setting.work.note_updates = true;
+  const auto protocol = Unwrap(txn::MakeProtocol(setting.protocol));
+  OnTxnJob(setting, [&](Cluster& cluster) {
+    const txn::EngineOptions options{.stages = Unwrap(txn::StageCode::Parse(
+                                         setting.stages, protocol->name(), protocol->stages())),
+                                     .coroutines = setting.coroutines};
+    const auto engine = Unwrap(txn::Engine::Make(cluster, *protocol, options));
+    const auto workload = Unwrap(txn::MakeWorkload(setting.workload, setting.work));
+    Unwrap(workload->Load(*engine));
+    std::vector<Found> found;
+    std::jthread reader([&] { found = ReadSnapshots(*engine, *workload->graph(), 3); });
+    const auto result = txn::Drive(*engine, *workload, {.seconds = setting.seconds});
+    engine->EndPauses();
+    reader.join();
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_GT(result->figures.committed, 0u);
+    const auto journals = Unwrap(cluster.all().AllGather(std::as_bytes(workload->updates())));
+    if (cluster.self() != 0) return;
+    std::vector<std::uint64_t> words;
+    for (const auto& theirs : journals) {
+      const std::size_t at = words.size();
+      words.resize(at + theirs.size() / sizeof(std::uint64_t));
+      if (!theirs.empty()) std::memcpy(words.data() + at, theirs.data(), theirs.size());
+    }
+    const History history = InOrder(words);
+    EXPECT_TRUE(found.front().in_run);
+    Neighbours graph = BaseOf(scratch.graph);
+    auto next = history.begin();
+    for (const Found& one : found) {
+      for (; next != history.end() && next->first <= one.time; ++next) {
+        std::span<const std::uint64_t> updates = next->second;
+        txn::Update update;
+        while (txn::TakeUpdate({.vertex_bytes = 8, .edge_bytes = 8}, updates, update)) {
+          Change(graph, update);
+        }
+      }
+      ExpectSame(one, Numbered(graph));
+    }
+    EXPECT_FALSE(history.empty());
+    EXPECT_GT(std::distance(history.begin(), next), 0);
+  });
+}
+
+class Snapshots : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(All, Snapshots,
+                         ::testing::Values("nowait", "waitdie", "occ", "mvcc", "sundial", "calvin"),
+                         [](const auto& one) { return one.param; });
+
+TEST_P(Snapshots, AreWhatTheHistoryMakesWhileEdgesChange) {
+  std::mt19937_64 random(TestSeed());
+  for (const NodeId compute : {4, 2, 1}) {
+    ExpectSnapshotsOfHistory({.protocol = GetParam(),
+                              .stages = RandomStages(GetParam(), random),
+                              .workload = "graph-churn",
+                              .transport = random() % 2 == 0 ? "shm" : "tcp",
+                              .nodes = 4,
+                              .compute = compute});
+  }
+}
+
+TEST_P(Snapshots, AreWhatTheHistoryMakesWhileVerticesComeAndGo) {
+  for (const char* const transport : {"shm", "tcp"}) {
+    ExpectSnapshotsOfHistory({.protocol = GetParam(),
+                              .stages = transport == std::string("shm") ? "one-sided" : "rpc",
+                              .workload = "linkbench",
+                              .transport = transport,
+                              .nodes = 3,
+                              .compute = 2,
+                              .threads = 2});
+  }
+}
+
+}  // namespace
+}  // namespace slimgraph::test

@@ -1,0 +1,271 @@
+#include "txnlayer/graph/snapshot.h"
+
+#include <algorithm>
+#include <array>
+
+#include "slimgraph/base/check.h"
+#include "slimgraph/base/clock.h"
+#include "txnlayer/graph/snapshot_gather.h"
+
+namespace slimgraph::txn {
+namespace {
+
+// Vertices between two of which it is known where lists lie.
+constexpr VertexId kGroup = 1024;
+// What is read of lists at a time.
+constexpr EdgeOffset kPieceArcs = 1 << 20;
+
+// The list of one vertex: of the base what no change speaks of, and what the changes have made.
+template <typename Take>
+void MergeList(const BaseGraph& base, std::span<const VertexId> list,
+               std::span<const EdgeChange> changes, Take take) {
+  auto change = changes.begin();
+  const auto take_change = [&] {
+    if (change->alive()) take(change->neighbour());
+    ++change;
+  };
+  for (const VertexId dense : list) {
+    const VertexName name = base.NameOf(dense);
+    while (change != changes.end() && change->neighbour() < name) take_change();
+    if (change != changes.end() && change->neighbour() == name) {
+      take_change();
+    } else {
+      take(name);
+    }
+  }
+  while (change != changes.end()) take_change();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Snapshot>> Snapshot::Take(Cluster& cluster, TransactionalGraph& graph) {
+  if (graph.engine().replication() != nullptr) {
+    return UsageError("snapshots are of graphs of which each partition lies on one node");
+  }
+  std::unique_ptr<Snapshot> snapshot(new Snapshot(cluster));
+  const std::uint64_t start_ns = NowNs();
+  Status done = snapshot->Choose(graph);
+  const double pause_s = SecondsSince(start_ns);
+  if (done) done = snapshot->Gather(graph);
+  // Others' transactions change blocks of this node: all are through before any forgets.
+  if (done) done = cluster.all().Barrier();
+  graph.Unpin();
+  if (!done) return tl::unexpected(done.error());
+  snapshot->gather_s_ = SecondsSince(start_ns) - pause_s;
+  SLIM_ASSIGN(snapshot->pause_s_, cluster.all().AllMax(pause_s));
+  snapshot->path_ = fmt::format("the snapshot of time {}", snapshot->time_);
+  return snapshot;
+}
+
+double Snapshot::StalenessSeconds() const {
+  const auto ms = [](GraphTime time) { return static_cast<double>(time >> kLogicalBits); };
+  return std::max(0.0, ms(HybridClock::Physical()) - ms(time_)) * 1e-3;
+}
+
+// The time: the latest of all clocks, past which all are pulled.
+Status Snapshot::Choose(TransactionalGraph& graph) {
+  const auto choose = [&]() -> Status {
+    std::array<std::uint64_t, 2> latest = {graph.clock().Next(), graph.engine().latest()};
+    const auto later = [](std::uint64_t a, std::uint64_t b) { return std::max(a, b); };
+    SLIM_TRY(cluster_.all().AllReduce(std::span<std::uint64_t>(latest), later));
+    time_ = latest[0];
+    graph.clock().Next(time_);
+    graph.engine().StartAfter(latest[1]);
+    graph.Pin(time_);
+    // Nobody begins before all have the time.
+    return cluster_.all().Barrier();
+  };
+  SLIM_ASSIGN(in_run_, graph.engine().Pause(choose));
+  return in_run_ ? Status() : choose();
+}
+
+Status Snapshot::Gather(TransactionalGraph& graph) {
+  const BaseGraph& base = graph.base();
+  Fabric& transactions = graph.engine().cluster().fabric();
+  Changes changes = FindChanges(graph, time_);
+  SLIM_ASSIGN(const auto vertices, SnapshotVertices::Make(cluster_, base, changes));
+  SLIM_ASSIGN(const auto edges, DealOut(cluster_, vertices, std::move(changes.edges)));
+  ids_ = vertices.Ids();
+
+  const auto base_lists = [&]() -> std::span<const VertexId> {
+    if (base.vertices() == 0) return {};
+    const Bytes bytes = transactions.own_region(base.regions(0).lists);
+    return {reinterpret_cast<const VertexId*>(bytes.data()), bytes.size() / sizeof(VertexId)};
+  }();
+  // take(name) for each neighbour of each vertex of this node in turn, and end().
+  const auto for_each_own = [&](auto take, auto end) {
+    auto change = edges.begin();
+    vertices.ForEach([&](VertexName name, NodeId holder, std::optional<VertexId> dense) {
+      if (holder != cluster_.self()) return;
+      while (change != edges.end() && change->vertex() < name) ++change;
+      const auto first = change;
+      while (change != edges.end() && change->vertex() == name) ++change;
+      std::span<const VertexId> list;
+      if (dense) {
+        const BaseGraph::Vertex place = base.At(*dense);
+        list = base_lists.subspan(place.begin, place.length);
+      }
+      MergeList(base, list, std::span(first, change), [&](VertexName n) { take(name, n); });
+      end();
+    });
+  };
+  std::vector<std::uint32_t> lengths;
+  std::uint32_t length = 0;
+  std::uint64_t loops = 0;
+  std::uint64_t arcs = 0;
+  for_each_own(
+      [&](VertexName name, VertexName neighbour) {
+        ++length;
+        if (name == neighbour) ++loops;
+      },
+      [&] {
+        arcs += length;
+        lengths.push_back(std::exchange(length, 0));
+      });
+  holders_.reserve(ids_.count());
+  vertices.ForEach([&](VertexName, NodeId holder, std::optional<VertexId>) {
+    holders_.push_back(static_cast<std::uint8_t>(holder));
+  });
+  SLIM_TRY(FindOffsets(lengths));
+  SLIM_ASSIGN(loops, cluster_.all().AllSum(loops));
+  header_.vertices = ids_.count();
+  header_.arcs = offsets_.back();
+  header_.edges = (header_.arcs - loops) / 2 + loops;
+  header_.flags = loops > 0 ? std::uint32_t{kSlimSelfLoops} : 0;
+  header_.checksums_checksum = time_;
+
+  SLIM_ASSIGN(const SharedRegion region,
+              cluster_.fabric().Share(std::max<std::uint64_t>(arcs, 1) * sizeof(VertexId)));
+  lists_ = region.id;
+  auto* into = reinterpret_cast<VertexId*>(region.memory.data());
+  bool complete = true;
+  for_each_own(
+      [&](VertexName, VertexName neighbour) {
+        const auto id = ids_.Find(neighbour);
+        complete = complete && id.has_value();
+        *into++ = id.value_or(0);
+      },
+      [] {});
+  SLIM_CHECK(complete, "an edge leads to a vertex that is not there");
+  return {};
+}
+
+Status Snapshot::FindOffsets(std::span<const std::uint32_t> own_lengths) {
+  const NodeId nodes = cluster_.topology().nodes();
+  static_assert(kMaxNodes <= 256);
+  SLIM_ASSIGN(const auto all, cluster_.all().AllGather(std::as_bytes(own_lengths)));
+  std::vector<const std::byte*> next;
+  for (const auto& theirs : all) next.push_back(theirs.data());
+  std::vector<EdgeOffset> held(nodes);
+  offsets_.reserve(std::size_t{ids_.count()} + 1);
+  offsets_.push_back(0);
+  for (VertexId v = 0; v < ids_.count(); ++v) {
+    if (v % kGroup == 0) held_before_.insert(held_before_.end(), held.begin(), held.end());
+    const NodeId holder = holders_[v];
+    std::uint32_t length;
+    std::memcpy(&length, next[holder], sizeof length);
+    next[holder] += sizeof length;
+    held[holder] += length;
+    offsets_.push_back(offsets_.back() + length);
+  }
+  return {};
+}
+
+std::uint64_t Snapshot::section_bytes(SectionKind kind) const {
+  if (kind == SectionKind::kOutOffsets) return offsets_.size() * sizeof(EdgeOffset);
+  if (kind == SectionKind::kOutNeighbours) return arcs() * sizeof(VertexId);
+  return 0;
+}
+
+Status Snapshot::Read(SectionKind kind, std::uint64_t first_byte, MutableBytes into,
+                      std::size_t) const {
+  SLIM_CHECK(first_byte + into.size() <= section_bytes(kind), "beyond the end of a snapshot");
+  if (into.empty()) return {};
+  if (kind == SectionKind::kOutOffsets) {
+    const Bytes all = std::as_bytes(std::span(offsets_));
+    std::memcpy(into.data(), all.data() + first_byte, into.size());
+    return {};
+  }
+  SLIM_CHECK(first_byte % sizeof(VertexId) == 0 && into.size() % sizeof(VertexId) == 0);
+  const std::span lists(reinterpret_cast<VertexId*>(into.data()), into.size() / sizeof(VertexId));
+  const EdgeOffset first = first_byte / sizeof(VertexId);
+  for (EdgeOffset at = 0; at < lists.size(); at += kPieceArcs) {
+    SLIM_TRY(ReadLists(first + at, lists.subspan(at, std::min(kPieceArcs, lists.size() - at))));
+  }
+  return {};
+}
+
+// What the lists of one node have of a range of arcs lies in one piece.
+Status Snapshot::ReadLists(EdgeOffset first, std::span<VertexId> into) const {
+  const EdgeOffset end = first + into.size();
+  const auto begin_vertex = static_cast<VertexId>(
+      std::upper_bound(offsets_.begin(), offsets_.end(), first) - offsets_.begin() - 1);
+  struct Piece {
+    EdgeOffset begin = 0;  // in the node's lists
+    EdgeOffset count = 0;
+    std::vector<VertexId> room;
+    const VertexId* next = nullptr;
+  };
+  const NodeId nodes = cluster_.topology().nodes();
+  std::vector<Piece> pieces(nodes);
+  const VertexId group = begin_vertex / kGroup;
+  for (NodeId node = 0; node < nodes; ++node) {
+    pieces[node].begin = held_before_[std::size_t{group} * nodes + node];
+  }
+  for (VertexId v = group * kGroup; v < begin_vertex; ++v) {
+    pieces[holders_[v]].begin += offsets_[std::size_t{v} + 1] - offsets_[v];
+  }
+  pieces[holders_[begin_vertex]].begin += first - offsets_[begin_vertex];
+  const auto for_each_list = [&](auto visit) {
+    for (std::size_t v = begin_vertex; v < vertices() && offsets_[v] < end; ++v) {
+      visit(pieces[holders_[v]], std::min(end, offsets_[v + 1]) - std::max(first, offsets_[v]));
+    }
+  };
+  for_each_list([](Piece& piece, EdgeOffset count) { piece.count += count; });
+  {
+    const std::lock_guard lock(reading_);
+    Fabric& fabric = cluster_.fabric();
+    Endpoint& endpoint = fabric.endpoint(0);
+    for (NodeId node = 0; node < nodes; ++node) {
+      Piece& piece = pieces[node];
+      if (piece.count == 0) continue;
+      if (node == cluster_.self()) {
+        piece.next =
+            reinterpret_cast<const VertexId*>(fabric.own_region(lists_).data()) + piece.begin;
+        continue;
+      }
+      piece.room.resize(piece.count);
+      piece.next = piece.room.data();
+      endpoint.Read(node, lists_, piece.begin * sizeof(VertexId),
+                    std::as_writable_bytes(std::span(piece.room)));
+    }
+    if (const Outcome outcome = endpoint.Flush(); outcome != Outcome::kOk) {
+      return EnvironmentError("reading {}: {}", path_, OutcomeName(outcome));
+    }
+  }
+  VertexId* to = into.data();
+  for_each_list([&](Piece& piece, EdgeOffset count) {
+    to = std::copy_n(piece.next, count, to);
+    piece.next += count;
+  });
+  return {};
+}
+
+Status Snapshot::Export(ListWriter& writer) const {
+  std::vector<VertexId> lists;
+  for (VertexId first = 0; first < vertices();) {
+    VertexId end = first + 1;
+    while (end < vertices() && offsets_[std::size_t{end} + 1] - offsets_[first] <= kPieceArcs)
+      ++end;
+    lists.resize(offsets_[end] - offsets_[first]);
+    SLIM_TRY(ReadElements(SectionKind::kOutNeighbours, offsets_[first], std::span(lists)));
+    for (; first < end; ++first) {
+      const auto length = offsets_[std::size_t{first} + 1] - offsets_[first];
+      SLIM_TRY(writer.Append(std::span(lists).last(offsets_[end] - offsets_[first]).first(length)));
+    }
+  }
+  SLIM_TRY(writer.Finish(ids_));
+  return {};
+}
+
+}  // namespace slimgraph::txn

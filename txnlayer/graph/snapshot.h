@@ -1,0 +1,77 @@
+// A transactional graph as it was at one time, to be read by engines that know nothing of
+// transactions, while these go on. Open this header first, then snapshot_gather.h.
+//
+// The time is one at which no transaction is under way (Engine::Pause), later than all that have
+// committed and earlier than all that will. Each node then brings the lists of its part as they
+// were at that time into memory of their own; meanwhile versions that the snapshot sees are kept.
+// From then on it needs nothing of the graph.
+//
+// Why it is one state, under every protocol: what has committed before the pause is installed, so
+// the snapshot has all of it, and of what begins afterwards nothing, for its commits are later.
+// Nothing that it has follows from something that it has not:
+//  - NOWAIT, WAITDIE, OCC, CALVIN: whatever begins after the pause comes later in the serial order,
+//    which is that of real time.
+//  - SUNDIAL: logical times may go back, but tuples have one version: whoever begins after the
+//    pause reads what those before have written, and overwrites nothing that they have not read.
+//  - MVCC: a transaction with an old timestamp could read an old version, and so come before one
+//    that the snapshot has. So all clocks of timestamps are pulled past the latest during the
+//    pause.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "slimgraph/cluster/cluster.h"
+#include "slimgraph/graph/graph_source.h"
+#include "slimgraph/graph/list_writer.h"
+#include "txnlayer/graph/transactional_graph.h"
+
+namespace slimgraph::txn {
+
+class Snapshot : public GraphSource {
+ public:
+  // Collective, from a thread of its own on every node. `cluster` is one of its own as well, as
+  // that of transactions is in use; it outlives the snapshot.
+  static Result<std::unique_ptr<Snapshot>> Take(Cluster& cluster, TransactionalGraph& graph);
+
+  GraphTime time() const { return time_; }
+  // Whether transactions were running; their end is the last state there is.
+  bool in_run() const { return in_run_; }
+  // How long transactions had to wait until they could begin, on the node where it took longest;
+  // how long it took to bring the lists.
+  double pause_s() const { return pause_s_; }
+  double gather_s() const { return gather_s_; }
+  // How old it is by now, by the clock of this node.
+  double StalenessSeconds() const;
+
+  bool has(SectionKind kind) const override { return section_bytes(kind) > 0; }
+  std::uint64_t section_bytes(SectionKind kind) const override;
+  Status Read(SectionKind kind, std::uint64_t first_byte, MutableBytes into,
+              std::size_t threads = 0) const override;
+  Result<OriginalIds> ReadOriginalIds() const override { return ids_; }
+
+  // Writes it as a .slim file; local, with reads of the other nodes' memory.
+  Status Export(ListWriter& writer) const;
+
+ private:
+  explicit Snapshot(Cluster& cluster) : cluster_(cluster) {}
+  Status Choose(TransactionalGraph& graph);
+  Status Gather(TransactionalGraph& graph);
+  Status FindOffsets(std::span<const std::uint32_t> own_lengths);
+  Status ReadLists(EdgeOffset first, std::span<VertexId> into) const;
+
+  Cluster& cluster_;
+  GraphTime time_ = 0;
+  bool in_run_ = false;
+  double pause_s_ = 0;
+  double gather_s_ = 0;
+  OriginalIds ids_;
+  std::vector<std::uint8_t> holders_;  // by vertex: the node in whose memory its list is
+  std::vector<EdgeOffset> offsets_;
+  std::vector<EdgeOffset> held_before_;  // by group of vertices and node: arcs held there before it
+  RegionId lists_ = 0;
+  mutable std::mutex reading_;  // of the endpoint
+};
+
+}  // namespace slimgraph::txn

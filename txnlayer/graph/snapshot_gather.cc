@@ -1,0 +1,225 @@
+#include "txnlayer/graph/snapshot_gather.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "slimgraph/base/words.h"
+
+namespace slimgraph::txn {
+namespace {
+
+// Reads records of this node's tables beside those who write them, and waits for the one writer
+// that may be at a record.
+class RecordReader {
+ public:
+  RecordReader(Engine& engine, Table& table)
+      : protocol_(engine.protocol()),
+        table_(table),
+        bytes_(table.version_bytes()),
+        record_(bytes_) {}
+
+  // The record of the tuple; null: there is none.
+  std::byte* Read(std::uint64_t offset) {
+    for (unsigned looks = 0;; ++looks) {
+      // A writer is through within a commit; nobody tells when.
+      if (looks >= kLooks) std::this_thread::sleep_for(kPause);
+      if (TryRead(table_.memory() + offset)) break;
+    }
+    std::uint64_t word;
+    std::memcpy(&word, record_.data(), sizeof word);
+    return (word & kExistsBit) != 0 ? record_.data() + kWordBytes : nullptr;
+  }
+
+ private:
+  static constexpr unsigned kLooks = 100;
+  static constexpr std::chrono::microseconds kPause{5};
+
+  bool TryRead(const std::byte* tuple) {
+    const auto before = LookAt(tuple);
+    if (!before) return false;
+    const std::byte* const version = tuple + table_.version_at(before->version);
+    std::uint64_t word;
+    LoadWords(reinterpret_cast<std::byte*>(&word), version, sizeof word);
+    LoadWords(record_.data(), version, bytes_);
+    if (LookAt(tuple) != before) return false;
+    std::uint64_t again;
+    LoadWords(reinterpret_cast<std::byte*>(&again), version, sizeof again);
+    return word == again && std::memcmp(&word, record_.data(), sizeof word) == 0;
+  }
+
+  std::optional<Protocol::Look> LookAt(const std::byte* tuple) const {
+    std::uint64_t metadata[kMaxMetadataWords];
+    LoadWords(reinterpret_cast<std::byte*>(metadata), tuple,
+              table_.shape().metadata_words * kWordBytes);
+    return protocol_.LookAt(metadata);
+  }
+
+  const Protocol& protocol_;
+  Table& table_;
+  std::uint64_t bytes_;
+  std::vector<std::byte> record_;
+};
+
+VertexName VertexAt(const Table& table, std::uint64_t index) {
+  Key key;
+  LoadWords(reinterpret_cast<std::byte*>(&key),
+            table.memory() + table.TupleOffset(index) + table.key_at(), sizeof key);
+  return VertexOfKey(key);
+}
+
+// A block is split from above: whoever looks at a block before those below it finds each entry at
+// the least once. One that is found twice says the same.
+class BlockWalk {
+ public:
+  BlockWalk(TransactionalGraph& graph, GraphTime at, std::vector<EdgeChange>& found)
+      : graph_(graph), at_(at), reader_(graph.engine(), graph.blocks()), found_(found) {}
+
+  void Visit(VertexName vertex) {
+    const VertexPlace place(graph_.base(), vertex);
+    const std::uint32_t first = FirstBlockAt(place.first_depth);
+    for (std::uint32_t i = 0; i < BlocksAt(place.first_depth); ++i) {
+      VisitBlock(vertex, first + i, false);
+    }
+  }
+
+ private:
+  // `must_be`: the block above has been split, so its commit, which has made this one, is at its
+  // end.
+  void VisitBlock(VertexName vertex, std::uint32_t number, bool must_be) {
+    const std::uint64_t offset = graph_.blocks().Find(BlockKey(vertex, number));
+    std::byte* record = nullptr;
+    while (true) {
+      if (offset != 0) record = reader_.Read(offset);
+      if (record != nullptr || !must_be) break;
+      std::this_thread::yield();
+    }
+    if (record == nullptr) return;
+    const EdgeBlock block(graph_.shape(), record);
+    if (block.kind() == BlockKind::kSplit) {
+      for (std::uint32_t child = 1; child <= kFanOut; ++child) {
+        VisitBlock(vertex, kFanOut * number + child, true);
+      }
+      return;
+    }
+    for (std::uint32_t i = 0; i < block.count(); ++i) {
+      const EdgeEntry& entry = block.entry(i);
+      if (block.Find(entry.neighbour, at_) != &entry) continue;
+      found_.emplace_back(vertex, entry.neighbour, entry.alive != 0);
+    }
+  }
+
+  TransactionalGraph& graph_;
+  GraphTime at_;
+  RecordReader reader_;
+  std::vector<EdgeChange>& found_;
+};
+
+std::vector<VertexName> Sorted(std::vector<VertexName> names) {
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+// Everybody's, in order.
+Result<std::vector<VertexName>> Together(Cluster& cluster, std::span<const VertexName> mine) {
+  SLIM_ASSIGN(const auto all, cluster.all().AllGather(std::as_bytes(mine)));
+  std::vector<VertexName> names;
+  for (const auto& theirs : all) {
+    const std::size_t at = names.size();
+    names.resize(at + theirs.size() / sizeof(VertexName));
+    if (!theirs.empty()) std::memcpy(names.data() + at, theirs.data(), theirs.size());
+  }
+  return Sorted(std::move(names));
+}
+
+}  // namespace
+
+Changes FindChanges(TransactionalGraph& graph, GraphTime at) {
+  Changes changes;
+  std::vector<VertexName> touched;
+  const Table& blocks = graph.blocks();
+  const std::uint64_t tuples = blocks.tuples();
+  for (std::uint64_t i = 0; i < tuples; ++i) touched.push_back(VertexAt(blocks, i));
+  BlockWalk walk(graph, at, changes.edges);
+  for (const VertexName vertex : Sorted(std::move(touched))) walk.Visit(vertex);
+  std::sort(changes.edges.begin(), changes.edges.end());
+
+  Table& vertices = graph.vertices();
+  RecordReader reader(graph.engine(), vertices);
+  const std::uint64_t records = vertices.tuples();
+  for (std::uint64_t i = 0; i < records; ++i) {
+    const std::byte* const record = reader.Read(vertices.TupleOffset(i));
+    if (record == nullptr) continue;
+    VertexRecord vertex;
+    std::memcpy(&vertex, record, sizeof vertex);
+    const VertexName name = VertexAt(vertices, i);
+    const bool in_base = graph.base().DenseOf(name).has_value();
+    const bool alive = vertex.AliveAt(at);
+    if (alive && !in_base) changes.added.push_back(name);
+    if (!alive && in_base) changes.deleted.push_back(name);
+  }
+  return changes;
+}
+
+Result<SnapshotVertices> SnapshotVertices::Make(Cluster& cluster, const BaseGraph& base,
+                                                const Changes& changes) {
+  SnapshotVertices vertices;
+  vertices.base_ = &base;
+  vertices.nodes_ = cluster.topology().nodes();
+  SLIM_ASSIGN(vertices.added_, Together(cluster, changes.added));
+  SLIM_ASSIGN(vertices.deleted_, Together(cluster, changes.deleted));
+  return vertices;
+}
+
+OriginalIds SnapshotVertices::Ids() const {
+  if (added_.empty() && deleted_.empty()) return base_->ids();
+  std::vector<std::uint64_t> names;
+  ForEach([&](VertexName name, NodeId, std::optional<VertexId>) { names.push_back(name); });
+  return OriginalIds(std::move(names));
+}
+
+Result<std::vector<EdgeChange>> DealOut(Cluster& cluster, const SnapshotVertices& vertices,
+                                        std::vector<EdgeChange> changes) {
+  const NodeId nodes = cluster.topology().nodes();
+  std::vector<std::vector<EdgeChange>> boxes(nodes);
+  for (const EdgeChange& change : changes) {
+    boxes[vertices.HolderOf(change.vertex())].push_back(change);
+  }
+  changes = std::move(boxes[cluster.self()]);
+  boxes[cluster.self()].clear();
+  // A region of what goes to each node in turn; all know how much that is.
+  std::vector<std::uint64_t> counts;
+  std::uint64_t sum = 0;
+  for (const auto& box : boxes) {
+    counts.push_back(box.size());
+    sum += box.size();
+  }
+  SLIM_ASSIGN(const auto all, cluster.all().AllGather(std::as_bytes(std::span(counts))));
+  SLIM_ASSIGN(const SharedRegion region, cluster.fabric().Share((sum + 1) * sizeof(EdgeChange)));
+  std::byte* to = region.memory.data();
+  for (const auto& box : boxes) {
+    if (!box.empty()) std::memcpy(to, box.data(), box.size() * sizeof(EdgeChange));
+    to += box.size() * sizeof(EdgeChange);
+  }
+  SLIM_TRY(cluster.all().Barrier());
+  Endpoint& endpoint = cluster.fabric().endpoint(0);
+  for (NodeId node = 0; node < nodes; ++node) {
+    if (node == cluster.self()) continue;
+    std::memcpy(counts.data(), all[node].data(), all[node].size());
+    std::uint64_t before = 0;
+    for (NodeId other = 0; other < cluster.self(); ++other) before += counts[other];
+    const std::uint64_t count = counts[cluster.self()];
+    if (count == 0) continue;
+    const std::size_t at = changes.size();
+    changes.resize(at + count);
+    endpoint.Read(node, region.id, before * sizeof(EdgeChange),
+                  std::as_writable_bytes(std::span(changes).subspan(at)));
+    if (const Outcome outcome = endpoint.Flush(); outcome != Outcome::kOk) {
+      return EnvironmentError("reading the changes of node {}: {}", node, OutcomeName(outcome));
+    }
+  }
+  std::sort(changes.begin(), changes.end());
+  return changes;
+}
+
+}  // namespace slimgraph::txn
