@@ -208,6 +208,15 @@ Result<Outcome> RunExperiment(const ExperimentOptions& options, const std::strin
     SLIM_ASSIGN(files.emplace_back(), MakeGraph(options.folder, options.small, program));
   }
   SLIM_ASSIGN(std::vector<Graph> graphs, LookAt(files, program));
+  const bool updates = options.name == "updates" || options.name == "all";
+  for (std::size_t i = 0; updates && i < graphs.size(); ++i) {
+    auto store = MakeStore(options.folder, graphs[i], program);
+    if (store) {
+      graphs[i].store = std::move(*store);
+    } else {
+      outcome.warnings.push_back("updates: not measured: " + store.error().message);
+    }
+  }
   Settings settings = MakeSettings(options, std::move(graphs), outcome.warnings);
   settings.plain_program = options.plain_program;
   if (settings.plain_program.empty()) {

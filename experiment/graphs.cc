@@ -16,15 +16,15 @@ constexpr double kLimitS = 3600;
 // A .slim file's first page has checksums of all the others.
 constexpr std::size_t kStampedBytes = 4096;
 
-Result<JsonValue> Ask(std::vector<std::string> words) {
-  words.emplace_back("--json");
-  SLIM_ASSIGN(const ChildEnd end, RunChild(words, kLimitS));
+// What it prints.
+Result<std::string> Do(const std::vector<std::string>& words) {
+  SLIM_ASSIGN(ChildEnd end, RunChild(words, kLimitS));
   if (end.stopped) return EnvironmentError("stopped");
   if (end.code != 0) {
     const auto kind = end.code == 3 ? ErrorKind::kInput : ErrorKind::kEnvironment;
     return tl::unexpected<Error>({kind, end.last_line});
   }
-  return ParseJson(end.out, "what slimgraph printed");
+  return std::move(end.out);
 }
 
 Result<std::string> Stamp(const std::string& path) {
@@ -34,19 +34,29 @@ Result<std::string> Stamp(const std::string& path) {
   return fmt::format("{:016x}", XXH3_64bits(page.data(), page.size()));
 }
 
+Status MakeFolder(const std::string& folder) {
+  std::error_code failed;
+  std::filesystem::create_directories(folder + "/graphs", failed);
+  if (failed) return EnvironmentError("cannot make {}/graphs: {}", folder, failed.message());
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<Graph>> LookAt(const std::vector<std::string>& files,
                                   const std::string& program) {
   std::vector<Graph> graphs;
   for (const std::string& file : files) {
-    SLIM_ASSIGN(const JsonValue info, Ask({program, "info", file}));
+    SLIM_ASSIGN(const std::string text, Do({program, "info", file, "--json"}));
+    SLIM_ASSIGN(const JsonValue info, ParseJson(text, "what slimgraph info printed"));
     Graph graph;
     graph.path = file;
     graph.name = std::filesystem::path(file).stem().string();
     SLIM_ASSIGN(graph.stamp, Stamp(file));
     graph.source = fmt::format("{:.0f}", info.NumberAt("/result/max_degree_id").value_or(0));
     graph.edges = info.NumberAt("/graph/edges").value_or(0);
+    const std::string weights = info.TextAt("/graph/weights");
+    graph.weighted = !weights.empty() && weights != "none";
     for (const Graph& other : graphs) {
       if (other.name == graph.name) {
         return UsageError("{} and {} would have the same name on the page", other.path, file);
@@ -62,10 +72,28 @@ Result<std::string> MakeGraph(const std::string& folder, bool small, const std::
   std::string file = fmt::format("{}/graphs/kron{}.slim", folder, scale);
   std::error_code failed;
   if (std::filesystem::exists(file, failed)) return file;
-  std::filesystem::create_directories(folder + "/graphs", failed);
-  if (failed) return EnvironmentError("cannot make {}/graphs: {}", folder, failed.message());
-  SLIM_TRY(Ask({program, "gen", "kron", "-s", scale, "--weights", "1..255", "-o", file}));
+  SLIM_TRY(MakeFolder(folder));
+  SLIM_TRY(Do({program, "gen", "kron", "-s", scale, "--weights", "1..255", "-o", file}));
   return file;
+}
+
+Result<std::string> MakeStore(const std::string& folder, const Graph& graph,
+                              const std::string& program) {
+  SLIM_TRY(MakeFolder(folder));
+  const std::string name = fmt::format("{}/graphs/{}-{}", folder, graph.name, graph.stamp);
+  std::string store = name + ".store";
+  std::error_code failed;
+  if (std::filesystem::exists(store, failed)) return store;
+  std::string from = graph.path;
+  if (graph.weighted) {
+    from = name + ".slim";
+    SLIM_TRY(Do({program, "convert", graph.path, from, "--drop-weights"}));
+  }
+  const auto made = Do({program, "store", "create", from, "--vertex-bytes", "128", "--edge-bytes",
+                        "8", "-o", store});
+  if (graph.weighted) std::filesystem::remove(from, failed);
+  SLIM_TRY(made);
+  return store;
 }
 
 }  // namespace slimgraph::experiment

@@ -16,6 +16,7 @@ const std::vector<StudyKind>& AllStudies() {
       {"contention", "transactions by how many meet on the same tuples", Contention},
       {"computation", "transactions by how much they compute", Computation},
       {"queue-pairs", "one-sided operations by the queue pairs to each node (verbs)", QueuePairs},
+      {"updates", "transactions that change a graph, beside analytics on its snapshots", Updates},
   };
   return all;
 }

@@ -16,5 +16,6 @@ Study Coroutines(const Settings& settings);
 Study Contention(const Settings& settings);
 Study Computation(const Settings& settings);
 Study QueuePairs(const Settings& settings);
+Study Updates(const Settings& settings);
 
 }  // namespace slimgraph::experiment
