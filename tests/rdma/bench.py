@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tests/rdma/bench.py [--rounds N] [--device NAME]: our latencies beside those of perftest's programs.
+"""tests/rdma/bench.py [--rounds N] [--device NAME]: our latencies beside those of perftest.
 
 Both ends lie on one device, and each program runs once a round, in turn. Without a device it goes
 into the virtual machine. Started by `make bench-rdma`; TEST_SLIMGRAPH_COMMAND names the command.
