@@ -5,9 +5,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
+
+#include "slimgraph/base/file_io.h"
 
 namespace slimgraph {
 namespace {
@@ -21,15 +22,6 @@ std::string DirectoryOf(const std::string& path) {
 // Beside the target, as a rename cannot cross file systems.
 std::string TemporaryName(const std::string& path) {
   return fmt::format("{}.{}.partial", path, ::getpid());
-}
-
-// Past a limit on file sizes the system sends SIGXFSZ, which ends a process that has not said
-// otherwise; ignored, the write fails with a reason that can be told.
-void FailWritesInsteadOfDying() {
-  struct sigaction action;
-  if (::sigaction(SIGXFSZ, nullptr, &action) == 0 && action.sa_handler == SIG_DFL) {
-    std::signal(SIGXFSZ, SIG_IGN);
-  }
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Reading files by position, with errors that name the file. Short files are errors, never crashes.
+// Files by position, with errors that name the file. Short files are errors, never crashes.
 #pragma once
 
 #include <cstdint>
@@ -22,5 +22,9 @@ Result<std::size_t> ReadAt(const UniqueFd& fd, const std::string& path, std::uin
 // Reads all of `into`; a file that ends earlier has shrunk under us.
 Status ReadExactlyAt(const UniqueFd& fd, const std::string& path, std::uint64_t offset,
                      MutableBytes into);
+
+// Past a limit on file sizes the system sends SIGXFSZ, which ends a process that has not said
+// otherwise; ignored, the write fails with a reason that can be told.
+void FailWritesInsteadOfDying();
 
 }  // namespace slimgraph

@@ -1,101 +1,16 @@
 #include "txnlayer/disk/update_log.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-#include <xxhash.h>
-
-#include <cerrno>
-#include <cstring>
-
 namespace slimgraph::txn {
-namespace {
-
-constexpr std::uint64_t kBatchMagic = 0x4843544142'4D4C53;  // "SLMBATCH"
-
-struct BatchHeader {
-  std::uint64_t magic;
-  std::uint64_t words;
-  GraphTime time;
-  Progress progress;
-  std::uint64_t words_checksum;
-  std::uint64_t header_checksum;  // of all before
-};
-static_assert(sizeof(BatchHeader) == 7 * kWordBytes);
-
-std::uint64_t ChecksumOf(const BatchHeader& header) {
-  return XXH3_64bits(&header, offsetof(BatchHeader, header_checksum));
-}
-
-}  // namespace
 
 Result<UpdateLogReader> UpdateLogReader::Open(const std::string& path) {
-  SLIM_ASSIGN(MappedFile file, MappedFile::Open(path));
-  UpdateLogReader reader(std::move(file));
-  SLIM_TRY(reader.Read(path));
-  return reader;
+  SLIM_ASSIGN(BatchLogReader log, BatchLogReader::Open(path));
+  return UpdateLogReader(std::move(log));
 }
 
-Status UpdateLogReader::Read(const std::string& path) {
-  const Bytes bytes = file_.bytes();
-  while (bytes.size() - whole_bytes_ >= sizeof(BatchHeader)) {
-    BatchHeader header;
-    std::memcpy(&header, bytes.data() + whole_bytes_, sizeof header);
-    const bool known = header.magic == kBatchMagic && header.header_checksum == ChecksumOf(header);
-    if (!known) {
-      // A broken end has nothing whole behind it.
-      for (std::uint64_t at = whole_bytes_; at + sizeof header <= bytes.size(); at += kWordBytes) {
-        std::memcpy(&header, bytes.data() + at, sizeof header);
-        if (header.magic != kBatchMagic || header.header_checksum != ChecksumOf(header)) continue;
-        return InputError("{}: the batch at byte {} is damaged", path, whole_bytes_);
-      }
-      break;
-    }
-    const std::uint64_t room = bytes.size() - whole_bytes_ - sizeof header;
-    if (header.words > room / kWordBytes) break;
-    const std::uint64_t begin = whole_bytes_ + sizeof header;
-    const std::uint64_t end = begin + header.words * kWordBytes;
-    if (XXH3_64bits(bytes.data() + begin, header.words * kWordBytes) != header.words_checksum) {
-      if (end == bytes.size()) break;
-      return InputError("{}: the batch at byte {} is damaged", path, whole_bytes_);
-    }
-    const auto* const words = reinterpret_cast<const std::uint64_t*>(bytes.data() + begin);
-    batches_.push_back({header.time, header.progress, begin / kWordBytes, {words, header.words}});
-    whole_bytes_ = end;
+UpdateLogReader::UpdateLogReader(BatchLogReader log) : log_(std::move(log)) {
+  for (const auto& [label, place, words] : log_.batches()) {
+    batches_.push_back({label[0], {label[1], label[2]}, place, words});
   }
-  return {};
-}
-
-Result<UpdateLogWriter> UpdateLogWriter::Open(const std::string& path, std::uint64_t whole_bytes) {
-  UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-  if (!fd || ::ftruncate(fd.get(), static_cast<off_t>(whole_bytes)) != 0) {
-    return EnvironmentError("{}: cannot write: {}", path, std::strerror(errno));
-  }
-  return UpdateLogWriter(path, std::move(fd), whole_bytes);
-}
-
-Status UpdateLogWriter::Append(GraphTime time, const Progress& progress,
-                               std::span<const std::uint64_t> words) {
-  BatchHeader header{kBatchMagic, words.size(), time, progress, 0, 0};
-  header.words_checksum = XXH3_64bits(words.data(), words.size_bytes());
-  header.header_checksum = ChecksumOf(header);
-  const auto write = [&](Bytes bytes) -> Status {
-    while (!bytes.empty()) {
-      const ssize_t wrote =
-          ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(end_));
-      if (wrote < 0 && errno == EINTR) continue;
-      if (wrote <= 0) {
-        return EnvironmentError("{}: cannot write at byte {}: {}", path_, end_,
-                                std::strerror(errno));
-      }
-      end_ += static_cast<std::uint64_t>(wrote);
-      bytes = bytes.subspan(static_cast<std::size_t>(wrote));
-    }
-    return {};
-  };
-  SLIM_TRY(write(std::as_bytes(std::span(&header, 1))));
-  SLIM_TRY(write(std::as_bytes(words)));
-  if (::fdatasync(fd_.get()) == 0) return {};
-  return EnvironmentError("{}: cannot be made durable: {}", path_, std::strerror(errno));
 }
 
 }  // namespace slimgraph::txn

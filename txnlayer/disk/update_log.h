@@ -1,17 +1,10 @@
-// The updates since a store's base: batches, each whole or not there, one after the other in a
-// file.
-//
-// A batch is a header, whose own checksum makes its length trustworthy, and words of updates. What
-// a broken end leaves behind the last whole batch is cut off by the next writer, and is not there
-// for readers; a batch that is damaged with others behind it is an error.
+// The updates since a store's base: batches of them in a log (batch_log.h).
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "slimgraph/base/unique_fd.h"
-#include "txnlayer/disk/mapped_file.h"
+#include "txnlayer/disk/batch_log.h"
 #include "txnlayer/disk/update.h"
 
 namespace slimgraph::txn {
@@ -35,33 +28,33 @@ class UpdateLogReader {
 
   const std::vector<Batch>& batches() const { return batches_; }
   // Up to where it is whole, in bytes.
-  std::uint64_t whole_bytes() const { return whole_bytes_; }
+  std::uint64_t whole_bytes() const { return log_.whole_bytes(); }
 
  private:
-  explicit UpdateLogReader(MappedFile file) : file_(std::move(file)) {}
-  Status Read(const std::string& path);
+  explicit UpdateLogReader(BatchLogReader log);
 
-  MappedFile file_;
+  BatchLogReader log_;
   std::vector<Batch> batches_;
-  std::uint64_t whole_bytes_ = 0;
 };
 
 class UpdateLogWriter {
  public:
   // Cuts off what is behind `whole_bytes`. A file that is not there is made.
-  static Result<UpdateLogWriter> Open(const std::string& path, std::uint64_t whole_bytes);
+  static Result<UpdateLogWriter> Open(const std::string& path, std::uint64_t whole_bytes) {
+    SLIM_ASSIGN(BatchLogWriter log, BatchLogWriter::Open(path, whole_bytes));
+    return UpdateLogWriter(std::move(log));
+  }
 
   // The batch outlives a loss of power when it returns.
-  Status Append(GraphTime time, const Progress& progress, std::span<const std::uint64_t> words);
-  std::uint64_t bytes() const { return end_; }
+  Status Append(GraphTime time, const Progress& progress, std::span<const std::uint64_t> words) {
+    return log_.Append({time, progress.identity, progress.lines}, words);
+  }
+  std::uint64_t bytes() const { return log_.bytes(); }
 
  private:
-  UpdateLogWriter(std::string path, UniqueFd fd, std::uint64_t end)
-      : path_(std::move(path)), fd_(std::move(fd)), end_(end) {}
+  explicit UpdateLogWriter(BatchLogWriter log) : log_(std::move(log)) {}
 
-  std::string path_;
-  UniqueFd fd_;
-  std::uint64_t end_;
+  BatchLogWriter log_;
 };
 
 }  // namespace slimgraph::txn

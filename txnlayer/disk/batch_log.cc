@@ -1,0 +1,103 @@
+#include "txnlayer/disk/batch_log.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "slimgraph/base/file_io.h"
+
+namespace slimgraph::txn {
+namespace {
+
+constexpr std::uint64_t kBytes = sizeof(std::uint64_t);
+constexpr std::uint64_t kBatchMagic = 0x4843544142'4D4C53;  // "SLMBATCH"
+
+struct BatchHeader {
+  std::uint64_t magic;
+  std::uint64_t words;
+  BatchLabel label;
+  std::uint64_t words_checksum;
+  std::uint64_t header_checksum;  // of all before
+};
+static_assert(sizeof(BatchHeader) == 7 * kBytes);
+
+std::uint64_t ChecksumOf(const BatchHeader& header) {
+  return XXH3_64bits(&header, offsetof(BatchHeader, header_checksum));
+}
+
+}  // namespace
+
+Result<BatchLogReader> BatchLogReader::Open(const std::string& path) {
+  SLIM_ASSIGN(MappedFile file, MappedFile::Open(path));
+  BatchLogReader reader(std::move(file));
+  SLIM_TRY(reader.Read(path));
+  return reader;
+}
+
+Status BatchLogReader::Read(const std::string& path) {
+  const Bytes bytes = file_.bytes();
+  while (bytes.size() - whole_bytes_ >= sizeof(BatchHeader)) {
+    BatchHeader header;
+    std::memcpy(&header, bytes.data() + whole_bytes_, sizeof header);
+    const bool known = header.magic == kBatchMagic && header.header_checksum == ChecksumOf(header);
+    if (!known) {
+      // A broken end has nothing whole behind it.
+      for (std::uint64_t at = whole_bytes_; at + sizeof header <= bytes.size(); at += kBytes) {
+        std::memcpy(&header, bytes.data() + at, sizeof header);
+        if (header.magic != kBatchMagic || header.header_checksum != ChecksumOf(header)) continue;
+        return InputError("{}: the batch at byte {} is damaged", path, whole_bytes_);
+      }
+      break;
+    }
+    const std::uint64_t room = bytes.size() - whole_bytes_ - sizeof header;
+    if (header.words > room / kBytes) break;
+    const std::uint64_t begin = whole_bytes_ + sizeof header;
+    const std::uint64_t end = begin + header.words * kBytes;
+    if (XXH3_64bits(bytes.data() + begin, header.words * kBytes) != header.words_checksum) {
+      if (end == bytes.size()) break;
+      return InputError("{}: the batch at byte {} is damaged", path, whole_bytes_);
+    }
+    const auto* const words = reinterpret_cast<const std::uint64_t*>(bytes.data() + begin);
+    batches_.push_back({header.label, begin / kBytes, {words, header.words}});
+    whole_bytes_ = end;
+  }
+  return {};
+}
+
+Result<BatchLogWriter> BatchLogWriter::Open(const std::string& path, std::uint64_t whole_bytes) {
+  FailWritesInsteadOfDying();
+  UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  if (!fd || ::ftruncate(fd.get(), static_cast<off_t>(whole_bytes)) != 0) {
+    return EnvironmentError("{}: cannot write: {}", path, std::strerror(errno));
+  }
+  return BatchLogWriter(path, std::move(fd), whole_bytes);
+}
+
+Status BatchLogWriter::Append(const BatchLabel& label, std::span<const std::uint64_t> words) {
+  BatchHeader header{kBatchMagic, words.size(), label, 0, 0};
+  header.words_checksum = XXH3_64bits(words.data(), words.size_bytes());
+  header.header_checksum = ChecksumOf(header);
+  const auto write = [&](Bytes bytes) -> Status {
+    while (!bytes.empty()) {
+      const ssize_t wrote =
+          ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(end_));
+      if (wrote < 0 && errno == EINTR) continue;
+      if (wrote <= 0) {
+        return EnvironmentError("{}: cannot write at byte {}: {}", path_, end_,
+                                std::strerror(errno));
+      }
+      end_ += static_cast<std::uint64_t>(wrote);
+      bytes = bytes.subspan(static_cast<std::size_t>(wrote));
+    }
+    return {};
+  };
+  SLIM_TRY(write(std::as_bytes(std::span(&header, 1))));
+  SLIM_TRY(write(std::as_bytes(words)));
+  if (::fdatasync(fd_.get()) == 0) return {};
+  return EnvironmentError("{}: cannot be made durable: {}", path_, std::strerror(errno));
+}
+
+}  // namespace slimgraph::txn
