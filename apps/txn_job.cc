@@ -173,6 +173,9 @@ Result<std::unique_ptr<TxnJob>> TxnJob::Load(Run& run, const TxnOptions& options
   Cluster& cluster = run.cluster;
   SLIM_ASSIGN(job->engine_, txn::Engine::Make(cluster, *job->protocol_, engine));
   SLIM_TRY(job->workload_->Load(*job->engine_));
+  if (!options.durable.empty()) {
+    SLIM_TRY(txn::KeepLogs(*job->engine_, *job->workload_, options.durable));
+  }
   if (options.delay_us > 0) {
     for (std::uint32_t i = 0; i < cluster.threads(); ++i) {
       for (NodeId node = 0; node < cluster.topology().nodes(); ++node) {
@@ -224,6 +227,13 @@ void TxnJob::Describe(const txn::DriveResult& result, Report& report,
   set("/coroutines", std::uint64_t{options_.coroutines});
   set("/seconds", result.seconds);
   set("/replicas", std::uint64_t{options_.replicas});
+  if (txn::Durability* const logs = engine_->durability(); logs != nullptr) {
+    set("/durable/run", logs->run());
+    set("/durable/recovered_transactions", logs->recovered().transactions);
+    set("/durable/recovered_records", logs->recovered().records);
+    set("/durable/cut_bytes", logs->recovered().cut_bytes);
+    set("/durable/syncs_of_node_0", logs->log().syncs());
+  }
   if (!result.lost.empty()) {
     report.Set(path + "/lost_nodes",
                std::vector<std::uint64_t>(result.lost.begin(), result.lost.end()));
@@ -267,12 +277,20 @@ std::string TxnJob::InWords(const txn::DriveResult& result) const {
     reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", FormatCount(figures.aborted[i]),
                            txn::AbortReasonName(static_cast<txn::AbortReason>(i)));
   }
+  std::string before;
+  if (txn::Durability* const logs = engine_->durability(); logs != nullptr && logs->run() > 1) {
+    const txn::Recovered& back = logs->recovered();
+    before = fmt::format(
+        "recovered {} records from {}, and with them {} transactions of the last run{}\n",
+        FormatCount(back.records), options_.durable, FormatCount(back.transactions),
+        back.cut_bytes == 0 ? "" : fmt::format("; {} torn bytes were cut off", back.cut_bytes));
+  }
   std::string deaths;
   for (const NodeId node : result.lost) deaths += fmt::format("node {} has died; ", node);
   if (!deaths.empty()) {
     deaths += fmt::format("its data was rebuilt in {}\n", FormatSeconds(result.repair_s));
   }
-  return deaths +
+  return before + deaths +
          fmt::format(
              "{} with {}, stages {}: {} transactions in {}, {} per second\n"
              "aborted: {}{}{}{}; half of the transactions took at most {}, 99 % {}\n",

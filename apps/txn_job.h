@@ -29,6 +29,7 @@ struct TxnOptions {
   std::string analytics;  // on snapshots, while the transactions run
   std::string export_to;  // a .slim file of the graph at the end; "": none
   std::string updates;    // a file of what has changed; "": none
+  std::string durable;    // the folder of the logs; "": none
 };
 
 void DeclareTxnOptions(Options& options, TxnOptions& txn);

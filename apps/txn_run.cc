@@ -104,6 +104,10 @@ Command TxnRunCommand() {
     options.Text("--updates", "FILE",
                  "what the run changes in a store's graph, in lines that `store apply` takes",
                  state->updates);
+    options.Text("--durable", "DIR",
+                 "commits outlive the death of all nodes: each keeps a log in DIR, from which the "
+                 "next run with it recovers",
+                 state->durable);
   };
   const auto run = [state](const std::vector<std::string>& arguments) {
     if (const Status checked = CheckTxnOptions(*state); !checked) return Complain(checked.error());

@@ -1,5 +1,7 @@
 #include "txnlayer/driver.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <cstring>
 #include <mutex>
@@ -58,7 +60,33 @@ Status CheckIdle(Engine& engine) {
   return {};
 }
 
+// Of the tables and all that is in them, wherever it lies.
+Result<std::uint64_t> ContentsOf(Engine& engine, const Workload& workload) {
+  std::uint64_t sum = 0;
+  std::uint64_t tables = workload.Source();
+  for (TableId id = 0; id < engine.tables(); ++id) {
+    Table& table = engine.table(id);
+    tables = XXH3_64bits_withSeed(table.spec().name.data(), table.spec().name.size(),
+                                  tables + table.spec().record_bytes);
+    engine.ForEachTuple(table, [&](const std::byte* tuple) {
+      const auto* const metadata = reinterpret_cast<const std::uint64_t*>(tuple);
+      std::uint64_t key;
+      std::memcpy(&key, tuple + table.key_at(), sizeof key);
+      sum += XXH3_64bits_withSeed(tuple + table.version_at(engine.protocol().Latest(metadata)),
+                                  table.version_bytes(), key + id);
+    });
+  }
+  SLIM_ASSIGN(sum, engine.cluster().all().AllSum(sum));
+  return sum + tables;
+}
+
 }  // namespace
+
+Status KeepLogs(Engine& engine, Workload& workload, const std::string& folder) {
+  SLIM_ASSIGN(const std::uint64_t contents, ContentsOf(engine, workload));
+  SLIM_TRY(engine.KeepLogs(folder, contents));
+  return workload.Resume(engine, engine.durability()->run());
+}
 
 Result<DriveResult> Drive(Engine& engine, Workload& workload, const DriveOptions& options) {
   // Now rather than in the run, where it would count.

@@ -18,6 +18,10 @@ struct DriveResult {
   double repair_s = 0;
 };
 
+// Collective, between the workload's Load and Drive: logs are kept in that folder, and what earlier
+// runs on the same data have committed is put back (durability/README.md).
+Status KeepLogs(Engine& engine, Workload& workload, const std::string& folder);
+
 // Collective. The workload is loaded; afterwards all locks are free, copies are as their
 // partitions, and the workload has verified its data, or this fails.
 Result<DriveResult> Drive(Engine& engine, Workload& workload, const DriveOptions& options);

@@ -139,6 +139,11 @@ Result<Table*> Engine::AddTable(const TableSpec& spec) {
   return tables_.back().get();
 }
 
+Status Engine::KeepLogs(const std::string& folder, std::uint64_t identity) {
+  SLIM_ASSIGN(durability_, Durability::Begin(*this, folder, identity));
+  return {};
+}
+
 EndpointAddress Engine::ServerOf(const Table& table, Key key) const {
   // Other bits than those that choose the bucket.
   return {view_.Primary(table.Home(key)),
@@ -155,6 +160,20 @@ void Engine::ForEachTuple(Table& table, const std::function<void(std::byte*)>& l
       look(table.memory(rank) + table.TupleOffset(i));
     }
   }
+}
+
+bool Engine::PutVersion(Table& table, Key key, Rank rank, const std::byte* version) {
+  const std::uint64_t offset = table.FindOrPlace(key, rank);
+  if (offset == 0) return false;
+  std::byte* const tuple = table.memory(rank) + offset;
+  const auto* const metadata = reinterpret_cast<const std::uint64_t*>(tuple);
+  std::byte* const own = tuple + table.version_at(protocol_.Latest(metadata));
+  std::uint64_t word;
+  std::memcpy(&word, version, sizeof word);
+  if (word / kOneWrite >= WordAt(own).load() / kOneWrite) {
+    StoreWords(own, version, table.version_bytes());
+  }
+  return true;
 }
 
 void Engine::ForEachTuple(const std::function<void(Table&, std::byte*)>& look) {

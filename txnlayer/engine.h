@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "slimgraph/cluster/cluster.h"
+#include "txnlayer/durability/durability.h"
 #include "txnlayer/figures.h"
 #include "txnlayer/protocol/protocol.h"
 #include "txnlayer/replication/replication.h"
@@ -80,10 +81,20 @@ class Engine {
   // All tuples of all tables of which this node is the primary, when nothing runs.
   void ForEachTuple(const std::function<void(Table&, std::byte*)>& look);
   void ForEachTuple(Table& table, const std::function<void(std::byte*)>& look);
+  // Makes that version the tuple's, in a part of this node, unless a later one is there, when
+  // nothing runs on the tuple. False: the table is full.
+  bool PutVersion(Table& table, Key key, Rank rank, const std::byte* version);
 
   // Who holds what. Null: nothing is replicated.
   const View& view() const { return view_; }
   Replication* replication() { return replication_.get(); }
+
+  // Collective, when the tables are filled and before any run: what the logs in `folder` have is
+  // put back, and from here on a transaction is committed only when its record is on disk.
+  // `identity` tells the contents of these tables from others.
+  Status KeepLogs(const std::string& folder, std::uint64_t identity);
+  // Null: nothing outlives the nodes.
+  Durability* durability() { return durability_.get(); }
 
   // Which of the home's threads serves requests for a key.
   EndpointAddress ServerOf(const Table& table, Key key) const;
@@ -159,6 +170,7 @@ class Engine {
 
   View view_;
   std::unique_ptr<Replication> replication_;
+  std::unique_ptr<Durability> durability_;
   mutable std::mutex lost_mutex_;
   std::vector<NodeId> lost_;  // in the order of word of it; the view's losses are the first of them
   std::atomic<std::uint32_t> losses_{0};  // their number

@@ -1,6 +1,7 @@
 // What an engine keeps for each of its threads.
 #pragma once
 
+#include "txnlayer/durability/commit_waits.h"
 #include "txnlayer/engine.h"
 #include "txnlayer/replication/log_writer.h"
 #include "txnlayer/rpc.h"
@@ -19,6 +20,7 @@ struct Engine::Thread {
   std::unique_ptr<Companion> companion;  // null: the protocol needs none
   LocationCache cache;
   LogWriter log;
+  CommitWaits commit_waits;
   TimestampSource clock;
   Figures figures;
   bool stop = false;              // set by word of node 0

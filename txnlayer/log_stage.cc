@@ -1,5 +1,6 @@
-// The stage Log: a transaction that will commit is made known to backups, before anything of it is
-// installed and before anybody is told. (CALVIN's, which its inputs decide, is afterwards.)
+// The stage Log: a transaction that will commit is made known to backups and is on disk, before
+// anything of it is installed and before anybody is told. (Backups hear of CALVIN's, which its
+// inputs decide, afterwards.)
 #include <algorithm>
 
 #include "slimgraph/base/clock.h"
@@ -10,19 +11,6 @@ namespace slimgraph::txn {
 namespace {
 
 constexpr std::uint64_t kLookForRoomNs = 20'000;
-
-// When it was, how many writes; for each, key, table and length, and the version.
-std::vector<std::uint64_t> RecordOf(Timestamp timestamp, std::span<Access* const> writes) {
-  std::vector<std::uint64_t> record{timestamp, writes.size()};
-  for (const Access* const access : writes) {
-    const std::uint64_t words = access->table->version_bytes() / kWordBytes;
-    record.push_back(access->key);
-    record.push_back(std::uint64_t{access->table->id()} << 32 | words);
-    record.resize(record.size() + words);
-    std::memcpy(&record[record.size() - words], access->version_bytes(), words * kWordBytes);
-  }
-  return record;
-}
 
 }  // namespace
 
@@ -53,13 +41,42 @@ std::vector<NodeId> Transaction::Backups(std::span<Access* const> writes) const 
   return backups;
 }
 
-bool Transaction::Log() {
+bool Transaction::LogBefore() {
+  frame_->record.clear();
+  const bool tells = engine_.replication() != nullptr;
+  const bool keeps = engine_.durability() != nullptr;
+  if (!tells && !keeps) return true;
   const std::span<Access* const> written = writes();
   if (written.empty()) return true;
   const std::uint64_t start_ns = NowNs();
+  BeginRecord(frame_->record, timestamp_);
+  for (const Access* const access : written) {
+    AddWrite(frame_->record, *access->table, access->key, access->version_bytes());
+  }
+  const bool first = engine_.protocol().logs_first();
+  // Backups before the disk: what is on a disk and dies with its node is then theirs to carry out.
+  if (tells && first && !TellBackups()) return false;
+  if (keeps) Keep();
+  if (keeps || first) NoteTime(Stage::kLog, start_ns);
+  return true;
+}
+
+void Transaction::LogAfter() {
+  if (engine_.protocol().logs_first() || engine_.replication() == nullptr) return;
+  if (frame_->record.empty()) return;
+  const std::uint64_t start_ns = NowNs();
+  static_cast<void>(TellBackups());
+  if (engine_.durability() == nullptr) NoteTime(Stage::kLog, start_ns);
+}
+
+void Transaction::Keep() {
+  CommitLog& log = engine_.durability()->log();
+  thread_.commit_waits.Await(task_, log, log.Add(frame_->record));
+}
+
+bool Transaction::TellBackups() {
   task_.worker().endpoint().SetStage(TrafficStage(Stage::kLog));
-  std::vector<std::uint64_t>& record = frame_->record;
-  record = RecordOf(timestamp_, written);
+  const Record& record = frame_->record;
   if (record.size() + 2 > LogRing::kMostRecordWords) {
     task_.worker().Fail(
         {ErrorKind::kUsage,
@@ -67,7 +84,7 @@ bool Transaction::Log() {
                      record.size() * kWordBytes, (LogRing::kMostRecordWords - 2) * kWordBytes)});
     return false;
   }
-  const std::vector<NodeId> backups = Backups(written);
+  const std::vector<NodeId> backups = Backups(writes());
   frame_->logged = std::make_shared<LogEntry>();
   for (const NodeId node : backups) {
     while (!thread_.log.HasRoom(node, record.size() + 2)) task_.Sleep(kLookForRoomNs);
@@ -76,7 +93,6 @@ bool Transaction::Log() {
     if (!engine_.options().outstanding) task_.Await(frame_->pending);
   }
   if (engine_.protocol().logs_first()) task_.Await(frame_->pending);
-  NoteTime(Stage::kLog, start_ns);
   return true;
 }
 

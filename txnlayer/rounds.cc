@@ -90,6 +90,7 @@ Status Engine::RunThread(std::uint32_t index) {
   thread.worker.background = [this, &thread] {
     TakeNoteOfLosses(thread);
     TakeNoteOfPauses(thread);
+    if (durability_) thread.commit_waits.Release(durability_->log(), thread.worker);
     const bool waits = thread.server.TryWaiting(changing());
     if (thread.companion) return thread.companion->Work();
     return waits ? kLookAgain : std::chrono::nanoseconds(0);

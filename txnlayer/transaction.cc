@@ -200,14 +200,12 @@ bool Transaction::Commit() {
   for (Access* const access : accesses()) {
     if (access->write) access->CountWrite();
   }
-  const bool log = engine_.replication() != nullptr;
-  const bool first = engine_.protocol().logs_first();
-  if (log && first && !Log()) {
+  if (!LogBefore()) {
     Fail(AbortReason::kUser);
     return false;
   }
   engine_.protocol().Install(*this);
-  if (log && !first) Log();
+  LogAfter();
   if (frame_->logged) frame_->logged->installing = &frame_->pending;
   open_ = false;
   ++figures_.committed;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "txnlayer/engine.h"
+#include "txnlayer/record.h"
 #include "txnlayer/replication/log_writer.h"
 
 namespace slimgraph::txn {
@@ -110,8 +111,8 @@ class Transaction {
     std::size_t chunk_used = 0;
     std::deque<Asked> asked;
     std::size_t asked_used = 0;
-    std::shared_ptr<LogEntry> logged;   // null: it has written nothing, or nothing is replicated
-    std::vector<std::uint64_t> record;  // of it, and its copies on their way
+    std::shared_ptr<LogEntry> logged;  // null: it has written nothing, or nothing is replicated
+    Record record;                     // of what is logged, and its copies on their way
     std::deque<LogWriter::Outgoing> records;
     Pending pending;
   };
@@ -126,8 +127,12 @@ class Transaction {
   bool held_up() const;
   void AwaitView();
   bool Abandoned();
-  // Tells the backups what will be written, and waits until they know. False: it is too much.
-  bool Log();
+  // What will be written is made known, on disk and to backups, as far as that is wanted and due
+  // before it is installed, or after; false: it cannot be. log_stage.cc.
+  bool LogBefore();
+  void LogAfter();
+  bool TellBackups();
+  void Keep();
   std::vector<NodeId> Backups(std::span<Access* const> writes) const;
   bool Remote(const Access& access) const { return access.home != engine_.self(); }
   bool Locate(bool one_sided, std::span<Access* const> accesses);

@@ -74,6 +74,7 @@ Result<PropertyFile> PropertyFile::Open(const std::string& path, const GraphShap
       return InputError("{}: it is damaged", path);
     }
   }
+  made.identity_ = header.checksum;
   made.columns_ = {
       parts[0],
       parts[1],

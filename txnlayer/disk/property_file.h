@@ -25,10 +25,13 @@ class PropertyFile {
                                    std::uint64_t vertices, std::uint64_t arcs);
 
   const PropertyColumns& columns() const { return columns_; }
+  // Tells its contents from others.
+  std::uint64_t identity() const { return identity_; }
 
  private:
   MappedFile file_;
   PropertyColumns columns_;
+  std::uint64_t identity_ = 0;
 };
 
 }  // namespace slimgraph::txn

@@ -24,6 +24,10 @@ class DiskBase : public BaseSource {
                                const GraphShape& shape);
 
   const SlimFile* file() const override { return file_ ? &*file_ : nullptr; }
+  // Tells its contents from others.
+  std::uint64_t identity() const {
+    return (file_ ? file_->identity() : 0) + 3 * (properties_ ? properties_->identity() : 0);
+  }
   PropertyColumns columns() const {
     return properties_ ? properties_->columns() : PropertyColumns();
   }

@@ -38,6 +38,8 @@ Status Replication::Repair(const std::vector<NodeId>& lost) {
     }
   }
   SLIM_ASSIGN(const auto all, cluster.all().AllGather(std::as_bytes(std::span(orphans))));
+  const bool logs_them = engine_.durability() != nullptr && engine_.self() == 0;
+  CommitLog* const logs = logs_them ? &engine_.durability()->log() : nullptr;
   for (const auto& theirs : all) {
     std::vector<std::uint64_t> words(theirs.size() / kWordBytes);
     if (!words.empty()) std::memcpy(words.data(), theirs.data(), theirs.size());
@@ -46,8 +48,11 @@ Status Replication::Repair(const std::vector<NodeId>& lost) {
                     words.begin() + static_cast<std::ptrdiff_t>(at + 1 + words[at]));
       latest = std::max(latest, record[0]);
       Apply(record);
+      if (logs != nullptr) logs->Add(record);
     }
   }
+  // Whoever reads of them from here on may be durable before them, were it not for this.
+  if (logs != nullptr && !logs->Flush()) return EnvironmentError("the log cannot be written");
   repairing_ = false;
   // Whoever comes now is younger than all that was there, so that it sees the last of everything.
   for (const auto& thread : engine_.threads_) latest = std::max(latest, thread->clock.Latest());

@@ -5,6 +5,7 @@
 #include "slimgraph/base/check.h"
 #include "txnlayer/engine_thread.h"
 #include "txnlayer/message_bytes.h"
+#include "txnlayer/record.h"
 
 namespace slimgraph::txn {
 
@@ -67,13 +68,9 @@ void Replication::TakeIn(NodeId node, std::uint32_t thread, std::uint64_t positi
 }
 
 void Replication::Apply(const std::vector<std::uint64_t>& record) {
-  const std::uint64_t* at = record.data() + 2;
-  for (std::uint64_t i = 0; i < record[1]; ++i) {
-    const auto words = static_cast<std::uint32_t>(at[1]);
-    ApplyWrite(static_cast<TableId>(at[1] >> 32), at[0],
-               reinterpret_cast<const std::byte*>(at + 2));
-    at += 2 + words;
-  }
+  ForEachWrite(record, [this](TableId table, Key key, const std::byte* version) {
+    ApplyWrite(table, key, version);
+  });
 }
 
 // Records of one tuple come from several logs in any order: the one that was written last counts.
@@ -88,15 +85,8 @@ void Replication::ApplyWrite(TableId id, Key key, const std::byte* version) {
   if (!repairing_ && view.Primary(partition) == self) return;
   const Rank rank = view.RankAt(self, partition);
   const std::lock_guard lock(applying_);
-  const std::uint64_t offset = table.FindOrPlace(key, rank);
-  SLIM_CHECK(offset != 0, "the copy of a table is full, and the table is not");
-  std::byte* const tuple = table.memory(rank) + offset;
-  const auto* const metadata = reinterpret_cast<const std::uint64_t*>(tuple);
-  std::byte* const own = tuple + table.version_at(engine_.protocol().Latest(metadata));
-  std::uint64_t word;
-  std::memcpy(&word, version, sizeof word);
-  if (word / kOneWrite < WordAt(own).load() / kOneWrite) return;
-  StoreWords(own, version, table.version_bytes());
+  SLIM_CHECK(engine_.PutVersion(table, key, rank, version),
+             "the copy of a table is full, and the table is not");
 }
 
 }  // namespace slimgraph::txn

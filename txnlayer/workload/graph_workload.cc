@@ -118,6 +118,13 @@ Status GraphWorkload::Load(Engine& engine) {
   processes_ =
       std::uint64_t{cluster.topology().nodes()} * cluster.threads() * engine.options().coroutines;
   SLIM_ASSIGN(graph_, TransactionalGraph::Make(engine, base, graph));
+  source_ = base.identity();
+  before_ = {graph_->base().vertices(), graph_->base().edges()};
+  return {};
+}
+
+Status GraphWorkload::Resume(Engine&, std::uint64_t) {
+  SLIM_ASSIGN(before_, graph_->TakeCensus());
   return {};
 }
 
@@ -134,8 +141,8 @@ Status GraphWorkload::Verify(Engine& engine) {
   sums.push_back(static_cast<std::uint64_t>(vertex_change_));
   sums.push_back(static_cast<std::uint64_t>(edge_change_));
   SLIM_TRY(engine.cluster().all().AllReduce(std::span<std::uint64_t>(sums), std::plus<>()));
-  const std::uint64_t edges = graph_->base().edges() + sums.back();
-  const std::uint64_t vertices = graph_->base().vertices() + sums[sums.size() - 2];
+  const std::uint64_t edges = before_.edges + sums.back();
+  const std::uint64_t vertices = before_.vertices + sums[sums.size() - 2];
   sums.resize(counts_.size());
   all_counts_ = std::move(sums);
   SLIM_ASSIGN(const auto census, graph_->TakeCensus());

@@ -83,6 +83,8 @@ class GraphWorkload : public Workload {
 
   void Configure(const WorkloadOptions&) override {}
   Status Load(Engine& engine) override;
+  std::uint64_t Source() const override { return source_; }
+  Status Resume(Engine& engine, std::uint64_t run) override;
   void Collect(Client& client) override;
   Status Verify(Engine& engine) override;
   std::vector<std::pair<std::string, std::uint64_t>> Counts() const override;
@@ -101,6 +103,8 @@ class GraphWorkload : public Workload {
   std::span<const MixEntry> mix_;
   std::uint64_t processes_ = 1;
   std::unique_ptr<TransactionalGraph> graph_;
+  std::uint64_t source_ = 0;
+  TransactionalGraph::Census before_;  // the run
   std::int64_t vertex_change_ = 0;
   std::int64_t edge_change_ = 0;
   std::vector<std::uint64_t> updates_;

@@ -14,7 +14,7 @@ void ListHistoryClient::Choose() {
     operation = {.key = generations_[place] * generations_.size() + place,
                  .append = Chance(random_, 0.5)};
     if (operation.append) {
-      operation.value = static_cast<std::uint32_t>(++values_ * processes_ + process_);
+      operation.value = static_cast<std::uint32_t>(++values_ * processes_ + place_);
     }
   }
 }

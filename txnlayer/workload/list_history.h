@@ -13,6 +13,7 @@ constexpr std::uint32_t kListLength = 59;
 struct ListHistoryOptions {
   std::uint64_t lists = 6;  // that are in use at a time
   std::uint64_t processes = 1;
+  std::uint64_t earlier_runs = 0;  // of which all are one history
   std::uint64_t seed = 1;
   std::shared_ptr<Journal> journal;  // null: none
 };
@@ -20,10 +21,12 @@ struct ListHistoryOptions {
 class ListHistoryClient : public Client {
  public:
   ListHistoryClient(Transaction& transaction, const ListHistoryOptions& options)
-      : process_(transaction.process()),
+      : process_(options.earlier_runs * options.processes + transaction.process()),
         processes_(options.processes),
-        random_(options.seed * 1'000'003 + transaction.process()),
-        generations_(options.lists) {
+        place_(transaction.process()),
+        random_(options.seed * 1'000'003 + process_),
+        generations_(options.lists),
+        values_(options.earlier_runs * kValuesOfARun) {
     history_.SetJournal(options.journal);
   }
 
@@ -40,12 +43,16 @@ class ListHistoryClient : public Client {
   Random& random() { return random_; }
 
  private:
-  std::uint64_t process_;
+  // Of each process, before those of a later run begin.
+  static constexpr std::uint64_t kValuesOfARun = 1 << 16;
+
+  std::uint64_t process_;  // no other, of whatever run, has that number
   std::uint64_t processes_;
+  std::uint64_t place_;  // among the processes of this run
   Random random_;
   std::vector<std::uint64_t> generations_;  // of the list in each place
   std::vector<ListOperation> operations_;
-  std::uint64_t values_ = 0;
+  std::uint64_t values_;
   History history_;
 };
 
@@ -55,6 +62,10 @@ class ListHistoryWorkload : public Workload {
 
   void Configure(const WorkloadOptions&) override {}
   Status Load(Engine& engine) final;
+  Status Resume(Engine&, std::uint64_t run) final {
+    options_.earlier_runs = run - 1;
+    return {};
+  }
   void Collect(Client& client) override {
     history_.Append(static_cast<ListHistoryClient&>(client).history());
   }

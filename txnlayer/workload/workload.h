@@ -60,6 +60,11 @@ class Workload {
   virtual std::string_view name() const = 0;
   // Collective: makes the tables, and fills in this node's part.
   virtual Status Load(Engine& engine) = 0;
+  // What it was loaded from, where that is not in its tables.
+  virtual std::uint64_t Source() const { return 0; }
+  // Collective: the tables are not as they were loaded, but as earlier runs have left them; of all
+  // runs, the one to come has that number.
+  virtual Status Resume(Engine&, std::uint64_t /*run*/) { return {}; }
   // Between runs: other shares and computations, for the clients of the next.
   virtual void Configure(const WorkloadOptions& options) = 0;
   // Clients live until the next run of the workload. Called from all threads.

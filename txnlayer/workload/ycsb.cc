@@ -101,16 +101,15 @@ class Ycsb : public Workload {
 
   void Collect(Client& client) override { writes_ += static_cast<YcsbClient&>(client).writes(); }
 
-  Status Verify(Engine& engine) override {
-    std::uint64_t sums[2] = {0, writes_};
+  Status Resume(Engine& engine, std::uint64_t) override {
     std::uint64_t rows = 0;
-    ForEachRecord(engine, *table_, [&](Key, const std::byte* record) {
-      if (record == nullptr) return;
-      std::uint64_t count;
-      std::memcpy(&count, record, sizeof count);
-      sums[0] += count;
-      ++rows;
-    });
+    writes_ = AddUp(engine, rows);
+    return {};
+  }
+
+  Status Verify(Engine& engine) override {
+    std::uint64_t rows = 0;
+    std::uint64_t sums[2] = {AddUp(engine, rows), writes_};
     SLIM_ASSIGN(rows, engine.cluster().all().AllSum(rows));
     if (rows != rows_) return VerificationError("YCSB: there are {} rows of {}", rows, rows_);
     SLIM_TRY(engine.cluster().all().AllReduce(std::span<std::uint64_t>(sums), std::plus<>()));
@@ -122,6 +121,19 @@ class Ycsb : public Workload {
   }
 
  private:
+  // How often this node's records have been written.
+  std::uint64_t AddUp(Engine& engine, std::uint64_t& rows) {
+    std::uint64_t sum = 0;
+    ForEachRecord(engine, *table_, [&](Key, const std::byte* record) {
+      if (record == nullptr) return;
+      std::uint64_t count;
+      std::memcpy(&count, record, sizeof count);
+      sum += count;
+      ++rows;
+    });
+    return sum;
+  }
+
   std::uint64_t rows_;
   double hot_ = 0;
   WorkloadOptions options_;

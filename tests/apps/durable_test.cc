@@ -1,0 +1,128 @@
+// `slimgraph txn run --durable`.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <random>
+#include <thread>
+
+#include "tests/support/command.h"
+
+namespace slimgraph {
+namespace {
+
+class DurableRuns : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(RunSlimgraph({"gen", "kron", "-s", "10", "-o", scratch_.File("g.slim")}).code, 0);
+    ASSERT_EQ(RunSlimgraph({"store", "create", scratch_.File("g.slim"), "--vertex-bytes", "128",
+                            "--edge-bytes", "8", "-o", store_})
+                  .code,
+              0);
+  }
+  std::vector<std::string> Words(const std::string& workload, const char* protocol,
+                                 const char* nodes, const char* seconds) const {
+    std::vector<std::string> words = {"txn",    "run",       "--workload", workload, "--protocol",
+                                      protocol, "--json",    "--nodes",    nodes,    "--seconds",
+                                      seconds,  "--durable", logs_};
+    if (workload == "linkbench") words.insert(words.end(), {"--store", store_, "--rows", "200000"});
+    if (workload == "smallbank") words.insert(words.end(), {"--rows", "2000"});
+    return words;
+  }
+  // When the logs of earlier runs are gone, what comes to node 0's is commits.
+  void AwaitCommits(int run) const {
+    namespace fs = std::filesystem;
+    const auto log = [&](int number) { return fmt::format("{}/commits.{}.0", logs_, number); };
+    const auto await = [](const auto& there) {
+      while (!there()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    };
+    await([&] { return fs::exists(log(run)) && !fs::exists(log(run - 1)); });
+    const std::uintmax_t begin = fs::file_size(log(run));
+    await([&] { return fs::file_size(log(run)) > begin + 50'000; });
+  }
+  static void ExpectRefused(const std::vector<std::string>& words, int code,
+                            const std::string& reason) {
+    const CommandEnd end = RunSlimgraph(words);
+    EXPECT_EQ(end.code, code) << end.err;
+    EXPECT_NE(end.err.find(reason), std::string::npos) << end.err;
+    EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
+  }
+
+  const ScratchDirectory scratch_;
+  const std::string store_ = scratch_.File("store");
+  const std::string logs_ = scratch_.File("logs");
+};
+
+std::uint64_t Number(const CommandEnd& end, const std::string& name) {
+  const std::size_t at = end.out.find("\"" + name + "\":");
+  EXPECT_NE(at, std::string::npos) << name << " in " << end.out << end.err;
+  return at == std::string::npos ? 0 : std::stoull(end.out.substr(at + name.size() + 3));
+}
+
+// What is verified is that every edge is on both sides, that no money is lost, and that there is as
+// much of all as was recovered and committed since.
+TEST_F(DurableRuns, GoOnWhereAllNodesWereKilled) {
+  std::mt19937_64 random(std::random_device{}());
+  for (const char* const workload : {"linkbench", "smallbank"}) {
+    std::uint64_t records = 0;
+    int run = 0;
+    for (const auto& [protocol, nodes] : {std::pair{"occ", "2"}, {"calvin", "3"}, {"mvcc", "2"}}) {
+      std::vector<std::string> words = Words(workload, protocol, nodes, "60");
+      words.insert(words.begin(), CommandPath());
+      RunningCommand command(words);
+      AwaitCommits(2 * run + 1);
+      std::this_thread::sleep_for(std::chrono::microseconds(random() % 100'000));
+      for (const pid_t process : command.Processes()) ::kill(process, SIGKILL);
+      command.Wait();
+      const CommandEnd end = RunSlimgraph(Words(workload, "sundial", "2", "0.1"));
+      ASSERT_EQ(end.code, 0) << end.err;
+      EXPECT_NE(end.out.find("\"verified\":true"), std::string::npos) << end.out;
+      EXPECT_GT(Number(end, "recovered_transactions"), 0U);
+      EXPECT_GE(Number(end, "recovered_records"), records);
+      records = Number(end, "recovered_records");
+      ++run;
+      EXPECT_EQ(Number(end, "run"), 2U * run);
+    }
+    std::filesystem::remove_all(logs_);
+  }
+}
+
+TEST_F(DurableRuns, EndWithOneLineWhenTheDiskIsFullAndGoOnWhenThereIsRoom) {
+  std::string line = "ulimit -f 400; exec " + CommandPath();
+  for (const std::string& word : Words("linkbench", "occ", "2", "60")) line += " " + word;
+  line += " --transport tcp";  // over shm, the nodes' memory would be a file, too
+  RunningCommand command({"bash", "-c", line});
+  const CommandEnd end = command.Wait();
+  EXPECT_EQ(end.code, 4) << end.err;
+  EXPECT_NE(end.err.find("cannot write at byte"), std::string::npos) << end.err;
+  EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
+  const CommandEnd after = RunSlimgraph(Words("linkbench", "occ", "2", "0.1"));
+  EXPECT_EQ(after.code, 0) << after.err;
+  EXPECT_GT(Number(after, "recovered_transactions"), 0U);
+}
+
+TEST_F(DurableRuns, SayWhatIsWrongWithTheFolder) {
+  const auto run = [&](const char* workload) { return Words(workload, "occ", "2", "0.1"); };
+  WriteText(logs_, "");
+  ExpectRefused(run("linkbench"), 3, "Not a directory");
+  std::filesystem::remove(logs_);
+  std::filesystem::create_directory(logs_);
+  WriteText(logs_ + "/manifest", "");
+  ExpectRefused(run("linkbench"), 2, "'manifest' in it is no log");
+  std::filesystem::remove(logs_ + "/manifest");
+  ASSERT_EQ(RunSlimgraph(run("linkbench")).code, 0);
+  ExpectRefused(run("smallbank"), 3, "commits on other data");
+  WriteText(scratch_.File("updates"), "+ 5 6\n");
+  ASSERT_EQ(RunSlimgraph({"store", "apply", store_, "--from", scratch_.File("updates")}).code, 0);
+  ExpectRefused(run("linkbench"), 3, "commits on other data");
+  std::vector<std::string> nowhere = run("linkbench");
+  nowhere.insert(nowhere.end(), {"--durable", scratch_.File("no/where")});
+  nowhere.erase(std::find(nowhere.begin(), nowhere.end(), "--durable"));
+  nowhere.erase(std::find(nowhere.begin(), nowhere.end(), logs_));
+  ExpectRefused(nowhere, 3, "cannot be made");
+}
+
+}  // namespace
+}  // namespace slimgraph
