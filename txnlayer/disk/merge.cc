@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "slimgraph/base/parallel.h"
 #include "slimgraph/graph/list_writer.h"
 
 namespace slimgraph::txn {
@@ -10,6 +11,7 @@ namespace {
 
 constexpr VertexId kGone = ~VertexId{0};
 constexpr EdgeOffset kArcsAtATime = 1 << 20;
+constexpr std::size_t kArcsOfARange = 1 << 12;
 
 // An update of an edge, seen from one of its ends. `order` is its number among all updates, from 1.
 struct ArcChange {
@@ -30,6 +32,36 @@ struct EdgeUpdate {
   GraphTime time = 0;
   Bytes properties;
 };
+
+bool ComesBefore(const ArcChange& a, const ArcChange& b) {
+  if (a.from != b.from) return a.from < b.from;
+  return a.to != b.to ? a.to < b.to : a.order < b.order;
+}
+
+// Dealt into ranges of names that fit into a cache, which threads then sort.
+void SortArcs(std::vector<ArcChange>& arcs) {
+  VertexName largest = 0;
+  for (const ArcChange& arc : arcs) largest = std::max(largest, arc.from);
+  const std::size_t ranges = arcs.size() / kArcsOfARange + 1;
+  const auto range_of = [&](const ArcChange& arc) {
+    return static_cast<std::size_t>(static_cast<unsigned __int128>(arc.from) * ranges /
+                                    (largest + 1));
+  };
+  std::vector<std::size_t> ends(ranges + 1);
+  for (const ArcChange& arc : arcs) ++ends[range_of(arc) + 1];
+  std::partial_sum(ends.begin(), ends.end(), ends.begin());
+  std::vector<ArcChange> dealt(arcs.size());
+  for (const ArcChange& arc : arcs) dealt[ends[range_of(arc)]++] = arc;
+  // Where a range began is now where it ends.
+  static_cast<void>(ParallelFor(ranges, 0, [&](std::size_t range) {
+    const auto at = [&](std::size_t place) {
+      return dealt.begin() + static_cast<std::ptrdiff_t>(place);
+    };
+    std::sort(at(range == 0 ? 0 : ends[range - 1]), at(ends[range]), ComesBefore);
+    return Status();
+  }));
+  arcs.swap(dealt);
+}
 
 class Merger {
  public:
@@ -68,6 +100,7 @@ class Merger {
   std::vector<VertexId> window_;  // of the base's lists
   EdgeOffset window_at_ = 0;
 
+  std::vector<ArcChange>::const_iterator next_change_;  // lists are written in order of names
   std::vector<VertexId> list_;
   std::vector<std::byte> vertex_column_;
   std::vector<std::byte> edge_column_;
@@ -75,6 +108,10 @@ class Merger {
 };
 
 void Merger::Take(const std::vector<Batch>& batches, GraphTime at) {
+  std::size_t words = 0;
+  for (const Batch& batch : batches) words += batch.words.size();
+  updates_.reserve(words / 2 + 1);  // that of an edge without properties is two words
+  arcs_.reserve(words);
   updates_.emplace_back();
   for (const Batch& batch : batches) {
     if (batch.time > at) break;
@@ -96,10 +133,7 @@ void Merger::Take(const std::vector<Batch>& batches, GraphTime at) {
       keeps_times_ = true;
     }
   }
-  std::sort(arcs_.begin(), arcs_.end(), [](const ArcChange& a, const ArcChange& b) {
-    if (a.from != b.from) return a.from < b.from;
-    return a.to != b.to ? a.to < b.to : a.order < b.order;
-  });
+  SortArcs(arcs_);
 }
 
 // Old and new ids both ascend with the names.
@@ -190,9 +224,9 @@ Status Merger::WriteList(VertexId v, ListWriter& lists) {
     base = std::span<const VertexId>(window_).subspan(first - window_at_, length);
   }
   const PropertyColumns columns = base_.columns();
-  auto change =
-      std::lower_bound(arcs_.begin(), arcs_.end(), name,
-                       [](const ArcChange& arc, VertexName wanted) { return arc.from < wanted; });
+  // Those before are of vertices that are gone.
+  auto& change = next_change_;
+  while (change != arcs_.end() && change->from < name) ++change;
   for (std::size_t i = 0;;) {
     const bool has_change = change != arcs_.end() && change->from == name;
     if (i == base.size() && !has_change) break;
@@ -228,6 +262,7 @@ Result<Merged> Merger::Write(const std::string& lists_path, const std::string& p
   SLIM_TRY(ReadBase());
   ChooseVertices();
   SLIM_ASSIGN(ListWriter lists, ListWriter::Create(lists_path));
+  next_change_ = arcs_.begin();
   for (VertexId v = 0; v < ids_.count(); ++v) {
     SLIM_TRY(WriteVertexProperties(v));
     SLIM_TRY(WriteList(v, lists));
