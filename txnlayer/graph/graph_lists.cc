@@ -53,6 +53,33 @@ void AddEntry(const EdgeEntry& entry, const NeighbourQuery& query, std::uint32_t
   list.properties.insert(list.properties.end(), from, from + bytes);
 }
 
+// A part of a list of the base; no times and no properties are all zeros.
+struct BaseEdges {
+  std::span<const VertexId> ids;
+  std::span<const GraphTime> times;
+  Bytes properties;
+};
+
+void AddFromBase(const BaseGraph& base, const BaseEdges& edges, const NeighbourQuery& query,
+                 std::uint32_t bytes, NeighbourList& list) {
+  const auto add_properties = [&](std::size_t first, std::size_t count) {
+    const std::size_t at = list.properties.size();
+    list.properties.resize(at + count * bytes);
+    if (edges.properties.empty() || bytes == 0) return;
+    std::memcpy(list.properties.data() + at, edges.properties.data() + first * bytes,
+                count * bytes);
+  };
+  if (edges.times.empty()) {
+    for (const VertexId id : edges.ids) list.edges.push_back({base.NameOf(id), 0});
+    return add_properties(0, edges.ids.size());
+  }
+  for (std::size_t i = 0; i < edges.ids.size(); ++i) {
+    if (!Within(edges.times[i], query)) continue;
+    list.edges.push_back({base.NameOf(edges.ids[i]), edges.times[i]});
+    add_properties(i, 1);
+  }
+}
+
 }  // namespace
 
 Answer GraphTransaction::Degree(VertexName vertex, std::uint64_t& degree) {
@@ -123,29 +150,32 @@ bool GraphTransaction::AddInOrder(const VertexPlace& vertex, const NeighbourQuer
       return LostNode();
     }
   }
-  list.edges.reserve(list.edges.size() + std::min<std::uint64_t>(ids.size(), query.limit));
   const bool stops = !query.newest_first || !with_entries;  // the first ones are those wanted
   std::size_t next = 0;
   const auto take_entry = [&] {
     const EdgeEntry& entry = *latest[next++];
     if (with_entries) AddEntry(entry, query, bytes, list);
   };
-  for (std::size_t i = 0; i < ids.size(); ++i) {
+  const auto comes_before = [&](VertexId id, VertexName name) { return base.NameOf(id) < name; };
+  for (std::size_t i = 0; i < ids.size();) {
     if (stops && list.edges.size() >= query.limit) return true;
-    const VertexName neighbour = base.NameOf(ids[i]);
-    while (next < latest.size() && latest[next]->neighbour < neighbour) take_entry();
-    if (next < latest.size() && latest[next]->neighbour == neighbour) {
-      take_entry();
-      continue;
+    // Up to the next neighbour of which an entry speaks, it is the base alone.
+    std::size_t end = ids.size();
+    if (next < latest.size()) {
+      const auto from = ids.begin() + static_cast<std::ptrdiff_t>(i);
+      const auto at = std::lower_bound(from, ids.end(), latest[next]->neighbour, comes_before);
+      end = static_cast<std::size_t>(at - ids.begin());
     }
-    const GraphTime time = times.empty() ? 0 : times[i];
-    if (!Within(time, query)) continue;
-    list.edges.push_back({neighbour, time});
-    if (bytes == 0) continue;
-    const std::size_t at = list.properties.size();
-    list.properties.resize(at + bytes);
-    if (properties.empty()) continue;
-    std::memcpy(list.properties.data() + at, properties.data() + i * bytes, bytes);
+    std::size_t count = end - i;
+    if (stops) count = std::min<std::size_t>(count, query.limit - list.edges.size());
+    AddFromBase(base,
+                {ids.subspan(i, count), times.empty() ? times : times.subspan(i, count),
+                 properties.empty() ? properties : properties.subspan(i * bytes, count * bytes)},
+                query, bytes, list);
+    i += count;
+    if (i < end || i == ids.size()) continue;
+    if (latest[next]->neighbour == base.NameOf(ids[i])) ++i;
+    take_entry();
   }
   while (next < latest.size()) take_entry();
   return true;

@@ -1,6 +1,7 @@
 #include "txnlayer/store/table.h"
 
-#include <bit>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "slimgraph/base/words.h"
 #include "txnlayer/store/hash.h"
@@ -21,7 +22,7 @@ SharedWord Word(std::uint64_t& word) { return SharedWord(word); }
 Table::Table(Fabric& fabric, TableId id, TableSpec spec, const TupleShape& shape)
     : fabric_(fabric), id_(id), spec_(std::move(spec)), shape_(shape) {
   version_bytes_ = kWordBytes + RoundUp(spec_.record_bytes, kWordBytes);
-  buckets_ = std::bit_ceil(spec_.tuples_per_node / kMeanTuplesPerBucket + 1);
+  buckets_ = spec_.tuples_per_node / kMeanTuplesPerBucket + 1;
   overflow_ = buckets_ / 4 + 16;
   first_tuple_ = (buckets_ + overflow_) * sizeof(Bucket);
   stride_ = RoundUp(key_at() + image_bytes(), kCacheLineBytes);
@@ -45,7 +46,7 @@ Result<std::unique_ptr<Table>> Table::Make(Fabric& fabric, TableId id, const Tab
 }
 
 std::uint64_t Table::BucketOf(Key key) const {
-  return (Mix(key) & (buckets_ - 1)) * sizeof(Bucket);
+  return ((Mix(key) & 0xFFFF'FFFF) * buckets_ >> 32) * sizeof(Bucket);
 }
 
 std::uint64_t Table::Find(Key key, Rank rank) const {
@@ -88,6 +89,17 @@ std::uint64_t Table::FindOrPlace(Key key, Rank rank) {
   Word(bucket->slots[slot].tuple).store(tuple);
   ++part.tuples;
   return tuple;
+}
+
+std::uint64_t Table::resident_bytes() const {
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  std::uint64_t pages = 0;
+  for (const auto& part : parts_) {
+    std::vector<unsigned char> resident((part->memory.size() + page - 1) / page);
+    if (::mincore(part->memory.data(), part->memory.size(), resident.data()) != 0) continue;
+    for (const unsigned char one : resident) pages += one & 1;
+  }
+  return pages * page;
 }
 
 bool Table::Load(Key key, Bytes record) {

@@ -111,6 +111,8 @@ class Table {
   // full.
   bool Load(Key key, Bytes record);
   std::uint64_t tuples(Rank rank = 0) const { return parts_[rank]->tuples; }
+  // Of this node's memory, copies included: pages that have been touched.
+  std::uint64_t resident_bytes() const;
   // The offset of each tuple in turn, from 0 to tuples() - 1.
   std::uint64_t TupleOffset(std::uint64_t index) const { return first_tuple_ + index * stride_; }
 
@@ -135,7 +137,7 @@ class Table {
   TableSpec spec_;
   TupleShape shape_;
   std::uint64_t version_bytes_ = 0;
-  std::uint64_t buckets_ = 0;   // a power of two
+  std::uint64_t buckets_ = 0;   // fewer than 2^32
   std::uint64_t overflow_ = 0;  // more of them, to be linked
   std::uint64_t first_tuple_ = 0;
   std::uint64_t stride_ = 0;
