@@ -6,6 +6,7 @@
 #   make asan       the unit tests under address + undefined sanitizer make tsan     … under thread sanitizer
 #   make format     rewrite the code in the house format               make lint     format check + clang-tidy
 #   make test-hosts  jobs across four hosts (root)
+#   make bench-store  the bars of graphs that change
 #   make bench-txn  the bars of transactions                        DBX1000=DIR: also against DBx1000
 #   make bench-rdma  latencies over verbs beside perftest's programs
 #   make bench      the measured bars, and build/report/index.html: all experiments, small
@@ -84,7 +85,7 @@ OUR_CODE    := $(shell find apps slimgraph dgemini dkudu txnlayer experiment tes
                  -name '*.cc' -o -name '*.h' 2>/dev/null | sort)
 
 .PHONY: all debug asan tsan run test test-hosts test-rdma unit-tests format format-check lint tidy \
-  bench bench-parts bench-graph bench-mining bench-rdma bench-txn fuzz install plain \
+  bench bench-parts bench-graph bench-mining bench-rdma bench-txn bench-store fuzz install plain \
   clean deps lint-deps
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -267,6 +268,9 @@ bench-txn: $(COMMAND)
 # Beside perftest's programs, on an RDMA device or in the virtual machine.
 bench-rdma: $(COMMAND)
 	@TEST_SLIMGRAPH_COMMAND=$(abspath $(COMMAND)) tests/rdma/bench.py
+
+bench-store: $(COMMAND)
+	@PYTHONDONTWRITEBYTECODE=1 tests/bench/store_bench.py $(COMMAND)
 
 bench-mining: $(COMMAND)
 	@TEST_SLIMGRAPH_COMMAND=$(abspath $(COMMAND)) PYTHONDONTWRITEBYTECODE=1 tests/bench/mining_bench.py

@@ -94,7 +94,8 @@ void DeclareTxnOptions(Options& options, TxnOptions& txn) {
                  txn.work.rows);
   options.Number("--hot", "P", "the share of accesses to the hot area, in tpcc to other warehouses",
                  txn.work.hot);
-  options.Text("--store", "STORE", "the graph of linkbench, tao, snb-updates and graph-churn",
+  options.Text("--store", "STORE",
+               "the graph of linkbench, tao, snb-updates, graph-churn and edge-updates",
                txn.work.store);
   options.Number("--compute-us", "US", "what each ycsb transaction computes", txn.work.compute_us);
   options.Number("--seed", "S", "of all random choices (default 1)", txn.work.seed);
@@ -258,6 +259,9 @@ void TxnJob::Describe(const txn::DriveResult& result, Report& report,
   }
   const TrafficCount total = traffic_.Total();
   const std::uint64_t messages = traffic_.OfKind(TrafficKind::kMessage).operations;
+  for (const auto& [what, bytes] : workload_->Memory()) {
+    report.Set(fmt::format("{}/memory_bytes/{}", path, what), bytes);
+  }
   set("/per_transaction/round_trips", PerTransaction(total.round_trips, figures));
   set("/per_transaction/messages", PerTransaction(messages, figures));
   set("/per_transaction/operations", PerTransaction(total.operations - messages, figures));

@@ -46,7 +46,8 @@ TEST_F(StoreWorkloads, RunUnderAllProtocolsAndKeepEveryEdgeOnBothSides) {
   const std::pair<const char*, const char*> forms[] = {{"nowait", "rpc"},    {"waitdie", "01010"},
                                                        {"occ", "one-sided"}, {"mvcc", "10101"},
                                                        {"sundial", "rpc"},   {"calvin", "1010"}};
-  for (const char* const workload : {"linkbench", "tao", "snb-updates", "graph-churn"}) {
+  for (const char* const workload :
+       {"linkbench", "tao", "snb-updates", "graph-churn", "edge-updates"}) {
     for (const auto& [protocol, stages] : forms) {
       const CommandEnd end = Run(workload, {"--protocol", protocol, "--stages", stages,
                                             "--transactions", "60", "--seconds", "10"});

@@ -136,7 +136,23 @@ void GraphWorkload::Collect(Client& client) {
   for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += one.counts()[i];
 }
 
+// Of the tables what is in use, of the base all; and what the base would be as arrays.
+Status GraphWorkload::MeasureMemory(Engine& engine) {
+  const BaseGraph& base = graph_->base();
+  memory_ = {{"lists", base.list_bytes()},
+             {"properties", base.property_bytes()},
+             {"vertices", graph_->vertices().resident_bytes()},
+             {"blocks", graph_->blocks().resident_bytes()}};
+  for (auto& [what, bytes] : memory_) {
+    SLIM_ASSIGN(bytes, engine.cluster().all().AllSum(bytes));
+  }
+  memory_.emplace_back("csr", (std::uint64_t{base.vertices()} + 1) * sizeof(EdgeOffset) +
+                                  base.arcs() * sizeof(VertexId));
+  return {};
+}
+
 Status GraphWorkload::Verify(Engine& engine) {
+  SLIM_TRY(MeasureMemory(engine));
   std::vector<std::uint64_t> sums = counts_;
   sums.push_back(static_cast<std::uint64_t>(vertex_change_));
   sums.push_back(static_cast<std::uint64_t>(edge_change_));

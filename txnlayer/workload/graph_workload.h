@@ -3,7 +3,7 @@
 // edges as the commits have made.
 #pragma once
 
-#include <array>
+#include <algorithm>
 
 #include "txnlayer/graph/graph_transaction.h"
 #include "txnlayer/workload/workload.h"
@@ -90,6 +90,7 @@ class GraphWorkload : public Workload {
   std::vector<std::pair<std::string, std::uint64_t>> Counts() const override;
   TransactionalGraph* graph() override { return graph_.get(); }
   std::span<const std::uint64_t> updates() const override { return updates_; }
+  std::vector<std::pair<std::string, std::uint64_t>> Memory() const override { return memory_; }
 
  protected:
   template <typename Made>
@@ -99,6 +100,8 @@ class GraphWorkload : public Workload {
   }
 
  private:
+  Status MeasureMemory(Engine& engine);
+
   WorkloadOptions options_;
   std::span<const MixEntry> mix_;
   std::uint64_t processes_ = 1;
@@ -110,6 +113,7 @@ class GraphWorkload : public Workload {
   std::vector<std::uint64_t> updates_;
   std::vector<std::uint64_t> counts_;      // of this node
   std::vector<std::uint64_t> all_counts_;  // of all
+  std::vector<std::pair<std::string, std::uint64_t>> memory_;
 };
 
 }  // namespace slimgraph::txn

@@ -18,7 +18,8 @@ constexpr Entry kWorkloads[] = {{"smallbank", MakeSmallBank},
                                 {"linkbench", MakeLinkBench, true},
                                 {"tao", MakeTao, true},
                                 {"snb-updates", MakeSnbUpdates, true},
-                                {"graph-churn", MakeGraphChurn, true}};
+                                {"graph-churn", MakeGraphChurn, true},
+                                {"edge-updates", MakeEdgeUpdates, true}};
 
 }  // namespace
 

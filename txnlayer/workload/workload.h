@@ -80,6 +80,8 @@ class Workload {
   // What the clients of this node have changed in it, as GraphTransaction::journal() has it, where
   // that is noted.
   virtual std::span<const std::uint64_t> updates() const { return {}; }
+  // What its data takes on all nodes, in bytes, after Verify, by kind.
+  virtual std::vector<std::pair<std::string, std::uint64_t>> Memory() const { return {}; }
   // What the clients did, where the workload notes it.
   virtual const History* history() const { return nullptr; }
 };
@@ -104,5 +106,6 @@ std::unique_ptr<Workload> MakeLinkBench(const WorkloadOptions& options);
 std::unique_ptr<Workload> MakeTao(const WorkloadOptions& options);
 std::unique_ptr<Workload> MakeSnbUpdates(const WorkloadOptions& options);
 std::unique_ptr<Workload> MakeGraphChurn(const WorkloadOptions& options);
+std::unique_ptr<Workload> MakeEdgeUpdates(const WorkloadOptions& options);
 
 }  // namespace slimgraph::txn

@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""The bars of graphs that change: `make bench-store`, or tests/bench/store_bench.py COMMAND.
+
+What is compared is run in turn, and medians count. Rates are of the whole machine as it is; beside
+each is what it comes to for each second of processor time that it took, which others' load hardly
+moves. Bars that are another engine's speed are what was seen of it on two cores: GDI-RMA 242,000
+LinkBench queries/s on two ranks (kron 16), LiveGraph 22,000 single-edge transactions/s.
+"""
+import argparse
+import filecmp
+import json
+import os
+import random
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+from turns import in_turn
+
+GDI_RMA_QUERIES = 242_000
+LIVEGRAPH_EDGES = 22_000
+UPDATES = 2_000_000
+
+
+class Bench:
+    def __init__(self, options, folder):
+        self.command, self.options, self.folder, self.missed = options.command, options, folder, 0
+
+    def file(self, name):
+        return os.path.join(self.folder, name)
+
+    def run(self, *words):
+        """What the command prints with --json, and the processor time that it took."""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = subprocess.run([self.command, *words, "--json"], capture_output=True, text=True,
+                              timeout=600, check=False)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        if done.returncode != 0:
+            sys.exit(f"store_bench: slimgraph {' '.join(words)}: {done.stderr.strip()}")
+        cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        return (json.loads(done.stdout) if done.stdout else {}), cpu_s
+
+    def create(self, graph, store, *more):
+        words = [self.file(graph) if graph else "--empty", "-o", self.file(store), *more]
+        subprocess.run([self.command, "store", "create", *words], check=True,
+                       stdout=subprocess.DEVNULL)
+
+    def tell(self, claim, value, bar, at_least, unit="", more=""):
+        met = value >= bar if at_least else value <= bar
+        self.missed += not met
+        print(f"{'met' if met else 'MISSED':<7}{claim}: {value:,.4g}{unit}, bar at "
+              f"{'least' if at_least else 'most'} {bar:,.4g}{unit}{more}", flush=True)
+
+    # --- analytics on what a store has folded and exported, beside the same graph's plain file
+    def instructions(self, words):
+        if shutil.which("perf") is None:
+            return None
+        out = self.file("perf")
+        done = subprocess.run(["perf", "stat", "-x,", "-e", "instructions:u", "-o", out,
+                               self.command, *words], capture_output=True, check=False)
+        with open(out, encoding="utf-8") as file:
+            counts = [line.split(",")[0] for line in file if "instructions" in line]
+        counted = done.returncode == 0 and counts and counts[0].isdigit()
+        return int(counts[0]) if counted else None
+
+    def analytics(self):
+        chooser, vertices = random.Random(2), 1 << self.options.scale
+        names = ("all.txt", "most.txt", "rest.txt")
+        with open(self.file(names[0]), "w", encoding="utf-8") as everything, \
+                open(self.file(names[1]), "w", encoding="utf-8") as most, \
+                open(self.file(names[2]), "w", encoding="utf-8") as rest:
+            for _ in range(16 * vertices):  # some vertices have far more than others
+                one, other = int(vertices * chooser.random() ** 3), chooser.randrange(vertices)
+                line = f"{one} {other if other != one else (one + 1) % vertices}\n"
+                everything.write(line)
+                if chooser.randrange(10) == 0:
+                    rest.write("+ " + line)
+                else:
+                    most.write(line)
+        for text, slim in (("all.txt", "plain.slim"), ("most.txt", "most.slim")):
+            self.run("convert", "--undirected", self.file(text), self.file(slim))
+        self.create("most.slim", "grown")
+        self.run("store", "apply", self.file("grown"), "--from", self.file("rest.txt"))
+        self.run("store", "export", self.file("grown"), "-o", self.file("grown.slim"))
+        same = filecmp.cmp(self.file("plain.slim"), self.file("grown.slim"), shallow=False)
+        print(f"       what is exported is {'' if same else 'not '}the plain file, byte for byte")
+        for name, more in (("pagerank", ["--iterations", "100"]), ("triangles", [])):
+            words = {which: [name, self.file(which), *more, "--nodes", "2"]
+                     for which in ("plain.slim", "grown.slim")}
+            times = in_turn({which: lambda w=w: self.run(*w)[0]["time"]["run_s"]
+                             for which, w in words.items()}, 3 * self.options.rounds)
+            self.tell(f"{name} on a folded store against the plain file, time",
+                      times["grown.slim"] / times["plain.slim"], 1.05, False)
+            counts = in_turn({which: lambda w=w: self.instructions(w)
+                              for which, w in words.items()}, self.options.rounds)
+            if None in counts.values():
+                print(f"       {name}, instructions: cannot be counted here")
+                continue
+            self.tell(f"{name} on a folded store against the plain file, instructions",
+                      counts["grown.slim"] / counts["plain.slim"], 1.05, False)
+
+    # --- transactions
+    def transactions(self, workload, store, *more):
+        """Committed, a second and a second of processor time; how many had to be tried again."""
+        report, cpu_s = self.run(
+            "txn", "run", "--workload", workload, "--store", self.file(store), "--protocol",
+            self.options.protocol, "--nodes", "2", "--coroutines", "16", *more)
+        result = report["result"]
+        return (result["throughput_per_s"], result["committed"] / cpu_s, result["aborted"],
+                result["committed"], result)
+
+    def rates(self, measures):
+        """Medians of each by name: a second, a second of processor time."""
+        taken = {name: [] for name in measures}
+        for _ in range(self.options.rounds):
+            for name, measure in measures.items():
+                taken[name].append(measure())
+        return {name: [statistics.median(one[i] for one in runs) for i in range(4)]
+                for name, runs in taken.items()}
+
+    def linkbench(self):
+        seconds = ["--seconds", str(self.options.seconds)]
+        rate = self.rates({"mix": lambda: self.transactions("linkbench", "linked", *seconds)})
+        a_second, a_cpu_second, aborted, committed = rate["mix"]
+        # Whatever meets a conflict is tried until it commits.
+        self.tell("LinkBench mix on two nodes", a_second, 2 * GDI_RMA_QUERIES, True, "/s",
+                  f"; {a_cpu_second:,.0f} for each second of processor time, 0 failed, "
+                  f"{100 * aborted / committed:.2f} % tried again")
+
+    def edges(self):
+        each = ["--transactions", "20000", "--seconds", "60", "--rows", "2000000"]
+        rate = self.rates({hot: lambda hot=hot: self.transactions(
+            "edge-updates", "linked", *each, "--hot", hot) for hot in ("0", "0.99")})
+        a_second, a_cpu_second, *_ = rate["0"]
+        self.tell("single-edge transactions on two nodes", a_second, 10 * LIVEGRAPH_EDGES, True,
+                  "/s", f"; {a_cpu_second:,.0f} for each second of processor time")
+        self.tell("they are slower with 99 % of them at one vertex, by time",
+                  a_second / rate["0.99"][0], 2, False, " x",
+                  f"; by processor time {a_cpu_second / rate['0.99'][1]:.2f} x")
+
+    def apply(self):
+        chooser, path = random.Random(1), self.file("updates.txt")
+        vertices = 1 << self.options.scale
+        with open(path, "w", encoding="utf-8") as file:
+            for _ in range(UPDATES):
+                file.write(f"+ {chooser.randrange(vertices)} {chooser.randrange(vertices)}\n")
+
+        def once(*words):
+            start, cpu_s = time.monotonic(), self.run("store", *words)[1]
+            return UPDATES / (time.monotonic() - start), UPDATES / cpu_s, 0, UPDATES
+
+        def apply():
+            shutil.rmtree(self.file("applied"), ignore_errors=True)
+            self.create("g.slim", "applied")
+            return once("apply", self.file("applied"), "--from", path)
+
+        rates = self.rates({"apply": apply, "merge": lambda: once(
+            "export", self.file("applied"), "-o", self.file("applied.slim"))})
+        a_second, a_cpu_second, *_ = rates["apply"]
+        self.tell("store apply of 2 million edges", a_second, 2_000_000, True, "/s",
+                  f"; {a_cpu_second:,.0f} for each second of processor time")
+        both, by_cpu = (1 / (1 / rates["apply"][i] + 1 / rates["merge"][i]) for i in range(2))
+        self.tell("the same, merged with the base too", both, 2_000_000, True, "/s",
+                  f"; {by_cpu:,.0f} for each second of processor time")
+
+    # --- memory, without properties
+    def memory(self):
+        edges = self.run("info", self.file("g.slim"))[0]["graph"]["edges"]
+        for claim, each in (("as loaded", 1), ("with 10 % of the edges put anew", edges // 320)):
+            result = self.transactions("edge-updates", "bare", "--seconds", "60", "--transactions",
+                                       str(each), "--rows", str(edges // 10))[4]
+            taken = dict(result["memory_bytes"])
+            csr = taken.pop("csr")
+            parts = ", ".join(f"{what} {part / csr:.2f}" for what, part in taken.items() if part)
+            self.tell(f"memory of the store, {claim}, against CSR", sum(taken.values()) / csr, 1.5,
+                      False, " x", f"; {parts}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("command")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=2)
+    parser.add_argument("--scale", type=int, default=16)
+    parser.add_argument("--protocol", default="occ")
+    parser.add_argument("--only", help="analytics, linkbench, edges, apply, memory")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="slimgraph-bench-") as folder:
+        bench = Bench(options, folder)
+        bench.run("gen", "kron", "-s", str(options.scale), "-o", bench.file("g.slim"))
+        bench.create("g.slim", "bare")
+        bench.create("g.slim", "linked", "--vertex-bytes", "128", "--edge-bytes", "8")
+        for part in (bench.analytics, bench.linkbench, bench.edges, bench.apply, bench.memory):
+            if options.only in (None, part.__name__):
+                part()
+        print(f"{bench.missed} bars missed")
+
+
+main()
