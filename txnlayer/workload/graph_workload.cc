@@ -123,8 +123,23 @@ Status GraphWorkload::Load(Engine& engine) {
   return {};
 }
 
-Status GraphWorkload::Resume(Engine&, std::uint64_t) {
+// Whatever the clocks of the machines say, what comes is later than what was recovered.
+Status GraphWorkload::Resume(Engine& engine, std::uint64_t) {
   SLIM_ASSIGN(before_, graph_->TakeCensus());
+  GraphTime latest = 0;
+  ForEachRecord(engine, graph_->blocks(), [&](Key, const std::byte* record) {
+    if (record == nullptr) return;
+    const EdgeBlock block(graph_->shape(), const_cast<std::byte*>(record));
+    latest = std::max(latest, block.written_at());
+  });
+  ForEachRecord(engine, graph_->vertices(), [&](Key, const std::byte* record) {
+    if (record == nullptr) return;
+    VertexRecord vertex;
+    std::memcpy(&vertex, record, sizeof vertex);
+    latest = std::max(latest, vertex.time);
+  });
+  SLIM_ASSIGN(latest, engine.cluster().all().AllMax(latest));
+  graph_->clock().Next(latest);
   return {};
 }
 
