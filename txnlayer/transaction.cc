@@ -249,7 +249,11 @@ void Transaction::AwaitView() {
   while (!held_up() && reason_ == AbortReason::kNodeLost && NowNs() < deadline_ns) {
     task_.Sleep(kLookForWordNs);
   }
-  if (held_up()) return task_.Park();
+  if (held_up()) {
+    task_.Park();
+    reason_ = AbortReason::kNone;  // whatever it was, it is in order again
+    return;
+  }
   task_.worker().Fail({ErrorKind::kEnvironment, "a node that lives cannot be reached"});
   engine_.failed_ = true;
 }
