@@ -19,6 +19,7 @@ constexpr double kRight = 16;
 constexpr double kBottom = 52;
 constexpr double kLegendLine = 22;
 constexpr double kLetter = 7.4;  // of the legend's and labels' type, on average
+constexpr double kLabelHeight = 16;
 
 struct Range {
   double low = std::numeric_limits<double>::max();
@@ -304,13 +305,21 @@ class Drawing {
   void Label(double x, double y, const std::string& label) {
     const double width = kLetter * static_cast<double>(label.size());
     const bool left = x + 10 + width > kWidth - kRight;
-    double at = y + 4;
-    for (const auto& [begin, end, taken] : labels_) {
-      const double from = left ? x - 10 - width : x + 10;
-      if (from < end && begin < from + width && std::abs(taken - at) < 14) at = taken - 14;
+    const double from = left ? x - 10 - width : x + 10;
+    const auto free = [&](double at) {
+      return at >= top_ + 10 && at < bottom_ &&
+             std::none_of(labels_.begin(), labels_.end(), [&](const Taken& one) {
+               return from < one.end && one.begin < from + width &&
+                      std::abs(one.y - at) < kLabelHeight;
+             });
+    };
+    double at = std::max(y + 4, top_ + 10);
+    for (double away = 0; away < bottom_ - top_; away += kLabelHeight) {
+      if (!free(y + 4 - away) && !free(y + 4 + away)) continue;
+      at = free(y + 4 - away) ? y + 4 - away : y + 4 + away;
+      break;
     }
-    at = std::max(at, top_ + 10);
-    labels_.push_back({left ? x - 10 - width : x + 10, left ? x - 10 : x + 10 + width, at});
+    labels_.push_back({from, from + width, at});
     Text(left ? x - 10 : x + 10, at, left ? "label left" : "label", label);
   }
 

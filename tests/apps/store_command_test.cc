@@ -10,9 +10,9 @@
 #include <set>
 #include <thread>
 
-#include "slimgraph/graph/slim_file.h"
 #include "slimgraph/graph/csr.h"
 #include "slimgraph/graph/original_ids.h"
+#include "slimgraph/graph/slim_file.h"
 #include "tests/support/command.h"
 
 namespace slimgraph {

@@ -12,7 +12,6 @@
 #include <fstream>
 #include <vector>
 
-#include "slimgraph/graph/slim_file.h"
 #include "slimgraph/base/clock.h"
 #include "slimgraph/base/units.h"
 #include "slimgraph/graph/convert.h"
@@ -21,6 +20,7 @@
 #include "slimgraph/graph/internal/random.h"
 #include "slimgraph/graph/load.h"
 #include "slimgraph/graph/partition.h"
+#include "slimgraph/graph/slim_file.h"
 
 namespace slimgraph {
 namespace {

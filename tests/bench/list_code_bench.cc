@@ -9,10 +9,10 @@
 #include <filesystem>
 #include <vector>
 
-#include "slimgraph/graph/slim_file.h"
 #include "slimgraph/base/clock.h"
 #include "slimgraph/graph/csr.h"
 #include "slimgraph/graph/generate.h"
+#include "slimgraph/graph/slim_file.h"
 #include "slimgraph/remote/list_code.h"
 
 namespace slimgraph {

@@ -3,9 +3,9 @@
 #include <fstream>
 #include <functional>
 
-#include "slimgraph/graph/slim_file.h"
 #include "slimgraph/base/check.h"
 #include "slimgraph/graph/convert.h"
+#include "slimgraph/graph/slim_file.h"
 
 namespace slimgraph::test {
 namespace {

@@ -14,7 +14,7 @@ import browser
 HERE = os.path.dirname(os.path.abspath(__file__))
 COMMAND = os.environ.get("TEST_SLIMGRAPH_COMMAND", "build/release/slimgraph")
 STUDIES = ["elasticity", "scalability", "caches", "volume", "protocols", "stages", "coroutines",
-           "contention", "computation"]
+           "contention", "computation", "updates"]
 BUDGET_S = 55  # a first round takes half of that on two processors
 
 

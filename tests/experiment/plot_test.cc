@@ -2,6 +2,7 @@
 // page_test.py.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -37,6 +38,25 @@ TEST(Axis, BearsOneValueAndZero) {
     EXPECT_TRUE(std::isfinite(axis.Place(value))) << value;
   }
   EXPECT_TRUE(std::isfinite(Axis(5, 5, true, 0, 100).Place(5)));
+}
+
+// The best are at the top, where there is no room above them.
+TEST(Svg, LabelsOfMarksThatMeetDoNot) {
+  Plot plot;
+  plot.kind = PlotKind::kScatter;
+  Series series{"one", {{9, {0, 0, 0, 1}, "", false}}, 0};
+  for (int i = 0; i < 6; ++i) series.marks.push_back({1, {5 + i * 0.01, 5, 5, 1}, "label", true});
+  plot.series = {series};
+  const std::string svg = ToSvg(plot, "labels");
+  std::vector<double> heights;
+  const std::string before = "class=\"label";
+  for (std::size_t at = 0; (at = svg.find(before, at)) != std::string::npos; at += before.size()) {
+    const std::size_t tag = svg.rfind('<', at);
+    heights.push_back(std::stod(svg.substr(svg.find(" y=\"", tag) + 4)));
+  }
+  ASSERT_EQ(heights.size(), 6U);
+  std::sort(heights.begin(), heights.end());
+  for (std::size_t i = 1; i < heights.size(); ++i) EXPECT_GE(heights[i] - heights[i - 1], 15.9);
 }
 
 TEST(Svg, DrawsAMarkForEachValueAndEscapesNames) {

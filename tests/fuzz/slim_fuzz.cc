@@ -7,8 +7,8 @@
 #include <cstring>
 #include <vector>
 
-#include "slimgraph/graph/slim_file.h"
 #include "slimgraph/graph/inspect.h"
+#include "slimgraph/graph/slim_file.h"
 #include "tests/fuzz/fuzz_support.h"
 
 namespace slimgraph {

@@ -6,9 +6,9 @@
 #include <set>
 #include <sstream>
 
-#include "slimgraph/graph/slim_file.h"
 #include "slimgraph/graph/csr.h"
 #include "slimgraph/graph/inspect.h"
+#include "slimgraph/graph/slim_file.h"
 #include "tests/graph/support.h"
 
 namespace slimgraph::test {

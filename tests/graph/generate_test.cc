@@ -1,6 +1,6 @@
 // Generated graphs: what they are, and that they depend on nothing but their options.
-#include "slimgraph/graph/slim_file.h"
 #include "slimgraph/graph/generate.h"
+#include "slimgraph/graph/slim_file.h"
 
 #include "slimgraph/graph/csr.h"
 #include "slimgraph/graph/inspect.h"

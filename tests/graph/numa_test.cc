@@ -4,10 +4,10 @@
 
 #include <numa.h>
 
-#include "slimgraph/graph/slim_file.h"
 #include "slimgraph/graph/generate.h"
 #include "slimgraph/graph/numa.h"
 #include "slimgraph/graph/shared_graph.h"
+#include "slimgraph/graph/slim_file.h"
 #include "tests/graph/support.h"
 #include "tests/support/node_processes.h"
 #include "tests/support/rdma_devices.h"

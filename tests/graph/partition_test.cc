@@ -1,6 +1,6 @@
 // Every vertex has one owner, shares are balanced, and each node loads exactly its part.
-#include "slimgraph/graph/slim_file.h"
 #include "slimgraph/graph/partition.h"
+#include "slimgraph/graph/slim_file.h"
 
 #include "slimgraph/graph/csr.h"
 #include "slimgraph/graph/generate.h"

@@ -7,12 +7,12 @@
 
 #include <csignal>
 
-#include "slimgraph/graph/slim_file.h"
 #include "slimgraph/base/atomic_file.h"
 #include "slimgraph/graph/csr.h"
 #include "slimgraph/graph/generate.h"
 #include "slimgraph/graph/inspect.h"
 #include "slimgraph/graph/internal/slim_writer.h"
+#include "slimgraph/graph/slim_file.h"
 #include "tests/graph/support.h"
 
 namespace slimgraph::test {

@@ -6,8 +6,8 @@
 #include <iostream>
 #include <sstream>
 
-#include "slimgraph/graph/slim_file.h"
 #include "slimgraph/graph/csr.h"
+#include "slimgraph/graph/slim_file.h"
 
 namespace slimgraph::test {
 

@@ -1,6 +1,6 @@
 // Lists as delegates get them, held against the file: both tracks, all caches, any budget.
-#include "slimgraph/graph/slim_file.h"
 #include "slimgraph/remote/list_reader.h"
+#include "slimgraph/graph/slim_file.h"
 
 #include <gtest/gtest.h>
 

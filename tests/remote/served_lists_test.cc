@@ -1,5 +1,5 @@
-#include "slimgraph/graph/slim_file.h"
 #include "slimgraph/remote/served_lists.h"
+#include "slimgraph/graph/slim_file.h"
 
 #include <gtest/gtest.h>
 
