@@ -42,7 +42,7 @@ APT_LINT_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev
 CXX      := mpicxx.mpich
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Werror
 COMMON   := -std=c++20 -pthread -fopenmp -g $(WARNINGS) -I. -DSLIMGRAPH_VERSION='"$(VERSION)"'
-MODE_release := -O3 -fno-omit-frame-pointer
+MODE_release := -O3 -g1 -fno-omit-frame-pointer
 MODE_debug   := -O0 -D_GLIBCXX_ASSERTIONS
 MODE_asan    := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer \
                 -D_GLIBCXX_ASSERTIONS
@@ -225,8 +225,13 @@ ifeq ($(MODE),tsan)
 TEST_ENVIRONMENT += UCX_MEM_EVENTS=no $(shell setarch -R true 2>/dev/null && echo setarch -R)
 endif
 
+# They mostly wait for nodes of their own, so two at once, and those that take longest first.
+LONG_TESTS := $(filter %/apps_test %/fabric_test %/txnlayer_test,$(TESTS))
+RUN_TESTS   = $(TEST_ENVIRONMENT) tests/run --limit-s $(TEST_LIMIT_S) --jobs 2 \
+                $(LONG_TESTS) $(filter-out $(LONG_TESTS),$(TESTS))
+
 test: $(TESTS) $(COMMAND) | build/.test-deps
-	@$(TEST_ENVIRONMENT) tests/run --limit-s $(TEST_LIMIT_S) $(TESTS) $(SCRIPTS)
+	@$(RUN_TESTS) $(SCRIPTS)
 
 RDMA_TESTS := $(foreach name,fabric graph txnlayer,$(BUILD)/tests/$(name)_test)
 
@@ -238,9 +243,8 @@ test-rdma: $(COMMAND) $(RDMA_TESTS)
 	@$(TEST_ENVIRONMENT) GTEST_FILTER='*verbs*:Verbs*:Numa.*:*/NumaPlacement.*' \
 	  tests/rdma/run $(RDMA_TESTS) tests/rdma/jobs.py
 
-# They mostly wait for each other's nodes, so two at once.
 unit-tests: $(TESTS) $(COMMAND)
-	@$(TEST_ENVIRONMENT) tests/run --limit-s $(TEST_LIMIT_S) --jobs 2 $(TESTS)
+	@$(RUN_TESTS)
 
 asan tsan:
 	@$(MAKE) MODE=$@ unit-tests

@@ -156,7 +156,9 @@ void Analyst::Describe(Run& run) const {
     run.report.Set(path + "/load_s", found.load_s);
     run.report.Set(path + "/run_s", found.run_s);
     run.report.Set(path + "/staleness_s", found.staleness_s);
-    for (const auto& [name, value] : found.values) run.report.Set(path + "/result/" + name, value);
+    for (const auto& [name, value] : found.values) {
+      run.report.Set(fmt::format("{}/result/{}", path, name), value);
+    }
     longest_pause_s = std::max(longest_pause_s, found.pause_s);
     if (found.in_run) staleness_s = std::max(staleness_s, found.staleness_s);
     run.text += fmt::format("{} at time {}{}: {}; in {}, {} after that time\n", found.name,

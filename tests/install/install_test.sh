@@ -37,9 +37,22 @@ holds_what_it_should() {
 
 knows_no_place() { ! grep -rlF -e "$PWD" -e "$scratch" "$root/lib/pkgconfig" "$root/lib/cmake"; }
 
+# A header that its own source file includes first has stood alone already.
 headers_stand_alone() {
-  (cd "$root/include" && find . -name '*.h' -printf '%P\0' | xargs -0 -P "$(nproc)" -I{} \
+  local header source
+  (cd "$root/include" && find . -name '*.h' -printf '%P\n') | while read -r header; do
+    source=${header%.h}.cc
+    [ -f "$source" ] && [ "$(grep -m 1 '^#include' "$source")" = "#include \"$header\"" ] ||
+      printf '%s\0' "$header"
+  done | (cd "$root/include" && xargs -0 -P "$(nproc)" -I{} \
     sh -c 'echo "#include \"{}\"" | g++ -std=c++20 -Wall -Werror -I. -fsyntax-only -x c++ -')
+}
+
+headers_include_what_is_there() {
+  local header
+  (cd "$root/include" && grep -rhoP '^#include "\K[^"]+' . | sort -u | while read -r header; do
+    [ -f "$header" ] || { echo "included, but not installed: $header"; exit 1; }
+  done)
 }
 
 builds_with_pkg_config() {
@@ -65,6 +78,7 @@ refuses_another_version() {
 check "the files are there, and no internal header" holds_what_it_should
 check "no file names the place of its build" knows_no_place
 check "every public header compiles alone" headers_stand_alone
+check "headers include what is installed" headers_include_what_is_there
 check "a consumer builds with pkg-config" builds_with_pkg_config
 check "a consumer builds with CMake" builds_with_cmake
 check "CMake refuses another series of versions" refuses_another_version
