@@ -22,14 +22,29 @@ bool SaysHow(const std::string& option) {
   return std::find(kWhere.begin(), kWhere.end(), option) == kWhere.end();
 }
 
+// Each experiment has its graphs in its own folder.
+std::string WithoutFolders(const std::string& words) {
+  std::string without;
+  std::size_t word = 0;  // where the last one begins
+  for (const char c : words) {
+    if (c == '/') {
+      without.resize(word);
+      continue;
+    }
+    without += c;
+    if (c == ' ') word = without.size();
+  }
+  return without;
+}
+
 std::string NameOf(const RawRun& run) {
   std::string name = run.report.TextAt("/command");
-  if (!run.point.empty()) return run.study + ": " + run.point;
+  if (!run.point.empty()) return run.study + ": " + WithoutFolders(run.point);
   const JsonValue* const options = run.report.Find("/options");
   if (options != nullptr && options->object() != nullptr) {
     for (const auto& [option, value] : *options->object()) {
       if (!SaysHow(option) || value.text() == nullptr) continue;
-      name += fmt::format(" {}={}", option, *value.text());
+      name += fmt::format(" {}={}", option, WithoutFolders(*value.text()));
     }
   }
   // A row of a sweep.

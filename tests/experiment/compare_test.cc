@@ -12,16 +12,16 @@ namespace {
 
 class TheComparison : public ::testing::Test {
  protected:
-  // A file of runs, one for each time.
+  // A file of runs, one for each time, on the same graph in a folder of the file's name.
   std::string Runs(const std::string& name, const std::vector<double>& times, int count = 7,
                    int vertices = 10) {
     std::string text;
     for (const double time : times) {
-      text += fmt::format(R"({{"schema":1,"command":"triangles","options":{{"GRAPH":"g"}},)"
+      text += fmt::format(R"({{"schema":1,"command":"triangles","options":{{"GRAPH":"/{}/g"}},)"
                           R"("graph":{{"vertices":{}}},"result":{{"count":{}}},)"
                           R"("time":{{"run_s":{}}},"traffic":{{"bytes":100}}}})"
                           "\n",
-                          vertices, count, time);
+                          name, vertices, count, time);
     }
     WriteText(scratch_.File(name), text);
     return scratch_.File(name);
