@@ -127,7 +127,7 @@ class Engine {
   void SetDeadline(std::uint64_t ns) { deadline_ns_ = ns; }
   bool over() const;
   // Whether all nodes are in Run(), and so bear a death where copies allow. From any thread.
-  bool running() const { return running_; }
+  bool running() const { return course_ == Course::kRunning; }
   // A node has died, and no transaction may begin before all is in order again.
   bool changing() const { return losses_.load(std::memory_order_acquire) != view_.losses(); }
   // How long that took in the last run, in all.
@@ -182,15 +182,14 @@ class Engine {
   std::atomic<std::uint32_t> pauses_at_stop_{0};
   std::mutex pause_mutex_;
   std::condition_variable pause_turn_;
-  Course course_ = Course::kBefore;
-  bool paused_ = false;  // it is the work's turn
+  std::atomic<Course> course_{Course::kBefore};  // changed under the mutex
+  bool paused_ = false;                          // it is the work's turn
   std::atomic<std::uint64_t> boundaries_{0};
   double repair_s_ = 0;
 
   std::atomic<bool> failed_{false};
   std::uint64_t deadline_ns_ = ~std::uint64_t{0};
   Figures figures_;
-  std::atomic<bool> running_{false};
   bool loss_watch_set_ = false;
   LossWatch loss_watch_;
 };

@@ -34,7 +34,6 @@ void Engine::EndPauses() { SetCourse(Course::kOver); }
 void Engine::SetCourse(Course course) {
   const std::lock_guard lock(pause_mutex_);
   course_ = course;
-  running_ = course == Course::kRunning;
   pause_turn_.notify_all();
 }
 

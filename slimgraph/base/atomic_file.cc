@@ -47,18 +47,7 @@ AtomicFile::~AtomicFile() {
 }
 
 Status AtomicFile::WriteAt(std::uint64_t offset, Bytes bytes) {
-  while (!bytes.empty()) {
-    const ssize_t wrote =
-        ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) {
-      return EnvironmentError("{}: cannot write at byte {}: {}", path_, offset,
-                              wrote == 0 ? "nothing was taken" : std::strerror(errno));
-    }
-    offset += static_cast<std::uint64_t>(wrote);
-    bytes = bytes.subspan(static_cast<std::size_t>(wrote));
-  }
-  return {};
+  return slimgraph::WriteAt(fd_, path_, offset, bytes);
 }
 
 Status AtomicFile::Sync() {

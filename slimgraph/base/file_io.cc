@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
@@ -58,6 +59,21 @@ Status ReadExactlyAt(const UniqueFd& fd, const std::string& path, std::uint64_t 
     SLIM_ASSIGN(const std::uint64_t bytes_now, FileSize(fd, path));
     return EnvironmentError("{}: the file shrank while it was read: it has {} bytes now", path,
                             bytes_now);
+  }
+  return {};
+}
+
+Status WriteAt(const UniqueFd& fd, const std::string& path, std::uint64_t offset, Bytes bytes) {
+  while (!bytes.empty()) {
+    const ssize_t wrote =
+        ::pwrite(fd.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) {
+      return EnvironmentError("{}: cannot write at byte {}: {}", path, offset,
+                              wrote == 0 ? "nothing was taken" : std::strerror(errno));
+    }
+    offset += static_cast<std::uint64_t>(wrote);
+    bytes = bytes.subspan(static_cast<std::size_t>(wrote));
   }
   return {};
 }

@@ -23,6 +23,9 @@ Result<std::size_t> ReadAt(const UniqueFd& fd, const std::string& path, std::uin
 Status ReadExactlyAt(const UniqueFd& fd, const std::string& path, std::uint64_t offset,
                      MutableBytes into);
 
+// Writes all of `bytes`.
+Status WriteAt(const UniqueFd& fd, const std::string& path, std::uint64_t offset, Bytes bytes);
+
 // Past a limit on file sizes the system sends SIGXFSZ, which ends a process that has not said
 // otherwise; ignored, the write fails with a reason that can be told.
 void FailWritesInsteadOfDying();

@@ -5,13 +5,13 @@
 
 #include <chrono>
 #include <csignal>
-#include <filesystem>
 #include <fstream>
 #include <set>
 #include <string>
 #include <thread>
 
 #include "tests/support/command.h"
+#include "tests/support/segments.h"
 
 namespace slimgraph {
 namespace {
@@ -27,27 +27,6 @@ std::string NameOf(const ::testing::TestParamInfo<Fault>& info) {
                              : info.param.signal == SIGSTOP ? "Stop"
                                                             : "Segv";
   return signal + std::string("Node") + std::to_string(info.param.victim) + info.param.transport;
-}
-
-std::set<std::string> SharedMemoryFiles() {
-  std::set<std::string> names;
-  for (const auto& file : std::filesystem::directory_iterator("/dev/shm")) {
-    names.insert(file.path().filename().string());
-  }
-  return names;
-}
-
-// Those that have come since and stay. Other jobs of the machine make some too, but not for long.
-std::set<std::string> LeftSince(const std::set<std::string>& before) {
-  std::set<std::string> left = SharedMemoryFiles();
-  std::erase_if(left, [&](const std::string& name) { return before.contains(name); });
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-  while (!left.empty() && std::chrono::steady_clock::now() < deadline) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    const std::set<std::string> now = SharedMemoryFiles();
-    std::erase_if(left, [&](const std::string& name) { return !now.contains(name); });
-  }
-  return left;
 }
 
 class FaultyJob : public ::testing::Test {
@@ -112,12 +91,12 @@ INSTANTIATE_TEST_SUITE_P(Faults, FaultyNode,
                          NameOf);
 
 TEST_P(FaultyNode, EndsTheJobWithOneLineThatNamesIt) {
-  const std::set<std::string> files_before = SharedMemoryFiles();
+  const std::set<std::string> segments_before = Segments();
   RunningCommand command(LongScan(GetParam().transport));
   const pid_t victim = AwaitNode(command, GetParam().victim);
   ASSERT_GT(victim, 0);
   ExpectOneLine(command, victim, GetParam());
-  EXPECT_EQ(LeftSince(files_before), std::set<std::string>());
+  EXPECT_EQ(SegmentsLeftSince(segments_before), "");
 }
 
 class FaultyMemoryNode : public FaultyJob,

@@ -12,6 +12,7 @@
 #include "dgemini/sssp.h"
 #include "tests/dgemini/graphs.h"
 #include "tests/support/node_processes.h"
+#include "tests/support/unwrap.h"
 
 namespace slimgraph::test {
 namespace {
@@ -42,15 +43,6 @@ struct World {
 const World& TheWorld() {
   static const World world;
   return world;
-}
-
-template <typename T>
-T Unwrap(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message);
-  return *std::move(result);
-}
-void Unwrap(const Status& status) {
-  if (!status) throw std::runtime_error(status.error().message);
 }
 
 template <typename T, typename U>

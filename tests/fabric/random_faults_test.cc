@@ -5,14 +5,12 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 #include "slimgraph/base/clock.h"
 #include "slimgraph/launch/started_by.h"
 #include "tests/fabric/conformance.h"
+#include "tests/support/segments.h"
 
 namespace slimgraph {
 namespace {
@@ -28,45 +26,6 @@ constexpr std::uint32_t kNeverArrives = ~0U;
 int FaultsWanted() {
   const char* const given = std::getenv("TEST_FAULTS");
   return given == nullptr ? 1000 : std::atoi(given);
-}
-
-// What lies in shared memory under a name, and is of no process that lives.
-std::set<std::string> NamedSegments() {
-  std::set<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) {
-    names.insert(entry.path().filename().string());
-  }
-  std::ifstream system_five("/proc/sysvipc/shm");
-  std::string line;
-  std::getline(system_five, line);
-  while (std::getline(system_five, line)) {
-    std::istringstream words(line);
-    std::string key, id, rights, bytes, creator, last, users;
-    words >> key >> id >> rights >> bytes >> creator >> last >> users;
-    if (users == "0") names.insert("shmid " + id);
-  }
-  return names;
-}
-
-// Other programs make segments too, which go in time or are somebody's.
-bool IsMapped(const std::string& name) {
-  std::error_code none;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", none)) {
-    std::ifstream maps(entry.path() / "maps");
-    std::string line;
-    while (std::getline(maps, line)) {
-      if (line.find("/dev/shm/" + name) != std::string::npos) return true;
-    }
-  }
-  return false;
-}
-
-std::string LeakedSince(const std::set<std::string>& before) {
-  std::string leaked;
-  for (const std::string& name : NamedSegments()) {
-    if (!before.contains(name) && !IsMapped(name)) leaked += " " + name;
-  }
-  return leaked;
 }
 
 // One node's part in a job: it has a slot in every other node's region, of which it knows what has
@@ -318,16 +277,11 @@ class RandomFaults : public FabricConformance {
  protected:
   void SetUp() override {
     FabricConformance::SetUp();
-    before_ = NamedSegments();
+    before_ = Segments();
   }
   void TearDown() override {
     if (StartedBy() == Starter::kPmi) return;  // it has not ended yet
-    std::string leaked = LeakedSince(before_);
-    for (int tries = 0; tries < 50 && !leaked.empty(); ++tries) {
-      ::usleep(100'000);
-      leaked = LeakedSince(before_);
-    }
-    EXPECT_EQ(leaked, "");
+    EXPECT_EQ(SegmentsLeftSince(before_), "");
   }
 
  private:

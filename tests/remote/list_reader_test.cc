@@ -13,18 +13,10 @@
 #include "slimgraph/remote/list_server.h"
 #include "tests/support/command.h"
 #include "tests/support/node_processes.h"
+#include "tests/support/unwrap.h"
 
 namespace slimgraph {
 namespace {
-
-template <typename T>
-T Unwrap(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message);
-  return *std::move(result);
-}
-void Unwrap(const Status& status) {
-  if (!status) throw std::runtime_error(status.error().message);
-}
 
 std::uint64_t TestSeed() {
   static const std::uint64_t seed = [] {

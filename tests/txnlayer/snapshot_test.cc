@@ -12,6 +12,7 @@
 #include "dgemini/pagerank.h"
 #include "dgemini/serial.h"
 #include "dkudu/cliques.h"
+#include "tests/support/unwrap.h"
 #include "tests/txnlayer/graph_support.h"
 #include "txnlayer/disk/store.h"
 #include "txnlayer/graph/snapshot.h"
@@ -21,15 +22,6 @@ namespace {
 
 using txn::GraphTime;
 using txn::VertexName;
-
-template <typename T>
-T Unwrap(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message);
-  return *std::move(result);
-}
-void Unwrap(const Status& status) {
-  if (!status) throw std::runtime_error(status.error().message);
-}
 
 // What was found on a snapshot; complete on node 0.
 struct Found {

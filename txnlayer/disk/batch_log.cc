@@ -80,22 +80,10 @@ Status BatchLogWriter::Append(const BatchLabel& label, std::span<const std::uint
   BatchHeader header{kBatchMagic, words.size(), label, 0, 0};
   header.words_checksum = XXH3_64bits(words.data(), words.size_bytes());
   header.header_checksum = ChecksumOf(header);
-  const auto write = [&](Bytes bytes) -> Status {
-    while (!bytes.empty()) {
-      const ssize_t wrote =
-          ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(end_));
-      if (wrote < 0 && errno == EINTR) continue;
-      if (wrote <= 0) {
-        return EnvironmentError("{}: cannot write at byte {}: {}", path_, end_,
-                                std::strerror(errno));
-      }
-      end_ += static_cast<std::uint64_t>(wrote);
-      bytes = bytes.subspan(static_cast<std::size_t>(wrote));
-    }
-    return {};
-  };
-  SLIM_TRY(write(std::as_bytes(std::span(&header, 1))));
-  SLIM_TRY(write(std::as_bytes(words)));
+  for (const Bytes bytes : {std::as_bytes(std::span(&header, 1)), std::as_bytes(words)}) {
+    SLIM_TRY(WriteAt(fd_, path_, end_, bytes));
+    end_ += bytes.size();
+  }
   if (::fdatasync(fd_.get()) == 0) return {};
   return EnvironmentError("{}: cannot be made durable: {}", path_, std::strerror(errno));
 }

@@ -1,0 +1,20 @@
+// What must succeed in a test, where an assertion cannot stand.
+#pragma once
+
+#include <stdexcept>
+#include <utility>
+
+#include "slimgraph/base/result.h"
+
+namespace slimgraph {
+
+template <typename T>
+T Unwrap(Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().message);
+  return *std::move(result);
+}
+inline void Unwrap(const Status& status) {
+  if (!status) throw std::runtime_error(status.error().message);
+}
+
+}  // namespace slimgraph
