@@ -6,6 +6,12 @@
 
 namespace slimgraph {
 
+ListCode::ListCode(VertexId vertices) : vertices_(vertices) {
+  for (EdgeOffset length = 1; vertices > 0 && length < kShort; ++length) {
+    short_bytes_[length] = static_cast<std::uint16_t>(BytesOf(length));
+  }
+}
+
 bool ListCode::CanEncode(std::span<const VertexId> list) const {
   VertexId last = 0;
   for (const VertexId v : list) {
