@@ -52,11 +52,12 @@ Result<Totals> FindPlaces(const GraphSource& file, const VertexPart& part, Direc
   return totals;
 }
 
-// Neighbours in the order of the file, each block of which is read once.
+// The neighbours of first .. end in the order of the file, each block of which is read once.
 class NeighbourStream {
  public:
-  NeighbourStream(const GraphSource& file, Direction direction, EdgeOffset first)
-      : file_(file), direction_(direction), next_(first) {}
+  NeighbourStream(const GraphSource& file, Direction direction, EdgeOffset first, EdgeOffset end,
+                  const ListWatch& watch)
+      : file_(file), direction_(direction), next_(first), end_(end), watch_(watch) {}
 
   // The next `count`; valid until the next call.
   Result<std::span<const VertexId>> Take(std::size_t count) {
@@ -71,10 +72,11 @@ class NeighbourStream {
     constexpr std::uint64_t kBlock = kSlimBlockBytes / sizeof(VertexId);
     std::copy(ids_.begin() + taken_, ids_.begin() + filled_, ids_.begin());
     filled_ -= std::exchange(taken_, 0);
-    const std::size_t more = std::min(kBlock - next_ % kBlock, file_.arcs() - next_);
+    const std::size_t more = std::min(kBlock - next_ % kBlock, end_ - next_);
     if (filled_ + more > ids_.size()) ids_.resize(filled_ + more);
-    SLIM_TRY(file_.ReadElements(file_.neighbours(direction_), next_,
-                                std::span(ids_).subspan(filled_, more), 1));
+    const auto into = std::span(ids_).subspan(filled_, more);
+    SLIM_TRY(file_.ReadElements(file_.neighbours(direction_), next_, into, 1));
+    watch_(into);
     filled_ += more;
     next_ += more;
     return {};
@@ -82,7 +84,9 @@ class NeighbourStream {
 
   const GraphSource& file_;
   Direction direction_;
-  EdgeOffset next_;            // to be read
+  EdgeOffset next_;  // to be read
+  EdgeOffset end_;
+  const ListWatch& watch_;
   std::vector<VertexId> ids_;  // those of taken_ .. filled_ are still wanted
   std::size_t taken_ = 0;
   std::size_t filled_ = 0;
@@ -93,7 +97,10 @@ Status CodeGroups(const GraphSource& file, const VertexPart& part, Direction dir
                   const ListCode& code, const Totals& totals, const ServedLists& served,
                   std::size_t begin, std::size_t end, const ListWatch& watch) {
   if (begin == end) return {};
-  NeighbourStream stream(file, direction, totals.first_arc + served.places[begin].first_arc);
+  const EdgeOffset first = served.places[begin].first_arc;
+  const EdgeOffset behind = end < served.places.size() ? served.places[end].first_arc : totals.arcs;
+  NeighbourStream stream(file, direction, totals.first_arc + first, totals.first_arc + behind,
+                         watch);
   for (std::size_t g = begin; g < end; ++g) {
     std::byte* into = served.lists.data() + served.places[g].first_byte;
     for (VertexId i = 0; i < PlaceGroup::kLists; ++i) {
@@ -105,7 +112,6 @@ Status CodeGroups(const GraphSource& file, const VertexPart& part, Direction dir
       }
       code.Encode(list, into);
       into += code.Bytes(length);
-      watch(list);
     }
   }
   return {};
