@@ -75,10 +75,14 @@ Status Engine::Count(Frontier& frontier) {
 
 Result<VertexArray<std::uint32_t>> Engine::Degrees() {
   VertexArray<std::uint32_t> degrees(vertices());
-  SLIM_TRY(work_.VisitDegrees(endpoint_, [&](VertexId v, EdgeOffset length) {
+  const auto keep = [&](VertexId v, EdgeOffset length) {
     SLIM_CHECK(length <= std::numeric_limits<std::uint32_t>::max());
     degrees[v] = static_cast<std::uint32_t>(length);
-  }));
+  };
+  ForEach([&](VertexId v) {
+    if (work_.segment_of(v).is_own()) keep(v, work_.Degree(v));
+  });
+  SLIM_TRY(work_.VisitRemoteDegrees(endpoint_, keep));
   return degrees;
 }
 

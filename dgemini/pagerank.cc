@@ -61,8 +61,8 @@ Result<PageRanks> PageRank(Engine& engine, const PageRankOptions& options) {
   const auto moved = [&](VertexId v) {
     return std::abs(step.next[v] - step.given[v]) * step.Edges(v);
   };
-  engine.ForEach(settle);
-  PageRanks ranks{VertexArray<double>(vertices), 0};
+  engine.ForEach([&](VertexId v) { step.Settle(v, 0); });
+  PageRanks ranks;
   double change = INFINITY;
   while (options.tolerance ? change > *options.tolerance : ranks.iterations < options.iterations) {
     std::swap(step.given, step.next);
@@ -79,7 +79,8 @@ Result<PageRanks> PageRank(Engine& engine, const PageRankOptions& options) {
     }
     ++ranks.iterations;
   }
-  engine.ForEach([&](VertexId v) { ranks.rank[v] = step.next[v] * step.Edges(v); });
+  engine.ForEach([&](VertexId v) { step.next[v] *= step.Edges(v); });
+  ranks.rank = std::move(step.next);
   return ranks;
 }
 

@@ -6,7 +6,7 @@
 
 namespace slimgraph {
 
-// Two sums, so that additions do not wait for each other; always in the same order. Lists that
+// Several sums, so that additions do not wait for each other; always in the same order. Lists that
 // follow each other in memory are asked for far ahead of time, for processors do not look beyond a
 // page by themselves; what lies behind the last of them is asked for in vain.
 inline double SumAt(const VertexArray<double>& values, std::span<const VertexId> ids) {
@@ -14,16 +14,22 @@ inline double SumAt(const VertexArray<double>& values, std::span<const VertexId>
   constexpr std::size_t kAhead = 32 * kLine;
   double even = 0;
   double odd = 0;
+  double even_too = 0;
+  double odd_too = 0;
   const VertexId* id = ids.data();
   const VertexId* const end = id + ids.size();
   __builtin_prefetch(id + kAhead);
   for (; static_cast<std::size_t>(end - id) >= kLine; id += kLine) {
     __builtin_prefetch(id + kAhead);
-    for (std::size_t i = 0; i < kLine; i += 2) {
+    for (std::size_t i = 0; i < kLine; i += 4) {
       even += values[id[i]];
       odd += values[id[i + 1]];
+      even_too += values[id[i + 2]];
+      odd_too += values[id[i + 3]];
     }
   }
+  even += even_too;
+  odd += odd_too;
   for (; end - id > 1; id += 2) {
     even += values[id[0]];
     odd += values[id[1]];

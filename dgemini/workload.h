@@ -70,9 +70,9 @@ class Workload {
 
   // The length of an out list of the share, where it is at hand; else what lists have on average.
   EdgeOffset Degree(VertexId v) const;
-  // visit(v, length) for all out lists of the share.
+  // visit(v, length) for all out lists of the share that are in memory nodes' memory.
   template <typename Visit>
-  Status VisitDegrees(Endpoint& endpoint, Visit visit) const;
+  Status VisitRemoteDegrees(Endpoint& endpoint, Visit visit) const;
 
   // A bitmap: which vertices of this share does `peer` meet in its lists of `direction`?
   const VertexArray<std::uint64_t>& needed_by(NodeId peer, Direction direction) const {
@@ -147,14 +147,11 @@ inline EdgeOffset Workload::Degree(VertexId v) const {
 }
 
 template <typename Visit>
-Status Workload::VisitDegrees(Endpoint& endpoint, Visit visit) const {
+Status Workload::VisitRemoteDegrees(Endpoint& endpoint, Visit visit) const {
   for (const Segment& segment : segments_) {
-    if (segment.is_own()) {
-      for (VertexId v = segment.first; v < segment.end(); ++v) visit(v, Degree(v));
-    } else {
-      SLIM_TRY(segment.remote[0]->VisitLengths(
-          endpoint, [&](VertexId i, EdgeOffset length) { visit(segment.first + i, length); }));
-    }
+    if (segment.is_own()) continue;
+    SLIM_TRY(segment.remote[0]->VisitLengths(
+        endpoint, [&](VertexId i, EdgeOffset length) { visit(segment.first + i, length); }));
   }
   return {};
 }
