@@ -34,10 +34,10 @@ class PageRankApplication : public VertexApplication {
     return {};
   }
   WorkloadNeeds Needs(Mode mode) const override {
-    // What is given now and next, and received by pushes; rank, share and degree.
+    // What is given now and next, and received by pushes; the degree.
     return {.pull_in = mode != Mode::kPush,
             .vertex_bytes = mode == Mode::kPush ? 24.25 : 16.25,
-            .share_bytes = 20};
+            .share_bytes = 4};
   }
   Status Compute(Engine& engine) override {
     SLIM_ASSIGN(ranks_, PageRank(engine, options_));
