@@ -231,17 +231,15 @@ class Cliques {
   std::atomic<std::size_t> next_{0};
 };
 
-// For the matrices of the largest roots: of one for each thread, and, while lists pass by, of one
-// from each home.
-std::uint64_t LeastBytes(const MiningGraph& graph, unsigned size) {
+}  // namespace
+
+std::uint64_t LeastCliqueBytes(const MiningGraph& graph, unsigned size) {
   if (size == 3) return 0;
   return BitMatrix::Bytes(graph.sums().most_above) * (1 + graph.nodes());
 }
 
-}  // namespace
-
 Result<std::uint64_t> CountCliques(MiningJob& job, unsigned size) {
-  SLIM_ASSIGN(const auto chunk_bytes, ChunkBytes(job, LeastBytes(job.graph, size)));
+  SLIM_ASSIGN(const auto chunk_bytes, ChunkBytes(job, LeastCliqueBytes(job.graph, size)));
   std::unique_ptr<WorkOffers> offers;
   if (size > 3) {
     const std::uint64_t largest = BitMatrix::Bytes(job.graph.sums().most_above);
