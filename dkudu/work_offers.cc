@@ -96,7 +96,7 @@ Result<std::optional<std::uint64_t>> WorkOffers::Find(Endpoint& endpoint,
   std::vector<Head> heads(compute_);
   for (auto sleep = kShortSleep; !given_up_; sleep = std::min(2 * sleep, kLongSleep)) {
     for (NodeId node = 0; node < compute_; ++node) {
-      endpoint.Read(node, region_, 0, BytesOf(heads[node]));
+      endpoint.Read(node, region_, 0, BytesOf(heads[node]).first(offsetof(Head, labels)));
     }
     SLIM_TRY(Settle(endpoint));
     if (heads[0].done == engines_) break;

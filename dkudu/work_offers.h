@@ -49,6 +49,7 @@ class WorkOffers {
     // At node 0: engines and parts that are done, less the parts that were offered.
     std::uint64_t done;
     std::array<std::uint64_t, kSlots> states;
+    // Looked at by whoever has brought the slot's state to kFilling or kTaken, as the part is.
     struct Label {
       std::uint64_t label;
       std::uint64_t bytes;
