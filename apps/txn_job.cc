@@ -97,10 +97,10 @@ void DeclareTxnOptions(Options& options, TxnOptions& txn) {
   options.Text("--store", "STORE",
                "the graph of linkbench, tao, snb-updates, graph-churn and edge-updates",
                txn.work.store);
-  options.Number("--compute-us", "US", "what each ycsb transaction computes", txn.work.compute_us);
+  options.Number("--compute-us", "US", "what each ycsb transaction computes, while its reads are on their way", txn.work.compute_us);
   options.Number("--seed", "S", "of all random choices (default 1)", txn.work.seed);
   options.Text("--without", "LIST",
-               "optimisations to switch off: outstanding,doorbells,passive,cache", txn.without);
+               "optimisations to switch off: outstanding,doorbells,passive,speculation,cache", txn.without);
   options.Value("--location-cache", "BYTES", "room for locations in each thread (default 4M)",
                 [&txn](const std::string& text) -> Status {
                   SLIM_ASSIGN(txn.cache_bytes, ParseBytes(text));

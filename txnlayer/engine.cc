@@ -18,12 +18,14 @@ Status SwitchOff(std::string_view words, EngineOptions& options) {
       options.doorbells = false;
     } else if (word == "passive") {
       options.passive = false;
+    } else if (word == "speculation") {
+      options.speculation = false;
     } else if (word == "cache") {
       options.cache_bytes = 0;
     } else {
       return UsageError(
-          "there is no optimisation '{}'; there are outstanding, doorbells, passive, cache "
-          "(and --coroutines 1)",
+          "there is no optimisation '{}'; there are outstanding, doorbells, passive, speculation, "
+          "cache (and --coroutines 1)",
           word);
     }
   }

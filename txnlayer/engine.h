@@ -50,10 +50,13 @@ struct EngineOptions {
   bool outstanding = true;  // requests to several tuples are under way together
   bool doorbells = true;    // operations on a tuple go out together
   bool passive = true;      // nobody waits for the acknowledgement of a commit or a release
+  // A transaction that has asked for tuples goes on before they arrive, until it needs them.
+  bool speculation = true;
   std::uint64_t cache_bytes = 4 << 20;  // of each thread's location cache; 0: none
 };
 
-// Words of the options "a,b": outstanding, doorbells, passive, cache. Switches them off.
+// Words of the options "a,b": outstanding, doorbells, passive, speculation, cache. Switches them
+// off.
 Status SwitchOff(std::string_view words, EngineOptions& options);
 
 Status CheckCoroutines(std::uint32_t coroutines);

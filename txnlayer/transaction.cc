@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/clock.h"
@@ -60,6 +61,7 @@ void Transaction::Begin(bool again) {
   }
   reason_ = AbortReason::kNone;
   conflict_ = {};
+  begun_.clear();
   open_ = true;
 }
 
@@ -89,6 +91,7 @@ void Transaction::TakeFrame() {
   frame_->records.clear();
   frame_->pending.lost = false;
   frame_->accesses.clear();
+  frame_->arrived = 0;
   frame_->index.clear();
   frame_->chunk = 0;
   frame_->chunk_used = 0;
@@ -156,7 +159,7 @@ Access* Transaction::NewAccess(const Want& want) {
   access.timestamp = timestamp_;
   access.saw = 0;
   access.write = want.write;
-  access.fetch = access.locked = access.waiting = access.has_image = false;
+  access.fetch = access.begun = access.locked = access.waiting = access.has_image = false;
   access.step = access.version = 0;
   access.image = Allocate(want.table->image_bytes());
   frame.accesses.push_back(&access);
@@ -177,22 +180,42 @@ Access* Transaction::Write(Table& table, Key key) {
 }
 
 bool Transaction::Fetch(std::span<const Want> wants, Access** out) {
-  SLIM_CHECK(open_, "the transaction has ended");
+  Name(wants, out);
+  return Arrive();
+}
+
+bool Transaction::Ask(std::span<const Want> wants, Access** out) {
   const std::size_t before = frame_->accesses.size();
+  Name(wants, out);
+  const EngineOptions& options = engine_.options();
+  if (!options.speculation || !options.outstanding) return Arrive();
+  const std::span<Access* const> fresh = accesses().subspan(before);
+  if (fresh.empty() || engine_.protocol().Ask(*this, fresh)) return true;
+  Fail(reason_);
+  return false;
+}
+
+bool Transaction::Arrive() {
+  const std::span<Access* const> fresh = accesses().subspan(frame_->arrived);
+  frame_->arrived = frame_->accesses.size();
+  if (fresh.empty() || engine_.protocol().Fetch(*this, fresh)) return true;
+  Fail(reason_);
+  return false;
+}
+
+void Transaction::Name(std::span<const Want> wants, Access** out) {
+  SLIM_CHECK(open_, "the transaction has ended");
   for (std::size_t i = 0; i < wants.size(); ++i) {
     Access* access = Find(*wants[i].table, wants[i].key);
     if (access == nullptr) access = NewAccess(wants[i]);
     access->write = access->write || wants[i].write;
     out[i] = access;
   }
-  const std::span<Access* const> fresh = accesses().subspan(before);
-  if (fresh.empty() || engine_.protocol().Fetch(*this, fresh)) return true;
-  Fail(reason_);
-  return false;
 }
 
 bool Transaction::Commit() {
   SLIM_CHECK(open_, "the transaction has ended");
+  if (!Arrive()) return false;
   if (!engine_.protocol().Prepare(*this)) {
     Fail(reason_);
     return false;
@@ -215,7 +238,9 @@ bool Transaction::Commit() {
 void Transaction::Abort(AbortReason reason) { Fail(reason); }
 
 void Transaction::Fail(AbortReason reason) {
-  reason_ = AbortReason::kNone;
+  reason_ = reason;
+  if (reason != AbortReason::kNodeLost) EndBegun();
+  reason = std::exchange(reason_, AbortReason::kNone);  // a node may have died meanwhile
   // When a node has died, all locks are freed together.
   if (reason != AbortReason::kNodeLost) engine_.protocol().Release(*this);
   reason_ = reason;

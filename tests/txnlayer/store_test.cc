@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "slimgraph/base/clock.h"
 #include "tests/txnlayer/support.h"
 #include "txnlayer/execution/coroutine.h"
 #include "txnlayer/store/location_cache.h"
@@ -113,6 +114,63 @@ TEST(Transactions, InsertAndDelete) {
             ++step;
           }
         }));
+      }
+    });
+  }
+}
+
+// What is asked for one after the other crosses together, and what is given up leaves no lock.
+TEST(Transactions, GoOnBeforeWhatTheyHaveAskedForArrives) {
+  constexpr auto kCrossing = std::chrono::milliseconds(4);
+  constexpr Key kKeys = 12;
+  for (const std::string_view name : txn::ProtocolNames()) {
+    const auto protocol = *txn::MakeProtocol(name);
+    if (protocol->fetches_once()) continue;
+    OnTxnJob({.protocol = std::string(name), .nodes = 2}, [&](Cluster& cluster) {
+      for (const std::string_view code : {"rpc", "one-sided"}) {
+        txn::EngineOptions options;
+        options.stages = *txn::StageCode::Parse(code, name, protocol->stages());
+        const auto engine = *txn::Engine::Make(cluster, *protocol, options);
+        txn::Table* const table = *engine->AddTable({"t", 8, 100});
+        for (const NodeId node : {0u, 1u}) {
+          if (node != cluster.self()) cluster.fabric().endpoint(0).faults().Delay(node, kCrossing);
+        }
+        ASSERT_TRUE(engine->Run([&](txn::Transaction& transaction) {
+          if (engine->self() != 0) return;
+          // Learns where they lie.
+          const auto work = [&](bool ahead, bool give_up) {
+            txn::Access* found[kKeys];
+            const std::uint64_t start_ns = NowNs();
+            transaction.Begin();
+            for (Key key = 0; key < kKeys; ++key) {
+              const txn::Want want{table, 2 * key + 1, true};
+              ASSERT_TRUE(ahead ? transaction.Ask({&want, 1}, &found[key])
+                                : transaction.Fetch({&want, 1}, &found[key]));
+            }
+            if (give_up) return transaction.Abort();
+            ASSERT_TRUE(transaction.Arrive());
+            const double seconds = SecondsSince(start_ns);
+            for (txn::Access* const access : found) {
+              EXPECT_EQ(access->exists(), access->Get<std::uint64_t>() != 0);
+              access->Put(access->Get<std::uint64_t>() + 1);
+            }
+            ASSERT_TRUE(transaction.Commit());
+            transaction.Drain();
+            const double crossings = seconds / std::chrono::duration<double>(kCrossing).count();
+            EXPECT_EQ(crossings < kKeys, ahead) << crossings;
+          };
+          work(false, false);
+          work(true, true);
+          work(true, false);
+          txn::Access* last = nullptr;
+          transaction.Begin();
+          ASSERT_NE(last = transaction.Read(*table, 1), nullptr);
+          EXPECT_EQ(last->Get<std::uint64_t>(), 2u);
+          EXPECT_TRUE(transaction.Commit());
+        }));
+        engine->ForEachTuple(*table, [&](const std::byte* tuple) {
+          EXPECT_TRUE(protocol->Idle(reinterpret_cast<const std::uint64_t*>(tuple)));
+        });
       }
     });
   }

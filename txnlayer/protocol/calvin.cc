@@ -23,7 +23,7 @@ Result<std::unique_ptr<Companion>> Calvin::MakeCompanion(Engine& engine, Worker&
   return std::unique_ptr<Companion>(std::move(thread));
 }
 
-bool Calvin::Fetch(Transaction& transaction, std::span<Access* const> fresh) const {
+bool Calvin::Ask(Transaction& transaction, std::span<Access* const> fresh) const {
   Task& task = transaction.task();
   if (fresh.size() != transaction.accesses().size() || fresh.size() > CalvinThread::kMostAccesses) {
     task.worker().Fail({ErrorKind::kUsage,
@@ -33,9 +33,17 @@ bool Calvin::Fetch(Transaction& transaction, std::span<Access* const> fresh) con
     transaction.Doom(AbortReason::kUser);
     return false;
   }
-  Pending pending;
-  ThreadOf(transaction).Submit(task.index(), fresh, pending);
-  task.Await(pending);
+  ThreadOf(transaction).Submit(task.index(), fresh);
+  return true;
+}
+
+bool Calvin::Fetch(Transaction& transaction, std::span<Access* const> fresh) const {
+  Task& task = transaction.task();
+  const bool asked = ThreadOf(transaction).Submitted(task.index());
+  if ((!asked || fresh.size() != transaction.accesses().size()) && !Ask(transaction, fresh)) {
+    return false;
+  }
+  ThreadOf(transaction).AwaitValues(task);
   for (const Access* const access : fresh) {
     if (access->offset != 0) continue;
     transaction.Doom(AbortReason::kTableFull);
@@ -50,6 +58,7 @@ void Calvin::Install(Transaction& transaction) const {
 }
 
 void Calvin::Release(Transaction& transaction) const {
+  ThreadOf(transaction).AwaitValues(transaction.task());
   ThreadOf(transaction)
       .Finish(transaction.task().index(), transaction.accesses(), false, transaction.Lingering());
 }

@@ -45,6 +45,7 @@ class Calvin : public Protocol {
 
   void Post(Stage, Port&, Access&) const override {}
   Step Check(Stage, Access&) const override { return Step::Done(); }
+  bool Ask(Transaction& transaction, std::span<Access* const> fresh) const override;
   bool Fetch(Transaction& transaction, std::span<Access* const> fresh) const override;
   bool Prepare(Transaction&) const override { return true; }
   void Install(Transaction& transaction) const override;

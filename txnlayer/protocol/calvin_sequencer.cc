@@ -9,17 +9,15 @@ namespace slimgraph::txn {
 
 using namespace calvin;
 
-void CalvinThread::Submit(std::uint32_t coroutine, std::span<Access* const> accesses,
-                          Pending& pending) {
+void CalvinThread::Submit(std::uint32_t coroutine, std::span<Access* const> accesses) {
   Running& running = running_[coroutine];
   running.number = ++numbers_[coroutine];
   running.accesses.assign(accesses.begin(), accesses.end());
   running.arrived.assign(accesses.size(), false);
-  running.pending = &pending;
-  pending.left = static_cast<std::uint32_t>(accesses.size());
+  running.pending.left = static_cast<std::uint32_t>(accesses.size());
   missing_ += accesses.size();
   std::vector<std::byte>& item = waiting_.emplace_back();
-  Append(item, BatchItem{coroutine, pending.left, running.number});
+  Append(item, BatchItem{coroutine, running.pending.left, running.number});
   for (const Access* const access : accesses) {
     Append(item, BatchAccess{access->key, access->table->id(), access->write, {}});
   }
@@ -92,7 +90,7 @@ void CalvinThread::Arrived(std::uint32_t coroutine, std::uint32_t item, std::uin
   }
   running.arrived[item] = true;
   --missing_;
-  worker_.Ended(*running.pending);
+  worker_.Ended(running.pending);
 }
 
 void CalvinThread::LookForValues() {

@@ -19,8 +19,11 @@ class CalvinThread : public Companion {
   // Collective.
   static Result<std::unique_ptr<CalvinThread>> Make(Engine& engine, Worker& worker);
 
-  // --- for the thread's coroutines. The values of the tuples come in as `pending` counts down.
-  void Submit(std::uint32_t coroutine, std::span<Access* const> accesses, Pending& pending);
+  // --- for the thread's coroutines, each of which has one transaction at a time.
+  void Submit(std::uint32_t coroutine, std::span<Access* const> accesses);
+  bool Submitted(std::uint32_t coroutine) { return !running_[coroutine].accesses.empty(); }
+  // Until the values of all tuples of the task's transaction are there.
+  void AwaitValues(Task& task) { task.Await(running_[task.index()].pending); }
   // Of the coroutine's transaction: gives the tuples back, with what was written if it commits.
   // What goes out one-sided counts in `pending`.
   void Finish(std::uint32_t coroutine, std::span<Access* const> accesses, bool commit,
@@ -35,7 +38,7 @@ class CalvinThread : public Companion {
     std::uint64_t number = 0;
     std::vector<Access*> accesses;
     std::vector<bool> arrived;
-    Pending* pending = nullptr;
+    Pending pending;  // those values
   };
   // A lock request in a tuple's queue.
   struct Request {

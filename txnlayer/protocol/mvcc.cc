@@ -82,6 +82,10 @@ Timestamp Mvcc::Free(std::uint64_t* metadata) const {
   return *std::max_element(metadata, metadata + kWords);
 }
 
+bool Mvcc::Ask(Transaction& transaction, std::span<Access* const> fresh) const {
+  return transaction.Start(Stage::kRead, fresh);
+}
+
 bool Mvcc::Fetch(Transaction& transaction, std::span<Access* const> fresh) const {
   return transaction.Run(Stage::kRead, fresh);
 }

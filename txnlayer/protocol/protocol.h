@@ -95,7 +95,10 @@ class Protocol {
   virtual void GiveUp(Access&) const {}
 
   // --- the coordinator's course. False: the transaction is to be aborted.
-  // Brings the records of tuples that the transaction has just named.
+  // Begins to bring the records of tuples that the transaction has just named, as far as that goes
+  // without waiting for them; Fetch() of the same and perhaps others follows.
+  virtual bool Ask(Transaction& transaction, std::span<Access* const> fresh) const = 0;
+  // Brings the records.
   virtual bool Fetch(Transaction& transaction, std::span<Access* const> fresh) const = 0;
   // All that must hold before anything is installed. When it has returned true, the transaction is
   // committed.

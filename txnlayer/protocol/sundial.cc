@@ -47,6 +47,10 @@ Timestamp Sundial::Free(std::uint64_t* metadata) const {
   return 0;
 }
 
+bool Sundial::Ask(Transaction& transaction, std::span<Access* const> fresh) const {
+  return transaction.Start(Stage::kRead, fresh);
+}
+
 bool Sundial::Fetch(Transaction& transaction, std::span<Access* const> fresh) const {
   return transaction.Run(Stage::kRead, fresh) &&
          transaction.Run(Stage::kLock, transaction.WritesAmong(fresh));
