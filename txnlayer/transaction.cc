@@ -20,6 +20,7 @@ constexpr std::size_t kMaxFrames = 4;
 // How long the wait after an abort may be: 1 us doubled with each try.
 constexpr std::uint64_t kBackOffNs = 1'000;
 constexpr std::uint32_t kMostDoublings = 9;
+constexpr std::uint32_t kMostSweeps = 3;
 constexpr std::uint64_t kWordOfDeathNs = 10'000'000'000;
 constexpr std::uint64_t kLookForWordNs = 200'000;
 
@@ -46,8 +47,7 @@ std::uint64_t Transaction::first_process() const {
 
 void Transaction::Begin(bool again) {
   SLIM_CHECK(!open_, "the transaction before has not ended");
-  const bool abandoned = reason_ == AbortReason::kNodeLost || held_up();
-  if (abandoned && !task_.worker().failed()) AwaitView();
+  if ((awaits_word() || held_up()) && !task_.worker().failed()) AwaitView();
   TakeFrame();
   if (!again || !engine_.protocol().keeps_timestamp() || timestamp_ == 0) {
     timestamp_ = thread_.clock.Next(owner_);
@@ -223,14 +223,14 @@ bool Transaction::Commit() {
   for (Access* const access : accesses()) {
     if (access->write) access->CountWrite();
   }
-  if (!LogBefore()) {
+  if (!Log()) {
     Fail(AbortReason::kUser);
     return false;
   }
   engine_.protocol().Install(*this);
-  LogAfter();
   if (frame_->logged) frame_->logged->installing = &frame_->pending;
   open_ = false;
+  full_ = 0;
   ++figures_.committed;
   return true;
 }
@@ -246,16 +246,23 @@ void Transaction::Fail(AbortReason reason) {
   reason_ = reason;
   open_ = false;
   ++figures_.aborted[static_cast<std::size_t>(reason)];
-  if (reason == AbortReason::kTableFull) {
-    task_.worker().Fail(
-        {ErrorKind::kInput, "a table is full: fewer inserts, or more tuples per node, are needed"});
+  // A sweep may make room, once and perhaps again; then there is none.
+  if (reason == AbortReason::kTableFull &&
+      (++full_ == kMostSweeps || !engine_.WantSweep(thread_))) {
+    task_.worker().Fail(TableIsFull());
   }
   if (task_.worker().failed()) engine_.failed_ = true;
 }
 
 // That a pause is wanted counts from when the thread knows it, and so tells of it.
 bool Transaction::held_up() const {
-  return engine_.changing() || thread_.seen_pauses != engine_.pauses_done_;
+  return engine_.changing() || thread_.seen_pauses != engine_.pauses_done_ ||
+         thread_.seen_sweeps != engine_.sweeps_done_;
+}
+
+// An operation may fail before there is word of the death; and a sweep has been asked for.
+bool Transaction::awaits_word() const {
+  return reason_ == AbortReason::kNodeLost || reason_ == AbortReason::kTableFull;
 }
 
 void Transaction::IdleUntil(std::uint64_t ns) {
@@ -269,13 +276,12 @@ void Transaction::IdleUntil(std::uint64_t ns) {
 void Transaction::AwaitView() {
   Drain();
   engine_.Settle(task_);
-  // An operation may fail before there is word of the death.
   const std::uint64_t deadline_ns = NowNs() + kWordOfDeathNs;
-  while (!held_up() && reason_ == AbortReason::kNodeLost && NowNs() < deadline_ns) {
+  while (!held_up() && awaits_word() && NowNs() < deadline_ns) {
     task_.Sleep(kLookForWordNs);
   }
   if (held_up()) {
-    task_.Park();
+    while (held_up() && !task_.worker().failed()) task_.Park();
     reason_ = AbortReason::kNone;  // whatever it was, it is in order again
     return;
   }

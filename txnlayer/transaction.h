@@ -92,6 +92,8 @@ class Transaction {
   void RunLast(Stage stage, std::span<Access* const> accesses);
   // The transaction is to be aborted, for that reason.
   void Doom(AbortReason reason) { reason_ = reason; }
+  // That stage has begun then, and ended now.
+  void NoteTime(Stage stage, std::uint64_t start_ns);
   // Counts what nobody waits for; the transaction's memory stays until it is through.
   Pending& Lingering() { return frame_->pending; }
   Companion& companion();
@@ -120,7 +122,7 @@ class Transaction {
     std::size_t chunk_used = 0;
     std::deque<Asked> asked;
     std::size_t asked_used = 0;
-    std::size_t asked_sent = 0;  // of those used
+    std::size_t asked_sent = 0;        // of those used
     std::shared_ptr<LogEntry> logged;  // null: it has written nothing, or nothing is replicated
     Record record;                     // of what is logged, and its copies on their way
     std::deque<LogWriter::Outgoing> records;
@@ -137,12 +139,12 @@ class Transaction {
   void Fail(AbortReason reason);
   // Whether no transaction may begin now.
   bool held_up() const;
+  bool awaits_word() const;
   void AwaitView();
   bool Abandoned();
-  // What will be written is made known, on disk and to backups, as far as that is wanted and due
-  // before it is installed, or after; false: it cannot be. log_stage.cc.
-  bool LogBefore();
-  void LogAfter();
+  // What will be written is made known, on disk and to backups, as far as that is wanted; false: it
+  // cannot be. log_stage.cc.
+  bool Log();
   bool TellBackups();
   void Keep();
   std::vector<NodeId> Backups(std::span<Access* const> writes) const;
@@ -157,7 +159,6 @@ class Transaction {
   void SendAsked(bool wait);
   Step::Kind Sift(Stage stage);
   void Pause(std::uint32_t round);
-  void NoteTime(Stage stage, std::uint64_t start_ns);
   std::uint64_t Draw();
 
   Engine& engine_;
@@ -170,6 +171,7 @@ class Transaction {
   AbortReason reason_ = AbortReason::kNone;
   Conflict conflict_;
   bool open_ = false;
+  std::uint32_t full_ = 0;  // how often a table has been full since a commit
   std::uint64_t random_;
   std::vector<std::unique_ptr<Frame>> frames_;  // the last one is the current transaction's
   Frame* frame_ = nullptr;

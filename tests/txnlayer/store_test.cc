@@ -176,6 +176,57 @@ TEST(Transactions, GoOnBeforeWhatTheyHaveAskedForArrives) {
   }
 }
 
+// Far more keys come and go than there is room for at a time.
+TEST(Transactions, FindRoomWhereRecordsHaveBeenDeleted) {
+  constexpr std::uint64_t kKeys = 120;  // of each coroutine
+  constexpr std::uint64_t kAtATime = 6;
+  std::mt19937_64 random(TestSeed());
+  for (const std::string_view name : txn::ProtocolNames()) {
+    const auto protocol = *txn::MakeProtocol(name);
+    for (const std::uint32_t replicas : {1u, 2u}) {
+      OnTxnJob({.protocol = std::string(name), .nodes = 2}, [&](Cluster& cluster) {
+        txn::EngineOptions options;
+        const std::string code = RandomStages(std::string(name), random);
+        options.stages = *txn::StageCode::Parse(code, name, protocol->stages());
+        options.coroutines = 2;
+        options.replicas = replicas;
+        const auto engine = *txn::Engine::Make(cluster, *protocol, options);
+        txn::Table* const table = *engine->AddTable({"t", 24, 60});
+        const Status status = engine->Run([&](txn::Transaction& transaction) {
+          const auto key = [&](std::uint64_t i) { return 4 * i + transaction.process(); };
+          for (std::uint64_t i = kAtATime; i < kKeys && !engine->over();) {
+            const txn::Want wants[] = {{table, key(i), true},
+                                       {table, key(i - kAtATime), true},
+                                       {table, key(i - 1), false}};
+            txn::Access* found[3];
+            transaction.Begin();
+            if (!transaction.Fetch(wants, found)) continue;
+            EXPECT_FALSE(found[0]->exists()) << i;
+            EXPECT_EQ(found[1]->exists(), i >= 2 * kAtATime) << i;
+            EXPECT_EQ(found[2]->exists(), i > kAtATime) << i;
+            EXPECT_EQ(found[2]->Get<std::uint64_t>(), i > kAtATime ? i - 1 : 0);
+            found[0]->Put(i);
+            txn::Transaction::Delete(*found[1]);
+            if (transaction.Commit()) ++i;
+          }
+        });
+        ASSERT_TRUE(status) << status.error().message;
+        EXPECT_GT(engine->sweeps(), 1u);
+        EXPECT_GT(engine->swept(), kKeys);
+        std::uint64_t records = 0;
+        engine->ForEachTuple(*table, [&](const std::byte* tuple) {
+          const auto* const metadata = reinterpret_cast<const std::uint64_t*>(tuple);
+          EXPECT_TRUE(protocol->Idle(metadata));
+          const std::size_t latest = protocol->Latest(metadata);
+          records += static_cast<std::uint64_t>(tuple[table->version_at(latest)]) & txn::kExistsBit;
+        });
+        EXPECT_EQ(*cluster.all().AllSum(records), 4 * kAtATime);
+        EXPECT_TRUE(replicas == 1 || engine->replication()->CheckCopies());
+      });
+    }
+  }
+}
+
 TEST(LocationCache, StaysWithinItsBudgetAndForgetsTheOldest) {
   txn::LocationCache cache(4096);
   EXPECT_LE(cache.bytes(), 4096u);

@@ -31,8 +31,8 @@ class ListAppendClient : public ListHistoryClient {
     const std::size_t together = one_by_one ? 1 : wants.size();
     for (std::size_t i = 0; i < wants.size() && (ahead || !one_by_one); i += together) {
       const std::span<const Want> some = std::span(wants).subspan(i, together);
-      const bool well = ahead ? transaction.Ask(some, &accesses[i])
-                              : transaction.Fetch(some, &accesses[i]);
+      const bool well =
+          ahead ? transaction.Ask(some, &accesses[i]) : transaction.Fetch(some, &accesses[i]);
       if (!well) return Attempt::kAborted;
     }
     if (!transaction.Arrive()) return Attempt::kAborted;
