@@ -68,6 +68,10 @@ class Bench:
                         rows=20000)
             value = self.ratio(base, {**base, "without": off})
             self.tell(f"occ ycsb, with {off} against without, under edr", value, 1)
+        base.update(compute_us=5)
+        value = self.ratio(base, dict(base, without="speculation"))
+        self.tell("occ ycsb that computes 5 us, with speculation against without, under edr", value,
+                  1)
 
     def hybrids(self):
         for protocol in PROTOCOLS:
