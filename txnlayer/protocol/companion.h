@@ -16,6 +16,10 @@ class Companion {
   // Called in every turn of the thread's loop; how soon it wants the next at the latest, 0: when
   // something comes.
   virtual std::chrono::nanoseconds Work() = 0;
+  // A node has died: nothing that is not under way begins any more, and whoever waits is told.
+  virtual void Lose() = 0;
+  // Between rounds, when nothing of any thread is under way: all begins anew, in that round.
+  virtual void BeginAnew(std::uint32_t round) = 0;
 };
 
 }  // namespace slimgraph::txn
