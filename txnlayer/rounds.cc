@@ -215,7 +215,7 @@ Status Engine::Repair() {
     const std::lock_guard lock(lost_mutex_);
     lost.assign(lost_.begin() + repaired_, lost_.begin() + losses_at_stop_);
   }
-  const Status repaired = replication_->Repair(lost);
+  Status repaired = replication_->Repair(lost);
   repair_s_ += SecondsSince(start_ns);
   if (repaired) {
     repaired_ = losses_at_stop_.load();
