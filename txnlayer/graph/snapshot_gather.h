@@ -2,6 +2,7 @@
 // that goes with the base. README.md has the argument.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "slimgraph/cluster/cluster.h"
@@ -13,26 +14,39 @@ namespace slimgraph::txn {
 class EdgeChange {
  public:
   EdgeChange() = default;
-  EdgeChange(VertexName vertex, VertexName neighbour, bool alive)
-      : vertex_(vertex), word_(neighbour << 1 | (alive ? 1 : 0)) {}
+  EdgeChange(VertexName vertex, VertexName neighbour, bool alive, GraphTime time)
+      : vertex_(vertex), word_(neighbour << 1 | (alive ? 1 : 0)), time_(time) {}
   VertexName vertex() const { return vertex_; }
   VertexName neighbour() const { return word_ >> 1; }
   bool alive() const { return (word_ & 1) != 0; }
+  GraphTime time() const { return time_; }
   auto operator<=>(const EdgeChange&) const = default;
+
+  // Where its properties are among those of all.
+  std::uint64_t place = 0;
 
  private:
   VertexName vertex_ = 0;
   std::uint64_t word_ = 0;
+  GraphTime time_ = 0;
 };
 
-// Of the tuples that this node holds: edges of which the blocks tell, in order; vertices that are
-// there and not in the base, and the other way round.
-struct Changes {
+// Edges of which blocks tell, in order, and their properties, of so many bytes each.
+struct EdgeChanges {
   std::vector<EdgeChange> edges;
+  std::vector<std::byte> properties;
+};
+
+// Of the tuples that this node holds; vertices that are there and not in the base, and the other
+// way round.
+struct Changes {
+  EdgeChanges edges;
   std::vector<VertexName> added;
   std::vector<VertexName> deleted;
 };
-Changes FindChanges(TransactionalGraph& graph, GraphTime at);
+// Edges are left out that `wanted` does not want, and properties unless they are asked for.
+Changes FindChanges(TransactionalGraph& graph, GraphTime at, bool properties,
+                    const std::function<bool(VertexName, VertexName)>& wanted);
 
 // The vertices of a graph at a time, by their names' order.
 class SnapshotVertices {
@@ -73,8 +87,10 @@ class SnapshotVertices {
   std::vector<VertexName> deleted_;  //
 };
 
-// Collective: sends every node the changes of the vertices whose lists it brings.
-Result<std::vector<EdgeChange>> DealOut(Cluster& cluster, const SnapshotVertices& vertices,
-                                        std::vector<EdgeChange> changes);
+// Collective: sends every node the changes of which it is the holder; those come back in order.
+// `each`: the bytes of properties. `room` is collective as well: memory that others can read.
+Result<EdgeChanges> DealOut(Cluster& cluster, const EdgeChanges& changes, std::uint64_t each,
+                            const std::function<NodeId(VertexName)>& holder,
+                            const std::function<Result<SharedRegion>(std::uint64_t)>& room);
 
 }  // namespace slimgraph::txn

@@ -28,6 +28,8 @@ class CalvinThread : public Companion {
 
   void Serve(const Message& message) override;
   std::chrono::nanoseconds Work() override;
+  // Of what has ended there may have been word that nobody has looked at.
+  void LetGo() override { LookForEnds(); }
 
  private:
   // A transaction of which some values are still to come.

@@ -1,0 +1,88 @@
+// Folds what transactions have changed into the base, while they run: so that changes take little
+// memory, and reads find most of what there is in the sorted lists. README.md has the argument.
+//
+// Between two moments without transactions (moment.h) each node writes the next lists of its
+// partition beside those that are read, as they were at the first moment. At the second they take
+// their place, and of the changes stays what has come since.
+#pragma once
+
+#include <memory>
+#include <thread>
+
+#include "slimgraph/cluster/cluster.h"
+#include "txnlayer/graph/snapshot_gather.h"
+
+namespace slimgraph::txn {
+
+class Folder {
+ public:
+  // Collective, when the graph is complete. The graph outlives it.
+  static Result<std::unique_ptr<Folder>> Make(TransactionalGraph& graph);
+  ~Folder();
+
+  // Around a run: from Start, a thread folds when changes have become many.
+  void Start();
+  // After the run, which is over on this node; waits for all others.
+  Status Finish();
+
+  // In the last run.
+  struct Figures {
+    std::uint64_t folds = 0;
+    double seconds = 0;          // of all together
+    double longest_pause_s = 0;  // until transactions could begin again
+  };
+  const Figures& figures() const { return figures_; }
+
+ private:
+  explicit Folder(TransactionalGraph& graph) : graph_(graph) {}
+  Status Work();
+  Status Fold();
+  Result<EdgeChanges> TakeChanges(GraphTime at);
+  // Writes the lists of this node; nothing: there is no room for them.
+  Result<std::optional<BaseGraph::Next>> WriteNext(const EdgeChanges& changes);
+
+  TransactionalGraph& graph_;
+  std::unique_ptr<Cluster> cluster_;
+  RegionId outbox_ = 0;
+  bool full_ = false;  // the base has grown as far as it can
+  Figures figures_;
+  std::thread thread_;
+  Status done_;
+};
+
+// When nothing runs: what this node's blocks have that the base as of that time does not say.
+// Vertices stay in their table, and edges that lead to vertices that the base does not know.
+class Residue {
+ public:
+  // With the base as it was, and its lists.
+  Residue(TransactionalGraph& graph, GraphTime at);
+  // With the base as it has become: the tables hold this, and nothing else.
+  Status PutBack();
+
+ private:
+  struct Entry {
+    VertexName vertex;
+    EdgeEntry entry;
+    std::size_t properties;
+  };
+  struct Record {
+    Key key;
+    std::vector<std::byte> bytes;
+  };
+  void TakeBlock(VertexName vertex, const EdgeBlock& block, GraphTime at);
+  Status PutBlock(VertexName vertex, std::uint32_t number, unsigned depth, BlockKind kind,
+                  std::span<const Entry> entries);
+
+  TransactionalGraph& graph_;
+  std::vector<Entry> entries_;
+  std::vector<std::byte> properties_;
+  std::vector<VertexName> odd_;  // that are there and not in the base, or the other way round
+  std::vector<Record> vertices_;
+};
+
+// Whether an edge can be in the base.
+inline bool CanBeFolded(const BaseGraph& base, VertexName one, VertexName other) {
+  return base.DenseOf(one).has_value() && base.DenseOf(other).has_value();
+}
+
+}  // namespace slimgraph::txn
