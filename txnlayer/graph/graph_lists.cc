@@ -17,10 +17,6 @@ void SortByNeighbour(std::vector<const EdgeEntry*>& entries) {
   });
 }
 
-bool Newer(GraphTime time, VertexName neighbour, GraphTime other_time, VertexName other) {
-  return time != other_time ? time > other_time : neighbour < other;
-}
-
 // An edge of which it is known when it was written.
 struct Timed {
   StoredEdge edge;
@@ -38,8 +34,6 @@ struct BaseEdges {
   std::span<const VertexId> ids;
   std::span<const GraphTime> times;
   Bytes properties;
-
-  GraphTime time(std::size_t i) const { return times.empty() ? 0 : times[i]; }
   const std::byte* PropertiesOf(std::size_t i, std::uint32_t bytes) const {
     return properties.empty() ? nullptr : properties.data() + i * bytes;
   }
