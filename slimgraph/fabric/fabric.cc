@@ -1,7 +1,7 @@
 #include "slimgraph/fabric/fabric.h"
 
-#include <cstring>
 #include <charconv>
+#include <cstring>
 
 #include "slimgraph/base/check.h"
 #include "slimgraph/fabric/internal/make_transport.h"

@@ -50,8 +50,7 @@ Status BaseSource::ReadEdgeProperties(EdgeOffset, MutableBytes) const { return {
 Status BaseSource::ReadEdgeTimes(EdgeOffset, std::span<GraphTime>) const { return {}; }
 
 Result<std::unique_ptr<BaseGraph>> BaseGraph::Load(Cluster& cluster, const BaseSource& source,
-                                                   const GraphShape& shape,
-                                                   std::uint32_t replicas,
+                                                   const GraphShape& shape, std::uint32_t replicas,
                                                    std::optional<EdgeOffset> folds) {
   SLIM_CHECK(!folds || replicas == 1, "a replicated base is not folded into");
   std::unique_ptr<BaseGraph> base(new BaseGraph());
@@ -108,7 +107,8 @@ Result<BaseGraph::Regions> BaseGraph::MakeRegions(Cluster& cluster, const GraphS
   const EdgeOffset with_properties = folds || now_.has_edge_properties ? arcs : 0;
   const EdgeOffset with_times = folds || now_.has_edge_times ? arcs : 0;
   const auto share = [&](std::uint64_t bytes) -> Result<RegionId> {
-    SLIM_ASSIGN(const SharedRegion region, cluster.fabric().Share(std::max<std::uint64_t>(bytes, 8)));
+    SLIM_ASSIGN(const SharedRegion region,
+                cluster.fabric().Share(std::max<std::uint64_t>(bytes, 8)));
     return region.id;
   };
   Regions regions;
@@ -128,7 +128,8 @@ Status BaseGraph::LoadPart(Cluster& cluster, const BaseSource& source, const Gra
   Fabric& fabric = cluster.fabric();
   SLIM_ASSIGN(const EdgeOffset arcs, CountArcs(file, part, Direction::kOut));
   spare_arcs_ = arcs + folds.value_or(0);
-  SLIM_ASSIGN(const Regions regions, MakeRegions(cluster, shape, part, spare_arcs_, folds.has_value()));
+  SLIM_ASSIGN(const Regions regions,
+              MakeRegions(cluster, shape, part, spare_arcs_, folds.has_value()));
   if (folds) {
     SLIM_ASSIGN(spare_, MakeRegions(cluster, shape, part, spare_arcs_, true));
     spare_->vertex_properties = regions.vertex_properties;

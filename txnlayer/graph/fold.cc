@@ -27,9 +27,9 @@ Result<std::unique_ptr<Folder>> Folder::Make(TransactionalGraph& graph) {
   SLIM_ASSIGN(folder->cluster_, Cluster::Start(transactions.job(), options));
   const std::uint64_t most =
       graph.blocks().spec().tuples_per_node * EdgeBlock::Capacity(graph.shape()) + 1;
-  SLIM_ASSIGN(const SharedRegion outbox,
-              folder->cluster_->fabric().Share(
-                  most * (sizeof(EdgeChange) + graph.shape().edge_bytes)));
+  SLIM_ASSIGN(
+      const SharedRegion outbox,
+      folder->cluster_->fabric().Share(most * (sizeof(EdgeChange) + graph.shape().edge_bytes)));
   folder->outbox_ = outbox.id;
   return folder;
 }
@@ -59,8 +59,7 @@ Status Folder::Work() {
   for (bool over = false; !over;) {
     const bool ended = graph_.engine().AwaitEnd(kLook);
     std::uint64_t sums[] = {blocks.used_bytes() + vertices.used_bytes(),
-                            blocks.tuples() + vertices.tuples(), graph_.written(),
-                            ended ? 1U : 0U};
+                            blocks.tuples() + vertices.tuples(), graph_.written(), ended ? 1U : 0U};
     SLIM_TRY(cluster_->all().AllReduce(std::span<std::uint64_t>(sums), std::plus<>()));
     over = sums[3] == cluster_->topology().nodes();
     const double most = graph_.options().fold_share * static_cast<double>(graph_.BaseBytes());
@@ -100,8 +99,7 @@ Status Folder::Fold() {
   }
   if (!full_) ++figures_.folds;
   figures_.seconds += SecondsSince(start_ns);
-  figures_.longest_pause_s =
-      std::max({figures_.longest_pause_s, first.seconds, second.seconds});
+  figures_.longest_pause_s = std::max({figures_.longest_pause_s, first.seconds, second.seconds});
   return {};
 }
 
@@ -142,7 +140,8 @@ Result<std::optional<BaseGraph::Next>> Folder::WriteNext(const EdgeChanges& chan
     fits = writer.AddList(part[local], std::span(first, change), changes.properties);
   }
   const BaseWriter::Sums& sums = writer.sums();
-  std::uint64_t numbers[] = {fits ? 0U : 1U, sums.arcs, sums.loops, sums.known, sums.with_properties};
+  std::uint64_t numbers[] = {fits ? 0U : 1U, sums.arcs, sums.loops, sums.known,
+                             sums.with_properties};
   SLIM_TRY(all.AllReduce(std::span<std::uint64_t>(numbers), std::plus<>()));
   if (numbers[0] > 0) return std::nullopt;
   BaseGraph::Next next;

@@ -119,8 +119,7 @@ std::vector<Timed> NewestFirst(const BaseGraph& base, const BaseEdges& edges,
   const auto take_run = [&](std::size_t first, std::size_t count) {
     for (std::size_t i = first; i < first + count; ++i) {
       if (edges.times[i] == 0) continue;
-      timed.push_back(
-          {{base.NameOf(edges.ids[i]), edges.times[i]}, edges.PropertiesOf(i, bytes)});
+      timed.push_back({{base.NameOf(edges.ids[i]), edges.times[i]}, edges.PropertiesOf(i, bytes)});
     }
     return true;
   };
@@ -172,8 +171,7 @@ Answer GraphTransaction::Neighbours(VertexName vertex, const NeighbourQuery& que
   if (place.base && (base.has_edge_times() || Within(0, query))) {
     if (!base_.List(*place.base, edges.ids) ||
         !base_.EdgeTimes(*place.base, 0, edges.ids.size(), edges.times) ||
-        (bytes > 0 &&
-         !base_.EdgeProperties(*place.base, 0, edges.ids.size(), edges.properties))) {
+        (bytes > 0 && !base_.EdgeProperties(*place.base, 0, edges.ids.size(), edges.properties))) {
       LostNode();
       return Answer::kAborted;
     }

@@ -9,7 +9,8 @@
 
 namespace slimgraph::txn {
 
-// Of a graph, one snapshot or fold is made at a time, on all nodes the same. Which one, node 0 says.
+// Of a graph, one snapshot or fold is made at a time, on all nodes the same. Which one, node 0
+// says.
 class GraphTurn {
  public:
   // Collective, from threads of their own; waits for whoever has the turn. `cluster` is theirs.

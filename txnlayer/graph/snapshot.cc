@@ -74,11 +74,11 @@ Status Snapshot::Gather(TransactionalGraph& graph) {
   const Changes changes =
       FindChanges(graph, time_, false, [](VertexName, VertexName) { return true; });
   SLIM_ASSIGN(const auto vertices, SnapshotVertices::Make(cluster_, base, changes));
-  SLIM_ASSIGN(const EdgeChanges brought,
-              DealOut(
-                  cluster_, changes.edges, 0,
-                  [&](VertexName vertex) { return vertices.HolderOf(vertex); },
-                  [&](std::uint64_t bytes) { return cluster_.fabric().Share(bytes); }));
+  SLIM_ASSIGN(
+      const EdgeChanges brought,
+      DealOut(
+          cluster_, changes.edges, 0, [&](VertexName vertex) { return vertices.HolderOf(vertex); },
+          [&](std::uint64_t bytes) { return cluster_.fabric().Share(bytes); }));
   const std::vector<EdgeChange>& edges = brought.edges;
   ids_ = vertices.Ids();
 

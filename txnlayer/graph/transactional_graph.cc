@@ -41,10 +41,10 @@ Result<std::unique_ptr<TransactionalGraph>> TransactionalGraph::Make(Engine& eng
   }
   std::unique_ptr<TransactionalGraph> graph(new TransactionalGraph(engine, options));
   const bool folds = options.fold_share > 0 && source.file() != nullptr;
-  SLIM_ASSIGN(graph->base_,
-              BaseGraph::Load(engine.cluster(), source, options.shape, engine.options().replicas,
-                              folds ? std::optional(kMostGrowth * 2 * options.room_edges)
-                                    : std::nullopt));
+  SLIM_ASSIGN(
+      graph->base_,
+      BaseGraph::Load(engine.cluster(), source, options.shape, engine.options().replicas,
+                      folds ? std::optional(kMostGrowth * 2 * options.room_edges) : std::nullopt));
   const BaseGraph& base = *graph->base_;
   // Whoever looks at a vertex places its tuples.
   const std::uint64_t nodes = engine.cluster().topology().nodes();

@@ -30,9 +30,7 @@ class ShmTransport : public Transport {
   std::string_view name() const override { return "shm"; }
   Result<RegionMemory> Allocate(std::uint64_t bytes) override;
   void Free(const RegionMemory& memory) override { own_.erase(memory.base); }
-  void Clear(const RegionMemory& memory) override {
-    DiscardPages(memory, MADV_REMOVE);
-  }
+  void Clear(const RegionMemory& memory) override { DiscardPages(memory, MADV_REMOVE); }
   Status Publish(RegionId id, const RegionMemory& mine,
                  std::span<const std::uint64_t> bytes_of_node) override;
   Status Revoke(RegionId id) override;
