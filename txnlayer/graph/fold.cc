@@ -62,9 +62,13 @@ Status Folder::Work() {
                             blocks.tuples() + vertices.tuples(), graph_.written(), ended ? 1U : 0U};
     SLIM_TRY(cluster_->all().AllReduce(std::span<std::uint64_t>(sums), std::plus<>()));
     over = sums[3] == cluster_->topology().nodes();
-    const double most = graph_.options().fold_share * static_cast<double>(graph_.BaseBytes());
+    // What the last fold has left, another would leave as well.
+    const double most = graph_.options().fold_share * static_cast<double>(graph_.BaseBytes()) +
+                        static_cast<double>(left_bytes_);
     const bool many = static_cast<double>(sums[0]) > most && sums[2] * kTuplesPerWrite > sums[1];
-    if (many && !full_) SLIM_TRY(Fold());
+    if (!many || full_) continue;
+    SLIM_TRY(Fold());
+    SLIM_ASSIGN(left_bytes_, cluster_->all().AllSum(left_bytes_));
   }
   return {};
 }
@@ -87,7 +91,9 @@ Status Folder::Fold() {
     Residue residue(graph_, first.time);
     graph_.base().Switch(*std::move(next));
     graph_.engine().ForgetTuples();
-    return residue.PutBack();
+    SLIM_TRY(residue.PutBack());
+    left_bytes_ = graph_.blocks().used_bytes() + graph_.vertices().used_bytes();
+    return {};
   };
   full_ = !next;
   SLIM_ASSIGN(const Moment second, AtMoment(*cluster_, graph_, take_over));

@@ -44,7 +44,8 @@ class Folder {
   TransactionalGraph& graph_;
   std::unique_ptr<Cluster> cluster_;
   RegionId outbox_ = 0;
-  bool full_ = false;  // the base has grown as far as it can
+  bool full_ = false;              // the base has grown as far as it can
+  std::uint64_t left_bytes_ = 0;  // of what the tables held, by the last fold
   Figures figures_;
   std::thread thread_;
   Status done_;

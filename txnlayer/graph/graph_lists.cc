@@ -59,28 +59,45 @@ class ListBuilder {
   }
   // Edges of the base, those without a time or all.
   void Add(const BaseEdges& edges, std::size_t first, std::size_t count, bool without_time) {
-    if (!edges.times.empty()) {
-      for (std::size_t i = first; i < first + count; ++i) {
-        if (without_time && edges.times[i] != 0) continue;
-        Add({base_.NameOf(edges.ids[i]), edges.times[i]}, edges.PropertiesOf(i, bytes_));
+    const std::size_t end = first + count;
+    for (std::size_t at = first; at < end && !full();) {
+      if (!edges.times.empty() && edges.times[at] != 0) {
+        if (!without_time) {
+          Add({base_.NameOf(edges.ids[at]), edges.times[at]}, edges.PropertiesOf(at, bytes_));
+        }
+        ++at;
+        continue;
       }
-      return;
+      const std::size_t begin = at;
+      at = end;
+      if (!edges.times.empty()) {
+        const auto from = edges.times.begin() + static_cast<std::ptrdiff_t>(begin);
+        const auto to = edges.times.begin() + static_cast<std::ptrdiff_t>(end);
+        const auto known = std::find_if(from, to, [](GraphTime time) { return time != 0; });
+        at = static_cast<std::size_t>(known - edges.times.begin());
+      }
+      AddWithoutTime(edges, begin, at - begin);
     }
-    if (!Within(0, query_)) return;
-    count = std::min<std::size_t>(count, query_.limit - list_.edges.size());
-    for (const VertexId id : edges.ids.subspan(first, count)) {
-      list_.edges.push_back({base_.NameOf(id), 0});
-    }
-    const std::size_t at = list_.properties.size();
-    list_.properties.resize(at + count * bytes_);
-    if (edges.properties.empty()) return;
-    std::copy_n(edges.PropertiesOf(first, bytes_), count * bytes_, list_.properties.data() + at);
   }
   static const std::byte* PropertiesOf(const EdgeEntry& entry) {
     return reinterpret_cast<const std::byte*>(&entry) + sizeof(EdgeEntry);
   }
 
  private:
+  void AddWithoutTime(const BaseEdges& edges, std::size_t first, std::size_t count) {
+    if (!Within(0, query_)) return;
+    count = std::min<std::size_t>(count, query_.limit - list_.edges.size());
+    const std::size_t before = list_.edges.size();
+    list_.edges.resize(before + count);
+    for (std::size_t i = 0; i < count; ++i) {
+      list_.edges[before + i].neighbour = base_.NameOf(edges.ids[first + i]);
+    }
+    const std::size_t at = list_.properties.size();
+    list_.properties.resize(at + count * bytes_);
+    if (edges.properties.empty()) return;
+    std::copy_n(edges.PropertiesOf(first, bytes_), count * bytes_, list_.properties.data() + at);
+  }
+
   const BaseGraph& base_;
   const NeighbourQuery& query_;
   const std::uint32_t bytes_;

@@ -54,9 +54,17 @@ struct TimeRange {
   }
   // Of each edge its time, or 0.
   void Expand(const TimeMarks* marks, const GraphTime* times, GraphTime* into) const {
-    for (EdgeOffset edge = first; edge < first + count; ++edge) {
-      const TimeMarks& block = marks[edge / TimeMarks::kEdges - first_block];
-      *into++ = block.Has(edge % TimeMarks::kEdges) ? *times++ : 0;
+    std::fill_n(into, count, GraphTime{0});
+    const EdgeOffset end = first + count;
+    for (EdgeOffset block = first_block; block < first_block + blocks; ++block) {
+      for (std::size_t word = 0; word < TimeMarks::kWords; ++word) {
+        const EdgeOffset begin = block * TimeMarks::kEdges + word * 64;
+        for (std::uint64_t bits = marks[block - first_block].bits[word]; bits != 0;
+             bits &= bits - 1) {
+          const EdgeOffset edge = begin + static_cast<EdgeOffset>(std::countr_zero(bits));
+          if (edge >= first && edge < end) into[edge - first] = *times++;
+        }
+      }
     }
   }
 
