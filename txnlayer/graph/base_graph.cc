@@ -1,6 +1,8 @@
 #include "txnlayer/graph/base_graph.h"
 
 #include <algorithm>
+#include <bit>
+#include <limits>
 
 #include "slimgraph/base/check.h"
 #include "slimgraph/graph/load.h"
@@ -10,6 +12,8 @@ namespace slimgraph::txn {
 namespace {
 
 constexpr VertexId kOffsetsAtATime = 1 << 16;
+// So many names between two are always close.
+constexpr std::uint64_t kClose = 64;
 
 // The lists of a part lie all over the file: read(first arc, arcs, where in the part) for each.
 Status ForEachList(const SlimFile& file, const VertexPart& part, std::span<const EdgeOffset> local,
@@ -58,7 +62,7 @@ Result<std::unique_ptr<BaseGraph>> BaseGraph::Load(Cluster& cluster, const BaseS
   base->nodes_ = cluster.topology().nodes();
   if (file != nullptr) {
     SLIM_TRY(CheckBaseFile(*file));
-    SLIM_ASSIGN(base->ids_, file->ReadOriginalIds());
+    SLIM_ASSIGN(base->now_.ids, file->ReadOriginalIds());
     base->now_.arcs = file->arcs();
     base->now_.edges = file->edges();
     base->has_vertex_properties_ = source.has_vertex_properties();
@@ -171,6 +175,43 @@ Status BaseGraph::LoadPart(Cluster& cluster, const BaseSource& source, const Gra
   return {};
 }
 
+// Places are added behind the last alone, so that all keep theirs. Names that lie close together
+// all get one, whether they have come or not: so those that follow each other still do.
+BaseGraph::Next BaseGraph::NextVertices(std::span<const VertexName> added,
+                                        std::span<const VertexName> deleted) const {
+  Next next;
+  const VertexId before = vertices();
+  const VertexName last = NameOf(before - 1);
+  const auto fresh = added.subspan(
+      static_cast<std::size_t>(std::upper_bound(added.begin(), added.end(), last) - added.begin()));
+  const bool close = !fresh.empty() && fresh.back() - last <= 2 * fresh.size() + kClose;
+  const std::uint64_t more = close ? fresh.back() - last : fresh.size();
+  if (more == 0 || before + more >= std::numeric_limits<VertexId>::max()) {
+    next.ids = ids();
+  } else if (ids().contiguous() && close) {
+    next.ids = OriginalIds(ids().first(), before + static_cast<VertexId>(more));
+  } else {
+    std::vector<VertexName> names;
+    for (VertexId dense = 0; dense < before; ++dense) names.push_back(NameOf(dense));
+    for (std::uint64_t i = 0; i < more; ++i) names.push_back(close ? last + 1 + i : fresh[i]);
+    next.ids = OriginalIds(std::move(names));
+  }
+  next.dead = now_.dead;
+  next.dead.resize((next.ids.count() + 63) / 64);
+  const auto bit = [](VertexId dense) { return std::uint64_t{1} << (dense % 64); };
+  for (VertexId dense = before; dense < next.ids.count(); ++dense)
+    next.dead[dense / 64] |= bit(dense);
+  for (const VertexName name : added) {
+    if (const auto dense = next.ids.Find(name)) next.dead[*dense / 64] &= ~bit(*dense);
+  }
+  for (const VertexName name : deleted) {
+    if (const auto dense = next.ids.Find(name)) next.dead[*dense / 64] |= bit(*dense);
+  }
+  for (const std::uint64_t bits : next.dead)
+    next.gaps += static_cast<VertexId>(std::popcount(bits));
+  return next;
+}
+
 void BaseGraph::Switch(Next next) {
   next.property_bytes += vertex_property_bytes_;
   static_cast<Next&>(now_) = std::move(next);
@@ -209,7 +250,7 @@ std::pair<BaseGraph::Vertex, EdgeOffset> BaseGraph::Arc(EdgeOffset number) const
 }
 
 std::optional<BaseGraph::Vertex> BaseGraph::Find(VertexName name) const {
-  const auto dense = ids_.Find(name);
+  const auto dense = DenseOf(name);
   if (!dense) return std::nullopt;
   return At(*dense);
 }

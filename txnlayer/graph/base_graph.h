@@ -52,11 +52,15 @@ class BaseGraph {
                                                  const GraphShape& shape, std::uint32_t replicas,
                                                  std::optional<EdgeOffset> folds);
 
-  VertexId vertices() const { return ids_.count(); }
+  // Places for vertices: of those that are there, and of some that are not.
+  VertexId vertices() const { return now_.ids.count(); }
+  VertexId alive_vertices() const { return vertices() - now_.gaps; }
+  bool alive(VertexId dense) const { return now_.alive(dense); }
   std::uint64_t edges() const { return now_.edges; }
-  const OriginalIds& ids() const { return ids_; }
-  VertexName NameOf(VertexId dense) const { return ids_[dense]; }
-  std::optional<VertexId> DenseOf(VertexName name) const { return ids_.Find(name); }
+  const OriginalIds& ids() const { return now_.ids; }
+  VertexName NameOf(VertexId dense) const { return now_.ids[dense]; }
+  // Where there is such a vertex.
+  std::optional<VertexId> DenseOf(VertexName name) const { return now_.DenseOf(name); }
   // Local: no other node is asked.
   std::optional<Vertex> Find(VertexName name) const;
   Vertex At(VertexId dense) const;
@@ -89,6 +93,9 @@ class BaseGraph {
   EdgeOffset spare_arcs() const { return spare_arcs_; }
   // What the next lists are, on all nodes.
   struct Next {
+    OriginalIds ids;                  // of all places; those that there were stay
+    std::vector<std::uint64_t> dead;  // a bit for each place of no vertex; empty: there are none
+    VertexId gaps = 0;                // how many
     EdgeOffset arcs = 0;
     std::uint64_t edges = 0;
     bool has_edge_properties = false;
@@ -96,7 +103,18 @@ class BaseGraph {
     std::vector<CompactOffsets> index;  // by partition
     std::uint64_t list_bytes = 0;       // of this node
     std::uint64_t property_bytes = 0;   //
+
+    bool alive(VertexId dense) const {
+      return dead.empty() || (dead[dense / 64] >> (dense % 64) & 1) == 0;
+    }
+    std::optional<VertexId> DenseOf(VertexName name) const {
+      const auto dense = ids.Find(name);
+      return dense && alive(*dense) ? dense : std::nullopt;
+    }
   };
+  // The places of the next lists, and which of them are of no vertex: when vertices have come that
+  // are not in the base and others have gone, each in order.
+  Next NextVertices(std::span<const VertexName> added, std::span<const VertexName> deleted) const;
   // When no transaction runs, on all nodes: the lists in the spare memory take the place of those
   // that were. The memory of these is to be zeroed before it is written.
   void Switch(Next next);
@@ -113,7 +131,6 @@ class BaseGraph {
   Status LoadPart(Cluster& cluster, const BaseSource& source, const GraphShape& shape,
                   const VertexPart& part, std::optional<EdgeOffset> folds);
 
-  OriginalIds ids_;
   NodeId nodes_ = 1;
   bool has_vertex_properties_ = false;
   std::uint64_t vertex_property_bytes_ = 0;

@@ -12,21 +12,23 @@ BaseWriter::Memory::Memory(Fabric& fabric, const BaseGraph::Regions& regions)
   lists = {reinterpret_cast<VertexId*>(bytes.data()), bytes.size() / sizeof(VertexId)};
 }
 
-BaseWriter::BaseWriter(TransactionalGraph& graph)
+BaseWriter::BaseWriter(TransactionalGraph& graph, const OriginalIds& ids)
     : base_(graph.base()),
+      ids_(ids),
       edge_bytes_(graph.shape().edge_bytes),
       now_(graph.engine().cluster().fabric(), base_.regions(0)),
       next_(graph.engine().cluster().fabric(), base_.spare()),
       times_(next_.marks, next_.times) {}
 
 bool BaseWriter::AddList(VertexId vertex, std::span<const EdgeChange> changes, Bytes properties) {
-  const BaseGraph::Vertex place = base_.At(vertex);
+  BaseGraph::Vertex place;
+  if (vertex < base_.vertices()) place = base_.At(vertex);
   if (sums_.arcs + place.length + changes.size() > base_.spare_arcs()) return false;
   const EdgeOffset before = sums_.arcs;
   const std::span<const VertexId> list = now_.lists.subspan(place.begin, place.length);
   EdgeOffset at = 0;
   for (const EdgeChange& change : changes) {
-    const VertexId neighbour = *base_.DenseOf(change.neighbour());
+    const VertexId neighbour = *ids_.Find(change.neighbour());
     const auto from = list.begin() + static_cast<std::ptrdiff_t>(at);
     const auto found = std::lower_bound(from, list.end(), neighbour);
     const auto up_to = static_cast<EdgeOffset>(found - list.begin());

@@ -12,7 +12,8 @@ namespace slimgraph::txn {
 
 class BaseWriter {
  public:
-  explicit BaseWriter(TransactionalGraph& graph);
+  // `ids`: of all vertices of the next lists, the first of which are those of the base.
+  BaseWriter(TransactionalGraph& graph, const OriginalIds& ids);
 
   // The vertex's changes by neighbour; where theirs are among `properties`, they say. False: there
   // is no room for the list.
@@ -45,6 +46,7 @@ class BaseWriter {
   void Add(VertexId neighbour, const EdgeChange& change, Bytes properties);
 
   const BaseGraph& base_;
+  const OriginalIds& ids_;
   std::uint64_t edge_bytes_;
   Memory now_;
   Memory next_;

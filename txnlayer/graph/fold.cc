@@ -82,20 +82,22 @@ Status Folder::Fold() {
     return {};
   };
   SLIM_ASSIGN(const Moment first, AtMoment(*cluster_, graph_, pin));
-  SLIM_ASSIGN(const EdgeChanges changes, TakeChanges(first.time));
-  SLIM_ASSIGN(auto next, WriteNext(changes));
+  SLIM_ASSIGN(const VertexChanges vertices, FindVertices(*cluster_, graph_, first.time));
+  BaseGraph::Next next = graph_.base().NextVertices(vertices.added, vertices.deleted);
+  SLIM_ASSIGN(const EdgeChanges changes, TakeChanges(first.time, next));
+  SLIM_ASSIGN(const bool fits, WriteNext(changes, next));
+  full_ = !fits;
   const BaseGraph::Regions before = graph_.base().regions(0);
   const auto take_over = [&](GraphTime) -> Status {
     graph_.Unpin();
-    if (!next) return {};
-    Residue residue(graph_, first.time);
-    graph_.base().Switch(*std::move(next));
+    if (!fits) return {};
+    Residue residue(graph_, first.time, next);
+    graph_.base().Switch(std::move(next));
     graph_.engine().ForgetTuples();
     SLIM_TRY(residue.PutBack());
     left_bytes_ = graph_.blocks().used_bytes() + graph_.vertices().used_bytes();
     return {};
   };
-  full_ = !next;
   SLIM_ASSIGN(const Moment second, AtMoment(*cluster_, graph_, take_over));
   const BaseGraph::Regions& unused = full_ ? graph_.base().spare() : before;
   Fabric& fabric = graph_.engine().cluster().fabric();
@@ -110,16 +112,15 @@ Status Folder::Fold() {
 }
 
 // Those of the lists that this node holds.
-Result<EdgeChanges> Folder::TakeChanges(GraphTime at) {
-  const BaseGraph& base = graph_.base();
+Result<EdgeChanges> Folder::TakeChanges(GraphTime at, const BaseGraph::Next& next) {
   const NodeId nodes = cluster_->topology().nodes();
-  const Changes found = FindChanges(graph_, at, true, [&](VertexName one, VertexName other) {
-    return CanBeFolded(base, one, other);
+  const EdgeChanges found = FindEdges(graph_, at, true, [&](VertexName one, VertexName other) {
+    return HasPlaces(next, one, other);
   });
   Fabric& fabric = cluster_->fabric();
   auto mine = DealOut(
-      *cluster_, found.edges, graph_.shape().edge_bytes,
-      [&](VertexName vertex) { return *base.DenseOf(vertex) % nodes; },
+      *cluster_, found, graph_.shape().edge_bytes,
+      [&](VertexName vertex) { return *next.ids.Find(vertex) % nodes; },
       [&](std::uint64_t bytes) -> Result<SharedRegion> {
         return SharedRegion{outbox_, fabric.own_region(outbox_).first(bytes)};
       });
@@ -129,18 +130,17 @@ Result<EdgeChanges> Folder::TakeChanges(GraphTime at) {
   return mine;
 }
 
-Result<std::optional<BaseGraph::Next>> Folder::WriteNext(const EdgeChanges& changes) {
-  const BaseGraph& base = graph_.base();
+Result<bool> Folder::WriteNext(const EdgeChanges& changes, BaseGraph::Next& next) {
   Collectives& all = cluster_->all();
   const NodeId nodes = cluster_->topology().nodes();
-  BaseWriter writer(graph_);
-  const HashPartition partition(base.vertices(), nodes, 1);
+  BaseWriter writer(graph_, next.ids);
+  const HashPartition partition(next.ids.count(), nodes, 1);
   const VertexPart part = partition.part(cluster_->self());
   auto change = changes.edges.begin();
   const auto end = changes.edges.end();
   bool fits = true;
   for (VertexId local = 0; local < part.count && fits; ++local) {
-    const VertexName name = base.NameOf(part[local]);
+    const VertexName name = next.ids[part[local]];
     const auto first = change;
     while (change != end && change->vertex() == name) ++change;
     fits = writer.AddList(part[local], std::span(first, change), changes.properties);
@@ -149,8 +149,7 @@ Result<std::optional<BaseGraph::Next>> Folder::WriteNext(const EdgeChanges& chan
   std::uint64_t numbers[] = {fits ? 0U : 1U, sums.arcs, sums.loops, sums.known,
                              sums.with_properties};
   SLIM_TRY(all.AllReduce(std::span<std::uint64_t>(numbers), std::plus<>()));
-  if (numbers[0] > 0) return std::nullopt;
-  BaseGraph::Next next;
+  if (numbers[0] > 0) return false;
   next.arcs = numbers[1];
   next.edges = (numbers[1] - numbers[2]) / 2 + numbers[2];
   next.has_edge_times = numbers[3] > 0;
@@ -159,7 +158,7 @@ Result<std::optional<BaseGraph::Next>> Folder::WriteNext(const EdgeChanges& chan
   next.property_bytes = writer.PropertyBytes(next);
   SLIM_ASSIGN(const auto lengths, all.AllGather(std::as_bytes(writer.lengths())));
   for (const auto& theirs : lengths) {
-    CompactOffsets& index = next.index.emplace_back(ListCode(base.vertices()));
+    CompactOffsets& index = next.index.emplace_back(ListCode(next.ids.count()));
     std::vector<std::uint32_t> each(theirs.size() / sizeof(std::uint32_t));
     if (!each.empty()) std::memcpy(each.data(), theirs.data(), theirs.size());
     index.Reserve(static_cast<VertexId>(each.size()));
@@ -167,7 +166,7 @@ Result<std::optional<BaseGraph::Next>> Folder::WriteNext(const EdgeChanges& chan
     index.Finish();
     next.list_bytes += index.bytes();
   }
-  return next;
+  return true;
 }
 
 }  // namespace slimgraph::txn

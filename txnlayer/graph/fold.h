@@ -37,26 +37,26 @@ class Folder {
   explicit Folder(TransactionalGraph& graph) : graph_(graph) {}
   Status Work();
   Status Fold();
-  Result<EdgeChanges> TakeChanges(GraphTime at);
-  // Writes the lists of this node; nothing: there is no room for them.
-  Result<std::optional<BaseGraph::Next>> WriteNext(const EdgeChanges& changes);
+  Result<EdgeChanges> TakeChanges(GraphTime at, const BaseGraph::Next& next);
+  // Writes the lists of this node, and completes `next`; false: there is no room for them.
+  Result<bool> WriteNext(const EdgeChanges& changes, BaseGraph::Next& next);
 
   TransactionalGraph& graph_;
   std::unique_ptr<Cluster> cluster_;
   RegionId outbox_ = 0;
-  bool full_ = false;              // the base has grown as far as it can
+  bool full_ = false;             // the base has grown as far as it can
   std::uint64_t left_bytes_ = 0;  // of what the tables held, by the last fold
   Figures figures_;
   std::thread thread_;
   Status done_;
 };
 
-// When nothing runs: what this node's blocks have that the base as of that time does not say.
-// Vertices stay in their table, and edges that lead to vertices that the base does not know.
+// When nothing runs: what this node's tables have that the next base, as of that time, does not
+// say. What vertices carry stays in their table, and edges of vertices that have no place there.
 class Residue {
  public:
-  // With the base as it was, and its lists.
-  Residue(TransactionalGraph& graph, GraphTime at);
+  // With the base as it was.
+  Residue(TransactionalGraph& graph, GraphTime at, const BaseGraph::Next& next);
   // With the base as it has become: the tables hold this, and nothing else.
   Status PutBack();
 
@@ -70,7 +70,8 @@ class Residue {
     Key key;
     std::vector<std::byte> bytes;
   };
-  void TakeBlock(VertexName vertex, const EdgeBlock& block, GraphTime at);
+  void TakeBlock(VertexName vertex, const EdgeBlock& block, GraphTime at,
+                 const BaseGraph::Next& next);
   Status PutBlock(VertexName vertex, std::uint32_t number, unsigned depth, BlockKind kind,
                   std::span<const Entry> entries);
 
@@ -81,9 +82,9 @@ class Residue {
   std::vector<Record> vertices_;
 };
 
-// Whether an edge can be in the base.
-inline bool CanBeFolded(const BaseGraph& base, VertexName one, VertexName other) {
-  return base.DenseOf(one).has_value() && base.DenseOf(other).has_value();
+// Whether an edge can be in those lists.
+inline bool HasPlaces(const BaseGraph::Next& next, VertexName one, VertexName other) {
+  return next.ids.Find(one).has_value() && next.ids.Find(other).has_value();
 }
 
 }  // namespace slimgraph::txn

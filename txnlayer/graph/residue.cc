@@ -6,18 +6,18 @@
 
 namespace slimgraph::txn {
 
-Residue::Residue(TransactionalGraph& graph, GraphTime at) : graph_(graph) {
+Residue::Residue(TransactionalGraph& graph, GraphTime at, const BaseGraph::Next& next)
+    : graph_(graph) {
   Engine& engine = graph.engine();
-  const BaseGraph& base = graph.base();
   ForEachRecord(engine, graph.blocks(), [&](Key key, const std::byte* record) {
     if (record == nullptr) return;
     const EdgeBlock block(graph.shape(), const_cast<std::byte*>(record));
     const VertexName vertex = VertexOfKey(key);
     if (block.kind() == BlockKind::kSplit) return;
-    if ((block.kind() == BlockKind::kOpen) != base.DenseOf(vertex).has_value()) {
+    if ((block.kind() == BlockKind::kOpen) != next.DenseOf(vertex).has_value()) {
       odd_.push_back(vertex);
     }
-    TakeBlock(vertex, block, at);
+    TakeBlock(vertex, block, at, next);
   });
   std::sort(odd_.begin(), odd_.end());
   odd_.erase(std::unique(odd_.begin(), odd_.end()), odd_.end());
@@ -29,17 +29,18 @@ Residue::Residue(TransactionalGraph& graph, GraphTime at) : graph_(graph) {
     if (record == nullptr) return;
     VertexRecord vertex;
     std::memcpy(&vertex, record, sizeof vertex);
-    const bool in_base = base.DenseOf(VertexOfKey(key)).has_value();
+    const bool in_base = next.DenseOf(VertexOfKey(key)).has_value();
     // One that says what the base does.
     if (graph.shape().vertex_bytes == 0 && (vertex.alive != 0) == in_base) return;
     vertices_.push_back({key, {record, record + table.spec().record_bytes}});
   });
 }
 
-void Residue::TakeBlock(VertexName vertex, const EdgeBlock& block, GraphTime at) {
+void Residue::TakeBlock(VertexName vertex, const EdgeBlock& block, GraphTime at,
+                        const BaseGraph::Next& next) {
   for (std::uint32_t i = 0; i < block.count(); ++i) {
     EdgeEntry entry = block.entry(i);
-    if (CanBeFolded(graph_.base(), vertex, entry.neighbour)) {
+    if (HasPlaces(next, vertex, entry.neighbour)) {
       if (entry.time <= at) continue;
       const EdgeEntry* const seen = block.Find(entry.neighbour, at);
       if (seen != nullptr) entry.in_base = seen->alive;

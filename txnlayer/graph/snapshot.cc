@@ -71,13 +71,14 @@ double Snapshot::StalenessSeconds() const {
 Status Snapshot::Gather(TransactionalGraph& graph) {
   const BaseGraph& base = graph.base();
   Fabric& transactions = graph.engine().cluster().fabric();
-  const Changes changes =
-      FindChanges(graph, time_, false, [](VertexName, VertexName) { return true; });
-  SLIM_ASSIGN(const auto vertices, SnapshotVertices::Make(cluster_, base, changes));
+  const EdgeChanges changes =
+      FindEdges(graph, time_, false, [](VertexName, VertexName) { return true; });
+  SLIM_ASSIGN(VertexChanges changed, FindVertices(cluster_, graph, time_));
+  const SnapshotVertices vertices(cluster_.topology().nodes(), base, std::move(changed));
   SLIM_ASSIGN(
       const EdgeChanges brought,
       DealOut(
-          cluster_, changes.edges, 0, [&](VertexName vertex) { return vertices.HolderOf(vertex); },
+          cluster_, changes, 0, [&](VertexName vertex) { return vertices.HolderOf(vertex); },
           [&](std::uint64_t bytes) { return cluster_.fabric().Share(bytes); }));
   const std::vector<EdgeChange>& edges = brought.edges;
   ids_ = vertices.Ids();

@@ -148,16 +148,20 @@ Result<std::vector<VertexName>> Together(Cluster& cluster, std::span<const Verte
 
 }  // namespace
 
-Changes FindChanges(TransactionalGraph& graph, GraphTime at, bool properties,
-                    const std::function<bool(VertexName, VertexName)>& wanted) {
-  Changes changes;
+EdgeChanges FindEdges(TransactionalGraph& graph, GraphTime at, bool properties,
+                      const std::function<bool(VertexName, VertexName)>& wanted) {
+  EdgeChanges found;
   std::vector<VertexName> touched;
   const Table& blocks = graph.blocks();
   const std::uint64_t tuples = blocks.tuples();
   for (std::uint64_t i = 0; i < tuples; ++i) touched.push_back(VertexAt(blocks, i));
-  BlockWalk walk(graph, at, properties, wanted, changes.edges);
+  BlockWalk walk(graph, at, properties, wanted, found);
   for (const VertexName vertex : Sorted(std::move(touched))) walk.Visit(vertex);
+  return found;
+}
 
+Result<VertexChanges> FindVertices(Cluster& cluster, TransactionalGraph& graph, GraphTime at) {
+  VertexChanges mine;
   Table& vertices = graph.vertices();
   RecordReader reader(graph.engine(), vertices);
   const std::uint64_t records = vertices.tuples();
@@ -169,24 +173,18 @@ Changes FindChanges(TransactionalGraph& graph, GraphTime at, bool properties,
     const VertexName name = VertexAt(vertices, i);
     const bool in_base = graph.base().DenseOf(name).has_value();
     const bool alive = vertex.AliveAt(at);
-    if (alive && !in_base) changes.added.push_back(name);
-    if (!alive && in_base) changes.deleted.push_back(name);
+    if (alive && !in_base) mine.added.push_back(name);
+    if (!alive && in_base) mine.deleted.push_back(name);
   }
-  return changes;
-}
-
-Result<SnapshotVertices> SnapshotVertices::Make(Cluster& cluster, const BaseGraph& base,
-                                                const Changes& changes) {
-  SnapshotVertices vertices;
-  vertices.base_ = &base;
-  vertices.nodes_ = cluster.topology().nodes();
-  SLIM_ASSIGN(vertices.added_, Together(cluster, changes.added));
-  SLIM_ASSIGN(vertices.deleted_, Together(cluster, changes.deleted));
-  return vertices;
+  VertexChanges all;
+  SLIM_ASSIGN(all.added, Together(cluster, mine.added));
+  SLIM_ASSIGN(all.deleted, Together(cluster, mine.deleted));
+  return all;
 }
 
 OriginalIds SnapshotVertices::Ids() const {
-  if (added_.empty() && deleted_.empty()) return base_->ids();
+  const bool same = changes_.added.empty() && changes_.deleted.empty();
+  if (same && base_.alive_vertices() == base_.vertices()) return base_.ids();
   std::vector<std::uint64_t> names;
   ForEach([&](VertexName name, NodeId, std::optional<VertexId>) { names.push_back(name); });
   return OriginalIds(std::move(names));

@@ -37,54 +37,60 @@ struct EdgeChanges {
   std::vector<std::byte> properties;
 };
 
-// Of the tuples that this node holds; vertices that are there and not in the base, and the other
-// way round.
-struct Changes {
-  EdgeChanges edges;
+// Vertices that are there and not in the base, and the other way round, in order.
+struct VertexChanges {
   std::vector<VertexName> added;
   std::vector<VertexName> deleted;
 };
-// Edges are left out that `wanted` does not want, and properties unless they are asked for.
-Changes FindChanges(TransactionalGraph& graph, GraphTime at, bool properties,
-                    const std::function<bool(VertexName, VertexName)>& wanted);
+
+// Of the tuples that this node holds, at that time. Edges are left out that `wanted` does not want,
+// and properties unless they are asked for.
+EdgeChanges FindEdges(TransactionalGraph& graph, GraphTime at, bool properties,
+                      const std::function<bool(VertexName, VertexName)>& wanted);
+// Collective: of all nodes.
+Result<VertexChanges> FindVertices(Cluster& cluster, TransactionalGraph& graph, GraphTime at);
 
 // The vertices of a graph at a time, by their names' order.
 class SnapshotVertices {
  public:
-  // Collective.
-  static Result<SnapshotVertices> Make(Cluster& cluster, const BaseGraph& base,
-                                       const Changes& changes);
+  SnapshotVertices(NodeId nodes, const BaseGraph& base, VertexChanges changes)
+      : base_(base), nodes_(nodes), changes_(std::move(changes)) {}
 
   // visit(name, holder, dense id in the base or nothing) for each in turn.
   template <typename Visit>
   void ForEach(Visit visit) const {
-    std::size_t added = 0;
-    std::size_t deleted = 0;
-    const auto add = [&] { visit(added_[added], HolderOf(added_[added]), std::nullopt), ++added; };
-    for (VertexId dense = 0; dense < base_->vertices(); ++dense) {
-      const VertexName name = base_->NameOf(dense);
-      while (added < added_.size() && added_[added] < name) add();
-      if (deleted < deleted_.size() && deleted_[deleted] == name) {
-        ++deleted;
-        continue;
+    const auto& [added, deleted] = changes_;
+    std::size_t next = 0;
+    std::size_t gone = 0;
+    for (VertexId dense = 0; dense < base_.vertices(); ++dense) {
+      const VertexName name = base_.NameOf(dense);
+      for (; next < added.size() && added[next] < name; ++next) {
+        visit(added[next], HolderOf(added[next]), std::optional<VertexId>());
       }
-      visit(name, dense % nodes_, std::optional<VertexId>(dense));
+      const bool comes = next < added.size() && added[next] == name;
+      const bool goes = gone < deleted.size() && deleted[gone] == name;
+      if (comes) ++next;
+      if (goes) ++gone;
+      if (comes || (base_.alive(dense) && !goes)) {
+        visit(name, dense % nodes_, std::optional<VertexId>(dense));
+      }
     }
-    while (added < added_.size()) add();
+    for (; next < added.size(); ++next) {
+      visit(added[next], HolderOf(added[next]), std::optional<VertexId>());
+    }
   }
 
   // The node that brings its list: where the base has it, so that this is at hand.
   NodeId HolderOf(VertexName name) const {
-    const auto dense = base_->DenseOf(name);
+    const auto dense = base_.ids().Find(name);
     return dense ? *dense % nodes_ : static_cast<NodeId>(name % nodes_);
   }
   OriginalIds Ids() const;
 
  private:
-  const BaseGraph* base_ = nullptr;
-  NodeId nodes_ = 1;
-  std::vector<VertexName> added_;    // all nodes', in order
-  std::vector<VertexName> deleted_;  //
+  const BaseGraph& base_;
+  const NodeId nodes_;
+  const VertexChanges changes_;
 };
 
 // Collective: sends every node the changes of which it is the holder; those come back in order.

@@ -134,7 +134,7 @@ Result<TransactionalGraph::Census> TransactionalGraph::TakeCensus() {
   SLIM_TRY(engine_.cluster().all().AllReduce(std::span<std::uint64_t>(sums), std::plus<>()));
   if (sums[0] != 0) return VerificationError("an edge is on one side, and not on the other");
   Census census;
-  census.vertices = base_->vertices() + sums[3];
+  census.vertices = base_->alive_vertices() + sums[3];
   // A loop is listed once.
   const auto twice = static_cast<std::int64_t>(sums[1] + sums[2]);
   census.edges = base_->edges() + static_cast<std::uint64_t>(twice / 2);
