@@ -57,8 +57,8 @@ class Bench:
 
     # --- analytics on what a store has folded and exported, beside the same graph's plain file
     def instructions(self, words):
-        """Of the command on one node: by the processor's counters, else under valgrind, which counts
-        the same each time; the latter also where both run on what it can execute."""
+        """Of the command on one node: by the processor's counters, or else under valgrind, which
+        counts the same each time."""
         out = self.file("counted")
         if shutil.which("perf") is not None:
             done = subprocess.run(["perf", "stat", "-x,", "-e", "instructions:u", "-o", out,
@@ -144,7 +144,7 @@ class Bench:
                       statistics.median(r[1] for r in ratios), 1.3, False)
 
     def beside(self):
-        """Two nodes write at full speed, and two analyse, on the processors that there are; the time
+        """Two nodes write at full speed, and two analyse, on the processors that there are; time
         counts for each edge, for the graph grows."""
         processors = len(os.sched_getaffinity(0))
         share = (2 + 2) / min(processors, 4)  # of time, where each thread gets the same
@@ -257,7 +257,8 @@ def main():
     parser.add_argument("--seconds", type=float, default=2)
     parser.add_argument("--scale", type=int, default=16)
     parser.add_argument("--protocol", default="occ")
-    parser.add_argument("--only", help="analytics, unfolded, beside, linkbench, edges, apply, memory")
+    parser.add_argument("--only",
+                        help="analytics, unfolded, beside, linkbench, edges, apply, memory")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="slimgraph-bench-") as folder:
         bench = Bench(options, folder)
