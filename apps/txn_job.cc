@@ -68,7 +68,9 @@ constexpr double kFold = 0.25;
 
 // Why changes are not folded while transactions run; null: they are.
 const char* CannotFold(const TxnOptions& options) {
-  if (!txn::RunsOnStore(options.workload)) return "--workload is none on a store";
+  if (!txn::RunsOnStore(options.workload) && options.workload != "graph-append") {
+    return "--workload is none on a graph";
+  }
   if (options.replicas > 1) return "--replicas keeps copies that are not folded";
   if (!options.durable.empty()) return "--durable logs what the base of the store becomes";
   if (options.job.transport == "mpi" || options.job.transport == "verbs") {
@@ -111,10 +113,11 @@ void DeclareTxnOptions(Options& options, TxnOptions& txn) {
   options.Text("--store", "STORE",
                "the graph of linkbench, tao, snb-updates, graph-churn and edge-updates",
                txn.work.store);
-  options.Number("--fold", "SHARE",
-                 "on a store: changes are folded into the base when they take more memory than so "
-                 "much of it (default 0.25); 0: never",
-                 txn.fold);
+  options.Number(
+      "--fold", "SHARE",
+      "on graphs: changes are folded into the sorted lists when they take more memory than "
+      "so much of these (default 0.25); 0: never",
+      txn.fold);
   options.Number("--compute-us", "US", "what each ycsb transaction computes", txn.work.compute_us);
   options.Number("--seed", "S", "of all random choices (default 1)", txn.work.seed);
   options.Text("--without", "LIST",

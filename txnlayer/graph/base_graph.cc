@@ -127,7 +127,15 @@ Result<BaseGraph::Regions> BaseGraph::MakeRegions(Cluster& cluster, const GraphS
 
 Status BaseGraph::LoadPart(Cluster& cluster, const BaseSource& source, const GraphShape& shape,
                            const VertexPart& part, std::optional<EdgeOffset> folds) {
-  if (source.file() == nullptr) return {};
+  if (source.file() == nullptr) {
+    if (!folds) return {};
+    spare_arcs_ = *folds;
+    now_.index.assign(nodes_, CompactOffsets(ListCode(0)));
+    for (CompactOffsets& index : now_.index) index.Finish();
+    SLIM_ASSIGN(now_.regions.emplace_back(), MakeRegions(cluster, shape, part, *folds, true));
+    SLIM_ASSIGN(spare_, MakeRegions(cluster, shape, part, *folds, true));
+    return {};
+  }
   const SlimFile& file = *source.file();
   Fabric& fabric = cluster.fabric();
   SLIM_ASSIGN(const EdgeOffset arcs, CountArcs(file, part, Direction::kOut));

@@ -13,6 +13,9 @@ namespace {
 constexpr std::uint64_t kBlocksPerFull = 3;
 // By how many times what there is room for at a time the base may grow by folds.
 constexpr std::uint64_t kMostGrowth = 4;
+// Of the tuples that there is room for, how many there are until changes are folded: one in so
+// many, or more.
+constexpr std::uint64_t kWhileFolded = 8;
 // Keys are dealt out by number: nodes have not all the same.
 constexpr std::uint64_t kSpare = 64;
 
@@ -40,7 +43,7 @@ Result<std::unique_ptr<TransactionalGraph>> TransactionalGraph::Make(Engine& eng
     }
   }
   std::unique_ptr<TransactionalGraph> graph(new TransactionalGraph(engine, options));
-  const bool folds = options.fold_share > 0 && source.file() != nullptr;
+  const bool folds = options.fold_share > 0;
   SLIM_ASSIGN(
       graph->base_,
       BaseGraph::Load(engine.cluster(), source, options.shape, engine.options().replicas,
@@ -58,11 +61,12 @@ Result<std::unique_ptr<TransactionalGraph>> TransactionalGraph::Make(Engine& eng
   const auto add_table = [&](const char* name, std::uint32_t bytes, std::uint64_t tuples) {
     const auto until_folded = static_cast<std::uint64_t>(
         2 * options.fold_share * static_cast<double>(graph->BaseBytes()) / bytes);
-    return engine.AddTable({.name = name,
-                            .record_bytes = bytes,
-                            .tuples_per_node = on_each(tuples),
-                            .home_shift = kBlockBits,
-                            .usual_tuples = folds ? on_each(until_folded) : 0});
+    return engine.AddTable(
+        {.name = name,
+         .record_bytes = bytes,
+         .tuples_per_node = on_each(tuples),
+         .home_shift = kBlockBits,
+         .usual_tuples = folds ? on_each(std::max(until_folded, tuples / kWhileFolded)) : 0});
   };
   const std::uint32_t vertex_bytes = sizeof(VertexRecord) + options.shape.vertex_bytes;
   SLIM_ASSIGN(graph->vertices_, add_table("vertices", vertex_bytes, vertices));
