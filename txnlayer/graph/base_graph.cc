@@ -165,7 +165,7 @@ Status BaseGraph::LoadPart(Cluster& cluster, const BaseSource& source, const Gra
     std::vector<GraphTime> read;
     SLIM_TRY(ForEachList(file, part, offsets, [&](auto from, auto length, auto) -> Status {
       read.resize(length);
-      const Status done = source.ReadEdgeTimes(from, read);
+      Status done = source.ReadEdgeTimes(from, read);
       times.Append(read);
       return done;
     }));
