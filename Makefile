@@ -7,7 +7,7 @@
 #   make format     rewrite the code in the house format               make lint     format check + clang-tidy
 #   make test-hosts  jobs across four hosts (root)
 #   make bench-store  the bars of graphs that change
-#   make bench-txn  the bars of transactions                        DBX1000=DIR: also against DBx1000
+#   make bench-txn  the bars of transactions                        DBX1000=DIR,…: also against DBx1000
 #   make bench-rdma  latencies over verbs beside perftest's programs
 #   make bench      the measured bars, and build/report/index.html: all experiments, small
 #   make fuzz       a short run of every fuzzer

@@ -30,22 +30,30 @@ double PerTransaction(std::uint64_t count, const txn::Figures& figures) {
          static_cast<double>(std::max<std::uint64_t>(1, figures.committed));
 }
 
-// "NODE@STAGE" or "NODE@STAGE:TIMES".
-Result<txn::Death> ParseDeath(std::string_view text) {
+// "NODE@STAGE" or "NODE@STAGE:TIMES", and "NODE@repair" or "NODE@repair:STEP".
+Status ParseDeath(std::string_view text, txn::EngineOptions& options) {
   const std::size_t at = text.find('@');
   const std::size_t colon = std::min(text.find(':'), text.size());
   if (at < colon) {
     const std::string_view stage = text.substr(at + 1, colon - at - 1);
     const auto node = ParseNumber<NodeId>(text.substr(0, at));
-    const auto times = colon == text.size() ? Result<std::uint64_t>(1)
-                                            : ParseNumber<std::uint64_t>(text.substr(colon + 1));
-    for (std::size_t i = 0; i < txn::kNumStages && node && times && *times > 0; ++i) {
+    const auto times = colon == text.size() ? Result<std::uint32_t>(1)
+                                            : ParseNumber<std::uint32_t>(text.substr(colon + 1));
+    const bool numbers = node && times && *times > 0;
+    if (numbers && stage == "repair") {
+      options.death_in_repair = {*node, *times};
+      return {};
+    }
+    for (std::size_t i = 0; i < txn::kNumStages && numbers; ++i) {
       if (txn::StageName(static_cast<Stage>(i)) != stage) continue;
-      return txn::Death{*node, static_cast<Stage>(i), *times};
+      options.death = {*node, static_cast<Stage>(i), *times};
+      return {};
     }
   }
-  return UsageError("--die '{}': expected NODE@STAGE or NODE@STAGE:TIMES, as in 1@commit:100",
-                    text);
+  return UsageError(
+      "--die '{}': expected NODE@STAGE or NODE@STAGE:TIMES, as in 1@commit:100, or "
+      "NODE@repair:STEP",
+      text);
 }
 
 Result<txn::EngineOptions> EngineOptionsOf(const TxnOptions& options,
@@ -54,8 +62,10 @@ Result<txn::EngineOptions> EngineOptionsOf(const TxnOptions& options,
   engine.coroutines = options.coroutines;
   engine.cache_bytes = options.cache_bytes;
   engine.replicas = options.replicas;
-  if (!options.die.empty()) {
-    SLIM_ASSIGN(engine.death, ParseDeath(options.die));
+  for (std::string_view rest = options.die; !rest.empty();) {
+    const std::size_t comma = std::min(rest.find(','), rest.size());
+    SLIM_TRY(ParseDeath(rest.substr(0, comma), engine));
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
   }
   engine.mix_stages = options.mix_stages;
   SLIM_ASSIGN(engine.stages,
@@ -97,7 +107,8 @@ void DeclareTxnOptions(Options& options, TxnOptions& txn) {
                  txn.replicas);
   options.Text(
       "--die", "NODE@STAGE:N",
-      "an experiment: the node dies when it comes to the end of that stage for the Nth time",
+      "an experiment: the node dies when it comes to the end of that stage for the Nth time; with "
+      "',NODE@repair:K' another dies in the Kth step of what the survivors then do",
       txn.die);
   options.Number("--seconds", "D", "how long (default 1)", txn.drive.seconds);
   options.Number("--qps", "Q", "transactions per second that are offered (default: no limit)",
@@ -118,10 +129,13 @@ void DeclareTxnOptions(Options& options, TxnOptions& txn) {
       "on graphs: changes are folded into the sorted lists when they take more memory than "
       "so much of these (default 0.25); 0: never",
       txn.fold);
-  options.Number("--compute-us", "US", "what each ycsb transaction computes", txn.work.compute_us);
+  options.Number("--compute-us", "US",
+                 "what each ycsb transaction computes, while its reads are on their way",
+                 txn.work.compute_us);
   options.Number("--seed", "S", "of all random choices (default 1)", txn.work.seed);
   options.Text("--without", "LIST",
-               "optimisations to switch off: outstanding,doorbells,passive,cache", txn.without);
+               "optimisations to switch off: outstanding,doorbells,passive,speculation,cache",
+               txn.without);
   options.Value("--location-cache", "BYTES", "room for locations in each thread (default 4M)",
                 [&txn](const std::string& text) -> Status {
                   SLIM_ASSIGN(txn.cache_bytes, ParseBytes(text));
@@ -153,7 +167,7 @@ Status CheckTxnOptions(TxnOptions& options) {
   SLIM_TRY(EngineOptionsOf(options, *protocol));
   if (options.replicas < 1)
     return UsageError("--replicas 0: each partition lies on one node at least");
-  options.job.survives_deaths = options.replicas > 1 && protocol->logs_first();
+  options.job.survives_deaths = options.replicas > 1;
   if (!(options.drive.seconds > 0)) return UsageError("--seconds must be more than 0");
   if (options.work.hot > 1) return UsageError("--hot is a share from 0 to 1");
   if (options.fold > 0 && CannotFold(options) != nullptr) {

@@ -1,6 +1,7 @@
 #include "dgemini/bfs.h"
 
 #include "dgemini/atomics.h"
+#include "dgemini/look_ahead.h"
 
 namespace slimgraph {
 namespace {
@@ -12,12 +13,13 @@ struct Step {
   VertexArray<std::uint32_t>& depth;
   const Frontier* in;
   std::uint32_t level;  // of the vertices that are reached now
+  std::uint64_t left;   // arcs of vertices that are not reached
 
   template <typename Activate>
   void Push(VertexId, const Neighbours& out, Activate activate) {
-    for (const VertexId v : out.ids) {
+    WithValues(depth, out.ids, [&](std::size_t, VertexId v) {
       if (ChangeFrom(depth[v], kUnreached, level)) activate(v);
-    }
+    });
   }
   Nothing Partial(VertexId) { return {}; }
   bool Slot(VertexId v, Nothing) { return ChangeFrom(depth[v], kUnreached, level); }
@@ -43,7 +45,8 @@ Result<VertexArray<std::uint32_t>> Bfs(Engine& engine, VertexId source) {
   Frontier in(engine.vertices());
   Frontier out(engine.vertices());
   SLIM_TRY(engine.Activate(in, std::span(&source, 1)));
-  for (Step step{depth, &in, 1}; !in.empty(); ++step.level) {
+  for (Step step{depth, &in, 1, engine.arcs()}; !in.empty(); ++step.level) {
+    step.left -= in.active().edges;
     SLIM_TRY(engine.Advance(in, step, out));
     std::swap(in, out);
   }

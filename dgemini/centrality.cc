@@ -44,7 +44,8 @@ Result<bool> AddFrom(Engine& engine, VertexId source, VertexArray<double>& score
   SLIM_TRY(engine.Activate(in, std::span(&source, 1)));
   std::vector<std::vector<VertexId>> levels;  // the share's vertices
   std::uint64_t too_many = 0;
-  for (ShortestPaths<Count> step{depth, paths, &in, 1}; !in.empty(); ++step.level) {
+  for (ShortestPaths<Count> step{depth, paths, &in, 1, engine.arcs()}; !in.empty(); ++step.level) {
+    step.left -= in.active().edges;
     engine.List(in);
     levels.push_back(in.list());
     for (const VertexId v : in.list()) too_many += TooMany(paths[v]) ? 1 : 0;

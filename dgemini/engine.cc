@@ -1,5 +1,6 @@
 #include "dgemini/engine.h"
 
+#include <atomic>
 #include <limits>
 
 namespace slimgraph {
@@ -25,6 +26,15 @@ void Engine::ActivateAll(Frontier& frontier) {
   frontier.SetActive({vertices(), work_.arcs()});
 }
 
+void Engine::TakeFound(std::vector<VertexId>& list) {
+  list.swap(found_[0]);
+  for (std::size_t t = 1; t < found_.size(); ++t) {
+    list.insert(list.end(), found_[t].begin(), found_[t].end());
+    found_[t].clear();
+  }
+  found_[0].clear();
+}
+
 void Engine::List(Frontier& frontier) {
   if (frontier.listed()) return;
   frontier.list().clear();
@@ -42,8 +52,22 @@ void Engine::List(Frontier& frontier) {
 }
 
 Status Engine::Count(Frontier& frontier) {
-  std::array<std::uint64_t, 2> sums = {frontier.list().size(), 0};
-  for (const VertexId v : frontier.list()) sums[1] += work_.Degree(v);
+  const std::vector<VertexId>& list = frontier.list();
+  std::array<std::uint64_t, 2> sums = {list.size(), 0};
+  const auto edges_of = [&](std::size_t first, std::size_t end) {
+    std::uint64_t edges = 0;
+    for (std::size_t i = first; i < end; ++i) edges += work_.Degree(list[i]);
+    return edges;
+  };
+  if (list.size() < ListLoop::kSerialLists) {
+    sums[1] = edges_of(0, list.size());
+  } else {
+    std::atomic<std::uint64_t> edges{0};
+    team_.Run([&](std::uint32_t t) {
+      edges += edges_of(t * list.size() / threads(), (t + 1) * list.size() / threads());
+    });
+    sums[1] = edges;
+  }
   SLIM_TRY(exchange_.Reduce(std::span(sums)));
   frontier.SetActive({sums[0], sums[1]});
   return {};

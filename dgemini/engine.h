@@ -22,8 +22,10 @@
 //     bool Pull(VertexId v, const Neighbours& in);   whether v becomes active
 //     Value Signal(VertexId u);              of an active vertex …
 //     void Mirror(VertexId u, Value);        … where it is needed
-//     void Settled(Frontier& out);             optional: may take vertices out of the list of those
-//                                              of the share that have become active
+//     std::uint64_t left;                      optional: arcs of vertices that may still want; all
+//                                              unless told
+//     bool Defers(std::uint32_t thread, VertexId v);  optional: whether a vertex of the share that
+//                                              would become active does not; Refill has it later
 //   };
 #pragma once
 
@@ -57,6 +59,8 @@ class Engine {
         filled_(exchange.nodes()) {}
 
   VertexId vertices() const { return work_.vertices(); }
+  EdgeOffset arcs() const { return work_.arcs(); }
+  bool directed() const { return work_.in() == Direction::kIn; }
   Mode mode() const { return mode_; }
   std::uint32_t threads() const { return team_.threads(); }
   bool first() const { return exchange_.self() == 0; }
@@ -89,6 +93,10 @@ class Engine {
   // Makes `frontier` hold these vertices, or all; every node says the same.
   Status Activate(Frontier& frontier, std::span<const VertexId> vertices);
   void ActivateAll(Frontier& frontier);
+  // Makes `frontier` hold what body(thread, activate) activates on each thread, of some `many`
+  // vertices of the share.
+  template <typename Body>
+  Status Refill(Frontier& frontier, std::size_t many, Body body);
   // The share's vertices of a frontier, as a list.
   void List(Frontier& frontier);
   // After vertices of the share were put into its list and bitmap: how many there are in all.
@@ -124,7 +132,11 @@ class Engine {
 
  private:
   template <typename Step>
-  bool PicksPull(const Frontier& in) const;
+  bool PicksPull(const Frontier& in, const Step& step) const;
+  template <typename Step>
+  bool Defers(Step& step, std::uint32_t thread, VertexId v) const;
+  // What the threads have found joins the list.
+  void TakeFound(std::vector<VertexId>& list);
   template <typename Step>
   Status PushStep(Frontier& in, Step& step, Frontier& out);
   template <typename Step>

@@ -16,7 +16,7 @@ Status Engine::PullStep(Frontier& in, Step& step, Frontier& out) {
   SLIM_TRY(loop_.Dense(
       direction, [&](VertexId v) { return step.Wants(v); },
       [&](std::uint32_t t, VertexId v, const Neighbours& list) {
-        const bool found = step.Pull(v, list);
+        const bool found = step.Pull(v, list) && !Defers(step, t, v);
         if (found) tallies[t].size.edges += direction == Direction::kOut ? list.ids.size() : 0;
         return found;
       },
@@ -30,11 +30,6 @@ Status Engine::PullStep(Frontier& in, Step& step, Frontier& out) {
         }
       }));
   out.SetListed(false);
-  if constexpr (requires { step.Settled(out); }) {
-    List(out);
-    step.Settled(out);
-    return Count(out);
-  }
   std::array<std::uint64_t, 2> sums{};
   for (const Tally& tally : tallies) {
     sums[0] += tally.size.vertices;

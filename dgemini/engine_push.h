@@ -6,17 +6,27 @@
 namespace slimgraph {
 
 template <typename Step>
-bool Engine::PicksPull(const Frontier& in) const {
+bool Engine::PicksPull(const Frontier& in, const Step& step) const {
   if (mode_ != Mode::kAuto) return mode_ == Mode::kPull;
   const std::uint64_t edges = in.active().edges + in.active().vertices;
-  return edges * Step::kPullAbove > work_.arcs();
+  std::uint64_t to_pull = work_.arcs();
+  if constexpr (requires { step.left; }) to_pull = step.left + vertices();  // all are looked at
+  return edges * Step::kPullAbove > to_pull;
+}
+
+template <typename Step>
+bool Engine::Defers(Step& step, std::uint32_t thread, VertexId v) const {
+  if constexpr (requires { step.Defers(thread, v); }) {
+    return (alone() || mine(v)) && step.Defers(thread, v);
+  }
+  return false;
 }
 
 template <typename Step>
 Status Engine::Advance(Frontier& in, Step& step, Frontier& out) {
   out.Clear();
   ++steps_;
-  if (!PicksPull<Step>(in)) return PushStep(in, step, out);
+  if (!PicksPull(in, step)) return PushStep(in, step, out);
   ++pulls_;
   return PullStep(in, step, out);
 }
@@ -26,7 +36,7 @@ Status Engine::PushStep(Frontier& in, Step& step, Frontier& out) {
   const auto visit = [&](std::uint32_t t, VertexId u, const Neighbours& list) {
     std::vector<VertexId>& found = found_[t];
     step.Push(u, list, [&](VertexId v) {
-      if (out.Add(v)) found.push_back(v);
+      if (!Defers(step, t, v) && out.Add(v)) found.push_back(v);
     });
     return false;
   };
@@ -39,7 +49,6 @@ Status Engine::PushStep(Frontier& in, Step& step, Frontier& out) {
         [](std::uint32_t, std::size_t, std::uint64_t) {}));
   }
   SLIM_TRY(Settle(step, out));
-  if constexpr (requires { step.Settled(out); }) step.Settled(out);
   return Count(out);
 }
 
@@ -49,12 +58,7 @@ Status Engine::Settle(Step& step, Frontier& out) {
   constexpr std::size_t kMessageBytes = std::is_empty_v<Value> ? 0 : sizeof(Value);
   auto& list = out.list();
   if (exchange_.peers() == 0) {
-    list.swap(found_[0]);
-    for (std::size_t t = 1; t < found_.size(); ++t) {
-      list.insert(list.end(), found_[t].begin(), found_[t].end());
-      found_[t].clear();
-    }
-    found_[0].clear();
+    TakeFound(list);
     return {};
   }
   arrived_.clear();
@@ -63,7 +67,7 @@ Status Engine::Settle(Step& step, Frontier& out) {
       const auto v = Take<VertexId>(bytes, at);
       Value message{};
       if constexpr (kMessageBytes > 0) message = Take<Value>(bytes, at);
-      if (step.Slot(v, message) && out.Add(v)) arrived_.push_back(v);
+      if (step.Slot(v, message) && !Defers(step, 0, v) && out.Add(v)) arrived_.push_back(v);
     }
   });
   for (std::vector<VertexId>& found : found_) {

@@ -13,6 +13,23 @@ VertexArray<T> Engine::Values(T initial) {
 }
 
 template <typename Body>
+Status Engine::Refill(Frontier& frontier, std::size_t many, Body body) {
+  frontier.Clear();
+  const auto on_thread = [&](std::uint32_t t) {
+    body(t, [&](VertexId v) {
+      if (frontier.Add(v)) found_[t].push_back(v);
+    });
+  };
+  if (many < ListLoop::kSerialLists) {
+    for (std::uint32_t t = 0; t < threads(); ++t) on_thread(t);
+  } else {
+    team_.Run(on_thread);
+  }
+  TakeFound(frontier.list());
+  return Count(frontier);
+}
+
+template <typename Body>
 void Engine::ForAll(Body body) {
   const std::uint64_t each = (std::uint64_t{vertices()} + threads() - 1) / threads();
   team_.Run([&](std::uint32_t t) {

@@ -15,6 +15,9 @@ namespace slimgraph {
 
 class ListLoop {
  public:
+  // Too few lists to wake other threads for.
+  static constexpr std::size_t kSerialLists = 512;
+
   ListLoop(Workload& work, Fabric& fabric, ThreadTeam& team) : work_(work), team_(team) {
     for (std::uint32_t t = 0; t < team.threads(); ++t) {
       readers_.push_back(std::make_unique<Reader>(fabric, t, work));
@@ -36,9 +39,6 @@ class ListLoop {
   FetchTimes fetch_times() const;
 
  private:
-  // Too few lists to wake other threads for.
-  static constexpr std::size_t kSerialLists = 512;
-
   // What will be asked for, of one segment.
   struct Pending {
     std::vector<VertexId> vertices;
@@ -56,8 +56,7 @@ class ListLoop {
     const EdgeOffset begin = own.offsets[local];
     const EdgeOffset end = own.offsets[local + std::size_t{1}];
     return {{own.neighbours.data() + begin, end - begin},
-            weight_bytes == 0 ? nullptr : own.weights.data() + begin * weight_bytes,
-            own.neighbours.size() - end};
+            weight_bytes == 0 ? nullptr : own.weights.data() + begin * weight_bytes};
   }
 
   static void Want(Pending& pending, const DelegatedLists& lists, VertexId v) {
@@ -65,6 +64,7 @@ class ListLoop {
     pending.arcs += lists.ExpectedLength(v);
   }
 
+  void AskForOwn(std::span<const VertexId> vertices, std::size_t at, int d) const;
   template <typename Wants, typename Visit, typename Sink>
   void OwnBlock(const Workload::Block& block, Direction direction, Wants wants, Visit visit,
                 Sink sink) const;
@@ -122,15 +122,51 @@ void ListLoop::OwnBlock(const Workload::Block& block, Direction direction, Wants
   const Workload::Segment& segment = work_.segments()[block.segment];
   const ListSpans& own = *segment.own[static_cast<int>(direction)];
   const std::size_t weight_bytes = work_.weight_bytes();
-  for (VertexId v = block.first; v < block.end;) {
-    const std::size_t word = v / 64;
+  // The vertices of a word that are wanted; their lists are asked for at once.
+  const auto wanted_of = [&](std::size_t word) {
+    std::uint64_t wanted = 0;
+    const auto first = std::max<std::uint64_t>(word * 64, block.first);
+    const auto end = std::min<std::uint64_t>(word * 64 + 64, block.end);
+    for (std::uint64_t v = first; v < end; ++v) {
+      if (!wants(static_cast<VertexId>(v))) continue;
+      wanted |= std::uint64_t{1} << (v % 64);
+      __builtin_prefetch(own.neighbours.data() + own.offsets[v - segment.first]);
+    }
+    return wanted;
+  };
+  const std::size_t words_end = (std::size_t{block.end} + 63) / 64;
+  std::uint64_t next = wanted_of(block.first / 64);
+  for (std::size_t word = block.first / 64; word < words_end; ++word) {
+    std::uint64_t wanted = next;
+    next = word + 1 < words_end ? wanted_of(word + 1) : 0;
     std::uint64_t bits = 0;
-    for (; v < block.end && v / 64 == word; ++v) {
-      if (wants(v) && visit(v, OwnList(own, weight_bytes, v - segment.first))) {
-        bits |= std::uint64_t{1} << (v % 64);
-      }
+    for (; wanted != 0; wanted &= wanted - 1) {
+      const auto bit = static_cast<unsigned>(std::countr_zero(wanted));
+      const auto v = static_cast<VertexId>(word * 64 + bit);
+      if (visit(v, OwnList(own, weight_bytes, v - segment.first))) bits |= std::uint64_t{1} << bit;
     }
     if (bits != 0) sink(word, bits);
+  }
+}
+
+// Lists lie anywhere: first where they begin is asked for, then they themselves.
+inline void ListLoop::AskForOwn(std::span<const VertexId> vertices, std::size_t at, int d) const {
+  constexpr std::size_t kListsAhead = 8;
+  if (at + 2 * kListsAhead < vertices.size()) {
+    const VertexId v = vertices[at + 2 * kListsAhead];
+    const Workload::Segment& segment = work_.segment_of(v);
+    if (segment.is_own()) __builtin_prefetch(&segment.own[d]->offsets[v - segment.first]);
+  }
+  if (at + kListsAhead < vertices.size()) {
+    const VertexId v = vertices[at + kListsAhead];
+    const Workload::Segment& segment = work_.segment_of(v);
+    if (!segment.is_own()) return;
+    const EdgeOffset begin = segment.own[d]->offsets[v - segment.first];
+    __builtin_prefetch(segment.own[d]->neighbours.data() + begin);
+    const std::size_t weight_bytes = work_.weight_bytes();
+    if (weight_bytes > 0) {
+      __builtin_prefetch(segment.own[d]->weights.data() + begin * weight_bytes);
+    }
   }
 }
 
@@ -145,11 +181,9 @@ Status ListLoop::RemoteBlock(Reader& reader, const Workload::Block& block, Direc
     const VertexId group = i / kGroup;
     const VertexId end = std::min((group + 1) * kGroup, block.end - segment.first);
     if (lists.cache() != nullptr && lists.cache()->Has(group)) {
-      const EdgeOffset group_end = lists.index()->group_begin(group + 1);
       lists.index()->VisitGroup(group, i, end, [&](VertexId at, CompactOffsets::Place place) {
         const VertexId v = segment.first + at;
-        if (!wants(v) || !visit(v, lists.cache()->List(place.begin, place.length, group_end)))
-          return;
+        if (!wants(v) || !visit(v, lists.cache()->List(place.begin, place.length))) return;
         sink(v / 64, std::uint64_t{1} << (v % 64));
       });
       i = end;
@@ -226,6 +260,7 @@ Status ListLoop::SparseOnThread(std::uint32_t thread, Direction direction,
     if (first >= vertices.size()) break;
     const std::size_t end = std::min(first + kPiece, vertices.size());
     for (std::size_t at = first; at < end; ++at) {
+      AskForOwn(vertices, at, d);
       const VertexId v = vertices[at];
       const std::uint32_t index = work_.segment_index(v);
       const Workload::Segment& segment = work_.segments()[index];

@@ -14,14 +14,15 @@ namespace {
 struct Step {
   using Value = double;
   static constexpr std::uint64_t kPullAbove = 1;
-  const VertexArray<double>& share;  // of its rank that a vertex gives along each edge
+  const VertexArray<std::uint32_t>& degree;
   double damping;
-  double base;                                 // of each vertex: what is not given along edges
-  VertexArray<double> given{share.size()};     // by each vertex along each of its edges
-  VertexArray<double> next{share.size()};      // what it will give in the step that follows
-  VertexArray<double> received{share.size()};  // of pushes; zero between steps
+  double base;                                  // of each vertex: what is not given along edges
+  VertexArray<double> given{degree.size()};     // by each vertex along each of its edges
+  VertexArray<double> next{degree.size()};      // what it will give in the step that follows
+  VertexArray<double> received{degree.size()};  // of pushes; zero between steps
 
-  void Settle(VertexId v, double sum) { next[v] = (base + damping * sum) * share[v]; }
+  double Edges(VertexId v) const { return std::max(1U, degree[v]); }
+  void Settle(VertexId v, double sum) { next[v] = (base + damping * sum) / Edges(v); }
 
   template <typename Activate>
   void Push(VertexId u, const Neighbours& out, Activate activate) {
@@ -38,7 +39,7 @@ struct Step {
 
   bool Wants(VertexId) const { return true; }
   bool Pull(VertexId v, const Neighbours& in) {
-    Settle(v, SumAt(given, in));
+    Settle(v, SumAt(given, in.ids));
     return false;
   }
   double Signal(VertexId u) const { return given[u]; }
@@ -50,21 +51,26 @@ struct Step {
 Result<PageRanks> PageRank(Engine& engine, const PageRankOptions& options) {
   const VertexId vertices = engine.vertices();
   SLIM_ASSIGN(const auto degree, engine.Degrees());
-  VertexArray<double> share(vertices);
-  engine.ForEach([&](VertexId v) { share[v] = 1.0 / std::max(1U, degree[v]); });
   Frontier all(vertices);
   Frontier out(vertices);
   engine.ActivateAll(all);
-  Step step{share, options.damping, 1.0 / vertices};
+  SLIM_ASSIGN(const double edgeless,
+              engine.Sum([&](VertexId v) { return degree[v] == 0 ? 1.0 : 0.0; }));
+  Step step{degree, options.damping, 1.0 / vertices};
   const auto settle = [&](VertexId v) { step.Settle(v, step.Partial(v)); };
-  const auto moved = [&](VertexId v) { return std::abs(step.next[v] - step.given[v]) / share[v]; };
+  const auto moved = [&](VertexId v) {
+    return std::abs(step.next[v] - step.given[v]) * step.Edges(v);
+  };
   engine.ForEach(settle);
   PageRanks ranks{VertexArray<double>(vertices), 0};
   double change = INFINITY;
   while (options.tolerance ? change > *options.tolerance : ranks.iterations < options.iterations) {
     std::swap(step.given, step.next);
-    SLIM_ASSIGN(const double dangling,
-                engine.Sum([&](VertexId v) { return degree[v] == 0 ? step.given[v] : 0; }));
+    double dangling = edgeless * step.base;  // nothing leads to them, where both ends have an edge
+    if (engine.directed()) {
+      SLIM_ASSIGN(dangling,
+                  engine.Sum([&](VertexId v) { return degree[v] == 0 ? step.given[v] : 0; }));
+    }
     step.base = (1 - options.damping + options.damping * dangling) / vertices;
     SLIM_TRY(engine.Advance(all, step, out));
     if (engine.mode() == Mode::kPush) engine.ForEach(settle);
@@ -73,7 +79,7 @@ Result<PageRanks> PageRank(Engine& engine, const PageRankOptions& options) {
     }
     ++ranks.iterations;
   }
-  engine.ForEach([&](VertexId v) { ranks.rank[v] = step.next[v] / share[v]; });
+  engine.ForEach([&](VertexId v) { ranks.rank[v] = step.next[v] * step.Edges(v); });
   return ranks;
 }
 

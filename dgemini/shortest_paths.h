@@ -7,6 +7,7 @@
 
 #include "dgemini/atomics.h"
 #include "dgemini/bfs.h"
+#include "dgemini/look_ahead.h"
 
 namespace slimgraph {
 
@@ -21,17 +22,18 @@ struct ShortestPaths {
   VertexArray<Count>& paths;
   const Frontier* in;
   std::uint32_t level;  // of the vertices that are reached now
+  std::uint64_t left;   // arcs of vertices that are not reached
 
   bool Reaches(VertexId v) {
     return ChangeFrom(depth[v], kUnreached, level) || Load(depth[v]) == level;
   }
   template <typename Activate>
   void Push(VertexId u, const Neighbours& out, Activate activate) {
-    for (const VertexId v : out.ids) {
-      if (!Reaches(v)) continue;
+    WithValues(depth, out.ids, [&](std::size_t, VertexId v) {
+      if (!Reaches(v)) return;
       Increase(paths[v], paths[u]);
       activate(v);
-    }
+    });
   }
   Count Partial(VertexId v) { return std::exchange(paths[v], Count()); }
   bool Slot(VertexId v, Count part) {

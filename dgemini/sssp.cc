@@ -2,6 +2,7 @@
 
 #include "dgemini/atomics.h"
 #include "dgemini/far_vertices.h"
+#include "dgemini/look_ahead.h"
 
 namespace slimgraph {
 namespace {
@@ -13,17 +14,17 @@ struct Step {
 
   VertexArray<Distance>& distance;
   const Frontier* in;
-  Distance limit;  // where the bucket ends
   FarVertices<Distance>& far;
+
   static Distance Along(Distance so_far, const Neighbours& list, std::size_t i) {
     return so_far + static_cast<Distance>(list.weight<Weight>(i));
   }
   template <typename Activate>
   void Push(VertexId u, const Neighbours& out, Activate activate) {
     const Distance so_far = Load(distance[u]);
-    for (std::size_t i = 0; i < out.ids.size(); ++i) {
-      if (Lower(distance[out.ids[i]], Along(so_far, out, i))) activate(out.ids[i]);
-    }
+    WithValues(distance, out.ids, [&](std::size_t i, VertexId v) {
+      if (Lower(distance[v], Along(so_far, out, i))) activate(v);
+    });
   }
   Distance Partial(VertexId v) const { return distance[v]; }
   bool Slot(VertexId v, Distance other) { return Lower(distance[v], other); }
@@ -40,7 +41,7 @@ struct Step {
   }
   Distance Signal(VertexId u) const { return distance[u]; }
   void Mirror(VertexId u, Distance value) { distance[u] = value; }
-  void Settled(Frontier& out) { far.TakeFrom(out, limit); }
+  bool Defers(std::uint32_t thread, VertexId v) { return far.Keep(thread, v); }
 };
 
 }  // namespace
@@ -51,23 +52,20 @@ Result<VertexArray<Distance>> Sssp(Engine& engine, VertexId source, Distance del
   distance[source] = 0;
   Frontier in(engine.vertices());
   Frontier out(engine.vertices());
-  FarVertices far(distance);
+  FarVertices far(distance, delta, engine.threads());
   SLIM_TRY(engine.Activate(in, std::span(&source, 1)));
-  Step<Weight, Distance> step{distance, &in, delta, far};
+  Step<Weight, Distance> step{distance, &in, far};
   while (true) {
     while (!in.empty()) {
       SLIM_TRY(engine.Advance(in, step, out));
       std::swap(in, out);
     }
-    double nearest = far.Nearest(step.limit);
-    SLIM_TRY(
-        engine.Reduce(std::span(&nearest, 1), [](double a, double b) { return std::min(a, b); }));
-    if (nearest == INFINITY) return distance;
-    const Distance done = step.limit;
-    step.limit = std::max(done, static_cast<Distance>(nearest)) + delta;
-    in.Clear();
-    far.GiveTo(in, done, step.limit);
-    SLIM_TRY(engine.Count(in));
+    std::uint64_t bucket = far.Next();
+    SLIM_TRY(engine.Reduce(std::span(&bucket, 1), [](auto a, auto b) { return std::min(a, b); }));
+    if (bucket == far.kNone) return distance;
+    SLIM_TRY(engine.Refill(in, far.Turn(bucket), [&](std::uint32_t thread, auto activate) {
+      far.Take(thread, activate);
+    }));
   }
 }
 

@@ -38,7 +38,8 @@ Result<std::unique_ptr<Workload>> Workload::Load(
         file.path());
   }
   SLIM_ASSIGN(work->partition_, ChunkPartition::Balance(file, Direction::kOut, nodes, SocketCount(),
-                                                        ChunkPartition::DefaultAlpha(nodes)));
+                                                        ChunkPartition::DefaultAlpha(nodes),
+                                                        LoadingThreads(cluster)));
   const ChunkPartition& partition = *work->partition_;
   SLIM_TRY(AgreeOnFile(cluster, file, partition.sockets()));
   SLIM_ASSIGN(const WorkloadSizes sizes,
@@ -97,13 +98,14 @@ Status Workload::LoadLists(Cluster& cluster, const GraphSource& file, const Work
     const auto watch = [&](std::span<const VertexId> lists) {
       if (!words.empty()) MarkNeighbours(lists, words);
     };
+    own.reserve(partition_->sockets());
     served.reserve(partition_->sockets());
     for (std::uint32_t socket = 0; socket < partition_->sockets(); ++socket) {
       const VertexPart part = partition_->part(self_, socket);
-      SLIM_ASSIGN(auto lists, ShareLists(cluster, file, serves ? nothing : part, direction,
-                                         needs.weights, socket));
-      watch(lists.spans.neighbours);
-      own.push_back(lists);
+      SLIM_ASSIGN(auto lists,
+                  OwnLists::Load(file, serves ? nothing : part, direction, needs.weights, socket,
+                                 LoadingThreads(cluster), watch));
+      own.push_back(std::move(lists));
       SLIM_ASSIGN(auto coded, LoadServedLists(cluster, file, serves ? part : nothing, direction,
                                               needs.weights, socket, watch));
       served.push_back(coded);
@@ -163,7 +165,7 @@ Status Workload::Delegate(Cluster& cluster, const WorkloadNeeds& needs,
       for (const Direction direction : directions) {
         const int d = static_cast<int>(direction);
         if (node == self_) {
-          segment.own[d] = &kept_[d].own[socket].spans;
+          segment.own[d] = &kept_[d].own[socket].spans();
           continue;
         }
         SLIM_ASSIGN(
@@ -244,7 +246,7 @@ Status Workload::ServeWhile(const std::function<Status()>& wait) {
 std::vector<Bytes> Workload::own_weights() const {
   std::vector<Bytes> weights;
   const Kept& kept = kept_[static_cast<int>(Direction::kOut)];
-  for (const SharedLists& lists : kept.own) weights.emplace_back(lists.spans.weights);
+  for (const OwnLists& lists : kept.own) weights.emplace_back(lists.spans().weights);
   for (const ServedLists& lists : kept.served) weights.emplace_back(lists.weights);
   return weights;
 }

@@ -8,6 +8,7 @@
 
 #include "dgemini/vertex_array.h"
 #include "dgemini/workload_plan.h"
+#include "slimgraph/graph/own_lists.h"
 #include "slimgraph/graph/shared_graph.h"
 #include "slimgraph/remote/delegated_lists.h"
 #include "slimgraph/remote/list_server.h"
@@ -90,10 +91,11 @@ class Workload {
     std::uint32_t segment;  // of this share
   };
   Workload() = default;
-  // What of one direction this node keeps, by socket: its own lists as a compute node, coded ones
-  // as a memory node. Regions of both exist on all nodes, so that their numbers are the same.
+  // What of one direction this node keeps, by socket: its own lists as a compute node, which nobody
+  // else reads; coded ones as a memory node, whose regions exist on all nodes, so that their
+  // numbers are the same.
   struct Kept {
-    std::vector<SharedLists> own;
+    std::vector<OwnLists> own;
     std::vector<ServedLists> served;
   };
   // A bitmap of the vertices that this node's lists of a direction lead to.

@@ -12,7 +12,7 @@
 namespace slimgraph {
 namespace {
 
-// Of the lists of `part`, from the offsets alone.
+// Of the lists of `part`, from the offsets alone, each block of which is read once.
 Result<SlotSize> MeasureSlot(const GraphSource& file, const VertexPart& part, Direction direction) {
   constexpr std::uint64_t kPiece = kSlimBlockBytes / sizeof(EdgeOffset);
   const ListCode code(file.vertices());
@@ -20,16 +20,18 @@ Result<SlotSize> MeasureSlot(const GraphSource& file, const VertexPart& part, Di
   std::vector<EdgeOffset> offsets;
   // From where the first list begins to where the last one ends.
   const std::uint64_t end = std::uint64_t{part.first} + part.count + 1;
-  for (std::uint64_t first = part.first; first + 1 < end; first += offsets.size() - 1) {
-    offsets.resize(std::min(kPiece, end - first));
+  EdgeOffset begin = 0;  // of the next list
+  for (std::uint64_t first = part.first; part.count > 0 && first < end; first += offsets.size()) {
+    offsets.resize(std::min(kPiece - first % kPiece, end - first));
     SLIM_TRY(file.ReadElements(file.offsets(direction), first, std::span(offsets), 1));
-    for (std::size_t i = 1; i < offsets.size(); ++i) {
-      const EdgeOffset length = offsets[i] - offsets[i - 1];
+    for (std::size_t i = first == part.first ? 1 : 0; i < offsets.size(); ++i) {
+      const EdgeOffset length = offsets[i] - (i == 0 ? begin : offsets[i - 1]);
       slot.arcs += length;
       slot.coded_bytes += code.Bytes(length);
       slot.longest = std::max(slot.longest, length);
       slot.long_lists += length >= CompactOffsets::kLong ? 1 : 0;
     }
+    begin = offsets.back();
   }
   return slot;
 }

@@ -8,6 +8,7 @@
 #include "dkudu/graph/list_stream.h"
 #include "dkudu/kernel/bit_matrix.h"
 #include "dkudu/kernel/clique_kernel.h"
+#include "dkudu/work_offers.h"
 
 namespace slimgraph {
 namespace {
@@ -17,6 +18,9 @@ const Stage kCliques("cliques");
 constexpr std::uint64_t kMinWindowBytes = 16 << 10;
 constexpr std::uint64_t kMaxWindowBytes = 4 << 20;
 constexpr std::size_t kTaskRoots = 128;
+
+// Matrices that are smaller are counted where they are.
+constexpr std::uint64_t kLeastOfferBytes = 8 << 10;
 
 // The memory for lists of other nodes: two windows, and the rest for roots of memory nodes.
 struct Memory {
@@ -39,8 +43,9 @@ Memory MemoryOf(const MiningJob& job, std::uint64_t chunk_bytes) {
 // The work of one compute node: passes over the graph, each for the roots in a range of places.
 class Cliques {
  public:
-  Cliques(MiningJob& job, unsigned size, std::uint64_t chunk_bytes)
+  Cliques(MiningJob& job, unsigned size, std::uint64_t chunk_bytes, WorkOffers* offers)
       : graph_(job.graph),
+        offers_(offers),
         fetch_(job.lists.fetch(0)),
         size_(size),
         memory_(MemoryOf(job, chunk_bytes)),
@@ -57,14 +62,14 @@ class Cliques {
   }
 
   // On every thread.
-  Status Run(std::uint32_t thread) {
+  Status Run(std::uint32_t thread, Endpoint& endpoint) {
     CliqueKernel kernel(graph_.vertices(), size_);
     bool well = true;
     for (VertexId end = graph_.vertices(); end > 0 && well;) {
       if (thread == 0) status_ = StartPass(end);
       meeting_.arrive_and_wait();
       while (status_ && more_) {
-        WorkOnWindow(kernel);
+        WorkOnWindow(kernel, endpoint);
         meeting_.arrive_and_wait();
         if (thread == 0) status_ = NextWindow();
         meeting_.arrive_and_wait();
@@ -73,6 +78,7 @@ class Cliques {
       end = roots_in_.first;
       meeting_.arrive_and_wait();  // thread 0 changes both in the next pass
     }
+    if (well && offers_ != nullptr) SLIM_TRY(CountOffered(kernel, endpoint));
     counts_[thread] = kernel.count();
     return thread == 0 ? status_ : Status{};
   }
@@ -169,22 +175,42 @@ class Cliques {
     return graph_.part() == ListPart::kUp ? list : Above(list, v);
   }
 
-  void WorkOnWindow(CliqueKernel& kernel) {
+  void WorkOnWindow(CliqueKernel& kernel, Endpoint& endpoint) {
     const PlaceRange window = stream_->window();
     const auto list_of = [&](VertexId v) {
       const NodeId home = graph_.home(v);
       if (home == graph_.self()) return Up(v, graph_.own(v));
       return Up(v, At(stream_->holds(home) ? homes_[home] : stream_->lists(home), v));
     };
+    const auto pass_on = [&](std::size_t neighbours, const BitMatrix& matrix) {
+      const Bytes words = std::as_bytes(matrix.words());
+      return offers_ != nullptr && words.size() >= kLeastOfferBytes && offers_->wanted() &&
+             offers_->Offer(endpoint, neighbours, words);
+    };
     while (true) {
       const std::size_t first = next_.fetch_add(kTaskRoots);
       if (first >= roots_.size()) return;
       const std::size_t last = std::min(first + kTaskRoots, roots_.size());
-      for (std::size_t i = first; i < last; ++i) kernel.Join(roots_[i], window.end, list_of);
+      for (std::size_t i = first; i < last; ++i) {
+        kernel.Join(roots_[i], window.end, list_of, pass_on);
+      }
+    }
+  }
+
+  // The roots of other nodes that are behind: all that takes long is in their matrices.
+  Status CountOffered(CliqueKernel& kernel, Endpoint& endpoint) {
+    std::vector<std::uint64_t> words;
+    BitMatrix matrix;
+    while (true) {
+      SLIM_ASSIGN(const auto neighbours, offers_->Take(endpoint, words));
+      if (!neighbours) return {};
+      matrix.Take(*neighbours, std::move(words));
+      kernel.Count(matrix);
     }
   }
 
   const MiningGraph& graph_;
+  WorkOffers* offers_;  // null: triangles, of which no root takes long
   ListFetch& fetch_;
   unsigned size_;
   Memory memory_;
@@ -205,22 +231,28 @@ class Cliques {
   std::atomic<std::size_t> next_{0};
 };
 
-// For the matrices of the largest roots: of one for each thread, and, while lists pass by, of one
-// from each home.
-std::uint64_t LeastBytes(const MiningGraph& graph, unsigned size) {
+}  // namespace
+
+std::uint64_t LeastCliqueBytes(const MiningGraph& graph, unsigned size) {
   if (size == 3) return 0;
   return BitMatrix::Bytes(graph.sums().most_above) * (1 + graph.nodes());
 }
 
-}  // namespace
-
 Result<std::uint64_t> CountCliques(MiningJob& job, unsigned size) {
-  SLIM_ASSIGN(const auto chunk_bytes, ChunkBytes(job, LeastBytes(job.graph, size)));
+  SLIM_ASSIGN(const auto chunk_bytes, ChunkBytes(job, LeastCliqueBytes(job.graph, size)));
+  std::unique_ptr<WorkOffers> offers;
+  if (size > 3) {
+    const std::uint64_t largest = BitMatrix::Bytes(job.graph.sums().most_above);
+    SLIM_ASSIGN(offers, WorkOffers::Make(job, std::min(largest, WorkOffers::kMostPartBytes)));
+  }
   WideCount mine = 0;
   if (job.cluster.computes()) {
-    Cliques cliques(job, size, chunk_bytes);
-    SLIM_TRY(RunEngines(job, kCliques,
-                        [&](std::uint32_t thread, Endpoint&) { return cliques.Run(thread); }));
+    Cliques cliques(job, size, chunk_bytes, offers.get());
+    const auto run = [&](std::uint32_t thread, Endpoint& endpoint) {
+      return cliques.Run(thread, endpoint);
+    };
+    SLIM_TRY(RunEngines(job, kCliques, run));
+    if (offers) job.stolen_tasks += offers->stolen();
     mine = cliques.count();
   }
   SLIM_ASSIGN(const WideCount all, SumOverNodes(job.cluster.all(), mine));

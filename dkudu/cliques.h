@@ -11,4 +11,8 @@ namespace slimgraph {
 // the lists of memory nodes' roots fit into the cache's memory.
 Result<std::uint64_t> CountCliques(MiningJob& job, unsigned size);
 
+// The least memory of a thread for it: for the matrices of the largest roots, one of its own and,
+// while lists pass by, one from each home.
+std::uint64_t LeastCliqueBytes(const MiningGraph& graph, unsigned size);
+
 }  // namespace slimgraph

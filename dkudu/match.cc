@@ -17,16 +17,17 @@ Result<std::uint64_t> RunPlan(MiningJob& job, const Plan& plan, const SinkOfThre
     cache.emplace(graph, job.options.cache_bytes);
   }
   SLIM_ASSIGN(const auto tasks, TaskShare::Make(job, plan.listed() > 1));
+  SLIM_ASSIGN(const auto offers, WorkOffers::Make(job, Extender::kMostOfferBytes));
   std::vector<WideCount> counts(job.cluster.threads());
   const auto search = [&](std::uint32_t thread, Endpoint& endpoint) -> Status {
     Extender extender(graph, plan, job.lists.fetch(thread), cache ? &*cache : nullptr,
                       job.options.reuse, chunk_bytes, sinks ? sinks(thread) : nullptr);
-    SLIM_TRY(extender.Run([&] { return tasks->Next(endpoint); }));
+    SLIM_TRY(extender.Run([&] { return tasks->Next(endpoint); }, *offers, endpoint));
     counts[thread] = extender.count();
     return {};
   };
   SLIM_TRY(RunEngines(job, kMatch, search));
-  job.stolen_tasks += tasks->stolen();
+  job.stolen_tasks += tasks->stolen() + offers->stolen();
   WideCount mine = 0;
   for (const WideCount count : counts) mine += count;
   SLIM_ASSIGN(const WideCount all, SumOverNodes(job.cluster.all(), mine));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "dkudu/work_offers.h"
 #include "slimgraph/base/parallel.h"
 #include "slimgraph/base/units.h"
 #include "slimgraph/stats/trace.h"
@@ -48,7 +49,9 @@ WorkingMemory WorkingMemoryOf(const MiningOptions& options, ListPart part, const
   constexpr std::uint64_t kBytesPerRoot = 56;
   const std::uint64_t roots = vertices / cluster.topology().compute();
   const std::uint64_t root_bytes = part == ListPart::kUp ? roots * kBytesPerRoot : 0;
-  return {cluster.threads() * of_thread + root_bytes, options.cache_bytes};
+  const bool offers = cluster.topology().compute() * cluster.threads() > 1;
+  const std::uint64_t offer_bytes = offers ? WorkOffers::kSlots * WorkOffers::kMostPartBytes : 0;
+  return {cluster.threads() * of_thread + root_bytes + offer_bytes, options.cache_bytes};
 }
 
 Result<std::uint64_t> ChunkBytes(const MiningJob& job, std::uint64_t least) {

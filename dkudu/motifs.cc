@@ -1,6 +1,9 @@
 #include "dkudu/motifs.h"
 
+#include <algorithm>
+
 #include "dkudu/cliques.h"
+#include "dkudu/kernel/neighbour_lists.h"
 #include "dkudu/sum_edges.h"
 #include "slimgraph/base/check.h"
 
@@ -29,6 +32,8 @@ Result<std::vector<MotifCount>> OfThree(MiningJob& job, Induced induced) {
 }
 
 Result<std::vector<MotifCount>> OfFour(MiningJob& job, Induced induced) {
+  // Refused at once if it is too little for either.
+  SLIM_TRY(ChunkBytes(job, std::max(LeastKernelBytes(job.graph), LeastCliqueBytes(job.graph, 4))));
   SLIM_ASSIGN(const EdgeSums sums, SumOverEdges(job));
   SLIM_ASSIGN(const WideCount cliques, CountCliques(job, 4));
   // Edge-induced: every triangle has three edges.

@@ -17,7 +17,6 @@ Result<std::unique_ptr<TaskShare>> TaskShare::Make(MiningJob& job, bool may_slic
   SLIM_ASSIGN(const SharedRegion region,
               cluster.fabric().Share(cluster.computes() ? sizeof(std::uint64_t) : 0));
   share->counters_ = region.id;
-  share->own_counter_ = reinterpret_cast<std::uint64_t*>(region.memory.data());
   return share;
 }
 
@@ -38,19 +37,14 @@ TaskShare::Share& TaskShare::ShareOf(NodeId node) {
 Result<std::optional<RootTask>> TaskShare::Next(Endpoint& endpoint) {
   Share& own = ShareOf(graph_.self());
   if (!own.exhausted) {
-    const std::uint64_t next = std::atomic_ref(*own_counter_).fetch_add(1);
+    SLIM_ASSIGN(const std::uint64_t next, Claim(endpoint, graph_.self()));
     if (next < own.tasks.size()) return own.tasks[next];
     own.exhausted = true;
   }
   while (steal_) {
     SLIM_ASSIGN(const auto victim, FurthestBehind(endpoint));
     if (!victim) break;
-    std::uint64_t next = 0;
-    endpoint.FetchAdd(*victim, counters_, 0, 1, &next);
-    const Outcome outcome = endpoint.Flush();
-    if (outcome != Outcome::kOk) {
-      return EnvironmentError("cannot claim work of node {}: {}", *victim, OutcomeName(outcome));
-    }
+    SLIM_ASSIGN(const std::uint64_t next, Claim(endpoint, *victim));
     Share& theirs = ShareOf(*victim);
     if (next < theirs.tasks.size()) {
       ++stolen_;
@@ -59,6 +53,14 @@ Result<std::optional<RootTask>> TaskShare::Next(Endpoint& endpoint) {
     theirs.exhausted = true;
   }
   return std::nullopt;
+}
+
+Result<std::uint64_t> TaskShare::Claim(Endpoint& endpoint, NodeId node) const {
+  std::uint64_t next = 0;
+  endpoint.FetchAdd(node, counters_, 0, 1, &next);
+  const Outcome outcome = endpoint.Flush();
+  if (outcome == Outcome::kOk) return next;
+  return EnvironmentError("cannot claim work of node {}: {}", node, OutcomeName(outcome));
 }
 
 // The node whose unclaimed tasks have most neighbours. What its own threads are about to claim is

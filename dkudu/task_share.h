@@ -34,6 +34,7 @@ class TaskShare {
   };
   TaskShare(const MiningJob& job, bool may_slice);
   Share& ShareOf(NodeId node);
+  Result<std::uint64_t> Claim(Endpoint& endpoint, NodeId node) const;
   Result<std::optional<NodeId>> FurthestBehind(Endpoint& endpoint);
 
   const MiningGraph& graph_;
@@ -41,7 +42,6 @@ class TaskShare {
   bool steal_;
   std::uint32_t threads_;
   RegionId counters_ = 0;
-  std::uint64_t* own_counter_ = nullptr;
   std::vector<Share> shares_;  // by compute node
   std::atomic<std::uint64_t> stolen_{0};
 };

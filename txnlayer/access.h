@@ -38,6 +38,7 @@ struct Access {
 
   bool write = false;
   bool fetch = false;    // the stage also brings the record
+  bool begun = false;    // the first step of its first stage is under way
   bool locked = false;   // by this transaction
   bool waiting = false;  // WAITDIE: counted among those that wait
   bool has_image = false;

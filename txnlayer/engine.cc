@@ -18,12 +18,14 @@ Status SwitchOff(std::string_view words, EngineOptions& options) {
       options.doorbells = false;
     } else if (word == "passive") {
       options.passive = false;
+    } else if (word == "speculation") {
+      options.speculation = false;
     } else if (word == "cache") {
       options.cache_bytes = 0;
     } else {
       return UsageError(
-          "there is no optimisation '{}'; there are outstanding, doorbells, passive, cache "
-          "(and --coroutines 1)",
+          "there is no optimisation '{}'; there are outstanding, doorbells, passive, speculation, "
+          "cache (and --coroutines 1)",
           word);
     }
   }
@@ -36,7 +38,13 @@ Status CheckReplicas(std::uint32_t replicas, NodeId nodes) {
                     replicas, nodes);
 }
 
-Status CheckDeath(const Death& death, NodeId nodes, const Protocol& protocol) {
+Status CheckDeaths(const EngineOptions& options, NodeId nodes, const Protocol& protocol) {
+  const DeathInRepair& later = options.death_in_repair;
+  if (later.node && (*later.node >= nodes || later.step > DeathInRepair::kSteps)) {
+    return UsageError("--die {}@repair:{}: there are nodes 0..{}, and steps 1..{}", *later.node,
+                      later.step, nodes - 1, DeathInRepair::kSteps);
+  }
+  const Death& death = options.death;
   if (!death.node) return {};
   const auto stages = protocol.stages();
   if (*death.node < nodes && std::find(stages.begin(), stages.end(), death.stage) != stages.end()) {
@@ -90,7 +98,7 @@ Result<std::unique_ptr<Engine>> Engine::Make(Cluster& cluster, const Protocol& p
   SLIM_TRY(CheckCoroutines(options.coroutines));
   SLIM_TRY(CheckStages(cluster.fabric(), protocol, options));
   SLIM_TRY(CheckReplicas(options.replicas, cluster.topology().nodes()));
-  SLIM_TRY(CheckDeath(options.death, cluster.topology().nodes(), protocol));
+  SLIM_TRY(CheckDeaths(options, cluster.topology().nodes(), protocol));
   const std::string_view transport = cluster.fabric().transport();
   if (options.replicas > 1 && transport != "shm" && transport != "tcp") {
     return UsageError(
@@ -124,6 +132,7 @@ Result<std::unique_ptr<Engine>> Engine::Make(Cluster& cluster, const Protocol& p
     raw->threads_[endpoint.address().endpoint]->worker.OnReply(message);
   });
   raw->HearOfRest();
+  raw->HearOfSweeps();
   if (options.replicas > 1) {
     SLIM_ASSIGN(engine->replication_, Replication::Make(*engine));
   }

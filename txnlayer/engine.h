@@ -40,6 +40,13 @@ struct Death {
   std::uint64_t times = 1;
 };
 
+// Another: while the death of others is repaired, when the node comes to the end of that step.
+struct DeathInRepair {
+  static constexpr std::uint32_t kSteps = 5;
+  std::optional<NodeId> node = {};
+  std::uint32_t step = 1;
+};
+
 struct EngineOptions {
   StageCode stages = {};
   bool mix_stages = false;  // instead: each transaction draws a code, so that all forms are seen
@@ -47,19 +54,26 @@ struct EngineOptions {
   // How many nodes hold each partition: with R of them, R-1 nodes may die, and the others go on.
   std::uint32_t replicas = 1;
   Death death = {};
+  DeathInRepair death_in_repair = {};
   // Each can be switched off, to see what it is worth.
   bool outstanding = true;  // requests to several tuples are under way together
   bool doorbells = true;    // operations on a tuple go out together
   bool passive = true;      // nobody waits for the acknowledgement of a commit or a release
+  // A transaction that has asked for tuples goes on before they arrive, until it needs them.
+  bool speculation = true;
   std::uint64_t cache_bytes = 4 << 20;  // of each thread's location cache; 0: none
 };
 
-// Words of the options "a,b": outstanding, doorbells, passive, cache. Switches them off.
+// Words of the options "a,b": outstanding, doorbells, passive, speculation, cache. Switches them
+// off.
 Status SwitchOff(std::string_view words, EngineOptions& options);
 
 Status CheckCoroutines(std::uint32_t coroutines);
 Status CheckReplicas(std::uint32_t replicas, NodeId nodes);
-Status CheckDeath(const Death& death, NodeId nodes, const Protocol& protocol);
+Status CheckDeaths(const EngineOptions& options, NodeId nodes, const Protocol& protocol);
+
+// What a run ends with that needs more places than there are.
+Error TableIsFull();
 
 class Engine {
  public:
@@ -137,9 +151,13 @@ class Engine {
   // Whether all nodes are in Run(), and so bear a death where copies allow. From any thread.
   bool running() const { return course_ == Course::kRunning; }
   // A node has died, and no transaction may begin before all is in order again.
-  bool changing() const { return losses_.load(std::memory_order_acquire) != view_.losses(); }
+  bool changing() const { return losses_.load(std::memory_order_acquire) != repaired_; }
   // How long that took in the last run, in all.
   double repair_s() const { return repair_s_; }
+  // How often, so far, places of records that are no more have been taken back, and how many of
+  // this node.
+  std::uint32_t sweeps() const { return sweeps_done_; }
+  std::uint64_t swept() const { return swept_; }
   // The nodes that have died.
   std::vector<NodeId> lost() const;
 
@@ -152,6 +170,7 @@ class Engine {
     std::uint32_t round = 0;
     std::uint32_t losses = 0;
     std::uint32_t pauses = 0;
+    std::uint32_t sweeps = 0;
   };
   enum class Course : std::uint8_t { kBefore, kRunning, kOver };
   Engine(Cluster& cluster, const Protocol& protocol, const EngineOptions& options);
@@ -164,11 +183,20 @@ class Engine {
   void StopIfAllRest(Endpoint& endpoint);
   void TakeNoteOfLosses(Thread& thread);
   void TakeNoteOfPauses(Thread& thread);
+  // sweep.cc.
+  void HearOfSweeps();
+  bool WantSweep(Thread& thread);
+  void TakeNoteOfSweeps(Thread& thread);
+  Status Sweep();
+  std::uint64_t SweepPart(Table& table, Rank rank);
   void SetCourse(Course course);
   void LetWork();
   Result<bool> GoOn();
   Status Repair();
+  bool AnotherHasDied();
+  Status Quiesce();
   void Boundary(Stage stage);
+  void RepairBoundary(std::uint32_t step);
 
   Cluster& cluster_;
   const Protocol& protocol_;
@@ -180,20 +208,25 @@ class Engine {
   std::unique_ptr<Replication> replication_;
   std::unique_ptr<Durability> durability_;
   mutable std::mutex lost_mutex_;
-  std::vector<NodeId> lost_;  // in the order of word of it; the view's losses are the first of them
-  std::atomic<std::uint32_t> losses_{0};  // their number
-  std::uint32_t round_ = 0;               // of threads: from one rest to the next
-  std::vector<AtRest> at_rest_;           // node 0: what each thread of all nodes has told
+  std::vector<NodeId> lost_;                // in the order of word of it
+  std::atomic<std::uint32_t> losses_{0};    // their number
+  std::atomic<std::uint32_t> repaired_{0};  // behind so many of them all is in order again
+  std::uint32_t round_ = 0;                 // of threads: from one rest to the next
+  std::vector<AtRest> at_rest_;             // node 0: what each thread of all nodes has told
   std::atomic<std::uint32_t> losses_at_stop_{0};
   std::atomic<std::uint32_t> pauses_wanted_{0};
   std::atomic<std::uint32_t> pauses_done_{0};
   std::atomic<std::uint32_t> pauses_at_stop_{0};
+  std::atomic<std::uint32_t> sweeps_wanted_{0};
+  std::atomic<std::uint32_t> sweeps_done_{0};
+  std::atomic<std::uint32_t> sweeps_at_stop_{0};
   std::mutex pause_mutex_;
   std::condition_variable pause_turn_;
   std::atomic<Course> course_{Course::kBefore};  // changed under the mutex
   bool paused_ = false;                          // it is the work's turn
   std::atomic<std::uint64_t> boundaries_{0};
   double repair_s_ = 0;
+  std::uint64_t swept_ = 0;
 
   std::atomic<bool> failed_{false};
   std::uint64_t deadline_ns_ = ~std::uint64_t{0};

@@ -26,6 +26,7 @@ struct Engine::Thread {
   bool stop = false;              // set by word of node 0
   std::uint32_t seen_losses = 0;  // of which this thread has taken note
   std::uint32_t seen_pauses = 0;  // the same
+  std::uint32_t seen_sweeps = 0;  // the same
 };
 
 }  // namespace slimgraph::txn

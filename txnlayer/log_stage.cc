@@ -1,6 +1,5 @@
 // The stage Log: a transaction that will commit is made known to backups and is on disk, before
-// anything of it is installed and before anybody is told. (Backups hear of CALVIN's, which its
-// inputs decide, afterwards.)
+// anything of it is installed and before anybody is told.
 #include <algorithm>
 
 #include "slimgraph/base/clock.h"
@@ -41,7 +40,7 @@ std::vector<NodeId> Transaction::Backups(std::span<Access* const> writes) const 
   return backups;
 }
 
-bool Transaction::LogBefore() {
+bool Transaction::Log() {
   frame_->record.clear();
   const bool tells = engine_.replication() != nullptr;
   const bool keeps = engine_.durability() != nullptr;
@@ -53,20 +52,11 @@ bool Transaction::LogBefore() {
   for (const Access* const access : written) {
     AddWrite(frame_->record, *access->table, access->key, access->version_bytes());
   }
-  const bool first = engine_.protocol().logs_first();
   // Backups before the disk: what is on a disk and dies with its node is then theirs to carry out.
-  if (tells && first && !TellBackups()) return false;
+  if (tells && !TellBackups()) return false;
   if (keeps) Keep();
-  if (keeps || first) NoteTime(Stage::kLog, start_ns);
+  NoteTime(Stage::kLog, start_ns);
   return true;
-}
-
-void Transaction::LogAfter() {
-  if (engine_.protocol().logs_first() || engine_.replication() == nullptr) return;
-  if (frame_->record.empty()) return;
-  const std::uint64_t start_ns = NowNs();
-  static_cast<void>(TellBackups());
-  if (engine_.durability() == nullptr) NoteTime(Stage::kLog, start_ns);
 }
 
 void Transaction::Keep() {
@@ -92,7 +82,7 @@ bool Transaction::TellBackups() {
                       frame_->records.emplace_back(), frame_->pending);
     if (!engine_.options().outstanding) task_.Await(frame_->pending);
   }
-  if (engine_.protocol().logs_first()) task_.Await(frame_->pending);
+  task_.Await(frame_->pending);
   return true;
 }
 

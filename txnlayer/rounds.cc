@@ -2,8 +2,10 @@
 // under way. Without deaths there is one. After a death, what the survivors put in order lies
 // between two rounds, so that no transaction sees it half done. What wants a moment without
 // transactions has it between two rounds as well.
+#include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <thread>
 
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/clock.h"
@@ -20,6 +22,8 @@ constexpr HandlerId kAtRestHandler = 0x7A02;
 constexpr HandlerId kStopHandler = 0x7A03;
 // How soon what waits for a lock looks again: nobody tells of one-sided changes.
 constexpr std::chrono::nanoseconds kLookAgain{30'000};
+constexpr std::uint64_t kWordOfDeathNs = 10'000'000'000;
+constexpr std::chrono::milliseconds kLookForWord{1};
 
 }  // namespace
 
@@ -33,7 +37,7 @@ Status Engine::Run(const Body& body) {
     thread->figures = {};
     thread->stop = false;
   }
-  if (replication_ && protocol_.logs_first() && !loss_watch_set_) {
+  if (replication_ && !loss_watch_set_) {
     loss_watch_set_ = true;
     for (const auto& thread : threads_) thread->worker.SurviveDeaths();
     loss_watch_ = cluster_.job().WatchLoss([this](NodeId node) {
@@ -90,6 +94,7 @@ Status Engine::RunThread(std::uint32_t index) {
   thread.worker.background = [this, &thread] {
     TakeNoteOfLosses(thread);
     TakeNoteOfPauses(thread);
+    TakeNoteOfSweeps(thread);
     if (durability_) thread.commit_waits.Release(durability_->log(), thread.worker);
     const bool waits = thread.server.TryWaiting(changing());
     if (thread.companion) return thread.companion->Work();
@@ -117,7 +122,7 @@ void Engine::Settle(Task& task) {
 }
 
 void Engine::TellAtRest(Thread& thread) {
-  const AtRest word{round_, thread.seen_losses, thread.seen_pauses};
+  const AtRest word{round_, thread.seen_losses, thread.seen_pauses, thread.seen_sweeps};
   thread.worker.endpoint().Send({0, 0}, kAtRestHandler, std::as_bytes(std::span(&word, 1)));
 }
 
@@ -133,15 +138,17 @@ void Engine::HearOfRest() {
     std::memcpy(&word, message.body.data(), sizeof word);
     losses_at_stop_ = word.losses;
     pauses_at_stop_ = word.pauses;
+    sweeps_at_stop_ = word.sweeps;
     threads_[endpoint.address().endpoint]->stop = true;
   });
 }
 
-// On node 0: all threads of all that live rest, and know of the same deaths and pauses. (That a
-// node does not live shows a little earlier than word of its death.)
+// On node 0: all threads of all that live rest, and know of the same deaths, pauses and sweeps.
+// (That a node does not live shows a little earlier than word of its death.)
 void Engine::StopIfAllRest(Endpoint& endpoint) {
   const std::uint32_t losses = losses_;
   const std::uint32_t pauses = pauses_wanted_;
+  const std::uint32_t sweeps = sweeps_wanted_;
   std::uint32_t dead = 0;
   for (NodeId node = 0; node < cluster_.topology().nodes(); ++node) {
     if (!cluster_.fabric().alive(node)) {
@@ -150,11 +157,12 @@ void Engine::StopIfAllRest(Endpoint& endpoint) {
     }
     for (std::size_t thread = 0; thread < threads_.size(); ++thread) {
       const AtRest& word = at_rest_[node * threads_.size() + thread];
-      if (word.round != round_ || word.losses != losses || word.pauses != pauses) return;
+      if (word.round != round_ || word.losses != losses) return;
+      if (word.pauses != pauses || word.sweeps != sweeps) return;
     }
   }
   if (dead != losses) return;
-  const AtRest stop{round_, losses, pauses};
+  const AtRest stop{round_, losses, pauses, sweeps};
   for (NodeId node = 0; node < cluster_.topology().nodes(); ++node) {
     for (std::uint32_t thread = 0; thread < cluster_.threads(); ++thread) {
       endpoint.Send({node, thread}, kStopHandler, std::as_bytes(std::span(&stop, 1)));
@@ -168,21 +176,28 @@ void Engine::TakeNoteOfLosses(Thread& thread) {
   for (; thread.seen_losses < lost_.size(); ++thread.seen_losses) {
     thread.worker.Lose(lost_[thread.seen_losses]);
   }
+  if (thread.companion) thread.companion->Lose();
 }
 
 std::vector<NodeId> Engine::lost() const {
   const std::lock_guard lock(lost_mutex_);
-  return {lost_.begin(), lost_.begin() + view_.losses()};
+  return {lost_.begin(), lost_.begin() + repaired_};
 }
 
 // Whether the coroutines go on in another round, after what has happened in the last.
 Result<bool> Engine::GoOn() {
   const bool pauses = pauses_at_stop_ != pauses_done_;
-  const bool changes = losses_at_stop_ != view_.losses();
-  if (!pauses && !changes) return false;
+  const bool changes = losses_at_stop_ != repaired_;
+  const bool sweeps = sweeps_at_stop_ != sweeps_done_;
+  if (!pauses && !changes && !sweeps) return false;
   ++round_;
   for (const auto& thread : threads_) thread->stop = false;
-  if (changes) SLIM_TRY(Repair());
+  // What else there is to do waits for the next round, for this may not come to an end everywhere.
+  if (changes) {
+    SLIM_TRY(Repair());
+    return true;
+  }
+  if (sweeps) SLIM_TRY(Sweep());
   if (pauses) LetWork();
   return true;
 }
@@ -192,10 +207,48 @@ Status Engine::Repair() {
   std::vector<NodeId> lost;
   {
     const std::lock_guard lock(lost_mutex_);
-    lost.assign(lost_.begin() + view_.losses(), lost_.begin() + losses_at_stop_);
+    lost.assign(lost_.begin() + repaired_, lost_.begin() + losses_at_stop_);
   }
-  SLIM_TRY(replication_->Repair(lost));
+  const Status repaired = replication_->Repair(lost);
   repair_s_ += SecondsSince(start_ns);
+  if (repaired) {
+    repaired_ = losses_at_stop_.load();
+  } else if (!AnotherHasDied()) {
+    return repaired;
+  }
+  return {};
+}
+
+// Whether that is why those that live could not do something together; there is word of it then.
+// All of them, also those that have not noticed, come together again after the next round, in which
+// nobody begins anything, and do all of it once more.
+bool Engine::AnotherHasDied() {
+  const std::vector<NodeId>& members = cluster_.all().members();
+  if (std::all_of(members.begin(), members.end(),
+                  [&](NodeId node) { return cluster_.job().alive(node); })) {
+    return false;
+  }
+  const std::uint64_t deadline_ns = NowNs() + kWordOfDeathNs;
+  while (losses_ == losses_at_stop_ && NowNs() < deadline_ns) {
+    std::this_thread::sleep_for(kLookForWord);
+  }
+  return losses_ != losses_at_stop_;
+}
+
+void Engine::RepairBoundary(std::uint32_t step) {
+  const DeathInRepair& death = options_.death_in_repair;
+  if (death.node == self() && death.step == step) std::raise(SIGKILL);
+}
+
+// Companions may have sent what no task waits for.
+Status Engine::Quiesce() {
+  for (const auto& thread : threads_) {
+    if (thread->companion) static_cast<void>(thread->worker.endpoint().Flush());
+  }
+  SLIM_TRY(cluster_.all().Barrier());
+  for (const auto& thread : threads_) {
+    if (thread->companion) thread->companion->BeginAnew(round_);
+  }
   return {};
 }
 

@@ -54,6 +54,24 @@ bool Transaction::Run(Stage stage, std::span<Access* const> accesses) {
   return well;
 }
 
+bool Transaction::Start(Stage stage, std::span<Access* const> accesses) {
+  if (!Locate(one_sided(stage), accesses)) return false;
+  todo_.assign(accesses.begin(), accesses.end());
+  PostRound(stage, true);
+  task_.worker().endpoint().Ring();
+  for (Access* const access : todo_) access->begun = true;
+  begun_.insert(begun_.end(), todo_.begin(), todo_.end());
+  begun_stage_ = stage;
+  return true;
+}
+
+// The transaction aborts before it has waited for what it has begun, of which locks may be left.
+void Transaction::EndBegun() {
+  if (begun_.empty()) return;
+  const std::vector<Access*> begun = begun_;
+  RunTogether(begun_stage_, begun);
+}
+
 void Transaction::RunLast(Stage stage, std::span<Access* const> accesses) {
   if (!engine_.options_.passive) {
     SLIM_CHECK(Run(stage, accesses) || task_.worker().failed(), "the last stage cannot fail");
@@ -89,6 +107,8 @@ bool Transaction::RunTogether(Stage stage, std::span<Access* const> accesses) {
       return false;
     }
     TakeReplies();
+    for (Access* const access : begun_) access->begun = false;
+    begun_.clear();
     const Step::Kind in_the_way = Sift(stage);
     if (in_the_way == Step::kBusy && ++looks > kLooks && reason_ == AbortReason::kNone) {
       reason_ = AbortReason::kLocked;
@@ -107,14 +127,15 @@ bool Transaction::RunTogether(Stage stage, std::span<Access* const> accesses) {
   }
 }
 
-// One step for each of todo_.
+// One step for each of todo_, but for what is begun already.
 void Transaction::PostRound(Stage stage, bool wait) {
   task_.worker().endpoint().SetStage(TrafficStage(stage));
   Port port(task_, frame_->pending, engine_.self(), engine_.options_.doorbells || !wait);
   steps_.assign(todo_.size(), Step::Done());
-  frame_->asked_used = 0;
+  if (begun_.empty()) frame_->asked_used = frame_->asked_sent = 0;
   const bool here_does_it = one_sided(stage);
   for (Access* const access : todo_) {
+    if (access->begun) continue;
     if (here_does_it || !Remote(*access)) {
       engine_.protocol().Post(stage, port, *access);
     } else {
@@ -124,12 +145,12 @@ void Transaction::PostRound(Stage stage, bool wait) {
   SendAsked(wait);
 }
 
-// Adds a tuple to the request to its server; full ones go out.
+// Adds a tuple to the request to its server that is being made; full ones go out.
 void Transaction::Ask(std::uint16_t what, Access& access) {
   const EndpointAddress server = engine_.ServerOf(*access.table, access.key);
   const std::size_t bytes = ItemBytes(what, access);
   Asked* asked = nullptr;
-  for (std::size_t i = 0; i < frame_->asked_used && asked == nullptr; ++i) {
+  for (std::size_t i = frame_->asked_sent; i < frame_->asked_used && asked == nullptr; ++i) {
     const bool room = (frame_->asked[i].accesses.size() + 1) * bytes < kMaxMessageBytes / 2;
     if (frame_->asked[i].call.to == server && room) asked = &frame_->asked[i];
   }
@@ -147,8 +168,8 @@ void Transaction::Ask(std::uint16_t what, Access& access) {
 }
 
 void Transaction::SendAsked(bool wait) {
-  for (std::size_t i = 0; i < frame_->asked_used; ++i) {
-    Asked& asked = frame_->asked[i];
+  for (; frame_->asked_sent < frame_->asked_used; ++frame_->asked_sent) {
+    Asked& asked = frame_->asked[frame_->asked_sent];
     const auto items = static_cast<std::uint16_t>(asked.accesses.size());
     std::memcpy(asked.call.request.data() + offsetof(CallHeader, items), &items, sizeof items);
     // What has been logged is awaited in the end, if by nobody in particular.
@@ -158,8 +179,8 @@ void Transaction::SendAsked(bool wait) {
 }
 
 // What the homes have answered, as steps of the accesses.
-void Transaction::TakeReplies() {
-  for (std::size_t i = 0; i < frame_->asked_used; ++i) {
+void Transaction::TakeReplies(std::size_t first) {
+  for (std::size_t i = first; i < frame_->asked_used; ++i) {
     const Bytes reply(frame_->asked[i].call.reply);
     if (reply.empty()) continue;  // the home has died
     Bytes rest = reply.subspan(sizeof(CallHeader));
@@ -254,7 +275,9 @@ bool Transaction::LocateAfar(std::vector<Access*> missing) {
     auto* const bucket = reinterpret_cast<Bucket*>(Allocate(sizeof(Bucket)));
     lookups.push_back({access, bucket, access->table->BucketOf(access->key)});
   }
-  frame_->asked_used = 0;
+  // Behind what is begun, whose answers are still to be taken in.
+  const std::size_t first = begun_.empty() ? 0 : frame_->asked_used;
+  frame_->asked_used = frame_->asked_sent = first;
   while (!lookups.empty()) {
     Port port(task_, frame_->pending, engine_.self(), engine_.options_.doorbells);
     for (const Lookup& lookup : lookups) {
@@ -277,7 +300,7 @@ bool Transaction::LocateAfar(std::vector<Access*> missing) {
       return lookup.at == 0;
     });
   }
-  if (frame_->asked_used == 0) return true;
+  if (frame_->asked_used == first) return true;
   SendAsked(true);
   todo_.clear();
   task_.Await(frame_->pending);
@@ -285,7 +308,8 @@ bool Transaction::LocateAfar(std::vector<Access*> missing) {
     reason_ = AbortReason::kNodeLost;
     return false;
   }
-  TakeReplies();
+  TakeReplies(first);
+  frame_->asked_used = frame_->asked_sent = first;
   const bool placed = std::all_of(missing.begin(), missing.end(),
                                   [](const Access* access) { return access->offset != 0; });
   if (!placed) reason_ = AbortReason::kTableFull;

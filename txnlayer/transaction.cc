@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/clock.h"
@@ -19,6 +20,7 @@ constexpr std::size_t kMaxFrames = 4;
 // How long the wait after an abort may be: 1 us doubled with each try.
 constexpr std::uint64_t kBackOffNs = 1'000;
 constexpr std::uint32_t kMostDoublings = 9;
+constexpr std::uint32_t kMostSweeps = 3;
 constexpr std::uint64_t kWordOfDeathNs = 10'000'000'000;
 constexpr std::uint64_t kLookForWordNs = 200'000;
 
@@ -45,8 +47,7 @@ std::uint64_t Transaction::first_process() const {
 
 void Transaction::Begin(bool again) {
   SLIM_CHECK(!open_, "the transaction before has not ended");
-  const bool abandoned = reason_ == AbortReason::kNodeLost || held_up();
-  if (abandoned && !task_.worker().failed()) AwaitView();
+  if ((awaits_word() || held_up()) && !task_.worker().failed()) AwaitView();
   TakeFrame();
   if (!again || !engine_.protocol().keeps_timestamp() || timestamp_ == 0) {
     timestamp_ = thread_.clock.Next(owner_);
@@ -60,6 +61,7 @@ void Transaction::Begin(bool again) {
   }
   reason_ = AbortReason::kNone;
   conflict_ = {};
+  begun_.clear();
   open_ = true;
 }
 
@@ -89,6 +91,7 @@ void Transaction::TakeFrame() {
   frame_->records.clear();
   frame_->pending.lost = false;
   frame_->accesses.clear();
+  frame_->arrived = 0;
   frame_->index.clear();
   frame_->chunk = 0;
   frame_->chunk_used = 0;
@@ -156,7 +159,7 @@ Access* Transaction::NewAccess(const Want& want) {
   access.timestamp = timestamp_;
   access.saw = 0;
   access.write = want.write;
-  access.fetch = access.locked = access.waiting = access.has_image = false;
+  access.fetch = access.begun = access.locked = access.waiting = access.has_image = false;
   access.step = access.version = 0;
   access.image = Allocate(want.table->image_bytes());
   frame.accesses.push_back(&access);
@@ -177,22 +180,42 @@ Access* Transaction::Write(Table& table, Key key) {
 }
 
 bool Transaction::Fetch(std::span<const Want> wants, Access** out) {
-  SLIM_CHECK(open_, "the transaction has ended");
+  Name(wants, out);
+  return Arrive();
+}
+
+bool Transaction::Ask(std::span<const Want> wants, Access** out) {
   const std::size_t before = frame_->accesses.size();
+  Name(wants, out);
+  const EngineOptions& options = engine_.options();
+  if (!options.speculation || !options.outstanding) return Arrive();
+  const std::span<Access* const> fresh = accesses().subspan(before);
+  if (fresh.empty() || engine_.protocol().Ask(*this, fresh)) return true;
+  Fail(reason_);
+  return false;
+}
+
+bool Transaction::Arrive() {
+  const std::span<Access* const> fresh = accesses().subspan(frame_->arrived);
+  frame_->arrived = frame_->accesses.size();
+  if (fresh.empty() || engine_.protocol().Fetch(*this, fresh)) return true;
+  Fail(reason_);
+  return false;
+}
+
+void Transaction::Name(std::span<const Want> wants, Access** out) {
+  SLIM_CHECK(open_, "the transaction has ended");
   for (std::size_t i = 0; i < wants.size(); ++i) {
     Access* access = Find(*wants[i].table, wants[i].key);
     if (access == nullptr) access = NewAccess(wants[i]);
     access->write = access->write || wants[i].write;
     out[i] = access;
   }
-  const std::span<Access* const> fresh = accesses().subspan(before);
-  if (fresh.empty() || engine_.protocol().Fetch(*this, fresh)) return true;
-  Fail(reason_);
-  return false;
 }
 
 bool Transaction::Commit() {
   SLIM_CHECK(open_, "the transaction has ended");
+  if (!Arrive()) return false;
   if (!engine_.protocol().Prepare(*this)) {
     Fail(reason_);
     return false;
@@ -200,14 +223,14 @@ bool Transaction::Commit() {
   for (Access* const access : accesses()) {
     if (access->write) access->CountWrite();
   }
-  if (!LogBefore()) {
+  if (!Log()) {
     Fail(AbortReason::kUser);
     return false;
   }
   engine_.protocol().Install(*this);
-  LogAfter();
   if (frame_->logged) frame_->logged->installing = &frame_->pending;
   open_ = false;
+  full_ = 0;
   ++figures_.committed;
   return true;
 }
@@ -215,22 +238,31 @@ bool Transaction::Commit() {
 void Transaction::Abort(AbortReason reason) { Fail(reason); }
 
 void Transaction::Fail(AbortReason reason) {
-  reason_ = AbortReason::kNone;
+  reason_ = reason;
+  if (reason != AbortReason::kNodeLost) EndBegun();
+  reason = std::exchange(reason_, AbortReason::kNone);  // a node may have died meanwhile
   // When a node has died, all locks are freed together.
   if (reason != AbortReason::kNodeLost) engine_.protocol().Release(*this);
   reason_ = reason;
   open_ = false;
   ++figures_.aborted[static_cast<std::size_t>(reason)];
-  if (reason == AbortReason::kTableFull) {
-    task_.worker().Fail(
-        {ErrorKind::kInput, "a table is full: fewer inserts, or more tuples per node, are needed"});
+  // A sweep may make room, once and perhaps again; then there is none.
+  if (reason == AbortReason::kTableFull &&
+      (++full_ == kMostSweeps || !engine_.WantSweep(thread_))) {
+    task_.worker().Fail(TableIsFull());
   }
   if (task_.worker().failed()) engine_.failed_ = true;
 }
 
 // That a pause is wanted counts from when the thread knows it, and so tells of it.
 bool Transaction::held_up() const {
-  return engine_.changing() || thread_.seen_pauses != engine_.pauses_done_;
+  return engine_.changing() || thread_.seen_pauses != engine_.pauses_done_ ||
+         thread_.seen_sweeps != engine_.sweeps_done_;
+}
+
+// An operation may fail before there is word of the death; and a sweep has been asked for.
+bool Transaction::awaits_word() const {
+  return reason_ == AbortReason::kNodeLost || reason_ == AbortReason::kTableFull;
 }
 
 void Transaction::IdleUntil(std::uint64_t ns) {
@@ -244,13 +276,12 @@ void Transaction::IdleUntil(std::uint64_t ns) {
 void Transaction::AwaitView() {
   Drain();
   engine_.Settle(task_);
-  // An operation may fail before there is word of the death.
   const std::uint64_t deadline_ns = NowNs() + kWordOfDeathNs;
-  while (!held_up() && reason_ == AbortReason::kNodeLost && NowNs() < deadline_ns) {
+  while (!held_up() && awaits_word() && NowNs() < deadline_ns) {
     task_.Sleep(kLookForWordNs);
   }
   if (held_up()) {
-    task_.Park();
+    while (held_up() && !task_.worker().failed()) task_.Park();
     reason_ = AbortReason::kNone;  // whatever it was, it is in order again
     return;
   }

@@ -55,6 +55,11 @@ class Transaction {
   Access* Write(Table& table, Key key);
   // All at once. `out` has room for as many.
   bool Fetch(std::span<const Want> wants, Access** out);
+  // Goes on before they are there: what depends on none of them, further requests included, is done
+  // while they are on their way. Nothing of them is looked at, nor written, before Arrive(), which
+  // waits for all. Fetch() and Commit() do the same.
+  bool Ask(std::span<const Want> wants, Access** out);
+  bool Arrive();
 
   // Deletes: the record is absent once the transaction has committed.
   static void Delete(Access& access) { access.SetExists(false); }
@@ -80,10 +85,15 @@ class Transaction {
   bool one_sided(Stage stage) const { return stages_.one_sided(stage); }
   // Takes all steps of a stage at these tuples. False: the transaction must abort.
   bool Run(Stage stage, std::span<Access* const> accesses);
+  // Takes the first step of their first stage, and does not wait for what it brings: Run() will.
+  // False: the transaction must abort.
+  bool Start(Stage stage, std::span<Access* const> accesses);
   // The last stage, which cannot fail. Does not wait for its end where that is allowed.
   void RunLast(Stage stage, std::span<Access* const> accesses);
   // The transaction is to be aborted, for that reason.
   void Doom(AbortReason reason) { reason_ = reason; }
+  // That stage has begun then, and ended now.
+  void NoteTime(Stage stage, std::uint64_t start_ns);
   // Counts what nobody waits for; the transaction's memory stays until it is through.
   Pending& Lingering() { return frame_->pending; }
   Companion& companion();
@@ -104,6 +114,7 @@ class Transaction {
   // The memory of a transaction, in use until nothing of it is under way.
   struct Frame {
     std::vector<Access*> accesses;
+    std::size_t arrived = 0;           // so many of them are there, or Fetch() has them in hand
     std::vector<std::uint32_t> index;  // places among them plus one, by hash; empty: they are few
     std::deque<Access> storage;
     std::vector<std::unique_ptr<std::byte[]>> chunks;
@@ -111,6 +122,7 @@ class Transaction {
     std::size_t chunk_used = 0;
     std::deque<Asked> asked;
     std::size_t asked_used = 0;
+    std::size_t asked_sent = 0;        // of those used
     std::shared_ptr<LogEntry> logged;  // null: it has written nothing, or nothing is replicated
     Record record;                     // of what is logged, and its copies on their way
     std::deque<LogWriter::Outgoing> records;
@@ -118,6 +130,8 @@ class Transaction {
   };
 
   Access* Find(const Table& table, Key key) const;
+  // Which accesses these are. Those that are new follow the others.
+  void Name(std::span<const Want> wants, Access** out);
   Access* NewAccess(const Want& want);
   void AddToIndex(std::uint32_t number);
   std::byte* Allocate(std::size_t bytes);
@@ -125,12 +139,12 @@ class Transaction {
   void Fail(AbortReason reason);
   // Whether no transaction may begin now.
   bool held_up() const;
+  bool awaits_word() const;
   void AwaitView();
   bool Abandoned();
-  // What will be written is made known, on disk and to backups, as far as that is wanted and due
-  // before it is installed, or after; false: it cannot be. log_stage.cc.
-  bool LogBefore();
-  void LogAfter();
+  // What will be written is made known, on disk and to backups, as far as that is wanted; false: it
+  // cannot be. log_stage.cc.
+  bool Log();
   bool TellBackups();
   void Keep();
   std::vector<NodeId> Backups(std::span<Access* const> writes) const;
@@ -139,12 +153,12 @@ class Transaction {
   bool LocateAfar(std::vector<Access*> missing);
   bool RunTogether(Stage stage, std::span<Access* const> accesses);
   void PostRound(Stage stage, bool wait);
-  void TakeReplies();
+  void TakeReplies(std::size_t first = 0);
+  void EndBegun();
   void Ask(std::uint16_t what, Access& access);
   void SendAsked(bool wait);
   Step::Kind Sift(Stage stage);
   void Pause(std::uint32_t round);
-  void NoteTime(Stage stage, std::uint64_t start_ns);
   std::uint64_t Draw();
 
   Engine& engine_;
@@ -157,6 +171,7 @@ class Transaction {
   AbortReason reason_ = AbortReason::kNone;
   Conflict conflict_;
   bool open_ = false;
+  std::uint32_t full_ = 0;  // how often a table has been full since a commit
   std::uint64_t random_;
   std::vector<std::unique_ptr<Frame>> frames_;  // the last one is the current transaction's
   Frame* frame_ = nullptr;
@@ -165,6 +180,8 @@ class Transaction {
   std::vector<Access*> todo_;
   std::vector<Access*> next_;
   std::vector<Step> steps_;  // of todo_, where the home has taken them
+  std::vector<Access*> begun_;
+  Stage begun_stage_ = Stage::kRead;
 
   std::vector<Access*> reads_;
   std::vector<Access*> writes_;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "dkudu/kernel/sets.h"
@@ -24,6 +25,12 @@ class BitMatrix {
     bits_.assign(neighbours * words_, 0);
   }
   bool empty() const { return bits_.empty(); }
+  // To be passed on, with the number of neighbours.
+  std::span<const std::uint64_t> words() const { return bits_; }
+  void Take(std::size_t neighbours, std::vector<std::uint64_t> words) {
+    words_ = WordsPerRow(neighbours);
+    bits_ = std::move(words);
+  }
   void Free() { std::vector<std::uint64_t>().swap(bits_); }
 
   // `position[w]` is i + 1 for neighbour i and 0 for all other vertices.

@@ -21,9 +21,12 @@ class CliqueKernel {
   CliqueKernel(VertexId vertices, unsigned size)
       : size_(size), marks_(vertices), positions_(size > 3 ? vertices : 0) {}
 
-  // Sees to the root's neighbours below `end`; list_of(v) gives the neighbours above each.
-  template <typename ListOf>
-  void Join(CliqueRoot& root, VertexId end, const ListOf& list_of);
+  // Sees to the root's neighbours below `end`; list_of(v) gives the neighbours above each. A matrix
+  // that is complete is counted here if pass_on(neighbours, matrix) does not want it.
+  template <typename ListOf, typename PassOn>
+  void Join(CliqueRoot& root, VertexId end, const ListOf& list_of, const PassOn& pass_on);
+
+  void Count(const BitMatrix& matrix) { count_ += matrix.CountCliques(size_ - 1); }
 
   WideCount count() const { return count_; }
 
@@ -35,8 +38,9 @@ class CliqueKernel {
   WideCount count_ = 0;
 };
 
-template <typename ListOf>
-void CliqueKernel::Join(CliqueRoot& root, VertexId end, const ListOf& list_of) {
+template <typename ListOf, typename PassOn>
+void CliqueKernel::Join(CliqueRoot& root, VertexId end, const ListOf& list_of,
+                        const PassOn& pass_on) {
   const List list = root.list;
   const std::size_t first = root.joined;
   if (first == list.size() || list[first] >= end) return;
@@ -67,7 +71,7 @@ void CliqueKernel::Join(CliqueRoot& root, VertexId end, const ListOf& list_of) {
   }
   for (std::size_t i = first; i < list.size(); ++i) positions_[list[i]] = 0;
   if (last < list.size()) return;
-  count_ += matrix.CountCliques(size_ - 1);
+  if (!pass_on(list.size(), matrix)) Count(matrix);
   if (!at_once) matrix.Free();
 }
 

@@ -4,6 +4,12 @@
 #include <bit>
 
 namespace slimgraph {
+namespace {
+
+// A chunk has no more while others have nothing to do: what is in chunks is not shared any more.
+constexpr std::size_t kShareableRecords = 1024;
+
+}  // namespace
 
 Extender::Chunk::Chunk(const ChunkRoom& its_room, std::size_t sets_of_record,
                        FetchedLists list_batch)
@@ -48,11 +54,25 @@ Extender::Extender(const MiningGraph& graph, const Plan& plan, ListFetch& fetch,
   for (Candidates& set : candidates_) set.scratch.reserve(longest);
 }
 
-Status Extender::Run(NextTask next_task) {
+Status Extender::Run(NextTask next_task, WorkOffers& offers, Endpoint& endpoint) {
   next_task_ = std::move(next_task);
-  Status done = Extend(0);
-  if (!done) fetch_.GiveUp();
+  offers_ = &offers;
+  endpoint_ = &endpoint;
+  Status done = RunAll();
+  if (done) return {};
+  fetch_.GiveUp();
+  offers.GiveUp();
   return done;
+}
+
+Status Extender::RunAll() {
+  SLIM_TRY(Extend(0));
+  std::vector<std::uint64_t> words;
+  while (true) {
+    SLIM_ASSIGN(const auto level, offers_->Take(*endpoint_, words));
+    if (!level) return {};
+    if (!stopped_) SLIM_TRY(Resume(static_cast<unsigned>(*level), words));
+  }
 }
 
 // Extends all that stands in the parents' chunk.
@@ -60,9 +80,19 @@ Status Extender::Extend(unsigned number) {
   Level& level = levels_[number];
   level.parent = 0;
   level.position = 0;
+  level.parents_end =
+      number == 0 ? 0 : static_cast<std::uint32_t>(levels_[number - 1].current().records.size());
+  level.last_end = kAll;
+  return WorkOffAll(number);
+}
+
+// From where the level stands.
+Status Extender::WorkOffAll(unsigned number) {
+  Level& level = levels_[number];
   level.at = 0;
   SLIM_ASSIGN(bool more, FillAhead(number, level.current()));
   while (more && !stopped_) {
+    if (offers_->wanted()) OfferSome(number);
     if (level.chunks.size() == 1) {
       SLIM_TRY(WorkOff(number));
       SLIM_ASSIGN(more, FillAhead(number, level.current()));
@@ -90,10 +120,16 @@ Result<bool> Extender::FillAhead(unsigned level, Chunk& chunk) {
   return true;
 }
 
-Status Extender::WorkOff(unsigned level) {
+// What its embeddings are extended by is there.
+Status Extender::Prepare(unsigned level) {
   path_[level] = kNone;
   SLIM_TRY(AwaitLists(level));
   MakeSets(level);
+  return {};
+}
+
+Status Extender::WorkOff(unsigned level) {
+  SLIM_TRY(Prepare(level));
   if (level + 1 < plan_.listed()) return Extend(level + 1);
   if (sink_) return ListAll();
   CountAll();
@@ -121,17 +157,12 @@ Result<bool> Extender::FillRoots(Chunk& chunk) {
 bool Extender::Fill(unsigned number, Chunk& chunk) {
   const PlanLevel& plan = plan_.levels[number];
   Level& level = levels_[number];
-  const Chunk& from = levels_[number - 1].current();
-  for (; level.parent < from.records.size(); ++level.parent, level.position = 0) {
-    SetPath(number - 1, level.parent);
-    List candidates = AboveAll(Resolve(plan.candidates), plan.above);
-    if (number == 1 && from.task.slices > 1) {
-      const std::size_t begin = candidates.size() * from.task.slice / from.task.slices;
-      const std::size_t end = candidates.size() * (from.task.slice + 1) / from.task.slices;
-      candidates = candidates.subspan(begin, end - begin);
-    }
+  for (; level.parent < level.parents_end; ++level.parent, level.position = 0) {
+    const List candidates = CandidatesOf(number, level.parent);
+    const PositionRange range = RangeOf(number, level.parent, candidates.size());
     FindRoomForSets(number);
-    for (; level.position < candidates.size(); ++level.position) {
+    level.position = std::max(level.position, range.begin);
+    for (; level.position < range.end; ++level.position) {
       const VertexId v = candidates[level.position];
       if (IsTaken(v, plan.may_be_inside)) continue;
       if (!AddRecord(number, chunk, v)) return true;
@@ -140,11 +171,32 @@ bool Extender::Fill(unsigned number, Chunk& chunk) {
   return !chunk.records.empty();
 }
 
+// Of a record below; the path leads there afterwards.
+List Extender::CandidatesOf(unsigned number, std::uint32_t parent) {
+  const PlanLevel& plan = plan_.levels[number];
+  SetPath(number - 1, parent);
+  return AboveAll(Resolve(plan.candidates), plan.above);
+}
+
+// Which of them are this engine's.
+Extender::PositionRange Extender::RangeOf(unsigned number, std::uint32_t parent,
+                                          std::size_t candidates) const {
+  const Level& level = levels_[number];
+  PositionRange range{0, candidates};
+  const RootTask& task = levels_[0].current().task;
+  if (number == 1) {
+    range = {candidates * task.slice / task.slices, candidates * (task.slice + 1) / task.slices};
+  }
+  if (parent + 1 == level.parents_end) range.end = std::min(range.end, level.last_end);
+  return range;
+}
+
 // False if the chunk has no room for it, as it always has for the first.
 bool Extender::AddRecord(unsigned number, Chunk& chunk, VertexId v) {
   const PlanLevel& plan = plan_.levels[number];
   const bool brings = plan.needs_list && !graph_.is_own(v);
   if (chunk.records.size() == chunk.room.records) return false;
+  if (chunk.records.size() >= kShareableRecords && offers_->hungry()) return false;
   if (brings && !chunk.batch.HasRoomFor(v)) return false;
   if (!base_sizes_.empty()) {
     const std::uint64_t elements = SetElements(number, graph_.degree(v));

@@ -14,13 +14,15 @@ std::size_t PageUp(std::size_t bytes) { return (bytes + kPageBytes - 1) / kPageB
 
 }  // namespace
 
-Result<PageBuffer> PageBuffer::Allocate(std::size_t bytes) {
+Result<PageBuffer> PageBuffer::Allocate(std::size_t bytes, Pages pages) {
   if (bytes == 0) return PageBuffer();
   void* data = ::mmap(nullptr, PageUp(bytes), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (data == MAP_FAILED) {
     return EnvironmentError("out of memory: the system refused {}", FormatBytes(bytes));
   }
+  // Refused where the system has none; then small ones do.
+  if (pages == Pages::kHuge) ::madvise(data, PageUp(bytes), MADV_HUGEPAGE);
   return PageBuffer(static_cast<std::byte*>(data), bytes);
 }
 

@@ -13,9 +13,11 @@ namespace slimgraph {
 class PageBuffer {
  public:
   PageBuffer() = default;
-  // Pages are taken when they are first touched, so an upper bound costs nothing. They are small:
-  // huge ones save no time here, and buckets that fill side by side would take all of them at once.
-  static Result<PageBuffer> Allocate(std::size_t bytes);
+  // Pages are taken when they are first touched, so an upper bound costs nothing. Small ones suit
+  // buckets that fill side by side, which would take all huge ones at once; huge ones are filled in
+  // a tenth of the time.
+  enum class Pages { kSmall, kHuge };
+  static Result<PageBuffer> Allocate(std::size_t bytes, Pages pages = Pages::kSmall);
 
   PageBuffer(PageBuffer&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}

@@ -71,6 +71,23 @@ Status PickLists(const GraphSource& file, SectionKind kind, std::size_t element_
   });
 }
 
+// A contiguous part's neighbours, in pieces that are looked at while they are in cache.
+Status ReadNeighbours(const GraphSource& file, Direction direction, EdgeOffset first,
+                      std::span<VertexId> into, std::size_t threads, const ListWatch& watch) {
+  constexpr std::uint64_t kBlock = kSlimBlockBytes / sizeof(VertexId);
+  if (into.empty()) return {};
+  const std::uint64_t first_block = first / kBlock;
+  const std::uint64_t last_block = (first + into.size() - 1) / kBlock;
+  return ParallelFor(last_block - first_block + 1, threads, [&](std::size_t i) -> Status {
+    const std::uint64_t begin = std::max(first, (first_block + i) * kBlock);
+    const std::uint64_t end = std::min(first + into.size(), (first_block + i + 1) * kBlock);
+    const auto piece = into.subspan(begin - first, end - begin);
+    SLIM_TRY(file.ReadElements(file.neighbours(direction), begin, piece, 1));
+    if (watch) watch(piece);
+    return {};
+  });
+}
+
 }  // namespace
 
 Result<EdgeOffset> CountArcs(const GraphSource& file, const VertexPart& part, Direction direction) {
@@ -93,7 +110,7 @@ Result<EdgeOffset> CountArcs(const GraphSource& file, const VertexPart& part, Di
 }
 
 Status LoadLists(const GraphSource& file, const VertexPart& part, Direction direction,
-                 const ListSpans& into, std::size_t threads) {
+                 const ListSpans& into, std::size_t threads, const ListWatch& watch) {
   SLIM_CHECK(into.offsets.size() == std::size_t{part.count} + 1);
   SLIM_CHECK(file.has(direction), "{} has no such lists", file.path());
   into.offsets[0] = 0;
@@ -108,14 +125,16 @@ Status LoadLists(const GraphSource& file, const VertexPart& part, Direction dire
   const std::size_t arcs = into.offsets.back();
   const std::size_t weight_bytes = into.weights.empty() ? 0 : WeightBytes(file.weight_type());
   SLIM_CHECK(into.neighbours.size() == arcs && into.weights.size() == arcs * weight_bytes);
-  const auto load = [&](SectionKind kind, std::size_t element_bytes, MutableBytes bytes) {
-    if (part.stride == 1) return file.Read(kind, first * element_bytes, bytes, threads);
-    return PickLists(file, kind, element_bytes, bounds, into.offsets, bytes, threads);
-  };
-  SLIM_TRY(
-      load(file.neighbours(direction), sizeof(VertexId), std::as_writable_bytes(into.neighbours)));
-  if (weight_bytes > 0) SLIM_TRY(load(file.weights(direction), weight_bytes, into.weights));
-  return {};
+  if (part.stride == 1) {
+    SLIM_TRY(ReadNeighbours(file, direction, first, into.neighbours, threads, watch));
+  } else {
+    SLIM_TRY(PickLists(file, file.neighbours(direction), sizeof(VertexId), bounds, into.offsets,
+                       std::as_writable_bytes(into.neighbours), threads));
+  }
+  if (weight_bytes == 0) return {};
+  const SectionKind kind = file.weights(direction);
+  if (part.stride == 1) return file.Read(kind, first * weight_bytes, into.weights, threads);
+  return PickLists(file, kind, weight_bytes, bounds, into.offsets, into.weights, threads);
 }
 
 }  // namespace slimgraph

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "slimgraph/base/progress_hook.h"
@@ -23,9 +24,13 @@ struct ListSpans {
   MutableBytes weights;            // CountArcs * WeightBytes(file.weight_type()), or empty
 };
 
+// For neighbours as they pass by on their way into memory, in any order; called by several threads.
+using ListWatch = std::function<void(std::span<const VertexId>)>;
+
 // The lists of the part's vertices in ascending order. `threads` of 0 takes every processor;
-// several nodes that load on one machine at a time should share them.
+// several nodes that load on one machine at a time should share them. Only contiguous parts are
+// watched.
 Status LoadLists(const GraphSource& file, const VertexPart& part, Direction direction,
-                 const ListSpans& into, std::size_t threads = 0);
+                 const ListSpans& into, std::size_t threads = 0, const ListWatch& watch = {});
 
 }  // namespace slimgraph

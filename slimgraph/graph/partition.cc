@@ -1,6 +1,7 @@
 #include "slimgraph/graph/partition.h"
 
 #include "slimgraph/base/check.h"
+#include "slimgraph/base/parallel.h"
 
 namespace slimgraph {
 
@@ -41,20 +42,23 @@ VertexId ChunkPartition::StepFor(VertexId vertices, NodeId nodes, std::uint32_t 
 }
 
 Result<ChunkPartition> ChunkPartition::Balance(const GraphSource& file, Direction direction,
-                                               NodeId nodes, std::uint32_t sockets, double alpha) {
-  constexpr std::size_t kPiece = 1 << 20;
+                                               NodeId nodes, std::uint32_t sockets, double alpha,
+                                               std::size_t threads) {
+  constexpr std::size_t kPiece = kSlimBlockBytes / sizeof(EdgeOffset);
   const VertexId vertices = file.vertices();
   const VertexId step = StepFor(vertices, nodes, sockets);
-  std::vector<EdgeOffset> kept;
-  kept.reserve(vertices / step + 2);
-  std::vector<EdgeOffset> piece(std::min<std::size_t>(kPiece, std::size_t{vertices} + 1));
-  for (std::size_t first = 0; first <= vertices; first += kPiece) {
-    const auto part =
-        std::span(piece).first(std::min<std::size_t>(kPiece, std::size_t{vertices} + 1 - first));
-    SLIM_TRY(file.ReadElements(file.offsets(direction), first, part));
-    for (std::size_t i = 0; i < part.size(); i += step) kept.push_back(part[i]);
-  }
-  if (vertices % step != 0) kept.push_back(file.arcs());
+  const std::size_t count = std::size_t{vertices} + 1;
+  std::vector<EdgeOffset> kept((std::size_t{vertices} + step - 1) / step + 1, file.arcs());
+  const Status read =
+      ParallelFor((count + kPiece - 1) / kPiece, threads, [&](std::size_t i) -> Status {
+        const std::size_t first = i * kPiece;
+        std::vector<EdgeOffset> piece(std::min(kPiece, count - first));
+        SLIM_TRY(file.ReadElements(file.offsets(direction), first, std::span(piece), 1));
+        for (std::size_t at = 0; at < piece.size(); at += step)
+          kept[(first + at) / step] = piece[at];
+        return {};
+      });
+  SLIM_TRY(read);
   return ChunkPartition(vertices, kept, step, nodes, sockets, alpha);
 }
 

@@ -46,9 +46,11 @@ class ChunkPartition {
   ChunkPartition(VertexId vertices, std::span<const EdgeOffset> offsets, VertexId step,
                  NodeId nodes, std::uint32_t sockets, double alpha);
 
-  // From the offsets of `direction`, of which it keeps one in 64.
+  // From the offsets of `direction`, of which it keeps one in 64; read by `threads`, 0: all there
+  // are.
   static Result<ChunkPartition> Balance(const GraphSource& file, Direction direction, NodeId nodes,
-                                        std::uint32_t sockets, double alpha);
+                                        std::uint32_t sockets, double alpha,
+                                        std::size_t threads = 0);
 
   // Multiples of 64, so that bitmaps of two owners share no word, unless the graph is so small that
   // this would unbalance it.

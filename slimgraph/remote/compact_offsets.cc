@@ -6,12 +6,6 @@
 
 namespace slimgraph {
 
-CompactOffsets::CompactOffsets(const ListCode& code) : code_(code) {
-  for (std::size_t length = 0; length < kLong; ++length) {
-    short_bytes_[length] = static_cast<std::uint16_t>(code.Bytes(length));
-  }
-}
-
 void CompactOffsets::Reserve(VertexId count) {
   codes_.reserve(count);
   begins_.reserve(count / kGroup + 2);

@@ -3,7 +3,6 @@
 // the sums of all before are kept, and lengths that a byte cannot hold stand apart.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -23,7 +22,7 @@ class CompactOffsets {
     std::uint64_t first_byte;  // of the coded list
   };
 
-  explicit CompactOffsets(const ListCode& code);
+  explicit CompactOffsets(const ListCode& code) : code_(code) {}
 
   // What it takes for so many lists, so many of them of kLong and more.
   static constexpr std::uint64_t Bytes(std::uint64_t count, std::uint64_t long_lists) {
@@ -73,12 +72,11 @@ class CompactOffsets {
       place.length = is_long ? longs_[at++] : codes_[v];
       visit(v, place);
       place.begin += place.length;
-      place.first_byte += is_long ? code_.Bytes(place.length) : short_bytes_[codes_[v]];
+      place.first_byte += code_.Bytes(place.length);
     }
   }
 
   ListCode code_;
-  std::array<std::uint16_t, kLong> short_bytes_;  // by length
   std::vector<std::uint8_t> codes_;
   std::vector<EdgeOffset> begins_;          // by group
   std::vector<std::uint64_t> first_bytes_;  // by group

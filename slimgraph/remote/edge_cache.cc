@@ -6,9 +6,11 @@ Result<EdgeCache> EdgeCache::Make(VertexId groups, EdgeOffset arcs, std::size_t 
                                   CacheRoom& room, bool whole) {
   EdgeCache cache(room, groups, weight_bytes, whole);
   if (arcs > 0) {
-    SLIM_ASSIGN(cache.ids_, PageBuffer::Allocate(arcs * sizeof(VertexId)));
+    // Small pages hold no more than the lists in them.
+    const auto pages = whole ? PageBuffer::Pages::kHuge : PageBuffer::Pages::kSmall;
+    SLIM_ASSIGN(cache.ids_, PageBuffer::Allocate(arcs * sizeof(VertexId), pages));
     if (weight_bytes > 0) {
-      SLIM_ASSIGN(cache.weights_, PageBuffer::Allocate(arcs * weight_bytes));
+      SLIM_ASSIGN(cache.weights_, PageBuffer::Allocate(arcs * weight_bytes, pages));
     }
   }
   return cache;

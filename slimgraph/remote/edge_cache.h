@@ -46,11 +46,9 @@ class EdgeCache {
 
   VertexId* ids() const { return ids_.as<VertexId>().data(); }
   std::byte* weights() const { return weights_.data(); }
-  // Of a group whose lists end at `group_end`.
-  Neighbours List(EdgeOffset begin, EdgeOffset length, EdgeOffset group_end) const {
+  Neighbours List(EdgeOffset begin, EdgeOffset length) const {
     return {{ids() + begin, length},
-            weight_bytes_ == 0 ? nullptr : weights() + begin * weight_bytes_,
-            group_end - begin - length};
+            weight_bytes_ == 0 ? nullptr : weights() + begin * weight_bytes_};
   }
 
  private:

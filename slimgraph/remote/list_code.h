@@ -6,8 +6,10 @@
 // other; then, from a whole byte on, bit number i + (v >> l) is set for the i-th vertex v.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "slimgraph/base/types.h"
@@ -20,12 +22,10 @@ class ListCode {
   static constexpr std::size_t kSlackBytes = 32;
 
   // For vertices below `vertices`.
-  explicit ListCode(VertexId vertices = 0) : vertices_(vertices) {}
+  explicit ListCode(VertexId vertices = 1);
 
   std::size_t Bytes(EdgeOffset length) const {
-    if (length == 0) return 0;
-    const Shape shape = ShapeOf(length);
-    return shape.low_bytes + shape.high_bytes;
+    return length < kShort ? short_bytes_[length] : BytesOf(length);
   }
 
   // Whether `list` ascends, with equals or without, and stays below the number of vertices.
@@ -52,7 +52,14 @@ class ListCode {
             (length + (EdgeOffset{vertices_ - 1} >> low_bits) + 7) / 8};
   }
 
+  std::size_t BytesOf(EdgeOffset length) const {
+    const Shape shape = ShapeOf(length);
+    return shape.low_bytes + shape.high_bytes;
+  }
+
+  static constexpr EdgeOffset kShort = 256;
   VertexId vertices_;
+  std::array<std::uint16_t, kShort> short_bytes_{};  // by length
 };
 
 }  // namespace slimgraph

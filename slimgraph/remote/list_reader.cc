@@ -160,14 +160,9 @@ std::size_t ListReader::DecodeFrom(ListBatch& batch, std::size_t i) {
 
 Neighbours ListReader::Find(const ListBatch& batch, const ListItem& item) const {
   if (item.length == 0) return {};
-  if (item.keep) {
-    const VertexId group = item.v / kGroup;
-    return batch.lists->cache()->List(item.first_arc, item.length,
-                                      batch.lists->index()->group_begin(group + 1));
-  }
+  if (item.keep) return batch.lists->cache()->List(item.first_arc, item.length);
   return {std::span(decoded_).subspan(item.decoded_at, item.length),
-          batch.lists->place().weight_bytes == 0 ? nullptr : batch.bytes.data() + item.weights_at,
-          decoded_count_ - item.decoded_at - item.length};
+          batch.lists->place().weight_bytes == 0 ? nullptr : batch.bytes.data() + item.weights_at};
 }
 
 const ListBatch* ListReader::ArrivedBatch() const {

@@ -11,7 +11,6 @@ namespace slimgraph {
 struct Neighbours {
   std::span<const VertexId> ids;
   const std::byte* weights = nullptr;  // parallel to the ids, in the file's type; null: none
-  std::size_t after = 0;  // so many further ids lie behind these: of lists that come next
 
   template <typename Weight>
   Weight weight(std::size_t i) const {

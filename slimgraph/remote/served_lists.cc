@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "slimgraph/base/check.h"
@@ -11,8 +12,6 @@
 
 namespace slimgraph {
 namespace {
-
-constexpr std::uint64_t kPieceArcs = 1 << 19;
 
 struct Totals {
   EdgeOffset first_arc = 0;  // in the file
@@ -53,41 +52,82 @@ Result<Totals> FindPlaces(const GraphSource& file, const VertexPart& part, Direc
   return totals;
 }
 
+// The neighbours of first .. end in the order of the file, each block of which is read once.
+class NeighbourStream {
+ public:
+  NeighbourStream(const GraphSource& file, Direction direction, EdgeOffset first, EdgeOffset end,
+                  const ListWatch& watch)
+      : file_(file), direction_(direction), next_(first), end_(end), watch_(watch) {}
+
+  // The next `count`; valid until the next call.
+  Result<std::span<const VertexId>> Take(std::size_t count) {
+    while (filled_ - taken_ < count) SLIM_TRY(ReadBlock());
+    const auto ids = std::span<const VertexId>(ids_).subspan(taken_, count);
+    taken_ += count;
+    return ids;
+  }
+
+ private:
+  Status ReadBlock() {
+    constexpr std::uint64_t kBlock = kSlimBlockBytes / sizeof(VertexId);
+    std::copy(ids_.begin() + taken_, ids_.begin() + filled_, ids_.begin());
+    filled_ -= std::exchange(taken_, 0);
+    const std::size_t more = std::min(kBlock - next_ % kBlock, end_ - next_);
+    if (filled_ + more > ids_.size()) ids_.resize(filled_ + more);
+    const auto into = std::span(ids_).subspan(filled_, more);
+    SLIM_TRY(file_.ReadElements(file_.neighbours(direction_), next_, into, 1));
+    watch_(into);
+    filled_ += more;
+    next_ += more;
+    return {};
+  }
+
+  const GraphSource& file_;
+  Direction direction_;
+  EdgeOffset next_;  // to be read
+  EdgeOffset end_;
+  const ListWatch& watch_;
+  std::vector<VertexId> ids_;  // those of taken_ .. filled_ are still wanted
+  std::size_t taken_ = 0;
+  std::size_t filled_ = 0;
+};
+
 // Codes the lists of places[begin .. end).
 Status CodeGroups(const GraphSource& file, const VertexPart& part, Direction direction,
                   const ListCode& code, const Totals& totals, const ServedLists& served,
                   std::size_t begin, std::size_t end, const ListWatch& watch) {
+  if (begin == end) return {};
   const EdgeOffset first = served.places[begin].first_arc;
   const EdgeOffset behind = end < served.places.size() ? served.places[end].first_arc : totals.arcs;
-  std::vector<VertexId> ids(behind - first);
-  SLIM_TRY(
-      file.ReadElements(file.neighbours(direction), totals.first_arc + first, std::span(ids), 1));
-  std::span<const VertexId> rest(ids);
+  NeighbourStream stream(file, direction, totals.first_arc + first, totals.first_arc + behind,
+                         watch);
   for (std::size_t g = begin; g < end; ++g) {
     std::byte* into = served.lists.data() + served.places[g].first_byte;
     for (VertexId i = 0; i < PlaceGroup::kLists; ++i) {
       const std::uint32_t length = served.places[g].lengths[i];
-      const auto list = rest.first(length);
+      SLIM_ASSIGN(const auto list, stream.Take(length));
       if (!code.CanEncode(list)) {
         return InputError("{}: the list of vertex {} does not ascend, or leads out of the graph",
                           file.path(), part.first + g * PlaceGroup::kLists + i);
       }
       code.Encode(list, into);
       into += code.Bytes(length);
-      rest = rest.subspan(length);
     }
   }
-  watch(ids);
   return {};
 }
 
-// Where to cut the groups, so that pieces have about as many arcs.
-std::vector<std::size_t> Cuts(std::span<const PlaceGroup> places) {
-  std::vector<std::size_t> cuts{0};
-  for (std::size_t g = 1; g < places.size(); ++g) {
-    if (places[g].first_arc - places[cuts.back()].first_arc >= kPieceArcs) cuts.push_back(g);
+// The groups of `pieces` pieces of about as many arcs; piece i ends where piece i + 1 begins.
+std::vector<std::size_t> Cuts(std::span<const PlaceGroup> places, EdgeOffset arcs,
+                              std::size_t pieces) {
+  std::vector<std::size_t> cuts;
+  for (std::size_t i = 0; i < pieces; ++i) {
+    const auto at = std::partition_point(
+        places.begin(), places.end(),
+        [&](const PlaceGroup& group) { return group.first_arc * pieces < arcs * i; });
+    cuts.push_back(static_cast<std::size_t>(at - places.begin()));
   }
-  if (!places.empty()) cuts.push_back(places.size());
+  cuts.push_back(places.size());
   return cuts;
 }
 
@@ -114,8 +154,8 @@ Result<ServedLists> LoadServedLists(Cluster& cluster, const GraphSource& file,
     SLIM_TRY(file.Read(file.weights(direction), totals.first_arc * weight_bytes, served.weights,
                        threads));
   }
-  const std::vector<std::size_t> cuts = Cuts(served.places);
-  SLIM_TRY(ParallelFor(cuts.size() - 1, threads, [&](std::size_t i) {
+  const std::vector<std::size_t> cuts = Cuts(served.places, totals.arcs, threads);
+  SLIM_TRY(ParallelFor(threads, threads, [&](std::size_t i) {
     return CodeGroups(file, part, direction, code, totals, served, cuts[i], cuts[i + 1], watch);
   }));
   return served;

@@ -4,11 +4,11 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <span>
 
 #include "slimgraph/cluster/cluster.h"
 #include "slimgraph/graph/graph_source.h"
+#include "slimgraph/graph/load.h"
 #include "slimgraph/graph/partition.h"
 #include "slimgraph/remote/list_code.h"
 
@@ -40,9 +40,6 @@ struct ServedLists {
   MutableBytes lists;
   MutableBytes weights;
 };
-
-// For lists as they pass by while they are coded; called by several threads.
-using ListWatch = std::function<void(std::span<const VertexId>)>;
 
 // Collective: codes the lists of a contiguous part while it reads them. Nodes that serve nothing
 // take part with an empty one.

@@ -54,7 +54,9 @@ TEST(TxnRun, RefusesWhatItCannotDoWithOneLine) {
       {"--workload", "ycsb", "--protocol", "occ", "--die", "1"},
       {"--workload", "ycsb", "--protocol", "occ", "--die", "1@lunch"},
       {"--workload", "ycsb", "--protocol", "occ", "--die", "2@lock"},
-      {"--workload", "ycsb", "--protocol", "occ", "--die", "1@renew"}};
+      {"--workload", "ycsb", "--protocol", "occ", "--die", "1@renew"},
+      {"--workload", "ycsb", "--protocol", "occ", "--die", "1@repair:6"},
+      {"--workload", "ycsb", "--protocol", "occ", "--die", "1@lock,2@repair:1"}};
   for (std::vector<std::string> words : wrong) {
     words.insert(words.begin(), {"txn", "run", "--nodes", "2"});
     const CommandEnd end = RunSlimgraph(words);
@@ -80,11 +82,21 @@ TEST(TxnRun, GoesOnWithoutANodeThatHasDied) {
 }
 
 TEST(TxnRun, EndsWithOneLineWhereADeathIsTooMuch) {
-  const std::vector<std::string> deaths[] = {{"--die", "1@commit:50"},
-                                             {"--die", "0@log:50", "--replicas", "2"}};
+  const std::vector<std::string> deaths[] = {
+      {"--die", "1@commit:50"},
+      {"--die", "1@commit:50", "--transport", "mpi"},
+      {"--die", "0@lock:50", "--replicas", "2"},
+      {"--die", "0@log:50", "--replicas", "2"},
+      {"--die", "0@commit:50", "--replicas", "2"},
+      {"--die", "1@log:50,0@repair:2", "--replicas", "3"},
+      {"--die", "1@log:50,2@repair:3", "--replicas", "2"},
+      {"--die", "0@commit:50", "--replicas", "2", "--protocol", "calvin"}};
   for (std::vector<std::string> words : deaths) {
-    words.insert(words.begin(), {"txn", "run", "--workload", "smallbank", "--protocol", "occ",
-                                 "--nodes", "3", "--seconds", "5"});
+    if (std::find(words.begin(), words.end(), "--protocol") == words.end()) {
+      words.insert(words.end(), {"--protocol", "occ"});
+    }
+    words.insert(words.begin(),
+                 {"txn", "run", "--workload", "smallbank", "--nodes", "3", "--seconds", "5"});
     const CommandEnd end = RunSlimgraph(words);
     EXPECT_EQ(end.code, 4) << end.err;
     EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;

@@ -16,6 +16,8 @@ FETCH = os.path.join(ROOT, "datasets/fetch")
 COMMAND = os.path.abspath(os.environ.get("TEST_SLIMGRAPH_COMMAND", "build/release/slimgraph"))
 WEBGRAPH = os.path.join(ROOT, "tests/graph/webgraph")
 
+LABELLED = b"# t 1\nt # 1\nv 0 7\nv 1 7\nv 2 5\nv 9 5\ne 0 1 3\ne 2 1 4.5\n"
+
 
 class Handler(http.server.BaseHTTPRequestHandler):
     files = {}        # by path
@@ -64,6 +66,7 @@ class Scene:
                        for data, end in ((lists, "graph"), (properties, "properties")))
         Handler.files = {"/house.txt.gz": gzip.compress(house() + b"# end\n" * 20000, 0),
                          "/web.graph": lists, "/web.properties": properties,
+                         "/labelled.lg": LABELLED,
                          "/web.md5sums": sums.encode()}
         Handler.cut_after, Handler.ranges, Handler.tag = None, True, '"1"'
         Handler.asked = []
@@ -75,7 +78,12 @@ class Scene:
                     "md5sums": at + "/web.md5sums", "convert": ["web.graph"]},
             "moved": {"vertices": 1, "edges": 1, "directed": True, "page": "a page",
                       "files": [at + "/gone.gz"], "convert": ["gone.gz"]},
-            "lost": {"page": "a paper", "files": [], "why": "nobody has it"},
+            "labelled": {"vertices": 4, "edges": 2, "directed": False, "page": "a page",
+                         "files": [at + "/labelled.lg"],
+                         "git_blobs": {"labelled.lg": hashlib.sha1(
+                             b"blob %d\0" % len(LABELLED) + LABELLED).hexdigest()},
+                         "convert": ["labelled.edges", "--undirected"],
+                         "vertices_from": "labelled.vertices"},
             "dark": {"vertices": 1, "edges": 1, "directed": True, "page": "a page",
                      "files": ["http://127.0.0.1:1/x.gz"], "convert": ["x.gz"]}}
         self.catalogue = os.path.join(folder, "graphs.json")
@@ -152,6 +160,14 @@ def checksums_are_the_publishers(scene):
     assert not os.path.exists(scene.out("web.graph"))
 
 
+def labels_are_left_out_and_lone_vertices_kept(scene):
+    expect(scene.fetch("labelled", "--convert"), 0, "as its publisher's checksum has it",
+           "has 4 vertices, made of 2 edges")
+    shutil.rmtree(os.path.join(scene.folder, "out"))
+    Handler.files["/labelled.lg"] = LABELLED.replace(b"e 0", b"e 9")
+    expect(scene.fetch("labelled"), 1, "its checksum is not the publisher's")
+
+
 def a_broken_gz_is_seen(scene):
     Handler.files["/house.txt.gz"] = Handler.files["/house.txt.gz"][:-9]
     expect(scene.fetch("house"), 1, "house.txt.gz.bad")
@@ -165,19 +181,15 @@ def counts_are_held_against_the_catalogue(scene):
 def it_explains_itself(scene):
     expect(scene.fetch("dark"), 4, "Is there a network?", "Connection refused")
     expect(scene.fetch("moved"), 4, "404", "where it has moved")
-    expect(scene.fetch("lost"), 4, "nobody has it")
     expect(scene.fetch("luck"), 2, "there is no graph 'luck'")
-    expect(scene.fetch(), 0, "nodes of 16 GiB", "nobody has it")
+    expect(scene.fetch(), 0, "nodes of 16 GiB", "labelled")
 
 
 def the_catalogue_of_the_tree_is_whole(_):
     with open(os.path.join(ROOT, "datasets/graphs.json"), encoding="utf-8") as file:
         graphs = json.load(file)
     for name, graph in graphs.items():
-        if not graph["files"]:
-            assert graph["why"], name
-            continue
-        names = [os.path.basename(url) for url in graph["files"]]
+        names = [os.path.basename(url).replace(".lg", ".edges") for url in graph["files"]]
         assert graph["convert"][0] in names, name
         assert graph["vertices"] > 0 and graph["edges"] > 0, name
 
@@ -185,7 +197,8 @@ def the_catalogue_of_the_tree_is_whole(_):
 def main():
     tests = [a_broken_download_goes_on, a_later_call_goes_on_too,
              what_changed_meanwhile_begins_anew,
-             a_server_without_parts_begins_anew, checksums_are_the_publishers, a_broken_gz_is_seen,
+             a_server_without_parts_begins_anew, checksums_are_the_publishers,
+             labels_are_left_out_and_lone_vertices_kept, a_broken_gz_is_seen,
              counts_are_held_against_the_catalogue, it_explains_itself,
              the_catalogue_of_the_tree_is_whole]
     failed = 0

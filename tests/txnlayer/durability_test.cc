@@ -170,7 +170,6 @@ TEST_P(Durable, CommitsOnGraphsOutliveTheDeathOfAllNodes) {
 
 // A node dies, the others take over what was its own, then all die.
 TEST_P(Durable, CommitsOutliveADeathAndThenAll) {
-  if (GetParam() == "calvin") GTEST_SKIP() << "a death ends its jobs";
   std::mt19937_64 random(TestSeed());
   fs::create_directory(scratch_.File("logs"));
   DurableSetting setting = Setting(random, "list-append");

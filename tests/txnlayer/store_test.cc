@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "slimgraph/base/clock.h"
 #include "tests/txnlayer/support.h"
 #include "txnlayer/execution/coroutine.h"
 #include "txnlayer/store/location_cache.h"
@@ -115,6 +116,114 @@ TEST(Transactions, InsertAndDelete) {
         }));
       }
     });
+  }
+}
+
+// What is asked for one after the other crosses together, and what is given up leaves no lock.
+TEST(Transactions, GoOnBeforeWhatTheyHaveAskedForArrives) {
+  constexpr auto kCrossing = std::chrono::milliseconds(4);
+  constexpr Key kKeys = 12;
+  for (const std::string_view name : txn::ProtocolNames()) {
+    const auto protocol = *txn::MakeProtocol(name);
+    if (protocol->fetches_once()) continue;
+    OnTxnJob({.protocol = std::string(name), .nodes = 2}, [&](Cluster& cluster) {
+      for (const std::string_view code : {"rpc", "one-sided"}) {
+        txn::EngineOptions options;
+        options.stages = *txn::StageCode::Parse(code, name, protocol->stages());
+        const auto engine = *txn::Engine::Make(cluster, *protocol, options);
+        txn::Table* const table = *engine->AddTable({"t", 8, 100});
+        for (const NodeId node : {0u, 1u}) {
+          if (node != cluster.self()) cluster.fabric().endpoint(0).faults().Delay(node, kCrossing);
+        }
+        ASSERT_TRUE(engine->Run([&](txn::Transaction& transaction) {
+          if (engine->self() != 0) return;
+          // Learns where they lie.
+          const auto work = [&](bool ahead, bool give_up) {
+            txn::Access* found[kKeys];
+            const std::uint64_t start_ns = NowNs();
+            transaction.Begin();
+            for (Key key = 0; key < kKeys; ++key) {
+              const txn::Want want{table, 2 * key + 1, true};
+              ASSERT_TRUE(ahead ? transaction.Ask({&want, 1}, &found[key])
+                                : transaction.Fetch({&want, 1}, &found[key]));
+            }
+            if (give_up) return transaction.Abort();
+            ASSERT_TRUE(transaction.Arrive());
+            const double seconds = SecondsSince(start_ns);
+            for (txn::Access* const access : found) {
+              EXPECT_EQ(access->exists(), access->Get<std::uint64_t>() != 0);
+              access->Put(access->Get<std::uint64_t>() + 1);
+            }
+            ASSERT_TRUE(transaction.Commit());
+            transaction.Drain();
+            const double crossings = seconds / std::chrono::duration<double>(kCrossing).count();
+            EXPECT_EQ(crossings < kKeys, ahead) << crossings;
+          };
+          work(false, false);
+          work(true, true);
+          work(true, false);
+          txn::Access* last = nullptr;
+          transaction.Begin();
+          ASSERT_NE(last = transaction.Read(*table, 1), nullptr);
+          EXPECT_EQ(last->Get<std::uint64_t>(), 2u);
+          EXPECT_TRUE(transaction.Commit());
+        }));
+        engine->ForEachTuple(*table, [&](const std::byte* tuple) {
+          EXPECT_TRUE(protocol->Idle(reinterpret_cast<const std::uint64_t*>(tuple)));
+        });
+      }
+    });
+  }
+}
+
+// Far more keys come and go than there is room for at a time.
+TEST(Transactions, FindRoomWhereRecordsHaveBeenDeleted) {
+  constexpr std::uint64_t kKeys = 120;  // of each coroutine
+  constexpr std::uint64_t kAtATime = 6;
+  std::mt19937_64 random(TestSeed());
+  for (const std::string_view name : txn::ProtocolNames()) {
+    const auto protocol = *txn::MakeProtocol(name);
+    for (const std::uint32_t replicas : {1u, 2u}) {
+      OnTxnJob({.protocol = std::string(name), .nodes = 2}, [&](Cluster& cluster) {
+        txn::EngineOptions options;
+        const std::string code = RandomStages(std::string(name), random);
+        options.stages = *txn::StageCode::Parse(code, name, protocol->stages());
+        options.coroutines = 2;
+        options.replicas = replicas;
+        const auto engine = *txn::Engine::Make(cluster, *protocol, options);
+        txn::Table* const table = *engine->AddTable({"t", 24, 60});
+        const Status status = engine->Run([&](txn::Transaction& transaction) {
+          const auto key = [&](std::uint64_t i) { return 4 * i + transaction.process(); };
+          for (std::uint64_t i = kAtATime; i < kKeys && !engine->over();) {
+            const txn::Want wants[] = {{table, key(i), true},
+                                       {table, key(i - kAtATime), true},
+                                       {table, key(i - 1), false}};
+            txn::Access* found[3];
+            transaction.Begin();
+            if (!transaction.Fetch(wants, found)) continue;
+            EXPECT_FALSE(found[0]->exists()) << i;
+            EXPECT_EQ(found[1]->exists(), i >= 2 * kAtATime) << i;
+            EXPECT_EQ(found[2]->exists(), i > kAtATime) << i;
+            EXPECT_EQ(found[2]->Get<std::uint64_t>(), i > kAtATime ? i - 1 : 0);
+            found[0]->Put(i);
+            txn::Transaction::Delete(*found[1]);
+            if (transaction.Commit()) ++i;
+          }
+        });
+        ASSERT_TRUE(status) << status.error().message;
+        EXPECT_GT(engine->sweeps(), 1u);
+        EXPECT_GT(engine->swept(), kKeys);
+        std::uint64_t records = 0;
+        engine->ForEachTuple(*table, [&](const std::byte* tuple) {
+          const auto* const metadata = reinterpret_cast<const std::uint64_t*>(tuple);
+          EXPECT_TRUE(protocol->Idle(metadata));
+          const std::size_t latest = protocol->Latest(metadata);
+          records += static_cast<std::uint64_t>(tuple[table->version_at(latest)]) & txn::kExistsBit;
+        });
+        EXPECT_EQ(*cluster.all().AllSum(records), 4 * kAtATime);
+        EXPECT_TRUE(replicas == 1 || engine->replication()->CheckCopies());
+      });
+    }
   }
 }
 

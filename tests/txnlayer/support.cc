@@ -94,6 +94,7 @@ void OnTxnJob(const TxnSetting& setting, const std::function<void(Cluster&)>& bo
 std::set<NodeId> TxnSetting::victims() const {
   std::set<NodeId> all;
   if (death.node) all.insert(*death.node);
+  if (death_in_repair.node) all.insert(*death_in_repair.node);
   for (const auto& [node, time] : killed_after_us) all.insert(node);
   return all;
 }
@@ -131,6 +132,7 @@ void DriveSetting(Cluster& cluster, const TxnSetting& setting, const txn::Protoc
   options.stages = *code;
   options.replicas = setting.replicas;
   options.death = setting.death;
+  options.death_in_repair = setting.death_in_repair;
   ASSERT_TRUE(txn::SwitchOff(setting.without, options));
   auto engine = txn::Engine::Make(cluster, protocol, options);
   ASSERT_TRUE(engine) << engine.error().message;

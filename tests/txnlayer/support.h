@@ -33,6 +33,7 @@ struct TxnSetting {
   std::string without = "";
   std::uint32_t replicas = 1;
   txn::Death death = {};
+  txn::DeathInRepair death_in_repair = {};
   std::map<NodeId, std::uint64_t> killed_after_us = {};  // from the start of the run
   std::set<NodeId> victims() const;
   txn::WorkloadOptions work = {};

@@ -1,5 +1,6 @@
 #include "txnlayer/protocol/calvin.h"
 
+#include "slimgraph/base/clock.h"
 #include "txnlayer/protocol/calvin_thread.h"
 #include "txnlayer/transaction.h"
 
@@ -23,7 +24,7 @@ Result<std::unique_ptr<Companion>> Calvin::MakeCompanion(Engine& engine, Worker&
   return std::unique_ptr<Companion>(std::move(thread));
 }
 
-bool Calvin::Fetch(Transaction& transaction, std::span<Access* const> fresh) const {
+bool Calvin::Ask(Transaction& transaction, std::span<Access* const> fresh) const {
   Task& task = transaction.task();
   if (fresh.size() != transaction.accesses().size() || fresh.size() > CalvinThread::kMostAccesses) {
     task.worker().Fail({ErrorKind::kUsage,
@@ -33,9 +34,26 @@ bool Calvin::Fetch(Transaction& transaction, std::span<Access* const> fresh) con
     transaction.Doom(AbortReason::kUser);
     return false;
   }
-  Pending pending;
-  ThreadOf(transaction).Submit(task.index(), fresh, pending);
-  task.Await(pending);
+  ThreadOf(transaction).Submit(task.index(), fresh);
+  return true;
+}
+
+bool Calvin::Fetch(Transaction& transaction, std::span<Access* const> fresh) const {
+  Task& task = transaction.task();
+  const bool asked = !ThreadOf(transaction).RunningIn(task.index()).accesses.empty();
+  if ((!asked || fresh.size() != transaction.accesses().size()) && !Ask(transaction, fresh)) {
+    return false;
+  }
+  auto& running = ThreadOf(transaction).RunningIn(task.index());
+  task.Await(running.sent);
+  transaction.NoteTime(Stage::kLock, running.submitted_ns);
+  const std::uint64_t sent_ns = NowNs();
+  task.Await(running.values);
+  if (running.values.lost) {
+    transaction.Doom(AbortReason::kNodeLost);
+    return false;
+  }
+  transaction.NoteTime(Stage::kRead, sent_ns);
   for (const Access* const access : fresh) {
     if (access->offset != 0) continue;
     transaction.Doom(AbortReason::kTableFull);
@@ -45,13 +63,16 @@ bool Calvin::Fetch(Transaction& transaction, std::span<Access* const> fresh) con
 }
 
 void Calvin::Install(Transaction& transaction) const {
+  const std::uint64_t start_ns = NowNs();
   ThreadOf(transaction)
       .Finish(transaction.task().index(), transaction.accesses(), true, transaction.Lingering());
+  transaction.NoteTime(Stage::kCommit, start_ns);
 }
 
 void Calvin::Release(Transaction& transaction) const {
-  ThreadOf(transaction)
-      .Finish(transaction.task().index(), transaction.accesses(), false, transaction.Lingering());
+  CalvinThread& thread = ThreadOf(transaction);
+  transaction.task().Await(thread.RunningIn(transaction.task().index()).values);
+  thread.Finish(transaction.task().index(), transaction.accesses(), false, transaction.Lingering());
 }
 
 }  // namespace slimgraph::txn

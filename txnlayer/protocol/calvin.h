@@ -17,6 +17,9 @@
 // schedulers have told, by writing a count, that they are through with it; a transaction's buffers,
 // when the coroutine's next transaction is granted something, for which this one has ended.
 //
+// After a death, whoever has not got all its values is abandoned, the others end, and all queues
+// and epochs begin anew.
+//
 // A tuple is only touched by whom its queue has admitted, so no read is torn. The word of a tuple
 // counts for those outside of queues: it is odd while a writer is admitted. As the order is fixed
 // before, a transaction names all its tuples in one Fetch.
@@ -37,7 +40,6 @@ class Calvin : public Protocol {
     return Look{.mark = metadata[0]};
   }
   Timestamp Free(std::uint64_t*) const override { return 0; }
-  bool logs_first() const override { return false; }
   bool fetches_once() const override { return true; }
   std::size_t most_accesses() const override;
   bool has_atomics() const override { return false; }
@@ -45,6 +47,7 @@ class Calvin : public Protocol {
 
   void Post(Stage, Port&, Access&) const override {}
   Step Check(Stage, Access&) const override { return Step::Done(); }
+  bool Ask(Transaction& transaction, std::span<Access* const> fresh) const override;
   bool Fetch(Transaction& transaction, std::span<Access* const> fresh) const override;
   bool Prepare(Transaction&) const override { return true; }
   void Install(Transaction& transaction) const override;

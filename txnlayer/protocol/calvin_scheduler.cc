@@ -12,18 +12,28 @@ using namespace calvin;
 namespace {
 
 // Of a tuple's writers: one comes, or goes.
-void CountWriter(Table& table, std::uint64_t offset) {
-  const SharedWord word = WordAt(table.memory() + offset);
+void CountWriter(std::byte* tuple) {
+  const SharedWord word = WordAt(tuple);
   word.store(word.load() + 1);
 }
 
 }  // namespace
 
+void CalvinThread::EmptyQueues() {
+  for (const auto& [place, queue] : queues_) {
+    for (const Request& request : queue) {
+      if (request.write && request.granted) CountWriter(place.tuple());
+    }
+  }
+  queues_.clear();
+  held_.clear();
+}
+
 void CalvinThread::TakeBatches() {
   if (!one_sided(Stage::kLock)) return;
   const std::size_t me = engine_.cluster().computes() ? NumberOf(self_) : sequencers();
   for (std::size_t s = 0; s < sequencers(); ++s) {
-    if (s == me || batches_.contains({scheduling_, s})) continue;
+    if (s == me || !Lives(s) || batches_.contains({scheduling_, s})) continue;
     std::byte* const slot = Own(BatchAt(scheduling_, s));
     if (WordAt(slot).load() != scheduling_ + 1) continue;
     const std::uint64_t bytes = WordAt(slot + kWordBytes).load();
@@ -36,9 +46,10 @@ void CalvinThread::TakeBatches() {
 bool CalvinThread::ScheduleEpoch() {
   TakeBatches();
   for (std::size_t s = 0; s < sequencers(); ++s) {
-    if (!batches_.contains({scheduling_, s})) return false;
+    if (Lives(s) && !batches_.contains({scheduling_, s})) return false;
   }
   for (std::size_t s = 0; s < sequencers(); ++s) {
+    if (!Lives(s)) continue;
     const auto batch = batches_.extract({scheduling_, s});
     Schedule(s, batch.mapped());
   }
@@ -55,6 +66,7 @@ void CalvinThread::TellConsumed() {
   Outgoing& outgoing = NewOutgoing();
   outgoing.words[0] = scheduling_;
   for (std::size_t s = 0; s < sequencers(); ++s) {
+    if (!Lives(s)) continue;
     Write(Thread(s), ConsumedAt(NumberOf(self_)), std::as_bytes(std::span(outgoing.words).first(1)),
           outgoing.pending);
   }
@@ -73,35 +85,37 @@ void CalvinThread::Schedule(std::size_t sequencer, Bytes batch) {
 }
 
 void CalvinThread::Enqueue(const Request& request, Table& table, Key key) {
-  const std::uint64_t offset = table.FindOrPlace(key);
-  if (offset == 0) return Forward(request, table, 0);
-  const std::pair place{table.id(), offset};
+  const Rank rank = engine_.view().RankAt(self_.node, table.Home(key));
+  const Place place{&table, rank, table.FindOrPlace(key, rank)};
+  if (place.offset == 0) return Forward(request, place);
   auto& held = held_[{NumberOf(request.coordinator), request.coroutine}];
   if (held.empty() || held.back().number != request.number) held.push_back({request.number, {}});
   held.back().tuples.push_back(place);
-  Queue& queue = queues_.try_emplace(place, Queue{&table, offset, {}}).first->second;
-  queue.requests.push_back(request);
-  Grant(queue);
+  Queue& queue = queues_[place];
+  queue.push_back(request);
+  Grant(place, queue);
 }
 
 // To the first, and where that only reads, to all that follow up to the first that writes.
-void CalvinThread::Grant(Queue& queue) {
-  for (std::size_t i = 0; i < queue.requests.size(); ++i) {
-    Request& request = queue.requests[i];
+void CalvinThread::Grant(const Place& place, Queue& queue) {
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    Request& request = queue[i];
     if (request.write && i > 0) return;
     if (!request.granted) {
       request.granted = true;
-      if (request.write) CountWriter(*queue.table, queue.offset);
-      Forward(request, *queue.table, queue.offset);
+      if (request.write) CountWriter(place.tuple());
+      Forward(request, place);
     }
     if (request.write) return;
   }
 }
 
-void CalvinThread::Forward(const Request& request, Table& table, std::uint64_t offset) {
+// Without a place, the table is full.
+void CalvinThread::Forward(const Request& request, const Place& place) {
+  const std::uint64_t offset = place.offset;
   const std::byte* const version =
-      offset == 0 ? nullptr : table.memory() + offset + table.version_at(0);
-  const std::uint64_t bytes = offset == 0 ? 0 : table.version_bytes();
+      offset == 0 ? nullptr : place.tuple() + place.table->version_at(0);
+  const std::uint64_t bytes = offset == 0 ? 0 : place.table->version_bytes();
   if (request.coordinator == self_) {
     return Arrived(request.coroutine, request.item, request.number, offset, version);
   }
@@ -140,18 +154,18 @@ void CalvinThread::End(EndpointAddress coordinator, std::uint32_t coroutine, std
   SLIM_CHECK(!helds.empty() && helds.front().number == number, "an end without a beginning");
   const Held held = std::move(helds.front());
   helds.pop_front();
-  for (const auto& place : held.tuples) {
+  for (const Place& place : held.tuples) {
     const auto found = queues_.find(place);
-    std::erase_if(found->second.requests, [&](const Request& request) {
+    std::erase_if(found->second, [&](const Request& request) {
       const bool ends = request.coordinator == coordinator && request.coroutine == coroutine &&
                         request.number == number;
-      if (ends && request.write && request.granted) CountWriter(*found->second.table, place.second);
+      if (ends && request.write && request.granted) CountWriter(place.tuple());
       return ends;
     });
-    if (found->second.requests.empty()) {
+    if (found->second.empty()) {
       queues_.erase(found);
     } else {
-      Grant(found->second);
+      Grant(place, found->second);
     }
   }
 }

@@ -1,6 +1,7 @@
 // The part of a thread that runs transactions: their order, their values, their ends.
 #include <algorithm>
 
+#include "slimgraph/base/clock.h"
 #include "slimgraph/base/words.h"
 #include "txnlayer/protocol/calvin_thread.h"
 #include "txnlayer/protocol/calvin_wire.h"
@@ -9,20 +10,32 @@ namespace slimgraph::txn {
 
 using namespace calvin;
 
-void CalvinThread::Submit(std::uint32_t coroutine, std::span<Access* const> accesses,
-                          Pending& pending) {
+void CalvinThread::Submit(std::uint32_t coroutine, std::span<Access* const> accesses) {
   Running& running = running_[coroutine];
   running.number = ++numbers_[coroutine];
+  running.submitted_ns = NowNs();
+  running.sent = {.left = 1};
+  running.values = {.left = static_cast<std::uint32_t>(accesses.size())};
   running.accesses.assign(accesses.begin(), accesses.end());
   running.arrived.assign(accesses.size(), false);
-  running.pending = &pending;
-  pending.left = static_cast<std::uint32_t>(accesses.size());
   missing_ += accesses.size();
+  if (loses_) return Abandon(running);
   std::vector<std::byte>& item = waiting_.emplace_back();
-  Append(item, BatchItem{coroutine, pending.left, running.number});
+  Append(item, BatchItem{coroutine, running.values.left, running.number});
   for (const Access* const access : accesses) {
     Append(item, BatchAccess{access->key, access->table->id(), access->write, {}});
   }
+}
+
+// No value that is still to come is waited for, nor taken in.
+void CalvinThread::Abandon(Running& running) {
+  if (running.values.left == 0) return;
+  missing_ -= running.values.left;
+  running.accesses.clear();
+  running.arrived.clear();
+  running.values.lost = true;
+  if (running.sent.left > 0) worker_.Ended(running.sent);
+  while (running.values.left > 0) worker_.Ended(running.values);
 }
 
 // Whether another sequencer has closed the epoch that is open here: then it must not wait for us.
@@ -40,6 +53,7 @@ bool CalvinThread::MayBroadcast() const {
   if (!engine_.cluster().computes() || (waiting_.empty() && !Heard())) return false;
   if (!one_sided(Stage::kLock) || next_epoch_ < kEpochSlots) return true;
   for (std::size_t s = 0; s < schedulers(); ++s) {
+    if (!Lives(s)) continue;
     if (WordAt(Own(ConsumedAt(s))).load() <= next_epoch_ - kEpochSlots) return false;
   }
   return true;
@@ -51,6 +65,9 @@ void CalvinThread::Broadcast() {
   std::vector<std::byte> batch;
   while (!waiting_.empty() && batch.size() + waiting_.front().size() <= kBatchBytes) {
     batch.insert(batch.end(), waiting_.front().begin(), waiting_.front().end());
+    BatchItem item;
+    std::memcpy(&item, waiting_.front().data(), sizeof item);
+    worker_.Ended(running_[item.coroutine].sent);
     waiting_.pop_front();
   }
   worker_.endpoint().SetStage(TrafficStage(Stage::kLock));
@@ -68,6 +85,7 @@ void CalvinThread::Broadcast() {
   }
   for (std::size_t s = 0; s < schedulers(); ++s) {
     const EndpointAddress to = Thread(s);
+    if (!Lives(s)) continue;
     if (s == me) {
       batches_[{epoch, me}] = batch;
     } else if (outgoing != nullptr) {
@@ -83,6 +101,7 @@ void CalvinThread::Broadcast() {
 void CalvinThread::Arrived(std::uint32_t coroutine, std::uint32_t item, std::uint64_t number,
                            std::uint64_t offset, const std::byte* version) {
   Running& running = running_.at(coroutine);
+  if (loses_ && running.accesses.empty()) return;
   SLIM_CHECK(running.number == number && !running.arrived[item], "a value that nobody waits for");
   Access& access = *running.accesses[item];
   access.offset = offset;
@@ -92,7 +111,7 @@ void CalvinThread::Arrived(std::uint32_t coroutine, std::uint32_t item, std::uin
   }
   running.arrived[item] = true;
   --missing_;
-  worker_.Ended(*running.pending);
+  worker_.Ended(running.values);
 }
 
 void CalvinThread::LookForValues() {
@@ -130,7 +149,7 @@ void CalvinThread::Finish(std::uint32_t coroutine, std::span<Access* const> acce
         if (!written(access)) continue;
         const Bytes version(access->version_bytes(), access->table->version_bytes());
         const std::uint64_t at = access->offset + access->table->version_at(0);
-        worker_.endpoint().Write(to.node, access->table->region(), at, version,
+        worker_.endpoint().Write(to.node, access->table->region(access->rank), at, version,
                                  worker_.Tag(pending));
       }
       theirs[0]->put[0] = number;
@@ -153,7 +172,7 @@ void CalvinThread::Finish(std::uint32_t coroutine, std::span<Access* const> acce
       if (!written(access)) continue;
       const std::size_t bytes = sizeof(EndWrite) + access->table->version_bytes();
       if (message.size() + bytes > kMaxMessageBytes / 2) send(kWrites);
-      Append(message, EndWrite{access->offset, access->table->id(), {}});
+      Append(message, EndWrite{access->offset, access->rank, access->table->id(), {}});
       message.insert(message.end(), access->version_bytes(),
                      access->version_bytes() + access->table->version_bytes());
       ++writes;

@@ -55,9 +55,16 @@ CalvinThread::Outgoing& CalvinThread::NewOutgoing() {
   return outgoing_.emplace_back();
 }
 
+std::vector<std::byte> CalvinThread::NewMessage(std::uint16_t what) const {
+  const MessageHeader header{{.what = what}, beginning_, 0};
+  const Bytes bytes = std::as_bytes(std::span(&header, 1));
+  return {bytes.begin(), bytes.end()};
+}
+
 void CalvinThread::Serve(const Message& message) {
   Bytes rest = message.body;
-  const auto header = Take<CallHeader>(rest);
+  const auto [header, beginning, unused] = Take<MessageHeader>(rest);
+  if (beginning != beginning_) return;
   if (header.what == kBatch) {
     const auto batch = Take<BatchHeader>(rest);
     batches_[{batch.epoch, NumberOf(message.from)}].assign(rest.begin(), rest.end());
@@ -70,15 +77,39 @@ void CalvinThread::Serve(const Message& message) {
     for (std::uint32_t i = 0; i < end.writes; ++i) {
       const auto write = Take<EndWrite>(rest);
       Table& table = engine_.table(write.table);
-      StoreWords(table.memory() + write.offset + table.version_at(0), rest.data(),
+      StoreWords(table.memory(write.rank) + write.offset + table.version_at(0), rest.data(),
                  table.version_bytes());
       rest = rest.subspan(table.version_bytes());
     }
-    if (header.what == kEnd) End(message.from, end.coroutine, end.number);
+    if (header.what == kEnd && !loses_) End(message.from, end.coroutine, end.number);
   }
 }
 
+// Nobody is admitted to a tuple any more. Those that have all their values end.
+void CalvinThread::Lose() {
+  loses_ = true;
+  for (auto& [coroutine, running] : running_) Abandon(running);
+}
+
+void CalvinThread::BeginAnew(std::uint32_t round) {
+  loses_ = false;
+  beginning_ = round;
+  next_epoch_ = scheduling_ = told_ = 0;
+  missing_ = 0;
+  waiting_.clear();
+  running_.clear();
+  batches_.clear();
+  EmptyQueues();
+  outgoing_.clear();
+  // Transactions' numbers go on, so that what is left of values and ends is of none.
+  for (std::uint64_t epoch = 0; epoch < kEpochSlots; ++epoch) {
+    for (std::size_t s = 0; s < sequencers(); ++s) WordAt(Own(BatchAt(epoch, s))).store(0);
+  }
+  for (std::size_t s = 0; s < schedulers(); ++s) WordAt(Own(ConsumedAt(s))).store(0);
+}
+
 std::chrono::nanoseconds CalvinThread::Work() {
+  if (loses_) return std::chrono::nanoseconds(0);
   // Ends first: they make room for others.
   LookForEnds();
   if (one_sided(Stage::kRead) && missing_ > 0) LookForValues();

@@ -19,8 +19,18 @@ class CalvinThread : public Companion {
   // Collective.
   static Result<std::unique_ptr<CalvinThread>> Make(Engine& engine, Worker& worker);
 
-  // --- for the thread's coroutines. The values of the tuples come in as `pending` counts down.
-  void Submit(std::uint32_t coroutine, std::span<Access* const> accesses, Pending& pending);
+  // --- for the thread's coroutines, each of which has one transaction at a time.
+  void Submit(std::uint32_t coroutine, std::span<Access* const> accesses);
+  // A transaction of which some values are still to come.
+  struct Running {
+    std::uint64_t number = 0;
+    std::vector<Access*> accesses;  // none: it has ended, or is abandoned
+    std::vector<bool> arrived;
+    std::uint64_t submitted_ns = 0;
+    Pending sent;    // until it is broadcast
+    Pending values;  // until all of them are there
+  };
+  Running& RunningIn(std::uint32_t coroutine) { return running_[coroutine]; }
   // Of the coroutine's transaction: gives the tuples back, with what was written if it commits.
   // What goes out one-sided counts in `pending`.
   void Finish(std::uint32_t coroutine, std::span<Access* const> accesses, bool commit,
@@ -30,15 +40,10 @@ class CalvinThread : public Companion {
   std::chrono::nanoseconds Work() override;
   // Of what has ended there may have been word that nobody has looked at.
   void LetGo() override { LookForEnds(); }
+  void Lose() override;
+  void BeginAnew(std::uint32_t round) override;
 
  private:
-  // A transaction of which some values are still to come.
-  struct Running {
-    std::uint64_t number = 0;
-    std::vector<Access*> accesses;
-    std::vector<bool> arrived;
-    Pending* pending = nullptr;
-  };
   // A lock request in a tuple's queue.
   struct Request {
     EndpointAddress coordinator;
@@ -48,11 +53,15 @@ class CalvinThread : public Companion {
     bool write;
     bool granted = false;
   };
-  struct Queue {
+  // A tuple of this node.
+  struct Place {
     Table* table;
+    Rank rank;
     std::uint64_t offset;
-    std::deque<Request> requests;
+    std::byte* tuple() const { return table->memory(rank) + offset; }
+    auto operator<=>(const Place&) const = default;
   };
+  using Queue = std::deque<Request>;
   // What goes out one-sided and must stay where it is until it has.
   struct Outgoing {
     Pending pending;
@@ -65,6 +74,8 @@ class CalvinThread : public Companion {
   std::size_t schedulers() const;
   std::size_t NumberOf(EndpointAddress thread) const;
   EndpointAddress Thread(std::size_t number) const;
+  bool Lives(std::size_t number) const { return engine_.view().alive(Thread(number).node); }
+  void Abandon(Running& running);
   bool one_sided(Stage stage) const { return engine_.options().stages.one_sided(stage); }
 
   // Where things lie in the memory of each thread.
@@ -78,6 +89,7 @@ class CalvinThread : public Companion {
   }
   void Write(EndpointAddress to, std::uint64_t at, Bytes bytes, Pending& pending);
   Outgoing& NewOutgoing();
+  std::vector<std::byte> NewMessage(std::uint16_t what) const;
 
   void Broadcast();
   bool MayBroadcast() const;
@@ -87,12 +99,13 @@ class CalvinThread : public Companion {
   void TellConsumed();
   void Schedule(std::size_t sequencer, Bytes batch);
   void Enqueue(const Request& request, Table& table, Key key);
-  void Grant(Queue& queue);
-  void Forward(const Request& request, Table& table, std::uint64_t offset);
+  void Grant(const Place& place, Queue& queue);
+  void Forward(const Request& request, const Place& place);
   void Arrived(std::uint32_t coroutine, std::uint32_t item, std::uint64_t number,
                std::uint64_t offset, const std::byte* version);
   void LookForValues();
   void LookForEnds();
+  void EmptyQueues();
   void End(EndpointAddress coordinator, std::uint32_t coroutine, std::uint64_t number);
 
   Engine& engine_;
@@ -100,6 +113,8 @@ class CalvinThread : public Companion {
   const EndpointAddress self_;
   RegionId regions_first_ = 0;
   MutableBytes memory_;
+  std::uint32_t beginning_ = 0;  // the round in which all has begun; the same on all threads
+  bool loses_ = false;           // a node has died since
 
   // Sequencer.
   std::uint64_t next_epoch_ = 0;                        // to be broadcast
@@ -112,11 +127,11 @@ class CalvinThread : public Companion {
   std::uint64_t scheduling_ = 0;  // the epoch that is next
   std::uint64_t told_ = 0;        // of it, what sequencers know
   std::map<std::pair<std::uint64_t, std::size_t>, std::vector<std::byte>> batches_;
-  std::map<std::pair<TableId, std::uint64_t>, Queue> queues_;
+  std::map<Place, Queue> queues_;
   // The tuples that a transaction holds or waits for here, by (sequencer, coroutine).
   struct Held {
     std::uint64_t number;
-    std::vector<std::pair<TableId, std::uint64_t>> tuples;
+    std::vector<Place> tuples;
   };
   std::map<std::pair<std::size_t, std::uint32_t>, std::deque<Held>> held_;
 

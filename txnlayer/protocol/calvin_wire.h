@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstring>
-#include <vector>
 
 #include "slimgraph/base/check.h"
 #include "txnlayer/engine.h"
@@ -23,6 +22,13 @@ constexpr std::uint64_t kSlotBytes = kBatchBytes + 2 * kWordBytes;  // epoch + 1
 constexpr std::uint64_t kValueBytes = 3 * kWordBytes + kMaxRecordBytes;
 // How soon a thread looks again for what others write into its memory.
 constexpr std::chrono::nanoseconds kLookAgain{30'000};
+
+// Begins every message. Those from before all has begun anew are not taken in.
+struct MessageHeader {
+  CallHeader call;
+  std::uint32_t beginning;
+  std::uint32_t unused;
+};
 
 // A transaction in a batch, and what it wants.
 struct BatchItem {
@@ -52,14 +58,9 @@ struct EndHeader {
 };
 struct EndWrite {
   std::uint64_t offset;
+  Rank rank;
   TableId table;
-  std::uint8_t unused[6];
+  std::uint8_t unused[2];
 };
-
-inline std::vector<std::byte> NewMessage(std::uint16_t what) {
-  std::vector<std::byte> message;
-  Append(message, CallHeader{.what = what});
-  return message;
-}
 
 }  // namespace slimgraph::txn::calvin

@@ -18,8 +18,17 @@ constexpr std::uint64_t kWaitingAt = kWordBytes;
 
 std::span<const Stage> Locking::stages() const { return kStages; }
 
+bool Locking::LocksBring(const Transaction& transaction) {
+  return transaction.one_sided(Stage::kLock) == transaction.one_sided(Stage::kRead);
+}
+
+bool Locking::Ask(Transaction& transaction, std::span<Access* const> fresh) const {
+  for (Access* const access : fresh) access->fetch = LocksBring(transaction);
+  return transaction.Start(Stage::kLock, fresh);
+}
+
 bool Locking::Fetch(Transaction& transaction, std::span<Access* const> fresh) const {
-  const bool together = transaction.one_sided(Stage::kLock) == transaction.one_sided(Stage::kRead);
+  const bool together = LocksBring(transaction);
   for (Access* const access : fresh) access->fetch = together;
   return transaction.Run(Stage::kLock, fresh) && (together || transaction.Run(Stage::kRead, fresh));
 }

@@ -18,6 +18,7 @@ class Locking : public Protocol {
   bool Takes(Stage stage, const StageCode& code) const override {
     return stage != Stage::kRead || code.one_sided(Stage::kRead) != code.one_sided(Stage::kLock);
   }
+  bool Ask(Transaction& transaction, std::span<Access* const> fresh) const override;
   bool Fetch(Transaction& transaction, std::span<Access* const> fresh) const override;
   bool Prepare(Transaction& transaction) const override;
   void Install(Transaction& transaction) const override;
@@ -31,6 +32,8 @@ class Locking : public Protocol {
 
  protected:
   static constexpr std::uint64_t kLockAt = 0;
+  // Whether the stage that locks a tuple also brings its record.
+  static bool LocksBring(const Transaction& transaction);
   static void PostRead(Port& port, Access& access);
   static Step CheckRead(const Access& access);
 

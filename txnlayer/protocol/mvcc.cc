@@ -82,6 +82,17 @@ Timestamp Mvcc::Free(std::uint64_t* metadata) const {
   return *std::max_element(metadata, metadata + kWords);
 }
 
+// Absence has been written, and read, as late as that.
+void Mvcc::Inherit(const std::uint64_t* metadata, std::uint64_t* fresh) const {
+  fresh[kReadWord] = std::max(fresh[kReadWord], metadata[kReadWord]);
+  fresh[kFirstWriteWord] =
+      std::max(fresh[kFirstWriteWord], metadata[kFirstWriteWord + Latest(metadata)]);
+}
+
+bool Mvcc::Ask(Transaction& transaction, std::span<Access* const> fresh) const {
+  return transaction.Start(Stage::kRead, fresh);
+}
+
 bool Mvcc::Fetch(Transaction& transaction, std::span<Access* const> fresh) const {
   return transaction.Run(Stage::kRead, fresh);
 }

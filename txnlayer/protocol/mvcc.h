@@ -40,8 +40,10 @@ class Mvcc : public Protocol {
   // The last version is the last to be replaced, and marked before it is.
   std::optional<Look> LookAt(const std::uint64_t* metadata) const override;
   Timestamp Free(std::uint64_t* metadata) const override;
+  void Inherit(const std::uint64_t* metadata, std::uint64_t* fresh) const override;
   void Post(Stage stage, Port& port, Access& access) const override;
   Step Check(Stage stage, Access& access) const override;
+  bool Ask(Transaction& transaction, std::span<Access* const> fresh) const override;
   bool Fetch(Transaction& transaction, std::span<Access* const> fresh) const override;
   bool Prepare(Transaction& transaction) const override;
   void Install(Transaction& transaction) const override;

@@ -38,6 +38,10 @@ Timestamp Occ::Free(std::uint64_t* metadata) const {
   return 0;
 }
 
+bool Occ::Ask(Transaction& transaction, std::span<Access* const> fresh) const {
+  return transaction.Start(Stage::kRead, fresh);
+}
+
 bool Occ::Fetch(Transaction& transaction, std::span<Access* const> fresh) const {
   return transaction.Run(Stage::kRead, fresh);
 }

@@ -26,6 +26,7 @@ class Occ : public Protocol {
   Timestamp Free(std::uint64_t* metadata) const override;
   void Post(Stage stage, Port& port, Access& access) const override;
   Step Check(Stage stage, Access& access) const override;
+  bool Ask(Transaction& transaction, std::span<Access* const> fresh) const override;
   bool Fetch(Transaction& transaction, std::span<Access* const> fresh) const override;
   bool Prepare(Transaction& transaction) const override;
   void Install(Transaction& transaction) const override;

@@ -56,10 +56,6 @@ class Protocol {
   // Whether its stages change words of tuples by atomics.
   virtual bool has_atomics() const { return true; }
 
-  // Whether backups know of a transaction before it is installed, so that the others can go on when
-  // a node has died. Where not, they hear of it afterwards, and nobody waits for that.
-  virtual bool logs_first() const { return true; }
-
   // Whether a transaction has to name all its tuples in one Fetch.
   virtual bool fetches_once() const { return false; }
   // How many tuples a transaction can have.
@@ -86,6 +82,10 @@ class Protocol {
   // Frees all locks of a tuple, whoever has left them there; the largest timestamp that it bears.
   virtual Timestamp Free(std::uint64_t* metadata) const = 0;
 
+  // A tuple without a record is taken away. What later ones of its key must not fall behind goes
+  // into `fresh`, the metadata that new tuples have.
+  virtual void Inherit(const std::uint64_t* /*metadata*/, std::uint64_t* /*fresh*/) const {}
+
   // One step of a stage at a tuple: the operations, and what they mean when they have been carried
   // out. Const and without state of their own: called from all threads.
   virtual void Post(Stage stage, Port& port, Access& access) const = 0;
@@ -95,7 +95,10 @@ class Protocol {
   virtual void GiveUp(Access&) const {}
 
   // --- the coordinator's course. False: the transaction is to be aborted.
-  // Brings the records of tuples that the transaction has just named.
+  // Begins to bring the records of tuples that the transaction has just named, as far as that goes
+  // without waiting for them; Fetch() of the same and perhaps others follows.
+  virtual bool Ask(Transaction& transaction, std::span<Access* const> fresh) const = 0;
+  // Brings the records.
   virtual bool Fetch(Transaction& transaction, std::span<Access* const> fresh) const = 0;
   // All that must hold before anything is installed. When it has returned true, the transaction is
   // committed.

@@ -47,6 +47,15 @@ Timestamp Sundial::Free(std::uint64_t* metadata) const {
   return 0;
 }
 
+void Sundial::Inherit(const std::uint64_t* metadata, std::uint64_t* fresh) const {
+  const std::uint64_t valid_to = std::max(ValidTo(metadata[0]), ValidTo(fresh[0]));
+  fresh[0] = Lease(std::max(WrittenAt(metadata[0]), WrittenAt(fresh[0])), valid_to);
+}
+
+bool Sundial::Ask(Transaction& transaction, std::span<Access* const> fresh) const {
+  return transaction.Start(Stage::kRead, fresh);
+}
+
 bool Sundial::Fetch(Transaction& transaction, std::span<Access* const> fresh) const {
   return transaction.Run(Stage::kRead, fresh) &&
          transaction.Run(Stage::kLock, transaction.WritesAmong(fresh));

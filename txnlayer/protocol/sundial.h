@@ -27,8 +27,10 @@ class Sundial : public Protocol {
   bool Idle(const std::uint64_t* metadata) const override;
   std::optional<Look> LookAt(const std::uint64_t* metadata) const override;
   Timestamp Free(std::uint64_t* metadata) const override;
+  void Inherit(const std::uint64_t* metadata, std::uint64_t* fresh) const override;
   void Post(Stage stage, Port& port, Access& access) const override;
   Step Check(Stage stage, Access& access) const override;
+  bool Ask(Transaction& transaction, std::span<Access* const> fresh) const override;
   bool Fetch(Transaction& transaction, std::span<Access* const> fresh) const override;
   bool Prepare(Transaction& transaction) const override;
   void Install(Transaction& transaction) const override;

@@ -22,12 +22,16 @@ Status Replication::CopyTables() {
   return engine_.cluster().all().Barrier();
 }
 
-Status Replication::CheckCopies() {
+void Replication::TakeInAll() {
   std::vector<std::uint64_t> record;
   for (std::size_t i = 0; i < taken_in_.size(); ++i) {
     const LogRing ring(memory_.data() + i * LogRing::kBytes);
     while (ring.Next(taken_in_[i], record)) Apply(record);
   }
+}
+
+Status Replication::CheckCopies() {
+  TakeInAll();
   for (TableId id = 0; id < engine_.tables(); ++id) {
     Table& table = engine_.table(id);
     SLIM_TRY(ForEachTupleToCopy(table, [&](Key key, const std::byte* version) -> Status {
@@ -35,7 +39,7 @@ Status Replication::CheckCopies() {
       std::memcpy(&word, version, sizeof word);
       const Rank rank = engine_.view().RankAt(engine_.self(), table.Home(key));
       const std::uint64_t offset = table.Find(key, rank);
-      if (offset == 0 && word == 0) return {};  // looked for, and never there
+      if (offset == 0 && (word & kExistsBit) == 0) return {};  // looked for alone
       const std::byte* const tuple = table.memory(rank) + offset;
       const auto* const metadata = reinterpret_cast<const std::uint64_t*>(tuple);
       const std::byte* const own = tuple + table.version_at(engine_.protocol().Latest(metadata));

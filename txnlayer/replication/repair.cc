@@ -12,49 +12,36 @@ Status Replication::Repair(const std::vector<NodeId>& lost) {
   Cluster& cluster = engine_.cluster();
   for (const NodeId node : lost) SLIM_TRY(cluster.fabric().Fence(node));
   cluster.GoOnWithout(lost);
-  // Behind this, nothing of the dead is on its way to anybody.
-  SLIM_TRY(cluster.all().Barrier());
+  engine_.RepairBoundary(1);
+  // Behind this, nothing of the dead is on its way to anybody, and nothing of companions.
+  SLIM_TRY(engine_.Quiesce());
+  engine_.RepairBoundary(2);
   for (const NodeId node : lost) {
     if (engine_.view_.Lose(node)) continue;
     return EnvironmentError("a partition is lost with node {}: more replicas are needed", node);
   }
   Timestamp latest = FreeLocks();
-  repairing_ = true;
   // Of the dead, whatever record is whole anywhere is of a transaction that may have been reported;
   // so it is carried out everywhere.
-  std::vector<std::uint64_t> orphans;
   std::vector<std::uint64_t> record;
+  repairing_ = true;
   for (NodeId node = 0; node < cluster.topology().nodes(); ++node) {
-    const bool orphaned = std::find(lost.begin(), lost.end(), node) != lost.end();
     for (std::uint32_t thread = 0; thread < cluster.threads(); ++thread) {
       const LogRing ring(memory_.data() + RingAt(node, thread));
       std::uint64_t& taken_in = taken_in_[IndexOf(node, thread)];
       while (ring.Next(taken_in, record)) {
         Apply(record);
-        if (!orphaned) continue;
-        orphans.push_back(record.size());
-        orphans.insert(orphans.end(), record.begin(), record.end());
+        if (!engine_.view().alive(node)) orphans_.insert(record);
       }
     }
   }
-  SLIM_ASSIGN(const auto all, cluster.all().AllGather(std::as_bytes(std::span(orphans))));
-  const bool logs_them = engine_.durability() != nullptr && engine_.self() == 0;
-  CommitLog* const logs = logs_them ? &engine_.durability()->log() : nullptr;
-  for (const auto& theirs : all) {
-    std::vector<std::uint64_t> words(theirs.size() / kWordBytes);
-    if (!words.empty()) std::memcpy(words.data(), theirs.data(), theirs.size());
-    for (std::size_t at = 0; at < words.size(); at += 1 + words[at]) {
-      record.assign(words.begin() + static_cast<std::ptrdiff_t>(at + 1),
-                    words.begin() + static_cast<std::ptrdiff_t>(at + 1 + words[at]));
-      latest = std::max(latest, record[0]);
-      Apply(record);
-      if (logs != nullptr) logs->Add(record);
-    }
-  }
-  // Whoever reads of them from here on may be durable before them, were it not for this.
-  if (logs != nullptr && !logs->Flush()) return EnvironmentError("the log cannot be written");
+  engine_.RepairBoundary(3);
+  const Status exchanged = ExchangeOrphans();
   repairing_ = false;
+  SLIM_TRY(exchanged);
+  engine_.RepairBoundary(4);
   // Whoever comes now is younger than all that was there, so that it sees the last of everything.
+  for (const auto& orphan : orphans_) latest = std::max(latest, orphan[0]);
   for (const auto& thread : engine_.threads_) latest = std::max(latest, thread->clock.Latest());
   SLIM_ASSIGN(latest, cluster.all().AllMax(latest));
   for (const auto& thread : engine_.threads_) {
@@ -62,7 +49,33 @@ Status Replication::Repair(const std::vector<NodeId>& lost) {
     thread->cache.Clear();
     thread->log.Settle();
   }
+  engine_.RepairBoundary(5);
   return cluster.all().Barrier();
+}
+
+// Carries them out.
+Status Replication::ExchangeOrphans() {
+  std::vector<std::uint64_t> mine;
+  for (const auto& orphan : orphans_) {
+    mine.push_back(orphan.size());
+    mine.insert(mine.end(), orphan.begin(), orphan.end());
+  }
+  SLIM_ASSIGN(const auto all, engine_.cluster().all().AllGather(std::as_bytes(std::span(mine))));
+  for (const auto& theirs : all) {
+    std::vector<std::uint64_t> words(theirs.size() / kWordBytes);
+    if (!words.empty()) std::memcpy(words.data(), theirs.data(), theirs.size());
+    for (std::size_t at = 0; at < words.size(); at += 1 + words[at]) {
+      const auto first = words.begin() + static_cast<std::ptrdiff_t>(at + 1);
+      orphans_.emplace(first, first + static_cast<std::ptrdiff_t>(words[at]));
+    }
+  }
+  for (const auto& orphan : orphans_) Apply(orphan);
+  if (engine_.durability() == nullptr || engine_.self() != 0) return {};
+  // Whoever reads of them from here on may be durable before them, were it not for this.
+  CommitLog& log = engine_.durability()->log();
+  for (const auto& orphan : orphans_) log.Add(orphan);
+  if (!log.Flush()) return EnvironmentError("the log cannot be written");
+  return {};
 }
 
 // Of all tuples of this node. The largest timestamp among them.

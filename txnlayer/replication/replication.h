@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <vector>
 
 #include "slimgraph/base/result.h"
@@ -40,6 +41,9 @@ class Replication {
   // Collective: copies the tables that have been filled since.
   Status CopyTables();
 
+  // When nothing runs: takes in all that is in logs.
+  void TakeInAll();
+
   // Collective, when nothing runs: takes in all logs, and holds copies against their partitions.
   Status CheckCopies();
 
@@ -49,7 +53,8 @@ class Replication {
 
   // Collective among those that live, while no transaction runs anywhere: all that was committed is
   // in every partition and copy, all locks are free, no log holds anything. `lost` have died since
-  // the view was made, which is still the one before.
+  // the last time, and the view is the one before. Where it fails, for another has died, it is done
+  // again with that one among the lost; some may have come to its end before.
   Status Repair(const std::vector<NodeId>& lost);
 
  private:
@@ -59,6 +64,7 @@ class Replication {
   void Store(const LogPiece& piece, Bytes words, std::byte* ring);
   void Apply(const std::vector<std::uint64_t>& record);
   void ApplyWrite(TableId table, Key key, const std::byte* version);
+  Status ExchangeOrphans();
   Timestamp FreeLocks();
   std::size_t IndexOf(NodeId node, std::uint32_t thread) const;
 
@@ -66,6 +72,8 @@ class Replication {
   RegionId region_ = 0;
   MutableBytes memory_;
   std::vector<std::uint64_t> taken_in_;  // by ring: up to where
+  // Records of those that have died, which everybody is told in each repair.
+  std::set<std::vector<std::uint64_t>> orphans_;
   std::size_t tables_copied_ = 0;
   bool repairing_ = false;
   std::mutex applying_;

@@ -34,8 +34,8 @@ class View {
 
   // False when a partition is gone with it.
   bool Lose(NodeId node) {
+    losses_ += alive_[node] ? 1 : 0;
     alive_[node] = false;
-    ++losses_;
     return Choose();
   }
 

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "slimgraph/base/check.h"
 #include "slimgraph/base/words.h"
 #include "txnlayer/store/hash.h"
 
@@ -41,6 +42,7 @@ Result<std::unique_ptr<Table>> Table::Make(Fabric& fabric, TableId id, const Tab
     table->parts_.push_back(std::make_unique<Part>());
     table->parts_.back()->region = region.id;
     table->parts_.back()->memory = region.memory;
+    std::copy_n(shape.fresh, kMaxMetadataWords, table->parts_.back()->fresh);
   }
   return table;
 }
@@ -63,30 +65,42 @@ std::uint64_t Table::Find(Key key, Rank rank) const {
   }
 }
 
-// What a slot names is complete before the slot is, and a bucket before it is linked.
+// Puts the key into its bucket, or one behind it. What a slot names is complete before the slot is,
+// and a bucket before it is linked.
+bool Table::Link(Part& part, Key key, std::uint64_t tuple) {
+  Bucket* bucket = part.BucketAt(BucketOf(key));
+  while (bucket->next != 0) bucket = part.BucketAt(bucket->next);
+  std::size_t slot = 0;
+  while (slot < Bucket::kSlots && bucket->slots[slot].tuple != 0) ++slot;
+  if (slot < Bucket::kSlots) {
+    Word(bucket->slots[slot].key).store(key);
+    Word(bucket->slots[slot].tuple).store(tuple);
+    return true;
+  }
+  if (part.overflow_used == overflow_) return false;
+  const std::uint64_t next = (buckets_ + part.overflow_used++) * sizeof(Bucket);
+  Bucket* const fresh = part.BucketAt(next);
+  Word(fresh->slots[0].key).store(key);
+  Word(fresh->slots[0].tuple).store(tuple);
+  Word(bucket->next).store(next);
+  return true;
+}
+
 std::uint64_t Table::FindOrPlace(Key key, Rank rank) {
   if (const std::uint64_t found = Find(key, rank)) return found;
   Part& part = *parts_[rank];
   const std::lock_guard lock(part.placing);
   if (const std::uint64_t found = Find(key, rank)) return found;
   if (part.tuples == spec_.tuples_per_node) return 0;
-  Bucket* bucket = part.BucketAt(BucketOf(key));
-  while (bucket->next != 0) bucket = part.BucketAt(bucket->next);
-  std::size_t slot = 0;
-  while (slot < Bucket::kSlots && bucket->slots[slot].tuple != 0) ++slot;
-  if (slot == Bucket::kSlots) {
-    if (part.overflow_used == overflow_) return 0;
-    const std::uint64_t next = (buckets_ + part.overflow_used++) * sizeof(Bucket);
-    Word(bucket->next).store(next);
-    bucket = part.BucketAt(next);
-    slot = 0;
-  }
   const std::uint64_t tuple = TupleOffset(part.tuples);
-  StoreWords(part.memory.data() + tuple, reinterpret_cast<const std::byte*>(shape_.fresh),
+  std::byte* const place = part.memory.data() + tuple;
+  StoreWords(place, reinterpret_cast<const std::byte*>(part.fresh),
              shape_.metadata_words * kWordBytes);
-  WordAt(part.memory.data() + tuple + key_at()).store(key);
-  Word(bucket->slots[slot].key).store(key);
-  Word(bucket->slots[slot].tuple).store(tuple);
+  WordAt(place + key_at()).store(key);
+  for (std::size_t version = 0; part.fresh_word != 0 && version < shape_.versions; ++version) {
+    WordAt(place + version_at(version)).store(part.fresh_word);
+  }
+  if (!Link(part, key, tuple)) return 0;
   ++part.tuples;
   return tuple;
 }
@@ -96,7 +110,33 @@ void Table::Clear() {
     fabric_.Clear(part->region);
     part->overflow_used = 0;
     part->tuples = 0;
+    std::copy_n(shape_.fresh, kMaxMetadataWords, part->fresh);
+    part->fresh_word = 0;
   }
+}
+
+std::uint64_t Table::Sweep(Rank rank, const std::function<bool(const std::byte*)>& keep,
+                           const std::uint64_t* fresh, std::uint64_t fresh_word) {
+  Part& part = *parts_[rank];
+  std::byte* const memory = part.memory.data();
+  std::copy_n(fresh, kMaxMetadataWords, part.fresh);
+  part.fresh_word = fresh_word;
+  const std::uint64_t before = part.tuples;
+  std::uint64_t kept = 0;
+  std::fill_n(memory, first_tuple_, std::byte{0});
+  part.overflow_used = 0;
+  for (std::uint64_t i = 0; i < before; ++i) {
+    const std::byte* const tuple = memory + TupleOffset(i);
+    if (!keep(tuple)) continue;
+    std::byte* const place = memory + TupleOffset(kept++);
+    if (place != tuple) std::memmove(place, tuple, stride_);
+    Key key;
+    std::memcpy(&key, place + key_at(), sizeof key);
+    SLIM_CHECK(Link(part, key, TupleOffset(kept - 1)), "a swept table has no room for its keys");
+  }
+  std::fill(memory + TupleOffset(kept), memory + TupleOffset(before), std::byte{0});
+  part.tuples = kept;
+  return before - kept;
 }
 
 std::uint64_t Table::resident_bytes() const {

@@ -2,10 +2,12 @@
 //
 // A node's part is a hash table with cluster chaining: a bucket is two cache lines with seven slots
 // (key, where the tuple lies) and a link to the next bucket, so that a lookup from afar is one
-// one-sided read in the common case. Only the home changes its buckets. A tuple belongs to its key
-// for ever: deleting makes the record absent, and looking for a key that was never there may place
-// a tuple without a record, so that its absence is protected like any value. So a location, once
-// learnt, stays true.
+// one-sided read in the common case. Only the home changes its buckets. A tuple belongs to its key:
+// deleting makes the record absent, and looking for a key that was never there may place a tuple
+// without a record, so that its absence is protected like any value. So a location, once learnt,
+// stays true, until a sweep (txnlayer/sweep.cc) takes away all tuples without a record, at a moment
+// when no transaction is under way. What the next tuple of such a key must know of it is kept once
+// for all: it begins where the largest of them has ended.
 //
 // A tuple is words of metadata, which are the protocol's, then the key, then one or more versions
 // of the record; a version is a word and the record. The word says whether there is a record, in
@@ -17,6 +19,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -112,6 +115,14 @@ class Table {
   // Before any transaction: a record that is there from the beginning. False when the table is
   // full.
   bool Load(Key key, Bytes record);
+  // When nothing runs: tuples of which `keep` is false are there no more, the others lie close
+  // together, in the same order. Tuples that are placed from here on have that metadata, and that
+  // word of their versions. Returns how many are gone.
+  std::uint64_t Sweep(Rank rank, const std::function<bool(const std::byte*)>& keep,
+                      const std::uint64_t* fresh, std::uint64_t fresh_word);
+  // What tuples begin with that are placed now.
+  const std::uint64_t* fresh(Rank rank) const { return parts_[rank]->fresh; }
+  std::uint64_t fresh_word(Rank rank) const { return parts_[rank]->fresh_word; }
   std::uint64_t tuples(Rank rank = 0) const { return parts_[rank]->tuples; }
   // What those of this node's own part take, with the way to them.
   std::uint64_t used_bytes() const { return tuples() * (stride_ + sizeof(Bucket) / kMeanTuples); }
@@ -133,12 +144,15 @@ class Table {
     std::mutex placing;
     std::uint64_t overflow_used = 0;
     std::atomic<std::uint64_t> tuples{0};
+    std::uint64_t fresh[kMaxMetadataWords] = {};
+    std::uint64_t fresh_word = 0;
     Bucket* BucketAt(std::uint64_t offset) const {
       return reinterpret_cast<Bucket*>(memory.data() + offset);
     }
   };
 
   Table(Fabric& fabric, TableId id, TableSpec spec, const TupleShape& shape);
+  bool Link(Part& part, Key key, std::uint64_t tuple);
 
   Fabric& fabric_;
   TableId id_;

@@ -21,20 +21,25 @@ class ListAppendClient : public ListHistoryClient {
  protected:
   Attempt Run(Transaction& transaction, std::vector<ListOperation>& operations) override {
     std::vector<Access*> accesses(operations.size());
+    // All named together, or one by one; asked for ahead, or each when its turn has come.
     const bool one_by_one = Chance(random(), 0.5) && !all_at_once_;
-    if (!one_by_one) {
-      std::vector<Want> wants;
-      for (const ListOperation& operation : operations) {
-        wants.push_back({&table_, operation.key, operation.append});
-      }
-      if (!transaction.Fetch(wants, accesses.data())) return Attempt::kAborted;
+    const bool ahead = Chance(random(), 0.5);
+    std::vector<Want> wants;
+    for (const ListOperation& operation : operations) {
+      wants.push_back({&table_, operation.key, operation.append});
     }
+    const std::size_t together = one_by_one ? 1 : wants.size();
+    for (std::size_t i = 0; i < wants.size() && (ahead || !one_by_one); i += together) {
+      const std::span<const Want> some = std::span(wants).subspan(i, together);
+      const bool well =
+          ahead ? transaction.Ask(some, &accesses[i]) : transaction.Fetch(some, &accesses[i]);
+      if (!well) return Attempt::kAborted;
+    }
+    if (!transaction.Arrive()) return Attempt::kAborted;
     for (std::size_t i = 0; i < operations.size(); ++i) {
       ListOperation& operation = operations[i];
-      if (one_by_one) {
-        accesses[i] = operation.append ? transaction.Write(table_, operation.key)
-                                       : transaction.Read(table_, operation.key);
-        if (accesses[i] == nullptr) return Attempt::kAborted;
+      if (accesses[i] == nullptr && !transaction.Fetch({&wants[i], 1}, &accesses[i])) {
+        return Attempt::kAborted;
       }
       List list{};
       if (accesses[i]->exists()) list = accesses[i]->Get<List>();

@@ -1,0 +1,106 @@
+// Work that passes from one engine to another: an embedding, and which of the candidates to extend
+// it by are to be tried. Who takes it brings the lists and makes the sets anew.
+#include <algorithm>
+
+#include "dkudu/kernel/extender.h"
+
+namespace slimgraph {
+
+// What is left at the end of a level, in words: the first candidate and the one after the last,
+// then the vertices of the levels below. It may be told as candidates of the level below.
+struct Extender::Remainder {
+  unsigned level;
+  std::vector<std::uint64_t> words;
+  // Where the level that it was found on ends without it.
+  std::uint32_t parents_end;
+  std::size_t last_end;
+};
+
+void Extender::OfferSome(unsigned deepest) {
+  const auto path = path_;
+  const auto vertex = vertex_;
+  for (unsigned number = 1; number <= deepest; ++number) {
+    path_.fill(kNone);  // levels are looked at that do not belong to one embedding
+    const auto last = LastOf(number);
+    if (!last) continue;
+    if (offers_->Offer(*endpoint_, last->level, std::as_bytes(std::span(last->words)))) {
+      levels_[number].parents_end = last->parents_end;
+      levels_[number].last_end = last->last_end;
+    }
+    break;
+  }
+  path_ = path;
+  vertex_ = vertex;
+}
+
+// About half, or as much of that as extends one embedding.
+std::optional<Extender::Remainder> Extender::LastOf(unsigned number) {
+  const Level& level = levels_[number];
+  if (level.parent >= level.parents_end) return std::nullopt;
+  const std::uint32_t last = level.parents_end - 1;
+  const auto remainder = [&](unsigned at, std::size_t begin, std::size_t end) {
+    Remainder part{at, {begin, end}, level.parents_end, level.last_end};
+    part.words.insert(part.words.end(), vertex_.begin(), vertex_.begin() + at);
+    return part;
+  };
+  if (last == level.parent) {
+    const std::size_t size = CandidatesOf(number, last).size();
+    const PositionRange range = RangeOf(number, last, size);
+    const std::size_t next = std::max(level.position, range.begin);
+    if (next + 1 >= range.end) return std::nullopt;
+    Remainder half = remainder(number, next + (range.end - next) / 2, range.end);
+    half.last_end = half.words[0];
+    return half;
+  }
+  if (number == 1) {
+    const std::size_t size = CandidatesOf(number, last).size();
+    Remainder root = remainder(number, 0, size);
+    root.parents_end = last;
+    root.last_end = kAll;
+    return root;
+  }
+  const auto& parents = levels_[number - 1].current().records;
+  std::uint32_t first = last;
+  const std::uint32_t middle = last - (last - level.parent - 1) / 2;
+  while (first > middle && parents[first - 1].parent == parents[last].parent) --first;
+  const List siblings = CandidatesOf(number - 1, parents[last].parent);
+  const auto position = [&](std::uint32_t record) {
+    const VertexId v = parents[record].vertex;
+    return static_cast<std::size_t>(std::lower_bound(siblings.begin(), siblings.end(), v) -
+                                    siblings.begin());
+  };
+  Remainder those = remainder(number - 1, position(first), position(last) + 1);
+  those.parents_end = first;
+  those.last_end = kAll;
+  return those;
+}
+
+Status Extender::Resume(unsigned number, std::span<const std::uint64_t> words) {
+  path_.fill(kNone);
+  levels_[0].chunks[0].task = {};
+  for (unsigned below = 0; below < number; ++below) {
+    SLIM_TRY(Place(below, static_cast<VertexId>(words[2 + below])));
+  }
+  Level& level = levels_[number];
+  level.parent = 0;
+  level.position = words[0];
+  level.parents_end = 1;
+  level.last_end = words[1];
+  return WorkOffAll(number);
+}
+
+// The only record of its level, of which nothing else is left.
+Status Extender::Place(unsigned number, VertexId v) {
+  Level& level = levels_[number];
+  level.at = 0;
+  level.parent = level.parents_end = 0;
+  Chunk& chunk = level.current();
+  chunk.Clear();
+  if (number > 0) SetPath(number - 1, 0);
+  FindRoomForSets(number);
+  AddRecord(number, chunk, v);
+  if (plan_.levels[number].needs_list) chunk.batch.Start();
+  return Prepare(number);
+}
+
+}  // namespace slimgraph

@@ -1,0 +1,121 @@
+#include "dkudu/work_offers.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "dkudu/houses.h"
+#include "dkudu/match.h"
+#include "tests/dkudu/support.h"
+
+namespace slimgraph::test {
+namespace {
+
+constexpr std::uint64_t kParts = 300;
+
+// The words of part `label`: as many as that says.
+std::vector<std::uint64_t> PartOf(std::uint64_t label) {
+  std::vector<std::uint64_t> words(label % 9);
+  std::iota(words.begin(), words.end(), label);
+  return words;
+}
+
+// One engine has all the work, and waits until others have taken most of it. How often each part
+// was done, by all of this node's engines.
+std::vector<std::uint64_t> ShareOut(MiningJob& job, WorkOffers& offers) {
+  std::vector<std::vector<std::uint64_t>> done(job.cluster.threads(),
+                                               std::vector<std::uint64_t>(kParts));
+  const auto engine = [&](std::uint32_t thread, Endpoint& endpoint) -> Status {
+    const bool has_work = job.cluster.self() + 1 == job.cluster.topology().compute() && thread == 0;
+    for (std::uint64_t label = 0; has_work && label < kParts; ++label) {
+      const auto part = PartOf(label);
+      while (!offers.wanted() || !offers.Offer(endpoint, label, std::as_bytes(std::span(part)))) {
+        endpoint.WaitUntil([] { return false; }, std::chrono::milliseconds(1));
+      }
+    }
+    std::vector<std::uint64_t> words;
+    while (true) {
+      SLIM_ASSIGN(const auto label, offers.Take(endpoint, words));
+      if (!label) return {};
+      EXPECT_EQ(words, PartOf(*label));
+      ++done[thread][*label];
+    }
+  };
+  static const Stage kStage("offers");
+  const Status ran = RunEngines(job, kStage, engine);
+  EXPECT_TRUE(ran) << ran.error().message;
+  std::vector<std::uint64_t> all(kParts);
+  for (const auto& of_thread : done) {
+    for (std::size_t i = 0; i < kParts; ++i) all[i] += of_thread[i];
+  }
+  return all;
+}
+
+TEST(WorkOffers, EveryPartIsDoneOnceAndSomeByOthers) {
+  const ScratchGraph file(CompleteGraph(9));
+  for (const Shape& shape : {Shape{2, 1, 2}, Shape{4, 4, 1}, Shape{3, 2, 2, "tcp"}}) {
+    OnMiningJob(shape, file.path(), ListPart::kAll, {}, [&](MiningJob& job) {
+      auto offers = WorkOffers::Make(job, 8 * sizeof(std::uint64_t));
+      ASSERT_TRUE(offers);
+      std::vector<std::uint64_t> done(kParts);
+      if (job.cluster.computes()) done = ShareOut(job, **offers);
+      ASSERT_TRUE(job.cluster.all().AllReduce(std::span(done), std::plus<>()));
+      EXPECT_EQ(done, std::vector<std::uint64_t>(kParts, 1)) << NameOf(shape);
+      std::uint64_t stolen = (*offers)->stolen();
+      ASSERT_TRUE(job.cluster.all().AllReduce(std::span(&stolen, 1), std::plus<>()));
+      EXPECT_EQ(stolen > 0, shape.compute > 1) << NameOf(shape);
+    });
+  }
+}
+
+TEST(WorkOffers, AnEngineThatFailsKeepsNobodyWaiting) {
+  const ScratchGraph file(CompleteGraph(9));
+  OnMiningJob({2, 1, 2}, file.path(), ListPart::kAll, {}, [&](MiningJob& job) {
+    auto offers = WorkOffers::Make(job, sizeof(std::uint64_t));
+    ASSERT_TRUE(offers);
+    static const Stage kStage("failing");
+    const Status ran =
+        RunEngines(job, kStage, [&](std::uint32_t thread, Endpoint& endpoint) -> Status {
+          if (thread == 1) {
+            (*offers)->GiveUp();
+            return UsageError("as it was meant to");
+          }
+          std::vector<std::uint64_t> words;
+          SLIM_ASSIGN(const auto label, (*offers)->Take(endpoint, words));
+          EXPECT_FALSE(label);
+          return {};
+        });
+    EXPECT_EQ(!ran, job.cluster.computes());
+  });
+}
+
+// All embeddings hang on few roots, so that engines that get none of these take what is left of
+// later levels.
+TEST(WorkOffers, WhatIsLeftOfAnEmbeddingIsDoneByOthers) {
+  auto random = SeededRandom();
+  EdgeList graph = EmptyGraph(600);
+  for (VertexId v = 1; v < 60; ++v) {
+    for (VertexId u = 0; u < v; ++u) {
+      if (random() % 2 == 0) graph.edges.push_back({u, v});
+    }
+  }
+  const ScratchGraph file(graph);
+  for (const Shape& shape :
+       {Shape{4, 4, 1}, Shape{4, 2, 2}, Shape{4, 1, 2}, Shape{3, 3, 1, "tcp"}}) {
+    for (const std::uint64_t chunk_bytes : {0, 64 << 20}) {
+      MiningOptions options{.chunk_bytes = chunk_bytes};
+      OnMiningJob(shape, file.path(), ListPart::kAll, options, [&](MiningJob& job) {
+        const auto by_formula = CountHouses(job);
+        ASSERT_TRUE(by_formula) << by_formula.error().message;
+        const Pattern house = *Pattern::Find("house");
+        const Plan plan = CompilePlan(house, Induced::kEdge, FiguresOf(job.graph), true);
+        const auto count = CountMatches(job, plan);
+        ASSERT_TRUE(count) << count.error().message;
+        EXPECT_EQ(*count, *by_formula) << NameOf(shape);
+      });
+    }
+  }
+}
+
+}  // namespace
+}  // namespace slimgraph::test
