@@ -95,7 +95,9 @@ Status Folder::Fold() {
     graph_.base().Switch(std::move(next));
     graph_.engine().ForgetTuples();
     SLIM_TRY(residue.PutBack());
-    left_bytes_ = graph_.blocks().used_bytes() + graph_.vertices().used_bytes();
+    const std::uint64_t tuples = graph_.blocks().tuples() + graph_.vertices().tuples();
+    const std::uint64_t bytes = graph_.blocks().used_bytes() + graph_.vertices().used_bytes();
+    left_bytes_ = bytes / std::max<std::uint64_t>(tuples, 1) * std::min(residue.stays(), tuples);
     return {};
   };
   SLIM_ASSIGN(const Moment second, AtMoment(*cluster_, graph_, take_over));

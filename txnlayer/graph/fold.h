@@ -45,7 +45,7 @@ class Folder {
   std::unique_ptr<Cluster> cluster_;
   RegionId outbox_ = 0;
   bool full_ = false;             // the base has grown as far as it can
-  std::uint64_t left_bytes_ = 0;  // of what the tables held, by the last fold
+  std::uint64_t left_bytes_ = 0;  // of what the tables held, and hold
   Figures figures_;
   std::thread thread_;
   Status done_;
@@ -57,6 +57,8 @@ class Residue {
  public:
   // With the base as it was.
   Residue(TransactionalGraph& graph, GraphTime at, const BaseGraph::Next& next);
+  // How much of it another fold would leave as well, in tuples at most.
+  std::uint64_t stays() const { return unplaced_ + odd_.size() + vertices_.size(); }
   // With the base as it has become: the tables hold this, and nothing else.
   Status PutBack();
 
@@ -78,6 +80,7 @@ class Residue {
   TransactionalGraph& graph_;
   std::vector<Entry> entries_;
   std::vector<std::byte> properties_;
+  std::uint64_t unplaced_ = 0;   // of the entries
   std::vector<VertexName> odd_;  // that are there and not in the base, or the other way round
   std::vector<Record> vertices_;
 };

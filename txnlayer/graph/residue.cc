@@ -44,6 +44,8 @@ void Residue::TakeBlock(VertexName vertex, const EdgeBlock& block, GraphTime at,
       if (entry.time <= at) continue;
       const EdgeEntry* const seen = block.Find(entry.neighbour, at);
       if (seen != nullptr) entry.in_base = seen->alive;
+    } else {
+      ++unplaced_;
     }
     entries_.push_back({vertex, entry, properties_.size()});
     const std::byte* const from = block.properties(block.entry(i));
