@@ -159,8 +159,6 @@ EndpointAddress Engine::ServerOf(const Table& table, Key key) const {
           static_cast<std::uint32_t>((Mix(key) >> 40) % threads_.size())};
 }
 
-bool Engine::over() const { return failed_ || NowNs() >= deadline_ns_; }
-
 void Engine::ForEachTuple(Table& table, const std::function<void(std::byte*)>& look) {
   for (NodeId partition = 0; partition < view_.nodes(); ++partition) {
     if (view_.Primary(partition) != self()) continue;

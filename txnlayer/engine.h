@@ -14,6 +14,7 @@
 #include <optional>
 #include <vector>
 
+#include "slimgraph/base/clock.h"
 #include "slimgraph/cluster/cluster.h"
 #include "txnlayer/durability/durability.h"
 #include "txnlayer/figures.h"
@@ -147,7 +148,7 @@ class Engine {
 
   // When a run should end, as a time of NowNs(): long bodies look at it.
   void SetDeadline(std::uint64_t ns) { deadline_ns_ = ns; }
-  bool over() const;
+  bool over(std::uint64_t now_ns = NowNs()) const { return failed_ || now_ns >= deadline_ns_; }
   // Whether all nodes are in Run(), and so bear a death where copies allow. From any thread.
   bool running() const { return course_ == Course::kRunning; }
   // A node has died, and no transaction may begin before all is in order again.

@@ -36,6 +36,14 @@ std::uint64_t Figures::all_aborted() const {
   return std::accumulate(aborted.begin(), aborted.end(), std::uint64_t{0});
 }
 
+void Figures::TicksToNs(double ns_per_tick) {
+  for (OfStages& form : stage_ns) {
+    for (std::uint64_t& one : form) {
+      one = static_cast<std::uint64_t>(static_cast<double>(one) * ns_per_tick);
+    }
+  }
+}
+
 double Figures::StageNs(Stage stage, bool one_sided) const {
   const auto i = static_cast<std::size_t>(stage);
   const std::uint64_t runs = stage_runs[one_sided ? 1 : 0][i];

@@ -40,6 +40,8 @@ struct Figures {
   Latencies latencies;
 
   std::uint64_t all_aborted() const;
+  // Stages have been measured in ticks.
+  void TicksToNs(double ns_per_tick);
   // The mean of a stage's form, in nanoseconds; 0 where it was not run.
   double StageNs(Stage stage, bool one_sided) const;
   // All members are numbers, added one by one but for the largest of tries.

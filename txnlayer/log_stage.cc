@@ -2,8 +2,8 @@
 // anything of it is installed and before anybody is told.
 #include <algorithm>
 
-#include "slimgraph/base/clock.h"
 #include "txnlayer/engine_thread.h"
+#include "txnlayer/ticks.h"
 #include "txnlayer/transaction.h"
 
 namespace slimgraph::txn {
@@ -47,7 +47,7 @@ bool Transaction::Log() {
   if (!tells && !keeps) return true;
   const std::span<Access* const> written = writes();
   if (written.empty()) return true;
-  const std::uint64_t start_ns = NowNs();
+  const std::uint64_t start = Ticks();
   BeginRecord(frame_->record, timestamp_);
   for (const Access* const access : written) {
     AddWrite(frame_->record, *access->table, access->key, access->version_bytes());
@@ -55,7 +55,7 @@ bool Transaction::Log() {
   // Backups before the disk: what is on a disk and dies with its node is then theirs to carry out.
   if (tells && !TellBackups()) return false;
   if (keeps) Keep();
-  NoteTime(Stage::kLog, start_ns);
+  NoteTime(Stage::kLog, start);
   return true;
 }
 

@@ -11,6 +11,7 @@
 #include "slimgraph/base/clock.h"
 #include "slimgraph/base/parallel.h"
 #include "txnlayer/engine_thread.h"
+#include "txnlayer/ticks.h"
 #include "txnlayer/transaction.h"
 
 namespace slimgraph::txn {
@@ -53,7 +54,11 @@ Status Engine::Run(const Body& body) {
   if (!all_here && !cluster_.job().loss().empty()) return all_here;
   if (cluster_.computes()) AddTasks(body);
   SetCourse(Course::kRunning);
+  const std::uint64_t start_ns = NowNs();
+  const std::uint64_t start = Ticks();
   Status status = RunRounds();
+  const double ns_per_tick =
+      static_cast<double>(NowNs() - start_ns) / static_cast<double>(Ticks() - start);
   SetCourse(Course::kOver);
   if (!status) {
     for (const auto& thread : threads_) thread->worker.LeaveParked();
@@ -61,6 +66,7 @@ Status Engine::Run(const Body& body) {
   }
   cluster_.job().SurviveDeaths(false);
   for (const auto& thread : threads_) figures_.Add(thread->figures);
+  figures_.TicksToNs(ns_per_tick);
   return cluster_.all().Barrier();
 }
 
@@ -209,7 +215,7 @@ Status Engine::Repair() {
     const std::lock_guard lock(lost_mutex_);
     lost.assign(lost_.begin() + repaired_, lost_.begin() + losses_at_stop_);
   }
-  const Status repaired = replication_->Repair(lost);
+  Status repaired = replication_->Repair(lost);
   repair_s_ += SecondsSince(start_ns);
   if (repaired) {
     repaired_ = losses_at_stop_.load();

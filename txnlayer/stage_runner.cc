@@ -3,9 +3,9 @@
 #include <cstring>
 
 #include "slimgraph/base/check.h"
-#include "slimgraph/base/clock.h"
 #include "slimgraph/stats/stage.h"
 #include "txnlayer/engine_thread.h"
+#include "txnlayer/ticks.h"
 #include "txnlayer/transaction.h"
 
 namespace slimgraph::txn {
@@ -41,7 +41,7 @@ bool Transaction::Abandoned() {
 
 bool Transaction::Run(Stage stage, std::span<Access* const> accesses) {
   if (accesses.empty()) return true;
-  const std::uint64_t start_ns = NowNs();
+  const std::uint64_t start = Ticks();
   bool well = true;
   if (engine_.options_.outstanding) {
     well = RunTogether(stage, accesses);
@@ -50,7 +50,7 @@ bool Transaction::Run(Stage stage, std::span<Access* const> accesses) {
       well = RunTogether(stage, accesses.subspan(i, 1));
     }
   }
-  NoteTime(stage, start_ns);
+  NoteTime(stage, start);
   return well;
 }
 
@@ -78,19 +78,19 @@ void Transaction::RunLast(Stage stage, std::span<Access* const> accesses) {
     return;
   }
   if (accesses.empty()) return;
-  const std::uint64_t start_ns = NowNs();
+  const std::uint64_t start = Ticks();
   todo_.assign(accesses.begin(), accesses.end());
   for (Access* const access : todo_) access->step = 0;
   PostRound(stage, false);
   for (Access* const access : todo_) engine_.protocol().Check(stage, *access);
   task_.worker().endpoint().Ring();
-  NoteTime(stage, start_ns);
+  NoteTime(stage, start);
 }
 
-void Transaction::NoteTime(Stage stage, std::uint64_t start_ns) {
+void Transaction::NoteTime(Stage stage, std::uint64_t start) {
   const std::size_t form = one_sided(stage) ? 1 : 0;
   ++figures_.stage_runs[form][static_cast<std::size_t>(stage)];
-  figures_.stage_ns[form][static_cast<std::size_t>(stage)] += NowNs() - start_ns;
+  figures_.stage_ns[form][static_cast<std::size_t>(stage)] += Ticks() - start;
   engine_.Boundary(stage);
 }
 

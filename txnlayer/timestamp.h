@@ -30,8 +30,9 @@ constexpr std::uint64_t OwnerOf(NodeId node, std::uint32_t thread, std::uint32_t
 // One thread's.
 class TimestampSource {
  public:
-  Timestamp Next(std::uint64_t owner) {
-    tick_ = std::max(tick_ + 1, (NowNs() - start_ns_) / 1000);
+  // At that time of NowNs(), or a little later.
+  Timestamp Next(std::uint64_t owner, std::uint64_t now_ns = NowNs()) {
+    tick_ = std::max(tick_ + 1, (std::max(now_ns, start_ns_) - start_ns_) / 1000);
     return (tick_ << kOwnerBits) | owner;
   }
   // Not older than any that it has given or seen.

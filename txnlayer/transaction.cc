@@ -45,15 +45,16 @@ std::uint64_t Transaction::first_process() const {
   return std::uint64_t{engine_.self()} * engine_.cluster().threads() * engine_.options().coroutines;
 }
 
-void Transaction::Begin(bool again) {
+void Transaction::Begin(bool again, std::uint64_t now_ns) {
   SLIM_CHECK(!open_, "the transaction before has not ended");
   if ((awaits_word() || held_up()) && !task_.worker().failed()) AwaitView();
   TakeFrame();
   if (!again || !engine_.protocol().keeps_timestamp() || timestamp_ == 0) {
-    timestamp_ = thread_.clock.Next(owner_);
+    timestamp_ = thread_.clock.Next(owner_, now_ns);
   }
   stages_ = engine_.options().stages;
-  if (engine_.options().mix_stages) {
+  // Where threads have to agree on the forms, they stay.
+  if (engine_.options().mix_stages && !engine_.protocol().fetches_once()) {
     const std::uint64_t bits = Draw();
     for (std::size_t i = 0; i < kNumStages; ++i) {
       stages_.Set(static_cast<Stage>(i), ((bits >> (20 + i)) & 1) != 0);

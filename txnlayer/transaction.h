@@ -45,8 +45,8 @@ class Transaction {
   // The number of this node's first.
   std::uint64_t first_process() const;
 
-  // `again`: the same work that was aborted before.
-  void Begin(bool again = false);
+  // `again`: the same work that was aborted before. `now_ns`: where a time of NowNs() is at hand.
+  void Begin(bool again = false, std::uint64_t now_ns = NowNs());
 
   // The tuples, each read; those to be written may be changed in place until Commit(). A key that
   // has no record reads as one that does not exist(), and is inserted by writing it. Null, or
@@ -92,8 +92,8 @@ class Transaction {
   void RunLast(Stage stage, std::span<Access* const> accesses);
   // The transaction is to be aborted, for that reason.
   void Doom(AbortReason reason) { reason_ = reason; }
-  // That stage has begun then, and ended now.
-  void NoteTime(Stage stage, std::uint64_t start_ns);
+  // That stage has begun then, in ticks, and ended now.
+  void NoteTime(Stage stage, std::uint64_t start);
   // Counts what nobody waits for; the transaction's memory stays until it is through.
   Pending& Lingering() { return frame_->pending; }
   Companion& companion();

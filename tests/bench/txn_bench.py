@@ -119,7 +119,8 @@ def main():
     parser.add_argument("--dbx1000")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.3)
-    parser.add_argument("--only", help="dbx1000, one_sided_against_tcp, coroutines, optimisations, hybrids")
+    parser.add_argument("--only", help="dbx1000, one_sided_against_tcp, coroutines, optimisations, "
+                        "hybrids")
     options = parser.parse_args()
     bench = Bench(options.command, options.rounds, options.seconds)
     parts = [bench.one_sided_against_tcp, bench.coroutines, bench.optimisations, bench.hybrids]

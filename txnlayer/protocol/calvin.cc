@@ -1,7 +1,7 @@
 #include "txnlayer/protocol/calvin.h"
 
-#include "slimgraph/base/clock.h"
 #include "txnlayer/protocol/calvin_thread.h"
+#include "txnlayer/ticks.h"
 #include "txnlayer/transaction.h"
 
 namespace slimgraph::txn {
@@ -46,14 +46,14 @@ bool Calvin::Fetch(Transaction& transaction, std::span<Access* const> fresh) con
   }
   auto& running = ThreadOf(transaction).RunningIn(task.index());
   task.Await(running.sent);
-  transaction.NoteTime(Stage::kLock, running.submitted_ns);
-  const std::uint64_t sent_ns = NowNs();
+  transaction.NoteTime(Stage::kLock, running.submitted);
+  const std::uint64_t sent = Ticks();
   task.Await(running.values);
   if (running.values.lost) {
     transaction.Doom(AbortReason::kNodeLost);
     return false;
   }
-  transaction.NoteTime(Stage::kRead, sent_ns);
+  transaction.NoteTime(Stage::kRead, sent);
   for (const Access* const access : fresh) {
     if (access->offset != 0) continue;
     transaction.Doom(AbortReason::kTableFull);
@@ -63,10 +63,10 @@ bool Calvin::Fetch(Transaction& transaction, std::span<Access* const> fresh) con
 }
 
 void Calvin::Install(Transaction& transaction) const {
-  const std::uint64_t start_ns = NowNs();
+  const std::uint64_t start = Ticks();
   ThreadOf(transaction)
       .Finish(transaction.task().index(), transaction.accesses(), true, transaction.Lingering());
-  transaction.NoteTime(Stage::kCommit, start_ns);
+  transaction.NoteTime(Stage::kCommit, start);
 }
 
 void Calvin::Release(Transaction& transaction) const {

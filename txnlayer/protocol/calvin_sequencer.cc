@@ -1,10 +1,10 @@
 // The part of a thread that runs transactions: their order, their values, their ends.
 #include <algorithm>
 
-#include "slimgraph/base/clock.h"
 #include "slimgraph/base/words.h"
 #include "txnlayer/protocol/calvin_thread.h"
 #include "txnlayer/protocol/calvin_wire.h"
+#include "txnlayer/ticks.h"
 
 namespace slimgraph::txn {
 
@@ -13,7 +13,7 @@ using namespace calvin;
 void CalvinThread::Submit(std::uint32_t coroutine, std::span<Access* const> accesses) {
   Running& running = running_[coroutine];
   running.number = ++numbers_[coroutine];
-  running.submitted_ns = NowNs();
+  running.submitted = Ticks();
   running.sent = {.left = 1};
   running.values = {.left = static_cast<std::uint32_t>(accesses.size())};
   running.accesses.assign(accesses.begin(), accesses.end());

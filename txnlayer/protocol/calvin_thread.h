@@ -26,9 +26,9 @@ class CalvinThread : public Companion {
     std::uint64_t number = 0;
     std::vector<Access*> accesses;  // none: it has ended, or is abandoned
     std::vector<bool> arrived;
-    std::uint64_t submitted_ns = 0;
-    Pending sent;    // until it is broadcast
-    Pending values;  // until all of them are there
+    std::uint64_t submitted = 0;  // in ticks
+    Pending sent;                 // until it is broadcast
+    Pending values;               // until all of them are there
   };
   Running& RunningIn(std::uint32_t coroutine) { return running_[coroutine]; }
   // Of the coroutine's transaction: gives the tuples back, with what was written if it commits.
