@@ -6,6 +6,7 @@
 #include "apps/txn_analytics.h"
 #include "slimgraph/base/clock.h"
 #include "slimgraph/base/units.h"
+#include "txnlayer/graph/fold.h"
 
 namespace slimgraph {
 namespace {
@@ -73,6 +74,21 @@ Result<txn::EngineOptions> EngineOptionsOf(const TxnOptions& options,
   return engine;
 }
 
+constexpr double kFold = 0.25;
+
+// Why changes are not folded while transactions run; null: they are.
+const char* CannotFold(const TxnOptions& options) {
+  if (!txn::RunsOnStore(options.workload) && options.workload != "graph-append") {
+    return "--workload is none on a graph";
+  }
+  if (options.replicas > 1) return "--replicas keeps copies that are not folded";
+  if (!options.durable.empty()) return "--durable logs what the base of the store becomes";
+  if (options.job.transport == "mpi" || options.job.transport == "verbs") {
+    return "it takes --transport shm or tcp";
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 void DeclareTxnOptions(Options& options, TxnOptions& txn) {
@@ -108,6 +124,11 @@ void DeclareTxnOptions(Options& options, TxnOptions& txn) {
   options.Text("--store", "STORE",
                "the graph of linkbench, tao, snb-updates, graph-churn and edge-updates",
                txn.work.store);
+  options.Number(
+      "--fold", "SHARE",
+      "on graphs: changes are folded into the sorted lists when they take more memory than "
+      "so much of these (default 0.25); 0: never",
+      txn.fold);
   options.Number("--compute-us", "US",
                  "what each ycsb transaction computes, while its reads are on their way",
                  txn.work.compute_us);
@@ -149,6 +170,9 @@ Status CheckTxnOptions(TxnOptions& options) {
   options.job.survives_deaths = options.replicas > 1;
   if (!(options.drive.seconds > 0)) return UsageError("--seconds must be more than 0");
   if (options.work.hot > 1) return UsageError("--hot is a share from 0 to 1");
+  if (options.fold > 0 && CannotFold(options) != nullptr) {
+    return UsageError("--fold cannot be: {}", CannotFold(options));
+  }
   SLIM_TRY(CheckSnapshotOptions(options));
   if (!options.history.empty()) {
     SLIM_ASSIGN(const auto workload, txn::MakeWorkload(options.workload, options.work));
@@ -182,6 +206,7 @@ Result<std::unique_ptr<TxnJob>> TxnJob::Load(Run& run, const TxnOptions& options
   SLIM_ASSIGN(job->protocol_, txn::MakeProtocol(options.protocol));
   txn::WorkloadOptions work = options.work;
   work.note_updates = !options.updates.empty();
+  work.fold_share = CannotFold(options) != nullptr ? 0 : options.fold < 0 ? kFold : options.fold;
   if (options.replicas > 1) work.journal = options.history;
   SLIM_ASSIGN(job->workload_, txn::MakeWorkload(options.workload, work));
   SLIM_ASSIGN(const txn::EngineOptions engine, EngineOptionsOf(options, *job->protocol_));
@@ -275,6 +300,13 @@ void TxnJob::Describe(const txn::DriveResult& result, Report& report,
   const std::uint64_t messages = traffic_.OfKind(TrafficKind::kMessage).operations;
   for (const auto& [what, bytes] : workload_->Memory()) {
     report.Set(fmt::format("{}/memory_bytes/{}", path, what), bytes);
+  }
+  if (txn::TransactionalGraph* const graph = workload_->graph();
+      graph != nullptr && graph->folder() != nullptr) {
+    const txn::Folder::Figures& folding = graph->folder()->figures();
+    set("/folding/folds", folding.folds);
+    set("/folding/seconds", folding.seconds);
+    set("/folding/longest_pause_s", folding.longest_pause_s);
   }
   set("/per_transaction/round_trips", PerTransaction(total.round_trips, figures));
   set("/per_transaction/messages", PerTransaction(messages, figures));

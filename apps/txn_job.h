@@ -30,6 +30,7 @@ struct TxnOptions {
   std::string export_to;  // a .slim file of the graph at the end; "": none
   std::string updates;    // a file of what has changed; "": none
   std::string durable;    // the folder of the logs; "": none
+  double fold = -1;       // the share of the base beyond which changes are folded; below 0: usual
 };
 
 void DeclareTxnOptions(Options& options, TxnOptions& txn);

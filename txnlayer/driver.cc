@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "slimgraph/base/clock.h"
+#include "txnlayer/graph/fold.h"
 
 namespace slimgraph::txn {
 namespace {
@@ -103,12 +104,20 @@ Result<DriveResult> Drive(Engine& engine, Workload& workload, const DriveOptions
   const double clients = static_cast<double>(engine.cluster().topology().compute()) *
                          engine.cluster().threads() * engine.options().coroutines;
   const double interval_ns = options.per_second > 0 ? 1e9 * clients / options.per_second : 0;
-  SLIM_TRY(engine.Run([&](Transaction& transaction) {
+  Folder* const folder = workload.graph() == nullptr ? nullptr : workload.graph()->folder();
+  if (folder != nullptr) folder->Start();
+  const Status ran = engine.Run([&](Transaction& transaction) {
     const auto client = workload.MakeClient(transaction);
     Work(transaction, *client, options.transactions, interval_ns);
     const std::lock_guard lock(collecting);
     workload.Collect(*client);
-  }));
+  });
+  if (!ran && folder != nullptr) {
+    // It waits for the others'.
+    engine.cluster().job().Fail(ran.error());
+    engine.EndPauses();
+  }
+  SLIM_TRY(ran);
   DriveResult result;
   Collectives& all = engine.cluster().all();  // of those that are left
   result.lost = engine.lost();
@@ -120,6 +129,7 @@ Result<DriveResult> Drive(Engine& engine, Workload& workload, const DriveOptions
     std::memcpy(static_cast<void*>(&one), theirs.data(), sizeof one);
     result.figures.Add(one);
   }
+  if (folder != nullptr) SLIM_TRY(folder->Finish());
   SLIM_TRY(CheckIdle(engine));
   if (engine.replication() != nullptr) SLIM_TRY(engine.replication()->CheckCopies());
   SLIM_TRY(workload.Verify(engine));

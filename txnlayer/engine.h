@@ -6,6 +6,7 @@
 // and sleep when there is nothing to do.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -131,12 +132,19 @@ class Engine {
   Result<bool> Pause(const std::function<Status()>& work);
   // Waits for the end of a run, or of all.
   void AwaitEnd();
+  // At most so long; whether it has come.
+  bool AwaitEnd(std::chrono::milliseconds limit);
+  // A run will come: until then, whoever wants its moments waits.
+  void ExpectRun() { SetCourse(Course::kBefore); }
   // No run will come any more: whoever waits for one is told so.
   void EndPauses();
   // At such a moment, on every node: whoever begins later is younger than `latest`, and so sees the
   // last of everything. The largest timestamp that this node knows.
   Timestamp latest() const;
   void StartAfter(Timestamp latest);
+  // At such a moment, on every node: nobody knows any more where tuples lie, nor holds any, so that
+  // tables may be cleared.
+  void ForgetTuples();
 
   // When a run should end, as a time of NowNs(): long bodies look at it.
   void SetDeadline(std::uint64_t ns) { deadline_ns_ = ns; }

@@ -29,6 +29,11 @@ void Engine::AwaitEnd() {
   pause_turn_.wait(lock, [&] { return course_ == Course::kOver; });
 }
 
+bool Engine::AwaitEnd(std::chrono::milliseconds limit) {
+  std::unique_lock lock(pause_mutex_);
+  return pause_turn_.wait_for(lock, limit, [&] { return course_ == Course::kOver; });
+}
+
 void Engine::EndPauses() { SetCourse(Course::kOver); }
 
 void Engine::SetCourse(Course course) {
@@ -57,6 +62,13 @@ Timestamp Engine::latest() const {
   Timestamp latest = 0;
   for (const auto& thread : threads_) latest = std::max(latest, thread->clock.Latest());
   return latest;
+}
+
+void Engine::ForgetTuples() {
+  for (const auto& thread : threads_) {
+    thread->cache.Clear();
+    if (thread->companion) thread->companion->LetGo();
+  }
 }
 
 void Engine::StartAfter(Timestamp latest) {

@@ -1,6 +1,7 @@
 #include "slimgraph/fabric/fabric.h"
 
 #include <charconv>
+#include <cstring>
 
 #include "slimgraph/base/check.h"
 #include "slimgraph/fabric/internal/make_transport.h"
@@ -64,6 +65,10 @@ Status Fabric::Revoke(RegionId region) {
   SLIM_CHECK(revoked != nullptr, "region {} was never shared", region);
   revoked->revoked = true;
   return transport_->Revoke(region);
+}
+
+void Transport::Clear(const RegionMemory& memory) {
+  if (memory.bytes > 0) std::memset(memory.base, 0, memory.bytes);
 }
 
 Status Fabric::Fence(NodeId node) { return transport_->Fence(node); }

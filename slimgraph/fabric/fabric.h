@@ -55,6 +55,9 @@ class Fabric {
   Result<SharedRegion> Share(std::uint64_t bytes, const Place& place = {});
   std::uint64_t region_bytes(NodeId node, RegionId region) const;
   MutableBytes own_region(RegionId region) const;
+  // Zeroes this node's memory of it, and gives its pages back where the transport can; nobody uses
+  // it meanwhile. From any thread.
+  void Clear(RegionId region) { transport_->Clear(regions_[region]->memory); }
 
   // Local: from the return on, operations of the others on this region end in kRevoked, and none
   // is still under way. The memory stays readable for this node.

@@ -78,6 +78,8 @@ class Transport {
   // Zeroed memory, aligned to a page, in the form that this transport serves best.
   virtual Result<RegionMemory> Allocate(std::uint64_t bytes) = 0;
   virtual void Free(const RegionMemory& memory) = 0;
+  // Zeroes it while nobody uses it; its pages go back to the system where no adapter holds them.
+  virtual void Clear(const RegionMemory& memory);
 
   // Collective: region `id` of every node, its size on each given in `bytes_of_node`. When it has
   // returned on two nodes, each can reach the other by operations on `id`, from any endpoint, and

@@ -57,15 +57,25 @@ class Bench:
 
     # --- analytics on what a store has folded and exported, beside the same graph's plain file
     def instructions(self, words):
-        if shutil.which("perf") is None:
+        """Of the command on one node: by the processor's counters, or else under valgrind, which
+        counts the same each time."""
+        out = self.file("counted")
+        if shutil.which("perf") is not None:
+            done = subprocess.run(["perf", "stat", "-x,", "-e", "instructions:u", "-o", out,
+                                   self.command, *words], capture_output=True, check=False)
+            with open(out, encoding="utf-8") as file:
+                counts = [line.split(",")[0] for line in file if "instructions" in line]
+            if done.returncode == 0 and counts and counts[0].isdigit():
+                return int(counts[0])
+        if shutil.which("valgrind") is None:
             return None
-        out = self.file("perf")
-        done = subprocess.run(["perf", "stat", "-x,", "-e", "instructions:u", "-o", out,
-                               self.command, *words], capture_output=True, check=False)
+        done = subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}",
+                               self.command, *words], capture_output=True, timeout=600, check=False)
+        if done.returncode != 0:
+            return None
         with open(out, encoding="utf-8") as file:
-            counts = [line.split(",")[0] for line in file if "instructions" in line]
-        counted = done.returncode == 0 and counts and counts[0].isdigit()
-        return int(counts[0]) if counted else None
+            counts = [line.split()[1] for line in file if line.startswith(("summary:", "totals:"))]
+        return int(counts[0]) if counts else None
 
     def analytics(self):
         chooser, vertices = random.Random(2), 1 << self.options.scale
@@ -95,13 +105,62 @@ class Bench:
                              for which, w in words.items()}, 3 * self.options.rounds)
             self.tell(f"{name} on a folded store against the plain file, time",
                       times["grown.slim"] / times["plain.slim"], 1.05, False)
-            counts = in_turn({which: lambda w=w: self.instructions(w)
-                              for which, w in words.items()}, self.options.rounds)
+            # Counts hardly differ from run to run, and take long.
+            few = ["--iterations", "3"] if more else []
+            counts = {which: self.instructions([name, self.file(which), *few, "--nodes", "1"])
+                      for which in words}
             if None in counts.values():
-                print(f"       {name}, instructions: cannot be counted here")
+                print(f"       {name}, instructions: neither perf nor valgrind counts them here")
                 continue
             self.tell(f"{name} on a folded store against the plain file, instructions",
                       counts["grown.slim"] / counts["plain.slim"], 1.05, False)
+
+    # --- analytics on snapshots of a graph in memory that has changed, or changes
+    def snapshots(self, workload, *more):
+        """What was found on snapshots in the run, and on the last; its graph is exported."""
+        result = self.transactions(workload, "bare", "--analytics", "pagerank,triangles",
+                                   "--export", self.file("changed.slim"), *more)
+        found = result[5]["analytics"]
+        if isinstance(found, dict):
+            found = list(found.values())
+        return ([one for one in found if one["in_run"]],
+                [one for one in found if not one["in_run"]])
+
+    def unfolded(self):
+        each = self.edges_of_graph() // 320
+        taken = {}
+        for _ in range(self.options.rounds):
+            last = self.snapshots("edge-updates", "--seconds", "60", "--transactions", str(each),
+                                  "--rows", str(320 * each), "--fold", "0")[1]
+            for one in last:
+                plain = self.run(one["name"], self.file("changed.slim"), "--nodes", "2")[0]["time"]
+                changed = one["gather_s"] + one["load_s"] + one["run_s"]
+                taken.setdefault(one["name"], []).append(
+                    (one["run_s"] / plain["run_s"], changed / (plain["load_s"] + plain["run_s"])))
+        for name, ratios in taken.items():
+            claim = f"{name} with 10 % of the edges put anew and unfolded against the plain file"
+            self.tell(f"{claim}, running", statistics.median(r[0] for r in ratios), 1.3, False)
+            self.tell(f"{claim}, with the snapshot and loading",
+                      statistics.median(r[1] for r in ratios), 1.3, False)
+
+    def beside(self):
+        """Two nodes write at full speed, and two analyse, on the processors that there are; time
+        counts for each edge, for the graph grows."""
+        processors = len(os.sched_getaffinity(0))
+        share = (2 + 2) / min(processors, 4)  # of time, where each thread gets the same
+        taken = {}
+        for _ in range(self.options.rounds):
+            meanwhile, after = self.snapshots("edge-updates", "--seconds",
+                                              str(2 * self.options.seconds))
+            for one in after:
+                each = [other["run_s"] / other["edges"] for other in meanwhile
+                        if other["name"] == one["name"]]
+                taken.setdefault(one["name"], []).append(
+                    statistics.median(each) / (one["run_s"] / one["edges"]))
+        for name, ratios in taken.items():
+            self.tell(f"{name} beside writers of a thread on each node, against none, running",
+                      statistics.median(ratios), share, False, " x",
+                      f"; {processors} processors for four threads")
 
     # --- transactions
     def transactions(self, workload, store, *more):
@@ -111,7 +170,7 @@ class Bench:
             self.options.protocol, "--nodes", "2", "--coroutines", "16", *more)
         result = report["result"]
         return (result["throughput_per_s"], result["committed"] / cpu_s, result["aborted"],
-                result["committed"], result)
+                result["committed"], result, report)
 
     def rates(self, measures):
         """Medians of each by name: a second, a second of processor time."""
@@ -168,16 +227,27 @@ class Bench:
                   f"; {by_cpu:,.0f} for each second of processor time")
 
     # --- memory, without properties
+    def edges_of_graph(self):
+        return self.run("info", self.file("g.slim"))[0]["graph"]["edges"]
+
     def memory(self):
-        edges = self.run("info", self.file("g.slim"))[0]["graph"]["edges"]
-        for claim, each in (("as loaded", 1), ("with 10 % of the edges put anew", edges // 320)):
+        edges = self.edges_of_graph()
+        for claim, each, more in (("as loaded", 1, []),
+                                  ("with 10 % of the edges put anew", edges // 320, []),
+                                  ("the same, never folded", edges // 320, ["--fold", "0"])):
             result = self.transactions("edge-updates", "bare", "--seconds", "60", "--transactions",
-                                       str(each), "--rows", str(edges // 10))[4]
+                                       str(each), "--rows", str(edges // 10), *more)[4]
             taken = dict(result["memory_bytes"])
             csr = taken.pop("csr")
             parts = ", ".join(f"{what} {part / csr:.2f}" for what, part in taken.items() if part)
-            self.tell(f"memory of the store, {claim}, against CSR", sum(taken.values()) / csr, 1.5,
-                      False, " x", f"; {parts}")
+            ratio = sum(taken.values()) / csr
+            if more:
+                print(f"       {claim}: {ratio:.3g} x; {parts}", flush=True)
+                continue
+            folds = result["folding"]
+            self.tell(f"memory of the store, {claim}, against CSR", ratio, 1.5, False, " x",
+                      f"; {parts}; {folds['folds']} folds, which held transactions up for "
+                      f"{1e3 * folds['longest_pause_s']:.1f} ms at most")
 
 
 def main():
@@ -187,14 +257,16 @@ def main():
     parser.add_argument("--seconds", type=float, default=2)
     parser.add_argument("--scale", type=int, default=16)
     parser.add_argument("--protocol", default="occ")
-    parser.add_argument("--only", help="analytics, linkbench, edges, apply, memory")
+    parser.add_argument("--only",
+                        help="analytics, unfolded, beside, linkbench, edges, apply, memory")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="slimgraph-bench-") as folder:
         bench = Bench(options, folder)
         bench.run("gen", "kron", "-s", str(options.scale), "-o", bench.file("g.slim"))
         bench.create("g.slim", "bare")
         bench.create("g.slim", "linked", "--vertex-bytes", "128", "--edge-bytes", "8")
-        for part in (bench.analytics, bench.linkbench, bench.edges, bench.apply, bench.memory):
+        for part in (bench.analytics, bench.unfolded, bench.beside, bench.linkbench, bench.edges,
+                     bench.apply, bench.memory):
             if options.only in (None, part.__name__):
                 part()
         print(f"{bench.missed} bars missed")

@@ -4,6 +4,8 @@
 
 #include <cstdio>
 
+#include "txnlayer/graph/fold.h"
+
 namespace slimgraph::test {
 namespace {
 
@@ -119,6 +121,7 @@ struct OracleRun {
   VertexId names = 70;
   int transactions = 250;
   txn::GraphShape shape = {24, 8};
+  double fold_share = 0;
 };
 
 void RunAgainstOracle(const TxnSetting& setting, const OracleRun& run) {
@@ -131,9 +134,15 @@ void RunAgainstOracle(const TxnSetting& setting, const OracleRun& run) {
     const FileSource source(path);
     GraphOnNode made;
     MakeGraph(cluster, setting, **protocol, source,
-              {.shape = run.shape, .room_vertices = 100, .room_edges = 60'000}, made);
+              {.shape = run.shape,
+               .room_vertices = 100,
+               .room_edges = 60'000,
+               .fold_share = run.fold_share},
+              made);
     if (::testing::Test::HasFatalFailure()) return;
     GraphOracle oracle(source, run.shape);
+    txn::Folder* const folder = made.graph->folder();
+    if (folder != nullptr) folder->Start();
     const Status ran = made.engine->Run([&](txn::Transaction& transaction) {
       std::mt19937_64 random(seed + 1);
       GraphTransaction work(*made.graph, transaction);
@@ -160,6 +169,10 @@ void RunAgainstOracle(const TxnSetting& setting, const OracleRun& run) {
       }
     });
     ASSERT_TRUE(ran) << ran.error().message;
+    if (folder != nullptr) {
+      ASSERT_TRUE(folder->Finish());
+      EXPECT_GT(folder->figures().folds, 0u);
+    }
     const auto census = made.graph->TakeCensus();
     ASSERT_TRUE(census) << census.error().message;
     if (cluster.self() != 0) return;
@@ -184,6 +197,14 @@ TEST_P(Graphs, DoAsASerialGraphDoes) {
                       .compute = 1,
                       .coroutines = 1},
                      {});
+  }
+}
+
+TEST_P(Graphs, AreTheSameWhileTheirChangesAreFolded) {
+  for (const char* const transport : {"shm", "tcp"}) {
+    RunAgainstOracle(
+        {.protocol = GetParam(), .transport = transport, .nodes = 3, .compute = 1, .coroutines = 1},
+        {.transactions = 2000, .fold_share = 0.01});
   }
 }
 

@@ -80,6 +80,18 @@ TEST_P(Histories, OfGraphsAreSerializable) {
   }
 }
 
+TEST_P(Histories, OfGraphsAreSerializableWhileTheyAreFolded) {
+  for (const char* const transport : {"shm", "tcp"}) {
+    TxnSetting setting{.protocol = GetParam(),
+                       .stages = transport == std::string("shm") ? "one-sided" : "rpc",
+                       .workload = "graph-append",
+                       .transport = transport,
+                       .transactions = 300};
+    setting.work.fold_share = 0.01;
+    ExpectGoodHistory(setting);
+  }
+}
+
 class HistoriesOverVerbs : public Histories {
   void SetUp() override {
     if (RdmaDevices().empty()) GTEST_SKIP() << "no RDMA device";

@@ -15,6 +15,7 @@
 #include "tests/support/unwrap.h"
 #include "tests/txnlayer/graph_support.h"
 #include "txnlayer/disk/store.h"
+#include "txnlayer/graph/fold.h"
 #include "txnlayer/graph/snapshot.h"
 
 namespace slimgraph::test {
@@ -238,6 +239,7 @@ void ExpectSnapshotsOfHistory(TxnSetting setting) {
   setting.work.store = scratch.store;
   setting.work.seed = TestSeed();
   setting.work.note_updates = true;
+  setting.work.fold_share = 0.1;
   const auto protocol = Unwrap(txn::MakeProtocol(setting.protocol));
   OnTxnJob(setting, [&](Cluster& cluster) {
     const txn::EngineOptions options{.stages = Unwrap(txn::StageCode::Parse(
@@ -253,6 +255,7 @@ void ExpectSnapshotsOfHistory(TxnSetting setting) {
     reader.join();
     ASSERT_TRUE(result) << result.error().message;
     EXPECT_GT(result->figures.committed, 0u);
+    EXPECT_GT(workload->graph()->folder()->figures().folds, 0u);
     const auto journals = Unwrap(cluster.all().AllGather(std::as_bytes(workload->updates())));
     if (cluster.self() != 0) return;
     std::vector<std::uint64_t> words;

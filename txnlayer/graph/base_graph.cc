@@ -1,14 +1,19 @@
 #include "txnlayer/graph/base_graph.h"
 
 #include <algorithm>
+#include <bit>
+#include <limits>
 
 #include "slimgraph/base/check.h"
 #include "slimgraph/graph/load.h"
+#include "txnlayer/graph/sparse_times.h"
 
 namespace slimgraph::txn {
 namespace {
 
 constexpr VertexId kOffsetsAtATime = 1 << 16;
+// So many names between two are always close.
+constexpr std::uint64_t kClose = 64;
 
 // The lists of a part lie all over the file: read(first arc, arcs, where in the part) for each.
 Status ForEachList(const SlimFile& file, const VertexPart& part, std::span<const EdgeOffset> local,
@@ -49,26 +54,26 @@ Status BaseSource::ReadEdgeProperties(EdgeOffset, MutableBytes) const { return {
 Status BaseSource::ReadEdgeTimes(EdgeOffset, std::span<GraphTime>) const { return {}; }
 
 Result<std::unique_ptr<BaseGraph>> BaseGraph::Load(Cluster& cluster, const BaseSource& source,
-                                                   const GraphShape& shape,
-                                                   std::uint32_t replicas) {
+                                                   const GraphShape& shape, std::uint32_t replicas,
+                                                   std::optional<EdgeOffset> folds) {
+  SLIM_CHECK(!folds || replicas == 1, "a replicated base is not folded into");
   std::unique_ptr<BaseGraph> base(new BaseGraph());
   const SlimFile* const file = source.file();
   base->nodes_ = cluster.topology().nodes();
   if (file != nullptr) {
     SLIM_TRY(CheckBaseFile(*file));
-    SLIM_ASSIGN(base->ids_, file->ReadOriginalIds());
-    base->arcs_ = file->arcs();
-    base->edges_ = file->edges();
+    SLIM_ASSIGN(base->now_.ids, file->ReadOriginalIds());
+    base->now_.arcs = file->arcs();
+    base->now_.edges = file->edges();
     base->has_vertex_properties_ = source.has_vertex_properties();
-    base->has_edge_properties_ = source.has_edge_properties();
-    base->has_edge_times_ = source.has_edge_times();
+    base->now_.has_edge_properties = source.has_edge_properties();
+    base->now_.has_edge_times = source.has_edge_times();
     SLIM_TRY(base->ReadIndex(*file, base->nodes_));
   }
   const HashPartition partition(base->vertices(), base->nodes_, 1);
   for (Rank rank = 0; rank < replicas; ++rank) {
     const NodeId held = (cluster.self() + base->nodes_ - rank) % base->nodes_;
-    SLIM_TRY(base->LoadPart(cluster, source, shape, partition.part(held),
-                            base->regions_.emplace_back()));
+    SLIM_TRY(base->LoadPart(cluster, source, shape, partition.part(held), folds));
   }
   return base;
 }
@@ -76,8 +81,8 @@ Result<std::unique_ptr<BaseGraph>> BaseGraph::Load(Cluster& cluster, const BaseS
 Status BaseGraph::ReadIndex(const SlimFile& file, NodeId nodes) {
   const HashPartition partition(vertices(), nodes, 1);
   for (NodeId node = 0; node < nodes; ++node) {
-    index_.emplace_back(ListCode(vertices()));
-    index_.back().Reserve(partition.part(node).count);
+    now_.index.emplace_back(ListCode(vertices()));
+    now_.index.back().Reserve(partition.part(node).count);
   }
   std::vector<EdgeOffset> offsets;
   for (VertexId first = 0; first < vertices();) {
@@ -85,66 +90,145 @@ Status BaseGraph::ReadIndex(const SlimFile& file, NodeId nodes) {
     offsets.resize(end - first + 1);
     SLIM_TRY(file.ReadElements(file.offsets(Direction::kOut), first, std::span(offsets)));
     for (VertexId v = first; v < end; ++v) {
-      if (offsets[v - first + 1] < offsets[v - first] || offsets[v - first + 1] > arcs_) {
+      if (offsets[v - first + 1] < offsets[v - first] || offsets[v - first + 1] > now_.arcs) {
         return InputError("{}: the offsets of its lists fall", file.path());
       }
-      index_[partition.owner(v)].Append(offsets[v - first + 1] - offsets[v - first]);
+      now_.index[partition.owner(v)].Append(offsets[v - first + 1] - offsets[v - first]);
     }
     first = end;
   }
-  for (CompactOffsets& index : index_) {
+  for (CompactOffsets& index : now_.index) {
     index.Finish();
-    list_bytes_ += index.bytes();
+    now_.list_bytes += index.bytes();
   }
   return {};
 }
 
-Status BaseGraph::LoadPart(Cluster& cluster, const BaseSource& source, const GraphShape& shape,
-                           const VertexPart& part, Regions& regions) {
-  const SlimFile* const file = source.file();
-  if (file == nullptr) return {};
-  Fabric& fabric = cluster.fabric();
-  SLIM_ASSIGN(const EdgeOffset arcs, CountArcs(*file, part, Direction::kOut));
-  const auto share = [&](std::uint64_t bytes, RegionId& id) -> Result<MutableBytes> {
-    SLIM_ASSIGN(const SharedRegion region, fabric.Share(std::max<std::uint64_t>(bytes, 8)));
-    id = region.id;
-    return region.memory.first(bytes);
+// For so many arcs of the partition; with all that a fold may bring, or what there is.
+Result<BaseGraph::Regions> BaseGraph::MakeRegions(Cluster& cluster, const GraphShape& shape,
+                                                  const VertexPart& part, EdgeOffset arcs,
+                                                  bool folds) const {
+  const EdgeOffset with_properties = folds || now_.has_edge_properties ? arcs : 0;
+  const EdgeOffset with_times = folds || now_.has_edge_times ? arcs : 0;
+  const auto share = [&](std::uint64_t bytes) -> Result<RegionId> {
+    SLIM_ASSIGN(const SharedRegion region,
+                cluster.fabric().Share(std::max<std::uint64_t>(bytes, 8)));
+    return region.id;
   };
-  SLIM_ASSIGN(const MutableBytes lists, share(arcs * sizeof(VertexId), regions.lists));
-  list_bytes_ += lists.size();
+  Regions regions;
+  SLIM_ASSIGN(regions.lists, share(arcs * sizeof(VertexId)));
+  SLIM_ASSIGN(regions.edge_properties, share(with_properties * shape.edge_bytes));
+  SLIM_ASSIGN(regions.time_marks, share(SparseTimes::MarkBytes(with_times)));
+  SLIM_ASSIGN(regions.edge_times, share(with_times * sizeof(GraphTime)));
+  SLIM_ASSIGN(regions.vertex_properties,
+              share(has_vertex_properties_ ? std::uint64_t{part.count} * shape.vertex_bytes : 0));
+  return regions;
+}
+
+Status BaseGraph::LoadPart(Cluster& cluster, const BaseSource& source, const GraphShape& shape,
+                           const VertexPart& part, std::optional<EdgeOffset> folds) {
+  if (source.file() == nullptr) {
+    if (!folds) return {};
+    spare_arcs_ = *folds;
+    now_.index.assign(nodes_, CompactOffsets(ListCode(0)));
+    for (CompactOffsets& index : now_.index) index.Finish();
+    SLIM_ASSIGN(now_.regions.emplace_back(), MakeRegions(cluster, shape, part, *folds, true));
+    SLIM_ASSIGN(spare_, MakeRegions(cluster, shape, part, *folds, true));
+    return {};
+  }
+  const SlimFile& file = *source.file();
+  Fabric& fabric = cluster.fabric();
+  SLIM_ASSIGN(const EdgeOffset arcs, CountArcs(file, part, Direction::kOut));
+  spare_arcs_ = arcs + folds.value_or(0);
+  SLIM_ASSIGN(const Regions regions,
+              MakeRegions(cluster, shape, part, spare_arcs_, folds.has_value()));
+  if (folds) {
+    SLIM_ASSIGN(spare_, MakeRegions(cluster, shape, part, spare_arcs_, true));
+    spare_->vertex_properties = regions.vertex_properties;
+  }
+  now_.regions.push_back(regions);
+  const MutableBytes lists = fabric.own_region(regions.lists).first(arcs * sizeof(VertexId));
+  now_.list_bytes += lists.size();
   std::vector<EdgeOffset> offsets(std::size_t{part.count} + 1);
   const std::span ids(reinterpret_cast<VertexId*>(lists.data()), arcs);
-  SLIM_TRY(LoadLists(*file, part, Direction::kOut, {offsets, ids, {}}, 1));
-  if (has_edge_properties_) {
-    SLIM_ASSIGN(const MutableBytes room, share(arcs * shape.edge_bytes, regions.edge_properties));
-    property_bytes_ += room.size();
-    SLIM_TRY(ForEachList(*file, part, offsets, [&](auto from, auto length, auto to) {
+  SLIM_TRY(LoadLists(file, part, Direction::kOut, {offsets, ids, {}}, 1));
+  if (now_.has_edge_properties) {
+    const MutableBytes room = fabric.own_region(regions.edge_properties);
+    now_.property_bytes += arcs * shape.edge_bytes;
+    SLIM_TRY(ForEachList(file, part, offsets, [&](auto from, auto length, auto to) {
       return source.ReadEdgeProperties(
           from, room.subspan(to * shape.edge_bytes, length * shape.edge_bytes));
     }));
   }
-  if (has_edge_times_) {
-    SLIM_ASSIGN(const MutableBytes room, share(arcs * sizeof(GraphTime), regions.edge_times));
-    property_bytes_ += room.size();
-    const std::span times(reinterpret_cast<GraphTime*>(room.data()), arcs);
-    SLIM_TRY(ForEachList(*file, part, offsets, [&](auto from, auto length, auto to) {
-      return source.ReadEdgeTimes(from, times.subspan(to, length));
+  if (now_.has_edge_times) {
+    SparseTimes times(fabric.own_region(regions.time_marks), fabric.own_region(regions.edge_times));
+    std::vector<GraphTime> read;
+    SLIM_TRY(ForEachList(file, part, offsets, [&](auto from, auto length, auto) -> Status {
+      read.resize(length);
+      Status done = source.ReadEdgeTimes(from, read);
+      times.Append(read);
+      return done;
     }));
+    now_.property_bytes += times.bytes();
   }
   if (has_vertex_properties_) {
     const std::uint64_t each = shape.vertex_bytes;
-    SLIM_ASSIGN(const MutableBytes room, share(part.count * each, regions.vertex_properties));
-    property_bytes_ += room.size();
+    const MutableBytes room = fabric.own_region(regions.vertex_properties);
+    vertex_property_bytes_ += part.count * each;
     for (VertexId local = 0; local < part.count; ++local) {
       SLIM_TRY(source.ReadVertexProperties(part[local], room.subspan(local * each, each)));
     }
+    now_.property_bytes += part.count * each;
   }
   return {};
 }
 
+// Places are added behind the last alone, so that all keep theirs. Names that lie close together
+// all get one, whether they have come or not: so those that follow each other still do.
+BaseGraph::Next BaseGraph::NextVertices(std::span<const VertexName> added,
+                                        std::span<const VertexName> deleted) const {
+  Next next;
+  const VertexId before = vertices();
+  const VertexName last = NameOf(before - 1);
+  const auto fresh = added.subspan(
+      static_cast<std::size_t>(std::upper_bound(added.begin(), added.end(), last) - added.begin()));
+  const bool close = !fresh.empty() && fresh.back() - last <= 2 * fresh.size() + kClose;
+  const std::uint64_t more = close ? fresh.back() - last : fresh.size();
+  if (more == 0 || before + more >= std::numeric_limits<VertexId>::max()) {
+    next.ids = ids();
+  } else if (ids().contiguous() && close) {
+    next.ids = OriginalIds(ids().first(), before + static_cast<VertexId>(more));
+  } else {
+    std::vector<VertexName> names;
+    for (VertexId dense = 0; dense < before; ++dense) names.push_back(NameOf(dense));
+    for (std::uint64_t i = 0; i < more; ++i) names.push_back(close ? last + 1 + i : fresh[i]);
+    next.ids = OriginalIds(std::move(names));
+  }
+  next.dead = now_.dead;
+  next.dead.resize((next.ids.count() + 63) / 64);
+  const auto bit = [](VertexId dense) { return std::uint64_t{1} << (dense % 64); };
+  for (VertexId dense = before; dense < next.ids.count(); ++dense)
+    next.dead[dense / 64] |= bit(dense);
+  for (const VertexName name : added) {
+    if (const auto dense = next.ids.Find(name)) next.dead[*dense / 64] &= ~bit(*dense);
+  }
+  for (const VertexName name : deleted) {
+    if (const auto dense = next.ids.Find(name)) next.dead[*dense / 64] |= bit(*dense);
+  }
+  for (const std::uint64_t bits : next.dead)
+    next.gaps += static_cast<VertexId>(std::popcount(bits));
+  return next;
+}
+
+void BaseGraph::Switch(Next next) {
+  next.property_bytes += vertex_property_bytes_;
+  static_cast<Next&>(now_) = std::move(next);
+  std::swap(now_.regions[0], *spare_);
+}
+
 BaseGraph::Vertex BaseGraph::At(VertexId dense) const {
   Vertex vertex{dense, dense % nodes_, dense / nodes_, 0, 0};
-  const CompactOffsets::Place place = index_[vertex.partition].Find(vertex.local);
+  const CompactOffsets::Place place = now_.index[vertex.partition].Find(vertex.local);
   vertex.begin = place.begin;
   vertex.length = place.length;
   return vertex;
@@ -153,11 +237,11 @@ BaseGraph::Vertex BaseGraph::At(VertexId dense) const {
 std::pair<BaseGraph::Vertex, EdgeOffset> BaseGraph::Arc(EdgeOffset number) const {
   NodeId partition = 0;
   for (;; ++partition) {
-    const EdgeOffset arcs = index_[partition].group_begin(index_[partition].groups());
+    const EdgeOffset arcs = now_.index[partition].group_begin(now_.index[partition].groups());
     if (number < arcs) break;
     number -= arcs;
   }
-  const CompactOffsets& index = index_[partition];
+  const CompactOffsets& index = now_.index[partition];
   VertexId first = 0;
   for (VertexId end = index.groups(); end - first > 1;) {
     const VertexId middle = first + (end - first) / 2;
@@ -174,7 +258,7 @@ std::pair<BaseGraph::Vertex, EdgeOffset> BaseGraph::Arc(EdgeOffset number) const
 }
 
 std::optional<BaseGraph::Vertex> BaseGraph::Find(VertexName name) const {
-  const auto dense = ids_.Find(name);
+  const auto dense = DenseOf(name);
   if (!dense) return std::nullopt;
   return At(*dense);
 }

@@ -1,6 +1,7 @@
 // The read-mostly part of a transactional graph: sorted lists, dealt out to all nodes in regions
 // that every node reads, and an index of them on each. Nothing of it changes while transactions
-// run, so what is read of it needs no lock and no second look.
+// run, so what is read of it needs no lock and no second look. Where changes are folded into it
+// (fold.h), the next lists are written beside these, and take their place between transactions.
 #pragma once
 
 #include <memory>
@@ -46,56 +47,96 @@ class BaseGraph {
     EdgeOffset length = 0;
   };
 
-  // Collective.
+  // Collective. `folds`: what is to be folded into it may be so many arcs more.
   static Result<std::unique_ptr<BaseGraph>> Load(Cluster& cluster, const BaseSource& source,
-                                                 const GraphShape& shape, std::uint32_t replicas);
+                                                 const GraphShape& shape, std::uint32_t replicas,
+                                                 std::optional<EdgeOffset> folds);
 
-  VertexId vertices() const { return ids_.count(); }
-  std::uint64_t edges() const { return edges_; }
-  const OriginalIds& ids() const { return ids_; }
-  VertexName NameOf(VertexId dense) const { return ids_[dense]; }
-  std::optional<VertexId> DenseOf(VertexName name) const { return ids_.Find(name); }
+  // Places for vertices: of those that are there, and of some that are not.
+  VertexId vertices() const { return now_.ids.count(); }
+  VertexId alive_vertices() const { return vertices() - now_.gaps; }
+  bool alive(VertexId dense) const { return now_.alive(dense); }
+  std::uint64_t edges() const { return now_.edges; }
+  const OriginalIds& ids() const { return now_.ids; }
+  VertexName NameOf(VertexId dense) const { return now_.ids[dense]; }
+  // Where there is such a vertex.
+  std::optional<VertexId> DenseOf(VertexName name) const { return now_.DenseOf(name); }
   // Local: no other node is asked.
   std::optional<Vertex> Find(VertexName name) const;
   Vertex At(VertexId dense) const;
   // An arc by number: its vertex, and its place in the list.
-  EdgeOffset arcs() const { return arcs_; }
+  EdgeOffset arcs() const { return now_.arcs; }
   std::pair<Vertex, EdgeOffset> Arc(EdgeOffset number) const;
 
   bool has_vertex_properties() const { return has_vertex_properties_; }
-  bool has_edge_properties() const { return has_edge_properties_; }
-  bool has_edge_times() const { return has_edge_times_; }
+  bool has_edge_properties() const { return now_.has_edge_properties; }
+  bool has_edge_times() const { return now_.has_edge_times; }
 
   // One holder's memory of a partition: its copy of that rank.
   struct Regions {
     RegionId lists = 0;              // VertexId, dense
     RegionId edge_properties = 0;    // as the lists; meaningless without
+    RegionId time_marks = 0;         // sparse_times.h
     RegionId edge_times = 0;         //
     RegionId vertex_properties = 0;  // by local number; meaningless without
   };
-  const Regions& regions(Rank rank) const { return regions_[rank]; }
+  const Regions& regions(Rank rank) const { return now_.regions[rank]; }
 
   // What this node holds of it, in bytes: lists and index; and properties and times.
-  std::uint64_t list_bytes() const { return list_bytes_; }
-  std::uint64_t property_bytes() const { return property_bytes_; }
+  std::uint64_t list_bytes() const { return now_.list_bytes; }
+  std::uint64_t property_bytes() const { return now_.property_bytes; }
+
+  // --- folding
+  bool folds() const { return spare_.has_value(); }
+  // Where the next lists of this node's partition are written; zeroed.
+  const Regions& spare() const { return *spare_; }
+  EdgeOffset spare_arcs() const { return spare_arcs_; }
+  // What the next lists are, on all nodes.
+  struct Next {
+    OriginalIds ids;                  // of all places; those that there were stay
+    std::vector<std::uint64_t> dead;  // a bit for each place of no vertex; empty: there are none
+    VertexId gaps = 0;                // how many
+    EdgeOffset arcs = 0;
+    std::uint64_t edges = 0;
+    bool has_edge_properties = false;
+    bool has_edge_times = false;
+    std::vector<CompactOffsets> index;  // by partition
+    std::uint64_t list_bytes = 0;       // of this node
+    std::uint64_t property_bytes = 0;   //
+
+    bool alive(VertexId dense) const {
+      return dead.empty() || (dead[dense / 64] >> (dense % 64) & 1) == 0;
+    }
+    std::optional<VertexId> DenseOf(VertexName name) const {
+      const auto dense = ids.Find(name);
+      return dense && alive(*dense) ? dense : std::nullopt;
+    }
+  };
+  // The places of the next lists, and which of them are of no vertex: when vertices have come that
+  // are not in the base and others have gone, each in order.
+  Next NextVertices(std::span<const VertexName> added, std::span<const VertexName> deleted) const;
+  // When no transaction runs, on all nodes: the lists in the spare memory take the place of those
+  // that were. The memory of these is to be zeroed before it is written.
+  void Switch(Next next);
 
  private:
+  struct Content : Next {
+    std::vector<Regions> regions;  // by rank
+  };
+
   BaseGraph() = default;
   Status ReadIndex(const SlimFile& file, NodeId nodes);
+  Result<Regions> MakeRegions(Cluster& cluster, const GraphShape& shape, const VertexPart& part,
+                              EdgeOffset arcs, bool folds) const;
   Status LoadPart(Cluster& cluster, const BaseSource& source, const GraphShape& shape,
-                  const VertexPart& part, Regions& regions);
+                  const VertexPart& part, std::optional<EdgeOffset> folds);
 
-  OriginalIds ids_;
   NodeId nodes_ = 1;
-  EdgeOffset arcs_ = 0;
-  std::uint64_t edges_ = 0;
   bool has_vertex_properties_ = false;
-  bool has_edge_properties_ = false;
-  bool has_edge_times_ = false;
-  std::vector<CompactOffsets> index_;  // by partition
-  std::vector<Regions> regions_;       // by rank
-  std::uint64_t list_bytes_ = 0;
-  std::uint64_t property_bytes_ = 0;
+  std::uint64_t vertex_property_bytes_ = 0;
+  Content now_;
+  std::optional<Regions> spare_;  // nothing: it stays as it is
+  EdgeOffset spare_arcs_ = 0;     // for which it has room
 };
 
 }  // namespace slimgraph::txn

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "txnlayer/graph/sparse_times.h"
+
 namespace slimgraph::txn {
 namespace {
 
@@ -60,13 +62,22 @@ bool BaseReader::EdgeProperties(const BaseGraph::Vertex& vertex, EdgeOffset firs
 bool BaseReader::EdgeTimes(const BaseGraph::Vertex& vertex, EdgeOffset first, EdgeOffset count,
                            std::span<const GraphTime>& times) {
   times = {};
-  if (!graph_.base().has_edge_times()) return true;
+  if (!graph_.base().has_edge_times() || count == 0) return true;
+  const TimeRange range(vertex.begin + first, count);
   Bytes found;
-  if (!Read(vertex, &BaseGraph::Regions::edge_times, (vertex.begin + first) * sizeof(GraphTime),
-            count * sizeof(GraphTime), time_room_, found)) {
+  if (!Read(vertex, &BaseGraph::Regions::time_marks, range.first_block * sizeof(TimeMarks),
+            range.blocks * sizeof(TimeMarks), mark_room_, found)) {
     return false;
   }
-  times = {reinterpret_cast<const GraphTime*>(found.data()), count};
+  const auto* const marks = reinterpret_cast<const TimeMarks*>(found.data());
+  if (range.Times(marks) == 0) return true;
+  if (!Read(vertex, &BaseGraph::Regions::edge_times, range.FirstTime(marks) * sizeof(GraphTime),
+            range.Times(marks) * sizeof(GraphTime), known_room_, found)) {
+    return false;
+  }
+  times_.resize(count);
+  range.Expand(marks, reinterpret_cast<const GraphTime*>(found.data()), times_.data());
+  times = times_;
   return true;
 }
 

@@ -43,7 +43,9 @@ class BaseReader {
   Transaction& transaction_;
   std::vector<std::byte> list_room_;
   std::vector<std::byte> property_room_;
-  std::vector<std::byte> time_room_;
+  std::vector<std::byte> mark_room_;
+  std::vector<std::byte> known_room_;
+  std::vector<GraphTime> times_;
 };
 
 }  // namespace slimgraph::txn

@@ -31,50 +31,48 @@ EdgeEntry* EdgeBlock::Put(VertexName neighbour, bool alive, bool in_base) {
   if (last == nullptr || last->time != kTimePending) {
     if (count() == capacity_) return nullptr;
     const bool keeps = last != nullptr && last->alive != 0;
-    mine = &Append({neighbour, kTimePending, 0, in_base ? 1U : 0U},
+    mine = &Append({neighbour & kMaxVertexName, 0, in_base, kTimePending},
                    keeps ? properties(*last) : nullptr);
   } else if (last->alive == 0) {
     std::memset(properties(*last), 0, stride_ - sizeof(EdgeEntry));
   }
-  mine->alive = alive ? 1 : 0;
+  mine->alive = alive;
   header().degree_change += Counts(*mine) - before;
   return mine;
 }
 
-// Of each neighbour the entry that `oldest_seen` sees stays, and all that are younger. Where that
-// one says that there is no edge, nor in the base, it says nothing.
-void EdgeBlock::Forget(GraphTime oldest_seen) {
+// Of each neighbour the entry that `seen` sees stays, and the last. Where the former is the latter,
+// and says that there is no edge, nor in the base, it says nothing.
+void EdgeBlock::Forget(GraphTime seen) {
   const std::uint32_t before = count();
   std::uint32_t kept = 0;
   for (std::uint32_t i = 0; i < before; ++i) {
     const EdgeEntry& one = entry(i);
-    bool useless = one.time <= oldest_seen && one.alive == 0 && one.in_base == 0;
+    bool useless = one.time <= seen && one.alive == 0 && one.in_base == 0;
     for (std::uint32_t j = i + 1; j < before && !useless; ++j) {
       const EdgeEntry& later = entry(j);
-      useless = later.neighbour == one.neighbour && later.time <= oldest_seen;
+      useless = later.neighbour == one.neighbour && (later.time <= seen || one.time > seen);
     }
     if (useless) continue;
     if (kept != i) std::memmove(static_cast<void*>(&entry(kept)), &one, stride_);
     ++kept;
   }
-  if (kept == before) return;
-  header().count = kept;
-  const GraphTime from = std::min(oldest_seen, written_at());
-  header().complete_from = std::max(header().complete_from, from);
+  header().count = static_cast<std::uint16_t>(kept);
+}
+
+void EdgeBlock::Take(const EdgeEntry& from, const std::byte* properties_from) {
+  const EdgeEntry* const last = Find(from.neighbour);
+  header().degree_change += Counts(from) - (last == nullptr ? 0 : Counts(*last));
+  Append(from, properties_from);
 }
 
 void EdgeBlock::SplitInto(std::span<EdgeBlock> below, unsigned depth) {
   for (std::uint32_t i = 0; i < count(); ++i) {
     const EdgeEntry& one = entry(i);
     EdgeBlock& into = below[(BlockOf(one.neighbour, depth + 1) - 1) % kFanOut];
-    const EdgeEntry* const last = into.Find(one.neighbour);
-    into.header().degree_change += Counts(one) - (last == nullptr ? 0 : Counts(*last));
-    into.Append(one, properties(one));
+    into.Take(one, properties(one));
   }
-  for (EdgeBlock& block : below) {
-    block.header().written_at = written_at();
-    block.header().complete_from = complete_from();
-  }
+  for (EdgeBlock& block : below) block.header().written_at = written_at();
   header().count = 0;
   header().degree_change = 0;
   SetKind(BlockKind::kSplit);

@@ -10,19 +10,20 @@
 
 namespace slimgraph::txn {
 
-enum class BlockKind : std::uint32_t {
+enum class BlockKind : std::uint16_t {
   kOpen = 1,   // its vertex is there
   kSplit = 2,  // its entries are in the blocks below
   kDead = 3,   // its vertex has been deleted
 };
 
 struct EdgeEntry {
-  std::uint64_t neighbour;
+  std::uint64_t neighbour : kVertexNameBits;
+  std::uint64_t alive : 1;    // 0: the edge has been deleted
+  std::uint64_t in_base : 1;  // whether the base has an edge to that neighbour
   GraphTime time;
-  std::uint32_t alive;    // 0: the edge has been deleted
-  std::uint32_t in_base;  // whether the base has an edge to that neighbour
   // The properties follow, in whole words.
 };
+static_assert(sizeof(EdgeEntry) == 16);
 
 // A view of a record, which is somebody else's.
 class EdgeBlock {
@@ -33,13 +34,22 @@ class EdgeBlock {
   static std::uint32_t Stride(const GraphShape& shape) {
     return static_cast<std::uint32_t>(sizeof(EdgeEntry)) + WholeWords(shape.edge_bytes);
   }
-  // Half a kilobyte, but seven entries at least.
+  // Few, for most vertices change little between two folds; as many as end with a cache line where
+  // a tuple has no more than a word of metadata.
   static std::uint32_t Capacity(const GraphShape& shape) {
-    constexpr auto kRoom = static_cast<std::uint32_t>(512 - sizeof(Header));
-    return std::max(7U, kRoom / Stride(shape));
+    const std::uint32_t few = shape.edge_bytes <= 64 ? 9 : 5;
+    constexpr std::uint32_t kBefore = 3 * kWordBytes + sizeof(Header);
+    constexpr auto kLine = static_cast<std::uint32_t>(kCacheLineBytes);
+    const std::uint32_t lines = (kBefore + few * Stride(shape) + kLine - 1) / kLine;
+    return (lines * kLine - kBefore) / Stride(shape);
   }
   static std::uint32_t RecordBytes(const GraphShape& shape) {
     return static_cast<std::uint32_t>(sizeof(Header)) + Capacity(shape) * Stride(shape);
+  }
+
+  // By how much an entry that counts changes the degree.
+  static int Counts(const EdgeEntry& entry) {
+    return (entry.alive != 0 ? 1 : 0) - (entry.in_base != 0 ? 1 : 0);
   }
 
   // A block without entries.
@@ -56,8 +66,6 @@ class EdgeBlock {
   std::int64_t degree_change() const { return header().degree_change; }
   // The last commit that wrote here.
   GraphTime written_at() const { return header().written_at; }
-  // What was superseded before that may have been forgotten.
-  GraphTime complete_from() const { return header().complete_from; }
 
   EdgeEntry& entry(std::uint32_t i) const {
     return *reinterpret_cast<EdgeEntry*>(record_ + sizeof(Header) + std::size_t{i} * stride_);
@@ -73,8 +81,12 @@ class EdgeBlock {
   // there is no room. Its properties are as they were where the edge was alive, and else zeros.
   EdgeEntry* Put(VertexName neighbour, bool alive, bool in_base);
 
-  // Makes room: forgets what nobody sees any more that looks at `oldest_seen` or later.
-  void Forget(GraphTime oldest_seen);
+  // Makes room: forgets what nobody sees any more that looks at the time `seen`, or at the last of
+  // everything.
+  void Forget(GraphTime seen);
+
+  // Appends an entry that another block has had, with its properties. There is room.
+  void Take(const EdgeEntry& entry, const std::byte* properties);
 
   // Moves all entries into the blocks of the next depth, which are open and empty.
   void SplitInto(std::span<EdgeBlock> below, unsigned depth);
@@ -85,15 +97,11 @@ class EdgeBlock {
  private:
   struct Header {
     BlockKind kind;
-    std::uint32_t count;
-    std::int64_t degree_change;
+    std::uint16_t count;
+    std::int32_t degree_change;
     GraphTime written_at;
-    GraphTime complete_from;
   };
   Header& header() const { return *reinterpret_cast<Header*>(record_); }
-  static int Counts(const EdgeEntry& entry) {
-    return (entry.alive != 0 ? 1 : 0) - (entry.in_base != 0 ? 1 : 0);
-  }
   EdgeEntry& Append(const EdgeEntry& entry, const std::byte* properties);
 
   std::uint32_t stride_;

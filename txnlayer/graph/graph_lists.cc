@@ -17,40 +17,16 @@ void SortByNeighbour(std::vector<const EdgeEntry*>& entries) {
   });
 }
 
-bool Newer(GraphTime time, VertexName neighbour, GraphTime other_time, VertexName other) {
-  return time != other_time ? time > other_time : neighbour < other;
-}
+// An edge of which it is known when it was written.
+struct Timed {
+  StoredEdge edge;
+  const std::byte* properties;  // null: zeros
+};
 
 // The newest first, and of those of one commit the smaller neighbour.
-void SortByTime(std::vector<const EdgeEntry*>& entries) {
-  std::sort(entries.begin(), entries.end(), [](const EdgeEntry* one, const EdgeEntry* other) {
-    return Newer(one->time, one->neighbour, other->time, other->neighbour);
-  });
-}
-
-void SortByTime(NeighbourList& list, std::uint32_t edge_bytes) {
-  std::vector<std::uint32_t> order(list.edges.size());
-  for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::sort(order.begin(), order.end(), [&](std::uint32_t one, std::uint32_t other) {
-    const StoredEdge& a = list.edges[one];
-    const StoredEdge& b = list.edges[other];
-    return Newer(a.time, a.neighbour, b.time, b.neighbour);
-  });
-  NeighbourList sorted;
-  for (const std::uint32_t i : order) {
-    sorted.edges.push_back(list.edges[i]);
-    const auto from = list.properties.begin() + std::ptrdiff_t{i} * edge_bytes;
-    sorted.properties.insert(sorted.properties.end(), from, from + edge_bytes);
-  }
-  list = std::move(sorted);
-}
-
-void AddEntry(const EdgeEntry& entry, const NeighbourQuery& query, std::uint32_t bytes,
-              NeighbourList& list) {
-  if (entry.alive == 0 || !Within(entry.time, query)) return;
-  list.edges.push_back({entry.neighbour, entry.time});
-  const auto* const from = reinterpret_cast<const std::byte*>(&entry) + sizeof(EdgeEntry);
-  list.properties.insert(list.properties.end(), from, from + bytes);
+bool Newer(const Timed& one, const Timed& other) {
+  if (one.edge.time != other.edge.time) return one.edge.time > other.edge.time;
+  return one.edge.neighbour < other.edge.neighbour;
 }
 
 // A part of a list of the base; no times and no properties are all zeros.
@@ -58,26 +34,117 @@ struct BaseEdges {
   std::span<const VertexId> ids;
   std::span<const GraphTime> times;
   Bytes properties;
+  const std::byte* PropertiesOf(std::size_t i, std::uint32_t bytes) const {
+    return properties.empty() ? nullptr : properties.data() + i * bytes;
+  }
 };
 
-void AddFromBase(const BaseGraph& base, const BaseEdges& edges, const NeighbourQuery& query,
-                 std::uint32_t bytes, NeighbourList& list) {
-  const auto add_properties = [&](std::size_t first, std::size_t count) {
-    const std::size_t at = list.properties.size();
-    list.properties.resize(at + count * bytes);
-    if (edges.properties.empty() || bytes == 0) return;
-    std::memcpy(list.properties.data() + at, edges.properties.data() + first * bytes,
-                count * bytes);
+// What is put together of a list.
+class ListBuilder {
+ public:
+  ListBuilder(const BaseGraph& base, const NeighbourQuery& query, std::uint32_t bytes,
+              NeighbourList& list)
+      : base_(base), query_(query), bytes_(bytes), list_(list) {}
+
+  bool full() const { return list_.edges.size() >= query_.limit; }
+  void Add(const StoredEdge& edge, const std::byte* properties) {
+    if (full() || !Within(edge.time, query_)) return;
+    list_.edges.push_back(edge);
+    const std::size_t at = list_.properties.size();
+    list_.properties.resize(at + bytes_);
+    if (properties != nullptr) std::copy_n(properties, bytes_, list_.properties.data() + at);
+  }
+  void Add(const EdgeEntry& entry) {
+    if (entry.alive != 0) Add({entry.neighbour, entry.time}, PropertiesOf(entry));
+  }
+  // Edges of the base, those without a time or all.
+  void Add(const BaseEdges& edges, std::size_t first, std::size_t count, bool without_time) {
+    const std::size_t end = first + count;
+    for (std::size_t at = first; at < end && !full();) {
+      if (!edges.times.empty() && edges.times[at] != 0) {
+        if (!without_time) {
+          Add({base_.NameOf(edges.ids[at]), edges.times[at]}, edges.PropertiesOf(at, bytes_));
+        }
+        ++at;
+        continue;
+      }
+      const std::size_t begin = at;
+      at = end;
+      if (!edges.times.empty()) {
+        const auto from = edges.times.begin() + static_cast<std::ptrdiff_t>(begin);
+        const auto to = edges.times.begin() + static_cast<std::ptrdiff_t>(end);
+        const auto known = std::find_if(from, to, [](GraphTime time) { return time != 0; });
+        at = static_cast<std::size_t>(known - edges.times.begin());
+      }
+      AddWithoutTime(edges, begin, at - begin);
+    }
+  }
+  static const std::byte* PropertiesOf(const EdgeEntry& entry) {
+    return reinterpret_cast<const std::byte*>(&entry) + sizeof(EdgeEntry);
+  }
+
+ private:
+  void AddWithoutTime(const BaseEdges& edges, std::size_t first, std::size_t count) {
+    if (!Within(0, query_)) return;
+    count = std::min<std::size_t>(count, query_.limit - list_.edges.size());
+    const std::size_t before = list_.edges.size();
+    list_.edges.resize(before + count);
+    for (std::size_t i = 0; i < count; ++i) {
+      list_.edges[before + i].neighbour = base_.NameOf(edges.ids[first + i]);
+    }
+    const std::size_t at = list_.properties.size();
+    list_.properties.resize(at + count * bytes_);
+    if (edges.properties.empty()) return;
+    std::copy_n(edges.PropertiesOf(first, bytes_), count * bytes_, list_.properties.data() + at);
+  }
+
+  const BaseGraph& base_;
+  const NeighbourQuery& query_;
+  const std::uint32_t bytes_;
+  NeighbourList& list_;
+};
+
+// Both in the order of neighbours: what the base has and no entry speaks of, run(first, count), and
+// the entries, entry(one). Each says whether to go on.
+template <typename Run, typename Entry>
+void ForEachInOrder(const BaseGraph& base, std::span<const VertexId> ids,
+                    std::span<const EdgeEntry* const> latest, Run run, Entry entry) {
+  const auto comes_before = [&](VertexId id, VertexName name) { return base.NameOf(id) < name; };
+  std::size_t at = 0;
+  for (const EdgeEntry* const next : latest) {
+    const auto from = ids.begin() + static_cast<std::ptrdiff_t>(at);
+    const auto found = std::lower_bound(from, ids.end(), next->neighbour, comes_before);
+    const auto end = static_cast<std::size_t>(found - ids.begin());
+    if (end > at && !run(at, end - at)) return;
+    at = end;
+    if (at < ids.size() && base.NameOf(ids[at]) == next->neighbour) ++at;
+    if (!entry(*next)) return;
+  }
+  if (at < ids.size()) run(at, ids.size() - at);
+}
+
+// Those that have a time.
+std::vector<Timed> NewestFirst(const BaseGraph& base, const BaseEdges& edges,
+                               std::span<const EdgeEntry* const> latest, std::uint32_t bytes) {
+  std::vector<Timed> timed;
+  const auto take_entry = [&](const EdgeEntry& one) {
+    if (one.alive != 0) {
+      timed.push_back({{one.neighbour, one.time}, ListBuilder::PropertiesOf(one)});
+    }
+    return true;
   };
-  if (edges.times.empty()) {
-    for (const VertexId id : edges.ids) list.edges.push_back({base.NameOf(id), 0});
-    return add_properties(0, edges.ids.size());
-  }
-  for (std::size_t i = 0; i < edges.ids.size(); ++i) {
-    if (!Within(edges.times[i], query)) continue;
-    list.edges.push_back({base.NameOf(edges.ids[i]), edges.times[i]});
-    add_properties(i, 1);
-  }
+  const auto take_run = [&](std::size_t first, std::size_t count) {
+    for (std::size_t i = first; i < first + count; ++i) {
+      if (edges.times[i] == 0) continue;
+      timed.push_back({{base.NameOf(edges.ids[i]), edges.times[i]}, edges.PropertiesOf(i, bytes)});
+    }
+    return true;
+  };
+  const bool known = !edges.times.empty();
+  ForEachInOrder(base, known ? edges.ids : std::span<const VertexId>(), latest, take_run,
+                 take_entry);
+  std::sort(timed.begin(), timed.end(), Newer);
+  return timed;
 }
 
 }  // namespace
@@ -115,70 +182,36 @@ Answer GraphTransaction::Neighbours(VertexName vertex, const NeighbourQuery& que
     }
   }
   SortByNeighbour(latest);
-  // Where the base's edges have no times, all of them are older than all others.
-  const bool base_comes_last = query.newest_first && !graph_.base().has_edge_times();
-  const std::uint32_t bytes = query.properties ? graph_.shape().edge_bytes : 0;
-  if (base_comes_last) {
-    std::vector<const EdgeEntry*> newest = latest;
-    SortByTime(newest);
-    for (const EdgeEntry* const entry : newest) AddEntry(*entry, query, bytes, list);
-  }
-  if (list.edges.size() < query.limit || !base_comes_last) {
-    if (!AddInOrder(place, query, latest, !base_comes_last, list)) return Answer::kAborted;
-  }
-  if (query.newest_first && !base_comes_last) SortByTime(list, bytes);
-  if (list.edges.size() > query.limit) {
-    list.edges.resize(query.limit);
-    list.properties.resize(query.limit * bytes);
-  }
-  return Answer::kYes;
-}
-
-// Both in the order of neighbours: what the base has and no entry speaks of, and the entries if
-// they are wanted.
-bool GraphTransaction::AddInOrder(const VertexPlace& vertex, const NeighbourQuery& query,
-                                  std::span<const EdgeEntry* const> latest, bool with_entries,
-                                  NeighbourList& list) {
   const BaseGraph& base = graph_.base();
   const std::uint32_t bytes = query.properties ? graph_.shape().edge_bytes : 0;
-  std::span<const VertexId> ids;
-  std::span<const GraphTime> times;
-  Bytes properties;
-  if (vertex.base && (base.has_edge_times() || Within(0, query))) {
-    if (!base_.List(*vertex.base, ids) || !base_.EdgeTimes(*vertex.base, 0, ids.size(), times) ||
-        (bytes > 0 && !base_.EdgeProperties(*vertex.base, 0, ids.size(), properties))) {
-      return LostNode();
+  BaseEdges edges;
+  if (place.base && (base.has_edge_times() || Within(0, query))) {
+    if (!base_.List(*place.base, edges.ids) ||
+        !base_.EdgeTimes(*place.base, 0, edges.ids.size(), edges.times) ||
+        (bytes > 0 && !base_.EdgeProperties(*place.base, 0, edges.ids.size(), edges.properties))) {
+      LostNode();
+      return Answer::kAborted;
     }
   }
-  const bool stops = !query.newest_first || !with_entries;  // the first ones are those wanted
-  std::size_t next = 0;
-  const auto take_entry = [&] {
-    const EdgeEntry& entry = *latest[next++];
-    if (with_entries) AddEntry(entry, query, bytes, list);
-  };
-  const auto comes_before = [&](VertexId id, VertexName name) { return base.NameOf(id) < name; };
-  for (std::size_t i = 0; i < ids.size();) {
-    if (stops && list.edges.size() >= query.limit) return true;
-    // Up to the next neighbour of which an entry speaks, it is the base alone.
-    std::size_t end = ids.size();
-    if (next < latest.size()) {
-      const auto from = ids.begin() + static_cast<std::ptrdiff_t>(i);
-      const auto at = std::lower_bound(from, ids.end(), latest[next]->neighbour, comes_before);
-      end = static_cast<std::size_t>(at - ids.begin());
+  ListBuilder builder(base, query, bytes, list);
+  if (query.newest_first) {
+    // Edges of which it is not known when they were written are older than all others.
+    for (const Timed& one : NewestFirst(base, edges, latest, bytes)) {
+      if (builder.full()) return Answer::kYes;
+      builder.Add(one.edge, one.properties);
     }
-    std::size_t count = end - i;
-    if (stops) count = std::min<std::size_t>(count, query.limit - list.edges.size());
-    AddFromBase(base,
-                {ids.subspan(i, count), times.empty() ? times : times.subspan(i, count),
-                 properties.empty() ? properties : properties.subspan(i * bytes, count * bytes)},
-                query, bytes, list);
-    i += count;
-    if (i < end || i == ids.size()) continue;
-    if (latest[next]->neighbour == base.NameOf(ids[i])) ++i;
-    take_entry();
   }
-  while (next < latest.size()) take_entry();
-  return true;
+  ForEachInOrder(
+      base, edges.ids, latest,
+      [&](std::size_t first, std::size_t count) {
+        builder.Add(edges, first, count, query.newest_first);
+        return !builder.full();
+      },
+      [&](const EdgeEntry& one) {
+        if (!query.newest_first) builder.Add(one);
+        return !builder.full();
+      });
+  return Answer::kYes;
 }
 
 Answer GraphTransaction::DeleteVertex(VertexName vertex) {

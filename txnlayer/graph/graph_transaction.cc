@@ -79,6 +79,7 @@ bool GraphTransaction::Commit() {
   }
   if (!transaction_.Commit()) return false;
   committed_at_ = time;
+  if (!written_blocks_.empty()) graph_.CountWritten(written_blocks_.size());
   if (!noted_.empty()) {
     journal_.insert(journal_.end(), {time, noted_.size()});
     journal_.insert(journal_.end(), noted_.begin(), noted_.end());

@@ -143,8 +143,6 @@ class GraphTransaction {
   Access* VertexAccess(VertexName vertex, bool write, bool& alive);
   void PutVertex(Access& access, bool alive, Bytes properties);
   bool SetBlocks(const VertexPlace& vertex, BlockKind kind);
-  bool AddInOrder(const VertexPlace& vertex, const NeighbourQuery& query,
-                  std::span<const EdgeEntry* const> latest, bool with_entries, NeighbourList& list);
   void Saw(GraphTime time) {
     if (time != kTimePending) seen_ = std::max(seen_, time);
   }

@@ -1,10 +1,10 @@
 #include "txnlayer/graph/snapshot.h"
 
 #include <algorithm>
-#include <array>
 
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/clock.h"
+#include "txnlayer/graph/moment.h"
 #include "txnlayer/graph/snapshot_gather.h"
 
 namespace slimgraph::txn {
@@ -43,16 +43,22 @@ Result<std::unique_ptr<Snapshot>> Snapshot::Take(Cluster& cluster, Transactional
     return UsageError("snapshots are of graphs of which each partition lies on one node");
   }
   std::unique_ptr<Snapshot> snapshot(new Snapshot(cluster));
+  SLIM_ASSIGN(const GraphTurn turn, GraphTurn::Take(cluster, graph));
   const std::uint64_t start_ns = NowNs();
-  Status done = snapshot->Choose(graph);
-  const double pause_s = SecondsSince(start_ns);
-  if (done) done = snapshot->Gather(graph);
+  const auto pin = [&](GraphTime time) -> Status {
+    graph.Pin(time);
+    return {};
+  };
+  SLIM_ASSIGN(const Moment moment, AtMoment(cluster, graph, pin));
+  snapshot->time_ = moment.time;
+  snapshot->in_run_ = moment.in_run;
+  Status done = snapshot->Gather(graph);
   // Others' transactions change blocks of this node: all are through before any forgets.
   if (done) done = cluster.all().Barrier();
   graph.Unpin();
   if (!done) return tl::unexpected(done.error());
-  snapshot->gather_s_ = SecondsSince(start_ns) - pause_s;
-  SLIM_ASSIGN(snapshot->pause_s_, cluster.all().AllMax(pause_s));
+  snapshot->gather_s_ = SecondsSince(start_ns) - moment.seconds;
+  SLIM_ASSIGN(snapshot->pause_s_, cluster.all().AllMax(moment.seconds));
   snapshot->path_ = fmt::format("the snapshot of time {}", snapshot->time_);
   return snapshot;
 }
@@ -62,29 +68,19 @@ double Snapshot::StalenessSeconds() const {
   return std::max(0.0, ms(HybridClock::Physical()) - ms(time_)) * 1e-3;
 }
 
-// The time: the latest of all clocks, past which all are pulled.
-Status Snapshot::Choose(TransactionalGraph& graph) {
-  const auto choose = [&]() -> Status {
-    std::array<std::uint64_t, 2> latest = {graph.clock().Next(), graph.engine().latest()};
-    const auto later = [](std::uint64_t a, std::uint64_t b) { return std::max(a, b); };
-    SLIM_TRY(cluster_.all().AllReduce(std::span<std::uint64_t>(latest), later));
-    time_ = latest[0];
-    graph.clock().Next(time_);
-    graph.engine().StartAfter(latest[1]);
-    graph.Pin(time_);
-    // Nobody begins before all have the time.
-    return cluster_.all().Barrier();
-  };
-  SLIM_ASSIGN(in_run_, graph.engine().Pause(choose));
-  return in_run_ ? Status() : choose();
-}
-
 Status Snapshot::Gather(TransactionalGraph& graph) {
   const BaseGraph& base = graph.base();
   Fabric& transactions = graph.engine().cluster().fabric();
-  Changes changes = FindChanges(graph, time_);
-  SLIM_ASSIGN(const auto vertices, SnapshotVertices::Make(cluster_, base, changes));
-  SLIM_ASSIGN(const auto edges, DealOut(cluster_, vertices, std::move(changes.edges)));
+  const EdgeChanges changes =
+      FindEdges(graph, time_, false, [](VertexName, VertexName) { return true; });
+  SLIM_ASSIGN(VertexChanges changed, FindVertices(cluster_, graph, time_));
+  const SnapshotVertices vertices(cluster_.topology().nodes(), base, std::move(changed));
+  SLIM_ASSIGN(
+      const EdgeChanges brought,
+      DealOut(
+          cluster_, changes, 0, [&](VertexName vertex) { return vertices.HolderOf(vertex); },
+          [&](std::uint64_t bytes) { return cluster_.fabric().Share(bytes); }));
+  const std::vector<EdgeChange>& edges = brought.edges;
   ids_ = vertices.Ids();
 
   const auto base_lists = [&]() -> std::span<const VertexId> {

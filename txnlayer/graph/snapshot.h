@@ -56,7 +56,6 @@ class Snapshot : public GraphSource {
 
  private:
   explicit Snapshot(Cluster& cluster) : cluster_(cluster) {}
-  Status Choose(TransactionalGraph& graph);
   Status Gather(TransactionalGraph& graph);
   Status FindOffsets(std::span<const std::uint32_t> own_lengths);
   Status ReadLists(EdgeOffset first, std::span<VertexId> into) const;

@@ -71,8 +71,15 @@ VertexName VertexAt(const Table& table, std::uint64_t index) {
 // the least once. One that is found twice says the same.
 class BlockWalk {
  public:
-  BlockWalk(TransactionalGraph& graph, GraphTime at, std::vector<EdgeChange>& found)
-      : graph_(graph), at_(at), reader_(graph.engine(), graph.blocks()), found_(found) {}
+  using Wanted = std::function<bool(VertexName, VertexName)>;
+  BlockWalk(TransactionalGraph& graph, GraphTime at, bool properties, const Wanted& wanted,
+            EdgeChanges& found)
+      : graph_(graph),
+        at_(at),
+        property_bytes_(properties ? graph.shape().edge_bytes : 0),
+        wanted_(wanted),
+        reader_(graph.engine(), graph.blocks()),
+        found_(found) {}
 
   void Visit(VertexName vertex) {
     const VertexPlace place(graph_.base(), vertex);
@@ -104,14 +111,21 @@ class BlockWalk {
     for (std::uint32_t i = 0; i < block.count(); ++i) {
       const EdgeEntry& entry = block.entry(i);
       if (block.Find(entry.neighbour, at_) != &entry) continue;
-      found_.emplace_back(vertex, entry.neighbour, entry.alive != 0);
+      if (!wanted_(vertex, entry.neighbour)) continue;
+      EdgeChange& change =
+          found_.edges.emplace_back(vertex, entry.neighbour, entry.alive != 0, entry.time);
+      change.place = found_.edges.size() - 1;
+      const std::byte* const from = block.properties(entry);
+      found_.properties.insert(found_.properties.end(), from, from + property_bytes_);
     }
   }
 
   TransactionalGraph& graph_;
   GraphTime at_;
+  std::uint32_t property_bytes_;
+  const Wanted& wanted_;
   RecordReader reader_;
-  std::vector<EdgeChange>& found_;
+  EdgeChanges& found_;
 };
 
 std::vector<VertexName> Sorted(std::vector<VertexName> names) {
@@ -134,16 +148,20 @@ Result<std::vector<VertexName>> Together(Cluster& cluster, std::span<const Verte
 
 }  // namespace
 
-Changes FindChanges(TransactionalGraph& graph, GraphTime at) {
-  Changes changes;
+EdgeChanges FindEdges(TransactionalGraph& graph, GraphTime at, bool properties,
+                      const std::function<bool(VertexName, VertexName)>& wanted) {
+  EdgeChanges found;
   std::vector<VertexName> touched;
   const Table& blocks = graph.blocks();
   const std::uint64_t tuples = blocks.tuples();
   for (std::uint64_t i = 0; i < tuples; ++i) touched.push_back(VertexAt(blocks, i));
-  BlockWalk walk(graph, at, changes.edges);
+  BlockWalk walk(graph, at, properties, wanted, found);
   for (const VertexName vertex : Sorted(std::move(touched))) walk.Visit(vertex);
-  std::sort(changes.edges.begin(), changes.edges.end());
+  return found;
+}
 
+Result<VertexChanges> FindVertices(Cluster& cluster, TransactionalGraph& graph, GraphTime at) {
+  VertexChanges mine;
   Table& vertices = graph.vertices();
   RecordReader reader(graph.engine(), vertices);
   const std::uint64_t records = vertices.tuples();
@@ -155,71 +173,71 @@ Changes FindChanges(TransactionalGraph& graph, GraphTime at) {
     const VertexName name = VertexAt(vertices, i);
     const bool in_base = graph.base().DenseOf(name).has_value();
     const bool alive = vertex.AliveAt(at);
-    if (alive && !in_base) changes.added.push_back(name);
-    if (!alive && in_base) changes.deleted.push_back(name);
+    if (alive && !in_base) mine.added.push_back(name);
+    if (!alive && in_base) mine.deleted.push_back(name);
   }
-  return changes;
-}
-
-Result<SnapshotVertices> SnapshotVertices::Make(Cluster& cluster, const BaseGraph& base,
-                                                const Changes& changes) {
-  SnapshotVertices vertices;
-  vertices.base_ = &base;
-  vertices.nodes_ = cluster.topology().nodes();
-  SLIM_ASSIGN(vertices.added_, Together(cluster, changes.added));
-  SLIM_ASSIGN(vertices.deleted_, Together(cluster, changes.deleted));
-  return vertices;
+  VertexChanges all;
+  SLIM_ASSIGN(all.added, Together(cluster, mine.added));
+  SLIM_ASSIGN(all.deleted, Together(cluster, mine.deleted));
+  return all;
 }
 
 OriginalIds SnapshotVertices::Ids() const {
-  if (added_.empty() && deleted_.empty()) return base_->ids();
+  const bool same = changes_.added.empty() && changes_.deleted.empty();
+  if (same && base_.alive_vertices() == base_.vertices()) return base_.ids();
   std::vector<std::uint64_t> names;
   ForEach([&](VertexName name, NodeId, std::optional<VertexId>) { names.push_back(name); });
   return OriginalIds(std::move(names));
 }
 
-Result<std::vector<EdgeChange>> DealOut(Cluster& cluster, const SnapshotVertices& vertices,
-                                        std::vector<EdgeChange> changes) {
+// A region has what goes to each node in turn, changes and then properties; all know how much.
+Result<EdgeChanges> DealOut(Cluster& cluster, const EdgeChanges& changes, std::uint64_t each,
+                            const std::function<NodeId(VertexName)>& holder,
+                            const std::function<Result<SharedRegion>(std::uint64_t)>& room) {
   const NodeId nodes = cluster.topology().nodes();
-  std::vector<std::vector<EdgeChange>> boxes(nodes);
-  for (const EdgeChange& change : changes) {
-    boxes[vertices.HolderOf(change.vertex())].push_back(change);
-  }
-  changes = std::move(boxes[cluster.self()]);
-  boxes[cluster.self()].clear();
-  // A region of what goes to each node in turn; all know how much that is.
-  std::vector<std::uint64_t> counts;
-  std::uint64_t sum = 0;
-  for (const auto& box : boxes) {
-    counts.push_back(box.size());
-    sum += box.size();
-  }
+  const std::uint64_t bytes_each = sizeof(EdgeChange) + each;
+  std::vector<std::uint64_t> counts(nodes);
+  for (const EdgeChange& change : changes.edges) ++counts[holder(change.vertex())];
   SLIM_ASSIGN(const auto all, cluster.all().AllGather(std::as_bytes(std::span(counts))));
-  SLIM_ASSIGN(const SharedRegion region, cluster.fabric().Share((sum + 1) * sizeof(EdgeChange)));
-  std::byte* to = region.memory.data();
-  for (const auto& box : boxes) {
-    if (!box.empty()) std::memcpy(to, box.data(), box.size() * sizeof(EdgeChange));
-    to += box.size() * sizeof(EdgeChange);
+  SLIM_ASSIGN(const SharedRegion region, room((changes.edges.size() + 1) * bytes_each));
+  std::vector<std::uint64_t> done(nodes);
+  std::vector<std::byte*> boxes(nodes);
+  std::byte* box = region.memory.data();
+  for (NodeId node = 0; node < nodes; box += counts[node++] * bytes_each) boxes[node] = box;
+  for (const EdgeChange& change : changes.edges) {
+    const NodeId node = holder(change.vertex());
+    const std::uint64_t at = done[node]++;
+    std::byte* const properties = boxes[node] + counts[node] * sizeof(EdgeChange) + at * each;
+    std::memcpy(boxes[node] + at * sizeof(EdgeChange), &change, sizeof change);
+    std::copy_n(changes.properties.data() + change.place * each, each, properties);
   }
   SLIM_TRY(cluster.all().Barrier());
+  EdgeChanges mine;
   Endpoint& endpoint = cluster.fabric().endpoint(0);
   for (NodeId node = 0; node < nodes; ++node) {
-    if (node == cluster.self()) continue;
     std::memcpy(counts.data(), all[node].data(), all[node].size());
     std::uint64_t before = 0;
     for (NodeId other = 0; other < cluster.self(); ++other) before += counts[other];
     const std::uint64_t count = counts[cluster.self()];
     if (count == 0) continue;
-    const std::size_t at = changes.size();
-    changes.resize(at + count);
-    endpoint.Read(node, region.id, before * sizeof(EdgeChange),
-                  std::as_writable_bytes(std::span(changes).subspan(at)));
+    const std::size_t at = mine.edges.size();
+    mine.edges.resize(at + count);
+    mine.properties.resize((at + count) * each);
+    const auto edges = std::as_writable_bytes(std::span(mine.edges).subspan(at));
+    const auto properties = MutableBytes(mine.properties).subspan(at * each);
+    endpoint.Read(node, region.id, before * bytes_each, edges);
+    if (each > 0) {
+      endpoint.Read(node, region.id, before * bytes_each + edges.size(), properties);
+    }
     if (const Outcome outcome = endpoint.Flush(); outcome != Outcome::kOk) {
       return EnvironmentError("reading the changes of node {}: {}", node, OutcomeName(outcome));
     }
+    for (std::size_t i = at; i < mine.edges.size(); ++i) mine.edges[i].place = i;
   }
-  std::sort(changes.begin(), changes.end());
-  return changes;
+  std::sort(mine.edges.begin(), mine.edges.end(), [](const EdgeChange& a, const EdgeChange& b) {
+    return std::pair(a.vertex(), a.neighbour()) < std::pair(b.vertex(), b.neighbour());
+  });
+  return mine;
 }
 
 }  // namespace slimgraph::txn

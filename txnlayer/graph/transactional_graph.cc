@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "txnlayer/graph/fold.h"
 #include "txnlayer/workload/workload.h"
 
 namespace slimgraph::txn {
@@ -10,6 +11,11 @@ namespace {
 
 // Of the blocks that entries fill, after splits: a third.
 constexpr std::uint64_t kBlocksPerFull = 3;
+// By how many times what there is room for at a time the base may grow by folds.
+constexpr std::uint64_t kMostGrowth = 4;
+// Of the tuples that there is room for, how many there are until changes are folded: one in so
+// many, or more.
+constexpr std::uint64_t kWhileFolded = 8;
 // Keys are dealt out by number: nodes have not all the same.
 constexpr std::uint64_t kSpare = 64;
 
@@ -37,8 +43,11 @@ Result<std::unique_ptr<TransactionalGraph>> TransactionalGraph::Make(Engine& eng
     }
   }
   std::unique_ptr<TransactionalGraph> graph(new TransactionalGraph(engine, options));
-  SLIM_ASSIGN(graph->base_,
-              BaseGraph::Load(engine.cluster(), source, options.shape, engine.options().replicas));
+  const bool folds = options.fold_share > 0;
+  SLIM_ASSIGN(
+      graph->base_,
+      BaseGraph::Load(engine.cluster(), source, options.shape, engine.options().replicas,
+                      folds ? std::optional(kMostGrowth * 2 * options.room_edges) : std::nullopt));
   const BaseGraph& base = *graph->base_;
   // Whoever looks at a vertex places its tuples.
   const std::uint64_t nodes = engine.cluster().topology().nodes();
@@ -49,13 +58,34 @@ Result<std::unique_ptr<TransactionalGraph>> TransactionalGraph::Make(Engine& eng
   blocks += 2 * options.room_edges * kBlocksPerFull / EdgeBlock::Capacity(options.shape);
   const std::uint64_t vertices = base.vertices() + options.room_vertices;
   const auto on_each = [&](std::uint64_t all) { return (all + all / 8) / nodes + kSpare; };
-  SLIM_ASSIGN(graph->vertices_, engine.AddTable({"vertices",
-                                                 static_cast<std::uint32_t>(sizeof(VertexRecord)) +
-                                                     options.shape.vertex_bytes,
-                                                 on_each(vertices), kBlockBits}));
-  SLIM_ASSIGN(graph->blocks_, engine.AddTable({"edges", EdgeBlock::RecordBytes(options.shape),
-                                               on_each(blocks), kBlockBits}));
+  const auto add_table = [&](const char* name, std::uint32_t bytes, std::uint64_t tuples) {
+    const auto until_folded = static_cast<std::uint64_t>(
+        2 * options.fold_share * static_cast<double>(graph->BaseBytes()) / bytes);
+    return engine.AddTable(
+        {.name = name,
+         .record_bytes = bytes,
+         .tuples_per_node = on_each(tuples),
+         .home_shift = kBlockBits,
+         .usual_tuples = folds ? on_each(std::max(until_folded, tuples / kWhileFolded)) : 0});
+  };
+  const std::uint32_t vertex_bytes = sizeof(VertexRecord) + options.shape.vertex_bytes;
+  SLIM_ASSIGN(graph->vertices_, add_table("vertices", vertex_bytes, vertices));
+  SLIM_ASSIGN(graph->blocks_, add_table("edges", EdgeBlock::RecordBytes(options.shape), blocks));
+  if (folds) {
+    SLIM_ASSIGN(graph->folder_, Folder::Make(*graph));
+  }
   return graph;
+}
+
+TransactionalGraph::TransactionalGraph(Engine& engine, const GraphOptions& options)
+    : engine_(engine), options_(options) {}
+
+TransactionalGraph::~TransactionalGraph() = default;
+
+std::uint64_t TransactionalGraph::BaseBytes() const {
+  const BaseGraph& base = *base_;
+  return base.vertices() * (sizeof(EdgeOffset) + options_.shape.vertex_bytes) +
+         base.arcs() * (sizeof(VertexId) + options_.shape.edge_bytes);
 }
 
 std::string TransactionalGraph::Describe(const Table& table, Key key) const {
@@ -80,7 +110,7 @@ Result<TransactionalGraph::Census> TransactionalGraph::TakeCensus() {
       const EdgeEntry& entry = block.entry(i);
       if (entry.time == kTimePending) wrong = Describe(*blocks_, key) + " were never committed";
       if (block.Find(entry.neighbour) != &entry) continue;
-      const std::int64_t counts = std::int64_t{entry.alive} - entry.in_base;
+      const std::int64_t counts = EdgeBlock::Counts(entry);
       change += counts;
       if (entry.neighbour == vertex) loops += counts;
       if (block.kind() == BlockKind::kDead && entry.alive != 0) {
@@ -108,7 +138,7 @@ Result<TransactionalGraph::Census> TransactionalGraph::TakeCensus() {
   SLIM_TRY(engine_.cluster().all().AllReduce(std::span<std::uint64_t>(sums), std::plus<>()));
   if (sums[0] != 0) return VerificationError("an edge is on one side, and not on the other");
   Census census;
-  census.vertices = base_->vertices() + sums[3];
+  census.vertices = base_->alive_vertices() + sums[3];
   // A loop is listed once.
   const auto twice = static_cast<std::int64_t>(sums[1] + sums[2]);
   census.edges = base_->edges() + static_cast<std::uint64_t>(twice / 2);

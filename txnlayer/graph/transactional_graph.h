@@ -2,7 +2,9 @@
 // then graph_transaction.h; README.md says how it lies in memory, and why it is consistent.
 #pragma once
 
+#include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "txnlayer/engine.h"
@@ -22,18 +24,25 @@ struct GraphOptions {
   std::uint32_t most_tries = 1000;
   // Whether transactions note what they have changed.
   bool journal = false;
+  // What they change is folded into the base while they run, when it takes more memory than this
+  // share of what the base takes; 0: it is not. Of graphs without replicas and logs on disk.
+  double fold_share = 0;
 };
+
+class Folder;
 
 class TransactionalGraph {
  public:
   // Collective. `engine` outlives the graph, and has room for two more tables.
   static Result<std::unique_ptr<TransactionalGraph>> Make(Engine& engine, const BaseSource& source,
                                                           const GraphOptions& options);
+  ~TransactionalGraph();
 
   Engine& engine() { return engine_; }
   const GraphOptions& options() const { return options_; }
   const GraphShape& shape() const { return options_.shape; }
   const BaseGraph& base() const { return *base_; }
+  BaseGraph& base() { return *base_; }
   Table& vertices() { return *vertices_; }
   Table& blocks() { return *blocks_; }
   HybridClock& clock() { return clock_; }
@@ -42,6 +51,15 @@ class TransactionalGraph {
   GraphTime pinned() const { return pinned_.load(std::memory_order_relaxed); }
   void Pin(GraphTime time) { pinned_ = time; }
   void Unpin() { pinned_ = kTimeLast; }
+  std::mutex& turn() { return turn_; }  // moment.h
+  // Null: nothing is folded.
+  Folder* folder() { return folder_.get(); }
+  // What the base takes on all nodes, with all that its vertices and edges carry, in bytes.
+  std::uint64_t BaseBytes() const;
+  // Transactions of this node have written so many edges more, each on one side.
+  void CountWritten(std::uint64_t edges) { written_.fetch_add(edges, std::memory_order_relaxed); }
+  std::uint64_t TakeWritten() { return written_.exchange(0); }
+  std::uint64_t written() const { return written_; }
 
   // What "which record" means to a person: "the edges of vertex 17".
   std::string Describe(const Table& table, Key key) const;
@@ -55,8 +73,7 @@ class TransactionalGraph {
   Result<Census> TakeCensus();
 
  private:
-  TransactionalGraph(Engine& engine, const GraphOptions& options)
-      : engine_(engine), options_(options) {}
+  TransactionalGraph(Engine& engine, const GraphOptions& options);
 
   Engine& engine_;
   GraphOptions options_;
@@ -65,6 +82,9 @@ class TransactionalGraph {
   Table* blocks_ = nullptr;
   HybridClock clock_;
   std::atomic<GraphTime> pinned_{kTimeLast};
+  std::atomic<std::uint64_t> written_{0};
+  std::mutex turn_;
+  std::unique_ptr<Folder> folder_;
 };
 
 // What a block's record says, or the lack of one.

@@ -38,6 +38,8 @@ class CalvinThread : public Companion {
 
   void Serve(const Message& message) override;
   std::chrono::nanoseconds Work() override;
+  // Of what has ended there may have been word that nobody has looked at.
+  void LetGo() override { LookForEnds(); }
   void Lose() override;
   void BeginAnew(std::uint32_t round) override;
 

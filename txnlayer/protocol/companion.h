@@ -16,6 +16,8 @@ class Companion {
   // Called in every turn of the thread's loop; how soon it wants the next at the latest, 0: when
   // something comes.
   virtual std::chrono::nanoseconds Work() = 0;
+  // No transaction is under way anywhere, nor this thread: it lets go of all tuples.
+  virtual void LetGo() {}
   // A node has died: nothing that is not under way begins any more, and whoever waits is told.
   virtual void Lose() = 0;
   // Between rounds, when nothing of any thread is under way: all begins anew, in that round.

@@ -10,8 +10,6 @@
 namespace slimgraph::txn {
 namespace {
 
-constexpr std::uint64_t kMeanTuplesPerBucket = 4;
-
 std::uint64_t RoundUp(std::uint64_t bytes, std::uint64_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
@@ -23,8 +21,10 @@ SharedWord Word(std::uint64_t& word) { return SharedWord(word); }
 Table::Table(Fabric& fabric, TableId id, TableSpec spec, const TupleShape& shape)
     : fabric_(fabric), id_(id), spec_(std::move(spec)), shape_(shape) {
   version_bytes_ = kWordBytes + RoundUp(spec_.record_bytes, kWordBytes);
-  buckets_ = spec_.tuples_per_node / kMeanTuplesPerBucket + 1;
-  overflow_ = buckets_ / 4 + 16;
+  const std::uint64_t most = spec_.tuples_per_node;
+  const std::uint64_t usual = spec_.usual_tuples == 0 ? most : std::min(most, spec_.usual_tuples);
+  buckets_ = usual / kMeanTuples + 1;
+  overflow_ = buckets_ / 4 + (most - usual) / kMeanTuples + 16;
   first_tuple_ = (buckets_ + overflow_) * sizeof(Bucket);
   stride_ = RoundUp(key_at() + image_bytes(), kCacheLineBytes);
 }
@@ -103,6 +103,16 @@ std::uint64_t Table::FindOrPlace(Key key, Rank rank) {
   if (!Link(part, key, tuple)) return 0;
   ++part.tuples;
   return tuple;
+}
+
+void Table::Clear() {
+  for (const auto& part : parts_) {
+    fabric_.Clear(part->region);
+    part->overflow_used = 0;
+    part->tuples = 0;
+    std::copy_n(shape_.fresh, kMaxMetadataWords, part->fresh);
+    part->fresh_word = 0;
+  }
 }
 
 std::uint64_t Table::Sweep(Rank rank, const std::function<bool(const std::byte*)>& keep,

@@ -55,6 +55,8 @@ struct TableSpec {
   std::uint32_t record_bytes = 8;
   std::uint64_t tuples_per_node = 1;
   unsigned home_shift = 0;  // keys that are equal above these bits share a node
+  // For how many of them looking up one is fastest; 0: for all.
+  std::uint64_t usual_tuples = 0;
 };
 
 struct Bucket {
@@ -122,6 +124,11 @@ class Table {
   const std::uint64_t* fresh(Rank rank) const { return parts_[rank]->fresh; }
   std::uint64_t fresh_word(Rank rank) const { return parts_[rank]->fresh_word; }
   std::uint64_t tuples(Rank rank = 0) const { return parts_[rank]->tuples; }
+  // What those of this node's own part take, with the way to them.
+  std::uint64_t used_bytes() const { return tuples() * (stride_ + sizeof(Bucket) / kMeanTuples); }
+  // When nothing runs: there are no tuples any more, in whatever part. Locations that were learnt
+  // are to be forgotten.
+  void Clear();
   // Of this node's memory, copies included: pages that have been touched.
   std::uint64_t resident_bytes() const;
   // The offset of each tuple in turn, from 0 to tuples() - 1.
@@ -129,6 +136,7 @@ class Table {
 
  private:
   static constexpr std::uint64_t kMostPrefetchedBytes = 512;
+  static constexpr std::uint64_t kMeanTuples = 4;  // of a bucket
   // A partition, or the copy of one.
   struct Part {
     RegionId region = 0;

@@ -81,12 +81,14 @@ class GraphAppendClient : public ListHistoryClient {
 
 class GraphAppend : public ListHistoryWorkload {
  public:
-  using ListHistoryWorkload::ListHistoryWorkload;
+  explicit GraphAppend(const WorkloadOptions& options)
+      : ListHistoryWorkload(options), fold_share_(options.fold_share) {}
 
   std::string_view name() const override { return "graph-append"; }
   std::unique_ptr<Client> MakeClient(Transaction& transaction) override {
     return std::make_unique<GraphAppendClient>(*graph_, transaction, options());
   }
+  TransactionalGraph* graph() override { return graph_.get(); }
   // The lists are the checker's; that edges are on both sides is ours.
   Status Verify(Engine&) override {
     SLIM_TRY(graph_->TakeCensus());
@@ -95,14 +97,16 @@ class GraphAppend : public ListHistoryWorkload {
 
  protected:
   Status LoadLists(Engine& engine) override {
-    SLIM_ASSIGN(graph_,
-                TransactionalGraph::Make(
-                    engine, NoBase(),
-                    {.shape = {}, .room_vertices = kRoomVertices, .room_edges = kRoomEdges}));
+    SLIM_ASSIGN(graph_, TransactionalGraph::Make(engine, NoBase(),
+                                                 {.shape = {},
+                                                  .room_vertices = kRoomVertices,
+                                                  .room_edges = kRoomEdges,
+                                                  .fold_share = fold_share_}));
     return {};
   }
 
  private:
+  const double fold_share_;
   std::unique_ptr<TransactionalGraph> graph_;
 };
 

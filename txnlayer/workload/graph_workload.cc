@@ -111,6 +111,7 @@ Status GraphWorkload::Load(Engine& engine) {
   GraphOptions graph;
   graph.shape = store.shape();
   graph.journal = options_.note_updates;
+  graph.fold_share = options_.fold_share;
   graph.room_edges = options_.rows != 0
                          ? options_.rows
                          : std::max<std::uint64_t>(kLeastRoom, base.file()->edges() / 2);

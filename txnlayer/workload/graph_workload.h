@@ -16,7 +16,7 @@ struct MixEntry {
   double percent;
 };
 
-// Whom a client chooses, after the degrees of the graph as it was loaded.
+// Whom a client chooses, after the degrees of the base.
 class Chooser {
  public:
   Chooser(TransactionalGraph& graph, Transaction& transaction, std::uint64_t seed,

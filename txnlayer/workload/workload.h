@@ -26,6 +26,7 @@ struct WorkloadOptions {
   std::string store;          // of the workloads on graphs: where the graph is
   std::string journal;        // of histories: the files of nodes' journals begin so; "": none
   bool note_updates = false;  // of the workloads on a store
+  double fold_share = 0;      // of them as well: GraphOptions
 };
 
 using Random = std::mt19937_64;

@@ -30,4 +30,9 @@ void FreePages(const RegionMemory& memory) {
   if (memory.base != nullptr) ::munmap(memory.base, MappedBytes(memory.bytes));
 }
 
+void DiscardPages(const RegionMemory& memory, int advice) {
+  if (memory.bytes == 0 || ::madvise(memory.base, memory.bytes, advice) == 0) return;
+  std::memset(memory.base, 0, memory.bytes);
+}
+
 }  // namespace slimgraph

@@ -8,5 +8,8 @@ namespace slimgraph {
 
 Result<RegionMemory> AllocatePages(std::uint64_t bytes);
 void FreePages(const RegionMemory& memory);
+// Any memory of whole pages: it reads as zeros from here on, and takes none until it is written.
+// `advice`: what brings that about, MADV_DONTNEED for private memory, MADV_REMOVE for a file's.
+void DiscardPages(const RegionMemory& memory, int advice);
 
 }  // namespace slimgraph

@@ -1,5 +1,7 @@
 #include "slimgraph/fabric/internal/shm_transport.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -9,6 +11,7 @@
 #include "slimgraph/base/futex.h"
 #include "slimgraph/base/shared_memory.h"
 #include "slimgraph/fabric/internal/carry_out.h"
+#include "slimgraph/fabric/internal/pages.h"
 #include "slimgraph/fabric/internal/shm_inbox.h"
 #include "slimgraph/launch/job.h"
 
@@ -27,6 +30,7 @@ class ShmTransport : public Transport {
   std::string_view name() const override { return "shm"; }
   Result<RegionMemory> Allocate(std::uint64_t bytes) override;
   void Free(const RegionMemory& memory) override { own_.erase(memory.base); }
+  void Clear(const RegionMemory& memory) override { DiscardPages(memory, MADV_REMOVE); }
   Status Publish(RegionId id, const RegionMemory& mine,
                  std::span<const std::uint64_t> bytes_of_node) override;
   Status Revoke(RegionId id) override;

@@ -1,0 +1,82 @@
+#include "txnlayer/graph/base_writer.h"
+
+#include <algorithm>
+
+namespace slimgraph::txn {
+
+BaseWriter::Memory::Memory(Fabric& fabric, const BaseGraph::Regions& regions)
+    : properties(fabric.own_region(regions.edge_properties)),
+      marks(fabric.own_region(regions.time_marks)),
+      times(fabric.own_region(regions.edge_times)) {
+  const MutableBytes bytes = fabric.own_region(regions.lists);
+  lists = {reinterpret_cast<VertexId*>(bytes.data()), bytes.size() / sizeof(VertexId)};
+}
+
+BaseWriter::BaseWriter(TransactionalGraph& graph, const OriginalIds& ids)
+    : base_(graph.base()),
+      ids_(ids),
+      edge_bytes_(graph.shape().edge_bytes),
+      now_(graph.engine().cluster().fabric(), base_.regions(0)),
+      next_(graph.engine().cluster().fabric(), base_.spare()),
+      times_(next_.marks, next_.times) {}
+
+bool BaseWriter::AddList(VertexId vertex, std::span<const EdgeChange> changes, Bytes properties) {
+  BaseGraph::Vertex place;
+  if (vertex < base_.vertices()) place = base_.At(vertex);
+  if (sums_.arcs + place.length + changes.size() > base_.spare_arcs()) return false;
+  const EdgeOffset before = sums_.arcs;
+  const std::span<const VertexId> list = now_.lists.subspan(place.begin, place.length);
+  EdgeOffset at = 0;
+  for (const EdgeChange& change : changes) {
+    const VertexId neighbour = *ids_.Find(change.neighbour());
+    const auto from = list.begin() + static_cast<std::ptrdiff_t>(at);
+    const auto found = std::lower_bound(from, list.end(), neighbour);
+    const auto up_to = static_cast<EdgeOffset>(found - list.begin());
+    Copy(place.begin + at, up_to - at);
+    at = up_to + (found != list.end() && *found == neighbour ? 1 : 0);
+    if (change.alive()) Add(neighbour, change, properties);
+  }
+  Copy(place.begin + at, place.length - at);
+  const EdgeOffset length = sums_.arcs - before;
+  lengths_.push_back(static_cast<std::uint32_t>(length));
+  const auto written = next_.lists.subspan(before, length);
+  if (std::binary_search(written.begin(), written.end(), vertex)) ++sums_.loops;
+  return true;
+}
+
+// Edges that no change speaks of.
+void BaseWriter::Copy(EdgeOffset first, EdgeOffset count) {
+  if (count == 0) return;
+  std::copy_n(now_.lists.begin() + static_cast<std::ptrdiff_t>(first), count,
+              next_.lists.begin() + static_cast<std::ptrdiff_t>(sums_.arcs));
+  if (base_.has_edge_properties()) {
+    std::copy_n(now_.properties.data() + first * edge_bytes_, count * edge_bytes_,
+                next_.properties.data() + sums_.arcs * edge_bytes_);
+    sums_.with_properties += count;
+  }
+  if (base_.has_edge_times()) {
+    const TimeRange range(first, count);
+    const auto* const marks =
+        reinterpret_cast<const TimeMarks*>(now_.marks.data()) + range.first_block;
+    const auto* const times = reinterpret_cast<const GraphTime*>(now_.times.data());
+    copied_.resize(count);
+    range.Expand(marks, times + range.FirstTime(marks), copied_.data());
+    times_.Append(copied_);
+  } else {
+    times_.Skip(count);
+  }
+  sums_.arcs += count;
+  sums_.known = times_.known();
+}
+
+void BaseWriter::Add(VertexId neighbour, const EdgeChange& change, Bytes properties) {
+  next_.lists[sums_.arcs] = neighbour;
+  std::copy_n(properties.data() + change.place * edge_bytes_, edge_bytes_,
+              next_.properties.data() + sums_.arcs * edge_bytes_);
+  sums_.with_properties += edge_bytes_ > 0 ? 1 : 0;
+  times_.Append(change.time());
+  ++sums_.arcs;
+  sums_.known = times_.known();
+}
+
+}  // namespace slimgraph::txn

@@ -1,0 +1,93 @@
+// Folds what transactions have changed into the base, while they run: so that changes take little
+// memory, and reads find most of what there is in the sorted lists. README.md has the argument.
+//
+// Between two moments without transactions (moment.h) each node writes the next lists of its
+// partition beside those that are read, as they were at the first moment. At the second they take
+// their place, and of the changes stays what has come since.
+#pragma once
+
+#include <memory>
+#include <thread>
+
+#include "slimgraph/cluster/cluster.h"
+#include "txnlayer/graph/snapshot_gather.h"
+
+namespace slimgraph::txn {
+
+class Folder {
+ public:
+  // Collective, when the graph is complete. The graph outlives it.
+  static Result<std::unique_ptr<Folder>> Make(TransactionalGraph& graph);
+  ~Folder();
+
+  // Around a run: from Start, a thread folds when changes have become many.
+  void Start();
+  // After the run, which is over on this node; waits for all others.
+  Status Finish();
+
+  // In the last run.
+  struct Figures {
+    std::uint64_t folds = 0;
+    double seconds = 0;          // of all together
+    double longest_pause_s = 0;  // until transactions could begin again
+  };
+  const Figures& figures() const { return figures_; }
+
+ private:
+  explicit Folder(TransactionalGraph& graph) : graph_(graph) {}
+  Status Work();
+  Status Fold();
+  Result<EdgeChanges> TakeChanges(GraphTime at, const BaseGraph::Next& next);
+  // Writes the lists of this node, and completes `next`; false: there is no room for them.
+  Result<bool> WriteNext(const EdgeChanges& changes, BaseGraph::Next& next);
+
+  TransactionalGraph& graph_;
+  std::unique_ptr<Cluster> cluster_;
+  RegionId outbox_ = 0;
+  bool full_ = false;             // the base has grown as far as it can
+  std::uint64_t left_bytes_ = 0;  // of what the tables held, and hold
+  Figures figures_;
+  std::thread thread_;
+  Status done_;
+};
+
+// When nothing runs: what this node's tables have that the next base, as of that time, does not
+// say. What vertices carry stays in their table, and edges of vertices that have no place there.
+class Residue {
+ public:
+  // With the base as it was.
+  Residue(TransactionalGraph& graph, GraphTime at, const BaseGraph::Next& next);
+  // How much of it another fold would leave as well, in tuples at most.
+  std::uint64_t stays() const { return unplaced_ + odd_.size() + vertices_.size(); }
+  // With the base as it has become: the tables hold this, and nothing else.
+  Status PutBack();
+
+ private:
+  struct Entry {
+    VertexName vertex;
+    EdgeEntry entry;
+    std::size_t properties;
+  };
+  struct Record {
+    Key key;
+    std::vector<std::byte> bytes;
+  };
+  void TakeBlock(VertexName vertex, const EdgeBlock& block, GraphTime at,
+                 const BaseGraph::Next& next);
+  Status PutBlock(VertexName vertex, std::uint32_t number, unsigned depth, BlockKind kind,
+                  std::span<const Entry> entries);
+
+  TransactionalGraph& graph_;
+  std::vector<Entry> entries_;
+  std::vector<std::byte> properties_;
+  std::uint64_t unplaced_ = 0;   // of the entries
+  std::vector<VertexName> odd_;  // that are there and not in the base, or the other way round
+  std::vector<Record> vertices_;
+};
+
+// Whether an edge can be in those lists.
+inline bool HasPlaces(const BaseGraph::Next& next, VertexName one, VertexName other) {
+  return next.ids.Find(one).has_value() && next.ids.Find(other).has_value();
+}
+
+}  // namespace slimgraph::txn
