@@ -13,9 +13,9 @@ namespace {
 
 constexpr std::uint64_t kParts = 300;
 
-// The words of part `label`: as many as that says.
+// The words of part `label`.
 std::vector<std::uint64_t> PartOf(std::uint64_t label) {
-  std::vector<std::uint64_t> words(label % 9);
+  std::vector<std::uint64_t> words(1 + label % 8);
   std::iota(words.begin(), words.end(), label);
   return words;
 }
