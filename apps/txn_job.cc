@@ -169,7 +169,13 @@ Status CheckTxnOptions(TxnOptions& options) {
     return UsageError("--replicas 0: each partition lies on one node at least");
   options.job.survives_deaths = options.replicas > 1;
   if (!(options.drive.seconds > 0)) return UsageError("--seconds must be more than 0");
-  if (options.work.hot > 1) return UsageError("--hot is a share from 0 to 1");
+  const double hot = options.work.hot;
+  if (hot != txn::kUsual && !(hot >= 0 && hot <= 1)) {
+    return UsageError("--hot is a share from 0 to 1");
+  }
+  if (options.fold != txn::kUsual && !(options.fold >= 0)) {
+    return UsageError("--fold is a share: 0 for never, or more");
+  }
   if (options.fold > 0 && CannotFold(options) != nullptr) {
     return UsageError("--fold cannot be: {}", CannotFold(options));
   }
@@ -206,7 +212,9 @@ Result<std::unique_ptr<TxnJob>> TxnJob::Load(Run& run, const TxnOptions& options
   SLIM_ASSIGN(job->protocol_, txn::MakeProtocol(options.protocol));
   txn::WorkloadOptions work = options.work;
   work.note_updates = !options.updates.empty();
-  work.fold_share = CannotFold(options) != nullptr ? 0 : options.fold < 0 ? kFold : options.fold;
+  work.fold_share = CannotFold(options) != nullptr ? 0
+                    : options.fold == txn::kUsual  ? kFold
+                                                   : options.fold;
   if (options.replicas > 1) work.journal = options.history;
   SLIM_ASSIGN(job->workload_, txn::MakeWorkload(options.workload, work));
   SLIM_ASSIGN(const txn::EngineOptions engine, EngineOptionsOf(options, *job->protocol_));

@@ -26,11 +26,11 @@ struct TxnOptions {
   std::uint64_t delay_us = 0;
   txn::DriveOptions drive;
   std::string history;
-  std::string analytics;  // on snapshots, while the transactions run
-  std::string export_to;  // a .slim file of the graph at the end; "": none
-  std::string updates;    // a file of what has changed; "": none
-  std::string durable;    // the folder of the logs; "": none
-  double fold = -1;       // the share of the base beyond which changes are folded; below 0: usual
+  std::string analytics;      // on snapshots, while the transactions run
+  std::string export_to;      // a .slim file of the graph at the end; "": none
+  std::string updates;        // a file of what has changed; "": none
+  std::string durable;        // the folder of the logs; "": none
+  double fold = txn::kUsual;  // the share of the base beyond which changes are folded
 };
 
 void DeclareTxnOptions(Options& options, TxnOptions& txn);

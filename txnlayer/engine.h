@@ -183,11 +183,10 @@ class Engine {
   void TellAtRest(Thread& thread);
   void StopIfAllRest(Endpoint& endpoint);
   void TakeNoteOfLosses(Thread& thread);
-  void TakeNoteOfPauses(Thread& thread);
+  static void TakeNote(std::uint32_t wanted, std::uint32_t& seen, Thread& thread);
   // sweep.cc.
   void HearOfSweeps();
   bool WantSweep(Thread& thread);
-  void TakeNoteOfSweeps(Thread& thread);
   Status Sweep();
   std::uint64_t SweepPart(Table& table, Rank rank);
   void SetCourse(Course course);

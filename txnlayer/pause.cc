@@ -50,14 +50,6 @@ void Engine::LetWork() {
   pauses_done_ = pauses_at_stop_.load();
 }
 
-void Engine::TakeNoteOfPauses(Thread& thread) {
-  const std::uint32_t wanted = pauses_wanted_;
-  if (wanted == thread.seen_pauses) return;
-  thread.seen_pauses = wanted;
-  thread.worker.TellAgain();
-  thread.worker.WakeIdle();
-}
-
 Timestamp Engine::latest() const {
   Timestamp latest = 0;
   for (const auto& thread : threads_) latest = std::max(latest, thread->clock.Latest());

@@ -99,8 +99,8 @@ Status Engine::RunThread(std::uint32_t index) {
   Thread& thread = *threads_[index];
   thread.worker.background = [this, &thread] {
     TakeNoteOfLosses(thread);
-    TakeNoteOfPauses(thread);
-    TakeNoteOfSweeps(thread);
+    TakeNote(pauses_wanted_, thread.seen_pauses, thread);
+    TakeNote(sweeps_wanted_, thread.seen_sweeps, thread);
     if (durability_) thread.commit_waits.Release(durability_->log(), thread.worker);
     const bool waits = thread.server.TryWaiting(changing());
     if (thread.companion) return thread.companion->Work();
@@ -174,6 +174,14 @@ void Engine::StopIfAllRest(Endpoint& endpoint) {
       endpoint.Send({node, thread}, kStopHandler, std::as_bytes(std::span(&stop, 1)));
     }
   }
+}
+
+// Of how many pauses or sweeps there are to be.
+void Engine::TakeNote(std::uint32_t wanted, std::uint32_t& seen, Thread& thread) {
+  if (wanted == seen) return;
+  seen = wanted;
+  thread.worker.TellAgain();
+  thread.worker.WakeIdle();
 }
 
 void Engine::TakeNoteOfLosses(Thread& thread) {

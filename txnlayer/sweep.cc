@@ -52,14 +52,6 @@ bool Engine::WantSweep(Thread& thread) {
   return true;
 }
 
-void Engine::TakeNoteOfSweeps(Thread& thread) {
-  const std::uint32_t wanted = sweeps_wanted_;
-  if (wanted == thread.seen_sweeps) return;
-  thread.seen_sweeps = wanted;
-  thread.worker.TellAgain();
-  thread.worker.WakeIdle();
-}
-
 Status Engine::Sweep() {
   std::uint64_t gone = 0;
   if (pauses_done_ == 0) {

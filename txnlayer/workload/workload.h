@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <random>
 #include <string>
@@ -16,11 +17,13 @@ namespace slimgraph::txn {
 
 class TransactionalGraph;
 
+// Of a number that is not said.
+constexpr double kUsual = -std::numeric_limits<double>::infinity();
+
 struct WorkloadOptions {
   std::uint64_t rows = 0;  // accounts, rows, warehouses or lists; 0: the workload's own number
-  // The share of accesses that go to the hot area (in TPC-C, to other warehouses); below 0: its
-  // own.
-  double hot = -1;
+  // The share of accesses that go to the hot area (in TPC-C, to other warehouses).
+  double hot = kUsual;
   std::uint64_t compute_us = 0;  // that a transaction computes before it commits
   std::uint64_t seed = 1;
   std::string store;          // of the workloads on graphs: where the graph is
