@@ -7,7 +7,9 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
 
+#include "slimgraph/base/check.h"
 #include "slimgraph/launch/internal/control_plane.h"
 #include "slimgraph/launch/internal/host_identity.h"
 #include "slimgraph/launch/internal/launcher_link.h"
@@ -20,6 +22,10 @@ namespace {
 
 constexpr int kInterrupted = 130;
 constexpr std::size_t kMaxAddresses = 16;
+const std::string kHere = "+";
+const std::string kCome = "!";
+constexpr std::uint32_t kLines = 16;
+constexpr std::chrono::milliseconds kLook{1};
 
 std::string NewSecret() {
   std::array<std::uint64_t, 2> random{};
@@ -155,10 +161,60 @@ void Job::EndProcess(const Loss& loss) {
 
 Result<std::vector<std::string>> Job::Exchange(std::string_view mine) {
   if (!control_) return std::vector<std::string>{std::string(mine)};
-  return control_->Exchange(mine, /*last=*/false);
+  if (members_.empty()) return control_->Exchange(mine, /*last=*/false);
+  // Of the dead nothing comes, so what comes of the others is more than nothing.
+  SLIM_ASSIGN(auto all, control_->Exchange(kHere + std::string(mine), false, line_, members_));
+  std::vector<std::string> parts;
+  for (const NodeId node : members_) {
+    if (all[node].empty()) return EnvironmentError("node {} has died", node);
+    parts.push_back(all[node].substr(kHere.size()));
+  }
+  return parts;
 }
 
-bool Job::alive(NodeId node) const { return !control_ || control_->alive(node); }
+// Which exchanges are whose they all know, for they have formed as many parts.
+Result<std::unique_ptr<Job>> Job::OfTheLiving(std::uint32_t line) {
+  if (!control_) return Alone();
+  SLIM_CHECK(members_.empty() && line > 0 && line < kLines, "line {}", line);
+  std::vector<std::string> all;
+  do {
+    SLIM_ASSIGN(all, control_->Exchange(kHere, /*last=*/false, line));
+  } while (std::find(all.begin(), all.end(), kCome) != all.end());
+  std::unique_ptr<Job> part(new Job);
+  part->control_ = control_;
+  part->line_ = line + kLines * ++parts_formed_[line];
+  for (NodeId node = 0; node < nodes_; ++node) {
+    if (all[node].empty()) continue;
+    if (node == self_) part->self_ = static_cast<NodeId>(part->members_.size());
+    part->members_.push_back(node);
+    part->hosts_.push_back(hosts_[node]);
+    part->addresses_.push_back(addresses_[node]);
+  }
+  part->nodes_ = static_cast<NodeId>(part->members_.size());
+  return part;
+}
+
+Result<bool> Job::AllHaveCome() {
+  if (!control_) return true;
+  SLIM_ASSIGN(const auto all, control_->Exchange(kCome, /*last=*/false, line_ % kLines));
+  return std::all_of(all.begin(), all.end(),
+                     [](const std::string& word) { return word.empty() || word == kCome; });
+}
+
+bool Job::whole() const {
+  for (NodeId node = 0; node < nodes_; ++node) {
+    if (!alive(node)) return false;
+  }
+  return true;
+}
+
+bool Job::AwaitDeath(std::chrono::milliseconds limit) const {
+  const auto until = std::chrono::steady_clock::now() + limit;
+  while (whole() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(kLook);
+  return !whole();
+}
+
+bool Job::alive(NodeId node) const { return !control_ || control_->alive(number_in_whole(node)); }
 
 void Job::SurviveDeaths(bool survive) {
   if (control_) control_->SurviveDeaths(survive);
@@ -169,6 +225,12 @@ std::string Job::loss() const { return control_ ? control_->loss() : ""; }
 LossWatch Job::WatchLoss(std::function<void(NodeId)> watcher) {
   auto shared = std::make_shared<LossWatch::Watcher>();
   shared->call = std::move(watcher);
+  if (!members_.empty()) {
+    shared->call = [members = members_, call = std::move(shared->call)](NodeId lost) {
+      const auto member = std::find(members.begin(), members.end(), lost);
+      if (member != members.end()) call(static_cast<NodeId>(member - members.begin()));
+    };
+  }
   if (control_) control_->AddWatcher(shared);
   return LossWatch(std::move(shared));
 }

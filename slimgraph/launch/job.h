@@ -6,7 +6,9 @@
 // node sleeps on it. Thread-safe, but Exchange() is called by one thread of a node at a time.
 #pragma once
 
+#include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -83,6 +85,23 @@ class Job {
   // for a death that is survived: whoever has died contributes "".
   Result<std::vector<std::string>> Exchange(std::string_view mine);
 
+  // Collective among those that live: a job of these alone, numbered anew in their order, whose
+  // exchanges may be made by another thread than this one's. When one of them dies, all its
+  // exchanges fail, where deaths are survived: then those that are left can form another. Who does
+  // so at the same time as others has a `line` of its own, 1 or more, the same on all nodes. This
+  // one outlives it.
+  Result<std::unique_ptr<Job>> OfTheLiving(std::uint32_t line);
+  // Of such a part, collective among those of it that live, some of which may have given it up to
+  // form another: whether all of them have come to this. Whoever dies meanwhile, all learn the
+  // same.
+  Result<bool> AllHaveCome();
+  // What the job that this one is a part of calls a node.
+  NodeId number_in_whole(NodeId node) const { return members_.empty() ? node : members_[node]; }
+  // Whether all of its nodes live.
+  bool whole() const;
+  // Waits for word of a death, which may come after what it makes fail; false: there was none.
+  bool AwaitDeath(std::chrono::milliseconds limit) const;
+
   // True until `node` is known to have died or given up.
   bool alive(NodeId node) const;
 
@@ -131,7 +150,10 @@ class Job {
   std::vector<std::uint32_t> hosts_;
   std::vector<std::string> addresses_;
   std::shared_ptr<Launched> launched_;
-  std::unique_ptr<ControlPlane> control_;
+  std::shared_ptr<ControlPlane> control_;
+  std::uint32_t line_ = 0;       // of its exchanges
+  std::vector<NodeId> members_;  // of a part of a job: what the whole calls its nodes
+  std::map<std::uint32_t, std::uint32_t> parts_formed_;  // by line
 };
 
 }  // namespace slimgraph

@@ -79,6 +79,66 @@ TEST(Job, SurvivesDeathsWhereItIsTold) {
   EXPECT_EQ(end.codes, (std::vector<int>{0, 0, 128 + SIGKILL, 128 + SIGKILL})) << end.output;
 }
 
+// Two threads of each node, each with parts of its own, and the job's exchanges beside them.
+TEST(Job, HasPartsOfThoseThatLiveWhichAreFormedAnewAfterADeath) {
+  const NodesEnd end = RunNodes(4, OnLoss::kEndJob, [](Job& job) {
+    job.SurviveDeaths(true);
+    ASSERT_TRUE(job.Exchange(""));
+    const auto work = [&](std::uint32_t line) {
+      for (NodeId nodes = 4; nodes >= 3; --nodes) {
+        const auto part = job.OfTheLiving(line);
+        ASSERT_TRUE(part) << part.error().message;
+        if (nodes == 3) {
+          ASSERT_EQ((*part)->nodes(), 3U);
+          EXPECT_TRUE((*part)->whole());
+          for (NodeId node = 0; node < 3; ++node) {
+            EXPECT_EQ((*part)->number_in_whole(node), node < 1 ? node : node + 1);
+          }
+        }
+        for (int i = 0; (*part)->whole() && i < 50; ++i) {
+          const auto all = (*part)->Exchange(fmt::format("{} {}", line, i));
+          if (!all) {
+            EXPECT_TRUE((*part)->AwaitDeath(std::chrono::seconds(10))) << all.error().message;
+            break;
+          }
+          for (const std::string& one : *all) EXPECT_EQ(one, fmt::format("{} {}", line, i));
+          if (nodes == 4 && i == 20 && job.self() == 1) std::raise(SIGKILL);
+        }
+        if (nodes == 4) {
+          EXPECT_TRUE((*part)->AwaitDeath(std::chrono::seconds(10)));
+        }
+      }
+    };
+    std::thread other([&] { work(2); });
+    work(1);
+    other.join();
+    ASSERT_TRUE(job.Exchange(""));
+  });
+  EXPECT_EQ(end.codes, (std::vector<int>{0, 128 + SIGKILL, 0, 0})) << end.output;
+}
+
+// Those that have come learn whether all have, and the same whether one of them dies or not.
+TEST(Job, HasPartsThatAgreeOnWhetherAllHaveComeToAPoint) {
+  const NodesEnd end = RunNodes(4, OnLoss::kEndJob, [](Job& job) {
+    job.SurviveDeaths(true);
+    ASSERT_TRUE(job.Exchange(""));
+    auto part = job.OfTheLiving(1);
+    ASSERT_TRUE(part);
+    EXPECT_TRUE((*part)->AllHaveCome().value());
+    if (job.self() != 2) {  // which gives it up
+      EXPECT_FALSE((*part)->AllHaveCome().value());
+    }
+    part = job.OfTheLiving(1);
+    ASSERT_TRUE(part);
+    if (job.self() == 3) std::raise(SIGKILL);
+    EXPECT_TRUE((*part)->AllHaveCome().value());
+    part = job.OfTheLiving(1);
+    ASSERT_TRUE(part);
+    EXPECT_EQ((*part)->nodes(), 3U);
+  });
+  EXPECT_EQ(end.codes, (std::vector<int>{0, 0, 0, 128 + SIGKILL})) << end.output;
+}
+
 TEST(Job, DoesNotSurviveWhoGivesUpNorTheLossOfItsHub) {
   for (const bool hub : {false, true}) {
     const NodesEnd end = RunNodes(3, OnLoss::kEndJob, [hub](Job& job) {

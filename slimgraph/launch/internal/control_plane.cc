@@ -62,20 +62,29 @@ void ControlPlane::AddWatcher(std::weak_ptr<LossWatch::Watcher> watcher) {
   watchers_.push_back(std::move(watcher));
 }
 
-Result<std::vector<std::string>> ControlPlane::Exchange(std::string_view mine, bool last) {
+Result<std::vector<std::string>> ControlPlane::Exchange(std::string_view mine, bool last,
+                                                        std::uint32_t line,
+                                                        const std::vector<NodeId>& among) {
   std::unique_lock lock(mutex_);
-  const std::uint32_t sequence = sequence_++;
+  const ExchangeId exchange{line, sequences_[line]++};
   if (last) leaving_ = true;
   if (is_hub()) {
-    AddContribution(0, sequence, std::string(mine));
+    AddContribution(0, exchange, std::string(mine));
   } else {
-    SendTo(peers_[0], {FrameType::kContribution, 0, static_cast<std::uint16_t>(self_), sequence,
+    SendTo(peers_[0], {FrameType::kContribution, 0, static_cast<std::uint16_t>(self_), exchange,
                        std::string(mine)});
   }
-  changed_.wait(lock, [&] { return gathered_.contains(sequence) || first_loss_ || stop_; });
-  const auto found = gathered_.find(sequence);
+  const auto dead = [&] {
+    return std::find_if(among.begin(), among.end(), [&](NodeId node) { return !alive(node); });
+  };
+  changed_.wait(lock, [&] {
+    return gathered_.contains(exchange) || first_loss_ || stop_ || dead() != among.end();
+  });
+  const auto found = gathered_.find(exchange);
   if (found == gathered_.end()) {
-    return EnvironmentError("{}", first_loss_ ? first_loss_->reason : "the job has ended");
+    if (first_loss_) return EnvironmentError("{}", first_loss_->reason);
+    if (stop_) return EnvironmentError("the job has ended");
+    return EnvironmentError("node {} has died", *dead());
   }
   std::vector<std::string> parts = std::move(found->second);
   gathered_.erase(found);
@@ -92,7 +101,7 @@ void ControlPlane::SayGoodbye() {
   const std::lock_guard lock(mutex_);
   leaving_ = true;
   for (Peer& peer : peers_) {
-    if (peer.fd) SendTo(peer, {FrameType::kBye, 0, static_cast<std::uint16_t>(self_), 0, {}});
+    if (peer.fd) SendTo(peer, {FrameType::kBye, 0, static_cast<std::uint16_t>(self_), {}, {}});
   }
 }
 
@@ -102,27 +111,27 @@ void ControlPlane::SendTo(Peer& peer, const Frame& frame) {
   if (peer.fd && !SendFrame(peer.fd.get(), frame)) ::shutdown(peer.fd.get(), SHUT_RDWR);
 }
 
-void ControlPlane::AddContribution(NodeId node, std::uint32_t sequence, std::string body) {
-  auto& parts = contributions_[sequence];
+void ControlPlane::AddContribution(NodeId node, ExchangeId exchange, std::string body) {
+  auto& parts = contributions_[exchange];
   parts.resize(nodes_);
   parts[node] = std::move(body);
-  Complete(sequence);
+  Complete(exchange);
 }
 
 // Passes an exchange on once all that live have contributed; whether they have. Of a job that does
 // not survive a death no exchange is complete any more.
-bool ControlPlane::Complete(std::uint32_t sequence) {
+bool ControlPlane::Complete(ExchangeId exchange) {
   if (first_loss_) return false;
-  auto& parts = contributions_[sequence];
+  auto& parts = contributions_[exchange];
   for (NodeId node = 0; node < nodes_; ++node) {
     if (!parts[node] && alive(node)) return false;
   }
   std::vector<std::string> all;
   for (auto& part : parts) all.push_back(std::move(part).value_or(""));
-  contributions_.erase(sequence);
-  const Frame frame{FrameType::kGathered, 0, 0, sequence, PackStrings(all)};
+  contributions_.erase(exchange);
+  const Frame frame{FrameType::kGathered, 0, 0, exchange, PackStrings(all)};
   for (Peer& peer : peers_) SendTo(peer, frame);
-  gathered_[sequence] = std::move(all);
+  gathered_[exchange] = std::move(all);
   changed_.notify_all();
   return true;
 }
@@ -197,12 +206,12 @@ void ControlPlane::Handle(Peer& peer, Frame frame) {
   switch (frame.type) {
     case FrameType::kContribution: {
       const std::lock_guard lock(mutex_);
-      AddContribution(peer.node, frame.sequence, std::move(frame.body));
+      AddContribution(peer.node, frame.exchange, std::move(frame.body));
       break;
     }
     case FrameType::kGathered: {
       const std::lock_guard lock(mutex_);
-      gathered_[frame.sequence] = UnpackStrings(frame.body);
+      gathered_[frame.exchange] = UnpackStrings(frame.body);
       changed_.notify_all();
       break;
     }
@@ -237,7 +246,7 @@ void ControlPlane::BeatHearts() {
       continue;
     }
     const std::lock_guard lock(mutex_);
-    SendTo(peer, {FrameType::kHeartbeat, 0, static_cast<std::uint16_t>(self_), 0, {}});
+    SendTo(peer, {FrameType::kHeartbeat, 0, static_cast<std::uint16_t>(self_), {}, {}});
   }
 }
 
@@ -246,7 +255,7 @@ void ControlPlane::GiveUp(const Loss& failure) {
   if (is_hub()) return Suspect(failure);
   const std::lock_guard lock(mutex_);
   SendTo(peers_[0], {FrameType::kFailed, static_cast<std::uint8_t>(failure.exit_code),
-                     static_cast<std::uint16_t>(self_), 0, failure.reason});
+                     static_cast<std::uint16_t>(self_), {}, failure.reason});
 }
 
 void ControlPlane::Suspect(Loss failure) {
@@ -280,7 +289,7 @@ void ControlPlane::Declare(const Loss& loss) {
     if (is_hub()) {
       const Frame word{loss.died ? FrameType::kDied : FrameType::kLost,
                        static_cast<std::uint8_t>(loss.exit_code),
-                       static_cast<std::uint16_t>(loss.node), 0, loss.reason};
+                       static_cast<std::uint16_t>(loss.node), {}, loss.reason};
       for (Peer& peer : peers_) SendTo(peer, word);
     }
     if (!survives) {

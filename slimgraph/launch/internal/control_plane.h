@@ -45,7 +45,11 @@ class ControlPlane {
   ~ControlPlane();
 
   const Roster& roster() const { return roster_; }
-  Result<std::vector<std::string>> Exchange(std::string_view mine, bool last);
+  // Of a line, exchanges are made by one thread at a time. With `among`: it fails once one of them
+  // has died.
+  Result<std::vector<std::string>> Exchange(std::string_view mine, bool last,
+                                            std::uint32_t line = 0,
+                                            const std::vector<NodeId>& among = {});
   bool alive(NodeId node) const { return alive_[node].load(std::memory_order_acquire); }
   void SurviveDeaths(bool survive) { survive_deaths_ = survive; }
   std::string loss() const;
@@ -76,8 +80,8 @@ class ControlPlane {
   void GiveUp(const Loss& failure);
   void Suspect(Loss failure);
   void Declare(const Loss& loss);
-  void AddContribution(NodeId node, std::uint32_t sequence, std::string body);
-  bool Complete(std::uint32_t sequence);
+  void AddContribution(NodeId node, ExchangeId exchange, std::string body);
+  bool Complete(ExchangeId exchange);
   bool Survives(const Loss& loss) const;
   void SendTo(Peer& peer, const Frame& frame);
   bool is_hub() const { return self_ == 0; }
@@ -99,9 +103,9 @@ class ControlPlane {
 
   mutable std::mutex mutex_;  // guards what follows, and the writing to peers
   std::condition_variable changed_;
-  std::uint32_t sequence_ = 0;
-  std::map<std::uint32_t, std::vector<std::optional<std::string>>> contributions_;
-  std::map<std::uint32_t, std::vector<std::string>> gathered_;
+  std::map<std::uint32_t, std::uint32_t> sequences_;  // by line
+  std::map<ExchangeId, std::vector<std::optional<std::string>>> contributions_;
+  std::map<ExchangeId, std::vector<std::string>> gathered_;
   std::optional<Loss> first_loss_;
   std::optional<Loss> own_failure_;
   std::vector<std::weak_ptr<LossWatch::Watcher>> watchers_;

@@ -66,7 +66,7 @@ Status ControlPlane::GatherPeers(JobPlace& place, std::string_view identity) {
   }
   std::vector<std::string> words = roster_.addresses;
   for (const std::uint32_t host : roster_.hosts) words.push_back(fmt::format("{}", host));
-  const Frame welcome{FrameType::kWelcome, 0, 0, 0, PackStrings(words)};
+  const Frame welcome{FrameType::kWelcome, 0, 0, {}, PackStrings(words)};
   for (Peer& peer : peers_) SendTo(peer, welcome);
   return {};
 }
@@ -75,7 +75,7 @@ Status ControlPlane::ArriveAtHub(const JobPlace& place, std::string_view identit
   Peer hub;
   SLIM_ASSIGN(hub.fd, ConnectToAny(place.hub_address, kConnectMs));
   SetUpControlSocket(hub.fd.get());
-  SendFrame(hub.fd.get(), {FrameType::kHello, 0, static_cast<std::uint16_t>(self_), 0,
+  SendFrame(hub.fd.get(), {FrameType::kHello, 0, static_cast<std::uint16_t>(self_), {},
                            PackStrings({place.secret, std::string(identity)})});
   const auto welcome = AwaitFrame(hub.fd.get(), hub.reader, NowNs() + kFormingNs);
   if (!welcome || welcome->type != FrameType::kWelcome) {

@@ -16,15 +16,15 @@ struct Header {
   FrameType type;
   std::uint8_t exit_code;
   std::uint16_t node;
-  std::uint32_t sequence;
+  ExchangeId exchange;
 };
-static_assert(sizeof(Header) == 12);
+static_assert(sizeof(Header) == 16);
 
 }  // namespace
 
 bool SendFrame(int fd, const Frame& frame) {
   const Header header{static_cast<std::uint32_t>(frame.body.size()), frame.type, frame.exit_code,
-                      frame.node, frame.sequence};
+                      frame.node, frame.exchange};
   std::string bytes(sizeof header + frame.body.size(), '\0');
   std::memcpy(bytes.data(), &header, sizeof header);
   std::memcpy(bytes.data() + sizeof header, frame.body.data(), frame.body.size());
@@ -59,7 +59,7 @@ std::optional<Frame> FrameReader::Next() {
   if (available < sizeof header) return std::nullopt;
   std::memcpy(&header, buffer_.data() + used_, sizeof header);
   if (available < sizeof header + header.bytes) return std::nullopt;
-  Frame frame{header.type, header.exit_code, header.node, header.sequence,
+  Frame frame{header.type, header.exit_code, header.node, header.exchange,
               buffer_.substr(used_ + sizeof header, header.bytes)};
   used_ += sizeof header + header.bytes;
   if (used_ == buffer_.size()) {

@@ -1,6 +1,7 @@
 // The messages between the nodes of a job and its hub, and the reading of them from a stream.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,7 +16,7 @@ enum class FrameType : std::uint8_t {
   kHello,         // node → hub: secret, host identity
   kWelcome,       // hub → node: hosts and addresses of all
   kHeartbeat,     // both ways
-  kContribution,  // node → hub: one node's part of exchange `sequence`
+  kContribution,  // node → hub: one node's part of an exchange
   kGathered,      // hub → node: all parts of it
   kFailed,        // node → hub: I give up, with exit code and reason
   kLost,          // hub → node: `node` is lost, with exit code and reason
@@ -23,11 +24,18 @@ enum class FrameType : std::uint8_t {
   kBye,           // node → hub: I leave in peace
 };
 
+// Exchanges of different lines are counted apart.
+struct ExchangeId {
+  std::uint32_t line = 0;
+  std::uint32_t sequence = 0;
+  auto operator<=>(const ExchangeId&) const = default;
+};
+
 struct Frame {
   FrameType type = FrameType::kHeartbeat;
   std::uint8_t exit_code = 0;
   std::uint16_t node = 0;
-  std::uint32_t sequence = 0;
+  ExchangeId exchange = {};
   std::string body;
 };
 
