@@ -25,7 +25,8 @@ MutableBytes BytesOf(T& value) {
 }  // namespace
 
 WorkOffers::WorkOffers(const MiningJob& job, std::uint64_t part_bytes)
-    : self_(job.cluster.self()),
+    : job_(job.cluster.job()),
+      self_(job.cluster.self()),
       compute_(job.cluster.topology().compute()),
       engines_(std::uint64_t{compute_} * job.cluster.threads()),
       steal_(job.options.steal == Steal::kOn && engines_ > 1),
@@ -109,6 +110,7 @@ Result<std::optional<std::uint64_t>> WorkOffers::Find(Endpoint& endpoint,
         if (taken) return label.label;
       }
     }
+    if (!job_.whole()) return EnvironmentError("a node was lost, whose work is not done");
     endpoint.WaitUntil([] { return false; }, sleep);
   }
   return std::nullopt;

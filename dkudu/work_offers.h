@@ -71,6 +71,7 @@ class WorkOffers {
   Result<bool> TakeFrom(Endpoint& endpoint, NodeId node, std::size_t slot, Head::Label& label,
                         std::vector<std::uint64_t>& part);
 
+  const Job& job_;
   NodeId self_;
   NodeId compute_;
   std::uint64_t engines_;  // of the job
