@@ -101,7 +101,8 @@ Status RunCliques(Cluster& cluster, const txn::Snapshot& snapshot, const Analysi
 
 }  // namespace
 
-Result<Finding> Analyse(Cluster& like, const txn::Snapshot& snapshot, const Analysis& analysis) {
+Result<Finding> Analyse(Job& job, const ClusterOptions& options_of_all,
+                        const txn::Snapshot& snapshot, const Analysis& analysis) {
   Finding found{.name = analysis.name,
                 .time = snapshot.time(),
                 .in_run = snapshot.in_run(),
@@ -113,9 +114,9 @@ Result<Finding> Analyse(Cluster& like, const txn::Snapshot& snapshot, const Anal
                 .words = "the graph is empty"};
   if (snapshot.vertices() == 0) return found;
   const bool mines = analysis.kind == AnalysisKind::kCliques;
-  ClusterOptions options = like.options();
+  ClusterOptions options = options_of_all;
   options.serving_threads = mines ? 1 : 0;
-  SLIM_ASSIGN(const auto cluster, Cluster::Start(like.job(), options));
+  SLIM_ASSIGN(const auto cluster, Cluster::Start(job, options));
   SLIM_TRY(mines ? RunCliques(*cluster, snapshot, analysis, found)
                  : RunProgram(*cluster, snapshot, analysis, found));
   found.staleness_s = snapshot.StalenessSeconds();

@@ -9,6 +9,10 @@ namespace {
 constexpr unsigned kMinClique = 3;
 constexpr unsigned kMaxClique = 8;
 constexpr unsigned kUsualClique = 4;
+// Of exchanges beside those of the job and of folding.
+constexpr std::uint32_t kLine = 2;
+// So soon it is known whether a failure was another's death.
+constexpr std::chrono::seconds kWordOfDeath{10};
 
 Result<Analysis> ParseAnalysis(std::string_view word) {
   const std::size_t colon = std::min(word.find(':'), word.size());
@@ -63,7 +67,6 @@ Result<std::vector<Analysis>> ParseAnalytics(std::string_view words) {
 
 Status CheckSnapshotOptions(const TxnOptions& options) {
   SLIM_TRY(ParseAnalytics(options.analytics));
-  const bool snapshots = !options.analytics.empty() || !options.export_to.empty();
   const char* const name = !options.analytics.empty()   ? "--analytics"
                            : !options.export_to.empty() ? "--export"
                            : !options.updates.empty()   ? "--updates"
@@ -72,16 +75,6 @@ Status CheckSnapshotOptions(const TxnOptions& options) {
   if (!txn::RunsOnStore(options.workload)) {
     return UsageError("{} is of workloads on a store, and --workload {} is none", name,
                       options.workload);
-  }
-  if (options.replicas > 1) {
-    return UsageError("{} is of graphs that each node holds a part of, and --replicas is {}", name,
-                      options.replicas);
-  }
-  if (snapshots && options.job.transport == "mpi") {
-    return UsageError(
-        "{} takes a fabric beside that of the transactions, and over mpi there is only one: use "
-        "--transport shm, tcp or verbs",
-        name);
   }
   return {};
 }
@@ -120,24 +113,53 @@ Status Analyst::Finish(TxnJob& job) {
 Status Analyst::Work(txn::TransactionalGraph& graph) {
   // For an export alone, the end is all that is of interest.
   if (analytics_.empty()) graph.engine().AwaitEnd();
-  for (bool in_run = true; in_run;) {
-    SLIM_ASSIGN(const auto cluster, Cluster::Start(cluster_.job(), cluster_.options()));
-    SLIM_ASSIGN(const auto snapshot, txn::Snapshot::Take(*cluster, graph));
-    in_run = snapshot->in_run();
-    if (in_run || exports_ || findings_.empty()) {
-      for (const Analysis& analysis : analytics_) {
-        SLIM_ASSIGN(findings_.emplace_back(), Analyse(cluster_, *snapshot, analysis));
-      }
+  const bool survives = graph.engine().replication() != nullptr;
+  for (bool more = true; more;) {
+    SLIM_ASSIGN(const auto job, cluster_.job().OfTheLiving(kLine));
+    const auto looked = LookAtOne(*job, graph);
+    if (looked) {
+      more = *looked;
+    } else if (survives && job->AwaitDeath(kWordOfDeath)) {
+      ++broken_off_;
+    } else {
+      return tl::unexpected<Error>(looked.error());
     }
-    if (!in_run && exports_) {
-      if (writer_) SLIM_TRY(snapshot->Export(*writer_));
-      exported_ = fmt::format("{}: {} vertices, {} edges, as of time {}\n", export_to_,
-                              FormatCount(snapshot->vertices()), FormatCount(snapshot->edges()),
-                              snapshot->time());
-    }
-    SLIM_TRY(cluster->Stop());
   }
   return {};
+}
+
+Result<bool> Analyst::LookAtOne(Job& job, txn::TransactionalGraph& graph) {
+  const ClusterOptions options = OptionsFor(job);
+  SLIM_ASSIGN(const auto cluster, Cluster::Start(job, options));
+  SLIM_ASSIGN(const auto snapshot, txn::Snapshot::Take(*cluster, graph));
+  const bool in_run = snapshot->in_run();
+  // What nodes know of those before may differ where one was broken off.
+  SLIM_ASSIGN(const std::uint64_t known, cluster->all().AllMax<std::uint64_t>(findings_.size()));
+  if (in_run || exports_ || known == 0) {
+    for (const Analysis& analysis : analytics_) {
+      SLIM_ASSIGN(findings_.emplace_back(), Analyse(job, options, *snapshot, analysis));
+    }
+  }
+  if (!in_run && exports_) {
+    if (writer_) SLIM_TRY(snapshot->Export(*writer_));
+    exported_ = fmt::format("{}: {} vertices, {} edges, as of time {}\n", export_to_,
+                            FormatCount(snapshot->vertices()), FormatCount(snapshot->edges()),
+                            snapshot->time());
+  }
+  SLIM_TRY(cluster->Stop());
+  return in_run;
+}
+
+ClusterOptions Analyst::OptionsFor(const Job& job) const {
+  ClusterOptions options = cluster_.options();
+  const Topology& whole = cluster_.topology();
+  options.compute = 0;
+  for (NodeId node = 0; node < job.nodes(); ++node) {
+    if (whole.is_compute(job.number_in_whole(node))) ++options.compute;
+  }
+  // A process has MPI once.
+  if (options.transport == "mpi") options.transport = "tcp";
+  return options;
 }
 
 void Analyst::Describe(Run& run) const {
@@ -168,6 +190,7 @@ void Analyst::Describe(Run& run) const {
   if (!findings_.empty()) {
     run.report.Set("/snapshots/longest_pause_s", longest_pause_s);
     run.report.Set("/snapshots/largest_staleness_s", staleness_s);
+    run.report.Set("/snapshots/broken_off", broken_off_);
     run.text += fmt::format("for snapshots, no transaction could begin for {} at most\n",
                             FormatSeconds(longest_pause_s));
   }

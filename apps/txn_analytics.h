@@ -41,11 +41,13 @@ struct Finding {
   std::string words;
 };
 
-// Runs `analysis` on a snapshot. Collective over the clusters like `like`, of which it makes one.
-Result<Finding> Analyse(Cluster& like, const txn::Snapshot& snapshot, const Analysis& analysis);
+// Runs `analysis` on a snapshot. Collective over the job's nodes, of which it makes a cluster.
+Result<Finding> Analyse(Job& job, const ClusterOptions& cluster, const txn::Snapshot& snapshot,
+                        const Analysis& analysis);
 
 // Takes one snapshot after the other, on a thread of its own on every node, and analyses each, from
-// the beginning of a run to its end.
+// the beginning of a run to its end. When a node dies that can be done without, those that are left
+// begin anew.
 class Analyst {
  public:
   // Collective. Nothing happens before Start().
@@ -62,6 +64,9 @@ class Analyst {
   Analyst(Cluster& cluster, std::vector<Analysis> analytics)
       : cluster_(cluster), analytics_(std::move(analytics)) {}
   Status Work(txn::TransactionalGraph& graph);
+  // What is done with one snapshot; false: it was the last.
+  Result<bool> LookAtOne(Job& job, txn::TransactionalGraph& graph);
+  ClusterOptions OptionsFor(const Job& job) const;
 
   Cluster& cluster_;
   std::vector<Analysis> analytics_;
@@ -70,6 +75,7 @@ class Analyst {
   std::optional<ListWriter> writer_;  // node 0, where a file is wanted
   std::thread thread_;
   std::vector<Finding> findings_;
+  std::uint64_t broken_off_ = 0;
   std::string exported_;  // in words
 };
 

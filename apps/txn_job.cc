@@ -81,8 +81,6 @@ const char* CannotFold(const TxnOptions& options) {
   if (!txn::RunsOnStore(options.workload) && options.workload != "graph-append") {
     return "--workload is none on a graph";
   }
-  if (options.replicas > 1) return "--replicas keeps copies that are not folded";
-  if (!options.durable.empty()) return "--durable logs what the base of the store becomes";
   if (options.job.transport == "mpi" || options.job.transport == "verbs") {
     return "it takes --transport shm or tcp";
   }

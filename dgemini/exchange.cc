@@ -58,7 +58,8 @@ Status Exchange::Await(Done done) {
   bool lost = false;
   const auto over = [&] {
     if (done()) return true;
-    for (NodeId i = 0; i < peers(); ++i) lost = lost || !cluster_.job().alive(peer(i));
+    // Also a memory node, for others give up then.
+    lost = !cluster_.job().whole();
     return lost;
   };
   const std::uint64_t start_ns = NowNs();

@@ -90,7 +90,8 @@ Result<std::uint64_t> ContentsOf(Engine& engine, const Workload& workload) {
 
 Status KeepLogs(Engine& engine, Workload& workload, const std::string& folder) {
   SLIM_ASSIGN(const std::uint64_t contents, ContentsOf(engine, workload));
-  SLIM_TRY(engine.KeepLogs(folder, contents));
+  Folder* const folds = workload.graph() == nullptr ? nullptr : workload.graph()->folder();
+  SLIM_TRY(engine.KeepLogs(folder, contents, folds));
   return workload.Resume(engine, engine.durability()->run());
 }
 

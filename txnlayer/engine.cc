@@ -133,6 +133,7 @@ Result<std::unique_ptr<Engine>> Engine::Make(Cluster& cluster, const Protocol& p
   });
   raw->HearOfRest();
   raw->HearOfSweeps();
+  raw->HearOfPauses();
   if (options.replicas > 1) {
     SLIM_ASSIGN(engine->replication_, Replication::Make(*engine));
   }
@@ -148,8 +149,8 @@ Result<Table*> Engine::AddTable(const TableSpec& spec) {
   return tables_.back().get();
 }
 
-Status Engine::KeepLogs(const std::string& folder, std::uint64_t identity) {
-  SLIM_ASSIGN(durability_, Durability::Begin(*this, folder, identity));
+Status Engine::KeepLogs(const std::string& folder, std::uint64_t identity, KeptAside* aside) {
+  SLIM_ASSIGN(durability_, Durability::Begin(*this, folder, identity, aside));
   return {};
 }
 

@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <vector>
 
 #include "slimgraph/base/clock.h"
@@ -108,7 +109,7 @@ class Engine {
   // Collective, when the tables are filled and before any run: what the logs in `folder` have is
   // put back, and from here on a transaction is committed only when its record is on disk.
   // `identity` tells the contents of these tables from others.
-  Status KeepLogs(const std::string& folder, std::uint64_t identity);
+  Status KeepLogs(const std::string& folder, std::uint64_t identity, KeptAside* aside = nullptr);
   // Null: nothing outlives the nodes.
   Durability* durability() { return durability_.get(); }
 
@@ -125,11 +126,12 @@ class Engine {
   Status Run(const Body& body);
   const Figures& figures() const { return figures_; }
 
-  // Collective, from another thread than Run()'s: `work` runs on every node at a moment when no
-  // transaction is under way anywhere; those that have begun end first, and no other begins before
-  // it has returned everywhere. False: the run is over, or was before it came to that, on all
-  // nodes; `work` has not run. Waits for the run to begin.
-  Result<bool> Pause(const std::function<Status()>& work);
+  // Collective, from another thread than Run()'s, with a cluster of its own (of all that live):
+  // `work` runs on every node at a moment when no transaction is under way anywhere; those that
+  // have begun end first, and no other begins before it has returned everywhere. False: the run is
+  // over, or was before it came to that, on all nodes; `work` has not run. Waits for the run to
+  // begin. Fails when a node of the cluster dies before all are through.
+  Result<bool> Pause(Cluster& cluster, const std::function<Status()>& work);
   // Waits for the end of a run, or of all.
   void AwaitEnd();
   // At most so long; whether it has come.
@@ -142,6 +144,9 @@ class Engine {
   // last of everything. The largest timestamp that this node knows.
   Timestamp latest() const;
   void StartAfter(Timestamp latest);
+  // At such a moment, on every node: copies are as their partitions, and no log for their sake has
+  // anything that is needed.
+  void TakeInLogs();
   // At such a moment, on every node: nobody knows any more where tuples lie, nor holds any, so that
   // tables may be cleared.
   void ForgetTuples();
@@ -155,6 +160,9 @@ class Engine {
   bool changing() const { return losses_.load(std::memory_order_acquire) != repaired_; }
   // How long that took in the last run, in all.
   double repair_s() const { return repair_s_; }
+  // While this is held, tuples stay where they are: for whoever looks through tables beside the
+  // transactions, and waits for no other node meanwhile.
+  std::shared_lock<std::shared_mutex> HoldTuples() { return std::shared_lock(places_); }
   // How often, so far, places of records that are no more have been taken back, and how many of
   // this node.
   std::uint32_t sweeps() const { return sweeps_done_; }
@@ -186,7 +194,9 @@ class Engine {
   static void TakeNote(std::uint32_t wanted, std::uint32_t& seen, Thread& thread);
   // sweep.cc.
   void HearOfSweeps();
-  bool WantSweep(Thread& thread);
+  void HearOfPauses();
+  void TellOfPauses(Thread& thread);
+  void WantSweep(Thread& thread);
   Status Sweep();
   std::uint64_t SweepPart(Table& table, Rank rank);
   void SetCourse(Course course);
@@ -214,7 +224,8 @@ class Engine {
   std::uint32_t round_ = 0;                 // of threads: from one rest to the next
   std::vector<AtRest> at_rest_;             // node 0: what each thread of all nodes has told
   std::atomic<std::uint32_t> losses_at_stop_{0};
-  std::atomic<std::uint32_t> pauses_wanted_{0};
+  std::atomic<std::uint32_t> pauses_wanted_{0};  // on node 0, which tells the others
+  std::uint32_t pauses_told_ = 0;                // by its first thread
   std::atomic<std::uint32_t> pauses_done_{0};
   std::atomic<std::uint32_t> pauses_at_stop_{0};
   std::atomic<std::uint32_t> sweeps_wanted_{0};
@@ -223,10 +234,14 @@ class Engine {
   std::mutex pause_mutex_;
   std::condition_variable pause_turn_;
   std::atomic<Course> course_{Course::kBefore};  // changed under the mutex
-  bool paused_ = false;                          // it is the work's turn
+  // Of whoever wants a pause: that it does, and of which number once that is agreed on.
+  bool wants_pause_ = false;
+  std::uint32_t pause_ = 0;
+  bool paused_ = false;  // it is the work's turn
   std::atomic<std::uint64_t> boundaries_{0};
   double repair_s_ = 0;
   std::uint64_t swept_ = 0;
+  std::shared_mutex places_;  // of tuples: changed by sweeps
 
   std::atomic<bool> failed_{false};
   std::uint64_t deadline_ns_ = ~std::uint64_t{0};

@@ -34,6 +34,8 @@ Status Engine::Run(const Body& body) {
   boundaries_ = 0;
   if (replication_) SLIM_TRY(replication_->CopyTables());
   ++round_;
+  // One that was wanted when the last run was over already.
+  pauses_wanted_ = pauses_done_.load();
   for (const auto& thread : threads_) {
     thread->figures = {};
     thread->stop = false;
@@ -42,9 +44,13 @@ Status Engine::Run(const Body& body) {
     loss_watch_set_ = true;
     for (const auto& thread : threads_) thread->worker.SurviveDeaths();
     loss_watch_ = cluster_.job().WatchLoss([this](NodeId node) {
-      const std::lock_guard lock(lost_mutex_);
-      lost_.push_back(node);
-      losses_.store(static_cast<std::uint32_t>(lost_.size()), std::memory_order_release);
+      {
+        const std::lock_guard lock(lost_mutex_);
+        lost_.push_back(node);
+        losses_.store(static_cast<std::uint32_t>(lost_.size()), std::memory_order_release);
+      }
+      const std::lock_guard lock(pause_mutex_);
+      pause_turn_.notify_all();
     });
   }
   cluster_.job().SurviveDeaths(loss_watch_set_);
@@ -99,6 +105,7 @@ Status Engine::RunThread(std::uint32_t index) {
   Thread& thread = *threads_[index];
   thread.worker.background = [this, &thread] {
     TakeNoteOfLosses(thread);
+    TellOfPauses(thread);
     TakeNote(pauses_wanted_, thread.seen_pauses, thread);
     TakeNote(sweeps_wanted_, thread.seen_sweeps, thread);
     if (durability_) thread.commit_waits.Release(durability_->log(), thread.worker);

@@ -44,19 +44,18 @@ void Engine::HearOfSweeps() {
   });
 }
 
-// False: it cannot be, for a snapshot may be read from the tables meanwhile.
-bool Engine::WantSweep(Thread& thread) {
-  if (pauses_wanted_ > 0) return false;
+void Engine::WantSweep(Thread& thread) {
   const std::uint32_t number = sweeps_done_ + 1;
   thread.worker.endpoint().Send({0, 0}, kWantedHandler, std::as_bytes(std::span(&number, 1)));
-  return true;
 }
 
 Status Engine::Sweep() {
   std::uint64_t gone = 0;
-  if (pauses_done_ == 0) {
-    SLIM_TRY(Quiesce());
-    if (replication_) replication_->TakeInAll();
+  SLIM_TRY(Quiesce());
+  if (replication_) replication_->TakeInAll();
+  {
+    // Snapshots and folds look through tables; no transaction keeps them from coming to an end.
+    const std::lock_guard lock(places_);
     for (const auto& table : tables_) {
       for (Rank rank = 0; rank < options_.replicas; ++rank) gone += SweepPart(*table, rank);
     }

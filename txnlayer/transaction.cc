@@ -248,9 +248,12 @@ void Transaction::Fail(AbortReason reason) {
   open_ = false;
   ++figures_.aborted[static_cast<std::size_t>(reason)];
   // A sweep may make room, once and perhaps again; then there is none.
-  if (reason == AbortReason::kTableFull &&
-      (++full_ == kMostSweeps || !engine_.WantSweep(thread_))) {
-    task_.worker().Fail(TableIsFull());
+  if (reason == AbortReason::kTableFull) {
+    if (++full_ == kMostSweeps) {
+      task_.worker().Fail(TableIsFull());
+    } else {
+      engine_.WantSweep(thread_);
+    }
   }
   if (task_.worker().failed()) engine_.failed_ = true;
 }

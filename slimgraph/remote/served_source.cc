@@ -25,8 +25,12 @@ ServedSource::ServedSource(Fabric& fabric, Endpoint& endpoint, ListAnswers& answ
 ServedSource::~ServedSource() { answers_.sources_[endpoint_.address().endpoint] = nullptr; }
 
 Status ServedSource::Check(NodeId node) const {
-  if (fabric_.alive(node)) return {};
-  return EnvironmentError("node {} was lost, and with it the lists that it was asked for", node);
+  // One that lives may have given up, where another does not.
+  for (NodeId other = 0; other < fabric_.nodes(); ++other) {
+    if (fabric_.alive(other)) continue;
+    return EnvironmentError("node {} was lost while node {} was asked for lists", other, node);
+  }
+  return {};
 }
 
 void ServedSource::Ask(ListBatch& batch) {

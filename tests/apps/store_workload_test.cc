@@ -116,6 +116,38 @@ TEST_F(StoreWorkloads, ExportTheGraphOfTheirLastSnapshotAndTheUpdatesThatMakeIt)
   }
 }
 
+// Folds, copies, logs, snapshots, and a node that dies: all together.
+TEST_F(StoreWorkloads, AreAnalysedAndFoldedWhileANodeDies) {
+  const std::string out = scratch_.File("out.slim");
+  for (const char* const protocol : {"occ", "sundial"}) {
+    const CommandEnd end =
+        Run("graph-churn",
+            {"--protocol", protocol, "--seconds", "0.6", "--replicas", "2", "--die", "1@commit:200",
+             "--fold", "0.02", "--durable", scratch_.File("logs"), "--analytics", "cc,cliques:4",
+             "--export", out},
+            "4");
+    ASSERT_EQ(end.code, 0) << end.err;
+    EXPECT_NE(end.out.find("\"lost_nodes\":[1]"), std::string::npos) << end.out;
+    EXPECT_NE(end.out.find("\"verified\":true"), std::string::npos) << end.out;
+    EXPECT_EQ(end.out.find("\"folds\":0,"), std::string::npos) << end.out;
+    const auto last = [&](const char* name) {
+      return end.out.substr(end.out.rfind("\"" + std::string(name) + "\":") + std::strlen(name) +
+                            3);
+    };
+    EXPECT_EQ(std::stod(last("components")),
+              Count(RunSlimgraph({"cc", out, "--json"}), "components"));
+    EXPECT_EQ(std::stod(last("count")),
+              Count(RunSlimgraph({"cliques", "-k", "4", out, "--json"}), "count"));
+  }
+}
+
+TEST_F(StoreWorkloads, AreAnalysedOverMpi) {
+  const CommandEnd end = Run("graph-churn", {"--protocol", "occ", "--seconds", "0.3", "--transport",
+                                             "mpi", "--analytics", "cc,triangles"});
+  ASSERT_EQ(end.code, 0) << end.err;
+  EXPECT_NE(end.out.find("\"in_run\":true"), std::string::npos) << end.out;
+}
+
 TEST_F(StoreWorkloads, SayWhatTheyNeedAndWhatIsFull) {
   const std::vector<std::string> job = {"txn", "run", "--protocol", "occ", "--nodes", "2"};
   const auto expect = [&](const std::vector<std::string>& more, int code, const char* message) {
@@ -136,10 +168,6 @@ TEST_F(StoreWorkloads, SayWhatTheyNeedAndWhatIsFull) {
   expect({"--workload", "tao", "--store", store_, "--analytics", "cliques:9"}, 2, "3..8 vertices");
   expect({"--workload", "ycsb", "--analytics", "cc"}, 2, "--analytics is of workloads on a store");
   expect({"--workload", "ycsb", "--export", "x"}, 2, "--export is of workloads on a store");
-  expect({"--workload", "tao", "--store", store_, "--analytics", "cc", "--replicas", "2"}, 2,
-         "and --replicas is 2");
-  expect({"--workload", "tao", "--store", store_, "--analytics", "cc", "--transport", "mpi"}, 2,
-         "over mpi there is only one");
   expect({"--workload", "tao", "--store", store_, "--export", scratch_.File("no/such.slim")}, 4,
          "such.slim");
   expect({"--workload", "snb-updates", "--store", store_, "--rows", "100", "--seconds", "10"}, 3,

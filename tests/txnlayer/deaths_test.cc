@@ -61,6 +61,27 @@ TEST_P(Deaths, LeaveHistoriesOfGraphsGood) {
   }
 }
 
+// In the middle of a fold, or between two.
+TEST_P(Deaths, LeaveHistoriesOfGraphsGoodThatAreFolded) {
+  std::mt19937_64 random(TestSeed());
+  for (const char* const transport : {"shm", "tcp"}) {
+    TxnSetting setting{.protocol = GetParam(),
+                       .stages = RandomStages(GetParam(), random),
+                       .workload = "graph-append",
+                       .transport = transport,
+                       .nodes = 4,
+                       .coroutines = 4,
+                       .transactions = 0,
+                       .seconds = 0.5,
+                       .per_second = 6000,
+                       .replicas = 3};
+    setting.killed_after_us = {{1, 1000 + random() % 150'000}, {3, 50'000 + random() % 100'000}};
+    setting.work.seed = random();
+    setting.work.fold_share = 0.01;
+    ExpectGoodHistoryBesidesDeaths(setting);
+  }
+}
+
 TEST_P(Deaths, AtAnyMomentLeaveHistoriesGood) {
   std::mt19937_64 random(TestSeed());
   for (const char* const stages : {"rpc", "one-sided"}) {

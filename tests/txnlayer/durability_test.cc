@@ -180,6 +180,25 @@ TEST_P(Durable, CommitsOnGraphsOutliveTheDeathOfAllNodes) {
   ExpectOneGoodHistory(Setting(random, "graph-append"), random, 2);
 }
 
+// Each fold begins the logs anew, with what has been folded.
+TEST_P(Durable, CommitsOnGraphsThatAreFoldedOutliveTheDeathOfAllNodes) {
+  std::mt19937_64 random(TestSeed());
+  fs::create_directory(scratch_.File("logs"));
+  DurableSetting setting = Setting(random, "graph-append");
+  setting.txn.work.fold_share = 0.01;
+  ExpectOneGoodHistory(setting, random, 2);
+}
+
+TEST_P(Durable, CommitsOnFoldedGraphsOutliveADeathAndThenAll) {
+  std::mt19937_64 random(TestSeed());
+  fs::create_directory(scratch_.File("logs"));
+  DurableSetting setting = Setting(random, "graph-append");
+  setting.txn.replicas = 2;
+  setting.txn.death = {.node = 1, .stage = txn::Stage::kCommit, .times = 1 + random() % 300};
+  setting.txn.work.fold_share = 0.01;
+  ExpectOneGoodHistory(setting, random, 2);
+}
+
 // A node dies, the others take over what was its own, then all die.
 TEST_P(Durable, CommitsOutliveADeathAndThenAll) {
   std::mt19937_64 random(TestSeed());

@@ -143,6 +143,7 @@ void RunAgainstOracle(const TxnSetting& setting, const OracleRun& run) {
     GraphOracle oracle(source, run.shape);
     txn::Folder* const folder = made.graph->folder();
     if (folder != nullptr) folder->Start();
+    const auto killer = KillerOf(setting, *made.engine);
     const Status ran = made.engine->Run([&](txn::Transaction& transaction) {
       std::mt19937_64 random(seed + 1);
       GraphTransaction work(*made.graph, transaction);
@@ -205,6 +206,22 @@ TEST_P(Graphs, AreTheSameWhileTheirChangesAreFolded) {
     RunAgainstOracle(
         {.protocol = GetParam(), .transport = transport, .nodes = 3, .compute = 1, .coroutines = 1},
         {.transactions = 2000, .fold_share = 0.01});
+  }
+}
+
+// Node 2 holds and does not ask: what it had goes on at its backup, in the middle of a fold or not.
+TEST_P(Graphs, AreTheSameWhileTheirCopiesAreFoldedAndANodeDies) {
+  std::mt19937_64 random(TestSeed());
+  for (const char* const transport : {"shm", "tcp"}) {
+    RunAgainstOracle({.protocol = GetParam(),
+                      .stages = RandomStages(GetParam(), random),
+                      .transport = transport,
+                      .nodes = 3,
+                      .compute = 1,
+                      .coroutines = 1,
+                      .replicas = 2,
+                      .killed_after_us = {{2, random() % 40'000}}},
+                     {.transactions = 3000, .fold_share = 0.01});
   }
 }
 

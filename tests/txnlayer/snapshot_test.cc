@@ -37,13 +37,6 @@ struct Found {
   std::uint64_t cliques = 0;
 };
 
-// The transactions' and that of a reader are different clusters of one job.
-std::unique_ptr<Cluster> OtherCluster(Cluster& like, std::uint32_t serving) {
-  ClusterOptions options = like.options();
-  options.serving_threads = serving;
-  return Unwrap(Cluster::Start(like.job(), options));
-}
-
 template <typename T>
 std::vector<T> Gathered(Engine& engine, VertexArray<T> values) {
   Unwrap(engine.Gather(values));
@@ -52,54 +45,84 @@ std::vector<T> Gathered(Engine& engine, VertexArray<T> values) {
   return all;
 }
 
-void RunPrograms(Cluster& transactions, const txn::Snapshot& snapshot, Found& found) {
-  const auto cluster = OtherCluster(transactions, 0);
+Status RunOnComputeNode(Cluster& cluster, Workload& work, Exchange& exchange, Found& found) {
+  Engine engine(cluster, work, exchange, Mode::kAuto);
+  SLIM_ASSIGN(auto depths, Bfs(engine, 0));
+  SLIM_ASSIGN(auto components, Components(engine, false));
+  SLIM_ASSIGN(auto ranks, PageRank(engine, {}));
+  SLIM_TRY(cluster.compute().Barrier());
+  found.depths = Gathered(engine, std::move(depths));
+  found.components = Gathered(engine, std::move(components));
+  found.ranks = Gathered(engine, std::move(ranks.rank));
+  return {};
+}
+
+Status RunPrograms(Job& job, ClusterOptions options, const txn::Snapshot& snapshot, Found& found) {
+  options.serving_threads = 0;
+  SLIM_ASSIGN(const auto cluster, Cluster::Start(job, options));
   Exchange exchange(*cluster);
-  const auto work = Unwrap(
+  SLIM_ASSIGN(
+      const auto work,
       Workload::Load(*cluster, snapshot,
                      {.pull_in = true, .pull_out = true, .vertex_bytes = 24, .share_bytes = 20},
                      [](const MemoryPlan&) {}));
-  Unwrap(cluster->all().Barrier());
-  if (cluster->computes()) {
-    Engine engine(*cluster, *work, exchange, Mode::kAuto);
-    found.depths = Gathered(engine, Unwrap(Bfs(engine, 0)));
-    found.components = Gathered(engine, Unwrap(Components(engine, false)));
-    found.ranks = Gathered(engine, std::move(Unwrap(PageRank(engine, {})).rank));
-  }
-  Unwrap(work->ServeWhile([&] { return cluster->all().Barrier(); }));
-  Unwrap(cluster->Stop());
+  SLIM_TRY(cluster->all().Barrier());
+  if (cluster->computes()) SLIM_TRY(RunOnComputeNode(*cluster, *work, exchange, found));
+  SLIM_TRY(work->ServeWhile([&] { return cluster->all().Barrier(); }));
+  return cluster->Stop();
 }
 
-void Mine(Cluster& transactions, const txn::Snapshot& snapshot, Found& found) {
-  const auto cluster = OtherCluster(transactions, 1);
-  const MiningOptions options{.chunk_bytes = 0};
-  const auto working = WorkingMemoryOf(options, ListPart::kUp, *cluster, snapshot.vertices());
-  const auto graph = Unwrap(
-      MiningGraph::Load(*cluster, snapshot, ListPart::kUp, working, [](const MemoryPlan&) {}));
-  const auto lists = Unwrap(ListExchange::Start(*cluster, *graph, options.fetch));
+Status Mine(Job& job, ClusterOptions options, const txn::Snapshot& snapshot, Found& found) {
+  options.serving_threads = 1;
+  SLIM_ASSIGN(const auto cluster, Cluster::Start(job, options));
+  const MiningOptions mining{.chunk_bytes = 0};
+  const auto working = WorkingMemoryOf(mining, ListPart::kUp, *cluster, snapshot.vertices());
+  SLIM_ASSIGN(const auto graph, MiningGraph::Load(*cluster, snapshot, ListPart::kUp, working,
+                                                  [](const MemoryPlan&) {}));
+  SLIM_ASSIGN(const auto lists, ListExchange::Start(*cluster, *graph, mining.fetch));
   std::vector<StageSeconds> seconds(cluster->threads());
-  MiningJob job{*cluster, *graph, *lists, options, seconds};
-  found.triangles = Unwrap(CountCliques(job, 3));
-  found.cliques = Unwrap(CountCliques(job, 4));
-  Unwrap(lists->Stop());
-  Unwrap(cluster->Stop());
+  MiningJob mining_job{*cluster, *graph, *lists, mining, seconds};
+  SLIM_ASSIGN(found.triangles, CountCliques(mining_job, 3));
+  SLIM_ASSIGN(found.cliques, CountCliques(mining_job, 4));
+  SLIM_TRY(lists->Stop());
+  return cluster->Stop();
 }
 
-std::vector<Found> ReadSnapshots(txn::Engine& engine, txn::TransactionalGraph& graph,
-                                 std::size_t most) {
+Status ReadSnapshot(Job& job, const ClusterOptions& options, txn::TransactionalGraph& graph,
+                    Found& found) {
+  SLIM_ASSIGN(const auto cluster, Cluster::Start(job, options));
+  SLIM_ASSIGN(const auto snapshot, txn::Snapshot::Take(*cluster, graph));
+  found.time = snapshot->time();
+  found.in_run = snapshot->in_run();
+  SLIM_ASSIGN(found.ids, snapshot->ReadOriginalIds());
+  SLIM_TRY(RunPrograms(job, options, *snapshot, found));
+  SLIM_TRY(Mine(job, options, *snapshot, found));
+  if (job.self() == 0) {
+    SLIM_ASSIGN(found.lists, ReadCsr(*snapshot));
+  }
+  return cluster->Stop();
+}
+
+// The transactions' cluster and those of a reader are different ones of one job. A reader that is
+// broken off by a death begins anew with those that are left.
+std::vector<Found> ReadSnapshots(txn::Engine& engine, txn::TransactionalGraph& graph, int most) {
+  const Cluster& transactions = engine.cluster();
   std::vector<Found> all;
-  do {
-    const auto cluster = OtherCluster(engine.cluster(), 0);
-    const auto snapshot = Unwrap(txn::Snapshot::Take(*cluster, graph));
-    Found& found = all.emplace_back();
-    found.time = snapshot->time();
-    found.in_run = snapshot->in_run();
-    found.ids = Unwrap(snapshot->ReadOriginalIds());
-    RunPrograms(engine.cluster(), *snapshot, found);
-    Mine(engine.cluster(), *snapshot, found);
-    if (engine.self() == 0) found.lists = Unwrap(ReadCsr(*snapshot));
-    Unwrap(cluster->Stop());
-  } while (all.back().in_run && all.size() < most);
+  for (int i = 0; i < most && (all.empty() || all.back().in_run); ++i) {
+    const auto job = Unwrap(engine.cluster().job().OfTheLiving(2));
+    ClusterOptions options = transactions.options();
+    options.compute = 0;
+    for (NodeId node = 0; node < job->nodes(); ++node) {
+      if (transactions.topology().is_compute(job->number_in_whole(node))) ++options.compute;
+    }
+    Found found;
+    const Status read = ReadSnapshot(*job, options, graph, found);
+    if (read) {
+      all.push_back(std::move(found));
+    } else {
+      EXPECT_TRUE(job->AwaitDeath(std::chrono::seconds(10))) << read.error().message;
+    }
+  }
   return all;
 }
 
@@ -231,31 +254,35 @@ class Scratch {
   const std::string store;
 };
 
-// A run with snapshots beside it, each held against the history. How many were taken in the run.
-void ExpectSnapshotsOfHistory(TxnSetting setting) {
+// A run with snapshots beside it, each held against the history.
+void ExpectSnapshotsOfHistory(TxnSetting setting, int most = 3) {
   const Scratch scratch(TestSeed());
   setting.transactions = 0;
   setting.seconds = 0.5;
   setting.work.store = scratch.store;
   setting.work.seed = TestSeed();
   setting.work.note_updates = true;
-  setting.work.fold_share = 0.1;
+  if (setting.replicas == 1) setting.work.fold_share = 0.1;
   const auto protocol = Unwrap(txn::MakeProtocol(setting.protocol));
   OnTxnJob(setting, [&](Cluster& cluster) {
     const txn::EngineOptions options{.stages = Unwrap(txn::StageCode::Parse(
                                          setting.stages, protocol->name(), protocol->stages())),
-                                     .coroutines = setting.coroutines};
+                                     .coroutines = setting.coroutines,
+                                     .replicas = setting.replicas};
     const auto engine = Unwrap(txn::Engine::Make(cluster, *protocol, options));
     const auto workload = Unwrap(txn::MakeWorkload(setting.workload, setting.work));
     Unwrap(workload->Load(*engine));
     std::vector<Found> found;
-    std::jthread reader([&] { found = ReadSnapshots(*engine, *workload->graph(), 3); });
+    std::jthread reader([&] { found = ReadSnapshots(*engine, *workload->graph(), most); });
+    const auto killer = KillerOf(setting, *engine);
     const auto result = txn::Drive(*engine, *workload, {.seconds = setting.seconds});
     engine->EndPauses();
     reader.join();
     ASSERT_TRUE(result) << result.error().message;
     EXPECT_GT(result->figures.committed, 0u);
-    EXPECT_GT(workload->graph()->folder()->figures().folds, 0u);
+    if (setting.work.fold_share > 0) {
+      EXPECT_GT(workload->graph()->folder()->figures().folds, 0u);
+    }
     const auto journals = Unwrap(cluster.all().AllGather(std::as_bytes(workload->updates())));
     if (cluster.self() != 0) return;
     std::vector<std::uint64_t> words;
@@ -309,6 +336,22 @@ TEST_P(Snapshots, AreWhatTheHistoryMakesWhileVerticesComeAndGo) {
                               .nodes = 3,
                               .compute = 2,
                               .threads = 2});
+  }
+}
+
+// A memory node, for what one that runs transactions has done is known to nobody else.
+TEST_P(Snapshots, AreWhatTheHistoryMakesWhileANodeDies) {
+  std::mt19937_64 random(TestSeed());
+  for (const char* const transport : {"shm", "tcp"}) {
+    ExpectSnapshotsOfHistory({.protocol = GetParam(),
+                              .stages = RandomStages(GetParam(), random),
+                              .workload = "graph-churn",
+                              .transport = transport,
+                              .nodes = 4,
+                              .compute = 2,
+                              .replicas = 2,
+                              .killed_after_us = {{3, random() % 200'000}}},
+                             4);
   }
 }
 

@@ -18,8 +18,10 @@ namespace {
 // The same for all nodes of a job, which are forked by one process, and for no other job.
 std::string JournalPath() { return ::testing::TempDir() + fmt::format("journal.{}", ::getppid()); }
 
-// Kills this very node when its time has come, unless the run is over by then. A node that dies
-// while what another has left is put in order ends the job, so it waits for those before it.
+}  // namespace
+
+// A node that dies while what another has left is put in order ends the job, so it waits for those
+// before it.
 std::optional<std::jthread> KillerOf(const TxnSetting& setting, txn::Engine& engine) {
   const auto mine = setting.killed_after_us.find(engine.self());
   if (mine == setting.killed_after_us.end()) return std::nullopt;
@@ -38,8 +40,6 @@ std::optional<std::jthread> KillerOf(const TxnSetting& setting, txn::Engine& eng
     if (!over.stop_requested()) ::kill(::getpid(), SIGKILL);
   });
 }
-
-}  // namespace
 
 std::uint64_t TestSeed() {
   static const std::uint64_t seed = [] {

@@ -5,9 +5,11 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
+#include <thread>
 
 #include "txnlayer/driver.h"
 
@@ -45,6 +47,9 @@ std::string RandomStages(const std::string& protocol, std::mt19937_64& random);
 
 // The protocols whose histories keep the order of real time; the others' are serializable.
 bool IsStrict(const std::string& protocol);
+
+// Kills this very node when its time has come, unless the run is over by then.
+std::optional<std::jthread> KillerOf(const TxnSetting& setting, txn::Engine& engine);
 
 // Runs `body` on all nodes of a job of that setting. Those that are to die may, and others not.
 void OnTxnJob(const TxnSetting& setting, const std::function<void(Cluster&)>& body);

@@ -30,14 +30,16 @@ std::uint64_t ChecksumOf(const BatchHeader& header) {
 
 }  // namespace
 
-Result<BatchLogReader> BatchLogReader::Open(const std::string& path) {
+Result<BatchLogReader> BatchLogReader::Open(const std::string& path,
+                                            const std::function<bool(const BatchLabel&)>& last) {
   SLIM_ASSIGN(MappedFile file, MappedFile::Open(path));
   BatchLogReader reader(std::move(file));
-  SLIM_TRY(reader.Read(path));
+  SLIM_TRY(reader.Read(path, last));
   return reader;
 }
 
-Status BatchLogReader::Read(const std::string& path) {
+Status BatchLogReader::Read(const std::string& path,
+                            const std::function<bool(const BatchLabel&)>& last) {
   const Bytes bytes = file_.bytes();
   while (bytes.size() - whole_bytes_ >= sizeof(BatchHeader)) {
     BatchHeader header;
@@ -63,6 +65,7 @@ Status BatchLogReader::Read(const std::string& path) {
     const auto* const words = reinterpret_cast<const std::uint64_t*>(bytes.data() + begin);
     batches_.push_back({header.label, begin / kBytes, {words, header.words}});
     whole_bytes_ = end;
+    if (last && last(header.label)) break;
   }
   return {};
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,7 +27,9 @@ class BatchLogReader {
     std::uint64_t place = 0;  // in words of the file, of its first word
     std::span<const std::uint64_t> words;
   };
-  static Result<BatchLogReader> Open(const std::string& path);
+  // Up to the first batch that `last` is true of; without, to the end.
+  static Result<BatchLogReader> Open(const std::string& path,
+                                     const std::function<bool(const BatchLabel&)>& last = {});
 
   const std::vector<Batch>& batches() const { return batches_; }
   // Up to where it is whole, and what is broken behind that, in bytes.
@@ -35,7 +38,7 @@ class BatchLogReader {
 
  private:
   explicit BatchLogReader(MappedFile file) : file_(std::move(file)) {}
-  Status Read(const std::string& path);
+  Status Read(const std::string& path, const std::function<bool(const BatchLabel&)>& last);
 
   MappedFile file_;
   std::vector<Batch> batches_;

@@ -2,12 +2,12 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 
-#include "txnlayer/durability/log_folder.h"
 #include "txnlayer/engine.h"
 #include "txnlayer/record.h"
 
@@ -21,13 +21,12 @@ BatchLabel Label(LogPart part, std::uint64_t one = 0, std::uint64_t other = 0) {
   return {static_cast<std::uint64_t>(part), one, other};
 }
 
-// The records of logs, a handful of batches at a time.
-class RecordStream {
+// The words of logs' batches, a handful of batches at a time: `add` appends what is wanted of one.
+class BatchStream {
  public:
-  RecordStream(const std::vector<BatchLogReader>& logs, Recovered& recovered)
-      : logs_(logs), recovered_(recovered) {
-    for (const BatchLogReader& log : logs) recovered_.cut_bytes += log.broken_bytes();
-  }
+  using Add = std::function<void(const BatchLogReader::Batch&, std::vector<std::uint64_t>&)>;
+  BatchStream(const std::vector<BatchLogReader>& logs, Add add)
+      : logs_(logs), add_(std::move(add)) {}
 
   // Empty: that was all.
   std::vector<std::uint64_t> Next() {
@@ -38,20 +37,58 @@ class RecordStream {
         batch_ = ~std::size_t{0};
         continue;
       }
-      const auto& batch = logs_[log_].batches()[batch_];
-      const auto part = static_cast<LogPart>(batch.label[0]);
-      if (part == LogPart::kCommits) recovered_.transactions += batch.label[1];
-      words.insert(words.end(), batch.words.begin(), batch.words.end());
+      add_(logs_[log_].batches()[batch_], words);
     }
     return words;
   }
 
  private:
   const std::vector<BatchLogReader>& logs_;
-  Recovered& recovered_;
+  const Add add_;
   std::size_t log_ = 0;
   std::size_t batch_ = 0;
 };
+
+// Collective: shows every node all that all nodes' streams have.
+Status TellAll(Collectives& all, BatchStream mine,
+               const std::function<Status(std::span<const std::uint64_t>)>& look) {
+  for (bool more = true; more;) {
+    const std::vector<std::uint64_t> words = mine.Next();
+    SLIM_ASSIGN(const auto parts, all.AllGather(std::as_bytes(std::span(words))));
+    more = false;
+    for (const auto& part : parts) {
+      std::vector<std::uint64_t> theirs(part.size() / kWordBytes);
+      if (!part.empty()) std::memcpy(theirs.data(), part.data(), part.size());
+      SLIM_TRY(look(theirs));
+      more = more || !part.empty();
+    }
+  }
+  return {};
+}
+
+// What was kept aside; each batch goes with its kind and length.
+Status TakeBackAside(Collectives& all, const std::vector<BatchLogReader>& logs,
+                     const std::string& folder, KeptAside* aside) {
+  const auto add = [](const BatchLogReader::Batch& batch, std::vector<std::uint64_t>& words) {
+    if (static_cast<LogPart>(batch.label[0]) != LogPart::kAside) return;
+    words.insert(words.end(), {batch.label[1], batch.words.size()});
+    words.insert(words.end(), batch.words.begin(), batch.words.end());
+  };
+  const auto take = [&](std::span<const std::uint64_t> words) -> Status {
+    for (; !words.empty(); words = words.subspan(2 + words[1])) {
+      if (aside == nullptr) {
+        return InputError(
+            "{}: what is in it has been folded: it takes a run that folds, without --fold 0 and "
+            "over shm or tcp",
+            folder);
+      }
+      SLIM_TRY(aside->TakeBack(words[0], words.subspan(2, words[1])));
+    }
+    return {};
+  };
+  SLIM_TRY(TellAll(all, BatchStream(logs, add), take));
+  return aside == nullptr ? Status() : aside->TakenBack();
+}
 
 // Of the versions of a tuple, which come in any order, the one that was written last stays.
 Status PutBack(Engine& engine, std::span<const std::uint64_t> words, const std::string& folder) {
@@ -71,28 +108,30 @@ Status PutBack(Engine& engine, std::span<const std::uint64_t> words, const std::
 }  // namespace
 
 Result<std::unique_ptr<Durability>> Durability::Begin(Engine& engine, const std::string& folder,
-                                                      std::uint64_t identity) {
+                                                      std::uint64_t identity, KeptAside* aside) {
   std::unique_ptr<Durability> durability(new Durability());
   durability->folder_ = folder;
+  durability->identity_ = identity;
   Collectives& all = engine.cluster().all();
   SLIM_TRY(MakeLogFolder(folder));
   if (engine.self() == 0) SLIM_TRY(durability->Lock());
   SLIM_TRY(all.Barrier());
   SLIM_ASSIGN(const LogsToRead logs, FindLogs(all, folder, identity));
-  durability->generation_ = logs.last_generation + 1;
-  RecordStream records(logs.mine, durability->recovered_);
-  for (bool more = true; more;) {
-    const std::vector<std::uint64_t> mine = records.Next();
-    SLIM_ASSIGN(const auto parts, all.AllGather(std::as_bytes(std::span(mine))));
-    more = false;
-    for (const auto& part : parts) {
-      std::vector<std::uint64_t> words(part.size() / kWordBytes);
-      if (!part.empty()) std::memcpy(words.data(), part.data(), part.size());
-      SLIM_TRY(PutBack(engine, words, folder));
-      more = more || !part.empty();
-    }
-  }
-  SLIM_TRY(durability->BeginLog(engine, identity));
+  durability->run_ = logs.last_run + 1;
+  durability->generation_ = durability->last_generation_ = logs.last_generation + 1;
+  Recovered& recovered = durability->recovered_;
+  for (const BatchLogReader& log : logs.mine) recovered.cut_bytes += log.broken_bytes();
+  SLIM_TRY(TakeBackAside(all, logs.mine, folder, aside));
+  const auto add = [&](const BatchLogReader::Batch& batch, std::vector<std::uint64_t>& words) {
+    const auto part = static_cast<LogPart>(batch.label[0]);
+    if (part == LogPart::kCommits) recovered.transactions += batch.label[1];
+    if (part != LogPart::kCommits && part != LogPart::kRecords) return;
+    words.insert(words.end(), batch.words.begin(), batch.words.end());
+  };
+  SLIM_TRY(TellAll(all, BatchStream(logs.mine, add), [&](std::span<const std::uint64_t> words) {
+    return PutBack(engine, words, folder);
+  }));
+  SLIM_TRY(durability->BeginLog(engine, aside));
   Recovered& sums = durability->recovered_;
   std::uint64_t numbers[] = {sums.records, sums.transactions, sums.cut_bytes};
   SLIM_TRY(all.AllReduce(std::span<std::uint64_t>(numbers), std::plus<>()));
@@ -108,11 +147,17 @@ Status Durability::Lock() {
   return EnvironmentError("{}: another job keeps its log there", folder_);
 }
 
-Status Durability::BeginLog(Engine& engine, std::uint64_t identity) {
+Status Durability::BeginLog(Engine& engine, KeptAside* aside) {
   Collectives& all = engine.cluster().all();
-  const std::string path = LogPath(folder_, {generation_, engine.self()});
-  SLIM_ASSIGN(BatchLogWriter file, BatchLogWriter::Open(path, 0));
-  SLIM_TRY(file.Append(Label(LogPart::kHead, identity, all.size()), {}));
+  number_ = all.rank();
+  SLIM_ASSIGN(BatchLogWriter file,
+              BatchLogWriter::Open(LogPath(folder_, {generation_, number_}), 0));
+  SLIM_TRY(file.Append(Label(LogPart::kHead, identity_, all.size()), std::span(&run_, 1)));
+  if (aside != nullptr) {
+    SLIM_TRY(aside->WriteAnew([&](std::uint64_t kind, std::span<const std::uint64_t> kept) {
+      return file.Append(Label(LogPart::kAside, kind), kept);
+    }));
+  }
   // What has never been written is as it was filled in.
   std::vector<std::uint64_t> words;
   std::uint64_t count = 0;
@@ -154,6 +199,7 @@ Status Durability::BeginLog(Engine& engine, std::uint64_t identity) {
   log_ = std::make_unique<CommitLog>(CommitLog::Calls{
       .write =
           [this](std::span<const std::uint64_t> records, std::uint64_t transactions) {
+            commit_bytes_ += records.size_bytes();
             return file_->Append(Label(LogPart::kCommits, transactions), records);
           },
       .wake =
@@ -161,6 +207,56 @@ Status Durability::BeginLog(Engine& engine, std::uint64_t identity) {
             for (std::uint32_t i = 0; i < fabric.endpoints(); ++i) fabric.endpoint(i).Wake();
           },
       .fail = [&job](const Error& error) { job.Fail(error); }});
+  return {};
+}
+
+Status Durability::BeginNext(Collectives& all) {
+  SLIM_ASSIGN(last_generation_, all.AllMax(last_generation_ + 1));
+  next_number_ = all.rank();
+  SLIM_ASSIGN(BatchLogWriter file,
+              BatchLogWriter::Open(LogPath(folder_, {last_generation_, next_number_}), 0));
+  next_ = std::make_unique<BatchLogWriter>(std::move(file));
+  return next_->Append(Label(LogPart::kHead, identity_, all.size()), std::span(&run_, 1));
+}
+
+Status Durability::AddAsideToNext(std::uint64_t kind, std::span<const std::uint64_t> words) {
+  return next_->Append(Label(LogPart::kAside, kind), words);
+}
+
+Status Durability::FinishNext(std::span<const std::uint64_t> words, std::uint64_t records) {
+  if (records > 0) SLIM_TRY(next_->Append(Label(LogPart::kRecords, records), words));
+  SLIM_TRY(next_->Append(Label(LogPart::kMade), {}));
+  return SyncPath(folder_);
+}
+
+Status Durability::TakeNext() {
+  // Nobody adds anything meanwhile.
+  if (!log_->Flush()) return EnvironmentError("{}: the log cannot be written", folder_);
+  SLIM_TRY(next_->Append(Label(LogPart::kBegun), {}));
+  file_ = std::move(next_);
+  generation_ = last_generation_;
+  number_ = next_number_;
+  commit_bytes_ = 0;
+  return {};
+}
+
+void Durability::DropNext() {
+  if (!next_) return;
+  next_.reset();
+  static_cast<void>(::unlink(LogPath(folder_, {last_generation_, next_number_}).c_str()));
+}
+
+Status Durability::ReadAside(
+    const std::function<void(std::uint64_t, std::span<const std::uint64_t>)>& look) const {
+  SLIM_ASSIGN(
+      const BatchLogReader log,
+      BatchLogReader::Open(LogPath(folder_, {generation_, number_}), [](const BatchLabel& label) {
+        const auto part = static_cast<LogPart>(label[0]);
+        return part != LogPart::kHead && part != LogPart::kAside;
+      }));
+  for (const auto& batch : log.batches()) {
+    if (static_cast<LogPart>(batch.label[0]) == LogPart::kAside) look(batch.label[1], batch.words);
+  }
   return {};
 }
 

@@ -19,6 +19,7 @@ struct LogState {
   LogName name;
   std::uint64_t identity = 0;
   std::uint64_t nodes = 0;
+  std::uint64_t run = 0;
   std::uint64_t made = 0;
   std::uint64_t begun = 0;
 };
@@ -30,6 +31,7 @@ LogState StateOf(const LogName& name, const BatchLogReader& log) {
       case LogPart::kHead:
         state.identity = batch.label[1];
         state.nodes = batch.label[2];
+        if (!batch.words.empty()) state.run = batch.words[0];
         break;
       case LogPart::kMade:
         state.made = 1;
@@ -151,6 +153,7 @@ Result<LogsToRead> FindLogs(Collectives& all, const std::string& folder, std::ui
   for (const auto& theirs : gathered) {
     for (const LogState& log : theirs) {
       found.last_generation = std::max(found.last_generation, log.name.generation);
+      found.last_run = std::max(found.last_run, log.run);
       if (log.begun != 0) generation = std::max(generation, log.name.generation);
     }
   }

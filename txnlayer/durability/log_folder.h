@@ -1,10 +1,11 @@
 // The files of a folder of logs: commits.G.K is that of node K in the run of generation G.
 //
-// A file says at its head of which tables it is and how many nodes there are; then come all records
-// that had ever been written when its run began, each tuple once, and a mark that they are complete
-// (`made`); then, when this is so on all nodes, a mark that transactions may begin (`begun`); then
-// their commits. So a generation of which any file has begun is whole on all nodes, or damaged; one
-// that has not begun holds nothing that an older one has not, and is as if it were not there.
+// A file says at its head of which tables it is and how many nodes there are; then come what is
+// kept aside of the tables, all records that had ever been written when it was begun, each tuple
+// once, and a mark that they are complete (`made`); then, when this is so on all nodes, a mark that
+// transactions may begin (`begun`); then their commits. So a generation of which any file has begun
+// is whole on all nodes, or damaged; one that has not begun holds nothing that an older one has
+// not, and is as if it were not there.
 #pragma once
 
 #include <string>
@@ -17,12 +18,13 @@ namespace slimgraph::txn {
 
 // The first word of a batch's label.
 enum class LogPart : std::uint64_t {
-  kHead,     // identity of the tables, nodes
+  kHead,     // identity of the tables, nodes; a word: which run it is
   kRecords,  // how many
   kMade,
   kBegun,
   kCommits,  // of how many transactions
   kEnd,      // the run has ended, and all before this is whole
+  kAside,    // of which kind (durability.h)
 };
 
 struct LogName {
@@ -41,6 +43,7 @@ Status RemoveLogsBefore(const std::string& folder, std::uint64_t generation);
 // Of the last generation that has begun, the logs that this node is to read.
 struct LogsToRead {
   std::uint64_t last_generation = 0;  // of all that are there, begun or not; 0: there are none
+  std::uint64_t last_run = 0;         // the same
   std::vector<BatchLogReader> mine;
 };
 // Collective. All nodes may see one folder, or each its own.

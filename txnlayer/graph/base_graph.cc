@@ -56,7 +56,6 @@ Status BaseSource::ReadEdgeTimes(EdgeOffset, std::span<GraphTime>) const { retur
 Result<std::unique_ptr<BaseGraph>> BaseGraph::Load(Cluster& cluster, const BaseSource& source,
                                                    const GraphShape& shape, std::uint32_t replicas,
                                                    std::optional<EdgeOffset> folds) {
-  SLIM_CHECK(!folds || replicas == 1, "a replicated base is not folded into");
   std::unique_ptr<BaseGraph> base(new BaseGraph());
   const SlimFile* const file = source.file();
   base->nodes_ = cluster.topology().nodes();
@@ -129,22 +128,23 @@ Status BaseGraph::LoadPart(Cluster& cluster, const BaseSource& source, const Gra
                            const VertexPart& part, std::optional<EdgeOffset> folds) {
   if (source.file() == nullptr) {
     if (!folds) return {};
-    spare_arcs_ = *folds;
+    spare_arcs_.push_back(*folds);
     now_.index.assign(nodes_, CompactOffsets(ListCode(0)));
     for (CompactOffsets& index : now_.index) index.Finish();
     SLIM_ASSIGN(now_.regions.emplace_back(), MakeRegions(cluster, shape, part, *folds, true));
-    SLIM_ASSIGN(spare_, MakeRegions(cluster, shape, part, *folds, true));
+    SLIM_ASSIGN(spare_.emplace_back(), MakeRegions(cluster, shape, part, *folds, true));
     return {};
   }
   const SlimFile& file = *source.file();
   Fabric& fabric = cluster.fabric();
   SLIM_ASSIGN(const EdgeOffset arcs, CountArcs(file, part, Direction::kOut));
-  spare_arcs_ = arcs + folds.value_or(0);
+  const EdgeOffset most_arcs = arcs + folds.value_or(0);
   SLIM_ASSIGN(const Regions regions,
-              MakeRegions(cluster, shape, part, spare_arcs_, folds.has_value()));
+              MakeRegions(cluster, shape, part, most_arcs, folds.has_value()));
   if (folds) {
-    SLIM_ASSIGN(spare_, MakeRegions(cluster, shape, part, spare_arcs_, true));
-    spare_->vertex_properties = regions.vertex_properties;
+    spare_arcs_.push_back(most_arcs);
+    SLIM_ASSIGN(spare_.emplace_back(), MakeRegions(cluster, shape, part, most_arcs, true));
+    spare_.back().vertex_properties = regions.vertex_properties;
   }
   now_.regions.push_back(regions);
   const MutableBytes lists = fabric.own_region(regions.lists).first(arcs * sizeof(VertexId));
@@ -220,10 +220,38 @@ BaseGraph::Next BaseGraph::NextVertices(std::span<const VertexName> added,
   return next;
 }
 
-void BaseGraph::Switch(Next next) {
+BaseGraph::Next BaseGraph::NextPlaces(std::span<const VertexName> more,
+                                      std::span<const VertexName> dead) const {
+  Next next;
+  const bool close =
+      ids().contiguous() && !more.empty() && more.back() == NameOf(vertices() - 1) + more.size();
+  if (more.empty()) {
+    next.ids = ids();
+  } else if (close) {
+    next.ids = OriginalIds(ids().first(), vertices() + static_cast<VertexId>(more.size()));
+  } else {
+    std::vector<VertexName> names;
+    for (VertexId dense = 0; dense < vertices(); ++dense) names.push_back(NameOf(dense));
+    names.insert(names.end(), more.begin(), more.end());
+    next.ids = OriginalIds(std::move(names));
+  }
+  next.dead.resize((next.ids.count() + 63) / 64);
+  for (const VertexName name : dead) {
+    const auto dense = next.ids.Find(name);
+    if (!dense) continue;
+    next.dead[*dense / 64] |= std::uint64_t{1} << (*dense % 64);
+    ++next.gaps;
+  }
+  return next;
+}
+
+BaseGraph::Next BaseGraph::Switch(Next next) {
   next.property_bytes += vertex_property_bytes_;
+  Next before = std::move(static_cast<Next&>(now_));
+  before.property_bytes -= vertex_property_bytes_;
   static_cast<Next&>(now_) = std::move(next);
-  std::swap(now_.regions[0], *spare_);
+  std::swap(now_.regions, spare_);
+  return before;
 }
 
 BaseGraph::Vertex BaseGraph::At(VertexId dense) const {
@@ -237,7 +265,7 @@ BaseGraph::Vertex BaseGraph::At(VertexId dense) const {
 std::pair<BaseGraph::Vertex, EdgeOffset> BaseGraph::Arc(EdgeOffset number) const {
   NodeId partition = 0;
   for (;; ++partition) {
-    const EdgeOffset arcs = now_.index[partition].group_begin(now_.index[partition].groups());
+    const EdgeOffset arcs = arcs_of(partition);
     if (number < arcs) break;
     number -= arcs;
   }

@@ -66,6 +66,10 @@ class BaseGraph {
   Vertex At(VertexId dense) const;
   // An arc by number: its vertex, and its place in the list.
   EdgeOffset arcs() const { return now_.arcs; }
+  EdgeOffset arcs_of(NodeId partition) const {
+    const CompactOffsets& index = now_.index[partition];
+    return index.group_begin(index.groups());
+  }
   std::pair<Vertex, EdgeOffset> Arc(EdgeOffset number) const;
 
   bool has_vertex_properties() const { return has_vertex_properties_; }
@@ -87,10 +91,11 @@ class BaseGraph {
   std::uint64_t property_bytes() const { return now_.property_bytes; }
 
   // --- folding
-  bool folds() const { return spare_.has_value(); }
-  // Where the next lists of this node's partition are written; zeroed.
-  const Regions& spare() const { return *spare_; }
-  EdgeOffset spare_arcs() const { return spare_arcs_; }
+  bool folds() const { return !spare_.empty(); }
+  // Where the next lists of this node's copy of that rank are written; zeroed.
+  const Regions& spare(Rank rank) const { return spare_[rank]; }
+  // For which it has room.
+  EdgeOffset spare_arcs(Rank rank) const { return spare_arcs_[rank]; }
   // What the next lists are, on all nodes.
   struct Next {
     OriginalIds ids;                  // of all places; those that there were stay
@@ -115,9 +120,13 @@ class BaseGraph {
   // The places of the next lists, and which of them are of no vertex: when vertices have come that
   // are not in the base and others have gone, each in order.
   Next NextVertices(std::span<const VertexName> added, std::span<const VertexName> deleted) const;
+  // The same from what it has come to: the names of all places behind those that there are, and
+  // those of all that are of no vertex, each in order.
+  Next NextPlaces(std::span<const VertexName> more, std::span<const VertexName> dead) const;
   // When no transaction runs, on all nodes: the lists in the spare memory take the place of those
   // that were. The memory of these is to be zeroed before it is written.
-  void Switch(Next next);
+  // Returns what they were, with which the same undoes it.
+  Next Switch(Next next);
 
  private:
   struct Content : Next {
@@ -135,8 +144,8 @@ class BaseGraph {
   bool has_vertex_properties_ = false;
   std::uint64_t vertex_property_bytes_ = 0;
   Content now_;
-  std::optional<Regions> spare_;  // nothing: it stays as it is
-  EdgeOffset spare_arcs_ = 0;     // for which it has room
+  std::vector<Regions> spare_;  // by rank; empty: it stays as it is
+  std::vector<EdgeOffset> spare_arcs_;
 };
 
 }  // namespace slimgraph::txn

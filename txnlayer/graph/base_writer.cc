@@ -12,18 +12,19 @@ BaseWriter::Memory::Memory(Fabric& fabric, const BaseGraph::Regions& regions)
   lists = {reinterpret_cast<VertexId*>(bytes.data()), bytes.size() / sizeof(VertexId)};
 }
 
-BaseWriter::BaseWriter(TransactionalGraph& graph, const OriginalIds& ids)
+BaseWriter::BaseWriter(TransactionalGraph& graph, const OriginalIds& ids, Rank rank)
     : base_(graph.base()),
+      rank_(rank),
       ids_(ids),
       edge_bytes_(graph.shape().edge_bytes),
-      now_(graph.engine().cluster().fabric(), base_.regions(0)),
-      next_(graph.engine().cluster().fabric(), base_.spare()),
+      now_(graph.engine().cluster().fabric(), base_.regions(rank)),
+      next_(graph.engine().cluster().fabric(), base_.spare(rank)),
       times_(next_.marks, next_.times) {}
 
 bool BaseWriter::AddList(VertexId vertex, std::span<const EdgeChange> changes, Bytes properties) {
   BaseGraph::Vertex place;
   if (vertex < base_.vertices()) place = base_.At(vertex);
-  if (sums_.arcs + place.length + changes.size() > base_.spare_arcs()) return false;
+  if (sums_.arcs + place.length + changes.size() > base_.spare_arcs(rank_)) return false;
   const EdgeOffset before = sums_.arcs;
   const std::span<const VertexId> list = now_.lists.subspan(place.begin, place.length);
   EdgeOffset at = 0;

@@ -1,5 +1,5 @@
-// Writes the next lists of a node's partition into the spare memory of the base, in the order of
-// their vertices: what the lists are, and what changes make of them.
+// Writes the next lists of a partition that a node holds into the spare memory of the base, in the
+// order of their vertices: what the lists are, and what changes make of them.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@ namespace slimgraph::txn {
 class BaseWriter {
  public:
   // `ids`: of all vertices of the next lists, the first of which are those of the base.
-  BaseWriter(TransactionalGraph& graph, const OriginalIds& ids);
+  BaseWriter(TransactionalGraph& graph, const OriginalIds& ids, Rank rank);
 
   // The vertex's changes by neighbour; where theirs are among `properties`, they say. False: there
   // is no room for the list.
@@ -27,10 +27,10 @@ class BaseWriter {
   };
   const Sums& sums() const { return sums_; }
   std::span<const std::uint32_t> lengths() const { return lengths_; }
-  // What times and properties take, if they are read.
-  std::uint64_t PropertyBytes(const BaseGraph::Next& next) const {
-    return (next.has_edge_times ? times_.bytes() : 0) +
-           (next.has_edge_properties ? sums_.arcs * edge_bytes_ : 0);
+  // What times and properties take.
+  std::uint64_t PropertyBytes() const {
+    return (sums_.known > 0 ? times_.bytes() : 0) +
+           (sums_.with_properties > 0 ? sums_.arcs * edge_bytes_ : 0);
   }
 
  private:
@@ -46,6 +46,7 @@ class BaseWriter {
   void Add(VertexId neighbour, const EdgeChange& change, Bytes properties);
 
   const BaseGraph& base_;
+  Rank rank_;
   const OriginalIds& ids_;
   std::uint64_t edge_bytes_;
   Memory now_;

@@ -15,24 +15,15 @@ constexpr std::chrono::milliseconds kLook{10};
 // For so many tuples one at the least has been written: the rest were only looked for, and would be
 // again.
 constexpr std::uint64_t kTuplesPerWrite = 2;
+// Logs on disk are not long before they have so many bytes, on all nodes.
+constexpr double kLongLog = 64 << 20;
+
+// Of exchanges beside those of the job and of snapshots.
+constexpr std::uint32_t kLine = 1;
+// So soon it is known whether a failure was another's death.
+constexpr std::chrono::seconds kWordOfDeath{10};
 
 }  // namespace
-
-Result<std::unique_ptr<Folder>> Folder::Make(TransactionalGraph& graph) {
-  std::unique_ptr<Folder> folder(new Folder(graph));
-  Cluster& transactions = graph.engine().cluster();
-  ClusterOptions options = transactions.options();
-  options.threads = 1;
-  options.serving_threads = 0;
-  SLIM_ASSIGN(folder->cluster_, Cluster::Start(transactions.job(), options));
-  const std::uint64_t most =
-      graph.blocks().spec().tuples_per_node * EdgeBlock::Capacity(graph.shape()) + 1;
-  SLIM_ASSIGN(
-      const SharedRegion outbox,
-      folder->cluster_->fabric().Share(most * (sizeof(EdgeChange) + graph.shape().edge_bytes)));
-  folder->outbox_ = outbox.id;
-  return folder;
-}
 
 Folder::~Folder() {
   if (thread_.joinable()) thread_.join();
@@ -44,7 +35,7 @@ void Folder::Start() {
   thread_ = std::thread([this] {
     done_ = Work();
     // At once, for the others wait for this node.
-    if (!done_) cluster_->job().Fail(done_.error());
+    if (!done_) graph_.engine().cluster().job().Fail(done_.error());
   });
 }
 
@@ -54,75 +45,180 @@ Status Folder::Finish() {
 }
 
 Status Folder::Work() {
-  const Table& blocks = graph_.blocks();
-  const Table& vertices = graph_.vertices();
-  for (bool over = false; !over;) {
-    const bool ended = graph_.engine().AwaitEnd(kLook);
-    std::uint64_t sums[] = {blocks.used_bytes() + vertices.used_bytes(),
-                            blocks.tuples() + vertices.tuples(), graph_.written(), ended ? 1U : 0U};
-    SLIM_TRY(cluster_->all().AllReduce(std::span<std::uint64_t>(sums), std::plus<>()));
-    over = sums[3] == cluster_->topology().nodes();
-    // What the last fold has left, another would leave as well.
-    const double most = graph_.options().fold_share * static_cast<double>(graph_.BaseBytes()) +
-                        static_cast<double>(left_bytes_);
-    const bool many = static_cast<double>(sums[0]) > most && sums[2] * kTuplesPerWrite > sums[1];
-    if (!many || full_) continue;
-    SLIM_TRY(Fold());
-    SLIM_ASSIGN(left_bytes_, cluster_->all().AllSum(left_bytes_));
+  Job& whole = graph_.engine().cluster().job();
+  while (true) {
+    SLIM_ASSIGN(const auto job, whole.OfTheLiving(kLine));
+    const Status done = WorkAmong(*job);
+    cluster_.reset();
+    if (done) return {};
+    const bool survives = graph_.engine().replication() != nullptr;
+    if (!survives || !job->AwaitDeath(kWordOfDeath)) return done;
   }
-  return {};
+}
+
+Status Folder::WorkAmong(Job& job) {
+  ClusterOptions options = graph_.engine().cluster().options();
+  options.compute = 0;
+  options.threads = 1;
+  options.serving_threads = 0;
+  SLIM_ASSIGN(cluster_, Cluster::Start(job, options));
+  // Of as many partitions as there are copies may a node have to tell all that have one.
+  const std::uint64_t replicas = graph_.engine().options().replicas;
+  const std::uint64_t most = replicas * replicas * graph_.blocks().spec().tuples_per_node *
+                                 EdgeBlock::Capacity(graph_.shape()) +
+                             1;
+  SLIM_ASSIGN(const SharedRegion outbox,
+              cluster_->fabric().Share(most * (sizeof(EdgeChange) + graph_.shape().edge_bytes)));
+  outbox_ = outbox.id;
+  for (bool over = false; !over;) {
+    SLIM_ASSIGN(const bool many, ChangesAreMany(over));
+    if (many) SLIM_TRY(Fold());
+  }
+  return cluster_->Stop();
+}
+
+// Over this node's partitions, as transactions find them.
+std::uint64_t Folder::Sum(std::uint64_t (*of)(const Table&, Rank)) const {
+  const View& view = graph_.engine().view();
+  const NodeId self = graph_.engine().self();
+  std::uint64_t sum = 0;
+  for (NodeId partition = 0; partition < view.nodes(); ++partition) {
+    if (view.Primary(partition) != self) continue;
+    const Rank rank = view.RankAt(self, partition);
+    sum += of(graph_.blocks(), rank) + of(graph_.vertices(), rank);
+  }
+  return sum;
+}
+
+// Or the logs on disk have become long, which a fold begins anew. `over`: the run has ended on all
+// nodes.
+Result<bool> Folder::ChangesAreMany(bool& over) {
+  const bool ended = graph_.engine().AwaitEnd(kLook);
+  const auto bytes = [](const Table& table, Rank rank) { return table.used_bytes(rank); };
+  const auto tuples = [](const Table& table, Rank rank) { return table.tuples(rank); };
+  Durability* const logs = graph_.engine().durability();
+  std::uint64_t sums[] = {Sum(bytes),
+                          Sum(tuples),
+                          graph_.written(),
+                          left_bytes_,
+                          logs == nullptr ? 0 : logs->commit_bytes(),
+                          full_ ? 1U : 0U,
+                          ended ? 1U : 0U};
+  SLIM_TRY(cluster_->all().AllReduce(std::span<std::uint64_t>(sums), std::plus<>()));
+  over = sums[6] == cluster_->topology().nodes();
+  const auto base = static_cast<double>(graph_.BaseBytes());
+  // What the last fold has left, another would leave as well.
+  const double most = graph_.options().fold_share * base + static_cast<double>(sums[3]);
+  const bool many = static_cast<double>(sums[0]) > most && sums[2] * kTuplesPerWrite > sums[1];
+  const bool long_logs = static_cast<double>(sums[4]) > std::max(base, kLongLog);
+  return sums[5] == 0 && (many || long_logs);
 }
 
 Status Folder::Fold() {
   const std::uint64_t start_ns = NowNs();
   SLIM_ASSIGN(const GraphTurn turn, GraphTurn::Take(*cluster_, graph_));
-  graph_.TakeWritten();
+  const std::uint64_t written = graph_.TakeWritten();
+  bool fits = true;
+  bool switched = false;
+  const Status done = FoldInTurn(fits, switched);
+  graph_.Unpin();
+  ClearSpare();
+  if (switched) {
+    ++figures_.folds;
+  } else {
+    graph_.CountWritten(written);
+  }
+  figures_.seconds += SecondsSince(start_ns);
+  full_ = !fits;
+  Durability* const logs = graph_.engine().durability();
+  if (logs != nullptr && !switched) logs->DropNext();
+  SLIM_TRY(done);
+  return switched && logs != nullptr ? logs->RemoveBefore() : Status();
+}
+
+// Whichever lists are not read: what was, or what was written in vain.
+void Folder::ClearSpare() {
+  Fabric& fabric = graph_.engine().cluster().fabric();
+  for (Rank rank = 0; rank < graph_.engine().options().replicas; ++rank) {
+    const BaseGraph::Regions& unused = graph_.base().spare(rank);
+    for (const RegionId region :
+         {unused.lists, unused.edge_properties, unused.time_marks, unused.edge_times}) {
+      fabric.Clear(region);
+    }
+  }
+}
+
+Status Folder::FoldInTurn(bool& fits, bool& switched) {
+  PartitionHolders holders;
   const auto pin = [&](GraphTime time) -> Status {
     graph_.Pin(time);
+    holders = PartitionHolders(*cluster_, graph_.engine().view());
     return {};
   };
   SLIM_ASSIGN(const Moment first, AtMoment(*cluster_, graph_, pin));
-  SLIM_ASSIGN(const VertexChanges vertices, FindVertices(*cluster_, graph_, first.time));
+  SLIM_ASSIGN(const VertexChanges vertices, FindVertices(*cluster_, graph_, holders, first.time));
   BaseGraph::Next next = graph_.base().NextVertices(vertices.added, vertices.deleted);
-  SLIM_ASSIGN(const EdgeChanges changes, TakeChanges(first.time, next));
-  SLIM_ASSIGN(const bool fits, WriteNext(changes, next));
-  full_ = !fits;
-  const BaseGraph::Regions before = graph_.base().regions(0);
+  SLIM_ASSIGN(const EdgeChanges changes, TakeChanges(holders, first.time, next));
+  SLIM_ASSIGN(fits, WriteNext(*cluster_, holders, changes, next));
+  if (fits && graph_.engine().durability() != nullptr) SLIM_TRY(WriteAside(changes, next));
   const auto take_over = [&](GraphTime) -> Status {
     graph_.Unpin();
     if (!fits) return {};
-    Residue residue(graph_, first.time, next);
-    graph_.base().Switch(std::move(next));
-    graph_.engine().ForgetTuples();
-    SLIM_TRY(residue.PutBack());
-    const std::uint64_t tuples = graph_.blocks().tuples() + graph_.vertices().tuples();
-    const std::uint64_t bytes = graph_.blocks().used_bytes() + graph_.vertices().used_bytes();
-    left_bytes_ = bytes / std::max<std::uint64_t>(tuples, 1) * std::min(residue.stays(), tuples);
-    return {};
+    return TakeOver(first.time, std::move(next), switched);
   };
   SLIM_ASSIGN(const Moment second, AtMoment(*cluster_, graph_, take_over));
-  const BaseGraph::Regions& unused = full_ ? graph_.base().spare() : before;
-  Fabric& fabric = graph_.engine().cluster().fabric();
-  for (const RegionId region :
-       {unused.lists, unused.edge_properties, unused.time_marks, unused.edge_times}) {
-    fabric.Clear(region);
-  }
-  if (!full_) ++figures_.folds;
-  figures_.seconds += SecondsSince(start_ns);
   figures_.longest_pause_s = std::max({figures_.longest_pause_s, first.seconds, second.seconds});
   return {};
 }
 
+// But for the question whether all are as far, without a word to other nodes: so no death leaves it
+// half done among them. On disk the next log counts from when the first node has taken it, and then
+// it is there on all.
+Status Folder::TakeOver(GraphTime at, BaseGraph::Next next, bool& switched) {
+  Engine& engine = graph_.engine();
+  Durability* const logs = engine.durability();
+  engine.TakeInLogs();
+  Residue residue(graph_, at, next);
+  BaseGraph::Next before = graph_.base().Switch(std::move(next));
+  const auto all_can = [&]() -> Result<bool> {
+    SLIM_TRY(residue.Make());
+    if (logs != nullptr) {
+      std::vector<std::uint64_t> words;
+      const std::uint64_t records = residue.AddRecords(words);
+      SLIM_TRY(logs->FinishNext(words, records));
+    }
+    return cluster_->job().AllHaveCome();
+  };
+  const Result<bool> all = all_can();
+  if (!all || !*all) {
+    static_cast<void>(graph_.base().Switch(std::move(before)));
+    if (!all) return tl::unexpected<Error>(all.error());
+    return EnvironmentError("a fold was given up, for a node has died");
+  }
+  switched = true;
+  engine.ForgetTuples();
+  SLIM_TRY(residue.PutBack());
+  const Table& blocks = graph_.blocks();
+  const Table& vertices = graph_.vertices();
+  const std::uint64_t tuples = blocks.tuples() + vertices.tuples();
+  const std::uint64_t bytes = blocks.used_bytes() + vertices.used_bytes();
+  left_bytes_ = bytes / std::max<std::uint64_t>(tuples, 1) * std::min(residue.stays(), tuples);
+  return logs == nullptr ? Status() : logs->TakeNext();
+}
+
 // Those of the lists that this node holds.
-Result<EdgeChanges> Folder::TakeChanges(GraphTime at, const BaseGraph::Next& next) {
-  const NodeId nodes = cluster_->topology().nodes();
-  const EdgeChanges found = FindEdges(graph_, at, true, [&](VertexName one, VertexName other) {
-    return HasPlaces(next, one, other);
-  });
+Result<EdgeChanges> Folder::TakeChanges(const PartitionHolders& holders, GraphTime at,
+                                        const BaseGraph::Next& next) {
+  const NodeId partitions = graph_.engine().view().nodes();
+  const EdgeChanges found =
+      FindEdges(graph_, holders, at, true,
+                [&](VertexName one, VertexName other) { return HasPlaces(next, one, other); });
   Fabric& fabric = cluster_->fabric();
   auto mine = DealOut(
       *cluster_, found, graph_.shape().edge_bytes,
-      [&](VertexName vertex) { return *next.ids.Find(vertex) % nodes; },
+      [&](VertexName vertex) -> std::span<const NodeId> {
+        return holders.all[*next.ids.Find(vertex) % partitions];
+      },
       [&](std::uint64_t bytes) -> Result<SharedRegion> {
         return SharedRegion{outbox_, fabric.own_region(outbox_).first(bytes)};
       });
@@ -132,39 +228,55 @@ Result<EdgeChanges> Folder::TakeChanges(GraphTime at, const BaseGraph::Next& nex
   return mine;
 }
 
-Result<bool> Folder::WriteNext(const EdgeChanges& changes, BaseGraph::Next& next) {
-  Collectives& all = cluster_->all();
-  const NodeId nodes = cluster_->topology().nodes();
-  BaseWriter writer(graph_, next.ids);
-  const HashPartition partition(next.ids.count(), nodes, 1);
-  const VertexPart part = partition.part(cluster_->self());
-  auto change = changes.edges.begin();
-  const auto end = changes.edges.end();
-  bool fits = true;
-  for (VertexId local = 0; local < part.count && fits; ++local) {
-    const VertexName name = next.ids[part[local]];
-    const auto first = change;
-    while (change != end && change->vertex() == name) ++change;
-    fits = writer.AddList(part[local], std::span(first, change), changes.properties);
+Result<bool> Folder::WriteNext(Cluster& cluster, const PartitionHolders& holders,
+                               const EdgeChanges& changes, BaseGraph::Next& next) {
+  Collectives& all = cluster.all();
+  const auto partitions = static_cast<NodeId>(holders.holder.size());
+  const HashPartition partition(next.ids.count(), partitions, 1);
+  std::vector<std::uint32_t> my_lengths;  // of the partitions of which this node tells
+  // Does it not fit; arcs, loops, those with times, and with properties.
+  std::uint64_t numbers[5] = {};
+  for (const auto& [number, rank] : holders.held) {
+    BaseWriter writer(graph_, next.ids, rank);
+    const VertexPart part = partition.part(number);
+    auto change = changes.edges.begin();
+    const auto end = changes.edges.end();
+    bool fits = true;
+    for (VertexId local = 0; local < part.count && fits; ++local) {
+      const VertexName name = next.ids[part[local]];
+      while (change != end && change->vertex() < name) ++change;
+      const auto first = change;
+      while (change != end && change->vertex() == name) ++change;
+      fits = writer.AddList(part[local], std::span(first, change), changes.properties);
+    }
+    const BaseWriter::Sums& sums = writer.sums();
+    numbers[0] += fits ? 0 : 1;
+    next.list_bytes += sums.arcs * sizeof(VertexId);
+    next.property_bytes += writer.PropertyBytes();
+    if (holders.holder[number] != cluster.self()) continue;
+    const std::uint64_t mine[] = {sums.arcs, sums.loops, sums.known, sums.with_properties};
+    for (std::size_t i = 0; i < std::size(mine); ++i) numbers[1 + i] += mine[i];
+    my_lengths.insert(my_lengths.end(), writer.lengths().begin(), writer.lengths().end());
   }
-  const BaseWriter::Sums& sums = writer.sums();
-  std::uint64_t numbers[] = {fits ? 0U : 1U, sums.arcs, sums.loops, sums.known,
-                             sums.with_properties};
   SLIM_TRY(all.AllReduce(std::span<std::uint64_t>(numbers), std::plus<>()));
   if (numbers[0] > 0) return false;
   next.arcs = numbers[1];
   next.edges = (numbers[1] - numbers[2]) / 2 + numbers[2];
   next.has_edge_times = numbers[3] > 0;
   next.has_edge_properties = numbers[4] > 0;
-  next.list_bytes = sums.arcs * sizeof(VertexId);
-  next.property_bytes = writer.PropertyBytes(next);
-  SLIM_ASSIGN(const auto lengths, all.AllGather(std::as_bytes(writer.lengths())));
-  for (const auto& theirs : lengths) {
+  SLIM_ASSIGN(const auto lengths, all.AllGather(std::as_bytes(std::span(my_lengths))));
+  std::vector<const std::byte*> told;
+  for (const auto& theirs : lengths) told.push_back(theirs.data());
+  for (NodeId number = 0; number < partitions; ++number) {
     CompactOffsets& index = next.index.emplace_back(ListCode(next.ids.count()));
-    std::vector<std::uint32_t> each(theirs.size() / sizeof(std::uint32_t));
-    if (!each.empty()) std::memcpy(each.data(), theirs.data(), theirs.size());
-    index.Reserve(static_cast<VertexId>(each.size()));
-    for (const std::uint32_t length : each) index.Append(length);
+    const VertexId count = partition.part(number).count;
+    index.Reserve(count);
+    for (VertexId i = 0; i < count; ++i) {
+      std::uint32_t length;
+      std::memcpy(&length, told[holders.holder[number]], sizeof length);
+      told[holders.holder[number]] += sizeof length;
+      index.Append(length);
+    }
     index.Finish();
     next.list_bytes += index.bytes();
   }

@@ -33,7 +33,7 @@ Result<Moment> AtMoment(Cluster& cluster, TransactionalGraph& graph,
     // Nobody begins before all are through.
     return cluster.all().Barrier();
   };
-  SLIM_ASSIGN(moment.in_run, graph.engine().Pause(choose));
+  SLIM_ASSIGN(moment.in_run, graph.engine().Pause(cluster, choose));
   if (!moment.in_run) SLIM_TRY(choose());
   moment.seconds = SecondsSince(start_ns);
   return moment;

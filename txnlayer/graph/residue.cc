@@ -1,16 +1,38 @@
 // What stays of the changes when the rest has been folded.
 #include <algorithm>
 
+#include <cstring>
+
 #include "txnlayer/graph/fold.h"
-#include "txnlayer/workload/workload.h"
+#include "txnlayer/record.h"
 
 namespace slimgraph::txn {
+namespace {
+
+// All that this node holds, copies too.
+void ForEachHeldRecord(Engine& engine, const Table& table,
+                       const std::function<void(Key, const std::byte*)>& look) {
+  for (Rank rank = 0; rank < engine.options().replicas; ++rank) {
+    for (std::uint64_t i = 0; i < table.tuples(rank); ++i) {
+      const std::byte* const tuple = table.memory(rank) + table.TupleOffset(i);
+      const auto* const words = reinterpret_cast<const std::uint64_t*>(tuple);
+      const std::byte* const version = tuple + table.version_at(engine.protocol().Latest(words));
+      std::uint64_t word;
+      std::memcpy(&word, version, sizeof word);
+      if ((word & kExistsBit) == 0) continue;
+      Key key;
+      std::memcpy(&key, tuple + table.key_at(), sizeof key);
+      look(key, version + kWordBytes);
+    }
+  }
+}
+
+}  // namespace
 
 Residue::Residue(TransactionalGraph& graph, GraphTime at, const BaseGraph::Next& next)
     : graph_(graph) {
   Engine& engine = graph.engine();
-  ForEachRecord(engine, graph.blocks(), [&](Key key, const std::byte* record) {
-    if (record == nullptr) return;
+  ForEachHeldRecord(engine, graph.blocks(), [&](Key key, const std::byte* record) {
     const EdgeBlock block(graph.shape(), const_cast<std::byte*>(record));
     const VertexName vertex = VertexOfKey(key);
     if (block.kind() == BlockKind::kSplit) return;
@@ -21,12 +43,13 @@ Residue::Residue(TransactionalGraph& graph, GraphTime at, const BaseGraph::Next&
   });
   std::sort(odd_.begin(), odd_.end());
   odd_.erase(std::unique(odd_.begin(), odd_.end()), odd_.end());
-  // Those of a neighbour are of one block, and stay in their order.
-  std::stable_sort(entries_.begin(), entries_.end(),
-                   [](const Entry& a, const Entry& b) { return a.vertex < b.vertex; });
+  // Those of a neighbour are of one block, and stay in their order; all others have one that does
+  // not depend on where blocks lie, for copies are to be the same.
+  std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
+    return a.vertex != b.vertex ? a.vertex < b.vertex : a.entry.neighbour < b.entry.neighbour;
+  });
   const Table& table = graph.vertices();
-  ForEachRecord(engine, graph.vertices(), [&](Key key, const std::byte* record) {
-    if (record == nullptr) return;
+  ForEachHeldRecord(engine, graph.vertices(), [&](Key key, const std::byte* record) {
     VertexRecord vertex;
     std::memcpy(&vertex, record, sizeof vertex);
     const bool in_base = next.DenseOf(VertexOfKey(key)).has_value();
@@ -54,12 +77,44 @@ void Residue::TakeBlock(VertexName vertex, const EdgeBlock& block, GraphTime at,
   }
 }
 
-Status Residue::PutBack() {
-  graph_.blocks().Clear();
-  graph_.vertices().Clear();
-  for (const Record& record : vertices_) {
-    if (!graph_.vertices().Load(record.key, record.bytes)) return EnvironmentError("a full table");
+Status Residue::Load(Table& table, const std::vector<Record>& records) {
+  const Engine& engine = graph_.engine();
+  table.Clear();
+  for (const Record& record : records) {
+    const Rank rank = engine.view().RankAt(engine.self(), table.Home(record.key));
+    if (!table.Load(record.key, record.bytes, rank, kWord)) return tl::unexpected(TableIsFull());
   }
+  return {};
+}
+
+Status Residue::PutBack() {
+  SLIM_TRY(Load(graph_.vertices(), vertices_));
+  return Load(graph_.blocks(), blocks_);
+}
+
+std::uint64_t Residue::AddRecords(std::vector<std::uint64_t>& words) const {
+  const Engine& engine = graph_.engine();
+  std::uint64_t count = 0;
+  const auto add = [&](const Table& table, const std::vector<Record>& records) {
+    std::vector<std::byte> version(table.version_bytes());
+    std::memcpy(version.data(), &kWord, sizeof kWord);
+    for (const Record& one : records) {
+      if (engine.view().Primary(table.Home(one.key)) != engine.self()) continue;
+      std::copy(one.bytes.begin(), one.bytes.end(), version.begin() + sizeof kWord);
+      txn::Record record;
+      BeginRecord(record, 0);
+      AddWrite(record, table, one.key, version.data());
+      words.push_back(record.size());
+      words.insert(words.end(), record.begin(), record.end());
+      ++count;
+    }
+  };
+  add(graph_.vertices(), vertices_);
+  add(graph_.blocks(), blocks_);
+  return count;
+}
+
+Status Residue::Make() {
   const auto put = [&](VertexName vertex, bool is_odd, std::span<const Entry> entries) -> Status {
     const VertexPlace place(graph_.base(), vertex);
     const bool open = place.base.has_value() != is_odd;
@@ -98,9 +153,8 @@ Status Residue::PutBlock(VertexName vertex, std::uint32_t number, unsigned depth
   if (!split) {
     for (const Entry& one : entries) block.Take(one.entry, properties_.data() + one.properties);
   }
-  if (depth > kMaxDepth || !graph_.blocks().Load(BlockKey(vertex, number), record)) {
-    return EnvironmentError("the table of edges is full");
-  }
+  if (depth > kMaxDepth) return tl::unexpected(TableIsFull());
+  blocks_.push_back({BlockKey(vertex, number), std::move(record)});
   if (!split) return {};
   std::vector<Entry> parts[kFanOut];
   for (const Entry& one : entries) {

@@ -5,7 +5,6 @@
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/clock.h"
 #include "txnlayer/graph/moment.h"
-#include "txnlayer/graph/snapshot_gather.h"
 
 namespace slimgraph::txn {
 namespace {
@@ -15,50 +14,76 @@ constexpr VertexId kGroup = 1024;
 // What is read of lists at a time.
 constexpr EdgeOffset kPieceArcs = 1 << 20;
 
-// The list of one vertex: of the base what no change speaks of, and what the changes have made.
-template <typename Take>
-void MergeList(const BaseGraph& base, std::span<const VertexId> list,
-               std::span<const EdgeChange> changes, Take take) {
-  auto change = changes.begin();
-  const auto take_change = [&] {
-    if (change->alive()) take(change->neighbour());
-    ++change;
-  };
-  for (const VertexId dense : list) {
-    const VertexName name = base.NameOf(dense);
-    while (change != changes.end() && change->neighbour() < name) take_change();
-    if (change != changes.end() && change->neighbour() == name) {
-      take_change();
-    } else {
-      take(name);
-    }
+// The ids of a snapshot's vertices, by that of the base; as there where no vertex has come or gone.
+class NewIds {
+ public:
+  NewIds(const SnapshotVertices& vertices, const BaseGraph& base) {
+    if (vertices.same()) return;
+    ids_.resize(base.vertices());
+    VertexId next = 0;
+    vertices.ForEach([&](VertexName, NodeId, std::optional<VertexId> dense) {
+      if (dense) ids_[*dense] = next;
+      ++next;
+    });
   }
-  while (change != changes.end()) take_change();
+  VertexId* Copy(std::span<const VertexId> list, VertexId* into) const {
+    if (ids_.empty()) return std::copy(list.begin(), list.end(), into);
+    return std::transform(list.begin(), list.end(), into,
+                          [&](VertexId dense) { return ids_[dense]; });
+  }
+
+ private:
+  std::vector<VertexId> ids_;
+};
+
+// The list of one vertex: of the base what no change speaks of, and what the changes have made.
+// Both are in the order of names, which is that of ids. Null: an edge leads to no vertex.
+VertexId* MergeList(const BaseGraph& base, const OriginalIds& ids, const NewIds& new_ids,
+                    std::span<const VertexId> list, std::span<const EdgeChange> changes,
+                    VertexId* into) {
+  auto from = list.begin();
+  for (const EdgeChange& change : changes) {
+    const VertexName name = change.neighbour();
+    const auto found = std::lower_bound(from, list.end(), name, [&](VertexId dense, VertexName n) {
+      return base.NameOf(dense) < n;
+    });
+    into = new_ids.Copy({from, found}, into);
+    from = found;
+    if (from != list.end() && base.NameOf(*from) == name) ++from;
+    if (!change.alive()) continue;
+    const auto id = ids.Find(name);
+    if (!id) return nullptr;
+    *into++ = *id;
+  }
+  return new_ids.Copy({from, list.end()}, into);
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Snapshot>> Snapshot::Take(Cluster& cluster, TransactionalGraph& graph) {
-  if (graph.engine().replication() != nullptr) {
-    return UsageError("snapshots are of graphs of which each partition lies on one node");
-  }
   std::unique_ptr<Snapshot> snapshot(new Snapshot(cluster));
   SLIM_ASSIGN(const GraphTurn turn, GraphTurn::Take(cluster, graph));
   const std::uint64_t start_ns = NowNs();
+  PartitionHolders holders;
   const auto pin = [&](GraphTime time) -> Status {
     graph.Pin(time);
+    holders = PartitionHolders(cluster, graph.engine().view());
     return {};
   };
-  SLIM_ASSIGN(const Moment moment, AtMoment(cluster, graph, pin));
-  snapshot->time_ = moment.time;
-  snapshot->in_run_ = moment.in_run;
-  Status done = snapshot->Gather(graph);
+  // Where it fails, as when a node dies, nothing is kept for it any more.
+  const auto moment = AtMoment(cluster, graph, pin);
+  Status done = moment ? Status() : Status(tl::unexpected<Error>(moment.error()));
+  if (done) {
+    snapshot->time_ = moment->time;
+    snapshot->in_run_ = moment->in_run;
+    done = snapshot->Gather(graph, holders);
+  }
   // Others' transactions change blocks of this node: all are through before any forgets.
   if (done) done = cluster.all().Barrier();
   graph.Unpin();
-  if (!done) return tl::unexpected(done.error());
-  snapshot->gather_s_ = SecondsSince(start_ns) - moment.seconds;
-  SLIM_ASSIGN(snapshot->pause_s_, cluster.all().AllMax(moment.seconds));
+  SLIM_TRY(done);
+  snapshot->gather_s_ = SecondsSince(start_ns) - moment->seconds;
+  SLIM_ASSIGN(snapshot->pause_s_, cluster.all().AllMax(moment->seconds));
   snapshot->path_ = fmt::format("the snapshot of time {}", snapshot->time_);
   return snapshot;
 }
@@ -68,60 +93,65 @@ double Snapshot::StalenessSeconds() const {
   return std::max(0.0, ms(HybridClock::Physical()) - ms(time_)) * 1e-3;
 }
 
-Status Snapshot::Gather(TransactionalGraph& graph) {
+Status Snapshot::Gather(TransactionalGraph& graph, const PartitionHolders& holders) {
   const BaseGraph& base = graph.base();
-  Fabric& transactions = graph.engine().cluster().fabric();
   const EdgeChanges changes =
-      FindEdges(graph, time_, false, [](VertexName, VertexName) { return true; });
-  SLIM_ASSIGN(VertexChanges changed, FindVertices(cluster_, graph, time_));
-  const SnapshotVertices vertices(cluster_.topology().nodes(), base, std::move(changed));
+      FindEdges(graph, holders, time_, false, [](VertexName, VertexName) { return true; });
+  SLIM_ASSIGN(VertexChanges changed, FindVertices(cluster_, graph, holders, time_));
+  const SnapshotVertices vertices(holders, base, std::move(changed));
   SLIM_ASSIGN(
       const EdgeChanges brought,
       DealOut(
           cluster_, changes, 0, [&](VertexName vertex) { return vertices.HolderOf(vertex); },
           [&](std::uint64_t bytes) { return cluster_.fabric().Share(bytes); }));
-  const std::vector<EdgeChange>& edges = brought.edges;
   ids_ = vertices.Ids();
+  SLIM_TRY(MergeLists(graph, holders, vertices, brought.edges));
+  return cluster_.all().Barrier();  // all lists are there
+}
 
-  const auto base_lists = [&]() -> std::span<const VertexId> {
-    if (base.vertices() == 0) return {};
-    const Bytes bytes = transactions.own_region(base.regions(0).lists);
-    return {reinterpret_cast<const VertexId*>(bytes.data()), bytes.size() / sizeof(VertexId)};
-  }();
-  // take(name) for each neighbour of each vertex of this node in turn, and end().
-  const auto for_each_own = [&](auto take, auto end) {
-    auto change = edges.begin();
-    vertices.ForEach([&](VertexName name, NodeId holder, std::optional<VertexId> dense) {
-      if (holder != cluster_.self()) return;
-      while (change != edges.end() && change->vertex() < name) ++change;
-      const auto first = change;
-      while (change != edges.end() && change->vertex() == name) ++change;
-      std::span<const VertexId> list;
-      if (dense) {
-        const BaseGraph::Vertex place = base.At(*dense);
-        list = base_lists.subspan(place.begin, place.length);
-      }
-      MergeList(base, list, std::span(first, change), [&](VertexName n) { take(name, n); });
-      end();
-    });
-  };
+// Those of this node, in the order of their vertices.
+Status Snapshot::MergeLists(TransactionalGraph& graph, const PartitionHolders& holders,
+                            const SnapshotVertices& vertices, std::span<const EdgeChange> changes) {
+  const BaseGraph& base = graph.base();
+  std::vector<std::span<const VertexId>> base_lists(holders.holder.size());  // by partition
+  std::uint64_t most_arcs = 1 + changes.size();
+  for (const auto& [partition, rank] : holders.mine) {
+    if (base.vertices() == 0) break;
+    const Bytes bytes = graph.engine().cluster().fabric().own_region(base.regions(rank).lists);
+    base_lists[partition] = {reinterpret_cast<const VertexId*>(bytes.data()),
+                             bytes.size() / sizeof(VertexId)};
+    most_arcs += base.arcs_of(partition);
+  }
+  SLIM_ASSIGN(const SharedRegion region, cluster_.fabric().Share(most_arcs * sizeof(VertexId)));
+  lists_ = region.id;
+  auto* into = reinterpret_cast<VertexId*>(region.memory.data());
+  const NewIds new_ids(vertices, base);
   std::vector<std::uint32_t> lengths;
-  std::uint32_t length = 0;
   std::uint64_t loops = 0;
-  std::uint64_t arcs = 0;
-  for_each_own(
-      [&](VertexName name, VertexName neighbour) {
-        ++length;
-        if (name == neighbour) ++loops;
-      },
-      [&] {
-        arcs += length;
-        lengths.push_back(std::exchange(length, 0));
-      });
+  VertexId next = 0;
+  bool complete = true;
+  auto change = changes.begin();
   holders_.reserve(ids_.count());
-  vertices.ForEach([&](VertexName, NodeId holder, std::optional<VertexId>) {
+  vertices.ForEach([&](VertexName name, NodeId holder, std::optional<VertexId> dense) {
+    const VertexId id = next++;
     holders_.push_back(static_cast<std::uint8_t>(holder));
+    if (holder != cluster_.self() || !complete) return;
+    while (change != changes.end() && change->vertex() < name) ++change;
+    const auto first = change;
+    while (change != changes.end() && change->vertex() == name) ++change;
+    std::span<const VertexId> list;
+    if (dense) {
+      const BaseGraph::Vertex place = base.At(*dense);
+      list = base_lists[place.partition].subspan(place.begin, place.length);
+    }
+    VertexId* const end = MergeList(base, ids_, new_ids, list, std::span(first, change), into);
+    complete = end != nullptr;
+    if (!complete) return;
+    lengths.push_back(static_cast<std::uint32_t>(end - into));
+    if (std::binary_search(into, end, id)) ++loops;
+    into = end;
   });
+  SLIM_CHECK(complete, "an edge leads to a vertex that is not there");
   SLIM_TRY(FindOffsets(lengths));
   SLIM_ASSIGN(loops, cluster_.all().AllSum(loops));
   header_.vertices = ids_.count();
@@ -129,20 +159,6 @@ Status Snapshot::Gather(TransactionalGraph& graph) {
   header_.edges = (header_.arcs - loops) / 2 + loops;
   header_.flags = loops > 0 ? std::uint32_t{kSlimSelfLoops} : 0;
   header_.checksums_checksum = time_;
-
-  SLIM_ASSIGN(const SharedRegion region,
-              cluster_.fabric().Share(std::max<std::uint64_t>(arcs, 1) * sizeof(VertexId)));
-  lists_ = region.id;
-  auto* into = reinterpret_cast<VertexId*>(region.memory.data());
-  bool complete = true;
-  for_each_own(
-      [&](VertexName, VertexName neighbour) {
-        const auto id = ids_.Find(neighbour);
-        complete = complete && id.has_value();
-        *into++ = id.value_or(0);
-      },
-      [] {});
-  SLIM_CHECK(complete, "an edge leads to a vertex that is not there");
   return {};
 }
 

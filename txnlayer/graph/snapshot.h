@@ -25,7 +25,7 @@
 #include "slimgraph/cluster/cluster.h"
 #include "slimgraph/graph/graph_source.h"
 #include "slimgraph/graph/list_writer.h"
-#include "txnlayer/graph/transactional_graph.h"
+#include "txnlayer/graph/snapshot_gather.h"
 
 namespace slimgraph::txn {
 
@@ -56,7 +56,9 @@ class Snapshot : public GraphSource {
 
  private:
   explicit Snapshot(Cluster& cluster) : cluster_(cluster) {}
-  Status Gather(TransactionalGraph& graph);
+  Status Gather(TransactionalGraph& graph, const PartitionHolders& holders);
+  Status MergeLists(TransactionalGraph& graph, const PartitionHolders& holders,
+                    const SnapshotVertices& vertices, std::span<const EdgeChange> changes);
   Status FindOffsets(std::span<const std::uint32_t> own_lengths);
   Status ReadLists(EdgeOffset first, std::span<VertexId> into) const;
 

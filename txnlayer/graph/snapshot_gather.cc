@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "slimgraph/base/check.h"
 #include "slimgraph/base/words.h"
 
 namespace slimgraph::txn {
@@ -19,11 +20,11 @@ class RecordReader {
         record_(bytes_) {}
 
   // The record of the tuple; null: there is none.
-  std::byte* Read(std::uint64_t offset) {
+  std::byte* Read(std::uint64_t offset, Rank rank) {
     for (unsigned looks = 0;; ++looks) {
       // A writer is through within a commit; nobody tells when.
       if (looks >= kLooks) std::this_thread::sleep_for(kPause);
-      if (TryRead(table_.memory() + offset)) break;
+      if (TryRead(table_.memory(rank) + offset)) break;
     }
     std::uint64_t word;
     std::memcpy(&word, record_.data(), sizeof word);
@@ -60,10 +61,10 @@ class RecordReader {
   std::vector<std::byte> record_;
 };
 
-VertexName VertexAt(const Table& table, std::uint64_t index) {
+VertexName VertexAt(const Table& table, Rank rank, std::uint64_t index) {
   Key key;
   LoadWords(reinterpret_cast<std::byte*>(&key),
-            table.memory() + table.TupleOffset(index) + table.key_at(), sizeof key);
+            table.memory(rank) + table.TupleOffset(index) + table.key_at(), sizeof key);
   return VertexOfKey(key);
 }
 
@@ -81,7 +82,8 @@ class BlockWalk {
         reader_(graph.engine(), graph.blocks()),
         found_(found) {}
 
-  void Visit(VertexName vertex) {
+  void Visit(VertexName vertex, Rank rank) {
+    rank_ = rank;
     const VertexPlace place(graph_.base(), vertex);
     const std::uint32_t first = FirstBlockAt(place.first_depth);
     for (std::uint32_t i = 0; i < BlocksAt(place.first_depth); ++i) {
@@ -93,10 +95,10 @@ class BlockWalk {
   // `must_be`: the block above has been split, so its commit, which has made this one, is at its
   // end.
   void VisitBlock(VertexName vertex, std::uint32_t number, bool must_be) {
-    const std::uint64_t offset = graph_.blocks().Find(BlockKey(vertex, number));
+    const std::uint64_t offset = graph_.blocks().Find(BlockKey(vertex, number), rank_);
     std::byte* record = nullptr;
     while (true) {
-      if (offset != 0) record = reader_.Read(offset);
+      if (offset != 0) record = reader_.Read(offset, rank_);
       if (record != nullptr || !must_be) break;
       std::this_thread::yield();
     }
@@ -122,6 +124,7 @@ class BlockWalk {
 
   TransactionalGraph& graph_;
   GraphTime at_;
+  Rank rank_ = 0;
   std::uint32_t property_bytes_;
   const Wanted& wanted_;
   RecordReader reader_;
@@ -148,34 +151,61 @@ Result<std::vector<VertexName>> Together(Cluster& cluster, std::span<const Verte
 
 }  // namespace
 
-EdgeChanges FindEdges(TransactionalGraph& graph, GraphTime at, bool properties,
-                      const std::function<bool(VertexName, VertexName)>& wanted) {
+PartitionHolders::PartitionHolders(Cluster& cluster, const View& view) {
+  const Job& job = cluster.job();
+  const NodeId self = job.number_in_whole(cluster.self());
+  for (NodeId partition = 0; partition < view.nodes(); ++partition) {
+    const NodeId primary = view.Primary(partition);
+    all.emplace_back();
+    holder.push_back(job.nodes());
+    for (NodeId node = 0; node < job.nodes(); ++node) {
+      const NodeId number = job.number_in_whole(node);
+      if (view.Holds(number, partition)) all.back().push_back(node);
+      if (number == primary) holder.back() = node;
+    }
+    SLIM_CHECK(holder.back() < job.nodes(), "node {} is not there", primary);
+    if (!view.Holds(self, partition)) continue;
+    held.push_back({partition, view.RankAt(self, partition)});
+    if (self == primary) mine.push_back(held.back());
+  }
+}
+
+EdgeChanges FindEdges(TransactionalGraph& graph, const PartitionHolders& holders, GraphTime at,
+                      bool properties, const std::function<bool(VertexName, VertexName)>& wanted) {
   EdgeChanges found;
-  std::vector<VertexName> touched;
+  const auto hold = graph.engine().HoldTuples();
   const Table& blocks = graph.blocks();
-  const std::uint64_t tuples = blocks.tuples();
-  for (std::uint64_t i = 0; i < tuples; ++i) touched.push_back(VertexAt(blocks, i));
   BlockWalk walk(graph, at, properties, wanted, found);
-  for (const VertexName vertex : Sorted(std::move(touched))) walk.Visit(vertex);
+  for (const auto& [partition, rank] : holders.mine) {
+    std::vector<VertexName> touched;
+    const std::uint64_t tuples = blocks.tuples(rank);
+    for (std::uint64_t i = 0; i < tuples; ++i) touched.push_back(VertexAt(blocks, rank, i));
+    for (const VertexName vertex : Sorted(std::move(touched))) walk.Visit(vertex, rank);
+  }
   return found;
 }
 
-Result<VertexChanges> FindVertices(Cluster& cluster, TransactionalGraph& graph, GraphTime at) {
+Result<VertexChanges> FindVertices(Cluster& cluster, TransactionalGraph& graph,
+                                   const PartitionHolders& holders, GraphTime at) {
   VertexChanges mine;
+  auto hold = graph.engine().HoldTuples();
   Table& vertices = graph.vertices();
   RecordReader reader(graph.engine(), vertices);
-  const std::uint64_t records = vertices.tuples();
-  for (std::uint64_t i = 0; i < records; ++i) {
-    const std::byte* const record = reader.Read(vertices.TupleOffset(i));
-    if (record == nullptr) continue;
-    VertexRecord vertex;
-    std::memcpy(&vertex, record, sizeof vertex);
-    const VertexName name = VertexAt(vertices, i);
-    const bool in_base = graph.base().DenseOf(name).has_value();
-    const bool alive = vertex.AliveAt(at);
-    if (alive && !in_base) mine.added.push_back(name);
-    if (!alive && in_base) mine.deleted.push_back(name);
+  for (const auto& [partition, rank] : holders.mine) {
+    const std::uint64_t records = vertices.tuples(rank);
+    for (std::uint64_t i = 0; i < records; ++i) {
+      const std::byte* const record = reader.Read(vertices.TupleOffset(i), rank);
+      if (record == nullptr) continue;
+      VertexRecord vertex;
+      std::memcpy(&vertex, record, sizeof vertex);
+      const VertexName name = VertexAt(vertices, rank, i);
+      const bool in_base = graph.base().DenseOf(name).has_value();
+      const bool alive = vertex.AliveAt(at);
+      if (alive && !in_base) mine.added.push_back(name);
+      if (!alive && in_base) mine.deleted.push_back(name);
+    }
   }
+  hold.unlock();
   VertexChanges all;
   SLIM_ASSIGN(all.added, Together(cluster, mine.added));
   SLIM_ASSIGN(all.deleted, Together(cluster, mine.deleted));
@@ -183,8 +213,7 @@ Result<VertexChanges> FindVertices(Cluster& cluster, TransactionalGraph& graph, 
 }
 
 OriginalIds SnapshotVertices::Ids() const {
-  const bool same = changes_.added.empty() && changes_.deleted.empty();
-  if (same && base_.alive_vertices() == base_.vertices()) return base_.ids();
+  if (same()) return base_.ids();
   std::vector<std::uint64_t> names;
   ForEach([&](VertexName name, NodeId, std::optional<VertexId>) { names.push_back(name); });
   return OriginalIds(std::move(names));
@@ -192,24 +221,31 @@ OriginalIds SnapshotVertices::Ids() const {
 
 // A region has what goes to each node in turn, changes and then properties; all know how much.
 Result<EdgeChanges> DealOut(Cluster& cluster, const EdgeChanges& changes, std::uint64_t each,
-                            const std::function<NodeId(VertexName)>& holder,
+                            const std::function<std::span<const NodeId>(VertexName)>& holders,
                             const std::function<Result<SharedRegion>(std::uint64_t)>& room) {
   const NodeId nodes = cluster.topology().nodes();
   const std::uint64_t bytes_each = sizeof(EdgeChange) + each;
   std::vector<std::uint64_t> counts(nodes);
-  for (const EdgeChange& change : changes.edges) ++counts[holder(change.vertex())];
+  std::uint64_t sum = 0;
+  for (const EdgeChange& change : changes.edges) {
+    for (const NodeId node : holders(change.vertex())) {
+      ++counts[node];
+      ++sum;
+    }
+  }
   SLIM_ASSIGN(const auto all, cluster.all().AllGather(std::as_bytes(std::span(counts))));
-  SLIM_ASSIGN(const SharedRegion region, room((changes.edges.size() + 1) * bytes_each));
+  SLIM_ASSIGN(const SharedRegion region, room((sum + 1) * bytes_each));
   std::vector<std::uint64_t> done(nodes);
   std::vector<std::byte*> boxes(nodes);
   std::byte* box = region.memory.data();
   for (NodeId node = 0; node < nodes; box += counts[node++] * bytes_each) boxes[node] = box;
   for (const EdgeChange& change : changes.edges) {
-    const NodeId node = holder(change.vertex());
-    const std::uint64_t at = done[node]++;
-    std::byte* const properties = boxes[node] + counts[node] * sizeof(EdgeChange) + at * each;
-    std::memcpy(boxes[node] + at * sizeof(EdgeChange), &change, sizeof change);
-    std::copy_n(changes.properties.data() + change.place * each, each, properties);
+    for (const NodeId node : holders(change.vertex())) {
+      const std::uint64_t at = done[node]++;
+      std::byte* const properties = boxes[node] + counts[node] * sizeof(EdgeChange) + at * each;
+      std::memcpy(boxes[node] + at * sizeof(EdgeChange), &change, sizeof change);
+      std::copy_n(changes.properties.data() + change.place * each, each, properties);
+    }
   }
   SLIM_TRY(cluster.all().Barrier());
   EdgeChanges mine;

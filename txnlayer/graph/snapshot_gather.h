@@ -43,19 +43,45 @@ struct VertexChanges {
   std::vector<VertexName> deleted;
 };
 
+// Who looks through which partitions: where transactions find them, at a moment without any.
+struct PartitionHolders {
+  PartitionHolders() = default;
+  PartitionHolders(Cluster& cluster, const View& view);
+  // By partition, as `cluster` calls its nodes.
+  std::vector<NodeId> holder;
+  // Of this node, and in which part of its memory they are.
+  struct Held {
+    NodeId partition;
+    Rank rank;
+  };
+  std::vector<Held> mine;
+  // The same of those that it has a copy of, these included; and by partition who has one.
+  std::vector<Held> held;
+  std::vector<std::vector<NodeId>> all;
+};
+
 // Of the tuples that this node holds, at that time. Edges are left out that `wanted` does not want,
 // and properties unless they are asked for.
-EdgeChanges FindEdges(TransactionalGraph& graph, GraphTime at, bool properties,
-                      const std::function<bool(VertexName, VertexName)>& wanted);
+EdgeChanges FindEdges(TransactionalGraph& graph, const PartitionHolders& holders, GraphTime at,
+                      bool properties, const std::function<bool(VertexName, VertexName)>& wanted);
 // Collective: of all nodes.
-Result<VertexChanges> FindVertices(Cluster& cluster, TransactionalGraph& graph, GraphTime at);
+Result<VertexChanges> FindVertices(Cluster& cluster, TransactionalGraph& graph,
+                                   const PartitionHolders& holders, GraphTime at);
 
 // The vertices of a graph at a time, by their names' order.
 class SnapshotVertices {
  public:
-  SnapshotVertices(NodeId nodes, const BaseGraph& base, VertexChanges changes)
-      : base_(base), nodes_(nodes), changes_(std::move(changes)) {}
+  SnapshotVertices(const PartitionHolders& holders, const BaseGraph& base, VertexChanges changes)
+      : base_(base),
+        holders_(holders.holder),
+        nodes_(static_cast<NodeId>(holders_.size())),
+        changes_(std::move(changes)) {}
 
+  // Whether they are those of the base, none more and none less.
+  bool same() const {
+    return changes_.added.empty() && changes_.deleted.empty() &&
+           base_.alive_vertices() == base_.vertices();
+  }
   // visit(name, holder, dense id in the base or nothing) for each in turn.
   template <typename Visit>
   void ForEach(Visit visit) const {
@@ -65,38 +91,39 @@ class SnapshotVertices {
     for (VertexId dense = 0; dense < base_.vertices(); ++dense) {
       const VertexName name = base_.NameOf(dense);
       for (; next < added.size() && added[next] < name; ++next) {
-        visit(added[next], HolderOf(added[next]), std::optional<VertexId>());
+        visit(added[next], HolderOf(added[next])[0], std::optional<VertexId>());
       }
       const bool comes = next < added.size() && added[next] == name;
       const bool goes = gone < deleted.size() && deleted[gone] == name;
       if (comes) ++next;
       if (goes) ++gone;
       if (comes || (base_.alive(dense) && !goes)) {
-        visit(name, dense % nodes_, std::optional<VertexId>(dense));
+        visit(name, holders_[dense % nodes_], std::optional<VertexId>(dense));
       }
     }
     for (; next < added.size(); ++next) {
-      visit(added[next], HolderOf(added[next]), std::optional<VertexId>());
+      visit(added[next], HolderOf(added[next])[0], std::optional<VertexId>());
     }
   }
 
   // The node that brings its list: where the base has it, so that this is at hand.
-  NodeId HolderOf(VertexName name) const {
+  std::span<const NodeId> HolderOf(VertexName name) const {
     const auto dense = base_.ids().Find(name);
-    return dense ? *dense % nodes_ : static_cast<NodeId>(name % nodes_);
+    return std::span(holders_).subspan(dense ? *dense % nodes_ : name % nodes_, 1);
   }
   OriginalIds Ids() const;
 
  private:
   const BaseGraph& base_;
+  const std::vector<NodeId> holders_;  // by partition
   const NodeId nodes_;
   const VertexChanges changes_;
 };
 
-// Collective: sends every node the changes of which it is the holder; those come back in order.
+// Collective: sends every node the changes of which it is a holder; those come back in order.
 // `each`: the bytes of properties. `room` is collective as well: memory that others can read.
 Result<EdgeChanges> DealOut(Cluster& cluster, const EdgeChanges& changes, std::uint64_t each,
-                            const std::function<NodeId(VertexName)>& holder,
+                            const std::function<std::span<const NodeId>(VertexName)>& holders,
                             const std::function<Result<SharedRegion>(std::uint64_t)>& room);
 
 }  // namespace slimgraph::txn

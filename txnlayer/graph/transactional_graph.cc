@@ -72,7 +72,7 @@ Result<std::unique_ptr<TransactionalGraph>> TransactionalGraph::Make(Engine& eng
   SLIM_ASSIGN(graph->vertices_, add_table("vertices", vertex_bytes, vertices));
   SLIM_ASSIGN(graph->blocks_, add_table("edges", EdgeBlock::RecordBytes(options.shape), blocks));
   if (folds) {
-    SLIM_ASSIGN(graph->folder_, Folder::Make(*graph));
+    graph->folder_ = std::make_unique<Folder>(*graph);
   }
   return graph;
 }

@@ -25,7 +25,7 @@ struct GraphOptions {
   // Whether transactions note what they have changed.
   bool journal = false;
   // What they change is folded into the base while they run, when it takes more memory than this
-  // share of what the base takes; 0: it is not. Of graphs without replicas and logs on disk.
+  // share of what the base takes; 0: it is not. Of graphs without logs on disk.
   double fold_share = 0;
 };
 

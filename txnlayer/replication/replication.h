@@ -43,6 +43,8 @@ class Replication {
 
   // When nothing runs: takes in all that is in logs.
   void TakeInAll();
+  // All that live have taken in all there is, so that no other death can take a record with it.
+  void ForgetOrphans() { orphans_.clear(); }
 
   // Collective, when nothing runs: takes in all logs, and holds copies against their partitions.
   Status CheckCopies();

@@ -150,11 +150,11 @@ std::uint64_t Table::resident_bytes() const {
   return pages * page;
 }
 
-bool Table::Load(Key key, Bytes record) {
-  const std::uint64_t tuple = FindOrPlace(key);
+bool Table::Load(Key key, Bytes record, Rank rank, std::uint64_t word) {
+  const std::uint64_t tuple = FindOrPlace(key, rank);
   if (tuple == 0) return false;
-  std::byte* const version = memory() + tuple + version_at(0);
-  WordAt(version).store(kExistsBit);
+  std::byte* const version = memory(rank) + tuple + version_at(0);
+  WordAt(version).store(word);
   std::memcpy(version + kWordBytes, record.data(), record.size());
   return true;
 }

@@ -112,9 +112,8 @@ class Table {
     const std::uint64_t bytes = std::min(stride_, kMostPrefetchedBytes);
     for (std::uint64_t at = 0; at < bytes; at += kCacheLineBytes) __builtin_prefetch(tuple + at);
   }
-  // Before any transaction: a record that is there from the beginning. False when the table is
-  // full.
-  bool Load(Key key, Bytes record);
+  // When nothing runs: a record that is there from the beginning. False when the table is full.
+  bool Load(Key key, Bytes record, Rank rank = 0, std::uint64_t word = kExistsBit);
   // When nothing runs: tuples of which `keep` is false are there no more, the others lie close
   // together, in the same order. Tuples that are placed from here on have that metadata, and that
   // word of their versions. Returns how many are gone.
@@ -124,8 +123,10 @@ class Table {
   const std::uint64_t* fresh(Rank rank) const { return parts_[rank]->fresh; }
   std::uint64_t fresh_word(Rank rank) const { return parts_[rank]->fresh_word; }
   std::uint64_t tuples(Rank rank = 0) const { return parts_[rank]->tuples; }
-  // What those of this node's own part take, with the way to them.
-  std::uint64_t used_bytes() const { return tuples() * (stride_ + sizeof(Bucket) / kMeanTuples); }
+  // What those take, with the way to them.
+  std::uint64_t used_bytes(Rank rank = 0) const {
+    return tuples(rank) * (stride_ + sizeof(Bucket) / kMeanTuples);
+  }
   // When nothing runs: there are no tuples any more, in whatever part. Locations that were learnt
   // are to be forgotten.
   void Clear();

@@ -127,7 +127,7 @@ Status GraphWorkload::Load(Engine& engine) {
 // Whatever the clocks of the machines say, what comes is later than what was recovered.
 Status GraphWorkload::Resume(Engine& engine, std::uint64_t) {
   SLIM_ASSIGN(before_, graph_->TakeCensus());
-  GraphTime latest = 0;
+  GraphTime latest = graph_->clock().last();
   ForEachRecord(engine, graph_->blocks(), [&](Key, const std::byte* record) {
     if (record == nullptr) return;
     const EdgeBlock block(graph_->shape(), const_cast<std::byte*>(record));
