@@ -210,12 +210,12 @@ Status Folder::TakeOver(GraphTime at, BaseGraph::Next next, bool& switched) {
 Result<EdgeChanges> Folder::TakeChanges(const PartitionHolders& holders, GraphTime at,
                                         const BaseGraph::Next& next) {
   const NodeId partitions = graph_.engine().view().nodes();
-  const EdgeChanges found =
-      FindEdges(graph_, holders, at, true,
-                [&](VertexName one, VertexName other) { return HasPlaces(next, one, other); });
+  EdgeChanges found = FindEdges(graph_, holders, at, true, [&](VertexName one, VertexName other) {
+    return HasPlaces(next, one, other);
+  });
   Fabric& fabric = cluster_->fabric();
   auto mine = DealOut(
-      *cluster_, found, graph_.shape().edge_bytes,
+      *cluster_, std::move(found), graph_.shape().edge_bytes,
       [&](VertexName vertex) -> std::span<const NodeId> {
         return holders.all[*next.ids.Find(vertex) % partitions];
       },

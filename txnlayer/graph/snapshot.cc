@@ -95,15 +95,15 @@ double Snapshot::StalenessSeconds() const {
 
 Status Snapshot::Gather(TransactionalGraph& graph, const PartitionHolders& holders) {
   const BaseGraph& base = graph.base();
-  const EdgeChanges changes =
+  EdgeChanges changes =
       FindEdges(graph, holders, time_, false, [](VertexName, VertexName) { return true; });
   SLIM_ASSIGN(VertexChanges changed, FindVertices(cluster_, graph, holders, time_));
   const SnapshotVertices vertices(holders, base, std::move(changed));
-  SLIM_ASSIGN(
-      const EdgeChanges brought,
-      DealOut(
-          cluster_, changes, 0, [&](VertexName vertex) { return vertices.HolderOf(vertex); },
-          [&](std::uint64_t bytes) { return cluster_.fabric().Share(bytes); }));
+  SLIM_ASSIGN(const EdgeChanges brought,
+              DealOut(
+                  cluster_, std::move(changes), 0,
+                  [&](VertexName vertex) { return vertices.HolderOf(vertex); },
+                  [&](std::uint64_t bytes) { return cluster_.fabric().Share(bytes); }));
   ids_ = vertices.Ids();
   SLIM_TRY(MergeLists(graph, holders, vertices, brought.edges));
   return cluster_.all().Barrier();  // all lists are there

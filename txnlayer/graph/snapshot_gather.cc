@@ -1,6 +1,7 @@
 #include "txnlayer/graph/snapshot_gather.h"
 
 #include <algorithm>
+#include <numeric>
 #include <thread>
 
 #include "slimgraph/base/check.h"
@@ -8,6 +9,10 @@
 
 namespace slimgraph::txn {
 namespace {
+
+// How many vertices ahead a block's place is asked for, and the block.
+constexpr std::size_t kFarAhead = 16;
+constexpr std::size_t kAhead = 8;
 
 // Reads records of this node's tables beside those who write them, and waits for the one writer
 // that may be at a record.
@@ -137,6 +142,20 @@ std::vector<VertexName> Sorted(std::vector<VertexName> names) {
   return names;
 }
 
+EdgeChanges Sorted(EdgeChanges changes) {
+  std::sort(
+      changes.edges.begin(), changes.edges.end(), [](const EdgeChange& a, const EdgeChange& b) {
+        return a.vertex() != b.vertex() ? a.vertex() < b.vertex() : a.neighbour() < b.neighbour();
+      });
+  return changes;
+}
+
+bool AllZeros(const std::vector<std::vector<std::byte>>& parts) {
+  return std::all_of(parts.begin(), parts.end(), [](const auto& part) {
+    return std::all_of(part.begin(), part.end(), [](std::byte one) { return one == std::byte{0}; });
+  });
+}
+
 // Everybody's, in order.
 Result<std::vector<VertexName>> Together(Cluster& cluster, std::span<const VertexName> mine) {
   SLIM_ASSIGN(const auto all, cluster.all().AllGather(std::as_bytes(mine)));
@@ -175,12 +194,28 @@ EdgeChanges FindEdges(TransactionalGraph& graph, const PartitionHolders& holders
   EdgeChanges found;
   const auto hold = graph.engine().HoldTuples();
   const Table& blocks = graph.blocks();
+  std::uint64_t most = 0;
+  for (const auto& [partition, rank] : holders.mine) most += blocks.tuples(rank);
+  // Pages that nothing comes to are never touched.
+  found.edges.reserve(most * EdgeBlock::Capacity(graph.shape()));
   BlockWalk walk(graph, at, properties, wanted, found);
   for (const auto& [partition, rank] : holders.mine) {
     std::vector<VertexName> touched;
     const std::uint64_t tuples = blocks.tuples(rank);
+    touched.reserve(tuples);
     for (std::uint64_t i = 0; i < tuples; ++i) touched.push_back(VertexAt(blocks, rank, i));
-    for (const VertexName vertex : Sorted(std::move(touched))) walk.Visit(vertex, rank);
+    touched = Sorted(std::move(touched));
+    // Most have one block, which lies anywhere.
+    for (std::size_t i = 0; i < touched.size(); ++i) {
+      if (i + kFarAhead < touched.size()) {
+        blocks.PrefetchBucket(BlockKey(touched[i + kFarAhead], 0), rank);
+      }
+      if (i + kAhead < touched.size()) {
+        const std::uint64_t offset = blocks.Find(BlockKey(touched[i + kAhead], 0), rank);
+        if (offset != 0) blocks.PrefetchTuple(offset, rank);
+      }
+      walk.Visit(touched[i], rank);
+    }
   }
   return found;
 }
@@ -219,48 +254,55 @@ OriginalIds SnapshotVertices::Ids() const {
   return OriginalIds(std::move(names));
 }
 
-// A region has what goes to each node in turn, changes and then properties; all know how much.
-Result<EdgeChanges> DealOut(Cluster& cluster, const EdgeChanges& changes, std::uint64_t each,
+// A region has what goes to each other node in turn, changes and then properties; all know how
+// much. What stays here stays where it is.
+Result<EdgeChanges> DealOut(Cluster& cluster, EdgeChanges changes, std::uint64_t each,
                             const std::function<std::span<const NodeId>(VertexName)>& holders,
                             const std::function<Result<SharedRegion>(std::uint64_t)>& room) {
   const NodeId nodes = cluster.topology().nodes();
+  const NodeId self = cluster.self();
   const std::uint64_t bytes_each = sizeof(EdgeChange) + each;
   std::vector<std::uint64_t> counts(nodes);
-  std::uint64_t sum = 0;
   for (const EdgeChange& change : changes.edges) {
-    for (const NodeId node : holders(change.vertex())) {
-      ++counts[node];
-      ++sum;
-    }
+    for (const NodeId node : holders(change.vertex())) ++counts[node];
   }
+  counts[self] = 0;
   SLIM_ASSIGN(const auto all, cluster.all().AllGather(std::as_bytes(std::span(counts))));
+  if (AllZeros(all)) return Sorted(std::move(changes));
+  const std::uint64_t sum = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
   SLIM_ASSIGN(const SharedRegion region, room((sum + 1) * bytes_each));
   std::vector<std::uint64_t> done(nodes);
   std::vector<std::byte*> boxes(nodes);
   std::byte* box = region.memory.data();
   for (NodeId node = 0; node < nodes; box += counts[node++] * bytes_each) boxes[node] = box;
+  std::size_t kept = 0;
   for (const EdgeChange& change : changes.edges) {
+    bool mine = false;
     for (const NodeId node : holders(change.vertex())) {
+      mine = mine || node == self;
+      if (node == self) continue;
       const std::uint64_t at = done[node]++;
       std::byte* const properties = boxes[node] + counts[node] * sizeof(EdgeChange) + at * each;
       std::memcpy(boxes[node] + at * sizeof(EdgeChange), &change, sizeof change);
       std::copy_n(changes.properties.data() + change.place * each, each, properties);
     }
+    if (mine) changes.edges[kept++] = change;
   }
+  changes.edges.resize(kept);
   SLIM_TRY(cluster.all().Barrier());
-  EdgeChanges mine;
   Endpoint& endpoint = cluster.fabric().endpoint(0);
   for (NodeId node = 0; node < nodes; ++node) {
     std::memcpy(counts.data(), all[node].data(), all[node].size());
     std::uint64_t before = 0;
-    for (NodeId other = 0; other < cluster.self(); ++other) before += counts[other];
-    const std::uint64_t count = counts[cluster.self()];
+    for (NodeId other = 0; other < self; ++other) before += counts[other];
+    const std::uint64_t count = counts[self];
     if (count == 0) continue;
-    const std::size_t at = mine.edges.size();
-    mine.edges.resize(at + count);
-    mine.properties.resize((at + count) * each);
-    const auto edges = std::as_writable_bytes(std::span(mine.edges).subspan(at));
-    const auto properties = MutableBytes(mine.properties).subspan(at * each);
+    const std::size_t at = changes.edges.size();
+    const std::size_t properties_at = changes.properties.size();
+    changes.edges.resize(at + count);
+    changes.properties.resize(properties_at + count * each);
+    const auto edges = std::as_writable_bytes(std::span(changes.edges).subspan(at));
+    const auto properties = MutableBytes(changes.properties).subspan(properties_at);
     endpoint.Read(node, region.id, before * bytes_each, edges);
     if (each > 0) {
       endpoint.Read(node, region.id, before * bytes_each + edges.size(), properties);
@@ -268,12 +310,11 @@ Result<EdgeChanges> DealOut(Cluster& cluster, const EdgeChanges& changes, std::u
     if (const Outcome outcome = endpoint.Flush(); outcome != Outcome::kOk) {
       return EnvironmentError("reading the changes of node {}: {}", node, OutcomeName(outcome));
     }
-    for (std::size_t i = at; i < mine.edges.size(); ++i) mine.edges[i].place = i;
+    for (std::size_t i = 0; i < count && each > 0; ++i) {
+      changes.edges[at + i].place = properties_at / each + i;
+    }
   }
-  std::sort(mine.edges.begin(), mine.edges.end(), [](const EdgeChange& a, const EdgeChange& b) {
-    return std::pair(a.vertex(), a.neighbour()) < std::pair(b.vertex(), b.neighbour());
-  });
-  return mine;
+  return Sorted(std::move(changes));
 }
 
 }  // namespace slimgraph::txn

@@ -122,7 +122,7 @@ class SnapshotVertices {
 
 // Collective: sends every node the changes of which it is a holder; those come back in order.
 // `each`: the bytes of properties. `room` is collective as well: memory that others can read.
-Result<EdgeChanges> DealOut(Cluster& cluster, const EdgeChanges& changes, std::uint64_t each,
+Result<EdgeChanges> DealOut(Cluster& cluster, EdgeChanges changes, std::uint64_t each,
                             const std::function<std::span<const NodeId>(VertexName)>& holders,
                             const std::function<Result<SharedRegion>(std::uint64_t)>& room);
 
