@@ -84,18 +84,29 @@ class ListBuilder {
   }
 
  private:
+  // Each edge is written once, though there may be thousands.
   void AddWithoutTime(const BaseEdges& edges, std::size_t first, std::size_t count) {
     if (!Within(0, query_)) return;
     count = std::min<std::size_t>(count, query_.limit - list_.edges.size());
-    const std::size_t before = list_.edges.size();
-    list_.edges.resize(before + count);
-    for (std::size_t i = 0; i < count; ++i) {
-      list_.edges[before + i].neighbour = base_.NameOf(edges.ids[first + i]);
+    const OriginalIds& ids = base_.ids();
+    if (ids.contiguous()) {
+      const auto edge_of = [least = ids.first()](VertexId id) { return StoredEdge{least + id, 0}; };
+      Append(edges.ids.subspan(first, count), edge_of);
+    } else {
+      Append(edges.ids.subspan(first, count), [&](VertexId id) { return StoredEdge{ids[id], 0}; });
     }
-    const std::size_t at = list_.properties.size();
-    list_.properties.resize(at + count * bytes_);
-    if (edges.properties.empty()) return;
-    std::copy_n(edges.PropertiesOf(first, bytes_), count * bytes_, list_.properties.data() + at);
+    if (bytes_ == 0) return;
+    if (edges.properties.empty()) {
+      list_.properties.resize(list_.properties.size() + count * bytes_);
+    } else {
+      const std::byte* const from = edges.PropertiesOf(first, bytes_);
+      list_.properties.insert(list_.properties.end(), from, from + count * bytes_);
+    }
+  }
+  template <typename EdgeOf>
+  void Append(std::span<const VertexId> ids, EdgeOf edge_of) {
+    list_.edges.reserve(list_.edges.size() + ids.size());
+    for (const VertexId id : ids) list_.edges.push_back(edge_of(id));
   }
 
   const BaseGraph& base_;
@@ -163,16 +174,11 @@ Answer GraphTransaction::Degree(VertexName vertex, std::uint64_t& degree) {
   return Answer::kYes;
 }
 
-Answer GraphTransaction::Neighbours(VertexName vertex, const NeighbourQuery& query,
-                                    NeighbourList& list) {
-  list.edges.clear();
-  list.properties.clear();
-  const VertexPlace place(graph_.base(), vertex);
+// Of each neighbour of which blocks tell, what they say last, in order. False: aborted.
+bool GraphTransaction::LatestEntries(const VertexPlace& vertex,
+                                     std::vector<const EdgeEntry*>& latest, bool& alive) {
   std::vector<Side> blocks;
-  bool alive = false;
-  if (!AllBlocks(place, false, blocks, alive)) return Answer::kAborted;
-  if (!alive) return Answer::kNo;
-  std::vector<const EdgeEntry*> latest;
+  if (!AllBlocks(vertex, false, blocks, alive)) return false;
   for (const Side& side : blocks) {
     if (!side.access->exists()) continue;
     const EdgeBlock block = BlockOf(*side.access);
@@ -182,6 +188,18 @@ Answer GraphTransaction::Neighbours(VertexName vertex, const NeighbourQuery& que
     }
   }
   SortByNeighbour(latest);
+  return true;
+}
+
+Answer GraphTransaction::Neighbours(VertexName vertex, const NeighbourQuery& query,
+                                    NeighbourList& list) {
+  list.edges.clear();
+  list.properties.clear();
+  const VertexPlace place(graph_.base(), vertex);
+  std::vector<const EdgeEntry*> latest;
+  bool alive = false;
+  if (!LatestEntries(place, latest, alive)) return Answer::kAborted;
+  if (!alive) return Answer::kNo;
   const BaseGraph& base = graph_.base();
   const std::uint32_t bytes = query.properties ? graph_.shape().edge_bytes : 0;
   BaseEdges edges;
@@ -219,39 +237,58 @@ Answer GraphTransaction::DeleteVertex(VertexName vertex) {
   Access* const access = VertexAccess(vertex, true, alive);
   if (access == nullptr) return Answer::kAborted;
   if (!alive) return Answer::kNo;
-  NeighbourList list;
-  const Answer answer = Neighbours(vertex, {}, list);
-  if (answer == Answer::kAborted) return Answer::kAborted;
-  if (answer == Answer::kNo) return Inconsistent(), Answer::kAborted;
+  const VertexPlace place(graph_.base(), vertex);
+  std::vector<const EdgeEntry*> latest;
+  bool open = false;
+  if (!LatestEntries(place, latest, open)) return Answer::kAborted;
+  if (!open) return Inconsistent(), Answer::kAborted;
+  std::span<const VertexId> ids;
+  if (place.base && !base_.List(*place.base, ids)) return LostNode(), Answer::kAborted;
+  // Its edges, with whether the base has them: nothing more has to be known of either side.
+  std::vector<std::pair<VertexName, bool>> edges;
+  edges.reserve(ids.size() + latest.size());
+  ForEachInOrder(
+      graph_.base(), ids, latest,
+      [&](std::size_t first, std::size_t count) {
+        for (const VertexId id : ids.subspan(first, count)) {
+          edges.emplace_back(graph_.base().NameOf(id), true);
+        }
+        return true;
+      },
+      [&](const EdgeEntry& one) {
+        if (one.alive != 0) edges.emplace_back(one.neighbour, one.in_base != 0);
+        return true;
+      });
   // Both sides of all edges at once: those of the neighbours, then its own.
   std::vector<Side> sides;
-  const VertexPlace place(graph_.base(), vertex);
-  for (const StoredEdge& edge : list.edges) {
+  sides.reserve(2 * edges.size());
+  for (const auto& [neighbour, in_base] : edges) {
     Side& side = sides.emplace_back();
-    side.vertex = VertexPlace(graph_.base(), edge.neighbour);
+    side.vertex = VertexPlace(graph_.base(), neighbour);
     side.neighbour = vertex;
+    side.in_base = in_base;
   }
-  for (const StoredEdge& edge : list.edges) {
-    if (edge.neighbour == vertex) continue;
+  for (const auto& [neighbour, in_base] : edges) {
+    if (neighbour == vertex) continue;
     Side& side = sides.emplace_back();
     side.vertex = place;
-    side.neighbour = edge.neighbour;
+    side.neighbour = neighbour;
+    side.in_base = in_base;
   }
   if (!FindSides(sides, true) || !OwnSides(sides)) return Answer::kAborted;
   for (Side& side : sides) {
     if (!side.open) return Inconsistent(), Answer::kAborted;
-    EdgeNow now;
     // Blocks of one vertex may have been split since they were found.
     if (BlockOf(*side.access).kind() == BlockKind::kSplit && side.access->exists()) {
       if (!FindSides({&side, 1}, true) || !OwnSides({&side, 1})) return Answer::kAborted;
     }
-    if (!LookUp(side, now) || !Put(side, false, now.in_base, {})) return Answer::kAborted;
+    if (!Put(side, false, side.in_base, {})) return Answer::kAborted;
   }
   if (!SetBlocks(place, BlockKind::kDead)) return Answer::kAborted;
   PutVertex(*access, false, {});
   Note({UpdateKind::kDeleteVertex, vertex, 0, {}});
   --vertex_change_;
-  edge_change_ -= static_cast<std::int64_t>(list.edges.size());
+  edge_change_ -= static_cast<std::int64_t>(edges.size());
   return Answer::kYes;
 }
 

@@ -108,6 +108,7 @@ class GraphTransaction {
     unsigned depth = 0;
     Access* access = nullptr;
     bool open = false;
+    bool in_base = false;  // whether the base has the edge, where that is known
   };
   struct Hint {
     VertexName vertex = 0;
@@ -134,6 +135,7 @@ class GraphTransaction {
   bool FindSides(std::span<Side> sides, bool write);
   bool OwnSides(std::span<Side> sides);
   bool AllBlocks(const VertexPlace& vertex, bool write, std::vector<Side>& blocks, bool& alive);
+  bool LatestEntries(const VertexPlace& vertex, std::vector<const EdgeEntry*>& latest, bool& alive);
   bool LookUp(const Side& side, EdgeNow& now);
   bool FindInBase(const Side& side, EdgeNow& now);
   bool Put(Side& side, bool alive, bool in_base, Bytes properties);
