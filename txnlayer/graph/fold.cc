@@ -18,6 +18,9 @@ constexpr std::uint64_t kTuplesPerWrite = 2;
 // Logs on disk are not long before they have so many bytes, on all nodes.
 constexpr double kLongLog = 64 << 20;
 
+std::uint64_t UsedBytes(const Table& table, Rank rank) { return table.used_bytes(rank); }
+std::uint64_t Tuples(const Table& table, Rank rank) { return table.tuples(rank); }
+
 // Of exchanges beside those of the job and of snapshots.
 constexpr std::uint32_t kLine = 1;
 // So soon it is known whether a failure was another's death.
@@ -77,14 +80,10 @@ Status Folder::WorkAmong(Job& job) {
   return cluster_->Stop();
 }
 
-// Over this node's partitions, as transactions find them.
+// Over all that this node holds, copies too.
 std::uint64_t Folder::Sum(std::uint64_t (*of)(const Table&, Rank)) const {
-  const View& view = graph_.engine().view();
-  const NodeId self = graph_.engine().self();
   std::uint64_t sum = 0;
-  for (NodeId partition = 0; partition < view.nodes(); ++partition) {
-    if (view.Primary(partition) != self) continue;
-    const Rank rank = view.RankAt(self, partition);
+  for (Rank rank = 0; rank < graph_.engine().options().replicas; ++rank) {
     sum += of(graph_.blocks(), rank) + of(graph_.vertices(), rank);
   }
   return sum;
@@ -94,11 +93,9 @@ std::uint64_t Folder::Sum(std::uint64_t (*of)(const Table&, Rank)) const {
 // nodes.
 Result<bool> Folder::ChangesAreMany(bool& over) {
   const bool ended = graph_.engine().AwaitEnd(kLook);
-  const auto bytes = [](const Table& table, Rank rank) { return table.used_bytes(rank); };
-  const auto tuples = [](const Table& table, Rank rank) { return table.tuples(rank); };
   Durability* const logs = graph_.engine().durability();
-  std::uint64_t sums[] = {Sum(bytes),
-                          Sum(tuples),
+  std::uint64_t sums[] = {Sum(UsedBytes),
+                          Sum(Tuples),
                           graph_.written(),
                           left_bytes_,
                           logs == nullptr ? 0 : logs->commit_bytes(),
@@ -106,10 +103,12 @@ Result<bool> Folder::ChangesAreMany(bool& over) {
                           ended ? 1U : 0U};
   SLIM_TRY(cluster_->all().AllReduce(std::span<std::uint64_t>(sums), std::plus<>()));
   over = sums[6] == cluster_->topology().nodes();
-  const auto base = static_cast<double>(graph_.BaseBytes());
+  const std::uint64_t replicas = graph_.engine().options().replicas;
+  const auto base = static_cast<double>(replicas * graph_.BaseBytes());
   // What the last fold has left, another would leave as well.
   const double most = graph_.options().fold_share * base + static_cast<double>(sums[3]);
-  const bool many = static_cast<double>(sums[0]) > most && sums[2] * kTuplesPerWrite > sums[1];
+  const bool many =
+      static_cast<double>(sums[0]) > most && replicas * sums[2] * kTuplesPerWrite > sums[1];
   const bool long_logs = static_cast<double>(sums[4]) > std::max(base, kLongLog);
   return sums[5] == 0 && (many || long_logs);
 }
@@ -198,10 +197,8 @@ Status Folder::TakeOver(GraphTime at, BaseGraph::Next next, bool& switched) {
   switched = true;
   engine.ForgetTuples();
   SLIM_TRY(residue.PutBack());
-  const Table& blocks = graph_.blocks();
-  const Table& vertices = graph_.vertices();
-  const std::uint64_t tuples = blocks.tuples() + vertices.tuples();
-  const std::uint64_t bytes = blocks.used_bytes() + vertices.used_bytes();
+  const std::uint64_t tuples = Sum(Tuples);
+  const std::uint64_t bytes = Sum(UsedBytes);
   left_bytes_ = bytes / std::max<std::uint64_t>(tuples, 1) * std::min(residue.stays(), tuples);
   return logs == nullptr ? Status() : logs->TakeNext();
 }

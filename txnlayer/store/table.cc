@@ -123,19 +123,34 @@ std::uint64_t Table::Sweep(Rank rank, const std::function<bool(const std::byte*)
   part.fresh_word = fresh_word;
   const std::uint64_t before = part.tuples;
   std::uint64_t kept = 0;
-  std::fill_n(memory, first_tuple_, std::byte{0});
+  for (std::uint64_t i = 0; i < before; ++i) kept += keep(memory + TupleOffset(i)) ? 1 : 0;
   part.overflow_used = 0;
+  part.tuples = kept;
+  const auto place = [&](std::uint64_t index, const std::byte* tuple) {
+    std::byte* const to = memory + TupleOffset(index);
+    if (to != tuple) std::memmove(to, tuple, stride_);
+    Key key;
+    std::memcpy(&key, to + key_at(), sizeof key);
+    SLIM_CHECK(Link(part, key, TupleOffset(index)), "a swept table has no room for its keys");
+  };
+  std::uint64_t placed = 0;
+  if (kept < before / 2) {
+    // Few stay: they step aside, and all pages go back.
+    std::vector<std::byte> aside(kept * stride_);
+    for (std::uint64_t i = 0; i < before; ++i) {
+      const std::byte* const tuple = memory + TupleOffset(i);
+      if (keep(tuple)) std::copy_n(tuple, stride_, aside.data() + placed++ * stride_);
+    }
+    fabric_.Clear(part.region);
+    for (placed = 0; placed < kept; ++placed) place(placed, aside.data() + placed * stride_);
+    return before - kept;
+  }
+  std::fill_n(memory, first_tuple_, std::byte{0});
   for (std::uint64_t i = 0; i < before; ++i) {
     const std::byte* const tuple = memory + TupleOffset(i);
-    if (!keep(tuple)) continue;
-    std::byte* const place = memory + TupleOffset(kept++);
-    if (place != tuple) std::memmove(place, tuple, stride_);
-    Key key;
-    std::memcpy(&key, place + key_at(), sizeof key);
-    SLIM_CHECK(Link(part, key, TupleOffset(kept - 1)), "a swept table has no room for its keys");
+    if (keep(tuple)) place(placed++, tuple);
   }
   std::fill(memory + TupleOffset(kept), memory + TupleOffset(before), std::byte{0});
-  part.tuples = kept;
   return before - kept;
 }
 
