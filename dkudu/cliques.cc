@@ -4,10 +4,12 @@
 #include <atomic>
 #include <barrier>
 #include <memory>
+#include <optional>
 
 #include "dkudu/graph/list_stream.h"
 #include "dkudu/kernel/bit_matrix.h"
 #include "dkudu/kernel/clique_kernel.h"
+#include "dkudu/kernel/passed_roots.h"
 #include "dkudu/work_offers.h"
 
 namespace slimgraph {
@@ -21,6 +23,11 @@ constexpr std::size_t kTaskRoots = 128;
 
 // Matrices that are smaller are counted where they are.
 constexpr std::uint64_t kLeastOfferBytes = 8 << 10;
+
+// Roots of triangles pass on while more than this share of their windows is to come: their lists
+// cross once more.
+constexpr double kFarBehind = 0.25;
+constexpr std::uint64_t kMostRootsBytes = 256 << 10;  // at once
 
 // The memory for lists of other nodes: two windows, and the rest for roots of memory nodes.
 struct Memory {
@@ -43,11 +50,13 @@ Memory MemoryOf(const MiningJob& job, std::uint64_t chunk_bytes) {
 // The work of one compute node: passes over the graph, each for the roots in a range of places.
 class Cliques {
  public:
-  Cliques(MiningJob& job, unsigned size, std::uint64_t chunk_bytes, WorkOffers* offers)
+  Cliques(MiningJob& job, unsigned size, std::uint64_t chunk_bytes, WorkOffers& offers)
       : graph_(job.graph),
+        lists_(job.lists),
         offers_(offers),
-        fetch_(job.lists.fetch(0)),
+        fetch_(lists_.fetch(0)),
         size_(size),
+        chunk_bytes_(chunk_bytes),
         memory_(MemoryOf(job, chunk_bytes)),
         threads_(job.cluster.threads()),
         meeting_(threads_),
@@ -78,7 +87,7 @@ class Cliques {
       end = roots_in_.first;
       meeting_.arrive_and_wait();  // thread 0 changes both in the next pass
     }
-    if (well && offers_ != nullptr) SLIM_TRY(CountOffered(kernel, endpoint));
+    if (well) SLIM_TRY(CountOffered(thread, kernel, endpoint));
     counts_[thread] = kernel.count();
     return thread == 0 ? status_ : Status{};
   }
@@ -144,7 +153,8 @@ class Cliques {
     roots_.clear();
     for (VertexId v = roots_in_.first; v < roots_in_.end; ++v) {
       if (!graph_.is_root(v)) continue;
-      const List list = Up(v, graph_.is_own(v) ? graph_.own(v) : At(homes_[graph_.home(v)], v));
+      const List all = graph_.is_own(v) ? graph_.own(v) : At(homes_[graph_.home(v)], v);
+      const List list = graph_.up(v, all);
       if (list.size() + 1 >= size_) roots_.push_back({list, 0, {}});
     }
     return {};
@@ -162,6 +172,7 @@ class Cliques {
   Status NextWindow() {
     next_ = 0;
     SLIM_ASSIGN(more_, stream_->Next());
+    far_behind_ = more_ && size_ == 3 && stream_->share_left() > kFarBehind;
     return {};
   }
 
@@ -170,49 +181,65 @@ class Cliques {
     return {lists.memory + (displacements.begin(v) - lists.begin), displacements.size(v)};
   }
 
-  // The neighbours above v, where lists have all.
-  List Up(VertexId v, List list) const {
-    return graph_.part() == ListPart::kUp ? list : Above(list, v);
-  }
-
   void WorkOnWindow(CliqueKernel& kernel, Endpoint& endpoint) {
     const PlaceRange window = stream_->window();
     const auto list_of = [&](VertexId v) {
       const NodeId home = graph_.home(v);
-      if (home == graph_.self()) return Up(v, graph_.own(v));
-      return Up(v, At(stream_->holds(home) ? homes_[home] : stream_->lists(home), v));
+      if (home == graph_.self()) return graph_.up(v, graph_.own(v));
+      return graph_.up(v, At(stream_->holds(home) ? homes_[home] : stream_->lists(home), v));
     };
     const auto pass_on = [&](std::size_t neighbours, const BitMatrix& matrix) {
       const Bytes words = std::as_bytes(matrix.words());
-      return offers_ != nullptr && words.size() >= kLeastOfferBytes && offers_->wanted() &&
-             offers_->Offer(endpoint, neighbours, words);
+      return words.size() >= kLeastOfferBytes && offers_.wanted() &&
+             offers_.Offer(endpoint, neighbours, words);
     };
     while (true) {
       const std::size_t first = next_.fetch_add(kTaskRoots);
       if (first >= roots_.size()) return;
-      const std::size_t last = std::min(first + kTaskRoots, roots_.size());
-      for (std::size_t i = first; i < last; ++i) {
-        kernel.Join(roots_[i], window.end, list_of, pass_on);
-      }
+      std::span<CliqueRoot> roots(roots_);
+      roots = roots.subspan(first, std::min(kTaskRoots, roots.size() - first));
+      if (far_behind_ && offers_.wanted()) roots = roots.subspan(PassOn(roots, endpoint));
+      for (CliqueRoot& root : roots) kernel.Join(root, window.end, list_of, pass_on);
     }
   }
 
-  // The roots of other nodes that are behind: all that takes long is in their matrices.
-  Status CountOffered(CliqueKernel& kernel, Endpoint& endpoint) {
+  // The number of roots, from the first, that nothing is left to do for here.
+  std::size_t PassOn(std::span<CliqueRoot> roots, Endpoint& endpoint) {
     std::vector<std::uint64_t> words;
+    const std::size_t packed = PackRoots(roots, kMostRootsBytes, words);
+    if (words.empty() || !offers_.Offer(endpoint, packed, std::as_bytes(std::span(words))))
+      return 0;
+    for (CliqueRoot& root : roots.first(packed)) {
+      root.joined = static_cast<std::uint32_t>(root.list.size());
+    }
+    return packed;
+  }
+
+  // The roots of engines that are behind: of triangles what is left of them, of larger cliques
+  // their matrices, in which is all that takes long.
+  Status CountOffered(std::uint32_t thread, CliqueKernel& kernel, Endpoint& endpoint) {
+    std::vector<std::uint64_t> words;
+    std::optional<PassedRoots> passed;
     BitMatrix matrix;
     while (true) {
-      SLIM_ASSIGN(const auto neighbours, offers_->Take(endpoint, words));
-      if (!neighbours) return {};
-      matrix.Take(*neighbours, std::move(words));
+      SLIM_ASSIGN(const auto label, offers_.Take(endpoint, words));
+      if (!label) return {};
+      if (size_ == 3) {
+        if (!passed) passed.emplace(graph_, lists_.fetch(thread), chunk_bytes_);
+        SLIM_TRY(passed->Count(words, kernel));
+        continue;
+      }
+      matrix.Take(*label, std::move(words));
       kernel.Count(matrix);
     }
   }
 
   const MiningGraph& graph_;
-  WorkOffers* offers_;  // null: triangles, of which no root takes long
+  ListExchange& lists_;
+  WorkOffers& offers_;
   ListFetch& fetch_;
   unsigned size_;
+  std::uint64_t chunk_bytes_;
   Memory memory_;
   std::uint32_t threads_;
   std::barrier<> meeting_;
@@ -228,31 +255,31 @@ class Cliques {
   std::unique_ptr<VertexId[]> held_;
   std::unique_ptr<ListStream> stream_;
   bool more_ = false;
+  bool far_behind_ = false;
   std::atomic<std::size_t> next_{0};
 };
 
 }  // namespace
 
 std::uint64_t LeastCliqueBytes(const MiningGraph& graph, unsigned size) {
-  if (size == 3) return 0;
+  if (size == 3) return graph.compute() > 1 ? LeastKernelBytes(graph) : 0;
   return BitMatrix::Bytes(graph.sums().most_above) * (1 + graph.nodes());
 }
 
 Result<std::uint64_t> CountCliques(MiningJob& job, unsigned size) {
   SLIM_ASSIGN(const auto chunk_bytes, ChunkBytes(job, LeastCliqueBytes(job.graph, size)));
-  std::unique_ptr<WorkOffers> offers;
-  if (size > 3) {
-    const std::uint64_t largest = BitMatrix::Bytes(job.graph.sums().most_above);
-    SLIM_ASSIGN(offers, WorkOffers::Make(job, std::min(largest, WorkOffers::kMostPartBytes)));
-  }
+  const std::uint64_t largest =
+      size == 3 ? kMostRootsBytes : BitMatrix::Bytes(job.graph.sums().most_above);
+  SLIM_ASSIGN(const auto offers,
+              WorkOffers::Make(job, std::min(largest, WorkOffers::kMostPartBytes)));
   WideCount mine = 0;
   if (job.cluster.computes()) {
-    Cliques cliques(job, size, chunk_bytes, offers.get());
+    Cliques cliques(job, size, chunk_bytes, *offers);
     const auto run = [&](std::uint32_t thread, Endpoint& endpoint) {
       return cliques.Run(thread, endpoint);
     };
     SLIM_TRY(RunEngines(job, kCliques, run));
-    if (offers) job.stolen_tasks += offers->stolen();
+    job.stolen_tasks += offers->stolen();
     mine = cliques.count();
   }
   SLIM_ASSIGN(const WideCount all, SumOverNodes(job.cluster.all(), mine));

@@ -118,6 +118,12 @@ void ListStream::AskForWanted(NodeId home, PlaceRange range, const HomeLists& li
   ask();
 }
 
+double ListStream::share_left() const {
+  const auto all = static_cast<double>(Count(range_).all);
+  const auto left = static_cast<double>(Count({window().end, range_.end}).all);
+  return all > 0 ? left / all : 0;
+}
+
 Result<bool> ListStream::Next() {
   if (!started_) {
     slots_[0].range = Cut(range_.first);

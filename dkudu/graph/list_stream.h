@@ -43,6 +43,8 @@ class ListStream {
   // Makes the next window the current one; false after the last.
   Result<bool> Next();
   PlaceRange window() const { return slots_[current_].range; }
+  // Of all lists, how many are behind the current window.
+  double share_left() const;
   // Of a home that is not this node, and not held in the current window.
   const HomeLists& lists(NodeId home) const { return slots_[current_].homes[home]; }
   bool holds(NodeId home) const { return holds_[home] && held_.contains(window().first); }

@@ -75,6 +75,8 @@ class MiningGraph {
   List own_entries(std::uint64_t begin, std::uint64_t entries) const {
     return {lists_ + begin, entries};
   }
+  // The neighbours above v of a list of v, which has them alone or all.
+  List up(VertexId v, List list) const { return part_ == ListPart::kUp ? list : Above(list, v); }
   RegionId region() const { return region_; }
   const Displacements& displacements() const { return displacements_; }
   // With all of each list alone.

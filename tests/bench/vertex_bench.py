@@ -5,8 +5,8 @@
 
 Each DIR has an engine that is built already, and each is optional; GEMINI_1 is one built for a
 single thread a process, which is compared on four. PART is one of those below, all unless told.
-ROUNDS (5), THREADS (2) and SCALE (20) may be set as well, and PERCENT (25) of a processor for each
-node where nodes are held to a share.
+ROUNDS (5; 3 at most of the parts caches and tax, which are long), THREADS (2) and SCALE (20) may be
+set as well, and PERCENT (25) of a processor for each node where nodes are held to a share.
 """
 import json
 import math
@@ -21,6 +21,7 @@ from turns import in_turn
 from vertex_peers import ITERATIONS, peers_on_four_nodes, peers_on_one_node
 
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
+FEW_ROUNDS = min(ROUNDS, 3)
 THREADS = int(os.environ.get("THREADS", "2"))
 SCALE = int(os.environ.get("SCALE", "20"))
 PERCENT = int(os.environ.get("PERCENT", "25"))
@@ -203,7 +204,7 @@ def caches(graphs):
             return graph.seconds(application, "--nodes", "4", "--compute", "2", "--network", "fdr",
                                  "--cache", level)
         medians = in_turn({level: lambda l=level: seconds(l) for level in ("none", *PAPER_CACHES)},
-                          ROUNDS)
+                          FEW_ROUNDS)
         values = [medians[level] for level in ("none", *PAPER_CACHES)]
         row = f"{application:10}{values[0]:10.4f}"
         for value in values[1:]:
@@ -228,7 +229,7 @@ def tax(graphs):
             medians = in_turn({"(4,4)": measure(4, "100%"),
                                "(4,2) warm": measure(2, "100%"), "(4,1) warm": measure(1, "100%"),
                                "(4,2) 5 %": measure(2, "5%"), "(4,1) 5 %": measure(1, "5%")},
-                              ROUNDS)
+                              FEW_ROUNDS)
             whole = medians["(4,4)"]
             print(f"{application:10}(4,4) {whole:7.4f} s" + "".join(
                 f"   {name} {median / whole:5.2f}" for name, median in medians.items()
