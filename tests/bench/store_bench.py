@@ -248,9 +248,11 @@ class Bench:
 
 
         # Who reads leaves places behind for what is not there, which is protected like any value.
-        result = self.transactions("tao", "bare", "--seconds", str(5 * self.options.seconds))[4]
+        seconds = str(5 * self.options.seconds)
+        result = self.transactions("tao", "bare", "--seconds", seconds)[4]
         ratio, parts = self.against_csr(result)
-        print(f"       under TAO's mix, {result['committed']:,} transactions: {ratio:.3g} x; {parts}",
+        count = result["committed"]
+        print(f"       under TAO's mix, {count:,} transactions: {ratio:.3g} x; {parts}",
               flush=True)
 
     @staticmethod

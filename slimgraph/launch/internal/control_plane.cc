@@ -254,8 +254,11 @@ void ControlPlane::BeatHearts() {
 void ControlPlane::GiveUp(const Loss& failure) {
   if (is_hub()) return Suspect(failure);
   const std::lock_guard lock(mutex_);
-  SendTo(peers_[0], {FrameType::kFailed, static_cast<std::uint8_t>(failure.exit_code),
-                     static_cast<std::uint16_t>(self_), {}, failure.reason});
+  SendTo(peers_[0], {FrameType::kFailed,
+                     static_cast<std::uint8_t>(failure.exit_code),
+                     static_cast<std::uint16_t>(self_),
+                     {},
+                     failure.reason});
 }
 
 void ControlPlane::Suspect(Loss failure) {
@@ -289,7 +292,9 @@ void ControlPlane::Declare(const Loss& loss) {
     if (is_hub()) {
       const Frame word{loss.died ? FrameType::kDied : FrameType::kLost,
                        static_cast<std::uint8_t>(loss.exit_code),
-                       static_cast<std::uint16_t>(loss.node), {}, loss.reason};
+                       static_cast<std::uint16_t>(loss.node),
+                       {},
+                       loss.reason};
       for (Peer& peer : peers_) SendTo(peer, word);
     }
     if (!survives) {

@@ -75,7 +75,10 @@ Status ControlPlane::ArriveAtHub(const JobPlace& place, std::string_view identit
   Peer hub;
   SLIM_ASSIGN(hub.fd, ConnectToAny(place.hub_address, kConnectMs));
   SetUpControlSocket(hub.fd.get());
-  SendFrame(hub.fd.get(), {FrameType::kHello, 0, static_cast<std::uint16_t>(self_), {},
+  SendFrame(hub.fd.get(), {FrameType::kHello,
+                           0,
+                           static_cast<std::uint16_t>(self_),
+                           {},
                            PackStrings({place.secret, std::string(identity)})});
   const auto welcome = AwaitFrame(hub.fd.get(), hub.reader, NowNs() + kFormingNs);
   if (!welcome || welcome->type != FrameType::kWelcome) {
