@@ -26,7 +26,10 @@ Choice BestOf(const std::vector<std::string>& codes, const txn::Protocol& protoc
       const auto i = static_cast<std::size_t>(stage);
       const double runs = static_cast<double>(figures.stage_runs[0][i] + figures.stage_runs[1][i]) /
                           static_cast<double>(std::max<std::uint64_t>(1, figures.committed));
-      sum_us += runs * figures.StageNs(stage, parsed->one_sided(stage)) * 1e-3;
+      // A form that was never run is taken for no better and no worse than the other.
+      bool form = parsed->one_sided(stage);
+      if (figures.stage_runs[form ? 1 : 0][i] == 0) form = !form;
+      sum_us += runs * figures.StageNs(stage, form) * 1e-3;
     }
     if (best.code.empty() || sum_us < best.stages_us) best = {code, sum_us};
   }
