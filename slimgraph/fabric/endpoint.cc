@@ -217,18 +217,28 @@ bool Endpoint::PostHere(const Part& part, std::uint64_t id, bool doomed) {
 
 // In the accounts; the bytes that go out and come back.
 Endpoint::Wire Endpoint::Count(const Part& part) {
+  std::uint64_t operations[kNumOperationKinds] = {};
+  std::uint64_t bytes[kNumOperationKinds] = {};
+  for (const Operation& operation : part.operations) {
+    ++operations[static_cast<std::size_t>(operation.kind)];
+    bytes[static_cast<std::size_t>(operation.kind)] += operation.length;
+  }
   TrafficCount* const of_kind = traffic_.OfAll(stage_, part.node);
   Wire wire{kMessageHeaderBytes + part.operations.size() * kOperationHeaderBytes,
             kMessageHeaderBytes};
-  for (const Operation& operation : part.operations) {
-    TrafficCount& count = of_kind[static_cast<std::size_t>(operation.kind)];
-    ++count.operations;
-    count.payload_bytes += operation.length;
-    count.header_bytes += kOperationHeaderBytes;
-    const std::uint64_t sent = wire::SentBytes(operation.kind, operation.length);
-    if (IsAtomic(operation.kind)) count.header_bytes += sent;
+  for (std::size_t i = 0; i < kNumOperationKinds; ++i) {
+    if (operations[i] == 0) continue;
+    const auto kind = static_cast<OperationKind>(i);
+    // All atomics are of one length.
+    const bool atomic = IsAtomic(kind);
+    const std::uint64_t sent =
+        atomic ? operations[i] * wire::SentBytes(kind, 0) : wire::SentBytes(kind, bytes[i]);
+    of_kind[i].operations += operations[i];
+    of_kind[i].payload_bytes += bytes[i];
+    of_kind[i].header_bytes += operations[i] * kOperationHeaderBytes + (atomic ? sent : 0);
     wire.sent += sent;
-    wire.returned += wire::ReturnedBytes(operation.kind, operation.length);
+    wire.returned +=
+        atomic ? operations[i] * wire::ReturnedBytes(kind, 0) : wire::ReturnedBytes(kind, bytes[i]);
   }
   TrafficCount& first = of_kind[static_cast<std::size_t>(part.operations.front().kind)];
   first.header_bytes += 2 * kMessageHeaderBytes;

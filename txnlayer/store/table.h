@@ -19,7 +19,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -85,7 +84,8 @@ class Table {
   // Which partition the key is of: that of this node, as long as it lives.
   NodeId Home(Key key) const {
     const Key group = key >> spec_.home_shift;
-    return static_cast<NodeId>(std::has_single_bit(nodes_) ? group & (nodes_ - 1) : group % nodes_);
+    const bool power_of_two = (nodes_ & (nodes_ - 1)) == 0;
+    return static_cast<NodeId>(power_of_two ? group & (nodes_ - 1) : group % nodes_);
   }
 
   // --- where things lie
