@@ -79,7 +79,7 @@ bool CalvinThread::ScheduleEpoch() {
 // Also of epochs that came as messages, when stages have become one-sided since: sequencers wait
 // for the count before they use a buffer again.
 void CalvinThread::TellConsumed() {
-  if (!one_sided(Stage::kLock) || told_ == scheduling_) return;
+  if (!one_sided(Stage::kLock) || scheduling_ - told_ < kTellEvery) return;
   told_ = scheduling_;
   worker_.endpoint().SetStage(TrafficStage(Stage::kLock));
   Outgoing& outgoing = NewOutgoing();
@@ -87,7 +87,7 @@ void CalvinThread::TellConsumed() {
   for (std::size_t s = 0; s < sequencers(); ++s) {
     if (!Lives(s)) continue;
     Write(Thread(s), ConsumedAt(NumberOf(self_)), std::as_bytes(std::span(outgoing.words).first(1)),
-          outgoing.pending);
+          outgoing.pending, Waking::kNo);
   }
 }
 

@@ -70,8 +70,10 @@ StageCode CalvinThread::StagesOf(std::uint64_t epoch) const {
   return stages;
 }
 
-void CalvinThread::Write(EndpointAddress to, std::uint64_t at, Bytes bytes, Pending& pending) {
+void CalvinThread::Write(EndpointAddress to, std::uint64_t at, Bytes bytes, Pending& pending,
+                         Waking waking) {
   worker_.endpoint().Write(to.node, RegionOf(to), at, bytes, worker_.Tag(pending));
+  if (waking == Waking::kNo) return;
   const std::size_t number = NumberOf(to);
   const SharedWord sleeps = WordAt(Own(SleepsAt(number)));
   if (sleeps.load(std::memory_order_relaxed) == 0) return;

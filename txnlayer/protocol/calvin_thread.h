@@ -98,7 +98,10 @@ class CalvinThread : public Companion {
   RegionId RegionOf(EndpointAddress thread) const {
     return static_cast<RegionId>(regions_first_ + thread.endpoint);
   }
-  void Write(EndpointAddress to, std::uint64_t at, Bytes bytes, Pending& pending);
+  // Whether the thread is to look at once.
+  enum class Waking : bool { kNo, kYes };
+  void Write(EndpointAddress to, std::uint64_t at, Bytes bytes, Pending& pending,
+             Waking waking = Waking::kYes);
   Outgoing& NewOutgoing();
   void Wake();
   std::vector<std::byte> NewMessage(std::uint16_t what) const;

@@ -16,7 +16,8 @@ constexpr std::uint16_t kEnd = kFirstCompanionRequest + 2;
 constexpr std::uint16_t kWrites = kFirstCompanionRequest + 3;  // what kEnd has no room for
 constexpr std::uint16_t kWake = kFirstCompanionRequest + 4;    // there is something in your memory
 
-constexpr std::uint64_t kEpochSlots = 4;
+constexpr std::uint64_t kEpochSlots = 16;
+constexpr std::uint64_t kTellEvery = 4;  // how many epochs a scheduler is through with
 constexpr std::uint64_t kBatchBytes = 8 << 10;
 constexpr std::uint64_t kSlotBytes = kBatchBytes + 2 * kWordBytes;  // epoch + 1, bytes, batch
 constexpr std::uint64_t Lines(std::uint64_t bytes) {
