@@ -133,7 +133,7 @@ void CalvinThread::LookForValues() {
       std::byte* const slot = Own(ValueAt(coroutine, item));
       if (WordAt(slot).load() != running.number) continue;
       __builtin_prefetch(slot + kCacheLineBytes);
-      come_.push_back({coroutine, item});
+      come_.emplace_back(coroutine, item);
     }
   }
   for (const auto& [coroutine, item] : come_) {
