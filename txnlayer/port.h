@@ -5,6 +5,8 @@
 // their own home too.
 #pragma once
 
+#include <bit>
+
 #include "slimgraph/base/words.h"
 #include "txnlayer/access.h"
 #include "txnlayer/execution/worker.h"
@@ -17,14 +19,28 @@ class Port {
   Port() = default;
   // Of a transaction on node `self`. Without `doorbells`, each operation is rung for and awaited.
   Port(Task& task, Pending& pending, NodeId self, bool doorbells)
-      : task_(&task), pending_(&pending), self_(self), doorbells_(doorbells) {}
+      : task_(&task),
+        endpoint_(&task.worker().endpoint()),
+        pending_(&pending),
+        self_(self),
+        by_processor_(task.worker().fabric().atomics_by_processor()),
+        doorbells_(doorbells) {}
+
+  // After the last operation: of those on a node, the last one tells of the end of all.
+  void End() {
+    for (; posted_ != 0; posted_ &= posted_ - 1) {
+      endpoint_->SignalLast(static_cast<NodeId>(std::countr_zero(posted_)),
+                            task_->worker().Tag(*pending_));
+    }
+  }
 
   void Read(const Access& access, std::uint64_t at, std::uint64_t bytes, void* into) {
     auto* const own = static_cast<std::byte*>(into);
     const std::uint64_t offset = access.offset + at;
     if (Here(access)) return LoadWords(own, access.memory() + offset, bytes);
-    endpoint().Read(access.home, access.table->region(access.rank), offset, {own, bytes}, Tag());
-    Posted();
+    endpoint_->Read(access.home, access.table->region(access.rank), offset, {own, bytes}, tag(),
+                    Signal::kNo);
+    Posted(access.home);
   }
 
   // What `from` points to stays as it is until the operations are known to have ended.
@@ -32,8 +48,9 @@ class Port {
     const auto* const own = static_cast<const std::byte*>(from);
     const std::uint64_t offset = access.offset + at;
     if (Here(access)) return StoreWords(access.memory() + offset, own, bytes);
-    endpoint().Write(access.home, access.table->region(access.rank), offset, {own, bytes}, Tag());
-    Posted();
+    endpoint_->Write(access.home, access.table->region(access.rank), offset, {own, bytes}, tag(),
+                     Signal::kNo);
+    Posted(access.home);
   }
 
   void CompareSwap(const Access& access, std::uint64_t at, std::uint64_t expected,
@@ -44,16 +61,16 @@ class Port {
       *old_word = expected;
       return;
     }
-    endpoint().CompareSwap(access.home, access.table->region(access.rank), offset, expected,
-                           desired, old_word, Tag());
-    Posted();
+    endpoint_->CompareSwap(access.home, access.table->region(access.rank), offset, expected,
+                           desired, old_word, tag(), Signal::kNo);
+    Posted(access.home);
   }
 
   // A write to a word that only this transaction changes, for it holds it locked, while others try
   // to swap it in vain. An adapter may write back what it has compared, over what is written
   // meanwhile by other means than an atomic.
   void Unlock(const Access& access, std::uint64_t at, std::uint64_t held, const std::uint64_t& to) {
-    if (task_ == nullptr || fabric().atomics_by_processor()) {
+    if (by_processor_) {
       return Write(access, at, kWordBytes, &to);
     }
     CompareSwap(access, at, held, to, nullptr);
@@ -66,26 +83,31 @@ class Port {
       *old_word = WordAt(access.memory() + offset).fetch_add(add);
       return;
     }
-    endpoint().FetchAdd(access.home, access.table->region(access.rank), offset, add, old_word,
-                        Tag());
-    Posted();
+    endpoint_->FetchAdd(access.home, access.table->region(access.rank), offset, add, old_word,
+                        tag(), Signal::kNo);
+    Posted(access.home);
   }
 
  private:
   bool Here(const Access& access) const {
-    return task_ == nullptr || (access.home == self_ && fabric().atomics_by_processor());
+    return task_ == nullptr || (access.home == self_ && by_processor_);
   }
-  Fabric& fabric() const { return task_->worker().fabric(); }
-  Endpoint& endpoint() { return task_->worker().endpoint(); }
-  std::uint64_t Tag() { return task_->worker().Tag(*pending_); }
-  void Posted() {
-    if (!doorbells_) task_->Await(*pending_);
+  std::uint64_t tag() const { return Worker::UncountedTag(*pending_); }
+  void Posted(NodeId node) {
+    posted_ |= std::uint64_t{1} << node;
+    if (doorbells_) return;
+    End();
+    task_->Await(*pending_);
   }
 
   Task* task_ = nullptr;
+  Endpoint* endpoint_ = nullptr;
   Pending* pending_ = nullptr;
   NodeId self_ = 0;
+  bool by_processor_ = true;
   bool doorbells_ = true;
+  std::uint64_t posted_ = 0;  // the nodes, a bit for each
+  static_assert(kMaxNodes <= 64);
 };
 
 }  // namespace slimgraph::txn

@@ -113,6 +113,9 @@ Status Engine::RunThread(std::uint32_t index) {
     if (thread.companion) return thread.companion->Work();
     return waits ? kLookAgain : std::chrono::nanoseconds(0);
   };
+  if (thread.companion) {
+    thread.worker.before_sleep = [&thread] { thread.companion->Sleeps(); };
+  }
   return thread.worker.Run(thread.stop, [&] { TellAtRest(thread); });
 }
 

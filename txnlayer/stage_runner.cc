@@ -130,19 +130,21 @@ bool Transaction::RunTogether(Stage stage, std::span<Access* const> accesses) {
 // One step for each of todo_, but for what is begun already.
 void Transaction::PostRound(Stage stage, bool wait) {
   task_.worker().endpoint().SetStage(TrafficStage(stage));
-  Port port(task_, frame_->pending, engine_.self(), engine_.options_.doorbells || !wait);
-  steps_.assign(todo_.size(), Step::Done());
+  Port port(task_, frame_->pending, self_, engine_.options_.doorbells || !wait);
   if (begun_.empty()) frame_->asked_used = frame_->asked_sent = 0;
+  const Protocol& protocol = engine_.protocol();
   const bool here_does_it = one_sided(stage);
+  if (!here_does_it) steps_.assign(todo_.size(), Step::Done());
   for (Access* const access : todo_) {
     if (access->begun) continue;
     if (here_does_it || !Remote(*access)) {
-      engine_.protocol().Post(stage, port, *access);
+      protocol.Post(stage, port, *access);
     } else {
       Ask(static_cast<std::uint16_t>(stage), *access);
     }
   }
-  SendAsked(wait);
+  port.End();
+  if (!here_does_it) SendAsked(wait);
 }
 
 // Adds a tuple to the request to its server that is being made; full ones go out.
@@ -198,13 +200,14 @@ void Transaction::TakeReplies(std::size_t first) {
 // Looks at what the round has brought: next_ is what needs another. Returns kBusy or kWait where
 // another transaction is in the way.
 Step::Kind Transaction::Sift(Stage stage) {
+  const Protocol& protocol = engine_.protocol();
   const bool here_does_it = one_sided(stage);
   Step::Kind in_the_way = Step::kDone;
   next_.clear();
   for (std::size_t i = 0; i < todo_.size(); ++i) {
     Access& access = *todo_[i];
     const bool here = here_does_it || !Remote(access);
-    const Step step = here ? engine_.protocol().Check(stage, access) : steps_[i];
+    const Step step = here ? protocol.Check(stage, access) : steps_[i];
     thread_.clock.Saw(access.saw);
     switch (step.kind) {
       case Step::kDone:
@@ -233,22 +236,12 @@ void Transaction::Pause(std::uint32_t round) {
 
 // Finds out where the tuples lie. Requests find them by key.
 bool Transaction::Locate(bool one_sided, std::span<Access* const> accesses) {
-  std::vector<Access*> missing;
-  if (accesses.size() > 1) {
-    for (const Access* const access : accesses) {
-      if (access->offset != 0) continue;
-      if (Remote(*access)) {
-        thread_.cache.Prefetch(access->table->id(), access->key);
-      } else {
-        access->table->PrefetchBucket(access->key, access->rank);
-      }
-    }
-  }
+  missing_.clear();
   for (Access* const access : accesses) {
     if (access->offset != 0) continue;
     if (Remote(*access)) {
       access->offset = thread_.cache.Find(access->table->id(), access->key);
-      if (access->offset == 0 && one_sided) missing.push_back(access);
+      if (access->offset == 0 && one_sided) missing_.push_back(access);
       continue;
     }
     access->offset = access->table->FindOrPlace(access->key, access->rank);
@@ -258,12 +251,12 @@ bool Transaction::Locate(bool one_sided, std::span<Access* const> accesses) {
     }
     access->table->PrefetchTuple(access->offset, access->rank);
   }
-  return missing.empty() || LocateAfar(std::move(missing));
+  return missing_.empty() || LocateAfar();
 }
 
 // Reads buckets, one after the other along the chain, of all tuples at once. A key that is in none
 // is placed by its home.
-bool Transaction::LocateAfar(std::vector<Access*> missing) {
+bool Transaction::LocateAfar() {
   task_.worker().endpoint().SetStage(TrafficStage(Stage::kRead));
   struct Lookup {
     Access* access;
@@ -271,18 +264,20 @@ bool Transaction::LocateAfar(std::vector<Access*> missing) {
     std::uint64_t at;
   };
   std::vector<Lookup> lookups;
-  for (Access* const access : missing) {
-    auto* const bucket = reinterpret_cast<Bucket*>(Allocate(sizeof(Bucket)));
-    lookups.push_back({access, bucket, access->table->BucketOf(access->key)});
+  std::vector<Bucket> buckets(missing_.size());
+  for (std::size_t i = 0; i < missing_.size(); ++i) {
+    Access* const access = missing_[i];
+    lookups.push_back({access, &buckets[i], access->table->BucketOf(access->key)});
   }
   // Behind what is begun, whose answers are still to be taken in.
   const std::size_t first = begun_.empty() ? 0 : frame_->asked_used;
   frame_->asked_used = frame_->asked_sent = first;
   while (!lookups.empty()) {
-    Port port(task_, frame_->pending, engine_.self(), engine_.options_.doorbells);
+    Port port(task_, frame_->pending, self_, engine_.options_.doorbells);
     for (const Lookup& lookup : lookups) {
       port.Read(*lookup.access, lookup.at, sizeof(Bucket), lookup.bucket);
     }
+    port.End();
     task_.Await(frame_->pending);
     if (Abandoned()) {
       reason_ = AbortReason::kNodeLost;
@@ -310,7 +305,7 @@ bool Transaction::LocateAfar(std::vector<Access*> missing) {
   }
   TakeReplies(first);
   frame_->asked_used = frame_->asked_sent = first;
-  const bool placed = std::all_of(missing.begin(), missing.end(),
+  const bool placed = std::all_of(missing_.begin(), missing_.end(),
                                   [](const Access* access) { return access->offset != 0; });
   if (!placed) reason_ = AbortReason::kTableFull;
   return placed;

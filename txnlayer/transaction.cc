@@ -14,7 +14,6 @@ namespace {
 
 // More accesses than that are found by a hash table.
 constexpr std::size_t kMostScanned = 32;
-constexpr std::size_t kChunkBytes = 32 << 10;
 // A commit that nobody waits for keeps its memory; so many of them may be under way.
 constexpr std::size_t kMaxFrames = 4;
 // How long the wait after an abort may be: 1 us doubled with each try.
@@ -30,6 +29,7 @@ Transaction::Transaction(Engine& engine, Task& task, std::uint32_t thread)
     : engine_(engine),
       task_(task),
       thread_(*engine.threads_[thread]),
+      self_(engine.self()),
       owner_(OwnerOf(engine.self(), thread, task.index())),
       process_(first_process() + std::uint64_t{thread} * engine.options().coroutines +
                task.index()),
@@ -94,23 +94,6 @@ void Transaction::TakeFrame() {
   frame_->accesses.clear();
   frame_->arrived = 0;
   frame_->index.clear();
-  frame_->chunk = 0;
-  frame_->chunk_used = 0;
-}
-
-std::byte* Transaction::Allocate(std::size_t bytes) {
-  bytes = (bytes + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
-  Frame& frame = *frame_;
-  if (frame.chunk_used + bytes > kChunkBytes) {
-    ++frame.chunk;
-    frame.chunk_used = 0;
-  }
-  if (frame.chunk == frame.chunks.size()) {
-    frame.chunks.push_back(std::make_unique_for_overwrite<std::byte[]>(kChunkBytes));
-  }
-  std::byte* const place = frame.chunks[frame.chunk].get() + frame.chunk_used;
-  frame.chunk_used += bytes;
-  return place;
 }
 
 Access* Transaction::Find(const Table& table, Key key) const {
@@ -133,7 +116,6 @@ Access* Transaction::Find(const Table& table, Key key) const {
 void Transaction::AddToIndex(std::uint32_t number) {
   Frame& frame = *frame_;
   const std::size_t accesses = frame.accesses.size();
-  if (accesses <= kMostScanned) return;
   if (frame.index.size() < 2 * accesses) {
     frame.index.assign(8 * std::bit_ceil(accesses), 0);
     for (std::uint32_t i = 0; i < accesses; ++i) AddToIndex(i);
@@ -149,8 +131,15 @@ void Transaction::AddToIndex(std::uint32_t number) {
 Access* Transaction::NewAccess(const Want& want) {
   Frame& frame = *frame_;
   const std::size_t used = frame.accesses.size();
-  if (used == frame.storage.size()) frame.storage.emplace_back();
-  Access& access = frame.storage[used];
+  if (used == frame.places.size()) frame.places.push_back(std::make_unique<Place>());
+  Place& place = *frame.places[used];
+  const std::uint64_t image_bytes = want.table->image_bytes();
+  if (place.image_bytes < image_bytes) {
+    place.image = std::make_unique_for_overwrite<std::byte[]>(image_bytes);
+    place.image_bytes = image_bytes;
+  }
+  Access& access = place.access;
+  access.image = place.image.get();
   access.table = want.table;
   access.key = want.key;
   const NodeId partition = want.table->Home(want.key);
@@ -162,9 +151,14 @@ Access* Transaction::NewAccess(const Want& want) {
   access.write = want.write;
   access.fetch = access.begun = access.locked = access.waiting = access.has_image = false;
   access.step = access.version = 0;
-  access.image = Allocate(want.table->image_bytes());
+  // Its place is looked up when all that are wanted together have been named.
+  if (Remote(access)) {
+    thread_.cache.Prefetch(want.table->id(), want.key);
+  } else {
+    want.table->PrefetchBucket(want.key, access.rank);
+  }
   frame.accesses.push_back(&access);
-  AddToIndex(static_cast<std::uint32_t>(used));
+  if (frame.accesses.size() > kMostScanned) AddToIndex(static_cast<std::uint32_t>(used));
   return &access;
 }
 

@@ -92,6 +92,8 @@ class Transaction {
   void RunLast(Stage stage, std::span<Access* const> accesses);
   // The transaction is to be aborted, for that reason.
   void Doom(AbortReason reason) { reason_ = reason; }
+  // Its stages go in these forms.
+  void SetStages(const StageCode& stages) { stages_ = stages; }
   // That stage has begun then, in ticks, and ended now.
   void NoteTime(Stage stage, std::uint64_t start);
   // Counts what nobody waits for; the transaction's memory stays until it is through.
@@ -111,15 +113,18 @@ class Transaction {
     Call call;
     std::vector<Access*> accesses;
   };
+  // Where accesses are, one after the other, with their images.
+  struct Place {
+    Access access;
+    std::unique_ptr<std::byte[]> image;
+    std::uint64_t image_bytes = 0;
+  };
   // The memory of a transaction, in use until nothing of it is under way.
   struct Frame {
     std::vector<Access*> accesses;
     std::size_t arrived = 0;           // so many of them are there, or Fetch() has them in hand
     std::vector<std::uint32_t> index;  // places among them plus one, by hash; empty: they are few
-    std::deque<Access> storage;
-    std::vector<std::unique_ptr<std::byte[]>> chunks;
-    std::size_t chunk = 0;
-    std::size_t chunk_used = 0;
+    std::vector<std::unique_ptr<Place>> places;
     std::deque<Asked> asked;
     std::size_t asked_used = 0;
     std::size_t asked_sent = 0;        // of those used
@@ -134,7 +139,6 @@ class Transaction {
   void Name(std::span<const Want> wants, Access** out);
   Access* NewAccess(const Want& want);
   void AddToIndex(std::uint32_t number);
-  std::byte* Allocate(std::size_t bytes);
   void TakeFrame();
   void Fail(AbortReason reason);
   // Whether no transaction may begin now.
@@ -148,9 +152,9 @@ class Transaction {
   bool TellBackups();
   void Keep();
   std::vector<NodeId> Backups(std::span<Access* const> writes) const;
-  bool Remote(const Access& access) const { return access.home != engine_.self(); }
+  bool Remote(const Access& access) const { return access.home != self_; }
   bool Locate(bool one_sided, std::span<Access* const> accesses);
-  bool LocateAfar(std::vector<Access*> missing);
+  bool LocateAfar();
   bool RunTogether(Stage stage, std::span<Access* const> accesses);
   void PostRound(Stage stage, bool wait);
   void TakeReplies(std::size_t first = 0);
@@ -164,6 +168,7 @@ class Transaction {
   Engine& engine_;
   Task& task_;
   Engine::Thread& thread_;
+  const NodeId self_;
   std::uint64_t owner_;
   std::uint64_t process_;
   Timestamp timestamp_ = 0;
@@ -181,6 +186,7 @@ class Transaction {
   std::vector<Access*> next_;
   std::vector<Step> steps_;  // of todo_, where the home has taken them
   std::vector<Access*> begun_;
+  std::vector<Access*> missing_;  // whose places are to be found out
   Stage begun_stage_ = Stage::kRead;
 
   std::vector<Access*> reads_;

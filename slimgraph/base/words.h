@@ -15,22 +15,38 @@ inline SharedWord WordAt(std::byte* shared) {
   return SharedWord(*reinterpret_cast<std::uint64_t*>(shared));
 }
 
+inline constexpr std::size_t kWordsAtOnce = 8;
+
 // `shared` and `bytes` are multiples of 8. Loads of later calls are not made before these.
 inline void LoadWords(std::byte* own, const std::byte* shared, std::size_t bytes) {
-  auto* const from = const_cast<std::byte*>(shared);
-  for (std::size_t at = 0; at < bytes; at += sizeof(std::uint64_t)) {
-    const std::uint64_t word = WordAt(from + at).load();
-    std::memcpy(own + at, &word, sizeof word);
+  auto* from = const_cast<std::byte*>(shared);
+  const auto load = [&](std::size_t word) {
+    const std::uint64_t value = WordAt(from + word * sizeof(std::uint64_t)).load();
+    std::memcpy(own + word * sizeof value, &value, sizeof value);
+  };
+  std::size_t words = bytes / sizeof(std::uint64_t);
+  for (; words >= kWordsAtOnce; words -= kWordsAtOnce) {
+    for (std::size_t i = 0; i < kWordsAtOnce; ++i) load(i);
+    from += kWordsAtOnce * sizeof(std::uint64_t);
+    own += kWordsAtOnce * sizeof(std::uint64_t);
   }
+  for (std::size_t i = 0; i < words; ++i) load(i);
 }
 
 // Stores of later calls are not seen before these.
 inline void StoreWords(std::byte* shared, const std::byte* own, std::size_t bytes) {
-  for (std::size_t at = 0; at < bytes; at += sizeof(std::uint64_t)) {
-    std::uint64_t word;
-    std::memcpy(&word, own + at, sizeof word);
-    WordAt(shared + at).store(word, std::memory_order_release);
+  const auto store = [&](std::size_t word) {
+    std::uint64_t value;
+    std::memcpy(&value, own + word * sizeof value, sizeof value);
+    WordAt(shared + word * sizeof value).store(value, std::memory_order_release);
+  };
+  std::size_t words = bytes / sizeof(std::uint64_t);
+  for (; words >= kWordsAtOnce; words -= kWordsAtOnce) {
+    for (std::size_t i = 0; i < kWordsAtOnce; ++i) store(i);
+    shared += kWordsAtOnce * sizeof(std::uint64_t);
+    own += kWordsAtOnce * sizeof(std::uint64_t);
   }
+  for (std::size_t i = 0; i < words; ++i) store(i);
 }
 
 }  // namespace slimgraph

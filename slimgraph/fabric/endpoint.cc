@@ -34,62 +34,68 @@ Endpoint::~Endpoint() = default;
 
 void Endpoint::Read(NodeId node, RegionId region, std::uint64_t offset, MutableBytes into,
                     std::uint64_t tag, Signal signal) {
-  Collect({.kind = OperationKind::kRead,
-           .signaled = signal == Signal::kYes,
-           .region = region,
-           .node = node,
-           .offset = offset,
-           .local = into.data(),
-           .length = into.size(),
-           .tag = tag});
+  Operation& operation = Collect(node, into.size());
+  operation.kind = OperationKind::kRead;
+  operation.signaled = signal == Signal::kYes;
+  operation.region = region;
+  operation.offset = offset;
+  operation.local = into.data();
+  operation.tag = tag;
 }
 
 void Endpoint::Write(NodeId node, RegionId region, std::uint64_t offset, Bytes from,
                      std::uint64_t tag, Signal signal) {
-  Collect({.kind = OperationKind::kWrite,
-           .signaled = signal == Signal::kYes,
-           .region = region,
-           .node = node,
-           .offset = offset,
-           .local = const_cast<std::byte*>(from.data()),
-           .length = from.size(),
-           .tag = tag});
+  Operation& operation = Collect(node, from.size());
+  operation.kind = OperationKind::kWrite;
+  operation.signaled = signal == Signal::kYes;
+  operation.region = region;
+  operation.offset = offset;
+  operation.local = const_cast<std::byte*>(from.data());
+  operation.tag = tag;
 }
 
 void Endpoint::CompareSwap(NodeId node, RegionId region, std::uint64_t offset,
                            std::uint64_t expected, std::uint64_t desired, std::uint64_t* old_value,
                            std::uint64_t tag, Signal signal) {
-  Collect({.kind = OperationKind::kCompareSwap,
-           .signaled = signal == Signal::kYes,
-           .region = region,
-           .node = node,
-           .offset = offset,
-           .local = reinterpret_cast<std::byte*>(old_value),
-           .length = sizeof(std::uint64_t),
-           .operand = desired,
-           .expected = expected,
-           .tag = tag});
+  Operation& operation = Collect(node, sizeof(std::uint64_t));
+  operation.kind = OperationKind::kCompareSwap;
+  operation.signaled = signal == Signal::kYes;
+  operation.region = region;
+  operation.offset = offset;
+  operation.local = reinterpret_cast<std::byte*>(old_value);
+  operation.operand = desired;
+  operation.expected = expected;
+  operation.tag = tag;
 }
 
 void Endpoint::FetchAdd(NodeId node, RegionId region, std::uint64_t offset, std::uint64_t add,
                         std::uint64_t* old_value, std::uint64_t tag, Signal signal) {
-  Collect({.kind = OperationKind::kFetchAdd,
-           .signaled = signal == Signal::kYes,
-           .region = region,
-           .node = node,
-           .offset = offset,
-           .local = reinterpret_cast<std::byte*>(old_value),
-           .length = sizeof(std::uint64_t),
-           .operand = add,
-           .tag = tag});
+  Operation& operation = Collect(node, sizeof(std::uint64_t));
+  operation.kind = OperationKind::kFetchAdd;
+  operation.signaled = signal == Signal::kYes;
+  operation.region = region;
+  operation.offset = offset;
+  operation.local = reinterpret_cast<std::byte*>(old_value);
+  operation.operand = add;
+  operation.tag = tag;
 }
 
-void Endpoint::Collect(const Operation& operation) {
-  SLIM_CHECK(operation.node < collected_.size(), "node {} of {}", operation.node,
-             collected_.size());
-  auto& collected = collected_[operation.node];
-  if (collected.empty()) touched_.push_back(operation.node);
-  collected.push_back(operation);
+// To be filled in.
+Operation& Endpoint::Collect(NodeId node, std::uint64_t length) {
+  SLIM_CHECK(node < collected_.size(), "node {} of {}", node, collected_.size());
+  Collected& collected = collected_[node];
+  if (collected.operations.empty()) touched_.push_back(node);
+  collected.bytes += length;
+  Operation& operation = collected.operations.emplace_back();
+  operation.node = node;
+  operation.length = length;
+  return operation;
+}
+
+void Endpoint::SignalLast(NodeId node, std::uint64_t tag) {
+  Operation& operation = collected_[node].operations.back();
+  operation.signaled = true;
+  operation.tag = tag;
 }
 
 void Endpoint::Ring() {
@@ -99,11 +105,12 @@ void Endpoint::Ring() {
 
 // Cuts what was collected for a node into parts that any transport carries at once.
 void Endpoint::RingNode(NodeId node) {
-  const auto& collected = collected_[node];
+  const auto& collected = collected_[node].operations;
   std::size_t first = 0;
   std::uint64_t bytes = 0;
   bool doomed = false;
-  for (std::size_t i = 0; i < collected.size(); ++i) {
+  const bool cut = collected.size() > kMaxPartOperations || collected_[node].bytes > kMaxPartBytes;
+  for (std::size_t i = 0; cut && i < collected.size(); ++i) {
     const bool full =
         i - first == kMaxPartOperations || bytes + collected[i].length > kMaxPartBytes;
     if (full && i > first) {
@@ -114,7 +121,8 @@ void Endpoint::RingNode(NodeId node) {
     bytes += collected[i].length;
   }
   PostPart(node, first, collected.size() - first, doomed);
-  collected_[node].clear();
+  collected_[node].operations.clear();
+  collected_[node].bytes = 0;
 }
 
 std::uint64_t Endpoint::TakePart() {
@@ -136,7 +144,7 @@ bool Endpoint::PostPart(NodeId node, std::size_t first, std::size_t count, bool 
   part.injected = false;
   part.goes_round = false;
   part.due_ns = 0;
-  auto& collected = collected_[node];
+  auto& collected = collected_[node].operations;
   if (first == 0 && count == collected.size()) {
     part.operations.swap(collected);
   } else {
@@ -152,7 +160,7 @@ bool Endpoint::PostPart(NodeId node, std::size_t first, std::size_t count, bool 
     ++num_going_round_;
     return false;
   }
-  Count(part);
+  const Wire wire = Count(part);
   if (faults_.any()) [[unlikely]] {
     if (faults_.cut(node)) {
       Finish(id, Outcome::kPeerLost, 0);
@@ -163,7 +171,9 @@ bool Endpoint::PostPart(NodeId node, std::size_t first, std::size_t count, bool 
     posted = posted.first(part.fail_at);
     part.due_ns = NowNs() + faults_.DrawDelayNs(node);
   }
-  if (fabric_.model_) part.due_ns = DueOf(part);
+  if (fabric_.model_) {
+    part.due_ns = std::max(fabric_.model_->Book(node, wire.sent, wire.returned), part.due_ns);
+  }
   part.due_ns = last_due_ns_[node] = std::max(part.due_ns, last_due_ns_[node]);
   if (doomed) {
     ended_.push_back({id, Outcome::kFlushed, 0});
@@ -205,31 +215,35 @@ bool Endpoint::PostHere(const Part& part, std::uint64_t id, bool doomed) {
   return false;
 }
 
-void Endpoint::Count(const Part& part) {
-  bool first = true;
+// In the accounts; the bytes that go out and come back.
+Endpoint::Wire Endpoint::Count(const Part& part) {
+  std::uint64_t operations[kNumOperationKinds] = {};
+  std::uint64_t bytes[kNumOperationKinds] = {};
   for (const Operation& operation : part.operations) {
-    TrafficCount& count = traffic_.at(stage_, part.node, static_cast<TrafficKind>(operation.kind));
-    ++count.operations;
-    count.payload_bytes += operation.length;
-    count.header_bytes += kOperationHeaderBytes;
-    if (operation.kind >= OperationKind::kCompareSwap) {
-      count.header_bytes += wire::SentBytes(operation.kind, operation.length);
-    }
-    if (std::exchange(first, false)) {
-      count.header_bytes += 2 * kMessageHeaderBytes;
-      ++count.round_trips;
-    }
+    ++operations[static_cast<std::size_t>(operation.kind)];
+    bytes[static_cast<std::size_t>(operation.kind)] += operation.length;
   }
-}
-
-std::uint64_t Endpoint::DueOf(const Part& part) {
-  std::uint64_t out = kMessageHeaderBytes + part.operations.size() * kOperationHeaderBytes;
-  std::uint64_t in = kMessageHeaderBytes;
-  for (const Operation& operation : part.operations) {
-    out += wire::SentBytes(operation.kind, operation.length);
-    in += wire::ReturnedBytes(operation.kind, operation.length);
+  TrafficCount* const of_kind = traffic_.OfAll(stage_, part.node);
+  Wire wire{kMessageHeaderBytes + part.operations.size() * kOperationHeaderBytes,
+            kMessageHeaderBytes};
+  for (std::size_t i = 0; i < kNumOperationKinds; ++i) {
+    if (operations[i] == 0) continue;
+    const auto kind = static_cast<OperationKind>(i);
+    // All atomics are of one length.
+    const bool atomic = IsAtomic(kind);
+    const std::uint64_t sent =
+        atomic ? operations[i] * wire::SentBytes(kind, 0) : wire::SentBytes(kind, bytes[i]);
+    of_kind[i].operations += operations[i];
+    of_kind[i].payload_bytes += bytes[i];
+    of_kind[i].header_bytes += operations[i] * kOperationHeaderBytes + (atomic ? sent : 0);
+    wire.sent += sent;
+    wire.returned +=
+        atomic ? operations[i] * wire::ReturnedBytes(kind, 0) : wire::ReturnedBytes(kind, bytes[i]);
   }
-  return std::max(fabric_.model_->Book(part.node, out, in), part.due_ns);
+  TrafficCount& first = of_kind[static_cast<std::size_t>(part.operations.front().kind)];
+  first.header_bytes += 2 * kMessageHeaderBytes;
+  ++first.round_trips;
+  return wire;
 }
 
 void Endpoint::Progress() {
@@ -240,20 +254,18 @@ void Endpoint::Progress() {
     if (due_ns == 0) [[likely]] {
       Finish(id, outcome, failed_index);
     } else {
-      held_parts_.emplace(due_ns, EndedPart{id, outcome, failed_index});
+      held_parts_.Add(due_ns, EndedPart{id, outcome, failed_index});
     }
   }
   ended_.clear();
   if (!held_parts_.empty() || !held_messages_.empty()) {
     const std::uint64_t now = NowNs();
-    while (!held_parts_.empty() && held_parts_.begin()->first <= now) {
-      const EndedPart part = held_parts_.begin()->second;
-      held_parts_.erase(held_parts_.begin());
+    while (held_parts_.first_due_ns() <= now) {
+      const EndedPart part = held_parts_.Take();
       Finish(part.id, part.outcome, part.failed_index);
     }
-    while (!held_messages_.empty() && held_messages_.begin()->first <= now) {
-      HeldMessage held = std::move(held_messages_.begin()->second);
-      held_messages_.erase(held_messages_.begin());
+    while (held_messages_.first_due_ns() <= now) {
+      HeldMessage held = held_messages_.Take();
       held.message.body = held.body;
       Deliver(held.message);
     }
@@ -272,13 +284,13 @@ void Endpoint::Finish(std::uint64_t id, Outcome outcome, std::uint32_t failed_in
     outcome = Outcome::kPeerLost;
     failed_index = 0;
   }
-  for (std::uint32_t i = 0; i < part.operations.size(); ++i) {
+  const std::size_t well = outcome == Outcome::kOk ? part.operations.size() : failed_index;
+  for (std::size_t i = 0; i < well; ++i) {
     const Operation& operation = part.operations[i];
-    if (outcome == Outcome::kOk || i < failed_index) {
-      if (operation.signaled) ready_.push_back({operation.tag, Outcome::kOk});
-    } else {
-      ready_.push_back({operation.tag, i == failed_index ? outcome : Outcome::kFlushed});
-    }
+    if (operation.signaled) ready_.push_back({operation.tag, Outcome::kOk});
+  }
+  for (std::size_t i = well; i < part.operations.size(); ++i) {
+    ready_.push_back({part.operations[i].tag, i == well ? outcome : Outcome::kFlushed});
   }
   outstanding_ -= part.operations.size();
   part.operations.clear();
@@ -288,8 +300,12 @@ void Endpoint::Finish(std::uint64_t id, Outcome outcome, std::uint32_t failed_in
 std::size_t Endpoint::Poll(std::vector<Completion>& completions) {
   Progress();
   const std::size_t news = ready_.size() + std::exchange(delivered_, 0);
-  completions.insert(completions.end(), ready_.begin(), ready_.end());
-  ready_.clear();
+  if (completions.empty()) {
+    completions.swap(ready_);
+  } else {
+    completions.insert(completions.end(), ready_.begin(), ready_.end());
+    ready_.clear();
+  }
   return news;
 }
 
@@ -305,8 +321,7 @@ void Endpoint::Wake() {
 
 void Endpoint::SleepUntil(std::uint64_t deadline_ns) {
   std::uint64_t until_ns = deadline_ns;
-  if (!held_parts_.empty()) until_ns = std::min(until_ns, held_parts_.begin()->first);
-  if (!held_messages_.empty()) until_ns = std::min(until_ns, held_messages_.begin()->first);
+  until_ns = std::min({until_ns, held_parts_.first_due_ns(), held_messages_.first_due_ns()});
   const std::uint64_t now = NowNs();
   if (!backlogged_.empty()) until_ns = std::min(until_ns, now + kRoomNs);
   if (until_ns <= now) return;
@@ -392,9 +407,9 @@ std::uint32_t Endpoint::acknowledged(EndpointAddress peer) const {
 void Endpoint::Receive(const Message& message) {
   if (faults_.any() && faults_.cut(message.from.node)) return;
   // Nor does one that is due by now overtake those that have become so since Progress() looked.
-  if (message.due_ns > NowNs() || (message.due_ns != 0 && !held_messages_.empty())) {
-    held_messages_.emplace(message.due_ns,
-                           HeldMessage{message, {message.body.begin(), message.body.end()}});
+  if (message.due_ns != 0 && (!held_messages_.empty() || message.due_ns > NowNs())) {
+    held_messages_.Add(message.due_ns,
+                       HeldMessage{message, {message.body.begin(), message.body.end()}});
   } else {
     Deliver(message);
   }

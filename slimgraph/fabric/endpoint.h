@@ -14,12 +14,12 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <memory>
 #include <vector>
 
 #include "slimgraph/base/clock.h"
 #include "slimgraph/base/types.h"
+#include "slimgraph/fabric/due_queue.h"
 #include "slimgraph/fabric/faults.h"
 #include "slimgraph/fabric/message.h"
 #include "slimgraph/fabric/operation.h"
@@ -54,6 +54,10 @@ class Endpoint {
                    Signal signal = Signal::kYes);
   void FetchAdd(NodeId node, RegionId region, std::uint64_t offset, std::uint64_t add,
                 std::uint64_t* old_value, std::uint64_t tag = 0, Signal signal = Signal::kYes);
+
+  // Of the operations collected for that node since the last Ring(), the last one's success is
+  // reported, under that tag: it tells of all before it.
+  void SignalLast(NodeId node, std::uint64_t tag);
 
   // The doorbell: what was collected goes out.
   void Ring();
@@ -104,6 +108,16 @@ class Endpoint {
   Faults& faults() { return faults_; }
 
  private:
+  // For one node, and of how many bytes.
+  struct Collected {
+    std::vector<Operation> operations;
+    std::uint64_t bytes = 0;
+  };
+  // What a part takes on the wire.
+  struct Wire {
+    std::uint64_t sent;
+    std::uint64_t returned;
+  };
   // The operations of a doorbell on one node, or as many of them as travel together.
   struct Part {
     NodeId node = 0;
@@ -131,13 +145,12 @@ class Endpoint {
     std::deque<HeldMessage> backlog;  // found no room yet
   };
 
-  void Collect(const Operation& operation);
+  Operation& Collect(NodeId node, std::uint64_t length);
   void RingNode(NodeId node);
   bool PostPart(NodeId node, std::size_t first, std::size_t count, bool doomed);
   bool GoesRound(const Part& part) const;
   bool PostHere(const Part& part, std::uint64_t id, bool doomed);
-  void Count(const Part& part);
-  std::uint64_t DueOf(const Part& part);
+  Wire Count(const Part& part);
   void Progress();
   void Finish(std::uint64_t id, Outcome outcome, std::uint32_t failed_index);
   void Receive(const Message& message);
@@ -155,14 +168,14 @@ class Endpoint {
   Traffic traffic_;
   StageId stage_ = kUnnamedStage;
 
-  std::vector<std::vector<Operation>> collected_;  // by node
-  std::vector<NodeId> touched_;                    // nodes with collected operations
-  std::vector<Part> parts_;                        // by id; reused
+  std::vector<Collected> collected_;  // by node
+  std::vector<NodeId> touched_;       // nodes with collected operations
+  std::vector<Part> parts_;           // by id; reused
   std::vector<std::uint64_t> free_parts_;
   std::vector<std::uint64_t> last_due_ns_;  // by node
   std::vector<Channel::PartResult> ended_;
-  std::multimap<std::uint64_t, EndedPart> held_parts_;  // by due time
-  std::multimap<std::uint64_t, HeldMessage> held_messages_;
+  DueQueue<EndedPart> held_parts_;
+  DueQueue<HeldMessage> held_messages_;
   std::vector<Completion> ready_;
   std::vector<Correspondence> correspondences_;  // by receiving endpoint of the job
   std::vector<std::uint32_t> backlogged_;

@@ -18,12 +18,6 @@ TrafficCount& TrafficCount::operator+=(const TrafficCount& other) {
   return *this;
 }
 
-TrafficCount& Traffic::at(StageId stage, NodeId peer, TrafficKind kind) {
-  auto& of_stage = counts_[stage];
-  if (of_stage.empty()) of_stage.resize(nodes_ * kNumTrafficKinds);
-  return of_stage[peer * kNumTrafficKinds + static_cast<std::size_t>(kind)];
-}
-
 template <typename Chosen>
 TrafficCount Traffic::Sum(Chosen chosen) const {
   TrafficCount sum;

@@ -31,7 +31,16 @@ class Traffic {
  public:
   explicit Traffic(NodeId nodes) : nodes_(nodes) {}
 
-  TrafficCount& at(StageId stage, NodeId peer, TrafficKind kind);
+  TrafficCount& at(StageId stage, NodeId peer, TrafficKind kind) {
+    return OfAll(stage, peer)[static_cast<std::size_t>(kind)];
+  }
+  // Of all kinds, by kind, until the next Clear().
+  TrafficCount* OfAll(StageId stage, NodeId peer) {
+    auto& of_stage = counts_[stage];
+    if (of_stage.empty()) [[unlikely]]
+      of_stage.resize(nodes_ * kNumTrafficKinds);
+    return &of_stage[peer * kNumTrafficKinds];
+  }
 
   TrafficCount Total() const;
   TrafficCount OfKind(TrafficKind kind) const;

@@ -139,5 +139,21 @@ TEST(TxnChoose, NamesACodeOfTheProtocol) {
   EXPECT_EQ(end.out.substr(at + 10, 6).find_first_not_of("01"), std::string::npos);
 }
 
+// Also where all threads have to agree on the forms.
+TEST(TxnChoose, MeasuresBothFormsUnderCalvin) {
+  const CommandEnd end =
+      RunSlimgraph({"txn", "choose", "--workload", "smallbank", "--protocol", "calvin", "--rows",
+                    "1000", "--nodes", "3", "--compute", "2", "--seconds", "0.2", "--json"});
+  ASSERT_EQ(end.code, 0) << end.err;
+  for (const char* const stage : {"read", "lock", "commit"}) {
+    const std::size_t at = end.out.find("\"" + std::string(stage) + "\":{\"two_sided\":");
+    ASSERT_NE(at, std::string::npos) << end.out;
+    for (const char* const form : {"\"two_sided\":", "\"one_sided\":"}) {
+      const std::size_t number = end.out.find(form, at) + std::string(form).size();
+      EXPECT_GT(std::stod(end.out.substr(number)), 0) << stage << " " << form;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace slimgraph

@@ -1,4 +1,5 @@
 // A doorbell may hold more than any queue does.
+#include <algorithm>
 #include <array>
 
 #include "tests/fabric/conformance.h"
@@ -31,6 +32,27 @@ TEST_P(FabricBatches, LargerThanAnyQueue) {
     }
     EXPECT_EQ(Complete(endpoint).size(), kOperations);
     EXPECT_EQ(back, values);
+  });
+}
+
+TEST_P(FabricBatches, TheLastOperationTellsOfAllBeforeIt) {
+  OnEveryNode([](Job& job, Fabric& fabric) {
+    const SharedRegion region = *fabric.Share(4096);
+    Endpoint& endpoint = fabric.endpoint(0);
+    std::uint64_t values[3] = {1, 2, 3};
+    std::uint64_t back[3] = {};
+    for (std::uint64_t i = 0; i < 3; ++i) {
+      endpoint.Write(RightOf(job), region.id, i * 8, std::as_bytes(std::span(&values[i], 1)), 0,
+                     Signal::kNo);
+      endpoint.Read(RightOf(job), region.id, i * 8, std::as_writable_bytes(std::span(&back[i], 1)),
+                    0, Signal::kNo);
+    }
+    endpoint.SignalLast(RightOf(job), 7);
+    const auto completions = Complete(endpoint);
+    ASSERT_EQ(completions.size(), 1u);
+    EXPECT_EQ(completions[0].tag, 7u);
+    EXPECT_EQ(completions[0].outcome, Outcome::kOk);
+    EXPECT_TRUE(std::equal(values, values + 3, back));
   });
 }
 

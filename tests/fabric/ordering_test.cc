@@ -1,6 +1,8 @@
 // Operations of one endpoint on one node happen in the order in which they were collected.
 #include <cstring>
+#include <thread>
 
+#include "slimgraph/base/words.h"
 #include "tests/fabric/conformance.h"
 
 namespace slimgraph {
@@ -37,6 +39,44 @@ TEST_P(FabricOrdering, AReadSeesWhatItsBatchWroteBeforeAndNotWhatComesAfter) {
       EXPECT_EQ(old[1], second + 10);
       EXPECT_EQ(seen[3], 7u);
     }
+  });
+}
+
+// A word that counts changes, read before and after what it guards: where both looks find the same,
+// what was read between them is of one change, however long it is.
+TEST_P(FabricOrdering, AShortReadComesAfterALongOneBeforeIt) {
+  OnEveryNode([](Job& job, Fabric& fabric) {
+    constexpr std::size_t kWords = 600;
+    const SharedRegion region = *fabric.Share((1 + kWords) * sizeof(std::uint64_t));
+    std::jthread writer([&](const std::stop_token& stop) {
+      for (std::uint64_t change = 1; !stop.stop_requested(); ++change) {
+        WordAt(region.memory.data()).store(2 * change - 1);
+        for (std::size_t i = 1; i <= kWords; ++i) {
+          WordAt(region.memory.data() + i * sizeof change).store(change);
+        }
+        WordAt(region.memory.data()).store(2 * change);
+        std::this_thread::sleep_for(std::chrono::microseconds(20));
+      }
+    });
+    Endpoint& endpoint = fabric.endpoint(0);
+    int whole = 0;
+    for (int tries = 0; tries < 3000 && whole < 500; ++tries) {
+      std::uint64_t before = 1;
+      std::uint64_t after = 0;
+      std::vector<std::uint64_t> words(kWords);
+      const auto read = [&](std::uint64_t at, std::span<std::uint64_t> into) {
+        endpoint.Read(RightOf(job), region.id, at, std::as_writable_bytes(into));
+      };
+      read(0, std::span(&before, 1));
+      read(sizeof before, words);
+      read(0, std::span(&after, 1));
+      ASSERT_EQ(endpoint.Flush(), Outcome::kOk);
+      if (before != after || before % 2 != 0) continue;
+      ++whole;
+      for (const std::uint64_t word : words) ASSERT_EQ(word, before / 2);
+    }
+    writer.request_stop();
+    MeetServing(job, endpoint);
   });
 }
 

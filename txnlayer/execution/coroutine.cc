@@ -79,7 +79,8 @@ void Coroutine::EnterStack() {
 #endif
 }
 
-void Coroutine::LeaveStack() {
+// Not instrumented for threads itself: it would be entered on one stack and left on another.
+__attribute__((no_sanitize("thread"))) void Coroutine::LeaveStack() {
 #ifdef __SANITIZE_ADDRESS__
   __sanitizer_start_switch_fiber(ended_ ? nullptr : &sanitizers_.inside_fake_stack,
                                  sanitizers_.outside_bottom, sanitizers_.outside_bytes);

@@ -83,7 +83,10 @@ Status Worker::Run(const bool& stop, const std::function<void()>& all_at_rest) {
       all_at_rest();
     }
     if (told_ && stop) break;
-    if (moved || background_wants.count() == 0) quiet_since_ns_ = 0;
+    if (moved || background_wants.count() == 0) {
+      quiet_since_ns_ = 0;
+      sleep_told_ = false;
+    }
     if (ready_.empty()) WaitForWork(background_wants);
   }
   if (ended_ == tasks_.size()) {
@@ -118,6 +121,7 @@ void Worker::WaitForWork(std::chrono::nanoseconds background_wants) {
     const std::uint64_t now = NowNs();
     if (quiet_since_ns_ == 0) quiet_since_ns_ = now;
     if (now - quiet_since_ns_ < kSpinNs) return;
+    if (before_sleep && !std::exchange(sleep_told_, true)) return before_sleep();
   }
   endpoint_.Wait(TimeToWait(background_wants));
 }
@@ -161,14 +165,16 @@ void Worker::WakeIdle() {
 }
 
 void Worker::Dispatch(const Completion& completion) {
-  Pending& pending = *reinterpret_cast<Pending*>(completion.tag);
-  if (survives_deaths_ && IsOfDeath(completion.outcome)) {
-    pending.lost = true;
-  } else if (completion.outcome != Outcome::kOk) {
-    Fail({ErrorKind::kEnvironment, fmt::format("an operation of a transaction ended with: {}",
-                                               OutcomeName(completion.outcome))});
+  Pending& pending = *reinterpret_cast<Pending*>(completion.tag & ~kUncounted);
+  if (completion.outcome != Outcome::kOk) {
+    if (survives_deaths_ && IsOfDeath(completion.outcome)) {
+      pending.lost = true;
+    } else {
+      Fail({ErrorKind::kEnvironment, fmt::format("an operation of a transaction ended with: {}",
+                                                 OutcomeName(completion.outcome))});
+    }
   }
-  Ended(pending);
+  if ((completion.tag & kUncounted) == 0) Ended(pending);
 }
 
 void Worker::Ended(Pending& pending) {

@@ -102,6 +102,10 @@ class Worker {
     ++pending.left;
     return reinterpret_cast<std::uint64_t>(&pending);
   }
+  // For one whose success is not reported, as a later one on its node tells of it.
+  static std::uint64_t UncountedTag(Pending& pending) {
+    return reinterpret_cast<std::uint64_t>(&pending) | kUncounted;
+  }
   // One of those that `pending` counts has come in.
   void Ended(Pending& pending);
   // Sends a request that begins with a CallHeader; with `pending` a reply is awaited.
@@ -111,6 +115,8 @@ class Worker {
   // Called in every turn; returns how soon it wants the next at the latest, 0: when something
   // comes.
   std::function<std::chrono::nanoseconds()> background;
+  // Called one turn before the thread sleeps although the background wants something soon.
+  std::function<void()> before_sleep;
   void OnReply(const Message& message);
 
   // After a failure nothing more is carried out: tasks are to end soon.
@@ -119,6 +125,7 @@ class Worker {
 
  private:
   friend class Task;
+  static constexpr std::uint64_t kUncounted = 1;
   bool RunReadyTasks();
   void WaitForWork(std::chrono::nanoseconds background_wants);
   void Dispatch(const Completion& completion);
@@ -140,6 +147,7 @@ class Worker {
   std::vector<std::uint32_t> free_calls_;
   std::vector<Completion> completions_;
   std::uint64_t quiet_since_ns_ = 0;  // since when only the background wants something; 0: not so
+  bool sleep_told_ = false;           // it has been told since then
   Status status_;
 };
 

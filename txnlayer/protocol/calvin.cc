@@ -45,15 +45,17 @@ bool Calvin::Fetch(Transaction& transaction, std::span<Access* const> fresh) con
     return false;
   }
   auto& running = ThreadOf(transaction).RunningIn(task.index());
-  task.Await(running.sent);
+  task.Await(running.scheduled);
+  const StageCode stages = ThreadOf(transaction).StagesOf(running.epoch);
+  transaction.SetStages(stages);
   transaction.NoteTime(Stage::kLock, running.submitted);
-  const std::uint64_t sent = Ticks();
+  const std::uint64_t scheduled = Ticks();
   task.Await(running.values);
   if (running.values.lost) {
     transaction.Doom(AbortReason::kNodeLost);
     return false;
   }
-  transaction.NoteTime(Stage::kRead, sent);
+  transaction.NoteTime(Stage::kRead, scheduled);
   for (const Access* const access : fresh) {
     if (access->offset != 0) continue;
     transaction.Doom(AbortReason::kTableFull);

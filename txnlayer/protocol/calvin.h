@@ -13,9 +13,13 @@
 // Stages: Lock is the broadcast, Read the forwarding of values, Commit what comes back. Two-sided
 // they are messages. One-sided they are writes into buffers of the receiver, the content first and
 // then, ordered after it, a word that says of which epoch or transaction it is; the receiver looks
-// for that word in its own memory. A batch's buffer is used again four epochs later, when all
-// schedulers have told, by writing a count, that they are through with it; a transaction's buffers,
-// when the coroutine's next transaction is granted something, for which this one has ended.
+// for that word in its own memory. A batch's buffer is used again sixteen epochs later,
+// when all schedulers have told, by writing a count now and then, that they are through with it; a
+// transaction's buffers, when the coroutine's next transaction is granted something, for which this
+// one has ended. A write wakes nobody: so a compute node's thread that is about to sleep writes to
+// the others that it does, and who has then written into its memory sends it an empty message.
+//
+// To choose between the forms (mix_stages), each epoch draws its own, the same on all threads.
 //
 // After a death, whoever has not got all its values is abandoned, the others end, and all queues
 // and epochs begin anew.

@@ -1,5 +1,6 @@
 // The part of a thread that runs transactions: their order, their values, their ends.
 #include <algorithm>
+#include <bit>
 
 #include "slimgraph/base/words.h"
 #include "txnlayer/protocol/calvin_thread.h"
@@ -14,35 +15,34 @@ void CalvinThread::Submit(std::uint32_t coroutine, std::span<Access* const> acce
   Running& running = running_[coroutine];
   running.number = ++numbers_[coroutine];
   running.submitted = Ticks();
-  running.sent = {.left = 1};
+  running.scheduled = {.left = 1};
   running.values = {.left = static_cast<std::uint32_t>(accesses.size())};
   running.accesses.assign(accesses.begin(), accesses.end());
-  running.arrived.assign(accesses.size(), false);
+  running.missing = ~std::uint64_t{0} >> (64 - accesses.size());
   missing_ += accesses.size();
   if (loses_) return Abandon(running);
-  std::vector<std::byte>& item = waiting_.emplace_back();
-  Append(item, BatchItem{coroutine, running.values.left, running.number});
+  Append(waiting_, BatchItem{coroutine, running.values.left, running.number});
   for (const Access* const access : accesses) {
-    Append(item, BatchAccess{access->key, access->table->id(), access->write, {}});
+    Append(waiting_, BatchAccess{access->key, access->table->id(), access->write, {}});
   }
 }
 
 // No value that is still to come is waited for, nor taken in.
 void CalvinThread::Abandon(Running& running) {
+  if (running.scheduled.left > 0) worker_.Ended(running.scheduled);
   if (running.values.left == 0) return;
   missing_ -= running.values.left;
   running.accesses.clear();
-  running.arrived.clear();
+  running.missing = 0;
   running.values.lost = true;
-  if (running.sent.left > 0) worker_.Ended(running.sent);
   while (running.values.left > 0) worker_.Ended(running.values);
 }
 
 // Whether another sequencer has closed the epoch that is open here: then it must not wait for us.
 bool CalvinThread::Heard() const {
-  const auto first = batches_.lower_bound({next_epoch_, 0});
-  if (first != batches_.end()) return true;
-  if (!one_sided(Stage::kLock)) return false;
+  for (std::size_t i = next_epoch_ - scheduling_; i < batches_.size(); ++i) {
+    if (batches_[i].count > 0) return true;
+  }
   for (std::size_t s = 0; s < sequencers(); ++s) {
     if (WordAt(Own(BatchAt(next_epoch_, s))).load() == next_epoch_ + 1) return true;
   }
@@ -51,7 +51,7 @@ bool CalvinThread::Heard() const {
 
 bool CalvinThread::MayBroadcast() const {
   if (!engine_.cluster().computes() || (waiting_.empty() && !Heard())) return false;
-  if (!one_sided(Stage::kLock) || next_epoch_ < kEpochSlots) return true;
+  if (!one_sided(Stage::kLock, next_epoch_) || next_epoch_ < kEpochSlots) return true;
   for (std::size_t s = 0; s < schedulers(); ++s) {
     if (!Lives(s)) continue;
     if (WordAt(Own(ConsumedAt(s))).load() <= next_epoch_ - kEpochSlots) return false;
@@ -62,18 +62,20 @@ bool CalvinThread::MayBroadcast() const {
 void CalvinThread::Broadcast() {
   const std::uint64_t epoch = next_epoch_++;
   const std::size_t me = NumberOf(self_);
-  std::vector<std::byte> batch;
-  while (!waiting_.empty() && batch.size() + waiting_.front().size() <= kBatchBytes) {
-    batch.insert(batch.end(), waiting_.front().begin(), waiting_.front().end());
+  std::size_t bytes = 0;
+  for (Bytes rest(waiting_); !rest.empty(); rest = Bytes(waiting_).subspan(bytes)) {
     BatchItem item;
-    std::memcpy(&item, waiting_.front().data(), sizeof item);
-    worker_.Ended(running_[item.coroutine].sent);
-    waiting_.pop_front();
+    std::memcpy(&item, rest.data(), sizeof item);
+    const std::size_t end = bytes + sizeof item + item.accesses * sizeof(BatchAccess);
+    if (end > kBatchBytes) break;
+    bytes = end;
+    running_[item.coroutine].epoch = epoch;
   }
+  const Bytes batch = Bytes(waiting_).first(bytes);
   worker_.endpoint().SetStage(TrafficStage(Stage::kLock));
   Outgoing* outgoing = nullptr;
   std::vector<std::byte> message;
-  if (one_sided(Stage::kLock)) {
+  if (one_sided(Stage::kLock, epoch)) {
     outgoing = &NewOutgoing();
     Append(outgoing->bytes, std::uint64_t{batch.size()});
     outgoing->bytes.insert(outgoing->bytes.end(), batch.begin(), batch.end());
@@ -87,7 +89,7 @@ void CalvinThread::Broadcast() {
     const EndpointAddress to = Thread(s);
     if (!Lives(s)) continue;
     if (s == me) {
-      batches_[{epoch, me}] = batch;
+      TakeBatch(epoch, me, batch);
     } else if (outgoing != nullptr) {
       const std::uint64_t at = BatchAt(epoch, me);
       Write(to, at + kWordBytes, outgoing->bytes, outgoing->pending);
@@ -96,34 +98,50 @@ void CalvinThread::Broadcast() {
       worker_.endpoint().Send(to, kRequestHandler, message);
     }
   }
+  waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(bytes));
+}
+
+// Unless it has been abandoned meanwhile.
+void CalvinThread::Scheduled(std::uint32_t coroutine, std::uint64_t number) {
+  Running& running = running_[coroutine];
+  if (running.number == number && running.scheduled.left > 0) worker_.Ended(running.scheduled);
 }
 
 void CalvinThread::Arrived(std::uint32_t coroutine, std::uint32_t item, std::uint64_t number,
                            std::uint64_t offset, const std::byte* version) {
   Running& running = running_.at(coroutine);
   if (loses_ && running.accesses.empty()) return;
-  SLIM_CHECK(running.number == number && !running.arrived[item], "a value that nobody waits for");
+  SLIM_CHECK(running.number == number && (running.missing >> item & 1) != 0,
+             "a value that nobody waits for");
   Access& access = *running.accesses[item];
   access.offset = offset;
   if (offset != 0) {
     LoadWords(access.version_bytes(), version, access.table->version_bytes());
     access.has_image = true;
   }
-  running.arrived[item] = true;
+  running.missing &= ~(std::uint64_t{1} << item);
   --missing_;
   worker_.Ended(running.values);
 }
 
+// First all that have come, so that they are on their way into the cache together.
 void CalvinThread::LookForValues() {
-  for (auto& [coroutine, running] : running_) {
-    for (std::uint32_t item = 0; item < running.arrived.size(); ++item) {
-      if (running.arrived[item]) continue;
+  for (std::uint32_t coroutine = 0; coroutine < engine_.options().coroutines; ++coroutine) {
+    const Running& running = running_[coroutine];
+    for (std::uint64_t rest = running.missing; rest != 0; rest &= rest - 1) {
+      const auto item = static_cast<std::uint32_t>(std::countr_zero(rest));
       std::byte* const slot = Own(ValueAt(coroutine, item));
       if (WordAt(slot).load() != running.number) continue;
-      const std::uint64_t offset = WordAt(slot + kWordBytes).load();
-      Arrived(coroutine, item, running.number, offset, slot + 2 * kWordBytes);
+      __builtin_prefetch(slot + kCacheLineBytes);
+      come_.emplace_back(coroutine, item);
     }
   }
+  for (const auto& [coroutine, item] : come_) {
+    std::byte* const slot = Own(ValueAt(coroutine, item));
+    const std::uint64_t offset = WordAt(slot + kWordBytes).load();
+    Arrived(coroutine, item, running_[coroutine].number, offset, slot + 2 * kWordBytes);
+  }
+  come_.clear();
 }
 
 void CalvinThread::Finish(std::uint32_t coroutine, std::span<Access* const> accesses, bool commit,
@@ -132,29 +150,34 @@ void CalvinThread::Finish(std::uint32_t coroutine, std::span<Access* const> acce
   // Of a transaction that was never submitted there is nothing to give back.
   if (running.accesses.empty()) return;
   const std::uint64_t number = running.number;
+  const bool by_writes = one_sided(Stage::kCommit, running.epoch);
   running.accesses.clear();
-  running.arrived.clear();
+  running.missing = 0;
   worker_.endpoint().SetStage(TrafficStage(Stage::kCommit));
-  std::map<std::size_t, std::vector<Access*>> by_scheduler;
-  for (Access* const access : accesses) {
-    if (access->offset == 0) continue;
-    const EndpointAddress server = engine_.ServerOf(*access->table, access->key);
-    by_scheduler[NumberOf(server)].push_back(access);
-  }
-  for (const auto& [scheduler, theirs] : by_scheduler) {
+  // The rest of them, until all schedulers have had theirs.
+  for (std::size_t i = 0; i < accesses.size(); ++i) servers_[i] = ServerOf(*accesses[i]);
+  for (std::size_t i = 0; i < accesses.size(); ++i) {
+    if (servers_[i] == kNobody) continue;
+    const std::size_t scheduler = servers_[i];
+    theirs_.clear();
+    for (std::size_t j = i; j < accesses.size(); ++j) {
+      if (servers_[j] != scheduler) continue;
+      servers_[j] = kNobody;
+      theirs_.push_back(accesses[j]);
+    }
     const EndpointAddress to = Thread(scheduler);
     const auto written = [&](const Access* access) { return commit && access->write; };
-    if (to == self_ || one_sided(Stage::kCommit)) {
-      for (Access* const access : theirs) {
+    if (to == self_ || by_writes) {
+      for (Access* const access : theirs_) {
         if (!written(access)) continue;
         const Bytes version(access->version_bytes(), access->table->version_bytes());
         const std::uint64_t at = access->offset + access->table->version_at(0);
         worker_.endpoint().Write(to.node, access->table->region(access->rank), at, version,
                                  worker_.Tag(pending));
       }
-      theirs[0]->put[0] = number;
+      theirs_[0]->put[0] = number;
       const std::uint64_t at = DoneAt(NumberOf(self_), coroutine);
-      Write(to, at, std::as_bytes(std::span(theirs[0]->put).first(1)), pending);
+      Write(to, at, std::as_bytes(std::span(theirs_[0]->put).first(1)), pending);
       continue;
     }
     std::vector<std::byte> message;
@@ -168,7 +191,7 @@ void CalvinThread::Finish(std::uint32_t coroutine, std::span<Access* const> acce
       message.clear();
       writes = 0;
     };
-    for (const Access* const access : theirs) {
+    for (const Access* const access : theirs_) {
       if (!written(access)) continue;
       const std::size_t bytes = sizeof(EndWrite) + access->table->version_bytes();
       if (message.size() + bytes > kMaxMessageBytes / 2) send(kWrites);
@@ -180,6 +203,13 @@ void CalvinThread::Finish(std::uint32_t coroutine, std::span<Access* const> acce
     send(kEnd);
   }
   worker_.endpoint().Ring();
+  Wake();
+}
+
+// The number of the thread that schedules it.
+std::size_t CalvinThread::ServerOf(const Access& access) const {
+  if (access.offset == 0) return kNobody;
+  return NumberOf(engine_.ServerOf(*access.table, access.key));
 }
 
 }  // namespace slimgraph::txn

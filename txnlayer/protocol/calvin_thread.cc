@@ -1,14 +1,25 @@
 #include "txnlayer/protocol/calvin_thread.h"
 
+#include <algorithm>
+
 #include "slimgraph/base/words.h"
 #include "txnlayer/protocol/calvin_wire.h"
+#include "txnlayer/store/hash.h"
 
 namespace slimgraph::txn {
 
 using namespace calvin;
 
 CalvinThread::CalvinThread(Engine& engine, Worker& worker)
-    : engine_(engine), worker_(worker), self_(worker.endpoint().address()) {}
+    : engine_(engine),
+      worker_(worker),
+      self_(worker.endpoint().address()),
+      values_at_(Lines(DoneAt(sequencers(), 0))),
+      running_(kMaxCoroutines),
+      numbers_(kMaxCoroutines),
+      knows_(schedulers()) {
+  static_assert(kMostAccesses <= 64);
+}
 
 Result<std::unique_ptr<CalvinThread>> CalvinThread::Make(Engine& engine, Worker& worker) {
   std::unique_ptr<CalvinThread> thread(new CalvinThread(engine, worker));
@@ -39,20 +50,43 @@ std::uint64_t CalvinThread::BatchAt(std::uint64_t epoch, std::size_t sequencer) 
 std::uint64_t CalvinThread::ConsumedAt(std::size_t scheduler) const {
   return kEpochSlots * sequencers() * kSlotBytes + scheduler * kWordBytes;
 }
+std::uint64_t CalvinThread::SleepsAt(std::size_t thread) const {
+  return ConsumedAt(schedulers()) + thread * kWordBytes;
+}
 std::uint64_t CalvinThread::DoneAt(std::size_t sequencer, std::uint32_t coroutine) const {
-  return ConsumedAt(schedulers()) + (sequencer * kMaxCoroutines + coroutine) * kWordBytes;
+  return SleepsAt(schedulers()) + (sequencer * kMaxCoroutines + coroutine) * kWordBytes;
 }
 std::uint64_t CalvinThread::ValueAt(std::uint32_t coroutine, std::size_t item) const {
-  return DoneAt(sequencers(), 0) + (coroutine * kMostAccesses + item) * kValueBytes;
+  return values_at_ + (coroutine * kMostAccesses + item) * kValueBytes;
 }
 
-void CalvinThread::Write(EndpointAddress to, std::uint64_t at, Bytes bytes, Pending& pending) {
+StageCode CalvinThread::StagesOf(std::uint64_t epoch) const {
+  StageCode stages = engine_.options().stages;
+  if (!engine_.options().mix_stages) return stages;
+  const std::uint64_t bits = Mix(epoch + 1);
+  for (std::size_t i = 0; i < kNumStages; ++i) {
+    stages.Set(static_cast<Stage>(i), ((bits >> i) & 1) != 0);
+  }
+  return stages;
+}
+
+void CalvinThread::Write(EndpointAddress to, std::uint64_t at, Bytes bytes, Pending& pending,
+                         Waking waking) {
   worker_.endpoint().Write(to.node, RegionOf(to), at, bytes, worker_.Tag(pending));
+  if (waking == Waking::kNo) return;
+  const std::size_t number = NumberOf(to);
+  const SharedWord sleeps = WordAt(Own(SleepsAt(number)));
+  if (sleeps.load(std::memory_order_relaxed) == 0) return;
+  sleeps.store(0);
+  to_wake_.push_back(number);
 }
 
+// The oldest, where it has gone out.
 CalvinThread::Outgoing& CalvinThread::NewOutgoing() {
-  while (!outgoing_.empty() && outgoing_.front().pending.left == 0) outgoing_.pop_front();
-  return outgoing_.emplace_back();
+  if (outgoing_.empty() || outgoing_.front().pending.left > 0) return outgoing_.emplace_back();
+  outgoing_.splice(outgoing_.end(), outgoing_, outgoing_.begin());
+  outgoing_.back().bytes.clear();
+  return outgoing_.back();
 }
 
 std::vector<std::byte> CalvinThread::NewMessage(std::uint16_t what) const {
@@ -67,7 +101,9 @@ void CalvinThread::Serve(const Message& message) {
   if (beginning != beginning_) return;
   if (header.what == kBatch) {
     const auto batch = Take<BatchHeader>(rest);
-    batches_[{batch.epoch, NumberOf(message.from)}].assign(rest.begin(), rest.end());
+    TakeBatch(batch.epoch, NumberOf(message.from), rest);
+  } else if (header.what == kWake) {
+    knows_[NumberOf(message.from)] = false;
   } else if (header.what == kValue) {
     const auto value = Take<ValueHeader>(rest);
     std::vector<std::byte> aligned(rest.begin(), rest.end());
@@ -81,14 +117,23 @@ void CalvinThread::Serve(const Message& message) {
                  table.version_bytes());
       rest = rest.subspan(table.version_bytes());
     }
-    if (header.what == kEnd && !loses_) End(message.from, end.coroutine, end.number);
+    if (header.what != kEnd || loses_) return;
+    const std::size_t sequencer = NumberOf(message.from);
+    const auto found = std::find_if(held_.begin(), held_.end(), [&](const Held& held) {
+      return held.sequencer == sequencer && held.coroutine == end.coroutine &&
+             held.number == end.number;
+    });
+    SLIM_CHECK(found != held_.end(), "an end without a beginning");
+    const Held held = *found;
+    held_.erase(found);
+    End(held);
   }
 }
 
 // Nobody is admitted to a tuple any more. Those that have all their values end.
 void CalvinThread::Lose() {
   loses_ = true;
-  for (auto& [coroutine, running] : running_) Abandon(running);
+  for (Running& running : running_) Abandon(running);
 }
 
 void CalvinThread::BeginAnew(std::uint32_t round) {
@@ -97,7 +142,7 @@ void CalvinThread::BeginAnew(std::uint32_t round) {
   next_epoch_ = scheduling_ = told_ = 0;
   missing_ = 0;
   waiting_.clear();
-  running_.clear();
+  running_.assign(running_.size(), {});
   batches_.clear();
   EmptyQueues();
   outgoing_.clear();
@@ -105,7 +150,38 @@ void CalvinThread::BeginAnew(std::uint32_t round) {
   for (std::uint64_t epoch = 0; epoch < kEpochSlots; ++epoch) {
     for (std::size_t s = 0; s < sequencers(); ++s) WordAt(Own(BatchAt(epoch, s))).store(0);
   }
-  for (std::size_t s = 0; s < schedulers(); ++s) WordAt(Own(ConsumedAt(s))).store(0);
+  for (std::size_t s = 0; s < schedulers(); ++s) {
+    WordAt(Own(ConsumedAt(s))).store(0);
+    WordAt(Own(SleepsAt(s))).store(0);
+  }
+  knows_.assign(knows_.size(), false);
+  to_wake_.clear();
+}
+
+// A message wakes a thread, a write into its memory does not. One that is overtaken by its message
+// is found when the thread looks again by itself.
+void CalvinThread::Wake() {
+  for (const std::size_t number : to_wake_) {
+    const std::vector<std::byte> message = NewMessage(kWake);
+    worker_.endpoint().Send(Thread(number), kRequestHandler, message);
+  }
+  to_wake_.clear();
+}
+
+// Compute nodes among themselves: memory nodes send no messages in one-sided stages, and get none.
+void CalvinThread::Sleeps() {
+  static constexpr std::uint64_t kSleeps = 1;
+  if (loses_ || !engine_.cluster().computes()) return;
+  for (std::size_t s = 0; s < sequencers(); ++s) {
+    const EndpointAddress to = Thread(s);
+    if (knows_[s] || to == self_ || !Lives(s)) continue;
+    knows_[s] = true;
+    worker_.endpoint().SetStage(TrafficStage(Stage::kLock));
+    worker_.endpoint().Write(to.node, RegionOf(to), SleepsAt(NumberOf(self_)),
+                             std::as_bytes(std::span(&kSleeps, 1)), Worker::UncountedTag(sleeping_),
+                             Signal::kNo);
+  }
+  worker_.endpoint().Ring();
 }
 
 std::chrono::nanoseconds CalvinThread::Work() {
@@ -118,7 +194,7 @@ std::chrono::nanoseconds CalvinThread::Work() {
   }
   TellConsumed();
   worker_.endpoint().Ring();
-  // Messages wake the thread; what is written into its memory does not.
+  Wake();
   const bool looks = one_sided(Stage::kLock) || (one_sided(Stage::kRead) && missing_ > 0) ||
                      (one_sided(Stage::kCommit) && !queues_.empty());
   return looks || !waiting_.empty() ? kLookAgain : std::chrono::nanoseconds(0);

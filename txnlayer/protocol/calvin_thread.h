@@ -3,11 +3,10 @@
 
 #include <deque>
 #include <list>
-#include <map>
-#include <unordered_map>
 #include <vector>
 
 #include "txnlayer/engine.h"
+#include "txnlayer/protocol/calvin_queues.h"
 #include "txnlayer/protocol/companion.h"
 
 namespace slimgraph::txn {
@@ -25,12 +24,16 @@ class CalvinThread : public Companion {
   struct Running {
     std::uint64_t number = 0;
     std::vector<Access*> accesses;  // none: it has ended, or is abandoned
-    std::vector<bool> arrived;
-    std::uint64_t submitted = 0;  // in ticks
-    Pending sent;                 // until it is broadcast
-    Pending values;               // until all of them are there
+    std::uint64_t missing = 0;      // which of them are still to come, a bit for each
+    std::uint64_t submitted = 0;    // in ticks
+    std::uint64_t epoch = 0;        // in which it was broadcast
+    Pending scheduled;              // until all batches of that are here
+    Pending values;                 // until all of them are there
   };
   Running& RunningIn(std::uint32_t coroutine) { return running_[coroutine]; }
+  // The forms in which an epoch's batches, and the values and ends of its transactions, go. Where
+  // forms are mixed, they are drawn, the same by all threads.
+  StageCode StagesOf(std::uint64_t epoch) const;
   // Of the coroutine's transaction: gives the tuples back, with what was written if it commits.
   // What goes out one-sided counts in `pending`.
   void Finish(std::uint32_t coroutine, std::span<Access* const> accesses, bool commit,
@@ -38,30 +41,28 @@ class CalvinThread : public Companion {
 
   void Serve(const Message& message) override;
   std::chrono::nanoseconds Work() override;
+  void Sleeps() override;
   // Of what has ended there may have been word that nobody has looked at.
   void LetGo() override { LookForEnds(); }
   void Lose() override;
   void BeginAnew(std::uint32_t round) override;
 
  private:
-  // A lock request in a tuple's queue.
-  struct Request {
-    EndpointAddress coordinator;
+  using Place = CalvinQueues::Place;
+  using Request = CalvinQueues::Request;
+  // A transaction that holds or waits for tuples here, and the last of its requests.
+  struct Held {
+    std::size_t sequencer;
     std::uint32_t coroutine;
-    std::uint32_t item;  // the place among the transaction's accesses
     std::uint64_t number;
-    bool write;
-    bool granted = false;
+    CalvinQueues::Id requests;
   };
-  // A tuple of this node.
-  struct Place {
-    Table* table;
-    Rank rank;
-    std::uint64_t offset;
-    std::byte* tuple() const { return table->memory(rank) + offset; }
-    auto operator<=>(const Place&) const = default;
+  // Of an epoch, by sequencer.
+  struct Batches {
+    std::vector<std::vector<std::byte>> of;
+    std::vector<bool> there;
+    std::size_t count = 0;
   };
-  using Queue = std::deque<Request>;
   // What goes out one-sided and must stay where it is until it has.
   struct Outgoing {
     Pending pending;
@@ -69,73 +70,98 @@ class CalvinThread : public Companion {
     std::uint64_t words[2] = {};
   };
 
+  static constexpr std::size_t kNobody = ~std::size_t{0};
+
   CalvinThread(Engine& engine, Worker& worker);
+  std::size_t ServerOf(const Access& access) const;
   std::size_t sequencers() const;
   std::size_t schedulers() const;
   std::size_t NumberOf(EndpointAddress thread) const;
   EndpointAddress Thread(std::size_t number) const;
   bool Lives(std::size_t number) const { return engine_.view().alive(Thread(number).node); }
   void Abandon(Running& running);
-  bool one_sided(Stage stage) const { return engine_.options().stages.one_sided(stage); }
+  // What may be one-sided in some epoch.
+  bool one_sided(Stage stage) const {
+    return engine_.options().mix_stages || engine_.options().stages.one_sided(stage);
+  }
+  bool one_sided(Stage stage, std::uint64_t epoch) const {
+    return StagesOf(epoch).one_sided(stage);
+  }
 
   // Where things lie in the memory of each thread.
   std::uint64_t BatchAt(std::uint64_t epoch, std::size_t sequencer) const;
   std::uint64_t ConsumedAt(std::size_t scheduler) const;
+  std::uint64_t SleepsAt(std::size_t thread) const;
   std::uint64_t DoneAt(std::size_t sequencer, std::uint32_t coroutine) const;
   std::uint64_t ValueAt(std::uint32_t coroutine, std::size_t item) const;
   std::byte* Own(std::uint64_t at) const { return memory_.data() + at; }
   RegionId RegionOf(EndpointAddress thread) const {
     return static_cast<RegionId>(regions_first_ + thread.endpoint);
   }
-  void Write(EndpointAddress to, std::uint64_t at, Bytes bytes, Pending& pending);
+  // Whether the thread is to look at once.
+  enum class Waking : bool { kNo, kYes };
+  void Write(EndpointAddress to, std::uint64_t at, Bytes bytes, Pending& pending,
+             Waking waking = Waking::kYes);
   Outgoing& NewOutgoing();
+  void Wake();
   std::vector<std::byte> NewMessage(std::uint16_t what) const;
 
+  Batches& BatchesOf(std::uint64_t epoch);
+  void TakeBatch(std::uint64_t epoch, std::size_t sequencer, Bytes batch);
   void Broadcast();
   bool MayBroadcast() const;
   bool Heard() const;
   void TakeBatches();
   bool ScheduleEpoch();
   void TellConsumed();
-  void Schedule(std::size_t sequencer, Bytes batch);
-  void Enqueue(const Request& request, Table& table, Key key);
-  void Grant(const Place& place, Queue& queue);
-  void Forward(const Request& request, const Place& place);
+  void Gather(std::size_t sequencer, Bytes batch);
+  void Schedule();
+  void Grant(CalvinQueues::Id first);
+  void Forward(const Request& request);
+  void Scheduled(std::uint32_t coroutine, std::uint64_t number);
   void Arrived(std::uint32_t coroutine, std::uint32_t item, std::uint64_t number,
                std::uint64_t offset, const std::byte* version);
   void LookForValues();
   void LookForEnds();
   void EmptyQueues();
-  void End(EndpointAddress coordinator, std::uint32_t coroutine, std::uint64_t number);
+  void End(const Held& held);
 
   Engine& engine_;
   Worker& worker_;
   const EndpointAddress self_;
+  const std::uint64_t values_at_;  // in the memory
   RegionId regions_first_ = 0;
   MutableBytes memory_;
   std::uint32_t beginning_ = 0;  // the round in which all has begun; the same on all threads
   bool loses_ = false;           // a node has died since
 
   // Sequencer.
-  std::uint64_t next_epoch_ = 0;                        // to be broadcast
-  std::deque<std::vector<std::byte>> waiting_;          // transactions for the next batches
-  std::unordered_map<std::uint32_t, Running> running_;  // by coroutine
-  std::unordered_map<std::uint32_t, std::uint64_t> numbers_;
-  std::size_t missing_ = 0;  // values that are still to come
+  std::uint64_t next_epoch_ = 0;                               // to be broadcast
+  std::vector<std::byte> waiting_;                             // transactions for the next batches
+  std::vector<Running> running_;                               // by coroutine
+  std::vector<std::uint64_t> numbers_;                         // the same: of the last transaction
+  std::size_t missing_ = 0;                                    // values that are still to come
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> come_;  // values: coroutine and item
+  std::size_t servers_[kMostAccesses] = {};                    // of a transaction that ends
+  std::vector<Access*> theirs_;                                // those of one of them
 
   // Scheduler.
   std::uint64_t scheduling_ = 0;  // the epoch that is next
   std::uint64_t told_ = 0;        // of it, what sequencers know
-  std::map<std::pair<std::uint64_t, std::size_t>, std::vector<std::byte>> batches_;
-  std::map<Place, Queue> queues_;
-  // The tuples that a transaction holds or waits for here, by (sequencer, coroutine).
-  struct Held {
-    std::uint64_t number;
-    std::vector<Place> tuples;
+  std::deque<Batches> batches_;   // of that epoch and the next
+  struct Wanted {
+    Key key;
+    Request request;
   };
-  std::map<std::pair<std::size_t, std::uint32_t>, std::deque<Held>> held_;
+  std::vector<Wanted> wanted_;  // of the epoch that is being scheduled
+  CalvinQueues queues_;
+  std::vector<Held> held_;
 
-  std::list<Outgoing> outgoing_;
+  std::list<Outgoing> outgoing_;  // the oldest first
+  // By number: threads that know that this one sleeps, and those that sleep and are to be woken.
+  std::vector<bool> knows_;
+  Pending sleeping_;  // counts nothing: the word of it is not waited for
+  std::vector<std::size_t> to_wake_;
 };
 
 }  // namespace slimgraph::txn

@@ -14,13 +14,18 @@ constexpr std::uint16_t kBatch = kFirstCompanionRequest;
 constexpr std::uint16_t kValue = kFirstCompanionRequest + 1;
 constexpr std::uint16_t kEnd = kFirstCompanionRequest + 2;
 constexpr std::uint16_t kWrites = kFirstCompanionRequest + 3;  // what kEnd has no room for
+constexpr std::uint16_t kWake = kFirstCompanionRequest + 4;    // there is something in your memory
 
-constexpr std::uint64_t kEpochSlots = 4;
+constexpr std::uint64_t kEpochSlots = 16;
+constexpr std::uint64_t kTellEvery = 4;  // how many epochs a scheduler is through with
 constexpr std::uint64_t kBatchBytes = 8 << 10;
 constexpr std::uint64_t kSlotBytes = kBatchBytes + 2 * kWordBytes;  // epoch + 1, bytes, batch
+constexpr std::uint64_t Lines(std::uint64_t bytes) {
+  return (bytes + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
+}
 // Number of the transaction, where the tuple lies, the version.
-constexpr std::uint64_t kValueBytes = 3 * kWordBytes + kMaxRecordBytes;
-// How soon a thread looks again for what others write into its memory.
+constexpr std::uint64_t kValueBytes = Lines(3 * kWordBytes + kMaxRecordBytes);
+// How soon a thread looks again for what others write into its memory, when nobody wakes it.
 constexpr std::chrono::nanoseconds kLookAgain{30'000};
 
 // Begins every message. Those from before all has begun anew are not taken in.

@@ -16,6 +16,8 @@ class Companion {
   // Called in every turn of the thread's loop; how soon it wants the next at the latest, 0: when
   // something comes.
   virtual std::chrono::nanoseconds Work() = 0;
+  // The thread is about to sleep, after one more turn: whoever writes into its memory may be told.
+  virtual void Sleeps() {}
   // No transaction is under way anywhere, nor this thread: it lets go of all tuples.
   virtual void LetGo() {}
   // A node has died: nothing that is not under way begins any more, and whoever waits is told.

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "slimgraph/base/types.h"
 #include "txnlayer/store/hash.h"
 #include "txnlayer/store/table.h"
 
@@ -38,8 +39,9 @@ class LocationCache {
 
   void Insert(TableId table, Key key, std::uint64_t offset) {
     if (sets_.empty() || Find(table, key) != 0) return;
-    Set& set = const_cast<Set&>(SetOf(table, key));
-    set.entries[set.victim++ % kWays] = {key, offset & kOffsetMask, table};
+    Entry* const entries = const_cast<Set&>(SetOf(table, key)).entries;
+    std::copy_backward(entries, entries + kWays - 1, entries + kWays);
+    entries[0] = {key, offset & kOffsetMask, table};
   }
 
  private:
@@ -51,10 +53,11 @@ class LocationCache {
     std::uint64_t offset : kOffsetBits = 0;  // 0: none
     std::uint64_t table : 64 - kOffsetBits = 0;
   };
-  struct Set {
+  // A cache line; the newest first.
+  struct alignas(kCacheLineBytes) Set {
     Entry entries[kWays];
-    std::uint64_t victim = 0;
   };
+  static_assert(sizeof(Set) == kCacheLineBytes);
 
   const Set& SetOf(TableId table, Key key) const {
     return sets_[Mix(key + (std::uint64_t{table} << 48)) & (sets_.size() - 1)];

@@ -5,7 +5,6 @@
 
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/words.h"
-#include "txnlayer/store/hash.h"
 
 namespace slimgraph::txn {
 namespace {
@@ -19,7 +18,7 @@ SharedWord Word(std::uint64_t& word) { return SharedWord(word); }
 }  // namespace
 
 Table::Table(Fabric& fabric, TableId id, TableSpec spec, const TupleShape& shape)
-    : fabric_(fabric), id_(id), spec_(std::move(spec)), shape_(shape) {
+    : fabric_(fabric), nodes_(fabric.nodes()), id_(id), spec_(std::move(spec)), shape_(shape) {
   version_bytes_ = kWordBytes + RoundUp(spec_.record_bytes, kWordBytes);
   const std::uint64_t most = spec_.tuples_per_node;
   const std::uint64_t usual = spec_.usual_tuples == 0 ? most : std::min(most, spec_.usual_tuples);
@@ -45,10 +44,6 @@ Result<std::unique_ptr<Table>> Table::Make(Fabric& fabric, TableId id, const Tab
     std::copy_n(shape.fresh, kMaxMetadataWords, table->parts_.back()->fresh);
   }
   return table;
-}
-
-std::uint64_t Table::BucketOf(Key key) const {
-  return ((Mix(key) & 0xFFFF'FFFF) * buckets_ >> 32) * sizeof(Bucket);
 }
 
 std::uint64_t Table::Find(Key key, Rank rank) const {

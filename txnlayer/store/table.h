@@ -28,6 +28,7 @@
 #include "slimgraph/base/result.h"
 #include "slimgraph/base/types.h"
 #include "slimgraph/fabric/fabric.h"
+#include "txnlayer/store/hash.h"
 
 namespace slimgraph::txn {
 
@@ -82,7 +83,9 @@ class Table {
   RegionId region(Rank rank = 0) const { return parts_[rank]->region; }
   // Which partition the key is of: that of this node, as long as it lives.
   NodeId Home(Key key) const {
-    return static_cast<NodeId>((key >> spec_.home_shift) % fabric_.nodes());
+    const Key group = key >> spec_.home_shift;
+    const bool power_of_two = (nodes_ & (nodes_ - 1)) == 0;
+    return static_cast<NodeId>(power_of_two ? group & (nodes_ - 1) : group % nodes_);
   }
 
   // --- where things lie
@@ -94,7 +97,9 @@ class Table {
   std::uint64_t version_bytes() const { return version_bytes_; }
   // The key and all versions.
   std::uint64_t image_bytes() const { return kWordBytes + shape_.versions * version_bytes_; }
-  std::uint64_t BucketOf(Key key) const;
+  std::uint64_t BucketOf(Key key) const {
+    return ((Mix(key) & 0xFFFF'FFFF) * buckets_ >> 32) * sizeof(Bucket);
+  }
   const TupleShape& shape() const { return shape_; }
 
   // --- of this node's parts. Thread-safe, and safe beside other nodes' operations.
@@ -156,6 +161,7 @@ class Table {
   bool Link(Part& part, Key key, std::uint64_t tuple);
 
   Fabric& fabric_;
+  const NodeId nodes_;
   TableId id_;
   TableSpec spec_;
   TupleShape shape_;

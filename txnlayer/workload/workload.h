@@ -5,13 +5,13 @@
 #include <functional>
 #include <limits>
 #include <memory>
-#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "txnlayer/history.h"
 #include "txnlayer/transaction.h"
+#include "txnlayer/workload/random.h"
 
 namespace slimgraph::txn {
 
@@ -31,16 +31,6 @@ struct WorkloadOptions {
   bool note_updates = false;  // of the workloads on a store
   double fold_share = 0;      // of them as well: GraphOptions
 };
-
-using Random = std::mt19937_64;
-
-// Half open: 0 .. bound-1.
-inline std::uint64_t Below(Random& random, std::uint64_t bound) {
-  return static_cast<std::uint64_t>((static_cast<unsigned __int128>(random()) * bound) >> 64);
-}
-inline bool Chance(Random& random, double probability) {
-  return static_cast<double>(random() >> 11) * 0x1p-53 < probability;
-}
 
 enum class Attempt : std::uint8_t {
   kCommitted,

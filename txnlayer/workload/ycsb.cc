@@ -25,11 +25,13 @@ class YcsbClient : public Client {
         kOperations, static_cast<std::uint64_t>(static_cast<double>(rows_) * kHotArea));
     for (std::size_t i = 0; i < kOperations; ++i) {
       const auto known = [&](Key key) {
-        return std::any_of(wants_, wants_ + i, [key](const Want& want) { return want.key == key; });
+        bool any = false;
+        for (std::size_t before = 0; before < i; ++before) any |= wants_[before].key == key;
+        return any;
       };
       Key key;
       do {
-        key = Chance(random_, hot_) ? Below(random_, area) : Below(random_, rows_);
+        key = Below(random_, Chance(random_, hot_) ? area : rows_);
       } while (known(key));
       wants_[i] = {&table_, key, Chance(random_, kWriteShare)};
     }

@@ -190,6 +190,17 @@ Channel::PartResult ShmChannel::CarryOutAll(std::uint64_t id,
   const ShmInbox& theirs = transport_.inbox(operations[0].node);
   RegionId region = kMaxRegions;
   const ShmTransport::Mapping* memory = nullptr;
+  const auto ask_for = [&](const Operation& operation) {
+    if (operation.region != region || operation.length > kSmallRead) return;
+    if (operation.offset >= memory->bytes) return;
+    const std::byte* const from = memory->base + operation.offset;
+    if (operation.kind == OperationKind::kRead) {
+      __builtin_prefetch(from);
+      __builtin_prefetch(from + operation.length - 1);
+    } else {
+      __builtin_prefetch(from, 1);
+    }
+  };
   for (std::uint32_t i = 0; i < operations.size(); ++i) {
     const Operation& operation = operations[i];
     if (memory == nullptr || operation.region != region) {
@@ -197,13 +208,12 @@ Channel::PartResult ShmChannel::CarryOutAll(std::uint64_t id,
       memory = transport_.Find(operation.node, region);
       if (memory == nullptr) return {id, Outcome::kNoRegion, i};
       if (theirs.revoked(region).load()) return {id, Outcome::kRevoked, i};
-    }
-    if (i + kPrefetchAhead < operations.size()) {
-      const Operation& later = operations[i + kPrefetchAhead];
-      if (later.region == region && later.length <= kSmallRead && later.offset < memory->bytes) {
-        __builtin_prefetch(memory->base + later.offset);
+      for (std::size_t later = i + 1; later < operations.size() && later < i + kPrefetchAhead;
+           ++later) {
+        ask_for(operations[later]);
       }
     }
+    if (i + kPrefetchAhead < operations.size()) ask_for(operations[i + kPrefetchAhead]);
     const Outcome outcome = CarryOut(operation, memory->base, memory->bytes);
     if (outcome != Outcome::kOk) return {id, outcome, i};
   }

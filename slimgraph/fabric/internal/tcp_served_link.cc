@@ -76,13 +76,15 @@ StreamState TcpServedLink::ReceiveOperations() {
   std::memcpy(operations_.data(), in_.available().data(), bytes);
   in_.Consume(bytes);
   std::uint64_t payload_bytes = 0;
-  changes_end_ = 0;
+  prompt_end_ = 0;
   for (std::size_t i = 0; i < operations_.size(); ++i) {
     if (static_cast<std::size_t>(operations_[i].kind) >= kNumOperationKinds) {
       return StreamState::kLost;
     }
     payload_bytes += wire::SentBytes(operations_[i].kind, operations_[i].bytes);
-    if (Changes(operations_[i])) changes_end_ = i + 1;
+    // Reads that are copied look at memory when their turn comes; those that are sent from where
+    // the bytes lie do so later, and must not come before one that does not.
+    if (Changes(operations_[i]) || operations_[i].bytes <= kCopyBytes) prompt_end_ = i + 1;
   }
   if (payload_bytes != request_.payload_bytes) return StreamState::kLost;
   payload_left_ = payload_bytes;
@@ -128,7 +130,7 @@ void TcpServedLink::ExecuteRead(const wire::OperationFrame& operation, std::byte
     std::array<std::byte, kWholeWordsBytes> words;
     LoadWords(words.data(), address, bytes.size());
     reply_.Copy(Bytes(words).first(bytes.size()));
-  } else if (next_ < changes_end_ || bytes.size() <= kCopyBytes) {
+  } else if (next_ < prompt_end_ || bytes.size() <= kCopyBytes) {
     reply_.Copy(bytes);
   } else {
     reply_.Refer(bytes);

@@ -45,7 +45,7 @@ class TcpServedLink : public TcpLink {
   Stage stage_ = Stage::kFrame;
   wire::RequestFrame request_;
   std::vector<wire::OperationFrame> operations_;
-  std::size_t changes_end_ = 0;     // one behind the last operation that changes memory
+  std::size_t prompt_end_ = 0;      // one behind the last operation that is carried out at once
   std::size_t next_ = 0;            // the operation at which execution stands
   std::uint64_t next_moved_ = 0;    // how many of its bytes have come
   std::uint64_t payload_left_ = 0;  // of the request
