@@ -18,7 +18,7 @@
 //     void Push(VertexId u, const Neighbours& out, auto activate);   by any thread
 //     Value Partial(VertexId v);             of another's vertex that was activated here …
 //     bool Slot(VertexId v, Value);          … at its owner; whether it becomes active
-//     bool Wants(VertexId v);
+//     bool Wants(VertexId v);                or std::true_type, where all do
 //     bool Pull(VertexId v, const Neighbours& in);   whether v becomes active
 //     Value Signal(VertexId u);              of an active vertex …
 //     void Mirror(VertexId u, Value);        … where it is needed

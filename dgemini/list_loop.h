@@ -5,6 +5,7 @@
 #include <atomic>
 #include <bit>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "dgemini/thread_team.h"
@@ -24,8 +25,9 @@ class ListLoop {
     }
   }
 
-  // The lists of all vertices of the share with wants(v). Where visit returns true, the vertex is
-  // found: sink(thread, word, bits) has up to 64 of those that are found at a time.
+  // The lists of all vertices of the share with wants(v), which returns std::true_type where all
+  // are wanted, so that they are read as they follow each other. Where visit returns true, the
+  // vertex is found: sink(thread, word, bits) has up to 64 of those that are found at a time.
   template <typename Wants, typename Visit, typename Sink>
   Status Dense(Direction direction, Wants wants, Visit visit, Sink sink);
 
@@ -122,28 +124,43 @@ void ListLoop::OwnBlock(const Workload::Block& block, Direction direction, Wants
   const Workload::Segment& segment = work_.segments()[block.segment];
   const ListSpans& own = *segment.own[static_cast<int>(direction)];
   const std::size_t weight_bytes = work_.weight_bytes();
+  const auto first_of = [&](std::size_t word) {
+    return static_cast<VertexId>(std::max<std::uint64_t>(word * 64, block.first));
+  };
+  const auto end_of = [&](std::size_t word) {
+    return static_cast<VertexId>(std::min<std::uint64_t>(word * 64 + 64, block.end));
+  };
+  const std::size_t words_end = (std::size_t{block.end} + 63) / 64;
+  const auto visit_at = [&](VertexId v) {
+    const bool found = visit(v, OwnList(own, weight_bytes, v - segment.first));
+    return std::uint64_t{found} << (v % 64);
+  };
+  if constexpr (std::is_same_v<decltype(wants(VertexId{})), std::true_type>) {
+    for (std::size_t word = block.first / 64; word < words_end; ++word) {
+      std::uint64_t bits = 0;
+      for (VertexId v = first_of(word), end = end_of(word); v < end; ++v) bits |= visit_at(v);
+      if (bits != 0) sink(word, bits);
+    }
+    return;
+  }
   // The vertices of a word that are wanted; their lists are asked for at once.
   const auto wanted_of = [&](std::size_t word) {
     std::uint64_t wanted = 0;
-    const auto first = std::max<std::uint64_t>(word * 64, block.first);
-    const auto end = std::min<std::uint64_t>(word * 64 + 64, block.end);
-    for (std::uint64_t v = first; v < end; ++v) {
-      if (!wants(static_cast<VertexId>(v))) continue;
+    for (VertexId v = first_of(word), end = end_of(word); v < end; ++v) {
+      if (!wants(v)) continue;
       wanted |= std::uint64_t{1} << (v % 64);
       __builtin_prefetch(own.neighbours.data() + own.offsets[v - segment.first]);
     }
     return wanted;
   };
-  const std::size_t words_end = (std::size_t{block.end} + 63) / 64;
   std::uint64_t next = wanted_of(block.first / 64);
   for (std::size_t word = block.first / 64; word < words_end; ++word) {
     std::uint64_t wanted = next;
     next = word + 1 < words_end ? wanted_of(word + 1) : 0;
     std::uint64_t bits = 0;
     for (; wanted != 0; wanted &= wanted - 1) {
-      const auto bit = static_cast<unsigned>(std::countr_zero(wanted));
-      const auto v = static_cast<VertexId>(word * 64 + bit);
-      if (visit(v, OwnList(own, weight_bytes, v - segment.first))) bits |= std::uint64_t{1} << bit;
+      bits |= visit_at(
+          static_cast<VertexId>(word * 64 + static_cast<std::size_t>(std::countr_zero(wanted))));
     }
     if (bits != 0) sink(word, bits);
   }

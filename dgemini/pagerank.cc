@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <utility>
 
 #include "dgemini/atomics.h"
@@ -37,7 +38,7 @@ struct Step {
     return false;
   }
 
-  bool Wants(VertexId) const { return true; }
+  std::true_type Wants(VertexId) const { return {}; }
   bool Pull(VertexId v, const Neighbours& in) {
     Settle(v, SumAt(given, in.ids));
     return false;
