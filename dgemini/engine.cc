@@ -27,12 +27,27 @@ void Engine::ActivateAll(Frontier& frontier) {
 }
 
 void Engine::TakeFound(std::vector<VertexId>& list) {
-  list.swap(found_[0]);
+  list.swap(found_[0].vertices);
+  found_[0].vertices.clear();
   for (std::size_t t = 1; t < found_.size(); ++t) {
-    list.insert(list.end(), found_[t].begin(), found_[t].end());
-    found_[t].clear();
+    std::vector<VertexId>& found = found_[t].vertices;
+    list.insert(list.end(), found.begin(), found.end());
+    found.clear();
   }
-  found_[0].clear();
+}
+
+void Engine::CountFound(std::uint32_t thread) {
+  Found& found = found_[thread];
+  found.edges = 0;
+  for (const VertexId v : found.vertices) {
+    if (alone() || mine(v)) found.edges += work_.Degree(v);
+  }
+}
+
+void Engine::Mark(Frontier& frontier) {
+  if (frontier.marked()) return;
+  for (const VertexId v : frontier.list()) frontier.Add(v);
+  frontier.SetMarked(true);
 }
 
 void Engine::List(Frontier& frontier) {

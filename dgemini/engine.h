@@ -24,6 +24,10 @@
 //     void Mirror(VertexId u, Value);        … where it is needed
 //     std::uint64_t left;                      optional: arcs of vertices that may still want; all
 //                                              unless told
+//     static constexpr bool kActivatesOnce = true;   optional: Push and Slot activate no vertex
+//     twice static constexpr bool kRunsOn = true;  optional: a vertex that Push activates may be
+//     pushed in
+//                                            the same step: values come to the same in any order
 //     bool Defers(std::uint32_t thread, VertexId v);  optional: whether a vertex of the share that
 //                                              would become active does not; Refill has it later
 //   };
@@ -135,8 +139,23 @@ class Engine {
   bool PicksPull(const Frontier& in, const Step& step) const;
   template <typename Step>
   bool Defers(Step& step, std::uint32_t thread, VertexId v) const;
+  template <typename Step>
+  static constexpr bool kActivatesOnce = requires {
+    requires Step::kActivatesOnce;
+  };
+  template <typename Step>
+  static constexpr bool kRunsOn = requires {
+    requires Step::kRunsOn;
+  };
+  // More to be pushed by this thread in the same step: few vertices that it has found. When there
+  // is no more, what stays found is counted.
+  template <typename Step>
+  std::span<const VertexId> RunOn(std::uint32_t thread, Frontier& out);
+  void CountFound(std::uint32_t thread);
   // What the threads have found joins the list.
   void TakeFound(std::vector<VertexId>& list);
+  // Sets the bits of the vertices of the list.
+  void Mark(Frontier& frontier);
   template <typename Step>
   Status PushStep(Frontier& in, Step& step, Frontier& out);
   template <typename Step>
@@ -195,7 +214,13 @@ class Engine {
   Endpoint& endpoint_;
   ThreadTeam team_;
   ListLoop loop_;
-  std::vector<std::vector<VertexId>> found_;   // by thread: activated by pushes
+  // What a thread's pushes have activated.
+  struct alignas(kCacheLineBytes) Found {
+    std::vector<VertexId> vertices;
+    std::vector<VertexId> again;  // pushed in the same step
+    std::uint64_t edges = 0;      // of those of the share
+  };
+  std::vector<Found> found_;                   // by thread
   std::vector<std::vector<std::byte>> boxes_;  // by node: what will be sent
   std::vector<std::size_t> filled_;            // by node: bytes of its box
   std::vector<VertexId> arrived_;

@@ -17,7 +17,7 @@ Status Engine::Refill(Frontier& frontier, std::size_t many, Body body) {
   frontier.Clear();
   const auto on_thread = [&](std::uint32_t t) {
     body(t, [&](VertexId v) {
-      if (frontier.Add(v)) found_[t].push_back(v);
+      if (frontier.Add(v)) found_[t].vertices.push_back(v);
     });
   };
   if (many < ListLoop::kSerialLists) {

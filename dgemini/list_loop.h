@@ -31,9 +31,10 @@ class ListLoop {
   template <typename Wants, typename Visit, typename Sink>
   Status Dense(Direction direction, Wants wants, Visit visit, Sink sink);
 
-  // The lists of these vertices of the share.
-  template <typename Visit>
-  Status Sparse(Direction direction, std::span<const VertexId> vertices, Visit visit);
+  // The lists of these vertices of the share, and then of those that more(thread) names until it
+  // names none.
+  template <typename Visit, typename More>
+  Status Sparse(Direction direction, std::span<const VertexId> vertices, Visit visit, More more);
 
   // Of the thread that waited longest.
   std::uint64_t waited_ns() const;
@@ -76,9 +77,13 @@ class ListLoop {
   template <typename Wants, typename Visit, typename Sink>
   Status DenseOnThread(std::uint32_t thread, Direction direction, Wants wants, Visit visit,
                        Sink sink);
-  template <typename Visit>
+  template <typename Visit, typename More>
   Status SparseOnThread(std::uint32_t thread, Direction direction,
-                        std::span<const VertexId> vertices, Visit visit);
+                        std::span<const VertexId> vertices, Visit visit, More more);
+  // Visits lists of some of the vertices that are at hand, and asks for those of memory nodes.
+  template <typename Visit, typename Arrive>
+  Status Walk(Reader& reader, Direction direction, std::span<const VertexId> vertices,
+              std::size_t first, std::size_t end, Visit visit, Arrive arrive);
   // Starts what is pending of a segment; waits for room.
   template <typename Arrive>
   Status StartPending(Reader& reader, std::size_t segment, Direction direction, Arrive arrive);
@@ -87,8 +92,8 @@ class ListLoop {
   Workload& work_;
   ThreadTeam& team_;
   std::vector<std::unique_ptr<Reader>> readers_;  // by thread
-  std::atomic<std::size_t> next_own_{0};
-  std::atomic<std::size_t> next_remote_{0};
+  alignas(kCacheLineBytes) std::atomic<std::size_t> next_own_{0};
+  alignas(kCacheLineBytes) std::atomic<std::size_t> next_remote_{0};
 };
 
 template <typename Wants, typename Visit, typename Sink>
@@ -103,12 +108,14 @@ Status ListLoop::Dense(Direction direction, Wants wants, Visit visit, Sink sink)
   return FirstFailure();
 }
 
-template <typename Visit>
-Status ListLoop::Sparse(Direction direction, std::span<const VertexId> vertices, Visit visit) {
+template <typename Visit, typename More>
+Status ListLoop::Sparse(Direction direction, std::span<const VertexId> vertices, Visit visit,
+                        More more) {
   next_own_ = 0;
   const auto on_thread = [&](std::uint32_t t) {
     readers_[t]->status = SparseOnThread(
-        t, direction, vertices, [&](VertexId v, const Neighbours& list) { visit(t, v, list); });
+        t, direction, vertices, [&](VertexId v, const Neighbours& list) { visit(t, v, list); },
+        [&] { return more(t); });
   };
   if (vertices.size() < kSerialLists) {
     on_thread(0);
@@ -262,41 +269,56 @@ Status ListLoop::DenseOnThread(std::uint32_t thread, Direction direction, Wants 
   return {};
 }
 
-template <typename Visit>
-Status ListLoop::SparseOnThread(std::uint32_t thread, Direction direction,
-                                std::span<const VertexId> vertices, Visit visit) {
-  constexpr std::size_t kPiece = 64;
-  Reader& reader = *readers_[thread];
+template <typename Visit, typename Arrive>
+Status ListLoop::Walk(Reader& reader, Direction direction, std::span<const VertexId> vertices,
+                      std::size_t first, std::size_t end, Visit visit, Arrive arrive) {
   const int d = static_cast<int>(direction);
   const std::size_t weight_bytes = work_.weight_bytes();
+  for (std::size_t at = first; at < end; ++at) {
+    AskForOwn(vertices, at, d);
+    const VertexId v = vertices[at];
+    const std::uint32_t index = work_.segment_index(v);
+    const Workload::Segment& segment = work_.segments()[index];
+    if (segment.is_own()) {
+      visit(v, OwnList(*segment.own[d], weight_bytes, v - segment.first));
+      continue;
+    }
+    auto& pending = reader.pending[index];
+    Want(pending, *segment.remote[d], v - segment.first);
+    if (reader.lists.IsBatch(pending.vertices.size(), pending.arcs)) {
+      SLIM_TRY(StartPending(reader, index, direction, arrive));
+    }
+  }
+  return {};
+}
+
+template <typename Visit, typename More>
+Status ListLoop::SparseOnThread(std::uint32_t thread, Direction direction,
+                                std::span<const VertexId> vertices, Visit visit, More more) {
+  constexpr std::size_t kPiece = 64;
+  Reader& reader = *readers_[thread];
   const auto arrive = [&](const DelegatedLists& lists, VertexId i, const Neighbours& list) {
     visit(lists.place().first + i, list);
+  };
+  const auto finish = [&]() -> Status {
+    for (std::size_t s = 0; kDelegates && s < reader.pending.size(); ++s) {
+      SLIM_TRY(StartPending(reader, s, direction, arrive));
+    }
+    while (kDelegates && reader.lists.busy()) SLIM_TRY(reader.lists.Finish(true, arrive));
+    return {};
   };
   for (;;) {
     const std::size_t first = next_own_.fetch_add(kPiece, std::memory_order_relaxed);
     if (first >= vertices.size()) break;
     const std::size_t end = std::min(first + kPiece, vertices.size());
-    for (std::size_t at = first; at < end; ++at) {
-      AskForOwn(vertices, at, d);
-      const VertexId v = vertices[at];
-      const std::uint32_t index = work_.segment_index(v);
-      const Workload::Segment& segment = work_.segments()[index];
-      if (segment.is_own()) {
-        visit(v, OwnList(*segment.own[d], weight_bytes, v - segment.first));
-        continue;
-      }
-      auto& pending = reader.pending[index];
-      Want(pending, *segment.remote[d], v - segment.first);
-      if (reader.lists.IsBatch(pending.vertices.size(), pending.arcs)) {
-        SLIM_TRY(StartPending(reader, index, direction, arrive));
-      }
-    }
+    SLIM_TRY(Walk(reader, direction, vertices, first, end, visit, arrive));
     if (kDelegates) SLIM_TRY(reader.lists.Finish(false, arrive));
   }
-  for (std::size_t s = 0; kDelegates && s < reader.pending.size(); ++s) {
-    SLIM_TRY(StartPending(reader, s, direction, arrive));
+  SLIM_TRY(finish());
+  for (std::span<const VertexId> next = more(); !next.empty(); next = more()) {
+    SLIM_TRY(Walk(reader, direction, next, 0, next.size(), visit, arrive));
+    SLIM_TRY(finish());
   }
-  while (kDelegates && reader.lists.busy()) SLIM_TRY(reader.lists.Finish(true, arrive));
   return {};
 }
 

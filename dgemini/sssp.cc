@@ -13,6 +13,7 @@ template <typename Weight, typename Distance>
 struct Step {
   using Value = Distance;
   static constexpr std::uint64_t kPullAbove = 1;
+  static constexpr bool kRunsOn = true;
 
   VertexArray<Distance>& distance;
   const Frontier* in;

@@ -33,6 +33,14 @@ class ThreadTeam {
 
  private:
   using Call = void (*)(void*, std::uint32_t);
+  // A word that threads wait for, on a cache line of its own; nobody is woken when none sleeps.
+  struct alignas(64) Gate {
+    std::atomic<std::uint32_t> word{0};
+    std::atomic<std::uint32_t> sleepers{0};
+    // Returns the word when it is no longer `old_value`.
+    std::uint32_t AwaitChange(std::uint32_t old_value);
+    void Wake();  // after it was changed
+  };
   void Begin(Call call, void* self);
   void AwaitOthers();
   void Work(std::uint32_t thread);
@@ -40,8 +48,8 @@ class ThreadTeam {
   std::uint32_t threads_;
   Call call_ = nullptr;
   void* self_ = nullptr;
-  std::atomic<std::uint32_t> round_{0};    // grows with each loop; kStop ends the threads
-  std::atomic<std::uint32_t> running_{0};  // of the others
+  Gate round_;    // grows with each loop
+  Gate running_;  // of the others
   std::atomic<bool> stop_{false};
   std::vector<std::jthread> others_;
 };
