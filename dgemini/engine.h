@@ -135,6 +135,9 @@ class Engine {
   std::uint64_t pulls() const { return pulls_; }
 
  private:
+  // body(number, block) for each block of the share, by all threads.
+  template <typename Body>
+  void ForEachBlock(Body body);
   template <typename Step>
   bool PicksPull(const Frontier& in, const Step& step) const;
   template <typename Step>

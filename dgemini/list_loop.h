@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dgemini/thread_team.h"
+#include "dgemini/work_shares.h"
 #include "dgemini/workload.h"
 #include "slimgraph/remote/list_reader.h"
 
@@ -92,13 +93,13 @@ class ListLoop {
   Workload& work_;
   ThreadTeam& team_;
   std::vector<std::unique_ptr<Reader>> readers_;  // by thread
-  alignas(kCacheLineBytes) std::atomic<std::size_t> next_own_{0};
-  alignas(kCacheLineBytes) std::atomic<std::size_t> next_remote_{0};
+  WorkShares shares_;
+  std::atomic<std::size_t> next_remote_{0};
 };
 
 template <typename Wants, typename Visit, typename Sink>
 Status ListLoop::Dense(Direction direction, Wants wants, Visit visit, Sink sink) {
-  next_own_ = 0;
+  shares_.Share(work_.own_blocks().size(), team_.threads());
   next_remote_ = 0;
   team_.Run([&](std::uint32_t t) {
     readers_[t]->status = DenseOnThread(
@@ -111,13 +112,14 @@ Status ListLoop::Dense(Direction direction, Wants wants, Visit visit, Sink sink)
 template <typename Visit, typename More>
 Status ListLoop::Sparse(Direction direction, std::span<const VertexId> vertices, Visit visit,
                         More more) {
-  next_own_ = 0;
+  const bool few = vertices.size() < kSerialLists;
+  shares_.Share(vertices.size(), few ? 1 : team_.threads());
   const auto on_thread = [&](std::uint32_t t) {
     readers_[t]->status = SparseOnThread(
         t, direction, vertices, [&](VertexId v, const Neighbours& list) { visit(t, v, list); },
         [&] { return more(t); });
   };
-  if (vertices.size() < kSerialLists) {
+  if (few) {
     on_thread(0);
     return std::move(readers_[0]->status);
   }
@@ -260,9 +262,9 @@ Status ListLoop::DenseOnThread(std::uint32_t thread, Direction direction, Wants 
       SLIM_TRY(RemoteBlock(reader, remote[i], direction, wants, visit, sink, arrive));
     }
     if (more_own) {
-      const std::size_t i = next_own_.fetch_add(1, std::memory_order_relaxed);
-      more_own = i < own.size();
-      if (more_own) OwnBlock(own[i], direction, wants, visit, sink);
+      const auto block = shares_.Take(thread, 1);
+      more_own = block.has_value();
+      if (more_own) OwnBlock(own[block->first], direction, wants, visit, sink);
     }
     if (kDelegates) SLIM_TRY(reader.lists.Finish(!more_own, arrive));
   }
@@ -307,11 +309,8 @@ Status ListLoop::SparseOnThread(std::uint32_t thread, Direction direction,
     while (kDelegates && reader.lists.busy()) SLIM_TRY(reader.lists.Finish(true, arrive));
     return {};
   };
-  for (;;) {
-    const std::size_t first = next_own_.fetch_add(kPiece, std::memory_order_relaxed);
-    if (first >= vertices.size()) break;
-    const std::size_t end = std::min(first + kPiece, vertices.size());
-    SLIM_TRY(Walk(reader, direction, vertices, first, end, visit, arrive));
+  while (const auto piece = shares_.Take(thread, kPiece)) {
+    SLIM_TRY(Walk(reader, direction, vertices, piece->first, piece->second, visit, arrive));
     if (kDelegates) SLIM_TRY(reader.lists.Finish(false, arrive));
   }
   SLIM_TRY(finish());

@@ -32,7 +32,7 @@ void ThreadTeam::Gate::Wake() {
   if (sleepers.load() > 0) FutexWakeAll(word);
 }
 
-ThreadTeam::ThreadTeam(std::uint32_t threads) : threads_(threads) {
+ThreadTeam::ThreadTeam(std::uint32_t threads) : threads_(threads), turns_(threads) {
   for (std::uint32_t t = 1; t < threads; ++t) others_.emplace_back([this, t] { Work(t); });
 }
 
@@ -51,6 +51,12 @@ void ThreadTeam::Begin(Call call, void* self) {
 }
 
 void ThreadTeam::AwaitOthers() {
+  const std::uint32_t round = round_.word.load(std::memory_order_relaxed);
+  for (std::uint32_t t = 1; t < threads_; ++t) {
+    if (!Take(t, round)) continue;
+    call_(self_, t);
+    running_.word.fetch_sub(1);
+  }
   for (std::uint32_t left = running_.word.load(std::memory_order_acquire); left != 0;) {
     left = running_.AwaitChange(left);
   }
@@ -61,6 +67,7 @@ void ThreadTeam::Work(std::uint32_t thread) {
   while (true) {
     seen = round_.AwaitChange(seen);
     if (stop_) return;
+    if (!Take(thread, seen)) continue;
     call_(self_, thread);
     if (running_.word.fetch_sub(1) == 1) running_.Wake();
   }

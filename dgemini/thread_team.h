@@ -19,7 +19,8 @@ class ThreadTeam {
 
   std::uint32_t threads() const { return threads_; }
 
-  // body(0) on the calling thread, body(1) .. on the others; returns when all have.
+  // body(0) on the calling thread, body(1) .. on the others; returns when all have. Whoever has not
+  // woken up when the calling thread is done with its own is not waited for: it has that turn too.
   template <typename Body>
   void Run(Body&& body) {
     using Plain = std::remove_reference_t<Body>;
@@ -41,8 +42,16 @@ class ThreadTeam {
     std::uint32_t AwaitChange(std::uint32_t old_value);
     void Wake();  // after it was changed
   };
+  // The last round in which somebody took a thread's turn.
+  struct alignas(64) Turn {
+    std::atomic<std::uint32_t> taken{0};
+  };
   void Begin(Call call, void* self);
   void AwaitOthers();
+  bool Take(std::uint32_t thread, std::uint32_t round) {
+    std::uint32_t before = round - 1;
+    return turns_[thread].taken.compare_exchange_strong(before, round);
+  }
   void Work(std::uint32_t thread);
 
   std::uint32_t threads_;
@@ -51,6 +60,7 @@ class ThreadTeam {
   Gate round_;    // grows with each loop
   Gate running_;  // of the others
   std::atomic<bool> stop_{false};
+  std::vector<Turn> turns_;  // by thread
   std::vector<std::jthread> others_;
 };
 
