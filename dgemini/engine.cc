@@ -22,7 +22,13 @@ Status Engine::Activate(Frontier& frontier, std::span<const VertexId> vertices) 
 void Engine::ActivateAll(Frontier& frontier) {
   frontier.Clear();
   frontier.SetListed(false);
-  ForEach([&](VertexId v) { frontier.Add(v); });
+  ForEachBlock([&](std::size_t, const Workload::Block& block) {
+    for (std::uint64_t v = block.first; v < block.end;) {
+      const std::uint64_t end = std::min<std::uint64_t>((v / 64 + 1) * 64, block.end);
+      frontier.AddWord(v / 64, ~std::uint64_t{0} >> (64 - (end - v)) << (v % 64));
+      v = end;
+    }
+  });
   frontier.SetActive({vertices(), work_.arcs()});
 }
 
