@@ -9,8 +9,7 @@ namespace {
 template <typename Count>
 struct Backward {
   using Value = Count;
-  VertexArray<Count>& paths;
-  VertexArray<Count>& given;  // (1 + dependency) / paths
+  VertexArray<Count>& paths;  // (1 + dependency) / paths, once a vertex has had its turn
   VertexArray<double>& score;
   const Frontier& behind;
   VertexId source;
@@ -18,24 +17,23 @@ struct Backward {
   void Pull(VertexId v, const Neighbours& out) {
     Count sum{};
     for (const VertexId w : out.ids) {
-      if (behind.Has(w)) sum += given[w];
+      if (behind.Has(w)) sum += paths[w];
     }
     const auto dependency = static_cast<double>(paths[v] * sum);
-    given[v] = Count(1 + dependency) / paths[v];
+    paths[v] = Count(1 + dependency) / paths[v];
     if (v != source) score[v] += dependency;
   }
-  Count Signal(VertexId v) const { return given[v]; }
-  void Mirror(VertexId v, Count value) { given[v] = value; }
+  Count Signal(VertexId v) const { return paths[v]; }
+  void Mirror(VertexId v, Count value) { paths[v] = value; }
 };
 
 template <typename Count>
 Status AddFrom(Engine& engine, VertexId source, Search& search, VertexArray<Count>& paths,
                VertexArray<double>& score) {
-  VertexArray<Count> given(engine.vertices());
   Frontier& behind = search.in;
   for (; !search.levels.empty(); search.levels.pop_back()) {
     std::vector<VertexId>& level = search.levels.back();
-    Backward<Count> step{paths, given, score, behind, source};
+    Backward<Count> step{paths, score, behind, source};
     SLIM_TRY(engine.Collect(behind, level, step));
     behind.Clear();
     for (const VertexId v : level) behind.Add(v);
@@ -47,7 +45,7 @@ Status AddFrom(Engine& engine, VertexId source, Search& search, VertexArray<Coun
 }  // namespace
 
 Result<VertexArray<double>> Centrality(Engine& engine, std::span<const VertexId> sources) {
-  auto score = engine.Values(0.0);
+  VertexArray<double> score(engine.vertices());
   for (const VertexId source : sources) {
     Search search{engine.Values(kUnreached),
                   Frontier(engine.vertices()),

@@ -76,6 +76,10 @@ class Engine {
   template <typename T>
   VertexArray<T> Values(T initial);
 
+  // Those of the share become those of `next`, which may hold anything afterwards.
+  template <typename T>
+  void Replace(VertexArray<T>& values, VertexArray<T>& next);
+
   // One step from `in`; `out` becomes the frontier that follows, and is cleared first.
   template <typename Step>
   Status Advance(Frontier& in, Step& step, Frontier& out);

@@ -12,6 +12,13 @@ VertexArray<T> Engine::Values(T initial) {
   return values;
 }
 
+// A swap would leave both with copies of others' values.
+template <typename T>
+void Engine::Replace(VertexArray<T>& values, VertexArray<T>& next) {
+  if (alone()) return std::swap(values, next);
+  ForEach([&](VertexId v) { values[v] = next[v]; });
+}
+
 template <typename Body>
 Status Engine::Refill(Frontier& frontier, std::size_t many, Body body) {
   frontier.Clear();

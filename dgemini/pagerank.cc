@@ -66,7 +66,7 @@ Result<PageRanks> PageRank(Engine& engine, const PageRankOptions& options) {
   PageRanks ranks;
   double change = INFINITY;
   while (options.tolerance ? change > *options.tolerance : ranks.iterations < options.iterations) {
-    std::swap(step.given, step.next);
+    engine.Replace(step.given, step.next);
     double dangling = edgeless * step.base;  // nothing leads to them, where both ends have an edge
     if (engine.directed()) {
       SLIM_ASSIGN(dangling,
