@@ -2,6 +2,7 @@
 // Lists of memory nodes are on their way while lists at hand are worked on.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <bit>
 #include <memory>
@@ -203,15 +204,43 @@ Status ListLoop::RemoteBlock(Reader& reader, const Workload::Block& block, Direc
   DelegatedLists& lists = *segment.remote[static_cast<int>(direction)];
   constexpr VertexId kGroup = CompactOffsets::kGroup;
   auto& pending = reader.pending[block.segment];
+  const auto visit_cached = [&](VertexId v, EdgeOffset begin, EdgeOffset length) {
+    if (visit(v, lists.cache()->List(begin, length))) sink(v / 64, std::uint64_t{1} << (v % 64));
+  };
+  // The lists of one group that are wanted are asked for while those of another are worked on.
+  struct Asked {
+    struct One {
+      VertexId v;
+      EdgeOffset begin;
+      EdgeOffset length;
+    };
+    std::array<One, kGroup> lists;
+    std::size_t count = 0;
+  };
+  std::array<Asked, 2> groups;
+  int turn = 0;
+  const auto visit_asked = [&](Asked& asked) {
+    for (std::size_t i = 0; i < asked.count; ++i) {
+      visit_cached(asked.lists[i].v, asked.lists[i].begin, asked.lists[i].length);
+    }
+    asked.count = 0;
+  };
   for (VertexId i = block.first - segment.first; i < block.end - segment.first;) {
     const VertexId group = i / kGroup;
     const VertexId end = std::min((group + 1) * kGroup, block.end - segment.first);
     if (lists.cache() != nullptr && lists.cache()->Has(group)) {
+      Asked& next = groups[turn];
+      turn = 1 - turn;
       lists.index()->VisitGroup(group, i, end, [&](VertexId at, CompactOffsets::Place place) {
         const VertexId v = segment.first + at;
-        if (!wants(v) || !visit(v, lists.cache()->List(place.begin, place.length))) return;
-        sink(v / 64, std::uint64_t{1} << (v % 64));
+        if constexpr (std::is_same_v<decltype(wants(v)), std::true_type>) {
+          visit_cached(v, place.begin, place.length);
+        } else if (wants(v)) {
+          __builtin_prefetch(lists.cache()->ids() + place.begin);
+          next.lists[next.count++] = {v, place.begin, place.length};
+        }
       });
+      visit_asked(groups[turn]);
       i = end;
       continue;
     }
@@ -222,6 +251,7 @@ Status ListLoop::RemoteBlock(Reader& reader, const Workload::Block& block, Direc
       SLIM_TRY(StartPending(reader, block.segment, direction, arrive));
     }
   }
+  visit_asked(groups[1 - turn]);
   return {};
 }
 
