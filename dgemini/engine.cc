@@ -95,7 +95,7 @@ Status Engine::Count(Frontier& frontier) {
 }
 
 Result<VertexArray<std::uint32_t>> Engine::Degrees() {
-  VertexArray<std::uint32_t> degrees(vertices());
+  auto degrees = ShareValues<std::uint32_t>();
   const auto keep = [&](VertexId v, EdgeOffset length) {
     SLIM_CHECK(length <= std::numeric_limits<std::uint32_t>::max());
     degrees[v] = static_cast<std::uint32_t>(length);

@@ -76,6 +76,12 @@ class Engine {
   template <typename T>
   VertexArray<T> Values(T initial);
 
+  // Zero, for vertices of the share alone, which are gone through in order.
+  template <typename T>
+  VertexArray<T> ShareValues() {
+    using Pages = typename VertexArray<T>::Pages;
+    return VertexArray<T>(vertices(), alone() ? Pages::kHuge : Pages::kSmall);
+  }
   // Those of the share become those of `next`, which may hold anything afterwards.
   template <typename T>
   void Replace(VertexArray<T>& values, VertexArray<T>& next);

@@ -18,8 +18,8 @@ struct Step {
   const VertexArray<std::uint32_t>& degree;
   double damping;
   double base;                                  // of each vertex: what is not given along edges
+  VertexArray<double> next;                     // what each will give in the step that follows
   VertexArray<double> given{degree.size()};     // by each vertex along each of its edges
-  VertexArray<double> next{degree.size()};      // what it will give in the step that follows
   VertexArray<double> received{degree.size()};  // of pushes; zero between steps
 
   double Edges(VertexId v) const { return std::max(1U, degree[v]); }
@@ -57,7 +57,7 @@ Result<PageRanks> PageRank(Engine& engine, const PageRankOptions& options) {
   engine.ActivateAll(all);
   SLIM_ASSIGN(const double edgeless,
               engine.Sum([&](VertexId v) { return degree[v] == 0 ? 1.0 : 0.0; }));
-  Step step{degree, options.damping, 1.0 / vertices};
+  Step step{degree, options.damping, 1.0 / vertices, engine.ShareValues<double>()};
   const auto settle = [&](VertexId v) { step.Settle(v, step.Partial(v)); };
   const auto moved = [&](VertexId v) {
     return std::abs(step.next[v] - step.given[v]) * step.Edges(v);
