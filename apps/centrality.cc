@@ -56,7 +56,7 @@ class CentralityApplication : public VertexApplication {
   }
   WorkloadNeeds Needs(Mode mode) const override {
     return {
-        .pull_in = mode != Mode::kPush, .pull_out = true, .vertex_bytes = 28.25, .share_bytes = 12};
+        .pull_in = mode != Mode::kPush, .pull_out = true, .vertex_bytes = 12.25, .share_bytes = 20};
   }
   Status Compute(Engine& engine) override {
     SLIM_ASSIGN(score_, Centrality(engine, sources_));

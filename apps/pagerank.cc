@@ -36,8 +36,8 @@ class PageRankApplication : public VertexApplication {
   WorkloadNeeds Needs(Mode mode) const override {
     // What is given now and next, and received by pushes; the degree.
     return {.pull_in = mode != Mode::kPush,
-            .vertex_bytes = mode == Mode::kPush ? 24.25 : 16.25,
-            .share_bytes = 4};
+            .vertex_bytes = 8.25,
+            .share_bytes = mode == Mode::kPush ? 20.0 : 12.0};
   }
   Status Compute(Engine& engine) override {
     SLIM_ASSIGN(ranks_, PageRank(engine, options_));

@@ -9,6 +9,7 @@ namespace {
 struct Step {
   using Value = Nothing;
   static constexpr std::uint64_t kPullAbove = 20;
+  static constexpr bool kActivatesOnce = true;
 
   VertexArray<std::uint32_t>& depth;
   const Frontier* in;

@@ -1,6 +1,7 @@
 #include "dgemini/components.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "dgemini/forest.h"
 
@@ -26,7 +27,7 @@ Result<VertexArray<VertexId>> Components(Engine& engine, bool directed) {
   // Sutton, Ben-Nun, Barak 2018 (Afforest): two edges of each vertex join most of what hangs
   // together. Whoever belongs to that need not look at its other edges, for those who do not belong
   // to it will look at theirs. Nodes that see parts of it each cannot agree on it so cheaply.
-  const auto any = [](VertexId) { return true; };
+  const auto any = [](VertexId) { return std::true_type(); };
   if (directed || !engine.alone()) {
     SLIM_TRY(engine.ForEachList(any, [&](VertexId u, const Neighbours& out) {
       const auto end =

@@ -22,17 +22,38 @@ Status Engine::Activate(Frontier& frontier, std::span<const VertexId> vertices) 
 void Engine::ActivateAll(Frontier& frontier) {
   frontier.Clear();
   frontier.SetListed(false);
-  ForEach([&](VertexId v) { frontier.Add(v); });
+  ForEachBlock([&](std::size_t, const Workload::Block& block) {
+    for (std::uint64_t v = block.first; v < block.end;) {
+      const std::uint64_t end = std::min<std::uint64_t>((v / 64 + 1) * 64, block.end);
+      frontier.AddWord(v / 64, ~std::uint64_t{0} >> (64 - (end - v)) << (v % 64));
+      v = end;
+    }
+  });
   frontier.SetActive({vertices(), work_.arcs()});
 }
 
 void Engine::TakeFound(std::vector<VertexId>& list) {
-  list.swap(found_[0]);
+  list.swap(found_[0].vertices);
+  found_[0].vertices.clear();
   for (std::size_t t = 1; t < found_.size(); ++t) {
-    list.insert(list.end(), found_[t].begin(), found_[t].end());
-    found_[t].clear();
+    std::vector<VertexId>& found = found_[t].vertices;
+    list.insert(list.end(), found.begin(), found.end());
+    found.clear();
   }
-  found_[0].clear();
+}
+
+void Engine::CountFound(std::uint32_t thread) {
+  Found& found = found_[thread];
+  found.edges = 0;
+  for (const VertexId v : found.vertices) {
+    if (alone() || mine(v)) found.edges += work_.Degree(v);
+  }
+}
+
+void Engine::Mark(Frontier& frontier) {
+  if (frontier.marked()) return;
+  for (const VertexId v : frontier.list()) frontier.Add(v);
+  frontier.SetMarked(true);
 }
 
 void Engine::List(Frontier& frontier) {
@@ -74,7 +95,7 @@ Status Engine::Count(Frontier& frontier) {
 }
 
 Result<VertexArray<std::uint32_t>> Engine::Degrees() {
-  VertexArray<std::uint32_t> degrees(vertices());
+  auto degrees = ShareValues<std::uint32_t>();
   const auto keep = [&](VertexId v, EdgeOffset length) {
     SLIM_CHECK(length <= std::numeric_limits<std::uint32_t>::max());
     degrees[v] = static_cast<std::uint32_t>(length);

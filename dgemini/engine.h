@@ -18,12 +18,16 @@
 //     void Push(VertexId u, const Neighbours& out, auto activate);   by any thread
 //     Value Partial(VertexId v);             of another's vertex that was activated here …
 //     bool Slot(VertexId v, Value);          … at its owner; whether it becomes active
-//     bool Wants(VertexId v);
+//     bool Wants(VertexId v);                or std::true_type, where all do
 //     bool Pull(VertexId v, const Neighbours& in);   whether v becomes active
 //     Value Signal(VertexId u);              of an active vertex …
 //     void Mirror(VertexId u, Value);        … where it is needed
 //     std::uint64_t left;                      optional: arcs of vertices that may still want; all
 //                                              unless told
+//     static constexpr bool kActivatesOnce = true;   optional: Push and Slot activate no vertex
+//     twice static constexpr bool kRunsOn = true;  optional: a vertex that Push activates may be
+//     pushed in
+//                                            the same step: values come to the same in any order
 //     bool Defers(std::uint32_t thread, VertexId v);  optional: whether a vertex of the share that
 //                                              would become active does not; Refill has it later
 //   };
@@ -71,6 +75,16 @@ class Engine {
   // A value for each vertex.
   template <typename T>
   VertexArray<T> Values(T initial);
+
+  // Zero, for vertices of the share alone, which are gone through in order.
+  template <typename T>
+  VertexArray<T> ShareValues() {
+    using Pages = typename VertexArray<T>::Pages;
+    return VertexArray<T>(vertices(), alone() ? Pages::kHuge : Pages::kSmall);
+  }
+  // Those of the share become those of `next`, which may hold anything afterwards.
+  template <typename T>
+  void Replace(VertexArray<T>& values, VertexArray<T>& next);
 
   // One step from `in`; `out` becomes the frontier that follows, and is cleared first.
   template <typename Step>
@@ -131,12 +145,30 @@ class Engine {
   std::uint64_t pulls() const { return pulls_; }
 
  private:
+  // body(number, block) for each block of the share, by all threads.
+  template <typename Body>
+  void ForEachBlock(Body body);
   template <typename Step>
   bool PicksPull(const Frontier& in, const Step& step) const;
   template <typename Step>
   bool Defers(Step& step, std::uint32_t thread, VertexId v) const;
+  template <typename Step>
+  static constexpr bool kActivatesOnce = requires {
+    requires Step::kActivatesOnce;
+  };
+  template <typename Step>
+  static constexpr bool kRunsOn = requires {
+    requires Step::kRunsOn;
+  };
+  // More to be pushed by this thread in the same step: few vertices that it has found. When there
+  // is no more, what stays found is counted.
+  template <typename Step>
+  std::span<const VertexId> RunOn(std::uint32_t thread, Frontier& out);
+  void CountFound(std::uint32_t thread);
   // What the threads have found joins the list.
   void TakeFound(std::vector<VertexId>& list);
+  // Sets the bits of the vertices of the list.
+  void Mark(Frontier& frontier);
   template <typename Step>
   Status PushStep(Frontier& in, Step& step, Frontier& out);
   template <typename Step>
@@ -195,7 +227,13 @@ class Engine {
   Endpoint& endpoint_;
   ThreadTeam team_;
   ListLoop loop_;
-  std::vector<std::vector<VertexId>> found_;   // by thread: activated by pushes
+  // What a thread's pushes have activated.
+  struct alignas(kCacheLineBytes) Found {
+    std::vector<VertexId> vertices;
+    std::vector<VertexId> again;  // pushed in the same step
+    std::uint64_t edges = 0;      // of those of the share
+  };
+  std::vector<Found> found_;                   // by thread
   std::vector<std::vector<std::byte>> boxes_;  // by node: what will be sent
   std::vector<std::size_t> filled_;            // by node: bytes of its box
   std::vector<VertexId> arrived_;

@@ -38,22 +38,21 @@ Status Engine::Agree(Step& step) {
     Put(boxes_[to], filled_[to], message);
     return {};
   };
-  std::vector<std::pair<VertexId, Value>> arrived;
   const auto consume = [&](NodeId, Bytes bytes) {
     for (std::size_t at = 0; at < bytes.size();) {
       const auto v = Take<VertexId>(bytes, at);
-      arrived.emplace_back(v, Take<Value>(bytes, at));
+      const auto message = Take<Value>(bytes, at);
+      step.Slot(v, message);
+      // Its owner need not hear it again.
+      if (!mine(v) && step.Signal(v) == message) told[v] = message;
     }
   };
   const auto finish = [&](std::uint64_t& sent) -> Status {
     for (NodeId i = 0; i < exchange_.peers(); ++i) SLIM_TRY(SendBox(exchange_.peer(i)));
-    SLIM_TRY(exchange_.End(std::span(&sent, 1)));
-    for (const auto& [v, message] : arrived) step.Slot(v, message);
-    return {};
+    return exchange_.End(std::span(&sent, 1));
   };
   while (true) {
     std::uint64_t sent_up = 0;
-    arrived.clear();
     exchange_.Begin(consume);
     for (std::size_t word = 0; word < met.size(); ++word) {
       for (std::uint64_t bits = met[word]; bits != 0; bits &= bits - 1) {
@@ -70,9 +69,7 @@ Status Engine::Agree(Step& step) {
     SLIM_TRY(finish(sent_up));
 
     std::uint64_t sent_down = 0;
-    arrived.clear();
     exchange_.Begin(consume);
-
     for (const Workload::Segment& segment : work_.segments()) {
       for (VertexId v = segment.first; v < segment.end(); ++v) {
         const Value now = step.Signal(v);
@@ -87,9 +84,6 @@ Status Engine::Agree(Step& step) {
       }
     }
     SLIM_TRY(finish(sent_down));
-    for (const auto& [v, message] : arrived) {
-      if (step.Signal(v) == message) told[v] = message;  // its owner need not hear it again
-    }
     if (sent_up + sent_down == 0) return {};
   }
 }

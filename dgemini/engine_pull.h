@@ -8,6 +8,7 @@ namespace slimgraph {
 template <typename Step>
 Status Engine::PullStep(Frontier& in, Step& step, Frontier& out) {
   const Direction direction = work_.in();
+  Mark(in);
   if (exchange_.peers() > 0) SLIM_TRY(Broadcast(in, step, direction));
   struct alignas(kCacheLineBytes) Tally {
     Frontier::Size size;
@@ -42,10 +43,12 @@ Status Engine::PullStep(Frontier& in, Step& step, Frontier& out) {
 
 template <typename Step>
 Status Engine::Collect(Frontier& from, std::span<const VertexId> at, Step& step) {
+  Mark(from);
   if (exchange_.peers() > 0) SLIM_TRY(Broadcast(from, step, Direction::kOut));
-  return loop_.Sparse(Direction::kOut, at, [&](std::uint32_t, VertexId v, const Neighbours& list) {
-    step.Pull(v, list);
-  });
+  return loop_.Sparse(
+      Direction::kOut, at,
+      [&](std::uint32_t, VertexId v, const Neighbours& list) { step.Pull(v, list); },
+      [](std::uint32_t) { return std::span<const VertexId>(); });
 }
 
 // The others' bits join the frontier's bitmap.

@@ -32,24 +32,48 @@ Status Engine::Advance(Frontier& in, Step& step, Frontier& out) {
 }
 
 template <typename Step>
+std::span<const VertexId> Engine::RunOn(std::uint32_t thread, Frontier& out) {
+  Found& found = found_[thread];
+  found.again.clear();
+  if constexpr (kRunsOn<Step>) {
+    constexpr std::size_t kFew = 1024;  // more are better shared out
+    if (found.vertices.size() < kFew) {
+      std::erase_if(found.vertices, [&](VertexId v) {
+        if (!alone() && !mine(v)) return false;
+        found.again.push_back(v);
+        if (!kActivatesOnce<Step>) out.Remove(v);
+        return true;
+      });
+      std::atomic_thread_fence(std::memory_order_seq_cst);
+    }
+  }
+  if (found.again.empty()) CountFound(thread);
+  return found.again;
+}
+
+template <typename Step>
 Status Engine::PushStep(Frontier& in, Step& step, Frontier& out) {
   const auto visit = [&](std::uint32_t t, VertexId u, const Neighbours& list) {
-    std::vector<VertexId>& found = found_[t];
+    std::vector<VertexId>& found = found_[t].vertices;
     step.Push(u, list, [&](VertexId v) {
-      if (!Defers(step, t, v) && out.Add(v)) found.push_back(v);
+      if (Defers(step, t, v)) return;
+      if (kActivatesOnce<Step> || out.Add(v)) found.push_back(v);
     });
     return false;
   };
+  for (Found& found : found_) found.edges = 0;
   if (!in.listed() && in.active().vertices < vertices() / 16) List(in);
   if (in.listed()) {
-    SLIM_TRY(loop_.Sparse(Direction::kOut, in.list(), visit));
+    SLIM_TRY(loop_.Sparse(Direction::kOut, in.list(), visit,
+                          [&](std::uint32_t t) { return RunOn<Step>(t, out); }));
   } else {
     SLIM_TRY(loop_.Dense(
         Direction::kOut, [&](VertexId v) { return in.Has(v); }, visit,
         [](std::uint32_t, std::size_t, std::uint64_t) {}));
+    team_.Run([&](std::uint32_t t) { CountFound(t); });
   }
-  SLIM_TRY(Settle(step, out));
-  return Count(out);
+  out.SetMarked(!kActivatesOnce<Step>);
+  return Settle(step, out);
 }
 
 template <typename Step>
@@ -57,8 +81,11 @@ Status Engine::Settle(Step& step, Frontier& out) {
   using Value = typename Step::Value;
   constexpr std::size_t kMessageBytes = std::is_empty_v<Value> ? 0 : sizeof(Value);
   auto& list = out.list();
+  std::array<std::uint64_t, 2> sums{};
+  for (const Found& found : found_) sums[1] += found.edges;
   if (exchange_.peers() == 0) {
     TakeFound(list);
+    out.SetActive({list.size(), sums[1]});
     return {};
   }
   arrived_.clear();
@@ -67,17 +94,18 @@ Status Engine::Settle(Step& step, Frontier& out) {
       const auto v = Take<VertexId>(bytes, at);
       Value message{};
       if constexpr (kMessageBytes > 0) message = Take<Value>(bytes, at);
-      if (step.Slot(v, message) && !Defers(step, 0, v) && out.Add(v)) arrived_.push_back(v);
+      if (!step.Slot(v, message) || Defers(step, 0, v)) continue;
+      if (kActivatesOnce<Step> || out.Add(v)) arrived_.push_back(v);
     }
   });
-  for (std::vector<VertexId>& found : found_) {
-    for (const VertexId v : found) {
+  for (Found& found : found_) {
+    for (const VertexId v : found.vertices) {
       const NodeId to = work_.worker(v);
       if (to == exchange_.self()) {
         list.push_back(v);
         continue;
       }
-      out.Remove(v);
+      if (!kActivatesOnce<Step>) out.Remove(v);
       if (filled_[to] + sizeof(VertexId) + kMessageBytes > Exchange::kMaxBytes) {
         SLIM_TRY(SendBox(to));
       }
@@ -86,11 +114,15 @@ Status Engine::Settle(Step& step, Frontier& out) {
       const Value message = step.Partial(v);
       if constexpr (kMessageBytes > 0) Put(boxes_[to], filled_[to], message);
     }
-    found.clear();
+    found.vertices.clear();
   }
   for (NodeId i = 0; i < exchange_.peers(); ++i) SLIM_TRY(SendBox(exchange_.peer(i)));
   SLIM_TRY(exchange_.End(std::span<std::uint64_t>()));
   list.insert(list.end(), arrived_.begin(), arrived_.end());
+  for (const VertexId v : arrived_) sums[1] += work_.Degree(v);
+  sums[0] = list.size();
+  SLIM_TRY(exchange_.Reduce(std::span(sums)));
+  out.SetActive({sums[0], sums[1]});
   return {};
 }
 

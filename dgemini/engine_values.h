@@ -12,12 +12,19 @@ VertexArray<T> Engine::Values(T initial) {
   return values;
 }
 
+// A swap would leave both with copies of others' values.
+template <typename T>
+void Engine::Replace(VertexArray<T>& values, VertexArray<T>& next) {
+  if (alone()) return std::swap(values, next);
+  ForEach([&](VertexId v) { values[v] = next[v]; });
+}
+
 template <typename Body>
 Status Engine::Refill(Frontier& frontier, std::size_t many, Body body) {
   frontier.Clear();
   const auto on_thread = [&](std::uint32_t t) {
     body(t, [&](VertexId v) {
-      if (frontier.Add(v)) found_[t].push_back(v);
+      if (frontier.Add(v)) found_[t].vertices.push_back(v);
     });
   };
   if (many < ListLoop::kSerialLists) {
@@ -39,36 +46,34 @@ void Engine::ForAll(Body body) {
 }
 
 template <typename Body>
-void Engine::ForEach(Body body) {
-  std::atomic<std::size_t> next{0};
+void Engine::ForEachBlock(Body body) {
   const auto& own = work_.own_blocks();
   const auto& remote = work_.remote_blocks();
-  team_.Run([&](std::uint32_t) {
-    for (;;) {
-      const std::size_t i = next.fetch_add(1, std::memory_order_relaxed);
-      if (i >= own.size() + remote.size()) return;
-      const Workload::Block& block = i < own.size() ? own[i] : remote[i - own.size()];
-      for (VertexId v = block.first; v < block.end; ++v) body(v);
+  WorkShares blocks;
+  blocks.Share(own.size() + remote.size(), threads());
+  team_.Run([&](std::uint32_t t) {
+    while (const auto taken = blocks.Take(t, 1)) {
+      const std::size_t i = taken->first;
+      body(i, i < own.size() ? own[i] : remote[i - own.size()]);
     }
+  });
+}
+
+template <typename Body>
+void Engine::ForEach(Body body) {
+  ForEachBlock([&](std::size_t, const Workload::Block& block) {
+    for (VertexId v = block.first; v < block.end; ++v) body(v);
   });
 }
 
 // By block, so that the sum does not depend on which thread takes which.
 template <typename Of>
 Result<double> Engine::Sum(Of of) {
-  const auto& own = work_.own_blocks();
-  const auto& remote = work_.remote_blocks();
-  std::vector<double> sums(own.size() + remote.size());
-  std::atomic<std::size_t> next{0};
-  team_.Run([&](std::uint32_t) {
-    for (;;) {
-      const std::size_t i = next.fetch_add(1, std::memory_order_relaxed);
-      if (i >= sums.size()) return;
-      const Workload::Block& block = i < own.size() ? own[i] : remote[i - own.size()];
-      double sum = 0;
-      for (VertexId v = block.first; v < block.end; ++v) sum += of(v);
-      sums[i] = sum;
-    }
+  std::vector<double> sums(work_.own_blocks().size() + work_.remote_blocks().size());
+  ForEachBlock([&](std::size_t i, const Workload::Block& block) {
+    double sum = 0;
+    for (VertexId v = block.first; v < block.end; ++v) sum += of(v);
+    sums[i] = sum;
   });
   double sum = 0;
   for (const double one : sums) sum += one;

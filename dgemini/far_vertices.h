@@ -22,10 +22,13 @@ class FarVertices {
   static constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
 
   FarVertices(const VertexArray<Distance>& distance, Distance width, std::uint32_t threads)
-      : distance_(distance), width_(width), kept_(threads) {}
+      : distance_(distance), width_(width), turn_end_(width), kept_(threads) {}
 
   // Keeps a vertex whose bucket comes after the one whose turn it is; each thread for itself.
   bool Keep(std::uint32_t thread, VertexId v) {
+    if constexpr (std::is_integral_v<Distance>) {
+      if (Load(distance_[v]) < turn_end_) return false;
+    }
     const std::uint64_t bucket = BucketOf(v);
     if (bucket <= now_) return false;
     Put(kept_[thread], bucket, v);
@@ -47,6 +50,9 @@ class FarVertices {
   // It is the turn of `bucket`, and none before it has vertices. Returns how many there are.
   std::size_t Turn(std::uint64_t bucket) {
     now_ = bucket;
+    if constexpr (std::is_integral_v<Distance>) {
+      turn_end_ = static_cast<Distance>((now_ + 1) * width_);
+    }
     std::size_t count = 0;
     for (Kept& kept : kept_) {
       if (kept.far_least < now_ + kNear) ComeNear(kept);
@@ -89,6 +95,7 @@ class FarVertices {
 
   const VertexArray<Distance>& distance_;
   Distance width_;
+  Distance turn_end_;  // of integers: where the buckets begin whose turn has not come
   std::uint64_t now_ = 0;
   std::vector<Kept> kept_;  // by thread
 };

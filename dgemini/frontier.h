@@ -1,6 +1,5 @@
-// The active vertices: a bitmap over all vertices and, when they are few, a list as well. A node's
-// frontier holds those of its own share; bits of others' vertices stand in it only while a step
-// needs them.
+// The active vertices: a bitmap over all vertices, a list, or both. A node's frontier holds those
+// of its own share; bits of others' vertices stand in it only while a step needs them.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "dgemini/vertex_array.h"
+#include "slimgraph/base/check.h"
 #include "slimgraph/base/types.h"
 
 namespace slimgraph {
@@ -19,11 +19,12 @@ class Frontier {
   explicit Frontier(VertexId vertices) : words_((std::size_t{vertices} + 63) / 64) {}
 
   bool Has(VertexId v) const { return (words_[v / 64] >> (v % 64) & 1) != 0; }
-  // Whether this call has added it; any thread.
+  // Whether this call has added it to the bitmap; any thread. If it has not, who has removed the
+  // vertex later, and looks at it after a fence, sees what this thread had done to it before.
   bool Add(VertexId v) {
     const std::uint64_t bit = std::uint64_t{1} << (v % 64);
     const std::atomic_ref<std::uint64_t> word(words_[v / 64]);
-    if ((word.load(std::memory_order_relaxed) & bit) != 0) return false;
+    if ((word.load() & bit) != 0) return false;
     return (word.fetch_or(bit, std::memory_order_relaxed) & bit) == 0;
   }
   void AddWord(std::size_t word, std::uint64_t bits) {
@@ -34,13 +35,16 @@ class Frontier {
         .fetch_and(~(std::uint64_t{1} << (v % 64)), std::memory_order_relaxed);
   }
   void Clear() {
-    if (listed_ && !mixed_) {
+    if (!marked_) {
+      SLIM_CHECK(listed_);
+    } else if (listed_ && !mixed_) {
       for (const VertexId v : list_) words_[v / 64] = 0;
     } else {
       std::fill(words_.data(), words_.data() + words_.size(), 0);
     }
     list_.clear();
     listed_ = true;
+    marked_ = true;
     mixed_ = false;
     active_ = {};
   }
@@ -48,11 +52,14 @@ class Frontier {
   std::size_t words() const { return words_.size(); }
   std::uint64_t word(std::size_t i) const { return words_[i]; }
 
-  // Whether list() names all of the share that are in the bitmap.
+  // Whether list() names all of the share that are active, and the bitmap; one of them does.
   bool listed() const { return listed_; }
+  bool marked() const { return marked_; }
   std::vector<VertexId>& list() { return list_; }
   const std::vector<VertexId>& list() const { return list_; }
   void SetListed(bool listed) { listed_ = listed; }
+  // While it is not, no bit is set.
+  void SetMarked(bool marked) { marked_ = marked; }
   // Bits of others' vertices are in it from now on.
   void SetMixed() { mixed_ = true; }
 
@@ -69,6 +76,7 @@ class Frontier {
   VertexArray<std::uint64_t> words_;
   std::vector<VertexId> list_;
   bool listed_ = true;
+  bool marked_ = true;
   bool mixed_ = false;
   Size active_;
 };

@@ -2,12 +2,15 @@
 // Lists of memory nodes are on their way while lists at hand are worked on.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <bit>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "dgemini/thread_team.h"
+#include "dgemini/work_shares.h"
 #include "dgemini/workload.h"
 #include "slimgraph/remote/list_reader.h"
 
@@ -24,14 +27,16 @@ class ListLoop {
     }
   }
 
-  // The lists of all vertices of the share with wants(v). Where visit returns true, the vertex is
-  // found: sink(thread, word, bits) has up to 64 of those that are found at a time.
+  // The lists of all vertices of the share with wants(v), which returns std::true_type where all
+  // are wanted, so that they are read as they follow each other. Where visit returns true, the
+  // vertex is found: sink(thread, word, bits) has up to 64 of those that are found at a time.
   template <typename Wants, typename Visit, typename Sink>
   Status Dense(Direction direction, Wants wants, Visit visit, Sink sink);
 
-  // The lists of these vertices of the share.
-  template <typename Visit>
-  Status Sparse(Direction direction, std::span<const VertexId> vertices, Visit visit);
+  // The lists of these vertices of the share, and then of those that more(thread) names until it
+  // names none.
+  template <typename Visit, typename More>
+  Status Sparse(Direction direction, std::span<const VertexId> vertices, Visit visit, More more);
 
   // Of the thread that waited longest.
   std::uint64_t waited_ns() const;
@@ -74,9 +79,13 @@ class ListLoop {
   template <typename Wants, typename Visit, typename Sink>
   Status DenseOnThread(std::uint32_t thread, Direction direction, Wants wants, Visit visit,
                        Sink sink);
-  template <typename Visit>
+  template <typename Visit, typename More>
   Status SparseOnThread(std::uint32_t thread, Direction direction,
-                        std::span<const VertexId> vertices, Visit visit);
+                        std::span<const VertexId> vertices, Visit visit, More more);
+  // Visits lists of some of the vertices that are at hand, and asks for those of memory nodes.
+  template <typename Visit, typename Arrive>
+  Status Walk(Reader& reader, Direction direction, std::span<const VertexId> vertices,
+              std::size_t first, std::size_t end, Visit visit, Arrive arrive);
   // Starts what is pending of a segment; waits for room.
   template <typename Arrive>
   Status StartPending(Reader& reader, std::size_t segment, Direction direction, Arrive arrive);
@@ -85,13 +94,13 @@ class ListLoop {
   Workload& work_;
   ThreadTeam& team_;
   std::vector<std::unique_ptr<Reader>> readers_;  // by thread
-  std::atomic<std::size_t> next_own_{0};
+  WorkShares shares_;
   std::atomic<std::size_t> next_remote_{0};
 };
 
 template <typename Wants, typename Visit, typename Sink>
 Status ListLoop::Dense(Direction direction, Wants wants, Visit visit, Sink sink) {
-  next_own_ = 0;
+  shares_.Share(work_.own_blocks().size(), team_.threads());
   next_remote_ = 0;
   team_.Run([&](std::uint32_t t) {
     readers_[t]->status = DenseOnThread(
@@ -101,14 +110,17 @@ Status ListLoop::Dense(Direction direction, Wants wants, Visit visit, Sink sink)
   return FirstFailure();
 }
 
-template <typename Visit>
-Status ListLoop::Sparse(Direction direction, std::span<const VertexId> vertices, Visit visit) {
-  next_own_ = 0;
+template <typename Visit, typename More>
+Status ListLoop::Sparse(Direction direction, std::span<const VertexId> vertices, Visit visit,
+                        More more) {
+  const bool few = vertices.size() < kSerialLists;
+  shares_.Share(vertices.size(), few ? 1 : team_.threads());
   const auto on_thread = [&](std::uint32_t t) {
     readers_[t]->status = SparseOnThread(
-        t, direction, vertices, [&](VertexId v, const Neighbours& list) { visit(t, v, list); });
+        t, direction, vertices, [&](VertexId v, const Neighbours& list) { visit(t, v, list); },
+        [&] { return more(t); });
   };
-  if (vertices.size() < kSerialLists) {
+  if (few) {
     on_thread(0);
     return std::move(readers_[0]->status);
   }
@@ -122,28 +134,43 @@ void ListLoop::OwnBlock(const Workload::Block& block, Direction direction, Wants
   const Workload::Segment& segment = work_.segments()[block.segment];
   const ListSpans& own = *segment.own[static_cast<int>(direction)];
   const std::size_t weight_bytes = work_.weight_bytes();
+  const auto first_of = [&](std::size_t word) {
+    return static_cast<VertexId>(std::max<std::uint64_t>(word * 64, block.first));
+  };
+  const auto end_of = [&](std::size_t word) {
+    return static_cast<VertexId>(std::min<std::uint64_t>(word * 64 + 64, block.end));
+  };
+  const std::size_t words_end = (std::size_t{block.end} + 63) / 64;
+  const auto visit_at = [&](VertexId v) {
+    const bool found = visit(v, OwnList(own, weight_bytes, v - segment.first));
+    return std::uint64_t{found} << (v % 64);
+  };
+  if constexpr (std::is_same_v<decltype(wants(VertexId{})), std::true_type>) {
+    for (std::size_t word = block.first / 64; word < words_end; ++word) {
+      std::uint64_t bits = 0;
+      for (VertexId v = first_of(word), end = end_of(word); v < end; ++v) bits |= visit_at(v);
+      if (bits != 0) sink(word, bits);
+    }
+    return;
+  }
   // The vertices of a word that are wanted; their lists are asked for at once.
   const auto wanted_of = [&](std::size_t word) {
     std::uint64_t wanted = 0;
-    const auto first = std::max<std::uint64_t>(word * 64, block.first);
-    const auto end = std::min<std::uint64_t>(word * 64 + 64, block.end);
-    for (std::uint64_t v = first; v < end; ++v) {
-      if (!wants(static_cast<VertexId>(v))) continue;
+    for (VertexId v = first_of(word), end = end_of(word); v < end; ++v) {
+      if (!wants(v)) continue;
       wanted |= std::uint64_t{1} << (v % 64);
       __builtin_prefetch(own.neighbours.data() + own.offsets[v - segment.first]);
     }
     return wanted;
   };
-  const std::size_t words_end = (std::size_t{block.end} + 63) / 64;
   std::uint64_t next = wanted_of(block.first / 64);
   for (std::size_t word = block.first / 64; word < words_end; ++word) {
     std::uint64_t wanted = next;
     next = word + 1 < words_end ? wanted_of(word + 1) : 0;
     std::uint64_t bits = 0;
     for (; wanted != 0; wanted &= wanted - 1) {
-      const auto bit = static_cast<unsigned>(std::countr_zero(wanted));
-      const auto v = static_cast<VertexId>(word * 64 + bit);
-      if (visit(v, OwnList(own, weight_bytes, v - segment.first))) bits |= std::uint64_t{1} << bit;
+      bits |= visit_at(
+          static_cast<VertexId>(word * 64 + static_cast<std::size_t>(std::countr_zero(wanted))));
     }
     if (bits != 0) sink(word, bits);
   }
@@ -177,15 +204,43 @@ Status ListLoop::RemoteBlock(Reader& reader, const Workload::Block& block, Direc
   DelegatedLists& lists = *segment.remote[static_cast<int>(direction)];
   constexpr VertexId kGroup = CompactOffsets::kGroup;
   auto& pending = reader.pending[block.segment];
+  const auto visit_cached = [&](VertexId v, EdgeOffset begin, EdgeOffset length) {
+    if (visit(v, lists.cache()->List(begin, length))) sink(v / 64, std::uint64_t{1} << (v % 64));
+  };
+  // The lists of one group that are wanted are asked for while those of another are worked on.
+  struct Asked {
+    struct One {
+      VertexId v;
+      EdgeOffset begin;
+      EdgeOffset length;
+    };
+    std::array<One, kGroup> lists;
+    std::size_t count = 0;
+  };
+  std::array<Asked, 2> groups;
+  int turn = 0;
+  const auto visit_asked = [&](Asked& asked) {
+    for (std::size_t i = 0; i < asked.count; ++i) {
+      visit_cached(asked.lists[i].v, asked.lists[i].begin, asked.lists[i].length);
+    }
+    asked.count = 0;
+  };
   for (VertexId i = block.first - segment.first; i < block.end - segment.first;) {
     const VertexId group = i / kGroup;
     const VertexId end = std::min((group + 1) * kGroup, block.end - segment.first);
     if (lists.cache() != nullptr && lists.cache()->Has(group)) {
+      Asked& next = groups[turn];
+      turn = 1 - turn;
       lists.index()->VisitGroup(group, i, end, [&](VertexId at, CompactOffsets::Place place) {
         const VertexId v = segment.first + at;
-        if (!wants(v) || !visit(v, lists.cache()->List(place.begin, place.length))) return;
-        sink(v / 64, std::uint64_t{1} << (v % 64));
+        if constexpr (std::is_same_v<decltype(wants(v)), std::true_type>) {
+          visit_cached(v, place.begin, place.length);
+        } else if (wants(v)) {
+          __builtin_prefetch(lists.cache()->ids() + place.begin);
+          next.lists[next.count++] = {v, place.begin, place.length};
+        }
       });
+      visit_asked(groups[turn]);
       i = end;
       continue;
     }
@@ -196,6 +251,7 @@ Status ListLoop::RemoteBlock(Reader& reader, const Workload::Block& block, Direc
       SLIM_TRY(StartPending(reader, block.segment, direction, arrive));
     }
   }
+  visit_asked(groups[1 - turn]);
   return {};
 }
 
@@ -236,50 +292,62 @@ Status ListLoop::DenseOnThread(std::uint32_t thread, Direction direction, Wants 
       SLIM_TRY(RemoteBlock(reader, remote[i], direction, wants, visit, sink, arrive));
     }
     if (more_own) {
-      const std::size_t i = next_own_.fetch_add(1, std::memory_order_relaxed);
-      more_own = i < own.size();
-      if (more_own) OwnBlock(own[i], direction, wants, visit, sink);
+      const auto block = shares_.Take(thread, 1);
+      more_own = block.has_value();
+      if (more_own) OwnBlock(own[block->first], direction, wants, visit, sink);
     }
     if (kDelegates) SLIM_TRY(reader.lists.Finish(!more_own, arrive));
   }
   return {};
 }
 
-template <typename Visit>
-Status ListLoop::SparseOnThread(std::uint32_t thread, Direction direction,
-                                std::span<const VertexId> vertices, Visit visit) {
-  constexpr std::size_t kPiece = 64;
-  Reader& reader = *readers_[thread];
+template <typename Visit, typename Arrive>
+Status ListLoop::Walk(Reader& reader, Direction direction, std::span<const VertexId> vertices,
+                      std::size_t first, std::size_t end, Visit visit, Arrive arrive) {
   const int d = static_cast<int>(direction);
   const std::size_t weight_bytes = work_.weight_bytes();
+  for (std::size_t at = first; at < end; ++at) {
+    AskForOwn(vertices, at, d);
+    const VertexId v = vertices[at];
+    const std::uint32_t index = work_.segment_index(v);
+    const Workload::Segment& segment = work_.segments()[index];
+    if (segment.is_own()) {
+      visit(v, OwnList(*segment.own[d], weight_bytes, v - segment.first));
+      continue;
+    }
+    auto& pending = reader.pending[index];
+    Want(pending, *segment.remote[d], v - segment.first);
+    if (reader.lists.IsBatch(pending.vertices.size(), pending.arcs)) {
+      SLIM_TRY(StartPending(reader, index, direction, arrive));
+    }
+  }
+  return {};
+}
+
+template <typename Visit, typename More>
+Status ListLoop::SparseOnThread(std::uint32_t thread, Direction direction,
+                                std::span<const VertexId> vertices, Visit visit, More more) {
+  constexpr std::size_t kPiece = 64;
+  Reader& reader = *readers_[thread];
   const auto arrive = [&](const DelegatedLists& lists, VertexId i, const Neighbours& list) {
     visit(lists.place().first + i, list);
   };
-  for (;;) {
-    const std::size_t first = next_own_.fetch_add(kPiece, std::memory_order_relaxed);
-    if (first >= vertices.size()) break;
-    const std::size_t end = std::min(first + kPiece, vertices.size());
-    for (std::size_t at = first; at < end; ++at) {
-      AskForOwn(vertices, at, d);
-      const VertexId v = vertices[at];
-      const std::uint32_t index = work_.segment_index(v);
-      const Workload::Segment& segment = work_.segments()[index];
-      if (segment.is_own()) {
-        visit(v, OwnList(*segment.own[d], weight_bytes, v - segment.first));
-        continue;
-      }
-      auto& pending = reader.pending[index];
-      Want(pending, *segment.remote[d], v - segment.first);
-      if (reader.lists.IsBatch(pending.vertices.size(), pending.arcs)) {
-        SLIM_TRY(StartPending(reader, index, direction, arrive));
-      }
+  const auto finish = [&]() -> Status {
+    for (std::size_t s = 0; kDelegates && s < reader.pending.size(); ++s) {
+      SLIM_TRY(StartPending(reader, s, direction, arrive));
     }
+    while (kDelegates && reader.lists.busy()) SLIM_TRY(reader.lists.Finish(true, arrive));
+    return {};
+  };
+  while (const auto piece = shares_.Take(thread, kPiece)) {
+    SLIM_TRY(Walk(reader, direction, vertices, piece->first, piece->second, visit, arrive));
     if (kDelegates) SLIM_TRY(reader.lists.Finish(false, arrive));
   }
-  for (std::size_t s = 0; kDelegates && s < reader.pending.size(); ++s) {
-    SLIM_TRY(StartPending(reader, s, direction, arrive));
+  SLIM_TRY(finish());
+  for (std::span<const VertexId> next = more(); !next.empty(); next = more()) {
+    SLIM_TRY(Walk(reader, direction, next, 0, next.size(), visit, arrive));
+    SLIM_TRY(finish());
   }
-  while (kDelegates && reader.lists.busy()) SLIM_TRY(reader.lists.Finish(true, arrive));
   return {};
 }
 

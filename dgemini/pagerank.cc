@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <utility>
 
 #include "dgemini/atomics.h"
@@ -17,8 +18,8 @@ struct Step {
   const VertexArray<std::uint32_t>& degree;
   double damping;
   double base;                                  // of each vertex: what is not given along edges
+  VertexArray<double> next;                     // what each will give in the step that follows
   VertexArray<double> given{degree.size()};     // by each vertex along each of its edges
-  VertexArray<double> next{degree.size()};      // what it will give in the step that follows
   VertexArray<double> received{degree.size()};  // of pushes; zero between steps
 
   double Edges(VertexId v) const { return std::max(1U, degree[v]); }
@@ -37,7 +38,7 @@ struct Step {
     return false;
   }
 
-  bool Wants(VertexId) const { return true; }
+  std::true_type Wants(VertexId) const { return {}; }
   bool Pull(VertexId v, const Neighbours& in) {
     Settle(v, SumAt(given, in.ids));
     return false;
@@ -56,7 +57,7 @@ Result<PageRanks> PageRank(Engine& engine, const PageRankOptions& options) {
   engine.ActivateAll(all);
   SLIM_ASSIGN(const double edgeless,
               engine.Sum([&](VertexId v) { return degree[v] == 0 ? 1.0 : 0.0; }));
-  Step step{degree, options.damping, 1.0 / vertices};
+  Step step{degree, options.damping, 1.0 / vertices, engine.ShareValues<double>()};
   const auto settle = [&](VertexId v) { step.Settle(v, step.Partial(v)); };
   const auto moved = [&](VertexId v) {
     return std::abs(step.next[v] - step.given[v]) * step.Edges(v);
@@ -65,7 +66,7 @@ Result<PageRanks> PageRank(Engine& engine, const PageRankOptions& options) {
   PageRanks ranks;
   double change = INFINITY;
   while (options.tolerance ? change > *options.tolerance : ranks.iterations < options.iterations) {
-    std::swap(step.given, step.next);
+    engine.Replace(step.given, step.next);
     double dangling = edgeless * step.base;  // nothing leads to them, where both ends have an edge
     if (engine.directed()) {
       SLIM_ASSIGN(dangling,

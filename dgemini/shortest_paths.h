@@ -1,13 +1,16 @@
-// A step of a breadth-first search that counts the shortest paths to each vertex, in numbers of the
-// kind Count.
+// A breadth-first search that counts the shortest paths to each vertex, in numbers of the kind
+// Count, and can go on in numbers of another kind.
 #pragma once
 
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "dgemini/atomics.h"
 #include "dgemini/bfs.h"
+#include "dgemini/engine.h"
 #include "dgemini/look_ahead.h"
+#include "dgemini/wide_number.h"
 
 namespace slimgraph {
 
@@ -17,6 +20,7 @@ struct ShortestPaths {
   // Few numbers of paths are so large that a float is not precise.
   using Short = std::conditional_t<std::is_same_v<Count, double>, float, Count>;
   static constexpr std::uint64_t kPullAbove = 20;
+  static constexpr bool kActivatesOnce = true;
 
   VertexArray<std::uint32_t>& depth;
   VertexArray<Count>& paths;
@@ -24,22 +28,20 @@ struct ShortestPaths {
   std::uint32_t level;  // of the vertices that are reached now
   std::uint64_t left;   // arcs of vertices that are not reached
 
-  bool Reaches(VertexId v) {
-    return ChangeFrom(depth[v], kUnreached, level) || Load(depth[v]) == level;
-  }
   template <typename Activate>
   void Push(VertexId u, const Neighbours& out, Activate activate) {
     WithValues(depth, out.ids, [&](std::size_t, VertexId v) {
-      if (!Reaches(v)) return;
+      const bool first = ChangeFrom(depth[v], kUnreached, level);
+      if (!first && Load(depth[v]) != level) return;
       Increase(paths[v], paths[u]);
-      activate(v);
+      if (first) activate(v);
     });
   }
   Count Partial(VertexId v) { return std::exchange(paths[v], Count()); }
   bool Slot(VertexId v, Count part) {
-    if (!Reaches(v)) return false;
-    paths[v] += part;
-    return true;
+    const bool first = ChangeFrom(depth[v], kUnreached, level);
+    if (first || depth[v] == level) paths[v] += part;
+    return first;
   }
   bool Wants(VertexId v) const { return depth[v] == kUnreached; }
   bool Pull(VertexId v, const Neighbours& list) {
@@ -58,5 +60,39 @@ struct ShortestPaths {
     depth[u] = level - 1;
   }
 };
+
+// From one level to the next their number grows by less than 2^32: that of eight levels on, a
+// double still holds.
+inline bool TooMany(double paths) { return paths > 1e200; }
+inline bool TooMany(WideNumber paths) { return paths.overflown(); }
+constexpr std::uint32_t kLevelsAtOnce = 8;
+
+// A search from one source, so far.
+struct Search {
+  VertexArray<std::uint32_t> depth;
+  Frontier in;
+  Frontier out;
+  std::uint32_t level;                        // of the vertices that are reached next
+  std::uint64_t left;                         // arcs of vertices that are not reached
+  std::vector<std::vector<VertexId>> levels;  // the share's vertices
+};
+
+// Goes on with a search; returns false where Count will not hold the numbers of paths.
+template <typename Count>
+Result<bool> CountPaths(Engine& engine, Search& search, VertexArray<Count>& paths) {
+  auto& [depth, in, out, level, left, levels] = search;
+  for (std::uint64_t too_many = 0; !in.empty();) {
+    ShortestPaths<Count> step{depth, paths, &in, level, left -= in.active().edges};
+    engine.List(in);
+    levels.push_back(in.list());
+    for (const VertexId v : in.list()) too_many += TooMany(paths[v]) ? 1 : 0;
+    SLIM_TRY(engine.Advance(in, step, out));
+    std::swap(in, out);
+    if (++level % kLevelsAtOnce != 0 && !in.empty()) continue;
+    SLIM_TRY(engine.Reduce(std::span(&too_many, 1), std::plus<>()));
+    if (too_many > 0) return false;
+  }
+  return true;
+}
 
 }  // namespace slimgraph

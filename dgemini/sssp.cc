@@ -1,5 +1,7 @@
 #include "dgemini/sssp.h"
 
+#include <type_traits>
+
 #include "dgemini/atomics.h"
 #include "dgemini/far_vertices.h"
 #include "dgemini/look_ahead.h"
@@ -11,6 +13,7 @@ template <typename Weight, typename Distance>
 struct Step {
   using Value = Distance;
   static constexpr std::uint64_t kPullAbove = 1;
+  static constexpr bool kRunsOn = true;
 
   VertexArray<Distance>& distance;
   const Frontier* in;
@@ -28,7 +31,7 @@ struct Step {
   }
   Distance Partial(VertexId v) const { return distance[v]; }
   bool Slot(VertexId v, Distance other) { return Lower(distance[v], other); }
-  bool Wants(VertexId) const { return true; }
+  std::true_type Wants(VertexId) const { return {}; }
   bool Pull(VertexId v, const Neighbours& list) {
     Distance least = distance[v];
     for (std::size_t i = 0; i < list.ids.size(); ++i) {

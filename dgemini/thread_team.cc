@@ -9,9 +9,11 @@ namespace {
 constexpr std::uint64_t kSpinNs = 10'000;
 constexpr std::uint64_t kSleepNs = 1'000'000'000;
 
-// Returns the word when it is no longer `old_value`: soon awake for short gaps, asleep in long
-// ones.
-std::uint32_t AwaitChange(const std::atomic<std::uint32_t>& word, std::uint32_t old_value) {
+}  // namespace
+
+// Soon awake for short gaps, asleep in long ones. Either the sleeper sees the new word or Wake sees
+// the sleeper, for both look at one after they have changed the other.
+std::uint32_t ThreadTeam::Gate::AwaitChange(std::uint32_t old_value) {
   const std::uint64_t start_ns = NowNs();
   while (true) {
     for (int i = 0; i < 64; ++i) {
@@ -19,43 +21,55 @@ std::uint32_t AwaitChange(const std::atomic<std::uint32_t>& word, std::uint32_t 
       if (now != old_value) return now;
       __builtin_ia32_pause();
     }
-    if (NowNs() - start_ns > kSpinNs) FutexWait(word, old_value, kSleepNs);
+    if (NowNs() - start_ns <= kSpinNs) continue;
+    sleepers.fetch_add(1);
+    FutexWait(word, old_value, kSleepNs);
+    sleepers.fetch_sub(1);
   }
 }
 
-}  // namespace
+void ThreadTeam::Gate::Wake() {
+  if (sleepers.load() > 0) FutexWakeAll(word);
+}
 
-ThreadTeam::ThreadTeam(std::uint32_t threads) : threads_(threads) {
+ThreadTeam::ThreadTeam(std::uint32_t threads) : threads_(threads), turns_(threads) {
   for (std::uint32_t t = 1; t < threads; ++t) others_.emplace_back([this, t] { Work(t); });
 }
 
 ThreadTeam::~ThreadTeam() {
   stop_ = true;
-  round_.fetch_add(1);
-  FutexWakeAll(round_);
+  round_.word.fetch_add(1);
+  round_.Wake();
 }
 
 void ThreadTeam::Begin(Call call, void* self) {
   call_ = call;
   self_ = self;
-  running_.store(threads_ - 1, std::memory_order_relaxed);
-  round_.fetch_add(1, std::memory_order_release);
-  FutexWakeAll(round_);
+  running_.word.store(threads_ - 1, std::memory_order_relaxed);
+  round_.word.fetch_add(1);
+  round_.Wake();
 }
 
 void ThreadTeam::AwaitOthers() {
-  for (std::uint32_t left = running_.load(std::memory_order_acquire); left != 0;) {
-    left = AwaitChange(running_, left);
+  const std::uint32_t round = round_.word.load(std::memory_order_relaxed);
+  for (std::uint32_t t = 1; t < threads_; ++t) {
+    if (!Take(t, round)) continue;
+    call_(self_, t);
+    running_.word.fetch_sub(1);
+  }
+  for (std::uint32_t left = running_.word.load(std::memory_order_acquire); left != 0;) {
+    left = running_.AwaitChange(left);
   }
 }
 
 void ThreadTeam::Work(std::uint32_t thread) {
   std::uint32_t seen = 0;
   while (true) {
-    seen = AwaitChange(round_, seen);
+    seen = round_.AwaitChange(seen);
     if (stop_) return;
+    if (!Take(thread, seen)) continue;
     call_(self_, thread);
-    if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) FutexWakeAll(running_);
+    if (running_.word.fetch_sub(1) == 1) running_.Wake();
   }
 }
 

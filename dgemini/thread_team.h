@@ -19,7 +19,8 @@ class ThreadTeam {
 
   std::uint32_t threads() const { return threads_; }
 
-  // body(0) on the calling thread, body(1) .. on the others; returns when all have.
+  // body(0) on the calling thread, body(1) .. on the others; returns when all have. Whoever has not
+  // woken up when the calling thread is done with its own is not waited for: it has that turn too.
   template <typename Body>
   void Run(Body&& body) {
     using Plain = std::remove_reference_t<Body>;
@@ -33,16 +34,33 @@ class ThreadTeam {
 
  private:
   using Call = void (*)(void*, std::uint32_t);
+  // A word that threads wait for, on a cache line of its own; nobody is woken when none sleeps.
+  struct alignas(64) Gate {
+    std::atomic<std::uint32_t> word{0};
+    std::atomic<std::uint32_t> sleepers{0};
+    // Returns the word when it is no longer `old_value`.
+    std::uint32_t AwaitChange(std::uint32_t old_value);
+    void Wake();  // after it was changed
+  };
+  // The last round in which somebody took a thread's turn.
+  struct alignas(64) Turn {
+    std::atomic<std::uint32_t> taken{0};
+  };
   void Begin(Call call, void* self);
   void AwaitOthers();
+  bool Take(std::uint32_t thread, std::uint32_t round) {
+    std::uint32_t before = round - 1;
+    return turns_[thread].taken.compare_exchange_strong(before, round);
+  }
   void Work(std::uint32_t thread);
 
   std::uint32_t threads_;
   Call call_ = nullptr;
   void* self_ = nullptr;
-  std::atomic<std::uint32_t> round_{0};    // grows with each loop; kStop ends the threads
-  std::atomic<std::uint32_t> running_{0};  // of the others
+  Gate round_;    // grows with each loop
+  Gate running_;  // of the others
   std::atomic<bool> stop_{false};
+  std::vector<Turn> turns_;  // by thread
   std::vector<std::jthread> others_;
 };
 

@@ -18,14 +18,18 @@ class VertexArray {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
+  // Values that are looked up at random lie in huge pages: small ones would cost a miss of their
+  // own each. Of values that are gone through in order, small pages hold no more than is touched.
+  enum class Pages { kHuge, kSmall };
+
   VertexArray() = default;
-  explicit VertexArray(std::size_t size) : size_(size), bytes_(size * sizeof(T)) {
+  explicit VertexArray(std::size_t size, Pages pages = Pages::kHuge)
+      : size_(size), bytes_(size * sizeof(T)) {
     if (size == 0) return;
     void* const memory = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     SLIM_CHECK(memory != MAP_FAILED, "no address space for {} bytes", bytes_);
-    // Vertices are looked up at random: small pages would cost a miss of their own each.
-    ::madvise(memory, bytes_, MADV_HUGEPAGE);
+    if (pages == Pages::kHuge) ::madvise(memory, bytes_, MADV_HUGEPAGE);
     data_ = static_cast<T*>(memory);
   }
   VertexArray(VertexArray&& other) noexcept

@@ -12,55 +12,74 @@ namespace slimgraph {
 class WideNumber {
  public:
   WideNumber() = default;
-  explicit WideNumber(double value) : WideNumber(value, 0) {}
+  explicit WideNumber(double value) {
+    if (value > 0) *this = Of(value, 0);
+  }
 
-  explicit operator double() const { return std::ldexp(fraction(), exponent()); }
+  explicit operator double() const {
+    const int raised = exponent() + kDoubleBias;
+    if (raised > 0 && raised < 2 * kDoubleBias) return Fraction(raised);
+    return std::ldexp(fraction(), exponent());
+  }
   // Has become too large to be told.
-  bool overflown() const { return bits_ >> kFractionBits == kHighest; }
+  bool overflown() const { return high() == kHighest; }
 
   friend WideNumber operator+(WideNumber a, WideNumber b) {
     if (a.bits_ < b.bits_) std::swap(a, b);  // larger numbers have larger bits
-    const int apart = a.exponent() - b.exponent();
-    if (b.bits_ == 0 || apart > kFractionBits + 1) return a;
-    return {a.fraction() + std::ldexp(b.fraction(), -apart), a.exponent()};
+    const std::uint64_t apart = a.high() - b.high();
+    if (b.bits_ == 0 || apart > kFractionBits + 1 || a.overflown()) return a;
+    // Digits with eight more behind them, to round by.
+    const std::uint64_t sum = (a.digits() << 8) + (b.digits() << 8 >> apart);
+    const std::uint64_t carry = sum >> (kFractionBits + 9);
+    return FromBits(((a.high() + carry) << kFractionBits) + (((sum >> carry) + 0x80) >> 8) -
+                    kLeading);
   }
   friend WideNumber operator*(WideNumber a, WideNumber b) {
-    return {a.fraction() * b.fraction(), a.exponent() + b.exponent()};
+    if (a.bits_ == 0 || b.bits_ == 0) return {};
+    return Of(a.fraction() * b.fraction(), a.exponent() + b.exponent());
   }
   friend WideNumber operator/(WideNumber a, WideNumber b) {
-    return {a.fraction() / b.fraction(), a.exponent() - b.exponent()};
+    if (a.bits_ == 0) return {};
+    return Of(a.fraction() / b.fraction(), a.exponent() - b.exponent());
   }
   WideNumber& operator+=(WideNumber other) { return *this = *this + other; }
   friend bool operator==(WideNumber, WideNumber) = default;
 
  private:
+  // Exponent and digits of a number in [0.5, 1), whose first digit is not written down.
   static constexpr int kFractionBits = 48;
+  static constexpr std::uint64_t kLeading = std::uint64_t{1} << kFractionBits;
   static constexpr int kBias = 1 << 15;
-  static constexpr int kHighest = (1 << 16) - 1;
+  static constexpr std::uint64_t kHighest = (1 << 16) - 1;
+  static constexpr int kDoubleBits = 52;
+  static constexpr int kDoubleBias = 1022;  // of numbers in [0.5, 1)
 
-  // value * 2^exponent
-  WideNumber(double value, int exponent) {
-    if (!(value > 0)) return;
-    int more = 0;
-    const double fraction = std::frexp(value, &more);  // in [0.5, 1)
-    auto digits =
-        static_cast<std::uint64_t>(std::nearbyint(std::ldexp(fraction, kFractionBits + 1)));
-    exponent += more + kBias;
-    if (digits >> (kFractionBits + 1) != 0) {  // rounded up to 1
-      digits >>= 1;
-      ++exponent;
-    }
-    if (exponent <= 0) return;
-    const auto high = static_cast<std::uint64_t>(std::min(exponent, kHighest));
-    bits_ = high << kFractionBits | (digits & ((std::uint64_t{1} << kFractionBits) - 1));
+  static WideNumber FromBits(std::uint64_t bits) {
+    WideNumber number;
+    number.bits_ = bits;
+    return number;
+  }
+  // value * 2^exponent, of a value above zero.
+  static WideNumber Of(double value, int exponent) {
+    constexpr int kDropped = kDoubleBits - kFractionBits;
+    if (value < 0x1p-1022) return Of(value * 0x1p64, exponent - 64);
+    // Rounded; a carry goes on into the exponent, as it should.
+    const std::uint64_t bits =
+        (std::bit_cast<std::uint64_t>(value) + (1 << (kDropped - 1))) >> kDropped;
+    const int high = static_cast<int>(bits >> kFractionBits) - kDoubleBias + exponent + kBias;
+    if (high <= 0) return {};
+    return FromBits(std::min(static_cast<std::uint64_t>(high), kHighest) << kFractionBits |
+                    (bits & (kLeading - 1)));
+  }
+  double Fraction(int double_exponent) const {
+    return std::bit_cast<double>(static_cast<std::uint64_t>(double_exponent) << kDoubleBits |
+                                 (bits_ & (kLeading - 1)) << (kDoubleBits - kFractionBits));
   }
   // In [0.5, 1); 0 of zero.
-  double fraction() const {
-    if (bits_ == 0) return 0;
-    const std::uint64_t digits = bits_ & ((std::uint64_t{1} << kFractionBits) - 1);
-    return std::bit_cast<double>(std::uint64_t{1022} << 52 | digits << (52 - kFractionBits));
-  }
-  int exponent() const { return static_cast<int>(bits_ >> kFractionBits) - kBias; }
+  double fraction() const { return bits_ == 0 ? 0 : Fraction(kDoubleBias); }
+  std::uint64_t high() const { return bits_ >> kFractionBits; }
+  std::uint64_t digits() const { return (bits_ & (kLeading - 1)) | kLeading; }
+  int exponent() const { return static_cast<int>(high()) - kBias; }
 
   std::uint64_t bits_ = 0;
 };

@@ -10,8 +10,13 @@ namespace {
 
 constexpr VertexId kBlockVertices = 1024;
 
-// By any number of threads.
-void MarkNeighbours(std::span<const VertexId> lists, std::span<std::uint64_t> words) {
+// Without looking first where one thread has them to itself: whether a bit is new is not foreseen.
+void MarkNeighbours(std::span<const VertexId> lists, std::span<std::uint64_t> words,
+                    std::size_t threads) {
+  if (threads == 1) {
+    for (const VertexId v : lists) words[v / 64] |= std::uint64_t{1} << (v % 64);
+    return;
+  }
   for (const VertexId v : lists) {
     const std::uint64_t bit = std::uint64_t{1} << (v % 64);
     const std::atomic_ref<std::uint64_t> word(words[v / 64]);
@@ -85,6 +90,7 @@ Status Workload::ShareMarks(Cluster& cluster, const WorkloadNeeds& needs) {
 Status Workload::LoadLists(Cluster& cluster, const GraphSource& file, const WorkloadNeeds& needs) {
   const VertexPart nothing;
   const bool serves = !cluster.computes();
+  const std::size_t threads = LoadingThreads(cluster);
   if (needs.cache.side == MemorySide::kServe) {
     if (serves) {
       server_ = std::make_unique<ListServer>(cluster.fabric());
@@ -96,15 +102,14 @@ Status Workload::LoadLists(Cluster& cluster, const GraphSource& file, const Work
     auto& [own, served] = kept_[static_cast<int>(direction)];
     const auto words = marks_[static_cast<int>(direction)].words;
     const auto watch = [&](std::span<const VertexId> lists) {
-      if (!words.empty()) MarkNeighbours(lists, words);
+      if (!words.empty()) MarkNeighbours(lists, words, threads);
     };
     own.reserve(partition_->sockets());
     served.reserve(partition_->sockets());
     for (std::uint32_t socket = 0; socket < partition_->sockets(); ++socket) {
       const VertexPart part = partition_->part(self_, socket);
-      SLIM_ASSIGN(auto lists,
-                  OwnLists::Load(file, serves ? nothing : part, direction, needs.weights, socket,
-                                 LoadingThreads(cluster), watch));
+      SLIM_ASSIGN(auto lists, OwnLists::Load(file, serves ? nothing : part, direction,
+                                             needs.weights, socket, threads, watch));
       own.push_back(std::move(lists));
       SLIM_ASSIGN(auto coded, LoadServedLists(cluster, file, serves ? part : nothing, direction,
                                               needs.weights, socket, watch));

@@ -56,8 +56,10 @@ class Workload {
   // The compute node whose share `v` is in.
   NodeId worker(VertexId v) const { return slots_[slot(v)].worker; }
   bool mine(VertexId v) const { return worker(v) == self_; }
-  const Segment& segment_of(VertexId v) const { return segments_[slots_[slot(v)].segment]; }
-  std::uint32_t segment_index(VertexId v) const { return slots_[slot(v)].segment; }
+  const Segment& segment_of(VertexId v) const { return segments_[segment_index(v)]; }
+  std::uint32_t segment_index(VertexId v) const {
+    return segments_.size() == 1 ? 0 : slots_[slot(v)].segment;
+  }
 
   // On memory nodes: answers those who ask for lists while `wait`, which waits for what the compute
   // nodes do, goes on. These walk lists at no other time.

@@ -5,8 +5,9 @@
 
 Each DIR has an engine that is built already, and each is optional; GEMINI_1 is one built for a
 single thread a process, which is compared on four. PART is one of those below, all unless told.
-ROUNDS (5; 3 at most of the parts caches and tax, which are long), THREADS (2) and SCALE (20) may be
-set as well, and PERCENT (25) of a processor for each node where nodes are held to a share.
+ROUNDS (5), THREADS (2) and SCALE (20) may be set as well, PERCENT (25) of a processor for each node
+where nodes are held to a share, and LIMIT_S (40): a row that takes longer has fewer rounds, at
+least one, and each run of those tells the median of three computations.
 """
 import json
 import math
@@ -21,10 +22,10 @@ from turns import in_turn
 from vertex_peers import ITERATIONS, peers_on_four_nodes, peers_on_one_node
 
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
-FEW_ROUNDS = min(ROUNDS, 3)
 THREADS = int(os.environ.get("THREADS", "2"))
 SCALE = int(os.environ.get("SCALE", "20"))
 PERCENT = int(os.environ.get("PERCENT", "25"))
+LIMIT_S = float(os.environ.get("LIMIT_S", "40"))
 WEIGHTS = "1..255"
 APPLICATIONS = ["bfs", "sssp", "pagerank", "cc", "bc"]
 PAPER_CACHES = {"bitmap": "1.24-2.37", "index": "1.91-4.62", "edge": "34-177"}
@@ -110,7 +111,7 @@ def compare(graph, peers, ours):
                     for name, options in ours.items()}
         for peer in peers:
             measures[peer.name] = lambda p=peer: p.seconds(graph, application)
-        medians = in_turn(measures, ROUNDS)
+        medians = in_turn(measures, ROUNDS, LIMIT_S)
         first = medians[next(iter(ours))]
         row = "".join(f"{medians[name]:12.4f}" for name in ours)
         for peer in peers:
@@ -204,7 +205,7 @@ def caches(graphs):
             return graph.seconds(application, "--nodes", "4", "--compute", "2", "--network", "fdr",
                                  "--cache", level)
         medians = in_turn({level: lambda l=level: seconds(l) for level in ("none", *PAPER_CACHES)},
-                          FEW_ROUNDS)
+                          ROUNDS, LIMIT_S)
         values = [medians[level] for level in ("none", *PAPER_CACHES)]
         row = f"{application:10}{values[0]:10.4f}"
         for value in values[1:]:
@@ -229,7 +230,7 @@ def tax(graphs):
             medians = in_turn({"(4,4)": measure(4, "100%"),
                                "(4,2) warm": measure(2, "100%"), "(4,1) warm": measure(1, "100%"),
                                "(4,2) 5 %": measure(2, "5%"), "(4,1) 5 %": measure(1, "5%")},
-                              FEW_ROUNDS)
+                              ROUNDS, LIMIT_S)
             whole = medians["(4,4)"]
             print(f"{application:10}(4,4) {whole:7.4f} s" + "".join(
                 f"   {name} {median / whole:5.2f}" for name, median in medians.items()
