@@ -24,6 +24,7 @@ struct Step {
 
   double Edges(VertexId v) const { return std::max(1U, degree[v]); }
   void Settle(VertexId v, double sum) { next[v] = (base + damping * sum) / Edges(v); }
+  double Moved(VertexId v) const { return std::abs(next[v] - given[v]) * Edges(v); }
 
   template <typename Activate>
   void Push(VertexId u, const Neighbours& out, Activate activate) {
@@ -37,7 +38,6 @@ struct Step {
     received[v] += part;
     return false;
   }
-
   std::true_type Wants(VertexId) const { return {}; }
   bool Pull(VertexId v, const Neighbours& in) {
     Settle(v, SumAt(given, in.ids));
@@ -55,34 +55,27 @@ Result<PageRanks> PageRank(Engine& engine, const PageRankOptions& options) {
   Frontier all(vertices);
   Frontier out(vertices);
   engine.ActivateAll(all);
-  SLIM_ASSIGN(const double edgeless,
-              engine.Sum([&](VertexId v) { return degree[v] == 0 ? 1.0 : 0.0; }));
+  SLIM_ASSIGN(const double edgeless, engine.Sum([&](VertexId v) { return degree[v] == 0; }));
   Step step{degree, options.damping, 1.0 / vertices, engine.ShareValues<double>()};
   const auto settle = [&](VertexId v) { step.Settle(v, step.Partial(v)); };
-  const auto moved = [&](VertexId v) {
-    return std::abs(step.next[v] - step.given[v]) * step.Edges(v);
-  };
   engine.ForEach([&](VertexId v) { step.Settle(v, 0); });
-  PageRanks ranks;
+  std::uint64_t iterations = 0;
   double change = INFINITY;
-  while (options.tolerance ? change > *options.tolerance : ranks.iterations < options.iterations) {
+  while (options.tolerance ? change > *options.tolerance : iterations < options.iterations) {
     engine.Replace(step.given, step.next);
-    double dangling = edgeless * step.base;  // nothing leads to them, where both ends have an edge
-    if (engine.directed()) {
-      SLIM_ASSIGN(dangling,
-                  engine.Sum([&](VertexId v) { return degree[v] == 0 ? step.given[v] : 0; }));
-    }
+    // Where both ends have an edge, nothing leads to vertices without one.
+    const auto kept = [&](VertexId v) { return degree[v] == 0 ? step.given[v] : 0; };
+    SLIM_ASSIGN(const double dangling, engine.directed() ? engine.Sum(kept) : edgeless* step.base);
     step.base = (1 - options.damping + options.damping * dangling) / vertices;
     SLIM_TRY(engine.Advance(all, step, out));
     if (engine.mode() == Mode::kPush) engine.ForEach(settle);
     if (options.tolerance) {
-      SLIM_ASSIGN(change, engine.Sum(moved));
+      SLIM_ASSIGN(change, engine.Sum([&](VertexId v) { return step.Moved(v); }));
     }
-    ++ranks.iterations;
+    ++iterations;
   }
   engine.ForEach([&](VertexId v) { step.next[v] *= step.Edges(v); });
-  ranks.rank = std::move(step.next);
-  return ranks;
+  return PageRanks{std::move(step.next), iterations};
 }
 
 }  // namespace slimgraph

@@ -14,7 +14,6 @@ struct Step {
   using Value = Distance;
   static constexpr std::uint64_t kPullAbove = 1;
   static constexpr bool kRunsOn = true;
-
   VertexArray<Distance>& distance;
   const Frontier* in;
   FarVertices<Distance>& far;
