@@ -25,7 +25,6 @@ struct Step {
   double Edges(VertexId v) const { return std::max(1U, degree[v]); }
   void Settle(VertexId v, double sum) { next[v] = (base + damping * sum) / Edges(v); }
   double Moved(VertexId v) const { return std::abs(next[v] - given[v]) * Edges(v); }
-
   template <typename Activate>
   void Push(VertexId u, const Neighbours& out, Activate activate) {
     for (const VertexId v : out.ids) {
@@ -65,7 +64,7 @@ Result<PageRanks> PageRank(Engine& engine, const PageRankOptions& options) {
     engine.Replace(step.given, step.next);
     // Where both ends have an edge, nothing leads to vertices without one.
     const auto kept = [&](VertexId v) { return degree[v] == 0 ? step.given[v] : 0; };
-    SLIM_ASSIGN(const double dangling, engine.directed() ? engine.Sum(kept) : edgeless* step.base);
+    SLIM_ASSIGN(const double dangling, engine.directed() ? engine.Sum(kept) : step.base* edgeless);
     step.base = (1 - options.damping + options.damping * dangling) / vertices;
     SLIM_TRY(engine.Advance(all, step, out));
     if (engine.mode() == Mode::kPush) engine.ForEach(settle);
