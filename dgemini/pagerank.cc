@@ -63,8 +63,8 @@ Result<PageRanks> PageRank(Engine& engine, const PageRankOptions& options) {
   while (options.tolerance ? change > *options.tolerance : iterations < options.iterations) {
     engine.Replace(step.given, step.next);
     // Where both ends have an edge, nothing leads to vertices without one.
-    const auto kept = [&](VertexId v) { return degree[v] == 0 ? step.given[v] : 0; };
-    SLIM_ASSIGN(const double dangling, engine.directed() ? engine.Sum(kept) : step.base* edgeless);
+    const auto at = [&](VertexId v) { return degree[v] == 0 ? step.given[v] : 0; };
+    SLIM_ASSIGN(double dangling, engine.directed() ? engine.Sum(at) : double{step.base * edgeless});
     step.base = (1 - options.damping + options.damping * dangling) / vertices;
     SLIM_TRY(engine.Advance(all, step, out));
     if (engine.mode() == Mode::kPush) engine.ForEach(settle);
