@@ -56,12 +56,17 @@ Status ParseDeath(std::string_view text, txn::EngineOptions& options) {
       text);
 }
 
+// Whoever deletes a vertex writes to all of its neighbours.
+constexpr std::uint64_t kGraphLogBytes = 8 << 20;
+
 Result<txn::EngineOptions> EngineOptionsOf(const TxnOptions& options,
                                            const txn::Protocol& protocol) {
   txn::EngineOptions engine;
   engine.coroutines = options.coroutines;
   engine.cache_bytes = options.cache_bytes;
   engine.replicas = options.replicas;
+  if (txn::RunsOnStore(options.workload)) engine.log_bytes = kGraphLogBytes;
+  if (options.log_bytes != 0) engine.log_bytes = options.log_bytes;
   for (std::string_view rest = options.die; !rest.empty();) {
     const std::size_t comma = std::min(rest.find(','), rest.size());
     SLIM_TRY(ParseDeath(rest.substr(0, comma), engine));
@@ -103,6 +108,13 @@ void DeclareTxnOptions(Options& options, TxnOptions& txn) {
   options.Number("--replicas", "R",
                  "nodes that hold each partition: R-1 of them (not node 0) may die (default 1)",
                  txn.replicas);
+  options.Value("--log-memory", "BYTES",
+                "of the log that each thread has on each node that holds copies of what it writes; "
+                "one transaction takes a quarter at most (default 256K, on stores 8M)",
+                [&txn](const std::string& text) -> Status {
+                  SLIM_ASSIGN(txn.log_bytes, ParseBytes(text));
+                  return txn::CheckLogBytes(txn.log_bytes);
+                });
   options.Text(
       "--die", "NODE@STAGE:N",
       "an experiment: the node dies when it comes to the end of that stage for the Nth time; with "

@@ -21,6 +21,7 @@ struct TxnOptions {
   txn::WorkloadOptions work;
   std::uint32_t coroutines = 8;
   std::uint32_t replicas = 1;
+  std::uint64_t log_bytes = 0;  // 0: as the workload needs
   std::string die;
   std::uint64_t cache_bytes = 4 << 20;
   std::uint64_t delay_us = 0;

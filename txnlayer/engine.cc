@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "slimgraph/base/units.h"
 #include "txnlayer/engine_thread.h"
+#include "txnlayer/replication/log_ring.h"
 #include "txnlayer/store/hash.h"
 
 namespace slimgraph::txn {
@@ -36,6 +38,12 @@ Status CheckReplicas(std::uint32_t replicas, NodeId nodes) {
   if (replicas >= 1 && replicas <= nodes) return {};
   return UsageError("--replicas {} is out of range: there are {} nodes, each of which holds one",
                     replicas, nodes);
+}
+
+Status CheckLogBytes(std::uint64_t bytes) {
+  if (bytes >= LogShape::kLeastBytes && bytes <= LogShape::kMostBytes) return {};
+  return UsageError("{} is out of range: give {} to {}", FormatBytes(bytes),
+                    FormatBytes(LogShape::kLeastBytes), FormatBytes(LogShape::kMostBytes));
 }
 
 Status CheckDeaths(const EngineOptions& options, NodeId nodes, const Protocol& protocol) {

@@ -55,6 +55,8 @@ struct EngineOptions {
   std::uint32_t coroutines = 1;  // of each thread
   // How many nodes hold each partition: with R of them, R-1 nodes may die, and the others go on.
   std::uint32_t replicas = 1;
+  // Of the log that each thread has at each backup; a transaction's record is a quarter at most.
+  std::uint64_t log_bytes = 256 << 10;
   Death death = {};
   DeathInRepair death_in_repair = {};
   // Each can be switched off, to see what it is worth.
@@ -72,6 +74,7 @@ Status SwitchOff(std::string_view words, EngineOptions& options);
 
 Status CheckCoroutines(std::uint32_t coroutines);
 Status CheckReplicas(std::uint32_t replicas, NodeId nodes);
+Status CheckLogBytes(std::uint64_t bytes);
 Status CheckDeaths(const EngineOptions& options, NodeId nodes, const Protocol& protocol);
 
 // What a run ends with that needs more places than there are.

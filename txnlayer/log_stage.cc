@@ -2,6 +2,7 @@
 // anything of it is installed and before anybody is told.
 #include <algorithm>
 
+#include "slimgraph/base/units.h"
 #include "txnlayer/engine_thread.h"
 #include "txnlayer/ticks.h"
 #include "txnlayer/transaction.h"
@@ -67,11 +68,14 @@ void Transaction::Keep() {
 bool Transaction::TellBackups() {
   task_.worker().endpoint().SetStage(TrafficStage(Stage::kLog));
   const Record& record = frame_->record;
-  if (record.size() + 2 > LogRing::kMostRecordWords) {
+  const std::uint64_t most_words = LogShape(engine_.options().log_bytes).most_record_words();
+  if (record.size() + 2 > most_words) {
     task_.worker().Fail(
         {ErrorKind::kUsage,
-         fmt::format("a transaction writes {} bytes, and a log's record holds {}",
-                     record.size() * kWordBytes, (LogRing::kMostRecordWords - 2) * kWordBytes)});
+         fmt::format(
+             "a transaction writes {}, and may write a quarter of --log-memory, which is {}: "
+             "give more",
+             FormatBytes(record.size() * kWordBytes), FormatBytes(engine_.options().log_bytes))});
     return false;
   }
   const std::vector<NodeId> backups = Backups(writes());

@@ -172,6 +172,9 @@ TEST_F(StoreWorkloads, SayWhatTheyNeedAndWhatIsFull) {
          "such.slim");
   expect({"--workload", "snb-updates", "--store", store_, "--rows", "100", "--seconds", "10"}, 3,
          "a table is full");
+  expect({"--workload", "linkbench", "--store", store_, "--transactions", "5000", "--seconds", "20",
+          "--replicas", "2", "--log-memory", "64K"},
+         2, "may write a quarter of --log-memory, which is 64.0 KiB: give more");
 }
 
 }  // namespace

@@ -53,6 +53,7 @@ TEST(TxnRun, RefusesWhatItCannotDoWithOneLine) {
       {"--workload", "ycsb", "--protocol", "occ", "--seconds", "0"},
       {"--workload", "ycsb", "--protocol", "occ", "--replicas", "0"},
       {"--workload", "ycsb", "--protocol", "occ", "--replicas", "3"},
+      {"--workload", "ycsb", "--protocol", "occ", "--replicas", "2", "--log-memory", "1K"},
       {"--workload", "ycsb", "--protocol", "occ", "--replicas", "2", "--transport", "mpi"},
       {"--workload", "ycsb", "--protocol", "occ", "--die", "1"},
       {"--workload", "ycsb", "--protocol", "occ", "--die", "1@lunch"},

@@ -10,6 +10,7 @@ namespace slimgraph::test {
 namespace {
 
 using txn::LogRing;
+using txn::LogShape;
 using txn::Stage;
 
 class Deaths : public ::testing::TestWithParam<std::string> {};
@@ -163,19 +164,20 @@ TEST_P(Deaths, KeepTheConditionsOfTpcc) {
 // Records of all lengths, round and round: each is found whole or not at all.
 TEST(LogRing, FindsWholeRecordsAlone) {
   std::mt19937_64 random(TestSeed());
-  std::vector<std::byte> memory(LogRing::kBytes);
+  const LogShape shape(LogShape::kLeastBytes);
+  std::vector<std::byte> memory(shape.bytes());
   const auto store = [&](std::uint64_t position, std::uint64_t value, std::uint64_t behind = 0) {
-    std::memcpy(memory.data() + LogRing::OffsetOf(position) + behind * txn::kWordBytes, &value,
+    std::memcpy(memory.data() + shape.OffsetOf(position) + behind * txn::kWordBytes, &value,
                 sizeof value);
   };
-  const LogRing ring(memory.data());
-  std::uint64_t written = LogRing::kFirst;
-  std::uint64_t read = LogRing::kFirst;
+  const LogRing ring(shape, memory.data());
+  std::uint64_t written = shape.first();
+  std::uint64_t read = shape.first();
   std::vector<std::uint64_t> found;
   for (int i = 0; i < 5000; ++i) {
     EXPECT_FALSE(ring.Next(read, found));
-    const std::uint64_t words = 2 + random() % (i % 50 == 0 ? LogRing::kMostRecordWords - 2 : 100);
-    const LogRing::Place place = LogRing::PlaceOf(written, words);
+    const std::uint64_t words = 2 + random() % (i % 50 == 0 ? shape.most_record_words() - 2 : 100);
+    const LogShape::Place place = shape.PlaceOf(written, words);
     if (place.skipped_from != place.position) {
       store(place.position, 0);
       store(place.skipped_from, place.skip_stamp());

@@ -51,7 +51,7 @@ Status Folder::Work() {
   Job& whole = graph_.engine().cluster().job();
   while (true) {
     SLIM_ASSIGN(const auto job, whole.OfTheLiving(kLine));
-    const Status done = WorkAmong(*job);
+    Status done = WorkAmong(*job);
     cluster_.reset();
     if (done) return {};
     const bool survives = graph_.engine().replication() != nullptr;

@@ -25,7 +25,7 @@ Status Replication::CopyTables() {
 void Replication::TakeInAll() {
   std::vector<std::uint64_t> record;
   for (std::size_t i = 0; i < taken_in_.size(); ++i) {
-    const LogRing ring(memory_.data() + i * LogRing::kBytes);
+    const LogRing ring(shape_, memory_.data() + i * shape_.bytes());
     while (ring.Next(taken_in_[i], record)) Apply(record);
   }
 }

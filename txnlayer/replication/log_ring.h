@@ -18,14 +18,23 @@
 
 namespace slimgraph::txn {
 
-class LogRing {
+// How large a ring is, and what follows from that.
+class LogShape {
  public:
-  static constexpr std::uint64_t kWords = 32 << 10;
+  static constexpr std::uint64_t kLeastBytes = 64 << 10;
+  static constexpr std::uint64_t kMostBytes = 256 << 20;
+  static constexpr unsigned kLengthBits = 24;
+  static constexpr std::uint64_t kLengthMask = (std::uint64_t{1} << kLengthBits) - 1;
+
+  // Between these.
+  explicit LogShape(std::uint64_t bytes) : words_(bytes / kWordBytes) {}
+
+  std::uint64_t words() const { return words_; }
   // With the word behind the last record.
-  static constexpr std::uint64_t kBytes = (kWords + kCacheLineBytes / kWordBytes) * kWordBytes;
+  std::uint64_t bytes() const { return (words_ + kCacheLineBytes / kWordBytes) * kWordBytes; }
   // Positions count words from here on, so that no stamp is 0.
-  static constexpr std::uint64_t kFirst = kWords;
-  static constexpr std::uint64_t kMostRecordWords = kWords / 4;
+  std::uint64_t first() const { return words_; }
+  std::uint64_t most_record_words() const { return words_ / 4; }
 
   // Where the next record of that length goes, and the stamp that it bears there.
   struct Place {
@@ -37,40 +46,46 @@ class LogRing {
     std::uint64_t stamp() const { return position << kLengthBits | words; }
     std::uint64_t skip_stamp() const { return skipped_from << kLengthBits; }
   };
-  static Place PlaceOf(std::uint64_t written, std::uint64_t words) {
-    const std::uint64_t to_end = kWords - written % kWords;
+  Place PlaceOf(std::uint64_t written, std::uint64_t words) const {
+    const std::uint64_t to_end = words_ - written % words_;
     return {words <= to_end ? written : written + to_end, words, written};
   }
 
-  static std::uint64_t OffsetOf(std::uint64_t position) { return position % kWords * kWordBytes; }
+  std::uint64_t OffsetOf(std::uint64_t position) const { return position % words_ * kWordBytes; }
 
-  explicit LogRing(std::byte* memory) : memory_(memory) {}
+ private:
+  std::uint64_t words_;
+};
+
+class LogRing {
+ public:
+  LogRing(const LogShape& shape, std::byte* memory) : shape_(shape), memory_(memory) {}
 
   // The record at `position`, without its stamps, into `record`; false when there is none. Moves
   // `position` behind it.
   bool Next(std::uint64_t& position, std::vector<std::uint64_t>& record) const {
     std::uint64_t stamp = At(position);
-    if (stamp == position << kLengthBits) {
-      position += kWords - position % kWords;
+    if (stamp == position << LogShape::kLengthBits) {
+      position += shape_.words() - position % shape_.words();
       stamp = At(position);
     }
-    const std::uint64_t words = stamp & kLengthMask;
-    if (stamp >> kLengthBits != position || words < 2 || words > kMostRecordWords) return false;
+    const std::uint64_t words = stamp & LogShape::kLengthMask;
+    if (stamp >> LogShape::kLengthBits != position) return false;
+    if (words < 2 || words > shape_.most_record_words()) return false;
     if (At(position + words - 1) != stamp) return false;
     record.resize(words - 2);
-    LoadWords(reinterpret_cast<std::byte*>(record.data()), memory_ + OffsetOf(position + 1),
+    LoadWords(reinterpret_cast<std::byte*>(record.data()), memory_ + shape_.OffsetOf(position + 1),
               record.size() * kWordBytes);
     position += words;
     return true;
   }
 
  private:
-  static constexpr unsigned kLengthBits = 16;
-  static constexpr std::uint64_t kLengthMask = (std::uint64_t{1} << kLengthBits) - 1;
   std::uint64_t At(std::uint64_t position) const {
-    return WordAt(memory_ + OffsetOf(position)).load();
+    return WordAt(memory_ + shape_.OffsetOf(position)).load();
   }
 
+  LogShape shape_;
   std::byte* memory_;
 };
 

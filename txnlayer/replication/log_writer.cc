@@ -30,7 +30,11 @@ void SetRequest(std::vector<std::byte>& request, std::uint16_t what, const Body&
 }  // namespace
 
 LogWriter::LogWriter(Engine& engine, Worker& worker)
-    : engine_(engine), worker_(worker), backups_(engine.cluster().topology().nodes()) {}
+    : engine_(engine), worker_(worker), shape_(engine.options().log_bytes) {
+  while (backups_.size() < engine.cluster().topology().nodes()) {
+    backups_.emplace_back(shape_.first());
+  }
+}
 
 bool LogWriter::HasRoom(NodeId node, std::uint64_t words) {
   Backup& backup = backups_[node];
@@ -40,14 +44,14 @@ bool LogWriter::HasRoom(NodeId node, std::uint64_t words) {
   }
   Reclaim(node, backup);
   // The word behind a record is written with it.
-  const std::uint64_t end = LogRing::PlaceOf(backup.written, words).end() + 1;
-  return end - backup.reclaimed <= LogRing::kWords;
+  const std::uint64_t end = shape_.PlaceOf(backup.written, words).end() + 1;
+  return end - backup.reclaimed <= shape_.words();
 }
 
 void LogWriter::Reclaim(NodeId node, Backup& backup) {
   if (backup.pending.left > 0) return;
   if (backup.asked > backup.reclaimed) backup.reclaimed = backup.asked;
-  const bool short_of_room = backup.written - backup.reclaimed > LogRing::kWords / 2;
+  const bool short_of_room = backup.written - backup.reclaimed > shape_.words() / 2;
   if (!short_of_room || backup.installed == backup.reclaimed) return;
   backup.asked = backup.installed;
   const EndpointAddress self = worker_.endpoint().address();
@@ -66,12 +70,12 @@ void LogWriter::Write(NodeId node, const std::vector<std::uint64_t>& record, boo
                       Pending& pending) {
   Backup& backup = backups_[node];
   const EndpointAddress self = worker_.endpoint().address();
-  const LogRing::Place place = LogRing::PlaceOf(backup.written, record.size() + 2);
+  const LogShape::Place place = shape_.PlaceOf(backup.written, record.size() + 2);
   if (one_sided || node == self.node) {
     const RegionId region = engine_.replication()->region();
     const std::uint64_t ring = engine_.replication()->RingAt(self.node, self.endpoint);
     const auto write = [&](std::uint64_t position, const std::uint64_t* words, std::size_t count) {
-      worker_.endpoint().Write(node, region, ring + LogRing::OffsetOf(position),
+      worker_.endpoint().Write(node, region, ring + shape_.OffsetOf(position),
                                WordsAsBytes(words, count), worker_.Tag(pending));
     };
     outgoing.stamp = outgoing.end[0] = place.stamp();
@@ -83,7 +87,7 @@ void LogWriter::Write(NodeId node, const std::vector<std::uint64_t>& record, boo
     write(place.position + 1, record.data(), record.size());
     // The last word may be one behind the ring's end, where there is room for it.
     worker_.endpoint().Write(
-        node, region, ring + LogRing::OffsetOf(place.position) + (place.words - 1) * kWordBytes,
+        node, region, ring + shape_.OffsetOf(place.position) + (place.words - 1) * kWordBytes,
         WordsAsBytes(outgoing.end, 2), worker_.Tag(pending));
     write(place.position, &outgoing.stamp, 1);
   } else {

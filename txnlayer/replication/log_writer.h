@@ -44,19 +44,22 @@ class LogWriter {
 
  private:
   struct Backup {
-    std::uint64_t written = LogRing::kFirst;
-    std::uint64_t installed = LogRing::kFirst;
-    std::uint64_t reclaimed = LogRing::kFirst;
+    explicit Backup(std::uint64_t first)
+        : written(first), installed(first), reclaimed(first), asked(first) {}
+    std::uint64_t written;
+    std::uint64_t installed;
+    std::uint64_t reclaimed;
+    std::uint64_t asked;
     std::deque<std::pair<std::uint64_t, std::shared_ptr<LogEntry>>> open;  // by where they end
     Call call;
     Pending pending;  // of the call
-    std::uint64_t asked = LogRing::kFirst;
   };
   void Reclaim(NodeId node, Backup& backup);
 
   Engine& engine_;
   Worker& worker_;
-  std::vector<Backup> backups_;  // by node
+  LogShape shape_;
+  std::deque<Backup> backups_;  // by node
 };
 
 }  // namespace slimgraph::txn

@@ -27,7 +27,7 @@ Status Replication::Repair(const std::vector<NodeId>& lost) {
   repairing_ = true;
   for (NodeId node = 0; node < cluster.topology().nodes(); ++node) {
     for (std::uint32_t thread = 0; thread < cluster.threads(); ++thread) {
-      const LogRing ring(memory_.data() + RingAt(node, thread));
+      const LogRing ring(shape_, memory_.data() + RingAt(node, thread));
       std::uint64_t& taken_in = taken_in_[IndexOf(node, thread)];
       while (ring.Next(taken_in, record)) {
         Apply(record);

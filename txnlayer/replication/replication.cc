@@ -9,14 +9,17 @@
 
 namespace slimgraph::txn {
 
+Replication::Replication(Engine& engine) : engine_(engine), shape_(engine.options().log_bytes) {}
+
 Result<std::unique_ptr<Replication>> Replication::Make(Engine& engine) {
   std::unique_ptr<Replication> replication(new Replication(engine));
   Cluster& cluster = engine.cluster();
   const std::size_t rings = std::size_t{cluster.topology().nodes()} * cluster.threads();
-  SLIM_ASSIGN(const SharedRegion region, cluster.fabric().Share(rings * LogRing::kBytes));
+  SLIM_ASSIGN(const SharedRegion region,
+              cluster.fabric().Share(rings * replication->shape_.bytes()));
   replication->region_ = region.id;
   replication->memory_ = region.memory;
-  replication->taken_in_.assign(rings, LogRing::kFirst);
+  replication->taken_in_.assign(rings, replication->shape_.first());
   return replication;
 }
 
@@ -25,7 +28,7 @@ std::size_t Replication::IndexOf(NodeId node, std::uint32_t thread) const {
 }
 
 std::uint64_t Replication::RingAt(NodeId node, std::uint32_t thread) const {
-  return IndexOf(node, thread) * LogRing::kBytes;
+  return IndexOf(node, thread) * shape_.bytes();
 }
 
 void Replication::Serve(const Message& message) {
@@ -41,11 +44,9 @@ void Replication::Serve(const Message& message) {
 
 // What the one-sided form writes, in the same order.
 void Replication::Store(const LogPiece& piece, Bytes words, std::byte* ring) {
-  const LogRing::Place place = LogRing::PlaceOf(piece.written, piece.words);
-  const auto at = [&](std::uint64_t position) {
-    return WordAt(ring + LogRing::OffsetOf(position));
-  };
-  std::byte* const begin = ring + LogRing::OffsetOf(place.position);
+  const LogShape::Place place = shape_.PlaceOf(piece.written, piece.words);
+  const auto at = [&](std::uint64_t position) { return WordAt(ring + shape_.OffsetOf(position)); };
+  std::byte* const begin = ring + shape_.OffsetOf(place.position);
   if (piece.first == 0 && place.skipped_from != place.position) {
     at(place.position).store(0);
     at(place.skipped_from).store(place.skip_stamp());
@@ -58,7 +59,7 @@ void Replication::Store(const LogPiece& piece, Bytes words, std::byte* ring) {
 }
 
 void Replication::TakeIn(NodeId node, std::uint32_t thread, std::uint64_t position) {
-  const LogRing ring(memory_.data() + RingAt(node, thread));
+  const LogRing ring(shape_, memory_.data() + RingAt(node, thread));
   std::uint64_t& taken_in = taken_in_[IndexOf(node, thread)];
   std::vector<std::uint64_t> record;
   while (taken_in < position) {

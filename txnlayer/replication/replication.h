@@ -60,7 +60,7 @@ class Replication {
   Status Repair(const std::vector<NodeId>& lost);
 
  private:
-  explicit Replication(Engine& engine) : engine_(engine) {}
+  explicit Replication(Engine& engine);
   Status ForEachTupleToCopy(const Table& table,
                             const std::function<Status(Key, const std::byte*)>& look);
   void Store(const LogPiece& piece, Bytes words, std::byte* ring);
@@ -71,6 +71,7 @@ class Replication {
   std::size_t IndexOf(NodeId node, std::uint32_t thread) const;
 
   Engine& engine_;
+  LogShape shape_;
   RegionId region_ = 0;
   MutableBytes memory_;
   std::vector<std::uint64_t> taken_in_;  // by ring: up to where
