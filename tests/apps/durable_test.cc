@@ -104,9 +104,9 @@ TEST_F(DurableRuns, GoOnWhereAllNodesWereKilled) {
       const CommandEnd end = RunSlimgraph(Words(workload, "sundial", "2", "0.1"));
       ASSERT_EQ(end.code, 0) << end.err;
       EXPECT_NE(end.out.find("\"verified\":true"), std::string::npos) << end.out;
-      EXPECT_GT(Number(end, "recovered_transactions"), 0U);
-      // What has been folded is in no record.
+      // What has been folded is in no record, and a fold may have been the last that there was.
       if (workload != std::string("linkbench")) {
+        EXPECT_GT(Number(end, "recovered_transactions"), 0U);
         EXPECT_GE(Number(end, "recovered_records"), records);
         records = Number(end, "recovered_records");
       }

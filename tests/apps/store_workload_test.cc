@@ -122,7 +122,7 @@ TEST_F(StoreWorkloads, AreAnalysedAndFoldedWhileANodeDies) {
   for (const char* const protocol : {"occ", "sundial"}) {
     const CommandEnd end =
         Run("graph-churn",
-            {"--protocol", protocol, "--seconds", "0.6", "--replicas", "2", "--die", "1@commit:200",
+            {"--protocol", protocol, "--seconds", "0.6", "--replicas", "2", "--die", "1@commit:20",
              "--fold", "0.02", "--durable", scratch_.File("logs"), "--analytics", "cc,cliques:4",
              "--export", out},
             "4");
