@@ -19,6 +19,17 @@ constexpr std::uint64_t kNearNs = 20'000;
 // Nobody wakes us when there is room again.
 constexpr std::uint64_t kRoomNs = 100'000;
 
+// What all kinds have; in place, for there are many.
+inline void Fill(Operation& operation, OperationKind kind, RegionId region, std::uint64_t offset,
+                 std::byte* local, std::uint64_t tag, Signal signal) {
+  operation.kind = kind;
+  operation.signaled = signal == Signal::kYes;
+  operation.region = region;
+  operation.offset = offset;
+  operation.local = local;
+  operation.tag = tag;
+}
+
 }  // namespace
 
 Endpoint::Endpoint(Fabric& fabric, std::uint32_t index)
@@ -34,50 +45,31 @@ Endpoint::~Endpoint() = default;
 
 void Endpoint::Read(NodeId node, RegionId region, std::uint64_t offset, MutableBytes into,
                     std::uint64_t tag, Signal signal) {
-  Operation& operation = Collect(node, into.size());
-  operation.kind = OperationKind::kRead;
-  operation.signaled = signal == Signal::kYes;
-  operation.region = region;
-  operation.offset = offset;
-  operation.local = into.data();
-  operation.tag = tag;
+  Fill(Collect(node, into.size()), OperationKind::kRead, region, offset, into.data(), tag, signal);
 }
 
 void Endpoint::Write(NodeId node, RegionId region, std::uint64_t offset, Bytes from,
                      std::uint64_t tag, Signal signal) {
-  Operation& operation = Collect(node, from.size());
-  operation.kind = OperationKind::kWrite;
-  operation.signaled = signal == Signal::kYes;
-  operation.region = region;
-  operation.offset = offset;
-  operation.local = const_cast<std::byte*>(from.data());
-  operation.tag = tag;
+  Fill(Collect(node, from.size()), OperationKind::kWrite, region, offset,
+       const_cast<std::byte*>(from.data()), tag, signal);
 }
 
 void Endpoint::CompareSwap(NodeId node, RegionId region, std::uint64_t offset,
                            std::uint64_t expected, std::uint64_t desired, std::uint64_t* old_value,
                            std::uint64_t tag, Signal signal) {
   Operation& operation = Collect(node, sizeof(std::uint64_t));
-  operation.kind = OperationKind::kCompareSwap;
-  operation.signaled = signal == Signal::kYes;
-  operation.region = region;
-  operation.offset = offset;
-  operation.local = reinterpret_cast<std::byte*>(old_value);
+  Fill(operation, OperationKind::kCompareSwap, region, offset,
+       reinterpret_cast<std::byte*>(old_value), tag, signal);
   operation.operand = desired;
   operation.expected = expected;
-  operation.tag = tag;
 }
 
 void Endpoint::FetchAdd(NodeId node, RegionId region, std::uint64_t offset, std::uint64_t add,
                         std::uint64_t* old_value, std::uint64_t tag, Signal signal) {
   Operation& operation = Collect(node, sizeof(std::uint64_t));
-  operation.kind = OperationKind::kFetchAdd;
-  operation.signaled = signal == Signal::kYes;
-  operation.region = region;
-  operation.offset = offset;
-  operation.local = reinterpret_cast<std::byte*>(old_value);
+  Fill(operation, OperationKind::kFetchAdd, region, offset, reinterpret_cast<std::byte*>(old_value),
+       tag, signal);
   operation.operand = add;
-  operation.tag = tag;
 }
 
 // To be filled in.
