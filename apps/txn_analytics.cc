@@ -151,14 +151,11 @@ Result<bool> Analyst::LookAtOne(Job& job, txn::TransactionalGraph& graph) {
 }
 
 ClusterOptions Analyst::OptionsFor(const Job& job) const {
-  ClusterOptions options = cluster_.options();
+  ClusterOptions options = cluster_.OptionsBeside();
   const Topology& whole = cluster_.topology();
-  options.compute = 0;
   for (NodeId node = 0; node < job.nodes(); ++node) {
     if (whole.is_compute(job.number_in_whole(node))) ++options.compute;
   }
-  // A process has MPI once.
-  if (options.transport == "mpi") options.transport = "tcp";
   return options;
 }
 

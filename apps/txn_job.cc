@@ -81,15 +81,8 @@ Result<txn::EngineOptions> EngineOptionsOf(const TxnOptions& options,
 
 constexpr double kFold = 0.25;
 
-// Why changes are not folded while transactions run; null: they are.
-const char* CannotFold(const TxnOptions& options) {
-  if (!txn::RunsOnStore(options.workload) && options.workload != "graph-append") {
-    return "--workload is none on a graph";
-  }
-  if (options.job.transport == "mpi" || options.job.transport == "verbs") {
-    return "it takes --transport shm or tcp";
-  }
-  return nullptr;
+bool ChangesAGraph(const TxnOptions& options) {
+  return txn::RunsOnStore(options.workload) || options.workload == "graph-append";
 }
 
 }  // namespace
@@ -186,8 +179,8 @@ Status CheckTxnOptions(TxnOptions& options) {
   if (options.fold != txn::kUsual && !(options.fold >= 0)) {
     return UsageError("--fold is a share: 0 for never, or more");
   }
-  if (options.fold > 0 && CannotFold(options) != nullptr) {
-    return UsageError("--fold cannot be: {}", CannotFold(options));
+  if (options.fold > 0 && !ChangesAGraph(options)) {
+    return UsageError("--fold cannot be: --workload is none on a graph");
   }
   SLIM_TRY(CheckSnapshotOptions(options));
   if (!options.history.empty()) {
@@ -222,9 +215,9 @@ Result<std::unique_ptr<TxnJob>> TxnJob::Load(Run& run, const TxnOptions& options
   SLIM_ASSIGN(job->protocol_, txn::MakeProtocol(options.protocol));
   txn::WorkloadOptions work = options.work;
   work.note_updates = !options.updates.empty();
-  work.fold_share = CannotFold(options) != nullptr ? 0
-                    : options.fold == txn::kUsual  ? kFold
-                                                   : options.fold;
+  work.fold_share = !ChangesAGraph(options)       ? 0
+                    : options.fold == txn::kUsual ? kFold
+                                                  : options.fold;
   if (options.replicas > 1) work.journal = options.history;
   SLIM_ASSIGN(job->workload_, txn::MakeWorkload(options.workload, work));
   SLIM_ASSIGN(const txn::EngineOptions engine, EngineOptionsOf(options, *job->protocol_));

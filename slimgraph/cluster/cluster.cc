@@ -33,6 +33,14 @@ Result<std::unique_ptr<Cluster>> Cluster::Start(Job& job, const ClusterOptions& 
   return cluster;
 }
 
+ClusterOptions Cluster::OptionsBeside() const {
+  ClusterOptions options = options_;
+  options.compute = 0;
+  // A process has MPI once.
+  if (options.transport == "mpi") options.transport = "tcp";
+  return options;
+}
+
 void Cluster::MakeGroups() {
   all_ = std::make_unique<Collectives>(job_, *fabric_, *mailbox_, groups_++, members_);
   const std::uint32_t group = groups_++;

@@ -32,6 +32,8 @@ class Cluster {
   bool computes() const { return topology_.is_compute(self()); }
   std::uint32_t threads() const { return options_.threads; }
   const ClusterOptions& options() const { return options_; }
+  // For another one of the same processes, beside it.
+  ClusterOptions OptionsBeside() const;
 
   Job& job() { return job_; }
   // With an endpoint for each thread; those that serve come after the others.

@@ -46,6 +46,8 @@ class Fabric {
   // Whether the processor's atomics on own regions and the endpoints' are atomic with each other.
   // Where not, words that endpoints change by atomics are changed by these alone, by all nodes.
   bool atomics_by_processor() const { return transport_->own_atomics_by_processor(); }
+  // Whether shared memory that was never written takes none.
+  bool pages_on_demand() const { return transport_->pages_on_demand(); }
   Endpoint& endpoint(std::uint32_t index) { return *endpoints_[index]; }
 
   // Collective, in the same order on all nodes: zeroed, page-aligned memory on each, of its own

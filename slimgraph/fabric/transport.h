@@ -101,6 +101,9 @@ class Transport {
   // each other. Where they are not, the own node's go through the channel too.
   virtual bool own_atomics_by_processor() const { return true; }
 
+  // Whether a page of shared memory takes none until it is written, and after Clear().
+  virtual bool pages_on_demand() const { return true; }
+
   // `faults`: the endpoint's, which outlive the channel.
   virtual std::unique_ptr<Channel> OpenChannel(std::uint32_t endpoint, Faults& faults) = 0;
 

@@ -141,11 +141,15 @@ TEST_F(StoreWorkloads, AreAnalysedAndFoldedWhileANodeDies) {
   }
 }
 
-TEST_F(StoreWorkloads, AreAnalysedOverMpi) {
-  const CommandEnd end = Run("graph-churn", {"--protocol", "occ", "--seconds", "0.3", "--transport",
-                                             "mpi", "--analytics", "cc,triangles"});
+TEST_F(StoreWorkloads, AreFoldedAndAnalysedOverMpi) {
+  const CommandEnd end =
+      Run("edge-updates", {"--protocol", "occ", "--transactions", "100", "--seconds", "30",
+                           "--transport", "mpi", "--fold", "0.001", "--analytics", "cc,triangles"});
   ASSERT_EQ(end.code, 0) << end.err;
   EXPECT_NE(end.out.find("\"in_run\":true"), std::string::npos) << end.out;
+  EXPECT_NE(end.out.find("\"verified\":true"), std::string::npos) << end.out;
+  EXPECT_NE(end.out.find("\"folds\":"), std::string::npos) << end.out;
+  EXPECT_EQ(end.out.find("\"folds\":0,"), std::string::npos) << end.out;
 }
 
 TEST_F(StoreWorkloads, SayWhatTheyNeedAndWhatIsFull) {

@@ -65,6 +65,23 @@ def complaint_about_transactions(protocol):
     return "" if committed > 0 else "no transaction committed"
 
 
+def complaint_about_a_store(graph, scratch):
+    """Its changes are folded meanwhile, and it is what was committed in the end."""
+    store = os.path.join(scratch, "store")
+    made = run("store", "create", graph, "--edge-bytes", "8", "-o", store)
+    if made.returncode:
+        return made.stderr.strip()
+    done = run("txn", "run", "--workload", "edge-updates", "--store", store, "--protocol", "occ",
+               "--transactions", "200", "--seconds", "60", "--fold", "0.01", "--nodes", "4",
+               "--compute", "2", "--transport", "verbs", "--analytics", "cc", "--json")
+    if done.returncode:
+        return f"exit code {done.returncode}: {done.stderr.strip()}"
+    report = json.loads(done.stdout)
+    if not report["verified"]:
+        return "it was not verified"
+    return "" if report["result"]["folding"]["folds"] > 0 else "nothing was folded"
+
+
 def main():
     failed = 0
     with tempfile.TemporaryDirectory() as scratch:
@@ -76,11 +93,14 @@ def main():
             complaint = complaint_about(name, options, steady, graph)
             print(f"{name} over verbs at (4, 2): {complaint or 'ok'}", flush=True)
             failed += complaint != ""
+        complaint = complaint_about_a_store(graph, scratch)
+        print(f"a store over verbs at (4, 2): {complaint or 'ok'}", flush=True)
+        failed += complaint != ""
     for protocol in PROTOCOLS:
         complaint = complaint_about_transactions(protocol)
         print(f"txn, {protocol}, over verbs at (4, 2): {complaint or 'ok'}", flush=True)
         failed += complaint != ""
-    print(f"{len(JOBS) + len(PROTOCOLS) - failed} passed, {failed} failed")
+    print(f"{len(JOBS) + 1 + len(PROTOCOLS) - failed} passed, {failed} failed")
     return 1 if failed else 0
 
 

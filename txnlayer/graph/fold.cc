@@ -60,8 +60,7 @@ Status Folder::Work() {
 }
 
 Status Folder::WorkAmong(Job& job) {
-  ClusterOptions options = graph_.engine().cluster().options();
-  options.compute = 0;
+  ClusterOptions options = graph_.engine().cluster().OptionsBeside();
   options.threads = 1;
   options.serving_threads = 0;
   SLIM_ASSIGN(cluster_, Cluster::Start(job, options));

@@ -11,8 +11,10 @@ namespace {
 
 // Of the blocks that entries fill, after splits: a third.
 constexpr std::uint64_t kBlocksPerFull = 3;
-// By how many times what there is room for at a time the base may grow by folds.
+// By how many times what there is room for at a time the base may grow by folds: where room takes
+// no memory, in any partition; else in all, of which one may have twice its share.
 constexpr std::uint64_t kMostGrowth = 4;
+constexpr std::uint64_t kLargestShare = 2;
 // Of the tuples that there is room for, how many there are until changes are folded: one in so
 // many, or more.
 constexpr std::uint64_t kWhileFolded = 8;
@@ -43,14 +45,17 @@ Result<std::unique_ptr<TransactionalGraph>> TransactionalGraph::Make(Engine& eng
     }
   }
   std::unique_ptr<TransactionalGraph> graph(new TransactionalGraph(engine, options));
+  Cluster& cluster = engine.cluster();
+  const std::uint64_t nodes = cluster.topology().nodes();
   const bool folds = options.fold_share > 0;
-  SLIM_ASSIGN(
-      graph->base_,
-      BaseGraph::Load(engine.cluster(), source, options.shape, engine.options().replicas,
-                      folds ? std::optional(kMostGrowth * 2 * options.room_edges) : std::nullopt));
+  const EdgeOffset growth = cluster.fabric().pages_on_demand()
+                                ? kMostGrowth * 2 * options.room_edges
+                                : std::min(kLargestShare, nodes) * 2 * options.room_edges / nodes;
+  SLIM_ASSIGN(graph->base_,
+              BaseGraph::Load(cluster, source, options.shape, engine.options().replicas,
+                              folds ? std::optional(growth) : std::nullopt));
   const BaseGraph& base = *graph->base_;
   // Whoever looks at a vertex places its tuples.
-  const std::uint64_t nodes = engine.cluster().topology().nodes();
   std::uint64_t blocks = options.room_vertices;
   for (VertexId v = 0; v < base.vertices(); ++v) {
     blocks += BlocksAt(FirstDepth(base.At(v).length));

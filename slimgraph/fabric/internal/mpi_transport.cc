@@ -1,5 +1,7 @@
 #include "slimgraph/fabric/internal/mpi_transport.h"
 
+#include <sys/mman.h>
+
 #include <cstdlib>
 
 #include "slimgraph/fabric/internal/mpi_channel.h"
@@ -32,6 +34,7 @@ class MpiTransport : public Transport {
 
   Result<RegionMemory> Allocate(std::uint64_t bytes) override { return AllocatePages(bytes); }
   void Free(const RegionMemory& memory) override { FreePages(memory); }
+  void Clear(const RegionMemory& memory) override { DiscardPages(memory, MADV_DONTNEED); }
 
   Status Publish(RegionId id, const RegionMemory& mine,
                  std::span<const std::uint64_t> /*bytes_of_node*/) override {

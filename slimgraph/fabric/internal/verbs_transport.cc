@@ -66,6 +66,7 @@ class VerbsTransport : public Transport {
 
   std::string_view name() const override { return "verbs"; }
   bool own_atomics_by_processor() const override { return atomics_by_processor_; }
+  bool pages_on_demand() const override { return false; }
 
   Result<RegionMemory> Allocate(std::uint64_t bytes) override { return AllocatePages(bytes); }
   void Free(const RegionMemory& memory) override {
