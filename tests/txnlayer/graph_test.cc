@@ -124,6 +124,9 @@ struct OracleRun {
   double fold_share = 0;
 };
 
+// They move with each fold, between two transactions.
+RegionId ListsOf(const txn::TransactionalGraph& graph) { return graph.base().regions(0).lists; }
+
 void RunAgainstOracle(const TxnSetting& setting, const OracleRun& run) {
   const std::uint64_t seed = TestSeed();
   const std::string path =
@@ -147,13 +150,17 @@ void RunAgainstOracle(const TxnSetting& setting, const OracleRun& run) {
     const Status ran = made.engine->Run([&](txn::Transaction& transaction) {
       std::mt19937_64 random(seed + 1);
       GraphTransaction work(*made.graph, transaction);
-      for (int i = 0; i < run.transactions; ++i) {
+      bool folded = folder == nullptr;
+      const RegionId first_lists = folded ? 0 : ListsOf(*made.graph);
+      // Where there is much else to do, folding may take longer.
+      for (int i = 0; i < run.transactions || (!folded && i < 100 * run.transactions); ++i) {
         std::vector<Operation> operations;
         for (std::uint64_t left = 1 + random() % 4; left > 0; --left) {
           operations.emplace_back(random, run.names, run.shape);
         }
         const bool rolls_back = random() % 8 == 0;
         const txn::Verdict verdict = work.Run([&](GraphTransaction& g) {
+          folded = folded || ListsOf(*made.graph) != first_lists;
           for (Operation& operation : operations) {
             if (operation.Do(g) == Answer::kAborted) return Answer::kAborted;
           }
