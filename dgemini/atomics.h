@@ -23,17 +23,20 @@ bool ChangeFrom(T& value, T from, T to) {
   return std::atomic_ref<T>(value).compare_exchange_strong(from, to, std::memory_order_relaxed);
 }
 
-// Whether this call has made `value` smaller. What the thread reads afterwards by an operation that
-// is sequentially consistent as well, it reads later than that.
+// Whether this call has made `value` smaller than it was `before`. What the thread reads afterwards
+// by an operation that is sequentially consistent as well, it reads later than that.
 template <typename T>
-bool Lower(T& value, T to) {
-  T now = Load(value);
-  while (to < now) {
-    if (std::atomic_ref<T>(value).compare_exchange_weak(now, to)) {
-      return true;
-    }
+bool Lower(T& value, T to, T& before) {
+  before = Load(value);
+  while (to < before) {
+    if (std::atomic_ref<T>(value).compare_exchange_weak(before, to)) return true;
   }
   return false;
+}
+template <typename T>
+bool Lower(T& value, T to) {
+  T before;
+  return Lower(value, to, before);
 }
 
 template <typename T>

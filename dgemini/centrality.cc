@@ -11,14 +11,23 @@ struct Backward {
   using Value = Count;
   VertexArray<Count>& paths;  // (1 + dependency) / paths, once a vertex has had its turn
   VertexArray<double>& score;
+  const VertexArray<std::uint32_t>& depth;
   const Frontier& behind;
+  std::uint32_t level;  // of the vertices behind
   VertexId source;
 
-  void Pull(VertexId v, const Neighbours& out) {
+  Count SumIf(std::span<const VertexId> ids, auto is_behind) const {
     Count sum{};
-    for (const VertexId w : out.ids) {
-      if (behind.Has(w)) sum += paths[w];
+    for (const VertexId w : ids) {
+      if (is_behind(w)) sum += paths[w];
     }
+    return sum;
+  }
+  void Pull(VertexId v, const Neighbours& out) {
+    // A bitmap is sooner looked at; without it, the depths tell.
+    const Count sum = behind.marked()
+                          ? SumIf(out.ids, [&](VertexId w) { return behind.Has(w); })
+                          : SumIf(out.ids, [&](VertexId w) { return depth[w] == level; });
     const auto dependency = static_cast<double>(paths[v] * sum);
     paths[v] = Count(1 + dependency) / paths[v];
     if (v != source) score[v] += dependency;
@@ -32,12 +41,10 @@ Status AddFrom(Engine& engine, VertexId source, Search& search, VertexArray<Coun
                VertexArray<double>& score) {
   Frontier& behind = search.in;
   for (; !search.levels.empty(); search.levels.pop_back()) {
-    std::vector<VertexId>& level = search.levels.back();
-    Backward<Count> step{paths, score, behind, source};
-    SLIM_TRY(engine.Collect(behind, level, step));
-    behind.Clear();
-    for (const VertexId v : level) behind.Add(v);
-    behind.list() = std::move(level);
+    const auto level = static_cast<std::uint32_t>(search.levels.size());
+    Backward<Count> step{paths, score, search.depth, behind, level, source};
+    SLIM_TRY(engine.Collect(behind, search.levels.back(), step));
+    behind.SetList(std::move(search.levels.back()));
   }
   return {};
 }

@@ -24,8 +24,10 @@ struct Step {
   template <typename Activate>
   void Push(VertexId u, const Neighbours& out, Activate activate) {
     const Distance so_far = Load(distance[u]);
+    if (far.Passed(so_far)) return;
     WithValues(distance, out.ids, [&](std::size_t i, VertexId v) {
-      if (Lower(distance[v], Along(so_far, out, i))) activate(v);
+      Distance before;
+      if (Lower(distance[v], Along(so_far, out, i), before)) activate(v, before);
     });
   }
   Distance Partial(VertexId v) const { return distance[v]; }
@@ -43,7 +45,9 @@ struct Step {
   }
   Distance Signal(VertexId u) const { return distance[u]; }
   void Mirror(VertexId u, Distance value) { distance[u] = value; }
-  bool Defers(std::uint32_t thread, VertexId v) { return far.Keep(thread, v); }
+  bool Defers(std::uint32_t thread, VertexId v, auto... before) {
+    return far.Keep(thread, v, before...);
+  }
 };
 
 }  // namespace
@@ -65,9 +69,10 @@ Result<VertexArray<Distance>> Sssp(Engine& engine, VertexId source, Distance del
     std::uint64_t bucket = far.Next();
     SLIM_TRY(engine.Reduce(std::span(&bucket, 1), [](auto a, auto b) { return std::min(a, b); }));
     if (bucket == far.kNone) return distance;
-    SLIM_TRY(engine.Refill(in, far.Turn(bucket), [&](std::uint32_t thread, auto activate) {
-      far.Take(thread, activate);
-    }));
+    far.Turn(bucket);
+    SLIM_TRY(engine.Refill(
+        in, [&](std::uint32_t thread, auto& list) { far.Take(thread, list); },
+        [&](VertexId v) { return !far.Passed(distance[v]); }));
   }
 }
 

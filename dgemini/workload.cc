@@ -167,6 +167,7 @@ Status Workload::Delegate(Cluster& cluster, const WorkloadNeeds& needs,
       slots_[std::size_t{node} * sockets + socket].segment =
           static_cast<std::uint32_t>(segments_.size());
       Segment segment{.first = part.first, .count = part.count};
+      longest_ = std::max(longest_, sizes.of(Direction::kOut, node, socket, sockets).longest);
       for (const Direction direction : directions) {
         const int d = static_cast<int>(direction);
         if (node == self_) {

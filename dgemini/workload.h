@@ -45,6 +45,8 @@ class Workload {
 
   VertexId vertices() const { return vertices_; }
   EdgeOffset arcs() const { return arcs_; }
+  // Of the out lists of the share.
+  EdgeOffset longest() const { return longest_; }
   std::size_t weight_bytes() const { return weight_bytes_; }
   // In lists of an undirected graph are its out lists.
   Direction in() const { return in_; }
@@ -118,6 +120,7 @@ class Workload {
 
   VertexId vertices_ = 0;
   EdgeOffset arcs_ = 0;
+  EdgeOffset longest_ = 0;
   std::size_t weight_bytes_ = 0;
   Direction in_ = Direction::kOut;
   NodeId self_ = 0;
