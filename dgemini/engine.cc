@@ -67,7 +67,7 @@ void Engine::List(Frontier& frontier) {
   frontier.list().clear();
   for (std::uint32_t t = 0; t < threads(); ++t) frontier.list().part(t);
   ForEachBlock([&](std::uint32_t t, std::size_t, const Workload::Block& block) {
-    std::vector<VertexId>& list = frontier.list().part(t);
+    VertexList& list = frontier.list().part(t);
     for (std::uint64_t v = block.first; v < block.end;) {
       const std::uint64_t next = std::min<std::uint64_t>((v / 64 + 1) * 64, block.end);
       for (std::uint64_t bits = frontier.word(v / 64) >> (v % 64); bits != 0 && v < next; ++v) {

@@ -46,6 +46,7 @@
 #include "dgemini/frontier.h"
 #include "dgemini/list_loop.h"
 #include "dgemini/mode.h"
+#include "dgemini/vertex_lists.h"
 
 namespace slimgraph {
 
@@ -241,15 +242,15 @@ class Engine {
   ListLoop loop_;
   // What a thread's pushes have activated.
   struct alignas(kCacheLineBytes) Found {
-    std::vector<VertexId> vertices;
-    std::vector<VertexId> again;  // pushed in the same step
-    std::uint64_t edges = 0;      // of those of the share
-    std::uint64_t walked = 0;     // edges that they were found along
+    VertexList vertices;
+    VertexList again;          // pushed in the same step
+    std::uint64_t edges = 0;   // of those of the share
+    std::uint64_t walked = 0;  // edges that they were found along
   };
   std::vector<Found> found_;                   // by thread
   std::vector<std::vector<std::byte>> boxes_;  // by node: what will be sent
   std::vector<std::size_t> filled_;            // by node: bytes of its box
-  std::vector<VertexId> arrived_;
+  VertexList arrived_;
   std::uint64_t steps_ = 0;
   std::uint64_t pulls_ = 0;
 };

@@ -12,7 +12,8 @@ bool Engine::PicksPull(const Frontier& in, const Step& step) const {
   const std::uint64_t edges = in.active().edges;
   std::uint64_t to_pull = work_.arcs();
   // All vertices are looked at.
-  if constexpr (requires { step.left; }) to_pull = step.left - std::min(step.left, edges) + vertices();
+  if constexpr (requires { step.left; })
+    to_pull = step.left - std::min(step.left, edges) + vertices();
   return (edges + in.active().vertices) * Step::kPullAbove > to_pull;
 }
 
@@ -44,11 +45,11 @@ std::span<const VertexId> Engine::RunOn(std::uint32_t thread, Frontier& out) {
     if (!out.marked() && found.vertices.size() < kFew) {
       found.again.swap(found.vertices);
     } else if (found.vertices.size() < kFew) {
-      std::erase_if(found.vertices, [&](VertexId v) {
-        if (!alone() && !mine(v)) return false;
+      found.vertices.Filter([&](VertexId v) {
+        if (!alone() && !mine(v)) return true;
         found.again.push_back(v);
         out.Remove(v);
-        return true;
+        return false;
       });
       std::atomic_thread_fence(std::memory_order_seq_cst);
     }
@@ -64,7 +65,7 @@ Status Engine::PushStep(Frontier& in, Step& step, Frontier& out) {
   const bool once =
       kActivatesOnce<Step> || (kRunsOn<Step> && alone() && in.active().vertices < kFew);
   out.SetMarked(!once);
-  const auto visit = [&](std::uint32_t t, VertexId u, const Neighbours& list) {
+  const auto visit = [&, once](std::uint32_t t, VertexId u, const Neighbours& list) {
     Found& found = found_[t];
     found.walked += list.ids.size();
     step.Push(u, list, [&](VertexId v, auto... before) {
@@ -114,28 +115,26 @@ Status Engine::Settle(Step& step, Frontier& in, Frontier& out) {
     }
   });
   for (Found& found : found_) {
-    std::size_t ours = 0;
-    for (const VertexId v : found.vertices) {
+    Status sent;
+    found.vertices.Filter([&](VertexId v) {
       const NodeId to = work_.worker(v);
-      if (to == exchange_.self()) {
-        found.vertices[ours++] = v;
-        continue;
-      }
+      if (to == exchange_.self()) return true;
       if (!kActivatesOnce<Step>) out.Remove(v);
       if (filled_[to] + sizeof(VertexId) + kMessageBytes > Exchange::kMaxBytes) {
-        SLIM_TRY(SendBox(to));
+        if (Status box_sent = SendBox(to); !box_sent) sent = std::move(box_sent);
       }
       if (filled_[to] == 0) filled_[to] = sizeof(Exchange::Header);
       Put(boxes_[to], filled_[to], v);
       const Value message = step.Partial(v);
       if constexpr (kMessageBytes > 0) Put(boxes_[to], filled_[to], message);
-    }
-    found.vertices.resize(ours);
+      return false;
+    });
+    SLIM_TRY(std::move(sent));
   }
   TakeFound(list);
   for (NodeId i = 0; i < exchange_.peers(); ++i) SLIM_TRY(SendBox(exchange_.peer(i)));
   SLIM_TRY(exchange_.End(std::span<std::uint64_t>()));
-  list.part(0).insert(list.part(0).end(), arrived_.begin(), arrived_.end());
+  list.part(0).append(arrived_);
   sums[1] += EdgesOf(arrived_);
   sums[0] = list.size();
   SLIM_TRY(exchange_.Reduce(std::span(sums)));

@@ -26,7 +26,7 @@ Status Engine::Refill(Frontier& frontier, TakeKept take, Wanted wanted) {
   for (std::uint32_t t = 0; t < threads(); ++t) {
     take(t, list.part(t));
     if (alone()) continue;
-    std::erase_if(list.part(t), [&](VertexId v) { return !wanted(v) || !frontier.Add(v); });
+    list.part(t).Filter([&](VertexId v) { return wanted(v) && frontier.Add(v); });
   }
   frontier.SetMarked(!alone());
   return Count(frontier);

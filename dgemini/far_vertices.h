@@ -13,6 +13,7 @@
 
 #include "dgemini/atomics.h"
 #include "dgemini/vertex_array.h"
+#include "dgemini/vertex_list.h"
 
 namespace slimgraph {
 
@@ -33,7 +34,7 @@ class FarVertices {
     }
     const std::uint64_t bucket = BucketOf(now);
     if (bucket <= now_) return false;
-    if (before == kNever || BucketOf(before) != bucket) Put(kept_[thread], bucket, v);
+    if (!IsWithin(bucket, before)) Put(kept_[thread], bucket, v);
     return true;
   }
   // Whether the turn of this distance is over.
@@ -65,10 +66,11 @@ class FarVertices {
       if (kept.far_least < now_ + kNear) ComeNear(kept);
     }
   }
-  // What a thread has kept for this turn, also vertices whose turn is over, goes into an empty list.
-  void Take(std::uint32_t thread, std::vector<VertexId>& list) {
+  // What a thread has kept for this turn, also vertices whose turn is over, goes into an empty
+  // list.
+  void Take(std::uint32_t thread, VertexList& list) {
     constexpr std::size_t kSmall = 4096;  // memory that is worth being kept for a later bucket
-    std::vector<VertexId>& near = kept_[thread].near[now_ % kNear];
+    VertexList& near = kept_[thread].near[now_ % kNear];
     near.swap(list);
     if (near.capacity() > kSmall) near = {};
   }
@@ -77,8 +79,8 @@ class FarVertices {
   static constexpr Distance kNever = std::numeric_limits<Distance>::max();
   static constexpr std::uint64_t kNear = 256;
   struct alignas(64) Kept {
-    std::array<std::vector<VertexId>, kNear> near;  // the next buckets, by number mod kNear
-    std::vector<VertexId> far;
+    std::array<VertexList, kNear> near;  // the next buckets, by number mod kNear
+    VertexList far;
     std::uint64_t far_least = kNone;  // of their buckets
   };
 
@@ -86,6 +88,11 @@ class FarVertices {
     const Distance bucket = distance / width_;
     if constexpr (std::is_integral_v<Distance>) return bucket;
     return static_cast<std::uint64_t>(std::min<double>(static_cast<double>(bucket), 0x1p62));
+  }
+  // Of a distance that is not below the bucket.
+  bool IsWithin(std::uint64_t bucket, Distance distance) const {
+    if constexpr (std::is_integral_v<Distance>) return distance < (bucket + 1) * width_;
+    return distance != kNever && BucketOf(distance) == bucket;
   }
   void Put(Kept& kept, std::uint64_t bucket, VertexId v) {
     if (bucket < now_ + kNear) return kept.near[bucket % kNear].push_back(v);

@@ -81,8 +81,8 @@ class ListLoop {
   Status DenseOnThread(std::uint32_t thread, Direction direction, Wants wants, Visit visit,
                        Sink sink);
   template <typename Visit, typename More>
-  Status SparseOnThread(std::uint32_t thread, Direction direction,
-                        const VertexLists& vertices, Visit visit, More more);
+  Status SparseOnThread(std::uint32_t thread, Direction direction, const VertexLists& vertices,
+                        Visit visit, More more);
   // Visits lists of some of the vertices that are at hand, and asks for those of memory nodes.
   template <typename Visit, typename Arrive>
   Status Walk(Reader& reader, Direction direction, std::span<const VertexId> vertices,
@@ -177,8 +177,10 @@ void ListLoop::OwnBlock(const Workload::Block& block, Direction direction, Wants
   }
 }
 
-// Lists lie anywhere: first where they begin is asked for, then they themselves.
-inline void ListLoop::AskForOwn(std::span<const VertexId> vertices, std::size_t at, int d) const {
+// Lists lie anywhere: first where they begin is asked for, then they themselves. Inline, or GCC
+// takes a function that does nothing but ask for one without effects, and drops the call.
+[[gnu::always_inline]] inline void ListLoop::AskForOwn(std::span<const VertexId> vertices,
+                                                       std::size_t at, int d) const {
   constexpr std::size_t kListsAhead = 8;
   if (at + 2 * kListsAhead < vertices.size()) {
     const VertexId v = vertices[at + 2 * kListsAhead];

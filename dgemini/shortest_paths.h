@@ -70,7 +70,8 @@ struct ShortestPaths {
     depth[u] = level - 1;
   }
   void Examine(Count so_many) {
-    if (TooMany(so_many)) [[unlikely]] Store(too_many, true);
+    if (TooMany(so_many)) [[unlikely]]
+      Store(too_many, true);
   }
 };
 
@@ -79,9 +80,9 @@ struct Search {
   VertexArray<std::uint32_t> depth;
   Frontier in;
   Frontier out;
-  std::uint32_t level;                        // of the vertices that are reached next
-  std::uint64_t left;                         // arcs of vertices that are not reached
-  std::vector<VertexLists> levels;            // the share's vertices
+  std::uint32_t level;              // of the vertices that are reached next
+  std::uint64_t left;               // arcs of vertices that are not reached
+  std::vector<VertexLists> levels;  // the share's vertices
 };
 
 // Goes on with a search; returns false where Count will not hold the numbers of paths.

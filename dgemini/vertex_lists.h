@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "dgemini/vertex_list.h"
 #include "slimgraph/base/types.h"
 
 namespace slimgraph {
@@ -24,7 +25,7 @@ class VertexLists {
     for (auto& part : parts_) part.clear();
   }
   // That of a thread.
-  std::vector<VertexId>& part(std::uint32_t thread) {
+  VertexList& part(std::uint32_t thread) {
     if (thread >= parts_.size()) parts_.resize(thread + std::size_t{1});
     return parts_[thread];
   }
@@ -48,7 +49,7 @@ class VertexLists {
   }
 
  private:
-  std::vector<std::vector<VertexId>> parts_;
+  std::vector<VertexList> parts_;
 };
 
 }  // namespace slimgraph
