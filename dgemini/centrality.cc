@@ -11,9 +11,7 @@ struct Backward {
   using Value = Count;
   VertexArray<Count>& paths;  // (1 + dependency) / paths, once a vertex has had its turn
   VertexArray<double>& score;
-  const VertexArray<std::uint32_t>& depth;
-  const Frontier& behind;
-  std::uint32_t level;  // of the vertices behind
+  const Search& search;  // its levels are those that have not had theirs
   VertexId source;
 
   Count SumIf(std::span<const VertexId> ids, auto is_behind) const {
@@ -24,10 +22,11 @@ struct Backward {
     return sum;
   }
   void Pull(VertexId v, const Neighbours& out) {
-    // A bitmap is sooner looked at; without it, the depths tell.
-    const Count sum = behind.marked()
-                          ? SumIf(out.ids, [&](VertexId w) { return behind.Has(w); })
-                          : SumIf(out.ids, [&](VertexId w) { return depth[w] == level; });
+    // Behind are those of the next level. Where they have a bitmap, it is sooner looked at.
+    const std::size_t next = search.levels.size();
+    const Count sum = search.in.marked()
+                          ? SumIf(out.ids, [&](VertexId w) { return search.in.Has(w); })
+                          : SumIf(out.ids, [&](VertexId w) { return search.depth[w] == next; });
     const auto dependency = static_cast<double>(paths[v] * sum);
     paths[v] = Count(1 + dependency) / paths[v];
     if (v != source) score[v] += dependency;
@@ -39,12 +38,10 @@ struct Backward {
 template <typename Count>
 Status AddFrom(Engine& engine, VertexId source, Search& search, VertexArray<Count>& paths,
                VertexArray<double>& score) {
-  Frontier& behind = search.in;
+  Backward<Count> step{paths, score, search, source};
   for (; !search.levels.empty(); search.levels.pop_back()) {
-    const auto level = static_cast<std::uint32_t>(search.levels.size());
-    Backward<Count> step{paths, score, search.depth, behind, level, source};
-    SLIM_TRY(engine.Collect(behind, search.levels.back(), step));
-    behind.SetList(std::move(search.levels.back()));
+    SLIM_TRY(engine.Collect(search.in, search.levels.back(), step));
+    search.in.SetList(std::move(search.levels.back()));
   }
   return {};
 }

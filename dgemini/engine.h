@@ -112,10 +112,10 @@ class Engine {
   // Makes `frontier` hold these vertices, or all; every node says the same.
   Status Activate(Frontier& frontier, std::span<const VertexId> vertices);
   void ActivateAll(Frontier& frontier);
-  // Makes `frontier` hold the vertices of the share that take(thread, list) puts into each thread's
-  // list, and that wanted(v). Those that are not may be among them where that costs no messages.
-  template <typename TakeKept, typename Wanted>
-  Status Refill(Frontier& frontier, TakeKept take, Wanted wanted);
+  // Makes `frontier` hold the vertices of the share that kept.Take(thread, list) puts into each
+  // thread's list, where kept.Wants(v). Others may be among them where that costs no messages.
+  template <typename Kept>
+  Status Refill(Frontier& frontier, Kept& kept);
   // The share's vertices of a frontier, as a list.
   void List(Frontier& frontier);
 

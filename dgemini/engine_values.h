@@ -19,14 +19,14 @@ void Engine::Replace(VertexArray<T>& values, VertexArray<T>& next) {
   ForEach([&](VertexId v) { values[v] = next[v]; });
 }
 
-template <typename TakeKept, typename Wanted>
-Status Engine::Refill(Frontier& frontier, TakeKept take, Wanted wanted) {
+template <typename Kept>
+Status Engine::Refill(Frontier& frontier, Kept& kept) {
   frontier.Clear();
   VertexLists& list = frontier.list();
   for (std::uint32_t t = 0; t < threads(); ++t) {
-    take(t, list.part(t));
+    kept.Take(t, list.part(t));
     if (alone()) continue;
-    list.part(t).Filter([&](VertexId v) { return wanted(v) && frontier.Add(v); });
+    list.part(t).Filter([&](VertexId v) { return kept.Wants(v) && frontier.Add(v); });
   }
   frontier.SetMarked(!alone());
   return Count(frontier);

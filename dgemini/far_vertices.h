@@ -66,6 +66,7 @@ class FarVertices {
       if (kept.far_least < now_ + kNear) ComeNear(kept);
     }
   }
+  bool Wants(VertexId v) const { return !Passed(Load(distance_[v])); }
   // What a thread has kept for this turn, also vertices whose turn is over, goes into an empty
   // list.
   void Take(std::uint32_t thread, VertexList& list) {

@@ -21,8 +21,7 @@ struct Step {
   static Distance Along(Distance so_far, const Neighbours& list, std::size_t i) {
     return so_far + static_cast<Distance>(list.weight<Weight>(i));
   }
-  template <typename Activate>
-  void Push(VertexId u, const Neighbours& out, Activate activate) {
+  void Push(VertexId u, const Neighbours& out, auto activate) {
     const Distance so_far = Load(distance[u]);
     if (far.Passed(so_far)) return;
     WithValues(distance, out.ids, [&](std::size_t i, VertexId v) {
@@ -45,9 +44,7 @@ struct Step {
   }
   Distance Signal(VertexId u) const { return distance[u]; }
   void Mirror(VertexId u, Distance value) { distance[u] = value; }
-  bool Defers(std::uint32_t thread, VertexId v, auto... before) {
-    return far.Keep(thread, v, before...);
-  }
+  bool Defers(std::uint32_t thread, auto... vertex) { return far.Keep(thread, vertex...); }
 };
 
 }  // namespace
@@ -70,9 +67,7 @@ Result<VertexArray<Distance>> Sssp(Engine& engine, VertexId source, Distance del
     SLIM_TRY(engine.Reduce(std::span(&bucket, 1), [](auto a, auto b) { return std::min(a, b); }));
     if (bucket == far.kNone) return distance;
     far.Turn(bucket);
-    SLIM_TRY(engine.Refill(
-        in, [&](std::uint32_t thread, auto& list) { far.Take(thread, list); },
-        [&](VertexId v) { return !far.Passed(distance[v]); }));
+    SLIM_TRY(engine.Refill(in, far));
   }
 }
 

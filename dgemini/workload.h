@@ -28,6 +28,14 @@ class Workload {
     VertexId end() const { return first + count; }
     // Of bitmaps.
     std::size_t words_end() const { return (std::size_t{end()} + 63) / 64; }
+    // Those of a word that are vertices of it.
+    std::uint64_t bits_of(std::size_t word) const {
+      const std::uint64_t begin = word * 64;
+      std::uint64_t bits = ~std::uint64_t{0};
+      if (first > begin) bits <<= first - begin;
+      if (end() < begin + 64) bits &= (std::uint64_t{1} << (end() - begin)) - 1;
+      return bits;
+    }
     bool is_own() const { return !kDelegates || own[0] != nullptr; }
   };
   // Neighbouring vertices of one segment. Blocks begin and end at multiples of 64 where segments
