@@ -28,7 +28,8 @@
 //                                                    twice
 //     static constexpr bool kRunsOn = true;  optional: a vertex that Push activates may be pushed
 //                                            in the same step, and more than once: values come to
-//                                            the same in any order
+//                                            the same in any order. Push changes them by Lower,
+//                                            and looks at that of `u` by LoadInOrder
 //     bool Defers(std::uint32_t thread, VertexId v, auto… before);  optional: whether a vertex of
 //                                            the share that would become active does not; Refill
 //                                            has it later. `before` is what Push has told

@@ -51,7 +51,6 @@ std::span<const VertexId> Engine::RunOn(std::uint32_t thread, Frontier& out) {
         out.Remove(v);
         return false;
       });
-      std::atomic_thread_fence(std::memory_order_seq_cst);
     }
   }
   if (found.again.empty()) CountFound(thread);

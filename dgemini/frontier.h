@@ -20,8 +20,9 @@ class Frontier {
   explicit Frontier(VertexId vertices) : words_((std::size_t{vertices} + 63) / 64) {}
 
   bool Has(VertexId v) const { return (words_[v / 64] >> (v % 64) & 1) != 0; }
-  // Whether this call has added it to the bitmap; any thread. If it has not, who has removed the
-  // vertex later, and looks at it after a fence, sees what this thread had done to it before.
+  // Whether this call has added it to the bitmap; any thread. If it has not, who removes the vertex
+  // later and then looks at it, sees what this thread had done to it before: all in the one order
+  // of operations that are sequentially consistent.
   bool Add(VertexId v) {
     const std::uint64_t bit = std::uint64_t{1} << (v % 64);
     const std::atomic_ref<std::uint64_t> word(words_[v / 64]);
@@ -32,8 +33,7 @@ class Frontier {
     std::atomic_ref<std::uint64_t>(words_[word]).fetch_or(bits, std::memory_order_relaxed);
   }
   void Remove(VertexId v) {
-    std::atomic_ref<std::uint64_t>(words_[v / 64])
-        .fetch_and(~(std::uint64_t{1} << (v % 64)), std::memory_order_relaxed);
+    std::atomic_ref<std::uint64_t>(words_[v / 64]).fetch_and(~(std::uint64_t{1} << (v % 64)));
   }
   void Clear() {
     if (!marked_) {

@@ -22,7 +22,7 @@ struct Step {
     return so_far + static_cast<Distance>(list.weight<Weight>(i));
   }
   void Push(VertexId u, const Neighbours& out, auto activate) {
-    const Distance so_far = Load(distance[u]);
+    const Distance so_far = LoadInOrder(distance[u]);
     if (far.Passed(so_far)) return;
     WithValues(distance, out.ids, [&](std::size_t i, VertexId v) {
       Distance before;
