@@ -17,7 +17,7 @@ class ComponentsApplication : public VertexApplication {
     return {};
   }
   WorkloadNeeds Needs(Mode) const override {
-    return {.pull_out = true, .vertex_bytes = 8, .share_bytes = 0};
+    return {.pull_out = true, .vertex_bytes = 8.5, .share_bytes = 0};
   }
   Status Compute(Engine& engine) override {
     SLIM_ASSIGN(label_, Components(engine, directed_));

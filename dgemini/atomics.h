@@ -11,6 +11,12 @@ T Load(const T& value) {
   return std::atomic_ref<T>(const_cast<T&>(value)).load(std::memory_order_relaxed);
 }
 
+// In the one order of all operations that are sequentially consistent.
+template <typename T>
+T LoadInOrder(const T& value) {
+  return std::atomic_ref<T>(const_cast<T&>(value)).load();
+}
+
 template <typename T>
 void Store(T& value, T to) {
   std::atomic_ref<T>(value).store(to, std::memory_order_relaxed);
@@ -23,17 +29,19 @@ bool ChangeFrom(T& value, T from, T to) {
   return std::atomic_ref<T>(value).compare_exchange_strong(from, to, std::memory_order_relaxed);
 }
 
-// Whether this call has made `value` smaller. What the thread reads afterwards by an operation that
-// is sequentially consistent as well, it reads later than that.
+// Whether this call has made `value` smaller than it was `before`; in that one order.
 template <typename T>
-bool Lower(T& value, T to) {
-  T now = Load(value);
-  while (to < now) {
-    if (std::atomic_ref<T>(value).compare_exchange_weak(now, to)) {
-      return true;
-    }
+bool Lower(T& value, T to, T& before) {
+  before = Load(value);
+  while (to < before) {
+    if (std::atomic_ref<T>(value).compare_exchange_weak(before, to)) return true;
   }
   return false;
+}
+template <typename T>
+bool Lower(T& value, T to) {
+  T before;
+  return Lower(value, to, before);
 }
 
 template <typename T>

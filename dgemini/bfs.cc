@@ -47,7 +47,6 @@ Result<VertexArray<std::uint32_t>> Bfs(Engine& engine, VertexId source) {
   Frontier out(engine.vertices());
   SLIM_TRY(engine.Activate(in, std::span(&source, 1)));
   for (Step step{depth, &in, 1, engine.arcs()}; !in.empty(); ++step.level) {
-    step.left -= in.active().edges;
     SLIM_TRY(engine.Advance(in, step, out));
     std::swap(in, out);
   }

@@ -11,14 +11,22 @@ struct Backward {
   using Value = Count;
   VertexArray<Count>& paths;  // (1 + dependency) / paths, once a vertex has had its turn
   VertexArray<double>& score;
-  const Frontier& behind;
+  const Search& search;  // its levels are those that have not had theirs
   VertexId source;
 
-  void Pull(VertexId v, const Neighbours& out) {
+  Count SumIf(std::span<const VertexId> ids, auto is_behind) const {
     Count sum{};
-    for (const VertexId w : out.ids) {
-      if (behind.Has(w)) sum += paths[w];
+    for (const VertexId w : ids) {
+      if (is_behind(w)) sum += paths[w];
     }
+    return sum;
+  }
+  void Pull(VertexId v, const Neighbours& out) {
+    // Behind are those of the next level. Where they have a bitmap, it is sooner looked at.
+    const std::size_t next = search.levels.size();
+    const Count sum = search.in.marked()
+                          ? SumIf(out.ids, [&](VertexId w) { return search.in.Has(w); })
+                          : SumIf(out.ids, [&](VertexId w) { return search.depth[w] == next; });
     const auto dependency = static_cast<double>(paths[v] * sum);
     paths[v] = Count(1 + dependency) / paths[v];
     if (v != source) score[v] += dependency;
@@ -30,14 +38,10 @@ struct Backward {
 template <typename Count>
 Status AddFrom(Engine& engine, VertexId source, Search& search, VertexArray<Count>& paths,
                VertexArray<double>& score) {
-  Frontier& behind = search.in;
+  Backward<Count> step{paths, score, search, source};
   for (; !search.levels.empty(); search.levels.pop_back()) {
-    std::vector<VertexId>& level = search.levels.back();
-    Backward<Count> step{paths, score, behind, source};
-    SLIM_TRY(engine.Collect(behind, level, step));
-    behind.Clear();
-    for (const VertexId v : level) behind.Add(v);
-    behind.list() = std::move(level);
+    SLIM_TRY(engine.Collect(search.in, search.levels.back(), step));
+    search.in.SetList(std::move(search.levels.back()));
   }
   return {};
 }

@@ -14,7 +14,7 @@ Status Engine::SendBox(NodeId to) {
 Status Engine::Activate(Frontier& frontier, std::span<const VertexId> vertices) {
   frontier.Clear();
   for (const VertexId v : vertices) {
-    if (mine(v) && frontier.Add(v)) frontier.list().push_back(v);
+    if (mine(v) && frontier.Add(v)) frontier.list().part(0).push_back(v);
   }
   return Count(frontier);
 }
@@ -22,7 +22,7 @@ Status Engine::Activate(Frontier& frontier, std::span<const VertexId> vertices) 
 void Engine::ActivateAll(Frontier& frontier) {
   frontier.Clear();
   frontier.SetListed(false);
-  ForEachBlock([&](std::size_t, const Workload::Block& block) {
+  ForEachBlock([&](std::uint32_t, std::size_t, const Workload::Block& block) {
     for (std::uint64_t v = block.first; v < block.end;) {
       const std::uint64_t end = std::min<std::uint64_t>((v / 64 + 1) * 64, block.end);
       frontier.AddWord(v / 64, ~std::uint64_t{0} >> (64 - (end - v)) << (v % 64));
@@ -32,61 +32,60 @@ void Engine::ActivateAll(Frontier& frontier) {
   frontier.SetActive({vertices(), work_.arcs()});
 }
 
-void Engine::TakeFound(std::vector<VertexId>& list) {
-  list.swap(found_[0].vertices);
-  found_[0].vertices.clear();
-  for (std::size_t t = 1; t < found_.size(); ++t) {
-    std::vector<VertexId>& found = found_[t].vertices;
-    list.insert(list.end(), found.begin(), found.end());
-    found.clear();
-  }
+void Engine::TakeFound(VertexLists& list) {
+  for (std::uint32_t t = 0; t < threads(); ++t) list.part(t).swap(found_[t].vertices);
 }
 
 void Engine::CountFound(std::uint32_t thread) {
   Found& found = found_[thread];
-  found.edges = 0;
-  for (const VertexId v : found.vertices) {
-    if (alone() || mine(v)) found.edges += work_.Degree(v);
-  }
+  found.edges = EdgesOf(found.vertices);
+}
+
+// For each thread of each node may have as many, and so may what arrives there.
+bool Engine::AreFew(std::size_t listed) const {
+  const std::uint64_t lists = (threads() + std::uint64_t{1}) * exchange_.nodes();
+  return listed * (work_.longest() + 1) * kMostPullAbove * lists <= vertices();
+}
+
+std::uint64_t Engine::EdgesOf(std::span<const VertexId> listed) const {
+  if (AreFew(listed.size())) return listed.size() * work_.longest();
+  std::uint64_t edges = 0;
+  for (const VertexId v : listed) edges += alone() || mine(v) ? work_.Degree(v) : 0;
+  return edges;
 }
 
 void Engine::Mark(Frontier& frontier) {
   if (frontier.marked()) return;
-  for (const VertexId v : frontier.list()) frontier.Add(v);
+  ForEachListed(frontier.list(), [&](std::span<const VertexId> some) {
+    for (const VertexId v : some) frontier.Add(v);
+  });
   frontier.SetMarked(true);
 }
 
 void Engine::List(Frontier& frontier) {
   if (frontier.listed()) return;
   frontier.list().clear();
-  for (const Workload::Segment& segment : work_.segments()) {
-    for (std::uint64_t v = segment.first; v < segment.end();) {
-      const std::uint64_t next = std::min<std::uint64_t>((v / 64 + 1) * 64, segment.end());
+  for (std::uint32_t t = 0; t < threads(); ++t) frontier.list().part(t);
+  ForEachBlock([&](std::uint32_t t, std::size_t, const Workload::Block& block) {
+    VertexList& list = frontier.list().part(t);
+    for (std::uint64_t v = block.first; v < block.end;) {
+      const std::uint64_t next = std::min<std::uint64_t>((v / 64 + 1) * 64, block.end);
       for (std::uint64_t bits = frontier.word(v / 64) >> (v % 64); bits != 0 && v < next; ++v) {
-        if ((bits & 1) != 0) frontier.list().push_back(static_cast<VertexId>(v));
+        if ((bits & 1) != 0) list.push_back(static_cast<VertexId>(v));
         bits >>= 1;
       }
       v = next;
     }
-  }
+  });
   frontier.SetListed(true);
 }
 
 Status Engine::Count(Frontier& frontier) {
-  const std::vector<VertexId>& list = frontier.list();
-  std::array<std::uint64_t, 2> sums = {list.size(), 0};
-  const auto edges_of = [&](std::size_t first, std::size_t end) {
-    std::uint64_t edges = 0;
-    for (std::size_t i = first; i < end; ++i) edges += work_.Degree(list[i]);
-    return edges;
-  };
-  if (list.size() < ListLoop::kSerialLists) {
-    sums[1] = edges_of(0, list.size());
-  } else {
+  const VertexLists& list = frontier.list();
+  std::array<std::uint64_t, 2> sums = {list.size(), list.size() * work_.longest()};
+  if (!AreFew(list.size())) {
     std::atomic<std::uint64_t> edges{0};
-    team_.Run([&](std::uint32_t t) {
-      edges += edges_of(t * list.size() / threads(), (t + 1) * list.size() / threads());
-    });
+    ForEachListed(list, [&](std::span<const VertexId> some) { edges += EdgesOf(some); });
     sums[1] = edges;
   }
   SLIM_TRY(exchange_.Reduce(std::span(sums)));

@@ -22,14 +22,18 @@
 //     bool Pull(VertexId v, const Neighbours& in);   whether v becomes active
 //     Value Signal(VertexId u);              of an active vertex …
 //     void Mirror(VertexId u, Value);        … where it is needed
-//     std::uint64_t left;                      optional: arcs of vertices that may still want; all
-//                                              unless told
+//     std::uint64_t left;   optional: arcs of vertices that may still want, all at first; the
+//                           engine takes off those of the frontiers
 //     static constexpr bool kActivatesOnce = true;   optional: Push and Slot activate no vertex
-//     twice static constexpr bool kRunsOn = true;  optional: a vertex that Push activates may be
-//     pushed in
-//                                            the same step: values come to the same in any order
-//     bool Defers(std::uint32_t thread, VertexId v);  optional: whether a vertex of the share that
-//                                              would become active does not; Refill has it later
+//                                                    twice
+//     static constexpr bool kRunsOn = true;  optional: a vertex that Push activates may be pushed
+//                                            in the same step, and more than once: values come to
+//                                            the same in any order. Push changes them by Lower,
+//                                            and looks at that of `u` by LoadInOrder
+//     bool Defers(std::uint32_t thread, VertexId v, auto… before);  optional: whether a vertex of
+//                                            the share that would become active does not; Refill
+//                                            has it later. `before` is what Push has told
+//                                            `activate` besides, if anything
 //   };
 #pragma once
 
@@ -43,6 +47,7 @@
 #include "dgemini/frontier.h"
 #include "dgemini/list_loop.h"
 #include "dgemini/mode.h"
+#include "dgemini/vertex_lists.h"
 
 namespace slimgraph {
 
@@ -91,9 +96,10 @@ class Engine {
   Status Advance(Frontier& in, Step& step, Frontier& out);
 
   // Walks the out lists of these vertices of the share with Pull, when Mirror has had the values of
-  // `from` where they are needed.
+  // `from` where they are needed. The bitmap of `from`, unless it is marked already, is filled
+  // where it is sent, or where there are enough of them for that to pay.
   template <typename Step>
-  Status Collect(Frontier& from, std::span<const VertexId> at, Step& step);
+  Status Collect(Frontier& from, const VertexLists& at, Step& step);
 
   // visit(u, out) for the lists of the share with wants(u), by all threads.
   template <typename Wants, typename Visit>
@@ -107,14 +113,12 @@ class Engine {
   // Makes `frontier` hold these vertices, or all; every node says the same.
   Status Activate(Frontier& frontier, std::span<const VertexId> vertices);
   void ActivateAll(Frontier& frontier);
-  // Makes `frontier` hold what body(thread, activate) activates on each thread, of some `many`
-  // vertices of the share.
-  template <typename Body>
-  Status Refill(Frontier& frontier, std::size_t many, Body body);
+  // Makes `frontier` hold the vertices of the share that kept.Take(thread, list) puts into each
+  // thread's list, where kept.Wants(v). Others may be among them where that costs no messages.
+  template <typename Kept>
+  Status Refill(Frontier& frontier, Kept& kept);
   // The share's vertices of a frontier, as a list.
   void List(Frontier& frontier);
-  // After vertices of the share were put into its list and bitmap: how many there are in all.
-  Status Count(Frontier& frontier);
 
   // body(v) for each vertex of the share, by all threads.
   template <typename Body>
@@ -145,13 +149,13 @@ class Engine {
   std::uint64_t pulls() const { return pulls_; }
 
  private:
-  // body(number, block) for each block of the share, by all threads.
+  // body(thread, number, block) for each block of the share, by all threads.
   template <typename Body>
   void ForEachBlock(Body body);
   template <typename Step>
   bool PicksPull(const Frontier& in, const Step& step) const;
-  template <typename Step>
-  bool Defers(Step& step, std::uint32_t thread, VertexId v) const;
+  template <typename Step, typename... Before>
+  bool Defers(Step& step, std::uint32_t thread, VertexId v, Before... before) const;
   template <typename Step>
   static constexpr bool kActivatesOnce = requires {
     requires Step::kActivatesOnce;
@@ -165,10 +169,20 @@ class Engine {
   template <typename Step>
   std::span<const VertexId> RunOn(std::uint32_t thread, Frontier& out);
   void CountFound(std::uint32_t thread);
-  // What the threads have found joins the list.
-  void TakeFound(std::vector<VertexId>& list);
+  // The edges of a thread's vertices of the share; or as many as they have at most, where all
+  // threads have so few that no step will be a pull for them.
+  std::uint64_t EdgesOf(std::span<const VertexId> listed) const;
+  bool AreFew(std::size_t listed) const;
+  static constexpr std::uint64_t kMostPullAbove = 20;
+  // What the threads have found becomes the list.
+  void TakeFound(VertexLists& list);
+  // After vertices of the share were put into its list: how many there are in all.
+  Status Count(Frontier& frontier);
   // Sets the bits of the vertices of the list.
   void Mark(Frontier& frontier);
+  // body(span) for the vertices of the list, by all threads.
+  template <typename Body>
+  void ForEachListed(const VertexLists& list, Body body);
   template <typename Step>
   Status PushStep(Frontier& in, Step& step, Frontier& out);
   template <typename Step>
@@ -205,7 +219,7 @@ class Engine {
   }
   // Sends vertices of others that were found here, and takes those of ours that others have found.
   template <typename Step>
-  Status Settle(Step& step, Frontier& out);
+  Status Settle(Step& step, Frontier& in, Frontier& out);
 
   template <typename T>
   static void Put(std::vector<std::byte>& box, std::size_t& at, const T& value) {
@@ -229,14 +243,15 @@ class Engine {
   ListLoop loop_;
   // What a thread's pushes have activated.
   struct alignas(kCacheLineBytes) Found {
-    std::vector<VertexId> vertices;
-    std::vector<VertexId> again;  // pushed in the same step
-    std::uint64_t edges = 0;      // of those of the share
+    VertexList vertices;
+    VertexList again;          // pushed in the same step
+    std::uint64_t edges = 0;   // of those of the share
+    std::uint64_t walked = 0;  // edges that they were found along
   };
   std::vector<Found> found_;                   // by thread
   std::vector<std::vector<std::byte>> boxes_;  // by node: what will be sent
   std::vector<std::size_t> filled_;            // by node: bytes of its box
-  std::vector<VertexId> arrived_;
+  VertexList arrived_;
   std::uint64_t steps_ = 0;
   std::uint64_t pulls_ = 0;
 };

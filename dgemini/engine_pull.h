@@ -42,8 +42,9 @@ Status Engine::PullStep(Frontier& in, Step& step, Frontier& out) {
 }
 
 template <typename Step>
-Status Engine::Collect(Frontier& from, std::span<const VertexId> at, Step& step) {
-  Mark(from);
+Status Engine::Collect(Frontier& from, const VertexLists& at, Step& step) {
+  constexpr std::size_t kMany = 64;
+  if (exchange_.peers() > 0 || from.list().size() > vertices() / kMany) Mark(from);
   if (exchange_.peers() > 0) SLIM_TRY(Broadcast(from, step, Direction::kOut));
   return loop_.Sparse(
       Direction::kOut, at,

@@ -8,16 +8,19 @@ namespace slimgraph {
 template <typename Step>
 bool Engine::PicksPull(const Frontier& in, const Step& step) const {
   if (mode_ != Mode::kAuto) return mode_ == Mode::kPull;
-  const std::uint64_t edges = in.active().edges + in.active().vertices;
+  static_assert(Step::kPullAbove <= kMostPullAbove);
+  const std::uint64_t edges = in.active().edges;
   std::uint64_t to_pull = work_.arcs();
-  if constexpr (requires { step.left; }) to_pull = step.left + vertices();  // all are looked at
-  return edges * Step::kPullAbove > to_pull;
+  // All vertices are looked at.
+  if constexpr (requires { step.left; })
+    to_pull = step.left - std::min(step.left, edges) + vertices();
+  return (edges + in.active().vertices) * Step::kPullAbove > to_pull;
 }
 
-template <typename Step>
-bool Engine::Defers(Step& step, std::uint32_t thread, VertexId v) const {
-  if constexpr (requires { step.Defers(thread, v); }) {
-    return (alone() || mine(v)) && step.Defers(thread, v);
+template <typename Step, typename... Before>
+bool Engine::Defers(Step& step, std::uint32_t thread, VertexId v, Before... before) const {
+  if constexpr (requires { step.Defers(thread, v, before...); }) {
+    return (alone() || mine(v)) && step.Defers(thread, v, before...);
   }
   return false;
 }
@@ -26,9 +29,11 @@ template <typename Step>
 Status Engine::Advance(Frontier& in, Step& step, Frontier& out) {
   out.Clear();
   ++steps_;
-  if (!PicksPull(in, step)) return PushStep(in, step, out);
-  ++pulls_;
-  return PullStep(in, step, out);
+  const bool pull = PicksPull(in, step);
+  pulls_ += pull ? 1 : 0;
+  SLIM_TRY(pull ? PullStep(in, step, out) : PushStep(in, step, out));
+  if constexpr (requires { step.left; }) step.left -= std::min(step.left, in.active().edges);
+  return {};
 }
 
 template <typename Step>
@@ -37,14 +42,15 @@ std::span<const VertexId> Engine::RunOn(std::uint32_t thread, Frontier& out) {
   found.again.clear();
   if constexpr (kRunsOn<Step>) {
     constexpr std::size_t kFew = 1024;  // more are better shared out
-    if (found.vertices.size() < kFew) {
-      std::erase_if(found.vertices, [&](VertexId v) {
-        if (!alone() && !mine(v)) return false;
+    if (!out.marked() && found.vertices.size() < kFew) {
+      found.again.swap(found.vertices);
+    } else if (found.vertices.size() < kFew) {
+      found.vertices.Filter([&](VertexId v) {
+        if (!alone() && !mine(v)) return true;
         found.again.push_back(v);
-        if (!kActivatesOnce<Step>) out.Remove(v);
-        return true;
+        out.Remove(v);
+        return false;
       });
-      std::atomic_thread_fence(std::memory_order_seq_cst);
     }
   }
   if (found.again.empty()) CountFound(thread);
@@ -53,15 +59,21 @@ std::span<const VertexId> Engine::RunOn(std::uint32_t thread, Frontier& out) {
 
 template <typename Step>
 Status Engine::PushStep(Frontier& in, Step& step, Frontier& out) {
-  const auto visit = [&](std::uint32_t t, VertexId u, const Neighbours& list) {
-    std::vector<VertexId>& found = found_[t].vertices;
-    step.Push(u, list, [&](VertexId v) {
-      if (Defers(step, t, v)) return;
-      if (kActivatesOnce<Step> || out.Add(v)) found.push_back(v);
+  // Few vertices are sooner pushed twice than looked up.
+  constexpr std::size_t kFew = 4096;
+  const bool once =
+      kActivatesOnce<Step> || (kRunsOn<Step> && alone() && in.active().vertices < kFew);
+  out.SetMarked(!once);
+  const auto visit = [&, once](std::uint32_t t, VertexId u, const Neighbours& list) {
+    Found& found = found_[t];
+    found.walked += list.ids.size();
+    step.Push(u, list, [&](VertexId v, auto... before) {
+      if (Defers(step, t, v, before...)) return;
+      if (once || out.Add(v)) found.vertices.push_back(v);
     });
     return false;
   };
-  for (Found& found : found_) found.edges = 0;
+  for (Found& found : found_) found.edges = found.walked = 0;
   if (!in.listed() && in.active().vertices < vertices() / 16) List(in);
   if (in.listed()) {
     SLIM_TRY(loop_.Sparse(Direction::kOut, in.list(), visit,
@@ -72,20 +84,23 @@ Status Engine::PushStep(Frontier& in, Step& step, Frontier& out) {
         [](std::uint32_t, std::size_t, std::uint64_t) {}));
     team_.Run([&](std::uint32_t t) { CountFound(t); });
   }
-  out.SetMarked(!kActivatesOnce<Step>);
-  return Settle(step, out);
+  return Settle(step, in, out);
 }
 
 template <typename Step>
-Status Engine::Settle(Step& step, Frontier& out) {
+Status Engine::Settle(Step& step, Frontier& in, Frontier& out) {
   using Value = typename Step::Value;
   constexpr std::size_t kMessageBytes = std::is_empty_v<Value> ? 0 : sizeof(Value);
-  auto& list = out.list();
-  std::array<std::uint64_t, 2> sums{};
-  for (const Found& found : found_) sums[1] += found.edges;
+  VertexLists& list = out.list();
+  std::array<std::uint64_t, 3> sums{};  // vertices, their edges, and those that have been walked
+  for (const Found& found : found_) {
+    sums[1] += found.edges;
+    sums[2] += found.walked;
+  }
   if (exchange_.peers() == 0) {
     TakeFound(list);
     out.SetActive({list.size(), sums[1]});
+    in.SetEdges(sums[2]);
     return {};
   }
   arrived_.clear();
@@ -99,30 +114,31 @@ Status Engine::Settle(Step& step, Frontier& out) {
     }
   });
   for (Found& found : found_) {
-    for (const VertexId v : found.vertices) {
+    Status sent;
+    found.vertices.Filter([&](VertexId v) {
       const NodeId to = work_.worker(v);
-      if (to == exchange_.self()) {
-        list.push_back(v);
-        continue;
-      }
+      if (to == exchange_.self()) return true;
       if (!kActivatesOnce<Step>) out.Remove(v);
       if (filled_[to] + sizeof(VertexId) + kMessageBytes > Exchange::kMaxBytes) {
-        SLIM_TRY(SendBox(to));
+        if (Status box_sent = SendBox(to); !box_sent) sent = std::move(box_sent);
       }
       if (filled_[to] == 0) filled_[to] = sizeof(Exchange::Header);
       Put(boxes_[to], filled_[to], v);
       const Value message = step.Partial(v);
       if constexpr (kMessageBytes > 0) Put(boxes_[to], filled_[to], message);
-    }
-    found.vertices.clear();
+      return false;
+    });
+    SLIM_TRY(std::move(sent));
   }
+  TakeFound(list);
   for (NodeId i = 0; i < exchange_.peers(); ++i) SLIM_TRY(SendBox(exchange_.peer(i)));
   SLIM_TRY(exchange_.End(std::span<std::uint64_t>()));
-  list.insert(list.end(), arrived_.begin(), arrived_.end());
-  for (const VertexId v : arrived_) sums[1] += work_.Degree(v);
+  list.part(0).append(arrived_);
+  sums[1] += EdgesOf(arrived_);
   sums[0] = list.size();
   SLIM_TRY(exchange_.Reduce(std::span(sums)));
   out.SetActive({sums[0], sums[1]});
+  in.SetEdges(sums[2]);
   return {};
 }
 

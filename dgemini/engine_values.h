@@ -19,21 +19,31 @@ void Engine::Replace(VertexArray<T>& values, VertexArray<T>& next) {
   ForEach([&](VertexId v) { values[v] = next[v]; });
 }
 
-template <typename Body>
-Status Engine::Refill(Frontier& frontier, std::size_t many, Body body) {
+template <typename Kept>
+Status Engine::Refill(Frontier& frontier, Kept& kept) {
   frontier.Clear();
-  const auto on_thread = [&](std::uint32_t t) {
-    body(t, [&](VertexId v) {
-      if (frontier.Add(v)) found_[t].vertices.push_back(v);
-    });
-  };
-  if (many < ListLoop::kSerialLists) {
-    for (std::uint32_t t = 0; t < threads(); ++t) on_thread(t);
-  } else {
-    team_.Run(on_thread);
+  VertexLists& list = frontier.list();
+  for (std::uint32_t t = 0; t < threads(); ++t) {
+    kept.Take(t, list.part(t));
+    if (alone()) continue;
+    list.part(t).Filter([&](VertexId v) { return kept.Wants(v) && frontier.Add(v); });
   }
-  TakeFound(frontier.list());
+  frontier.SetMarked(!alone());
   return Count(frontier);
+}
+
+template <typename Body>
+void Engine::ForEachListed(const VertexLists& list, Body body) {
+  const std::size_t size = list.size();
+  const std::size_t shares = size < ListLoop::kSerialLists ? 1 : threads();
+  const auto on_thread = [&](std::size_t t) {
+    list.ForRange(t * size / shares, (t + 1) * size / shares,
+                  [&](std::span<const VertexId> part, std::size_t first, std::size_t end) {
+                    body(part.subspan(first, end - first));
+                  });
+  };
+  if (shares == 1) return on_thread(0);
+  team_.Run([&](std::uint32_t t) { on_thread(t); });
 }
 
 template <typename Body>
@@ -54,14 +64,14 @@ void Engine::ForEachBlock(Body body) {
   team_.Run([&](std::uint32_t t) {
     while (const auto taken = blocks.Take(t, 1)) {
       const std::size_t i = taken->first;
-      body(i, i < own.size() ? own[i] : remote[i - own.size()]);
+      body(t, i, i < own.size() ? own[i] : remote[i - own.size()]);
     }
   });
 }
 
 template <typename Body>
 void Engine::ForEach(Body body) {
-  ForEachBlock([&](std::size_t, const Workload::Block& block) {
+  ForEachBlock([&](std::uint32_t, std::size_t, const Workload::Block& block) {
     for (VertexId v = block.first; v < block.end; ++v) body(v);
   });
 }
@@ -70,7 +80,7 @@ void Engine::ForEach(Body body) {
 template <typename Of>
 Result<double> Engine::Sum(Of of) {
   std::vector<double> sums(work_.own_blocks().size() + work_.remote_blocks().size());
-  ForEachBlock([&](std::size_t i, const Workload::Block& block) {
+  ForEachBlock([&](std::uint32_t, std::size_t i, const Workload::Block& block) {
     double sum = 0;
     for (VertexId v = block.first; v < block.end; ++v) sum += of(v);
     sums[i] = sum;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "dgemini/thread_team.h"
+#include "dgemini/vertex_lists.h"
 #include "dgemini/work_shares.h"
 #include "dgemini/workload.h"
 #include "slimgraph/remote/list_reader.h"
@@ -36,7 +37,7 @@ class ListLoop {
   // The lists of these vertices of the share, and then of those that more(thread) names until it
   // names none.
   template <typename Visit, typename More>
-  Status Sparse(Direction direction, std::span<const VertexId> vertices, Visit visit, More more);
+  Status Sparse(Direction direction, const VertexLists& vertices, Visit visit, More more);
 
   // Of the thread that waited longest.
   std::uint64_t waited_ns() const;
@@ -80,8 +81,8 @@ class ListLoop {
   Status DenseOnThread(std::uint32_t thread, Direction direction, Wants wants, Visit visit,
                        Sink sink);
   template <typename Visit, typename More>
-  Status SparseOnThread(std::uint32_t thread, Direction direction,
-                        std::span<const VertexId> vertices, Visit visit, More more);
+  Status SparseOnThread(std::uint32_t thread, Direction direction, const VertexLists& vertices,
+                        Visit visit, More more);
   // Visits lists of some of the vertices that are at hand, and asks for those of memory nodes.
   template <typename Visit, typename Arrive>
   Status Walk(Reader& reader, Direction direction, std::span<const VertexId> vertices,
@@ -111,10 +112,10 @@ Status ListLoop::Dense(Direction direction, Wants wants, Visit visit, Sink sink)
 }
 
 template <typename Visit, typename More>
-Status ListLoop::Sparse(Direction direction, std::span<const VertexId> vertices, Visit visit,
-                        More more) {
-  const bool few = vertices.size() < kSerialLists;
-  shares_.Share(vertices.size(), few ? 1 : team_.threads());
+Status ListLoop::Sparse(Direction direction, const VertexLists& vertices, Visit visit, More more) {
+  const std::size_t size = vertices.size();
+  const bool few = size < kSerialLists;
+  shares_.Share(size, few ? 1 : team_.threads());
   const auto on_thread = [&](std::uint32_t t) {
     readers_[t]->status = SparseOnThread(
         t, direction, vertices, [&](VertexId v, const Neighbours& list) { visit(t, v, list); },
@@ -176,8 +177,10 @@ void ListLoop::OwnBlock(const Workload::Block& block, Direction direction, Wants
   }
 }
 
-// Lists lie anywhere: first where they begin is asked for, then they themselves.
-inline void ListLoop::AskForOwn(std::span<const VertexId> vertices, std::size_t at, int d) const {
+// Lists lie anywhere: first where they begin is asked for, then they themselves. Inline, or GCC
+// takes a function that does nothing but ask for one without effects, and drops the call.
+[[gnu::always_inline]] inline void ListLoop::AskForOwn(std::span<const VertexId> vertices,
+                                                       std::size_t at, int d) const {
   constexpr std::size_t kListsAhead = 8;
   if (at + 2 * kListsAhead < vertices.size()) {
     const VertexId v = vertices[at + 2 * kListsAhead];
@@ -326,7 +329,7 @@ Status ListLoop::Walk(Reader& reader, Direction direction, std::span<const Verte
 
 template <typename Visit, typename More>
 Status ListLoop::SparseOnThread(std::uint32_t thread, Direction direction,
-                                std::span<const VertexId> vertices, Visit visit, More more) {
+                                const VertexLists& vertices, Visit visit, More more) {
   constexpr std::size_t kPiece = 64;
   Reader& reader = *readers_[thread];
   const auto arrive = [&](const DelegatedLists& lists, VertexId i, const Neighbours& list) {
@@ -340,7 +343,11 @@ Status ListLoop::SparseOnThread(std::uint32_t thread, Direction direction,
     return {};
   };
   while (const auto piece = shares_.Take(thread, kPiece)) {
-    SLIM_TRY(Walk(reader, direction, vertices, piece->first, piece->second, visit, arrive));
+    Status walked;
+    vertices.ForRange(piece->first, piece->second, [&](auto part, auto first, auto end) {
+      if (walked) walked = Walk(reader, direction, part, first, end, visit, arrive);
+    });
+    SLIM_TRY(std::move(walked));
     if (kDelegates) SLIM_TRY(reader.lists.Finish(false, arrive));
   }
   SLIM_TRY(finish());

@@ -14,6 +14,12 @@
 
 namespace slimgraph {
 
+// From one level to the next their number grows by less than 2^32: that of eight levels on, a
+// double still holds.
+inline bool TooMany(double paths) { return paths > 1e200; }
+inline bool TooMany(WideNumber paths) { return paths.overflown(); }
+constexpr std::uint32_t kLevelsAtOnce = 8;
+
 template <typename Count>
 struct ShortestPaths {
   using Value = Count;
@@ -28,8 +34,11 @@ struct ShortestPaths {
   std::uint32_t level;  // of the vertices that are reached now
   std::uint64_t left;   // arcs of vertices that are not reached
 
+  bool too_many = false;
+
   template <typename Activate>
   void Push(VertexId u, const Neighbours& out, Activate activate) {
+    Examine(paths[u]);
     WithValues(depth, out.ids, [&](std::size_t, VertexId v) {
       const bool first = ChangeFrom(depth[v], kUnreached, level);
       if (!first && Load(depth[v]) != level) return;
@@ -50,6 +59,7 @@ struct ShortestPaths {
       if (in->Has(u)) sum += paths[u];
     }
     if (sum == Count()) return false;
+    Examine(sum);
     paths[v] = sum;
     depth[v] = level;
     return true;
@@ -59,36 +69,35 @@ struct ShortestPaths {
     paths[u] = value;
     depth[u] = level - 1;
   }
+  void Examine(Count so_many) {
+    if (TooMany(so_many)) [[unlikely]]
+      Store(too_many, true);
+  }
 };
-
-// From one level to the next their number grows by less than 2^32: that of eight levels on, a
-// double still holds.
-inline bool TooMany(double paths) { return paths > 1e200; }
-inline bool TooMany(WideNumber paths) { return paths.overflown(); }
-constexpr std::uint32_t kLevelsAtOnce = 8;
 
 // A search from one source, so far.
 struct Search {
   VertexArray<std::uint32_t> depth;
   Frontier in;
   Frontier out;
-  std::uint32_t level;                        // of the vertices that are reached next
-  std::uint64_t left;                         // arcs of vertices that are not reached
-  std::vector<std::vector<VertexId>> levels;  // the share's vertices
+  std::uint32_t level;              // of the vertices that are reached next
+  std::uint64_t left;               // arcs of vertices that are not reached
+  std::vector<VertexLists> levels;  // the share's vertices
 };
 
 // Goes on with a search; returns false where Count will not hold the numbers of paths.
 template <typename Count>
 Result<bool> CountPaths(Engine& engine, Search& search, VertexArray<Count>& paths) {
   auto& [depth, in, out, level, left, levels] = search;
-  for (std::uint64_t too_many = 0; !in.empty();) {
-    ShortestPaths<Count> step{depth, paths, &in, level, left -= in.active().edges};
+  for (ShortestPaths<Count> step{depth, paths, &in, level, left}; !in.empty();) {
     engine.List(in);
-    levels.push_back(in.list());
-    for (const VertexId v : in.list()) too_many += TooMany(paths[v]) ? 1 : 0;
     SLIM_TRY(engine.Advance(in, step, out));
+    levels.push_back(in.TakeList());
     std::swap(in, out);
-    if (++level % kLevelsAtOnce != 0 && !in.empty()) continue;
+    level = ++step.level;
+    left = step.left;
+    if (level % kLevelsAtOnce != 0 && !in.empty()) continue;
+    std::uint64_t too_many = step.too_many ? 1 : 0;
     SLIM_TRY(engine.Reduce(std::span(&too_many, 1), std::plus<>()));
     if (too_many > 0) return false;
   }

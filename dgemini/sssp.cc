@@ -21,11 +21,12 @@ struct Step {
   static Distance Along(Distance so_far, const Neighbours& list, std::size_t i) {
     return so_far + static_cast<Distance>(list.weight<Weight>(i));
   }
-  template <typename Activate>
-  void Push(VertexId u, const Neighbours& out, Activate activate) {
-    const Distance so_far = Load(distance[u]);
+  void Push(VertexId u, const Neighbours& out, auto activate) {
+    const Distance so_far = LoadInOrder(distance[u]);
+    if (far.Passed(so_far)) return;
     WithValues(distance, out.ids, [&](std::size_t i, VertexId v) {
-      if (Lower(distance[v], Along(so_far, out, i))) activate(v);
+      Distance before;
+      if (Lower(distance[v], Along(so_far, out, i), before)) activate(v, before);
     });
   }
   Distance Partial(VertexId v) const { return distance[v]; }
@@ -43,7 +44,7 @@ struct Step {
   }
   Distance Signal(VertexId u) const { return distance[u]; }
   void Mirror(VertexId u, Distance value) { distance[u] = value; }
-  bool Defers(std::uint32_t thread, VertexId v) { return far.Keep(thread, v); }
+  bool Defers(std::uint32_t thread, auto... vertex) { return far.Keep(thread, vertex...); }
 };
 
 }  // namespace
@@ -65,9 +66,8 @@ Result<VertexArray<Distance>> Sssp(Engine& engine, VertexId source, Distance del
     std::uint64_t bucket = far.Next();
     SLIM_TRY(engine.Reduce(std::span(&bucket, 1), [](auto a, auto b) { return std::min(a, b); }));
     if (bucket == far.kNone) return distance;
-    SLIM_TRY(engine.Refill(in, far.Turn(bucket), [&](std::uint32_t thread, auto activate) {
-      far.Take(thread, activate);
-    }));
+    far.Turn(bucket);
+    SLIM_TRY(engine.Refill(in, far));
   }
 }
 

@@ -43,8 +43,8 @@ ThreadTeam::~ThreadTeam() {
 }
 
 void ThreadTeam::Begin(Call call, void* self) {
-  call_ = call;
-  self_ = self;
+  round_.call = call;
+  round_.self = self;
   running_.word.store(threads_ - 1, std::memory_order_relaxed);
   round_.word.fetch_add(1);
   round_.Wake();
@@ -54,7 +54,7 @@ void ThreadTeam::AwaitOthers() {
   const std::uint32_t round = round_.word.load(std::memory_order_relaxed);
   for (std::uint32_t t = 1; t < threads_; ++t) {
     if (!Take(t, round)) continue;
-    call_(self_, t);
+    round_.call(round_.self, t);
     running_.word.fetch_sub(1);
   }
   for (std::uint32_t left = running_.word.load(std::memory_order_acquire); left != 0;) {
@@ -68,7 +68,7 @@ void ThreadTeam::Work(std::uint32_t thread) {
     seen = round_.AwaitChange(seen);
     if (stop_) return;
     if (!Take(thread, seen)) continue;
-    call_(self_, thread);
+    round_.call(round_.self, thread);
     if (running_.word.fetch_sub(1) == 1) running_.Wake();
   }
 }

@@ -34,8 +34,8 @@ class ThreadTeam {
 
  private:
   using Call = void (*)(void*, std::uint32_t);
-  // A word that threads wait for, on a cache line of its own; nobody is woken when none sleeps.
-  struct alignas(64) Gate {
+  // A word that threads wait for; nobody is woken when none sleeps.
+  struct Gate {
     std::atomic<std::uint32_t> word{0};
     std::atomic<std::uint32_t> sleepers{0};
     // Returns the word when it is no longer `old_value`.
@@ -55,11 +55,14 @@ class ThreadTeam {
   void Work(std::uint32_t thread);
 
   std::uint32_t threads_;
-  Call call_ = nullptr;
-  void* self_ = nullptr;
-  Gate round_;    // grows with each loop
-  Gate running_;  // of the others
-  std::atomic<bool> stop_{false};
+  // Grows with each loop; on its line is what is to be called, so that both come at once.
+  struct alignas(64) Round : Gate {
+    Call call = nullptr;
+    void* self = nullptr;
+  };
+  Round round_;
+  alignas(64) Gate running_;  // of the others
+  alignas(64) std::atomic<bool> stop_{false};
   std::vector<Turn> turns_;  // by thread
   std::vector<std::jthread> others_;
 };

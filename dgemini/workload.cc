@@ -167,6 +167,7 @@ Status Workload::Delegate(Cluster& cluster, const WorkloadNeeds& needs,
       slots_[std::size_t{node} * sockets + socket].segment =
           static_cast<std::uint32_t>(segments_.size());
       Segment segment{.first = part.first, .count = part.count};
+      longest_ = std::max(longest_, sizes.of(Direction::kOut, node, socket, sockets).longest);
       for (const Direction direction : directions) {
         const int d = static_cast<int>(direction);
         if (node == self_) {
@@ -223,11 +224,8 @@ Status Workload::FindNeeds(Cluster& cluster, Direction direction) {
     SLIM_TRY(ReadNeeds(cluster, peer, region, theirs));
     needed[peer] = VertexArray<std::uint64_t>(words);
     for (const Segment& segment : segments_) {
-      for (std::uint64_t v = segment.first; v < segment.end();) {
-        const std::uint64_t end = std::min<std::uint64_t>((v / 64 + 1) * 64, segment.end());
-        const std::uint64_t up_to = end % 64 == 0 ? ~std::uint64_t{0} : (1ULL << end % 64) - 1;
-        needed[peer][v / 64] |= theirs[v / 64] & up_to & (~std::uint64_t{0} << v % 64);
-        v = end;
+      for (std::size_t word = segment.first / 64; word < segment.words_end(); ++word) {
+        needed[peer][word] |= theirs[word] & segment.bits_of(word);
       }
     }
   }

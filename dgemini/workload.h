@@ -28,6 +28,14 @@ class Workload {
     VertexId end() const { return first + count; }
     // Of bitmaps.
     std::size_t words_end() const { return (std::size_t{end()} + 63) / 64; }
+    // Those of a word that are vertices of it.
+    std::uint64_t bits_of(std::size_t word) const {
+      const std::uint64_t begin = word * 64;
+      std::uint64_t bits = ~std::uint64_t{0};
+      if (first > begin) bits <<= first - begin;
+      if (end() < begin + 64) bits &= (std::uint64_t{1} << (end() - begin)) - 1;
+      return bits;
+    }
     bool is_own() const { return !kDelegates || own[0] != nullptr; }
   };
   // Neighbouring vertices of one segment. Blocks begin and end at multiples of 64 where segments
@@ -45,6 +53,8 @@ class Workload {
 
   VertexId vertices() const { return vertices_; }
   EdgeOffset arcs() const { return arcs_; }
+  // Of the out lists of the share.
+  EdgeOffset longest() const { return longest_; }
   std::size_t weight_bytes() const { return weight_bytes_; }
   // In lists of an undirected graph are its out lists.
   Direction in() const { return in_; }
@@ -118,6 +128,7 @@ class Workload {
 
   VertexId vertices_ = 0;
   EdgeOffset arcs_ = 0;
+  EdgeOffset longest_ = 0;
   std::size_t weight_bytes_ = 0;
   Direction in_ = Direction::kOut;
   NodeId self_ = 0;
