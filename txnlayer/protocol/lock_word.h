@@ -1,6 +1,6 @@
 // The word of a lock that one writer has, or any number of readers. Free: 0. A writer's: its
-// timestamp. Readers': a bit, the clock of the oldest of them that has come since the first, and how
-// many there are.
+// timestamp. Readers': a bit, the clock of the oldest of them that has come since the first, and
+// how many there are.
 //
 // From afar, one compare-and-swap takes a lock or finds it taken. That suffices for a writer; what
 // readers write depends on what was there, and would take several from afar. So only transactions
@@ -26,8 +26,8 @@ inline Timestamp Clock(std::uint64_t word) { return word & ~kReadersBit & ~kCoun
 inline Timestamp Met(std::uint64_t word) { return OfReaders(word) ? Clock(word) : word; }
 
 // Whether that transaction, which does not hold the lock, is older than all that do. One that has
-// the timestamp of the holder itself counts as older: it is its last attempt, whose release is still
-// on its way.
+// the timestamp of the holder itself counts as older: it is its last attempt, whose release is
+// still on its way.
 inline bool IsOlder(Timestamp timestamp, std::uint64_t word) {
   return OfReaders(word) ? Clock(timestamp) < Clock(word) : timestamp <= word;
 }

@@ -14,7 +14,8 @@ constexpr Stage kStages[] = {Stage::kRead, Stage::kLock, Stage::kLog, Stage::kCo
 // The steps of a lock under WAITDIE.
 enum WaitDieStep : std::uint8_t { kTry, kStartWaiting, kStopWaiting, kStopAndDie };
 constexpr std::uint64_t kWaitingAt = kWordBytes;
-// In the place of a holder: somebody waits for the lock, and every transaction is younger than this.
+// In the place of a holder: somebody waits for the lock, and every transaction is younger than
+// this.
 constexpr Timestamp kSomebodyWaits = 1;
 
 // At home.
