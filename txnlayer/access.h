@@ -40,6 +40,7 @@ struct Access {
   bool fetch = false;    // the stage also brings the record
   bool begun = false;    // the first step of its first stage is under way
   bool locked = false;   // by this transaction
+  bool shared = false;   // NOWAIT, WAITDIE: together with other readers
   bool waiting = false;  // WAITDIE: counted among those that wait
   bool has_image = false;
   std::uint8_t step = 0;     // of the current stage

@@ -30,6 +30,7 @@ Transaction::Transaction(Engine& engine, Task& task, std::uint32_t thread)
       task_(task),
       thread_(*engine.threads_[thread]),
       self_(engine.self()),
+      by_processor_(engine.cluster().fabric().atomics_by_processor()),
       owner_(OwnerOf(engine.self(), thread, task.index())),
       process_(first_process() + std::uint64_t{thread} * engine.options().coroutines +
                task.index()),
@@ -52,6 +53,7 @@ void Transaction::Begin(bool again, std::uint64_t now_ns) {
   if (!again || !engine_.protocol().keeps_timestamp() || timestamp_ == 0) {
     timestamp_ = thread_.clock.Next(owner_, now_ns);
   }
+  if (!again) shares_ = true;
   stages_ = engine_.options().stages;
   // Where threads have to agree on the forms, they stay.
   if (engine_.options().mix_stages && !engine_.protocol().fetches_once()) {
@@ -149,7 +151,8 @@ Access* Transaction::NewAccess(const Want& want) {
   access.timestamp = timestamp_;
   access.saw = 0;
   access.write = want.write;
-  access.fetch = access.begun = access.locked = access.waiting = access.has_image = false;
+  access.fetch = access.begun = access.has_image = false;
+  access.locked = access.shared = access.waiting = false;
   access.step = access.version = 0;
   // Its place is looked up when all that are wanted together have been named.
   if (Remote(access)) {

@@ -92,6 +92,12 @@ class Transaction {
   void RunLast(Stage stage, std::span<Access* const> accesses);
   // The transaction is to be aborted, for that reason.
   void Doom(AbortReason reason) { reason_ = reason; }
+  // Whether it reads that tuple together with others: at home, and where it has not said that it
+  // wants tuples to itself, which holds until it has committed or is given up.
+  bool Shares(const Access& access) const {
+    return shares_ && by_processor_ && !access.write && !Remote(access);
+  }
+  void ShareNothing() { shares_ = false; }
   // Its stages go in these forms.
   void SetStages(const StageCode& stages) { stages_ = stages; }
   // That stage has begun then, in ticks, and ended now.
@@ -169,6 +175,8 @@ class Transaction {
   Task& task_;
   Engine::Thread& thread_;
   const NodeId self_;
+  const bool by_processor_;  // atomics on the own node
+  bool shares_ = true;
   std::uint64_t owner_;
   std::uint64_t process_;
   Timestamp timestamp_ = 0;

@@ -38,6 +38,42 @@ TEST(Table, FindsWhatWasPlacedAndTellsWhenItIsFull) {
   });
 }
 
+// As orders come in: ten at a time of any of ten districts.
+TEST(Table, NeighboursAreLookedUpSideBySideUntilTheTableIsFull) {
+  OnTxnJob({.protocol = "occ", .nodes = 1}, [](Cluster& cluster) {
+    constexpr unsigned kBits = 6;
+    constexpr std::uint64_t kTuples = 50'000;
+    constexpr std::uint64_t kAtOnce = 10;
+    const txn::TableSpec spec{.name = "t",
+                              .record_bytes = 40,
+                              .tuples_per_node = kTuples,
+                              .neighbour_bits = kBits,
+                              .ready_tuples = 1000};
+    auto table = txn::Table::Make(cluster.fabric(), 0, spec, {.metadata_words = 1});
+    ASSERT_TRUE(table);
+    std::mt19937_64 random(TestSeed());
+    std::vector<Key> last(10);
+    std::map<Key, std::uint64_t> placed;
+    while (placed.size() < kTuples) {
+      const std::uint64_t district = random() % last.size();
+      for (std::uint64_t i = 0; i < kAtOnce; ++i) {
+        const Key key = (district << 32) | last[district]++;
+        placed[key] = (*table)->FindOrPlace(key);
+        ASSERT_NE(placed[key], 0u);
+        const std::uint64_t first = (*table)->BucketOf(key >> kBits << kBits);
+        EXPECT_GE((*table)->BucketOf(key), first);
+        EXPECT_LT((*table)->BucketOf(key), first + (sizeof(txn::Bucket) << kBits) / 4);
+      }
+    }
+    std::set<std::uint64_t> offsets;
+    for (const auto& [key, offset] : placed) {
+      EXPECT_EQ((*table)->Find(key), offset);
+      EXPECT_TRUE(offsets.insert(offset).second);
+    }
+    EXPECT_EQ((*table)->FindOrPlace(~Key{0}), 0u) << "the table is full";
+  });
+}
+
 TEST(Table, RefusesARecordThatIsTooLong) {
   OnTxnJob({.protocol = "occ", .nodes = 1}, [](Cluster& cluster) {
     const auto table =

@@ -84,18 +84,5 @@ TEST_P(Workloads, KeepTheConditionsOfTpcc) {
   });
 }
 
-TEST(WaitDie, LetsAnOldTransactionFinishSoon) {
-  for (const char* const stages : {"rpc", "one-sided"}) {
-    TxnSetting setting{
-        .protocol = "waitdie", .stages = stages, .workload = "ycsb", .transactions = 40};
-    setting.work.rows = 2000;
-    setting.work.hot = 0.99;
-    setting.work.seed = TestSeed();
-    RunSetting(setting, [](txn::Engine&, txn::Workload&, const txn::DriveResult& result) {
-      EXPECT_LT(result.figures.most_tries, 400u);
-    });
-  }
-}
-
 }  // namespace
 }  // namespace slimgraph::test

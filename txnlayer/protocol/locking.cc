@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "txnlayer/protocol/lock_word.h"
 #include "txnlayer/transaction.h"
 
 namespace slimgraph::txn {
@@ -13,6 +14,14 @@ constexpr Stage kStages[] = {Stage::kRead, Stage::kLock, Stage::kLog, Stage::kCo
 // The steps of a lock under WAITDIE.
 enum WaitDieStep : std::uint8_t { kTry, kStartWaiting, kStopWaiting, kStopAndDie };
 constexpr std::uint64_t kWaitingAt = kWordBytes;
+// In the place of a holder: somebody waits for the lock, and every transaction is younger than
+// this.
+constexpr Timestamp kSomebodyWaits = 1;
+
+// At home.
+SharedWord Word(const Access& access, std::uint64_t at) {
+  return WordAt(access.memory() + access.offset + at);
+}
 
 }  // namespace
 
@@ -23,17 +32,33 @@ bool Locking::LocksBring(const Transaction& transaction) {
 }
 
 bool Locking::Ask(Transaction& transaction, std::span<Access* const> fresh) const {
-  for (Access* const access : fresh) access->fetch = LocksBring(transaction);
+  for (Access* const access : fresh) {
+    access->fetch = LocksBring(transaction);
+    access->shared = transaction.Shares(*access);
+  }
   return transaction.Start(Stage::kLock, fresh);
 }
 
 bool Locking::Fetch(Transaction& transaction, std::span<Access* const> fresh) const {
   const bool together = LocksBring(transaction);
-  for (Access* const access : fresh) access->fetch = together;
+  for (Access* const access : fresh) {
+    access->fetch = together;
+    if (!access->begun) access->shared = transaction.Shares(*access);
+  }
   return transaction.Run(Stage::kLock, fresh) && (together || transaction.Run(Stage::kRead, fresh));
 }
 
-bool Locking::Prepare(Transaction&) const { return true; }
+bool Locking::Prepare(Transaction& transaction) const {
+  std::vector<Access*>& upgrades = transaction.Scratch();
+  for (Access* const access : transaction.accesses()) {
+    if (!access->write || !access->shared) continue;
+    access->fetch = false;  // its record has been read, and is about to be written
+    upgrades.push_back(access);
+  }
+  if (transaction.Run(Stage::kLock, upgrades)) return true;
+  transaction.ShareNothing();
+  return false;
+}
 
 void Locking::Install(Transaction& transaction) const {
   transaction.RunLast(Stage::kCommit, transaction.accesses());
@@ -60,19 +85,35 @@ void Locking::Post(Stage stage, Port& port, Access& access) const {
     port.Write(access, access.table->version_at(0), access.table->version_bytes(),
                access.version_bytes());
   }
+  if (access.shared) return lock_word::Leave(Word(access, kLockAt), access.timestamp);
   access.put[0] = 0;
   port.Unlock(access, kLockAt, access.timestamp, access.put[0]);
 }
 
+void Locking::LockTogether(Access& access) {
+  const SharedWord word = Word(access, kLockAt);
+  if (Upgrades(access)) {
+    access.old_word = lock_word::Upgrade(word, access.timestamp) ? 0 : word.load();
+  } else {
+    access.old_word = lock_word::Join(word, access.timestamp);
+  }
+}
+
+Step Locking::CheckUpgrade(Access& access, AbortReason otherwise) {
+  if (access.old_word != 0) return Step::Abort(otherwise);
+  access.shared = false;
+  return Step::Done();
+}
+
 // With those that wait.
 Timestamp Locking::Free(std::uint64_t* metadata) const {
-  const Timestamp holder = metadata[0];
+  const Timestamp holder = lock_word::Met(metadata[0]);
   std::fill_n(metadata, shape().metadata_words, 0);
   return holder;
 }
 
 std::optional<Protocol::Look> Locking::LookAt(const std::uint64_t* metadata) const {
-  if (metadata[0] != 0) return std::nullopt;
+  if (metadata[0] != 0 && !lock_word::OfReaders(metadata[0])) return std::nullopt;
   return Look{};
 }
 
@@ -84,12 +125,17 @@ Step Locking::Check(Stage stage, Access& access) const {
 }
 
 void NoWait::PostLock(Port& port, Access& access) const {
-  port.CompareSwap(access, kLockAt, 0, access.timestamp, &access.old_word);
+  if (access.shared) {
+    LockTogether(access);
+  } else {
+    port.CompareSwap(access, kLockAt, 0, access.timestamp, &access.old_word);
+  }
   if (access.fetch) PostRead(port, access);
 }
 
 Step NoWait::CheckLock(Access& access) const {
-  access.saw = std::max(access.saw, access.old_word);
+  if (Upgrades(access)) return CheckUpgrade(access, AbortReason::kLocked);
+  access.saw = std::max(access.saw, lock_word::Met(access.old_word));
   if (access.old_word != 0) return Step::Abort(AbortReason::kLocked);
   access.locked = true;
   return access.fetch ? CheckRead(access) : Step::Done();
@@ -98,9 +144,7 @@ Step NoWait::CheckLock(Access& access) const {
 void WaitDie::PostLock(Port& port, Access& access) const {
   switch (access.step) {
     case kTry:
-      port.CompareSwap(access, kLockAt, 0, access.timestamp, &access.old_word);
-      port.Read(access, kWaitingAt, kWordBytes, &access.again[1]);
-      if (access.fetch) PostRead(port, access);
+      PostTry(port, access);
       break;
     case kStartWaiting:
       port.FetchAdd(access, kWaitingAt, 1, &access.again[0]);
@@ -108,6 +152,19 @@ void WaitDie::PostLock(Port& port, Access& access) const {
     default:
       port.FetchAdd(access, kWaitingAt, ~std::uint64_t{0}, &access.again[0]);
   }
+}
+
+void WaitDie::PostTry(Port& port, Access& access) {
+  if (!access.shared) {
+    port.CompareSwap(access, kLockAt, 0, access.timestamp, &access.old_word);
+    port.Read(access, kWaitingAt, kWordBytes, &access.again[1]);
+  } else if (!access.waiting && !access.locked && Word(access, kWaitingAt).load() != 0) {
+    access.old_word = kSomebodyWaits;
+  } else {
+    LockTogether(access);
+    access.again[1] = Word(access, kWaitingAt).load();
+  }
+  if (access.fetch) PostRead(port, access);
 }
 
 void WaitDie::GiveUp(Access& access) const {
@@ -133,6 +190,7 @@ Step WaitDie::CheckLock(Access& access) const {
     default:
       break;
   }
+  if (Upgrades(access)) return CheckUpgrade(access, AbortReason::kDied);
   if (access.old_word == 0) {
     access.locked = true;
     if (access.fetch) CheckRead(access);
@@ -142,9 +200,8 @@ Step WaitDie::CheckLock(Access& access) const {
     }
     return access.again[1] == 0 ? Step::Done() : Step::Abort(AbortReason::kDied);
   }
-  access.saw = std::max(access.saw, access.old_word);
-  // Equal: the holder is this transaction's last attempt, whose release is still on its way.
-  if (access.timestamp <= access.old_word) {
+  access.saw = std::max(access.saw, lock_word::Met(access.old_word));
+  if (lock_word::IsOlder(access.timestamp, access.old_word)) {
     if (access.waiting) return Step::Wait();
     access.step = kStartWaiting;
     return Step::More();

@@ -1,5 +1,7 @@
-// NOWAIT and WAITDIE: two-phase locking with one exclusive lock per tuple, whose word is the
-// timestamp of the holder. They differ in what happens when the lock is taken.
+// NOWAIT and WAITDIE: two-phase locking with one lock per tuple, whose word is the timestamp of the
+// holder, or tells of readers that hold it together (lock_word.h). They differ in what happens when
+// the lock is taken. Who reads a tuple and then writes it too becomes its writer in the end, if
+// nobody else reads it; if somebody does, it is tried again without sharing anything.
 //
 // All locks are held until the transaction's end, so the order in which transactions hold them is
 // both a serial one and that of real time. A record is only read and written under its lock: the
@@ -32,6 +34,11 @@ class Locking : public Protocol {
 
  protected:
   static constexpr std::uint64_t kLockAt = 0;
+  // By the processor, at home: `access.old_word` is then 0, or what is in the way.
+  static void LockTogether(Access& access);
+  // That of a reader which also writes.
+  static bool Upgrades(const Access& access) { return access.locked && access.shared; }
+  static Step CheckUpgrade(Access& access, AbortReason otherwise);
   // Whether the stage that locks a tuple also brings its record.
   static bool LocksBring(const Transaction& transaction);
   static void PostRead(Port& port, Access& access);
@@ -55,7 +62,7 @@ class NoWait : public Locking {
 // An older transaction waits for a younger holder, a younger one dies; those that die keep their
 // timestamp, and so grow old. The second word of a tuple counts those that wait: whoever gets the
 // lock without having waited gives it back while somebody does, so that newcomers cannot keep an
-// old transaction from it.
+// old transaction from it. Readers do not even join others then.
 class WaitDie : public Locking {
  public:
   std::string_view name() const override { return "waitdie"; }
@@ -69,6 +76,9 @@ class WaitDie : public Locking {
  protected:
   void PostLock(Port& port, Access& access) const override;
   Step CheckLock(Access& access) const override;
+
+ private:
+  static void PostTry(Port& port, Access& access);
 };
 
 }  // namespace slimgraph::txn

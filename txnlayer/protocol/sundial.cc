@@ -11,7 +11,12 @@ namespace {
 constexpr Stage kStages[] = {Stage::kRead,   Stage::kLock,    Stage::kLog,
                              Stage::kCommit, Stage::kRelease, Stage::kRenew};
 
-enum RenewStep : std::uint8_t { kLook, kExtend };
+// The word is swapped for what it was when the record was read, and then for what it was found to
+// be instead: every try is a look as well.
+enum RenewStep : std::uint8_t { kAsRead, kAsFound };
+std::uint64_t Expected(const Access& access) {
+  return access.step == kAsRead ? access.seen[0] : access.again[0];
+}
 
 // The word: lock bit, write timestamp, length of the lease.
 constexpr unsigned kLengthBits = 20;
@@ -95,12 +100,8 @@ void Sundial::Post(Stage stage, Port& port, Access& access) const {
       port.CompareSwap(access, 0, access.seen[0], access.seen[0] | kLockBit, &access.old_word);
       break;
     case Stage::kRenew:
-      if (access.step == kLook) {
-        port.Read(access, 0, kWordBytes, &access.again[0]);
-      } else {
-        port.CompareSwap(access, 0, access.again[0],
-                         Extended(access.again[0], access.commit_timestamp), &access.old_word);
-      }
+      port.CompareSwap(access, 0, Expected(access),
+                       Extended(Expected(access), access.commit_timestamp), &access.old_word);
       break;
     case Stage::kCommit:
       port.Write(access, table.version_at(0), table.version_bytes(), access.version_bytes());
@@ -131,16 +132,13 @@ Step Sundial::Check(Stage stage, Access& access) const {
       access.seen[0] = access.old_word;  // somebody has renewed it
       return Step::More();
     case Stage::kRenew: {
-      if (access.step == kExtend) {
-        const bool extended = access.old_word == access.again[0];
-        access.step = kLook;
-        return extended ? Step::Done() : Step::More();
-      }
-      const std::uint64_t word = access.again[0];
+      const std::uint64_t word = access.old_word;
+      if (word == Expected(access)) return Step::Done();
       if (WrittenAt(word) != WrittenAt(access.seen[0])) return Step::Abort(AbortReason::kChanged);
       if (ValidTo(word) >= access.commit_timestamp) return Step::Done();
       if (Locked(word)) return Step::Abort(AbortReason::kLease);
-      access.step = kExtend;
+      access.again[0] = word;
+      access.step = kAsFound;
       return Step::More();
     }
     default:

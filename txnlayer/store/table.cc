@@ -15,6 +15,16 @@ std::uint64_t RoundUp(std::uint64_t bytes, std::uint64_t unit) {
 
 SharedWord Word(std::uint64_t& word) { return SharedWord(word); }
 
+// A lock that is held for less time than falling asleep and waking up take.
+std::unique_lock<std::mutex> LockBriefly(std::mutex& mutex) {
+  constexpr int kTries = 100;
+  for (int i = 0; i < kTries; ++i) {
+    if (mutex.try_lock()) return {mutex, std::adopt_lock};
+    __builtin_ia32_pause();
+  }
+  return std::unique_lock(mutex);
+}
+
 }  // namespace
 
 Table::Table(Fabric& fabric, TableId id, TableSpec spec, const TupleShape& shape)
@@ -23,7 +33,14 @@ Table::Table(Fabric& fabric, TableId id, TableSpec spec, const TupleShape& shape
   const std::uint64_t most = spec_.tuples_per_node;
   const std::uint64_t usual = spec_.usual_tuples == 0 ? most : std::min(most, spec_.usual_tuples);
   buckets_ = usual / kMeanTuples + 1;
-  overflow_ = buckets_ / 4 + (most - usual) / kMeanTuples + 16;
+  // Where there are few buckets, neighbours would leave no choice.
+  const std::uint64_t side_by_side =
+      ((std::uint64_t{1} << spec_.neighbour_bits) + kMeanTuples - 1) / kMeanTuples;
+  if (side_by_side < buckets_ / 2) neighbour_bits_ = spec_.neighbour_bits;
+  starts_ = neighbour_bits_ == 0 ? buckets_ : buckets_ - side_by_side + 1;
+  // Of full groups of neighbours, several of which may meet, more is left over.
+  const std::uint64_t left_over = neighbour_bits_ == 0 ? buckets_ / 4 : buckets_ / 2;
+  overflow_ = left_over + (most - usual) / kMeanTuples + 16;
   first_tuple_ = (buckets_ + overflow_) * sizeof(Bucket);
   stride_ = RoundUp(key_at() + image_bytes(), kCacheLineBytes);
 }
@@ -43,7 +60,14 @@ Result<std::unique_ptr<Table>> Table::Make(Fabric& fabric, TableId id, const Tab
     table->parts_.back()->memory = region.memory;
     std::copy_n(shape.fresh, kMaxMetadataWords, table->parts_.back()->fresh);
   }
+  table->MakeReady();
   return table;
+}
+
+void Table::MakeReady() {
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const std::uint64_t end = TupleOffset(std::min(spec_.ready_tuples, spec_.tuples_per_node));
+  for (std::uint64_t at = first_tuple_; at < end; at += page) WordAt(memory() + at).store(0);
 }
 
 std::uint64_t Table::Find(Key key, Rank rank) const {
@@ -60,43 +84,53 @@ std::uint64_t Table::Find(Key key, Rank rank) const {
   }
 }
 
-// Puts the key into its bucket, or one behind it. What a slot names is complete before the slot is,
-// and a bucket before it is linked.
-bool Table::Link(Part& part, Key key, std::uint64_t tuple) {
+Table::Spot Table::Look(const Part& part, Key key) const {
   Bucket* bucket = part.BucketAt(BucketOf(key));
-  while (bucket->next != 0) bucket = part.BucketAt(bucket->next);
-  std::size_t slot = 0;
-  while (slot < Bucket::kSlots && bucket->slots[slot].tuple != 0) ++slot;
-  if (slot < Bucket::kSlots) {
-    Word(bucket->slots[slot].key).store(key);
-    Word(bucket->slots[slot].tuple).store(tuple);
+  while (true) {
+    for (std::size_t slot = 0; slot < Bucket::kSlots; ++slot) {
+      const std::uint64_t tuple = bucket->slots[slot].tuple;
+      if (tuple == 0) return {bucket, slot, 0};
+      if (bucket->slots[slot].key == key) return {bucket, slot, tuple};
+    }
+    if (bucket->next == 0) return {bucket, Bucket::kSlots, 0};
+    bucket = part.BucketAt(bucket->next);
+  }
+}
+
+// Puts the key where it belongs, if need be into another bucket behind that one. What a slot names
+// is complete before the slot is, and a bucket before it is linked.
+bool Table::Link(Part& part, const Spot& spot, Key key, std::uint64_t tuple) {
+  if (spot.slot < Bucket::kSlots) {
+    Word(spot.bucket->slots[spot.slot].key).store(key, std::memory_order_relaxed);
+    Word(spot.bucket->slots[spot.slot].tuple).store(tuple, std::memory_order_release);
     return true;
   }
   if (part.overflow_used == overflow_) return false;
   const std::uint64_t next = (buckets_ + part.overflow_used++) * sizeof(Bucket);
   Bucket* const fresh = part.BucketAt(next);
-  Word(fresh->slots[0].key).store(key);
-  Word(fresh->slots[0].tuple).store(tuple);
-  Word(bucket->next).store(next);
+  Word(fresh->slots[0].key).store(key, std::memory_order_relaxed);
+  Word(fresh->slots[0].tuple).store(tuple, std::memory_order_relaxed);
+  Word(spot.bucket->next).store(next, std::memory_order_release);
   return true;
 }
 
 std::uint64_t Table::FindOrPlace(Key key, Rank rank) {
   if (const std::uint64_t found = Find(key, rank)) return found;
   Part& part = *parts_[rank];
-  const std::lock_guard lock(part.placing);
-  if (const std::uint64_t found = Find(key, rank)) return found;
+  const auto lock = LockBriefly(part.placing);
+  const Spot spot = Look(part, key);
+  if (spot.tuple != 0) return spot.tuple;
   if (part.tuples == spec_.tuples_per_node) return 0;
   const std::uint64_t tuple = TupleOffset(part.tuples);
   std::byte* const place = part.memory.data() + tuple;
   StoreWords(place, reinterpret_cast<const std::byte*>(part.fresh),
              shape_.metadata_words * kWordBytes);
-  WordAt(place + key_at()).store(key);
+  WordAt(place + key_at()).store(key, std::memory_order_release);
   for (std::size_t version = 0; part.fresh_word != 0 && version < shape_.versions; ++version) {
-    WordAt(place + version_at(version)).store(part.fresh_word);
+    WordAt(place + version_at(version)).store(part.fresh_word, std::memory_order_release);
   }
-  if (!Link(part, key, tuple)) return 0;
-  ++part.tuples;
+  if (!Link(part, spot, key, tuple)) return 0;
+  part.tuples.store(part.tuples.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   return tuple;
 }
 
@@ -126,7 +160,8 @@ std::uint64_t Table::Sweep(Rank rank, const std::function<bool(const std::byte*)
     if (to != tuple) std::memmove(to, tuple, stride_);
     Key key;
     std::memcpy(&key, to + key_at(), sizeof key);
-    SLIM_CHECK(Link(part, key, TupleOffset(index)), "a swept table has no room for its keys");
+    SLIM_CHECK(Link(part, Look(part, key), key, TupleOffset(index)),
+               "a swept table has no room for its keys");
   };
   std::uint64_t placed = 0;
   if (kept < before / 2) {

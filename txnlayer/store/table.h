@@ -58,6 +58,12 @@ struct TableSpec {
   unsigned home_shift = 0;  // keys that are equal above these bits share a node
   // For how many of them looking up one is fastest; 0: for all.
   std::uint64_t usual_tuples = 0;
+  // Keys that differ in so many low bits alone are looked up side by side: for those that are given
+  // out one after the other, and used together.
+  unsigned neighbour_bits = 0;
+  // For so many of them there is memory from the beginning. All other is taken when it is used
+  // first, which takes longer than the use.
+  std::uint64_t ready_tuples = 0;
 };
 
 struct Bucket {
@@ -98,7 +104,9 @@ class Table {
   // The key and all versions.
   std::uint64_t image_bytes() const { return kWordBytes + shape_.versions * version_bytes_; }
   std::uint64_t BucketOf(Key key) const {
-    return ((Mix(key) & 0xFFFF'FFFF) * buckets_ >> 32) * sizeof(Bucket);
+    const std::uint64_t group = (Mix(key >> neighbour_bits_) & 0xFFFF'FFFF) * starts_ >> 32;
+    const std::uint64_t neighbour = key & ((std::uint64_t{1} << neighbour_bits_) - 1);
+    return (group + neighbour / kMeanTuples) * sizeof(Bucket);
   }
   const TupleShape& shape() const { return shape_; }
 
@@ -158,7 +166,15 @@ class Table {
   };
 
   Table(Fabric& fabric, TableId id, TableSpec spec, const TupleShape& shape);
-  bool Link(Part& part, Key key, std::uint64_t tuple);
+  // Where a key is, or, under the lock, belongs.
+  struct Spot {
+    Bucket* bucket = nullptr;
+    std::size_t slot = 0;     // Bucket::kSlots: there is none left
+    std::uint64_t tuple = 0;  // of the key, if it is there
+  };
+  Spot Look(const Part& part, Key key) const;
+  bool Link(Part& part, const Spot& spot, Key key, std::uint64_t tuple);
+  void MakeReady();
 
   Fabric& fabric_;
   const NodeId nodes_;
@@ -166,7 +182,9 @@ class Table {
   TableSpec spec_;
   TupleShape shape_;
   std::uint64_t version_bytes_ = 0;
+  unsigned neighbour_bits_ = 0;
   std::uint64_t buckets_ = 0;   // fewer than 2^32
+  std::uint64_t starts_ = 0;    // of these: those with which neighbours begin
   std::uint64_t overflow_ = 0;  // more of them, to be linked
   std::uint64_t first_tuple_ = 0;
   std::uint64_t stride_ = 0;

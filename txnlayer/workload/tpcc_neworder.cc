@@ -117,7 +117,7 @@ class NewOrderClient : public Client {
     wants[0] = {tables_.order, OfOrder(warehouse_, district_, order), true};
     wants[1] = {tables_.new_order, OfOrder(warehouse_, district_, order), true};
     for (std::size_t i = 0; i < count_; ++i) {
-      wants[2 + i] = {tables_.order_line, OfOrder(warehouse_, district_, order, i + 1), true};
+      wants[2 + i] = {tables_.order_line, OfLine(warehouse_, district_, order, i), true};
     }
     return 2 + count_;
   }

@@ -8,6 +8,10 @@ namespace {
 constexpr std::uint64_t kDistrictYtdCents = 30'000'00;
 // Room for orders on each node. Memory is only taken when it is used.
 constexpr std::uint64_t kOrdersPerNode = 400'000;
+// For so many of them it is taken at once.
+constexpr std::uint64_t kOrdersReady = 64'000;
+// Those of a district, one after the other, of which the next ones are looked up side by side.
+constexpr unsigned kNeighbourBits = 6;
 constexpr std::uint64_t kMeanLines = 11;
 
 template <typename Record>
@@ -90,15 +94,29 @@ Status LoadTables(Engine& engine, Tables& tables) {
   const NodeId nodes = engine.cluster().topology().nodes();
   const std::uint64_t mine = tables.warehouses / nodes + 1;
   const auto add = [&](const char* name, std::size_t bytes, std::uint64_t tuples) {
-    return engine.AddTable({name, static_cast<std::uint32_t>(bytes), tuples, kWarehouseShift});
+    return engine.AddTable({.name = name,
+                            .record_bytes = static_cast<std::uint32_t>(bytes),
+                            .tuples_per_node = tuples,
+                            .home_shift = kWarehouseShift});
+  };
+  // `of_each`: how many tuples an order has.
+  const auto add_orders = [&](const char* name, std::size_t bytes, std::uint64_t of_each,
+                              unsigned neighbour_bits) {
+    return engine.AddTable({.name = name,
+                            .record_bytes = static_cast<std::uint32_t>(bytes),
+                            .tuples_per_node = kOrdersPerNode * of_each,
+                            .home_shift = kWarehouseShift,
+                            .neighbour_bits = neighbour_bits,
+                            .ready_tuples = kOrdersReady * of_each});
   };
   SLIM_ASSIGN(tables.warehouse, add("warehouse", sizeof(Warehouse), mine));
   SLIM_ASSIGN(tables.district, add("district", sizeof(District), mine * kDistricts));
   SLIM_ASSIGN(tables.customer, add("customer", sizeof(Customer), mine * kDistricts * kCustomers));
   SLIM_ASSIGN(tables.stock, add("stock", sizeof(Stock), mine * kItems));
-  SLIM_ASSIGN(tables.order, add("order", sizeof(Order), kOrdersPerNode));
-  SLIM_ASSIGN(tables.new_order, add("new_order", sizeof(NewOrder), kOrdersPerNode));
-  SLIM_ASSIGN(tables.order_line, add("order_line", sizeof(OrderLine), kOrdersPerNode * kMeanLines));
+  SLIM_ASSIGN(tables.order, add_orders("order", sizeof(Order), 1, kNeighbourBits));
+  SLIM_ASSIGN(tables.new_order, add_orders("new_order", sizeof(NewOrder), 1, kNeighbourBits));
+  SLIM_ASSIGN(tables.order_line,
+              add_orders("order_line", sizeof(OrderLine), kMeanLines, kNeighbourBits + kLineBits));
   SLIM_ASSIGN(tables.item, engine.AddTable({"item", sizeof(Item), kItems + 1}));
   Random random(1);
   bool fits = true;

@@ -18,11 +18,14 @@ constexpr Key OfCustomer(std::uint64_t w, std::uint64_t d, std::uint64_t c) {
   return OfDistrict(w, d) | c;
 }
 constexpr Key OfStock(std::uint64_t w, std::uint64_t item) { return OfWarehouse(w) | item; }
-// `line` from 1 on; 0 for the order itself.
-constexpr Key OfOrder(std::uint64_t w, std::uint64_t d, std::uint64_t o, std::uint64_t line = 0) {
-  return OfDistrict(w, d) | (o << 4) | line;
+constexpr Key OfOrder(std::uint64_t w, std::uint64_t d, std::uint64_t o) {
+  return OfDistrict(w, d) | o;
 }
-constexpr std::uint64_t OrderOf(Key key) { return (key & 0xFFFF'FFFF) >> 4; }
+constexpr std::uint64_t OrderOf(Key key) { return key & 0xFFFF'FFFF; }
+constexpr unsigned kLineBits = 4;
+constexpr Key OfLine(std::uint64_t w, std::uint64_t d, std::uint64_t o, std::uint64_t line) {
+  return OfDistrict(w, d) | (o << kLineBits) | line;
+}
 constexpr Key DistrictOf(Key key) { return key >> 32 << 32; }
 // Items are the same everywhere, and each node has its copy.
 constexpr Key OfItem(std::uint64_t item, NodeId node, NodeId nodes) { return item * nodes + node; }
