@@ -15,6 +15,7 @@
 
 #include "txnlayer/disk/update.h"
 #include "txnlayer/graph/base_reader.h"
+#include "txnlayer/graph/neighbour_list.h"
 
 namespace slimgraph::txn {
 
@@ -30,16 +31,6 @@ struct Verdict {
       Answer::kYes;  // kNo: as its body wanted; kAborted: in conflicts, as often as allowed
   std::uint32_t tries = 0;
   std::string cause;  // of the last conflict: which record, which protocol, which stage
-};
-
-struct StoredEdge {
-  VertexName neighbour = 0;
-  GraphTime time = 0;  // kTimePending: of this very transaction
-};
-
-struct NeighbourList {
-  std::vector<StoredEdge> edges;
-  std::vector<std::byte> properties;  // of each in turn
 };
 
 struct NeighbourQuery {
@@ -134,8 +125,9 @@ class GraphTransaction {
 
   bool FindSides(std::span<Side> sides, bool write);
   bool OwnSides(std::span<Side> sides);
-  bool AllBlocks(const VertexPlace& vertex, bool write, std::vector<Side>& blocks, bool& alive);
-  bool LatestEntries(const VertexPlace& vertex, std::vector<const EdgeEntry*>& latest, bool& alive);
+  bool Own(std::span<Access* const> blocks);
+  bool AllBlocks(const VertexPlace& vertex, bool write, bool& alive);
+  bool LatestEntries(const VertexPlace& vertex, bool& alive);
   bool LookUp(const Side& side, EdgeNow& now);
   bool FindInBase(const Side& side, EdgeNow& now);
   bool Put(Side& side, bool alive, bool in_base, Bytes properties);
@@ -168,6 +160,14 @@ class GraphTransaction {
   std::vector<Access*> written_blocks_;
   std::vector<Access*> written_vertices_;
   std::vector<Hint> hints_;
+  // Of the operation at hand.
+  std::vector<Want> wants_;
+  std::vector<Access*> found_;
+  std::vector<Side*> asking_;
+  std::vector<std::uint32_t> level_;  // of blocks, by number
+  std::vector<std::uint32_t> below_;
+  std::vector<Access*> all_blocks_;
+  std::vector<const EdgeEntry*> latest_;
   std::vector<std::uint64_t> noted_;    // of the transaction at hand
   std::vector<std::uint64_t> journal_;  // of all that have committed
 };
