@@ -13,7 +13,7 @@ namespace slimgraph::txn {
 namespace {
 
 // More accesses than that are found by a hash table.
-constexpr std::size_t kMostScanned = 32;
+constexpr std::size_t kMostScanned = 8;
 // A commit that nobody waits for keeps its memory; so many of them may be under way.
 constexpr std::size_t kMaxFrames = 4;
 // How long the wait after an abort may be: 1 us doubled with each try.
@@ -92,6 +92,7 @@ void Transaction::TakeFrame() {
   frame_->records.clear();
   frame_->pending.lost = false;
   frame_->accesses.clear();
+  frame_->upgraded.clear();
   frame_->arrived = 0;
   frame_->index.clear();
 }
@@ -149,6 +150,8 @@ Access* Transaction::NewAccess(const Want& want) {
   access.timestamp = timestamp_;
   access.saw = 0;
   access.write = want.write;
+  access.soon = want.soon;
+  access.absent = false;
   access.fetch = access.begun = access.locked = access.waiting = access.has_image = false;
   access.step = access.version = 0;
   // Its place is looked up when all that are wanted together have been named.
@@ -193,9 +196,28 @@ bool Transaction::Ask(std::span<const Want> wants, Access** out) {
 bool Transaction::Arrive() {
   const std::span<Access* const> fresh = accesses().subspan(frame_->arrived);
   frame_->arrived = frame_->accesses.size();
-  if (fresh.empty() || engine_.protocol().Fetch(*this, fresh)) return true;
+  if ((fresh.empty() || engine_.protocol().Fetch(*this, fresh)) && FetchUpgraded()) return true;
   Fail(reason_);
   return false;
+}
+
+// They get a place, and are read again: what was absent still is, or has been changed.
+bool Transaction::FetchUpgraded() {
+  std::vector<Access*>& upgraded = frame_->upgraded;
+  if (upgraded.empty()) return true;
+  for (Access* const access : upgraded) {
+    access->absent = false;
+    access->offset = 0;
+  }
+  if (!engine_.protocol().Fetch(*this, upgraded)) return false;
+  for (const Access* const access : upgraded) {
+    if (!access->exists()) continue;
+    reason_ = AbortReason::kChanged;
+    conflict_ = {Stage::kRead, access->table, access->key};
+    return false;
+  }
+  upgraded.clear();
+  return true;
 }
 
 void Transaction::Name(std::span<const Want> wants, Access** out) {
@@ -203,6 +225,7 @@ void Transaction::Name(std::span<const Want> wants, Access** out) {
   for (std::size_t i = 0; i < wants.size(); ++i) {
     Access* access = Find(*wants[i].table, wants[i].key);
     if (access == nullptr) access = NewAccess(wants[i]);
+    if (wants[i].write && !access->write && access->absent) frame_->upgraded.push_back(access);
     access->write = access->write || wants[i].write;
     out[i] = access;
   }

@@ -157,7 +157,7 @@ bool GraphTransaction::FindSides(std::span<Side> sides, bool write) {
       if (side.access != nullptr) continue;
       const std::uint32_t block = txn::BlockOf(side.neighbour, side.depth);
       wants_.push_back(
-          {&graph_.blocks(), BlockKey(side.vertex.name, block), write && names_first_});
+          {&graph_.blocks(), BlockKey(side.vertex.name, block), write && names_first_, write});
       asking_.push_back(&side);
     }
     if (wants_.empty()) return true;
@@ -213,7 +213,8 @@ bool GraphTransaction::AllBlocks(const VertexPlace& vertex, bool write, bool& al
   for (unsigned depth = vertex.first_depth; !level_.empty(); ++depth) {
     wants_.clear();
     for (const std::uint32_t block : level_) {
-      wants_.push_back({&graph_.blocks(), BlockKey(vertex.name, block), write && names_first_});
+      wants_.push_back(
+          {&graph_.blocks(), BlockKey(vertex.name, block), write && names_first_, write});
     }
     found_.resize(wants_.size());
     if (!Touch(wants_, found_.data())) return false;

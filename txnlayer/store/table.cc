@@ -63,7 +63,15 @@ std::uint64_t Table::Find(Key key, Rank rank) const {
 // Puts the key into its bucket, or one behind it. What a slot names is complete before the slot is,
 // and a bucket before it is linked.
 bool Table::Link(Part& part, Key key, std::uint64_t tuple) {
-  Bucket* bucket = part.BucketAt(BucketOf(key));
+  Bucket* const bucket = part.BucketAt(BucketOf(key));
+  const std::uint64_t before = bucket->changes;
+  Word(bucket->changes).store(before + 1);
+  const bool linked = LinkBehind(part, bucket, key, tuple);
+  Word(bucket->changes).store(before + 2);
+  return linked;
+}
+
+bool Table::LinkBehind(Part& part, Bucket* bucket, Key key, std::uint64_t tuple) {
   while (bucket->next != 0) bucket = part.BucketAt(bucket->next);
   std::size_t slot = 0;
   while (slot < Bucket::kSlots && bucket->slots[slot].tuple != 0) ++slot;
