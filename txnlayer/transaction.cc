@@ -196,19 +196,25 @@ bool Transaction::Ask(std::span<const Want> wants, Access** out) {
 bool Transaction::Arrive() {
   const std::span<Access* const> fresh = accesses().subspan(frame_->arrived);
   frame_->arrived = frame_->accesses.size();
-  if ((fresh.empty() || engine_.protocol().Fetch(*this, fresh)) && FetchUpgraded()) return true;
-  Fail(reason_);
-  return false;
+  bool well = fresh.empty() || engine_.protocol().Fetch(*this, fresh);
+  // What was asked for to be read, and then to be written, before it was there.
+  for (Access* const access : fresh) {
+    if (access->absent && access->write) frame_->upgraded.push_back(access);
+  }
+  well = well && FetchUpgraded();
+  if (!well) Fail(reason_);
+  return well;
 }
 
 // They get a place, and are read again: what was absent still is, or has been changed.
 bool Transaction::FetchUpgraded() {
   std::vector<Access*>& upgraded = frame_->upgraded;
+  std::erase_if(upgraded, [](Access* access) {
+    const bool done = !std::exchange(access->absent, false);
+    if (!done) access->offset = 0;
+    return done;
+  });
   if (upgraded.empty()) return true;
-  for (Access* const access : upgraded) {
-    access->absent = false;
-    access->offset = 0;
-  }
   if (!engine_.protocol().Fetch(*this, upgraded)) return false;
   for (const Access* const access : upgraded) {
     if (!access->exists()) continue;

@@ -194,6 +194,25 @@ Answer GraphTransaction::Neighbours(VertexName vertex, const NeighbourQuery& que
   return Answer::kYes;
 }
 
+// Deletes edges on this side of them, in the order of the tree, in which those that follow each
+// other mostly belong to one block.
+bool GraphTransaction::PutOwn(const VertexPlace& vertex, std::span<EdgeInBase> edges) {
+  std::sort(edges.begin(), edges.end(), [](const EdgeInBase& one, const EdgeInBase& other) {
+    return Mix(one.first) < Mix(other.first);
+  });
+  Side side;
+  side.vertex = vertex;
+  for (const auto& [neighbour, in_base] : edges) {
+    side.neighbour = neighbour;
+    const bool same = side.access != nullptr &&
+                      txn::BlockOf(neighbour, side.depth) == BlockOfKey(side.access->key);
+    if (!same && !(FindSides({&side, 1}, true) && OwnSides({&side, 1}))) return false;
+    if (!side.open) return Inconsistent();
+    if (!Put(side, false, in_base, {})) return false;
+  }
+  return true;
+}
+
 Answer GraphTransaction::DeleteVertex(VertexName vertex) {
   bool alive = false;
   Access* const access = VertexAccess(vertex, true, alive);
@@ -206,7 +225,7 @@ Answer GraphTransaction::DeleteVertex(VertexName vertex) {
   std::span<const VertexId> ids;
   if (place.base && !base_.List(*place.base, ids)) return LostNode(), Answer::kAborted;
   // Its edges, with whether the base has them: nothing more has to be known of either side.
-  std::vector<std::pair<VertexName, bool>> edges;
+  std::vector<EdgeInBase> edges;
   edges.reserve(ids.size() + latest_.size());
   SortByNeighbour(latest_);
   ForEachInOrder(
@@ -219,36 +238,26 @@ Answer GraphTransaction::DeleteVertex(VertexName vertex) {
       [&](const EdgeEntry& one) {
         if (one.alive != 0) edges.emplace_back(one.neighbour, one.in_base != 0);
       });
-  // Both sides of all edges at once: those of the neighbours, then its own.
+  // The neighbours' sides of all edges at once, then its own.
   std::vector<Side> sides;
-  sides.reserve(2 * edges.size());
+  sides.reserve(edges.size());
   for (const auto& [neighbour, in_base] : edges) {
     Side& side = sides.emplace_back();
     side.vertex = VertexPlace(graph_.base(), neighbour);
     side.neighbour = vertex;
     side.in_base = in_base;
   }
-  for (const auto& [neighbour, in_base] : edges) {
-    if (neighbour == vertex) continue;
-    Side& side = sides.emplace_back();
-    side.vertex = place;
-    side.neighbour = neighbour;
-    side.in_base = in_base;
-  }
-  if (!FindSides(sides, true) || !OwnSides(sides)) return Answer::kAborted;
+  if (!FindSides(sides, true) || !OwnSides(sides) || !Own(all_blocks_)) return Answer::kAborted;
   for (Side& side : sides) {
     if (!side.open) return Inconsistent(), Answer::kAborted;
-    // Blocks of one vertex may have been split since they were found.
-    if (BlockOf(*side.access).kind() == BlockKind::kSplit && side.access->exists()) {
-      if (!FindSides({&side, 1}, true) || !OwnSides({&side, 1})) return Answer::kAborted;
-    }
     if (!Put(side, false, side.in_base, {})) return Answer::kAborted;
   }
-  if (!SetBlocks(place, BlockKind::kDead)) return Answer::kAborted;
+  std::erase_if(edges, [vertex](const auto& edge) { return edge.first == vertex; });
+  if (!PutOwn(place, edges) || !SetBlocks(place, BlockKind::kDead)) return Answer::kAborted;
   PutVertex(*access, false, {});
   Note({UpdateKind::kDeleteVertex, vertex, 0, {}});
   --vertex_change_;
-  edge_change_ -= static_cast<std::int64_t>(edges.size());
+  edge_change_ -= static_cast<std::int64_t>(sides.size());
   return Answer::kYes;
 }
 

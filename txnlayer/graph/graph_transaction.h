@@ -113,6 +113,8 @@ class GraphTransaction {
     BaseGraph::Vertex base_side;  // where the base has it
     EdgeOffset base_place = 0;
   };
+  // A neighbour, and whether the base has the edge.
+  using EdgeInBase = std::pair<VertexName, bool>;
   enum class Wanted : std::uint8_t { kAny, kPresent };
 
   bool Touch(std::span<const Want> wants, Access** out);
@@ -131,6 +133,7 @@ class GraphTransaction {
   bool LookUp(const Side& side, EdgeNow& now);
   bool FindInBase(const Side& side, EdgeNow& now);
   bool Put(Side& side, bool alive, bool in_base, Bytes properties);
+  bool PutOwn(const VertexPlace& vertex, std::span<EdgeInBase> edges);
   bool Split(Side& side);
   bool PutOnBoth(std::span<Side> sides, bool alive, bool in_base, Bytes properties);
   Answer WriteEdge(VertexName one, VertexName other, Wanted wanted, bool alive, Bytes properties);
