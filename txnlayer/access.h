@@ -37,8 +37,11 @@ struct Access {
   Timestamp saw = 0;  // the largest timestamp that was met here
 
   bool write = false;
-  bool fetch = false;    // the stage also brings the record
-  bool begun = false;    // the first step of its first stage is under way
+  bool soon = false;  // it will be written: it gets a place at once
+  bool absent =
+      false;           // there is no tuple: `offset` is where the changes of its bucket are counted
+  bool fetch = false;  // the stage also brings the record
+  bool begun = false;  // the first step of its first stage is under way
   bool locked = false;   // by this transaction
   bool shared = false;   // NOWAIT, WAITDIE: together with other readers
   bool waiting = false;  // WAITDIE: counted among those that wait
@@ -67,6 +70,25 @@ struct Access {
   void SetExists(bool exists) { SetWord((word() & ~kExistsBit) | (exists ? kExistsBit : 0)); }
   // Before it is logged and installed.
   void CountWrite() { SetWord(word() + kOneWrite); }
+  // There was no tuple when that was the count, which is looked at like a tuple's word.
+  void SetAbsent(std::uint64_t changes) {
+    absent = true;
+    offset = table->ChangesAt(key);
+    seen[0] = changes;
+    version = 0;
+    SetWord(0);
+    has_image = true;
+  }
+  // At its home: the tuple is found, or, where it is only read and absence can be looked at, it is
+  // known that there is none. False: it is to be given a place.
+  bool Find(bool absence_suffices) {
+    const std::uint64_t changes = table->ChangesOf(key, rank);
+    offset = table->Find(key, rank);
+    if (offset != 0) return true;
+    if (!absence_suffices || write || soon || changes % 2 != 0) return false;
+    SetAbsent(changes);
+    return true;
+  }
   // What was read is the tuple that was meant.
   void CheckKey() const {
     std::uint64_t read;

@@ -20,6 +20,8 @@ struct RequestItem {
   std::uint8_t fetch : 1;
   std::uint8_t locked : 1;
   std::uint8_t has_record : 1;
+  std::uint8_t soon : 1;
+  std::uint8_t absent : 1;
   std::uint32_t unused;
 };
 
@@ -30,6 +32,7 @@ struct ReplyItem {
   std::uint8_t version;
   std::uint8_t locked : 1;
   std::uint8_t has_record : 1;
+  std::uint8_t absent : 1;
   std::uint32_t unused;
 };
 
@@ -69,6 +72,7 @@ void AppendReply(std::uint16_t what, const Access& access, Step step, std::vecto
                         .version = access.version,
                         .locked = access.locked,
                         .has_record = record,
+                        .absent = access.absent,
                         .unused = 0});
   AppendState(access, record, out);
 }
@@ -96,6 +100,8 @@ void AppendRequest(std::uint16_t what, const Access& access, std::vector<std::by
                               .fetch = access.fetch,
                               .locked = access.locked,
                               .has_record = record,
+                              .soon = access.soon,
+                              .absent = access.absent,
                               .unused = 0});
   AppendState(access, record, request);
 }
@@ -106,6 +112,7 @@ Step TakeReply(Bytes& reply, Access& access) {
   access.saw = std::max(access.saw, item.saw);
   access.version = item.version;
   access.locked = item.locked;
+  access.absent = item.absent;
   TakeState(reply, item.has_record, access);
   return item.step;
 }
@@ -135,6 +142,8 @@ void RpcServer::Serve(const Message& message) {
     access.write = item.write;
     access.fetch = item.fetch;
     access.locked = item.locked;
+    access.soon = item.soon;
+    access.absent = item.absent;
     image_.resize(access.table->image_bytes());
     access.image = image_.data();
     TakeState(rest, item.has_record, access);
@@ -152,7 +161,12 @@ void RpcServer::Serve(const Message& message) {
 }
 
 Step RpcServer::Carry(std::uint16_t what, Access& access) {
-  if (access.offset == 0) access.offset = access.table->FindOrPlace(access.key, access.rank);
+  if (access.offset == 0) {
+    const bool reads = what == static_cast<std::uint16_t>(Stage::kRead);
+    if (!access.Find(reads && engine_.protocol().looks_again())) {
+      access.offset = access.table->FindOrPlace(access.key, access.rank);
+    }
+  }
   if (access.offset == 0) return Step::Abort(AbortReason::kTableFull);
   if (what >= kNumStages) return Step::Done();
   const auto stage = static_cast<Stage>(what);

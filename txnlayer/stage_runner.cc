@@ -190,7 +190,7 @@ void Transaction::TakeReplies(std::size_t first) {
       const Step step = TakeReply(rest, *access);
       const auto place = std::find(todo_.begin(), todo_.end(), access);
       if (place != todo_.end()) steps_[static_cast<std::size_t>(place - todo_.begin())] = step;
-      if (access->offset != 0) {
+      if (access->offset != 0 && !access->absent) {
         thread_.cache.Insert(access->table->id(), access->key, access->offset);
       }
     }
@@ -237,6 +237,7 @@ void Transaction::Pause(std::uint32_t round) {
 // Finds out where the tuples lie. Requests find them by key.
 bool Transaction::Locate(bool one_sided, std::span<Access* const> accesses) {
   missing_.clear();
+  const bool absence_suffices = engine_.protocol().looks_again();
   for (Access* const access : accesses) {
     if (access->offset != 0) continue;
     if (Remote(*access)) {
@@ -244,38 +245,39 @@ bool Transaction::Locate(bool one_sided, std::span<Access* const> accesses) {
       if (access->offset == 0 && one_sided) missing_.push_back(access);
       continue;
     }
-    access->offset = access->table->FindOrPlace(access->key, access->rank);
+    if (!access->Find(absence_suffices)) {
+      access->offset = access->table->FindOrPlace(access->key, access->rank);
+    }
     if (access->offset == 0) {
       reason_ = AbortReason::kTableFull;
       return false;
     }
-    access->table->PrefetchTuple(access->offset, access->rank);
+    if (!access->absent) access->table->PrefetchTuple(access->offset, access->rank);
   }
   return missing_.empty() || LocateAfar();
 }
 
 // Reads buckets, one after the other along the chain, of all tuples at once. A key that is in none
-// is placed by its home.
+// is placed by its home, where its absence does not suffice.
 bool Transaction::LocateAfar() {
   task_.worker().endpoint().SetStage(TrafficStage(Stage::kRead));
-  struct Lookup {
-    Access* access;
-    Bucket* bucket;
-    std::uint64_t at;
-  };
-  std::vector<Lookup> lookups;
-  std::vector<Bucket> buckets(missing_.size());
+  lookups_.resize(missing_.size());
   for (std::size_t i = 0; i < missing_.size(); ++i) {
-    Access* const access = missing_[i];
-    lookups.push_back({access, &buckets[i], access->table->BucketOf(access->key)});
+    lookups_[i].access = missing_[i];
+    lookups_[i].at = missing_[i]->table->BucketOf(missing_[i]->key);
   }
   // Behind what is begun, whose answers are still to be taken in.
   const std::size_t first = begun_.empty() ? 0 : frame_->asked_used;
   frame_->asked_used = frame_->asked_sent = first;
-  while (!lookups.empty()) {
+  while (!lookups_.empty()) {
     Port port(task_, frame_->pending, self_, engine_.options_.doorbells);
-    for (const Lookup& lookup : lookups) {
-      port.Read(*lookup.access, lookup.at, sizeof(Bucket), lookup.bucket);
+    for (Lookup& lookup : lookups_) {
+      const Access& access = *lookup.access;
+      // Before the bucket, whose words are read in any order.
+      if (lookup.at == access.table->BucketOf(access.key)) {
+        port.Read(access, access.table->ChangesAt(access.key), kWordBytes, &lookup.changes);
+      }
+      port.Read(access, lookup.at, sizeof(Bucket), &lookup.bucket);
     }
     port.End();
     task_.Await(frame_->pending);
@@ -283,17 +285,7 @@ bool Transaction::LocateAfar() {
       reason_ = AbortReason::kNodeLost;
       return false;
     }
-    std::erase_if(lookups, [&](Lookup& lookup) {
-      for (const Bucket::Slot& slot : lookup.bucket->slots) {
-        if (slot.tuple == 0 || slot.key != lookup.access->key) continue;
-        lookup.access->offset = slot.tuple;
-        thread_.cache.Insert(lookup.access->table->id(), slot.key, slot.tuple);
-        return true;
-      }
-      lookup.at = lookup.bucket->next;
-      if (lookup.at == 0) Ask(kPlaceRequest, *lookup.access);
-      return lookup.at == 0;
-    });
+    std::erase_if(lookups_, [this](Lookup& lookup) { return FoundOrAbsent(lookup); });
   }
   if (frame_->asked_used == first) return true;
   SendAsked(true);
@@ -309,6 +301,26 @@ bool Transaction::LocateAfar() {
                                   [](const Access* access) { return access->offset != 0; });
   if (!placed) reason_ = AbortReason::kTableFull;
   return placed;
+}
+
+// Or its home is asked for a place; false: the chain goes on.
+bool Transaction::FoundOrAbsent(Lookup& lookup) {
+  Access& access = *lookup.access;
+  for (const Bucket::Slot& slot : lookup.bucket.slots) {
+    if (slot.tuple == 0 || slot.key != access.key) continue;
+    access.offset = slot.tuple;
+    thread_.cache.Insert(access.table->id(), slot.key, slot.tuple);
+    return true;
+  }
+  lookup.at = lookup.bucket.next;
+  if (lookup.at != 0) return false;
+  const bool suffices = engine_.protocol().looks_again() && !access.write && !access.soon;
+  if (suffices && lookup.changes % 2 == 0) {
+    access.SetAbsent(lookup.changes);
+  } else {
+    Ask(kPlaceRequest, access);
+  }
+  return true;
 }
 
 }  // namespace slimgraph::txn

@@ -13,7 +13,7 @@ namespace slimgraph::txn {
 namespace {
 
 // More accesses than that are found by a hash table.
-constexpr std::size_t kMostScanned = 32;
+constexpr std::size_t kMostScanned = 8;
 // A commit that nobody waits for keeps its memory; so many of them may be under way.
 constexpr std::size_t kMaxFrames = 4;
 // How long the wait after an abort may be: 1 us doubled with each try.
@@ -94,6 +94,7 @@ void Transaction::TakeFrame() {
   frame_->records.clear();
   frame_->pending.lost = false;
   frame_->accesses.clear();
+  frame_->upgraded.clear();
   frame_->arrived = 0;
   frame_->index.clear();
 }
@@ -151,6 +152,8 @@ Access* Transaction::NewAccess(const Want& want) {
   access.timestamp = timestamp_;
   access.saw = 0;
   access.write = want.write;
+  access.soon = want.soon;
+  access.absent = false;
   access.fetch = access.begun = access.has_image = false;
   access.locked = access.shared = access.waiting = false;
   access.step = access.version = 0;
@@ -196,9 +199,34 @@ bool Transaction::Ask(std::span<const Want> wants, Access** out) {
 bool Transaction::Arrive() {
   const std::span<Access* const> fresh = accesses().subspan(frame_->arrived);
   frame_->arrived = frame_->accesses.size();
-  if (fresh.empty() || engine_.protocol().Fetch(*this, fresh)) return true;
-  Fail(reason_);
-  return false;
+  bool well = fresh.empty() || engine_.protocol().Fetch(*this, fresh);
+  // What was asked for to be read, and then to be written, before it was there.
+  for (Access* const access : fresh) {
+    if (access->absent && access->write) frame_->upgraded.push_back(access);
+  }
+  well = well && FetchUpgraded();
+  if (!well) Fail(reason_);
+  return well;
+}
+
+// They get a place, and are read again: what was absent still is, or has been changed.
+bool Transaction::FetchUpgraded() {
+  std::vector<Access*>& upgraded = frame_->upgraded;
+  std::erase_if(upgraded, [](Access* access) {
+    const bool done = !std::exchange(access->absent, false);
+    if (!done) access->offset = 0;
+    return done;
+  });
+  if (upgraded.empty()) return true;
+  if (!engine_.protocol().Fetch(*this, upgraded)) return false;
+  for (const Access* const access : upgraded) {
+    if (!access->exists()) continue;
+    reason_ = AbortReason::kChanged;
+    conflict_ = {Stage::kRead, access->table, access->key};
+    return false;
+  }
+  upgraded.clear();
+  return true;
 }
 
 void Transaction::Name(std::span<const Want> wants, Access** out) {
@@ -206,6 +234,7 @@ void Transaction::Name(std::span<const Want> wants, Access** out) {
   for (std::size_t i = 0; i < wants.size(); ++i) {
     Access* access = Find(*wants[i].table, wants[i].key);
     if (access == nullptr) access = NewAccess(wants[i]);
+    if (wants[i].write && !access->write && access->absent) frame_->upgraded.push_back(access);
     access->write = access->write || wants[i].write;
     out[i] = access;
   }

@@ -24,6 +24,7 @@ struct Want {
   Table* table = nullptr;
   Key key = 0;
   bool write = false;
+  bool soon = false;  // it is read, to be written later
 };
 
 // Where a transaction has met another that was in its way.
@@ -128,6 +129,7 @@ class Transaction {
   // The memory of a transaction, in use until nothing of it is under way.
   struct Frame {
     std::vector<Access*> accesses;
+    std::vector<Access*> upgraded;     // to be written, and had no place
     std::size_t arrived = 0;           // so many of them are there, or Fetch() has them in hand
     std::vector<std::uint32_t> index;  // places among them plus one, by hash; empty: they are few
     std::vector<std::unique_ptr<Place>> places;
@@ -144,6 +146,7 @@ class Transaction {
   // Which accesses these are. Those that are new follow the others.
   void Name(std::span<const Want> wants, Access** out);
   Access* NewAccess(const Want& want);
+  bool FetchUpgraded();
   void AddToIndex(std::uint32_t number);
   void TakeFrame();
   void Fail(AbortReason reason);
@@ -159,8 +162,15 @@ class Transaction {
   void Keep();
   std::vector<NodeId> Backups(std::span<Access* const> writes) const;
   bool Remote(const Access& access) const { return access.home != self_; }
+  struct Lookup {
+    Access* access;
+    std::uint64_t at;
+    std::uint64_t changes;
+    Bucket bucket;
+  };
   bool Locate(bool one_sided, std::span<Access* const> accesses);
   bool LocateAfar();
+  bool FoundOrAbsent(Lookup& lookup);
   bool RunTogether(Stage stage, std::span<Access* const> accesses);
   void PostRound(Stage stage, bool wait);
   void TakeReplies(std::size_t first = 0);
@@ -195,6 +205,7 @@ class Transaction {
   std::vector<Step> steps_;  // of todo_, where the home has taken them
   std::vector<Access*> begun_;
   std::vector<Access*> missing_;  // whose places are to be found out
+  std::vector<Lookup> lookups_;
   Stage begun_stage_ = Stage::kRead;
 
   std::vector<Access*> reads_;

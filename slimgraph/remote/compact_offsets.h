@@ -3,6 +3,7 @@
 // the sums of all before are kept, and lengths that a byte cannot hold stand apart.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -45,6 +46,34 @@ class CompactOffsets {
     Place place{};
     VisitFrom(v / kGroup, v + 1, [&](VertexId, Place one) { place = one; });
     return place;
+  }
+
+  // The same without the bytes.
+  struct Arcs {
+    EdgeOffset begin;
+    EdgeOffset length;
+  };
+  Arcs FindArcs(VertexId v) const {
+    const VertexId group = v / kGroup;
+    EdgeOffset sum = 0;
+    std::size_t longs = 0;
+    for (const std::uint8_t* code = &codes_[group * kGroup]; code != &codes_[v]; ++code) {
+      sum += *code;
+      longs += *code == kLong ? 1 : 0;
+    }
+    const std::uint32_t* const length = longs_.data() + long_begins_[group];
+    for (std::size_t i = 0; i < longs; ++i) sum += length[i] - kLong;
+    return {begins_[group] + sum, codes_[v] == kLong ? length[longs] : codes_[v]};
+  }
+  // The list in which an arc is, which there is.
+  VertexId ListOf(EdgeOffset arc) const {
+    const auto group = std::upper_bound(begins_.begin(), begins_.end() - 1, arc) - 1;
+    auto v = static_cast<VertexId>(group - begins_.begin()) * kGroup;
+    const std::uint32_t* length = longs_.data() + long_begins_[v / kGroup];
+    for (EdgeOffset end = *group;; ++v) {
+      end += codes_[v] == kLong ? *length++ : codes_[v];
+      if (arc < end) return v;
+    }
   }
 
   // visit(v, place) for the vertices first .. end-1 of one group.

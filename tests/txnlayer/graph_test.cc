@@ -25,6 +25,20 @@ Properties RandomProperties(std::mt19937_64& random, std::uint32_t bytes) {
   return properties;
 }
 
+// What was found, for longer than the transaction; what has no properties has zeros.
+void Copy(const txn::NeighbourList& list, std::size_t bytes, std::vector<txn::StoredEdge>& edges,
+          Properties& properties) {
+  edges.clear();
+  properties.clear();
+  list.ForEach([&](const txn::StoredEdge& edge, const std::byte* own) {
+    edges.push_back(edge);
+    properties.resize(edges.size() * bytes);
+    if (own != nullptr)
+      std::copy_n(own, bytes, properties.end() - static_cast<std::ptrdiff_t>(bytes));
+  });
+  EXPECT_EQ(edges.size(), list.size());
+}
+
 // One operation, on both; true: they agree. `answer` kAborted: it has to be tried again.
 class Operation {
  public:
@@ -53,7 +67,9 @@ class Operation {
     if (kind_ < 86) return said_ = g.Degree(u, degree_);
     const txn::NeighbourQuery query{
         .newest_first = kind_ >= 93, .limit = limit_, .properties = true};
-    return said_ = g.Neighbours(u, query, list_);
+    said_ = g.Neighbours(u, query, list_);
+    Copy(list_, edge_.size(), edges_, properties_);
+    return said_;
   }
 
   void ExpectAsIn(GraphOracle& oracle) const {
@@ -86,17 +102,17 @@ class Operation {
       EXPECT_EQ(degree_, edges.size());
       return;
     }
-    EXPECT_EQ(list_.edges.size(), std::min<std::uint64_t>(limit_, edges.size()));
+    EXPECT_EQ(edges_.size(), std::min<std::uint64_t>(limit_, edges.size()));
     auto next = edges.begin();
-    for (std::size_t i = 0; i < list_.edges.size(); ++i, ++next) {
-      const txn::StoredEdge& edge = list_.edges[i];
+    for (std::size_t i = 0; i < edges_.size(); ++i, ++next) {
+      const txn::StoredEdge& edge = edges_[i];
       if (kind_ < 93) {
         EXPECT_EQ(edge.neighbour, next->first);
       } else if (i > 0) {
-        EXPECT_GE(list_.edges[i - 1].time, edge.time);
+        EXPECT_GE(edges_[i - 1].time, edge.time);
       }
       ASSERT_TRUE(edges.contains(edge.neighbour)) << u_ << " " << edge.neighbour;
-      const auto from = list_.properties.begin() + static_cast<std::ptrdiff_t>(i * edge_.size());
+      const auto from = properties_.begin() + static_cast<std::ptrdiff_t>(i * edge_.size());
       EXPECT_TRUE(std::equal(from, from + static_cast<std::ptrdiff_t>(edge_.size()),
                              edges.at(edge.neighbour).begin()));
     }
@@ -113,6 +129,8 @@ class Operation {
   Properties found_;
   std::uint64_t degree_ = 0;
   txn::NeighbourList list_;
+  std::vector<txn::StoredEdge> edges_;
+  Properties properties_;
 };
 
 struct OracleRun {
@@ -316,17 +334,22 @@ TEST_P(Graphs, AreWhatConcurrentCommitsHaveMadeOfThem) {
         GraphTransaction work(*made.graph, transaction);
         for (std::uint64_t v = 0; v < 30; ++v) {
           txn::NeighbourList list;
+          std::vector<txn::StoredEdge> edges;
+          Properties properties;
           // Under MVCC and SUNDIAL a look may be of a time before the last commits, but each shows
           // the clock some of theirs.
           std::map<std::uint64_t, Properties> found;
           for (int look = 0; look < (IsStrict(GetParam()) ? 1 : 20); ++look) {
-            const txn::Verdict verdict = work.Run(
-                [&](GraphTransaction& g) { return g.Neighbours(v, {.properties = true}, list); });
+            const txn::Verdict verdict = work.Run([&](GraphTransaction& g) {
+              const Answer answer = g.Neighbours(v, {.properties = true}, list);
+              Copy(list, 8, edges, properties);
+              return answer;
+            });
             ASSERT_EQ(verdict.end, Answer::kYes) << verdict.cause;
             found.clear();
-            for (std::size_t i = 0; i < list.edges.size(); ++i) {
-              const auto from = list.properties.begin() + static_cast<std::ptrdiff_t>(8 * i);
-              found[list.edges[i].neighbour] = Properties(from, from + 8);
+            for (std::size_t i = 0; i < edges.size(); ++i) {
+              const auto from = properties.begin() + static_cast<std::ptrdiff_t>(8 * i);
+              found[edges[i].neighbour] = Properties(from, from + 8);
             }
             if (found == oracle.edges(v)) break;
           }

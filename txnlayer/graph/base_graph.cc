@@ -256,7 +256,7 @@ BaseGraph::Next BaseGraph::Switch(Next next) {
 
 BaseGraph::Vertex BaseGraph::At(VertexId dense) const {
   Vertex vertex{dense, dense % nodes_, dense / nodes_, 0, 0};
-  const CompactOffsets::Place place = now_.index[vertex.partition].Find(vertex.local);
+  const auto place = now_.index[vertex.partition].FindArcs(vertex.local);
   vertex.begin = place.begin;
   vertex.length = place.length;
   return vertex;
@@ -270,19 +270,10 @@ std::pair<BaseGraph::Vertex, EdgeOffset> BaseGraph::Arc(EdgeOffset number) const
     number -= arcs;
   }
   const CompactOffsets& index = now_.index[partition];
-  VertexId first = 0;
-  for (VertexId end = index.groups(); end - first > 1;) {
-    const VertexId middle = first + (end - first) / 2;
-    (index.group_begin(middle) <= number ? first : end) = middle;
-  }
-  Vertex vertex{0, partition, 0, 0, 0};
-  const VertexId begin = first * CompactOffsets::kGroup;
-  const VertexId end = std::min(index.count(), begin + CompactOffsets::kGroup);
-  index.VisitGroup(first, begin, end, [&](VertexId local, CompactOffsets::Place place) {
-    if (number < place.begin || number >= place.begin + place.length) return;
-    vertex = {local * nodes_ + partition, partition, local, place.begin, place.length};
-  });
-  return {vertex, number - vertex.begin};
+  const VertexId local = index.ListOf(number);
+  const auto place = index.FindArcs(local);
+  return {{local * nodes_ + partition, partition, local, place.begin, place.length},
+          number - place.begin};
 }
 
 std::optional<BaseGraph::Vertex> BaseGraph::Find(VertexName name) const {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "txnlayer/graph/sparse_times.h"
-
 namespace slimgraph::txn {
 namespace {
 
@@ -16,86 +14,122 @@ bool BaseReader::Here(const BaseGraph::Vertex& vertex) const {
   return graph_.engine().view().Primary(vertex.partition) == graph_.engine().self();
 }
 
-bool BaseReader::Read(const BaseGraph::Vertex& vertex, RegionId BaseGraph::Regions::*which,
-                      std::uint64_t offset, std::uint64_t bytes, std::vector<std::byte>& room,
-                      Bytes& found) {
+bool BaseReader::Read(const BaseGraph::Vertex& vertex, std::span<Part> parts) {
   Engine& engine = graph_.engine();
   const View& view = engine.view();
   const NodeId holder = view.Primary(vertex.partition);
-  const RegionId region = graph_.base().regions(view.RankAt(holder, vertex.partition)).*which;
+  const auto& regions = graph_.base().regions(view.RankAt(holder, vertex.partition));
   if (holder == engine.self()) {
-    found = Bytes(engine.cluster().fabric().own_region(region)).subspan(offset, bytes);
+    for (Part& part : parts) {
+      part.found = Bytes(engine.cluster().fabric().own_region(regions.*part.which))
+                       .subspan(part.offset, part.bytes);
+    }
     return true;
   }
-  room.resize(std::max<std::size_t>(room.size(), bytes));
-  found = Bytes(room).first(bytes);
-  if (bytes == 0) return true;
   Task& task = transaction_.task();
   Endpoint& endpoint = task.worker().endpoint();
   endpoint.SetStage(TrafficStage(Stage::kRead));
   Pending pending;
-  endpoint.Read(holder, region, offset, MutableBytes(room).first(bytes),
-                task.worker().Tag(pending));
+  for (Part& part : parts) {
+    part.room.resize(std::max<std::size_t>(part.room.size(), part.bytes));
+    part.found = Bytes(part.room).first(part.bytes);
+    if (part.bytes == 0) continue;
+    endpoint.Read(holder, regions.*part.which, part.offset,
+                  MutableBytes(part.room).first(part.bytes), task.worker().Tag(pending));
+  }
   task.Await(pending);
   return !pending.lost && !engine.changing() && !task.worker().failed();
 }
 
-bool BaseReader::List(const BaseGraph::Vertex& vertex, std::span<const VertexId>& list) {
-  Bytes found;
-  if (!Read(vertex, &BaseGraph::Regions::lists, vertex.begin * sizeof(VertexId),
-            vertex.length * sizeof(VertexId), list_room_, found)) {
-    return false;
-  }
-  list = {reinterpret_cast<const VertexId*>(found.data()), vertex.length};
+BaseReader::Part BaseReader::ListOf(const BaseGraph::Vertex& vertex, EdgeOffset first,
+                                    EdgeOffset count) {
+  return {&BaseGraph::Regions::lists, (vertex.begin + first) * sizeof(VertexId),
+          count * sizeof(VertexId), list_room_};
+}
+
+BaseReader::Part BaseReader::PropertiesOf(const BaseGraph::Vertex& vertex, EdgeOffset first,
+                                          EdgeOffset count) {
+  const std::uint64_t each = graph_.shape().edge_bytes;
+  return {&BaseGraph::Regions::edge_properties, (vertex.begin + first) * each, count * each,
+          property_room_};
+}
+
+BaseReader::Part BaseReader::MarksOf(const TimeRange& range) {
+  return {&BaseGraph::Regions::time_marks, range.first_block * sizeof(TimeMarks),
+          range.blocks * sizeof(TimeMarks), mark_room_};
+}
+
+bool BaseReader::ReadTimes(const BaseGraph::Vertex& vertex, const TimeRange& range, Bytes marks,
+                           std::span<const KnownTime>& times) {
+  const auto* const bits = reinterpret_cast<const TimeMarks*>(marks.data());
+  if (range.Times(bits) == 0) return true;
+  Part part{&BaseGraph::Regions::edge_times, range.FirstTime(bits) * sizeof(GraphTime),
+            range.Times(bits) * sizeof(GraphTime), known_room_};
+  if (!Read(vertex, part)) return false;
+  times_.clear();
+  range.ForEach(bits, reinterpret_cast<const GraphTime*>(part.found.data()),
+                [this](EdgeOffset place, GraphTime time) {
+                  times_.push_back({place, time});
+                });
+  times = times_;
   return true;
+}
+
+bool BaseReader::List(const BaseGraph::Vertex& vertex, std::span<const VertexId>& list) {
+  Part part = ListOf(vertex, 0, vertex.length);
+  if (!Read(vertex, part)) return false;
+  list = {reinterpret_cast<const VertexId*>(part.found.data()), vertex.length};
+  return true;
+}
+
+bool BaseReader::List(const BaseGraph::Vertex& vertex, bool with_properties, BaseEdges& list) {
+  const BaseGraph& base = graph_.base();
+  list = {};
+  if (vertex.length == 0) return true;
+  const TimeRange range(vertex.begin, vertex.length);
+  const bool properties = with_properties && base.has_edge_properties();
+  Part parts[] = {ListOf(vertex, 0, vertex.length), MarksOf(range),
+                  PropertiesOf(vertex, 0, properties ? vertex.length : 0)};
+  if (!base.has_edge_times()) parts[1].bytes = 0;
+  if (!Read(vertex, parts)) return false;
+  list.ids = {reinterpret_cast<const VertexId*>(parts[0].found.data()), vertex.length};
+  list.properties = parts[2].found;
+  return !base.has_edge_times() || ReadTimes(vertex, range, parts[1].found, list.times);
 }
 
 bool BaseReader::EdgeProperties(const BaseGraph::Vertex& vertex, EdgeOffset first, EdgeOffset count,
                                 Bytes& properties) {
   properties = {};
   if (!graph_.base().has_edge_properties()) return true;
-  const std::uint64_t each = graph_.shape().edge_bytes;
-  return Read(vertex, &BaseGraph::Regions::edge_properties, (vertex.begin + first) * each,
-              count * each, property_room_, properties);
+  Part part = PropertiesOf(vertex, first, count);
+  const bool well = Read(vertex, part);
+  properties = part.found;
+  return well;
 }
 
 bool BaseReader::EdgeTimes(const BaseGraph::Vertex& vertex, EdgeOffset first, EdgeOffset count,
-                           std::span<const GraphTime>& times) {
+                           std::span<const KnownTime>& times) {
   times = {};
   if (!graph_.base().has_edge_times() || count == 0) return true;
   const TimeRange range(vertex.begin + first, count);
-  Bytes found;
-  if (!Read(vertex, &BaseGraph::Regions::time_marks, range.first_block * sizeof(TimeMarks),
-            range.blocks * sizeof(TimeMarks), mark_room_, found)) {
-    return false;
-  }
-  const auto* const marks = reinterpret_cast<const TimeMarks*>(found.data());
-  if (range.Times(marks) == 0) return true;
-  if (!Read(vertex, &BaseGraph::Regions::edge_times, range.FirstTime(marks) * sizeof(GraphTime),
-            range.Times(marks) * sizeof(GraphTime), known_room_, found)) {
-    return false;
-  }
-  times_.resize(count);
-  range.Expand(marks, reinterpret_cast<const GraphTime*>(found.data()), times_.data());
-  times = times_;
-  return true;
+  Part marks = MarksOf(range);
+  return Read(vertex, marks) && ReadTimes(vertex, range, marks.found, times);
 }
 
 bool BaseReader::VertexProperties(const BaseGraph::Vertex& vertex, Bytes& properties) {
   properties = {};
   if (!graph_.base().has_vertex_properties()) return true;
   const std::uint64_t each = graph_.shape().vertex_bytes;
-  return Read(vertex, &BaseGraph::Regions::vertex_properties, vertex.local * each, each,
-              property_room_, properties);
+  Part part{&BaseGraph::Regions::vertex_properties, vertex.local * each, each, property_room_};
+  const bool well = Read(vertex, part);
+  properties = part.found;
+  return well;
 }
 
 bool BaseReader::Neighbour(const BaseGraph::Vertex& vertex, EdgeOffset place, VertexId& neighbour) {
-  Bytes found;
-  if (!Read(vertex, &BaseGraph::Regions::lists, (vertex.begin + place) * sizeof(VertexId),
-            sizeof(VertexId), list_room_, found)) {
-    return false;
-  }
-  std::memcpy(&neighbour, found.data(), sizeof neighbour);
+  Part part = ListOf(vertex, place, 1);
+  if (!Read(vertex, part)) return false;
+  std::memcpy(&neighbour, part.found.data(), sizeof neighbour);
   return true;
 }
 
@@ -105,12 +139,9 @@ bool BaseReader::Find(const BaseGraph::Vertex& vertex, VertexId neighbour,
   EdgeOffset begin = 0;
   EdgeOffset end = vertex.length;
   const auto read = [&](EdgeOffset first, EdgeOffset count, std::span<const VertexId>& ids) {
-    Bytes found;
-    if (!Read(vertex, &BaseGraph::Regions::lists, (vertex.begin + first) * sizeof(VertexId),
-              count * sizeof(VertexId), list_room_, found)) {
-      return false;
-    }
-    ids = {reinterpret_cast<const VertexId*>(found.data()), count};
+    Part part = ListOf(vertex, first, count);
+    if (!Read(vertex, part)) return false;
+    ids = {reinterpret_cast<const VertexId*>(part.found.data()), count};
     return true;
   };
   std::span<const VertexId> ids;

@@ -6,9 +6,23 @@
 #include <span>
 #include <vector>
 
+#include "txnlayer/graph/sparse_times.h"
 #include "txnlayer/graph/transactional_graph.h"
 
 namespace slimgraph::txn {
+
+// When the edge was written at that place of what was asked for.
+struct KnownTime {
+  EdgeOffset place = 0;
+  GraphTime time = 0;
+};
+
+// A list of the base; no properties are all zeros.
+struct BaseEdges {
+  std::span<const VertexId> ids;
+  std::span<const KnownTime> times;
+  Bytes properties;
+};
 
 class BaseReader {
  public:
@@ -18,11 +32,14 @@ class BaseReader {
   // Each is false, or empty, when a node has died: the transaction is then to be aborted.
   // The list of a vertex, as dense ids, until the next call.
   bool List(const BaseGraph::Vertex& vertex, std::span<const VertexId>& list);
-  // The properties and times of a list's edges; empty: all zeros.
+  // The same with the times of its edges, and their properties where these are wanted.
+  bool List(const BaseGraph::Vertex& vertex, bool with_properties, BaseEdges& list);
+  // The properties of a list's edges; empty: all zeros.
   bool EdgeProperties(const BaseGraph::Vertex& vertex, EdgeOffset first, EdgeOffset count,
                       Bytes& properties);
+  // Of those of which it is known when they were written, in the order of their places.
   bool EdgeTimes(const BaseGraph::Vertex& vertex, EdgeOffset first, EdgeOffset count,
-                 std::span<const GraphTime>& times);
+                 std::span<const KnownTime>& times);
   bool VertexProperties(const BaseGraph::Vertex& vertex, Bytes& properties);
 
   // One neighbour.
@@ -36,8 +53,23 @@ class BaseReader {
 
  private:
   bool Here(const BaseGraph::Vertex& vertex) const;
-  bool Read(const BaseGraph::Vertex& vertex, RegionId BaseGraph::Regions::*which,
-            std::uint64_t offset, std::uint64_t bytes, std::vector<std::byte>& room, Bytes& found);
+  // A part of a region of the base, and where it is to be put when it is not here.
+  struct Part {
+    RegionId BaseGraph::Regions::*which;
+    std::uint64_t offset;
+    std::uint64_t bytes;
+    std::vector<std::byte>& room;
+    Bytes found = {};
+  };
+  Part ListOf(const BaseGraph::Vertex& vertex, EdgeOffset first, EdgeOffset count);
+  Part PropertiesOf(const BaseGraph::Vertex& vertex, EdgeOffset first, EdgeOffset count);
+  Part MarksOf(const TimeRange& range);
+  bool Read(const BaseGraph::Vertex& vertex, Part& part) { return Read(vertex, {&part, 1}); }
+  // All with one doorbell.
+  bool Read(const BaseGraph::Vertex& vertex, std::span<Part> parts);
+  // With the marks of the range at hand.
+  bool ReadTimes(const BaseGraph::Vertex& vertex, const TimeRange& range, Bytes marks,
+                 std::span<const KnownTime>& times);
 
   TransactionalGraph& graph_;
   Transaction& transaction_;
@@ -45,7 +77,7 @@ class BaseReader {
   std::vector<std::byte> property_room_;
   std::vector<std::byte> mark_room_;
   std::vector<std::byte> known_room_;
-  std::vector<GraphTime> times_;
+  std::vector<KnownTime> times_;
 };
 
 }  // namespace slimgraph::txn

@@ -6,15 +6,15 @@
 namespace slimgraph::txn {
 namespace {
 
-bool Within(GraphTime time, const NeighbourQuery& query) {
-  return time >= query.from && time <= query.to;
-}
-
 // The entries that count, of neighbours in ascending order.
 void SortByNeighbour(std::vector<const EdgeEntry*>& entries) {
   std::sort(entries.begin(), entries.end(), [](const EdgeEntry* one, const EdgeEntry* other) {
     return one->neighbour < other->neighbour;
   });
+}
+
+bool Within(GraphTime time, const NeighbourQuery& query) {
+  return time >= query.from && time <= query.to;
 }
 
 // An edge of which it is known when it was written.
@@ -29,94 +29,45 @@ bool Newer(const Timed& one, const Timed& other) {
   return one.edge.neighbour < other.edge.neighbour;
 }
 
-// A part of a list of the base; no times and no properties are all zeros.
-struct BaseEdges {
-  std::span<const VertexId> ids;
-  std::span<const GraphTime> times;
-  Bytes properties;
-  const std::byte* PropertiesOf(std::size_t i, std::uint32_t bytes) const {
-    return properties.empty() ? nullptr : properties.data() + i * bytes;
-  }
-};
+const std::byte* PropertiesOf(const EdgeEntry& entry) {
+  return reinterpret_cast<const std::byte*>(&entry) + sizeof(EdgeEntry);
+}
 
-// What is put together of a list.
+// What a query wants, as much as it wants of it.
 class ListBuilder {
  public:
-  ListBuilder(const BaseGraph& base, const NeighbourQuery& query, std::uint32_t bytes,
-              NeighbourList& list)
-      : base_(base), query_(query), bytes_(bytes), list_(list) {}
+  ListBuilder(const BaseGraph& base, const BaseEdges& edges, std::uint32_t property_bytes,
+              const NeighbourQuery& query, NeighbourList& list)
+      : base_(base), edges_(edges), bytes_(property_bytes), query_(query), list_(list) {}
 
-  bool full() const { return list_.edges.size() >= query_.limit; }
   void Add(const StoredEdge& edge, const std::byte* properties) {
-    if (full() || !Within(edge.time, query_)) return;
-    list_.edges.push_back(edge);
-    const std::size_t at = list_.properties.size();
-    list_.properties.resize(at + bytes_);
-    if (properties != nullptr) std::copy_n(properties, bytes_, list_.properties.data() + at);
+    if (list_.size() == query_.limit || !Within(edge.time, query_)) return;
+    list_.Add(edge, query_.properties ? properties : nullptr);
   }
-  void Add(const EdgeEntry& entry) {
-    if (entry.alive != 0) Add({entry.neighbour, entry.time}, PropertiesOf(entry));
+  // Of the base, without times.
+  void AddRun(std::size_t first, std::size_t count) {
+    count = std::min<std::size_t>(count, query_.limit - list_.size());
+    if (count == 0 || !Within(0, query_)) return;
+    list_.AddRun(edges_.ids.data() + first, count, PropertiesOfBase(first));
   }
-  // Edges of the base, those without a time or all.
-  void Add(const BaseEdges& edges, std::size_t first, std::size_t count, bool without_time) {
-    const std::size_t end = first + count;
-    for (std::size_t at = first; at < end && !full();) {
-      if (!edges.times.empty() && edges.times[at] != 0) {
-        if (!without_time) {
-          Add({base_.NameOf(edges.ids[at]), edges.times[at]}, edges.PropertiesOf(at, bytes_));
-        }
-        ++at;
-        continue;
-      }
-      const std::size_t begin = at;
-      at = end;
-      if (!edges.times.empty()) {
-        const auto from = edges.times.begin() + static_cast<std::ptrdiff_t>(begin);
-        const auto to = edges.times.begin() + static_cast<std::ptrdiff_t>(end);
-        const auto known = std::find_if(from, to, [](GraphTime time) { return time != 0; });
-        at = static_cast<std::size_t>(known - edges.times.begin());
-      }
-      AddWithoutTime(edges, begin, at - begin);
-    }
-  }
-  static const std::byte* PropertiesOf(const EdgeEntry& entry) {
-    return reinterpret_cast<const std::byte*>(&entry) + sizeof(EdgeEntry);
+  Timed KnownEdge(const KnownTime& known) const {
+    return {{base_.NameOf(edges_.ids[known.place]), known.time}, PropertiesOfBase(known.place)};
   }
 
  private:
-  // Each edge is written once, though there may be thousands.
-  void AddWithoutTime(const BaseEdges& edges, std::size_t first, std::size_t count) {
-    if (!Within(0, query_)) return;
-    count = std::min<std::size_t>(count, query_.limit - list_.edges.size());
-    const OriginalIds& ids = base_.ids();
-    if (ids.contiguous()) {
-      const auto edge_of = [least = ids.first()](VertexId id) { return StoredEdge{least + id, 0}; };
-      Append(edges.ids.subspan(first, count), edge_of);
-    } else {
-      Append(edges.ids.subspan(first, count), [&](VertexId id) { return StoredEdge{ids[id], 0}; });
-    }
-    if (bytes_ == 0) return;
-    if (edges.properties.empty()) {
-      list_.properties.resize(list_.properties.size() + count * bytes_);
-    } else {
-      const std::byte* const from = edges.PropertiesOf(first, bytes_);
-      list_.properties.insert(list_.properties.end(), from, from + count * bytes_);
-    }
-  }
-  template <typename EdgeOf>
-  void Append(std::span<const VertexId> ids, EdgeOf edge_of) {
-    list_.edges.reserve(list_.edges.size() + ids.size());
-    for (const VertexId id : ids) list_.edges.push_back(edge_of(id));
+  const std::byte* PropertiesOfBase(std::size_t place) const {
+    return edges_.properties.empty() ? nullptr : edges_.properties.data() + place * bytes_;
   }
 
   const BaseGraph& base_;
-  const NeighbourQuery& query_;
+  const BaseEdges& edges_;
   const std::uint32_t bytes_;
+  const NeighbourQuery& query_;
   NeighbourList& list_;
 };
 
 // Both in the order of neighbours: what the base has and no entry speaks of, run(first, count), and
-// the entries, entry(one). Each says whether to go on.
+// the entries, entry(one).
 template <typename Run, typename Entry>
 void ForEachInOrder(const BaseGraph& base, std::span<const VertexId> ids,
                     std::span<const EdgeEntry* const> latest, Run run, Entry entry) {
@@ -126,110 +77,140 @@ void ForEachInOrder(const BaseGraph& base, std::span<const VertexId> ids,
     const auto from = ids.begin() + static_cast<std::ptrdiff_t>(at);
     const auto found = std::lower_bound(from, ids.end(), next->neighbour, comes_before);
     const auto end = static_cast<std::size_t>(found - ids.begin());
-    if (end > at && !run(at, end - at)) return;
+    if (end > at) run(at, end - at);
     at = end;
     if (at < ids.size() && base.NameOf(ids[at]) == next->neighbour) ++at;
-    if (!entry(*next)) return;
+    entry(*next);
   }
   if (at < ids.size()) run(at, ids.size() - at);
 }
 
-// Those that have a time.
-std::vector<Timed> NewestFirst(const BaseGraph& base, const BaseEdges& edges,
-                               std::span<const EdgeEntry* const> latest, std::uint32_t bytes) {
+// The same, with edges of the base of which it is known when they were written on their own:
+// known(one).
+template <typename Run, typename Known, typename Entry>
+void ForEachInOrder(const BaseGraph& base, const BaseEdges& edges,
+                    std::span<const EdgeEntry* const> latest, Run run, Known known, Entry entry) {
+  auto next = edges.times.begin();
+  const auto split = [&](std::size_t first, std::size_t count) {
+    std::size_t at = first;
+    for (; next != edges.times.end() && next->place < first + count; ++next) {
+      if (next->place < first) continue;  // an entry speaks of it
+      if (next->place > at) run(at, next->place - at);
+      known(*next);
+      at = next->place + 1;
+    }
+    if (at < first + count) run(at, first + count - at);
+  };
+  ForEachInOrder(base, edges.ids, latest, split, entry);
+}
+
+// Edges of which it is not known when they were written are older than all others. Of `latest`,
+// only what hides edges of the base has a place among these.
+void NewestFirst(const BaseGraph& base, const BaseEdges& edges,
+                 std::vector<const EdgeEntry*>& latest, ListBuilder& builder) {
   std::vector<Timed> timed;
-  const auto take_entry = [&](const EdgeEntry& one) {
-    if (one.alive != 0) {
-      timed.push_back({{one.neighbour, one.time}, ListBuilder::PropertiesOf(one)});
-    }
-    return true;
-  };
-  const auto take_run = [&](std::size_t first, std::size_t count) {
-    for (std::size_t i = first; i < first + count; ++i) {
-      if (edges.times[i] == 0) continue;
-      timed.push_back({{base.NameOf(edges.ids[i]), edges.times[i]}, edges.PropertiesOf(i, bytes)});
-    }
-    return true;
-  };
-  const bool known = !edges.times.empty();
-  ForEachInOrder(base, known ? edges.ids : std::span<const VertexId>(), latest, take_run,
-                 take_entry);
+  std::vector<std::pair<std::size_t, std::size_t>> runs;
+  for (const EdgeEntry* const one : latest) {
+    if (one->alive != 0) timed.push_back({{one->neighbour, one->time}, PropertiesOf(*one)});
+  }
+  std::erase_if(latest, [](const EdgeEntry* one) { return one->in_base == 0; });
+  SortByNeighbour(latest);
+  ForEachInOrder(
+      base, edges, latest,
+      [&](std::size_t first, std::size_t count) { runs.emplace_back(first, count); },
+      [&](const KnownTime& known) { timed.push_back(builder.KnownEdge(known)); },
+      [](const EdgeEntry&) {});
   std::sort(timed.begin(), timed.end(), Newer);
-  return timed;
+  for (const Timed& one : timed) builder.Add(one.edge, one.properties);
+  for (const auto& [first, count] : runs) builder.AddRun(first, count);
+}
+
+void InOrder(const BaseGraph& base, const BaseEdges& edges, std::vector<const EdgeEntry*>& latest,
+             ListBuilder& builder) {
+  SortByNeighbour(latest);
+  ForEachInOrder(
+      base, edges, latest,
+      [&](std::size_t first, std::size_t count) { builder.AddRun(first, count); },
+      [&](const KnownTime& known) {
+        const Timed one = builder.KnownEdge(known);
+        builder.Add(one.edge, one.properties);
+      },
+      [&](const EdgeEntry& one) {
+        if (one.alive != 0) builder.Add({one.neighbour, one.time}, PropertiesOf(one));
+      });
 }
 
 }  // namespace
 
 Answer GraphTransaction::Degree(VertexName vertex, std::uint64_t& degree) {
   const VertexPlace place(graph_.base(), vertex);
-  std::vector<Side> blocks;
   bool alive = false;
-  if (!AllBlocks(place, false, blocks, alive)) return Answer::kAborted;
+  if (!AllBlocks(place, false, alive)) return Answer::kAborted;
   if (!alive) return Answer::kNo;
   auto sum = static_cast<std::int64_t>(place.base_length());
-  for (const Side& side : blocks) {
-    if (side.access->exists()) sum += BlockOf(*side.access).degree_change();
+  for (const Access* const access : all_blocks_) {
+    if (access->exists()) sum += BlockOf(*access).degree_change();
   }
   degree = static_cast<std::uint64_t>(sum);
   return Answer::kYes;
 }
 
-// Of each neighbour of which blocks tell, what they say last, in order. False: aborted.
-bool GraphTransaction::LatestEntries(const VertexPlace& vertex,
-                                     std::vector<const EdgeEntry*>& latest, bool& alive) {
-  std::vector<Side> blocks;
-  if (!AllBlocks(vertex, false, blocks, alive)) return false;
-  for (const Side& side : blocks) {
-    if (!side.access->exists()) continue;
-    const EdgeBlock block = BlockOf(*side.access);
+// Of each neighbour of which blocks tell, what they say last, into `latest_`. False: aborted.
+bool GraphTransaction::LatestEntries(const VertexPlace& vertex, bool& alive) {
+  latest_.clear();
+  if (!AllBlocks(vertex, false, alive)) return false;
+  for (const Access* const access : all_blocks_) {
+    if (!access->exists()) continue;
+    const EdgeBlock block = BlockOf(*access);
     for (std::uint32_t i = 0; i < block.count(); ++i) {
       const EdgeEntry& entry = block.entry(i);
-      if (block.Find(entry.neighbour) == &entry) latest.push_back(&entry);
+      if (block.Find(entry.neighbour) == &entry) latest_.push_back(&entry);
     }
   }
-  SortByNeighbour(latest);
   return true;
 }
 
 Answer GraphTransaction::Neighbours(VertexName vertex, const NeighbourQuery& query,
                                     NeighbourList& list) {
-  list.edges.clear();
-  list.properties.clear();
-  const VertexPlace place(graph_.base(), vertex);
-  std::vector<const EdgeEntry*> latest;
-  bool alive = false;
-  if (!LatestEntries(place, latest, alive)) return Answer::kAborted;
-  if (!alive) return Answer::kNo;
   const BaseGraph& base = graph_.base();
   const std::uint32_t bytes = query.properties ? graph_.shape().edge_bytes : 0;
+  list.Begin(base.ids(), bytes);
+  const VertexPlace place(base, vertex);
+  bool alive = false;
+  if (!LatestEntries(place, alive)) return Answer::kAborted;
+  if (!alive) return Answer::kNo;
   BaseEdges edges;
-  if (place.base && (base.has_edge_times() || Within(0, query))) {
-    if (!base_.List(*place.base, edges.ids) ||
-        !base_.EdgeTimes(*place.base, 0, edges.ids.size(), edges.times) ||
-        (bytes > 0 && !base_.EdgeProperties(*place.base, 0, edges.ids.size(), edges.properties))) {
-      LostNode();
-      return Answer::kAborted;
-    }
+  const bool asks_base = place.base && (base.has_edge_times() || Within(0, query));
+  if (asks_base && !base_.List(*place.base, bytes > 0, edges)) {
+    LostNode();
+    return Answer::kAborted;
   }
-  ListBuilder builder(base, query, bytes, list);
+  ListBuilder builder(base, edges, bytes, query, list);
   if (query.newest_first) {
-    // Edges of which it is not known when they were written are older than all others.
-    for (const Timed& one : NewestFirst(base, edges, latest, bytes)) {
-      if (builder.full()) return Answer::kYes;
-      builder.Add(one.edge, one.properties);
-    }
+    NewestFirst(base, edges, latest_, builder);
+  } else {
+    InOrder(base, edges, latest_, builder);
   }
-  ForEachInOrder(
-      base, edges.ids, latest,
-      [&](std::size_t first, std::size_t count) {
-        builder.Add(edges, first, count, query.newest_first);
-        return !builder.full();
-      },
-      [&](const EdgeEntry& one) {
-        if (!query.newest_first) builder.Add(one);
-        return !builder.full();
-      });
   return Answer::kYes;
+}
+
+// Deletes edges on this side of them, in the order of the tree, in which those that follow each
+// other mostly belong to one block.
+bool GraphTransaction::PutOwn(const VertexPlace& vertex, std::span<EdgeInBase> edges) {
+  std::sort(edges.begin(), edges.end(), [](const EdgeInBase& one, const EdgeInBase& other) {
+    return Mix(one.first) < Mix(other.first);
+  });
+  Side side;
+  side.vertex = vertex;
+  for (const auto& [neighbour, in_base] : edges) {
+    side.neighbour = neighbour;
+    const bool same = side.access != nullptr &&
+                      txn::BlockOf(neighbour, side.depth) == BlockOfKey(side.access->key);
+    if (!same && !(FindSides({&side, 1}, true) && OwnSides({&side, 1}))) return false;
+    if (!side.open) return Inconsistent();
+    if (!Put(side, false, in_base, {})) return false;
+  }
+  return true;
 }
 
 Answer GraphTransaction::DeleteVertex(VertexName vertex) {
@@ -238,57 +219,45 @@ Answer GraphTransaction::DeleteVertex(VertexName vertex) {
   if (access == nullptr) return Answer::kAborted;
   if (!alive) return Answer::kNo;
   const VertexPlace place(graph_.base(), vertex);
-  std::vector<const EdgeEntry*> latest;
   bool open = false;
-  if (!LatestEntries(place, latest, open)) return Answer::kAborted;
+  if (!LatestEntries(place, open)) return Answer::kAborted;
   if (!open) return Inconsistent(), Answer::kAborted;
   std::span<const VertexId> ids;
   if (place.base && !base_.List(*place.base, ids)) return LostNode(), Answer::kAborted;
   // Its edges, with whether the base has them: nothing more has to be known of either side.
-  std::vector<std::pair<VertexName, bool>> edges;
-  edges.reserve(ids.size() + latest.size());
+  std::vector<EdgeInBase> edges;
+  edges.reserve(ids.size() + latest_.size());
+  SortByNeighbour(latest_);
   ForEachInOrder(
-      graph_.base(), ids, latest,
+      graph_.base(), ids, latest_,
       [&](std::size_t first, std::size_t count) {
         for (const VertexId id : ids.subspan(first, count)) {
           edges.emplace_back(graph_.base().NameOf(id), true);
         }
-        return true;
       },
       [&](const EdgeEntry& one) {
         if (one.alive != 0) edges.emplace_back(one.neighbour, one.in_base != 0);
-        return true;
       });
-  // Both sides of all edges at once: those of the neighbours, then its own.
+  // The neighbours' sides of all edges at once, then its own.
   std::vector<Side> sides;
-  sides.reserve(2 * edges.size());
+  sides.reserve(edges.size());
   for (const auto& [neighbour, in_base] : edges) {
     Side& side = sides.emplace_back();
     side.vertex = VertexPlace(graph_.base(), neighbour);
     side.neighbour = vertex;
     side.in_base = in_base;
   }
-  for (const auto& [neighbour, in_base] : edges) {
-    if (neighbour == vertex) continue;
-    Side& side = sides.emplace_back();
-    side.vertex = place;
-    side.neighbour = neighbour;
-    side.in_base = in_base;
-  }
-  if (!FindSides(sides, true) || !OwnSides(sides)) return Answer::kAborted;
+  if (!FindSides(sides, true) || !OwnSides(sides) || !Own(all_blocks_)) return Answer::kAborted;
   for (Side& side : sides) {
     if (!side.open) return Inconsistent(), Answer::kAborted;
-    // Blocks of one vertex may have been split since they were found.
-    if (BlockOf(*side.access).kind() == BlockKind::kSplit && side.access->exists()) {
-      if (!FindSides({&side, 1}, true) || !OwnSides({&side, 1})) return Answer::kAborted;
-    }
     if (!Put(side, false, side.in_base, {})) return Answer::kAborted;
   }
-  if (!SetBlocks(place, BlockKind::kDead)) return Answer::kAborted;
+  std::erase_if(edges, [vertex](const auto& edge) { return edge.first == vertex; });
+  if (!PutOwn(place, edges) || !SetBlocks(place, BlockKind::kDead)) return Answer::kAborted;
   PutVertex(*access, false, {});
   Note({UpdateKind::kDeleteVertex, vertex, 0, {}});
   --vertex_change_;
-  edge_change_ -= static_cast<std::int64_t>(edges.size());
+  edge_change_ -= static_cast<std::int64_t>(sides.size());
   return Answer::kYes;
 }
 

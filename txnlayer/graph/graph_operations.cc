@@ -88,17 +88,16 @@ Answer GraphTransaction::AddVertex(VertexName vertex, Bytes properties) {
 }
 
 bool GraphTransaction::SetBlocks(const VertexPlace& vertex, BlockKind kind) {
-  std::vector<Side> blocks;
   bool alive = false;
-  if (!AllBlocks(vertex, true, blocks, alive) || !OwnSides(blocks)) return false;
-  for (const Side& side : blocks) {
-    EdgeBlock block = BlockOf(*side.access);
-    if (!side.access->exists()) {
-      side.access->SetExists(true);
+  if (!AllBlocks(vertex, true, alive) || !Own(all_blocks_)) return false;
+  for (Access* const access : all_blocks_) {
+    EdgeBlock block = BlockOf(*access);
+    if (!access->exists()) {
+      access->SetExists(true);
       block.Clear(kind);
     }
     block.SetKind(kind);
-    written_blocks_.push_back(side.access);
+    written_blocks_.push_back(access);
   }
   return true;
 }
@@ -190,14 +189,14 @@ Answer GraphTransaction::GetEdge(VertexName one, VertexName other, StoredEdge& e
     std::copy_n(BlockOf(*side.access).properties(*now.entry), bytes, properties.data());
     return Answer::kYes;
   }
-  std::span<const GraphTime> times;
+  std::span<const KnownTime> times;
   Bytes found;
   if (!base_.EdgeTimes(now.base_side, now.base_place, 1, times) ||
       !base_.EdgeProperties(now.base_side, now.base_place, 1, found)) {
     LostNode();
     return Answer::kAborted;
   }
-  edge.time = times.empty() ? 0 : times[0];
+  edge.time = times.empty() ? 0 : times[0].time;
   std::fill(properties.begin(), properties.end(), std::byte{0});
   if (!found.empty()) std::copy_n(found.begin(), bytes, properties.begin());
   return Answer::kYes;

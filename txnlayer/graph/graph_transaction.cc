@@ -2,6 +2,7 @@
 #include "txnlayer/graph/graph_transaction.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace slimgraph::txn {
 namespace {
@@ -149,25 +150,23 @@ bool GraphTransaction::FindSides(std::span<Side> sides, bool write) {
     side.depth = DepthHint(side.vertex);
     side.access = nullptr;
   }
-  std::vector<Want> wants;
-  std::vector<Side*> asking;
-  std::vector<Access*> found;
   for (int step = 0; step < kMostSteps; ++step) {
-    wants.clear();
-    asking.clear();
+    wants_.clear();
+    asking_.clear();
     for (Side& side : sides) {
       if (side.access != nullptr) continue;
       const std::uint32_t block = txn::BlockOf(side.neighbour, side.depth);
-      wants.push_back({&graph_.blocks(), BlockKey(side.vertex.name, block), write && names_first_});
-      asking.push_back(&side);
+      wants_.push_back(
+          {&graph_.blocks(), BlockKey(side.vertex.name, block), write && names_first_, write});
+      asking_.push_back(&side);
     }
-    if (wants.empty()) return true;
-    found.resize(wants.size());
-    if (!Touch(wants, found.data())) return false;
-    for (std::size_t i = 0; i < asking.size(); ++i) {
-      Side& side = *asking[i];
-      const EdgeBlock block = BlockOf(*found[i]);
-      const bool exists = found[i]->exists();
+    if (wants_.empty()) return true;
+    found_.resize(wants_.size());
+    if (!Touch(wants_, found_.data())) return false;
+    for (std::size_t i = 0; i < asking_.size(); ++i) {
+      Side& side = *asking_[i];
+      const EdgeBlock block = BlockOf(*found_[i]);
+      const bool exists = found_[i]->exists();
       if (exists) Saw(block.written_at());
       switch (side.vertex.StateOf(side.depth, exists, block)) {
         case BlockState::kSplit:
@@ -178,11 +177,11 @@ bool GraphTransaction::FindSides(std::span<Side> sides, bool write) {
           break;
         case BlockState::kOpen:
           side.open = true;
-          side.access = found[i];
+          side.access = found_[i];
           break;
         case BlockState::kDead:
           side.open = false;
-          side.access = found[i];
+          side.access = found_[i];
       }
       if (side.access != nullptr) SetHint(side.vertex, side.depth);
     }
@@ -192,53 +191,52 @@ bool GraphTransaction::FindSides(std::span<Side> sides, bool write) {
 
 // Their blocks are to be written. Of a protocol that reads first this costs nothing yet.
 bool GraphTransaction::OwnSides(std::span<Side> sides) {
-  std::vector<Want> wants;
-  for (const Side& side : sides) wants.push_back({&graph_.blocks(), side.access->key, true});
-  std::vector<Access*> accesses(wants.size());
-  return Touch(wants, accesses.data());
+  wants_.clear();
+  for (const Side& side : sides) wants_.push_back({&graph_.blocks(), side.access->key, true});
+  found_.resize(wants_.size());
+  return Touch(wants_, found_.data());
 }
 
-// All blocks in which edges of a vertex may be, level by level.
-bool GraphTransaction::AllBlocks(const VertexPlace& vertex, bool write, std::vector<Side>& blocks,
-                                 bool& alive) {
-  blocks.clear();
+bool GraphTransaction::Own(std::span<Access* const> blocks) {
+  wants_.clear();
+  for (const Access* const block : blocks) wants_.push_back({&graph_.blocks(), block->key, true});
+  found_.resize(wants_.size());
+  return Touch(wants_, found_.data());
+}
+
+// All blocks in which edges of a vertex may be, level by level, into `all_blocks_`.
+bool GraphTransaction::AllBlocks(const VertexPlace& vertex, bool write, bool& alive) {
+  all_blocks_.clear();
   alive = true;
-  std::vector<std::uint32_t> level(BlocksAt(vertex.first_depth));
-  for (std::uint32_t i = 0; i < level.size(); ++i) {
-    level[i] = FirstBlockAt(vertex.first_depth) + i;
-  }
-  std::vector<Want> wants;
-  std::vector<Access*> found;
-  for (unsigned depth = vertex.first_depth; !level.empty(); ++depth) {
-    wants.clear();
-    for (const std::uint32_t block : level) {
-      wants.push_back({&graph_.blocks(), BlockKey(vertex.name, block), write && names_first_});
+  level_.resize(BlocksAt(vertex.first_depth));
+  std::iota(level_.begin(), level_.end(), FirstBlockAt(vertex.first_depth));
+  for (unsigned depth = vertex.first_depth; !level_.empty(); ++depth) {
+    wants_.clear();
+    for (const std::uint32_t block : level_) {
+      wants_.push_back(
+          {&graph_.blocks(), BlockKey(vertex.name, block), write && names_first_, write});
     }
-    found.resize(wants.size());
-    if (!Touch(wants, found.data())) return false;
-    std::vector<std::uint32_t> below;
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      const EdgeBlock block = BlockOf(*found[i]);
-      const bool exists = found[i]->exists();
+    found_.resize(wants_.size());
+    if (!Touch(wants_, found_.data())) return false;
+    below_.clear();
+    for (std::size_t i = 0; i < found_.size(); ++i) {
+      const EdgeBlock block = BlockOf(*found_[i]);
+      const bool exists = found_[i]->exists();
       if (exists) Saw(block.written_at());
       const BlockState state = vertex.StateOf(depth, exists, block);
       if (state == BlockState::kNone) return Inconsistent();
       if (state == BlockState::kSplit) {
         for (std::uint32_t child = 1; child <= kFanOut; ++child) {
-          below.push_back(kFanOut * level[i] + child);
+          below_.push_back(kFanOut * level_[i] + child);
         }
         continue;
       }
       const bool open = state == BlockState::kOpen;
-      if (!blocks.empty() && blocks.back().open != open) return Inconsistent();
+      if (!all_blocks_.empty() && alive != open) return Inconsistent();
       alive = open;
-      Side& side = blocks.emplace_back();
-      side.vertex = vertex;
-      side.depth = depth;
-      side.access = found[i];
-      side.open = open;
+      all_blocks_.push_back(found_[i]);
     }
-    level.swap(below);
+    level_.swap(below_);
   }
   return true;
 }
@@ -256,14 +254,15 @@ bool GraphTransaction::Split(Side& side) {
     wants[i] = {&graph_.blocks(), BlockKey(side.vertex.name, kFanOut * number + 1 + i), true};
   }
   if (!Touch(wants, children)) return false;
-  std::vector<EdgeBlock> below;
   for (Access* const child : children) {
     if (child->exists()) return Inconsistent();
     child->SetExists(true);
-    below.push_back(BlockOf(*child));
-    below.back().Clear(BlockKind::kOpen);
+    BlockOf(*child).Clear(BlockKind::kOpen);
     written_blocks_.push_back(child);
   }
+  const auto block = [&](std::size_t i) { return BlockOf(*children[i]); };
+  EdgeBlock below[kFanOut] = {block(0), block(1), block(2), block(3),
+                              block(4), block(5), block(6), block(7)};
   BlockOf(*side.access).SplitInto(below, side.depth);
   ++side.depth;
   SetHint(side.vertex, side.depth);

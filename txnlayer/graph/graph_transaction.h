@@ -15,6 +15,7 @@
 
 #include "txnlayer/disk/update.h"
 #include "txnlayer/graph/base_reader.h"
+#include "txnlayer/graph/neighbour_list.h"
 
 namespace slimgraph::txn {
 
@@ -30,16 +31,6 @@ struct Verdict {
       Answer::kYes;  // kNo: as its body wanted; kAborted: in conflicts, as often as allowed
   std::uint32_t tries = 0;
   std::string cause;  // of the last conflict: which record, which protocol, which stage
-};
-
-struct StoredEdge {
-  VertexName neighbour = 0;
-  GraphTime time = 0;  // kTimePending: of this very transaction
-};
-
-struct NeighbourList {
-  std::vector<StoredEdge> edges;
-  std::vector<std::byte> properties;  // of each in turn
 };
 
 struct NeighbourQuery {
@@ -122,6 +113,8 @@ class GraphTransaction {
     BaseGraph::Vertex base_side;  // where the base has it
     EdgeOffset base_place = 0;
   };
+  // A neighbour, and whether the base has the edge.
+  using EdgeInBase = std::pair<VertexName, bool>;
   enum class Wanted : std::uint8_t { kAny, kPresent };
 
   bool Touch(std::span<const Want> wants, Access** out);
@@ -134,11 +127,13 @@ class GraphTransaction {
 
   bool FindSides(std::span<Side> sides, bool write);
   bool OwnSides(std::span<Side> sides);
-  bool AllBlocks(const VertexPlace& vertex, bool write, std::vector<Side>& blocks, bool& alive);
-  bool LatestEntries(const VertexPlace& vertex, std::vector<const EdgeEntry*>& latest, bool& alive);
+  bool Own(std::span<Access* const> blocks);
+  bool AllBlocks(const VertexPlace& vertex, bool write, bool& alive);
+  bool LatestEntries(const VertexPlace& vertex, bool& alive);
   bool LookUp(const Side& side, EdgeNow& now);
   bool FindInBase(const Side& side, EdgeNow& now);
   bool Put(Side& side, bool alive, bool in_base, Bytes properties);
+  bool PutOwn(const VertexPlace& vertex, std::span<EdgeInBase> edges);
   bool Split(Side& side);
   bool PutOnBoth(std::span<Side> sides, bool alive, bool in_base, Bytes properties);
   Answer WriteEdge(VertexName one, VertexName other, Wanted wanted, bool alive, Bytes properties);
@@ -168,6 +163,14 @@ class GraphTransaction {
   std::vector<Access*> written_blocks_;
   std::vector<Access*> written_vertices_;
   std::vector<Hint> hints_;
+  // Of the operation at hand.
+  std::vector<Want> wants_;
+  std::vector<Access*> found_;
+  std::vector<Side*> asking_;
+  std::vector<std::uint32_t> level_;  // of blocks, by number
+  std::vector<std::uint32_t> below_;
+  std::vector<Access*> all_blocks_;
+  std::vector<const EdgeEntry*> latest_;
   std::vector<std::uint64_t> noted_;    // of the transaction at hand
   std::vector<std::uint64_t> journal_;  // of all that have committed
 };

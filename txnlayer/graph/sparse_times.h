@@ -55,6 +55,11 @@ struct TimeRange {
   // Of each edge its time, or 0.
   void Expand(const TimeMarks* marks, const GraphTime* times, GraphTime* into) const {
     std::fill_n(into, count, GraphTime{0});
+    ForEach(marks, times, [&](EdgeOffset place, GraphTime time) { into[place] = time; });
+  }
+  // visit(place in the range, time) for the edges that have one.
+  template <typename Visit>
+  void ForEach(const TimeMarks* marks, const GraphTime* times, Visit visit) const {
     const EdgeOffset end = first + count;
     for (EdgeOffset block = first_block; block < first_block + blocks; ++block) {
       for (std::size_t word = 0; word < TimeMarks::kWords; ++word) {
@@ -62,7 +67,7 @@ struct TimeRange {
         for (std::uint64_t bits = marks[block - first_block].bits[word]; bits != 0;
              bits &= bits - 1) {
           const EdgeOffset edge = begin + static_cast<EdgeOffset>(std::countr_zero(bits));
-          if (edge >= first && edge < end) into[edge - first] = *times++;
+          if (edge >= first && edge < end) visit(edge - first, *times++);
         }
       }
     }

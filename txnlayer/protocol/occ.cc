@@ -63,7 +63,7 @@ void Occ::Post(Stage stage, Port& port, Access& access) const {
   const Table& table = *access.table;
   switch (stage) {
     case Stage::kRead:
-      PostGuardedRead(port, access);
+      if (!access.absent) PostGuardedRead(port, access);
       break;
     case Stage::kLock:
       port.CompareSwap(access, 0, access.seen[0], LockedBy(access.seen[0], access.timestamp),
@@ -86,6 +86,7 @@ void Occ::Post(Stage stage, Port& port, Access& access) const {
 Step Occ::Check(Stage stage, Access& access) const {
   switch (stage) {
     case Stage::kRead:
+      if (access.absent) return Step::Done();
       return ReadIsWhole(access, Locked, std::identity()) ? Step::Done() : Step::Busy();
     case Stage::kLock:
       if (access.old_word == access.seen[0]) {

@@ -10,6 +10,9 @@
 // Why the result is strictly serializable: after all locks are held and before any is released,
 // each record read is found unchanged and unlocked. At the moment between, all reads and writes
 // hold.
+//
+// Where there is no tuple, the count of its bucket's changes is read and validated in its place. It
+// changes before a tuple can be found, so whoever locks that tuple does so after the validation.
 #pragma once
 
 #include "txnlayer/protocol/protocol.h"
@@ -21,6 +24,7 @@ class Occ : public Protocol {
   std::string_view name() const override { return "occ"; }
   std::span<const Stage> stages() const override;
   TupleShape shape() const override { return {.metadata_words = 1}; }
+  bool looks_again() const override { return true; }
   bool Idle(const std::uint64_t* metadata) const override;
   std::optional<Look> LookAt(const std::uint64_t* metadata) const override;
   Timestamp Free(std::uint64_t* metadata) const override;

@@ -56,6 +56,11 @@ class Protocol {
   // Whether its stages change words of tuples by atomics.
   virtual bool has_atomics() const { return true; }
 
+  // Whether a tuple that is only read is nothing but looked at, now and once more at the end: its
+  // first word then says whether anything has changed, and where there is no tuple, its bucket's
+  // count of changes does (Access::absent).
+  virtual bool looks_again() const { return false; }
+
   // Whether a transaction has to name all its tuples in one Fetch.
   virtual bool fetches_once() const { return false; }
   // How many tuples a transaction can have.

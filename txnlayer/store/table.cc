@@ -100,6 +100,15 @@ Table::Spot Table::Look(const Part& part, Key key) const {
 // Puts the key where it belongs, if need be into another bucket behind that one. What a slot names
 // is complete before the slot is, and a bucket before it is linked.
 bool Table::Link(Part& part, const Spot& spot, Key key, std::uint64_t tuple) {
+  Bucket* const first = part.BucketAt(BucketOf(key));
+  const std::uint64_t before = first->changes;
+  Word(first->changes).store(before + 1, std::memory_order_release);
+  const bool linked = LinkAt(part, spot, key, tuple);
+  Word(first->changes).store(before + 2, std::memory_order_release);
+  return linked;
+}
+
+bool Table::LinkAt(Part& part, const Spot& spot, Key key, std::uint64_t tuple) {
   if (spot.slot < Bucket::kSlots) {
     Word(spot.bucket->slots[spot.slot].key).store(key, std::memory_order_relaxed);
     Word(spot.bucket->slots[spot.slot].tuple).store(tuple, std::memory_order_release);

@@ -4,10 +4,11 @@
 // (key, where the tuple lies) and a link to the next bucket, so that a lookup from afar is one
 // one-sided read in the common case. Only the home changes its buckets. A tuple belongs to its key:
 // deleting makes the record absent, and looking for a key that was never there may place a tuple
-// without a record, so that its absence is protected like any value. So a location, once learnt,
-// stays true, until a sweep (txnlayer/sweep.cc) takes away all tuples without a record, at a moment
-// when no transaction is under way. What the next tuple of such a key must know of it is kept once
-// for all: it begins where the largest of them has ended.
+// without a record, so that its absence is protected like any value. (Protocols that look again
+// at what they have read need no tuple for that, but look at the bucket.) So a location, once
+// learnt, stays true, until a sweep (txnlayer/sweep.cc) takes away all tuples without a record, at
+// a moment when no transaction is under way. What the next tuple of such a key must know of it is
+// kept once for all: it begins where the largest of them has ended.
 //
 // A tuple is words of metadata, which are the protocol's, then the key, then one or more versions
 // of the record; a version is a word and the record. The word says whether there is a record, in
@@ -19,6 +20,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -27,6 +29,7 @@
 
 #include "slimgraph/base/result.h"
 #include "slimgraph/base/types.h"
+#include "slimgraph/base/words.h"
 #include "slimgraph/fabric/fabric.h"
 #include "txnlayer/store/hash.h"
 
@@ -74,7 +77,10 @@ struct Bucket {
   };
   Slot slots[kSlots];
   std::uint64_t next;  // offset of the next bucket; 0: none
-  std::uint64_t unused;
+  // Of the first of a chain: how often a tuple has been begun or ended to be put into the chain. So
+  // who has read it when it was even, and then found no tuple of a key, knows that there is none
+  // for as long as it stays the same.
+  std::uint64_t changes;
 };
 static_assert(sizeof(Bucket) == 2 * kCacheLineBytes);
 
@@ -113,6 +119,11 @@ class Table {
   // --- of this node's parts. Thread-safe, and safe beside other nodes' operations.
   std::byte* memory(Rank rank = 0) const { return parts_[rank]->memory.data(); }
   std::uint64_t Find(Key key, Rank rank = 0) const;  // the tuple's offset, or 0
+  // Where the changes of its chain are counted, and what they were before Find().
+  std::uint64_t ChangesAt(Key key) const { return BucketOf(key) + offsetof(Bucket, changes); }
+  std::uint64_t ChangesOf(Key key, Rank rank) const {
+    return WordAt(memory(rank) + ChangesAt(key)).load();
+  }
   // The tuple of the key, made if there is none; 0 when the table is full.
   std::uint64_t FindOrPlace(Key key, Rank rank = 0);
   // Ask the processor for what FindOrPlace, or the protocol, will look at.
@@ -174,6 +185,7 @@ class Table {
   };
   Spot Look(const Part& part, Key key) const;
   bool Link(Part& part, const Spot& spot, Key key, std::uint64_t tuple);
+  bool LinkAt(Part& part, const Spot& spot, Key key, std::uint64_t tuple);
   void MakeReady();
 
   Fabric& fabric_;

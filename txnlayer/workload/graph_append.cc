@@ -66,10 +66,12 @@ class GraphAppendClient : public ListHistoryClient {
   bool Read(ListOperation& operation) {
     if (work_.Neighbours(operation.key, {}, list_) == Answer::kAborted) return false;
     // Those of one transaction ascend.
-    std::stable_sort(list_.edges.begin(), list_.edges.end(),
+    edges_.clear();
+    list_.ForEach([&](const StoredEdge& edge, const std::byte*) { edges_.push_back(edge); });
+    std::stable_sort(edges_.begin(), edges_.end(),
                      [](const StoredEdge& a, const StoredEdge& b) { return a.time < b.time; });
     operation.read.emplace();
-    for (const StoredEdge& edge : list_.edges) {
+    for (const StoredEdge& edge : edges_) {
       operation.read->push_back(static_cast<std::uint32_t>(edge.neighbour - kFirstValue));
     }
     return true;
@@ -77,6 +79,7 @@ class GraphAppendClient : public ListHistoryClient {
 
   GraphTransaction work_;
   NeighbourList list_;
+  std::vector<StoredEdge> edges_;
 };
 
 class GraphAppend : public ListHistoryWorkload {

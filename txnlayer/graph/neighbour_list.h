@@ -1,0 +1,78 @@
+// What a query finds of a vertex's neighbours, in the order that it wants. Lists of hubs are long,
+// so nothing is copied: what the base has of them is looked at where it lies. That holds until the
+// transaction's next operation, or its end.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "slimgraph/graph/original_ids.h"
+#include "txnlayer/graph/graph_shape.h"
+
+namespace slimgraph::txn {
+
+struct StoredEdge {
+  VertexName neighbour = 0;
+  GraphTime time = 0;  // kTimePending: of this very transaction
+};
+
+class NeighbourList {
+ public:
+  std::uint64_t size() const { return size_; }
+
+  // visit(edge, properties) in order; properties are null where they are not wanted, or all zeros.
+  template <typename Visit>
+  void ForEach(Visit visit) const {
+    for (const Part& part : parts_) {
+      if (part.ids == nullptr) {
+        visit(part.edge, part.properties);
+      } else if (ids_->contiguous()) {
+        VisitRun(part, visit, [least = ids_->first()](VertexId id) { return least + id; });
+      } else {
+        VisitRun(part, visit, [this](VertexId id) { return (*ids_)[id]; });
+      }
+    }
+  }
+
+  // --- for who makes it
+  // Empties it; `ids`: what vertices of the base are called.
+  void Begin(const OriginalIds& ids, std::uint32_t property_bytes) {
+    ids_ = &ids;
+    property_bytes_ = property_bytes;
+    size_ = 0;
+    parts_.clear();
+  }
+  void Add(const StoredEdge& edge, const std::byte* properties) {
+    parts_.push_back({nullptr, 1, edge, properties});
+    ++size_;
+  }
+  // Edges of the base that lie side by side, and of which it is not known when they were written.
+  void AddRun(const VertexId* ids, std::uint64_t count, const std::byte* properties) {
+    parts_.push_back({ids, count, {}, properties});
+    size_ += count;
+  }
+
+ private:
+  struct Part {
+    const VertexId* ids;  // null: it is one edge
+    std::uint64_t count;
+    StoredEdge edge;
+    const std::byte* properties;  // of the first, those of the others follow; or null
+  };
+
+  template <typename Visit, typename NameOf>
+  void VisitRun(const Part& part, Visit& visit, NameOf name_of) const {
+    const std::byte* properties = part.properties;
+    const std::size_t each = properties == nullptr ? 0 : property_bytes_;
+    for (std::uint64_t i = 0; i < part.count; ++i, properties += each) {
+      visit(StoredEdge{name_of(part.ids[i]), 0}, properties);
+    }
+  }
+
+  const OriginalIds* ids_ = nullptr;
+  std::uint32_t property_bytes_ = 0;
+  std::uint64_t size_ = 0;
+  std::vector<Part> parts_;
+};
+
+}  // namespace slimgraph::txn
