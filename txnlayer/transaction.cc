@@ -13,13 +13,18 @@ namespace slimgraph::txn {
 namespace {
 
 // More accesses than that are found by a hash table.
-constexpr std::size_t kMostScanned = 8;
+constexpr std::size_t kMostScanned = 64;
 // A commit that nobody waits for keeps its memory; so many of them may be under way.
 constexpr std::size_t kMaxFrames = 4;
 // How long the wait after an abort may be: 1 us doubled with each try.
 constexpr std::uint64_t kBackOffNs = 1'000;
 constexpr std::uint32_t kMostDoublings = 9;
 constexpr std::uint32_t kMostSweeps = 3;
+// Where a key leaves its mark in a frame.
+std::size_t MarkOf(const Table& table, Key key) {
+  return (key * 0x9E3779B97F4A7C15 + table.id() * std::uint64_t{0xC2B2AE3D27D4EB4F}) >> 56;
+}
+
 constexpr std::uint64_t kWordOfDeathNs = 10'000'000'000;
 constexpr std::uint64_t kLookForWordNs = 200'000;
 
@@ -95,12 +100,14 @@ void Transaction::TakeFrame() {
   frame_->pending.lost = false;
   frame_->accesses.clear();
   frame_->upgraded.clear();
+  frame_->marks.reset();
   frame_->arrived = 0;
   frame_->index.clear();
 }
 
 Access* Transaction::Find(const Table& table, Key key) const {
   const Frame& frame = *frame_;
+  if (!frame.marks[MarkOf(table, key)]) return nullptr;
   if (frame.index.empty()) {
     for (Access* const access : frame.accesses) {
       if (access->key == key && access->table == &table) return access;
@@ -164,6 +171,7 @@ Access* Transaction::NewAccess(const Want& want) {
     want.table->PrefetchBucket(want.key, access.rank);
   }
   frame.accesses.push_back(&access);
+  frame.marks[MarkOf(*want.table, want.key)] = true;
   if (frame.accesses.size() > kMostScanned) AddToIndex(static_cast<std::uint32_t>(used));
   return &access;
 }

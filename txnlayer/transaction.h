@@ -8,6 +8,7 @@
 //   if (!transaction.Commit()) …                       the same
 #pragma once
 
+#include <bitset>
 #include <deque>
 #include <initializer_list>
 #include <memory>
@@ -131,6 +132,7 @@ class Transaction {
     std::vector<Access*> accesses;
     std::vector<Access*> upgraded;     // to be written, and had no place
     std::size_t arrived = 0;           // so many of them are there, or Fetch() has them in hand
+    std::bitset<256> marks;            // of their keys; where there is none, there is no access
     std::vector<std::uint32_t> index;  // places among them plus one, by hash; empty: they are few
     std::vector<std::unique_ptr<Place>> places;
     std::deque<Asked> asked;
