@@ -1,7 +1,6 @@
 #include "apps/txn_analytics.h"
 
 #include "slimgraph/base/check.h"
-#include "slimgraph/base/time_slice.h"
 #include "slimgraph/base/units.h"
 
 namespace slimgraph {
@@ -14,8 +13,6 @@ constexpr unsigned kUsualClique = 4;
 constexpr std::uint32_t kLine = 2;
 // So soon it is known whether a failure was another's death.
 constexpr std::chrono::seconds kWordOfDeath{10};
-// Analyses go in short steps, after each of which all wait for all; transactions never wait.
-constexpr std::uint64_t kTurnNs = 100'000;
 
 Result<Analysis> ParseAnalysis(std::string_view word) {
   const std::size_t colon = std::min(word.find(':'), word.size());
@@ -101,7 +98,6 @@ Analyst::~Analyst() {
 void Analyst::Start(TxnJob& job) {
   if (analytics_.empty() && !exports_) return;
   thread_ = std::thread([this, &job] {
-    TakeShortTurns(kTurnNs);
     const Status done = Work(*job.workload().graph());
     // At once, for the others wait for this node.
     if (!done) cluster_.job().Fail(done.error());

@@ -154,6 +154,74 @@ TEST(Transactions, InsertAndDelete) {
   }
 }
 
+// Under a protocol that looks again at what it has read: what is only looked for gets no place, and
+// yet whoever has found it missing does not commit when it has come.
+TEST(Transactions, LeaveNothingWhereTheyOnlyLookAndStillSeeWhatComes) {
+  constexpr Key kKeys = 20;  // of both nodes in turn
+  for (const bool one_sided : {false, true}) {
+    OnTxnJob({.protocol = "occ", .nodes = 2}, [&](Cluster& cluster) {
+      const auto protocol = *txn::MakeProtocol("occ");
+      txn::EngineOptions options;
+      options.stages = txn::StageCode::All(one_sided);
+      options.coroutines = 2;
+      const auto engine = *txn::Engine::Make(cluster, *protocol, options);
+      txn::Table* const table = *engine->AddTable({"t", 8, 100});
+      const auto tuples = [&] { return *cluster.all().AllSum(table->tuples()); };
+      ASSERT_TRUE(engine->Run([&](txn::Transaction& transaction) {
+        transaction.Begin();
+        for (Key key = 0; key < kKeys; ++key) EXPECT_FALSE(transaction.Read(*table, key)->exists());
+        EXPECT_TRUE(transaction.Commit());
+      }));
+      EXPECT_EQ(tuples(), 0u);
+      // The first of node 0's coroutines looks, the second inserts, the first wants to commit.
+      std::uint64_t turn = 0;
+      ASSERT_TRUE(engine->Run([&](txn::Transaction& transaction) {
+        if (engine->self() != 0) return;
+        const auto await = [&](std::uint64_t wanted) {
+          while (turn != wanted) transaction.task().Pause();
+        };
+        for (Key key = 0; key < kKeys; ++key) {
+          if (transaction.process() == 0) {
+            await(2 * key);
+            transaction.Begin();
+            EXPECT_FALSE(transaction.Read(*table, key)->exists());
+            turn = 2 * key + 1;
+            await(2 * key + 2);
+            EXPECT_FALSE(transaction.Commit());
+            EXPECT_EQ(transaction.reason(), txn::AbortReason::kChanged);
+            continue;
+          }
+          await(2 * key + 1);
+          transaction.Begin();
+          // Asked for twice, and there only then.
+          const txn::Want read{table, key, false};
+          const txn::Want write{table, key, true};
+          txn::Access* found[2];
+          ASSERT_TRUE(transaction.Ask({&read, 1}, found));
+          if (key % 4 < 2) {
+            ASSERT_TRUE(transaction.Arrive());
+          }
+          ASSERT_TRUE(transaction.Ask({&write, 1}, found + 1) && transaction.Arrive());
+          EXPECT_EQ(found[0], found[1]);
+          EXPECT_FALSE(found[0]->exists());
+          found[0]->Put(key + 1);
+          EXPECT_TRUE(transaction.Commit());
+          transaction.Drain();
+          turn = 2 * key + 2;
+        }
+      }));
+      EXPECT_EQ(tuples(), kKeys);
+      ASSERT_TRUE(engine->Run([&](txn::Transaction& transaction) {
+        transaction.Begin();
+        for (Key key = 0; key < kKeys; ++key) {
+          EXPECT_EQ(transaction.Read(*table, key)->Get<std::uint64_t>(), key + 1);
+        }
+        EXPECT_TRUE(transaction.Commit());
+      }));
+    });
+  }
+}
+
 // What is asked for one after the other crosses together, and what is given up leaves no lock.
 TEST(Transactions, GoOnBeforeWhatTheyHaveAskedForArrives) {
   constexpr auto kCrossing = std::chrono::milliseconds(4);
