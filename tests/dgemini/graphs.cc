@@ -157,7 +157,7 @@ std::vector<TestGraph> MakeTestGraphs(const std::string& folder, std::mt19937_64
 
 TestGraph MakeLargeGrid(const std::string& folder, std::mt19937_64& random) {
   Draw draw(random);
-  TestGraph graph = Write({"large-grid", 490'000, draw.Grid(700, 700), false, 'i'}, folder, draw);
+  TestGraph graph = Write({"large-grid", 160'000, draw.Grid(400, 400), false, 'i'}, folder, draw);
   Answer(graph, draw);
   return graph;
 }
