@@ -64,7 +64,7 @@ Status Engine::PushStep(Frontier& in, Step& step, Frontier& out) {
   const bool once =
       kActivatesOnce<Step> || (kRunsOn<Step> && alone() && in.active().vertices < kFew);
   out.SetMarked(!once);
-  const auto visit = [&, once](std::uint32_t t, VertexId u, const Neighbours& list) {
+  const auto visit = [&](std::uint32_t t, VertexId u, const Neighbours& list) {
     Found& found = found_[t];
     found.walked += list.ids.size();
     step.Push(u, list, [&](VertexId v, auto... before) {

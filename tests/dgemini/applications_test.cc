@@ -150,6 +150,24 @@ std::vector<Shape> AllShapes() {
   return shapes;
 }
 
+TEST(Applications, AgreeWithSerialCodesWhereThreadsShareSmallFrontiers) {
+  std::mt19937_64 random(TheWorld().seed);
+  const TestGraph graph = MakeLargeGrid(TheWorld().folder, random);
+  struct Setting {
+    Shape shape;
+    std::uint32_t threads;
+  };
+  for (const auto& [shape, threads] : {Setting{{1, 1}, 2}, {{1, 1}, 4}, {{3, 2}, 2}}) {
+    ExpectNodesRun(shape.nodes, [&](Job& job) {
+      auto cluster = Unwrap(Cluster::Start(job, {.compute = shape.compute, .threads = threads}));
+      Exchange exchange(*cluster);
+      RunAll(*cluster, exchange, graph, Mode::kAuto, {},
+             fmt::format("({},{}) threads {}", shape.nodes, shape.compute, threads));
+      Unwrap(cluster->Stop());
+    });
+  }
+}
+
 // Layers, each vertex with an edge to all of the layer behind it: width^layers paths.
 TEST(Centrality, IsRightWhereMorePathsLeadThanADoubleCanCount) {
   constexpr VertexId kLayers = 250;

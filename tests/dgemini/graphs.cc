@@ -155,4 +155,11 @@ std::vector<TestGraph> MakeTestGraphs(const std::string& folder, std::mt19937_64
   return graphs;
 }
 
+TestGraph MakeLargeGrid(const std::string& folder, std::mt19937_64& random) {
+  Draw draw(random);
+  TestGraph graph = Write({"large-grid", 160'000, draw.Grid(400, 400), false, 'i'}, folder, draw);
+  Answer(graph, draw);
+  return graph;
+}
+
 }  // namespace slimgraph::test

@@ -29,4 +29,7 @@ constexpr std::uint64_t kTestIterations = 7;
 // kron, disconnected and random ones, some of them directed, some weighted.
 std::vector<TestGraph> MakeTestGraphs(const std::string& folder, std::mt19937_64& random);
 
+// A weighted grid with frontiers that several threads share, and few edges in each.
+TestGraph MakeLargeGrid(const std::string& folder, std::mt19937_64& random);
+
 }  // namespace slimgraph::test
