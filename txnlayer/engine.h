@@ -154,9 +154,11 @@ class Engine {
   // tables may be cleared.
   void ForgetTuples();
 
-  // When a run should end, as a time of NowNs(): long bodies look at it.
-  void SetDeadline(std::uint64_t ns) { deadline_ns_ = ns; }
-  bool over(std::uint64_t now_ns = NowNs()) const { return failed_ || now_ns >= deadline_ns_; }
+  // When a run should end, as a time of NowNs(): long bodies look at it. From any thread.
+  void SetDeadline(std::uint64_t ns) { deadline_ns_.store(ns, std::memory_order_relaxed); }
+  bool over(std::uint64_t now_ns = NowNs()) const {
+    return failed_ || now_ns >= deadline_ns_.load(std::memory_order_relaxed);
+  }
   // Whether all nodes are in Run(), and so bear a death where copies allow. From any thread.
   bool running() const { return course_ == Course::kRunning; }
   // A node has died, and no transaction may begin before all is in order again.
@@ -247,7 +249,7 @@ class Engine {
   std::shared_mutex places_;  // of tuples: changed by sweeps
 
   std::atomic<bool> failed_{false};
-  std::uint64_t deadline_ns_ = ~std::uint64_t{0};
+  std::atomic<std::uint64_t> deadline_ns_{~std::uint64_t{0}};
   Figures figures_;
   bool loss_watch_set_ = false;
   LossWatch loss_watch_;

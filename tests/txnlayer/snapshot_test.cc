@@ -254,11 +254,14 @@ class Scratch {
   const std::string store;
 };
 
+// A run lasts until all snapshots have been read, or this.
+constexpr double kLongestRunS = 60;
+// And so long at the least.
+constexpr auto kShortestRun = std::chrono::milliseconds(500);
+
 // A run with snapshots beside it, each held against the history.
 void ExpectSnapshotsOfHistory(TxnSetting setting, int most = 3) {
   const Scratch scratch(TestSeed());
-  setting.transactions = 0;
-  setting.seconds = 0.5;
   setting.work.store = scratch.store;
   setting.work.seed = TestSeed();
   setting.work.note_updates = true;
@@ -273,9 +276,17 @@ void ExpectSnapshotsOfHistory(TxnSetting setting, int most = 3) {
     const auto workload = Unwrap(txn::MakeWorkload(setting.workload, setting.work));
     Unwrap(workload->Load(*engine));
     std::vector<Found> found;
-    std::jthread reader([&] { found = ReadSnapshots(*engine, *workload->graph(), most); });
+    const auto start = std::chrono::steady_clock::now();
+    std::jthread reader([&] {
+      found = ReadSnapshots(*engine, *workload->graph(), most);
+      std::this_thread::sleep_until(start + kShortestRun);
+      while (engine->lost().size() < setting.killed_after_us.size() && !engine->over()) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+      engine->SetDeadline(NowNs());
+    });
     const auto killer = KillerOf(setting, *engine);
-    const auto result = txn::Drive(*engine, *workload, {.seconds = setting.seconds});
+    const auto result = txn::Drive(*engine, *workload, {.seconds = kLongestRunS});
     engine->EndPauses();
     reader.join();
     ASSERT_TRUE(result) << result.error().message;
