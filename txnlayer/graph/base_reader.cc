@@ -21,6 +21,7 @@ bool BaseReader::Read(const BaseGraph::Vertex& vertex, std::span<Part> parts) {
   const auto& regions = graph_.base().regions(view.RankAt(holder, vertex.partition));
   if (holder == engine.self()) {
     for (Part& part : parts) {
+      if (part.bytes == 0) continue;  // there may be no such region
       part.found = Bytes(engine.cluster().fabric().own_region(regions.*part.which))
                        .subspan(part.offset, part.bytes);
     }
