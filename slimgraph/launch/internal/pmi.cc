@@ -1,8 +1,10 @@
 #include "slimgraph/launch/internal/pmi.h"
 
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
@@ -31,6 +33,17 @@ std::string ValueOf(std::string_view line, std::string_view key) {
 
 constexpr std::string_view kKey = "slimgraph-hub";
 
+bool IsReadableWithin(int fd, std::chrono::milliseconds limit) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  pollfd wait{fd, POLLIN, 0};
+  while (true) {
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    const int found = ::poll(&wait, 1, static_cast<int>(std::max(left.count(), std::int64_t{0})));
+    if (found >= 0 || errno != EINTR) return found != 0;
+  }
+}
+
 }  // namespace
 
 bool Pmi::Present() {
@@ -47,13 +60,13 @@ Result<Pmi> Pmi::Open() {
   return pmi;
 }
 
-Result<std::string> Pmi::ShareFromZero(std::string_view value) {
+Result<std::string> Pmi::ShareFromZero(std::string_view value, std::chrono::milliseconds limit) {
   SLIM_ASSIGN(const std::string space, Ask("cmd=get_my_kvsname", "cmd=my_kvsname"));
   const std::string where = "kvsname=" + ValueOf(space, "kvsname=");
   if (rank_ == 0) {
     SLIM_TRY(Ask(fmt::format("cmd=put {} key={} value={}", where, kKey, value), "cmd=put_result"));
   }
-  SLIM_TRY(Ask("cmd=barrier_in", "cmd=barrier_out"));
+  SLIM_TRY(Ask("cmd=barrier_in", "cmd=barrier_out", limit));
   SLIM_ASSIGN(const std::string got,
               Ask(fmt::format("cmd=get {} key={}", where, kKey), "cmd=get_result"));
   return ValueOf(got, "value=");
@@ -69,11 +82,17 @@ void Pmi::Abort(int exit_code) {
   static_cast<void>(::send(fd_, line.data(), line.size(), MSG_NOSIGNAL));
 }
 
-Result<std::string> Pmi::Ask(std::string_view command, std::string_view expected) {
+Result<std::string> Pmi::Ask(std::string_view command, std::string_view expected,
+                             std::chrono::milliseconds limit) {
   const std::string line = std::string(command) + "\n";
   std::string answer;
   bool intact =
       ::send(fd_, line.data(), line.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(line.size());
+  if (intact && !IsReadableWithin(fd_, limit)) {
+    return EnvironmentError(
+        "the job's launcher did not answer '{}' within {} s: not all of its {} nodes have started",
+        command, std::chrono::duration<double>(limit).count(), size_);
+  }
   while (intact && (answer.empty() || answer.back() != '\n')) {
     char next = 0;
     const ssize_t n = ::read(fd_, &next, 1);

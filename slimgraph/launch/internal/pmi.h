@@ -4,6 +4,7 @@
 // ms; MPI_Init takes 130, and is left to the mpi transport.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,8 @@ namespace slimgraph {
 
 class Pmi {
  public:
+  static constexpr std::chrono::seconds kLimit{60};
+
   // Whether the environment has one.
   static bool Present();
   static Result<Pmi> Open();
@@ -21,8 +24,10 @@ class Pmi {
   NodeId rank() const { return rank_; }
   NodeId size() const { return size_; }
 
-  // Collective: node 0's value, on all nodes. At most 1000 bytes, no blanks.
-  Result<std::string> ShareFromZero(std::string_view value);
+  // Collective: node 0's value, on all nodes. At most 1000 bytes, no blanks. Fails where not all
+  // nodes have come to it within the limit: one that dies before is missed by nobody else.
+  Result<std::string> ShareFromZero(std::string_view value,
+                                    std::chrono::milliseconds limit = kLimit);
 
   // Without it the launcher takes our exit for a crash. Waits for the launcher's answer, not for
   // other nodes. Further calls do nothing.
@@ -32,7 +37,8 @@ class Pmi {
   void Abort(int exit_code);
 
  private:
-  Result<std::string> Ask(std::string_view command, std::string_view expected);
+  Result<std::string> Ask(std::string_view command, std::string_view expected,
+                          std::chrono::milliseconds limit = kLimit);
 
   int fd_ = -1;
   NodeId rank_ = 0;
