@@ -76,7 +76,7 @@ struct Access {
     offset = table->ChangesAt(key);
     seen[0] = changes;
     version = 0;
-    SetWord(0);
+    std::memset(version_bytes(), 0, table->version_bytes());  // as of one that was never written
     has_image = true;
   }
   // At its home: the tuple is found, or, where it is only read and absence can be looked at, it is
