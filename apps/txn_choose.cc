@@ -1,6 +1,6 @@
 // `slimgraph txn choose`: the best stage code, from one run in which each transaction draws a code,
-// so that every form of every stage is measured under the load of the others. No code is tried by
-// itself before it is chosen.
+// so that every form of every stage is measured beside the others. No code is tried by itself
+// before it is chosen.
 #include "apps/txn_commands.h"
 #include "apps/txn_job.h"
 
@@ -45,6 +45,10 @@ Status Choose(Run& run, const TxnOptions& options) {
   mixed.mix_stages = true;
   // What nobody waits for seems to cost nothing; so it is waited for.
   mixed.without += mixed.without.empty() ? "passive" : ",passive";
+  // Of many transactions at a time each waits for the others' turns, whatever its form costs.
+  // (Under CALVIN they go together.)
+  SLIM_ASSIGN(const auto named, txn::MakeProtocol(options.protocol));
+  if (!named->fetches_once()) mixed.coroutines = 1;
   SLIM_ASSIGN(const auto job, TxnJob::Load(run, mixed));
   SLIM_ASSIGN(const txn::DriveResult probe, job->Drive());
   SLIM_ASSIGN(const auto codes, AllStageCodes(options));

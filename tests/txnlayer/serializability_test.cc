@@ -58,6 +58,20 @@ TEST_P(Histories, AreSerializableWithStagesOfBothForms) {
   }
 }
 
+// As `txn choose` measures the forms: each transaction draws its own, under CALVIN each epoch.
+TEST_P(Histories, AreSerializableWithFormsThatChange) {
+  for (const char* const transport : {"shm", "tcp"}) {
+    for (const std::uint32_t coroutines : {1, 8}) {
+      ExpectGoodHistory({.protocol = GetParam(),
+                         .mix_stages = true,
+                         .transport = transport,
+                         .nodes = 2,
+                         .coroutines = coroutines,
+                         .without = "passive"});
+    }
+  }
+}
+
 TEST_P(Histories, AreSerializableWithoutOptimisationsAndWithMoreThreads) {
   std::mt19937_64 random(TestSeed());
   const std::string code = RandomStages(GetParam(), random);

@@ -130,6 +130,7 @@ void DriveSetting(Cluster& cluster, const TxnSetting& setting, const txn::Protoc
   const auto code = txn::StageCode::Parse(setting.stages, protocol.name(), protocol.stages());
   ASSERT_TRUE(code) << code.error().message;
   options.stages = *code;
+  options.mix_stages = setting.mix_stages;
   options.replicas = setting.replicas;
   options.death = setting.death;
   options.death_in_repair = setting.death_in_repair;

@@ -21,6 +21,7 @@ std::uint64_t TestSeed();
 struct TxnSetting {
   std::string protocol;
   std::string stages = "one-sided";
+  bool mix_stages = false;  // whatever these are
   std::string workload = "list-append";
   std::string transport = "shm";
   std::string network = "none";

@@ -133,7 +133,12 @@ void CalvinThread::Schedule() {
                          held_.back().coroutine != request.coroutine ||
                          held_.back().number != request.number;
     if (another) {
-      held_.push_back({request.sequencer, request.coroutine, request.number, CalvinQueues::kNone});
+      const bool mine = Thread(request.sequencer) == self_;
+      held_.push_back({.sequencer = request.sequencer,
+                       .coroutine = request.coroutine,
+                       .number = request.number,
+                       .ends_by_word = mine || one_sided(Stage::kCommit, scheduling_),
+                       .requests = CalvinQueues::kNone});
     }
     request.sibling = held_.back().requests;
     held_.back().requests = queues_.Add(request);
@@ -189,7 +194,8 @@ void CalvinThread::Forward(const Request& request) {
 void CalvinThread::LookForEnds() {
   for (std::size_t i = 0; i < held_.size();) {
     const Held held = held_[i];
-    if (WordAt(Own(DoneAt(held.sequencer, held.coroutine))).load() < held.number) {
+    const SharedWord done = WordAt(Own(DoneAt(held.sequencer, held.coroutine)));
+    if (!held.ends_by_word || done.load() < held.number) {
       ++i;
       continue;
     }

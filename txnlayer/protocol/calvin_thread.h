@@ -55,6 +55,7 @@ class CalvinThread : public Companion {
     std::size_t sequencer;
     std::uint32_t coroutine;
     std::uint64_t number;
+    bool ends_by_word;  // of its sequencer; the word of a later one may overtake a message
     CalvinQueues::Id requests;
   };
   // Of an epoch, by sequencer.
