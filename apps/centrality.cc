@@ -32,14 +32,14 @@ Result<std::vector<VertexId>> RandomSources(const GraphSource& file, std::uint64
 class CentralityApplication : public VertexApplication {
  public:
   void Declare(Options& options) {
-    options.Text("--sources", "V,…", "count the shortest paths from these vertices", sources_text_);
+    options.Text("--sources", "V,...", "count the shortest paths from these vertices", sources_text_);
     options.Number("--random", "K", "instead: from K vertices chosen by --seed", random_);
     options.Number("--seed", "S", "for --random (default 1)", seed_);
   }
 
   Status Prepare(const GraphSource& file, const OriginalIds& ids) override {
     if (sources_text_.empty() == !random_) {
-      return UsageError("bc needs --sources V,… or --random K");
+      return UsageError("bc needs --sources V,... or --random K");
     }
     if (random_) {
       SLIM_ASSIGN(sources_, RandomSources(file, *random_, seed_));

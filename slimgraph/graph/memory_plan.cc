@@ -170,14 +170,13 @@ Status CheckFits(const MemoryPlan& plan, const std::vector<NodeId>& nodes_here) 
     const std::uint64_t bytes = plan.more_bytes(node);
     needed += bytes;
     if (limit == 0 || bytes <= limit) continue;
-    return EnvironmentError("{} takes {} on node {}, and a node may hold {} (--node-memory)",
+    return EnvironmentError("{} needs {} more on node {}, and a node may hold {} (--node-memory)",
                             plan.what, FormatBytes(bytes), node, FormatBytes(limit));
   }
   const std::uint64_t available = AvailableMemory();
   if (needed <= available) return {};
   return EnvironmentError(
-      "{} needs {} for {} node(s) on this machine, which has {} left: spread the job over "
-      "more "
+      "{} needs {} for {} node(s) on this machine, which has {} left: spread the job over more "
       "machines, or use ones with more memory",
       plan.what, FormatBytes(needed), nodes_here.size(), FormatBytes(available));
 }
