@@ -6,7 +6,7 @@
 
 #include "slimgraph/base/check.h"
 #include "slimgraph/graph/load.h"
-#include "txnlayer/graph/sparse_times.h"
+#include "txnlayer/graph/edge_marks.h"
 
 namespace slimgraph::txn {
 namespace {
@@ -14,6 +14,8 @@ namespace {
 constexpr VertexId kOffsetsAtATime = 1 << 16;
 // So many names between two are always close.
 constexpr std::uint64_t kClose = 64;
+// And one for so many places that there are: each takes a byte or two.
+constexpr VertexId kGapsAmong = 16;
 
 // The lists of a part lie all over the file: read(first arc, arcs, where in the part) for each.
 Status ForEachList(const SlimFile& file, const VertexPart& part, std::span<const EdgeOffset> local,
@@ -65,8 +67,7 @@ Result<std::unique_ptr<BaseGraph>> BaseGraph::Load(Cluster& cluster, const BaseS
     base->now_.arcs = file->arcs();
     base->now_.edges = file->edges();
     base->has_vertex_properties_ = source.has_vertex_properties();
-    base->now_.has_edge_properties = source.has_edge_properties();
-    base->now_.has_edge_times = source.has_edge_times();
+    base->now_.has_marks = source.has_edge_properties() || source.has_edge_times();
     SLIM_TRY(base->ReadIndex(*file, base->nodes_));
   }
   const HashPartition partition(base->vertices(), base->nodes_, 1);
@@ -107,8 +108,7 @@ Status BaseGraph::ReadIndex(const SlimFile& file, NodeId nodes) {
 Result<BaseGraph::Regions> BaseGraph::MakeRegions(Cluster& cluster, const GraphShape& shape,
                                                   const VertexPart& part, EdgeOffset arcs,
                                                   bool folds) const {
-  const EdgeOffset with_properties = folds || now_.has_edge_properties ? arcs : 0;
-  const EdgeOffset with_times = folds || now_.has_edge_times ? arcs : 0;
+  const EdgeOffset marked = folds || now_.has_marks ? arcs : 0;
   const auto share = [&](std::uint64_t bytes) -> Result<RegionId> {
     SLIM_ASSIGN(const SharedRegion region,
                 cluster.fabric().Share(std::max<std::uint64_t>(bytes, 8)));
@@ -116,9 +116,8 @@ Result<BaseGraph::Regions> BaseGraph::MakeRegions(Cluster& cluster, const GraphS
   };
   Regions regions;
   SLIM_ASSIGN(regions.lists, share(arcs * sizeof(VertexId)));
-  SLIM_ASSIGN(regions.edge_properties, share(with_properties * shape.edge_bytes));
-  SLIM_ASSIGN(regions.time_marks, share(SparseTimes::MarkBytes(with_times)));
-  SLIM_ASSIGN(regions.edge_times, share(with_times * sizeof(GraphTime)));
+  SLIM_ASSIGN(regions.edge_marks, share(MarkWriter::MarkBytes(marked)));
+  SLIM_ASSIGN(regions.edge_records, share(marked * EdgeRecordBytes(shape)));
   SLIM_ASSIGN(regions.vertex_properties,
               share(has_vertex_properties_ ? std::uint64_t{part.count} * shape.vertex_bytes : 0));
   return regions;
@@ -152,24 +151,23 @@ Status BaseGraph::LoadPart(Cluster& cluster, const BaseSource& source, const Gra
   std::vector<EdgeOffset> offsets(std::size_t{part.count} + 1);
   const std::span ids(reinterpret_cast<VertexId*>(lists.data()), arcs);
   SLIM_TRY(LoadLists(file, part, Direction::kOut, {offsets, ids, {}}, 1));
-  if (now_.has_edge_properties) {
-    const MutableBytes room = fabric.own_region(regions.edge_properties);
-    now_.property_bytes += arcs * shape.edge_bytes;
-    SLIM_TRY(ForEachList(file, part, offsets, [&](auto from, auto length, auto to) {
-      return source.ReadEdgeProperties(
-          from, room.subspan(to * shape.edge_bytes, length * shape.edge_bytes));
-    }));
-  }
-  if (now_.has_edge_times) {
-    SparseTimes times(fabric.own_region(regions.time_marks), fabric.own_region(regions.edge_times));
-    std::vector<GraphTime> read;
-    SLIM_TRY(ForEachList(file, part, offsets, [&](auto from, auto length, auto) -> Status {
-      read.resize(length);
-      Status done = source.ReadEdgeTimes(from, read);
-      times.Append(read);
-      return done;
-    }));
-    now_.property_bytes += times.bytes();
+  if (now_.has_marks) {
+    MarkWriter marks(shape, fabric.own_region(regions.edge_marks),
+                     fabric.own_region(regions.edge_records));
+    std::vector<GraphTime> times;
+    std::vector<std::byte> properties;
+    const auto mark = [&](EdgeOffset from, EdgeOffset length, EdgeOffset) -> Status {
+      times.assign(length, 0);
+      properties.assign(length * shape.edge_bytes, std::byte{0});
+      SLIM_TRY(source.ReadEdgeTimes(from, times));
+      SLIM_TRY(source.ReadEdgeProperties(from, properties));
+      for (EdgeOffset i = 0; i < length; ++i) {
+        marks.Append(times[i], properties.data() + i * shape.edge_bytes);
+      }
+      return {};
+    };
+    SLIM_TRY(ForEachList(file, part, offsets, mark));
+    now_.property_bytes += marks.bytes();
   }
   if (has_vertex_properties_) {
     const std::uint64_t each = shape.vertex_bytes;
@@ -184,7 +182,8 @@ Status BaseGraph::LoadPart(Cluster& cluster, const BaseSource& source, const Gra
 }
 
 // Places are added behind the last alone, so that all keep theirs. Names that lie close together
-// all get one, whether they have come or not: so those that follow each other still do.
+// all get one, whether they have come or not: so those that follow each other still do. Of clients
+// that give out names in turn, one may be ahead of the others.
 BaseGraph::Next BaseGraph::NextVertices(std::span<const VertexName> added,
                                         std::span<const VertexName> deleted) const {
   Next next;
@@ -192,7 +191,8 @@ BaseGraph::Next BaseGraph::NextVertices(std::span<const VertexName> added,
   const VertexName last = NameOf(before - 1);
   const auto fresh = added.subspan(
       static_cast<std::size_t>(std::upper_bound(added.begin(), added.end(), last) - added.begin()));
-  const bool close = !fresh.empty() && fresh.back() - last <= 2 * fresh.size() + kClose;
+  const bool close =
+      !fresh.empty() && fresh.back() - last <= 4 * fresh.size() + before / kGapsAmong + kClose;
   const std::uint64_t more = close ? fresh.back() - last : fresh.size();
   if (more == 0 || before + more >= std::numeric_limits<VertexId>::max()) {
     next.ids = ids();
@@ -262,18 +262,23 @@ BaseGraph::Vertex BaseGraph::At(VertexId dense) const {
   return vertex;
 }
 
-std::pair<BaseGraph::Vertex, EdgeOffset> BaseGraph::Arc(EdgeOffset number) const {
+BaseGraph::Vertex BaseGraph::ListOf(EdgeOffset& number) const {
   NodeId partition = 0;
   for (;; ++partition) {
     const EdgeOffset arcs = arcs_of(partition);
     if (number < arcs) break;
     number -= arcs;
   }
-  const CompactOffsets& index = now_.index[partition];
-  const VertexId local = index.ListOf(number);
-  const auto place = index.FindArcs(local);
-  return {{local * nodes_ + partition, partition, local, place.begin, place.length},
-          number - place.begin};
+  const VertexId local = now_.index[partition].ListOf(number);
+  return {local * nodes_ + partition, partition, local, 0, 0};
+}
+
+std::pair<BaseGraph::Vertex, EdgeOffset> BaseGraph::Arc(EdgeOffset number) const {
+  Vertex vertex = ListOf(number);
+  const auto place = now_.index[vertex.partition].FindArcs(vertex.local);
+  vertex.begin = place.begin;
+  vertex.length = place.length;
+  return {vertex, number - place.begin};
 }
 
 std::optional<BaseGraph::Vertex> BaseGraph::Find(VertexName name) const {

@@ -71,22 +71,22 @@ class BaseGraph {
     return index.group_begin(index.groups());
   }
   std::pair<Vertex, EdgeOffset> Arc(EdgeOffset number) const;
+  VertexId VertexOf(EdgeOffset number) const { return ListOf(number).dense; }
 
   bool has_vertex_properties() const { return has_vertex_properties_; }
-  bool has_edge_properties() const { return now_.has_edge_properties; }
-  bool has_edge_times() const { return now_.has_edge_times; }
+  // Whether anything is known of any edge but its ends.
+  bool has_marks() const { return now_.has_marks; }
 
   // One holder's memory of a partition: its copy of that rank.
   struct Regions {
     RegionId lists = 0;              // VertexId, dense
-    RegionId edge_properties = 0;    // as the lists; meaningless without
-    RegionId time_marks = 0;         // sparse_times.h
-    RegionId edge_times = 0;         //
+    RegionId edge_marks = 0;         // edge_marks.h; meaningless without
+    RegionId edge_records = 0;       //
     RegionId vertex_properties = 0;  // by local number; meaningless without
   };
   const Regions& regions(Rank rank) const { return now_.regions[rank]; }
 
-  // What this node holds of it, in bytes: lists and index; and properties and times.
+  // What this node holds of it, in bytes: lists and index; and what vertices and edges carry.
   std::uint64_t list_bytes() const { return now_.list_bytes; }
   std::uint64_t property_bytes() const { return now_.property_bytes; }
 
@@ -103,8 +103,7 @@ class BaseGraph {
     VertexId gaps = 0;                // how many
     EdgeOffset arcs = 0;
     std::uint64_t edges = 0;
-    bool has_edge_properties = false;
-    bool has_edge_times = false;
+    bool has_marks = false;
     std::vector<CompactOffsets> index;  // by partition
     std::uint64_t list_bytes = 0;       // of this node
     std::uint64_t property_bytes = 0;   //
@@ -134,6 +133,8 @@ class BaseGraph {
   };
 
   BaseGraph() = default;
+  // The list in which an arc is. `number` becomes that among the arcs of its partition.
+  Vertex ListOf(EdgeOffset& number) const;
   Status ReadIndex(const SlimFile& file, NodeId nodes);
   Result<Regions> MakeRegions(Cluster& cluster, const GraphShape& shape, const VertexPart& part,
                               EdgeOffset arcs, bool folds) const;

@@ -48,31 +48,27 @@ BaseReader::Part BaseReader::ListOf(const BaseGraph::Vertex& vertex, EdgeOffset 
           count * sizeof(VertexId), list_room_};
 }
 
-BaseReader::Part BaseReader::PropertiesOf(const BaseGraph::Vertex& vertex, EdgeOffset first,
-                                          EdgeOffset count) {
-  const std::uint64_t each = graph_.shape().edge_bytes;
-  return {&BaseGraph::Regions::edge_properties, (vertex.begin + first) * each, count * each,
-          property_room_};
+BaseReader::Part BaseReader::MarksOf(const MarkRange& range) {
+  return {&BaseGraph::Regions::edge_marks, range.first_block * sizeof(EdgeMarks),
+          range.blocks * sizeof(EdgeMarks), mark_room_};
 }
 
-BaseReader::Part BaseReader::MarksOf(const TimeRange& range) {
-  return {&BaseGraph::Regions::time_marks, range.first_block * sizeof(TimeMarks),
-          range.blocks * sizeof(TimeMarks), mark_room_};
-}
-
-bool BaseReader::ReadTimes(const BaseGraph::Vertex& vertex, const TimeRange& range, Bytes marks,
-                           std::span<const KnownTime>& times) {
-  const auto* const bits = reinterpret_cast<const TimeMarks*>(marks.data());
-  if (range.Times(bits) == 0) return true;
-  Part part{&BaseGraph::Regions::edge_times, range.FirstTime(bits) * sizeof(GraphTime),
-            range.Times(bits) * sizeof(GraphTime), known_room_};
+bool BaseReader::ReadRecords(const BaseGraph::Vertex& vertex, const MarkRange& range, Bytes marks,
+                             std::span<const KnownEdge>& known) {
+  const auto* const bits = reinterpret_cast<const EdgeMarks*>(marks.data());
+  const std::uint64_t records = range.Records(bits);
+  if (records == 0) return true;
+  const std::uint64_t each = EdgeRecordBytes(graph_.shape());
+  Part part{&BaseGraph::Regions::edge_records, range.FirstRecord(bits) * each, records * each,
+            record_room_};
   if (!Read(vertex, part)) return false;
-  times_.clear();
-  range.ForEach(bits, reinterpret_cast<const GraphTime*>(part.found.data()),
-                [this](EdgeOffset place, GraphTime time) {
-                  times_.push_back({place, time});
-                });
-  times = times_;
+  known_.clear();
+  const std::byte* record = part.found.data();
+  range.ForEach(bits, [&](EdgeOffset place) {
+    known_.push_back({place, record});
+    record += each;
+  });
+  known = known_;
   return true;
 }
 
@@ -83,38 +79,24 @@ bool BaseReader::List(const BaseGraph::Vertex& vertex, std::span<const VertexId>
   return true;
 }
 
-bool BaseReader::List(const BaseGraph::Vertex& vertex, bool with_properties, BaseEdges& list) {
-  const BaseGraph& base = graph_.base();
+bool BaseReader::List(const BaseGraph::Vertex& vertex, BaseEdges& list) {
   list = {};
+  if (!graph_.base().has_marks()) return List(vertex, list.ids);
   if (vertex.length == 0) return true;
-  const TimeRange range(vertex.begin, vertex.length);
-  const bool properties = with_properties && base.has_edge_properties();
-  Part parts[] = {ListOf(vertex, 0, vertex.length), MarksOf(range),
-                  PropertiesOf(vertex, 0, properties ? vertex.length : 0)};
-  if (!base.has_edge_times()) parts[1].bytes = 0;
+  const MarkRange range(vertex.begin, vertex.length);
+  Part parts[] = {ListOf(vertex, 0, vertex.length), MarksOf(range)};
   if (!Read(vertex, parts)) return false;
   list.ids = {reinterpret_cast<const VertexId*>(parts[0].found.data()), vertex.length};
-  list.properties = parts[2].found;
-  return !base.has_edge_times() || ReadTimes(vertex, range, parts[1].found, list.times);
+  return ReadRecords(vertex, range, parts[1].found, list.known);
 }
 
-bool BaseReader::EdgeProperties(const BaseGraph::Vertex& vertex, EdgeOffset first, EdgeOffset count,
-                                Bytes& properties) {
-  properties = {};
-  if (!graph_.base().has_edge_properties()) return true;
-  Part part = PropertiesOf(vertex, first, count);
-  const bool well = Read(vertex, part);
-  properties = part.found;
-  return well;
-}
-
-bool BaseReader::EdgeTimes(const BaseGraph::Vertex& vertex, EdgeOffset first, EdgeOffset count,
-                           std::span<const KnownTime>& times) {
-  times = {};
-  if (!graph_.base().has_edge_times() || count == 0) return true;
-  const TimeRange range(vertex.begin + first, count);
+bool BaseReader::Known(const BaseGraph::Vertex& vertex, EdgeOffset place,
+                       std::span<const KnownEdge>& known) {
+  known = {};
+  if (!graph_.base().has_marks()) return true;
+  const MarkRange range(vertex.begin + place, 1);
   Part marks = MarksOf(range);
-  return Read(vertex, marks) && ReadTimes(vertex, range, marks.found, times);
+  return Read(vertex, marks) && ReadRecords(vertex, range, marks.found, known);
 }
 
 bool BaseReader::VertexProperties(const BaseGraph::Vertex& vertex, Bytes& properties) {

@@ -6,22 +6,15 @@
 #include <span>
 #include <vector>
 
-#include "txnlayer/graph/sparse_times.h"
+#include "txnlayer/graph/edge_marks.h"
 #include "txnlayer/graph/transactional_graph.h"
 
 namespace slimgraph::txn {
 
-// When the edge was written at that place of what was asked for.
-struct KnownTime {
-  EdgeOffset place = 0;
-  GraphTime time = 0;
-};
-
-// A list of the base; no properties are all zeros.
+// A list of the base, and those of its edges of which more is known, in the order of their places.
 struct BaseEdges {
   std::span<const VertexId> ids;
-  std::span<const KnownTime> times;
-  Bytes properties;
+  std::span<const KnownEdge> known;
 };
 
 class BaseReader {
@@ -32,14 +25,10 @@ class BaseReader {
   // Each is false, or empty, when a node has died: the transaction is then to be aborted.
   // The list of a vertex, as dense ids, until the next call.
   bool List(const BaseGraph::Vertex& vertex, std::span<const VertexId>& list);
-  // The same with the times of its edges, and their properties where these are wanted.
-  bool List(const BaseGraph::Vertex& vertex, bool with_properties, BaseEdges& list);
-  // The properties of a list's edges; empty: all zeros.
-  bool EdgeProperties(const BaseGraph::Vertex& vertex, EdgeOffset first, EdgeOffset count,
-                      Bytes& properties);
-  // Of those of which it is known when they were written, in the order of their places.
-  bool EdgeTimes(const BaseGraph::Vertex& vertex, EdgeOffset first, EdgeOffset count,
-                 std::span<const KnownTime>& times);
+  // The same with all that is known of its edges.
+  bool List(const BaseGraph::Vertex& vertex, BaseEdges& list);
+  // What is known of one edge: nothing, or one.
+  bool Known(const BaseGraph::Vertex& vertex, EdgeOffset place, std::span<const KnownEdge>& known);
   bool VertexProperties(const BaseGraph::Vertex& vertex, Bytes& properties);
 
   // One neighbour.
@@ -62,22 +51,21 @@ class BaseReader {
     Bytes found = {};
   };
   Part ListOf(const BaseGraph::Vertex& vertex, EdgeOffset first, EdgeOffset count);
-  Part PropertiesOf(const BaseGraph::Vertex& vertex, EdgeOffset first, EdgeOffset count);
-  Part MarksOf(const TimeRange& range);
+  Part MarksOf(const MarkRange& range);
   bool Read(const BaseGraph::Vertex& vertex, Part& part) { return Read(vertex, {&part, 1}); }
   // All with one doorbell.
   bool Read(const BaseGraph::Vertex& vertex, std::span<Part> parts);
   // With the marks of the range at hand.
-  bool ReadTimes(const BaseGraph::Vertex& vertex, const TimeRange& range, Bytes marks,
-                 std::span<const KnownTime>& times);
+  bool ReadRecords(const BaseGraph::Vertex& vertex, const MarkRange& range, Bytes marks,
+                   std::span<const KnownEdge>& known);
 
   TransactionalGraph& graph_;
   Transaction& transaction_;
   std::vector<std::byte> list_room_;
   std::vector<std::byte> property_room_;
   std::vector<std::byte> mark_room_;
-  std::vector<std::byte> known_room_;
-  std::vector<KnownTime> times_;
+  std::vector<std::byte> record_room_;
+  std::vector<KnownEdge> known_;
 };
 
 }  // namespace slimgraph::txn

@@ -5,9 +5,8 @@
 namespace slimgraph::txn {
 
 BaseWriter::Memory::Memory(Fabric& fabric, const BaseGraph::Regions& regions)
-    : properties(fabric.own_region(regions.edge_properties)),
-      marks(fabric.own_region(regions.time_marks)),
-      times(fabric.own_region(regions.edge_times)) {
+    : marks(fabric.own_region(regions.edge_marks)),
+      records(fabric.own_region(regions.edge_records)) {
   const MutableBytes bytes = fabric.own_region(regions.lists);
   lists = {reinterpret_cast<VertexId*>(bytes.data()), bytes.size() / sizeof(VertexId)};
 }
@@ -16,10 +15,10 @@ BaseWriter::BaseWriter(TransactionalGraph& graph, const OriginalIds& ids, Rank r
     : base_(graph.base()),
       rank_(rank),
       ids_(ids),
-      edge_bytes_(graph.shape().edge_bytes),
+      shape_(graph.shape()),
       now_(graph.engine().cluster().fabric(), base_.regions(rank)),
       next_(graph.engine().cluster().fabric(), base_.spare(rank)),
-      times_(next_.marks, next_.times) {}
+      marks_(graph.shape(), next_.marks, next_.records) {}
 
 bool BaseWriter::AddList(VertexId vertex, std::span<const EdgeChange> changes, Bytes properties) {
   BaseGraph::Vertex place;
@@ -50,34 +49,21 @@ void BaseWriter::Copy(EdgeOffset first, EdgeOffset count) {
   if (count == 0) return;
   std::copy_n(now_.lists.begin() + static_cast<std::ptrdiff_t>(first), count,
               next_.lists.begin() + static_cast<std::ptrdiff_t>(sums_.arcs));
-  if (base_.has_edge_properties()) {
-    std::copy_n(now_.properties.data() + first * edge_bytes_, count * edge_bytes_,
-                next_.properties.data() + sums_.arcs * edge_bytes_);
-    sums_.with_properties += count;
-  }
-  if (base_.has_edge_times()) {
-    const TimeRange range(first, count);
+  if (base_.has_marks()) {
+    const MarkRange range(first, count);
     const auto* const marks =
-        reinterpret_cast<const TimeMarks*>(now_.marks.data()) + range.first_block;
-    const auto* const times = reinterpret_cast<const GraphTime*>(now_.times.data());
-    copied_.resize(count);
-    range.Expand(marks, times + range.FirstTime(marks), copied_.data());
-    times_.Append(copied_);
+        reinterpret_cast<const EdgeMarks*>(now_.marks.data()) + range.first_block;
+    const std::uint64_t each = EdgeRecordBytes(shape_);
+    marks_.Copy(range, marks, now_.records.data() + range.FirstRecord(marks) * each);
   } else {
-    times_.Skip(count);
+    marks_.Skip(count);
   }
   sums_.arcs += count;
-  sums_.known = times_.known();
 }
 
 void BaseWriter::Add(VertexId neighbour, const EdgeChange& change, Bytes properties) {
-  next_.lists[sums_.arcs] = neighbour;
-  std::copy_n(properties.data() + change.place * edge_bytes_, edge_bytes_,
-              next_.properties.data() + sums_.arcs * edge_bytes_);
-  sums_.with_properties += edge_bytes_ > 0 ? 1 : 0;
-  times_.Append(change.time());
-  ++sums_.arcs;
-  sums_.known = times_.known();
+  next_.lists[sums_.arcs++] = neighbour;
+  marks_.Append(change.time(), properties.data() + change.place * shape_.edge_bytes);
 }
 
 }  // namespace slimgraph::txn

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "txnlayer/graph/edge_marks.h"
 #include "txnlayer/graph/snapshot_gather.h"
-#include "txnlayer/graph/sparse_times.h"
 
 namespace slimgraph::txn {
 
@@ -22,24 +22,19 @@ class BaseWriter {
   struct Sums {
     std::uint64_t arcs = 0;
     std::uint64_t loops = 0;
-    std::uint64_t known = 0;            // arcs with a time
-    std::uint64_t with_properties = 0;  // more than none: some may have others than zeros
   };
   const Sums& sums() const { return sums_; }
   std::span<const std::uint32_t> lengths() const { return lengths_; }
-  // What times and properties take.
-  std::uint64_t PropertyBytes() const {
-    return (sums_.known > 0 ? times_.bytes() : 0) +
-           (sums_.with_properties > 0 ? sums_.arcs * edge_bytes_ : 0);
-  }
+  // Arcs of which more is known, and what that takes.
+  std::uint64_t known() const { return marks_.known(); }
+  std::uint64_t PropertyBytes() const { return known() > 0 ? marks_.bytes() : 0; }
 
  private:
   // A node's memory of the lists that are read, or of those that are written.
   struct Memory {
     std::span<VertexId> lists;
-    MutableBytes properties;
     MutableBytes marks;
-    MutableBytes times;
+    MutableBytes records;
     Memory(Fabric& fabric, const BaseGraph::Regions& regions);
   };
   void Copy(EdgeOffset first, EdgeOffset count);
@@ -48,11 +43,10 @@ class BaseWriter {
   const BaseGraph& base_;
   Rank rank_;
   const OriginalIds& ids_;
-  std::uint64_t edge_bytes_;
+  const GraphShape shape_;
   Memory now_;
   Memory next_;
-  SparseTimes times_;
-  std::vector<GraphTime> copied_;
+  MarkWriter marks_;
   Sums sums_;
   std::vector<std::uint32_t> lengths_;
 };

@@ -139,8 +139,7 @@ void Folder::ClearSpare() {
   Fabric& fabric = graph_.engine().cluster().fabric();
   for (Rank rank = 0; rank < graph_.engine().options().replicas; ++rank) {
     const BaseGraph::Regions& unused = graph_.base().spare(rank);
-    for (const RegionId region :
-         {unused.lists, unused.edge_properties, unused.time_marks, unused.edge_times}) {
+    for (const RegionId region : {unused.lists, unused.edge_marks, unused.edge_records}) {
       fabric.Clear(region);
     }
   }
@@ -230,8 +229,8 @@ Result<bool> Folder::WriteNext(Cluster& cluster, const PartitionHolders& holders
   const auto partitions = static_cast<NodeId>(holders.holder.size());
   const HashPartition partition(next.ids.count(), partitions, 1);
   std::vector<std::uint32_t> my_lengths;  // of the partitions of which this node tells
-  // Does it not fit; arcs, loops, those with times, and with properties.
-  std::uint64_t numbers[5] = {};
+  // Does it not fit; arcs, loops, and arcs of which more is known.
+  std::uint64_t numbers[4] = {};
   for (const auto& [number, rank] : holders.held) {
     BaseWriter writer(graph_, next.ids, rank);
     const VertexPart part = partition.part(number);
@@ -250,7 +249,7 @@ Result<bool> Folder::WriteNext(Cluster& cluster, const PartitionHolders& holders
     next.list_bytes += sums.arcs * sizeof(VertexId);
     next.property_bytes += writer.PropertyBytes();
     if (holders.holder[number] != cluster.self()) continue;
-    const std::uint64_t mine[] = {sums.arcs, sums.loops, sums.known, sums.with_properties};
+    const std::uint64_t mine[] = {sums.arcs, sums.loops, writer.known()};
     for (std::size_t i = 0; i < std::size(mine); ++i) numbers[1 + i] += mine[i];
     my_lengths.insert(my_lengths.end(), writer.lengths().begin(), writer.lengths().end());
   }
@@ -258,8 +257,7 @@ Result<bool> Folder::WriteNext(Cluster& cluster, const PartitionHolders& holders
   if (numbers[0] > 0) return false;
   next.arcs = numbers[1];
   next.edges = (numbers[1] - numbers[2]) / 2 + numbers[2];
-  next.has_edge_times = numbers[3] > 0;
-  next.has_edge_properties = numbers[4] > 0;
+  next.has_marks = numbers[3] > 0;
   SLIM_ASSIGN(const auto lengths, all.AllGather(std::as_bytes(std::span(my_lengths))));
   std::vector<const std::byte*> told;
   for (const auto& theirs : lengths) told.push_back(theirs.data());

@@ -17,7 +17,7 @@ bool Within(GraphTime time, const NeighbourQuery& query) {
   return time >= query.from && time <= query.to;
 }
 
-// An edge of which it is known when it was written.
+// An edge of which more is known than its ends.
 struct Timed {
   StoredEdge edge;
   const std::byte* properties;  // null: zeros
@@ -36,46 +36,50 @@ const std::byte* PropertiesOf(const EdgeEntry& entry) {
 // What a query wants, as much as it wants of it.
 class ListBuilder {
  public:
-  ListBuilder(const BaseGraph& base, const BaseEdges& edges, std::uint32_t property_bytes,
-              const NeighbourQuery& query, NeighbourList& list)
-      : base_(base), edges_(edges), bytes_(property_bytes), query_(query), list_(list) {}
+  ListBuilder(const BaseGraph& base, const BaseEdges& edges, const NeighbourQuery& query,
+              NeighbourList& list)
+      : base_(base), edges_(edges), query_(query), list_(list) {}
 
   void Add(const StoredEdge& edge, const std::byte* properties) {
     if (list_.size() == query_.limit || !Within(edge.time, query_)) return;
     list_.Add(edge, query_.properties ? properties : nullptr);
   }
-  // Of the base, without times.
+  // Of the base, without marks.
   void AddRun(std::size_t first, std::size_t count) {
     count = std::min<std::size_t>(count, query_.limit - list_.size());
     if (count == 0 || !Within(0, query_)) return;
-    list_.AddRun(edges_.ids.data() + first, count, PropertiesOfBase(first));
+    list_.AddRun(edges_.ids.data() + first, count);
   }
-  Timed KnownEdge(const KnownTime& known) const {
-    return {{base_.NameOf(edges_.ids[known.place]), known.time}, PropertiesOfBase(known.place)};
+  Timed EdgeOf(const KnownEdge& known) const {
+    return {{base_.NameOf(edges_.ids[known.place]), known.time()}, known.properties()};
   }
 
  private:
-  const std::byte* PropertiesOfBase(std::size_t place) const {
-    return edges_.properties.empty() ? nullptr : edges_.properties.data() + place * bytes_;
-  }
-
   const BaseGraph& base_;
   const BaseEdges& edges_;
-  const std::uint32_t bytes_;
   const NeighbourQuery& query_;
   NeighbourList& list_;
 };
+
+// The vertex of that name, or the next one.
+VertexId LowerBound(const OriginalIds& ids, VertexName name) {
+  if (!ids.contiguous()) {
+    const auto at = std::lower_bound(ids.list().begin(), ids.list().end(), name);
+    return static_cast<VertexId>(at - ids.list().begin());
+  }
+  const VertexName past = name - std::min(name, ids.first());
+  return static_cast<VertexId>(std::min<VertexName>(past, ids.count()));
+}
 
 // Both in the order of neighbours: what the base has and no entry speaks of, run(first, count), and
 // the entries, entry(one).
 template <typename Run, typename Entry>
 void ForEachInOrder(const BaseGraph& base, std::span<const VertexId> ids,
                     std::span<const EdgeEntry* const> latest, Run run, Entry entry) {
-  const auto comes_before = [&](VertexId id, VertexName name) { return base.NameOf(id) < name; };
   std::size_t at = 0;
   for (const EdgeEntry* const next : latest) {
     const auto from = ids.begin() + static_cast<std::ptrdiff_t>(at);
-    const auto found = std::lower_bound(from, ids.end(), next->neighbour, comes_before);
+    const auto found = std::lower_bound(from, ids.end(), LowerBound(base.ids(), next->neighbour));
     const auto end = static_cast<std::size_t>(found - ids.begin());
     if (end > at) run(at, end - at);
     at = end;
@@ -85,15 +89,14 @@ void ForEachInOrder(const BaseGraph& base, std::span<const VertexId> ids,
   if (at < ids.size()) run(at, ids.size() - at);
 }
 
-// The same, with edges of the base of which it is known when they were written on their own:
-// known(one).
+// The same, with edges of the base of which more is known on their own: known(one).
 template <typename Run, typename Known, typename Entry>
 void ForEachInOrder(const BaseGraph& base, const BaseEdges& edges,
                     std::span<const EdgeEntry* const> latest, Run run, Known known, Entry entry) {
-  auto next = edges.times.begin();
+  auto next = edges.known.begin();
   const auto split = [&](std::size_t first, std::size_t count) {
     std::size_t at = first;
-    for (; next != edges.times.end() && next->place < first + count; ++next) {
+    for (; next != edges.known.end() && next->place < first + count; ++next) {
       if (next->place < first) continue;  // an entry speaks of it
       if (next->place > at) run(at, next->place - at);
       known(*next);
@@ -110,6 +113,8 @@ void NewestFirst(const BaseGraph& base, const BaseEdges& edges,
                  std::vector<const EdgeEntry*>& latest, ListBuilder& builder) {
   std::vector<Timed> timed;
   std::vector<std::pair<std::size_t, std::size_t>> runs;
+  timed.reserve(latest.size() + edges.known.size());
+  runs.reserve(latest.size() + edges.known.size() + 1);
   for (const EdgeEntry* const one : latest) {
     if (one->alive != 0) timed.push_back({{one->neighbour, one->time}, PropertiesOf(*one)});
   }
@@ -118,7 +123,7 @@ void NewestFirst(const BaseGraph& base, const BaseEdges& edges,
   ForEachInOrder(
       base, edges, latest,
       [&](std::size_t first, std::size_t count) { runs.emplace_back(first, count); },
-      [&](const KnownTime& known) { timed.push_back(builder.KnownEdge(known)); },
+      [&](const KnownEdge& known) { timed.push_back(builder.EdgeOf(known)); },
       [](const EdgeEntry&) {});
   std::sort(timed.begin(), timed.end(), Newer);
   for (const Timed& one : timed) builder.Add(one.edge, one.properties);
@@ -131,8 +136,8 @@ void InOrder(const BaseGraph& base, const BaseEdges& edges, std::vector<const Ed
   ForEachInOrder(
       base, edges, latest,
       [&](std::size_t first, std::size_t count) { builder.AddRun(first, count); },
-      [&](const KnownTime& known) {
-        const Timed one = builder.KnownEdge(known);
+      [&](const KnownEdge& known) {
+        const Timed one = builder.EdgeOf(known);
         builder.Add(one.edge, one.properties);
       },
       [&](const EdgeEntry& one) {
@@ -173,19 +178,18 @@ bool GraphTransaction::LatestEntries(const VertexPlace& vertex, bool& alive) {
 Answer GraphTransaction::Neighbours(VertexName vertex, const NeighbourQuery& query,
                                     NeighbourList& list) {
   const BaseGraph& base = graph_.base();
-  const std::uint32_t bytes = query.properties ? graph_.shape().edge_bytes : 0;
-  list.Begin(base.ids(), bytes);
+  list.Begin(base.ids());
   const VertexPlace place(base, vertex);
   bool alive = false;
   if (!LatestEntries(place, alive)) return Answer::kAborted;
   if (!alive) return Answer::kNo;
   BaseEdges edges;
-  const bool asks_base = place.base && (base.has_edge_times() || Within(0, query));
-  if (asks_base && !base_.List(*place.base, bytes > 0, edges)) {
+  const bool asks_base = place.base && (base.has_marks() || Within(0, query));
+  if (asks_base && !base_.List(*place.base, edges)) {
     LostNode();
     return Answer::kAborted;
   }
-  ListBuilder builder(base, edges, bytes, query, list);
+  ListBuilder builder(base, edges, query, list);
   if (query.newest_first) {
     NewestFirst(base, edges, latest_, builder);
   } else {

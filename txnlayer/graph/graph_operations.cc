@@ -189,16 +189,14 @@ Answer GraphTransaction::GetEdge(VertexName one, VertexName other, StoredEdge& e
     std::copy_n(BlockOf(*side.access).properties(*now.entry), bytes, properties.data());
     return Answer::kYes;
   }
-  std::span<const KnownTime> times;
-  Bytes found;
-  if (!base_.EdgeTimes(now.base_side, now.base_place, 1, times) ||
-      !base_.EdgeProperties(now.base_side, now.base_place, 1, found)) {
+  std::span<const KnownEdge> known;
+  if (!base_.Known(now.base_side, now.base_place, known)) {
     LostNode();
     return Answer::kAborted;
   }
-  edge.time = times.empty() ? 0 : times[0].time;
+  edge.time = known.empty() ? 0 : known[0].time();
   std::fill(properties.begin(), properties.end(), std::byte{0});
-  if (!found.empty()) std::copy_n(found.begin(), bytes, properties.begin());
+  if (!known.empty()) std::copy_n(known[0].properties(), bytes, properties.data());
   return Answer::kYes;
 }
 

@@ -36,9 +36,8 @@ class NeighbourList {
 
   // --- for who makes it
   // Empties it; `ids`: what vertices of the base are called.
-  void Begin(const OriginalIds& ids, std::uint32_t property_bytes) {
+  void Begin(const OriginalIds& ids) {
     ids_ = &ids;
-    property_bytes_ = property_bytes;
     size_ = 0;
     parts_.clear();
   }
@@ -46,9 +45,9 @@ class NeighbourList {
     parts_.push_back({nullptr, 1, edge, properties});
     ++size_;
   }
-  // Edges of the base that lie side by side, and of which it is not known when they were written.
-  void AddRun(const VertexId* ids, std::uint64_t count, const std::byte* properties) {
-    parts_.push_back({ids, count, {}, properties});
+  // Edges of the base that lie side by side, and of which no more is known than their ends.
+  void AddRun(const VertexId* ids, std::uint64_t count) {
+    parts_.push_back({ids, count, {}, nullptr});
     size_ += count;
   }
 
@@ -57,20 +56,17 @@ class NeighbourList {
     const VertexId* ids;  // null: it is one edge
     std::uint64_t count;
     StoredEdge edge;
-    const std::byte* properties;  // of the first, those of the others follow; or null
+    const std::byte* properties;  // of one edge; or null
   };
 
   template <typename Visit, typename NameOf>
   void VisitRun(const Part& part, Visit& visit, NameOf name_of) const {
-    const std::byte* properties = part.properties;
-    const std::size_t each = properties == nullptr ? 0 : property_bytes_;
-    for (std::uint64_t i = 0; i < part.count; ++i, properties += each) {
-      visit(StoredEdge{name_of(part.ids[i]), 0}, properties);
+    for (std::uint64_t i = 0; i < part.count; ++i) {
+      visit(StoredEdge{name_of(part.ids[i]), 0}, nullptr);
     }
   }
 
   const OriginalIds* ids_ = nullptr;
-  std::uint32_t property_bytes_ = 0;
   std::uint64_t size_ = 0;
   std::vector<Part> parts_;
 };

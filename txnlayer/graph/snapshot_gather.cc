@@ -10,10 +10,6 @@
 namespace slimgraph::txn {
 namespace {
 
-// How many vertices ahead a block's place is asked for, and the block.
-constexpr std::size_t kFarAhead = 16;
-constexpr std::size_t kAhead = 8;
-
 // Reads records of this node's tables beside those who write them, and waits for the one writer
 // that may be at a record.
 class RecordReader {
@@ -66,15 +62,16 @@ class RecordReader {
   std::vector<std::byte> record_;
 };
 
-VertexName VertexAt(const Table& table, Rank rank, std::uint64_t index) {
+Key KeyAt(const Table& table, Rank rank, std::uint64_t index) {
   Key key;
   LoadWords(reinterpret_cast<std::byte*>(&key),
             table.memory(rank) + table.TupleOffset(index) + table.key_at(), sizeof key);
-  return VertexOfKey(key);
+  return key;
 }
 
-// A block is split from above: whoever looks at a block before those below it finds each entry at
-// the least once. One that is found twice says the same.
+// Blocks in the order in which they lie, for looking each up takes longer. A block is split from
+// above: who looks at those with which a vertex begins, and goes from there to those below, finds
+// each entry once.
 class BlockWalk {
  public:
   using Wanted = std::function<bool(VertexName, VertexName)>;
@@ -87,20 +84,24 @@ class BlockWalk {
         reader_(graph.engine(), graph.blocks()),
         found_(found) {}
 
-  void Visit(VertexName vertex, Rank rank) {
+  // The tuple of that index, if it is of such a block.
+  void Visit(std::uint64_t index, Rank rank) {
     rank_ = rank;
-    const VertexPlace place(graph_.base(), vertex);
-    const std::uint32_t first = FirstBlockAt(place.first_depth);
-    for (std::uint32_t i = 0; i < BlocksAt(place.first_depth); ++i) {
-      VisitBlock(vertex, first + i, false);
+    const Key key = KeyAt(graph_.blocks(), rank, index);
+    const VertexName vertex = VertexOfKey(key);
+    const std::uint32_t number = BlockOfKey(key);
+    // That of number 0 has a record only where it is the one with which its vertex begins.
+    if (number != 0) {
+      const unsigned depth = VertexPlace(graph_.base(), vertex).first_depth;
+      if (number < FirstBlockAt(depth) || number >= FirstBlockAt(depth + 1)) return;
     }
+    VisitBlock(vertex, number, graph_.blocks().TupleOffset(index), false);
   }
 
  private:
   // `must_be`: the block above has been split, so its commit, which has made this one, is at its
   // end.
-  void VisitBlock(VertexName vertex, std::uint32_t number, bool must_be) {
-    const std::uint64_t offset = graph_.blocks().Find(BlockKey(vertex, number), rank_);
+  void VisitBlock(VertexName vertex, std::uint32_t number, std::uint64_t offset, bool must_be) {
     std::byte* record = nullptr;
     while (true) {
       if (offset != 0) record = reader_.Read(offset, rank_);
@@ -111,7 +112,8 @@ class BlockWalk {
     const EdgeBlock block(graph_.shape(), record);
     if (block.kind() == BlockKind::kSplit) {
       for (std::uint32_t child = 1; child <= kFanOut; ++child) {
-        VisitBlock(vertex, kFanOut * number + child, true);
+        const std::uint32_t below = kFanOut * number + child;
+        VisitBlock(vertex, below, graph_.blocks().Find(BlockKey(vertex, below), rank_), true);
       }
       return;
     }
@@ -200,22 +202,8 @@ EdgeChanges FindEdges(TransactionalGraph& graph, const PartitionHolders& holders
   found.edges.reserve(most * EdgeBlock::Capacity(graph.shape()));
   BlockWalk walk(graph, at, properties, wanted, found);
   for (const auto& [partition, rank] : holders.mine) {
-    std::vector<VertexName> touched;
     const std::uint64_t tuples = blocks.tuples(rank);
-    touched.reserve(tuples);
-    for (std::uint64_t i = 0; i < tuples; ++i) touched.push_back(VertexAt(blocks, rank, i));
-    touched = Sorted(std::move(touched));
-    // Most have one block, which lies anywhere.
-    for (std::size_t i = 0; i < touched.size(); ++i) {
-      if (i + kFarAhead < touched.size()) {
-        blocks.PrefetchBucket(BlockKey(touched[i + kFarAhead], 0), rank);
-      }
-      if (i + kAhead < touched.size()) {
-        const std::uint64_t offset = blocks.Find(BlockKey(touched[i + kAhead], 0), rank);
-        if (offset != 0) blocks.PrefetchTuple(offset, rank);
-      }
-      walk.Visit(touched[i], rank);
-    }
+    for (std::uint64_t i = 0; i < tuples; ++i) walk.Visit(i, rank);
   }
   return found;
 }
@@ -233,7 +221,7 @@ Result<VertexChanges> FindVertices(Cluster& cluster, TransactionalGraph& graph,
       if (record == nullptr) continue;
       VertexRecord vertex;
       std::memcpy(&vertex, record, sizeof vertex);
-      const VertexName name = VertexAt(vertices, rank, i);
+      const VertexName name = VertexOfKey(KeyAt(vertices, rank, i));
       const bool in_base = graph.base().DenseOf(name).has_value();
       const bool alive = vertex.AliveAt(at);
       if (alive && !in_base) mine.added.push_back(name);

@@ -71,7 +71,8 @@ Result<std::unique_ptr<TransactionalGraph>> TransactionalGraph::Make(Engine& eng
          .record_bytes = bytes,
          .tuples_per_node = on_each(tuples),
          .home_shift = kBlockBits,
-         .usual_tuples = folds ? on_each(std::max(until_folded, tuples / kWhileFolded)) : 0});
+         .usual_tuples = folds ? on_each(std::max(until_folded, tuples / kWhileFolded)) : 0,
+         .neighbour_bits = kFanOutBits});
   };
   const std::uint32_t vertex_bytes = sizeof(VertexRecord) + options.shape.vertex_bytes;
   SLIM_ASSIGN(graph->vertices_, add_table("vertices", vertex_bytes, vertices));

@@ -54,7 +54,7 @@ class TransactionalGraph {
   std::mutex& turn() { return turn_; }  // moment.h
   // Null: nothing is folded.
   Folder* folder() { return folder_.get(); }
-  // What the base takes on all nodes, with all that its vertices and edges carry, in bytes.
+  // What the base takes on all nodes if all vertices and edges carry something, in bytes.
   std::uint64_t BaseBytes() const;
   // Transactions of this node have written so many edges more, each on one side.
   void CountWritten(std::uint64_t edges) { written_.fetch_add(edges, std::memory_order_relaxed); }

@@ -23,7 +23,7 @@ Chooser::Chooser(TransactionalGraph& graph, Transaction& transaction, std::uint6
 
 VertexName Chooser::ByDegree() {
   const BaseGraph& base = graph_.base();
-  return base.NameOf(base.Arc(Below(random_, base.arcs())).first.dense);
+  return base.NameOf(base.VertexOf(Below(random_, base.arcs())));
 }
 
 VertexName Chooser::Uniform() { return Of(random_()); }
