@@ -42,8 +42,7 @@ Result<std::unique_ptr<Workload>> Workload::Load(
         file.path());
   }
   SLIM_TRY(AgreeOnFile(cluster, file, SocketCount()));
-  SLIM_ASSIGN(work->partition_,
-              BalanceTogether(cluster, file, Direction::kOut, SocketCount()));
+  SLIM_ASSIGN(work->partition_, BalanceTogether(cluster, file, Direction::kOut, SocketCount()));
   const ChunkPartition& partition = *work->partition_;
   SLIM_ASSIGN(const WorkloadSizes sizes,
               MeasureWorkload(cluster, file, partition, work->LoadedDirections(needs)));
@@ -125,9 +124,8 @@ ListWatch Workload::MarkingWatch(Direction direction, NodeId compute, std::size_
   return [this, words, threads, own = WordsOf(self_), all = ~std::uint64_t{0} >> (64 - compute)](
              VertexId v, std::span<const VertexId> list) {
     const std::size_t bit = v - own.first * 64;
-    ForEachMeeting(v, list, all, [&](NodeId node) {
-      Mark(bit, words.subspan(node * own.count), threads);
-    });
+    ForEachMeeting(v, list, all,
+                   [&](NodeId node) { Mark(bit, words.subspan(node * own.count), threads); });
   };
 }
 

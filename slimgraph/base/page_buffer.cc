@@ -17,8 +17,8 @@ constexpr std::size_t kHugePageBytes = 2 << 20;
 std::size_t PageUp(std::size_t bytes) { return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes; }
 
 void* Map(std::size_t bytes) {
-  return ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                -1, 0);
 }
 
 // Where a huge page begins: before that the system would use small ones.

@@ -88,7 +88,8 @@ void ShowLists(const VertexPart& part, std::span<const EdgeOffset> offsets, Edge
 
 // A contiguous part's neighbours, in pieces that are looked at while they are in cache.
 Status ReadNeighbours(const GraphSource& file, const VertexPart& part, Direction direction,
-                      EdgeOffset first, const ListSpans& lists, std::size_t threads, const ListWatch& watch) {
+                      EdgeOffset first, const ListSpans& lists, std::size_t threads,
+                      const ListWatch& watch) {
   const std::span<VertexId> into = lists.neighbours;
   constexpr std::uint64_t kBlock = kSlimBlockBytes / sizeof(VertexId);
   if (into.empty()) return {};

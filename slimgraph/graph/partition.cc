@@ -48,7 +48,9 @@ Result<std::vector<EdgeOffset>> ChunkPartition::ReadOffsets(const GraphSource& f
   constexpr std::size_t kPiece = kSlimBlockBytes / sizeof(EdgeOffset);
   const std::size_t count = std::size_t{file.vertices()} + 1;
   const std::size_t pieces = (count + kPiece - 1) / kPiece;
-  const auto begin_of = [&](std::size_t s) { return std::min(s * pieces / shares * kPiece, count); };
+  const auto begin_of = [&](std::size_t s) {
+    return std::min(s * pieces / shares * kPiece, count);
+  };
   const auto kept_before = [&](std::size_t at) { return (at + step - 1) / step; };
   const std::size_t begin = begin_of(share);
   const std::size_t end = share + 1 == shares ? count : begin_of(share + 1);

@@ -41,9 +41,8 @@ Result<ChunkPartition> BalanceTogether(Cluster& cluster, const GraphSource& file
                                        Direction direction, std::uint32_t sockets) {
   const NodeId nodes = cluster.topology().nodes();
   const VertexId step = ChunkPartition::StepFor(file.vertices(), nodes, sockets);
-  SLIM_ASSIGN(const auto mine,
-              ChunkPartition::ReadOffsets(file, direction, step, cluster.self(), nodes,
-                                          LoadingThreads(cluster)));
+  SLIM_ASSIGN(const auto mine, ChunkPartition::ReadOffsets(file, direction, step, cluster.self(),
+                                                           nodes, LoadingThreads(cluster)));
   SLIM_ASSIGN(const auto all, cluster.all().AllGather(std::as_bytes(std::span(mine))));
   std::vector<EdgeOffset> offsets;
   for (const auto& theirs : all) {

@@ -19,8 +19,8 @@ void ListCode::Encode(std::span<const VertexId> list, std::byte* into) const {
   if (list.empty()) return;
   const Shape shape = ShapeOf(list.size());
   auto* const low = reinterpret_cast<unsigned char*>(into);
-  internal::Encode(
-      {low, shape.low_bits, shape.low_bytes, low + shape.low_bytes, shape.high_bytes}, list);
+  internal::Encode({low, shape.low_bits, shape.low_bytes, low + shape.low_bytes, shape.high_bytes},
+                   list);
 }
 
 void ListCode::Decode(const std::byte* from, std::span<VertexId> list) const {

@@ -106,8 +106,7 @@ __attribute__((target("avx2"))) std::uint64_t BitsOf(__m256i numbers) {
   const __m256i four = _mm256_or_si256(
       _mm256_sllv_epi64(one, _mm256_cvtepu32_epi64(_mm256_castsi256_si128(numbers))),
       _mm256_sllv_epi64(one, _mm256_cvtepu32_epi64(_mm256_extracti128_si256(numbers, 1))));
-  const __m128i two =
-      _mm_or_si128(_mm256_castsi256_si128(four), _mm256_extracti128_si256(four, 1));
+  const __m128i two = _mm_or_si128(_mm256_castsi256_si128(four), _mm256_extracti128_si256(four, 1));
   return static_cast<std::uint64_t>(
       _mm_cvtsi128_si64(_mm_or_si128(two, _mm_unpackhi_epi64(two, two))));
 }
