@@ -114,8 +114,9 @@ void Workload::ForEachMeeting(VertexId v, std::span<const VertexId> list, std::u
 }
 
 ListWatch Workload::MarkingWatch(Direction direction, NodeId compute, std::size_t threads) const {
-  const auto [region, words, wanted] = marks_[static_cast<int>(direction)];
-  if (!wanted) return {};
+  const Marks& marks = marks_[static_cast<int>(direction)];
+  if (!marks.wanted) return {};
+  const auto words = marks.words;
   if (directed_) {
     return [words, threads](VertexId, std::span<const VertexId> list) {
       for (const VertexId v : list) Mark(v, words, threads);
