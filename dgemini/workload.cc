@@ -149,16 +149,18 @@ Status Workload::LoadLists(Cluster& cluster, const GraphSource& file, const Work
     served.reserve(partition_->sockets());
     for (std::uint32_t socket = 0; socket < partition_->sockets(); ++socket) {
       const VertexPart part = partition_->part(self_, socket);
+      // First, for it is where nodes meet: memory nodes then code while the others load.
+      if (cluster.topology().compute() < cluster.topology().nodes()) {
+        SLIM_ASSIGN(auto coded, LoadServedLists(cluster, file, serves ? part : nothing, direction,
+                                                needs.weights, socket, mark));
+        served.push_back(coded);
+        if (server_) server_->Add(served.back(), part.count, ListCode(vertices_));
+      }
       const EdgeOffset arcs =
           serves ? 0 : sizes.of(direction, self_, socket, partition_->sockets()).arcs;
       SLIM_ASSIGN(auto lists, OwnLists::Load(file, serves ? nothing : part, arcs, direction,
                                              needs.weights, socket, threads, mark));
       own.push_back(std::move(lists));
-      if (cluster.topology().compute() == cluster.topology().nodes()) continue;
-      SLIM_ASSIGN(auto coded, LoadServedLists(cluster, file, serves ? part : nothing, direction,
-                                              needs.weights, socket, mark));
-      served.push_back(coded);
-      if (server_) server_->Add(served.back(), part.count, ListCode(vertices_));
     }
   }
   return {};
