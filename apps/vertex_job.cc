@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <functional>
 #include <optional>
 
@@ -65,6 +66,18 @@ Status Measure(Run& run, const VertexOptions& options, Workload& work, Engine* e
   const double cpu_s = engine == nullptr ? ProcessorSeconds() - cpu_before_s : 0;
   SLIM_ASSIGN(const double memory_cpu_s, cluster.all().AllSum(cpu_s));
   run.report.Set("/remote/memory_cpu_s", memory_cpu_s);
+  return {};
+}
+
+// What each node has held at most until the graph was ready, before the program's own arrays.
+Status ReportLoadedMemory(Run& run) {
+  const std::uint64_t mine = PeakMemoryBytes();
+  SLIM_ASSIGN(const auto all, run.cluster.all().AllGather(std::as_bytes(std::span(&mine, 1))));
+  std::vector<std::uint64_t> loaded_bytes(all.size());
+  for (std::size_t node = 0; node < all.size(); ++node) {
+    std::memcpy(&loaded_bytes[node], all[node].data(), sizeof mine);
+  }
+  run.report.Set("/memory/loaded_bytes", loaded_bytes);
   return {};
 }
 
@@ -174,6 +187,7 @@ Status RunVertexApplication(Run& run, const VertexOptions& options,
   SLIM_TRY(cluster.all().Barrier());
   run.load_s = SecondsSince(start_ns);
   run.load_traffic = cluster.fabric().traffic();
+  SLIM_TRY(ReportLoadedMemory(run));
 
   std::unique_ptr<Engine> engine;
   if (cluster.computes()) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 
 #include "slimgraph/graph/share_array.h"
 
@@ -11,17 +12,15 @@ namespace {
 constexpr VertexId kBlockVertices = 1024;
 
 // Without looking first where one thread has them to itself: whether a bit is new is not foreseen.
-void MarkNeighbours(std::span<const VertexId> lists, std::span<std::uint64_t> words,
-                    std::size_t threads) {
+void Mark(std::size_t bit, std::span<std::uint64_t> words, std::size_t threads) {
+  const std::uint64_t mark = std::uint64_t{1} << (bit % 64);
   if (threads == 1) {
-    for (const VertexId v : lists) words[v / 64] |= std::uint64_t{1} << (v % 64);
+    words[bit / 64] |= mark;
     return;
   }
-  for (const VertexId v : lists) {
-    const std::uint64_t bit = std::uint64_t{1} << (v % 64);
-    const std::atomic_ref<std::uint64_t> word(words[v / 64]);
-    if ((word.load(std::memory_order_relaxed) & bit) != 0) continue;
-    word.fetch_or(bit, std::memory_order_relaxed);
+  const std::atomic_ref<std::uint64_t> word(words[bit / 64]);
+  if ((word.load(std::memory_order_relaxed) & mark) == 0) {
+    word.fetch_or(mark, std::memory_order_relaxed);
   }
 }
 
@@ -31,10 +30,10 @@ Result<std::unique_ptr<Workload>> Workload::Load(
     Cluster& cluster, const GraphSource& file, const WorkloadNeeds& needs,
     const std::function<void(const MemoryPlan&)>& announce) {
   std::unique_ptr<Workload> work(new Workload);
-  const NodeId nodes = cluster.topology().nodes();
   work->vertices_ = file.vertices();
   work->arcs_ = file.arcs();
   work->self_ = cluster.self();
+  work->directed_ = file.directed();
   work->in_ = file.directed() ? Direction::kIn : Direction::kOut;
   work->weight_bytes_ = needs.weights ? WeightBytes(file.weight_type()) : 0;
   if (needs.pull_in && !file.has(work->in_)) {
@@ -42,11 +41,9 @@ Result<std::unique_ptr<Workload>> Workload::Load(
         "{} has no incoming lists: use --mode push, or convert it without --no-reverse",
         file.path());
   }
-  SLIM_ASSIGN(work->partition_, ChunkPartition::Balance(file, Direction::kOut, nodes, SocketCount(),
-                                                        ChunkPartition::DefaultAlpha(nodes),
-                                                        LoadingThreads(cluster)));
+  SLIM_TRY(AgreeOnFile(cluster, file, SocketCount()));
+  SLIM_ASSIGN(work->partition_, BalanceTogether(cluster, file, Direction::kOut, SocketCount()));
   const ChunkPartition& partition = *work->partition_;
-  SLIM_TRY(AgreeOnFile(cluster, file, partition.sockets()));
   SLIM_ASSIGN(const WorkloadSizes sizes,
               MeasureWorkload(cluster, file, partition, work->LoadedDirections(needs)));
   SLIM_TRY(CheckEdgeBudget(cluster.topology(), file, needs, sizes));
@@ -55,15 +52,16 @@ Result<std::unique_ptr<Workload>> Workload::Load(
   SLIM_TRY(CheckFitsHere(cluster, plan));
   work->FindSlots(cluster.topology());
   SLIM_TRY(work->ShareMarks(cluster, needs));
-  SLIM_TRY(work->LoadLists(cluster, file, needs));
+  SLIM_TRY(work->LoadLists(cluster, file, needs, sizes));
   SLIM_TRY(cluster.all().Barrier());
   if (cluster.computes()) {
     SLIM_TRY(work->Delegate(cluster, needs, sizes));
     work->CutBlocks();
   }
   for (const Direction direction : {Direction::kOut, Direction::kIn}) {
-    if (work->marks_[static_cast<int>(direction)].words.empty()) continue;
-    SLIM_TRY(work->FindNeeds(cluster, direction));
+    if (!work->marks_[static_cast<int>(direction)].wanted) continue;
+    SLIM_TRY(file.directed() ? work->FindNeeds(cluster, direction)
+                             : work->FindNeedsByMeeting(cluster, needs.pull_out));
   }
   SLIM_TRY(cluster.all().Barrier());
   return work;
@@ -77,17 +75,63 @@ std::vector<Direction> Workload::LoadedDirections(const WorkloadNeeds& needs) co
 // What others' lists lead to is of interest where it is pulled, by more than one compute node.
 Status Workload::ShareMarks(Cluster& cluster, const WorkloadNeeds& needs) {
   if (cluster.topology().compute() < 2) return {};
-  const std::size_t words = (std::size_t{vertices_} + 63) / 64;
+  const std::size_t words = directed_ ? (std::size_t{vertices_} + 63) / 64
+                                      : WordsOf(self_).count * cluster.topology().compute();
   for (const Direction direction : {Direction::kOut, Direction::kIn}) {
     const bool out = direction == Direction::kOut;
     if (!(needs.pull_in && direction == in_) && !(needs.pull_out && out)) continue;
     Marks& marks = marks_[static_cast<int>(direction)];
+    marks.wanted = true;
     SLIM_ASSIGN(marks.words, ShareArray<std::uint64_t>(cluster.fabric(), words, 0, marks.region));
   }
   return {};
 }
 
-Status Workload::LoadLists(Cluster& cluster, const GraphSource& file, const WorkloadNeeds& needs) {
+Workload::Words Workload::WordsOf(NodeId node) const {
+  const VertexPart part = partition_->part(node);
+  if (part.count == 0) return {0, 0};
+  const std::size_t first = part.first / 64;
+  return {first, (std::size_t{part.first} + part.count - 1) / 64 + 1 - first};
+}
+
+// mark(node) for the compute nodes that meet v. A long list mostly leads to all, which is seen by a
+// few neighbours from all over it.
+template <typename Mark>
+void Workload::ForEachMeeting(VertexId v, std::span<const VertexId> list, std::uint64_t all,
+                              Mark mark) const {
+  constexpr std::size_t kFew = 16;
+  std::uint64_t meeting = std::uint64_t{1} << worker(v);
+  const auto look = [&](VertexId u) { meeting |= std::uint64_t{1} << worker(u); };
+  if (list.size() > kFew) {
+    for (std::size_t i = 0; i < kFew; ++i) look(list[i * list.size() / kFew]);
+  }
+  for (std::size_t i = 0; i < list.size() && meeting != all; i += kFew) {
+    for (const VertexId u : list.subspan(i, std::min(kFew, list.size() - i))) look(u);
+  }
+  for (; meeting != 0; meeting &= meeting - 1) {
+    mark(static_cast<NodeId>(std::countr_zero(meeting)));
+  }
+}
+
+ListWatch Workload::MarkingWatch(Direction direction, NodeId compute, std::size_t threads) const {
+  const Marks& marks = marks_[static_cast<int>(direction)];
+  if (!marks.wanted) return {};
+  const auto words = marks.words;
+  if (directed_) {
+    return [words, threads](VertexId, std::span<const VertexId> list) {
+      for (const VertexId v : list) Mark(v, words, threads);
+    };
+  }
+  return [this, words, threads, own = WordsOf(self_), all = ~std::uint64_t{0} >> (64 - compute)](
+             VertexId v, std::span<const VertexId> list) {
+    const std::size_t bit = v - own.first * 64;
+    ForEachMeeting(v, list, all,
+                   [&](NodeId node) { Mark(bit, words.subspan(node * own.count), threads); });
+  };
+}
+
+Status Workload::LoadLists(Cluster& cluster, const GraphSource& file, const WorkloadNeeds& needs,
+                           const WorkloadSizes& sizes) {
   const VertexPart nothing;
   const bool serves = !cluster.computes();
   const std::size_t threads = LoadingThreads(cluster);
@@ -100,21 +144,23 @@ Status Workload::LoadLists(Cluster& cluster, const GraphSource& file, const Work
   }
   for (const Direction direction : LoadedDirections(needs)) {
     auto& [own, served] = kept_[static_cast<int>(direction)];
-    const auto words = marks_[static_cast<int>(direction)].words;
-    const auto watch = [&](std::span<const VertexId> lists) {
-      if (!words.empty()) MarkNeighbours(lists, words, threads);
-    };
+    const ListWatch mark = MarkingWatch(direction, cluster.topology().compute(), threads);
     own.reserve(partition_->sockets());
     served.reserve(partition_->sockets());
     for (std::uint32_t socket = 0; socket < partition_->sockets(); ++socket) {
       const VertexPart part = partition_->part(self_, socket);
-      SLIM_ASSIGN(auto lists, OwnLists::Load(file, serves ? nothing : part, direction,
-                                             needs.weights, socket, threads, watch));
+      // First, for it is where nodes meet: memory nodes then code while the others load.
+      if (cluster.topology().compute() < cluster.topology().nodes()) {
+        SLIM_ASSIGN(auto coded, LoadServedLists(cluster, file, serves ? part : nothing, direction,
+                                                needs.weights, socket, mark));
+        served.push_back(coded);
+        if (server_) server_->Add(served.back(), part.count, ListCode(vertices_));
+      }
+      const EdgeOffset arcs =
+          serves ? 0 : sizes.of(direction, self_, socket, partition_->sockets()).arcs;
+      SLIM_ASSIGN(auto lists, OwnLists::Load(file, serves ? nothing : part, arcs, direction,
+                                             needs.weights, socket, threads, mark));
       own.push_back(std::move(lists));
-      SLIM_ASSIGN(auto coded, LoadServedLists(cluster, file, serves ? part : nothing, direction,
-                                              needs.weights, socket, watch));
-      served.push_back(coded);
-      if (server_) server_->Add(served.back(), part.count, ListCode(vertices_));
     }
   }
   return {};
@@ -205,12 +251,12 @@ void Workload::CutBlocks() {
 // A delegate collects the marks of its memory nodes; then each compute node looks up what the
 // others have marked of its share.
 Status Workload::FindNeeds(Cluster& cluster, Direction direction) {
-  const auto [region, marks] = marks_[static_cast<int>(direction)];
+  const auto [region, marks, wanted] = marks_[static_cast<int>(direction)];
   const std::size_t words = marks.size();
   std::vector<std::uint64_t> theirs(words);
   if (cluster.computes()) {
     for (const NodeId node : cluster.topology().DelegationSet(self_)) {
-      SLIM_TRY(ReadNeeds(cluster, node, region, theirs));
+      SLIM_TRY(ReadNeeds(cluster, node, region, 0, theirs));
       for (std::size_t i = 0; i < words; ++i) marks[i] |= theirs[i];
     }
   }
@@ -221,7 +267,7 @@ Status Workload::FindNeeds(Cluster& cluster, Direction direction) {
   needed.resize(cluster.topology().compute());
   for (NodeId peer = 0; peer < needed.size(); ++peer) {
     if (peer == self_) continue;
-    SLIM_TRY(ReadNeeds(cluster, peer, region, theirs));
+    SLIM_TRY(ReadNeeds(cluster, peer, region, 0, theirs));
     needed[peer] = VertexArray<std::uint64_t>(words);
     for (const Segment& segment : segments_) {
       for (std::size_t word = segment.first / 64; word < segment.words_end(); ++word) {
@@ -232,11 +278,39 @@ Status Workload::FindNeeds(Cluster& cluster, Direction direction) {
   return {};
 }
 
-Status Workload::ReadNeeds(Cluster& cluster, NodeId from, RegionId region,
+// Each node knows which of its vertices whom meets: a compute node asks its memory nodes for all of
+// that, and if `met` all others for what it meets there.
+Status Workload::FindNeedsByMeeting(Cluster& cluster, bool met) {
+  if (!cluster.computes()) return {};
+  const RegionId region = marks_[static_cast<int>(Direction::kOut)].region;
+  const Topology& topology = cluster.topology();
+  const std::size_t words = (std::size_t{vertices_} + 63) / 64;
+  auto& needed = needed_[static_cast<int>(Direction::kOut)];
+  for (NodeId peer = 0; peer < topology.compute(); ++peer) {
+    needed.emplace_back(peer == self_ ? 0 : words);
+  }
+  if (met) met_.resize(words);
+  std::vector<std::uint64_t> theirs;
+  for (NodeId node = 0; node < topology.nodes(); ++node) {
+    const auto [first, count] = WordsOf(node);
+    theirs.resize(count);
+    const bool ours = topology.delegate(node) == self_;
+    for (NodeId peer = 0; peer < topology.compute(); ++peer) {
+      if (ours ? peer == self_ : peer != self_ || !met) continue;
+      SLIM_TRY(ReadNeeds(cluster, node, region, peer * count, theirs));
+      for (std::size_t i = 0; i < count; ++i) {
+        (ours ? needed[peer][first + i] : met_[first + i]) |= theirs[i];
+      }
+    }
+  }
+  return {};
+}
+
+Status Workload::ReadNeeds(Cluster& cluster, NodeId from, RegionId region, std::size_t first_word,
                            std::span<std::uint64_t> into) {
   if (into.empty()) return {};
   Endpoint& endpoint = cluster.fabric().endpoint(0);
-  endpoint.Read(from, region, 0, std::as_writable_bytes(into));
+  endpoint.Read(from, region, first_word * sizeof into[0], std::as_writable_bytes(into));
   const Outcome outcome = endpoint.Flush();
   if (outcome == Outcome::kOk) return {};
   return EnvironmentError("cannot read what node {} needs: {}", from, OutcomeName(outcome));

@@ -110,10 +110,18 @@ class Workload {
     std::vector<OwnLists> own;
     std::vector<ServedLists> served;
   };
-  // A bitmap of the vertices that this node's lists of a direction lead to.
+  // Of a directed graph a bitmap of the vertices that this node's lists of a direction lead to; of
+  // an undirected one, whose lists tell both, a bitmap of this node's vertices for each compute
+  // node: which of them it meets in its lists.
   struct Marks {
     RegionId region = 0;
-    std::span<std::uint64_t> words;  // empty: nobody needs it
+    std::span<std::uint64_t> words;
+    bool wanted = false;
+  };
+  // The words of a bitmap that a node's part has bits in.
+  struct Words {
+    std::size_t first = 0;
+    std::size_t count = 0;
   };
 
   std::size_t slot(VertexId v) const { return slot_of_[v >> shift_]; }
@@ -121,16 +129,25 @@ class Workload {
   void CutBlocks();
   std::vector<Direction> LoadedDirections(const WorkloadNeeds& needs) const;
   Status ShareMarks(Cluster& cluster, const WorkloadNeeds& needs);
-  Status LoadLists(Cluster& cluster, const GraphSource& file, const WorkloadNeeds& needs);
+  Status LoadLists(Cluster& cluster, const GraphSource& file, const WorkloadNeeds& needs,
+                   const WorkloadSizes& sizes);
   Status Delegate(Cluster& cluster, const WorkloadNeeds& needs, const WorkloadSizes& sizes);
   Status FindNeeds(Cluster& cluster, Direction direction);
-  Status ReadNeeds(Cluster& cluster, NodeId from, RegionId region, std::span<std::uint64_t> into);
+  Status FindNeedsByMeeting(Cluster& cluster, bool met);
+  Status ReadNeeds(Cluster& cluster, NodeId from, RegionId region, std::size_t first_word,
+                   std::span<std::uint64_t> into);
+  Words WordsOf(NodeId node) const;
+  ListWatch MarkingWatch(Direction direction, NodeId compute, std::size_t threads) const;
+  template <typename Mark>
+  void ForEachMeeting(VertexId v, std::span<const VertexId> list, std::uint64_t all,
+                      Mark mark) const;
 
   VertexId vertices_ = 0;
   EdgeOffset arcs_ = 0;
   EdgeOffset longest_ = 0;
   std::size_t weight_bytes_ = 0;
   Direction in_ = Direction::kOut;
+  bool directed_ = false;
   NodeId self_ = 0;
   std::optional<ChunkPartition> partition_;
   Kept kept_[2];    // by direction

@@ -25,7 +25,12 @@ Result<SlotSize> MeasureSlot(const GraphSource& file, const VertexPart& part, Di
     offsets.resize(std::min(kPiece - first % kPiece, end - first));
     SLIM_TRY(file.ReadElements(file.offsets(direction), first, std::span(offsets), 1));
     for (std::size_t i = first == part.first ? 1 : 0; i < offsets.size(); ++i) {
-      const EdgeOffset length = offsets[i] - (i == 0 ? begin : offsets[i - 1]);
+      const EdgeOffset before = i == 0 ? begin : offsets[i - 1];
+      if (offsets[i] < before || offsets[i] > file.arcs()) {
+        return InputError("{}: the offsets of its lists fall at vertex {}", file.path(),
+                          first + i - 1);
+      }
+      const EdgeOffset length = offsets[i] - before;
       slot.arcs += length;
       slot.coded_bytes += code.Bytes(length);
       slot.longest = std::max(slot.longest, length);

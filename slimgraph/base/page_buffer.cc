@@ -2,6 +2,8 @@
 
 #include <sys/mman.h>
 
+#include <cstdint>
+
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/units.h"
 
@@ -10,14 +12,32 @@ namespace {
 
 constexpr std::size_t kPageBytes = 4096;
 
+constexpr std::size_t kHugePageBytes = 2 << 20;
+
 std::size_t PageUp(std::size_t bytes) { return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes; }
+
+void* Map(std::size_t bytes) {
+  return ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                -1, 0);
+}
+
+// Where a huge page begins: before that the system would use small ones.
+void* MapAtHugePage(std::size_t bytes) {
+  void* const data = Map(bytes + kHugePageBytes);
+  if (data == MAP_FAILED) return data;
+  auto* const begin = static_cast<std::byte*>(data);
+  const std::size_t before = -reinterpret_cast<std::uintptr_t>(begin) % kHugePageBytes;
+  if (before > 0) ::munmap(begin, before);
+  ::munmap(begin + before + bytes, kHugePageBytes - before);
+  return begin + before;
+}
 
 }  // namespace
 
 Result<PageBuffer> PageBuffer::Allocate(std::size_t bytes, Pages pages) {
   if (bytes == 0) return PageBuffer();
-  void* data = ::mmap(nullptr, PageUp(bytes), PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  const bool huge = pages == Pages::kHuge && bytes >= kHugePageBytes;
+  void* const data = huge ? MapAtHugePage(PageUp(bytes)) : Map(PageUp(bytes));
   if (data == MAP_FAILED) {
     return EnvironmentError("out of memory: the system refused {}", FormatBytes(bytes));
   }

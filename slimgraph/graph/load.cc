@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "slimgraph/base/check.h"
@@ -71,9 +72,25 @@ Status PickLists(const GraphSource& file, SectionKind kind, std::size_t element_
   });
 }
 
+// Shows the arcs from `begin` on, list by list.
+void ShowLists(const VertexPart& part, std::span<const EdgeOffset> offsets, EdgeOffset begin,
+               std::span<const VertexId> arcs, const ListWatch& watch) {
+  const EdgeOffset end = begin + arcs.size();
+  auto list = std::upper_bound(offsets.begin(), offsets.end(), begin) - 1;
+  for (EdgeOffset at = begin; at < end; ++list) {
+    const EdgeOffset until = std::min(list[1], end);
+    if (at == until) continue;
+    watch(part.first + static_cast<VertexId>(list - offsets.begin()),
+          arcs.subspan(at - begin, until - at));
+    at = until;
+  }
+}
+
 // A contiguous part's neighbours, in pieces that are looked at while they are in cache.
-Status ReadNeighbours(const GraphSource& file, Direction direction, EdgeOffset first,
-                      std::span<VertexId> into, std::size_t threads, const ListWatch& watch) {
+Status ReadNeighbours(const GraphSource& file, const VertexPart& part, Direction direction,
+                      EdgeOffset first, const ListSpans& lists, std::size_t threads,
+                      const ListWatch& watch) {
+  const std::span<VertexId> into = lists.neighbours;
   constexpr std::uint64_t kBlock = kSlimBlockBytes / sizeof(VertexId);
   if (into.empty()) return {};
   const std::uint64_t first_block = first / kBlock;
@@ -83,9 +100,25 @@ Status ReadNeighbours(const GraphSource& file, Direction direction, EdgeOffset f
     const std::uint64_t end = std::min(first + into.size(), (first_block + i + 1) * kBlock);
     const auto piece = into.subspan(begin - first, end - begin);
     SLIM_TRY(file.ReadElements(file.neighbours(direction), begin, piece, 1));
-    if (watch) watch(piece);
+    if (watch) ShowLists(part, lists.offsets, begin - first, piece, watch);
     return {};
   });
+}
+
+// A contiguous part's offsets, counted from its first list; returns where in the file that begins.
+Result<EdgeOffset> ReadContiguousOffsets(const GraphSource& file, const VertexPart& part,
+                                         Direction direction, std::span<EdgeOffset> into,
+                                         std::size_t threads) {
+  SLIM_TRY(file.ReadElements(file.offsets(direction), part.first, into, threads));
+  const EdgeOffset first = into[0];
+  bool falls = into.back() > file.arcs();
+  EdgeOffset last = first;
+  for (EdgeOffset& offset : into) {
+    falls |= offset < last;
+    last = std::exchange(offset, offset - first);
+  }
+  if (falls) return InputError("{}: the offsets of its lists fall", file.path());
+  return first;
 }
 
 }  // namespace
@@ -117,16 +150,19 @@ Status LoadLists(const GraphSource& file, const VertexPart& part, Direction dire
   if (part.count == 0) return {};
   std::vector<Bounds> bounds(part.stride == 1 ? 0 : part.count);
   EdgeOffset first = 0;
-  SLIM_TRY(ForEachBounds(file, part, direction, threads, [&](std::size_t i, Bounds b) {
-    if (i == 0) first = b.begin;
-    if (!bounds.empty()) bounds[i] = b;
-    into.offsets[i + 1] = into.offsets[i] + (b.end - b.begin);
-  }));
+  if (part.stride == 1) {
+    SLIM_ASSIGN(first, ReadContiguousOffsets(file, part, direction, into.offsets, threads));
+  } else {
+    SLIM_TRY(ForEachBounds(file, part, direction, threads, [&](std::size_t i, Bounds b) {
+      bounds[i] = b;
+      into.offsets[i + 1] = into.offsets[i] + (b.end - b.begin);
+    }));
+  }
   const std::size_t arcs = into.offsets.back();
   const std::size_t weight_bytes = into.weights.empty() ? 0 : WeightBytes(file.weight_type());
   SLIM_CHECK(into.neighbours.size() == arcs && into.weights.size() == arcs * weight_bytes);
   if (part.stride == 1) {
-    SLIM_TRY(ReadNeighbours(file, direction, first, into.neighbours, threads, watch));
+    SLIM_TRY(ReadNeighbours(file, part, direction, first, into, threads, watch));
   } else {
     SLIM_TRY(PickLists(file, file.neighbours(direction), sizeof(VertexId), bounds, into.offsets,
                        std::as_writable_bytes(into.neighbours), threads));

@@ -24,8 +24,9 @@ struct ListSpans {
   MutableBytes weights;            // CountArcs * WeightBytes(file.weight_type()), or empty
 };
 
-// For neighbours as they pass by on their way into memory, in any order; called by several threads.
-using ListWatch = std::function<void(std::span<const VertexId>)>;
+// For the list of vertex `v` as it passes by on its way into memory, or for a piece of it; in any
+// order, and called by several threads.
+using ListWatch = std::function<void(VertexId v, std::span<const VertexId> neighbours)>;
 
 // The lists of the part's vertices in ascending order. `threads` of 0 takes every processor;
 // several nodes that load on one machine at a time should share them. Only contiguous parts are

@@ -20,10 +20,9 @@ Result<MutableBytes> OwnLists::Take(std::uint64_t bytes, std::uint32_t socket) {
   return taken;
 }
 
-Result<OwnLists> OwnLists::Load(const GraphSource& file, const VertexPart& part,
+Result<OwnLists> OwnLists::Load(const GraphSource& file, const VertexPart& part, EdgeOffset arcs,
                                 Direction direction, bool weights, std::uint32_t socket,
                                 std::size_t threads, const ListWatch& watch) {
-  SLIM_ASSIGN(const EdgeOffset arcs, CountArcs(file, part, direction));
   OwnLists lists;
   SLIM_ASSIGN(const auto offsets,
               lists.Take((std::uint64_t{part.count} + 1) * sizeof(EdgeOffset), socket));

@@ -8,10 +8,10 @@ namespace slimgraph {
 
 class OwnLists {
  public:
-  // In memory of `socket`; the rest as for LoadLists.
-  static Result<OwnLists> Load(const GraphSource& file, const VertexPart& part, Direction direction,
-                               bool weights, std::uint32_t socket, std::size_t threads,
-                               const ListWatch& watch);
+  // In memory of `socket`; `arcs` is what CountArcs tells, the rest as for LoadLists.
+  static Result<OwnLists> Load(const GraphSource& file, const VertexPart& part, EdgeOffset arcs,
+                               Direction direction, bool weights, std::uint32_t socket,
+                               std::size_t threads, const ListWatch& watch);
 
   const ListSpans& spans() const { return spans_; }
 

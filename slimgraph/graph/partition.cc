@@ -41,25 +41,42 @@ VertexId ChunkPartition::StepFor(VertexId vertices, NodeId nodes, std::uint32_t 
   return vertices / kWord / kWord >= nodes * sockets ? kWord : 1;
 }
 
-Result<ChunkPartition> ChunkPartition::Balance(const GraphSource& file, Direction direction,
-                                               NodeId nodes, std::uint32_t sockets, double alpha,
-                                               std::size_t threads) {
+Result<std::vector<EdgeOffset>> ChunkPartition::ReadOffsets(const GraphSource& file,
+                                                            Direction direction, VertexId step,
+                                                            std::size_t share, std::size_t shares,
+                                                            std::size_t threads) {
   constexpr std::size_t kPiece = kSlimBlockBytes / sizeof(EdgeOffset);
-  const VertexId vertices = file.vertices();
-  const VertexId step = StepFor(vertices, nodes, sockets);
-  const std::size_t count = std::size_t{vertices} + 1;
-  std::vector<EdgeOffset> kept((std::size_t{vertices} + step - 1) / step + 1, file.arcs());
+  const std::size_t count = std::size_t{file.vertices()} + 1;
+  const std::size_t pieces = (count + kPiece - 1) / kPiece;
+  const auto begin_of = [&](std::size_t s) {
+    return std::min(s * pieces / shares * kPiece, count);
+  };
+  const auto kept_before = [&](std::size_t at) { return (at + step - 1) / step; };
+  const std::size_t begin = begin_of(share);
+  const std::size_t end = share + 1 == shares ? count : begin_of(share + 1);
+  const std::size_t first_kept = kept_before(begin);
+  std::vector<EdgeOffset> kept(kept_before(end) - first_kept);
   const Status read =
-      ParallelFor((count + kPiece - 1) / kPiece, threads, [&](std::size_t i) -> Status {
-        const std::size_t first = i * kPiece;
-        std::vector<EdgeOffset> piece(std::min(kPiece, count - first));
+      ParallelFor((end - begin + kPiece - 1) / kPiece, threads, [&](std::size_t i) -> Status {
+        const std::size_t first = begin + i * kPiece;
+        std::vector<EdgeOffset> piece(std::min(kPiece, end - first));
         SLIM_TRY(file.ReadElements(file.offsets(direction), first, std::span(piece), 1));
         for (std::size_t at = 0; at < piece.size(); at += step)
-          kept[(first + at) / step] = piece[at];
+          kept[(first + at) / step - first_kept] = piece[at];
         return {};
       });
   SLIM_TRY(read);
-  return ChunkPartition(vertices, kept, step, nodes, sockets, alpha);
+  // The end of all lists, unless it was at a step.
+  if (share + 1 == shares && (count - 1) % step != 0) kept.push_back(file.arcs());
+  return kept;
+}
+
+Result<ChunkPartition> ChunkPartition::Balance(const GraphSource& file, Direction direction,
+                                               NodeId nodes, std::uint32_t sockets, double alpha,
+                                               std::size_t threads) {
+  const VertexId step = StepFor(file.vertices(), nodes, sockets);
+  SLIM_ASSIGN(const auto offsets, ReadOffsets(file, direction, step, 0, 1, threads));
+  return ChunkPartition(file.vertices(), offsets, step, nodes, sockets, alpha);
 }
 
 }  // namespace slimgraph

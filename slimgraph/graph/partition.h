@@ -52,6 +52,11 @@ class ChunkPartition {
                                         std::uint32_t sockets, double alpha,
                                         std::size_t threads = 0);
 
+  // A share of what the constructor takes of a file: `share` of `shares`, one behind the other.
+  static Result<std::vector<EdgeOffset>> ReadOffsets(const GraphSource& file, Direction direction,
+                                                     VertexId step, std::size_t share,
+                                                     std::size_t shares, std::size_t threads);
+
   // Multiples of 64, so that bitmaps of two owners share no word, unless the graph is so small that
   // this would unbalance it.
   static VertexId StepFor(VertexId vertices, NodeId nodes, std::uint32_t sockets);

@@ -1,6 +1,7 @@
 #include "slimgraph/graph/shared_graph.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "slimgraph/base/parallel.h"
 #include "slimgraph/graph/share_array.h"
@@ -34,6 +35,23 @@ Status AgreeOnFile(Cluster& cluster, const GraphSource& file, std::uint32_t sock
         file.path(), node, all[0], all[node]);
   }
   return {};
+}
+
+Result<ChunkPartition> BalanceTogether(Cluster& cluster, const GraphSource& file,
+                                       Direction direction, std::uint32_t sockets) {
+  const NodeId nodes = cluster.topology().nodes();
+  const VertexId step = ChunkPartition::StepFor(file.vertices(), nodes, sockets);
+  SLIM_ASSIGN(const auto mine, ChunkPartition::ReadOffsets(file, direction, step, cluster.self(),
+                                                           nodes, LoadingThreads(cluster)));
+  SLIM_ASSIGN(const auto all, cluster.all().AllGather(std::as_bytes(std::span(mine))));
+  std::vector<EdgeOffset> offsets;
+  for (const auto& theirs : all) {
+    const std::size_t before = offsets.size();
+    offsets.resize(before + theirs.size() / sizeof(EdgeOffset));
+    if (!theirs.empty()) std::memcpy(offsets.data() + before, theirs.data(), theirs.size());
+  }
+  return ChunkPartition(file.vertices(), offsets, step, nodes, sockets,
+                        ChunkPartition::DefaultAlpha(nodes));
 }
 
 // Nobody takes memory before all have looked: Share() meets the others before it is used.

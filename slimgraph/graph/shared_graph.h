@@ -35,6 +35,11 @@ Result<SharedLists> ShareLists(Cluster& cluster, const GraphSource& file, const 
 // Collective: whether all nodes see the same file, and divide it alike.
 Status AgreeOnFile(Cluster& cluster, const GraphSource& file, std::uint32_t sockets);
 
+// Collective: the partition that ChunkPartition::Balance makes for all nodes; each of them reads
+// its share of the offsets.
+Result<ChunkPartition> BalanceTogether(Cluster& cluster, const GraphSource& file,
+                                       Direction direction, std::uint32_t sockets);
+
 // Before anything is taken: whether the plan fits into the memory of this machine.
 Status CheckFitsHere(Cluster& cluster, const MemoryPlan& plan);
 

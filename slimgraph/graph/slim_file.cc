@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <memory>
 #include <mutex>
 
 #include "slimgraph/base/check.h"
@@ -135,8 +136,8 @@ Status SlimFile::ReadBlock(const SlimSection& s, std::uint64_t block, std::uint6
                            MutableBytes into) const {
   const std::uint64_t bytes = BytesOfBlock(s, block);
   const bool whole = into.size() == bytes;
-  std::vector<std::byte> copy(whole ? 0 : bytes);
-  const MutableBytes verified = whole ? into : MutableBytes(copy);
+  const auto copy = std::make_unique_for_overwrite<std::byte[]>(whole ? 0 : bytes);
+  const MutableBytes verified = whole ? into : MutableBytes(copy.get(), bytes);
   const std::uint64_t at = s.offset + block * kSlimBlockBytes;
   SLIM_TRY(ReadExactlyAt(fd_, path_, at, verified));
   if (XXH3_64bits(verified.data(), bytes) !=
@@ -144,7 +145,7 @@ Status SlimFile::ReadBlock(const SlimSection& s, std::uint64_t block, std::uint6
     return InputError("{}: damaged: bytes {} to {} do not match their checksum", path_, at,
                       at + bytes - 1);
   }
-  if (!whole && !into.empty()) std::memcpy(into.data(), copy.data() + skip, into.size());
+  if (!whole && !into.empty()) std::memcpy(into.data(), copy.get() + skip, into.size());
   return {};
 }
 

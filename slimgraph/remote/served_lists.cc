@@ -55,9 +55,8 @@ Result<Totals> FindPlaces(const GraphSource& file, const VertexPart& part, Direc
 // The neighbours of first .. end in the order of the file, each block of which is read once.
 class NeighbourStream {
  public:
-  NeighbourStream(const GraphSource& file, Direction direction, EdgeOffset first, EdgeOffset end,
-                  const ListWatch& watch)
-      : file_(file), direction_(direction), next_(first), end_(end), watch_(watch) {}
+  NeighbourStream(const GraphSource& file, Direction direction, EdgeOffset first, EdgeOffset end)
+      : file_(file), direction_(direction), next_(first), end_(end) {}
 
   // The next `count`; valid until the next call.
   Result<std::span<const VertexId>> Take(std::size_t count) {
@@ -76,7 +75,6 @@ class NeighbourStream {
     if (filled_ + more > ids_.size()) ids_.resize(filled_ + more);
     const auto into = std::span(ids_).subspan(filled_, more);
     SLIM_TRY(file_.ReadElements(file_.neighbours(direction_), next_, into, 1));
-    watch_(into);
     filled_ += more;
     next_ += more;
     return {};
@@ -86,7 +84,6 @@ class NeighbourStream {
   Direction direction_;
   EdgeOffset next_;  // to be read
   EdgeOffset end_;
-  const ListWatch& watch_;
   std::vector<VertexId> ids_;  // those of taken_ .. filled_ are still wanted
   std::size_t taken_ = 0;
   std::size_t filled_ = 0;
@@ -99,8 +96,7 @@ Status CodeGroups(const GraphSource& file, const VertexPart& part, Direction dir
   if (begin == end) return {};
   const EdgeOffset first = served.places[begin].first_arc;
   const EdgeOffset behind = end < served.places.size() ? served.places[end].first_arc : totals.arcs;
-  NeighbourStream stream(file, direction, totals.first_arc + first, totals.first_arc + behind,
-                         watch);
+  NeighbourStream stream(file, direction, totals.first_arc + first, totals.first_arc + behind);
   for (std::size_t g = begin; g < end; ++g) {
     std::byte* into = served.lists.data() + served.places[g].first_byte;
     for (VertexId i = 0; i < PlaceGroup::kLists; ++i) {
@@ -109,6 +105,9 @@ Status CodeGroups(const GraphSource& file, const VertexPart& part, Direction dir
       if (!code.CanEncode(list)) {
         return InputError("{}: the list of vertex {} does not ascend, or leads out of the graph",
                           file.path(), part.first + g * PlaceGroup::kLists + i);
+      }
+      if (watch && length > 0) {
+        watch(part.first + static_cast<VertexId>(g * PlaceGroup::kLists) + i, list);
       }
       code.Encode(list, into);
       into += code.Bytes(length);

@@ -183,22 +183,25 @@ def loading(graphs):
         medians = in_turn({"load": load, "read": read_file}, ROUNDS)
         print(f"(4,{compute}) {medians['load']:.3f} s, {medians['read']:.3f} s to read: "
               f"{medians['load'] / medians['read']:.2f} x (bar 3)")
-    print("peak memory, MB of all nodes together (bar 222), and of a node over what was announced "
-          "(bar 1.15)")
+    print("memory of all nodes together, MB: peak until the graph is ready, and before the "
+          "application's own arrays (bar 222), the job's peak, and that of a node over what was "
+          "announced (bar 1.15)")
+    shapes = {"(4,4)": ["--compute", "4"], "(4,2)": ["--compute", "2"],
+              "(4,2) none": ["--compute", "2", "--cache", "none"]}
     for application in APPLICATIONS:
         row = f"{application:10}"
-        for name, options in {"(4,4)": ["--compute", "4"], "(4,2)": ["--compute", "2"],
-                              "(4,2) none": ["--compute", "2", "--cache", "none"]}.items():
+        for name, options in shapes.items():
             memory = kron.run(application, "--nodes", "4", *options)["memory"]
             over = max(p / a for p, a in zip(memory["peak_bytes"], memory["announced_bytes"]))
-            row += f"   {name} {sum(memory['peak_bytes']) / 1e6:7.1f} {over:5.2f} x"
+            row += (f"   {name} ready {sum(memory['loaded_bytes']) / 1e6:6.1f}"
+                    f" peak {sum(memory['peak_bytes']) / 1e6:6.1f} {over:5.2f} x")
         print(row, flush=True)
 
 
 def caches(graphs):
-    print(f"== what each cache is worth: kron {SCALE - 2}, (4,2), --network fdr: seconds, and the "
+    print(f"== what each cache is worth: kron {SCALE}, (4,2), --network fdr: seconds, and the "
           "factor over none; the edge cache after it is filled")
-    graph = Graph(graphs.directory, f"kron{SCALE - 2}", ["kron", "-s", str(SCALE - 2)], 2)
+    graph = graphs["kron"]
     print(f"{'':10}{'none':>10}" + "".join(f"{name:>18}" for name in PAPER_CACHES))
     for application in APPLICATIONS:
         def seconds(level):

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "slimgraph/remote/internal/decode_list.h"
+#include "slimgraph/remote/internal/encode_list.h"
 
 namespace slimgraph {
 namespace {
@@ -86,6 +87,32 @@ TEST(ListCode, DecodesAlikeWithAndWithoutVectors) {
   std::vector<VertexId> found(list.size());
   internal::DecodeRest({low, 10, low + 1250}, found, 0, 0);
   EXPECT_EQ(found, list);
+}
+
+// Where neighbours lie close together and then far apart, fewer than eight go by vectors.
+TEST(ListCode, CodesAlikeWithAndWithoutVectors) {
+  std::mt19937_64 random(12);
+  for (const VertexId vertices : {100U, 1U << 16, 1U << 20, kMany}) {
+    const ListCode code(vertices);
+    for (int round = 0; round < 300; ++round) {
+      auto list = Draw(vertices, random() % (round % 10 == 0 ? 5000 : 80) + 1, random);
+      for (VertexId& v : list) v = random() % 2 == 0 ? v % (vertices / 50) : v;
+      std::sort(list.begin(), list.end());
+      const std::size_t bytes = code.Bytes(list.size());
+      std::vector<std::byte> coded(bytes + ListCode::kSlackBytes, std::byte{0xAA});
+      std::fill_n(coded.begin(), bytes, std::byte{0});
+      std::vector<std::byte> expected = coded;
+      code.Encode(list, coded.data());
+      auto* const low = reinterpret_cast<unsigned char*>(expected.data());
+      unsigned low_bits = 0;
+      while (list.size() << (low_bits + 1) <= vertices) ++low_bits;
+      const std::size_t low_bytes = (list.size() * low_bits + 7) / 8;
+      internal::EncodeOneByOne({low, low_bits, low_bytes, low + low_bytes, bytes - low_bytes}, list,
+                               0, list.size());
+      ASSERT_EQ(coded, expected) << vertices << ", a list of " << list.size();
+      ExpectComesBack(code, list);
+    }
+  }
 }
 
 TEST(ListCode, RefusesWhatDoesNotAscendOrIsNoVertex) {

@@ -45,8 +45,8 @@ class Delegate {
     ListAnswers answers(fabric);
     ListServer server(fabric);
     const VertexPart mine = cluster_.computes() ? VertexPart{} : PartOf(cluster_.self());
-    const ServedLists served = Unwrap(
-        LoadServedLists(cluster_, file_, mine, Direction::kOut, setting_.weights, 0, [](auto) {}));
+    const ServedLists served = Unwrap(LoadServedLists(cluster_, file_, mine, Direction::kOut,
+                                                      setting_.weights, 0, [](auto...) {}));
     server.Add(served, mine.count, ListCode(file_.vertices()));
     Unwrap(cluster_.all().Barrier());
     if (!cluster_.computes()) {

@@ -41,7 +41,7 @@ TEST(ServedLists, OfAFileWhoseListsDoNotAscendAreRefused) {
     ASSERT_TRUE(file) << file.error().message;
     const VertexPart part = (*cluster)->computes() ? VertexPart{} : VertexPart{.count = 3};
     const auto lists =
-        LoadServedLists(**cluster, *file, part, Direction::kOut, false, 0, [](auto) {});
+        LoadServedLists(**cluster, *file, part, Direction::kOut, false, 0, [](auto...) {});
     EXPECT_EQ(lists.has_value(), (*cluster)->computes());
     if (lists) return;
     EXPECT_EQ(lists.error().message,
