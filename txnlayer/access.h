@@ -47,19 +47,20 @@ struct Access {
   bool waiting = false;  // WAITDIE: counted among those that wait
   bool has_image = false;
   std::uint8_t step = 0;     // of the current stage
-  std::uint8_t version = 0;  // the one of `image` that counts
+  std::uint8_t version = 0;  // of the tuple: the one that is read
 
-  // Where operations put the tuple's metadata, before and after the record is read.
-  std::uint64_t seen[kMaxMetadataWords] = {};
+  // Where operations put the tuple's metadata, before and after the record is read; at first with
+  // the key behind them, where all are read at once.
+  std::uint64_t seen[kMaxMetadataWords + 1] = {};
   std::uint64_t again[kMaxMetadataWords] = {};
   std::uint64_t old_word = 0;  // of a compare-and-swap or fetch-and-add
   std::uint64_t put[2] = {};   // words on their way out
 
-  std::byte* image = nullptr;  // the key and all versions
+  std::byte* image = nullptr;  // the key and the version
 
-  std::byte* version_bytes() const { return image + kWordBytes + version * table->version_bytes(); }
+  std::byte* version_bytes() const { return image + kWordBytes; }
   std::byte* memory() const { return table->memory(rank); }
-  // The word of the version that counts.
+  // The version's.
   std::uint64_t word() const {
     std::uint64_t word;
     std::memcpy(&word, version_bytes(), sizeof word);
@@ -93,6 +94,9 @@ struct Access {
   void CheckKey() const {
     std::uint64_t read;
     std::memcpy(&read, image, sizeof read);
+    CheckKey(read);
+  }
+  void CheckKey(Key read) const {
     SLIM_CHECK(read == key, "the tuple of key {} is that of {}", key, read);
   }
   std::byte* record() const { return version_bytes() + kWordBytes; }

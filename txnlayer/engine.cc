@@ -165,7 +165,7 @@ Status Engine::KeepLogs(const std::string& folder, std::uint64_t identity, KeptA
 EndpointAddress Engine::ServerOf(const Table& table, Key key) const {
   // Other bits than those that choose the bucket.
   return {view_.Primary(table.Home(key)),
-          static_cast<std::uint32_t>((Mix(key) >> 40) % threads_.size())};
+          static_cast<std::uint32_t>((Mix(key) >> 32) * threads_.size() >> 32)};
 }
 
 void Engine::ForEachTuple(Table& table, const std::function<void(std::byte*)>& look) {

@@ -38,8 +38,8 @@ struct Found {
 };
 
 template <typename T>
-std::vector<T> Gathered(Engine& engine, VertexArray<T> values) {
-  Unwrap(engine.Gather(values));
+Result<std::vector<T>> Gathered(Engine& engine, VertexArray<T> values) {
+  SLIM_TRY(engine.Gather(values));
   std::vector<T> all;
   for (VertexId v = 0; v < engine.vertices(); ++v) all.push_back(values[v]);
   return all;
@@ -51,9 +51,9 @@ Status RunOnComputeNode(Cluster& cluster, Workload& work, Exchange& exchange, Fo
   SLIM_ASSIGN(auto components, Components(engine, false));
   SLIM_ASSIGN(auto ranks, PageRank(engine, {}));
   SLIM_TRY(cluster.compute().Barrier());
-  found.depths = Gathered(engine, std::move(depths));
-  found.components = Gathered(engine, std::move(components));
-  found.ranks = Gathered(engine, std::move(ranks.rank));
+  SLIM_ASSIGN(found.depths, Gathered(engine, std::move(depths)));
+  SLIM_ASSIGN(found.components, Gathered(engine, std::move(components)));
+  SLIM_ASSIGN(found.ranks, Gathered(engine, std::move(ranks.rank)));
   return {};
 }
 

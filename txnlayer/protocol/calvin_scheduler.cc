@@ -30,8 +30,8 @@ void CalvinThread::EmptyQueues() {
 CalvinThread::Batches& CalvinThread::BatchesOf(std::uint64_t epoch) {
   while (batches_.size() <= epoch - scheduling_) {
     Batches& fresh = batches_.emplace_back();
-    fresh.of.resize(sequencers());
-    fresh.there.resize(sequencers());
+    fresh.of.resize(sequencers_);
+    fresh.there.resize(sequencers_);
   }
   return batches_[epoch - scheduling_];
 }
@@ -45,8 +45,8 @@ void CalvinThread::TakeBatch(std::uint64_t epoch, std::size_t sequencer, Bytes b
 
 // Those that were written into this thread's memory, in whatever run.
 void CalvinThread::TakeBatches() {
-  const std::size_t me = engine_.cluster().computes() ? NumberOf(self_) : sequencers();
-  for (std::size_t s = 0; s < sequencers(); ++s) {
+  const std::size_t me = engine_.cluster().computes() ? NumberOf(self_) : sequencers_;
+  for (std::size_t s = 0; s < sequencers_; ++s) {
     if (s == me || !Lives(s)) continue;
     std::byte* const slot = Own(BatchAt(scheduling_, s));
     if (WordAt(slot).load() != scheduling_ + 1) continue;
@@ -63,12 +63,12 @@ void CalvinThread::TakeBatches() {
 bool CalvinThread::ScheduleEpoch() {
   TakeBatches();
   if (batches_.empty()) return false;
-  for (std::size_t s = 0; s < sequencers(); ++s) {
+  for (std::size_t s = 0; s < sequencers_; ++s) {
     if (!batches_.front().there[s] && Lives(s)) return false;
   }
   Batches batches = std::move(batches_.front());
   batches_.pop_front();
-  for (std::size_t s = 0; s < sequencers(); ++s) {
+  for (std::size_t s = 0; s < sequencers_; ++s) {
     if (Lives(s)) Gather(s, batches.of[s]);
   }
   Schedule();
@@ -84,7 +84,7 @@ void CalvinThread::TellConsumed() {
   worker_.endpoint().SetStage(TrafficStage(Stage::kLock));
   Outgoing& outgoing = NewOutgoing();
   outgoing.words[0] = scheduling_;
-  for (std::size_t s = 0; s < sequencers(); ++s) {
+  for (std::size_t s = 0; s < sequencers_; ++s) {
     if (!Lives(s)) continue;
     Write(Thread(s), ConsumedAt(NumberOf(self_)), std::as_bytes(std::span(outgoing.words).first(1)),
           outgoing.pending, Waking::kNo);

@@ -43,7 +43,7 @@ bool CalvinThread::Heard() const {
   for (std::size_t i = next_epoch_ - scheduling_; i < batches_.size(); ++i) {
     if (batches_[i].count > 0) return true;
   }
-  for (std::size_t s = 0; s < sequencers(); ++s) {
+  for (std::size_t s = 0; s < sequencers_; ++s) {
     if (WordAt(Own(BatchAt(next_epoch_, s))).load() == next_epoch_ + 1) return true;
   }
   return false;
@@ -52,7 +52,7 @@ bool CalvinThread::Heard() const {
 bool CalvinThread::MayBroadcast() const {
   if (!engine_.cluster().computes() || (waiting_.empty() && !Heard())) return false;
   if (!one_sided(Stage::kLock, next_epoch_) || next_epoch_ < kEpochSlots) return true;
-  for (std::size_t s = 0; s < schedulers(); ++s) {
+  for (std::size_t s = 0; s < schedulers_; ++s) {
     if (!Lives(s)) continue;
     if (WordAt(Own(ConsumedAt(s))).load() <= next_epoch_ - kEpochSlots) return false;
   }
@@ -85,7 +85,7 @@ void CalvinThread::Broadcast() {
     Append(message, BatchHeader{epoch});
     message.insert(message.end(), batch.begin(), batch.end());
   }
-  for (std::size_t s = 0; s < schedulers(); ++s) {
+  for (std::size_t s = 0; s < schedulers_; ++s) {
     const EndpointAddress to = Thread(s);
     if (!Lives(s)) continue;
     if (s == me) {

@@ -14,10 +14,13 @@ CalvinThread::CalvinThread(Engine& engine, Worker& worker)
     : engine_(engine),
       worker_(worker),
       self_(worker.endpoint().address()),
-      values_at_(Lines(DoneAt(sequencers(), 0))),
+      threads_(engine.cluster().threads()),
+      sequencers_(std::size_t{engine.cluster().topology().compute()} * threads_),
+      schedulers_(std::size_t{engine.cluster().topology().nodes()} * threads_),
+      values_at_(Lines(DoneAt(sequencers_, 0))),
       running_(kMaxCoroutines),
       numbers_(kMaxCoroutines),
-      knows_(schedulers()) {
+      knows_(schedulers_) {
   static_assert(kMostAccesses <= 64);
 }
 
@@ -30,31 +33,17 @@ Result<std::unique_ptr<CalvinThread>> CalvinThread::Make(Engine& engine, Worker&
   return thread;
 }
 
-std::size_t CalvinThread::sequencers() const {
-  return std::size_t{engine_.cluster().topology().compute()} * engine_.cluster().threads();
-}
-std::size_t CalvinThread::schedulers() const {
-  return std::size_t{engine_.cluster().topology().nodes()} * engine_.cluster().threads();
-}
-std::size_t CalvinThread::NumberOf(EndpointAddress thread) const {
-  return std::size_t{thread.node} * engine_.cluster().threads() + thread.endpoint;
-}
-EndpointAddress CalvinThread::Thread(std::size_t number) const {
-  const std::uint32_t threads = engine_.cluster().threads();
-  return {static_cast<NodeId>(number / threads), static_cast<std::uint32_t>(number % threads)};
-}
-
 std::uint64_t CalvinThread::BatchAt(std::uint64_t epoch, std::size_t sequencer) const {
-  return (epoch % kEpochSlots * sequencers() + sequencer) * kSlotBytes;
+  return (epoch % kEpochSlots * sequencers_ + sequencer) * kSlotBytes;
 }
 std::uint64_t CalvinThread::ConsumedAt(std::size_t scheduler) const {
-  return kEpochSlots * sequencers() * kSlotBytes + scheduler * kWordBytes;
+  return kEpochSlots * sequencers_ * kSlotBytes + scheduler * kWordBytes;
 }
 std::uint64_t CalvinThread::SleepsAt(std::size_t thread) const {
-  return ConsumedAt(schedulers()) + thread * kWordBytes;
+  return ConsumedAt(schedulers_) + thread * kWordBytes;
 }
 std::uint64_t CalvinThread::DoneAt(std::size_t sequencer, std::uint32_t coroutine) const {
-  return SleepsAt(schedulers()) + (sequencer * kMaxCoroutines + coroutine) * kWordBytes;
+  return SleepsAt(schedulers_) + (sequencer * kMaxCoroutines + coroutine) * kWordBytes;
 }
 std::uint64_t CalvinThread::ValueAt(std::uint32_t coroutine, std::size_t item) const {
   return values_at_ + (coroutine * kMostAccesses + item) * kValueBytes;
@@ -148,9 +137,9 @@ void CalvinThread::BeginAnew(std::uint32_t round) {
   outgoing_.clear();
   // Transactions' numbers go on, so that what is left of values and ends is of none.
   for (std::uint64_t epoch = 0; epoch < kEpochSlots; ++epoch) {
-    for (std::size_t s = 0; s < sequencers(); ++s) WordAt(Own(BatchAt(epoch, s))).store(0);
+    for (std::size_t s = 0; s < sequencers_; ++s) WordAt(Own(BatchAt(epoch, s))).store(0);
   }
-  for (std::size_t s = 0; s < schedulers(); ++s) {
+  for (std::size_t s = 0; s < schedulers_; ++s) {
     WordAt(Own(ConsumedAt(s))).store(0);
     WordAt(Own(SleepsAt(s))).store(0);
   }
@@ -172,7 +161,7 @@ void CalvinThread::Wake() {
 void CalvinThread::Sleeps() {
   static constexpr std::uint64_t kSleeps = 1;
   if (loses_ || !engine_.cluster().computes()) return;
-  for (std::size_t s = 0; s < sequencers(); ++s) {
+  for (std::size_t s = 0; s < sequencers_; ++s) {
     const EndpointAddress to = Thread(s);
     if (knows_[s] || to == self_ || !Lives(s)) continue;
     knows_[s] = true;

@@ -75,10 +75,13 @@ class CalvinThread : public Companion {
 
   CalvinThread(Engine& engine, Worker& worker);
   std::size_t ServerOf(const Access& access) const;
-  std::size_t sequencers() const;
-  std::size_t schedulers() const;
-  std::size_t NumberOf(EndpointAddress thread) const;
-  EndpointAddress Thread(std::size_t number) const;
+  std::size_t NumberOf(EndpointAddress thread) const {
+    return std::size_t{thread.node} * threads_ + thread.endpoint;
+  }
+  EndpointAddress Thread(std::size_t number) const {
+    const auto thread = static_cast<std::uint32_t>(number);
+    return {thread / threads_, thread % threads_};
+  }
   bool Lives(std::size_t number) const { return engine_.view().alive(Thread(number).node); }
   void Abandon(Running& running);
   // What may be one-sided in some epoch.
@@ -130,6 +133,9 @@ class CalvinThread : public Companion {
   Engine& engine_;
   Worker& worker_;
   const EndpointAddress self_;
+  const std::uint32_t threads_;  // of each node
+  const std::size_t sequencers_;
+  const std::size_t schedulers_;
   const std::uint64_t values_at_;  // in the memory
   RegionId regions_first_ = 0;
   MutableBytes memory_;

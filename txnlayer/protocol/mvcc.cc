@@ -112,16 +112,16 @@ void Mvcc::Release(Transaction& transaction) const {
 void Mvcc::Post(Stage stage, Port& port, Access& access) const {
   const Table& table = *access.table;
   if (stage == Stage::kRead) {
-    if (access.step == kLook) {
-      port.Read(access, 0, At(kWords), access.seen);
-      port.Read(access, table.key_at(), table.image_bytes(), access.image);
-      access.has_image = true;
-    } else if (access.seen[kReadWord] < access.timestamp) {
+    // The words and the key.
+    if (access.step == kLook) return port.Read(access, 0, At(kWords + 1), access.seen);
+    port.Read(access, table.version_at(access.version), table.version_bytes(),
+              access.version_bytes());
+    access.has_image = true;
+    if (access.seen[kReadWord] < access.timestamp) {
       port.CompareSwap(access, At(kReadWord), access.seen[kReadWord], access.timestamp,
                        &access.old_word);
     }
-    if (access.step == kMark) port.Read(access, 0, At(kWords), access.again);
-    return;
+    return port.Read(access, 0, At(kWords), access.again);
   }
   if (stage == Stage::kLock) {
     port.CompareSwap(access, At(kLockWord), 0, access.timestamp, &access.old_word);
@@ -149,9 +149,9 @@ Step Mvcc::Check(Stage stage, Access& access) const {
 
 Step Mvcc::CheckRead(Access& access) const {
   const Timestamp timestamp = access.timestamp;
-  access.saw = std::max(access.saw, LargestOf(access.seen));
   if (access.step == kLook) {
-    access.CheckKey();
+    access.saw = std::max(access.saw, LargestOf(access.seen));
+    access.CheckKey(access.seen[kWords]);
     const auto version = VersionFor(access.seen, timestamp);
     if (!version) return Step::Abort(AbortReason::kNoVersion);
     access.version = *version;
@@ -160,10 +160,9 @@ Step Mvcc::CheckRead(Access& access) const {
     return Step::More();
   }
   const bool marked = access.again[kReadWord] >= timestamp;
-  const auto version = VersionFor(access.again, timestamp);
   const std::size_t word = kFirstWriteWord + access.version;
-  const bool same =
-      version && *version == access.version && access.again[word] == access.seen[word];
+  const bool same = access.again[word] == access.seen[word] &&
+                    VersionFor(access.again, timestamp) == access.version;
   if (HeldByOlder(access.again, timestamp) || !same) {
     access.step = kLook;
     return Step::Busy();

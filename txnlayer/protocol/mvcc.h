@@ -6,14 +6,14 @@
 // timestamp of each of the four versions; 0 is an empty one, kBeingWritten one that is being
 // replaced.
 //
-// Why reads hold without a lock. A reader looks at the words, then reads the versions, then brings
-// the read timestamp to its own at least, then looks at the words again; all in order. It takes
-// version v when both looks find it the youngest that is old enough, and the second finds no lock
-// of an older writer.
+// Why reads hold without a lock. A reader looks at the words, then reads the version v that is the
+// youngest that is old enough, then brings the read timestamp to its own at least, then looks at
+// the words again; all in order. It takes v when the second look finds it to be that still, and
+// finds no lock of an older writer. (From afar the first look is a doorbell, and the rest another.)
 //  - Not torn: version v was complete before its write timestamp was stored, hence before the first
 //    look; a writer that replaces it marks it kBeingWritten before it touches it, and no timestamp
 //    comes twice, so at the second look nobody had begun. (A look that is part of the same
-//    operation as the versions would prove nothing: the words of one operation are read in any
+//    operation as the version would prove nothing: the words of one operation are read in any
 //    order.)
 //  - Nothing older comes later: a writer takes the lock by compare-and-swap, then reads the read
 //    timestamp; a reader sets the read timestamp, then reads the lock. Whichever compare-and-swap

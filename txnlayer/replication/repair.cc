@@ -81,9 +81,14 @@ Status Replication::ExchangeOrphans() {
 // Of all tuples of this node. The largest timestamp among them.
 Timestamp Replication::FreeLocks() {
   Timestamp latest = 0;
-  engine_.ForEachTuple([&](Table&, std::byte* tuple) {
-    const Timestamp met = engine_.protocol().Free(reinterpret_cast<std::uint64_t*>(tuple));
-    latest = std::max(latest, met);
+  engine_.ForEachTuple([&](Table& table, std::byte* tuple) {
+    // Others look at the words meanwhile: a fold, or a snapshot.
+    std::uint64_t words[kMaxMetadataWords];
+    auto* const own = reinterpret_cast<std::byte*>(words);
+    const std::uint64_t bytes = table.shape().metadata_words * kWordBytes;
+    LoadWords(own, tuple, bytes);
+    latest = std::max(latest, engine_.protocol().Free(words));
+    StoreWords(tuple, own, bytes);
   });
   return latest;
 }

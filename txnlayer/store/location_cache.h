@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <vector>
+#include <span>
 
+#include "slimgraph/base/page_buffer.h"
 #include "slimgraph/base/types.h"
 #include "txnlayer/store/hash.h"
 #include "txnlayer/store/table.h"
@@ -16,9 +17,13 @@ namespace slimgraph::txn {
 
 class LocationCache {
  public:
-  // 0 bytes: keeps nothing.
+  // 0 bytes: keeps nothing; nor where there is no memory. Huge pages, for its sets are looked up in
+  // any order.
   explicit LocationCache(std::uint64_t budget_bytes)
-      : sets_(budget_bytes < sizeof(Set) ? 0 : std::bit_floor(budget_bytes / sizeof(Set))) {}
+      : memory_(PageBuffer::Allocate(std::bit_floor(budget_bytes / sizeof(Set)) * sizeof(Set),
+                                     PageBuffer::Pages::kHuge)
+                    .value_or(PageBuffer())),
+        sets_(memory_.as<Set>()) {}
 
   void Clear() { std::fill(sets_.begin(), sets_.end(), Set()); }
 
@@ -63,7 +68,8 @@ class LocationCache {
     return sets_[Mix(key + (std::uint64_t{table} << 48)) & (sets_.size() - 1)];
   }
 
-  std::vector<Set> sets_;
+  PageBuffer memory_;
+  const std::span<Set> sets_;
 };
 
 }  // namespace slimgraph::txn

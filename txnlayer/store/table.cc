@@ -42,7 +42,7 @@ Table::Table(Fabric& fabric, TableId id, TableSpec spec, const TupleShape& shape
   const std::uint64_t left_over = neighbour_bits_ == 0 ? buckets_ / 4 : buckets_ / 2;
   overflow_ = left_over + (most - usual) / kMeanTuples + 16;
   first_tuple_ = (buckets_ + overflow_) * sizeof(Bucket);
-  stride_ = RoundUp(key_at() + image_bytes(), kCacheLineBytes);
+  stride_ = RoundUp(version_at(shape_.versions), kCacheLineBytes);
 }
 
 Result<std::unique_ptr<Table>> Table::Make(Fabric& fabric, TableId id, const TableSpec& spec,

@@ -107,8 +107,8 @@ class Table {
   }
   // A version's bytes: its word and the record, in whole words.
   std::uint64_t version_bytes() const { return version_bytes_; }
-  // The key and all versions.
-  std::uint64_t image_bytes() const { return kWordBytes + shape_.versions * version_bytes_; }
+  // The key and a version, which follows it where there is one only.
+  std::uint64_t image_bytes() const { return kWordBytes + version_bytes_; }
   std::uint64_t BucketOf(Key key) const {
     const std::uint64_t group = (Mix(key >> neighbour_bits_) & 0xFFFF'FFFF) * starts_ >> 32;
     const std::uint64_t neighbour = key & ((std::uint64_t{1} << neighbour_bits_) - 1);

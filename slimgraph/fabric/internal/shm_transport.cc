@@ -21,6 +21,8 @@ namespace {
 // Far enough to hide a miss behind the copies in between.
 constexpr std::size_t kPrefetchAhead = 12;
 constexpr std::uint64_t kSmallRead = 256;
+// Of so many, all that they name is asked for before any is carried out.
+constexpr std::size_t kFewOperations = 32;
 
 class ShmTransport : public Transport {
  public:
@@ -63,6 +65,18 @@ class ShmTransport : public Transport {
   std::array<std::vector<Mapping>, kMaxRegions> mappings_;  // [region][node]
 };
 
+// Asks the processor for what an operation names.
+void AskFor(const Operation& operation, const ShmTransport::Mapping& memory) {
+  if (operation.length > kSmallRead || operation.offset >= memory.bytes) return;
+  const std::byte* const from = memory.base + operation.offset;
+  if (operation.kind == OperationKind::kRead) {
+    __builtin_prefetch(from);
+    __builtin_prefetch(from + operation.length - 1);
+  } else {
+    __builtin_prefetch(from, 1);
+  }
+}
+
 class ShmChannel : public Channel {
  public:
   ShmChannel(const ShmTransport& transport, std::uint32_t endpoint);
@@ -75,6 +89,14 @@ class ShmChannel : public Channel {
   void Wake() override;
 
  private:
+  // That waits until what it names is in cache.
+  struct WaitingPart {
+    std::uint64_t id;
+    std::span<const Operation> operations;
+  };
+  bool MayWait(std::span<const Operation> operations) const;
+  void CarryOutWaiting();
+  void CarryOutNow(std::uint64_t id, std::span<const Operation> operations);
   PartResult CarryOutAll(std::uint64_t id, std::span<const Operation> operations) const;
   void Drain(std::uint32_t sender, const std::function<void(const Message&)>& receive);
   bool HasMail() const;
@@ -84,6 +106,7 @@ class ShmChannel : public Channel {
   const std::uint32_t number_;  // of this endpoint among all of the job
   ShmInbox inbox_;
   std::vector<bool> failed_;  // by node: the last part
+  std::vector<WaitingPart> waiting_;
   std::vector<PartResult> ended_;
   std::uint32_t seen_ = 0;  // how often the doorbell had been rung before the last Poll
 };
@@ -168,10 +191,40 @@ ShmChannel::ShmChannel(const ShmTransport& transport, std::uint32_t endpoint)
 
 void ShmChannel::Post(std::uint64_t id, std::span<const Operation> operations, bool continues) {
   const NodeId node = operations[0].node;
+  if (!continues && MayWait(operations)) {
+    waiting_.push_back({id, operations});
+    return;
+  }
+  CarryOutWaiting();
   if (continues && failed_[node]) {
     ended_.push_back({id, Outcome::kFlushed, 0});
     return;
   }
+  CarryOutNow(id, operations);
+}
+
+// The next Poll() is soon enough for what nobody waits for but this endpoint, which meanwhile does
+// other work, while what it has asked for comes into the cache. What is written, others may be
+// waiting for.
+bool ShmChannel::MayWait(std::span<const Operation> operations) const {
+  if (operations.size() > kFewOperations) return false;
+  for (const Operation& operation : operations) {
+    if (operation.kind == OperationKind::kWrite) return false;
+  }
+  for (const Operation& operation : operations) {
+    const auto* const memory = transport_.Find(operation.node, operation.region);
+    if (memory != nullptr) AskFor(operation, *memory);
+  }
+  return true;
+}
+
+void ShmChannel::CarryOutWaiting() {
+  for (const WaitingPart& part : waiting_) CarryOutNow(part.id, part.operations);
+  waiting_.clear();
+}
+
+void ShmChannel::CarryOutNow(std::uint64_t id, std::span<const Operation> operations) {
+  const NodeId node = operations[0].node;
   if (!transport_.job().alive(node)) {
     ended_.push_back({id, Outcome::kPeerLost, 0});
     return;
@@ -191,15 +244,7 @@ Channel::PartResult ShmChannel::CarryOutAll(std::uint64_t id,
   RegionId region = kMaxRegions;
   const ShmTransport::Mapping* memory = nullptr;
   const auto ask_for = [&](const Operation& operation) {
-    if (operation.region != region || operation.length > kSmallRead) return;
-    if (operation.offset >= memory->bytes) return;
-    const std::byte* const from = memory->base + operation.offset;
-    if (operation.kind == OperationKind::kRead) {
-      __builtin_prefetch(from);
-      __builtin_prefetch(from + operation.length - 1);
-    } else {
-      __builtin_prefetch(from, 1);
-    }
+    if (operation.region == region) AskFor(operation, *memory);
   };
   for (std::uint32_t i = 0; i < operations.size(); ++i) {
     const Operation& operation = operations[i];
@@ -223,6 +268,7 @@ Channel::PartResult ShmChannel::CarryOutAll(std::uint64_t id,
 void ShmChannel::Poll(std::vector<PartResult>& ended,
                       const std::function<void(const Message&)>& receive) {
   seen_ = inbox_.doorbell(endpoint_).rung.load();
+  CarryOutWaiting();
   ended.insert(ended.end(), ended_.begin(), ended_.end());
   ended_.clear();
   std::atomic<std::uint64_t>* const ready = inbox_.ready(endpoint_);
@@ -305,7 +351,7 @@ void ShmChannel::Park(std::chrono::nanoseconds limit) {
   ShmDoorbell& doorbell = inbox_.doorbell(endpoint_);
   doorbell.asleep.store(1);
   // Whoever has rung since the last Poll has something for the next.
-  if (ended_.empty() && !HasMail()) {
+  if (ended_.empty() && waiting_.empty() && !HasMail()) {
     FutexWait(doorbell.rung, seen_, static_cast<std::uint64_t>(limit.count()));
   }
   doorbell.asleep.store(0);
