@@ -32,7 +32,8 @@ Result<std::vector<VertexId>> RandomSources(const GraphSource& file, std::uint64
 class CentralityApplication : public VertexApplication {
  public:
   void Declare(Options& options) {
-    options.Text("--sources", "V,...", "count the shortest paths from these vertices", sources_text_);
+    options.Text("--sources", "V,...", "count the shortest paths from these vertices",
+                 sources_text_);
     options.Number("--random", "K", "instead: from K vertices chosen by --seed", random_);
     options.Number("--seed", "S", "for --random (default 1)", seed_);
   }

@@ -107,6 +107,7 @@ class BlockWalk {
       if (offset != 0) record = reader_.Read(offset, rank_);
       if (record != nullptr || !must_be) break;
       std::this_thread::yield();
+      if (offset == 0) offset = graph_.blocks().Find(BlockKey(vertex, number), rank_);
     }
     if (record == nullptr) return;
     const EdgeBlock block(graph_.shape(), record);
