@@ -108,13 +108,12 @@ build/.lint-deps: Makefile
 # ---- build -------------------------------------------------------------------------------------
 # What is only run once need not be fast; it shall compile fast.
 ifeq ($(MODE),release)
-$(BUILD)/obj/tests/%.o: CXXFLAGS += -O1
+$(BUILD)/obj/tests/%.o $(BUILD)/obj/experiment/%.o: CXXFLAGS += -O1
 $(BUILD)/obj/tests/bench/%.o: CXXFLAGS += -O3
 endif
 
-# What nearly every source includes is read once where that saves most: in tests, and in what is
-# sanitized. Not in the product, for GCC forgets what the standard library's headers tell it not to
-# warn of. PCH=no does without, which ccache wants.
+# What nearly every source includes is read once: not where all is optimised, for there GCC forgets
+# what the standard library's headers tell it not to warn of. PCH=no does without, which ccache wants.
 PCH_HEADERS := algorithm array atomic chrono condition_variable cstring filesystem fstream functional \
                  map memory mutex optional span string thread unordered_map vector fmt/format.h \
                  tl/expected.hpp
@@ -122,7 +121,8 @@ PREAMBLE    := $(BUILD)/pch/preamble.h
 PCH         ?= $(if $(filter release asan tsan,$(MODE)),yes,no)
 ifneq ($(PCH),no)
 PREPARED    := $(PREAMBLE).gch
-$(BUILD)/obj/$(if $(filter release,$(MODE)),tests/)%.o: private CXXFLAGS += -include $(PREAMBLE)
+PREPARE     := $(if $(filter release,$(MODE)),tests/% experiment/%,%)
+$(PREPARE:%=$(BUILD)/obj/%.o): private CXXFLAGS += -include $(PREAMBLE)
 endif
 
 $(PREAMBLE).gch: Makefile | build/.deps
