@@ -11,7 +11,6 @@ namespace slimgraph {
 namespace {
 
 constexpr std::size_t kPageBytes = 4096;
-
 constexpr std::size_t kHugePageBytes = 2 << 20;
 
 std::size_t PageUp(std::size_t bytes) { return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes; }

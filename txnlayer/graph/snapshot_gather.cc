@@ -99,22 +99,21 @@ class BlockWalk {
   }
 
  private:
-  // `must_be`: the block above has been split, so its commit, which has made this one, is at its
-  // end.
+  // `offset`: 0 where it is to be looked up. `must_be`: the block above has been split, so its
+  // commit, which has made this one, is at its end.
   void VisitBlock(VertexName vertex, std::uint32_t number, std::uint64_t offset, bool must_be) {
     std::byte* record = nullptr;
     while (true) {
+      if (offset == 0) offset = graph_.blocks().Find(BlockKey(vertex, number), rank_);
       if (offset != 0) record = reader_.Read(offset, rank_);
       if (record != nullptr || !must_be) break;
       std::this_thread::yield();
-      if (offset == 0) offset = graph_.blocks().Find(BlockKey(vertex, number), rank_);
     }
     if (record == nullptr) return;
     const EdgeBlock block(graph_.shape(), record);
     if (block.kind() == BlockKind::kSplit) {
       for (std::uint32_t child = 1; child <= kFanOut; ++child) {
-        const std::uint32_t below = kFanOut * number + child;
-        VisitBlock(vertex, below, graph_.blocks().Find(BlockKey(vertex, below), rank_), true);
+        VisitBlock(vertex, kFanOut * number + child, 0, true);
       }
       return;
     }
