@@ -6,6 +6,7 @@
 #include <atomic>
 #include <bit>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -70,7 +71,9 @@ class ListLoop {
     pending.arcs += lists.ExpectedLength(v);
   }
 
-  void AskForOwn(std::span<const VertexId> vertices, std::size_t at, int d) const;
+  void AskForPlace(VertexId v, int d) const;
+  // The list of `v`, if it is at hand.
+  std::optional<Neighbours> AskForList(VertexId v, int d) const;
   template <typename Wants, typename Visit, typename Sink>
   void OwnBlock(const Workload::Block& block, Direction direction, Wants wants, Visit visit,
                 Sink sink) const;
@@ -179,25 +182,30 @@ void ListLoop::OwnBlock(const Workload::Block& block, Direction direction, Wants
 
 // Lists lie anywhere: first where they begin is asked for, then they themselves. Inline, or GCC
 // takes a function that does nothing but ask for one without effects, and drops the call.
-[[gnu::always_inline]] inline void ListLoop::AskForOwn(std::span<const VertexId> vertices,
-                                                       std::size_t at, int d) const {
-  constexpr std::size_t kListsAhead = 8;
-  if (at + 2 * kListsAhead < vertices.size()) {
-    const VertexId v = vertices[at + 2 * kListsAhead];
-    const Workload::Segment& segment = work_.segment_of(v);
-    if (segment.is_own()) __builtin_prefetch(&segment.own[d]->offsets[v - segment.first]);
+[[gnu::always_inline]] inline void ListLoop::AskForPlace(VertexId v, int d) const {
+  const Workload::Segment& segment = work_.segment_of(v);
+  const VertexId local = v - segment.first;
+  if (segment.is_own()) {
+    __builtin_prefetch(&segment.own[d]->offsets[local]);
+  } else {
+    segment.remote[d]->AskForPlace(local);
   }
-  if (at + kListsAhead < vertices.size()) {
-    const VertexId v = vertices[at + kListsAhead];
-    const Workload::Segment& segment = work_.segment_of(v);
-    if (!segment.is_own()) return;
-    const EdgeOffset begin = segment.own[d]->offsets[v - segment.first];
-    __builtin_prefetch(segment.own[d]->neighbours.data() + begin);
-    const std::size_t weight_bytes = work_.weight_bytes();
-    if (weight_bytes > 0) {
-      __builtin_prefetch(segment.own[d]->weights.data() + begin * weight_bytes);
-    }
+}
+
+[[gnu::always_inline]] inline std::optional<Neighbours> ListLoop::AskForList(VertexId v,
+                                                                             int d) const {
+  const Workload::Segment& segment = work_.segment_of(v);
+  const VertexId local = v - segment.first;
+  std::optional<Neighbours> list;
+  if (segment.is_own()) {
+    list = OwnList(*segment.own[d], work_.weight_bytes(), local);
+  } else {
+    list = segment.remote[d]->Cached(local);
+    if (!list) return list;
   }
+  __builtin_prefetch(list->ids.data());
+  if (list->weights != nullptr) __builtin_prefetch(list->weights);
+  return list;
 }
 
 template <typename Wants, typename Visit, typename Sink, typename Arrive>
@@ -239,7 +247,7 @@ Status ListLoop::RemoteBlock(Reader& reader, const Workload::Block& block, Direc
         if constexpr (std::is_same_v<decltype(wants(v)), std::true_type>) {
           visit_cached(v, place.begin, place.length);
         } else if (wants(v)) {
-          __builtin_prefetch(lists.cache()->ids() + place.begin);
+          lists.cache()->Ask(place.begin);
           next.lists[next.count++] = {v, place.begin, place.length};
         }
       });
@@ -307,17 +315,24 @@ Status ListLoop::DenseOnThread(std::uint32_t thread, Direction direction, Wants 
 template <typename Visit, typename Arrive>
 Status ListLoop::Walk(Reader& reader, Direction direction, std::span<const VertexId> vertices,
                       std::size_t first, std::size_t end, Visit visit, Arrive arrive) {
+  constexpr std::size_t kAhead = 8;
   const int d = static_cast<int>(direction);
-  const std::size_t weight_bytes = work_.weight_bytes();
+  std::array<std::optional<Neighbours>, kAhead> asked;  // of the vertices at .. at + kAhead - 1
+  const std::size_t last = std::min(vertices.size(), end + kAhead);
+  for (std::size_t i = first; i < std::min(last, first + kAhead); ++i) {
+    asked[i % kAhead] = AskForList(vertices[i], d);
+  }
   for (std::size_t at = first; at < end; ++at) {
-    AskForOwn(vertices, at, d);
     const VertexId v = vertices[at];
-    const std::uint32_t index = work_.segment_index(v);
-    const Workload::Segment& segment = work_.segments()[index];
-    if (segment.is_own()) {
-      visit(v, OwnList(*segment.own[d], weight_bytes, v - segment.first));
+    const std::optional<Neighbours> list = asked[at % kAhead];
+    if (at + 2 * kAhead < vertices.size()) AskForPlace(vertices[at + 2 * kAhead], d);
+    if (at + kAhead < last) asked[at % kAhead] = AskForList(vertices[at + kAhead], d);
+    if (list) {
+      visit(v, *list);
       continue;
     }
+    const std::uint32_t index = work_.segment_index(v);
+    const Workload::Segment& segment = work_.segments()[index];
     auto& pending = reader.pending[index];
     Want(pending, *segment.remote[d], v - segment.first);
     if (reader.lists.IsBatch(pending.vertices.size(), pending.arcs)) {

@@ -40,15 +40,9 @@ class CompactOffsets {
   VertexId groups() const { return (count() + kGroup - 1) / kGroup; }
   // Of group groups(), the end of all lists.
   EdgeOffset group_begin(VertexId group) const { return begins_[group]; }
-  EdgeOffset length(VertexId v) const { return codes_[v] < kLong ? codes_[v] : Find(v).length; }
+  EdgeOffset length(VertexId v) const { return codes_[v] < kLong ? codes_[v] : FindArcs(v).length; }
 
-  Place Find(VertexId v) const {
-    Place place{};
-    VisitFrom(v / kGroup, v + 1, [&](VertexId, Place one) { place = one; });
-    return place;
-  }
-
-  // The same without the bytes.
+  // A place without the bytes.
   struct Arcs {
     EdgeOffset begin;
     EdgeOffset length;
@@ -64,6 +58,11 @@ class CompactOffsets {
     const std::uint32_t* const length = longs_.data() + long_begins_[group];
     for (std::size_t i = 0; i < longs; ++i) sum += length[i] - kLong;
     return {begins_[group] + sum, codes_[v] == kLong ? length[longs] : codes_[v]};
+  }
+  // FindArcs will soon be called.
+  void Ask(VertexId v) const {
+    __builtin_prefetch(&codes_[v / kGroup * kGroup]);
+    __builtin_prefetch(&begins_[v / kGroup]);
   }
   // The list in which an arc is, which there is.
   VertexId ListOf(EdgeOffset arc) const {

@@ -46,6 +46,17 @@ class DelegatedLists {
     return index_ ? index_->length(v) : place_.arcs / place_.count + 1;
   }
 
+  // The list, if it lies in the edge cache.
+  std::optional<Neighbours> Cached(VertexId v) const {
+    if (!cache_ || !cache_->Has(v / CompactOffsets::kGroup)) return std::nullopt;
+    const CompactOffsets::Arcs arcs = index_->FindArcs(v);
+    return cache_->List(arcs.begin, arcs.length);
+  }
+  // It will soon be looked for.
+  void AskForPlace(VertexId v) const {
+    if (index_) index_->Ask(v);
+  }
+
   // visit(v, length) for all lists in order, from the index or from afar.
   template <typename Visit>
   Status VisitLengths(Endpoint& endpoint, Visit visit) const;

@@ -27,9 +27,15 @@ TEST(CompactOffsets, FindEveryListWhereItIs) {
     std::uint64_t first_byte = 0;
     for (VertexId v = 0; v < count; ++v) {
       EXPECT_EQ(offsets.length(v), lengths[v]);
-      EXPECT_EQ(offsets.Find(v).begin, begin);
-      EXPECT_EQ(offsets.Find(v).length, lengths[v]);
-      EXPECT_EQ(offsets.Find(v).first_byte, first_byte);
+      EXPECT_EQ(offsets.FindArcs(v).begin, begin);
+      EXPECT_EQ(offsets.FindArcs(v).length, lengths[v]);
+      const VertexId group = v / CompactOffsets::kGroup;
+      offsets.VisitGroup(group, v, v + 1, [&](VertexId one, const CompactOffsets::Place& place) {
+        EXPECT_EQ(one, v);
+        EXPECT_EQ(place.begin, begin);
+        EXPECT_EQ(place.length, lengths[v]);
+        EXPECT_EQ(place.first_byte, first_byte);
+      });
       begin += lengths[v];
       first_byte += code.Bytes(lengths[v]);
     }
