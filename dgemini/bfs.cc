@@ -22,6 +22,7 @@ struct Step {
       if (ChangeFrom(depth[v], kUnreached, level)) activate(v);
     });
   }
+  const void* At(VertexId v) const { return &depth[v]; }
   Nothing Partial(VertexId) { return {}; }
   bool Slot(VertexId v, Nothing) { return ChangeFrom(depth[v], kUnreached, level); }
 

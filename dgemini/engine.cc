@@ -50,7 +50,11 @@ bool Engine::AreFew(std::size_t listed) const {
 std::uint64_t Engine::EdgesOf(std::span<const VertexId> listed) const {
   if (AreFew(listed.size())) return listed.size() * work_.longest();
   std::uint64_t edges = 0;
-  for (const VertexId v : listed) edges += alone() || mine(v) ? work_.Degree(v) : 0;
+  for (std::size_t i = 0; i < listed.size(); ++i) {
+    const VertexId later = listed[std::min(i + kLookAhead, listed.size() - 1)];
+    if (alone() || mine(later)) work_.AskForPlace(later, Direction::kOut);
+    if (alone() || mine(listed[i])) edges += work_.Degree(listed[i]);
+  }
   return edges;
 }
 

@@ -18,6 +18,8 @@
 //     void Push(VertexId u, const Neighbours& out, auto activate);   by any thread
 //     Value Partial(VertexId v);             of another's vertex that was activated here …
 //     bool Slot(VertexId v, Value);          … at its owner; whether it becomes active
+//     const void* At(VertexId v);            optional: where these two will look, which is then
+//                                            asked for before
 //     bool Wants(VertexId v);                or std::true_type, where all do
 //     bool Pull(VertexId v, const Neighbours& in);   whether v becomes active
 //     Value Signal(VertexId u);              of an active vertex …
@@ -46,6 +48,7 @@
 #include "dgemini/exchange.h"
 #include "dgemini/frontier.h"
 #include "dgemini/list_loop.h"
+#include "dgemini/look_ahead.h"
 #include "dgemini/mode.h"
 #include "dgemini/vertex_lists.h"
 

@@ -45,7 +45,7 @@ std::span<const VertexId> Engine::RunOn(std::uint32_t thread, Frontier& out) {
     if (!out.marked() && found.vertices.size() < kFew) {
       found.again.swap(found.vertices);
     } else if (found.vertices.size() < kFew) {
-      found.vertices.Filter([&](VertexId v) {
+      found.vertices.Filter([&](VertexId v, VertexId) {
         if (!alone() && !mine(v)) return true;
         found.again.push_back(v);
         out.Remove(v);
@@ -105,7 +105,11 @@ Status Engine::Settle(Step& step, Frontier& in, Frontier& out) {
   }
   arrived_.clear();
   exchange_.Begin([&](NodeId, Bytes bytes) {
+    constexpr std::size_t kAhead = kLookAhead * (sizeof(VertexId) + kMessageBytes);
     for (std::size_t at = 0; at < bytes.size();) {
+      if (std::size_t later = at + kAhead; later < bytes.size()) {
+        AskFor(step, Take<VertexId>(bytes, later));
+      }
       const auto v = Take<VertexId>(bytes, at);
       Value message{};
       if constexpr (kMessageBytes > 0) message = Take<Value>(bytes, at);
@@ -115,7 +119,8 @@ Status Engine::Settle(Step& step, Frontier& in, Frontier& out) {
   });
   for (Found& found : found_) {
     Status sent;
-    found.vertices.Filter([&](VertexId v) {
+    found.vertices.Filter([&](VertexId v, VertexId later) {
+      AskFor(step, later);
       const NodeId to = work_.worker(v);
       if (to == exchange_.self()) return true;
       if (!kActivatesOnce<Step>) out.Remove(v);

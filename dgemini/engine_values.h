@@ -26,7 +26,10 @@ Status Engine::Refill(Frontier& frontier, Kept& kept) {
   for (std::uint32_t t = 0; t < threads(); ++t) {
     kept.Take(t, list.part(t));
     if (alone()) continue;
-    list.part(t).Filter([&](VertexId v) { return kept.Wants(v) && frontier.Add(v); });
+    list.part(t).Filter([&](VertexId v, VertexId later) {
+      AskFor(kept, later);
+      return kept.Wants(v) && frontier.Add(v);
+    });
   }
   frontier.SetMarked(!alone());
   return Count(frontier);

@@ -67,6 +67,7 @@ class FarVertices {
     }
   }
   bool Wants(VertexId v) const { return !Passed(Load(distance_[v])); }
+  const void* At(VertexId v) const { return &distance_[v]; }
   // What a thread has kept for this turn, also vertices whose turn is over, goes into an empty
   // list.
   void Take(std::uint32_t thread, VertexList& list) {

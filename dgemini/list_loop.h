@@ -71,9 +71,8 @@ class ListLoop {
     pending.arcs += lists.ExpectedLength(v);
   }
 
-  void AskForPlace(VertexId v, int d) const;
   // The list of `v`, if it is at hand.
-  std::optional<Neighbours> AskForList(VertexId v, int d) const;
+  std::optional<Neighbours> AskForList(VertexId v, Direction direction) const;
   template <typename Wants, typename Visit, typename Sink>
   void OwnBlock(const Workload::Block& block, Direction direction, Wants wants, Visit visit,
                 Sink sink) const;
@@ -180,20 +179,9 @@ void ListLoop::OwnBlock(const Workload::Block& block, Direction direction, Wants
   }
 }
 
-// Lists lie anywhere: first where they begin is asked for, then they themselves. Inline, or GCC
-// takes a function that does nothing but ask for one without effects, and drops the call.
-[[gnu::always_inline]] inline void ListLoop::AskForPlace(VertexId v, int d) const {
-  const Workload::Segment& segment = work_.segment_of(v);
-  const VertexId local = v - segment.first;
-  if (segment.is_own()) {
-    __builtin_prefetch(&segment.own[d]->offsets[local]);
-  } else {
-    segment.remote[d]->AskForPlace(local);
-  }
-}
-
-[[gnu::always_inline]] inline std::optional<Neighbours> ListLoop::AskForList(VertexId v,
-                                                                             int d) const {
+[[gnu::always_inline]] inline std::optional<Neighbours> ListLoop::AskForList(
+    VertexId v, Direction direction) const {
+  const int d = static_cast<int>(direction);
   const Workload::Segment& segment = work_.segment_of(v);
   const VertexId local = v - segment.first;
   std::optional<Neighbours> list;
@@ -315,18 +303,21 @@ Status ListLoop::DenseOnThread(std::uint32_t thread, Direction direction, Wants 
 template <typename Visit, typename Arrive>
 Status ListLoop::Walk(Reader& reader, Direction direction, std::span<const VertexId> vertices,
                       std::size_t first, std::size_t end, Visit visit, Arrive arrive) {
+  // Lists lie anywhere: first where they begin is asked for, then they themselves.
   constexpr std::size_t kAhead = 8;
   const int d = static_cast<int>(direction);
   std::array<std::optional<Neighbours>, kAhead> asked;  // of the vertices at .. at + kAhead - 1
   const std::size_t last = std::min(vertices.size(), end + kAhead);
   for (std::size_t i = first; i < std::min(last, first + kAhead); ++i) {
-    asked[i % kAhead] = AskForList(vertices[i], d);
+    asked[i % kAhead] = AskForList(vertices[i], direction);
   }
   for (std::size_t at = first; at < end; ++at) {
     const VertexId v = vertices[at];
     const std::optional<Neighbours> list = asked[at % kAhead];
-    if (at + 2 * kAhead < vertices.size()) AskForPlace(vertices[at + 2 * kAhead], d);
-    if (at + kAhead < last) asked[at % kAhead] = AskForList(vertices[at + kAhead], d);
+    if (at + 2 * kAhead < vertices.size()) {
+      work_.AskForPlace(vertices[at + 2 * kAhead], direction);
+    }
+    if (at + kAhead < last) asked[at % kAhead] = AskForList(vertices[at + kAhead], direction);
     if (list) {
       visit(v, *list);
       continue;

@@ -46,6 +46,7 @@ struct ShortestPaths {
       if (first) activate(v);
     });
   }
+  const void* At(VertexId v) const { return &paths[v]; }
   Count Partial(VertexId v) { return std::exchange(paths[v], Count()); }
   bool Slot(VertexId v, Count part) {
     const bool first = ChangeFrom(depth[v], kUnreached, level);

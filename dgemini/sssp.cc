@@ -29,6 +29,7 @@ struct Step {
       if (Lower(distance[v], Along(so_far, out, i), before)) activate(v, before);
     });
   }
+  const void* At(VertexId v) const { return &distance[v]; }
   Distance Partial(VertexId v) const { return distance[v]; }
   bool Slot(VertexId v, Distance other) { return Lower(distance[v], other); }
   std::true_type Wants(VertexId) const { return {}; }
@@ -59,9 +60,8 @@ Result<VertexArray<Distance>> Sssp(Engine& engine, VertexId source, Distance del
   SLIM_TRY(engine.Activate(in, std::span(&source, 1)));
   Step<Weight, Distance> step{distance, &in, far};
   while (true) {
-    while (!in.empty()) {
+    for (; !in.empty(); std::swap(in, out)) {
       SLIM_TRY(engine.Advance(in, step, out));
-      std::swap(in, out);
     }
     std::uint64_t bucket = far.Next();
     SLIM_TRY(engine.Reduce(std::span(&bucket, 1), [](auto a, auto b) { return std::min(a, b); }));

@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "dgemini/look_ahead.h"
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/types.h"
 
@@ -39,13 +40,13 @@ class VertexList {
     std::copy(some.begin(), some.end(), data_ + size_);
     size_ += some.size();
   }
-  // Those that keep(v) stay, in their order.
+  // Those that keep(v, later) stay, in their order; `later` comes up kLookAhead vertices later.
   template <typename Keep>
   void Filter(Keep keep) {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < size_; ++i) {
       const VertexId v = data_[i];
-      if (keep(v)) data_[kept++] = v;
+      if (keep(v, data_[std::min(i + kLookAhead, size_ - 1)])) data_[kept++] = v;
     }
     size_ = kept;
   }

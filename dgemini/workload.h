@@ -80,6 +80,8 @@ class Workload {
   // The weights of this very node's own lists, by socket; also on a memory node.
   std::vector<Bytes> own_weights() const;
 
+  // Where a list of the share lies will soon be looked for.
+  void AskForPlace(VertexId v, Direction direction) const;
   // The length of an out list of the share, where it is at hand; else what lists have on average.
   EdgeOffset Degree(VertexId v) const;
   // visit(v, length) for all out lists of the share that are in memory nodes' memory.
@@ -165,6 +167,18 @@ class Workload {
   std::vector<std::uint64_t> met_;
   std::vector<VertexArray<std::uint64_t>> needed_[2];  // by direction and peer
 };
+
+// Inline, or GCC takes it for a function without effects, and drops the call.
+[[gnu::always_inline]] inline void Workload::AskForPlace(VertexId v, Direction direction) const {
+  const Segment& segment = segment_of(v);
+  const VertexId local = v - segment.first;
+  const int d = static_cast<int>(direction);
+  if (segment.is_own()) {
+    __builtin_prefetch(&segment.own[d]->offsets[local]);
+  } else {
+    segment.remote[d]->AskForPlace(local);
+  }
+}
 
 inline EdgeOffset Workload::Degree(VertexId v) const {
   const Segment& segment = segment_of(v);

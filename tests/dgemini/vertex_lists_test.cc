@@ -47,7 +47,7 @@ TEST(VertexList, KeepsWhatItIsToldToInOrder) {
   list.append(some);
   list.append({});
   for (VertexId v = 1000; v < 2000; ++v) list.push_back(v);
-  list.Filter([](VertexId v) { return v % 3 == 0; });
+  list.Filter([](VertexId v, VertexId) { return v % 3 == 0; });
   ASSERT_EQ(list.size(), 667u);
   for (VertexId i = 0; i < 667; ++i) ASSERT_EQ(list.begin()[i], 3 * i);
   VertexList other;
