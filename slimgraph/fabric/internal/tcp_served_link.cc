@@ -1,7 +1,6 @@
 #include "slimgraph/fabric/internal/tcp_served_link.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 #include "slimgraph/fabric/internal/carry_out.h"
@@ -13,6 +12,7 @@ namespace {
 constexpr std::size_t kReceiveBytes = 64 << 10;
 constexpr std::uint64_t kCopyBytes = 1 << 10;  // shorter reads are gathered by copying
 constexpr int kRequestsPerTurn = 32;
+static_assert(kWholeWordsBytes <= kCopyBytes);
 
 Bytes BytesOf(const auto& value) { return std::as_bytes(std::span(&value, 1)); }
 
@@ -125,15 +125,11 @@ StreamState TcpServedLink::ExecuteOne(const wire::OperationFrame& operation) {
 }
 
 void TcpServedLink::ExecuteRead(const wire::OperationFrame& operation, std::byte* address) {
-  const Bytes bytes(address, operation.bytes);
-  if (KeepsWordsWhole(address, bytes.size())) {
-    std::array<std::byte, kWholeWordsBytes> words;
-    LoadWords(words.data(), address, bytes.size());
-    reply_.Copy(Bytes(words).first(bytes.size()));
-  } else if (next_ < prompt_end_ || bytes.size() <= kCopyBytes) {
-    reply_.Copy(bytes);
+  if (operation.bytes == 0) return;
+  if (next_ < prompt_end_ || operation.bytes <= kCopyBytes) {
+    CopyFromRegion(reply_.Append(operation.bytes).data(), address, operation.bytes);
   } else {
-    reply_.Refer(bytes);
+    reply_.Refer({address, operation.bytes});
   }
 }
 

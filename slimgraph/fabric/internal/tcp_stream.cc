@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "slimgraph/base/check.h"
+#include "slimgraph/base/unordered_reads.h"
 
 namespace slimgraph {
 
@@ -18,21 +19,39 @@ constexpr std::size_t kPiecesPerCall = 256;
 constexpr std::size_t kDropCopiesBytes = 256 << 10;
 constexpr std::size_t kStraightBytes = 8 << 10;  // from here on a second call beats a copy
 
+// Whoever writes to what it sends, when the other side has told that it has come, does so in order:
+// the one that leads over there and back.
+ssize_t Send(int fd, const msghdr& message) {
+  const UnorderedReads reads;
+  return ::sendmsg(fd, &message, MSG_NOSIGNAL);
+}
+
 bool Blocked() { return errno == EAGAIN || errno == EWOULDBLOCK; }
 
 }  // namespace
 
 void SendQueue::Copy(Bytes bytes) {
-  if (bytes.empty()) return;
-  const std::uint64_t begin = dropped_ + copies_.size();
+  Lengthen(bytes.size());
   copies_.insert(copies_.end(), bytes.begin(), bytes.end());
+}
+
+MutableBytes SendQueue::Append(std::size_t bytes) {
+  Lengthen(bytes);
+  copies_.resize(copies_.size() + bytes);
+  return MutableBytes(copies_).last(bytes);
+}
+
+// By what is about to be put behind the copies.
+void SendQueue::Lengthen(std::uint64_t bytes) {
+  if (bytes == 0) return;
+  const std::uint64_t begin = dropped_ + copies_.size();
   if (!pieces_.empty() && pieces_.back().external == nullptr &&
       pieces_.back().begin + pieces_.back().bytes == begin) {
-    pieces_.back().bytes += bytes.size();
+    pieces_.back().bytes += bytes;
   } else {
-    pieces_.push_back({nullptr, begin, bytes.size()});
+    pieces_.push_back({nullptr, begin, bytes});
   }
-  bytes_ += bytes.size();
+  bytes_ += bytes;
 }
 
 void SendQueue::CopyToFront(Bytes bytes) {
@@ -62,7 +81,7 @@ StreamState SendQueue::Flush(int fd) {
     msghdr message{};
     message.msg_iov = vectors.data();
     message.msg_iovlen = count;
-    const ssize_t sent = ::sendmsg(fd, &message, MSG_NOSIGNAL);
+    const ssize_t sent = Send(fd, message);
     if (sent >= 0) {
       Consume(static_cast<std::uint64_t>(sent));
     } else if (errno != EINTR) {

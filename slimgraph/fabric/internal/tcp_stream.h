@@ -16,7 +16,10 @@ class SendQueue {
  public:
   void Copy(Bytes bytes);
   void CopyToFront(Bytes bytes);  // before the first is sent
-  void Refer(Bytes bytes);        // they stay valid and unchanged until sent or detached
+  // They stay valid until sent or detached. What of them changes meanwhile goes out old or new.
+  void Refer(Bytes bytes);
+  // Room for as many, which are put there before anything else is called.
+  MutableBytes Append(std::size_t bytes);
 
   // kDone when the queue is empty, kBlocked when the socket takes no more now.
   StreamState Flush(int fd);
@@ -35,6 +38,7 @@ class SendQueue {
     std::uint64_t bytes;
   };
   const std::byte* Data(const Piece& piece) const;
+  void Lengthen(std::uint64_t bytes);
   void Consume(std::uint64_t bytes);
   void DropSentCopies();
 
