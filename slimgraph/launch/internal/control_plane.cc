@@ -13,7 +13,9 @@ namespace slimgraph {
 namespace {
 
 constexpr std::uint64_t kHeartbeatNs = 500'000'000;
-constexpr std::uint64_t kSilenceNs = 3'000'000'000;
+// How long a silence is a death is told by one's own heartbeats: when this thread or all of the
+// machine is held up, nobody is to blame for what has not been read, or said, in that time.
+constexpr std::uint32_t kSilentBeats = 6;
 // A node that fails because another has died may say so before the death is noticed.
 constexpr std::uint64_t kSecondThoughtNs = 100'000'000;
 
@@ -40,8 +42,6 @@ Result<std::unique_ptr<ControlPlane>> ControlPlane::Form(JobPlace place,
   control->on_orphaned_ = std::move(on_orphaned);
   SLIM_TRY(place.self == 0 ? control->GatherPeers(place, host_identity)
                            : control->ArriveAtHub(place, host_identity));
-  const std::uint64_t now = NowNs();
-  for (Peer& peer : control->peers_) peer.heard_ns = now;
   control->thread_ = std::thread([raw = control.get()] { raw->Run(); });
   return control;
 }
@@ -182,7 +182,7 @@ void ControlPlane::Run() {
 
 void ControlPlane::HearFrom(Peer& peer) {
   const bool open = peer.reader.Fill(peer.fd.get());
-  peer.heard_ns = NowNs();
+  peer.silent_beats = 0;
   while (auto frame = peer.reader.Next()) Handle(peer, std::move(*frame));
   if (open) return;
   {
@@ -232,17 +232,16 @@ void ControlPlane::Handle(Peer& peer, Frame frame) {
 }
 
 void ControlPlane::BeatHearts() {
-  const std::uint64_t now = NowNs();
   for (Peer& peer : peers_) {
     if (!peer.fd || peer.left) continue;
-    if (now - peer.heard_ns > kSilenceNs) {
+    if (++peer.silent_beats > kSilentBeats) {
       {
         const std::lock_guard lock(mutex_);
         peer.fd.Reset();
       }
       Declare({peer.node, static_cast<int>(ErrorKind::kEnvironment),
                fmt::format("has not answered for {} s: it is stopped, or its link is cut",
-                           kSilenceNs / 1'000'000'000)});
+                           kSilentBeats * kHeartbeatNs / 1'000'000'000)});
       continue;
     }
     const std::lock_guard lock(mutex_);
