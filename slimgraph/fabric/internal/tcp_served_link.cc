@@ -1,6 +1,7 @@
 #include "slimgraph/fabric/internal/tcp_served_link.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "slimgraph/fabric/internal/carry_out.h"
@@ -12,7 +13,6 @@ namespace {
 constexpr std::size_t kReceiveBytes = 64 << 10;
 constexpr std::uint64_t kCopyBytes = 1 << 10;  // shorter reads are gathered by copying
 constexpr int kRequestsPerTurn = 32;
-static_assert(kWholeWordsBytes <= kCopyBytes);
 
 Bytes BytesOf(const auto& value) { return std::as_bytes(std::span(&value, 1)); }
 
@@ -125,11 +125,16 @@ StreamState TcpServedLink::ExecuteOne(const wire::OperationFrame& operation) {
 }
 
 void TcpServedLink::ExecuteRead(const wire::OperationFrame& operation, std::byte* address) {
-  if (operation.bytes == 0) return;
-  if (next_ < prompt_end_ || operation.bytes <= kCopyBytes) {
-    CopyFromRegion(reply_.Append(operation.bytes).data(), address, operation.bytes);
+  const Bytes bytes(address, operation.bytes);
+  if (KeepsWordsWhole(address, bytes.size())) {
+    std::array<std::byte, kWholeWordsBytes> words;
+    LoadWords(words.data(), address, bytes.size());
+    reply_.Copy(Bytes(words).first(bytes.size()));
+  } else if (next_ < prompt_end_ || bytes.size() <= kCopyBytes) {
+    const UnorderedReads reads;  // as in CopyFromRegion
+    reply_.Copy(bytes);
   } else {
-    reply_.Refer({address, operation.bytes});
+    reply_.Refer(bytes);
   }
 }
 

@@ -31,27 +31,16 @@ bool Blocked() { return errno == EAGAIN || errno == EWOULDBLOCK; }
 }  // namespace
 
 void SendQueue::Copy(Bytes bytes) {
-  Lengthen(bytes.size());
-  copies_.insert(copies_.end(), bytes.begin(), bytes.end());
-}
-
-MutableBytes SendQueue::Append(std::size_t bytes) {
-  Lengthen(bytes);
-  copies_.resize(copies_.size() + bytes);
-  return MutableBytes(copies_).last(bytes);
-}
-
-// By what is about to be put behind the copies.
-void SendQueue::Lengthen(std::uint64_t bytes) {
-  if (bytes == 0) return;
+  if (bytes.empty()) return;
   const std::uint64_t begin = dropped_ + copies_.size();
+  copies_.insert(copies_.end(), bytes.begin(), bytes.end());
   if (!pieces_.empty() && pieces_.back().external == nullptr &&
       pieces_.back().begin + pieces_.back().bytes == begin) {
-    pieces_.back().bytes += bytes;
+    pieces_.back().bytes += bytes.size();
   } else {
-    pieces_.push_back({nullptr, begin, bytes});
+    pieces_.push_back({nullptr, begin, bytes.size()});
   }
-  bytes_ += bytes;
+  bytes_ += bytes.size();
 }
 
 void SendQueue::CopyToFront(Bytes bytes) {

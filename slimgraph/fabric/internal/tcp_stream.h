@@ -18,8 +18,6 @@ class SendQueue {
   void CopyToFront(Bytes bytes);  // before the first is sent
   // They stay valid until sent or detached. What of them changes meanwhile goes out old or new.
   void Refer(Bytes bytes);
-  // Room for as many, which are put there before anything else is called.
-  MutableBytes Append(std::size_t bytes);
 
   // kDone when the queue is empty, kBlocked when the socket takes no more now.
   StreamState Flush(int fd);
@@ -38,7 +36,6 @@ class SendQueue {
     std::uint64_t bytes;
   };
   const std::byte* Data(const Piece& piece) const;
-  void Lengthen(std::uint64_t bytes);
   void Consume(std::uint64_t bytes);
   void DropSentCopies();
 
