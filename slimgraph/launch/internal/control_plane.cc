@@ -130,7 +130,14 @@ bool ControlPlane::Complete(ExchangeId exchange) {
   for (auto& part : parts) all.push_back(std::move(part).value_or(""));
   contributions_.erase(exchange);
   const Frame frame{FrameType::kGathered, 0, 0, exchange, PackStrings(all)};
-  for (Peer& peer : peers_) SendTo(peer, frame);
+  // Those whose turn comes late shall not take the hub for dead meanwhile.
+  std::uint64_t next_beat_ns = NowNs() + kHeartbeatNs;
+  for (Peer& peer : peers_) {
+    SendTo(peer, frame);
+    if (NowNs() < next_beat_ns) continue;
+    SendHeartbeats();
+    next_beat_ns = NowNs() + kHeartbeatNs;
+  }
   gathered_[exchange] = std::move(all);
   changed_.notify_all();
   return true;
@@ -233,20 +240,22 @@ void ControlPlane::Handle(Peer& peer, Frame frame) {
 
 void ControlPlane::BeatHearts() {
   for (Peer& peer : peers_) {
-    if (!peer.fd || peer.left) continue;
-    if (++peer.silent_beats > kSilentBeats) {
-      {
-        const std::lock_guard lock(mutex_);
-        peer.fd.Reset();
-      }
-      Declare({peer.node, static_cast<int>(ErrorKind::kEnvironment),
-               fmt::format("has not answered for {} s: it is stopped, or its link is cut",
-                           kSilentBeats * kHeartbeatNs / 1'000'000'000)});
-      continue;
+    if (!peer.fd || peer.left || ++peer.silent_beats <= kSilentBeats) continue;
+    {
+      const std::lock_guard lock(mutex_);
+      peer.fd.Reset();
     }
-    const std::lock_guard lock(mutex_);
-    SendTo(peer, {FrameType::kHeartbeat, 0, static_cast<std::uint16_t>(self_), {}, {}});
+    Declare({peer.node, static_cast<int>(ErrorKind::kEnvironment),
+             fmt::format("has not answered for {} s: it is stopped, or its link is cut",
+                         kSilentBeats * kHeartbeatNs / 1'000'000'000)});
   }
+  const std::lock_guard lock(mutex_);
+  SendHeartbeats();
+}
+
+void ControlPlane::SendHeartbeats() {
+  const Frame heartbeat{FrameType::kHeartbeat, 0, static_cast<std::uint16_t>(self_), {}, {}};
+  for (Peer& peer : peers_) SendTo(peer, heartbeat);
 }
 
 // The hub decides; it answers a node that gives up as it tells all others.

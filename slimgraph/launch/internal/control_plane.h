@@ -77,6 +77,7 @@ class ControlPlane {
   void HearFrom(Peer& peer);
   void Handle(Peer& peer, Frame frame);
   void BeatHearts();
+  void SendHeartbeats();
   void GiveUp(const Loss& failure);
   void Suspect(Loss failure);
   void Declare(const Loss& loss);
