@@ -233,7 +233,7 @@ run: $(COMMAND)
 TEST_ENVIRONMENT := TEST_SLIMGRAPH_COMMAND=$(abspath $(COMMAND)) TEST_MAKE='$(MAKE)' \
   UBSAN_OPTIONS=print_stacktrace=1 \
   LSAN_OPTIONS=suppressions=$(abspath tests/support/lsan.supp):print_suppressions=0 \
-  TSAN_OPTIONS=die_after_fork=0:second_deadlock_stack=1:suppressions=$(abspath tests/support/tsan.supp)
+  TSAN_OPTIONS=die_after_fork=0:second_deadlock_stack=1
 TEST_LIMIT_S     := $(if $(filter release,$(MODE)),300,600)
 # MPI's own library is not sanitized, and would only be slow.
 ifneq (,$(filter $(MODE),asan tsan))

@@ -16,9 +16,12 @@ namespace {
 constexpr std::size_t kMostScanned = 64;
 // A commit that nobody waits for keeps its memory; so many of them may be under way.
 constexpr std::size_t kMaxFrames = 4;
-// How long the wait after an abort may be: 1 us doubled with each try.
+// How long the wait after an abort may be: 1 us doubled with each try, up to 512 us or so many
+// times what the try has taken. Whoever waits less than others take meets them again and again.
 constexpr std::uint64_t kBackOffNs = 1'000;
-constexpr std::uint32_t kMostDoublings = 9;
+constexpr std::uint64_t kMostBackOffNs = 512'000;
+constexpr std::uint64_t kMostBackOffTries = 16;
+constexpr std::uint32_t kMostDoublings = 20;
 constexpr std::uint32_t kMostSweeps = 3;
 // Where a key leaves its mark in a frame.
 std::size_t MarkOf(const Table& table, Key key) {
@@ -67,6 +70,7 @@ void Transaction::Begin(bool again, std::uint64_t now_ns) {
       stages_.Set(static_cast<Stage>(i), ((bits >> (20 + i)) & 1) != 0);
     }
   }
+  began_ns_ = now_ns;
   reason_ = AbortReason::kNone;
   conflict_ = {};
   begun_.clear();
@@ -328,7 +332,8 @@ void Transaction::AwaitView() {
 }
 
 void Transaction::BackOff(std::uint32_t tries) {
-  task_.Sleep(Draw() % (kBackOffNs << std::min(tries, kMostDoublings)));
+  const std::uint64_t most = std::max(kMostBackOffNs, kMostBackOffTries * (NowNs() - began_ns_));
+  task_.Sleep(Draw() % std::min(kBackOffNs << std::min(tries, kMostDoublings), most));
 }
 
 void Transaction::Drain() {

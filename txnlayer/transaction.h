@@ -192,6 +192,7 @@ class Transaction {
   std::uint64_t owner_;
   std::uint64_t process_;
   Timestamp timestamp_ = 0;
+  std::uint64_t began_ns_ = 0;
   StageCode stages_;
   AbortReason reason_ = AbortReason::kNone;
   Conflict conflict_;

@@ -2,6 +2,8 @@
 #include "slimgraph/launch/job.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -185,6 +187,29 @@ TEST(Job, TheDeathOfTheHubEndsItToo) {
   EXPECT_EQ(end.codes, (std::vector<int>{128 + SIGKILL, 4, 4})) << end.output;
   EXPECT_EQ(end.output.find("slimgraph: node 0: died"), 0U) << end.output;
   EXPECT_EQ(std::count(end.output.begin(), end.output.end(), '\n'), 1) << end.output;
+}
+
+TEST(Job, DoesNotTakeWhoWasHeldUpTogetherForDead) {
+  ExpectNodesRun(3, [](Job& job) {
+    const auto all = job.Exchange(std::to_string(::getpid()));
+    ASSERT_TRUE(all);
+    const auto tell = [&](int signal) {
+      for (const std::string& pid : *all) ::kill(std::stoi(pid), signal);
+    };
+    if (job.self() == 0) {
+      const pid_t holder = ::fork();
+      if (holder == 0) {
+        tell(SIGSTOP);
+        std::this_thread::sleep_for(std::chrono::milliseconds(3600));
+        tell(SIGCONT);
+        ::_exit(0);
+      }
+      int status = 0;
+      EXPECT_EQ(::waitpid(holder, &status, 0), holder);
+    }
+    EXPECT_TRUE(job.Exchange(""));
+    EXPECT_EQ(job.loss(), "");
+  });
 }
 
 TEST(Job, StrangersAreTurnedAway) {

@@ -17,8 +17,14 @@
 namespace slimgraph {
 namespace {
 
-// The work of one child; its exit code.
+// What the running test has come to so far.
+const ::testing::TestResult& ResultSoFar() {
+  return *::testing::UnitTest::GetInstance()->current_test_info()->result();
+}
+
+// The work of one child; its exit code. Failures that it was forked with are told by who had them.
 int BeNode(JobPlace place, OnLoss on_loss, const std::function<void(Job&)>& body) {
+  const int inherited = ResultSoFar().total_part_count();
   auto job = Job::Join(std::move(place), on_loss);
   if (!job) {
     fmt::print(stderr, "cannot join: {}\n", job.error().message);
@@ -30,7 +36,10 @@ int BeNode(JobPlace place, OnLoss on_loss, const std::function<void(Job&)>& body
     fmt::print(stderr, "node {} threw: {}\n", (*job)->self(), failure.what());
     return 1;
   }
-  const int code = ::testing::Test::HasFailure() ? 1 : 0;
+  int code = 0;
+  for (int part = inherited; part < ResultSoFar().total_part_count(); ++part) {
+    if (ResultSoFar().GetTestPartResult(part).failed()) code = 1;
+  }
   const Status left = (*job)->Leave(code);
   if (!left && on_loss == OnLoss::kEndJob) return 4;
   return code;

@@ -51,6 +51,23 @@ TEST_P(Workloads, CommitWhenAlmostAllGoesToTheSameRows) {
   }
 }
 
+// Whoever has met others does not come back before they can have ended, however long they take.
+TEST_P(Workloads, AreNotTriedMuchMoreOftenWhereTheyTakeLong) {
+  TxnSetting setting{.protocol = GetParam(),
+                     .workload = "ycsb",
+                     .nodes = 2,
+                     .transactions = 5,
+                     .seconds = 60,
+                     .delay_us = 1000};
+  setting.work.rows = 160;
+  setting.work.hot = 1;
+  setting.work.seed = TestSeed();
+  RunSetting(setting, [&](txn::Engine&, txn::Workload&, const txn::DriveResult& result) {
+    EXPECT_EQ(result.figures.committed, 2u * 8 * 5);
+    EXPECT_LT(result.figures.all_aborted(), 30 * result.figures.committed);
+  });
+}
+
 // Memory nodes hold tuples and run no transactions; one-sided stages give them nothing to do.
 TEST_P(Workloads, NeedNothingOfMemoryNodesInOneSidedStages) {
   TxnSetting setting{.protocol = GetParam(), .workload = "smallbank", .nodes = 3, .compute = 1};

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "slimgraph/base/unordered_reads.h"
 #include "slimgraph/base/words.h"
 #include "slimgraph/fabric/operation.h"
 
@@ -27,11 +28,15 @@ inline bool KeepsWordsWhole(const std::byte* remote, std::uint64_t length) {
          (reinterpret_cast<std::uintptr_t>(remote) | length) % sizeof(std::uint64_t) == 0;
 }
 
-// The bytes of a read and of a write.
+// The bytes of a read and of a write. What is not carried out word by word may be read half old,
+// half new: a reader beside whom others write finds by another word that they have, or that it has
+// not got their lock, and then does not look at it (txnlayer/protocol/guarded_read.h, mvcc.cc,
+// locking.h).
 inline void CopyFromRegion(std::byte* local, const std::byte* remote, std::uint64_t length) {
   if (KeepsWordsWhole(remote, length)) {
     LoadWords(local, remote, length);
   } else {
+    const UnorderedReads reads;
     std::memcpy(local, remote, length);
   }
 }

@@ -131,6 +131,7 @@ void TcpServedLink::ExecuteRead(const wire::OperationFrame& operation, std::byte
     LoadWords(words.data(), address, bytes.size());
     reply_.Copy(Bytes(words).first(bytes.size()));
   } else if (next_ < prompt_end_ || bytes.size() <= kCopyBytes) {
+    const UnorderedReads reads;  // as in CopyFromRegion
     reply_.Copy(bytes);
   } else {
     reply_.Refer(bytes);

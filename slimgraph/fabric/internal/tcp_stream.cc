@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "slimgraph/base/check.h"
+#include "slimgraph/base/unordered_reads.h"
 
 namespace slimgraph {
 
@@ -17,6 +18,13 @@ namespace {
 constexpr std::size_t kPiecesPerCall = 256;
 constexpr std::size_t kDropCopiesBytes = 256 << 10;
 constexpr std::size_t kStraightBytes = 8 << 10;  // from here on a second call beats a copy
+
+// Whoever writes to what it sends, when the other side has told that it has come, does so in order:
+// the one that leads over there and back.
+ssize_t Send(int fd, const msghdr& message) {
+  const UnorderedReads reads;
+  return ::sendmsg(fd, &message, MSG_NOSIGNAL);
+}
 
 bool Blocked() { return errno == EAGAIN || errno == EWOULDBLOCK; }
 
@@ -62,7 +70,7 @@ StreamState SendQueue::Flush(int fd) {
     msghdr message{};
     message.msg_iov = vectors.data();
     message.msg_iovlen = count;
-    const ssize_t sent = ::sendmsg(fd, &message, MSG_NOSIGNAL);
+    const ssize_t sent = Send(fd, message);
     if (sent >= 0) {
       Consume(static_cast<std::uint64_t>(sent));
     } else if (errno != EINTR) {

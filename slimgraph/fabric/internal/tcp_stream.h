@@ -16,7 +16,8 @@ class SendQueue {
  public:
   void Copy(Bytes bytes);
   void CopyToFront(Bytes bytes);  // before the first is sent
-  void Refer(Bytes bytes);        // they stay valid and unchanged until sent or detached
+  // They stay valid until sent or detached. What of them changes meanwhile goes out old or new.
+  void Refer(Bytes bytes);
 
   // kDone when the queue is empty, kBlocked when the socket takes no more now.
   StreamState Flush(int fd);

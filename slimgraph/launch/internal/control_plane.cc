@@ -13,7 +13,9 @@ namespace slimgraph {
 namespace {
 
 constexpr std::uint64_t kHeartbeatNs = 500'000'000;
-constexpr std::uint64_t kSilenceNs = 3'000'000'000;
+// How long a silence is a death is told by one's own heartbeats: when this thread or all of the
+// machine is held up, nobody is to blame for what has not been read, or said, in that time.
+constexpr std::uint32_t kSilentBeats = 6;
 // A node that fails because another has died may say so before the death is noticed.
 constexpr std::uint64_t kSecondThoughtNs = 100'000'000;
 
@@ -40,8 +42,6 @@ Result<std::unique_ptr<ControlPlane>> ControlPlane::Form(JobPlace place,
   control->on_orphaned_ = std::move(on_orphaned);
   SLIM_TRY(place.self == 0 ? control->GatherPeers(place, host_identity)
                            : control->ArriveAtHub(place, host_identity));
-  const std::uint64_t now = NowNs();
-  for (Peer& peer : control->peers_) peer.heard_ns = now;
   control->thread_ = std::thread([raw = control.get()] { raw->Run(); });
   return control;
 }
@@ -130,7 +130,14 @@ bool ControlPlane::Complete(ExchangeId exchange) {
   for (auto& part : parts) all.push_back(std::move(part).value_or(""));
   contributions_.erase(exchange);
   const Frame frame{FrameType::kGathered, 0, 0, exchange, PackStrings(all)};
-  for (Peer& peer : peers_) SendTo(peer, frame);
+  // Those whose turn comes late shall not take the hub for dead meanwhile.
+  std::uint64_t next_beat_ns = NowNs() + kHeartbeatNs;
+  for (Peer& peer : peers_) {
+    SendTo(peer, frame);
+    if (NowNs() < next_beat_ns) continue;
+    SendHeartbeats();
+    next_beat_ns = NowNs() + kHeartbeatNs;
+  }
   gathered_[exchange] = std::move(all);
   changed_.notify_all();
   return true;
@@ -182,7 +189,7 @@ void ControlPlane::Run() {
 
 void ControlPlane::HearFrom(Peer& peer) {
   const bool open = peer.reader.Fill(peer.fd.get());
-  peer.heard_ns = NowNs();
+  peer.silent_beats = 0;
   while (auto frame = peer.reader.Next()) Handle(peer, std::move(*frame));
   if (open) return;
   {
@@ -232,22 +239,23 @@ void ControlPlane::Handle(Peer& peer, Frame frame) {
 }
 
 void ControlPlane::BeatHearts() {
-  const std::uint64_t now = NowNs();
   for (Peer& peer : peers_) {
-    if (!peer.fd || peer.left) continue;
-    if (now - peer.heard_ns > kSilenceNs) {
-      {
-        const std::lock_guard lock(mutex_);
-        peer.fd.Reset();
-      }
-      Declare({peer.node, static_cast<int>(ErrorKind::kEnvironment),
-               fmt::format("has not answered for {} s: it is stopped, or its link is cut",
-                           kSilenceNs / 1'000'000'000)});
-      continue;
+    if (!peer.fd || peer.left || ++peer.silent_beats <= kSilentBeats) continue;
+    {
+      const std::lock_guard lock(mutex_);
+      peer.fd.Reset();
     }
-    const std::lock_guard lock(mutex_);
-    SendTo(peer, {FrameType::kHeartbeat, 0, static_cast<std::uint16_t>(self_), {}, {}});
+    Declare({peer.node, static_cast<int>(ErrorKind::kEnvironment),
+             fmt::format("has not answered for {} s: it is stopped, or its link is cut",
+                         kSilentBeats * kHeartbeatNs / 1'000'000'000)});
   }
+  const std::lock_guard lock(mutex_);
+  SendHeartbeats();
+}
+
+void ControlPlane::SendHeartbeats() {
+  const Frame heartbeat{FrameType::kHeartbeat, 0, static_cast<std::uint16_t>(self_), {}, {}};
+  for (Peer& peer : peers_) SendTo(peer, heartbeat);
 }
 
 // The hub decides; it answers a node that gives up as it tells all others.

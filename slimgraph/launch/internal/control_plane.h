@@ -66,7 +66,7 @@ class ControlPlane {
     NodeId node = 0;
     UniqueFd fd;
     FrameReader reader;
-    std::uint64_t heard_ns = 0;
+    std::uint32_t silent_beats = 0;  // since it was heard
     bool left = false;
   };
 
@@ -77,6 +77,7 @@ class ControlPlane {
   void HearFrom(Peer& peer);
   void Handle(Peer& peer, Frame frame);
   void BeatHearts();
+  void SendHeartbeats();
   void GiveUp(const Loss& failure);
   void Suspect(Loss failure);
   void Declare(const Loss& loss);
