@@ -162,6 +162,7 @@ std::uint64_t Table::Sweep(Rank rank, const std::function<bool(const std::byte*)
   const std::uint64_t before = part.tuples;
   std::uint64_t kept = 0;
   for (std::uint64_t i = 0; i < before; ++i) kept += keep(memory + TupleOffset(i)) ? 1 : 0;
+  const std::uint64_t bucket_bytes = (buckets_ + part.overflow_used) * sizeof(Bucket);
   part.overflow_used = 0;
   part.tuples = kept;
   const auto place = [&](std::uint64_t index, const std::byte* tuple) {
@@ -184,7 +185,7 @@ std::uint64_t Table::Sweep(Rank rank, const std::function<bool(const std::byte*)
     for (placed = 0; placed < kept; ++placed) place(placed, aside.data() + placed * stride_);
     return before - kept;
   }
-  std::fill_n(memory, first_tuple_, std::byte{0});
+  std::fill_n(memory, bucket_bytes, std::byte{0});
   for (std::uint64_t i = 0; i < before; ++i) {
     const std::byte* const tuple = memory + TupleOffset(i);
     if (keep(tuple)) place(placed++, tuple);
