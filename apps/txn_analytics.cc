@@ -116,7 +116,7 @@ Status Analyst::Work(txn::TransactionalGraph& graph) {
   const bool survives = graph.engine().replication() != nullptr;
   while (true) {
     SLIM_ASSIGN(const auto job, cluster_.job().OfTheLiving(kLine));
-    const Status done = LookAmong(*job, graph);
+    Status done = LookAmong(*job, graph);
     if (done) return {};
     if (!survives || !job->AwaitDeath(kWordOfDeath)) return done;
     ++broken_off_;

@@ -108,7 +108,8 @@ void ForEachInOrder(const BaseGraph& base, const BaseEdges& edges,
 // only what hides edges of the base has a place among these.
 void NewestFirst(const BaseGraph& base, const BaseEdges& edges,
                  std::vector<const EdgeEntry*>& latest, TimedEdges& room, ListBuilder& builder) {
-  auto& [timed, runs] = room;
+  auto& timed = room.edges;
+  auto& runs = room.runs;
   timed.clear();
   runs.clear();
   for (const EdgeEntry* const one : latest) {
