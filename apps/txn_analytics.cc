@@ -114,30 +114,34 @@ Status Analyst::Work(txn::TransactionalGraph& graph) {
   // For an export alone, the end is all that is of interest.
   if (analytics_.empty()) graph.engine().AwaitEnd();
   const bool survives = graph.engine().replication() != nullptr;
-  for (bool more = true; more;) {
+  while (true) {
     SLIM_ASSIGN(const auto job, cluster_.job().OfTheLiving(kLine));
-    const auto looked = LookAtOne(*job, graph);
-    if (looked) {
-      more = *looked;
-    } else if (survives && job->AwaitDeath(kWordOfDeath)) {
-      ++broken_off_;
-    } else {
-      return tl::unexpected<Error>(looked.error());
-    }
+    Status done = LookAmong(*job, graph);
+    if (done) return {};
+    if (!survives || !job->AwaitDeath(kWordOfDeath)) return done;
+    ++broken_off_;
   }
-  return {};
 }
 
-Result<bool> Analyst::LookAtOne(Job& job, txn::TransactionalGraph& graph) {
-  const ClusterOptions options = OptionsFor(job);
-  SLIM_ASSIGN(const auto cluster, Cluster::Start(job, options));
-  SLIM_ASSIGN(const auto snapshot, txn::Snapshot::Take(*cluster, graph));
+Status Analyst::LookAmong(Job& job, txn::TransactionalGraph& graph) {
+  SLIM_ASSIGN(const auto cluster, Cluster::Start(job, OptionsFor(job)));
+  txn::SnapshotRoom room(*cluster);
+  for (bool more = true; more;) {
+    SLIM_ASSIGN(more, LookAtOne(room, graph));
+  }
+  return cluster->Stop();
+}
+
+Result<bool> Analyst::LookAtOne(txn::SnapshotRoom& room, txn::TransactionalGraph& graph) {
+  Cluster& cluster = room.cluster();
+  SLIM_ASSIGN(const auto snapshot, txn::Snapshot::Take(room, graph));
   const bool in_run = snapshot->in_run();
   // What nodes know of those before may differ where one was broken off.
-  SLIM_ASSIGN(const std::uint64_t known, cluster->all().AllMax<std::uint64_t>(findings_.size()));
+  SLIM_ASSIGN(const std::uint64_t known, cluster.all().AllMax<std::uint64_t>(findings_.size()));
   if (in_run || exports_ || known == 0) {
     for (const Analysis& analysis : analytics_) {
-      SLIM_ASSIGN(findings_.emplace_back(), Analyse(job, options, *snapshot, analysis));
+      SLIM_ASSIGN(findings_.emplace_back(),
+                  Analyse(cluster.job(), OptionsFor(cluster.job()), *snapshot, analysis));
     }
   }
   if (!in_run && exports_) {
@@ -146,7 +150,6 @@ Result<bool> Analyst::LookAtOne(Job& job, txn::TransactionalGraph& graph) {
                             FormatCount(snapshot->vertices()), FormatCount(snapshot->edges()),
                             snapshot->time());
   }
-  SLIM_TRY(cluster->Stop());
   return in_run;
 }
 

@@ -64,8 +64,9 @@ class Analyst {
   Analyst(Cluster& cluster, std::vector<Analysis> analytics)
       : cluster_(cluster), analytics_(std::move(analytics)) {}
   Status Work(txn::TransactionalGraph& graph);
+  Status LookAmong(Job& job, txn::TransactionalGraph& graph);
   // What is done with one snapshot; false: it was the last.
-  Result<bool> LookAtOne(Job& job, txn::TransactionalGraph& graph);
+  Result<bool> LookAtOne(txn::SnapshotRoom& room, txn::TransactionalGraph& graph);
   ClusterOptions OptionsFor(const Job& job) const;
 
   Cluster& cluster_;

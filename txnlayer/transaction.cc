@@ -86,11 +86,12 @@ std::uint64_t Transaction::Draw() {
 }
 
 // The first frame of which nothing is under way; if there is none, the oldest one's end is awaited.
+// The one that was used last of those that are idle: its memory is in the processor's caches.
 void Transaction::TakeFrame() {
-  const auto idle = std::find_if(frames_.begin(), frames_.end(),
+  const auto idle = std::find_if(frames_.rbegin(), frames_.rend(),
                                  [](const auto& frame) { return frame->pending.left == 0; });
-  if (idle != frames_.end()) {
-    std::rotate(idle, idle + 1, frames_.end());
+  if (idle != frames_.rend()) {
+    std::rotate(idle.base() - 1, idle.base(), frames_.end());
   } else if (frames_.size() < kMaxFrames) {
     frames_.push_back(std::make_unique<Frame>());
   } else {

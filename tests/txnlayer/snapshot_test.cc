@@ -88,10 +88,10 @@ Status Mine(Job& job, ClusterOptions options, const txn::Snapshot& snapshot, Fou
   return cluster->Stop();
 }
 
-Status ReadSnapshot(Job& job, const ClusterOptions& options, txn::TransactionalGraph& graph,
-                    Found& found) {
-  SLIM_ASSIGN(const auto cluster, Cluster::Start(job, options));
-  SLIM_ASSIGN(const auto snapshot, txn::Snapshot::Take(*cluster, graph));
+Status ReadSnapshot(const ClusterOptions& options, txn::SnapshotRoom& room,
+                    txn::TransactionalGraph& graph, Found& found) {
+  Job& job = room.cluster().job();
+  SLIM_ASSIGN(const auto snapshot, txn::Snapshot::Take(room, graph));
   found.time = snapshot->time();
   found.in_run = snapshot->in_run();
   SLIM_ASSIGN(found.ids, snapshot->ReadOriginalIds());
@@ -100,30 +100,43 @@ Status ReadSnapshot(Job& job, const ClusterOptions& options, txn::TransactionalG
   if (job.self() == 0) {
     SLIM_ASSIGN(found.lists, ReadCsr(*snapshot));
   }
-  return cluster->Stop();
+  return {};
+}
+
+// In the same memory, one after the other. A death may keep some nodes from what others have found.
+Status ReadAmong(Job& job, const ClusterOptions& options, txn::TransactionalGraph& graph,
+                 std::uint64_t most, std::vector<Found>& all) {
+  SLIM_ASSIGN(const auto cluster, Cluster::Start(job, options));
+  txn::SnapshotRoom room(*cluster);
+  while (true) {
+    const bool over = !all.empty() && !all.back().in_run;
+    SLIM_ASSIGN(const auto read, cluster->all().AllMax(over ? most : std::uint64_t{all.size()}));
+    if (read >= most) return cluster->Stop();
+    Found found;
+    SLIM_TRY(ReadSnapshot(options, room, graph, found));
+    all.push_back(std::move(found));
+  }
 }
 
 // The transactions' cluster and those of a reader are different ones of one job. A reader that is
 // broken off by a death begins anew with those that are left.
-std::vector<Found> ReadSnapshots(txn::Engine& engine, txn::TransactionalGraph& graph, int most) {
+std::vector<Found> ReadSnapshots(txn::Engine& engine, txn::TransactionalGraph& graph,
+                                 std::uint64_t most) {
   const Cluster& transactions = engine.cluster();
   std::vector<Found> all;
-  for (int i = 0; i < most && (all.empty() || all.back().in_run); ++i) {
+  while (true) {
     const auto job = Unwrap(engine.cluster().job().OfTheLiving(2));
     ClusterOptions options = transactions.options();
     options.compute = 0;
     for (NodeId node = 0; node < job->nodes(); ++node) {
       if (transactions.topology().is_compute(job->number_in_whole(node))) ++options.compute;
     }
-    Found found;
-    const Status read = ReadSnapshot(*job, options, graph, found);
-    if (read) {
-      all.push_back(std::move(found));
-    } else {
-      EXPECT_TRUE(job->AwaitDeath(std::chrono::seconds(10))) << read.error().message;
-    }
+    const Status read = ReadAmong(*job, options, graph, most, all);
+    if (read) return all;
+    const bool death = job->AwaitDeath(std::chrono::seconds(10));
+    EXPECT_TRUE(death) << read.error().message;
+    if (!death) return all;
   }
-  return all;
 }
 
 // --- the graph that a history makes

@@ -74,6 +74,23 @@ TEST(Table, NeighboursAreLookedUpSideBySideUntilTheTableIsFull) {
   });
 }
 
+TEST(Table, TakesNoMemoryByBeingSweptWhereFewHaveUsedIt) {
+  OnTxnJob({.protocol = "occ", .nodes = 1}, [](Cluster& cluster) {
+    constexpr std::uint64_t kTuples = 1'000'000;
+    constexpr std::uint64_t kFewPages = 64 * 4096;
+    auto table = txn::Table::Make(cluster.fabric(), 0, {"t", 40, kTuples}, {.metadata_words = 1});
+    ASSERT_TRUE(table);
+    const std::vector<Key> keys = {1, 77, 4711};
+    for (const Key key : keys) ASSERT_NE((*table)->FindOrPlace(key), 0u);
+    const std::uint64_t fresh[txn::kMaxMetadataWords] = {};
+    EXPECT_EQ((*table)->Sweep(
+                  0, [](const std::byte*) { return true; }, fresh, 0),
+              0u);
+    EXPECT_LE((*table)->resident_bytes(), kFewPages);
+    for (const Key key : keys) EXPECT_NE((*table)->Find(key), 0u) << key;
+  });
+}
+
 TEST(Table, RefusesARecordThatIsTooLong) {
   OnTxnJob({.protocol = "occ", .nodes = 1}, [](Cluster& cluster) {
     const auto table =

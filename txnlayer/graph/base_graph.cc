@@ -262,6 +262,13 @@ BaseGraph::Vertex BaseGraph::At(VertexId dense) const {
   return vertex;
 }
 
+BaseGraph::Vertex BaseGraph::After(const Vertex& before, VertexId dense) const {
+  if (dense != before.dense + nodes_) return At(dense);
+  const VertexId local = before.local + 1;
+  return {dense, before.partition, local, before.begin + before.length,
+          now_.index[before.partition].length(local)};
+}
+
 BaseGraph::Vertex BaseGraph::ListOf(EdgeOffset& number) const {
   NodeId partition = 0;
   for (;; ++partition) {

@@ -64,6 +64,8 @@ class BaseGraph {
   // Local: no other node is asked.
   std::optional<Vertex> Find(VertexName name) const;
   Vertex At(VertexId dense) const;
+  // The same, sooner where that is the next one of the partition of `before`.
+  Vertex After(const Vertex& before, VertexId dense) const;
   // An arc by number: its vertex, and its place in the list.
   EdgeOffset arcs() const { return now_.arcs; }
   EdgeOffset arcs_of(NodeId partition) const {

@@ -85,7 +85,7 @@ class Residue {
   // With the base as it was.
   Residue(TransactionalGraph& graph, GraphTime at, const BaseGraph::Next& next);
   // How much of it another fold would leave as well, in tuples at most.
-  std::uint64_t stays() const { return unplaced_ + odd_.size() + vertices_.size(); }
+  std::uint64_t stays() const { return unplaced_ + odd_.size() + staying_vertices_; }
   // With the base as it has become: what the tables are to hold instead.
   Status Make();
   // Those of which this node tells in its log, as records of it, each behind its length.
@@ -104,7 +104,8 @@ class Residue {
     std::vector<std::byte> bytes;
   };
   static constexpr std::uint64_t kWord = kExistsBit | kOneWrite;
-  Status Load(Table& table, const std::vector<Record>& records);
+  void KeepVertices();
+  Status LoadBlocks();
   void TakeBlock(VertexName vertex, const EdgeBlock& block, GraphTime at,
                  const BaseGraph::Next& next);
   Status PutBlock(VertexName vertex, std::uint32_t number, unsigned depth, BlockKind kind,
@@ -115,7 +116,8 @@ class Residue {
   std::vector<std::byte> properties_;
   std::uint64_t unplaced_ = 0;   // of the entries
   std::vector<VertexName> odd_;  // that are there and not in the base, or the other way round
-  std::vector<Record> vertices_;
+  std::uint64_t staying_vertices_ = 0;
+  std::vector<Record> vertices_;  // these, where there are logs on disk
   std::vector<Record> blocks_;
 };
 

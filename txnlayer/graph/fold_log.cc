@@ -19,10 +19,6 @@ std::size_t WordsOf(const GraphShape& shape) {
   return kEdgeWords + WholeWords(shape.edge_bytes) / kWordBytes;
 }
 
-bool Before(const EdgeChange& one, const EdgeChange& other) {
-  return std::pair(one.vertex(), one.neighbour()) < std::pair(other.vertex(), other.neighbour());
-}
-
 void TakeEdges(std::span<const std::uint64_t> words, const GraphShape& shape,
                const std::function<bool(VertexName)>& wanted, EdgeChanges& into) {
   for (; !words.empty(); words = words.subspan(WordsOf(shape))) {

@@ -18,10 +18,7 @@ bool Within(GraphTime time, const NeighbourQuery& query) {
 }
 
 // An edge of which more is known than its ends.
-struct Timed {
-  StoredEdge edge;
-  const std::byte* properties;  // null: zeros
-};
+using Timed = TimedEdges::Edge;
 
 // The newest first, and of those of one commit the smaller neighbour.
 bool Newer(const Timed& one, const Timed& other) {
@@ -110,11 +107,11 @@ void ForEachInOrder(const BaseGraph& base, const BaseEdges& edges,
 // Edges of which it is not known when they were written are older than all others. Of `latest`,
 // only what hides edges of the base has a place among these.
 void NewestFirst(const BaseGraph& base, const BaseEdges& edges,
-                 std::vector<const EdgeEntry*>& latest, ListBuilder& builder) {
-  std::vector<Timed> timed;
-  std::vector<std::pair<std::size_t, std::size_t>> runs;
-  timed.reserve(latest.size() + edges.known.size());
-  runs.reserve(latest.size() + edges.known.size() + 1);
+                 std::vector<const EdgeEntry*>& latest, TimedEdges& room, ListBuilder& builder) {
+  auto& timed = room.edges;
+  auto& runs = room.runs;
+  timed.clear();
+  runs.clear();
   for (const EdgeEntry* const one : latest) {
     if (one->alive != 0) timed.push_back({{one->neighbour, one->time}, PropertiesOf(*one)});
   }
@@ -191,7 +188,7 @@ Answer GraphTransaction::Neighbours(VertexName vertex, const NeighbourQuery& que
   }
   ListBuilder builder(base, edges, query, list);
   if (query.newest_first) {
-    NewestFirst(base, edges, latest_, builder);
+    NewestFirst(base, edges, latest_, timed_, builder);
   } else {
     InOrder(base, edges, latest_, builder);
   }
@@ -229,8 +226,8 @@ Answer GraphTransaction::DeleteVertex(VertexName vertex) {
   std::span<const VertexId> ids;
   if (place.base && !base_.List(*place.base, ids)) return LostNode(), Answer::kAborted;
   // Its edges, with whether the base has them: nothing more has to be known of either side.
-  std::vector<EdgeInBase> edges;
-  edges.reserve(ids.size() + latest_.size());
+  std::vector<EdgeInBase>& edges = deleting_;
+  edges.clear();
   SortByNeighbour(latest_);
   ForEachInOrder(
       graph_.base(), ids, latest_,
@@ -243,8 +240,8 @@ Answer GraphTransaction::DeleteVertex(VertexName vertex) {
         if (one.alive != 0) edges.emplace_back(one.neighbour, one.in_base != 0);
       });
   // The neighbours' sides of all edges at once, then its own.
-  std::vector<Side> sides;
-  sides.reserve(edges.size());
+  std::vector<Side>& sides = deleting_sides_;
+  sides.clear();
   for (const auto& [neighbour, in_base] : edges) {
     Side& side = sides.emplace_back();
     side.vertex = VertexPlace(graph_.base(), neighbour);

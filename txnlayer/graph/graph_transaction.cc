@@ -70,6 +70,12 @@ bool GraphTransaction::Open(bool again) {
 }
 
 bool GraphTransaction::Commit() {
+  if (written_blocks_.empty() && written_vertices_.empty()) {
+    if (!transaction_.Commit()) return false;
+    graph_.clock().Saw(seen_);
+    committed_at_ = seen_;
+    return true;
+  }
   const GraphTime time = graph_.clock().Next(seen_);
   for (const Access* const access : written_blocks_) BlockOf(*access).Stamp(time);
   for (const Access* const access : written_vertices_) {

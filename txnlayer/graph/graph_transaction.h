@@ -87,7 +87,8 @@ class GraphTransaction {
   // time, the number of words that follow, and as many of updates (disk/update.h).
   const std::vector<std::uint64_t>& journal() const { return journal_; }
 
-  // The time under which the last commit is known.
+  // The time under which the last commit is known; where it has written nothing, the latest that it
+  // has seen.
   GraphTime committed_at() const { return committed_at_; }
   Transaction& transaction() { return transaction_; }
 
@@ -171,6 +172,9 @@ class GraphTransaction {
   std::vector<std::uint32_t> below_;
   std::vector<Access*> all_blocks_;
   std::vector<const EdgeEntry*> latest_;
+  TimedEdges timed_;
+  std::vector<EdgeInBase> deleting_;
+  std::vector<Side> deleting_sides_;
   std::vector<std::uint64_t> noted_;    // of the transaction at hand
   std::vector<std::uint64_t> journal_;  // of all that have committed
 };

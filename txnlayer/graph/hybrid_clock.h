@@ -27,7 +27,14 @@ class HybridClock {
     return next;
   }
 
-  // The last that it has given.
+  // All that it gives from here on is later than `seen`.
+  void Saw(GraphTime seen) {
+    GraphTime last = last_.load(std::memory_order_relaxed);
+    while (last < seen && !last_.compare_exchange_weak(last, seen)) {
+    }
+  }
+
+  // The last that it has given, or seen.
   GraphTime last() const { return last_.load(std::memory_order_relaxed); }
 
   static GraphTime Physical() {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "slimgraph/graph/original_ids.h"
@@ -14,6 +15,16 @@ namespace slimgraph::txn {
 struct StoredEdge {
   VertexName neighbour = 0;
   GraphTime time = 0;  // kTimePending: of this very transaction
+};
+
+// What is to be put in the order of its times, newest first, and what comes behind it.
+struct TimedEdges {
+  struct Edge {
+    StoredEdge edge;
+    const std::byte* properties;  // null: zeros
+  };
+  std::vector<Edge> edges;
+  std::vector<std::pair<std::size_t, std::size_t>> runs;  // of the base's list: first, count
 };
 
 class NeighbourList {

@@ -9,22 +9,43 @@
 namespace slimgraph::txn {
 namespace {
 
+// When nothing runs: where the last version of a tuple lies in it.
+std::uint64_t LatestAt(const Engine& engine, const Table& table, const std::byte* tuple) {
+  const auto* const words = reinterpret_cast<const std::uint64_t*>(tuple);
+  return table.version_at(engine.protocol().Latest(words));
+}
+
+Key KeyOf(const Table& table, const std::byte* tuple) {
+  Key key;
+  std::memcpy(&key, tuple + table.key_at(), sizeof key);
+  return key;
+}
+
+// Null: there is none.
+const std::byte* RecordOf(const Engine& engine, const Table& table, const std::byte* tuple) {
+  const std::byte* const version = tuple + LatestAt(engine, table, tuple);
+  std::uint64_t word;
+  std::memcpy(&word, version, sizeof word);
+  return (word & kExistsBit) != 0 ? version + kWordBytes : nullptr;
+}
+
 // All that this node holds, copies too.
-void ForEachHeldRecord(Engine& engine, const Table& table,
+void ForEachHeldRecord(const Engine& engine, const Table& table,
                        const std::function<void(Key, const std::byte*)>& look) {
   for (Rank rank = 0; rank < engine.options().replicas; ++rank) {
     for (std::uint64_t i = 0; i < table.tuples(rank); ++i) {
       const std::byte* const tuple = table.memory(rank) + table.TupleOffset(i);
-      const auto* const words = reinterpret_cast<const std::uint64_t*>(tuple);
-      const std::byte* const version = tuple + table.version_at(engine.protocol().Latest(words));
-      std::uint64_t word;
-      std::memcpy(&word, version, sizeof word);
-      if ((word & kExistsBit) == 0) continue;
-      Key key;
-      std::memcpy(&key, tuple + table.key_at(), sizeof key);
-      look(key, version + kWordBytes);
+      const std::byte* const record = RecordOf(engine, table, tuple);
+      if (record != nullptr) look(KeyOf(table, tuple), record);
     }
   }
+}
+
+// One that says what the base does, and no more, need not stay.
+bool Stays(const GraphShape& shape, const std::byte* record, bool in_base) {
+  VertexRecord vertex;
+  std::memcpy(&vertex, record, sizeof vertex);
+  return shape.vertex_bytes != 0 || (vertex.alive != 0) != in_base;
 }
 
 }  // namespace
@@ -49,12 +70,10 @@ Residue::Residue(TransactionalGraph& graph, GraphTime at, const BaseGraph::Next&
     return a.vertex != b.vertex ? a.vertex < b.vertex : a.entry.neighbour < b.entry.neighbour;
   });
   const Table& table = graph.vertices();
-  ForEachHeldRecord(engine, graph.vertices(), [&](Key key, const std::byte* record) {
-    VertexRecord vertex;
-    std::memcpy(&vertex, record, sizeof vertex);
-    const bool in_base = next.DenseOf(VertexOfKey(key)).has_value();
-    // One that says what the base does.
-    if (graph.shape().vertex_bytes == 0 && (vertex.alive != 0) == in_base) return;
+  ForEachHeldRecord(engine, table, [&](Key key, const std::byte* record) {
+    if (!Stays(graph.shape(), record, next.DenseOf(VertexOfKey(key)).has_value())) return;
+    ++staying_vertices_;
+    if (engine.durability() == nullptr) return;
     vertices_.push_back({key, {record, record + table.spec().record_bytes}});
   });
 }
@@ -77,10 +96,35 @@ void Residue::TakeBlock(VertexName vertex, const EdgeBlock& block, GraphTime at,
   }
 }
 
-Status Residue::Load(Table& table, const std::vector<Record>& records) {
+// Vertices stay where they are, as if each had just been put there: in the first version of its
+// tuple, free, and written once.
+void Residue::KeepVertices() {
   const Engine& engine = graph_.engine();
+  Table& table = graph_.vertices();
+  const auto keep = [&](const std::byte* tuple) {
+    const std::byte* const record = RecordOf(engine, table, tuple);
+    const bool in_base = graph_.base().DenseOf(VertexOfKey(KeyOf(table, tuple))).has_value();
+    return record != nullptr && Stays(graph_.shape(), record, in_base);
+  };
+  for (Rank rank = 0; rank < engine.options().replicas; ++rank) {
+    table.Sweep(rank, keep, table.shape().fresh, 0);
+    for (std::uint64_t i = 0; i < table.tuples(rank); ++i) {
+      std::byte* const tuple = table.memory(rank) + table.TupleOffset(i);
+      std::byte* const version = tuple + table.version_at(0);
+      std::memmove(version, tuple + LatestAt(engine, table, tuple), table.version_bytes());
+      std::memcpy(version, &kWord, sizeof kWord);
+      std::fill(version + table.version_bytes(), tuple + table.version_at(table.shape().versions),
+                std::byte{0});
+      std::memcpy(tuple, table.shape().fresh, table.shape().metadata_words * kWordBytes);
+    }
+  }
+}
+
+Status Residue::LoadBlocks() {
+  const Engine& engine = graph_.engine();
+  Table& table = graph_.blocks();
   table.Clear();
-  for (const Record& record : records) {
+  for (const Record& record : blocks_) {
     const Rank rank = engine.view().RankAt(engine.self(), table.Home(record.key));
     if (!table.Load(record.key, record.bytes, rank, kWord)) return tl::unexpected(TableIsFull());
   }
@@ -88,8 +132,8 @@ Status Residue::Load(Table& table, const std::vector<Record>& records) {
 }
 
 Status Residue::PutBack() {
-  SLIM_TRY(Load(graph_.vertices(), vertices_));
-  return Load(graph_.blocks(), blocks_);
+  KeepVertices();
+  return LoadBlocks();
 }
 
 std::uint64_t Residue::AddRecords(std::vector<std::uint64_t>& words) const {

@@ -11,6 +11,8 @@ namespace {
 
 // Vertices between two of which it is known where lists lie.
 constexpr VertexId kGroup = 1024;
+// As much more than is needed is taken, for the next may be larger.
+constexpr std::uint64_t kSpareShare = 16;
 // What is read of lists at a time.
 constexpr EdgeOffset kPieceArcs = 1 << 20;
 
@@ -60,8 +62,20 @@ VertexId* MergeList(const BaseGraph& base, const OriginalIds& ids, const NewIds&
 
 }  // namespace
 
-Result<std::unique_ptr<Snapshot>> Snapshot::Take(Cluster& cluster, TransactionalGraph& graph) {
-  std::unique_ptr<Snapshot> snapshot(new Snapshot(cluster));
+// Of those that came before, all nodes have read all when they come to this.
+Result<SharedRegion> SnapshotRoom::AtLeast(std::uint64_t bytes,
+                                           std::optional<SharedRegion>& region) {
+  const bool fits = region && region->memory.size() >= bytes;
+  SLIM_ASSIGN(const auto one_does_not, cluster_.all().AllMax<std::uint64_t>(fits ? 0 : 1));
+  if (one_does_not == 0) return *region;
+  if (region) cluster_.fabric().Clear(region->id);
+  SLIM_ASSIGN(region, cluster_.fabric().Share(bytes + bytes / kSpareShare));
+  return *region;
+}
+
+Result<std::unique_ptr<Snapshot>> Snapshot::Take(SnapshotRoom& room, TransactionalGraph& graph) {
+  Cluster& cluster = room.cluster();
+  std::unique_ptr<Snapshot> snapshot(new Snapshot(room));
   SLIM_ASSIGN(const GraphTurn turn, GraphTurn::Take(cluster, graph));
   const std::uint64_t start_ns = NowNs();
   PartitionHolders holders;
@@ -103,7 +117,7 @@ Status Snapshot::Gather(TransactionalGraph& graph, const PartitionHolders& holde
               DealOut(
                   cluster_, std::move(changes), 0,
                   [&](VertexName vertex) { return vertices.HolderOf(vertex); },
-                  [&](std::uint64_t bytes) { return cluster_.fabric().Share(bytes); }));
+                  [&](std::uint64_t bytes) { return room_.ForChanges(bytes); }));
   ids_ = vertices.Ids();
   SLIM_TRY(MergeLists(graph, holders, vertices, brought.edges));
   return cluster_.all().Barrier();  // all lists are there
@@ -122,12 +136,23 @@ Status Snapshot::MergeLists(TransactionalGraph& graph, const PartitionHolders& h
                              bytes.size() / sizeof(VertexId)};
     most_arcs += base.arcs_of(partition);
   }
-  SLIM_ASSIGN(const SharedRegion region, cluster_.fabric().Share(most_arcs * sizeof(VertexId)));
+  SLIM_ASSIGN(const SharedRegion region, room_.ForLists(most_arcs * sizeof(VertexId)));
   lists_ = region.id;
   auto* into = reinterpret_cast<VertexId*>(region.memory.data());
   const NewIds new_ids(vertices, base);
   std::vector<std::uint32_t> lengths;
+  // Mostly there are none, and need not be looked for.
+  const bool may_have_loops =
+      base.arcs() != 2 * base.edges() ||
+      std::any_of(changes.begin(), changes.end(), [](const EdgeChange& change) {
+        return change.alive() && change.vertex() == change.neighbour();
+      });
   std::uint64_t loops = 0;
+  std::vector<BaseGraph::Vertex> places(base_lists.size());  // by partition: the last
+  for (NodeId partition = 0; partition < std::min<std::size_t>(places.size(), base.vertices());
+       ++partition) {
+    places[partition] = base.At(partition);
+  }
   VertexId next = 0;
   bool complete = true;
   auto change = changes.begin();
@@ -141,14 +166,15 @@ Status Snapshot::MergeLists(TransactionalGraph& graph, const PartitionHolders& h
     while (change != changes.end() && change->vertex() == name) ++change;
     std::span<const VertexId> list;
     if (dense) {
-      const BaseGraph::Vertex place = base.At(*dense);
+      BaseGraph::Vertex& place = places[*dense % places.size()];
+      place = base.After(place, *dense);
       list = base_lists[place.partition].subspan(place.begin, place.length);
     }
     VertexId* const end = MergeList(base, ids_, new_ids, list, std::span(first, change), into);
     complete = end != nullptr;
     if (!complete) return;
     lengths.push_back(static_cast<std::uint32_t>(end - into));
-    if (std::binary_search(into, end, id)) ++loops;
+    if (may_have_loops && std::binary_search(into, end, id)) ++loops;
     into = end;
   });
   SLIM_CHECK(complete, "an edge leads to a vertex that is not there");

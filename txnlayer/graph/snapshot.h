@@ -20,6 +20,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "slimgraph/cluster/cluster.h"
@@ -29,11 +30,30 @@
 
 namespace slimgraph::txn {
 
+// The memory of one snapshot after the other, for pages that are there are written far sooner than
+// fresh ones. It is used by one at a time.
+class SnapshotRoom {
+ public:
+  // `cluster` is of its own, as that of transactions is in use, and outlives it.
+  explicit SnapshotRoom(Cluster& cluster) : cluster_(cluster) {}
+
+  Cluster& cluster() { return cluster_; }
+  // Collective: so many bytes on this node, that others can read; with whatever is in them.
+  Result<SharedRegion> ForLists(std::uint64_t bytes) { return AtLeast(bytes, lists_); }
+  Result<SharedRegion> ForChanges(std::uint64_t bytes) { return AtLeast(bytes, changes_); }
+
+ private:
+  Result<SharedRegion> AtLeast(std::uint64_t bytes, std::optional<SharedRegion>& region);
+
+  Cluster& cluster_;
+  std::optional<SharedRegion> lists_;
+  std::optional<SharedRegion> changes_;
+};
+
 class Snapshot : public GraphSource {
  public:
-  // Collective, from a thread of its own on every node. `cluster` is one of its own as well, as
-  // that of transactions is in use; it outlives the snapshot.
-  static Result<std::unique_ptr<Snapshot>> Take(Cluster& cluster, TransactionalGraph& graph);
+  // Collective, from a thread of its own on every node. `room` outlives the snapshot.
+  static Result<std::unique_ptr<Snapshot>> Take(SnapshotRoom& room, TransactionalGraph& graph);
 
   GraphTime time() const { return time_; }
   // Whether transactions were running; their end is the last state there is.
@@ -55,13 +75,14 @@ class Snapshot : public GraphSource {
   Status Export(ListWriter& writer) const;
 
  private:
-  explicit Snapshot(Cluster& cluster) : cluster_(cluster) {}
+  explicit Snapshot(SnapshotRoom& room) : room_(room), cluster_(room.cluster()) {}
   Status Gather(TransactionalGraph& graph, const PartitionHolders& holders);
   Status MergeLists(TransactionalGraph& graph, const PartitionHolders& holders,
                     const SnapshotVertices& vertices, std::span<const EdgeChange> changes);
   Status FindOffsets(std::span<const std::uint32_t> own_lengths);
   Status ReadLists(EdgeOffset first, std::span<VertexId> into) const;
 
+  SnapshotRoom& room_;
   Cluster& cluster_;
   GraphTime time_ = 0;
   bool in_run_ = false;

@@ -10,6 +10,9 @@
 namespace slimgraph::txn {
 namespace {
 
+// Changes that are sorted together, where vertices have the same number of them.
+constexpr std::size_t kPerHeap = 8;
+
 // Reads records of this node's tables beside those who write them, and waits for the one writer
 // that may be at a record.
 class RecordReader {
@@ -144,11 +147,36 @@ std::vector<VertexName> Sorted(std::vector<VertexName> names) {
   return names;
 }
 
+// By vertex and neighbour. They are dealt out to heaps by the first bits of their vertices, where
+// they lie, so that what is left to be sorted are few at a time.
 EdgeChanges Sorted(EdgeChanges changes) {
-  std::sort(
-      changes.edges.begin(), changes.edges.end(), [](const EdgeChange& a, const EdgeChange& b) {
-        return a.vertex() != b.vertex() ? a.vertex() < b.vertex() : a.neighbour() < b.neighbour();
-      });
+  std::vector<EdgeChange>& edges = changes.edges;
+  if (edges.empty()) return changes;
+  const auto by_vertex = [](const EdgeChange& a, const EdgeChange& b) {
+    return a.vertex() < b.vertex();
+  };
+  const auto [first, last] = std::minmax_element(edges.begin(), edges.end(), by_vertex);
+  const VertexName least = first->vertex();
+  const VertexName range = last->vertex() - least;
+  int shift = 0;
+  while (range >> shift > edges.size() / kPerHeap) ++shift;
+  const auto heap_of = [&](const EdgeChange& one) { return (one.vertex() - least) >> shift; };
+  std::vector<std::size_t> ends((range >> shift) + 1);
+  for (const EdgeChange& one : edges) ++ends[heap_of(one)];
+  std::vector<std::size_t> next(ends.size());
+  std::exclusive_scan(ends.begin(), ends.end(), next.begin(), std::size_t{0});
+  std::inclusive_scan(ends.begin(), ends.end(), ends.begin());
+  for (std::size_t heap = 0; heap < ends.size(); ++heap) {
+    const auto begin = static_cast<std::ptrdiff_t>(heap == 0 ? 0 : ends[heap - 1]);
+    while (next[heap] < ends[heap]) {
+      EdgeChange& one = edges[next[heap]];
+      const std::size_t to = heap_of(one);
+      if (to != heap) std::swap(one, edges[next[to]]);
+      ++next[to];
+    }
+    std::sort(edges.begin() + begin, edges.begin() + static_cast<std::ptrdiff_t>(ends[heap]),
+              Before);
+  }
   return changes;
 }
 

@@ -31,6 +31,12 @@ class EdgeChange {
   GraphTime time_ = 0;
 };
 
+// By vertex and neighbour.
+inline bool Before(const EdgeChange& one, const EdgeChange& other) {
+  return one.vertex() != other.vertex() ? one.vertex() < other.vertex()
+                                        : one.neighbour() < other.neighbour();
+}
+
 // Edges of which blocks tell, in order, and their properties, of so many bytes each.
 struct EdgeChanges {
   std::vector<EdgeChange> edges;

@@ -9,6 +9,8 @@
 namespace slimgraph::txn {
 namespace {
 
+constexpr std::uint64_t kBucketsPerPage = 4096 / sizeof(Bucket);
+
 std::uint64_t RoundUp(std::uint64_t bytes, std::uint64_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
@@ -162,6 +164,7 @@ std::uint64_t Table::Sweep(Rank rank, const std::function<bool(const std::byte*)
   const std::uint64_t before = part.tuples;
   std::uint64_t kept = 0;
   for (std::uint64_t i = 0; i < before; ++i) kept += keep(memory + TupleOffset(i)) ? 1 : 0;
+  const std::uint64_t bucket_bytes = (buckets_ + part.overflow_used) * sizeof(Bucket);
   part.overflow_used = 0;
   part.tuples = kept;
   const auto place = [&](std::uint64_t index, const std::byte* tuple) {
@@ -173,8 +176,9 @@ std::uint64_t Table::Sweep(Rank rank, const std::function<bool(const std::byte*)
                "a swept table has no room for its keys");
   };
   std::uint64_t placed = 0;
-  if (kept < before / 2) {
-    // Few stay: they step aside, and all pages go back.
+  if (kept < before / 2 || before < buckets_ / kBucketsPerPage) {
+    // Few stay, or there were few, for whom not all pages of buckets were touched: they step aside,
+    // and all pages go back.
     std::vector<std::byte> aside(kept * stride_);
     for (std::uint64_t i = 0; i < before; ++i) {
       const std::byte* const tuple = memory + TupleOffset(i);
@@ -184,7 +188,7 @@ std::uint64_t Table::Sweep(Rank rank, const std::function<bool(const std::byte*)
     for (placed = 0; placed < kept; ++placed) place(placed, aside.data() + placed * stride_);
     return before - kept;
   }
-  std::fill_n(memory, first_tuple_, std::byte{0});
+  std::fill_n(memory, bucket_bytes, std::byte{0});
   for (std::uint64_t i = 0; i < before; ++i) {
     const std::byte* const tuple = memory + TupleOffset(i);
     if (keep(tuple)) place(placed++, tuple);
