@@ -310,8 +310,11 @@ bool Transaction::awaits_word() const {
 
 void Transaction::IdleUntil(std::uint64_t ns) {
   for (std::uint64_t now = NowNs(); now < ns; now = NowNs()) {
-    task_.Idle(ns - now);
-    if (held_up() && !task_.worker().failed()) AwaitView();
+    if (held_up() && !task_.worker().failed()) {
+      AwaitView();
+    } else {
+      task_.Idle(ns - now);
+    }
   }
 }
 
@@ -334,7 +337,9 @@ void Transaction::AwaitView() {
 
 void Transaction::BackOff(std::uint32_t tries) {
   const std::uint64_t most = std::max(kMostBackOffNs, kMostBackOffTries * (NowNs() - began_ns_));
-  task_.Sleep(Draw() % std::min(kBackOffNs << std::min(tries, kMostDoublings), most));
+  const std::uint64_t wait_ns =
+      Draw() % std::min(kBackOffNs << std::min(tries, kMostDoublings), most);
+  IdleUntil(NowNs() + wait_ns);  // so that who wants a pause does not wait for it as well
 }
 
 void Transaction::Drain() {
