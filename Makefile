@@ -234,7 +234,8 @@ TEST_ENVIRONMENT := TEST_SLIMGRAPH_COMMAND=$(abspath $(COMMAND)) TEST_MAKE='$(MA
   UBSAN_OPTIONS=print_stacktrace=1 \
   LSAN_OPTIONS=suppressions=$(abspath tests/support/lsan.supp):print_suppressions=0 \
   TSAN_OPTIONS=die_after_fork=0:second_deadlock_stack=1
-TEST_LIMIT_S     := $(if $(filter release,$(MODE)),300,600)
+# A program's tests together, also on a slow machine.
+TEST_LIMIT_S     := $(if $(filter release,$(MODE)),480,960)
 # MPI's own library is not sanitized, and would only be slow.
 ifneq (,$(filter $(MODE),asan tsan))
 TEST_ENVIRONMENT += GTEST_FILTER=-*mpi*
@@ -245,7 +246,7 @@ TEST_ENVIRONMENT += UCX_MEM_EVENTS=no $(shell setarch -R true 2>/dev/null && ech
 endif
 
 # They mostly wait for nodes of their own, so two at once, and those that take longest first.
-LONG_TESTS := $(filter %/apps_test %/fabric_test %/txnlayer_test,$(TESTS))
+LONG_TESTS := $(foreach name,txnlayer fabric apps,$(filter %/$(name)_test,$(TESTS)))
 RUN_TESTS   = $(TEST_ENVIRONMENT) tests/run --limit-s $(TEST_LIMIT_S) --jobs 2 \
                 $(LONG_TESTS) $(filter-out $(LONG_TESTS),$(TESTS))
 
