@@ -56,7 +56,10 @@ std::uint64_t Transaction::first_process() const {
 
 void Transaction::Begin(bool again, std::uint64_t now_ns) {
   SLIM_CHECK(!open_, "the transaction before has not ended");
-  if ((awaits_word() || held_up()) && !task_.worker().failed()) AwaitView();
+  if ((awaits_word() || held_up()) && !task_.worker().failed()) {
+    AwaitView();
+    now_ns = NowNs();
+  }
   TakeFrame();
   if (!again || !engine_.protocol().keeps_timestamp() || timestamp_ == 0) {
     timestamp_ = thread_.clock.Next(owner_, now_ns);
