@@ -179,7 +179,10 @@ void LocalJob::Hear(LauncherSocket::Node& node) {
   }
   if (exit->exit_code != 0) StartEnding(exit->exit_code);
   if (exit->exit_code == 0 && node.number == 0) hub_is_well_ = true;
-  if (!explained_) Explain(exit->line);
+  // hydra kills the others when a signal has killed a node, the hub maybe before it can speak; what
+  // is said of the hub's death then is no news.
+  const bool of_the_hub = node.number != 0 && first_silent_;
+  if (!explained_ && !of_the_hub) Explain(exit->line);
 }
 
 void LocalJob::Explain(std::string_view line) {

@@ -3,8 +3,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <string>
@@ -65,11 +67,10 @@ void AwaitWork(pid_t process) {
   }
 }
 
-void ExpectOneLine(RunningCommand& command, pid_t victim, const Fault& fault) {
-  ASSERT_EQ(::kill(victim, fault.signal), 0);
+void ExpectOneLineOf(int node, RunningCommand& command) {
   const CommandEnd end = command.Wait();
   EXPECT_EQ(end.code, 4) << end.err;
-  const std::string line = "slimgraph: node " + std::to_string(fault.victim) + ": ";
+  const std::string line = "slimgraph: node " + std::to_string(node) + ": ";
   std::size_t named = 0;
   for (std::size_t at = end.err.find(line); at != std::string::npos;
        at = end.err.find(line, at + 1)) {
@@ -78,6 +79,11 @@ void ExpectOneLine(RunningCommand& command, pid_t victim, const Fault& fault) {
   EXPECT_EQ(named, 1U) << end.err;
   EXPECT_EQ(end.out, "");
   EXPECT_TRUE(command.Processes().empty());
+}
+
+void ExpectOneLine(RunningCommand& command, pid_t victim, const Fault& fault) {
+  ASSERT_EQ(::kill(victim, fault.signal), 0);
+  ExpectOneLineOf(fault.victim, command);
 }
 
 class FaultyNode : public FaultyJob, public ::testing::WithParamInterface<Fault> {};
@@ -97,6 +103,30 @@ TEST_P(FaultyNode, EndsTheJobWithOneLineThatNamesIt) {
   ASSERT_GT(victim, 0);
   ExpectOneLine(command, victim, GetParam());
   EXPECT_EQ(SegmentsLeftSince(segments_before), "");
+}
+
+// Of a process that is killed the first thread stays until it is waited for.
+bool HasEnded(pid_t process) {
+  const std::string folder = "/proc/" + std::to_string(process);
+  std::error_code gone;
+  const auto threads =
+      std::distance(std::filesystem::directory_iterator(folder + "/task", gone), {});
+  std::ifstream stat(folder + "/stat");
+  std::string number, name, state;
+  return gone || !(stat >> number >> name >> state) || (state == "Z" && threads == 1);
+}
+
+// hydra may do so, and be faster than we.
+TEST_F(FaultyJob, NamesTheNodeThatDiedBeforeTheHubWasKilled) {
+  RunningCommand command(LongScan("shm"));
+  const pid_t victim = AwaitNode(command, 3);
+  const pid_t hub = AwaitNode(command, 0);
+  ASSERT_GT(std::min(victim, hub), 0);
+  ASSERT_EQ(::kill(hub, SIGSTOP), 0);
+  ASSERT_EQ(::kill(victim, SIGKILL), 0);
+  while (!HasEnded(victim)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ::kill(hub, SIGKILL);
+  ExpectOneLineOf(3, command);
 }
 
 class FaultyMemoryNode : public FaultyJob,
