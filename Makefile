@@ -306,21 +306,23 @@ format: build/.lint-deps
 format-check: build/.lint-deps
 	@clang-format --dry-run --Werror $(OUR_CODE)
 
-# A file is looked at again when it, a header of it or the checks have changed. Sign conversions are
-# not in GCC's -Wconversion, which is what counts.
+# A folder is looked at again when a file of it, a header of one or the checks have changed. Sign
+# conversions are not in GCC's -Wconversion, which is what counts.
 MPI_INCLUDES = $(filter -I%,$(shell $(CXX) -show 2>/dev/null))
-TIDY_SOURCES := $(filter-out tests/%,$(filter %.cc,$(OUR_CODE)))
-build/tidy/%.ok: %.cc .clang-tidy | build/.lint-deps build/.deps
-	@mkdir -p $(@D)
-	@echo "  TIDY $<"
-	@$(CXX) $(CXXFLAGS) -MM -MP -MT $@ -MF $(@:.ok=.d) $<
-	@clang-tidy --quiet --warnings-as-errors='*' $< -- \
-	  $(filter-out -fopenmp -Wno-restrict,$(COMMON)) $(MPI_INCLUDES) \
-	  -Wno-unknown-pragmas -Wno-sign-conversion \
-	  >$(@:.ok=.log) 2>&1 || { cat $(@:.ok=.log); exit 1; }
-	@touch $@
+TIDY_FOLDERS := $(patsubst %/,%,$(sort $(dir $(filter-out tests/%,$(filter %.cc,$(OUR_CODE))))))
+TIDY_FLAGS    = $(filter-out -fopenmp -Wno-restrict,$(COMMON)) $(MPI_INCLUDES) \
+                  $(if $(VERBS_LIBS),-DSLIMGRAPH_HAVE_VERBS) -Wno-unknown-pragmas -Wno-sign-conversion
+define tidy_folder
+build/tidy/$(1).ok: $(wildcard $(1)/*.cc) .clang-tidy .ci/tidy | build/.lint-deps build/.deps
+	@mkdir -p $$(@D)
+	@echo "  TIDY $(1)"
+	@$$(CXX) $$(CXXFLAGS) -MM -MP -MT $$@ $$(filter %.cc,$$^) >$$(@:.ok=.d)
+	@.ci/tidy $$(@:.ok=.cc) $$(filter %.cc,$$^) -- $$(TIDY_FLAGS)
+	@touch $$@
+endef
+$(foreach folder,$(TIDY_FOLDERS),$(eval $(call tidy_folder,$(folder))))
 
-tidy: $(TIDY_SOURCES:%.cc=build/tidy/%.ok)
+tidy: $(TIDY_FOLDERS:%=build/tidy/%.ok)
 
 lint: format-check tidy
 

@@ -16,16 +16,9 @@ constexpr HandlerId kPing = 200;
 constexpr HandlerId kPong = 201;
 constexpr HandlerId kDone = 202;
 
-constexpr NodeId kTarget = 1;
 constexpr std::size_t kBatchOperations = 256;
 constexpr std::uint64_t kBatchBytes = 8 << 20;
 constexpr std::size_t kLeastRounds = 5;
-
-double Median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 // Times `once` again and again for about `seconds`; the median in seconds.
 template <typename Once>
@@ -148,6 +141,12 @@ void Serve(Job& job, Fabric& fabric, const bool& done) {
 }
 
 }  // namespace
+
+double Median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
 
 Result<FabricBenchReport> RunFabricBench(Job& job, Fabric& fabric,
                                          const FabricBenchOptions& options) {

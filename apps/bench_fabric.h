@@ -47,6 +47,9 @@ struct FabricBenchReport {
 };
 
 constexpr std::size_t kDoorbellReads = 64;
+constexpr NodeId kTarget = 1;
+
+double Median(std::vector<double> values);
 
 // Collective, on at least two nodes: node 0 asks, node 1 answers, the others look on. The report is
 // node 0's; the others' is empty. Takes the handlers 200 to 202.

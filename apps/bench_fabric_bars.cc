@@ -3,7 +3,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sched.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -14,19 +13,13 @@
 
 #include "slimgraph/base/clock.h"
 #include "slimgraph/launch/sockets.h"
+#include "slimgraph/stats/usage.h"
 
 namespace slimgraph {
 
 namespace {
 
-constexpr NodeId kTarget = 1;
 constexpr int kRounds = 101;
-
-double Median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 // The median over rounds of time(ours) / time(theirs), which are run in turn. `prepare` comes
 // first.
@@ -100,13 +93,6 @@ void AnswerBareRequests(int listener, const std::byte* memory) {
   while (ReceiveAll(fd.get(), request, sizeof request)) {
     if (!SendAll(fd.get(), memory, kReplyBytes)) return;
   }
-}
-
-double ProcessorSeconds() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-         static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
 }
 
 }  // namespace

@@ -6,9 +6,6 @@
 namespace slimgraph {
 namespace {
 
-constexpr unsigned kMinClique = 3;
-constexpr unsigned kMaxClique = 8;
-
 Status Count(Run& run, const MiningCommandOptions& options, unsigned size, const char* name) {
   const auto work = [&](Run&, const GraphSource&, MiningJob& job) -> Status {
     SLIM_ASSIGN(const std::uint64_t count, CountCliques(job, size));

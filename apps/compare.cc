@@ -13,7 +13,7 @@ namespace {
 using experiment::Change;
 using experiment::Comparison;
 
-struct State {
+struct CompareOptions {
   std::string before;
   std::string after;
   double threshold = 0.05;
@@ -36,7 +36,7 @@ void SetSpread(Report& report, const std::string& path, const experiment::Spread
   report.Set(path + "/samples", std::uint64_t{spread.samples});
 }
 
-std::string Json(const Comparison& comparison, const State& state) {
+std::string Json(const Comparison& comparison, const CompareOptions& state) {
   constexpr const char* kKinds[] = {"better", "worse", "answer"};
   Report report("compare");
   SetOptions(report);
@@ -57,7 +57,7 @@ std::string Json(const Comparison& comparison, const State& state) {
   return ToJson(report) + "\n";
 }
 
-int RunCompare(const State& state) {
+int RunCompare(const CompareOptions& state) {
   const auto comparison = experiment::Compare(state.before, state.after, state.threshold);
   if (!comparison) return Complain(comparison.error());
   const std::string text =
@@ -72,7 +72,7 @@ int RunCompare(const State& state) {
 }  // namespace
 
 Command CompareCommand() {
-  const auto state = std::make_shared<State>();
+  const auto state = std::make_shared<CompareOptions>();
   const auto declare = [state](Options& options) {
     options.Positional("BEFORE",
                        "a report (--json), several of them a line each, or the folder of "

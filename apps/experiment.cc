@@ -12,15 +12,14 @@ namespace slimgraph {
 namespace {
 
 using experiment::ExperimentOptions;
-using experiment::Outcome;
 using experiment::RunnerEnd;
 
-struct State {
+struct Request {
   ExperimentOptions options;
   bool json = false;
 };
 
-std::string InWords(const Outcome& outcome) {
+std::string InWords(const experiment::Outcome& outcome) {
   std::string text;
   for (const std::string& answer : outcome.answers) text += answer + "\n";
   const auto& carried = outcome.carried;
@@ -29,7 +28,7 @@ std::string InWords(const Outcome& outcome) {
   return text;
 }
 
-int RunIt(State& state, const std::vector<std::string>& arguments) {
+int RunIt(Request& state, const std::vector<std::string>& arguments) {
   if (state.options.folder.empty()) {
     return Complain(
         {ErrorKind::kUsage, "experiment needs -o DIR: the folder for what comes of it"});
@@ -66,7 +65,7 @@ int RunIt(State& state, const std::vector<std::string>& arguments) {
   return 0;
 }
 
-void Declare(Options& options, State& state) {
+void Declare(Options& options, Request& state) {
   ExperimentOptions& to = state.options;
   std::string names;
   for (const auto& kind : experiment::AllStudies()) {
@@ -114,7 +113,7 @@ void Declare(Options& options, State& state) {
 }  // namespace
 
 Command ExperimentCommand() {
-  const auto state = std::make_shared<State>();
+  const auto state = std::make_shared<Request>();
   const auto declare = [state](Options& options) { Declare(options, *state); };
   const auto run = [state](const std::vector<std::string>& arguments) {
     return RunIt(*state, arguments);

@@ -1,13 +1,12 @@
 #include "apps/txn_analytics.h"
 
+#include "dkudu/cliques.h"
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/units.h"
 
 namespace slimgraph {
 namespace {
 
-constexpr unsigned kMinClique = 3;
-constexpr unsigned kMaxClique = 8;
 constexpr unsigned kUsualClique = 4;
 // Of exchanges beside those of the job and of folding.
 constexpr std::uint32_t kLine = 2;

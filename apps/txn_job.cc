@@ -11,8 +11,6 @@
 namespace slimgraph {
 namespace {
 
-using txn::Stage;
-
 std::string Join(const std::vector<std::string_view>& words, const char* between) {
   std::string joined;
   for (const std::string_view word : words) {
@@ -45,8 +43,8 @@ Status ParseDeath(std::string_view text, txn::EngineOptions& options) {
       return {};
     }
     for (std::size_t i = 0; i < txn::kNumStages && numbers; ++i) {
-      if (txn::StageName(static_cast<Stage>(i)) != stage) continue;
-      options.death = {*node, static_cast<Stage>(i), *times};
+      if (txn::StageName(static_cast<txn::Stage>(i)) != stage) continue;
+      options.death = {*node, static_cast<txn::Stage>(i), *times};
       return {};
     }
   }
@@ -201,7 +199,7 @@ Result<std::vector<std::string>> AllStageCodes(const TxnOptions& options) {
     std::string& code = codes.emplace_back();
     for (std::size_t i = 0; i < stages; ++i) code += ((bits >> i) & 1) != 0 ? '1' : '0';
     // Where nothing is logged, it makes no difference how: as the stage before.
-    const auto log = std::find(made->stages().begin(), made->stages().end(), Stage::kLog);
+    const auto log = std::find(made->stages().begin(), made->stages().end(), txn::Stage::kLog);
     if (options.replicas > 1 || log == made->stages().end()) continue;
     const auto at = static_cast<std::size_t>(log - made->stages().begin());
     if (code[at] != code[at - 1]) codes.pop_back();
@@ -323,7 +321,7 @@ void TxnJob::Describe(const txn::DriveResult& result, Report& report,
   set("/per_transaction/messages", PerTransaction(messages, figures));
   set("/per_transaction/operations", PerTransaction(total.operations - messages, figures));
   set("/per_transaction/bytes", PerTransaction(total.bytes(), figures));
-  for (const Stage stage : protocol_->stages()) {
+  for (const txn::Stage stage : protocol_->stages()) {
     const bool one_sided = engine_->options().stages.one_sided(stage);
     report.Set(path + "/stage_us/" + txn::StageName(stage),
                figures.StageNs(stage, one_sided) * 1e-3);

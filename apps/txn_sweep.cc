@@ -11,7 +11,7 @@ constexpr const char* kNames[] = {"coroutines", "hot", "compute-us", "qps", "sta
 constexpr const char* kDefaults[] = {"1,2,4,8,16,32", "0,0.25,0.5,0.75,0.9,0.99", "0,1,2,4,8,16,32",
                                      "10000,20000,40000,80000,160000,320000", ""};
 
-struct State {
+struct SweepOptions {
   TxnOptions txn;
   Dimension over = Dimension::kCoroutines;
   bool given = false;
@@ -29,13 +29,13 @@ std::vector<std::string> Split(std::string_view text) {
 }
 
 // What is swept over: the values given, the usual ones, or every code.
-Result<std::vector<std::string>> Points(const State& state) {
+Result<std::vector<std::string>> Points(const SweepOptions& state) {
   if (!state.values.empty()) return Split(state.values);
   if (state.over == Dimension::kStages) return AllStageCodes(state.txn);
   return Split(kDefaults[static_cast<std::size_t>(state.over)]);
 }
 
-Result<TxnOptions> At(const State& state, const std::string& value) {
+Result<TxnOptions> At(const SweepOptions& state, const std::string& value) {
   TxnOptions options = state.txn;
   switch (state.over) {
     case Dimension::kCoroutines: {
@@ -62,7 +62,7 @@ Result<TxnOptions> At(const State& state, const std::string& value) {
   return options;
 }
 
-Status Check(State& state) {
+Status Check(SweepOptions& state) {
   SLIM_TRY(CheckTxnOptions(state.txn));
   if (!state.given) return UsageError("--over is needed: coroutines, hot, compute-us, qps, stages");
   if (state.txn.workload == "list-append") {
@@ -76,7 +76,7 @@ Status Check(State& state) {
   return {};
 }
 
-Status Sweep(Run& run, const State& state) {
+Status Sweep(Run& run, const SweepOptions& state) {
   SLIM_ASSIGN(const auto points, Points(state));
   std::unique_ptr<TxnJob> job;
   run.in_words = false;
@@ -103,7 +103,7 @@ Status Sweep(Run& run, const State& state) {
 }  // namespace
 
 Command TxnSweepCommand() {
-  const auto state = std::make_shared<State>();
+  const auto state = std::make_shared<SweepOptions>();
   state->txn.drive.seconds = 0.3;
   const auto declare = [state](Options& options) {
     DeclareTxnOptions(options, state->txn);

@@ -6,6 +6,9 @@
 
 namespace slimgraph {
 
+constexpr unsigned kMinClique = 3;
+constexpr unsigned kMaxClique = 8;
+
 // Cliques of 3 .. 8 vertices. Lists of other nodes pass by in windows of ascending places and are
 // joined with all roots of this node that have them as neighbours, so that each crosses once where
 // the lists of memory nodes' roots fit into the cache's memory.

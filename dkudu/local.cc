@@ -8,7 +8,7 @@
 namespace slimgraph {
 namespace {
 
-constexpr VertexId kPieceVertices = 1 << 16;
+constexpr VertexId kSumsAtOnce = 1 << 16;
 
 std::vector<VertexId> PlacesByDenseId(const MiningGraph& graph) {
   std::vector<VertexId> places(graph.vertices());
@@ -31,10 +31,10 @@ Status ForEachLocal(MiningJob& job, const LocalVisit& visit) {
   if (cluster.self() == 0) {
     const std::vector<VertexId> places = PlacesByDenseId(graph);
     Endpoint& endpoint = cluster.fabric().endpoint(0);
-    std::vector<std::uint64_t> sums(kPieceVertices);
-    std::vector<std::uint64_t> theirs(kPieceVertices);
+    std::vector<std::uint64_t> sums(kSumsAtOnce);
+    std::vector<std::uint64_t> theirs(kSumsAtOnce);
     for (VertexId first = 0; first < graph.vertices();) {
-      const VertexId count = std::min(kPieceVertices, graph.vertices() - first);
+      const VertexId count = std::min(kSumsAtOnce, graph.vertices() - first);
       std::copy_n(twice + first, count, sums.begin());
       for (NodeId node = 1; node < cluster.topology().compute(); ++node) {
         endpoint.Read(node, region.id, first * sizeof(std::uint64_t),

@@ -12,7 +12,7 @@ namespace slimgraph::experiment {
 namespace {
 
 // All runs of one point, as one.
-struct Point {
+struct RunPoint {
   std::string name;
   std::vector<JsonValue> reports;
 };
@@ -56,13 +56,13 @@ std::string NameOf(const RawRun& run) {
   return name;
 }
 
-Result<std::vector<Point>> ReadPoints(const std::string& path) {
+Result<std::vector<RunPoint>> ReadPoints(const std::string& path) {
   SLIM_ASSIGN(std::vector<RawRun> runs, ReadRuns(path));
-  std::vector<Point> points;
+  std::vector<RunPoint> points;
   for (RawRun& run : runs) {
     const std::string name = NameOf(run);
     auto found = std::find_if(points.begin(), points.end(),
-                              [&](const Point& point) { return point.name == name; });
+                              [&](const RunPoint& point) { return point.name == name; });
     if (found == points.end()) found = points.insert(found, {name, {}});
     found->reports.push_back(std::move(run.report));
   }
@@ -70,7 +70,7 @@ Result<std::vector<Point>> ReadPoints(const std::string& path) {
   return points;
 }
 
-std::map<std::string, Measure> Gather(const Point& point) {
+std::map<std::string, Measure> Gather(const RunPoint& point) {
   std::map<std::string, Measure> all;
   for (const JsonValue& report : point.reports) {
     for (Measure& measure : MeasuresOf(report)) {
@@ -104,7 +104,7 @@ bool Alike(double a, double b) {
   return std::abs(a - b) <= 1e-6 * std::max(std::abs(a), std::abs(b));
 }
 
-void CompareAnswers(const Point& before, const Point& after, Comparison& to) {
+void CompareAnswers(const RunPoint& before, const RunPoint& after, Comparison& to) {
   const JsonValue& a = before.reports.front();
   const JsonValue& b = after.reports.front();
   if (!SameGraph(a, b)) return;
@@ -118,7 +118,8 @@ void CompareAnswers(const Point& before, const Point& after, Comparison& to) {
   }
 }
 
-void ComparePoints(const Point& before, const Point& after, double threshold, Comparison& to) {
+void ComparePoints(const RunPoint& before, const RunPoint& after, double threshold,
+                   Comparison& to) {
   ++to.points;
   const auto theirs = Gather(after);
   for (const auto& [path, measure] : Gather(before)) {
@@ -163,8 +164,8 @@ Result<Comparison> Compare(const std::string& before, const std::string& after, 
   Comparison comparison;
   const bool two_runs = a.size() == 1 && b.size() == 1;
   comparison.other_options = two_runs && a[0].name != b[0].name;
-  for (const Point& point : a) {
-    const auto same = std::find_if(b.begin(), b.end(), [&](const Point& other) {
+  for (const RunPoint& point : a) {
+    const auto same = std::find_if(b.begin(), b.end(), [&](const RunPoint& other) {
       return two_runs || other.name == point.name;
     });
     if (same == b.end()) {
@@ -174,8 +175,8 @@ Result<Comparison> Compare(const std::string& before, const std::string& after, 
     ComparePoints(point, *same, threshold, comparison);
     CompareAnswers(point, *same, comparison);
   }
-  for (const Point& point : b) {
-    const auto same = std::find_if(a.begin(), a.end(), [&](const Point& other) {
+  for (const RunPoint& point : b) {
+    const auto same = std::find_if(a.begin(), a.end(), [&](const RunPoint& other) {
       return two_runs || other.name == point.name;
     });
     if (same == a.end()) comparison.only_after.push_back(point.name);

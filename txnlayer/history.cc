@@ -22,7 +22,7 @@ struct PackedEvent {
   std::uint32_t type;
 };
 
-constexpr const char* kNames[] = {"invoke", "ok", "fail", "info"};
+constexpr const char* kTypeNames[] = {"invoke", "ok", "fail", "info"};
 
 std::string ToText(const ListOperation& operation) {
   if (operation.append) return fmt::format(R"(["append",{},{}])", operation.key, operation.value);
@@ -138,7 +138,8 @@ Result<std::vector<std::string>> History::Gather(
   std::vector<std::string> lines;
   for (const Event& event : events) {
     lines.push_back(fmt::format(R"({{"index":{},"type":"{}","process":{},{})", lines.size(),
-                                kNames[static_cast<int>(event.type)], event.process, event.text));
+                                kTypeNames[static_cast<int>(event.type)], event.process,
+                                event.text));
   }
   return lines;
 }

@@ -5,8 +5,8 @@
 namespace slimgraph::txn {
 namespace {
 
-constexpr std::array<const char*, kNumStages> kNames = {"read",   "lock",    "validate", "log",
-                                                        "commit", "release", "renew"};
+constexpr std::array<const char*, kNumStages> kStageNames = {"read",   "lock",    "validate", "log",
+                                                             "commit", "release", "renew"};
 
 // Which stages of OCC are one-sided in systems that have been published.
 struct Division {
@@ -33,7 +33,7 @@ std::string ListOf(std::span<const Stage> stages) {
 
 }  // namespace
 
-const char* StageName(Stage stage) { return kNames[static_cast<std::size_t>(stage)]; }
+const char* StageName(Stage stage) { return kStageNames[static_cast<std::size_t>(stage)]; }
 
 StageCode StageCode::All(bool one_sided) {
   StageCode code;

@@ -6,8 +6,6 @@
 namespace slimgraph {
 namespace {
 
-constexpr std::size_t kPieceVertices = 1 << 18;
-
 Result<std::vector<std::uint32_t>> ReadDegrees(const GraphSource& file) {
   std::vector<std::uint32_t> degrees;
   degrees.reserve(file.vertices());

@@ -11,6 +11,8 @@
 
 namespace slimgraph {
 
+constexpr std::size_t kPieceVertices = 1 << 18;  // of a file that is streamed through
+
 struct DegreeOrder {
   std::vector<VertexId> place_of;  // by dense id
   std::vector<VertexId> dense_of;  // by place

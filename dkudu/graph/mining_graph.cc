@@ -8,7 +8,6 @@
 namespace slimgraph {
 namespace {
 
-constexpr std::size_t kPieceVertices = 1 << 18;
 // The program itself with its threads' stacks, and pieces of the file while it is read.
 constexpr std::uint64_t kProcessBytes = 18 << 20;
 // Degrees, places in their order and displacements, and what nodes tell each other of them.

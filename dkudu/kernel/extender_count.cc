@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint32_t kMarkedSiblings = 3;
 
 // A list so much longer than the marked set is searched instead.
-constexpr std::size_t kSearchRatio = 16;
+constexpr std::size_t kCountSearchRatio = 16;
 
 }  // namespace
 
@@ -47,7 +47,7 @@ std::size_t Extender::CountLast(const PlanLevel& level, bool marked) const {
   std::size_t size = 0;
   if (!intersect) {
     size = Subtract(base, list, nullptr);
-  } else if (marked && list.size() < kSearchRatio * base.size()) {
+  } else if (marked && list.size() < kCountSearchRatio * base.size()) {
     size = marks_.Count(list);
   } else {
     size = Intersect(base, list, nullptr);

@@ -17,8 +17,6 @@ constexpr double kMostClosed = 0.3;
 // An embedding that is listed takes as long as so many elements of lists that are merged.
 constexpr double kListingWork = 24;
 
-unsigned Highest(PatternMask mask) { return static_cast<unsigned>(std::bit_width(mask)) - 1; }
-
 // Walks through all orders whose every vertex is adjacent to an earlier one. Vertices that the
 // automorphisms which fix the earlier ones carry into each other are tried once. They are what the
 // restrictions come from as well (Grochow and Kellis, 2007): the first of an orbit to be matched is

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -18,6 +19,9 @@ using Permutation = std::array<PatternVertex, kMaxPatternVertices>;
 
 constexpr PatternMask Bit(unsigned i) { return static_cast<PatternMask>(1U << i); }
 constexpr bool Has(PatternMask mask, unsigned i) { return (mask >> i & 1U) != 0; }
+constexpr unsigned Highest(PatternMask mask) {
+  return static_cast<unsigned>(std::bit_width(mask)) - 1;
+}
 
 class Pattern {
  public:

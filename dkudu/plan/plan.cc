@@ -7,7 +7,6 @@
 namespace slimgraph {
 namespace {
 
-unsigned Highest(PatternMask mask) { return static_cast<unsigned>(std::bit_width(mask)) - 1; }
 PatternMask Without(PatternMask mask, unsigned i) {
   return static_cast<PatternMask>(mask & ~Bit(i));
 }

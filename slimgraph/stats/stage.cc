@@ -8,7 +8,7 @@
 namespace slimgraph {
 namespace {
 
-std::mutex mutex;
+std::mutex names_mutex;
 
 std::vector<std::string>& Names() {
   static std::vector<std::string> names{"other"};
@@ -18,7 +18,7 @@ std::vector<std::string>& Names() {
 }  // namespace
 
 StageId StageNamed(std::string_view name) {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(names_mutex);
   auto& names = Names();
   auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end()) {
@@ -29,7 +29,7 @@ StageId StageNamed(std::string_view name) {
 }
 
 std::vector<std::string> StageNames() {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(names_mutex);
   return Names();
 }
 

@@ -22,14 +22,14 @@ struct ThreadSpans {
 };
 
 std::atomic<std::uint64_t> zero_ns{0};
-std::mutex mutex;
+std::mutex spans_mutex;
 std::vector<std::unique_ptr<ThreadSpans>> all_threads;
 
 // Owned by `all_threads`, so that a thread's events outlive it.
 ThreadSpans& OwnSpans() {
   thread_local ThreadSpans* own = nullptr;
   if (own == nullptr) {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(spans_mutex);
     own = all_threads.emplace_back(std::make_unique<ThreadSpans>()).get();
   }
   return *own;
@@ -46,7 +46,7 @@ void SetTraceThread(std::uint32_t thread) { OwnSpans().thread = thread; }
 void TraceSpan::Keep() const { OwnSpans().spans.push_back({name_, start_ns_, NowNs()}); }
 
 std::vector<TraceEvent> TakeTrace(NodeId node) {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(spans_mutex);
   const std::uint64_t zero = zero_ns.exchange(0);
   std::vector<TraceEvent> events;
   for (const auto& thread : all_threads) {

@@ -9,8 +9,8 @@
 namespace slimgraph::txn {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x504F52504D494C53;  // "SLIMPROP"
-constexpr std::uint64_t kVersion = 1;
+constexpr std::uint64_t kPropertyMagic = 0x504F52504D494C53;  // "SLIMPROP"
+constexpr std::uint64_t kPropertyVersion = 1;
 
 // The columns follow, each from a whole word on.
 struct Header {
@@ -33,8 +33,8 @@ Status PropertyFile::Write(const std::string& path, const PropertyColumns& colum
   const Bytes parts[3] = {columns.vertices, columns.edges, std::as_bytes(columns.times)};
   SLIM_ASSIGN(AtomicFile file, AtomicFile::Create(path));
   Header header = {};
-  header.magic = kMagic;
-  header.version = kVersion;
+  header.magic = kPropertyMagic;
+  header.version = kPropertyVersion;
   std::uint64_t at = sizeof header;
   for (std::size_t i = 0; i < 3; ++i) {
     header.bytes[i] = parts[i].size();
@@ -55,7 +55,7 @@ Result<PropertyFile> PropertyFile::Open(const std::string& path, const GraphShap
   Header header;
   if (bytes.size() < sizeof header) return InputError("{}: it has been cut off", path);
   std::memcpy(&header, bytes.data(), sizeof header);
-  if (header.magic != kMagic || header.version != kVersion ||
+  if (header.magic != kPropertyMagic || header.version != kPropertyVersion ||
       header.checksum != ChecksumOf(header)) {
     return InputError("{}: it is no file of properties of this version, or damaged", path);
   }

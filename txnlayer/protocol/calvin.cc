@@ -7,7 +7,7 @@
 namespace slimgraph::txn {
 namespace {
 
-constexpr Stage kStages[] = {Stage::kRead, Stage::kLock, Stage::kLog, Stage::kCommit};
+constexpr Stage kCalvinStages[] = {Stage::kRead, Stage::kLock, Stage::kLog, Stage::kCommit};
 
 CalvinThread& ThreadOf(Transaction& transaction) {
   return static_cast<CalvinThread&>(transaction.companion());
@@ -15,7 +15,7 @@ CalvinThread& ThreadOf(Transaction& transaction) {
 
 }  // namespace
 
-std::span<const Stage> Calvin::stages() const { return kStages; }
+std::span<const Stage> Calvin::stages() const { return kCalvinStages; }
 
 std::size_t Calvin::most_accesses() const { return CalvinThread::kMostAccesses; }
 

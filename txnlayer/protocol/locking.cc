@@ -8,8 +8,8 @@
 namespace slimgraph::txn {
 namespace {
 
-constexpr Stage kStages[] = {Stage::kRead, Stage::kLock, Stage::kLog, Stage::kCommit,
-                             Stage::kRelease};
+constexpr Stage kLockingStages[] = {Stage::kRead, Stage::kLock, Stage::kLog, Stage::kCommit,
+                                    Stage::kRelease};
 
 // The steps of a lock under WAITDIE.
 enum WaitDieStep : std::uint8_t { kTry, kStartWaiting, kStopWaiting, kStopAndDie };
@@ -25,7 +25,7 @@ SharedWord Word(const Access& access, std::uint64_t at) {
 
 }  // namespace
 
-std::span<const Stage> Locking::stages() const { return kStages; }
+std::span<const Stage> Locking::stages() const { return kLockingStages; }
 
 bool Locking::LocksBring(const Transaction& transaction) {
   return transaction.one_sided(Stage::kLock) == transaction.one_sided(Stage::kRead);

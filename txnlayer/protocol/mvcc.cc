@@ -8,8 +8,8 @@
 namespace slimgraph::txn {
 namespace {
 
-constexpr Stage kStages[] = {Stage::kRead, Stage::kLock, Stage::kLog, Stage::kCommit,
-                             Stage::kRelease};
+constexpr Stage kMvccStages[] = {Stage::kRead, Stage::kLock, Stage::kLog, Stage::kCommit,
+                                 Stage::kRelease};
 
 constexpr std::size_t kVersions = 4;
 constexpr std::size_t kLockWord = 0;
@@ -56,7 +56,7 @@ bool HeldByOlder(const std::uint64_t* words, Timestamp timestamp) {
 
 }  // namespace
 
-std::span<const Stage> Mvcc::stages() const { return kStages; }
+std::span<const Stage> Mvcc::stages() const { return kMvccStages; }
 
 TupleShape Mvcc::shape() const {
   TupleShape shape{.metadata_words = kWords, .versions = kVersions};

@@ -8,8 +8,8 @@
 namespace slimgraph::txn {
 namespace {
 
-constexpr Stage kStages[] = {Stage::kRead, Stage::kLock,   Stage::kValidate,
-                             Stage::kLog,  Stage::kCommit, Stage::kRelease};
+constexpr Stage kOccStages[] = {Stage::kRead, Stage::kLock,   Stage::kValidate,
+                                Stage::kLog,  Stage::kCommit, Stage::kRelease};
 
 // The word: the owner's part of the holder's timestamp, plus one; then the sequence.
 constexpr unsigned kSequenceBits = 64 - kOwnerBits - 1;
@@ -24,7 +24,7 @@ std::uint64_t Next(std::uint64_t word) { return (word + 1) & kSequenceMask; }
 
 }  // namespace
 
-std::span<const Stage> Occ::stages() const { return kStages; }
+std::span<const Stage> Occ::stages() const { return kOccStages; }
 
 bool Occ::Idle(const std::uint64_t* metadata) const { return !Locked(metadata[0]); }
 

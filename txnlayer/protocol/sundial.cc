@@ -8,8 +8,8 @@
 namespace slimgraph::txn {
 namespace {
 
-constexpr Stage kStages[] = {Stage::kRead,   Stage::kLock,    Stage::kLog,
-                             Stage::kCommit, Stage::kRelease, Stage::kRenew};
+constexpr Stage kSundialStages[] = {Stage::kRead,   Stage::kLock,    Stage::kLog,
+                                    Stage::kCommit, Stage::kRelease, Stage::kRenew};
 
 // The word is swapped for what it was when the record was read, and then for what it was found to
 // be instead: every try is a look as well.
@@ -23,7 +23,7 @@ constexpr unsigned kLengthBits = 20;
 constexpr std::uint64_t kLengthMask = (std::uint64_t{1} << kLengthBits) - 1;
 constexpr std::uint64_t kLockBit = std::uint64_t{1} << 63;
 
-bool Locked(std::uint64_t word) { return (word & kLockBit) != 0; }
+bool IsLocked(std::uint64_t word) { return (word & kLockBit) != 0; }
 std::uint64_t WrittenAt(std::uint64_t word) { return (word & ~kLockBit) >> kLengthBits; }
 std::uint64_t ValidTo(std::uint64_t word) { return WrittenAt(word) + (word & kLengthMask); }
 std::uint64_t Lease(std::uint64_t written_at, std::uint64_t valid_to) {
@@ -38,12 +38,12 @@ std::uint64_t Extended(std::uint64_t word, std::uint64_t time) {
 
 }  // namespace
 
-std::span<const Stage> Sundial::stages() const { return kStages; }
+std::span<const Stage> Sundial::stages() const { return kSundialStages; }
 
-bool Sundial::Idle(const std::uint64_t* metadata) const { return !Locked(metadata[0]); }
+bool Sundial::Idle(const std::uint64_t* metadata) const { return !IsLocked(metadata[0]); }
 
 std::optional<Protocol::Look> Sundial::LookAt(const std::uint64_t* metadata) const {
-  if (Locked(metadata[0])) return std::nullopt;
+  if (IsLocked(metadata[0])) return std::nullopt;
   return Look{.mark = WrittenAt(metadata[0])};
 }
 
@@ -117,7 +117,7 @@ void Sundial::Post(Stage stage, Port& port, Access& access) const {
 Step Sundial::Check(Stage stage, Access& access) const {
   switch (stage) {
     case Stage::kRead:
-      if (!ReadIsWhole(access, Locked, WrittenAt)) return Step::Busy();
+      if (!ReadIsWhole(access, IsLocked, WrittenAt)) return Step::Busy();
       access.seen[0] = access.again[0];
       return Step::Done();
     case Stage::kLock:
@@ -125,7 +125,7 @@ Step Sundial::Check(Stage stage, Access& access) const {
         access.locked = true;
         return Step::Done();
       }
-      if (Locked(access.old_word)) return Step::Abort(AbortReason::kLocked);
+      if (IsLocked(access.old_word)) return Step::Abort(AbortReason::kLocked);
       if (WrittenAt(access.old_word) != WrittenAt(access.seen[0])) {
         return Step::Abort(AbortReason::kChanged);
       }
@@ -136,7 +136,7 @@ Step Sundial::Check(Stage stage, Access& access) const {
       if (word == Expected(access)) return Step::Done();
       if (WrittenAt(word) != WrittenAt(access.seen[0])) return Step::Abort(AbortReason::kChanged);
       if (ValidTo(word) >= access.commit_timestamp) return Step::Done();
-      if (Locked(word)) return Step::Abort(AbortReason::kLease);
+      if (IsLocked(word)) return Step::Abort(AbortReason::kLease);
       access.again[0] = word;
       access.step = kAsFound;
       return Step::More();

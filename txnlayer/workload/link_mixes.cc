@@ -9,7 +9,7 @@
 namespace slimgraph::txn {
 namespace {
 
-enum Kind : std::size_t {
+enum LinkKind : std::size_t {
   kNeighbours,
   kGetVertex,
   kCount,

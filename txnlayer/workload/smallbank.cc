@@ -10,12 +10,12 @@ namespace slimgraph::txn {
 namespace {
 
 constexpr std::uint64_t kAccounts = 100'000;
-constexpr double kHotShare = 0.04;    // of the accounts
-constexpr double kHotAccesses = 0.9;  // of the accesses
+constexpr double kHotShare = 0.04;           // of the accounts
+constexpr double kHotAccountAccesses = 0.9;  // of the accesses
 constexpr std::int64_t kInitialBalance = 10'000;
 constexpr std::int64_t kMostAmount = 100;
 
-enum class Kind : std::uint8_t {
+enum class BankKind : std::uint8_t {
   kSendPayment,
   kAmalgamate,
   kBalance,
@@ -24,7 +24,7 @@ enum class Kind : std::uint8_t {
   kWriteCheck,
 };
 
-struct Tables {
+struct BankTables {
   Table* savings = nullptr;
   Table* checking = nullptr;
   Table* ledger = nullptr;  // null: nobody dies
@@ -32,13 +32,13 @@ struct Tables {
 
 class SmallBankClient : public Client {
  public:
-  SmallBankClient(const Tables& tables, Key place, std::uint64_t accounts, double hot,
+  SmallBankClient(const BankTables& tables, Key place, std::uint64_t accounts, double hot,
                   std::uint64_t seed)
       : tables_(tables), place_(place), accounts_(accounts), hot_(hot), random_(seed) {}
 
   void Choose() override {
     const std::uint64_t die = Below(random_, 100);
-    kind_ = die < 25 ? Kind::kSendPayment : static_cast<Kind>(1 + (die - 25) / 15);
+    kind_ = die < 25 ? BankKind::kSendPayment : static_cast<BankKind>(1 + (die - 25) / 15);
     account_ = ChooseAccount();
     do {
       other_ = ChooseAccount();
@@ -68,7 +68,7 @@ class SmallBankClient : public Client {
     Table* const savings = tables_.savings;
     Table* const checking = tables_.checking;
     Access* ledger = nullptr;
-    const bool changes = kind_ >= Kind::kDepositChecking && tables_.ledger != nullptr;
+    const bool changes = kind_ >= BankKind::kDepositChecking && tables_.ledger != nullptr;
     const auto fetch = [&](std::initializer_list<Want> wants) {
       Want all[4];
       const auto end = std::copy(wants.begin(), wants.end(), all);
@@ -85,7 +85,7 @@ class SmallBankClient : public Client {
       return Attempt::kGaveUp;
     };
     switch (kind_) {
-      case Kind::kSendPayment:
+      case BankKind::kSendPayment:
         if (!fetch({{checking, account_, true}, {checking, other_, true}})) {
           return Attempt::kAborted;
         }
@@ -93,7 +93,7 @@ class SmallBankClient : public Client {
         add(a[0], -amount_);
         add(a[1], amount_);
         break;
-      case Kind::kAmalgamate: {
+      case BankKind::kAmalgamate: {
         if (!fetch({{savings, account_, true},
                     {checking, account_, true},
                     {checking, other_, true}})) {
@@ -104,22 +104,22 @@ class SmallBankClient : public Client {
         a[1]->Put(std::int64_t{0});
         break;
       }
-      case Kind::kBalance:
+      case BankKind::kBalance:
         if (!fetch({{savings, account_, false}, {checking, account_, false}})) {
           return Attempt::kAborted;
         }
         break;
-      case Kind::kDepositChecking:
+      case BankKind::kDepositChecking:
         if (!fetch({{checking, account_, true}})) return Attempt::kAborted;
         add(a[0], change = amount_);
         break;
-      case Kind::kTransactSavings:
+      case BankKind::kTransactSavings:
         if (!fetch({{savings, account_, true}})) return Attempt::kAborted;
         change = withdraw_ ? -amount_ : amount_;
         if (a[0]->Get<std::int64_t>() + change < 0) return give_up();
         add(a[0], change);
         break;
-      case Kind::kWriteCheck: {
+      case BankKind::kWriteCheck: {
         if (!fetch({{savings, account_, false}, {checking, account_, true}})) {
           return Attempt::kAborted;
         }
@@ -132,12 +132,12 @@ class SmallBankClient : public Client {
     return transaction.Commit() ? Attempt::kCommitted : Attempt::kAborted;
   }
 
-  const Tables& tables_;
+  const BankTables& tables_;
   Key place_;  // in the ledger
   std::uint64_t accounts_;
   double hot_;
   Random random_;
-  Kind kind_ = Kind::kBalance;
+  BankKind kind_ = BankKind::kBalance;
   std::uint64_t account_ = 0;
   std::uint64_t other_ = 0;
   std::int64_t amount_ = 0;
@@ -154,7 +154,7 @@ class SmallBank : public Workload {
   }
 
   void Configure(const WorkloadOptions& options) override {
-    hot_ = options.hot < 0 ? kHotAccesses : options.hot;
+    hot_ = options.hot < 0 ? kHotAccountAccesses : options.hot;
   }
 
   std::string_view name() const override { return "smallbank"; }
@@ -241,7 +241,7 @@ class SmallBank : public Workload {
   std::uint64_t accounts_;
   double hot_ = 0;
   std::uint64_t seed_;
-  Tables tables_;
+  BankTables tables_;
   std::int64_t change_ = 0;
 };
 

@@ -10,7 +10,7 @@
 namespace slimgraph::txn {
 namespace {
 
-enum Kind : std::size_t {
+enum UpdateKind : std::size_t {
   kMembership,
   kLikePost,
   kComment,
@@ -35,7 +35,7 @@ Role RoleOf(VertexName name) {
   return kRoles[Mix(name) % 16];
 }
 // A small graph may have nobody of a role.
-constexpr int kMostTries = 200;
+constexpr int kMostUpdateTries = 200;
 
 class SnbClient : public GraphClient {
  public:
@@ -101,7 +101,7 @@ class SnbClient : public GraphClient {
  private:
   static VertexName Of(Chooser& chooser, Role role) {
     VertexName name = chooser.ByDegree();
-    for (int i = 0; RoleOf(name) != role && i < kMostTries; ++i) name = chooser.ByDegree();
+    for (int i = 0; RoleOf(name) != role && i < kMostUpdateTries; ++i) name = chooser.ByDegree();
     return name;
   }
   void Join(VertexName one, VertexName other) { edges_.emplace_back(one, other); }

@@ -10,7 +10,6 @@ namespace slimgraph {
 namespace {
 constexpr std::uint64_t kMaxUnhandledBytes = 512 << 10;
 constexpr std::uint64_t kTellBytes = 128 << 10;
-constexpr std::size_t kDueBytes = sizeof(Message::due_ns);
 }  // namespace
 
 MpiChannel::MpiChannel(MpiService& service, std::uint32_t endpoint, std::uint32_t endpoints)
@@ -47,7 +46,8 @@ void MpiChannel::Receive(const MpiFrames::Arrived& arrived,
                   .handler = frame.handler,
                   .acknowledged = frame.acknowledged,
                   .body = bytes.last(frame.body_bytes)};
-  if (frame.has_due != 0) std::memcpy(&message.due_ns, bytes.data() + sizeof frame, kDueBytes);
+  if (frame.has_due != 0)
+    std::memcpy(&message.due_ns, bytes.data() + sizeof frame, wire::kDueBytes);
   receive(message);
   CountHandled(from, bytes.size());
 }
@@ -76,7 +76,7 @@ bool MpiChannel::Send(EndpointAddress to, const Message& message) {
                                 .to_endpoint = static_cast<std::uint16_t>(to.endpoint),
                                 .acknowledged = message.acknowledged,
                                 .body_bytes = static_cast<std::uint32_t>(message.body.size())};
-  const std::size_t due_bytes = head.has_due != 0 ? kDueBytes : 0;
+  const std::size_t due_bytes = head.has_due != 0 ? wire::kDueBytes : 0;
   const std::size_t bytes = sizeof head + due_bytes + message.body.size();
   std::uint64_t& unhandled = WithPeer(to).unhandled_bytes;
   if (unhandled + bytes > kMaxUnhandledBytes) return false;

@@ -14,6 +14,8 @@
 
 namespace slimgraph {
 
+constexpr std::chrono::hours kUntilAsked{1};  // to sleep until the event is set
+
 class Poller {
  public:
   static Result<Poller> Make();

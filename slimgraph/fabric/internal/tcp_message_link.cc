@@ -13,11 +13,8 @@ namespace slimgraph {
 namespace {
 
 constexpr std::uint64_t kMaxQueuedBytes = 256 << 10;
-constexpr std::uint64_t kDueBytes = sizeof(Message::due_ns);
-constexpr std::size_t kMaxFrameBytes = sizeof(wire::MessageFrame) + kDueBytes + kMaxMessageBytes;
-constexpr std::uint64_t kLastWordsNs = 1'000'000'000;
-
-Bytes BytesOf(const auto& value) { return std::as_bytes(std::span(&value, 1)); }
+constexpr std::size_t kMaxFrameBytes =
+    sizeof(wire::MessageFrame) + wire::kDueBytes + kMaxMessageBytes;
 
 }  // namespace
 
@@ -25,13 +22,13 @@ TcpOutgoingMessages::TcpOutgoingMessages(Poller& poller, UniqueFd fd, const TcpH
     : TcpLink(poller, std::move(fd)),
       from_endpoint_(hello.endpoint),
       to_endpoint_(hello.to_endpoint) {
-  out_.Copy(BytesOf(hello));
+  out_.Copy(wire::BytesOf(hello));
 }
 
 // What was sent is delivered, unless the other side takes nothing any more.
 TcpOutgoingMessages::~TcpOutgoingMessages() {
   const std::uint64_t start_ns = NowNs();
-  while (!lost() && !out_.empty() && NowNs() - start_ns < kLastWordsNs) {
+  while (!lost() && !out_.empty() && NowNs() - start_ns < wire::kLastWordsNs) {
     pollfd poll{.fd = fd(), .events = POLLOUT, .revents = 0};
     ::poll(&poll, 1, 10);
     FlushOrDisconnect();
@@ -52,8 +49,8 @@ bool TcpOutgoingMessages::Send(const Message& message) {
                                  .to_endpoint = to_endpoint_,
                                  .acknowledged = message.acknowledged,
                                  .body_bytes = static_cast<std::uint32_t>(message.body.size())};
-  out_.Copy(BytesOf(frame));
-  if (frame.has_due != 0) out_.Copy(BytesOf(message.due_ns));
+  out_.Copy(wire::BytesOf(frame));
+  if (frame.has_due != 0) out_.Copy(wire::BytesOf(message.due_ns));
   out_.Copy(message.body);
   FlushOrDisconnect();
   return true;
@@ -99,7 +96,7 @@ StreamState TcpIncomingMessages::ReceiveOne() {
   if (frame.kind != wire::FrameKind::kMessage || frame.body_bytes > kMaxMessageBytes) {
     return StreamState::kLost;
   }
-  const std::size_t front = sizeof frame + (frame.has_due != 0 ? kDueBytes : 0);
+  const std::size_t front = sizeof frame + (frame.has_due != 0 ? wire::kDueBytes : 0);
   const std::size_t bytes = front + frame.body_bytes;
   if (const auto state = in_.Need(fd(), bytes, kMaxFrameBytes); state != StreamState::kDone) {
     return state;
@@ -109,7 +106,7 @@ StreamState TcpIncomingMessages::ReceiveOne() {
                   .acknowledged = frame.acknowledged,
                   .body = in_.available().subspan(front, frame.body_bytes)};
   if (frame.has_due != 0) {
-    std::memcpy(&message.due_ns, in_.available().data() + sizeof frame, kDueBytes);
+    std::memcpy(&message.due_ns, in_.available().data() + sizeof frame, wire::kDueBytes);
   }
   (*receiver_)(message);
   in_.Consume(bytes);

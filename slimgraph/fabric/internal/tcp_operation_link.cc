@@ -9,11 +9,7 @@ namespace slimgraph {
 
 namespace {
 
-constexpr std::size_t kReceiveBytes = 64 << 10;
-constexpr std::uint64_t kCopyBytes = 1 << 10;       // shorter writes are gathered by copying
-constexpr std::uint64_t kStraightBytes = 16 << 10;  // longer replies are not received ahead
-
-Bytes BytesOf(const auto& value) { return std::as_bytes(std::span(&value, 1)); }
+constexpr std::uint64_t kLongReplyBytes = 16 << 10;  // longer replies are not received ahead
 
 std::uint64_t WireBytes(const Operation& operation) {
   return wire::ReturnedBytes(operation.kind, operation.length);
@@ -24,7 +20,7 @@ std::uint64_t WireBytes(const Operation& operation) {
 TcpOperationLink::TcpOperationLink(Poller& poller, UniqueFd fd, const TcpHello& hello,
                                    std::vector<Channel::PartResult>& ended)
     : TcpLink(poller, std::move(fd)), endpoint_(hello.endpoint), ended_(ended), in_(kReceiveBytes) {
-  out_.Copy(BytesOf(hello));
+  out_.Copy(wire::BytesOf(hello));
 }
 
 void TcpOperationLink::Post(std::uint64_t id, std::span<const Operation> operations,
@@ -45,11 +41,11 @@ void TcpOperationLink::QueueRequest(std::span<const Operation> operations, bool 
   for (const Operation& operation : operations) {
     frame.payload_bytes += wire::SentBytes(operation.kind, operation.length);
   }
-  out_.Copy(BytesOf(frame));
+  out_.Copy(wire::BytesOf(frame));
   for (const Operation& operation : operations) {
     SLIM_CHECK(operation.length <= wire::kMaxOperationBytes, "{} bytes in one operation",
                operation.length);
-    out_.Copy(BytesOf(wire::FrameOf(operation)));
+    out_.Copy(wire::BytesOf(wire::FrameOf(operation)));
   }
   for (const Operation& operation : operations) {
     switch (operation.kind) {
@@ -65,11 +61,11 @@ void TcpOperationLink::QueueRequest(std::span<const Operation> operations, bool 
         break;
       }
       case OperationKind::kFetchAdd:
-        out_.Copy(BytesOf(operation.operand));
+        out_.Copy(wire::BytesOf(operation.operand));
         break;
       case OperationKind::kCompareSwap:
-        out_.Copy(BytesOf(operation.operand));
-        out_.Copy(BytesOf(operation.expected));
+        out_.Copy(wire::BytesOf(operation.operand));
+        out_.Copy(wire::BytesOf(operation.expected));
         break;
     }
   }
@@ -102,7 +98,7 @@ StreamState TcpOperationLink::Receive() {
 StreamState TcpOperationLink::ReceiveUpToFrame() {
   constexpr std::size_t kFrameBytes = sizeof(wire::ReplyFrame);
   const Operation& first = parts_.front().operations.front();
-  if (WireBytes(first) < kStraightBytes) return in_.Need(fd(), kFrameBytes, kReceiveBytes);
+  if (WireBytes(first) < kLongReplyBytes) return in_.Need(fd(), kFrameBytes, kReceiveBytes);
   if (parts_.size() > 1 || in_.available().size() >= kFrameBytes) {
     return in_.Need(fd(), kFrameBytes, 0);
   }

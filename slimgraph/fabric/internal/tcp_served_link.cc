@@ -10,11 +10,7 @@ namespace slimgraph {
 
 namespace {
 
-constexpr std::size_t kReceiveBytes = 64 << 10;
-constexpr std::uint64_t kCopyBytes = 1 << 10;  // shorter reads are gathered by copying
 constexpr int kRequestsPerTurn = 32;
-
-Bytes BytesOf(const auto& value) { return std::as_bytes(std::span(&value, 1)); }
 
 bool Changes(const wire::OperationFrame& operation) {
   return operation.kind != OperationKind::kRead;
@@ -163,7 +159,7 @@ StreamState TcpServedLink::ExecuteAtomic(const wire::OperationFrame& operation,
   const std::uint64_t old = Executor::ChangeWordBy(operation.kind, address, in_.available().data());
   in_.Consume(bytes);
   payload_left_ -= bytes;
-  reply_.Copy(BytesOf(old));
+  reply_.Copy(wire::BytesOf(old));
   return StreamState::kDone;
 }
 
@@ -186,7 +182,7 @@ void TcpServedLink::QueueReply() {
       .endpoint = request_.endpoint,
       .failed_index = outcome_ == Outcome::kOk ? 0 : static_cast<std::uint32_t>(next_),
       .payload_bytes = reply_.bytes()};
-  reply_.CopyToFront(BytesOf(frame));
+  reply_.CopyToFront(wire::BytesOf(frame));
   stage_ = Stage::kReply;
 }
 

@@ -9,7 +9,6 @@
 namespace slimgraph {
 
 namespace {
-constexpr std::chrono::hours kUntilAsked{1};
 constexpr std::chrono::milliseconds kUntilDescriptorsAreFree{10};
 constexpr std::chrono::microseconds kUntilAllIsRead{100};
 }  // namespace

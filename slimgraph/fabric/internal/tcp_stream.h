@@ -9,6 +9,9 @@
 
 namespace slimgraph {
 
+constexpr std::size_t kReceiveBytes = 64 << 10;  // at once
+constexpr std::uint64_t kCopyBytes = 1 << 10;    // what is shorter is gathered by copying
+
 enum class StreamState { kDone, kBlocked, kLost };
 
 // Bytes on their way out, in order: copied here, or left where they are until they are sent.

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "slimgraph/base/clock.h"
+#include "slimgraph/fabric/internal/wire.h"
 #include "slimgraph/launch/job.h"
 
 namespace slimgraph {
@@ -20,7 +21,6 @@ constexpr auto kAskAgain = 20ms;
 constexpr std::uint64_t kPatienceNs = 60'000;
 constexpr std::uint32_t kLooksPerTick = 8;  // the clock is slower than a look
 constexpr std::uint32_t kMostPollsWithoutMail = 8;
-constexpr std::uint64_t kLastWordsNs = 1'000'000'000;
 
 }  // namespace
 
@@ -57,7 +57,7 @@ VerbsChannel::~VerbsChannel() {
   closing_();
   desk_.mail->SetFaults(nullptr);
   const std::uint64_t start_ns = NowNs();
-  while (!desk_.mail->all_arrived() && NowNs() - start_ns < kLastWordsNs) {
+  while (!desk_.mail->all_arrived() && NowNs() - start_ns < wire::kLastWordsNs) {
     desk_.mail->Poll([](const Message&) {});
     Sleep(1ms);
   }

@@ -12,7 +12,7 @@ namespace slimgraph {
 
 namespace {
 
-constexpr std::uint64_t kRingBytes = 256 << 10;
+constexpr std::uint64_t kMessageRingBytes = 256 << 10;
 // How many pieces may be under way: fewer after a loss, for most are of a receiver that had no
 // buffer.
 constexpr std::uint32_t kMostUnderWay = 64;
@@ -25,8 +25,6 @@ constexpr std::uint32_t kMostDoublings = 4;
 constexpr std::uint64_t kNoRoomNs = 200'000;
 constexpr std::size_t kFrameBytes = sizeof(wire::MessageFrame);
 
-Bytes BytesOf(const auto& value) { return std::as_bytes(std::span(&value, 1)); }
-
 }  // namespace
 
 VerbsCorrespondence::VerbsCorrespondence(Shared& shared, EndpointAddress peer,
@@ -38,7 +36,7 @@ bool VerbsCorrespondence::Send(const Message& message) {
              message.body.size());
   if (lost_) return true;
   if (!ring_) {
-    auto made = VerbsRing::Make(shared_.device, kRingBytes);
+    auto made = VerbsRing::Make(shared_.device, kMessageRingBytes);
     if (!made) return false;
     ring_ = std::move(*made);
   }
@@ -53,10 +51,10 @@ bool VerbsCorrespondence::Send(const Message& message) {
   const std::size_t payload = address_.datagram_bytes - sizeof(VerbsPiece);
   const std::size_t needed = (bytes + payload - 1) / payload;
   Retire();
-  if (pieces_.size() + needed > kRingBytes / address_.datagram_bytes) return false;
+  if (pieces_.size() + needed > kMessageRingBytes / address_.datagram_bytes) return false;
   Begin();
-  Append(BytesOf(frame));
-  if (frame.has_due != 0) Append(BytesOf(message.due_ns));
+  Append(wire::BytesOf(frame));
+  if (frame.has_due != 0) Append(wire::BytesOf(message.due_ns));
   Append(message.body);
   PostPieces(NowNs());
   return true;
@@ -120,7 +118,7 @@ void VerbsCorrespondence::PostWord(VerbsPiece::Kind kind) {
                         .endpoint = static_cast<std::uint16_t>(shared_.self.endpoint),
                         .kind = kind};
   std::uint64_t datagram = 0;
-  if (Post(BytesOf(word), 0, datagram)) Told();
+  if (Post(wire::BytesOf(word), 0, datagram)) Told();
 }
 
 void VerbsCorrespondence::Told() {

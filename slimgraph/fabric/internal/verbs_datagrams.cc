@@ -11,15 +11,10 @@ namespace slimgraph {
 namespace {
 
 constexpr std::uint32_t kBuffers = 512;
-constexpr std::uint32_t kDepth = 256;
+constexpr std::uint32_t kMostDatagrams = 256;
 // The device puts the sender's route in front of each datagram.
 constexpr std::uint32_t kRouteBytes = 40;
 constexpr std::uint32_t kBufferBytes = VerbsDatagrams::kMaxBytes + 64;
-
-Status Failed(const char* step, const VerbsDevice& device, int reason) {
-  return EnvironmentError("cannot {} a datagram queue pair of {}: {}", step, device.port().device,
-                          std::strerror(reason));
-}
 
 }  // namespace
 
@@ -29,7 +24,7 @@ Result<std::unique_ptr<VerbsDatagrams>> VerbsDatagrams::Make(const VerbsDevice& 
   made->device_ = &device;
   const auto most = static_cast<std::uint32_t>(device.limits().max_qp_wr);
   made->num_buffers_ = std::min(kBuffers, most);
-  made->depth_ = std::min(kDepth, most);
+  made->depth_ = std::min(kMostDatagrams, most);
   const std::uint64_t bytes = std::uint64_t{made->num_buffers_} * kBufferBytes;
   SLIM_ASSIGN(made->memory_, VerbsRing::Make(device, bytes + made->depth_ * kCopiedBytes));
   made->buffers_ = made->memory_->Take(bytes);
@@ -58,14 +53,15 @@ Status VerbsDatagrams::MakePair() {
                .max_recv_sge = 1,
                .max_inline_data = 0};
   queue_pair_.reset(::ibv_create_qp(device_->domain(), &shape));
-  if (!queue_pair_) return Failed("make", *device_, errno);
+  if (!queue_pair_) return device_->Failure("make a datagram queue pair", errno);
   std::memcpy(address_.gid.data(), port.gid.raw, address_.gid.size());
   address_.queue_pair = queue_pair_->qp_num;
   address_.key = std::random_device{}() & 0x7FFF'FFFF;  // the first bit has a meaning
   address_.lid = port.lid;
   address_.datagram_bytes =
       static_cast<std::uint16_t>(std::min<unsigned>(128U << port.mtu, kMaxBytes));
-  if (const int failed = Start(); failed != 0) return Failed("start", *device_, failed);
+  if (const int failed = Start(); failed != 0)
+    return device_->Failure("start a datagram queue pair", failed);
   return {};
 }
 

@@ -201,4 +201,8 @@ Result<VerbsMemory> VerbsDevice::Register(MutableBytes memory, int access) const
                           port_.device, std::strerror(reason), LockedMemoryAdvice());
 }
 
+tl::unexpected<Error> VerbsDevice::Failure(std::string_view step, int reason) const {
+  return EnvironmentError("cannot {} of {}: {}", step, port_.device, std::strerror(reason));
+}
+
 }  // namespace slimgraph

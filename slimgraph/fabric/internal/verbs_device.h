@@ -57,6 +57,8 @@ class VerbsDevice {
   // The same for a region, whose pages a device that can takes when they are needed.
   Result<VerbsMemory> RegisterRegion(MutableBytes memory) const;
 
+  tl::unexpected<Error> Failure(std::string_view step, int reason) const;
+
  private:
   VerbsPort port_;
   VerbsContext context_;

@@ -10,7 +10,7 @@ namespace slimgraph {
 
 namespace {
 
-constexpr std::uint32_t kDepth = kMaxPartOperations;
+constexpr std::uint32_t kMostOperations = kMaxPartOperations;
 constexpr std::uint64_t kRingBytes = 2 * kMaxPartBytes;
 // Long operations go in pieces, so that one is copied while the next is on its way.
 constexpr std::uint64_t kPieceBytes = 256 << 10;
@@ -22,8 +22,9 @@ VerbsOperationLink::VerbsOperationLink(Shared& shared, const VerbsContact& conta
                                        const VerbsRegions& regions, std::size_t port,
                                        std::unique_ptr<VerbsRing>& ring,
                                        std::vector<Channel::PartResult>& ended)
-    : VerbsLink(shared, contact, hello, lane,
-                std::min(kDepth, static_cast<std::uint32_t>(shared.device.limits().max_qp_wr))),
+    : VerbsLink(
+          shared, contact, hello, lane,
+          std::min(kMostOperations, static_cast<std::uint32_t>(shared.device.limits().max_qp_wr))),
       regions_(regions),
       port_(port),
       ended_(ended),

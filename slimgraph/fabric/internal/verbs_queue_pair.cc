@@ -20,11 +20,6 @@ constexpr std::uint8_t kTimeout = 16;
 constexpr std::uint8_t kRetries = 6;
 constexpr std::uint8_t kReadsAtOnce = 16;
 
-Status Failed(const char* step, const VerbsDevice& device, int reason) {
-  return EnvironmentError("cannot {} a queue pair of {}: {}", step, device.port().device,
-                          std::strerror(reason));
-}
-
 }  // namespace
 
 Result<VerbsQueuePair> VerbsQueuePair::Make(const VerbsDevice& device, const Shape& shape) {
@@ -44,7 +39,7 @@ Result<VerbsQueuePair> VerbsQueuePair::Make(const VerbsDevice& device, const Sha
     made.inline_bytes_ = attributes.cap.max_inline_data;
     if (made.queue_pair_) break;
   }
-  if (!made.queue_pair_) return tl::unexpected(Failed("make", device, errno).error());
+  if (!made.queue_pair_) return device.Failure("make a queue pair", errno);
   made.first_packet_ = static_cast<std::uint32_t>(NowNs() >> 8) & 0xFF'FFFF;
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_INIT;
@@ -54,7 +49,7 @@ Result<VerbsQueuePair> VerbsQueuePair::Make(const VerbsDevice& device, const Sha
   const int failed =
       ::ibv_modify_qp(made.get(), &attributes,
                       IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
-  if (failed != 0) return tl::unexpected(Failed("set up", device, failed).error());
+  if (failed != 0) return device.Failure("set up a queue pair", failed);
   return made;
 }
 
@@ -90,7 +85,7 @@ Status VerbsQueuePair::Connect(const VerbsAddress& peer) {
       ::ibv_modify_qp(get(), &attributes,
                       IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
                           IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
-  if (failed != 0) return Failed("connect", *device_, failed);
+  if (failed != 0) return device_->Failure("connect a queue pair", failed);
   attributes.qp_state = IBV_QPS_RTS;
   attributes.sq_psn = first_packet_;
   attributes.timeout = kTimeout;
@@ -101,7 +96,7 @@ Status VerbsQueuePair::Connect(const VerbsAddress& peer) {
   failed = ::ibv_modify_qp(get(), &attributes,
                            IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
                                IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC);
-  if (failed != 0) return Failed("start", *device_, failed);
+  if (failed != 0) return device_->Failure("start a queue pair", failed);
   return {};
 }
 

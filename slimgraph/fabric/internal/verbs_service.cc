@@ -6,9 +6,7 @@
 
 namespace slimgraph {
 
-namespace {
-constexpr std::chrono::hours kUntilAsked{1};
-}  // namespace
+namespace {}  // namespace
 
 VerbsService::VerbsService(DatagramSocket socket, Poller poller, const TcpToken& token,
                            Choose choose)

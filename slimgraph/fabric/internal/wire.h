@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <type_traits>
 
 #include "slimgraph/fabric/message.h"
@@ -57,6 +58,13 @@ struct OperationFrame {
 // endpoint, failed. Separate: the bytes travel neither in the request nor in the reply (mpi).
 constexpr std::uint8_t kContinues = 1;
 constexpr std::uint8_t kSeparate = 2;
+
+// How long a channel that closes waits for what it has said to arrive.
+constexpr std::uint64_t kLastWordsNs = 1'000'000'000;
+
+constexpr std::size_t kDueBytes = sizeof(Message::due_ns);
+
+Bytes BytesOf(const auto& value) { return std::as_bytes(std::span(&value, 1)); }
 
 constexpr std::uint64_t kMaxOperationBytes = 0xffff'ffff;
 constexpr std::uint32_t kMaxEndpoints = 0xffff;

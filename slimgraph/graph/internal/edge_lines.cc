@@ -8,7 +8,6 @@
 namespace slimgraph::internal {
 namespace {
 
-constexpr std::int64_t kMaxExactInDouble = std::int64_t{1} << 53;
 constexpr std::size_t kMinLineBytes = 4;  // "1 2\n"
 
 bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r'; }

@@ -12,6 +12,8 @@
 
 namespace slimgraph::internal {
 
+constexpr std::int64_t kMaxExactInDouble = std::int64_t{1} << 53;
+
 struct EdgeLineRules {
   bool weight_column = false;
   bool keep_weights = false;

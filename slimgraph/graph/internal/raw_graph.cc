@@ -5,11 +5,11 @@
 #include <bit>
 
 #include "slimgraph/base/parallel.h"
+#include "slimgraph/graph/internal/edge_lines.h"
 
 namespace slimgraph::internal {
 namespace {
 
-constexpr std::int64_t kMaxExactInDouble = std::int64_t{1} << 53;
 constexpr std::int64_t kMaxExactInFloat = std::int64_t{1} << 24;
 
 bool IsExactFloat(double value) {
