@@ -107,10 +107,10 @@ build/.lint-deps: Makefile
 
 # ---- build -------------------------------------------------------------------------------------
 # What is only run once need not be fast; it shall compile fast.
-ifeq ($(MODE),release)
-$(BUILD)/obj/tests/%.o $(BUILD)/obj/experiment/%.o: CXXFLAGS += -O1
-$(BUILD)/obj/tests/bench/%.o: CXXFLAGS += -O3
+ifneq ($(filter release asan tsan,$(MODE)),)
+$(BUILD)/obj/tests/%.o $(BUILD)/obj/experiment/%.o: CXXFLAGS += -Og
 endif
+$(BUILD)/obj/tests/bench/%.o: CXXFLAGS += -O3
 
 # What nearly every source includes is read once: not where all is optimised, for there GCC forgets
 # what the standard library's headers tell it not to warn of. PCH=no does without, which ccache wants.
