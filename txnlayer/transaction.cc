@@ -153,11 +153,11 @@ Access* Transaction::NewAccess(const Want& want) {
   Place& place = *frame.places[used];
   const std::uint64_t image_bytes = want.table->image_bytes();
   if (place.image_bytes < image_bytes) {
-    place.image = std::make_unique_for_overwrite<std::byte[]>(image_bytes);
+    place.image = std::make_unique_for_overwrite<std::byte[]>(kWordBytes + image_bytes);
     place.image_bytes = image_bytes;
   }
   Access& access = place.access;
-  access.image = place.image.get();
+  access.image = place.image.get() + kWordBytes;
   access.table = want.table;
   access.key = want.key;
   const NodeId partition = want.table->Home(want.key);
