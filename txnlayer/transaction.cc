@@ -20,7 +20,7 @@ constexpr std::size_t kMaxFrames = 4;
 // times what the try has taken. Whoever waits less than others take meets them again and again.
 constexpr std::uint64_t kBackOffNs = 1'000;
 constexpr std::uint64_t kMostBackOffNs = 512'000;
-constexpr std::uint64_t kMostBackOffTries = 16;
+constexpr std::uint64_t kMostBackOffTries = 8;
 constexpr std::uint32_t kMostDoublings = 20;
 constexpr std::uint32_t kMostSweeps = 3;
 // Where a key leaves its mark in a frame.
