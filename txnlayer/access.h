@@ -56,9 +56,16 @@ struct Access {
   std::uint64_t old_word = 0;  // of a compare-and-swap or fetch-and-add
   std::uint64_t put[2] = {};   // words on their way out
 
-  std::byte* image = nullptr;  // the key and the version
+  // The key and the version. Before it is room for a word: a protocol whose metadata end with one
+  // that it wants together with the record reads both at once.
+  std::byte* image = nullptr;
 
   std::byte* version_bytes() const { return image + kWordBytes; }
+  std::uint64_t word_before() const {
+    std::uint64_t word;
+    std::memcpy(&word, image - kWordBytes, sizeof word);
+    return word;
+  }
   std::byte* memory() const { return table->memory(rank); }
   // The version's.
   std::uint64_t word() const {

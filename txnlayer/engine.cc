@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "slimgraph/base/parallel.h"
 #include "slimgraph/base/units.h"
+#include "slimgraph/cluster/nodes_here.h"
 #include "txnlayer/engine_thread.h"
 #include "txnlayer/replication/log_ring.h"
 #include "txnlayer/store/hash.h"
@@ -117,8 +119,10 @@ Result<std::unique_ptr<Engine>> Engine::Make(Cluster& cluster, const Protocol& p
                       cluster.threads(), kMaxThreads);
   }
   std::unique_ptr<Engine> engine(new Engine(cluster, protocol, options));
+  const std::size_t threads_here = NodesHere(cluster.job()).size() * cluster.threads();
   for (std::uint32_t thread = 0; thread < cluster.threads(); ++thread) {
     engine->threads_.push_back(std::make_unique<Thread>(*engine, thread));
+    if (threads_here <= UsableThreads()) engine->threads_.back()->worker.HasProcessor();
   }
   for (const auto& thread : engine->threads_) {
     SLIM_ASSIGN(thread->companion, protocol.MakeCompanion(*engine, thread->worker));

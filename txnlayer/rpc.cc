@@ -144,8 +144,8 @@ void RpcServer::Serve(const Message& message) {
     access.locked = item.locked;
     access.soon = item.soon;
     access.absent = item.absent;
-    image_.resize(access.table->image_bytes());
-    access.image = image_.data();
+    image_.resize(kWordBytes + access.table->image_bytes());
+    access.image = image_.data() + kWordBytes;
     TakeState(rest, item.has_record, access);
     const Step step = Carry(header.what, access);
     if (step.kind == Step::kWait) {
@@ -183,7 +183,7 @@ Step RpcServer::Carry(std::uint16_t what, Access& access) {
 bool RpcServer::TryWaiting(bool refuse) {
   for (auto at = waiting_.begin(); at != waiting_.end();) {
     Waiting& waiting = at->second;
-    waiting.access.image = waiting.image.data();
+    waiting.access.image = waiting.image.data() + kWordBytes;
     const Step step =
         refuse ? Step::Abort(AbortReason::kNodeLost) : Carry(waiting.what, waiting.access);
     if (step.kind == Step::kWait) {

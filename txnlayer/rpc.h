@@ -45,7 +45,7 @@ class RpcServer {
   };
   struct Waiting {
     Access access;
-    std::vector<std::byte> image;
+    std::vector<std::byte> image;  // behind a word
     std::uint16_t what;
     std::shared_ptr<Answer> answer;
     std::size_t item;
@@ -56,7 +56,7 @@ class RpcServer {
 
   Engine& engine_;
   Worker& worker_;
-  std::vector<std::byte> image_;
+  std::vector<std::byte> image_;               // behind a word
   std::multimap<Timestamp, Waiting> waiting_;  // the oldest first
 };
 

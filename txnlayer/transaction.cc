@@ -20,7 +20,7 @@ constexpr std::size_t kMaxFrames = 4;
 // times what the try has taken. Whoever waits less than others take meets them again and again.
 constexpr std::uint64_t kBackOffNs = 1'000;
 constexpr std::uint64_t kMostBackOffNs = 512'000;
-constexpr std::uint64_t kMostBackOffTries = 16;
+constexpr std::uint64_t kMostBackOffTries = 8;
 constexpr std::uint32_t kMostDoublings = 20;
 constexpr std::uint32_t kMostSweeps = 3;
 // Where a key leaves its mark in a frame.
@@ -153,11 +153,11 @@ Access* Transaction::NewAccess(const Want& want) {
   Place& place = *frame.places[used];
   const std::uint64_t image_bytes = want.table->image_bytes();
   if (place.image_bytes < image_bytes) {
-    place.image = std::make_unique_for_overwrite<std::byte[]>(image_bytes);
+    place.image = std::make_unique_for_overwrite<std::byte[]>(kWordBytes + image_bytes);
     place.image_bytes = image_bytes;
   }
   Access& access = place.access;
-  access.image = place.image.get();
+  access.image = place.image.get() + kWordBytes;
   access.table = want.table;
   access.key = want.key;
   const NodeId partition = want.table->Home(want.key);

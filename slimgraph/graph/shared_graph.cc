@@ -4,20 +4,10 @@
 #include <cstring>
 
 #include "slimgraph/base/parallel.h"
+#include "slimgraph/cluster/nodes_here.h"
 #include "slimgraph/graph/share_array.h"
 
 namespace slimgraph {
-namespace {
-
-std::vector<NodeId> NodesHere(const Job& job) {
-  std::vector<NodeId> here;
-  for (NodeId node = 0; node < job.nodes(); ++node) {
-    if (job.same_host(node, job.self())) here.push_back(node);
-  }
-  return here;
-}
-
-}  // namespace
 
 std::size_t LoadingThreads(Cluster& cluster) {
   return std::max<std::size_t>(1, UsableThreads() / NodesHere(cluster.job()).size());

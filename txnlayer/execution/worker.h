@@ -85,6 +85,9 @@ class Worker {
   // which a handler of this endpoint sets. Fails with the first operation that failed.
   Status Run(const bool& stop, const std::function<void()>& all_at_rest);
 
+  // There is a processor for each thread of the job on this machine: so this one may look a little
+  // longer for what is to come, before it sleeps.
+  void HasProcessor();
   // Deaths of other nodes fail operations, not the run.
   void SurviveDeaths() { survives_deaths_ = true; }
   // After a failure: tasks that are parked are never taken up again.
@@ -147,7 +150,10 @@ class Worker {
   std::vector<std::uint32_t> free_calls_;
   std::vector<Completion> completions_;
   std::uint64_t quiet_since_ns_ = 0;  // since when only the background wants something; 0: not so
-  bool sleep_told_ = false;           // it has been told since then
+  std::uint64_t spin_ns_;             // how long the thread then looks before it sleeps
+  std::uint64_t most_spin_ns_;
+  bool slept_ = false;       // since then
+  bool sleep_told_ = false;  // the background has been told of it
   Status status_;
 };
 

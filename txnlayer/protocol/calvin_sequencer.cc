@@ -124,14 +124,15 @@ void CalvinThread::Arrived(std::uint32_t coroutine, std::uint32_t item, std::uin
   worker_.Ended(running.values);
 }
 
-// First all that have come, so that they are on their way into the cache together.
+// First all that have come, so that they are on their way into the cache together. Behind one that
+// has not, it does not look: the transaction needs them all.
 void CalvinThread::LookForValues() {
   for (std::uint32_t coroutine = 0; coroutine < engine_.options().coroutines; ++coroutine) {
     const Running& running = running_[coroutine];
     for (std::uint64_t rest = running.missing; rest != 0; rest &= rest - 1) {
       const auto item = static_cast<std::uint32_t>(std::countr_zero(rest));
       std::byte* const slot = Own(ValueAt(coroutine, item));
-      if (WordAt(slot).load() != running.number) continue;
+      if (WordAt(slot).load() != running.number) break;
       __builtin_prefetch(slot + kCacheLineBytes);
       come_.emplace_back(coroutine, item);
     }

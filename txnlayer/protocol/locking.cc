@@ -13,7 +13,7 @@ constexpr Stage kLockingStages[] = {Stage::kRead, Stage::kLock, Stage::kLog, Sta
 
 // The steps of a lock under WAITDIE.
 enum WaitDieStep : std::uint8_t { kTry, kStartWaiting, kStopWaiting, kStopAndDie };
-constexpr std::uint64_t kWaitingAt = kWordBytes;
+constexpr std::uint64_t kWaitingAt = kWordBytes;  // right before the record
 // In the place of a holder: somebody waits for the lock, and every transaction is younger than
 // this.
 constexpr Timestamp kSomebodyWaits = 1;
@@ -157,14 +157,16 @@ void WaitDie::PostLock(Port& port, Access& access) const {
 void WaitDie::PostTry(Port& port, Access& access) {
   if (!access.shared) {
     port.CompareSwap(access, kLockAt, 0, access.timestamp, &access.old_word);
-    port.Read(access, kWaitingAt, kWordBytes, &access.again[1]);
   } else if (!access.waiting && !access.locked && Word(access, kWaitingAt).load() != 0) {
     access.old_word = kSomebodyWaits;
   } else {
     LockTogether(access);
-    access.again[1] = Word(access, kWaitingAt).load();
   }
-  if (access.fetch) PostRead(port, access);
+  // Where all of it is so long that words may be read in parts, the count may be wrong for a
+  // moment: then a newcomer goes first, or tries once more.
+  const std::uint64_t more = access.fetch ? access.table->image_bytes() : 0;
+  port.Read(access, kWaitingAt, kWordBytes + more, access.image - kWordBytes);
+  if (access.fetch) access.has_image = true;
 }
 
 void WaitDie::GiveUp(Access& access) const {
@@ -198,7 +200,7 @@ Step WaitDie::CheckLock(Access& access) const {
       access.step = kStopWaiting;
       return Step::More();
     }
-    return access.again[1] == 0 ? Step::Done() : Step::Abort(AbortReason::kDied);
+    return access.word_before() == 0 ? Step::Done() : Step::Abort(AbortReason::kDied);
   }
   access.saw = std::max(access.saw, lock_word::Met(access.old_word));
   if (lock_word::IsOlder(access.timestamp, access.old_word)) {
