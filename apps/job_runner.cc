@@ -54,9 +54,9 @@ Result<int> StartNodes(NodeId nodes, const JobOptions& options,
   return RunLocalJob(nodes, arguments, options.survives_deaths ? OnDeath::kGoOn : OnDeath::kEndJob);
 }
 
-// An application's work as one node, with the report on node 0.
-Status BeNode(Job& job, const std::string& command, const JobOptions& options,
-              const Application& application) {
+// An application's work as one node, with the report on node 0. The exit code.
+Result<int> BeNode(Job& job, const std::string& command, const JobOptions& options,
+                   const Application& application) {
   ClusterOptions cluster_options{options.compute.value_or(job.nodes()), options.threads,
                                  options.transport, options.network, options.qps_per_peer};
   cluster_options.serving_threads = options.serving_threads;
@@ -76,12 +76,12 @@ Status BeNode(Job& job, const std::string& command, const JobOptions& options,
   SLIM_TRY(application(run));
   SLIM_TRY(FinishReport(run, options.trace));
   SLIM_TRY(cluster->Stop());
-  if (job.self() != 0) return {};
+  if (job.self() != 0) return run.exit_code;
   const std::string text = options.json ? ToJson(report) + "\n" : run.text;
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
     return EnvironmentError("cannot write the result to standard output");
   }
-  return {};
+  return run.exit_code;
 }
 
 }  // namespace
@@ -125,11 +125,11 @@ int RunJob(const std::string& command, const JobOptions& options,
   const auto job =
       Job::JoinFromEnvironment(options.transport == "mpi" ? PmiUse::kMpi : PmiUse::kFormJob);
   if (!job) return Complain(job.error());
-  const Status done = BeNode(**job, command, options, application);
+  const Result<int> done = BeNode(**job, command, options, application);
   if (!done) (*job)->Fail(done.error());
   // After a failure, its own or another's, the control thread ends this process.
-  while (!done || !(*job)->Leave(0)) ::pause();
-  return 0;
+  while (!done || !(*job)->Leave(*done)) ::pause();
+  return *done;
 }
 
 }  // namespace slimgraph

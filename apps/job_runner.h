@@ -43,6 +43,7 @@ struct Run {
   Traffic load_traffic;
   std::optional<Traffic> run_traffic = {};  // if it is not all that was counted since
   bool in_words = true;                     // `text` is for people, and ends with the traffic
+  int exit_code = 0;  // otherwise a part of the work has failed, and the person knows; on all nodes
 };
 
 // For SharedGraph::Load: tells the person what each node will need, before it is taken.

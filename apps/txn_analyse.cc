@@ -117,8 +117,10 @@ Result<Finding> Analyse(Job& job, const ClusterOptions& options_of_all,
   ClusterOptions options = options_of_all;
   options.serving_threads = mines ? 1 : 0;
   SLIM_ASSIGN(const auto cluster, Cluster::Start(job, options));
-  SLIM_TRY(mines ? RunCliques(*cluster, snapshot, analysis, found)
-                 : RunProgram(*cluster, snapshot, analysis, found));
+  const Status ran = mines ? RunCliques(*cluster, snapshot, analysis, found)
+                           : RunProgram(*cluster, snapshot, analysis, found);
+  if (!ran) job.GiveUp(ran.error());  // as long as the cluster is there
+  SLIM_TRY(ran);
   found.staleness_s = snapshot.StalenessSeconds();
   SLIM_TRY(cluster->Stop());
   return found;

@@ -10,8 +10,6 @@ namespace {
 constexpr unsigned kUsualClique = 4;
 // Of exchanges beside those of the job and of folding.
 constexpr std::uint32_t kLine = 2;
-// So soon it is known whether a failure was another's death.
-constexpr std::chrono::seconds kWordOfDeath{10};
 
 Result<Analysis> ParseAnalysis(std::string_view word) {
   const std::size_t colon = std::min(word.find(':'), word.size());
@@ -83,11 +81,15 @@ Result<std::unique_ptr<Analyst>> Analyst::Make(Cluster& cluster, const TxnOption
   std::unique_ptr<Analyst> analyst(new Analyst(cluster, std::move(analytics)));
   analyst->exports_ = !options.export_to.empty();
   analyst->export_to_ = options.export_to;
-  if (analyst->exports_ && cluster.self() == 0) {
-    SLIM_ASSIGN(auto writer, ListWriter::Create(options.export_to));
-    analyst->writer_.emplace(std::move(writer));
-  }
+  SLIM_TRY(analyst->MakeFile());
   return analyst;
+}
+
+Status Analyst::MakeFile() {
+  if (!exports_ || cluster_.self() != 0) return {};
+  SLIM_ASSIGN(auto writer, ListWriter::Create(export_to_));
+  writer_.emplace(std::move(writer));
+  return {};
 }
 
 Analyst::~Analyst() {
@@ -97,9 +99,21 @@ Analyst::~Analyst() {
 void Analyst::Start(TxnJob& job) {
   if (analytics_.empty() && !exports_) return;
   thread_ = std::thread([this, &job] {
-    const Status done = Work(*job.workload().graph());
-    // At once, for the others wait for this node.
-    if (!done) cluster_.job().Fail(done.error());
+    txn::TransactionalGraph& graph = *job.workload().graph();
+    // For an export alone, the end is all that is of interest.
+    if (analytics_.empty()) graph.engine().AwaitEnd();
+    const auto done =
+        cluster_.job().WorkAmongTheLiving(kLine, [&](Job& part) { return LookAmong(part, graph); });
+    if (done) {
+      broken_off_ = *done;
+      return;
+    }
+    failure_ = done.error();
+    if (cluster_.self() != 0) return;
+    std::fputs(fmt::format("slimgraph: no more snapshots; the transactions do without: {}\n",
+                           failure_->message)
+                   .c_str(),
+               stderr);
   });
 }
 
@@ -109,26 +123,19 @@ Status Analyst::Finish(TxnJob& job) {
   return cluster_.all().Barrier();
 }
 
-Status Analyst::Work(txn::TransactionalGraph& graph) {
-  // For an export alone, the end is all that is of interest.
-  if (analytics_.empty()) graph.engine().AwaitEnd();
-  const bool survives = graph.engine().replication() != nullptr;
-  while (true) {
-    SLIM_ASSIGN(const auto job, cluster_.job().OfTheLiving(kLine));
-    Status done = LookAmong(*job, graph);
-    if (done) return {};
-    if (!survives || !job->AwaitDeath(kWordOfDeath)) return done;
-    ++broken_off_;
-  }
-}
-
 Status Analyst::LookAmong(Job& job, txn::TransactionalGraph& graph) {
+  if (wrote_) SLIM_TRY(MakeFile());  // which has something of an export that was broken off
   SLIM_ASSIGN(const auto cluster, Cluster::Start(job, OptionsFor(job)));
   txn::SnapshotRoom room(*cluster);
-  for (bool more = true; more;) {
-    SLIM_ASSIGN(more, LookAtOne(room, graph));
-  }
-  return cluster->Stop();
+  const auto look = [&]() -> Status {
+    for (bool more = true; more;) {
+      SLIM_ASSIGN(more, LookAtOne(room, graph));
+    }
+    return cluster->Stop();
+  };
+  Status done = look();
+  if (!done) job.GiveUp(done.error());  // as long as the cluster is there
+  return done;
 }
 
 Result<bool> Analyst::LookAtOne(txn::SnapshotRoom& room, txn::TransactionalGraph& graph) {
@@ -144,6 +151,7 @@ Result<bool> Analyst::LookAtOne(txn::SnapshotRoom& room, txn::TransactionalGraph
     }
   }
   if (!in_run && exports_) {
+    wrote_ = true;
     if (writer_) SLIM_TRY(snapshot->Export(*writer_));
     exported_ = fmt::format("{}: {} vertices, {} edges, as of time {}\n", export_to_,
                             FormatCount(snapshot->vertices()), FormatCount(snapshot->edges()),
@@ -194,6 +202,10 @@ void Analyst::Describe(Run& run) const {
                             FormatSeconds(longest_pause_s));
   }
   run.text += exported_;
+  if (failure_) {
+    run.report.Set("/snapshots/failure", failure_->message);
+    run.exit_code = failure_->exit_code();
+  }
 }
 
 }  // namespace slimgraph

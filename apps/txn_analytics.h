@@ -47,7 +47,8 @@ Result<Finding> Analyse(Job& job, const ClusterOptions& cluster, const txn::Snap
 
 // Takes one snapshot after the other, on a thread of its own on every node, and analyses each, from
 // the beginning of a run to its end. When a node dies that can be done without, those that are left
-// begin anew.
+// begin anew. When it fails by itself on any node, there is an end of it on all, and the run goes
+// on.
 class Analyst {
  public:
   // Collective. Nothing happens before Start().
@@ -63,7 +64,7 @@ class Analyst {
  private:
   Analyst(Cluster& cluster, std::vector<Analysis> analytics)
       : cluster_(cluster), analytics_(std::move(analytics)) {}
-  Status Work(txn::TransactionalGraph& graph);
+  Status MakeFile();
   Status LookAmong(Job& job, txn::TransactionalGraph& graph);
   // What is done with one snapshot; false: it was the last.
   Result<bool> LookAtOne(txn::SnapshotRoom& room, txn::TransactionalGraph& graph);
@@ -74,10 +75,12 @@ class Analyst {
   bool exports_ = false;
   std::string export_to_;
   std::optional<ListWriter> writer_;  // node 0, where a file is wanted
+  bool wrote_ = false;
   std::thread thread_;
   std::vector<Finding> findings_;
   std::uint64_t broken_off_ = 0;
-  std::string exported_;  // in words
+  std::optional<Error> failure_;  // why there are no more
+  std::string exported_;          // in words
 };
 
 }  // namespace slimgraph

@@ -64,7 +64,7 @@ Status RunTransactions(Run& run, const TxnOptions& options) {
   SLIM_ASSIGN(job, TxnJob::Load(run, options));
   analyst->Start(*job);
   const auto driven = job->Drive();
-  // The analysts of all nodes wait for each other: one that fails ends the job.
+  // At once, for the analysts of the others wait for this node's.
   if (!driven) run.cluster.job().Fail(driven.error());
   SLIM_ASSIGN(const txn::DriveResult result, driven);
   SLIM_TRY(analyst->Finish(*job));

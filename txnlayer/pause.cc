@@ -20,6 +20,11 @@ constexpr HandlerId kPauseHandler = 0x7A06;
 }  // namespace
 
 Result<bool> Engine::Pause(Cluster& cluster, const std::function<Status()>& work) {
+  // The wait for the pause ends when one of the takers dies or gives up.
+  const LossWatch watch = cluster.job().WatchLoss([this](NodeId) {
+    const std::lock_guard lock(pause_mutex_);
+    pause_turn_.notify_all();
+  });
   std::unique_lock lock(pause_mutex_);
   pause_turn_.wait(lock, [&] { return course_ != Course::kBefore; });
   wants_pause_ = true;

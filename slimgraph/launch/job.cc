@@ -24,7 +24,8 @@ constexpr int kInterrupted = 130;
 constexpr std::size_t kMaxAddresses = 16;
 const std::string kHere = "+";
 const std::string kCome = "!";
-constexpr std::uint32_t kLines = 16;
+// So soon it is known whether a failure was another's death; how often it is looked.
+constexpr std::chrono::seconds kWordOfDeath{10};
 constexpr std::chrono::milliseconds kLook{1};
 
 std::string NewSecret() {
@@ -208,13 +209,42 @@ bool Job::whole() const {
   return true;
 }
 
-bool Job::AwaitDeath(std::chrono::milliseconds limit) const {
-  const auto until = std::chrono::steady_clock::now() + limit;
-  while (whole() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(kLook);
-  return !whole();
+bool Job::GiveUp(const Error& error) {
+  if (!control_) return true;
+  const auto until = std::chrono::steady_clock::now() + kWordOfDeath;
+  while (whole() && control_->survives_deaths() && std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(kLook);
+  }
+  if (whole()) control_->GiveUpLine(line_, error);
+  return !alive(self_);
 }
 
-bool Job::alive(NodeId node) const { return !control_ || control_->alive(number_in_whole(node)); }
+std::optional<Error> Job::given_up(std::uint32_t line) const {
+  return control_ ? control_->given_up(line) : std::nullopt;
+}
+
+// Who is through learns whether all are: a death at the very end keeps some from it.
+Result<std::uint64_t> Job::WorkAmongTheLiving(std::uint32_t line,
+                                              const std::function<Status(Job&)>& work) {
+  for (std::uint64_t anew = 0;; ++anew) {
+    SLIM_ASSIGN(const auto part, OfTheLiving(line));
+    const Status done = work(*part);
+    if (done) {
+      SLIM_ASSIGN(const bool all, part->AllHaveCome());
+      if (all) return anew;
+      continue;
+    }
+    part->GiveUp(done.error());
+    if (auto error = given_up(line)) return tl::unexpected<Error>(*error);
+    if (part->whole()) return tl::unexpected<Error>(done.error());
+  }
+}
+
+bool Job::alive(NodeId node) const {
+  if (!control_) return true;
+  const NodeId number = number_in_whole(node);
+  return control_->alive(number) && (line_ == 0 || !control_->gave_up(line_, number));
+}
 
 void Job::SurviveDeaths(bool survive) {
   if (control_) control_->SurviveDeaths(survive);
@@ -225,6 +255,7 @@ std::string Job::loss() const { return control_ ? control_->loss() : ""; }
 LossWatch Job::WatchLoss(std::function<void(NodeId)> watcher) {
   auto shared = std::make_shared<LossWatch::Watcher>();
   shared->call = std::move(watcher);
+  shared->line = line_;
   if (!members_.empty()) {
     shared->call = [members = members_, call = std::move(shared->call)](NodeId lost) {
       const auto member = std::find(members.begin(), members.end(), lost);

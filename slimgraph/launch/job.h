@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,6 +53,7 @@ class LossWatch {
   struct Watcher {
     std::mutex mutex;
     std::function<void(NodeId)> call;
+    std::uint32_t line = 0;  // of the part of a job whose nodes it watches
   };
   LossWatch() = default;
   explicit LossWatch(std::shared_ptr<Watcher> watcher) : watcher_(std::move(watcher)) {}
@@ -95,14 +97,25 @@ class Job {
   // form another: whether all of them have come to this. Whoever dies meanwhile, all learn the
   // same.
   Result<bool> AllHaveCome();
+  // Of such a part: this node's work in it has failed. When no node of it has died, of which word
+  // may come after what a death makes fail, the part is given up for that error: its exchanges
+  // fail, this node is no longer alive in it, watchers are called, and no other is formed of its
+  // line. The job goes on. Returns when that is known, and whether the error is what ended it;
+  // until then the others must find what they use of this node.
+  bool GiveUp(const Error& error);
+  // That error, with the name of the node, when the parts of a line were given up.
+  std::optional<Error> given_up(std::uint32_t line) const;
+  // Collective among those that live: `work` in a part of them, and in one of those that are left
+  // when a node has died meanwhile, until all are through or one gives up. How often it was begun
+  // anew.
+  Result<std::uint64_t> WorkAmongTheLiving(std::uint32_t line,
+                                           const std::function<Status(Job&)>& work);
   // What the job that this one is a part of calls a node.
   NodeId number_in_whole(NodeId node) const { return members_.empty() ? node : members_[node]; }
   // Whether all of its nodes live.
   bool whole() const;
-  // Waits for word of a death, which may come after what it makes fail; false: there was none.
-  bool AwaitDeath(std::chrono::milliseconds limit) const;
 
-  // True until `node` is known to have died or given up.
+  // True until `node` is known to have died or given up; of a part, until it has given that up.
   bool alive(NodeId node) const;
 
   // From now on, or no longer: when a node's process ends without a word, alive() turns false and

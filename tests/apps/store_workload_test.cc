@@ -141,6 +141,31 @@ TEST_F(StoreWorkloads, AreAnalysedAndFoldedWhileANodeDies) {
   }
 }
 
+// The disk is full when the last snapshot is to be written.
+TEST_F(StoreWorkloads, GoOnToTheirEndWhenTheirSnapshotsFail) {
+  const std::string out = scratch_.File("out.slim");
+  // Its image is there, and is not written when the limit is.
+  ASSERT_EQ(Run("linkbench", {"--protocol", "occ", "--seconds", "0.1"}).code, 0);
+  // Over shm, the nodes' memory would be a file, too.
+  const std::string line = "ulimit -f 16; exec " + CommandPath() +
+                           " txn run --workload linkbench --store " + store_ +
+                           " --protocol occ --seconds 0.3 --transport tcp --json --export " + out;
+  for (const char* const more :
+       {" --nodes 1", " --nodes 2", " --nodes 3 --analytics cc,triangles"}) {
+    RunningCommand command({"bash", "-c", line + more});
+    const CommandEnd end = command.Wait();
+    EXPECT_EQ(end.code, 4) << end.err;
+    EXPECT_EQ(end.err.find("slimgraph: no more snapshots; the transactions do without: "), 0U)
+        << end.err;
+    EXPECT_NE(end.err.find("out.slim: cannot write at byte"), std::string::npos) << end.err;
+    EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
+    EXPECT_NE(end.out.find("\"verified\":true"), std::string::npos) << end.out;
+    EXPECT_NE(end.out.find("\"failure\":\""), std::string::npos) << end.out;
+    EXPECT_GT(Count(end, "committed"), 0);
+    EXPECT_FALSE(std::filesystem::exists(out));
+  }
+}
+
 TEST_F(StoreWorkloads, AreFoldedAndAnalysedOverMpi) {
   const CommandEnd end =
       Run("edge-updates", {"--protocol", "occ", "--transactions", "100", "--seconds", "30",

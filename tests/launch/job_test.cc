@@ -100,15 +100,14 @@ TEST(Job, HasPartsOfThoseThatLiveWhichAreFormedAnewAfterADeath) {
         for (int i = 0; (*part)->whole() && i < 50; ++i) {
           const auto all = (*part)->Exchange(fmt::format("{} {}", line, i));
           if (!all) {
-            EXPECT_TRUE((*part)->AwaitDeath(std::chrono::seconds(10))) << all.error().message;
+            EXPECT_FALSE((*part)->GiveUp(all.error())) << all.error().message;
             break;
           }
           for (const std::string& one : *all) EXPECT_EQ(one, fmt::format("{} {}", line, i));
           if (nodes == 4 && i == 20 && job.self() == 1) std::raise(SIGKILL);
         }
-        if (nodes == 4) {
-          EXPECT_TRUE((*part)->AwaitDeath(std::chrono::seconds(10)));
-        }
+        // The other thread may have seen it die before this part was formed.
+        if ((*part)->nodes() == 4) AwaitLoss(**part, 1);
       }
     };
     std::thread other([&] { work(2); });
@@ -139,6 +138,65 @@ TEST(Job, HasPartsThatAgreeOnWhetherAllHaveComeToAPoint) {
     EXPECT_EQ((*part)->nodes(), 3U);
   });
   EXPECT_EQ(end.codes, (std::vector<int>{0, 0, 0, 128 + SIGKILL})) << end.output;
+}
+
+// The others hear of it as of a death, but for that part alone; the job goes on, with its other
+// parts.
+TEST(Job, HasPartsThatAreGivenUpForANodesErrorWhileTheRestGoesOn) {
+  for (const NodeId failing : {0U, 2U}) {
+    ExpectNodesRun(3, [&](Job& job) {
+      ASSERT_TRUE(job.Exchange(""));
+      const auto other = job.OfTheLiving(2);
+      ASSERT_TRUE(other);
+      bool called = false;
+      const LossWatch watch = (*other)->WatchLoss([&](NodeId) { called = true; });
+      std::atomic<NodeId> heard{job.nodes()};
+      const auto done = job.WorkAmongTheLiving(1, [&](Job& part) -> Status {
+        const LossWatch watch_part = part.WatchLoss([&](NodeId node) { heard = node; });
+        SLIM_TRY(part.Exchange(""));
+        if (job.self() == failing) return InputError("the disk is on fire");
+        const auto failed = part.Exchange("");
+        EXPECT_FALSE(failed);
+        EXPECT_FALSE(part.alive(failing));
+        EXPECT_TRUE(part.alive(part.self()));
+        while (heard != failing) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        return tl::unexpected<Error>(failed.error());
+      });
+      ASSERT_FALSE(done);
+      EXPECT_EQ(done.error().message, fmt::format("node {}: the disk is on fire", failing));
+      EXPECT_EQ(done.error().exit_code(), 3);
+      EXPECT_FALSE(job.OfTheLiving(1));
+
+      EXPECT_TRUE(job.Exchange(""));
+      EXPECT_TRUE((*other)->Exchange(""));
+      EXPECT_TRUE((*other)->whole());
+      EXPECT_FALSE(called);
+      EXPECT_TRUE(job.whole());
+      EXPECT_EQ(job.loss(), "");
+    });
+  }
+}
+
+// Those that a death has kept from the end find the others, which are through.
+TEST(Job, WorksAnewWithThoseThatWereThroughWhenANodeDied) {
+  const NodesEnd end = RunNodes(3, OnLoss::kEndJob, [](Job& job) {
+    job.SurviveDeaths(true);
+    ASSERT_TRUE(job.Exchange(""));
+    int works = 0;
+    const auto anew = job.WorkAmongTheLiving(1, [&](Job& part) -> Status {
+      ++works;
+      SLIM_TRY(part.Exchange(""));
+      if (part.nodes() == 2 || job.self() == 0) return {};
+      if (job.self() == 2) std::raise(SIGKILL);
+      SLIM_TRY(part.Exchange(""));
+      return {};
+    });
+    ASSERT_TRUE(anew) << anew.error().message;
+    EXPECT_EQ(*anew, 1U);
+    EXPECT_EQ(works, 2);
+    ASSERT_TRUE(job.Exchange(""));
+  });
+  EXPECT_EQ(end.codes, (std::vector<int>{0, 0, 128 + SIGKILL})) << end.output;
 }
 
 TEST(Job, DoesNotSurviveWhoGivesUpNorTheLossOfItsHub) {

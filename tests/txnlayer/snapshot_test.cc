@@ -124,19 +124,16 @@ std::vector<Found> ReadSnapshots(txn::Engine& engine, txn::TransactionalGraph& g
                                  std::uint64_t most) {
   const Cluster& transactions = engine.cluster();
   std::vector<Found> all;
-  while (true) {
-    const auto job = Unwrap(engine.cluster().job().OfTheLiving(2));
+  const auto read = engine.cluster().job().WorkAmongTheLiving(2, [&](Job& part) {
     ClusterOptions options = transactions.options();
     options.compute = 0;
-    for (NodeId node = 0; node < job->nodes(); ++node) {
-      if (transactions.topology().is_compute(job->number_in_whole(node))) ++options.compute;
+    for (NodeId node = 0; node < part.nodes(); ++node) {
+      if (transactions.topology().is_compute(part.number_in_whole(node))) ++options.compute;
     }
-    const Status read = ReadAmong(*job, options, graph, most, all);
-    if (read) return all;
-    const bool death = job->AwaitDeath(std::chrono::seconds(10));
-    EXPECT_TRUE(death) << read.error().message;
-    if (!death) return all;
-  }
+    return ReadAmong(part, options, graph, most, all);
+  });
+  EXPECT_TRUE(read) << read.error().message;
+  return all;
 }
 
 // --- the graph that a history makes

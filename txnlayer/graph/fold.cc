@@ -23,8 +23,6 @@ std::uint64_t Tuples(const Table& table, Rank rank) { return table.tuples(rank);
 
 // Of exchanges beside those of the job and of snapshots.
 constexpr std::uint32_t kLine = 1;
-// So soon it is known whether a failure was another's death.
-constexpr std::chrono::seconds kWordOfDeath{10};
 
 }  // namespace
 
@@ -35,11 +33,7 @@ Folder::~Folder() {
 void Folder::Start() {
   figures_ = {};
   graph_.engine().ExpectRun();
-  thread_ = std::thread([this] {
-    done_ = Work();
-    // At once, for the others wait for this node.
-    if (!done_) graph_.engine().cluster().job().Fail(done_.error());
-  });
+  thread_ = std::thread([this] { done_ = Work(); });
 }
 
 Status Folder::Finish() {
@@ -49,14 +43,13 @@ Status Folder::Finish() {
 
 Status Folder::Work() {
   Job& whole = graph_.engine().cluster().job();
-  while (true) {
-    SLIM_ASSIGN(const auto job, whole.OfTheLiving(kLine));
-    Status done = WorkAmong(*job);
+  SLIM_TRY(whole.WorkAmongTheLiving(kLine, [&](Job& part) {
+    Status done = WorkAmong(part);
+    if (!done && part.GiveUp(done.error())) whole.Fail(done.error());
     cluster_.reset();
-    if (done) return {};
-    const bool survives = graph_.engine().replication() != nullptr;
-    if (!survives || !job->AwaitDeath(kWordOfDeath)) return done;
-  }
+    return done;
+  }));
+  return {};
 }
 
 Status Folder::WorkAmong(Job& job) {

@@ -1,6 +1,7 @@
 #include "txnlayer/graph/snapshot_gather.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <thread>
 
@@ -10,8 +11,11 @@
 namespace slimgraph::txn {
 namespace {
 
-// Changes that are sorted together, where vertices have the same number of them.
+// So few changes are sorted as they are; others are dealt out to heaps of so many, and at most so
+// many heaps.
+constexpr std::size_t kFew = 64;
 constexpr std::size_t kPerHeap = 8;
+constexpr std::size_t kMaxHeaps = 256;
 
 // Reads records of this node's tables beside those who write them, and waits for the one writer
 // that may be at a record.
@@ -148,35 +152,42 @@ std::vector<VertexName> Sorted(std::vector<VertexName> names) {
 }
 
 // By vertex and neighbour. They are dealt out to heaps by the first bits of their vertices, where
-// they lie, so that what is left to be sorted are few at a time.
-EdgeChanges Sorted(EdgeChanges changes) {
-  std::vector<EdgeChange>& edges = changes.edges;
-  if (edges.empty()) return changes;
+// they lie, so that what is left to be sorted are few at a time. Each swap waits for the one
+// before, so the heaps are few enough that the places to which they grow stay in the processor's
+// cache, and each is dealt out again.
+void Sort(std::span<EdgeChange> edges) {
   const auto by_vertex = [](const EdgeChange& a, const EdgeChange& b) {
     return a.vertex() < b.vertex();
   };
+  if (edges.size() <= kFew) return std::sort(edges.begin(), edges.end(), Before);
   const auto [first, last] = std::minmax_element(edges.begin(), edges.end(), by_vertex);
   const VertexName least = first->vertex();
   const VertexName range = last->vertex() - least;
+  if (range == 0) return std::sort(edges.begin(), edges.end(), Before);
   int shift = 0;
-  while (range >> shift > edges.size() / kPerHeap) ++shift;
+  while (range >> shift >= std::min(kMaxHeaps, 1 + edges.size() / kPerHeap)) ++shift;
   const auto heap_of = [&](const EdgeChange& one) { return (one.vertex() - least) >> shift; };
-  std::vector<std::size_t> ends((range >> shift) + 1);
+  const std::size_t heaps = (range >> shift) + 1;
+  std::array<std::size_t, kMaxHeaps> ends;
+  std::array<std::size_t, kMaxHeaps> next;
+  std::fill_n(ends.begin(), heaps, 0);
   for (const EdgeChange& one : edges) ++ends[heap_of(one)];
-  std::vector<std::size_t> next(ends.size());
-  std::exclusive_scan(ends.begin(), ends.end(), next.begin(), std::size_t{0});
-  std::inclusive_scan(ends.begin(), ends.end(), ends.begin());
-  for (std::size_t heap = 0; heap < ends.size(); ++heap) {
-    const auto begin = static_cast<std::ptrdiff_t>(heap == 0 ? 0 : ends[heap - 1]);
+  std::exclusive_scan(ends.begin(), ends.begin() + heaps, next.begin(), std::size_t{0});
+  std::inclusive_scan(ends.begin(), ends.begin() + heaps, ends.begin());
+  std::size_t begin = 0;
+  for (std::size_t heap = 0; heap < heaps; begin = ends[heap++]) {
     while (next[heap] < ends[heap]) {
       EdgeChange& one = edges[next[heap]];
       const std::size_t to = heap_of(one);
       if (to != heap) std::swap(one, edges[next[to]]);
       ++next[to];
     }
-    std::sort(edges.begin() + begin, edges.begin() + static_cast<std::ptrdiff_t>(ends[heap]),
-              Before);
+    Sort(edges.subspan(begin, ends[heap] - begin));
   }
+}
+
+EdgeChanges Sorted(EdgeChanges changes) {
+  Sort(changes.edges);
   return changes;
 }
 

@@ -16,6 +16,7 @@ constexpr std::uint64_t kHeartbeatNs = 500'000'000;
 // How long a silence is a death is told by one's own heartbeats: when this thread or all of the
 // machine is held up, nobody is to blame for what has not been read, or said, in that time.
 constexpr std::uint32_t kSilentBeats = 6;
+constexpr NodeId kNobody = ~NodeId{0};
 // A node that fails because another has died may say so before the death is noticed.
 constexpr std::uint64_t kSecondThoughtNs = 100'000'000;
 
@@ -24,11 +25,25 @@ void Ring(int event_fd) {
   [[maybe_unused]] const ssize_t n = ::write(event_fd, &one, sizeof one);
 }
 
+Error ErrorOf(const Loss& loss) {
+  return {static_cast<ErrorKind>(loss.exit_code),
+          fmt::format("node {}: {}", loss.node, loss.reason)};
+}
+
+Frame GivenUpFrame(std::uint32_t line, const Loss& loss) {
+  return {FrameType::kGivenUp,
+          static_cast<std::uint8_t>(loss.exit_code),
+          static_cast<std::uint16_t>(loss.node),
+          {line, 0},
+          loss.reason};
+}
+
 }  // namespace
 
 ControlPlane::ControlPlane(NodeId self, NodeId nodes)
     : self_(self), nodes_(nodes), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), alive_(nodes) {
   for (auto& alive : alive_) alive = true;
+  for (auto& node : who_gave_up_) node = kNobody;
 }
 
 Result<std::unique_ptr<ControlPlane>> ControlPlane::Form(JobPlace place,
@@ -59,6 +74,7 @@ std::string ControlPlane::loss() const {
 
 void ControlPlane::AddWatcher(std::weak_ptr<LossWatch::Watcher> watcher) {
   const std::lock_guard lock(mutex_);
+  std::erase_if(watchers_, [](const auto& one) { return one.expired(); });
   watchers_.push_back(std::move(watcher));
 }
 
@@ -78,8 +94,11 @@ Result<std::vector<std::string>> ControlPlane::Exchange(std::string_view mine, b
     return std::find_if(among.begin(), among.end(), [&](NodeId node) { return !alive(node); });
   };
   changed_.wait(lock, [&] {
-    return gathered_.contains(exchange) || first_loss_ || stop_ || dead() != among.end();
+    return gathered_.contains(exchange) || first_loss_ || stop_ || dead() != among.end() ||
+           given_up_.contains(line % kLines);
   });
+  const auto given_up = given_up_.find(line % kLines);
+  if (given_up != given_up_.end()) return tl::unexpected<Error>(ErrorOf(given_up->second));
   const auto found = gathered_.find(exchange);
   if (found == gathered_.end()) {
     if (first_loss_) return EnvironmentError("{}", first_loss_->reason);
@@ -95,6 +114,21 @@ void ControlPlane::Fail(int exit_code, const std::string& reason) {
   const std::lock_guard lock(mutex_);
   own_failure_ = Loss{self_, exit_code, reason};
   Ring(wake_.get());
+}
+
+void ControlPlane::GiveUpLine(std::uint32_t line, const Error& error) {
+  line %= kLines;
+  std::unique_lock lock(mutex_);
+  giving_up_.try_emplace(line, Loss{self_, error.exit_code(), error.message});
+  Ring(wake_.get());
+  changed_.wait(lock, [&] { return given_up_.contains(line) || first_loss_ || stop_; });
+}
+
+std::optional<Error> ControlPlane::given_up(std::uint32_t line) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = given_up_.find(line % kLines);
+  if (found == given_up_.end()) return std::nullopt;
+  return ErrorOf(found->second);
 }
 
 void ControlPlane::SayGoodbye() {
@@ -165,10 +199,11 @@ void ControlPlane::Run() {
       std::uint64_t rings = 0;
       [[maybe_unused]] const ssize_t n = ::read(wake_.get(), &rings, sizeof rings);
       std::unique_lock lock(mutex_);
-      if (auto failure = std::exchange(own_failure_, std::nullopt)) {
-        lock.unlock();
-        GiveUp(*failure);
-      }
+      const auto failure = std::exchange(own_failure_, std::nullopt);
+      const auto giving_up = std::exchange(giving_up_, {});
+      lock.unlock();
+      if (failure) GiveUp(*failure);
+      for (const auto& [line, loss] : giving_up) GiveUp(loss, line);
     }
     for (std::size_t i = 1; i <= depends_on_.size(); ++i) {
       if (waits[i].revents != 0 && !leaving_) on_orphaned_();
@@ -230,6 +265,9 @@ void ControlPlane::Handle(Peer& peer, Frame frame) {
       Declare({frame.node, frame.exit_code, std::move(frame.body), /*announced=*/true,
                frame.type == FrameType::kDied});
       break;
+    case FrameType::kGivenUp:
+      DeclareGivenUp(frame.exchange.line, {frame.node, frame.exit_code, std::move(frame.body)});
+      break;
     case FrameType::kBye:
       peer.left = true;
       break;
@@ -258,10 +296,12 @@ void ControlPlane::SendHeartbeats() {
   for (Peer& peer : peers_) SendTo(peer, heartbeat);
 }
 
-// The hub decides; it answers a node that gives up as it tells all others.
-void ControlPlane::GiveUp(const Loss& failure) {
-  if (is_hub()) return Suspect(failure);
+// The hub decides; it answers a node that gives up as it tells all others. With a line: of what is
+// formed on that.
+void ControlPlane::GiveUp(const Loss& failure, std::optional<std::uint32_t> line) {
+  if (is_hub()) return line ? DeclareGivenUp(*line, failure) : Suspect(failure);
   const std::lock_guard lock(mutex_);
+  if (line) return SendTo(peers_[0], GivenUpFrame(*line, failure));
   SendTo(peers_[0], {FrameType::kFailed,
                      static_cast<std::uint8_t>(failure.exit_code),
                      static_cast<std::uint16_t>(self_),
@@ -315,13 +355,37 @@ void ControlPlane::Declare(const Loss& loss) {
     watchers = watchers_;
     changed_.notify_all();
   }
+  Call(watchers, loss.node);
+  if (!survives) on_loss_(loss);
+}
+
+// Whoever comes first gives the reason.
+void ControlPlane::DeclareGivenUp(std::uint32_t line, const Loss& loss) {
+  const NodeId node = loss.node;
+  std::vector<std::weak_ptr<LossWatch::Watcher>> watchers;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto [told, first] = given_up_.try_emplace(line, loss);
+    if (!first) return;
+    who_gave_up_[line].store(node, std::memory_order_release);
+    if (is_hub()) {
+      for (Peer& peer : peers_) SendTo(peer, GivenUpFrame(line, told->second));
+    }
+    watchers = watchers_;
+    changed_.notify_all();
+  }
+  Call(watchers, node, line);
+}
+
+// All of them, or those of parts that are formed on a line.
+void ControlPlane::Call(const std::vector<std::weak_ptr<LossWatch::Watcher>>& watchers, NodeId node,
+                        std::optional<std::uint32_t> line) {
   for (const auto& weak : watchers) {
     const auto watcher = weak.lock();
-    if (!watcher) continue;
+    if (!watcher || (line && watcher->line % kLines != *line)) continue;
     const std::lock_guard lock(watcher->mutex);
-    if (watcher->call) watcher->call(loss.node);
+    if (watcher->call) watcher->call(node);
   }
-  if (!survives) on_loss_(loss);
 }
 
 }  // namespace slimgraph

@@ -2,6 +2,7 @@
 // gathers exchanges and is the one who decides that a node is lost; word of it goes to all.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <functional>
@@ -28,6 +29,10 @@ struct Loss {
   bool died = false;       // its process has ended: it does nothing any more
 };
 
+// Parts of a job are formed on lines below this; a part's own line is that one and a multiple of
+// it.
+constexpr std::uint32_t kLines = 16;
+
 class ControlPlane {
  public:
   // What every node learns of the others when the job forms.
@@ -46,14 +51,24 @@ class ControlPlane {
 
   const Roster& roster() const { return roster_; }
   // Of a line, exchanges are made by one thread at a time. With `among`: it fails once one of them
-  // has died.
+  // has died. Of a line that is given up all fail.
   Result<std::vector<std::string>> Exchange(std::string_view mine, bool last,
                                             std::uint32_t line = 0,
                                             const std::vector<NodeId>& among = {});
   bool alive(NodeId node) const { return alive_[node].load(std::memory_order_acquire); }
   void SurviveDeaths(bool survive) { survive_deaths_ = survive; }
+  bool survives_deaths() const { return survive_deaths_; }
   std::string loss() const;
   void AddWatcher(std::weak_ptr<LossWatch::Watcher> watcher);
+
+  // Gives up all parts that are formed on a line; returns when the hub has said so, or who was
+  // first.
+  void GiveUpLine(std::uint32_t line, const Error& error);
+  std::optional<Error> given_up(std::uint32_t line) const;
+  // Whether that node did.
+  bool gave_up(std::uint32_t line, NodeId node) const {
+    return who_gave_up_[line % kLines].load(std::memory_order_acquire) == node;
+  }
 
   // Tells the hub that this node gives up.
   void Fail(int exit_code, const std::string& reason);
@@ -78,9 +93,12 @@ class ControlPlane {
   void Handle(Peer& peer, Frame frame);
   void BeatHearts();
   void SendHeartbeats();
-  void GiveUp(const Loss& failure);
+  void GiveUp(const Loss& failure, std::optional<std::uint32_t> line = {});
   void Suspect(Loss failure);
   void Declare(const Loss& loss);
+  void DeclareGivenUp(std::uint32_t line, const Loss& loss);
+  static void Call(const std::vector<std::weak_ptr<LossWatch::Watcher>>& watchers, NodeId node,
+                   std::optional<std::uint32_t> line = {});
   void AddContribution(NodeId node, ExchangeId exchange, std::string body);
   bool Complete(ExchangeId exchange);
   bool Survives(const Loss& loss) const;
@@ -101,6 +119,7 @@ class ControlPlane {
   std::atomic<bool> stop_{false};
   std::atomic<bool> leaving_{false};
   std::atomic<bool> survive_deaths_{false};
+  std::array<std::atomic<NodeId>, kLines> who_gave_up_;
 
   mutable std::mutex mutex_;  // guards what follows, and the writing to peers
   std::condition_variable changed_;
@@ -109,6 +128,8 @@ class ControlPlane {
   std::map<ExchangeId, std::vector<std::string>> gathered_;
   std::optional<Loss> first_loss_;
   std::optional<Loss> own_failure_;
+  std::map<std::uint32_t, Loss> giving_up_;  // by line: what this node has not told yet
+  std::map<std::uint32_t, Loss> given_up_;
   std::vector<std::weak_ptr<LossWatch::Watcher>> watchers_;
   std::thread thread_;
 };

@@ -21,6 +21,7 @@ enum class FrameType : std::uint8_t {
   kFailed,        // node → hub: I give up, with exit code and reason
   kLost,          // hub → node: `node` is lost, with exit code and reason
   kDied,          // the same of one whose process has ended without a word
+  kGivenUp,       // both ways: `node` gives up what uses this line of exchanges, for that reason
   kBye,           // node → hub: I leave in peace
 };
 
