@@ -23,7 +23,6 @@ constexpr HandlerId kAtRestHandler = 0x7A02;
 constexpr HandlerId kStopHandler = 0x7A03;
 // How soon what waits for a lock looks again: nobody tells of one-sided changes.
 constexpr std::chrono::nanoseconds kLookAgain{30'000};
-constexpr std::uint64_t kWordOfDeathNs = 10'000'000'000;
 constexpr std::chrono::milliseconds kLookForWord{1};
 
 }  // namespace

@@ -37,7 +37,7 @@ struct ReplyItem {
 };
 
 // How often the home looks again at a tuple that is locked for a moment, before it tells.
-constexpr int kLooks = 4;
+constexpr int kLooksAtOnce = 4;
 
 std::size_t MetadataBytes(const Access& access) {
   return access.table->shape().metadata_words * kWordBytes;
@@ -176,7 +176,7 @@ Step RpcServer::Carry(std::uint16_t what, Access& access) {
     protocol.Post(stage, here, access);
     const Step step = protocol.Check(stage, access);
     if (step.kind == Step::kMore) continue;
-    if (step.kind != Step::kBusy || ++looks == kLooks) return step;
+    if (step.kind != Step::kBusy || ++looks == kLooksAtOnce) return step;
   }
 }
 

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint32_t kLooks = 24;
 // Rounds in which the thread only lets others run, before it also waits: 1 us, doubled up to 64.
 constexpr std::uint32_t kQuickRounds = 3;
-constexpr std::uint32_t kMostDoublings = 6;
+constexpr std::uint32_t kMostWaitDoublings = 6;
 
 // What is decided by then is carried through, as far as there is somebody to do it at.
 bool IsLast(Stage stage) { return stage == Stage::kCommit || stage == Stage::kRelease; }
@@ -231,7 +231,7 @@ Step::Kind Transaction::Sift(Stage stage) {
 
 void Transaction::Pause(std::uint32_t round) {
   if (round < kQuickRounds) return task_.Pause();
-  task_.Sleep(std::uint64_t{1000} << std::min(round - kQuickRounds, kMostDoublings));
+  task_.Sleep(std::uint64_t{1000} << std::min(round - kQuickRounds, kMostWaitDoublings));
 }
 
 // Finds out where the tuples lie. Requests find them by key.

@@ -28,7 +28,6 @@ std::size_t MarkOf(const Table& table, Key key) {
   return (key * 0x9E3779B97F4A7C15 + table.id() * std::uint64_t{0xC2B2AE3D27D4EB4F}) >> 56;
 }
 
-constexpr std::uint64_t kWordOfDeathNs = 10'000'000'000;
 constexpr std::uint64_t kLookForWordNs = 200'000;
 
 }  // namespace

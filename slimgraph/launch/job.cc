@@ -24,9 +24,7 @@ constexpr int kInterrupted = 130;
 constexpr std::size_t kMaxAddresses = 16;
 const std::string kHere = "+";
 const std::string kCome = "!";
-// So soon it is known whether a failure was another's death; how often it is looked.
-constexpr std::chrono::seconds kWordOfDeath{10};
-constexpr std::chrono::milliseconds kLook{1};
+constexpr std::chrono::milliseconds kLook{1};  // how often it is looked for word of a death
 
 std::string NewSecret() {
   std::array<std::uint64_t, 2> random{};
@@ -211,7 +209,7 @@ bool Job::whole() const {
 
 bool Job::GiveUp(const Error& error) {
   if (!control_) return true;
-  const auto until = std::chrono::steady_clock::now() + kWordOfDeath;
+  const auto until = std::chrono::steady_clock::now() + std::chrono::nanoseconds(kWordOfDeathNs);
   while (whole() && control_->survives_deaths() && std::chrono::steady_clock::now() < until) {
     std::this_thread::sleep_for(kLook);
   }

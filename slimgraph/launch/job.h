@@ -46,6 +46,9 @@ enum class PmiUse {
   kMpi,      // MPI_Init shall find it as well
 };
 
+// So soon there is word of a death that has made something fail.
+constexpr std::uint64_t kWordOfDeathNs = 10'000'000'000;
+
 // A function that is called when a node is lost, as long as this lives. Once it is destroyed, the
 // function is not running and will not run.
 class LossWatch {
