@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <filesystem>
 #include <fstream>
 #include <set>
 #include <string>
 #include <thread>
 
 #include "tests/support/command.h"
+#include "tests/support/node_processes.h"
 #include "tests/support/segments.h"
 
 namespace slimgraph {
@@ -105,17 +105,6 @@ TEST_P(FaultyNode, EndsTheJobWithOneLineThatNamesIt) {
   EXPECT_EQ(SegmentsLeftSince(segments_before), "");
 }
 
-// Of a process that is killed the first thread stays until it is waited for.
-bool HasEnded(pid_t process) {
-  const std::string folder = "/proc/" + std::to_string(process);
-  std::error_code gone;
-  const auto threads =
-      std::distance(std::filesystem::directory_iterator(folder + "/task", gone), {});
-  std::ifstream stat(folder + "/stat");
-  std::string number, name, state;
-  return gone || !(stat >> number >> name >> state) || (state == "Z" && threads == 1);
-}
-
 // hydra may do so, and be faster than we.
 TEST_F(FaultyJob, NamesTheNodeThatDiedBeforeTheHubWasKilled) {
   RunningCommand command(LongScan("shm"));
@@ -124,7 +113,7 @@ TEST_F(FaultyJob, NamesTheNodeThatDiedBeforeTheHubWasKilled) {
   ASSERT_GT(std::min(victim, hub), 0);
   ASSERT_EQ(::kill(hub, SIGSTOP), 0);
   ASSERT_EQ(::kill(victim, SIGKILL), 0);
-  while (!HasEnded(victim)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  AwaitEnd(victim);
   ::kill(hub, SIGKILL);
   ExpectOneLineOf(3, command);
 }

@@ -227,9 +227,13 @@ TEST(Job, EndsEverywhereWithTheWordsOfTheNodeThatGivesUp) {
 
 TEST(Job, ADeathIsNotBlamedOnTheNodeThatItMakesFail) {
   const NodesEnd end = RunNodes(3, OnLoss::kEndJob, [](Job& job) {
-    ASSERT_TRUE(job.Exchange(""));
-    if (job.self() == 1) job.Fail({ErrorKind::kEnvironment, "cannot reach node 2"});
+    const auto processes = job.Exchange(std::to_string(::getpid()));
+    ASSERT_TRUE(processes);
     if (job.self() == 2) std::raise(SIGKILL);
+    if (job.self() == 1) {
+      AwaitEnd(std::stoi((*processes)[2]));
+      job.Fail({ErrorKind::kEnvironment, "cannot reach node 2"});
+    }
     while (true) ::pause();
   });
   EXPECT_EQ(end.codes, (std::vector<int>{4, 4, 128 + SIGKILL})) << end.output;

@@ -10,6 +10,9 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <thread>
 
 #include "slimgraph/base/clock.h"
 #include "slimgraph/launch/sockets.h"
@@ -125,6 +128,20 @@ void ExpectNodesRun(NodeId nodes, const std::function<void(Job&)>& body, int lim
   std::string codes;
   for (const int code : end.codes) codes += fmt::format(" {}", code);
   ADD_FAILURE() << nodes << " nodes ended with" << codes << "\n" << end.output;
+}
+
+// The first thread stays until it is waited for.
+void AwaitEnd(pid_t process) {
+  const std::filesystem::path folder = "/proc/" + std::to_string(process);
+  while (true) {
+    std::error_code gone;
+    const auto threads =
+        std::distance(std::filesystem::directory_iterator(folder / "task", gone), {});
+    std::ifstream stat(folder / "stat");
+    std::string number, name, state;
+    if (gone || !(stat >> number >> name >> state) || (state == "Z" && threads == 1)) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 }  // namespace slimgraph

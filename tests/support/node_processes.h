@@ -1,6 +1,8 @@
 // A job of N processes for a test, forked without mpiexec: each runs the same body as one node.
 #pragma once
 
+#include <sys/types.h>
+
 #include <functional>
 #include <string>
 #include <vector>
@@ -24,5 +26,8 @@ NodesEnd RunNodes(NodeId nodes, OnLoss on_loss, const std::function<void(Job&)>&
 
 // The same, and fails the calling test where any node failed.
 void ExpectNodesRun(NodeId nodes, const std::function<void(Job&)>& body, int limit_s = 60);
+
+// Waits until a process has closed all that it had, whether or not its parent has waited for it.
+void AwaitEnd(pid_t process);
 
 }  // namespace slimgraph
