@@ -110,7 +110,9 @@ build/.lint-deps: Makefile
 ifneq ($(filter release asan tsan,$(MODE)),)
 $(BUILD)/obj/tests/%.o $(BUILD)/obj/experiment/%.o: CXXFLAGS += -Og
 endif
+ifeq ($(MODE),release)
 $(BUILD)/obj/tests/bench/%.o: CXXFLAGS += -O3
+endif
 
 # What nearly every source includes is read once: not where all is optimised, for there GCC forgets
 # what the standard library's headers tell it not to warn of. PCH=no does without, which ccache wants.

@@ -47,7 +47,7 @@ struct FabricBenchReport {
 };
 
 constexpr std::size_t kDoorbellReads = 64;
-constexpr NodeId kTarget = 1;
+constexpr NodeId kTarget = 1;  // the node that is asked
 
 double Median(std::vector<double> values);
 

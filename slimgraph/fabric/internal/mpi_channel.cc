@@ -46,8 +46,9 @@ void MpiChannel::Receive(const MpiFrames::Arrived& arrived,
                   .handler = frame.handler,
                   .acknowledged = frame.acknowledged,
                   .body = bytes.last(frame.body_bytes)};
-  if (frame.has_due != 0)
+  if (frame.has_due != 0) {
     std::memcpy(&message.due_ns, bytes.data() + sizeof frame, wire::kDueBytes);
+  }
   receive(message);
   CountHandled(from, bytes.size());
 }

@@ -60,8 +60,9 @@ Status VerbsDatagrams::MakePair() {
   address_.lid = port.lid;
   address_.datagram_bytes =
       static_cast<std::uint16_t>(std::min<unsigned>(128U << port.mtu, kMaxBytes));
-  if (const int failed = Start(); failed != 0)
+  if (const int failed = Start(); failed != 0) {
     return device_->Failure("start a datagram queue pair", failed);
+  }
   return {};
 }
 

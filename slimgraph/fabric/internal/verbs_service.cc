@@ -6,8 +6,6 @@
 
 namespace slimgraph {
 
-namespace {}  // namespace
-
 VerbsService::VerbsService(DatagramSocket socket, Poller poller, const TcpToken& token,
                            Choose choose)
     : socket_(std::move(socket)),
