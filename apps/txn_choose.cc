@@ -1,6 +1,6 @@
-// `slimgraph txn choose`: the best stage code, from one run in which each transaction draws a code,
-// so that every form of every stage is measured beside the others. No code is tried by itself
-// before it is chosen.
+// `slimgraph txn choose`: the best stage code, from one run in which each transaction draws a code
+// (under CALVIN, epochs of the one form and of the other take turns), so that every form of every
+// stage is measured beside the others. No code is tried by itself before it is chosen.
 #include "apps/txn_commands.h"
 #include "apps/txn_job.h"
 

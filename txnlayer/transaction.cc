@@ -65,7 +65,7 @@ void Transaction::Begin(bool again, std::uint64_t now_ns) {
   }
   if (!again) shares_ = true;
   stages_ = engine_.options().stages;
-  // Where threads have to agree on the forms, they stay.
+  // Where threads have to agree on the forms, they do so by themselves.
   if (engine_.options().mix_stages && !engine_.protocol().fetches_once()) {
     const std::uint64_t bits = Draw();
     for (std::size_t i = 0; i < kNumStages; ++i) {

@@ -19,7 +19,7 @@
 // one has ended. A write wakes nobody: so a compute node's thread that is about to sleep writes to
 // the others that it does, and who has then written into its memory sends it an empty message.
 //
-// To choose between the forms (mix_stages), each epoch draws its own, the same on all threads.
+// To choose between the forms (mix_stages), epochs of the one and of the other take turns.
 //
 // After a death, whoever has not got all its values is abandoned, the others end, and all queues
 // and epochs begin anew.

@@ -52,11 +52,25 @@ std::uint64_t CalvinThread::ValueAt(std::uint32_t coroutine, std::size_t item) c
 StageCode CalvinThread::StagesOf(std::uint64_t epoch) const {
   StageCode stages = engine_.options().stages;
   if (!engine_.options().mix_stages) return stages;
-  const std::uint64_t bits = Mix(epoch + 1);
-  for (std::size_t i = 0; i < kNumStages; ++i) {
-    stages.Set(static_cast<Stage>(i), ((bits >> i) & 1) != 0);
-  }
+  const bool one_sided = epoch / kEpochsOfAForm % 2 != 0;
+  for (std::size_t i = 0; i < kNumStages; ++i) stages.Set(static_cast<Stage>(i), one_sided);
   return stages;
+}
+
+// Messages wake a thread, words that others write here do not: whether some are to come.
+bool CalvinThread::LooksForWords() const {
+  if (one_sided(Stage::kLock, scheduling_) || one_sided(Stage::kLock, next_epoch_)) return true;
+  const auto by_word = [this](const Running& running) {
+    return running.missing != 0 && one_sided(Stage::kRead, running.epoch);
+  };
+  if (one_sided(Stage::kRead) && missing_ > 0) {
+    const auto end = running_.begin() + engine_.options().coroutines;
+    if (std::any_of(running_.begin(), end, by_word)) return true;
+  }
+  if (!one_sided(Stage::kCommit)) return false;
+  const std::size_t me = NumberOf(self_);
+  return std::any_of(held_.begin(), held_.end(),
+                     [me](const Held& held) { return held.ends_by_word && held.sequencer != me; });
 }
 
 void CalvinThread::Write(EndpointAddress to, std::uint64_t at, Bytes bytes, Pending& pending,
@@ -184,9 +198,7 @@ std::chrono::nanoseconds CalvinThread::Work() {
   TellConsumed();
   worker_.endpoint().Ring();
   Wake();
-  const bool looks = one_sided(Stage::kLock) || (one_sided(Stage::kRead) && missing_ > 0) ||
-                     (one_sided(Stage::kCommit) && !queues_.empty());
-  return looks || !waiting_.empty() ? kLookAgain : std::chrono::nanoseconds(0);
+  return LooksForWords() || !waiting_.empty() ? kLookAgain : std::chrono::nanoseconds(0);
 }
 
 }  // namespace slimgraph::txn

@@ -32,7 +32,7 @@ class CalvinThread : public Companion {
   };
   Running& RunningIn(std::uint32_t coroutine) { return running_[coroutine]; }
   // The forms in which an epoch's batches, and the values and ends of its transactions, go. Where
-  // forms are mixed, they are drawn, the same by all threads.
+  // forms are mixed, all two-sided and all one-sided epochs take turns.
   StageCode StagesOf(std::uint64_t epoch) const;
   // Of the coroutine's transaction: gives the tuples back, with what was written if it commits.
   // What goes out one-sided counts in `pending`.
@@ -72,6 +72,8 @@ class CalvinThread : public Companion {
   };
 
   static constexpr std::size_t kNobody = ~std::size_t{0};
+  // So many that what is left of those before them counts for little.
+  static constexpr std::uint64_t kEpochsOfAForm = 64;
 
   CalvinThread(Engine& engine, Worker& worker);
   std::size_t ServerOf(const Access& access) const;
@@ -118,6 +120,7 @@ class CalvinThread : public Companion {
   void TakeBatches();
   bool ScheduleEpoch();
   void TellConsumed();
+  bool LooksForWords() const;
   void Gather(std::size_t sequencer, Bytes batch);
   void Schedule();
   void Grant(CalvinQueues::Id first);
