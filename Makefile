@@ -61,13 +61,13 @@ LDLIBS    = -lfmt -lxxhash -lzstd -lz -lhwy -lhwy_contrib -lnuma -lboost_context
 # verbs says so. Asked when it is needed, for the first build installs the packages.
 VERBS_LIBS = $(if $(filter no,$(VERBS)),,$(shell pkg-config --silence-errors --libs libibverbs))
 SOURCE     = $<
-$(BUILD)/obj/slimgraph/fabric/internal/verbs_%.o $(BUILD)/obj/tests/fabric/verbs_%.o: \
+$(BUILD)/obj/slimgraph/fabric/internal/verbs/%.o $(BUILD)/obj/tests/fabric/verbs_%.o: \
   SOURCE = $(if $(VERBS_LIBS),$<,-x c++ /dev/null)
 $(BUILD)/obj/slimgraph/fabric/internal/make_transport.o: \
   CXXFLAGS += $(if $(VERBS_LIBS),-DSLIMGRAPH_HAVE_VERBS)
 
 # ---- sources: a new file needs no line here ----------------------------------------------------
-LIB_SOURCES := $(wildcard slimgraph/*/*.cc slimgraph/*/internal/*.cc \
+LIB_SOURCES := $(wildcard slimgraph/*/*.cc slimgraph/*/internal/*.cc slimgraph/*/internal/*/*.cc \
                  dgemini/*.cc dkudu/*.cc dkudu/*/*.cc txnlayer/*.cc txnlayer/*/*.cc \
                  experiment/*.cc experiment/*/*.cc)
 APP_SOURCES := $(wildcard apps/*.cc apps/*/*.cc)

@@ -181,7 +181,7 @@ Result<std::unique_ptr<Job>> Job::OfTheLiving(std::uint32_t line) {
   } while (std::find(all.begin(), all.end(), kCome) != all.end());
   std::unique_ptr<Job> part(new Job);
   part->control_ = control_;
-  part->line_ = line + kLines * ++parts_formed_[line];
+  part->line_ = control_->LineOfNextPart(line);
   for (NodeId node = 0; node < nodes_; ++node) {
     if (all[node].empty()) continue;
     if (node == self_) part->self_ = static_cast<NodeId>(part->members_.size());

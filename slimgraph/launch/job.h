@@ -8,7 +8,6 @@
 
 #include <chrono>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -169,7 +168,6 @@ class Job {
   std::shared_ptr<ControlPlane> control_;
   std::uint32_t line_ = 0;       // of its exchanges
   std::vector<NodeId> members_;  // of a part of a job: what the whole calls its nodes
-  std::map<std::uint32_t, std::uint32_t> parts_formed_;  // by line
 };
 
 }  // namespace slimgraph

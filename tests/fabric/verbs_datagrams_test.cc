@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "slimgraph/base/clock.h"
-#include "slimgraph/fabric/internal/verbs_datagrams.h"
+#include "slimgraph/fabric/internal/verbs/datagrams.h"
 #include "tests/support/rdma_devices.h"
 
 namespace slimgraph {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 
-#include "slimgraph/fabric/internal/mpi_transport.h"
-#include "slimgraph/fabric/internal/shm_transport.h"
-#include "slimgraph/fabric/internal/tcp_transport.h"
-#include "slimgraph/fabric/internal/verbs_transport.h"
+#include "slimgraph/fabric/internal/mpi/transport.h"
+#include "slimgraph/fabric/internal/shm/transport.h"
+#include "slimgraph/fabric/internal/tcp/transport.h"
+#include "slimgraph/fabric/internal/verbs/transport.h"
 
 namespace slimgraph {
 

@@ -55,6 +55,8 @@ class ControlPlane {
   Result<std::vector<std::string>> Exchange(std::string_view mine, bool last,
                                             std::uint32_t line = 0,
                                             const std::vector<NodeId>& among = {});
+  // Of the part that has been formed on a line, by the thread that makes its exchanges.
+  std::uint32_t LineOfNextPart(std::uint32_t line) { return line + kLines * ++parts_formed_[line]; }
   bool alive(NodeId node) const { return alive_[node].load(std::memory_order_acquire); }
   void SurviveDeaths(bool survive) { survive_deaths_ = survive; }
   bool survives_deaths() const { return survive_deaths_; }
@@ -120,6 +122,7 @@ class ControlPlane {
   std::atomic<bool> leaving_{false};
   std::atomic<bool> survive_deaths_{false};
   std::array<std::atomic<NodeId>, kLines> who_gave_up_;
+  std::array<std::uint32_t, kLines> parts_formed_{};  // by line, each of one thread alone
 
   mutable std::mutex mutex_;  // guards what follows, and the writing to peers
   std::condition_variable changed_;

@@ -1,0 +1,374 @@
+#include "slimgraph/fabric/internal/shm/transport.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+#include <thread>
+
+#include "slimgraph/base/futex.h"
+#include "slimgraph/base/shared_memory.h"
+#include "slimgraph/fabric/internal/carry_out.h"
+#include "slimgraph/fabric/internal/pages.h"
+#include "slimgraph/fabric/internal/shm/inbox.h"
+#include "slimgraph/launch/job.h"
+
+namespace slimgraph {
+namespace {
+
+// Far enough to hide a miss behind the copies in between.
+constexpr std::size_t kPrefetchAhead = 12;
+constexpr std::uint64_t kSmallRead = 256;
+// Of so many, all that they name is asked for before any is carried out.
+constexpr std::size_t kFewOperations = 32;
+
+class ShmTransport : public Transport {
+ public:
+  ShmTransport(Job& job, std::uint32_t endpoints) : job_(job), endpoints_(endpoints) {}
+  Status Open();
+
+  std::string_view name() const override { return "shm"; }
+  Result<RegionMemory> Allocate(std::uint64_t bytes) override;
+  void Free(const RegionMemory& memory) override { own_.erase(memory.base); }
+  void Clear(const RegionMemory& memory) override { DiscardPages(memory, MADV_REMOVE); }
+  Status Publish(RegionId id, const RegionMemory& mine,
+                 std::span<const std::uint64_t> bytes_of_node) override;
+  Status Revoke(RegionId id) override;
+  // What it did, it did itself.
+  Status Fence(NodeId) override { return {}; }
+  std::unique_ptr<Channel> OpenChannel(std::uint32_t endpoint, Faults& /*faults*/) override;
+  Status Close() override;
+
+  struct Mapping {
+    std::byte* base = nullptr;
+    std::uint64_t bytes = 0;
+  };
+  // Null where the node has no such region.
+  const Mapping* Find(NodeId node, RegionId region) const {
+    return region < kMaxRegions && !mappings_[region].empty() ? &mappings_[region][node] : nullptr;
+  }
+  const Job& job() const { return job_; }
+  std::uint32_t endpoints() const { return endpoints_; }
+  const ShmInbox& inbox(NodeId node) const { return inboxes_[node]; }
+
+ private:
+  Result<std::vector<std::unique_ptr<SharedMemory>>> ShareWithAll(const SharedMemory* mine);
+
+  Job& job_;
+  std::uint32_t endpoints_;
+  std::unique_ptr<SharedMemory> own_inbox_;
+  std::map<std::byte*, std::unique_ptr<SharedMemory>> own_;
+  std::vector<std::unique_ptr<SharedMemory>> opened_;  // of other nodes
+  std::vector<ShmInbox> inboxes_;
+  std::array<std::vector<Mapping>, kMaxRegions> mappings_;  // [region][node]
+};
+
+// Asks the processor for what an operation names.
+void AskFor(const Operation& operation, const ShmTransport::Mapping& memory) {
+  if (operation.length > kSmallRead || operation.offset >= memory.bytes) return;
+  const std::byte* const from = memory.base + operation.offset;
+  if (operation.kind == OperationKind::kRead) {
+    __builtin_prefetch(from);
+    __builtin_prefetch(from + operation.length - 1);
+  } else {
+    __builtin_prefetch(from, 1);
+  }
+}
+
+class ShmChannel : public Channel {
+ public:
+  ShmChannel(const ShmTransport& transport, std::uint32_t endpoint);
+
+  void Post(std::uint64_t id, std::span<const Operation> operations, bool continues) override;
+  void Poll(std::vector<PartResult>& ended,
+            const std::function<void(const Message&)>& receive) override;
+  bool Send(EndpointAddress to, const Message& message) override;
+  void Park(std::chrono::nanoseconds limit) override;
+  void Wake() override;
+
+ private:
+  // That waits until what it names is in cache.
+  struct WaitingPart {
+    std::uint64_t id;
+    std::span<const Operation> operations;
+  };
+  bool MayWait(std::span<const Operation> operations) const;
+  void CarryOutWaiting();
+  void CarryOutNow(std::uint64_t id, std::span<const Operation> operations);
+  PartResult CarryOutAll(std::uint64_t id, std::span<const Operation> operations) const;
+  void Drain(std::uint32_t sender, const std::function<void(const Message&)>& receive);
+  bool HasMail() const;
+
+  const ShmTransport& transport_;
+  const std::uint32_t endpoint_;
+  const std::uint32_t number_;  // of this endpoint among all of the job
+  ShmInbox inbox_;
+  std::vector<bool> failed_;  // by node: the last part
+  std::vector<WaitingPart> waiting_;
+  std::vector<PartResult> ended_;
+  std::uint32_t seen_ = 0;  // how often the doorbell had been rung before the last Poll
+};
+
+Status ShmTransport::Open() {
+  if (!job_.one_host()) {
+    return UsageError("--transport shm needs all nodes on one machine; use tcp or mpi");
+  }
+  SLIM_ASSIGN(own_inbox_, SharedMemory::Create(ShmInbox::Bytes(job_.nodes(), endpoints_)));
+  SLIM_ASSIGN(auto inboxes, ShareWithAll(own_inbox_.get()));
+  for (auto& inbox : inboxes) {
+    std::byte* const base = inbox ? inbox->base() : own_inbox_->base();
+    inboxes_.emplace_back(base, job_.nodes(), endpoints_);
+    if (inbox) opened_.push_back(std::move(inbox));
+  }
+  return {};
+}
+
+// Collective: the others' memories, null in the own place. They stay open for others to open until
+// the next exchange.
+Result<std::vector<std::unique_ptr<SharedMemory>>> ShmTransport::ShareWithAll(
+    const SharedMemory* mine) {
+  SLIM_ASSIGN(const auto handles, job_.Exchange(mine == nullptr ? "" : mine->handle()));
+  std::vector<std::unique_ptr<SharedMemory>> memories(job_.nodes());
+  for (NodeId node = 0; node < job_.nodes(); ++node) {
+    if (node == job_.self() || handles[node].empty()) continue;
+    SLIM_ASSIGN(memories[node], SharedMemory::Open(handles[node]));
+  }
+  return memories;
+}
+
+Result<RegionMemory> ShmTransport::Allocate(std::uint64_t bytes) {
+  if (bytes == 0) return RegionMemory{};
+  SLIM_ASSIGN(auto memory, SharedMemory::Create(bytes));
+  std::byte* const base = memory->base();
+  own_[base] = std::move(memory);
+  return RegionMemory{base, bytes};
+}
+
+Status ShmTransport::Publish(RegionId id, const RegionMemory& mine,
+                             std::span<const std::uint64_t> bytes_of_node) {
+  const auto own = own_.find(mine.base);
+  SLIM_ASSIGN(auto memories, ShareWithAll(own == own_.end() ? nullptr : own->second.get()));
+  auto& mappings = mappings_[id];
+  mappings.resize(job_.nodes());
+  for (NodeId node = 0; node < job_.nodes(); ++node) {
+    if (!memories[node]) continue;
+    mappings[node] = {memories[node]->base(), bytes_of_node[node]};
+    opened_.push_back(std::move(memories[node]));
+  }
+  return {};
+}
+
+Status ShmTransport::Revoke(RegionId id) {
+  const ShmInbox& inbox = inboxes_[job_.self()];
+  inbox.revoked(id).store(true);
+  for (std::uint32_t sender = 0; sender < inbox.senders(); ++sender) {
+    // Whoever is inside now may have looked before we revoked. It is not there for long, unless it
+    // has died there.
+    while (inbox.presence(sender).inside.load() != 0 && job_.alive(sender / endpoints_)) {
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+  }
+  return {};
+}
+
+std::unique_ptr<Channel> ShmTransport::OpenChannel(std::uint32_t endpoint, Faults& /*faults*/) {
+  return std::make_unique<ShmChannel>(*this, endpoint);
+}
+
+Status ShmTransport::Close() {
+  SLIM_TRY(job_.Exchange(""));
+  return {};
+}
+
+ShmChannel::ShmChannel(const ShmTransport& transport, std::uint32_t endpoint)
+    : transport_(transport),
+      endpoint_(endpoint),
+      number_(transport.job().self() * transport.endpoints() + endpoint),
+      inbox_(transport.inbox(transport.job().self())),
+      failed_(transport.job().nodes()) {}
+
+void ShmChannel::Post(std::uint64_t id, std::span<const Operation> operations, bool continues) {
+  const NodeId node = operations[0].node;
+  if (!continues && MayWait(operations)) {
+    waiting_.push_back({id, operations});
+    return;
+  }
+  CarryOutWaiting();
+  if (continues && failed_[node]) {
+    ended_.push_back({id, Outcome::kFlushed, 0});
+    return;
+  }
+  CarryOutNow(id, operations);
+}
+
+// The next Poll() is soon enough for what nobody waits for but this endpoint, which meanwhile does
+// other work, while what it has asked for comes into the cache. What is written, others may be
+// waiting for.
+bool ShmChannel::MayWait(std::span<const Operation> operations) const {
+  if (operations.size() > kFewOperations) return false;
+  for (const Operation& operation : operations) {
+    if (operation.kind == OperationKind::kWrite) return false;
+  }
+  for (const Operation& operation : operations) {
+    const auto* const memory = transport_.Find(operation.node, operation.region);
+    if (memory != nullptr) AskFor(operation, *memory);
+  }
+  return true;
+}
+
+void ShmChannel::CarryOutWaiting() {
+  for (const WaitingPart& part : waiting_) CarryOutNow(part.id, part.operations);
+  waiting_.clear();
+}
+
+void ShmChannel::CarryOutNow(std::uint64_t id, std::span<const Operation> operations) {
+  const NodeId node = operations[0].node;
+  if (!transport_.job().alive(node)) {
+    ended_.push_back({id, Outcome::kPeerLost, 0});
+    return;
+  }
+  // Presence first, then the look at `revoked`: with both sequentially consistent, either we see
+  // the revocation or the revoker sees us.
+  auto& inside = transport_.inbox(node).presence(number_).inside;
+  inside.store(1);
+  ended_.push_back(CarryOutAll(id, operations));
+  inside.store(0, std::memory_order_release);
+  failed_[node] = ended_.back().outcome != Outcome::kOk;
+}
+
+Channel::PartResult ShmChannel::CarryOutAll(std::uint64_t id,
+                                            std::span<const Operation> operations) const {
+  const ShmInbox& theirs = transport_.inbox(operations[0].node);
+  RegionId region = kMaxRegions;
+  const ShmTransport::Mapping* memory = nullptr;
+  const auto ask_for = [&](const Operation& operation) {
+    if (operation.region == region) AskFor(operation, *memory);
+  };
+  for (std::uint32_t i = 0; i < operations.size(); ++i) {
+    const Operation& operation = operations[i];
+    if (memory == nullptr || operation.region != region) {
+      region = operation.region;
+      memory = transport_.Find(operation.node, region);
+      if (memory == nullptr) return {id, Outcome::kNoRegion, i};
+      if (theirs.revoked(region).load()) return {id, Outcome::kRevoked, i};
+      for (std::size_t later = i + 1; later < operations.size() && later < i + kPrefetchAhead;
+           ++later) {
+        ask_for(operations[later]);
+      }
+    }
+    if (i + kPrefetchAhead < operations.size()) ask_for(operations[i + kPrefetchAhead]);
+    const Outcome outcome = CarryOut(operation, memory->base, memory->bytes);
+    if (outcome != Outcome::kOk) return {id, outcome, i};
+  }
+  return {id, Outcome::kOk, 0};
+}
+
+void ShmChannel::Poll(std::vector<PartResult>& ended,
+                      const std::function<void(const Message&)>& receive) {
+  seen_ = inbox_.doorbell(endpoint_).rung.load();
+  CarryOutWaiting();
+  ended.insert(ended.end(), ended_.begin(), ended_.end());
+  ended_.clear();
+  std::atomic<std::uint64_t>* const ready = inbox_.ready(endpoint_);
+  for (std::uint32_t word = 0; word < inbox_.ready_words(); ++word) {
+    if (ready[word].load(std::memory_order_relaxed) == 0) continue;
+    for (std::uint64_t bits = ready[word].exchange(0); bits != 0; bits &= bits - 1) {
+      Drain(word * 64 + static_cast<std::uint32_t>(__builtin_ctzll(bits)), receive);
+    }
+  }
+}
+
+void ShmChannel::Drain(std::uint32_t sender, const std::function<void(const Message&)>& receive) {
+  ShmRing& ring = inbox_.ring(endpoint_, sender);
+  const std::uint64_t written = ring.written.load(std::memory_order_acquire);
+  std::uint64_t read = ring.read.load(std::memory_order_relaxed);
+  while (read < written) {
+    const std::size_t at = read % kShmRingBytes;
+    std::uint32_t bytes = 0;
+    std::memcpy(&bytes, ring.bytes + at, sizeof bytes);
+    if (bytes == ShmRecord::kSkip) {
+      read += kShmRingBytes - at;
+      continue;
+    }
+    ShmRecord record;
+    std::memcpy(&record, ring.bytes + at, sizeof record);
+    Message message;
+    message.from = {sender / transport_.endpoints(), sender % transport_.endpoints()};
+    message.handler = record.handler;
+    message.acknowledged = record.acknowledged;
+    message.due_ns = record.due_ns;
+    message.body = {ring.bytes + at + sizeof record, record.bytes};
+    receive(message);
+    read += sizeof record + (record.bytes + 7) / 8 * 8;
+    ring.read.store(read, std::memory_order_release);
+  }
+  ring.read.store(read, std::memory_order_release);
+}
+
+bool ShmChannel::Send(EndpointAddress to, const Message& message) {
+  if (!transport_.job().alive(to.node)) return true;
+  const ShmInbox& theirs = transport_.inbox(to.node);
+  ShmRing& ring = theirs.ring(to.endpoint, number_);
+  std::uint64_t written = ring.written.load(std::memory_order_relaxed);
+  const std::uint64_t free = kShmRingBytes - (written - ring.read.load(std::memory_order_acquire));
+  const std::size_t needed = sizeof(ShmRecord) + (message.body.size() + 7) / 8 * 8;
+  const std::size_t to_end = kShmRingBytes - written % kShmRingBytes;
+  // A record is not split: what does not fit before the end starts anew at the beginning. A tail
+  // too short for a header cannot be: sizes are multiples of 8, and so `to_end` holds at least the
+  // first word, which is all that a skip needs.
+  const std::size_t skipped = needed <= to_end ? 0 : to_end;
+  if (free < needed + skipped) return false;
+  if (skipped > 0) {
+    std::memcpy(ring.bytes + written % kShmRingBytes, &ShmRecord::kSkip, sizeof(std::uint32_t));
+    written += skipped;
+  }
+  std::byte* const at = ring.bytes + written % kShmRingBytes;
+  const ShmRecord record{static_cast<std::uint32_t>(message.body.size()), message.acknowledged,
+                         message.due_ns, message.handler};
+  std::memcpy(at, &record, sizeof record);
+  if (!message.body.empty()) {
+    std::memcpy(at + sizeof record, message.body.data(), message.body.size());
+  }
+  ring.written.store(written + needed, std::memory_order_release);
+  theirs.ready(to.endpoint)[number_ / 64].fetch_or(std::uint64_t{1} << (number_ % 64));
+  ShmDoorbell& doorbell = theirs.doorbell(to.endpoint);
+  if (doorbell.asleep.load() != 0) {
+    doorbell.rung.fetch_add(1);
+    FutexWakeAll(doorbell.rung);
+  }
+  return true;
+}
+
+bool ShmChannel::HasMail() const {
+  const std::atomic<std::uint64_t>* const ready = inbox_.ready(endpoint_);
+  return std::any_of(ready, ready + inbox_.ready_words(),
+                     [](const auto& word) { return word.load() != 0; });
+}
+
+void ShmChannel::Park(std::chrono::nanoseconds limit) {
+  ShmDoorbell& doorbell = inbox_.doorbell(endpoint_);
+  doorbell.asleep.store(1);
+  // Whoever has rung since the last Poll has something for the next.
+  if (ended_.empty() && waiting_.empty() && !HasMail()) {
+    FutexWait(doorbell.rung, seen_, static_cast<std::uint64_t>(limit.count()));
+  }
+  doorbell.asleep.store(0);
+}
+
+void ShmChannel::Wake() {
+  ShmDoorbell& doorbell = inbox_.doorbell(endpoint_);
+  doorbell.rung.fetch_add(1);
+  FutexWakeAll(doorbell.rung);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Transport>> MakeShmTransport(Job& job, const FabricOptions& options) {
+  auto transport = std::make_unique<ShmTransport>(job, options.endpoints);
+  SLIM_TRY(transport->Open());
+  return transport;
+}
+
+}  // namespace slimgraph

@@ -1,0 +1,108 @@
+#include "slimgraph/fabric/internal/tcp/channel.h"
+
+#include <algorithm>
+
+#include "slimgraph/launch/job.h"
+
+namespace slimgraph {
+
+TcpChannel::TcpChannel(const Network& network, std::uint32_t endpoint, Poller& poller,
+                       std::function<void()> closing)
+    : network_(network),
+      endpoint_(endpoint),
+      closing_(std::move(closing)),
+      poller_(poller),
+      operations_(network.contacts.size()),
+      outgoing_(network.contacts.size() * network.endpoints) {}
+
+TcpChannel::~TcpChannel() { closing_(); }
+
+void TcpChannel::Post(std::uint64_t id, std::span<const Operation> operations, bool continues) {
+  const NodeId node = operations.front().node;
+  std::unique_ptr<TcpOperationLink>& link = operations_[node];
+  if (!link) {
+    link = std::make_unique<TcpOperationLink>(poller_, Connect(node), HelloTo(node), ended_);
+  }
+  link->Post(id, operations, continues);
+}
+
+bool TcpChannel::Send(EndpointAddress to, const Message& message) {
+  std::unique_ptr<TcpOutgoingMessages>& link =
+      outgoing_[to.node * network_.endpoints + to.endpoint];
+  if (!link) {
+    TcpHello hello = HelloTo(to.node);
+    hello.to_endpoint = static_cast<std::uint16_t>(to.endpoint);
+    link = std::make_unique<TcpOutgoingMessages>(poller_, Connect(to.node), hello);
+  }
+  return link->Send(message);
+}
+
+void TcpChannel::Poll(std::vector<PartResult>& ended,
+                      const std::function<void(const Message&)>& receive) {
+  if (loss_.load(std::memory_order_relaxed) && loss_.exchange(false)) LoseDeadNodes();
+  if (arrived_.load(std::memory_order_relaxed) && arrived_.exchange(false)) TakeArrivals();
+  receiver_ = &receive;
+  for (const epoll_event& event : poller_.Ready()) {
+    static_cast<TcpLink*>(event.data.ptr)->OnReady();
+  }
+  receiver_ = nullptr;
+  DropLostIncoming();
+  ended.insert(ended.end(), ended_.begin(), ended_.end());
+  ended_.clear();
+}
+
+void TcpChannel::Park(std::chrono::nanoseconds limit) {
+  if (ended_.empty() && !loss_ && !arrived_) poller_.Wait(limit);
+}
+
+// Without a descriptor the link is born lost, which is what its users are told.
+UniqueFd TcpChannel::Connect(NodeId node) {
+  if (!network_.job.alive(node)) return {};
+  return StartTcpConnection(network_.contacts[node]).value_or(UniqueFd());
+}
+
+TcpHello TcpChannel::HelloTo(NodeId node) const {
+  return {.token = network_.contacts[node].token,
+          .node = network_.self,
+          .endpoint = static_cast<std::uint16_t>(endpoint_)};
+}
+
+void TcpChannel::Adopt(UniqueFd fd, EndpointAddress from) {
+  {
+    std::lock_guard lock(mutex_);
+    arrivals_.push_back({std::move(fd), from});
+  }
+  arrived_ = true;
+  Wake();
+}
+
+void TcpChannel::TakeArrivals() {
+  std::lock_guard lock(mutex_);
+  for (Arrival& arrival : arrivals_) {
+    incoming_.push_back(std::make_unique<TcpIncomingMessages>(poller_, std::move(arrival.fd),
+                                                              arrival.from, receiver_));
+  }
+  arrivals_.clear();
+}
+
+void TcpChannel::NoteLoss() {
+  loss_ = true;
+  Wake();
+}
+
+void TcpChannel::LoseDeadNodes() {
+  for (NodeId node = 0; node < operations_.size(); ++node) {
+    if (network_.job.alive(node)) continue;
+    if (operations_[node]) operations_[node]->Lose();
+    for (std::uint32_t endpoint = 0; endpoint < network_.endpoints; ++endpoint) {
+      const auto& messages = outgoing_[node * network_.endpoints + endpoint];
+      if (messages) messages->Lose();
+    }
+  }
+}
+
+void TcpChannel::DropLostIncoming() {
+  std::erase_if(incoming_, [](const auto& link) { return link->lost(); });
+}
+
+}  // namespace slimgraph

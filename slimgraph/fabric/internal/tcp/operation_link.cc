@@ -1,0 +1,152 @@
+#include "slimgraph/fabric/internal/tcp/operation_link.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "slimgraph/base/check.h"
+
+namespace slimgraph {
+
+namespace {
+
+constexpr std::uint64_t kLongReplyBytes = 16 << 10;  // longer replies are not received ahead
+
+std::uint64_t WireBytes(const Operation& operation) {
+  return wire::ReturnedBytes(operation.kind, operation.length);
+}
+
+}  // namespace
+
+TcpOperationLink::TcpOperationLink(Poller& poller, UniqueFd fd, const TcpHello& hello,
+                                   std::vector<Channel::PartResult>& ended)
+    : TcpLink(poller, std::move(fd)), endpoint_(hello.endpoint), ended_(ended), in_(kReceiveBytes) {
+  out_.Copy(wire::BytesOf(hello));
+}
+
+void TcpOperationLink::Post(std::uint64_t id, std::span<const Operation> operations,
+                            bool continues) {
+  if (lost()) {
+    ended_.push_back({id, Outcome::kPeerLost, 0});
+    return;
+  }
+  parts_.push_back({id, operations});
+  QueueRequest(operations, continues);
+  if (Flush(out_) == StreamState::kLost) Lose();
+}
+
+void TcpOperationLink::QueueRequest(std::span<const Operation> operations, bool continues) {
+  wire::RequestFrame frame{.flags = continues ? wire::kContinues : std::uint8_t{0},
+                           .endpoint = endpoint_,
+                           .operations = static_cast<std::uint32_t>(operations.size())};
+  for (const Operation& operation : operations) {
+    frame.payload_bytes += wire::SentBytes(operation.kind, operation.length);
+  }
+  out_.Copy(wire::BytesOf(frame));
+  for (const Operation& operation : operations) {
+    SLIM_CHECK(operation.length <= wire::kMaxOperationBytes, "{} bytes in one operation",
+               operation.length);
+    out_.Copy(wire::BytesOf(wire::FrameOf(operation)));
+  }
+  for (const Operation& operation : operations) {
+    switch (operation.kind) {
+      case OperationKind::kRead:
+        break;
+      case OperationKind::kWrite: {
+        const Bytes bytes(operation.local, operation.length);
+        if (bytes.size() <= kCopyBytes) {
+          out_.Copy(bytes);
+        } else {
+          out_.Refer(bytes);
+        }
+        break;
+      }
+      case OperationKind::kFetchAdd:
+        out_.Copy(wire::BytesOf(operation.operand));
+        break;
+      case OperationKind::kCompareSwap:
+        out_.Copy(wire::BytesOf(operation.operand));
+        out_.Copy(wire::BytesOf(operation.expected));
+        break;
+    }
+  }
+}
+
+void TcpOperationLink::OnReady() {
+  if (lost()) return;
+  in_.Refresh();
+  if (Flush(out_) == StreamState::kLost || Receive() == StreamState::kLost) Lose();
+}
+
+StreamState TcpOperationLink::Receive() {
+  if (parts_.empty()) {  // what can be received is the end
+    const StreamState state = in_.Need(fd(), 1, 0);
+    return state == StreamState::kDone ? StreamState::kLost : state;
+  }
+  while (!parts_.empty()) {
+    StreamState state = ReceiveFrame();
+    if (state == StreamState::kDone) state = ReceivePayload();
+    if (state != StreamState::kDone) return state;
+    ended_.push_back({parts_.front().id, reply_.frame.outcome, reply_.frame.failed_index});
+    parts_.pop_front();
+    reply_ = Reply();
+  }
+  return StreamState::kBlocked;
+}
+
+// Short replies are received many at once. A long read goes to its destination, even before it is
+// known that it has not failed: where no other reply can follow, there is nothing else to come.
+StreamState TcpOperationLink::ReceiveUpToFrame() {
+  constexpr std::size_t kFrameBytes = sizeof(wire::ReplyFrame);
+  const Operation& first = parts_.front().operations.front();
+  if (WireBytes(first) < kLongReplyBytes) return in_.Need(fd(), kFrameBytes, kReceiveBytes);
+  if (parts_.size() > 1 || in_.available().size() >= kFrameBytes) {
+    return in_.Need(fd(), kFrameBytes, 0);
+  }
+  MutableBytes rest(first.local, first.length);
+  const StreamState state = in_.NeedAndMove(fd(), kFrameBytes, rest);
+  reply_.next_moved = first.length - rest.size();
+  return state;
+}
+
+StreamState TcpOperationLink::ReceiveFrame() {
+  if (reply_.has_frame) return StreamState::kDone;
+  const StreamState state = ReceiveUpToFrame();
+  if (state != StreamState::kDone) return state;
+  std::memcpy(&reply_.frame, in_.available().data(), sizeof reply_.frame);
+  in_.Consume(sizeof reply_.frame);
+  reply_.has_frame = true;
+  const bool sound = reply_.frame.kind == wire::FrameKind::kReply &&
+                     (reply_.frame.outcome == Outcome::kOk ||
+                      reply_.frame.failed_index < parts_.front().operations.size());
+  return sound ? StreamState::kDone : StreamState::kLost;
+}
+
+StreamState TcpOperationLink::ReceivePayload() {
+  const auto operations = parts_.front().operations;
+  const std::size_t carried_out =
+      reply_.frame.outcome == Outcome::kOk ? operations.size() : reply_.frame.failed_index;
+  for (; reply_.next < carried_out; ++reply_.next, reply_.next_moved = 0) {
+    const Operation& operation = operations[reply_.next];
+    const std::uint64_t bytes = WireBytes(operation);
+    if (operation.local == nullptr && bytes > 0) {  // an atomic whose old value nobody wants
+      const StreamState state = in_.Need(fd(), bytes, kReceiveBytes);
+      if (state != StreamState::kDone) return state;
+      in_.Consume(bytes);
+      continue;
+    }
+    MutableBytes rest(operation.local + reply_.next_moved, bytes - reply_.next_moved);
+    const StreamState state = in_.Move(fd(), rest);
+    reply_.next_moved = bytes - rest.size();
+    if (state != StreamState::kDone) return state;
+  }
+  return StreamState::kDone;
+}
+
+void TcpOperationLink::Lose() {
+  Disconnect();
+  out_.Clear();
+  for (const Part& part : parts_) ended_.push_back({part.id, Outcome::kPeerLost, 0});
+  parts_.clear();
+}
+
+}  // namespace slimgraph

@@ -1,0 +1,208 @@
+#include "slimgraph/fabric/internal/tcp/stream.h"
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "slimgraph/base/check.h"
+#include "slimgraph/base/unordered_reads.h"
+
+namespace slimgraph {
+
+namespace {
+
+constexpr std::size_t kPiecesPerCall = 256;
+constexpr std::size_t kDropCopiesBytes = 256 << 10;
+constexpr std::size_t kStraightBytes = 8 << 10;  // from here on a second call beats a copy
+
+// Whoever writes to what it sends, when the other side has told that it has come, does so in order:
+// the one that leads over there and back.
+ssize_t Send(int fd, const msghdr& message) {
+  const UnorderedReads reads;
+  return ::sendmsg(fd, &message, MSG_NOSIGNAL);
+}
+
+bool Blocked() { return errno == EAGAIN || errno == EWOULDBLOCK; }
+
+}  // namespace
+
+void SendQueue::Copy(Bytes bytes) {
+  if (bytes.empty()) return;
+  const std::uint64_t begin = dropped_ + copies_.size();
+  copies_.insert(copies_.end(), bytes.begin(), bytes.end());
+  if (!pieces_.empty() && pieces_.back().external == nullptr &&
+      pieces_.back().begin + pieces_.back().bytes == begin) {
+    pieces_.back().bytes += bytes.size();
+  } else {
+    pieces_.push_back({nullptr, begin, bytes.size()});
+  }
+  bytes_ += bytes.size();
+}
+
+void SendQueue::CopyToFront(Bytes bytes) {
+  pieces_.push_front({nullptr, dropped_ + copies_.size(), bytes.size()});
+  copies_.insert(copies_.end(), bytes.begin(), bytes.end());
+  bytes_ += bytes.size();
+  in_order_ = false;
+}
+
+void SendQueue::Refer(Bytes bytes) {
+  if (bytes.empty()) return;
+  pieces_.push_back({bytes.data(), 0, bytes.size()});
+  bytes_ += bytes.size();
+}
+
+const std::byte* SendQueue::Data(const Piece& piece) const {
+  return piece.external != nullptr ? piece.external : copies_.data() + (piece.begin - dropped_);
+}
+
+StreamState SendQueue::Flush(int fd) {
+  std::array<iovec, kPiecesPerCall> vectors;
+  while (!pieces_.empty()) {
+    const std::size_t count = std::min(pieces_.size(), vectors.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      vectors[i] = {const_cast<std::byte*>(Data(pieces_[i])), pieces_[i].bytes};
+    }
+    msghdr message{};
+    message.msg_iov = vectors.data();
+    message.msg_iovlen = count;
+    const ssize_t sent = Send(fd, message);
+    if (sent >= 0) {
+      Consume(static_cast<std::uint64_t>(sent));
+    } else if (errno != EINTR) {
+      return Blocked() ? StreamState::kBlocked : StreamState::kLost;
+    }
+  }
+  return StreamState::kDone;
+}
+
+void SendQueue::Consume(std::uint64_t bytes) {
+  bytes_ -= bytes;
+  while (bytes > 0) {
+    Piece& piece = pieces_.front();
+    const std::uint64_t step = std::min(bytes, piece.bytes);
+    if (piece.external != nullptr) piece.external += step;
+    piece.begin += step;
+    piece.bytes -= step;
+    bytes -= step;
+    if (piece.bytes == 0) pieces_.pop_front();
+  }
+  DropSentCopies();
+}
+
+void SendQueue::DropSentCopies() {
+  if (pieces_.empty()) {
+    dropped_ += copies_.size();
+    copies_.clear();
+    if (copies_.capacity() > 4 * kDropCopiesBytes) copies_.shrink_to_fit();
+    in_order_ = true;
+    return;
+  }
+  if (!in_order_) return;
+  const auto first = std::find_if(pieces_.begin(), std::min(pieces_.begin() + 2, pieces_.end()),
+                                  [](const Piece& piece) { return piece.external == nullptr; });
+  if (first == pieces_.end() || first->external != nullptr) return;
+  const std::uint64_t sent = first->begin - dropped_;
+  if (sent < kDropCopiesBytes || sent < copies_.size() / 2) return;
+  copies_.erase(copies_.begin(), copies_.begin() + static_cast<std::ptrdiff_t>(sent));
+  dropped_ += sent;
+}
+
+void SendQueue::Detach(Bytes memory) {
+  for (Piece& piece : pieces_) {
+    if (piece.external < memory.data() || piece.external >= memory.data() + memory.size()) continue;
+    const std::uint64_t begin = dropped_ + copies_.size();
+    copies_.insert(copies_.end(), piece.external, piece.external + piece.bytes);
+    piece = {nullptr, begin, piece.bytes};
+    in_order_ = false;
+  }
+}
+
+void SendQueue::Clear() {
+  pieces_.clear();
+  copies_.clear();
+  bytes_ = 0;
+  in_order_ = true;
+}
+
+// kDone when something was received.
+StreamState ReceiveBuffer::Receive(int fd, MutableBytes into, MutableBytes beyond,
+                                   std::size_t& received) {
+  if (drained_) return StreamState::kBlocked;
+  std::array<iovec, 2> vectors{{{into.data(), into.size()}, {beyond.data(), beyond.size()}}};
+  msghdr message{};
+  message.msg_iov = vectors.data();
+  message.msg_iovlen = beyond.empty() ? 1 : 2;
+  for (;;) {
+    const ssize_t bytes = ::recvmsg(fd, &message, 0);
+    if (bytes > 0) {
+      received = static_cast<std::size_t>(bytes);
+      drained_ = received < into.size() + beyond.size();
+      return StreamState::kDone;
+    }
+    if (bytes == 0) return StreamState::kLost;
+    if (errno == EINTR) continue;
+    drained_ = Blocked();
+    return drained_ ? StreamState::kBlocked : StreamState::kLost;
+  }
+}
+
+// Where what makes `bytes` available is to be received.
+MutableBytes ReceiveBuffer::RoomFor(std::size_t bytes) {
+  SLIM_CHECK(bytes <= buffer_.size(), "{} bytes do not fit {}", bytes, buffer_.size());
+  if (begin_ == end_) begin_ = end_ = 0;
+  if (begin_ + bytes > buffer_.size()) {
+    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+  }
+  return MutableBytes(buffer_).subspan(end_, begin_ + bytes - end_);
+}
+
+StreamState ReceiveBuffer::Need(int fd, std::size_t bytes, std::size_t ahead) {
+  while (end_ - begin_ < bytes) {
+    std::size_t received = 0;
+    const StreamState state =
+        Receive(fd, RoomFor(std::min(bytes + ahead, buffer_.size())), {}, received);
+    if (state != StreamState::kDone) return state;
+    end_ += received;
+  }
+  return StreamState::kDone;
+}
+
+StreamState ReceiveBuffer::NeedAndMove(int fd, std::size_t bytes, MutableBytes& beyond) {
+  while (end_ - begin_ < bytes) {
+    std::size_t received = 0;
+    const MutableBytes room = RoomFor(bytes);
+    const StreamState state = Receive(fd, room, beyond, received);
+    if (state != StreamState::kDone) return state;
+    end_ += std::min(received, room.size());
+    if (received > room.size()) beyond = beyond.subspan(received - room.size());
+  }
+  return StreamState::kDone;
+}
+
+StreamState ReceiveBuffer::Move(int fd, MutableBytes& destination) {
+  while (!destination.empty()) {
+    std::size_t step = 0;
+    if (begin_ < end_) {
+      step = std::min(end_ - begin_, destination.size());
+      std::memcpy(destination.data(), buffer_.data() + begin_, step);
+      begin_ += step;
+    } else if (destination.size() >= kStraightBytes) {
+      const StreamState state = Receive(fd, destination, {}, step);
+      if (state != StreamState::kDone) return state;
+    } else {
+      const StreamState state = Need(fd, 1, buffer_.size());
+      if (state != StreamState::kDone) return state;
+    }
+    destination = destination.subspan(step);
+  }
+  return StreamState::kDone;
+}
+
+}  // namespace slimgraph

@@ -1,0 +1,193 @@
+#include "slimgraph/fabric/internal/verbs/channel.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "slimgraph/base/clock.h"
+#include "slimgraph/fabric/internal/wire.h"
+#include "slimgraph/launch/job.h"
+
+namespace slimgraph {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kAskAgain = 20ms;
+// While operations are under way: an event costs as much as most of them take.
+constexpr std::uint64_t kPatienceNs = 60'000;
+constexpr std::uint32_t kLooksPerTick = 8;  // the clock is slower than a look
+constexpr std::uint32_t kMostPollsWithoutMail = 8;
+
+}  // namespace
+
+Result<VerbsChannel::Desk> VerbsChannel::MakeDesk(const Job& job, const VerbsPort& port,
+                                                  std::size_t index) {
+  SLIM_ASSIGN(auto device, VerbsDevice::Open(port));
+  VerbsEvents events(::ibv_create_comp_channel(device->context()));
+  if (!events || ::fcntl(events->fd, F_SETFL, O_NONBLOCK) != 0) {
+    return EnvironmentError("cannot receive events of {}: {}", port.device, std::strerror(errno));
+  }
+  SLIM_ASSIGN(Poller poller, Poller::Make());
+  SLIM_ASSIGN(DatagramSocket socket, DatagramSocket::Open(job.address(job.self())));
+  SLIM_ASSIGN(auto mail, VerbsMailbox::Make(*device, events.get()));
+  SLIM_TRY(poller.Add(events->fd, events.get(), EPOLLIN));
+  SLIM_TRY(poller.Add(socket.fd(), device.get(), EPOLLIN));
+  return Desk{
+      index,          std::move(device), std::move(events), std::move(poller), std::move(socket),
+      std::move(mail)};
+}
+
+VerbsChannel::VerbsChannel(const Network& network, std::uint32_t endpoint, Desk& desk,
+                           Faults& faults, std::function<void()> closing)
+    : network_(network),
+      endpoint_(endpoint),
+      desk_(desk),
+      closing_(std::move(closing)),
+      shared_{*desk.device, desk.events.get(), desk.socket},
+      operations_(network.contacts.size()) {
+  desk.mail->SetFaults(&faults);
+}
+
+// What was sent is delivered, unless the other side takes nothing any more.
+VerbsChannel::~VerbsChannel() {
+  closing_();
+  desk_.mail->SetFaults(nullptr);
+  const std::uint64_t start_ns = NowNs();
+  while (!desk_.mail->all_arrived() && NowNs() - start_ns < wire::kLastWordsNs) {
+    desk_.mail->Poll([](const Message&) {});
+    Sleep(1ms);
+  }
+}
+
+void VerbsChannel::Post(std::uint64_t id, std::span<const Operation> operations, bool continues) {
+  LaneTo(operations.front().node, continues).Post(id, operations, continues);
+}
+
+// Between queue pairs there is no order: the next one's turn comes when nothing is under way.
+VerbsOperationLink& VerbsChannel::LaneTo(NodeId node, bool continues) {
+  Lanes& lanes = operations_[node];
+  if (lanes.links.empty()) {
+    lanes.links.resize(network_.qps_per_peer);
+  } else if (!continues && lanes.links[lanes.current]->idle()) {
+    lanes.current = (lanes.current + 1) % lanes.links.size();
+  }
+  auto& link = lanes.links[lanes.current];
+  if (!link) {
+    const TcpHello hello{.token = network_.contacts[node].token,
+                         .node = network_.self,
+                         .endpoint = static_cast<std::uint16_t>(endpoint_)};
+    link = std::make_unique<VerbsOperationLink>(shared_, network_.contacts[node], hello,
+                                                static_cast<std::uint32_t>(lanes.current),
+                                                network_.regions, desk_.port, lanes.ring, ended_);
+    if (!network_.job.alive(node)) link->Lose();
+  }
+  return *link;
+}
+
+std::optional<std::uint64_t> VerbsChannel::posts() const {
+  std::uint64_t sum = 0;
+  for (const Lanes& lanes : operations_) {
+    for (const auto& link : lanes.links) sum += link ? link->posts() : 0;
+  }
+  return sum;
+}
+
+bool VerbsChannel::Send(EndpointAddress to, const Message& message) {
+  return desk_.mail->Send(to, message);
+}
+
+void VerbsChannel::Poll(std::vector<PartResult>& ended,
+                        const std::function<void(const Message&)>& receive) {
+  Progress();
+  // Whoever waits for operations learns of their end before messages are looked for; but these do
+  // not wait for ever.
+  if (ended_.empty() || ++polls_without_mail_ == kMostPollsWithoutMail) {
+    polls_without_mail_ = 0;
+    desk_.mail->Poll(receive);
+  }
+  ended.insert(ended.end(), ended_.begin(), ended_.end());
+  ended_.clear();
+}
+
+void VerbsChannel::Progress() {
+  if (loss_.load(std::memory_order_relaxed) && loss_.exchange(false)) LoseDeadNodes();
+  if (AnyConnecting()) TakeReplies();
+  auto& active = shared_.active;
+  for (std::size_t i = 0; i < active.size();) {
+    if (active[i]->Progress()) {
+      ++i;
+    } else {
+      active[i] = active.back();
+      active.pop_back();
+    }
+  }
+}
+
+bool VerbsChannel::AnyConnecting() const {
+  return std::any_of(shared_.active.begin(), shared_.active.end(),
+                     [](const VerbsLink* link) { return link->connecting(); });
+}
+
+void VerbsChannel::TakeReplies() {
+  VerbsReply reply;
+  DatagramSocket::Address from;
+  while (const auto bytes =
+             desk_.socket.Receive(std::as_writable_bytes(std::span(&reply, 1)), from)) {
+    if (*bytes != sizeof reply) continue;
+    for (std::size_t i = 0; i < shared_.active.size(); ++i) shared_.active[i]->Take(reply);
+  }
+}
+
+void VerbsChannel::Park(std::chrono::nanoseconds limit) {
+  const std::uint64_t start_ns = NowNs();
+  for (std::uint32_t looks = 1; !shared_.active.empty() && ended_.empty(); ++looks) {
+    Progress();
+    if (looks % kLooksPerTick == 0 && NowNs() - start_ns >= kPatienceNs) break;
+  }
+  if (!ended_.empty() || loss_ || desk_.mail->Arm()) return;
+  for (VerbsLink* const link : shared_.active) link->Arm();
+  Progress();  // what has ended before it was armed is no event
+  if (!ended_.empty()) return;
+  if (AnyConnecting()) limit = std::min<std::chrono::nanoseconds>(limit, kAskAgain);
+  if (const std::uint64_t due_ns = desk_.mail->due_ns(); due_ns != 0) {
+    const auto left_ns = static_cast<std::int64_t>(due_ns - std::min(due_ns, NowNs()));
+    limit = std::min(limit, std::chrono::nanoseconds(left_ns));
+  }
+  Sleep(limit);
+}
+
+void VerbsChannel::Sleep(std::chrono::nanoseconds limit) {
+  desk_.poller.Wait(limit);
+  for (const epoll_event& event : desk_.poller.Ready()) {
+    if (event.data.ptr == desk_.device.get()) {
+      TakeReplies();
+      continue;
+    }
+    ibv_cq* queue = nullptr;
+    void* context = nullptr;
+    while (::ibv_get_cq_event(desk_.events.get(), &queue, &context) == 0) {
+      ::ibv_ack_cq_events(queue, 1);
+    }
+  }
+}
+
+void VerbsChannel::NoteLoss() {
+  loss_ = true;
+  Wake();
+}
+
+void VerbsChannel::LoseDeadNodes() {
+  for (NodeId node = 0; node < operations_.size(); ++node) {
+    if (network_.job.alive(node)) continue;
+    for (const auto& link : operations_[node].links) {
+      if (link) link->Lose();
+    }
+    desk_.mail->Lose(node);
+  }
+}
+
+}  // namespace slimgraph
