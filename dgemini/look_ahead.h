@@ -10,10 +10,10 @@
 namespace slimgraph {
 
 // So many vertices before.
-constexpr std::size_t kLookAhead = 16;
-// Where the lists behind are known. Values are then asked for into the second cache: many more can
-// be on their way there than into the first.
+constexpr std::size_t kLookAhead = 32;
+// Where the lists behind are known.
 constexpr std::size_t kFarAhead = 256;
+// Neighbours' values: many more can be on their way into the second cache than into the first.
 constexpr int kIntoSecondCache = 2;
 
 // What `holder` will look at for `v`, if it tells by At(v). Inline, or GCC takes it for a function
@@ -39,10 +39,10 @@ void WithValues(const VertexArray<T>& values, const Neighbours& list, Body body)
   } else if (size >= kLookAhead) {
     // What a short list needs, the processor asks for by itself.
     for (std::size_t first = 0; first < kLookAhead; ++first) {
-      __builtin_prefetch(&values[ids[first]]);
+      __builtin_prefetch(&values[ids[first]], 0, kIntoSecondCache);
     }
     for (; i + kLookAhead < size; ++i) {
-      __builtin_prefetch(&values[ids[i + kLookAhead]]);
+      __builtin_prefetch(&values[ids[i + kLookAhead]], 0, kIntoSecondCache);
       body(i, ids[i]);
     }
   }
