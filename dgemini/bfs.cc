@@ -18,7 +18,7 @@ struct Step {
 
   template <typename Activate>
   void Push(VertexId, const Neighbours& out, Activate activate) {
-    WithValues(depth, out.ids, [&](std::size_t, VertexId v) {
+    WithValues(depth, out, [&](std::size_t, VertexId v) {
       if (ChangeFrom(depth[v], kUnreached, level)) activate(v);
     });
   }

@@ -144,11 +144,14 @@ void ListLoop::OwnBlock(const Workload::Block& block, Direction direction, Wants
     return static_cast<VertexId>(std::min<std::uint64_t>(word * 64 + 64, block.end));
   };
   const std::size_t words_end = (std::size_t{block.end} + 63) / 64;
+  constexpr bool kAll = std::is_same_v<decltype(wants(VertexId{})), std::true_type>;
+  const VertexId* const ids_end = own.neighbours.data() + own.neighbours.size();
   const auto visit_at = [&](VertexId v) {
-    const bool found = visit(v, OwnList(own, weight_bytes, v - segment.first));
-    return std::uint64_t{found} << (v % 64);
+    Neighbours list = OwnList(own, weight_bytes, v - segment.first);
+    if (kAll) list.behind = static_cast<std::size_t>(ids_end - list.ids.data()) - list.ids.size();
+    return std::uint64_t{visit(v, list)} << (v % 64);
   };
-  if constexpr (std::is_same_v<decltype(wants(VertexId{})), std::true_type>) {
+  if constexpr (kAll) {
     for (std::size_t word = block.first / 64; word < words_end; ++word) {
       std::uint64_t bits = 0;
       for (VertexId v = first_of(word), end = end_of(word); v < end; ++v) bits |= visit_at(v);
@@ -203,8 +206,12 @@ Status ListLoop::RemoteBlock(Reader& reader, const Workload::Block& block, Direc
   DelegatedLists& lists = *segment.remote[static_cast<int>(direction)];
   constexpr VertexId kGroup = CompactOffsets::kGroup;
   auto& pending = reader.pending[block.segment];
+  constexpr bool kAll = std::is_same_v<decltype(wants(VertexId{})), std::true_type>;
+  EdgeOffset cached_end = 0;  // of the group's lists, and of those of the next if they are here
   const auto visit_cached = [&](VertexId v, EdgeOffset begin, EdgeOffset length) {
-    if (visit(v, lists.cache()->List(begin, length))) sink(v / 64, std::uint64_t{1} << (v % 64));
+    Neighbours list = lists.cache()->List(begin, length);
+    if (kAll) list.behind = cached_end - begin - length;
+    if (visit(v, list)) sink(v / 64, std::uint64_t{1} << (v % 64));
   };
   // The lists of one group that are wanted are asked for while those of another are worked on.
   struct Asked {
@@ -230,9 +237,12 @@ Status ListLoop::RemoteBlock(Reader& reader, const Workload::Block& block, Direc
     if (lists.cache() != nullptr && lists.cache()->Has(group)) {
       Asked& next = groups[turn];
       turn = 1 - turn;
+      const VertexId after = group + 1;
+      const bool more = after < lists.index()->groups() && lists.cache()->Has(after);
+      cached_end = lists.index()->group_begin(after + (more ? 1 : 0));
       lists.index()->VisitGroup(group, i, end, [&](VertexId at, CompactOffsets::Place place) {
         const VertexId v = segment.first + at;
-        if constexpr (std::is_same_v<decltype(wants(v)), std::true_type>) {
+        if constexpr (kAll) {
           visit_cached(v, place.begin, place.length);
         } else if (wants(v)) {
           lists.cache()->Ask(place.begin);

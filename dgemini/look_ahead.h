@@ -1,15 +1,20 @@
 // The values of vertices lie anywhere: they are asked for before they are needed.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
-#include <span>
 
 #include "dgemini/vertex_array.h"
+#include "slimgraph/remote/neighbours.h"
 
 namespace slimgraph {
 
 // So many vertices before.
-constexpr std::size_t kLookAhead = 16;
+constexpr std::size_t kLookAhead = 32;
+// Where the lists behind are known.
+constexpr std::size_t kFarAhead = 256;
+// Neighbours' values: many more can be on their way into the second cache than into the first.
+constexpr int kIntoSecondCache = 2;
 
 // What `holder` will look at for `v`, if it tells by At(v). Inline, or GCC takes it for a function
 // without effects, and drops the call.
@@ -20,17 +25,36 @@ template <typename Holder>
 
 // body(i, v) for the list's vertices in order; it looks at values[v].
 template <typename T, typename Body>
-void WithValues(const VertexArray<T>& values, std::span<const VertexId> ids, Body body) {
-  // What a short list needs, the processor asks for by itself.
-  if (ids.size() < kLookAhead) {
-    for (std::size_t i = 0; i < ids.size(); ++i) body(i, ids[i]);
-    return;
+void WithValues(const VertexArray<T>& values, const Neighbours& list, Body body) {
+  const VertexId* const ids = list.ids.data();
+  const std::size_t size = list.ids.size();
+  std::size_t i = 0;
+  if (list.behind > 0) {
+    const std::size_t known = size + list.behind;
+    const std::size_t asking = std::min(size, known - std::min(known, kFarAhead));
+    for (; i < asking; ++i) {
+      __builtin_prefetch(&values[ids[i + kFarAhead]], 0, kIntoSecondCache);
+      body(i, ids[i]);
+    }
+  } else if (size >= kLookAhead) {
+    // What a short list needs, the processor asks for by itself.
+    for (std::size_t first = 0; first < kLookAhead; ++first) {
+      __builtin_prefetch(&values[ids[first]], 0, kIntoSecondCache);
+    }
+    for (; i + kLookAhead < size; ++i) {
+      __builtin_prefetch(&values[ids[i + kLookAhead]], 0, kIntoSecondCache);
+      body(i, ids[i]);
+    }
   }
-  for (std::size_t i = 0; i < kLookAhead; ++i) __builtin_prefetch(&values[ids[i]]);
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (i + kLookAhead < ids.size()) __builtin_prefetch(&values[ids[i + kLookAhead]]);
-    body(i, ids[i]);
-  }
+  for (; i < size; ++i) body(i, ids[i]);
+}
+
+// The sum of the values of a list's vertices, always in the same order.
+template <typename T>
+T SumAt(const VertexArray<T>& values, const Neighbours& list) {
+  T sum{};
+  WithValues(values, list, [&](std::size_t, VertexId v) { sum += values[v]; });
+  return sum;
 }
 
 }  // namespace slimgraph

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "dgemini/atomics.h"
-#include "dgemini/sum_at.h"
+#include "dgemini/look_ahead.h"
 
 namespace slimgraph {
 namespace {
@@ -39,7 +39,7 @@ struct Step {
   }
   std::true_type Wants(VertexId) const { return {}; }
   bool Pull(VertexId v, const Neighbours& in) {
-    Settle(v, SumAt(given, in.ids));
+    Settle(v, SumAt(given, in));
     return false;
   }
   double Signal(VertexId u) const { return given[u]; }

@@ -39,7 +39,7 @@ struct ShortestPaths {
   template <typename Activate>
   void Push(VertexId u, const Neighbours& out, Activate activate) {
     Examine(paths[u]);
-    WithValues(depth, out.ids, [&](std::size_t, VertexId v) {
+    WithValues(depth, out, [&](std::size_t, VertexId v) {
       const bool first = ChangeFrom(depth[v], kUnreached, level);
       if (!first && Load(depth[v]) != level) return;
       Increase(paths[v], paths[u]);

@@ -24,7 +24,7 @@ struct Step {
   void Push(VertexId u, const Neighbours& out, auto activate) {
     const Distance so_far = LoadInOrder(distance[u]);
     if (far.Passed(so_far)) return;
-    WithValues(distance, out.ids, [&](std::size_t i, VertexId v) {
+    WithValues(distance, out, [&](std::size_t i, VertexId v) {
       Distance before;
       if (Lower(distance[v], Along(so_far, out, i), before)) activate(v, before);
     });

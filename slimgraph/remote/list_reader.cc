@@ -162,7 +162,8 @@ Neighbours ListReader::Find(const ListBatch& batch, const ListItem& item) const 
   if (item.length == 0) return {};
   if (item.keep) return batch.lists->cache()->List(item.first_arc, item.length);
   return {std::span(decoded_).subspan(item.decoded_at, item.length),
-          batch.lists->place().weight_bytes == 0 ? nullptr : batch.bytes.data() + item.weights_at};
+          batch.lists->place().weight_bytes == 0 ? nullptr : batch.bytes.data() + item.weights_at,
+          decoded_count_ - item.decoded_at - item.length};
 }
 
 const ListBatch* ListReader::ArrivedBatch() const {

@@ -102,12 +102,20 @@ class Delegate {
     std::mt19937_64 random(TestSeed() + thread * 100 + static_cast<unsigned>(round));
     ListReader reader(cluster_.fabric().endpoint(thread), cluster_.fabric(), answers);
     std::vector<int> due(file_.vertices());
+    std::span<const VertexId> behind;  // the list before, where the next cannot be in a cache
     const auto look = [&](const DelegatedLists& lists, VertexId i, const Neighbours& found) {
       const VertexId v = lists.place().first + i;
       EXPECT_EQ(--due[v], 0) << v;
       const auto wanted = lists_.list(v);
       EXPECT_TRUE(std::equal(wanted.begin(), wanted.end(), found.ids.begin(), found.ids.end()))
           << "the list of " << v;
+      if (!behind.empty() && !found.ids.empty()) {
+        EXPECT_EQ(found.ids.data(), behind.data()) << v;
+        EXPECT_EQ(found.ids.size() + found.behind, behind.size()) << v;
+      }
+      if (setting_.cache.level != CacheLevel::kEdge && !found.ids.empty()) {
+        behind = {found.ids.data() + found.ids.size(), found.behind};
+      }
       if (!setting_.weights || found.ids.empty()) return;
       for (std::size_t k = 0; k < wanted.size(); ++k) {
         EXPECT_EQ(found.weight<std::int32_t>(k), lists_.list_weights(v)[k]) << v;
