@@ -65,9 +65,11 @@ Command StoreCreateCommand() {
   };
   const auto state = std::make_shared<State>();
   const auto declare = [state](Options& options) {
-    options.OptionalPositional("GRAPH", "the .slim file to begin with: undirected, no weights",
+    options.OptionalPositional("GRAPH", "the .slim file to begin with, without weights",
                                state->graph);
     options.Flag("--empty", "begin without vertices instead", state->empty);
+    options.Flag("--directed", "with --empty: edges go from their first vertex to their second",
+                 state->shape.directed);
     options.Number("--vertex-bytes", "N", "of properties for each vertex, 0..256 (default 0)",
                    state->shape.vertex_bytes);
     options.Number("--edge-bytes", "N", "of properties for each edge, 0..256 (default 0)",
@@ -81,6 +83,10 @@ Command StoreCreateCommand() {
     }
     if (state->graph.empty() != state->empty) {
       return Complain({ErrorKind::kUsage, "store create needs either GRAPH.slim or --empty"});
+    }
+    if (state->shape.directed && !state->empty) {
+      return Complain({ErrorKind::kUsage,
+                       "--directed goes with --empty: GRAPH.slim says by itself what it is"});
     }
     const Status made = txn::Store::Create(state->out, state->graph, state->shape);
     if (!made) return Complain(made.error());

@@ -48,8 +48,8 @@ Status RunBfs(Engine& engine, const OriginalIds& ids, const Analysis& analysis, 
   return {};
 }
 
-Status RunComponents(Engine& engine, Finding& found) {
-  SLIM_ASSIGN(const auto label, Components(engine, /*directed=*/false));
+Status RunComponents(Engine& engine, bool directed, Finding& found) {
+  SLIM_ASSIGN(const auto label, Components(engine, directed));
   SLIM_ASSIGN(const double count,
               engine.Sum([&](VertexId v) { return label[v] == v ? 1.0 : 0.0; }));
   found.values.emplace_back("components", static_cast<std::uint64_t>(count));
@@ -70,8 +70,9 @@ Status RunProgram(Cluster& cluster, const txn::Snapshot& snapshot, const Analysi
     Engine engine(cluster, *work, exchange, Mode::kAuto);
     SLIM_ASSIGN(const OriginalIds ids, snapshot.ReadOriginalIds());
     SLIM_TRY(analysis.kind == AnalysisKind::kPageRank ? RunPageRank(engine, found)
-             : analysis.kind == AnalysisKind::kBfs    ? RunBfs(engine, ids, analysis, found)
-                                                      : RunComponents(engine, found));
+             : analysis.kind == AnalysisKind::kBfs
+                 ? RunBfs(engine, ids, analysis, found)
+                 : RunComponents(engine, snapshot.directed(), found));
   }
   found.run_s = SecondsSince(run_ns);
   return work->ServeWhile([&] { return cluster.all().Barrier(); });

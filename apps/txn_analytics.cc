@@ -96,6 +96,17 @@ Analyst::~Analyst() {
   if (thread_.joinable()) thread_.join();
 }
 
+Status Analyst::Check(const std::string& store, TxnJob& job) const {
+  for (const Analysis& analysis : analytics_) {
+    if (analysis.kind != AnalysisKind::kCliques || !job.workload().graph()->shape().directed) {
+      continue;
+    }
+    return InputError("--analytics {}: {} is directed, and patterns are mined in undirected graphs",
+                      analysis.name, store);
+  }
+  return {};
+}
+
 void Analyst::Start(TxnJob& job) {
   if (analytics_.empty() && !exports_) return;
   thread_ = std::thread([this, &job] {

@@ -55,6 +55,9 @@ class Analyst {
   static Result<std::unique_ptr<Analyst>> Make(Cluster& cluster, const TxnOptions& options);
   ~Analyst();
 
+  // Whether what is wanted can be found on that store's graph.
+  Status Check(const std::string& store, TxnJob& job) const;
+
   void Start(TxnJob& job);
   // After the run: waits for the end of what is under way, and of the export.
   Status Finish(TxnJob& job);

@@ -62,6 +62,7 @@ Status RunTransactions(Run& run, const TxnOptions& options) {
   std::unique_ptr<TxnJob> job;  // outlives the analyst's thread
   SLIM_ASSIGN(const auto analyst, Analyst::Make(run.cluster, options));
   SLIM_ASSIGN(job, TxnJob::Load(run, options));
+  SLIM_TRY(analyst->Check(options.work.store, *job));
   analyst->Start(*job);
   const auto driven = job->Drive();
   // At once, for the analysts of the others wait for this node's.

@@ -35,30 +35,46 @@ Contents Read(const txn::DiskBase& base, const txn::GraphShape& shape) {
   if (base.file() == nullptr) return contents;
   const auto csr = ReadCsr(*base.file());
   const auto ids = base.file()->ReadOriginalIds();
-  EXPECT_TRUE(csr && ids);
+  const auto in = ReadCsr(*base.file(), Direction::kIn);
+  EXPECT_TRUE(csr && in && ids);
+  decltype(contents.edges) incoming;
   std::vector<std::byte> vertex(shape.vertex_bytes);
   std::vector<std::byte> edge(shape.edge_bytes);
   for (VertexId v = 0; v < csr->vertices(); ++v) {
     EXPECT_TRUE(base.ReadVertexProperties(v, vertex));
     contents.vertices[(*ids)[v]] = Hex(vertex);
-    for (EdgeOffset arc = csr->offsets[v]; arc < csr->offsets[v + 1]; ++arc) {
+    const auto read = [&](EdgeOffset arc) {
       GraphTime time = 0;
       EXPECT_TRUE(base.ReadEdgeProperties(arc, edge));
       EXPECT_TRUE(base.ReadEdgeTimes(arc, {&time, 1}));
-      contents.edges[{(*ids)[v], (*ids)[csr->neighbours[arc]]}] = {Hex(edge), time != 0};
+      return Contents::Edge{Hex(edge), time != 0};
+    };
+    for (EdgeOffset arc = csr->offsets[v]; arc < csr->offsets[v + 1]; ++arc) {
+      contents.edges[{(*ids)[v], (*ids)[csr->neighbours[arc]]}] = read(arc);
     }
+    if (!shape.directed) continue;
+    for (EdgeOffset arc = in->offsets[v]; arc < in->offsets[v + 1]; ++arc) {
+      incoming[{(*ids)[in->neighbours[arc]], (*ids)[v]}] = read(in->neighbours.size() + arc);
+    }
+  }
+  if (shape.directed) {
+    EXPECT_EQ(incoming, contents.edges);
   }
   return contents;
 }
 
 class DiskStore : public ::testing::Test {
  protected:
-  void SetUp() override {
+  void SetUp() override { Create(false); }
+  void Create(bool directed) {
+    shape_.directed = directed;
+    std::filesystem::remove_all(store_);
     EdgeList list;
     list.vertices = 6;
     list.edges = {{0, 1}, {1, 2}, {2, 3}, {4, 5}};
+    list.directed = directed;
     ASSERT_TRUE(WriteSlimFile(list, scratch_.File("graph.slim")));
-    ASSERT_TRUE(txn::Store::Create(store_, scratch_.File("graph.slim"), shape_));
+    ASSERT_TRUE(txn::Store::Create(store_, scratch_.File("graph.slim"), {2, 1}));
   }
   void Apply(const std::string& lines) {
     WriteText(scratch_.File("updates"), lines);
@@ -82,10 +98,28 @@ class DiskStore : public ::testing::Test {
     EXPECT_TRUE(store->log().batches().empty());
   }
 
-  const txn::GraphShape shape_{2, 1};
+  txn::GraphShape shape_{2, 1};
   const ScratchDirectory scratch_;
   const std::string store_ = scratch_.File("store");
 };
+
+TEST_F(DiskStore, KeepsWhatVerticesAndEdgesCarryThroughFoldsWhereEdgesHaveADirection) {
+  Create(true);
+  Apply("+ 0 1 0a\n+ 3 0 0b\n+v 9 ab\n+ 9 9 0c\n+ 2 1 0d\n-v 4\n- 3 2\n");
+  Contents expected;
+  expected.vertices = {{0, "0000"}, {1, "0000"}, {2, "0000"},
+                       {3, "0000"}, {5, "0000"}, {9, "ab00"}};
+  expected.edges = {{{0, 1}, {"0a", true}},  {{1, 2}, {"00", false}}, {{2, 1}, {"0d", true}},
+                    {{2, 3}, {"00", false}}, {{3, 0}, {"0b", true}},  {{9, 9}, {"0c", true}}};
+  EXPECT_EQ(Image(), expected);
+  Fold();
+  EXPECT_EQ(Image(), expected);
+  Apply("-v 1\n+v 1\n- 9 9\n+ 5 0 0e\n+ 1 3 0f\n- 3 0\n");
+  expected.edges = {{{1, 3}, {"0f", true}}, {{2, 3}, {"00", false}}, {{5, 0}, {"0e", true}}};
+  EXPECT_EQ(Image(), expected);
+  Fold();
+  EXPECT_EQ(Image(), expected);
+}
 
 TEST_F(DiskStore, KeepsWhatVerticesAndEdgesCarryThroughFolds) {
   Apply("+ 0 1 0a\n+ 0 3 0b\n+v 9 ab\n+ 9 9 0c\n-v 4\n");

@@ -11,12 +11,15 @@ FileSource::FileSource(const std::string& path) {
   if (file) file_.emplace(*std::move(file));
 }
 
-std::string WriteRandomGraph(VertexId vertices, std::uint64_t edges, std::uint64_t seed) {
+std::string WriteRandomGraph(VertexId vertices, std::uint64_t edges, std::uint64_t seed,
+                             bool directed) {
   std::mt19937_64 random(seed);
   EdgeList list;
   list.vertices = vertices;
+  list.directed = directed;
   for (VertexId v = 1; v < vertices; v += 1 + static_cast<VertexId>(random() % 2)) {
     list.edges.push_back({0, v});
+    if (directed && random() % 2 == 0) list.edges.push_back({v, 0});
   }
   for (std::uint64_t i = 0; i < edges; ++i) {
     list.edges.push_back(
@@ -44,7 +47,8 @@ void MakeGraph(Cluster& cluster, const TxnSetting& setting, const txn::Protocol&
   made.graph = *std::move(graph);
 }
 
-GraphOracle::GraphOracle(const txn::BaseSource& source, const txn::GraphShape& shape) {
+GraphOracle::GraphOracle(const txn::BaseSource& source, const txn::GraphShape& shape)
+    : directed_(shape.directed) {
   if (source.file() == nullptr) return;
   const auto csr = ReadCsr(*source.file());
   const auto ids = source.file()->ReadOriginalIds();
@@ -68,9 +72,7 @@ bool GraphOracle::SetVertex(Name v, const Properties& properties) {
 
 bool GraphOracle::DeleteVertex(Name v) {
   if (vertices_.erase(v) == 0) return false;
-  for (const auto& [u, properties] : edges_[v]) {
-    if (u != v) edges_[u].erase(v);
-  }
+  for (auto& [u, edges] : edges_) edges.erase(v);
   edges_.erase(v);
   return true;
 }
@@ -78,7 +80,7 @@ bool GraphOracle::DeleteVertex(Name v) {
 bool GraphOracle::AddEdge(Name u, Name v, const Properties& properties) {
   if (!has(u) || !has(v)) return false;
   edges_[u][v] = properties;
-  edges_[v][u] = properties;
+  if (!directed_) edges_[v][u] = properties;
   return true;
 }
 
@@ -88,14 +90,26 @@ bool GraphOracle::SetEdge(Name u, Name v, const Properties& properties) {
 
 bool GraphOracle::DeleteEdge(Name u, Name v) {
   if (!has(u) || !has(v) || edges_[u].erase(v) == 0) return false;
-  if (u != v) edges_[v].erase(u);
+  if (!directed_) edges_[v].erase(u);
   return true;
 }
 
+std::map<GraphOracle::Name, GraphOracle::Properties> GraphOracle::edges_into(Name v) const {
+  std::map<Name, Properties> into;
+  for (const auto& [u, edges] : edges_) {
+    if (const auto edge = edges.find(v); edge != edges.end()) into[u] = edge->second;
+  }
+  return into;
+}
+
 std::uint64_t GraphOracle::num_edges() const {
-  std::uint64_t twice = 0;
-  for (const auto& [v, mine] : edges_) twice += mine.size() + (mine.contains(v) ? 1 : 0);
-  return twice / 2;
+  std::uint64_t arcs = 0;
+  std::uint64_t loops = 0;
+  for (const auto& [v, mine] : edges_) {
+    arcs += mine.size();
+    loops += mine.contains(v) ? 1 : 0;
+  }
+  return directed_ ? arcs : (arcs + loops) / 2;
 }
 
 }  // namespace slimgraph::test

@@ -30,6 +30,7 @@ struct Found {
   bool in_run = false;
   OriginalIds ids;
   Csr lists;
+  Csr incoming;  // of directed graphs
   std::vector<std::uint32_t> depths;
   std::vector<VertexId> components;
   std::vector<double> ranks;
@@ -48,7 +49,7 @@ Result<std::vector<T>> Gathered(Engine& engine, VertexArray<T> values) {
 Status RunOnComputeNode(Cluster& cluster, Workload& work, Exchange& exchange, Found& found) {
   Engine engine(cluster, work, exchange, Mode::kAuto);
   SLIM_ASSIGN(auto depths, Bfs(engine, 0));
-  SLIM_ASSIGN(auto components, Components(engine, false));
+  SLIM_ASSIGN(auto components, Components(engine, engine.directed()));
   SLIM_ASSIGN(auto ranks, PageRank(engine, {}));
   SLIM_TRY(cluster.compute().Barrier());
   SLIM_ASSIGN(found.depths, Gathered(engine, std::move(depths)));
@@ -96,9 +97,11 @@ Status ReadSnapshot(const ClusterOptions& options, txn::SnapshotRoom& room,
   found.in_run = snapshot->in_run();
   SLIM_ASSIGN(found.ids, snapshot->ReadOriginalIds());
   SLIM_TRY(RunPrograms(job, options, *snapshot, found));
-  SLIM_TRY(Mine(job, options, *snapshot, found));
-  if (job.self() == 0) {
-    SLIM_ASSIGN(found.lists, ReadCsr(*snapshot));
+  if (!snapshot->directed()) SLIM_TRY(Mine(job, options, *snapshot, found));
+  if (job.self() != 0) return {};
+  SLIM_ASSIGN(found.lists, ReadCsr(*snapshot));
+  if (snapshot->directed()) {
+    SLIM_ASSIGN(found.incoming, ReadCsr(*snapshot, Direction::kIn));
   }
   return {};
 }
@@ -152,23 +155,21 @@ Neighbours BaseOf(const std::string& path) {
   return graph;
 }
 
-void Change(Neighbours& graph, const txn::Update& update) {
+void Change(Neighbours& graph, bool directed, const txn::Update& update) {
   switch (update.kind) {
     case txn::UpdateKind::kAddEdge:
       graph.at(update.one).insert(update.other);
-      graph.at(update.other).insert(update.one);
+      if (!directed) graph.at(update.other).insert(update.one);
       break;
     case txn::UpdateKind::kDeleteEdge:
       graph.at(update.one).erase(update.other);
-      graph.at(update.other).erase(update.one);
+      if (!directed) graph.at(update.other).erase(update.one);
       break;
     case txn::UpdateKind::kAddVertex:
       graph[update.one];
       break;
     case txn::UpdateKind::kDeleteVertex:
-      for (const VertexName other : std::set(graph.at(update.one))) {
-        graph.at(other).erase(update.one);
-      }
+      for (auto& [name, neighbours] : graph) neighbours.erase(update.one);
       graph.erase(update.one);
   }
 }
@@ -203,6 +204,19 @@ Rebuilt Numbered(const Neighbours& graph) {
   return rebuilt;
 }
 
+Csr Transposed(const Csr& graph) {
+  Csr transposed;
+  std::vector<std::vector<VertexId>> lists(graph.vertices());
+  for (VertexId v = 0; v < graph.vertices(); ++v) {
+    for (const VertexId u : graph.list(v)) lists[u].push_back(v);
+  }
+  for (const auto& list : lists) {
+    transposed.neighbours.insert(transposed.neighbours.end(), list.begin(), list.end());
+    transposed.offsets.push_back(transposed.neighbours.size());
+  }
+  return transposed;
+}
+
 // Plainly: every set of neighbours that ascend.
 std::uint64_t CountCliquesOf(const Csr& graph, unsigned size) {
   const auto adjacent = [&](VertexId u, VertexId v) {
@@ -232,7 +246,7 @@ std::uint64_t CountCliquesOf(const Csr& graph, unsigned size) {
   return count;
 }
 
-void ExpectSame(const Found& found, const Rebuilt& graph) {
+void ExpectSame(const Found& found, bool directed, const Rebuilt& graph) {
   ASSERT_EQ(found.ids.count(), graph.names.size());
   for (VertexId v = 0; v < found.ids.count(); ++v) ASSERT_EQ(found.ids[v], graph.names[v]);
   ASSERT_EQ(found.lists.offsets, graph.lists.offsets);
@@ -241,6 +255,12 @@ void ExpectSame(const Found& found, const Rebuilt& graph) {
   EXPECT_EQ(found.components, serial::Components(graph.lists));
   const std::vector<double> ranks = serial::PageRank(graph.lists, {}).rank;
   for (VertexId v = 0; v < ranks.size(); ++v) ASSERT_NEAR(found.ranks[v], ranks[v], 1e-12);
+  if (directed) {
+    const Csr incoming = Transposed(graph.lists);
+    EXPECT_EQ(found.incoming.offsets, incoming.offsets);
+    EXPECT_EQ(found.incoming.neighbours, incoming.neighbours);
+    return;
+  }
   EXPECT_EQ(found.triangles, CountCliquesOf(graph.lists, 3));
   EXPECT_EQ(found.cliques, CountCliquesOf(graph.lists, 4));
 }
@@ -248,8 +268,8 @@ void ExpectSame(const Found& found, const Rebuilt& graph) {
 // A store of a random graph, for the time of a test.
 class Scratch {
  public:
-  explicit Scratch(std::uint64_t seed)
-      : graph(WriteRandomGraph(kVertices, kEdges, seed)),
+  Scratch(std::uint64_t seed, bool directed)
+      : graph(WriteRandomGraph(kVertices, kEdges, seed, directed)),
         store(::testing::TempDir() + fmt::format("snapshot.{}.store", ::getpid())) {
     std::filesystem::remove_all(store);
     Unwrap(txn::Store::Create(store, graph, {.vertex_bytes = 8, .edge_bytes = 8}));
@@ -270,8 +290,8 @@ constexpr double kLongestRunS = 60;
 constexpr auto kShortestRun = std::chrono::milliseconds(500);
 
 // A run with snapshots beside it, each held against the history.
-void ExpectSnapshotsOfHistory(TxnSetting setting, int most = 3) {
-  const Scratch scratch(TestSeed());
+void ExpectSnapshotsOfHistory(TxnSetting setting, bool directed, int most = 3) {
+  const Scratch scratch(TestSeed(), directed);
   setting.work.store = scratch.store;
   setting.work.seed = TestSeed();
   setting.work.note_updates = true;
@@ -321,10 +341,10 @@ void ExpectSnapshotsOfHistory(TxnSetting setting, int most = 3) {
         std::span<const std::uint64_t> updates = next->second;
         txn::Update update;
         while (txn::TakeUpdate({.vertex_bytes = 8, .edge_bytes = 8}, updates, update)) {
-          Change(graph, update);
+          Change(graph, directed, update);
         }
       }
-      ExpectSame(one, Numbered(graph));
+      ExpectSame(one, directed, Numbered(graph));
     }
     EXPECT_FALSE(history.empty());
     EXPECT_GT(std::distance(history.begin(), next), 0);
@@ -344,7 +364,8 @@ TEST_P(Snapshots, AreWhatTheHistoryMakesWhileEdgesChange) {
                               .workload = "graph-churn",
                               .transport = random() % 2 == 0 ? "shm" : "tcp",
                               .nodes = 4,
-                              .compute = compute});
+                              .compute = compute},
+                             /*directed=*/random() % 2 == 0);
   }
 }
 
@@ -356,7 +377,8 @@ TEST_P(Snapshots, AreWhatTheHistoryMakesWhileVerticesComeAndGo) {
                               .transport = transport,
                               .nodes = 3,
                               .compute = 2,
-                              .threads = 2});
+                              .threads = 2},
+                             /*directed=*/transport == std::string("tcp"));
   }
 }
 
@@ -372,7 +394,7 @@ TEST_P(Snapshots, AreWhatTheHistoryMakesWhileANodeDies) {
                               .compute = 2,
                               .replicas = 2,
                               .killed_after_us = {{3, random() % 200'000}}},
-                             4);
+                             /*directed=*/transport == std::string("tcp"), 4);
   }
 }
 

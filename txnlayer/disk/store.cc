@@ -19,7 +19,9 @@ namespace slimgraph::txn {
 namespace {
 
 constexpr std::array<char, 8> kMagic = {'S', 'L', 'I', 'M', 'S', 'T', 'O', 'R'};
-constexpr std::uint32_t kVersion = 1;
+// That of stores of directed graphs, which programs that know none refuse, and of all others.
+constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kUndirectedVersion = 1;
 constexpr std::uint32_t kByteOrder = 0x01020304;
 
 // The file `manifest`; so many entries of Progress follow, then a checksum of all.
@@ -63,7 +65,8 @@ Result<DiskBase> DiskBase::Open(const std::string& lists, const std::string& pro
   SLIM_ASSIGN(base.file_, SlimFile::Open(lists));
   if (!properties.empty()) {
     SLIM_ASSIGN(base.properties_,
-                PropertyFile::Open(properties, shape, base.file_->vertices(), base.file_->arcs()));
+                PropertyFile::Open(properties, shape, base.file_->vertices(),
+                                   base.file_->arcs() * DirectionsOf(shape).size()));
   }
   return base;
 }
@@ -111,6 +114,7 @@ Status Store::Create(const std::string& path, const std::string& graph, const Gr
   Store made;
   made.path_ = fmt::format("{}.{}.partial", path, ::getpid());
   made.shape_ = shape;
+  if (file) made.shape_.directed = file->directed();
   made.has_base_ = file.has_value();
   if (::mkdir(made.path_.c_str(), 0777) != 0) return Failed(made.path_);
   const auto fill = [&]() -> Status {
@@ -175,7 +179,8 @@ Status Store::ReadManifest() {
   Manifest manifest = {};
   std::memcpy(&manifest, bytes.data(), std::min(bytes.size(), sizeof manifest));
   if (manifest.magic != kMagic) return InputError("{}: it is no store", path_);
-  if (manifest.version != kVersion || manifest.byte_order != kByteOrder) {
+  const bool directed = manifest.version == kVersion;
+  if ((!directed && manifest.version != kUndirectedVersion) || manifest.byte_order != kByteOrder) {
     return InputError("{}: it is a store of version {}; this program reads version {}", path_,
                       manifest.version, kVersion);
   }
@@ -187,7 +192,7 @@ Status Store::ReadManifest() {
   if (bytes.size() != body + sizeof checksum || checksum != XXH3_64bits(bytes.data(), body)) {
     return InputError("{}: it is damaged", path);
   }
-  shape_ = {manifest.vertex_bytes, manifest.edge_bytes};
+  shape_ = {manifest.vertex_bytes, manifest.edge_bytes, directed};
   generation_ = manifest.generation;
   has_base_ = manifest.has_base != 0;
   has_properties_ = manifest.has_properties != 0;
@@ -202,7 +207,7 @@ Status Store::ReadManifest() {
 
 Status Store::WriteManifest() const {
   const Manifest manifest{kMagic,
-                          kVersion,
+                          shape_.directed ? kVersion : kUndirectedVersion,
                           kByteOrder,
                           shape_.vertex_bytes,
                           shape_.edge_bytes,

@@ -48,7 +48,8 @@ class Store {
  public:
   enum class Use { kRead, kWrite };
 
-  // A new one, whole or not at all. `graph`: its .slim file; "": it is empty.
+  // A new one, whole or not at all. `graph`: its .slim file, which says whether it is directed; "":
+  // it is empty.
   static Status Create(const std::string& path, const std::string& graph, const GraphShape& shape);
   // Readers exclude writers, and writers everybody.
   static Result<Store> Open(const std::string& path, Use use);

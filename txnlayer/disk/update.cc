@@ -34,9 +34,10 @@ std::string_view TakeWord(std::string_view& text) {
   return word;
 }
 
-bool ParseName(std::string_view word, VertexName& name) {
+bool ParseName(std::string_view word, bool directed, VertexName& name) {
   const auto [end, failed] = std::from_chars(word.data(), word.data() + word.size(), name);
-  return failed == std::errc() && end == word.data() + word.size() && name <= kMaxVertexName;
+  return failed == std::errc() && end == word.data() + word.size() &&
+         name <= MaxVertexName(directed);
 }
 
 // For a message: what is not printable as '?', and not too long.
@@ -155,9 +156,12 @@ Result<bool> UpdateLines::Parse(std::string_view text, Update& update) {
     return wrong(kForms);
   }
   update.other = 0;
-  if (!ParseName(TakeWord(rest), update.one)) return wrong("an id below 2^40");
-  if (!IsOfVertex(update.kind) && !ParseName(TakeWord(rest), update.other)) {
-    return wrong("two ids below 2^40");
+  const bool directed = shape_.directed;
+  if (!ParseName(TakeWord(rest), directed, update.one)) {
+    return wrong(directed ? "an id below 2^39" : "an id below 2^40");
+  }
+  if (!IsOfVertex(update.kind) && !ParseName(TakeWord(rest), directed, update.other)) {
+    return wrong(directed ? "two ids below 2^39" : "two ids below 2^40");
   }
   const std::string_view hex = TakeWord(rest);
   update.properties = {};

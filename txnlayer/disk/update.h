@@ -2,6 +2,7 @@
 //
 //   + u v [props]     the edge {u, v} with these properties, whether it is there or not
 //   - u v             no edge {u, v}, whether it was there or not
+//                     (in a directed graph, both are of the edge from u to v)
 //   +v id [props]     the vertex with these properties, whether it is there or not
 //   -v id             no such vertex, and none of its edges
 //   # …               nothing; nor is an empty line
@@ -16,7 +17,7 @@
 
 #include "slimgraph/base/file_io.h"
 #include "slimgraph/base/result.h"
-#include "txnlayer/graph/graph_shape.h"
+#include "txnlayer/graph/sides.h"
 
 namespace slimgraph::txn {
 

@@ -20,10 +20,12 @@ constexpr VertexName kMaxVertexName = (VertexName{1} << kVertexNameBits) - 1;
 
 constexpr std::uint32_t kMaxPropertyBytes = 256;
 
-// How many bytes every vertex and every edge carries beside its ids.
+// How many bytes every vertex and every edge carries beside its ids, and whether edges go from one
+// vertex to the other.
 struct GraphShape {
   std::uint32_t vertex_bytes = 0;
   std::uint32_t edge_bytes = 0;
+  bool directed = false;
 };
 
 // When an edge or a vertex was last written: the hybrid time of the commit (hybrid_clock.h).

@@ -79,8 +79,20 @@ class Snapshot : public GraphSource {
   Status Gather(TransactionalGraph& graph, const PartitionHolders& holders);
   Status MergeLists(TransactionalGraph& graph, const PartitionHolders& holders,
                     const SnapshotVertices& vertices, std::span<const EdgeChange> changes);
-  Status FindOffsets(std::span<const std::uint32_t> own_lengths);
-  Status ReadLists(EdgeOffset first, std::span<VertexId> into) const;
+  // The lists of one direction: of directed graphs there are two.
+  struct Lists {
+    std::vector<std::uint8_t> holders;  // by vertex: the node in whose memory its list is
+    std::vector<EdgeOffset> offsets;
+    std::vector<EdgeOffset> held_before;  // by group of vertices and node: arcs held before it
+  };
+  const Lists& lists_of(Direction direction) const {
+    return lists_[static_cast<std::size_t>(direction)];
+  }
+  // Whose offsets or neighbours that section has; null: there is none.
+  const Lists* ListsIn(SectionKind kind) const;
+  Status FindOffsets(std::span<const std::uint32_t> own_lengths, std::vector<EdgeOffset>& held,
+                     Lists& lists) const;
+  Status ReadLists(const Lists& lists, EdgeOffset first, std::span<VertexId> into) const;
 
   SnapshotRoom& room_;
   Cluster& cluster_;
@@ -89,10 +101,8 @@ class Snapshot : public GraphSource {
   double pause_s_ = 0;
   double gather_s_ = 0;
   OriginalIds ids_;
-  std::vector<std::uint8_t> holders_;  // by vertex: the node in whose memory its list is
-  std::vector<EdgeOffset> offsets_;
-  std::vector<EdgeOffset> held_before_;  // by group of vertices and node: arcs held there before it
-  RegionId lists_ = 0;
+  Lists lists_[2];              // by direction
+  RegionId region_ = 0;         // where they all lie
   mutable std::mutex reading_;  // of the endpoint
 };
 

@@ -46,9 +46,11 @@ class EdgeUpdates : public GraphWorkload {
     EdgeOffset most = 0;
     for (VertexId v = 0; v < base.vertices(); ++v) {
       const EdgeOffset length = base.At(v).length;
-      if (length <= most) continue;
+      if (length <= most || DirectionOf(graph()->shape(), base.NameOf(v)) == Direction::kIn) {
+        continue;
+      }
       most = length;
-      hub_ = base.NameOf(v);
+      hub_ = VertexOfSide(graph()->shape(), base.NameOf(v));
     }
     return {};
   }

@@ -157,7 +157,7 @@ class ChurnClient : public GraphClient {
     std::uint64_t hash = 0;
     do {
       std::tie(one_, other_) = chooser.Edge();
-      if (one_ > other_) std::swap(one_, other_);
+      if (!shape().directed && one_ > other_) std::swap(one_, other_);
       hash = Mix(one_ ^ Mix(other_));
     } while (hash % 10 != 0 && ++tries_ % kMostTries != 0);
     instead_ = chooser.Of(hash / 10);
