@@ -21,15 +21,21 @@ Result<ListWriter> ListWriter::Create(const std::string& path) {
 void ListWriter::Begin(Direction direction) {
   direction_ = direction;
   offsets_ = {0};
-  writer_->Begin(
-      direction == Direction::kOut ? SectionKind::kOutNeighbours : SectionKind::kInNeighbours,
-      sizeof(VertexId));
+  weights_.clear();
+  const bool out = direction == Direction::kOut;
+  writer_->Begin(out ? SectionKind::kOutNeighbours : SectionKind::kInNeighbours, sizeof(VertexId));
 }
 
 Status ListWriter::End() {
   SLIM_TRY(writer_->End());
-  writer_->Begin(direction_ == Direction::kOut ? SectionKind::kOutOffsets : SectionKind::kInOffsets,
-                 sizeof(EdgeOffset));
+  const bool out = direction_ == Direction::kOut;
+  if (weight_type_ != WeightType::kNone) {
+    writer_->Begin(out ? SectionKind::kOutWeights : SectionKind::kInWeights,
+                   static_cast<std::uint32_t>(WeightBytes(weight_type_)));
+    SLIM_TRY(writer_->Append(weights_));
+    SLIM_TRY(writer_->End());
+  }
+  writer_->Begin(out ? SectionKind::kOutOffsets : SectionKind::kInOffsets, sizeof(EdgeOffset));
   SLIM_TRY(writer_->Append(std::as_bytes(std::span(offsets_))));
   return writer_->End();
 }
@@ -41,7 +47,9 @@ Status ListWriter::BeginIncoming() {
   return {};
 }
 
-Status ListWriter::Append(std::span<const VertexId> list) {
+Status ListWriter::Append(std::span<const VertexId> list, Bytes weights) {
+  SLIM_CHECK(weights.size() == list.size() * WeightBytes(weight_type_));
+  weights_.insert(weights_.end(), weights.begin(), weights.end());
   const auto self = static_cast<VertexId>(offsets_.size() - 1);
   if (direction_ == Direction::kOut && std::binary_search(list.begin(), list.end(), self)) ++loops_;
   offsets_.push_back(offsets_.back() + list.size());
@@ -62,6 +70,7 @@ Result<std::uint64_t> ListWriter::Finish(const OriginalIds& ids) {
   }
   SlimHeader header = {};
   header.flags = (directed ? kSlimDirected : 0U) | (loops_ > 0 ? kSlimSelfLoops : 0U);
+  header.weight_type = weight_type_;
   header.vertices = ids.count();
   header.arcs = offsets_.back();
   header.edges = directed ? header.arcs : (header.arcs + loops_) / 2;

@@ -23,8 +23,10 @@ class ListWriter {
   ListWriter(ListWriter&&) noexcept;
   ~ListWriter();
 
-  // The list of the next vertex: dense ids, ascending, each once.
-  Status Append(std::span<const VertexId> list);
+  // Before the first list: edges have weights.
+  void CarryWeights(WeightType type) { weight_type_ = type; }
+  // The list of the next vertex: dense ids, ascending, each once; and its edges' weights, if any.
+  Status Append(std::span<const VertexId> list, Bytes weights = {});
   // The graph is directed: what was appended are the outgoing lists, what follows the incoming.
   Status BeginIncoming();
   // After the last one. `ids` are as many as there were lists of a direction. Returns the number of
@@ -39,6 +41,8 @@ class ListWriter {
 
   std::unique_ptr<internal::SlimWriter> writer_;
   Direction direction_ = Direction::kOut;
+  WeightType weight_type_ = WeightType::kNone;
+  std::vector<std::byte> weights_;  // their section follows that of the lists
   std::vector<EdgeOffset> offsets_;
   EdgeOffset outgoing_ = 0;  // where the graph is directed
   std::uint64_t loops_ = 0;

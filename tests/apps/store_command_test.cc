@@ -26,7 +26,8 @@ std::uint64_t Seed() {
   return seed;
 }
 
-using Lists = std::map<std::uint64_t, std::set<std::uint64_t>>;
+// By name, and by neighbour: the weight of the edge, or 0.
+using Lists = std::map<std::uint64_t, std::map<std::uint64_t, double>>;
 
 Lists ListsOf(const std::string& path) {
   const auto file = SlimFile::Open(path);
@@ -39,7 +40,9 @@ Lists ListsOf(const std::string& path) {
   std::uint64_t twice = 0;
   for (VertexId v = 0; v < csr->vertices(); ++v) {
     auto& list = lists[(*ids)[v]];
-    for (const VertexId u : csr->list(v)) list.insert((*ids)[u]);
+    for (std::size_t i = 0; i < csr->degree(v); ++i) {
+      list[(*ids)[csr->list(v)[i]]] = csr->weights.empty() ? 0 : csr->list_weights(v)[i];
+    }
     if (file->directed()) continue;
     twice += csr->degree(v) + (list.contains((*ids)[v]) ? 1 : 0);
   }
@@ -52,8 +55,12 @@ Lists ListsOf(const std::string& path) {
   EXPECT_TRUE(incoming);
   EXPECT_EQ(incoming->neighbours.size(), file->edges());
   for (VertexId v = 0; v < incoming->vertices(); ++v) {
-    for (const VertexId u : incoming->list(v)) {
-      EXPECT_TRUE(lists[(*ids)[u]].contains((*ids)[v])) << u << " " << v;
+    for (std::size_t i = 0; i < incoming->degree(v); ++i) {
+      const auto& list = lists[(*ids)[incoming->list(v)[i]]];
+      const auto edge = list.find((*ids)[v]);
+      EXPECT_TRUE(edge != list.end()) << incoming->list(v)[i] << " " << v;
+      if (edge == list.end()) continue;
+      EXPECT_EQ(edge->second, incoming->weights.empty() ? 0 : incoming->list_weights(v)[i]);
     }
   }
   return lists;
@@ -62,8 +69,8 @@ Lists ListsOf(const std::string& path) {
 // Lines of updates that are right, and the graph that they make of another.
 class Updates {
  public:
-  Updates(Lists lists, std::uint64_t seed, bool directed = false)
-      : lists_(std::move(lists)), random_(seed), directed_(directed) {}
+  Updates(Lists lists, std::uint64_t seed, bool directed = false, bool weighted = false)
+      : lists_(std::move(lists)), random_(seed), directed_(directed), weighted_(weighted) {}
 
   std::string Lines(int count) {
     std::string text;
@@ -94,9 +101,11 @@ class Updates {
     if (kind == 2) return "# a remark";
     const std::uint64_t v = Any();
     if (kind < 12) {
-      lists_[u].insert(v);
-      if (!directed_) lists_[v].insert(u);
-      return fmt::format("+ {} {}{}", u, v, random_() % 3 == 0 ? " 01" : "");
+      const std::uint64_t weight = weighted_ ? random_() % 100 : 0;
+      lists_[u][v] = static_cast<double>(weight);
+      if (!directed_) lists_[v][u] = static_cast<double>(weight);
+      return fmt::format("+ {} {}{}{}", u, v, weighted_ ? fmt::format(" {}", weight) : "",
+                         random_() % 3 == 0 ? " 01" : "");
     }
     lists_[u].erase(v);
     if (!directed_) lists_[v].erase(u);
@@ -106,12 +115,13 @@ class Updates {
   Lists lists_;
   std::mt19937_64 random_;
   bool directed_;
+  bool weighted_;
 };
 
 class Stores : public ::testing::Test {
  protected:
-  void SetUp() override { WriteGraph(false); }
-  void WriteGraph(bool directed) {
+  void SetUp() override { WriteGraph(false, false); }
+  void WriteGraph(bool directed, bool weighted) {
     EdgeList list;
     list.vertices = 50;
     list.directed = directed;
@@ -119,6 +129,9 @@ class Stores : public ::testing::Test {
     for (int i = 0; i < 200; ++i) {
       list.edges.push_back(
           {static_cast<VertexId>(random() % 50), static_cast<VertexId>(random() % 50)});
+    }
+    for (int i = 0; i < 200 && weighted; ++i) {
+      list.weights.push_back(static_cast<double>(random() % 100));
     }
     ASSERT_TRUE(WriteSlimFile(list, graph_));
   }
@@ -153,10 +166,12 @@ class Stores : public ::testing::Test {
 };
 
 TEST_F(Stores, AreWhatTheUpdatesHaveMadeOfThemAtEveryTime) {
-  for (const bool directed : {false, true}) {
-    WriteGraph(directed);
+  for (const int kind : {0, 1, 2, 3}) {
+    const bool directed = kind % 2 != 0;
+    const bool weighted = kind / 2 != 0;
+    WriteGraph(directed, weighted);
     Create();
-    Updates updates(ListsOf(graph_), Seed(), directed);
+    Updates updates(ListsOf(graph_), Seed(), directed, weighted);
     std::vector<std::pair<std::string, Lists>> past = {{"0", updates.lists()}};
     for (int i = 0; i < 4; ++i) {
       const std::string from = scratch_.File(fmt::format("updates{}", i));
@@ -174,27 +189,37 @@ TEST_F(Stores, BeginEmpty) {
   ASSERT_EQ(RunSlimgraph({"store", "create", "--empty", "-o", store_}).code, 0);
   WriteText(scratch_.File("updates"), "+v 7\n+v 1099511627775\n+ 7 1099511627775\r\n\n+ 7 7");
   ASSERT_EQ(Apply(scratch_.File("updates")).code, 0);
-  const Lists expected = {{7, {7, 1099511627775}}, {1099511627775, {7}}};
+  const Lists expected = {{7, {{7, 0}, {1099511627775, 0}}}, {1099511627775, {{7, 0}}}};
   EXPECT_EQ(Exported(), expected);
 }
 
 // Such a store has sides of vertices for vertices: half as many can be named.
 TEST_F(Stores, BeginEmptyWhereEdgesHaveADirection) {
-  ASSERT_EQ(RunSlimgraph({"store", "create", "--empty", "--directed", "-o", store_}).code, 0);
-  WriteText(scratch_.File("updates"), "+v 7\n+v 549755813887\n+ 7 549755813887\n+ 7 7\n");
+  ASSERT_EQ(RunSlimgraph(
+                {"store", "create", "--empty", "--directed", "--weights", "float64", "-o", store_})
+                .code,
+            0);
+  WriteText(scratch_.File("updates"), "+v 7\n+v 549755813887\n+ 7 549755813887 0.1\n+ 7 7 -3\n");
   ASSERT_EQ(Apply(scratch_.File("updates")).code, 0);
-  const Lists expected = {{7, {7, 549755813887}}, {549755813887, {}}};
+  const Lists expected = {{7, {{7, -3}, {549755813887, 0.1}}}, {549755813887, {}}};
   EXPECT_EQ(Exported(), expected);
   WriteText(scratch_.File("more"), "+v 549755813888\n");
   const CommandEnd end = Apply(scratch_.File("more"));
   EXPECT_EQ(end.code, 3);
   EXPECT_NE(end.err.find("more:1: expected an id below 2^39"), std::string::npos) << end.err;
+  for (const char* const line : {"+ 7 7\n", "+ 7 7 x\n", "+ 7 7 nan\n", "+ 7 7 1e999\n"}) {
+    WriteText(scratch_.File("more"), line);
+    const CommandEnd bad = Apply(scratch_.File("more"));
+    EXPECT_EQ(bad.code, 3);
+    EXPECT_NE(bad.err.find("more:1: expected a weight after two ids"), std::string::npos)
+        << bad.err;
+  }
 }
 
 // As long as nothing is applied, byte for byte.
 TEST_F(Stores, AreExportedAsTheFilesTheyWereMadeOf) {
-  for (const bool directed : {false, true}) {
-    WriteGraph(directed);
+  for (const int kind : {0, 1, 2, 3}) {
+    WriteGraph(kind % 2 != 0, kind / 2 != 0);
     Create();
     static_cast<void>(Exported());
     EXPECT_EQ(ReadText(scratch_.File("out.slim")), ReadText(graph_));
@@ -305,17 +330,15 @@ TEST_F(Stores, AreNotMadeOfWhatTheyCannotHold) {
   EdgeList list;
   list.vertices = 3;
   list.edges = {{0, 1}};
-  list.weights = {2};
-  ASSERT_TRUE(WriteSlimFile(list, scratch_.File("weighted.slim")));
   WriteText(scratch_.File("one.el"), "0 1\n");
   ASSERT_EQ(RunSlimgraph({"convert", scratch_.File("one.el"), scratch_.File("out-lists.slim"),
                           "--from", "snap", "--directed", "--no-reverse"})
                 .code,
             0);
   const std::vector<std::pair<std::vector<std::string>, int>> wrong = {
-      {{scratch_.File("weighted.slim"), "-o", store_}, 3},
       {{scratch_.File("out-lists.slim"), "-o", store_}, 3},
       {{graph_, "--directed", "-o", store_}, 2},
+      {{graph_, "--weights", "int32", "-o", store_}, 2},
       {{scratch_.File("none.slim"), "-o", store_}, 3},
       {{graph_}, 2},
       {{"-o", store_}, 2},

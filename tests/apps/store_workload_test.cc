@@ -93,14 +93,15 @@ TEST_F(StoreWorkloads, ExportTheGraphOfTheirLastSnapshotAndTheUpdatesThatMakeIt)
   const std::pair<const char*, bool> runs[] = {
       {"graph-churn", false}, {"linkbench", false}, {"graph-churn", true}, {"linkbench", true}};
   for (const auto& [workload, directed] : runs) {
-    Create(directed ? std::vector<std::string>{"--directed"} : std::vector<std::string>());
+    if (directed) Create({"--directed", "--weights", "1..255"});
+    if (!directed) Create({});
     const std::string out = scratch_.File("out.slim");
     const std::string updates = scratch_.File("changed");
-    const std::string patterns = directed ? "" : "triangles,cliques:4,";
+    const std::string some = directed ? "sssp:1," : "triangles,cliques:4,";
     const CommandEnd end = Run(
         workload,
         {"--protocol", "occ", "--compute", "2", "--seconds", "0.3", "--fold", "0.05", "--analytics",
-         "pagerank,cc," + patterns + "bfs:1,bfs:4000000", "--export", out, "--updates", updates},
+         "pagerank,cc," + some + "bfs:1,bfs:4000000", "--export", out, "--updates", updates},
         "4");
     ASSERT_EQ(end.code, 0) << end.err;
     EXPECT_NE(end.out.find("\"in_run\":true"), std::string::npos) << end.out;
@@ -117,7 +118,11 @@ TEST_F(StoreWorkloads, ExportTheGraphOfTheirLastSnapshotAndTheUpdatesThatMakeIt)
       return at == std::string::npos ? -1 : std::stod(end.out.substr(at + std::strlen(name) + 3));
     };
     EXPECT_EQ(last("components"), Count(RunSlimgraph({"cc", out, "--json"}), "components"));
-    if (!directed) {
+    if (directed) {
+      const CommandEnd paths = RunSlimgraph({"sssp", out, "--source", "1", "--json", "--verify"});
+      EXPECT_EQ(paths.code, 0) << paths.err;
+      EXPECT_EQ(last("farthest"), Count(paths, "farthest"));
+    } else {
       EXPECT_EQ(last("count"), Count(RunSlimgraph({"cliques", "-k", "4", out, "--json"}), "count"));
     }
     EXPECT_EQ(last("reached"), 0) << "there is no vertex 4000000";
@@ -132,7 +137,7 @@ TEST_F(StoreWorkloads, AreAnalysedAndFoldedWhileANodeDies) {
       {"occ", false}, {"sundial", false}, {"sundial", true}, {"occ", true}};
   for (const auto& [protocol, directed] : runs) {
     const std::string logs = scratch_.File(directed ? "logs of the directed" : "logs");
-    if (directed && !std::filesystem::exists(logs)) Create({"--directed"});
+    if (directed && !std::filesystem::exists(logs)) Create({"--directed", "--weights", "1..9"});
     const CommandEnd end = Run("graph-churn",
                                {"--protocol", protocol, "--seconds", "0.6", "--replicas", "2",
                                 "--die", "1@commit:20", "--fold", "0.02", "--durable", logs,
@@ -212,6 +217,8 @@ TEST_F(StoreWorkloads, SayWhatTheyNeedAndWhatIsFull) {
   Create({"--directed"});
   expect({"--workload", "tao", "--store", store_, "--analytics", "cc,triangles"}, 3,
          "--analytics triangles: " + store_ + " is directed, and patterns are mined in undirected");
+  expect({"--workload", "tao", "--store", store_, "--analytics", "sssp"}, 3,
+         "--analytics sssp: " + store_ + " has no weights");
   SetUp();
   expect({"--workload", "ycsb", "--analytics", "cc"}, 2, "--analytics is of workloads on a store");
   expect({"--workload", "ycsb", "--export", "x"}, 2, "--export is of workloads on a store");

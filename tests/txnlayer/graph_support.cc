@@ -12,18 +12,21 @@ FileSource::FileSource(const std::string& path) {
 }
 
 std::string WriteRandomGraph(VertexId vertices, std::uint64_t edges, std::uint64_t seed,
-                             bool directed) {
+                             const txn::GraphShape& shape) {
   std::mt19937_64 random(seed);
   EdgeList list;
   list.vertices = vertices;
-  list.directed = directed;
+  list.directed = shape.directed;
   for (VertexId v = 1; v < vertices; v += 1 + static_cast<VertexId>(random() % 2)) {
     list.edges.push_back({0, v});
-    if (directed && random() % 2 == 0) list.edges.push_back({v, 0});
+    if (shape.directed && random() % 2 == 0) list.edges.push_back({v, 0});
   }
   for (std::uint64_t i = 0; i < edges; ++i) {
     list.edges.push_back(
         {static_cast<VertexId>(random() % vertices), static_cast<VertexId>(random() % vertices)});
+  }
+  for (std::size_t i = 0; i < list.edges.size() && shape.weight_bytes() > 0; ++i) {
+    list.weights.push_back(static_cast<double>(random() % 1000));
   }
   const std::string path = ::testing::TempDir() + fmt::format("graph.{}.slim", ::getpid());
   const Status written = WriteSlimFile(list, path);
@@ -56,7 +59,12 @@ GraphOracle::GraphOracle(const txn::BaseSource& source, const txn::GraphShape& s
   for (VertexId v = 0; v < csr->vertices(); ++v) {
     vertices_[(*ids)[v]] = Properties(shape.vertex_bytes);
     auto& mine = edges_[(*ids)[v]];
-    for (const VertexId u : csr->list(v)) mine[(*ids)[u]] = Properties(shape.edge_bytes);
+    for (std::size_t i = 0; i < csr->degree(v); ++i) {
+      Properties& properties = mine[(*ids)[csr->list(v)[i]]] = Properties(shape.edge_bytes);
+      if (csr->weights.empty()) continue;
+      const auto weight = static_cast<std::int32_t>(csr->list_weights(v)[i]);
+      std::memcpy(properties.data(), &weight, sizeof weight);
+    }
   }
 }
 

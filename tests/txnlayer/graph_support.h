@@ -21,9 +21,9 @@ class FileSource : public txn::BaseSource {
 };
 
 // Written under a name of this process; the file of n vertices and random edges, of which vertex 0
-// has many.
+// has many. Of `shape` counts whether edges have directions and weights; these are of 4 bytes.
 std::string WriteRandomGraph(VertexId vertices, std::uint64_t edges, std::uint64_t seed,
-                             bool directed = false);
+                             const txn::GraphShape& shape = {});
 
 // On a node: an engine of that setting, with a graph.
 struct GraphOnNode {

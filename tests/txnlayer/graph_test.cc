@@ -135,6 +135,8 @@ class Operation {
   Properties properties_;
 };
 
+constexpr txn::GraphShape kDirectedAndWeighted{24, 8, true, WeightType::kInt32};
+
 struct OracleRun {
   VertexId base_vertices = 60;
   std::uint64_t base_edges = 120;
@@ -150,9 +152,8 @@ RegionId ListsOf(const txn::TransactionalGraph& graph) { return graph.base().reg
 void RunAgainstOracle(const TxnSetting& setting, const OracleRun& run) {
   const std::uint64_t seed = TestSeed();
   const std::string path =
-      run.base_vertices == 0
-          ? ""
-          : WriteRandomGraph(run.base_vertices, run.base_edges, seed, run.shape.directed);
+      run.base_vertices == 0 ? ""
+                             : WriteRandomGraph(run.base_vertices, run.base_edges, seed, run.shape);
   const auto protocol = txn::MakeProtocol(setting.protocol);
   ASSERT_TRUE(protocol);
   OnTxnJob(setting, [&](Cluster& cluster) {
@@ -227,7 +228,7 @@ TEST_P(Graphs, DoAsASerialGraphDoes) {
                         .nodes = 3,
                         .compute = 1,
                         .coroutines = 1},
-                       {.shape = {24, 8, directed}});
+                       {.shape = directed ? kDirectedAndWeighted : txn::GraphShape{24, 8}});
     }
   }
 }
@@ -237,7 +238,7 @@ TEST_P(Graphs, AreTheSameWhileTheirChangesAreFolded) {
     RunAgainstOracle(
         {.protocol = GetParam(), .transport = transport, .nodes = 3, .compute = 1, .coroutines = 1},
         {.transactions = 2000,
-         .shape = {24, 8, /*directed=*/transport == std::string("tcp")},
+         .shape = transport == std::string("tcp") ? kDirectedAndWeighted : txn::GraphShape{24, 8},
          .fold_share = 0.01});
   }
 }
@@ -246,17 +247,18 @@ TEST_P(Graphs, AreTheSameWhileTheirChangesAreFolded) {
 TEST_P(Graphs, AreTheSameWhileTheirCopiesAreFoldedAndANodeDies) {
   std::mt19937_64 random(TestSeed());
   for (const char* const transport : {"shm", "tcp"}) {
-    RunAgainstOracle({.protocol = GetParam(),
-                      .stages = RandomStages(GetParam(), random),
-                      .transport = transport,
-                      .nodes = 3,
-                      .compute = 1,
-                      .coroutines = 1,
-                      .replicas = 2,
-                      .killed_after_us = {{2, random() % 40'000}}},
-                     {.transactions = 3000,
-                      .shape = {24, 8, /*directed=*/transport == std::string("tcp")},
-                      .fold_share = 0.01});
+    RunAgainstOracle(
+        {.protocol = GetParam(),
+         .stages = RandomStages(GetParam(), random),
+         .transport = transport,
+         .nodes = 3,
+         .compute = 1,
+         .coroutines = 1,
+         .replicas = 2,
+         .killed_after_us = {{2, random() % 40'000}}},
+        {.transactions = 3000,
+         .shape = transport == std::string("tcp") ? kDirectedAndWeighted : txn::GraphShape{24, 8},
+         .fold_share = 0.01});
   }
 }
 
@@ -277,7 +279,7 @@ TEST_P(Graphs, AreWhatConcurrentCommitsHaveMadeOfThem) {
   for (const std::string& stages :
        {std::string("rpc"), std::string("one-sided"), RandomStages(GetParam(), random)}) {
     const txn::GraphShape shape{8, 8, /*directed=*/random() % 2 == 0};
-    const std::string path = WriteRandomGraph(30, 40, seed, shape.directed);
+    const std::string path = WriteRandomGraph(30, 40, seed, shape);
     const TxnSetting setting{.protocol = GetParam(),
                              .stages = stages,
                              .transport = random() % 2 == 0 ? "shm" : "tcp",
@@ -387,7 +389,7 @@ TEST(Graphs, HaveHubsWhoseBlocksAreSplitBeforeAndAfter) {
                       .base_edges = 1000,
                       .names = 2200,
                       .transactions = 3000,
-                      .shape = {8, 256}});
+                      .shape = {8, 256, false, WeightType::kInt32}});
   }
 }
 

@@ -9,7 +9,7 @@
 namespace slimgraph::test {
 namespace {
 
-constexpr txn::GraphShape kDirected{.directed = true};
+constexpr txn::GraphShape kDirected{.directed = true, .weights = WeightType::kInt32};
 
 TEST(Sides, AreTwoOfEachVertexAndBothKindsAreSpreadOverNodesAlike) {
   constexpr txn::VertexName kVertices = 100'000;
@@ -32,31 +32,35 @@ TEST(Sides, AreTwoOfEachVertexAndBothKindsAreSpreadOverNodesAlike) {
 // {u, v} of sides for each edge from u to v, whatever pieces it is read in.
 TEST(Sides, OfAFileAreTheGraphOfItsEdges) {
   std::mt19937_64 random(TestSeed());
-  const std::string path = WriteRandomGraph(300, 900, random(), /*directed=*/true);
+  const std::string path = WriteRandomGraph(300, 900, random(), kDirected);
   const SlimFile file = Unwrap(SlimFile::Open(path));
   const txn::SidesSource sides = Unwrap(txn::SidesSource::Of(file));
   const OriginalIds names = Unwrap(sides.ReadOriginalIds());
   ASSERT_EQ(names.count(), 600u);
-  std::vector<std::vector<VertexId>> expected(600);
+  std::vector<std::map<VertexId, double>> expected(600);
   const Csr lists = Unwrap(ReadCsr(file));
   for (VertexId u = 0; u < 300; ++u) {
-    for (const VertexId v : lists.list(u)) {
+    for (std::size_t i = 0; i < lists.degree(u); ++i) {
+      const VertexId v = lists.list(u)[i];
       const auto from = static_cast<VertexId>(txn::SideOf(kDirected, u, Direction::kOut));
       const auto to = static_cast<VertexId>(txn::SideOf(kDirected, v, Direction::kIn));
-      expected[from].push_back(to);
-      expected[to].push_back(from);
+      expected[from][to] = expected[to][from] = lists.list_weights(u)[i];
     }
   }
   std::vector<VertexId> all;
+  std::vector<double> weights;
   std::vector<EdgeOffset> offsets = {0};
-  for (auto& list : expected) {
-    std::sort(list.begin(), list.end());
-    all.insert(all.end(), list.begin(), list.end());
+  for (const auto& list : expected) {
+    for (const auto& [neighbour, weight] : list) {
+      all.push_back(neighbour);
+      weights.push_back(weight);
+    }
     offsets.push_back(all.size());
   }
   const Csr found = Unwrap(ReadCsr(sides));
   EXPECT_EQ(found.offsets, offsets);
   EXPECT_EQ(found.neighbours, all);
+  EXPECT_EQ(found.weights, weights);
   for (int i = 0; i < 200; ++i) {
     const EdgeOffset first = random() % all.size();
     std::vector<VertexId> piece(random() % std::min<std::size_t>(50, all.size() - first));

@@ -40,9 +40,8 @@ Status ForEachList(const GraphSource& file, const VertexPart& part,
 }  // namespace
 
 Status CheckBaseFile(const SlimFile& file) {
-  if (file.may_have_duplicates() || file.weight_type() != WeightType::kNone) {
-    return InputError("{}: a store takes graphs without weights and without duplicates",
-                      file.path());
+  if (file.may_have_duplicates()) {
+    return InputError("{}: a store takes graphs without duplicates", file.path());
   }
   if (!file.has(Direction::kIn)) {
     return InputError("{}: a store takes incoming lists as well: convert it without --no-reverse",
@@ -70,7 +69,8 @@ Result<std::unique_ptr<BaseGraph>> BaseGraph::Load(Cluster& cluster, const BaseS
   Loading loading{source, file, nullptr, folds};
   if (file != nullptr) {
     SLIM_TRY(CheckBaseFile(*file));
-    SLIM_CHECK(file->directed() == shape.directed, "{}", file->path());
+    SLIM_CHECK(file->directed() == shape.directed && file->weight_type() == shape.weights, "{}",
+               file->path());
     if (shape.directed) {
       SLIM_ASSIGN(sides, SidesSource::Of(*file));
       loading.lists = loading.sides = &*sides;
@@ -79,7 +79,8 @@ Result<std::unique_ptr<BaseGraph>> BaseGraph::Load(Cluster& cluster, const BaseS
     base->now_.arcs = loading.lists->arcs();
     base->now_.edges = loading.lists->edges();
     base->has_vertex_properties_ = source.has_vertex_properties();
-    base->now_.has_marks = source.has_edge_properties() || source.has_edge_times();
+    base->now_.has_marks = source.has_edge_properties() || source.has_edge_times() ||
+                           shape.weights != WeightType::kNone;
     SLIM_TRY(base->ReadIndex(*loading.lists));
   }
   for (Rank rank = 0; rank < replicas; ++rank) {
@@ -163,10 +164,13 @@ Status BaseGraph::LoadPart(Cluster& cluster, const Loading& loading, NodeId part
   now_.list_bytes += lists.size();
   std::vector<EdgeOffset> offsets(std::size_t{part.count} + 1);
   const std::span ids(reinterpret_cast<VertexId*>(lists.data()), arcs);
-  SLIM_TRY(LoadLists(*loading.lists, part, Direction::kOut, {offsets, ids, {}}, 1));
+  std::vector<std::byte> weights(arcs * shape_.weight_bytes());
+  SLIM_TRY(LoadLists(*loading.lists, part, Direction::kOut, {offsets, ids, weights}, 1));
   if (now_.has_marks) {
-    SLIM_TRY(LoadMarks(loading, part, offsets, fabric.own_region(regions.edge_marks),
-                       fabric.own_region(regions.edge_records)));
+    MarkWriter writer(shape_, fabric.own_region(regions.edge_marks),
+                      fabric.own_region(regions.edge_records));
+    SLIM_TRY(LoadMarks(loading, part, offsets, weights, writer));
+    now_.property_bytes += writer.bytes();
   }
   if (has_vertex_properties_) {
     const std::uint64_t each = shape_.vertex_bytes;
@@ -182,25 +186,27 @@ Status BaseGraph::LoadPart(Cluster& cluster, const Loading& loading, NodeId part
 }
 
 Status BaseGraph::LoadMarks(const Loading& loading, const VertexPart& part,
-                            std::span<const EdgeOffset> offsets, MutableBytes marks,
-                            MutableBytes records) {
-  MarkWriter writer(shape_, marks, records);
+                            std::span<const EdgeOffset> offsets, Bytes weights,
+                            MarkWriter& writer) const {
+  const std::size_t weight = shape_.weight_bytes();
+  const std::size_t extra = shape_.extra_bytes();
   std::vector<GraphTime> times;
-  std::vector<std::byte> properties;
-  const auto mark = [&](EdgeOffset from, EdgeOffset length, EdgeOffset) -> Status {
+  std::vector<std::byte> extras;
+  std::vector<std::byte> properties(shape_.edge_bytes);
+  const auto mark = [&](EdgeOffset from, EdgeOffset length, EdgeOffset local) -> Status {
     const EdgeOffset first = loading.sides != nullptr ? loading.sides->ArcInFile(from) : from;
     times.assign(length, 0);
-    properties.assign(length * shape_.edge_bytes, std::byte{0});
+    extras.assign(length * extra, std::byte{0});
     SLIM_TRY(loading.source.ReadEdgeTimes(first, times));
-    SLIM_TRY(loading.source.ReadEdgeProperties(first, properties));
+    SLIM_TRY(loading.source.ReadEdgeProperties(first, extras));
     for (EdgeOffset i = 0; i < length; ++i) {
-      writer.Append(times[i], properties.data() + i * shape_.edge_bytes);
+      std::copy_n(extras.data() + i * extra, extra,
+                  std::copy_n(weights.data() + (local + i) * weight, weight, properties.data()));
+      writer.Append(times[i], properties.data());
     }
     return {};
   };
-  SLIM_TRY(ForEachList(*loading.lists, part, offsets, mark));
-  now_.property_bytes += writer.bytes();
-  return {};
+  return ForEachList(*loading.lists, part, offsets, mark);
 }
 
 // Places are added behind the last alone, so that all keep theirs. Names that lie close together

@@ -19,8 +19,10 @@
 
 namespace slimgraph::txn {
 
-// Whether a graph can be a base: without weights and duplicates, ids not too large, and of a
-// directed one the lists of both directions.
+class MarkWriter;
+
+// Whether a graph can be a base: without duplicates, ids not too large, and of a directed one the
+// lists of both directions.
 Status CheckBaseFile(const SlimFile& file);
 
 // Where the base comes from.
@@ -29,8 +31,9 @@ class BaseSource {
   virtual ~BaseSource() = default;
   // That CheckBaseFile likes; null: there are no vertices.
   virtual const SlimFile* file() const = 0;
-  // Fills in what vertices and edges carry; false: it is all zeros. Called by any thread. Arcs of a
-  // directed graph's incoming lists come behind all of the outgoing.
+  // Fills in what vertices and edges carry, but for weights, which the file has; false: it is all
+  // zeros. Called by any thread. Arcs of a directed graph's incoming lists come behind all of the
+  // outgoing.
   virtual bool has_vertex_properties() const { return false; }
   virtual bool has_edge_properties() const { return false; }
   virtual bool has_edge_times() const { return false; }
@@ -158,8 +161,9 @@ class BaseGraph {
   Result<Regions> MakeRegions(Cluster& cluster, EdgeOffset arcs, VertexId carriers,
                               bool folds) const;
   Status LoadPart(Cluster& cluster, const Loading& loading, NodeId partition);
+  // With the weights of the part's arcs.
   Status LoadMarks(const Loading& loading, const VertexPart& part,
-                   std::span<const EdgeOffset> offsets, MutableBytes marks, MutableBytes records);
+                   std::span<const EdgeOffset> offsets, Bytes weights, MarkWriter& writer) const;
 
   const GraphShape shape_;
   NodeId nodes_ = 1;

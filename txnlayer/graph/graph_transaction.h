@@ -60,7 +60,8 @@ class GraphTransaction {
   void RollBack();
 
   // Names are at most MaxVertexName, properties of the graph's shape or empty, which stands for
-  // zeros. kNo of the first three: nothing was there.
+  // zeros; those of an edge begin with its weight, where there are weights. kNo of the first three:
+  // nothing was there.
   Answer GetVertex(VertexName vertex, MutableBytes properties);
   Answer SetVertex(VertexName vertex, Bytes properties);
   Answer DeleteVertex(VertexName vertex);  // with all its edges

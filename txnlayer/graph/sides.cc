@@ -27,6 +27,7 @@ Result<SidesSource> SidesSource::Of(const SlimFile& file) {
   sides.header_.vertices = count;
   sides.header_.edges = file.edges();
   sides.header_.arcs = 2 * file.arcs();
+  sides.header_.weight_type = file.weight_type();
   sides.header_.checksums_checksum = file.identity();
   SLIM_ASSIGN(sides.ids_, file.ReadOriginalIds());
   for (const Direction direction : {Direction::kOut, Direction::kIn}) {
@@ -44,6 +45,7 @@ std::uint64_t SidesSource::section_bytes(SectionKind kind) const {
   if (kind == SectionKind::kOutOffsets) {
     return (std::uint64_t{vertices()} + 1) * sizeof(EdgeOffset);
   }
+  if (kind == SectionKind::kOutWeights) return arcs() * WeightBytes(weight_type());
   return kind == SectionKind::kOutNeighbours ? arcs() * sizeof(VertexId) : 0;
 }
 
@@ -58,10 +60,14 @@ Result<OriginalIds> SidesSource::ReadOriginalIds() const {
 Status SidesSource::Read(SectionKind kind, std::uint64_t first_byte, MutableBytes into,
                          std::size_t threads) const {
   SLIM_CHECK(first_byte + into.size() <= section_bytes(kind), "beyond the end of the sides");
-  if (kind == SectionKind::kOutNeighbours) {
-    return ReadLists(first_byte / sizeof(VertexId),
-                     {reinterpret_cast<VertexId*>(into.data()), into.size() / sizeof(VertexId)},
-                     threads);
+  if (kind != SectionKind::kOutOffsets) {
+    const bool weights = kind == SectionKind::kOutWeights;
+    const std::size_t each = weights ? WeightBytes(weight_type()) : sizeof(VertexId);
+    const EdgeOffset first_arc = first_byte / each;
+    SLIM_TRY(ReadArcs(weights, first_arc, first_arc + into.size() / each, into.data(), threads));
+    if (weights) return {};
+    return NameNeighbours(first_arc,
+                          {reinterpret_cast<VertexId*>(into.data()), into.size() / each});
   }
   const std::size_t first = first_byte / sizeof(EdgeOffset);
   for (std::size_t i = 0; i < into.size() / sizeof(EdgeOffset); ++i) {
@@ -108,13 +114,13 @@ EdgeOffset SidesSource::ArcInFile(EdgeOffset arc) const {
 }
 
 // What a range has of either direction's lists lies in one piece of the file.
-Status SidesSource::ReadLists(EdgeOffset first, std::span<VertexId> into,
-                              std::size_t threads) const {
-  const EdgeOffset end = first + into.size();
+Status SidesSource::ReadArcs(bool weights, EdgeOffset first, EdgeOffset end, std::byte* into,
+                             std::size_t threads) const {
+  const std::size_t element_bytes = weights ? WeightBytes(weight_type()) : sizeof(VertexId);
   struct Piece {
     EdgeOffset begin = 0;
     EdgeOffset count = 0;
-    std::vector<VertexId> lists;
+    std::vector<std::byte> bytes;
   };
   Piece pieces[2];
   ForEachPart(first, end, [&](const Part& part) {
@@ -124,20 +130,28 @@ Status SidesSource::ReadLists(EdgeOffset first, std::span<VertexId> into,
   });
   for (const Direction direction : {Direction::kOut, Direction::kIn}) {
     Piece& piece = pieces[static_cast<std::size_t>(direction)];
-    piece.lists.resize(piece.count);
-    SLIM_TRY(file_->ReadElements(file_->neighbours(direction), piece.begin, std::span(piece.lists),
-                                 threads));
+    if (piece.count == 0) continue;
+    piece.bytes.resize(piece.count * element_bytes);
+    const SectionKind kind = weights ? file_->weights(direction) : file_->neighbours(direction);
+    SLIM_TRY(file_->Read(kind, piece.begin * element_bytes, piece.bytes, threads));
   }
-  bool well = true;
-  VertexId* to = into.data();
   ForEachPart(first, end, [&](const Part& part) {
     const Piece& piece = pieces[static_cast<std::size_t>(part.direction)];
-    const auto list = std::span(piece.lists).subspan(part.begin - piece.begin, part.count);
-    for (const VertexId neighbour : list) {
-      well = well && neighbour < file_->vertices();
+    into = std::copy_n(piece.bytes.data() + (part.begin - piece.begin) * element_bytes,
+                       part.count * element_bytes, into);
+  });
+  return {};
+}
+
+// From vertices to the sides of them at which edges end.
+Status SidesSource::NameNeighbours(EdgeOffset first, std::span<VertexId> lists) const {
+  bool well = true;
+  VertexId* next = lists.data();
+  ForEachPart(first, first + lists.size(), [&](const Part& part) {
+    for (EdgeOffset i = 0; i < part.count; ++i, ++next) {
+      well = well && *next < file_->vertices();
       if (!well) return;
-      *to++ =
-          2 * neighbour + static_cast<VertexId>(SideBit(ids_[neighbour], Opposite(part.direction)));
+      *next = 2 * *next + static_cast<VertexId>(SideBit(ids_[*next], Opposite(part.direction)));
     }
   });
   return well ? Status() : InputError("{}: an edge leads to no vertex", path_);

@@ -81,7 +81,10 @@ class SidesSource : public GraphSource {
   }
   template <typename Visit>
   void ForEachPart(EdgeOffset first, EdgeOffset end, Visit visit) const;
-  Status ReadLists(EdgeOffset first, std::span<VertexId> into, std::size_t threads) const;
+  // What a range of arcs has in the sections of neighbours or of weights.
+  Status ReadArcs(bool weights, EdgeOffset first, EdgeOffset end, std::byte* into,
+                  std::size_t threads) const;
+  Status NameNeighbours(EdgeOffset first, std::span<VertexId> lists) const;
 
   const SlimFile* file_;
   OriginalIds ids_;                     // of the vertices

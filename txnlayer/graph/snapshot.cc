@@ -4,6 +4,7 @@
 
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/clock.h"
+#include "txnlayer/graph/list_merger.h"
 #include "txnlayer/graph/moment.h"
 
 namespace slimgraph::txn {
@@ -16,131 +17,9 @@ constexpr std::uint64_t kSpareShare = 16;
 // What is read of lists at a time.
 constexpr EdgeOffset kPieceArcs = 1 << 20;
 
-// Merges the lists of this node, those of one direction after the other, in the order of their
-// vertices.
-class ListMerger {
- public:
-  ListMerger(TransactionalGraph& graph, const PartitionHolders& holders, NodeId self,
-             const SnapshotVertices& vertices, std::span<const EdgeChange> changes)
-      : base_(graph.base()),
-        shape_(graph.shape()),
-        self_(self),
-        vertices_(vertices),
-        changes_(changes),
-        ids_(vertices.Ids()),
-        lists_(holders.holder.size()) {
-    for (const auto& [partition, rank] : holders.mine) {
-      if (base_.vertices() == 0) break;
-      const Bytes bytes = graph.engine().cluster().fabric().own_region(base_.regions(rank).lists);
-      lists_[partition] = {reinterpret_cast<const VertexId*>(bytes.data()),
-                           bytes.size() / sizeof(VertexId)};
-      most_arcs_ += base_.arcs_of(partition);
-    }
-    FindNewIds();
-    // Mostly there are none, and need not be looked for.
-    may_have_loops_ = shape_.directed || base_.arcs() != 2 * base_.edges() ||
-                      std::any_of(changes.begin(), changes.end(), [](const EdgeChange& change) {
-                        return change.alive() && change.vertex() == change.neighbour();
-                      });
-  }
-
-  // What is called so: vertices, or of a directed graph sides.
-  const OriginalIds& ids() const { return ids_; }
-  std::uint64_t most_arcs() const { return most_arcs_ + changes_.size(); }
-  // Of the outgoing lists.
-  std::uint64_t loops() const { return loops_; }
-
-  // Returns the end of what was written, with the holders of all lists of the direction, and the
-  // lengths of this node's.
-  VertexId* Merge(Direction direction, VertexId* into, std::vector<std::uint8_t>& holders,
-                  std::vector<std::uint32_t>& lengths) {
-    std::vector<BaseGraph::Vertex> places(lists_.size());  // by partition: the last
-    for (NodeId partition = 0; partition < std::min<std::size_t>(places.size(), base_.vertices());
-         ++partition) {
-      places[partition] = base_.At(partition);
-    }
-    VertexId next = 0;
-    auto change = changes_.begin();
-    vertices_.ForEach([&](VertexName name, NodeId holder, std::optional<VertexId> dense) {
-      const VertexId id = VertexOfSide(shape_, next++);
-      if (shape_.directed && DirectionOf(shape_, name) != direction) return;
-      holders.push_back(static_cast<std::uint8_t>(holder));
-      if (holder != self_) return;
-      while (change != changes_.end() && change->vertex() < name) ++change;
-      const auto first = change;
-      while (change != changes_.end() && change->vertex() == name) ++change;
-      std::span<const VertexId> list;
-      if (dense) {
-        BaseGraph::Vertex& place = places[*dense % places.size()];
-        place = base_.After(place, *dense);
-        list = lists_[place.partition].subspan(place.begin, place.length);
-      }
-      VertexId* const end = MergeList(list, std::span(first, change), into);
-      lengths.push_back(static_cast<std::uint32_t>(end - into));
-      if (may_have_loops_ && direction == Direction::kOut && std::binary_search(into, end, id)) {
-        ++loops_;
-      }
-      into = end;
-    });
-    return into;
-  }
-
- private:
-  // The ids of the snapshot's vertices, by those of the base; none where they are the same.
-  void FindNewIds() {
-    if (vertices_.same()) return;
-    new_ids_.resize(base_.vertices());
-    VertexId next = 0;
-    vertices_.ForEach([&](VertexName, NodeId, std::optional<VertexId> dense) {
-      if (dense) new_ids_[*dense] = VertexOfSide(shape_, next);
-      ++next;
-    });
-  }
-
-  VertexId* Copy(std::span<const VertexId> list, VertexId* into) const {
-    if (!new_ids_.empty()) {
-      return std::transform(list.begin(), list.end(), into,
-                            [&](VertexId dense) { return new_ids_[dense]; });
-    }
-    if (!shape_.directed) return std::copy(list.begin(), list.end(), into);
-    return std::transform(list.begin(), list.end(), into,
-                          [&](VertexId dense) { return VertexOfSide(shape_, dense); });
-  }
-
-  // The list of one vertex: of the base what no change speaks of, and what the changes have made.
-  // Both are in the order of names, which is that of ids.
-  VertexId* MergeList(std::span<const VertexId> list, std::span<const EdgeChange> changes,
-                      VertexId* into) const {
-    auto from = list.begin();
-    for (const EdgeChange& change : changes) {
-      const VertexName name = change.neighbour();
-      const auto found =
-          std::lower_bound(from, list.end(), name,
-                           [&](VertexId dense, VertexName n) { return base_.NameOf(dense) < n; });
-      into = Copy({from, found}, into);
-      from = found;
-      if (from != list.end() && base_.NameOf(*from) == name) ++from;
-      if (!change.alive()) continue;
-      const auto id = ids_.Find(name);
-      SLIM_CHECK(id, "an edge leads to a vertex that is not there");
-      *into++ = VertexOfSide(shape_, *id);
-    }
-    return Copy({from, list.end()}, into);
-  }
-
-  const BaseGraph& base_;
-  const GraphShape& shape_;
-  const NodeId self_;
-  const SnapshotVertices& vertices_;
-  const std::span<const EdgeChange> changes_;
-  const OriginalIds ids_;
-  std::vector<std::span<const VertexId>> lists_;  // of the base, by partition
-  std::vector<VertexId> new_ids_;
-  std::uint64_t most_arcs_ = 1;
-  bool may_have_loops_ = false;
-  std::uint64_t loops_ = 0;
-};
-
+bool IsWeights(SectionKind kind) {
+  return kind == SectionKind::kOutWeights || kind == SectionKind::kInWeights;
+}
 bool IsOffsets(SectionKind kind) {
   return kind == SectionKind::kOutOffsets || kind == SectionKind::kInOffsets;
 }
@@ -194,33 +73,40 @@ double Snapshot::StalenessSeconds() const {
 
 Status Snapshot::Gather(TransactionalGraph& graph, const PartitionHolders& holders) {
   const BaseGraph& base = graph.base();
+  const bool weighted = graph.shape().weights != WeightType::kNone;
   EdgeChanges changes =
-      FindEdges(graph, holders, time_, false, [](VertexName, VertexName) { return true; });
+      FindEdges(graph, holders, time_, weighted, [](VertexName, VertexName) { return true; });
   SLIM_ASSIGN(VertexChanges changed, FindVertices(cluster_, graph, holders, time_));
   const SnapshotVertices vertices(holders, base, std::move(changed));
   SLIM_ASSIGN(const EdgeChanges brought,
               DealOut(
-                  cluster_, std::move(changes), 0,
+                  cluster_, std::move(changes), weighted ? graph.shape().edge_bytes : 0,
                   [&](VertexName vertex) { return vertices.HolderOf(vertex); },
                   [&](std::uint64_t bytes) { return room_.ForChanges(bytes); }));
-  SLIM_TRY(MergeLists(graph, holders, vertices, brought.edges));
+  SLIM_TRY(MergeLists(graph, holders, vertices, brought));
   return cluster_.all().Barrier();  // all lists are there
 }
 
 Status Snapshot::MergeLists(TransactionalGraph& graph, const PartitionHolders& holders,
-                            const SnapshotVertices& vertices, std::span<const EdgeChange> changes) {
+                            const SnapshotVertices& vertices, const EdgeChanges& changes) {
   const GraphShape& shape = graph.shape();
   ListMerger merger(graph, holders, cluster_.self(), vertices, changes);
   ids_ = VertexIds(shape, merger.ids());
   SLIM_ASSIGN(const SharedRegion region, room_.ForLists(merger.most_arcs() * sizeof(VertexId)));
   region_ = region.id;
-  auto* into = reinterpret_cast<VertexId*>(region.memory.data());
+  ListMerger::Target into{reinterpret_cast<VertexId*>(region.memory.data()), nullptr};
+  if (shape.weights != WeightType::kNone) {
+    SLIM_ASSIGN(const SharedRegion weights,
+                room_.ForWeights(merger.most_arcs() * shape.weight_bytes()));
+    weights_region_ = weights.id;
+    into.weights = weights.memory.data();
+  }
   std::vector<EdgeOffset> held(cluster_.topology().nodes());
   for (const Direction direction : DirectionsOf(shape)) {
     Lists& lists = lists_[static_cast<std::size_t>(direction)];
     lists.holders.reserve(ids_.count());
     std::vector<std::uint32_t> lengths;
-    into = merger.Merge(direction, into, lists.holders, lengths);
+    merger.Merge(direction, into, lists.holders, lengths);
     SLIM_TRY(FindOffsets(lengths, held, lists));
   }
   SLIM_ASSIGN(const std::uint64_t loops, cluster_.all().AllSum(merger.loops()));
@@ -228,6 +114,7 @@ Status Snapshot::MergeLists(TransactionalGraph& graph, const PartitionHolders& h
   header_.arcs = lists_of(Direction::kOut).offsets.back();
   header_.edges = shape.directed ? header_.arcs : (header_.arcs - loops) / 2 + loops;
   header_.flags = (shape.directed ? kSlimDirected : 0U) | (loops > 0 ? kSlimSelfLoops : 0U);
+  header_.weight_type = shape.weights;
   header_.checksums_checksum = time_;
   return {};
 }
@@ -260,6 +147,7 @@ const Snapshot::Lists* Snapshot::ListsIn(SectionKind kind) const {
     const Lists& lists = lists_of(direction);
     if (lists.offsets.empty()) continue;
     if (kind == offsets(direction) || kind == neighbours(direction)) return &lists;
+    if (kind == weights(direction) && weight_type() != WeightType::kNone) return &lists;
   }
   return nullptr;
 }
@@ -267,7 +155,8 @@ const Snapshot::Lists* Snapshot::ListsIn(SectionKind kind) const {
 std::uint64_t Snapshot::section_bytes(SectionKind kind) const {
   const Lists* const lists = ListsIn(kind);
   if (lists == nullptr) return 0;
-  return IsOffsets(kind) ? lists->offsets.size() * sizeof(EdgeOffset) : arcs() * sizeof(VertexId);
+  if (IsOffsets(kind)) return lists->offsets.size() * sizeof(EdgeOffset);
+  return arcs() * (IsWeights(kind) ? WeightBytes(weight_type()) : sizeof(VertexId));
 }
 
 Status Snapshot::Read(SectionKind kind, std::uint64_t first_byte, MutableBytes into,
@@ -280,33 +169,35 @@ Status Snapshot::Read(SectionKind kind, std::uint64_t first_byte, MutableBytes i
     std::memcpy(into.data(), all.data() + first_byte, into.size());
     return {};
   }
-  SLIM_CHECK(first_byte % sizeof(VertexId) == 0 && into.size() % sizeof(VertexId) == 0);
-  const std::span lists(reinterpret_cast<VertexId*>(into.data()), into.size() / sizeof(VertexId));
-  const EdgeOffset first = first_byte / sizeof(VertexId);
-  for (EdgeOffset at = 0; at < lists.size(); at += kPieceArcs) {
-    SLIM_TRY(
-        ReadLists(from, first + at, lists.subspan(at, std::min(kPieceArcs, lists.size() - at))));
+  const std::size_t each = IsWeights(kind) ? WeightBytes(weight_type()) : sizeof(VertexId);
+  const RegionId region = IsWeights(kind) ? weights_region_ : region_;
+  SLIM_CHECK(first_byte % each == 0 && into.size() % each == 0);
+  for (std::size_t at = 0; at < into.size(); at += kPieceArcs * each) {
+    const auto piece = into.subspan(at, std::min(kPieceArcs * each, into.size() - at));
+    SLIM_TRY(ReadArcs(from, region, each, (first_byte + at) / each, piece));
   }
   return {};
 }
 
-// What the lists of one node have of a range of arcs lies in one piece.
-Status Snapshot::ReadLists(const Lists& lists, EdgeOffset first, std::span<VertexId> into) const {
-  const auto& [holders, offsets, held_before] = lists;
-  const EdgeOffset end = first + into.size();
+// What one node has of a range of arcs lies in one piece.
+Status Snapshot::ReadArcs(const Lists& lists, RegionId region, std::size_t each, EdgeOffset first,
+                          MutableBytes into) const {
+  const std::vector<std::uint8_t>& holders = lists.holders;
+  const std::vector<EdgeOffset>& offsets = lists.offsets;
+  const EdgeOffset end = first + into.size() / each;
   const auto begin_vertex = static_cast<VertexId>(
       std::upper_bound(offsets.begin(), offsets.end(), first) - offsets.begin() - 1);
   struct Piece {
     EdgeOffset begin = 0;  // in the node's lists
     EdgeOffset count = 0;
-    std::vector<VertexId> room;
-    const VertexId* next = nullptr;
+    std::vector<std::byte> room;
+    const std::byte* next = nullptr;
   };
   const NodeId nodes = cluster_.topology().nodes();
   std::vector<Piece> pieces(nodes);
   const VertexId group = begin_vertex / kGroup;
   for (NodeId node = 0; node < nodes; ++node) {
-    pieces[node].begin = held_before[std::size_t{group} * nodes + node];
+    pieces[node].begin = lists.held_before[std::size_t{group} * nodes + node];
   }
   for (VertexId v = group * kGroup; v < begin_vertex; ++v) {
     pieces[holders[v]].begin += offsets[std::size_t{v} + 1] - offsets[v];
@@ -326,29 +217,30 @@ Status Snapshot::ReadLists(const Lists& lists, EdgeOffset first, std::span<Verte
       Piece& piece = pieces[node];
       if (piece.count == 0) continue;
       if (node == cluster_.self()) {
-        piece.next =
-            reinterpret_cast<const VertexId*>(fabric.own_region(region_).data()) + piece.begin;
+        piece.next = fabric.own_region(region).data() + piece.begin * each;
         continue;
       }
-      piece.room.resize(piece.count);
+      piece.room.resize(piece.count * each);
       piece.next = piece.room.data();
-      endpoint.Read(node, region_, piece.begin * sizeof(VertexId),
-                    std::as_writable_bytes(std::span(piece.room)));
+      endpoint.Read(node, region, piece.begin * each, piece.room);
     }
     if (const Outcome outcome = endpoint.Flush(); outcome != Outcome::kOk) {
       return EnvironmentError("reading {}: {}", path_, OutcomeName(outcome));
     }
   }
-  VertexId* to = into.data();
+  std::byte* to = into.data();
   for_each_list([&](Piece& piece, EdgeOffset count) {
-    to = std::copy_n(piece.next, count, to);
-    piece.next += count;
+    to = std::copy_n(piece.next, count * each, to);
+    piece.next += count * each;
   });
   return {};
 }
 
 Status Snapshot::Export(ListWriter& writer) const {
   std::vector<VertexId> lists;
+  std::vector<std::byte> weights;
+  const std::size_t each = WeightBytes(weight_type());
+  writer.CarryWeights(weight_type());
   const auto write = [&](Direction direction) -> Status {
     const std::vector<EdgeOffset>& offsets = lists_of(direction).offsets;
     for (VertexId first = 0; first < vertices();) {
@@ -357,9 +249,13 @@ Status Snapshot::Export(ListWriter& writer) const {
         ++end;
       lists.resize(offsets[end] - offsets[first]);
       SLIM_TRY(ReadElements(neighbours(direction), offsets[first], std::span(lists)));
+      weights.resize(lists.size() * each);
+      if (each > 0) SLIM_TRY(Read(this->weights(direction), offsets[first] * each, weights));
       for (; first < end; ++first) {
         const auto length = offsets[std::size_t{first} + 1] - offsets[first];
-        SLIM_TRY(writer.Append(std::span(lists).last(offsets[end] - offsets[first]).first(length)));
+        const EdgeOffset left = offsets[end] - offsets[first];
+        SLIM_TRY(writer.Append(std::span(lists).last(left).first(length),
+                               Bytes(weights).last(left * each).first(length * each)));
       }
     }
     return {};

@@ -19,7 +19,7 @@ class EdgeClient : public GraphClient {
   void Prepare(std::size_t, Chooser& chooser) override {
     one_ = Chance(chooser.random(), share_) ? hub_ : chooser.Uniform();
     other_ = chooser.Uniform();
-    properties_ = chooser.Properties(shape().edge_bytes);
+    properties_ = chooser.EdgeProperties();
   }
   Answer Do(std::size_t, GraphTransaction& graph) override {
     return graph.AddEdge(one_, other_, properties_);

@@ -61,6 +61,16 @@ std::vector<std::byte> Chooser::Properties(std::uint32_t bytes) {
   return properties;
 }
 
+std::vector<std::byte> Chooser::EdgeProperties() {
+  const GraphShape& shape = graph_.shape();
+  std::vector<std::byte> properties = Properties(shape.edge_bytes);
+  WithWeightType(shape.weights, [&](auto weight) {
+    weight = static_cast<decltype(weight)>(1 + Below(random_, 255));
+    std::memcpy(properties.data(), &weight, sizeof weight);
+  });
+  return properties;
+}
+
 std::size_t Chooser::Pick(std::span<const MixEntry> mix) {
   double all = 0;
   for (const MixEntry& entry : mix) all += entry.percent;

@@ -59,10 +59,10 @@ class LinkClient : public GraphClient {
       case kAddEdge:
         one_ = chooser.ByDegree();
         other_ = chooser.ByDegree();
-        properties_ = chooser.Properties(shape().edge_bytes);
+        properties_ = chooser.EdgeProperties();
         break;
       case kUpdateEdge:
-        properties_ = chooser.Properties(shape().edge_bytes);
+        properties_ = chooser.EdgeProperties();
         [[fallthrough]];
       case kDeleteEdge:
       case kGetEdge:
@@ -161,7 +161,7 @@ class ChurnClient : public GraphClient {
       hash = Mix(one_ ^ Mix(other_));
     } while (hash % 10 != 0 && ++tries_ % kMostTries != 0);
     instead_ = chooser.Of(hash / 10);
-    properties_ = chooser.Properties(shape().edge_bytes);
+    properties_ = chooser.EdgeProperties();
   }
 
   Answer Do(std::size_t kind, GraphTransaction& graph) override {
