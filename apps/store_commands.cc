@@ -65,12 +65,16 @@ Command StoreCreateCommand() {
   };
   const auto state = std::make_shared<State>();
   const auto declare = [state](Options& options) {
-    options.OptionalPositional("GRAPH", "the .slim file to begin with: undirected, no weights",
-                               state->graph);
+    options.OptionalPositional("GRAPH", "the .slim file to begin with", state->graph);
     options.Flag("--empty", "begin without vertices instead", state->empty);
+    options.Flag("--directed", "with --empty: edges go from their first vertex to their second",
+                 state->shape.directed);
+    options.Choice("--weights", "with --empty: edges have weights of that type",
+                   {"none", "int32", "int64", "float32", "float64"}, state->shape.weights);
     options.Number("--vertex-bytes", "N", "of properties for each vertex, 0..256 (default 0)",
                    state->shape.vertex_bytes);
-    options.Number("--edge-bytes", "N", "of properties for each edge, 0..256 (default 0)",
+    options.Number("--edge-bytes", "N",
+                   "of properties for each edge, beside its weight, 0..256 (default 0)",
                    state->shape.edge_bytes);
     options.Text("-o,--output", "STORE", "the folder to make; appears when it is complete",
                  state->out);
@@ -81,6 +85,12 @@ Command StoreCreateCommand() {
     }
     if (state->graph.empty() != state->empty) {
       return Complain({ErrorKind::kUsage, "store create needs either GRAPH.slim or --empty"});
+    }
+    const bool says = state->shape.directed || state->shape.weights != WeightType::kNone;
+    if (says && !state->empty) {
+      return Complain(
+          {ErrorKind::kUsage,
+           "--directed and --weights go with --empty: GRAPH.slim says by itself what it is"});
     }
     const Status made = txn::Store::Create(state->out, state->graph, state->shape);
     if (!made) return Complain(made.error());
@@ -101,8 +111,8 @@ Command StoreApplyCommand() {
   const auto declare = [state](Options& options) {
     options.Positional("STORE", "the store", state->options.store);
     options.Text("--from", "UPDATES",
-                 "the file of updates, one a line: + u v [props], - u v, +v id [props], -v id; "
-                 "properties in hexadecimal",
+                 "the file of updates, one a line: + u v [weight] [props], - u v, +v id [props], "
+                 "-v id; properties in hexadecimal",
                  state->options.updates);
     options.Number("--batch", "B", "updates that become durable together (default 262144)",
                    state->options.batch);

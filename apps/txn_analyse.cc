@@ -1,4 +1,5 @@
 // Engines on a snapshot: each has a cluster of its own, for the transactions use theirs.
+#include "apps/shortest_paths.h"
 #include "apps/txn_analytics.h"
 #include "dgemini/bfs.h"
 #include "dgemini/components.h"
@@ -17,6 +18,8 @@ WorkloadNeeds NeedsOf(AnalysisKind kind) {
       return {.pull_in = true, .vertex_bytes = 16.25, .share_bytes = 20};
     case AnalysisKind::kBfs:
       return {.pull_in = true, .vertex_bytes = 4.25, .share_bytes = 8};
+    case AnalysisKind::kShortestPaths:
+      return ShortestPaths::Needs(/*pulls=*/true);
     default:
       return {.pull_out = true, .vertex_bytes = 12, .share_bytes = 0};
   }
@@ -31,25 +34,44 @@ Status RunPageRank(Engine& engine, Finding& found) {
   return {};
 }
 
-Status RunBfs(Engine& engine, const OriginalIds& ids, const Analysis& analysis, Finding& found) {
+// Where a search begins; nothing: there is no such vertex, and that is what was found.
+std::optional<VertexId> SourceOf(const OriginalIds& ids, const Analysis& analysis, Finding& found) {
   const std::uint64_t source = analysis.source.value_or(ids[0]);
   const auto dense = ids.Find(source);
   found.values.emplace_back("source", source);
   if (!dense) {
     found.values.emplace_back("reached", std::uint64_t{0});
     found.words = fmt::format("there was no vertex {}", source);
-    return {};
   }
-  SLIM_ASSIGN(const auto depths, Bfs(engine, *dense));
-  SLIM_ASSIGN(const double reached,
-              engine.Sum([&](VertexId v) { return depths[v] == kUnreached ? 0.0 : 1.0; }));
-  found.values.emplace_back("reached", static_cast<std::uint64_t>(reached));
-  found.words = fmt::format("from {}: {:.0f} vertices reached", source, reached);
+  return dense;
+}
+
+Status RunSssp(Engine& engine, const OriginalIds& ids, const Analysis& analysis,
+               ShortestPaths& paths, Finding& found) {
+  const auto source = SourceOf(ids, analysis, found);
+  if (!source) return {};
+  SLIM_TRY(paths.Compute(engine, *source));
+  SLIM_ASSIGN(const auto reach, paths.FindReach(engine));
+  found.values.emplace_back("reached", static_cast<std::uint64_t>(reach.vertices));
+  found.values.emplace_back("farthest", reach.farthest);
+  found.words = fmt::format("from {}: {:.0f} vertices reached, the farthest at {}", ids[*source],
+                            reach.vertices, reach.farthest);
   return {};
 }
 
-Status RunComponents(Engine& engine, Finding& found) {
-  SLIM_ASSIGN(const auto label, Components(engine, /*directed=*/false));
+Status RunBfs(Engine& engine, const OriginalIds& ids, const Analysis& analysis, Finding& found) {
+  const auto source = SourceOf(ids, analysis, found);
+  if (!source) return {};
+  SLIM_ASSIGN(const auto depths, Bfs(engine, *source));
+  SLIM_ASSIGN(const double reached,
+              engine.Sum([&](VertexId v) { return depths[v] == kUnreached ? 0.0 : 1.0; }));
+  found.values.emplace_back("reached", static_cast<std::uint64_t>(reached));
+  found.words = fmt::format("from {}: {:.0f} vertices reached", ids[*source], reached);
+  return {};
+}
+
+Status RunComponents(Engine& engine, bool directed, Finding& found) {
+  SLIM_ASSIGN(const auto label, Components(engine, directed));
   SLIM_ASSIGN(const double count,
               engine.Sum([&](VertexId v) { return label[v] == v ? 1.0 : 0.0; }));
   found.values.emplace_back("components", static_cast<std::uint64_t>(count));
@@ -63,6 +85,11 @@ Status RunProgram(Cluster& cluster, const txn::Snapshot& snapshot, const Analysi
   Exchange exchange(cluster);
   SLIM_ASSIGN(const auto work,
               Workload::Load(cluster, snapshot, NeedsOf(analysis.kind), kNoAnnouncement));
+  ShortestPaths paths;
+  if (analysis.kind == AnalysisKind::kShortestPaths) {
+    SLIM_TRY(paths.Prepare(snapshot));
+    SLIM_TRY(paths.Examine(cluster, *work, {}));
+  }
   SLIM_TRY(cluster.all().Barrier());
   found.load_s = SecondsSince(start_ns);
   const std::uint64_t run_ns = NowNs();
@@ -71,7 +98,9 @@ Status RunProgram(Cluster& cluster, const txn::Snapshot& snapshot, const Analysi
     SLIM_ASSIGN(const OriginalIds ids, snapshot.ReadOriginalIds());
     SLIM_TRY(analysis.kind == AnalysisKind::kPageRank ? RunPageRank(engine, found)
              : analysis.kind == AnalysisKind::kBfs    ? RunBfs(engine, ids, analysis, found)
-                                                      : RunComponents(engine, found));
+             : analysis.kind == AnalysisKind::kShortestPaths
+                 ? RunSssp(engine, ids, analysis, paths, found)
+                 : RunComponents(engine, snapshot.directed(), found));
   }
   found.run_s = SecondsSince(run_ns);
   return work->ServeWhile([&] { return cluster.all().Barrier(); });

@@ -27,11 +27,13 @@ Result<Analysis> ParseAnalysis(std::string_view word) {
     analysis.clique_size = *size;
     return analysis;
   }
-  if (name == "bfs") {
-    analysis.kind = AnalysisKind::kBfs;
+  if (name == "bfs" || name == "sssp") {
+    analysis.kind = name == "bfs" ? AnalysisKind::kBfs : AnalysisKind::kShortestPaths;
     if (colon == word.size()) return analysis;
     const auto source = ParseNumber<std::uint64_t>(word.substr(colon + 1));
-    if (!source) return UsageError("--analytics {}: expected a vertex, as in bfs:17", word);
+    if (!source) {
+      return UsageError("--analytics {}: expected a vertex, as in {}:17", word, name);
+    }
     analysis.source = *source;
     return analysis;
   }
@@ -45,8 +47,8 @@ Result<Analysis> ParseAnalysis(std::string_view word) {
     return analysis;
   }
   return UsageError(
-      "--analytics '{}' is unknown; there are pagerank, bfs, bfs:SOURCE, cc, triangles, cliques, "
-      "cliques:K",
+      "--analytics '{}' is unknown; there are pagerank, bfs, bfs:SOURCE, sssp, sssp:SOURCE, cc, "
+      "triangles, cliques, cliques:K",
       word);
 }
 
@@ -94,6 +96,21 @@ Status Analyst::MakeFile() {
 
 Analyst::~Analyst() {
   if (thread_.joinable()) thread_.join();
+}
+
+Status Analyst::Check(const std::string& store, TxnJob& job) const {
+  for (const Analysis& analysis : analytics_) {
+    const txn::GraphShape& shape = job.workload().graph()->shape();
+    if (analysis.kind == AnalysisKind::kCliques && shape.directed) {
+      return InputError(
+          "--analytics {}: {} is directed, and patterns are mined in undirected graphs",
+          analysis.name, store);
+    }
+    if (analysis.kind == AnalysisKind::kShortestPaths && shape.weights == WeightType::kNone) {
+      return InputError("--analytics {}: {} has no weights", analysis.name, store);
+    }
+  }
+  return {};
 }
 
 void Analyst::Start(TxnJob& job) {

@@ -10,16 +10,16 @@
 
 namespace slimgraph {
 
-enum class AnalysisKind { kPageRank, kBfs, kComponents, kCliques };
+enum class AnalysisKind { kPageRank, kBfs, kComponents, kShortestPaths, kCliques };
 
 struct Analysis {
   std::string name;
   AnalysisKind kind = AnalysisKind::kPageRank;
   unsigned clique_size = 3;
-  std::optional<std::uint64_t> source = {};  // of bfs; nothing: the first vertex
+  std::optional<std::uint64_t> source = {};  // of bfs and sssp; nothing: the first vertex
 };
 
-// "pagerank,bfs:17,cc,triangles,cliques:5".
+// "pagerank,bfs:17,sssp:17,cc,triangles,cliques:5".
 Result<std::vector<Analysis>> ParseAnalytics(std::string_view words);
 
 // Whether --analytics, --export and --updates go with the other options.
@@ -54,6 +54,9 @@ class Analyst {
   // Collective. Nothing happens before Start().
   static Result<std::unique_ptr<Analyst>> Make(Cluster& cluster, const TxnOptions& options);
   ~Analyst();
+
+  // Whether what is wanted can be found on that store's graph.
+  Status Check(const std::string& store, TxnJob& job) const;
 
   void Start(TxnJob& job);
   // After the run: waits for the end of what is under way, and of the export.

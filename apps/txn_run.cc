@@ -40,7 +40,7 @@ Result<std::string> UpdatesInOrder(Run& run, TxnJob& job) {
   for (auto [time, updates] : commits) {
     text += fmt::format("# time {}\n", time);
     while (txn::TakeUpdate(job.workload().graph()->shape(), updates, update)) {
-      txn::AppendLine(update, text);
+      txn::AppendLine(job.workload().graph()->shape(), update, text);
     }
   }
   return text;
@@ -62,6 +62,7 @@ Status RunTransactions(Run& run, const TxnOptions& options) {
   std::unique_ptr<TxnJob> job;  // outlives the analyst's thread
   SLIM_ASSIGN(const auto analyst, Analyst::Make(run.cluster, options));
   SLIM_ASSIGN(job, TxnJob::Load(run, options));
+  SLIM_TRY(analyst->Check(options.work.store, *job));
   analyst->Start(*job);
   const auto driven = job->Drive();
   // At once, for the analysts of the others wait for this node's.
@@ -97,7 +98,7 @@ Command TxnRunCommand() {
                  state->history);
     options.Text("--analytics", "LIST",
                  "on snapshots of a store's graph, while the transactions run: pagerank, bfs, "
-                 "bfs:SOURCE, cc, triangles, cliques, cliques:K",
+                 "bfs:SOURCE, sssp, sssp:SOURCE, cc, triangles, cliques, cliques:K",
                  state->analytics);
     options.Text("--export", "FILE", "a .slim file of a store's graph as the run leaves it",
                  state->export_to);

@@ -30,6 +30,15 @@ constexpr std::size_t WeightBytes(WeightType type) {
   return 0;
 }
 
+// use(a number of that type), if it is one.
+template <typename Use>
+void WithWeightType(WeightType type, Use use) {
+  if (type == WeightType::kInt32) use(std::int32_t{0});
+  if (type == WeightType::kInt64) use(std::int64_t{0});
+  if (type == WeightType::kFloat32) use(0.0F);
+  if (type == WeightType::kFloat64) use(0.0);
+}
+
 constexpr std::string_view WeightName(WeightType type) {
   switch (type) {
     case WeightType::kNone:

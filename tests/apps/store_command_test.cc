@@ -26,7 +26,8 @@ std::uint64_t Seed() {
   return seed;
 }
 
-using Lists = std::map<std::uint64_t, std::set<std::uint64_t>>;
+// By name, and by neighbour: the weight of the edge, or 0.
+using Lists = std::map<std::uint64_t, std::map<std::uint64_t, double>>;
 
 Lists ListsOf(const std::string& path) {
   const auto file = SlimFile::Open(path);
@@ -39,17 +40,37 @@ Lists ListsOf(const std::string& path) {
   std::uint64_t twice = 0;
   for (VertexId v = 0; v < csr->vertices(); ++v) {
     auto& list = lists[(*ids)[v]];
-    for (const VertexId u : csr->list(v)) list.insert((*ids)[u]);
+    for (std::size_t i = 0; i < csr->degree(v); ++i) {
+      list[(*ids)[csr->list(v)[i]]] = csr->weights.empty() ? 0 : csr->list_weights(v)[i];
+    }
+    if (file->directed()) continue;
     twice += csr->degree(v) + (list.contains((*ids)[v]) ? 1 : 0);
   }
-  EXPECT_EQ(twice, 2 * file->edges());
+  if (!file->directed()) {
+    EXPECT_EQ(twice, 2 * file->edges());
+    return lists;
+  }
+  EXPECT_EQ(csr->neighbours.size(), file->edges());
+  const auto incoming = ReadCsr(*file, Direction::kIn);
+  EXPECT_TRUE(incoming);
+  EXPECT_EQ(incoming->neighbours.size(), file->edges());
+  for (VertexId v = 0; v < incoming->vertices(); ++v) {
+    for (std::size_t i = 0; i < incoming->degree(v); ++i) {
+      const auto& list = lists[(*ids)[incoming->list(v)[i]]];
+      const auto edge = list.find((*ids)[v]);
+      EXPECT_TRUE(edge != list.end()) << incoming->list(v)[i] << " " << v;
+      if (edge == list.end()) continue;
+      EXPECT_EQ(edge->second, incoming->weights.empty() ? 0 : incoming->list_weights(v)[i]);
+    }
+  }
   return lists;
 }
 
 // Lines of updates that are right, and the graph that they make of another.
 class Updates {
  public:
-  Updates(Lists lists, std::uint64_t seed) : lists_(std::move(lists)), random_(seed) {}
+  Updates(Lists lists, std::uint64_t seed, bool directed = false, bool weighted = false)
+      : lists_(std::move(lists)), random_(seed), directed_(directed), weighted_(weighted) {}
 
   std::string Lines(int count) {
     std::string text;
@@ -73,37 +94,44 @@ class Updates {
     }
     const std::uint64_t u = Any();
     if (kind == 1) {
-      for (const std::uint64_t v : lists_[u]) {
-        if (v != u) lists_[v].erase(u);
-      }
+      for (auto& [v, list] : lists_) list.erase(u);
       lists_.erase(u);
       return fmt::format("-v {}", u);
     }
     if (kind == 2) return "# a remark";
     const std::uint64_t v = Any();
     if (kind < 12) {
-      lists_[u].insert(v);
-      lists_[v].insert(u);
-      return fmt::format("+ {} {}{}", u, v, random_() % 3 == 0 ? " 01" : "");
+      const std::uint64_t weight = weighted_ ? random_() % 100 : 0;
+      lists_[u][v] = static_cast<double>(weight);
+      if (!directed_) lists_[v][u] = static_cast<double>(weight);
+      return fmt::format("+ {} {}{}{}", u, v, weighted_ ? fmt::format(" {}", weight) : "",
+                         random_() % 3 == 0 ? " 01" : "");
     }
     lists_[u].erase(v);
-    lists_[v].erase(u);
+    if (!directed_) lists_[v].erase(u);
     return fmt::format("- {} {}", u, v);
   }
 
   Lists lists_;
   std::mt19937_64 random_;
+  bool directed_;
+  bool weighted_;
 };
 
 class Stores : public ::testing::Test {
  protected:
-  void SetUp() override {
+  void SetUp() override { WriteGraph(false, false); }
+  void WriteGraph(bool directed, bool weighted) {
     EdgeList list;
     list.vertices = 50;
+    list.directed = directed;
     std::mt19937_64 random(7);
     for (int i = 0; i < 200; ++i) {
       list.edges.push_back(
           {static_cast<VertexId>(random() % 50), static_cast<VertexId>(random() % 50)});
+    }
+    for (int i = 0; i < 200 && weighted; ++i) {
+      list.weights.push_back(static_cast<double>(random() % 100));
     }
     ASSERT_TRUE(WriteSlimFile(list, graph_));
   }
@@ -138,26 +166,64 @@ class Stores : public ::testing::Test {
 };
 
 TEST_F(Stores, AreWhatTheUpdatesHaveMadeOfThemAtEveryTime) {
-  Create();
-  Updates updates(ListsOf(graph_), Seed());
-  std::vector<std::pair<std::string, Lists>> past = {{"0", updates.lists()}};
-  for (int i = 0; i < 4; ++i) {
-    const std::string from = scratch_.File(fmt::format("updates{}", i));
-    WriteText(from, updates.Lines(150));
-    const CommandEnd end = Apply(from, {"--batch", "40"});
-    ASSERT_EQ(end.code, 0) << end.err;
-    past.emplace_back(Field(end, "time"), updates.lists());
+  for (const int kind : {0, 1, 2, 3}) {
+    const bool directed = kind % 2 != 0;
+    const bool weighted = kind / 2 != 0;
+    WriteGraph(directed, weighted);
+    Create();
+    Updates updates(ListsOf(graph_), Seed(), directed, weighted);
+    std::vector<std::pair<std::string, Lists>> past = {{"0", updates.lists()}};
+    for (int i = 0; i < 4; ++i) {
+      const std::string from = scratch_.File(fmt::format("updates{}", i));
+      WriteText(from, updates.Lines(150));
+      const CommandEnd end = Apply(from, {"--batch", "40"});
+      ASSERT_EQ(end.code, 0) << end.err;
+      past.emplace_back(Field(end, "time"), updates.lists());
+    }
+    EXPECT_EQ(Exported(), updates.lists());
+    for (const auto& [time, lists] : past) EXPECT_EQ(Exported({"--at", time}), lists) << time;
   }
-  EXPECT_EQ(Exported(), updates.lists());
-  for (const auto& [time, lists] : past) EXPECT_EQ(Exported({"--at", time}), lists) << time;
 }
 
 TEST_F(Stores, BeginEmpty) {
   ASSERT_EQ(RunSlimgraph({"store", "create", "--empty", "-o", store_}).code, 0);
   WriteText(scratch_.File("updates"), "+v 7\n+v 1099511627775\n+ 7 1099511627775\r\n\n+ 7 7");
   ASSERT_EQ(Apply(scratch_.File("updates")).code, 0);
-  const Lists expected = {{7, {7, 1099511627775}}, {1099511627775, {7}}};
+  const Lists expected = {{7, {{7, 0}, {1099511627775, 0}}}, {1099511627775, {{7, 0}}}};
   EXPECT_EQ(Exported(), expected);
+}
+
+// Such a store has sides of vertices for vertices: half as many can be named.
+TEST_F(Stores, BeginEmptyWhereEdgesHaveADirection) {
+  ASSERT_EQ(RunSlimgraph(
+                {"store", "create", "--empty", "--directed", "--weights", "float64", "-o", store_})
+                .code,
+            0);
+  WriteText(scratch_.File("updates"), "+v 7\n+v 549755813887\n+ 7 549755813887 0.1\n+ 7 7 -3\n");
+  ASSERT_EQ(Apply(scratch_.File("updates")).code, 0);
+  const Lists expected = {{7, {{7, -3}, {549755813887, 0.1}}}, {549755813887, {}}};
+  EXPECT_EQ(Exported(), expected);
+  WriteText(scratch_.File("more"), "+v 549755813888\n");
+  const CommandEnd end = Apply(scratch_.File("more"));
+  EXPECT_EQ(end.code, 3);
+  EXPECT_NE(end.err.find("more:1: expected an id below 2^39"), std::string::npos) << end.err;
+  for (const char* const line : {"+ 7 7\n", "+ 7 7 x\n", "+ 7 7 nan\n", "+ 7 7 1e999\n"}) {
+    WriteText(scratch_.File("more"), line);
+    const CommandEnd bad = Apply(scratch_.File("more"));
+    EXPECT_EQ(bad.code, 3);
+    EXPECT_NE(bad.err.find("more:1: expected a weight after two ids"), std::string::npos)
+        << bad.err;
+  }
+}
+
+// As long as nothing is applied, byte for byte.
+TEST_F(Stores, AreExportedAsTheFilesTheyWereMadeOf) {
+  for (const int kind : {0, 1, 2, 3}) {
+    WriteGraph(kind % 2 != 0, kind / 2 != 0);
+    Create();
+    static_cast<void>(Exported());
+    EXPECT_EQ(ReadText(scratch_.File("out.slim")), ReadText(graph_));
+  }
 }
 
 TEST_F(Stores, ApplyEachLineOnceWhateverIsCutOffTheLog) {
@@ -264,10 +330,15 @@ TEST_F(Stores, AreNotMadeOfWhatTheyCannotHold) {
   EdgeList list;
   list.vertices = 3;
   list.edges = {{0, 1}};
-  list.directed = true;
-  ASSERT_TRUE(WriteSlimFile(list, scratch_.File("directed.slim")));
+  WriteText(scratch_.File("one.el"), "0 1\n");
+  ASSERT_EQ(RunSlimgraph({"convert", scratch_.File("one.el"), scratch_.File("out-lists.slim"),
+                          "--from", "snap", "--directed", "--no-reverse"})
+                .code,
+            0);
   const std::vector<std::pair<std::vector<std::string>, int>> wrong = {
-      {{scratch_.File("directed.slim"), "-o", store_}, 3},
+      {{scratch_.File("out-lists.slim"), "-o", store_}, 3},
+      {{graph_, "--directed", "-o", store_}, 2},
+      {{graph_, "--weights", "int32", "-o", store_}, 2},
       {{scratch_.File("none.slim"), "-o", store_}, 3},
       {{graph_}, 2},
       {{"-o", store_}, 2},

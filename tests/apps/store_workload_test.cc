@@ -13,8 +13,12 @@ namespace {
 
 class StoreWorkloads : public ::testing::Test {
  protected:
-  void SetUp() override {
-    ASSERT_EQ(RunSlimgraph({"gen", "kron", "-s", "10", "-o", scratch_.File("g.slim")}).code, 0);
+  void SetUp() override { Create({}); }
+  void Create(const std::vector<std::string>& direction) {
+    std::filesystem::remove_all(store_);
+    std::vector<std::string> gen = {"gen", "kron", "-s", "10", "-o", scratch_.File("g.slim")};
+    gen.insert(gen.end(), direction.begin(), direction.end());
+    ASSERT_EQ(RunSlimgraph(gen).code, 0);
     const CommandEnd made =
         RunSlimgraph({"store", "create", scratch_.File("g.slim"), "--vertex-bytes", "128",
                       "--edge-bytes", "8", "-o", store_});
@@ -86,16 +90,19 @@ TEST_F(StoreWorkloads, GoOnWithoutANodeThatHasDied) {
 // Its updates make of the store it began with, applied to it, the graph that it exports; and what
 // the last analysis has found is what the commands find in that.
 TEST_F(StoreWorkloads, ExportTheGraphOfTheirLastSnapshotAndTheUpdatesThatMakeIt) {
-  for (const std::string workload : {"graph-churn", "linkbench"}) {
-    std::filesystem::remove_all(store_);
-    SetUp();
+  const std::pair<const char*, bool> runs[] = {
+      {"graph-churn", false}, {"linkbench", false}, {"graph-churn", true}, {"linkbench", true}};
+  for (const auto& [workload, directed] : runs) {
+    if (directed) Create({"--directed", "--weights", "1..255"});
+    if (!directed) Create({});
     const std::string out = scratch_.File("out.slim");
     const std::string updates = scratch_.File("changed");
-    const CommandEnd end = Run(workload,
-                               {"--protocol", "occ", "--compute", "2", "--seconds", "0.3",
-                                "--analytics", "pagerank,cc,triangles,cliques:4,bfs:1,bfs:4000000",
-                                "--export", out, "--updates", updates},
-                               "4");
+    const std::string some = directed ? "sssp:1," : "triangles,cliques:4,";
+    const CommandEnd end = Run(
+        workload,
+        {"--protocol", "occ", "--compute", "2", "--seconds", "0.3", "--fold", "0.05", "--analytics",
+         "pagerank,cc," + some + "bfs:1,bfs:4000000", "--export", out, "--updates", updates},
+        "4");
     ASSERT_EQ(end.code, 0) << end.err;
     EXPECT_NE(end.out.find("\"in_run\":true"), std::string::npos) << end.out;
     EXPECT_NE(end.out.find("\"staleness_s\":"), std::string::npos) << end.out;
@@ -111,21 +118,31 @@ TEST_F(StoreWorkloads, ExportTheGraphOfTheirLastSnapshotAndTheUpdatesThatMakeIt)
       return at == std::string::npos ? -1 : std::stod(end.out.substr(at + std::strlen(name) + 3));
     };
     EXPECT_EQ(last("components"), Count(RunSlimgraph({"cc", out, "--json"}), "components"));
-    EXPECT_EQ(last("count"), Count(RunSlimgraph({"cliques", "-k", "4", out, "--json"}), "count"));
+    if (directed) {
+      const CommandEnd paths = RunSlimgraph({"sssp", out, "--source", "1", "--json", "--verify"});
+      EXPECT_EQ(paths.code, 0) << paths.err;
+      EXPECT_EQ(last("farthest"), Count(paths, "farthest"));
+    } else {
+      EXPECT_EQ(last("count"), Count(RunSlimgraph({"cliques", "-k", "4", out, "--json"}), "count"));
+    }
     EXPECT_EQ(last("reached"), 0) << "there is no vertex 4000000";
   }
 }
 
-// Folds, copies, logs, snapshots, and a node that dies: all together.
+// Folds, copies, logs, snapshots, and a node that dies: all together. The second run of each begins
+// with what the first has left in its logs.
 TEST_F(StoreWorkloads, AreAnalysedAndFoldedWhileANodeDies) {
   const std::string out = scratch_.File("out.slim");
-  for (const char* const protocol : {"occ", "sundial"}) {
-    const CommandEnd end =
-        Run("graph-churn",
-            {"--protocol", protocol, "--seconds", "0.6", "--replicas", "2", "--die", "1@commit:20",
-             "--fold", "0.02", "--durable", scratch_.File("logs"), "--analytics", "cc,cliques:4",
-             "--export", out},
-            "4");
+  const std::pair<const char*, bool> runs[] = {
+      {"occ", false}, {"sundial", false}, {"sundial", true}, {"occ", true}};
+  for (const auto& [protocol, directed] : runs) {
+    const std::string logs = scratch_.File(directed ? "logs of the directed" : "logs");
+    if (directed && !std::filesystem::exists(logs)) Create({"--directed", "--weights", "1..9"});
+    const CommandEnd end = Run("graph-churn",
+                               {"--protocol", protocol, "--seconds", "0.6", "--replicas", "2",
+                                "--die", "1@commit:20", "--fold", "0.02", "--durable", logs,
+                                "--analytics", directed ? "cc" : "cc,cliques:4", "--export", out},
+                               "4");
     ASSERT_EQ(end.code, 0) << end.err;
     EXPECT_NE(end.out.find("\"lost_nodes\":[1]"), std::string::npos) << end.out;
     EXPECT_NE(end.out.find("\"verified\":true"), std::string::npos) << end.out;
@@ -136,6 +153,7 @@ TEST_F(StoreWorkloads, AreAnalysedAndFoldedWhileANodeDies) {
     };
     EXPECT_EQ(std::stod(last("components")),
               Count(RunSlimgraph({"cc", out, "--json"}), "components"));
+    if (directed) continue;
     EXPECT_EQ(std::stod(last("count")),
               Count(RunSlimgraph({"cliques", "-k", "4", out, "--json"}), "count"));
   }
@@ -179,7 +197,8 @@ TEST_F(StoreWorkloads, AreFoldedAndAnalysedOverMpi) {
 
 TEST_F(StoreWorkloads, SayWhatTheyNeedAndWhatIsFull) {
   const std::vector<std::string> job = {"txn", "run", "--protocol", "occ", "--nodes", "2"};
-  const auto expect = [&](const std::vector<std::string>& more, int code, const char* message) {
+  const auto expect = [&](const std::vector<std::string>& more, int code,
+                          const std::string& message) {
     std::vector<std::string> words = job;
     words.insert(words.end(), more.begin(), more.end());
     const CommandEnd end = RunSlimgraph(words);
@@ -195,6 +214,12 @@ TEST_F(StoreWorkloads, SayWhatTheyNeedAndWhatIsFull) {
   expect({"--workload", "tao", "--store", store_, "--analytics", "cc,rank"}, 2,
          "--analytics 'rank' is unknown; there are pagerank, bfs");
   expect({"--workload", "tao", "--store", store_, "--analytics", "cliques:9"}, 2, "3..8 vertices");
+  Create({"--directed"});
+  expect({"--workload", "tao", "--store", store_, "--analytics", "cc,triangles"}, 3,
+         "--analytics triangles: " + store_ + " is directed, and patterns are mined in undirected");
+  expect({"--workload", "tao", "--store", store_, "--analytics", "sssp"}, 3,
+         "--analytics sssp: " + store_ + " has no weights");
+  SetUp();
   expect({"--workload", "ycsb", "--analytics", "cc"}, 2, "--analytics is of workloads on a store");
   expect({"--workload", "ycsb", "--export", "x"}, 2, "--export is of workloads on a store");
   expect({"--workload", "tao", "--store", store_, "--export", scratch_.File("no/such.slim")}, 4,

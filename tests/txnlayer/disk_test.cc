@@ -17,6 +17,7 @@ struct Contents {
   struct Edge {
     std::string properties;
     bool timed = false;
+    double weight = 0;
     bool operator==(const Edge&) const = default;
   };
   std::map<std::uint64_t, std::string> vertices;
@@ -35,30 +36,50 @@ Contents Read(const txn::DiskBase& base, const txn::GraphShape& shape) {
   if (base.file() == nullptr) return contents;
   const auto csr = ReadCsr(*base.file());
   const auto ids = base.file()->ReadOriginalIds();
-  EXPECT_TRUE(csr && ids);
+  const auto in = ReadCsr(*base.file(), Direction::kIn);
+  EXPECT_TRUE(csr && in && ids);
+  decltype(contents.edges) incoming;
   std::vector<std::byte> vertex(shape.vertex_bytes);
-  std::vector<std::byte> edge(shape.edge_bytes);
+  std::vector<std::byte> edge(shape.extra_bytes());
   for (VertexId v = 0; v < csr->vertices(); ++v) {
     EXPECT_TRUE(base.ReadVertexProperties(v, vertex));
     contents.vertices[(*ids)[v]] = Hex(vertex);
-    for (EdgeOffset arc = csr->offsets[v]; arc < csr->offsets[v + 1]; ++arc) {
+    const auto read = [&](const Csr& lists, EdgeOffset arc, EdgeOffset before) {
       GraphTime time = 0;
-      EXPECT_TRUE(base.ReadEdgeProperties(arc, edge));
-      EXPECT_TRUE(base.ReadEdgeTimes(arc, {&time, 1}));
-      contents.edges[{(*ids)[v], (*ids)[csr->neighbours[arc]]}] = {Hex(edge), time != 0};
+      EXPECT_TRUE(base.ReadEdgeProperties(before + arc, edge));
+      EXPECT_TRUE(base.ReadEdgeTimes(before + arc, {&time, 1}));
+      return Contents::Edge{Hex(edge), time != 0, lists.weights.empty() ? 0 : lists.weights[arc]};
+    };
+    for (EdgeOffset arc = csr->offsets[v]; arc < csr->offsets[v + 1]; ++arc) {
+      contents.edges[{(*ids)[v], (*ids)[csr->neighbours[arc]]}] = read(*csr, arc, 0);
     }
+    if (!shape.directed) continue;
+    for (EdgeOffset arc = in->offsets[v]; arc < in->offsets[v + 1]; ++arc) {
+      incoming[{(*ids)[in->neighbours[arc]], (*ids)[v]}] = read(*in, arc, in->neighbours.size());
+    }
+  }
+  if (shape.directed) {
+    EXPECT_EQ(incoming, contents.edges);
   }
   return contents;
 }
 
 class DiskStore : public ::testing::Test {
  protected:
-  void SetUp() override {
+  void SetUp() override { Create(false, {}); }
+  void Create(bool directed, const std::vector<double>& weights) {
+    shape_ = {2, 1, directed};
+    std::filesystem::remove_all(store_);
     EdgeList list;
     list.vertices = 6;
     list.edges = {{0, 1}, {1, 2}, {2, 3}, {4, 5}};
+    list.directed = directed;
+    list.weights = weights;
     ASSERT_TRUE(WriteSlimFile(list, scratch_.File("graph.slim")));
-    ASSERT_TRUE(txn::Store::Create(store_, scratch_.File("graph.slim"), shape_));
+    ASSERT_TRUE(txn::Store::Create(store_, scratch_.File("graph.slim"), {2, 1}));
+    const auto store = txn::Store::Open(store_, txn::Store::Use::kRead);
+    ASSERT_TRUE(store);
+    shape_ = store->shape();
   }
   void Apply(const std::string& lines) {
     WriteText(scratch_.File("updates"), lines);
@@ -82,10 +103,58 @@ class DiskStore : public ::testing::Test {
     EXPECT_TRUE(store->log().batches().empty());
   }
 
-  const txn::GraphShape shape_{2, 1};
+  txn::GraphShape shape_;
   const ScratchDirectory scratch_;
   const std::string store_ = scratch_.File("store");
 };
+
+TEST_F(DiskStore, KeepsWhatVerticesAndEdgesCarryThroughFoldsWhereEdgesHaveADirection) {
+  Create(true, {});
+  Apply("+ 0 1 0a\n+ 3 0 0b\n+v 9 ab\n+ 9 9 0c\n+ 2 1 0d\n-v 4\n- 3 2\n");
+  Contents expected;
+  expected.vertices = {{0, "0000"}, {1, "0000"}, {2, "0000"},
+                       {3, "0000"}, {5, "0000"}, {9, "ab00"}};
+  expected.edges = {{{0, 1}, {"0a", true}},  {{1, 2}, {"00", false}}, {{2, 1}, {"0d", true}},
+                    {{2, 3}, {"00", false}}, {{3, 0}, {"0b", true}},  {{9, 9}, {"0c", true}}};
+  EXPECT_EQ(Image(), expected);
+  Fold();
+  EXPECT_EQ(Image(), expected);
+  Apply("-v 1\n+v 1\n- 9 9\n+ 5 0 0e\n+ 1 3 0f\n- 3 0\n");
+  expected.edges = {{{1, 3}, {"0f", true}}, {{2, 3}, {"00", false}}, {{5, 0}, {"0e", true}}};
+  EXPECT_EQ(Image(), expected);
+  Fold();
+  EXPECT_EQ(Image(), expected);
+}
+
+TEST_F(DiskStore, KeepsWeightsThroughFolds) {
+  for (const bool directed : {false, true}) {
+    Create(directed, {1.5, 2, 3, 4});
+    EXPECT_EQ(shape_.weights, WeightType::kFloat32);
+    EXPECT_EQ(shape_.edge_bytes, 5u);
+    Contents expected;
+    const auto set = [&](std::uint64_t u, std::uint64_t v, const Contents::Edge& edge) {
+      expected.edges[{u, v}] = edge;
+      if (!directed) expected.edges[{v, u}] = edge;
+    };
+    for (const std::uint64_t v : {0, 1, 2, 3, 5}) expected.vertices[v] = "0000";
+    Apply("+ 0 1 -0.25 0a\n+ 3 0 7e2\n-v 4\n");
+    set(0, 1, {"0a", true, -0.25});
+    set(3, 0, {"00", true, 700});
+    set(1, 2, {"00", false, 2});
+    set(2, 3, {"00", false, 3});
+    EXPECT_EQ(Image(), expected);
+    Fold();
+    EXPECT_EQ(Image(), expected);
+    Apply("- 0 1\n+ 1 2 8 01\n+ 5 5 0.5\n");
+    expected.edges.erase({0, 1});
+    if (!directed) expected.edges.erase({1, 0});
+    set(1, 2, {"01", true, 8});
+    set(5, 5, {"00", true, 0.5});
+    EXPECT_EQ(Image(), expected);
+    Fold();
+    EXPECT_EQ(Image(), expected);
+  }
+}
 
 TEST_F(DiskStore, KeepsWhatVerticesAndEdgesCarryThroughFolds) {
   Apply("+ 0 1 0a\n+ 0 3 0b\n+v 9 ab\n+ 9 9 0c\n-v 4\n");

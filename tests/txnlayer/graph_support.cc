@@ -11,16 +11,22 @@ FileSource::FileSource(const std::string& path) {
   if (file) file_.emplace(*std::move(file));
 }
 
-std::string WriteRandomGraph(VertexId vertices, std::uint64_t edges, std::uint64_t seed) {
+std::string WriteRandomGraph(VertexId vertices, std::uint64_t edges, std::uint64_t seed,
+                             const txn::GraphShape& shape) {
   std::mt19937_64 random(seed);
   EdgeList list;
   list.vertices = vertices;
+  list.directed = shape.directed;
   for (VertexId v = 1; v < vertices; v += 1 + static_cast<VertexId>(random() % 2)) {
     list.edges.push_back({0, v});
+    if (shape.directed && random() % 2 == 0) list.edges.push_back({v, 0});
   }
   for (std::uint64_t i = 0; i < edges; ++i) {
     list.edges.push_back(
         {static_cast<VertexId>(random() % vertices), static_cast<VertexId>(random() % vertices)});
+  }
+  for (std::size_t i = 0; i < list.edges.size() && shape.weight_bytes() > 0; ++i) {
+    list.weights.push_back(static_cast<double>(random() % 1000));
   }
   const std::string path = ::testing::TempDir() + fmt::format("graph.{}.slim", ::getpid());
   const Status written = WriteSlimFile(list, path);
@@ -44,7 +50,8 @@ void MakeGraph(Cluster& cluster, const TxnSetting& setting, const txn::Protocol&
   made.graph = *std::move(graph);
 }
 
-GraphOracle::GraphOracle(const txn::BaseSource& source, const txn::GraphShape& shape) {
+GraphOracle::GraphOracle(const txn::BaseSource& source, const txn::GraphShape& shape)
+    : directed_(shape.directed) {
   if (source.file() == nullptr) return;
   const auto csr = ReadCsr(*source.file());
   const auto ids = source.file()->ReadOriginalIds();
@@ -52,7 +59,12 @@ GraphOracle::GraphOracle(const txn::BaseSource& source, const txn::GraphShape& s
   for (VertexId v = 0; v < csr->vertices(); ++v) {
     vertices_[(*ids)[v]] = Properties(shape.vertex_bytes);
     auto& mine = edges_[(*ids)[v]];
-    for (const VertexId u : csr->list(v)) mine[(*ids)[u]] = Properties(shape.edge_bytes);
+    for (std::size_t i = 0; i < csr->degree(v); ++i) {
+      Properties& properties = mine[(*ids)[csr->list(v)[i]]] = Properties(shape.edge_bytes);
+      if (csr->weights.empty()) continue;
+      const auto weight = static_cast<std::int32_t>(csr->list_weights(v)[i]);
+      std::memcpy(properties.data(), &weight, sizeof weight);
+    }
   }
 }
 
@@ -68,9 +80,7 @@ bool GraphOracle::SetVertex(Name v, const Properties& properties) {
 
 bool GraphOracle::DeleteVertex(Name v) {
   if (vertices_.erase(v) == 0) return false;
-  for (const auto& [u, properties] : edges_[v]) {
-    if (u != v) edges_[u].erase(v);
-  }
+  for (auto& [u, edges] : edges_) edges.erase(v);
   edges_.erase(v);
   return true;
 }
@@ -78,7 +88,7 @@ bool GraphOracle::DeleteVertex(Name v) {
 bool GraphOracle::AddEdge(Name u, Name v, const Properties& properties) {
   if (!has(u) || !has(v)) return false;
   edges_[u][v] = properties;
-  edges_[v][u] = properties;
+  if (!directed_) edges_[v][u] = properties;
   return true;
 }
 
@@ -88,14 +98,26 @@ bool GraphOracle::SetEdge(Name u, Name v, const Properties& properties) {
 
 bool GraphOracle::DeleteEdge(Name u, Name v) {
   if (!has(u) || !has(v) || edges_[u].erase(v) == 0) return false;
-  if (u != v) edges_[v].erase(u);
+  if (!directed_) edges_[v].erase(u);
   return true;
 }
 
+std::map<GraphOracle::Name, GraphOracle::Properties> GraphOracle::edges_into(Name v) const {
+  std::map<Name, Properties> into;
+  for (const auto& [u, edges] : edges_) {
+    if (const auto edge = edges.find(v); edge != edges.end()) into[u] = edge->second;
+  }
+  return into;
+}
+
 std::uint64_t GraphOracle::num_edges() const {
-  std::uint64_t twice = 0;
-  for (const auto& [v, mine] : edges_) twice += mine.size() + (mine.contains(v) ? 1 : 0);
-  return twice / 2;
+  std::uint64_t arcs = 0;
+  std::uint64_t loops = 0;
+  for (const auto& [v, mine] : edges_) {
+    arcs += mine.size();
+    loops += mine.contains(v) ? 1 : 0;
+  }
+  return directed_ ? arcs : (arcs + loops) / 2;
 }
 
 }  // namespace slimgraph::test

@@ -21,8 +21,9 @@ class FileSource : public txn::BaseSource {
 };
 
 // Written under a name of this process; the file of n vertices and random edges, of which vertex 0
-// has many.
-std::string WriteRandomGraph(VertexId vertices, std::uint64_t edges, std::uint64_t seed);
+// has many. Of `shape` counts whether edges have directions and weights; these are of 4 bytes.
+std::string WriteRandomGraph(VertexId vertices, std::uint64_t edges, std::uint64_t seed,
+                             const txn::GraphShape& shape = {});
 
 // On a node: an engine of that setting, with a graph.
 struct GraphOnNode {
@@ -48,11 +49,14 @@ class GraphOracle {
 
   bool has(Name v) const { return vertices_.contains(v); }
   const Properties& vertex(Name v) const { return vertices_.at(v); }
+  // By neighbour: the edges of v, in a directed graph those that go out of it.
   const std::map<Name, Properties>& edges(Name v) const { return edges_.at(v); }
+  std::map<Name, Properties> edges_into(Name v) const;
   const std::map<Name, Properties>& vertices() const { return vertices_; }
   std::uint64_t num_edges() const;
 
  private:
+  bool directed_;
   std::map<Name, Properties> vertices_;
   std::map<Name, std::map<Name, Properties>> edges_;
 };

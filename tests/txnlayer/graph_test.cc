@@ -48,6 +48,7 @@ class Operation {
     v_ = random() % names;
     kind_ = random() % 100;
     limit_ = random() % 4 == 0 ? ~std::uint64_t{0} : random() % 12;
+    direction_ = random() % 2 == 0 ? Direction::kOut : Direction::kIn;
     vertex_ = RandomProperties(random, shape.vertex_bytes);
     edge_ = RandomProperties(random, shape.edge_bytes);
   }
@@ -64,9 +65,9 @@ class Operation {
     if (kind_ < 76) return said_ = g.GetVertex(v_, found_);
     txn::StoredEdge edge;
     if (kind_ < 80) return said_ = g.GetEdge(u, v_, edge, found_);
-    if (kind_ < 86) return said_ = g.Degree(u, degree_);
+    if (kind_ < 86) return said_ = g.Degree(u, degree_, direction_);
     const txn::NeighbourQuery query{
-        .newest_first = kind_ >= 93, .limit = limit_, .properties = true};
+        .newest_first = kind_ >= 93, .limit = limit_, .properties = true, .direction = direction_};
     said_ = g.Neighbours(u, query, list_);
     Copy(list_, edge_.size(), edges_, properties_);
     return said_;
@@ -97,7 +98,7 @@ class Operation {
       return;
     }
     if (!expect(oracle.has(u_))) return;
-    const auto& edges = oracle.edges(u_);
+    const auto edges = direction_ == Direction::kOut ? oracle.edges(u_) : oracle.edges_into(u_);
     if (kind_ < 86) {
       EXPECT_EQ(degree_, edges.size());
       return;
@@ -123,6 +124,7 @@ class Operation {
   std::uint64_t v_ = 0;
   std::uint64_t kind_ = 0;
   std::uint64_t limit_ = 0;
+  Direction direction_ = Direction::kOut;
   Properties vertex_;
   Properties edge_;
   Answer said_ = Answer::kNo;
@@ -132,6 +134,8 @@ class Operation {
   std::vector<txn::StoredEdge> edges_;
   Properties properties_;
 };
+
+constexpr txn::GraphShape kDirectedAndWeighted{24, 8, true, WeightType::kInt32};
 
 struct OracleRun {
   VertexId base_vertices = 60;
@@ -148,7 +152,8 @@ RegionId ListsOf(const txn::TransactionalGraph& graph) { return graph.base().reg
 void RunAgainstOracle(const TxnSetting& setting, const OracleRun& run) {
   const std::uint64_t seed = TestSeed();
   const std::string path =
-      run.base_vertices == 0 ? "" : WriteRandomGraph(run.base_vertices, run.base_edges, seed);
+      run.base_vertices == 0 ? ""
+                             : WriteRandomGraph(run.base_vertices, run.base_edges, seed, run.shape);
   const auto protocol = txn::MakeProtocol(setting.protocol);
   ASSERT_TRUE(protocol);
   OnTxnJob(setting, [&](Cluster& cluster) {
@@ -216,13 +221,15 @@ TEST_P(Graphs, DoAsASerialGraphDoes) {
   std::mt19937_64 random(TestSeed());
   for (const std::string& stages :
        {std::string("rpc"), std::string("one-sided"), RandomStages(GetParam(), random)}) {
-    RunAgainstOracle({.protocol = GetParam(),
-                      .stages = stages,
-                      .transport = random() % 2 == 0 ? "shm" : "tcp",
-                      .nodes = 3,
-                      .compute = 1,
-                      .coroutines = 1},
-                     {});
+    for (const bool directed : {false, true}) {
+      RunAgainstOracle({.protocol = GetParam(),
+                        .stages = stages,
+                        .transport = random() % 2 == 0 ? "shm" : "tcp",
+                        .nodes = 3,
+                        .compute = 1,
+                        .coroutines = 1},
+                       {.shape = directed ? kDirectedAndWeighted : txn::GraphShape{24, 8}});
+    }
   }
 }
 
@@ -230,7 +237,9 @@ TEST_P(Graphs, AreTheSameWhileTheirChangesAreFolded) {
   for (const char* const transport : {"shm", "tcp"}) {
     RunAgainstOracle(
         {.protocol = GetParam(), .transport = transport, .nodes = 3, .compute = 1, .coroutines = 1},
-        {.transactions = 2000, .fold_share = 0.01});
+        {.transactions = 2000,
+         .shape = transport == std::string("tcp") ? kDirectedAndWeighted : txn::GraphShape{24, 8},
+         .fold_share = 0.01});
   }
 }
 
@@ -238,32 +247,39 @@ TEST_P(Graphs, AreTheSameWhileTheirChangesAreFolded) {
 TEST_P(Graphs, AreTheSameWhileTheirCopiesAreFoldedAndANodeDies) {
   std::mt19937_64 random(TestSeed());
   for (const char* const transport : {"shm", "tcp"}) {
-    RunAgainstOracle({.protocol = GetParam(),
-                      .stages = RandomStages(GetParam(), random),
-                      .transport = transport,
-                      .nodes = 3,
-                      .compute = 1,
-                      .coroutines = 1,
-                      .replicas = 2,
-                      .killed_after_us = {{2, random() % 40'000}}},
-                     {.transactions = 3000, .fold_share = 0.01});
+    RunAgainstOracle(
+        {.protocol = GetParam(),
+         .stages = RandomStages(GetParam(), random),
+         .transport = transport,
+         .nodes = 3,
+         .compute = 1,
+         .coroutines = 1,
+         .replicas = 2,
+         .killed_after_us = {{2, random() % 40'000}}},
+        {.transactions = 3000,
+         .shape = transport == std::string("tcp") ? kDirectedAndWeighted : txn::GraphShape{24, 8},
+         .fold_share = 0.01});
   }
 }
 
 TEST_P(Graphs, GrowFromNothing) {
-  RunAgainstOracle({.protocol = GetParam(), .nodes = 2, .compute = 1, .coroutines = 1},
-                   {.base_vertices = 0, .names = 40, .transactions = 500, .shape = {0, 0}});
+  for (const bool directed : {false, true}) {
+    RunAgainstOracle(
+        {.protocol = GetParam(), .nodes = 2, .compute = 1, .coroutines = 1},
+        {.base_vertices = 0, .names = 40, .transactions = 500, .shape = {0, 0, directed}});
+  }
 }
 
 // Everybody on everything: what is committed is, at the end, what the commits in order of their
 // times have written, for those that touch the same things are in that order.
 TEST_P(Graphs, AreWhatConcurrentCommitsHaveMadeOfThem) {
   const std::uint64_t seed = TestSeed();
-  const std::string path = WriteRandomGraph(30, 40, seed);
   const auto protocol = txn::MakeProtocol(GetParam());
   std::mt19937_64 random(seed);
   for (const std::string& stages :
        {std::string("rpc"), std::string("one-sided"), RandomStages(GetParam(), random)}) {
+    const txn::GraphShape shape{8, 8, /*directed=*/random() % 2 == 0};
+    const std::string path = WriteRandomGraph(30, 40, seed, shape);
     const TxnSetting setting{.protocol = GetParam(),
                              .stages = stages,
                              .transport = random() % 2 == 0 ? "shm" : "tcp",
@@ -272,7 +288,6 @@ TEST_P(Graphs, AreWhatConcurrentCommitsHaveMadeOfThem) {
                              .coroutines = 6};
     OnTxnJob(setting, [&](Cluster& cluster) {
       const FileSource source(path);
-      const txn::GraphShape shape{8, 8};
       GraphOnNode made;
       MakeGraph(cluster, setting, **protocol, source,
                 {.shape = shape, .room_vertices = 100, .room_edges = 60'000}, made);
@@ -332,7 +347,11 @@ TEST_P(Graphs, AreWhatConcurrentCommitsHaveMadeOfThem) {
       const Status looked = made.engine->Run([&](txn::Transaction& transaction) {
         if (transaction.process() != 0) return;
         GraphTransaction work(*made.graph, transaction);
-        for (std::uint64_t v = 0; v < 30; ++v) {
+        for (std::uint64_t side = 0; side < 60; ++side) {
+          const std::uint64_t v = side / 2;
+          const Direction direction = side % 2 == 0 ? Direction::kOut : Direction::kIn;
+          const auto expected =
+              direction == Direction::kOut ? oracle.edges(v) : oracle.edges_into(v);
           txn::NeighbourList list;
           std::vector<txn::StoredEdge> edges;
           Properties properties;
@@ -341,7 +360,8 @@ TEST_P(Graphs, AreWhatConcurrentCommitsHaveMadeOfThem) {
           std::map<std::uint64_t, Properties> found;
           for (int look = 0; look < (IsStrict(GetParam()) ? 1 : 20); ++look) {
             const txn::Verdict verdict = work.Run([&](GraphTransaction& g) {
-              const Answer answer = g.Neighbours(v, {.properties = true}, list);
+              const Answer answer =
+                  g.Neighbours(v, {.properties = true, .direction = direction}, list);
               Copy(list, 8, edges, properties);
               return answer;
             });
@@ -351,83 +371,15 @@ TEST_P(Graphs, AreWhatConcurrentCommitsHaveMadeOfThem) {
               const auto from = properties.begin() + static_cast<std::ptrdiff_t>(8 * i);
               found[edges[i].neighbour] = Properties(from, from + 8);
             }
-            if (found == oracle.edges(v)) break;
+            if (found == expected) break;
           }
-          EXPECT_EQ(found, oracle.edges(v)) << "of vertex " << v;
+          EXPECT_EQ(found, expected) << "of vertex " << v;
         }
       });
       ASSERT_TRUE(looked) << looked.error().message;
     });
+    std::remove(path.c_str());
   }
-  std::remove(path.c_str());
-}
-
-// A conflict that does not end is reported, and says where it is.
-TEST(Graphs, TellWhereAConflictWas) {
-  const auto protocol = txn::MakeProtocol("nowait");
-  const TxnSetting setting{.protocol = "nowait", .nodes = 1, .coroutines = 2};
-  OnTxnJob(setting, [&](Cluster& cluster) {
-    const FileSource source("");
-    GraphOnNode made;
-    MakeGraph(cluster, setting, **protocol, source, {.most_tries = 5}, made);
-    if (::testing::Test::HasFatalFailure()) return;
-    bool held = false;
-    bool told = false;
-    const Status ran = made.engine->Run([&](txn::Transaction& transaction) {
-      GraphTransaction work(*made.graph, transaction);
-      if (transaction.process() == 0) {
-        work.Run([&](GraphTransaction& g) {
-          const Answer answer = g.AddVertex(17, {});
-          held = true;
-          while (!told) transaction.task().Pause();
-          return answer;
-        });
-        return;
-      }
-      while (!held) transaction.task().Pause();
-      const txn::Verdict verdict =
-          work.Run([](GraphTransaction& g) { return g.AddVertex(17, {}); });
-      told = true;
-      EXPECT_EQ(verdict.end, Answer::kAborted);
-      EXPECT_EQ(verdict.tries, 5u);
-      EXPECT_EQ(verdict.cause, "locked: vertex 17 (nowait, lock)");
-    });
-    EXPECT_TRUE(ran);
-  });
-}
-
-// Edges of one vertex meet rarely: the protocol is one under which two in one block always do.
-TEST(Graphs, LetTransactionsOnDifferentEdgesOfAHubPass) {
-  const auto protocol = txn::MakeProtocol("nowait");
-  const TxnSetting setting{.protocol = "nowait", .nodes = 1, .coroutines = 2};
-  const std::string path = WriteRandomGraph(1500, 10, TestSeed());
-  OnTxnJob(setting, [&](Cluster& cluster) {
-    const FileSource source(path);
-    GraphOnNode made;
-    MakeGraph(cluster, setting, **protocol, source, {.most_tries = 1}, made);
-    if (::testing::Test::HasFatalFailure()) return;
-    std::vector<std::uint64_t> others;  // in different blocks of vertex 0
-    for (std::uint64_t v = 1; others.size() < 2; ++v) {
-      if (others.empty() || txn::BlockOf(v, 1) != txn::BlockOf(others[0], 1)) others.push_back(v);
-    }
-    bool held = false;
-    bool told = false;
-    const Status ran = made.engine->Run([&](txn::Transaction& transaction) {
-      GraphTransaction work(*made.graph, transaction);
-      const std::uint64_t mine = others[transaction.process()];
-      while (transaction.process() == 1 && !held) transaction.task().Pause();
-      const txn::Verdict verdict = work.Run([&](GraphTransaction& g) {
-        const Answer answer = g.AddEdge(0, mine, {});
-        held = true;
-        while (transaction.process() == 0 && !told) transaction.task().Pause();
-        return answer;
-      });
-      told = true;
-      EXPECT_EQ(verdict.end, Answer::kYes) << verdict.cause;
-    });
-    EXPECT_TRUE(ran);
-  });
-  std::remove(path.c_str());
 }
 
 TEST(Graphs, HaveHubsWhoseBlocksAreSplitBeforeAndAfter) {
@@ -437,7 +389,7 @@ TEST(Graphs, HaveHubsWhoseBlocksAreSplitBeforeAndAfter) {
                       .base_edges = 1000,
                       .names = 2200,
                       .transactions = 3000,
-                      .shape = {8, 256}});
+                      .shape = {8, 256, false, WeightType::kInt32}});
   }
 }
 

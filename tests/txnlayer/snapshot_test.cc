@@ -11,6 +11,7 @@
 #include "dgemini/components.h"
 #include "dgemini/pagerank.h"
 #include "dgemini/serial.h"
+#include "dgemini/sssp.h"
 #include "dkudu/cliques.h"
 #include "tests/support/unwrap.h"
 #include "tests/txnlayer/graph_support.h"
@@ -30,9 +31,11 @@ struct Found {
   bool in_run = false;
   OriginalIds ids;
   Csr lists;
+  Csr incoming;  // of directed graphs
   std::vector<std::uint32_t> depths;
   std::vector<VertexId> components;
   std::vector<double> ranks;
+  std::vector<std::uint64_t> distances;  // where edges have weights
   std::uint64_t triangles = 0;
   std::uint64_t cliques = 0;
 };
@@ -45,15 +48,19 @@ Result<std::vector<T>> Gathered(Engine& engine, VertexArray<T> values) {
   return all;
 }
 
-Status RunOnComputeNode(Cluster& cluster, Workload& work, Exchange& exchange, Found& found) {
+Status RunOnComputeNode(Cluster& cluster, Workload& work, Exchange& exchange, bool weighted,
+                        Found& found) {
   Engine engine(cluster, work, exchange, Mode::kAuto);
   SLIM_ASSIGN(auto depths, Bfs(engine, 0));
-  SLIM_ASSIGN(auto components, Components(engine, false));
+  SLIM_ASSIGN(auto components, Components(engine, engine.directed()));
   SLIM_ASSIGN(auto ranks, PageRank(engine, {}));
   SLIM_TRY(cluster.compute().Barrier());
   SLIM_ASSIGN(found.depths, Gathered(engine, std::move(depths)));
   SLIM_ASSIGN(found.components, Gathered(engine, std::move(components)));
   SLIM_ASSIGN(found.ranks, Gathered(engine, std::move(ranks.rank)));
+  if (!weighted) return {};
+  SLIM_ASSIGN(auto distances, Sssp<std::int32_t>(engine, 0, std::uint64_t{50}));
+  SLIM_ASSIGN(found.distances, Gathered(engine, std::move(distances)));
   return {};
 }
 
@@ -61,13 +68,16 @@ Status RunPrograms(Job& job, ClusterOptions options, const txn::Snapshot& snapsh
   options.serving_threads = 0;
   SLIM_ASSIGN(const auto cluster, Cluster::Start(job, options));
   Exchange exchange(*cluster);
-  SLIM_ASSIGN(
-      const auto work,
-      Workload::Load(*cluster, snapshot,
-                     {.pull_in = true, .pull_out = true, .vertex_bytes = 24, .share_bytes = 20},
-                     [](const MemoryPlan&) {}));
+  const bool weighted = snapshot.weight_type() != WeightType::kNone;
+  SLIM_ASSIGN(const auto work, Workload::Load(*cluster, snapshot,
+                                              {.weights = weighted,
+                                               .pull_in = true,
+                                               .pull_out = true,
+                                               .vertex_bytes = 24,
+                                               .share_bytes = 20},
+                                              [](const MemoryPlan&) {}));
   SLIM_TRY(cluster->all().Barrier());
-  if (cluster->computes()) SLIM_TRY(RunOnComputeNode(*cluster, *work, exchange, found));
+  if (cluster->computes()) SLIM_TRY(RunOnComputeNode(*cluster, *work, exchange, weighted, found));
   SLIM_TRY(work->ServeWhile([&] { return cluster->all().Barrier(); }));
   return cluster->Stop();
 }
@@ -96,9 +106,11 @@ Status ReadSnapshot(const ClusterOptions& options, txn::SnapshotRoom& room,
   found.in_run = snapshot->in_run();
   SLIM_ASSIGN(found.ids, snapshot->ReadOriginalIds());
   SLIM_TRY(RunPrograms(job, options, *snapshot, found));
-  SLIM_TRY(Mine(job, options, *snapshot, found));
-  if (job.self() == 0) {
-    SLIM_ASSIGN(found.lists, ReadCsr(*snapshot));
+  if (!snapshot->directed()) SLIM_TRY(Mine(job, options, *snapshot, found));
+  if (job.self() != 0) return {};
+  SLIM_ASSIGN(found.lists, ReadCsr(*snapshot));
+  if (snapshot->directed()) {
+    SLIM_ASSIGN(found.incoming, ReadCsr(*snapshot, Direction::kIn));
   }
   return {};
 }
@@ -138,7 +150,8 @@ std::vector<Found> ReadSnapshots(txn::Engine& engine, txn::TransactionalGraph& g
 
 // --- the graph that a history makes
 
-using Neighbours = std::map<VertexName, std::set<VertexName>>;
+// With the weights of edges, or zeros.
+using Neighbours = std::map<VertexName, std::map<VertexName, double>>;
 
 Neighbours BaseOf(const std::string& path) {
   const SlimFile file = Unwrap(SlimFile::Open(path));
@@ -147,28 +160,30 @@ Neighbours BaseOf(const std::string& path) {
   Neighbours graph;
   for (VertexId v = 0; v < lists.vertices(); ++v) {
     auto& mine = graph[ids[v]];
-    for (const VertexId u : lists.list(v)) mine.insert(ids[u]);
+    for (std::size_t i = 0; i < lists.degree(v); ++i) {
+      mine[ids[lists.list(v)[i]]] = lists.weights.empty() ? 0 : lists.list_weights(v)[i];
+    }
   }
   return graph;
 }
 
-void Change(Neighbours& graph, const txn::Update& update) {
+void Change(Neighbours& graph, const txn::GraphShape& shape, const txn::Update& update) {
+  std::int32_t weight = 0;
   switch (update.kind) {
     case txn::UpdateKind::kAddEdge:
-      graph.at(update.one).insert(update.other);
-      graph.at(update.other).insert(update.one);
+      if (shape.weight_bytes() > 0) std::memcpy(&weight, update.properties.data(), sizeof weight);
+      graph.at(update.one)[update.other] = weight;
+      if (!shape.directed) graph.at(update.other)[update.one] = weight;
       break;
     case txn::UpdateKind::kDeleteEdge:
       graph.at(update.one).erase(update.other);
-      graph.at(update.other).erase(update.one);
+      if (!shape.directed) graph.at(update.other).erase(update.one);
       break;
     case txn::UpdateKind::kAddVertex:
       graph[update.one];
       break;
     case txn::UpdateKind::kDeleteVertex:
-      for (const VertexName other : std::set(graph.at(update.one))) {
-        graph.at(other).erase(update.one);
-      }
+      for (auto& [name, neighbours] : graph) neighbours.erase(update.one);
       graph.erase(update.one);
   }
 }
@@ -189,7 +204,7 @@ struct Rebuilt {
   Csr lists;
 };
 
-Rebuilt Numbered(const Neighbours& graph) {
+Rebuilt Numbered(const Neighbours& graph, bool weighted) {
   Rebuilt rebuilt;
   std::map<VertexName, VertexId> number;
   for (const auto& [name, mine] : graph) {
@@ -197,10 +212,33 @@ Rebuilt Numbered(const Neighbours& graph) {
     rebuilt.names.push_back(name);
   }
   for (const auto& [name, mine] : graph) {
-    for (const VertexName other : mine) rebuilt.lists.neighbours.push_back(number.at(other));
+    for (const auto& [other, weight] : mine) {
+      rebuilt.lists.neighbours.push_back(number.at(other));
+      if (weighted) rebuilt.lists.weights.push_back(weight);
+    }
     rebuilt.lists.offsets.push_back(rebuilt.lists.neighbours.size());
   }
   return rebuilt;
+}
+
+Csr Transposed(const Csr& graph) {
+  Csr transposed;
+  std::vector<std::vector<EdgeOffset>> arcs(graph.vertices());
+  std::vector<VertexId> from;
+  for (VertexId v = 0; v < graph.vertices(); ++v) {
+    for (const VertexId u : graph.list(v)) {
+      arcs[u].push_back(from.size());
+      from.push_back(v);
+    }
+  }
+  for (const auto& list : arcs) {
+    for (const EdgeOffset arc : list) {
+      transposed.neighbours.push_back(from[arc]);
+      if (!graph.weights.empty()) transposed.weights.push_back(graph.weights[arc]);
+    }
+    transposed.offsets.push_back(transposed.neighbours.size());
+  }
+  return transposed;
 }
 
 // Plainly: every set of neighbours that ascend.
@@ -232,15 +270,31 @@ std::uint64_t CountCliquesOf(const Csr& graph, unsigned size) {
   return count;
 }
 
-void ExpectSame(const Found& found, const Rebuilt& graph) {
+void ExpectSame(const Found& found, bool directed, const Rebuilt& graph) {
   ASSERT_EQ(found.ids.count(), graph.names.size());
   for (VertexId v = 0; v < found.ids.count(); ++v) ASSERT_EQ(found.ids[v], graph.names[v]);
   ASSERT_EQ(found.lists.offsets, graph.lists.offsets);
   ASSERT_EQ(found.lists.neighbours, graph.lists.neighbours);
+  ASSERT_EQ(found.lists.weights, graph.lists.weights);
   EXPECT_EQ(found.depths, serial::Bfs(graph.lists, 0));
   EXPECT_EQ(found.components, serial::Components(graph.lists));
   const std::vector<double> ranks = serial::PageRank(graph.lists, {}).rank;
   for (VertexId v = 0; v < ranks.size(); ++v) ASSERT_NEAR(found.ranks[v], ranks[v], 1e-12);
+  if (!graph.lists.weights.empty()) {
+    const std::vector<double> distances = serial::Sssp(graph.lists, 0);
+    ASSERT_EQ(found.distances.size(), distances.size());
+    for (VertexId v = 0; v < distances.size(); ++v) {
+      const bool far = found.distances[v] == kUnreachable<std::uint64_t>;
+      ASSERT_EQ(far ? INFINITY : static_cast<double>(found.distances[v]), distances[v]) << v;
+    }
+  }
+  if (directed) {
+    const Csr incoming = Transposed(graph.lists);
+    EXPECT_EQ(found.incoming.offsets, incoming.offsets);
+    EXPECT_EQ(found.incoming.neighbours, incoming.neighbours);
+    EXPECT_EQ(found.incoming.weights, incoming.weights);
+    return;
+  }
   EXPECT_EQ(found.triangles, CountCliquesOf(graph.lists, 3));
   EXPECT_EQ(found.cliques, CountCliquesOf(graph.lists, 4));
 }
@@ -248,11 +302,12 @@ void ExpectSame(const Found& found, const Rebuilt& graph) {
 // A store of a random graph, for the time of a test.
 class Scratch {
  public:
-  explicit Scratch(std::uint64_t seed)
-      : graph(WriteRandomGraph(kVertices, kEdges, seed)),
+  Scratch(std::uint64_t seed, const txn::GraphShape& shape)
+      : graph(WriteRandomGraph(kVertices, kEdges, seed, shape)),
         store(::testing::TempDir() + fmt::format("snapshot.{}.store", ::getpid())) {
     std::filesystem::remove_all(store);
-    Unwrap(txn::Store::Create(store, graph, {.vertex_bytes = 8, .edge_bytes = 8}));
+    Unwrap(txn::Store::Create(
+        store, graph, {.vertex_bytes = shape.vertex_bytes, .edge_bytes = shape.extra_bytes()}));
   }
   ~Scratch() {
     std::filesystem::remove_all(store);
@@ -270,8 +325,9 @@ constexpr double kLongestRunS = 60;
 constexpr auto kShortestRun = std::chrono::milliseconds(500);
 
 // A run with snapshots beside it, each held against the history.
-void ExpectSnapshotsOfHistory(TxnSetting setting, int most = 3) {
-  const Scratch scratch(TestSeed());
+void ExpectSnapshotsOfHistory(TxnSetting setting, bool directed, bool weighted, int most = 3) {
+  const txn::GraphShape shape{8, 8, directed, weighted ? WeightType::kInt32 : WeightType::kNone};
+  const Scratch scratch(TestSeed(), shape);
   setting.work.store = scratch.store;
   setting.work.seed = TestSeed();
   setting.work.note_updates = true;
@@ -320,11 +376,9 @@ void ExpectSnapshotsOfHistory(TxnSetting setting, int most = 3) {
       for (; next != history.end() && next->first <= one.time; ++next) {
         std::span<const std::uint64_t> updates = next->second;
         txn::Update update;
-        while (txn::TakeUpdate({.vertex_bytes = 8, .edge_bytes = 8}, updates, update)) {
-          Change(graph, update);
-        }
+        while (txn::TakeUpdate(shape, updates, update)) Change(graph, shape, update);
       }
-      ExpectSame(one, Numbered(graph));
+      ExpectSame(one, directed, Numbered(graph, weighted));
     }
     EXPECT_FALSE(history.empty());
     EXPECT_GT(std::distance(history.begin(), next), 0);
@@ -344,7 +398,8 @@ TEST_P(Snapshots, AreWhatTheHistoryMakesWhileEdgesChange) {
                               .workload = "graph-churn",
                               .transport = random() % 2 == 0 ? "shm" : "tcp",
                               .nodes = 4,
-                              .compute = compute});
+                              .compute = compute},
+                             /*directed=*/random() % 2 == 0, /*weighted=*/random() % 2 == 0);
   }
 }
 
@@ -356,7 +411,9 @@ TEST_P(Snapshots, AreWhatTheHistoryMakesWhileVerticesComeAndGo) {
                               .transport = transport,
                               .nodes = 3,
                               .compute = 2,
-                              .threads = 2});
+                              .threads = 2},
+                             /*directed=*/transport == std::string("tcp"),
+                             /*weighted=*/transport == std::string("shm"));
   }
 }
 
@@ -372,7 +429,8 @@ TEST_P(Snapshots, AreWhatTheHistoryMakesWhileANodeDies) {
                               .compute = 2,
                               .replicas = 2,
                               .killed_after_us = {{3, random() % 200'000}}},
-                             4);
+                             /*directed=*/transport == std::string("tcp"),
+                             /*weighted=*/transport == std::string("tcp"), 4);
   }
 }
 

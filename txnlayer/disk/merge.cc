@@ -74,17 +74,19 @@ class Merger {
   void ChooseVertices();
   Status ReadBase();
   Status WriteVertexProperties(VertexId v);
-  Status WriteList(VertexId v, ListWriter& lists);
+  Status WriteLists(Direction direction, ListWriter& lists);
+  Status WriteList(VertexId v, Direction direction, ListWriter& lists);
   std::uint64_t LastDeleted(VertexName name) const {
     const auto found = vertices_.find(name);
     return found == vertices_.end() ? 0 : found->second.last_deleted;
   }
-  void AddArc(VertexId to, Bytes properties, GraphTime time);
+  // `extra`: what it carries beside its weight.
+  void AddArc(VertexId to, Bytes weight, Bytes extra, GraphTime time);
 
   const DiskBase& base_;
   const GraphShape shape_;
   std::unordered_map<VertexName, VertexChange> vertices_;
-  std::vector<ArcChange> arcs_;
+  std::vector<ArcChange> arcs_[2];   // by direction; of undirected graphs all are the first
   std::vector<EdgeUpdate> updates_;  // by order
   bool keeps_edge_properties_ = false;
   bool keeps_vertex_properties_ = false;
@@ -96,12 +98,15 @@ class Merger {
   OriginalIds ids_;
   std::vector<VertexId> from_;  // new dense ids: the old ones, or kGone
 
+  // Of the direction whose lists are being written.
   std::vector<EdgeOffset> offsets_;
   std::vector<VertexId> window_;  // of the base's lists
+  std::vector<std::byte> weight_window_;
   EdgeOffset window_at_ = 0;
 
   std::vector<ArcChange>::const_iterator next_change_;  // lists are written in order of names
   std::vector<VertexId> list_;
+  std::vector<std::byte> list_weights_;
   std::vector<std::byte> vertex_column_;
   std::vector<std::byte> edge_column_;
   std::vector<GraphTime> time_column_;
@@ -111,7 +116,9 @@ void Merger::Take(const std::vector<Batch>& batches, GraphTime at) {
   std::size_t words = 0;
   for (const Batch& batch : batches) words += batch.words.size();
   updates_.reserve(words / 2 + 1);  // that of an edge without properties is two words
-  arcs_.reserve(words);
+  for (const Direction direction : DirectionsOf(shape_)) {
+    arcs_[static_cast<std::size_t>(direction)].reserve(words / DirectionsOf(shape_).size());
+  }
   updates_.emplace_back();
   for (const Batch& batch : batches) {
     if (batch.time > at) break;
@@ -127,13 +134,16 @@ void Merger::Take(const std::vector<Batch>& batches, GraphTime at) {
         keeps_vertex_properties_ = keeps_vertex_properties_ || !update.properties.empty();
         continue;
       }
-      arcs_.push_back({update.one, update.other, order});
-      if (update.one != update.other) arcs_.push_back({update.other, update.one, order});
-      keeps_edge_properties_ = keeps_edge_properties_ || !update.properties.empty();
+      arcs_[0].push_back({update.one, update.other, order});
+      if (shape_.directed || update.one != update.other) {
+        arcs_[shape_.directed ? 1 : 0].push_back({update.other, update.one, order});
+      }
+      keeps_edge_properties_ =
+          keeps_edge_properties_ || (!update.properties.empty() && shape_.extra_bytes() > 0);
       keeps_times_ = true;
     }
   }
-  SortArcs(arcs_);
+  for (std::vector<ArcChange>& arcs : arcs_) SortArcs(arcs);
 }
 
 // Old and new ids both ascend with the names.
@@ -169,8 +179,6 @@ Status Merger::ReadBase() {
   if (base_.file() == nullptr) return {};
   const SlimFile& file = *base_.file();
   SLIM_ASSIGN(old_ids_, file.ReadOriginalIds());
-  offsets_.resize(std::size_t{file.vertices()} + 1);
-  SLIM_TRY(file.ReadElements(file.offsets(Direction::kOut), 0, std::span(offsets_)));
   const PropertyColumns columns = base_.columns();
   keeps_vertex_properties_ = keeps_vertex_properties_ || !columns.vertices.empty();
   keeps_edge_properties_ = keeps_edge_properties_ || !columns.edges.empty();
@@ -193,21 +201,26 @@ Status Merger::WriteVertexProperties(VertexId v) {
                                     MutableBytes(vertex_column_).subspan(at, shape_.vertex_bytes));
 }
 
-void Merger::AddArc(VertexId to, Bytes properties, GraphTime time) {
+void Merger::AddArc(VertexId to, Bytes weight, Bytes extra, GraphTime time) {
   list_.push_back(to);
+  list_weights_.resize(list_.size() * shape_.weight_bytes());
+  std::copy(weight.begin(), weight.end(),
+            list_weights_.end() - static_cast<std::ptrdiff_t>(shape_.weight_bytes()));
   if (!wants_properties_) return;
   if (keeps_times_) time_column_.push_back(time);
   if (!keeps_edge_properties_) return;
   const std::size_t at = edge_column_.size();
-  edge_column_.resize(at + shape_.edge_bytes);
-  std::copy(properties.begin(), properties.end(),
-            edge_column_.begin() + static_cast<std::ptrdiff_t>(at));
+  edge_column_.resize(at + shape_.extra_bytes());
+  std::copy(extra.begin(), extra.end(), edge_column_.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
 // What the base lists and nothing has been said of since, and what has been said of others last.
-Status Merger::WriteList(VertexId v, ListWriter& lists) {
+Status Merger::WriteList(VertexId v, Direction direction, ListWriter& lists) {
+  const std::vector<ArcChange>& arcs = arcs_[static_cast<std::size_t>(direction)];
   list_.clear();
+  list_weights_.clear();
   const VertexName name = ids_[v];
+  const std::size_t weight_bytes = shape_.weight_bytes();
   const VertexId old = from_[v];
   const std::uint64_t deleted = LastDeleted(name);
   std::span<const VertexId> base;
@@ -218,7 +231,11 @@ Status Merger::WriteList(VertexId v, ListWriter& lists) {
     if (first < window_at_ || first + length > window_at_ + window_.size()) {
       const SlimFile& file = *base_.file();
       window_.resize(std::min(file.arcs() - first, std::max(kArcsAtATime, length)));
-      SLIM_TRY(file.ReadElements(file.neighbours(Direction::kOut), first, std::span(window_)));
+      SLIM_TRY(file.ReadElements(file.neighbours(direction), first, std::span(window_)));
+      weight_window_.resize(window_.size() * weight_bytes);
+      if (weight_bytes > 0) {
+        SLIM_TRY(file.Read(file.weights(direction), first * weight_bytes, weight_window_));
+      }
       window_at_ = first;
     }
     base = std::span<const VertexId>(window_).subspan(first - window_at_, length);
@@ -226,23 +243,25 @@ Status Merger::WriteList(VertexId v, ListWriter& lists) {
   const PropertyColumns columns = base_.columns();
   // Those before are of vertices that are gone.
   auto& change = next_change_;
-  while (change != arcs_.end() && change->from < name) ++change;
+  while (change != arcs.end() && change->from < name) ++change;
   for (std::size_t i = 0;;) {
-    const bool has_change = change != arcs_.end() && change->from == name;
+    const bool has_change = change != arcs.end() && change->from == name;
     if (i == base.size() && !has_change) break;
     const VertexName to = i < base.size() ? old_ids_[base[i]] : 0;
     const bool from_base = i < base.size() && (!has_change || to < change->to);
     if (from_base) {
       const VertexId dense = renumbered_[base[i]];
-      const EdgeOffset arc = first + i++;
+      const EdgeOffset at = first + i - window_at_;
+      const EdgeOffset arc = first + i++ + (direction == Direction::kIn ? base_.file()->arcs() : 0);
       if (dense == kGone || LastDeleted(to) > 0) continue;
-      const Bytes properties =
-          columns.edges.empty() ? Bytes()
-                                : columns.edges.subspan(arc * shape_.edge_bytes, shape_.edge_bytes);
-      AddArc(dense, properties, columns.times.empty() ? 0 : columns.times[arc]);
+      const Bytes weight = Bytes(weight_window_).subspan(at * weight_bytes, weight_bytes);
+      const std::size_t extra_bytes = shape_.extra_bytes();
+      const Bytes extra =
+          columns.edges.empty() ? Bytes() : columns.edges.subspan(arc * extra_bytes, extra_bytes);
+      AddArc(dense, weight, extra, columns.times.empty() ? 0 : columns.times[arc]);
       continue;
     }
-    while (change + 1 != arcs_.end() && change[1].from == name && change[1].to == change->to) {
+    while (change + 1 != arcs.end() && change[1].from == name && change[1].to == change->to) {
       ++change;
     }
     if (i < base.size() && to == change->to) ++i;
@@ -250,11 +269,25 @@ Status Merger::WriteList(VertexId v, ListWriter& lists) {
     const auto dense = ids_.Find(change->to);
     const std::uint64_t cut = std::max(deleted, LastDeleted(change->to));
     if (update.alive && dense && change->order > cut) {
-      AddArc(*dense, update.properties, update.time);
+      const std::size_t weight = std::min(weight_bytes, update.properties.size());
+      AddArc(*dense, update.properties.first(weight), update.properties.subspan(weight),
+             update.time);
     }
     ++change;
   }
-  return lists.Append(list_);
+  return lists.Append(list_, list_weights_);
+}
+
+Status Merger::WriteLists(Direction direction, ListWriter& lists) {
+  if (base_.file() != nullptr) {
+    const SlimFile& file = *base_.file();
+    offsets_.resize(std::size_t{file.vertices()} + 1);
+    SLIM_TRY(file.ReadElements(file.offsets(direction), 0, std::span(offsets_)));
+  }
+  window_.clear();
+  next_change_ = arcs_[static_cast<std::size_t>(direction)].begin();
+  for (VertexId v = 0; v < ids_.count(); ++v) SLIM_TRY(WriteList(v, direction, lists));
+  return {};
 }
 
 Result<Merged> Merger::Write(const std::string& lists_path, const std::string& properties_path) {
@@ -262,10 +295,12 @@ Result<Merged> Merger::Write(const std::string& lists_path, const std::string& p
   SLIM_TRY(ReadBase());
   ChooseVertices();
   SLIM_ASSIGN(ListWriter lists, ListWriter::Create(lists_path));
-  next_change_ = arcs_.begin();
-  for (VertexId v = 0; v < ids_.count(); ++v) {
-    SLIM_TRY(WriteVertexProperties(v));
-    SLIM_TRY(WriteList(v, lists));
+  lists.CarryWeights(shape_.weights);
+  for (VertexId v = 0; v < ids_.count(); ++v) SLIM_TRY(WriteVertexProperties(v));
+  SLIM_TRY(WriteLists(Direction::kOut, lists));
+  if (shape_.directed) {
+    SLIM_TRY(lists.BeginIncoming());
+    SLIM_TRY(WriteLists(Direction::kIn, lists));
   }
   Merged merged;
   merged.vertices = ids_.count();

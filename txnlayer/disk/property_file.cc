@@ -59,7 +59,7 @@ Result<PropertyFile> PropertyFile::Open(const std::string& path, const GraphShap
       header.checksum != ChecksumOf(header)) {
     return InputError("{}: it is no file of properties of this version, or damaged", path);
   }
-  const std::uint64_t wanted[3] = {vertices * shape.vertex_bytes, arcs * shape.edge_bytes,
+  const std::uint64_t wanted[3] = {vertices * shape.vertex_bytes, arcs * shape.extra_bytes(),
                                    arcs * sizeof(GraphTime)};
   Bytes parts[3];
   std::uint64_t at = sizeof header;

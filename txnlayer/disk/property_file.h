@@ -12,8 +12,8 @@ namespace slimgraph::txn {
 
 // Each may be empty: all zeros.
 struct PropertyColumns {
-  Bytes vertices;                    // vertex_bytes for each, by dense id
-  Bytes edges;                       // edge_bytes for each arc, in the order of the lists
+  Bytes vertices;  // vertex_bytes for each, by dense id
+  Bytes edges;     // extra_bytes for each arc, in the order of the lists, outgoing before incoming
   std::span<const GraphTime> times;  // by arc
 };
 

@@ -19,7 +19,10 @@ namespace slimgraph::txn {
 namespace {
 
 constexpr std::array<char, 8> kMagic = {'S', 'L', 'I', 'M', 'S', 'T', 'O', 'R'};
-constexpr std::uint32_t kVersion = 1;
+// That of stores of graphs that have directions or weights, and of all others, which programs read
+// that know of neither.
+constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kPlainVersion = 1;
 constexpr std::uint32_t kByteOrder = 0x01020304;
 
 // The file `manifest`; so many entries of Progress follow, then a checksum of all.
@@ -31,7 +34,9 @@ struct Manifest {
   std::uint32_t edge_bytes;
   std::uint64_t generation;
   std::uint32_t has_base;
-  std::uint32_t has_properties;
+  std::uint16_t has_properties;
+  std::uint8_t directed;
+  std::uint8_t weights;  // WeightType
   GraphTime kept_from;
   std::uint64_t progress;
 };
@@ -63,7 +68,8 @@ Result<DiskBase> DiskBase::Open(const std::string& lists, const std::string& pro
   SLIM_ASSIGN(base.file_, SlimFile::Open(lists));
   if (!properties.empty()) {
     SLIM_ASSIGN(base.properties_,
-                PropertyFile::Open(properties, shape, base.file_->vertices(), base.file_->arcs()));
+                PropertyFile::Open(properties, shape, base.file_->vertices(),
+                                   base.file_->arcs() * DirectionsOf(shape).size()));
   }
   return base;
 }
@@ -82,7 +88,7 @@ Status DiskBase::ReadVertexProperties(VertexId first, MutableBytes into) const {
   return CopyColumn(columns().vertices, std::uint64_t{first} * shape_.vertex_bytes, into);
 }
 Status DiskBase::ReadEdgeProperties(EdgeOffset first, MutableBytes into) const {
-  return CopyColumn(columns().edges, first * shape_.edge_bytes, into);
+  return CopyColumn(columns().edges, first * shape_.extra_bytes(), into);
 }
 Status DiskBase::ReadEdgeTimes(EdgeOffset first, std::span<GraphTime> into) const {
   return CopyColumn(std::as_bytes(columns().times), first * sizeof(GraphTime),
@@ -93,21 +99,23 @@ std::string Store::FileName(const char* what, const char* kind) const {
   return fmt::format("{}/{}.{}{}", path_, what, generation_, kind);
 }
 
-Status Store::Create(const std::string& path, const std::string& graph, const GraphShape& shape) {
-  for (const auto& [what, bytes] :
-       {std::pair{"--vertex-bytes", shape.vertex_bytes}, {"--edge-bytes", shape.edge_bytes}}) {
-    if (bytes > kMaxPropertyBytes) {
-      return UsageError("{} {}: at most {} are possible", what, bytes, kMaxPropertyBytes);
-    }
-  }
+Status Store::Create(const std::string& path, const std::string& graph, GraphShape shape) {
   struct stat info;
   if (::stat(path.c_str(), &info) == 0) return UsageError("{}: it is there already", path);
   std::optional<SlimFile> file;
   if (!graph.empty()) {
     SLIM_ASSIGN(file, SlimFile::Open(graph));
     SLIM_TRY(CheckBaseFile(*file));
-    SLIM_TRY(file->CheckAll());
+    shape.directed = file->directed();
+    shape.weights = file->weight_type();
   }
+  for (const auto& [what, bytes, most] :
+       {std::tuple{"--vertex-bytes", shape.vertex_bytes, kMaxPropertyBytes},
+        {"--edge-bytes", shape.edge_bytes, kMaxPropertyBytes - shape.weight_bytes()}}) {
+    if (bytes > most) return UsageError("{} {}: at most {} are possible", what, bytes, most);
+  }
+  shape.edge_bytes += shape.weight_bytes();
+  if (file) SLIM_TRY(file->CheckAll());
   Store made;
   made.path_ = fmt::format("{}.{}.partial", path, ::getpid());
   made.shape_ = shape;
@@ -175,7 +183,8 @@ Status Store::ReadManifest() {
   Manifest manifest = {};
   std::memcpy(&manifest, bytes.data(), std::min(bytes.size(), sizeof manifest));
   if (manifest.magic != kMagic) return InputError("{}: it is no store", path_);
-  if (manifest.version != kVersion || manifest.byte_order != kByteOrder) {
+  if ((manifest.version != kVersion && manifest.version != kPlainVersion) ||
+      manifest.byte_order != kByteOrder) {
     return InputError("{}: it is a store of version {}; this program reads version {}", path_,
                       manifest.version, kVersion);
   }
@@ -187,7 +196,8 @@ Status Store::ReadManifest() {
   if (bytes.size() != body + sizeof checksum || checksum != XXH3_64bits(bytes.data(), body)) {
     return InputError("{}: it is damaged", path);
   }
-  shape_ = {manifest.vertex_bytes, manifest.edge_bytes};
+  shape_ = {manifest.vertex_bytes, manifest.edge_bytes, manifest.directed != 0,
+            static_cast<WeightType>(manifest.weights)};
   generation_ = manifest.generation;
   has_base_ = manifest.has_base != 0;
   has_properties_ = manifest.has_properties != 0;
@@ -202,13 +212,15 @@ Status Store::ReadManifest() {
 
 Status Store::WriteManifest() const {
   const Manifest manifest{kMagic,
-                          kVersion,
+                          shape_.directed || shape_.weight_bytes() > 0 ? kVersion : kPlainVersion,
                           kByteOrder,
                           shape_.vertex_bytes,
                           shape_.edge_bytes,
                           generation_,
                           has_base_ ? 1U : 0U,
-                          has_properties_ ? 1U : 0U,
+                          static_cast<std::uint16_t>(has_properties_ ? 1 : 0),
+                          static_cast<std::uint8_t>(shape_.directed ? 1 : 0),
+                          static_cast<std::uint8_t>(shape_.weights),
                           kept_from_,
                           progress_.size()};
   std::vector<std::byte> bytes;

@@ -48,8 +48,9 @@ class Store {
  public:
   enum class Use { kRead, kWrite };
 
-  // A new one, whole or not at all. `graph`: its .slim file; "": it is empty.
-  static Status Create(const std::string& path, const std::string& graph, const GraphShape& shape);
+  // A new one, whole or not at all. `graph`: its .slim file, which says whether it is directed, and
+  // what weights it has; "": it is empty. `shape` has the bytes of edges without their weights.
+  static Status Create(const std::string& path, const std::string& graph, GraphShape shape);
   // Readers exclude writers, and writers everybody.
   static Result<Store> Open(const std::string& path, Use use);
 

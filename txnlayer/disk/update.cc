@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <memory>
 
 namespace slimgraph::txn {
@@ -34,9 +35,10 @@ std::string_view TakeWord(std::string_view& text) {
   return word;
 }
 
-bool ParseName(std::string_view word, VertexName& name) {
+bool ParseName(std::string_view word, bool directed, VertexName& name) {
   const auto [end, failed] = std::from_chars(word.data(), word.data() + word.size(), name);
-  return failed == std::errc() && end == word.data() + word.size() && name <= kMaxVertexName;
+  return failed == std::errc() && end == word.data() + word.size() &&
+         name <= MaxVertexName(directed);
 }
 
 // For a message: what is not printable as '?', and not too long.
@@ -78,16 +80,35 @@ bool TakeUpdate(const GraphShape& shape, std::span<const std::uint64_t>& words, 
   return true;
 }
 
-void AppendLine(const Update& update, std::string& text) {
+void AppendLine(const GraphShape& shape, const Update& update, std::string& text) {
   constexpr const char* kSigns[] = {"+", "-", "+v", "-v"};  // by kind
   const auto to = std::back_inserter(text);
   fmt::format_to(to, "{} {}", kSigns[static_cast<std::size_t>(update.kind)], update.one);
   if (!IsOfVertex(update.kind)) fmt::format_to(to, " {}", update.other);
-  if (!update.properties.empty()) text += ' ';
-  for (const std::byte byte : update.properties) {
+  Bytes hex = update.properties;
+  if (update.kind == UpdateKind::kAddEdge && shape.weights != WeightType::kNone) {
+    WithWeightType(shape.weights, [&](auto weight) {
+      if (!hex.empty()) std::memcpy(&weight, hex.data(), sizeof weight);
+      fmt::format_to(to, " {}", weight);
+    });
+    hex = hex.subspan(std::min<std::size_t>(hex.size(), shape.weight_bytes()));
+  }
+  if (!hex.empty()) text += ' ';
+  for (const std::byte byte : hex) {
     fmt::format_to(to, "{:02x}", std::to_integer<unsigned>(byte));
   }
   text += '\n';
+}
+
+bool UpdateLines::ParseWeight(std::string_view word, std::byte* into) const {
+  bool well = false;
+  WithWeightType(shape_.weights, [&](auto weight) {
+    const auto [end, failed] = std::from_chars(word.data(), word.data() + word.size(), weight);
+    well = failed == std::errc() && end == word.data() + word.size() &&
+           std::isfinite(static_cast<double>(weight));
+    std::memcpy(into, &weight, sizeof weight);
+  });
+  return well;
 }
 
 Result<UpdateLines> UpdateLines::Open(const std::string& path, const GraphShape& shape) {
@@ -142,7 +163,10 @@ Result<bool> UpdateLines::Parse(std::string_view text, Update& update) {
   const auto wrong = [&](const char* expected) {
     return InputError("{}: expected {}, found \"{}\"", Where(), expected, Shown(text));
   };
-  constexpr const char* kForms = "\"+ u v [props]\", \"- u v\", \"+v id [props]\" or \"-v id\"";
+  const bool weighted = shape_.weights != WeightType::kNone;
+  const char* const forms =
+      weighted ? "\"+ u v weight [props]\", \"- u v\", \"+v id [props]\" or \"-v id\""
+               : "\"+ u v [props]\", \"- u v\", \"+v id [props]\" or \"-v id\"";
   if (sign == "+") {
     update.kind = UpdateKind::kAddEdge;
   } else if (sign == "-") {
@@ -152,31 +176,42 @@ Result<bool> UpdateLines::Parse(std::string_view text, Update& update) {
   } else if (sign == "-v") {
     update.kind = UpdateKind::kDeleteVertex;
   } else {
-    return wrong(kForms);
+    return wrong(forms);
   }
   update.other = 0;
-  if (!ParseName(TakeWord(rest), update.one)) return wrong("an id below 2^40");
-  if (!IsOfVertex(update.kind) && !ParseName(TakeWord(rest), update.other)) {
-    return wrong("two ids below 2^40");
+  const bool directed = shape_.directed;
+  if (!ParseName(TakeWord(rest), directed, update.one)) {
+    return wrong(directed ? "an id below 2^39" : "an id below 2^40");
+  }
+  if (!IsOfVertex(update.kind) && !ParseName(TakeWord(rest), directed, update.other)) {
+    return wrong(directed ? "two ids below 2^39" : "two ids below 2^40");
+  }
+  update.properties = {};
+  std::uint32_t at = 0;  // of the properties
+  if (weighted && update.kind == UpdateKind::kAddEdge) {
+    at = shape_.weight_bytes();
+    properties_.assign(shape_.edge_bytes, std::byte{0});
+    if (!ParseWeight(TakeWord(rest), properties_.data())) return wrong("a weight after two ids");
+    update.properties = properties_;
   }
   const std::string_view hex = TakeWord(rest);
-  update.properties = {};
-  if (!TakeWord(rest).empty()) return wrong(kForms);
+  if (!TakeWord(rest).empty()) return wrong(forms);
   if (hex.empty()) return true;
   if (update.kind == UpdateKind::kDeleteEdge || update.kind == UpdateKind::kDeleteVertex) {
     return wrong("nothing behind what is deleted");
   }
-  const std::uint32_t bytes = PropertyBytes(shape_, update.kind);
+  const std::uint32_t bytes = PropertyBytes(shape_, update.kind) - at;
   if (hex.size() % 2 != 0 || hex.size() / 2 > bytes) {
     return InputError("{}: expected up to {} bytes of properties in hexadecimal, found \"{}\"",
                       Where(), bytes, Shown(text));
   }
-  properties_.assign(bytes, std::byte{0});
+  properties_.resize(at);
+  properties_.resize(at + bytes);
   for (std::size_t i = 0; i < hex.size(); i += 2) {
     const int high = HexValue(hex[i]);
     const int low = HexValue(hex[i + 1]);
     if (high < 0 || low < 0) return wrong("properties in hexadecimal");
-    properties_[i / 2] = static_cast<std::byte>(high * 16 + low);
+    properties_[at + i / 2] = static_cast<std::byte>(high * 16 + low);
   }
   update.properties = properties_;
   return true;

@@ -2,12 +2,14 @@
 //
 //   + u v [props]     the edge {u, v} with these properties, whether it is there or not
 //   - u v             no edge {u, v}, whether it was there or not
+//                     (in a directed graph, both are of the edge from u to v; where edges have
+//                     weights, that of one that comes is a number before the properties)
 //   +v id [props]     the vertex with these properties, whether it is there or not
 //   -v id             no such vertex, and none of its edges
 //   # …               nothing; nor is an empty line
 //
 // Properties are an even number of hexadecimal digits, at most as many bytes as the store gives
-// each vertex or edge; what is left out is zero.
+// each vertex or edge beside its weight; what is left out is zero.
 #pragma once
 
 #include <string>
@@ -16,7 +18,7 @@
 
 #include "slimgraph/base/file_io.h"
 #include "slimgraph/base/result.h"
-#include "txnlayer/graph/graph_shape.h"
+#include "txnlayer/graph/sides.h"
 
 namespace slimgraph::txn {
 
@@ -40,7 +42,7 @@ void AppendUpdate(const Update& update, std::vector<std::uint64_t>& words);
 bool TakeUpdate(const GraphShape& shape, std::span<const std::uint64_t>& words, Update& update);
 
 // --- lines
-void AppendLine(const Update& update, std::string& text);
+void AppendLine(const GraphShape& shape, const Update& update, std::string& text);
 
 class UpdateLines {
  public:
@@ -57,6 +59,7 @@ class UpdateLines {
       : path_(std::move(path)), fd_(std::move(fd)), shape_(shape) {}
   Result<bool> NextLine(std::string_view& text);
   Result<bool> Parse(std::string_view text, Update& update);
+  bool ParseWeight(std::string_view word, std::byte* into) const;
 
   std::string path_;
   UniqueFd fd_;

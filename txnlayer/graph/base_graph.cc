@@ -18,7 +18,8 @@ constexpr std::uint64_t kClose = 64;
 constexpr VertexId kGapsAmong = 16;
 
 // The lists of a part lie all over the file: read(first arc, arcs, where in the part) for each.
-Status ForEachList(const SlimFile& file, const VertexPart& part, std::span<const EdgeOffset> local,
+Status ForEachList(const GraphSource& file, const VertexPart& part,
+                   std::span<const EdgeOffset> local,
                    const std::function<Status(EdgeOffset, EdgeOffset, EdgeOffset)>& read) {
   std::vector<EdgeOffset> offsets;
   for (VertexId first = 0; first < file.vertices();) {
@@ -39,16 +40,19 @@ Status ForEachList(const SlimFile& file, const VertexPart& part, std::span<const
 }  // namespace
 
 Status CheckBaseFile(const SlimFile& file) {
-  if (file.directed() || file.may_have_duplicates() || file.weight_type() != WeightType::kNone) {
-    return InputError(
-        "{}: a store takes graphs that are undirected, without weights and without duplicates",
-        file.path());
+  if (file.may_have_duplicates()) {
+    return InputError("{}: a store takes graphs without duplicates", file.path());
+  }
+  if (!file.has(Direction::kIn)) {
+    return InputError("{}: a store takes incoming lists as well: convert it without --no-reverse",
+                      file.path());
   }
   SLIM_ASSIGN(const OriginalIds ids, file.ReadOriginalIds());
   const VertexId count = ids.count();
-  if (count == 0 || ids[count - 1] <= kMaxVertexName) return {};
-  return InputError("{}: vertex {} is beyond {}, the largest id that a store can have", file.path(),
-                    ids[count - 1], kMaxVertexName);
+  const VertexName most = MaxVertexName(file.directed());
+  if (count == 0 || ids[count - 1] <= most) return {};
+  return InputError("{}: vertex {} is beyond {}, the largest id that {} store can have",
+                    file.path(), ids[count - 1], most, file.directed() ? "a directed" : "a");
 }
 
 Status BaseSource::ReadVertexProperties(VertexId, MutableBytes) const { return {}; }
@@ -58,29 +62,37 @@ Status BaseSource::ReadEdgeTimes(EdgeOffset, std::span<GraphTime>) const { retur
 Result<std::unique_ptr<BaseGraph>> BaseGraph::Load(Cluster& cluster, const BaseSource& source,
                                                    const GraphShape& shape, std::uint32_t replicas,
                                                    std::optional<EdgeOffset> folds) {
-  std::unique_ptr<BaseGraph> base(new BaseGraph());
+  std::unique_ptr<BaseGraph> base(new BaseGraph(shape));
   const SlimFile* const file = source.file();
   base->nodes_ = cluster.topology().nodes();
+  std::optional<SidesSource> sides;
+  Loading loading{source, file, nullptr, folds};
   if (file != nullptr) {
     SLIM_TRY(CheckBaseFile(*file));
-    SLIM_ASSIGN(base->now_.ids, file->ReadOriginalIds());
-    base->now_.arcs = file->arcs();
-    base->now_.edges = file->edges();
+    SLIM_CHECK(file->directed() == shape.directed && file->weight_type() == shape.weights, "{}",
+               file->path());
+    if (shape.directed) {
+      SLIM_ASSIGN(sides, SidesSource::Of(*file));
+      loading.lists = loading.sides = &*sides;
+    }
+    SLIM_ASSIGN(base->now_.ids, loading.lists->ReadOriginalIds());
+    base->now_.arcs = loading.lists->arcs();
+    base->now_.edges = loading.lists->edges();
     base->has_vertex_properties_ = source.has_vertex_properties();
-    base->now_.has_marks = source.has_edge_properties() || source.has_edge_times();
-    SLIM_TRY(base->ReadIndex(*file, base->nodes_));
+    base->now_.has_marks = source.has_edge_properties() || source.has_edge_times() ||
+                           shape.weights != WeightType::kNone;
+    SLIM_TRY(base->ReadIndex(*loading.lists));
   }
-  const HashPartition partition(base->vertices(), base->nodes_, 1);
   for (Rank rank = 0; rank < replicas; ++rank) {
     const NodeId held = (cluster.self() + base->nodes_ - rank) % base->nodes_;
-    SLIM_TRY(base->LoadPart(cluster, source, shape, partition.part(held), folds));
+    SLIM_TRY(base->LoadPart(cluster, loading, held));
   }
   return base;
 }
 
-Status BaseGraph::ReadIndex(const SlimFile& file, NodeId nodes) {
-  const HashPartition partition(vertices(), nodes, 1);
-  for (NodeId node = 0; node < nodes; ++node) {
+Status BaseGraph::ReadIndex(const GraphSource& lists) {
+  const HashPartition partition(vertices(), nodes_, 1);
+  for (NodeId node = 0; node < nodes_; ++node) {
     now_.index.emplace_back(ListCode(vertices()));
     now_.index.back().Reserve(partition.part(node).count);
   }
@@ -88,10 +100,10 @@ Status BaseGraph::ReadIndex(const SlimFile& file, NodeId nodes) {
   for (VertexId first = 0; first < vertices();) {
     const VertexId end = std::min(vertices(), first + kOffsetsAtATime);
     offsets.resize(end - first + 1);
-    SLIM_TRY(file.ReadElements(file.offsets(Direction::kOut), first, std::span(offsets)));
+    SLIM_TRY(lists.ReadElements(lists.offsets(Direction::kOut), first, std::span(offsets)));
     for (VertexId v = first; v < end; ++v) {
       if (offsets[v - first + 1] < offsets[v - first] || offsets[v - first + 1] > now_.arcs) {
-        return InputError("{}: the offsets of its lists fall", file.path());
+        return InputError("{}: the offsets of its lists fall", lists.path());
       }
       now_.index[partition.owner(v)].Append(offsets[v - first + 1] - offsets[v - first]);
     }
@@ -104,10 +116,10 @@ Status BaseGraph::ReadIndex(const SlimFile& file, NodeId nodes) {
   return {};
 }
 
-// For so many arcs of the partition; with all that a fold may bring, or what there is.
-Result<BaseGraph::Regions> BaseGraph::MakeRegions(Cluster& cluster, const GraphShape& shape,
-                                                  const VertexPart& part, EdgeOffset arcs,
-                                                  bool folds) const {
+// For so many arcs, and vertices that carry something; with all that a fold may bring, or what
+// there is.
+Result<BaseGraph::Regions> BaseGraph::MakeRegions(Cluster& cluster, EdgeOffset arcs,
+                                                  VertexId carriers, bool folds) const {
   const EdgeOffset marked = folds || now_.has_marks ? arcs : 0;
   const auto share = [&](std::uint64_t bytes) -> Result<RegionId> {
     SLIM_ASSIGN(const SharedRegion region,
@@ -117,32 +129,34 @@ Result<BaseGraph::Regions> BaseGraph::MakeRegions(Cluster& cluster, const GraphS
   Regions regions;
   SLIM_ASSIGN(regions.lists, share(arcs * sizeof(VertexId)));
   SLIM_ASSIGN(regions.edge_marks, share(MarkWriter::MarkBytes(marked)));
-  SLIM_ASSIGN(regions.edge_records, share(marked * EdgeRecordBytes(shape)));
+  SLIM_ASSIGN(regions.edge_records, share(marked * EdgeRecordBytes(shape_)));
   SLIM_ASSIGN(regions.vertex_properties,
-              share(has_vertex_properties_ ? std::uint64_t{part.count} * shape.vertex_bytes : 0));
+              share(has_vertex_properties_ ? std::uint64_t{carriers} * shape_.vertex_bytes : 0));
   return regions;
 }
 
-Status BaseGraph::LoadPart(Cluster& cluster, const BaseSource& source, const GraphShape& shape,
-                           const VertexPart& part, std::optional<EdgeOffset> folds) {
-  if (source.file() == nullptr) {
+Status BaseGraph::LoadPart(Cluster& cluster, const Loading& loading, NodeId partition) {
+  const auto& folds = loading.folds;
+  if (loading.lists == nullptr) {
     if (!folds) return {};
     spare_arcs_.push_back(*folds);
     now_.index.assign(nodes_, CompactOffsets(ListCode(0)));
     for (CompactOffsets& index : now_.index) index.Finish();
-    SLIM_ASSIGN(now_.regions.emplace_back(), MakeRegions(cluster, shape, part, *folds, true));
-    SLIM_ASSIGN(spare_.emplace_back(), MakeRegions(cluster, shape, part, *folds, true));
+    SLIM_ASSIGN(now_.regions.emplace_back(), MakeRegions(cluster, *folds, 0, true));
+    SLIM_ASSIGN(spare_.emplace_back(), MakeRegions(cluster, *folds, 0, true));
     return {};
   }
-  const SlimFile& file = *source.file();
+  const VertexPart part = HashPartition(vertices(), nodes_, 1).part(partition);
+  const VertexPart carriers =
+      HashPartition(VertexOfSide(shape_, vertices()), nodes_, 1).part(partition);
   Fabric& fabric = cluster.fabric();
-  SLIM_ASSIGN(const EdgeOffset arcs, CountArcs(file, part, Direction::kOut));
+  SLIM_ASSIGN(const EdgeOffset arcs, CountArcs(*loading.lists, part, Direction::kOut));
   const EdgeOffset most_arcs = arcs + folds.value_or(0);
   SLIM_ASSIGN(const Regions regions,
-              MakeRegions(cluster, shape, part, most_arcs, folds.has_value()));
+              MakeRegions(cluster, most_arcs, carriers.count, folds.has_value()));
   if (folds) {
     spare_arcs_.push_back(most_arcs);
-    SLIM_ASSIGN(spare_.emplace_back(), MakeRegions(cluster, shape, part, most_arcs, true));
+    SLIM_ASSIGN(spare_.emplace_back(), MakeRegions(cluster, most_arcs, carriers.count, true));
     spare_.back().vertex_properties = regions.vertex_properties;
   }
   now_.regions.push_back(regions);
@@ -150,35 +164,49 @@ Status BaseGraph::LoadPart(Cluster& cluster, const BaseSource& source, const Gra
   now_.list_bytes += lists.size();
   std::vector<EdgeOffset> offsets(std::size_t{part.count} + 1);
   const std::span ids(reinterpret_cast<VertexId*>(lists.data()), arcs);
-  SLIM_TRY(LoadLists(file, part, Direction::kOut, {offsets, ids, {}}, 1));
+  std::vector<std::byte> weights(arcs * shape_.weight_bytes());
+  SLIM_TRY(LoadLists(*loading.lists, part, Direction::kOut, {offsets, ids, weights}, 1));
   if (now_.has_marks) {
-    MarkWriter marks(shape, fabric.own_region(regions.edge_marks),
-                     fabric.own_region(regions.edge_records));
-    std::vector<GraphTime> times;
-    std::vector<std::byte> properties;
-    const auto mark = [&](EdgeOffset from, EdgeOffset length, EdgeOffset) -> Status {
-      times.assign(length, 0);
-      properties.assign(length * shape.edge_bytes, std::byte{0});
-      SLIM_TRY(source.ReadEdgeTimes(from, times));
-      SLIM_TRY(source.ReadEdgeProperties(from, properties));
-      for (EdgeOffset i = 0; i < length; ++i) {
-        marks.Append(times[i], properties.data() + i * shape.edge_bytes);
-      }
-      return {};
-    };
-    SLIM_TRY(ForEachList(file, part, offsets, mark));
-    now_.property_bytes += marks.bytes();
+    MarkWriter writer(shape_, fabric.own_region(regions.edge_marks),
+                      fabric.own_region(regions.edge_records));
+    SLIM_TRY(LoadMarks(loading, part, offsets, weights, writer));
+    now_.property_bytes += writer.bytes();
   }
   if (has_vertex_properties_) {
-    const std::uint64_t each = shape.vertex_bytes;
+    const std::uint64_t each = shape_.vertex_bytes;
     const MutableBytes room = fabric.own_region(regions.vertex_properties);
-    vertex_property_bytes_ += part.count * each;
-    for (VertexId local = 0; local < part.count; ++local) {
-      SLIM_TRY(source.ReadVertexProperties(part[local], room.subspan(local * each, each)));
+    vertex_property_bytes_ += carriers.count * each;
+    for (VertexId local = 0; local < carriers.count; ++local) {
+      SLIM_TRY(
+          loading.source.ReadVertexProperties(carriers[local], room.subspan(local * each, each)));
     }
-    now_.property_bytes += part.count * each;
+    now_.property_bytes += carriers.count * each;
   }
   return {};
+}
+
+Status BaseGraph::LoadMarks(const Loading& loading, const VertexPart& part,
+                            std::span<const EdgeOffset> offsets, Bytes weights,
+                            MarkWriter& writer) const {
+  const std::size_t weight = shape_.weight_bytes();
+  const std::size_t extra = shape_.extra_bytes();
+  std::vector<GraphTime> times;
+  std::vector<std::byte> extras;
+  std::vector<std::byte> properties(shape_.edge_bytes);
+  const auto mark = [&](EdgeOffset from, EdgeOffset length, EdgeOffset local) -> Status {
+    const EdgeOffset first = loading.sides != nullptr ? loading.sides->ArcInFile(from) : from;
+    times.assign(length, 0);
+    extras.assign(length * extra, std::byte{0});
+    SLIM_TRY(loading.source.ReadEdgeTimes(first, times));
+    SLIM_TRY(loading.source.ReadEdgeProperties(first, extras));
+    for (EdgeOffset i = 0; i < length; ++i) {
+      std::copy_n(extras.data() + i * extra, extra,
+                  std::copy_n(weights.data() + (local + i) * weight, weight, properties.data()));
+      writer.Append(times[i], properties.data());
+    }
+    return {};
+  };
+  return ForEachList(*loading.lists, part, offsets, mark);
 }
 
 // Places are added behind the last alone, so that all keep theirs. Names that lie close together

@@ -14,20 +14,26 @@
 #include "slimgraph/graph/slim_file.h"
 #include "slimgraph/remote/compact_offsets.h"
 #include "txnlayer/graph/graph_shape.h"
+#include "txnlayer/graph/sides.h"
 #include "txnlayer/store/table.h"
 
 namespace slimgraph::txn {
 
-// Whether a graph can be a base: undirected, without weights and duplicates, ids not too large.
+class MarkWriter;
+
+// Whether a graph can be a base: without duplicates, ids not too large, and of a directed one the
+// lists of both directions.
 Status CheckBaseFile(const SlimFile& file);
 
 // Where the base comes from.
 class BaseSource {
  public:
   virtual ~BaseSource() = default;
-  // Undirected, without duplicates and weights; null: there are no vertices.
+  // That CheckBaseFile likes; null: there are no vertices.
   virtual const SlimFile* file() const = 0;
-  // Fills in what vertices and edges carry; false: it is all zeros. Called by any thread.
+  // Fills in what vertices and edges carry, but for weights, which the file has; false: it is all
+  // zeros. Called by any thread. Arcs of a directed graph's incoming lists come behind all of the
+  // outgoing.
   virtual bool has_vertex_properties() const { return false; }
   virtual bool has_edge_properties() const { return false; }
   virtual bool has_edge_times() const { return false; }
@@ -36,6 +42,7 @@ class BaseSource {
   virtual Status ReadEdgeTimes(EdgeOffset first, std::span<GraphTime> into) const;
 };
 
+// Of a directed graph, its vertices are sides (sides.h) in all but what they carry.
 class BaseGraph {
  public:
   // A vertex of the base, and where its list lies in the memory of its partition.
@@ -76,6 +83,11 @@ class BaseGraph {
   VertexId VertexOf(EdgeOffset number) const { return ListOf(number).dense; }
 
   bool has_vertex_properties() const { return has_vertex_properties_; }
+  // Whose they are, with a place for their memory and none for a list.
+  Vertex CarrierOf(const Vertex& vertex) const {
+    const VertexId number = VertexOfSide(shape_, vertex.dense);
+    return {number, number % nodes_, number / nodes_, 0, 0};
+  }
   // Whether anything is known of any edge but its ends.
   bool has_marks() const { return now_.has_marks; }
 
@@ -84,7 +96,7 @@ class BaseGraph {
     RegionId lists = 0;              // VertexId, dense
     RegionId edge_marks = 0;         // edge_marks.h; meaningless without
     RegionId edge_records = 0;       //
-    RegionId vertex_properties = 0;  // by local number; meaningless without
+    RegionId vertex_properties = 0;  // by local number of CarrierOf; meaningless without
   };
   const Regions& regions(Rank rank) const { return now_.regions[rank]; }
 
@@ -134,15 +146,26 @@ class BaseGraph {
     std::vector<Regions> regions;  // by rank
   };
 
-  BaseGraph() = default;
+  explicit BaseGraph(const GraphShape& shape) : shape_(shape) {}
   // The list in which an arc is. `number` becomes that among the arcs of its partition.
   Vertex ListOf(EdgeOffset& number) const;
-  Status ReadIndex(const SlimFile& file, NodeId nodes);
-  Result<Regions> MakeRegions(Cluster& cluster, const GraphShape& shape, const VertexPart& part,
-                              EdgeOffset arcs, bool folds) const;
-  Status LoadPart(Cluster& cluster, const BaseSource& source, const GraphShape& shape,
-                  const VertexPart& part, std::optional<EdgeOffset> folds);
+  // Where its lists come from. `lists`: null without vertices; `sides`: null where they are the
+  // file's own.
+  struct Loading {
+    const BaseSource& source;
+    const GraphSource* lists;
+    const SidesSource* sides;
+    std::optional<EdgeOffset> folds;
+  };
+  Status ReadIndex(const GraphSource& lists);
+  Result<Regions> MakeRegions(Cluster& cluster, EdgeOffset arcs, VertexId carriers,
+                              bool folds) const;
+  Status LoadPart(Cluster& cluster, const Loading& loading, NodeId partition);
+  // With the weights of the part's arcs.
+  Status LoadMarks(const Loading& loading, const VertexPart& part,
+                   std::span<const EdgeOffset> offsets, Bytes weights, MarkWriter& writer) const;
 
+  const GraphShape shape_;
   NodeId nodes_ = 1;
   bool has_vertex_properties_ = false;
   std::uint64_t vertex_property_bytes_ = 0;

@@ -103,8 +103,9 @@ bool BaseReader::VertexProperties(const BaseGraph::Vertex& vertex, Bytes& proper
   properties = {};
   if (!graph_.base().has_vertex_properties()) return true;
   const std::uint64_t each = graph_.shape().vertex_bytes;
-  Part part{&BaseGraph::Regions::vertex_properties, vertex.local * each, each, property_room_};
-  const bool well = Read(vertex, part);
+  const BaseGraph::Vertex carrier = graph_.base().CarrierOf(vertex);
+  Part part{&BaseGraph::Regions::vertex_properties, carrier.local * each, each, property_room_};
+  const bool well = Read(carrier, part);
   properties = part.found;
   return well;
 }

@@ -144,8 +144,8 @@ void InOrder(const BaseGraph& base, const BaseEdges& edges, std::vector<const Ed
 
 }  // namespace
 
-Answer GraphTransaction::Degree(VertexName vertex, std::uint64_t& degree) {
-  const VertexPlace place(graph_.base(), vertex);
+Answer GraphTransaction::Degree(VertexName vertex, std::uint64_t& degree, Direction direction) {
+  const VertexPlace place(graph_.base(), SideOf(vertex, direction));
   bool alive = false;
   if (!AllBlocks(place, false, alive)) return Answer::kAborted;
   if (!alive) return Answer::kNo;
@@ -175,8 +175,8 @@ bool GraphTransaction::LatestEntries(const VertexPlace& vertex, bool& alive) {
 Answer GraphTransaction::Neighbours(VertexName vertex, const NeighbourQuery& query,
                                     NeighbourList& list) {
   const BaseGraph& base = graph_.base();
-  list.Begin(base.ids());
-  const VertexPlace place(base, vertex);
+  list.Begin(base.ids(), graph_.shape());
+  const VertexPlace place(base, SideOf(vertex, query.direction));
   bool alive = false;
   if (!LatestEntries(place, alive)) return Answer::kAborted;
   if (!alive) return Answer::kNo;
@@ -219,12 +219,22 @@ Answer GraphTransaction::DeleteVertex(VertexName vertex) {
   Access* const access = VertexAccess(vertex, true, alive);
   if (access == nullptr) return Answer::kAborted;
   if (!alive) return Answer::kNo;
+  for (const Direction direction : DirectionsOf(graph_.shape())) {
+    if (!DeleteWithEdges(SideOf(vertex, direction))) return Answer::kAborted;
+  }
+  PutVertex(*access, false, {});
+  Note({UpdateKind::kDeleteVertex, vertex, 0, {}});
+  --vertex_change_;
+  return Answer::kYes;
+}
+
+bool GraphTransaction::DeleteWithEdges(VertexName vertex) {
   const VertexPlace place(graph_.base(), vertex);
   bool open = false;
-  if (!LatestEntries(place, open)) return Answer::kAborted;
-  if (!open) return Inconsistent(), Answer::kAborted;
+  if (!LatestEntries(place, open)) return false;
+  if (!open) return Inconsistent();
   std::span<const VertexId> ids;
-  if (place.base && !base_.List(*place.base, ids)) return LostNode(), Answer::kAborted;
+  if (place.base && !base_.List(*place.base, ids)) return LostNode();
   // Its edges, with whether the base has them: nothing more has to be known of either side.
   std::vector<EdgeInBase>& edges = deleting_;
   edges.clear();
@@ -248,18 +258,15 @@ Answer GraphTransaction::DeleteVertex(VertexName vertex) {
     side.neighbour = vertex;
     side.in_base = in_base;
   }
-  if (!FindSides(sides, true) || !OwnSides(sides) || !Own(all_blocks_)) return Answer::kAborted;
+  if (!FindSides(sides, true) || !OwnSides(sides) || !Own(all_blocks_)) return false;
   for (Side& side : sides) {
-    if (!side.open) return Inconsistent(), Answer::kAborted;
-    if (!Put(side, false, side.in_base, {})) return Answer::kAborted;
+    if (!side.open) return Inconsistent();
+    if (!Put(side, false, side.in_base, {})) return false;
   }
   std::erase_if(edges, [vertex](const auto& edge) { return edge.first == vertex; });
-  if (!PutOwn(place, edges) || !SetBlocks(place, BlockKind::kDead)) return Answer::kAborted;
-  PutVertex(*access, false, {});
-  Note({UpdateKind::kDeleteVertex, vertex, 0, {}});
-  --vertex_change_;
+  if (!PutOwn(place, edges) || !SetBlocks(place, BlockKind::kDead)) return false;
   edge_change_ -= static_cast<std::int64_t>(sides.size());
-  return Answer::kYes;
+  return true;
 }
 
 }  // namespace slimgraph::txn

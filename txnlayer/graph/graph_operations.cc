@@ -8,12 +8,14 @@ namespace slimgraph::txn {
 
 // --- vertices
 
+// Of a directed graph the record is that of the out-side.
 Access* GraphTransaction::VertexAccess(VertexName vertex, bool write, bool& alive) {
-  SLIM_CHECK(vertex <= kMaxVertexName, "vertex {}", vertex);
-  Access* const access = TouchOne(graph_.vertices(), VertexKey(vertex), write);
+  SLIM_CHECK(vertex <= MaxVertexName(graph_.shape().directed), "vertex {}", vertex);
+  const VertexName side = SideOf(vertex, Direction::kOut);
+  Access* const access = TouchOne(graph_.vertices(), VertexKey(side), write);
   if (access == nullptr) return nullptr;
   if (!access->exists()) {
-    alive = graph_.base().DenseOf(vertex).has_value();
+    alive = graph_.base().DenseOf(side).has_value();
     return access;
   }
   const auto record = access->Get<VertexRecord>();
@@ -57,7 +59,8 @@ Answer GraphTransaction::GetVertex(VertexName vertex, MutableBytes properties) {
   std::fill(properties.begin(), properties.end(), std::byte{0});
   if (bytes == 0 || !graph_.base().has_vertex_properties()) return Answer::kYes;
   Bytes found;
-  if (!base_.VertexProperties(*graph_.base().Find(vertex), found)) {
+  const VertexName side = VertexOfKey(access->key);
+  if (!base_.VertexProperties(*graph_.base().Find(side), found)) {
     LostNode();
     return Answer::kAborted;
   }
@@ -83,8 +86,11 @@ Answer GraphTransaction::AddVertex(VertexName vertex, Bytes properties) {
   Note({UpdateKind::kAddVertex, vertex, 0, properties});
   if (alive) return Answer::kYes;
   ++vertex_change_;
-  const VertexPlace place(graph_.base(), vertex);
-  return SetBlocks(place, BlockKind::kOpen) ? Answer::kYes : Answer::kAborted;
+  for (const Direction direction : DirectionsOf(graph_.shape())) {
+    const VertexPlace place(graph_.base(), SideOf(vertex, direction));
+    if (!SetBlocks(place, BlockKind::kOpen)) return Answer::kAborted;
+  }
+  return Answer::kYes;
 }
 
 bool GraphTransaction::SetBlocks(const VertexPlace& vertex, BlockKind kind) {
@@ -136,15 +142,18 @@ bool GraphTransaction::LookUp(const Side& side, EdgeNow& now) {
 
 Answer GraphTransaction::WriteEdge(VertexName one, VertexName other, Wanted wanted, bool alive,
                                    Bytes properties) {
-  SLIM_CHECK(std::max(one, other) <= kMaxVertexName, "an edge from {} to {}", one, other);
+  SLIM_CHECK(std::max(one, other) <= MaxVertexName(graph_.shape().directed),
+             "an edge from {} to {}", one, other);
+  const VertexName from = SideOf(one, Direction::kOut);
+  const VertexName to = SideOf(other, Direction::kIn);
   Side both[2];
-  both[0].vertex = VertexPlace(graph_.base(), one);
-  both[0].neighbour = other;
-  if (one != other) {
-    both[1].vertex = VertexPlace(graph_.base(), other);
-    both[1].neighbour = one;
+  both[0].vertex = VertexPlace(graph_.base(), from);
+  both[0].neighbour = to;
+  if (from != to) {
+    both[1].vertex = VertexPlace(graph_.base(), to);
+    both[1].neighbour = from;
   }
-  const std::span<Side> sides(both, one == other ? 1 : 2);
+  const std::span<Side> sides(both, from == to ? 1 : 2);
   if (!FindSides(sides, true)) return Answer::kAborted;
   for (const Side& side : sides) {
     if (!side.open) return Answer::kNo;
@@ -175,8 +184,8 @@ Answer GraphTransaction::DeleteEdge(VertexName one, VertexName other) {
 Answer GraphTransaction::GetEdge(VertexName one, VertexName other, StoredEdge& edge,
                                  MutableBytes properties) {
   Side side;
-  side.vertex = VertexPlace(graph_.base(), one);
-  side.neighbour = other;
+  side.vertex = VertexPlace(graph_.base(), SideOf(one, Direction::kOut));
+  side.neighbour = SideOf(other, Direction::kIn);
   if (!FindSides({&side, 1}, false)) return Answer::kAborted;
   if (!side.open) return Answer::kNo;
   EdgeNow now;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "slimgraph/base/types.h"
+#include "slimgraph/graph/weights.h"
 #include "txnlayer/store/hash.h"
 #include "txnlayer/store/table.h"
 
@@ -20,10 +21,17 @@ constexpr VertexName kMaxVertexName = (VertexName{1} << kVertexNameBits) - 1;
 
 constexpr std::uint32_t kMaxPropertyBytes = 256;
 
-// How many bytes every vertex and every edge carries beside its ids.
+// How many bytes every vertex and every edge carries beside its ids, and whether edges go from one
+// vertex to the other. Where they have weights, these are the first of their bytes.
 struct GraphShape {
   std::uint32_t vertex_bytes = 0;
   std::uint32_t edge_bytes = 0;
+  bool directed = false;
+  WeightType weights = WeightType::kNone;
+
+  std::uint32_t weight_bytes() const { return static_cast<std::uint32_t>(WeightBytes(weights)); }
+  // Of an edge, without its weight.
+  std::uint32_t extra_bytes() const { return edge_bytes - weight_bytes(); }
 };
 
 // When an edge or a vertex was last written: the hybrid time of the commit (hybrid_clock.h).

@@ -39,6 +39,7 @@ struct NeighbourQuery {
   GraphTime from = 0;  // both included
   GraphTime to = kTimePending;
   bool properties = false;
+  Direction direction = Direction::kOut;  // of a directed graph: whose edges go there, or kIn: come
 };
 
 class GraphTransaction {
@@ -58,22 +59,24 @@ class GraphTransaction {
   bool Commit();
   void RollBack();
 
-  // Names are at most kMaxVertexName, properties of the graph's shape or empty, which stands for
-  // zeros. kNo of the first three: nothing was there.
+  // Names are at most MaxVertexName, properties of the graph's shape or empty, which stands for
+  // zeros; those of an edge begin with its weight, where there are weights. kNo of the first three:
+  // nothing was there.
   Answer GetVertex(VertexName vertex, MutableBytes properties);
   Answer SetVertex(VertexName vertex, Bytes properties);
   Answer DeleteVertex(VertexName vertex);  // with all its edges
   // Also sets the properties of one that is there.
   Answer AddVertex(VertexName vertex, Bytes properties);
 
-  // kNo: one of the vertices is not there, and for all but AddEdge, or the edge.
+  // From `one` to `other`, where the graph is directed. kNo: one of the vertices is not there, and
+  // for all but AddEdge, or the edge.
   Answer AddEdge(VertexName one, VertexName other, Bytes properties);
   Answer SetEdge(VertexName one, VertexName other, Bytes properties);
   Answer GetEdge(VertexName one, VertexName other, StoredEdge& edge, MutableBytes properties);
   Answer DeleteEdge(VertexName one, VertexName other);
 
   Answer Neighbours(VertexName vertex, const NeighbourQuery& query, NeighbourList& list);
-  Answer Degree(VertexName vertex, std::uint64_t& degree);
+  Answer Degree(VertexName vertex, std::uint64_t& degree, Direction direction = Direction::kOut);
 
   // By how much the transaction at hand, or the last one, has changed these numbers.
   std::int64_t vertex_change() const { return vertex_change_; }
@@ -93,7 +96,8 @@ class GraphTransaction {
   Transaction& transaction() { return transaction_; }
 
  private:
-  // The block to which an edge belongs on one side of it.
+  // The block to which an edge belongs on one side of it. From here on, vertices of directed graphs
+  // are sides (sides.h).
   struct Side {
     VertexPlace vertex;
     VertexName neighbour = 0;
@@ -141,6 +145,10 @@ class GraphTransaction {
   Access* VertexAccess(VertexName vertex, bool write, bool& alive);
   void PutVertex(Access& access, bool alive, Bytes properties);
   bool SetBlocks(const VertexPlace& vertex, BlockKind kind);
+  bool DeleteWithEdges(VertexName vertex);
+  VertexName SideOf(VertexName vertex, Direction direction) const {
+    return txn::SideOf(graph_.shape(), vertex, direction);
+  }
   void Saw(GraphTime time) {
     if (time != kTimePending) seen_ = std::max(seen_, time);
   }

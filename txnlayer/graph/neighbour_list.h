@@ -7,8 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "slimgraph/graph/original_ids.h"
-#include "txnlayer/graph/graph_shape.h"
+#include "txnlayer/graph/sides.h"
 
 namespace slimgraph::txn {
 
@@ -37,6 +36,8 @@ class NeighbourList {
     for (const Part& part : parts_) {
       if (part.ids == nullptr) {
         visit(part.edge, part.properties);
+      } else if (shape_.directed) {
+        VisitRun(part, visit, [this](VertexId id) { return VertexOfSide(shape_, (*ids_)[id]); });
       } else if (ids_->contiguous()) {
         VisitRun(part, visit, [least = ids_->first()](VertexId id) { return least + id; });
       } else {
@@ -46,14 +47,15 @@ class NeighbourList {
   }
 
   // --- for who makes it
-  // Empties it; `ids`: what vertices of the base are called.
-  void Begin(const OriginalIds& ids) {
+  // Empties it; `ids`: what vertices of the base are called. Names are of sides (sides.h).
+  void Begin(const OriginalIds& ids, const GraphShape& shape) {
     ids_ = &ids;
+    shape_ = shape;
     size_ = 0;
     parts_.clear();
   }
   void Add(const StoredEdge& edge, const std::byte* properties) {
-    parts_.push_back({nullptr, 1, edge, properties});
+    parts_.push_back({nullptr, 1, {VertexOfSide(shape_, edge.neighbour), edge.time}, properties});
     ++size_;
   }
   // Edges of the base that lie side by side, and of which no more is known than their ends.
@@ -78,6 +80,7 @@ class NeighbourList {
   }
 
   const OriginalIds* ids_ = nullptr;
+  GraphShape shape_;
   std::uint64_t size_ = 0;
   std::vector<Part> parts_;
 };

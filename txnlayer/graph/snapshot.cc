@@ -4,6 +4,7 @@
 
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/clock.h"
+#include "txnlayer/graph/list_merger.h"
 #include "txnlayer/graph/moment.h"
 
 namespace slimgraph::txn {
@@ -16,48 +17,11 @@ constexpr std::uint64_t kSpareShare = 16;
 // What is read of lists at a time.
 constexpr EdgeOffset kPieceArcs = 1 << 20;
 
-// The ids of a snapshot's vertices, by that of the base; as there where no vertex has come or gone.
-class NewIds {
- public:
-  NewIds(const SnapshotVertices& vertices, const BaseGraph& base) {
-    if (vertices.same()) return;
-    ids_.resize(base.vertices());
-    VertexId next = 0;
-    vertices.ForEach([&](VertexName, NodeId, std::optional<VertexId> dense) {
-      if (dense) ids_[*dense] = next;
-      ++next;
-    });
-  }
-  VertexId* Copy(std::span<const VertexId> list, VertexId* into) const {
-    if (ids_.empty()) return std::copy(list.begin(), list.end(), into);
-    return std::transform(list.begin(), list.end(), into,
-                          [&](VertexId dense) { return ids_[dense]; });
-  }
-
- private:
-  std::vector<VertexId> ids_;
-};
-
-// The list of one vertex: of the base what no change speaks of, and what the changes have made.
-// Both are in the order of names, which is that of ids. Null: an edge leads to no vertex.
-VertexId* MergeList(const BaseGraph& base, const OriginalIds& ids, const NewIds& new_ids,
-                    std::span<const VertexId> list, std::span<const EdgeChange> changes,
-                    VertexId* into) {
-  auto from = list.begin();
-  for (const EdgeChange& change : changes) {
-    const VertexName name = change.neighbour();
-    const auto found = std::lower_bound(from, list.end(), name, [&](VertexId dense, VertexName n) {
-      return base.NameOf(dense) < n;
-    });
-    into = new_ids.Copy({from, found}, into);
-    from = found;
-    if (from != list.end() && base.NameOf(*from) == name) ++from;
-    if (!change.alive()) continue;
-    const auto id = ids.Find(name);
-    if (!id) return nullptr;
-    *into++ = *id;
-  }
-  return new_ids.Copy({from, list.end()}, into);
+bool IsWeights(SectionKind kind) {
+  return kind == SectionKind::kOutWeights || kind == SectionKind::kInWeights;
+}
+bool IsOffsets(SectionKind kind) {
+  return kind == SectionKind::kOutOffsets || kind == SectionKind::kInOffsets;
 }
 
 }  // namespace
@@ -109,154 +73,139 @@ double Snapshot::StalenessSeconds() const {
 
 Status Snapshot::Gather(TransactionalGraph& graph, const PartitionHolders& holders) {
   const BaseGraph& base = graph.base();
+  const bool weighted = graph.shape().weights != WeightType::kNone;
   EdgeChanges changes =
-      FindEdges(graph, holders, time_, false, [](VertexName, VertexName) { return true; });
+      FindEdges(graph, holders, time_, weighted, [](VertexName, VertexName) { return true; });
   SLIM_ASSIGN(VertexChanges changed, FindVertices(cluster_, graph, holders, time_));
   const SnapshotVertices vertices(holders, base, std::move(changed));
   SLIM_ASSIGN(const EdgeChanges brought,
               DealOut(
-                  cluster_, std::move(changes), 0,
+                  cluster_, std::move(changes), weighted ? graph.shape().edge_bytes : 0,
                   [&](VertexName vertex) { return vertices.HolderOf(vertex); },
                   [&](std::uint64_t bytes) { return room_.ForChanges(bytes); }));
-  ids_ = vertices.Ids();
-  SLIM_TRY(MergeLists(graph, holders, vertices, brought.edges));
+  SLIM_TRY(MergeLists(graph, holders, vertices, brought));
   return cluster_.all().Barrier();  // all lists are there
 }
 
-// Those of this node, in the order of their vertices.
 Status Snapshot::MergeLists(TransactionalGraph& graph, const PartitionHolders& holders,
-                            const SnapshotVertices& vertices, std::span<const EdgeChange> changes) {
-  const BaseGraph& base = graph.base();
-  std::vector<std::span<const VertexId>> base_lists(holders.holder.size());  // by partition
-  std::uint64_t most_arcs = 1 + changes.size();
-  for (const auto& [partition, rank] : holders.mine) {
-    if (base.vertices() == 0) break;
-    const Bytes bytes = graph.engine().cluster().fabric().own_region(base.regions(rank).lists);
-    base_lists[partition] = {reinterpret_cast<const VertexId*>(bytes.data()),
-                             bytes.size() / sizeof(VertexId)};
-    most_arcs += base.arcs_of(partition);
+                            const SnapshotVertices& vertices, const EdgeChanges& changes) {
+  const GraphShape& shape = graph.shape();
+  ListMerger merger(graph, holders, cluster_.self(), vertices, changes);
+  ids_ = VertexIds(shape, merger.ids());
+  SLIM_ASSIGN(const SharedRegion region, room_.ForLists(merger.most_arcs() * sizeof(VertexId)));
+  region_ = region.id;
+  ListMerger::Target into{reinterpret_cast<VertexId*>(region.memory.data()), nullptr};
+  if (shape.weights != WeightType::kNone) {
+    SLIM_ASSIGN(const SharedRegion weights,
+                room_.ForWeights(merger.most_arcs() * shape.weight_bytes()));
+    weights_region_ = weights.id;
+    into.weights = weights.memory.data();
   }
-  SLIM_ASSIGN(const SharedRegion region, room_.ForLists(most_arcs * sizeof(VertexId)));
-  lists_ = region.id;
-  auto* into = reinterpret_cast<VertexId*>(region.memory.data());
-  const NewIds new_ids(vertices, base);
-  std::vector<std::uint32_t> lengths;
-  // Mostly there are none, and need not be looked for.
-  const bool may_have_loops =
-      base.arcs() != 2 * base.edges() ||
-      std::any_of(changes.begin(), changes.end(), [](const EdgeChange& change) {
-        return change.alive() && change.vertex() == change.neighbour();
-      });
-  std::uint64_t loops = 0;
-  std::vector<BaseGraph::Vertex> places(base_lists.size());  // by partition: the last
-  for (NodeId partition = 0; partition < std::min<std::size_t>(places.size(), base.vertices());
-       ++partition) {
-    places[partition] = base.At(partition);
+  std::vector<EdgeOffset> held(cluster_.topology().nodes());
+  for (const Direction direction : DirectionsOf(shape)) {
+    Lists& lists = lists_[static_cast<std::size_t>(direction)];
+    lists.holders.reserve(ids_.count());
+    std::vector<std::uint32_t> lengths;
+    merger.Merge(direction, into, lists.holders, lengths);
+    SLIM_TRY(FindOffsets(lengths, held, lists));
   }
-  VertexId next = 0;
-  bool complete = true;
-  auto change = changes.begin();
-  holders_.reserve(ids_.count());
-  vertices.ForEach([&](VertexName name, NodeId holder, std::optional<VertexId> dense) {
-    const VertexId id = next++;
-    holders_.push_back(static_cast<std::uint8_t>(holder));
-    if (holder != cluster_.self() || !complete) return;
-    while (change != changes.end() && change->vertex() < name) ++change;
-    const auto first = change;
-    while (change != changes.end() && change->vertex() == name) ++change;
-    std::span<const VertexId> list;
-    if (dense) {
-      BaseGraph::Vertex& place = places[*dense % places.size()];
-      place = base.After(place, *dense);
-      list = base_lists[place.partition].subspan(place.begin, place.length);
-    }
-    VertexId* const end = MergeList(base, ids_, new_ids, list, std::span(first, change), into);
-    complete = end != nullptr;
-    if (!complete) return;
-    lengths.push_back(static_cast<std::uint32_t>(end - into));
-    if (may_have_loops && std::binary_search(into, end, id)) ++loops;
-    into = end;
-  });
-  SLIM_CHECK(complete, "an edge leads to a vertex that is not there");
-  SLIM_TRY(FindOffsets(lengths));
-  SLIM_ASSIGN(loops, cluster_.all().AllSum(loops));
+  SLIM_ASSIGN(const std::uint64_t loops, cluster_.all().AllSum(merger.loops()));
   header_.vertices = ids_.count();
-  header_.arcs = offsets_.back();
-  header_.edges = (header_.arcs - loops) / 2 + loops;
-  header_.flags = loops > 0 ? std::uint32_t{kSlimSelfLoops} : 0;
+  header_.arcs = lists_of(Direction::kOut).offsets.back();
+  header_.edges = shape.directed ? header_.arcs : (header_.arcs - loops) / 2 + loops;
+  header_.flags = (shape.directed ? kSlimDirected : 0U) | (loops > 0 ? kSlimSelfLoops : 0U);
+  header_.weight_type = shape.weights;
   header_.checksums_checksum = time_;
   return {};
 }
 
-Status Snapshot::FindOffsets(std::span<const std::uint32_t> own_lengths) {
-  const NodeId nodes = cluster_.topology().nodes();
+// `held`: how many arcs nodes hold of all before these.
+Status Snapshot::FindOffsets(std::span<const std::uint32_t> own_lengths,
+                             std::vector<EdgeOffset>& held, Lists& lists) const {
   static_assert(kMaxNodes <= 256);
   SLIM_ASSIGN(const auto all, cluster_.all().AllGather(std::as_bytes(own_lengths)));
   std::vector<const std::byte*> next;
   for (const auto& theirs : all) next.push_back(theirs.data());
-  std::vector<EdgeOffset> held(nodes);
-  offsets_.reserve(std::size_t{ids_.count()} + 1);
-  offsets_.push_back(0);
+  lists.offsets.reserve(std::size_t{ids_.count()} + 1);
+  lists.offsets.push_back(0);
   for (VertexId v = 0; v < ids_.count(); ++v) {
-    if (v % kGroup == 0) held_before_.insert(held_before_.end(), held.begin(), held.end());
-    const NodeId holder = holders_[v];
+    if (v % kGroup == 0) {
+      lists.held_before.insert(lists.held_before.end(), held.begin(), held.end());
+    }
+    const NodeId holder = lists.holders[v];
     std::uint32_t length;
     std::memcpy(&length, next[holder], sizeof length);
     next[holder] += sizeof length;
     held[holder] += length;
-    offsets_.push_back(offsets_.back() + length);
+    lists.offsets.push_back(lists.offsets.back() + length);
   }
   return {};
 }
 
+const Snapshot::Lists* Snapshot::ListsIn(SectionKind kind) const {
+  for (const Direction direction : {Direction::kIn, Direction::kOut}) {
+    const Lists& lists = lists_of(direction);
+    if (lists.offsets.empty()) continue;
+    if (kind == offsets(direction) || kind == neighbours(direction)) return &lists;
+    if (kind == weights(direction) && weight_type() != WeightType::kNone) return &lists;
+  }
+  return nullptr;
+}
+
 std::uint64_t Snapshot::section_bytes(SectionKind kind) const {
-  if (kind == SectionKind::kOutOffsets) return offsets_.size() * sizeof(EdgeOffset);
-  if (kind == SectionKind::kOutNeighbours) return arcs() * sizeof(VertexId);
-  return 0;
+  const Lists* const lists = ListsIn(kind);
+  if (lists == nullptr) return 0;
+  if (IsOffsets(kind)) return lists->offsets.size() * sizeof(EdgeOffset);
+  return arcs() * (IsWeights(kind) ? WeightBytes(weight_type()) : sizeof(VertexId));
 }
 
 Status Snapshot::Read(SectionKind kind, std::uint64_t first_byte, MutableBytes into,
                       std::size_t) const {
   SLIM_CHECK(first_byte + into.size() <= section_bytes(kind), "beyond the end of a snapshot");
   if (into.empty()) return {};
-  if (kind == SectionKind::kOutOffsets) {
-    const Bytes all = std::as_bytes(std::span(offsets_));
+  const Lists& from = *ListsIn(kind);
+  if (IsOffsets(kind)) {
+    const Bytes all = std::as_bytes(std::span(from.offsets));
     std::memcpy(into.data(), all.data() + first_byte, into.size());
     return {};
   }
-  SLIM_CHECK(first_byte % sizeof(VertexId) == 0 && into.size() % sizeof(VertexId) == 0);
-  const std::span lists(reinterpret_cast<VertexId*>(into.data()), into.size() / sizeof(VertexId));
-  const EdgeOffset first = first_byte / sizeof(VertexId);
-  for (EdgeOffset at = 0; at < lists.size(); at += kPieceArcs) {
-    SLIM_TRY(ReadLists(first + at, lists.subspan(at, std::min(kPieceArcs, lists.size() - at))));
+  const std::size_t each = IsWeights(kind) ? WeightBytes(weight_type()) : sizeof(VertexId);
+  const RegionId region = IsWeights(kind) ? weights_region_ : region_;
+  SLIM_CHECK(first_byte % each == 0 && into.size() % each == 0);
+  for (std::size_t at = 0; at < into.size(); at += kPieceArcs * each) {
+    const auto piece = into.subspan(at, std::min(kPieceArcs * each, into.size() - at));
+    SLIM_TRY(ReadArcs(from, region, each, (first_byte + at) / each, piece));
   }
   return {};
 }
 
-// What the lists of one node have of a range of arcs lies in one piece.
-Status Snapshot::ReadLists(EdgeOffset first, std::span<VertexId> into) const {
-  const EdgeOffset end = first + into.size();
+// What one node has of a range of arcs lies in one piece.
+Status Snapshot::ReadArcs(const Lists& lists, RegionId region, std::size_t each, EdgeOffset first,
+                          MutableBytes into) const {
+  const std::vector<std::uint8_t>& holders = lists.holders;
+  const std::vector<EdgeOffset>& offsets = lists.offsets;
+  const EdgeOffset end = first + into.size() / each;
   const auto begin_vertex = static_cast<VertexId>(
-      std::upper_bound(offsets_.begin(), offsets_.end(), first) - offsets_.begin() - 1);
+      std::upper_bound(offsets.begin(), offsets.end(), first) - offsets.begin() - 1);
   struct Piece {
     EdgeOffset begin = 0;  // in the node's lists
     EdgeOffset count = 0;
-    std::vector<VertexId> room;
-    const VertexId* next = nullptr;
+    std::vector<std::byte> room;
+    const std::byte* next = nullptr;
   };
   const NodeId nodes = cluster_.topology().nodes();
   std::vector<Piece> pieces(nodes);
   const VertexId group = begin_vertex / kGroup;
   for (NodeId node = 0; node < nodes; ++node) {
-    pieces[node].begin = held_before_[std::size_t{group} * nodes + node];
+    pieces[node].begin = lists.held_before[std::size_t{group} * nodes + node];
   }
   for (VertexId v = group * kGroup; v < begin_vertex; ++v) {
-    pieces[holders_[v]].begin += offsets_[std::size_t{v} + 1] - offsets_[v];
+    pieces[holders[v]].begin += offsets[std::size_t{v} + 1] - offsets[v];
   }
-  pieces[holders_[begin_vertex]].begin += first - offsets_[begin_vertex];
+  pieces[holders[begin_vertex]].begin += first - offsets[begin_vertex];
   const auto for_each_list = [&](auto visit) {
-    for (std::size_t v = begin_vertex; v < vertices() && offsets_[v] < end; ++v) {
-      visit(pieces[holders_[v]], std::min(end, offsets_[v + 1]) - std::max(first, offsets_[v]));
+    for (std::size_t v = begin_vertex; v < vertices() && offsets[v] < end; ++v) {
+      visit(pieces[holders[v]], std::min(end, offsets[v + 1]) - std::max(first, offsets[v]));
     }
   };
   for_each_list([](Piece& piece, EdgeOffset count) { piece.count += count; });
@@ -268,39 +217,53 @@ Status Snapshot::ReadLists(EdgeOffset first, std::span<VertexId> into) const {
       Piece& piece = pieces[node];
       if (piece.count == 0) continue;
       if (node == cluster_.self()) {
-        piece.next =
-            reinterpret_cast<const VertexId*>(fabric.own_region(lists_).data()) + piece.begin;
+        piece.next = fabric.own_region(region).data() + piece.begin * each;
         continue;
       }
-      piece.room.resize(piece.count);
+      piece.room.resize(piece.count * each);
       piece.next = piece.room.data();
-      endpoint.Read(node, lists_, piece.begin * sizeof(VertexId),
-                    std::as_writable_bytes(std::span(piece.room)));
+      endpoint.Read(node, region, piece.begin * each, piece.room);
     }
     if (const Outcome outcome = endpoint.Flush(); outcome != Outcome::kOk) {
       return EnvironmentError("reading {}: {}", path_, OutcomeName(outcome));
     }
   }
-  VertexId* to = into.data();
+  std::byte* to = into.data();
   for_each_list([&](Piece& piece, EdgeOffset count) {
-    to = std::copy_n(piece.next, count, to);
-    piece.next += count;
+    to = std::copy_n(piece.next, count * each, to);
+    piece.next += count * each;
   });
   return {};
 }
 
 Status Snapshot::Export(ListWriter& writer) const {
   std::vector<VertexId> lists;
-  for (VertexId first = 0; first < vertices();) {
-    VertexId end = first + 1;
-    while (end < vertices() && offsets_[std::size_t{end} + 1] - offsets_[first] <= kPieceArcs)
-      ++end;
-    lists.resize(offsets_[end] - offsets_[first]);
-    SLIM_TRY(ReadElements(SectionKind::kOutNeighbours, offsets_[first], std::span(lists)));
-    for (; first < end; ++first) {
-      const auto length = offsets_[std::size_t{first} + 1] - offsets_[first];
-      SLIM_TRY(writer.Append(std::span(lists).last(offsets_[end] - offsets_[first]).first(length)));
+  std::vector<std::byte> weights;
+  const std::size_t each = WeightBytes(weight_type());
+  writer.CarryWeights(weight_type());
+  const auto write = [&](Direction direction) -> Status {
+    const std::vector<EdgeOffset>& offsets = lists_of(direction).offsets;
+    for (VertexId first = 0; first < vertices();) {
+      VertexId end = first + 1;
+      while (end < vertices() && offsets[std::size_t{end} + 1] - offsets[first] <= kPieceArcs)
+        ++end;
+      lists.resize(offsets[end] - offsets[first]);
+      SLIM_TRY(ReadElements(neighbours(direction), offsets[first], std::span(lists)));
+      weights.resize(lists.size() * each);
+      if (each > 0) SLIM_TRY(Read(this->weights(direction), offsets[first] * each, weights));
+      for (; first < end; ++first) {
+        const auto length = offsets[std::size_t{first} + 1] - offsets[first];
+        const EdgeOffset left = offsets[end] - offsets[first];
+        SLIM_TRY(writer.Append(std::span(lists).last(left).first(length),
+                               Bytes(weights).last(left * each).first(length * each)));
+      }
     }
+    return {};
+  };
+  SLIM_TRY(write(Direction::kOut));
+  if (directed()) {
+    SLIM_TRY(writer.BeginIncoming());
+    SLIM_TRY(write(Direction::kIn));
   }
   SLIM_TRY(writer.Finish(ids_));
   return {};

@@ -40,6 +40,7 @@ class SnapshotRoom {
   Cluster& cluster() { return cluster_; }
   // Collective: so many bytes on this node, that others can read; with whatever is in them.
   Result<SharedRegion> ForLists(std::uint64_t bytes) { return AtLeast(bytes, lists_); }
+  Result<SharedRegion> ForWeights(std::uint64_t bytes) { return AtLeast(bytes, weights_); }
   Result<SharedRegion> ForChanges(std::uint64_t bytes) { return AtLeast(bytes, changes_); }
 
  private:
@@ -47,6 +48,7 @@ class SnapshotRoom {
 
   Cluster& cluster_;
   std::optional<SharedRegion> lists_;
+  std::optional<SharedRegion> weights_;
   std::optional<SharedRegion> changes_;
 };
 
@@ -78,9 +80,23 @@ class Snapshot : public GraphSource {
   explicit Snapshot(SnapshotRoom& room) : room_(room), cluster_(room.cluster()) {}
   Status Gather(TransactionalGraph& graph, const PartitionHolders& holders);
   Status MergeLists(TransactionalGraph& graph, const PartitionHolders& holders,
-                    const SnapshotVertices& vertices, std::span<const EdgeChange> changes);
-  Status FindOffsets(std::span<const std::uint32_t> own_lengths);
-  Status ReadLists(EdgeOffset first, std::span<VertexId> into) const;
+                    const SnapshotVertices& vertices, const EdgeChanges& changes);
+  // The lists of one direction: of directed graphs there are two.
+  struct Lists {
+    std::vector<std::uint8_t> holders;  // by vertex: the node in whose memory its list is
+    std::vector<EdgeOffset> offsets;
+    std::vector<EdgeOffset> held_before;  // by group of vertices and node: arcs held before it
+  };
+  const Lists& lists_of(Direction direction) const {
+    return lists_[static_cast<std::size_t>(direction)];
+  }
+  // Whose offsets, neighbours or weights that section has; null: there is none.
+  const Lists* ListsIn(SectionKind kind) const;
+  Status FindOffsets(std::span<const std::uint32_t> own_lengths, std::vector<EdgeOffset>& held,
+                     Lists& lists) const;
+  // What a region has of a range of arcs, `each` bytes for each.
+  Status ReadArcs(const Lists& lists, RegionId region, std::size_t each, EdgeOffset first,
+                  MutableBytes into) const;
 
   SnapshotRoom& room_;
   Cluster& cluster_;
@@ -89,10 +105,9 @@ class Snapshot : public GraphSource {
   double pause_s_ = 0;
   double gather_s_ = 0;
   OriginalIds ids_;
-  std::vector<std::uint8_t> holders_;  // by vertex: the node in whose memory its list is
-  std::vector<EdgeOffset> offsets_;
-  std::vector<EdgeOffset> held_before_;  // by group of vertices and node: arcs held there before it
-  RegionId lists_ = 0;
+  Lists lists_[2];       // by direction
+  RegionId region_ = 0;  // where they all lie
+  RegionId weights_region_ = 0;
   mutable std::mutex reading_;  // of the endpoint
 };
 

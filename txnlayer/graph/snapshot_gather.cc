@@ -263,8 +263,10 @@ Result<VertexChanges> FindVertices(Cluster& cluster, TransactionalGraph& graph,
       const VertexName name = VertexOfKey(KeyAt(vertices, rank, i));
       const bool in_base = graph.base().DenseOf(name).has_value();
       const bool alive = vertex.AliveAt(at);
-      if (alive && !in_base) mine.added.push_back(name);
-      if (!alive && in_base) mine.deleted.push_back(name);
+      if (alive == in_base) continue;
+      std::vector<VertexName>& changed = alive ? mine.added : mine.deleted;
+      changed.push_back(name);
+      if (graph.shape().directed) changed.push_back(name ^ 1);  // with the record of the out-side
     }
   }
   hold.unlock();

@@ -56,12 +56,13 @@ Result<std::unique_ptr<TransactionalGraph>> TransactionalGraph::Make(Engine& eng
                               folds ? std::optional(growth) : std::nullopt));
   const BaseGraph& base = *graph->base_;
   // Whoever looks at a vertex places its tuples.
-  std::uint64_t blocks = options.room_vertices;
+  std::uint64_t blocks = options.room_vertices * DirectionsOf(options.shape).size();
   for (VertexId v = 0; v < base.vertices(); ++v) {
     blocks += BlocksAt(FirstDepth(base.At(v).length));
   }
   blocks += 2 * options.room_edges * kBlocksPerFull / EdgeBlock::Capacity(options.shape);
-  const std::uint64_t vertices = base.vertices() + options.room_vertices;
+  const std::uint64_t vertices =
+      VertexOfSide(options.shape, base.vertices()) + options.room_vertices;
   const auto on_each = [&](std::uint64_t all) { return (all + all / 8) / nodes + kSpare; };
   const auto add_table = [&](const char* name, std::uint32_t bytes, std::uint64_t tuples) {
     const auto until_folded = static_cast<std::uint64_t>(
@@ -90,14 +91,19 @@ TransactionalGraph::~TransactionalGraph() = default;
 
 std::uint64_t TransactionalGraph::BaseBytes() const {
   const BaseGraph& base = *base_;
-  return base.vertices() * (sizeof(EdgeOffset) + options_.shape.vertex_bytes) +
+  return base.vertices() * sizeof(EdgeOffset) +
+         VertexOfSide(shape(), std::uint64_t{base.vertices()}) * options_.shape.vertex_bytes +
          base.arcs() * (sizeof(VertexId) + options_.shape.edge_bytes);
 }
 
 std::string TransactionalGraph::Describe(const Table& table, Key key) const {
-  const VertexName vertex = VertexOfKey(key);
+  const VertexName side = VertexOfKey(key);
+  const VertexName vertex = VertexOfSide(shape(), side);
   if (&table == vertices_) return fmt::format("vertex {}", vertex);
-  return fmt::format("the edges of vertex {}, block {}", vertex, BlockOfKey(key));
+  const char* const of = !shape().directed                               ? "of"
+                         : DirectionOf(shape(), side) == Direction::kOut ? "from"
+                                                                         : "to";
+  return fmt::format("the edges {} vertex {}, block {}", of, vertex, BlockOfKey(key));
 }
 
 Result<TransactionalGraph::Census> TransactionalGraph::TakeCensus() {
@@ -144,7 +150,7 @@ Result<TransactionalGraph::Census> TransactionalGraph::TakeCensus() {
   SLIM_TRY(engine_.cluster().all().AllReduce(std::span<std::uint64_t>(sums), std::plus<>()));
   if (sums[0] != 0) return VerificationError("an edge is on one side, and not on the other");
   Census census;
-  census.vertices = base_->alive_vertices() + sums[3];
+  census.vertices = VertexOfSide(shape(), base_->alive_vertices()) + sums[3];
   // A loop is listed once.
   const auto twice = static_cast<std::int64_t>(sums[1] + sums[2]);
   census.edges = base_->edges() + static_cast<std::uint64_t>(twice / 2);

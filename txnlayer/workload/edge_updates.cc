@@ -19,7 +19,7 @@ class EdgeClient : public GraphClient {
   void Prepare(std::size_t, Chooser& chooser) override {
     one_ = Chance(chooser.random(), share_) ? hub_ : chooser.Uniform();
     other_ = chooser.Uniform();
-    properties_ = chooser.Properties(shape().edge_bytes);
+    properties_ = chooser.EdgeProperties();
   }
   Answer Do(std::size_t, GraphTransaction& graph) override {
     return graph.AddEdge(one_, other_, properties_);
@@ -46,9 +46,11 @@ class EdgeUpdates : public GraphWorkload {
     EdgeOffset most = 0;
     for (VertexId v = 0; v < base.vertices(); ++v) {
       const EdgeOffset length = base.At(v).length;
-      if (length <= most) continue;
+      if (length <= most || DirectionOf(graph()->shape(), base.NameOf(v)) == Direction::kIn) {
+        continue;
+      }
       most = length;
-      hub_ = base.NameOf(v);
+      hub_ = VertexOfSide(graph()->shape(), base.NameOf(v));
     }
     return {};
   }

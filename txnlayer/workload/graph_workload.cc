@@ -18,19 +18,20 @@ Chooser::Chooser(TransactionalGraph& graph, Transaction& transaction, std::uint6
     : graph_(graph),
       base_(graph, transaction),
       random_(seed),
-      next_fresh_(graph.base().NameOf(graph.base().vertices() - 1) + 1 + transaction.process()),
+      next_fresh_(VertexOfSide(graph.shape(), graph.base().NameOf(graph.base().vertices() - 1)) +
+                  1 + transaction.process()),
       processes_(processes) {}
 
 VertexName Chooser::ByDegree() {
   const BaseGraph& base = graph_.base();
-  return base.NameOf(base.VertexOf(Below(random_, base.arcs())));
+  return VertexOfSide(graph_.shape(), base.NameOf(base.VertexOf(Below(random_, base.arcs()))));
 }
 
 VertexName Chooser::Uniform() { return Of(random_()); }
 
 VertexName Chooser::Of(std::uint64_t number) const {
   const BaseGraph& base = graph_.base();
-  return base.NameOf(static_cast<VertexId>(number % base.vertices()));
+  return VertexOfSide(graph_.shape(), base.NameOf(static_cast<VertexId>(number % base.vertices())));
 }
 
 std::pair<VertexName, VertexName> Chooser::Edge() {
@@ -39,7 +40,10 @@ std::pair<VertexName, VertexName> Chooser::Edge() {
   VertexId neighbour = vertex.dense;
   // Where a node has died meanwhile, it is the loop at the vertex.
   if (!base_.Neighbour(vertex, place, neighbour)) neighbour = vertex.dense;
-  return {base.NameOf(vertex.dense), base.NameOf(neighbour)};
+  std::pair edge(base.NameOf(vertex.dense), base.NameOf(neighbour));
+  const GraphShape& shape = graph_.shape();
+  if (DirectionOf(shape, edge.first) == Direction::kIn) std::swap(edge.first, edge.second);
+  return {VertexOfSide(shape, edge.first), VertexOfSide(shape, edge.second)};
 }
 
 VertexName Chooser::Fresh() {
@@ -54,6 +58,16 @@ std::vector<std::byte> Chooser::Properties(std::uint32_t bytes) {
     const std::uint64_t word = random_();
     std::memcpy(properties.data() + at, &word, std::min<std::size_t>(8, bytes - at));
   }
+  return properties;
+}
+
+std::vector<std::byte> Chooser::EdgeProperties() {
+  const GraphShape& shape = graph_.shape();
+  std::vector<std::byte> properties = Properties(shape.edge_bytes);
+  WithWeightType(shape.weights, [&](auto weight) {
+    weight = static_cast<decltype(weight)>(1 + Below(random_, 255));
+    std::memcpy(properties.data(), &weight, sizeof weight);
+  });
   return properties;
 }
 
@@ -120,7 +134,7 @@ Status GraphWorkload::Load(Engine& engine) {
       std::uint64_t{cluster.topology().nodes()} * cluster.threads() * engine.options().coroutines;
   SLIM_ASSIGN(graph_, TransactionalGraph::Make(engine, base, graph));
   source_ = base.identity();
-  before_ = {graph_->base().vertices(), graph_->base().edges()};
+  before_ = {VertexOfSide(graph.shape, graph_->base().vertices()), graph_->base().edges()};
   return {};
 }
 

@@ -33,6 +33,8 @@ class Chooser {
   // A name that no vertex has had.
   VertexName Fresh();
   std::vector<std::byte> Properties(std::uint32_t bytes);
+  // Of an edge: where it has a weight, this is a whole number from 1 to 255.
+  std::vector<std::byte> EdgeProperties();
   // Where in the mix, whose percents need not be 100 together.
   std::size_t Pick(std::span<const MixEntry> mix);
 

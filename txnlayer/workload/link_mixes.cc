@@ -59,10 +59,10 @@ class LinkClient : public GraphClient {
       case kAddEdge:
         one_ = chooser.ByDegree();
         other_ = chooser.ByDegree();
-        properties_ = chooser.Properties(shape().edge_bytes);
+        properties_ = chooser.EdgeProperties();
         break;
       case kUpdateEdge:
-        properties_ = chooser.Properties(shape().edge_bytes);
+        properties_ = chooser.EdgeProperties();
         [[fallthrough]];
       case kDeleteEdge:
       case kGetEdge:
@@ -157,11 +157,11 @@ class ChurnClient : public GraphClient {
     std::uint64_t hash = 0;
     do {
       std::tie(one_, other_) = chooser.Edge();
-      if (one_ > other_) std::swap(one_, other_);
+      if (!shape().directed && one_ > other_) std::swap(one_, other_);
       hash = Mix(one_ ^ Mix(other_));
     } while (hash % 10 != 0 && ++tries_ % kMostTries != 0);
     instead_ = chooser.Of(hash / 10);
-    properties_ = chooser.Properties(shape().edge_bytes);
+    properties_ = chooser.EdgeProperties();
   }
 
   Answer Do(std::size_t kind, GraphTransaction& graph) override {

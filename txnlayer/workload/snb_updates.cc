@@ -45,7 +45,7 @@ class SnbClient : public GraphClient {
   void Prepare(std::size_t kind, Chooser& chooser) override {
     edges_.clear();
     fresh_.reset();
-    date_ = chooser.Properties(shape().edge_bytes);
+    date_ = chooser.EdgeProperties();
     // What a new vertex is joined to, or the one edge there is.
     switch (kind) {
       case kMembership:
