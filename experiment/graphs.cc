@@ -55,6 +55,8 @@ Result<std::vector<Graph>> LookAt(const std::vector<std::string>& files,
     SLIM_ASSIGN(graph.stamp, Stamp(file));
     graph.source = fmt::format("{:.0f}", info.NumberAt("/result/max_degree_id").value_or(0));
     graph.edges = info.NumberAt("/graph/edges").value_or(0);
+    const JsonValue* const directed = info.Find("/graph/directed");
+    graph.directed = directed != nullptr && *directed == JsonValue(true);
     const std::string weights = info.TextAt("/graph/weights");
     graph.weighted = !weights.empty() && weights != "none";
     for (const Graph& other : graphs) {
@@ -79,6 +81,10 @@ Result<std::string> MakeGraph(const std::string& folder, bool small, const std::
 
 Result<std::string> MakeStore(const std::string& folder, const Graph& graph,
                               const std::string& program) {
+  if (graph.directed) {
+    return InputError("{}: it is directed, and triangles are those of undirected graphs",
+                      graph.path);
+  }
   SLIM_TRY(MakeFolder(folder));
   const std::string name = fmt::format("{}/graphs/{}-{}", folder, graph.name, graph.stamp);
   std::string store = name + ".store";

@@ -19,6 +19,7 @@ struct Graph {
   std::string stamp;   // changes when the file does
   std::string source;  // the original id of its busiest vertex, where searches start
   double edges = 0;
+  bool directed = false;
   bool weighted = false;
   std::string store = {};  // the same to be changed by transactions; "": there is none
 };

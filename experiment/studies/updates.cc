@@ -126,7 +126,7 @@ Study Updates(const Settings& asked) {
                fmt::format("The workload is {}; beside it {} run again and again, each time on a "
                            "new snapshot.",
                            kWorkload, kList),
-               "Only undirected graphs without weights can be changed by transactions."},
+               "Only undirected graphs have triangles; weights are left out."},
               {},
               figures};
   for (const Graph& graph : settings.graphs) {
