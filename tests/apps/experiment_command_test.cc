@@ -176,7 +176,6 @@ TEST_F(TheExperiment, ComparesWithItself) {
   EXPECT_EQ(differs.out.find("DIFFERS"), 0U) << differs.out;
 }
 
-// Nodes of 10 % of a processor take as much time as they need processor, times ten.
 TEST_F(TheExperiment, UpdatesAreNotMeasuredOnADirectedGraph) {
   const std::string directed = scratch_.File("directed.slim");
   WriteText(scratch_.File("edges.txt"), "1 2\n2 3\n");
@@ -187,6 +186,7 @@ TEST_F(TheExperiment, UpdatesAreNotMeasuredOnADirectedGraph) {
   EXPECT_NE(none.err.find("directed"), std::string::npos) << none.err;
 }
 
+// Nodes of 10 % of a processor take as much time as they need processor, times ten.
 TEST_F(TheExperiment, NodesAreHeldToTheirShares) {
   const std::string large = scratch_.File("large.slim");
   ASSERT_EQ(RunSlimgraph({"gen", "kron", "-s", "15", "-o", large}).code, 0);
