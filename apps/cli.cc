@@ -2,12 +2,19 @@
 #include "apps/cli.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <deque>
 #include <map>
+#include <memory>
+#include <span>
+#include <sstream>
 
-#include "apps/command.h"
-#include "apps/job_runner.h"
+#include "apps/commands.h"
+#include "apps/job/job_runner.h"
+#include "apps/print.h"
 #include "slimgraph/base/environment.h"
+#include "slimgraph/base/waits.h"
 #include "slimgraph/launch/started_by.h"
 
 namespace slimgraph {
@@ -15,10 +22,10 @@ namespace {
 
 constexpr const char* kIntroduction =
     R"(  slimgraph gen kron -s 18 -o kron18.slim                     make a graph of 2^18 vertices
-  slimgraph convert road.txt road.slim --undirected           or take one of your own
+  slimgraph convert road.txt road.slim --undirected           or convert your own graph
   slimgraph scan kron18.slim --nodes 4 --compute 2            read all of it on 2 of 4 nodes
 
-SlimGraph runs graph jobs on C compute nodes over a graph that lies in the memory of N nodes.)";
+SlimGraph runs graph jobs on C compute nodes over a graph in the memory of N nodes.)";
 
 constexpr int kWrongUsage = static_cast<int>(ErrorKind::kUsage);
 
@@ -37,41 +44,126 @@ std::string NameOf(std::string_view names) {
   return std::string(names);
 }
 
+// "--a, --b or --c"
+std::string Alternatives(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    text += (i == 0 ? "" : i + 1 == names.size() ? " or " : ", ") + names[i];
+  }
+  return text;
+}
+
+class CliOption : public Option {
+ public:
+  explicit CliOption(CLI::Option& option) : option_(option) {}
+
+  Option& Required() override {
+    option_.required()->default_str("");
+    option_.check([](const std::string& text) { return text.empty() ? "expected a value" : ""; });
+    return *this;
+  }
+  Option& Default(const std::string& text) override {
+    option_.default_str(text);
+    return *this;
+  }
+  Option& Needs(Option& other) override {
+    option_.needs(&Of(other));
+    return *this;
+  }
+  Option& Excludes(Option& other) override {
+    option_.excludes(&Of(other));
+    return *this;
+  }
+  static CLI::Option& Of(Option& option) { return static_cast<CliOption&>(option).option_; }
+
+ private:
+  CLI::Option& option_;
+};
+
+// Appends an option's rules (required, default, needs, excludes) to its description.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  // Adds a rule that CLI11 has no field for.
+  void AddRule(const CLI::Option* option, std::string rule) { rules_[option] = std::move(rule); }
+
+ private:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    return option->get_type_size() == 0 ? "" : " " + option->get_type_name();
+  }
+  std::string make_option_desc(const CLI::Option* option) const override {
+    std::string rules;
+    const auto add = [&rules](const std::string& rule) {
+      rules += (rules.empty() ? " (" : "; ") + rule;
+    };
+    if (option->get_required() && !option->get_positional()) add("required");
+    if (!option->get_default_str().empty()) add("default " + option->get_default_str());
+    if (const auto own = rules_.find(option); own != rules_.end()) add(own->second);
+    for (const CLI::Option* const other : option->get_needs()) add("needs " + other->get_name());
+    for (const CLI::Option* const other : option->get_excludes()) {
+      add("excludes " + other->get_name());
+    }
+    return option->get_description() + rules + (rules.empty() ? "" : ")");
+  }
+
+  std::map<const CLI::Option*, std::string> rules_;
+};
+
 class CliOptions : public Options {
  public:
-  explicit CliOptions(CLI::App& app) : app_(app) {}
+  CliOptions(CLI::App& app, HelpFormatter& help) : app_(app), help_(help) {}
 
   void Positional(const char* name, const char* help, std::string& value) override {
     AddPositional(name, help, value)->required();
   }
-  void OptionalPositional(const char* name, const char* help, std::string& value) override {
-    AddPositional(name, help, value);
+  Option& OptionalPositional(const char* name, const char* help, std::string& value) override {
+    return Keep(AddPositional(name, help, value));
   }
 
-  void Flag(const char* names, const char* help, std::function<void()> set) override {
+  Option& Flag(const char* names, const char* help, std::function<void()> set) override {
     const auto note = [set = std::move(set), names] {
       Given().emplace_back(NameOf(names), "true");
       set();
     };
-    app_.add_flag_callback(names, note, help);
+    return Keep(app_.add_flag_callback(names, note, help));
   }
 
-  void Value(const char* names, const char* kind, const char* help, Parse parse) override {
+  Option& Value(const char* names, const char* kind, const char* help, Parse parse) override {
     const auto read = [parse = std::move(parse), names](const std::string& text) {
       Given().emplace_back(NameOf(names), text);
       const Status status = parse(text);
       if (!status) throw CLI::ValidationError(names, status.error().message);
     };
-    app_.add_option_function<std::string>(names, read, help)->type_name(kind);
+    return Keep(app_.add_option_function<std::string>(names, read, help)->type_name(kind));
   }
 
-  void Texts(const char* names, const char* kind, const char* help,
-             std::vector<std::string>& values) override {
+  Option& Texts(const char* names, const char* kind, const char* help,
+                std::vector<std::string>& values) override {
     const auto read = [&values, names](const std::vector<std::string>& texts) {
       for (const std::string& text : texts) Given().emplace_back(NameOf(names), text);
       values = texts;
     };
-    app_.add_option_function<std::vector<std::string>>(names, read, help)->type_name(kind);
+    return Keep(
+        app_.add_option_function<std::vector<std::string>>(names, read, help)->type_name(kind));
+  }
+
+  // Not a CLI11 option group: --help would list its options in a section of their own.
+  void RequireAny(std::vector<Option*> options) override {
+    std::vector<CLI::Option*> any;
+    std::vector<std::string> names;
+    for (Option* const option : options) {
+      any.push_back(&CliOption::Of(*option));
+      names.push_back(any.back()->get_name());
+    }
+    for (const CLI::Option* const option : any) {
+      help_.AddRule(option, Alternatives(names) + " is required");
+    }
+    app_.final_callback([any, names] {
+      const auto given = [](const CLI::Option* option) {
+        return option->count() > 0 && !option->results().front().empty();
+      };
+      if (std::any_of(any.begin(), any.end(), given)) return;
+      throw CLI::RequiredError(Alternatives(names));
+    });
   }
 
  private:
@@ -82,7 +174,11 @@ class CliOptions : public Options {
     };
     return app_.add_option_function<std::string>(name, read, help)->type_name("");
   }
+  Option& Keep(CLI::Option* option) { return options_.emplace_back(*option); }
+
   CLI::App& app_;
+  HelpFormatter& help_;
+  std::deque<CliOption> options_;
 };
 
 void WarnOfUnknownVariables() {
@@ -97,15 +193,77 @@ struct Parser {
   bool runs_as_job;
 };
 
-Status CheckCopies(const Parser& parser) {
-  SLIM_TRY(CheckLaunch());
-  if (parser.runs_as_job || StartedNodes() == 1) return {};
-  return UsageError("{} is the work of one process, and the launcher started {}; run it without",
-                    parser.command->name, StartedNodes());
+// The parser of the command that the user named; null if the command line names none.
+const Parser* ChosenParser(const std::vector<Parser>& parsers) {
+  for (const Parser& parser : parsers) {
+    if (parser.app->parsed()) return &parser;
+  }
+  return nullptr;
 }
 
-// The group of a command like "bench fabric", made when it is first needed.
-CLI::App& GroupOf(CLI::App& app, const std::string& name) {
+Status CheckStartedProcesses(const Parser& parser) {
+  SLIM_TRY(CheckLaunch());
+  if (parser.runs_as_job || StartedNodes() == 1) return {};
+  return UsageError(
+      "{} runs in one process, but the launcher started {}; run it without a launcher",
+      parser.command->name, StartedNodes());
+}
+
+// "--source V: where the search starts", for the error about a missing option.
+std::string DescribeOption(const CLI::App& command, const std::string& name) {
+  const CLI::Option* const option = command.get_option_no_throw(name);
+  if (option == nullptr) return name;
+  const std::string kind = option->get_type_name();
+  return fmt::format("{}{}{}: {}", name, kind.empty() ? "" : " ", kind, option->get_description());
+}
+
+// Rewords an error of CLI11 about the command line of `parser`.
+std::string RewordError(const CLI::ParseError& wrong, const Parser& parser) {
+  const std::string text = wrong.what();
+  const auto split = [&text](std::string_view between) {
+    const std::size_t at = text.find(between);
+    return std::pair(text.substr(0, at), text.substr(at + between.size()));
+  };
+  if (dynamic_cast<const CLI::RequiredError*>(&wrong) != nullptr) {
+    const std::string name = split(" is required").first;
+    return fmt::format("{} needs {}", parser.command->name, DescribeOption(*parser.app, name));
+  }
+  if (dynamic_cast<const CLI::RequiresError*>(&wrong) != nullptr) {
+    const auto [name, needed] = split(" requires ");
+    return fmt::format("{} needs {}", name, DescribeOption(*parser.app, needed));
+  }
+  if (dynamic_cast<const CLI::ExcludesError*>(&wrong) != nullptr) {
+    const auto [name, other] = split(" excludes ");
+    return fmt::format("{} and {} exclude each other: give one of them", name, other);
+  }
+  return text;
+}
+
+// Prints one line about a wrong command line, or the text of --help or --version. Returns the exit
+// code.
+int PrintEndOfParsing(const CLI::App& app, const CLI::ParseError& end, const Parser* parser,
+                      std::span<char* const> arguments) {
+  const bool asked = end.get_exit_code() == 0;
+  if (StartedRank() != 0) return asked ? 0 : kWrongUsage;  // rank 0 prints for all
+  if (asked) {
+    std::ostringstream text;
+    app.exit(end, text);
+    return Print(text.str());
+  }
+  const bool unknown =
+      arguments.size() > 1 && arguments[1][0] != '-' && app.get_subcommands().empty();
+  const std::string what = parser != nullptr ? RewordError(end, *parser)
+                           : unknown         ? fmt::format("there is no command '{}'", arguments[1])
+                           : dynamic_cast<const CLI::RequiredError*>(&end) != nullptr
+                               ? "a command is missing"
+                               : end.what();
+  const std::string of = parser != nullptr ? parser->command->name + " " : "";
+  std::fputs(fmt::format("slimgraph: {}; see slimgraph {}--help\n", what, of).c_str(), stderr);
+  return kWrongUsage;
+}
+
+// The group of a command like "bench fabric"; its first command creates it.
+CLI::App& CommandGroup(CLI::App& app, const std::string& name) {
   const std::size_t blank = name.find(' ');
   if (blank == std::string::npos) return app;
   const std::string group = name.substr(0, blank);
@@ -126,33 +284,33 @@ int RunCommand(int argc, char** argv) {
   app.set_version_flag("--version", "slimgraph " SLIMGRAPH_VERSION);
   app.require_subcommand(1);
   app.footer(kExitCodes);
+  const auto formatter = std::make_shared<HelpFormatter>();
+  app.formatter(formatter);
   const std::vector<Command> commands = AllCommands();
   std::vector<Parser> parsers;
   for (const Command& command : commands) {
     const std::string own_name = command.name.substr(command.name.find(' ') + 1);
-    CLI::App* const parser = GroupOf(app, command.name).add_subcommand(own_name, command.summary);
-    CliOptions options(*parser);
+    CLI::App* const parser =
+        CommandGroup(app, command.name).add_subcommand(own_name, command.summary);
+    CliOptions options(*parser, *formatter);
     command.declare(options);
     parsers.push_back({parser, &command, options.runs_as_job()});
   }
   try {
     app.parse(argc, argv);
-  } catch (const CLI::ParseError& wrong) {
-    if (StartedRank() != 0) return wrong.get_exit_code() == 0 ? 0 : kWrongUsage;  // one is enough
-    if (wrong.get_exit_code() == 0) return app.exit(wrong);  // --help, --version
-    const bool unknown = argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty();
-    const std::string what =
-        unknown ? fmt::format("there is no command '{}'", argv[1]) : wrong.what();
-    std::fputs(fmt::format("slimgraph: {}; see slimgraph --help\n", what).c_str(), stderr);
-    return kWrongUsage;
+  } catch (const CLI::ParseError& end) {
+    return PrintEndOfParsing(app, end, ChosenParser(parsers),
+                             {argv, static_cast<std::size_t>(argc)});
   }
   if (StartedRank() == 0) WarnOfUnknownVariables();
-  for (const Parser& parser : parsers) {
-    if (!parser.app->parsed()) continue;
-    const Status launch = CheckCopies(parser);
-    return launch ? parser.command->run({argv + 1, argv + argc}) : Complain(launch.error());
-  }
-  return kWrongUsage;
+  const Parser* const parser = ChosenParser(parsers);
+  if (parser == nullptr) return kWrongUsage;
+  const auto tell = [](const std::string& line) {
+    std::fputs(("slimgraph: " + line + "\n").c_str(), stderr);
+  };
+  if (const Status log = StartWaitLog(tell); !log) return PrintError(log.error());
+  const Status launch = CheckStartedProcesses(*parser);
+  return launch ? parser->command->run({argv + 1, argv + argc}) : PrintError(launch.error());
 }
 
 }  // namespace slimgraph

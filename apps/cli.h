@@ -1,5 +1,5 @@
-// The command line: which command, with which options. Each command's own work is in the file of
-// its name beside this one.
+// Parses the command line and runs the command that it names. The commands themselves are in the
+// folders of their families.
 #pragma once
 
 namespace slimgraph {

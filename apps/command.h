@@ -1,5 +1,5 @@
-// What a command of `slimgraph` is: its name, what it tells in --help, its options, and its work.
-// Commands declare their options here and never meet the library that parses them.
+// A command of `slimgraph`: its name, its summary for --help, its options, and its work. Commands
+// declare options through these classes and do not depend on the library that parses them.
 #pragma once
 
 #include <charconv>
@@ -15,65 +15,103 @@
 
 namespace slimgraph {
 
-// Reads a whole number or a real one; all of `text`, or an error that names it.
+// Parses all of `text` as an integer or as a floating-point number.
 template <typename T>
 Result<T> ParseNumber(std::string_view text) {
   T value{};
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (failed != std::errc() || end != text.data() + text.size()) {
     constexpr const char* kKind = std::is_floating_point_v<T> ? "number"
-                                  : std::is_unsigned_v<T>     ? "whole number from 0 on"
+                                  : std::is_unsigned_v<T>     ? "whole number of at least 0"
                                                               : "whole number";
     return UsageError("expected a {}, found '{}'", kKind, text);
   }
   return value;
 }
 
-// The options of one command. `names` as in "-o,--output". What is declared refers to variables of
-// the caller, which stay where they are.
+// A declared option. These functions add rules to it; --help prints them with its description.
+class Option {
+ public:
+  virtual ~Option() = default;
+
+  virtual Option& Required() = 0;
+  // What --help shows as the default: a value, or words. Replaces an earlier text.
+  virtual Option& Default(const std::string& text) = 0;
+  // The option is accepted only together with `other`.
+  virtual Option& Needs(Option& other) = 0;
+  virtual Option& Excludes(Option& other) = 0;
+};
+
+// The options of one command. `names` is like "-o,--output". Declarations keep references to the
+// caller's variables, which must outlive the parsing. The variables' values at declaration are the
+// defaults that --help shows. An optional number or an empty text has no such default; its
+// declaration gives one in words, by Default().
 class Options {
  public:
   using Parse = std::function<Status(const std::string&)>;
 
   virtual ~Options() = default;
 
-  // An argument without a name; all of them are required.
+  // A required argument without a name.
   virtual void Positional(const char* name, const char* help, std::string& value) = 0;
-  // One that may be left out, behind those that may not.
-  virtual void OptionalPositional(const char* name, const char* help, std::string& value) = 0;
-  virtual void Flag(const char* names, const char* help, std::function<void()> set) = 0;
+  // An optional argument without a name. It follows all required ones.
+  virtual Option& OptionalPositional(const char* name, const char* help, std::string& value) = 0;
+  virtual Option& Flag(const char* names, const char* help, std::function<void()> set) = 0;
   // `kind` stands for the value in --help: FILE, N, …
-  virtual void Value(const char* names, const char* kind, const char* help, Parse parse) = 0;
-  // One value or more, up to the next option.
-  virtual void Texts(const char* names, const char* kind, const char* help,
-                     std::vector<std::string>& values) = 0;
+  virtual Option& Value(const char* names, const char* kind, const char* help, Parse parse) = 0;
+  // An option with one or more values, up to the next option.
+  virtual Option& Texts(const char* names, const char* kind, const char* help,
+                        std::vector<std::string>& values) = 0;
+  // At least one of these options must be given. A command has at most one such rule.
+  virtual void RequireAny(std::vector<Option*> options) = 0;
+  // Exactly one of the two must be given.
+  void RequireOne(Option& one, Option& other) {
+    RequireAny({&one, &other});
+    one.Excludes(other);
+  }
 
-  // The processes of a launcher make one job of this command; of others they would be mere copies.
+  // Under a launcher, all processes form one job that runs this command. Commands without this
+  // property would run as independent copies, so a launcher with several processes is an error.
   void RunsAsJob() { runs_as_job_ = true; }
   bool runs_as_job() const { return runs_as_job_; }
 
-  void Flag(const char* names, const char* help, bool& value) {
-    Flag(names, help, [&value] { value = true; });
+  Option& Flag(const char* names, const char* help, bool& value) {
+    return Flag(names, help, [&value] { value = true; });
   }
-  void Text(const char* names, const char* kind, const char* help, std::string& value) {
-    Value(names, kind, help, [&value](const std::string& text) -> Status {
+  Option& Text(const char* names, const char* kind, const char* help, std::string& value) {
+    const auto parse = [&value](const std::string& text) -> Status {
       value = text;
       return {};
-    });
+    };
+    return Value(names, kind, help, parse).Default(value);
   }
-  // T is a number type or an optional one.
+  // T is a number type, or std::optional of one.
   template <typename T>
-  void Number(const char* names, const char* kind, const char* help, T& value) {
-    Value(names, kind, help, [&value](const std::string& text) -> Status {
-      SLIM_ASSIGN(value, ParseNumber<Plain<T>>(text));
+  Option& Number(const char* names, const char* kind, const char* help, T& value) {
+    Option& option = Value(names, kind, help, [&value](const std::string& text) -> Status {
+      SLIM_ASSIGN(value, ParseNumber<ValueType<T>>(text));
       return {};
     });
+    if constexpr (std::is_same_v<T, ValueType<T>>) option.Default(fmt::format("{}", value));
+    return option;
   }
-  // One of the words; `value` becomes the word's place in the list.
+  // A number from `low` to `high`.
+  template <typename T>
+  Option& Number(const char* names, const char* kind, const char* help, T& value,
+                 std::type_identity_t<T> low, std::type_identity_t<T> high) {
+    const auto parse = [&value, low, high](const std::string& text) -> Status {
+      SLIM_ASSIGN(value, ParseNumber<T>(text));
+      if (value >= low && value <= high) return {};
+      return UsageError("{} is out of range: {}..{}", text, low, high);
+    };
+    return Value(names, kind, help, parse).Default(fmt::format("{}", value));
+  }
+  // One of `words`; `value` becomes the index of the chosen word.
   template <typename Enum>
-  void Choice(const char* names, const char* help, std::vector<std::string> words, Enum& value) {
+  Option& Choice(const char* names, const char* help, std::vector<std::string> words, Enum& value) {
     std::string kind;
     for (const std::string& word : words) kind += (kind.empty() ? "" : "|") + word;
+    const std::string usual = words[static_cast<std::size_t>(value)];
     const auto parse = [words = std::move(words), kind, &value](const std::string& text) -> Status {
       for (std::size_t i = 0; i < words.size(); ++i) {
         if (words[i] != text) continue;
@@ -82,20 +120,20 @@ class Options {
       }
       return UsageError("expected {}, found '{}'", kind, text);
     };
-    Value(names, kind.c_str(), help, parse);
+    return Value(names, kind.c_str(), help, parse).Default(usual);
   }
 
  private:
   template <typename T>
-  struct PlainOf {
+  struct ValueTypeOf {
     using type = T;
   };
   template <typename T>
-  struct PlainOf<std::optional<T>> {
+  struct ValueTypeOf<std::optional<T>> {
     using type = T;
   };
   template <typename T>
-  using Plain = typename PlainOf<T>::type;
+  using ValueType = typename ValueTypeOf<T>::type;
 
   bool runs_as_job_ = false;
 };
@@ -104,14 +142,11 @@ struct Command {
   std::string name;  // "scan", or "bench fabric" for a command of a group
   std::string summary;
   std::function<void(Options&)> declare;
-  // After the options have been read; `arguments` is the command line without the program.
+  // Called after the options have been parsed. `arguments` is the command line without the program.
   std::function<int(const std::vector<std::string>& arguments)> run;
 };
 
-// What stood on the command line, by name, for reports of runs that shall be repeated.
+// The options on the command line as (name, value), so that a report tells how to repeat its run.
 const std::vector<std::pair<std::string, std::string>>& GivenOptions();
-
-// All of them, in the order in which --help tells them.
-std::vector<Command> AllCommands();
 
 }  // namespace slimgraph

@@ -5,11 +5,13 @@
 #include <csignal>
 
 #include "apps/cli.h"
+#include "apps/exhaustion.h"
 
 namespace {
 
-// A closed standard descriptor would become the next file that is opened, and a result or an error
-// would be written into that. A reader that has gone is an error, not a death.
+// Opens standard descriptors that are closed: otherwise the next opened file would get such a
+// number, and results or errors would be written into it. Ignores SIGPIPE, so that writing to a
+// closed pipe is an error and does not kill the process.
 void SecureStandardDescriptors() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
     if (::fcntl(fd, F_GETFD) < 0) static_cast<void>(::open("/dev/null", O_RDONLY));
@@ -21,5 +23,6 @@ void SecureStandardDescriptors() {
 
 int main(int argc, char** argv) {
   SecureStandardDescriptors();
+  slimgraph::EndProcessWhenExhausted();
   return slimgraph::RunCommand(argc, argv);
 }

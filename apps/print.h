@@ -1,16 +1,20 @@
-// What commands that are no jobs do with their results and their progress.
+// Writes results to standard output, and shows the progress of commands that do not run as a job.
 #pragma once
 
-#include <string>
+#include <string_view>
 
 #include "slimgraph/base/progress_hook.h"
+#include "slimgraph/base/result.h"
 
 namespace slimgraph {
 
-// To standard output; the exit code.
-int Print(const std::string& text);
+// Writes all of `text` to standard output and flushes it.
+Status WriteResult(std::string_view text);
 
-// A progress line of `what`, on a terminal.
+// Calls WriteResult(). Returns `code`, or the error's exit code if writing failed.
+int Print(std::string_view text, int code = 0);
+
+// Shows a progress line about `what` if standard error is a terminal.
 ProgressHook ShowProgress(const char* what);
 
 }  // namespace slimgraph

@@ -1,7 +1,7 @@
 #include "dgemini/bfs.h"
 
-#include "dgemini/atomics.h"
-#include "dgemini/look_ahead.h"
+#include "dgemini/internal/atomics.h"
+#include "dgemini/internal/prefetch.h"
 
 namespace slimgraph {
 namespace {
@@ -13,12 +13,12 @@ struct Step {
 
   VertexArray<std::uint32_t>& depth;
   const Frontier* in;
-  std::uint32_t level;  // of the vertices that are reached now
-  std::uint64_t left;   // arcs of vertices that are not reached
+  std::uint32_t level;  // the depth of the vertices that this step reaches
+  std::uint64_t left;   // arcs of vertices that are not reached yet
 
   template <typename Activate>
   void Push(VertexId, const Neighbours& out, Activate activate) {
-    WithValues(depth, out, [&](std::size_t, VertexId v) {
+    ForEachPrefetched(depth, out, [&](std::size_t, VertexId v) {
       if (ChangeFrom(depth[v], kUnreached, level)) activate(v);
     });
   }

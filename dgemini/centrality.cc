@@ -1,17 +1,17 @@
 #include "dgemini/centrality.h"
 
-#include "dgemini/shortest_paths.h"
+#include "dgemini/internal/path_counts.h"
 
 namespace slimgraph {
 namespace {
 
-// Back again: what each vertex owes to those behind it.
+// The backward pass of Brandes: accumulates each vertex's dependency from its successors.
 template <typename Count>
 struct Backward {
   using Value = Count;
-  VertexArray<Count>& paths;  // (1 + dependency) / paths, once a vertex has had its turn
+  VertexArray<Count>& paths;  // of a processed vertex: (1 + dependency) / paths
   VertexArray<double>& score;
-  const Search& search;  // its levels are those that have not had theirs
+  const Search& search;  // its `levels` are those that are not processed yet
   VertexId source;
 
   Count SumIf(std::span<const VertexId> ids, auto is_behind) const {
@@ -22,9 +22,10 @@ struct Backward {
     return sum;
   }
   void Pull(VertexId v, const Neighbours& out) {
-    // Behind are those of the next level. Where they have a bitmap, it is sooner looked at.
+    // Successors are the neighbours in the next level. If that level has a bitmap, a test of it is
+    // faster than a comparison of depths.
     const std::size_t next = search.levels.size();
-    const Count sum = search.in.marked()
+    const Count sum = search.in.has_bitmap()
                           ? SumIf(out.ids, [&](VertexId w) { return search.in.Has(w); })
                           : SumIf(out.ids, [&](VertexId w) { return search.depth[w] == next; });
     const auto dependency = static_cast<double>(paths[v] * sum);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "dgemini/forest.h"
+#include "dgemini/internal/forest.h"
 
 namespace slimgraph {
 namespace {
@@ -24,9 +24,10 @@ Result<VertexArray<VertexId>> Components(Engine& engine, bool directed) {
   VertexArray<VertexId> parent(engine.vertices());
   engine.ForAll([&](VertexId v) { parent[v] = v; });
   Forest forest(parent);
-  // Sutton, Ben-Nun, Barak 2018 (Afforest): two edges of each vertex join most of what hangs
-  // together. Whoever belongs to that need not look at its other edges, for those who do not belong
-  // to it will look at theirs. Nodes that see parts of it each cannot agree on it so cheaply.
+  // Afforest (Sutton, Ben-Nun, Barak 2018): two edges of each vertex join most of the largest
+  // component. Its vertices need not walk their other edges: vertices outside it walk theirs, which
+  // include all edges that lead into it. This needs all lists on one node, because several nodes
+  // cannot agree on the largest component so cheaply.
   const auto any = [](VertexId) { return std::true_type(); };
   if (directed || !engine.alone()) {
     SLIM_TRY(engine.ForEachList(any, [&](VertexId u, const Neighbours& out) {

@@ -1,10 +1,14 @@
-// Connected components, of a directed graph the weak ones: the smallest vertex of each vertex's
-// component.
+// Connected components; in a directed graph, the weakly connected ones. The result for each vertex
+// is the smallest vertex of its component.
 #pragma once
 
 #include "dgemini/engine.h"
 
 namespace slimgraph {
+
+inline WorkloadNeeds ComponentsNeeds() {
+  return {.pull_out = true, .vertex_bytes = 8.5, .share_bytes = 0};
+}
 
 Result<VertexArray<VertexId>> Components(Engine& engine, bool directed);
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "slimgraph/base/check.h"
+#include "slimgraph/base/waits.h"
 
 namespace slimgraph {
 
@@ -12,8 +13,9 @@ Exchange::Exchange(Cluster& cluster)
       endpoint_(cluster.fabric().endpoint(0)),
       self_(cluster.self()),
       compute_(cluster.topology().compute()),
+      last_of_(cluster.topology().compute()),
       theirs_(cluster.topology().compute()) {
-  cluster.fabric().SetHandler(kHandler, [this](Endpoint&, const Message& message) {
+  handler_ = cluster.fabric().SetHandler(kHandler, [this](Endpoint&, const Message& message) {
     Receive(message.from.node, message.body);
   });
 }
@@ -31,6 +33,7 @@ void Exchange::Take(NodeId from, Bytes body) {
   const Bytes rest = body.subspan(sizeof header);
   if (header.last == 0) return consume_(from, rest);
   std::memcpy(theirs_[from].data(), rest.data(), rest.size());
+  last_of_[from] = number_;
   ++last_seen_;
 }
 
@@ -58,16 +61,28 @@ Status Exchange::Await(Done done) {
   bool lost = false;
   const auto over = [&] {
     if (done()) return true;
-    // Also a memory node, for others give up then.
-    lost = !cluster_.job().whole();
+    // A lost memory node counts, too: its delegate gives up and sends nothing more.
+    lost = !cluster_.job().all_alive();
     return lost;
   };
   const std::uint64_t start_ns = NowNs();
-  while (!endpoint_.WaitUntil(over, std::chrono::hours(1))) {
-  }
+  WaitAndLog(
+      self_, [&](auto limit) { return endpoint_.WaitUntil(over, limit); },
+      [this] { return DescribeWait(); });
   waited_ns_ += NowNs() - start_ns;
   if (lost) return EnvironmentError("a node was lost: {}", cluster_.job().loss());
   return {};
+}
+
+std::string Exchange::DescribeWait() const {
+  if (!endpoint_.all_sent()) {
+    return fmt::format("room for messages at {}", NodesInWords(endpoint_.AwaitedNodes()));
+  }
+  std::vector<NodeId> nodes;
+  for (NodeId node = 0; node < compute_; ++node) {
+    if (node != self_ && last_of_[node] != number_) nodes.push_back(node);
+  }
+  return fmt::format("the last message of {} in exchange {}", NodesInWords(nodes), number_);
 }
 
 Status Exchange::Send(NodeId to, MutableBytes body) {

@@ -1,6 +1,7 @@
-// How compute nodes tell each other what a step has come to: every node sends each other any number
-// of messages, and an exchange is over for a node when it has all that was sent to it. The numbers
-// that nodes give when they are done are combined on the way. Used by the thread of endpoint 0.
+// The exchange of messages between compute nodes after a step. In an exchange, every node sends any
+// number of messages to every other node. It ends for a node when all messages to it have arrived.
+// The last messages carry values that are reduced over all nodes. Only the thread of endpoint 0
+// uses it.
 #pragma once
 
 #include <array>
@@ -8,6 +9,7 @@
 #include <cstring>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "slimgraph/cluster/cluster.h"
@@ -25,24 +27,26 @@ class Exchange {
   static constexpr std::size_t kMaxValues = 8;
   using Consume = std::function<void(NodeId from, Bytes)>;
 
-  // On every node, before any exchange.
+  // Create it on every node, before the first exchange.
   explicit Exchange(Cluster& cluster);
 
   NodeId nodes() const { return compute_; }
   NodeId self() const { return self_; }
-  // The others in the order in which they are best sent to: a ring, so that not all begin with one.
+  // The other nodes in the order of a ring. Nodes send in this order, so that they do not all send
+  // to the same node first.
   NodeId peer(NodeId i) const { return (self_ + 1 + i) % compute_; }
   NodeId peers() const { return compute_ - 1; }
 
-  // `consume` runs for each message that arrives, in any call from here to the end of End().
+  // Begins an exchange. `consume` runs for each message that arrives, within any call from here to
+  // the end of End().
   void Begin(Consume consume);
-  // `body` starts with a Header, which is filled in here.
+  // `body` must begin with room for a Header, which Send fills in.
   Status Send(NodeId to, MutableBytes body);
-  // values[i] becomes the combination of what all nodes gave, in order of node: the same
-  // everywhere.
+  // Ends the exchange. values[i] becomes the combination of the values[i] of all nodes, in order of
+  // node, so the result is the same on all nodes.
   template <typename T, std::size_t N, typename Combine = std::plus<T>>
   Status End(std::span<T, N> values, Combine combine = {});
-  // An exchange of nothing but such values.
+  // An exchange of such values only, without messages.
   template <typename T, std::size_t N, typename Combine = std::plus<T>>
   Status Reduce(std::span<T, N> values, Combine combine = {}) {
     if (compute_ == 1) return {};
@@ -64,6 +68,7 @@ class Exchange {
   Status AwaitLast(Bytes mine);
   template <typename Done>
   Status Await(Done done);
+  std::string DescribeWait() const;
 
   Cluster& cluster_;
   Endpoint& endpoint_;
@@ -72,10 +77,12 @@ class Exchange {
   std::uint32_t number_ = 0;
   bool open_ = false;
   NodeId last_seen_ = 0;
+  std::vector<std::uint32_t> last_of_;  // by node: the latest exchange whose last message arrived
   Consume consume_;
   std::vector<ValueBytes> theirs_;  // by node
-  std::vector<Early> early_;        // of exchanges that have not begun here
+  std::vector<Early> early_;        // messages of exchanges that have not begun on this node
   std::uint64_t waited_ns_ = 0;
+  HandlerRegistration handler_;
 };
 
 template <typename T, std::size_t N, typename Combine>

@@ -1,5 +1,6 @@
-// The active vertices: a bitmap over all vertices, a list, or both. A node's frontier holds those
-// of its own share; bits of others' vertices stand in it only while a step needs them.
+// The active vertices, as a bitmap over all vertices, a list, or both. A node's frontier holds the
+// active vertices of its own share. Its bitmap has bits of other nodes' vertices only during a step
+// that needs them.
 #pragma once
 
 #include <algorithm>
@@ -7,8 +8,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "dgemini/internal/vertex_lists.h"
 #include "dgemini/vertex_array.h"
-#include "dgemini/vertex_lists.h"
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/types.h"
 
@@ -20,9 +21,10 @@ class Frontier {
   explicit Frontier(VertexId vertices) : words_((std::size_t{vertices} + 63) / 64) {}
 
   bool Has(VertexId v) const { return (words_[v / 64] >> (v % 64) & 1) != 0; }
-  // Whether this call has added it to the bitmap; any thread. If it has not, who removes the vertex
-  // later and then looks at it, sees what this thread had done to it before: all in the one order
-  // of operations that are sequentially consistent.
+  // Adds v to the bitmap, and returns whether it was not there before. Any thread may call it. If
+  // it returns false, the thread that later calls Remove(v) and then reads v's value sees what this
+  // thread wrote to the value before: the load, the removal and the accesses to the value are
+  // sequentially consistent.
   bool Add(VertexId v) {
     const std::uint64_t bit = std::uint64_t{1} << (v % 64);
     const std::atomic_ref<std::uint64_t> word(words_[v / 64]);
@@ -36,50 +38,52 @@ class Frontier {
     std::atomic_ref<std::uint64_t>(words_[v / 64]).fetch_and(~(std::uint64_t{1} << (v % 64)));
   }
   void Clear() {
-    if (!marked_) {
-      SLIM_CHECK(listed_);
-    } else if (listed_ && !mixed_) {
+    if (!has_bitmap_) {
+      SLIM_CHECK(has_list_);
+    } else if (has_list_ && !has_remote_bits_) {
       list_.ForEach([&](VertexId v) { words_[v / 64] = 0; });
     } else {
       std::fill(words_.data(), words_.data() + words_.size(), 0);
     }
     list_.clear();
-    listed_ = true;
-    marked_ = true;
-    mixed_ = false;
+    has_list_ = true;
+    has_bitmap_ = true;
+    has_remote_bits_ = false;
     active_ = {};
   }
 
   std::size_t words() const { return words_.size(); }
   std::uint64_t word(std::size_t i) const { return words_[i]; }
 
-  // Whether list() names all of the share that are active, and the bitmap; one of them does.
-  bool listed() const { return listed_; }
-  bool marked() const { return marked_; }
+  // Whether list(), and whether the bitmap, contains all active vertices of the share. At least one
+  // of them does.
+  bool has_list() const { return has_list_; }
+  bool has_bitmap() const { return has_bitmap_; }
   VertexLists& list() { return list_; }
   const VertexLists& list() const { return list_; }
-  // Without its list, it can only be cleared.
+  // Moves the list out. A frontier without a bitmap can then only be cleared.
   VertexLists TakeList() {
-    SLIM_CHECK(listed_);
-    listed_ = !marked_;
+    SLIM_CHECK(has_list_);
+    has_list_ = !has_bitmap_;
     return std::exchange(list_, {});
   }
-  // Those of the share that are active from now on are these.
+  // Makes `list` the active vertices of the share. The bitmap stays empty.
   void SetList(VertexLists list) {
     Clear();
     list_ = std::move(list);
-    marked_ = false;
+    has_bitmap_ = false;
   }
-  void SetListed(bool listed) { listed_ = listed; }
-  // While it is not, no bit is set.
-  void SetMarked(bool marked) { marked_ = marked; }
-  // Bits of others' vertices are in it from now on.
-  void SetMixed() { mixed_ = true; }
+  void SetHasList(bool has_list) { has_list_ = has_list; }
+  // While it is false, no bit may be set.
+  void SetHasBitmap(bool has_bitmap) { has_bitmap_ = has_bitmap; }
+  // Declares that the bitmap has bits of other nodes' vertices from now on.
+  void SetHasRemoteBits() { has_remote_bits_ = true; }
 
-  // Over all nodes.
+  // The sums over all nodes.
   struct Size {
     std::uint64_t vertices = 0;
-    // Of their out lists; where they are few, perhaps more until a step has walked these.
+    // The arcs of their out lists. Of few vertices it is an upper bound until a step has walked
+    // their lists.
     std::uint64_t edges = 0;
   };
   const Size& active() const { return active_; }
@@ -90,9 +94,9 @@ class Frontier {
  private:
   VertexArray<std::uint64_t> words_;
   VertexLists list_;
-  bool listed_ = true;
-  bool marked_ = true;
-  bool mixed_ = false;
+  bool has_list_ = true;
+  bool has_bitmap_ = true;
+  bool has_remote_bits_ = false;
   Size active_;
 };
 

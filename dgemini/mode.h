@@ -1,4 +1,4 @@
-// How steps are made: always by pushing, always by pulling, or as the frontier suggests.
+// Whether steps always push, always pull, or choose by the frontier.
 #pragma once
 
 namespace slimgraph {

@@ -99,7 +99,7 @@ std::vector<double> Centrality(const Csr& graph, std::span<const VertexId> sourc
     }
     std::stable_sort(order.begin(), order.end(),
                      [&](VertexId a, VertexId b) { return depth[a] < depth[b]; });
-    std::vector<long double> paths(n, 0.0);  // across a grid lead more than a double can hold
+    std::vector<long double> paths(n, 0.0);  // counts in a large grid exceed the range of double
     std::vector<double> dependency(n, 0.0);
     paths[source] = 1;
     const auto for_edges_down = [&](VertexId u, auto visit) {

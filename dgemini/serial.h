@@ -1,5 +1,5 @@
-// The same questions answered by one thread over a whole graph, with the plainest code there is:
-// what results of the engine are held against.
+// The same algorithms in simple serial code over a whole graph. Results of the engine are verified
+// against them.
 #pragma once
 
 #include <span>
@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "dgemini/pagerank.h"
-#include "slimgraph/graph/csr.h"
+#include "slimgraph/files/csr.h"
 
 namespace slimgraph::serial {
 
-// kUnreached where no path leads.
+// The depths; kUnreached for vertices without a path from the source.
 std::vector<std::uint32_t> Bfs(const Csr& graph, VertexId source);
 
-// Infinity where no path leads.
+// The distances; infinity for vertices without a path from the source.
 std::vector<double> Sssp(const Csr& graph, VertexId source);
 
 struct Ranks {
@@ -23,7 +23,7 @@ struct Ranks {
 };
 Ranks PageRank(const Csr& graph, const PageRankOptions& options);
 
-// The smallest vertex of each one's component; directions do not count.
+// The smallest vertex of each vertex's component, ignoring directions.
 std::vector<VertexId> Components(const Csr& graph);
 
 std::vector<double> Centrality(const Csr& graph, std::span<const VertexId> sources);

@@ -1,108 +1,61 @@
-// A breadth-first search that counts the shortest paths to each vertex, in numbers of the kind
-// Count, and can go on in numbers of another kind.
+// Shortest paths from a source. Distances have a number type that fits the graph's weights.
 #pragma once
 
-#include <type_traits>
-#include <utility>
-#include <vector>
+#include <optional>
+#include <string>
+#include <variant>
 
-#include "dgemini/atomics.h"
-#include "dgemini/bfs.h"
-#include "dgemini/engine.h"
-#include "dgemini/look_ahead.h"
-#include "dgemini/wide_number.h"
+#include "dgemini/sssp.h"
 
 namespace slimgraph {
 
-// From one level to the next their number grows by less than 2^32: that of eight levels on, a
-// double still holds.
-inline bool TooMany(double paths) { return paths > 1e200; }
-inline bool TooMany(WideNumber paths) { return paths.overflown(); }
-constexpr std::uint32_t kLevelsAtOnce = 8;
+class ShortestPaths {
+ public:
+  // Reads the file's header; an error if the graph has no weights.
+  Status Prepare(const GraphSource& file);
+  // Collective; call it after the graph is loaded. Examines all weights. `delta` is the width of a
+  // bucket of distances; without it, the weights determine the width.
+  Status Examine(Cluster& cluster, const Workload& work, std::optional<double> delta);
+  double delta() const { return delta_; }
+  static WorkloadNeeds Needs(Mode mode) {
+    return {
+        .weights = true, .pull_in = mode != Mode::kPush, .vertex_bytes = 8.5, .share_bytes = 16};
+  }
 
-template <typename Count>
-struct ShortestPaths {
-  using Value = Count;
-  // Few numbers of paths are so large that a float is not precise.
-  using Short = std::conditional_t<std::is_same_v<Count, double>, float, Count>;
-  static constexpr std::uint64_t kPullAbove = 20;
-  static constexpr bool kActivatesOnce = true;
+  Status Compute(Engine& engine, VertexId source);
+  Status Gather(Engine& engine) {
+    return std::visit([&](auto& distance) { return engine.Gather(distance); }, distance_);
+  }
 
-  VertexArray<std::uint32_t>& depth;
-  VertexArray<Count>& paths;
-  const Frontier* in;
-  std::uint32_t level;  // of the vertices that are reached now
-  std::uint64_t left;   // arcs of vertices that are not reached
+  // Infinity for a vertex without a path from the source.
+  double Distance(VertexId v) const;
+  // Calls use(distances), with distances in their own number type.
+  template <typename Use>
+  void Visit(Use use) const {
+    std::visit(use, distance_);
+  }
+  // Over all nodes: the number of reached vertices, and the largest distance.
+  struct Reach {
+    double vertices = 0;
+    double farthest = 0;
+  };
+  Result<Reach> FindReach(Engine& engine) const;
 
-  bool too_many = false;
+ private:
+  template <typename Distance>
+  Status Keep(Result<VertexArray<Distance>> result) {
+    SLIM_ASSIGN(distance_, std::move(result));
+    return {};
+  }
 
-  template <typename Activate>
-  void Push(VertexId u, const Neighbours& out, Activate activate) {
-    Examine(paths[u]);
-    WithValues(depth, out, [&](std::size_t, VertexId v) {
-      const bool first = ChangeFrom(depth[v], kUnreached, level);
-      if (!first && Load(depth[v]) != level) return;
-      Increase(paths[v], paths[u]);
-      if (first) activate(v);
-    });
-  }
-  const void* At(VertexId v) const { return &paths[v]; }
-  Count Partial(VertexId v) { return std::exchange(paths[v], Count()); }
-  bool Slot(VertexId v, Count part) {
-    const bool first = ChangeFrom(depth[v], kUnreached, level);
-    if (first || depth[v] == level) paths[v] += part;
-    return first;
-  }
-  bool Wants(VertexId v) const { return depth[v] == kUnreached; }
-  bool Pull(VertexId v, const Neighbours& list) {
-    Count sum{};
-    for (const VertexId u : list.ids) {
-      if (in->Has(u)) sum += paths[u];
-    }
-    if (sum == Count()) return false;
-    Examine(sum);
-    paths[v] = sum;
-    depth[v] = level;
-    return true;
-  }
-  Count Signal(VertexId u) const { return paths[u]; }
-  void Mirror(VertexId u, Count value) {
-    paths[u] = value;
-    depth[u] = level - 1;
-  }
-  void Examine(Count so_many) {
-    if (TooMany(so_many)) [[unlikely]]
-      Store(too_many, true);
-  }
+  std::string path_;
+  WeightType type_ = WeightType::kNone;
+  VertexId vertices_ = 0;
+  double degree_ = 0;
+  double longest_ = 0;  // an upper bound on the length of a path
+  double delta_ = 0;
+  std::variant<VertexArray<std::uint32_t>, VertexArray<std::uint64_t>, VertexArray<double>>
+      distance_;
 };
-
-// A search from one source, so far.
-struct Search {
-  VertexArray<std::uint32_t> depth;
-  Frontier in;
-  Frontier out;
-  std::uint32_t level;              // of the vertices that are reached next
-  std::uint64_t left;               // arcs of vertices that are not reached
-  std::vector<VertexLists> levels;  // the share's vertices
-};
-
-// Goes on with a search; returns false where Count will not hold the numbers of paths.
-template <typename Count>
-Result<bool> CountPaths(Engine& engine, Search& search, VertexArray<Count>& paths) {
-  auto& [depth, in, out, level, left, levels] = search;
-  for (ShortestPaths<Count> step{depth, paths, &in, level, left}; !in.empty();) {
-    engine.List(in);
-    SLIM_TRY(engine.Advance(in, step, out));
-    levels.push_back(in.TakeList());
-    std::swap(in, out);
-    level = ++step.level;
-    left = step.left;
-    if (level % kLevelsAtOnce != 0 && !in.empty()) continue;
-    std::uint64_t too_many = step.too_many ? 1 : 0;
-    SLIM_TRY(engine.Reduce(std::span(&too_many, 1), std::plus<>()));
-    if (too_many > 0) return false;
-  }
-  return true;
-}
 
 }  // namespace slimgraph

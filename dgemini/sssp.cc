@@ -2,9 +2,9 @@
 
 #include <type_traits>
 
-#include "dgemini/atomics.h"
-#include "dgemini/far_vertices.h"
-#include "dgemini/look_ahead.h"
+#include "dgemini/internal/atomics.h"
+#include "dgemini/internal/distance_buckets.h"
+#include "dgemini/internal/prefetch.h"
 
 namespace slimgraph {
 namespace {
@@ -13,18 +13,18 @@ template <typename Weight, typename Distance>
 struct Step {
   using Value = Distance;
   static constexpr std::uint64_t kPullAbove = 1;
-  static constexpr bool kRunsOn = true;
+  static constexpr bool kPushesAgain = true;
   VertexArray<Distance>& distance;
   const Frontier* in;
-  FarVertices<Distance>& far;
+  DistanceBuckets<Distance>& buckets;
 
   static Distance Along(Distance so_far, const Neighbours& list, std::size_t i) {
     return so_far + static_cast<Distance>(list.weight<Weight>(i));
   }
   void Push(VertexId u, const Neighbours& out, auto activate) {
-    const Distance so_far = LoadInOrder(distance[u]);
-    if (far.Passed(so_far)) return;
-    WithValues(distance, out, [&](std::size_t i, VertexId v) {
+    const Distance so_far = LoadSeqCst(distance[u]);
+    if (buckets.IsPast(so_far)) return;
+    ForEachPrefetched(distance, out, [&](std::size_t i, VertexId v) {
       Distance before;
       if (Lower(distance[v], Along(so_far, out, i), before)) activate(v, before);
     });
@@ -45,7 +45,7 @@ struct Step {
   }
   Distance Signal(VertexId u) const { return distance[u]; }
   void Mirror(VertexId u, Distance value) { distance[u] = value; }
-  bool Defers(std::uint32_t thread, auto... vertex) { return far.Keep(thread, vertex...); }
+  bool Defers(std::uint32_t thread, auto... vertex) { return buckets.Defer(thread, vertex...); }
 };
 
 }  // namespace
@@ -56,18 +56,18 @@ Result<VertexArray<Distance>> Sssp(Engine& engine, VertexId source, Distance del
   distance[source] = 0;
   Frontier in(engine.vertices());
   Frontier out(engine.vertices());
-  FarVertices far(distance, delta, engine.threads());
+  DistanceBuckets buckets(distance, delta, engine.threads());
   SLIM_TRY(engine.Activate(in, std::span(&source, 1)));
-  Step<Weight, Distance> step{distance, &in, far};
+  Step<Weight, Distance> step{distance, &in, buckets};
   while (true) {
     for (; !in.empty(); std::swap(in, out)) {
       SLIM_TRY(engine.Advance(in, step, out));
     }
-    std::uint64_t bucket = far.Next();
+    std::uint64_t bucket = buckets.NextBucket();
     SLIM_TRY(engine.Reduce(std::span(&bucket, 1), [](auto a, auto b) { return std::min(a, b); }));
-    if (bucket == far.kNone) return distance;
-    far.Turn(bucket);
-    SLIM_TRY(engine.Refill(in, far));
+    if (bucket == buckets.kNone) return distance;
+    buckets.SetCurrent(bucket);
+    SLIM_TRY(engine.Refill(in, buckets));
   }
 }
 

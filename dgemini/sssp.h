@@ -1,5 +1,5 @@
-// Shortest paths from one source by non-negative weights, in buckets of distance (delta-stepping,
-// Meyer and Sanders 2003).
+// Shortest paths from one source with non-negative weights, by delta-stepping (Meyer and Sanders
+// 2003).
 #pragma once
 
 #include <limits>
@@ -11,8 +11,8 @@ namespace slimgraph {
 template <typename Distance>
 constexpr Distance kUnreachable = std::numeric_limits<Distance>::max();
 
-// Weights are in the graph's type; a distance must hold the sum along any path. `delta` is the
-// width of a bucket.
+// Weight must be the graph's weight type. Distance must be able to hold the length of any path.
+// `delta` is the width of a bucket.
 template <typename Weight, typename Distance>
 Result<VertexArray<Distance>> Sssp(Engine& engine, VertexId source, Distance delta);
 

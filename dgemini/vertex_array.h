@@ -1,5 +1,6 @@
-// A value for each vertex of the graph, zero at first. A node has such an array for all vertices
-// but takes memory for those that it touches: its own, and those that it hears of.
+// A value for each vertex of the graph, zero at first. The array covers all vertices, but only
+// touched pages take memory: those of the node's own vertices, and of vertices that it has copies
+// of.
 #pragma once
 
 #include <sys/mman.h>
@@ -18,8 +19,8 @@ class VertexArray {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
-  // Values that are looked up at random lie in huge pages: small ones would cost a miss of their
-  // own each. Of values that are gone through in order, small pages hold no more than is touched.
+  // kHuge for random access: with small pages, nearly every access would miss the TLB. kSmall for
+  // access in order: less memory that is never touched is allocated.
   enum class Pages { kHuge, kSmall };
 
   VertexArray() = default;

@@ -11,7 +11,8 @@ namespace {
 
 constexpr VertexId kBlockVertices = 1024;
 
-// Without looking first where one thread has them to itself: whether a bit is new is not foreseen.
+// Sets a bit. With one thread it does not test the bit first, because that branch is hard to
+// predict.
 void Mark(std::size_t bit, std::span<std::uint64_t> words, std::size_t threads) {
   const std::uint64_t mark = std::uint64_t{1} << (bit % 64);
   if (threads == 1) {
@@ -26,9 +27,9 @@ void Mark(std::size_t bit, std::span<std::uint64_t> words, std::size_t threads) 
 
 }  // namespace
 
-Result<std::unique_ptr<Workload>> Workload::Load(
-    Cluster& cluster, const GraphSource& file, const WorkloadNeeds& needs,
-    const std::function<void(const MemoryPlan&)>& announce) {
+Result<std::unique_ptr<Workload>> Workload::Load(Cluster& cluster, const GraphSource& file,
+                                                 const WorkloadNeeds& needs,
+                                                 const std::function<void(MemoryPlan&)>& announce) {
   std::unique_ptr<Workload> work(new Workload);
   work->vertices_ = file.vertices();
   work->arcs_ = file.arcs();
@@ -42,12 +43,12 @@ Result<std::unique_ptr<Workload>> Workload::Load(
         file.path());
   }
   SLIM_TRY(AgreeOnFile(cluster, file, SocketCount()));
-  SLIM_ASSIGN(work->partition_, BalanceTogether(cluster, file, Direction::kOut, SocketCount()));
+  SLIM_ASSIGN(work->partition_, CollectiveBalance(cluster, file, Direction::kOut, SocketCount()));
   const ChunkPartition& partition = *work->partition_;
   SLIM_ASSIGN(const WorkloadSizes sizes,
               MeasureWorkload(cluster, file, partition, work->LoadedDirections(needs)));
   SLIM_TRY(CheckEdgeBudget(cluster.topology(), file, needs, sizes));
-  const MemoryPlan plan = PlanWorkload(cluster, file, partition, needs, sizes);
+  MemoryPlan plan = PlanWorkload(cluster, file, partition, needs, sizes);
   announce(plan);
   SLIM_TRY(CheckFitsHere(cluster, plan));
   work->FindSlots(cluster.topology());
@@ -60,8 +61,8 @@ Result<std::unique_ptr<Workload>> Workload::Load(
   }
   for (const Direction direction : {Direction::kOut, Direction::kIn}) {
     if (!work->marks_[static_cast<int>(direction)].wanted) continue;
-    SLIM_TRY(file.directed() ? work->FindNeeds(cluster, direction)
-                             : work->FindNeedsByMeeting(cluster, needs.pull_out));
+    SLIM_TRY(file.directed() ? work->FindNeedsOfDirected(cluster, direction)
+                             : work->FindNeedsOfUndirected(cluster, needs.pull_out));
   }
   SLIM_TRY(cluster.all().Barrier());
   return work;
@@ -72,7 +73,7 @@ std::vector<Direction> Workload::LoadedDirections(const WorkloadNeeds& needs) co
   return {Direction::kOut};
 }
 
-// What others' lists lead to is of interest where it is pulled, by more than one compute node.
+// Marks are needed only for directions in which vertices pull, and only with several compute nodes.
 Status Workload::ShareMarks(Cluster& cluster, const WorkloadNeeds& needs) {
   if (cluster.topology().compute() < 2) return {};
   const std::size_t words = directed_ ? (std::size_t{vertices_} + 63) / 64
@@ -94,26 +95,28 @@ Workload::Words Workload::WordsOf(NodeId node) const {
   return {first, (std::size_t{part.first} + part.count - 1) / 64 + 1 - first};
 }
 
-// mark(node) for the compute nodes that meet v. A long list mostly leads to all, which is seen by a
-// few neighbours from all over it.
+// Calls mark(node) for each compute node whose lists contain v. In an undirected graph these are
+// the nodes of v's neighbours. A long list mostly has neighbours of all nodes, so it is sampled
+// first.
 template <typename Mark>
-void Workload::ForEachMeeting(VertexId v, std::span<const VertexId> list, std::uint64_t all,
-                              Mark mark) const {
+void Workload::ForEachReferencingNode(VertexId v, std::span<const VertexId> list, std::uint64_t all,
+                                      Mark mark) const {
   constexpr std::size_t kFew = 16;
-  std::uint64_t meeting = std::uint64_t{1} << worker(v);
-  const auto look = [&](VertexId u) { meeting |= std::uint64_t{1} << worker(u); };
+  std::uint64_t referencing = std::uint64_t{1} << worker(v);
+  const auto look = [&](VertexId u) { referencing |= std::uint64_t{1} << worker(u); };
   if (list.size() > kFew) {
     for (std::size_t i = 0; i < kFew; ++i) look(list[i * list.size() / kFew]);
   }
-  for (std::size_t i = 0; i < list.size() && meeting != all; i += kFew) {
+  for (std::size_t i = 0; i < list.size() && referencing != all; i += kFew) {
     for (const VertexId u : list.subspan(i, std::min(kFew, list.size() - i))) look(u);
   }
-  for (; meeting != 0; meeting &= meeting - 1) {
-    mark(static_cast<NodeId>(std::countr_zero(meeting)));
+  for (; referencing != 0; referencing &= referencing - 1) {
+    mark(static_cast<NodeId>(std::countr_zero(referencing)));
   }
 }
 
-ListWatch Workload::MarkingWatch(Direction direction, NodeId compute, std::size_t threads) const {
+ListObserver Workload::MakeMarkingObserver(Direction direction, NodeId compute,
+                                           std::size_t threads) const {
   const Marks& marks = marks_[static_cast<int>(direction)];
   if (!marks.wanted) return {};
   const auto words = marks.words;
@@ -125,8 +128,8 @@ ListWatch Workload::MarkingWatch(Direction direction, NodeId compute, std::size_
   return [this, words, threads, own = WordsOf(self_), all = ~std::uint64_t{0} >> (64 - compute)](
              VertexId v, std::span<const VertexId> list) {
     const std::size_t bit = v - own.first * 64;
-    ForEachMeeting(v, list, all,
-                   [&](NodeId node) { Mark(bit, words.subspan(node * own.count), threads); });
+    ForEachReferencingNode(
+        v, list, all, [&](NodeId node) { Mark(bit, words.subspan(node * own.count), threads); });
   };
 }
 
@@ -143,13 +146,13 @@ Status Workload::LoadLists(Cluster& cluster, const GraphSource& file, const Work
     }
   }
   for (const Direction direction : LoadedDirections(needs)) {
-    auto& [own, served] = kept_[static_cast<int>(direction)];
-    const ListWatch mark = MarkingWatch(direction, cluster.topology().compute(), threads);
+    auto& [own, served] = stored_[static_cast<int>(direction)];
+    const ListObserver mark = MakeMarkingObserver(direction, cluster.topology().compute(), threads);
     own.reserve(partition_->sockets());
     served.reserve(partition_->sockets());
     for (std::uint32_t socket = 0; socket < partition_->sockets(); ++socket) {
       const VertexPart part = partition_->part(self_, socket);
-      // First, for it is where nodes meet: memory nodes then code while the others load.
+      // This collective call comes first, so that memory nodes encode while compute nodes load.
       if (cluster.topology().compute() < cluster.topology().nodes()) {
         SLIM_ASSIGN(auto coded, LoadServedLists(cluster, file, serves ? part : nothing, direction,
                                                 needs.weights, socket, mark));
@@ -158,8 +161,8 @@ Status Workload::LoadLists(Cluster& cluster, const GraphSource& file, const Work
       }
       const EdgeOffset arcs =
           serves ? 0 : sizes.of(direction, self_, socket, partition_->sockets()).arcs;
-      SLIM_ASSIGN(auto lists, OwnLists::Load(file, serves ? nothing : part, arcs, direction,
-                                             needs.weights, socket, threads, mark));
+      SLIM_ASSIGN(auto lists, PrivateLists::Load(file, serves ? nothing : part, arcs, direction,
+                                                 needs.weights, socket, threads, mark));
       own.push_back(std::move(lists));
     }
   }
@@ -205,7 +208,7 @@ Status Workload::Delegate(Cluster& cluster, const WorkloadNeeds& needs,
   }
   const std::uint64_t budget =
       needs.cache.level == CacheLevel::kEdge ? needs.cache.edges.Of(remote_bytes) : 0;
-  room_ = std::make_unique<CacheRoom>(budget);
+  cache_budget_ = std::make_unique<CacheBudget>(budget);
   nodes.insert(nodes.begin(), self_);
   for (const NodeId node : nodes) {
     for (std::uint32_t socket = 0; socket < sockets; ++socket) {
@@ -217,7 +220,7 @@ Status Workload::Delegate(Cluster& cluster, const WorkloadNeeds& needs,
       for (const Direction direction : directions) {
         const int d = static_cast<int>(direction);
         if (node == self_) {
-          segment.own[d] = &kept_[d].own[socket].spans();
+          segment.own[d] = &stored_[d].own[socket].spans();
           continue;
         }
         SLIM_ASSIGN(
@@ -225,8 +228,8 @@ Status Workload::Delegate(Cluster& cluster, const WorkloadNeeds& needs,
             DelegatedLists::Make(
                 cluster.fabric().endpoint(0),
                 {node, part.first, part.count, sizes.of(direction, node, socket, sockets).arcs,
-                 kept_[d].served[socket].regions, weight_bytes_, ListCode(vertices_)},
-                needs.cache.level, *room_, budget >= remote_bytes));
+                 stored_[d].served[socket].regions, weight_bytes_, ListCode(vertices_)},
+                needs.cache.level, *cache_budget_, budget >= remote_bytes));
         segment.remote[d] = lists.get();
         delegated_.push_back(std::move(lists));
       }
@@ -248,9 +251,9 @@ void Workload::CutBlocks() {
   }
 }
 
-// A delegate collects the marks of its memory nodes; then each compute node looks up what the
-// others have marked of its share.
-Status Workload::FindNeeds(Cluster& cluster, Direction direction) {
+// For directed graphs: a delegate collects the marks of its memory nodes. Then each compute node
+// reads which vertices of its share the other compute nodes have marked.
+Status Workload::FindNeedsOfDirected(Cluster& cluster, Direction direction) {
   const auto [region, marks, wanted] = marks_[static_cast<int>(direction)];
   const std::size_t words = marks.size();
   std::vector<std::uint64_t> theirs(words);
@@ -262,7 +265,7 @@ Status Workload::FindNeeds(Cluster& cluster, Direction direction) {
   }
   SLIM_TRY(cluster.all().Barrier());
   if (!cluster.computes()) return {};
-  if (direction == Direction::kOut) met_.assign(marks.begin(), marks.end());
+  if (direction == Direction::kOut) referenced_.assign(marks.begin(), marks.end());
   auto& needed = needed_[static_cast<int>(direction)];
   needed.resize(cluster.topology().compute());
   for (NodeId peer = 0; peer < needed.size(); ++peer) {
@@ -278,9 +281,10 @@ Status Workload::FindNeeds(Cluster& cluster, Direction direction) {
   return {};
 }
 
-// Each node knows which of its vertices whom meets: a compute node asks its memory nodes for all of
-// that, and if `met` all others for what it meets there.
-Status Workload::FindNeedsByMeeting(Cluster& cluster, bool met) {
+// For undirected graphs: each node knows which compute nodes' lists contain which of its vertices.
+// A compute node reads all of that from its own part and its memory nodes. If `referenced`, it also
+// reads from all other nodes which of their vertices its own lists contain.
+Status Workload::FindNeedsOfUndirected(Cluster& cluster, bool referenced) {
   if (!cluster.computes()) return {};
   const RegionId region = marks_[static_cast<int>(Direction::kOut)].region;
   const Topology& topology = cluster.topology();
@@ -289,17 +293,17 @@ Status Workload::FindNeedsByMeeting(Cluster& cluster, bool met) {
   for (NodeId peer = 0; peer < topology.compute(); ++peer) {
     needed.emplace_back(peer == self_ ? 0 : words);
   }
-  if (met) met_.resize(words);
+  if (referenced) referenced_.resize(words);
   std::vector<std::uint64_t> theirs;
   for (NodeId node = 0; node < topology.nodes(); ++node) {
     const auto [first, count] = WordsOf(node);
     theirs.resize(count);
     const bool ours = topology.delegate(node) == self_;
     for (NodeId peer = 0; peer < topology.compute(); ++peer) {
-      if (ours ? peer == self_ : peer != self_ || !met) continue;
+      if (ours ? peer == self_ : peer != self_ || !referenced) continue;
       SLIM_TRY(ReadNeeds(cluster, node, region, peer * count, theirs));
       for (std::size_t i = 0; i < count; ++i) {
-        (ours ? needed[peer][first + i] : met_[first + i]) |= theirs[i];
+        (ours ? needed[peer][first + i] : referenced_[first + i]) |= theirs[i];
       }
     }
   }
@@ -313,7 +317,7 @@ Status Workload::ReadNeeds(Cluster& cluster, NodeId from, RegionId region, std::
   endpoint.Read(from, region, first_word * sizeof into[0], std::as_writable_bytes(into));
   const Outcome outcome = endpoint.Flush();
   if (outcome == Outcome::kOk) return {};
-  return EnvironmentError("cannot read what node {} needs: {}", from, OutcomeName(outcome));
+  return EnvironmentError("cannot read the marks of node {}: {}", from, OutcomeName(outcome));
 }
 
 Status Workload::ServeWhile(const std::function<Status()>& wait) {
@@ -322,21 +326,21 @@ Status Workload::ServeWhile(const std::function<Status()>& wait) {
 
 std::vector<Bytes> Workload::own_weights() const {
   std::vector<Bytes> weights;
-  const Kept& kept = kept_[static_cast<int>(Direction::kOut)];
-  for (const OwnLists& lists : kept.own) weights.emplace_back(lists.spans().weights);
-  for (const ServedLists& lists : kept.served) weights.emplace_back(lists.weights);
+  const StoredLists& stored = stored_[static_cast<int>(Direction::kOut)];
+  for (const PrivateLists& lists : stored.own) weights.emplace_back(lists.spans().weights);
+  for (const ServedLists& lists : stored.served) weights.emplace_back(lists.weights);
   return weights;
 }
 
 std::uint64_t Workload::remote_arcs() const {
   std::uint64_t arcs = 0;
-  for (const auto& lists : delegated_) arcs += lists->place().arcs;
+  for (const auto& lists : delegated_) arcs += lists->part().arcs;
   return arcs;
 }
 
 std::uint64_t Workload::index_bytes() const {
   std::uint64_t bytes = 0;
-  for (const auto& lists : delegated_) bytes += lists->bytes_at_hand();
+  for (const auto& lists : delegated_) bytes += lists->index_bytes();
   return bytes;
 }
 

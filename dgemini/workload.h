@@ -1,5 +1,5 @@
-// What a compute node works on: its own part of the graph and those of its memory nodes, as one
-// share of segments. Nothing above this header knows which of them lie in its own memory.
+// What a compute node works on, its share: its own part of the graph and the parts of its memory
+// nodes, as segments. Code above this header does not know which segments are in its own memory.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 #include "dgemini/vertex_array.h"
 #include "dgemini/workload_plan.h"
-#include "slimgraph/graph/own_lists.h"
+#include "slimgraph/graph/private_lists.h"
 #include "slimgraph/graph/shared_graph.h"
 #include "slimgraph/remote/delegated_lists.h"
 #include "slimgraph/remote/list_server.h"
@@ -26,9 +26,9 @@ class Workload {
     const ListSpans* own[2] = {nullptr, nullptr};    // in this node's memory
     DelegatedLists* remote[2] = {nullptr, nullptr};  // or in a memory node's
     VertexId end() const { return first + count; }
-    // Of bitmaps.
+    // The end of the segment's words in a bitmap over all vertices.
     std::size_t words_end() const { return (std::size_t{end()} + 63) / 64; }
-    // Those of a word that are vertices of it.
+    // The bits of word `word` that stand for vertices of the segment.
     std::uint64_t bits_of(std::size_t word) const {
       const std::uint64_t begin = word * 64;
       std::uint64_t bits = ~std::uint64_t{0};
@@ -38,32 +38,34 @@ class Workload {
     }
     bool is_own() const { return !kDelegates || own[0] != nullptr; }
   };
-  // Neighbouring vertices of one segment. Blocks begin and end at multiples of 64 where segments
-  // do not, so that a word of a bitmap belongs to one block.
+  // Consecutive vertices of one segment. Within a segment, blocks begin and end at multiples of 64,
+  // so that a word of a bitmap belongs to one block.
   struct Block {
     std::uint32_t segment;
     VertexId first;
     VertexId end;
   };
 
-  // Collective over all nodes. What memory nodes keep of it serves the others.
-  static Result<std::unique_ptr<Workload>> Load(
-      Cluster& cluster, const GraphSource& file, const WorkloadNeeds& needs,
-      const std::function<void(const MemoryPlan&)>& announce);
+  // Collective over all nodes. A memory node must keep its workload, because compute nodes read
+  // lists from it. `announce` may add the caller's own memory to the plan. It is an error if the
+  // plan does not fit.
+  static Result<std::unique_ptr<Workload>> Load(Cluster& cluster, const GraphSource& file,
+                                                const WorkloadNeeds& needs,
+                                                const std::function<void(MemoryPlan&)>& announce);
 
   VertexId vertices() const { return vertices_; }
   EdgeOffset arcs() const { return arcs_; }
-  // Of the out lists of the share.
+  // The length of the longest out list of the share.
   EdgeOffset longest() const { return longest_; }
   std::size_t weight_bytes() const { return weight_bytes_; }
-  // In lists of an undirected graph are its out lists.
+  // The direction of in lists. In an undirected graph these are the out lists.
   Direction in() const { return in_; }
 
   const std::vector<Segment>& segments() const { return segments_; }
   const std::vector<Block>& own_blocks() const { return own_blocks_; }
   const std::vector<Block>& remote_blocks() const { return remote_blocks_; }
 
-  // The compute node whose share `v` is in.
+  // The compute node whose share contains `v`.
   NodeId worker(VertexId v) const { return slots_[slot(v)].worker; }
   bool mine(VertexId v) const { return worker(v) == self_; }
   const Segment& segment_of(VertexId v) const { return segments_[segment_index(v)]; }
@@ -71,56 +73,55 @@ class Workload {
     return segments_.size() == 1 ? 0 : slots_[slot(v)].segment;
   }
 
-  // On memory nodes: answers those who ask for lists while `wait`, which waits for what the compute
-  // nodes do, goes on. These walk lists at no other time.
+  // On memory nodes: answers requests for lists until `wait` returns, which must wait for the
+  // compute nodes. Compute nodes may walk lists only during that time.
   Status ServeWhile(const std::function<Status()>& wait);
-  // On compute nodes: takes the answers; null where memory nodes answer nothing.
+  // On compute nodes: receives the answers; null if memory nodes do not serve requests.
   ListAnswers* answers() { return answers_.get(); }
 
-  // The weights of this very node's own lists, by socket; also on a memory node.
+  // The weights of the lists in this node's own memory, by socket; also on a memory node.
   std::vector<Bytes> own_weights() const;
 
-  // Where a list of the share lies will soon be looked for.
-  void AskForPlace(VertexId v, Direction direction) const;
-  // The length of an out list of the share, where it is at hand; else what lists have on average.
+  // Prefetches the offsets of v's list. `v` must be of the share.
+  void PrefetchOffsets(VertexId v, Direction direction) const;
+  // The length of an out list of the share; the average length if this node does not know it.
   EdgeOffset Degree(VertexId v) const;
-  // visit(v, length) for all out lists of the share that are in memory nodes' memory.
+  // Calls visit(v, length) for all out lists of the share that are in memory nodes' memory.
   template <typename Visit>
   Status VisitRemoteDegrees(Endpoint& endpoint, Visit visit) const;
 
-  // A bitmap: which vertices of this share does `peer` meet in its lists of `direction`?
+  // A bitmap of the vertices of this share that are in peer's lists of `direction`.
   const VertexArray<std::uint64_t>& needed_by(NodeId peer, Direction direction) const {
     return needed_[static_cast<int>(direction)][peer];
   }
-  // A bitmap of all that this share meets in its out lists; empty on a single node.
-  const std::vector<std::uint64_t>& met() const { return met_; }
+  // A bitmap of all vertices in the share's out lists; empty with a single compute node.
+  const std::vector<std::uint64_t>& referenced() const { return referenced_; }
 
-  // Of all lists at memory nodes, and what is kept of them besides the lists.
+  // The arcs of the share's lists in memory nodes, and the bytes of the caches that index them.
   std::uint64_t remote_arcs() const;
   std::uint64_t index_bytes() const;
 
  private:
   struct Slot {
     NodeId worker;
-    std::uint32_t segment;  // of this share
+    std::uint32_t segment;  // the index in segments_, if the slot is of this share
   };
   Workload() = default;
-  // What of one direction this node keeps, by socket: its own lists as a compute node, which nobody
-  // else reads; coded ones as a memory node, whose regions exist on all nodes, so that their
-  // numbers are the same.
-  struct Kept {
-    std::vector<OwnLists> own;
+  // This node's lists of one direction, by socket. A compute node has plain lists that only it
+  // reads. A memory node has coded lists in regions. All nodes create these regions, so that region
+  // ids are the same everywhere.
+  struct StoredLists {
+    std::vector<PrivateLists> own;
     std::vector<ServedLists> served;
   };
-  // Of a directed graph a bitmap of the vertices that this node's lists of a direction lead to; of
-  // an undirected one, whose lists tell both, a bitmap of this node's vertices for each compute
-  // node: which of them it meets in its lists.
+  // Directed graph: a bitmap of all vertices in this node's lists of a direction. Undirected graph:
+  // for each compute node, a bitmap of this node's vertices that are in the lists of its share.
   struct Marks {
     RegionId region = 0;
     std::span<std::uint64_t> words;
     bool wanted = false;
   };
-  // The words of a bitmap that a node's part has bits in.
+  // The words of a bitmap that contain a node's part.
   struct Words {
     std::size_t first = 0;
     std::size_t count = 0;
@@ -134,15 +135,15 @@ class Workload {
   Status LoadLists(Cluster& cluster, const GraphSource& file, const WorkloadNeeds& needs,
                    const WorkloadSizes& sizes);
   Status Delegate(Cluster& cluster, const WorkloadNeeds& needs, const WorkloadSizes& sizes);
-  Status FindNeeds(Cluster& cluster, Direction direction);
-  Status FindNeedsByMeeting(Cluster& cluster, bool met);
+  Status FindNeedsOfDirected(Cluster& cluster, Direction direction);
+  Status FindNeedsOfUndirected(Cluster& cluster, bool referenced);
   Status ReadNeeds(Cluster& cluster, NodeId from, RegionId region, std::size_t first_word,
                    std::span<std::uint64_t> into);
   Words WordsOf(NodeId node) const;
-  ListWatch MarkingWatch(Direction direction, NodeId compute, std::size_t threads) const;
+  ListObserver MakeMarkingObserver(Direction direction, NodeId compute, std::size_t threads) const;
   template <typename Mark>
-  void ForEachMeeting(VertexId v, std::span<const VertexId> list, std::uint64_t all,
-                      Mark mark) const;
+  void ForEachReferencingNode(VertexId v, std::span<const VertexId> list, std::uint64_t all,
+                              Mark mark) const;
 
   VertexId vertices_ = 0;
   EdgeOffset arcs_ = 0;
@@ -152,11 +153,11 @@ class Workload {
   bool directed_ = false;
   NodeId self_ = 0;
   std::optional<ChunkPartition> partition_;
-  Kept kept_[2];    // by direction
-  Marks marks_[2];  // by direction
+  StoredLists stored_[2];  // by direction
+  Marks marks_[2];         // by direction
   std::unique_ptr<ListServer> server_;
   std::unique_ptr<ListAnswers> answers_;
-  std::unique_ptr<CacheRoom> room_;
+  std::unique_ptr<CacheBudget> cache_budget_;
   std::vector<std::unique_ptr<DelegatedLists>> delegated_;
   std::vector<Segment> segments_;
   std::vector<Block> own_blocks_;
@@ -164,19 +165,20 @@ class Workload {
   std::vector<Slot> slots_;
   std::vector<std::uint16_t> slot_of_;  // by v >> shift_
   std::uint32_t shift_ = 0;
-  std::vector<std::uint64_t> met_;
+  std::vector<std::uint64_t> referenced_;
   std::vector<VertexArray<std::uint64_t>> needed_[2];  // by direction and peer
 };
 
-// Inline, or GCC takes it for a function without effects, and drops the call.
-[[gnu::always_inline]] inline void Workload::AskForPlace(VertexId v, Direction direction) const {
+// It must be inlined: GCC takes the function for one without effects, and drops a call of it.
+[[gnu::always_inline]] inline void Workload::PrefetchOffsets(VertexId v,
+                                                             Direction direction) const {
   const Segment& segment = segment_of(v);
   const VertexId local = v - segment.first;
   const int d = static_cast<int>(direction);
   if (segment.is_own()) {
     __builtin_prefetch(&segment.own[d]->offsets[local]);
   } else {
-    segment.remote[d]->AskForPlace(local);
+    segment.remote[d]->PrefetchIndex(local);
   }
 }
 

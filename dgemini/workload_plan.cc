@@ -1,26 +1,26 @@
 #include "dgemini/workload_plan.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "slimgraph/base/units.h"
+#include "slimgraph/base/usage.h"
+#include "slimgraph/cluster/gather.h"
 #include "slimgraph/graph/shared_graph.h"
 #include "slimgraph/remote/list_reader.h"
 #include "slimgraph/remote/served_lists.h"
-#include "slimgraph/stats/usage.h"
 
 namespace slimgraph {
 namespace {
 
-// Of the lists of `part`, from the offsets alone, each block of which is read once.
+// Measures the lists of `part` from the offsets alone. Reads each block of the offsets once.
 Result<SlotSize> MeasureSlot(const GraphSource& file, const VertexPart& part, Direction direction) {
   constexpr std::uint64_t kPiece = kSlimBlockBytes / sizeof(EdgeOffset);
   const ListCode code(file.vertices());
   SlotSize slot;
   std::vector<EdgeOffset> offsets;
-  // From where the first list begins to where the last one ends.
+  // The offsets from the beginning of the first list to the end of the last one.
   const std::uint64_t end = std::uint64_t{part.first} + part.count + 1;
-  EdgeOffset begin = 0;  // of the next list
+  EdgeOffset begin = 0;  // where the next list begins
   for (std::uint64_t first = part.first; part.count > 0 && first < end; first += offsets.size()) {
     offsets.resize(std::min(kPiece - first % kPiece, end - first));
     SLIM_TRY(file.ReadElements(file.offsets(direction), first, std::span(offsets), 1));
@@ -34,7 +34,6 @@ Result<SlotSize> MeasureSlot(const GraphSource& file, const VertexPart& part, Di
       slot.arcs += length;
       slot.coded_bytes += code.Bytes(length);
       slot.longest = std::max(slot.longest, length);
-      slot.long_lists += length >= CompactOffsets::kLong ? 1 : 0;
     }
     begin = offsets.back();
   }
@@ -45,7 +44,7 @@ std::uint64_t ArcBytes(const GraphSource& file, const WorkloadNeeds& needs) {
   return sizeof(VertexId) + (needs.weights ? WeightBytes(file.weight_type()) : 0);
 }
 
-// What one node will hold.
+// Computes the memory of one node.
 class NodePlanner {
  public:
   NodePlanner(Cluster& cluster, const GraphSource& file, const ChunkPartition& partition,
@@ -72,7 +71,7 @@ class NodePlanner {
     for (const NodeId node : cluster_.topology().DelegationSet(node_)) {
       share += partition_.part(node).count;
       ForEachSlot(node, [&](VertexId count, const SlotSize& size) {
-        bytes += AtHandBytes(count, size);
+        bytes += IndexBytes(count, size);
         remote_bytes += size.arcs * arc_bytes_;
         longest = std::max(longest, size.longest);
       });
@@ -84,10 +83,10 @@ class NodePlanner {
       const std::uint64_t batch = std::max(longest, kMaxBatchArcs);
       bytes += cluster_.threads() * (ListReader::kBatches * batch * arc_bytes_ + longest);
     }
-    return bytes + ValueBytes(share) + MessageBytes();
+    return bytes + ValueBytes(share) + MessageBytes() + EarlyBytes(share);
   }
 
-  // Over shared memory, what is read of another node's is held by the reader, too.
+  // With the shm transport, pages that a node reads of another node's memory count for it, too.
   std::uint64_t MappedBytes() const {
     if (!cluster_.topology().is_compute(node_) || cluster_.options().transport != "shm" ||
         needs_.cache.side == MemorySide::kServe) {
@@ -99,10 +98,10 @@ class NodePlanner {
   }
 
  private:
-  static constexpr std::uint64_t kProcessBytes = 2 << 20;  // what code and libraries take yet
-  static constexpr std::uint64_t kLoadBytes = 3 << 20;     // a piece of the file on its way
+  static constexpr std::uint64_t kProcessBytes = 2 << 20;  // code and libraries touched later
+  static constexpr std::uint64_t kLoadBytes = 3 << 20;     // a thread's buffers while loading
 
-  // visit(vertices, size) for what is loaded of a node.
+  // Calls visit(vertices, size) for each direction and socket that is loaded of a node.
   template <typename Visit>
   void ForEachSlot(NodeId node, Visit visit) const {
     for (const auto& slots : sizes_.slots) {
@@ -115,31 +114,32 @@ class NodePlanner {
   std::uint64_t ServedBytes(NodeId node) const {
     std::uint64_t bytes = 0;
     ForEachSlot(node, [&](VertexId count, const SlotSize& size) {
-      bytes += PlaceGroups(count) * sizeof(PlaceGroup) + size.coded_bytes +
+      bytes += OffsetGroups(count) * sizeof(OffsetGroup) + size.coded_bytes +
                size.arcs * (arc_bytes_ - sizeof(VertexId));
     });
     return bytes;
   }
 
-  std::uint64_t AtHandBytes(VertexId count, const SlotSize& size) const {
+  std::uint64_t IndexBytes(VertexId count, const SlotSize& size) const {
     if (needs_.cache.level == CacheLevel::kNone) return 0;
     if (needs_.cache.level == CacheLevel::kBitmap) return count / 8;
     const std::uint64_t states = needs_.cache.level == CacheLevel::kEdge ? count / 64 : 0;
-    return CompactOffsets::Bytes(count, size.long_lists) + states;
+    return CompactOffsets::Bytes(count, size.arcs) + states;
   }
 
-  // Who meets which vertices.
+  // The bitmaps of which node's lists contain which vertices.
   std::uint64_t BitmapBytes() const {
     const std::uint64_t compute = cluster_.topology().compute();
     if (compute < 2) return 0;
     const std::uint64_t each = file_.vertices() / 8;
     std::uint64_t directions = 0;
     for (const auto& slots : sizes_.slots) directions += slots.empty() ? 0 : 1;
-    // Their own marks, those of another that are looked at, and of each other what it meets here.
+    // A compute node has its own marks, a copy of another node's marks, and the bitmaps needed_by
+    // and referenced.
     return cluster_.topology().is_compute(node_) ? directions * 4 * each : directions * each;
   }
 
-  // Values lie in huge pages, and those at both ends of a share are held whole.
+  // Values are in huge pages. The huge pages at the ends of a share also hold other nodes' values.
   std::uint64_t ValueBytes(std::uint64_t share) const {
     const double others = static_cast<double>(file_.vertices() - share) * sizeof(double);
     const double arrays = needs_.share_bytes / sizeof(double);
@@ -153,7 +153,13 @@ class NodePlanner {
     const std::uint64_t peers = cluster_.topology().nodes() - 1;
     return peers * (kMaxMessageBytes + 2 * kRingBytes);
   }
-  static constexpr std::uint64_t kRingBytes = 128 << 10;  // of messages, by peer and direction
+  // While a delegate waits for lists, it buffers early messages of compute nodes that have finished
+  // the step. Each of them sends a vertex of the share at most once in a step.
+  std::uint64_t EarlyBytes(std::uint64_t share) const {
+    if (cluster_.topology().DelegationSet(node_).empty()) return 0;
+    return (cluster_.topology().compute() - 1) * share * (sizeof(VertexId) + sizeof(double));
+  }
+  static constexpr std::uint64_t kRingBytes = 128 << 10;  // a message ring, per peer and direction
 
   Cluster& cluster_;
   const GraphSource& file_;
@@ -177,12 +183,11 @@ Result<WorkloadSizes> MeasureWorkload(Cluster& cluster, const GraphSource& file,
       mine.push_back(slot);
     }
   }
-  SLIM_ASSIGN(const auto all, cluster.all().AllGather(std::as_bytes(std::span(mine))));
+  SLIM_ASSIGN(const auto all, GatherByRank<SlotSize>(cluster.all(), mine));
   WorkloadSizes sizes;
-  for (const std::vector<std::byte>& theirs : all) {
-    std::memcpy(mine.data(), theirs.data(), theirs.size());
-    for (std::size_t i = 0; i < mine.size(); ++i) {
-      sizes.slots[static_cast<int>(directions[i / partition.sockets()])].push_back(mine[i]);
+  for (const std::vector<SlotSize>& theirs : all) {
+    for (std::size_t i = 0; i < theirs.size(); ++i) {
+      sizes.slots[static_cast<int>(directions[i / partition.sockets()])].push_back(theirs[i]);
     }
   }
   return sizes;
@@ -193,7 +198,7 @@ MemoryPlan PlanWorkload(Cluster& cluster, const GraphSource& file, const ChunkPa
   const Topology& topology = cluster.topology();
   MemoryPlan plan;
   plan.what = "the job";
-  plan.held_bytes = HeldMemoryBytes();
+  plan.held_bytes = ResidentMemoryBytes();
   for (NodeId node = 0; node < topology.nodes(); ++node) {
     const NodePlanner planner{cluster, file, partition, needs, sizes, node};
     plan.mapped_bytes.push_back(planner.MappedBytes());

@@ -9,7 +9,7 @@
 #include "dkudu/graph/list_stream.h"
 #include "dkudu/kernel/bit_matrix.h"
 #include "dkudu/kernel/clique_kernel.h"
-#include "dkudu/kernel/passed_roots.h"
+#include "dkudu/kernel/offered_roots.h"
 #include "dkudu/work_offers.h"
 
 namespace slimgraph {
@@ -21,33 +21,88 @@ constexpr std::uint64_t kMinWindowBytes = 16 << 10;
 constexpr std::uint64_t kMaxWindowBytes = 4 << 20;
 constexpr std::size_t kTaskRoots = 128;
 
-// Matrices that are smaller are counted where they are.
+// Every pass reads the lists of all nodes. The roots of a pass may take a 64th of these lists'
+// bytes, up to 1 MiB, even if the cache is smaller. So a small graph needs about 64 passes at most.
+constexpr std::uint64_t kMostPasses = 64;
+constexpr std::uint64_t kMaxLeastResidentBytes = 1 << 20;
+
+// Root lists of memory nodes are fetched in pieces of this many coded bytes, so that a piece is
+// still in the processor's cache when it is decoded.
+constexpr std::uint64_t kFetchPieceBytes = 1 << 20;
+
+// Smaller matrices are not offered: the engine that has them counts them.
 constexpr std::uint64_t kLeastOfferBytes = 8 << 10;
 
-// Roots of triangles pass on while more than this share of their windows is to come: their lists
-// cross once more.
-constexpr double kFarBehind = 0.25;
-constexpr std::uint64_t kMostRootsBytes = 256 << 10;  // at once
+// Roots of triangles are offered only while more than this share of the windows is left, because
+// their lists then cross the fabric a second time.
+constexpr double kLeastShareToOffer = 0.25;
+constexpr std::uint64_t kMostRootsBytes = 256 << 10;  // in one offer
 
-// The memory for lists of other nodes: two windows, and the rest for roots of memory nodes.
+// An engine that takes offered roots fetches the lists they need in pieces of at most this size.
+constexpr std::uint64_t kMostOfferedListBytes = 8 << 20;
+
+// The memory for lists of other nodes: twice `window_bytes` for windows, and `resident_bytes` for
+// the lists of memory nodes' roots.
 struct Memory {
   std::uint64_t window_bytes;
-  std::uint64_t held_bytes;
+  std::uint64_t resident_bytes;
   std::uint64_t matrix_bytes;
 };
 
-Memory MemoryOf(const MiningJob& job, std::uint64_t chunk_bytes) {
-  const MiningOptions& options = job.options;
-  const bool holds_roots = job.graph.root_homes().size() > 1;
+Memory MemoryOf(const MiningGraph& graph, std::uint64_t cache_bytes, std::uint64_t chunk_bytes) {
+  const bool has_delegated_roots = graph.root_homes().size() > 1;
   const std::uint64_t window_bytes =
-      std::clamp(options.cache_bytes / (holds_roots ? 16 : 2), kMinWindowBytes, kMaxWindowBytes);
-  // Each thread has one for roots that need no waiting.
-  const std::uint64_t of_one_root = BitMatrix::Bytes(job.graph.sums().most_above);
-  return {window_bytes, options.cache_bytes - std::min(options.cache_bytes, 2 * window_bytes),
-          job.cluster.threads() * (chunk_bytes - std::min(chunk_bytes, of_one_root))};
+      std::clamp(cache_bytes / (has_delegated_roots ? 16 : 2), kMinWindowBytes, kMaxWindowBytes);
+  const std::uint64_t least_resident_bytes =
+      has_delegated_roots
+          ? std::min(kMaxLeastResidentBytes, graph.remote_list_bytes() / kMostPasses)
+          : 0;
+  const std::uint64_t resident_bytes = cache_bytes - std::min(cache_bytes, 2 * window_bytes);
+  // Each thread needs one matrix for roots that are complete within one window.
+  const std::uint64_t of_one_root = BitMatrix::Bytes(graph.sums().most_above);
+  return {window_bytes, std::max(resident_bytes, least_resident_bytes),
+          graph.threads() * (chunk_bytes - std::min(chunk_bytes, of_one_root))};
 }
 
-// The work of one compute node: passes over the graph, each for the roots in a range of places.
+// Whether roots wait for lists that arrive in later windows, so that each root needs its own
+// matrix. They do not if one pass with one window covers the graph.
+bool HasWaitingMatrices(const MiningGraph& graph, unsigned size, const Memory& memory) {
+  return size > 3 &&
+         !ListStream::IsOneWindow(graph, std::min(memory.window_bytes, memory.resident_bytes));
+}
+
+// The memory for lists of other nodes: the lists of resident roots, and the windows or, in the
+// windows' memory, the pieces in which root lists arrive. `once`: if all root lists can be
+// resident, they are fetched once and no window contains them.
+std::uint64_t ListBytes(const MiningGraph& graph, const Memory& memory, bool once) {
+  std::uint64_t delegated_bytes = 0;
+  std::uint64_t delegated_coded_bytes = 0;
+  for (const NodeId home : graph.root_homes()) {
+    if (home == graph.self()) continue;
+    delegated_bytes += graph.index(home).arcs() * sizeof(VertexId);
+    delegated_coded_bytes += graph.index(home).coded_bytes();
+  }
+  std::uint64_t window_bytes = graph.remote_list_bytes() + 2 * graph.remote_coded_bytes();
+  if (once && delegated_bytes <= memory.resident_bytes) {
+    window_bytes -= delegated_bytes + 2 * delegated_coded_bytes;
+    window_bytes += std::min(kFetchPieceBytes, delegated_coded_bytes);
+  }
+  return std::min(delegated_bytes, memory.resident_bytes) +
+         std::min(2 * memory.window_bytes, window_bytes);
+}
+
+// The memory that an engine needs to process roots that others have offered.
+std::uint64_t OfferedRootBytes(const MiningGraph& graph, std::uint64_t chunk_bytes) {
+  return std::min(chunk_bytes, std::max(LeastKernelBytes(graph), kMostOfferedListBytes));
+}
+
+// The size of an offered part.
+std::uint64_t PartBytes(const MiningGraph& graph, unsigned size) {
+  if (size == 3) return kMostRootsBytes;
+  return std::min(BitMatrix::Bytes(graph.sums().most_above), WorkOffers::kMostPartBytes);
+}
+
+// The work of one compute node: passes over the graph, each for the roots in a range of ranks.
 class Cliques {
  public:
   Cliques(MiningJob& job, unsigned size, std::uint64_t chunk_bytes, WorkOffers& offers)
@@ -57,37 +112,42 @@ class Cliques {
         fetch_(lists_.fetch(0)),
         size_(size),
         chunk_bytes_(chunk_bytes),
-        memory_(MemoryOf(job, chunk_bytes)),
+        memory_(MemoryOf(graph_, job.options.cache_bytes, chunk_bytes)),
+        has_matrices_(HasWaitingMatrices(graph_, size, memory_)),
         threads_(job.cluster.threads()),
-        meeting_(threads_),
+        barrier_(threads_),
         counts_(threads_),
-        holds_(graph_.nodes()),
+        is_delegated_(graph_.nodes()),
         homes_(graph_.nodes()) {
     for (const NodeId home : graph_.root_homes()) {
       if (home == graph_.self()) continue;
       delegated_.push_back(home);
-      holds_[home] = true;
+      is_delegated_[home] = true;
     }
   }
 
-  // On every thread.
+  // Called on every thread.
   Status Run(std::uint32_t thread, Endpoint& endpoint) {
     CliqueKernel kernel(graph_.vertices(), size_);
-    bool well = true;
-    for (VertexId end = graph_.vertices(); end > 0 && well;) {
+    bool ok = true;
+    for (VertexId end = graph_.vertices(); end > 0 && ok;) {
       if (thread == 0) status_ = StartPass(end);
-      meeting_.arrive_and_wait();
-      while (status_ && more_) {
+      barrier_.arrive_and_wait();
+      while (status_ && has_window_) {
+        if (stream_->must_decode()) {
+          stream_->Decode();
+          barrier_.arrive_and_wait();
+        }
         WorkOnWindow(kernel, endpoint);
-        meeting_.arrive_and_wait();
+        barrier_.arrive_and_wait();
         if (thread == 0) status_ = NextWindow();
-        meeting_.arrive_and_wait();
+        barrier_.arrive_and_wait();
       }
-      well = status_.has_value();
+      ok = status_.has_value();
       end = roots_in_.first;
-      meeting_.arrive_and_wait();  // thread 0 changes both in the next pass
+      barrier_.arrive_and_wait();  // thread 0 changes both in the next pass
     }
-    if (well) SLIM_TRY(CountOffered(thread, kernel, endpoint));
+    if (ok) SLIM_TRY(CountOffered(thread, kernel, endpoint));
     counts_[thread] = kernel.count();
     return thread == 0 ? status_ : Status{};
   }
@@ -99,28 +159,39 @@ class Cliques {
   }
 
  private:
-  std::uint64_t HeldEntries(PlaceRange range) const {
+  std::uint64_t ResidentArcs(RankRange range) const {
     std::uint64_t entries = 0;
     for (const NodeId home : delegated_) {
-      const auto [begin, end] = ListsOf(graph_, home, range);
+      const auto [begin, end] = ArcsOf(graph_, home, range);
       entries += end - begin;
     }
     return entries;
   }
 
-  // As many roots below `end` as memory is there for, but always one from each home.
-  PlaceRange RootsBelow(VertexId end) const {
+  // An upper bound for the matrix of v, if v is a root. The exact number of neighbours above a
+  // remote vertex is unknown until its list arrives.
+  std::uint64_t MatrixBytes(VertexId v) const {
+    if (!has_matrices_ || !graph_.is_root(v)) return 0;
+    const std::uint64_t above = graph_.is_own(v)
+                                    ? graph_.upper(v, graph_.own(v)).size()
+                                    : std::min(graph_.degree(v), graph_.sums().most_above);
+    return BitMatrix::Bytes(above);
+  }
+
+  // The longest range of roots that ends at `end` and fits into memory, but at least one root from
+  // each home.
+  RankRange RootsBelow(VertexId end) const {
     VertexId first = end - std::min(end, graph_.nodes());
-    std::uint64_t held_bytes = HeldEntries({first, end}) * sizeof(VertexId);
+    std::uint64_t resident_bytes = ResidentArcs({first, end}) * sizeof(VertexId);
     std::uint64_t matrix_bytes = 0;
+    for (VertexId root = first; root < end; ++root) matrix_bytes += MatrixBytes(root);
     while (first > 0) {
       const VertexId root = first - 1;
-      const std::uint64_t size = graph_.displacements().size(root);
-      if (holds_[graph_.home(root)]) held_bytes += size * sizeof(VertexId);
-      if (size_ > 3 && graph_.nodes() > 1 && graph_.is_root(root)) {
-        matrix_bytes += BitMatrix::Bytes(size);
+      if (is_delegated_[graph_.home(root)]) {
+        resident_bytes += graph_.degree(root) * sizeof(VertexId);
       }
-      if (held_bytes > memory_.held_bytes || matrix_bytes > memory_.matrix_bytes) break;
+      matrix_bytes += MatrixBytes(root);
+      if (resident_bytes > memory_.resident_bytes || matrix_bytes > memory_.matrix_bytes) break;
       first = root;
     }
     return {first, end};
@@ -128,39 +199,70 @@ class Cliques {
 
   Status StartPass(VertexId end) {
     roots_in_ = RootsBelow(end);
-    SLIM_TRY(BringRoots());
-    const PlaceRange range{roots_in_.first, graph_.vertices()};
-    stream_ = std::make_unique<ListStream>(graph_, fetch_, range, roots_in_, holds_,
+    stream_.reset();
+    SLIM_TRY(FetchDelegatedRoots());
+    const RankRange range{roots_in_.first, graph_.vertices()};
+    stream_ = std::make_unique<ListStream>(graph_, fetch_, range, roots_in_, is_delegated_,
                                            memory_.window_bytes);
     const bool all_roots = roots_in_.first == 0 && roots_in_.end == graph_.vertices();
-    if (!all_roots) stream_->Want(NeighboursOfRoots());
+    if (!all_roots && graph_.nodes() > 1) stream_->RestrictTo(NeighboursOfRoots());
     return NextWindow();
   }
 
-  // The lists of memory nodes' roots come in one read from each.
-  Status BringRoots() {
-    held_ = std::make_unique_for_overwrite<VertexId[]>(HeldEntries(roots_in_));
-    VertexId* into = held_.get();
+  // Fetches the lists of memory nodes' roots in large reads. The coded bytes use the windows'
+  // memory.
+  Status FetchDelegatedRoots() {
+    resident_lists_.reset();
+    resident_lists_ = std::make_unique_for_overwrite<VertexId[]>(ResidentArcs(roots_in_));
+    VertexId* into = resident_lists_.get();
     homes_.assign(graph_.nodes(), {});
     for (const NodeId home : delegated_) {
-      const auto [begin, end] = ListsOf(graph_, home, roots_in_);
+      const auto [begin, end] = ArcsOf(graph_, home, roots_in_);
       homes_[home] = {into, begin};
-      if (begin == end) continue;
-      fetch_.Ask(home, begin, std::span(into, end - begin));
       into += end - begin;
     }
-    SLIM_TRY(fetch_.Finish(fetch_.Start()));
+    CodedLists coded(graph_);
+    const auto fits = [&](RankRange range) {
+      std::uint64_t bytes = 0;
+      for (const NodeId home : delegated_) bytes += CodedBytesOf(graph_, home, range);
+      return bytes <= std::min(kFetchPieceBytes, 2 * memory_.window_bytes);
+    };
+    for (VertexId first = roots_in_.first; first < roots_in_.end && !delegated_.empty();) {
+      const RankRange part = LongestRange(graph_, first, roots_in_.end, fits);
+      first = part.end;
+      coded.StartFetch(fetch_, part, delegated_, {});
+      SLIM_TRY(coded.Finish(fetch_));
+      for (std::size_t piece = 0; piece < coded.pieces(); ++piece) coded.Decode(piece, homes_);
+    }
     roots_.clear();
+    // A page that is reserved but never written takes no memory.
+    roots_.reserve((roots_in_.end - roots_in_.first) / graph_.compute() + graph_.nodes());
     for (VertexId v = roots_in_.first; v < roots_in_.end; ++v) {
       if (!graph_.is_root(v)) continue;
       const List all = graph_.is_own(v) ? graph_.own(v) : At(homes_[graph_.home(v)], v);
-      const List list = graph_.up(v, all);
-      if (list.size() + 1 >= size_) roots_.push_back({list, 0, {}});
+      const List list = graph_.upper(v, all);
+      if (list.size() + 1 >= size_) roots_.push_back({list});
     }
+    if (has_matrices_) PlaceMatrices();
     return {};
   }
 
-  // By place.
+  void PlaceMatrices() {
+    std::size_t words = 0;
+    for (const CliqueRoot& root : roots_) words += BitMatrix::Words(root.list.size());
+    if (words > matrix_words_) {
+      matrices_.reset();
+      matrices_ = std::make_unique_for_overwrite<std::uint64_t[]>(words);
+      matrix_words_ = words;
+    }
+    std::uint64_t* next = matrices_.get();
+    for (CliqueRoot& root : roots_) {
+      root.matrix = next;
+      next += BitMatrix::Words(root.list.size());
+    }
+  }
+
+  // Indexed by rank.
   std::vector<bool> NeighboursOfRoots() const {
     std::vector<bool> neighbours(graph_.vertices());
     for (const CliqueRoot& root : roots_) {
@@ -171,26 +273,27 @@ class Cliques {
 
   Status NextWindow() {
     next_ = 0;
-    SLIM_ASSIGN(more_, stream_->Next());
-    far_behind_ = more_ && size_ == 3 && stream_->share_left() > kFarBehind;
+    SLIM_ASSIGN(has_window_, stream_->LoadNextWindow());
+    may_offer_roots_ = has_window_ && size_ == 3 && stream_->share_left() > kLeastShareToOffer;
     return {};
   }
 
   List At(const HomeLists& lists, VertexId v) const {
-    const Displacements& displacements = graph_.displacements();
-    return {lists.memory + (displacements.begin(v) - lists.begin), displacements.size(v)};
+    const CompactOffsets::Arcs arcs = graph_.FindArcs(v);
+    return {lists.memory + (arcs.begin - lists.begin), arcs.length};
   }
 
   void WorkOnWindow(CliqueKernel& kernel, Endpoint& endpoint) {
-    const PlaceRange window = stream_->window();
+    const RankRange window = stream_->window();
     const auto list_of = [&](VertexId v) {
       const NodeId home = graph_.home(v);
-      if (home == graph_.self()) return graph_.up(v, graph_.own(v));
-      return graph_.up(v, At(stream_->holds(home) ? homes_[home] : stream_->lists(home), v));
+      if (home == graph_.self()) return graph_.upper(v, graph_.own(v));
+      return graph_.upper(v,
+                          At(stream_->is_resident(home) ? homes_[home] : stream_->lists(home), v));
     };
-    const auto pass_on = [&](std::size_t neighbours, const BitMatrix& matrix) {
+    const auto offer_matrix = [&](std::size_t neighbours, const BitMatrix& matrix) {
       const Bytes words = std::as_bytes(matrix.words());
-      return words.size() >= kLeastOfferBytes && offers_.wanted() &&
+      return words.size() >= kLeastOfferBytes && offers_.wants_offers() &&
              offers_.Offer(endpoint, neighbours, words);
     };
     while (true) {
@@ -198,13 +301,14 @@ class Cliques {
       if (first >= roots_.size()) return;
       std::span<CliqueRoot> roots(roots_);
       roots = roots.subspan(first, std::min(kTaskRoots, roots.size() - first));
-      if (far_behind_ && offers_.wanted()) roots = roots.subspan(PassOn(roots, endpoint));
-      for (CliqueRoot& root : roots) kernel.Join(root, window.end, list_of, pass_on);
+      if (may_offer_roots_ && offers_.wants_offers())
+        roots = roots.subspan(OfferRoots(roots, endpoint));
+      for (CliqueRoot& root : roots) kernel.Join(root, window.end, list_of, offer_matrix);
     }
   }
 
-  // The number of roots, from the first, that nothing is left to do for here.
-  std::size_t PassOn(std::span<CliqueRoot> roots, Endpoint& endpoint) {
+  // Offers roots from the front of the span, and returns how many of them need no more work here.
+  std::size_t OfferRoots(std::span<CliqueRoot> roots, Endpoint& endpoint) {
     std::vector<std::uint64_t> words;
     const std::size_t packed = PackRoots(roots, kMostRootsBytes, words);
     if (words.empty() || !offers_.Offer(endpoint, packed, std::as_bytes(std::span(words))))
@@ -215,22 +319,21 @@ class Cliques {
     return packed;
   }
 
-  // The roots of engines that are behind: of triangles what is left of them, of larger cliques
-  // their matrices, in which is all that takes long.
+  // Takes roots that other engines have offered: for triangles the neighbours not joined yet, for
+  // larger cliques the complete matrices, which hold nearly all the work.
   Status CountOffered(std::uint32_t thread, CliqueKernel& kernel, Endpoint& endpoint) {
     std::vector<std::uint64_t> words;
-    std::optional<PassedRoots> passed;
-    BitMatrix matrix;
+    std::optional<OfferedRoots> offered;
     while (true) {
       SLIM_ASSIGN(const auto label, offers_.Take(endpoint, words));
       if (!label) return {};
       if (size_ == 3) {
-        if (!passed) passed.emplace(graph_, lists_.fetch(thread), chunk_bytes_);
-        SLIM_TRY(passed->Count(words, kernel));
+        if (!offered)
+          offered.emplace(graph_, lists_.fetch(thread), OfferedRootBytes(graph_, chunk_bytes_));
+        SLIM_TRY(offered->Count(words, kernel));
         continue;
       }
-      matrix.Take(*label, std::move(words));
-      kernel.Count(matrix);
+      kernel.Count(BitMatrix(*label, words.data()));
     }
   }
 
@@ -241,21 +344,24 @@ class Cliques {
   unsigned size_;
   std::uint64_t chunk_bytes_;
   Memory memory_;
+  bool has_matrices_;
   std::uint32_t threads_;
-  std::barrier<> meeting_;
+  std::barrier<> barrier_;
   std::vector<WideCount> counts_;  // by thread
 
-  // Of the pass; changed by thread 0 while the others wait.
+  // The state of a pass. Thread 0 changes it while the others wait at the barrier.
   Status status_;
-  PlaceRange roots_in_;
+  RankRange roots_in_;
   std::vector<CliqueRoot> roots_;
-  std::vector<NodeId> delegated_;  // homes of roots that are memory nodes
-  std::vector<bool> holds_;        // by node, whether it is one of them
-  std::vector<HomeLists> homes_;   // what is held of memory nodes
-  std::unique_ptr<VertexId[]> held_;
+  std::vector<NodeId> delegated_;   // memory nodes whose vertices are roots here
+  std::vector<bool> is_delegated_;  // by node: whether it is in delegated_
+  std::vector<HomeLists> homes_;    // by node: the resident lists of its roots
+  std::unique_ptr<VertexId[]> resident_lists_;
+  std::unique_ptr<std::uint64_t[]> matrices_;  // of the roots, one after the other
+  std::size_t matrix_words_ = 0;
   std::unique_ptr<ListStream> stream_;
-  bool more_ = false;
-  bool far_behind_ = false;
+  bool has_window_ = false;
+  bool may_offer_roots_ = false;
   std::atomic<std::size_t> next_{0};
 };
 
@@ -266,12 +372,30 @@ std::uint64_t LeastCliqueBytes(const MiningGraph& graph, unsigned size) {
   return BitMatrix::Bytes(graph.sums().most_above) * (1 + graph.nodes());
 }
 
+std::uint64_t CliqueBytes(const MiningGraph& graph, const MiningOptions& options, unsigned size) {
+  const std::uint64_t chunk_bytes = ChunkBytesOf(options, LeastCliqueBytes(graph, size));
+  const Memory memory = MemoryOf(graph, options.cache_bytes, chunk_bytes);
+  std::uint64_t root_bytes = 0;
+  for (VertexId v = 0; v < graph.vertices(); ++v) {
+    if (graph.is_root(v) && graph.degree(v) + 1 >= size) root_bytes += sizeof(CliqueRoot);
+  }
+  // Roots are distributed evenly over the compute nodes.
+  const bool has_matrices = HasWaitingMatrices(graph, size, memory);
+  const std::uint64_t matrix_bytes =
+      has_matrices ? std::min(graph.sums().matrix_bytes / graph.compute(), memory.matrix_bytes) : 0;
+  std::uint64_t of_thread = CliqueKernel::Bytes(graph, size);
+  if (size == 3 && MayOfferWork(graph, options)) {
+    of_thread += NeighbourLists::BytesTaken(graph, OfferedRootBytes(graph, chunk_bytes),
+                                            kMostRootsBytes / sizeof(VertexId));
+  }
+  return root_bytes + matrix_bytes + ListBytes(graph, memory, !has_matrices) +
+         graph.vertices() / 8 + graph.threads() * of_thread +
+         WorkOffers::BytesTaken(graph, options, PartBytes(graph, size));
+}
+
 Result<std::uint64_t> CountCliques(MiningJob& job, unsigned size) {
-  SLIM_ASSIGN(const auto chunk_bytes, ChunkBytes(job, LeastCliqueBytes(job.graph, size)));
-  const std::uint64_t largest =
-      size == 3 ? kMostRootsBytes : BitMatrix::Bytes(job.graph.sums().most_above);
-  SLIM_ASSIGN(const auto offers,
-              WorkOffers::Make(job, std::min(largest, WorkOffers::kMostPartBytes)));
+  SLIM_ASSIGN(const auto chunk_bytes, CheckedChunkBytes(job, LeastCliqueBytes(job.graph, size)));
+  SLIM_ASSIGN(const auto offers, WorkOffers::Make(job, PartBytes(job.graph, size)));
   WideCount mine = 0;
   if (job.cluster.computes()) {
     Cliques cliques(job, size, chunk_bytes, *offers);

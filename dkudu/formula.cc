@@ -11,7 +11,7 @@
 namespace slimgraph {
 namespace {
 
-// Up to four vertices, a connected pattern is known by its degrees.
+// Up to four vertices, the degrees determine a connected pattern.
 std::string MotifNamed(const Pattern& pattern) {
   std::string degrees;
   for (unsigned v = 0; v < pattern.size(); ++v) {
@@ -27,7 +27,7 @@ std::string MotifNamed(const Pattern& pattern) {
   return "";
 }
 
-// Two vertices of degree three that are adjacent, and three of degree two.
+// A house has two adjacent vertices of degree three, and three vertices of degree two.
 bool IsHouse(const Pattern& pattern) {
   if (pattern.size() != 5 || pattern.edges() != 6) return false;
   PatternMask threes = 0;
@@ -43,7 +43,12 @@ bool IsHouse(const Pattern& pattern) {
 }  // namespace
 
 ListPart Formula::part() const {
-  return clique != 0 || motif == "wedge" ? ListPart::kUp : ListPart::kAll;
+  return clique != 0 || motif == "wedge" ? ListPart::kUpper : ListPart::kAll;
+}
+
+std::uint64_t Formula::Bytes(const MiningGraph& graph, const MiningOptions& options) const {
+  if (clique != 0) return CliqueBytes(graph, options, clique);
+  return house ? HouseBytes(graph, options) : MotifBytes(graph, options, vertices());
 }
 
 std::string Formula::Explain() const {
@@ -65,7 +70,7 @@ std::optional<Formula> FormulaFor(const Pattern& pattern, Induced induced) {
     return Formula{.clique = 0, .motif = "", .house = true};
   }
   std::string motif = MotifNamed(pattern);
-  // A plan has these from one set's size for each edge or vertex.
+  // A plan counts these two from the size of one set for each edge or vertex.
   const bool easy = motif == "diamond" || motif == "3-star";
   if (motif.empty() || (easy && induced == Induced::kEdge)) return std::nullopt;
   return Formula{0, std::move(motif), induced};
@@ -74,8 +79,7 @@ std::optional<Formula> FormulaFor(const Pattern& pattern, Induced induced) {
 Result<std::uint64_t> CountByFormula(MiningJob& job, const Formula& formula) {
   if (formula.clique != 0) return CountCliques(job, formula.clique);
   if (formula.house) return CountHouses(job);
-  const unsigned vertices = formula.motif == "wedge" ? 3 : 4;
-  SLIM_ASSIGN(const auto motifs, CountMotifs(job, vertices, formula.induced));
+  SLIM_ASSIGN(const auto motifs, CountMotifs(job, formula.vertices(), formula.induced));
   const auto found = std::find_if(motifs.begin(), motifs.end(),
                                   [&](const MotifCount& one) { return one.name == formula.motif; });
   SLIM_CHECK(found != motifs.end(), "no motif is called {}", formula.motif);

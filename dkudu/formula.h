@@ -1,5 +1,5 @@
-// Patterns whose number follows from others that are far cheaper to count. Same answers as a plan
-// gives.
+// Patterns whose count follows from other counts that are far cheaper. The answers are the same as
+// a plan's.
 #pragma once
 
 #include <optional>
@@ -11,14 +11,17 @@
 namespace slimgraph {
 
 struct Formula {
-  unsigned clique = 0;  // its vertices, if the pattern is one
-  std::string motif;    // otherwise the name of the motif that it is
+  unsigned clique = 0;  // the number of vertices, if the pattern is a clique
+  std::string motif;    // otherwise the motif's name, if the pattern is one
   Induced induced = Induced::kEdge;
   bool house = false;
 
-  // What of each list it takes.
+  unsigned vertices() const { return motif == "wedge" ? 3 : 4; }  // of a motif
+  // The part of each list that the formula needs.
   ListPart part() const;
   std::string Explain() const;
+  // The most memory that CountByFormula takes on a compute node, besides the graph.
+  std::uint64_t Bytes(const MiningGraph& graph, const MiningOptions& options) const;
 };
 
 std::optional<Formula> FormulaFor(const Pattern& pattern, Induced induced);

@@ -10,7 +10,12 @@ const Stage kHouses("houses");
 
 }  // namespace
 
+std::uint64_t HouseBytes(const MiningGraph& graph, const MiningOptions& options) {
+  return OverRootsBytes<HouseKernel>(graph, options);
+}
+
 Result<std::uint64_t> CountHouses(MiningJob& job) {
+  SLIM_TRY(RequireCompleteLists(job.graph, "houses"));
   std::vector<WideCount> counts(job.cluster.threads());
   const auto done = [&](std::uint32_t thread, const HouseKernel& kernel) {
     counts[thread] = kernel.twice_houses();

@@ -1,7 +1,5 @@
 #include "dkudu/match.h"
 
-#include <optional>
-
 #include "dkudu/task_share.h"
 
 namespace slimgraph {
@@ -11,18 +9,16 @@ const Stage kMatch("match");
 
 Result<std::uint64_t> RunPlan(MiningJob& job, const Plan& plan, const SinkOfThread& sinks) {
   const MiningGraph& graph = job.graph;
-  SLIM_ASSIGN(const auto chunk_bytes, ChunkBytes(job, LeastExtenderBytes(graph, plan)));
-  std::optional<ListCache> cache;
-  if (job.cluster.computes() && job.options.reuse == Reuse::kGlobal) {
-    cache.emplace(graph, job.options.cache_bytes);
-  }
+  SLIM_TRY(RequireCompleteLists(graph, "embeddings"));
+  SLIM_ASSIGN(const auto chunk_bytes, CheckedChunkBytes(job, LeastExtenderBytes(graph, plan)));
+  SLIM_ASSIGN(const auto cache, MakeListCache(job));
   SLIM_ASSIGN(const auto tasks, TaskShare::Make(job, plan.listed() > 1));
   SLIM_ASSIGN(const auto offers, WorkOffers::Make(job, Extender::kMostOfferBytes));
   std::vector<WideCount> counts(job.cluster.threads());
   const auto search = [&](std::uint32_t thread, Endpoint& endpoint) -> Status {
-    Extender extender(graph, plan, job.lists.fetch(thread), cache ? &*cache : nullptr,
-                      job.options.reuse, chunk_bytes, sinks ? sinks(thread) : nullptr);
-    SLIM_TRY(extender.Run([&] { return tasks->Next(endpoint); }, *offers, endpoint));
+    Extender extender(graph, plan, job.lists.fetch(thread), cache.get(), job.options.reuse,
+                      chunk_bytes, sinks ? sinks(thread) : nullptr);
+    SLIM_TRY(extender.Run([&] { return tasks->ClaimTask(endpoint); }, *offers, endpoint));
     counts[thread] = extender.count();
     return {};
   };
@@ -42,6 +38,14 @@ GraphFigures FiguresOf(const MiningGraph& graph) {
   return {.vertices = static_cast<double>(graph.vertices()),
           .mean_degree = arcs / graph.vertices(),
           .end_degree = arcs > 0 ? squares / arcs : 0};
+}
+
+std::uint64_t MatchBytes(const MiningGraph& graph, const MiningOptions& options, const Plan& plan) {
+  const std::uint64_t chunk_bytes = ChunkBytesOf(options, LeastExtenderBytes(graph, plan));
+  const std::uint64_t of_thread = ExtenderBytes(chunk_bytes, graph, plan) + graph.vertices();
+  return graph.threads() * of_thread + ListCache::Bytes(graph, options.cache_bytes) +
+         TaskShare::Bytes(graph) +
+         WorkOffers::BytesTaken(graph, options, Extender::kMostOfferBytes);
 }
 
 Result<std::uint64_t> CountMatches(MiningJob& job, const Plan& plan) {

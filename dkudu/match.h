@@ -6,14 +6,19 @@
 
 namespace slimgraph {
 
-// What the choice of a plan knows of the graph.
+// The properties of the graph by which a plan is chosen.
 GraphFigures FiguresOf(const MiningGraph& graph);
 
-// The number of embeddings in the whole graph, on every node. The graph has all of its lists.
+// The number of embeddings in the whole graph, returned on every node. The graph must have complete
+// lists.
 Result<std::uint64_t> CountMatches(MiningJob& job, const Plan& plan);
 
-// Gives each embedding once to the sink of the thread that finds it. The number of those taken.
+// Passes each embedding once to the sink of the thread that finds it. Returns the number of
+// embeddings that the sinks accepted.
 using SinkOfThread = std::function<EmbeddingSink(std::uint32_t thread)>;
 Result<std::uint64_t> ListMatches(MiningJob& job, const Plan& plan, const SinkOfThread& sinks);
+
+// The most memory that CountMatches and ListMatches take on a compute node, besides the graph.
+std::uint64_t MatchBytes(const MiningGraph& graph, const MiningOptions& options, const Plan& plan);
 
 }  // namespace slimgraph

@@ -1,24 +1,17 @@
 #include "dkudu/mining_job.h"
 
-#include <time.h>
-
 #include <algorithm>
 
-#include "dkudu/work_offers.h"
+#include "slimgraph/base/clock.h"
 #include "slimgraph/base/parallel.h"
 #include "slimgraph/base/units.h"
-#include "slimgraph/stats/trace.h"
 
 namespace slimgraph {
-namespace {
-
-double ThreadCpuSeconds() {
-  timespec now;
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+Status RequireCompleteLists(const MiningGraph& graph, const char* what) {
+  if (graph.part() == ListPart::kAll) return {};
+  return UsageError(
+      "counting {} needs complete lists, but the graph was loaded with ListPart::kUpper", what);
 }
-
-}  // namespace
 
 Status RunEngines(MiningJob& job, const Stage& stage,
                   const std::function<Status(std::uint32_t, Endpoint&)>& body) {
@@ -27,36 +20,52 @@ Status RunEngines(MiningJob& job, const Stage& stage,
   job.busy_s.resize(threads);
   return RunOnThreads(threads, [&](std::size_t index) {
     const auto thread = static_cast<std::uint32_t>(index);
-    SetTraceThread(thread);
     Endpoint& endpoint = job.cluster.fabric().endpoint(thread);
-    const double start_s = ThreadCpuSeconds();
+    const std::uint64_t start_ns = ThreadCpuNs();
     const StageScope scope(endpoint, job.seconds[thread], stage);
     Status done = body(thread, endpoint);
-    job.busy_s[thread] += ThreadCpuSeconds() - start_s;
+    job.busy_s[thread] += static_cast<double>(ThreadCpuNs() - start_ns) * 1e-9;
     return done;
   });
 }
 
-WorkingMemory WorkingMemoryOf(const MiningOptions& options, ListPart part, const Cluster& cluster,
-                              VertexId vertices) {
-  // Marks, positions and counts by vertex.
-  constexpr std::uint64_t kBytesPerVertex = 10;
-  const bool asks = options.fetch == Fetch::kRequest && cluster.topology().compute() > 1;
-  std::uint64_t of_thread = vertices * kBytesPerVertex;
-  if (part == ListPart::kAll || cluster.topology().nodes() > 1) of_thread += options.chunk_bytes;
-  if (asks) of_thread += 2 * ListFetch::kRoomBytes;
-  // What is kept of each root of cliques.
-  constexpr std::uint64_t kBytesPerRoot = 56;
-  const std::uint64_t roots = vertices / cluster.topology().compute();
-  const std::uint64_t root_bytes = part == ListPart::kUp ? roots * kBytesPerRoot : 0;
-  const bool offers = cluster.topology().compute() * cluster.threads() > 1;
-  const std::uint64_t offer_bytes = offers ? WorkOffers::kSlots * WorkOffers::kMostPartBytes : 0;
-  return {cluster.threads() * of_thread + root_bytes + offer_bytes, options.cache_bytes};
+WorkingMemory WorkingMemoryOf(const MiningGraph& graph, const MiningOptions& options,
+                              const Cluster& cluster, const EngineBytes& engine_bytes) {
+  if (!graph.computes()) return {};
+  const bool asks = options.fetch == Fetch::kRequest && graph.compute() > 1;
+  const bool maps = cluster.options().transport == "shm";
+  const std::uint64_t peers = graph.compute() - 1;
+  WorkingMemory working{.own_bytes = engine_bytes(graph, options)};
+  for (NodeId node = 0; node < graph.nodes(); ++node) {
+    if (node == graph.self()) continue;
+    const bool computes = node < graph.compute();
+    if (maps && !(computes && asks)) working.mapped_bytes += graph.index(node).coded_bytes();
+  }
+  if (!asks) return working;
+  // Room for the answers to this node, and for its answers to all requests that the others may have
+  // outstanding at once.
+  const std::uint64_t answer_bytes =
+      graph.threads() * ListFetch::kSlots * ListFetch::SlotBytes(graph);
+  working.own_bytes += answer_bytes + peers * answer_bytes;
+  if (maps) working.mapped_bytes += peers * answer_bytes;
+  return working;
 }
 
-Result<std::uint64_t> ChunkBytes(const MiningJob& job, std::uint64_t least) {
-  const std::uint64_t given = job.options.chunk_bytes;
-  if (given == 0) return least;
+bool MayOfferWork(const MiningGraph& graph, const MiningOptions& options) {
+  return options.steal == Steal::kOn && graph.compute() * graph.threads() > 1;
+}
+
+Result<std::unique_ptr<ListCache>> MakeListCache(const MiningJob& job) {
+  if (!job.cluster.computes() || job.options.reuse != Reuse::kGlobal) return nullptr;
+  return ListCache::Make(job.graph, job.options.cache_bytes);
+}
+
+std::uint64_t ChunkBytesOf(const MiningOptions& options, std::uint64_t least) {
+  return options.chunk_bytes == 0 ? least : options.chunk_bytes;
+}
+
+Result<std::uint64_t> CheckedChunkBytes(const MiningJob& job, std::uint64_t least) {
+  const std::uint64_t given = ChunkBytesOf(job.options, least);
   if (given >= least) return given;
   return UsageError("--chunk-memory {} is too little for the longest lists: give at least {}K",
                     FormatBytes(given), (least + 1023) >> 10);

@@ -1,6 +1,6 @@
-// What every mining function works with: a cluster, the graph in it, and how memory is spent. Open
-// this header first, then the one of what is to be counted: cliques.h, match.h, motifs.h, local.h.
-// All functions that take a MiningJob are collective.
+// What every mining function works with: a cluster, the graph in it, and the memory budgets. Open
+// this header first, then the one of what you want to count: cliques.h, match.h, motifs.h, houses.h
+// or local.h. All functions that take a MiningJob are collective.
 #pragma once
 
 #include <functional>
@@ -9,27 +9,33 @@
 #include "dkudu/graph/fetched_lists.h"
 #include "dkudu/graph/list_exchange.h"
 #include "dkudu/graph/mining_graph.h"
+#include "dkudu/job_regions.h"
 #include "dkudu/kernel/count.h"
 #include "slimgraph/cluster/cluster.h"
 #include "slimgraph/cluster/stage_scope.h"
 
 namespace slimgraph {
 
-// Whether compute nodes that are done take work from others.
+// Whether idle compute nodes take work from others.
 enum class Steal { kOn, kOff };
 
 struct MiningOptions {
-  // For embeddings and their lists, of each thread; 0: the least that will do.
+  // Memory of each thread for embeddings and their lists; 0: the least that suffices.
   std::uint64_t chunk_bytes = 64 << 20;
-  std::uint64_t cache_bytes = 64 << 20;  // for lists of other nodes, of each compute node
+  std::uint64_t cache_bytes = 64 << 20;  // of each compute node, for lists of other nodes
   Reuse reuse = Reuse::kGlobal;
   Steal steal = Steal::kOn;
   Fetch fetch = Fetch::kRequest;
 };
 
-// What the engines will take on a compute node.
-WorkingMemory WorkingMemoryOf(const MiningOptions& options, ListPart part, const Cluster& cluster,
-                              VertexId vertices);
+// The memory that a run will take on this node besides the graph. The engine that will run supplies
+// `engine_bytes`, which gives its share on a compute node.
+using EngineBytes = std::function<std::uint64_t(const MiningGraph&, const MiningOptions&)>;
+WorkingMemory WorkingMemoryOf(const MiningGraph& graph, const MiningOptions& options,
+                              const Cluster& cluster, const EngineBytes& engine_bytes);
+
+// Whether an engine may take over work that another has begun.
+bool MayOfferWork(const MiningGraph& graph, const MiningOptions& options);
 
 struct MiningJob {
   Cluster& cluster;
@@ -37,18 +43,27 @@ struct MiningJob {
   ListExchange& lists;
   MiningOptions options;
   std::vector<StageSeconds>& seconds;  // by thread
-  std::vector<double> busy_s = {};     // by thread: processor time in engines
-  std::uint64_t stolen_tasks = 0;      // of other nodes, done by this one
+  std::vector<double> busy_s = {};     // by thread: processor time of the engines
+  std::uint64_t stolen_tasks = 0;      // tasks of other nodes that this node has done
+  JobRegions regions = {};
 };
 
-// Runs body(thread, endpoint) on every thread of a compute node; on a memory node nothing.
+// Returns an error unless the graph has complete lists; `what` names what is to be counted.
+Status RequireCompleteLists(const MiningGraph& graph, const char* what);
+
+// Runs body(thread, endpoint) on every thread of a compute node; does nothing on a memory node.
 Status RunEngines(MiningJob& job, const Stage& stage,
                   const std::function<Status(std::uint32_t, Endpoint&)>& body);
 
-// What options.chunk_bytes is, refused if it is less than the graph's longest lists need.
-Result<std::uint64_t> ChunkBytes(const MiningJob& job, std::uint64_t least);
+// The cache of remote lists for the whole run; null on memory nodes and unless reuse is kGlobal.
+Result<std::unique_ptr<ListCache>> MakeListCache(const MiningJob& job);
 
-// The processor time of all engines of the job.
+// options.chunk_bytes, or `least` if that is 0.
+std::uint64_t ChunkBytesOf(const MiningOptions& options, std::uint64_t least);
+// The same, but an error if it is less than `least`, which the graph's longest lists need.
+Result<std::uint64_t> CheckedChunkBytes(const MiningJob& job, std::uint64_t least);
+
+// The processor time of all engines of the job, and the tasks that were stolen.
 struct EngineTimes {
   double sum_s = 0;
   double longest_s = 0;

@@ -32,18 +32,19 @@ Result<std::vector<MotifCount>> OfThree(MiningJob& job, Induced induced) {
 }
 
 Result<std::vector<MotifCount>> OfFour(MiningJob& job, Induced induced) {
-  // Refused at once if it is too little for either.
-  SLIM_TRY(ChunkBytes(job, std::max(LeastKernelBytes(job.graph), LeastCliqueBytes(job.graph, 4))));
+  // Fail at once if the chunk memory is too small for either step.
+  SLIM_TRY(CheckedChunkBytes(
+      job, std::max(LeastKernelBytes(job.graph), LeastCliqueBytes(job.graph, 4))));
   SLIM_ASSIGN(const EdgeSums sums, SumOverEdges(job));
   SLIM_ASSIGN(const WideCount cliques, CountCliques(job, 4));
-  // Edge-induced: every triangle has three edges.
+  // Edge-induced counts. Every triangle has three edges.
   WideCount diamonds = sums.diamonds;
   WideCount cycles = sums.cycles;
-  WideCount tailed = sums.tails / 2;  // a triangle's corner is the end of two of its edges
+  WideCount tailed = sums.tails / 2;  // each triangle corner is an end of two of its edges
   WideCount stars = job.graph.sums().triples;
-  WideCount paths = sums.paths - sums.triangles;  // those that close are no paths
+  WideCount paths = sums.paths - sums.triangles;  // a path whose ends coincide is a triangle
   if (induced == Induced::kVertex) {
-    // How often each pattern contains the ones with fewer edges.
+    // Subtract how often each pattern is contained in the patterns with more edges.
     diamonds -= 6 * cliques;
     cycles -= diamonds + 3 * cliques;
     tailed -= 4 * diamonds + 12 * cliques;
@@ -59,6 +60,12 @@ Result<std::vector<MotifCount>> OfFour(MiningJob& job, Induced induced) {
 }
 
 }  // namespace
+
+std::uint64_t MotifBytes(const MiningGraph& graph, const MiningOptions& options,
+                         unsigned vertices) {
+  if (vertices == 3) return CliqueBytes(graph, options, 3);
+  return std::max(EdgeSumBytes(graph, options), CliqueBytes(graph, options, 4));
+}
 
 Result<std::vector<MotifCount>> CountMotifs(MiningJob& job, unsigned vertices, Induced induced) {
   SLIM_CHECK(vertices == 3 || vertices == 4);

@@ -1,5 +1,6 @@
-// All connected patterns of three or four vertices at once, by formulae: what must be found one by
-// one are triangles, 4-cliques and 4-cycles alone, which is one to two orders of magnitude less.
+// Counts all connected patterns of three or four vertices at once, by formulas. Only triangles,
+// 4-cliques and 4-cycles must be found one by one, which is one to two orders of magnitude less
+// work.
 #pragma once
 
 #include <string>
@@ -15,7 +16,11 @@ struct MotifCount {
   std::uint64_t count = 0;
 };
 
-// Of 3 or 4 vertices. Those of three take the upper part of each list, those of four all.
+// Motifs of 3 or 4 vertices. Those of three need the upper part of each list, those of four the
+// complete lists.
 Result<std::vector<MotifCount>> CountMotifs(MiningJob& job, unsigned vertices, Induced induced);
+
+// The most memory that CountMotifs takes on a compute node, besides the graph.
+std::uint64_t MotifBytes(const MiningGraph& graph, const MiningOptions& options, unsigned vertices);
 
 }  // namespace slimgraph

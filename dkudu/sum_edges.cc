@@ -9,7 +9,12 @@ const Stage kEdges("edge sums");
 
 }  // namespace
 
+std::uint64_t EdgeSumBytes(const MiningGraph& graph, const MiningOptions& options) {
+  return OverRootsBytes<EdgeKernel>(graph, options);
+}
+
 Result<EdgeSums> SumOverEdges(MiningJob& job, std::uint64_t* at_vertices) {
+  SLIM_TRY(RequireCompleteLists(job.graph, "triangles and 4-cycles at edges"));
   std::vector<EdgeSums> sums(job.cluster.threads());
   const auto done = [&](std::uint32_t thread, const EdgeKernel& kernel) {
     sums[thread] = kernel.sums();

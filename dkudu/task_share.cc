@@ -13,17 +13,14 @@ TaskShare::TaskShare(const MiningJob& job, bool may_slice)
 
 Result<std::unique_ptr<TaskShare>> TaskShare::Make(MiningJob& job, bool may_slice) {
   std::unique_ptr<TaskShare> share(new TaskShare(job, may_slice));
-  Cluster& cluster = job.cluster;
-  SLIM_ASSIGN(const SharedRegion region,
-              cluster.fabric().Share(cluster.computes() ? sizeof(std::uint64_t) : 0));
-  share->counters_ = region.id;
+  SLIM_ASSIGN(share->counters_, job.regions.Take(job.cluster, sizeof(std::uint64_t)));
   return share;
 }
 
-// The tasks of each node follow from the degrees, which all nodes know.
+// All nodes know all degrees, from which the tasks of each node follow.
 TaskShare::Share& TaskShare::ShareOf(NodeId node) {
   Share& share = shares_[node];
-  std::call_once(share.listed, [&] {
+  share.listed.Do([&] {
     share.tasks = RootTasksOf(graph_, node, may_slice_);
     share.left.resize(share.tasks.size());
     std::uint64_t left = 0;
@@ -34,17 +31,17 @@ TaskShare::Share& TaskShare::ShareOf(NodeId node) {
   return share;
 }
 
-Result<std::optional<RootTask>> TaskShare::Next(Endpoint& endpoint) {
+Result<std::optional<RootTask>> TaskShare::ClaimTask(Endpoint& endpoint) {
   Share& own = ShareOf(graph_.self());
   if (!own.exhausted) {
-    SLIM_ASSIGN(const std::uint64_t next, Claim(endpoint, graph_.self()));
+    SLIM_ASSIGN(const std::uint64_t next, ClaimIndex(endpoint, graph_.self()));
     if (next < own.tasks.size()) return own.tasks[next];
     own.exhausted = true;
   }
   while (steal_) {
-    SLIM_ASSIGN(const auto victim, FurthestBehind(endpoint));
+    SLIM_ASSIGN(const auto victim, NodeWithMostLeft(endpoint));
     if (!victim) break;
-    SLIM_ASSIGN(const std::uint64_t next, Claim(endpoint, *victim));
+    SLIM_ASSIGN(const std::uint64_t next, ClaimIndex(endpoint, *victim));
     Share& theirs = ShareOf(*victim);
     if (next < theirs.tasks.size()) {
       ++stolen_;
@@ -55,25 +52,25 @@ Result<std::optional<RootTask>> TaskShare::Next(Endpoint& endpoint) {
   return std::nullopt;
 }
 
-Result<std::uint64_t> TaskShare::Claim(Endpoint& endpoint, NodeId node) const {
+Result<std::uint64_t> TaskShare::ClaimIndex(Endpoint& endpoint, NodeId node) const {
   std::uint64_t next = 0;
-  endpoint.FetchAdd(node, counters_, 0, 1, &next);
+  endpoint.FetchAdd(node, counters_.id(), 0, 1, &next);
   const Outcome outcome = endpoint.Flush();
   if (outcome == Outcome::kOk) return next;
   return EnvironmentError("cannot claim work of node {}: {}", node, OutcomeName(outcome));
 }
 
-// The node whose unclaimed tasks have most neighbours. What its own threads are about to claim is
-// left to them: they have the lists.
-Result<std::optional<NodeId>> TaskShare::FurthestBehind(Endpoint& endpoint) {
+// The node whose unclaimed tasks have the most neighbours in total. The last tasks, which its own
+// threads are about to claim, are left to it because it has the lists.
+Result<std::optional<NodeId>> TaskShare::NodeWithMostLeft(Endpoint& endpoint) {
   std::vector<std::uint64_t> claimed(shares_.size());
   for (NodeId node = 0; node < shares_.size(); ++node) {
     if (shares_[node].exhausted) continue;
-    endpoint.Read(node, counters_, 0, std::as_writable_bytes(std::span(&claimed[node], 1)));
+    endpoint.Read(node, counters_.id(), 0, std::as_writable_bytes(std::span(&claimed[node], 1)));
   }
   const Outcome outcome = endpoint.Flush();
   if (outcome != Outcome::kOk) {
-    return EnvironmentError("cannot read how far other nodes are: {}", OutcomeName(outcome));
+    return EnvironmentError("cannot read the progress of other nodes: {}", OutcomeName(outcome));
   }
   std::optional<NodeId> furthest;
   std::uint64_t most = 0;

@@ -1,6 +1,7 @@
-// Work that one engine has begun and any other can finish. An engine with nothing left to do asks
-// for it; engines that hear of that put parts of what they have into slots of their node's memory,
-// from where they are taken. No engine leaves before all are done, for the last may still offer.
+// Work that one engine has begun and any other can finish. An engine with nothing left to do
+// announces that it is idle. Busy engines then put parts of their work into slots of their node's
+// memory, and idle engines take the parts from there. No engine leaves before all are done, because
+// the last may still offer parts.
 #pragma once
 
 #include <array>
@@ -16,40 +17,48 @@ namespace slimgraph {
 
 class WorkOffers {
  public:
-  static constexpr std::size_t kSlots = 4;  // of each node
+  static constexpr std::size_t kSlots = 4;  // per node
   static constexpr std::uint64_t kMostPartBytes = 1 << 20;
 
-  // Collective. Parts are of `part_bytes` at most, a multiple of 8.
+  // The memory that the offers take on a compute node, including parts that its engines have taken.
+  static std::uint64_t BytesTaken(const MiningGraph& graph, const MiningOptions& options,
+                                  std::uint64_t part_bytes) {
+    const std::uint64_t parts = kSlots + graph.threads();
+    return MayOfferWork(graph, options) ? sizeof(Head) + parts * part_bytes : 0;
+  }
+
+  // Collective. A part has at most `part_bytes` bytes, a multiple of 8.
   static Result<std::unique_ptr<WorkOffers>> Make(MiningJob& job, std::uint64_t part_bytes);
 
-  // Whether an engine anywhere has nothing to do. Cheap enough to be asked often.
-  bool hungry() const;
-  // And whether this node has a slot free.
-  bool wanted() const;
+  // Whether any engine of the job waits for a part. Cheap enough to be called often.
+  bool has_idle_engine() const;
+  // Whether an engine waits for a part and this node has a free slot.
+  bool wants_offers() const;
 
-  // From an engine that is not done itself. False where there is no slot, the part is too large, or
-  // a node was lost: the engine has to do it itself.
+  // Offers a part; only an engine that is not done may call it. Returns false if no slot is free,
+  // the part is too large, or a node was lost: the caller must then do the work itself.
   bool Offer(Endpoint& endpoint, std::uint64_t label, Bytes part);
 
-  // From an engine that is done with what it had, the part that it took last included: another part
-  // and its label, as soon as there is one; nothing when the whole job is done.
+  // Called by an engine that has finished its own work and the part that it took last. Waits for
+  // another part and returns its label, or nothing when the whole job is done.
   Result<std::optional<std::uint64_t>> Take(Endpoint& endpoint, std::vector<std::uint64_t>& part);
 
-  // An engine of this node has failed: its others wait no longer.
+  // An engine of this node has failed: the node's other engines stop waiting.
   void GiveUp() { given_up_ = true; }
 
-  std::uint64_t stolen() const { return stolen_; }  // parts of other nodes
+  std::uint64_t stolen() const { return stolen_; }  // parts taken from other nodes
 
  private:
-  // Changed by compare-and-swap alone.
+  // A slot's state. Changed only by compare-and-swap.
   enum State : std::uint64_t { kFree, kFilling, kReady, kTaken };
-  // At the start of each compute node's region; the parts follow.
+  // At the start of each compute node's region; the slots' parts follow.
   struct Head {
-    std::uint64_t hungry;  // 1 from when the first engine has asked
-    // At node 0: engines and parts that are done, less the parts that were offered.
+    std::uint64_t idle;  // engines of the job that wait for a part
+    // Counts at node 0: engines and parts that are done, minus the parts that were offered.
     std::uint64_t done;
     std::array<std::uint64_t, kSlots> states;
-    // Looked at by whoever has brought the slot's state to kFilling or kTaken, as the part is.
+    // Accessed, like the slot's part, only by the engine that has set the state to kFilling or
+    // kTaken.
     struct Label {
       std::uint64_t label;
       std::uint64_t bytes;
@@ -65,9 +74,14 @@ class WorkOffers {
   std::uint64_t PartAt(std::size_t slot) const { return sizeof(Head) + slot * part_bytes_; }
 
   WorkOffers(const MiningJob& job, std::uint64_t part_bytes);
-  bool Swap(Endpoint& endpoint, NodeId node, std::size_t slot, State from, State to) const;
-  Status Ask(Endpoint& endpoint);
-  Result<std::optional<std::uint64_t>> Find(Endpoint& endpoint, std::vector<std::uint64_t>& part);
+  bool SwapState(Endpoint& endpoint, NodeId node, std::size_t slot, State from, State to) const;
+  // Adds `more` to the number of waiting engines, at all nodes.
+  Status AddIdle(Endpoint& endpoint, std::uint64_t more);
+  Result<std::optional<std::uint64_t>> WaitForPart(Endpoint& endpoint,
+                                                   std::vector<std::uint64_t>& part);
+  // Takes a part that is ready on any node, according to the states in `heads`.
+  Result<std::optional<std::uint64_t>> TakeReady(Endpoint& endpoint, const std::vector<Head>& heads,
+                                                 std::vector<std::uint64_t>& part);
   Result<bool> TakeFrom(Endpoint& endpoint, NodeId node, std::size_t slot, Head::Label& label,
                         std::vector<std::uint64_t>& part);
 
@@ -77,9 +91,8 @@ class WorkOffers {
   std::uint64_t engines_;  // of the job
   bool steal_;
   std::uint64_t part_bytes_;
-  RegionId region_ = 0;
+  JobRegions::Lease region_;
   Head* own_ = nullptr;  // null on memory nodes
-  std::atomic<bool> asked_{false};
   std::atomic<bool> given_up_{false};
   std::atomic<std::uint64_t> stolen_{0};
 };

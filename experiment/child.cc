@@ -1,7 +1,6 @@
 #include "experiment/child.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,19 +11,21 @@
 #include <cstring>
 
 #include "slimgraph/base/clock.h"
+#include "slimgraph/base/poller.h"
+#include "slimgraph/base/sync.h"
 #include "slimgraph/base/unique_fd.h"
 
 namespace slimgraph::experiment {
 namespace {
 
 constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
-// From the first request to end until it is killed: a job's launcher takes a second itself.
+// From SIGTERM to SIGKILL: a job's launcher needs up to a second to end by itself.
 constexpr double kGraceS = 3;
 constexpr std::size_t kKeptOfErrors = 4096;
 
 volatile std::sig_atomic_t stop_signal = 0;
 
-void Note(int signal) { stop_signal = signal; }
+void RecordSignal(int signal) { stop_signal = signal; }
 
 struct Pipe {
   UniqueFd read;
@@ -39,8 +40,8 @@ Result<Pipe> MakePipe() {
   return Pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 
-[[noreturn]] void Become(const std::vector<std::string>& words, int out, int errors) {
-  ::setpgid(0, 0);  // Ctrl-C reaches the experiment alone
+[[noreturn]] void ExecChild(const std::vector<std::string>& words, int out, int errors) {
+  ::setpgid(0, 0);  // Ctrl-C reaches only the experiment
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   for (const int signal : kSignals) std::signal(signal, SIG_DFL);
   ::dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
@@ -55,8 +56,8 @@ Result<Pipe> MakePipe() {
   ::_exit(static_cast<int>(ErrorKind::kEnvironment));
 }
 
-// Reads what there is; closes at the end.
-void Take(UniqueFd& fd, std::string& into) {
+// Reads what is available; closes `fd` at end of file.
+void ReadAvailable(UniqueFd& fd, std::string& into) {
   std::array<char, 1 << 16> piece;
   const ssize_t n = ::read(fd.get(), piece.data(), piece.size());
   if (n > 0) into.append(piece.data(), static_cast<std::size_t>(n));
@@ -71,7 +72,7 @@ std::string LastLine(std::string text) {
   return line;
 }
 
-// The processes of one child, until they have ended.
+// The process group of one child, until the child has ended.
 class Child {
  public:
   Child(pid_t pid, double limit_s) : pid_(pid), limit_s_(limit_s) {}
@@ -80,17 +81,17 @@ class Child {
     std::string words;
     while (out || errors) {
       std::array<pollfd, 2> waits{{{out.get(), POLLIN, 0}, {errors.get(), POLLIN, 0}}};
-      ::poll(waits.data(), waits.size(), 100);
+      Poll(waits, std::chrono::milliseconds(100));
       Supervise();
-      if (out && waits[0].revents != 0) Take(out, end_.out);
-      if (errors && waits[1].revents != 0) Take(errors, words);
+      if (out && waits[0].revents != 0) ReadAvailable(out, end_.out);
+      if (errors && waits[1].revents != 0) ReadAvailable(errors, words);
       if (words.size() > 2 * kKeptOfErrors) words.erase(0, words.size() - kKeptOfErrors);
-      if (killed_) break;  // others may still hold the pipes
+      if (killed_) break;  // descendants of the child may still hold the pipes open
     }
     int status = 0;
     while (::waitpid(pid_, &status, WNOHANG) == 0) {
       Supervise();
-      ::usleep(2000);
+      SleepFor(std::chrono::milliseconds(2));
     }
     end_.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     end_.seconds = SecondsSince(start_ns_);
@@ -128,8 +129,8 @@ Result<ChildEnd> RunChild(const std::vector<std::string>& words, double limit_s)
   SLIM_ASSIGN(Pipe errors, MakePipe());
   const pid_t pid = ::fork();
   if (pid < 0) return EnvironmentError("cannot start a process: {}", std::strerror(errno));
-  if (pid == 0) Become(words, out.write.get(), errors.write.get());
-  ::setpgid(pid, pid);  // whichever of us comes first
+  if (pid == 0) ExecChild(words, out.write.get(), errors.write.get());
+  ::setpgid(pid, pid);  // parent and child both set it, as either may run first
   out.write.Reset();
   errors.write.Reset();
   return Child(pid, limit_s).Await(std::move(out.read), std::move(errors.read));
@@ -138,7 +139,7 @@ Result<ChildEnd> RunChild(const std::vector<std::string>& words, double limit_s)
 StopSignals::StopSignals() {
   stop_signal = 0;
   struct sigaction note {};
-  note.sa_handler = Note;
+  note.sa_handler = RecordSignal;
   for (std::size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &note, &before_[i]);
 }
 

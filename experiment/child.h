@@ -1,4 +1,4 @@
-// Runs a program to its end, and no longer than allowed.
+// Runs a program as a child process until it ends or a time limit is reached.
 #pragma once
 
 #include <csignal>
@@ -12,17 +12,18 @@ namespace slimgraph::experiment {
 struct ChildEnd {
   int code = 0;  // exit code, or 128 + signal
   bool timed_out = false;
-  bool stopped = false;  // a signal asked this process to stop
+  bool stopped = false;  // this process received a signal that asks it to stop
   double seconds = 0;
   std::string out;
-  std::string last_line;  // of standard error: what it says of a failure
+  std::string last_line;  // of standard error: normally the error message
 };
 
-// `words` starts with the program, looked for in PATH where it has no slash. What it has started
-// is ended with it.
+// `words` starts with the program, which is searched in PATH if it has no slash. When the limit is
+// reached or a signal arrives, the child's whole process group is ended.
 Result<ChildEnd> RunChild(const std::vector<std::string>& words, double limit_s);
 
-// While this object lives, SIGINT, SIGTERM and SIGHUP are noted, and end RunChild in order.
+// While this object exists, SIGINT, SIGTERM and SIGHUP are recorded; RunChild then ends its child
+// in an orderly way.
 class StopSignals {
  public:
   StopSignals();
@@ -30,7 +31,7 @@ class StopSignals {
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
 
-  // The signal; 0: none has come.
+  // The signal that was received, or 0.
   static int received();
 
  private:

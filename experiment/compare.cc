@@ -11,21 +11,21 @@
 namespace slimgraph::experiment {
 namespace {
 
-// All runs of one point, as one.
+// All runs of one point together.
 struct RunPoint {
   std::string name;
   std::vector<JsonValue> reports;
 };
 
-bool SaysHow(const std::string& option) {
+bool IdentifiesRun(const std::string& option) {
   constexpr std::array<const char*, 4> kWhere = {"json", "output", "trace", "history"};
   return std::find(kWhere.begin(), kWhere.end(), option) == kWhere.end();
 }
 
-// Each experiment has its graphs in its own folder.
+// Removes folders from paths, because each experiment has its graphs in its own folder.
 std::string WithoutFolders(const std::string& words) {
   std::string without;
-  std::size_t word = 0;  // where the last one begins
+  std::size_t word = 0;  // where the last word begins
   for (const char c : words) {
     if (c == '/') {
       without.resize(word);
@@ -43,11 +43,11 @@ std::string NameOf(const RawRun& run) {
   const JsonValue* const options = run.report.Find("/options");
   if (options != nullptr && options->object() != nullptr) {
     for (const auto& [option, value] : *options->object()) {
-      if (!SaysHow(option) || value.text() == nullptr) continue;
+      if (!IdentifiesRun(option) || value.text() == nullptr) continue;
       name += fmt::format(" {}={}", option, WithoutFolders(*value.text()));
     }
   }
-  // A row of a sweep.
+  // A row of `txn sweep`.
   const std::string over = run.report.TextAt("/over");
   if (!over.empty()) {
     name += fmt::format(" {} {} {}={}", run.report.TextAt("/workload"),
@@ -66,7 +66,7 @@ Result<std::vector<RunPoint>> ReadPoints(const std::string& path) {
     if (found == points.end()) found = points.insert(found, {name, {}});
     found->reports.push_back(std::move(run.report));
   }
-  if (points.empty()) return InputError("{}: no run is in it", path);
+  if (points.empty()) return InputError("{}: it contains no run", path);
   return points;
 }
 
@@ -77,7 +77,7 @@ std::map<std::string, Measure> Gather(const RunPoint& point) {
       auto& samples =
           all.try_emplace(measure.path, Measure{measure.path, measure.less_is_better, {}})
               .first->second.samples;
-      // Of several runs each counts once.
+      // If there are several runs, each counts as one sample.
       if (point.reports.size() == 1) {
         samples = measure.samples;
       } else {
@@ -190,7 +190,7 @@ Result<Comparison> Compare(const std::string& before, const std::string& after, 
 
 std::string Describe(const Comparison& comparison, double threshold) {
   std::string text;
-  if (comparison.other_options) text += "the two runs were not asked for the same\n";
+  if (comparison.other_options) text += "the two runs have different options\n";
   for (const Change& change : comparison.changes) {
     const char* const kind = change.kind == Change::Kind::kAnswer   ? "DIFFERS"
                              : change.kind == Change::Kind::kBetter ? "better"
@@ -205,8 +205,8 @@ std::string Describe(const Comparison& comparison, double threshold) {
   for (const std::string& point : comparison.only_after) text += "only after:  " + point + "\n";
   if (comparison.single_runs) {
     text +=
-        "some were run once, which says nothing of noise: only what exceeds the threshold is "
-        "told\n";
+        "some points were run once, so their noise is unknown: only changes beyond the threshold "
+        "are listed\n";
   }
   text += fmt::format("{} points, {} measures: {} changed, {} worse by more than {:g} %\n",
                       comparison.points, comparison.measures, comparison.changes.size(),

@@ -11,6 +11,7 @@
 #include "experiment/graphs.h"
 #include "experiment/machine.h"
 #include "experiment/page/page.h"
+#include "experiment/verify.h"
 #include "slimgraph/base/atomic_file.h"
 #include "slimgraph/base/units.h"
 #include "slimgraph/launch/node_limits.h"
@@ -38,7 +39,7 @@ Result<std::string> ThisProgram() {
   return path.string();
 }
 
-// Where control groups cannot be made, the reason goes to `warnings`.
+// If control groups cannot be made, the reason is added to `warnings`.
 Settings MakeSettings(const ExperimentOptions& options, std::vector<Graph> graphs,
                       std::vector<std::string>& warnings) {
   Settings settings;
@@ -55,7 +56,7 @@ Settings MakeSettings(const ExperimentOptions& options, std::vector<Graph> graph
   settings.limited = tried.has_value();
   if (!tried) {
     settings.node_memory = 0;
-    warnings.push_back(tried.error().message + "; nodes take what they get");
+    warnings.push_back(tried.error().message + "; nodes run without limits");
   }
   return settings;
 }
@@ -73,29 +74,31 @@ Result<std::vector<Study>> MakeStudies(const std::string& name, const Settings& 
   return studies;
 }
 
-// The same failure on another node is the same.
+// Failures that differ only in numbers, such as the node's, are reported once.
 std::string WithoutNumbers(std::string text) {
   std::erase_if(text, [](char c) { return c >= '0' && c <= '9'; });
   return text;
 }
 
-// What a reader of the page finds beside the figures of one study.
+// The section of the page about one study.
 Section MakeSection(const Study& study, const Results& results) {
-  Section section{study.name, study.title, study.question, study.notes, {}, {}, {}};
+  Section section{study.name, study.title, study.question, study.notes, {}, {}, {}, {}};
+  section.verified = VerifiedInWords(study, results);
   for (Figure& figure : study.figures(results)) {
     if (!figure.empty()) section.figures.push_back(std::move(figure));
   }
-  std::set<std::string> told;
+  std::set<std::string> reported;
   std::size_t not_reached = 0;
-  for (const Turn& turn : study.turns) {
-    for (const Point& point : turn.points) {
+  for (const PointGroup& group : study.groups) {
+    for (const Point& point : group.points) {
       const std::string line = point.line();
-      section.commands.push_back(point.command());
+      const bool unsure = results.rounds(line) > 0 && !results.verified(line);
+      section.commands.push_back(point.command() + (unsure ? "  # not verified" : ""));
       const auto failed = results.failures().find(line);
       if (failed != results.failures().end()) {
-        if (told.insert(WithoutNumbers(failed->second)).second) {
+        if (reported.insert(WithoutNumbers(failed->second)).second) {
           section.missing.push_back(
-              fmt::format("{}, {}: {}", turn.name, point.label, failed->second));
+              fmt::format("{}, {}: {}", group.name, point.label, failed->second));
         }
       } else if (results.rounds(line) == 0) {
         ++not_reached;
@@ -103,10 +106,10 @@ Section MakeSection(const Study& study, const Results& results) {
     }
   }
   if (not_reached > 0) {
-    section.missing.push_back(
-        fmt::format("{} point{}, for the time was up; the same command with a larger --budget goes "
-                    "on where it has stopped",
-                    not_reached, not_reached == 1 ? "" : "s"));
+    section.missing.push_back(fmt::format(
+        "{} point{}, because the budget was spent; the same command with a larger --budget "
+        "measures the rest",
+        not_reached, not_reached == 1 ? "" : "s"));
   }
   return section;
 }
@@ -146,7 +149,7 @@ std::string FileName(std::string title) {
   return title;
 }
 
-// A file for each figure, in a folder of their own.
+// Writes one file for each figure into a folder of its own.
 Status WriteFigures(const std::string& folder, const std::string& ending,
                     const std::vector<Section>& sections, std::string (*form)(const Figure&)) {
   std::error_code failed;
@@ -162,28 +165,28 @@ Status WriteFigures(const std::string& folder, const std::string& ending,
   return {};
 }
 
-std::string HowItEnded(const Carried& carried) {
+std::string DescribeEnd(const RunTotals& totals) {
   constexpr const char* kWhy[] = {"all medians are tight, or all rounds are done",
                                   "the budget is spent", "it was stopped"};
   std::string text = fmt::format(
-      "{} of {} points were measured, in {} runs over {}; {}.", carried.measured, carried.points,
-      carried.runs, FormatSeconds(carried.spent_s), kWhy[static_cast<std::size_t>(carried.end)]);
-  if (carried.earlier > 0) text += fmt::format(" {} runs are of earlier times.", carried.earlier);
-  if (carried.left_out > 0) {
+      "{} of {} points were measured, in {} runs over {}; {}.", totals.measured, totals.points,
+      totals.runs, FormatSeconds(totals.spent_s), kWhy[static_cast<std::size_t>(totals.end)]);
+  if (totals.earlier > 0) text += fmt::format(" {} runs are from earlier.", totals.earlier);
+  if (totals.left_out > 0) {
     text += fmt::format(" {} earlier runs of another build or on other graphs are left out.",
-                        carried.left_out);
+                        totals.left_out);
   }
   return text;
 }
 
 void Fill(Outcome& outcome, const std::vector<Section>& sections) {
   Report& report = outcome.summary;
-  const Carried& carried = outcome.carried;
-  report.Set("/result/points", std::uint64_t{carried.points});
-  report.Set("/result/measured", std::uint64_t{carried.measured});
-  report.Set("/result/runs", std::uint64_t{carried.runs});
+  const RunTotals& totals = outcome.totals;
+  report.Set("/result/points", std::uint64_t{totals.points});
+  report.Set("/result/measured", std::uint64_t{totals.measured});
+  report.Set("/result/runs", std::uint64_t{totals.runs});
   report.Set("/result/page", outcome.page);
-  report.Set("/time/run_s", carried.spent_s);
+  report.Set("/time/run_s", totals.spent_s);
   for (const Section& section : sections) {
     for (std::size_t i = 0; i < section.figures.size(); ++i) {
       const Figure& figure = section.figures[i];
@@ -202,12 +205,12 @@ void Fill(Outcome& outcome, const std::vector<Section>& sections) {
 Result<Outcome> RunExperiment(const ExperimentOptions& options, const std::string& command_line) {
   Outcome outcome;
   SLIM_ASSIGN(const std::string program, ThisProgram());
-  SLIM_TRY(MakeStudies(options.name, {}));  // before anything is made
+  SLIM_TRY(MakeStudies(options.name, {}));  // check the name before anything is made
   std::vector<std::string> files = options.graphs;
   if (files.empty()) {
     SLIM_ASSIGN(files.emplace_back(), MakeGraph(options.folder, options.small, program));
   }
-  SLIM_ASSIGN(std::vector<Graph> graphs, LookAt(files, program));
+  SLIM_ASSIGN(std::vector<Graph> graphs, InspectGraphs(files, program));
   const bool updates = options.name == "updates" || options.name == "all";
   for (std::size_t i = 0; updates && i < graphs.size(); ++i) {
     auto store = MakeStore(options.folder, graphs[i], program);
@@ -225,24 +228,24 @@ Result<Outcome> RunExperiment(const ExperimentOptions& options, const std::strin
   settings.plain_build = BuildStamp(settings.plain_program).value_or("");
   SLIM_ASSIGN(const std::vector<Study> studies, MakeStudies(options.name, settings));
   SLIM_ASSIGN(const std::string build, BuildStamp(program));
-  SLIM_ASSIGN(outcome.carried, CarryOut(studies, {.folder = options.folder,
-                                                  .budget_s = options.budget_s,
-                                                  .rounds = options.rounds,
-                                                  .program = program,
-                                                  .launcher = Words(options.launcher),
-                                                  .build = build}));
+  SLIM_ASSIGN(outcome.totals, RunStudies(studies, {.folder = options.folder,
+                                                   .budget_s = options.budget_s,
+                                                   .rounds = options.rounds,
+                                                   .program = program,
+                                                   .launcher = Words(options.launcher),
+                                                   .build = build}));
   std::vector<Section> sections;
   for (const Study& study : studies) {
-    sections.push_back(MakeSection(study, outcome.carried.results.at(study.name)));
+    sections.push_back(MakeSection(study, outcome.totals.results.at(study.name)));
   }
   outcome.page = options.folder + "/index.html";
   Fill(outcome, sections);
   Page page;
   page.title = "SlimGraph, measured" + (studies.size() == 1 ? ": " + studies[0].name : "");
-  page.summary = {HowItEnded(outcome.carried),
-                  "Drawn: medians, and around them the range that holds the true median nine times "
-                  "of ten (of fewer than five runs, all of them). Ratios are of runs that followed "
-                  "each other."};
+  page.summary = {DescribeEnd(outcome.totals),
+                  "Plots show medians, each with the range that contains the true median with a "
+                  "probability of 0.9 (with fewer than five runs: the range of all). Ratios are of "
+                  "runs that followed each other."};
   page.facts = MachineFacts();
   page.facts.emplace_back("command", command_line);
   for (const Graph& graph : settings.graphs) {

@@ -1,4 +1,4 @@
-// A whole experiment: graphs are looked at, studies carried out, and what came of them is left in a
+// A whole experiment: inspects the graphs, carries out the studies, and writes the results into a
 // folder: index.html, raw/*.jsonl, summary.json, svg/*.svg, csv/*.csv.
 #pragma once
 
@@ -14,31 +14,31 @@ namespace slimgraph::experiment {
 
 struct ExperimentOptions {
   std::string name;                 // of a study, or "all"
-  std::vector<std::string> graphs;  // files; without any, one is made
+  std::vector<std::string> graphs;  // files; if empty, a graph is generated
   std::string folder;
   double budget_s = 600;
-  std::size_t rounds = 15;  // the most of each point; fewer where they agree
+  std::size_t rounds = 15;  // the most per point; fewer once the medians are tight
   bool small = false;
   bool csv = false;
   NodeId nodes = 4;
   std::uint32_t threads = 1;
   std::string network = "fdr";
   std::string transport;
-  bool shares = true;             // nodes are given shares of a processor, where that is possible
+  bool shares = true;             // limit each node's share of a processor, if possible
   std::uint64_t node_memory = 0;  // 0: no limit
-  std::string plain_program;      // `make plain`'s; "": beside this program
-  std::string launcher;           // "srun -n {nodes}"; "": nodes are processes here
+  std::string plain_program;      // built by `make plain`; "": the one beside this program
+  std::string launcher;           // such as "srun -n {nodes}"; "": nodes are local processes
 };
 
 struct Outcome {
-  Carried carried;
+  RunTotals totals;
   std::vector<std::string> answers;   // a line for each figure
-  std::vector<std::string> warnings;  // what stands in the way of trusting them
-  std::string page;                   // the file
+  std::vector<std::string> warnings;  // reasons to doubt the answers
+  std::string page;                   // the file's path
   Report summary{"experiment"};
 };
 
-// The same command line for the page, as it was typed.
+// `command_line` is shown on the page, as the user typed it.
 Result<Outcome> RunExperiment(const ExperimentOptions& options, const std::string& command_line);
 
 }  // namespace slimgraph::experiment

@@ -13,11 +13,11 @@ namespace slimgraph::experiment {
 namespace {
 
 constexpr double kLimitS = 3600;
-// A .slim file's first page has checksums of all the others.
+// The first page of a .slim file has checksums of all other pages.
 constexpr std::size_t kStampedBytes = 4096;
 
-// What it prints.
-Result<std::string> Do(const std::vector<std::string>& words) {
+// Runs slimgraph and returns what it prints.
+Result<std::string> RunSlimgraph(const std::vector<std::string>& words) {
   SLIM_ASSIGN(ChildEnd end, RunChild(words, kLimitS));
   if (end.stopped) return EnvironmentError("stopped");
   if (end.code != 0) {
@@ -43,11 +43,11 @@ Status MakeFolder(const std::string& folder) {
 
 }  // namespace
 
-Result<std::vector<Graph>> LookAt(const std::vector<std::string>& files,
-                                  const std::string& program) {
+Result<std::vector<Graph>> InspectGraphs(const std::vector<std::string>& files,
+                                         const std::string& program) {
   std::vector<Graph> graphs;
   for (const std::string& file : files) {
-    SLIM_ASSIGN(const std::string text, Do({program, "info", file, "--json"}));
+    SLIM_ASSIGN(const std::string text, RunSlimgraph({program, "info", file, "--json"}));
     SLIM_ASSIGN(const JsonValue info, ParseJson(text, "what slimgraph info printed"));
     Graph graph;
     graph.path = file;
@@ -75,14 +75,14 @@ Result<std::string> MakeGraph(const std::string& folder, bool small, const std::
   std::error_code failed;
   if (std::filesystem::exists(file, failed)) return file;
   SLIM_TRY(MakeFolder(folder));
-  SLIM_TRY(Do({program, "gen", "kron", "-s", scale, "--weights", "1..255", "-o", file}));
+  SLIM_TRY(RunSlimgraph({program, "gen", "kron", "-s", scale, "--weights", "1..255", "-o", file}));
   return file;
 }
 
 Result<std::string> MakeStore(const std::string& folder, const Graph& graph,
                               const std::string& program) {
   if (graph.directed) {
-    return InputError("{}: it is directed, and triangles are those of undirected graphs",
+    return InputError("{}: the graph is directed, but triangles need an undirected one",
                       graph.path);
   }
   SLIM_TRY(MakeFolder(folder));
@@ -93,10 +93,10 @@ Result<std::string> MakeStore(const std::string& folder, const Graph& graph,
   std::string from = graph.path;
   if (graph.weighted) {
     from = name + ".slim";
-    SLIM_TRY(Do({program, "convert", graph.path, from, "--drop-weights"}));
+    SLIM_TRY(RunSlimgraph({program, "convert", graph.path, from, "--drop-weights"}));
   }
-  const auto made = Do({program, "store", "create", from, "--vertex-bytes", "128", "--edge-bytes",
-                        "8", "-o", store});
+  const auto made = RunSlimgraph({program, "store", "create", from, "--vertex-bytes", "128",
+                                  "--edge-bytes", "8", "-o", store});
   if (graph.weighted) std::filesystem::remove(from, failed);
   SLIM_TRY(made);
   return store;

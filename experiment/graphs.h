@@ -1,4 +1,4 @@
-// The graphs of an experiment: looked at, or made where none is given.
+// The graphs of an experiment: given files are inspected; otherwise a graph is generated.
 #pragma once
 
 #include <string>
@@ -8,14 +8,15 @@
 
 namespace slimgraph::experiment {
 
-// `program` is slimgraph, which is asked about them.
-Result<std::vector<Graph>> LookAt(const std::vector<std::string>& files,
-                                  const std::string& program);
+// Inspects the files with `program info`; `program` is slimgraph.
+Result<std::vector<Graph>> InspectGraphs(const std::vector<std::string>& files,
+                                         const std::string& program);
 
-// Makes a graph in `folder`, unless it is there; its file.
+// Generates a graph in `folder` unless it exists there. Returns its file.
 Result<std::string> MakeGraph(const std::string& folder, bool small, const std::string& program);
 
-// Makes a store of the graph, without its weights, in `folder`, unless it is there.
+// Makes a store of the graph, without its weights, in `folder` unless it exists there. Returns its
+// path.
 Result<std::string> MakeStore(const std::string& folder, const Graph& graph,
                               const std::string& program);
 

@@ -18,7 +18,7 @@
 namespace slimgraph::experiment {
 namespace {
 
-// What stands behind the first "key…:" of a file of /proc.
+// The value of the first line "KEY…: VALUE" in a file of /proc.
 std::string Line(const char* path, const std::string& key) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -45,8 +45,8 @@ std::vector<std::pair<std::string, std::string>> MachineFacts() {
   const auto pages = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES));
   const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   const std::string commit = SLIMGRAPH_COMMIT;
-  return {{"processor",
-           fmt::format("{}, {:.0f} of them", Line("/proc/cpuinfo", "model name"), Processors())},
+  return {{"processor", fmt::format("{} ({:.0f} processors)", Line("/proc/cpuinfo", "model name"),
+                                    Processors())},
           {"memory", FormatBytes(pages * page_bytes)},
           {"system", fmt::format("{} {} on {}", system.sysname, system.release, system.machine)},
           {"slimgraph",

@@ -1,4 +1,4 @@
-// Where an experiment was made: facts that a reader needs to judge its figures.
+// Where an experiment ran: facts that a reader needs to judge its figures.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@ namespace slimgraph::experiment {
 // Processor, memory, kernel, compiler, version and commit.
 std::vector<std::pair<std::string, std::string>> MachineFacts();
 
-// How many processors this process may use.
+// The number of processors that this process may use.
 double Processors();
 
-// Tells one build of this very program from another.
+// A checksum of the program's file, which differs between builds.
 Result<std::string> BuildStamp(const std::string& program);
 
 }  // namespace slimgraph::experiment

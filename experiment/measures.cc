@@ -30,7 +30,7 @@ bool Has(std::string_view path, std::string_view part) {
   return path.find(part) != std::string_view::npos;
 }
 
-// Whether it is a measure, and then whether less of it is better.
+// Nothing if the path is not a measure; otherwise whether smaller values are better.
 std::optional<bool> Direction(std::string_view path) {
   if (path.ends_with("throughput_per_s") || path.ends_with("operations_per_s")) return false;
   constexpr std::array<std::string_view, 9> kWhole = {
@@ -58,7 +58,7 @@ std::vector<double> Numbers(const JsonValue& value) {
   return numbers;
 }
 
-// Of all nodes: what the fullest holds, and otherwise what they take together.
+// Combines the numbers of all nodes: the maximum for memory peaks, otherwise the sum.
 double OverNodes(const std::string& path, const std::vector<double>& numbers) {
   if (path == "memory/peak_bytes") return *std::max_element(numbers.begin(), numbers.end());
   double sum = 0;
@@ -100,10 +100,10 @@ std::vector<std::pair<std::string, double>> AnswersOf(const JsonValue& report) {
   std::vector<std::pair<std::string, double>> answers;
   const std::string command = report.TextAt("/command");
   const JsonValue* const result = report.Find("/result");
-  // What transactions and benches bring is measured.
+  // The results of transactions and benches are measurements, not answers.
   if (result == nullptr || command.starts_with("txn") || command.starts_with("bench")) return {};
   Walk(*result, "result", [&](const std::string& path, const JsonValue& leaf) {
-    // How the engine came to the answer, which it may do in another way.
+    // These describe how the engine computed the answer, which may vary.
     if (path == "result/steps" || path == "result/pulls") return;
     if (const auto number = leaf.number()) answers.emplace_back(path, *number);
   });

@@ -1,4 +1,4 @@
-// The measured numbers of a report, each with the direction that is better.
+// The measured numbers of a report, each with the direction in which it improves.
 #pragma once
 
 #include <optional>
@@ -10,19 +10,19 @@
 namespace slimgraph::experiment {
 
 struct Measure {
-  std::string path;  // as time/run_s
+  std::string path;  // such as time/run_s
   bool less_is_better = true;
-  std::vector<double> samples;  // several where the run repeated itself
+  std::vector<double> samples;  // several if the run repeated the computation
 };
 
-// The number under a path like "/time/run_s"; of a list by node, what the fullest holds, and of
-// processor times the sum.
+// The number at a path such as "/time/run_s". For a list by node, it is the maximum of memory peaks
+// and the sum of everything else.
 std::optional<double> ValueAt(const JsonValue& report, const std::string& path);
 
-// All that a report measures and that a user wants small or large.
+// Every measure of a report for which smaller or larger is better.
 std::vector<Measure> MeasuresOf(const JsonValue& report);
 
-// What the run has found, in numbers that do not depend on the run; by path.
+// The result's numbers that do not depend on the run, by path.
 std::vector<std::pair<std::string, double>> AnswersOf(const JsonValue& report);
 
 }  // namespace slimgraph::experiment

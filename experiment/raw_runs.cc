@@ -1,11 +1,6 @@
 #include "experiment/raw_runs.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 
 #include "slimgraph/base/file_io.h"
@@ -29,13 +24,10 @@ RawRun FromLine(JsonValue line) {
     run.report = std::move(line);
     return run;
   }
-  return {line.TextAt("/study"),
-          line.TextAt("/point"),
-          line.TextAt("/build"),
-          line.TextAt("/inputs"),
-          line.TextAt("/began"),
-          line.NumberAt("/seconds").value_or(0),
-          *report};
+  return {line.TextAt("/study"),    line.TextAt("/point"),
+          line.TextAt("/build"),    line.TextAt("/inputs"),
+          line.TextAt("/began"),    line.NumberAt("/seconds").value_or(0),
+          line.IsTrue("/verified"), *report};
 }
 
 Status ParseLines(const std::string& path, std::string_view text, std::vector<RawRun>& runs) {
@@ -54,13 +46,13 @@ Status ParseLines(const std::string& path, std::string_view text, std::vector<Ra
 
 Status ReadFile(const std::string& path, std::vector<RawRun>& runs) {
   SLIM_ASSIGN(const std::string text, ReadAll(path));
-  // One object over many lines, as people keep it.
+  // A file with one object formatted over many lines.
   if (const auto whole = ParseJson(text, path); whole && whole->object() != nullptr) {
     runs.push_back(FromLine(*whole));
     return {};
   }
   const bool of_experiment = text.starts_with("{\"schema\":") && text.find("\"study\":") < 100;
-  const std::size_t whole_lines = text.rfind('\n') + 1;  // 0 without one
+  const std::size_t whole_lines = text.rfind('\n') + 1;  // 0 if there is no line end
   return ParseLines(
       path, std::string_view(text).substr(0, of_experiment ? whole_lines : text.size()), runs);
 }
@@ -93,15 +85,12 @@ Result<RunLog> RunLog::Open(const std::string& folder, const std::string& study,
   std::filesystem::create_directories(RawFolder(folder), failed);
   if (failed) return EnvironmentError("cannot make {}: {}", RawFolder(folder), failed.message());
   const std::string path = RawFolder(folder) + "/" + study + ".jsonl";
-  UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-  if (!fd) return EnvironmentError("cannot write {}: {}", path, std::strerror(errno));
+  SLIM_ASSIGN(OutputFile file, OutputFile::Open(path));
   SLIM_ASSIGN(const std::string text, ReadAll(path));
   const std::size_t whole_lines = text.rfind('\n') + 1;
   SLIM_TRY(ParseLines(path, std::string_view(text).substr(0, whole_lines), runs));
-  if (whole_lines < text.size() && ::ftruncate(fd.get(), static_cast<off_t>(whole_lines)) != 0) {
-    return EnvironmentError("cannot shorten {}: {}", path, std::strerror(errno));
-  }
-  return RunLog(path, std::move(fd), whole_lines);
+  if (whole_lines < text.size()) SLIM_TRY(file.Truncate(whole_lines));
+  return RunLog(std::move(file), whole_lines);
 }
 
 Status RunLog::Add(const RawRun& run, const std::string& report) {
@@ -112,20 +101,13 @@ Status RunLog::Add(const RawRun& run, const std::string& report) {
   line.Set("/inputs", run.inputs);
   line.Set("/began", run.began);
   line.Set("/seconds", run.seconds);
+  line.Set("/verified", run.verified);
   std::string text = ToJson(line);
   text.pop_back();
   text += ",\"report\":" + report + "}\n";
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t n = ::pwrite(fd_.get(), text.data() + done, text.size() - done,
-                               static_cast<off_t>(bytes_ + done));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) {
-      const int reason = n < 0 ? errno : ENOSPC;
-      static_cast<void>(!::ftruncate(fd_.get(), static_cast<off_t>(bytes_)));
-      return EnvironmentError("cannot write {}: {}; what was measured before is in it", path_,
-                              std::strerror(reason));
-    }
-    done += static_cast<std::size_t>(n);
+  if (const Status wrote = file_.WriteAt(bytes_, std::as_bytes(std::span(text))); !wrote) {
+    static_cast<void>(file_.Truncate(bytes_));
+    return EnvironmentError("{}; earlier runs are kept in it", wrote.error().message);
   }
   bytes_ += text.size();
   return {};

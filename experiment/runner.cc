@@ -7,6 +7,8 @@
 
 #include "experiment/child.h"
 #include "experiment/raw_runs.h"
+#include "experiment/verify.h"
+#include "slimgraph/base/clock.h"
 #include "slimgraph/base/units.h"
 #include "slimgraph/stats/progress.h"
 
@@ -16,7 +18,7 @@ namespace {
 constexpr double kLeastLimitS = 10;
 
 std::string NowUtc() {
-  const std::time_t now = std::time(nullptr);
+  const auto now = static_cast<std::time_t>(CalendarNs() / 1'000'000'000);
   std::tm parts{};
   ::gmtime_r(&now, &parts);
   char text[32];
@@ -29,38 +31,39 @@ class Runner {
   Runner(const std::vector<Study>& studies, const RunnerOptions& options)
       : studies_(studies), options_(options) {}
 
-  Result<Carried> Run() {
-    SLIM_TRY(TakeEarlier());
+  Result<RunTotals> Run() {
+    SLIM_TRY(LoadEarlierRuns());
     for (const Study& study : studies_) {
-      for (const Turn& turn : study.turns) carried_.points += turn.points.size();
+      for (const PointGroup& group : study.groups) totals_.points += group.points.size();
     }
-    while (const auto next = Next()) {
-      if (carried_.spent_s >= options_.budget_s) {
-        carried_.end = RunnerEnd::kBudgetSpent;
+    while (const auto next = NextStep()) {
+      if (totals_.spent_s >= options_.budget_s) {
+        totals_.end = RunnerEnd::kBudgetSpent;
         break;
       }
       Show(*next);
       SLIM_ASSIGN(const bool go_on, RunPoint(*next));
       if (go_on) continue;
-      carried_.end = RunnerEnd::kStopped;
+      totals_.end = RunnerEnd::kStopped;
       break;
     }
     for (const Study& study : studies_) {
-      for (const Turn& turn : study.turns) {
-        for (const Point& point : turn.points) carried_.measured += Rounds(study, point) > 0;
+      CompareResults(study, ResultsOf(study));
+      for (const PointGroup& group : study.groups) {
+        for (const Point& point : group.points) totals_.measured += Rounds(study, point) > 0;
       }
     }
-    return std::move(carried_);
+    return std::move(totals_);
   }
 
  private:
   struct Step {
     std::size_t study;
-    const Turn* turn;
+    const PointGroup* group;
     const Point* point;
   };
 
-  Results& ResultsOf(const Study& study) { return carried_.results[study.name]; }
+  Results& ResultsOf(const Study& study) { return totals_.results[study.name]; }
   std::size_t Rounds(const Study& study, const Point& point) {
     return ResultsOf(study).rounds(point.line());
   }
@@ -68,63 +71,71 @@ class Runner {
     return ResultsOf(study).failures().contains(point.line());
   }
 
-  Status TakeEarlier() {
+  Status LoadEarlierRuns() {
     for (const Study& study : studies_) {
       std::vector<RawRun> runs;
       SLIM_ASSIGN(RunLog log, RunLog::Open(options_.folder, study.name, runs));
       logs_.push_back(std::move(log));
       std::map<std::string, std::string> inputs;  // by point
-      for (const Turn& turn : study.turns) {
-        for (const Point& point : turn.points) inputs[point.line()] = point.inputs;
+      for (const PointGroup& group : study.groups) {
+        for (const Point& point : group.points) inputs[point.line()] = point.inputs;
       }
-      ResultsOf(study);  // there, even if it stays empty
+      ResultsOf(study);  // creates the entry even if it stays empty
       for (RawRun& run : runs) {
         const auto known = inputs.find(run.point);
         if (known == inputs.end()) continue;
         if (run.build != options_.build || run.inputs != known->second) {
-          ++carried_.left_out;
+          ++totals_.left_out;
           continue;
         }
-        carried_.spent_s += run.seconds;
-        ++carried_.runs;
-        ++carried_.earlier;
-        ResultsOf(study).Add(run.point, std::move(run.report));
+        totals_.spent_s += run.seconds;
+        ++totals_.runs;
+        ++totals_.earlier;
+        AddReport(study, run.point, std::move(run.report), run.verified);
       }
     }
     return {};
   }
 
-  // The rounds that all points of a turn have which can be run.
-  std::size_t RoundsOf(const Study& study, const Turn& turn) {
+  // `verified`: an earlier run has verified the point.
+  void AddReport(const Study& study, const std::string& line, JsonValue report, bool verified) {
+    Results& results = ResultsOf(study);
+    if (verified || report.IsTrue("/verified")) results.Verify(line);
+    results.Add(line, std::move(report));
+  }
+
+  // The number of complete rounds: the fewest runs of any point of the group that has not failed.
+  std::size_t RoundsOf(const Study& study, const PointGroup& group) {
     std::size_t rounds = options_.rounds;
-    for (const Point& point : turn.points) {
+    for (const Point& point : group.points) {
       if (!Failed(study, point)) rounds = std::min(rounds, Rounds(study, point));
     }
     return rounds;
   }
 
-  bool Done(const Study& study, const Turn& turn) {
-    return std::all_of(turn.points.begin(), turn.points.end(), [&](const Point& point) {
+  bool Done(const Study& study, const PointGroup& group) {
+    return std::all_of(group.points.begin(), group.points.end(), [&](const Point& point) {
       if (Failed(study, point)) return true;
       if (Rounds(study, point) >= options_.rounds) return true;
-      const auto spread = ResultsOf(study).Of(point, turn.measure);
+      const auto spread = ResultsOf(study).Of(point, group.measure);
       return spread && IsTight(*spread);
     });
   }
 
-  // The first point of the turn that has had the fewest rounds; none when all is tight.
-  std::optional<Step> Next() {
+  // The next point to run: from the group with the fewest rounds, unless its medians are tight.
+  // Nothing when all groups are done.
+  std::optional<Step> NextStep() {
     std::optional<Step> next;
     std::size_t fewest = options_.rounds;
     for (std::size_t s = 0; s < studies_.size(); ++s) {
-      for (const Turn& turn : studies_[s].turns) {
-        const std::size_t rounds = RoundsOf(studies_[s], turn);
-        if (rounds >= fewest || Done(studies_[s], turn)) continue;
+      for (const PointGroup& group : studies_[s].groups) {
+        const std::size_t rounds = RoundsOf(studies_[s], group);
+        if (rounds >= fewest || Done(studies_[s], group)) continue;
         const auto point =
-            std::find_if(turn.points.begin(), turn.points.end(), [&](const Point& one) {
+            std::find_if(group.points.begin(), group.points.end(), [&](const Point& one) {
               return !Failed(studies_[s], one) && Rounds(studies_[s], one) == rounds;
             });
-        next = {s, &turn, &*point};
+        next = {s, &group, &*point};
         fewest = rounds;
       }
     }
@@ -135,9 +146,9 @@ class Runner {
     std::size_t measured = 0;
     std::size_t tight = 0;
     for (const Study& study : studies_) {
-      for (const Turn& turn : study.turns) {
-        if (Done(study, turn)) tight += turn.points.size();
-        for (const Point& point : turn.points) {
+      for (const PointGroup& group : study.groups) {
+        if (Done(study, group)) tight += group.points.size();
+        for (const Point& point : group.points) {
           measured += Rounds(study, point) > 0 || Failed(study, point);
         }
       }
@@ -145,36 +156,60 @@ class Runner {
     const std::size_t round = Rounds(studies_[next.study], *next.point) + 1;
     progress_.Show(fmt::format(
         "{} of {} points measured, {} tight; {}: {} {}, round {}; at most {} left", measured,
-        carried_.points, tight, studies_[next.study].name, next.turn->name, next.point->label,
-        round, FormatSeconds(std::max(0.0, options_.budget_s - carried_.spent_s))));
+        totals_.points, tight, studies_[next.study].name, next.group->name, next.point->label,
+        round, FormatSeconds(std::max(0.0, options_.budget_s - totals_.spent_s))));
   }
 
-  // False when a signal asks to stop.
+  std::vector<std::string> WordsOf(const Point& point, const char* more = nullptr) const {
+    std::vector<std::string> words;
+    for (const std::string& word : options_.launcher) {
+      words.push_back(word == "{nodes}" ? std::to_string(point.nodes) : word);
+    }
+    words.push_back(point.program.empty() ? options_.program : point.program);
+    words.insert(words.end(), point.words.begin(), point.words.end());
+    words.emplace_back("--json");
+    if (more != nullptr) words.emplace_back(more);
+    return words;
+  }
+
+  // Verifies the point with a separate run before the measured ones. Returns false if a signal asks
+  // to stop.
+  Result<bool> VerifyPoint(const Study& study, const Point& point) {
+    const double left_s = options_.budget_s - totals_.spent_s;
+    SLIM_ASSIGN(const ChildEnd end, RunChild(WordsOf(point, "--verify"), std::max(left_s, 0.0)));
+    if (end.stopped) return false;
+    totals_.spent_s += end.seconds;
+    if (end.timed_out) return true;  // not verified; the page says so
+    if (end.code == 0) {
+      ResultsOf(study).Verify(point.line());
+    } else {
+      ResultsOf(study).Fail(point.line(), end.last_line);
+    }
+    return true;
+  }
+
+  // Returns false if a signal asks to stop.
   Result<bool> RunPoint(const Step& next) {
     const Study& study = studies_[next.study];
     const std::string line = next.point->line();
-    std::vector<std::string> words;
-    for (const std::string& word : options_.launcher) {
-      words.push_back(word == "{nodes}" ? std::to_string(next.point->nodes) : word);
+    if (CanVerify(*next.point) && Rounds(study, *next.point) == 0) {
+      SLIM_ASSIGN(const bool go_on, VerifyPoint(study, *next.point));
+      if (!go_on || Failed(study, *next.point)) return go_on;
     }
-    const std::string& own = next.point->program;
-    words.push_back(own.empty() ? options_.program : own);
-    words.insert(words.end(), next.point->words.begin(), next.point->words.end());
-    words.emplace_back("--json");
+    const std::vector<std::string> words = WordsOf(*next.point);
     const std::string began = NowUtc();
-    // One that takes too long must not take all the time of the others.
-    const double left_s = options_.budget_s - carried_.spent_s;
+    // A point that takes too long must not use up the time of all others.
+    const double left_s = options_.budget_s - totals_.spent_s;
     const double limit_s = std::min(left_s, std::max(kLeastLimitS, left_s / 4));
     SLIM_ASSIGN(const ChildEnd end, RunChild(words, limit_s));
     if (end.stopped) return false;
-    carried_.spent_s += end.seconds;
+    totals_.spent_s += end.seconds;
     if (end.timed_out) {
-      // Was it cut off only because the time was up? Then it is missing, as others are.
-      if (limit_s >= left_s && carried_.runs > 0) return true;
-      ++carried_.too_long;
-      ResultsOf(study).Fail(line,
-                            fmt::format("not done in {}, of which a larger --budget gives more",
-                                        FormatSeconds(limit_s)));
+      // If only the remaining budget cut the run off, the point counts as not reached.
+      if (limit_s >= left_s && totals_.runs > 0) return true;
+      ++totals_.too_long;
+      ResultsOf(study).Fail(line, fmt::format("not done in {}; a larger --budget allows more time",
+                                              FormatSeconds(limit_s)));
       return true;
     }
     std::string text = end.out;
@@ -191,23 +226,24 @@ class Runner {
                                     .inputs = next.point->inputs,
                                     .began = began,
                                     .seconds = end.seconds,
+                                    .verified = ResultsOf(study).verified(line),
                                     .report = {}},
                                    text));
-    ++carried_.runs;
-    ResultsOf(study).Add(line, *std::move(report));
+    ++totals_.runs;
+    AddReport(study, line, *std::move(report), false);
     return true;
   }
 
   const std::vector<Study>& studies_;
   const RunnerOptions& options_;
   std::deque<RunLog> logs_;  // by study
-  Carried carried_;
+  RunTotals totals_;
   Progress progress_{"experiment"};
 };
 
 }  // namespace
 
-Result<Carried> CarryOut(const std::vector<Study>& studies, const RunnerOptions& options) {
+Result<RunTotals> RunStudies(const std::vector<Study>& studies, const RunnerOptions& options) {
   return Runner(studies, options).Run();
 }
 

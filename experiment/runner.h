@@ -1,5 +1,5 @@
-// Carries out studies: every point in turn with those that it is compared with, round after round,
-// until all medians are tight or the time is up. What was run before is taken from the folder.
+// Carries out studies. In each round, every point runs next to the points that it is compared with,
+// until all medians are tight or the time is up. Earlier runs in the folder are reused.
 #pragma once
 
 #include <map>
@@ -14,28 +14,28 @@ namespace slimgraph::experiment {
 
 struct RunnerOptions {
   std::string folder;
-  double budget_s = 600;              // with what was spent in this folder before
-  std::size_t rounds = 15;            // the most of each point
+  double budget_s = 600;              // including the time spent in this folder earlier
+  std::size_t rounds = 15;            // the most per point
   std::string program;                // what runs a point's words
-  std::vector<std::string> launcher;  // before it, with {nodes} for their number; or nothing
-  std::string build;                  // of the program; runs of another do not count
+  std::vector<std::string> launcher;  // before the program, with {nodes} for their number; or empty
+  std::string build;                  // stamp of the program; runs of other builds are ignored
 };
 
 enum class RunnerEnd { kAllTight, kBudgetSpent, kStopped };
 
-struct Carried {
+struct RunTotals {
   RunnerEnd end = RunnerEnd::kAllTight;
   std::size_t points = 0;
-  std::size_t measured = 0;  // of them, at least once
-  std::size_t runs = 0;      // that count, of this time and earlier ones
-  std::size_t earlier = 0;   // of these
-  std::size_t too_long = 0;  // points that were given up
-  std::size_t left_out = 0;  // of another build, or on other graphs
+  std::size_t measured = 0;  // points with at least one run
+  std::size_t runs = 0;      // valid runs, including earlier ones
+  std::size_t earlier = 0;   // valid runs from earlier invocations
+  std::size_t too_long = 0;  // points whose runs took too long
+  std::size_t left_out = 0;  // runs of another build or on other graphs
   double spent_s = 0;
   std::map<std::string, Results> results;  // by study
 };
 
-// An error ends it where runs cannot be kept; those before are.
-Result<Carried> CarryOut(const std::vector<Study>& studies, const RunnerOptions& options);
+// Returns an error if runs cannot be stored; runs stored before are kept.
+Result<RunTotals> RunStudies(const std::vector<Study>& studies, const RunnerOptions& options);
 
 }  // namespace slimgraph::experiment

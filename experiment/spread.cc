@@ -10,11 +10,11 @@ constexpr double kTrust = 0.9;
 constexpr double kTight = 0.05;
 constexpr std::size_t kLeastSamples = 3;
 
-// How many samples may be left out at each end, so that the rest still spans the median with the
-// probability kTrust: the median is below the k-th smallest with that of fewer than k heads in n
-// throws of a coin.
+// How many samples may be left out at each end so that the rest contains the median with the
+// probability kTrust. The median is below the k-th smallest sample with the probability of fewer
+// than k heads in n throws of a coin.
 std::size_t LeaveOut(std::size_t n) {
-  double heads = std::pow(0.5, static_cast<double>(n));  // of exactly k heads
+  double heads = std::pow(0.5, static_cast<double>(n));  // the probability of exactly k heads
   double below = 0;
   for (std::size_t k = 0; 2 * k + 1 < n; ++k) {
     below += heads;

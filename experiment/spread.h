@@ -1,4 +1,4 @@
-// What repeated measurements of one thing say: a median, and how far it can be trusted.
+// The median of repeated measurements, and how precise it is.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,9 @@
 
 namespace slimgraph::experiment {
 
-// `low` … `high` holds the true median nine times of ten, whatever the distribution, from five
-// samples on (order statistics, by the binomial distribution); of fewer it is all of them.
+// `low` … `high` contains the true median with a probability of at least 0.9 for any distribution,
+// from five samples on (order statistics, by the binomial distribution). With fewer samples it is
+// the range of all samples.
 struct Spread {
   double median = 0;
   double low = 0;
@@ -15,14 +16,14 @@ struct Spread {
   std::size_t samples = 0;
 
   bool overlaps(const Spread& other) const { return low <= other.high && other.low <= high; }
-  // Half the spread over the median.
+  // Half the width of the range, divided by the median.
   double relative() const;
 };
 
-// Of at least one sample.
+// Needs at least one sample.
 Spread SpreadOf(std::vector<double> samples);
 
-// Three samples or more, within 5 % to each side.
+// Whether there are at least three samples, in a range at most 10 % of the median wide.
 bool IsTight(const Spread& spread);
 
 }  // namespace slimgraph::experiment

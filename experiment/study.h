@@ -1,5 +1,5 @@
-// A study: runs of slimgraph that answer one question, each by its command line, and what becomes
-// of their reports.
+// A study: runs of slimgraph that answer one question, each given by its command line, and the
+// figures made of their reports.
 #pragma once
 
 #include <functional>
@@ -15,16 +15,16 @@ namespace slimgraph::experiment {
 // A graph of the study.
 struct Graph {
   std::string path;
-  std::string name;    // the file's, without the folder and ".slim"
-  std::string stamp;   // changes when the file does
-  std::string source;  // the original id of its busiest vertex, where searches start
+  std::string name;    // the file's name without folder and ".slim"
+  std::string stamp;   // changes when the file changes
+  std::string source;  // the original id of the vertex of highest degree, where searches start
   double edges = 0;
   bool directed = false;
   bool weighted = false;
-  std::string store = {};  // the same to be changed by transactions; "": there is none
+  std::string store = {};  // a store of the same graph, for transactions; "": none
 };
 
-// What all studies are asked for.
+// The settings of all studies.
 struct Settings {
   std::vector<Graph> graphs;
   bool small = false;
@@ -32,27 +32,27 @@ struct Settings {
   std::uint32_t threads = 1;
   std::string network = "fdr";
   std::string transport;          // "": the default
-  bool limited = false;           // whether nodes can be given shares of a processor
-  double processors = 1;          // that nodes share
+  bool limited = false;           // whether nodes can be limited to shares of a processor
+  double processors = 1;          // processors that the nodes share
   std::uint64_t node_memory = 0;  // 0: no limit
-  std::string plain_program;      // slimgraph with engines that know of no memory nodes
-  std::string plain_build;        // its stamp; "": it is not there
+  std::string plain_program;      // slimgraph whose engines are built without memory nodes
+  std::string plain_build;        // its stamp; "": it does not exist
 };
 
-// Runs that are compared with each other: each is run once in a round, so that all meet the same
-// machine. The first is the baseline.
-struct Turn {
+// Points that are compared with each other. Each runs once per round, so all of them meet the same
+// state of the machine. The first is the baseline.
+struct PointGroup {
   std::string name;
   std::vector<Point> points;
-  std::string measure;  // what shall be tight, a path of the reports
+  std::string measure;  // a path of the reports; runs repeat until its median is tight
 };
 
 struct Study {
   std::string name;
   std::string title;
   std::string question;
-  std::vector<std::string> notes;  // what a reader should know of how it was done
-  std::vector<Turn> turns;
+  std::vector<std::string> notes;  // how the runs were done
+  std::vector<PointGroup> groups;
   std::function<std::vector<Figure>(const Results&)> figures;
 };
 
@@ -62,7 +62,7 @@ struct StudyKind {
   Study (*make)(const Settings&);
 };
 
-// In the order of the page.
+// In the order in which the page shows them.
 const std::vector<StudyKind>& AllStudies();
 
 }  // namespace slimgraph::experiment

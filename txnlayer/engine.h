@@ -1,48 +1,52 @@
 // Transactions on a cluster: the tables, the protocol, and the threads and coroutines that run
-// them. Open this header first, then transaction.h.
+// transactions. Open this header first, then transaction.h.
 //
-// Every node makes the same engine and the same tables. Compute nodes run transactions, all nodes
-// hold tuples; a node's threads serve two-sided stages of the others while its own coroutines run,
-// and sleep when there is nothing to do.
+// Every node makes the same engine and the same tables. Compute nodes run transactions, and all
+// nodes hold tuples. A node's threads serve two-sided stages of other nodes while their own
+// coroutines run, and sleep when there is nothing to do.
 #pragma once
 
+#include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <shared_mutex>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "slimgraph/base/clock.h"
+#include "slimgraph/base/sync.h"
 #include "slimgraph/cluster/cluster.h"
-#include "txnlayer/durability/durability.h"
-#include "txnlayer/figures.h"
-#include "txnlayer/protocol/protocol.h"
+#include "txnlayer/engine/figures.h"
+#include "txnlayer/engine/quiescence.h"
 #include "txnlayer/replication/replication.h"
 #include "txnlayer/replication/view.h"
+#include "txnlayer/stages/protocol.h"
 #include "txnlayer/store/location_cache.h"
 
 namespace slimgraph::txn {
 
+class Durability;
+class AsideOwner;
 class RpcServer;
+struct LogSubject;
 
-// What requests ask for from here on is the protocol's companion's business.
+// Requests from this number on belong to the protocol's companion.
 constexpr std::uint16_t kFirstCompanionRequest = 32;
 
-// A stage's number in the accounts of traffic.
+// The id under which traffic counters count a stage.
 StageId TrafficStage(Stage stage);
 
-// An experiment: a node dies (by SIGKILL) when one of its transactions comes to the end of that
-// stage, for the `times`th time.
+// Fault injection: a node kills itself (SIGKILL) when its transactions have reached the end of that
+// stage `times` times.
 struct Death {
   std::optional<NodeId> node = {};
   Stage stage = Stage::kRead;
   std::uint64_t times = 1;
 };
 
-// Another: while the death of others is repaired, when the node comes to the end of that step.
+// Fault injection: a node dies at the end of that step of the repair after another death.
 struct DeathInRepair {
   static constexpr std::uint32_t kSteps = 5;
   std::optional<NodeId> node = {};
@@ -51,25 +55,26 @@ struct DeathInRepair {
 
 struct EngineOptions {
   StageCode stages = {};
-  bool mix_stages = false;  // instead: each transaction draws a code, so that all forms are seen
+  bool mix_stages = false;       // each transaction draws a stage code at random, to test all forms
   std::uint32_t coroutines = 1;  // of each thread
-  // How many nodes hold each partition: with R of them, R-1 nodes may die, and the others go on.
+  // The number of nodes that hold each partition. With R of them, R-1 nodes may die.
   std::uint32_t replicas = 1;
-  // Of the log that each thread has at each backup; a transaction's record is a quarter at most.
+  // The size of the log that each thread has at each backup. A record takes at most a quarter of
+  // it.
   std::uint64_t log_bytes = 256 << 10;
   Death death = {};
   DeathInRepair death_in_repair = {};
-  // Each can be switched off, to see what it is worth.
-  bool outstanding = true;  // requests to several tuples are under way together
-  bool doorbells = true;    // operations on a tuple go out together
-  bool passive = true;      // nobody waits for the acknowledgement of a commit or a release
-  // A transaction that has asked for tuples goes on before they arrive, until it needs them.
+  // The optimisations. Each can be switched off to measure its effect.
+  bool outstanding = true;  // outstanding requests: several tuples are requested at a time
+  bool doorbells = true;    // doorbell batching: operations on a tuple go out together
+  bool passive = true;      // passive ACK: nobody waits for the end of a commit or a release
+  // A transaction continues after it has requested tuples, until it needs them.
   bool speculation = true;
   std::uint64_t cache_bytes = 4 << 20;  // of each thread's location cache; 0: none
 };
 
-// Words of the options "a,b": outstanding, doorbells, passive, speculation, cache. Switches them
-// off.
+// Switches off the optimisations listed in `words`, separated by commas: outstanding, doorbells,
+// passive, speculation, cache.
 Status SwitchOff(std::string_view words, EngineOptions& options);
 
 Status CheckCoroutines(std::uint32_t coroutines);
@@ -77,12 +82,12 @@ Status CheckReplicas(std::uint32_t replicas, NodeId nodes);
 Status CheckLogBytes(std::uint64_t bytes);
 Status CheckDeaths(const EngineOptions& options, NodeId nodes, const Protocol& protocol);
 
-// What a run ends with that needs more places than there are.
-Error TableIsFull();
+// The error of a fold that needs more tuples than a table has room for.
+Error TableFullError();
 
 class Engine {
  public:
-  // `protocol` outlives the engine.
+  // `protocol` must outlive the engine.
   static Result<std::unique_ptr<Engine>> Make(Cluster& cluster, const Protocol& protocol,
                                               const EngineOptions& options);
   ~Engine();
@@ -91,127 +96,116 @@ class Engine {
   NodeId self() const { return cluster_.self(); }
   const Protocol& protocol() const { return protocol_; }
   const EngineOptions& options() const { return options_; }
-  // Between runs, the same on all nodes: other stages, coroutines, optimisations.
+  // Changes stages, coroutines and optimisations. Between runs, with equal options on all nodes.
   Status Configure(const EngineOptions& options);
 
   // Collective.
   Result<Table*> AddTable(const TableSpec& spec);
   Table& table(TableId id) { return *tables_[id]; }
   TableId tables() const { return static_cast<TableId>(tables_.size()); }
-  // All tuples of all tables of which this node is the primary, when nothing runs.
-  void ForEachTuple(const std::function<void(Table&, std::byte*)>& look);
-  void ForEachTuple(Table& table, const std::function<void(std::byte*)>& look);
-  // Makes that version the tuple's, in a part of this node, unless a later one is there, when
+  // Visits all tuples of all tables for which this node is the primary, when nothing runs.
+  void ForEachTuple(const std::function<void(Table&, std::byte*)>& visit);
+  void ForEachTuple(Table& table, const std::function<void(std::byte*)>& visit);
+  // The same, with the latest record of each tuple; null where there is none.
+  void ForEachRecord(Table& table, const std::function<void(Key, const std::byte*)>& visit);
+  // Stores a version of a tuple in a part of this node, unless a later version is there. Only when
   // nothing runs on the tuple. False: the table is full.
   bool PutVersion(Table& table, Key key, Rank rank, const std::byte* version);
 
-  // Who holds what. Null: nothing is replicated.
+  // Which node holds which partition. replication() is null when nothing is replicated.
   const View& view() const { return view_; }
   Replication* replication() { return replication_.get(); }
 
-  // Collective, when the tables are filled and before any run: what the logs in `folder` have is
-  // put back, and from here on a transaction is committed only when its record is on disk.
-  // `identity` tells the contents of these tables from others.
-  Status KeepLogs(const std::string& folder, std::uint64_t identity, KeptAside* aside = nullptr);
-  // Null: nothing outlives the nodes.
+  // Collective, when the tables are filled and before any run. Recovers what the logs in `folder`
+  // hold. From here on, a transaction commits only when its record is on disk. `subject` describes
+  // the tables' initial contents.
+  Status KeepLogs(const std::string& folder, const LogSubject& subject,
+                  AsideOwner* aside = nullptr);
+  // Null: no log is kept on disk.
   Durability* durability() { return durability_.get(); }
 
-  // Which of the home's threads serves requests for a key.
+  // The thread of the key's home that serves its requests.
   EndpointAddress ServerOf(const Table& table, Key key) const;
 
-  // Collective: on compute nodes `body` runs once in each coroutine; returns when it has ended on
+  // Collective. On compute nodes `body` runs once in each coroutine. Returns when it has ended on
   // all nodes and nothing is under way any more. `figures()` are then this node's.
   //
-  // With replicas, nodes other than 0 may die meanwhile. Transactions that were not committed are
-  // then aborted, all threads come to rest, partitions go to other nodes, and the rest of the
-  // coroutines go on.
+  // With replicas, nodes other than 0 may die during a run. Transactions that have not committed
+  // are then aborted, all threads come to rest, and partitions move to other nodes. Then the
+  // remaining coroutines continue.
   using Body = std::function<void(Transaction&)>;
   Status Run(const Body& body);
   const Figures& figures() const { return figures_; }
 
-  // Collective, from another thread than Run()'s, with a cluster of its own (of all that live):
-  // `work` runs on every node at a moment when no transaction is under way anywhere; those that
-  // have begun end first, and no other begins before it has returned everywhere. False: the run is
-  // over, or was before it came to that, on all nodes; `work` has not run. Waits for the run to
-  // begin. Fails when a node of the cluster dies before all are through.
-  Result<bool> Pause(Cluster& cluster, const std::function<Status()>& work);
-  // Waits for the end of a run, or of all.
-  void AwaitEnd();
-  // At most so long; whether it has come.
-  bool AwaitEnd(std::chrono::milliseconds limit);
-  // A run will come: until then, whoever wants its moments waits.
+  // Stops the world: `work` runs on every node while no transaction is under way anywhere.
+  // Transactions that have begun end first, and no other begins before `work` has returned
+  // everywhere. Collective; call it from another thread than Run()'s, with a separate cluster of
+  // all nodes that live. Waits for the run to begin. Returns false on all nodes, and does not call
+  // `work`, when the run ends first or has ended. Fails when a node of the cluster dies before all
+  // nodes are done.
+  Result<bool> StopTheWorld(Cluster& cluster, const std::function<Status()>& work);
+  // Waits for the end of the run, or for EndRuns().
+  void AwaitRunEnd();
+  // The same for at most `limit`. Returns whether the end has come.
+  bool AwaitRunEnd(std::chrono::milliseconds limit);
+  // Announces a run. Until it begins, StopTheWorld() waits, and so does AwaitRunEnd() until it has
+  // ended.
   void ExpectRun() { SetCourse(Course::kBefore); }
-  // No run will come any more: whoever waits for one is told so.
-  void EndPauses();
-  // At such a moment, on every node: whoever begins later is younger than `latest`, and so sees the
-  // last of everything. The largest timestamp that this node knows.
+  // No run will come any more: whatever waits for one is told so.
+  void EndRuns();
+  // While the world is stopped, on every node: latest() is the largest timestamp that this node
+  // knows. After AdvanceClocksPast(), new transactions have timestamps above `latest`, and so see
+  // the latest version of everything.
   Timestamp latest() const;
-  void StartAfter(Timestamp latest);
-  // At such a moment, on every node: copies are as their partitions, and no log for their sake has
-  // anything that is needed.
-  void TakeInLogs();
-  // At such a moment, on every node: nobody knows any more where tuples lie, nor holds any, so that
-  // tables may be cleared.
+  void AdvanceClocksPast(Timestamp latest);
+  // While the world is stopped, on every node: makes all copies equal to their partitions, so that
+  // no replication log is needed any more.
+  void ApplyLogs();
+  // While the world is stopped, on every node: discards all locations of tuples and all references
+  // to them, so that tables may be cleared.
   void ForgetTuples();
 
-  // When a run should end, as a time of NowNs(): long bodies look at it. From any thread.
+  // When the run should end, as a time of NowNs(): long bodies check over(). From any thread.
   void SetDeadline(std::uint64_t ns) { deadline_ns_.store(ns, std::memory_order_relaxed); }
   bool over(std::uint64_t now_ns = NowNs()) const {
     return failed_ || now_ns >= deadline_ns_.load(std::memory_order_relaxed);
   }
-  // Whether all nodes are in Run(), and so bear a death where copies allow. From any thread.
+  // Whether all nodes are in Run(), and so survive a death if there are replicas. From any thread.
   bool running() const { return course_ == Course::kRunning; }
-  // A node has died, and no transaction may begin before all is in order again.
-  bool changing() const { return losses_.load(std::memory_order_acquire) != repaired_; }
-  // How long that took in the last run, in all.
+  // A node has died, and no transaction may begin before the repair is complete.
+  bool repairing() const { return quiescence_.pending(Quiescence::kDeath); }
+  // The total time of repairs in the last run.
   double repair_s() const { return repair_s_; }
-  // While this is held, tuples stay where they are: for whoever looks through tables beside the
-  // transactions, and waits for no other node meanwhile.
-  std::shared_lock<std::shared_mutex> HoldTuples() { return std::shared_lock(places_); }
-  // How often, so far, places of records that are no more have been taken back, and how many of
-  // this node.
-  std::uint32_t sweeps() const { return sweeps_done_; }
+  // While this lock is held, tuples do not move. For threads that read tables beside the
+  // transactions; they must not wait for another node meanwhile.
+  std::shared_lock<SharedMutex> HoldTuples() { return std::shared_lock(tuple_positions_); }
+  // How many sweeps there were so far, and how many tuples of this node they removed.
+  std::uint32_t sweeps() const { return quiescence_.done(Quiescence::kSweep); }
   std::uint64_t swept() const { return swept_; }
   // The nodes that have died.
-  std::vector<NodeId> lost() const;
+  std::vector<NodeId> lost() const { return quiescence_.dead(); }
 
  private:
   friend class Transaction;
   friend class Replication;
   struct Thread;
-  // What a thread knew of when all its tasks came to rest, and what all come to rest for.
-  struct AtRest {
-    std::uint32_t round = 0;
-    std::uint32_t losses = 0;
-    std::uint32_t pauses = 0;
-    std::uint32_t sweeps = 0;
-  };
   enum class Course : std::uint8_t { kBefore, kRunning, kOver };
   Engine(Cluster& cluster, const Protocol& protocol, const EngineOptions& options);
   Status RunThread(std::uint32_t thread);
   Status RunRounds();
   void AddTasks(const Body& body);
-  void HearOfRest();
-  void Settle(Task& task);
-  void TellAtRest(Thread& thread);
-  void StopIfAllRest(Endpoint& endpoint);
-  void TakeNoteOfLosses(Thread& thread);
-  static void TakeNote(std::uint32_t wanted, std::uint32_t& seen, Thread& thread);
   // sweep.cc.
-  void HearOfSweeps();
-  void HearOfPauses();
-  void TellOfPauses(Thread& thread);
-  void WantSweep(Thread& thread);
+  bool SweepMayHelp(const Table& table) const;
   Status Sweep();
   std::uint64_t SweepPart(Table& table, Rank rank);
   void SetCourse(Course course);
-  void LetWork();
-  Result<bool> GoOn();
+  void RunWorkInStoppedWorld();
+  Result<bool> PrepareNextRound();
   Status Repair();
   bool AnotherHasDied();
-  Status Quiesce();
-  void Boundary(Stage stage);
-  void RepairBoundary(std::uint32_t step);
+  Status ResetCompanions();
+  void MaybeDieAfter(Stage stage);
+  void MaybeDieInRepair(std::uint32_t step);
 
   Cluster& cluster_;
   const Protocol& protocol_;
@@ -222,37 +216,27 @@ class Engine {
   View view_;
   std::unique_ptr<Replication> replication_;
   std::unique_ptr<Durability> durability_;
-  mutable std::mutex lost_mutex_;
-  std::vector<NodeId> lost_;                // in the order of word of it
-  std::atomic<std::uint32_t> losses_{0};    // their number
-  std::atomic<std::uint32_t> repaired_{0};  // behind so many of them all is in order again
-  std::uint32_t round_ = 0;                 // of threads: from one rest to the next
-  std::vector<AtRest> at_rest_;             // node 0: what each thread of all nodes has told
-  std::atomic<std::uint32_t> losses_at_stop_{0};
-  std::atomic<std::uint32_t> pauses_wanted_{0};  // on node 0, which tells the others
-  std::uint32_t pauses_told_ = 0;                // by its first thread
-  std::atomic<std::uint32_t> pauses_done_{0};
-  std::atomic<std::uint32_t> pauses_at_stop_{0};
-  std::atomic<std::uint32_t> sweeps_wanted_{0};
-  std::atomic<std::uint32_t> sweeps_done_{0};
-  std::atomic<std::uint32_t> sweeps_at_stop_{0};
-  std::mutex pause_mutex_;
-  std::condition_variable pause_turn_;
+  Quiescence quiescence_;
+  Mutex stop_mutex_;
+  Condition stop_changed_;
   std::atomic<Course> course_{Course::kBefore};  // changed under the mutex
-  // Of whoever wants a pause: that it does, and of which number once that is agreed on.
-  bool wants_pause_ = false;
-  std::uint32_t pause_ = 0;
-  bool paused_ = false;  // it is the work's turn
-  std::atomic<std::uint64_t> boundaries_{0};
+  // Whether a thread is in StopTheWorld(), and the number of its stop, once all nodes have agreed
+  // on it.
+  bool wants_stop_ = false;
+  std::uint32_t stop_number_ = 0;
+  bool world_stopped_ = false;  // the world is stopped, and `work` may run
+  std::atomic<std::uint64_t> stages_ended_{0};
   double repair_s_ = 0;
   std::uint64_t swept_ = 0;
-  std::shared_mutex places_;  // of tuples: changed by sweeps
+  std::vector<std::uint64_t> no_sweep_before_ns_;  // by table; changed between rounds
+  SharedMutex tuple_positions_;                    // the positions of tuples, which sweeps change
 
   std::atomic<bool> failed_{false};
   std::atomic<std::uint64_t> deadline_ns_{~std::uint64_t{0}};
   Figures figures_;
   bool loss_watch_set_ = false;
   LossWatch loss_watch_;
+  std::vector<HandlerRegistration> handlers_;
 };
 
 }  // namespace slimgraph::txn

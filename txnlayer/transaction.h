@@ -1,4 +1,4 @@
-// One transaction after the other of a coroutine: begin, read and write, commit or abort.
+// The transactions of a coroutine, one after the other: begin, read and write, commit or abort.
 //
 //   transaction.Begin();
 //   Access* const from = transaction.Write(accounts, 1);
@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "txnlayer/engine.h"
-#include "txnlayer/record.h"
 #include "txnlayer/replication/log_writer.h"
+#include "txnlayer/store/record.h"
 
 namespace slimgraph::txn {
 
@@ -25,13 +25,13 @@ struct Want {
   Table* table = nullptr;
   Key key = 0;
   bool write = false;
-  bool soon = false;  // it is read, to be written later
+  bool write_later = false;  // it is read now and written later
 };
 
-// Where a transaction has met another that was in its way.
+// The tuple at which a transaction met a conflicting one.
 struct Conflict {
   Stage stage = Stage::kRead;
-  const Table* table = nullptr;  // null: it has met none
+  const Table* table = nullptr;  // null: no conflict
   Key key = 0;
 };
 
@@ -42,70 +42,78 @@ class Transaction {
 
   Engine& engine() { return engine_; }
   Task& task() { return task_; }
-  // This coroutine's number among all of the job.
+  // This coroutine's number among all coroutines of the job.
   std::uint64_t process() const { return process_; }
-  // The number of this node's first.
+  // The number of this node's first coroutine.
   std::uint64_t first_process() const;
 
-  // `again`: the same work that was aborted before. `now_ns`: where a time of NowNs() is at hand.
+  // `again`: a retry of the work that was aborted before. `now_ns`: the time of NowNs(), if the
+  // caller has just read it.
   void Begin(bool again = false, std::uint64_t now_ns = NowNs());
 
-  // The tuples, each read; those to be written may be changed in place until Commit(). A key that
-  // has no record reads as one that does not exist(), and is inserted by writing it. Null, or
-  // false, when the transaction was aborted.
+  // Read the tuples; a tuple to be written may be changed in place until Commit(). A key without a
+  // record reads as one that does not exist(), and a write inserts the record. Null or false: the
+  // transaction was aborted.
   Access* Read(Table& table, Key key);
   Access* Write(Table& table, Key key);
-  // All at once. `out` has room for as many.
+  // All at once. `out` has room for one access per want.
   bool Fetch(std::span<const Want> wants, Access** out);
-  // Goes on before they are there: what depends on none of them, further requests included, is done
-  // while they are on their way. Nothing of them is looked at, nor written, before Arrive(), which
-  // waits for all. Fetch() and Commit() do the same.
-  bool Ask(std::span<const Want> wants, Access** out);
-  bool Arrive();
+  // Requests the tuples and returns before they arrive. Meanwhile the transaction may do what
+  // depends on none of them, such as further requests. It must not read or write them before
+  // FinishFetch(), which waits for all. Fetch() and Commit() wait for them too.
+  bool StartFetch(std::span<const Want> wants, Access** out);
+  bool FinishFetch();
 
   // Deletes: the record is absent once the transaction has committed.
   static void Delete(Access& access) { access.SetExists(false); }
 
   bool Commit();
   void Abort(AbortReason reason = AbortReason::kUser);
-  // Why it was aborted.
+  // Why it was aborted. After a refusal, a retry would fail as well.
   AbortReason reason() const { return reason_; }
   const Conflict& conflict() const { return conflict_; }
 
-  // Waits for a random time that grows with the number of tries in vain.
+  // Randomised exponential backoff before the next attempt.
   void BackOff(std::uint32_t tries);
 
   // Between transactions: waits until that time of NowNs().
   void IdleUntil(std::uint64_t ns);
 
-  // Waits for the end of all that is under way.
+  // Waits until nothing is under way any more.
   void Drain();
 
   Figures& figures() { return figures_; }
 
   // --- for protocols
   bool one_sided(Stage stage) const { return stages_.one_sided(stage); }
-  // Takes all steps of a stage at these tuples. False: the transaction must abort.
-  bool Run(Stage stage, std::span<Access* const> accesses);
-  // Takes the first step of their first stage, and does not wait for what it brings: Run() will.
-  // False: the transaction must abort.
-  bool Start(Stage stage, std::span<Access* const> accesses);
-  // The last stage, which cannot fail. Does not wait for its end where that is allowed.
-  void RunLast(Stage stage, std::span<Access* const> accesses);
-  // The transaction is to be aborted, for that reason.
-  void Doom(AbortReason reason) { reason_ = reason; }
-  // Whether it reads that tuple together with others: at home, and where it has not said that it
-  // wants tuples to itself, which holds until it has committed or is given up.
-  bool Shares(const Access& access) const {
+  // Takes all steps of a stage on these tuples. False: the transaction must abort.
+  bool RunStage(Stage stage, std::span<Access* const> accesses);
+  // Takes the first step of the tuples' first stage, and does not wait for its results: RunStage()
+  // does. False: the transaction must abort.
+  bool StartStage(Stage stage, std::span<Access* const> accesses);
+  // Runs the last stage, which cannot fail. Does not wait for its end where that is allowed.
+  void RunLastStage(Stage stage, std::span<Access* const> accesses);
+  // Sets the reason for which the transaction is to be aborted.
+  void SetAbortReason(AbortReason reason) { reason_ = reason; }
+  // The same, as the table has no room for that tuple.
+  void SetTableFull(const Access& access) {
+    reason_ = AbortReason::kTableFull;
+    conflict_ = {Stage::kRead, access.table, access.key};
+    no_placeholder_room_ = access.only_reads();
+  }
+  // Whether it may lock that tuple together with other readers: at home, unless StopSharing() was
+  // called. That holds for all retries, until the transaction commits or its caller stops retrying.
+  bool ReadsShared(const Access& access) const {
     return shares_ && by_processor_ && !access.write && !Remote(access);
   }
-  void ShareNothing() { shares_ = false; }
-  // Its stages go in these forms.
+  void StopSharing() { shares_ = false; }
+  // The forms of this transaction's stages.
   void SetStages(const StageCode& stages) { stages_ = stages; }
-  // That stage has begun then, in ticks, and ended now.
+  // Counts a run of the stage, which began at the tick `start` and ended now.
   void NoteTime(Stage stage, std::uint64_t start);
-  // Counts what nobody waits for; the transaction's memory stays until it is through.
-  Pending& Lingering() { return frame_->pending; }
+  // Counts operations that nobody waits for. The transaction's memory is kept until they have
+  // ended.
+  Pending& UnawaitedOperations() { return frame_->pending; }
   Companion& companion();
   std::span<Access* const> accesses() const { return frame_->accesses; }
   std::span<Access* const> reads();
@@ -116,13 +124,14 @@ class Transaction {
   std::vector<Access*>& Scratch();
 
  private:
-  // A request with the accesses that it is about.
-  struct Asked {
+  // A request and the accesses it contains.
+  struct Request {
     Call call;
     std::vector<Access*> accesses;
+    std::size_t bytes = 0;  // of the items, in the request or the reply, whichever is longer
   };
-  // Where accesses are, one after the other, with their images.
-  struct Place {
+  // The memory of an access and its image, reused by later transactions.
+  struct AccessSlot {
     Access access;
     std::unique_ptr<std::byte[]> image;
     std::uint64_t image_bytes = 0;
@@ -130,38 +139,39 @@ class Transaction {
   // The memory of a transaction, in use until nothing of it is under way.
   struct Frame {
     std::vector<Access*> accesses;
-    std::vector<Access*> upgraded;     // to be written, and had no place
-    std::size_t arrived = 0;           // so many of them are there, or Fetch() has them in hand
-    std::bitset<256> marks;            // of their keys; where there is none, there is no access
-    std::vector<std::uint32_t> index;  // places among them plus one, by hash; empty: they are few
-    std::vector<std::unique_ptr<Place>> places;
-    std::deque<Asked> asked;
-    std::size_t asked_used = 0;
-    std::size_t asked_sent = 0;        // of those used
+    std::vector<Access*> upgraded;  // absent at the read, and then to be written
+    std::size_t arrived = 0;        // how many of `accesses` Fetch() has taken
+    std::bitset<256> marks;         // of their keys; an unset bit: no access has such a key
+    // Hash table of indices plus one; empty: there are few accesses.
+    std::vector<std::uint32_t> index;
+    std::vector<std::unique_ptr<AccessSlot>> slots;
+    std::deque<Request> requests;
+    std::size_t requests_used = 0;
+    std::size_t requests_sent = 0;     // how many of those used were sent
     std::shared_ptr<LogEntry> logged;  // null: it has written nothing, or nothing is replicated
-    Record record;                     // of what is logged, and its copies on their way
+    Record record;                     // the log record, whose copies are in `records`
     std::deque<LogWriter::Outgoing> records;
     Pending pending;
   };
 
   Access* Find(const Table& table, Key key) const;
-  // Which accesses these are. Those that are new follow the others.
-  void Name(std::span<const Want> wants, Access** out);
+  // Finds the accesses of the wanted tuples, and appends new ones.
+  void AddAccesses(std::span<const Want> wants, Access** out);
   Access* NewAccess(const Want& want);
   bool FetchUpgraded();
   void AddToIndex(std::uint32_t number);
   void TakeFrame();
   void Fail(AbortReason reason);
   // Whether no transaction may begin now.
-  bool held_up() const;
-  bool awaits_word() const;
-  void AwaitView();
+  bool begin_blocked() const;
+  bool rest_expected() const;
+  void RestUntilReleased();
   bool Abandoned();
-  // What will be written is made known, on disk and to backups, as far as that is wanted; false: it
-  // cannot be. log_stage.cc.
+  // Logs the writes to disk and at backups, as far as configured. False: that is impossible.
+  // log_stage.cc.
   bool Log();
-  bool TellBackups();
-  void Keep();
+  bool LogAtBackups();
+  void LogToDisk();
   std::vector<NodeId> Backups(std::span<Access* const> writes) const;
   bool Remote(const Access& access) const { return access.home != self_; }
   struct Lookup {
@@ -176,20 +186,20 @@ class Transaction {
   bool RunTogether(Stage stage, std::span<Access* const> accesses);
   void PostRound(Stage stage, bool wait);
   void TakeReplies(std::size_t first = 0);
-  void EndBegun();
-  void Ask(std::uint16_t what, Access& access);
-  void SendAsked(bool wait);
-  Step::Kind Sift(Stage stage);
-  void Pause(std::uint32_t round);
+  void FinishStarted();
+  void AddToRequest(std::uint16_t what, Access& access);
+  void SendRequests(bool wait);
+  Step::Kind CheckRound(Stage stage);
+  void WaitBeforeRecheck(std::uint32_t round);
   std::uint64_t Draw();
 
   Engine& engine_;
   Task& task_;
   Engine::Thread& thread_;
   const NodeId self_;
-  const bool by_processor_;  // atomics on the own node
+  const bool by_processor_;  // atomics of the processor work on the own node
   bool shares_ = true;
-  std::uint64_t owner_;
+  Owner owner_;
   std::uint64_t process_;
   Timestamp timestamp_ = 0;
   std::uint64_t began_ns_ = 0;
@@ -197,17 +207,18 @@ class Transaction {
   AbortReason reason_ = AbortReason::kNone;
   Conflict conflict_;
   bool open_ = false;
-  std::uint32_t full_ = 0;  // how often a table has been full since a commit
+  std::uint32_t sweeps_asked_ = 0;    // since its first attempt
+  bool no_placeholder_room_ = false;  // it aborted as there was no room for a placeholder
   std::uint64_t random_;
   std::vector<std::unique_ptr<Frame>> frames_;  // the last one is the current transaction's
   Frame* frame_ = nullptr;
 
-  // Of the stage that is being run.
+  // The stage that is being run.
   std::vector<Access*> todo_;
   std::vector<Access*> next_;
   std::vector<Step> steps_;  // of todo_, where the home has taken them
   std::vector<Access*> begun_;
-  std::vector<Access*> missing_;  // whose places are to be found out
+  std::vector<Access*> missing_;  // their locations are unknown
   std::vector<Lookup> lookups_;
   Stage begun_stage_ = Stage::kRead;
 

@@ -28,16 +28,16 @@ Result<std::vector<std::uint32_t>> ReadDegrees(const GraphSource& file) {
 Result<DegreeOrder> DegreeOrder::Of(const GraphSource& file) {
   SLIM_ASSIGN(const auto degrees, ReadDegrees(file));
   const std::uint32_t most = *std::max_element(degrees.begin(), degrees.end());
-  std::vector<VertexId> next(std::size_t{most} + 2);  // the next place, by degree
+  std::vector<VertexId> next(std::size_t{most} + 2);  // by degree: the next free rank
   for (const std::uint32_t degree : degrees) ++next[std::size_t{degree} + 1];
   for (std::size_t d = 1; d < next.size(); ++d) next[d] += next[d - 1];
   DegreeOrder order;
-  order.place_of.resize(degrees.size());
+  order.rank_of.resize(degrees.size());
   order.dense_of.resize(degrees.size());
   for (std::size_t v = 0; v < degrees.size(); ++v) {
-    const VertexId place = next[degrees[v]]++;
-    order.place_of[v] = place;
-    order.dense_of[place] = static_cast<VertexId>(v);
+    const VertexId rank = next[degrees[v]]++;
+    order.rank_of[v] = rank;
+    order.dense_of[rank] = static_cast<VertexId>(v);
   }
   return order;
 }

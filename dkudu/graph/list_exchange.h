@@ -1,22 +1,22 @@
-// Answers other compute nodes' requests for lists of this node: a thread of its own, which sleeps
-// while nobody asks, gathers the lists, writes them into the requester's memory and tells it when
-// they are there. Other messages to that thread's endpoint are handled as well. Holds what each
-// working thread fetches lists with.
+// Answers other compute nodes' requests for lists of this node. A separate thread sleeps until
+// requests arrive, gathers the lists, writes them into the requester's memory and notifies the
+// requester. The thread also handles other messages to its endpoint. A ListExchange owns the
+// ListFetch of each working thread.
 #pragma once
 
 #include <atomic>
 #include <deque>
 #include <memory>
-#include <thread>
 
 #include "dkudu/graph/list_fetch.h"
+#include "slimgraph/base/sync.h"
 #include "slimgraph/cluster/cluster.h"
 
 namespace slimgraph {
 
 class ListExchange {
  public:
-  // Collective. To serve it takes an endpoint besides those of the working threads.
+  // Collective. Serving needs one endpoint besides those of the working threads.
   static Result<std::unique_ptr<ListExchange>> Start(Cluster& cluster, const MiningGraph& graph,
                                                      Fetch fetch);
   ~ListExchange() { StopServing(); }
@@ -25,12 +25,12 @@ class ListExchange {
 
   ListFetch& fetch(std::uint32_t thread) { return fetches_[thread]; }
 
-  // Collective: when nobody asks any more. Traffic can be summed up from then on.
+  // Collective; call it when this node needs no more lists. After it, traffic can be summed up.
   Status Stop();
 
  private:
   struct Answer {
-    std::vector<VertexId> entries;
+    std::vector<std::byte> bytes;
     EndpointAddress to;
     std::uint32_t slot = 0;
   };
@@ -42,11 +42,13 @@ class ListExchange {
   Cluster& cluster_;
   const MiningGraph& graph_;
   RegionId room_ = 0;
-  std::deque<ListFetch> fetches_;  // by thread; they stay where they are
-  std::deque<Answer> answers_;     // by tag; on their way, or free
+  std::deque<ListFetch> fetches_;  // by thread; a deque, because ListFetch objects must not move
+  std::deque<Answer> answers_;     // by tag; being written, or free
   std::vector<std::uint64_t> free_answers_;
   std::atomic<bool> stopping_{false};
-  std::thread thread_;
+  Thread thread_;
+  HandlerRegistration request_handler_;
+  HandlerRegistration answered_handler_;
 };
 
 }  // namespace slimgraph

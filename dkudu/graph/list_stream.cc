@@ -5,139 +5,118 @@
 namespace slimgraph {
 namespace {
 
-// Windows are cut at multiples of this, times the number of nodes.
-constexpr VertexId kGrain = 8;
-// Of all lists of a window, read or not: what is looked up at random stays in a cache. But every
-// window takes a look at every root.
-constexpr std::uint64_t kCacheEntries = (4 << 20) / sizeof(VertexId);
+// A limit for all lists of a window, whether they are read or local, so that random lookups stay in
+// the processor's cache. kManyWindows bounds the other cost: every window visits every root.
+constexpr std::uint64_t kCacheArcs = (4 << 20) / sizeof(VertexId);
 constexpr std::uint64_t kManyWindows = 64;
 
 }  // namespace
 
-std::pair<std::uint64_t, std::uint64_t> ListsOf(const MiningGraph& graph, NodeId home,
-                                                PlaceRange range) {
-  const NodeId nodes = graph.nodes();
-  // The home's vertices below a place.
-  const auto below = [&](VertexId place) {
-    return place / nodes + (place % nodes > home ? VertexId{1} : VertexId{0});
-  };
-  const Displacements& displacements = graph.displacements();
-  return {displacements.begin(home, below(range.first)),
-          displacements.begin(home, below(range.end))};
-}
-
-ListStream::ListStream(const MiningGraph& graph, ListFetch& fetch, PlaceRange range,
-                       PlaceRange held, std::vector<bool> holds, std::uint64_t read_bytes)
+ListStream::ListStream(const MiningGraph& graph, ListFetch& fetch, RankRange range,
+                       RankRange resident, std::vector<bool> resident_homes,
+                       std::uint64_t read_bytes)
     : graph_(graph),
       fetch_(fetch),
       range_(range),
-      held_(held),
-      holds_(std::move(holds)),
-      read_entries_(std::max<std::uint64_t>(1, read_bytes / sizeof(VertexId))),
-      all_entries_(std::max(kCacheEntries, Count(range).all / kManyWindows)) {}
+      resident_(resident),
+      resident_homes_(std::move(resident_homes)),
+      window_bytes_(2 * read_bytes),
+      all_arcs_(std::max(kCacheArcs, Measure(range).all_arcs / kManyWindows)),
+      slots_{Slot(graph), Slot(graph)} {}
 
-ListStream::Entries ListStream::Count(PlaceRange range) const {
-  Entries entries;
-  for (NodeId home = 0; home < graph_.nodes(); ++home) {
-    const auto [begin, end] = ListsOf(graph_, home, range);
-    entries.all += end - begin;
-    if (reads(home, range)) entries.read += end - begin;
-  }
-  return entries;
+bool ListStream::IsOneWindow(const MiningGraph& graph, std::uint64_t read_bytes) {
+  const std::uint64_t list_bytes = graph.remote_list_bytes();
+  return list_bytes <= read_bytes &&
+         list_bytes + 2 * graph.remote_coded_bytes() <= 2 * read_bytes &&
+         graph.arcs() <= kCacheArcs;
 }
 
-// The longest window from `first` on that is not too large, found by doubling and halving steps.
-PlaceRange ListStream::Cut(VertexId first) const {
+ListStream::Size ListStream::Measure(RankRange range) const {
+  Size size;
+  for (NodeId home = 0; home < graph_.nodes(); ++home) {
+    const auto [begin, end] = ArcsOf(graph_, home, range);
+    size.all_arcs += end - begin;
+    if (!reads(home, range)) continue;
+    size.bytes += (end - begin) * sizeof(VertexId) + 2 * CodedBytesOf(graph_, home, range);
+  }
+  return size;
+}
+
+RankRange ListStream::Cut(VertexId first) const {
   VertexId limit = range_.end;
-  for (const VertexId border : {held_.first, held_.end}) {
+  for (const VertexId border : {resident_.first, resident_.end}) {
     if (first < border && border < limit) limit = border;
   }
-  const std::uint64_t grain = std::uint64_t{kGrain} * graph_.nodes();
-  const auto end_after = [&](std::uint64_t grains) {
-    return static_cast<VertexId>(std::min<std::uint64_t>(limit, first + grains * grain));
-  };
-  const auto fit = [&](std::uint64_t grains) {
-    const Entries entries = Count({first, end_after(grains)});
-    return entries.read <= read_entries_ && entries.all <= all_entries_;
-  };
-  std::uint64_t fits = 1;
-  std::uint64_t step = 1;
-  while (end_after(fits) < limit && fit(fits + step)) {
-    fits += step;
-    step *= 2;
-  }
-  for (; step > 0; step /= 2) {
-    if (fit(fits + step)) fits += step;
-  }
-  return {first, end_after(fits)};
+  return LongestRange(graph_, first, limit, [&](RankRange range) {
+    const Size size = Measure(range);
+    return size.bytes <= window_bytes_ && size.all_arcs <= all_arcs_;
+  });
 }
 
-void ListStream::Ask(Slot& slot) {
-  const std::uint64_t entries = Count(slot.range).read;
-  if (entries > slot.capacity) {
-    slot.memory = std::make_unique_for_overwrite<VertexId[]>(entries);
-    slot.capacity = entries;
-  }
-  slot.homes.assign(graph_.nodes(), {});
-  VertexId* into = slot.memory.get();
+std::vector<NodeId> ListStream::HomesToRead(RankRange range) const {
+  std::vector<NodeId> homes;
   for (NodeId home = 0; home < graph_.nodes(); ++home) {
-    if (!reads(home, slot.range)) continue;
-    const auto [begin, end] = ListsOf(graph_, home, slot.range);
-    slot.homes[home] = {into, begin};
-    if (begin == end) continue;
-    if (wanted_.empty()) {
-      fetch_.Ask(home, begin, std::span(into, end - begin));
-    } else {
-      AskForWanted(home, slot.range, slot.homes[home], into);
-    }
-    into += end - begin;
+    if (reads(home, range)) homes.push_back(home);
   }
-  slot.fetching = fetch_.Start();
+  return homes;
 }
 
-// Every list has its place in memory, and those between wanted ones stay unread.
-void ListStream::AskForWanted(NodeId home, PlaceRange range, const HomeLists& lists,
-                              VertexId* into) {
-  const NodeId nodes = graph_.nodes();
-  const Displacements& displacements = graph_.displacements();
-  std::uint64_t first = lists.begin;
-  std::uint64_t end = lists.begin;  // of the run that is put together
-  const auto ask = [&] {
-    if (end > first) fetch_.Ask(home, first, std::span(into + (first - lists.begin), end - first));
-  };
-  for (VertexId v = range.first + (home + nodes - range.first % nodes) % nodes; v < range.end;
-       v += nodes) {
-    if (!wanted_[v]) continue;
-    const std::uint64_t begin = displacements.begin(v);
-    if (begin > end + ListFetch::kMaxGap || first == end) {
-      ask();
-      first = begin;
-    }
-    end = begin + displacements.size(v);
-  }
-  ask();
+void ListStream::StartFetch(Slot& slot) {
+  slot.coded.StartFetch(fetch_, slot.range, HomesToRead(slot.range), wanted_);
 }
 
 double ListStream::share_left() const {
-  const auto all = static_cast<double>(Count(range_).all);
-  const auto left = static_cast<double>(Count({window().end, range_.end}).all);
+  const auto all = static_cast<double>(Measure(range_).all_arcs);
+  const auto left = static_cast<double>(Measure({window().end, range_.end}).all_arcs);
   return all > 0 ? left / all : 0;
 }
 
-Result<bool> ListStream::Next() {
+// Assigns memory for the decoded lists of the current window.
+void ListStream::PlaceLists() {
+  const std::vector<NodeId> homes = HomesToRead(window());
+  EdgeOffset arcs = 0;
+  lists_.assign(graph_.nodes(), {});
+  for (const NodeId home : homes) {
+    const auto [begin, end] = ArcsOf(graph_, home, window());
+    lists_[home].begin = begin;
+    arcs += end - begin;
+  }
+  if (arcs > capacity_) {
+    memory_.reset();
+    memory_ = std::make_unique_for_overwrite<VertexId[]>(arcs);
+    capacity_ = arcs;
+  }
+  VertexId* into = memory_.get();
+  for (const NodeId home : homes) {
+    lists_[home].memory = into;
+    into += ArcsOf(graph_, home, window()).second - lists_[home].begin;
+  }
+}
+
+Result<bool> ListStream::LoadNextWindow() {
   if (!started_) {
     slots_[0].range = Cut(range_.first);
-    Ask(slots_[0]);
+    StartFetch(slots_[0]);
     started_ = true;
   }
   current_ = 1 - current_;
   if (slots_[current_].range.first >= range_.end) return false;
-  SLIM_TRY(fetch_.Finish(slots_[current_].fetching));
+  SLIM_TRY(slots_[current_].coded.Finish(fetch_));
+  PlaceLists();
+  next_piece_ = 0;
   Slot& next = slots_[1 - current_];
   const VertexId first = slots_[current_].range.end;
-  next.range = first < range_.end ? Cut(first) : PlaceRange{range_.end, range_.end};
-  if (first < range_.end) Ask(next);
+  next.range = first < range_.end ? Cut(first) : RankRange{range_.end, range_.end};
+  if (first < range_.end) StartFetch(next);
+  if (!must_decode()) Decode();
   return true;
+}
+
+void ListStream::Decode() {
+  const CodedLists& coded = slots_[current_].coded;
+  for (std::size_t piece = next_piece_++; piece < coded.pieces(); piece = next_piece_++) {
+    coded.Decode(piece, lists_);
+  }
 }
 
 }  // namespace slimgraph

@@ -1,85 +1,87 @@
-// The lists of other nodes in windows of places: all lists of a window lie together in their homes'
-// regions, so that a window takes one large read from each. While one is worked on, the next is on
-// its way. Filled by one thread; others may read the current window between two calls of Next().
+// The lists of other nodes, streamed in windows of ranks. All lists of a window lie together in
+// each home's region, so a window takes one large read per home. While one window is processed, the
+// next is being fetched. One thread calls LoadNextWindow(). Then all threads decode the current
+// window together, and read it until the next call of LoadNextWindow().
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <vector>
 
-#include "dkudu/graph/list_fetch.h"
-#include "dkudu/graph/mining_graph.h"
+#include "dkudu/graph/coded_lists.h"
 
 namespace slimgraph {
 
-// Places [first, end).
-struct PlaceRange {
-  VertexId first = 0;
-  VertexId end = 0;
-  bool contains(VertexId v) const { return first <= v && v < end; }
-};
-
-// Where the lists of one home stand in this node's memory.
-struct HomeLists {
-  const VertexId* memory = nullptr;
-  std::uint64_t begin = 0;  // the displacement of what memory starts with
-};
-
-// The lists of `home` in the range, in displacements.
-std::pair<std::uint64_t, std::uint64_t> ListsOf(const MiningGraph& graph, NodeId home,
-                                                PlaceRange range);
-
 class ListStream {
  public:
-  // Windows over `range`, of each of which about `read_bytes` are read at most. The lists in `held`
-  // of the homes that `holds` are not: no window lies half in it. Without any to read there are
-  // windows all the same, for the sake of the processor's caches.
-  ListStream(const MiningGraph& graph, ListFetch& fetch, PlaceRange range, PlaceRange held,
-             std::vector<bool> holds, std::uint64_t read_bytes);
+  // Streams `range` in windows. A window takes at most about 2 * `read_bytes`: its decoded lists,
+  // its coded lists and those of the next window. Lists in the range `resident`, of homes that
+  // `resident_homes` marks, are not read. No window lies partly inside `resident`. The range is cut
+  // into windows even if nothing is read, for the sake of the processor's caches.
+  ListStream(const MiningGraph& graph, ListFetch& fetch, RankRange range, RankRange resident,
+             std::vector<bool> resident_homes, std::uint64_t read_bytes);
 
-  // Before the first window: only the lists of these places are read, as far as that saves bytes.
-  void Want(std::vector<bool> places) { wanted_ = std::move(places); }
+  // Whether all lists of the graph fit into one window.
+  static bool IsOneWindow(const MiningGraph& graph, std::uint64_t read_bytes);
+
+  // Call it before the first window. Restricts reads to the lists of these ranks, as far as that
+  // saves bytes.
+  void RestrictTo(std::vector<bool> ranks) { wanted_ = std::move(ranks); }
 
   // Makes the next window the current one; false after the last.
-  Result<bool> Next();
-  PlaceRange window() const { return slots_[current_].range; }
-  // Of all lists, how many are behind the current window.
+  Result<bool> LoadNextWindow();
+  // Whether all threads must still decode the current window together. LoadNextWindow() decodes a
+  // small window itself, because a barrier of the threads would take longer.
+  bool must_decode() const { return slots_[current_].coded.pieces() > kDecodedByLoad; }
+  // Called by every thread before any thread reads the window.
+  void Decode();
+  RankRange window() const { return slots_[current_].range; }
+  // The share of all arcs that comes after the current window.
   double share_left() const;
-  // Of a home that is not this node, and not held in the current window.
-  const HomeLists& lists(NodeId home) const { return slots_[current_].homes[home]; }
-  bool holds(NodeId home) const { return holds_[home] && held_.contains(window().first); }
+  // The decoded lists of a home that is neither this node nor resident in the current window.
+  const HomeLists& lists(NodeId home) const { return lists_[home]; }
+  bool is_resident(NodeId home) const {
+    return resident_homes_[home] && resident_.contains(window().first);
+  }
 
  private:
+  static constexpr std::size_t kDecodedByLoad = 8;  // pieces that LoadNextWindow() decodes
+
   struct Slot {
-    PlaceRange range;
-    std::vector<HomeLists> homes;
-    std::unique_ptr<VertexId[]> memory;
-    std::uint64_t capacity = 0;
-    ListFetch::Ticket fetching = 0;
+    explicit Slot(const MiningGraph& graph) : coded(graph) {}
+    RankRange range;
+    CodedLists coded;
   };
-  struct Entries {
-    std::uint64_t all = 0;
-    std::uint64_t read = 0;
+  struct Size {
+    EdgeOffset all_arcs = 0;
+    std::uint64_t bytes = 0;  // of lists that are read, plus twice their coded bytes
   };
-  Entries Count(PlaceRange range) const;
-  PlaceRange Cut(VertexId first) const;
-  void Ask(Slot& slot);
-  void AskForWanted(NodeId home, PlaceRange range, const HomeLists& lists, VertexId* into);
-  bool reads(NodeId home, PlaceRange range) const {
-    return home != graph_.self() && !(holds_[home] && held_.contains(range.first));
+  Size Measure(RankRange range) const;
+  RankRange Cut(VertexId first) const;
+  std::vector<NodeId> HomesToRead(RankRange range) const;
+  void StartFetch(Slot& slot);
+  void PlaceLists();
+  bool reads(NodeId home, RankRange range) const {
+    return home != graph_.self() && !(resident_homes_[home] && resident_.contains(range.first));
   }
 
   const MiningGraph& graph_;
   ListFetch& fetch_;
-  PlaceRange range_;
-  PlaceRange held_;
-  std::vector<bool> holds_;
-  std::vector<bool> wanted_;    // by place; empty: all
-  std::uint64_t read_entries_;  // of a window, at most
-  std::uint64_t all_entries_;
+  RankRange range_;
+  RankRange resident_;
+  std::vector<bool> resident_homes_;
+  std::vector<bool> wanted_;  // by rank; empty: all lists are read
+  std::uint64_t window_bytes_;
+  std::uint64_t all_arcs_;  // the most arcs of a window
   std::array<Slot, 2> slots_;
   std::size_t current_ = 1;
   bool started_ = false;
+  // The decoded lists of the current window.
+  std::vector<HomeLists> lists_;  // by home
+  std::unique_ptr<VertexId[]> memory_;
+  std::uint64_t capacity_ = 0;
+  std::atomic<std::size_t> next_piece_{0};
 };
 
 }  // namespace slimgraph

@@ -1,21 +1,22 @@
 #include "dkudu/graph/mining_graph.h"
 
 #include <algorithm>
-#include <array>
+#include <cstring>
 
+#include "dkudu/kernel/bit_matrix.h"
+#include "slimgraph/base/check.h"
+#include "slimgraph/base/usage.h"
 #include "slimgraph/graph/shared_graph.h"
 
 namespace slimgraph {
 namespace {
 
-// The program itself with its threads' stacks, and pieces of the file while it is read.
-constexpr std::uint64_t kProcessBytes = 18 << 20;
-// Degrees, places in their order and displacements, and what nodes tell each other of them.
-constexpr std::uint64_t kLoadBytesPerVertex = 32;
+// Memory of the process that loading touches for the first time: code, libraries and stacks.
+constexpr std::uint64_t kProcessBytes = 4 << 20;
 constexpr std::uint64_t kPieceArcs = 1 << 20;
 
-// Calls visit(dense id, list) for every list of the file that `wanted` picks. Vertices of a home
-// are all over the file, so that every node streams through all of it.
+// Calls visit(dense id, list) for every list of the file for which wanted(dense id) holds. The
+// vertices of a home are scattered over the file, so every node streams through the whole file.
 template <typename Wanted, typename Visit>
 Status ForEachList(const GraphSource& file, Wanted wanted, Visit visit) {
   std::vector<EdgeOffset> offsets;
@@ -42,19 +43,51 @@ Status ForEachList(const GraphSource& file, Wanted wanted, Visit visit) {
   return {};
 }
 
-// Lists are dealt out by place in the degree order, so that all nodes get nearly the same.
-MemoryPlan PlanFor(const GraphSource& file, ListPart part, const Topology& topology,
-                   const WorkingMemory& working) {
-  const std::uint64_t entries = part == ListPart::kUp ? file.arcs() / 2 : file.arcs();
-  const std::uint64_t list_bytes = entries * sizeof(VertexId) / topology.nodes();
-  MemoryPlan plan;
-  for (NodeId node = 0; node < topology.nodes(); ++node) {
-    std::uint64_t bytes = kProcessBytes + list_bytes + file.vertices() * kLoadBytesPerVertex;
-    if (topology.is_compute(node)) {
-      const std::uint64_t theirs = list_bytes * (topology.nodes() - 1);
-      bytes += working.bytes + std::min(working.list_bytes, theirs);
+// Calls visit(rank, ranks of its neighbours) for every vertex of this node. The neighbours are
+// without self-loops and duplicates, and in ascending order of their dense ids.
+template <typename Visit>
+Status ForEachOwn(const GraphSource& file, const MiningGraph& graph,
+                  const std::vector<VertexId>& rank_of, Visit visit) {
+  std::vector<VertexId> ranks;
+  const auto mine = [&](VertexId dense) { return graph.is_own(rank_of[dense]); };
+  return ForEachList(file, mine, [&](VertexId dense, List list) {
+    ranks.clear();
+    // A list of the file ascends by dense id, so duplicates are adjacent.
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (list[i] == dense || (i > 0 && list[i] == list[i - 1])) continue;
+      ranks.push_back(rank_of[list[i]]);
     }
-    plan.node_bytes.push_back(bytes);
+    visit(rank_of[dense], ranks);
+  });
+}
+
+// The bytes of the index of all homes, if the arcs are spread evenly.
+std::uint64_t IndexBytes(const GraphSource& file, NodeId nodes) {
+  return nodes * CompactOffsets::Bytes(file.vertices() / nodes + 1, file.arcs() / nodes);
+}
+
+// The memory for measuring the lists: ranks by dense id, dense ids by rank, the gathered lengths of
+// all lists, their index, and this node's own lengths and degrees.
+std::uint64_t MeasuringBytes(const GraphSource& file, NodeId nodes) {
+  const std::uint64_t vertices = file.vertices();
+  return vertices * (2 * sizeof(VertexId) + sizeof(std::uint32_t)) + IndexBytes(file, nodes) +
+         vertices / nodes * 2 * sizeof(std::uint32_t);
+}
+
+// The buffers for a piece of the file.
+constexpr std::uint64_t kPieceBytes =
+    (kPieceVertices + 1) * sizeof(EdgeOffset) + kPieceArcs * sizeof(VertexId);
+
+// The least memory that any job on the file takes on each node, known before anything is read. Of
+// the lists, it counts only the decoded ones of compute nodes. The bytes of coded lists depend on
+// the lists' lengths, which are not known yet.
+MemoryPlan LeastPlan(const GraphSource& file, ListPart part, const Topology& topology) {
+  const NodeId nodes = topology.nodes();
+  const std::uint64_t entries = part == ListPart::kUpper ? file.arcs() / 2 : file.arcs();
+  MemoryPlan plan;
+  plan.node_bytes.assign(nodes, MeasuringBytes(file, nodes));
+  for (NodeId node = 0; node < nodes; ++node) {
+    if (topology.is_compute(node)) plan.node_bytes[node] += entries * sizeof(VertexId) / nodes;
   }
   return plan;
 }
@@ -64,58 +97,112 @@ MemoryPlan PlanFor(const GraphSource& file, ListPart part, const Topology& topol
 std::vector<NodeId> MiningGraph::root_homes() const {
   std::vector<NodeId> homes;
   for (NodeId home = 0; home < nodes_; ++home) {
-    if (is_dealt_out(home) || home % compute_ == self_) homes.push_back(home);
+    if (is_distributed(home) || home % compute_ == self_) homes.push_back(home);
   }
   return homes;
 }
 
-Status MiningGraph::Fill(Cluster& cluster, const GraphSource& file, const DegreeOrder& order) {
+Status MiningGraph::Measure(Cluster& cluster, const GraphSource& file, const Ranks& rank_of) {
   const VertexId vertices = file.vertices();
   const VertexId own_vertices = (vertices + nodes_ - 1 - self_) / nodes_;
   std::vector<std::uint32_t> sizes(own_vertices);
   std::vector<std::uint32_t> degrees(own_vertices);
-  std::uint64_t most_above = 0;
-  std::vector<VertexId> places;
-  // A list of the file ascends by dense id: its duplicates are neighbours.
-  const auto translate = [&](VertexId dense, List list) {
-    places.clear();
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      if (list[i] == dense || (i > 0 && list[i] == list[i - 1])) continue;
-      places.push_back(order.place_of[list[i]]);
-    }
-  };
-  const auto mine = [&](VertexId dense) { return order.place_of[dense] % nodes_ == self_; };
-  SLIM_TRY(ForEachList(file, mine, [&](VertexId dense, List list) {
-    translate(dense, list);
-    const VertexId v = order.place_of[dense];
-    const auto above =
-        std::count_if(places.begin(), places.end(), [&](VertexId w) { return w > v; });
-    most_above = std::max(most_above, static_cast<std::uint64_t>(above));
-    degrees[v / nodes_] = static_cast<std::uint32_t>(places.size());
+  DegreeSums sums;
+  SLIM_TRY(ForEachOwn(file, *this, rank_of, [&](VertexId v, const Ranks& neighbours) {
+    const auto above = static_cast<std::uint64_t>(
+        std::count_if(neighbours.begin(), neighbours.end(), [&](VertexId w) { return w > v; }));
+    sums.most_above = std::max(sums.most_above, above);
+    sums.matrix_bytes += BitMatrix::Bytes(above);
+    degrees[v / nodes_] = static_cast<std::uint32_t>(neighbours.size());
     sizes[v / nodes_] =
-        part_ == ListPart::kUp ? static_cast<std::uint32_t>(above) : degrees[v / nodes_];
+        part_ == ListPart::kUpper ? static_cast<std::uint32_t>(above) : degrees[v / nodes_];
   }));
   SLIM_ASSIGN(const auto all_sizes, cluster.all().AllGather(std::as_bytes(std::span(sizes))));
-  SLIM_ASSIGN(displacements_, Displacements::Make(vertices, all_sizes));
-  SLIM_TRY(AddSums(cluster, degrees, most_above));
+  MakeIndex(vertices, all_sizes);
+  return AddSums(cluster, degrees, sums);
+}
 
-  const std::uint64_t entries = displacements_.total(self_);
-  SLIM_ASSIGN(const SharedRegion region, cluster.fabric().Share(entries * sizeof(VertexId)));
+void MiningGraph::MakeIndex(VertexId vertices, const std::vector<std::vector<std::byte>>& lengths) {
+  for (NodeId home = 0; home < nodes_; ++home) {
+    const std::size_t count = lengths[home].size() / sizeof(std::uint32_t);
+    SLIM_CHECK(count == (vertices + nodes_ - 1 - home) / nodes_, "node {} has {} lists", home,
+               count);
+    CompactOffsets& index = index_.emplace_back(code_);
+    index.Reserve(static_cast<VertexId>(count));
+    for (std::size_t i = 0; i < count; ++i) {
+      std::uint32_t length = 0;
+      std::memcpy(&length, lengths[home].data() + i * sizeof length, sizeof length);
+      index.Append(length);
+    }
+    index.Finish();
+    arcs_ += index.arcs();
+  }
+}
+
+std::uint64_t MiningGraph::remote_coded_bytes() const {
+  std::uint64_t bytes = 0;
+  for (NodeId home = 0; home < nodes_; ++home) {
+    if (home != self_) bytes += index_[home].coded_bytes();
+  }
+  return bytes;
+}
+
+std::uint64_t MiningGraph::own_bytes() const {
+  return (computes() ? index_[self_].arcs() * sizeof(VertexId) : 0) +
+         (is_read() ? index_[self_].coded_bytes() : 0);
+}
+
+// The peak memory of loading and of the run on each node, gathered from all nodes.
+Result<MemoryPlan> MiningGraph::Plan(Cluster& cluster, const GraphSource& file,
+                                     std::uint64_t process_bytes,
+                                     const WorkingMemory& working) const {
+  const std::uint64_t of_lists = own_bytes() + IndexBytes(file, nodes_) +
+                                 file.vertices() * sizeof(VertexId);  // dense ids by rank
+  const std::uint64_t to_fill = file.vertices() * sizeof(VertexId) + kPieceBytes;
+  const std::uint64_t to_run = working.own_bytes + working.mapped_bytes;
+  struct {
+    std::uint64_t bytes;
+    std::uint64_t mapped_bytes;
+  } mine{process_bytes + kProcessBytes +
+             std::max(MeasuringBytes(file, nodes_), of_lists + std::max(to_fill, to_run)),
+         working.mapped_bytes};
+  SLIM_ASSIGN(const auto all, cluster.all().AllGather(std::as_bytes(std::span(&mine, 1))));
+  MemoryPlan plan;
+  plan.what = "the job";
+  plan.held_bytes = ResidentMemoryBytes();
+  for (const auto& theirs : all) {
+    std::memcpy(&mine, theirs.data(), sizeof mine);
+    plan.node_bytes.push_back(mine.bytes);
+    plan.mapped_bytes.push_back(mine.mapped_bytes);
+    plan.held_bytes = std::min(plan.held_bytes, mine.bytes - mine.mapped_bytes);
+  }
+  return plan;
+}
+
+Status MiningGraph::Fill(Cluster& cluster, const GraphSource& file, const Ranks& rank_of) {
+  const CompactOffsets& index = index_[self_];
+  SLIM_ASSIGN(const SharedRegion region,
+              cluster.fabric().Share(is_read() ? index.coded_bytes() : 0));
   region_ = region.id;
-  auto* const lists = reinterpret_cast<VertexId*>(region.memory.data());
+  coded_ = region.memory;
+  if (computes() && index.arcs() > 0) {
+    SLIM_ASSIGN(own_lists_,
+                PageBuffer::Allocate(index.arcs() * sizeof(VertexId), PageBuffer::Pages::kHuge));
+  }
+  VertexId* const lists = own_lists_.as<VertexId>().data();
   lists_ = lists;
-  return ForEachList(file, mine, [&](VertexId dense, List list) {
-    translate(dense, list);
-    const VertexId v = order.place_of[dense];
-    if (part_ == ListPart::kUp) std::erase_if(places, [&](VertexId w) { return w < v; });
-    std::sort(places.begin(), places.end());
-    std::copy(places.begin(), places.end(), lists + displacements_.begin(self_, v / nodes_));
+  return ForEachOwn(file, *this, rank_of, [&](VertexId v, Ranks& neighbours) {
+    if (part_ == ListPart::kUpper) std::erase_if(neighbours, [&](VertexId w) { return w < v; });
+    std::sort(neighbours.begin(), neighbours.end());
+    if (is_read()) code_.Encode(neighbours, coded_.data() + index.FindByte(v / nodes_));
+    if (computes()) {
+      std::copy(neighbours.begin(), neighbours.end(), lists + index.begin(v / nodes_));
+    }
   });
 }
 
 Status MiningGraph::AddSums(Cluster& cluster, std::span<const std::uint32_t> degrees,
-                            std::uint64_t most_above) {
-  DegreeSums mine{.most_above = most_above};
+                            DegreeSums mine) {
   for (const std::uint64_t degree : degrees) {
     mine.arcs += degree;
     mine.most = std::max(mine.most, degree);
@@ -125,9 +212,12 @@ Status MiningGraph::AddSums(Cluster& cluster, std::span<const std::uint32_t> deg
     mine.triples += pairs * (degree - 2) / 3;
   }
   const auto add = [](const DegreeSums& a, const DegreeSums& b) {
-    return DegreeSums{a.arcs + b.arcs, std::max(a.most, b.most),
-                      std::max(a.most_above, b.most_above), a.pairs + b.pairs,
-                      a.triples + b.triples};
+    return DegreeSums{.arcs = a.arcs + b.arcs,
+                      .most = std::max(a.most, b.most),
+                      .most_above = std::max(a.most_above, b.most_above),
+                      .matrix_bytes = a.matrix_bytes + b.matrix_bytes,
+                      .pairs = a.pairs + b.pairs,
+                      .triples = a.triples + b.triples};
   };
   SLIM_TRY(cluster.all().AllReduce(std::span(&mine, 1), add));
   sums_ = mine;
@@ -135,7 +225,7 @@ Status MiningGraph::AddSums(Cluster& cluster, std::span<const std::uint32_t> deg
 }
 
 Result<std::unique_ptr<MiningGraph>> MiningGraph::Load(
-    Cluster& cluster, const GraphSource& file, ListPart part, const WorkingMemory& working,
+    Cluster& cluster, const GraphSource& file, ListPart part, const WorkingMemoryOf& working,
     const std::function<void(const MemoryPlan&)>& announce) {
   if (file.vertices() == 0) return InputError("{}: the graph is empty", file.path());
   if (file.directed()) {
@@ -144,13 +234,17 @@ Result<std::unique_ptr<MiningGraph>> MiningGraph::Load(
         "convert {} OUT.slim --symmetrize",
         file.path(), file.path());
   }
-  const MemoryPlan plan = PlanFor(file, part, cluster.topology(), working);
-  announce(plan);
-  SLIM_TRY(AgreeToLoad(cluster, file, /*sockets=*/1, plan));
+  const std::uint64_t process_bytes = ResidentMemoryBytes();
+  SLIM_TRY(AgreeToLoad(cluster, file, /*sockets=*/1, LeastPlan(file, part, cluster.topology())));
   SLIM_ASSIGN(DegreeOrder order, DegreeOrder::Of(file));
-  std::unique_ptr<MiningGraph> graph(new MiningGraph(cluster, part));
-  SLIM_TRY(graph->Fill(cluster, file, order));
+  std::unique_ptr<MiningGraph> graph(new MiningGraph(cluster, part, file.vertices()));
   graph->dense_of_ = std::move(order.dense_of);
+  SLIM_TRY(graph->Measure(cluster, file, order.rank_of));
+  SLIM_ASSIGN(const MemoryPlan plan, graph->Plan(cluster, file, process_bytes,
+                                                 working ? working(*graph) : WorkingMemory{}));
+  announce(plan);
+  SLIM_TRY(CheckFitsHere(cluster, plan));
+  SLIM_TRY(graph->Fill(cluster, file, order.rank_of));
   SLIM_TRY(cluster.all().Barrier());
   return graph;
 }

@@ -1,4 +1,4 @@
-// Room for many lists that go away together.
+// Memory for many lists that are all freed at once.
 #pragma once
 
 #include <memory>
@@ -11,12 +11,12 @@ namespace slimgraph {
 
 class Arena {
  public:
-  // Of what is not used, no page is taken.
+  // A page that is reserved but never written takes no memory.
   explicit Arena(std::size_t elements)
       : memory_(std::make_unique_for_overwrite<VertexId[]>(elements + kSetSlack)),
         elements_(elements) {}
 
-  // Room for `count` elements and kSetSlack, of which Keep() says how many stay.
+  // Memory for `count` elements and kSetSlack. Keep() then says how many elements stay.
   VertexId* Reserve(std::size_t count) {
     SLIM_CHECK(used_ + count <= elements_);
     return memory_.get() + used_;

@@ -1,6 +1,7 @@
 #include "dkudu/kernel/bit_matrix.h"
 
 #include <bit>
+#include <vector>
 
 #include "dkudu/kernel/bit_rows.h"
 

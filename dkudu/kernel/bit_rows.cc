@@ -2,8 +2,8 @@
 
 #include <bit>
 
-// Highway compiles what follows once for each kind of processor, and picks one when it runs.
-#define HWY_WANT_AVX3_DL 1  // counts bits in vectors
+// Highway compiles this file once for each kind of processor, and picks a version at run time.
+#define HWY_WANT_AVX3_DL 1  // has vector instructions that count bits
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "dkudu/kernel/bit_rows.cc"
 #include <hwy/foreach_target.h>  // before highway.h
@@ -17,7 +17,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Tag = hn::CappedTag<std::uint64_t, kRowGrain>;
 constexpr std::size_t kLanes = hn::MaxLanes(Tag());
 
-// Calls visit(bit) for each bit of words [first, last).
+// Calls visit(bit) for each bit set in words [first, last).
 template <typename Visit>
 HWY_INLINE void ForEachBit(const std::uint64_t* words, std::size_t first, std::size_t last,
                            Visit visit) {
@@ -28,7 +28,7 @@ HWY_INLINE void ForEachBit(const std::uint64_t* words, std::size_t first, std::s
   }
 }
 
-// kWords: the words of a row where known, else 0.
+// kWords: the words of a row if known at compile time, else 0.
 template <std::size_t kWords>
 HWY_INLINE std::uint64_t EdgesAmong(const std::uint64_t* among, const BitRows& rows,
                                     std::size_t first) {
@@ -84,7 +84,7 @@ namespace {
 HWY_EXPORT(Edges);
 HWY_EXPORT(Triangles);
 
-// Of rows of one word, which need no vector.
+// For rows of one word, which need no vectors.
 std::uint64_t EdgesInWord(std::uint64_t among, const BitRows& rows) {
   std::uint64_t count = 0;
   for (std::uint64_t left = among; left != 0; left &= left - 1) {

@@ -1,19 +1,22 @@
-// One thread's counting of cliques at roots, in as many steps as their neighbours' lists come in.
+// Counts cliques at roots, for one thread. A root is processed in several steps if the lists of its
+// neighbours arrive in several windows.
 #pragma once
 
 #include <vector>
 
+#include "dkudu/graph/mining_graph.h"
 #include "dkudu/kernel/bit_matrix.h"
 #include "dkudu/kernel/count.h"
 #include "dkudu/kernel/marks.h"
 
 namespace slimgraph {
 
-// A vertex with the neighbours above it, of which the first `joined` have been seen to.
+// A vertex with the neighbours above it; the first `joined` of them have been processed.
 struct CliqueRoot {
   List list;
   std::uint32_t joined = 0;
-  BitMatrix matrix;  // of cliques larger than triangles, from the first step to the last
+  // For cliques larger than triangles: the root's matrix, from the first step to the last.
+  std::uint64_t* matrix = nullptr;
 };
 
 class CliqueKernel {
@@ -21,10 +24,18 @@ class CliqueKernel {
   CliqueKernel(VertexId vertices, unsigned size)
       : size_(size), marks_(vertices), positions_(size > 3 ? vertices : 0) {}
 
-  // Sees to the root's neighbours below `end`; list_of(v) gives the neighbours above each. A matrix
-  // that is complete is counted here if pass_on(neighbours, matrix) does not want it.
-  template <typename ListOf, typename PassOn>
-  void Join(CliqueRoot& root, VertexId end, const ListOf& list_of, const PassOn& pass_on);
+  // The memory of a kernel: marks, and for cliques larger than triangles also positions and a
+  // matrix.
+  static std::uint64_t Bytes(const MiningGraph& graph, unsigned size) {
+    const std::uint64_t vertices = graph.vertices();
+    if (size == 3) return vertices;
+    return vertices * (1 + sizeof(std::uint32_t)) + BitMatrix::Bytes(graph.sums().most_above);
+  }
+
+  // Joins the root with its neighbours below `end`; list_of(v) returns the neighbours above v. A
+  // matrix that is complete is counted here unless offer_matrix(neighbours, matrix) returns true.
+  template <typename ListOf, typename OfferMatrix>
+  void Join(CliqueRoot& root, VertexId end, const ListOf& list_of, const OfferMatrix& offer_matrix);
 
   void Count(const BitMatrix& matrix) { count_ += matrix.CountCliques(size_ - 1); }
 
@@ -34,13 +45,13 @@ class CliqueKernel {
   unsigned size_;
   Marks marks_;
   std::vector<std::uint32_t> positions_;
-  BitMatrix whole_;  // of roots that are seen to in one step
+  std::vector<std::uint64_t> whole_;  // the matrix of a root that is joined in one step
   WideCount count_ = 0;
 };
 
-template <typename ListOf, typename PassOn>
+template <typename ListOf, typename OfferMatrix>
 void CliqueKernel::Join(CliqueRoot& root, VertexId end, const ListOf& list_of,
-                        const PassOn& pass_on) {
+                        const OfferMatrix& offer_matrix) {
   const List list = root.list;
   const std::size_t first = root.joined;
   if (first == list.size() || list[first] >= end) return;
@@ -61,8 +72,10 @@ void CliqueKernel::Join(CliqueRoot& root, VertexId end, const ListOf& list_of,
     return;
   }
   const bool at_once = first == 0 && last == list.size();
-  BitMatrix& matrix = at_once ? whole_ : root.matrix;
-  if (first == 0) matrix.Reset(list.size());
+  const std::size_t words = BitMatrix::Words(list.size());
+  if (at_once && whole_.size() < words) whole_.assign(words, 0);
+  BitMatrix matrix(list.size(), at_once ? whole_.data() : root.matrix);
+  if (first == 0) matrix.Clear();
   for (std::size_t i = first; i < list.size(); ++i) {
     positions_[list[i]] = static_cast<std::uint32_t>(i) + 1;
   }
@@ -71,8 +84,7 @@ void CliqueKernel::Join(CliqueRoot& root, VertexId end, const ListOf& list_of,
   }
   for (std::size_t i = first; i < list.size(); ++i) positions_[list[i]] = 0;
   if (last < list.size()) return;
-  if (!pass_on(list.size(), matrix)) Count(matrix);
-  if (!at_once) matrix.Free();
+  if (!offer_matrix(list.size(), matrix)) Count(matrix);
 }
 
 }  // namespace slimgraph

@@ -1,4 +1,4 @@
-// Counts of subgraphs: summed up in 128 bits, told in 64, and an error where they do not fit.
+// Counts of subgraphs: summed in 128 bits and returned in 64, with an error if they do not fit.
 #pragma once
 
 #include <array>
@@ -18,14 +18,16 @@ inline Result<std::uint64_t> Narrow(WideCount count, std::string_view what) {
   return InputError("the number of {} does not fit into 64 bits", what);
 }
 
-// n over m, or 2^64 if it is more: then the sum is too much as well, and does not wrap.
+// n choose m, for m <= 8, but at most 2^64: a sum with such a term is too large as well, and does
+// not wrap around.
+// does not wrap around.
 inline WideCount Choose(std::uint64_t n, std::uint32_t m) {
   constexpr WideCount kTooMany = WideCount{1} << 64;
   if (n < m) return 0;
   WideCount result = 1;
   for (std::uint32_t i = 0; i < m; ++i) {
     result = result * (n - i) / (i + 1);
-    if (result > kTooMany) return kTooMany;  // with m <= n / 2 or not, it is more than n by far
+    if (result > kTooMany) return kTooMany;  // it only grows from here, as n is far above 8
   }
   return result;
 }

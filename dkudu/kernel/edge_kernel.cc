@@ -20,10 +20,12 @@ EdgeKernel::EdgeKernel(const MiningGraph& graph, ListFetch& fetch, ListCache* ca
       roots_(graph, fetch, cache, reuse),
       neighbours_(graph, fetch, cache, reuse, chunk_bytes - RootLists::Bytes(graph)),
       marks_(graph.vertices()),
-      paths_to_(graph.vertices()) {}
+      paths_to_(graph.vertices()) {
+  reached_.reserve(graph.vertices());  // a page never written takes no memory
+}
 
 Status EdgeKernel::Run(const RootTask& task) {
-  SLIM_TRY(roots_.Bring(task));
+  SLIM_TRY(roots_.Fetch(task));
   for (std::size_t i = 0; i < roots_.size(); ++i) {
     const auto [root, list] = roots_.Get(i);
     const std::size_t lower = list.size() - Above(list, root).size();
@@ -31,18 +33,18 @@ Status EdgeKernel::Run(const RootTask& task) {
     for (std::size_t at = 0; at < lower; ++at) {
       if (!neighbours_.HasRoomFor(list[at])) {
         pieces_.push_back({root, list, first, at});
-        SLIM_TRY(WorkOff());
+        SLIM_TRY(ProcessPieces());
         first = at;
       }
       neighbours_.Add(list[at]);
     }
     pieces_.push_back({root, list, first, lower});
   }
-  return WorkOff();
+  return ProcessPieces();
 }
 
-Status EdgeKernel::WorkOff() {
-  SLIM_TRY(neighbours_.Bring());
+Status EdgeKernel::ProcessPieces() {
+  SLIM_TRY(neighbours_.Fetch());
   next_neighbour_ = 0;
   for (const Piece& piece : pieces_) Scan(piece);
   pieces_.clear();
@@ -57,16 +59,16 @@ void EdgeKernel::Scan(const Piece& piece) {
   }
   marks_.Set(piece.list);
   for (std::size_t i = piece.first; i < piece.last; ++i) {
-    See(piece, piece.list[i], neighbours_.Get(next_neighbour_++));
+    CountEdge(piece, piece.list[i], neighbours_.Get(next_neighbour_++));
   }
   marks_.Unset(piece.list);
 }
 
-void EdgeKernel::AddAt(VertexId v, std::uint64_t triangles) {
+void EdgeKernel::AddTrianglesAt(VertexId v, std::uint64_t triangles) {
   std::atomic_ref(at_vertices_[graph_.dense(v)]).fetch_add(triangles, std::memory_order_relaxed);
 }
 
-void EdgeKernel::See(const Piece& piece, VertexId v, List list) {
+void EdgeKernel::CountEdge(const Piece& piece, VertexId v, List list) {
   const std::uint64_t triangles = marks_.Count(list);
   std::uint64_t cycles = 0;
   for (const VertexId w : list) {
@@ -78,8 +80,8 @@ void EdgeKernel::See(const Piece& piece, VertexId v, List list) {
   const WideCount at_root = piece.list.size();
   const WideCount at_v = graph_.degree(v);
   if (at_vertices_ != nullptr && triangles > 0) {
-    AddAt(piece.root, triangles);
-    AddAt(v, triangles);
+    AddTrianglesAt(piece.root, triangles);
+    AddTrianglesAt(v, triangles);
   }
   sums_.triangles += triangles;
   sums_.diamonds += Choose(triangles, 2);

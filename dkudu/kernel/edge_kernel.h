@@ -1,7 +1,7 @@
-// What the numbers of all patterns of four vertices follow from, but for cliques: sums over edges
-// of the triangles at each, and the 4-cycles. Each edge and each cycle is seen at its highest
-// vertex, where the lists of that vertex's lower neighbours are scanned once: in a graph ordered by
-// degree they are the short ones.
+// Sums over edges from which the counts of all four-vertex patterns except the 4-clique follow: the
+// triangles at each edge, and the 4-cycles. Each edge and each cycle is counted at its highest
+// vertex, which scans the lists of its lower neighbours once. In a graph ordered by degree, these
+// lists are the short ones.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@
 
 namespace slimgraph {
 
-// Over all edges {u, v} with t triangles each.
+// Sums over all edges {u, v}; t is the number of triangles at the edge.
 struct EdgeSums {
   WideCount triangles = 0;  // t
   WideCount diamonds = 0;   // t (t - 1) / 2
@@ -25,35 +25,38 @@ struct EdgeSums {
 
 class EdgeKernel {
  public:
-  // `chunk_bytes` is at least LeastKernelBytes(). `at_vertices`, by dense id and shared with other
-  // threads, may be null: to both ends of each edge its triangles are added.
+  // `chunk_bytes` must be at least LeastKernelBytes(). `at_vertices` may be null; it is indexed by
+  // dense id and shared with other threads. The triangles of each edge are added at both ends.
   EdgeKernel(const MiningGraph& graph, ListFetch& fetch, ListCache* cache, Reuse reuse,
              std::uint64_t chunk_bytes, std::uint64_t* at_vertices);
+
+  // Memory for each vertex of the graph, besides the lists.
+  static constexpr std::uint64_t kVertexBytes = 1 + sizeof(std::uint32_t) + sizeof(VertexId);
 
   Status Run(const RootTask& task);
   const EdgeSums& sums() const { return sums_; }
 
  private:
-  // Lower neighbours [first, last) of a root, of which others may follow.
+  // Lower neighbours [first, last) of a root; more pieces of the same root may follow.
   struct Piece {
     VertexId root;
     List list;
     std::size_t first;
     std::size_t last;
   };
-  Status WorkOff();
+  Status ProcessPieces();
   void Scan(const Piece& piece);
-  void AddAt(VertexId v, std::uint64_t triangles);
-  void See(const Piece& piece, VertexId v, List list);
+  void AddTrianglesAt(VertexId v, std::uint64_t triangles);
+  void CountEdge(const Piece& piece, VertexId v, List list);
 
   const MiningGraph& graph_;
   std::uint64_t* at_vertices_;
   RootLists roots_;
-  NeighbourLists neighbours_;  // of the pieces, one after the other
+  NeighbourLists neighbours_;  // of the pieces in order
   std::size_t next_neighbour_ = 0;
   std::vector<Piece> pieces_;
   Marks marks_;
-  std::vector<std::uint32_t> paths_to_;  // from the root, through neighbours seen so far
+  std::vector<std::uint32_t> paths_to_;  // from the root, through the neighbours processed so far
   std::vector<VertexId> reached_;
   EdgeSums sums_;
 };

@@ -6,7 +6,8 @@
 namespace slimgraph {
 namespace {
 
-// A chunk has no more while others have nothing to do: what is in chunks is not shared any more.
+// A chunk takes no more records than this while engines are idle, because work that is in a chunk
+// cannot be offered any more.
 constexpr std::size_t kShareableRecords = 1024;
 
 }  // namespace
@@ -14,7 +15,7 @@ constexpr std::size_t kShareableRecords = 1024;
 Extender::Chunk::Chunk(const ChunkRoom& its_room, std::size_t sets_of_record,
                        FetchedLists list_batch)
     : arena(its_room.set_elements), batch(std::move(list_batch)), room(its_room) {
-  // Of what is not used, no page is taken.
+  // A page that is reserved but never written takes no memory.
   records.reserve(room.records);
   lists.reserve(room.records);
   sets.reserve(room.records * sets_of_record);
@@ -38,7 +39,7 @@ Extender::Extender(const MiningGraph& graph, const Plan& plan, ListFetch& fetch,
       candidates_(std::size_t{1} << plan.suffix.classes.size()) {
   const std::uint64_t bytes_of_chunk = BytesOfChunk(chunk_bytes, graph, plan);
   for (unsigned level = 0; level < plan.listed(); ++level) {
-    const bool waits = BringsLists(graph, plan.levels[level]);
+    const bool waits = FetchesLists(graph, plan.levels[level]);
     const ChunkRoom room = ChunkRoom::Within(bytes_of_chunk, graph, plan.levels[level]);
     std::vector<Chunk>& of_level = levels_[level].chunks;
     for (int i = 0; i < (waits ? 2 : 1); ++i) {
@@ -46,8 +47,8 @@ Extender::Extender(const MiningGraph& graph, const Plan& plan, ListFetch& fetch,
                             FetchedLists(graph, fetch, cache, reuse, room.lists));
     }
     if (!waits) continue;
-    of_level[0].batch.Follow(&of_level[1].batch);
-    of_level[1].batch.Follow(&of_level[0].batch);
+    of_level[0].batch.SetEarlier(&of_level[1].batch);
+    of_level[1].batch.SetEarlier(&of_level[0].batch);
   }
   const std::size_t longest = graph.sums().most + kSetSlack;
   scratch_.reserve(longest);
@@ -75,7 +76,7 @@ Status Extender::RunAll() {
   }
 }
 
-// Extends all that stands in the parents' chunk.
+// Extends every record of the parents' chunk.
 Status Extender::Extend(unsigned number) {
   Level& level = levels_[number];
   level.parent = 0;
@@ -83,32 +84,32 @@ Status Extender::Extend(unsigned number) {
   level.parents_end =
       number == 0 ? 0 : static_cast<std::uint32_t>(levels_[number - 1].current().records.size());
   level.last_end = kAll;
-  return WorkOffAll(number);
+  return ProcessLevel(number);
 }
 
-// From where the level stands.
-Status Extender::WorkOffAll(unsigned number) {
+// Processes the level from its current position to its end.
+Status Extender::ProcessLevel(unsigned number) {
   Level& level = levels_[number];
   level.at = 0;
-  SLIM_ASSIGN(bool more, FillAhead(number, level.current()));
+  SLIM_ASSIGN(bool more, FillAndFetch(number, level.current()));
   while (more && !stopped_) {
-    if (offers_->wanted()) OfferSome(number);
+    if (offers_->wants_offers()) OfferPart(number);
     if (level.chunks.size() == 1) {
-      SLIM_TRY(WorkOff(number));
-      SLIM_ASSIGN(more, FillAhead(number, level.current()));
+      SLIM_TRY(ProcessChunk(number));
+      SLIM_ASSIGN(more, FillAndFetch(number, level.current()));
       continue;
     }
-    SLIM_ASSIGN(more, FillAhead(number, level.chunks[1 - level.at]));
-    SLIM_TRY(WorkOff(number));
+    SLIM_ASSIGN(more, FillAndFetch(number, level.chunks[1 - level.at]));
+    SLIM_TRY(ProcessChunk(number));
     level.at = 1 - level.at;
   }
-  // A sink that wants no more leaves a chunk whose lists are on their way.
+  // When the sink ends the search, the lists of the next chunk are still being fetched.
   if (more && level.chunks.size() > 1) return AwaitLists(number);
   return {};
 }
 
-// Fills the chunk and asks for its lists; false if there is nothing to fill it with.
-Result<bool> Extender::FillAhead(unsigned level, Chunk& chunk) {
+// Fills the chunk and starts to fetch its lists; returns false if nothing is left to fill it with.
+Result<bool> Extender::FillAndFetch(unsigned level, Chunk& chunk) {
   chunk.Clear();
   if (level == 0) {
     SLIM_ASSIGN(const bool any, FillRoots(chunk));
@@ -120,7 +121,7 @@ Result<bool> Extender::FillAhead(unsigned level, Chunk& chunk) {
   return true;
 }
 
-// What its embeddings are extended by is there.
+// Waits for the chunk's lists and makes the sets that extend its embeddings.
 Status Extender::Prepare(unsigned level) {
   path_[level] = kNone;
   SLIM_TRY(AwaitLists(level));
@@ -128,7 +129,7 @@ Status Extender::Prepare(unsigned level) {
   return {};
 }
 
-Status Extender::WorkOff(unsigned level) {
+Status Extender::ProcessChunk(unsigned level) {
   SLIM_TRY(Prepare(level));
   if (level + 1 < plan_.listed()) return Extend(level + 1);
   if (sink_) return ListAll();
@@ -136,7 +137,7 @@ Status Extender::WorkOff(unsigned level) {
   return {};
 }
 
-// Roots of one task; the next one's when it is done.
+// Adds roots of the current task; claims the next task when it is used up.
 Result<bool> Extender::FillRoots(Chunk& chunk) {
   std::size_t& done = levels_[0].position;
   if (!task_ || done == task_->count) {
@@ -145,7 +146,7 @@ Result<bool> Extender::FillRoots(Chunk& chunk) {
     done = 0;
   }
   chunk.task = *task_;
-  FindRoomForSets(0);
+  RecordBaseSizes(0);
   for (; done < task_->count; ++done) {
     const auto index = static_cast<VertexId>(task_->first + done);
     if (!AddRecord(0, chunk, task_->home + index * graph_.nodes())) break;
@@ -153,14 +154,14 @@ Result<bool> Extender::FillRoots(Chunk& chunk) {
   return true;
 }
 
-// Adds records until the chunk is full or its parents are worked off; false if there are none.
+// Adds records until the chunk is full or no parent has any more; returns false if none was added.
 bool Extender::Fill(unsigned number, Chunk& chunk) {
   const PlanLevel& plan = plan_.levels[number];
   Level& level = levels_[number];
   for (; level.parent < level.parents_end; ++level.parent, level.position = 0) {
     const List candidates = CandidatesOf(number, level.parent);
     const PositionRange range = RangeOf(number, level.parent, candidates.size());
-    FindRoomForSets(number);
+    RecordBaseSizes(number);
     level.position = std::max(level.position, range.begin);
     for (; level.position < range.end; ++level.position) {
       const VertexId v = candidates[level.position];
@@ -171,14 +172,14 @@ bool Extender::Fill(unsigned number, Chunk& chunk) {
   return !chunk.records.empty();
 }
 
-// Of a record below; the path leads there afterwards.
+// The candidates that extend a record of the level below. Leaves the path at this record.
 List Extender::CandidatesOf(unsigned number, std::uint32_t parent) {
   const PlanLevel& plan = plan_.levels[number];
   SetPath(number - 1, parent);
   return AboveAll(Resolve(plan.candidates), plan.above);
 }
 
-// Which of them are this engine's.
+// The range of the candidates that this engine processes.
 Extender::PositionRange Extender::RangeOf(unsigned number, std::uint32_t parent,
                                           std::size_t candidates) const {
   const Level& level = levels_[number];
@@ -191,26 +192,26 @@ Extender::PositionRange Extender::RangeOf(unsigned number, std::uint32_t parent,
   return range;
 }
 
-// False if the chunk has no room for it, as it always has for the first.
+// Returns false if the chunk has no room for the record. The first record always fits.
 bool Extender::AddRecord(unsigned number, Chunk& chunk, VertexId v) {
   const PlanLevel& plan = plan_.levels[number];
-  const bool brings = plan.needs_list && !graph_.is_own(v);
+  const bool fetches = plan.needs_list && !graph_.is_own(v);
   if (chunk.records.size() == chunk.room.records) return false;
-  if (chunk.records.size() >= kShareableRecords && offers_->hungry()) return false;
-  if (brings && !chunk.batch.HasRoomFor(v)) return false;
+  if (chunk.records.size() >= kShareableRecords && offers_->has_idle_engine()) return false;
+  if (fetches && !chunk.batch.HasRoomFor(v)) return false;
   if (!base_sizes_.empty()) {
     const std::uint64_t elements = SetElements(number, graph_.degree(v));
     if (chunk.set_elements + elements > chunk.room.set_elements) return false;
     chunk.set_elements += elements;
   }
   chunk.records.push_back(
-      {v, levels_[number].parent, brings ? chunk.batch.Add(v) : FetchedLists::Ticket{kNone}});
+      {v, levels_[number].parent, fetches ? chunk.batch.Add(v) : FetchedLists::Ticket{kNone}});
   return true;
 }
 
-// Before records with the parent that the path stands at are added: how large the sets are from
-// which theirs will be made.
-void Extender::FindRoomForSets(unsigned level) {
+// Must be called before records are added that extend the current path. Stores the sizes of the
+// sets from which the records' sets will be made.
+void Extender::RecordBaseSizes(unsigned level) {
   base_sizes_.clear();
   const auto& sets = plan_.levels[level].sets;
   const bool any = std::any_of(sets.begin(), sets.end(), [](const SetStep& step) {
@@ -223,7 +224,7 @@ void Extender::FindRoomForSets(unsigned level) {
   }
 }
 
-// A set is no longer than what it is made from.
+// An upper bound: a set is no longer than the set it is made from.
 std::uint64_t Extender::SetElements(unsigned level, std::uint64_t degree) const {
   std::uint64_t elements = 0;
   const auto& sets = plan_.levels[level].sets;

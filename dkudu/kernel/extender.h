@@ -1,9 +1,9 @@
-// One thread's search for embeddings of a plan: extended level by level in chunks, breadth-first
-// within a chunk, so that the lists of many vertices are brought together, and depth-first over
-// chunks, so that memory stays within a budget whatever the graph (Kudu, section 4). Each level has
-// two chunks of its own: while one is worked off to the end, the lists of the other are on their
-// way. The budget is dealt out to the chunks when it starts. What it has not come to yet it offers
-// to engines that have nothing to do, from the lowest level on which something is left.
+// One thread's search for embeddings of a plan (Kudu, section 4). Embeddings are extended level by
+// level in chunks. Within a chunk the search is breadth-first, so that the lists of many vertices
+// are fetched together. Over chunks it is depth-first, so that memory stays within a budget for any
+// graph. A level that fetches lists has two chunks: while one is processed, the lists of the other
+// are being fetched. The budget is divided among the chunks at the start. The engine offers work it
+// has not begun to idle engines, from the lowest level that has any.
 #pragma once
 
 #include <functional>
@@ -21,20 +21,21 @@
 
 namespace slimgraph {
 
-// Takes embeddings: the vertices in the pattern's own order. False: no more are wanted.
+// Receives an embedding: the vertices in the pattern's own order. Returns false to end the search.
 using EmbeddingSink = std::function<Result<bool>(std::span<const VertexId>)>;
 
 class Extender {
  public:
-  // Of what is offered to others at once.
+  // The most bytes of one offer.
   static constexpr std::uint64_t kMostOfferBytes =
       (2 + kMaxPatternVertices) * sizeof(std::uint64_t);
 
-  // Without a sink, embeddings are counted. `chunk_bytes` is at least LeastExtenderBytes().
+  // Without a sink, embeddings are counted. `chunk_bytes` must be at least LeastExtenderBytes().
   Extender(const MiningGraph& graph, const Plan& plan, ListFetch& fetch, ListCache* cache,
            Reuse reuse, std::uint64_t chunk_bytes, EmbeddingSink sink);
 
-  // Works on tasks until there are no more, or the sink wants no more; then on what others offer.
+  // Works on tasks until there are no more, or the sink ends the search; then on work that others
+  // offer.
   using NextTask = std::function<Result<std::optional<RootTask>>()>;
   Status Run(NextTask next_task, WorkOffers& offers, Endpoint& endpoint);
   WideCount count() const { return count_; }
@@ -55,24 +56,24 @@ class Extender {
 
     std::vector<Record> records;
     std::vector<List> lists;  // by record, on levels that need them
-    std::vector<List> sets;   // by record, then by set of the level
+    std::vector<List> sets;   // by record, then by the level's sets
     Arena arena;
     FetchedLists batch;
     ChunkRoom room;
-    std::uint64_t set_elements = 0;  // that the records' sets come to at most
-    RootTask task;                   // of level 0: where its roots are from
+    std::uint64_t set_elements = 0;  // an upper bound for all sets of the records
+    RootTask task;                   // of level 0: the task of the roots
   };
   struct Level {
     Chunk& current() { return chunks[at]; }
     const Chunk& current() const { return chunks[at]; }
 
-    std::vector<Chunk> chunks;  // two if there are lists to wait for
+    std::vector<Chunk> chunks;  // two if lists are fetched
     std::size_t at = 0;
-    // Where in the parents' chunk, or in the task, the next record comes from: which parent, and
-    // which of its candidates.
+    // Where the next record comes from: the parent, by its number in the parents' chunk, and the
+    // position in its candidates. On level 0, `position` counts the roots of the task.
     std::uint32_t parent = 0;
     std::size_t position = 0;
-    // Where it ends: parents, and candidates of the last of them.
+    // Where the level ends: after which parent, and after which candidate of that last parent.
     std::uint32_t parents_end = 0;
     std::size_t last_end = kAll;
   };
@@ -83,21 +84,21 @@ class Extender {
 
   Status RunAll();
   Status Extend(unsigned level);
-  Status WorkOffAll(unsigned level);
-  Result<bool> FillAhead(unsigned level, Chunk& chunk);
-  Status WorkOff(unsigned level);
+  Status ProcessLevel(unsigned level);
+  Result<bool> FillAndFetch(unsigned level, Chunk& chunk);
+  Status ProcessChunk(unsigned level);
   Status Prepare(unsigned level);
   List CandidatesOf(unsigned level, std::uint32_t parent);
   PositionRange RangeOf(unsigned level, std::uint32_t parent, std::size_t candidates) const;
   Result<bool> FillRoots(Chunk& chunk);
   bool Fill(unsigned level, Chunk& chunk);
   bool AddRecord(unsigned level, Chunk& chunk, VertexId v);
-  void FindRoomForSets(unsigned level);
+  void RecordBaseSizes(unsigned level);
   std::uint64_t SetElements(unsigned level, std::uint64_t degree) const;
   Status AwaitLists(unsigned level);
   void MakeSets(unsigned level);
 
-  // The record and vertex of each level up to this one.
+  // Sets path_ and vertex_ for this level and all below it.
   void SetPath(unsigned level, std::uint32_t record);
   List Resolve(SetRef set) const {
     return levels_[set.level]
@@ -111,19 +112,19 @@ class Extender {
   bool IsTaken(VertexId v, PatternMask levels) const;
 
   // In extender_offers.cc.
-  void OfferSome(unsigned deepest);
+  void OfferPart(unsigned deepest);
   struct Remainder;
-  std::optional<Remainder> LastOf(unsigned level);
+  std::optional<Remainder> LastPartOf(unsigned level);
   Status Resume(unsigned level, std::span<const std::uint64_t> words);
-  Status Place(unsigned level, VertexId v);
+  Status SetOnlyRecord(unsigned level, VertexId v);
 
   // In extender_count.cc.
   void CountAll();
   std::size_t CountLast(const PlanLevel& level, bool marked) const;
   WideCount CountSuffix();
-  std::size_t CountMeeting(const Suffix::Meeting& meeting);
+  std::size_t CountIntersection(const Suffix::Intersection& intersection);
   List LastSet(const PlanLevel& level, std::vector<VertexId>& scratch) const;
-  std::size_t Overcount(const PlanLevel& level, List set) const;
+  std::size_t TakenAmong(const PlanLevel& level, List set) const;
   Status ListAll();
 
   const MiningGraph& graph_;
@@ -133,15 +134,15 @@ class Extender {
   std::vector<Level> levels_;
   std::array<std::uint32_t, kMaxPatternVertices> path_ = {};
   std::array<VertexId, kMaxPatternVertices> vertex_ = {};
-  std::vector<std::uint64_t> base_sizes_;  // of the sets that FindRoomForSets has looked at
+  std::vector<std::uint64_t> base_sizes_;  // of the sets from which new sets are made
   NextTask next_task_;
-  std::optional<RootTask> task_;  // whose roots are taken
+  std::optional<RootTask> task_;  // the task whose roots are being added
   WorkOffers* offers_ = nullptr;
   Endpoint* endpoint_ = nullptr;
   Marks marks_;
   std::vector<VertexId> scratch_;
-  // Of the suffix, by class or set of classes: candidates with those that are taken, and how many
-  // there are without.
+  // For the suffix, by class or set of classes: the candidates, which may include vertices that the
+  // embedding has, and their number without these.
   struct Candidates {
     List list;
     std::uint64_t count = 0;

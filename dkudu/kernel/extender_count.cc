@@ -1,4 +1,4 @@
-// The last levels of an embedding: counted without being listed, or listed.
+// The last levels of an embedding: either counted without listing, or listed.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -8,10 +8,10 @@
 namespace slimgraph {
 namespace {
 
-// Siblings from which on marking the set that they share pays.
+// From this many siblings on, marking the set that they share is faster than intersecting it.
 constexpr std::uint32_t kMarkedSiblings = 3;
 
-// A list so much longer than the marked set is searched instead.
+// A list this many times longer than the marked set is searched instead.
 constexpr std::size_t kCountSearchRatio = 16;
 
 }  // namespace
@@ -38,10 +38,10 @@ void Extender::CountAll() {
   }
 }
 
-// The candidates for the last level, but for vertices that are taken.
+// The number of candidates for the last level, without vertices that the embedding already has.
 std::size_t Extender::CountLast(const PlanLevel& level, bool marked) const {
   const List base = AboveAll(Resolve(level.candidates), level.above);
-  if (!level.last_step) return base.size() - Overcount(level, base);
+  if (!level.last_step) return base.size() - TakenAmong(level, base);
   const List list = AboveAll(Operand(*level.last_step), level.above);
   const bool intersect = level.last_step->operation == SetOperation::kIntersect;
   std::size_t size = 0;
@@ -60,7 +60,7 @@ std::size_t Extender::CountLast(const PlanLevel& level, bool marked) const {
   return size;
 }
 
-std::size_t Extender::Overcount(const PlanLevel& level, List set) const {
+std::size_t Extender::TakenAmong(const PlanLevel& level, List set) const {
   std::size_t taken = 0;
   for (PatternMask left = level.may_be_inside; left != 0;
        left &= static_cast<PatternMask>(left - 1)) {
@@ -80,7 +80,7 @@ List Extender::LastSet(const PlanLevel& level, std::vector<VertexId>& scratch) c
   return List(scratch.data(), size);
 }
 
-// By the formula in plan/suffix.h.
+// The formula is in plan/suffix.h.
 WideCount Extender::CountSuffix() {
   const Suffix& suffix = plan_.suffix;
   double most = 1;
@@ -89,15 +89,15 @@ WideCount Extender::CountSuffix() {
     const PlanLevel& level = plan_.levels[number];
     Candidates& set = candidates_[std::size_t{1} << i];
     set.list = LastSet(level, set.scratch);
-    set.count = set.list.size() - Overcount(level, set.list);
+    set.count = set.list.size() - TakenAmong(level, set.list);
     if (set.count < size) return 0;
     most *= std::pow(static_cast<double>(set.count), size);
   }
-  // So many that what is subtracted for vertices chosen twice does not matter.
+  // Above this, the terms subtracted for vertices chosen twice cannot bring the count below 2^64.
   constexpr double kTooMany = 0x1p112;
   if (most > kTooMany) return WideCount{1} << 64;
-  for (const Suffix::Meeting& meeting : suffix.meetings) {
-    candidates_[meeting.classes].count = CountMeeting(meeting);
+  for (const Suffix::Intersection& intersection : suffix.intersections) {
+    candidates_[intersection.classes].count = CountIntersection(intersection);
   }
   __int128 sum = 0;
   for (const Suffix::Term& term : suffix.terms) {
@@ -108,17 +108,17 @@ WideCount Extender::CountSuffix() {
   return static_cast<WideCount>(sum / suffix.orders);
 }
 
-std::size_t Extender::CountMeeting(const Suffix::Meeting& meeting) {
-  const ClassMask last = std::bit_floor(meeting.classes);
-  const List base = candidates_[meeting.classes & ~last].list;
+std::size_t Extender::CountIntersection(const Suffix::Intersection& intersection) {
+  const ClassMask last = std::bit_floor(intersection.classes);
+  const List base = candidates_[intersection.classes & ~last].list;
   const List more = candidates_[last].list;
-  Candidates& into = candidates_[meeting.classes];
+  Candidates& into = candidates_[intersection.classes];
   const std::size_t room = std::min(base.size(), more.size()) + kSetSlack;
-  if (meeting.listed && into.scratch.size() < room) into.scratch.resize(room);
-  std::size_t size = Intersect(base, more, meeting.listed ? into.scratch.data() : nullptr);
-  if (meeting.listed) into.list = List(into.scratch.data(), size);
+  if (intersection.listed && into.scratch.size() < room) into.scratch.resize(room);
+  std::size_t size = Intersect(base, more, intersection.listed ? into.scratch.data() : nullptr);
+  if (intersection.listed) into.list = List(into.scratch.data(), size);
   PatternMask may_be_inside = 0xFF;
-  for (ClassMask left = meeting.classes; left != 0; left &= static_cast<ClassMask>(left - 1)) {
+  for (ClassMask left = intersection.classes; left != 0; left &= static_cast<ClassMask>(left - 1)) {
     const auto number = static_cast<std::size_t>(std::countr_zero(left));
     may_be_inside &= plan_.levels[plan_.suffix.classes[number].level].may_be_inside;
   }

@@ -1,27 +1,28 @@
-// Work that passes from one engine to another: an embedding, and which of the candidates to extend
-// it by are to be tried. Who takes it brings the lists and makes the sets anew.
+// Work that one engine offers to another: an embedding, and which candidates remain to extend it.
+// The engine that takes the work fetches the lists and makes the sets again.
 #include <algorithm>
 
 #include "dkudu/kernel/extender.h"
 
 namespace slimgraph {
 
-// What is left at the end of a level, in words: the first candidate and the one after the last,
-// then the vertices of the levels below. It may be told as candidates of the level below.
+// The work that remains at the end of a level, in words: the first candidate, the end of the
+// candidates, then the vertices of the levels below. It may be expressed as candidates of the level
+// below the one on which it was found.
 struct Extender::Remainder {
   unsigned level;
   std::vector<std::uint64_t> words;
-  // Where the level that it was found on ends without it.
+  // Where the level on which it was found ends once this work is given away.
   std::uint32_t parents_end;
   std::size_t last_end;
 };
 
-void Extender::OfferSome(unsigned deepest) {
+void Extender::OfferPart(unsigned deepest) {
   const auto path = path_;
   const auto vertex = vertex_;
   for (unsigned number = 1; number <= deepest; ++number) {
-    path_.fill(kNone);  // levels are looked at that do not belong to one embedding
-    const auto last = LastOf(number);
+    path_.fill(kNone);  // the levels inspected need not belong to one embedding
+    const auto last = LastPartOf(number);
     if (!last) continue;
     if (offers_->Offer(*endpoint_, last->level, std::as_bytes(std::span(last->words)))) {
       levels_[number].parents_end = last->parents_end;
@@ -33,8 +34,8 @@ void Extender::OfferSome(unsigned deepest) {
   vertex_ = vertex;
 }
 
-// About half, or as much of that as extends one embedding.
-std::optional<Extender::Remainder> Extender::LastOf(unsigned number) {
+// Takes about half of the level's remaining work, but no more than the extensions of one embedding.
+std::optional<Extender::Remainder> Extender::LastPartOf(unsigned number) {
   const Level& level = levels_[number];
   if (level.parent >= level.parents_end) return std::nullopt;
   const std::uint32_t last = level.parents_end - 1;
@@ -79,25 +80,25 @@ Status Extender::Resume(unsigned number, std::span<const std::uint64_t> words) {
   path_.fill(kNone);
   levels_[0].chunks[0].task = {};
   for (unsigned below = 0; below < number; ++below) {
-    SLIM_TRY(Place(below, static_cast<VertexId>(words[2 + below])));
+    SLIM_TRY(SetOnlyRecord(below, static_cast<VertexId>(words[2 + below])));
   }
   Level& level = levels_[number];
   level.parent = 0;
   level.position = words[0];
   level.parents_end = 1;
   level.last_end = words[1];
-  return WorkOffAll(number);
+  return ProcessLevel(number);
 }
 
-// The only record of its level, of which nothing else is left.
-Status Extender::Place(unsigned number, VertexId v) {
+// Makes v the only record of its level, with no further work on that level.
+Status Extender::SetOnlyRecord(unsigned number, VertexId v) {
   Level& level = levels_[number];
   level.at = 0;
   level.parent = level.parents_end = 0;
   Chunk& chunk = level.current();
   chunk.Clear();
   if (number > 0) SetPath(number - 1, 0);
-  FindRoomForSets(number);
+  RecordBaseSizes(number);
   AddRecord(number, chunk, v);
   if (plan_.levels[number].needs_list) chunk.batch.Start();
   return Prepare(number);

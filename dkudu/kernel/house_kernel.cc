@@ -6,46 +6,48 @@ HouseKernel::HouseKernel(const MiningGraph& graph, ListFetch& fetch, ListCache* 
                          std::uint64_t chunk_bytes)
     : roots_(graph, fetch, cache, reuse),
       neighbours_(graph, fetch, cache, reuse, chunk_bytes - RootLists::Bytes(graph)),
-      paths_to_(graph.vertices()) {}
+      paths_to_(graph.vertices()) {
+  reached_.reserve(graph.vertices());  // a page never written takes no memory
+}
 
 Status HouseKernel::Run(const RootTask& task) {
-  SLIM_TRY(roots_.Bring(task));
+  SLIM_TRY(roots_.Fetch(task));
   for (std::size_t i = 0; i < roots_.size(); ++i) {
     const Root root = roots_.Get(i);
     if (!neighbours_.HasRoomFor(root.list)) {
-      SLIM_TRY(WorkOffGroup());
+      SLIM_TRY(ProcessGroup());
       if (!neighbours_.HasRoomFor(root.list)) {
-        SLIM_TRY(InPieces(root));
+        SLIM_TRY(ProcessInPieces(root));
         continue;
       }
     }
     for (const VertexId v : root.list) neighbours_.Add(v);
     group_.push_back(root);
   }
-  return WorkOffGroup();
+  return ProcessGroup();
 }
 
-Status HouseKernel::WorkOffGroup() {
-  SLIM_TRY(neighbours_.Bring());
+Status HouseKernel::ProcessGroup() {
+  SLIM_TRY(neighbours_.Fetch());
   std::size_t first = 0;
   for (const Root& root : group_) {
     for (std::size_t i = 0; i < root.list.size(); ++i) CountPaths(neighbours_.Get(first + i));
     for (std::size_t i = 0; i < root.list.size(); ++i) {
-      SeeNeighbour(root.v, root.list[i], neighbours_.Get(first + i));
+      CountHousesAt(root.v, root.list[i], neighbours_.Get(first + i));
     }
     first += root.list.size();
-    Forget();
+    ResetPaths();
   }
   group_.clear();
   neighbours_.Clear();
   return {};
 }
 
-// A root whose neighbours' lists do not fit into memory: they are brought twice.
-Status HouseKernel::InPieces(const Root& root) {
+// Handles a root whose neighbours' lists do not all fit into memory: they are fetched twice.
+Status HouseKernel::ProcessInPieces(const Root& root) {
   SLIM_TRY(ForEachNeighbour(root, [&](VertexId, List list) { CountPaths(list); }));
-  SLIM_TRY(ForEachNeighbour(root, [&](VertexId v, List list) { SeeNeighbour(root.v, v, list); }));
-  Forget();
+  SLIM_TRY(ForEachNeighbour(root, [&](VertexId v, List list) { CountHousesAt(root.v, v, list); }));
+  ResetPaths();
   return {};
 }
 
@@ -57,7 +59,7 @@ Status HouseKernel::ForEachNeighbour(const Root& root, Visit visit) {
     while (last < root.list.size() && neighbours_.HasRoomFor(root.list[last])) {
       neighbours_.Add(root.list[last++]);
     }
-    SLIM_TRY(neighbours_.Bring());
+    SLIM_TRY(neighbours_.Fetch());
     for (std::size_t i = first; i < last; ++i) visit(root.list[i], neighbours_.Get(i - first));
     first = last;
   }
@@ -71,7 +73,7 @@ void HouseKernel::CountPaths(List list) {
   }
 }
 
-void HouseKernel::SeeNeighbour(VertexId root, VertexId v, List list) {
+void HouseKernel::CountHousesAt(VertexId root, VertexId v, List list) {
   const WideCount triangles = paths_to_[v];
   if (triangles == 0) return;
   std::uint64_t paths = 0;
@@ -80,7 +82,7 @@ void HouseKernel::SeeNeighbour(VertexId root, VertexId v, List list) {
   twice_houses_ += triangles * squares - 2 * triangles * (triangles - 1);
 }
 
-void HouseKernel::Forget() {
+void HouseKernel::ResetPaths() {
   for (const VertexId w : reached_) paths_to_[w] = 0;
   reached_.clear();
 }

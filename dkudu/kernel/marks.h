@@ -1,5 +1,5 @@
-// A set of vertices as one byte each, for testing many against it: bits would take a shift more for
-// each, which costs more than the smaller table saves.
+// A set of vertices with one byte per vertex, to test many vertices against it. A bit set would be
+// smaller, but the shift for each test would cost more than the smaller table saves.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ class Marks {
   void Set(List list) {
     for (const VertexId v : list) marked_[v] = 1;
   }
-  // `list` is what was set.
+  // `list` must be the list that was set.
   void Unset(List list) {
     for (const VertexId v : list) marked_[v] = 0;
   }
-  // Those of the list that are in the set.
+  // The number of elements of the list that are in the set.
   std::size_t Count(List list) const {
     const std::uint8_t* const marked = marked_.data();
     std::size_t a = 0;

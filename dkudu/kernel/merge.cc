@@ -15,7 +15,7 @@ using Tag = hn::CappedTag<VertexId, kSetSlack>;
 constexpr std::size_t kLanes = hn::MaxLanes(Tag());
 constexpr std::size_t kStep = 4;  // elements of b that are compared with a vector of a
 
-// Appends what a and b have in common.
+// Intersects the remaining elements one by one.
 template <bool kWrite>
 std::size_t MergeRest(List a, List b, VertexId* into) {
   std::size_t count = 0;
@@ -42,7 +42,7 @@ std::size_t Merge(List a, List b, VertexId* into) {
   std::size_t count = 0;
   std::size_t i = 0;
   std::size_t j = 0;
-  // What of a[i, i + kLanes) is in b[.., j) is marked in `hits` and not counted yet.
+  // `hits` marks the elements of a[i, i + kLanes) that are in b[.., j) and not counted yet.
   auto hits = hn::FirstN(tag, 0);
   const auto take = [&](auto block) HWY_ATTR {
     if constexpr (kWrite) {
@@ -68,7 +68,8 @@ std::size_t Merge(List a, List b, VertexId* into) {
       i += kLanes;
     }
   }
-  // The hits of a block that is not done are below all that is left of b.
+  // The hits of an unfinished block are smaller than all remaining elements of b, so the scalar
+  // loop cannot count them again.
   if (i + kLanes <= a.size()) take(hn::LoadU(tag, a.data() + i));
   return count + MergeRest<kWrite>(a.subspan(i), b.subspan(j), into + count);
 }

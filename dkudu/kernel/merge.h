@@ -1,11 +1,11 @@
-// The intersection of two ascending lists of similar lengths, by vectors.
+// The intersection of two ascending lists of similar lengths, with vector instructions.
 #pragma once
 
 #include "dkudu/kernel/sets.h"
 
 namespace slimgraph {
 
-// As Intersect() in sets.h.
+// Like Intersect() in sets.h.
 std::size_t IntersectByMerge(List a, List b, VertexId* into);
 
 }  // namespace slimgraph

@@ -1,6 +1,7 @@
-// The lists of roots' neighbours, for kernels that look at as many at a time as their memory holds.
+// The lists of roots' neighbours, for kernels that process as many at a time as their memory holds.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "dkudu/kernel/root_lists.h"
@@ -9,11 +10,19 @@ namespace slimgraph {
 
 class NeighbourLists {
  public:
-  // `bytes` is at least LeastKernelBytes() without what RootLists takes.
+  // `bytes` must be at least LeastKernelBytes() minus RootLists::Bytes().
   NeighbourLists(const MiningGraph& graph, ListFetch& fetch, ListCache* cache, Reuse reuse,
                  std::uint64_t bytes)
       : lists_(graph, fetch, cache, reuse, ListRoom::Within(bytes - TicketBytes(bytes), graph)) {
     tickets_.reserve(TicketBytes(bytes) / sizeof(FetchedLists::Ticket));
+  }
+
+  // The part of `bytes` that is used by the lists of at most `most` vertices at a time.
+  static std::uint64_t BytesTaken(const MiningGraph& graph, std::uint64_t bytes,
+                                  std::uint64_t most) {
+    const ListRoom room = ListRoom::Within(bytes - TicketBytes(bytes), graph);
+    return room.BytesTaken(graph, {most, graph.sums().arcs}) +
+           std::min(TicketBytes(bytes), most * sizeof(FetchedLists::Ticket));
   }
 
   bool HasRoomFor(VertexId v) const {
@@ -23,11 +32,11 @@ class NeighbourLists {
     return tickets_.size() + vertices.size() <= tickets_.capacity() && lists_.HasRoomFor(vertices);
   }
   void Add(VertexId v) { tickets_.push_back(lists_.Add(v)); }
-  Status Bring() {
+  Status Fetch() {
     lists_.Start();
     return lists_.Finish();
   }
-  // Of the i-th that was added.
+  // The list of the i-th vertex that was added.
   List Get(std::size_t i) const { return lists_.Get(tickets_[i]); }
   void Clear() {
     lists_.Clear();
@@ -35,17 +44,24 @@ class NeighbourLists {
   }
 
  private:
-  // One may be asked for again and again.
+  // Memory for tickets. A vertex may be added many times, and each time takes a ticket.
   static std::uint64_t TicketBytes(std::uint64_t bytes) { return bytes / 8; }
 
   FetchedLists lists_;
   std::vector<FetchedLists::Ticket> tickets_;
 };
 
-// Of a kernel that brings roots and then their neighbours.
+// The least memory of a kernel that fetches roots and then their neighbours.
 inline std::uint64_t LeastKernelBytes(const MiningGraph& graph) {
   const std::uint64_t one_list = ListRoom::Within(0, graph).Bytes(graph);
   return RootLists::Bytes(graph) + one_list + one_list / 4;
+}
+
+// The most memory that a kernel uses of `chunk_bytes`. It works on one task at a time.
+inline std::uint64_t KernelBytes(const MiningGraph& graph, std::uint64_t chunk_bytes) {
+  const std::uint64_t roots = RootLists::Bytes(graph);
+  return roots + NeighbourLists::BytesTaken(graph, chunk_bytes - std::min(chunk_bytes, roots),
+                                            MostTaskNeighbours(graph));
 }
 
 }  // namespace slimgraph

@@ -16,7 +16,7 @@ std::uint64_t RootLists::Bytes(const MiningGraph& graph) {
   return RoomForTasks(graph).Bytes(graph);
 }
 
-Status RootLists::Bring(const RootTask& task) {
+Status RootLists::Fetch(const RootTask& task) {
   lists_.Clear();
   tickets_.clear();
   first_ = task.home + task.first * graph_.nodes();

@@ -1,4 +1,4 @@
-// The roots of a task with their lists, brought here together.
+// The roots of a task and their lists, fetched together.
 #pragma once
 
 #include <vector>
@@ -12,11 +12,11 @@ class RootLists {
  public:
   RootLists(const MiningGraph& graph, ListFetch& fetch, ListCache* cache, Reuse reuse);
 
-  // What any task takes.
+  // The memory that suffices for any task.
   static std::uint64_t Bytes(const MiningGraph& graph);
 
-  // What Get() gave before is invalid.
-  Status Bring(const RootTask& task);
+  // Fetches the lists of the task's roots; invalidates what Get() returned before.
+  Status Fetch(const RootTask& task);
 
   struct Root {
     VertexId v;

@@ -7,10 +7,10 @@
 namespace slimgraph {
 namespace {
 
-// How many times longer a list must be for searching to beat merging.
+// How many times longer a list must be for a search to be faster than a merge.
 constexpr std::size_t kSearchRatio = 24;
 
-// The first element of [at, end) that is not below v, in steps that double from `at`.
+// The first element of [at, end) that is not below v, found in steps that double from `at`.
 const VertexId* Gallop(const VertexId* at, const VertexId* end, VertexId v) {
   std::ptrdiff_t step = 1;
   const VertexId* low = at;

@@ -1,5 +1,6 @@
-// Intersections and differences of ascending lists, written out or counted alone. Lists of much
-// different lengths are searched, others merged by vectors.
+// Intersections and differences of ascending lists, either written out or only counted. If the
+// lengths differ much, the longer list is searched; otherwise the lists are merged with vector
+// instructions.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace slimgraph {
 
 using List = std::span<const VertexId>;
 
-// The elements after `low`.
+// The elements greater than `low`.
 inline List Above(List list, VertexId low) {
   return {std::upper_bound(list.data(), list.data() + list.size(), low), list.data() + list.size()};
 }
@@ -21,11 +22,11 @@ inline bool Contains(List list, VertexId v) {
   return std::binary_search(list.begin(), list.end(), v);
 }
 
-// Vectors are stored whole: what results are written into has room for so many elements more.
+// Vectors are stored whole, so the memory for a result must have room for this many more elements.
 constexpr std::size_t kSetSlack = 16;
 
-// Both return the number of elements. `into` has room for the shorter list (difference: for `from`)
-// and the slack, and may be null: then they are only counted.
+// Both return the number of elements in the result. `into` has room for the shorter list
+// (difference: for `from`) plus the slack; if it is null, elements are only counted.
 std::size_t Intersect(List a, List b, VertexId* into);
 std::size_t Subtract(List from, List without, VertexId* into);
 

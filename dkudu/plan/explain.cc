@@ -15,21 +15,21 @@ std::string Levels(PatternMask mask, const char* before) {
 }
 
 // "N(v0) ∩ N(v1) \ N(v2)"
-std::string SetName(PatternMask neighbours, PatternMask strangers) {
+std::string SetName(PatternMask neighbours, PatternMask non_neighbours) {
   std::string text;
   for (unsigned i = 0; i < kMaxPatternVertices; ++i) {
     if (Has(neighbours, i)) text += fmt::format("{}N(v{})", text.empty() ? "" : " ∩ ", i);
   }
   for (unsigned i = 0; i < kMaxPatternVertices; ++i) {
-    if (Has(strangers, i)) text += fmt::format(" \\ N(v{})", i);
+    if (Has(non_neighbours, i)) text += fmt::format(" \\ N(v{})", i);
   }
   return text;
 }
 
 std::string Candidates(const Plan& plan, const PlanLevel& level) {
-  if (level.last_step) return SetName(level.last_step->neighbours, level.last_step->strangers);
+  if (level.last_step) return SetName(level.last_step->neighbours, level.last_step->non_neighbours);
   const SetStep& set = plan.levels[level.candidates.level].sets[level.candidates.index];
-  return SetName(set.neighbours, set.strangers);
+  return SetName(set.neighbours, set.non_neighbours);
 }
 
 std::string How(const Plan& plan, unsigned t) {
@@ -37,10 +37,10 @@ std::string How(const Plan& plan, unsigned t) {
   const Suffix& suffix = plan.suffix;
   if (suffix.levels == 1) return "counted";
   if (suffix.classes.size() == 1) {
-    return fmt::format("counted with the others of its kind, n over {}", suffix.levels);
+    return fmt::format("counted with the other vertices of its class, n choose {}", suffix.levels);
   }
   if (suffix.levels == 2) return "counted in a pair, |A| |B| - |A ∩ B|";
-  return fmt::format("counted with the other {} of the end, by inclusion and exclusion in {} terms",
+  return fmt::format("counted jointly with {} others, by inclusion and exclusion in {} terms",
                      suffix.levels - 1, suffix.terms.size());
 }
 
@@ -60,8 +60,8 @@ std::string Explain(const Plan& plan) {
   for (unsigned t = 0; t < plan.listed(); ++t) {
     for (const SetStep& set : plan.levels[t].sets) {
       if (set.operation == SetOperation::kList) continue;
-      text += fmt::format("  once v{} is known: {}, shared by all that extend it\n", t,
-                          SetName(set.neighbours, set.strangers));
+      text += fmt::format("  once v{} is known: {}, shared by all its extensions\n", t,
+                          SetName(set.neighbours, set.non_neighbours));
     }
   }
   return text + fmt::format("  estimated work: {:.2g} list elements\n", plan.work);

@@ -34,7 +34,7 @@ void AddPath(Edges& edges, std::uint64_t vertices) {
   for (std::uint64_t v = 1; v < vertices; ++v) edges.emplace_back(v - 1, v);
 }
 
-// "5-clique" and its like; a k-star has k leaves, the others k vertices.
+// Patterns such as "5-clique". A k-star has k leaves; the other families have k vertices.
 std::optional<Edges> FamilyMember(std::string_view name) {
   const std::size_t dash = name.find('-');
   if (dash != 1 || name[0] < '2' || name[0] > '8') return std::nullopt;
@@ -58,7 +58,7 @@ std::optional<Edges> FamilyMember(std::string_view name) {
   return edges;
 }
 
-// "a b", or nothing.
+// Parses "a b"; returns nothing if the line is malformed.
 std::optional<Pattern::Edge> ParseEdge(std::string_view line) {
   Pattern::Edge edge;
   const char* at = line.data();

@@ -9,18 +9,18 @@ namespace {
 
 using Level = MatchingOrder::Level;
 
-// Graphs in which one looks for patterns are clustered: two neighbours of a vertex are adjacent
-// far more often than chance has it.
+// Graphs that are mined for patterns are clustered: two neighbours of a vertex are adjacent far
+// more often than in a random graph.
 constexpr double kClustering = 8;
 constexpr double kMostClosed = 0.3;
 
-// An embedding that is listed takes as long as so many elements of lists that are merged.
+// Listing an embedding takes as long as merging this many list elements.
 constexpr double kListingWork = 24;
 
-// Walks through all orders whose every vertex is adjacent to an earlier one. Vertices that the
-// automorphisms which fix the earlier ones carry into each other are tried once. They are what the
-// restrictions come from as well (Grochow and Kellis, 2007): the first of an orbit to be matched is
-// the lowest of it.
+// Tries all orders in which every vertex is adjacent to an earlier one. Two vertices are equivalent
+// if an automorphism that fixes all earlier vertices maps one to the other: only one of them is
+// tried. The restrictions follow from the same orbits (Grochow and Kellis, 2007): the first vertex
+// of an orbit to be matched must be the lowest of the orbit.
 class Search {
  public:
   Search(const Pattern& pattern, Induced induced, const GraphFigures& graph, bool list_all)
@@ -34,7 +34,7 @@ class Search {
 
  private:
   void Extend(PatternMask chosen, const std::vector<Permutation>& fixing) {
-    if (order_.size() == pattern_.size()) return Judge();
+    if (order_.size() == pattern_.size()) return Evaluate();
     PatternMask tried = 0;
     for (unsigned v = 0; v < pattern_.size(); ++v) {
       const bool joins = chosen == 0 || (pattern_.neighbours(v) & chosen) != 0;
@@ -57,7 +57,7 @@ class Search {
     }
   }
 
-  void Judge() {
+  void Evaluate() {
     MatchingOrder order;
     for (unsigned t = 0; t < order_.size(); ++t) {
       Level level{.vertex = order_[t], .above = above_[order_[t]]};
@@ -65,12 +65,12 @@ class Search {
         if (pattern_.adjacent(order_[s], order_[t])) {
           level.neighbours |= Bit(s);
         } else if (induced_ == Induced::kVertex) {
-          level.strangers |= Bit(s);
+          level.non_neighbours |= Bit(s);
         }
       }
       order.levels.push_back(level);
     }
-    // The last levels that are not adjacent can be counted at once, and fewer of them as well.
+    // The last levels that are pairwise not adjacent can be counted at once; so can fewer of them.
     PatternMask apart = 0;
     for (auto first = static_cast<unsigned>(order_.size()) - 1; first > 0; --first) {
       if ((pattern_.neighbours(order_[first]) & apart) != 0) break;
@@ -102,8 +102,8 @@ class Search {
       if (t == 1) candidates = graph_.mean_degree;
       if (joined > 1) candidates *= std::pow(closed, joined - 1);
       const double before = t == 0 ? 1 : embeddings[t - 1];
-      // A set is made once for all that share the last vertex it depends on.
-      const auto depends_on = static_cast<PatternMask>(level.neighbours | level.strangers);
+      // A set is made once for all embeddings that share the last vertex on which it depends.
+      const auto depends_on = static_cast<PatternMask>(level.neighbours | level.non_neighbours);
       if (std::popcount(depends_on) > 1) {
         order.work += embeddings[Highest(depends_on)] * 2 * graph_.end_degree;
       }
@@ -111,8 +111,8 @@ class Search {
       embeddings[t] = before * candidates / (1 + std::popcount(level.above));
       level.expected = embeddings[t];
     }
-    order.work += embeddings[listed - 1] * static_cast<double>(order.suffix.meetings.size()) * 2 *
-                  graph_.end_degree;
+    order.work += embeddings[listed - 1] * static_cast<double>(order.suffix.intersections.size()) *
+                  2 * graph_.end_degree;
   }
 
   const Pattern& pattern_;

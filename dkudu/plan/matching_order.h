@@ -1,5 +1,5 @@
-// In which order a pattern's vertices are matched, and what each must satisfy against the ones
-// before it. Chosen by an estimate of the work from the graph's degrees.
+// The order in which a pattern's vertices are matched, and what each must satisfy against the
+// earlier ones. It is chosen by an estimate of the work from the graph's degrees.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@ namespace slimgraph {
 
 enum class Induced { kVertex, kEdge };
 
-// What the estimate knows of the graph.
+// The properties of the graph that the estimate uses.
 struct GraphFigures {
   double vertices = 0;
   double mean_degree = 0;
@@ -21,18 +21,18 @@ struct GraphFigures {
 struct MatchingOrder {
   struct Level {
     PatternVertex vertex = 0;
-    // Sets of earlier levels.
-    PatternMask neighbours = 0;  // adjacent in the graph
-    PatternMask strangers = 0;   // not adjacent: vertex-induced alone
-    PatternMask above = 0;       // its place is higher: what breaks the pattern's symmetry
-    double expected = 0;         // embeddings up to this level
+    // Sets of earlier levels whose vertices relate to this level's vertex.
+    PatternMask neighbours = 0;      // adjacent in the graph
+    PatternMask non_neighbours = 0;  // not adjacent; only if vertex-induced
+    PatternMask above = 0;           // of lower rank; breaks the pattern's symmetry
+    double expected = 0;             // embeddings up to this level
   };
   std::vector<Level> levels;
-  Suffix suffix;    // the levels that are counted at once
-  double work = 0;  // list elements looked at
+  Suffix suffix;    // the levels that are counted without listing
+  double work = 0;  // estimated list elements processed
 };
 
-// `list_all`: embeddings are wanted and not their number, so that no vertex is left to a suffix.
+// `list_all`: embeddings are listed, not counted, so only the last vertex is left to the suffix.
 MatchingOrder ChooseOrder(const Pattern& pattern, Induced induced, const GraphFigures& graph,
                           bool list_all);
 

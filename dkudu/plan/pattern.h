@@ -1,4 +1,4 @@
-// A small connected graph to look for: read from an edge list, or known by name.
+// A small connected graph to search for: read from an edge list, or known by name.
 #pragma once
 
 #include <array>
@@ -27,10 +27,10 @@ class Pattern {
  public:
   using Edge = std::pair<std::uint64_t, std::uint64_t>;
 
-  // Vertices are numbered in ascending order of the edges' ids. Refuses what is not a connected
-  // graph of 2 .. 8 vertices without self-loops.
+  // Vertices are numbered in ascending order of the edges' ids. Returns an error unless the edges
+  // form a connected graph of 2 .. 8 vertices without self-loops.
   static Result<Pattern> Make(const std::vector<Edge>& edges, std::string name);
-  // A name, or else a file with an edge in each line.
+  // Finds a pattern by name; otherwise reads a file with one edge per line.
   static Result<Pattern> Find(const std::string& name_or_file);
   static Result<Pattern> Clique(unsigned vertices);
 
@@ -41,7 +41,7 @@ class Pattern {
   bool adjacent(unsigned a, unsigned b) const { return Has(neighbours_[a], b); }
   unsigned edges() const;
 
-  // All permutations of the vertices that keep every edge.
+  // All permutations of the vertices that map edges to edges.
   std::vector<Permutation> Automorphisms() const;
 
  private:
@@ -52,7 +52,7 @@ class Pattern {
   std::array<PatternMask, kMaxPatternVertices> neighbours_ = {};
 };
 
-// "triangle, wedge, diamond, …": what Find knows, for messages and help.
+// "triangle, wedge, diamond, …": the names that Find knows, for messages and help.
 std::string PatternNames();
 
 }  // namespace slimgraph

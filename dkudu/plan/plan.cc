@@ -45,51 +45,51 @@ class Compiler {
   }
 
  private:
-  // The operation that makes the set of these levels' common neighbours that are no neighbours of
-  // the strangers, and what it starts from.
-  struct Making {
+  // How to make the set of vertices that are adjacent to all `neighbours` levels and to none of the
+  // `non_neighbours` levels: the operation, and the set that it starts from.
+  struct SetRecipe {
     SetStep step;
-    unsigned level;  // the first on which it can be made
+    unsigned level;  // the first level on which it can be made
     PatternMask base_neighbours = 0;
-    PatternMask base_strangers = 0;
+    PatternMask base_non_neighbours = 0;
   };
-  static Making HowToMake(PatternMask neighbours, PatternMask strangers) {
-    const unsigned level = Highest(neighbours | strangers);
-    Making making{{.operand = static_cast<std::uint8_t>(level),
-                   .neighbours = neighbours,
-                   .strangers = strangers},
-                  level};
-    making.base_neighbours = neighbours;
-    making.base_strangers = strangers;
-    if (neighbours == Bit(level) && strangers == 0) return making;
+  static SetRecipe RecipeFor(PatternMask neighbours, PatternMask non_neighbours) {
+    const unsigned level = Highest(neighbours | non_neighbours);
+    SetRecipe recipe{{.operand = static_cast<std::uint8_t>(level),
+                      .neighbours = neighbours,
+                      .non_neighbours = non_neighbours},
+                     level};
+    recipe.base_neighbours = neighbours;
+    recipe.base_non_neighbours = non_neighbours;
+    if (neighbours == Bit(level) && non_neighbours == 0) return recipe;
     if (neighbours == Bit(level)) {
-      making.step.operand = static_cast<std::uint8_t>(Highest(strangers));
-      making.step.operation = SetOperation::kSubtract;
-      making.base_strangers = Without(strangers, making.step.operand);
-    } else if (Has(strangers, level)) {
-      making.step.operation = SetOperation::kSubtract;
-      making.base_strangers = Without(strangers, level);
+      recipe.step.operand = static_cast<std::uint8_t>(Highest(non_neighbours));
+      recipe.step.operation = SetOperation::kSubtract;
+      recipe.base_non_neighbours = Without(non_neighbours, recipe.step.operand);
+    } else if (Has(non_neighbours, level)) {
+      recipe.step.operation = SetOperation::kSubtract;
+      recipe.base_non_neighbours = Without(non_neighbours, level);
     } else {
-      making.step.operation = SetOperation::kIntersect;
-      making.base_neighbours = Without(neighbours, level);
+      recipe.step.operation = SetOperation::kIntersect;
+      recipe.base_neighbours = Without(neighbours, level);
     }
-    return making;
+    return recipe;
   }
 
-  SetRef Need(PatternMask neighbours, PatternMask strangers) {
-    Making making = HowToMake(neighbours, strangers);
-    auto& sets = plan_.levels[making.level].sets;
+  SetRef RequireSet(PatternMask neighbours, PatternMask non_neighbours) {
+    SetRecipe recipe = RecipeFor(neighbours, non_neighbours);
+    auto& sets = plan_.levels[recipe.level].sets;
     for (std::size_t i = 0; i < sets.size(); ++i) {
-      if (sets[i].neighbours == neighbours && sets[i].strangers == strangers) {
-        return {static_cast<std::uint8_t>(making.level), static_cast<std::uint8_t>(i)};
+      if (sets[i].neighbours == neighbours && sets[i].non_neighbours == non_neighbours) {
+        return {static_cast<std::uint8_t>(recipe.level), static_cast<std::uint8_t>(i)};
       }
     }
-    if (making.step.operation != SetOperation::kList) {
-      making.step.base = Need(making.base_neighbours, making.base_strangers);
+    if (recipe.step.operation != SetOperation::kList) {
+      recipe.step.base = RequireSet(recipe.base_neighbours, recipe.base_non_neighbours);
     }
-    plan_.levels[making.step.operand].needs_list = true;
-    sets.push_back(making.step);
-    return {static_cast<std::uint8_t>(making.level), static_cast<std::uint8_t>(sets.size() - 1)};
+    plan_.levels[recipe.step.operand].needs_list = true;
+    sets.push_back(recipe.step);
+    return {static_cast<std::uint8_t>(recipe.level), static_cast<std::uint8_t>(sets.size() - 1)};
   }
 
   unsigned FirstOfClass(unsigned t) const {
@@ -100,30 +100,30 @@ class Compiler {
 
   void FindForListing(unsigned t) {
     const auto& from = order_.levels[t];
-    plan_.levels[t].candidates = Need(from.neighbours, from.strangers);
+    plan_.levels[t].candidates = RequireSet(from.neighbours, from.non_neighbours);
   }
 
   void FindForCounting(unsigned t) {
     const auto& from = order_.levels[t];
-    Making making = HowToMake(from.neighbours, from.strangers);
-    const bool last = making.level + 1 == plan_.listed() && making.step.operand == making.level;
-    if (!last || making.step.operation == SetOperation::kList) return FindForListing(t);
-    plan_.levels[t].candidates = Need(making.base_neighbours, making.base_strangers);
-    making.step.base = plan_.levels[t].candidates;
-    making.step.above = from.above;
-    plan_.levels[making.level].needs_list = true;
-    plan_.levels[t].last_step = making.step;
+    SetRecipe recipe = RecipeFor(from.neighbours, from.non_neighbours);
+    const bool last = recipe.level + 1 == plan_.listed() && recipe.step.operand == recipe.level;
+    if (!last || recipe.step.operation == SetOperation::kList) return FindForListing(t);
+    plan_.levels[t].candidates = RequireSet(recipe.base_neighbours, recipe.base_non_neighbours);
+    recipe.step.base = plan_.levels[t].candidates;
+    recipe.step.above = from.above;
+    plan_.levels[recipe.level].needs_list = true;
+    plan_.levels[t].last_step = recipe.step;
   }
 
-  // Whether the vertex of an earlier level is in a set follows from the pattern where that tells
-  // whether two of its vertices are adjacent in the graph: always if they are in the pattern, and
-  // vertex-induced also if they are not.
+  // Finds the earlier vertices that may be in the set of level t. The pattern decides this where it
+  // tells whether two vertices are adjacent in the graph: if they are adjacent in the pattern, and,
+  // when vertex-induced, also if they are not.
   void FindInside(unsigned t) {
     const auto& from = order_.levels[t];
     const auto& pattern = plan_.pattern;
     for (unsigned i = 0; i < t; ++i) {
       if (Has(from.neighbours, i) || Has(from.above, i)) continue;
-      if (i >= plan_.listed()) continue;  // the suffix sees to that
+      if (i >= plan_.listed()) continue;  // the suffix's formula handles these
       bool surely = true;
       bool never = false;
       for (unsigned j = 0; j < t; ++j) {
@@ -133,7 +133,7 @@ class Compiler {
         if (Has(from.neighbours, j)) {
           surely = surely && joined;
           never = never || apart;
-        } else if (Has(from.strangers, j)) {
+        } else if (Has(from.non_neighbours, j)) {
           surely = surely && apart;
           never = never || joined;
         }
@@ -144,7 +144,7 @@ class Compiler {
     }
   }
 
-  // A set may leave out what none of its users wants.
+  // Lets each set leave out elements that none of its users needs.
   void Trim() {
     std::vector<std::vector<PatternMask>> wanted(plan_.levels.size());
     for (std::size_t t = 0; t < plan_.levels.size(); ++t) {

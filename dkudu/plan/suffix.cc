@@ -8,12 +8,12 @@
 namespace slimgraph {
 namespace {
 
-// Walks through all partitions of the vertices, whose classes are given, and sums up those that
-// come to the same product.
+// Visits all partitions of the vertices, whose classes are given, and adds up the factors of those
+// that give the same product.
 class Partitions {
  public:
   explicit Partitions(const std::vector<std::uint8_t>& class_of) : class_of_(class_of) {
-    Place(0, 1);
+    Assign(0, 1);
   }
 
   std::vector<Suffix::Term> Terms() const {
@@ -28,8 +28,8 @@ class Partitions {
     std::int64_t size;
   };
 
-  // A block's factor grows by -size with each vertex that joins it.
-  void Place(std::size_t vertex, std::int64_t factor) {
+  // A block's factor is multiplied by -size with each vertex that joins the block.
+  void Assign(std::size_t vertex, std::int64_t factor) {
     if (vertex == class_of_.size()) {
       std::vector<ClassMask> blocks;
       for (const Block& block : blocks_) blocks.push_back(block.classes);
@@ -41,11 +41,11 @@ class Partitions {
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
       const Block before = blocks_[i];
       blocks_[i] = {static_cast<ClassMask>(before.classes | bit), before.size + 1};
-      Place(vertex + 1, -factor * before.size);
+      Assign(vertex + 1, -factor * before.size);
       blocks_[i] = before;
     }
     blocks_.push_back({bit, 1});
-    Place(vertex + 1, factor);
+    Assign(vertex + 1, factor);
     blocks_.pop_back();
   }
 
@@ -83,8 +83,8 @@ Suffix MakeSuffix(unsigned first, const std::vector<PatternMask>& neighbours) {
       }
     }
   }
-  // What one is made from is a smaller number.
-  for (const ClassMask one : wanted) suffix.meetings.push_back({one, bases.contains(one)});
+  // Ascending order works: an intersection's base is a smaller number.
+  for (const ClassMask one : wanted) suffix.intersections.push_back({one, bases.contains(one)});
   return suffix;
 }
 

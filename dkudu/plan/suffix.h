@@ -1,8 +1,8 @@
-// The last vertices of an order when no two of them are adjacent: they are counted at once instead
-// of being listed. Each has a set of candidates, those with the same neighbours the same one. The
-// ways to choose different vertices from the sets follow from the sizes of their intersections, by
-// Möbius inversion over set partitions: the sum over all partitions of the suffix of the product
-// over their blocks B of (-1)^(|B|-1) (|B|-1)! |intersection of the sets of B|.
+// The last vertices of an order, if no two of them are adjacent: they are counted at once instead
+// of being listed. Each has a set of candidates; vertices with the same neighbours share a set. The
+// number of ways to choose distinct vertices follows from the sizes of the sets' intersections, by
+// Möbius inversion over set partitions: sum over all partitions of the suffix the product over
+// their blocks B of (-1)^(|B|-1) (|B|-1)! |intersection of the sets of B|.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,18 @@
 
 namespace slimgraph {
 
-// A set of classes of the suffix, as bits.
+// A set of the suffix's classes, as bits.
 using ClassMask = std::uint16_t;
 
 struct Suffix {
   struct Class {
-    std::uint8_t level;  // the first vertex of the class
+    std::uint8_t level;  // of the first vertex of the class
     std::uint8_t size;   // how many vertices have this set
   };
-  // An intersection that is made from another one (or a set) and one more set.
-  struct Meeting {
+  // The intersection of one more set with another intersection or set.
+  struct Intersection {
     ClassMask classes;
-    bool listed;  // others are made from it
+    bool listed;  // written out, because others are made from it
   };
   struct Term {
     std::int64_t factor;
@@ -31,13 +31,13 @@ struct Suffix {
   };
   unsigned levels = 1;
   std::vector<Class> classes;
-  // Of several classes alone: all that is below is empty where there is one.
-  std::vector<Meeting> meetings;  // in an order in which they can be made
+  // The rest is empty if there is only one class.
+  std::vector<Intersection> intersections;  // in an order in which each base precedes its users
   std::vector<Term> terms;
-  std::int64_t orders = 1;  // vertices of a class can be exchanged
+  std::int64_t orders = 1;  // the orders of vertices within their classes
 };
 
-// Of the levels from `first` on, whose neighbours are given.
+// For the levels from `first` on; `neighbours` has the neighbours of each.
 Suffix MakeSuffix(unsigned first, const std::vector<PatternMask>& neighbours);
 
 }  // namespace slimgraph

@@ -24,7 +24,7 @@ double RoundStep(double step) {
 Axis::Axis(double least, double greatest, bool logarithmic, double from_px, double to_px)
     : low_(least), high_(greatest), logarithmic_(logarithmic), from_px_(from_px), to_px_(to_px) {
   if (logarithmic_) {
-    // 1, 2, 5 in each decade where there are few, powers of ten where there are many.
+    // Ticks at 1, 2 and 5 of each decade if there are few decades, else at powers of ten.
     const int first = static_cast<int>(std::floor(std::log10(least) + 1e-9));
     const int last = static_cast<int>(std::ceil(std::log10(greatest) - 1e-9));
     const bool fine = last - first <= 3;
@@ -57,7 +57,7 @@ Axis::Axis(double least, double greatest, bool logarithmic, double from_px, doub
   }
 }
 
-double Axis::Place(double value) const {
+double Axis::ToPixels(double value) const {
   const double share = logarithmic_
                            ? std::log(std::max(value, low_) / low_) / std::log(high_ / low_)
                            : (value - low_) / (high_ - low_);

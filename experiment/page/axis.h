@@ -1,4 +1,4 @@
-// From numbers to places on a plot, and the numbers that are written at an axis.
+// Converts numbers to pixel positions on a plot, and chooses the numbers written at an axis.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@ namespace slimgraph::experiment {
 
 class Axis {
  public:
-  // From the place of the least to that of the greatest value; on a logarithmic axis both are more
-  // than 0. The ends are moved outward to round numbers.
+  // `least` is at `from_px`, `greatest` at `to_px`; both must be positive on a logarithmic axis.
+  // The ends are moved outward to round numbers.
   Axis(double least, double greatest, bool logarithmic, double from_px, double to_px);
 
-  double Place(double value) const;
+  double ToPixels(double value) const;
   const std::vector<double>& ticks() const { return ticks_; }
   double low() const { return low_; }
 

@@ -1,4 +1,4 @@
-// A plot as data: what is drawn, and told in a table, is decided elsewhere.
+// A plot as data. svg.cc draws it, and page.cc prints it as a table.
 #pragma once
 
 #include <optional>
@@ -10,31 +10,31 @@
 namespace slimgraph::experiment {
 
 enum class PlotKind {
-  kBars,    // categories along x, a bar of each series in each
+  kBars,    // categories along x; each has a bar of each series
   kLines,   // numbers along x
   kScatter  // numbers along both
 };
 
 struct Mark {
-  double x = 0;  // of bars, the category's place in the list
+  double x = 0;  // for bars, the index of the category
   Spread y;
-  std::string label;  // what it is, where x does not say it
-  bool told = false;  // scatter: the label is drawn
+  std::string label;      // names the mark if x does not
+  bool labelled = false;  // scatter plots: the label is drawn
 };
 
 struct Series {
   std::string name;
   std::vector<Mark> marks;
-  std::size_t look = 0;  // its colour and shape: the same for the same thing in all plots
+  std::size_t style = 0;  // colour and shape; the same for the same thing in all plots
 };
 
-// A value from elsewhere, drawn as such: an ideal, or what a paper has found. A range where low and
-// high differ.
+// A value for comparison that was not measured: an ideal, or a paper's result. It is a range if low
+// and high differ.
 struct Reference {
   std::string name;
   double low = 0;
   double high = 0;
-  std::optional<double> x = {};            // bars: the category that it belongs to; otherwise all
+  std::optional<double> x = {};            // bars: its category; otherwise all
   std::optional<std::size_t> series = {};  // bars: the series, of that category or of all
 };
 
@@ -51,7 +51,7 @@ struct Plot {
 
 struct Figure {
   std::string title;
-  std::string answer;  // one sentence; what a hurried reader takes away
+  std::string answer;  // one sentence: the main finding
   Plot plot;
 
   bool empty() const {

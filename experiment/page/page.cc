@@ -11,11 +11,11 @@
 namespace slimgraph::experiment {
 namespace {
 
-// Okabe and Ito's colours, which those see apart who do not see all; lighter in the dark.
-constexpr std::array<const char*, kLooks> kLight = {"#0072b2", "#d55e00", "#009e73", "#b0628f",
-                                                    "#e69f00", "#3f97c9", "#5b5b5b"};
-constexpr std::array<const char*, kLooks> kDark = {"#4aa8e0", "#f08a4b", "#2fc79b", "#e09cc6",
-                                                   "#f2c04c", "#8fd0f5", "#b8b8b8"};
+// Okabe and Ito's colours, which colour-blind readers can tell apart; lighter ones for dark mode.
+constexpr std::array<const char*, kStyles> kLight = {"#0072b2", "#d55e00", "#009e73", "#b0628f",
+                                                     "#e69f00", "#3f97c9", "#5b5b5b"};
+constexpr std::array<const char*, kStyles> kDark = {"#4aa8e0", "#f08a4b", "#2fc79b", "#e09cc6",
+                                                    "#f2c04c", "#8fd0f5", "#b8b8b8"};
 
 constexpr const char* kStyle = R"(
 :root { color-scheme: light dark; --ink: #1b1b1b; --soft: #565656; --paper: #ffffff;
@@ -50,7 +50,7 @@ td small { color: var(--soft); } td.words { text-align: left; white-space: norma
 
 std::string Colours() {
   std::string light, dark, rules;
-  for (std::size_t i = 0; i < kLooks; ++i) {
+  for (std::size_t i = 0; i < kStyles; ++i) {
     light += fmt::format("--c{}: {}; ", i, kLight[i]);
     dark += fmt::format("--c{}: {}; ", i, kDark[i]);
     rules += fmt::format(
@@ -66,8 +66,8 @@ std::string Colours() {
       light, dark, light, rules);
 }
 
-std::string Paragraph(const char* look, const std::string& text) {
-  return fmt::format("<p class=\"{}\">{}</p>\n", look, Escape(text));
+std::string Paragraph(const char* css_class, const std::string& text) {
+  return fmt::format("<p class=\"{}\">{}</p>\n", css_class, Escape(text));
 }
 
 std::string Cell(const Spread& spread) {
@@ -76,14 +76,14 @@ std::string Cell(const Spread& spread) {
                      ShortNumber(spread.low), ShortNumber(spread.high), spread.samples);
 }
 
-// Where a row of the table stands: a category, or a number along x with its label.
+// The table's row of a mark: its category, its number along x, or its label.
 std::string RowName(const Plot& plot, const Mark& mark) {
   if (plot.kind == PlotKind::kBars) return plot.categories.at(static_cast<std::size_t>(mark.x));
   if (plot.kind == PlotKind::kLines) return ShortNumber(mark.x);
   return mark.label;
 }
 
-// A row for each place along x, a column for each series; of a scatter also x itself.
+// A row for each category or x, a column for each series; in a scatter plot also a column for x.
 std::string Table(const Plot& plot) {
   std::vector<std::string> rows;
   const auto row_of = [&](const std::string& name) {
@@ -127,9 +127,9 @@ std::string ToHtml(const Figure& figure) {
       Table(figure.plot));
 }
 
-std::string List(const char* look, const std::vector<std::string>& lines) {
+std::string List(const char* css_class, const std::vector<std::string>& lines) {
   if (lines.empty()) return "";
-  std::string text = fmt::format("<ul class=\"{}\">\n", look);
+  std::string text = fmt::format("<ul class=\"{}\">\n", css_class);
   for (const std::string& line : lines) text += fmt::format("<li>{}</li>\n", Escape(line));
   return text + "</ul>\n";
 }
@@ -142,6 +142,7 @@ std::string ToHtml(const Section& section) {
   if (!section.missing.empty()) {
     text += Paragraph("note", "Not measured:") + List("missing", section.missing);
   }
+  text += Paragraph("note", section.verified);
   text += fmt::format("<details><summary>All {} command lines</summary>\n<pre>",
                       section.commands.size());
   for (const std::string& command : section.commands) text += Escape(command) + "\n";
@@ -173,7 +174,7 @@ std::string ToHtml(const Page& page) {
     text += "</ul></nav>\n";
   }
   for (const Section& section : page.sections) text += ToHtml(section);
-  text += "<section id=\"machine\">\n<h2>Where and how</h2>\n<table>\n";
+  text += "<section id=\"machine\">\n<h2>Machine and settings</h2>\n<table>\n";
   for (const auto& [name, value] : page.facts) {
     text += fmt::format("<tr><td>{}</td><td class=\"words\">{}</td></tr>\n", Escape(name),
                         Escape(value));

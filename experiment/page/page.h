@@ -1,5 +1,5 @@
-// The page of an experiment: one HTML file that needs nothing else, no script, no network; light
-// and dark, on screen and on paper.
+// The page of an experiment: one self-contained HTML file without scripts and network access, for
+// light mode, dark mode and print.
 #pragma once
 
 #include <string>
@@ -14,25 +14,26 @@ struct Section {
   std::string name;
   std::string title;
   std::string question;
-  std::vector<std::string> notes;  // how it was done
+  std::vector<std::string> notes;  // how the runs were done
   std::vector<Figure> figures;
   std::vector<std::string> missing;  // what was not measured, and why
+  std::string verified;              // how many of the points were verified
   std::vector<std::string> commands;
 };
 
 struct Page {
   std::string title;
-  std::vector<std::string> summary;                        // what was emulated, what is left
+  std::vector<std::string> summary;                        // how it ended, how to read it
   std::vector<std::pair<std::string, std::string>> facts;  // the machine, the commit, …
   std::vector<Section> sections;
 };
 
 std::string ToHtml(const Page& page);
 
-// A figure's plot alone, as a file that any viewer of pictures shows.
+// A figure's plot as a separate file for any image viewer.
 std::string ToSvgFile(const Figure& figure);
 
-// A figure's numbers: a row for each mark.
+// A figure's numbers, with a row for each mark.
 std::string ToCsv(const Figure& figure);
 
 }  // namespace slimgraph::experiment

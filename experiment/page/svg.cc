@@ -18,7 +18,7 @@ constexpr double kLeft = 70;
 constexpr double kRight = 16;
 constexpr double kBottom = 52;
 constexpr double kLegendLine = 22;
-constexpr double kLetter = 7.4;  // of the legend's and labels' type, on average
+constexpr double kLetter = 7.4;  // mean width of a letter in the legend and in labels
 constexpr double kLabelHeight = 16;
 
 struct Range {
@@ -30,9 +30,9 @@ struct Range {
   }
 };
 
-// A series' shape, so that colour is not all that tells it from others.
-std::string Shape(std::size_t look, double x, double y, double r) {
-  switch (look % kLooks) {
+// A shape for each series, so that colour is not the only difference.
+std::string Shape(std::size_t style, double x, double y, double r) {
+  switch (style % kStyles) {
     case 0:
       return fmt::format("M{:.1f} {:.1f}a{r} {r} 0 1 0 {d} 0a{r} {r} 0 1 0 -{d} 0z", x - r, y,
                          fmt::arg("r", r), fmt::arg("d", 2 * r));
@@ -56,7 +56,7 @@ std::string Shape(std::size_t look, double x, double y, double r) {
   }
 }
 
-std::string Told(const Spread& spread) {
+std::string SpreadInWords(const Spread& spread) {
   std::string text = ShortNumber(spread.median);
   if (spread.samples > 1) {
     text += fmt::format(" ({} to {}, {} runs)", ShortNumber(spread.low), ShortNumber(spread.high),
@@ -87,18 +87,18 @@ class Drawing {
  private:
   bool bars() const { return plot_.kind == PlotKind::kBars; }
 
-  void Text(double x, double y, const char* look, const std::string& text,
+  void Text(double x, double y, const char* css_class, const std::string& text,
             const std::string& more = "") {
-    body_ += fmt::format("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\"{}>{}</text>\n", look, x, y,
-                         more, Escape(text));
+    body_ += fmt::format("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\"{}>{}</text>\n", css_class, x,
+                         y, more, Escape(text));
   }
-  void Line(double x1, double y1, double x2, double y2, const std::string& look) {
+  void Line(double x1, double y1, double x2, double y2, const std::string& css_class) {
     body_ += fmt::format(
-        "<line class=\"{}\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\"/>\n", look, x1,
-        y1, x2, y2);
+        "<line class=\"{}\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\"/>\n", css_class,
+        x1, y1, x2, y2);
   }
 
-  // Entries go from left to right, in as many lines as they need.
+  // Entries are placed from left to right, on as many lines as they need.
   void Legend() {
     double x = kLeft;
     double y = 16;
@@ -117,10 +117,10 @@ class Drawing {
         if (bars()) {
           body_ += fmt::format(
               "<rect class=\"b{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"16\" height=\"12\"/>\n",
-              plot_.series[s].look % kLooks, at, line - 6);
+              plot_.series[s].style % kStyles, at, line - 6);
         } else {
-          body_ += fmt::format("<path class=\"m{}\" d=\"{}\"/>\n", plot_.series[s].look % kLooks,
-                               Shape(plot_.series[s].look, at + 8, line, 5));
+          body_ += fmt::format("<path class=\"m{}\" d=\"{}\"/>\n", plot_.series[s].style % kStyles,
+                               Shape(plot_.series[s].style, at + 8, line, 5));
         }
       });
     }
@@ -157,7 +157,7 @@ class Drawing {
     if (y.low > y.high) y = {0.5, 1};
     if (x.low > x.high) x = {0.5, 1};
     if (!plot_.log_y && y.low > 0 && plot_.kind != PlotKind::kScatter) y.low = 0;
-    // Bars grow from the bottom, which is below the shortest.
+    // Bars start at the bottom, which must be below the smallest value.
     if (plot_.log_y && bars()) y.low *= 0.8;
     y_.emplace(y.low, y.high, plot_.log_y, bottom_, top_);
     if (!bars()) {
@@ -182,7 +182,7 @@ class Drawing {
 
   void Axes() {
     for (const double tick : y_->ticks()) {
-      const double y = y_->Place(tick);
+      const double y = y_->ToPixels(tick);
       Line(kLeft, y, kWidth - kRight, y, "grid");
       Text(kLeft - 8, y + 4, "tick y", ShortNumber(tick));
     }
@@ -194,7 +194,7 @@ class Drawing {
       }
     } else {
       for (const double tick : XTicks()) {
-        const double x = x_->Place(tick);
+        const double x = x_->ToPixels(tick);
         Line(x, bottom_, x, bottom_ + 5, "axis");
         Text(x, bottom_ + 20, "tick x", ShortNumber(tick));
       }
@@ -205,7 +205,7 @@ class Drawing {
          fmt::format(" transform=\"rotate(-90 16 {:.1f})\"", middle));
   }
 
-  // Where something is drawn, if that is not too many places.
+  // The x values of the marks, unless they are too close for labels.
   std::vector<double> XTicks() const {
     std::vector<double> places;
     for (const Series& series : plot_.series) {
@@ -215,8 +215,8 @@ class Drawing {
     places.erase(std::unique(places.begin(), places.end()), places.end());
     double last = -1e9;
     for (const double place : places) {
-      if (x_->Place(place) - last < 40) return x_->ticks();
-      last = x_->Place(place);
+      if (x_->ToPixels(place) - last < 40) return x_->ticks();
+      last = x_->ToPixels(place);
     }
     return plot_.kind == PlotKind::kLines ? places : x_->ticks();
   }
@@ -243,8 +243,8 @@ class Drawing {
   }
 
   void OneReference(const Reference& reference, double from, double to) {
-    const double low = y_->Place(reference.low);
-    const double high = y_->Place(reference.high);
+    const double low = y_->ToPixels(reference.low);
+    const double high = y_->ToPixels(reference.high);
     if (low != high) {
       body_ += fmt::format(
           "<rect class=\"band\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>\n",
@@ -259,49 +259,49 @@ class Drawing {
         bars() ? plot_.categories.at(static_cast<std::size_t>(mark.x)) : ShortNumber(mark.x);
     const std::string what = mark.label.empty() ? series.name : series.name + " " + mark.label;
     return fmt::format("<title>{}</title>",
-                       Escape(fmt::format("{}, {}: {}", what, where, Told(mark.y))));
+                       Escape(fmt::format("{}, {}: {}", what, where, SpreadInWords(mark.y))));
   }
 
   void Whisker(double x, const Spread& spread) {
     if (spread.low == spread.high) return;
-    const double low = y_->Place(spread.low);
-    const double high = y_->Place(spread.high);
+    const double low = y_->ToPixels(spread.low);
+    const double high = y_->ToPixels(spread.high);
     body_ += fmt::format("<path class=\"whisker\" d=\"M{:.1f} {:.1f}h8m-4 0V{:.1f}m-4 0h8\"/>\n",
                          x - 4, low, high);
   }
 
   void DrawSeries(std::size_t s) {
     const Series& series = plot_.series[s];
-    const std::size_t look = series.look % kLooks;
+    const std::size_t style = series.style % kStyles;
     if (plot_.kind == PlotKind::kLines && series.marks.size() > 1) {
       std::string points;
       for (const Mark& mark : series.marks) {
-        points += fmt::format("{:.1f},{:.1f} ", x_->Place(mark.x), y_->Place(mark.y.median));
+        points += fmt::format("{:.1f},{:.1f} ", x_->ToPixels(mark.x), y_->ToPixels(mark.y.median));
       }
-      body_ += fmt::format("<polyline class=\"l{}\" points=\"{}\"/>\n", look, points);
+      body_ += fmt::format("<polyline class=\"l{}\" points=\"{}\"/>\n", style, points);
     }
     for (const Mark& mark : series.marks) {
-      const double y = y_->Place(mark.y.median);
+      const double y = y_->ToPixels(mark.y.median);
       if (bars()) {
         const double left = BarLeft(mark.x, s);
         body_ += fmt::format(
             "<rect class=\"mark b{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" "
             "height=\"{:.1f}\">{}</rect>\n",
-            look, left + 1, std::min(y, bottom_ - 1), BarWidth() - 2, std::max(1.0, bottom_ - y),
+            style, left + 1, std::min(y, bottom_ - 1), BarWidth() - 2, std::max(1.0, bottom_ - y),
             Tip(series, mark));
         Whisker(left + BarWidth() / 2, mark.y);
         continue;
       }
-      const double x = x_->Place(mark.x);
+      const double x = x_->ToPixels(mark.x);
       Whisker(x, mark.y);
-      body_ += fmt::format("<path class=\"mark m{}\" d=\"{}\">{}</path>\n", look,
-                           Shape(look, x, y, plot_.kind == PlotKind::kScatter ? 4 : 5),
+      body_ += fmt::format("<path class=\"mark m{}\" d=\"{}\">{}</path>\n", style,
+                           Shape(style, x, y, plot_.kind == PlotKind::kScatter ? 4 : 5),
                            Tip(series, mark));
-      if (mark.told) Label(x, y, mark.label);
+      if (mark.labelled) Label(x, y, mark.label);
     }
   }
 
-  // Beside the mark, on the side where there is room, and not over another label.
+  // Puts the label beside the mark, on the side with room, where it covers no other label.
   void Label(double x, double y, const std::string& label) {
     const double width = kLetter * static_cast<double>(label.size());
     const bool left = x + 10 + width > kWidth - kRight;
@@ -343,15 +343,15 @@ class Drawing {
 std::string ToSvg(const Plot& plot, const std::string& title) { return Drawing(plot).Draw(title); }
 
 std::string SvgPatterns() {
-  constexpr const char* kStrokes[kLooks] = {"",
-                                            "M0 8L8 0M-2 2L2 -2M6 10L10 6",
-                                            "M0 0L8 8M6 -2L10 2M-2 6L2 10",
-                                            "M0 4H8",
-                                            "M4 0V8",
-                                            "M0 4H8M4 0V8",
-                                            "M0 8L8 0M0 0L8 8"};
+  constexpr const char* kStrokes[kStyles] = {"",
+                                             "M0 8L8 0M-2 2L2 -2M6 10L10 6",
+                                             "M0 0L8 8M6 -2L10 2M-2 6L2 10",
+                                             "M0 4H8",
+                                             "M4 0V8",
+                                             "M0 4H8M4 0V8",
+                                             "M0 8L8 0M0 0L8 8"};
   std::string text = "<svg class=\"patterns\" aria-hidden=\"true\"><defs>\n";
-  for (std::size_t i = 0; i < kLooks; ++i) {
+  for (std::size_t i = 0; i < kStyles; ++i) {
     text += fmt::format(
         "<pattern id=\"p{0}\" width=\"8\" height=\"8\" patternUnits=\"userSpaceOnUse\">"
         "<rect class=\"f{0}\" width=\"8\" height=\"8\"/><path class=\"hatch\" d=\"M0 0{1}\"/>"

@@ -1,4 +1,4 @@
-// A plot as SVG that stands inside a page, whose style sheet gives it its colours (page.cc).
+// A plot as an SVG element of a page, whose style sheet defines the colours (page.cc).
 #pragma once
 
 #include <string>
@@ -8,16 +8,16 @@
 
 namespace slimgraph::experiment {
 
-// Series beyond these would look like others.
-constexpr std::size_t kLooks = 7;
+// Further series would repeat a colour and shape.
+constexpr std::size_t kStyles = 7;
 
-// `title` is what those hear who do not see it.
+// `title` is the text alternative for screen readers.
 std::string ToSvg(const Plot& plot, const std::string& title);
 
-// The patterns that bars are filled with, once for a page.
+// The fill patterns of bars, needed once per page.
 std::string SvgPatterns();
 
-// For text in HTML and SVG.
+// Escapes text for HTML and SVG.
 std::string Escape(std::string_view text);
 
 }  // namespace slimgraph::experiment

@@ -1,4 +1,4 @@
-// What each cache of far memory is worth to vertex programs, and what of the edge cache's room.
+// The benefit of each cache for vertex programs, and how it depends on the edge cache's size.
 #include <fmt/format.h>
 
 #include <array>
@@ -12,14 +12,14 @@ namespace {
 constexpr std::array<const char*, 4> kLevels = {"none", "bitmap", "index", "edge"};
 constexpr std::array<int, 6> kBudgets = {100, 75, 50, 25, 10, 0};  // percent; first the baseline
 
-// How many times as fast as without a cache the dissertation's applications were (figure 3.14).
+// The dissertation's speed-ups against runs without a cache (figure 3.14).
 struct PaperRange {
   double low;
   double high;
 };
 constexpr std::array<PaperRange, 3> kPaper = {{{1.24, 2.37}, {1.91, 4.62}, {34, 177}}};
 
-Place Half(const Settings& settings) {
+JobShape HalfCompute(const Settings& settings) {
   return {settings.nodes, std::max<NodeId>(1, settings.nodes / 2), settings.nodes};
 }
 
@@ -28,7 +28,7 @@ std::vector<Point> Levels(const Settings& settings, const Graph& graph, const Gr
   for (const char* const level : kLevels) {
     std::vector<std::string> words = job.words(graph);
     words.insert(words.end(), {"--cache", level, "--repeat", "3"});
-    points.push_back(Labelled(GraphPoint(settings, graph, words, Half(settings)), level));
+    points.push_back(Labelled(GraphPoint(settings, graph, words, HalfCompute(settings)), level));
   }
   return points;
 }
@@ -39,12 +39,12 @@ std::vector<Point> Budgets(const Settings& settings, const Graph& graph, const G
     const std::string budget = fmt::format("{}%", percent);
     std::vector<std::string> words = job.words(graph);
     words.insert(words.end(), {"--edge-cache", budget, "--repeat", "3"});
-    points.push_back(Labelled(GraphPoint(settings, graph, words, Half(settings)), budget));
+    points.push_back(Labelled(GraphPoint(settings, graph, words, HalfCompute(settings)), budget));
   }
   return points;
 }
 
-// Each level at least as fast as the one before.
+// The number of programs for which each level is at least as fast as the one before.
 std::size_t Monotone(const Plot& plot) {
   std::size_t monotone = 0;
   for (std::size_t c = 0; c < plot.categories.size(); ++c) {
@@ -72,7 +72,11 @@ Figure LevelsFigure(const Settings& settings, const Graph& graph, const Results&
   plot.y_title = "times as fast as without caches";
   plot.log_y = true;
   for (std::size_t s = 0; s < kPaper.size(); ++s) {
-    plot.references.push_back({"the dissertation's range", kPaper[s].low, kPaper[s].high, {}, s});
+    plot.references.push_back({"the dissertation's range, of its own lists and caches",
+                               kPaper[s].low,
+                               kPaper[s].high,
+                               {},
+                               s});
   }
   std::string answer = "Not enough was measured to tell.";
   if (const auto all = OverMarks(plot, 2)) {
@@ -106,11 +110,11 @@ Figure BudgetsFigure(const Settings& settings, const Graph& graph, const Results
   std::string answer = "Not enough was measured to tell.";
   if (!worst.empty()) {
     answer = fmt::format(
-        "Without room for edges, {} is {} times that with room for all, in the "
-        "middle of {} applications.",
+        "Without room for edges, {} is {} times that with room for all "
+        "(median of {} applications).",
         title, Number(SpreadOf(worst).median), worst.size());
   } else if (!plot.series.empty()) {
-    answer = fmt::format("With room for all edges, {} is nothing that could be divided by.", title);
+    answer = fmt::format("No ratio can be given: with room for all edges, {} is zero.", title);
   }
   return {graph.name + ": the edge cache's room and the " + title, answer, std::move(plot)};
 }
@@ -135,15 +139,15 @@ Study Caches(const Settings& settings) {
               "edge cache be?",
               {Emulation(settings, settings.nodes),
                fmt::format("Half of {} nodes compute. Programs compute three times in a run, and "
-                           "the middle counts: the edge cache has been filled then.",
+                           "the median is shown: the edge cache is warm by then.",
                            settings.nodes)},
               {},
               figures};
   for (const Graph& graph : settings.graphs) {
     for (const GraphJob& job : VertexJobs()) {
       const std::string name = fmt::format("{} on {}", job.name, graph.name);
-      study.turns.push_back({name, Levels(settings, graph, job), "/time/run_s"});
-      study.turns.push_back({name, Budgets(settings, graph, job), "/time/run_s"});
+      study.groups.push_back({name, Levels(settings, graph, job), "/time/run_s"});
+      study.groups.push_back({name, Budgets(settings, graph, job), "/time/run_s"});
     }
   }
   return study;

@@ -1,4 +1,4 @@
-// What fewer compute nodes cost: all applications at (N, C) for C = N … 1.
+// The cost of fewer compute nodes: all applications at (N, C) for C = N … 1.
 #include <fmt/format.h>
 
 #include "experiment/studies/studies.h"
@@ -7,7 +7,7 @@
 namespace slimgraph::experiment {
 namespace {
 
-// How much longer than on (4,4) the dissertation's worst vertex program takes on (4,2).
+// The dissertation's largest slowdown of a vertex program from (4,4) to (4,2).
 constexpr double kPaperWorst = 8.3;
 
 // grid[job][N - C]
@@ -17,7 +17,7 @@ PointGrid Points(const Settings& settings, const Graph& graph) {
     auto& row = grid.emplace_back();
     for (NodeId compute = settings.nodes; compute >= 1; --compute) {
       std::vector<std::string> words = job.words(graph);
-      // Caches that earlier runs have filled are what an iterating user meets.
+      // Repeated runs start with warm caches, as they do for an iterating user.
       if (grid.size() <= VertexJobs().size()) words.insert(words.end(), {"--repeat", "3"});
       row.push_back(GraphPoint(settings, graph, words, {settings.nodes, compute, settings.nodes}));
     }
@@ -54,8 +54,8 @@ std::string Growth(const Plot& plot, const char* what, const Settings& settings)
   if (ratios.empty()) return "Not enough was measured to tell.";
   const Spread spread = SpreadOf(ratios);
   return fmt::format(
-      "One compute node of {} takes {} times {} of all {}, in the middle of {} "
-      "applications.",
+      "One compute node of {} takes {} times {} of all {} (median of {} "
+      "applications).",
       settings.nodes, Number(spread.median), what, settings.nodes, ratios.size());
 }
 
@@ -73,7 +73,7 @@ std::vector<Figure> Figures(const Settings& settings, const Results& results) {
     Plot slowdown = Bars(jobs, fewer, [&](std::size_t job, std::size_t s) {
       return results.Ratio(grid[job][s + 1], grid[job][0], "/time/run_s");
     });
-    for (Series& series : slowdown.series) ++series.look;
+    for (Series& series : slowdown.series) ++series.style;
     slowdown.y_title = "time over " + pairs[0];
     for (std::size_t s = 0; s < fewer.size(); ++s) {
       const double ideal =
@@ -97,16 +97,16 @@ std::vector<Figure> Figures(const Settings& settings, const Results& results) {
     for (const Other& other :
          {Other{"seconds", "the time", "seconds", "/time/run_s", 1},
           {"bytes that cross between nodes", "the bytes", "MB", "/traffic/bytes", 1e-6},
-          {"memory of the fullest node", "the memory", "MB", "/memory/peak_bytes", 1e-6},
-          {"processor time of all nodes, loading and all", "the processor time", "seconds",
-           "/cpu_s", 1}}) {
+          {"largest memory of a node", "the memory", "MB", "/memory/peak_bytes", 1e-6},
+          {"processor time of all nodes, with loading", "the processor time", "seconds", "/cpu_s",
+           1}}) {
       Plot plot = Bars(jobs, pairs, [&](std::size_t job, std::size_t s) {
         return results.Of(grid[job][s], other.path, other.factor);
       });
       plot.y_title = other.y_title;
       plot.log_y = true;
-      const std::string told = Growth(plot, other.what, settings);
-      figures.push_back({graph.name + ": " + other.title, told, std::move(plot)});
+      const std::string growth = Growth(plot, other.what, settings);
+      figures.push_back({graph.name + ": " + other.title, growth, std::move(plot)});
     }
   }
   return figures;
@@ -121,11 +121,11 @@ Study Elasticity(const Settings& settings) {
                           "and what else does it take?",
                           settings.nodes),
               {Emulation(settings, settings.nodes),
-               "Vertex programs compute three times in a run, and the middle counts: caches are "
-               "warm then. Mining computes once."},
+               "Vertex programs compute three times in a run, and the median is shown: caches are "
+               "warm by then. Mining computes once."},
               {},
               [settings](const Results& results) { return Figures(settings, results); }};
-  study.turns = TurnsOfAllJobs(
+  study.groups = GroupsOfAllJobs(
       settings, [&](const Graph& graph, std::size_t job) { return Points(settings, graph)[job]; });
   return study;
 }

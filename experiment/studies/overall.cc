@@ -1,5 +1,5 @@
-// What being able to disaggregate costs when nothing is disaggregated: (N,N) beside the same
-// engines built without the code that works for memory nodes.
+// The overhead of supporting disaggregation when nothing is disaggregated: (N,N) against the same
+// engines built without the code for memory nodes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,11 +10,11 @@
 namespace slimgraph::experiment {
 namespace {
 
-// The plain engine, and ours.
+// The point of the plain engine, then that of the full engine.
 std::vector<Point> Points(const Settings& settings, const Graph& graph, std::size_t job) {
   std::vector<std::string> words = AllJobs()[job].words(graph);
   if (job < VertexJobs().size()) words.insert(words.end(), {"--repeat", "3"});
-  const Place all{settings.nodes, settings.nodes, settings.nodes};
+  const JobShape all{settings.nodes, settings.nodes, settings.nodes};
   Point plain = GraphPoint(settings, graph, words, all);
   plain.program = settings.plain_program;
   plain.inputs += settings.plain_build;
@@ -38,8 +38,8 @@ Figure TimeFigure(const Settings& settings, const Graph& graph, const Results& r
       return mark.y.low <= 1 && 1 <= mark.y.high;
     });
     answer = fmt::format(
-        "{} takes {:.3f} times as long as without delegation, in the middle of {} applications "
-        "({:.3f} to {:.3f}); {} of them differ by no more than their spread.",
+        "{} takes {:.3f} times as long as without delegation (median of {} applications, "
+        "{:.3f} to {:.3f}); {} of them differ by no more than their spread.",
         pair, all->median, marks.size(), all->low, all->high, alike);
   }
   return {graph.name + ": time", answer, std::move(plot)};
@@ -56,14 +56,14 @@ Study Overall(const Settings& settings) {
     return all;
   };
   Study study{"overall",
-              "Overall: the price of being able to",
+              "Overall: the overhead of memory-node support",
               "What does disaggregation cost when nothing is disaggregated?",
               {Emulation(settings, settings.nodes),
                "The plain engine is the same code, built by `make plain` without what works for "
                "memory nodes."},
               {},
               figures};
-  study.turns = TurnsOfAllJobs(
+  study.groups = GroupsOfAllJobs(
       settings, [&](const Graph& graph, std::size_t job) { return Points(settings, graph, job); });
   return study;
 }

@@ -1,4 +1,4 @@
-// Six protocols by four ways to other nodes' tuples, on three workloads.
+// Six protocols in four forms of access to other nodes' tuples, on three workloads.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace slimgraph::experiment {
 namespace {
 
-// The last is the code that `txn choose` finds, which then runs with it.
+// The last form runs `txn choose`, which finds a stage code and runs with it.
 constexpr std::array<const char*, 4> kForms = {"tcp", "rpc", "one-sided", "hybrid"};
 constexpr std::size_t kRpc = 1;
 constexpr std::size_t kOneSided = 2;
@@ -19,7 +19,7 @@ constexpr std::size_t kHybrid = 3;
 struct Shown {
   const char* title;
   const char* y_title;
-  const char* path;  // below /result or, of `choose`, /result/run
+  const char* path;  // below /result; for `choose`, below /result/run
   double factor;
   bool log;
 };
@@ -30,13 +30,14 @@ constexpr std::array<Shown, 4> kShown = {{
     {"round trips", "round trips per transaction", "/per_transaction/round_trips", 1, false},
 }};
 
-// Loading the last takes longer than running it.
+// Loading tpcc-neworder takes longer than a small run.
 std::vector<const char*> Workloads(const Settings& settings) {
   if (settings.small) return {"smallbank", "ycsb"};
   return {"smallbank", "ycsb", "tpcc-neworder"};
 }
 
-Point At(const Settings& settings, const char* workload, const char* protocol, std::size_t form) {
+Point PointFor(const Settings& settings, const char* workload, const char* protocol,
+               std::size_t form) {
   Point point = form == kHybrid
                     ? TxnPoint(settings, "choose", workload, protocol, {})
                     : TxnPoint(settings, "run", workload, protocol, {"--stages", kForms[form]});
@@ -64,10 +65,10 @@ std::string Best(const Plot& plot, bool most) {
                      Number(best->y.median));
 }
 
-// What the best mix of stages brings over the better of all messages and all one-sided.
+// The throughput of the best mix of stages, relative to the better of the two pure forms.
 Figure HybridFigure(const Settings& settings, const Results& results, const char* workload) {
   const auto throughput = [&](std::size_t protocol, std::size_t form, double factor) {
-    return results.Of(At(settings, workload, kProtocols[protocol], form),
+    return results.Of(PointFor(settings, workload, kProtocols[protocol], form),
                       PathOf(form, kShown[0].path), factor);
   };
   const std::vector<std::string> protocols(kProtocols.begin(), kProtocols.end());
@@ -83,8 +84,8 @@ Figure HybridFigure(const Settings& settings, const Results& results, const char
   std::string answer = "Not enough was measured to tell.";
   if (const auto all = OverMarks(plot, 0)) {
     answer = fmt::format(
-        "The chosen mix brings {:.2f} times the better of rpc and one-sided in the middle of {} "
-        "protocols ({:.2f} to {:.2f}).",
+        "The chosen mix brings {:.2f} times the better of rpc and one-sided (median of {} "
+        "protocols, {:.2f} to {:.2f}).",
         all->median, plot.series[0].marks.size(), all->low, all->high);
   }
   return {std::string(workload) + ": hybrids", answer, std::move(plot)};
@@ -101,7 +102,7 @@ Study Protocols(const Settings& asked) {
     for (const char* const workload : Workloads(settings)) {
       for (const Shown& shown : kShown) {
         Plot plot = Bars(protocols, forms, [&](std::size_t protocol, std::size_t form) {
-          return results.Of(At(settings, workload, kProtocols[protocol], form),
+          return results.Of(PointFor(settings, workload, kProtocols[protocol], form),
                             PathOf(form, shown.path), shown.factor);
         });
         plot.y_title = shown.y_title;
@@ -115,7 +116,7 @@ Study Protocols(const Settings& asked) {
   };
   Study study{
       "protocols",
-      "Protocols: how transactions are kept apart",
+      "Protocols: how transactions are isolated",
       "What do six protocols bring by messages over TCP (tcp), by messages over the fabric "
       "(rpc), one-sided, and with the mix of stages that measured latencies choose "
       "(hybrid)?",
@@ -126,11 +127,11 @@ Study Protocols(const Settings& asked) {
       figures};
   for (const char* const workload : Workloads(settings)) {
     for (const char* const protocol : kProtocols) {
-      Turn turn{fmt::format("{} on {}", protocol, workload), {}, "/result/throughput_per_s"};
+      PointGroup group{fmt::format("{} on {}", protocol, workload), {}, "/result/throughput_per_s"};
       for (std::size_t form = 0; form < kForms.size(); ++form) {
-        turn.points.push_back(At(settings, workload, protocol, form));
+        group.points.push_back(PointFor(settings, workload, protocol, form));
       }
-      study.turns.push_back(std::move(turn));
+      study.groups.push_back(std::move(group));
     }
   }
   return study;

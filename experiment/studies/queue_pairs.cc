@@ -1,5 +1,5 @@
-// One-sided transactions over verbs, by how many queue pairs to each node are used in turn: as many
-// as a larger cluster would have, whose state an adapter's caches may not hold.
+// One-sided transactions over verbs, by the number of queue pairs to each node. Many queue pairs
+// emulate a larger cluster, whose state may not fit into an adapter's caches.
 #include <fmt/format.h>
 
 #include <array>
@@ -14,7 +14,7 @@ constexpr std::array<int, 5> kPerPeer = {1, 4, 16, 64, 256};
 
 std::vector<Point> Points(Settings settings, const char* protocol) {
   settings.transport = "verbs";
-  settings.network = "none";  // it is one
+  settings.network = "none";  // verbs is a real network
   std::vector<Point> points;
   for (const int count : kPerPeer) {
     const std::string number = std::to_string(count);
@@ -49,8 +49,8 @@ Study QueuePairs(const Settings& asked) {
     std::string answer = "Not enough was measured to tell.";
     if (!ratios.empty()) {
       answer = fmt::format(
-          "{} queue pairs to each node bring {} times the throughput of one, in "
-          "the middle of {} protocols.",
+          "{} queue pairs to each node bring {} times the throughput of one "
+          "(median of {} protocols).",
           kPerPeer.back(), Number(SpreadOf(ratios).median), ratios.size());
     }
     return std::vector<Figure>{{"one-sided: throughput", answer, std::move(plot)}};
@@ -64,7 +64,7 @@ Study QueuePairs(const Settings& asked) {
               {},
               figures};
   for (const char* const protocol : kProtocols) {
-    study.turns.push_back({protocol, Points(settings, protocol), "/result/throughput_per_s"});
+    study.groups.push_back({protocol, Points(settings, protocol), "/result/throughput_per_s"});
   }
   return study;
 }

@@ -1,4 +1,4 @@
-// Twice the nodes, twice the compute nodes: the same job on (2,1), (4,2) and (8,4).
+// Doubles both the nodes and the compute nodes: the same job on (2,1), (4,2) and (8,4).
 #include <fmt/format.h>
 
 #include <array>
@@ -36,8 +36,8 @@ std::vector<Figure> Figures(const Settings& settings, const Results& results) {
     std::string answer = "Not enough was measured to tell.";
     if (const auto all = OverMarks(plot, 1)) {
       answer = fmt::format(
-          "Four times the nodes make jobs {:.2f} times as fast in the middle of {} applications "
-          "({:.2f} to {:.2f}).",
+          "Four times the nodes make jobs {:.2f} times as fast (median of {} applications, "
+          "{:.2f} to {:.2f}).",
           all->median, plot.series[1].marks.size(), all->low, all->high);
     }
     figures.push_back({graph.name + ": speed-up", answer, std::move(plot)});
@@ -54,7 +54,7 @@ Study Scalability(const Settings& settings) {
               {Emulation(settings, kNodes.back())},
               {},
               [settings](const Results& results) { return Figures(settings, results); }};
-  study.turns = TurnsOfAllJobs(
+  study.groups = GroupsOfAllJobs(
       settings, [&](const Graph& graph, std::size_t job) { return Points(settings, graph, job); });
   return study;
 }

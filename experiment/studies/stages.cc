@@ -1,4 +1,4 @@
-// How long each stage of a protocol takes in either form, and what every mix of forms brings.
+// The latency of each stage of a protocol in both forms, and the throughput of every mix of forms.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ Figure StagesFigure(const Settings& settings, const Results& results, const char
     const JsonValue* const probed = report.Find("/result/probe_us");
     if (!stages.empty() || probed == nullptr || probed->object() == nullptr) continue;
     for (const auto& [stage, by_form] : *probed->object()) {
-      // Some take no time in any form: without replicas nothing is logged.
+      // Some stages take no time in any form: without replicas nothing is logged.
       if (by_form.NumberAt("/one_sided").value_or(0) + by_form.NumberAt("/two_sided").value_or(0) >
           0) {
         stages.push_back(stage);
@@ -46,10 +46,10 @@ Figure StagesFigure(const Settings& settings, const Results& results, const char
       sooner += one.x == two.x && one.y.median < two.y.median;
     }
   }
-  return {fmt::format("{}: latency of each stage", protocol),
-          fmt::format("{} of {} stages of {} are sooner done one-sided.", sooner, stages.size(),
-                      protocol),
-          std::move(plot)};
+  return {
+      fmt::format("{}: latency of each stage", protocol),
+      fmt::format("{} of {} stages of {} are faster one-sided.", sooner, stages.size(), protocol),
+      std::move(plot)};
 }
 
 Figure CodesFigure(const Settings& settings, const Results& results, const char* protocol) {
@@ -76,7 +76,7 @@ Figure CodesFigure(const Settings& settings, const Results& results, const char*
   const auto best = std::max_element(mixed.marks.begin(), mixed.marks.end(), less);
   const auto best_pure = std::max_element(pure.marks.begin(), pure.marks.end(), less);
   if (best != mixed.marks.end() && best_pure != pure.marks.end()) {
-    best->told = true;
+    best->labelled = true;
     answer = fmt::format(
         "The best mix, {}, brings {:.2f} times the throughput of {}, the better of "
         "one form alone.",
@@ -93,7 +93,7 @@ Study Stages(const Settings& asked) {
   const auto figures = [settings](const Results& results) {
     std::vector<Figure> all;
     for (const char* const protocol : kProtocols) {
-      // Calvin's stages are not one after the other, and are not timed.
+      // Calvin's stages do not run one after the other, so they are not timed.
       Figure stages = StagesFigure(settings, results, protocol);
       if (!stages.empty()) all.push_back(std::move(stages));
       all.push_back(CodesFigure(settings, results, protocol));
@@ -106,14 +106,14 @@ Study Stages(const Settings& asked) {
               "of forms bring?",
               {Emulation(settings, kTxnNodes),
                "smallbank. A code has a digit for each stage of the protocol: 0 by messages, 1 "
-               "one-sided. Latencies of stages are of a run in which each transaction draws its "
-               "code."},
+               "one-sided. Latencies of stages are from a run in which each transaction draws a "
+               "random code."},
               {},
               figures};
   for (const char* const protocol : kProtocols) {
-    study.turns.push_back(
+    study.groups.push_back(
         {std::string(protocol), {Probe(settings, protocol)}, "/result/run/throughput_per_s"});
-    study.turns.push_back(
+    study.groups.push_back(
         {std::string(protocol), {Codes(settings, protocol)}, "/result/rows/0/throughput_per_s"});
   }
   return study;

@@ -4,7 +4,7 @@ namespace slimgraph::experiment {
 
 const std::vector<StudyKind>& AllStudies() {
   static const std::vector<StudyKind> all = {
-      {"overall", "(N,N) beside engines that know of no memory nodes (make plain)", Overall},
+      {"overall", "(N,N) beside engines built without memory nodes (make plain)", Overall},
       {"elasticity", "time, bytes, memory and processor time at (N,C) for C = N .. 1", Elasticity},
       {"scalability", "the same job on (2,1), (4,2) and (8,4)", Scalability},
       {"caches", "none, bitmap, index, edge; edge-cache budgets from 0 to 100 %", Caches},
@@ -12,8 +12,8 @@ const std::vector<StudyKind>& AllStudies() {
       {"protocols", "six protocols, by messages, one-sided and mixed, on three workloads",
        Protocols},
       {"stages", "the latency of each stage, and every mix of stages as a point", Stages},
-      {"coroutines", "transactions by how many a thread has under way", Coroutines},
-      {"contention", "transactions by how many meet on the same tuples", Contention},
+      {"coroutines", "transactions by the number of coroutines of a thread", Coroutines},
+      {"contention", "transactions by the share of accesses to hot tuples", Contention},
       {"computation", "transactions by how much they compute", Computation},
       {"queue-pairs", "one-sided operations by the queue pairs to each node (verbs)", QueuePairs},
       {"updates", "transactions that change a graph, beside analytics on its snapshots", Updates},

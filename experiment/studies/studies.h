@@ -1,4 +1,4 @@
-// The studies, one a file.
+// The studies, one per file.
 #pragma once
 
 #include "experiment/study.h"

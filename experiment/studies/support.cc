@@ -57,16 +57,16 @@ std::vector<GraphJob> AllJobs() {
   return jobs;
 }
 
-std::vector<Turn> TurnsOfAllJobs(const Settings& settings, const PointsOf& points) {
+std::vector<PointGroup> GroupsOfAllJobs(const Settings& settings, const PointsOf& points) {
   const std::vector<GraphJob> jobs = AllJobs();
-  std::vector<Turn> turns;
+  std::vector<PointGroup> groups;
   for (const Graph& graph : settings.graphs) {
     for (std::size_t job = 0; job < jobs.size(); ++job) {
-      turns.push_back(
+      groups.push_back(
           {fmt::format("{} on {}", jobs[job].name, graph.name), points(graph, job), "/time/run_s"});
     }
   }
-  return turns;
+  return groups;
 }
 
 std::string Pair(NodeId nodes, NodeId compute) { return fmt::format("({},{})", nodes, compute); }
@@ -85,12 +85,12 @@ std::string Emulation(const Settings& settings, NodeId most_nodes) {
     text += fmt::format(", each held to {} % of a processor by control groups", share);
   } else if (settings.processors > 0 && settings.processors < most_nodes * settings.threads) {
     text += fmt::format(
-        ", which share its processors as they come, for control groups cannot be used: up to {} "
-        "processes have {} processors, so fewer compute nodes look better than they are",
+        ", which share its processors without limits, because control groups cannot be used: up "
+        "to {} processes have {} processors, so fewer compute nodes look better than they are",
         most_nodes, settings.processors);
   }
-  text += settings.network == "none" ? "; nothing slows what crosses between them"
-                                     : "; what crosses between them takes as long as over " +
+  text += settings.network == "none" ? "; no network is emulated between them"
+                                     : "; transfers between them take as long as over " +
                                            settings.network + " (--network)";
   if (settings.node_memory != 0) {
     text += "; each may hold " + FormatBytes(settings.node_memory);
@@ -98,25 +98,25 @@ std::string Emulation(const Settings& settings, NodeId most_nodes) {
   return text + ".";
 }
 
-Point JobPoint(const Settings& settings, std::vector<std::string> words, const Place& place) {
+Point JobPoint(const Settings& settings, std::vector<std::string> words, const JobShape& shape) {
   const auto add = [&](const char* option, const std::string& value) {
     words.insert(words.end(), {option, value});
   };
-  add("--nodes", std::to_string(place.nodes));
-  add("--compute", std::to_string(place.compute));
+  add("--nodes", std::to_string(shape.nodes));
+  add("--compute", std::to_string(shape.compute));
   if (settings.threads != 1) add("--threads", std::to_string(settings.threads));
   if (!settings.transport.empty()) add("--transport", settings.transport);
   if (settings.network != "none") add("--network", settings.network);
-  if (const auto share = CpuShare(settings, place.most_nodes)) {
+  if (const auto share = CpuShare(settings, shape.most_nodes)) {
     add("--cpu-share", std::to_string(share));
   }
   if (settings.node_memory != 0) add("--node-memory", std::to_string(settings.node_memory));
-  return {Pair(place.nodes, place.compute), std::move(words), place.nodes};
+  return {Pair(shape.nodes, shape.compute), std::move(words), shape.nodes};
 }
 
 Point GraphPoint(const Settings& settings, const Graph& graph, std::vector<std::string> words,
-                 const Place& place) {
-  Point point = JobPoint(settings, std::move(words), place);
+                 const JobShape& shape) {
+  Point point = JobPoint(settings, std::move(words), shape);
   point.inputs = graph.stamp;
   return point;
 }

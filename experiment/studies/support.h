@@ -1,4 +1,4 @@
-// What studies are made of: command lines of jobs, and figures over them.
+// Shared by the studies: command lines of jobs, and figures over their points.
 #pragma once
 
 #include <functional>
@@ -11,11 +11,11 @@ namespace slimgraph::experiment {
 
 // A job that runs on a graph.
 struct GraphJob {
-  const char* name;                                             // as "4-cliques"
+  const char* name;                                             // such as "4-cliques"
   std::function<std::vector<std::string>(const Graph&)> words;  // the command and its own options
 };
 
-// The five vertex programs, three kinds of mining.
+// The five vertex programs, and three mining jobs.
 const std::vector<GraphJob>& VertexJobs();
 const std::vector<GraphJob>& MiningJobs();
 std::vector<GraphJob> AllJobs();
@@ -23,34 +23,34 @@ std::vector<GraphJob> AllJobs();
 // "(4,2)"
 std::string Pair(NodeId nodes, NodeId compute);
 
-// Where a job runs. The most nodes of any point of the study decide on the share of a processor.
-struct Place {
+// The nodes of a job. `most_nodes`, the largest `nodes` in the study, determines the CPU share.
+struct JobShape {
   NodeId nodes;
   NodeId compute;
   NodeId most_nodes;
 };
 
-// `words` as a job there, under what the settings emulate.
-Point JobPoint(const Settings& settings, std::vector<std::string> words, const Place& place);
+// The point that runs `words` on these nodes, with the emulation of the settings.
+Point JobPoint(const Settings& settings, std::vector<std::string> words, const JobShape& shape);
 Point GraphPoint(const Settings& settings, const Graph& graph, std::vector<std::string> words,
-                 const Place& place);
-// The share in percent; 0 where none is needed or possible.
+                 const JobShape& shape);
+// The processor share of a node in percent; 0 if no limit is needed or possible.
 std::uint32_t CpuShare(const Settings& settings, NodeId most_nodes);
-// The same in a sentence, for a page.
+// A sentence for the page that describes the emulation.
 std::string Emulation(const Settings& settings, NodeId most_nodes);
 
 Point Labelled(Point point, std::string label);
 
-// A turn for each of AllJobs() on each graph: its points, of which the times shall be tight.
+// A group for each job of AllJobs() on each graph; its points are compared by time.
 using PointsOf = std::function<std::vector<Point>(const Graph&, std::size_t job)>;
-std::vector<Turn> TurnsOfAllJobs(const Settings& settings, const PointsOf& points);
+std::vector<PointGroup> GroupsOfAllJobs(const Settings& settings, const PointsOf& points);
 
-// A bar for each point that was measured. points[category][series].
+// A bar plot of the points that were measured; of(category, series) gives the value.
 using PointGrid = std::vector<std::vector<Point>>;
 Plot Bars(const std::vector<std::string>& categories, const std::vector<std::string>& series,
           const std::function<std::optional<Spread>(std::size_t category, std::size_t series)>& of);
 
-// The middle of what was measured of a series, over its categories; nothing of nothing.
+// The median over a series' categories, with their minimum and maximum; nothing if there is none.
 std::optional<Spread> OverMarks(const Plot& plot, std::size_t series);
 std::string Number(double value);
 

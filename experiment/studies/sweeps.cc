@@ -1,4 +1,4 @@
-// Transactions as one thing is varied: coroutines, contention, computation, queue pairs.
+// Transactions while one parameter varies: coroutines, contention, computation.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct Sweep {
   const char* name;
   const char* title;
   const char* question;
-  const char* over;  // as `txn sweep --over` has it
+  const char* over;  // the value of `txn sweep --over`
   const char* workload;
   std::vector<const char*> values;
   const char* x_title;
@@ -35,7 +35,8 @@ struct Sweep {
 
 constexpr const char* kForms[] = {"rpc", "one-sided"};
 
-Point At(const Settings& settings, const Sweep& sweep, const char* protocol, const char* form) {
+Point PointFor(const Settings& settings, const Sweep& sweep, const char* protocol,
+               const char* form) {
   std::string values;
   for (const char* const value : sweep.values) {
     values += (values.empty() ? "" : ",") + std::string(value);
@@ -51,7 +52,7 @@ double ValueOf(std::string_view text) {
   return value;
 }
 
-// From the first value of the sweep to the last, in the middle of the protocols.
+// The change from the first to the last value of the sweep, as the median of the protocols.
 std::string Answer(const Plot& plot, const Sweep& sweep, const Shown& shown) {
   std::vector<double> ratios;
   for (const Series& series : plot.series) {
@@ -60,8 +61,8 @@ std::string Answer(const Plot& plot, const Sweep& sweep, const Shown& shown) {
   }
   if (ratios.empty()) return "Not enough was measured to tell.";
   return fmt::format(
-      "From {} to {} ({}), {} becomes {} times what it was, in the middle of {} "
-      "protocols.",
+      "From {} to {} ({}), {} becomes {} times what it was (median of {} "
+      "protocols).",
       sweep.values.front(), sweep.values.back(), sweep.x_title, shown.title,
       Number(SpreadOf(ratios).median), ratios.size());
 }
@@ -74,7 +75,7 @@ Figure SweepFigure(const Settings& settings, const Results& results, const Sweep
   plot.y_title = shown.y_title;
   plot.log_x = sweep.log_x;
   for (std::size_t p = 0; p < kProtocols.size(); ++p) {
-    const Point point = At(settings, sweep, kProtocols[p], form);
+    const Point point = PointFor(settings, sweep, kProtocols[p], form);
     Series series{kProtocols[p], {}, p};
     for (std::size_t row = 0; row < sweep.values.size(); ++row) {
       const auto spread =
@@ -106,10 +107,10 @@ Study Make(const Settings& asked, const Sweep& sweep) {
       {},
       figures};
   for (const char* const protocol : kProtocols) {
-    Turn turn{protocol, {}, "/result/rows/0/throughput_per_s"};
+    PointGroup group{protocol, {}, "/result/rows/0/throughput_per_s"};
     for (const char* const form : kForms)
-      turn.points.push_back(At(settings, sweep, protocol, form));
-    study.turns.push_back(std::move(turn));
+      group.points.push_back(PointFor(settings, sweep, protocol, form));
+    study.groups.push_back(std::move(group));
   }
   return study;
 }
@@ -118,20 +119,20 @@ Study Make(const Settings& asked, const Sweep& sweep) {
 
 Study Coroutines(const Settings& settings) {
   return Make(settings, {"coroutines",
-                         "Coroutines: transactions under way",
-                         "What do more transactions of a thread at a time bring, and what do they "
-                         "cost each of them?",
+                         "Coroutines: concurrent transactions",
+                         "How do more concurrent transactions per thread change throughput and "
+                         "latency?",
                          "coroutines",
                          "smallbank",
                          {"1", "2", "4", "8", "16", "32"},
-                         "coroutines of a thread",
+                         "coroutines per thread",
                          true,
                          {kThroughput, kLatency}});
 }
 
 Study Contention(const Settings& settings) {
   return Make(settings, {"contention",
-                         "Contention: transactions that meet",
+                         "Contention: transactions that conflict",
                          "What becomes of throughput and aborts when more accesses go to few "
                          "tuples?",
                          "hot",
@@ -144,7 +145,7 @@ Study Contention(const Settings& settings) {
 
 Study Computation(const Settings& settings) {
   return Make(settings, {"computation",
-                         "Computation: transactions that work",
+                         "Computation: transactions that compute",
                          "How much of the difference between forms is left when transactions "
                          "compute?",
                          "compute-us",

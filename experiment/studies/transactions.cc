@@ -6,7 +6,7 @@ std::string TxnSeconds(const Settings& settings) { return settings.small ? "0.02
 
 Settings TxnSettings(const Settings& settings) {
   Settings own = settings;
-  own.node_memory = 0;  // their tables are as large as they are
+  own.node_memory = 0;  // the size of their tables is fixed
   own.nodes = kTxnNodes;
   return own;
 }

@@ -1,4 +1,4 @@
-// What the studies of transactions share.
+// Shared by the studies of transactions.
 #pragma once
 
 #include <array>
@@ -12,12 +12,12 @@ namespace slimgraph::experiment {
 constexpr std::array<const char*, 6> kProtocols = {"nowait", "waitdie", "occ",
                                                    "mvcc",   "sundial", "calvin"};
 
-// Transactions run on two nodes, over a network that the settings may name; seconds of each run.
+// The studies of transactions run on two nodes; TxnSeconds gives the length of a run.
 constexpr NodeId kTxnNodes = 2;
 std::string TxnSeconds(const Settings& settings);
 Settings TxnSettings(const Settings& settings);
 
-// `txn COMMAND` of that workload and protocol.
+// The point `txn COMMAND` for this workload and protocol.
 Point TxnPoint(const Settings& settings, const std::string& command, const std::string& workload,
                const std::string& protocol, std::vector<std::string> more);
 

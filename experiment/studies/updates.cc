@@ -11,20 +11,20 @@ namespace {
 
 constexpr const char* kWorkload = "linkbench";
 constexpr std::array<const char*, 2> kAnalytics = {"pagerank", "triangles"};
-constexpr const char* kList = "pagerank,triangles";  // the same
+constexpr const char* kList = "pagerank,triangles";  // kAnalytics, joined
 
-enum class Run : bool { kAlone, kBesideAnalytics };
+enum class Mode : bool { kAlone, kBesideAnalytics };
 
-Point At(const Settings& settings, const Graph& graph, const char* protocol, Run run) {
+Point PointFor(const Settings& settings, const Graph& graph, const char* protocol, Mode mode) {
   std::vector<std::string> words = {
       "txn",    "run",     "--workload", kWorkload,   "--protocol",
       protocol, "--store", graph.store,  "--seconds", settings.small ? "0.3" : "1"};
-  if (run == Run::kBesideAnalytics) {
+  if (mode == Mode::kBesideAnalytics) {
     words.insert(words.end(), {"--analytics", kList});
   }
   Point point = GraphPoint(settings, graph, words, {kTxnNodes, kTxnNodes, kTxnNodes});
   return Labelled(std::move(point),
-                  std::string(protocol) + (run == Run::kAlone ? " alone" : " beside analytics"));
+                  std::string(protocol) + (mode == Mode::kAlone ? " alone" : " beside analytics"));
 }
 
 Point Alone(const Settings& settings, const Graph& graph, std::size_t analytics) {
@@ -37,20 +37,20 @@ std::vector<std::string> Protocols() { return {kProtocols.begin(), kProtocols.en
 
 Figure Throughput(const Settings& settings, const Results& results, const Graph& graph) {
   Plot plot = Bars(Protocols(), {"alone", "beside analytics"}, [&](std::size_t p, std::size_t s) {
-    return results.Of(At(settings, graph, kProtocols[p], static_cast<Run>(s)),
+    return results.Of(PointFor(settings, graph, kProtocols[p], static_cast<Mode>(s)),
                       "/result/throughput_per_s", 1e-3);
   });
   plot.y_title = "thousand transactions per second";
   const Plot kept = Bars(Protocols(), {"kept"}, [&](std::size_t p, std::size_t) {
-    return results.Ratio(At(settings, graph, kProtocols[p], Run::kBesideAnalytics),
-                         At(settings, graph, kProtocols[p], Run::kAlone),
+    return results.Ratio(PointFor(settings, graph, kProtocols[p], Mode::kBesideAnalytics),
+                         PointFor(settings, graph, kProtocols[p], Mode::kAlone),
                          "/result/throughput_per_s");
   });
   std::string answer = "Not enough was measured to tell.";
   if (const auto all = OverMarks(kept, 0)) {
     answer = fmt::format(
         "Beside analytics, which take processors too, transactions keep {:.0f} % of their "
-        "throughput in the middle of {} protocols ({:.0f} to {:.0f} %).",
+        "throughput (median of {} protocols, {:.0f} to {:.0f} %).",
         100 * all->median, kept.series[0].marks.size(), 100 * all->low, 100 * all->high);
   }
   return {graph.name + ": throughput", answer, std::move(plot)};
@@ -65,7 +65,7 @@ Figure Times(const Settings& settings, const Results& results, const Graph& grap
                        return results.Of(Alone(settings, graph, analytics), "/time/run_s", 1e3);
                      }
                      const char* const protocol = kProtocols[category - 1];
-                     return results.Of(At(settings, graph, protocol, Run::kBesideAnalytics),
+                     return results.Of(PointFor(settings, graph, protocol, Mode::kBesideAnalytics),
                                        fmt::format("/analytics/{}/run_s", analytics), 1e3);
                    });
   plot.y_title = "milliseconds";
@@ -77,8 +77,8 @@ Figure Times(const Settings& settings, const Results& results, const Graph& grap
       ratios.push_back(marks[i].y.median / marks[0].y.median);
     }
     answer = fmt::format(
-        "{} on a snapshot, beside transactions, takes {} times as long as alone on the file, in "
-        "the middle of {} protocols.",
+        "{} on a snapshot, beside transactions, takes {} times as long as alone on the file "
+        "(median of {} protocols).",
         kAnalytics[0], Number(SpreadOf(ratios).median), ratios.size());
   }
   return {graph.name + ": time of analytics", answer, std::move(plot)};
@@ -87,18 +87,18 @@ Figure Times(const Settings& settings, const Results& results, const Graph& grap
 Figure Snapshots(const Settings& settings, const Results& results, const Graph& graph) {
   constexpr std::array<const char*, 2> kPaths = {"/snapshots/longest_pause_s",
                                                  "/snapshots/largest_staleness_s"};
-  Plot plot = Bars(Protocols(), {"pause of transactions", "age of a result"},
-                   [&](std::size_t p, std::size_t s) {
-                     return results.Of(At(settings, graph, kProtocols[p], Run::kBesideAnalytics),
-                                       kPaths[s], 1e3);
-                   });
+  Plot plot = Bars(
+      Protocols(), {"pause of transactions", "age of a result"}, [&](std::size_t p, std::size_t s) {
+        return results.Of(PointFor(settings, graph, kProtocols[p], Mode::kBesideAnalytics),
+                          kPaths[s], 1e3);
+      });
   plot.y_title = "milliseconds, the longest";
   plot.log_y = true;
   std::string answer = "Not enough was measured to tell.";
   if (const auto all = OverMarks(plot, 0)) {
     answer = fmt::format(
-        "For a snapshot, no transaction can begin for {} ms at the longest, in the middle of {} "
-        "protocols.",
+        "For a snapshot, no transaction can begin for {} ms at the longest (median of {} "
+        "protocols).",
         Number(all->median), plot.series[0].marks.size());
   }
   return {graph.name + ": snapshots", answer, std::move(plot)};
@@ -132,14 +132,14 @@ Study Updates(const Settings& asked) {
   for (const Graph& graph : settings.graphs) {
     if (graph.store.empty()) continue;
     for (const char* const protocol : kProtocols) {
-      study.turns.push_back({fmt::format("{} on {}", protocol, graph.name),
-                             {At(settings, graph, protocol, Run::kAlone),
-                              At(settings, graph, protocol, Run::kBesideAnalytics)},
-                             "/result/throughput_per_s"});
+      study.groups.push_back({fmt::format("{} on {}", protocol, graph.name),
+                              {PointFor(settings, graph, protocol, Mode::kAlone),
+                               PointFor(settings, graph, protocol, Mode::kBesideAnalytics)},
+                              "/result/throughput_per_s"});
     }
-    study.turns.push_back({"analytics on " + graph.name,
-                           {Alone(settings, graph, 0), Alone(settings, graph, 1)},
-                           "/time/run_s"});
+    study.groups.push_back({"analytics on " + graph.name,
+                            {Alone(settings, graph, 0), Alone(settings, graph, 1)},
+                            "/time/run_s"});
   }
   return study;
 }

@@ -1,4 +1,4 @@
-// How many bytes pattern mining moves for each edge of the graph, by what it reuses.
+// The bytes that pattern mining moves per edge of the graph, by what it reuses.
 #include <fmt/format.h>
 
 #include <array>
@@ -28,7 +28,7 @@ const std::vector<GraphJob>& Jobs() {
   return jobs;
 }
 
-// points[job][reuse] at (N,N) and at (N,N/2)
+// A point for each reuse, at (N, compute).
 std::vector<Point> Points(const Settings& settings, const Graph& graph, const GraphJob& job,
                           NodeId compute) {
   std::vector<Point> points;
@@ -49,7 +49,7 @@ std::vector<NodeId> ComputeNodes(const Settings& settings) {
 }  // namespace
 
 Study Volume(const Settings& asked) {
-  // Bytes are the same over any network, and sooner there.
+  // The bytes are the same over any network, and runs are faster without emulation.
   Settings settings = asked;
   settings.network = "none";
   const auto figures = [settings](const Results& results) {
@@ -70,8 +70,8 @@ Study Volume(const Settings& asked) {
         const auto with = OverMarks(plot, 2);
         if (without && with) {
           answer = fmt::format(
-              "With global reuse {} bytes cross for each edge, without any {}, in the middle of {} "
-              "patterns.",
+              "With global reuse {} bytes cross for each edge, without any {} (median of {} "
+              "patterns).",
               Number(with->median), Number(without->median), plot.series[2].marks.size());
         }
         all.push_back({fmt::format("{} on {}", graph.name, Pair(settings.nodes, compute)), answer,
@@ -82,16 +82,16 @@ Study Volume(const Settings& asked) {
   };
   Study study{"volume",
               "Volume: what mining moves",
-              "How many bytes cross between nodes for each edge of the graph, by what keeps a list "
-              "from crossing again?",
+              "How many bytes cross between nodes for each edge of the graph, depending on which "
+              "lists are reused?",
               {"Headers are counted. Patterns are matched by their plans, without formulae."},
               {},
               figures};
   for (const Graph& graph : settings.graphs) {
     for (const GraphJob& job : Jobs()) {
       for (const NodeId compute : ComputeNodes(settings)) {
-        study.turns.push_back({fmt::format("{} on {}", job.name, graph.name),
-                               Points(settings, graph, job, compute), "/traffic/bytes"});
+        study.groups.push_back({fmt::format("{} on {}", job.name, graph.name),
+                                Points(settings, graph, job, compute), "/traffic/bytes"});
       }
     }
   }

@@ -5,83 +5,74 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
+#include <span>
 
+#include "slimgraph/base/check.h"
 #include "slimgraph/base/file_io.h"
+#include "slimgraph/base/random.h"
 
 namespace slimgraph {
-namespace {
 
-std::string DirectoryOf(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
+std::string PartialNameOf(const std::string& path) {
+  std::uint64_t number = 0;
+  const Status filled = FillWithRandom(std::as_writable_bytes(std::span(&number, 1)));
+  SLIM_CHECK(filled, "{}", filled.error().message);
+  return fmt::format("{}.{:016x}.partial", path, number);
 }
-
-// Beside the target, as a rename cannot cross file systems.
-std::string TemporaryName(const std::string& path) {
-  return fmt::format("{}.{}.partial", path, ::getpid());
-}
-
-}  // namespace
 
 Result<AtomicFile> AtomicFile::Create(const std::string& path) {
   struct stat info;
   if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
     return UsageError("{}: cannot write here: it is there already and is not a regular file", path);
   }
-  FailWritesInsteadOfDying();
+  IgnoreFileSizeSignal();
   std::string temporary;
-  UniqueFd fd(::open(DirectoryOf(path).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666));
+  UniqueFd fd(::open(FolderOf(path).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666));
   if (!fd && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
-    temporary = TemporaryName(path);
-    fd.Reset(::open(temporary.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+    // The partial file is in the target's folder, because a rename cannot cross file systems.
+    temporary = PartialNameOf(path);
+    fd.Reset(::open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
   }
   if (!fd) return EnvironmentError("{}: cannot write: {}", path, std::strerror(errno));
   return AtomicFile(path, std::move(temporary), std::move(fd));
 }
 
 AtomicFile::~AtomicFile() {
-  if (fd_ && !temporary_.empty()) ::unlink(temporary_.c_str());
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
 Status AtomicFile::WriteAt(std::uint64_t offset, Bytes bytes) {
   return slimgraph::WriteAt(fd_, path_, offset, bytes);
 }
 
-Status AtomicFile::Sync() {
-  if (::fsync(fd_.get()) == 0) return {};
-  return EnvironmentError("{}: cannot be made durable: {}", path_, std::strerror(errno));
-}
-
-Status AtomicFile::GiveName() {
+Status AtomicFile::GiveTemporaryName() {
   const std::string unnamed = fmt::format("/proc/self/fd/{}", fd_.get());
-  const auto link_as = [&](const std::string& name) {
-    return ::linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
-  };
-  if (link_as(path_)) return {};
-  if (errno == EEXIST) {  // a link cannot replace a file, a rename can
-    temporary_ = TemporaryName(path_);
-    ::unlink(temporary_.c_str());
-    if (link_as(temporary_)) return {};
+  const std::string name = PartialNameOf(path_);
+  if (::linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0) {
+    return EnvironmentError("{}: cannot give the file its name: {}", path_, std::strerror(errno));
   }
-  temporary_.clear();
-  return EnvironmentError("{}: cannot give the file its name: {}", path_, std::strerror(errno));
+  temporary_ = name;
+  return {};
 }
 
-Status AtomicFile::Commit() {
-  if (temporary_.empty()) SLIM_TRY(GiveName());
-  if (!temporary_.empty() && ::rename(temporary_.c_str(), path_.c_str()) != 0) {
+// Renames instead of linking: a link cannot replace an existing file. Steps that may fail come
+// before the rename.
+Status AtomicFile::Commit(Outlives outlives) {
+  const bool durable = outlives == Outlives::kPowerLoss;
+  if (durable && ::fsync(fd_.get()) != 0) {
+    return EnvironmentError("{}: cannot be made durable: {}", path_, std::strerror(errno));
+  }
+  if (temporary_.empty()) SLIM_TRY(GiveTemporaryName());
+  // Some network file systems report a full disk only on close.
+  if (::close(fd_.Release()) != 0) {
+    return EnvironmentError("{}: cannot write: {}", path_, std::strerror(errno));
+  }
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
     return EnvironmentError("{}: cannot give the file its name: {}", path_, std::strerror(errno));
   }
   temporary_.clear();
-  if (::close(fd_.Release()) != 0) {  // some network file systems tell of a full disk only now
-    const int reason = errno;
-    ::unlink(path_.c_str());
-    return EnvironmentError("{}: cannot write: {}", path_, std::strerror(reason));
-  }
-  return {};
+  return durable ? SyncPath(FolderOf(path_)) : Status();
 }
 
 }  // namespace slimgraph

@@ -1,5 +1,5 @@
-// What only a bug can get wrong. Checks stay on in release builds and have no side effects; a
-// failed one prints one line and aborts, which ends the whole job.
+// Checks for what only a bug can get wrong. Checks stay on in release builds and have no side
+// effects. A failed check prints one line and aborts, which ends the whole job.
 #pragma once
 
 #include <fmt/format.h>

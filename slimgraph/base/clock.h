@@ -1,4 +1,4 @@
-// The monotonic clock, in nanoseconds; all processes of one machine read the same one.
+// Clocks, in nanoseconds.
 #pragma once
 
 #include <time.h>
@@ -7,15 +7,24 @@
 
 namespace slimgraph {
 
-inline std::uint64_t NowNs() {
+inline std::uint64_t ReadClockNs(clockid_t clock) {
   timespec now;
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  ::clock_gettime(clock, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
          static_cast<std::uint64_t>(now.tv_nsec);
 }
 
+// The monotonic clock, which is the same for all processes of one machine.
+inline std::uint64_t NowNs() { return ReadClockNs(CLOCK_MONOTONIC); }
+
 inline double SecondsSince(std::uint64_t start_ns) {
   return static_cast<double>(NowNs() - start_ns) * 1e-9;
 }
+
+// Time since 1970; the clock may be set back.
+inline std::uint64_t CalendarNs() { return ReadClockNs(CLOCK_REALTIME); }
+
+// The processor time that the calling thread has used.
+inline std::uint64_t ThreadCpuNs() { return ReadClockNs(CLOCK_THREAD_CPUTIME_ID); }
 
 }  // namespace slimgraph

@@ -15,14 +15,16 @@ constexpr std::string_view kPrefix = "SLIMGRAPH_";
 constexpr std::array kKnown = {
     KnownVariable{"SLIMGRAPH_HOST", "the address under which other hosts reach this one"},
     KnownVariable{"SLIMGRAPH_LAUNCHER", "set by slimgraph itself for the nodes that it starts"},
+    KnownVariable{"SLIMGRAPH_LOG", "debug: each node tells what it waits for, after a second"},
     KnownVariable{"SLIMGRAPH_NODE_GROUPS", "set by slimgraph itself: the nodes' control groups"},
-    KnownVariable{"SLIMGRAPH_NODE_MEMORY", "set by slimgraph itself: what each of them may hold"},
+    KnownVariable{"SLIMGRAPH_NODE_MEMORY", "set by slimgraph itself: the memory limit of a node"},
     KnownVariable{"SLIMGRAPH_VERBS_DEVICE", "the RDMA device, and its port: mlx5_0 or mlx5_0:2"},
-    KnownVariable{"SLIMGRAPH_VERBS_GID_INDEX", "which address of the RDMA port counts"},
+    KnownVariable{"SLIMGRAPH_VERBS_GID_INDEX", "the index of the RDMA port's address (GID) to use"},
     KnownVariable{"SLIMGRAPH_VERBS_MTU", "the largest RDMA packet: 256, 512, 1024, 2048, 4096"},
 };
 
-// Levenshtein's distance: insertions, deletions and replacements from one text to the other.
+// The Levenshtein distance: the number of insertions, deletions and replacements that turn `from`
+// into `to`.
 std::size_t Distance(std::string_view from, std::string_view to) {
   std::vector<std::size_t> row(to.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});

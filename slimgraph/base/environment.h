@@ -1,5 +1,5 @@
-// The environment variables that SlimGraph reads, all named SLIMGRAPH_…, so that a misspelt one
-// can be told from a known one.
+// The environment variables that SlimGraph reads, all named SLIMGRAPH_…. A variable with that
+// prefix that is not listed here is reported as misspelt.
 #pragma once
 
 #include <span>
@@ -16,8 +16,8 @@ struct KnownVariable {
 
 std::span<const KnownVariable> KnownVariables();
 
-// A line for each SLIMGRAPH_ variable of this process's environment that nothing reads, with the
-// known name that looks most like it.
+// One message for each SLIMGRAPH_ variable of this process's environment that nothing reads. A
+// message suggests the most similar known name.
 std::vector<std::string> UnknownVariables();
 
 // The same for any list of "NAME=value".

@@ -10,7 +10,7 @@
 
 namespace slimgraph {
 
-void FailWritesInsteadOfDying() {
+void IgnoreFileSizeSignal() {
   struct sigaction action;
   if (::sigaction(SIGXFSZ, nullptr, &action) == 0 && action.sa_handler == SIG_DFL) {
     std::signal(SIGXFSZ, SIG_IGN);
@@ -61,6 +61,20 @@ Status ReadExactlyAt(const UniqueFd& fd, const std::string& path, std::uint64_t 
                             bytes_now);
   }
   return {};
+}
+
+Status SyncPath(const std::string& path) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (fd && ::fsync(fd.get()) == 0) return {};
+  return EnvironmentError("{}: cannot be made durable: {}", path, std::strerror(errno));
+}
+
+std::string FolderOf(const std::string& path) {
+  const std::size_t last = path.find_last_not_of('/');
+  if (last == std::string::npos) return path.empty() ? "." : "/";
+  const std::size_t slash = path.rfind('/', last);
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
 }
 
 Status WriteAt(const UniqueFd& fd, const std::string& path, std::uint64_t offset, Bytes bytes) {

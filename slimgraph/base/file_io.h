@@ -1,4 +1,4 @@
-// Files by position, with errors that name the file. Short files are errors, never crashes.
+// File access by position. Errors name the file. Short files are errors, never crashes.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,21 @@ Result<std::uint64_t> FileSize(const UniqueFd& fd, const std::string& path);
 Result<std::size_t> ReadAt(const UniqueFd& fd, const std::string& path, std::uint64_t offset,
                            MutableBytes into);
 
-// Reads all of `into`; a file that ends earlier has shrunk under us.
+// Reads all of `into`. A file that is too short is reported as one that shrank while it was read.
 Status ReadExactlyAt(const UniqueFd& fd, const std::string& path, std::uint64_t offset,
                      MutableBytes into);
 
 // Writes all of `bytes`.
 Status WriteAt(const UniqueFd& fd, const std::string& path, std::uint64_t offset, Bytes bytes);
 
-// Past a limit on file sizes the system sends SIGXFSZ, which ends a process that has not said
-// otherwise; ignored, the write fails with a reason that can be told.
-void FailWritesInsteadOfDying();
+// Makes what was written to `path` survive a loss of power. For a folder, this syncs the names in
+// it.
+Status SyncPath(const std::string& path);
+// The folder that contains `path`; a trailing slash is ignored.
+std::string FolderOf(const std::string& path);
+
+// Ignores SIGXFSZ, which the system sends when a write exceeds the limit on file sizes, and which
+// by default kills the process. When it is ignored, the write fails with an error code instead.
+void IgnoreFileSizeSignal();
 
 }  // namespace slimgraph

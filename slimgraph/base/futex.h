@@ -11,7 +11,7 @@
 
 namespace slimgraph {
 
-// Returns when `word` is not `seen`, when it is woken, or after `limit_ns`.
+// Returns when `word` differs from `seen`, when the thread is woken, or after `limit_ns`.
 inline void FutexWait(const std::atomic<std::uint32_t>& word, std::uint32_t seen,
                       std::uint64_t limit_ns) {
   const timespec limit{static_cast<time_t>(limit_ns / 1'000'000'000),

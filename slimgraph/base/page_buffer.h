@@ -1,5 +1,5 @@
-// Memory straight from the system, zeroed, that goes back to the system the moment it is released.
-// For big buffers whose peak counts; malloc would keep freed pages for itself.
+// Zeroed memory directly from the system, which goes back to the system as soon as it is released.
+// For large buffers that determine the peak memory use; malloc would keep freed pages.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@ namespace slimgraph {
 class PageBuffer {
  public:
   PageBuffer() = default;
-  // Pages are taken when they are first touched, so an upper bound costs nothing. Small ones suit
-  // buckets that fill side by side, which would take all huge ones at once; huge ones are filled in
-  // a tenth of the time.
+  // The system allocates a page when it is first touched, so a size that is an upper bound costs
+  // nothing. Small pages suit buckets that fill side by side: with huge pages, all of them would be
+  // allocated at once. Huge pages are filled in a tenth of the time.
   enum class Pages { kSmall, kHuge };
   static Result<PageBuffer> Allocate(std::size_t bytes, Pages pages = Pages::kSmall);
 
@@ -38,7 +38,8 @@ class PageBuffer {
 
   // Keeps the first `bytes`; the contents do not move.
   void Shrink(std::size_t bytes);
-  // Gives back the whole pages inside [first, first + bytes); what was there is lost.
+  // Gives the whole pages inside [first, first + bytes) back to the system; their contents are
+  // lost.
   void Release(std::size_t first, std::size_t bytes);
 
  private:

@@ -1,12 +1,54 @@
 #include "slimgraph/base/parallel.h"
 
+#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
 #include <atomic>
 #include <thread>
 
+#include "slimgraph/base/thread_team.h"
+
 namespace slimgraph {
+namespace {
+
+// A forked process does not have its parent's OpenMP threads; an OpenMP loop in it would wait for
+// them forever.
+std::atomic<bool> was_forked = false;
+[[maybe_unused]] const int watches_forks =
+    ::pthread_atfork(nullptr, nullptr, [] { was_forked = true; });
+
+#ifdef _OPENMP
+// OpenMP keeps the threads of the calling thread's last loop. This starts the ones that are
+// missing, with signals blocked.
+void StartMissingThreads(int threads) {
+  thread_local int kept = 1;
+  if (threads > kept) {
+    const SignalBlocker held;
+    std::atomic<int> begun = 0;
+#pragma omp parallel num_threads(threads)
+    ++begun;
+  }
+  kept = threads;
+}
+#endif
+
+// Runs `work` once on each of `threads` threads.
+void RunOnEach(std::size_t threads, const std::function<void()>& work) {
+#ifdef _OPENMP
+  if (!was_forked) {
+    const int team = static_cast<int>(threads);
+    StartMissingThreads(team);
+#pragma omp parallel num_threads(team)
+    work();
+    return;
+  }
+#endif
+  ThreadTeam team(static_cast<std::uint32_t>(threads));
+  team.Run([&](std::uint32_t /*thread*/) { work(); });
+}
+
+}  // namespace
 
 std::size_t UsableThreads() {
   cpu_set_t set;
@@ -17,16 +59,9 @@ std::size_t UsableThreads() {
 }
 
 Status RunOnThreads(std::size_t threads, const std::function<Status(std::size_t)>& body) {
-  if (threads == 0) threads = UsableThreads();
-  if (threads == 1) return body(0);
-  std::vector<Status> results(threads);
-  {
-    std::vector<std::jthread> others;
-    for (std::size_t i = 1; i < threads; ++i) {
-      others.emplace_back([&, i] { results[i] = body(i); });
-    }
-    results[0] = body(0);
-  }
+  std::vector<Status> results(threads == 0 ? UsableThreads() : threads);
+  ThreadTeam team(static_cast<std::uint32_t>(results.size()));
+  team.Run([&](std::uint32_t thread) { results[thread] = body(thread); });
   for (Status& result : results) {
     if (!result) return std::move(result);
   }
@@ -38,10 +73,10 @@ Status ParallelFor(std::size_t count, std::size_t threads,
   if (threads == 0) threads = UsableThreads();
   std::atomic<std::size_t> next = 0;
   std::atomic<bool> failed = false;
-  std::mutex mutex;
+  Mutex mutex;
   std::size_t failed_piece = count;
   Status failure;
-  const Status ran = RunOnThreads(std::clamp<std::size_t>(count, 1, threads), [&](std::size_t) {
+  RunOnEach(std::clamp<std::size_t>(count, 1, threads), [&] {
     while (!failed.load(std::memory_order_relaxed)) {
       const std::size_t i = next.fetch_add(1, std::memory_order_relaxed);
       if (i >= count) break;
@@ -54,9 +89,8 @@ Status ParallelFor(std::size_t count, std::size_t threads,
         failure = std::move(result);
       }
     }
-    return Status{};
   });
-  return ran ? failure : ran;
+  return failure;
 }
 
 Status InOrder::Finish(std::size_t index) {
@@ -67,7 +101,8 @@ Status InOrder::Finish(std::size_t index) {
   while (next_ < finished_.size() && finished_[next_]) {
     lock.unlock();
     Status result = step_(next_);
-    if (!result) return result;  // stepping_ stays set: no later step runs
+    // After a failure stepping_ stays set, so no later step runs.
+    if (!result) return result;
     lock.lock();
     ++next_;
   }

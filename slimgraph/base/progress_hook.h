@@ -1,4 +1,4 @@
-// How long work tells how far it is. Whoever starts the work decides what to show.
+// How long-running work reports its progress. The caller of the work decides what to show.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace slimgraph {
 
-// May be called from any thread, one call at a time; an empty hook is never called.
+// May be called from any thread, but never by two at once. An empty hook is never called.
 using ProgressHook = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
 }  // namespace slimgraph

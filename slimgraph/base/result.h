@@ -1,5 +1,5 @@
-// What a user or the environment can get wrong: an Error that says what is wrong, where and what
-// to do, carried by Result<T>. What only a bug can get wrong is a check (check.h).
+// Errors that a user or the environment can cause: an Error says what is wrong, where and what to
+// do, and is carried by Result<T>. For what only a bug can get wrong, see check.h.
 #pragma once
 
 #include <fmt/format.h>
@@ -53,12 +53,12 @@ tl::unexpected<Error> VerificationError(fmt::format_string<Args...> format, Args
 #define SLIM_CONCAT_INNER(a, b) a##b
 #define SLIM_CONCAT(a, b) SLIM_CONCAT_INNER(a, b)
 
-// Leaves the function with the error of `expression`, a Status or Result, if it has one.
+// Returns the error of `expression`, a Status or Result, from the function if it has one.
 #define SLIM_TRY(expression)                                      \
   if (auto slim_status = (expression); !slim_status) [[unlikely]] \
   return tl::unexpected<::slimgraph::Error>(std::move(slim_status).error())
 
-// Declares `target` with the value of `expression`, or leaves the function with its error.
+// Declares `target` with the value of `expression`, or returns its error from the function.
 #define SLIM_ASSIGN(target, expression)                          \
   auto SLIM_CONCAT(slim_result_, __LINE__) = (expression);       \
   if (!SLIM_CONCAT(slim_result_, __LINE__)) [[unlikely]]         \

@@ -48,7 +48,7 @@ Status SharedMemory::Map() {
                             std::strerror(errno));
   }
   base_ = static_cast<std::byte*>(base);
-  // Refused where the system has no huge pages for shared memory; then small ones do.
+  // The system may refuse huge pages for shared memory; the memory then uses small ones.
   ::madvise(base, bytes_, MADV_HUGEPAGE);
   return {};
 }

@@ -1,5 +1,6 @@
-// Memory that other processes of this machine can map. It has no name: it is found through its
-// owner's process, and is gone when the last process that uses it is, however that ended.
+// Memory that other processes of this machine can map. It has no name: others open it through its
+// owner's /proc entry. It is freed when the last process that uses it ends, even if that process
+// was killed.
 #pragma once
 
 #include <memory>
@@ -14,9 +15,9 @@ namespace slimgraph {
 
 class SharedMemory {
  public:
-  // Zeroed; in huge pages where the system allows.
+  // Zeroed; in huge pages if the system allows.
   static Result<std::unique_ptr<SharedMemory>> Create(std::uint64_t bytes);
-  // Maps what another process describes by handle().
+  // Maps the memory that another process describes by handle().
   static Result<std::unique_ptr<SharedMemory>> Open(std::string_view handle);
   ~SharedMemory();
   SharedMemory(const SharedMemory&) = delete;

@@ -1,4 +1,4 @@
-// The words that every layer uses for the same things.
+// The basic types that all layers use.
 #pragma once
 
 #include <cstddef>

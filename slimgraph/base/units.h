@@ -1,4 +1,4 @@
-// Numbers as people write and read them.
+// Parsing and formatting of sizes, times and counts.
 #pragma once
 
 #include <cstdint>

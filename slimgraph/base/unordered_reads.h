@@ -1,6 +1,6 @@
-// Reads of memory that others may be changing, longer than can be made word by word (words.h). Who
-// makes them has no use for what has changed meanwhile, or knows that nothing has, by an order that
-// leads through another process; the thread sanitizer sees one process alone, and is not asked.
+// Reads of memory that others may be changing, too long to be made word by word (words.h). The
+// reader discards what may have changed, or relies on a happens-before order that leads through
+// another process. ThreadSanitizer sees one process only, so it is told to ignore these reads.
 #pragma once
 
 #ifdef __SANITIZE_THREAD__
@@ -12,7 +12,7 @@ void AnnotateIgnoreReadsEnd(const char* file, int line);
 
 namespace slimgraph {
 
-// Of the calling thread, while it lives.
+// Applies to the calling thread, while the object lives.
 class UnorderedReads {
  public:
 #ifdef __SANITIZE_THREAD__

@@ -1,6 +1,6 @@
-// Copies between this thread's own memory and memory that others change meanwhile: word by word, so
-// that each aligned word of 8 bytes is seen old or new, never half, and in the order in which the
-// program makes them. On x86 this costs no more than plain moves.
+// Copies between a thread's own memory and memory that others change concurrently. They copy word
+// by word, in program order, so each aligned word of 8 bytes is either old or new, never torn. On
+// x86 this costs no more than plain moves.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ inline SharedWord WordAt(std::byte* shared) {
 
 inline constexpr std::size_t kWordsAtOnce = 8;
 
-// `shared` and `bytes` are multiples of 8. Loads of later calls are not made before these.
+// `shared` and `bytes` are multiples of 8. Loads of later calls are not reordered before these.
 inline void LoadWords(std::byte* own, const std::byte* shared, std::size_t bytes) {
   auto* from = const_cast<std::byte*>(shared);
   const auto load = [&](std::size_t word) {
@@ -33,7 +33,7 @@ inline void LoadWords(std::byte* own, const std::byte* shared, std::size_t bytes
   for (std::size_t i = 0; i < words; ++i) load(i);
 }
 
-// Stores of later calls are not seen before these.
+// Stores of later calls do not become visible before these.
 inline void StoreWords(std::byte* shared, const std::byte* own, std::size_t bytes) {
   const auto store = [&](std::size_t word) {
     std::uint64_t value;

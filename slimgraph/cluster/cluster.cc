@@ -28,15 +28,15 @@ Result<std::unique_ptr<Cluster>> Cluster::Start(Job& job, const ClusterOptions& 
   cluster->mailbox_ = std::make_unique<CollectiveMailbox>(fabric);
   cluster->members_ = FirstNodes(job.nodes());
   cluster->MakeGroups();
-  // Nobody sends before all can receive.
+  // No node may send before all nodes have registered their handlers.
   SLIM_TRY(job.Exchange(""));
   return cluster;
 }
 
-ClusterOptions Cluster::OptionsBeside() const {
+ClusterOptions Cluster::OptionsForAnother() const {
   ClusterOptions options = options_;
   options.compute = 0;
-  // A process has MPI once.
+  // A process can initialise MPI only once.
   if (options.transport == "mpi") options.transport = "tcp";
   return options;
 }
@@ -51,7 +51,7 @@ void Cluster::MakeGroups() {
   compute_ = std::make_unique<Collectives>(job_, *fabric_, *mailbox_, group, std::move(compute));
 }
 
-void Cluster::GoOnWithout(const std::vector<NodeId>& lost) {
+void Cluster::ContinueWithout(const std::vector<NodeId>& lost) {
   std::erase_if(members_, [&](NodeId node) {
     return std::find(lost.begin(), lost.end(), node) != lost.end();
   });

@@ -1,5 +1,5 @@
-// A job as an application sees it: its nodes and their roles, the fabric between them, and what
-// they do together. Open this header first.
+// A job as an application sees it: its nodes and their roles, the fabric between them, and their
+// collectives. Open this header first.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ struct ClusterOptions {
   std::string transport = "shm";
   std::string network = "none";
   std::uint32_t qps_per_peer = 1;
-  std::uint32_t serving_threads = 0;  // with endpoints behind those of the others
+  std::uint32_t serving_threads = 0;  // their endpoints come after those of `threads`
 };
 
 class Cluster {
@@ -32,21 +32,22 @@ class Cluster {
   bool computes() const { return topology_.is_compute(self()); }
   std::uint32_t threads() const { return options_.threads; }
   const ClusterOptions& options() const { return options_; }
-  // For another one of the same processes, beside it.
-  ClusterOptions OptionsBeside() const;
+  // Options for a second cluster of the same processes, beside this one.
+  ClusterOptions OptionsForAnother() const;
 
   Job& job() { return job_; }
-  // With an endpoint for each thread; those that serve come after the others.
+  // Has one endpoint per thread; the endpoints of serving threads come last.
   Fabric& fabric() { return *fabric_; }
   Collectives& all() { return *all_; }
-  // On compute nodes only.
+  // Only on compute nodes.
   Collectives& compute() { return *compute_; }
 
-  // Collective among those that live: goes on without `lost`, as Job::SurviveDeaths() allows. all()
-  // and compute() are others afterwards. The topology stays: roles are those of all nodes.
-  void GoOnWithout(const std::vector<NodeId>& lost);
+  // Collective among the living nodes: continues without the nodes in `lost`, which
+  // Job::SurviveDeaths() allows. all() and compute() return new objects afterwards. The topology
+  // does not change: roles are those of all original nodes.
+  void ContinueWithout(const std::vector<NodeId>& lost);
 
-  // Collective: the end of the job's traffic.
+  // Collective: ends the job's traffic.
   Status Stop();
 
  private:
@@ -59,7 +60,7 @@ class Cluster {
   ClusterOptions options_;
   std::unique_ptr<Fabric> fabric_;
   std::unique_ptr<CollectiveMailbox> mailbox_;
-  std::uint32_t groups_ = 0;  // that there have been
+  std::uint32_t groups_ = 0;  // how many groups have been made
   std::vector<NodeId> members_;
   std::unique_ptr<Collectives> all_;
   std::unique_ptr<Collectives> compute_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "slimgraph/base/check.h"
+#include "slimgraph/base/waits.h"
 
 namespace slimgraph {
 namespace {
@@ -12,12 +13,12 @@ struct Header {
   std::uint32_t group;
   std::uint32_t sequence;
   std::uint32_t round;
-  std::uint32_t last;  // whether nothing more of this mail follows
+  std::uint32_t last;  // whether this is the mail's last piece
 };
 
 constexpr std::size_t kMaxPieceBytes = kMaxMessageBytes - sizeof(Header);
 
-// What a member knows: blocks of members from itself on, one after the other.
+// A member sends the blocks that it knows: its own and those of the members after it, concatenated.
 std::vector<std::byte> Pack(std::span<const std::vector<std::byte>> blocks) {
   std::vector<std::byte> packed;
   for (const auto& block : blocks) {
@@ -42,7 +43,7 @@ void UnpackOnto(Bytes packed, std::vector<std::vector<std::byte>>& blocks) {
 }  // namespace
 
 CollectiveMailbox::CollectiveMailbox(Fabric& fabric) {
-  fabric.SetHandler(kHandler, [this](Endpoint&, const Message& message) {
+  handler_ = fabric.SetHandler(kHandler, [this](Endpoint&, const Message& message) {
     Header header;
     std::memcpy(&header, message.body.data(), sizeof header);
     Mail& mail = mails_[{header.group, header.sequence, header.round, message.from.node}];
@@ -71,7 +72,8 @@ Status Collectives::Barrier() {
 
 Result<std::vector<std::vector<std::byte>>> Collectives::AllGather(Bytes mine) {
   const std::size_t n = members_.size();
-  std::vector<std::vector<std::byte>> known;  // of members rank, rank+1, … around the ring
+  // The blocks of members rank, rank+1, … around the ring.
+  std::vector<std::vector<std::byte>> known;
   known.emplace_back(mine.begin(), mine.end());
   std::uint32_t round = 0;
   for (std::size_t distance = 1; distance < n; distance *= 2, ++round) {
@@ -81,8 +83,12 @@ Result<std::vector<std::vector<std::byte>>> Collectives::AllGather(Bytes mine) {
     UnpackOnto(theirs, known);
   }
   ++sequence_;
-  while (!endpoint_.WaitUntil([&] { return endpoint_.all_sent(); }, std::chrono::hours(1))) {
-  }
+  WaitAndLog(
+      job_.self(),
+      [&](auto limit) { return endpoint_.WaitUntil([&] { return endpoint_.all_sent(); }, limit); },
+      [&] {
+        return fmt::format("room for messages at {}", NodesInWords(endpoint_.AwaitedNodes()));
+      });
   std::rotate(known.begin(), known.begin() + static_cast<std::ptrdiff_t>((n - rank_) % n),
               known.end());
   return known;
@@ -116,17 +122,23 @@ Result<std::vector<std::byte>> Collectives::AwaitMail(std::size_t from, std::uin
     mail = found == mailbox_.mails_.end() ? nullptr : &found->second;
     return mail != nullptr && mail->complete;
   };
-  // Any member's death stops the round somewhere, so it is enough to wait for any.
+  // The death of any member prevents some message of the round, so this checks all members, not
+  // only `from`.
   const auto lost = [&] {
     return std::any_of(members_.begin(), members_.end(),
                        [&](NodeId member) { return !job_.alive(member); });
   };
-  while (!endpoint_.WaitUntil([&] { return here() || lost(); }, std::chrono::hours(1))) {
-  }
+  WaitAndLog(
+      job_.self(),
+      [&](auto limit) { return endpoint_.WaitUntil([&] { return here() || lost(); }, limit); },
+      [&] {
+        return fmt::format("node {} to take part in a collective (number {} of group {}, round {})",
+                           members_[from], sequence_, group_, round);
+      });
   if (!here()) {
     const std::string loss = job_.loss();
     return EnvironmentError("a node was lost: {}",
-                            loss.empty() ? "it died when that could not be survived" : loss);
+                            loss.empty() ? "it died before this collective was complete" : loss);
   }
   std::vector<std::byte> bytes = std::move(mail->bytes);
   mailbox_.mails_.erase(key);

@@ -1,9 +1,9 @@
-// What a group of nodes does together: every member calls the same function in the same order, on
-// the thread of its endpoint 0. Waiting members sleep, and answer messages meanwhile. When a member
-// is lost, the call fails for the others.
+// Collectives in a group of nodes: every member calls the same function in the same order, on the
+// thread of its endpoint 0. Waiting members sleep, and handle messages meanwhile. When a member is
+// lost, the call fails on the others.
 //
-// All of it is one all-gather after Bruck et al. (1997): ⌈log2 n⌉ rounds of messages, in each of
-// which a member passes on all that it knows.
+// All of them use one all-gather algorithm (Bruck et al., 1997): ⌈log2 n⌉ rounds of messages. In
+// each round a member passes on all blocks that it knows.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@
 
 namespace slimgraph {
 
-// Takes the messages of collectives for all groups of a process. Make it on every node before any
-// of them calls a collective.
+// Receives the messages of collectives for all groups of a process. It must exist on every node
+// before any node calls a collective.
 class CollectiveMailbox {
  public:
   static constexpr HandlerId kHandler = 0xFFFE;
@@ -41,29 +41,30 @@ class CollectiveMailbox {
     bool complete = false;
   };
   std::map<Key, Mail> mails_;
+  HandlerRegistration handler_;
 };
 
 class Collectives {
  public:
-  // `members` in ascending order, this node among them; `group` is a number of its own.
+  // `members` is in ascending order and contains this node. `group` is unique to this group.
   Collectives(Job& job, Fabric& fabric, CollectiveMailbox& mailbox, std::uint32_t group,
               std::vector<NodeId> members);
 
   std::size_t size() const { return members_.size(); }
   std::size_t rank() const { return rank_; }
-  // The node of each rank.
+  // The node id of each rank.
   const std::vector<NodeId>& members() const { return members_; }
 
   Status Barrier();
 
-  // Everyone's bytes, in order of member. Sizes may differ.
+  // Returns all members' bytes, in rank order. Sizes may differ.
   Result<std::vector<std::vector<std::byte>>> AllGather(Bytes mine);
 
-  // Member `root`'s bytes, for all.
+  // Returns the bytes of the member with rank `root` to all members.
   Result<std::vector<std::byte>> Broadcast(std::size_t root, Bytes mine);
 
-  // values[i] becomes the combination of everyone's values[i], in order of member: the same bits
-  // everywhere, also for floating point.
+  // Replaces values[i] by the combination of all members' values[i], in rank order. So all members
+  // get the same bits, also for floating point.
   template <typename T, typename Combine>
   Status AllReduce(std::span<T> values, Combine combine);
   template <typename T>

@@ -1,5 +1,5 @@
-// A stage of a run: its lifetime is timed, drawn in the trace, and what the endpoint sends during
-// it is counted under it.
+// Marks a stage of a run. While the object lives, its time is measured, a trace span is recorded,
+// and the endpoint's traffic is counted for that stage.
 #pragma once
 
 #include "slimgraph/fabric/endpoint.h"
@@ -8,7 +8,7 @@
 
 namespace slimgraph {
 
-// A stage's number with its name, made once: `const Stage kFetch("fetch");`
+// A stage's name and number. Construct it once: `const Stage kFetch("fetch");`
 struct Stage {
   explicit Stage(const char* stage_name) : name(stage_name), id(StageNamed(stage_name)) {}
   const char* name;
@@ -21,7 +21,7 @@ class StageScope {
       : endpoint_(endpoint),
         before_(endpoint.stage()),
         timer_(seconds, stage.id),
-        span_(stage.name) {
+        span_(stage.name, endpoint.address().endpoint) {
     endpoint_.SetStage(stage.id);
   }
   ~StageScope() { endpoint_.SetStage(before_); }

@@ -1,6 +1,5 @@
-// Who does what in a job of N nodes of which C compute: nodes 0 .. C-1 are compute nodes, the
-// others memory nodes, and each memory node has exactly one delegate, the compute node that works
-// for it.
+// The roles in a job of N nodes of which C compute: nodes 0 .. C-1 are compute nodes, the others
+// are memory nodes. Each memory node has exactly one delegate, the compute node that works for it.
 #pragma once
 
 #include <string>
@@ -11,8 +10,8 @@
 
 namespace slimgraph {
 
-// False where -DSLIMGRAPH_PLAIN builds engines that know of no memory nodes, against which others
-// are measured: what they would do for memory nodes is not compiled, and every node computes.
+// False if -DSLIMGRAPH_PLAIN builds engines without support for memory nodes, as a baseline for
+// measurements. Code for memory nodes is not compiled then, and every node computes.
 #ifdef SLIMGRAPH_PLAIN
 inline constexpr bool kDelegates = false;
 #else
@@ -21,14 +20,14 @@ inline constexpr bool kDelegates = true;
 
 class Topology {
  public:
-  // Refuses what is not 1 <= compute <= nodes <= kMaxNodes.
+  // Returns an error unless 1 <= compute <= nodes <= kMaxNodes.
   static Result<Topology> Make(NodeId nodes, NodeId compute);
 
   NodeId nodes() const { return nodes_; }
   NodeId compute() const { return compute_; }
   bool is_compute(NodeId node) const { return node < compute_; }
 
-  // The compute node that works for `node`; a compute node is its own.
+  // The compute node that works for `node`; a compute node is its own delegate.
   NodeId delegate(NodeId node) const { return node % compute_; }
 
   // DSet(i) = { i + kC : k = 1, 2, … }: the memory nodes for which compute node i works.

@@ -1,13 +1,13 @@
-// One thread's access to other nodes' memory. Operations are collected, go out together when Ring()
-// is called, and end later; Poll() tells. Nothing here blocks but Wait() and Flush().
+// One thread's access to other nodes' memory. Operations are collected, sent together by Ring(),
+// and complete later; Poll() reports completions. Only Wait(), WaitUntil() and Flush() block.
 //
-// Operations on one node are carried out in the order in which they were collected; between nodes
-// there is no order. Within an operation there is none either; but where offset and length are
-// multiples of 8 and the length is at most kWholeWordsBytes, each of its words is read or written
-// whole, and a write is not begun before all of it has arrived (over verbs that is the adapter's
-// affair, and Soft-RoCE's that of its kernel's memcpy). Messages from one endpoint to another
-// arrive in order. Between operations and messages there is none: a message that tells of a write
-// is sent after the write's completion.
+// Operations on one node are executed in the order in which they were collected; between nodes
+// there is no order. Within an operation there is no order either. But if offset and length are
+// multiples of 8 and the length is at most kWholeWordsBytes, each word is read or written whole,
+// and a write does not begin before all of it has arrived. (Over verbs this depends on the adapter,
+// and for Soft-RoCE on its kernel's memcpy.) Messages from one endpoint to another arrive in order.
+// Operations and messages are not ordered with each other: send a message that announces a write
+// only after the write's completion.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@
 
 #include "slimgraph/base/clock.h"
 #include "slimgraph/base/types.h"
-#include "slimgraph/fabric/due_queue.h"
+#include "slimgraph/fabric/delay_queue.h"
 #include "slimgraph/fabric/faults.h"
 #include "slimgraph/fabric/message.h"
 #include "slimgraph/fabric/operation.h"
@@ -28,22 +28,36 @@
 
 namespace slimgraph {
 
-class Fabric;
+class HandlerTable;
+class NetworkModel;
+class OwnRegions;
 
-// Whether the success of an operation is reported. A failure always is.
+// What an endpoint uses of its fabric, which must outlive it.
+struct EndpointContext {
+  NodeId self = 0;
+  NodeId nodes = 0;
+  std::uint32_t endpoints = 0;
+  Transport& transport;
+  HandlerTable& handlers;
+  const OwnRegions& regions;
+  NetworkModel* model = nullptr;  // null: no network model
+};
+
+// Whether the success of an operation is reported. Failures are always reported.
 enum class Signal : bool { kNo, kYes };
 
 class Endpoint {
  public:
-  Endpoint(Fabric& fabric, std::uint32_t index);
+  Endpoint(const EndpointContext& context, std::uint32_t index);
   ~Endpoint();
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
   EndpointAddress address() const { return address_; }
 
-  // --- one-sided. The memory named stays valid, and is not looked at, until the operation's end
-  // is known: by its completion, or by that of a later one on the same node. Shorter than 4 GiB.
+  // --- one-sided. The caller's memory must stay valid and untouched until the operation is known
+  // to have ended: by its own completion, by that of a later operation on the same node, or by the
+  // fabric's destruction. Lengths are below 4 GiB.
   void Read(NodeId node, RegionId region, std::uint64_t offset, MutableBytes into,
             std::uint64_t tag = 0, Signal signal = Signal::kYes);
   void Write(NodeId node, RegionId region, std::uint64_t offset, Bytes from, std::uint64_t tag = 0,
@@ -55,45 +69,50 @@ class Endpoint {
   void FetchAdd(NodeId node, RegionId region, std::uint64_t offset, std::uint64_t add,
                 std::uint64_t* old_value, std::uint64_t tag = 0, Signal signal = Signal::kYes);
 
-  // Of the operations collected for that node since the last Ring(), the last one's success is
-  // reported, under that tag: it tells of all before it.
+  // The last operation that was collected for `node` since the last Ring() is reported when it
+  // succeeds, under `tag`. Its completion implies that all earlier operations on that node are
+  // done.
   void SignalLast(NodeId node, std::uint64_t tag);
 
-  // The doorbell: what was collected goes out.
+  // The doorbell: sends all collected operations.
   void Ring();
 
-  // Appends what has ended since the last call, and runs the handlers of messages that have come.
-  // Returns how many completions and messages there were.
+  // Appends the completions since the last call, and runs the handlers of messages that have
+  // arrived. Returns the number of completions and messages.
   std::size_t Poll(std::vector<Completion>& completions);
 
-  // Sleeps until Poll() has something to tell or to run, at most `limit`; true if it has. Costs
-  // next to no processor time.
+  // Sleeps until Poll() has a completion or a message, for at most `limit`; returns whether it has.
+  // Uses almost no processor time.
   bool Wait(std::chrono::nanoseconds limit);
-  // Ends a Wait() of this endpoint's thread, from any thread.
+  // Wakes this endpoint's thread from Wait(). May be called from any thread.
   void Wake();
 
-  // Waits until `done()`, at most `limit`; what it comes to. Handlers run meanwhile, completions
-  // are kept for Poll().
+  // Waits until `done()` is true, for at most `limit`; returns whether it is. Handlers run
+  // meanwhile; completions are kept for Poll().
   template <typename Done>
   bool WaitUntil(Done done, std::chrono::nanoseconds limit);
 
-  // Rings, then waits until nothing is outstanding; the first failure, or kOk. Completions that
-  // were not polled before are not reported any more.
+  // Rings, then waits until no operation is outstanding. Returns the first failure, or kOk.
+  // Completions that were not polled before are discarded.
   Outcome Flush();
 
-  // Operations that have gone out and whose end is not known yet.
+  // The number of operations that were sent and have not completed.
   std::size_t outstanding() const { return outstanding_; }
+  // For descriptions of waits: the nodes of all outstanding operations, and of all receivers of
+  // messages that have not been sent.
+  std::vector<NodeId> AwaitedNodes() const;
 
-  // --- two-sided. A handler may send and ring, but not poll, wait or flush. At most
-  // kMaxMessageBytes; queued when there is no room. The number, counted from 1 for each receiver,
-  // is what acknowledged() compares with.
+  // --- two-sided. A handler may send and ring, but may not poll, wait or flush. A body has at most
+  // kMaxMessageBytes. Messages are queued while the receiver has no room. Returns the message's
+  // number, counted from 1 for each receiver, which acknowledged() can be compared with.
   std::uint32_t Send(EndpointAddress to, HandlerId handler, Bytes body);
 
-  // Whether all messages have left. Those that found no room leave while this endpoint polls.
+  // Whether all messages have been sent. Queued messages are sent when this endpoint polls.
   bool all_sent() const { return backlogged_.empty(); }
 
-  // How many of the messages to `peer` are known to have been handled there. The word of it rides
-  // on whatever `peer` sends us; alone it comes only after every 64 messages.
+  // How many of the messages to `peer` are known to have been handled there. Acknowledgements are
+  // piggybacked on messages from `peer`; if it sends none, an acknowledgement is sent on its own
+  // after every 64 messages.
   std::uint32_t acknowledged(EndpointAddress peer) const;
 
   // --- accounts
@@ -101,30 +120,31 @@ class Endpoint {
   StageId stage() const { return stage_; }
   const Traffic& traffic() const { return traffic_; }
   void ClearTraffic() { traffic_.Clear(); }
-  // How often an adapter's doorbell was rung for operations, where there is an adapter.
+  // How often an adapter's doorbell was rung for operations; nothing without an adapter.
   std::optional<std::uint64_t> posts() const { return channel_->posts(); }
 
-  // What shall go wrong, for tests.
+  // Faults to inject, for tests.
   Faults& faults() { return faults_; }
 
  private:
-  // For one node, and of how many bytes.
+  // The operations collected for one node, and their bytes.
   struct Collected {
     std::vector<Operation> operations;
     std::uint64_t bytes = 0;
   };
-  // What a part takes on the wire.
+  // The bytes of a part on the wire.
   struct Wire {
     std::uint64_t sent;
     std::uint64_t returned;
   };
-  // The operations of a doorbell on one node, or as many of them as travel together.
+  // A doorbell's operations on one node, or as many of them as are sent together.
   struct Part {
     NodeId node = 0;
     std::vector<Operation> operations;
-    std::uint32_t fail_at = 0;  // an injected fault: this one fails, and no later one is tried
+    // Of an injected fault: the operation with this index fails, and later ones are not tried.
+    std::uint32_t fail_at = 0;
     bool injected = false;
-    bool goes_round = false;  // on the own node, but through the channel
+    bool loopback = false;  // on the own node, but executed through the channel
     std::uint64_t due_ns = 0;
   };
   struct EndedPart {
@@ -132,24 +152,24 @@ class Endpoint {
     Outcome outcome;
     std::uint32_t failed_index;
   };
-  struct HeldMessage {
+  struct BufferedMessage {
     Message message;
     std::vector<std::byte> body;
   };
-  struct Correspondence {
+  struct PeerState {
     std::uint32_t sent = 0;
     std::uint32_t handled = 0;
-    std::uint32_t told = 0;          // of `handled`, in the last message to the peer
-    std::uint32_t acknowledged = 0;  // of `sent`, by the peer
+    std::uint32_t reported = 0;      // the value of `handled` in the last message to the peer
+    std::uint32_t acknowledged = 0;  // how many of `sent` the peer has acknowledged
     std::uint64_t last_due_ns = 0;
-    std::deque<HeldMessage> backlog;  // found no room yet
+    std::deque<BufferedMessage> backlog;  // messages for which the receiver had no room yet
   };
 
   Operation& Collect(NodeId node, std::uint64_t length);
   void RingNode(NodeId node);
   bool PostPart(NodeId node, std::size_t first, std::size_t count, bool doomed);
-  bool GoesRound(const Part& part) const;
-  bool PostHere(const Part& part, std::uint64_t id, bool doomed);
+  bool NeedsLoopback(const Part& part) const;
+  bool ExecuteLocally(const Part& part, std::uint64_t id, bool doomed);
   Wire Count(const Part& part);
   void Progress();
   void Finish(std::uint64_t id, Outcome outcome, std::uint32_t failed_index);
@@ -159,9 +179,9 @@ class Endpoint {
   bool HasNews() const { return !ready_.empty() || delivered_ > 0; }
   void SleepUntil(std::uint64_t deadline_ns);
   std::size_t IndexOf(EndpointAddress peer) const;
-  std::uint64_t TakePart();
+  std::uint64_t AllocatePart();
 
-  Fabric& fabric_;
+  const EndpointContext context_;
   EndpointAddress address_;
   Faults faults_;
   std::unique_ptr<Channel> channel_;
@@ -174,14 +194,15 @@ class Endpoint {
   std::vector<std::uint64_t> free_parts_;
   std::vector<std::uint64_t> last_due_ns_;  // by node
   std::vector<Channel::PartResult> ended_;
-  DueQueue<EndedPart> held_parts_;
-  DueQueue<HeldMessage> held_messages_;
+  DelayQueue<EndedPart> delayed_parts_;
+  DelayQueue<BufferedMessage> delayed_messages_;
   std::vector<Completion> ready_;
-  std::vector<Correspondence> correspondences_;  // by receiving endpoint of the job
+  std::vector<PeerState> peer_states_;  // by receiving endpoint of the job
   std::vector<std::uint32_t> backlogged_;
   std::size_t outstanding_ = 0;
-  std::size_t num_going_round_ = 0;
+  std::size_t num_loopback_parts_ = 0;
   std::size_t delivered_ = 0;  // messages handled since the last Poll
+  bool handling_ = false;      // this Progress() has called BeginUse()
   std::atomic<bool> woken_{false};
 };
 

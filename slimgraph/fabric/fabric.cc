@@ -5,16 +5,27 @@
 
 #include "slimgraph/base/check.h"
 #include "slimgraph/fabric/internal/make_transport.h"
+#include "slimgraph/fabric/internal/own_regions.h"
 #include "slimgraph/launch/job.h"
 
 namespace slimgraph {
 
+Fabric::Fabric(Job& job, std::uint32_t endpoints)
+    : job_(job), regions_(std::make_unique<OwnRegions>()), handlers_(endpoints) {}
+
 Result<std::unique_ptr<Fabric>> Fabric::Open(Job& job, const FabricOptions& options) {
-  std::unique_ptr<Fabric> fabric(new Fabric(job));
+  std::unique_ptr<Fabric> fabric(new Fabric(job, options.endpoints));
   SLIM_ASSIGN(fabric->model_, NetworkModel::Open(job, options.network));
   SLIM_ASSIGN(fabric->transport_, MakeTransport(job, options));
+  const EndpointContext context{.self = job.self(),
+                                .nodes = job.nodes(),
+                                .endpoints = options.endpoints,
+                                .transport = *fabric->transport_,
+                                .handlers = fabric->handlers_,
+                                .regions = *fabric->regions_,
+                                .model = fabric->model_.get()};
   for (std::uint32_t i = 0; i < options.endpoints; ++i) {
-    fabric->endpoints_.push_back(std::make_unique<Endpoint>(*fabric, i));
+    fabric->endpoints_.push_back(std::make_unique<Endpoint>(context, i));
   }
   fabric->loss_watch_ = job.WatchLoss([raw = fabric.get()](NodeId) {
     for (auto& endpoint : raw->endpoints_) endpoint->Wake();
@@ -25,58 +36,55 @@ Result<std::unique_ptr<Fabric>> Fabric::Open(Job& job, const FabricOptions& opti
 
 Fabric::~Fabric() {
   loss_watch_ = {};
+  if (!transport_) return;
+  transport_->Stop();
   endpoints_.clear();
-  for (RegionId id = 0; id < num_regions_; ++id) transport_->Free(regions_[id]->memory);
+  for (RegionId id = 0; id < regions_->count(); ++id) transport_->Free(regions_->Find(id)->memory);
 }
 
 NodeId Fabric::self() const { return job_.self(); }
 NodeId Fabric::nodes() const { return job_.nodes(); }
 bool Fabric::alive(NodeId node) const { return job_.alive(node); }
 
-Result<SharedRegion> Fabric::Share(std::uint64_t bytes, const Place& place) {
-  SLIM_CHECK(num_regions_ < kMaxRegions, "more than {} regions", kMaxRegions);
-  const RegionId id = num_regions_;
-  auto region = std::make_unique<OwnRegion>();
-  SLIM_ASSIGN(region->memory, transport_->Allocate(bytes));
-  if (place) SLIM_TRY(place({region->memory.base, bytes}));
+Result<SharedRegion> Fabric::Share(std::uint64_t bytes, const PlacePages& place_pages) {
+  const RegionId id = regions_->count();
+  // A region stays registered until the destructor even if sharing it fails: other nodes may use it
+  // already.
+  OwnRegion& region = regions_->Add();
+  SLIM_ASSIGN(region.memory, transport_->Allocate(bytes));
+  if (place_pages) SLIM_TRY(place_pages({region.memory.base, bytes}));
   SLIM_ASSIGN(const auto sizes, job_.Exchange(fmt::format("{}", bytes)));
-  for (const std::string& size : sizes) region->bytes_of_node.push_back(std::stoull(size));
-  SLIM_TRY(transport_->Publish(id, region->memory, region->bytes_of_node));
-  const SharedRegion shared{id, {region->memory.base, bytes}};
-  regions_[id] = std::move(region);
-  ++num_regions_;
-  // Whoever is through may at once ask a thread of ours to use the region.
+  for (const std::string& size : sizes) region.bytes_of_node.push_back(std::stoull(size));
+  SLIM_TRY(transport_->Publish(id, region.memory, region.bytes_of_node));
+  // A node that has returned may make another node use this region at once, so all nodes wait here.
   SLIM_TRY(job_.Exchange(""));
-  return shared;
+  return SharedRegion{id, {region.memory.base, bytes}};
 }
 
 std::uint64_t Fabric::region_bytes(NodeId node, RegionId region) const {
-  const OwnRegion* const shared = FindRegion(region);
+  const OwnRegion* const shared = regions_->Find(region);
   return shared == nullptr ? 0 : shared->bytes_of_node[node];
 }
 
 MutableBytes Fabric::own_region(RegionId region) const {
-  const RegionMemory& memory = regions_[region]->memory;
+  const RegionMemory& memory = regions_->Find(region)->memory;
   return {memory.base, memory.bytes};
 }
 
 Status Fabric::Revoke(RegionId region) {
-  OwnRegion* const revoked = FindRegion(region);
+  OwnRegion* const revoked = regions_->Find(region);
   SLIM_CHECK(revoked != nullptr, "region {} was never shared", region);
   revoked->revoked = true;
   return transport_->Revoke(region);
 }
+
+void Fabric::Clear(RegionId region) { transport_->Clear(regions_->Find(region)->memory); }
 
 void Transport::Clear(const RegionMemory& memory) {
   if (memory.bytes > 0) std::memset(memory.base, 0, memory.bytes);
 }
 
 Status Fabric::Fence(NodeId node) { return transport_->Fence(node); }
-
-void Fabric::SetHandler(HandlerId id, Handler handler) {
-  if (handlers_.size() <= id) handlers_.resize(id + std::size_t{1});
-  handlers_[id] = std::move(handler);
-}
 
 Traffic Fabric::traffic() const {
   Traffic sum(nodes());
@@ -90,6 +98,10 @@ void Fabric::ClearTraffic() {
 
 Status Fabric::Close() {
   SLIM_TRY(job_.Exchange(""));
+  // All nodes still serve requests here, so outstanding operations complete.
+  for (auto& endpoint : endpoints_) {
+    if (endpoint->outstanding() > 0) endpoint->Flush();
+  }
   loss_watch_ = {};
   endpoints_.clear();
   return transport_->Close();

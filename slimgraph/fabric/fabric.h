@@ -1,12 +1,10 @@
-// One-sided and two-sided access to the memory of the other nodes: the only way by which data
-// crosses between nodes. Open this header first, then endpoint.h.
+// One-sided and two-sided access to the memory of the other nodes: the only way in which data
+// travels between nodes. Open this header first, then endpoint.h.
 //
-// A fabric belongs to one process. Fabric's own functions are called by one thread; each of its
-// endpoints is used by one thread at a time.
+// A fabric belongs to one process. Fabric's own functions are called by one thread; each endpoint
+// is used by one thread at a time.
 #pragma once
 
-#include <array>
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -16,6 +14,7 @@
 #include "slimgraph/base/types.h"
 #include "slimgraph/fabric/endpoint.h"
 #include "slimgraph/fabric/fabric_options.h"
+#include "slimgraph/fabric/handlers.h"
 #include "slimgraph/fabric/message.h"
 #include "slimgraph/fabric/network_model.h"
 #include "slimgraph/fabric/operation.h"
@@ -25,7 +24,7 @@
 
 namespace slimgraph {
 
-// Memory of this node that the others can reach under `id`.
+// Memory of this node that all nodes can reach under `id`.
 struct SharedRegion {
   RegionId id = 0;
   MutableBytes memory;
@@ -33,75 +32,68 @@ struct SharedRegion {
 
 class Fabric {
  public:
-  // Collective.
+  // Collective: all nodes call it.
   static Result<std::unique_ptr<Fabric>> Open(Job& job, const FabricOptions& options);
+  // Without Close(), outstanding operations are abandoned here, and other nodes may see their
+  // operations fail. The local memory of operations is not accessed any more. Waits for no other
+  // node.
   ~Fabric();
 
   NodeId self() const;
   NodeId nodes() const;
-  // False from when the job knows that the node is lost; endpoints that wait are woken then.
+  // False once the job knows that the node is lost; waiting endpoints are woken at that moment.
   bool alive(NodeId node) const;
   std::uint32_t endpoints() const { return static_cast<std::uint32_t>(endpoints_.size()); }
   std::string_view transport() const { return transport_->name(); }
-  // Whether the processor's atomics on own regions and the endpoints' are atomic with each other.
-  // Where not, words that endpoints change by atomics are changed by these alone, by all nodes.
+  // Whether the processor's atomics on own regions and the endpoints' atomics are atomic with each
+  // other. If not, all nodes must change words that are changed by atomics through endpoints only.
   bool atomics_by_processor() const { return transport_->own_atomics_by_processor(); }
-  // Whether shared memory that was never written takes none.
+  // Whether shared memory that was never written takes no physical memory.
   bool pages_on_demand() const { return transport_->pages_on_demand(); }
   Endpoint& endpoint(std::uint32_t index) { return *endpoints_[index]; }
 
-  // Collective, in the same order on all nodes: zeroed, page-aligned memory on each, of its own
-  // size, reachable from all when it returns. Freed with the fabric. `place` is called before any
-  // page of it is touched, which an adapter does at once with all of them.
-  using Place = std::function<Status(MutableBytes)>;
-  Result<SharedRegion> Share(std::uint64_t bytes, const Place& place = {});
+  // Collective, in the same order on all nodes: allocates zeroed, page-aligned memory on each node,
+  // which all nodes can reach once it returns. Sizes may differ by node. Freed with the fabric.
+  // `place_pages` may bind the memory's pages to a socket. It is called before any page is touched,
+  // because an adapter touches all pages when it registers the region.
+  using PlacePages = std::function<Status(MutableBytes)>;
+  Result<SharedRegion> Share(std::uint64_t bytes, const PlacePages& place_pages = {});
   std::uint64_t region_bytes(NodeId node, RegionId region) const;
   MutableBytes own_region(RegionId region) const;
-  // Zeroes this node's memory of it, and gives its pages back where the transport can; nobody uses
-  // it meanwhile. From any thread.
-  void Clear(RegionId region) { transport_->Clear(regions_[region]->memory); }
+  // Zeroes this node's memory of the region, and returns its pages to the system if the transport
+  // can. No node may use the region meanwhile. May be called from any thread.
+  void Clear(RegionId region);
 
-  // Local: from the return on, operations of the others on this region end in kRevoked, and none
-  // is still under way. The memory stays readable for this node.
+  // Local: once it returns, operations of other nodes on this region fail with kRevoked, and none
+  // is still running. This node can still read the memory.
   Status Revoke(RegionId region);
 
-  // Local, after the death of `node`: from the return on, none of its operations changes this
-  // node's memory. (Messages of it may still be handled.)
+  // Local, after the death of `node`: once it returns, no operation of that node changes this
+  // node's memory any more. (Its messages may still be handled.)
   Status Fence(NodeId node);
 
-  // The function that receives messages under `id`, on the thread that polls the endpoint. Set on
-  // every node before any message is sent.
-  using Handler = std::function<void(Endpoint&, const Message&)>;
-  void SetHandler(HandlerId id, Handler handler);
+  // Registers the function that receives messages with this `id`, on the thread that polls the
+  // endpoint. Every node must register it before any node sends such messages. The fabric must
+  // outlive the registration.
+  HandlerRegistration SetHandler(HandlerId id, MessageHandler handler) {
+    return handlers_.Set(id, std::move(handler));
+  }
 
-  // The sum over this node's endpoints. Their threads must be at rest.
+  // The sum over this node's endpoints. Their threads must not use them meanwhile.
   Traffic traffic() const;
   void ClearTraffic();
 
-  // Collective: ends all traffic in order. Without it, the others may see their operations fail.
+  // Collective: ends all traffic in an orderly way. Without it, other nodes may see operations
+  // fail.
   Status Close();
 
  private:
-  friend class Endpoint;
-  struct OwnRegion {
-    RegionMemory memory;
-    std::vector<std::uint64_t> bytes_of_node;
-    std::atomic<bool> revoked{false};
-  };
-
-  explicit Fabric(Job& job) : job_(job) {}
-
-  // Null for one that was never shared.
-  OwnRegion* FindRegion(RegionId id) const {
-    return id < kMaxRegions ? regions_[id].get() : nullptr;
-  }
+  Fabric(Job& job, std::uint32_t endpoints);
 
   Job& job_;
   std::unique_ptr<NetworkModel> model_;  // null: no model
-  RegionId num_regions_ = 0;
-  // Does not grow: endpoints look up earlier regions while one is added.
-  std::array<std::unique_ptr<OwnRegion>, kMaxRegions> regions_;
-  std::vector<Handler> handlers_;
+  std::unique_ptr<OwnRegions> regions_;
+  HandlerTable handlers_;
   std::unique_ptr<Transport> transport_;
   std::vector<std::unique_ptr<Endpoint>> endpoints_;
   LossWatch loss_watch_;

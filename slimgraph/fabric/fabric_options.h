@@ -1,4 +1,4 @@
-// What a fabric is to be, and whether there is such a one.
+// The options of a fabric, and a check of the transport's name.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace slimgraph {
 struct FabricOptions {
   std::string transport = "shm";   // shm, tcp, mpi, verbs
   std::string network = "none";    // none, fdr, edr, efa, tcp10
-  std::uint32_t endpoints = 1;     // of each node, the same on all
-  std::uint32_t qps_per_peer = 1;  // verbs: queue pairs of an endpoint to each node, in turn
+  std::uint32_t endpoints = 1;     // per node, the same on all nodes
+  std::uint32_t qps_per_peer = 1;  // verbs: an endpoint's queue pairs to each node, used in turn
 };
 
 constexpr std::uint32_t kMaxQpsPerPeer = 1024;

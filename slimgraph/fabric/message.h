@@ -7,7 +7,7 @@
 
 namespace slimgraph {
 
-// A thread's endpoint on a node.
+// Identifies a thread's endpoint on a node.
 struct EndpointAddress {
   NodeId node = 0;
   std::uint32_t endpoint = 0;
@@ -15,7 +15,7 @@ struct EndpointAddress {
   friend bool operator==(const EndpointAddress&, const EndpointAddress&) = default;
 };
 
-// Which function receives a message; the same number means the same on all nodes.
+// Identifies the function that receives a message; the same on all nodes.
 using HandlerId = std::uint16_t;
 
 constexpr std::size_t kMaxMessageBytes = 32 << 10;
@@ -23,8 +23,8 @@ constexpr std::size_t kMaxMessageBytes = 32 << 10;
 struct Message {
   EndpointAddress from;
   HandlerId handler = 0;
-  std::uint32_t acknowledged = 0;  // how many messages of the receiver the sender has handled
-  std::uint64_t due_ns = 0;        // the network model's arrival time; 0 for at once
+  std::uint32_t acknowledged = 0;  // how many messages from the receiver the sender has handled
+  std::uint64_t due_ns = 0;        // the network model's arrival time; 0: at once
   Bytes body;
 };
 

@@ -1,6 +1,6 @@
-// Makes one machine's memory as slow as a network: a completion comes no earlier than the latency
-// and bandwidth of the named network allow, with one adapter per node that serves both directions
-// independently. Works over any transport, for nodes of one host.
+// Makes one machine's memory as slow as a network: an operation completes no earlier than the
+// latency and bandwidth of the named network allow. Each node has one adapter, whose two directions
+// are independent. Works over any transport, for nodes of one host.
 #pragma once
 
 #include <atomic>
@@ -22,21 +22,21 @@ struct NetworkSpec {
   std::uint64_t latency_ns;
   double bytes_per_ns;
 };
-// Whether `name` is none, fdr, edr, efa or tcp10.
+// Checks that `name` is none, fdr, edr, efa or tcp10.
 Status CheckNetwork(std::string_view name);
 
 class NetworkModel {
  public:
-  // Collective. Null for "none".
+  // Collective. Returns null for "none".
   static Result<std::unique_ptr<NetworkModel>> Open(Job& job, std::string_view name);
   ~NetworkModel();
 
-  // Books `out_bytes` from this node to `peer` and `in_bytes` back, from now on; returns when the
-  // last byte is there.
+  // Books a transfer of `out_bytes` from this node to `peer` and of `in_bytes` back, starting now.
+  // Returns the time at which the last byte arrives.
   std::uint64_t Book(NodeId peer, std::uint64_t out_bytes, std::uint64_t in_bytes);
 
  private:
-  // When each direction of a node's adapter is free again.
+  // The times from which each direction of a node's adapter is free again.
   struct alignas(kCacheLineBytes) Adapter {
     std::atomic<std::uint64_t> out_free_ns;
     std::atomic<std::uint64_t> in_free_ns;

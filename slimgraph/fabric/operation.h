@@ -1,4 +1,4 @@
-// What an endpoint asks of another node's memory, and what comes back.
+// One-sided operations on another node's memory, and their outcomes.
 #pragma once
 
 #include <cstdint>
@@ -8,20 +8,20 @@
 
 namespace slimgraph {
 
-// Regions are published by all nodes together, so one id names the k-th region of every node.
+// All nodes publish regions together, so one id names the k-th region of every node.
 using RegionId = std::uint16_t;
 constexpr RegionId kMaxRegions = 1024;
 
 enum class OperationKind : std::uint8_t { kRead, kWrite, kCompareSwap, kFetchAdd };
 constexpr std::size_t kNumOperationKinds = 4;
 
-// How an operation ended. After the first that is not kOk, those behind it in the same doorbell to
-// the same node are kFlushed: they were not carried out.
+// How an operation ended. After the first operation of a doorbell that is not kOk, the later ones
+// of the doorbell to the same node are kFlushed: they were not executed.
 enum class Outcome : std::uint8_t {
   kOk,
   kOutOfRange,  // beyond the region's end
   kNoRegion,    // the node published no such region
-  kRevoked,     // the node took the region back
+  kRevoked,     // the node revoked the region
   kMisaligned,  // an atomic on an address that is not a multiple of 8
   kPeerLost,    // the node died or was cut off
   kFailed,      // the transport reported a failure
@@ -29,10 +29,10 @@ enum class Outcome : std::uint8_t {
 };
 std::string_view OutcomeName(Outcome outcome);
 
-// One 64-byte line, for batches are scanned on the hot path.
+// One cache line of 64 bytes, because batches are scanned on the hot path.
 struct Operation {
   OperationKind kind = OperationKind::kRead;
-  bool signaled = true;  // an unsignaled one is reported only when it fails
+  bool signaled = true;  // an unsignaled operation is reported only if it fails
   RegionId region = 0;
   NodeId node = 0;
   std::uint64_t offset = 0;  // in the region
@@ -41,7 +41,7 @@ struct Operation {
   std::uint64_t length = 0;    // bytes; 8 for atomics
   std::uint64_t operand = 0;   // what compare-and-swap stores, what fetch-and-add adds
   std::uint64_t expected = 0;  // what compare-and-swap compares with
-  std::uint64_t tag = 0;       // the caller's, returned in the completion
+  std::uint64_t tag = 0;       // set by the caller, returned in the completion
 };
 
 struct Completion {
@@ -49,18 +49,18 @@ struct Completion {
   Outcome outcome = Outcome::kOk;
 };
 
-// What an operation costs on the wire beside its payload. The message-based transports send exactly
-// these; shared memory is charged the same, so that counts do not depend on the transport.
+// The bytes on the wire in addition to the payload. The message-based transports send exactly
+// these. Shared memory counts the same, so that counts do not depend on the transport.
 constexpr std::uint64_t kMessageHeaderBytes = 16;    // each request, reply and message
 constexpr std::uint64_t kOperationHeaderBytes = 16;  // each operation in a request
 constexpr std::uint64_t kAtomicOperandBytes = 8;     // fetch-and-add; compare-and-swap has two
 
-// Reads and writes of whole aligned words, up to this many bytes: each word is carried out whole,
-// on every transport.
+// Reads and writes that consist of aligned words, up to this many bytes, access each word whole on
+// every transport.
 constexpr std::uint64_t kWholeWordsBytes = 512;
 
-// A doorbell to one node travels in parts of at most this many operations and payload bytes (a
-// single longer operation is a part of its own).
+// A doorbell to one node is sent in parts of at most this many operations and payload bytes. A
+// longer single operation is a part by itself.
 constexpr std::size_t kMaxPartOperations = 1024;
 constexpr std::uint64_t kMaxPartBytes = 1 << 20;
 

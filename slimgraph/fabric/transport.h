@@ -1,6 +1,6 @@
-// What a transport provides to the endpoints, which add counting, splitting, fault injection and
-// the network model once for all of them. To add a transport, implement these two classes and name
-// it in MakeTransport().
+// What a transport provides to the endpoints. The endpoints add counting, splitting, fault
+// injection and the network model once for all transports. To add a transport, implement these two
+// classes and name it in MakeTransport().
 #pragma once
 
 #include <chrono>
@@ -21,52 +21,52 @@ namespace slimgraph {
 
 class Job;
 
-// The side of a transport that one endpoint uses. One thread at a time; only Wake() may be called
-// from any thread, and from a signal handler's thread too.
+// The side of a transport that one endpoint uses, in one thread at a time. Only Wake() may be
+// called from any thread, also from a signal handler's thread.
 class Channel {
  public:
   virtual ~Channel() = default;
 
-  // Starts a part: operations on one node (the own one only if own_atomics_by_processor() is
-  // false), in order, checked against that node's region sizes. `id` is given back by Poll exactly
-  // once, with the first operation that failed. Operations and their memory stay valid until then.
-  // Never blocks: what does not fit is queued. `continues`: it is of the same doorbell as the part
-  // posted to this node before it, and if that one failed, nothing of this one is carried out: it
-  // ends in kFlushed.
+  // Starts a part: operations on one node, in order, checked against that node's region sizes. The
+  // own node is allowed only if own_atomics_by_processor() is false. Poll returns `id` exactly
+  // once, with the first operation that failed; the operations and their memory must stay valid
+  // until then. Never blocks: operations that do not fit are queued. `continues` means that the
+  // part belongs to the same doorbell as the part posted to this node before it. If that part
+  // failed, nothing of this part is executed, and it ends with kFlushed.
   virtual void Post(std::uint64_t id, std::span<const Operation> operations, bool continues) = 0;
 
   struct PartResult {
     std::uint64_t id;
-    Outcome outcome;  // kOk, or how operation `failed_index` ended
+    Outcome outcome;  // kOk, or the outcome of operation `failed_index`
     std::uint32_t failed_index;
   };
-  // Appends the parts that have ended, and hands every message that has arrived to `receive`,
-  // whose body is valid during the call. Never blocks. Parts to one node end in order.
+  // Appends the results of parts that have ended, and passes every message that has arrived to
+  // `receive`; its body is valid during the call. Never blocks. Parts to one node end in order.
   virtual void Poll(std::vector<PartResult>& ended,
                     const std::function<void(const Message&)>& receive) = 0;
 
-  // Sends, or returns false when there is no room now (Poll makes room). Messages from one endpoint
-  // to another arrive in order. A message to a lost node vanishes. `to` may be on the own node. May
-  // be called from within `receive`.
+  // Sends the message, or returns false when there is no room now (Poll makes room). Messages from
+  // one endpoint to another arrive in order. A message to a lost node is dropped. `to` may be on
+  // the own node. May be called from within `receive`.
   virtual bool Send(EndpointAddress to, const Message& message) = 0;
 
-  // Sleeps until Poll may have something to do, Wake() is called or the time is over. Costs no
+  // Sleeps until Poll may have something to do, Wake() is called, or `limit` has passed. Uses no
   // processor time.
   virtual void Park(std::chrono::nanoseconds limit) = 0;
   virtual void Wake() = 0;
 
-  // Whether messages go as datagrams that can get lost, which is then where Faults::Loses() counts.
+  // Whether messages travel as datagrams that can get lost. Then the transport itself drops
+  // datagrams where Faults::DrawLoss() says so.
   virtual bool loses_datagrams() const { return false; }
 
-  // How often operations have been handed to an adapter, where there is one.
+  // How often operations were posted to an adapter; nothing without an adapter.
   virtual std::optional<std::uint64_t> posts() const { return std::nullopt; }
 };
 
-// Memory that a transport can serve to others.
+// Memory that a transport can serve to other nodes.
 struct RegionMemory {
   std::byte* base = nullptr;
   std::uint64_t bytes = 0;
-  int shared_fd = -1;  // shm: the memory's file
 };
 
 class Transport {
@@ -75,40 +75,48 @@ class Transport {
 
   virtual std::string_view name() const = 0;
 
-  // Zeroed memory, aligned to a page, in the form that this transport serves best.
+  // Allocates zeroed, page-aligned memory of the kind that this transport serves best.
   virtual Result<RegionMemory> Allocate(std::uint64_t bytes) = 0;
+  // May be called only after Stop().
   virtual void Free(const RegionMemory& memory) = 0;
-  // Zeroes it while nobody uses it; its pages go back to the system where no adapter holds them.
+  // Zeroes memory that nobody uses meanwhile. Its pages go back to the system unless an adapter
+  // pins them.
   virtual void Clear(const RegionMemory& memory);
 
-  // Collective: region `id` of every node, its size on each given in `bytes_of_node`. When it has
-  // returned on two nodes, each can reach the other by operations on `id`, from any endpoint, and
-  // endpoints may use other regions meanwhile.
+  // Collective: publishes region `id` of every node; `bytes_of_node` has its size on each. Once it
+  // has returned on two nodes, each can access the other's region from any endpoint. Endpoints may
+  // use other regions meanwhile.
   virtual Status Publish(RegionId id, const RegionMemory& mine,
                          std::span<const std::uint64_t> bytes_of_node) = 0;
 
-  // Local: operations of others on this node's region `id` that start after the return end in
-  // kRevoked, and none that started before is still under way.
+  // Local: operations of other nodes on this node's region `id` that start after the return fail
+  // with kRevoked. Operations that started earlier have ended by then.
   virtual Status Revoke(RegionId id) = 0;
 
-  // Local, of a node that has died: returns when nothing of it is carried out here any more. Not
-  // every transport can tell.
+  // Local, after the death of `node`: returns when none of its operations is executed here any
+  // more. Not every transport supports this.
   virtual Status Fence(NodeId) {
     return EnvironmentError("{} cannot go on when a node has died", name());
   }
 
-  // Whether the atomics that others bring here and those of this node's processors are atomic with
-  // each other. Where they are not, the own node's go through the channel too.
+  // Whether other nodes' atomics on this node's memory and the atomics of its own processors are
+  // atomic with each other. If not, the own node's atomics use the channel too.
   virtual bool own_atomics_by_processor() const { return true; }
 
-  // Whether a page of shared memory takes none until it is written, and after Clear().
+  // Whether a page of shared memory uses no physical memory before it is written, and after
+  // Clear().
   virtual bool pages_on_demand() const { return true; }
 
-  // `faults`: the endpoint's, which outlive the channel.
+  // `faults` belongs to the endpoint and outlives the channel.
   virtual std::unique_ptr<Channel> OpenChannel(std::uint32_t endpoint, Faults& faults) = 0;
 
-  // Collective, after all channels are closed.
+  // Collective, after all channels are closed: calls Stop() once all nodes have called it.
   virtual Status Close() = 0;
+
+  // Local; repeated calls have no effect. Once it returns, this process executes nothing on its
+  // regions for other nodes, and accesses no operation that a channel was given. Afterwards only
+  // regions are freed and channels closed.
+  virtual void Stop() = 0;
 };
 
 }  // namespace slimgraph

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kPieceVertices = 1 << 19;
 
-// Where in the file each of the part's lists begins and ends.
+// Where one list begins and ends in the file, in arcs.
 struct Bounds {
   EdgeOffset begin;
   EdgeOffset end;
@@ -43,10 +43,11 @@ Status ForEachBounds(const GraphSource& file, const VertexPart& part, Direction 
   return {};
 }
 
-// Copies the part's share of a section, whose lists lie at `bounds` in units of element_bytes.
-Status PickLists(const GraphSource& file, SectionKind kind, std::size_t element_bytes,
-                 std::span<const Bounds> bounds, std::span<const EdgeOffset> offsets,
-                 MutableBytes into, std::size_t threads) {
+// Copies the part's lists from a section of the file, in which they lie at `bounds` in units of
+// element_bytes.
+Status CopyStridedLists(const GraphSource& file, SectionKind kind, std::size_t element_bytes,
+                        std::span<const Bounds> bounds, std::span<const EdgeOffset> offsets,
+                        MutableBytes into, std::size_t threads) {
   constexpr std::uint64_t kWindowBytes = 4 * kSlimBlockBytes;
   const std::uint64_t section_bytes = file.section_bytes(kind);
   const std::size_t windows = (section_bytes + kWindowBytes - 1) / kWindowBytes;
@@ -72,9 +73,9 @@ Status PickLists(const GraphSource& file, SectionKind kind, std::size_t element_
   });
 }
 
-// Shows the arcs from `begin` on, list by list.
-void ShowLists(const VertexPart& part, std::span<const EdgeOffset> offsets, EdgeOffset begin,
-               std::span<const VertexId> arcs, const ListWatch& watch) {
+// Calls `watch` list by list for the arcs from `begin` on.
+void NotifyLists(const VertexPart& part, std::span<const EdgeOffset> offsets, EdgeOffset begin,
+                 std::span<const VertexId> arcs, const ListObserver& watch) {
   const EdgeOffset end = begin + arcs.size();
   auto list = std::upper_bound(offsets.begin(), offsets.end(), begin) - 1;
   for (EdgeOffset at = begin; at < end; ++list) {
@@ -86,10 +87,10 @@ void ShowLists(const VertexPart& part, std::span<const EdgeOffset> offsets, Edge
   }
 }
 
-// A contiguous part's neighbours, in pieces that are looked at while they are in cache.
+// Reads the neighbours of a contiguous part in pieces, and calls `watch` while a piece is in cache.
 Status ReadNeighbours(const GraphSource& file, const VertexPart& part, Direction direction,
                       EdgeOffset first, const ListSpans& lists, std::size_t threads,
-                      const ListWatch& watch) {
+                      const ListObserver& watch) {
   const std::span<VertexId> into = lists.neighbours;
   constexpr std::uint64_t kBlock = kSlimBlockBytes / sizeof(VertexId);
   if (into.empty()) return {};
@@ -100,12 +101,13 @@ Status ReadNeighbours(const GraphSource& file, const VertexPart& part, Direction
     const std::uint64_t end = std::min(first + into.size(), (first_block + i + 1) * kBlock);
     const auto piece = into.subspan(begin - first, end - begin);
     SLIM_TRY(file.ReadElements(file.neighbours(direction), begin, piece, 1));
-    if (watch) ShowLists(part, lists.offsets, begin - first, piece, watch);
+    if (watch) NotifyLists(part, lists.offsets, begin - first, piece, watch);
     return {};
   });
 }
 
-// A contiguous part's offsets, counted from its first list; returns where in the file that begins.
+// Reads the offsets of a contiguous part and makes them relative to its first list. Returns where
+// that list begins in the file.
 Result<EdgeOffset> ReadContiguousOffsets(const GraphSource& file, const VertexPart& part,
                                          Direction direction, std::span<EdgeOffset> into,
                                          std::size_t threads) {
@@ -143,7 +145,7 @@ Result<EdgeOffset> CountArcs(const GraphSource& file, const VertexPart& part, Di
 }
 
 Status LoadLists(const GraphSource& file, const VertexPart& part, Direction direction,
-                 const ListSpans& into, std::size_t threads, const ListWatch& watch) {
+                 const ListSpans& into, std::size_t threads, const ListObserver& watch) {
   SLIM_CHECK(into.offsets.size() == std::size_t{part.count} + 1);
   SLIM_CHECK(file.has(direction), "{} has no such lists", file.path());
   into.offsets[0] = 0;
@@ -164,13 +166,13 @@ Status LoadLists(const GraphSource& file, const VertexPart& part, Direction dire
   if (part.stride == 1) {
     SLIM_TRY(ReadNeighbours(file, part, direction, first, into, threads, watch));
   } else {
-    SLIM_TRY(PickLists(file, file.neighbours(direction), sizeof(VertexId), bounds, into.offsets,
-                       std::as_writable_bytes(into.neighbours), threads));
+    SLIM_TRY(CopyStridedLists(file, file.neighbours(direction), sizeof(VertexId), bounds,
+                              into.offsets, std::as_writable_bytes(into.neighbours), threads));
   }
   if (weight_bytes == 0) return {};
   const SectionKind kind = file.weights(direction);
   if (part.stride == 1) return file.Read(kind, first * weight_bytes, into.weights, threads);
-  return PickLists(file, kind, weight_bytes, bounds, into.offsets, into.weights, threads);
+  return CopyStridedLists(file, kind, weight_bytes, bounds, into.offsets, into.weights, threads);
 }
 
 }  // namespace slimgraph

@@ -1,6 +1,6 @@
-// Loads one node's part of a .slim file into memory that the caller has registered: first the
-// sizes, then the lists. A contiguous part reads its own blocks and nothing else; a strided one
-// (hash) has its lists all over the file and streams through it.
+// Loads one node's part of a .slim file into the caller's memory. CountArcs gives the sizes, then
+// LoadLists reads the lists. A contiguous part reads only the blocks that hold its lists. The lists
+// of a strided part (hash partition) are all over the file, so it streams through the whole file.
 #pragma once
 
 #include <cstdint>
@@ -9,29 +9,29 @@
 
 #include "slimgraph/base/progress_hook.h"
 #include "slimgraph/base/result.h"
-#include "slimgraph/graph/graph_source.h"
+#include "slimgraph/files/graph_source.h"
 #include "slimgraph/graph/partition.h"
 
 namespace slimgraph {
 
-// The arcs of the part's lists, for sizing what LoadLists fills.
+// The number of arcs in the part's lists, for sizing the memory that LoadLists fills.
 Result<EdgeOffset> CountArcs(const GraphSource& file, const VertexPart& part, Direction direction);
 
-// What to fill. Weights may be left empty; otherwise they are in the file's type.
+// The memory to fill. `weights` may be empty; otherwise weights have the file's type.
 struct ListSpans {
   std::span<EdgeOffset> offsets;   // part.count + 1, from 0
-  std::span<VertexId> neighbours;  // CountArcs: global dense ids
-  MutableBytes weights;            // CountArcs * WeightBytes(file.weight_type()), or empty
+  std::span<VertexId> neighbours;  // CountArcs() global dense ids
+  MutableBytes weights;            // CountArcs() * WeightBytes(file.weight_type()), or empty
 };
 
-// For the list of vertex `v` as it passes by on its way into memory, or for a piece of it; in any
-// order, and called by several threads.
-using ListWatch = std::function<void(VertexId v, std::span<const VertexId> neighbours)>;
+// Called while lists are loaded, with the list of vertex `v` or a piece of it. The calls come from
+// several threads and in any order.
+using ListObserver = std::function<void(VertexId v, std::span<const VertexId> neighbours)>;
 
-// The lists of the part's vertices in ascending order. `threads` of 0 takes every processor;
-// several nodes that load on one machine at a time should share them. Only contiguous parts are
-// watched.
+// Loads the lists of the part's vertices in ascending order of vertices. `threads` = 0 uses every
+// processor; nodes that load on the same machine at the same time should share the processors.
+// `watch` is called only for contiguous parts.
 Status LoadLists(const GraphSource& file, const VertexPart& part, Direction direction,
-                 const ListSpans& into, std::size_t threads = 0, const ListWatch& watch = {});
+                 const ListSpans& into, std::size_t threads = 0, const ListObserver& watch = {});
 
 }  // namespace slimgraph

@@ -1,14 +1,10 @@
 #include "slimgraph/graph/memory_plan.h"
 
 #include <algorithm>
-#include <fstream>
-#include <limits>
 #include <numeric>
-#include <optional>
-#include <sstream>
 
+#include "slimgraph/base/available_memory.h"
 #include "slimgraph/base/units.h"
-#include "slimgraph/launch/node_limits.h"
 
 namespace slimgraph {
 namespace {
@@ -28,56 +24,6 @@ Status AddArcs(const GraphSource& file, const Partition& partition, Direction di
     }
   }
   return {};
-}
-
-std::optional<std::uint64_t> NumberIn(const std::string& path) {
-  std::ifstream file(path);
-  std::uint64_t value = 0;
-  if (file >> value) return value;
-  return std::nullopt;  // no such file, or "max"
-}
-
-std::uint64_t MachineAvailable() {
-  std::ifstream info("/proc/meminfo");
-  for (std::string line; std::getline(info, line);) {
-    std::istringstream words(line);
-    std::string key;
-    std::uint64_t kib = 0;
-    if (words >> key >> kib && key == "MemAvailable:") return kib * 1024;
-  }
-  return std::numeric_limits<std::uint64_t>::max();
-}
-
-// The part of a group's memory that is cached files, which the system takes back when it is needed.
-std::uint64_t CachedFiles(const std::string& stat_file) {
-  std::ifstream stat(stat_file);
-  std::uint64_t cached = 0;
-  std::string key;
-  for (std::uint64_t value = 0; stat >> key >> value;) {
-    if (key == "active_file" || key == "inactive_file") cached += value;
-  }
-  return cached;
-}
-
-void LimitBy(std::uint64_t& available, const std::string& group, const std::string& limit_name,
-             const std::string& used_name) {
-  const auto limit = NumberIn(group + "/" + limit_name);
-  const auto used = NumberIn(group + "/" + used_name);
-  if (!limit || !used) return;
-  const std::uint64_t held = *used - std::min(*used, CachedFiles(group + "/memory.stat"));
-  available = std::min(available, *limit > held ? *limit - held : 0);
-}
-
-// Every group from this process's own up to the root may have a limit. A node's own group, which
-// its launcher has made, says nothing of what other nodes may take.
-void LimitByGroups(std::uint64_t& available, std::string group, const std::string& root,
-                   const std::string& limit_name, const std::string& used_name) {
-  if (NodeMemoryLimit() != 0) group.erase(group.rfind('/'));
-  while (true) {
-    LimitBy(available, root + group, limit_name, used_name);
-    if (group.empty() || group == "/") return;
-    group.erase(group.rfind('/'));
-  }
 }
 
 }  // namespace
@@ -102,7 +48,11 @@ template Result<std::vector<PartSize>> PartSizes(const GraphSource&, const HashP
                                                  const GraphNeeds&);
 
 std::uint64_t MemoryPlan::largest() const {
-  return node_bytes.empty() ? 0 : *std::max_element(node_bytes.begin(), node_bytes.end());
+  std::uint64_t largest = 0;
+  for (NodeId node = 0; node < node_bytes.size(); ++node) {
+    largest = std::max(largest, held_bytes + more_bytes(node));
+  }
+  return largest;
 }
 
 std::uint64_t MemoryPlan::total() const {
@@ -131,36 +81,14 @@ MemoryPlan PlanMemory(const GraphSource& file, const std::vector<PartSize>& part
 }
 
 std::string Describe(const MemoryPlan& plan) {
-  return fmt::format("memory for the graph: {} on the fullest of {} nodes, {} in all",
+  std::uint64_t mapped = 0;
+  for (const std::uint64_t bytes : plan.mapped_bytes) mapped = std::max(mapped, bytes);
+  return fmt::format("{} takes {} on the largest of {} node{}, {} in all{}", plan.what,
                      FormatBytes(plan.largest()), plan.node_bytes.size(),
-                     FormatBytes(plan.total()));
-}
-
-std::uint64_t AvailableMemory() {
-  std::uint64_t available = MachineAvailable();
-  std::ifstream groups("/proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {  // "id:controllers:path"
-    const std::size_t first = line.find(':');
-    const std::size_t second = line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
-    const std::string group = line.substr(second + 1);
-    if (controllers == ",,") {
-      LimitByGroups(available, group, "/sys/fs/cgroup", "memory.max", "memory.current");
-    } else if (controllers.find(",memory,") != std::string::npos) {
-      LimitByGroups(available, group, "/sys/fs/cgroup/memory", "memory.limit_in_bytes",
-                    "memory.usage_in_bytes");
-    }
-  }
-  return available;
-}
-
-Status CheckMemory(std::uint64_t bytes, const std::string& purpose) {
-  const std::uint64_t available = AvailableMemory();
-  if (bytes <= available) return {};
-  return EnvironmentError(
-      "{} needs {} more memory and this machine has {} left: free some, or use a machine with more",
-      purpose, FormatBytes(bytes), FormatBytes(available));
+                     plan.node_bytes.size() == 1 ? "" : "s", FormatBytes(plan.total()),
+                     mapped == 0 ? ""
+                                 : fmt::format("; a node also maps up to {} of other nodes' memory",
+                                               FormatBytes(mapped)));
 }
 
 Status CheckFits(const MemoryPlan& plan, const std::vector<NodeId>& nodes_here) {

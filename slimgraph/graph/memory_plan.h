@@ -1,5 +1,5 @@
-// How much memory a job needs on each node, told before anything is loaded, and whether this
-// machine has it: a job that cannot fit is refused, not killed.
+// Computes how much memory a job needs on each node before anything is loaded, and checks that this
+// machine has it. A job that does not fit gets an error instead of being killed.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "slimgraph/base/result.h"
-#include "slimgraph/graph/graph_source.h"
+#include "slimgraph/files/graph_source.h"
 #include "slimgraph/graph/partition.h"
 
 namespace slimgraph {
 
-// What of the graph a job keeps in memory.
+// The parts of a graph that a job keeps in memory.
 struct GraphNeeds {
   bool out_lists = true;
-  bool in_lists = false;  // of a directed graph; an undirected one has them in its out lists
+  bool in_lists = false;  // of a directed graph; in an undirected graph they equal the out lists
   bool weights = false;
 };
 
@@ -26,40 +26,35 @@ struct PartSize {
   EdgeOffset in_arcs = 0;
 };
 
-// Sizes by node, all from one pass over the offsets.
+// The size of each node's part, from one pass over the offsets.
 template <typename Partition>
 Result<std::vector<PartSize>> PartSizes(const GraphSource& file, const Partition& partition,
                                         const GraphNeeds& needs);
 
 struct MemoryPlan {
-  std::vector<std::uint64_t> node_bytes;  // by node: the most that its process will hold
-  // Of these, by node, or empty: pages of other nodes that a process maps, and so holds as well.
+  std::vector<std::uint64_t> node_bytes;  // by node: the peak memory of its process
+  // By node, included in node_bytes: pages of other nodes' memory that its process maps. May be
+  // empty.
   std::vector<std::uint64_t> mapped_bytes = {};
-  std::uint64_t held_bytes = 0;    // of these, by each process: what it holds already
-  const char* what = "the graph";  // that it is the memory of
+  std::uint64_t held_bytes = 0;    // included in each node_bytes: what a process already holds
+  const char* what = "the graph";  // what the memory is for, for messages
 
-  std::uint64_t largest() const;
-  std::uint64_t total() const;  // each page once
-  // What node `node` will take besides.
+  std::uint64_t largest() const;  // the largest node's bytes, without pages that it maps
+  std::uint64_t total() const;    // of all nodes; a shared page counts once
+  // What `node` will allocate in addition to what it already holds.
   std::uint64_t more_bytes(NodeId node) const;
 };
 
-// The lists exactly, as LoadLists fills them: offsets, neighbours and weights of every node.
+// The exact bytes of the lists that LoadLists fills on each node: offsets, neighbours and weights.
 MemoryPlan PlanMemory(const GraphSource& file, const std::vector<PartSize>& parts,
                       const GraphNeeds& needs);
 
-// "memory for the graph: 1.2 GiB on the fullest of 4 nodes, 4.6 GiB in all", to be told before
-// loading.
+// "the job takes 1.2 GiB on the largest of 4 nodes, 4.6 GiB in all", and how much of other nodes'
+// memory a node maps. Printed before loading.
 std::string Describe(const MemoryPlan& plan);
 
-// What this process may still take: the free memory of the machine or the rest of its control
-// group's limit, whichever is less.
-std::uint64_t AvailableMemory();
-
-// `bytes` more for `purpose` on this machine, or what is needed, what there is and what to do.
-Status CheckMemory(std::uint64_t bytes, const std::string& purpose);
-
-// The same for those nodes of the plan that run on this machine.
+// Checks that the nodes on this machine fit into its memory, and each node into its limit. The
+// error says what is needed, what is available and what to do.
 Status CheckFits(const MemoryPlan& plan, const std::vector<NodeId>& nodes_here);
 
 }  // namespace slimgraph

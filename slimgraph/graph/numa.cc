@@ -12,7 +12,7 @@
 namespace slimgraph {
 namespace {
 
-// The system's numbers of the usable sockets, which may have gaps.
+// The kernel's node numbers of the usable sockets. The numbers may have gaps.
 const std::vector<int>& Sockets() {
   static const std::vector<int> sockets = [] {
     std::vector<int> found;

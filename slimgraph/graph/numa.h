@@ -1,4 +1,4 @@
-// The sockets of this machine, through libnuma. Everything is a no-op where there is but one.
+// The sockets of this machine, through libnuma. On a machine with one socket all calls do nothing.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 
 namespace slimgraph {
 
-// Sockets with memory that this process may use; 1 where the system knows no NUMA.
+// The number of sockets with memory that this process may use; 1 without NUMA support.
 std::uint32_t SocketCount();
 
-// Pages of `bytes` that are touched from now on come from the socket's memory. Only whole pages can
-// be bound: those at the ends that `bytes` shares with others keep their place.
+// Pages of `bytes` that are first touched from now on come from the socket's memory. Only whole
+// pages are bound: pages that `bytes` covers only partly, at its two ends, stay unbound.
 Status BindMemory(MutableBytes bytes, std::uint32_t socket);
 
-// The calling thread runs on the socket's processors from now on.
+// Makes the calling thread run on the socket's processors from now on.
 Status RunOnSocket(std::uint32_t socket);
 
 }  // namespace slimgraph

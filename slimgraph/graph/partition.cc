@@ -66,7 +66,7 @@ Result<std::vector<EdgeOffset>> ChunkPartition::ReadOffsets(const GraphSource& f
         return {};
       });
   SLIM_TRY(read);
-  // The end of all lists, unless it was at a step.
+  // Append the end of all lists, unless it is a multiple of `step` and so already kept.
   if (share + 1 == shares && (count - 1) % step != 0) kept.push_back(file.arcs());
   return kept;
 }

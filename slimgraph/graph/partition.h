@@ -1,6 +1,6 @@
-// Who owns which vertex: contiguous chunks balanced by edges + alpha * vertices, or by hash (id
-// modulo N); each node's share is split again by NUMA socket. Both answer in constant or
-// logarithmic time.
+// Which node owns which vertex: contiguous chunks balanced by edges + alpha * vertices, or a hash
+// (id modulo N). Each node's part is split again by NUMA socket. Finding an owner takes constant
+// time under a hash, and logarithmic time under chunks.
 #pragma once
 
 #include <algorithm>
@@ -10,12 +10,12 @@
 
 #include "slimgraph/base/result.h"
 #include "slimgraph/base/types.h"
-#include "slimgraph/graph/graph_source.h"
+#include "slimgraph/files/graph_source.h"
 
 namespace slimgraph {
 
-// Vertices first, first + stride, first + 2 * stride, … : what one node or one of its sockets owns,
-// under either partition.
+// The vertices first, first + stride, first + 2 * stride, …: those of one node or of one of its
+// sockets, under either partition.
 struct VertexPart {
   VertexId first = 0;
   VertexId stride = 1;
@@ -28,43 +28,45 @@ struct VertexPart {
   bool operator==(const VertexPart&) const = default;
 };
 
-struct Place {
+struct VertexLocation {
   NodeId node;
   std::uint32_t socket;
   VertexId local;  // within the socket
-  bool operator==(const Place&) const = default;
+  bool operator==(const VertexLocation&) const = default;
 };
 
-// Contiguous, for engines that scan.
+// Contiguous chunks, for engines that scan all vertices.
 class ChunkPartition {
  public:
-  // An alpha for a file: the weight of a vertex against an edge, as Gemini chooses it.
+  // The cost of a vertex relative to that of an edge, as Gemini chooses it.
   static double DefaultAlpha(NodeId nodes) { return 8.0 * (nodes > 1 ? nodes - 1 : 1); }
 
   // `offsets[i]` is the number of arcs of the vertices before i * step, for i = 0 .. ceil(V /
-  // step); cuts fall on multiples of `step`. The shares differ by no more than the heaviest step.
+  // step). Cuts are at multiples of `step`. The costs of two parts differ by at most that of the
+  // most expensive step.
   ChunkPartition(VertexId vertices, std::span<const EdgeOffset> offsets, VertexId step,
                  NodeId nodes, std::uint32_t sockets, double alpha);
 
-  // From the offsets of `direction`, of which it keeps one in 64; read by `threads`, 0: all there
-  // are.
+  // Balances by the offsets of `direction`, and keeps one in StepFor() of them in memory. Reads
+  // them with `threads` threads; 0 uses every processor.
   static Result<ChunkPartition> Balance(const GraphSource& file, Direction direction, NodeId nodes,
                                         std::uint32_t sockets, double alpha,
                                         std::size_t threads = 0);
 
-  // A share of what the constructor takes of a file: `share` of `shares`, one behind the other.
+  // Reads share number `share` of the constructor's `offsets`, cut into `shares` consecutive
+  // shares.
   static Result<std::vector<EdgeOffset>> ReadOffsets(const GraphSource& file, Direction direction,
                                                      VertexId step, std::size_t share,
                                                      std::size_t shares, std::size_t threads);
 
-  // Multiples of 64, so that bitmaps of two owners share no word, unless the graph is so small that
-  // this would unbalance it.
+  // 64, so that two owners share no word of a bitmap; 1 if the graph is so small that cuts at
+  // multiples of 64 would unbalance it.
   static VertexId StepFor(VertexId vertices, NodeId nodes, std::uint32_t sockets);
 
   NodeId nodes() const { return nodes_; }
   std::uint32_t sockets() const { return sockets_; }
   NodeId owner(VertexId v) const { return Slot(v) / sockets_; }
-  Place place(VertexId v) const {
+  VertexLocation location(VertexId v) const {
     const std::uint32_t slot = Slot(v);
     return {slot / sockets_, slot % sockets_, v - cuts_[slot]};
   }
@@ -97,7 +99,7 @@ class HashPartition {
   NodeId nodes() const { return nodes_; }
   std::uint32_t sockets() const { return sockets_; }
   NodeId owner(VertexId v) const { return v % nodes_; }
-  Place place(VertexId v) const {
+  VertexLocation location(VertexId v) const {
     return {v % nodes_, v / nodes_ % sockets_, v / nodes_ / sockets_};
   }
   VertexPart part(NodeId node) const { return Part(node, nodes_); }

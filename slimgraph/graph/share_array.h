@@ -1,4 +1,4 @@
-// An array of this node that all others can read, in the memory of one NUMA socket.
+// An array in this node's memory, on one NUMA socket, that all other nodes can read.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace slimgraph {
 
-// Collective, as Fabric::Share is; `id` becomes the region's.
+// Collective, as Fabric::Share is. Sets `id` to the region's id.
 template <typename T>
 Result<std::span<T>> ShareArray(Fabric& fabric, std::uint64_t count, std::uint32_t socket,
                                 RegionId& id) {

@@ -1,52 +1,48 @@
 #include "slimgraph/graph/shared_graph.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "slimgraph/base/parallel.h"
-#include "slimgraph/cluster/nodes_here.h"
+#include "slimgraph/base/usage.h"
+#include "slimgraph/cluster/gather.h"
+#include "slimgraph/cluster/nodes_on_this_host.h"
 #include "slimgraph/graph/share_array.h"
 
 namespace slimgraph {
 
 std::size_t LoadingThreads(Cluster& cluster) {
-  return std::max<std::size_t>(1, UsableThreads() / NodesHere(cluster.job()).size());
+  return std::max<std::size_t>(1, UsableThreads() / NodesOnThisHost(cluster.job()).size());
 }
 
-// All nodes opened a file of this name: was it the same?
+// Checks that the nodes opened the same file under this name.
 Status AgreeOnFile(Cluster& cluster, const GraphSource& file, std::uint32_t sockets) {
   Job& job = cluster.job();
   SLIM_ASSIGN(const auto all, job.Exchange(fmt::format("{:016x} {}", file.identity(), sockets)));
   for (NodeId node = 1; node < job.nodes(); ++node) {
     if (all[node] == all[0]) continue;
     return InputError(
-        "{}: nodes 0 and {} do not see the same file and number of sockets (\"{}\", \"{}\"); was "
-        "it replaced meanwhile, or is it another on that host?",
+        "{}: nodes 0 and {} do not see the same file and number of sockets (\"{}\", \"{}\"): was "
+        "the file replaced, or does that host have a different one?",
         file.path(), node, all[0], all[node]);
   }
   return {};
 }
 
-Result<ChunkPartition> BalanceTogether(Cluster& cluster, const GraphSource& file,
-                                       Direction direction, std::uint32_t sockets) {
+Result<ChunkPartition> CollectiveBalance(Cluster& cluster, const GraphSource& file,
+                                         Direction direction, std::uint32_t sockets) {
   const NodeId nodes = cluster.topology().nodes();
   const VertexId step = ChunkPartition::StepFor(file.vertices(), nodes, sockets);
   SLIM_ASSIGN(const auto mine, ChunkPartition::ReadOffsets(file, direction, step, cluster.self(),
                                                            nodes, LoadingThreads(cluster)));
-  SLIM_ASSIGN(const auto all, cluster.all().AllGather(std::as_bytes(std::span(mine))));
-  std::vector<EdgeOffset> offsets;
-  for (const auto& theirs : all) {
-    const std::size_t before = offsets.size();
-    offsets.resize(before + theirs.size() / sizeof(EdgeOffset));
-    if (!theirs.empty()) std::memcpy(offsets.data() + before, theirs.data(), theirs.size());
-  }
+  SLIM_ASSIGN(const auto offsets, GatherList<EdgeOffset>(cluster.all(), mine));
   return ChunkPartition(file.vertices(), offsets, step, nodes, sockets,
                         ChunkPartition::DefaultAlpha(nodes));
 }
 
-// Nobody takes memory before all have looked: Share() meets the others before it is used.
+// No node allocates memory before all nodes have checked: Fabric::Share() synchronises the nodes
+// before the memory is used.
 Status CheckFitsHere(Cluster& cluster, const MemoryPlan& plan) {
-  return CheckFits(plan, NodesHere(cluster.job()));
+  return CheckFits(plan, NodesOnThisHost(cluster.job()));
 }
 
 Status AgreeToLoad(Cluster& cluster, const GraphSource& file, std::uint32_t sockets,
@@ -72,13 +68,39 @@ Result<SharedLists> ShareLists(Cluster& cluster, const GraphSource& file, const 
   return lists;
 }
 
+namespace {
+
+// The memory of each process while it loads `lists`, and while other nodes read them.
+MemoryPlan PlanSharing(Cluster& cluster, const MemoryPlan& lists) {
+  constexpr std::uint64_t kProcessBytes = 2 << 20;           // code and libraries touched later
+  constexpr std::uint64_t kLoadBytes = 2 * kSlimBlockBytes;  // a thread's buffers while loading
+  const Topology& topology = cluster.topology();
+  const bool maps = cluster.options().transport == "shm";
+  MemoryPlan plan;
+  plan.what = "the job";
+  plan.held_bytes = ResidentMemoryBytes();
+  for (NodeId node = 0; node < topology.nodes(); ++node) {
+    std::uint64_t mapped = 0;
+    if (maps && topology.is_compute(node)) {
+      for (const NodeId other : topology.DelegationSet(node)) mapped += lists.node_bytes[other];
+    }
+    plan.mapped_bytes.push_back(mapped);
+    plan.node_bytes.push_back(plan.held_bytes + kProcessBytes +
+                              LoadingThreads(cluster) * kLoadBytes + lists.node_bytes[node] +
+                              mapped);
+  }
+  return plan;
+}
+
+}  // namespace
+
 template <typename Partition>
 Result<std::unique_ptr<SharedGraph<Partition>>> SharedGraph<Partition>::Load(
     Cluster& cluster, const GraphSource& file, Partition partition, const GraphNeeds& needs,
-    const std::function<void(const MemoryPlan&)>& announce) {
+    const std::function<void(MemoryPlan&)>& announce) {
   SLIM_ASSIGN(const auto sizes, PartSizes(file, partition, needs));
   std::unique_ptr<SharedGraph> graph(
-      new SharedGraph(std::move(partition), PlanMemory(file, sizes, needs)));
+      new SharedGraph(std::move(partition), PlanSharing(cluster, PlanMemory(file, sizes, needs))));
   announce(graph->plan_);
   SLIM_TRY(AgreeToLoad(cluster, file, graph->sockets(), graph->plan_));
   const bool both = file.directed() && needs.in_lists;

@@ -1,5 +1,5 @@
-// A graph that lies in the memory of all nodes of a cluster: each holds its part of the lists, by
-// NUMA socket, in regions that every other node can read. Engines and applications start here.
+// A graph in the memory of all nodes of a cluster. Each node holds its part of the lists, by NUMA
+// socket, in regions that every other node can read. Engines and applications start here.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "slimgraph/cluster/cluster.h"
-#include "slimgraph/graph/graph_source.h"
+#include "slimgraph/files/graph_source.h"
 #include "slimgraph/graph/load.h"
 #include "slimgraph/graph/memory_plan.h"
 #include "slimgraph/graph/partition.h"
@@ -17,9 +17,9 @@ namespace slimgraph {
 
 // The regions of one socket's lists; the same ids on all nodes.
 struct ListRegions {
-  RegionId offsets = 0;     // EdgeOffset, one more than the part has vertices, from 0
-  RegionId neighbours = 0;  // VertexId, global
-  RegionId weights = 0;     // meaningless in a graph without
+  RegionId offsets = 0;     // EdgeOffset: the part's vertices + 1, beginning with 0
+  RegionId neighbours = 0;  // VertexId: global ids
+  RegionId weights = 0;     // unused in a graph without weights
 };
 
 // One socket's lists of this node.
@@ -28,42 +28,42 @@ struct SharedLists {
   ListSpans spans;
 };
 
-// Collective: this node's lists of a part, reachable from all.
+// Collective: loads this node's lists of a part into regions that all nodes can read.
 Result<SharedLists> ShareLists(Cluster& cluster, const GraphSource& file, const VertexPart& part,
                                Direction direction, bool weights, std::uint32_t socket);
 
-// Collective: whether all nodes see the same file, and divide it alike.
+// Collective: checks that all nodes see the same file, and divide it by the same number of sockets.
 Status AgreeOnFile(Cluster& cluster, const GraphSource& file, std::uint32_t sockets);
 
-// Collective: the partition that ChunkPartition::Balance makes for all nodes; each of them reads
+// Collective: the partition that ChunkPartition::Balance makes for all nodes. Each node reads only
 // its share of the offsets.
-Result<ChunkPartition> BalanceTogether(Cluster& cluster, const GraphSource& file,
-                                       Direction direction, std::uint32_t sockets);
+Result<ChunkPartition> CollectiveBalance(Cluster& cluster, const GraphSource& file,
+                                         Direction direction, std::uint32_t sockets);
 
-// Before anything is taken: whether the plan fits into the memory of this machine.
+// Checks that the plan fits into the memory of this machine. Call it before allocating anything.
 Status CheckFitsHere(Cluster& cluster, const MemoryPlan& plan);
 
-// Both of them.
+// Collective: CheckFitsHere, then AgreeOnFile.
 Status AgreeToLoad(Cluster& cluster, const GraphSource& file, std::uint32_t sockets,
                    const MemoryPlan& plan);
 
-// This node's share of the processors of its machine.
+// The number of threads that this node loads with: its share of the machine's processors.
 std::size_t LoadingThreads(Cluster& cluster);
 
 template <typename Partition>
 class SharedGraph {
  public:
-  // Collective. Announces what it will need, then refuses what does not fit into the memory of this
-  // machine.
+  // Collective. Calls `announce` with the memory plan, then returns an error if the plan does not
+  // fit into the memory of this machine. `announce` may add the caller's own memory to the plan.
   static Result<std::unique_ptr<SharedGraph>> Load(
       Cluster& cluster, const GraphSource& file, Partition partition, const GraphNeeds& needs,
-      const std::function<void(const MemoryPlan&)>& announce);
+      const std::function<void(MemoryPlan&)>& announce);
 
   const Partition& partition() const { return partition_; }
   const MemoryPlan& plan() const { return plan_; }
   std::uint32_t sockets() const { return partition_.sockets(); }
 
-  // An undirected graph's lists are the same in both directions.
+  // In an undirected graph both directions have the same lists.
   const ListRegions& regions(Direction direction, std::uint32_t socket) const {
     return lists(direction)[socket].regions;
   }
@@ -82,7 +82,7 @@ class SharedGraph {
   Partition partition_;
   MemoryPlan plan_;
   std::vector<SharedLists> out_;  // by socket
-  std::vector<SharedLists> in_;   // of a directed graph whose in lists are needed
+  std::vector<SharedLists> in_;   // empty unless a directed graph's in lists are needed
 };
 
 }  // namespace slimgraph

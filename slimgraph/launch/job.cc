@@ -1,20 +1,20 @@
 #include "slimgraph/launch/job.h"
 
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <thread>
 
 #include "slimgraph/base/check.h"
+#include "slimgraph/base/clock.h"
+#include "slimgraph/base/sockets.h"
+#include "slimgraph/base/sync.h"
 #include "slimgraph/launch/internal/control_plane.h"
 #include "slimgraph/launch/internal/host_identity.h"
 #include "slimgraph/launch/internal/launcher_link.h"
 #include "slimgraph/launch/internal/pmi.h"
-#include "slimgraph/launch/sockets.h"
 #include "slimgraph/launch/started_by.h"
 
 namespace slimgraph {
@@ -22,60 +22,57 @@ namespace {
 
 constexpr int kInterrupted = 130;
 constexpr std::size_t kMaxAddresses = 16;
-const std::string kHere = "+";
-const std::string kCome = "!";
-constexpr std::chrono::milliseconds kLook{1};  // how often it is looked for word of a death
+const std::string kPresent = "+";
+const std::string kReached = "!";
+constexpr std::chrono::milliseconds kPollInterval{1};  // how often to check for notice of a death
 
-std::string NewSecret() {
-  std::array<std::uint64_t, 2> random{};
-  static_cast<void>(::getrandom(random.data(), sizeof random, 0));
-  return fmt::format("{:016x}{:016x}", random[0], random[1]);
-}
-
-// "identity secret host:port,host:port…" with '|' between, as PMI values hold no blanks.
-std::string DescribeHub(const JobPlace& place, const std::string& identity) {
+// "identity|secret|host:port,host:port…", separated by '|' because PMI values hold no blanks.
+std::string DescribeHub(const JoinConfig& config, const std::string& identity) {
   const char* const named = std::getenv("SLIMGRAPH_HOST");
-  std::string text = identity + "|" + place.secret + "|";
+  std::string text = identity + "|" + config.secret + "|";
   auto hosts = named != nullptr ? std::vector<std::string>{named} : HostAddresses();
-  // As many as a value of PMI holds; loopback, the last, is for neighbours, who need no list.
+  // A PMI value has room for only so many. The last one, loopback, may be dropped: nodes on the
+  // same host replace the address by loopback anyway.
   if (hosts.size() > kMaxAddresses) hosts.resize(kMaxAddresses);
   for (const std::string& host : hosts) {
-    text += fmt::format("{}:{},", host, PortOf(place.listener.get()));
+    text += fmt::format("{}:{},", host, LocalAddress(config.listener.get()).port());
   }
   text.pop_back();
   return text;
 }
 
-Status ReadHub(std::string_view text, const std::string& identity, JobPlace& place) {
+Status ReadHub(std::string_view text, const std::string& identity, JoinConfig& config) {
   const std::size_t first = text.find('|');
   const std::size_t second = text.find('|', first + 1);
   if (second == std::string_view::npos) return EnvironmentError("PMI lost node 0's address");
-  place.secret = text.substr(first + 1, second - first - 1);
-  place.hub_address = text.substr(second + 1);
+  config.secret = text.substr(first + 1, second - first - 1);
+  config.hub_address = text.substr(second + 1);
+  if (config.secret.empty()) return EnvironmentError("PMI lost the job's secret");
   if (text.substr(0, first) == identity) {
-    place.hub_address = "127.0.0.1" + place.hub_address.substr(place.hub_address.rfind(':'));
+    config.hub_address = "127.0.0.1" + config.hub_address.substr(config.hub_address.rfind(':'));
   }
   return {};
 }
 
-Result<JobPlace> PlaceFromPmi(Pmi& pmi) {
-  JobPlace place;
-  place.self = pmi.rank();
-  place.nodes = pmi.size();
+// Our own launcher starts all nodes on its own host, so the hub then listens on loopback only.
+Result<JoinConfig> JoinConfigFromPmi(Pmi& pmi, bool all_local) {
+  JoinConfig config;
+  config.self = pmi.rank();
+  config.nodes = pmi.size();
   const std::string identity = HostIdentity();
   std::string mine;
-  if (place.self == 0) {
-    place.secret = NewSecret();
-    SLIM_ASSIGN(place.listener, ListenOnAnyPort("0.0.0.0"));
-    mine = DescribeHub(place, identity);
+  if (config.self == 0) {
+    SLIM_ASSIGN(config.secret, NewSecret());
+    SLIM_ASSIGN(config.listener, ListenTcp(all_local ? "127.0.0.1" : "0.0.0.0"));
+    mine = DescribeHub(config, identity);
   }
   SLIM_ASSIGN(const std::string hub, pmi.ShareFromZero(mine));
-  SLIM_TRY(ReadHub(hub, identity, place));
-  return place;
+  SLIM_TRY(ReadHub(hub, identity, config));
+  return config;
 }
 
-// The last words of this process, to the launcher if there is one.
-void Say(const LauncherLink* link, int exit_code, const std::string& line) {
+// Reports the exit of this process to its launcher, or to stderr if there is none.
+void ReportLastLine(const LauncherLink* link, int exit_code, const std::string& line) {
   if (link != nullptr) {
     link->ReportExit(exit_code, line);
   } else {
@@ -85,7 +82,7 @@ void Say(const LauncherLink* link, int exit_code, const std::string& line) {
 
 }  // namespace
 
-// What only a job that a launcher started has.
+// The state of a job that a launcher has started.
 struct Job::Launched {
   Pmi pmi;
   std::unique_ptr<LauncherLink> link;
@@ -102,58 +99,61 @@ Result<std::unique_ptr<Job>> Job::JoinFromEnvironment(PmiUse pmi_use, OnLoss on_
   if (StartedBy() == Starter::kNobody) return Alone();
   SLIM_ASSIGN(auto link, LauncherLink::OpenFromEnvironment(StartedRank()));
   SLIM_ASSIGN(Pmi pmi, Pmi::Open());
-  // hydra tells survivors of a death by this signal; we hear of it from the control plane.
+  // hydra sends this signal to the survivors of a death; we learn of deaths from the control plane.
   std::signal(SIGUSR1, SIG_IGN);
   const auto launched = std::make_shared<Launched>(Launched{pmi, std::move(link)});
-  const auto give_up = [&](const Error& error) {
-    Say(launched->link.get(), error.exit_code(),
-        fmt::format("slimgraph: node {}: {}\n", pmi.rank(), error.message));
+  const auto fail_and_exit = [&](const Error& error) {
+    ReportLastLine(launched->link.get(), error.exit_code(),
+                   fmt::format("slimgraph: node {}: {}\n", pmi.rank(), error.message));
     launched->pmi.Abort(error.exit_code());
     ::_exit(error.exit_code());
   };
-  auto place = PlaceFromPmi(launched->pmi);
-  if (!place) give_up(place.error());
+  auto config = JoinConfigFromPmi(launched->pmi, launched->link != nullptr);
+  if (!config) fail_and_exit(config.error());
   std::vector<int> depends_on;
   if (launched->link) depends_on.push_back(launched->link->fd());
-  auto job = Form(std::move(*place), on_loss, launched, std::move(depends_on));
-  if (!job) give_up(job.error());
-  // hydra kills all at once when a process dies whose PMI is open: too early for a word of ours.
+  auto job = Form(std::move(*config), on_loss, launched, std::move(depends_on));
+  if (!job) fail_and_exit(job.error());
+  // If a process dies while its PMI is open, hydra kills all processes at once, before any of them
+  // can print an error.
   if (pmi_use == PmiUse::kFormJob) launched->pmi.Finalize();
   return job;
 }
 
-Result<std::unique_ptr<Job>> Job::Join(JobPlace place, OnLoss on_loss) {
-  return Form(std::move(place), on_loss, nullptr, {});
+Result<std::unique_ptr<Job>> Job::Join(JoinConfig config, OnLoss on_loss) {
+  return Form(std::move(config), on_loss, nullptr, {});
 }
 
-Result<std::unique_ptr<Job>> Job::Form(JobPlace place, OnLoss on_loss,
+Result<std::unique_ptr<Job>> Job::Form(JoinConfig config, OnLoss on_loss,
                                        std::shared_ptr<Launched> launched,
                                        std::vector<int> depends_on) {
   std::unique_ptr<Job> job(new Job);
-  job->self_ = place.self;
-  job->nodes_ = place.nodes;
+  job->self_ = config.self;
+  job->nodes_ = config.nodes;
   job->launched_ = std::move(launched);
   const auto lost = [raw = job.get(), on_loss](const Loss& loss) {
     if (on_loss == OnLoss::kEndJob) raw->EndProcess(loss);
   };
   const auto orphaned = [] { ::_exit(kInterrupted); };
-  SLIM_ASSIGN(job->control_, ControlPlane::Form(std::move(place), HostIdentity(), lost,
-                                                std::move(depends_on), orphaned));
+  job->secret_ = config.secret;
+  SLIM_ASSIGN(job->control_, ControlPlane::Form(std::move(config), HostIdentity()));
   job->hosts_ = job->control_->roster().hosts;
   job->addresses_ = job->control_->roster().addresses;
+  job->control_->Start(lost, std::move(depends_on), orphaned);
   return job;
 }
 
 Job::Job() = default;
 Job::~Job() = default;
 
-// On the control thread, while the others may be anywhere: nothing but this may run any more.
+// Called on the control thread while other threads may be anywhere, so it exits without
+// destructors.
 void Job::EndProcess(const Loss& loss) {
   std::string line;
   if (!loss.announced && self_ <= 1) {
     line = fmt::format("slimgraph: node {}: {}\n", loss.node, loss.reason);
   }
-  Say(launched_ ? launched_->link.get() : nullptr, loss.exit_code, line);
+  ReportLastLine(launched_ ? launched_->link.get() : nullptr, loss.exit_code, line);
   control_->Drain();
   ::_exit(loss.exit_code);
 }
@@ -161,27 +161,29 @@ void Job::EndProcess(const Loss& loss) {
 Result<std::vector<std::string>> Job::Exchange(std::string_view mine) {
   if (!control_) return std::vector<std::string>{std::string(mine)};
   if (members_.empty()) return control_->Exchange(mine, /*last=*/false);
-  // Of the dead nothing comes, so what comes of the others is more than nothing.
-  SLIM_ASSIGN(auto all, control_->Exchange(kHere + std::string(mine), false, line_, members_));
+  // A dead node's contribution is empty. The prefix makes the contributions of living nodes
+  // non-empty.
+  SLIM_ASSIGN(auto all, control_->Exchange(kPresent + std::string(mine), false, tag_, members_));
   std::vector<std::string> parts;
   for (const NodeId node : members_) {
     if (all[node].empty()) return EnvironmentError("node {} has died", node);
-    parts.push_back(all[node].substr(kHere.size()));
+    parts.push_back(all[node].substr(kPresent.size()));
   }
   return parts;
 }
 
-// Which exchanges are whose they all know, for they have formed as many parts.
-Result<std::unique_ptr<Job>> Job::OfTheLiving(std::uint32_t line) {
+// All nodes agree on the tag of the new part, because they have formed equally many parts.
+Result<std::unique_ptr<Job>> Job::FormPart(std::uint32_t tag) {
   if (!control_) return Alone();
-  SLIM_CHECK(members_.empty() && line > 0 && line < kLines, "line {}", line);
+  SLIM_CHECK(members_.empty() && tag > 0 && tag < kNumBaseTags, "tag {}", tag);
   std::vector<std::string> all;
   do {
-    SLIM_ASSIGN(all, control_->Exchange(kHere, /*last=*/false, line));
-  } while (std::find(all.begin(), all.end(), kCome) != all.end());
+    SLIM_ASSIGN(all, control_->Exchange(kPresent, /*last=*/false, tag));
+  } while (std::find(all.begin(), all.end(), kReached) != all.end());
   std::unique_ptr<Job> part(new Job);
   part->control_ = control_;
-  part->line_ = control_->LineOfNextPart(line);
+  part->tag_ = control_->TagOfNextPart(tag);
+  part->secret_ = secret_;
   for (NodeId node = 0; node < nodes_; ++node) {
     if (all[node].empty()) continue;
     if (node == self_) part->self_ = static_cast<NodeId>(part->members_.size());
@@ -193,55 +195,56 @@ Result<std::unique_ptr<Job>> Job::OfTheLiving(std::uint32_t line) {
   return part;
 }
 
-Result<bool> Job::AllHaveCome() {
+Result<bool> Job::AllReached() {
   if (!control_) return true;
-  SLIM_ASSIGN(const auto all, control_->Exchange(kCome, /*last=*/false, line_ % kLines));
+  SLIM_ASSIGN(const auto all, control_->Exchange(kReached, /*last=*/false, tag_ % kNumBaseTags));
   return std::all_of(all.begin(), all.end(),
-                     [](const std::string& word) { return word.empty() || word == kCome; });
+                     [](const std::string& word) { return word.empty() || word == kReached; });
 }
 
-bool Job::whole() const {
+bool Job::all_alive() const {
   for (NodeId node = 0; node < nodes_; ++node) {
     if (!alive(node)) return false;
   }
   return true;
 }
 
-bool Job::GiveUp(const Error& error) {
+bool Job::AbortPart(const Error& error) {
   if (!control_) return true;
-  const auto until = std::chrono::steady_clock::now() + std::chrono::nanoseconds(kWordOfDeathNs);
-  while (whole() && control_->survives_deaths() && std::chrono::steady_clock::now() < until) {
-    std::this_thread::sleep_for(kLook);
+  const std::uint64_t until_ns = NowNs() + kDeathNoticeNs;
+  while (all_alive() && control_->survives_deaths() && NowNs() < until_ns) {
+    SleepFor(kPollInterval);
   }
-  if (whole()) control_->GiveUpLine(line_, error);
+  if (all_alive()) control_->AbortParts(tag_, error);
   return !alive(self_);
 }
 
-std::optional<Error> Job::given_up(std::uint32_t line) const {
-  return control_ ? control_->given_up(line) : std::nullopt;
+std::optional<Error> Job::part_error(std::uint32_t tag) const {
+  return control_ ? control_->part_error(tag) : std::nullopt;
 }
 
-// Who is through learns whether all are: a death at the very end keeps some from it.
-Result<std::uint64_t> Job::WorkAmongTheLiving(std::uint32_t line,
-                                              const std::function<Status(Job&)>& work) {
+// A node that has finished still waits to learn whether all have. A death at the very end may have
+// prevented others from finishing, and then all repeat the work.
+Result<std::uint64_t> Job::RunAmongSurvivors(std::uint32_t tag,
+                                             const std::function<Status(Job&)>& work) {
   for (std::uint64_t anew = 0;; ++anew) {
-    SLIM_ASSIGN(const auto part, OfTheLiving(line));
+    SLIM_ASSIGN(const auto part, FormPart(tag));
     const Status done = work(*part);
     if (done) {
-      SLIM_ASSIGN(const bool all, part->AllHaveCome());
+      SLIM_ASSIGN(const bool all, part->AllReached());
       if (all) return anew;
       continue;
     }
-    part->GiveUp(done.error());
-    if (auto error = given_up(line)) return tl::unexpected<Error>(*error);
-    if (part->whole()) return tl::unexpected<Error>(done.error());
+    part->AbortPart(done.error());
+    if (auto error = part_error(tag)) return tl::unexpected<Error>(*error);
+    if (part->all_alive()) return tl::unexpected<Error>(done.error());
   }
 }
 
 bool Job::alive(NodeId node) const {
   if (!control_) return true;
-  const NodeId number = number_in_whole(node);
-  return control_->alive(number) && (line_ == 0 || !control_->gave_up(line_, number));
+  const NodeId number = node_in_job(node);
+  return control_->alive(number) && (tag_ == 0 || !control_->aborted_part(tag_, number));
 }
 
 void Job::SurviveDeaths(bool survive) {
@@ -253,7 +256,7 @@ std::string Job::loss() const { return control_ ? control_->loss() : ""; }
 LossWatch Job::WatchLoss(std::function<void(NodeId)> watcher) {
   auto shared = std::make_shared<LossWatch::Watcher>();
   shared->call = std::move(watcher);
-  shared->line = line_;
+  shared->tag = tag_;
   if (!members_.empty()) {
     shared->call = [members = members_, call = std::move(shared->call)](NodeId lost) {
       const auto member = std::find(members.begin(), members.end(), lost);
@@ -289,6 +292,12 @@ void Job::Fail(const Error& error) {
   control_->Fail(error.exit_code(), error.message);
 }
 
+Result<HandshakeKey> Job::KeyFor(std::string_view purpose) const {
+  if (!secret_.empty()) return HandshakeKey::Derive(secret_, purpose);
+  SLIM_ASSIGN(const std::string secret, NewSecret());
+  return HandshakeKey::Derive(secret, purpose);
+}
+
 void Job::LeavePmi() {
   if (launched_) launched_->pmi.Finalize();
 }
@@ -296,7 +305,8 @@ void Job::LeavePmi() {
 Status Job::Leave(int exit_code) {
   if (!control_) return {};
   const auto all_here = control_->Exchange("", /*last=*/true);
-  // A hub that is gone after the last exchange has seen everybody.
+  // If the hub is gone after the last exchange, it has completed that exchange, so all nodes have
+  // reached it.
   if (!all_here && !control_->loss().empty()) {
     return tl::unexpected<Error>(all_here.error());
   }

@@ -1,61 +1,65 @@
-// This process's membership in a job of N node processes: who it is, small exchanges of set-up data
-// among all of them, and prompt word when one of them dies or gives up. Data never goes this way;
-// that is the fabric's.
+// This process's membership in a job of N node processes: its node number, small exchanges of
+// set-up data among all nodes, and prompt notice when a node dies or fails. Graph data never
+// travels here; the fabric carries it.
 //
-// A job has a hub, node 0, to which every other node keeps one TCP connection. A thread of each
-// node sleeps on it. Thread-safe, but Exchange() is called by one thread of a node at a time.
+// A job has a hub, node 0, to which every other node keeps one TCP connection. One thread of each
+// node sleeps on it. A part of a job consists of nodes that are alive when it is formed. Its
+// exchanges are told apart by a tag. Thread-safe, but one thread of a node at a time calls
+// Exchange().
 #pragma once
 
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "slimgraph/base/result.h"
+#include "slimgraph/base/sync.h"
 #include "slimgraph/base/types.h"
 #include "slimgraph/base/unique_fd.h"
+#include "slimgraph/launch/handshake.h"
 
 namespace slimgraph {
 
 class ControlPlane;
 struct Loss;
 
-// Where a process stands in a job that is being put together.
-struct JobPlace {
+// What a process must know to join a job.
+struct JoinConfig {
   NodeId self = 0;
   NodeId nodes = 1;
-  UniqueFd listener{};        // node 0: the socket on which the others arrive
-  std::string hub_address{};  // the others: "host:port" of node 0, several separated by commas
-  std::string secret{};       // the same on all nodes of a job, so that strangers are turned away
+  UniqueFd listener{};        // node 0: the socket on which it accepts the others
+  std::string hub_address{};  // other nodes: "host:port" of node 0, several separated by commas
+  std::string secret{};       // the same on all nodes, never empty; only nodes that know it can
+                              // join
 };
 
-// What a node does when another one is lost.
+// What a node does when another node is lost.
 enum class OnLoss {
   kEndJob,  // one line is printed for the whole job, and every process exits
-  kReport,  // alive() turns false and watchers are called; the rest goes on
+  kReport,  // alive() turns false and watchers are called; nothing else happens
 };
 
-// What the process manager's interface is needed for.
+// How long the process manager interface (PMI) is needed.
 enum class PmiUse {
-  kFormJob,  // to form the job, no longer
-  kMpi,      // MPI_Init shall find it as well
+  kFormJob,  // until the job has formed
+  kMpi,      // until MPI_Init has used it as well
 };
 
-// So soon there is word of a death that has made something fail.
-constexpr std::uint64_t kWordOfDeathNs = 10'000'000'000;
+// A node that saw an operation fail waits up to this long for notice of the death that caused it.
+constexpr std::uint64_t kDeathNoticeNs = 10'000'000'000;
 
-// A function that is called when a node is lost, as long as this lives. Once it is destroyed, the
-// function is not running and will not run.
+// A function that is called when a node is lost, while this object lives. Once the destructor has
+// returned, the function is not running and will not run.
 class LossWatch {
  public:
   struct Watcher {
-    std::mutex mutex;
+    Mutex mutex;
     std::function<void(NodeId)> call;
-    std::uint32_t line = 0;  // of the part of a job whose nodes it watches
+    std::uint32_t tag = 0;  // tag of the part whose nodes it watches
   };
   LossWatch() = default;
   explicit LossWatch(std::shared_ptr<Watcher> watcher) : watcher_(std::move(watcher)) {}
@@ -70,14 +74,14 @@ class LossWatch {
 
 class Job {
  public:
-  // Joins the job that mpiexec or srun describes in the environment; alone where there is none. A
-  // process that cannot join says why, ends, and ends those that wait for it.
+  // Joins the job that mpiexec or srun describes in the environment; without one, forms a job of
+  // one node. A process that cannot join prints why, exits, and makes the launcher end the job.
   static Result<std::unique_ptr<Job>> JoinFromEnvironment(PmiUse pmi_use,
                                                           OnLoss on_loss = OnLoss::kEndJob);
 
-  static Result<std::unique_ptr<Job>> Join(JobPlace place, OnLoss on_loss);
+  static Result<std::unique_ptr<Job>> Join(JoinConfig config, OnLoss on_loss);
 
-  // A job of one node: no connection, no thread.
+  // A job of one node, without connections and threads.
   static std::unique_ptr<Job> Alone();
 
   ~Job();
@@ -85,77 +89,86 @@ class Job {
   NodeId self() const { return self_; }
   NodeId nodes() const { return nodes_; }
 
-  // Collective: everyone's contribution, in order of node. Fails when a node is lost meanwhile, but
-  // for a death that is survived: whoever has died contributes "".
+  // Collective: returns all nodes' contributions, in node order. Fails when a node is lost
+  // meanwhile. If the job survives deaths, it does not fail then: a dead node contributes "".
   Result<std::vector<std::string>> Exchange(std::string_view mine);
 
-  // Collective among those that live: a job of these alone, numbered anew in their order, whose
-  // exchanges may be made by another thread than this one's. When one of them dies, all its
-  // exchanges fail, where deaths are survived: then those that are left can form another. Who does
-  // so at the same time as others has a `line` of its own, 1 or more, the same on all nodes. This
-  // one outlives it.
-  Result<std::unique_ptr<Job>> OfTheLiving(std::uint32_t line);
-  // Of such a part, collective among those of it that live, some of which may have given it up to
-  // form another: whether all of them have come to this. Whoever dies meanwhile, all learn the
-  // same.
-  Result<bool> AllHaveCome();
-  // Of such a part: this node's work in it has failed. When no node of it has died, of which word
-  // may come after what a death makes fail, the part is given up for that error: its exchanges
-  // fail, this node is no longer alive in it, watchers are called, and no other is formed of its
-  // line. The job goes on. Returns when that is known, and whether the error is what ended it;
-  // until then the others must find what they use of this node.
-  bool GiveUp(const Error& error);
-  // That error, with the name of the node, when the parts of a line were given up.
-  std::optional<Error> given_up(std::uint32_t line) const;
-  // Collective among those that live: `work` in a part of them, and in one of those that are left
-  // when a node has died meanwhile, until all are through or one gives up. How often it was begun
-  // anew.
-  Result<std::uint64_t> WorkAmongTheLiving(std::uint32_t line,
-                                           const std::function<Status(Job&)>& work);
-  // What the job that this one is a part of calls a node.
-  NodeId number_in_whole(NodeId node) const { return members_.empty() ? node : members_[node]; }
-  // Whether all of its nodes live.
-  bool whole() const;
+  // Collective among the living nodes: forms a part, which is a job of these nodes only. Its nodes
+  // are renumbered in their order, and another thread may make its exchanges. If the job survives
+  // deaths and one of the part's nodes dies, all exchanges of the part fail; the remaining nodes
+  // can then form another part. Threads that form parts concurrently need different tags (from 1 to
+  // 15), the same on all nodes. This job must outlive the part.
+  Result<std::unique_ptr<Job>> FormPart(std::uint32_t tag);
+  // Called on a part, collective among its living nodes: returns whether all of them have called
+  // it. Some nodes may instead have left this part to form another one. If a node dies meanwhile,
+  // all others still get the same answer.
+  Result<bool> AllReached();
+  // Called on a part when this node's work in it has failed with `error`. The failure may be the
+  // consequence of a death, so this first waits for notice of one. If no node of the part has died,
+  // the part is aborted: its exchanges fail, this node is no longer alive in it, watchers are
+  // called, and no other part with its tag can be formed. The whole job continues. Returns once the
+  // outcome is known: true if this node's error aborted the part. Until then the other nodes may
+  // still use this node's memory.
+  bool AbortPart(const Error& error);
+  // The error that aborted the parts with this tag, prefixed with the name of the node; nothing if
+  // they were not aborted.
+  std::optional<Error> part_error(std::uint32_t tag) const;
+  // Collective among the living nodes: runs `work` in a part of them. If a node has died meanwhile,
+  // runs it again in a part of the remaining nodes, until all have finished or one node aborts the
+  // part. Returns how many times the work was restarted.
+  Result<std::uint64_t> RunAmongSurvivors(std::uint32_t tag,
+                                          const std::function<Status(Job&)>& work);
+  // The number of `node` in the job that this job is a part of.
+  NodeId node_in_job(NodeId node) const { return members_.empty() ? node : members_[node]; }
+  // Whether all nodes of this job are alive.
+  bool all_alive() const;
 
-  // True until `node` is known to have died or given up; of a part, until it has given that up.
+  // True until `node` is known to have died or failed. In a part, also false once `node` has
+  // aborted it.
   bool alive(NodeId node) const;
 
-  // From now on, or no longer: when a node's process ends without a word, alive() turns false and
-  // watchers are called, and the rest goes on. Whatever OnLoss says of it, the loss of node 0, a
-  // node that gives up, and one that falls silent end the job as ever: the last may still write
-  // into others' memory.
+  // Switches survival of deaths on or off. While it is on, when a node's process ends without a
+  // report, alive() turns false and watchers are called, and the job continues, whatever OnLoss
+  // says. The job still ends when node 0 is lost, when a node fails, or when a node falls silent: a
+  // silent node may still write into others' memory.
   void SurviveDeaths(bool survive);
 
-  // The first node that was lost and is missed, as one line; empty while there is none.
+  // The first loss that the job did not survive, as one line; empty if there is none.
   std::string loss() const;
 
-  // Calls `watcher` from the control thread after a node was lost, until the watch is destroyed.
-  // It must not block.
+  // Calls `watcher` on the control thread after each loss of a node, until the watch is destroyed.
+  // The function must not block.
   [[nodiscard]] LossWatch WatchLoss(std::function<void(NodeId)> watcher);
 
-  // Whether two nodes share a kernel, a network and so their memory.
+  // Whether two nodes run on the same kernel with the same network and process ids, and so can
+  // share memory.
   bool same_host(NodeId a, NodeId b) const { return hosts_[a] == hosts_[b]; }
   bool one_host() const;
 
   // The network address under which the other nodes reach `node`.
   const std::string& address(NodeId node) const { return addresses_[node]; }
 
-  // MPI is up, and does without the process manager's interface from now on. As long as that is
-  // open, mpiexec kills all nodes when one dies, before any can say a word.
+  // The key with which nodes of the job authenticate connections that they open for `purpose`; the
+  // same on all nodes. In a job of one node, each call returns a new key.
+  Result<HandshakeKey> KeyFor(std::string_view purpose) const;
+
+  // Called once MPI is up and no longer needs PMI. While PMI is open, mpiexec kills all nodes when
+  // one dies, before any node can print an error.
   void LeavePmi();
 
-  // Ends the job for everyone: one line with this node's name and the error, the error's exit code.
-  // Under OnLoss::kEndJob the process ends soon after, whatever its threads do.
+  // Ends the job on all nodes: one line with this node's name and the error is printed, and the
+  // exit code is the error's. Under OnLoss::kEndJob the process exits soon after, whatever its
+  // threads do.
   void Fail(const Error& error);
 
-  // Collective: waits until all nodes are here, then takes leave of them. The destructor does
-  // without waiting, which the others take for a death.
+  // Collective: waits until all nodes have called it, then leaves the job. The destructor leaves
+  // without waiting, which other nodes treat as a death.
   Status Leave(int exit_code);
 
  private:
   struct Launched;
   Job();
-  static Result<std::unique_ptr<Job>> Form(JobPlace place, OnLoss on_loss,
+  static Result<std::unique_ptr<Job>> Form(JoinConfig config, OnLoss on_loss,
                                            std::shared_ptr<Launched> launched,
                                            std::vector<int> depends_on);
   [[noreturn]] void EndProcess(const Loss& loss);
@@ -166,8 +179,9 @@ class Job {
   std::vector<std::string> addresses_;
   std::shared_ptr<Launched> launched_;
   std::shared_ptr<ControlPlane> control_;
-  std::uint32_t line_ = 0;       // of its exchanges
-  std::vector<NodeId> members_;  // of a part of a job: what the whole calls its nodes
+  std::string secret_;           // empty in a job of one node
+  std::uint32_t tag_ = 0;        // tag of its exchanges; 0 for a whole job
+  std::vector<NodeId> members_;  // of a part: its nodes' numbers in the whole job
 };
 
 }  // namespace slimgraph

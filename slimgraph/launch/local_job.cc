@@ -1,8 +1,6 @@
 #include "slimgraph/launch/local_job.h"
 
 #include <fcntl.h>
-#include <poll.h>
-#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -14,10 +12,12 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
+#include <list>
 #include <optional>
 
 #include "slimgraph/base/clock.h"
+#include "slimgraph/base/poller.h"
+#include "slimgraph/base/sync.h"
 #include "slimgraph/launch/internal/launcher_link.h"
 #include "slimgraph/launch/node_limits.h"
 
@@ -25,11 +25,15 @@ namespace slimgraph {
 namespace {
 
 constexpr const char* kMpiexec = "mpiexec.hydra";
-// From the first node that fails until what is left is killed.
+constexpr std::chrono::nanoseconds kPollInterval = std::chrono::milliseconds(50);
+// Another thread of this process may have taken the signal that mpiexec has ended, so check anyway.
+constexpr std::chrono::nanoseconds kPollForEnd = std::chrono::seconds(1);
+// The time from the first failure of a node until the remaining processes are killed.
 constexpr std::uint64_t kGraceNs = 1'000'000'000;
-constexpr std::size_t kMaxKeptWords = 4096;
+constexpr std::size_t kMaxKeptOutput = 4096;
+constexpr std::size_t kMaxNewcomers = kMaxNodes;
 
-// SIGINT, SIGTERM and SIGCHLD by descriptor instead of by handler.
+// Receives SIGINT, SIGTERM, SIGHUP and SIGCHLD through a descriptor instead of a handler.
 class SignalQueue {
  public:
   SignalQueue() {
@@ -63,14 +67,15 @@ class LocalJob {
   int Supervise();
 
  private:
-  [[noreturn]] void BecomeMpiexec(const std::vector<std::string>& command, int words) const;
-  void AcceptNode();
-  void HearNodes();
-  void Hear(LauncherSocket::Node& node);
-  void HearSignal(int signal);
-  void HearMpiexec();
+  [[noreturn]] void BecomeMpiexec(const std::vector<std::string>& command, int output) const;
+  void AcceptNodes();
+  void DropStrangers();
+  void HandleNodes();
+  void HandleNode(LauncherSocket::Node& node);
+  void HandleSignal(int signal);
+  void ReadMpiexecOutput();
   void Explain(std::string_view line);
-  bool GoesOn() const;
+  bool NodesOutliveMpiexec() const;
   bool ReapChildren();
   void ReapTheLast();
   void StartEnding(int exit_code);
@@ -78,18 +83,21 @@ class LocalJob {
 
   SignalQueue signals_;
   std::optional<LauncherSocket> socket_;
-  std::deque<LauncherSocket::Node> nodes_;
-  UniqueFd heard_nodes_;  // an epoll of their sockets, which keeps the order of events
+  std::list<LauncherSocket::Node>
+      newcomers_;  // have connected, but have not sent their node number yet
+  std::list<LauncherSocket::Node> nodes_;
+  std::optional<Poller> node_poller_;  // watches the sockets of both lists; keeps the order of
+                                       // events
   pid_t mpiexec_ = -1;
   bool mpiexec_running_ = false;
   int mpiexec_status_ = 0;
-  UniqueFd words_;  // what mpiexec itself says, shown only when nobody else explains an end
-  std::string kept_words_;
+  UniqueFd mpiexec_output_;  // what mpiexec itself prints, shown only if no node explains the end
+  std::string kept_output_;
   const OnDeath on_death_;
-  std::optional<int> exit_code_;        // the first that is not 0
-  bool hub_is_well_ = false;            // node 0 has ended with 0
-  std::optional<NodeId> first_silent_;  // went without a word
-  bool explained_ = false;              // a person has been told why
+  std::optional<int> exit_code_;            // the first one that is not 0
+  bool hub_succeeded_ = false;              // node 0 has ended with exit code 0
+  std::optional<NodeId> first_unreported_;  // the first node that ended without a report
+  bool explained_ = false;                  // the user has been told why the job ended
   std::optional<std::uint64_t> kill_at_ns_;
 };
 
@@ -99,13 +107,12 @@ Status LocalJob::Start(NodeId nodes, const std::vector<std::string>& arguments) 
     return EnvironmentError("cannot find this program's file: {}", std::strerror(errno));
   }
   SLIM_ASSIGN(socket_, LauncherSocket::Listen());
-  heard_nodes_.Reset(::epoll_create1(EPOLL_CLOEXEC));
-  if (!heard_nodes_) return EnvironmentError("cannot make an epoll: {}", std::strerror(errno));
+  SLIM_ASSIGN(node_poller_, Poller::Make());
   std::array<int, 2> pipe{};
   if (::pipe2(pipe.data(), O_CLOEXEC) != 0) {
     return EnvironmentError("cannot make a pipe: {}", std::strerror(errno));
   }
-  words_.Reset(pipe[0]);
+  mpiexec_output_.Reset(pipe[0]);
   const UniqueFd theirs(pipe[1]);
   std::vector<std::string> command{kMpiexec,    "-disable-auto-cleanup",
                                    "-launcher", "fork",
@@ -113,7 +120,7 @@ Status LocalJob::Start(NodeId nodes, const std::vector<std::string>& arguments) 
                                    "-n",        fmt::format("{}", nodes),
                                    self.data()};
   command.insert(command.end(), arguments.begin(), arguments.end());
-  // Orphans come to us, not to a process 1 that may not care for them.
+  // This process becomes the reaper of orphans, because process 1 may not reap them.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   mpiexec_ = ::fork();
   if (mpiexec_ < 0) return EnvironmentError("cannot start a process: {}", std::strerror(errno));
@@ -122,18 +129,19 @@ Status LocalJob::Start(NodeId nodes, const std::vector<std::string>& arguments) 
   return {};
 }
 
-void LocalJob::BecomeMpiexec(const std::vector<std::string>& command, int words) const {
-  // A group of its own: Ctrl-C reaches us alone, and we end the rest in order.
+void LocalJob::BecomeMpiexec(const std::vector<std::string>& command, int output) const {
+  // A process group of its own: Ctrl-C then signals us alone, and we end the nodes in order.
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   signals_.Restore();
   ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
-  ::dup2(words, STDOUT_FILENO);
-  ::dup2(words, STDERR_FILENO);
+  ::dup2(output, STDOUT_FILENO);
+  ::dup2(output, STDERR_FILENO);
   ::setenv(kLauncherVariable, socket_->name().c_str(), 1);
-  // UCX would catch a node's crash to print pages about it, and delay its death.
+  // UCX would catch a node's crash and print a long report, which delays the death.
   ::setenv("UCX_HANDLE_ERRORS", "none", 0);
-  // Threads that wait at the end of a parallel loop must not spin: nodes share the processors.
+  // Threads that wait at the end of a parallel loop must not spin, because nodes share the
+  // processors.
   ::setenv("OMP_WAIT_POLICY", "passive", 0);
   std::vector<char*> argv;
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
@@ -150,38 +158,52 @@ void LocalJob::StartEnding(int exit_code) {
   if (!kill_at_ns_) kill_at_ns_ = NowNs() + kGraceNs;
 }
 
-void LocalJob::AcceptNode() {
-  auto node = socket_->Accept();
-  if (!node) return;
-  nodes_.push_back(std::move(*node));
-  epoll_event event{.events = EPOLLIN, .data = {.ptr = &nodes_.back()}};
-  ::epoll_ctl(heard_nodes_.get(), EPOLL_CTL_ADD, nodes_.back().socket.get(), &event);
-}
-
-// In the order in which they spoke or died, however late we are: where hydra kills all nodes
-// because of one, that one is first.
-void LocalJob::HearNodes() {
-  epoll_event event{};
-  while (::epoll_wait(heard_nodes_.get(), &event, 1, 0) == 1) {
-    Hear(*static_cast<LauncherSocket::Node*>(event.data.ptr));
+void LocalJob::AcceptNodes() {
+  while (auto node = socket_->Accept()) {
+    if (newcomers_.size() == kMaxNewcomers) newcomers_.pop_front();
+    newcomers_.push_back(std::move(*node));
+    LauncherSocket::Node& newcomer = newcomers_.back();
+    if (!node_poller_->Add(newcomer.socket.get(), &newcomer, EPOLLIN)) newcomers_.pop_back();
   }
 }
 
-void LocalJob::Hear(LauncherSocket::Node& node) {
+// Drops processes of this user that have connected but are not nodes.
+void LocalJob::DropStrangers() {
+  const std::uint64_t now = NowNs();
+  std::erase_if(newcomers_, [&](const auto& one) { return !one.socket || now >= one.deadline_ns; });
+}
+
+// Handles events in the order in which they happened, even if we are late. When one node's death
+// makes hydra kill all nodes, that node's event comes first.
+void LocalJob::HandleNodes() {
+  for (auto ready = node_poller_->Ready(); !ready.empty(); ready = node_poller_->Ready()) {
+    for (const epoll_event& event : ready)
+      HandleNode(*static_cast<LauncherSocket::Node*>(event.data.ptr));
+  }
+}
+
+void LocalJob::HandleNode(LauncherSocket::Node& node) {
+  if (!node.number) {
+    if (!LauncherSocket::Introduce(node)) return node.socket.Reset();
+    const auto self = std::find_if(newcomers_.begin(), newcomers_.end(),
+                                   [&](const auto& one) { return &one == &node; });
+    return nodes_.splice(nodes_.end(), newcomers_, self);
+  }
   const auto exit = ReadExit(node.socket.get());
   node.socket.Reset();
   if (!exit) {
-    // The hub will have noticed as well, and tells us more.
+    // The hub notices the death as well, and reports more about it.
     if (on_death_ == OnDeath::kGoOn && node.number != 0) return;
-    if (!first_silent_) first_silent_ = node.number;
+    if (!first_unreported_) first_unreported_ = *node.number;
     if (!kill_at_ns_) kill_at_ns_ = NowNs() + kGraceNs;
     return;
   }
   if (exit->exit_code != 0) StartEnding(exit->exit_code);
-  if (exit->exit_code == 0 && node.number == 0) hub_is_well_ = true;
-  // hydra kills the others when a signal has killed a node, the hub maybe before it can speak; what
-  // is said of the hub's death then is no news.
-  const bool of_the_hub = node.number != 0 && first_silent_;
+  if (exit->exit_code == 0 && node.number == 0) hub_succeeded_ = true;
+  // When a signal has killed a node, hydra kills the others, perhaps the hub before it can report.
+  // Then another node's report blames the hub's death, which is only a consequence. It is not
+  // printed.
+  const bool of_the_hub = node.number != 0 && first_unreported_;
   if (!explained_ && !of_the_hub) Explain(exit->line);
 }
 
@@ -190,18 +212,18 @@ void LocalJob::Explain(std::string_view line) {
   explained_ = !line.empty();
 }
 
-void LocalJob::HearSignal(int signal) {
+void LocalJob::HandleSignal(int signal) {
   if (signal == SIGCHLD) {
     ReapChildren();
     return;
   }
   StartEnding(128 + signal);
-  explained_ = true;  // whoever sent the signal knows
+  explained_ = true;  // the sender of the signal knows why
   for (LauncherSocket::Node& node : nodes_) node.socket.Reset();
   ::kill(-mpiexec_, SIGTERM);
 }
 
-// mpiexec, and what it has left to us; false when there is no child any more.
+// Reaps mpiexec and orphans that we inherited; returns false if no child is left.
 bool LocalJob::ReapChildren() {
   int status = 0;
   pid_t child = 0;
@@ -215,19 +237,19 @@ bool LocalJob::ReapChildren() {
 
 void LocalJob::ReapTheLast() {
   const std::uint64_t deadline_ns = NowNs() + kGraceNs;
-  while (ReapChildren() && NowNs() < deadline_ns) ::usleep(2000);
+  while (ReapChildren() && NowNs() < deadline_ns) SleepFor(std::chrono::milliseconds(2));
 }
 
-void LocalJob::HearMpiexec() {
+void LocalJob::ReadMpiexecOutput() {
   std::array<char, 1024> chunk{};
-  const ssize_t n = ::read(words_.get(), chunk.data(), chunk.size());
-  if (n <= 0) return words_.Reset();
-  const std::size_t room = kMaxKeptWords - kept_words_.size();
-  kept_words_.append(chunk.data(), std::min(static_cast<std::size_t>(n), room));
+  const ssize_t n = ::read(mpiexec_output_.get(), chunk.data(), chunk.size());
+  if (n <= 0) return mpiexec_output_.Reset();
+  const std::size_t room = kMaxKeptOutput - kept_output_.size();
+  kept_output_.append(chunk.data(), std::min(static_cast<std::size_t>(n), room));
 }
 
-// A node that still lives is a child of our mpiexec or was, so its number cannot be another's yet
-// unless its socket has closed.
+// A node whose socket is open still lives, or is not reaped yet, so its pid cannot have been
+// reused.
 void LocalJob::KillEverything() {
   for (const LauncherSocket::Node& node : nodes_) {
     if (node.socket) ::kill(node.pid, SIGKILL);
@@ -236,41 +258,45 @@ void LocalJob::KillEverything() {
 }
 
 // Nodes that have left mpiexec may outlive it.
-bool LocalJob::GoesOn() const {
+bool LocalJob::NodesOutliveMpiexec() const {
   return on_death_ == OnDeath::kGoOn &&
          std::any_of(nodes_.begin(), nodes_.end(),
                      [](const auto& node) { return node.socket.get() >= 0; });
 }
 
 int LocalJob::Supervise() {
-  while (mpiexec_running_ || GoesOn()) {
+  while (mpiexec_running_ || NodesOutliveMpiexec()) {
     std::array<pollfd, 4> waits{{{signals_.fd(), POLLIN, 0},
                                  {socket_->fd(), POLLIN, 0},
-                                 {words_.get(), POLLIN, 0},
-                                 {heard_nodes_.get(), POLLIN, 0}}};
-    ::poll(waits.data(), waits.size(), kill_at_ns_ ? 50 : -1);
-    if (waits[2].revents != 0) HearMpiexec();
-    HearNodes();
-    if (waits[1].revents != 0) AcceptNode();
-    while (const auto signal = signals_.Next()) HearSignal(*signal);
+                                 {mpiexec_output_.get(), POLLIN, 0},
+                                 {node_poller_->fd(), POLLIN, 0}}};
+    const bool timed = kill_at_ns_ || !newcomers_.empty();
+    Poll(waits, timed ? kPollInterval : kPollForEnd);
+    ReapChildren();
+    if (waits[2].revents != 0) ReadMpiexecOutput();
+    HandleNodes();
+    DropStrangers();
+    if (waits[1].revents != 0) AcceptNodes();
+    while (const auto signal = signals_.Next()) HandleSignal(*signal);
     if (kill_at_ns_ && NowNs() > *kill_at_ns_) KillEverything();
   }
-  // All that nodes still had to say has been sent before they went.
-  HearNodes();
+  // Nodes send their reports before they end, so all reports have arrived by now.
+  HandleNodes();
   for (LauncherSocket::Node& node : nodes_) {
-    if (node.socket) Hear(node);
+    if (node.socket) HandleNode(node);
   }
   KillEverything();
   ReapTheLast();
   const bool well = on_death_ == OnDeath::kGoOn
-                        ? hub_is_well_
+                        ? hub_succeeded_
                         : WIFEXITED(mpiexec_status_) && WEXITSTATUS(mpiexec_status_) == 0;
   if (well && !exit_code_) return 0;
-  if (!explained_ && first_silent_) {
-    Explain(fmt::format("slimgraph: node {}: {}\n", *first_silent_, CauseOfDeath(*first_silent_)));
+  if (!explained_ && first_unreported_) {
+    Explain(fmt::format("slimgraph: node {}: {}\n", *first_unreported_,
+                        CauseOfDeath(*first_unreported_)));
   } else if (!explained_ && nodes_.empty()) {
-    while (words_) HearMpiexec();
-    Explain(fmt::format("slimgraph: {} failed: {}\n", kMpiexec, kept_words_));
+    while (mpiexec_output_) ReadMpiexecOutput();
+    Explain(fmt::format("slimgraph: {} failed: {}\n", kMpiexec, kept_output_));
   }
   return exit_code_.value_or(static_cast<int>(ErrorKind::kEnvironment));
 }

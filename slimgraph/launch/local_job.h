@@ -1,5 +1,5 @@
-// Starts a job of several nodes on this machine: mpiexec with N copies of this very program, which
-// find their way by Job::JoinFromEnvironment().
+// Starts a job of several nodes on this machine: mpiexec runs N copies of this program, which join
+// the job through Job::JoinFromEnvironment().
 #pragma once
 
 #include <string>
@@ -10,19 +10,19 @@
 
 namespace slimgraph {
 
-// Runs this program with `arguments` on `nodes` local nodes, and returns its exit code. The nodes
-// write to our standard output and error themselves. SIGINT and SIGTERM end them all. When this
+// Runs this program with `arguments` on `nodes` local nodes, and returns the job's exit code. The
+// nodes write to our standard output and error directly. SIGINT and SIGTERM end them all. When this
 // returns, no process of the job is left.
 //
-// When a node goes without a word, the job ends, and the others are not given long; or it goes on
-// as long as node 0 does, which then says how it has ended.
-// For kGoOn, nodes call LeaveMpiexec() before they do anything else.
+// What happens when a node ends without a report. kEndJob: the job ends, and the other nodes are
+// killed after one second. kGoOn: the job continues for as long as node 0 does, whose exit code
+// counts. For kGoOn, nodes must call LeaveMpiexec() before anything else.
 enum class OnDeath { kEndJob, kGoOn };
 Result<int> RunLocalJob(NodeId nodes, const std::vector<std::string>& arguments,
                         OnDeath on_death = OnDeath::kEndJob);
 
-// On a node of such a job: goes on in a process of its own. hydra, which kills all its processes
-// when one of them dies, keeps one that waits. Does nothing in other jobs.
+// Called on a node of a local job: continues in a forked process. hydra kills all its processes
+// when one of them dies, so its own child only waits for the fork. Does nothing in other jobs.
 void LeaveMpiexec();
 
 }  // namespace slimgraph

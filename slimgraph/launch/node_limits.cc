@@ -10,8 +10,12 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
+#include <iterator>
+#include <set>
 
+#include "slimgraph/base/available_memory.h"
+#include "slimgraph/base/control_group.h"
+#include "slimgraph/base/split.h"
 #include "slimgraph/base/unique_fd.h"
 #include "slimgraph/base/units.h"
 
@@ -19,54 +23,26 @@ namespace slimgraph {
 namespace {
 
 constexpr const char* kGroupsVariable = "SLIMGRAPH_NODE_GROUPS";
-constexpr const char* kMemoryVariable = "SLIMGRAPH_NODE_MEMORY";
 constexpr const char* kPrefix = "slimgraph-";
-constexpr std::uint64_t kPeriodUs = 10'000;    // short, so that a share is smooth in a short run
-constexpr std::uint64_t kLeastQuotaUs = 1000;  // the kernel has none shorter
+constexpr std::uint64_t kPeriodUs = 10'000;    // short, so that the limit is even in a short run
+constexpr std::uint64_t kLeastQuotaUs = 1000;  // the kernel accepts no shorter quota
 
-// Where this process stands in a hierarchy.
-struct Place {
-  int version;
-  std::string folder;
-};
-
-bool Lists(const std::string& words, const std::string& word) {
-  return ("," + words + ",").find("," + word + ",") != std::string::npos;
+// The words of a control group file; empty if it cannot be read.
+std::set<std::string> WordsIn(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istream_iterator<std::string>(file), std::istream_iterator<std::string>()};
 }
 
-// This process's own group, or the top where the mount does not show it.
-std::string OwnGroup(const std::string& mount, const std::string& controller) {
-  std::ifstream groups("/proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {  // "id:controllers:path"
-    const std::size_t first = line.find(':');
-    const std::size_t second = line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    if (controller.empty() ? !controllers.empty() : !Lists(controllers, controller)) continue;
-    std::string group = mount + line.substr(second + 1);
-    while (group.ends_with('/')) group.pop_back();
-    std::error_code failed;
-    if (std::filesystem::is_directory(group, failed)) return group;
-  }
-  return mount;
-}
-
-Result<Place> Find(const std::string& controller) {
-  std::ifstream mounts("/proc/self/mounts");
-  std::string unified;
-  for (std::string line; std::getline(mounts, line);) {
-    std::istringstream words(line);
-    std::string device, where, kind, options;
-    words >> device >> where >> kind >> options;
-    if (kind == "cgroup" && Lists(options, controller)) {
-      return Place{1, OwnGroup(where, controller)};
-    }
-    if (kind == "cgroup2") unified = where;
-  }
-  if (unified.empty()) {
-    return EnvironmentError("nodes cannot be limited here: no control groups are mounted");
-  }
-  return Place{2, OwnGroup(unified, "")};
+// Finds the group under which the nodes' groups for `controller` are made. `wanted` lists all
+// controllers that the job limits.
+Result<ControlGroup> FindParent(const std::string& controller, std::vector<std::string> wanted) {
+  auto own = FindControlGroup(controller);
+  if (!own) return EnvironmentError("nodes cannot be limited here: no control groups are mounted");
+  if (own->version == 1) return *std::move(own);
+  std::erase_if(wanted, [](const std::string& one) { return FindControlGroup(one)->version == 1; });
+  SLIM_ASSIGN(const std::string parent, ParentOfLimitedGroups(own->mount, own->folder(), wanted));
+  own->path = parent.substr(own->mount.size());
+  return *std::move(own);
 }
 
 Status Write(const std::string& path, const std::string& value) {
@@ -100,7 +76,7 @@ Status Limit(const std::string& group, int version, const std::string& controlle
   return Write(group + "/cpu.cfs_quota_us", fmt::format("{}", quota_us));
 }
 
-// Only groups without processes go.
+// rmdir removes a group only if it has no processes.
 void Remove(const std::string& folder) {
   std::error_code failed;
   for (const auto& entry : std::filesystem::directory_iterator(folder, failed)) {
@@ -109,7 +85,7 @@ void Remove(const std::string& folder) {
   ::rmdir(folder.c_str());
 }
 
-// What launchers have left that were killed.
+// Removes the groups of launchers that were killed.
 void RemoveStale(const std::string& parent) {
   std::error_code failed;
   std::vector<std::string> stale;
@@ -126,13 +102,46 @@ void RemoveStale(const std::string& parent) {
 
 }  // namespace
 
+// The "no internal processes" rule: a group with processes of its own, such as the session of the
+// user's shell, cannot limit its child groups. Only the root group is exempt.
+Result<std::string> ParentOfLimitedGroups(const std::string& mount, const std::string& own,
+                                          const std::vector<std::string>& controllers) {
+  std::string reasons;
+  for (std::string group = own;; group.erase(group.rfind('/'))) {
+    const std::set<std::string> available = WordsIn(group + "/cgroup.controllers");
+    const auto missing = std::find_if(
+        controllers.begin(), controllers.end(),
+        [&](const std::string& controller) { return !available.contains(controller); });
+    const bool top = ::access((group + "/cgroup.type").c_str(), F_OK) != 0;
+    std::string reason;
+    if (missing != controllers.end()) {
+      reason = "is not given the controller " + *missing;
+    } else if (!top && !WordsIn(group + "/cgroup.procs").empty()) {
+      reason = "has processes of its own";
+    } else if (::access(group.c_str(), W_OK) != 0) {
+      reason = "may not be changed by this user";
+    } else {
+      return group;
+    }
+    reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", group, reason);
+    if (group == mount || !group.starts_with(mount + "/")) break;
+  }
+  return EnvironmentError(
+      "nodes cannot be limited here: {}; start slimgraph as root, or by systemd-run --user --scope",
+      reasons);
+}
+
 Status NodeGroups::Add(const std::string& controller, NodeId nodes, const NodeLimits& limits) {
-  SLIM_ASSIGN(const Place parent, Find(controller));
-  RemoveStale(parent.folder);
-  const std::string folder = fmt::format("{}/{}{}", parent.folder, kPrefix, ::getpid());
+  std::vector<std::string> wanted;
+  if (limits.cpu_percent != 0) wanted.emplace_back("cpu");
+  if (limits.memory_bytes != 0) wanted.emplace_back("memory");
+  SLIM_ASSIGN(const ControlGroup parent, FindParent(controller, wanted));
+  RemoveStale(parent.folder());
+  const std::string folder = fmt::format("{}/{}{}", parent.folder(), kPrefix, ::getpid());
   const bool known = std::find(folders_.begin(), folders_.end(), folder) != folders_.end();
-  if (parent.version == 2) {
-    SLIM_TRY(Write(parent.folder + "/cgroup.subtree_control", "+" + controller));
+  const std::string passed_on = parent.folder() + "/cgroup.subtree_control";
+  if (parent.version == 2 && !WordsIn(passed_on).contains(controller)) {
+    SLIM_TRY(Write(passed_on, "+" + controller));
   }
   if (!known) {
     SLIM_TRY(MakeFolder(folder));
@@ -163,25 +172,25 @@ void NodeGroups::Announce() const {
   std::string folders;
   for (const std::string& folder : folders_) folders += (folders.empty() ? "" : ":") + folder;
   ::setenv(kGroupsVariable, folders.c_str(), 1);
-  ::setenv(kMemoryVariable, fmt::format("{}", memory_bytes_).c_str(), 1);
+  AnnounceNodeMemoryLimit(memory_bytes_);
 }
 
 namespace {
 
-// As announced.
+// The control groups of this node, as the launcher announced them.
 std::vector<std::string> GroupsOf(NodeId node) {
   std::vector<std::string> groups;
   const char* const value = std::getenv(kGroupsVariable);
-  std::istringstream folders(value == nullptr ? "" : value);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    groups.push_back(NodeFolder(folder, node));
+  for (const std::string_view folder : Split(value == nullptr ? "" : value, ':')) {
+    groups.push_back(NodeFolder(std::string(folder), node));
   }
   return groups;
 }
 
-// Whether the system has ended a process of the group for its memory.
+// Whether the system has killed a process of the group for its memory use.
 bool EndedForMemory(const std::string& group) {
-  for (const char* const name : {"/memory.oom_control", "/memory.events"}) {  // of version 1, 2
+  for (const char* const name : {"/memory.oom_control", "/memory.events"}) {  // version 1, version
+                                                                              // 2
     std::ifstream file(group + name);
     std::uint64_t count = 0;
     for (std::string what; file >> what >> count;) {
@@ -200,11 +209,6 @@ Status EnterNodeGroups(NodeId node) {
     SLIM_TRY(Write(group + "/cgroup.procs", fmt::format("{}", ::getpid())));
   }
   return {};
-}
-
-std::uint64_t NodeMemoryLimit() {
-  const char* const value = std::getenv(kMemoryVariable);
-  return value == nullptr ? 0 : std::strtoull(value, nullptr, 10);
 }
 
 std::string CauseOfDeath(NodeId node) {

@@ -39,7 +39,7 @@ Status CheckLaunch() {
   };
   for (const Foreign& foreign : kForeign) {
     const int copies = NumberIn(foreign.size_variable);
-    // Inside a batch script of Slurm the variables of its own step are set; its size is 1.
+    // Slurm sets the variables of a batch script's own step, whose size is 1.
     if (copies <= 1) continue;
     return EnvironmentError(
         "{} has started {} copies that know nothing of each other; use '{} {} slimgraph …', or "

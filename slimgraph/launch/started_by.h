@@ -1,4 +1,4 @@
-// Who started this process: a person, or a launcher that started others beside it.
+// Who started this process: a user, or a launcher that also started others.
 #pragma once
 
 #include "slimgraph/base/result.h"
@@ -10,14 +10,13 @@ enum class Starter { kNobody, kPmi };
 
 Starter StartedBy();
 
-// How many processes the launcher started; 1 where there is none.
+// How many processes the launcher started; 1 without a launcher.
 NodeId StartedNodes();
 
-// This process's number among them, also under a launcher that we refuse; 0 where there is none.
+// This process's rank among them, also under a launcher that we refuse; 0 without a launcher.
 NodeId StartedRank();
 
-// Refuses a launcher that starts copies but tells them nothing we understand: each would take
-// itself for the whole job.
+// Refuses a launcher that starts copies without PMI: each copy would run the whole job by itself.
 Status CheckLaunch();
 
 }  // namespace slimgraph

@@ -1,4 +1,4 @@
-// What a delegate keeps of the lists of its memory nodes, and how it gets the others.
+// Options: what a delegate caches of its memory nodes' lists, and how it fetches the other lists.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,15 @@
 
 namespace slimgraph {
 
-// Each level has all of those before it.
+// Each level includes all lower levels.
 enum class CacheLevel { kNone, kBitmap, kIndex, kEdge };
 
-// What memory nodes do: nothing, so that all is one-sided reads, or gather the lists asked for.
+// kStrict: memory nodes do nothing, and delegates use one-sided reads. kServe: memory nodes gather
+// requested lists and send them.
 enum class MemorySide { kStrict, kServe };
 
-// For the edge cache of one compute node: so many bytes, or a share of all that its memory nodes
-// hold.
+// The budget of one compute node's edge cache: a number of bytes, or a percentage of the bytes that
+// all lists of its memory nodes would take.
 struct EdgeBudget {
   std::uint64_t bytes = 0;
   double percent = 100;
@@ -27,7 +28,7 @@ struct EdgeBudget {
   }
 };
 
-// "512MiB", "5%".
+// Parses "512MiB" or "5%".
 Result<EdgeBudget> ParseEdgeBudget(std::string_view text);
 
 struct CacheOptions {

@@ -1,36 +1,38 @@
 #include "slimgraph/remote/compact_offsets.h"
 
-#include <limits>
-
-#include "slimgraph/base/check.h"
-
 namespace slimgraph {
 
 void CompactOffsets::Reserve(VertexId count) {
-  codes_.reserve(count);
-  begins_.reserve(count / kGroup + 2);
-  first_bytes_.reserve(count / kGroup + 2);
-  long_begins_.reserve(count / kGroup + 2);
+  starts_.reserve(std::size_t{count} + 1);
+  groups_.reserve(count / kGroup + 2);
 }
 
 void CompactOffsets::Append(EdgeOffset length) {
-  SLIM_CHECK(length <= std::numeric_limits<std::uint32_t>::max(), "a list of {}", length);
-  if (codes_.size() % kGroup == 0) BeginGroup();
-  codes_.push_back(length < kLong ? static_cast<std::uint8_t>(length) : kLong);
-  if (length >= kLong) longs_.push_back(static_cast<std::uint32_t>(length));
+  AppendStart();
   end_ += length;
   end_byte_ += code_.Bytes(length);
 }
 
-void CompactOffsets::BeginGroup() {
-  begins_.push_back(end_);
-  first_bytes_.push_back(end_byte_);
-  long_begins_.push_back(static_cast<std::uint32_t>(longs_.size()));
+void CompactOffsets::AppendStart() {
+  const std::size_t in_group = starts_.size() % kGroup;
+  if (in_group == 0) BeginGroup();
+  Group& group = groups_.back();
+  const EdgeOffset start = end_ - group.begin;
+  if (start >= kNarrowEnd && group.wide == kNarrow) {
+    group.wide = static_cast<std::uint32_t>(wide_.size());
+    wide_.insert(wide_.end(), starts_.end() - static_cast<std::ptrdiff_t>(in_group), starts_.end());
+  }
+  if (group.wide != kNarrow) wide_.push_back(start);
+  starts_.push_back(static_cast<std::uint16_t>(start));
 }
 
+void CompactOffsets::BeginGroup() { groups_.push_back({end_, end_byte_, kNarrow}); }
+
 void CompactOffsets::Finish() {
-  BeginGroup();
-  longs_.shrink_to_fit();
+  const bool begins_group = starts_.size() % kGroup == 0;
+  AppendStart();
+  if (!begins_group) BeginGroup();
+  wide_.shrink_to_fit();
 }
 
 }  // namespace slimgraph

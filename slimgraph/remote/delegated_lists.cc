@@ -2,40 +2,40 @@
 
 namespace slimgraph {
 
-Result<std::unique_ptr<DelegatedLists>> DelegatedLists::Make(Endpoint& endpoint, const Place& place,
-                                                             CacheLevel level, CacheRoom& room,
+Result<std::unique_ptr<DelegatedLists>> DelegatedLists::Make(Endpoint& endpoint, const Part& part,
+                                                             CacheLevel level, CacheBudget& budget,
                                                              bool whole) {
-  std::unique_ptr<DelegatedLists> lists(new DelegatedLists(place));
+  std::unique_ptr<DelegatedLists> lists(new DelegatedLists(part));
   if (level == CacheLevel::kNone) return lists;
-  std::vector<std::uint64_t> filled((std::size_t{place.count} + 63) / 64);
-  CompactOffsets index(place.code);
+  std::vector<std::uint64_t> nonempty((std::size_t{part.count} + 63) / 64);
+  CompactOffsets index(part.code);
   const bool indexed = level >= CacheLevel::kIndex;
-  if (indexed) index.Reserve(place.count);
+  if (indexed) index.Reserve(part.count);
   SLIM_TRY(lists->VisitLengths(endpoint, [&](VertexId v, EdgeOffset length) {
-    if (length > 0) filled[v / 64] |= std::uint64_t{1} << (v % 64);
+    if (length > 0) nonempty[v / 64] |= std::uint64_t{1} << (v % 64);
     if (indexed) index.Append(length);
   }));
   if (!indexed) {
-    lists->filled_ = std::move(filled);
+    lists->nonempty_ = std::move(nonempty);
     return lists;
   }
   index.Finish();
   lists->index_ = std::move(index);
   if (level == CacheLevel::kEdge) {
-    SLIM_ASSIGN(auto cache, EdgeCache::Make(lists->index_->groups(), place.arcs, place.weight_bytes,
-                                            room, whole));
+    SLIM_ASSIGN(auto cache, EdgeCache::Make(lists->index_->groups(), part.arcs, part.weight_bytes,
+                                            budget, whole));
     lists->cache_.emplace(std::move(cache));
   }
   return lists;
 }
 
-Status DelegatedLists::ReadPlaces(Endpoint& endpoint, std::uint64_t group,
-                                  std::span<PlaceGroup> places) const {
-  endpoint.Read(place_.node, place_.regions.places, group * sizeof(PlaceGroup),
-                std::as_writable_bytes(places));
+Status DelegatedLists::ReadOffsetGroups(Endpoint& endpoint, std::uint64_t group,
+                                        std::span<OffsetGroup> offset_groups) const {
+  endpoint.Read(part_.node, part_.regions.offsets, group * sizeof(OffsetGroup),
+                std::as_writable_bytes(offset_groups));
   const Outcome outcome = endpoint.Flush();
   if (outcome == Outcome::kOk) return {};
-  return EnvironmentError("cannot read where the lists of node {} lie: {}", place_.node,
+  return EnvironmentError("cannot read the offsets of the lists of node {}: {}", part_.node,
                           OutcomeName(outcome));
 }
 

@@ -1,5 +1,5 @@
-// The lists of one part on a memory node, as its delegate sees them: where to read them, and what
-// of them is at hand. Vertices are numbered from 0 within the part.
+// The lists of one part on a memory node, as its delegate sees them: where to read them, and which
+// of them are cached here. Vertices are numbered from 0 within the part.
 #pragma once
 
 #include <algorithm>
@@ -17,61 +17,63 @@ namespace slimgraph {
 
 class DelegatedLists {
  public:
-  struct Place {
+  struct Part {
     NodeId node = 0;
-    VertexId first = 0;  // vertex; the others follow it
+    VertexId first = 0;  // the first vertex of the part, which is contiguous
     VertexId count = 0;
     EdgeOffset arcs = 0;
     ServedRegions regions;
-    std::size_t weight_bytes = 0;  // 0: weights are not wanted
+    std::size_t weight_bytes = 0;  // of one weight; 0 if weights are not needed
     ListCode code;
   };
-  // Fills the caches but that of the lists, with reads of `endpoint`. `whole`: `room` holds all
-  // lists of all parts.
-  static Result<std::unique_ptr<DelegatedLists>> Make(Endpoint& endpoint, const Place& place,
-                                                      CacheLevel level, CacheRoom& room,
+  // Fills the bitmap or the index with reads of `endpoint`; the edge cache starts empty. `whole`
+  // says that `budget` suffices for all lists of all parts.
+  static Result<std::unique_ptr<DelegatedLists>> Make(Endpoint& endpoint, const Part& part,
+                                                      CacheLevel level, CacheBudget& budget,
                                                       bool whole);
 
-  const Place& place() const { return place_; }
+  const Part& part() const { return part_; }
   const CompactOffsets* index() const { return index_ ? &*index_ : nullptr; }
   EdgeCache* cache() { return cache_ ? &*cache_ : nullptr; }
 
-  // False only where the list is known to be empty.
+  // False only if the list is known to be empty.
   bool MayHaveList(VertexId v) const {
     if (index_) return index_->length(v) > 0;
-    return filled_.empty() || (filled_[v / 64] >> (v % 64) & 1) != 0;
+    return nonempty_.empty() || (nonempty_[v / 64] >> (v % 64) & 1) != 0;
   }
-  // The length of a list, or what lists have on average where it is not known.
+  // The length of a list; without an index, the average length.
   EdgeOffset ExpectedLength(VertexId v) const {
-    return index_ ? index_->length(v) : place_.arcs / place_.count + 1;
+    return index_ ? index_->length(v) : part_.arcs / part_.count + 1;
   }
 
-  // The list, if it lies in the edge cache.
+  // The list, if it is in the edge cache.
   std::optional<Neighbours> Cached(VertexId v) const {
     if (!cache_ || !cache_->Has(v / CompactOffsets::kGroup)) return std::nullopt;
     const CompactOffsets::Arcs arcs = index_->FindArcs(v);
     return cache_->List(arcs.begin, arcs.length);
   }
-  // It will soon be looked for.
-  void AskForPlace(VertexId v) const {
-    if (index_) index_->Ask(v);
+  // Prefetches what Cached(v) reads of the index.
+  void PrefetchIndex(VertexId v) const {
+    if (index_) index_->Prefetch(v);
   }
 
-  // visit(v, length) for all lists in order, from the index or from afar.
+  // Calls visit(v, length) for all lists in order. Without an index it reads the lengths from the
+  // memory node.
   template <typename Visit>
   Status VisitLengths(Endpoint& endpoint, Visit visit) const;
 
-  std::uint64_t bytes_at_hand() const {
-    return filled_.size() * sizeof(filled_[0]) + (index_ ? index_->bytes() : 0);
+  std::uint64_t index_bytes() const {
+    return nonempty_.size() * sizeof(nonempty_[0]) + (index_ ? index_->bytes() : 0);
   }
 
  private:
-  explicit DelegatedLists(const Place& place) : place_(place) {}
-  // `places` become those from `group` on.
-  Status ReadPlaces(Endpoint& endpoint, std::uint64_t group, std::span<PlaceGroup> places) const;
+  explicit DelegatedLists(const Part& part) : part_(part) {}
+  // Reads `offset_groups` from the memory node's table, beginning with entry `group`.
+  Status ReadOffsetGroups(Endpoint& endpoint, std::uint64_t group,
+                          std::span<OffsetGroup> offset_groups) const;
 
-  Place place_;
-  std::vector<std::uint64_t> filled_;
+  Part part_;
+  std::vector<std::uint64_t> nonempty_;
   std::optional<CompactOffsets> index_;
   std::optional<EdgeCache> cache_;
 };
@@ -79,20 +81,20 @@ class DelegatedLists {
 template <typename Visit>
 Status DelegatedLists::VisitLengths(Endpoint& endpoint, Visit visit) const {
   if (index_) {
-    for (VertexId v = 0; v < place_.count; ++v) visit(v, EdgeOffset{index_->length(v)});
+    for (VertexId v = 0; v < part_.count; ++v) visit(v, EdgeOffset{index_->length(v)});
     return {};
   }
   constexpr std::uint64_t kPiece = 1 << 13;
-  std::vector<PlaceGroup> places;
-  for (std::uint64_t group = 0; group < PlaceGroups(place_.count); group += kPiece) {
-    places.resize(std::min(kPiece, PlaceGroups(place_.count) - group));
-    SLIM_TRY(ReadPlaces(endpoint, group, places));
-    const std::uint64_t first = group * PlaceGroup::kLists;
+  std::vector<OffsetGroup> offset_groups;
+  for (std::uint64_t group = 0; group < OffsetGroups(part_.count); group += kPiece) {
+    offset_groups.resize(std::min(kPiece, OffsetGroups(part_.count) - group));
+    SLIM_TRY(ReadOffsetGroups(endpoint, group, offset_groups));
+    const std::uint64_t first = group * OffsetGroup::kLists;
     const std::uint64_t end =
-        std::min<std::uint64_t>(first + places.size() * PlaceGroup::kLists, place_.count);
+        std::min<std::uint64_t>(first + offset_groups.size() * OffsetGroup::kLists, part_.count);
     for (std::uint64_t v = first; v < end; ++v) {
-      const PlaceGroup& places_of = places[(v - first) / PlaceGroup::kLists];
-      visit(static_cast<VertexId>(v), EdgeOffset{places_of.lengths[v % PlaceGroup::kLists]});
+      const OffsetGroup& offsets_of = offset_groups[(v - first) / OffsetGroup::kLists];
+      visit(static_cast<VertexId>(v), EdgeOffset{offsets_of.lengths[v % OffsetGroup::kLists]});
     }
   }
   return {};

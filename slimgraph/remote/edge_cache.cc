@@ -3,10 +3,10 @@
 namespace slimgraph {
 
 Result<EdgeCache> EdgeCache::Make(VertexId groups, EdgeOffset arcs, std::size_t weight_bytes,
-                                  CacheRoom& room, bool whole) {
-  EdgeCache cache(room, groups, weight_bytes, whole);
+                                  CacheBudget& budget, bool whole) {
+  EdgeCache cache(budget, groups, weight_bytes, whole);
   if (arcs > 0) {
-    // Small pages hold no more than the lists in them.
+    // A partly filled cache uses small pages, because only pages with cached lists take memory.
     const auto pages = whole ? PageBuffer::Pages::kHuge : PageBuffer::Pages::kSmall;
     SLIM_ASSIGN(cache.ids_, PageBuffer::Allocate(arcs * sizeof(VertexId), pages));
     if (weight_bytes > 0) {
@@ -17,10 +17,10 @@ Result<EdgeCache> EdgeCache::Make(VertexId groups, EdgeOffset arcs, std::size_t 
 }
 
 bool EdgeCache::Claim(VertexId group, EdgeOffset arcs) {
-  std::uint8_t away = kAway;
-  if (!states_[group].compare_exchange_strong(away, kComing)) return false;
-  if (room_->Take(arcs * (sizeof(VertexId) + weight_bytes_))) return true;
-  states_[group].store(kAway);
+  std::uint8_t absent = kAbsent;
+  if (!states_[group].compare_exchange_strong(absent, kLoading)) return false;
+  if (budget_->TryReserve(arcs * (sizeof(VertexId) + weight_bytes_))) return true;
+  states_[group].store(kAbsent);
   return false;
 }
 

@@ -1,5 +1,6 @@
-// Lists of one part that travel together, and who fetches them. The requester says which lists it
-// wants; a source brings their bytes and says where they are.
+// A batch of lists of one part that are fetched together, and the interface of sources that fetch
+// them. The requester says which lists it wants. A source fetches their bytes into the batch, and
+// sets where each list is.
 #pragma once
 
 #include <cstdint>
@@ -12,56 +13,57 @@ namespace slimgraph {
 
 struct ListItem {
   VertexId v = 0;
-  bool visit = false;            // the requester wants it
-  bool fetch = false;            // it is not at hand
-  bool keep = false;             // it goes into the edge cache
-  EdgeOffset length = 0;         // known to the requester if it has an index,
-  EdgeOffset first_arc = 0;      //
-  std::uint64_t first_byte = 0;  // else to the source
-  std::size_t coded_at = 0;      // in the batch's bytes; told by the source
-  std::size_t weights_at = 0;
-  std::size_t decoded_at = 0;  // by the requester
+  bool visit = false;  // the requester wants the list
+  bool fetch = false;  // the list must be fetched
+  bool keep = false;   // the list is in the edge cache, or will be after the fetch
+  // The requester sets these three if it has an index; otherwise the source sets what it needs.
+  EdgeOffset length = 0;
+  EdgeOffset first_arc = 0;
+  std::uint64_t first_byte = 0;
+  std::size_t coded_at = 0;    // in the batch's bytes; the source sets it
+  std::size_t weights_at = 0;  // as coded_at
+  std::size_t decoded_at = 0;  // the requester sets it
 };
 
-// What travels at a time, unless a single list has more.
+// The most arcs that are in flight for one batch, unless a single list has more.
 constexpr EdgeOffset kMaxBatchArcs = 1 << 18;
 
 struct ListBatch {
-  // In ascending order of vertex.
+  // In strictly ascending order of vertices. Sources rely on this order.
   std::vector<ListItem> items;
   DelegatedLists* lists = nullptr;
-  // Items travel in turns, for bytes are bounded and lengths maybe not known before: those from
-  // `begin` to `end` now. The requester begins anew where it ends.
+  // A batch is fetched in rounds, because its bytes are bounded and the requester may not know the
+  // lengths. This round has the items begin .. end-1; the next round begins at `end`.
   std::size_t begin = 0;
   std::size_t end = 0;
   bool arrived = false;
   std::span<ListItem> travelling() { return std::span(items).subspan(begin, end - begin); }
-  std::vector<std::byte> bytes;  // what has come, and ListCode::kSlackBytes
+  std::vector<std::byte> bytes;  // the fetched bytes, then ListCode::kSlackBytes
 
-  // For sources alone.
+  // Only sources use the following members.
   struct Range {
     std::uint64_t begin;
     std::uint64_t end;
-    std::size_t into;  // in `bytes`, or in `places`
+    std::size_t into;  // the position in `bytes` or in `offset_groups`
   };
-  std::uint64_t number = 0;  // of the batch, for the completions of operations
-  bool placing = false;      // places are on their way
+  std::uint64_t number = 0;      // of this batch; the tag of its operations
+  bool reading_offsets = false;  // reads of `offset_groups` are in flight
   std::vector<Range> ranges;
-  std::vector<PlaceGroup> places;
-  std::vector<std::size_t> asked;  // items
-  std::size_t filled = 0;          // of `bytes`
+  std::vector<OffsetGroup> offset_groups;
+  std::vector<std::size_t> requested;  // the indices of the requested items
+  std::size_t filled = 0;              // how much of `bytes` has arrived
 };
 
 class ListSource {
  public:
   virtual ~ListSource() = default;
-  // Brings those items with `fetch` from `begin` on that bytes suffice for, but one at least. When
-  // they are there, `end` and `arrived` are set, on this thread.
-  virtual void Ask(ListBatch& batch) = 0;
-  // What the thread's endpoint has told of `batch`.
-  virtual Status Ended(ListBatch& batch, Outcome outcome) = 0;
-  // Whether `node` can still bring what was asked of it.
-  virtual Status Check(NodeId node) const = 0;
+  // Starts to fetch the items with `fetch` from `begin` on: as many as the byte limit allows, and
+  // at least one. When they have arrived, `end` and `arrived` are set on this thread.
+  virtual void StartFetch(ListBatch& batch) = 0;
+  // Handles a completion of `batch` that the thread's endpoint has reported.
+  virtual Status HandleCompletion(ListBatch& batch, Outcome outcome) = 0;
+  // An error if `node` may never answer the requests that were sent to it.
+  virtual Status CheckAlive(NodeId node) const = 0;
 };
 
 }  // namespace slimgraph

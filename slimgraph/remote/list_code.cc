@@ -23,12 +23,23 @@ void ListCode::Encode(std::span<const VertexId> list, std::byte* into) const {
                    list);
 }
 
-void ListCode::Decode(const std::byte* from, std::span<VertexId> list) const {
-  if (list.empty()) return;
+bool ListCode::Decode(const std::byte* from, std::span<VertexId> list) const {
+  if (list.empty()) return true;
   const Shape shape = ShapeOf(list.size());
   const auto* const low = reinterpret_cast<const unsigned char*>(from);
-  const internal::CodedList coded{low, shape.low_bits, low + shape.low_bytes};
-  if (!internal::DecodeByVectors(coded, list)) internal::DecodeRest(coded, list, 0, 0);
+  const internal::CodedList coded{low, shape.low_bits, low + shape.low_bytes, shape.high_bytes};
+  return internal::DecodeByVectors(coded, list) || internal::DecodeOneByOne(coded, list);
+}
+
+bool ListCode::Holds(std::span<const std::byte> coded, EdgeOffset length) const {
+  if (length == 0) return true;
+  const Shape shape = ShapeOf(length);
+  if (shape.low_bytes + shape.high_bytes > coded.size()) return false;
+  EdgeOffset set = 0;
+  for (const std::byte byte : coded.subspan(shape.low_bytes, shape.high_bytes)) {
+    set += static_cast<EdgeOffset>(std::popcount(std::to_integer<unsigned>(byte)));
+  }
+  return set == length;
 }
 
 }  // namespace slimgraph

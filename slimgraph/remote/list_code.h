@@ -1,9 +1,10 @@
-// How lists lie at memory nodes and cross the fabric: ascending vertices after Elias and Fano, some
-// 2 + log2(n / length) bits each (1.66 bytes an edge on kron 20, where ids take 4). The bytes of a
-// list follow from its length alone, so whoever knows lengths knows where each list lies.
+// The code of lists in memory nodes and on the fabric: the Elias-Fano code of an ascending list. It
+// takes about 2 + log2(n / length) bits per vertex (1.66 bytes per edge on kron 20, where plain ids
+// take 4). The size of a coded list depends only on its length, so an index of lengths suffices to
+// find each list.
 //
-// With n vertices and l = floor(log2(n / length)): the low l bits of each vertex, one after the
-// other; then, from a whole byte on, bit number i + (v >> l) is set for the i-th vertex v.
+// With n vertices and l = floor(log2(n / length)): first the low l bits of each vertex, without
+// gaps; then, from the next whole byte on, bit number i + (v >> l) is set for the i-th vertex v.
 #pragma once
 
 #include <array>
@@ -18,7 +19,7 @@ namespace slimgraph {
 
 class ListCode {
  public:
-  // Decoding may look at so many bytes behind a list.
+  // Decoding may read up to this many bytes after a list.
   static constexpr std::size_t kSlackBytes = 32;
 
   // For vertices below `vertices`.
@@ -28,12 +29,18 @@ class ListCode {
     return length < kShort ? short_bytes_[length] : BytesOf(length);
   }
 
-  // Whether `list` ascends, with equals or without, and stays below the number of vertices.
+  // Whether `list` ascends (equal ids are allowed) and its ids are below the number of vertices.
   bool CanEncode(std::span<const VertexId> list) const;
-  // Into Bytes(list.size()) zeroed bytes.
+  // Encodes `list` into Bytes(list.size()) bytes, which must be zero.
   void Encode(std::span<const VertexId> list, std::byte* into) const;
-  // Of list.size() vertices.
-  void Decode(const std::byte* from, std::span<VertexId> list) const;
+  // Decodes list.size() vertices. For any input, it reads at most Bytes(list.size()) + kSlackBytes
+  // bytes and writes only `list`. Returns false, and leaves `list` undefined, if the high bits
+  // contain fewer vertices. Bytes that Encode did not make may decode to any ids: the nodes of a
+  // job trust each other's lists, but check each other's requests.
+  [[nodiscard]] bool Decode(const std::byte* from, std::span<VertexId> list) const;
+  // Whether `coded` is long enough for a list of `length` vertices and has exactly as many high
+  // bits.
+  bool Holds(std::span<const std::byte> coded, EdgeOffset length) const;
 
  private:
   struct Shape {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr VertexId kGroup = CompactOffsets::kGroup;
 
-// What a reader's endpoint sends is counted under this name.
+// While it exists, the traffic of a reader's endpoint is counted under the stage "lists".
 class Counted {
  public:
   explicit Counted(Endpoint& endpoint) : endpoint_(endpoint), before_(endpoint.stage()) {
@@ -36,7 +36,12 @@ ListReader::ListReader(Endpoint& endpoint, Fabric& fabric, ListAnswers* answers)
   }
 }
 
-void ListReader::Start(DelegatedLists& lists, std::vector<VertexId>& vertices) {
+// Completes the reads in flight, which would otherwise write into destroyed batches.
+ListReader::~ListReader() {
+  if (busy_ > 0) endpoint_.Flush();
+}
+
+void ListReader::StartFetch(DelegatedLists& lists, std::vector<VertexId>& vertices) {
   const auto batch = std::find_if(batches_.begin(), batches_.end(),
                                   [](const ListBatch& b) { return b.lists == nullptr; });
   SLIM_CHECK(batch != batches_.end());
@@ -46,22 +51,24 @@ void ListReader::Start(DelegatedLists& lists, std::vector<VertexId>& vertices) {
   Plan(*batch, vertices);
   vertices.clear();
   const Counted counted(endpoint_);
-  source_->Ask(*batch);
+  source_->StartFetch(*batch);
 }
 
 void ListReader::Plan(ListBatch& batch, std::vector<VertexId>& vertices) {
   if (!std::is_sorted(vertices.begin(), vertices.end())) {
     std::sort(vertices.begin(), vertices.end());
   }
+  vertices.erase(std::unique(vertices.begin(), vertices.end()), vertices.end());
   batch.items.clear();
   claimed_[batch.number].clear();
-  if (batch.lists->index() != nullptr) return PlanInIndex(batch, vertices);
+  if (batch.lists->index() != nullptr) return PlanWithIndex(batch, vertices);
   for (const VertexId v : vertices) {
     batch.items.push_back({.v = v, .visit = true, .fetch = batch.lists->MayHaveList(v)});
   }
 }
 
-void ListReader::PlanInIndex(ListBatch& batch, std::span<const VertexId> wanted) {
+// `wanted` must ascend strictly.
+void ListReader::PlanWithIndex(ListBatch& batch, std::span<const VertexId> wanted) {
   const CompactOffsets& index = *batch.lists->index();
   EdgeCache* const cache = batch.lists->cache();
   auto& items = batch.items;
@@ -73,39 +80,39 @@ void ListReader::PlanInIndex(ListBatch& batch, std::span<const VertexId> wanted)
     const std::size_t first_item = items.size();
     EdgeOffset arcs = 0;
     index.VisitGroup(group, wanted[i], wanted[end - 1] + 1,
-                     [&](VertexId v, const CompactOffsets::Place& place) {
+                     [&](VertexId v, const CompactOffsets::ListLocation& location) {
                        if (v != wanted[i]) return;
                        ++i;
-                       arcs += place.length;
+                       arcs += location.length;
                        items.push_back({.v = v,
                                         .visit = true,
-                                        .fetch = !here && place.length > 0,
+                                        .fetch = !here && location.length > 0,
                                         .keep = here,
-                                        .length = place.length,
-                                        .first_arc = place.begin,
-                                        .first_byte = place.first_byte});
+                                        .length = location.length,
+                                        .first_arc = location.begin,
+                                        .first_byte = location.first_byte});
                      });
-    if (here || cache == nullptr || !Claims(batch, group, arcs)) continue;
-    // All of the group travels, and then lies in the cache.
+    if (here || cache == nullptr || !ClaimGroup(batch, group, arcs)) continue;
+    // Fetch the whole group into the cache.
     const VertexId last = std::min((group + 1) * kGroup, index.count());
     auto one = wanted.begin() + static_cast<std::ptrdiff_t>(end - (items.size() - first_item));
     items.resize(first_item);
     index.VisitGroup(group, group * kGroup, last,
-                     [&](VertexId v, const CompactOffsets::Place& place) {
+                     [&](VertexId v, const CompactOffsets::ListLocation& location) {
                        const bool visit = one != wanted.end() && *one == v;
                        if (visit) ++one;
                        items.push_back({.v = v,
                                         .visit = visit,
-                                        .fetch = place.length > 0,
+                                        .fetch = location.length > 0,
                                         .keep = true,
-                                        .length = place.length,
-                                        .first_arc = place.begin,
-                                        .first_byte = place.first_byte});
+                                        .length = location.length,
+                                        .first_arc = location.begin,
+                                        .first_byte = location.first_byte});
                      });
   }
 }
 
-bool ListReader::Claims(ListBatch& batch, VertexId group, EdgeOffset wanted_arcs) {
+bool ListReader::ClaimGroup(ListBatch& batch, VertexId group, EdgeOffset wanted_arcs) {
   EdgeCache& cache = *batch.lists->cache();
   const CompactOffsets& index = *batch.lists->index();
   const EdgeOffset arcs = index.group_begin(group + 1) - index.group_begin(group);
@@ -115,35 +122,39 @@ bool ListReader::Claims(ListBatch& batch, VertexId group, EdgeOffset wanted_arcs
   return true;
 }
 
-void ListReader::Keep(ListBatch& batch) {
+void ListReader::Decode(const ListBatch& batch, const ListItem& item, std::span<VertexId> into) {
+  const DelegatedLists::Part& part = batch.lists->part();
+  SLIM_CHECK(part.code.Decode(batch.bytes.data() + item.coded_at, into),
+             "node {} keeps a list that cannot be decoded", part.node);
+}
+
+void ListReader::FillCache(ListBatch& batch) {
   if (claimed_[batch.number].empty()) return;
-  const DelegatedLists::Place& place = batch.lists->place();
+  const DelegatedLists::Part& part = batch.lists->part();
   EdgeCache& cache = *batch.lists->cache();
   for (const ListItem& item : batch.travelling()) {
     if (!item.keep || !item.fetch) continue;
-    place.code.Decode(batch.bytes.data() + item.coded_at,
-                      std::span(cache.ids() + item.first_arc, item.length));
-    if (place.weight_bytes == 0) continue;
-    std::copy_n(batch.bytes.data() + item.weights_at, item.length * place.weight_bytes,
-                cache.weights() + item.first_arc * place.weight_bytes);
+    Decode(batch, item, std::span(cache.ids() + item.first_arc, item.length));
+    if (part.weight_bytes == 0) continue;
+    std::copy_n(batch.bytes.data() + item.weights_at, item.length * part.weight_bytes,
+                cache.weights() + item.first_arc * part.weight_bytes);
   }
 }
 
-void ListReader::GoOn(ListBatch& batch) {
+void ListReader::StartNextRound(ListBatch& batch) {
   batch.arrived = false;
   batch.begin = batch.end;
   if (batch.begin < batch.items.size()) {
     const Counted counted(endpoint_);
-    return source_->Ask(batch);
+    return source_->StartFetch(batch);
   }
-  for (const VertexId group : claimed_[batch.number]) batch.lists->cache()->Settle(group);
+  for (const VertexId group : claimed_[batch.number]) batch.lists->cache()->Publish(group);
   batch.lists = nullptr;
   if (--busy_ == 0) times_.under_way_ns += NowNs() - under_way_since_ns_;
 }
 
 std::size_t ListReader::DecodeFrom(ListBatch& batch, std::size_t i) {
   constexpr std::size_t kNearArcs = 4096;
-  const ListCode& code = batch.lists->place().code;
   decoded_count_ = 0;
   for (; i < batch.end; ++i) {
     ListItem& item = batch.items[i];
@@ -151,8 +162,7 @@ std::size_t ListReader::DecodeFrom(ListBatch& batch, std::size_t i) {
     if (decoded_count_ > 0 && decoded_count_ + item.length > kNearArcs) break;
     if (decoded_.size() < item.length) decoded_.resize(std::max(item.length, kNearArcs));
     item.decoded_at = decoded_count_;
-    code.Decode(batch.bytes.data() + item.coded_at,
-                std::span(decoded_).subspan(decoded_count_, item.length));
+    Decode(batch, item, std::span(decoded_).subspan(decoded_count_, item.length));
     decoded_count_ += item.length;
   }
   return i;
@@ -162,7 +172,7 @@ Neighbours ListReader::Find(const ListBatch& batch, const ListItem& item) const 
   if (item.length == 0) return {};
   if (item.keep) return batch.lists->cache()->List(item.first_arc, item.length);
   return {std::span(decoded_).subspan(item.decoded_at, item.length),
-          batch.lists->place().weight_bytes == 0 ? nullptr : batch.bytes.data() + item.weights_at,
+          batch.lists->part().weight_bytes == 0 ? nullptr : batch.bytes.data() + item.weights_at,
           decoded_count_ - item.decoded_at - item.length};
 }
 
@@ -173,19 +183,20 @@ const ListBatch* ListReader::ArrivedBatch() const {
 }
 
 Status ListReader::Progress(bool wait) {
-  // Sources ask for more of a batch while they take what has come.
+  // The stage covers the whole function: handling a completion may start further reads.
   const Counted counted(endpoint_);
   bool waited = false;
+  Waiting waiting;
   while (true) {
     ended_.clear();
     endpoint_.Poll(ended_);
     for (const Completion& one : ended_) {
-      SLIM_TRY(source_->Ended(batches_[one.tag], one.outcome));
+      SLIM_TRY(source_->HandleCompletion(batches_[one.tag], one.outcome));
     }
     if (ArrivedBatch() != nullptr) break;
     if (!wait) return {};
     waited = true;
-    SLIM_TRY(AwaitNews());
+    SLIM_TRY(WaitForArrival(waiting));
   }
   if (waited) {
     batch_arcs_ = std::min(batch_arcs_ * 2, kMaxBatchArcs);
@@ -195,14 +206,25 @@ Status ListReader::Progress(bool wait) {
   return {};
 }
 
-Status ListReader::AwaitNews() {
+Status ListReader::WaitForArrival(Waiting& waiting) {
   for (const ListBatch& batch : batches_) {
-    if (batch.lists != nullptr) SLIM_TRY(source_->Check(batch.lists->place().node));
+    if (batch.lists != nullptr) SLIM_TRY(source_->CheckAlive(batch.lists->part().node));
   }
   const std::uint64_t start_ns = NowNs();
-  endpoint_.Wait(std::chrono::seconds(1));
+  const bool news = endpoint_.Wait(std::chrono::seconds(1));
   times_.waited_ns += NowNs() - start_ns;
+  if (news) return {};
+  waiting.For(
+      endpoint_.address().node, [this] { return DescribeWait(); }, start_ns);
   return {};
+}
+
+std::string ListReader::DescribeWait() const {
+  std::vector<NodeId> nodes;
+  for (const ListBatch& batch : batches_) {
+    if (batch.lists != nullptr) nodes.push_back(batch.lists->part().node);
+  }
+  return "lists of " + NodesInWords(nodes);
 }
 
 }  // namespace slimgraph

@@ -1,51 +1,55 @@
-// One thread's requester: fetches lists of memory nodes in batches, of which several are in flight
-// while the lists of another are worked on. What the edge cache has is not asked for, and what it
-// takes in is decoded straight into it; other lists are decoded one by one, just before their
-// visit.
+// Fetches lists of memory nodes for one thread, in batches. Several batches are in flight while the
+// thread works on the lists of another. Lists in the edge cache are not fetched. Lists that go into
+// the cache are decoded straight into it; the others are decoded just before their visit.
 //
-// Batches are as large as they need to be for what they take on the way to be hidden behind the
-// work on others: larger after a wait, smaller without.
+// The batch size adapts until work on other batches hides the latency of a batch: it grows after a
+// wait and shrinks without one.
 #pragma once
 
 #include <array>
 #include <memory>
 #include <vector>
 
+#include "slimgraph/base/waits.h"
 #include "slimgraph/remote/list_batch.h"
 #include "slimgraph/remote/served_source.h"
 
 namespace slimgraph {
 
-// How long a thread has had lists on their way, and how much of this it has had nothing else to do.
 struct FetchTimes {
-  std::uint64_t under_way_ns = 0;
-  std::uint64_t waited_ns = 0;
+  std::uint64_t under_way_ns = 0;  // how long the thread had batches in flight
+  std::uint64_t waited_ns = 0;     // how much of that it waited without other work
 };
 
 class ListReader {
  public:
   static constexpr std::size_t kBatches = 3;
 
-  // `answers`: asks the memory nodes' servers; null: reads by itself.
+  // With `answers`, it requests lists from the memory nodes' servers; if null, it uses one-sided
+  // reads.
   ListReader(Endpoint& endpoint, Fabric& fabric, ListAnswers* answers);
   ListReader(const ListReader&) = delete;
   ListReader& operator=(const ListReader&) = delete;
+  // After an error, waits until the reads in flight are complete.
+  ~ListReader();
 
   bool has_room() const { return busy_ < batches_.size(); }
   bool busy() const { return busy_ > 0; }
 
-  // Whether so many lists of so many arcs should be asked for without waiting for more. A single
-  // longer list is a batch of its own.
+  // Whether `lists` lists with `arcs` arcs are enough for a batch. A single longer list is a batch
+  // of its own.
   bool IsBatch(std::size_t lists, EdgeOffset arcs) const {
     return arcs >= batch_arcs_ || lists >= kBatchLists;
   }
 
-  // Asks for the lists of `vertices` of a part; leaves it empty. Needs room.
-  void Start(DelegatedLists& lists, std::vector<VertexId>& vertices);
+  // Starts to fetch the lists of `vertices`, which may be in any order, and clears `vertices`.
+  // Duplicate vertices are visited once. Requires has_room().
+  void StartFetch(DelegatedLists& lists, std::vector<VertexId>& vertices);
 
-  // visit(lists, v, neighbours) for all that has arrived; waits for at least one batch if asked to.
+  // Calls visit(lists, v, neighbours) for all lists that have arrived. With `wait`, it first waits
+  // until at least one batch has arrived.
   template <typename Visit>
-  Status Finish(bool wait, Visit visit);
+  Status VisitArrived(bool wait, Visit visit);
 
   const FetchTimes& times() const { return times_; }
 
@@ -54,24 +58,29 @@ class ListReader {
   static constexpr std::size_t kBatchLists = 4096;
 
   void Plan(ListBatch& batch, std::vector<VertexId>& vertices);
-  void PlanInIndex(ListBatch& batch, std::span<const VertexId> wanted);
-  // Whether the wanted vertices of a group, whose lists have so many arcs, should go into the cache
-  // with all of the group.
-  bool Claims(ListBatch& batch, VertexId group, EdgeOffset wanted_arcs);
-  // What has come into the cache, as far as it goes there.
-  void Keep(ListBatch& batch);
-  // Asks for the rest of a batch, or ends it.
-  void GoOn(ListBatch& batch);
+  void PlanWithIndex(ListBatch& batch, std::span<const VertexId> wanted);
+  // Claims the group for the cache if that is worth while: the wanted lists of the group have
+  // `wanted_arcs` arcs. Returns whether the whole group must be fetched.
+  bool ClaimGroup(ListBatch& batch, VertexId group, EdgeOffset wanted_arcs);
+  static void Decode(const ListBatch& batch, const ListItem& item, std::span<VertexId> into);
+  // Decodes the arrived lists of claimed groups into the cache.
+  void FillCache(ListBatch& batch);
+  // Starts the next round of a batch. After the last round, publishes the claimed groups and frees
+  // the batch.
+  void StartNextRound(ListBatch& batch);
   Status Progress(bool wait);
-  Status AwaitNews();
+  // Waits for up to one second. If nothing arrives, it registers `waiting` as a long wait.
+  Status WaitForArrival(Waiting& waiting);
+  std::string DescribeWait() const;
   const ListBatch* ArrivedBatch() const;
-  // Decodes items from the i-th on, as many as stay near the processor; the first that is not.
+  // Decodes items from the i-th on, as many as fit into the processor's cache. Returns the first
+  // item that it has not decoded.
   std::size_t DecodeFrom(ListBatch& batch, std::size_t i);
   Neighbours Find(const ListBatch& batch, const ListItem& item) const;
 
   Endpoint& endpoint_;
   std::array<ListBatch, kBatches> batches_;
-  std::array<std::vector<VertexId>, kBatches> claimed_;  // by batch: groups that go into the cache
+  std::array<std::vector<VertexId>, kBatches> claimed_;  // by batch: groups claimed for the cache
   std::unique_ptr<ListSource> source_;
   std::size_t busy_ = 0;
   EdgeOffset batch_arcs_ = 1 << 16;
@@ -83,12 +92,12 @@ class ListReader {
 };
 
 template <typename Visit>
-Status ListReader::Finish(bool wait, Visit visit) {
+Status ListReader::VisitArrived(bool wait, Visit visit) {
   if (busy_ == 0) return {};
   SLIM_TRY(Progress(wait));
   for (ListBatch& batch : batches_) {
     if (!batch.arrived) continue;
-    Keep(batch);
+    FillCache(batch);
     for (std::size_t i = batch.begin; i < batch.end;) {
       const std::size_t next = DecodeFrom(batch, i);
       for (; i < next; ++i) {
@@ -96,7 +105,7 @@ Status ListReader::Finish(bool wait, Visit visit) {
         if (item.visit) visit(*batch.lists, item.v, Find(batch, item));
       }
     }
-    GoOn(batch);
+    StartNextRound(batch);
   }
   return {};
 }

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <thread>
 
 #include "slimgraph/base/check.h"
+#include "slimgraph/base/parallel.h"
 #include "slimgraph/remote/internal/list_messages.h"
 
 namespace slimgraph {
@@ -14,7 +14,8 @@ namespace {
 using internal::ListAnswer;
 using internal::ListRequest;
 
-// An answer ends with the list that goes beyond this, so that what waits to be sent is bounded.
+// An answer ends with the list that reaches this size, so that the bytes waiting to be sent are
+// bounded.
 constexpr std::uint64_t kAnswerBytes = 256 << 10;
 
 // Cuts an answer into messages.
@@ -51,10 +52,10 @@ struct Found {
   std::uint32_t length;
 };
 
-Found Find(std::span<const PlaceGroup> places, const ListCode& code, VertexId v) {
-  const PlaceGroup& group = places[v / PlaceGroup::kLists];
-  Found found{group.first_byte, group.first_arc, group.lengths[v % PlaceGroup::kLists]};
-  for (VertexId i = 0; i < v % PlaceGroup::kLists; ++i) {
+Found Find(std::span<const OffsetGroup> groups, const ListCode& code, VertexId v) {
+  const OffsetGroup& group = groups[v / OffsetGroup::kLists];
+  Found found{group.first_byte, group.first_arc, group.lengths[v % OffsetGroup::kLists]};
+  for (VertexId i = 0; i < v % OffsetGroup::kLists; ++i) {
     found.first_byte += code.Bytes(group.lengths[i]);
     found.first_arc += group.lengths[i];
   }
@@ -64,9 +65,9 @@ Found Find(std::span<const PlaceGroup> places, const ListCode& code, VertexId v)
 }  // namespace
 
 ListServer::ListServer(Fabric& fabric) : fabric_(fabric) {
-  fabric.SetHandler(internal::kListRequest, [this](Endpoint& endpoint, const Message& message) {
-    Answer(endpoint, message);
-  });
+  handler_ = fabric.SetHandler(
+      internal::kListRequest,
+      [this](Endpoint& endpoint, const Message& message) { Answer(endpoint, message); });
 }
 
 void ListServer::Add(const ServedLists& lists, VertexId count, const ListCode& code) {
@@ -75,20 +76,26 @@ void ListServer::Add(const ServedLists& lists, VertexId count, const ListCode& c
 
 void ListServer::Answer(Endpoint& endpoint, const Message& message) {
   static const StageId serve = StageNamed("serve");
+  const NodeId from = message.from.node;
   ListRequest request;
+  SLIM_CHECK(message.body.size() > sizeof request, "node {} asked for no lists", from);
   std::memcpy(&request, message.body.data(), sizeof request);
   const auto part = parts_.find(request.lists);
-  SLIM_CHECK(part != parts_.end() && request.count > 0);
+  SLIM_CHECK(part != parts_.end(), "node {} asked for lists of an unknown part", from);
   const auto& [lists, count, code] = part->second;
-  // Behind the vertices the decoder may look further.
+  const ListCode asked(count);
+  SLIM_CHECK(request.count > 0 && asked.Holds(message.body.subspan(sizeof request), request.count),
+             "node {} sent a damaged request for {} lists", from, request.count);
+  // The decoder may read beyond the coded vertices.
   std::vector<std::byte> coded(message.body.begin() + sizeof request, message.body.end());
   coded.resize(coded.size() + ListCode::kSlackBytes);
   std::vector<VertexId> vertices(request.count);
-  ListCode(count).Decode(coded.data(), vertices);
+  SLIM_CHECK(asked.Decode(coded.data(), vertices));
   std::vector<Found> found;
   ListAnswer answer{request.batch, 0, 0};
   for (const VertexId v : vertices) {
-    found.push_back(Find(lists->places, code, v));
+    SLIM_CHECK(v < count, "node {} asked for list {} of {}", from, v, count);
+    found.push_back(Find(lists->offsets, code, v));
     answer.all_bytes += (request.lengths_wanted != 0 ? sizeof(std::uint32_t) : 0) +
                         code.Bytes(found.back().length) +
                         std::uint64_t{found.back().length} * request.weight_bytes;
@@ -106,8 +113,10 @@ void ListServer::Answer(Endpoint& endpoint, const Message& message) {
   }
   for (const Found& one : found) {
     if (request.weight_bytes == 0) break;
-    writer.Put(lists->weights.subspan(one.first_arc * request.weight_bytes,
-                                      std::uint64_t{one.length} * request.weight_bytes));
+    const std::uint64_t begin = one.first_arc * request.weight_bytes;
+    const std::uint64_t bytes = std::uint64_t{one.length} * request.weight_bytes;
+    SLIM_CHECK(begin + bytes <= lists->weights.size(), "node {} asked for missing weights", from);
+    writer.Put(lists->weights.subspan(begin, bytes));
   }
   writer.Send();
   endpoint.SetStage(before);
@@ -115,18 +124,18 @@ void ListServer::Answer(Endpoint& endpoint, const Message& message) {
 
 Status ListServer::ServeWhile(const std::function<Status()>& wait) {
   std::atomic<bool> over{false};
-  std::vector<std::thread> threads;
-  for (std::uint32_t i = 1; i < fabric_.endpoints(); ++i) {
-    threads.emplace_back([&, i] {
-      while (!fabric_.endpoint(i).WaitUntil([&] { return over.load(); }, std::chrono::hours(1))) {
+  return RunOnThreads(fabric_.endpoints(), [&](std::size_t thread) -> Status {
+    if (thread > 0) {
+      Endpoint& endpoint = fabric_.endpoint(static_cast<std::uint32_t>(thread));
+      while (!endpoint.WaitUntil([&] { return over.load(); }, std::chrono::hours(1))) {
       }
-    });
-  }
-  Status done = wait();
-  over = true;
-  for (std::uint32_t i = 1; i < fabric_.endpoints(); ++i) fabric_.endpoint(i).Wake();
-  for (std::thread& thread : threads) thread.join();
-  return done;
+      return {};
+    }
+    Status done = wait();
+    over = true;
+    for (std::uint32_t i = 1; i < fabric_.endpoints(); ++i) fabric_.endpoint(i).Wake();
+    return done;
+  });
 }
 
 }  // namespace slimgraph

@@ -1,5 +1,5 @@
-// A memory node's side of lists by request. Requests of a delegate's thread go to the endpoint of
-// the same number, and are answered by whichever thread waits there: it sleeps when nobody asks.
+// The server of lists on a memory node. A delegate's thread sends its requests to the endpoint of
+// the same number. The thread that waits on that endpoint answers them; it sleeps between requests.
 #pragma once
 
 #include <functional>
@@ -12,14 +12,15 @@ namespace slimgraph {
 
 class ListServer {
  public:
-  // Before anything is asked for.
+  // Create it before any node sends a request.
   explicit ListServer(Fabric& fabric);
 
-  // Of `count` vertices of a graph whose lists `code` codes; `lists` outlives the server.
+  // Adds a part of `count` vertices whose lists are coded by `code`. `lists` must outlive the
+  // server.
   void Add(const ServedLists& lists, VertexId count, const ListCode& code);
 
-  // Answers on the threads of all endpoints while `wait`, which waits on endpoint 0 for what the
-  // others do, goes on. Nothing is asked for at another time.
+  // Answers requests, with a thread for each endpoint, until `wait` returns. `wait` must wait on
+  // endpoint 0 for the other nodes. No node may send requests at any other time.
   Status ServeWhile(const std::function<Status()>& wait);
 
  private:
@@ -32,6 +33,7 @@ class ListServer {
 
   Fabric& fabric_;
   std::map<RegionId, Part> parts_;  // by the region of the lists
+  HandlerRegistration handler_;
 };
 
 }  // namespace slimgraph

@@ -1,4 +1,4 @@
-// One adjacency list, wherever it lies: valid during the call that it is handed to.
+// One adjacency list, in any memory of this node. It is valid during the call that receives it.
 #pragma once
 
 #include <cstring>
@@ -10,9 +10,10 @@ namespace slimgraph {
 
 struct Neighbours {
   std::span<const VertexId> ids;
-  const std::byte* weights = nullptr;  // parallel to the ids, in the file's type; null: none
-  // So many ids follow in memory, of lists that are visited next; 0 where that is not known.
-  std::size_t behind = 0;
+  const std::byte* weights = nullptr;  // parallel to the ids, in the file's type; null without
+  // The number of ids after this list in memory that belong to the lists visited next; 0 if
+  // unknown.
+  std::size_t ids_following = 0;
 
   template <typename Weight>
   Weight weight(std::size_t i) const {

@@ -5,13 +5,14 @@
 namespace slimgraph {
 namespace {
 
-// Gaps that cost less than a further operation.
+// Gaps up to this size cost less to read than a further operation.
 constexpr std::uint64_t kGapBytes = 64;
 constexpr std::uint64_t kGapGroups = 1;
 
 using Range = ListBatch::Range;
 
-// Ranges come in ascending order.
+// Adds a range, and merges it with the last one if the gap is small. Callers add ranges in
+// ascending order.
 void Add(std::vector<Range>& ranges, std::uint64_t begin, std::uint64_t end, std::uint64_t gap) {
   if (!ranges.empty() && begin <= ranges.back().end + gap) {
     ranges.back().end = std::max(ranges.back().end, end);
@@ -20,7 +21,8 @@ void Add(std::vector<Range>& ranges, std::uint64_t begin, std::uint64_t end, std
   }
 }
 
-// Gives each range its place, one after the other from `at` on; where the last one ends.
+// Assigns each range its position in the buffer, one after the other from `at` on. Returns the end
+// of the last one.
 std::size_t LayOut(std::vector<Range>& ranges, std::size_t at) {
   for (Range& range : ranges) {
     range.into = at;
@@ -29,7 +31,8 @@ std::size_t LayOut(std::vector<Range>& ranges, std::size_t at) {
   return at;
 }
 
-// Where what lies at `begin` will be; `at` walks along the ranges.
+// Maps the remote position `begin` to its position in the buffer. `at` is the index of the current
+// range, and only advances.
 std::size_t Find(const std::vector<Range>& ranges, std::size_t& at, std::uint64_t begin) {
   while (ranges[at].end <= begin) ++at;
   return ranges[at].into + (begin - ranges[at].begin);
@@ -37,66 +40,67 @@ std::size_t Find(const std::vector<Range>& ranges, std::size_t& at, std::uint64_
 
 }  // namespace
 
-void OneSidedSource::Ask(ListBatch& batch) {
+void OneSidedSource::StartFetch(ListBatch& batch) {
   const bool placed = batch.lists->index() != nullptr || batch.begin > 0;
-  placed ? AskForLists(batch) : AskForPlaces(batch);
+  placed ? ReadLists(batch) : ReadOffsets(batch);
 }
 
-Status OneSidedSource::Ended(ListBatch& batch, Outcome outcome) {
+Status OneSidedSource::HandleCompletion(ListBatch& batch, Outcome outcome) {
   if (outcome != Outcome::kOk) {
-    return EnvironmentError("cannot read lists of node {}: {}", batch.lists->place().node,
+    return EnvironmentError("cannot read lists of node {}: {}", batch.lists->part().node,
                             OutcomeName(outcome));
   }
-  if (batch.placing) {
-    TakePlaces(batch);
+  if (batch.reading_offsets) {
+    TakeOffsets(batch);
   } else {
     batch.arrived = true;
   }
   return {};
 }
 
-void OneSidedSource::AskForPlaces(ListBatch& batch) {
+void OneSidedSource::ReadOffsets(ListBatch& batch) {
   batch.ranges.clear();
   for (const ListItem& item : batch.items) {
     if (!item.fetch) continue;
-    const std::uint64_t group = item.v / PlaceGroup::kLists;
+    const std::uint64_t group = item.v / OffsetGroup::kLists;
     Add(batch.ranges, group, group + 1, kGapGroups);
   }
   const std::size_t groups = LayOut(batch.ranges, 0);
-  if (groups == 0) return AskForLists(batch);
-  batch.places.resize(groups);
-  batch.placing = true;
-  const DelegatedLists::Place& place = batch.lists->place();
+  if (groups == 0) return ReadLists(batch);
+  batch.offset_groups.resize(groups);
+  batch.reading_offsets = true;
+  const DelegatedLists::Part& part = batch.lists->part();
   for (const Range& range : batch.ranges) {
-    const auto into = std::span(batch.places).subspan(range.into, range.end - range.begin);
-    endpoint_.Read(place.node, place.regions.places, range.begin * sizeof(PlaceGroup),
+    const auto into = std::span(batch.offset_groups).subspan(range.into, range.end - range.begin);
+    endpoint_.Read(part.node, part.regions.offsets, range.begin * sizeof(OffsetGroup),
                    std::as_writable_bytes(into), batch.number,
                    &range == &batch.ranges.back() ? Signal::kYes : Signal::kNo);
   }
   endpoint_.Ring();
 }
 
-void OneSidedSource::TakePlaces(ListBatch& batch) {
-  batch.placing = false;
-  const ListCode& code = batch.lists->place().code;
+void OneSidedSource::TakeOffsets(ListBatch& batch) {
+  batch.reading_offsets = false;
+  const ListCode& code = batch.lists->part().code;
   std::size_t at = 0;
   for (ListItem& item : batch.items) {
     if (!item.fetch) continue;
-    const PlaceGroup& group = batch.places[Find(batch.ranges, at, item.v / PlaceGroup::kLists)];
+    const OffsetGroup& group =
+        batch.offset_groups[Find(batch.ranges, at, item.v / OffsetGroup::kLists)];
     item.first_byte = group.first_byte;
     item.first_arc = group.first_arc;
-    for (VertexId i = 0; i < item.v % PlaceGroup::kLists; ++i) {
+    for (VertexId i = 0; i < item.v % OffsetGroup::kLists; ++i) {
       item.first_byte += code.Bytes(group.lengths[i]);
       item.first_arc += group.lengths[i];
     }
-    item.length = group.lengths[item.v % PlaceGroup::kLists];
+    item.length = group.lengths[item.v % OffsetGroup::kLists];
     item.fetch = item.length > 0;
   }
-  AskForLists(batch);
+  ReadLists(batch);
 }
 
-void OneSidedSource::AskForLists(ListBatch& batch) {
-  const DelegatedLists::Place& place = batch.lists->place();
+void OneSidedSource::ReadLists(ListBatch& batch) {
+  const DelegatedLists::Part& part = batch.lists->part();
   batch.ranges.clear();
   std::vector<Range> weights;
   EdgeOffset arcs = 0;
@@ -105,10 +109,10 @@ void OneSidedSource::AskForLists(ListBatch& batch) {
     if (!item.fetch) continue;
     if (arcs > 0 && arcs + item.length > kMaxBatchArcs) break;
     arcs += item.length;
-    Add(batch.ranges, item.first_byte, item.first_byte + place.code.Bytes(item.length), kGapBytes);
-    if (place.weight_bytes == 0) continue;
-    Add(weights, item.first_arc * place.weight_bytes,
-        (item.first_arc + item.length) * place.weight_bytes, kGapBytes);
+    Add(batch.ranges, item.first_byte, item.first_byte + part.code.Bytes(item.length), kGapBytes);
+    if (part.weight_bytes == 0) continue;
+    Add(weights, item.first_arc * part.weight_bytes,
+        (item.first_arc + item.length) * part.weight_bytes, kGapBytes);
   }
   if (batch.ranges.empty()) {
     batch.arrived = true;
@@ -121,18 +125,18 @@ void OneSidedSource::AskForLists(ListBatch& batch) {
   for (ListItem& item : batch.travelling()) {
     if (!item.fetch) continue;
     item.coded_at = Find(batch.ranges, at, item.first_byte);
-    if (place.weight_bytes == 0) continue;
-    item.weights_at = Find(weights, weights_at, item.first_arc * place.weight_bytes);
+    if (part.weight_bytes == 0) continue;
+    item.weights_at = Find(weights, weights_at, item.first_arc * part.weight_bytes);
   }
-  ReadRanges(batch, batch.ranges, place.regions.lists, weights.empty());
-  ReadRanges(batch, weights, place.regions.weights, true);
+  ReadRanges(batch, batch.ranges, part.regions.lists, weights.empty());
+  ReadRanges(batch, weights, part.regions.weights, true);
   endpoint_.Ring();
 }
 
 void OneSidedSource::ReadRanges(ListBatch& batch, const std::vector<Range>& ranges, RegionId region,
                                 bool last) {
   for (const Range& range : ranges) {
-    endpoint_.Read(batch.lists->place().node, region, range.begin,
+    endpoint_.Read(batch.lists->part().node, region, range.begin,
                    MutableBytes(batch.bytes).subspan(range.into, range.end - range.begin),
                    batch.number, last && &range == &ranges.back() ? Signal::kYes : Signal::kNo);
   }

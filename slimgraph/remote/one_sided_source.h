@@ -1,5 +1,6 @@
-// Lists by one-sided reads alone: near-by ones travel as one range. Without an index, where they
-// lie is read first. The memory node takes no part in it.
+// Fetches lists with one-sided reads only; lists that are close together are read as one range.
+// Without an index, it first reads the offsets of the lists. The memory node's processor does
+// nothing.
 #pragma once
 
 #include "slimgraph/remote/list_batch.h"
@@ -10,16 +11,16 @@ class OneSidedSource : public ListSource {
  public:
   explicit OneSidedSource(Endpoint& endpoint) : endpoint_(endpoint) {}
 
-  void Ask(ListBatch& batch) override;
-  Status Ended(ListBatch& batch, Outcome outcome) override;
-  // Its operations fail, and say so.
-  Status Check(NodeId) const override { return {}; }
+  void StartFetch(ListBatch& batch) override;
+  Status HandleCompletion(ListBatch& batch, Outcome outcome) override;
+  // Always succeeds: reads from a lost node fail, and their completions report it.
+  Status CheckAlive(NodeId) const override { return {}; }
 
  private:
-  void AskForPlaces(ListBatch& batch);
-  void TakePlaces(ListBatch& batch);
-  void AskForLists(ListBatch& batch);
-  // `last`: their end is that of the batch.
+  void ReadOffsets(ListBatch& batch);
+  void TakeOffsets(ListBatch& batch);
+  void ReadLists(ListBatch& batch);
+  // `last`: the completion of the last range completes the batch.
   void ReadRanges(ListBatch& batch, const std::vector<ListBatch::Range>& ranges, RegionId region,
                   bool last);
 

@@ -19,9 +19,9 @@ struct Totals {
   std::uint64_t bytes = 0;
 };
 
-// Fills the table of places from the file's offsets.
-Result<Totals> FindPlaces(const GraphSource& file, const VertexPart& part, Direction direction,
-                          const ListCode& code, std::span<PlaceGroup> places) {
+// Fills the table of list positions from the file's offsets.
+Result<Totals> ComputeOffsets(const GraphSource& file, const VertexPart& part, Direction direction,
+                              const ListCode& code, std::span<OffsetGroup> groups) {
   constexpr VertexId kPiece = 1 << 16;
   Totals totals;
   std::vector<EdgeOffset> offsets;
@@ -39,12 +39,12 @@ Result<Totals> FindPlaces(const GraphSource& file, const VertexPart& part, Direc
         return InputError("{}: the offsets of its lists are wrong at vertex {}", file.path(),
                           part.first + at);
       }
-      PlaceGroup& group = places[at / PlaceGroup::kLists];
-      if (at % PlaceGroup::kLists == 0) {
+      OffsetGroup& group = groups[at / OffsetGroup::kLists];
+      if (at % OffsetGroup::kLists == 0) {
         group.first_byte = totals.bytes;
         group.first_arc = totals.arcs;
       }
-      group.lengths[at % PlaceGroup::kLists] = static_cast<std::uint32_t>(length);
+      group.lengths[at % OffsetGroup::kLists] = static_cast<std::uint32_t>(length);
       totals.bytes += code.Bytes(length);
       totals.arcs += length;
     }
@@ -52,13 +52,13 @@ Result<Totals> FindPlaces(const GraphSource& file, const VertexPart& part, Direc
   return totals;
 }
 
-// The neighbours of first .. end in the order of the file, each block of which is read once.
+// Reads the arcs first .. end-1 in the order of the file, each block of the file once.
 class NeighbourStream {
  public:
   NeighbourStream(const GraphSource& file, Direction direction, EdgeOffset first, EdgeOffset end)
       : file_(file), direction_(direction), next_(first), end_(end) {}
 
-  // The next `count`; valid until the next call.
+  // The next `count` neighbours; they are valid until the next call.
   Result<std::span<const VertexId>> Take(std::size_t count) {
     while (filled_ - taken_ < count) SLIM_TRY(ReadBlock());
     const auto ids = std::span<const VertexId>(ids_).subspan(taken_, count);
@@ -82,32 +82,33 @@ class NeighbourStream {
 
   const GraphSource& file_;
   Direction direction_;
-  EdgeOffset next_;  // to be read
+  EdgeOffset next_;  // the next arc to read from the file
   EdgeOffset end_;
-  std::vector<VertexId> ids_;  // those of taken_ .. filled_ are still wanted
+  std::vector<VertexId> ids_;  // taken_ .. filled_-1 are read but not taken yet
   std::size_t taken_ = 0;
   std::size_t filled_ = 0;
 };
 
-// Codes the lists of places[begin .. end).
+// Encodes the lists of served.offsets[begin .. end).
 Status CodeGroups(const GraphSource& file, const VertexPart& part, Direction direction,
                   const ListCode& code, const Totals& totals, const ServedLists& served,
-                  std::size_t begin, std::size_t end, const ListWatch& watch) {
+                  std::size_t begin, std::size_t end, const ListObserver& watch) {
   if (begin == end) return {};
-  const EdgeOffset first = served.places[begin].first_arc;
-  const EdgeOffset behind = end < served.places.size() ? served.places[end].first_arc : totals.arcs;
+  const EdgeOffset first = served.offsets[begin].first_arc;
+  const EdgeOffset behind =
+      end < served.offsets.size() ? served.offsets[end].first_arc : totals.arcs;
   NeighbourStream stream(file, direction, totals.first_arc + first, totals.first_arc + behind);
   for (std::size_t g = begin; g < end; ++g) {
-    std::byte* into = served.lists.data() + served.places[g].first_byte;
-    for (VertexId i = 0; i < PlaceGroup::kLists; ++i) {
-      const std::uint32_t length = served.places[g].lengths[i];
+    std::byte* into = served.lists.data() + served.offsets[g].first_byte;
+    for (VertexId i = 0; i < OffsetGroup::kLists; ++i) {
+      const std::uint32_t length = served.offsets[g].lengths[i];
       SLIM_ASSIGN(const auto list, stream.Take(length));
       if (!code.CanEncode(list)) {
-        return InputError("{}: the list of vertex {} does not ascend, or leads out of the graph",
-                          file.path(), part.first + g * PlaceGroup::kLists + i);
+        return InputError("{}: the list of vertex {} does not ascend, or has invalid ids",
+                          file.path(), part.first + g * OffsetGroup::kLists + i);
       }
       if (watch && length > 0) {
-        watch(part.first + static_cast<VertexId>(g * PlaceGroup::kLists) + i, list);
+        watch(part.first + static_cast<VertexId>(g * OffsetGroup::kLists) + i, list);
       }
       code.Encode(list, into);
       into += code.Bytes(length);
@@ -116,17 +117,18 @@ Status CodeGroups(const GraphSource& file, const VertexPart& part, Direction dir
   return {};
 }
 
-// The groups of `pieces` pieces of about as many arcs; piece i ends where piece i + 1 begins.
-std::vector<std::size_t> Cuts(std::span<const PlaceGroup> places, EdgeOffset arcs,
+// Cuts the groups into `pieces` consecutive pieces with about equally many arcs. Piece i has the
+// groups cuts[i] .. cuts[i + 1]-1.
+std::vector<std::size_t> Cuts(std::span<const OffsetGroup> groups, EdgeOffset arcs,
                               std::size_t pieces) {
   std::vector<std::size_t> cuts;
   for (std::size_t i = 0; i < pieces; ++i) {
     const auto at = std::partition_point(
-        places.begin(), places.end(),
-        [&](const PlaceGroup& group) { return group.first_arc * pieces < arcs * i; });
-    cuts.push_back(static_cast<std::size_t>(at - places.begin()));
+        groups.begin(), groups.end(),
+        [&](const OffsetGroup& group) { return group.first_arc * pieces < arcs * i; });
+    cuts.push_back(static_cast<std::size_t>(at - groups.begin()));
   }
-  cuts.push_back(places.size());
+  cuts.push_back(groups.size());
   return cuts;
 }
 
@@ -134,15 +136,15 @@ std::vector<std::size_t> Cuts(std::span<const PlaceGroup> places, EdgeOffset arc
 
 Result<ServedLists> LoadServedLists(Cluster& cluster, const GraphSource& file,
                                     const VertexPart& part, Direction direction, bool weights,
-                                    std::uint32_t socket, const ListWatch& watch) {
+                                    std::uint32_t socket, const ListObserver& watch) {
   SLIM_CHECK(part.stride == 1);
   Fabric& fabric = cluster.fabric();
   const ListCode code(file.vertices());
   ServedLists served;
   ServedRegions& regions = served.regions;
-  SLIM_ASSIGN(served.places,
-              ShareArray<PlaceGroup>(fabric, PlaceGroups(part.count), socket, regions.places));
-  SLIM_ASSIGN(const Totals totals, FindPlaces(file, part, direction, code, served.places));
+  SLIM_ASSIGN(served.offsets,
+              ShareArray<OffsetGroup>(fabric, OffsetGroups(part.count), socket, regions.offsets));
+  SLIM_ASSIGN(const Totals totals, ComputeOffsets(file, part, direction, code, served.offsets));
   const std::uint64_t list_bytes = totals.bytes == 0 ? 0 : totals.bytes + ListCode::kSlackBytes;
   SLIM_ASSIGN(served.lists, ShareArray<std::byte>(fabric, list_bytes, socket, regions.lists));
   const std::size_t threads = LoadingThreads(cluster);
@@ -153,7 +155,7 @@ Result<ServedLists> LoadServedLists(Cluster& cluster, const GraphSource& file,
     SLIM_TRY(file.Read(file.weights(direction), totals.first_arc * weight_bytes, served.weights,
                        threads));
   }
-  const std::vector<std::size_t> cuts = Cuts(served.places, totals.arcs, threads);
+  const std::vector<std::size_t> cuts = Cuts(served.offsets, totals.arcs, threads);
   SLIM_TRY(ParallelFor(threads, threads, [&](std::size_t i) {
     return CodeGroups(file, part, direction, code, totals, served, cuts[i], cuts[i + 1], watch);
   }));

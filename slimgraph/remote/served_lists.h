@@ -1,5 +1,5 @@
-// The lists of one part as a memory node keeps them: coded, with a table of where each lies, in
-// regions that its delegate reads. The ids themselves are nowhere in its memory.
+// The lists of one part as a memory node keeps them: coded, with a table of their positions, in
+// regions that its delegate reads. A memory node does not keep the plain ids.
 #pragma once
 
 #include <array>
@@ -7,44 +7,44 @@
 #include <span>
 
 #include "slimgraph/cluster/cluster.h"
-#include "slimgraph/graph/graph_source.h"
+#include "slimgraph/files/graph_source.h"
 #include "slimgraph/graph/load.h"
 #include "slimgraph/graph/partition.h"
 #include "slimgraph/remote/list_code.h"
 
 namespace slimgraph {
 
-// Where eight neighbouring lists lie: one small read tells it of any of them.
-struct PlaceGroup {
+// The positions of eight consecutive lists: one small read suffices to find any of them.
+struct OffsetGroup {
   static constexpr VertexId kLists = 8;
 
-  std::uint64_t first_byte;  // of the coded lists
-  EdgeOffset first_arc;      // of the weights
+  std::uint64_t first_byte;  // where the first list begins in the coded lists
+  EdgeOffset first_arc;      // where its weights begin, in arcs
   std::array<std::uint32_t, kLists> lengths;
 };
 
-constexpr std::uint64_t PlaceGroups(VertexId vertices) {
-  return (std::uint64_t{vertices} + PlaceGroup::kLists - 1) / PlaceGroup::kLists;
+constexpr std::uint64_t OffsetGroups(VertexId vertices) {
+  return (std::uint64_t{vertices} + OffsetGroup::kLists - 1) / OffsetGroup::kLists;
 }
 
 struct ServedRegions {
-  RegionId places = 0;   // a PlaceGroup for every eight vertices
-  RegionId lists = 0;    // coded, one after the other, and ListCode::kSlackBytes
-  RegionId weights = 0;  // in the file's type, by arc; meaningless without
+  RegionId offsets = 0;  // an OffsetGroup for every eight vertices
+  RegionId lists = 0;    // the coded lists without gaps, then ListCode::kSlackBytes
+  RegionId weights = 0;  // by arc, in the file's type; unused without weights
 };
 
 struct ServedLists {
   ServedRegions regions;
-  // This node's own.
-  std::span<PlaceGroup> places;
+  // This node's own memory of these regions.
+  std::span<OffsetGroup> offsets;
   MutableBytes lists;
   MutableBytes weights;
 };
 
-// Collective: codes the lists of a contiguous part while it reads them. Nodes that serve nothing
-// take part with an empty one.
+// Collective: encodes the lists of a contiguous part while it reads them. Nodes that serve no lists
+// call it with an empty part.
 Result<ServedLists> LoadServedLists(Cluster& cluster, const GraphSource& file,
                                     const VertexPart& part, Direction direction, bool weights,
-                                    std::uint32_t socket, const ListWatch& watch);
+                                    std::uint32_t socket, const ListObserver& watch);
 
 }  // namespace slimgraph

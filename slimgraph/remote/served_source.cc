@@ -10,10 +10,14 @@ namespace slimgraph {
 using internal::ListAnswer;
 using internal::ListRequest;
 
+// A failed reader is destroyed without waiting for answers in flight. So an endpoint may receive an
+// answer when it has no source; the handler drops it.
 ListAnswers::ListAnswers(Fabric& fabric) : sources_(fabric.endpoints()) {
-  fabric.SetHandler(internal::kListAnswer, [this](Endpoint& endpoint, const Message& message) {
-    sources_[endpoint.address().endpoint]->Take(message.body);
-  });
+  handler_ =
+      fabric.SetHandler(internal::kListAnswer, [this](Endpoint& endpoint, const Message& message) {
+        ServedSource* const source = sources_[endpoint.address().endpoint];
+        if (source != nullptr) source->Take(message.body);
+      });
 }
 
 ServedSource::ServedSource(Fabric& fabric, Endpoint& endpoint, ListAnswers& answers,
@@ -24,8 +28,8 @@ ServedSource::ServedSource(Fabric& fabric, Endpoint& endpoint, ListAnswers& answ
 
 ServedSource::~ServedSource() { answers_.sources_[endpoint_.address().endpoint] = nullptr; }
 
-Status ServedSource::Check(NodeId node) const {
-  // One that lives may have given up, where another does not.
+Status ServedSource::CheckAlive(NodeId node) const {
+  // Check all nodes, not only `node`: it may be alive but have given up because another node died.
   for (NodeId other = 0; other < fabric_.nodes(); ++other) {
     if (fabric_.alive(other)) continue;
     return EnvironmentError("node {} was lost while node {} was asked for lists", other, node);
@@ -33,41 +37,45 @@ Status ServedSource::Check(NodeId node) const {
   return {};
 }
 
-void ServedSource::Ask(ListBatch& batch) {
-  batch.asked.clear();
+void ServedSource::StartFetch(ListBatch& batch) {
+  batch.requested.clear();
   batch.filled = 0;
   for (std::size_t i = batch.begin;
-       i < batch.items.size() && batch.asked.size() < internal::kMaxListsAsked; ++i) {
-    if (batch.items[i].fetch) batch.asked.push_back(i);
+       i < batch.items.size() && batch.requested.size() < internal::kMaxListsAsked; ++i) {
+    if (batch.items[i].fetch) batch.requested.push_back(i);
   }
-  const std::size_t count = batch.asked.size();
+  const std::size_t count = batch.requested.size();
   if (count == 0) {
     batch.end = batch.items.size();
     batch.arrived = true;
     return;
   }
-  const DelegatedLists::Place& place = batch.lists->place();
+  const DelegatedLists::Part& part = batch.lists->part();
   vertices_.clear();
-  for (const std::size_t i : batch.asked) vertices_.push_back(batch.items[i].v);
-  const ListCode code(place.count);
+  for (const std::size_t i : batch.requested) vertices_.push_back(batch.items[i].v);
+  const ListCode code(part.count);
+  SLIM_CHECK(code.CanEncode(vertices_), "the lists asked for do not ascend");
   request_.assign(sizeof(ListRequest) + code.Bytes(count), std::byte{0});
   const ListRequest request{
       .batch = static_cast<std::uint32_t>(batch.number),
-      .lists = place.regions.lists,
+      .lists = part.regions.lists,
       .count = static_cast<std::uint32_t>(count),
       .lengths_wanted = static_cast<std::uint16_t>(batch.lists->index() == nullptr ? 1 : 0),
-      .weight_bytes = static_cast<std::uint16_t>(place.weight_bytes)};
+      .weight_bytes = static_cast<std::uint16_t>(part.weight_bytes)};
   std::memcpy(request_.data(), &request, sizeof request);
   code.Encode(vertices_, request_.data() + sizeof request);
-  endpoint_.Send({place.node, endpoint_.address().endpoint}, internal::kListRequest, request_);
+  endpoint_.Send({part.node, endpoint_.address().endpoint}, internal::kListRequest, request_);
 }
 
 void ServedSource::Take(Bytes message) {
   ListAnswer answer;
+  SLIM_CHECK(message.size() >= sizeof answer);
   std::memcpy(&answer, message.data(), sizeof answer);
   const Bytes piece = message.subspan(sizeof answer);
+  SLIM_CHECK(answer.batch < batches_.size());
   ListBatch& batch = batches_[answer.batch];
-  SLIM_CHECK(batch.filled + piece.size() <= answer.all_bytes && answer.answered > 0);
+  SLIM_CHECK(batch.filled + piece.size() <= answer.all_bytes);
+  SLIM_CHECK(answer.answered > 0 && answer.answered <= batch.requested.size());
   if (batch.bytes.size() < answer.all_bytes + ListCode::kSlackBytes) {
     batch.bytes.resize(answer.all_bytes + ListCode::kSlackBytes);
   }
@@ -75,15 +83,16 @@ void ServedSource::Take(Bytes message) {
   batch.filled += piece.size();
   if (batch.filled < answer.all_bytes) return;
   FindInAnswer(batch, answer.answered);
-  batch.end =
-      answer.answered < batch.asked.size() ? batch.asked[answer.answered] : batch.items.size();
+  batch.end = answer.answered < batch.requested.size() ? batch.requested[answer.answered]
+                                                       : batch.items.size();
   batch.arrived = true;
 }
 
 void ServedSource::FindInAnswer(ListBatch& batch, std::uint32_t answered) {
-  const DelegatedLists::Place& place = batch.lists->place();
+  const DelegatedLists::Part& part = batch.lists->part();
   const bool told = batch.lists->index() == nullptr;
-  const auto item = [&](std::size_t i) -> ListItem& { return batch.items[batch.asked[i]]; };
+  const auto item = [&](std::size_t i) -> ListItem& { return batch.items[batch.requested[i]]; };
+  SLIM_CHECK(!told || batch.filled >= answered * sizeof(std::uint32_t));
   std::size_t at = 0;
   for (std::size_t i = 0; told && i < answered; ++i, at += sizeof(std::uint32_t)) {
     std::uint32_t length;
@@ -92,11 +101,11 @@ void ServedSource::FindInAnswer(ListBatch& batch, std::uint32_t answered) {
   }
   for (std::size_t i = 0; i < answered; ++i) {
     item(i).coded_at = at;
-    at += place.code.Bytes(item(i).length);
+    at += part.code.Bytes(item(i).length);
   }
-  for (std::size_t i = 0; place.weight_bytes > 0 && i < answered; ++i) {
+  for (std::size_t i = 0; part.weight_bytes > 0 && i < answered; ++i) {
     item(i).weights_at = at;
-    at += item(i).length * place.weight_bytes;
+    at += item(i).length * part.weight_bytes;
   }
   SLIM_CHECK(at == batch.filled);
 }

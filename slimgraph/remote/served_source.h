@@ -1,5 +1,5 @@
-// Lists by request: the memory node's server gathers them and sends them in messages. The memory
-// node is told which vertices are wanted, and nothing needs to be known of them here.
+// Fetches lists by request: the memory node's server gathers them and sends them in messages. The
+// requester sends only vertices, and needs no offsets or lengths of their lists.
 #pragma once
 
 #include "slimgraph/remote/list_batch.h"
@@ -8,26 +8,27 @@ namespace slimgraph {
 
 class ServedSource;
 
-// Takes answers for all threads of this node. Made before anything is asked for.
+// Receives the answers for all threads of this node. Create it before any request is sent.
 class ListAnswers {
  public:
   explicit ListAnswers(Fabric& fabric);
 
  private:
   friend class ServedSource;
-  std::vector<ServedSource*> sources_;  // by endpoint
+  std::vector<ServedSource*> sources_;  // by endpoint; null if it has no requester
+  HandlerRegistration handler_;
 };
 
 class ServedSource : public ListSource {
  public:
-  // `batches` are all that will ever be asked for, by their number.
+  // `batches` are all batches that will ever be fetched, indexed by their number.
   ServedSource(Fabric& fabric, Endpoint& endpoint, ListAnswers& answers,
                std::span<ListBatch> batches);
   ~ServedSource() override;
 
-  void Ask(ListBatch& batch) override;
-  Status Ended(ListBatch&, Outcome) override { return {}; }
-  Status Check(NodeId node) const override;
+  void StartFetch(ListBatch& batch) override;
+  Status HandleCompletion(ListBatch&, Outcome) override { return {}; }
+  Status CheckAlive(NodeId node) const override;
 
  private:
   friend class ListAnswers;

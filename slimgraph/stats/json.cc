@@ -1,4 +1,4 @@
-// The only file that knows the JSON library.
+// The only file that includes the JSON library.
 #include <nlohmann/json.hpp>
 
 #include "slimgraph/stats/json_value.h"
@@ -58,7 +58,7 @@ std::string ToJson(const Report& report) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// The form that chrome://tracing and Perfetto read: one process a node, one row a thread.
+// The format that chrome://tracing and Perfetto read: one process per node, one row per thread.
 std::string ToChromeTrace(const std::vector<TraceEvent>& events) {
   Json list = Json::array();
   for (const TraceEvent& event : events) {

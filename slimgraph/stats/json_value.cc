@@ -42,6 +42,11 @@ std::optional<double> JsonValue::NumberAt(std::string_view path) const {
   return found == nullptr ? std::nullopt : found->number();
 }
 
+bool JsonValue::IsTrue(std::string_view path) const {
+  const JsonValue* const found = Find(path);
+  return found != nullptr && *found == JsonValue(Any(true));
+}
+
 std::string JsonValue::TextAt(std::string_view path) const {
   const JsonValue* const found = Find(path);
   return found == nullptr || found->text() == nullptr ? "" : *found->text();

@@ -1,4 +1,4 @@
-// JSON that is read: the reports of runs, to be looked at again. What writes it is report.h.
+// A parser for JSON, for example for the reports of runs. report.h writes JSON.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +23,12 @@ class JsonValue {
   JsonValue() = default;  // null
   explicit JsonValue(Any any) : any_(std::move(any)) {}
 
-  // What stands under a path like "/time/run_s" or "/result/rows/0/value"; null where nothing does.
+  // The value under a path like "/time/run_s" or "/result/rows/0/value"; null if there is none.
   const JsonValue* Find(std::string_view path) const;
   std::optional<double> NumberAt(std::string_view path) const;
-  // "" where no text stands.
+  // False if the value is anything else, or if there is none.
+  bool IsTrue(std::string_view path) const;
+  // "" if there is no text under the path.
   std::string TextAt(std::string_view path) const;
 
   std::optional<double> number() const;
@@ -34,14 +36,14 @@ class JsonValue {
   const Array* array() const { return std::get_if<Array>(&any_); }
   const Object* object() const { return std::get_if<Object>(&any_); }
 
-  // Numbers of different types are different.
+  // Numbers of different types are unequal.
   friend bool operator==(const JsonValue& a, const JsonValue& b) { return a.any_ == b.any_; }
 
  private:
   Any any_;
 };
 
-// One value, and nothing after it. `what` names the text in an error.
+// Parses one value with nothing after it. `what` names the text in error messages.
 Result<JsonValue> ParseJson(std::string_view text, const std::string& what);
 
 }  // namespace slimgraph

@@ -29,7 +29,7 @@ void Progress::Update(std::uint64_t done, std::uint64_t total) {
   if (!on_terminal_) return;
   const std::uint64_t now = NowNs();
   std::uint64_t next = next_ns_.load(std::memory_order_relaxed);
-  // One of the threads that come late enough draws.
+  // Only one of the threads that arrive after next_ns_ draws the line.
   if (now < next || !next_ns_.compare_exchange_strong(next, now + kEveryNs)) return;
   const double seconds = static_cast<double>(now - start_ns_) * 1e-9;
   std::fputs(("\r\033[K" + Line(what_, done, total, seconds)).c_str(), stderr);

@@ -1,5 +1,5 @@
-// A line on a terminal for work that takes longer than two seconds: what is done, how fast, and how
-// long it will take. Nothing of the kind in a pipe.
+// A progress line on a terminal for work that takes longer than two seconds: how much is done, the
+// rate, and the time left. In a pipe nothing is printed.
 #pragma once
 
 #include <atomic>
@@ -10,19 +10,19 @@ namespace slimgraph {
 
 class Progress {
  public:
-  // Writes to standard error, where that is a terminal and `shown`.
+  // Writes to standard error, if that is a terminal and `shown` is true.
   explicit Progress(std::string what, bool shown = true);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // From any thread, as often as one likes.
+  // May be called from any thread, and as often as convenient.
   void Update(std::uint64_t done, std::uint64_t total);
 
-  // Any other line, at once: for work whose steps are few and long.
+  // Shows another text at once, for work with few, long steps.
   void Show(const std::string& line);
 
-  // The line itself.
+  // The text of the progress line.
   static std::string Line(const std::string& what, std::uint64_t done, std::uint64_t total,
                           double seconds);
 

@@ -1,5 +1,6 @@
-// What a run says: values under paths, such as /time/run_s, that become one JSON object. The shape
-// is the same for every command; paths are added freely and never renamed within a schema.
+// The results of a run: values under paths such as /time/run_s, which become one JSON object. All
+// commands use the same structure. Paths may be added; within a schema version they are never
+// renamed.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ class Report {
 
   explicit Report(std::string_view command);
 
-  // Sets, or replaces, what stands under `path`.
+  // Sets or replaces the value under `path`.
   void Set(std::string_view path, Value value);
 
   const std::vector<std::pair<std::string, Value>>& values() const { return values_; }

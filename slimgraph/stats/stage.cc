@@ -4,11 +4,12 @@
 #include <mutex>
 
 #include "slimgraph/base/check.h"
+#include "slimgraph/base/sync.h"
 
 namespace slimgraph {
 namespace {
 
-std::mutex names_mutex;
+Mutex names_mutex;
 
 std::vector<std::string>& Names() {
   static std::vector<std::string> names{"other"};

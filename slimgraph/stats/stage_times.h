@@ -1,4 +1,4 @@
-// How long a thread has spent in each stage.
+// How much time a thread has spent in each stage.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@ namespace slimgraph {
 
 using StageSeconds = std::array<double, kMaxStages>;
 
-// Adds its lifetime to a stage.
+// Adds its own lifetime to a stage's time.
 class StageTimer {
  public:
   StageTimer(StageSeconds& seconds, StageId stage) : of_stage_(seconds[stage]) {}

@@ -7,30 +7,30 @@
 #include <mutex>
 #include <set>
 
+#include "slimgraph/base/sync.h"
+
 namespace slimgraph {
 namespace {
 
 struct Span {
   const char* name;
+  std::uint32_t thread;
   std::uint64_t start_ns;
   std::uint64_t end_ns;
 };
 
-struct ThreadSpans {
-  std::uint32_t thread = 0;
-  std::vector<Span> spans;
-};
+using Spans = std::vector<Span>;
 
 std::atomic<std::uint64_t> zero_ns{0};
-std::mutex spans_mutex;
-std::vector<std::unique_ptr<ThreadSpans>> all_threads;
+Mutex spans_mutex;
+std::vector<std::unique_ptr<Spans>> all_threads;
 
-// Owned by `all_threads`, so that a thread's events outlive it.
-ThreadSpans& OwnSpans() {
-  thread_local ThreadSpans* own = nullptr;
+// `all_threads` owns the list, so a thread's events survive the thread.
+Spans& OwnSpans() {
+  thread_local Spans* own = nullptr;
   if (own == nullptr) {
     const std::lock_guard lock(spans_mutex);
-    own = all_threads.emplace_back(std::make_unique<ThreadSpans>()).get();
+    own = all_threads.emplace_back(std::make_unique<Spans>()).get();
   }
   return *own;
 }
@@ -41,20 +41,18 @@ void StartTrace() { zero_ns = NowNs(); }
 
 bool TraceIsOn() { return zero_ns.load(std::memory_order_relaxed) != 0; }
 
-void SetTraceThread(std::uint32_t thread) { OwnSpans().thread = thread; }
-
-void TraceSpan::Keep() const { OwnSpans().spans.push_back({name_, start_ns_, NowNs()}); }
+void TraceSpan::Record() const { OwnSpans().push_back({name_, thread_, start_ns_, NowNs()}); }
 
 std::vector<TraceEvent> TakeTrace(NodeId node) {
   const std::lock_guard lock(spans_mutex);
   const std::uint64_t zero = zero_ns.exchange(0);
   std::vector<TraceEvent> events;
-  for (const auto& thread : all_threads) {
-    for (const Span& span : thread->spans) {
+  for (const auto& spans : all_threads) {
+    for (const Span& span : *spans) {
       const std::uint64_t start_ns = span.start_ns < zero ? 0 : span.start_ns - zero;
-      events.push_back({span.name, node, thread->thread, start_ns, span.end_ns - span.start_ns});
+      events.push_back({span.name, node, span.thread, start_ns, span.end_ns - span.start_ns});
     }
-    thread->spans.clear();
+    spans->clear();
   }
   return events;
 }

@@ -1,5 +1,5 @@
-// What each thread of each node did when, for a picture of a run (--trace FILE). Off, it costs one
-// look at a flag; on, threads write to lists of their own.
+// Records what each thread of each node does at what time, for a timeline of a run (--trace FILE).
+// When it is off, it costs one load of a flag. When it is on, each thread writes to its own list.
 #pragma once
 
 #include <atomic>
@@ -22,31 +22,30 @@ struct TraceEvent {
   std::uint64_t duration_ns = 0;
 };
 
-// From here on, TraceSpans of this process are kept. To be called on all nodes at about one moment,
-// which becomes the zero of the picture.
+// From now on, the TraceSpans of this process are recorded. All nodes must call this at about the
+// same moment, which becomes time 0 of the timeline.
 void StartTrace();
 bool TraceIsOn();
 
-// Ends it: what this process's threads have kept. They must be at rest.
+// Ends the trace and returns the events of this process's threads. These must not record meanwhile.
 std::vector<TraceEvent> TakeTrace(NodeId node);
 
-// Names the calling thread's row.
-void SetTraceThread(std::uint32_t thread);
-
-// Its lifetime is one event. `name` must outlive the trace.
+// Records its lifetime as one event, in the row of `thread`. `name` must outlive the trace.
 class TraceSpan {
  public:
-  explicit TraceSpan(const char* name) : name_(name), start_ns_(TraceIsOn() ? NowNs() : 0) {}
+  TraceSpan(const char* name, std::uint32_t thread)
+      : name_(name), thread_(thread), start_ns_(TraceIsOn() ? NowNs() : 0) {}
   ~TraceSpan() {
-    if (start_ns_ != 0) Keep();
+    if (start_ns_ != 0) Record();
   }
   TraceSpan(const TraceSpan&) = delete;
   TraceSpan& operator=(const TraceSpan&) = delete;
 
  private:
-  void Keep() const;
+  void Record() const;
 
   const char* name_;
+  std::uint32_t thread_;
   std::uint64_t start_ns_;
 };
 
@@ -55,7 +54,7 @@ void UnpackTrace(std::string_view packed, std::vector<TraceEvent>& events);
 
 std::string ToChromeTrace(const std::vector<TraceEvent>& events);
 
-// Calls `name_row` once for each node (with kWholeNode) and each thread in `events`.
+// Calls `name_row` once for each node (with kWholeNode) and once for each thread in `events`.
 constexpr std::uint32_t kWholeNode = ~std::uint32_t{0};
 void NameRows(const std::vector<TraceEvent>& events,
               const std::function<void(NodeId, std::uint32_t, const std::string&)>& name_row);

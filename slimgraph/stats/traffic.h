@@ -1,5 +1,5 @@
-// What crossed the fabric: counted where it is issued, by stage, peer and kind. One object belongs
-// to one endpoint and so to one thread; sums are made afterwards.
+// Traffic over the fabric, counted where it is issued, by stage, peer and kind. Each object belongs
+// to one endpoint and so to one thread; sums are computed afterwards.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ std::string_view TrafficKindName(TrafficKind kind);
 struct TrafficCount {
   std::uint64_t operations = 0;
   std::uint64_t payload_bytes = 0;
-  std::uint64_t header_bytes = 0;  // requests, replies, operands: all that is not payload
+  std::uint64_t header_bytes = 0;  // requests, replies, operands: everything but payload
   std::uint64_t round_trips = 0;   // counted with the first operation of a part
 
   std::uint64_t bytes() const { return payload_bytes + header_bytes; }
@@ -32,10 +32,10 @@ class Traffic {
   explicit Traffic(NodeId nodes) : nodes_(nodes) {}
 
   TrafficCount& at(StageId stage, NodeId peer, TrafficKind kind) {
-    return OfAll(stage, peer)[static_cast<std::size_t>(kind)];
+    return OfAllKinds(stage, peer)[static_cast<std::size_t>(kind)];
   }
-  // Of all kinds, by kind, until the next Clear().
-  TrafficCount* OfAll(StageId stage, NodeId peer) {
+  // The counts of all kinds, indexed by kind. The pointer is valid until the next Clear().
+  TrafficCount* OfAllKinds(StageId stage, NodeId peer) {
     auto& of_stage = counts_[stage];
     if (of_stage.empty()) [[unlikely]]
       of_stage.resize(nodes_ * kNumTrafficKinds);
@@ -47,8 +47,8 @@ class Traffic {
   TrafficCount OfStage(StageId stage) const;
   TrafficCount OfPeer(NodeId peer) const;
 
-  // All counts as one list, to be exchanged between nodes: for each kNumbersPerCount numbers, the
-  // first of them the stage. Add takes such a list of any node.
+  // All counts as one list, for exchange between nodes: kNumbersPerCount numbers per count, of
+  // which the first is the stage. Add() accepts such a list from any node.
   static constexpr std::size_t kNumbersPerCount = 6;
   std::vector<std::uint64_t> Numbers() const;
   void Add(const std::vector<std::uint64_t>& numbers);
@@ -60,7 +60,7 @@ class Traffic {
   TrafficCount Sum(Chosen chosen) const;
 
   NodeId nodes_;
-  // [stage][peer][kind]; a stage's part is made when it is first used.
+  // [stage][peer][kind]; the inner vector is allocated when the stage is first used.
   std::array<std::vector<TrafficCount>, kMaxStages> counts_;
 };
 

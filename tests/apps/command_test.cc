@@ -1,4 +1,4 @@
-// What the command says and how it ends, as a person meets it.
+// The output and the exit codes of the command, as a user sees them.
 #include <gtest/gtest.h>
 
 #include "tests/support/command.h"
@@ -6,7 +6,7 @@
 namespace slimgraph {
 namespace {
 
-class TheCommand : public ::testing::Test {
+class CommandLine : public ::testing::Test {
  protected:
   void SetUp() override {
     graph_ = scratch_.File("kron.slim");
@@ -17,14 +17,14 @@ class TheCommand : public ::testing::Test {
   std::string graph_;
 };
 
-TEST_F(TheCommand, HelpOpensWithThreeExamples) {
+TEST_F(CommandLine, HelpOpensWithThreeExamples) {
   const CommandEnd end = RunSlimgraph({"--help"});
   EXPECT_EQ(end.code, 0);
   EXPECT_EQ(end.out.find("  slimgraph gen"), 0U) << end.out;
   EXPECT_NE(end.out.find("Exit codes: 0 done"), std::string::npos);
 }
 
-TEST_F(TheCommand, ScanReadsTheSameListsFromAnyNumberOfNodes) {
+TEST_F(CommandLine, ScanReadsTheSameListsFromAnyNumberOfNodes) {
   std::string checksum;
   for (const auto& [nodes, compute] :
        {std::pair{"1", "1"}, {"2", "1"}, {"4", "4"}, {"4", "2"}, {"5", "3"}, {"8", "1"}}) {
@@ -32,7 +32,7 @@ TEST_F(TheCommand, ScanReadsTheSameListsFromAnyNumberOfNodes) {
       const CommandEnd end = RunSlimgraph({"scan", graph_, "--nodes", nodes, "--compute", compute,
                                            "--threads", "2", "--transport", transport});
       ASSERT_EQ(end.code, 0) << end.err;
-      const std::size_t at = end.out.find("lists is right (");
+      const std::size_t at = end.out.find("lists is correct (");
       ASSERT_NE(at, std::string::npos) << end.out;
       const std::string found = end.out.substr(at, 33);
       if (checksum.empty()) checksum = found;
@@ -41,7 +41,7 @@ TEST_F(TheCommand, ScanReadsTheSameListsFromAnyNumberOfNodes) {
   }
 }
 
-TEST_F(TheCommand, JsonIsOneLineAndTheAnnouncementGoesToStandardError) {
+TEST_F(CommandLine, JsonIsOneLineAndTheAnnouncementGoesToStandardError) {
   const CommandEnd end = RunSlimgraph({"scan", graph_, "--nodes", "4", "--compute", "2", "--json"});
   EXPECT_EQ(end.code, 0);
   EXPECT_EQ(end.out.find("{\"schema\":1,\"command\":\"scan\""), 0U) << end.out;
@@ -51,10 +51,29 @@ TEST_F(TheCommand, JsonIsOneLineAndTheAnnouncementGoesToStandardError) {
         "\"announced_bytes\":[", "\"cpu_s\":{\"compute\":["}) {
     EXPECT_NE(end.out.find(part), std::string::npos) << part << " in " << end.out;
   }
-  EXPECT_NE(end.err.find("the graph takes "), std::string::npos) << end.err;
+  EXPECT_NE(end.err.find("the job takes "), std::string::npos) << end.err;
 }
 
-TEST_F(TheCommand, TraceHasARowForEachNode) {
+TEST_F(CommandLine, PeakMemoryExcludesTheParentProcess) {
+  constexpr std::uint64_t kOurs = 256 << 20;
+  const std::vector<char> ours(kOurs, 1);
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"gen", "chain", "-s", "4", "-o", scratch_.File("chain.slim")},
+        {"bfs", graph_, "--source", "1"}}) {
+    std::vector<std::string> with_json = words;
+    with_json.push_back("--json");
+    const CommandEnd end = RunSlimgraph(with_json);
+    ASSERT_EQ(end.code, 0) << end.err;
+    const std::string name = "\"peak_bytes\":[";
+    const std::size_t at = end.out.find(name);
+    ASSERT_NE(at, std::string::npos) << end.out;
+    const std::uint64_t peak = std::stoull(end.out.substr(at + name.size()));
+    EXPECT_GT(peak, 0U);
+    EXPECT_LT(peak, kOurs / 2) << end.out;
+  }
+}
+
+TEST_F(CommandLine, TraceHasARowForEachNode) {
   const std::string trace = scratch_.File("trace.json");
   const CommandEnd end = RunSlimgraph(
       {"scan", graph_, "--nodes", "4", "--compute", "2", "--threads", "2", "--trace", trace});
@@ -66,7 +85,7 @@ TEST_F(TheCommand, TraceHasARowForEachNode) {
   }
 }
 
-TEST_F(TheCommand, RefusesWrongUsageWithCode2) {
+TEST_F(CommandLine, RefusesWrongUsageWithCode2) {
   const auto refuses = [](std::vector<std::string> words, const std::string& why) {
     const CommandEnd end = RunSlimgraph(std::move(words));
     EXPECT_EQ(end.code, 2) << end.err;
@@ -77,8 +96,10 @@ TEST_F(TheCommand, RefusesWrongUsageWithCode2) {
   refuses({"scan", graph_, "--nodes", "4", "--compute", "5"}, "--compute 5 is out of range");
   refuses({"scan", graph_, "--nodes", "4", "--compute", "0"}, "--compute 0 is out of range");
   refuses({"scan", graph_, "--nodes", "65"}, "--nodes 65 is out of range");
-  refuses({"scan", graph_, "--nodes", "four"}, "expected a whole number from 0 on, found 'four'");
-  refuses({"scan", graph_, "--nodes", "4", "--threads", "0"}, "--threads 0 is out of range");
+  refuses({"scan", graph_, "--nodes", "four"},
+          "expected a whole number of at least 0, found 'four'");
+  refuses({"scan", graph_, "--nodes", "4", "--threads", "0"},
+          "--threads: 0 is out of range: 1..256");
   refuses({"scan", graph_, "--transport", "pigeon"}, "--transport pigeon is unknown");
   refuses({"scan", graph_, "--network", "dsl"}, "--network dsl is unknown");
   refuses({"scan"}, "GRAPH");
@@ -86,7 +107,7 @@ TEST_F(TheCommand, RefusesWrongUsageWithCode2) {
   refuses({}, "see slimgraph --help");
 }
 
-TEST_F(TheCommand, NamesAFileThatIsNotThereWithCode3AndInOneLine) {
+TEST_F(CommandLine, NamesAMissingFileWithCode3AndInOneLine) {
   const CommandEnd end =
       RunSlimgraph({"scan", scratch_.File("none.slim"), "--nodes", "4", "--compute", "2"});
   EXPECT_EQ(end.code, 3);
@@ -94,7 +115,7 @@ TEST_F(TheCommand, NamesAFileThatIsNotThereWithCode3AndInOneLine) {
   EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
 }
 
-TEST_F(TheCommand, RefusesADamagedGraph) {
+TEST_F(CommandLine, RefusesADamagedGraph) {
   std::string bytes = ReadText(graph_);
   bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 0x10);
   const std::string damaged = scratch_.File("damaged.slim");
@@ -105,14 +126,14 @@ TEST_F(TheCommand, RefusesADamagedGraph) {
   EXPECT_EQ(end.out, "");
 }
 
-TEST_F(TheCommand, WarnsOfVariablesThatNothingReads) {
+TEST_F(CommandLine, WarnsOfUnknownVariables) {
   const CommandEnd end = RunSlimgraph({"info", graph_}, {"SLIMGRAPH_HOTS=10.0.0.1"});
   EXPECT_EQ(end.code, 0);
   EXPECT_NE(end.err.find("SLIMGRAPH_HOTS"), std::string::npos) << end.err;
   EXPECT_NE(end.err.find("SLIMGRAPH_HOST"), std::string::npos) << end.err;
 }
 
-TEST_F(TheCommand, FailsWhenNobodyCanReadItsResult) {
+TEST_F(CommandLine, FailsWhenItsResultCannotBeWritten) {
   const std::string scan = CommandPath() + " scan " + graph_;
   for (const std::string& nodes : {std::string(), std::string(" --nodes 4 --compute 2")}) {
     for (const char* const end : {" >&-", " >/dev/full", " | true; exit ${PIPESTATUS[0]}"}) {
@@ -124,7 +145,21 @@ TEST_F(TheCommand, FailsWhenNobodyCanReadItsResult) {
   }
 }
 
-TEST_F(TheCommand, RefusesOptionsThatContradictEachOther) {
+TEST_F(CommandLine, FailsWithOneLineWhenItsOutputIsLost) {
+  for (const std::string& words :
+       {std::string("--help"), std::string("scan --help"), std::string("--version"),
+        std::string("doctor"), std::string("doctor --json"), "info " + graph_,
+        "gen chain -s 3 -o " + scratch_.File("chain.slim")}) {
+    const CommandEnd lost =
+        RunningCommand({"sh", "-c", CommandPath() + " " + words + " >/dev/full"}).Wait();
+    EXPECT_EQ(lost.code, 4) << words << lost.err;
+    EXPECT_EQ(lost.err,
+              "slimgraph: cannot write the result to standard output: No space left on device\n")
+        << words;
+  }
+}
+
+TEST_F(CommandLine, RefusesOptionsThatContradictEachOther) {
   const CommandEnd both =
       RunSlimgraph({"convert", graph_, scratch_.File("out.slim"), "--directed", "--undirected"});
   EXPECT_EQ(both.code, 2);
@@ -132,7 +167,7 @@ TEST_F(TheCommand, RefusesOptionsThatContradictEachOther) {
   EXPECT_EQ(RunSlimgraph({"scan", graph_, "--repeat", "0"}).code, 2);
 }
 
-TEST_F(TheCommand, ReportsTheOptionsThatRepeatIt) {
+TEST_F(CommandLine, ReportsTheOptionsThatRepeatTheRun) {
   const CommandEnd end = RunSlimgraph(
       {"gen", "grid", "-s", "6", "--seed", "3", "-o", scratch_.File("g.slim"), "--json"});
   for (const char* const part : {"\"KIND\":\"grid\"", "\"scale\":\"6\"", "\"seed\":\"3\""}) {
@@ -140,7 +175,7 @@ TEST_F(TheCommand, ReportsTheOptionsThatRepeatIt) {
   }
 }
 
-TEST_F(TheCommand, JoinsTheJobOfMpiexec) {
+TEST_F(CommandLine, JoinsTheJobOfMpiexec) {
   const CommandEnd end =
       RunningCommand({"mpiexec.hydra", "-n", "4", CommandPath(), "scan", graph_, "--compute", "2"})
           .Wait();
@@ -148,7 +183,7 @@ TEST_F(TheCommand, JoinsTheJobOfMpiexec) {
   EXPECT_NE(end.out.find("on 4 nodes over shm: 2 compute, 2 only hold memory"), std::string::npos);
 }
 
-TEST_F(TheCommand, SaysWhenTheLaunchIsWrong) {
+TEST_F(CommandLine, SaysWhenTheLaunchIsWrong) {
   const CommandEnd mismatch =
       RunningCommand({"mpiexec.hydra", "-n", "2", CommandPath(), "scan", graph_, "--nodes", "4"})
           .Wait();
@@ -160,8 +195,8 @@ TEST_F(TheCommand, SaysWhenTheLaunchIsWrong) {
       RunningCommand({"mpiexec.hydra", "-n", "2", CommandPath(), "info", graph_}).Wait();
   EXPECT_EQ(copies.code, 2);
   EXPECT_EQ(copies.err,
-            "slimgraph: info is the work of one process, and the launcher started 2; run it "
-            "without\n");
+            "slimgraph: info runs in one process, but the launcher started 2; run it without a "
+            "launcher\n");
   const CommandEnd foreign = RunSlimgraph({"scan", graph_}, {"OMPI_COMM_WORLD_SIZE=4"});
   EXPECT_EQ(foreign.code, 4);
   EXPECT_NE(foreign.err.find("4 copies that know nothing of each other"), std::string::npos);

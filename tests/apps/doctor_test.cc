@@ -1,9 +1,9 @@
-#include "apps/doctor.h"
+#include "apps/doctor/doctor.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "apps/doctor_checks.h"
+#include "apps/doctor/doctor_checks.h"
 
 namespace slimgraph {
 namespace {
@@ -25,13 +25,13 @@ TEST(DoctorLauncher, IsHydraOrIsBad) {
             Verdict::kBad);
 }
 
-TEST(DoctorDefaultMpi, AnotherMpiIsNotedWithWhatFollows) {
+TEST(DoctorDefaultMpi, AnotherMpiIsNotedWithItsConsequence) {
   EXPECT_EQ(JudgeDefaultMpi("mpiexec", {"/usr/bin/mpiexec", kHydra}).verdict, Verdict::kGood);
   EXPECT_EQ(JudgeDefaultMpi("mpiexec", {}).verdict, Verdict::kGood);
   const auto launcher = JudgeDefaultMpi(
       "mpiexec", {"/usr/bin/mpiexec", "mpiexec (OpenRTE) 4.1.4\nReport bugs to Open MPI\n"});
   EXPECT_EQ(launcher.verdict, Verdict::kNote);
-  EXPECT_THAT(launcher.what, HasSubstr("Open MPI's: what it starts are copies"));
+  EXPECT_THAT(launcher.what, HasSubstr("Open MPI's: processes that it starts do not form one job"));
   EXPECT_THAT(launcher.mend, HasSubstr("mpiexec.hydra -n N"));
   const auto compiler = JudgeDefaultMpi(
       "mpicxx", {"/usr/bin/mpicxx", "g++ -I/usr/lib/x86_64-linux-gnu/openmpi/include -lmpi_cxx"});
@@ -58,7 +58,7 @@ TEST(DoctorLockedMemory, IsBadOnlyWhereAnAdapterNeedsIt) {
   EXPECT_EQ(JudgeLockedMemory("", true).verdict, Verdict::kNote);
 }
 
-TEST(DoctorHugePages, WhatIsOffComesWithTheEchoThatTurnsItOn) {
+TEST(DoctorHugePages, DisabledPagesComeWithTheCommandThatEnablesThem) {
   EXPECT_EQ(JudgeHugePages("always [madvise] never\n").verdict, Verdict::kGood);
   EXPECT_EQ(JudgeHugePages("always madvise [never]\n").mend,
             "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled (as root)");
@@ -76,7 +76,7 @@ TEST(DoctorNuma, CountsNodesAndProcessors) {
   EXPECT_EQ(JudgeNuma(false, 1, 8).verdict, Verdict::kNote);
 }
 
-TEST(DoctorRdma, NoneIsNotedAndWhatCannotBeUsedIsBad) {
+TEST(DoctorRdma, NoAdapterIsANoteAndAnUnusableOneIsBad) {
   const RdmaPort first{"mlx5_0", "1", "4: ACTIVE", true};
   const RdmaPort second{"mlx5_1", "1", "1: DOWN", true};
   const RdmaPort third{"mlx5_2", "1", "4: ACTIVE", false};
@@ -112,7 +112,7 @@ TEST(DoctorSharedMemoryFiles, TheDefaultOfContainersIsNoted) {
   EXPECT_EQ(JudgeSharedMemoryFiles(std::nullopt).verdict, Verdict::kNote);
 }
 
-TEST(DoctorPeerMemory, FailureNamesTheWayOut) {
+TEST(DoctorPeerMemory, FailureComesWithARemedy) {
   EXPECT_EQ(JudgePeerMemory("").verdict, Verdict::kGood);
   const auto bad = JudgePeerMemory("/proc/7/fd/3: Permission denied");
   EXPECT_EQ(bad.verdict, Verdict::kBad);
@@ -120,34 +120,7 @@ TEST(DoctorPeerMemory, FailureNamesTheWayOut) {
   EXPECT_THAT(bad.mend, HasSubstr("--transport tcp"));
 }
 
-TEST(DoctorGroups, PathsAreFoundInBothVersions) {
-  const std::string one = "5:devices:/d\n4:memory:/jobs/7\n2:cpu,cpuacct:/half\n0::/init\n";
-  EXPECT_EQ(GroupPath(one, "memory"), "/jobs/7");
-  EXPECT_EQ(GroupPath(one, "cpu"), "/half");
-  EXPECT_EQ(GroupPath(one, "pids"), std::nullopt);
-  EXPECT_EQ(GroupPath(one, ""), "/init");
-  EXPECT_EQ(GroupPath("0::/user.slice/user-1000.slice\n", ""), "/user.slice/user-1000.slice");
-  EXPECT_EQ(GroupPath("nonsense", ""), std::nullopt);
-}
-
-TEST(DoctorGroups, LimitsOfAllGroupsAboveCount) {
-  EXPECT_EQ(GroupAndThoseAbove("/a/b"), (std::vector<std::string>{"/a/b", "/a", ""}));
-  EXPECT_EQ(GroupAndThoseAbove("/"), (std::vector<std::string>{""}));
-}
-
-TEST(DoctorGroups, LimitsAreReadInBothVersions) {
-  EXPECT_EQ(ParseGroupLimit("max\n"), std::nullopt);
-  EXPECT_EQ(ParseGroupLimit("9223372036854771712\n"), std::nullopt);
-  EXPECT_EQ(ParseGroupLimit("1073741824\n"), 1073741824U);
-  EXPECT_EQ(ParseGroupLimit(""), std::nullopt);
-  EXPECT_EQ(ParseGroupProcessors("150000 100000\n"), 1.5);
-  EXPECT_EQ(ParseGroupProcessors("16000\n 40000\n"), 0.4);
-  EXPECT_EQ(ParseGroupProcessors("max 100000\n"), std::nullopt);
-  EXPECT_EQ(ParseGroupProcessors("-1\n 100000\n"), std::nullopt);
-  EXPECT_EQ(ParseGroupProcessors("5000 0"), std::nullopt);
-}
-
-TEST(DoctorGroups, TightLimitsAreTold) {
+TEST(DoctorGroups, TightLimitsAreReported) {
   constexpr std::uint64_t kGiB = 1 << 30;
   EXPECT_EQ(JudgeGroupMemory({}).what, "no limit");
   EXPECT_EQ(JudgeGroupMemory({8 * kGiB, kGiB}).verdict, Verdict::kGood);
@@ -166,7 +139,7 @@ TEST(Doctor, ExitsWithTheEnvironmentsCodeOnlyForWhatIsBad) {
   const DoctorFinding bad{"c", Verdict::kBad, "broken", "do that"};
   EXPECT_EQ(DoctorExitCode({good, note}), 0);
   EXPECT_EQ(DoctorExitCode({good, bad, note}), 4);
-  EXPECT_EQ(Describe({good, bad}),
+  EXPECT_EQ(FormatFindings({good, bad}),
             "ok    a                   fine\n"
             "BAD   c                   broken\n"
             "                          -> do that\n"
@@ -174,7 +147,7 @@ TEST(Doctor, ExitsWithTheEnvironmentsCodeOnlyForWhatIsBad) {
 }
 
 TEST(Doctor, ExaminesThisMachine) {
-  const auto findings = Examine();
+  const auto findings = InspectMachine();
   EXPECT_GE(findings.size(), 12U);
   for (const DoctorFinding& finding : findings) {
     EXPECT_FALSE(finding.subject.empty());

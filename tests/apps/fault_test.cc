@@ -1,4 +1,4 @@
-// What happens to a job when a node of it, or the command itself, is stopped or killed.
+// What a job does when one of its nodes, or the command itself, is stopped or killed.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <tuple>
 
 #include "tests/support/command.h"
 #include "tests/support/node_processes.h"
@@ -38,13 +39,13 @@ class FaultyJob : public ::testing::Test {
     ASSERT_EQ(RunSlimgraph({"gen", "kron", "-s", "12", "-o", graph_}).code, 0);
   }
 
-  // A job that would run for hours, caught in the middle of it.
+  // A job that would run for hours, so that a fault hits it while it works.
   std::vector<std::string> LongScan(const std::string& transport) const {
     return {CommandPath(), "scan",      graph_, "--repeat",    "1000000000", "--nodes",
             "4",           "--compute", "2",    "--transport", transport};
   }
 
-  // The process of a node of a job that has formed.
+  // Waits until the job has formed. Returns the process of a node.
   static pid_t AwaitNode(const RunningCommand& command, int number) {
     const bool formed = command.AwaitError(" takes ");
     EXPECT_TRUE(formed);
@@ -55,7 +56,7 @@ class FaultyJob : public ::testing::Test {
   std::string graph_;
 };
 
-// Ends when the process has been at work for longer than it takes to load a small graph.
+// Waits until the process has used more processor time than loading a small graph takes.
 void AwaitWork(pid_t process) {
   const long enough = ::sysconf(_SC_CLK_TCK) / 2;
   for (long worked = 0; worked < enough;) {
@@ -78,6 +79,7 @@ void ExpectOneLineOf(int node, RunningCommand& command) {
   }
   EXPECT_EQ(named, 1U) << end.err;
   EXPECT_EQ(end.out, "");
+  EXPECT_EQ(end.err.find(" waits "), std::string::npos) << end.err;
   EXPECT_TRUE(command.Processes().empty());
 }
 
@@ -105,7 +107,7 @@ TEST_P(FaultyNode, EndsTheJobWithOneLineThatNamesIt) {
   EXPECT_EQ(SegmentsLeftSince(segments_before), "");
 }
 
-// hydra may do so, and be faster than we.
+// When a node dies, hydra may kill the hub before the hub has reported the death.
 TEST_F(FaultyJob, NamesTheNodeThatDiedBeforeTheHubWasKilled) {
   RunningCommand command(LongScan("shm"));
   const pid_t victim = AwaitNode(command, 3);
@@ -167,7 +169,61 @@ TEST_P(FaultyMiner, EndsTheJobInTheMiddleOfTheWork) {
   ExpectOneLine(command, *victim, GetParam());
 }
 
-TEST_F(FaultyJob, EndsWhenThePersonInterruptsIt) {
+// A job, and the wait that it must report under SLIMGRAPH_LOG=debug when node 1 is stopped.
+struct Wait {
+  const char* name;
+  std::vector<std::string> words;  // GRAPH stands for the graph
+  const char* text;
+};
+
+class WaitingJob : public FaultyJob,
+                   public ::testing::WithParamInterface<std::tuple<Wait, const char*>> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    Waits, WaitingJob,
+    ::testing::Combine(
+        ::testing::Values(Wait{"Exchange",
+                               {"pagerank", "GRAPH", "--iterations", "1000000000"},
+                               "for the last message of node 1 in exchange "},
+                          Wait{"Lists",
+                               {"match", "GRAPH", "--pattern", "7-path", "--edge-cache", "0"},
+                               "for lists of node 1\n"},
+                          Wait{"Transactions",
+                               {"txn", "run", "--workload", "ycsb", "--protocol", "occ", "--stages",
+                                "rpc", "--hot", "0", "--seconds", "1000"},
+                               "for node 1, in "}),
+        ::testing::Values("shm", "tcp", "mpi")),
+    [](const auto& one) {
+      return std::get<0>(one.param).name + std::string("Over") + std::get<1>(one.param);
+    });
+
+TEST_P(WaitingJob, SaysThatItWaitsForAStoppedNode) {
+  const auto& [wait, transport] = GetParam();
+  std::vector<std::string> words{CommandPath()};
+  for (const std::string& word : wait.words) words.push_back(word == "GRAPH" ? graph_ : word);
+  for (const char* const word : {"--nodes", "4", "--compute", "2", "--transport", transport}) {
+    words.emplace_back(word);
+  }
+  RunningCommand command(words, {"SLIMGRAPH_LOG=debug"});
+  pid_t victim = -1;
+  while (victim < 0) victim = command.NodeProcess(1).value_or(-1);
+  AwaitWork(victim);
+  ASSERT_EQ(::kill(victim, SIGSTOP), 0);
+  EXPECT_TRUE(command.AwaitError(wait.text));
+  ::kill(victim, SIGCONT);
+}
+
+TEST_F(FaultyJob, RefusesAnUnknownLogInOneLine) {
+  for (const char* const nodes : {"1", "4"}) {
+    const CommandEnd end =
+        RunSlimgraph({"scan", graph_, "--nodes", nodes}, {"SLIMGRAPH_LOG=verbose"});
+    EXPECT_EQ(end.code, 2);
+    EXPECT_EQ(end.err,
+              "slimgraph: SLIMGRAPH_LOG=verbose is unknown: set it to debug, or leave it out\n");
+  }
+}
+
+TEST_F(FaultyJob, EndsWhenTheUserInterruptsIt) {
   for (const int signal : {SIGINT, SIGTERM}) {
     RunningCommand command(LongScan("shm"));
     ASSERT_GT(AwaitNode(command, 3), 0);

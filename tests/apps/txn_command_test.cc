@@ -1,4 +1,4 @@
-// `slimgraph txn` as a person meets it.
+// `slimgraph txn` as a user sees it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -70,7 +70,7 @@ TEST(TxnRun, RefusesWhatItCannotDoWithOneLine) {
   }
 }
 
-TEST(TxnRun, GoesOnWithoutANodeThatHasDied) {
+TEST(TxnRun, ContinuesAfterANodeHasDied) {
   const ScratchDirectory scratch;
   const std::string path = scratch.File("history.jsonl");
   const CommandEnd end = RunSlimgraph(
@@ -85,7 +85,7 @@ TEST(TxnRun, GoesOnWithoutANodeThatHasDied) {
   EXPECT_EQ(ReadText(path + ".node0") + ReadText(path + ".node1"), "");
 }
 
-TEST(TxnRun, EndsWithOneLineWhereADeathIsTooMuch) {
+TEST(TxnRun, EndsWithOneLineWhenADeathCannotBeSurvived) {
   const std::vector<std::string> deaths[] = {
       {"--die", "1@commit:50"},
       {"--die", "1@commit:50", "--transport", "mpi"},
@@ -95,8 +95,8 @@ TEST(TxnRun, EndsWithOneLineWhereADeathIsTooMuch) {
       {"--die", "1@log:50,0@repair:2", "--replicas", "3"},
       {"--die", "1@log:50,2@repair:3", "--replicas", "2"},
       {"--die", "0@commit:50", "--replicas", "2", "--protocol", "calvin"}};
-  // What the machine takes now for a job of the kind in which nobody dies, which is much less than
-  // half a second where it has nothing else to do.
+  // The time of such a job without a death, at the machine's present load. It is much less than
+  // half a second on an idle machine.
   const auto usual_seconds = [] {
     const CommandEnd end =
         RunSlimgraph({"txn", "run", "--workload", "smallbank", "--nodes", "3", "--protocol", "occ",
@@ -120,7 +120,7 @@ TEST(TxnRun, EndsWithOneLineWhereADeathIsTooMuch) {
   }
 }
 
-TEST(TxnSweep, TellsARowForEachPoint) {
+TEST(TxnSweep, PrintsARowForEachPoint) {
   const CommandEnd end =
       RunSlimgraph({"txn", "sweep", "--over", "stages", "--workload", "smallbank", "--protocol",
                     "nowait", "--rows", "1000", "--nodes", "2", "--seconds", "0.02"});
@@ -130,9 +130,9 @@ TEST(TxnSweep, TellsARowForEachPoint) {
   for (const std::string& line : lines) EXPECT_EQ(line.find("{\"schema\":"), 0u) << line;
 }
 
-// Calvin's buffers are used again when all have told that they are through with them, by whatever
-// way the batches came before.
-TEST(TxnSweep, GoesFromMessagesToOneSidedStages) {
+// Under CALVIN, a buffer is reused when all nodes have said that they no longer need it. That must
+// work for batches that came by messages and for batches that came one-sided.
+TEST(TxnSweep, AlternatesBetweenMessagesAndOneSidedStages) {
   for (const char* const codes : {"0000,0100", "1111,0000,1111", "0100,1000,0100"}) {
     const CommandEnd end =
         RunSlimgraph({"txn", "sweep", "--over", "stages", "--values", codes, "--workload",
@@ -152,8 +152,8 @@ TEST(TxnChoose, NamesACodeOfTheProtocol) {
   EXPECT_EQ(end.out.substr(at + 10, 6).find_first_not_of("01"), std::string::npos);
 }
 
-// The word that ends a transaction overtakes the message that ends the one before it, where a
-// network is slow and each follows at once: in a third of the runs, so there are several.
+// On a slow network, the one-sided word that ends a transaction can overtake the message that ends
+// the transaction before. That happens in a third of the runs, so the test makes several.
 TEST(TxnChoose, KeepsTheOrderOfEndsInBothFormsUnderCalvin) {
   for (int i = 0; i < 8; ++i) {
     const CommandEnd end = RunSlimgraph({"txn", "choose", "--workload", "ycsb", "--protocol",
@@ -163,7 +163,7 @@ TEST(TxnChoose, KeepsTheOrderOfEndsInBothFormsUnderCalvin) {
   }
 }
 
-// Also where all threads have to agree on the forms.
+// Under CALVIN, all threads use the same form, so epochs alternate between the forms.
 TEST(TxnChoose, MeasuresBothFormsUnderCalvin) {
   const CommandEnd end =
       RunSlimgraph({"txn", "choose", "--workload", "smallbank", "--protocol", "calvin", "--rows",

@@ -1,9 +1,11 @@
-// The commands that run vertex programs, as a person meets them.
+// The commands that run vertex programs, as a user sees them.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <sstream>
 
 #include "tests/support/command.h"
+#include "tests/support/sanitized.h"
 
 namespace slimgraph {
 namespace {
@@ -15,24 +17,31 @@ class VertexCommands : public ::testing::Test {
     const CommandEnd end =
         RunSlimgraph({"convert", scratch_.File("roads.wel"), graph_, "--directed", "--weighted"});
     ASSERT_EQ(end.code, 0) << end.err;
+    const CommandEnd ordered =
+        RunSlimgraph({"convert", graph_, by_degree_, "--order", "degree", "--weighted"});
+    ASSERT_EQ(ordered.code, 0) << ordered.err;
   }
 
-  // What a command writes with --output, on one node and on four of which two compute.
+  // Expects what a command writes with --output, on one node and on four with two compute nodes,
+  // for both orders of the vertices in the file.
   void ExpectOutput(std::vector<std::string> words, const std::string& expected) {
     const std::string path = scratch_.File("out");
-    words.insert(words.begin() + 1, graph_);
     words.insert(words.end(), {"--verify", "--output", path});
-    for (const char* const nodes : {"1", "4"}) {
-      std::vector<std::string> all = words;
-      all.insert(all.end(), {"--nodes", nodes, "--compute", nodes[0] == '1' ? "1" : "2"});
-      const CommandEnd end = RunSlimgraph(all);
-      EXPECT_EQ(end.code, 0) << end.err;
-      EXPECT_EQ(ReadText(path), expected) << words[0] << " on " << nodes;
+    for (const std::string& graph : {graph_, by_degree_}) {
+      for (const char* const nodes : {"1", "4"}) {
+        std::vector<std::string> all = words;
+        all.insert(all.begin() + 1, graph);
+        all.insert(all.end(), {"--nodes", nodes, "--compute", nodes[0] == '1' ? "1" : "2"});
+        const CommandEnd end = RunSlimgraph(all);
+        EXPECT_EQ(end.code, 0) << end.err;
+        EXPECT_EQ(ReadText(path), expected) << words[0] << " of " << graph << " on " << nodes;
+      }
     }
   }
 
   ScratchDirectory scratch_;
   std::string graph_ = scratch_.File("roads.slim");
+  std::string by_degree_ = scratch_.File("by-degree.slim");  // the same graph
 };
 
 TEST_F(VertexCommands, WriteALineForEachVertexInOriginalIds) {
@@ -83,7 +92,7 @@ TEST_F(VertexCommands, RefuseWhatTheyCannotDo) {
   }
 }
 
-TEST_F(VertexCommands, GetTheSameFromMemoryNodesThatServeOnAllTransports) {
+TEST_F(VertexCommands, GiveTheSameResultWithServingMemoryNodesOnAllTransports) {
   const std::string kron = scratch_.File("kron.slim");
   ASSERT_EQ(RunSlimgraph({"gen", "kron", "-s", "10", "--weights", "1..255", "-o", kron}).code, 0);
   for (const char* const transport : {"shm", "tcp", "mpi"}) {
@@ -102,30 +111,112 @@ TEST_F(VertexCommands, GetTheSameFromMemoryNodesThatServeOnAllTransports) {
   }
 }
 
-TEST_F(VertexCommands, HoldNoMoreMemoryThanTheyAnnounced) {
-  const std::string kron = scratch_.File("kron.slim");
-  ASSERT_EQ(RunSlimgraph({"gen", "kron", "-s", "16", "-o", kron}).code, 0);
-  const auto numbers = [](const std::string& report, const std::string& name) {
+TEST_F(VertexCommands, FindShortestPathsWithBucketsOfAnyWidth) {
+  for (const char* const weights : {"int32", "float64"}) {
+    const std::string kron = scratch_.File(std::string(weights) + ".slim");
+    ASSERT_EQ(RunSlimgraph({"gen", "kron", "-s", "9", "--weights", "1..255", "-o", kron}).code, 0);
+    if (std::string(weights) == "float64") {
+      WriteText(scratch_.File("reals.wel"), "1 2 0.5\n2 3 1e300\n1 4 1e-300\n4 3 2e300\n3 5 0\n");
+      ASSERT_EQ(
+          RunSlimgraph({"convert", scratch_.File("reals.wel"), kron, "--undirected", "--weighted"})
+              .code,
+          0);
+    }
+    for (const char* const delta :
+         {"1e-320", "1e-30", "0.25", "1", "4294967295", "9.3e18", "1.9e19", "1e30", "1.7e308"}) {
+      for (const char* const nodes : {"1", "3"}) {
+        const CommandEnd end = RunSlimgraph({"sssp", kron, "--source", "1", "--delta", delta,
+                                             "--nodes", nodes, "--compute", "1", "--verify"});
+        EXPECT_EQ(end.code, 0) << weights << ' ' << delta << ' ' << end.err;
+      }
+    }
+  }
+}
+
+class MemoryOf : public VertexCommands {
+ protected:
+  void SetUp() override {
+    if (test::kSanitized) GTEST_SKIP() << "sanitizers take memory of their own";
+    ASSERT_EQ(RunSlimgraph({"gen", "kron", "-s", "16", "--weights", "1..99", "-o", kron_}).code, 0);
+  }
+
+  static std::vector<double> Numbers(const std::string& report, const std::string& name) {
     std::vector<double> found;
     std::istringstream text(report.substr(report.find("\"" + name + "\":[") + name.size() + 4));
     char comma = ',';
     for (double number = 0; comma == ',' && text >> number; text >> comma) found.push_back(number);
     return found;
-  };
-  for (const char* const compute : {"4", "2", "1"}) {
-    for (const char* const cache : {"none", "edge"}) {
-      const CommandEnd end = RunSlimgraph(
-          {"pagerank", kron, "--nodes", "4", "--compute", compute, "--cache", cache, "--json"});
-      ASSERT_EQ(end.code, 0) << end.err;
-      const auto announced = numbers(end.out, "announced_bytes");
-      const auto peak = numbers(end.out, "peak_bytes");
-      ASSERT_EQ(announced.size(), 4U) << end.out;
-      ASSERT_EQ(peak.size(), 4U);
-      for (std::size_t node = 0; node < 4; ++node) {
-        EXPECT_LE(peak[node], 1.15 * announced[node]) << node << " of " << compute << ' ' << cache;
-      }
+  }
+
+  // Expects that no node uses more memory than announced. If a run visits all lists, expects that
+  // nodes do not use much less either.
+  void ExpectHeld(std::vector<std::string> words, bool visits_all) const {
+    constexpr double kSlack = 8 << 20;
+    words.insert(words.begin() + 1, kron_);
+    words.emplace_back("--json");
+    const CommandEnd end = RunSlimgraph(words);
+    ASSERT_EQ(end.code, 0) << end.err;
+    const auto announced = Numbers(end.out, "announced_bytes");
+    const auto peak = Numbers(end.out, "peak_bytes");
+    ASSERT_EQ(announced.size(), peak.size()) << end.out;
+    std::string all;
+    for (const std::string& word : words) all += word + ' ';
+    for (std::size_t node = 0; node < peak.size(); ++node) {
+      EXPECT_LE(peak[node], 1.1 * announced[node] + kSlack) << all << "on node " << node;
+      if (!visits_all) continue;
+      EXPECT_LE(announced[node], 2 * peak[node]) << all << "on node " << node;
     }
   }
+
+  std::string kron_ = scratch_.File("kron.slim");
+};
+
+TEST_F(MemoryOf, VertexCommandsIsWhatTheyAnnounced) {
+  for (const auto& [nodes, compute] :
+       {std::pair{"1", "1"}, {"2", "1"}, {"4", "1"}, {"4", "2"}, {"4", "4"}}) {
+    const auto on = [&, nodes = nodes, compute = compute](std::vector<std::string> words) {
+      words.insert(words.end(), {"--nodes", nodes, "--compute", compute});
+      return words;
+    };
+    ExpectHeld(on({"bfs", "--source", "1"}), false);
+    ExpectHeld(on({"sssp", "--source", "1"}), false);
+    ExpectHeld(on({"pagerank"}), true);
+    ExpectHeld(on({"pagerank", "--cache", "none"}), true);
+    ExpectHeld(on({"pagerank", "--mode", "push", "--edge-cache", "5%"}), true);
+    ExpectHeld(on({"pagerank", "--memory-side", "serve", "--transport", "tcp"}), true);
+    ExpectHeld(on({"cc"}), true);
+    ExpectHeld(on({"bc", "--sources", "1,2"}), true);
+    ExpectHeld(on({"scan"}), true);
+    ExpectHeld(on({"scan", "--transport", "tcp", "--threads", "2"}), true);
+  }
+}
+
+// To verify, node 0 reads the whole graph once more.
+TEST_F(MemoryOf, AVerificationIsAnnounced) {
+  ExpectHeld({"sssp", "--source", "1", "--verify", "--nodes", "4", "--compute", "2"}, false);
+}
+
+// A job is also refused when the command's own buffers do not fit, not only the graph.
+TEST_F(MemoryOf, OfACommandsOwnBuffersMustFit) {
+  const auto run = [&](std::vector<std::string> words) {
+    words.insert(words.begin() + 1, kron_);
+    return RunSlimgraph(words);
+  };
+  const auto expect_refused = [](const CommandEnd& end) {
+    EXPECT_EQ(end.code, 4) << end.out;
+    EXPECT_NE(end.err.find("a node may hold 24.0 MiB"), std::string::npos) << end.err;
+  };
+  ASSERT_EQ(::setenv("SLIMGRAPH_NODE_MEMORY", std::to_string(24 << 20).c_str(), 1), 0);
+  const CommandEnd computed = run({"sssp", "--source", "1"});
+  EXPECT_EQ(computed.code, 0) << computed.err;
+  expect_refused(run({"sssp", "--source", "1", "--verify"}));
+  const std::vector<std::string> scan = {"scan", "--nodes", "2", "--compute", "1"};
+  const CommandEnd scanned = run(scan);
+  EXPECT_EQ(scanned.code, 0) << scanned.err;
+  std::vector<std::string> with_many_threads = scan;
+  with_many_threads.insert(with_many_threads.end(), {"--threads", "32"});
+  expect_refused(run(with_many_threads));
+  ASSERT_EQ(::unsetenv("SLIMGRAPH_NODE_MEMORY"), 0);
 }
 
 }  // namespace

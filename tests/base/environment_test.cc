@@ -27,7 +27,7 @@ TEST(UnknownVariables, AMisspeltNameGetsTheNearestKnownOne) {
                 "SLIMGRAPH_HOTS is set, but nothing reads it; did you mean SLIMGRAPH_HOST?"}));
 }
 
-TEST(UnknownVariables, ANameLikeNoneGetsNoSuggestion) {
+TEST(UnknownVariables, ADissimilarNameGetsNoSuggestion) {
   EXPECT_EQ(Complaints({"SLIMGRAPH_BUFFER_BYTES=4096"}),
             (std::vector<std::string>{"SLIMGRAPH_BUFFER_BYTES is set, but nothing reads it"}));
 }

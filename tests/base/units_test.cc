@@ -14,7 +14,7 @@ TEST(Units, BytesAreReadAsPeopleWriteThem) {
   EXPECT_EQ(*ParseBytes("0"), 0U);
 }
 
-TEST(Units, WhatIsNoSizeIsRefused) {
+TEST(Units, InvalidSizesAreRefused) {
   for (const char* const text : {"", "K", "-1", "12X", "1KX", "1e30", "nan", "inf", "1 K"}) {
     EXPECT_FALSE(ParseBytes(text)) << text;
   }
@@ -31,7 +31,7 @@ TEST(Units, TimesAreReadAsPeopleWriteThem) {
   }
 }
 
-TEST(Units, FiguresAreWrittenForPeople) {
+TEST(Units, NumbersAreFormattedForPeople) {
   EXPECT_EQ(FormatBytes(1023), "1023 B");
   EXPECT_EQ(FormatBytes(1536), "1.5 KiB");
   EXPECT_EQ(FormatBytes((1ULL << 20) - 1), "1.0 MiB");

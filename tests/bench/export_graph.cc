@@ -1,8 +1,8 @@
-// Writes a .slim graph in the forms that other engines read, so that all are measured on the same
-// graph: export_graph GRAPH.slim PREFIX writes PREFIX.sg or PREFIX.wsg (serialised CSR), PREFIX.adj
-// with .idx and .config (binary adjacency), and PREFIX.pairs, PREFIX.once (binary edges, both ways
-// and one). Undirected graphs, with integer
-// weights or none. Prints three vertices to start searches from.
+// export_graph GRAPH.slim PREFIX: writes a .slim graph in the formats of other engines, so that all
+// engines are measured on the same graph. PREFIX.sg or PREFIX.wsg is serialised CSR; PREFIX.adj
+// with .idx and .config is binary adjacency; PREFIX.pairs and PREFIX.once are binary edges, in both
+// directions and in one. The graph must be undirected, with integer weights or none. Prints three
+// vertices as sources for searches.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "slimgraph/graph/csr.h"
-#include "slimgraph/graph/internal/random.h"
-#include "slimgraph/graph/slim_file.h"
+#include "slimgraph/files/csr.h"
+#include "slimgraph/files/internal/random.h"
+#include "slimgraph/files/slim_file.h"
 
 namespace slimgraph {
 namespace {
@@ -89,7 +89,7 @@ void WritePairs(const Csr& csr, const std::vector<std::int32_t>& weights, const 
   });
 }
 
-// Three vertices with edges, from which searches may start.
+// Prints three vertices with edges, from which searches can start.
 void PrintSources(const Csr& csr) {
   internal::CounterRandom random(27491095, 0);
   for (int left = csr.neighbours.empty() ? 0 : 3; left > 0;) {

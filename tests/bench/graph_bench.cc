@@ -1,5 +1,6 @@
-// The measured bars of graph/: text to .slim, and loading .slim, each beside a baseline in the same
-// run and in turn with it. graph_bench [SCALE] [ROUNDS]; 20 and 5 unless told.
+// The performance bars of graph/: text to .slim, and loading .slim. Each alternates with a baseline
+// in the same run. graph_bench [SCALE] [ROUNDS]; the defaults are 20 and 5.
+#include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,13 +15,13 @@
 
 #include "slimgraph/base/clock.h"
 #include "slimgraph/base/units.h"
-#include "slimgraph/graph/convert.h"
-#include "slimgraph/graph/csr.h"
-#include "slimgraph/graph/generate.h"
-#include "slimgraph/graph/internal/random.h"
+#include "slimgraph/files/convert.h"
+#include "slimgraph/files/csr.h"
+#include "slimgraph/files/generate.h"
+#include "slimgraph/files/internal/random.h"
+#include "slimgraph/files/slim_file.h"
 #include "slimgraph/graph/load.h"
 #include "slimgraph/graph/partition.h"
-#include "slimgraph/graph/slim_file.h"
 
 namespace slimgraph {
 namespace {
@@ -47,7 +48,7 @@ double Median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// The edges once each, in an order that has nothing to do with that of the lists.
+// Writes each edge once, in random order.
 void WriteText(const std::string& slim, const std::string& text, std::uint64_t factor,
                bool weighted) {
   const SlimFile file = Must(SlimFile::Open(slim));
@@ -73,10 +74,10 @@ void WriteText(const std::string& slim, const std::string& text, std::uint64_t f
   out << lines;
 }
 
-// In a process of its own, whose peak memory is the conversion's alone.
+// Converts in a child process, so that the peak memory is only the conversion's.
 struct Measured {
   double seconds;
-  double cpu_seconds;  // of both threads: says more than the clock does on a busy machine
+  double cpu_seconds;  // of both threads; less sensitive to other load than the clock
   std::uint64_t peak_bytes;
 };
 Measured ConvertInChild(const ConvertOptions& options) {
@@ -98,7 +99,7 @@ Measured ConvertInChild(const ConvertOptions& options) {
           static_cast<std::uint64_t>(usage.ru_maxrss) * 1024};
 }
 
-// The baseline of a conversion: reading the text and writing as many bytes as the graph has.
+// The baseline of a conversion: reads the text and writes as many bytes as the graph file has.
 double ReadAndWrite(const std::string& text, const std::string& slim, const std::string& out) {
   const std::uint64_t start = NowNs();
   std::vector<char> buffer(1 << 20);
@@ -115,6 +116,39 @@ double ReadAndWrite(const std::string& text, const std::string& slim, const std:
   return SecondsSince(start);
 }
 
+[[noreturn]] void Wrong(const std::string& what) {
+  std::fprintf(stderr, "graph_bench: %s\n", what.c_str());
+  std::exit(1);
+}
+
+// Runs once, outside the measured time. The converted graph must have the edges that were written.
+// Vertices without edges are missing, because no edge names them, and ids are multiplied by
+// `factor`.
+void Verify(const std::string& slim, const std::string& converted, std::uint64_t factor) {
+  const SlimFile file = Must(SlimFile::Open(converted));
+  const Csr expected = Must(ReadCsr(Must(SlimFile::Open(slim))));
+  const Csr found = Must(ReadCsr(file));
+  const OriginalIds ids = Must(file.ReadOriginalIds());
+  if (found.neighbours.size() != expected.neighbours.size()) Wrong("arcs were lost");
+  for (VertexId v = 0; v < found.vertices(); ++v) {
+    const auto list = expected.list(static_cast<VertexId>(ids[v] / factor));
+    const bool same =
+        std::equal(list.begin(), list.end(), found.list(v).begin(), found.list(v).end(),
+                   [&](VertexId one, VertexId other) { return one * factor == ids[other]; });
+    if (!same) Wrong(fmt::format("the list of vertex {} was converted wrong", ids[v]));
+  }
+}
+
+void VerifyLoad(const SlimFile& file, const VertexPart& part, const ListSpans& lists) {
+  Must(LoadLists(file, part, Direction::kOut, lists, kThreads));
+  const Csr expected = Must(ReadCsr(file));
+  for (VertexId i = 0; i < part.count; ++i) {
+    const auto list = expected.list(part[i]);
+    const auto found = lists.neighbours.subspan(lists.offsets[i], list.size());
+    if (!std::equal(list.begin(), list.end(), found.begin())) Wrong("a list was loaded wrong");
+  }
+}
+
 void BenchConversion(const std::string& what, const std::string& folder, std::uint64_t factor,
                      bool weighted, int rounds) {
   const std::string text = folder + "/graph.txt";
@@ -126,6 +160,7 @@ void BenchConversion(const std::string& what, const std::string& folder, std::ui
   options.weighted = weighted;
   options.threads = kThreads;
   const ConvertReport report = Must(Convert(options));
+  Verify(folder + "/graph.slim", options.out, factor);
   std::vector<double> seconds;
   std::vector<double> ratios;
   std::vector<double> cpu_seconds;
@@ -156,6 +191,7 @@ void BenchLoad(const std::string& what, const std::string& slim, const VertexPar
   std::vector<VertexId> neighbours(arcs);
   std::vector<char> copy(offsets.size() * 8 + arcs * 4);
   const double bytes = static_cast<double>(copy.size());
+  VerifyLoad(file, part, {offsets, neighbours, {}});
   std::vector<double> seconds;
   std::vector<double> ratios;
   for (int i = 0; i < rounds; ++i) {

@@ -1,6 +1,6 @@
-"""Published engines of pattern mining that somebody has built: how each is run on a graph, and the
-processor seconds of its kernel. An engine that only tells its kernel's time on the clock runs on
-one thread, and is told what part of its clock the process was on a processor."""
+"""Published pattern mining engines that are already built: runs each on a graph and returns the
+processor seconds of its kernel. Some engines only print their kernel's wall-clock time. They run on
+one thread, and the time is multiplied by the share of it in which the process used a processor."""
 import array
 import json
 import os
@@ -9,11 +9,11 @@ import resource
 import subprocess
 import time
 
-LIMIT_S = 100  # an engine that takes longer is given up
+LIMIT_S = 100  # an engine that takes longer is aborted
 
 
 def processor_seconds(slimgraph, words, graph, threads):
-    """Of our engines, all threads together."""
+    """The processor seconds of our engines, summed over all threads."""
     report = slimgraph(words[0], graph, *words[1:], "--threads", threads, "--json")
     return json.loads(report)["engines"]["cpu_s"]
 
@@ -66,8 +66,8 @@ class GraphMiner:
 
 
 class KClist:
-    """Tells whole seconds only: the processor time of all of it, less that of a run for edges,
-    which reads and orders the graph just the same."""
+    """kClist prints whole seconds only. So its time is the processor time of the whole process,
+    minus that of a run for edges, which reads and orders the graph in the same way."""
     name = "kClist"
 
     def __init__(self, home, edges):
@@ -87,7 +87,7 @@ class KClist:
 
 
 def _run(words):
-    """Its output, and the part of the clock that it was on a processor."""
+    """Returns the output, and the share of the wall-clock time in which a processor was used."""
     environment = dict(os.environ, OMP_NUM_THREADS="1")
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start_s = time.monotonic()
@@ -100,7 +100,7 @@ def _run(words):
 
 
 def _write_edges(graph, path, slimgraph):
-    """A line "u v" for each edge, with ids that leave nothing out."""
+    """Writes a line "u v" for each edge, with dense ids."""
     listed = path + ".listed"
     slimgraph("match", graph, "--pattern", "edge", "--list", listed)
     numbers = {}
@@ -113,7 +113,7 @@ def _write_edges(graph, path, slimgraph):
 
 
 def _write_binary_lists(edges):
-    """GraphMiner's files: offsets of 8 bytes, neighbours of 4 and a line of sizes for each."""
+    """Writes GraphMiner's files: 8-byte offsets, 4-byte neighbours, and a text file of sizes."""
     lists = {}
     with open(edges, encoding="ascii") as lines:
         for line in lines:

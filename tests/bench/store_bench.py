@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The bars of graphs that change: `make bench-store`, or tests/bench/store_bench.py COMMAND.
+"""The performance bars of graphs that change: `make bench-store`, or store_bench.py COMMAND.
 
-What is compared is run in turn, and medians count. Rates are of the whole machine as it is; beside
-each is what it comes to for each second of processor time that it took, which others' load hardly
-moves. Bars that are another engine's speed are what was seen of it on two cores: GDI-RMA 242,000
-LinkBench queries/s on two ranks (kron 16), LiveGraph 22,000 single-edge transactions/s.
+Runs that are compared alternate, and medians are shown. Rates are per second of wall-clock time.
+Beside each rate is the rate per second of processor time, which other load hardly affects. Some
+bars are the speed of another engine, measured on two cores: GDI-RMA 242,000 LinkBench queries/s on
+two ranks (kron 16), LiveGraph 22,000 single-edge transactions/s.
 """
 import argparse
 import filecmp
@@ -34,7 +34,7 @@ class Bench:
         return os.path.join(self.folder, name)
 
     def run(self, *words):
-        """What the command prints with --json, and the processor time that it took."""
+        """Returns what the command prints with --json, and the processor time that it took."""
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         done = subprocess.run([self.command, *words, "--json"], capture_output=True, text=True,
                               timeout=600, check=False)
@@ -42,7 +42,10 @@ class Bench:
         if done.returncode != 0:
             sys.exit(f"store_bench: slimgraph {' '.join(words)}: {done.stderr.strip()}")
         cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        return (json.loads(done.stdout) if done.stdout else {}), cpu_s
+        report = json.loads(done.stdout) if done.stdout else {}
+        if words[0] == "txn" and report.get("verified") is not True:
+            sys.exit(f"store_bench: slimgraph {' '.join(words)}: its data was not verified")
+        return report, cpu_s
 
     def create(self, graph, store, *more):
         words = [self.file(graph) if graph else "--empty", "-o", self.file(store), *more]
@@ -55,10 +58,11 @@ class Bench:
         print(f"{'met' if met else 'MISSED':<7}{claim}: {value:,.4g}{unit}, bar at "
               f"{'least' if at_least else 'most'} {bar:,.4g}{unit}{more}", flush=True)
 
-    # --- analytics on what a store has folded and exported, beside the same graph's plain file
+    # --- analytics on a store that was folded and exported, compared with the same graph's plain
+    # file
     def instructions(self, words):
-        """Of the command on one node: by the processor's counters, or else under valgrind, which
-        counts the same each time."""
+        """The instructions of the command on one node: by the processor's counters, or else under
+        valgrind, which is deterministic."""
         out = self.file("counted")
         if shutil.which("perf") is not None:
             done = subprocess.run(["perf", "stat", "-x,", "-e", "instructions:u", "-o", out,
@@ -77,13 +81,26 @@ class Bench:
             counts = [line.split()[1] for line in file if line.startswith(("summary:", "totals:"))]
         return int(counts[0]) if counts else None
 
+    def verify(self, commands):
+        """Runs once, outside the measured time: with --verify, or by comparing the counts."""
+        verifies = [words[0] == "pagerank" for words in commands]
+        reports = [self.run(*words, *(["--verify"] if verifies[0] else []))[0]
+                   for words in commands]
+        if verifies[0]:
+            right = all(report.get("verified") for report in reports)
+        else:
+            right = all(report["result"] == reports[0]["result"] for report in reports)
+        if not right:
+            sys.exit(f"store_bench: {' and '.join(' '.join(words) for words in commands)}: "
+                     "a result is wrong")
+
     def analytics(self):
         chooser, vertices = random.Random(2), 1 << self.options.scale
         names = ("all.txt", "most.txt", "rest.txt")
         with open(self.file(names[0]), "w", encoding="utf-8") as everything, \
                 open(self.file(names[1]), "w", encoding="utf-8") as most, \
                 open(self.file(names[2]), "w", encoding="utf-8") as rest:
-            for _ in range(16 * vertices):  # some vertices have far more than others
+            for _ in range(16 * vertices):  # degrees are skewed
                 one, other = int(vertices * chooser.random() ** 3), chooser.randrange(vertices)
                 line = f"{one} {other if other != one else (one + 1) % vertices}\n"
                 everything.write(line)
@@ -97,15 +114,16 @@ class Bench:
         self.run("store", "apply", self.file("grown"), "--from", self.file("rest.txt"))
         self.run("store", "export", self.file("grown"), "-o", self.file("grown.slim"))
         same = filecmp.cmp(self.file("plain.slim"), self.file("grown.slim"), shallow=False)
-        print(f"       what is exported is {'' if same else 'not '}the plain file, byte for byte")
+        print(f"       the exported file is {'' if same else 'not '}identical to the plain file")
         for name, more in (("pagerank", ["--iterations", "100"]), ("triangles", [])):
             words = {which: [name, self.file(which), *more, "--nodes", "2"]
                      for which in ("plain.slim", "grown.slim")}
+            self.verify(words.values())
             times = in_turn({which: lambda w=w: self.run(*w)[0]["time"]["run_s"]
                              for which, w in words.items()}, 3 * self.options.rounds)
             self.tell(f"{name} on a folded store against the plain file, time",
                       times["grown.slim"] / times["plain.slim"], 1.05, False)
-            # Counts hardly differ from run to run, and take long.
+            # Instruction counts hardly vary between runs and take long, so one run suffices.
             few = ["--iterations", "3"] if more else []
             counts = {which: self.instructions([name, self.file(which), *few, "--nodes", "1"])
                       for which in words}
@@ -115,9 +133,9 @@ class Bench:
             self.tell(f"{name} on a folded store against the plain file, instructions",
                       counts["grown.slim"] / counts["plain.slim"], 1.05, False)
 
-    # --- analytics on snapshots of a graph in memory that has changed, or changes
+    # --- analytics on snapshots of a graph in memory that has changed or is changing
     def snapshots(self, workload, *more):
-        """What was found on snapshots in the run, and on the last; its graph is exported."""
+        """The results on snapshots during the run, and on the last one, whose graph is exported."""
         result = self.transactions(workload, "bare", "--analytics", "pagerank,triangles",
                                    "--export", self.file("changed.slim"), *more)
         found = result[5]["analytics"]
@@ -126,6 +144,14 @@ class Bench:
         return ([one for one in found if one["in_run"]],
                 [one for one in found if not one["in_run"]])
 
+    @staticmethod
+    def expect_same(found, report):
+        """Triangles on a snapshot and on its export must agree. Ranks are not compared, because
+        their last digits vary; the data that they are computed from was verified."""
+        if found["name"] == "triangles" and found["result"]["count"] != report["result"]["count"]:
+            sys.exit(f"store_bench: {found['result']} triangles on a snapshot, and on its export "
+                     f"{report['result']}")
+
     def unfolded(self):
         each = self.edges_of_graph() // 320
         taken = {}
@@ -133,21 +159,23 @@ class Bench:
             last = self.snapshots("edge-updates", "--seconds", "60", "--transactions", str(each),
                                   "--rows", str(320 * each), "--fold", "0")[1]
             for one in last:
-                plain = self.run(one["name"], self.file("changed.slim"), "--nodes", "2")[0]["time"]
+                report = self.run(one["name"], self.file("changed.slim"), "--nodes", "2")[0]
+                plain = report["time"]
+                self.expect_same(one, report)
                 changed = one["gather_s"] + one["load_s"] + one["run_s"]
                 taken.setdefault(one["name"], []).append(
                     (one["run_s"] / plain["run_s"], changed / (plain["load_s"] + plain["run_s"])))
         for name, ratios in taken.items():
-            claim = f"{name} with 10 % of the edges put anew and unfolded against the plain file"
+            claim = f"{name} with 10 % of the edges rewritten, not folded, against the plain file"
             self.tell(f"{claim}, running", statistics.median(r[0] for r in ratios), 1.3, False)
             self.tell(f"{claim}, with the snapshot and loading",
                       statistics.median(r[1] for r in ratios), 1.3, False)
 
     def beside(self):
-        """Two nodes write at full speed, and two analyse, on the processors that there are; time
-        counts for each edge, for the graph grows."""
+        """Two nodes write at full speed while two run analytics, on the available processors. Times
+        are divided by the number of edges, because the graph grows."""
         processors = len(os.sched_getaffinity(0))
-        share = (2 + 2) / min(processors, 4)  # of time, where each thread gets the same
+        share = (2 + 2) / min(processors, 4)  # slowdown if all threads get equal time
         taken = {}
         for _ in range(self.options.rounds):
             meanwhile, after = self.snapshots("edge-updates", "--seconds",
@@ -164,7 +192,7 @@ class Bench:
 
     # --- transactions
     def transactions(self, workload, store, *more):
-        """Committed, a second and a second of processor time; how many had to be tried again."""
+        """Commits/s, commits per second of processor time, retries, commits, result, report."""
         report, cpu_s = self.run(
             "txn", "run", "--workload", workload, "--store", self.file(store), "--protocol",
             self.options.protocol, "--nodes", "2", "--coroutines", "16", *more)
@@ -173,7 +201,7 @@ class Bench:
                 result["committed"], result, report)
 
     def rates(self, measures):
-        """Medians of each by name: a second, a second of processor time."""
+        """The medians of the first four values of each measure, by name."""
         taken = {name: [] for name in measures}
         for _ in range(self.options.rounds):
             for name, measure in measures.items():
@@ -185,10 +213,10 @@ class Bench:
         seconds = ["--seconds", str(self.options.seconds)]
         rate = self.rates({"mix": lambda: self.transactions("linkbench", "linked", *seconds)})
         a_second, a_cpu_second, aborted, committed = rate["mix"]
-        # Whatever meets a conflict is tried until it commits.
+        # A transaction that conflicts is retried until it commits, so none fails.
         self.tell("LinkBench mix on two nodes", a_second, 2 * GDI_RMA_QUERIES, True, "/s",
                   f"; {a_cpu_second:,.0f} for each second of processor time, 0 failed, "
-                  f"{100 * aborted / committed:.2f} % tried again")
+                  f"{100 * aborted / committed:.2f} % retried")
 
     def edges(self):
         each = ["--transactions", "20000", "--seconds", "60", "--rows", "2000000"]
@@ -197,9 +225,19 @@ class Bench:
         a_second, a_cpu_second, *_ = rate["0"]
         self.tell("single-edge transactions on two nodes", a_second, 10 * LIVEGRAPH_EDGES, True,
                   "/s", f"; {a_cpu_second:,.0f} for each second of processor time")
-        self.tell("they are slower with 99 % of them at one vertex, by time",
+        self.tell("the slowdown with 99 % of them at one vertex, by time",
                   a_second / rate["0.99"][0], 2, False, " x",
                   f"; by processor time {a_cpu_second / rate['0.99'][1]:.2f} x")
+
+    @staticmethod
+    def edge(one, other):
+        one, other = int(one), int(other)
+        return min(one, other) << 32 | max(one, other)
+
+    def edges_of(self, graph):
+        self.run("match", self.file(graph), "--pattern", "edge", "--list", self.file("edges.txt"))
+        with open(self.file("edges.txt"), encoding="ascii") as file:
+            return {self.edge(*line.split()) for line in file if line[0] != "#"}
 
     def apply(self):
         chooser, path = random.Random(1), self.file("updates.txt")
@@ -212,11 +250,24 @@ class Bench:
             start, cpu_s = time.monotonic(), self.run("store", *words)[1]
             return UPDATES / (time.monotonic() - start), UPDATES / cpu_s, 0, UPDATES
 
+        def verify():
+            """Checks that the updates added each of their edges, and no other edge."""
+            apply()
+            self.run("store", "export", self.file("applied"), "-o", self.file("applied.slim"))
+            self.run("info", self.file("applied.slim"), "--check")
+            wanted = self.edges_of("g.slim")
+            with open(path, encoding="ascii") as file:
+                wanted |= {self.edge(*line.split()[1:]) for line in file}
+            loops = {self.edge(v, v) for v in range(vertices)}  # not in the list of edges
+            if self.edges_of("applied.slim") != wanted - loops:
+                sys.exit("store_bench: store apply: the edges afterwards are wrong")
+
         def apply():
             shutil.rmtree(self.file("applied"), ignore_errors=True)
             self.create("g.slim", "applied")
             return once("apply", self.file("applied"), "--from", path)
 
+        verify()
         rates = self.rates({"apply": apply, "merge": lambda: once(
             "export", self.file("applied"), "-o", self.file("applied.slim"))})
         a_second, a_cpu_second, *_ = rates["apply"]
@@ -233,7 +284,7 @@ class Bench:
     def memory(self):
         edges = self.edges_of_graph()
         for claim, each, more in (("as loaded", 1, []),
-                                  ("with 10 % of the edges put anew", edges // 320, []),
+                                  ("with 10 % of the edges rewritten", edges // 320, []),
                                   ("the same, never folded", edges // 320, ["--fold", "0"])):
             result = self.transactions("edge-updates", "bare", "--seconds", "60", "--transactions",
                                        str(each), "--rows", str(edges // 10), *more)[4]
@@ -243,11 +294,12 @@ class Bench:
                 continue
             folds = result["folding"]
             self.tell(f"memory of the store, {claim}, against CSR", ratio, 1.5, False, " x",
-                      f"; {parts}; {folds['folds']} folds, which held transactions up for "
+                      f"; {parts}; {folds['folds']} folds, which stopped transactions for "
                       f"{1e3 * folds['longest_pause_s']:.1f} ms at most")
 
 
-        # Who reads leaves places behind for what is not there, which is protected like any value.
+        # A read of an absent key leaves a tuple behind, because absence is protected like any
+        # value.
         seconds = str(5 * self.options.seconds)
         result = self.transactions("tao", "bare", "--seconds", seconds)[4]
         ratio, parts = self.against_csr(result)

@@ -1,13 +1,13 @@
-"""What is compared is measured in turn: each once a round, so that all meet the same machine."""
+"""Alternates measures that are compared: each runs once per round, under the same conditions."""
 import statistics
 import time
 
-SLOW_S = 10  # what takes longer is run once
+SLOW_S = 10  # measures that take longer are run once
 
 
 def in_turn(measures, rounds, limit_s=float("inf")):
-    """Calls each measure once a round; the median of each. None stands for: cannot do that. Rounds
-    after the first are those that end within `limit_s`, as far as the one before them tells.
+    """Calls each measure once per round and returns the medians. A measure returns None if it is
+    not supported. No round starts that would exceed `limit_s` if it took as long as the one before.
     """
     taken = {name: [] for name in measures}
     start_s = time.monotonic()

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""The measured bars of D-Gemini.
+"""The performance bars of D-Gemini.
 
     GAPBS=DIR LIGRA=DIR GEMINI=DIR GEMINI_1=DIR tests/bench/vertex_bench.py [PART …]
 
-Each DIR has an engine that is built already, and each is optional; GEMINI_1 is one built for a
-single thread a process, which is compared on four. PART is one of those below, all unless told.
-ROUNDS (5), THREADS (2) and SCALE (20) may be set as well, PERCENT (25) of a processor for each node
-where nodes are held to a share, and LIMIT_S (40): a row that takes longer has fewer rounds, at
-least one, and each run of those tells the median of three computations.
+Each DIR holds an engine that is already built; each is optional. GEMINI_1 is built for one thread
+per process, and runs as four processes. PART is single, cluster, steps, loading, caches, tax or
+memory; the default is all. ROUNDS (5), THREADS (2) and SCALE (20) may be set as well, and PERCENT
+(25) of a processor for each node in the part tax. A row that takes longer than LIMIT_S (40) has
+fewer rounds, but at least one. Each run reports the median of three computations.
 """
 import json
 import math
@@ -17,7 +17,8 @@ import sys
 import tempfile
 import time
 
-from cpu_shares import CpuShares, NotAllowed, command_path
+from command import NotAllowed, command_path, run_with_shares
+from memory_bars import print_memory
 from turns import in_turn
 from vertex_peers import ITERATIONS, peers_on_four_nodes, peers_on_one_node
 
@@ -49,7 +50,7 @@ class Graph:
         slimgraph("convert", self.weighted, self.plain, "--drop-weights")
         self.vertices = json.loads(slimgraph("info", self.plain, "--json"))["graph"]["vertices"]
         self.export = os.path.join(os.path.dirname(command_path()), "bench", "export_graph")
-        # Three sources; the same for all.
+        # Three sources, the same for all engines.
         self.source = subprocess.run(
             [self.export, self.plain, self.prefix("bfs")], check=True, text=True,
             capture_output=True).stdout.split()[0]
@@ -77,12 +78,17 @@ class Graph:
     def run(self, application, *options):
         return json.loads(slimgraph(*self.job(application, *options), "--json"))
 
+    def verify(self, application, *options):
+        """Ends the bench if the result is wrong. Runs once for each row, outside measured times."""
+        if not self.run(application, "--verify", *options).get("verified"):
+            sys.exit(f"vertex_bench: {application} {' '.join(options)} was not verified")
+
     def seconds(self, application, *options):
         return self.run(application, "--repeat", "3", *options)["time"]["run_s"]
 
 
 class Graphs:
-    """Made when asked for, once."""
+    """Generates each graph when it is first used."""
     KINDS = {
         "kron": (["kron", "-s", str(SCALE)], 2),
         "uniform": (["uniform", "-s", str(SCALE)], 2),
@@ -101,12 +107,16 @@ class Graphs:
 
 
 def compare(graph, peers, ours):
-    """A row for each application; ours by name of the form, and the first is what peers are held
-    against. The ratios of the first to the fastest peer."""
+    """Prints a row for each application. `ours` has our configurations by name; peers are compared
+    with the first. Returns the ratios of the first configuration to the fastest peer."""
+    if peers:
+        print("our results were verified; the peers' were not")
     print(f"{graph.name:10}" + "".join(f"{name:>12}" for name in ours)
           + "".join(f"{peer.name:>22}" for peer in peers))
     ratios = []
     for application in APPLICATIONS:
+        for options in ours.values():
+            graph.verify(application, *options)
         measures = {name: lambda o=options: graph.seconds(application, *o)
                     for name, options in ours.items()}
         for peer in peers:
@@ -124,7 +134,7 @@ def compare(graph, peers, ours):
 
 def single(graphs):
     peers = peers_on_one_node(THREADS)
-    print(f"== one node, {THREADS} threads: seconds, medians of {ROUNDS} rounds in turn, and ours "
+    print(f"== one node, {THREADS} threads: seconds, medians of {ROUNDS} rounds, and our time "
           "over theirs")
     if not peers:
         print("no peers: none of GAPBS, LIGRA, GEMINI is set")
@@ -134,7 +144,7 @@ def single(graphs):
         ratios = compare(graphs[name], peers, {"slimgraph": ["--threads", str(THREADS)]})
         if ratios:
             mean = math.prod(ratios) ** (1 / len(ratios))
-            print(f"{'':10}geometric mean over the fastest of them: {mean:.2f} (bar 1.2)")
+            print(f"{'':10}geometric mean of the ratios to the fastest peer: {mean:.2f} (bar 1.2)")
 
 
 def cluster(graphs):
@@ -146,11 +156,12 @@ def cluster(graphs):
         print("no peer: GEMINI_1 is not set")
     compare(graphs["kron"], peers, {"(4,4)": ["--nodes", "4"],
                                     "(4,2)": ["--nodes", "4", "--compute", "2"]})
-    print("bytes that crossed between nodes, MB")
+    print("traffic between nodes, MB")
     for application in APPLICATIONS:
         row = f"{application:10}"
         for compute in (4, 2):
-            report = graphs["kron"].run(application, "--nodes", "4", "--compute", str(compute))
+            report = graphs["kron"].run(application, "--nodes", "4", "--compute", str(compute),
+                                        "--verify")
             row += f"   (4,{compute}) {report['traffic']['bytes'] / 1e6:9.2f}"
         print(row, flush=True)
 
@@ -158,6 +169,8 @@ def cluster(graphs):
 def steps(graphs):
     print("== many small supersteps: BFS on the grid at (4,2)")
     grid = graphs["grid"]
+    grid.verify("bfs", "--nodes", "4", "--compute", "2")
+    grid.verify("bfs")
     medians = in_turn({"(4,2)": lambda: grid.seconds("bfs", "--nodes", "4", "--compute", "2"),
                        "(1,1)": lambda: grid.seconds("bfs")}, ROUNDS)
     count = grid.run("bfs")["result"]["steps"]
@@ -167,7 +180,7 @@ def steps(graphs):
 
 
 def loading(graphs):
-    print(f"== loading, kron {SCALE}: until all nodes are ready, beside reading the file's bytes")
+    print(f"== loading, kron {SCALE}: until all nodes are ready, against reading the file")
     kron = graphs["kron"]
 
     def read_file():
@@ -178,19 +191,22 @@ def loading(graphs):
         return time.monotonic() - start_s
 
     for compute in (4, 2):
+        kron.verify("bfs", "--nodes", "4", "--compute", str(compute))
+
         def load(c=compute):
             return kron.run("bfs", "--nodes", "4", "--compute", str(c))["time"]["load_s"]
         medians = in_turn({"load": load, "read": read_file}, ROUNDS)
         print(f"(4,{compute}) {medians['load']:.3f} s, {medians['read']:.3f} s to read: "
               f"{medians['load'] / medians['read']:.2f} x (bar 3)")
-    print("memory of all nodes together, MB: peak until the graph is ready, and before the "
-          "application's own arrays (bar 222), the job's peak, and that of a node over what was "
-          "announced (bar 1.15)")
+    print("memory of all nodes together, MB: the peak before the graph is ready and the application"
+          " allocates its arrays (bar 222), the job's peak, and the largest ratio of a node's peak "
+          "to its announced memory (bar 1.15)")
     shapes = {"(4,4)": ["--compute", "4"], "(4,2)": ["--compute", "2"],
               "(4,2) none": ["--compute", "2", "--cache", "none"]}
     for application in APPLICATIONS:
         row = f"{application:10}"
         for name, options in shapes.items():
+            kron.verify(application, "--nodes", "4", *options)
             memory = kron.run(application, "--nodes", "4", *options)["memory"]
             over = max(p / a for p, a in zip(memory["peak_bytes"], memory["announced_bytes"]))
             row += (f"   {name} ready {sum(memory['loaded_bytes']) / 1e6:6.1f}"
@@ -199,14 +215,16 @@ def loading(graphs):
 
 
 def caches(graphs):
-    print(f"== what each cache is worth: kron {SCALE}, (4,2), --network fdr: seconds, and the "
-          "factor over none; the edge cache after it is filled")
+    print(f"== benefit of each cache: kron {SCALE}, (4,2), --network fdr: seconds, and the "
+          "speed-up over none; with a warm edge cache")
     graph = graphs["kron"]
     print(f"{'':10}{'none':>10}" + "".join(f"{name:>18}" for name in PAPER_CACHES))
     for application in APPLICATIONS:
         def seconds(level):
             return graph.seconds(application, "--nodes", "4", "--compute", "2", "--network", "fdr",
                                  "--cache", level)
+        for level in ("none", *PAPER_CACHES):
+            graph.verify(application, "--nodes", "4", "--compute", "2", "--cache", level)
         medians = in_turn({level: lambda l=level: seconds(l) for level in ("none", *PAPER_CACHES)},
                           ROUNDS, LIMIT_S)
         values = [medians[level] for level in ("none", *PAPER_CACHES)]
@@ -222,27 +240,41 @@ def tax(graphs):
     kron = graphs["kron"]
     print(f"== zero tax, kron {SCALE}: nodes of {PERCENT} % of a processor each, --network fdr; "
           "time over that of (4,4)")
-    with CpuShares(4, PERCENT) as shares:
-        def seconds(application, compute, budget):
-            words = kron.job(application, "--compute", str(compute), "--network", "fdr",
-                             "--edge-cache", budget, "--repeat", "3")
-            return shares.run_job(words)["time"]["run_s"]
-        for application in APPLICATIONS:
-            def measure(compute, budget):
-                return lambda: seconds(application, compute, budget)
-            medians = in_turn({"(4,4)": measure(4, "100%"),
-                               "(4,2) warm": measure(2, "100%"), "(4,1) warm": measure(1, "100%"),
-                               "(4,2) 5 %": measure(2, "5%"), "(4,1) 5 %": measure(1, "5%")},
-                              ROUNDS, LIMIT_S)
-            whole = medians["(4,4)"]
-            print(f"{application:10}(4,4) {whole:7.4f} s" + "".join(
-                f"   {name} {median / whole:5.2f}" for name, median in medians.items()
-                if name != "(4,4)"), flush=True)
+    def seconds(application, compute, budget):
+        words = kron.job(application, "--compute", str(compute), "--network", "fdr",
+                         "--edge-cache", budget, "--repeat", "3")
+        return run_with_shares(4, PERCENT, words)["time"]["run_s"]
+    for application in APPLICATIONS:
+        for compute, budget in ((4, "100%"), (2, "100%"), (1, "100%"), (2, "5%"), (1, "5%")):
+            kron.verify(application, "--nodes", "4", "--compute", str(compute),
+                        "--edge-cache", budget)
+
+        def measure(compute, budget):
+            return lambda: seconds(application, compute, budget)
+        medians = in_turn({"(4,4)": measure(4, "100%"),
+                           "(4,2) warm": measure(2, "100%"), "(4,1) warm": measure(1, "100%"),
+                           "(4,2) 5 %": measure(2, "5%"), "(4,1) 5 %": measure(1, "5%")},
+                          ROUNDS, LIMIT_S)
+        whole = medians["(4,4)"]
+        print(f"{application:10}(4,4) {whole:7.4f} s" + "".join(
+            f"   {name} {median / whole:5.2f}" for name, median in medians.items()
+            if name != "(4,4)"), flush=True)
     print("bars, warm: 2.1 and 4.2")
 
 
+def memory(graphs):
+    kron = graphs["kron"]
+    rows = [["scan"]]
+    for application in APPLICATIONS:
+        words = kron.job(application)
+        rows += [[words[0], *words[2:]], [words[0], *words[2:], "--verify"]]
+    # A computation from one source does not take memory for the parts that it does not reach.
+    print_memory(f"kron {SCALE}, weighted", kron.weighted,
+                 [(words, "--source" not in words) for words in rows])
+
+
 PARTS = {"single": single, "cluster": cluster, "steps": steps, "loading": loading,
-         "caches": caches, "tax": tax}
+         "caches": caches, "tax": tax, "memory": memory}
 
 
 def main():
@@ -256,7 +288,7 @@ def main():
             try:
                 PARTS[part](graphs)
             except NotAllowed as error:
-                print(f"not measured, for nodes cannot be given shares here: {error}")
+                print(f"not measured: {error}")
     print(f"took {time.monotonic() - start_s:.0f} s")
 
 

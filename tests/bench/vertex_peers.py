@@ -1,6 +1,6 @@
-"""Published engines of vertex programs that somebody has built: how each is run on a graph, and the
-seconds of its computation by its own clock. A folder of graphs has each graph in every form that
-export_graph writes, with weights and without."""
+"""Published engines of vertex programs that are already built: runs each on a graph and returns the
+seconds of the computation by the engine's own clock. The folder of graphs has each graph in every
+format that export_graph writes, with and without weights."""
 import os
 import re
 import statistics
@@ -50,7 +50,7 @@ class Ligra:
 
 
 class Gemini:
-    """GEMINI_MPIEXEC starts it; it takes as many threads as it was built for."""
+    """Started by GEMINI_MPIEXEC; the number of threads is fixed when Gemini is built."""
 
     def __init__(self, home, processes, threads):
         self.name = f"Gemini {processes} x {threads}"
@@ -63,7 +63,7 @@ class Gemini:
         words = self.mpiexec + ["-n", str(self.processes)]
         words += [os.path.join(self.home, "toolkits", application), edges, str(graph.vertices)]
         words += {"cc": [], "pagerank": [str(ITERATIONS)]}.get(application, [graph.source])
-        # Its end is not always a good one; its times are out by then.
+        # Gemini may exit with an error after it has printed its times.
         return seconds_in(run(words, 1, must_succeed=False), r"exec_time=([\d.e-]+)")
 
 

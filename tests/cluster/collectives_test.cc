@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "slimgraph/cluster/cluster.h"
+#include "slimgraph/cluster/gather.h"
 #include "tests/support/node_processes.h"
 
 namespace slimgraph {
@@ -23,7 +24,7 @@ TEST_P(CollectivesOnNodes, AllGatherGivesEveryonesBytesInOrder) {
   ExpectNodesRun(GetParam(), [](Job& job) {
     auto cluster = Cluster::Start(job, {});
     ASSERT_TRUE(cluster) << cluster.error().message;
-    // Of different sizes: none, some, and more than one message takes.
+    // Sizes of zero, of a few bytes, and of more than one message.
     for (const std::size_t unit : {std::size_t{0}, std::size_t{3}, std::size_t{20'000}}) {
       const auto mine = BytesOf(job.self(), unit * (job.self() + 1));
       const auto all = (*cluster)->all().AllGather(mine);
@@ -33,6 +34,32 @@ TEST_P(CollectivesOnNodes, AllGatherGivesEveryonesBytesInOrder) {
         EXPECT_EQ((*all)[node], BytesOf(node, unit * (node + 1)));
       }
     }
+    ASSERT_TRUE((*cluster)->Stop());
+  });
+}
+
+// Node n contributes n values.
+TEST_P(CollectivesOnNodes, GatheredValuesAreInOrderOfRank) {
+  ExpectNodesRun(GetParam(), [](Job& job) {
+    struct Pair {
+      std::uint32_t node;
+      double number;
+      bool operator==(const Pair&) const = default;
+    };
+    auto cluster = Cluster::Start(job, {});
+    ASSERT_TRUE(cluster) << cluster.error().message;
+    const auto values_of = [](NodeId node) { return std::vector<Pair>(node, {node, 0.5 * node}); };
+    const auto mine = values_of(job.self());
+    const auto by_rank = GatherByRank<Pair>((*cluster)->all(), mine);
+    ASSERT_TRUE(by_rank);
+    const auto list = GatherList<Pair>((*cluster)->all(), mine);
+    ASSERT_TRUE(list);
+    std::vector<Pair> expected;
+    for (NodeId node = 0; node < job.nodes(); ++node) {
+      EXPECT_EQ((*by_rank)[node], values_of(node));
+      expected.insert(expected.end(), node, {node, 0.5 * node});
+    }
+    EXPECT_EQ(*list, expected);
     ASSERT_TRUE((*cluster)->Stop());
   });
 }
@@ -73,7 +100,8 @@ TEST(Collectives, FailWhenAMemberDies) {
     auto cluster = Cluster::Start(job, {});
     ASSERT_TRUE(cluster);
     ASSERT_TRUE((*cluster)->all().Barrier());
-    ASSERT_TRUE(job.Exchange(""));  // all are through: a death now disturbs no earlier barrier
+    // All nodes have left the first barrier, so a death cannot disturb it any more.
+    ASSERT_TRUE(job.Exchange(""));
     if (job.self() == 2) std::raise(SIGKILL);
     const Status met = (*cluster)->all().Barrier();
     EXPECT_FALSE(met);

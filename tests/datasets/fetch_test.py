@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""datasets/fetch against a server on this machine that breaks off, lies, and is not there."""
+"""Tests datasets/fetch with a local server that cuts connections, sends wrong data, or is down."""
 import gzip
 import hashlib
 import http.server
@@ -14,15 +14,15 @@ import threading
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 FETCH = os.path.join(ROOT, "datasets/fetch")
 COMMAND = os.path.abspath(os.environ.get("TEST_SLIMGRAPH_COMMAND", "build/release/slimgraph"))
-WEBGRAPH = os.path.join(ROOT, "tests/graph/webgraph")
+WEBGRAPH = os.path.join(ROOT, "tests/files/webgraph")
 
 LABELLED = b"# t 1\nt # 1\nv 0 7\nv 1 7\nv 2 5\nv 9 5\ne 0 1 3\ne 2 1 4.5\n"
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
     files = {}        # by path
-    cut_after = None  # bytes of an answer, after which the connection breaks off
-    ranges = True     # whether parts are given
+    cut_after = None  # the server closes the connection after so many bytes of an answer
+    ranges = True     # whether the server supports Range requests
     tag = '"1"'
     asked = []        # (path, Range) of each request
 
@@ -53,7 +53,7 @@ def house():
 
 
 class Scene:
-    """A server, a catalogue that speaks of it, and a folder."""
+    """A server, a catalogue of the files on it, and a folder."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -112,19 +112,19 @@ def expect(done, code, *says):
         assert done.stderr.count("\n") == 1, done.stderr
 
 
-def a_broken_download_goes_on(scene):
+def an_interrupted_download_resumes(scene):
     size = len(Handler.files["/house.txt.gz"])
     Handler.cut_after = size // 4 + 1
-    expect(scene.fetch("house", "--convert"), 0, "is a whole .gz", "has the vertices and edges")
+    expect(scene.fetch("house", "--convert"), 0, "is a complete .gz", "as many vertices and edges")
     starts = [wanted for _, wanted in Handler.asked]
     assert starts[0] is None and len(starts) == 4, starts
     assert starts[1] == f"bytes={size // 4 + 1}-", starts
     assert not os.path.exists(scene.out("house.txt.gz.part"))
 
 
-def a_later_call_goes_on_too(scene):
+def a_later_call_resumes(scene):
     Handler.cut_after = 1000
-    expect(scene.fetch("house"), 4, "kept, and the same command goes on from there")
+    expect(scene.fetch("house"), 4, "kept, and the same command continues from there")
     assert os.path.getsize(scene.out("house.txt.gz.part")) == 5000
     Handler.cut_after = None
     Handler.asked = []
@@ -135,23 +135,23 @@ def a_later_call_goes_on_too(scene):
     assert not Handler.asked, "it was there already"
 
 
-def what_changed_meanwhile_begins_anew(scene):
+def a_changed_file_is_downloaded_from_the_start(scene):
     Handler.cut_after = 1000
     expect(scene.fetch("house"), 4)
     Handler.cut_after, Handler.tag = None, '"2"'
-    expect(scene.fetch("house", "--convert"), 0, "has the vertices and edges")
+    expect(scene.fetch("house", "--convert"), 0, "as many vertices and edges")
 
 
-def a_server_without_parts_begins_anew(scene):
+def without_range_support_the_download_restarts(scene):
     Handler.cut_after = 1000
     expect(scene.fetch("house"), 4)
     Handler.cut_after, Handler.ranges = None, False
-    expect(scene.fetch("house", "--convert"), 0, "has the vertices and edges")
+    expect(scene.fetch("house", "--convert"), 0, "as many vertices and edges")
 
 
 def checksums_are_the_publishers(scene):
-    expect(scene.fetch("web", "--convert"), 0, "as its publisher's checksum has it",
-           "has the vertices and edges")
+    expect(scene.fetch("web", "--convert"), 0, "matches its publisher's checksum",
+           "as many vertices and edges")
     shutil.rmtree(os.path.join(scene.folder, "out"))
     broken = bytearray(Handler.files["/web.graph"])
     broken[100] ^= 1
@@ -160,32 +160,32 @@ def checksums_are_the_publishers(scene):
     assert not os.path.exists(scene.out("web.graph"))
 
 
-def labels_are_left_out_and_lone_vertices_kept(scene):
-    expect(scene.fetch("labelled", "--convert"), 0, "as its publisher's checksum has it",
+def labels_are_dropped_and_isolated_vertices_kept(scene):
+    expect(scene.fetch("labelled", "--convert"), 0, "matches its publisher's checksum",
            "has 4 vertices, made of 2 edges")
     shutil.rmtree(os.path.join(scene.folder, "out"))
     Handler.files["/labelled.lg"] = LABELLED.replace(b"e 0", b"e 9")
     expect(scene.fetch("labelled"), 1, "its checksum is not the publisher's")
 
 
-def a_broken_gz_is_seen(scene):
+def a_truncated_gz_is_detected(scene):
     Handler.files["/house.txt.gz"] = Handler.files["/house.txt.gz"][:-9]
     expect(scene.fetch("house"), 1, "house.txt.gz.bad")
 
 
-def counts_are_held_against_the_catalogue(scene):
+def counts_are_compared_with_the_catalogue(scene):
     Handler.files["/house.txt.gz"] = gzip.compress(house() + b"98 99\n")
-    expect(scene.fetch("house", "--convert"), 1, "vertices, and the publisher tells of 5")
+    expect(scene.fetch("house", "--convert"), 1, "vertices, but the publisher says 5")
 
 
-def it_explains_itself(scene):
+def errors_say_what_to_do(scene):
     expect(scene.fetch("dark"), 4, "Is there a network?", "Connection refused")
     expect(scene.fetch("moved"), 4, "404", "where it has moved")
     expect(scene.fetch("luck"), 2, "there is no graph 'luck'")
     expect(scene.fetch(), 0, "nodes of 16 GiB", "labelled")
 
 
-def the_catalogue_of_the_tree_is_whole(_):
+def the_catalogue_of_the_tree_is_complete(_):
     with open(os.path.join(ROOT, "datasets/graphs.json"), encoding="utf-8") as file:
         graphs = json.load(file)
     for name, graph in graphs.items():
@@ -195,12 +195,12 @@ def the_catalogue_of_the_tree_is_whole(_):
 
 
 def main():
-    tests = [a_broken_download_goes_on, a_later_call_goes_on_too,
-             what_changed_meanwhile_begins_anew,
-             a_server_without_parts_begins_anew, checksums_are_the_publishers,
-             labels_are_left_out_and_lone_vertices_kept, a_broken_gz_is_seen,
-             counts_are_held_against_the_catalogue, it_explains_itself,
-             the_catalogue_of_the_tree_is_whole]
+    tests = [an_interrupted_download_resumes, a_later_call_resumes,
+             a_changed_file_is_downloaded_from_the_start,
+             without_range_support_the_download_restarts, checksums_are_the_publishers,
+             labels_are_dropped_and_isolated_vertices_kept, a_truncated_gz_is_detected,
+             counts_are_compared_with_the_catalogue, errors_say_what_to_do,
+             the_catalogue_of_the_tree_is_complete]
     failed = 0
     for test in tests:
         with tempfile.TemporaryDirectory(prefix="slimgraph-fetch-") as folder:

@@ -10,6 +10,7 @@
 #include "dgemini/components.h"
 #include "dgemini/pagerank.h"
 #include "dgemini/sssp.h"
+#include "slimgraph/files/generate.h"
 #include "tests/dgemini/graphs.h"
 #include "tests/support/node_processes.h"
 #include "tests/support/unwrap.h"
@@ -22,7 +23,7 @@ struct Shape {
   NodeId compute;
 };
 
-// Folder, seed and graphs, made once for all tests of the process.
+// The folder, seed and graphs that all tests of the process share.
 struct World {
   World() {
     const char* const said = std::getenv("SLIMGRAPH_TEST_SEED");
@@ -83,7 +84,13 @@ Result<VertexArray<double>> SsspOf(Engine& engine, const TestGraph& graph, Weigh
   return reals;
 }
 
-// All applications on one graph, held against the serial answers on node 0.
+PageRankOptions TestIterations() {
+  PageRankOptions options;
+  options.iterations = kTestIterations;
+  return options;
+}
+
+// Runs all applications on one graph, and compares them with the serial results on node 0.
 void RunAll(Cluster& cluster, Exchange& exchange, const TestGraph& graph, Mode mode,
             const CacheOptions& cache, const std::string& where) {
   const SlimFile file = Unwrap(SlimFile::Open(graph.path));
@@ -94,9 +101,7 @@ void RunAll(Cluster& cluster, Exchange& exchange, const TestGraph& graph, Mode m
     Engine engine(cluster, *work, exchange, mode);
     const VertexId source = graph.sources[0];
     ExpectNear(engine, Unwrap(Bfs(engine, source)), graph.depth, 0, where + " bfs");
-    PageRankOptions options;
-    options.iterations = kTestIterations;
-    auto ranks = Unwrap(PageRank(engine, options));
+    auto ranks = Unwrap(PageRank(engine, TestIterations()));
     EXPECT_NEAR(Unwrap(engine.Sum([&](VertexId v) { return ranks.rank[v]; })), 1, 1e-12) << where;
     ExpectNear(engine, std::move(ranks.rank), graph.rank, 1e-12, where + " pagerank");
     ExpectNear(engine, Unwrap(Components(engine, file.directed())), graph.component, 0,
@@ -120,7 +125,7 @@ TEST_P(ApplicationsOn, AgreeWithSerialCodesInAllModesAndCaches) {
     ExpectNodesRun(nodes, [&, nodes = nodes, compute = compute](Job& job) {
       auto cluster = Unwrap(Cluster::Start(job, {.compute = compute, .threads = threads}));
       Exchange exchange(*cluster);
-      // Every shape takes other caches for a graph and mode: all pairs meet somewhere.
+      // Each shape uses different caches for a graph and mode, so that all combinations occur.
       std::size_t turn = nodes + compute * 5 + threads + world.seed % 7;
       for (const TestGraph& graph : world.graphs) {
         for (const Mode mode : {Mode::kPush, Mode::kPull, Mode::kAuto}) {
@@ -150,7 +155,7 @@ std::vector<Shape> AllShapes() {
   return shapes;
 }
 
-TEST(Applications, AgreeWithSerialCodesWhereThreadsShareSmallFrontiers) {
+TEST(Applications, AgreeWithSerialCodesOnSmallSharedFrontiers) {
   std::mt19937_64 random(TheWorld().seed);
   const TestGraph graph = MakeLargeGrid(TheWorld().folder, random);
   struct Setting {
@@ -168,8 +173,8 @@ TEST(Applications, AgreeWithSerialCodesWhereThreadsShareSmallFrontiers) {
   }
 }
 
-// Layers, each vertex with an edge to all of the layer behind it: width^layers paths.
-TEST(Centrality, IsRightWhereMorePathsLeadThanADoubleCanCount) {
+// Layers of vertices; each vertex has edges to all of the previous layer: width^layers paths.
+TEST(Centrality, IsCorrectWithMorePathsThanADoubleHolds) {
   constexpr VertexId kLayers = 250;
   constexpr VertexId kWidth = 24;
   EdgeList list{.vertices = kLayers * kWidth, .edges = {}, .weights = {}, .directed = false};
@@ -199,11 +204,116 @@ TEST(Centrality, IsRightWhereMorePathsLeadThanADoubleCanCount) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, ApplicationsOn, ::testing::ValuesIn(AllShapes()),
-                         [](const auto& shape) {
-                           return fmt::format("{}nodes{}compute", shape.param.nodes,
-                                              shape.param.compute);
-                         });
+// A graph that is large compared with a small edge cache, and its serial results.
+struct ColdGraph {
+  explicit ColdGraph(const World& world) : path(world.folder + "/cold.slim") {
+    GenerateOptions options;
+    options.out = path;
+    options.scale = 12;
+    options.seed = world.seed;
+    options.weights = {1, 255};
+    Unwrap(Generate(options));
+    const Csr lists = Unwrap(ReadCsr(Unwrap(SlimFile::Open(path))));
+    std::mt19937_64 random(world.seed);
+    while (sources.size() < 3) {
+      const auto source = static_cast<VertexId>(random() % lists.vertices());
+      if (lists.degree(source) == 0) continue;
+      sources.push_back(source);
+      distances.push_back(serial::Sssp(lists, source));
+    }
+    depth = serial::Bfs(lists, sources[0]);
+    rank = serial::PageRank(lists, TestIterations()).rank;
+    component = serial::Components(lists);
+    centrality = serial::Centrality(lists, sources);
+  }
+  std::string path;
+  std::vector<VertexId> sources;
+  std::vector<std::vector<double>> distances;  // by source
+  std::vector<std::uint32_t> depth;
+  std::vector<double> rank;
+  std::vector<VertexId> component;
+  std::vector<double> centrality;
+};
+
+// Runs each application on a fresh workload. Otherwise lists that one application leaves in the
+// edge cache would keep the next one from fetching.
+void RunEachCold(Cluster& cluster, const ColdGraph& graph, const CacheOptions& cache,
+                 const std::string& where) {
+  Exchange exchange(cluster);
+  const SlimFile file = Unwrap(SlimFile::Open(graph.path));
+  const auto run = [&](WorkloadNeeds needs, const auto& compute) {
+    needs.cache = cache;
+    const auto work = Unwrap(Workload::Load(cluster, file, needs, [](const MemoryPlan&) {}));
+    if (cluster.computes()) {
+      Engine engine(cluster, *work, exchange, Mode::kAuto);
+      compute(engine);
+    }
+    Unwrap(work->ServeWhile([&] { return cluster.all().Barrier(); }));
+  };
+  for (std::size_t i = 0; i < graph.sources.size(); ++i) {
+    run({.weights = true, .pull_in = true}, [&](Engine& engine) {
+      constexpr std::uint32_t kDeltas[] = {8, 64, 1000};
+      ExpectNear(engine, Unwrap(Sssp<std::int32_t>(engine, graph.sources[i], kDeltas[i])),
+                 graph.distances[i], 0, fmt::format("{} sssp of {}", where, graph.sources[i]));
+    });
+  }
+  run({.pull_in = true}, [&](Engine& engine) {
+    ExpectNear(engine, Unwrap(Bfs(engine, graph.sources[0])), graph.depth, 0, where + " bfs");
+  });
+  run({.pull_in = true}, [&](Engine& engine) {
+    auto ranks = Unwrap(PageRank(engine, TestIterations()));
+    ExpectNear(engine, std::move(ranks.rank), graph.rank, 1e-12, where + " pagerank");
+  });
+  run({.pull_out = true}, [&](Engine& engine) {
+    ExpectNear(engine, Unwrap(Components(engine, false)), graph.component, 0, where + " cc");
+  });
+  run({.pull_in = true, .pull_out = true}, [&](Engine& engine) {
+    ExpectNear(engine, Unwrap(Centrality(engine, graph.sources)), graph.centrality, 1e-9,
+               where + " bc");
+  });
+}
+
+class ColdApplicationsOn : public ::testing::TestWithParam<Shape> {};
+
+TEST_P(ColdApplicationsOn, AgreeWithSerialCodesOverEachTransportAndCache) {
+  static const ColdGraph graph(TheWorld());
+  const auto [nodes, compute] = GetParam();
+  std::vector<CacheOptions> caches;
+  for (const MemorySide side : {MemorySide::kStrict, MemorySide::kServe}) {
+    for (const CacheLevel level : {CacheLevel::kNone, CacheLevel::kBitmap, CacheLevel::kIndex}) {
+      caches.push_back({.level = level, .edges = {}, .side = side});
+    }
+    for (const double percent : {0.0, 5.0, 50.0, 100.0}) {
+      caches.push_back({.level = CacheLevel::kEdge, .edges = {.percent = percent}, .side = side});
+    }
+  }
+  if (nodes == compute) caches = {caches.back()};
+  std::uint32_t turn = 0;
+  for (const char* const transport : {"shm", "tcp"}) {
+    for (const CacheOptions& cache : caches) {
+      const std::uint32_t threads = 1 + turn++ % 2;
+      ExpectNodesRun(nodes, [&, compute = compute](Job& job) {
+        auto cluster = Unwrap(
+            Cluster::Start(job, {.compute = compute, .threads = threads, .transport = transport}));
+        RunEachCold(*cluster, graph, cache,
+                    fmt::format("({},{}) {} cache {} of {}% side {} threads {}", job.nodes(),
+                                compute, transport, static_cast<int>(cache.level),
+                                cache.edges.percent, static_cast<int>(cache.side), threads));
+        Unwrap(cluster->Stop());
+      });
+    }
+  }
+}
+
+std::string NameOfShape(const ::testing::TestParamInfo<Shape>& shape) {
+  return fmt::format("{}nodes{}compute", shape.param.nodes, shape.param.compute);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, ColdApplicationsOn,
+                         ::testing::Values(Shape{1, 1}, Shape{2, 1}, Shape{4, 1}, Shape{4, 2},
+                                           Shape{4, 4}),
+                         NameOfShape);
+INSTANTIATE_TEST_SUITE_P(Shapes, ApplicationsOn, ::testing::ValuesIn(AllShapes()), NameOfShape);
 
 }  // namespace
 }  // namespace slimgraph::test

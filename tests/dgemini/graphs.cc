@@ -4,8 +4,8 @@
 #include <functional>
 
 #include "slimgraph/base/check.h"
-#include "slimgraph/graph/convert.h"
-#include "slimgraph/graph/slim_file.h"
+#include "slimgraph/files/convert.h"
+#include "slimgraph/files/slim_file.h"
 
 namespace slimgraph::test {
 namespace {
@@ -34,7 +34,7 @@ class Draw {
     for (std::size_t i = 0; i < arcs; ++i) drawn.push_back({Below(vertices), Below(vertices)});
     return drawn;
   }
-  // As R-MAT draws: bit by bit, more often the lower half.
+  // Draws as R-MAT does: bit by bit, with zeros more likely than ones.
   std::vector<Arc> Skewed(unsigned scale, std::size_t arcs) {
     std::vector<Arc> drawn;
     for (std::size_t i = 0; i < arcs; ++i) {

@@ -1,4 +1,4 @@
-// Graphs of all shapes in .slim files, with what serial codes say of them.
+// Graphs of many shapes as .slim files, with their serial results.
 #pragma once
 
 #include <random>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "dgemini/serial.h"
-#include "slimgraph/graph/slim_file.h"
+#include "slimgraph/files/slim_file.h"
 
 namespace slimgraph::test {
 
@@ -15,7 +15,7 @@ struct TestGraph {
   std::string path;
   bool weighted = false;
   std::vector<VertexId> sources;  // empty if there are no vertices
-  // By serial codes.
+  // Results of the serial code.
   std::vector<std::uint32_t> depth;
   std::vector<double> distance;
   std::vector<double> rank;
@@ -25,11 +25,11 @@ struct TestGraph {
 
 constexpr std::uint64_t kTestIterations = 7;
 
-// In `folder`: empty, one vertex, isolated vertices, self-loops, duplicates, stars, chains, grids,
-// kron, disconnected and random ones, some of them directed, some weighted.
+// Makes graphs in `folder`: an empty one, one vertex, isolated vertices, self-loops, duplicates,
+// stars, chains, grids, kron, disconnected and random graphs; some are directed, some weighted.
 std::vector<TestGraph> MakeTestGraphs(const std::string& folder, std::mt19937_64& random);
 
-// A weighted grid with frontiers that several threads share, and few edges in each.
+// A weighted grid. Its frontiers have few edges, but are large enough for several threads.
 TestGraph MakeLargeGrid(const std::string& folder, std::mt19937_64& random);
 
 }  // namespace slimgraph::test

@@ -1,4 +1,4 @@
-#include "dgemini/vertex_lists.h"
+#include "dgemini/internal/vertex_lists.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 namespace slimgraph {
 namespace {
 
-TEST(VertexLists, GiveEachNumberOnceInOrderHoweverTheyAreShared) {
+TEST(VertexLists, VisitEachPositionOnceInOrderForAnyNumberOfShares) {
   const char* const said = std::getenv("SLIMGRAPH_TEST_SEED");
   const std::uint64_t seed =
       said != nullptr ? std::strtoull(said, nullptr, 10) : std::random_device{}();
@@ -40,7 +40,7 @@ TEST(VertexLists, GiveEachNumberOnceInOrderHoweverTheyAreShared) {
   }
 }
 
-TEST(VertexList, KeepsWhatItIsToldToInOrder) {
+TEST(VertexList, FilterKeepsSelectedVerticesInOrder) {
   std::vector<VertexId> some(1000);
   std::iota(some.begin(), some.end(), 0);
   VertexList list;

@@ -1,4 +1,4 @@
-#include "dgemini/wide_number.h"
+#include "dgemini/internal/wide_number.h"
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ TEST(WideNumber, AddsMultipliesAndDividesAsDoublesDo) {
   }
 }
 
-TEST(WideNumber, KnowsZero) {
+TEST(WideNumber, RepresentsZero) {
   const WideNumber zero;
   EXPECT_EQ(double(zero), 0);
   EXPECT_EQ(zero, WideNumber(0.0));

@@ -1,4 +1,4 @@
-// That --chunk-memory is kept, whatever the graph, and that counts do not depend on it.
+// --chunk-memory is an upper bound for any graph, and counts do not depend on it.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -13,7 +13,7 @@
 namespace slimgraph::test {
 namespace {
 
-// Some vertices that many others have as neighbours, among them each other.
+// Some hubs that are neighbours of many other vertices and of each other.
 EdgeList Hubs(std::mt19937_64& random) {
   EdgeList graph = EmptyGraph(20'000);
   for (VertexId hub = 0; hub < 10; ++hub) {
@@ -24,7 +24,7 @@ EdgeList Hubs(std::mt19937_64& random) {
   return graph;
 }
 
-// What a thread takes besides: numbers by vertex, and tasks.
+// A thread's memory outside the chunk memory: arrays by vertex, and tasks.
 std::uint64_t OtherBytes(const EdgeList& graph) { return graph.vertices * 16 + (64 << 10); }
 
 using Count = std::function<Result<std::uint64_t>(MiningJob&)>;
@@ -50,7 +50,7 @@ void ExpectKept(const std::string& path, const std::function<std::uint64_t(Minin
   });
 }
 
-TEST(ChunkMemory, IsKeptByPlans) {
+TEST(ChunkMemory, PlansStayWithinIt) {
   auto random = SeededRandom();
   const EdgeList graph = Hubs(random);
   const ScratchGraph file(graph);
@@ -64,7 +64,7 @@ TEST(ChunkMemory, IsKeptByPlans) {
   }
 }
 
-TEST(ChunkMemory, IsKeptByKernels) {
+TEST(ChunkMemory, KernelsStayWithinIt) {
   auto random = SeededRandom();
   const EdgeList graph = Hubs(random);
   const ScratchGraph file(graph);
@@ -77,10 +77,10 @@ TEST(ChunkMemory, IsKeptByKernels) {
   ExpectKept(file.path(), least, cycles, OtherBytes(graph));
 }
 
-TEST(ChunkMemory, TooLittleIsRefusedWithWhatWillDo) {
+TEST(ChunkMemory, TooLittleIsRefusedAndTheErrorNamesTheLeast) {
   auto random = SeededRandom();
   const ScratchGraph file(Hubs(random));
-  OnMiningJob({1, 1, 1}, file.path(), ListPart::kUp, {.chunk_bytes = 1}, [&](MiningJob& job) {
+  OnMiningJob({1, 1, 1}, file.path(), ListPart::kUpper, {.chunk_bytes = 1}, [&](MiningJob& job) {
     const auto count = CountCliques(job, 4);
     ASSERT_FALSE(count);
     EXPECT_EQ(count.error().message,

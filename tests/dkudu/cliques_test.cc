@@ -7,14 +7,14 @@
 namespace slimgraph::test {
 namespace {
 
-// Binomial coefficients and the brute-force counter say what is right.
+// Compares with the brute-force counter.
 void ExpectCliques(const Shape& shape, const EdgeList& graph, const MiningOptions& options) {
   const ScratchGraph file(graph);
   std::vector<std::uint64_t> expected;
   for (unsigned size = 3; size <= 6; ++size) {
     expected.push_back(BruteForceCount(graph, *Pattern::Clique(size), Induced::kEdge));
   }
-  OnMiningJob(shape, file.path(), ListPart::kUp, options, [&](MiningJob& job) {
+  OnMiningJob(shape, file.path(), ListPart::kUpper, options, [&](MiningJob& job) {
     for (unsigned size = 3; size <= 6; ++size) {
       const auto count = CountCliques(job, size);
       ASSERT_TRUE(count) << count.error().message;
@@ -23,7 +23,7 @@ void ExpectCliques(const Shape& shape, const EdgeList& graph, const MiningOption
   });
 }
 
-TEST(Cliques, CountsAgreeWithBruteForceOnAllShapesWhateverTheMemory) {
+TEST(Cliques, CountsAgreeWithBruteForceForAllShapesAndBudgets) {
   auto random = SeededRandom();
   for (NodeId nodes = 1; nodes <= 5; ++nodes) {
     for (NodeId compute = 1; compute <= nodes; ++compute) {
@@ -41,13 +41,13 @@ TEST(Cliques, CountsAgreeWithBruteForceOnAllShapesWhateverTheMemory) {
 }
 
 TEST(Cliques, AGraphOfManyWindowsIsCountedRight) {
-  // More than a window of the smallest size holds, so that roots are seen to in several steps.
+  // The lists exceed a window of the smallest size, so each root is joined in several steps.
   const EdgeList graph = CompleteGraph(300);
   const ScratchGraph file(graph);
   for (const Shape& shape : {Shape{1, 1, 2}, Shape{4, 4, 1}, Shape{4, 2, 2}, Shape{4, 1, 1}}) {
     for (const std::uint64_t bytes : {0, 100'000, 64 << 20}) {
       const MiningOptions options{.chunk_bytes = 0, .cache_bytes = bytes};
-      OnMiningJob(shape, file.path(), ListPart::kUp, options, [&](MiningJob& job) {
+      OnMiningJob(shape, file.path(), ListPart::kUpper, options, [&](MiningJob& job) {
         EXPECT_EQ(*CountCliques(job, 3), Choose(300, 3)) << NameOf(shape);
         EXPECT_EQ(*CountCliques(job, 4), Choose(300, 4)) << NameOf(shape);
         EXPECT_EQ(*CountCliques(job, 5), Choose(300, 5)) << NameOf(shape);
@@ -56,18 +56,68 @@ TEST(Cliques, AGraphOfManyWindowsIsCountedRight) {
   }
 }
 
-TEST(Cliques, ListsThatNobodyHasToReadComeInWindowsToo) {
+TEST(Cliques, LocalListsAreSplitIntoWindowsToo) {
   const EdgeList graph = CompleteGraph(1600);  // 5 MiB of lists
   const ScratchGraph file(graph);
   for (const Shape& shape : {Shape{1, 1, 2}, Shape{4, 1, 1}}) {
     const MiningOptions options{.chunk_bytes = 0, .cache_bytes = 64 << 20};
-    OnMiningJob(shape, file.path(), ListPart::kUp, options, [&](MiningJob& job) {
+    OnMiningJob(shape, file.path(), ListPart::kUpper, options, [&](MiningJob& job) {
       EXPECT_EQ(*CountCliques(job, 3), Choose(1600, 3)) << NameOf(shape);
     });
   }
 }
 
-TEST(Cliques, OfAGraphWithoutThemAreNone) {
+TEST(Cliques, FewPassesSufficeWithoutMemoryForRoots) {
+  auto random = SeededRandom();
+  EdgeList graph = EmptyGraph(20'000);
+  for (VertexId v = 1; v < graph.vertices; ++v) {
+    for (int i = 0; i < 4; ++i) graph.edges.push_back({v, static_cast<VertexId>(random() % v)});
+  }
+  const ScratchGraph file(graph);
+  OnMiningJob({4, 1, 1}, file.path(), ListPart::kUpper, {.cache_bytes = 0}, [&](MiningJob& job) {
+    const auto count = CountCliques(job, 4);
+    ASSERT_TRUE(count) << count.error().message;
+    const TrafficCount all = job.cluster.fabric().traffic().Total();
+    EXPECT_LT(all.round_trips, graph.vertices / 2);
+  });
+}
+
+// Every list crosses to each compute node once, in less than 1.7 bytes for each neighbour.
+TEST(Cliques, ListsCrossCoded) {
+  auto random = SeededRandom();
+  EdgeList edges = EmptyGraph(20'000);
+  for (VertexId v = 0; v < edges.vertices; ++v) {
+    for (int i = 0; i < 16; ++i) {
+      edges.edges.push_back({v, static_cast<VertexId>(random() % edges.vertices)});
+    }
+  }
+  const ScratchGraph file(edges);
+  for (const Shape& shape : {Shape{4, 4}, Shape{4, 2}, Shape{4, 1}, Shape{3, 2, 1, "tcp"}}) {
+    for (const Fetch fetch : {Fetch::kRequest, Fetch::kRead}) {
+      const MiningOptions options{.steal = Steal::kOff, .fetch = fetch};
+      OnMiningJob(shape, file.path(), ListPart::kUpper, options, [&](MiningJob& job) {
+        job.cluster.fabric().ClearTraffic();
+        ASSERT_TRUE(CountCliques(job, 3));
+        ASSERT_TRUE(job.cluster.all().Barrier());
+        struct Sums {
+          std::uint64_t bytes;
+          std::uint64_t arcs;
+        };
+        Sums sums{job.cluster.fabric().traffic().Total().bytes(),
+                  job.cluster.computes() ? job.graph.remote_arcs() : 0};
+        const auto add = [](const Sums& a, const Sums& b) {
+          return Sums{a.bytes + b.bytes, a.arcs + b.arcs};
+        };
+        ASSERT_TRUE(job.cluster.all().AllReduce(std::span(&sums, 1), add));
+        EXPECT_LT(static_cast<double>(sums.bytes), 1.7 * static_cast<double>(sums.arcs))
+            << NameOf(shape);
+        EXPECT_GT(sums.bytes, sums.arcs) << NameOf(shape);
+      });
+    }
+  }
+}
+
+TEST(Cliques, AGraphWithoutEdgesHasNone) {
   ExpectCliques({3, 2, 1}, EmptyGraph(5), {});
   ExpectCliques({3, 2, 1}, EmptyGraph(1), {});
 }

@@ -1,5 +1,5 @@
-// How much of the heap this process takes: for tests of what code says that it takes. Whoever links
-// this has operator new and delete counted.
+// Measures the heap of this process, for tests of announced memory. A binary that links this file
+// replaces operator new and operator delete.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 namespace slimgraph::test {
 
 std::uint64_t HeapBytes();
-// The most since the last call of this.
+// The peak since the previous call.
 std::uint64_t TakeHeapPeak();
 
 }  // namespace slimgraph::test

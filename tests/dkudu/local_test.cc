@@ -22,7 +22,7 @@ std::vector<LocalFigures> Expected(const EdgeList& graph) {
   return figures;
 }
 
-TEST(Local, EveryVertexIsToldOnceInOrderOfItsId) {
+TEST(Local, VisitsEveryVertexOnceInOrderOfIds) {
   auto random = SeededRandom();
   for (const Shape& shape : {Shape{1, 1, 2}, Shape{4, 4, 1}, Shape{4, 2, 2}, Shape{4, 1, 1}}) {
     const EdgeList graph = RandomGraph(random, 30, 0.3);
@@ -36,13 +36,13 @@ TEST(Local, EveryVertexIsToldOnceInOrderOfItsId) {
         EXPECT_EQ(figures.triangles, expected[dense].triangles) << NameOf(shape);
         return {};
       };
-      ASSERT_TRUE(ForEachLocal(job, visit));
+      ASSERT_TRUE(ForEachLocal(job, OriginalIds(0, graph.vertices), visit));
       EXPECT_EQ(next, job.cluster.self() == 0 ? graph.vertices : 0);
     });
   }
 }
 
-TEST(Local, ClusteringIsThePartOfPairsThatIsClosed) {
+TEST(Local, ClusteringIsTheShareOfAdjacentPairs) {
   EXPECT_EQ((LocalFigures{1, 0}.clustering()), 0);
   EXPECT_EQ((LocalFigures{4, 3}.clustering()), 0.5);
 }

@@ -83,7 +83,7 @@ TEST(Match, CountsOfLargerPatternsAgreeWithBruteForce) {
   }
 }
 
-// Their orders end in many vertices that are not adjacent.
+// The matching orders of trees end in many vertices that are not adjacent.
 TEST(Match, CountsOfTreesAgreeWithBruteForce) {
   auto random = SeededRandom();
   for (int round = 0; round < 10; ++round) {
@@ -92,7 +92,7 @@ TEST(Match, CountsOfTreesAgreeWithBruteForce) {
     std::vector<Case> cases;
     for (unsigned vertices = 5; vertices <= 8; ++vertices) {
       std::vector<Pattern::Edge> edges;
-      const std::uint64_t spread = 1 + random() % vertices;  // from stars to anything
+      const std::uint64_t spread = 1 + random() % vertices;  // from stars to any tree
       for (unsigned v = 1; v < vertices; ++v)
         edges.emplace_back(random() % std::min<std::uint64_t>(v, spread), v);
       if (random() % 2 == 0) edges.emplace_back(0, vertices - 1);
@@ -103,7 +103,7 @@ TEST(Match, CountsOfTreesAgreeWithBruteForce) {
   }
 }
 
-TEST(Match, ListsCanBeAskedForOrReadOverAnyTransport) {
+TEST(Match, ListsAreRequestedOrReadOverAnyTransport) {
   auto random = SeededRandom();
   const EdgeList graph = RandomGraph(random, 40, 0.2);
   const ScratchGraph file(graph);
@@ -119,9 +119,9 @@ TEST(Match, ListsCanBeAskedForOrReadOverAnyTransport) {
   }
 }
 
-TEST(Match, AListLongerThanAnAnswerIsBrought) {
-  // A wheel without its rim's last edge: its hub has more neighbours than one answer holds.
-  EdgeList graph = EmptyGraph(2 * ListFetch::kSlotBytes / sizeof(VertexId));
+TEST(Match, FetchesAListLongerThanAnAnswer) {
+  // A wheel without its rim's last edge. Its hub has more neighbours than one answer holds.
+  EdgeList graph = EmptyGraph(2 * ListFetch::kMostSlotBytes / sizeof(VertexId));
   for (VertexId v = 1; v < graph.vertices; ++v) graph.edges.push_back({0, v});
   for (VertexId v = 2; v < graph.vertices; ++v) graph.edges.push_back({v - 1, v});
   const ScratchGraph file(graph);
@@ -183,7 +183,7 @@ TEST(Match, ListsEveryEmbeddingOnce) {
   }
 }
 
-TEST(Match, MoreThanFitsInto64BitsIsAnError) {
+TEST(Match, ACountBeyond64BitsIsAnError) {
   // 7-stars in a star of 2^12 leaves: about 4096^7 / 7!, which is 2^72.
   EdgeList graph = EmptyGraph(4097);
   for (VertexId v = 1; v < graph.vertices; ++v) graph.edges.push_back({0, v});

@@ -8,7 +8,7 @@
 namespace slimgraph::test {
 namespace {
 
-TEST(MiningGraph, IsRefusedWhereNodesSeeDifferentFiles) {
+TEST(MiningGraph, IsRefusedIfNodesSeeDifferentFiles) {
   const ScratchGraph one(CompleteGraph(5));
   const ScratchGraph other(CompleteGraph(6));
   ExpectNodesRun(3, [&](Job& job) {
@@ -23,6 +23,29 @@ TEST(MiningGraph, IsRefusedWhereNodesSeeDifferentFiles) {
               std::string::npos)
         << graph.error().message;
   });
+}
+
+// The graph has hubs, whose groups of lists have more arcs than fit into 16 bits.
+TEST(MiningGraph, IndexTakesLessThanTwoAndAHalfBytesPerVertex) {
+  auto random = SeededRandom();
+  EdgeList edges = EmptyGraph(200'000);
+  for (VertexId v = 0; v < edges.vertices; ++v) {
+    edges.edges.push_back({v, static_cast<VertexId>(random() % edges.vertices)});
+    edges.edges.push_back({v, static_cast<VertexId>(random() % 4)});
+  }
+  const ScratchGraph file(edges);
+  for (const ListPart part : {ListPart::kUpper, ListPart::kAll}) {
+    OnMiningJob({2, 1, 1}, file.path(), part, {}, [&](MiningJob& job) {
+      std::uint64_t bytes = 0;
+      EdgeOffset arcs = 0;
+      for (NodeId home = 0; home < job.graph.nodes(); ++home) {
+        bytes += job.graph.index(home).bytes();
+        arcs += job.graph.index(home).arcs();
+      }
+      EXPECT_LT(static_cast<double>(bytes), 2.5 * edges.vertices);
+      EXPECT_EQ(arcs, job.graph.sums().arcs / (part == ListPart::kUpper ? 2 : 1));
+    });
+  }
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace {
 void ExpectMotifs(const Shape& shape, const EdgeList& graph, const MiningOptions& options) {
   const ScratchGraph file(graph);
   for (const unsigned vertices : {3U, 4U}) {
-    const ListPart part = vertices == 3 ? ListPart::kUp : ListPart::kAll;
+    const ListPart part = vertices == 3 ? ListPart::kUpper : ListPart::kAll;
     OnMiningJob(shape, file.path(), part, options, [&](MiningJob& job) {
       for (const Induced induced : {Induced::kVertex, Induced::kEdge}) {
         const auto motifs = CountMotifs(job, vertices, induced);
@@ -37,12 +37,12 @@ TEST(Motifs, CountsAgreeWithBruteForceOnAllShapes) {
   }
 }
 
-TEST(Motifs, OfTheSmallestGraphsAreNone) {
+TEST(Motifs, TheSmallestGraphsHaveNone) {
   ExpectMotifs({3, 2, 1}, EmptyGraph(1), {});
   ExpectMotifs({3, 2, 1}, CompleteGraph(2), {});
 }
 
-TEST(Formula, EveryPatternThatHasOneIsCountedAsByItsPlan) {
+TEST(Formula, CountsAgreeWithBruteForce) {
   auto random = SeededRandom();
   const EdgeList graph = RandomGraph(random, 14, 0.4);
   const ScratchGraph file(graph);
@@ -63,7 +63,7 @@ TEST(Formula, EveryPatternThatHasOneIsCountedAsByItsPlan) {
   EXPECT_EQ(known, 17U);
 }
 
-TEST(Formula, AHouseIsCountedOnAllShapesWhateverTheMemory) {
+TEST(Formula, CountsHousesForAllShapesAndBudgets) {
   auto random = SeededRandom();
   const Pattern pattern = *Pattern::Make({{7, 8}, {8, 9}, {9, 5}, {5, 7}, {7, 6}, {8, 6}}, "mine");
   for (NodeId nodes = 1; nodes <= 5; ++nodes) {
@@ -82,7 +82,7 @@ TEST(Formula, AHouseIsCountedOnAllShapesWhateverTheMemory) {
   }
 }
 
-TEST(Formula, WhatHasTheDegreesOfAHouseIsNone) {
+TEST(Formula, APatternWithTheDegreesOfAHouseIsNoHouse) {
   const Pattern pattern = *Pattern::Make({{0, 2}, {0, 3}, {0, 4}, {1, 2}, {1, 3}, {1, 4}}, "k23");
   EXPECT_FALSE(FormulaFor(pattern, Induced::kEdge));
 }

@@ -19,7 +19,7 @@ std::string ErrorOf(const std::string& contents) {
   return pattern.error().message.substr(path.size());
 }
 
-TEST(Pattern, WhatIsNoPatternIsRefusedWithItsLine) {
+TEST(Pattern, AnInvalidFileIsRefusedWithItsLine) {
   EXPECT_EQ(ErrorOf("0 1\n1 x\n"), R"(:2: expected an edge "a b" of the pattern, found "1 x")");
   EXPECT_EQ(ErrorOf("0 1 2\n"), R"(:1: expected an edge "a b" of the pattern, found "0 1 2")");
   EXPECT_EQ(ErrorOf("# nothing\n"), ": a pattern has at least one edge");
@@ -34,7 +34,7 @@ TEST(Pattern, AFileMayHaveCommentsAndBothDirectionsOfAnEdge) {
   EXPECT_EQ(ErrorOf("# a wedge\n\n10, 20\r\n20 10\n20\t30\n"), "");
 }
 
-TEST(Pattern, AutomorphismsAreThoseOfTheGraph) {
+TEST(Pattern, FindsAllAutomorphisms) {
   const auto number = [](const char* name) { return Pattern::Find(name)->Automorphisms().size(); };
   EXPECT_EQ(number("edge"), 2U);
   EXPECT_EQ(number("diamond"), 4U);
@@ -44,7 +44,7 @@ TEST(Pattern, AutomorphismsAreThoseOfTheGraph) {
   EXPECT_EQ(number("8-clique"), 40320U);
 }
 
-TEST(Pattern, ANameThatIsNoneIsToldWithThoseThatAre) {
+TEST(Pattern, AnUnknownNameIsRefusedWithTheKnownOnes) {
   const auto pattern = Pattern::Find("rhombus");
   ASSERT_FALSE(pattern);
   EXPECT_EQ(pattern.error().message,

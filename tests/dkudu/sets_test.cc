@@ -19,7 +19,7 @@ Ids RandomIds(std::mt19937_64& random, std::size_t size, VertexId limit) {
   return {ids.begin(), ids.end()};
 }
 
-TEST(Sets, OfAllLengthsAgreeWithTheStandardLibrary) {
+TEST(Sets, OperationsAgreeWithTheStandardLibrary) {
   auto random = SeededRandom();
   for (int round = 0; round < 3000; ++round) {
     const std::size_t longest = round % 10 == 0 ? 1000 : 70;

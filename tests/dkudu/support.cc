@@ -3,22 +3,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
-#include <iostream>
 #include <set>
 
 #include "tests/support/node_processes.h"
 
 namespace slimgraph::test {
-
-std::mt19937_64 SeededRandom() {
-  const char* const given = std::getenv("SLIMGRAPH_TEST_SEED");
-  const std::uint64_t seed =
-      given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
-  std::cout << "SLIMGRAPH_TEST_SEED=" << seed << std::endl;
-  return std::mt19937_64(seed);
-}
 
 std::uint64_t SomeChunkBytes(std::mt19937_64& random) {
   constexpr std::uint64_t kEnough = 64 << 10;  // for the graphs of these tests

@@ -1,5 +1,5 @@
-// What the tests of D-Kudu share: random graphs, and a counter of subgraphs that knows nothing of
-// plans: it tries every mapping of the pattern's vertices.
+// Shared by the tests of D-Kudu: random graphs, and a counter of subgraphs that is independent of
+// plans. The counter tries every mapping of the pattern's vertices.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,16 @@
 
 #include "dkudu/mining_job.h"
 #include "dkudu/plan/matching_order.h"
-#include "slimgraph/graph/csr.h"
+#include "slimgraph/files/csr.h"
 #include "slimgraph/launch/job.h"
+#include "tests/support/graphs.h"
 
 namespace slimgraph::test {
 
-// Prints its seed; SLIMGRAPH_TEST_SEED takes it back.
-std::mt19937_64 SeededRandom();
-
-// The least, or some more than it.
+// Either 0, for the least that suffices, or a random amount above it.
 std::uint64_t SomeChunkBytes(std::mt19937_64& random);
 
-// A .slim file that goes with it.
+// A .slim file that exists as long as this object.
 class ScratchGraph {
  public:
   explicit ScratchGraph(const EdgeList& edges);
@@ -35,7 +33,7 @@ class ScratchGraph {
 };
 
 EdgeList EmptyGraph(VertexId vertices);
-// Vertices draw their edges with different likeliness, so that degrees differ.
+// Vertices have random edge probabilities, so degrees differ.
 EdgeList RandomGraph(std::mt19937_64& random, VertexId vertices, double density);
 EdgeList CompleteGraph(VertexId vertices);
 
@@ -52,7 +50,7 @@ struct Shape {
 };
 std::string NameOf(const Shape& shape);
 
-// Runs `body` on every node of a job with the graph loaded.
+// Runs `body` on every node of a job that has loaded the graph.
 void OnMiningJob(const Shape& shape, const std::string& path, ListPart part,
                  const MiningOptions& options, const std::function<void(MiningJob&)>& body);
 

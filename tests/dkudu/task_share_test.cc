@@ -10,12 +10,13 @@
 namespace slimgraph::test {
 namespace {
 
-// Each root and slice with the number of slices, as one number, of all tasks that this node gets.
+// Claims all tasks that this node can get. Returns a number for each root or slice of them: root,
+// slices and slice, combined.
 std::vector<std::uint64_t> TakeAll(TaskShare& share, MiningJob& job) {
   std::vector<std::uint64_t> taken;
   Endpoint& endpoint = job.cluster.fabric().endpoint(0);
   while (true) {
-    const auto task = share.Next(endpoint);
+    const auto task = share.ClaimTask(endpoint);
     EXPECT_TRUE(task) << task.error().message;
     if (!task || !*task) return taken;
     for (VertexId i = 0; i < (*task)->count; ++i) {
@@ -25,7 +26,7 @@ std::vector<std::uint64_t> TakeAll(TaskShare& share, MiningJob& job) {
   }
 }
 
-// Node 0 is done before the others start.
+// Node 0 finishes before the others start.
 std::vector<std::uint64_t> TakenByAll(TaskShare& share, MiningJob& job) {
   std::vector<std::uint64_t> mine;
   if (job.cluster.self() == 0) mine = TakeAll(share, job);
@@ -49,7 +50,7 @@ EdgeList StarsAndPaths() {
   return graph;
 }
 
-TEST(TaskShare, EveryRootIsTakenOnceWhoeverIsFirst) {
+TEST(TaskShare, EveryRootIsClaimedOnce) {
   const EdgeList graph = StarsAndPaths();
   const ScratchGraph file(graph);
   for (const Shape& shape : {Shape{1, 1}, Shape{4, 4}, Shape{4, 3}, Shape{5, 2}, Shape{3, 1}}) {
@@ -63,7 +64,7 @@ TEST(TaskShare, EveryRootIsTakenOnceWhoeverIsFirst) {
           const auto taken = TakenByAll(**share, job);
           EXPECT_EQ(std::adjacent_find(taken.begin(), taken.end()), taken.end());
           const std::uint64_t hub_slices = taken.size() - (graph.vertices - 1);
-          const std::uint64_t last_root = (graph.vertices - 1) * 10'000;  // the hub, by place
+          const std::uint64_t last_root = (graph.vertices - 1) * 10'000;  // the hub ranks highest
           EXPECT_EQ(taken.back(), (last_root + hub_slices) * 10'000 + hub_slices - 1)
               << NameOf(shape);
           EXPECT_EQ(hub_slices > 1, may_slice) << NameOf(shape);
@@ -75,7 +76,7 @@ TEST(TaskShare, EveryRootIsTakenOnceWhoeverIsFirst) {
   }
 }
 
-TEST(TaskShare, WithoutStealingNodesHaveAboutTheSameToDo) {
+TEST(TaskShare, TasksAreBalancedWithoutStealing) {
   const ScratchGraph file(StarsAndPaths());
   for (const Shape& shape : {Shape{4, 4}, Shape{4, 3}, Shape{5, 2}, Shape{5, 3}}) {
     OnMiningJob(shape, file.path(), ListPart::kAll, {}, [&](MiningJob& job) {
@@ -89,7 +90,7 @@ TEST(TaskShare, WithoutStealingNodesHaveAboutTheSameToDo) {
         least = std::min(least, neighbours);
         most = std::max(most, neighbours);
       }
-      EXPECT_LT(most - least, 2500U) << NameOf(shape);  // a slice and a task
+      EXPECT_LT(most - least, 2500U) << NameOf(shape);  // the size of a slice and a task
     });
   }
 }

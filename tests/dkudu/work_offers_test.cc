@@ -20,8 +20,8 @@ std::vector<std::uint64_t> PartOf(std::uint64_t label) {
   return words;
 }
 
-// One engine has all the work, and waits until others have taken most of it. How often each part
-// was done, by all of this node's engines.
+// One engine has all the work, and waits until others have taken most of it. Returns how often this
+// node's engines have done each part.
 std::vector<std::uint64_t> ShareOut(MiningJob& job, WorkOffers& offers) {
   std::vector<std::vector<std::uint64_t>> done(job.cluster.threads(),
                                                std::vector<std::uint64_t>(kParts));
@@ -29,7 +29,8 @@ std::vector<std::uint64_t> ShareOut(MiningJob& job, WorkOffers& offers) {
     const bool has_work = job.cluster.self() + 1 == job.cluster.topology().compute() && thread == 0;
     for (std::uint64_t label = 0; has_work && label < kParts; ++label) {
       const auto part = PartOf(label);
-      while (!offers.wanted() || !offers.Offer(endpoint, label, std::as_bytes(std::span(part)))) {
+      while (!offers.wants_offers() ||
+             !offers.Offer(endpoint, label, std::as_bytes(std::span(part)))) {
         endpoint.WaitUntil([] { return false; }, std::chrono::milliseconds(1));
       }
     }
@@ -51,7 +52,7 @@ std::vector<std::uint64_t> ShareOut(MiningJob& job, WorkOffers& offers) {
   return all;
 }
 
-TEST(WorkOffers, EveryPartIsDoneOnceAndSomeByOthers) {
+TEST(WorkOffers, EveryPartIsDoneOnceAndSomeAreStolen) {
   const ScratchGraph file(CompleteGraph(9));
   for (const Shape& shape : {Shape{2, 1, 2}, Shape{4, 4, 1}, Shape{3, 2, 2, "tcp"}}) {
     OnMiningJob(shape, file.path(), ListPart::kAll, {}, [&](MiningJob& job) {
@@ -68,7 +69,42 @@ TEST(WorkOffers, EveryPartIsDoneOnceAndSomeByOthers) {
   }
 }
 
-TEST(WorkOffers, AnEngineThatFailsKeepsNobodyWaiting) {
+// Node 1 waits until node 0 offers it a part; after that nobody waits.
+TEST(WorkOffers, NoEngineIsIdleOnceEachHasAPart) {
+  const ScratchGraph file(CompleteGraph(9));
+  for (const char* const transport : {"shm", "tcp"}) {
+    OnMiningJob({2, 2, 1, transport}, file.path(), ListPart::kAll, {}, [&](MiningJob& job) {
+      auto offers = WorkOffers::Make(job, sizeof(std::uint64_t));
+      ASSERT_TRUE(offers);
+      static const Stage kStage("idle");
+      const auto engine = [&](std::uint32_t, Endpoint& endpoint) -> Status {
+        std::vector<std::uint64_t> words = {17};
+        if (job.cluster.self() == 0) {
+          EXPECT_FALSE((*offers)->has_idle_engine());
+          SLIM_TRY(job.cluster.all().Barrier());
+          while (!(*offers)->wants_offers()) {
+            endpoint.WaitUntil([] { return false; }, std::chrono::milliseconds(1));
+          }
+          EXPECT_TRUE((*offers)->Offer(endpoint, 5, std::as_bytes(std::span(words))));
+        } else {
+          SLIM_TRY(job.cluster.all().Barrier());
+          SLIM_ASSIGN(const auto label, (*offers)->Take(endpoint, words));
+          EXPECT_EQ(label, 5U);
+        }
+        SLIM_TRY(job.cluster.all().Barrier());
+        EXPECT_FALSE((*offers)->has_idle_engine()) << job.cluster.self();
+        SLIM_TRY(job.cluster.all().Barrier());
+        SLIM_ASSIGN(const auto end, (*offers)->Take(endpoint, words));
+        EXPECT_FALSE(end);
+        return {};
+      };
+      const Status ran = RunEngines(job, kStage, engine);
+      EXPECT_TRUE(ran) << ran.error().message;
+    });
+  }
+}
+
+TEST(WorkOffers, AFailedEngineKeepsNoOtherWaiting) {
   const ScratchGraph file(CompleteGraph(9));
   OnMiningJob({2, 1, 2}, file.path(), ListPart::kAll, {}, [&](MiningJob& job) {
     auto offers = WorkOffers::Make(job, sizeof(std::uint64_t));
@@ -89,9 +125,8 @@ TEST(WorkOffers, AnEngineThatFailsKeepsNobodyWaiting) {
   });
 }
 
-// All embeddings hang on few roots, so that engines that get none of these take what is left of
-// later levels.
-TEST(WorkOffers, WhatIsLeftOfAnEmbeddingIsDoneByOthers) {
+// All embeddings start at few roots. Engines without such a root take work from later levels.
+TEST(WorkOffers, OtherEnginesFinishOfferedEmbeddings) {
   auto random = SeededRandom();
   EdgeList graph = EmptyGraph(600);
   for (VertexId v = 1; v < 60; ++v) {

@@ -1,4 +1,4 @@
-"""Headless Chromium, over its debugging pipe: nothing but Python is needed to speak with it."""
+"""Controls headless Chromium over its debugging pipe, with Python's standard library alone."""
 import json
 import os
 import select
@@ -19,7 +19,7 @@ def find():
 
 
 class Browser:
-    """One page. `words` gathers whatever the console or the log has had to say."""
+    """One page. `words` collects the messages of the console and the log."""
 
     def __init__(self, width=1000, height=900):
         self.profile = tempfile.mkdtemp(prefix="slimgraph-browser-")
@@ -91,7 +91,7 @@ class Browser:
             ready, _, _ = select.select([self.into], [], [], deadline - time.monotonic())
             piece = os.read(self.into, 1 << 20) if ready else b""
             if not piece:
-                raise RuntimeError("the browser says nothing any more")
+                raise RuntimeError(f"the browser has not answered within {LIMIT_S} s, or has ended")
             self.rest += piece
         line, self.rest = self.rest.split(b"\0", 1)
         message = json.loads(line)
@@ -102,5 +102,5 @@ class Browser:
         if method == "Network.requestWillBeSent":
             url = message["params"]["request"]["url"]
             if not url.startswith(("file:", "data:", "about:")):
-                self.words.append("asked for " + url)
+                self.words.append("requested " + url)
         return message

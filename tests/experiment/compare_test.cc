@@ -12,7 +12,8 @@ namespace {
 
 class TheComparison : public ::testing::Test {
  protected:
-  // A file of runs, one for each time, on the same graph in a folder of the file's name.
+  // Writes a file with a run for each time. All use the same graph, in a folder named after the
+  // file.
   std::string Runs(const std::string& name, const std::vector<double>& times, int count = 7,
                    int vertices = 10) {
     std::string text;
@@ -30,7 +31,7 @@ class TheComparison : public ::testing::Test {
   ScratchDirectory scratch_;
 };
 
-TEST_F(TheComparison, SeesNoChangeWithinTheNoise) {
+TEST_F(TheComparison, ReportsNoChangeWithinTheNoise) {
   const auto same = Compare(Runs("a", {1.0, 1.1, 1.2}), Runs("b", {1.15, 1.3, 1.1}), 0.05);
   ASSERT_TRUE(same) << same.error().message;
   EXPECT_EQ(same->points, 1U);
@@ -39,7 +40,7 @@ TEST_F(TheComparison, SeesNoChangeWithinTheNoise) {
   EXPECT_EQ(same->failures(0.05), 0U);
 }
 
-TEST_F(TheComparison, TellsWhatIsWorseAndByHowMuch) {
+TEST_F(TheComparison, ReportsWhatIsWorseAndByHowMuch) {
   const std::string a = Runs("a", {1.0, 1.1, 1.2});
   const std::string b = Runs("b", {1.5, 1.3, 1.32});
   const auto worse = Compare(a, b, 0.05);
@@ -53,7 +54,7 @@ TEST_F(TheComparison, TellsWhatIsWorseAndByHowMuch) {
   EXPECT_EQ(Compare(b, a, 0.05)->failures(0), 0U) << "faster is not worse";
 }
 
-TEST_F(TheComparison, TakesAnotherAnswerForAFailureWhateverTheTime) {
+TEST_F(TheComparison, TreatsAChangedAnswerAsAFailure) {
   const auto other = Compare(Runs("a", {1.0}, 7), Runs("b", {1.0}, 8), 10);
   ASSERT_TRUE(other);
   EXPECT_EQ(other->failures(10), 1U);
@@ -61,7 +62,7 @@ TEST_F(TheComparison, TakesAnotherAnswerForAFailureWhateverTheTime) {
       << "of another graph it may be another";
 }
 
-TEST_F(TheComparison, HoldsSingleRunsAgainstTheThresholdAlone) {
+TEST_F(TheComparison, ComparesSingleRunsWithTheThreshold) {
   EXPECT_EQ(Compare(Runs("a", {1.0}), Runs("b", {1.04}), 0.05)->changes.size(), 0U);
   EXPECT_EQ(Compare(Runs("a", {1.0}), Runs("b", {1.06}), 0.05)->failures(0.05), 1U);
 }
@@ -76,7 +77,7 @@ TEST_F(TheComparison, MoreThroughputIsBetter) {
   EXPECT_EQ(Compare(file("a", 200), file("b", 100), 0.05)->failures(0.05), 1U);
 }
 
-TEST_F(TheComparison, RefusesWhatHasNothingInCommonAndWhatIsNoRun) {
+TEST_F(TheComparison, RefusesFilesWithoutCommonOrValidRuns) {
   WriteText(scratch_.File("x"), "{\"command\":\"bfs\"}\n{\"command\":\"cc\"}\n");
   WriteText(scratch_.File("y"), "{\"command\":\"bc\"}\n{\"command\":\"sssp\"}\n");
   WriteText(scratch_.File("bad"), "{\"command\":\"bfs\"}\n{\"command\":\n");
@@ -90,7 +91,7 @@ TEST_F(TheComparison, RefusesWhatHasNothingInCommonAndWhatIsNoRun) {
   EXPECT_EQ(Compare(scratch_.path(), scratch_.File("x"), 0).error().kind, ErrorKind::kInput);
 }
 
-TEST(RawRuns, ALineThatWasNeverFinishedIsCutOff) {
+TEST(RawRuns, AnIncompleteLastLineIsCutOff) {
   const ScratchDirectory scratch;
   std::vector<RawRun> none;
   const RawRun run{.study = "s",

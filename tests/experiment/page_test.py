@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The small form of every experiment, and its page in headless Chromium: every plot has its marks
-and labels where they can be seen, in light, in the dark and in print, and the console is silent.
+"""Runs the small form of every experiment and checks its page in headless Chromium. Every plot's
+marks and labels must be visible in light mode, dark mode and print, and the console must be silent.
 
-    tests/experiment/page_test.py [FOLDER]     # of an experiment that has been made already
+    tests/experiment/page_test.py [FOLDER]     # checks the page of an existing experiment
 """
 import os
 import subprocess
@@ -15,7 +15,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 COMMAND = os.environ.get("TEST_SLIMGRAPH_COMMAND", "build/release/slimgraph")
 STUDIES = ["elasticity", "scalability", "caches", "volume", "protocols", "stages", "coroutines",
            "contention", "computation", "updates"]
-BUDGET_S = 200  # a first round takes a sixth of that on two processors of its own
+BUDGET_S = 200  # on two idle processors, a first round takes a sixth of it
 
 
 def experiment(folder):
@@ -28,12 +28,12 @@ def experiment(folder):
     first = next(line for line in done.stdout.splitlines() if line.startswith("elasticity, "))
     if "N/C" not in first:
         sys.exit(f"the first line of elasticity has no ratio to N/C: {first}")
-    if "the time was up" in done.stderr:
+    if "the budget was spent" in done.stderr:
         sys.exit(f"not done within {BUDGET_S} s: {done.stderr}")
 
 
-def look(page, what, complaints):
-    with open(os.path.join(HERE, "look.js"), encoding="utf-8") as script:
+def check_plots(page, what, complaints):
+    with open(os.path.join(HERE, "check_plots.js"), encoding="utf-8") as script:
         seen = page.evaluate(script.read())
     complaints += [f"{what}: {one}" for one in seen["complaints"]]
     if seen["wide"]:
@@ -52,16 +52,16 @@ def main():
         complaints = []
         with browser.Browser() as page:
             page.open(f"file://{folder}/index.html")
-            light = look(page, "light", complaints)
+            light = check_plots(page, "light", complaints)
             page.ask("Emulation.setEmulatedMedia",
                      features=[{"name": "prefers-color-scheme", "value": "dark"}])
-            dark = look(page, "dark", complaints)
+            dark = check_plots(page, "dark", complaints)
             if dark["paper"] == light["paper"] or dark["ink"] == light["ink"]:
-                complaints.append("the page is as light in the dark")
+                complaints.append("the page has the same colours in dark mode")
             page.ask("Emulation.setEmulatedMedia", media="print",
                      features=[{"name": "prefers-color-scheme", "value": "dark"}])
-            if look(page, "print", complaints)["paper"] != "rgb(255, 255, 255)":
-                complaints.append("the page prints its darkness")
+            if check_plots(page, "print", complaints)["paper"] != "rgb(255, 255, 255)":
+                complaints.append("the page prints a dark background")
             complaints += [f"the console: {words}" for words in page.words]
             if folder == scratch:
                 shown = page.evaluate(

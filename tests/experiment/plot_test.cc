@@ -1,5 +1,4 @@
-// Axes, and what a plot must have whatever is drawn. How it looks is held against a browser by
-// page_test.py.
+// Axes, and elements that every plot must have. page_test.py checks the layout in a browser.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +12,7 @@
 namespace slimgraph::experiment {
 namespace {
 
-TEST(Axis, HoldsAllValuesBetweenRoundTicks) {
+TEST(Axis, ContainsAllValuesBetweenRoundTicks) {
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE(seed);
   std::mt19937 random(seed);
@@ -24,24 +23,24 @@ TEST(Axis, HoldsAllValuesBetweenRoundTicks) {
     if (low > high) std::swap(low, high);
     for (const bool logarithmic : {false, true}) {
       const Axis axis(low, high, logarithmic, 100, 500);
-      EXPECT_GE(axis.Place(low), 100 - 1e-6) << low << " " << high << logarithmic;
-      EXPECT_LE(axis.Place(high), 500 + 1e-6) << low << " " << high << logarithmic;
+      EXPECT_GE(axis.ToPixels(low), 100 - 1e-6) << low << " " << high << logarithmic;
+      EXPECT_LE(axis.ToPixels(high), 500 + 1e-6) << low << " " << high << logarithmic;
       EXPECT_GE(axis.ticks().size(), 2U) << low << " " << high << logarithmic;
       EXPECT_LE(axis.ticks().size(), 14U) << low << " " << high << logarithmic;
     }
   }
 }
 
-TEST(Axis, BearsOneValueAndZero) {
+TEST(Axis, AcceptsASingleValueAndZero) {
   for (const double value : {0.0, 1.0, -3.0, 1e-9}) {
     const Axis axis(value, value, false, 0, 100);
-    EXPECT_TRUE(std::isfinite(axis.Place(value))) << value;
+    EXPECT_TRUE(std::isfinite(axis.ToPixels(value))) << value;
   }
-  EXPECT_TRUE(std::isfinite(Axis(5, 5, true, 0, 100).Place(5)));
+  EXPECT_TRUE(std::isfinite(Axis(5, 5, true, 0, 100).ToPixels(5)));
 }
 
-// The best are at the top, where there is no room above them.
-TEST(Svg, LabelsOfMarksThatMeetDoNot) {
+// The best marks are at the top, so there is no room above them.
+TEST(Svg, LabelsOfOverlappingMarksDoNotOverlap) {
   Plot plot;
   plot.kind = PlotKind::kScatter;
   Series series{"one", {{9, {0, 0, 0, 1}, "", false}}, 0};

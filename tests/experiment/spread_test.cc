@@ -8,7 +8,7 @@
 namespace slimgraph::experiment {
 namespace {
 
-TEST(Spread, OfFewSamplesIsAllOfThem) {
+TEST(Spread, OfFewSamplesIsTheirRange) {
   const Spread spread = SpreadOf({3, 1, 2});
   EXPECT_EQ(spread.median, 2);
   EXPECT_EQ(spread.low, 1);
@@ -16,8 +16,8 @@ TEST(Spread, OfFewSamplesIsAllOfThem) {
   EXPECT_EQ(SpreadOf({4, 2}).median, 3);
 }
 
-// What tells that the order statistics are the right ones.
-TEST(Spread, HoldsTheTrueMedianNineTimesOfTen) {
+// Checks that the right order statistics are chosen.
+TEST(Spread, ContainsTheTrueMedianNineTimesInTen) {
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE(seed);
   std::mt19937 random(seed);

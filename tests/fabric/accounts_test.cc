@@ -1,6 +1,7 @@
-// What is counted does not depend on the transport, and what waits costs nothing.
+// Traffic counts do not depend on the transport, and waiting uses no processor time.
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -13,9 +14,10 @@ namespace {
 using namespace std::chrono_literals;
 
 class FabricAccounts : public FabricConformance {};
-INSTANTIATE_TEST_SUITE_P(All, FabricAccounts, ::testing::ValuesIn(SettingsFrom2(4)), NameOfSetting);
+INSTANTIATE_TEST_SUITE_P(All, FabricAccounts, ::testing::ValuesIn(MultiNodeSettings(4)),
+                         NameOfSetting);
 
-// The test's own book of a random job, by the rules of operation.h: the same on all transports.
+// The test's own counts of a random job, by the rules of operation.h; the same for all transports.
 struct Book {
   std::map<std::pair<NodeId, TrafficKind>, TrafficCount> counts;
 
@@ -25,7 +27,7 @@ struct Book {
     count.payload_bytes += payload;
     count.header_bytes += header;
   }
-  // The first operation of a doorbell bears what the request and the answer cost.
+  // The headers of the request and the reply are counted with the first operation of a doorbell.
   void NoteRoundTrip(NodeId node, TrafficKind kind) {
     TrafficCount& count = counts[{node, kind}];
     ++count.round_trips;
@@ -35,10 +37,11 @@ struct Book {
 
 TEST_P(FabricAccounts, ARandomJobCountsWhatItsOperationsCost) {
   OnEveryNode([](Job& job, Fabric& fabric) {
-    constexpr std::uint64_t kPlaceBytes = 1 << 17;  // of each node in everyone's region
+    constexpr std::uint64_t kPlaceBytes = 1 << 17;  // each node writes to its own part of all
+                                                    // regions
     const SharedRegion region = *fabric.Share(kPlaceBytes * job.nodes());
     const std::uint64_t place = kPlaceBytes * job.self();
-    fabric.SetHandler(1, [](Endpoint&, const Message&) {});
+    const auto handler = fabric.SetHandler(1, [](Endpoint&, const Message&) {});
     ASSERT_TRUE(job.Exchange(""));
     Endpoint& endpoint = fabric.endpoint(0);
     std::vector<std::byte> bytes(100'000);
@@ -46,7 +49,7 @@ TEST_P(FabricAccounts, ARandomJobCountsWhatItsOperationsCost) {
     Book book;
     for (int round = 0; round < 50; ++round) {
       const NodeId node = static_cast<NodeId>(random() % job.nodes());
-      const bool counted = node != job.self();  // the own memory costs no traffic
+      const bool counted = node != job.self();  // access to the own memory is not traffic
       const std::uint64_t operations = 1 + random() % 8;
       bool first = counted;
       for (std::uint64_t i = 0; i < operations; ++i) {
@@ -85,7 +88,7 @@ TEST_P(FabricAccounts, ARandomJobCountsWhatItsOperationsCost) {
           << TrafficKindName(where.second) << " to node " << where.first;
     }
     EXPECT_TRUE(traffic.Total() == wanted);
-    MeetServing(job, endpoint);
+    BarrierWhileServing(job, endpoint);
   });
 }
 
@@ -103,11 +106,16 @@ TEST_P(FabricAccounts, AParkedNodeUsesUnderOnePercentOfAProcessor) {
     endpoint.FetchAdd(RightOf(job), region.id, 0, 1, nullptr);
     ASSERT_EQ(endpoint.Flush(), Outcome::kOk);
     ASSERT_TRUE(job.Exchange(""));
-    endpoint.Wait(300ms);  // whatever still had to settle
-    const double before_s = ProcessorSeconds();
-    endpoint.Wait(2s);
+    endpoint.Wait(300ms);  // until late background work has ended
+    double least_s = 1;    // per second; the least of three, because other processes on this
+                           // machine cause noise
+    for (int i = 0; i < 3; ++i) {
+      const double before_s = ProcessorSeconds();
+      endpoint.Wait(1s);
+      least_s = std::min(least_s, ProcessorSeconds() - before_s);
+    }
     const bool emulated = std::getenv("TEST_EMULATED") != nullptr;  // ten times as slow
-    EXPECT_LT(ProcessorSeconds() - before_s, emulated ? 0.2 : 0.02);
+    EXPECT_LT(least_s, emulated ? 0.1 : 0.01);
   });
 }
 

@@ -63,7 +63,7 @@ TEST_P(FabricAtomics, ALockByCompareSwapKeepsAllOthersOut) {
   });
 }
 
-TEST_P(FabricAtomics, TheOldValueNeedNotBeWanted) {
+TEST_P(FabricAtomics, TheOldValueIsOptional) {
   OnEveryNode([](Job& job, Fabric& fabric) {
     const SharedRegion region = *fabric.Share(64);
     Endpoint& endpoint = fabric.endpoint(0);

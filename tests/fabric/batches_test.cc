@@ -1,4 +1,4 @@
-// A doorbell may hold more than any queue does.
+// A doorbell may hold more operations than any queue.
 #include <algorithm>
 #include <array>
 
@@ -9,7 +9,8 @@ namespace slimgraph {
 namespace {
 
 class FabricBatches : public FabricConformance {};
-INSTANTIATE_TEST_SUITE_P(All, FabricBatches, ::testing::ValuesIn(SettingsFrom2()), NameOfSetting);
+INSTANTIATE_TEST_SUITE_P(All, FabricBatches, ::testing::ValuesIn(MultiNodeSettings()),
+                         NameOfSetting);
 
 TEST_P(FabricBatches, LargerThanAnyQueue) {
   OnEveryNode([](Job& job, Fabric& fabric) {
@@ -35,7 +36,7 @@ TEST_P(FabricBatches, LargerThanAnyQueue) {
   });
 }
 
-TEST_P(FabricBatches, TheLastOperationTellsOfAllBeforeIt) {
+TEST_P(FabricBatches, TheLastCompletionImpliesAllBeforeIt) {
   OnEveryNode([](Job& job, Fabric& fabric) {
     const SharedRegion region = *fabric.Share(4096);
     Endpoint& endpoint = fabric.endpoint(0);

@@ -18,7 +18,7 @@ namespace slimgraph {
 
 namespace {
 
-// mpiexec starts this very test again, whose body then finds that it is a node.
+// mpiexec starts this test again; its body then finds that it runs as a node.
 int RunThisTestUnderMpiexec(NodeId nodes) {
   const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
   const std::string name = std::string(info->test_suite_name()) + "." + info->name();
@@ -27,8 +27,8 @@ int RunThisTestUnderMpiexec(NodeId nodes) {
   return code.value_or(4);
 }
 
-// Nodes that mpiexec has started cannot tell each their exit code when one of them was killed:
-// those that end well leave a mark here.
+// When a node was killed, mpiexec does not report the exit codes of the other nodes. So each node
+// that succeeds appends a mark to this file.
 constexpr const char* kSurvivorsVariable = "SLIMGRAPH_TEST_SURVIVORS";
 
 class SurvivorList {
@@ -50,15 +50,25 @@ class SurvivorList {
 }  // namespace
 
 void FabricConformance::OnEveryNode(const Body& body, FabricOptions options, int limit_s) {
+  const auto closing = [&](Job& job, const std::unique_ptr<Fabric>& fabric) {
+    body(job, *fabric);
+    const Status closed = fabric->Close();
+    EXPECT_TRUE(closed) << closed.error().message;
+  };
+  OnEveryNodeUnclosed(closing, std::move(options), limit_s);
+}
+
+void FabricConformance::OnEveryNodeUnclosed(const OwningBody& body, FabricOptions options,
+                                            int limit_s) {
   options.transport = transport();
   SCOPED_TRACE(fmt::format("SLIMGRAPH_TEST_SEED={}", TestSeed()));
   if (transport() != "mpi") {
     ExpectNodesRun(
-        nodes(), [&](Job& job) { RunNode(job, body, options, true); }, limit_s);
+        nodes(), [&](Job& job) { RunNode(job, body, options); }, limit_s);
   } else if (StartedBy() == Starter::kPmi) {
     auto job = Job::JoinFromEnvironment(PmiUse::kMpi);
     ASSERT_TRUE(job) << job.error().message;
-    RunNode(**job, body, options, true);
+    RunNode(**job, body, options);
     ASSERT_TRUE((*job)->Leave(HasFailure() ? 1 : 0));
   } else {
     EXPECT_EQ(RunThisTestUnderMpiexec(nodes()), 0);
@@ -67,24 +77,25 @@ void FabricConformance::OnEveryNode(const Body& body, FabricOptions options, int
 
 void FabricConformance::OnSurvivors(NodeId killed, const Body& body, int limit_s) {
   const FabricOptions options{.transport = transport(), .network = "none", .endpoints = 1};
+  const auto owning = [&](Job& job, const std::unique_ptr<Fabric>& fabric) { body(job, *fabric); };
   if (transport() != "mpi") {
     const NodesEnd end = RunNodes(
-        nodes(), OnLoss::kReport, [&](Job& job) { RunNode(job, body, options, false); }, limit_s);
+        nodes(), OnLoss::kReport, [&](Job& job) { RunNode(job, owning, options); }, limit_s);
     for (NodeId node = 0; node < nodes(); ++node) {
       EXPECT_EQ(end.codes[node], node == killed ? 128 + SIGKILL : 0) << end.output;
     }
   } else if (StartedBy() == Starter::kPmi) {
     auto job = Job::JoinFromEnvironment(PmiUse::kMpi, OnLoss::kReport);
     ASSERT_TRUE(job) << job.error().message;
-    RunNode(**job, body, options, false);
+    RunNode(**job, owning, options);
     if (!HasFailure()) SurvivorList(std::getenv(kSurvivorsVariable)).Sign();
     std::fflush(nullptr);
     ::_exit(HasFailure() ? 1 : 0);
   } else {
     SurvivorList survivors(::testing::TempDir() + fmt::format("survivors.{}", ::getpid()));
     ::setenv(kSurvivorsVariable, survivors.path().c_str(), 1);
-    // hydra's proxy kills all its processes about every other time when one dies, whatever it is
-    // told; then nobody survives to be tested.
+    // When a process dies, hydra's proxy kills the others about every second time, whatever its
+    // options. Then no survivor is left to test, so this tries again.
     std::size_t count = 0;
     for (int attempt = 0; attempt < 25 && count + 1 < nodes(); ++attempt) {
       EXPECT_NE(RunThisTestUnderMpiexec(nodes()), 0);
@@ -94,15 +105,11 @@ void FabricConformance::OnSurvivors(NodeId killed, const Body& body, int limit_s
   }
 }
 
-void FabricConformance::RunNode(Job& job, const Body& body, const FabricOptions& options,
-                                bool close) {
+void FabricConformance::RunNode(Job& job, const OwningBody& body, const FabricOptions& options) {
   ChooseRdmaDevice(job.self());
   auto fabric = Fabric::Open(job, options);
   ASSERT_TRUE(fabric) << fabric.error().message;
-  body(job, **fabric);
-  if (!close) return;
-  const Status closed = (*fabric)->Close();
-  EXPECT_TRUE(closed) << closed.error().message;
+  body(job, *std::move(fabric));
 }
 
 std::vector<Setting> AllSettings() {
@@ -113,7 +120,7 @@ std::vector<Setting> AllSettings() {
   return settings;
 }
 
-std::vector<Setting> SettingsFrom2(NodeId most) {
+std::vector<Setting> MultiNodeSettings(NodeId most) {
   auto settings = AllSettings();
   std::erase_if(settings, [most](const Setting& s) { return s.nodes < 2 || s.nodes > most; });
   return settings;
@@ -168,9 +175,9 @@ bool AwaitWord(Endpoint& endpoint, std::byte* address, std::uint64_t least) {
   return false;
 }
 
-// Once all have come to the second word, all know that they have come to the first; whether an
-// addition to the second has been acknowledged when its target ends matters to nobody.
-void MeetWithout(NodeId dead, Job& job, Endpoint& endpoint, const SharedRegion& meeting) {
+// A node that has reached the second word knows that all nodes have reached the first. An addition
+// to the second word may fail, because its target may have ended already.
+void BarrierWithout(NodeId dead, Job& job, Endpoint& endpoint, const SharedRegion& meeting) {
   for (const std::uint64_t word : {0, 8}) {
     for (NodeId node = 0; node < job.nodes(); ++node) {
       if (node != dead) endpoint.FetchAdd(node, meeting.id, word, 1, nullptr);
@@ -181,7 +188,7 @@ void MeetWithout(NodeId dead, Job& job, Endpoint& endpoint, const SharedRegion& 
   }
 }
 
-void MeetServing(Job& job, Endpoint& endpoint) {
+void BarrierWhileServing(Job& job, Endpoint& endpoint) {
   std::atomic<bool> met = false;
   std::thread meeting([&] {
     EXPECT_TRUE(job.Exchange(""));

@@ -1,10 +1,11 @@
-// One suite for all transports: what any of them must do, on jobs of several sizes. A test's body
-// runs on every node of a job of its own.
+// One conformance suite for all transports, on jobs of several sizes. A test's body runs on every
+// node of its own job.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <memory>
 #include <ostream>
 #include <random>
 #include <string>
@@ -32,47 +33,51 @@ class FabricConformance : public ::testing::TestWithParam<Setting> {
 
   using Body = std::function<void(Job&, Fabric&)>;
 
-  // At most once in a test: under `mpi` the nodes are new processes that run the whole test.
-  // `options.transport` is the setting's.
+  // Call it at most once in a test: with `mpi` the nodes are new processes that run the whole test.
+  // `options.transport` is replaced by the setting's.
   void OnEveryNode(const Body& body, FabricOptions options = {}, int limit_s = 60);
 
-  // The same where a node is killed; the exit codes of the others are 0. Closes nothing.
+  // The same, but the body destroys the fabric, or leaves it to be destroyed, without Close().
+  using OwningBody = std::function<void(Job&, std::unique_ptr<Fabric>)>;
+  void OnEveryNodeUnclosed(const OwningBody& body, FabricOptions options = {}, int limit_s = 60);
+
+  // The same, but one node is killed, and the exit codes of the others must be 0. Closes nothing.
   void OnSurvivors(NodeId killed, const Body& body, int limit_s = 60);
 
   std::string transport() const { return GetParam().transport; }
   NodeId nodes() const { return GetParam().nodes; }
 
  private:
-  void RunNode(Job& job, const Body& body, const FabricOptions& options, bool close);
+  static void RunNode(Job& job, const OwningBody& body, const FabricOptions& options);
 };
 
-// For the next suites: on how many nodes each transport is tried.
+// The settings for test suites: each transport on several numbers of nodes.
 std::vector<Setting> AllSettings();
-// Of those, with at least two nodes, and at most `most`.
-std::vector<Setting> SettingsFrom2(NodeId most = 8);
+// The settings with 2 to `most` nodes.
+std::vector<Setting> MultiNodeSettings(NodeId most = 8);
 std::string NameOfSetting(const ::testing::TestParamInfo<Setting>& info);
 
-// Taken from SLIMGRAPH_TEST_SEED, otherwise new; printed when the test fails.
+// Taken from SLIMGRAPH_TEST_SEED if that is set, otherwise random; printed when the test fails.
 std::uint64_t TestSeed();
 
-// `bytes` that differ from position to position and from seed to seed.
+// `bytes` bytes, whose values depend on the position and the seed.
 std::vector<std::byte> Pattern(std::size_t bytes, std::uint64_t seed);
 
 NodeId RightOf(const Job& job);
 MutableBytes AsBytes(std::vector<std::byte>& bytes);
 
-// Rings and waits for all completions, in order of arrival.
+// Rings and waits for all completions, in the order in which they arrive.
 std::vector<Completion> Complete(Endpoint& endpoint);
 
-// Waits until others have brought the word at `address` of this node's memory to `least`; what they
-// write there wakes nobody.
+// Waits until other nodes have raised the word at `address` of this node's memory to `least`. It
+// polls, because one-sided writes wake nobody.
 bool AwaitWord(Endpoint& endpoint, std::byte* address, std::uint64_t least);
 
-// All but `dead` wait for each other, so that none takes the end of another for a second death.
-// `meeting`: two words on each node.
-void MeetWithout(NodeId dead, Job& job, Endpoint& endpoint, const SharedRegion& meeting);
+// Waits for all nodes but `dead`, so that none takes the end of another for a second death.
+// `meeting` has two words on each node.
+void BarrierWithout(NodeId dead, Job& job, Endpoint& endpoint, const SharedRegion& meeting);
 
-// Serves messages until all nodes have come here.
-void MeetServing(Job& job, Endpoint& endpoint);
+// Handles messages until all nodes have called it.
+void BarrierWhileServing(Job& job, Endpoint& endpoint);
 
 }  // namespace slimgraph

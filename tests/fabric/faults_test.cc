@@ -1,4 +1,4 @@
-// Faults that a test asks for come out the same on all transports, and so does the network model.
+// Injected faults have the same effect on all transports, and so does the network model.
 #include <cstring>
 #include <thread>
 
@@ -12,7 +12,8 @@ namespace {
 using namespace std::chrono_literals;
 
 class FabricFaults : public FabricConformance {};
-INSTANTIATE_TEST_SUITE_P(All, FabricFaults, ::testing::ValuesIn(SettingsFrom2(4)), NameOfSetting);
+INSTANTIATE_TEST_SUITE_P(All, FabricFaults, ::testing::ValuesIn(MultiNodeSettings(4)),
+                         NameOfSetting);
 
 TEST_P(FabricFaults, ADelayedNodeAnswersLate) {
   OnEveryNode([](Job& job, Fabric& fabric) {
@@ -26,13 +27,13 @@ TEST_P(FabricFaults, ADelayedNodeAnswersLate) {
   });
 }
 
-// The first message of a round is found before it is due, the second when both are.
+// The first message of each pair is polled before it is due, the second when both are due.
 TEST_P(FabricFaults, DelayedMessagesStayInOrder) {
   OnEveryNode([](Job& job, Fabric& fabric) {
     constexpr HandlerId kNumber = 5;
     constexpr auto kDelay = 40ms;
     std::vector<std::uint32_t> numbers;
-    fabric.SetHandler(kNumber, [&](Endpoint&, const Message& message) {
+    const auto handler = fabric.SetHandler(kNumber, [&](Endpoint&, const Message& message) {
       std::memcpy(&numbers.emplace_back(), message.body.data(), sizeof(std::uint32_t));
     });
     ASSERT_TRUE(job.Exchange(""));
@@ -51,7 +52,7 @@ TEST_P(FabricFaults, DelayedMessagesStayInOrder) {
     }
     EXPECT_TRUE(endpoint.WaitUntil([&] { return numbers.size() == 6; }, 20s));
     EXPECT_EQ(numbers, (std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5}));
-    MeetServing(job, endpoint);
+    BarrierWhileServing(job, endpoint);
   });
 }
 
@@ -96,9 +97,9 @@ TEST_P(FabricFaults, ACutNodeIsLostAndTheOthersAreNot) {
   });
 }
 
-// Adds to its own word on the right until it has got as many through as it wants, whatever fails:
-// the word must then hold just the number of those that were reported to have ended well.
-TEST_P(FabricFaults, WhatFailsAtRandomIsNotDone) {
+// Adds to this node's own word on the right neighbour, under random failures. At the end the word
+// must equal the number of additions that were reported as successful.
+TEST_P(FabricFaults, FailedOperationsAreNotExecuted) {
   OnEveryNode([](Job& job, Fabric& fabric) {
     const SharedRegion region = *fabric.Share(64);
     Endpoint& endpoint = fabric.endpoint(0);

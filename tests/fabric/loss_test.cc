@@ -1,4 +1,5 @@
-// A node that dies: what was under way with it ends, nobody waits for it, and the others go on.
+// A node that dies: outstanding operations on it end, nobody waits for it, and the other nodes
+// continue.
 #include <unistd.h>
 
 #include <csignal>
@@ -13,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 
 class FabricLoss : public FabricConformance {};
-INSTANTIATE_TEST_SUITE_P(All, FabricLoss, ::testing::ValuesIn(SettingsFrom2(4)), NameOfSetting);
+INSTANTIATE_TEST_SUITE_P(All, FabricLoss, ::testing::ValuesIn(MultiNodeSettings(4)), NameOfSetting);
 
 double NoticedWithinS(const std::string& transport) { return transport == "verbs" ? 2 : 5; }
 
@@ -23,10 +24,11 @@ TEST_P(FabricLoss, OperationsOnADeadNodeEndInPeerLost) {
   OnSurvivors(victim, [=](Job& job, Fabric& fabric) {
     constexpr std::size_t kBytes = 1 << 20;
     const SharedRegion region = *fabric.Share(kBytes);
-    const SharedRegion meeting = *fabric.Share(16);  // the victim's last write may still come
+    const SharedRegion meeting = *fabric.Share(16);  // the victim's last write may still change
+                                                     // `region`
     Endpoint& endpoint = fabric.endpoint(0);
     std::vector<std::byte> bytes(kBytes);
-    // The victim dies of its own hand in the middle of its traffic, and of that of the others.
+    // The victim kills itself in the middle of its own traffic and that of the others.
     if (job.self() == victim) {
       for (int round = 0; round < 20; ++round) {
         endpoint.Read(0, region.id, 0, bytes);
@@ -50,19 +52,19 @@ TEST_P(FabricLoss, OperationsOnADeadNodeEndInPeerLost) {
     }
     EXPECT_EQ(outcome, Outcome::kPeerLost) << OutcomeName(outcome);
     EXPECT_LT(SecondsSince(last_good_ns), within_s);
-    // Later ones as well, at once.
+    // Later operations fail as well, and at once.
     const std::uint64_t start_ns = NowNs();
     EXPECT_TRUE(endpoint.WaitUntil([&] { return !job.alive(victim); }, 5s));
     endpoint.FetchAdd(victim, region.id, 8, 1, nullptr);
     EXPECT_EQ(endpoint.Flush(), Outcome::kPeerLost);
     endpoint.Send({victim, 0}, 1, Bytes(bytes).first(100));
     EXPECT_LT(SecondsSince(start_ns), within_s);
-    MeetWithout(victim, job, endpoint, meeting);  // and the others are as reachable as ever
+    BarrierWithout(victim, job, endpoint, meeting);  // the others are still reachable
   });
 }
 
-// Whatever it had sent before its death: behind the fence, memory does not change any more.
-TEST_P(FabricLoss, BehindAFenceNothingOfADeadNodeIsCarriedOut) {
+// After the fence, memory does not change any more, whatever the victim had sent before its death.
+TEST_P(FabricLoss, AfterAFenceNoOperationOfADeadNodeIsExecuted) {
   const NodeId victim = nodes() - 1;
   OnSurvivors(victim, [=](Job& job, Fabric& fabric) {
     constexpr std::size_t kBytes = 4 << 20;
@@ -92,15 +94,15 @@ TEST_P(FabricLoss, BehindAFenceNothingOfADeadNodeIsCarriedOut) {
   });
 }
 
-TEST_P(FabricLoss, AMessageToADeadNodeVanishes) {
+TEST_P(FabricLoss, AMessageToADeadNodeIsDropped) {
   const NodeId victim = nodes() - 1;
   OnSurvivors(victim, [=](Job& job, Fabric& fabric) {
-    fabric.SetHandler(1, [](Endpoint&, const Message&) {});
+    const auto handler = fabric.SetHandler(1, [](Endpoint&, const Message&) {});
     ASSERT_TRUE(job.Exchange(""));
     if (job.self() == victim) ::kill(::getpid(), SIGKILL);
     Endpoint& endpoint = fabric.endpoint(0);
     const std::vector<std::byte> body(kMaxMessageBytes);
-    // Far more than any buffer takes.
+    // Much more than any buffer holds.
     for (int i = 0; i < 300; ++i) endpoint.Send({victim, 0}, 1, body);
     EXPECT_TRUE(endpoint.WaitUntil([&] { return !job.alive(victim) && endpoint.all_sent(); }, 5s));
   });

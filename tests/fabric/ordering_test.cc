@@ -1,4 +1,4 @@
-// Operations of one endpoint on one node happen in the order in which they were collected.
+// Operations of one endpoint on one node are executed in the order in which they were collected.
 #include <cstring>
 #include <thread>
 
@@ -12,7 +12,7 @@ namespace {
 class FabricOrdering : public FabricConformance {};
 INSTANTIATE_TEST_SUITE_P(All, FabricOrdering, ::testing::ValuesIn(AllSettings()), NameOfSetting);
 
-TEST_P(FabricOrdering, AReadSeesWhatItsBatchWroteBeforeAndNotWhatComesAfter) {
+TEST_P(FabricOrdering, AReadSeesEarlierWritesOfItsBatchAndNoLaterOnes) {
   OnEveryNode([](Job& job, Fabric& fabric) {
     const SharedRegion region = *fabric.Share(4096);
     Endpoint& endpoint = fabric.endpoint(0);
@@ -42,9 +42,9 @@ TEST_P(FabricOrdering, AReadSeesWhatItsBatchWroteBeforeAndNotWhatComesAfter) {
   });
 }
 
-// A word that counts changes, read before and after what it guards: where both looks find the same,
-// what was read between them is of one change, however long it is.
-TEST_P(FabricOrdering, AShortReadComesAfterALongOneBeforeIt) {
+// A version word is read before and after the data that it guards. If both reads return the same
+// even version, the data must be from one change, however long it is.
+TEST_P(FabricOrdering, AShortReadIsExecutedAfterAnEarlierLongOne) {
   OnEveryNode([](Job& job, Fabric& fabric) {
     constexpr std::size_t kWords = 600;
     const SharedRegion region = *fabric.Share((1 + kWords) * sizeof(std::uint64_t));
@@ -76,12 +76,12 @@ TEST_P(FabricOrdering, AShortReadComesAfterALongOneBeforeIt) {
       for (const std::uint64_t word : words) ASSERT_EQ(word, before / 2);
     }
     writer.request_stop();
-    MeetServing(job, endpoint);
+    BarrierWhileServing(job, endpoint);
   });
 }
 
-// Random operations of all kinds and of sizes that take every way through a transport, on memory
-// that nobody else touches, against the same on a plain array.
+// Applies random operations of all kinds, with sizes that exercise all paths of a transport, to
+// memory that nobody else uses. It applies the same operations to a plain array and compares.
 class Mirror {
  public:
   Mirror(Endpoint& endpoint, NodeId node, RegionId region, std::size_t bytes, std::uint64_t seed)
@@ -176,7 +176,7 @@ void RingAtRandom(Job& job, Fabric& fabric) {
   mirror.Check();
 }
 
-TEST_P(FabricOrdering, RandomDoorbellsLeaveWhatAnArrayWould) { OnEveryNode(RingAtRandom); }
+TEST_P(FabricOrdering, RandomDoorbellsMatchAPlainArray) { OnEveryNode(RingAtRandom); }
 
 TEST_P(FabricOrdering, IsTheSameOverSeveralQueuePairs) {
   if (transport() != "verbs") GTEST_SKIP() << "there are no queue pairs";

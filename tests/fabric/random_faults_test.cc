@@ -1,5 +1,6 @@
-// Faults at random: whatever goes wrong, every operation ends once, what is said to be done is done
-// and nothing else, no message comes twice, wrong or late, and nothing is left behind.
+// Random faults: every operation completes exactly once, and only operations that are reported as
+// successful are executed. No message arrives twice, corrupted or out of order. Nothing is left
+// behind.
 #include <unistd.h>
 
 #include <csignal>
@@ -28,8 +29,8 @@ int FaultsWanted() {
   return given == nullptr ? 1000 : std::atoi(given);
 }
 
-// One node's part in a job: it has a slot in every other node's region, of which it knows what has
-// to be in it.
+// One node of a job. It has a slot in every other node's region, and knows what each slot must
+// contain.
 class Player {
  public:
   Player(Job& job, Fabric& fabric, std::uint64_t seed)
@@ -41,14 +42,14 @@ class Player {
         next_to_(kNodes),
         next_from_(kNodes),
         cuts_of_(kNodes) {
-    fabric.SetHandler(kNumbered, [this](Endpoint&, const Message& m) { Receive(m); });
-    fabric.SetHandler(kLast, [this](Endpoint&, const Message& m) {
+    numbered_ = fabric.SetHandler(kNumbered, [this](Endpoint&, const Message& m) { Receive(m); });
+    last_ = fabric.SetHandler(kLast, [this](Endpoint&, const Message& m) {
       Receive(m);
       ++last_came_;
     });
   }
 
-  // A few doorbells and messages of which one fault befalls some.
+  // Rings a few doorbells and sends messages while one kind of fault is injected.
   void PlayRound() {
     const NodeId hurt = AnyOther();
     bool cut_later = false;
@@ -75,7 +76,7 @@ class Player {
     EndRound();
   }
 
-  // What is in the slots when nothing is under way any more.
+  // Compares the slots with what they must contain, when nothing is outstanding any more.
   void CheckSlots() {
     for (NodeId node = 0; node < kNodes; ++node) {
       if (node == job_.self()) continue;
@@ -86,17 +87,17 @@ class Player {
     }
   }
 
-  // Serves until the last messages of all have come.
+  // Handles messages until the last message of every node has arrived.
   void TakeLeave() {
-    MeetServing(job_, endpoint_);
+    BarrierWhileServing(job_, endpoint_);
     for (NodeId node = 0; node < kNodes; ++node) {
       if (node != job_.self()) SendTo(node, kLast);
     }
     EXPECT_TRUE(endpoint_.WaitUntil([&] { return last_came_ == kNodes - 1; }, 30s));
-    MeetServing(job_, endpoint_);
+    BarrierWhileServing(job_, endpoint_);
   }
 
-  // Traffic on `node` until it is found dead.
+  // Sends traffic to `node` until it is found to be dead.
   void PlayUntilDead(NodeId node) {
     Outcome outcome = Outcome::kOk;
     const std::uint64_t start_ns = NowNs();
@@ -122,7 +123,7 @@ class Player {
  private:
   struct Planned {
     Operation operation;
-    std::vector<std::byte> bytes;  // written, or where what is read comes
+    std::vector<std::byte> bytes;  // data to write, or the destination of a read
     std::uint64_t old_value = 0;
   };
 
@@ -183,7 +184,7 @@ class Player {
     std::memcpy(slots_[node].data() + 8 * index, &word, sizeof word);
   }
 
-  // Holds what has come against what must have, in the order of the doorbells.
+  // Compares the outcomes with what they must be, in the order of the doorbells.
   void EndRound() {
     std::vector<int> times(plan_.size());
     std::vector<Outcome> outcomes(plan_.size());
@@ -269,7 +270,9 @@ class Player {
   std::optional<NodeId> cut_;
   std::vector<std::uint32_t> next_to_;
   std::vector<std::uint32_t> next_from_;
-  std::vector<int> cuts_of_;  // by node: what came meanwhile is lost, in one row for each
+  HandlerRegistration numbered_;
+  HandlerRegistration last_;
+  std::vector<int> cuts_of_;  // by node: each cut may lose one run of consecutive messages
   std::uint32_t last_came_ = 0;
 };
 
@@ -280,7 +283,7 @@ class RandomFaults : public FabricConformance {
     before_ = Segments();
   }
   void TearDown() override {
-    if (StartedBy() == Starter::kPmi) return;  // it has not ended yet
+    if (StartedBy() == Starter::kPmi) return;  // the node has not ended yet
     EXPECT_EQ(SegmentsLeftSince(before_), "");
   }
 
@@ -308,7 +311,7 @@ TEST_P(RandomFaults, DelayLossFailureAndCutDoNoHarm) {
       {}, 240);
 }
 
-// mpiexec takes its time, and is for one job of a test.
+// mpiexec is slow, and a test can run only one job with it.
 TEST_P(RandomFaults, DeathInTheMiddleDoesNoHarm) {
   const int jobs = transport() == "mpi" ? 1 : FaultsWanted() / 40 + 1;
   for (int i = 0; i < jobs && !HasFailure(); ++i) {
@@ -316,14 +319,15 @@ TEST_P(RandomFaults, DeathInTheMiddleDoesNoHarm) {
     SCOPED_TRACE(fmt::format("SLIMGRAPH_TEST_SEED={}, job {}", TestSeed(), i));
     const auto victim = static_cast<NodeId>(seed % kNodes);
     OnSurvivors(victim, [=](Job& job, Fabric& fabric) {
-      const SharedRegion meeting = *fabric.Share(16);  // the victim's last write may still come
+      const SharedRegion meeting = *fabric.Share(16);  // the victim's last write may still change
+                                                       // the players' region
       Player player(job, fabric, seed);
       ASSERT_TRUE(job.Exchange(""));
       for (int round = 0; round < 5; ++round) player.PlayRound();
       player.TakeLeave();
       if (job.self() == victim) player.DieInTheMiddle();
       player.PlayUntilDead(victim);
-      MeetWithout(victim, job, fabric.endpoint(0), meeting);
+      BarrierWithout(victim, job, fabric.endpoint(0), meeting);
     });
   }
 }

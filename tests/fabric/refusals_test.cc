@@ -1,4 +1,5 @@
-// What must not be done is refused with its reason, and nothing behind it in its batch is done.
+// Invalid operations are refused with the right reason, and later operations of the batch are not
+// executed.
 #include "tests/fabric/conformance.h"
 
 namespace slimgraph {
@@ -43,7 +44,7 @@ TEST_P(FabricRefusals, EachForItsReason) {
   });
 }
 
-TEST_P(FabricRefusals, WhatComesBehindInTheDoorbellIsNotDone) {
+TEST_P(FabricRefusals, LaterOperationsOfTheDoorbellAreNotExecuted) {
   OnEveryNode([](Job& job, Fabric& fabric) {
     const SharedRegion region = *fabric.Share(kBytes);
     Endpoint& endpoint = fabric.endpoint(0);
@@ -73,13 +74,13 @@ TEST_P(FabricRefusals, WhatComesBehindInTheDoorbellIsNotDone) {
   });
 }
 
-// Node 0 takes its region back while the others read it, and overwrites it at once. No read that
-// ended well may have seen what it wrote then.
+// Node 0 revokes its region while the others read it, and overwrites it at once. No successful read
+// may see the new contents.
 class FabricRevocation : public FabricConformance {};
-INSTANTIATE_TEST_SUITE_P(All, FabricRevocation, ::testing::ValuesIn(SettingsFrom2()),
+INSTANTIATE_TEST_SUITE_P(All, FabricRevocation, ::testing::ValuesIn(MultiNodeSettings()),
                          NameOfSetting);
 
-TEST_P(FabricRevocation, NothingIsUnderWayWhenItReturns) {
+TEST_P(FabricRevocation, NoReadIsInProgressWhenItReturns) {
   OnEveryNode([](Job& job, Fabric& fabric) {
     constexpr std::size_t kRegionBytes = 1 << 20;
     constexpr std::byte kBefore{0x11};

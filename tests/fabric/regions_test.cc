@@ -1,4 +1,4 @@
-// Regions that come while endpoints are at work.
+// Regions that are shared while endpoints are in use.
 #include <chrono>
 #include <cstring>
 #include <span>
@@ -13,21 +13,23 @@ namespace {
 using std::chrono_literals::operator""ms;
 
 class FabricRegions : public FabricConformance {};
-INSTANTIATE_TEST_SUITE_P(All, FabricRegions, ::testing::ValuesIn(SettingsFrom2(4)), NameOfSetting);
+INSTANTIATE_TEST_SUITE_P(All, FabricRegions, ::testing::ValuesIn(MultiNodeSettings(4)),
+                         NameOfSetting);
 
 constexpr HandlerId kWriteBack = 1;
 
-// Endpoint 1 of every node writes into whatever region of the sender it is asked to, and may be
-// asked before its own node's Share() has returned.
-TEST_P(FabricRegions, AreReachedFromAllEndpointsOfANodeThatIsStillToReturn) {
+// Endpoint 1 of every node writes into the region that a message names, at the message's sender.
+// The message may arrive before Share() has returned on its own node.
+TEST_P(FabricRegions, AreReachableFromANodeWhoseShareHasNotReturned) {
   const auto body = [](Job& job, Fabric& fabric) {
     static constexpr std::uint64_t kOne = 1;
-    fabric.SetHandler(kWriteBack, [](Endpoint& endpoint, const Message& message) {
-      RegionId region = 0;
-      std::memcpy(&region, message.body.data(), sizeof region);
-      endpoint.Write(message.from.node, region, 0, std::as_bytes(std::span(&kOne, 1)));
-      endpoint.Ring();
-    });
+    const auto handler =
+        fabric.SetHandler(kWriteBack, [](Endpoint& endpoint, const Message& message) {
+          RegionId region = 0;
+          std::memcpy(&region, message.body.data(), sizeof region);
+          endpoint.Write(message.from.node, region, 0, std::as_bytes(std::span(&kOne, 1)));
+          endpoint.Ring();
+        });
     ASSERT_TRUE(job.Exchange(""));
     std::jthread server([&](const std::stop_token& stop) {
       Endpoint& endpoint = fabric.endpoint(1);

@@ -1,4 +1,5 @@
-// Every size from nothing to 64 MiB, at every alignment, arrives whole and touches nothing else.
+// Every size from zero to 64 MiB, at every alignment, is transferred whole and changes no other
+// bytes.
 #include "tests/fabric/conformance.h"
 
 namespace slimgraph {
@@ -6,12 +7,11 @@ namespace slimgraph {
 namespace {
 
 class FabricSizes : public FabricConformance {};
-INSTANTIATE_TEST_SUITE_P(All, FabricSizes, ::testing::ValuesIn(SettingsFrom2()), NameOfSetting);
+INSTANTIATE_TEST_SUITE_P(All, FabricSizes, ::testing::ValuesIn(MultiNodeSettings()), NameOfSetting);
 
 constexpr std::byte kUntouched{0xEE};
 
-// Writes `bytes` bytes at `offset` of the right neighbour between two untouched ones, and reads
-// them back.
+// Writes `bytes` bytes to `node` after `offset`, between two guard bytes, and reads them back.
 void WriteAndReadBack(Endpoint& endpoint, NodeId node, RegionId region, std::uint64_t offset,
                       std::size_t bytes) {
   auto sent = Pattern(bytes + 2, bytes);
@@ -65,7 +65,7 @@ TEST_P(FabricSizes, UnalignedReadsReturnJustTheirBytes) {
 }
 
 class FabricLargeSizes : public FabricConformance {};
-INSTANTIATE_TEST_SUITE_P(All, FabricLargeSizes, ::testing::ValuesIn(SettingsFrom2(2)),
+INSTANTIATE_TEST_SUITE_P(All, FabricLargeSizes, ::testing::ValuesIn(MultiNodeSettings(2)),
                          NameOfSetting);
 
 TEST_P(FabricLargeSizes, UpTo64MiB) {

@@ -1,5 +1,5 @@
-// Datagrams of a queue pair that has been in error: what stood in the queue is lost, what follows
-// arrives.
+// Datagrams of a queue pair that was in the error state: datagrams that were queued are lost, later
+// ones arrive.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint32_t kNoKey = 0x7777'7777;
 constexpr std::uint64_t kLongNs = 10'000'000'000;
 
-TEST(VerbsDatagrams, GoOnAfterAnError) {
+TEST(VerbsDatagrams, WorkAgainAfterAnError) {
   if (RdmaDevices().empty()) GTEST_SKIP() << "no RDMA device";
   const auto ports = FindVerbsPorts();
   ASSERT_TRUE(ports) << ports.error().message;
@@ -39,7 +39,7 @@ TEST(VerbsDatagrams, GoOnAfterAnError) {
   const std::uint64_t start_ns = NowNs();
   for (std::uint32_t number = 0; come.size() < 20 || here.size() < 20; ++number) {
     ASSERT_LT(NowNs() - start_ns, kLongNs) << come.size() << " came, " << here.size() << " back";
-    // Memory that the device does not know puts the queue pair into error.
+    // A memory key that the device does not know puts the queue pair into the error state.
     const std::uint32_t key = number % 8 == 3 ? kNoKey : 0;
     const Bytes bytes = std::as_bytes(std::span(&number, 1));
     mine->Send(there.get(), theirs->address(), bytes, key);

@@ -1,5 +1,4 @@
-// Waking an endpoint that waits, from another thread. A wake that is lost shows as a test that does
-// not end.
+// Another thread wakes a waiting endpoint. If a wake-up is lost, the test does not end.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -31,7 +30,7 @@ class WokenEndpoint : public ::testing::TestWithParam<const char*> {
 INSTANTIATE_TEST_SUITE_P(Transports, WokenEndpoint, ::testing::Values("shm", "tcp", "verbs"),
                          [](const auto& one) { return std::string(one.param); });
 
-TEST_P(WokenEndpoint, LooksAgainAfterEveryWake) {
+TEST_P(WokenEndpoint, ChecksAgainAfterEveryWake) {
   Endpoint& endpoint = fabric_->endpoint(0);
   std::atomic<int> asked{0};
   std::atomic<int> seen{0};

@@ -1,5 +1,5 @@
-// What the fuzzers share. Whatever the bytes, a reader returns a graph or an error; a graph that it
-// returns is built into lists as a conversion would.
+// Shared by the fuzzers of graph formats. A reader must return a graph or an error for any bytes.
+// A graph is then built into lists, as `slimgraph convert` does.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +7,9 @@
 #include <span>
 
 #include "slimgraph/base/check.h"
-#include "slimgraph/graph/internal/build_lists.h"
-#include "slimgraph/graph/internal/id_map.h"
-#include "slimgraph/graph/internal/readers.h"
+#include "slimgraph/files/internal/build_lists.h"
+#include "slimgraph/files/internal/id_map.h"
+#include "slimgraph/files/internal/readers.h"
 
 namespace slimgraph::fuzz {
 
@@ -22,7 +22,7 @@ inline internal::ReadOptions Options(bool weighted, bool drop) {
 }
 
 inline void Build(Result<internal::RawGraph> read, const std::string& name) {
-  constexpr std::uint64_t kMaxDeclared = 1 << 20;  // more is for CheckMemory to refuse
+  constexpr std::uint64_t kMaxDeclared = 1 << 20;  // CheckMemory refuses larger counts
   if (!read) {
     SLIM_CHECK(!read.error().message.empty());
     return;
@@ -50,7 +50,7 @@ inline void Build(Result<internal::RawGraph> read, const std::string& name) {
   SLIM_CHECK(built.has_value() && built->offsets.back() == arcs);
 }
 
-// Reads the bytes under each name, hence plain or compressed, and with each choice about weights.
+// Reads the bytes as a file of that name, with each choice about weights.
 template <typename Read>
 void ReadEveryWay(const std::uint8_t* data, std::size_t size, const std::string& name, Read read) {
   const Bytes bytes = std::as_bytes(std::span(data, size));

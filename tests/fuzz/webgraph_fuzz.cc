@@ -1,5 +1,5 @@
-// The first six bytes choose what the properties say, the others are the lists. A few bits can
-// stand for many arcs, so that their number is bounded here as it is by memory elsewhere.
+// The first six bytes choose the properties, the others are the lists. A few bits can stand for
+// many arcs, so the properties bound the number of arcs; otherwise memory would bound it.
 #include <fmt/format.h>
 
 #include <array>

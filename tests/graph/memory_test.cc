@@ -1,21 +1,16 @@
-// A conversion of text takes no more memory than three times the .slim file that it makes.
+// A conversion of text takes at most three times the memory of the .slim file that it makes.
 #include <fmt/format.h>
 
 #include <fstream>
 #include <sstream>
 
 #include "slimgraph/base/units.h"
-#include "slimgraph/graph/internal/random.h"
-#include "tests/graph/support.h"
+#include "slimgraph/files/internal/random.h"
+#include "tests/support/graphs.h"
+#include "tests/support/sanitized.h"
 
 namespace slimgraph::test {
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
 
 std::uint64_t StatusBytes(const std::string& key) {
   std::ifstream status("/proc/self/status");
@@ -28,10 +23,10 @@ std::uint64_t StatusBytes(const std::string& key) {
   return 0;
 }
 
-// The peak of what `work` adds to this process's memory; 0 if the system does not tell.
+// The peak memory that `work` adds to this process; 0 if the kernel does not report it.
 template <typename Work>
 std::uint64_t AddedPeak(const Work& work) {
-  std::ofstream("/proc/self/clear_refs") << "5";  // the peak starts anew from here
+  std::ofstream("/proc/self/clear_refs") << "5";  // resets the peak
   const std::uint64_t before = StatusBytes("VmRSS");
   work();
   const std::uint64_t peak = StatusBytes("VmHWM");

@@ -1,14 +1,14 @@
-// Where pages and threads are on a machine of several sockets.
+// The sockets of pages and threads on a machine with several sockets.
 #include <numaif.h>
 #include <sched.h>
 
 #include <numa.h>
 
-#include "slimgraph/graph/generate.h"
+#include "slimgraph/files/generate.h"
+#include "slimgraph/files/slim_file.h"
 #include "slimgraph/graph/numa.h"
 #include "slimgraph/graph/shared_graph.h"
-#include "slimgraph/graph/slim_file.h"
-#include "tests/graph/support.h"
+#include "tests/support/graphs.h"
 #include "tests/support/node_processes.h"
 #include "tests/support/rdma_devices.h"
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uintptr_t kPage = 4096;
 
-// The pages that nothing else shares, as the system wants them.
+// The addresses of the pages that `bytes` covers completely, for move_pages.
 std::vector<void*> WholePages(Bytes bytes) {
   const auto first = reinterpret_cast<std::uintptr_t>(bytes.data());
   std::vector<void*> pages;
@@ -28,7 +28,7 @@ std::vector<void*> WholePages(Bytes bytes) {
   return pages;
 }
 
-// Asks for the place of each page in both ways that there are.
+// Checks the NUMA node of each page with both system calls that report it.
 void ExpectPagesOn(int node, Bytes bytes) {
   std::vector<void*> pages = WholePages(bytes);
   std::vector<int> found(pages.size(), -1);
@@ -54,7 +54,7 @@ class NumaPlacement : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(All, NumaPlacement, ::testing::Values("shm", "tcp", "verbs"),
                          [](const auto& one) { return std::string(one.param); });
 
-TEST_P(NumaPlacement, EveryPartOfAGraphLiesOnItsSocket) {
+TEST_P(NumaPlacement, EveryPartOfAGraphIsOnItsSocket) {
   if (SocketCount() < 2) GTEST_SKIP() << "one socket";
   if (GetParam() == std::string("verbs") && RdmaDevices().empty()) GTEST_SKIP() << "no RDMA device";
   const ScratchFolder folder;

@@ -1,17 +1,17 @@
-// Every vertex has one owner, shares are balanced, and each node loads exactly its part.
+// Every vertex has one owner, parts are balanced, and each node loads exactly its part.
 #include "slimgraph/graph/partition.h"
-#include "slimgraph/graph/slim_file.h"
+#include "slimgraph/files/slim_file.h"
 
-#include "slimgraph/graph/csr.h"
-#include "slimgraph/graph/generate.h"
+#include "slimgraph/files/csr.h"
+#include "slimgraph/files/generate.h"
 #include "slimgraph/graph/load.h"
 #include "slimgraph/graph/memory_plan.h"
-#include "tests/graph/support.h"
+#include "tests/support/graphs.h"
 
 namespace slimgraph::test {
 namespace {
 
-// Parts and places must tell the same story, in which every vertex occurs once.
+// part() and location() must agree, and every vertex must be in exactly one part.
 template <typename Partition>
 void ExpectEveryVertexHasOneOwner(const Partition& partition, VertexId vertices) {
   std::vector<int> owners(vertices);
@@ -24,7 +24,7 @@ void ExpectEveryVertexHasOneOwner(const Partition& partition, VertexId vertices)
         const VertexId v = part[local];
         ASSERT_LT(v, vertices);
         ++owners[v];
-        ASSERT_EQ(partition.place(v), (Place{node, socket, local}));
+        ASSERT_EQ(partition.location(v), (VertexLocation{node, socket, local}));
         ASSERT_EQ(partition.owner(v), node);
         ASSERT_TRUE(partition.part(node).contains(v));
       }
@@ -103,7 +103,7 @@ TEST(HashPartition, EveryVertexHasOneOwner) {
   }
 }
 
-// Loads every part and compares it with the whole.
+// Loads every part and compares it with the whole graph.
 template <typename Partition>
 void ExpectPartsMakeTheWhole(const SlimFile& file, const Partition& partition,
                              Direction direction) {
@@ -180,11 +180,19 @@ TEST(LoadLists, GraphsSmallerThanTheJobHaveEmptyParts) {
   }
 }
 
-TEST(MemoryPlan, WhatCannotFitIsRefusedWithBothNumbers) {
-  EXPECT_GT(AvailableMemory(), 0u);
+// If mapped pages were included, one node would seem to take more than all nodes together.
+TEST(MemoryPlan, ReportsMappedMemorySeparately) {
+  MemoryPlan plan{.node_bytes = {5 << 20, 1 << 20, 1 << 20, 1 << 20}};
+  plan.mapped_bytes = {3 << 20, 0, 0, 0};
+  EXPECT_EQ(Describe(plan),
+            "the graph takes 2.0 MiB on the largest of 4 nodes, 5.0 MiB in all; a node also maps "
+            "up to 3.0 MiB of other nodes' memory");
+}
+
+TEST(MemoryPlan, AJobThatDoesNotFitIsAnErrorWithBothNumbers) {
   EXPECT_OK(CheckFits({{1 << 20, 1 << 20}}, {0, 1}));
   EXPECT_EQ(Describe({{1 << 20, 2 << 20}}),
-            "memory for the graph: 2.0 MiB on the fullest of 2 nodes, 3.0 MiB in all");
+            "the graph takes 2.0 MiB on the largest of 2 nodes, 3.0 MiB in all");
   const Status refused = CheckFits({{std::uint64_t{1} << 50, 1}}, {0});
   EXPECT_TRUE(MessageOf(refused).starts_with(
       "the graph needs 1024.0 TiB for 1 node(s) on this machine, which has "))

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Jobs across four hosts: the answers of one machine, and a clear end when a host or a link fails.
-Needs root, for the hosts are network namespaces; exits with 77 where these cannot be had."""
+"""Jobs across four hosts give the same answers as on one machine, and end with one clear error when
+a host or a link fails. Needs root, since the hosts are network namespaces. Skips all tests if these
+cannot be made."""
 import json
 import os
 import re
@@ -14,7 +15,7 @@ import traceback
 from hosts import Hosts
 
 COMMAND = os.environ["TEST_SLIMGRAPH_COMMAND"]
-LIMIT_S = 10  # from a fault to the end
+LIMIT_S = 10  # from a fault to the end of the job
 JOBS = {
     "bfs": ["bfs", "GRAPH", "--source", "1"],
     "pagerank": ["pagerank", "GRAPH", "--iterations", "5"],
@@ -38,7 +39,8 @@ def on_one_machine(words):
 
 
 def answer(out):
-    """Without what depends on how steps were made, and on the order of additions."""
+    """The result without fields that depend on push or pull, and rounded, since the order of
+    additions varies."""
     result = json.loads(out)["result"]
     for field in ("steps", "pulls"):
         result.pop(field, None)
@@ -66,11 +68,11 @@ class Tests:
             self.clear_error(fault, transport)
 
     def clear_error(self, fault, transport):
-        """A job that would run for hours, and a fault in the middle of it."""
+        """Starts a job that would run for hours, and injects a fault while it works."""
         with Hosts(4) as hosts:
             job = hosts.start(["scan", self.graph, "--repeat", "1000000000", "--compute", "2",
                                "--transport", transport])
-            job.await_error("the graph takes")
+            job.await_error("the job takes")
             time.sleep(0.5)
             start_s = time.monotonic()
             fault(hosts)

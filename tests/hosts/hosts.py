@@ -1,4 +1,4 @@
-"""Several hosts on one machine: a network namespace each, on one bridge. Needs root and iproute2.
+"""Several hosts on one machine: network namespaces on one bridge. Needs root and iproute2.
 
     with Hosts(4) as hosts:
         done = hosts.start(["scan", "g.slim"]).wait()
@@ -30,7 +30,7 @@ def program(process):
 
 
 class Job:
-    """The command on every host, over the bridge alone."""
+    """Runs the command as one node per host. The hosts communicate over the bridge alone."""
 
     def __init__(self, hosts, words, environment):
         with tempfile.NamedTemporaryFile("w", prefix="slimgraph-hosts-", delete=False) as file:
@@ -48,7 +48,7 @@ class Job:
         self.out = self.err = ""
 
     def await_error(self, pattern, limit_s=30):
-        """Reads standard error until a line has the pattern."""
+        """Reads standard error until a line matches `pattern`."""
         end_s = time.monotonic() + limit_s
         while time.monotonic() < end_s:
             line = self.process.stderr.readline()
@@ -60,7 +60,7 @@ class Job:
         raise RuntimeError(f"never said '{pattern}', but: {self.err}")
 
     def wait(self, limit_s=60):
-        """The exit code, or None if it is not over by then."""
+        """Returns the exit code, or None if the job has not ended by then."""
         try:
             out, err = self.process.communicate(timeout=limit_s)
             self.out += out
@@ -80,7 +80,7 @@ class Job:
 
 class Hosts:
     def __init__(self, count, rate=None, slow=None):
-        """`rate` limits every link, as tc takes it; host number `slow` has 5 % of a processor."""
+        """`rate` limits every link, in tc's syntax; host number `slow` gets 5 % of a processor."""
         self.count = count
         self.rate = rate
         self.slow = slow
@@ -113,7 +113,7 @@ class Hosts:
                     break
                 except FileNotFoundError:
                     break
-                except OSError:  # its processes are on their way out
+                except OSError:  # its processes have not exited yet
                     time.sleep(0.1)
 
     def start(self, words):
@@ -129,7 +129,7 @@ class Hosts:
         return [int(word) for word in done.stdout.split()]
 
     def nodes(self):
-        """The processes of the job on all hosts, without those of mpiexec."""
+        """The job's slimgraph processes on all hosts, without those of mpiexec."""
         return [process for host in range(1, self.count + 1) for process in self.processes(host)
                 if program(process) == "slimgraph"]
 

@@ -1,4 +1,4 @@
-// A program of somebody else, built against the installed library alone.
+// A program of a user, built against the installed library alone.
 #include <cstdio>
 
 #include "slimgraph/cluster/topology.h"

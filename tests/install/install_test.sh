@@ -1,6 +1,6 @@
 #!/bin/bash
-# What `make install` leaves is enough: each header compiles alone, and a program builds and runs
-# with pkg-config and with CMake. The plain g++ is used on purpose: a user has no need of ours.
+# The files that `make install` installs are sufficient: each header compiles alone, and a program
+# builds and runs with pkg-config and with CMake. It is compiled by plain g++, as by a user.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 scratch=$(mktemp -d)
@@ -19,7 +19,7 @@ check() { # check NAME COMMAND…: counts one test
   fi
 }
 
-# Into a stage, from where the whole is moved: nothing may remember where it was built.
+# Install into a stage and move it, because no installed file may depend on the build's path.
 unset MAKEFLAGS MAKELEVEL MFLAGS
 "${TEST_MAKE:-make}" -s install DESTDIR="$scratch/stage" PREFIX=/opt/slim >/dev/null
 mv "$scratch/stage/opt/slim" "$scratch/moved"
@@ -35,9 +35,22 @@ holds_what_it_should() {
   ! find "$root" -path '*/internal/*' | grep .
 }
 
-knows_no_place() { ! grep -rlF -e "$PWD" -e "$scratch" "$root/lib/pkgconfig" "$root/lib/cmake"; }
+# There is a page for each command and subcommand, and it names all options of the help.
+has_man_pages() {
+  local page option
+  for page in slimgraph slimgraph-bfs slimgraph-txn slimgraph-txn-run slimgraph-store-apply; do
+    [ -f "$root/share/man/man1/$page.1" ] || { echo "no man page $page"; return 1; }
+  done
+  for option in $("$root/bin/slimgraph" txn run --help | grep -oE -- '--[a-z][a-z-]+' | sort -u); do
+    sed 's/\\-/-/g' "$root/share/man/man1/slimgraph-txn-run.1" | grep -qF -- "$option" ||
+      { echo "slimgraph-txn-run.1 lacks $option"; return 1; }
+  done
+}
 
-# A header that its own source file includes first has stood alone already.
+knows_no_place() { ! grep -rlF -e "$PWD" -e "$scratch" "$root/lib/pkgconfig" "$root/lib/cmake" \
+  "$root/share/man"; }
+
+# Skips headers that their own source file includes first: these have compiled alone already.
 headers_stand_alone() {
   local header source
   (cd "$root/include" && find . -name '*.h' -printf '%P\n') | while read -r header; do
@@ -76,6 +89,7 @@ refuses_another_version() {
 }
 
 check "the files are there, and no internal header" holds_what_it_should
+check "every command has a man page" has_man_pages
 check "no file names the place of its build" knows_no_place
 check "every public header compiles alone" headers_stand_alone
 check "headers include what is installed" headers_include_what_is_there

@@ -1,16 +1,19 @@
-// Jobs of several processes on this machine: that they form, exchange, and hear of losses.
+// Jobs of several processes on this machine: they form, exchange, and learn of losses.
 #include "slimgraph/launch/job.h"
 
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <csignal>
+#include <filesystem>
 #include <thread>
 
-#include "slimgraph/launch/sockets.h"
+#include "slimgraph/base/sockets.h"
 #include "tests/support/node_processes.h"
 
 namespace slimgraph {
@@ -24,7 +27,7 @@ void AwaitLoss(const Job& job, NodeId node) {
   EXPECT_FALSE(job.alive(node));
 }
 
-TEST(Job, AloneNeedsNobody) {
+TEST(Job, OfOneNodeNeedsNoOthers) {
   const auto job = Job::Alone();
   EXPECT_EQ(job->nodes(), 1U);
   EXPECT_EQ(*job->Exchange("me"), std::vector<std::string>{"me"});
@@ -49,9 +52,10 @@ TEST(Job, ExchangesInOrderOfNodeWhateverTheSize) {
   }
 }
 
-TEST(Job, AllHearOfADeath) {
+TEST(Job, AllNodesLearnOfADeath) {
   const NodesEnd end = RunNodes(4, OnLoss::kReport, [](Job& job) {
-    std::atomic<bool> heard{false};  // of this one: those that are done with the test go as well
+    std::atomic<bool> heard{false};  // about node 2: nodes that have finished the test are lost as
+                                     // well
     const LossWatch watch = job.WatchLoss([&](NodeId node) { heard = heard || node == 2; });
     ASSERT_TRUE(job.Exchange(""));
     if (job.self() == 2) std::raise(SIGKILL);
@@ -63,13 +67,13 @@ TEST(Job, AllHearOfADeath) {
   EXPECT_EQ(end.codes, (std::vector<int>{0, 0, 128 + SIGKILL, 0})) << end.output;
 }
 
-TEST(Job, SurvivesDeathsWhereItIsTold) {
+TEST(Job, SurvivesDeathsIfToldTo) {
   const NodesEnd end = RunNodes(4, OnLoss::kEndJob, [](Job& job) {
     job.SurviveDeaths(true);
     ASSERT_TRUE(job.Exchange(""));
     for (const NodeId victim : {2U, 3U}) {
       if (job.self() == victim) std::raise(SIGKILL);
-      // Those that are in it when it happens are not held up.
+      // Nodes that are in the exchange when the death happens are not held up.
       const auto all = job.Exchange(std::to_string(job.self()));
       ASSERT_TRUE(all);
       EXPECT_EQ((*all)[1], "1");
@@ -81,32 +85,32 @@ TEST(Job, SurvivesDeathsWhereItIsTold) {
   EXPECT_EQ(end.codes, (std::vector<int>{0, 0, 128 + SIGKILL, 128 + SIGKILL})) << end.output;
 }
 
-// Two threads of each node, each with parts of its own, and the job's exchanges beside them.
-TEST(Job, HasPartsOfThoseThatLiveWhichAreFormedAnewAfterADeath) {
+// Two threads of each node form parts of their own, beside the exchanges of the whole job.
+TEST(Job, FormsPartsAnewAfterADeath) {
   const NodesEnd end = RunNodes(4, OnLoss::kEndJob, [](Job& job) {
     job.SurviveDeaths(true);
     ASSERT_TRUE(job.Exchange(""));
-    const auto work = [&](std::uint32_t line) {
+    const auto work = [&](std::uint32_t tag) {
       for (NodeId nodes = 4; nodes >= 3; --nodes) {
-        const auto part = job.OfTheLiving(line);
+        const auto part = job.FormPart(tag);
         ASSERT_TRUE(part) << part.error().message;
         if (nodes == 3) {
           ASSERT_EQ((*part)->nodes(), 3U);
-          EXPECT_TRUE((*part)->whole());
+          EXPECT_TRUE((*part)->all_alive());
           for (NodeId node = 0; node < 3; ++node) {
-            EXPECT_EQ((*part)->number_in_whole(node), node < 1 ? node : node + 1);
+            EXPECT_EQ((*part)->node_in_job(node), node < 1 ? node : node + 1);
           }
         }
-        for (int i = 0; (*part)->whole() && i < 50; ++i) {
-          const auto all = (*part)->Exchange(fmt::format("{} {}", line, i));
+        for (int i = 0; (*part)->all_alive() && i < 50; ++i) {
+          const auto all = (*part)->Exchange(fmt::format("{} {}", tag, i));
           if (!all) {
-            EXPECT_FALSE((*part)->GiveUp(all.error())) << all.error().message;
+            EXPECT_FALSE((*part)->AbortPart(all.error())) << all.error().message;
             break;
           }
-          for (const std::string& one : *all) EXPECT_EQ(one, fmt::format("{} {}", line, i));
+          for (const std::string& one : *all) EXPECT_EQ(one, fmt::format("{} {}", tag, i));
           if (nodes == 4 && i == 20 && job.self() == 1) std::raise(SIGKILL);
         }
-        // The other thread may have seen it die before this part was formed.
+        // The other thread may have seen the death before this part was formed.
         if ((*part)->nodes() == 4) AwaitLoss(**part, 1);
       }
     };
@@ -118,40 +122,40 @@ TEST(Job, HasPartsOfThoseThatLiveWhichAreFormedAnewAfterADeath) {
   EXPECT_EQ(end.codes, (std::vector<int>{0, 128 + SIGKILL, 0, 0})) << end.output;
 }
 
-// Those that have come learn whether all have, and the same whether one of them dies or not.
-TEST(Job, HasPartsThatAgreeOnWhetherAllHaveComeToAPoint) {
+// All nodes that reach the point get the same answer, whether one of them dies or not.
+TEST(Job, PartsAgreeOnWhetherAllNodesHaveReachedAPoint) {
   const NodesEnd end = RunNodes(4, OnLoss::kEndJob, [](Job& job) {
     job.SurviveDeaths(true);
     ASSERT_TRUE(job.Exchange(""));
-    auto part = job.OfTheLiving(1);
+    auto part = job.FormPart(1);
     ASSERT_TRUE(part);
-    EXPECT_TRUE((*part)->AllHaveCome().value());
-    if (job.self() != 2) {  // which gives it up
-      EXPECT_FALSE((*part)->AllHaveCome().value());
+    EXPECT_TRUE((*part)->AllReached().value());
+    if (job.self() != 2) {  // node 2 leaves the part
+      EXPECT_FALSE((*part)->AllReached().value());
     }
-    part = job.OfTheLiving(1);
+    part = job.FormPart(1);
     ASSERT_TRUE(part);
     if (job.self() == 3) std::raise(SIGKILL);
-    EXPECT_TRUE((*part)->AllHaveCome().value());
-    part = job.OfTheLiving(1);
+    EXPECT_TRUE((*part)->AllReached().value());
+    part = job.FormPart(1);
     ASSERT_TRUE(part);
     EXPECT_EQ((*part)->nodes(), 3U);
   });
   EXPECT_EQ(end.codes, (std::vector<int>{0, 0, 0, 128 + SIGKILL})) << end.output;
 }
 
-// The others hear of it as of a death, but for that part alone; the job goes on, with its other
-// parts.
-TEST(Job, HasPartsThatAreGivenUpForANodesErrorWhileTheRestGoesOn) {
+// The other nodes see the abort like a death, but in that part only. The job and its other parts
+// continue.
+TEST(Job, ContinuesWhenANodesErrorAbortsAPart) {
   for (const NodeId failing : {0U, 2U}) {
     ExpectNodesRun(3, [&](Job& job) {
       ASSERT_TRUE(job.Exchange(""));
-      const auto other = job.OfTheLiving(2);
+      const auto other = job.FormPart(2);
       ASSERT_TRUE(other);
       bool called = false;
       const LossWatch watch = (*other)->WatchLoss([&](NodeId) { called = true; });
       std::atomic<NodeId> heard{job.nodes()};
-      const auto done = job.WorkAmongTheLiving(1, [&](Job& part) -> Status {
+      const auto done = job.RunAmongSurvivors(1, [&](Job& part) -> Status {
         const LossWatch watch_part = part.WatchLoss([&](NodeId node) { heard = node; });
         SLIM_TRY(part.Exchange(""));
         if (job.self() == failing) return InputError("the disk is on fire");
@@ -165,25 +169,25 @@ TEST(Job, HasPartsThatAreGivenUpForANodesErrorWhileTheRestGoesOn) {
       ASSERT_FALSE(done);
       EXPECT_EQ(done.error().message, fmt::format("node {}: the disk is on fire", failing));
       EXPECT_EQ(done.error().exit_code(), 3);
-      EXPECT_FALSE(job.OfTheLiving(1));
+      EXPECT_FALSE(job.FormPart(1));
 
       EXPECT_TRUE(job.Exchange(""));
       EXPECT_TRUE((*other)->Exchange(""));
-      EXPECT_TRUE((*other)->whole());
+      EXPECT_TRUE((*other)->all_alive());
       EXPECT_FALSE(called);
-      EXPECT_TRUE(job.whole());
+      EXPECT_TRUE(job.all_alive());
       EXPECT_EQ(job.loss(), "");
     });
   }
 }
 
-// Those that a death has kept from the end find the others, which are through.
-TEST(Job, WorksAnewWithThoseThatWereThroughWhenANodeDied) {
+// A death keeps some nodes from finishing; nodes that had finished repeat the work with them.
+TEST(Job, FinishedNodesRepeatTheWorkAfterADeath) {
   const NodesEnd end = RunNodes(3, OnLoss::kEndJob, [](Job& job) {
     job.SurviveDeaths(true);
     ASSERT_TRUE(job.Exchange(""));
     int works = 0;
-    const auto anew = job.WorkAmongTheLiving(1, [&](Job& part) -> Status {
+    const auto anew = job.RunAmongSurvivors(1, [&](Job& part) -> Status {
       ++works;
       SLIM_TRY(part.Exchange(""));
       if (part.nodes() == 2 || job.self() == 0) return {};
@@ -199,7 +203,7 @@ TEST(Job, WorksAnewWithThoseThatWereThroughWhenANodeDied) {
   EXPECT_EQ(end.codes, (std::vector<int>{0, 0, 128 + SIGKILL})) << end.output;
 }
 
-TEST(Job, DoesNotSurviveWhoGivesUpNorTheLossOfItsHub) {
+TEST(Job, EndsWhenANodeFailsOrTheHubIsLost) {
   for (const bool hub : {false, true}) {
     const NodesEnd end = RunNodes(3, OnLoss::kEndJob, [hub](Job& job) {
       job.SurviveDeaths(true);
@@ -213,7 +217,7 @@ TEST(Job, DoesNotSurviveWhoGivesUpNorTheLossOfItsHub) {
   }
 }
 
-TEST(Job, EndsEverywhereWithTheWordsOfTheNodeThatGivesUp) {
+TEST(Job, EndsEverywhereWithTheErrorOfTheNodeThatFails) {
   for (const NodeId failing : {0U, 2U}) {
     const NodesEnd end = RunNodes(3, OnLoss::kEndJob, [&](Job& job) {
       ASSERT_TRUE(job.Exchange(""));
@@ -251,7 +255,7 @@ TEST(Job, TheDeathOfTheHubEndsItToo) {
   EXPECT_EQ(std::count(end.output.begin(), end.output.end(), '\n'), 1) << end.output;
 }
 
-TEST(Job, DoesNotTakeWhoWasHeldUpTogetherForDead) {
+TEST(Job, NodesThatWereStoppedTogetherAreNotDeclaredDead) {
   ExpectNodesRun(3, [](Job& job) {
     const auto all = job.Exchange(std::to_string(::getpid()));
     ASSERT_TRUE(all);
@@ -274,10 +278,42 @@ TEST(Job, DoesNotTakeWhoWasHeldUpTogetherForDead) {
   });
 }
 
+// The words of a sched_attr. The fourth is the time slice, for a thread without a deadline.
+std::array<std::uint64_t, 6> ScheduleOf(pid_t thread) {
+  std::array<std::uint64_t, 6> words{};
+  ::syscall(SYS_sched_getattr, thread, words.data(), sizeof words, 0);
+  return words;
+}
+
+bool ThreadsHaveSlices() {
+  bool have = false;
+  std::thread([&have] {
+    auto words = ScheduleOf(0);
+    words[3] = 200'000;
+    ::syscall(SYS_sched_setattr, 0, words.data(), 0);
+    have = ScheduleOf(0)[3] == 200'000;
+  }).join();
+  return have;
+}
+
+TEST(Job, ItsControlThreadRunsSoonOnABusyMachine) {
+  if (!ThreadsHaveSlices()) GTEST_SKIP() << "before Linux 6.12 a thread has no slice of its own";
+  ExpectNodesRun(2, [](Job& job) {
+    ASSERT_TRUE(job.Exchange(""));
+    std::uint64_t shortest = ~std::uint64_t{0};
+    for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+      const pid_t id = std::stoi(thread.path().filename().string());
+      shortest = std::min(shortest, ScheduleOf(id)[3]);
+    }
+    EXPECT_EQ(shortest, 100'000U);
+    ASSERT_TRUE(job.Exchange(""));
+  });
+}
+
 TEST(Job, StrangersAreTurnedAway) {
-  auto listener = ListenOnAnyPort("127.0.0.1");
+  auto listener = ListenTcp("127.0.0.1");
   ASSERT_TRUE(listener);
-  const std::string hub = fmt::format("127.0.0.1:{}", PortOf(listener->get()));
+  const std::string hub = fmt::format("127.0.0.1:{}", LocalAddress(listener->get()).port());
   std::thread stranger([&] {
     auto refused =
         Job::Join({.self = 1, .nodes = 2, .hub_address = hub, .secret = "guess"}, OnLoss::kReport);
@@ -288,9 +324,9 @@ TEST(Job, StrangersAreTurnedAway) {
     ASSERT_TRUE(friendly);
     EXPECT_TRUE((*friendly)->Leave(0));
   });
-  JobPlace place{.self = 0, .nodes = 2, .secret = "right"};
-  place.listener = std::move(*listener);
-  auto job = Job::Join(std::move(place), OnLoss::kReport);
+  JoinConfig config{.self = 0, .nodes = 2, .secret = "right"};
+  config.listener = std::move(*listener);
+  auto job = Job::Join(std::move(config), OnLoss::kReport);
   ASSERT_TRUE(job);
   EXPECT_TRUE((*job)->Leave(0));
   stranger.join();

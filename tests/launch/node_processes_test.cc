@@ -1,4 +1,4 @@
-// The jobs of tests: a node answers for itself alone.
+// The jobs of tests: a node reports only its own failures.
 #include "tests/support/node_processes.h"
 
 #include <gtest/gtest.h>
@@ -9,11 +9,11 @@
 namespace slimgraph {
 namespace {
 
-TEST(NodeProcesses, AreNotBlamedForWhatTheirTestHasFailedBefore) {
+TEST(NodeProcesses, DoNotReportEarlierFailuresOfTheirTest) {
   const auto fail_and_run = [] {
     static_cast<void>(std::freopen("/dev/null", "w", stdout));
     ADD_FAILURE();
-    std::exit(RunNodes(2, OnLoss::kEndJob, [](Job&) {}).all_well() ? 0 : 1);
+    std::exit(RunNodes(2, OnLoss::kEndJob, [](Job&) {}).all_succeeded() ? 0 : 1);
   };
   EXPECT_EXIT(fail_and_run(), ::testing::ExitedWithCode(0), "");
 }

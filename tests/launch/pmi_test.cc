@@ -1,4 +1,4 @@
-// What a node says to the launcher of its job, and what it does when there is no answer.
+// What a node sends to the launcher of its job, and what it does if there is no answer.
 #include "slimgraph/launch/internal/pmi.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace slimgraph::test {
 namespace {
 
-// Answers each line as a launcher does, but for those that all nodes have to say.
+// Answers each line as a launcher does, except the lines for which it waits for all nodes.
 void AnswerOneNode(int fd) {
   std::string line;
   for (char next = 0; ::read(fd, &next, 1) == 1;) {
@@ -30,7 +30,7 @@ void AnswerOneNode(int fd) {
   }
 }
 
-TEST(Pmi, DoesNotWaitForEverForANodeThatNeverCame) {
+TEST(Pmi, TimesOutIfANodeNeverStarts) {
   int ends[2];
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
   UniqueFd ours(ends[0]);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""tests/rdma/bench.py [--rounds N] [--device NAME]: our latencies beside those of perftest.
+"""tests/rdma/bench.py [--rounds N] [--device NAME]: compares our latencies with perftest's.
 
-Both ends lie on one device, and each program runs once a round, in turn. Without a device it goes
-into the virtual machine. Started by `make bench-rdma`; TEST_SLIMGRAPH_COMMAND names the command.
+Both ends use one device, and the programs take turns in each round. Without a device, runs in the
+virtual machine. `make bench-rdma` starts it; TEST_SLIMGRAPH_COMMAND names the command.
 """
 import argparse, json, os, re, shutil, statistics, subprocess, sys, time
 
@@ -11,8 +11,8 @@ MACHINE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "machine.py")
 DEVICES = "/sys/class/infiniband"
 READ_BAR = 1.2
 LIMIT_S = 60
-# Ours, the bytes, perftest's, and how many of its latencies make one of ours: it halves the way
-# there and back.
+# (our operation, bytes, perftest's program, factor): perftest reports half of a round trip for
+# messages, so its latency is multiplied by the factor.
 ROWS = ([("read", size, ["ib_read_lat"], 1) for size in (8, 64, 512, 4096, 65536)]
         + [("fetch-and-add", 8, ["ib_atomic_lat", "-A", "FETCH_AND_ADD"], 1),
            ("compare-and-swap", 8, ["ib_atomic_lat", "-A", "CMP_AND_SWAP"], 1),
@@ -21,13 +21,13 @@ ROWS = ([("read", size, ["ib_read_lat"], 1) for size in (8, 64, 512, 4096, 65536
 
 
 def theirs(program, size, device):
-    """The typical latency in microseconds, by the program's own account."""
+    """The typical latency in microseconds that perftest's program reports."""
     command = [*program, "-d", device, "-n", "1000"]
     if "-A" not in program:
         command += ["-s", str(size)]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        for _ in range(50):  # until it listens
+        for _ in range(50):  # until the server listens
             time.sleep(0.1)
             done = subprocess.run([*command, "127.0.0.1"], capture_output=True, text=True,
                                   check=False, timeout=LIMIT_S)
@@ -41,7 +41,7 @@ def theirs(program, size, device):
 
 
 def ours(device):
-    """Latencies in microseconds by operation and size."""
+    """Our latencies in microseconds by operation and size."""
     done = subprocess.run([COMMAND, "bench", "fabric", "--transport", "verbs", "--max-bytes", "64K",
                            "--seconds", "0.3", "--json"], capture_output=True, text=True,
                           check=False, timeout=LIMIT_S,

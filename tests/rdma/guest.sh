@@ -1,6 +1,6 @@
-# Sourced by bash in the machine: two network interfaces with one wire between them, a Soft-RoCE
-# device on each, and then the command. Without the rules the kernel would deliver what one address
-# sends to the other without using the wire.
+# Sourced by bash in the virtual machine. Makes two linked network interfaces, each with a Soft-RoCE
+# device, then runs the command. Without the routing rules, the kernel would deliver packets between
+# the two local addresses directly, not over the link.
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
 ulimit -l unlimited; ulimit -n 65536; hostname rdma-machine
 sysctl -qw net.ipv6.conf.default.disable_ipv6=1 net.core.netdev_max_backlog=20000 \

@@ -1,6 +1,6 @@
 #!/bin/busybox sh
-# The first process of the machine: loads the modules, and turns the host's files, which it sees
-# read-only, into its own root. What is written there lies in memory and goes with the machine.
+# The first process of the virtual machine: loads the modules, and mounts the host's read-only files
+# under an overlay as its root. Files written there are in memory and vanish with the machine.
 B=/bin/busybox
 $B mount -t proc p /proc; $B mount -t sysfs s /sys; $B mount -t devtmpfs d /dev
 while read -r module; do

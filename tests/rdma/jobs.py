@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""tests/rdma/jobs.py: jobs of (4, 2) nodes over verbs: verified, or the same as over tcp.
+"""tests/rdma/jobs.py: jobs of four nodes, two of them compute nodes, over verbs. They are verified,
+or compared with the same job over tcp.
 
-Started by `make test-rdma` where there is an RDMA device; TEST_SLIMGRAPH_COMMAND names the command.
+`make test-rdma` starts it where there is an RDMA device; TEST_SLIMGRAPH_COMMAND names the command.
 """
 import json, os, subprocess, sys, tempfile
 
 COMMAND = os.environ["TEST_SLIMGRAPH_COMMAND"]
-# What each is asked, and whether its traffic depends on nothing but the graph: then answer and
-# traffic are those of the tcp transport, to the byte.
+# (command, options, steady). Steady: the traffic depends on the graph alone, so result and traffic
+# must equal those over tcp, to the byte.
 JOBS = [("scan", [], True), ("bfs", ["--source", "1", "--verify"], False),
         ("pagerank", ["--iterations", "5", "--verify"], False),
         ("triangles", ["--steal", "off"], True)]
@@ -32,7 +33,7 @@ def report_of(name, options, graph, transport):
 
 
 def stable(part):
-    """Without what differs from run to run."""
+    """A part of the report without fields that differ from run to run."""
     if isinstance(part, dict):
         return {key: stable(value) for key, value in part.items()
                 if not key.endswith(("_s", "_ns", "_us")) and "per_s" not in key}
@@ -55,7 +56,7 @@ def complaint_about(name, options, steady, graph):
 
 
 def complaint_about_transactions(protocol):
-    """They verify that no money is lost."""
+    """Runs SmallBank, which verifies that no money is lost."""
     done = run("txn", "run", "--workload", "smallbank", "--protocol", protocol, "--rows", "1000",
                "--seconds", "0.5", "--nodes", "4", "--compute", "2", "--transport", "verbs",
                "--json")
@@ -66,7 +67,7 @@ def complaint_about_transactions(protocol):
 
 
 def complaint_about_a_store(graph, scratch):
-    """Its changes are folded meanwhile, and it is what was committed in the end."""
+    """Runs transactions on a store with folds, and checks that the graph was verified."""
     store = os.path.join(scratch, "store")
     made = run("store", "create", graph, "--edge-bytes", "8", "-o", store)
     if made.returncode:

@@ -2,10 +2,10 @@
 """tests/rdma/machine.py [--limit-s S] COMMAND…: runs a command in a virtual machine that has two
 Soft-RoCE devices, rxe0 and rxe1, and two NUMA nodes.
 
-Debian's stock kernel in QEMU, without hardware support, up in about 10 s. The machine sees this
-one's files; what it writes vanishes. The exit code is the command's, 124 after S seconds, 125 when
-the machine died; 77 with a line that says why where there can be no machine. The unpacked kernel is
-kept in build/rdma.
+Boots Debian's stock kernel in QEMU, without hardware support, in about 10 s. The virtual machine
+sees this machine's files; files that it writes vanish. The exit code is the command's, 124 after S
+seconds, or 125 if the virtual machine died. If there can be no virtual machine, it is 77, and one
+line says why. The unpacked kernel is kept in build/rdma.
 """
 import argparse, lzma, os, re, shlex, shutil, signal, struct, subprocess, sys, tempfile, time
 
@@ -27,7 +27,7 @@ def said(*command, **options):
 
 
 def unpack_kernel(image, to):
-    """A bzImage holds the kernel in xz, which an emulated processor is slow to unpack."""
+    """Unpacks the xz-compressed kernel of a bzImage; an emulated processor is slow at that."""
     with open(image, "rb") as file:
         data = file.read()
     start, size = struct.unpack_from("<II", data, 0x248)
@@ -67,7 +67,7 @@ def prepare():
     installed = subprocess.run([os.path.join(HERE, "../../.ci/install-packages"), *PACKAGES],
                                stdout=sys.stderr.fileno(), check=False)
     if installed.returncode or not shutil.which("qemu-system-x86_64"):
-        raise CannotBeHad("QEMU and what belongs to it cannot be installed")
+        raise CannotBeHad("QEMU and the packages for it cannot be installed")
     kernel, initrd = os.path.join(CACHE, "vmlinux"), os.path.join(CACHE, "initrd.cpio")
     inputs = [__file__, os.path.join(HERE, "init.sh")]
     if os.path.exists(initrd) and all(os.path.getmtime(initrd) > os.path.getmtime(path)
@@ -78,7 +78,7 @@ def prepare():
         try:
             depends = said("apt-cache", "depends", "linux-image-amd64")
             package = re.search(r"Depends: (\S+)", depends).group(1)
-            os.chmod(scratch, 0o755)  # apt may download as a user of its own
+            os.chmod(scratch, 0o755)  # apt may download as another user
             said("apt-get", "-o", "APT::Sandbox::User=root", "download", package, cwd=scratch)
         except (subprocess.CalledProcessError, OSError, AttributeError):
             raise CannotBeHad("the package linux-image-amd64 cannot be downloaded") from None
@@ -97,11 +97,11 @@ def qemu(kernel, initrd, control, output):
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         mhz = re.search(r"cpu MHz\s*: ([\d.]+)", file.read())
     khz = int(float(mhz.group(1)) * 1000) if mhz else 2_000_000
-    # The guest would measure its clock against an emulated timer, which fails on a busy host.
+    # Otherwise the guest calibrates its clock by an emulated timer, which fails on a busy host.
     clock = f"tsc=reliable tsc_early_khz={khz} lpj={khz * 4} no_timer_check nowatchdog"
     options = f"console=ttyS0 quiet panic=-1 nokaslr mitigations=off {clock} audit=0 apparmor=0"
-    # Without the two the kernel copies word by word, so that Soft-RoCE, as adapters do, carries
-    # each word out whole: QEMU would move a string byte by byte.
+    # Without these two features the kernel copies word by word, so that Soft-RoCE writes each word
+    # atomically, as adapters do. With them, QEMU would copy byte by byte.
     processor = "max,-erms,-fsrm"
     numa = []
     for node in "01":

@@ -9,7 +9,7 @@
 namespace slimgraph {
 namespace {
 
-TEST(CompactOffsets, FindEveryListWhereItIs) {
+TEST(CompactOffsets, FindEveryList) {
   std::mt19937_64 random(7);
   for (const VertexId count : {0U, 1U, 63U, 64U, 65U, 1000U}) {
     const ListCode code(1 << 20);
@@ -29,17 +29,30 @@ TEST(CompactOffsets, FindEveryListWhereItIs) {
       EXPECT_EQ(offsets.length(v), lengths[v]);
       EXPECT_EQ(offsets.FindArcs(v).begin, begin);
       EXPECT_EQ(offsets.FindArcs(v).length, lengths[v]);
+      EXPECT_EQ(offsets.FindByte(v), first_byte);
+      if (lengths[v] > 0) {
+        EXPECT_EQ(offsets.ListOf(begin), v);
+        EXPECT_EQ(offsets.ListOf(begin + lengths[v] - 1), v);
+      }
       const VertexId group = v / CompactOffsets::kGroup;
-      offsets.VisitGroup(group, v, v + 1, [&](VertexId one, const CompactOffsets::Place& place) {
-        EXPECT_EQ(one, v);
-        EXPECT_EQ(place.begin, begin);
-        EXPECT_EQ(place.length, lengths[v]);
-        EXPECT_EQ(place.first_byte, first_byte);
-      });
+      offsets.VisitGroup(group, v, v + 1,
+                         [&](VertexId one, const CompactOffsets::ListLocation& location) {
+                           EXPECT_EQ(one, v);
+                           EXPECT_EQ(location.begin, begin);
+                           EXPECT_EQ(location.length, lengths[v]);
+                           EXPECT_EQ(location.first_byte, first_byte);
+                         });
       begin += lengths[v];
       first_byte += code.Bytes(lengths[v]);
     }
+    EXPECT_EQ(offsets.count(), count);
+    EXPECT_EQ(offsets.groups(), (count + CompactOffsets::kGroup - 1) / CompactOffsets::kGroup);
     EXPECT_EQ(offsets.group_begin(offsets.groups()), begin);
+    EXPECT_EQ(offsets.begin(count), begin);
+    EXPECT_EQ(offsets.arcs(), begin);
+    EXPECT_EQ(offsets.FindByte(count), first_byte);
+    EXPECT_EQ(offsets.coded_bytes(), first_byte);
+    EXPECT_LE(offsets.bytes(), CompactOffsets::Bytes(count, begin));
   }
 }
 
@@ -50,7 +63,24 @@ TEST(CompactOffsets, TakeLessThanTwoAndAHalfBytesAVertex) {
   for (VertexId v = 0; v < count; ++v) offsets.Append(v % 10 == 0 ? 1000 : 20);
   offsets.Finish();
   EXPECT_LT(static_cast<double>(offsets.bytes()), 2.5 * count);
-  EXPECT_LE(offsets.bytes(), CompactOffsets::Bytes(count, (count + 9) / 10));
+  EXPECT_LE(offsets.bytes(), CompactOffsets::Bytes(count, offsets.arcs()));
+}
+
+// One list reaches the largest 16-bit offset, or exceeds it. Other lists are before and after it in
+// its group, and in the groups around it.
+TEST(CompactOffsets, GroupsOfManyArcsAreWide) {
+  for (const EdgeOffset length : {65534U, 65535U, 65536U, 5'000'000U}) {
+    for (const VertexId at : {64U, 100U, 126U, 127U}) {
+      CompactOffsets offsets(ListCode(1 << 24));
+      for (VertexId v = 0; v < 192; ++v) offsets.Append(v == at ? length : 1);
+      offsets.Finish();
+      for (VertexId v = 0; v < 192; ++v) {
+        EXPECT_EQ(offsets.begin(v), v <= at ? v : v - 1 + length) << length << " at " << at;
+        EXPECT_EQ(offsets.length(v), v == at ? length : 1) << length << " at " << at;
+      }
+      EXPECT_LE(offsets.bytes(), CompactOffsets::Bytes(192, offsets.arcs()));
+    }
+  }
 }
 
 TEST(EdgeBudget, IsASizeOrAPercentage) {

@@ -1,16 +1,16 @@
 #include "slimgraph/remote/served_lists.h"
-#include "slimgraph/graph/slim_file.h"
+#include "slimgraph/files/slim_file.h"
 
 #include <gtest/gtest.h>
 
-#include "slimgraph/graph/internal/slim_writer.h"
+#include "slimgraph/files/internal/slim_writer.h"
 #include "tests/support/command.h"
 #include "tests/support/node_processes.h"
 
 namespace slimgraph {
 namespace {
 
-// A writer's mistake that the checksums do not tell.
+// Writes a file with a list that does not ascend. Its checksums match.
 void WriteDescendingList(const std::string& path) {
   const std::vector<EdgeOffset> offsets = {0, 1, 2, 4};
   const std::vector<VertexId> neighbours = {2, 2, 1, 0};
@@ -30,7 +30,7 @@ void WriteDescendingList(const std::string& path) {
   ASSERT_TRUE(writer->Finish(header));
 }
 
-TEST(ServedLists, OfAFileWhoseListsDoNotAscendAreRefused) {
+TEST(ServedLists, RejectFilesWhoseListsDoNotAscend) {
   const ScratchDirectory scratch;
   const std::string path = scratch.File("g.slim");
   WriteDescendingList(path);
@@ -45,7 +45,7 @@ TEST(ServedLists, OfAFileWhoseListsDoNotAscendAreRefused) {
     EXPECT_EQ(lists.has_value(), (*cluster)->computes());
     if (lists) return;
     EXPECT_EQ(lists.error().message,
-              path + ": the list of vertex 2 does not ascend, or leads out of the graph");
+              path + ": the list of vertex 2 does not ascend, or has invalid ids");
   });
 }
 

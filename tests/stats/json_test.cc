@@ -5,7 +5,7 @@
 namespace slimgraph {
 namespace {
 
-TEST(Json, FindsWhatStandsUnderAPath) {
+TEST(Json, FindsTheValueUnderAPath) {
   const auto json = ParseJson(
       R"({"a":{"b":[1,{"c":"text"},2.5,-3,true,null]},"big":18446744073709551615})", "it");
   ASSERT_TRUE(json);
@@ -20,7 +20,7 @@ TEST(Json, FindsWhatStandsUnderAPath) {
   EXPECT_FALSE(*json == *ParseJson(R"({"big":18446744073709551614})", "it"));
 }
 
-TEST(Json, NamesWhatIsNone) {
+TEST(Json, NamesInvalidText) {
   for (const char* const text : {"", "{", "{} {}", "nul", "[1,]"}) {
     const auto json = ParseJson(text, "this text");
     ASSERT_FALSE(json) << text;

@@ -1,4 +1,4 @@
-// What a run says of itself: counts, the report, the trace, the progress line.
+// What a run reports about itself: counts, the report, the trace, the progress line.
 #include <gtest/gtest.h>
 
 #include "slimgraph/stats/progress.h"
@@ -57,12 +57,11 @@ TEST(Report, SurvivesNamesThatAreNotText) {
 }
 
 TEST(Trace, KeepsSpansOnlyWhileItIsOn) {
-  { const TraceSpan span("before"); }
+  { const TraceSpan span("before", 3); }
   StartTrace();
-  SetTraceThread(3);
-  { const TraceSpan span("inside"); }
+  { const TraceSpan span("inside", 3); }
   const auto events = TakeTrace(7);
-  { const TraceSpan span("after"); }
+  { const TraceSpan span("after", 3); }
   ASSERT_EQ(events.size(), 1U);
   EXPECT_EQ(events[0].name, "inside");
   EXPECT_EQ(events[0].node, 7U);
@@ -76,7 +75,7 @@ TEST(Trace, KeepsSpansOnlyWhileItIsOn) {
   EXPECT_NE(json.find(R"("args":{"name":"node 7"})"), std::string::npos) << json;
 }
 
-TEST(Progress, TellsWhatIsDoneHowFastAndHowLong) {
+TEST(Progress, ShowsCountRateAndTimeLeft) {
   EXPECT_EQ(Progress::Line("bytes read", 1000, 4000, 2),
             "bytes read: 1,000 of 4,000 (25 %), 500/s, 6 s left");
   EXPECT_EQ(Progress::Line("edges", 10, 0, 0), "edges: 10, 0/s");

@@ -18,7 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The variables with which a process was started, each ended by a 0; empty when it is gone.
+// The environment with which a process was started, each variable ended by a 0; empty if the
+// process is gone.
 std::string VariablesOf(const std::string& pid) { return ReadText("/proc/" + pid + "/environ"); }
 
 bool Has(const std::string& variables, const std::string& one) {

@@ -1,4 +1,4 @@
-// Runs the `slimgraph` command as a person would, for tests of what it says and how it ends.
+// Runs the `slimgraph` command as a user would, for tests of its output and its exit code.
 #pragma once
 
 #include <sys/types.h>
@@ -19,13 +19,13 @@ struct CommandEnd {
   double seconds = 0;
 };
 
-// The built command, under test; from TEST_SLIMGRAPH_COMMAND, as tests/run and make set it.
+// The command under test, from TEST_SLIMGRAPH_COMMAND, which tests/run and make set.
 std::string CommandPath();
 
-// A command that runs beside the test, in a process group of its own.
+// A command that runs in parallel with the test, in a process group of its own.
 class RunningCommand {
  public:
-  // `words` is the whole command line; `variables` are NAME=value.
+  // `words` is the whole command line; `variables` are environment variables, as NAME=value.
   explicit RunningCommand(std::vector<std::string> words,
                           const std::vector<std::string>& variables = {});
   ~RunningCommand();
@@ -34,15 +34,15 @@ class RunningCommand {
 
   pid_t pid() const { return pid_; }
 
-  // The process of node `number`, once it is there.
+  // The process of node `number`, once it exists.
   std::optional<pid_t> NodeProcess(int number) const;
-  // All processes of the job, the command's own among them, that are not zombies of others.
+  // All processes of the job, including the command's own, except zombies of other parents.
   std::vector<pid_t> Processes() const;
 
-  // Waits until it has written `text` to standard error; false when it has not within 20 s.
+  // Waits until the command has written `text` to standard error; false if it has not within 20 s.
   bool AwaitError(const std::string& text) const;
 
-  // Waits for its end; kills it after `limit`, which shows as code 137.
+  // Waits until the command ends. Kills it after `limit`, which gives code 137.
   CommandEnd Wait(std::chrono::seconds limit = std::chrono::seconds(30));
 
  private:
@@ -53,11 +53,11 @@ class RunningCommand {
   std::chrono::steady_clock::time_point start_;
 };
 
-// `slimgraph` with these words.
+// Runs `slimgraph` with these words.
 CommandEnd RunSlimgraph(std::vector<std::string> words,
                         const std::vector<std::string>& variables = {});
 
-// A directory that is gone with the object.
+// A directory that is removed with its contents by the destructor.
 class ScratchDirectory {
  public:
   ScratchDirectory();

@@ -16,8 +16,8 @@ using List = std::vector<std::uint64_t>;
 struct Operation {
   bool append = false;
   std::uint64_t key = 0;
-  std::uint64_t value = 0;   // appended
-  std::optional<List> read;  // found
+  std::uint64_t value = 0;   // the appended value
+  std::optional<List> read;  // the list that was read
 };
 
 struct Event {
@@ -27,12 +27,12 @@ struct Event {
 };
 
 struct Transaction {
-  std::size_t begin = 0;  // places of its events in the history
+  std::size_t begin = 0;  // positions of its events in the history
   std::size_t end = 0;
   Event last;
 };
 
-// Reads a line of the one form that histories have.
+// Parses a line of a history; all have the same form.
 class Line {
  public:
   explicit Line(const std::string& text) : text_(text) {}
@@ -103,11 +103,12 @@ class Checker {
     for (std::size_t i = 0; i < lines.size(); ++i) {
       Event event = Line(lines[i]).Parse();
       if (event.type == "invoke") {
-        if (!begun.emplace(event.process, i).second) throw std::runtime_error("begun twice");
+        if (!begun.emplace(event.process, i).second)
+          throw std::runtime_error("a process begins a transaction before its last one has ended");
         continue;
       }
       const auto begin = begun.extract(event.process);
-      if (begin.empty()) throw std::runtime_error("ended without beginning");
+      if (begin.empty()) throw std::runtime_error("a transaction ends that has not begun");
       transactions_.push_back({begin.mapped(), i, std::move(event)});
     }
   }
@@ -118,17 +119,17 @@ class Checker {
     if (wrong_.empty()) CheckInside();
     if (wrong_.empty()) LinkData();
     if (wrong_.empty() && level == Level::kStrictSerializable) LinkTime();
-    if (wrong_.empty()) FindCircle();
+    if (wrong_.empty()) FindCycle();
     return wrong_;
   }
 
  private:
   struct Writer {
     std::size_t transaction = 0;
-    bool last = false;  // of what the transaction appends to this list
+    bool last = false;  // the transaction's last append to this list
   };
 
-  void Complain(const std::string& what) {
+  void PrintError(const std::string& what) {
     if (wrong_.empty()) wrong_ = what;
   }
   bool Committed(std::size_t t) const { return transactions_[t].last.type == "ok"; }
@@ -139,8 +140,8 @@ class Checker {
       for (const Operation& operation : transactions_[t].last.operations) {
         if (!operation.append) continue;
         if (!writers_.emplace(std::pair(operation.key, operation.value), Writer{t, false}).second) {
-          Complain(fmt::format("value {} was appended twice to list {}", operation.value,
-                               operation.key));
+          PrintError(fmt::format("value {} was appended twice to list {}", operation.value,
+                                 operation.key));
         }
         last[operation.key] = operation.value;
       }
@@ -148,7 +149,8 @@ class Checker {
     }
   }
 
-  // Each list's values as the longest read has them; all other reads are prefixes of it.
+  // The versions of each list are the values of its longest read; all other reads must be prefixes
+  // of it.
   void OrderVersions() {
     for (std::size_t t = 0; t < transactions_.size(); ++t) {
       if (!Committed(t)) continue;
@@ -164,7 +166,7 @@ class Checker {
         if (operation.append) continue;
         const List& longest = versions_[operation.key];
         if (!std::equal(operation.read->begin(), operation.read->end(), longest.begin())) {
-          Complain(fmt::format("list {} was read in two ways", operation.key));
+          PrintError(fmt::format("reads of list {} are not prefixes of one order", operation.key));
         }
       }
     }
@@ -172,25 +174,28 @@ class Checker {
       List sorted = list;
       std::sort(sorted.begin(), sorted.end());
       if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
-        Complain(fmt::format("list {} has a value twice", key));
+        PrintError(fmt::format("list {} has a value twice", key));
       }
       for (const std::uint64_t value : list) {
         const auto writer = writers_.find({key, value});
         if (writer == writers_.end()) {
-          Complain(fmt::format("value {} of list {} is nobody's", value, key));
+          PrintError(
+              fmt::format("value {} of list {} was read, and nobody has appended it", value, key));
         } else if (transactions_[writer->second.transaction].last.type == "fail") {
-          Complain(fmt::format("value {} of list {} was read, and its writer aborted", value, key));
+          PrintError(
+              fmt::format("value {} of list {} was read, and its writer aborted", value, key));
         }
       }
     }
   }
 
-  // A transaction sees its own appends after what it saw before, and of others only whole ones.
+  // A transaction must see its own appends after the others' values, and the others' transactions
+  // completely or not at all.
   void CheckInside() {
     for (std::size_t t = 0; t < transactions_.size(); ++t) {
       if (!Committed(t)) continue;
       std::map<std::uint64_t, List> appended;
-      std::map<std::uint64_t, List> seen;  // what others had written
+      std::map<std::uint64_t, List> seen;  // values appended by others
       for (const Operation& operation : transactions_[t].last.operations) {
         List& own = appended[operation.key];
         if (operation.append) {
@@ -199,17 +204,19 @@ class Checker {
         }
         List found = *operation.read;
         if (found.size() < own.size() || !std::equal(own.rbegin(), own.rend(), found.rbegin())) {
-          Complain(
+          PrintError(
               fmt::format("a transaction does not see its own append to list {}", operation.key));
           return;
         }
         found.resize(found.size() - own.size());
         const auto before = seen.emplace(operation.key, found);
         if (!before.second && before.first->second != found) {
-          Complain(fmt::format("a transaction reads list {} in two ways", operation.key));
+          PrintError(
+              fmt::format("a transaction reads two different versions of list {}", operation.key));
         }
         if (!found.empty() && !writers_.at({operation.key, found.back()}).last) {
-          Complain(fmt::format("list {} was read in the middle of a transaction", operation.key));
+          PrintError(
+              fmt::format("a read of list {} has found part of a transaction", operation.key));
         }
       }
       for (auto& [key, found] : seen) external_.push_back({t, key, std::move(found)});
@@ -223,7 +230,7 @@ class Checker {
   }
 
   void LinkData() {
-    std::map<std::uint64_t, std::vector<std::size_t>> unseen;  // writers that no read has found
+    std::map<std::uint64_t, std::vector<std::size_t>> unseen;  // writers of unread values
     for (const auto& [what, writer] : writers_) {
       const auto& [key, value] = what;
       const List& list = versions_[key];
@@ -253,9 +260,10 @@ class Checker {
     }
   }
 
-  // A chain of moments, one for each end of a transaction, so that edges stay few.
+  // Real-time edges go through a chain of moments, one for the end of each transaction, so that
+  // their number stays linear.
   void LinkTime() {
-    std::vector<std::pair<std::size_t, std::size_t>> events;  // (place, transaction)
+    std::vector<std::pair<std::size_t, std::size_t>> events;  // (position, transaction)
     for (std::size_t t = 0; t < transactions_.size(); ++t) {
       if (!Committed(t)) continue;
       events.emplace_back(transactions_[t].begin, t);
@@ -275,8 +283,9 @@ class Checker {
     }
   }
 
-  // Removes what nothing leads to, again and again: what is left holds a circle.
-  void FindCircle() {
+  // Repeatedly removes vertices without incoming edges. If any vertices remain, they contain a
+  // cycle.
+  void FindCycle() {
     std::size_t vertices = std::max(edges_.size(), transactions_.size());
     for (const auto& targets : edges_) {
       for (const std::size_t target : targets) vertices = std::max(vertices, target + 1);
@@ -300,8 +309,8 @@ class Checker {
       }
     }
     if (removed < vertices) {
-      Complain(fmt::format("there is a circle: {} of {} transactions and moments depend on it",
-                           vertices - removed, vertices));
+      PrintError(fmt::format("there is a cycle: {} of {} transactions and moments depend on it",
+                             vertices - removed, vertices));
     }
   }
 

@@ -1,9 +1,11 @@
-// Whether a list-append history could have come about by transactions one after the other. Knows
-// nothing of the code under test: it reads the lines of the history.
+// Checks whether transactions executed one after the other could have produced a list-append
+// history. The checker is independent of the code under test: it only reads the history's lines.
 //
-// The values that reads have found give the order of a list's versions, and with it which
-// transaction wrote what another read (wr), which wrote after which (ww), and which wrote over what
-// another had read (rw). A circle among these is an anomaly; under strict serializability, so is
+// The values found by reads give the order of each list's versions. From this order follow the
+// dependencies between transactions: who wrote what another read (wr), who wrote after whom (ww),
+// and who overwrote what another had read (rw). A cycle of dependencies is an anomaly. Under strict
+// serializability, real-time edges count too: from each transaction to those that began after its
+// end.
 // one with edges of real time, from a transaction that had ended to those that began later.
 #pragma once
 
@@ -14,7 +16,7 @@ namespace slimgraph::test {
 
 enum class Level { kSerializable, kStrictSerializable };
 
-// What is wrong, or nothing: "".
+// Describes what is wrong; "" if nothing is.
 std::string CheckListAppend(const std::vector<std::string>& lines, Level level);
 
 }  // namespace slimgraph::test

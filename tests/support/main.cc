@@ -1,4 +1,4 @@
-// The main of every test binary.
+// The main function of every test binary.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 namespace slimgraph {
 namespace {
 
-// A test's node that mpiexec has started says only what went wrong; the parent reports the rest.
+// A test's node that mpiexec has started prints only failures; the parent reports the rest.
 class FailuresOnly : public ::testing::EmptyTestEventListener {
   void OnTestPartResult(const ::testing::TestPartResult& result) override {
     if (!result.failed()) return;

@@ -15,20 +15,21 @@
 #include <thread>
 
 #include "slimgraph/base/clock.h"
-#include "slimgraph/launch/sockets.h"
+#include "slimgraph/base/sockets.h"
 
 namespace slimgraph {
 namespace {
 
-// What the running test has come to so far.
+// The result of the running test so far.
 const ::testing::TestResult& ResultSoFar() {
   return *::testing::UnitTest::GetInstance()->current_test_info()->result();
 }
 
-// The work of one child; its exit code. Failures that it was forked with are told by who had them.
-int BeNode(JobPlace place, OnLoss on_loss, const std::function<void(Job&)>& body) {
+// Runs one child as a node, and returns its exit code. Failures from before the fork are ignored,
+// because the parent reports them.
+int RunAsNode(JoinConfig config, OnLoss on_loss, const std::function<void(Job&)>& body) {
   const int inherited = ResultSoFar().total_part_count();
-  auto job = Job::Join(std::move(place), on_loss);
+  auto job = Job::Join(std::move(config), on_loss);
   if (!job) {
     fmt::print(stderr, "cannot join: {}\n", job.error().message);
     return 4;
@@ -70,18 +71,18 @@ std::string ReadAll(int fd, std::uint64_t deadline_ns, const std::vector<pid_t>&
 
 }  // namespace
 
-bool NodesEnd::all_well() const {
+bool NodesEnd::all_succeeded() const {
   return std::all_of(codes.begin(), codes.end(), [](int code) { return code == 0; });
 }
 
 NodesEnd RunNodes(NodeId nodes, OnLoss on_loss, const std::function<void(Job&)>& body,
                   int limit_s) {
-  auto listener = ListenOnAnyPort("127.0.0.1");
+  auto listener = ListenTcp("127.0.0.1");
   if (!listener) {
     ADD_FAILURE() << listener.error().message;
     return {{4}, ""};
   }
-  const std::string hub = fmt::format("127.0.0.1:{}", PortOf(listener->get()));
+  const std::string hub = fmt::format("127.0.0.1:{}", LocalAddress(listener->get()).port());
   std::array<int, 2> pipe{};
   EXPECT_EQ(::pipe2(pipe.data(), O_CLOEXEC), 0);
   std::fflush(nullptr);
@@ -93,17 +94,17 @@ NodesEnd RunNodes(NodeId nodes, OnLoss on_loss, const std::function<void(Job&)>&
       ::dup2(pipe[1], STDOUT_FILENO);
       ::dup2(pipe[1], STDERR_FILENO);
       ::close(pipe[1]);
-      JobPlace place;
-      place.self = node;
-      place.nodes = nodes;
-      place.hub_address = hub;
-      place.secret = "test";
+      JoinConfig config;
+      config.self = node;
+      config.nodes = nodes;
+      config.hub_address = hub;
+      config.secret = "test";
       if (node == 0) {
-        place.listener = std::move(*listener);
+        config.listener = std::move(*listener);
       } else {
         listener->Reset();
       }
-      const int code = BeNode(std::move(place), on_loss, body);
+      const int code = RunAsNode(std::move(config), on_loss, body);
       std::fflush(nullptr);
       ::_exit(code);
     }
@@ -124,13 +125,13 @@ NodesEnd RunNodes(NodeId nodes, OnLoss on_loss, const std::function<void(Job&)>&
 
 void ExpectNodesRun(NodeId nodes, const std::function<void(Job&)>& body, int limit_s) {
   const NodesEnd end = RunNodes(nodes, OnLoss::kEndJob, body, limit_s);
-  if (end.all_well()) return;
+  if (end.all_succeeded()) return;
   std::string codes;
   for (const int code : end.codes) codes += fmt::format(" {}", code);
   ADD_FAILURE() << nodes << " nodes ended with" << codes << "\n" << end.output;
 }
 
-// The first thread stays until it is waited for.
+// The first thread remains as a zombie until the parent has waited for it.
 void AwaitEnd(pid_t process) {
   const std::filesystem::path folder = "/proc/" + std::to_string(process);
   while (true) {

@@ -1,4 +1,5 @@
-// A job of N processes for a test, forked without mpiexec: each runs the same body as one node.
+// A job of N processes for a test, forked without mpiexec. Each process runs the same body as one
+// node.
 #pragma once
 
 #include <sys/types.h>
@@ -14,20 +15,21 @@ namespace slimgraph {
 // How the processes ended: exit code, or 128 + signal.
 struct NodesEnd {
   std::vector<int> codes;
-  std::string output;  // what they wrote to standard error, in order of arrival
+  std::string output;  // standard output and error of all nodes, in order of arrival
 
-  bool all_well() const;
+  bool all_succeeded() const;
 };
 
 // Runs `body` on every node. A node that fails an EXPECT or ASSERT, or whose body throws, ends with
-// code 1. All are killed after `limit_s`.
+// code 1. After `limit_s`, all nodes are killed.
 NodesEnd RunNodes(NodeId nodes, OnLoss on_loss, const std::function<void(Job&)>& body,
                   int limit_s = 60);
 
-// The same, and fails the calling test where any node failed.
+// Like RunNodes, and fails the calling test if any node fails.
 void ExpectNodesRun(NodeId nodes, const std::function<void(Job&)>& body, int limit_s = 60);
 
-// Waits until a process has closed all that it had, whether or not its parent has waited for it.
+// Waits until a process has ended and its files are closed, even if its parent has not waited for
+// it yet.
 void AwaitEnd(pid_t process);
 
 }  // namespace slimgraph

@@ -1,4 +1,4 @@
-// The RDMA devices of this machine, as tests use them.
+// The RDMA devices of this machine that tests use.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace slimgraph {
 
-// In order of name.
+// Sorted by name.
 std::vector<std::string> RdmaDevices();
 
-// Neighbours stand at different ends of the wire: where there are several devices, and none is
-// named, this process uses that of its node.
+// Selects a device for this process by its node number, so that neighbouring nodes are at different
+// ends of the wire. Does nothing if there is only one device or the environment names one.
 void ChooseRdmaDevice(NodeId self);
 
 }  // namespace slimgraph

@@ -1,4 +1,4 @@
-// Shared memory that outlives its users: what jobs have to leave none of.
+// Shared memory that outlives its processes: jobs must not leave any.
 #pragma once
 
 #include <set>
@@ -6,11 +6,11 @@
 
 namespace slimgraph {
 
-// What there is under a name, in /dev/shm or of System V without users.
+// All named segments in /dev/shm, and System V segments without users.
 std::set<std::string> Segments();
 
-// Those that have come since, stay, and are of no process that lives; "" if there are none. Other
-// programs make some too, which go in time or are somebody's.
+// New segments since `before` that persist and that no living process has mapped; "" if there are
+// none. Other programs also create segments; those disappear after a while or are mapped.
 std::string SegmentsLeftSince(const std::set<std::string>& before);
 
 }  // namespace slimgraph

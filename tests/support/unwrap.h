@@ -1,4 +1,4 @@
-// What must succeed in a test, where an assertion cannot stand.
+// Returns the value of a Result that must not fail, where an assertion cannot be used.
 #pragma once
 
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// CALVIN's lock queues against a map of lists.
+// CALVIN's lock queues, compared with a map of lists.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 using txn::CalvinQueues;
 
-// Requests are told apart by their numbers.
+// Requests are identified by their numbers.
 TEST(CalvinQueues, KeepTheOrderOfEachTuple) {
   OnTxnJob({.protocol = "calvin", .nodes = 1}, [](Cluster& cluster) {
     const auto tables = {
@@ -25,32 +25,32 @@ TEST(CalvinQueues, KeepTheOrderOfEachTuple) {
     std::map<Tuple, std::deque<std::uint64_t>> expected;
     std::map<std::uint64_t, CalvinQueues::Id> ids;
     for (std::uint64_t number = 1; number < 20'000; ++number) {
-      // It grows to a few thousand requests, and becomes empty again.
+      // The pool grows to a few thousand requests, and becomes empty again.
       const bool adds = ids.empty() || random() % 20'000 > number;
       if (adds) {
         const auto& table = *(tables.begin() + static_cast<std::ptrdiff_t>(random() % 2));
-        const CalvinQueues::Place place{table.get(), 0, random() % 300 * 64};
+        const CalvinQueues::TupleLocation location{table.get(), 0, random() % 300 * 64};
         CalvinQueues::Request request;
-        request.place = place;
+        request.location = location;
         request.number = number;
         ids[number] = queues.Add(request);
-        expected[{table->id(), place.offset}].push_back(number);
-        ASSERT_EQ(queues.at(queues.FirstOf(place)).number,
-                  (expected[{table->id(), place.offset}].front()));
+        expected[{table->id(), location.offset}].push_back(number);
+        ASSERT_EQ(queues.at(queues.FirstOf(location)).number,
+                  (expected[{table->id(), location.offset}].front()));
         continue;
       }
       auto taken = ids.lower_bound(random() % number);
       if (taken == ids.end()) taken = ids.begin();
-      const CalvinQueues::Place place = queues.at(taken->second).place;
-      auto& queue = expected[{place.table->id(), place.offset}];
+      const CalvinQueues::TupleLocation location = queues.at(taken->second).location;
+      auto& queue = expected[{location.table->id(), location.offset}];
       std::erase(queue, taken->first);
       CalvinQueues::Id id = queues.Remove(taken->second);
       ids.erase(taken);
-      ASSERT_EQ(id, queues.FirstOf(place));
+      ASSERT_EQ(id, queues.FirstOf(location));
       for (const std::uint64_t waiting : queue) {
         ASSERT_NE(id, CalvinQueues::kNone);
         ASSERT_EQ(queues.at(id).number, waiting);
-        id = queues.Next(id);
+        id = queues.Behind(id);
       }
       ASSERT_EQ(id, CalvinQueues::kNone);
       ASSERT_EQ(queues.empty(), ids.empty());

@@ -1,4 +1,4 @@
-// The checker finds what is wrong, and nothing else, in histories written by hand.
+// Histories written by hand: the checker finds all violations, and no others.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace slimgraph::test {
 namespace {
 
-// "0 invoke …" as a line; `value` with ' for ".
+// The line "0 invoke …"; in `value`, ' stands for ".
 std::string Line(int process, const std::string& type, std::string value) {
   std::replace(value.begin(), value.end(), '\'', '"');
   return "{\"index\":0,\"type\":\"" + type + "\",\"process\":" + std::to_string(process) +
@@ -20,7 +20,7 @@ void ExpectVerdicts(const std::vector<std::string>& history, bool serializable, 
   EXPECT_EQ(CheckListAppend(history, Level::kStrictSerializable).empty(), strict);
 }
 
-TEST(ListAppendChecker, AcceptsWhatIsInOrder) {
+TEST(ListAppendChecker, AcceptsASerialHistory) {
   ExpectVerdicts({Line(0, "invoke", "['append',1,5]"), Line(0, "ok", "['append',1,5]"),
                   Line(1, "invoke", "['r',1,null],['append',1,6],['r',1,null]"),
                   Line(1, "ok", "['r',1,[5]],['append',1,6],['r',1,[5,6]]"),
@@ -29,7 +29,7 @@ TEST(ListAppendChecker, AcceptsWhatIsInOrder) {
                  true, true);
 }
 
-TEST(ListAppendChecker, RejectsAStaleReadOnlyWhereTimeCounts) {
+TEST(ListAppendChecker, RejectsAStaleReadOnlyUnderStrictSerializability) {
   ExpectVerdicts({Line(0, "invoke", "['append',1,5]"), Line(0, "ok", "['append',1,5]"),
                   Line(1, "invoke", "['r',1,null]"), Line(1, "ok", "['r',1,[]]"),
                   Line(1, "invoke", "['r',1,null]"), Line(1, "ok", "['r',1,[5]]")},
@@ -62,7 +62,7 @@ TEST(ListAppendChecker, RejectsWriteSkewThatNobodyReads) {
       false, false);
 }
 
-TEST(ListAppendChecker, RejectsWhatWasAbortedHalfReadOrReadInTwoWays) {
+TEST(ListAppendChecker, RejectsAbortedIntermediateAndInconsistentReads) {
   ExpectVerdicts({Line(0, "invoke", "['append',1,5]"), Line(0, "fail", "['append',1,5]"),
                   Line(1, "invoke", "['r',1,null]"), Line(1, "ok", "['r',1,[5]]")},
                  false, false);

@@ -1,5 +1,5 @@
-// Nodes that die, by SIGKILL, at the end of every stage and at any moment: what was committed is
-// there, what was not is gone, the rest goes on, and no history shows more than that.
+// Nodes die by SIGKILL, at the end of every stage and at random moments. Committed writes survive,
+// uncommitted ones disappear, the survivors go on, and the histories show no anomaly.
 #include <algorithm>
 
 #include "tests/support/list_append_checker.h"
@@ -18,20 +18,25 @@ INSTANTIATE_TEST_SUITE_P(All, Deaths,
                          ::testing::Values("nowait", "waitdie", "occ", "mvcc", "sundial", "calvin"),
                          [](const auto& one) { return one.param; });
 
-void ExpectGoodHistoryBesidesDeaths(const TxnSetting& setting) {
+// Returns how many edges were folded, if the setting asks for folds.
+std::uint64_t ExpectGoodHistoryDespiteDeaths(const TxnSetting& setting) {
+  const SharedNumber folded;
   RunSetting(setting, [&](txn::Engine& engine, txn::Workload& workload, const txn::DriveResult& r) {
-    // Some stages are too rare for a death; but where there is one, there is the next.
+    // In some stages too few transactions run for the first death. If it happened, the second must
+    // too.
     EXPECT_FALSE(setting.death_in_repair.node && r.lost.size() == 1) << NameOf(setting);
     const auto lines = Lines(engine, workload, r);
     if (engine.self() != 0) return;
+    if (setting.work.fold_share > 0) *folded = FoldedEdges(workload);
     const bool strict = IsStrict(setting.protocol);
     const Level level = strict ? Level::kStrictSerializable : Level::kSerializable;
     EXPECT_EQ(CheckListAppend(lines, level), "") << NameOf(setting);
     EXPECT_EQ(AskAdya(lines, strict), "") << NameOf(setting);
   });
+  return *folded;
 }
 
-TEST_P(Deaths, AtTheEndOfAnyStageLeaveHistoriesGood) {
+TEST_P(Deaths, AtTheEndOfAnyStageKeepHistoriesSerializable) {
   std::mt19937_64 random(TestSeed());
   const auto protocol = *txn::MakeProtocol(GetParam());
   for (const Stage stage : protocol->stages()) {
@@ -42,11 +47,11 @@ TEST_P(Deaths, AtTheEndOfAnyStageLeaveHistoriesGood) {
                        .replicas = 2};
     setting.death = {.node = 1 + random() % 2, .stage = stage, .times = 1 + random() % 60};
     setting.work.seed = random();
-    ExpectGoodHistoryBesidesDeaths(setting);
+    ExpectGoodHistoryDespiteDeaths(setting);
   }
 }
 
-TEST_P(Deaths, LeaveHistoriesOfGraphsGood) {
+TEST_P(Deaths, KeepHistoriesOfGraphsSerializable) {
   std::mt19937_64 random(TestSeed());
   const auto protocol = *txn::MakeProtocol(GetParam());
   for (const Stage stage : {Stage::kLock, Stage::kLog, Stage::kCommit}) {
@@ -58,12 +63,12 @@ TEST_P(Deaths, LeaveHistoriesOfGraphsGood) {
                        .replicas = 2};
     setting.death = {.node = 1 + random() % 2, .stage = stage, .times = 1 + random() % 60};
     setting.work.seed = random();
-    ExpectGoodHistoryBesidesDeaths(setting);
+    ExpectGoodHistoryDespiteDeaths(setting);
   }
 }
 
-// In the middle of a fold, or between two.
-TEST_P(Deaths, LeaveHistoriesOfGraphsGoodThatAreFolded) {
+// Deaths during a fold or between two folds.
+TEST_P(Deaths, KeepHistoriesOfFoldedGraphsSerializable) {
   std::mt19937_64 random(TestSeed());
   for (const char* const transport : {"shm", "tcp"}) {
     TxnSetting setting{.protocol = GetParam(),
@@ -79,11 +84,16 @@ TEST_P(Deaths, LeaveHistoriesOfGraphsGoodThatAreFolded) {
     setting.killed_after_us = {{1, 1000 + random() % 150'000}, {3, 50'000 + random() % 100'000}};
     setting.work.seed = random();
     setting.work.fold_share = 0.01;
-    ExpectGoodHistoryBesidesDeaths(setting);
+    setting.work.rows = 150;  // lists; with fewer, most tries abort and little is folded
+    // On a busy machine folding may take longer.
+    while (ExpectGoodHistoryDespiteDeaths(setting) == 0 && !HasFailure()) {
+      setting.seconds *= 2;
+      ASSERT_LT(setting.seconds, 10) << "nothing is folded";
+    }
   }
 }
 
-TEST_P(Deaths, AtAnyMomentLeaveHistoriesGood) {
+TEST_P(Deaths, AtAnyMomentKeepHistoriesSerializable) {
   std::mt19937_64 random(TestSeed());
   for (const char* const stages : {"rpc", "one-sided"}) {
     TxnSetting setting{.protocol = GetParam(),
@@ -99,12 +109,12 @@ TEST_P(Deaths, AtAnyMomentLeaveHistoriesGood) {
                        .replicas = 3};
     setting.killed_after_us = {{1, 1000 + random() % 50'000}, {3, 70'000 + random() % 50'000}};
     setting.work.seed = random();
-    ExpectGoodHistoryBesidesDeaths(setting);
+    ExpectGoodHistoryDespiteDeaths(setting);
   }
 }
 
-// Another node dies in each step of what the others do after a death.
-TEST_P(Deaths, OfTwoAtAlmostTheSameTimeLeaveHistoriesGood) {
+// A second node dies in each step of the repair after the first death.
+TEST_P(Deaths, OfTwoNodesAlmostAtOnceKeepHistoriesSerializable) {
   std::mt19937_64 random(TestSeed());
   const auto protocol = *txn::MakeProtocol(GetParam());
   for (std::uint32_t step = 1; step <= txn::DeathInRepair::kSteps; ++step) {
@@ -120,11 +130,11 @@ TEST_P(Deaths, OfTwoAtAlmostTheSameTimeLeaveHistoriesGood) {
         .node = 2, .stage = stages[random() % stages.size()], .times = 1 + random() % 30};
     setting.death_in_repair = {.node = random() % 2 == 0 ? 1u : 3u, .step = step};
     setting.work.seed = random();
-    ExpectGoodHistoryBesidesDeaths(setting);
+    ExpectGoodHistoryDespiteDeaths(setting);
   }
 }
 
-TEST_P(Deaths, LeaveNoMoneyLost) {
+TEST_P(Deaths, ConserveMoney) {
   std::mt19937_64 random(TestSeed());
   for (const bool memory_node : {false, true}) {
     TxnSetting setting{.protocol = GetParam(),
@@ -140,13 +150,13 @@ TEST_P(Deaths, LeaveNoMoneyLost) {
     setting.work.rows = 500;
     setting.work.seed = random();
     RunSetting(setting, [](txn::Engine&, txn::Workload&, const txn::DriveResult& result) {
-      EXPECT_LE(result.lost.size(), 1u);  // none, if the machine was too busy to kill in time
+      EXPECT_LE(result.lost.size(), 1u);  // none if the machine was too busy to kill in time
       EXPECT_GT(result.figures.committed, 0u);
     });
   }
 }
 
-TEST_P(Deaths, KeepTheConditionsOfTpcc) {
+TEST_P(Deaths, KeepTpccConsistent) {
   std::mt19937_64 random(TestSeed());
   TxnSetting setting{.protocol = GetParam(),
                      .stages = RandomStages(GetParam(), random),
@@ -161,8 +171,8 @@ TEST_P(Deaths, KeepTheConditionsOfTpcc) {
   RunSetting(setting);
 }
 
-// Records of all lengths, round and round: each is found whole or not at all.
-TEST(LogRing, FindsWholeRecordsAlone) {
+// Records of all lengths, through many wraps of the ring: a record is found complete or not at all.
+TEST(LogRing, FindsOnlyCompleteRecords) {
   std::mt19937_64 random(TestSeed());
   const LogShape shape(LogShape::kLeastBytes);
   std::vector<std::byte> memory(shape.bytes());
@@ -175,9 +185,9 @@ TEST(LogRing, FindsWholeRecordsAlone) {
   std::uint64_t read = shape.first();
   std::vector<std::uint64_t> found;
   for (int i = 0; i < 5000; ++i) {
-    EXPECT_FALSE(ring.Next(read, found));
+    EXPECT_FALSE(ring.ReadNext(read, found));
     const std::uint64_t words = 2 + random() % (i % 50 == 0 ? shape.most_record_words() - 2 : 100);
-    const LogShape::Place place = shape.PlaceOf(written, words);
+    const LogShape::RecordSlot place = shape.SlotFor(written, words);
     if (place.skipped_from != place.position) {
       store(place.position, 0);
       store(place.skipped_from, place.skip_stamp());
@@ -186,13 +196,13 @@ TEST(LogRing, FindsWholeRecordsAlone) {
     for (std::uint64_t& word : record) word = random() % 3 == 0 ? place.stamp() : random();
     for (std::uint64_t at = 0; at < record.size(); ++at) store(place.position, record[at], 1 + at);
     std::uint64_t same = read;
-    EXPECT_FALSE(ring.Next(same, found)) << "without its stamps";
+    EXPECT_FALSE(ring.ReadNext(same, found)) << "found without stamps";
     store(place.position, place.stamp(), words - 1);
     store(place.position, 0, words);
     same = read;
-    EXPECT_FALSE(ring.Next(same, found)) << "without the first of them";
+    EXPECT_FALSE(ring.ReadNext(same, found)) << "found without its first stamp";
     store(place.position, place.stamp());
-    ASSERT_TRUE(ring.Next(read, found));
+    ASSERT_TRUE(ring.ReadNext(read, found));
     EXPECT_EQ(found, record);
     written = place.end();
     EXPECT_EQ(read, written);

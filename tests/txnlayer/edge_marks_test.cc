@@ -1,4 +1,4 @@
-// Marks and records of edges, held against a plain array of what each edge carries.
+// Marks and records of edges, compared with a plain array of times and properties.
 #include "txnlayer/graph/edge_marks.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ struct Edge {
   bool operator==(const Edge&) const = default;
 };
 
-// Of so many edges, one in `one_in` with a time, or properties, or both.
+// `count` edges. One in `one_in` has a time, or properties, or both.
 std::vector<Edge> RandomEdges(txn::Random& random, const GraphShape& shape, std::size_t count,
                               std::uint64_t one_in) {
   std::vector<Edge> edges(count, Edge{0, std::vector<std::byte>(shape.edge_bytes)});
@@ -34,11 +34,12 @@ std::vector<Edge> RandomEdges(txn::Random& random, const GraphShape& shape, std:
   return edges;
 }
 
-// After a copy of so many edges, so many that nothing is known of may follow: more than a block.
+// After copying at least kLongCopy edges, up to kMostSkipped edges without marks may follow: more
+// than a block.
 constexpr std::size_t kLongCopy = 100;
 constexpr std::size_t kMostSkipped = 600;
 
-// Memory as a fold has it, zeroed.
+// Zeroed memory, as a fold has it.
 struct Memory {
   Memory(const GraphShape& shape, std::size_t edges)
       : marks(MarkWriter::MarkBytes(edges)), records(edges * EdgeRecordBytes(shape)) {}
@@ -53,10 +54,10 @@ std::vector<Edge> ReadBack(const GraphShape& shape, const Memory& memory, const 
   const std::uint64_t each = EdgeRecordBytes(shape);
   const std::byte* record = memory.records.data() + range.FirstRecord(marks) * each;
   std::uint64_t records = 0;
-  range.ForEach(marks, [&](EdgeOffset place) {
-    const txn::KnownEdge known{place, record};
-    edges[place].time = known.time();
-    std::copy_n(known.properties(), shape.edge_bytes, edges[place].properties.data());
+  range.ForEach(marks, [&](EdgeOffset position) {
+    const txn::MarkedEdge marked{position, record};
+    edges[position].time = marked.time();
+    std::copy_n(marked.properties(), shape.edge_bytes, edges[position].properties.data());
     record += each;
     ++records;
   });
@@ -92,7 +93,7 @@ TEST_P(EdgeMarksOf, AnyRangeReadsBackWhatWasWritten) {
   }
 }
 
-TEST_P(EdgeMarksOf, CopiedRangesAndNewEdgesStandInTheirOrder) {
+TEST_P(EdgeMarksOf, CopiedRangesAndNewEdgesKeepTheirOrder) {
   for (int round = 0; round < 50; ++round) {
     const std::vector<Edge> edges = RandomEdges(random_, shape_, 1500, 1 + random_() % 20);
     const Memory memory = Written(edges);
@@ -107,7 +108,7 @@ TEST_P(EdgeMarksOf, CopiedRangesAndNewEdgesStandInTheirOrder) {
       writer.Copy(range, marks, memory.records.data() + first_record * EdgeRecordBytes(shape_));
       const auto from = edges.begin() + static_cast<std::ptrdiff_t>(at);
       wanted.insert(wanted.end(), from, from + static_cast<std::ptrdiff_t>(count));
-      at += count + random_() % 3;  // some are left out
+      at += count + random_() % 3;  // leaves some edges out
       if (count < kLongCopy) continue;
       const std::size_t skipped = random_() % kMostSkipped;
       writer.Skip(skipped);
@@ -119,12 +120,12 @@ TEST_P(EdgeMarksOf, CopiedRangesAndNewEdgesStandInTheirOrder) {
   }
 }
 
-TEST_P(EdgeMarksOf, WhatNobodyHasWrittenTakesNoRecord) {
+TEST_P(EdgeMarksOf, UnwrittenEdgesTakeNoRecord) {
   const std::vector<Edge> edges(1000, Edge{0, std::vector<std::byte>(shape_.edge_bytes)});
   Memory memory(shape_, edges.size());
   MarkWriter writer(shape_, memory.marks, memory.records);
   for (const Edge& edge : edges) writer.Append(edge.time, edge.properties.data());
-  EXPECT_EQ(writer.known(), 0U);
+  EXPECT_EQ(writer.marked(), 0U);
   EXPECT_EQ(writer.bytes(), MarkWriter::MarkBytes(1000));
 }
 

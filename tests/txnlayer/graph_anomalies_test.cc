@@ -1,7 +1,7 @@
-// The anomalies of the LDBC ACID suite (Waudby et al., TPCTC 2020), each as a few kinds of
-// transactions on persons who know each other and posts that they like, of which hundreds run at a
-// time. Each test also runs on transactions that are broken: every operation commits by itself,
-// which nothing but atomicity and isolation forbids. Then it must find its anomaly.
+// The anomalies of the LDBC ACID suite (Waudby et al., TPCTC 2020). Each is a few kinds of
+// transactions on persons, their friendships, and posts that they like; hundreds run concurrently.
+// Each test also runs with broken transactions, in which every operation commits by itself. Then it
+// must find its anomaly.
 #include <algorithm>
 #include <set>
 
@@ -17,19 +17,19 @@ using Random = std::mt19937_64;
 
 constexpr txn::GraphShape kShape{16, 16};
 constexpr Name kPersons = 4;
-// Of each coroutine: so few that CALVIN can name all blocks of a vertex that they add edges to.
+// Per coroutine. So few that CALVIN can name all blocks of a vertex to which they add edges.
 constexpr std::uint64_t kTransactions = 30;
-// The vertices that transactions add are called after them.
+// A transaction's id plus this is the name of the vertex that it adds.
 constexpr Name kFirstFresh = 1000;
 
-// What a vertex or an edge carries.
+// The properties of a vertex or an edge.
 struct Version {
   std::int64_t number = 0;
   std::uint64_t writer = 0;
   bool operator==(const Version&) const = default;
 };
 
-// A transaction's operations. Throws itself out of a body when it was aborted.
+// A transaction's operations. An abort leaves the body by an exception.
 struct Aborted {};
 struct RolledBack {};
 class Session {
@@ -62,17 +62,17 @@ class Session {
   void RollBack() { throw RolledBack(); }
 
  private:
-  // Others run between any two operations.
+  // Lets other transactions run between any two operations.
   void Check(Answer answer) {
     if (answer == Answer::kAborted) throw Aborted();
     txn::Transaction& transaction = graph_.transaction();
     if (broken_) {
       if (!graph_.Commit()) throw Aborted();
-      transaction.task().Pause();
+      transaction.task().Yield();
       transaction.Begin();
       if (!graph_.Open(false)) throw Aborted();
     } else {
-      transaction.task().Pause();
+      transaction.task().Yield();
     }
   }
 
@@ -80,31 +80,31 @@ class Session {
   bool broken_;
 };
 
-// What all coroutines of a test share; they run on one thread.
+// Shared by all coroutines of a test, which run on one thread.
 struct Shared {
   std::uint64_t anomalies = 0;
   std::uint64_t committed = 0;
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> seen;  // G1c: writer, whom it has read
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> seen;  // G1c: reader, writer
 };
 
-// A run of a body: what it has found counts once the transaction has ended.
+// One run of a body. Its findings are used only if the transaction commits.
 struct Context {
   Session session;
   Random& random;
   std::uint64_t id;  // of the transaction; never 0
   Shared& shared;
-  std::function<void()> then = {};  // when it has committed
+  std::function<void()> then = {};  // called after the commit
 };
 using Body = std::function<void(Context&)>;
 
-// The transactions, and a last one that looks at what is left.
+// The concurrent transactions, and a last one that checks the final state.
 struct Anomaly {
   const char* name;
   Body body;
   Body last = {};
 };
 
-// Until it has committed or rolled itself back.
+// Retries until it has committed or rolled itself back.
 void Run(GraphTransaction& graph, bool broken, Random& random, std::uint64_t id, Shared& shared,
          const Body& body) {
   Context context{Session(graph, broken), random, id, shared};
@@ -132,8 +132,8 @@ void Note(Context& c, bool anomaly) {
   };
 }
 
-// Two persons and the edge between them are written by the same ones in the same order: whoever
-// wrote before was the same on all three.
+// All transactions write two persons and the edge between them. If they are serializable, all three
+// had the same previous writer.
 void WriteAll(Context& c) {
   const Name mine = c.random() % 2;
   std::set<std::uint64_t> before;
@@ -146,7 +146,7 @@ void WriteAll(Context& c) {
   Note(c, before.size() != 1);
 }
 
-// Versions are odd, but within transactions, or where they roll back.
+// Versions are even only within a transaction, or if it rolls back.
 void WriteEvenAndRollBack(Context& c) {
   if (c.random() % 2 == 0) return Note(c, c.session.Get(0).number % 2 == 0);
   c.session.Set(0, {2, c.id});
@@ -158,7 +158,7 @@ void WriteEvenThenOdd(Context& c) {
   c.session.Set(0, {3, c.id});
 }
 
-// Two that have each read what the other wrote.
+// An anomaly: two transactions that have each read what the other wrote.
 void WriteOneReadOther(Context& c) {
   const Name mine = c.random() % 2;
   c.session.Set(mine, {1, c.id});
@@ -183,7 +183,7 @@ void ReadItemTwice(Context& c) {
   const Version first = c.session.Get(0);
   Note(c, !(first == c.session.Get(0)));
 }
-// The second time more may like the post.
+// The second read may find more persons who like the post.
 void ReadPredicateTwice(Context& c) {
   if (c.random() % 2 == 0) {
     const Name person = kFirstFresh + c.id;
@@ -197,7 +197,7 @@ void ReadPredicateTwice(Context& c) {
 void IncrementAll(Context& c) {
   for (Name person = 0; person < kPersons; ++person) Increment(c, person);
 }
-// Once it has been seen that a transaction was there, it does not vanish.
+// If a reader has seen a transaction's write, it must see all its later writes too.
 void ObserveAll(Context& c) {
   if (c.random() % 2 == 0) return IncrementAll(c);
   std::int64_t most = 0;
@@ -220,7 +220,7 @@ void ReadAll(Context& c) {
   Note(c, fractured);
 }
 
-// A friend more each time, who is counted in a property.
+// Adds a friend, and counts friends in a property.
 void CountAndAdd(Context& c) {
   const Name fresh = kFirstFresh + c.id;
   const Version before = c.session.Get(0);
@@ -233,7 +233,7 @@ void NoneWasLost(Context& c) {
   Note(c, c.session.Get(0).number != committed + 1);  // persons begin with 1
 }
 
-// Together two have more than nothing. Who draws leaves the other alone, and looks at both.
+// The sum of two balances must not become negative. Each transaction reads both and writes one.
 void Draw(Context& c) {
   const Name mine = c.random() % 2;
   const Version balance[2] = {c.session.Get(0), c.session.Get(1)};
@@ -258,7 +258,7 @@ const Anomaly kAnomalies[] = {{"DirtyWrite", WriteAll},
                               {"LostUpdate", CountAndAdd, NoneWasLost},
                               {"WriteSkew", SomethingIsLeft}};
 
-// How often it was found.
+// Runs the anomaly's transactions, and checks whether the anomaly was found.
 void RunAnomaly(const Anomaly& anomaly, const std::string& protocol_name, bool broken) {
   const auto protocol = txn::MakeProtocol(protocol_name);
   const TxnSetting setting{
@@ -316,7 +316,7 @@ TEST_P(GraphAnomalies, DoNotHappenUnderAnyProtocol) {
   }
 }
 
-TEST_P(GraphAnomalies, AreFoundWhereEveryOperationCommitsByItself) {
+TEST_P(GraphAnomalies, AreFoundIfEveryOperationCommitsByItself) {
   RunAnomaly(kAnomalies[GetParam()], "occ", true);
 }
 

@@ -2,6 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
+#include "txnlayer/graph/snapshot.h"
+
 namespace slimgraph::test {
 
 FileSource::FileSource(const std::string& path) {
@@ -118,6 +122,40 @@ std::uint64_t GraphOracle::num_edges() const {
     loops += mine.contains(v) ? 1 : 0;
   }
   return directed_ ? arcs : (arcs + loops) / 2;
+}
+
+void ExpectSnapshotLike(Cluster& cluster, txn::TransactionalGraph& graph,
+                        const GraphOracle& oracle) {
+  const auto done = cluster.job().RunAmongSurvivors(2, [&](Job& part) -> Status {
+    ClusterOptions options = cluster.OptionsForAnother();
+    options.threads = 1;
+    options.serving_threads = 0;
+    SLIM_ASSIGN(const auto beside, Cluster::Start(part, options));
+    {
+      txn::SnapshotMemory room(*beside);
+      SLIM_ASSIGN(const auto snapshot, txn::Snapshot::Take(room, graph));
+      if (cluster.self() == 0) {
+        SLIM_ASSIGN(const OriginalIds ids, snapshot->ReadOriginalIds());
+        SLIM_ASSIGN(const Csr lists, ReadCsr(*snapshot));
+        auto vertex = oracle.vertices().begin();
+        EXPECT_EQ(ids.count(), oracle.vertices().size());
+        for (VertexId v = 0; v < std::min<std::size_t>(ids.count(), oracle.vertices().size());
+             ++v) {
+          EXPECT_EQ(ids[v], vertex->first);
+          std::vector<txn::VertexName> found;
+          for (const VertexId neighbour : lists.list(v)) found.push_back(ids[neighbour]);
+          std::vector<txn::VertexName> expected;
+          for (const auto& [name, properties] : oracle.edges(vertex->first)) {
+            expected.push_back(name);
+          }
+          EXPECT_EQ(found, expected) << vertex->first;
+          ++vertex;
+        }
+      }
+    }
+    return beside->Stop();
+  });
+  EXPECT_TRUE(done) << done.error().message;
 }
 
 }  // namespace slimgraph::test

@@ -1,9 +1,9 @@
-// What the tests of transactional graphs share.
+// Helpers for the tests of transactional graphs.
 #pragma once
 
 #include <map>
 
-#include "slimgraph/graph/csr.h"
+#include "slimgraph/files/csr.h"
 #include "tests/txnlayer/support.h"
 #include "txnlayer/graph/graph_transaction.h"
 
@@ -20,12 +20,12 @@ class FileSource : public txn::BaseSource {
   std::optional<SlimFile> file_;
 };
 
-// Written under a name of this process; the file of n vertices and random edges, of which vertex 0
-// has many. Of `shape` counts whether edges have directions and weights; these are of 4 bytes.
+// Writes a graph file of random edges, many of them at vertex 0. Its name has the id of this
+// process. `shape` determines whether edges are directed and weighted; weights have 4 bytes.
 std::string WriteRandomGraph(VertexId vertices, std::uint64_t edges, std::uint64_t seed,
                              const txn::GraphShape& shape = {});
 
-// On a node: an engine of that setting, with a graph.
+// One node's engine with that setting, and its graph.
 struct GraphOnNode {
   std::unique_ptr<txn::Engine> engine;
   std::unique_ptr<txn::TransactionalGraph> graph;
@@ -33,7 +33,7 @@ struct GraphOnNode {
 void MakeGraph(Cluster& cluster, const TxnSetting& setting, const txn::Protocol& protocol,
                const txn::BaseSource& source, const txn::GraphOptions& options, GraphOnNode& made);
 
-// The same graph, one operation after the other.
+// The same graph, changed serially.
 class GraphOracle {
  public:
   GraphOracle(const txn::BaseSource& source, const txn::GraphShape& shape);
@@ -49,7 +49,7 @@ class GraphOracle {
 
   bool has(Name v) const { return vertices_.contains(v); }
   const Properties& vertex(Name v) const { return vertices_.at(v); }
-  // By neighbour: the edges of v, in a directed graph those that go out of it.
+  // By neighbour: the edges of v. In a directed graph, its outgoing edges.
   const std::map<Name, Properties>& edges(Name v) const { return edges_.at(v); }
   std::map<Name, Properties> edges_into(Name v) const;
   const std::map<Name, Properties>& vertices() const { return vertices_; }
@@ -60,5 +60,9 @@ class GraphOracle {
   std::map<Name, Properties> vertices_;
   std::map<Name, std::map<Name, Properties>> edges_;
 };
+
+// Compares a snapshot of an idle graph with the oracle of node 0. Called on all nodes.
+void ExpectSnapshotLike(Cluster& cluster, txn::TransactionalGraph& graph,
+                        const GraphOracle& oracle);
 
 }  // namespace slimgraph::test

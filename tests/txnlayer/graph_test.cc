@@ -1,5 +1,5 @@
-// The transactional graph against a serial one: random transactions of several operations, of
-// which some roll back.
+// The transactional graph, compared with a serial one: random transactions of several operations,
+// of which some roll back.
 #include "tests/txnlayer/graph_support.h"
 
 #include <cstdio>
@@ -25,7 +25,7 @@ Properties RandomProperties(std::mt19937_64& random, std::uint32_t bytes) {
   return properties;
 }
 
-// What was found, for longer than the transaction; what has no properties has zeros.
+// Copies a result, which is valid only within the transaction. Missing properties become zeros.
 void Copy(const txn::NeighbourList& list, std::size_t bytes, std::vector<txn::StoredEdge>& edges,
           Properties& properties) {
   edges.clear();
@@ -39,13 +39,18 @@ void Copy(const txn::NeighbourList& list, std::size_t bytes, std::vector<txn::St
   EXPECT_EQ(edges.size(), list.size());
 }
 
-// One operation, on both; true: they agree. `answer` kAborted: it has to be tried again.
+// One random operation, executed on both graphs. It must be retried if its answer is kAborted.
 class Operation {
  public:
-  Operation(std::mt19937_64& random, VertexId names, const txn::GraphShape& shape) {
-    // The first is the hub, the last ones are in no base.
+  // `scattered`: names are far apart, so new names lie between existing ones.
+  Operation(std::mt19937_64& random, VertexId names, const txn::GraphShape& shape, bool scattered) {
+    // Vertex 0 is the hub. The base never has the last names.
     u_ = random() % 3 == 0 ? 0 : random() % names;
     v_ = random() % names;
+    if (scattered) {
+      u_ = txn::Mix(u_) >> 32;
+      v_ = txn::Mix(v_) >> 32;
+    }
     kind_ = random() % 100;
     limit_ = random() % 4 == 0 ? ~std::uint64_t{0} : random() % 12;
     direction_ = random() % 2 == 0 ? Direction::kOut : Direction::kIn;
@@ -144,9 +149,10 @@ struct OracleRun {
   int transactions = 250;
   txn::GraphShape shape = {24, 8};
   double fold_share = 0;
+  bool scattered = false;
 };
 
-// They move with each fold, between two transactions.
+// Each fold changes this region, between two transactions.
 RegionId ListsOf(const txn::TransactionalGraph& graph) { return graph.base().regions(0).lists; }
 
 void RunAgainstOracle(const TxnSetting& setting, const OracleRun& run) {
@@ -167,23 +173,27 @@ void RunAgainstOracle(const TxnSetting& setting, const OracleRun& run) {
               made);
     if (::testing::Test::HasFatalFailure()) return;
     GraphOracle oracle(source, run.shape);
-    txn::Folder* const folder = made.graph->folder();
+    txn::FoldWorker* const folder = made.graph->fold_worker();
     if (folder != nullptr) folder->Start();
     const auto killer = KillerOf(setting, *made.engine);
     const Status ran = made.engine->Run([&](txn::Transaction& transaction) {
       std::mt19937_64 random(seed + 1);
       GraphTransaction work(*made.graph, transaction);
       bool folded = folder == nullptr;
+      bool done = folded;
       const RegionId first_lists = folded ? 0 : ListsOf(*made.graph);
-      // Where there is much else to do, folding may take longer.
-      for (int i = 0; i < run.transactions || (!folded && i < 100 * run.transactions); ++i) {
+      // On a busy machine folding may take longer.
+      for (int i = 0; i < run.transactions || (!done && i < 100 * run.transactions); ++i) {
+        // Half of the scattered names are new after the first fold, between those of the base.
+        const VertexId names = run.scattered && !folded ? run.names / 2 : run.names;
         std::vector<Operation> operations;
         for (std::uint64_t left = 1 + random() % 4; left > 0; --left) {
-          operations.emplace_back(random, run.names, run.shape);
+          operations.emplace_back(random, names, run.shape, run.scattered);
         }
         const bool rolls_back = random() % 8 == 0;
         const txn::Verdict verdict = work.Run([&](GraphTransaction& g) {
           folded = folded || ListsOf(*made.graph) != first_lists;
+          done = folded && !(run.scattered && made.graph->base().ids().ascending());
           for (Operation& operation : operations) {
             if (operation.Do(g) == Answer::kAborted) return Answer::kAborted;
           }
@@ -203,9 +213,14 @@ void RunAgainstOracle(const TxnSetting& setting, const OracleRun& run) {
     if (folder != nullptr) {
       ASSERT_TRUE(folder->Finish());
       EXPECT_GT(folder->figures().folds, 0u);
+      EXPECT_GT(made.graph->base().edges(), 0u);
+      if (run.scattered) {
+        EXPECT_FALSE(made.graph->base().ids().ascending());
+      }
     }
     const auto census = made.graph->TakeCensus();
     ASSERT_TRUE(census) << census.error().message;
+    if (setting.killed_after_us.empty()) ExpectSnapshotLike(cluster, *made.graph, oracle);
     if (cluster.self() != 0) return;
     EXPECT_EQ(census->vertices, oracle.vertices().size());
     EXPECT_EQ(census->edges, oracle.num_edges());
@@ -217,7 +232,7 @@ class Graphs : public ::testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(All, Graphs, ::testing::ValuesIn(Names()),
                          [](const auto& one) { return one.param; });
 
-TEST_P(Graphs, DoAsASerialGraphDoes) {
+TEST_P(Graphs, MatchASerialGraph) {
   std::mt19937_64 random(TestSeed());
   for (const std::string& stages :
        {std::string("rpc"), std::string("one-sided"), RandomStages(GetParam(), random)}) {
@@ -233,7 +248,7 @@ TEST_P(Graphs, DoAsASerialGraphDoes) {
   }
 }
 
-TEST_P(Graphs, AreTheSameWhileTheirChangesAreFolded) {
+TEST_P(Graphs, MatchASerialGraphDuringFolds) {
   for (const char* const transport : {"shm", "tcp"}) {
     RunAgainstOracle(
         {.protocol = GetParam(), .transport = transport, .nodes = 3, .compute = 1, .coroutines = 1},
@@ -243,8 +258,8 @@ TEST_P(Graphs, AreTheSameWhileTheirChangesAreFolded) {
   }
 }
 
-// Node 2 holds and does not ask: what it had goes on at its backup, in the middle of a fold or not.
-TEST_P(Graphs, AreTheSameWhileTheirCopiesAreFoldedAndANodeDies) {
+// Node 2 is a memory node. After its death its backup takes over, even during a fold.
+TEST_P(Graphs, MatchASerialGraphDuringFoldsAndADeath) {
   std::mt19937_64 random(TestSeed());
   for (const char* const transport : {"shm", "tcp"}) {
     RunAgainstOracle(
@@ -270,9 +285,21 @@ TEST_P(Graphs, GrowFromNothing) {
   }
 }
 
-// Everybody on everything: what is committed is, at the end, what the commits in order of their
-// times have written, for those that touch the same things are in that order.
-TEST_P(Graphs, AreWhatConcurrentCommitsHaveMadeOfThem) {
+TEST_P(Graphs, GrowFromNothingDuringFolds) {
+  for (const bool directed : {false, true}) {
+    RunAgainstOracle({.protocol = GetParam(), .nodes = 3, .compute = 1, .coroutines = 1},
+                     {.base_vertices = 0,
+                      .names = 150,
+                      .transactions = 2500,
+                      .shape = directed ? kDirectedAndWeighted : txn::GraphShape{24, 8},
+                      .fold_share = 0.01,
+                      .scattered = true});
+  }
+}
+
+// All coroutines write the same edges. The final graph must equal the commits applied in the order
+// of their times, since conflicting commits have ordered times.
+TEST_P(Graphs, MatchConcurrentCommitsInTheOrderOfTheirTimes) {
   const std::uint64_t seed = TestSeed();
   const auto protocol = txn::MakeProtocol(GetParam());
   std::mt19937_64 random(seed);
@@ -310,7 +337,7 @@ TEST_P(Graphs, AreWhatConcurrentCommitsHaveMadeOfThem) {
           const std::uint64_t value = mine();
           const Bytes properties = std::as_bytes(std::span(&value, 1));
           bool deleted = false;
-          // An edge moves from one vertex to another: never both, never none.
+          // Moves an edge from one vertex to another: both exist, or neither does.
           const txn::Verdict verdict = work.Run([&](GraphTransaction& g) {
             const Answer gone = g.DeleteEdge(hub, u);
             if (gone == Answer::kAborted) return gone;
@@ -355,8 +382,8 @@ TEST_P(Graphs, AreWhatConcurrentCommitsHaveMadeOfThem) {
           txn::NeighbourList list;
           std::vector<txn::StoredEdge> edges;
           Properties properties;
-          // Under MVCC and SUNDIAL a look may be of a time before the last commits, but each shows
-          // the clock some of theirs.
+          // Under MVCC and SUNDIAL a read may be ordered before the last commits. Each read
+          // advances the clock past some of them.
           std::map<std::uint64_t, Properties> found;
           for (int look = 0; look < (IsStrict(GetParam()) ? 1 : 20); ++look) {
             const txn::Verdict verdict = work.Run([&](GraphTransaction& g) {
@@ -382,7 +409,7 @@ TEST_P(Graphs, AreWhatConcurrentCommitsHaveMadeOfThem) {
   }
 }
 
-TEST(Graphs, HaveHubsWhoseBlocksAreSplitBeforeAndAfter) {
+TEST(Graphs, MatchASerialGraphWithHubsOfManyBlocks) {
   for (const char* const protocol : {"occ", "nowait"}) {
     RunAgainstOracle({.protocol = protocol, .nodes = 2, .compute = 1, .coroutines = 1},
                      {.base_vertices = 2000,

@@ -1,4 +1,4 @@
-// Locks of NOWAIT and WAITDIE: who shares them, and that nobody waits for ever.
+// Locks of NOWAIT and WAITDIE: which transactions share them, and that none waits forever.
 #include <sys/mman.h>
 
 #include <thread>
@@ -14,31 +14,85 @@ using txn::Key;
 using txn::Timestamp;
 using txn::Transaction;
 
-constexpr Timestamp At(std::uint64_t clock, std::uint64_t owner) {
-  return (clock << txn::kOwnerBits) | owner;
-}
+namespace lock_word = txn::lock_word;
 
-TEST(LockWord, TellsWhoIsOlderThanAllHolders) {
+constexpr Timestamp At(std::uint64_t clock) { return txn::TimestampOf(clock, 0); }
+constexpr std::uint64_t kWrap = std::uint64_t{1} << txn::kAgeBits;
+
+TEST(LockWord, IsOlderComparesWithAllHolders) {
   std::uint64_t word = 0;
   const SharedWord lock(word);
-  EXPECT_EQ(txn::lock_word::Join(lock, At(7, 1)), 0u);
-  EXPECT_EQ(txn::lock_word::Join(lock, At(5, 2)), 0u);
-  EXPECT_EQ(txn::lock_word::Join(lock, At(9, 3)), 0u);
-  EXPECT_EQ(txn::lock_word::Met(word), At(5, 0));
-  EXPECT_TRUE(txn::lock_word::IsOlder(At(4, 9), word));
-  EXPECT_FALSE(txn::lock_word::IsOlder(At(5, 0), word)) << "of one clock, neither is older";
-  EXPECT_FALSE(txn::lock_word::Upgrade(lock, At(7, 1)));
-  txn::lock_word::Leave(lock, At(5, 2));
-  txn::lock_word::Leave(lock, At(9, 3));
-  EXPECT_FALSE(txn::lock_word::IsOlder(At(6, 9), word)) << "the clock of one that has left stays";
-  EXPECT_TRUE(txn::lock_word::Upgrade(lock, At(7, 1)));
-  EXPECT_EQ(word, At(7, 1));
-  EXPECT_EQ(txn::lock_word::Join(lock, At(3, 4)), At(7, 1));
-  EXPECT_TRUE(txn::lock_word::IsOlder(At(7, 0), word));
-  EXPECT_FALSE(txn::lock_word::IsOlder(At(7, 2), word));
+  std::uint8_t generations[3];
+  EXPECT_EQ(lock_word::Join(lock, At(7), generations[0]), 0u);
+  EXPECT_EQ(lock_word::Join(lock, At(5), generations[1]), 0u);
+  EXPECT_EQ(lock_word::Join(lock, At(9), generations[2]), 0u);
+  EXPECT_EQ(lock_word::Age(word), 5u);
+  EXPECT_TRUE(lock_word::IsOlder(At(4), 9, word));
+  EXPECT_FALSE(lock_word::IsOlder(At(5), 0, word)) << "of one clock, neither is older";
+  EXPECT_FALSE(lock_word::Upgrade(lock, At(7), 1));
+  lock_word::Leave(lock, At(5), generations[1]);
+  lock_word::Leave(lock, At(9), generations[2]);
+  EXPECT_TRUE(lock_word::Upgrade(lock, At(7), 1));
+  EXPECT_EQ(word, lock_word::OfWriter(At(7), 1));
+  EXPECT_EQ(lock_word::ModeOf(word), lock_word::Mode::kX);
+  EXPECT_EQ(lock_word::Join(lock, At(3), generations[0]), word);
+  EXPECT_TRUE(lock_word::IsOlder(At(7), 0, word));
+  EXPECT_TRUE(lock_word::IsOlder(At(7), 1, word)) << "it is the holder itself";
+  EXPECT_FALSE(lock_word::IsOlder(At(7), 2, word));
   word = 0;
-  EXPECT_EQ(txn::lock_word::Join(lock, At(8, 1)), 0u);
-  txn::lock_word::Leave(lock, At(8, 1));
+  EXPECT_EQ(lock_word::Join(lock, At(8), generations[0]), 0u);
+  lock_word::Leave(lock, At(8), generations[0]);
+  EXPECT_EQ(word, 0u);
+}
+
+TEST(LockWord, ComparesAgesAcrossTheWrap) {
+  const txn::Owner last = txn::OwnerOf(1023, txn::kMaxThreads - 1, txn::kMaxCoroutines - 1);
+  // After 25 days the clock is as at the beginning.
+  for (const std::uint64_t wrap : {kWrap, kWrap * 130, (std::uint64_t{1} << 46) - kWrap}) {
+    const std::uint64_t before = lock_word::OfWriter(At(wrap - 5), last);
+    const std::uint64_t after = lock_word::OfWriter(At(wrap + 10), last);
+    EXPECT_FALSE(lock_word::OfReaders(before) || lock_word::OfReaders(after));
+    EXPECT_FALSE(lock_word::IsOlder(At(wrap + 1), 0, before));
+    EXPECT_TRUE(lock_word::IsOlder(At(wrap - 6), 0, before));
+    EXPECT_TRUE(lock_word::IsOlder(At(wrap - 5), last, after));
+    EXPECT_FALSE(lock_word::IsOlder(At(wrap + 11), 0, after));
+    EXPECT_EQ(txn::ClockOf(lock_word::TimestampOfHolder(before, At(wrap + 7))), wrap - 5);
+    EXPECT_EQ(txn::ClockOf(lock_word::TimestampOfHolder(after, At(wrap - 7))), wrap + 10);
+  }
+}
+
+// There is always at least one reader. The age in the word is never younger than any reader, and
+// follows the oldest one, also across the wrap.
+TEST(LockWord, ForgetsTheAgeOfReadersThatHaveLeft) {
+  std::mt19937_64 random(TestSeed());
+  std::uint64_t word = 0;
+  const SharedWord lock(word);
+  struct Reader {
+    std::uint64_t clock;
+    std::uint8_t generation;
+  };
+  std::vector<Reader> readers;
+  std::uint64_t clock = kWrap - 100'000;
+  const std::uint64_t writer = clock + 10;
+  for (int i = 0; i < 20'000; ++i) {
+    clock += random() % 20;
+    Reader& reader = readers.emplace_back(clock - random() % 100, std::uint8_t{0});
+    ASSERT_EQ(lock_word::Join(lock, At(reader.clock), reader.generation), 0u);
+    while (readers.size() > 1 + random() % 8) {
+      std::swap(readers[random() % readers.size()], readers.back());
+      lock_word::Leave(lock, At(readers.back().clock), readers.back().generation);
+      readers.pop_back();
+    }
+    EXPECT_EQ(lock_word::Readers::Of(word).all(), readers.size());
+    for (const Reader& one : readers) {
+      const auto age = static_cast<std::int64_t>(
+          txn::AgeDifference(lock_word::Age(word), txn::AgeOf(At(one.clock))));
+      ASSERT_LE(age, 0) << "a reader is older than the word says";
+    }
+  }
+  ASSERT_GT(clock, kWrap + 10'000);
+  EXPECT_TRUE(lock_word::IsOlder(At(writer), 0, word)) << "no reader is older than the writer";
+  for (const Reader& one : readers) lock_word::Leave(lock, At(one.clock), one.generation);
   EXPECT_EQ(word, 0u);
 }
 
@@ -54,24 +108,26 @@ TEST(LockWord, HasReadersOrOneWriter) {
     threads.emplace_back([&, thread] {
       std::mt19937_64 random(seed + thread);
       for (std::uint64_t i = 1; i <= 20'000; ++i) {
-        const Timestamp timestamp = At(i, thread);
+        const auto owner = static_cast<txn::Owner>(thread);
+        const Timestamp timestamp = At(txn::kFirstClock + 8 * i);
+        std::uint8_t generation;
         const bool writes = random() % 4 == 0;
         std::uint64_t free = 0;
-        if (writes && lock.compare_exchange_strong(free, timestamp)) {
+        if (writes && lock.compare_exchange_strong(free, lock_word::OfWriter(timestamp, owner))) {
           EXPECT_EQ(writers.fetch_add(1) + readers, 0);
           --writers;
           lock.store(0);
-        } else if (!writes && txn::lock_word::Join(lock, timestamp) == 0) {
+        } else if (!writes && lock_word::Join(lock, timestamp, generation) == 0) {
           ++readers;
           EXPECT_EQ(writers, 0);
           --readers;
-          if (random() % 2 == 0 && txn::lock_word::Upgrade(lock, timestamp)) {
+          if (random() % 2 == 0 && lock_word::Upgrade(lock, timestamp, owner)) {
             ++upgrades;
             EXPECT_EQ(writers.fetch_add(1) + readers, 0);
             --writers;
             lock.store(0);
           } else {
-            txn::lock_word::Leave(lock, timestamp);
+            lock_word::Leave(lock, timestamp, generation);
           }
         }
       }
@@ -82,7 +138,7 @@ TEST(LockWord, HasReadersOrOneWriter) {
   EXPECT_GT(upgrades, 0u);
 }
 
-// Two transactions of one coroutine, in turn: the first to begin is the older one.
+// Two transactions of one coroutine take turns. The first to begin is the older one.
 void WithTwoAtHome(const std::string& name,
                    const std::function<void(txn::Table&, Transaction&, Transaction&)>& body) {
   OnTxnJob({.protocol = name, .nodes = 1}, [&](Cluster& cluster) {
@@ -96,27 +152,27 @@ void WithTwoAtHome(const std::string& name,
   });
 }
 
-TEST(Locking, LetsTransactionsReadTogetherAtHome) {
+TEST(Locking, LocalReadersShareALock) {
   for (const char* const name : {"nowait", "waitdie"}) {
     WithTwoAtHome(name, [](txn::Table& table, Transaction& old, Transaction& young) {
       old.Begin();
       young.Begin();
       ASSERT_NE(old.Read(table, 1), nullptr);
       ASSERT_NE(young.Read(table, 1), nullptr);
-      // It has read what the other reads as well, and so may not write it.
+      // Another transaction reads the tuple too, so this one cannot upgrade its lock.
       young.Write(table, 1)->Put(std::uint64_t{1});
       EXPECT_FALSE(young.Commit());
-      // Tried again it shares nothing, lest both go on like that.
+      // A retry does not share the lock. Otherwise both could abort forever.
       young.Begin(true);
       EXPECT_EQ(young.Read(table, 1), nullptr);
       EXPECT_TRUE(old.Commit());
       young.Begin(true);
       ASSERT_NE(young.Read(table, 1), nullptr);
-      old.Begin();  // the younger one by now
+      old.Begin();  // now the younger one
       EXPECT_EQ(old.Read(table, 1), nullptr);
       young.Write(table, 1)->Put(std::uint64_t{2});
       EXPECT_TRUE(young.Commit());
-      // Whoever reads alone becomes the writer, with what it has read and changed.
+      // A reader that is alone upgrades to a writer, and keeps what it has read and changed.
       young.Begin();
       Access* const access = young.Read(table, 1);
       ASSERT_NE(access, nullptr);
@@ -130,7 +186,7 @@ TEST(Locking, LetsTransactionsReadTogetherAtHome) {
   }
 }
 
-TEST(WaitDie, LetsNobodyJoinReadersWhileAWriterWaits) {
+TEST(WaitDie, NoReaderJoinsWhileAWriterWaits) {
   WithTwoAtHome("waitdie", [](txn::Table& table, Transaction& one, Transaction& other) {
     one.Begin();
     Access* const access = one.Read(table, 1);
@@ -148,16 +204,64 @@ TEST(WaitDie, LetsNobodyJoinReadersWhileAWriterWaits) {
   });
 }
 
-// All of them add to one number. How often one tries depends on how long the system lets the
-// holder of the lock rest; so tries count only between which somebody has committed. Those that are
-// older may let it die, each in its turn, and then it is the oldest.
+// Two transactions read in turn so that one of them always holds the lock. It is never free for a
+// writer by chance.
+TEST(WaitDie, AWriterGetsTheLockThoughReadersAlwaysOverlap) {
+  constexpr int kMostTurns = 300'000;
+  OnTxnJob({.protocol = "waitdie", .nodes = 1}, [&](Cluster& cluster) {
+    const auto protocol = *txn::MakeProtocol("waitdie");
+    txn::EngineOptions options{.coroutines = 2};
+    options.stages = txn::StageCode::All(true);
+    const auto engine = *txn::Engine::Make(cluster, *protocol, options);
+    txn::Table* const table = *engine->AddTable({"t", 8, 10});
+    bool reading = false;
+    bool written = false;
+    bool over = false;
+    ASSERT_TRUE(engine->Run([&](Transaction& transaction) {
+      if (transaction.process() == 1) {
+        while (!reading) transaction.task().Yield();
+        for (bool again = false; !written && !over; again = true) {
+          transaction.Begin(again);
+          Access* const access = transaction.Write(*table, 1);
+          if (access != nullptr) {
+            access->Put(std::uint64_t{1});
+            written = transaction.Commit();
+          }
+          transaction.task().Yield();
+        }
+        return;
+      }
+      Transaction other(*engine, transaction.task(), 0);
+      Transaction* readers[] = {&transaction, &other};
+      readers[0]->Begin();
+      bool reads[] = {readers[0]->Read(*table, 1) != nullptr, false};
+      EXPECT_TRUE(reads[0]);
+      reading = true;
+      for (int i = 1; i < kMostTurns && !written; ++i) {
+        const int comes = i % 2;
+        readers[comes]->Begin();
+        reads[comes] = readers[comes]->Read(*table, 1) != nullptr;
+        EXPECT_TRUE(!reads[1 - comes] || readers[1 - comes]->Commit());
+        reads[1 - comes] = false;
+        transaction.task().Yield();
+      }
+      for (int i = 0; i < 2; ++i) EXPECT_TRUE(!reads[i] || readers[i]->Commit());
+      over = true;
+    }));
+    EXPECT_TRUE(written);
+  });
+}
+
+// All transactions increment one number. The number of tries depends on how long the system
+// suspends the lock's holder. So a try counts only if somebody has committed since the last one
+// that counted. Older transactions may each make this one die once; then it is the oldest.
 TEST(WaitDie, LetsAnOldTransactionFinishSoon) {
   constexpr std::uint64_t kTransactions = 40;
   constexpr std::uint32_t kMostTries = 200;
   void* const shared = ::mmap(nullptr, sizeof(std::atomic<std::uint64_t>), PROT_READ | PROT_WRITE,
                               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(shared, MAP_FAILED);
-  auto& commits = *new (shared) std::atomic<std::uint64_t>(0);  // of all nodes
+  auto& commits = *new (shared) std::atomic<std::uint64_t>(0);  // on all nodes
   for (const char* const stages : {"rpc", "one-sided"}) {
     commits = 0;
     const TxnSetting setting{.protocol = "waitdie", .stages = stages};

@@ -1,5 +1,5 @@
-// Directed graphs as undirected ones of their sides.
-#include "txnlayer/graph/sides.h"
+// Directed graphs as the undirected graphs of their sides.
+#include "txnlayer/graph_model/sides.h"
 
 #include <cstdio>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr txn::GraphShape kDirected{.directed = true, .weights = WeightType::kInt32};
 
-TEST(Sides, AreTwoOfEachVertexAndBothKindsAreSpreadOverNodesAlike) {
+TEST(Sides, AreTwoPerVertexAndEachNodeHasAsManyOfEitherKind) {
   constexpr txn::VertexName kVertices = 100'000;
   for (const NodeId nodes : {2, 3, 4, 8}) {
     std::vector<std::uint64_t> out(nodes);
@@ -29,8 +29,8 @@ TEST(Sides, AreTwoOfEachVertexAndBothKindsAreSpreadOverNodesAlike) {
   }
 }
 
-// {u, v} of sides for each edge from u to v, whatever pieces it is read in.
-TEST(Sides, OfAFileAreTheGraphOfItsEdges) {
+// An edge from u to v is the undirected edge of their sides, whatever pieces the file is read in.
+TEST(Sides, OfAFileMatchItsEdges) {
   std::mt19937_64 random(TestSeed());
   const std::string path = WriteRandomGraph(300, 900, random(), kDirected);
   const SlimFile file = Unwrap(SlimFile::Open(path));

@@ -1,5 +1,5 @@
-// Snapshots while transactions run: what engines find on one is what a serial computation finds on
-// the graph that the history of commits makes up to its time.
+// Snapshots while transactions run: engines must find on a snapshot what a serial computation finds
+// on the graph that the history of commits produces up to the snapshot's time.
 #include <unistd.h>
 
 #include <cmath>
@@ -25,17 +25,17 @@ namespace {
 using txn::GraphTime;
 using txn::VertexName;
 
-// What was found on a snapshot; complete on node 0.
+// The results of engines on a snapshot; complete on node 0.
 struct Found {
   GraphTime time = 0;
   bool in_run = false;
   OriginalIds ids;
   Csr lists;
-  Csr incoming;  // of directed graphs
+  Csr incoming;  // only of directed graphs
   std::vector<std::uint32_t> depths;
   std::vector<VertexId> components;
   std::vector<double> ranks;
-  std::vector<std::uint64_t> distances;  // where edges have weights
+  std::vector<std::uint64_t> distances;  // only if edges have weights
   std::uint64_t triangles = 0;
   std::uint64_t cliques = 0;
 };
@@ -86,8 +86,13 @@ Status Mine(Job& job, ClusterOptions options, const txn::Snapshot& snapshot, Fou
   options.serving_threads = 1;
   SLIM_ASSIGN(const auto cluster, Cluster::Start(job, options));
   const MiningOptions mining{.chunk_bytes = 0};
-  const auto working = WorkingMemoryOf(mining, ListPart::kUp, *cluster, snapshot.vertices());
-  SLIM_ASSIGN(const auto graph, MiningGraph::Load(*cluster, snapshot, ListPart::kUp, working,
+  const auto bytes = [](const MiningGraph& graph, const MiningOptions& with) {
+    return CliqueBytes(graph, with, 4);
+  };
+  const auto working = [&](const MiningGraph& graph) {
+    return WorkingMemoryOf(graph, mining, *cluster, bytes);
+  };
+  SLIM_ASSIGN(const auto graph, MiningGraph::Load(*cluster, snapshot, ListPart::kUpper, working,
                                                   [](const MemoryPlan&) {}));
   SLIM_ASSIGN(const auto lists, ListExchange::Start(*cluster, *graph, mining.fetch));
   std::vector<StageSeconds> seconds(cluster->threads());
@@ -98,7 +103,7 @@ Status Mine(Job& job, ClusterOptions options, const txn::Snapshot& snapshot, Fou
   return cluster->Stop();
 }
 
-Status ReadSnapshot(const ClusterOptions& options, txn::SnapshotRoom& room,
+Status ReadSnapshot(const ClusterOptions& options, txn::SnapshotMemory& room,
                     txn::TransactionalGraph& graph, Found& found) {
   Job& job = room.cluster().job();
   SLIM_ASSIGN(const auto snapshot, txn::Snapshot::Take(room, graph));
@@ -115,11 +120,12 @@ Status ReadSnapshot(const ClusterOptions& options, txn::SnapshotRoom& room,
   return {};
 }
 
-// In the same memory, one after the other. A death may keep some nodes from what others have found.
+// Takes snapshots one after the other, in the same memory. After a death, nodes may have different
+// numbers of results.
 Status ReadAmong(Job& job, const ClusterOptions& options, txn::TransactionalGraph& graph,
                  std::uint64_t most, std::vector<Found>& all) {
   SLIM_ASSIGN(const auto cluster, Cluster::Start(job, options));
-  txn::SnapshotRoom room(*cluster);
+  txn::SnapshotMemory room(*cluster);
   while (true) {
     const bool over = !all.empty() && !all.back().in_run;
     SLIM_ASSIGN(const auto read, cluster->all().AllMax(over ? most : std::uint64_t{all.size()}));
@@ -130,17 +136,17 @@ Status ReadAmong(Job& job, const ClusterOptions& options, txn::TransactionalGrap
   }
 }
 
-// The transactions' cluster and those of a reader are different ones of one job. A reader that is
-// broken off by a death begins anew with those that are left.
+// The transactions and the reader have different clusters in one job. If a death interrupts the
+// reader, it begins again with the survivors.
 std::vector<Found> ReadSnapshots(txn::Engine& engine, txn::TransactionalGraph& graph,
                                  std::uint64_t most) {
   const Cluster& transactions = engine.cluster();
   std::vector<Found> all;
-  const auto read = engine.cluster().job().WorkAmongTheLiving(2, [&](Job& part) {
+  const auto read = engine.cluster().job().RunAmongSurvivors(2, [&](Job& part) {
     ClusterOptions options = transactions.options();
     options.compute = 0;
     for (NodeId node = 0; node < part.nodes(); ++node) {
-      if (transactions.topology().is_compute(part.number_in_whole(node))) ++options.compute;
+      if (transactions.topology().is_compute(part.node_in_job(node))) ++options.compute;
     }
     return ReadAmong(part, options, graph, most, all);
   });
@@ -148,7 +154,7 @@ std::vector<Found> ReadSnapshots(txn::Engine& engine, txn::TransactionalGraph& g
   return all;
 }
 
-// --- the graph that a history makes
+// --- the graph that a history produces
 
 // With the weights of edges, or zeros.
 using Neighbours = std::map<VertexName, std::map<VertexName, double>>;
@@ -241,7 +247,7 @@ Csr Transposed(const Csr& graph) {
   return transposed;
 }
 
-// Plainly: every set of neighbours that ascend.
+// By brute force: extends cliques by larger neighbours.
 std::uint64_t CountCliquesOf(const Csr& graph, unsigned size) {
   const auto adjacent = [&](VertexId u, VertexId v) {
     return std::binary_search(graph.list(u).begin(), graph.list(u).end(), v);
@@ -299,7 +305,7 @@ void ExpectSame(const Found& found, bool directed, const Rebuilt& graph) {
   EXPECT_EQ(found.cliques, CountCliquesOf(graph.lists, 4));
 }
 
-// A store of a random graph, for the time of a test.
+// A store of a random graph, removed at the end of the test.
 class Scratch {
  public:
   Scratch(std::uint64_t seed, const txn::GraphShape& shape)
@@ -319,12 +325,12 @@ class Scratch {
   const std::string store;
 };
 
-// A run lasts until all snapshots have been read, or this.
+// A run ends when all snapshots have been read, or after this time.
 constexpr double kLongestRunS = 60;
-// And so long at the least.
+// A run takes at least this long.
 constexpr auto kShortestRun = std::chrono::milliseconds(500);
 
-// A run with snapshots beside it, each held against the history.
+// Takes snapshots during a run, and compares each with the history.
 void ExpectSnapshotsOfHistory(TxnSetting setting, bool directed, bool weighted, int most = 3) {
   const txn::GraphShape shape{8, 8, directed, weighted ? WeightType::kInt32 : WeightType::kNone};
   const Scratch scratch(TestSeed(), shape);
@@ -353,12 +359,12 @@ void ExpectSnapshotsOfHistory(TxnSetting setting, bool directed, bool weighted, 
     });
     const auto killer = KillerOf(setting, *engine);
     const auto result = txn::Drive(*engine, *workload, {.seconds = kLongestRunS});
-    engine->EndPauses();
+    engine->EndRuns();
     reader.join();
     ASSERT_TRUE(result) << result.error().message;
     EXPECT_GT(result->figures.committed, 0u);
     if (setting.work.fold_share > 0) {
-      EXPECT_GT(workload->graph()->folder()->figures().folds, 0u);
+      EXPECT_GT(workload->graph()->fold_worker()->figures().folds, 0u);
     }
     const auto journals = Unwrap(cluster.all().AllGather(std::as_bytes(workload->updates())));
     if (cluster.self() != 0) return;
@@ -390,7 +396,7 @@ INSTANTIATE_TEST_SUITE_P(All, Snapshots,
                          ::testing::Values("nowait", "waitdie", "occ", "mvcc", "sundial", "calvin"),
                          [](const auto& one) { return one.param; });
 
-TEST_P(Snapshots, AreWhatTheHistoryMakesWhileEdgesChange) {
+TEST_P(Snapshots, MatchTheHistoryWhileEdgesChange) {
   std::mt19937_64 random(TestSeed());
   for (const NodeId compute : {4, 2, 1}) {
     ExpectSnapshotsOfHistory({.protocol = GetParam(),
@@ -403,7 +409,7 @@ TEST_P(Snapshots, AreWhatTheHistoryMakesWhileEdgesChange) {
   }
 }
 
-TEST_P(Snapshots, AreWhatTheHistoryMakesWhileVerticesComeAndGo) {
+TEST_P(Snapshots, MatchTheHistoryWhileVerticesChange) {
   for (const char* const transport : {"shm", "tcp"}) {
     ExpectSnapshotsOfHistory({.protocol = GetParam(),
                               .stages = transport == std::string("shm") ? "one-sided" : "rpc",
@@ -417,8 +423,8 @@ TEST_P(Snapshots, AreWhatTheHistoryMakesWhileVerticesComeAndGo) {
   }
 }
 
-// A memory node, for what one that runs transactions has done is known to nobody else.
-TEST_P(Snapshots, AreWhatTheHistoryMakesWhileANodeDies) {
+// A memory node dies, because the journal of a node that runs transactions would be lost with it.
+TEST_P(Snapshots, MatchTheHistoryWhenANodeDies) {
   std::mt19937_64 random(TestSeed());
   for (const char* const transport : {"shm", "tcp"}) {
     ExpectSnapshotsOfHistory({.protocol = GetParam(),

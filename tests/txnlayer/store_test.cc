@@ -1,4 +1,4 @@
-// Tables, locations, stage codes, timestamps and coroutines, each by itself.
+// Unit tests of tables, location caches, stage codes, timestamps and coroutines.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -6,15 +6,15 @@
 
 #include "tests/txnlayer/support.h"
 #include "txnlayer/execution/coroutine.h"
+#include "txnlayer/execution/timestamp.h"
 #include "txnlayer/store/location_cache.h"
-#include "txnlayer/timestamp.h"
 
 namespace slimgraph::test {
 namespace {
 
 using txn::Key;
 
-TEST(Table, FindsWhatWasPlacedAndTellsWhenItIsFull) {
+TEST(Table, FindsPlacedKeysAndReportsWhenFull) {
   OnTxnJob({.protocol = "occ", .nodes = 1}, [](Cluster& cluster) {
     constexpr std::uint64_t kTuples = 5000;
     auto table = txn::Table::Make(cluster.fabric(), 0, {"t", 40, kTuples}, {.metadata_words = 1});
@@ -23,7 +23,7 @@ TEST(Table, FindsWhatWasPlacedAndTellsWhenItIsFull) {
     std::map<Key, std::uint64_t> placed;
     while (placed.size() < kTuples) {
       const Key key = random() % 20 == 0 ? random() : random() % 10'000;
-      const std::uint64_t offset = (*table)->FindOrPlace(key);
+      const std::uint64_t offset = (*table)->FindOrInsert(key);
       ASSERT_NE(offset, 0u);
       const auto [known, fresh] = placed.emplace(key, offset);
       EXPECT_EQ(known->second, offset);
@@ -34,12 +34,12 @@ TEST(Table, FindsWhatWasPlacedAndTellsWhenItIsFull) {
       EXPECT_TRUE(offsets.insert(offset).second);
     }
     EXPECT_EQ((*table)->Find(~Key{0} - 1), 0u);
-    EXPECT_EQ((*table)->FindOrPlace(~Key{0} - 1), 0u) << "the table is full";
+    EXPECT_EQ((*table)->FindOrInsert(~Key{0} - 1), 0u) << "the table is full";
   });
 }
 
-// As orders come in: ten at a time of any of ten districts.
-TEST(Table, NeighboursAreLookedUpSideBySideUntilTheTableIsFull) {
+// Like orders of TPC-C: ten consecutive keys at a time, in any of ten districts.
+TEST(Table, NeighbouringKeysHaveNearbyBuckets) {
   OnTxnJob({.protocol = "occ", .nodes = 1}, [](Cluster& cluster) {
     constexpr unsigned kBits = 6;
     constexpr std::uint64_t kTuples = 50'000;
@@ -48,7 +48,7 @@ TEST(Table, NeighboursAreLookedUpSideBySideUntilTheTableIsFull) {
                               .record_bytes = 40,
                               .tuples_per_node = kTuples,
                               .neighbour_bits = kBits,
-                              .ready_tuples = 1000};
+                              .prefaulted_tuples = 1000};
     auto table = txn::Table::Make(cluster.fabric(), 0, spec, {.metadata_words = 1});
     ASSERT_TRUE(table);
     std::mt19937_64 random(TestSeed());
@@ -58,7 +58,7 @@ TEST(Table, NeighboursAreLookedUpSideBySideUntilTheTableIsFull) {
       const std::uint64_t district = random() % last.size();
       for (std::uint64_t i = 0; i < kAtOnce; ++i) {
         const Key key = (district << 32) | last[district]++;
-        placed[key] = (*table)->FindOrPlace(key);
+        placed[key] = (*table)->FindOrInsert(key);
         ASSERT_NE(placed[key], 0u);
         const std::uint64_t first = (*table)->BucketOf(key >> kBits << kBits);
         EXPECT_GE((*table)->BucketOf(key), first);
@@ -70,18 +70,18 @@ TEST(Table, NeighboursAreLookedUpSideBySideUntilTheTableIsFull) {
       EXPECT_EQ((*table)->Find(key), offset);
       EXPECT_TRUE(offsets.insert(offset).second);
     }
-    EXPECT_EQ((*table)->FindOrPlace(~Key{0}), 0u) << "the table is full";
+    EXPECT_EQ((*table)->FindOrInsert(~Key{0}), 0u) << "the table is full";
   });
 }
 
-TEST(Table, TakesNoMemoryByBeingSweptWhereFewHaveUsedIt) {
+TEST(Table, ASweepTouchesOnlyUsedMemory) {
   OnTxnJob({.protocol = "occ", .nodes = 1}, [](Cluster& cluster) {
     constexpr std::uint64_t kTuples = 1'000'000;
     constexpr std::uint64_t kFewPages = 64 * 4096;
     auto table = txn::Table::Make(cluster.fabric(), 0, {"t", 40, kTuples}, {.metadata_words = 1});
     ASSERT_TRUE(table);
     const std::vector<Key> keys = {1, 77, 4711};
-    for (const Key key : keys) ASSERT_NE((*table)->FindOrPlace(key), 0u);
+    for (const Key key : keys) ASSERT_NE((*table)->FindOrInsert(key), 0u);
     const std::uint64_t fresh[txn::kMaxMetadataWords] = {};
     EXPECT_EQ((*table)->Sweep(
                   0, [](const std::byte*) { return true; }, fresh, 0),
@@ -100,29 +100,6 @@ TEST(Table, RefusesARecordThatIsTooLong) {
   });
 }
 
-TEST(Engine, EndsWithAnErrorWhenATableIsFull) {
-  OnTxnJob({.protocol = "occ", .nodes = 2}, [](Cluster& cluster) {
-    const auto protocol = *txn::MakeProtocol("occ");
-    for (const bool one_sided : {false, true}) {
-      txn::EngineOptions options;
-      options.stages = txn::StageCode::All(one_sided);
-      const auto engine = *txn::Engine::Make(cluster, *protocol, options);
-      txn::Table* const table = *engine->AddTable({"small", 8, 10});
-      const Status status = engine->Run([&](txn::Transaction& transaction) {
-        for (Key key = 0; key < 100 && !engine->over(); ++key) {
-          transaction.Begin();
-          txn::Access* const access = transaction.Write(*table, key);
-          if (access == nullptr) continue;
-          access->Put(std::uint64_t{1});
-          transaction.Commit();
-        }
-      });
-      ASSERT_FALSE(status);
-      EXPECT_NE(status.error().message.find("full"), std::string::npos);
-    }
-  });
-}
-
 TEST(Engine, RefusesMoreCoroutinesThanTimestampsCanName) {
   OnTxnJob({.protocol = "occ", .nodes = 1}, [](Cluster& cluster) {
     const auto protocol = *txn::MakeProtocol("occ");
@@ -134,7 +111,7 @@ TEST(Engine, RefusesMoreCoroutinesThanTimestampsCanName) {
   });
 }
 
-// A record is inserted, changed, deleted and inserted again, from afar, in both forms.
+// Inserts, changes, deletes and inserts a remote record again, with both forms of all stages.
 TEST(Transactions, InsertAndDelete) {
   for (const std::string_view name : txn::ProtocolNames()) {
     OnTxnJob({.protocol = std::string(name), .nodes = 2}, [&](Cluster& cluster) {
@@ -171,10 +148,10 @@ TEST(Transactions, InsertAndDelete) {
   }
 }
 
-// Under a protocol that looks again at what it has read: what is only looked for gets no place, and
-// yet whoever has found it missing does not commit when it has come.
-TEST(Transactions, LeaveNothingWhereTheyOnlyLookAndStillSeeWhatComes) {
-  constexpr Key kKeys = 20;  // of both nodes in turn
+// Under a protocol that validates its reads, looking for an absent key creates no tuple. A
+// transaction that found a key absent must still abort if the key is inserted before it commits.
+TEST(Transactions, ReadsOfAbsentKeysCreateNoTupleAndAreValidated) {
+  constexpr Key kKeys = 20;  // alternately on both nodes
   for (const bool one_sided : {false, true}) {
     OnTxnJob({.protocol = "occ", .nodes = 2}, [&](Cluster& cluster) {
       const auto protocol = *txn::MakeProtocol("occ");
@@ -190,12 +167,12 @@ TEST(Transactions, LeaveNothingWhereTheyOnlyLookAndStillSeeWhatComes) {
         EXPECT_TRUE(transaction.Commit());
       }));
       EXPECT_EQ(tuples(), 0u);
-      // The first of node 0's coroutines looks, the second inserts, the first wants to commit.
+      // One coroutine of node 0 reads, the second inserts, then the first tries to commit.
       std::uint64_t turn = 0;
       ASSERT_TRUE(engine->Run([&](txn::Transaction& transaction) {
         if (engine->self() != 0) return;
         const auto await = [&](std::uint64_t wanted) {
-          while (turn != wanted) transaction.task().Pause();
+          while (turn != wanted) transaction.task().Yield();
         };
         for (Key key = 0; key < kKeys; ++key) {
           if (transaction.process() == 0) {
@@ -210,15 +187,15 @@ TEST(Transactions, LeaveNothingWhereTheyOnlyLookAndStillSeeWhatComes) {
           }
           await(2 * key + 1);
           transaction.Begin();
-          // Asked for twice, and there only then.
+          // Asks twice for the key. Only the second request creates the tuple.
           const txn::Want read{table, key, false};
           const txn::Want write{table, key, true};
           txn::Access* found[2];
-          ASSERT_TRUE(transaction.Ask({&read, 1}, found));
+          ASSERT_TRUE(transaction.StartFetch({&read, 1}, found));
           if (key % 4 < 2) {
-            ASSERT_TRUE(transaction.Arrive());
+            ASSERT_TRUE(transaction.FinishFetch());
           }
-          ASSERT_TRUE(transaction.Ask({&write, 1}, found + 1) && transaction.Arrive());
+          ASSERT_TRUE(transaction.StartFetch({&write, 1}, found + 1) && transaction.FinishFetch());
           EXPECT_EQ(found[0], found[1]);
           EXPECT_FALSE(found[0]->exists());
           found[0]->Put(key + 1);
@@ -239,8 +216,9 @@ TEST(Transactions, LeaveNothingWhereTheyOnlyLookAndStillSeeWhatComes) {
   }
 }
 
-// What is asked for one after the other crosses together, and what is given up leaves no lock.
-TEST(Transactions, GoOnBeforeWhatTheyHaveAskedForArrives) {
+// Requests that are asked for one after the other travel concurrently. A transaction that gives up
+// leaves no lock.
+TEST(Transactions, ContinueBeforeRequestsArrive) {
   constexpr auto kCrossing = std::chrono::milliseconds(4);
   constexpr Key kKeys = 12;
   for (const std::string_view name : txn::ProtocolNames()) {
@@ -257,19 +235,19 @@ TEST(Transactions, GoOnBeforeWhatTheyHaveAskedForArrives) {
         }
         ASSERT_TRUE(engine->Run([&](txn::Transaction& transaction) {
           if (engine->self() != 0) return;
-          // Learns where they lie.
+          // The first call also caches the locations.
           const auto work = [&](bool ahead, bool give_up) {
             txn::Access* found[kKeys];
             transaction.Begin();
             for (Key key = 0; key < kKeys; ++key) {
               const txn::Want want{table, 2 * key + 1, true};
-              ASSERT_TRUE(ahead ? transaction.Ask({&want, 1}, &found[key])
+              ASSERT_TRUE(ahead ? transaction.StartFetch({&want, 1}, &found[key])
                                 : transaction.Fetch({&want, 1}, &found[key]));
             }
-            // All are on their way at once, or none any more.
+            // All requests are under way, or all have completed.
             for (const txn::Access* const access : found) EXPECT_EQ(access->begun, ahead);
             if (give_up) return transaction.Abort();
-            ASSERT_TRUE(transaction.Arrive());
+            ASSERT_TRUE(transaction.FinishFetch());
             for (txn::Access* const access : found) {
               EXPECT_EQ(access->exists(), access->Get<std::uint64_t>() != 0);
               access->Put(access->Get<std::uint64_t>() + 1);
@@ -287,16 +265,16 @@ TEST(Transactions, GoOnBeforeWhatTheyHaveAskedForArrives) {
           EXPECT_TRUE(transaction.Commit());
         }));
         engine->ForEachTuple(*table, [&](const std::byte* tuple) {
-          EXPECT_TRUE(protocol->Idle(reinterpret_cast<const std::uint64_t*>(tuple)));
+          EXPECT_TRUE(protocol->LocksFree(reinterpret_cast<const std::uint64_t*>(tuple)));
         });
       }
     });
   }
 }
 
-// Far more keys come and go than there is room for at a time.
-TEST(Transactions, FindRoomWhereRecordsHaveBeenDeleted) {
-  constexpr std::uint64_t kKeys = 120;  // of each coroutine
+// Far more keys are inserted and deleted than there is room for at a time.
+TEST(Transactions, ReuseTheRoomOfDeletedRecords) {
+  constexpr std::uint64_t kKeys = 120;  // per coroutine
   constexpr std::uint64_t kAtATime = 6;
   std::mt19937_64 random(TestSeed());
   for (const std::string_view name : txn::ProtocolNames()) {
@@ -333,10 +311,9 @@ TEST(Transactions, FindRoomWhereRecordsHaveBeenDeleted) {
         EXPECT_GT(engine->swept(), kKeys);
         std::uint64_t records = 0;
         engine->ForEachTuple(*table, [&](const std::byte* tuple) {
-          const auto* const metadata = reinterpret_cast<const std::uint64_t*>(tuple);
-          EXPECT_TRUE(protocol->Idle(metadata));
-          const std::size_t latest = protocol->Latest(metadata);
-          records += static_cast<std::uint64_t>(tuple[table->version_at(latest)]) & txn::kExistsBit;
+          const txn::TupleView view(*table, tuple);
+          EXPECT_TRUE(protocol->LocksFree(view.metadata()));
+          records += txn::WordOfVersion(protocol->LatestVersion(view)) & txn::kExistsBit;
         });
         EXPECT_EQ(*cluster.all().AllSum(records), 4 * kAtATime);
         EXPECT_TRUE(replicas == 1 || engine->replication()->CheckCopies());
@@ -358,7 +335,7 @@ TEST(LocationCache, StaysWithinItsBudgetAndForgetsTheOldest) {
   }
   EXPECT_GT(kept, 50u);
   EXPECT_NE(cache.Find(3, 10'000), 0u);
-  // Keys of one node of two, which would all fit.
+  // Keys of only one of two nodes: all would fit.
   txn::LocationCache half(1 << 20);
   for (Key key = 1; key <= 10'000; key += 2) half.Insert(3, key, key * 64);
   std::size_t found = 0;
@@ -369,17 +346,30 @@ TEST(LocationCache, StaysWithinItsBudgetAndForgetsTheOldest) {
   EXPECT_EQ(none.Find(1, 1), 0u);
 }
 
-TEST(Timestamps, AscendAreUniqueAndArePulledForward) {
+TEST(Timestamps, AreUniqueAscendingAndAdvancePastSeenOnes) {
   txn::TimestampSource clock;
   txn::Timestamp last = 0;
+  EXPECT_LT(txn::ClockOf(clock.NextTimestamp(0)), std::uint64_t{1} << txn::kAgeBits)
+      << "ages have wrapped";
   for (std::uint64_t i = 0; i < 10'000; ++i) {
-    const txn::Timestamp next = clock.Next(txn::OwnerOf(1, 2, static_cast<std::uint32_t>(i % 8)));
+    const txn::Timestamp next =
+        clock.NextTimestamp(txn::OwnerOf(1, 2, static_cast<std::uint32_t>(i % 8)));
     EXPECT_GT(next, last);
     last = next;
   }
   const txn::Timestamp far = last + (std::uint64_t{1} << 50);
-  clock.Saw(far);
-  EXPECT_GT(clock.Next(0), far);
+  clock.AdvancePast(far);
+  EXPECT_GT(clock.NextTimestamp(0), far);
+}
+
+// Ages compare correctly for hours, so no transaction may keep one for longer than an hour.
+TEST(Timestamps, AreTooOldAfterAnHour) {
+  txn::TimestampSource clock;
+  const std::uint64_t now_ns = NowNs();
+  const txn::Timestamp first = clock.NextTimestamp(0, now_ns);
+  EXPECT_FALSE(clock.IsTooOld(first, now_ns + std::uint64_t{3590} * 1'000'000'000));
+  EXPECT_TRUE(clock.IsTooOld(first, now_ns + std::uint64_t{3610} * 1'000'000'000));
+  EXPECT_FALSE(clock.IsTooOld(first + txn::TimestampOf(1000, 0), now_ns)) << "from another clock";
 }
 
 TEST(StageCode, TakesCodesOfTheRightLengthAndSaysWhatIsWrongWithOthers) {
@@ -401,7 +391,7 @@ TEST(StageCode, TakesCodesOfTheRightLengthAndSaysWhatIsWrongWithOthers) {
   EXPECT_FALSE(txn::MakeWorkload("tpch", {}));
 }
 
-TEST(Coroutine, GoesOnWhereItLeft) {
+TEST(Coroutine, ContinuesWhereItWasSuspended) {
   std::vector<int> seen;
   std::vector<std::unique_ptr<txn::Coroutine>> coroutines;
   for (int i = 0; i < 3; ++i) {

@@ -11,17 +11,18 @@
 
 #include "tests/support/node_processes.h"
 #include "tests/support/rdma_devices.h"
+#include "txnlayer/graph/transactional_graph.h"
 
 namespace slimgraph::test {
 namespace {
 
-// The same for all nodes of a job, which are forked by one process, and for no other job.
+// The nodes of a job are forked by one process, whose id makes the path the same for all of them.
 std::string JournalPath() { return ::testing::TempDir() + fmt::format("journal.{}", ::getppid()); }
 
 }  // namespace
 
-// A node that dies while what another has left is put in order ends the job, so it waits for those
-// before it.
+// A death during the repair of another ends the job. So this waits until earlier deaths have been
+// repaired.
 std::optional<std::jthread> KillerOf(const TxnSetting& setting, txn::Engine& engine) {
   const auto mine = setting.killed_after_us.find(engine.self());
   if (mine == setting.killed_after_us.end()) return std::nullopt;
@@ -37,7 +38,7 @@ std::optional<std::jthread> KillerOf(const TxnSetting& setting, txn::Engine& eng
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     if (earlier > 0) std::this_thread::sleep_for(time);
-    // What this node still runs is over nowhere. What follows a run does not survive a death.
+    // While this node runs, the run has ended on no node. A death after the run ends the job.
     if (engine.running() && !engine.over()) ::kill(::getpid(), SIGKILL);
   });
 }
@@ -125,7 +126,7 @@ std::string AskAdya(const std::vector<std::string>& lines, bool strict) {
 }
 
 void DriveSetting(Cluster& cluster, const TxnSetting& setting, const txn::Protocol& protocol,
-                  const Look& look) {
+                  const Check& check) {
   txn::EngineOptions options;
   options.coroutines = setting.coroutines;
   const auto code = txn::StageCode::Parse(setting.stages, protocol.name(), protocol.stages());
@@ -146,7 +147,7 @@ void DriveSetting(Cluster& cluster, const TxnSetting& setting, const txn::Protoc
   ASSERT_TRUE(loaded) << loaded.error().message;
   for (NodeId node = 0; setting.delay_us > 0 && node < setting.nodes; ++node) {
     for (std::uint32_t thread = 0; thread < setting.threads; ++thread) {
-      // Not the same for all, so that what left first may come last.
+      // Different delays, so that messages can overtake each other.
       const auto delay = std::chrono::microseconds(setting.delay_us * (1 + (node + thread) % 3));
       cluster.fabric().endpoint(thread).faults().Delay(node, delay);
     }
@@ -158,13 +159,15 @@ void DriveSetting(Cluster& cluster, const TxnSetting& setting, const txn::Protoc
                                   .per_second = setting.per_second});
   killer.reset();
   ASSERT_TRUE(result) << result.error().message;
-  if (look) look(**engine, **workload, *result);
+  if (check) check(**engine, **workload, *result);
 }
 
-void RunSetting(const TxnSetting& setting, const Look& look) {
+std::uint64_t FoldedEdges(txn::Workload& workload) { return workload.graph()->base().edges(); }
+
+void RunSetting(const TxnSetting& setting, const Check& check) {
   const auto protocol = txn::MakeProtocol(setting.protocol);
   ASSERT_TRUE(protocol) << protocol.error().message;
-  OnTxnJob(setting, [&](Cluster& cluster) { DriveSetting(cluster, setting, **protocol, look); });
+  OnTxnJob(setting, [&](Cluster& cluster) { DriveSetting(cluster, setting, **protocol, check); });
 }
 
 }  // namespace slimgraph::test

@@ -1,8 +1,9 @@
-// What the tests of transactions share: jobs that run a workload, and what is looked at afterwards.
+// Helpers for the tests of transactions: they run jobs with a workload and check the results.
 #pragma once
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <optional>
@@ -11,17 +12,32 @@
 #include <string>
 #include <thread>
 
-#include "txnlayer/driver.h"
+#include "slimgraph/base/shared_memory.h"
+#include "txnlayer/protocol/make_protocol.h"
+#include "txnlayer/workload/driver.h"
 
 namespace slimgraph::test {
 
-// Prints its seed; SLIMGRAPH_TEST_SEED takes it back.
+// Prints the seed. SLIMGRAPH_TEST_SEED sets it.
 std::uint64_t TestSeed();
+
+// A number in memory that the test shares with the nodes of a job, which are processes. Initially
+// 0.
+class SharedNumber {
+ public:
+  SharedNumber() : memory_(*SharedMemory::Create(sizeof(std::uint64_t))) {}
+  std::atomic_ref<std::uint64_t> operator*() const {
+    return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(memory_->base()));
+  }
+
+ private:
+  std::unique_ptr<SharedMemory> memory_;
+};
 
 struct TxnSetting {
   std::string protocol;
   std::string stages = "one-sided";
-  bool mix_stages = false;  // whatever these are
+  bool mix_stages = false;  // instead: each transaction draws its stages
   std::string workload = "list-append";
   std::string transport = "shm";
   std::string network = "none";
@@ -29,15 +45,15 @@ struct TxnSetting {
   NodeId compute = 0;  // 0: all
   std::uint32_t threads = 1;
   std::uint32_t coroutines = 8;
-  std::uint64_t transactions = 150;  // of each coroutine
+  std::uint64_t transactions = 150;  // per coroutine
   double seconds = 20;               // at most
-  double per_second = 0;             // of all; 0: as many as possible
+  double per_second = 0;             // in total; 0: as many as possible
   std::uint64_t delay_us = 0;
   std::string without = "";
   std::uint32_t replicas = 1;
   txn::Death death = {};
   txn::DeathInRepair death_in_repair = {};
-  std::map<NodeId, std::uint64_t> killed_after_us = {};  // from the start of the run
+  std::map<NodeId, std::uint64_t> killed_after_us = {};  // after the start of the run
   std::set<NodeId> victims() const;
   txn::WorkloadOptions work = {};
 };
@@ -46,27 +62,30 @@ std::string NameOf(const TxnSetting& setting);
 // A random code for the protocol's stages.
 std::string RandomStages(const std::string& protocol, std::mt19937_64& random);
 
-// The protocols whose histories keep the order of real time; the others' are serializable.
+// Protocols whose histories are strictly serializable. The others' are serializable.
 bool IsStrict(const std::string& protocol);
 
-// Kills this very node when its time has come, unless the run is over by then.
+// Kills this node when its time has come, unless the run is over by then.
 std::optional<std::jthread> KillerOf(const TxnSetting& setting, txn::Engine& engine);
 
-// Runs `body` on all nodes of a job of that setting. Those that are to die may, and others not.
+// Runs `body` on all nodes of a job. Only the nodes that the setting kills may die.
 void OnTxnJob(const TxnSetting& setting, const std::function<void(Cluster&)>& body);
 
-// On a node: the workload, driven by that protocol. Fails the test where it does not end well.
-using Look = std::function<void(txn::Engine&, txn::Workload&, const txn::DriveResult&)>;
+// Runs the workload on this node with that protocol. The test fails unless the run ends well.
+using Check = std::function<void(txn::Engine&, txn::Workload&, const txn::DriveResult&)>;
 void DriveSetting(Cluster& cluster, const TxnSetting& setting, const txn::Protocol& protocol,
-                  const Look& look);
+                  const Check& check);
 
-// The history of a run with all nodes' events, on node 0; empty on the others. And what the second
-// checker, which is not ours, says: "" where it is not installed or has accepted.
+// The history of a run, with the events of all nodes; on node 0 only. AskAdya returns the verdict
+// of `adya`: "" if it accepts the history or is not installed.
 std::vector<std::string> Lines(txn::Engine& engine, txn::Workload& workload,
                                const txn::DriveResult& result);
 std::string AskAdya(const std::vector<std::string>& lines, bool strict);
 
-// All of it, with the protocol of the setting. The workload verifies its data.
-void RunSetting(const TxnSetting& setting, const Look& look = {});
+// The number of edges that folds have put into the base of the workload's graph, which began empty.
+std::uint64_t FoldedEdges(txn::Workload& workload);
+
+// Runs a job with the setting's protocol and workload. The workload verifies its data.
+void RunSetting(const TxnSetting& setting, const Check& check = {});
 
 }  // namespace slimgraph::test

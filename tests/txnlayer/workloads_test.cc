@@ -1,5 +1,5 @@
-// Workloads whose data tell whether transactions kept apart: money is conserved, no update is lost,
-// and nobody waits for ever.
+// Workloads whose data show whether transactions were isolated: money is conserved, no update is
+// lost, and no transaction waits forever.
 #include "tests/txnlayer/support.h"
 
 namespace slimgraph::test {
@@ -14,7 +14,7 @@ std::vector<std::string> Names() {
 INSTANTIATE_TEST_SUITE_P(All, Workloads, ::testing::ValuesIn(Names()),
                          [](const auto& one) { return one.param; });
 
-// The workload itself verifies its sums after the run.
+// The workload verifies its sums after the run.
 TEST_P(Workloads, ConserveMoneyAndUpdates) {
   std::mt19937_64 random(TestSeed());
   for (const char* const workload : {"smallbank", "ycsb"}) {
@@ -34,8 +34,8 @@ TEST_P(Workloads, ConserveMoneyAndUpdates) {
   }
 }
 
-// All of the coroutines want the same few rows.
-TEST_P(Workloads, CommitWhenAlmostAllGoesToTheSameRows) {
+// All coroutines use the same few rows.
+TEST_P(Workloads, CommitUnderExtremeContention) {
   for (const char* const stages : {"rpc", "one-sided"}) {
     TxnSetting setting{.protocol = GetParam(),
                        .stages = stages,
@@ -51,8 +51,8 @@ TEST_P(Workloads, CommitWhenAlmostAllGoesToTheSameRows) {
   }
 }
 
-// Whoever has met others does not come back before they can have ended, however long they take.
-TEST_P(Workloads, AreNotTriedMuchMoreOftenWhereTheyTakeLong) {
+// The backoff grows with the duration of transactions, so the number of tries stays low.
+TEST_P(Workloads, RetryRarelyWhenTransactionsAreLong) {
   TxnSetting setting{.protocol = GetParam(),
                      .workload = "ycsb",
                      .nodes = 2,
@@ -68,15 +68,15 @@ TEST_P(Workloads, AreNotTriedMuchMoreOftenWhereTheyTakeLong) {
   });
 }
 
-// Memory nodes hold tuples and run no transactions; one-sided stages give them nothing to do.
-TEST_P(Workloads, NeedNothingOfMemoryNodesInOneSidedStages) {
+// Memory nodes hold tuples and run no transactions. One-sided stages send them no requests.
+TEST_P(Workloads, SendNothingToMemoryNodesWithOneSidedStages) {
   TxnSetting setting{.protocol = GetParam(), .workload = "smallbank", .nodes = 3, .compute = 1};
   setting.work.rows = 300;
   setting.work.seed = TestSeed();
   RunSetting(setting, [](txn::Engine& engine, txn::Workload&, const txn::DriveResult& result) {
     EXPECT_EQ(engine.figures().committed > 0, engine.self() == 0);
     EXPECT_GT(result.figures.committed, 0u);
-    // Its messages are those of the end of the run and of barriers.
+    // Only messages for barriers and the end of the run.
     const Traffic traffic = engine.cluster().fabric().traffic();
     if (engine.self() != 0) {
       EXPECT_LT(traffic.OfKind(TrafficKind::kMessage).operations, 60u);
@@ -84,8 +84,8 @@ TEST_P(Workloads, NeedNothingOfMemoryNodesInOneSidedStages) {
   });
 }
 
-// Its conditions are looked at by the workload.
-TEST_P(Workloads, KeepTheConditionsOfTpcc) {
+// The workload checks TPC-C's consistency conditions.
+TEST_P(Workloads, KeepTpccConsistent) {
   std::mt19937_64 random(TestSeed());
   TxnSetting setting{.protocol = GetParam(),
                      .stages = RandomStages(GetParam(), random),
@@ -94,7 +94,7 @@ TEST_P(Workloads, KeepTheConditionsOfTpcc) {
                      .nodes = 2,
                      .transactions = 100};
   setting.work.seed = TestSeed();
-  setting.work.hot = 0.2;  // lines of the other node's warehouse
+  setting.work.hot = 0.2;  // order lines of the other node's warehouse
   RunSetting(setting, [](txn::Engine&, txn::Workload&, const txn::DriveResult& result) {
     EXPECT_GT(result.figures.committed, 1500u);
     EXPECT_GT(result.figures.aborted[static_cast<std::size_t>(txn::AbortReason::kUser)], 0u);

@@ -1,10 +1,7 @@
 #include "txnlayer/disk/batch_log.h"
 
-#include <fcntl.h>
-#include <unistd.h>
 #include <xxhash.h>
 
-#include <cerrno>
 #include <cstring>
 
 #include "slimgraph/base/file_io.h"
@@ -20,7 +17,7 @@ struct BatchHeader {
   std::uint64_t words;
   BatchLabel label;
   std::uint64_t words_checksum;
-  std::uint64_t header_checksum;  // of all before
+  std::uint64_t header_checksum;  // of the fields before
 };
 static_assert(sizeof(BatchHeader) == 7 * kBytes);
 
@@ -46,7 +43,7 @@ Status BatchLogReader::Read(const std::string& path,
     std::memcpy(&header, bytes.data() + whole_bytes_, sizeof header);
     const bool known = header.magic == kBatchMagic && header.header_checksum == ChecksumOf(header);
     if (!known) {
-      // A broken end has nothing whole behind it.
+      // An incomplete end has no whole batch after it.
       for (std::uint64_t at = whole_bytes_; at + sizeof header <= bytes.size(); at += kBytes) {
         std::memcpy(&header, bytes.data() + at, sizeof header);
         if (header.magic != kBatchMagic || header.header_checksum != ChecksumOf(header)) continue;
@@ -71,12 +68,12 @@ Status BatchLogReader::Read(const std::string& path,
 }
 
 Result<BatchLogWriter> BatchLogWriter::Open(const std::string& path, std::uint64_t whole_bytes) {
-  FailWritesInsteadOfDying();
-  UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-  if (!fd || ::ftruncate(fd.get(), static_cast<off_t>(whole_bytes)) != 0) {
-    return EnvironmentError("{}: cannot write: {}", path, std::strerror(errno));
-  }
-  return BatchLogWriter(path, std::move(fd), whole_bytes);
+  IgnoreFileSizeSignal();
+  SLIM_ASSIGN(OutputFile file, OutputFile::Open(path));
+  SLIM_TRY(file.Truncate(whole_bytes));
+  // Also if the file exists: its creator may have been killed before the name was durable.
+  SLIM_TRY(SyncPath(FolderOf(path)));
+  return BatchLogWriter(std::move(file), whole_bytes);
 }
 
 Status BatchLogWriter::Append(const BatchLabel& label, std::span<const std::uint64_t> words) {
@@ -84,11 +81,10 @@ Status BatchLogWriter::Append(const BatchLabel& label, std::span<const std::uint
   header.words_checksum = XXH3_64bits(words.data(), words.size_bytes());
   header.header_checksum = ChecksumOf(header);
   for (const Bytes bytes : {std::as_bytes(std::span(&header, 1)), std::as_bytes(words)}) {
-    SLIM_TRY(WriteAt(fd_, path_, end_, bytes));
+    SLIM_TRY(file_.WriteAt(end_, bytes));
     end_ += bytes.size();
   }
-  if (::fdatasync(fd_.get()) == 0) return {};
-  return EnvironmentError("{}: cannot be made durable: {}", path_, std::strerror(errno));
+  return file_.Sync();
 }
 
 }  // namespace slimgraph::txn

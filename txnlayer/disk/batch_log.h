@@ -1,9 +1,9 @@
-// A file of batches, each whole or not there: what logs on disk are made of.
+// A file of batches, the format of logs on disk. Each batch is either complete or ignored.
 //
-// A batch is a header, whose own checksum makes its length trustworthy, and words. Each is on disk
-// before the next is begun, so only the last can be broken: what a broken end leaves behind the
-// last whole batch is cut off by the next writer, and is not there for readers. A batch that is
-// damaged with others behind it is an error.
+// A batch is a header with a checksum of its own, so its length can be trusted, and words. Each
+// batch is durable before the next one is begun, so only the last can be incomplete. Readers ignore
+// an incomplete end after the last whole batch, and the next writer cuts it off. A damaged batch
+// with others after it is an error.
 #pragma once
 
 #include <array>
@@ -12,27 +12,27 @@
 #include <string>
 #include <vector>
 
-#include "slimgraph/base/unique_fd.h"
-#include "txnlayer/disk/mapped_file.h"
+#include "slimgraph/base/mapped_file.h"
+#include "slimgraph/base/output_file.h"
 
 namespace slimgraph::txn {
 
-// What a batch says of itself beside its words, at its owner's will.
+// Three words that the user of the log stores with each batch.
 using BatchLabel = std::array<std::uint64_t, 3>;
 
 class BatchLogReader {
  public:
   struct Batch {
     BatchLabel label;
-    std::uint64_t place = 0;  // in words of the file, of its first word
+    std::uint64_t position = 0;  // position of its first word in the file, in words
     std::span<const std::uint64_t> words;
   };
-  // Up to the first batch that `last` is true of; without, to the end.
+  // Reads up to the first batch for which `last` is true; without `last`, to the end.
   static Result<BatchLogReader> Open(const std::string& path,
                                      const std::function<bool(const BatchLabel&)>& last = {});
 
   const std::vector<Batch>& batches() const { return batches_; }
-  // Up to where it is whole, and what is broken behind that, in bytes.
+  // Bytes up to the end of the last whole batch, and after it.
   std::uint64_t whole_bytes() const { return whole_bytes_; }
   std::uint64_t broken_bytes() const { return file_.bytes().size() - whole_bytes_; }
 
@@ -47,19 +47,18 @@ class BatchLogReader {
 
 class BatchLogWriter {
  public:
-  // Cuts off what is behind `whole_bytes`. A file that is not there is made.
+  // Cuts off everything after `whole_bytes`. Creates the file if there is none, and makes its name
+  // durable.
   static Result<BatchLogWriter> Open(const std::string& path, std::uint64_t whole_bytes);
 
-  // The batch outlives a loss of power when it returns.
+  // On return, the batch survives a power failure.
   Status Append(const BatchLabel& label, std::span<const std::uint64_t> words);
   std::uint64_t bytes() const { return end_; }
 
  private:
-  BatchLogWriter(std::string path, UniqueFd fd, std::uint64_t end)
-      : path_(std::move(path)), fd_(std::move(fd)), end_(end) {}
+  BatchLogWriter(OutputFile file, std::uint64_t end) : file_(std::move(file)), end_(end) {}
 
-  std::string path_;
-  UniqueFd fd_;
+  OutputFile file_;
   std::uint64_t end_;
 };
 

@@ -4,7 +4,8 @@
 #include <numeric>
 
 #include "slimgraph/base/parallel.h"
-#include "slimgraph/graph/list_writer.h"
+#include "slimgraph/files/list_writer.h"
+#include "txnlayer/graph_model/merge_changes.h"
 
 namespace slimgraph::txn {
 namespace {
@@ -13,7 +14,7 @@ constexpr VertexId kGone = ~VertexId{0};
 constexpr EdgeOffset kArcsAtATime = 1 << 20;
 constexpr std::size_t kArcsOfARange = 1 << 12;
 
-// An update of an edge, seen from one of its ends. `order` is its number among all updates, from 1.
+// An update of an edge, seen from one end. `order` numbers all updates, from 1.
 struct ArcChange {
   VertexName from;
   VertexName to;
@@ -26,7 +27,7 @@ struct VertexChange {
   Bytes properties;
 };
 
-// What happened to an edge last, by order.
+// The last update of an edge, by order.
 struct EdgeUpdate {
   bool alive = false;
   GraphTime time = 0;
@@ -38,7 +39,8 @@ bool ComesBefore(const ArcChange& a, const ArcChange& b) {
   return a.to != b.to ? a.to < b.to : a.order < b.order;
 }
 
-// Dealt into ranges of names that fit into a cache, which threads then sort.
+// Partitions the changes into ranges of names that fit into a processor cache, sorts the ranges in
+// parallel, and keeps the last update of each edge.
 void SortArcs(std::vector<ArcChange>& arcs) {
   VertexName largest = 0;
   for (const ArcChange& arc : arcs) largest = std::max(largest, arc.from);
@@ -52,15 +54,20 @@ void SortArcs(std::vector<ArcChange>& arcs) {
   std::partial_sum(ends.begin(), ends.end(), ends.begin());
   std::vector<ArcChange> dealt(arcs.size());
   for (const ArcChange& arc : arcs) dealt[ends[range_of(arc)]++] = arc;
-  // Where a range began is now where it ends.
+  // ends[range] was advanced from the range's begin to its end.
   static_cast<void>(ParallelFor(ranges, 0, [&](std::size_t range) {
-    const auto at = [&](std::size_t place) {
-      return dealt.begin() + static_cast<std::ptrdiff_t>(place);
+    const auto at = [&](std::size_t index) {
+      return dealt.begin() + static_cast<std::ptrdiff_t>(index);
     };
     std::sort(at(range == 0 ? 0 : ends[range - 1]), at(ends[range]), ComesBefore);
     return Status();
   }));
   arcs.swap(dealt);
+  // Keep the last update of each edge.
+  const auto last = std::unique(arcs.rbegin(), arcs.rend(), [](const auto& a, const auto& b) {
+    return a.from == b.from && a.to == b.to;
+  });
+  arcs.erase(arcs.begin(), last.base());
 }
 
 class Merger {
@@ -80,31 +87,32 @@ class Merger {
     const auto found = vertices_.find(name);
     return found == vertices_.end() ? 0 : found->second.last_deleted;
   }
-  // `extra`: what it carries beside its weight.
+  // `extra`: the edge's properties without its weight.
   void AddArc(VertexId to, Bytes weight, Bytes extra, GraphTime time);
 
   const DiskBase& base_;
   const GraphShape shape_;
   std::unordered_map<VertexName, VertexChange> vertices_;
-  std::vector<ArcChange> arcs_[2];   // by direction; of undirected graphs all are the first
+  std::vector<ArcChange> arcs_[2];   // by direction; undirected graphs use only the first
   std::vector<EdgeUpdate> updates_;  // by order
   bool keeps_edge_properties_ = false;
   bool keeps_vertex_properties_ = false;
   bool keeps_times_ = false;
   bool wants_properties_ = false;
 
-  OriginalIds old_ids_;
-  std::vector<VertexId> renumbered_;  // old dense ids: the new ones
+  DenseIdMap old_ids_;
+  // By old dense id: the new one, or kGone if the vertex was deleted and so lost its edges.
+  std::vector<VertexId> renumbered_;
   OriginalIds ids_;
-  std::vector<VertexId> from_;  // new dense ids: the old ones, or kGone
+  std::vector<VertexId> from_;  // by new dense id: the old one, or kGone
 
-  // Of the direction whose lists are being written.
+  // State for the direction whose lists are being written.
   std::vector<EdgeOffset> offsets_;
-  std::vector<VertexId> window_;  // of the base's lists
+  std::vector<VertexId> window_;  // of arcs in the base
   std::vector<std::byte> weight_window_;
   EdgeOffset window_at_ = 0;
 
-  std::vector<ArcChange>::const_iterator next_change_;  // lists are written in order of names
+  std::vector<ArcChange>::const_iterator next_change_;  // next in the order of names
   std::vector<VertexId> list_;
   std::vector<std::byte> list_weights_;
   std::vector<std::byte> vertex_column_;
@@ -115,7 +123,7 @@ class Merger {
 void Merger::Take(const std::vector<Batch>& batches, GraphTime at) {
   std::size_t words = 0;
   for (const Batch& batch : batches) words += batch.words.size();
-  updates_.reserve(words / 2 + 1);  // that of an edge without properties is two words
+  updates_.reserve(words / 2 + 1);  // an edge update without properties has two words
   for (const Direction direction : DirectionsOf(shape_)) {
     arcs_[static_cast<std::size_t>(direction)].reserve(words / DirectionsOf(shape_).size());
   }
@@ -158,7 +166,9 @@ void Merger::ChooseVertices() {
   renumbered_.assign(old_count, kGone);
   std::size_t next = 0;
   const auto add = [&](VertexName name, VertexId old) {
-    if (old != kGone) renumbered_[old] = static_cast<VertexId>(names.size());
+    if (old != kGone && LastDeleted(name) == 0) {
+      renumbered_[old] = static_cast<VertexId>(names.size());
+    }
     names.push_back(name);
     from_.push_back(old);
   };
@@ -178,7 +188,8 @@ void Merger::ChooseVertices() {
 Status Merger::ReadBase() {
   if (base_.file() == nullptr) return {};
   const SlimFile& file = *base_.file();
-  SLIM_ASSIGN(old_ids_, file.ReadOriginalIds());
+  SLIM_ASSIGN(OriginalIds ids, file.ReadOriginalIds());
+  old_ids_ = DenseIdMap(std::move(ids));
   const PropertyColumns columns = base_.columns();
   keeps_vertex_properties_ = keeps_vertex_properties_ || !columns.vertices.empty();
   keeps_edge_properties_ = keeps_edge_properties_ || !columns.edges.empty();
@@ -214,7 +225,6 @@ void Merger::AddArc(VertexId to, Bytes weight, Bytes extra, GraphTime time) {
   std::copy(extra.begin(), extra.end(), edge_column_.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
-// What the base lists and nothing has been said of since, and what has been said of others last.
 Status Merger::WriteList(VertexId v, Direction direction, ListWriter& lists) {
   const std::vector<ArcChange>& arcs = arcs_[static_cast<std::size_t>(direction)];
   list_.clear();
@@ -224,6 +234,7 @@ Status Merger::WriteList(VertexId v, Direction direction, ListWriter& lists) {
   const VertexId old = from_[v];
   const std::uint64_t deleted = LastDeleted(name);
   std::span<const VertexId> base;
+  Bytes base_weights;
   EdgeOffset first = 0;
   if (old != kGone && deleted == 0) {
     first = offsets_[old];
@@ -239,42 +250,37 @@ Status Merger::WriteList(VertexId v, Direction direction, ListWriter& lists) {
       window_at_ = first;
     }
     base = std::span<const VertexId>(window_).subspan(first - window_at_, length);
+    base_weights = Bytes(weight_window_).subspan((first - window_at_) * weight_bytes);
   }
   const PropertyColumns columns = base_.columns();
-  // Those before are of vertices that are gone.
-  auto& change = next_change_;
-  while (change != arcs.end() && change->from < name) ++change;
-  for (std::size_t i = 0;;) {
-    const bool has_change = change != arcs.end() && change->from == name;
-    if (i == base.size() && !has_change) break;
-    const VertexName to = i < base.size() ? old_ids_[base[i]] : 0;
-    const bool from_base = i < base.size() && (!has_change || to < change->to);
-    if (from_base) {
-      const VertexId dense = renumbered_[base[i]];
-      const EdgeOffset at = first + i - window_at_;
-      const EdgeOffset arc = first + i++ + (direction == Direction::kIn ? base_.file()->arcs() : 0);
-      if (dense == kGone || LastDeleted(to) > 0) continue;
-      const Bytes weight = Bytes(weight_window_).subspan(at * weight_bytes, weight_bytes);
+  // Earlier changes belong to deleted vertices. Skip them.
+  auto& next = next_change_;
+  while (next != arcs.end() && next->from < name) ++next;
+  const auto first_change = next;
+  while (next != arcs.end() && next->from == name) ++next;
+  const auto keep = [&](std::size_t at, std::size_t count) {
+    const EdgeOffset side = direction == Direction::kIn ? base_.file()->arcs() : 0;
+    for (const std::size_t end = at + count; at < end; ++at) {
+      const VertexId dense = renumbered_[base[at]];
+      if (dense == kGone) continue;
+      const EdgeOffset arc = side + first + at;
       const std::size_t extra_bytes = shape_.extra_bytes();
       const Bytes extra =
           columns.edges.empty() ? Bytes() : columns.edges.subspan(arc * extra_bytes, extra_bytes);
-      AddArc(dense, weight, extra, columns.times.empty() ? 0 : columns.times[arc]);
-      continue;
+      AddArc(dense, base_weights.subspan(at * weight_bytes, weight_bytes), extra,
+             columns.times.empty() ? 0 : columns.times[arc]);
     }
-    while (change + 1 != arcs.end() && change[1].from == name && change[1].to == change->to) {
-      ++change;
-    }
-    if (i < base.size() && to == change->to) ++i;
-    const EdgeUpdate& update = updates_[change->order];
-    const auto dense = ids_.Find(change->to);
-    const std::uint64_t cut = std::max(deleted, LastDeleted(change->to));
-    if (update.alive && dense && change->order > cut) {
-      const std::size_t weight = std::min(weight_bytes, update.properties.size());
-      AddArc(*dense, update.properties.first(weight), update.properties.subspan(weight),
-             update.time);
-    }
-    ++change;
-  }
+  };
+  const auto change = [&](const ArcChange& arc) {
+    const EdgeUpdate& update = updates_[arc.order];
+    const auto dense = ids_.Find(arc.to);
+    if (!update.alive || !dense || arc.order < std::max(deleted, LastDeleted(arc.to))) return;
+    const std::size_t weight = std::min(weight_bytes, update.properties.size());
+    AddArc(*dense, update.properties.first(weight), update.properties.subspan(weight), update.time);
+  };
+  MergeChanges(
+      old_ids_, base, std::span(first_change, next), [](const ArcChange& arc) { return arc.to; },
+      keep, change);
   return lists.Append(list_, list_weights_);
 }
 
@@ -309,7 +315,8 @@ Result<Merged> Merger::Write(const std::string& lists_path, const std::string& p
   if (merged.has_properties) {
     SLIM_TRY(PropertyFile::Write(properties_path, {vertex_column_, edge_column_, time_column_}));
   }
-  SLIM_ASSIGN(merged.edges, lists.Finish(ids_));
+  SLIM_ASSIGN(merged.edges,
+              lists.Finish(ids_, wants_properties_ ? Outlives::kPowerLoss : Outlives::kProcessEnd));
   return merged;
 }
 

@@ -12,13 +12,13 @@ namespace {
 constexpr std::uint64_t kPropertyMagic = 0x504F52504D494C53;  // "SLIMPROP"
 constexpr std::uint64_t kPropertyVersion = 1;
 
-// The columns follow, each from a whole word on.
+// The columns follow. Each begins at a whole word.
 struct Header {
   std::uint64_t magic;
   std::uint64_t version;
   std::uint64_t bytes[3];      // of each column
   std::uint64_t checksums[3];  // of each column
-  std::uint64_t checksum;      // of all before
+  std::uint64_t checksum;      // of the fields before
 };
 
 std::uint64_t RoundUp(std::uint64_t bytes) { return (bytes + 7) / 8 * 8; }
@@ -44,7 +44,7 @@ Status PropertyFile::Write(const std::string& path, const PropertyColumns& colum
   }
   header.checksum = ChecksumOf(header);
   SLIM_TRY(file.WriteAt(0, std::as_bytes(std::span(&header, 1))));
-  return file.Commit();
+  return file.Commit(Outlives::kPowerLoss);
 }
 
 Result<PropertyFile> PropertyFile::Open(const std::string& path, const GraphShape& shape,

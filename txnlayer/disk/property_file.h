@@ -1,16 +1,16 @@
-// What vertices and edges of a .slim file carry beside it: properties, and times of edges. Every
-// byte is under a checksum, which is looked at when the file is opened.
+// The properties of a .slim file's vertices and edges, and the times of edges, in a file beside it.
+// All bytes are protected by checksums, which Open verifies.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "txnlayer/disk/mapped_file.h"
-#include "txnlayer/graph/graph_shape.h"
+#include "slimgraph/base/mapped_file.h"
+#include "txnlayer/graph_model/graph_shape.h"
 
 namespace slimgraph::txn {
 
-// Each may be empty: all zeros.
+// An empty column stands for zeros.
 struct PropertyColumns {
   Bytes vertices;  // vertex_bytes for each, by dense id
   Bytes edges;     // extra_bytes for each arc, in the order of the lists, outgoing before incoming
@@ -19,13 +19,14 @@ struct PropertyColumns {
 
 class PropertyFile {
  public:
+  // On return, the file survives a power failure.
   static Status Write(const std::string& path, const PropertyColumns& columns);
-  // Of that many vertices and arcs, or it is an error.
+  // An error if the file does not match these numbers of vertices and arcs.
   static Result<PropertyFile> Open(const std::string& path, const GraphShape& shape,
                                    std::uint64_t vertices, std::uint64_t arcs);
 
   const PropertyColumns& columns() const { return columns_; }
-  // Tells its contents from others.
+  // Identifies the contents.
   std::uint64_t identity() const { return identity_; }
 
  private:

@@ -1,31 +1,32 @@
 #include "txnlayer/disk/store.h"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
+#include <span>
 
 #include "slimgraph/base/atomic_file.h"
+#include "slimgraph/base/check.h"
+#include "slimgraph/base/file_io.h"
+#include "slimgraph/base/folders.h"
+#include "slimgraph/base/random.h"
 #include "txnlayer/disk/merge.h"
 
 namespace slimgraph::txn {
 namespace {
 
 constexpr std::array<char, 8> kMagic = {'S', 'L', 'I', 'M', 'S', 'T', 'O', 'R'};
-// That of stores of graphs that have directions or weights, and of all others, which programs read
-// that know of neither.
+// The version of stores with directed or weighted graphs. All others keep the older version, so
+// that older programs can read them.
 constexpr std::uint32_t kVersion = 2;
 constexpr std::uint32_t kPlainVersion = 1;
 constexpr std::uint32_t kByteOrder = 0x01020304;
+// A log longer than this, and longer than the base, is folded into the base.
+constexpr std::uint64_t kMostLogBytes = 256 << 20;
 
-// The file `manifest`; so many entries of Progress follow, then a checksum of all.
+// The file `manifest`. `batch_ids` entries of BatchId follow, then a checksum of all. (Older
+// programs stored the progress of files as entries. These match no batch id, and are harmless.)
 struct Manifest {
   std::array<char, 8> magic;
   std::uint32_t version;
@@ -38,11 +39,28 @@ struct Manifest {
   std::uint8_t directed;
   std::uint8_t weights;  // WeightType
   GraphTime kept_from;
-  std::uint64_t progress;
+  std::uint64_t batch_ids;
 };
 
-Status Failed(const std::string& path) {
-  return EnvironmentError("{}: {}", path, std::strerror(errno));
+struct BatchId {
+  std::uint64_t hash;
+  std::uint64_t contents;
+};
+
+// The file `applying`, a batch. Its label has contents, batch id and lines of the file. Its words
+// are this struct and the file's name. If it is incomplete it is ignored, since nothing was applied
+// yet.
+struct Journal {
+  std::uint64_t log_before;
+  std::uint64_t name_bytes;
+};
+
+// Whether the manifest describes a valid shape.
+bool IsShape(const Manifest& manifest) {
+  if (manifest.weights > static_cast<std::uint8_t>(WeightType::kFloat64)) return false;
+  const auto weight_bytes = WeightBytes(static_cast<WeightType>(manifest.weights));
+  return manifest.vertex_bytes <= kMaxPropertyBytes && manifest.edge_bytes <= kMaxPropertyBytes &&
+         manifest.edge_bytes >= weight_bytes;
 }
 
 Status CopyFile(const SlimFile& from, const std::string& to) {
@@ -55,8 +73,7 @@ Status CopyFile(const SlimFile& from, const std::string& to) {
     SLIM_TRY(file.WriteAt(at, Bytes(buffer).first(got)));
     at += got;
   }
-  SLIM_TRY(file.Commit());
-  return SyncPath(to);
+  return file.Commit(Outlives::kPowerLoss);
 }
 
 }  // namespace
@@ -66,6 +83,10 @@ Result<DiskBase> DiskBase::Open(const std::string& lists, const std::string& pro
   DiskBase base;
   base.shape_ = shape;
   SLIM_ASSIGN(base.file_, SlimFile::Open(lists));
+  if (base.file_->directed() != shape.directed || base.file_->weight_type() != shape.weights) {
+    return InputError("{}: it is not of this store: its edges have other directions or weights",
+                      lists);
+  }
   if (!properties.empty()) {
     SLIM_ASSIGN(base.properties_,
                 PropertyFile::Open(properties, shape, base.file_->vertices(),
@@ -100,8 +121,7 @@ std::string Store::FileName(const char* what, const char* kind) const {
 }
 
 Status Store::Create(const std::string& path, const std::string& graph, GraphShape shape) {
-  struct stat info;
-  if (::stat(path.c_str(), &info) == 0) return UsageError("{}: it is there already", path);
+  if (Exists(path)) return UsageError("{}: it is there already", path);
   std::optional<SlimFile> file;
   if (!graph.empty()) {
     SLIM_ASSIGN(file, SlimFile::Open(graph));
@@ -117,23 +137,25 @@ Status Store::Create(const std::string& path, const std::string& graph, GraphSha
   shape.edge_bytes += shape.weight_bytes();
   if (file) SLIM_TRY(file->CheckAll());
   Store made;
-  made.path_ = fmt::format("{}.{}.partial", path, ::getpid());
+  made.path_ = PartialNameOf(path.substr(0, path.find_last_not_of('/') + 1));
   made.shape_ = shape;
   made.has_base_ = file.has_value();
-  if (::mkdir(made.path_.c_str(), 0777) != 0) return Failed(made.path_);
+  made.DrawId();
+  SLIM_ASSIGN(const bool is_new, MakeFolder(made.path_));
+  if (!is_new) return UsageError("{}: it is there already", made.path_);
   const auto fill = [&]() -> Status {
     if (file) SLIM_TRY(CopyFile(*file, made.FileName("base", ".slim")));
     SLIM_TRY(UpdateLogWriter::Open(made.log_path(), 0));
     SLIM_TRY(made.WriteManifest());
-    if (::rename(made.path_.c_str(), path.c_str()) != 0) return Failed(path);
-    return {};
+    SLIM_TRY(Rename(made.path_, path));
+    return SyncPath(FolderOf(path));
   };
   Status filled = fill();
   if (!filled) {
-    made.generation_ = ~std::uint64_t{0};  // none of the files is of it
-    made.RemoveOthers();
-    ::unlink((made.path_ + "/manifest").c_str());
-    ::rmdir(made.path_.c_str());
+    made.generation_ = ~std::uint64_t{0};  // so that RemoveOtherGenerations removes all files
+    made.RemoveOtherGenerations();
+    static_cast<void>(RemoveFile(made.path_ + "/manifest"));
+    static_cast<void>(RemoveFolder(made.path_));
   }
   return filled;
 }
@@ -141,18 +163,30 @@ Status Store::Create(const std::string& path, const std::string& graph, GraphSha
 Result<Store> Store::Open(const std::string& path, Use use) {
   Store store;
   store.path_ = path;
-  struct stat info;
-  if (::stat(path.c_str(), &info) != 0) return InputError("{}: {}", path, std::strerror(errno));
-  store.lock_ = UniqueFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!store.lock_) return InputError("{}: it is no store", path);
-  if (::flock(store.lock_.get(), (use == Use::kWrite ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0) {
+  if (Exists(path) && !Exists(path + "/manifest")) return InputError("{}: it is no store", path);
+  SLIM_ASSIGN(auto lock,
+              LockFolder(path, use == Use::kWrite ? LockKind::kExclusive : LockKind::kShared));
+  if (!lock) {
     return EnvironmentError("{}: another process is {} this store", path,
                             use == Use::kWrite ? "using" : "writing to");
   }
+  store.lock_ = std::move(*lock);
   SLIM_TRY(store.ReadManifest());
-  if (use == Use::kWrite) store.RemoveOthers();
+  if (use == Use::kWrite) store.RemoveOtherGenerations();
+  if (use == Use::kWrite && store.id() == 0) {
+    store.DrawId();
+    SLIM_TRY(store.WriteManifest());
+  }
   SLIM_TRY(store.OpenFiles());
+  if (use == Use::kWrite) SLIM_TRY(store.ReadJournal());
   return store;
+}
+
+void Store::DrawId() {
+  std::uint64_t id = 0;
+  const Status filled = FillWithRandom(std::as_writable_bytes(std::span(&id, 1)));
+  SLIM_CHECK(filled, "{}", filled.error().message);
+  batch_ids_[kIdOfStore] = id | 1;
 }
 
 Status Store::OpenFiles() {
@@ -164,9 +198,6 @@ Status Store::OpenFiles() {
   }
   SLIM_ASSIGN(auto log, UpdateLogReader::Open(log_path()));
   log_ = std::make_unique<UpdateLogReader>(std::move(log));
-  for (const Batch& batch : log_->batches()) {
-    progress_[batch.progress.identity] = batch.progress.lines;
-  }
   return {};
 }
 
@@ -176,36 +207,37 @@ GraphTime Store::last() const {
 
 Status Store::ReadManifest() {
   const std::string path = path_ + "/manifest";
-  struct stat info;
-  if (::stat(path.c_str(), &info) != 0) return InputError("{}: it is no store", path_);
   SLIM_ASSIGN(const MappedFile file, MappedFile::Open(path));
   const Bytes bytes = file.bytes();
   Manifest manifest = {};
-  std::memcpy(&manifest, bytes.data(), std::min(bytes.size(), sizeof manifest));
+  if (!bytes.empty()) {
+    std::memcpy(&manifest, bytes.data(), std::min(bytes.size(), sizeof manifest));
+  }
   if (manifest.magic != kMagic) return InputError("{}: it is no store", path_);
   if ((manifest.version != kVersion && manifest.version != kPlainVersion) ||
       manifest.byte_order != kByteOrder) {
     return InputError("{}: it is a store of version {}; this program reads version {}", path_,
                       manifest.version, kVersion);
   }
-  const std::uint64_t body = sizeof manifest + manifest.progress * sizeof(Progress);
+  const std::uint64_t ids = std::min(manifest.batch_ids, bytes.size() / sizeof(BatchId));
+  const std::uint64_t body = sizeof manifest + ids * sizeof(BatchId);
   std::uint64_t checksum = 0;
   if (bytes.size() == body + sizeof checksum) {
     std::memcpy(&checksum, bytes.data() + body, sizeof checksum);
   }
-  if (bytes.size() != body + sizeof checksum || checksum != XXH3_64bits(bytes.data(), body)) {
-    return InputError("{}: it is damaged", path);
-  }
+  const bool whole =
+      bytes.size() == body + sizeof checksum && checksum == XXH3_64bits(bytes.data(), body);
+  if (!whole || !IsShape(manifest)) return InputError("{}: it is damaged", path);
   shape_ = {manifest.vertex_bytes, manifest.edge_bytes, manifest.directed != 0,
             static_cast<WeightType>(manifest.weights)};
   generation_ = manifest.generation;
   has_base_ = manifest.has_base != 0;
   has_properties_ = manifest.has_properties != 0;
   kept_from_ = manifest.kept_from;
-  for (std::uint64_t i = 0; i < manifest.progress; ++i) {
-    Progress progress;
-    std::memcpy(&progress, bytes.data() + sizeof manifest + i * sizeof progress, sizeof progress);
-    progress_[progress.identity] = progress.lines;
+  for (std::uint64_t i = 0; i < ids; ++i) {
+    BatchId id;
+    std::memcpy(&id, bytes.data() + sizeof manifest + i * sizeof id, sizeof id);
+    batch_ids_[id.hash] = id.contents;
   }
   return {};
 }
@@ -222,39 +254,87 @@ Status Store::WriteManifest() const {
                           static_cast<std::uint8_t>(shape_.directed ? 1 : 0),
                           static_cast<std::uint8_t>(shape_.weights),
                           kept_from_,
-                          progress_.size()};
+                          batch_ids_.size()};
   std::vector<std::byte> bytes;
   const auto append = [&](const auto& value) {
     const Bytes more = std::as_bytes(std::span(&value, 1));
     bytes.insert(bytes.end(), more.begin(), more.end());
   };
   append(manifest);
-  for (const auto& [identity, lines] : progress_) append(Progress{identity, lines});
+  for (const auto& [hash, contents] : batch_ids_) append(BatchId{hash, contents});
   append(XXH3_64bits(bytes.data(), bytes.size()));
   SLIM_ASSIGN(AtomicFile file, AtomicFile::Create(path_ + "/manifest"));
   SLIM_TRY(file.WriteAt(0, bytes));
-  SLIM_TRY(file.Sync());
-  SLIM_TRY(file.Commit());
+  return file.Commit(Outlives::kPowerLoss);
+}
+
+Status Store::ReadJournal() {
+  if (!Exists(journal_path())) return {};
+  SLIM_ASSIGN(const BatchLogReader journal, BatchLogReader::Open(journal_path()));
+  if (journal.batches().empty()) return {};
+  const auto& [label, position, words] = journal.batches().front();
+  const Bytes bytes = std::as_bytes(words);
+  Journal head = {};
+  if (bytes.size() >= sizeof head) std::memcpy(&head, bytes.data(), sizeof head);
+  if (bytes.size() < sizeof head || head.name_bytes > bytes.size() - sizeof head) {
+    return InputError("{}: it is damaged", journal_path());
+  }
+  const auto* const name = reinterpret_cast<const char*>(bytes.data() + sizeof head);
+  applying_ = {{name, head.name_bytes}, label[0], label[1], label[2], head.log_before};
+  for (const Batch& batch : log_->batches()) {
+    if (batch.position * sizeof(std::uint64_t) > head.log_before) {
+      applying_->done = batch.progress.lines;
+    }
+  }
+  return {};
+}
+
+Status Store::BeginApplying(Applying file) {
+  const Journal head{file.log_before, file.file.size()};
+  std::vector<std::uint64_t> words((sizeof head + file.file.size() + 7) / 8);
+  std::memcpy(words.data(), &head, sizeof head);
+  std::memcpy(words.data() + sizeof head / 8, file.file.data(), file.file.size());
+  SLIM_ASSIGN(BatchLogWriter journal, BatchLogWriter::Open(journal_path(), 0));
+  SLIM_TRY(journal.Append({file.contents, file.batch_id, file.lines}, words));
+  applying_ = std::move(file);
+  return {};
+}
+
+Status Store::EndApplying(bool all) {
+  if (all && applying_->batch_id != 0) {
+    batch_ids_[applying_->batch_id] = applying_->contents;
+    SLIM_TRY(WriteManifest());
+  }
+  applying_.reset();
+  SLIM_TRY(RemoveFile(journal_path()));
   return SyncPath(path_);
 }
 
-// What an interrupted fold, or one that could not take away the past, has left.
-void Store::RemoveOthers() const {
-  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(path_.c_str()), ::closedir);
-  if (!directory) return;
+std::optional<std::uint64_t> Store::AppliedAs(std::uint64_t batch_id) const {
+  const auto found = batch_ids_.find(batch_id);
+  if (batch_id == 0 || found == batch_ids_.end()) return std::nullopt;
+  return found->second;
+}
+
+// Removes files of other generations, left by an interrupted fold or by one that could not remove
+// them.
+void Store::RemoveOtherGenerations() const {
+  const auto names = NamesIn(path_);
+  if (!names) return;
   const std::string mine = fmt::format(".{}", generation_);
-  while (const dirent* const entry = ::readdir(directory.get())) {
-    const std::string name = entry->d_name;
-    if (name == "." || name == ".." || name == "manifest") continue;
+  for (const std::string& name : *names) {
+    if (name == "manifest" || name == "applying") continue;
     const std::size_t dot = name.find('.');
     const std::size_t end = std::min(name.find('.', dot + 1), name.size());
     const bool current = dot < name.size() && name.substr(dot, end - dot) == mine &&
                          name.find(".partial") == std::string::npos;
-    if (!current) ::unlink((path_ + "/" + name).c_str());
+    if (!current) static_cast<void>(RemoveFile(path_ + "/" + name));
   }
 }
 
 Status Store::Fold() {
+  SLIM_CHECK(!applying_, "{} is being applied", applying_->file);
+  SLIM_TRY(OpenFiles());  // with the batches that were appended since
   if (log_->batches().empty()) return {};
   Store next;
   next.path_ = path_;
@@ -262,21 +342,28 @@ Status Store::Fold() {
   next.generation_ = generation_ + 1;
   next.has_base_ = true;
   next.kept_from_ = last();
-  next.progress_ = progress_;
+  next.batch_ids_ = batch_ids_;
   const std::string lists = next.FileName("base", ".slim");
   const std::string properties = next.FileName("base", ".properties");
   SLIM_ASSIGN(const Merged merged,
               Merge(*base_, shape_, log_->batches(), kTimeLast, lists, properties));
   next.has_properties_ = merged.has_properties;
-  SLIM_TRY(SyncPath(lists));
-  if (merged.has_properties) SLIM_TRY(SyncPath(properties));
   SLIM_TRY(UpdateLogWriter::Open(next.log_path(), 0));
   SLIM_TRY(next.WriteManifest());
   next.lock_ = std::move(lock_);
   SLIM_TRY(next.OpenFiles());
   *this = std::move(next);
-  RemoveOthers();
+  RemoveOtherGenerations();
   return {};
+}
+
+Result<bool> Store::FoldIfLong() {
+  SLIM_ASSIGN(const UniqueFd log, OpenForReading(log_path()));
+  SLIM_ASSIGN(const std::uint64_t log_bytes, FileSize(log, log_path()));
+  const std::uint64_t base_bytes = has_base_ ? base_->file()->file_bytes() : 0;
+  if (log_bytes <= std::max(kMostLogBytes, base_bytes)) return false;
+  SLIM_TRY(Fold());
+  return true;
 }
 
 Result<DiskBase> Store::Image() const {
@@ -288,13 +375,11 @@ Result<DiskBase> Store::Image() const {
   const std::string name = fmt::format("-{}", log_->whole_bytes());
   const std::string lists = FileName("image", (name + ".slim").c_str());
   const std::string properties = FileName("image", (name + ".properties").c_str());
-  struct stat info;
-  // The lists come last.
-  if (::stat(lists.c_str(), &info) != 0) {
+  // The lists are written last, so if they exist the image is complete.
+  if (!Exists(lists)) {
     SLIM_TRY(Merge(*base_, shape_, log_->batches(), kTimeLast, lists, properties));
   }
-  const bool carries = ::stat(properties.c_str(), &info) == 0;
-  return DiskBase::Open(lists, carries ? properties : "", shape_);
+  return DiskBase::Open(lists, Exists(properties) ? properties : "", shape_);
 }
 
 }  // namespace slimgraph::txn

@@ -1,4 +1,4 @@
-// A graph on disk that can be updated. Open this header first; README.md says how it stays whole.
+// A graph on disk that can be updated. Open this header first; README.md explains crash safety.
 #pragma once
 
 #include <map>
@@ -7,24 +7,24 @@
 #include <string>
 #include <unordered_map>
 
-#include "slimgraph/graph/slim_file.h"
+#include "slimgraph/files/slim_file.h"
 #include "txnlayer/disk/property_file.h"
 #include "txnlayer/disk/update_log.h"
-#include "txnlayer/graph/base_graph.h"
+#include "txnlayer/graph_model/base_source.h"
 
 namespace slimgraph::txn {
 
-// A base on disk: lists, and what they carry.
+// A base on disk: lists and properties.
 class DiskBase : public BaseSource {
  public:
   // An empty graph.
   DiskBase() = default;
-  // `properties`: "" where there are none.
+  // `properties`: "" if there are none.
   static Result<DiskBase> Open(const std::string& lists, const std::string& properties,
                                const GraphShape& shape);
 
   const SlimFile* file() const override { return file_ ? &*file_ : nullptr; }
-  // Tells its contents from others.
+  // Identifies the contents.
   std::uint64_t identity() const {
     return (file_ ? file_->identity() : 0) + 3 * (properties_ ? properties_->identity() : 0);
   }
@@ -48,35 +48,69 @@ class Store {
  public:
   enum class Use { kRead, kWrite };
 
-  // A new one, whole or not at all. `graph`: its .slim file, which says whether it is directed, and
-  // what weights it has; "": it is empty. `shape` has the bytes of edges without their weights.
+  // Creates a store completely or not at all. `graph`: a .slim file, which determines directions
+  // and weights; "": the store is empty. `shape.edge_bytes` does not include weights here.
   static Status Create(const std::string& path, const std::string& graph, GraphShape shape);
-  // Readers exclude writers, and writers everybody.
+  // Many readers or one writer can have the store open.
   static Result<Store> Open(const std::string& path, Use use);
 
   const std::string& path() const { return path_; }
+  // Identifies the store for its whole life. 0: an older version made it, and no newer one has
+  // written to it.
+  std::uint64_t id() const {
+    const auto found = batch_ids_.find(kIdOfStore);
+    return found == batch_ids_.end() ? 0 : found->second;
+  }
   const GraphShape& shape() const { return shape_; }
   const DiskBase& base() const { return *base_; }
   const UpdateLogReader& log() const { return *log_; }
   std::string log_path() const { return FileName("log", ""); }
-  // Of how far files of updates have been applied: lines by identity.
-  const std::map<std::uint64_t, std::uint64_t>& progress() const { return progress_; }
 
-  // The graph is known at every time from here on; and the time of the last update.
+  // A file of updates that is being applied. It is recorded on disk before its first batch and
+  // removed after its last, so an interruption is detected.
+  struct Applying {
+    std::string file;              // its name as the user gave it
+    std::uint64_t contents = 0;    // hash of its contents
+    std::uint64_t batch_id = 0;    // hash of --batch-id; 0: none
+    std::uint64_t lines = 0;       // number of lines in the file
+    std::uint64_t log_before = 0;  // bytes of the log before its first batch
+    std::uint64_t done = 0;        // lines that are in the log; computed, not stored
+    bool complete() const { return done == lines; }
+  };
+  // Only if the store is open for writing. Nothing: no file was interrupted.
+  const std::optional<Applying>& applying() const { return applying_; }
+  // Durable on return.
+  Status BeginApplying(Applying file);
+  // `all`: all lines are in the log, so the batch id is used up.
+  Status EndApplying(bool all);
+  // The hash of the file that was applied under this batch id, if there was one.
+  std::optional<std::uint64_t> AppliedAs(std::uint64_t batch_id) const;
+
+  // The graph can be restored as of every time since kept_from(). last(): the time of the last
+  // update.
   GraphTime kept_from() const { return kept_from_; }
   GraphTime last() const;
 
-  // The updates become part of the base; the past is gone. Of a store that is open for writing.
+  // Merges the updates into the base, and forgets earlier states. The store must be open for
+  // writing, and no file may be being applied.
   Status Fold();
-  // The graph as it is, as a base: this one's own, or one made beside it where there are updates.
+  // The same if the log is longer than 256 MiB and than the base. Returns whether it was.
+  Result<bool> FoldIfLong();
+  // The current graph as a base: the store's own, or, if there are updates, one written beside it.
   Result<DiskBase> Image() const;
 
  private:
+  // The key of the store's id among the batch ids of the manifest. No batch has this id.
+  static constexpr std::uint64_t kIdOfStore = 0;
+
   Store() = default;
+  void DrawId();
   Status ReadManifest();
   Status WriteManifest() const;
   Status OpenFiles();
-  void RemoveOthers() const;
+  Status ReadJournal();
+  std::string journal_path() const { return path_ + "/applying"; }
+  void RemoveOtherGenerations() const;
   std::string FileName(const char* what, const char* kind) const;
 
   std::string path_;
@@ -86,7 +120,8 @@ class Store {
   bool has_base_ = false;
   bool has_properties_ = false;
   GraphTime kept_from_ = 0;
-  std::map<std::uint64_t, std::uint64_t> progress_;
+  std::map<std::uint64_t, std::uint64_t> batch_ids_;  // of applied files: id to contents
+  std::optional<Applying> applying_;
   std::unique_ptr<DiskBase> base_;
   std::unique_ptr<UpdateLogReader> log_;
 };

@@ -8,8 +8,8 @@ Result<UpdateLogReader> UpdateLogReader::Open(const std::string& path) {
 }
 
 UpdateLogReader::UpdateLogReader(BatchLogReader log) : log_(std::move(log)) {
-  for (const auto& [label, place, words] : log_.batches()) {
-    batches_.push_back({label[0], {label[1], label[2]}, place, words});
+  for (const auto& [label, position, words] : log_.batches()) {
+    batches_.push_back({label[0], {label[1], label[2]}, position, words});
   }
 }
 

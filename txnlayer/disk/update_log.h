@@ -1,15 +1,16 @@
-// The updates since a store's base: batches of them in a log (batch_log.h).
+// The log of updates since a store's base, in batches (batch_log.h).
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "txnlayer/disk/batch_log.h"
-#include "txnlayer/disk/update.h"
+#include "txnlayer/graph_model/update.h"
 
 namespace slimgraph::txn {
 
-// Where a batch comes from: so many lines of a file had been applied with it.
+// Where a batch comes from: a file, identified by a hash of its contents, and how many of its lines
+// were applied with this batch.
 struct Progress {
   std::uint64_t identity = 0;
   std::uint64_t lines = 0;
@@ -18,7 +19,7 @@ struct Progress {
 struct Batch {
   GraphTime time = 0;
   Progress progress;
-  std::uint64_t place = 0;  // in words of the log, of its first update
+  std::uint64_t position = 0;  // position of its first update in the log, in words
   std::span<const std::uint64_t> words;
 };
 
@@ -27,7 +28,7 @@ class UpdateLogReader {
   static Result<UpdateLogReader> Open(const std::string& path);
 
   const std::vector<Batch>& batches() const { return batches_; }
-  // Up to where it is whole, in bytes.
+  // Bytes up to the end of the last whole batch.
   std::uint64_t whole_bytes() const { return log_.whole_bytes(); }
 
  private:
@@ -39,13 +40,13 @@ class UpdateLogReader {
 
 class UpdateLogWriter {
  public:
-  // Cuts off what is behind `whole_bytes`. A file that is not there is made.
+  // Cuts off everything after `whole_bytes`. Creates the file if there is none.
   static Result<UpdateLogWriter> Open(const std::string& path, std::uint64_t whole_bytes) {
     SLIM_ASSIGN(BatchLogWriter log, BatchLogWriter::Open(path, whole_bytes));
     return UpdateLogWriter(std::move(log));
   }
 
-  // The batch outlives a loss of power when it returns.
+  // On return, the batch survives a power failure.
   Status Append(GraphTime time, const Progress& progress, std::span<const std::uint64_t> words) {
     return log_.Append({time, progress.identity, progress.lines}, words);
   }

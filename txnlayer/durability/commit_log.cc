@@ -4,7 +4,7 @@
 
 namespace slimgraph::txn {
 
-CommitLog::CommitLog(Calls calls) : calls_(std::move(calls)), thread_([this] { Work(); }) {}
+CommitLog::CommitLog(Callbacks calls) : calls_(std::move(calls)), thread_([this] { Work(); }) {}
 
 CommitLog::~CommitLog() {
   {

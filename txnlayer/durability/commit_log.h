@@ -1,37 +1,36 @@
-// A node's log of commits: threads add records, and a thread of the log writes and syncs all that
-// have come meanwhile, so that many transactions share a sync, and whoever adds never waits.
+// A node's log of commits, with group commit: threads add records without waiting, and the log's
+// thread writes and syncs all records that arrived meanwhile. So many transactions share a sync.
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <span>
-#include <thread>
 #include <vector>
 
+#include "slimgraph/base/sync.h"
 #include "txnlayer/disk/batch_log.h"
 
 namespace slimgraph::txn {
 
 class CommitLog {
  public:
-  struct Calls {  // of the log's thread
-    // Makes records durable, each of which is behind its length.
+  struct Callbacks {  // made by the log's thread
+    // Makes records durable. Each is preceded by its length.
     std::function<Status(std::span<const std::uint64_t> words, std::uint64_t records)> write;
-    std::function<void()> wake;  // more is durable
-    // It has failed, and nothing more ever is: whoever waits, waits for the job's end. (Had he gone
-    // on, and let go of his locks, what the disk has of him might be half overwritten by others.)
+    std::function<void()> wake;  // more records are durable
+    // Writing has failed, and nothing more becomes durable. Transactions that wait for their
+    // records keep waiting until the job ends. (If they released their locks, others could
+    // overwrite writes that the disk may have in part.)
     std::function<void(const Error&)> fail;
   };
-  explicit CommitLog(Calls calls);
-  // Writes what is left.
+  explicit CommitLog(Callbacks calls);
+  // Writes the remaining records.
   ~CommitLog();
 
-  // The record is durable when durable() has come to what is returned. From any thread.
+  // Thread-safe. The record is durable when durable() reaches the returned number.
   std::uint64_t Add(std::span<const std::uint64_t> record);
   std::uint64_t durable() const { return durable_.load(std::memory_order_acquire); }
-  // Blocks until all that was added is durable; false when it never will be.
+  // Blocks until all added records are durable. False: they never will be.
   bool Flush();
 
   std::uint64_t syncs() const { return syncs_; }
@@ -39,16 +38,16 @@ class CommitLog {
  private:
   void Work();
 
-  const Calls calls_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<std::uint64_t> words_;  // of records that nobody writes yet
-  std::uint64_t added_ = 0;           // records
+  const Callbacks calls_;
+  Mutex mutex_;
+  Condition changed_;
+  std::vector<std::uint64_t> words_;  // of records that are not being written yet
+  std::uint64_t added_ = 0;           // number of records
   bool over_ = false;
   bool failed_ = false;
-  std::atomic<std::uint64_t> durable_{0};  // records
+  std::atomic<std::uint64_t> durable_{0};  // number of records
   std::atomic<std::uint64_t> syncs_{0};
-  std::thread thread_;
+  Thread thread_;
 };
 
 }  // namespace slimgraph::txn

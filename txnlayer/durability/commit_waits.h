@@ -1,4 +1,4 @@
-// The coroutines of a thread that wait for their records to be durable.
+// The coroutines of a thread that wait until their records are durable.
 #pragma once
 
 #include <deque>
@@ -10,7 +10,7 @@ namespace slimgraph::txn {
 
 class CommitWaits {
  public:
-  // Lets others run until that record is durable.
+  // Suspends the coroutine until that record is durable.
   void Await(Task& task, const CommitLog& log, std::uint64_t record) {
     if (log.durable() >= record) return;
     Pending pending;
@@ -19,13 +19,13 @@ class CommitWaits {
     task.Await(pending);
   }
 
-  // Called in every turn of the thread's loop; the log wakes it when there is something to do.
+  // Called in every iteration of the thread's loop. The log wakes the thread when more is durable.
   void Release(const CommitLog& log, Worker& worker) {
     const std::uint64_t durable = log.durable();
     while (!waits_.empty() && waits_.front().record <= durable) {
       Pending& pending = *waits_.front().pending;
       waits_.pop_front();
-      worker.Ended(pending);
+      worker.CompleteOne(pending);
     }
   }
 
@@ -34,7 +34,7 @@ class CommitWaits {
     std::uint64_t record;
     Pending* pending;
   };
-  std::deque<Wait> waits_;  // of ascending records, as the thread has added them
+  std::deque<Wait> waits_;  // by ascending record: the thread adds them in order
 };
 
 }  // namespace slimgraph::txn

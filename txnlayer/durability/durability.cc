@@ -1,136 +1,167 @@
 #include "txnlayer/durability/durability.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 
+#include "slimgraph/base/folders.h"
+#include "txnlayer/durability/word_exchange.h"
 #include "txnlayer/engine.h"
-#include "txnlayer/record.h"
+#include "txnlayer/store/record.h"
+#include "txnlayer/store/tuple_view.h"
 
 namespace slimgraph::txn {
 namespace {
 
-// Of records that are exchanged, or written, together.
+// Records are exchanged, and written, in portions of about this size.
 constexpr std::size_t kWordsAtATime = (1 << 20) / kWordBytes;
 
-BatchLabel Label(LogPart part, std::uint64_t one = 0, std::uint64_t other = 0) {
-  return {static_cast<std::uint64_t>(part), one, other};
+using Words = WordExchange::Words;
+
+bool HasRecords(const BatchLogReader::Batch& batch) {
+  const auto part = static_cast<LogPart>(batch.label[0]);
+  return part == LogPart::kCommits || part == LogPart::kRecords;
 }
 
-// The words of logs' batches, a handful of batches at a time: `add` appends what is wanted of one.
-class BatchStream {
- public:
-  using Add = std::function<void(const BatchLogReader::Batch&, std::vector<std::uint64_t>&)>;
-  BatchStream(const std::vector<BatchLogReader>& logs, Add add)
-      : logs_(logs), add_(std::move(add)) {}
-
-  // Empty: that was all.
-  std::vector<std::uint64_t> Next() {
-    std::vector<std::uint64_t> words;
-    for (; log_ < logs_.size() && words.size() < kWordsAtATime; ++batch_) {
-      if (batch_ == logs_[log_].batches().size()) {
-        ++log_;
-        batch_ = ~std::size_t{0};
+// Collective: distributes the contents of the logs that this node reads. `add` appends what a batch
+// has for each node to that node's part. `take` receives what is for this node.
+Status Distribute(Cluster& cluster, const std::vector<BatchLogReader>& logs, WordExchange& exchange,
+                  const std::function<void(const BatchLogReader::Batch&, std::span<Words>)>& add,
+                  const std::function<Status(std::span<const std::uint64_t>)>& take) {
+  std::size_t log = 0;
+  std::size_t batch = 0;
+  std::vector<Words> parts(cluster.topology().nodes());
+  const auto fill = [&] {
+    for (Words& part : parts) part.clear();
+    for (std::uint64_t words = 0; log < logs.size() && words < kWordsAtATime;) {
+      if (batch == logs[log].batches().size()) {
+        ++log;
+        batch = 0;
         continue;
       }
-      add_(logs_[log_].batches()[batch_], words);
+      add(logs[log].batches()[batch++], parts);
+      words = 0;
+      for (const Words& part : parts) words += part.size();
     }
-    return words;
+  };
+  while (true) {
+    fill();
+    SLIM_ASSIGN(const auto received, exchange.Exchange(parts));
+    if (!received) return {};
+    for (const Words& words : *received) SLIM_TRY(take(words));
   }
+}
 
- private:
-  const std::vector<BatchLogReader>& logs_;
-  const Add add_;
-  std::size_t log_ = 0;
-  std::size_t batch_ = 0;
-};
+// An upper bound of the words that this node distributes in one round.
+std::uint64_t MostWords(const std::vector<BatchLogReader>& logs) {
+  std::uint64_t most = 0;
+  for (const BatchLogReader& log : logs) {
+    for (const auto& batch : log.batches()) {
+      if (HasRecords(batch)) most = std::max<std::uint64_t>(most, batch.words.size());
+    }
+  }
+  return most == 0 ? 0 : kWordsAtATime + most;
+}
 
-// Collective: shows every node all that all nodes' streams have.
-Status TellAll(Collectives& all, BatchStream mine,
-               const std::function<Status(std::span<const std::uint64_t>)>& look) {
-  for (bool more = true; more;) {
-    const std::vector<std::uint64_t> words = mine.Next();
-    SLIM_ASSIGN(const auto parts, all.AllGather(std::as_bytes(std::span(words))));
-    more = false;
-    for (const auto& part : parts) {
-      std::vector<std::uint64_t> theirs(part.size() / kWordBytes);
-      if (!part.empty()) std::memcpy(theirs.data(), part.data(), part.size());
-      SLIM_TRY(look(theirs));
-      more = more || !part.empty();
+// Collective: each node takes back the aside batches that it has read.
+Status RestoreAside(const std::vector<BatchLogReader>& logs, const std::string& folder,
+                    AsideOwner* aside) {
+  for (const BatchLogReader& log : logs) {
+    for (const auto& batch : log.batches()) {
+      if (static_cast<LogPart>(batch.label[0]) != LogPart::kAside) continue;
+      if (aside == nullptr) {
+        return InputError(
+            "{}: its logs have folded changes, which only a run that folds can read: run without "
+            "--fold 0, over shm or tcp",
+            folder);
+      }
+      SLIM_TRY(aside->RestoreBatch(batch.label[1], batch.words));
+    }
+  }
+  return aside == nullptr ? Status() : aside->FinishRestore();
+}
+
+// Checks that these are records of the engine's tables.
+Status CheckRecords(Engine& engine, const std::vector<BatchLogReader>& logs,
+                    const std::string& folder) {
+  std::vector<std::uint64_t> version_words;
+  for (TableId id = 0; id < engine.tables(); ++id) {
+    version_words.push_back(engine.table(id).version_bytes() / kWordBytes);
+  }
+  for (const BatchLogReader& log : logs) {
+    for (const auto& batch : log.batches()) {
+      if (HasRecords(batch) && !AreRecords(batch.words, version_words)) {
+        return InputError("{}: its logs have records that do not fit these tables", folder);
+      }
     }
   }
   return {};
 }
 
-// What was kept aside; each batch goes with its kind and length.
-Status TakeBackAside(Collectives& all, const std::vector<BatchLogReader>& logs,
-                     const std::string& folder, KeptAside* aside) {
-  const auto add = [](const BatchLogReader::Batch& batch, std::vector<std::uint64_t>& words) {
-    if (static_cast<LogPart>(batch.label[0]) != LogPart::kAside) return;
-    words.insert(words.end(), {batch.label[1], batch.words.size()});
-    words.insert(words.end(), batch.words.begin(), batch.words.end());
+// Collective: sends each write to the home of its tuple, which keeps the version that was written
+// last. They arrive in any order.
+Status PutBackRecords(Engine& engine, const std::vector<BatchLogReader>& logs,
+                      WordExchange& exchange, const std::string& folder) {
+  SLIM_TRY(CheckRecords(engine, logs, folder));
+  const auto add = [&](const BatchLogReader::Batch& batch, std::span<Words> parts) {
+    if (!HasRecords(batch)) return;
+    for (auto rest = batch.words; !rest.empty(); rest = rest.subspan(1 + rest[0])) {
+      ForEachWrite(rest.subspan(1, rest[0]), [&](TableId id, Key key, const std::byte* version) {
+        const Table& table = engine.table(id);
+        Words& part = parts[table.Home(key)];
+        part.insert(part.end(), {key, id});
+        const std::size_t at = part.size();
+        part.resize(at + table.version_bytes() / kWordBytes);
+        std::memcpy(part.data() + at, version, table.version_bytes());
+      });
+    }
   };
   const auto take = [&](std::span<const std::uint64_t> words) -> Status {
-    for (; !words.empty(); words = words.subspan(2 + words[1])) {
-      if (aside == nullptr) {
-        return InputError(
-            "{}: what is in it has been folded: it takes a run that folds, without --fold 0 and "
-            "over shm or tcp",
-            folder);
+    while (!words.empty()) {
+      Table& table = engine.table(static_cast<TableId>(words[1]));
+      if (!engine.PutVersion(table, words[0], 0, std::as_bytes(words.subspan(2)).data())) {
+        return InputError("{}: table {} has no room for its records: more --rows are needed",
+                          folder, table.spec().name);
       }
-      SLIM_TRY(aside->TakeBack(words[0], words.subspan(2, words[1])));
+      words = words.subspan(2 + table.version_bytes() / kWordBytes);
     }
     return {};
   };
-  SLIM_TRY(TellAll(all, BatchStream(logs, add), take));
-  return aside == nullptr ? Status() : aside->TakenBack();
-}
-
-// Of the versions of a tuple, which come in any order, the one that was written last stays.
-Status PutBack(Engine& engine, std::span<const std::uint64_t> words, const std::string& folder) {
-  const NodeId self = engine.self();
-  Status status;
-  for (std::size_t at = 0; at < words.size(); at += 1 + words[at]) {
-    ForEachWrite(words.subspan(at + 1, words[at]), [&](TableId id, Key key, const std::byte* v) {
-      Table& table = engine.table(id);
-      if (table.Home(key) != self || engine.PutVersion(table, key, 0, v)) return;
-      status = InputError("{}: table {} has no room for what is in it: more --rows are needed",
-                          folder, table.spec().name);
-    });
-  }
-  return status;
+  return Distribute(engine.cluster(), logs, exchange, add, take);
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Durability>> Durability::Begin(Engine& engine, const std::string& folder,
-                                                      std::uint64_t identity, KeptAside* aside) {
+                                                      const LogSubject& subject,
+                                                      AsideOwner* aside) {
   std::unique_ptr<Durability> durability(new Durability());
   durability->folder_ = folder;
-  durability->identity_ = identity;
+  durability->subject_ = subject;
   Collectives& all = engine.cluster().all();
   SLIM_TRY(MakeLogFolder(folder));
-  if (engine.self() == 0) SLIM_TRY(durability->Lock());
+  // Only node 0 locks its folder. If other nodes have folders of their own, its lock protects these
+  // too.
+  if (engine.self() == 0) {
+    SLIM_ASSIGN(durability->lock_, LockLogs(folder));
+  }
   SLIM_TRY(all.Barrier());
-  SLIM_ASSIGN(const LogsToRead logs, FindLogs(all, folder, identity));
+  SLIM_ASSIGN(const LogsToRead logs, FindLogs(all, folder, subject));
   durability->run_ = logs.last_run + 1;
   durability->generation_ = durability->last_generation_ = logs.last_generation + 1;
   Recovered& recovered = durability->recovered_;
-  for (const BatchLogReader& log : logs.mine) recovered.cut_bytes += log.broken_bytes();
-  SLIM_TRY(TakeBackAside(all, logs.mine, folder, aside));
-  const auto add = [&](const BatchLogReader::Batch& batch, std::vector<std::uint64_t>& words) {
-    const auto part = static_cast<LogPart>(batch.label[0]);
-    if (part == LogPart::kCommits) recovered.transactions += batch.label[1];
-    if (part != LogPart::kCommits && part != LogPart::kRecords) return;
-    words.insert(words.end(), batch.words.begin(), batch.words.end());
-  };
-  SLIM_TRY(TellAll(all, BatchStream(logs.mine, add), [&](std::span<const std::uint64_t> words) {
-    return PutBack(engine, words, folder);
-  }));
+  for (const BatchLogReader& log : logs.mine) {
+    recovered.cut_bytes += log.broken_bytes();
+    for (const auto& batch : log.batches()) {
+      const bool commits = static_cast<LogPart>(batch.label[0]) == LogPart::kCommits;
+      recovered.transactions += commits ? batch.label[1] : 0;
+    }
+  }
+  if (logs.last_generation > 0) {
+    Cluster& cluster = engine.cluster();
+    SLIM_ASSIGN(WordExchange exchange, WordExchange::Make(cluster, MostWords(logs.mine)));
+    SLIM_TRY(RestoreAside(logs.mine, folder, aside));
+    SLIM_TRY(PutBackRecords(engine, logs.mine, exchange, folder));
+  }
   SLIM_TRY(durability->BeginLog(engine, aside));
   Recovered& sums = durability->recovered_;
   std::uint64_t numbers[] = {sums.records, sums.transactions, sums.cut_bytes};
@@ -139,46 +170,34 @@ Result<std::unique_ptr<Durability>> Durability::Begin(Engine& engine, const std:
   return durability;
 }
 
-// Node 0 does for all; what others have of the folder is theirs while it has.
-Status Durability::Lock() {
-  lock_ = UniqueFd(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!lock_) return InputError("{}: {}", folder_, std::strerror(errno));
-  if (::flock(lock_.get(), LOCK_EX | LOCK_NB) == 0) return {};
-  return EnvironmentError("{}: another job keeps its log there", folder_);
+// `aside`: the generation of the aside files before this file.
+Result<std::unique_ptr<BatchLogWriter>> Durability::Create(const LogName& name, std::uint64_t nodes,
+                                                           std::uint64_t aside) const {
+  SLIM_ASSIGN(BatchLogWriter file, BatchLogWriter::Open(LogPath(folder_, name), 0));
+  SLIM_TRY(AppendHead(file, subject_, nodes, run_, aside));
+  return std::make_unique<BatchLogWriter>(std::move(file));
 }
 
-Status Durability::BeginLog(Engine& engine, KeptAside* aside) {
-  Collectives& all = engine.cluster().all();
-  number_ = all.rank();
-  SLIM_ASSIGN(BatchLogWriter file,
-              BatchLogWriter::Open(LogPath(folder_, {generation_, number_}), 0));
-  SLIM_TRY(file.Append(Label(LogPart::kHead, identity_, all.size()), std::span(&run_, 1)));
-  if (aside != nullptr) {
-    SLIM_TRY(aside->WriteAnew([&](std::uint64_t kind, std::span<const std::uint64_t> kept) {
-      return file.Append(Label(LogPart::kAside, kind), kept);
-    }));
-  }
-  // What has never been written is as it was filled in.
+// Writes all records that were ever written; the others have their initial contents. Returns the
+// number of records.
+Result<std::uint64_t> Durability::AddTables(Engine& engine, BatchLogWriter& file) {
   std::vector<std::uint64_t> words;
   std::uint64_t count = 0;
+  std::uint64_t all = 0;
   Status status;
   const auto write = [&] {
     if (status && count > 0) status = file.Append(Label(LogPart::kRecords, count), words);
-    recovered_.records += count;
+    all += count;
     words.clear();
     count = 0;
   };
-  engine.ForEachTuple([&](Table& table, const std::byte* tuple) {
-    const auto* const metadata = reinterpret_cast<const std::uint64_t*>(tuple);
-    const std::byte* const version = tuple + table.version_at(engine.protocol().Latest(metadata));
-    std::uint64_t word;
-    std::memcpy(&word, version, sizeof word);
-    if (word / kOneWrite == 0) return;
-    Key key;
-    std::memcpy(&key, tuple + table.key_at(), sizeof key);
+  engine.ForEachTuple([&](Table& table, const std::byte* bytes) {
+    const TupleView tuple(table, bytes);
+    const std::byte* const version = engine.protocol().LatestVersion(tuple);
+    if (WordOfVersion(version) / kOneWrite == 0) return;
     Record record;
     BeginRecord(record, 0);
-    AddWrite(record, table, key, version);
+    AddWrite(record, table, tuple.key(), version);
     words.push_back(record.size());
     words.insert(words.end(), record.begin(), record.end());
     ++count;
@@ -186,17 +205,33 @@ Status Durability::BeginLog(Engine& engine, KeptAside* aside) {
   });
   write();
   SLIM_TRY(status);
-  SLIM_TRY(file.Append(Label(LogPart::kMade), {}));
-  SLIM_TRY(SyncPath(folder_));
+  return all;
+}
+
+Status Durability::BeginLog(Engine& engine, AsideOwner* aside) {
+  Collectives& all = engine.cluster().all();
+  const std::uint64_t number = all.rank();
+  SLIM_ASSIGN(file_, Create({generation_, number}, all.size(), aside == nullptr ? 0 : generation_));
+  BatchLogWriter& file = *file_;
+  if (aside != nullptr) {
+    SLIM_ASSIGN(next_aside_file_, Create({generation_, number, LogKind::kAside}, all.size(), 0));
+    next_aside_ = {generation_, number, 0, all.size()};
+    SLIM_TRY(aside->WriteAll([&](std::uint64_t kind, std::span<const std::uint64_t> kept) {
+      return AddAsideToNext(kind, kept);
+    }));
+    SLIM_TRY(CompleteNextAside());
+    aside_ = {next_aside_};
+  }
+  SLIM_ASSIGN(recovered_.records, AddTables(engine, file));
+  SLIM_TRY(file.Append(Label(LogPart::kComplete), {}));
   SLIM_TRY(all.Barrier());
   SLIM_TRY(file.Append(Label(LogPart::kBegun), {}));
   SLIM_TRY(all.Barrier());
-  SLIM_TRY(RemoveLogsBefore(folder_, generation_));
+  SLIM_TRY(RemovePrevious());
   SLIM_TRY(all.Barrier());
-  file_ = std::make_unique<BatchLogWriter>(std::move(file));
   Fabric& fabric = engine.cluster().fabric();
   Job& job = engine.cluster().job();
-  log_ = std::make_unique<CommitLog>(CommitLog::Calls{
+  log_ = std::make_unique<CommitLog>(CommitLog::Callbacks{
       .write =
           [this](std::span<const std::uint64_t> records, std::uint64_t transactions) {
             commit_bytes_ += records.size_bytes();
@@ -210,57 +245,90 @@ Status Durability::BeginLog(Engine& engine, KeptAside* aside) {
   return {};
 }
 
-Status Durability::BeginNext(Collectives& all) {
+// Begins a new chain when the additions are larger than its first file, so the total stays within a
+// few times the live data. Also when a node has died, whose files may be lost.
+Result<bool> Durability::BeginNext(Collectives& all) {
   SLIM_ASSIGN(last_generation_, all.AllMax(last_generation_ + 1));
   next_number_ = all.rank();
-  SLIM_ASSIGN(BatchLogWriter file,
-              BatchLogWriter::Open(LogPath(folder_, {last_generation_, next_number_}), 0));
-  next_ = std::make_unique<BatchLogWriter>(std::move(file));
-  return next_->Append(Label(LogPart::kHead, identity_, all.size()), std::span(&run_, 1));
+  const LogName name{last_generation_, next_number_};
+  if (aside_.empty()) {
+    SLIM_ASSIGN(next_, Create(name, all.size(), 0));
+    return true;
+  }
+  std::uint64_t bytes[] = {aside_.front().bytes, 0};
+  for (const AsideFile& file : std::span(aside_).subspan(1)) bytes[1] += file.bytes;
+  SLIM_TRY(all.AllReduce(std::span<std::uint64_t>(bytes), std::plus<>()));
+  next_begins_chain_ = bytes[1] > bytes[0] || aside_.front().nodes != all.size();
+  const std::uint64_t before = next_begins_chain_ ? 0 : aside_.back().generation;
+  SLIM_ASSIGN(next_, Create(name, all.size(), last_generation_));
+  SLIM_ASSIGN(next_aside_file_,
+              Create({last_generation_, next_number_, LogKind::kAside}, all.size(), before));
+  next_aside_ = {last_generation_, next_number_, 0, all.size()};
+  return next_begins_chain_;
 }
 
 Status Durability::AddAsideToNext(std::uint64_t kind, std::span<const std::uint64_t> words) {
-  return next_->Append(Label(LogPart::kAside, kind), words);
+  next_aside_.bytes += words.size_bytes();
+  return next_aside_file_->Append(Label(LogPart::kAside, kind), words);
 }
 
-Status Durability::FinishNext(std::span<const std::uint64_t> words, std::uint64_t records) {
+Status Durability::CompleteNextAside() {
+  SLIM_TRY(next_aside_file_->Append(Label(LogPart::kComplete), {}));
+  next_aside_file_.reset();
+  return {};
+}
+
+Status Durability::AddTablesToNext(Engine& engine) {
+  SLIM_TRY(AddTables(engine, *next_));
+  return {};
+}
+
+Status Durability::CompleteNext(std::span<const std::uint64_t> words, std::uint64_t records) {
+  if (next_aside_file_) SLIM_TRY(CompleteNextAside());
   if (records > 0) SLIM_TRY(next_->Append(Label(LogPart::kRecords, records), words));
-  SLIM_TRY(next_->Append(Label(LogPart::kMade), {}));
-  return SyncPath(folder_);
+  return next_->Append(Label(LogPart::kComplete), {});
 }
 
-Status Durability::TakeNext() {
-  // Nobody adds anything meanwhile.
+Status Durability::SwitchToNext() {
+  // No transaction runs, so nobody adds records.
   if (!log_->Flush()) return EnvironmentError("{}: the log cannot be written", folder_);
   SLIM_TRY(next_->Append(Label(LogPart::kBegun), {}));
   file_ = std::move(next_);
   generation_ = last_generation_;
-  number_ = next_number_;
+  if (!aside_.empty()) {
+    if (next_begins_chain_) aside_.clear();
+    aside_.push_back(next_aside_);
+  }
   commit_bytes_ = 0;
   return {};
 }
 
-void Durability::DropNext() {
+void Durability::DiscardNext() {
   if (!next_) return;
   next_.reset();
-  static_cast<void>(::unlink(LogPath(folder_, {last_generation_, next_number_}).c_str()));
+  next_aside_file_.reset();
+  for (const LogKind kind : {LogKind::kCommits, LogKind::kAside}) {
+    static_cast<void>(RemoveFile(LogPath(folder_, {last_generation_, next_number_, kind})));
+  }
 }
 
 Status Durability::ReadAside(
     const std::function<void(std::uint64_t, std::span<const std::uint64_t>)>& look) const {
-  SLIM_ASSIGN(
-      const BatchLogReader log,
-      BatchLogReader::Open(LogPath(folder_, {generation_, number_}), [](const BatchLabel& label) {
-        const auto part = static_cast<LogPart>(label[0]);
-        return part != LogPart::kHead && part != LogPart::kAside;
-      }));
-  for (const auto& batch : log.batches()) {
-    if (static_cast<LogPart>(batch.label[0]) == LogPart::kAside) look(batch.label[1], batch.words);
+  for (const AsideFile& file : aside_) {
+    SLIM_ASSIGN(
+        const BatchLogReader log,
+        BatchLogReader::Open(LogPath(folder_, {file.generation, file.number, LogKind::kAside})));
+    for (const auto& batch : log.batches()) {
+      if (static_cast<LogPart>(batch.label[0]) == LogPart::kAside) {
+        look(batch.label[1], batch.words);
+      }
+    }
   }
   return {};
 }
 
-// With a mark behind them, a damage of the last commits can be told from their being written.
+// The end mark distinguishes later damage of the last commits from a write that a crash
+// interrupted.
 Durability::~Durability() {
   if (!log_) return;
   const bool whole = log_->Flush();

@@ -1,5 +1,5 @@
-// What outlives the death of all nodes: their logs of commits in a folder, and how a job begins
-// with what is in them. README.md says why nothing is lost and nothing is half there.
+// Logs of commits in a folder, which survive the death of all nodes, and the recovery from them.
+// README.md explains why nothing is lost or half recovered.
 #pragma once
 
 #include <memory>
@@ -14,75 +14,95 @@ namespace slimgraph::txn {
 
 class Engine;
 
-// What earlier runs have left, all nodes together.
+// What was recovered from earlier runs, on all nodes together.
 struct Recovered {
-  std::uint64_t records = 0;       // that had been written, and are back in the tables
-  std::uint64_t transactions = 0;  // of the last run, that wrote something
-  std::uint64_t cut_bytes = 0;     // of commits that were being written when it ended
+  std::uint64_t records = 0;       // written records that are back in the tables
+  std::uint64_t transactions = 0;  // of the last run; only those that wrote something
+  std::uint64_t cut_bytes = 0;     // of commits that were incomplete when the run ended
 };
 
-// Of whoever takes what transactions have written out of the tables, as folds do: it is kept in the
-// logs beside the records, in batches of some kinds.
-class KeptAside {
+// Implemented by a component that takes written data out of the tables, as folds do. The logs keep
+// this data beside the records, in batches of several kinds.
+class AsideOwner {
  public:
   using Write = std::function<Status(std::uint64_t kind, std::span<const std::uint64_t> words)>;
-  virtual ~KeptAside() = default;
-  // On every node, of all logs of the last run, in any order; some of it may come more than once.
-  virtual Status TakeBack(std::uint64_t kind, std::span<const std::uint64_t> words) = 0;
-  // Collective: that was all. The records come next.
-  virtual Status TakenBack() = 0;
-  // Into the log that begins.
-  virtual Status WriteAnew(const Write& write) = 0;
+  virtual ~AsideOwner() = default;
+  // Called on every node for the aside batches that it reads, in any order. A batch may come more
+  // than once, and on several nodes.
+  virtual Status RestoreBatch(std::uint64_t kind, std::span<const std::uint64_t> words) = 0;
+  // Collective: all batches were read. Gives each node its own part. The records come next.
+  virtual Status FinishRestore() = 0;
+  // All nodes together write everything that was taken back into the new log.
+  virtual Status WriteAll(const Write& write) = 0;
 };
 
 class Durability {
  public:
-  // Collective, when the tables are as they were filled and nothing runs: puts back what the logs
-  // in `folder` have, and begins new ones. `identity` tells these tables' contents from others;
-  // `aside` is null where nothing can be kept aside.
+  // Collective, when the tables have their initial contents and nothing runs. Recovers what the
+  // logs in `folder` have, and begins new logs. `subject`: what the tables contain. `aside`: null
+  // if nothing can be kept aside.
   static Result<std::unique_ptr<Durability>> Begin(Engine& engine, const std::string& folder,
-                                                   std::uint64_t identity, KeptAside* aside);
+                                                   const LogSubject& subject, AsideOwner* aside);
   ~Durability();
 
   CommitLog& log() { return *log_; }
   const Recovered& recovered() const { return recovered_; }
-  // How many runs there have been in this folder, with this one.
+  // The number of runs with this folder, including this one.
   std::uint64_t run() const { return run_; }
-  // Of the log that is in use, since it was begun.
+  // Bytes of commits in the current log.
   std::uint64_t commit_bytes() const { return commit_bytes_; }
 
-  // --- A next log, written while this one is in use. It counts from TakeNext() on; until then, and
-  // where it does not come to that, this one does.
-  // Collective among those that live.
-  Status BeginNext(Collectives& all);
+  // --- The next log is written while the current one is in use, and replaces it in SwitchToNext().
+  // Collective among the live nodes. The next log either adds to the chain of aside files or, if
+  // the additions have become large, begins a new chain. True: everything that was ever kept aside
+  // must be added again, or there are no aside files.
+  Result<bool> BeginNext(Collectives& all);
   Status AddAsideToNext(std::uint64_t kind, std::span<const std::uint64_t> words);
-  // `words`: records, each behind its length. When they are all there.
-  Status FinishNext(std::span<const std::uint64_t> words, std::uint64_t records);
-  // When no transaction runs, and all have finished theirs: what commits goes there.
-  Status TakeNext();
-  void DropNext();
-  // When all have taken theirs.
-  Status RemoveBefore() { return RemoveLogsBefore(folder_, generation_); }
-  // What was written aside when the log was begun that is in use.
+  // While no transaction runs: adds all written records in the tables of this node.
+  Status AddTablesToNext(Engine& engine);
+  // Completes the next log. `words`: more records, each preceded by its length.
+  Status CompleteNext(std::span<const std::uint64_t> words, std::uint64_t records);
+  // While no transaction runs, after CompleteNext on all nodes: switches to the next log.
+  Status SwitchToNext();
+  void DiscardNext();
+  // Removes the previous logs, after SwitchToNext on all nodes.
+  Status RemovePrevious() {
+    return RemoveLogsBefore(folder_, generation_,
+                            aside_.empty() ? generation_ : aside_.front().generation);
+  }
+  // Visits what this node has kept aside, up to the current log.
   Status ReadAside(
       const std::function<void(std::uint64_t kind, std::span<const std::uint64_t>)>& look) const;
 
  private:
   Durability() = default;
-  Status Lock();
-  Status BeginLog(Engine& engine, KeptAside* aside);
+  Status BeginLog(Engine& engine, AsideOwner* aside);
+  static Result<std::uint64_t> AddTables(Engine& engine, BatchLogWriter& file);
+  Result<std::unique_ptr<BatchLogWriter>> Create(const LogName& name, std::uint64_t nodes,
+                                                 std::uint64_t aside) const;
+  Status CompleteNextAside();
 
   std::string folder_;
   UniqueFd lock_;
-  std::uint64_t identity_ = 0;
+  LogSubject subject_;
   std::uint64_t run_ = 0;
-  std::uint64_t generation_ = 0;  // of the log that is in use, and its number
-  std::uint64_t number_ = 0;
-  std::uint64_t last_generation_ = 0;  // that there has been, in use or not
+  std::uint64_t generation_ = 0;       // of the current log
+  std::uint64_t last_generation_ = 0;  // the newest that was begun
   std::uint64_t next_number_ = 0;
+  // This node's chain of aside files. The first has no predecessor.
+  struct AsideFile {
+    std::uint64_t generation = 0;
+    std::uint64_t number = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t nodes = 0;  // how many nodes wrote this generation
+  };
+  std::vector<AsideFile> aside_;
+  AsideFile next_aside_;
+  bool next_begins_chain_ = false;
   Recovered recovered_;
   std::unique_ptr<BatchLogWriter> file_;
   std::unique_ptr<BatchLogWriter> next_;
+  std::unique_ptr<BatchLogWriter> next_aside_file_;
   std::atomic<std::uint64_t> commit_bytes_{0};
   std::unique_ptr<CommitLog> log_;
 };

@@ -38,8 +38,8 @@ Coroutine::Coroutine(std::function<void()> body) : body_(std::move(body)) {
 }
 
 Coroutine::~Coroutine() {
-  SLIM_CHECK(ended_ || left_, "a coroutine that has not ended");
-  // Without this, it would be unwound.
+  SLIM_CHECK(ended_ || left_, "a coroutine is destroyed before its end");
+  // Without the release, the destructor would unwind the stack.
   if (left_)
     static_cast<void>(std::make_unique<boost::context::fiber>(std::move(inside_)).release());
 #ifdef __SANITIZE_THREAD__
@@ -53,13 +53,19 @@ void Coroutine::Resume() {
                                  static_cast<char*>(stack_.sp) - stack_.size, stack_.size);
 #endif
 #ifdef __SANITIZE_THREAD__
-  sanitizers_.outside = __tsan_get_current_fiber();
+  // Switch back below, in Resume(), and not where the coroutine yields. So every frame in between
+  // is entered and left on the same shadow stack, also the last frames of a coroutine that ends.
+  void* const outside = __tsan_get_current_fiber();
   __tsan_switch_to_fiber(sanitizers_.inside, 0);
 #endif
   inside_ = std::move(inside_).resume();
+#ifdef __SANITIZE_THREAD__
+  __tsan_switch_to_fiber(outside, 0);
+#endif
 #ifdef __SANITIZE_ADDRESS__
   __sanitizer_finish_switch_fiber(sanitizers_.outside_fake_stack, nullptr, nullptr);
-  // Its last frames were left without a return, and what is mapped there next is none of theirs.
+  // The last frames of an ended coroutine never returned, so their memory is still poisoned. The
+  // next user of these addresses must not inherit that.
   if (ended_) {
     __asan_unpoison_memory_region(static_cast<char*>(stack_.sp) - stack_.size, stack_.size);
   }
@@ -79,14 +85,10 @@ void Coroutine::EnterStack() {
 #endif
 }
 
-// Not instrumented for threads itself: it would be entered on one stack and left on another.
-__attribute__((no_sanitize("thread"))) void Coroutine::LeaveStack() {
+void Coroutine::LeaveStack() {
 #ifdef __SANITIZE_ADDRESS__
   __sanitizer_start_switch_fiber(ended_ ? nullptr : &sanitizers_.inside_fake_stack,
                                  sanitizers_.outside_bottom, sanitizers_.outside_bytes);
-#endif
-#ifdef __SANITIZE_THREAD__
-  __tsan_switch_to_fiber(sanitizers_.outside, 0);
 #endif
 }
 

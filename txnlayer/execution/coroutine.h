@@ -1,5 +1,4 @@
-// A function with a stack of its own that can be left in the middle and taken up again. Belongs to
-// one thread.
+// A function with its own stack, which can be suspended and resumed. Belongs to one thread.
 #pragma once
 
 #include <boost/context/fiber.hpp>
@@ -10,8 +9,8 @@ namespace slimgraph::txn {
 
 class Coroutine {
  public:
-  // The body has ended by the time it is destroyed, or has been left for good: then all that is on
-  // its stack stays as it is, for the process is about to end.
+  // The body must have ended before the coroutine is destroyed, or the coroutine must have been
+  // abandoned. The objects on an abandoned stack are not destroyed, as the process is about to end.
   explicit Coroutine(std::function<void()> body);
   ~Coroutine();
   Coroutine(const Coroutine&) = delete;
@@ -19,20 +18,19 @@ class Coroutine {
 
   // Runs the body until it yields or ends. Called from outside.
   void Resume();
-  // Called by the body: back to whoever resumed it.
+  // Called by the body: returns control to the caller of Resume().
   void Yield();
   bool ended() const { return ended_; }
-  void LeaveForGood() { left_ = true; }
+  void Abandon() { left_ = true; }
 
  private:
-  // The sanitizers want to know which stack is in use.
+  // State with which AddressSanitizer and ThreadSanitizer follow the change of stacks.
   struct Sanitizers {
     void* outside_fake_stack = nullptr;
     void* inside_fake_stack = nullptr;
     const void* outside_bottom = nullptr;
     std::size_t outside_bytes = 0;
     void* inside = nullptr;
-    void* outside = nullptr;
   };
   void EnterStack();
   void LeaveStack();

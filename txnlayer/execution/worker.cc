@@ -10,15 +10,16 @@
 namespace slimgraph::txn {
 namespace {
 
-// How long a thread sleeps when nothing is known to come.
+// The longest sleep of a thread that expects nothing.
 constexpr std::chrono::milliseconds kIdle{100};
-// How long a thread that looks at its memory does nothing else, before it sleeps in between. Where
-// it has a processor of its own, twice as long after each time that something has come meanwhile,
-// half after each that was in vain.
+// How long a thread that polls its memory does so without a pause, before it sleeps between polls.
+// A thread with its own processor adapts the time: it doubles when something came in meanwhile, and
+// halves when the polling was in vain.
 constexpr std::uint64_t kSpinNs = 5'000;
 constexpr std::uint64_t kMostSpinNs = 40'000;
 
-// The first operation on a node that has died, and those behind it in the same doorbell.
+// The first operation on a dead node fails as lost; those behind it in the same doorbell are
+// flushed.
 bool IsOfDeath(Outcome outcome) {
   return outcome == Outcome::kPeerLost || outcome == Outcome::kFlushed;
 }
@@ -48,7 +49,7 @@ void Task::Idle(std::uint64_t ns) {
   idle_ = false;
 }
 
-void Task::Pause() {
+void Task::Yield() {
   worker_.ready_.push_back(this);
   coroutine_.Yield();
 }
@@ -74,7 +75,9 @@ void Worker::AddTask(std::function<void(Task&)> body) {
   ready_.push_back(tasks_.back().get());
 }
 
-Status Worker::Run(const bool& stop, const std::function<void()>& all_at_rest) {
+Status Worker::Run(const bool& stop, const std::function<void()>& all_at_rest,
+                   const std::function<std::string()>& rest_awaits) {
+  Idling idling{rest_awaits};
   told_ = false;
   ready_.insert(ready_.end(), parked_.begin(), parked_.end());
   parked_.clear();
@@ -83,8 +86,11 @@ Status Worker::Run(const bool& stop, const std::function<void()>& all_at_rest) {
     bool moved = endpoint_.Poll(completions_) > 0;
     for (const Completion& completion : completions_) Dispatch(completion);
     WakeSleepers();
-    moved = RunReadyTasks() || moved;
-    // After the tasks, for what they have just asked for; it may make some of them ready.
+    if (RunReadyTasks()) {
+      moved = true;
+      if (idling.since_ns != 0) idling.End();
+    }
+    // Runs after the tasks, to handle what they have just asked for; it may make some tasks ready.
     const auto background_wants = background ? background() : std::chrono::nanoseconds(0);
     if (ended_ + parked_.size() == tasks_.size() && !told_) {
       told_ = true;
@@ -97,7 +103,7 @@ Status Worker::Run(const bool& stop, const std::function<void()>& all_at_rest) {
       slept_ = false;
       sleep_told_ = false;
     }
-    if (ready_.empty()) WaitForWork(background_wants);
+    if (ready_.empty()) WaitForWork(background_wants, idling);
   }
   if (ended_ == tasks_.size()) {
     tasks_.clear();
@@ -106,8 +112,8 @@ Status Worker::Run(const bool& stop, const std::function<void()>& all_at_rest) {
   return status_;
 }
 
-void Worker::LeaveParked() {
-  for (Task* const task : parked_) task->coroutine_.LeaveForGood();
+void Worker::AbandonParked() {
+  for (Task* const task : parked_) task->coroutine_.Abandon();
 }
 
 void Worker::Lose(NodeId node) {
@@ -120,13 +126,13 @@ void Worker::Lose(NodeId node) {
     free_calls_.push_back(number);
     call->reply.clear();
     call->pending->lost = true;
-    Ended(*call->pending);
+    CompleteOne(*call->pending);
   }
 }
 
-// Nobody rings when memory changes, so whoever looks at it again and again soon sleeps in between.
-// (To yield instead would be to wait for a whole turn of everyone else on a busy machine.)
-void Worker::WaitForWork(std::chrono::nanoseconds background_wants) {
+// A change of memory wakes nobody. So a thread that polls its memory soon sleeps between polls.
+// (Yielding instead would cost a full scheduling round of all other threads on a busy machine.)
+void Worker::WaitForWork(std::chrono::nanoseconds background_wants, Idling& idling) {
   if (background_wants.count() > 0) {
     const std::uint64_t now = NowNs();
     if (quiet_since_ns_ == 0) quiet_since_ns_ = now;
@@ -134,10 +140,33 @@ void Worker::WaitForWork(std::chrono::nanoseconds background_wants) {
     if (!std::exchange(slept_, true)) spin_ns_ = std::max(spin_ns_ / 2, kSpinNs);
     if (before_sleep && !std::exchange(sleep_told_, true)) return before_sleep();
   }
+  if (LogsWaits()) RegisterWait(idling);
   endpoint_.Wait(TimeToWait(background_wants));
 }
 
-// A task that pauses is not run again in the same turn.
+// Called before the thread sleeps. A task that sleeps waits for a time, not for another node.
+void Worker::RegisterWait(Idling& idling) const {
+  if (!sleepers_.empty()) return idling.End();
+  const std::uint64_t now = NowNs();
+  if (idling.since_ns == 0) idling.since_ns = now;
+  if (now - idling.since_ns < kShortWaitNs) return;
+  idling.waiting.For(
+      fabric_.self(), [&] { return DescribeWait(idling); }, idling.since_ns);
+}
+
+// A description for people.
+std::string Worker::DescribeWait(const Idling& idling) const {
+  if (told_) return idling.rest_awaits ? idling.rest_awaits() : "others to come to rest";
+  std::vector<NodeId> nodes = endpoint_.AwaitedNodes();
+  for (const Call* const call : calls_) {
+    if (call != nullptr) nodes.push_back(call->to.node);
+  }
+  const std::string who = nodes.empty() ? "its memory to change" : NodesInWords(std::move(nodes));
+  return fmt::format("{}, in {} transactions of thread {}", who,
+                     tasks_.size() - ended_ - parked_.size(), index_);
+}
+
+// A task that yields is not run again in the same turn.
 bool Worker::RunReadyTasks() {
   const std::size_t count = ready_.size();
   for (std::size_t i = 0; i < count; ++i) {
@@ -185,10 +214,10 @@ void Worker::Dispatch(const Completion& completion) {
                                                  OutcomeName(completion.outcome))});
     }
   }
-  if ((completion.tag & kUncounted) == 0) Ended(pending);
+  if ((completion.tag & kUncounted) == 0) CompleteOne(pending);
 }
 
-void Worker::Ended(Pending& pending) {
+void Worker::CompleteOne(Pending& pending) {
   if (--pending.left == 0 && pending.waiter != nullptr) {
     ready_.push_back(std::exchange(pending.waiter, nullptr));
   }
@@ -220,11 +249,12 @@ void Worker::OnReply(const Message& message) {
   if (lost_[message.from.node]) return;
   CallHeader header;
   std::memcpy(&header, message.body.data(), sizeof header);
-  SLIM_CHECK(header.call < calls_.size() && calls_[header.call] != nullptr, "a reply to nothing");
+  SLIM_CHECK(header.call < calls_.size() && calls_[header.call] != nullptr,
+             "a reply to an unknown call");
   Call& call = *std::exchange(calls_[header.call], nullptr);
   free_calls_.push_back(header.call);
   call.reply.assign(message.body.begin(), message.body.end());
-  Ended(*call.pending);
+  CompleteOne(*call.pending);
 }
 
 void Worker::Fail(Error error) {

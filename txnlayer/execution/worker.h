@@ -1,6 +1,6 @@
-// One thread of transactions: it polls its endpoint (completions, replies, requests of others) and
-// runs the coroutines whose turn it is. A coroutine never blocks: it posts, then awaits, while the
-// others run; when none can, the thread sleeps in the fabric.
+// One thread of transactions. It polls its endpoint (completions, replies, requests of others) and
+// runs the coroutines that are ready. A coroutine never blocks the thread: it posts operations and
+// awaits them while others run. When no coroutine can run, the thread sleeps in the fabric.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "slimgraph/base/result.h"
+#include "slimgraph/base/waits.h"
 #include "slimgraph/fabric/fabric.h"
 #include "txnlayer/execution/coroutine.h"
 
@@ -18,15 +19,15 @@ namespace slimgraph::txn {
 
 class Worker;
 
-// What still has to come in before its memory may be used again.
+// Counts operations and replies that must come in before their memory may be used again.
 class Task;
 struct Pending {
   std::uint32_t left = 0;  // operations and replies
   Task* waiter = nullptr;
-  bool lost = false;  // some of them went to a node that has died, and never came to it or back
+  bool lost = false;  // some went to a node that has died, and were never completed
 };
 
-// A request and the reply to it, which is there when `pending` is done.
+// A request and its reply. The reply has arrived when `pending` has completed.
 struct Call {
   EndpointAddress to;
   std::vector<std::byte> request;
@@ -45,14 +46,14 @@ class Task {
   Worker& worker() { return worker_; }
   std::uint32_t index() const { return index_; }
 
-  // Rings, and lets others run until nothing of `pending` is left.
+  // Rings the doorbells, and lets others run until `pending` has completed.
   void Await(Pending& pending);
-  // Lets the others run for a while, or once.
+  // Lets the others run for `ns` nanoseconds. Yield() lets them run once.
   void Sleep(std::uint64_t ns);
-  // A while without anything to do, which Worker::WakeIdle() ends.
+  // The same, for a wait without anything to do; Worker::WakeIdle() ends it early.
   void Idle(std::uint64_t ns);
-  void Pause();
-  // Lets go of the thread until the next Worker::Run().
+  void Yield();
+  // Yields until the next Worker::Run().
   void Park();
 
  private:
@@ -63,10 +64,10 @@ class Task {
   Coroutine coroutine_;
 };
 
-// Begins every request and reply.
+// The first bytes of every request and reply.
 struct CallHeader {
   static constexpr std::uint32_t kNoReply = ~std::uint32_t{0};
-  std::uint32_t call = kNoReply;  // the asker's number for it
+  std::uint32_t call = kNoReply;  // the number that the sender gave to the call
   std::uint16_t what = 0;
   std::uint16_t items = 0;
 };
@@ -81,56 +82,72 @@ class Worker {
 
   void AddTask(std::function<void(Task&)> body);
 
-  // Runs all tasks until each has ended or parked, which it tells, and serves others until `stop`,
-  // which a handler of this endpoint sets. Fails with the first operation that failed.
-  Status Run(const bool& stop, const std::function<void()>& all_at_rest);
+  // Runs all tasks and serves other nodes until `stop`, which a handler of this endpoint sets.
+  // Calls `all_at_rest` when each task has ended or parked. Fails with the first operation that
+  // failed. `rest_awaits` describes, for people, what the worker waits for while all its tasks
+  // rest.
+  Status Run(const bool& stop, const std::function<void()>& all_at_rest,
+             const std::function<std::string()>& rest_awaits = {});
 
-  // There is a processor for each thread of the job on this machine: so this one may look a little
-  // longer for what is to come, before it sleeps.
+  // The machine has a processor for each thread of the job. So this thread may poll longer before
+  // it sleeps.
   void HasProcessor();
-  // Deaths of other nodes fail operations, not the run.
+  // The death of another node makes operations fail, but not the run.
   void SurviveDeaths() { survives_deaths_ = true; }
-  // After a failure: tasks that are parked are never taken up again.
-  void LeaveParked();
-  // Ends all calls to a node that has died, and tells again that all are at rest.
+  // After a failure: parked tasks are never resumed.
+  void AbandonParked();
+  // Ends all calls to a node that has died, and calls `all_at_rest` again when all tasks rest.
   void Lose(NodeId node);
-  // Tells again, when all are at rest.
-  void TellAgain() { told_ = false; }
-  // All tasks that sleep because they have nothing to do go on now.
+  // Calls `all_at_rest` again when all tasks rest.
+  void ReportRestAgain() { told_ = false; }
+  // Wakes all tasks in Task::Idle().
   void WakeIdle();
 
   // --- for tasks
-  // The tag under which an operation that counts in `pending` is posted.
+  // The tag of an operation that counts in `pending`.
   std::uint64_t Tag(Pending& pending) {
     ++pending.left;
     return reinterpret_cast<std::uint64_t>(&pending);
   }
-  // For one whose success is not reported, as a later one on its node tells of it.
+  // The tag of an operation whose success is not reported. The completion of a later operation on
+  // the same node implies its success.
   static std::uint64_t UncountedTag(Pending& pending) {
     return reinterpret_cast<std::uint64_t>(&pending) | kUncounted;
   }
-  // One of those that `pending` counts has come in.
-  void Ended(Pending& pending);
-  // Sends a request that begins with a CallHeader; with `pending` a reply is awaited.
+  // An operation or reply that `pending` counts has come in.
+  void CompleteOne(Pending& pending);
+  // Sends a request that begins with a CallHeader; with `pending`, a reply is awaited.
   void Send(Call& call, Pending* pending);
 
   // --- for the server of requests
-  // Called in every turn; returns how soon it wants the next at the latest, 0: when something
-  // comes.
+  // Called in every turn of the loop. Returns the longest time until it must be called again; 0:
+  // call it when something comes in.
   std::function<std::chrono::nanoseconds()> background;
-  // Called one turn before the thread sleeps although the background wants something soon.
+  // Called one turn before the thread sleeps although `background` has asked for a call soon.
   std::function<void()> before_sleep;
   void OnReply(const Message& message);
 
-  // After a failure nothing more is carried out: tasks are to end soon.
+  // After a failure no operation is carried out any more, and tasks should end soon.
   bool failed() const { return !status_.has_value(); }
   void Fail(Error error);
 
  private:
   friend class Task;
   static constexpr std::uint64_t kUncounted = 1;
+  // The time in which no task can run, for reports of long waits (base/waits.h).
+  struct Idling {
+    const std::function<std::string()>& rest_awaits;
+    std::uint64_t since_ns = 0;  // 0: a task can run
+    Waiting waiting = {};
+    void End() {
+      since_ns = 0;
+      waiting.End();
+    }
+  };
   bool RunReadyTasks();
-  void WaitForWork(std::chrono::nanoseconds background_wants);
+  void WaitForWork(std::chrono::nanoseconds background_wants, Idling& idling);
+  void RegisterWait(Idling& idling) const;
+  std::string DescribeWait(const Idling& idling) const;
   void Dispatch(const Completion& completion);
   void WakeSleepers();
   std::chrono::nanoseconds TimeToWait(std::chrono::nanoseconds background_wants) const;
@@ -141,19 +158,20 @@ class Worker {
   std::vector<std::unique_ptr<Task>> tasks_;
   std::size_t ended_ = 0;
   std::vector<Task*> parked_;
-  bool told_ = false;  // that all are at rest
+  bool told_ = false;  // `all_at_rest` has been called
   bool survives_deaths_ = false;
   std::vector<bool> lost_;  // by node
   std::deque<Task*> ready_;
-  std::multimap<std::uint64_t, Task*> sleepers_;  // by when they wake
+  std::multimap<std::uint64_t, Task*> sleepers_;  // by wake-up time
   std::vector<Call*> calls_;                      // by number; null: free
   std::vector<std::uint32_t> free_calls_;
   std::vector<Completion> completions_;
-  std::uint64_t quiet_since_ns_ = 0;  // since when only the background wants something; 0: not so
-  std::uint64_t spin_ns_;             // how long the thread then looks before it sleeps
+  // Since when only `background` has asked for a call; 0: not so.
+  std::uint64_t quiet_since_ns_ = 0;
+  std::uint64_t spin_ns_;  // how long the thread polls before it sleeps
   std::uint64_t most_spin_ns_;
-  bool slept_ = false;       // since then
-  bool sleep_told_ = false;  // the background has been told of it
+  bool slept_ = false;       // since quiet_since_ns_
+  bool sleep_told_ = false;  // `before_sleep` has been called since then
   Status status_;
 };
 

@@ -12,12 +12,13 @@ namespace slimgraph::txn {
 namespace {
 
 constexpr VertexId kOffsetsAtATime = 1 << 16;
-// So many names between two are always close.
+// Names with a range of at most this many are always close together.
 constexpr std::uint64_t kClose = 64;
-// And one for so many places that there are: each takes a byte or two.
+// They may also leave one gap for every 16 dense ids: a gap takes one or two bytes.
 constexpr VertexId kGapsAmong = 16;
 
-// The lists of a part lie all over the file: read(first arc, arcs, where in the part) for each.
+// The part's lists are scattered over the file. Calls read(first arc, arcs, where in the part) for
+// each.
 Status ForEachList(const GraphSource& file, const VertexPart& part,
                    std::span<const EdgeOffset> local,
                    const std::function<Status(EdgeOffset, EdgeOffset, EdgeOffset)>& read) {
@@ -39,26 +40,6 @@ Status ForEachList(const GraphSource& file, const VertexPart& part,
 
 }  // namespace
 
-Status CheckBaseFile(const SlimFile& file) {
-  if (file.may_have_duplicates()) {
-    return InputError("{}: a store takes graphs without duplicates", file.path());
-  }
-  if (!file.has(Direction::kIn)) {
-    return InputError("{}: a store takes incoming lists as well: convert it without --no-reverse",
-                      file.path());
-  }
-  SLIM_ASSIGN(const OriginalIds ids, file.ReadOriginalIds());
-  const VertexId count = ids.count();
-  const VertexName most = MaxVertexName(file.directed());
-  if (count == 0 || ids[count - 1] <= most) return {};
-  return InputError("{}: vertex {} is beyond {}, the largest id that {} store can have",
-                    file.path(), ids[count - 1], most, file.directed() ? "a directed" : "a");
-}
-
-Status BaseSource::ReadVertexProperties(VertexId, MutableBytes) const { return {}; }
-Status BaseSource::ReadEdgeProperties(EdgeOffset, MutableBytes) const { return {}; }
-Status BaseSource::ReadEdgeTimes(EdgeOffset, std::span<GraphTime>) const { return {}; }
-
 Result<std::unique_ptr<BaseGraph>> BaseGraph::Load(Cluster& cluster, const BaseSource& source,
                                                    const GraphShape& shape, std::uint32_t replicas,
                                                    std::optional<EdgeOffset> folds) {
@@ -75,12 +56,13 @@ Result<std::unique_ptr<BaseGraph>> BaseGraph::Load(Cluster& cluster, const BaseS
       SLIM_ASSIGN(sides, SidesSource::Of(*file));
       loading.lists = loading.sides = &*sides;
     }
-    SLIM_ASSIGN(base->now_.ids, loading.lists->ReadOriginalIds());
-    base->now_.arcs = loading.lists->arcs();
-    base->now_.edges = loading.lists->edges();
+    SLIM_ASSIGN(OriginalIds ids, loading.lists->ReadOriginalIds());
+    base->current_.ids = DenseIdMap(std::move(ids));
+    base->current_.arcs = loading.lists->arcs();
+    base->current_.edges = loading.lists->edges();
     base->has_vertex_properties_ = source.has_vertex_properties();
-    base->now_.has_marks = source.has_edge_properties() || source.has_edge_times() ||
-                           shape.weights != WeightType::kNone;
+    base->current_.has_marks = source.has_edge_properties() || source.has_edge_times() ||
+                               shape.weights != WeightType::kNone;
     SLIM_TRY(base->ReadIndex(*loading.lists));
   }
   for (Rank rank = 0; rank < replicas; ++rank) {
@@ -93,8 +75,8 @@ Result<std::unique_ptr<BaseGraph>> BaseGraph::Load(Cluster& cluster, const BaseS
 Status BaseGraph::ReadIndex(const GraphSource& lists) {
   const HashPartition partition(vertices(), nodes_, 1);
   for (NodeId node = 0; node < nodes_; ++node) {
-    now_.index.emplace_back(ListCode(vertices()));
-    now_.index.back().Reserve(partition.part(node).count);
+    current_.index.emplace_back(ListCode(vertices()));
+    current_.index.back().Reserve(partition.part(node).count);
   }
   std::vector<EdgeOffset> offsets;
   for (VertexId first = 0; first < vertices();) {
@@ -102,25 +84,25 @@ Status BaseGraph::ReadIndex(const GraphSource& lists) {
     offsets.resize(end - first + 1);
     SLIM_TRY(lists.ReadElements(lists.offsets(Direction::kOut), first, std::span(offsets)));
     for (VertexId v = first; v < end; ++v) {
-      if (offsets[v - first + 1] < offsets[v - first] || offsets[v - first + 1] > now_.arcs) {
+      if (offsets[v - first + 1] < offsets[v - first] || offsets[v - first + 1] > current_.arcs) {
         return InputError("{}: the offsets of its lists fall", lists.path());
       }
-      now_.index[partition.owner(v)].Append(offsets[v - first + 1] - offsets[v - first]);
+      current_.index[partition.owner(v)].Append(offsets[v - first + 1] - offsets[v - first]);
     }
     first = end;
   }
-  for (CompactOffsets& index : now_.index) {
+  for (CompactOffsets& index : current_.index) {
     index.Finish();
-    now_.list_bytes += index.bytes();
+    current_.list_bytes += index.bytes();
   }
   return {};
 }
 
-// For so many arcs, and vertices that carry something; with all that a fold may bring, or what
-// there is.
+// Regions for so many arcs, and for so many vertices with properties. `folds`: with room for marks
+// of all arcs, even if no edge is marked yet.
 Result<BaseGraph::Regions> BaseGraph::MakeRegions(Cluster& cluster, EdgeOffset arcs,
                                                   VertexId carriers, bool folds) const {
-  const EdgeOffset marked = folds || now_.has_marks ? arcs : 0;
+  const EdgeOffset marked = folds || current_.has_marks ? arcs : 0;
   const auto share = [&](std::uint64_t bytes) -> Result<RegionId> {
     SLIM_ASSIGN(const SharedRegion region,
                 cluster.fabric().Share(std::max<std::uint64_t>(bytes, 8)));
@@ -140,9 +122,9 @@ Status BaseGraph::LoadPart(Cluster& cluster, const Loading& loading, NodeId part
   if (loading.lists == nullptr) {
     if (!folds) return {};
     spare_arcs_.push_back(*folds);
-    now_.index.assign(nodes_, CompactOffsets(ListCode(0)));
-    for (CompactOffsets& index : now_.index) index.Finish();
-    SLIM_ASSIGN(now_.regions.emplace_back(), MakeRegions(cluster, *folds, 0, true));
+    current_.index.assign(nodes_, CompactOffsets(ListCode(0)));
+    for (CompactOffsets& index : current_.index) index.Finish();
+    SLIM_ASSIGN(current_.regions.emplace_back(), MakeRegions(cluster, *folds, 0, true));
     SLIM_ASSIGN(spare_.emplace_back(), MakeRegions(cluster, *folds, 0, true));
     return {};
   }
@@ -159,18 +141,18 @@ Status BaseGraph::LoadPart(Cluster& cluster, const Loading& loading, NodeId part
     SLIM_ASSIGN(spare_.emplace_back(), MakeRegions(cluster, most_arcs, carriers.count, true));
     spare_.back().vertex_properties = regions.vertex_properties;
   }
-  now_.regions.push_back(regions);
+  current_.regions.push_back(regions);
   const MutableBytes lists = fabric.own_region(regions.lists).first(arcs * sizeof(VertexId));
-  now_.list_bytes += lists.size();
+  current_.list_bytes += lists.size();
   std::vector<EdgeOffset> offsets(std::size_t{part.count} + 1);
   const std::span ids(reinterpret_cast<VertexId*>(lists.data()), arcs);
   std::vector<std::byte> weights(arcs * shape_.weight_bytes());
   SLIM_TRY(LoadLists(*loading.lists, part, Direction::kOut, {offsets, ids, weights}, 1));
-  if (now_.has_marks) {
+  if (current_.has_marks) {
     MarkWriter writer(shape_, fabric.own_region(regions.edge_marks),
                       fabric.own_region(regions.edge_records));
     SLIM_TRY(LoadMarks(loading, part, offsets, weights, writer));
-    now_.property_bytes += writer.bytes();
+    current_.property_bytes += writer.bytes();
   }
   if (has_vertex_properties_) {
     const std::uint64_t each = shape_.vertex_bytes;
@@ -180,7 +162,7 @@ Status BaseGraph::LoadPart(Cluster& cluster, const Loading& loading, NodeId part
       SLIM_TRY(
           loading.source.ReadVertexProperties(carriers[local], room.subspan(local * each, each)));
     }
-    now_.property_bytes += carriers.count * each;
+    current_.property_bytes += carriers.count * each;
   }
   return {};
 }
@@ -209,30 +191,29 @@ Status BaseGraph::LoadMarks(const Loading& loading, const VertexPart& part,
   return ForEachList(*loading.lists, part, offsets, mark);
 }
 
-// Places are added behind the last alone, so that all keep theirs. Names that lie close together
-// all get one, whether they have come or not: so those that follow each other still do. Of clients
-// that give out names in turn, one may be ahead of the others.
-BaseGraph::Next BaseGraph::NextVertices(std::span<const VertexName> added,
-                                        std::span<const VertexName> deleted) const {
-  Next next;
+// If the names beyond the largest one are close together, every name of their range gets a dense
+// id, even if its vertex has not come. So ids stay in the order of names. Clients that allocate
+// names in turn are not equally fast, and the gaps are for the slower ones.
+BaseGraph::Contents BaseGraph::AfterVertexChanges(std::span<const VertexName> added,
+                                                  std::span<const VertexName> deleted) const {
+  Contents next;
   const VertexId before = vertices();
-  const VertexName last = NameOf(before - 1);
-  const auto fresh = added.subspan(
-      static_cast<std::size_t>(std::upper_bound(added.begin(), added.end(), last) - added.begin()));
-  const bool close =
-      !fresh.empty() && fresh.back() - last <= 4 * fresh.size() + before / kGapsAmong + kClose;
-  const std::uint64_t more = close ? fresh.back() - last : fresh.size();
-  if (more == 0 || before + more >= std::numeric_limits<VertexId>::max()) {
-    next.ids = ids();
-  } else if (ids().contiguous() && close) {
-    next.ids = OriginalIds(ids().first(), before + static_cast<VertexId>(more));
-  } else {
-    std::vector<VertexName> names;
-    for (VertexId dense = 0; dense < before; ++dense) names.push_back(NameOf(dense));
-    for (std::uint64_t i = 0; i < more; ++i) names.push_back(close ? last + 1 + i : fresh[i]);
-    next.ids = OriginalIds(std::move(names));
+  std::vector<VertexName> more;
+  for (const VertexName name : added) {
+    if (!ids().Find(name)) more.push_back(name);
   }
-  next.dead = now_.dead;
+  const auto beyond =
+      before == 0 ? more.begin() : std::upper_bound(more.begin(), more.end(), ids().largest());
+  const auto count = static_cast<std::uint64_t>(more.end() - beyond);
+  const VertexName start = before > 0 ? ids().largest() + 1 : count > 0 ? *beyond : 0;
+  if (count > 0 && more.back() - start < 4 * count + before / kGapsAmong + kClose) {
+    const VertexName last = more.back();
+    more.erase(beyond, more.end());
+    for (VertexName name = start; name <= last; ++name) more.push_back(name);
+  }
+  const bool fit = more.size() < std::numeric_limits<VertexId>::max() - before;
+  next.ids = fit ? ids().With(more) : ids();
+  next.dead = current_.dead;
   next.dead.resize((next.ids.count() + 63) / 64);
   const auto bit = [](VertexId dense) { return std::uint64_t{1} << (dense % 64); };
   for (VertexId dense = before; dense < next.ids.count(); ++dense)
@@ -248,21 +229,10 @@ BaseGraph::Next BaseGraph::NextVertices(std::span<const VertexName> added,
   return next;
 }
 
-BaseGraph::Next BaseGraph::NextPlaces(std::span<const VertexName> more,
-                                      std::span<const VertexName> dead) const {
-  Next next;
-  const bool close =
-      ids().contiguous() && !more.empty() && more.back() == NameOf(vertices() - 1) + more.size();
-  if (more.empty()) {
-    next.ids = ids();
-  } else if (close) {
-    next.ids = OriginalIds(ids().first(), vertices() + static_cast<VertexId>(more.size()));
-  } else {
-    std::vector<VertexName> names;
-    for (VertexId dense = 0; dense < vertices(); ++dense) names.push_back(NameOf(dense));
-    names.insert(names.end(), more.begin(), more.end());
-    next.ids = OriginalIds(std::move(names));
-  }
+BaseGraph::Contents BaseGraph::WithDenseIds(std::span<const VertexName> more,
+                                            std::span<const VertexName> dead) const {
+  Contents next;
+  next.ids = ids().With(more);
   next.dead.resize((next.ids.count() + 63) / 64);
   for (const VertexName name : dead) {
     const auto dense = next.ids.Find(name);
@@ -273,20 +243,20 @@ BaseGraph::Next BaseGraph::NextPlaces(std::span<const VertexName> more,
   return next;
 }
 
-BaseGraph::Next BaseGraph::Switch(Next next) {
+BaseGraph::Contents BaseGraph::Switch(Contents next) {
   next.property_bytes += vertex_property_bytes_;
-  Next before = std::move(static_cast<Next&>(now_));
+  Contents before = std::move(static_cast<Contents&>(current_));
   before.property_bytes -= vertex_property_bytes_;
-  static_cast<Next&>(now_) = std::move(next);
-  std::swap(now_.regions, spare_);
+  static_cast<Contents&>(current_) = std::move(next);
+  std::swap(current_.regions, spare_);
   return before;
 }
 
 BaseGraph::Vertex BaseGraph::At(VertexId dense) const {
   Vertex vertex{dense, dense % nodes_, dense / nodes_, 0, 0};
-  const auto place = now_.index[vertex.partition].FindArcs(vertex.local);
-  vertex.begin = place.begin;
-  vertex.length = place.length;
+  const auto list = current_.index[vertex.partition].FindArcs(vertex.local);
+  vertex.begin = list.begin;
+  vertex.length = list.length;
   return vertex;
 }
 
@@ -294,7 +264,7 @@ BaseGraph::Vertex BaseGraph::After(const Vertex& before, VertexId dense) const {
   if (dense != before.dense + nodes_) return At(dense);
   const VertexId local = before.local + 1;
   return {dense, before.partition, local, before.begin + before.length,
-          now_.index[before.partition].length(local)};
+          current_.index[before.partition].length(local)};
 }
 
 BaseGraph::Vertex BaseGraph::ListOf(EdgeOffset& number) const {
@@ -304,16 +274,16 @@ BaseGraph::Vertex BaseGraph::ListOf(EdgeOffset& number) const {
     if (number < arcs) break;
     number -= arcs;
   }
-  const VertexId local = now_.index[partition].ListOf(number);
+  const VertexId local = current_.index[partition].ListOf(number);
   return {local * nodes_ + partition, partition, local, 0, 0};
 }
 
 std::pair<BaseGraph::Vertex, EdgeOffset> BaseGraph::Arc(EdgeOffset number) const {
   Vertex vertex = ListOf(number);
-  const auto place = now_.index[vertex.partition].FindArcs(vertex.local);
-  vertex.begin = place.begin;
-  vertex.length = place.length;
-  return {vertex, number - place.begin};
+  const auto list = current_.index[vertex.partition].FindArcs(vertex.local);
+  vertex.begin = list.begin;
+  vertex.length = list.length;
+  return {vertex, number - list.begin};
 }
 
 std::optional<BaseGraph::Vertex> BaseGraph::Find(VertexName name) const {

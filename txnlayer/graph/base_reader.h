@@ -1,5 +1,5 @@
-// Reads the base for a transaction: straight from memory where this node holds it, else one-sided,
-// while the other coroutines run.
+// Reads the base for a transaction: from local memory if this node holds it, else one-sided, while
+// the other coroutines run.
 #pragma once
 
 #include <optional>
@@ -11,10 +11,10 @@
 
 namespace slimgraph::txn {
 
-// A list of the base, and those of its edges of which more is known, in the order of their places.
+// A list of the base, and the marked edges in it, by ascending position.
 struct BaseEdges {
   std::span<const VertexId> ids;
-  std::span<const KnownEdge> known;
+  std::span<const MarkedEdge> marked;
 };
 
 class BaseReader {
@@ -22,27 +22,30 @@ class BaseReader {
   BaseReader(TransactionalGraph& graph, Transaction& transaction)
       : graph_(graph), transaction_(transaction) {}
 
-  // Each is false, or empty, when a node has died: the transaction is then to be aborted.
-  // The list of a vertex, as dense ids, until the next call.
-  bool List(const BaseGraph::Vertex& vertex, std::span<const VertexId>& list);
-  // The same with all that is known of its edges.
-  bool List(const BaseGraph::Vertex& vertex, BaseEdges& list);
-  // What is known of one edge: nothing, or one.
-  bool Known(const BaseGraph::Vertex& vertex, EdgeOffset place, std::span<const KnownEdge>& known);
-  bool VertexProperties(const BaseGraph::Vertex& vertex, Bytes& properties);
+  // The functions below that return bool return false if a node has died: the transaction must then
+  // abort.
+  // The list of a vertex, as dense ids. Valid until the next call.
+  bool ReadList(const BaseGraph::Vertex& vertex, std::span<const VertexId>& list);
+  // The same, with the times and properties of its marked edges.
+  bool ReadList(const BaseGraph::Vertex& vertex, BaseEdges& list);
+  // The time and properties of one edge: one element if the edge is marked, else none.
+  bool ReadMark(const BaseGraph::Vertex& vertex, EdgeOffset position,
+                std::span<const MarkedEdge>& marked);
+  bool ReadVertexProperties(const BaseGraph::Vertex& vertex, Bytes& properties);
 
-  // One neighbour.
-  bool Neighbour(const BaseGraph::Vertex& vertex, EdgeOffset place, VertexId& neighbour);
-  // Where in the list of `vertex` the neighbour is; nothing: nowhere.
-  bool Find(const BaseGraph::Vertex& vertex, VertexId neighbour, std::optional<EdgeOffset>& place);
+  // Reads one neighbour of a list.
+  bool ReadNeighbour(const BaseGraph::Vertex& vertex, EdgeOffset position, VertexId& neighbour);
+  // The position of the neighbour in the list of `vertex`, or nothing.
+  bool FindNeighbour(const BaseGraph::Vertex& vertex, VertexId neighbour,
+                     std::optional<EdgeOffset>& position);
 
-  // Whose list is quicker to look into.
-  const BaseGraph::Vertex& Nearer(const BaseGraph::Vertex& one,
-                                  const BaseGraph::Vertex& other) const;
+  // The vertex whose list is faster to search.
+  const BaseGraph::Vertex& FasterToSearch(const BaseGraph::Vertex& one,
+                                          const BaseGraph::Vertex& other) const;
 
  private:
-  bool Here(const BaseGraph::Vertex& vertex) const;
-  // A part of a region of the base, and where it is to be put when it is not here.
+  bool IsLocal(const BaseGraph::Vertex& vertex) const;
+  // A range of a region of the base. `room` receives it if it is read from another node.
   struct Part {
     RegionId BaseGraph::Regions::*which;
     std::uint64_t offset;
@@ -50,14 +53,14 @@ class BaseReader {
     std::vector<std::byte>& room;
     Bytes found = {};
   };
-  Part ListOf(const BaseGraph::Vertex& vertex, EdgeOffset first, EdgeOffset count);
-  Part MarksOf(const MarkRange& range);
+  Part ListPart(const BaseGraph::Vertex& vertex, EdgeOffset first, EdgeOffset count);
+  Part MarksPart(const MarkRange& range);
   bool Read(const BaseGraph::Vertex& vertex, Part& part) { return Read(vertex, {&part, 1}); }
-  // All with one doorbell.
+  // Reads all parts with one doorbell.
   bool Read(const BaseGraph::Vertex& vertex, std::span<Part> parts);
-  // With the marks of the range at hand.
+  // `marks`: of the range, already read.
   bool ReadRecords(const BaseGraph::Vertex& vertex, const MarkRange& range, Bytes marks,
-                   std::span<const KnownEdge>& known);
+                   std::span<const MarkedEdge>& marked);
 
   TransactionalGraph& graph_;
   Transaction& transaction_;
@@ -65,7 +68,7 @@ class BaseReader {
   std::vector<std::byte> property_room_;
   std::vector<std::byte> mark_room_;
   std::vector<std::byte> record_room_;
-  std::vector<KnownEdge> known_;
+  std::vector<MarkedEdge> marked_;
 };
 
 }  // namespace slimgraph::txn

@@ -1,5 +1,5 @@
-// Writes the next lists of a partition that a node holds into the spare memory of the base, in the
-// order of their vertices: what the lists are, and what changes make of them.
+// Writes the next lists of a partition into the spare memory of the base, in the order of dense
+// ids. A next list is the current list with the changes applied.
 #pragma once
 
 #include <span>
@@ -12,11 +12,11 @@ namespace slimgraph::txn {
 
 class BaseWriter {
  public:
-  // `ids`: of all vertices of the next lists, the first of which are those of the base.
-  BaseWriter(TransactionalGraph& graph, const OriginalIds& ids, Rank rank);
+  // `ids`: the vertices of the next lists, with those of the base first.
+  BaseWriter(TransactionalGraph& graph, const DenseIdMap& ids, Rank rank);
 
-  // The vertex's changes by neighbour; where theirs are among `properties`, they say. False: there
-  // is no room for the list.
+  // `changes`: of the vertex, sorted by neighbour; their properties are in `properties`. False:
+  // there is no room for the list.
   bool AddList(VertexId vertex, std::span<const EdgeChange> changes, Bytes properties);
 
   struct Sums {
@@ -25,12 +25,12 @@ class BaseWriter {
   };
   const Sums& sums() const { return sums_; }
   std::span<const std::uint32_t> lengths() const { return lengths_; }
-  // Arcs of which more is known, and what that takes.
-  std::uint64_t known() const { return marks_.known(); }
-  std::uint64_t PropertyBytes() const { return known() > 0 ? marks_.bytes() : 0; }
+  // The number of marked arcs, and the bytes of marks and records.
+  std::uint64_t marked() const { return marks_.marked(); }
+  std::uint64_t PropertyBytes() const { return marked() > 0 ? marks_.bytes() : 0; }
 
  private:
-  // A node's memory of the lists that are read, or of those that are written.
+  // This node's memory of the current lists, or of the next ones.
   struct Memory {
     std::span<VertexId> lists;
     MutableBytes marks;
@@ -38,13 +38,13 @@ class BaseWriter {
     Memory(Fabric& fabric, const BaseGraph::Regions& regions);
   };
   void Copy(EdgeOffset first, EdgeOffset count);
-  void Add(VertexId neighbour, const EdgeChange& change, Bytes properties);
+  void Add(const EdgeChange& change, Bytes properties);
 
   const BaseGraph& base_;
   Rank rank_;
-  const OriginalIds& ids_;
+  const DenseIdMap& ids_;
   const GraphShape shape_;
-  Memory now_;
+  Memory current_;
   Memory next_;
   MarkWriter marks_;
   Sums sums_;

@@ -26,7 +26,7 @@ EdgeEntry& EdgeBlock::Append(const EdgeEntry& from, const std::byte* properties_
 
 EdgeEntry* EdgeBlock::Put(VertexName neighbour, bool alive, bool in_base) {
   EdgeEntry* const last = Find(neighbour);
-  const int before = last == nullptr ? 0 : Counts(*last);
+  const int before = last == nullptr ? 0 : DegreeContribution(*last);
   EdgeEntry* mine = last;
   if (last == nullptr || last->time != kTimePending) {
     if (count() == capacity_) return nullptr;
@@ -37,13 +37,13 @@ EdgeEntry* EdgeBlock::Put(VertexName neighbour, bool alive, bool in_base) {
     std::memset(properties(*last), 0, stride_ - sizeof(EdgeEntry));
   }
   mine->alive = alive;
-  header().degree_change += Counts(*mine) - before;
+  header().degree_change += DegreeContribution(*mine) - before;
   return mine;
 }
 
-// Of each neighbour the entry that `seen` sees stays, and the last. Where the former is the latter,
-// and says that there is no edge, nor in the base, it says nothing.
-void EdgeBlock::Forget(GraphTime seen) {
+// For each neighbour, keeps the entry that a reader at the time `seen` sees, and the last entry.
+// Drops an entry that such a reader sees as deleted if the base does not have the edge either.
+void EdgeBlock::DropInvisible(GraphTime seen) {
   const std::uint32_t before = count();
   std::uint32_t kept = 0;
   for (std::uint32_t i = 0; i < before; ++i) {
@@ -60,9 +60,10 @@ void EdgeBlock::Forget(GraphTime seen) {
   header().count = static_cast<std::uint16_t>(kept);
 }
 
-void EdgeBlock::Take(const EdgeEntry& from, const std::byte* properties_from) {
+void EdgeBlock::AppendCopy(const EdgeEntry& from, const std::byte* properties_from) {
   const EdgeEntry* const last = Find(from.neighbour);
-  header().degree_change += Counts(from) - (last == nullptr ? 0 : Counts(*last));
+  header().degree_change +=
+      DegreeContribution(from) - (last == nullptr ? 0 : DegreeContribution(*last));
   Append(from, properties_from);
 }
 
@@ -70,7 +71,7 @@ void EdgeBlock::SplitInto(std::span<EdgeBlock> below, unsigned depth) {
   for (std::uint32_t i = 0; i < count(); ++i) {
     const EdgeEntry& one = entry(i);
     EdgeBlock& into = below[(BlockOf(one.neighbour, depth + 1) - 1) % kFanOut];
-    into.Take(one, properties(one));
+    into.AppendCopy(one, properties(one));
   }
   for (EdgeBlock& block : below) block.header().written_at = written_at();
   header().count = 0;
@@ -78,7 +79,7 @@ void EdgeBlock::SplitInto(std::span<EdgeBlock> below, unsigned depth) {
   SetKind(BlockKind::kSplit);
 }
 
-void EdgeBlock::Stamp(GraphTime time) {
+void EdgeBlock::SetCommitTime(GraphTime time) {
   for (std::uint32_t i = count(); i-- > 0;) {
     if (entry(i).time == kTimePending) entry(i).time = time;
   }

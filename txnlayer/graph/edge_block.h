@@ -1,31 +1,31 @@
-// A block of a vertex's edges: what a record of the table of blocks holds. It lists, from old to
-// new, what has become of edges to neighbours since the base: for a neighbour, the last entry
-// counts, and where there is none, the base does.
+// A block of a vertex's edges, stored as a record of the table of blocks. It lists the changes of
+// edges since the base, oldest first. The last entry of a neighbour is valid; without an entry, the
+// base is.
 #pragma once
 
 #include <algorithm>
 #include <span>
 
-#include "txnlayer/graph/graph_shape.h"
+#include "txnlayer/graph_model/graph_shape.h"
 
 namespace slimgraph::txn {
 
 enum class BlockKind : std::uint16_t {
-  kOpen = 1,   // its vertex is there
-  kSplit = 2,  // its entries are in the blocks below
+  kOpen = 1,   // its vertex exists
+  kSplit = 2,  // its entries are in the child blocks
   kDead = 3,   // its vertex has been deleted
 };
 
 struct EdgeEntry {
   std::uint64_t neighbour : kVertexNameBits;
-  std::uint64_t alive : 1;    // 0: the edge has been deleted
-  std::uint64_t in_base : 1;  // whether the base has an edge to that neighbour
+  std::uint64_t alive : 1;    // 0: the edge was deleted
+  std::uint64_t in_base : 1;  // the base has an edge to that neighbour
   GraphTime time;
   // The properties follow, in whole words.
 };
 static_assert(sizeof(EdgeEntry) == 16);
 
-// A view of a record, which is somebody else's.
+// A view of a record. Does not own its memory.
 class EdgeBlock {
  public:
   EdgeBlock(const GraphShape& shape, std::byte* record)
@@ -34,8 +34,8 @@ class EdgeBlock {
   static std::uint32_t Stride(const GraphShape& shape) {
     return static_cast<std::uint32_t>(sizeof(EdgeEntry)) + WholeWords(shape.edge_bytes);
   }
-  // Few, for most vertices change little between two folds; as many as end with a cache line where
-  // a tuple has no more than a word of metadata.
+  // Few entries, because most vertices change little between two folds. As many as fill whole cache
+  // lines, if a tuple has one word of metadata.
   static std::uint32_t Capacity(const GraphShape& shape) {
     const std::uint32_t few = shape.edge_bytes <= 64 ? 9 : 5;
     constexpr std::uint32_t kBefore = 3 * kWordBytes + sizeof(Header);
@@ -47,12 +47,12 @@ class EdgeBlock {
     return static_cast<std::uint32_t>(sizeof(Header)) + Capacity(shape) * Stride(shape);
   }
 
-  // By how much an entry that counts changes the degree.
-  static int Counts(const EdgeEntry& entry) {
+  // The contribution of a valid entry to the vertex's degree, relative to the base.
+  static int DegreeContribution(const EdgeEntry& entry) {
     return (entry.alive != 0 ? 1 : 0) - (entry.in_base != 0 ? 1 : 0);
   }
 
-  // A block without entries.
+  // Makes the record a block without entries.
   void Clear(BlockKind kind) {
     std::memset(record_, 0, sizeof(Header));
     SetKind(kind);
@@ -62,9 +62,9 @@ class EdgeBlock {
   void SetKind(BlockKind kind) { header().kind = kind; }
   std::uint32_t count() const { return header().count; }
   std::uint32_t capacity() const { return capacity_; }
-  // By how much the vertex has more neighbours than in the base, as far as this block goes.
+  // The entries of this block change the vertex's degree by this much, relative to the base.
   std::int64_t degree_change() const { return header().degree_change; }
-  // The last commit that wrote here.
+  // The time of the last commit that wrote this block.
   GraphTime written_at() const { return header().written_at; }
 
   EdgeEntry& entry(std::uint32_t i) const {
@@ -74,25 +74,25 @@ class EdgeBlock {
     return const_cast<std::byte*>(reinterpret_cast<const std::byte*>(&entry)) + sizeof(EdgeEntry);
   }
 
-  // What counts for that neighbour at a time; null: the base does.
+  // The valid entry for that neighbour at a time; null: the base has the edge's state.
   EdgeEntry* Find(VertexName neighbour, GraphTime at = kTimePending) const;
 
-  // The entry for `neighbour` that the transaction at hand writes: its own, or one more. Null when
-  // there is no room. Its properties are as they were where the edge was alive, and else zeros.
+  // The entry for `neighbour` that the current transaction writes: its own entry if there is one,
+  // else a new one. Null: the block is full. If the edge was alive its properties are copied, else
+  // they are zeros.
   EdgeEntry* Put(VertexName neighbour, bool alive, bool in_base);
 
-  // Makes room: forgets what nobody sees any more that looks at the time `seen`, or at the last of
-  // everything.
-  void Forget(GraphTime seen);
+  // Makes room: drops entries that are visible neither at the time `seen` nor in the latest state.
+  void DropInvisible(GraphTime seen);
 
-  // Appends an entry that another block has had, with its properties. There is room.
-  void Take(const EdgeEntry& entry, const std::byte* properties);
+  // Appends an entry of another block, with its properties. There must be room.
+  void AppendCopy(const EdgeEntry& entry, const std::byte* properties);
 
-  // Moves all entries into the blocks of the next depth, which are open and empty.
+  // Moves all entries into the child blocks, which must be open and empty.
   void SplitInto(std::span<EdgeBlock> below, unsigned depth);
 
-  // The transaction commits at that time.
-  void Stamp(GraphTime time);
+  // Sets the commit time of the current transaction's entries.
+  void SetCommitTime(GraphTime time);
 
  private:
   struct Header {

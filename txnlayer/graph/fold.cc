@@ -3,61 +3,81 @@
 #include <algorithm>
 
 #include "slimgraph/base/clock.h"
+#include "slimgraph/base/sync.h"
 #include "slimgraph/graph/partition.h"
 #include "txnlayer/graph/base_writer.h"
-#include "txnlayer/graph/moment.h"
+#include "txnlayer/graph/stop_the_world.h"
 
 namespace slimgraph::txn {
 namespace {
 
-// How often it is looked whether changes have become many.
-constexpr std::chrono::milliseconds kLook{10};
-// For so many tuples one at the least has been written: the rest were only looked for, and would be
-// again.
+// How often the folder checks whether there are many changes.
+constexpr std::chrono::milliseconds kCheckInterval{10};
+// A fold needs at least one write per this many tuples. The other tuples exist only because
+// transactions looked for absent keys; they would soon come back.
 constexpr std::uint64_t kTuplesPerWrite = 2;
-// Logs on disk are not long before they have so many bytes, on all nodes.
+// Logs on disk shorter than this, on all nodes together, are not folded.
 constexpr double kLongLog = 64 << 20;
 
 std::uint64_t UsedBytes(const Table& table, Rank rank) { return table.used_bytes(rank); }
 std::uint64_t Tuples(const Table& table, Rank rank) { return table.tuples(rank); }
 
-// Of exchanges beside those of the job and of snapshots.
-constexpr std::uint32_t kLine = 1;
+// The control plane's channel for exchanges of folds. The job and snapshots have other channels.
+constexpr std::uint32_t kPartTag = 1;
+
+// The changes of a vertex, by its dense id.
+struct ChangesOfVertex {
+  VertexId dense;
+  std::span<const EdgeChange> edges;
+};
+
+// Groups changes that are sorted by name.
+std::vector<ChangesOfVertex> ByDenseId(std::span<const EdgeChange> edges, const DenseIdMap& ids) {
+  std::vector<ChangesOfVertex> by_dense_id;
+  for (std::size_t first = 0, end = 0; first < edges.size(); first = end) {
+    while (end < edges.size() && edges[end].vertex() == edges[first].vertex()) ++end;
+    const auto dense = ids.Find(edges[first].vertex());
+    if (dense) by_dense_id.push_back({*dense, edges.subspan(first, end - first)});
+  }
+  std::sort(by_dense_id.begin(), by_dense_id.end(),
+            [](const auto& one, const auto& other) { return one.dense < other.dense; });
+  return by_dense_id;
+}
 
 }  // namespace
 
-Folder::~Folder() {
+FoldWorker::~FoldWorker() {
   if (thread_.joinable()) thread_.join();
 }
 
-void Folder::Start() {
+void FoldWorker::Start() {
   figures_ = {};
   graph_.engine().ExpectRun();
-  thread_ = std::thread([this] { done_ = Work(); });
+  thread_ = Thread([this] { done_ = Work(); });
 }
 
-Status Folder::Finish() {
+Status FoldWorker::Finish() {
   if (thread_.joinable()) thread_.join();
   return done_;
 }
 
-Status Folder::Work() {
+Status FoldWorker::Work() {
   Job& whole = graph_.engine().cluster().job();
-  SLIM_TRY(whole.WorkAmongTheLiving(kLine, [&](Job& part) {
+  SLIM_TRY(whole.RunAmongSurvivors(kPartTag, [&](Job& part) {
     Status done = WorkAmong(part);
-    if (!done && part.GiveUp(done.error())) whole.Fail(done.error());
+    if (!done && part.AbortPart(done.error())) whole.Fail(done.error());
     cluster_.reset();
     return done;
   }));
   return {};
 }
 
-Status Folder::WorkAmong(Job& job) {
-  ClusterOptions options = graph_.engine().cluster().OptionsBeside();
+Status FoldWorker::WorkAmong(Job& job) {
+  ClusterOptions options = graph_.engine().cluster().OptionsForAnother();
   options.threads = 1;
   options.serving_threads = 0;
   SLIM_ASSIGN(cluster_, Cluster::Start(job, options));
-  // Of as many partitions as there are copies may a node have to tell all that have one.
+  // A node may be the primary of `replicas` partitions, and send their changes to all copies.
   const std::uint64_t replicas = graph_.engine().options().replicas;
   const std::uint64_t most = replicas * replicas * graph_.blocks().spec().tuples_per_node *
                                  EdgeBlock::Capacity(graph_.shape()) +
@@ -66,14 +86,14 @@ Status Folder::WorkAmong(Job& job) {
               cluster_->fabric().Share(most * (sizeof(EdgeChange) + graph_.shape().edge_bytes)));
   outbox_ = outbox.id;
   for (bool over = false; !over;) {
-    SLIM_ASSIGN(const bool many, ChangesAreMany(over));
+    SLIM_ASSIGN(const bool many, ShouldFold(over));
     if (many) SLIM_TRY(Fold());
   }
   return cluster_->Stop();
 }
 
-// Over all that this node holds, copies too.
-std::uint64_t Folder::Sum(std::uint64_t (*of)(const Table&, Rank)) const {
+// Sums over the partitions and copies on this node.
+std::uint64_t FoldWorker::Sum(std::uint64_t (*of)(const Table&, Rank)) const {
   std::uint64_t sum = 0;
   for (Rank rank = 0; rank < graph_.engine().options().replicas; ++rank) {
     sum += of(graph_.blocks(), rank) + of(graph_.vertices(), rank);
@@ -81,15 +101,15 @@ std::uint64_t Folder::Sum(std::uint64_t (*of)(const Table&, Rank)) const {
   return sum;
 }
 
-// Or the logs on disk have become long, which a fold begins anew. `over`: the run has ended on all
-// nodes.
-Result<bool> Folder::ChangesAreMany(bool& over) {
-  const bool ended = graph_.engine().AwaitEnd(kLook);
+// Whether to fold: there are many changes, or the logs on disk are long, which a fold begins anew.
+// `over`: the run has ended on all nodes.
+Result<bool> FoldWorker::ShouldFold(bool& over) {
+  const bool ended = graph_.engine().AwaitRunEnd(kCheckInterval);
   Durability* const logs = graph_.engine().durability();
   std::uint64_t sums[] = {Sum(UsedBytes),
                           Sum(Tuples),
                           graph_.written(),
-                          left_bytes_,
+                          unfoldable_bytes_,
                           logs == nullptr ? 0 : logs->commit_bytes(),
                           full_ ? 1U : 0U,
                           ended ? 1U : 0U};
@@ -97,7 +117,7 @@ Result<bool> Folder::ChangesAreMany(bool& over) {
   over = sums[6] == cluster_->topology().nodes();
   const std::uint64_t replicas = graph_.engine().options().replicas;
   const auto base = static_cast<double>(replicas * graph_.BaseBytes());
-  // What the last fold has left, another would leave as well.
+  // A fold cannot remove what the last fold left.
   const double most = graph_.options().fold_share * base + static_cast<double>(sums[3]);
   const bool many =
       static_cast<double>(sums[0]) > most && replicas * sums[2] * kTuplesPerWrite > sums[1];
@@ -105,13 +125,13 @@ Result<bool> Folder::ChangesAreMany(bool& over) {
   return sums[5] == 0 && (many || long_logs);
 }
 
-Status Folder::Fold() {
+Status FoldWorker::Fold() {
   const std::uint64_t start_ns = NowNs();
   SLIM_ASSIGN(const GraphTurn turn, GraphTurn::Take(*cluster_, graph_));
   const std::uint64_t written = graph_.TakeWritten();
   bool fits = true;
   bool switched = false;
-  const Status done = FoldInTurn(fits, switched);
+  const Status done = FoldHoldingTurn(fits, switched);
   graph_.Unpin();
   ClearSpare();
   if (switched) {
@@ -122,13 +142,13 @@ Status Folder::Fold() {
   figures_.seconds += SecondsSince(start_ns);
   full_ = !fits;
   Durability* const logs = graph_.engine().durability();
-  if (logs != nullptr && !switched) logs->DropNext();
+  if (logs != nullptr && !switched) logs->DiscardNext();
   SLIM_TRY(done);
-  return switched && logs != nullptr ? logs->RemoveBefore() : Status();
+  return switched && logs != nullptr ? logs->RemovePrevious() : Status();
 }
 
-// Whichever lists are not read: what was, or what was written in vain.
-void Folder::ClearSpare() {
+// Clears the lists that are not in use: the previous ones, or those of a fold that was given up.
+void FoldWorker::ClearSpare() {
   Fabric& fabric = graph_.engine().cluster().fabric();
   for (Rank rank = 0; rank < graph_.engine().options().replicas; ++rank) {
     const BaseGraph::Regions& unused = graph_.base().spare(rank);
@@ -138,111 +158,114 @@ void Folder::ClearSpare() {
   }
 }
 
-Status Folder::FoldInTurn(bool& fits, bool& switched) {
+Status FoldWorker::FoldHoldingTurn(bool& fits, bool& switched) {
   PartitionHolders holders;
   const auto pin = [&](GraphTime time) -> Status {
     graph_.Pin(time);
     holders = PartitionHolders(*cluster_, graph_.engine().view());
     return {};
   };
-  SLIM_ASSIGN(const Moment first, AtMoment(*cluster_, graph_, pin));
+  SLIM_ASSIGN(const WorldStop first, StopTheWorld(*cluster_, graph_, pin));
   SLIM_ASSIGN(const VertexChanges vertices, FindVertices(*cluster_, graph_, holders, first.time));
-  BaseGraph::Next next = graph_.base().NextVertices(vertices.added, vertices.deleted);
-  SLIM_ASSIGN(const EdgeChanges changes, TakeChanges(holders, first.time, next));
+  BaseGraph::Contents next = graph_.base().AfterVertexChanges(vertices.added, vertices.deleted);
+  SLIM_ASSIGN(EdgeChanges changes, CollectChanges(holders, first.time, next));
   SLIM_ASSIGN(fits, WriteNext(*cluster_, holders, changes, next));
-  if (fits && graph_.engine().durability() != nullptr) SLIM_TRY(WriteAside(changes, next));
-  const auto take_over = [&](GraphTime) -> Status {
+  if (fits && graph_.engine().durability() != nullptr) {
+    SLIM_TRY(WriteAside(std::move(changes), next, first.time));
+  }
+  const auto switch_to_next = [&](GraphTime) -> Status {
     graph_.Unpin();
     if (!fits) return {};
-    return TakeOver(first.time, std::move(next), switched);
+    return SwitchToNext(first.time, std::move(next), switched);
   };
-  SLIM_ASSIGN(const Moment second, AtMoment(*cluster_, graph_, take_over));
+  SLIM_ASSIGN(const WorldStop second, StopTheWorld(*cluster_, graph_, switch_to_next));
   figures_.longest_pause_s = std::max({figures_.longest_pause_s, first.seconds, second.seconds});
   return {};
 }
 
-// But for the question whether all are as far, without a word to other nodes: so no death leaves it
-// half done among them. On disk the next log counts from when the first node has taken it, and then
-// it is there on all.
-Status Folder::TakeOver(GraphTime at, BaseGraph::Next next, bool& switched) {
+// Communicates only to ask whether all nodes have come this far, so a death cannot leave some nodes
+// with the next lists and others without. On disk, the next log is valid once the first node has
+// switched to it. By then it is complete on all nodes.
+Status FoldWorker::SwitchToNext(GraphTime at, BaseGraph::Contents next, bool& switched) {
   Engine& engine = graph_.engine();
   Durability* const logs = engine.durability();
-  engine.TakeInLogs();
+  engine.ApplyLogs();
   Residue residue(graph_, at, next);
-  BaseGraph::Next before = graph_.base().Switch(std::move(next));
+  BaseGraph::Contents before = graph_.base().Switch(std::move(next));
   const auto all_can = [&]() -> Result<bool> {
-    SLIM_TRY(residue.Make());
+    SLIM_TRY(residue.Compute());
     if (logs != nullptr) {
       std::vector<std::uint64_t> words;
-      const std::uint64_t records = residue.AddRecords(words);
-      SLIM_TRY(logs->FinishNext(words, records));
+      const std::uint64_t records = residue.AppendLogRecords(words);
+      SLIM_TRY(logs->CompleteNext(words, records));
     }
-    return cluster_->job().AllHaveCome();
+    return cluster_->job().AllReached();
   };
   const Result<bool> all = all_can();
   if (!all || !*all) {
     static_cast<void>(graph_.base().Switch(std::move(before)));
     if (!all) return tl::unexpected<Error>(all.error());
-    return EnvironmentError("a fold was given up, for a node has died");
+    return EnvironmentError("a fold was given up because a node has died");
   }
   switched = true;
   engine.ForgetTuples();
-  SLIM_TRY(residue.PutBack());
+  SLIM_TRY(residue.Install());
   const std::uint64_t tuples = Sum(Tuples);
   const std::uint64_t bytes = Sum(UsedBytes);
-  left_bytes_ = bytes / std::max<std::uint64_t>(tuples, 1) * std::min(residue.stays(), tuples);
-  return logs == nullptr ? Status() : logs->TakeNext();
+  unfoldable_bytes_ =
+      bytes / std::max<std::uint64_t>(tuples, 1) * std::min(residue.unfoldable_tuples(), tuples);
+  return logs == nullptr ? Status() : logs->SwitchToNext();
 }
 
-// Those of the lists that this node holds.
-Result<EdgeChanges> Folder::TakeChanges(const PartitionHolders& holders, GraphTime at,
-                                        const BaseGraph::Next& next) {
+// Collects the changes of the lists that this node holds.
+Result<EdgeChanges> FoldWorker::CollectChanges(const PartitionHolders& holders, GraphTime at,
+                                               const BaseGraph::Contents& next) {
   const NodeId partitions = graph_.engine().view().nodes();
   EdgeChanges found = FindEdges(graph_, holders, at, true, [&](VertexName one, VertexName other) {
-    return HasPlaces(next, one, other);
+    return HaveDenseIds(next, one, other);
   });
   Fabric& fabric = cluster_->fabric();
-  auto mine = DealOut(
+  auto mine = SendToHolders(
       *cluster_, std::move(found), graph_.shape().edge_bytes,
       [&](VertexName vertex) -> std::span<const NodeId> {
-        return holders.all[*next.ids.Find(vertex) % partitions];
+        return holders.nodes_of[*next.ids.Find(vertex) % partitions];
       },
       [&](std::uint64_t bytes) -> Result<SharedRegion> {
         return SharedRegion{outbox_, fabric.own_region(outbox_).first(bytes)};
       });
   if (!mine) return mine;
-  SLIM_TRY(cluster_->all().Barrier());  // all have read
+  SLIM_TRY(cluster_->all().Barrier());  // all nodes have read the outbox
   fabric.Clear(outbox_);
   return mine;
 }
 
-Result<bool> Folder::WriteNext(Cluster& cluster, const PartitionHolders& holders,
-                               const EdgeChanges& changes, BaseGraph::Next& next) {
+Result<bool> FoldWorker::WriteNext(Cluster& cluster, const PartitionHolders& holders,
+                                   const EdgeChanges& changes, BaseGraph::Contents& next) {
   Collectives& all = cluster.all();
-  const auto partitions = static_cast<NodeId>(holders.holder.size());
+  const auto partitions = static_cast<NodeId>(holders.primary_of.size());
   const HashPartition partition(next.ids.count(), partitions, 1);
-  std::vector<std::uint32_t> my_lengths;  // of the partitions of which this node tells
-  // Does it not fit; arcs, loops, and arcs of which more is known.
+  const auto by_dense_id = ByDenseId(changes.edges, next.ids);
+  std::vector<std::uint32_t> my_lengths;  // of the partitions for which this node is the primary
+  // Partitions without room; arcs, loops and marked arcs.
   std::uint64_t numbers[4] = {};
-  for (const auto& [number, rank] : holders.held) {
+  for (const auto& [number, rank] : holders.copies) {
     BaseWriter writer(graph_, next.ids, rank);
     const VertexPart part = partition.part(number);
-    auto change = changes.edges.begin();
-    const auto end = changes.edges.end();
+    auto change = by_dense_id.begin();
     bool fits = true;
     for (VertexId local = 0; local < part.count && fits; ++local) {
-      const VertexName name = next.ids[part[local]];
-      while (change != end && change->vertex() < name) ++change;
-      const auto first = change;
-      while (change != end && change->vertex() == name) ++change;
-      fits = writer.AddList(part[local], std::span(first, change), changes.properties);
+      const VertexId dense = part[local];
+      while (change != by_dense_id.end() && change->dense < dense) ++change;
+      const bool changes_it = change != by_dense_id.end() && change->dense == dense;
+      fits = writer.AddList(dense, changes_it ? change->edges : std::span<const EdgeChange>(),
+                            changes.properties);
     }
     const BaseWriter::Sums& sums = writer.sums();
     numbers[0] += fits ? 0 : 1;
     next.list_bytes += sums.arcs * sizeof(VertexId);
     next.property_bytes += writer.PropertyBytes();
-    if (holders.holder[number] != cluster.self()) continue;
-    const std::uint64_t mine[] = {sums.arcs, sums.loops, writer.known()};
+    if (holders.primary_of[number] != cluster.self()) continue;
+    const std::uint64_t mine[] = {sums.arcs, sums.loops, writer.marked()};
     for (std::size_t i = 0; i < std::size(mine); ++i) numbers[1 + i] += mine[i];
     my_lengths.insert(my_lengths.end(), writer.lengths().begin(), writer.lengths().end());
   }
@@ -252,16 +275,16 @@ Result<bool> Folder::WriteNext(Cluster& cluster, const PartitionHolders& holders
   next.edges = (numbers[1] - numbers[2]) / 2 + numbers[2];
   next.has_marks = numbers[3] > 0;
   SLIM_ASSIGN(const auto lengths, all.AllGather(std::as_bytes(std::span(my_lengths))));
-  std::vector<const std::byte*> told;
-  for (const auto& theirs : lengths) told.push_back(theirs.data());
+  std::vector<const std::byte*> next_length;
+  for (const auto& theirs : lengths) next_length.push_back(theirs.data());
   for (NodeId number = 0; number < partitions; ++number) {
     CompactOffsets& index = next.index.emplace_back(ListCode(next.ids.count()));
     const VertexId count = partition.part(number).count;
     index.Reserve(count);
     for (VertexId i = 0; i < count; ++i) {
       std::uint32_t length;
-      std::memcpy(&length, told[holders.holder[number]], sizeof length);
-      told[holders.holder[number]] += sizeof length;
+      std::memcpy(&length, next_length[holders.primary_of[number]], sizeof length);
+      next_length[holders.primary_of[number]] += sizeof length;
       index.Append(length);
     }
     index.Finish();

@@ -1,97 +1,96 @@
-// Folds what transactions have changed into the base, while they run: so that changes take little
-// memory, and reads find most of what there is in the sorted lists. README.md has the argument.
+// Folds the changes of transactions into the base while transactions run. So changes take little
+// memory, and most reads find their data in the sorted lists. README.md has the argument.
 //
-// Between two moments without transactions (moment.h) each node writes the next lists of its
-// partition beside those that are read, as they were at the first moment. At the second they take
-// their place, and of the changes stays what has come since. Copies are folded as their partitions
-// are. A fold that a node's death comes into the way of is given up, on all nodes that are left or
-// on none (Job::AllHaveCome), and begun anew.
+// A fold stops all transactions twice, for a moment (stop_the_world.h). At the first moment it
+// chooses a time. Then each node writes the next lists of its partition, as of that time, beside
+// the current ones. At the second moment the next lists replace the current ones, and only the
+// changes since the first moment stay in the tables. Copies are folded like their partitions. If a
+// node dies during a fold, all survivors complete the fold or all give it up (Job::AllReached); a
+// fold that was given up is begun again.
 #pragma once
 
 #include <memory>
-#include <thread>
 
+#include "slimgraph/base/sync.h"
 #include "slimgraph/cluster/cluster.h"
-#include "txnlayer/graph/snapshot_gather.h"
+#include "txnlayer/durability/durability.h"
+#include "txnlayer/graph/fold_log.h"
 
 namespace slimgraph::txn {
 
-class Folder : public KeptAside {
+class FoldWorker : public AsideOwner {
  public:
-  // Of a graph that is complete, and outlives it.
-  explicit Folder(TransactionalGraph& graph)
-      : graph_(graph), places_of_store_(graph.base().vertices()) {}
-  ~Folder() override;
+  // The graph must be complete and outlive the folder.
+  explicit FoldWorker(TransactionalGraph& graph)
+      : graph_(graph), store_vertices_(graph.base().vertices()) {}
+  ~FoldWorker() override;
 
-  // Around a run: from Start, a thread folds when changes have become many.
+  // Call before a run. A thread then folds whenever there are many changes.
   void Start();
-  // After the run, which is over on this node; waits for all others.
+  // Call after the run has ended on this node. Waits for all other nodes.
   Status Finish();
 
-  // In the last run.
+  // Figures of the last run.
   struct Figures {
     std::uint64_t folds = 0;
-    double seconds = 0;          // of all together
-    double longest_pause_s = 0;  // until transactions could begin again
+    double seconds = 0;          // of all folds together
+    double longest_pause_s = 0;  // the longest time without transactions
   };
   const Figures& figures() const { return figures_; }
 
-  // --- fold_log.cc: what has been folded, in logs on disk.
-  Status TakeBack(std::uint64_t kind, std::span<const std::uint64_t> words) override;
-  Status TakenBack() override;
-  Status WriteAnew(const Write& write) override;
+  // --- fold_log.cc: which changes were folded, in logs on disk.
+  Status RestoreBatch(std::uint64_t kind, std::span<const std::uint64_t> words) override;
+  Status FinishRestore() override;
+  Status WriteAll(const Write& write) override;
 
  private:
   Status Work();
   Status WorkAmong(Job& job);
-  Result<bool> ChangesAreMany(bool& over);
+  Result<bool> ShouldFold(bool& over);
   Status Fold();
-  Status FoldInTurn(bool& fits, bool& switched);
-  Status TakeOver(GraphTime at, BaseGraph::Next next, bool& switched);
-  Status WriteAside(const EdgeChanges& changes, const BaseGraph::Next& next);
+  Status FoldHoldingTurn(bool& fits, bool& switched);
+  Status SwitchToNext(GraphTime at, BaseGraph::Contents next, bool& switched);
+  Status WriteAside(EdgeChanges changes, const BaseGraph::Contents& next, GraphTime at);
   void ClearSpare();
-  Result<EdgeChanges> TakeChanges(const PartitionHolders& holders, GraphTime at,
-                                  const BaseGraph::Next& next);
-  // Writes the lists of this node, and completes `next`; false: there is no room for them.
+  Result<EdgeChanges> CollectChanges(const PartitionHolders& holders, GraphTime at,
+                                     const BaseGraph::Contents& next);
+  // Writes the lists of this node and completes `next`. False: there is no room for them.
   Result<bool> WriteNext(Cluster& cluster, const PartitionHolders& holders,
-                         const EdgeChanges& changes, BaseGraph::Next& next);
+                         const EdgeChanges& changes, BaseGraph::Contents& next);
   std::uint64_t Sum(std::uint64_t (*of)(const Table&, Rank)) const;
 
-  // Of all nodes, since the store was loaded.
-  struct Folded {
-    bool any = false;
-    std::vector<VertexName> places;  // behind those of the store
-    std::vector<VertexName> dead;
-    EdgeChanges changes;  // of the lists that this node holds
-  };
-
   TransactionalGraph& graph_;
-  const VertexId places_of_store_;
+  const VertexId store_vertices_;
+  // What earlier runs had folded, until WriteAll: the vertices of all nodes, and the edges of the
+  // lists that this node holds.
   Folded recovered_;
-  std::unique_ptr<Cluster> cluster_;  // of those that live
+  std::unique_ptr<Cluster> cluster_;  // of the live nodes
   RegionId outbox_ = 0;
-  bool full_ = false;             // the base has grown as far as it can
-  std::uint64_t left_bytes_ = 0;  // of what the tables held, and hold
+  bool full_ = false;                   // the base cannot grow any more
+  std::uint64_t unfoldable_bytes_ = 0;  // of the tables' contents, what folds cannot remove
   Figures figures_;
-  std::thread thread_;
+  Thread thread_;
   Status done_;
 };
 
-// When nothing runs: what this node's tables and copies have that the next base, as of that time,
-// does not say. What vertices carry stays in their table, and edges of vertices that have no place
-// there.
+// The records that the tables and copies of this node must keep after a fold, because the next
+// base, as of the fold's time, does not contain them. Used while no transaction runs. Vertex
+// properties stay in their table, and so do edges of vertices without a dense id.
 class Residue {
  public:
-  // With the base as it was.
-  Residue(TransactionalGraph& graph, GraphTime at, const BaseGraph::Next& next);
-  // How much of it another fold would leave as well, in tuples at most.
-  std::uint64_t stays() const { return unplaced_ + odd_.size() + staying_vertices_; }
-  // With the base as it has become: what the tables are to hold instead.
-  Status Make();
-  // Those of which this node tells in its log, as records of it, each behind its length.
-  std::uint64_t AddRecords(std::vector<std::uint64_t>& words) const;
-  // The tables hold this, and nothing else.
-  Status PutBack();
+  // Call before the switch to the next base.
+  Residue(TransactionalGraph& graph, GraphTime at, const BaseGraph::Contents& next);
+  // An upper bound of the tuples that another fold would leave in the tables too.
+  std::uint64_t unfoldable_tuples() const {
+    return entries_without_id_ + differing_.size() + staying_vertices_;
+  }
+  // Call after the switch: computes the new content of the tables.
+  Status Compute();
+  // Appends the records that this node has to log, each preceded by its length. Returns their
+  // number.
+  std::uint64_t AppendLogRecords(std::vector<std::uint64_t>& words) const;
+  // Replaces the content of the tables by the result of Compute.
+  Status Install();
 
  private:
   struct Entry {
@@ -104,25 +103,25 @@ class Residue {
     std::vector<std::byte> bytes;
   };
   static constexpr std::uint64_t kWord = kExistsBit | kOneWrite;
-  void KeepVertices();
+  void ResetVertices();
   Status LoadBlocks();
   void TakeBlock(VertexName vertex, const EdgeBlock& block, GraphTime at,
-                 const BaseGraph::Next& next);
+                 const BaseGraph::Contents& next);
   Status PutBlock(VertexName vertex, std::uint32_t number, unsigned depth, BlockKind kind,
                   std::span<const Entry> entries);
 
   TransactionalGraph& graph_;
   std::vector<Entry> entries_;
   std::vector<std::byte> properties_;
-  std::uint64_t unplaced_ = 0;   // of the entries
-  std::vector<VertexName> odd_;  // that are there and not in the base, or the other way round
+  std::uint64_t entries_without_id_ = 0;  // entries of edges without dense ids
+  std::vector<VertexName> differing_;  // alive vertices that the base does not have, or the reverse
   std::uint64_t staying_vertices_ = 0;
-  std::vector<Record> vertices_;  // these, where there are logs on disk
+  std::vector<Record> vertices_;  // the staying vertices; only with logs on disk
   std::vector<Record> blocks_;
 };
 
-// Whether an edge can be in those lists.
-inline bool HasPlaces(const BaseGraph::Next& next, VertexName one, VertexName other) {
+// Whether the lists can have the edge: both ends have a dense id.
+inline bool HaveDenseIds(const BaseGraph::Contents& next, VertexName one, VertexName other) {
   return next.ids.Find(one).has_value() && next.ids.Find(other).has_value();
 }
 

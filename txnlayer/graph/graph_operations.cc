@@ -1,18 +1,17 @@
-// Single vertices and edges.
+// Operations on single vertices and edges.
 #include <algorithm>
 
-#include "slimgraph/base/check.h"
 #include "txnlayer/graph/graph_transaction.h"
 
 namespace slimgraph::txn {
 
 // --- vertices
 
-// Of a directed graph the record is that of the out-side.
+// In a directed graph the out-side has the vertex's record.
 Access* GraphTransaction::VertexAccess(VertexName vertex, bool write, bool& alive) {
-  SLIM_CHECK(vertex <= MaxVertexName(graph_.shape().directed), "vertex {}", vertex);
+  if (!CheckName(vertex)) return nullptr;
   const VertexName side = SideOf(vertex, Direction::kOut);
-  Access* const access = TouchOne(graph_.vertices(), VertexKey(side), write);
+  Access* const access = FetchTuple(graph_.vertices(), VertexKey(side), write);
   if (access == nullptr) return nullptr;
   if (!access->exists()) {
     alive = graph_.base().DenseOf(side).has_value();
@@ -60,8 +59,8 @@ Answer GraphTransaction::GetVertex(VertexName vertex, MutableBytes properties) {
   if (bytes == 0 || !graph_.base().has_vertex_properties()) return Answer::kYes;
   Bytes found;
   const VertexName side = VertexOfKey(access->key);
-  if (!base_.VertexProperties(*graph_.base().Find(side), found)) {
-    LostNode();
+  if (!base_.ReadVertexProperties(*graph_.base().Find(side), found)) {
+    AbortNodeLost();
     return Answer::kAborted;
   }
   std::copy_n(found.begin(), bytes, properties.begin());
@@ -69,33 +68,39 @@ Answer GraphTransaction::GetVertex(VertexName vertex, MutableBytes properties) {
 }
 
 Answer GraphTransaction::SetVertex(VertexName vertex, Bytes properties) {
+  if (!CheckProperties("a vertex", properties, graph_.shape().vertex_bytes)) {
+    return Answer::kAborted;
+  }
   bool alive = false;
   Access* const access = VertexAccess(vertex, true, alive);
   if (access == nullptr) return Answer::kAborted;
   if (!alive) return Answer::kNo;
   PutVertex(*access, true, properties);
-  Note({UpdateKind::kAddVertex, vertex, 0, properties});
+  AppendToJournal({UpdateKind::kAddVertex, vertex, 0, properties});
   return Answer::kYes;
 }
 
 Answer GraphTransaction::AddVertex(VertexName vertex, Bytes properties) {
+  if (!CheckProperties("a vertex", properties, graph_.shape().vertex_bytes)) {
+    return Answer::kAborted;
+  }
   bool alive = false;
   Access* const access = VertexAccess(vertex, true, alive);
   if (access == nullptr) return Answer::kAborted;
   PutVertex(*access, true, properties);
-  Note({UpdateKind::kAddVertex, vertex, 0, properties});
+  AppendToJournal({UpdateKind::kAddVertex, vertex, 0, properties});
   if (alive) return Answer::kYes;
   ++vertex_change_;
   for (const Direction direction : DirectionsOf(graph_.shape())) {
-    const VertexPlace place(graph_.base(), SideOf(vertex, direction));
-    if (!SetBlocks(place, BlockKind::kOpen)) return Answer::kAborted;
+    const BlockTree tree(graph_.base(), SideOf(vertex, direction));
+    if (!SetBlocks(tree, BlockKind::kOpen)) return Answer::kAborted;
   }
   return Answer::kYes;
 }
 
-bool GraphTransaction::SetBlocks(const VertexPlace& vertex, BlockKind kind) {
+bool GraphTransaction::SetBlocks(const BlockTree& vertex, BlockKind kind) {
   bool alive = false;
-  if (!AllBlocks(vertex, true, alive) || !Own(all_blocks_)) return false;
+  if (!AllBlocks(vertex, true, alive) || !AcquireBlocks(all_blocks_)) return false;
   for (Access* const access : all_blocks_) {
     EdgeBlock block = BlockOf(*access);
     if (!access->exists()) {
@@ -110,23 +115,24 @@ bool GraphTransaction::SetBlocks(const VertexPlace& vertex, BlockKind kind) {
 
 // --- edges
 
-bool GraphTransaction::FindInBase(const Side& side, EdgeNow& now) {
+bool GraphTransaction::FindInBase(const Side& side, EdgeState& now) {
   now.in_base = false;
   if (!side.vertex.base) return true;
   const auto other = graph_.base().Find(side.neighbour);
   if (!other) return true;
-  const bool mine = &base_.Nearer(*side.vertex.base, *other) == &*side.vertex.base;
+  const bool mine = &base_.FasterToSearch(*side.vertex.base, *other) == &*side.vertex.base;
   now.base_side = mine ? *side.vertex.base : *other;
-  std::optional<EdgeOffset> place;
-  if (!base_.Find(now.base_side, mine ? other->dense : side.vertex.base->dense, place)) {
-    return LostNode();
+  std::optional<EdgeOffset> position;
+  if (!base_.FindNeighbour(now.base_side, mine ? other->dense : side.vertex.base->dense,
+                           position)) {
+    return AbortNodeLost();
   }
-  now.in_base = place.has_value();
-  now.base_place = place.value_or(0);
+  now.in_base = position.has_value();
+  now.base_position = position.value_or(0);
   return true;
 }
 
-bool GraphTransaction::LookUp(const Side& side, EdgeNow& now) {
+bool GraphTransaction::FindEdge(const Side& side, EdgeState& now) {
   if (side.access->exists()) {
     now.entry = BlockOf(*side.access).Find(side.neighbour);
     if (now.entry != nullptr) {
@@ -140,17 +146,17 @@ bool GraphTransaction::LookUp(const Side& side, EdgeNow& now) {
   return true;
 }
 
-Answer GraphTransaction::WriteEdge(VertexName one, VertexName other, Wanted wanted, bool alive,
-                                   Bytes properties) {
-  SLIM_CHECK(std::max(one, other) <= MaxVertexName(graph_.shape().directed),
-             "an edge from {} to {}", one, other);
+Answer GraphTransaction::WriteEdge(VertexName one, VertexName other, Precondition precondition,
+                                   bool alive, Bytes properties) {
+  if (!CheckName(std::max(one, other))) return Answer::kAborted;
+  if (!CheckProperties("an edge", properties, graph_.shape().edge_bytes)) return Answer::kAborted;
   const VertexName from = SideOf(one, Direction::kOut);
   const VertexName to = SideOf(other, Direction::kIn);
   Side both[2];
-  both[0].vertex = VertexPlace(graph_.base(), from);
+  both[0].vertex = BlockTree(graph_.base(), from);
   both[0].neighbour = to;
   if (from != to) {
-    both[1].vertex = VertexPlace(graph_.base(), to);
+    both[1].vertex = BlockTree(graph_.base(), to);
     both[1].neighbour = from;
   }
   const std::span<Side> sides(both, from == to ? 1 : 2);
@@ -158,38 +164,40 @@ Answer GraphTransaction::WriteEdge(VertexName one, VertexName other, Wanted want
   for (const Side& side : sides) {
     if (!side.open) return Answer::kNo;
   }
-  EdgeNow now;
-  if (!LookUp(sides[0], now)) return Answer::kAborted;
-  if (wanted == Wanted::kPresent && !now.alive) return Answer::kNo;
+  EdgeState now;
+  if (!FindEdge(sides[0], now)) return Answer::kAborted;
+  if (precondition == Precondition::kEdgeExists && !now.alive) return Answer::kNo;
   const bool in_base = now.in_base;
   const bool was_alive = now.alive;
-  if (!OwnSides(sides) || !PutOnBoth(sides, alive, in_base, properties)) return Answer::kAborted;
+  if (!AcquireSides(sides) || !PutOnBoth(sides, alive, in_base, properties))
+    return Answer::kAborted;
   edge_change_ += (alive ? 1 : 0) - (was_alive ? 1 : 0);
-  Note({alive ? UpdateKind::kAddEdge : UpdateKind::kDeleteEdge, one, other, properties});
+  AppendToJournal({alive ? UpdateKind::kAddEdge : UpdateKind::kDeleteEdge, one, other, properties});
   return Answer::kYes;
 }
 
 Answer GraphTransaction::AddEdge(VertexName one, VertexName other, Bytes properties) {
-  return WriteEdge(one, other, Wanted::kAny, true, properties);
+  return WriteEdge(one, other, Precondition::kNone, true, properties);
 }
 
 Answer GraphTransaction::SetEdge(VertexName one, VertexName other, Bytes properties) {
-  return WriteEdge(one, other, Wanted::kPresent, true, properties);
+  return WriteEdge(one, other, Precondition::kEdgeExists, true, properties);
 }
 
 Answer GraphTransaction::DeleteEdge(VertexName one, VertexName other) {
-  return WriteEdge(one, other, Wanted::kPresent, false, {});
+  return WriteEdge(one, other, Precondition::kEdgeExists, false, {});
 }
 
 Answer GraphTransaction::GetEdge(VertexName one, VertexName other, StoredEdge& edge,
                                  MutableBytes properties) {
+  if (!CheckName(std::max(one, other))) return Answer::kAborted;
   Side side;
-  side.vertex = VertexPlace(graph_.base(), SideOf(one, Direction::kOut));
+  side.vertex = BlockTree(graph_.base(), SideOf(one, Direction::kOut));
   side.neighbour = SideOf(other, Direction::kIn);
   if (!FindSides({&side, 1}, false)) return Answer::kAborted;
   if (!side.open) return Answer::kNo;
-  EdgeNow now;
-  if (!LookUp(side, now)) return Answer::kAborted;
+  EdgeState now;
+  if (!FindEdge(side, now)) return Answer::kAborted;
   if (!now.alive) return Answer::kNo;
   edge.neighbour = other;
   const std::size_t bytes = std::min<std::size_t>(properties.size(), graph_.shape().edge_bytes);
@@ -198,14 +206,14 @@ Answer GraphTransaction::GetEdge(VertexName one, VertexName other, StoredEdge& e
     std::copy_n(BlockOf(*side.access).properties(*now.entry), bytes, properties.data());
     return Answer::kYes;
   }
-  std::span<const KnownEdge> known;
-  if (!base_.Known(now.base_side, now.base_place, known)) {
-    LostNode();
+  std::span<const MarkedEdge> marked;
+  if (!base_.ReadMark(now.base_side, now.base_position, marked)) {
+    AbortNodeLost();
     return Answer::kAborted;
   }
-  edge.time = known.empty() ? 0 : known[0].time();
+  edge.time = marked.empty() ? 0 : marked[0].time();
   std::fill(properties.begin(), properties.end(), std::byte{0});
-  if (!known.empty()) std::copy_n(known[0].properties(), bytes, properties.data());
+  if (!marked.empty()) std::copy_n(marked[0].properties(), bytes, properties.data());
   return Answer::kYes;
 }
 

@@ -1,4 +1,4 @@
-// The course of a transaction, and the way to the blocks of its edges.
+// How a transaction runs and retries, and how it finds the blocks of its edges.
 #include "txnlayer/graph/graph_transaction.h"
 
 #include <algorithm>
@@ -7,9 +7,9 @@
 namespace slimgraph::txn {
 namespace {
 
-// Of the depths at which blocks were found, for vertices that have grown.
+// Remembered depths of blocks, for vertices whose trees have grown.
 constexpr std::size_t kHints = 1024;
-// Up or down the tree, before what was read is taken for a mixture of two states.
+// Steps up or down the tree, after which the values read must come from two states.
 constexpr int kMostSteps = 2 * static_cast<int>(kMaxDepth) + 2;
 
 }  // namespace
@@ -36,19 +36,23 @@ Verdict GraphTransaction::Run(const Body& body) {
     if (transaction_.task().worker().failed()) return verdict;
     if (learning_) continue;
     verdict.cause = Cause();
-    if (too_large_ || ++conflicts >= graph_.options().most_tries) return verdict;
+    if (IsRefusal(transaction_.reason())) return verdict;
+    if (++conflicts >= graph_.options().most_tries) return verdict;
     if (transaction_.reason() != AbortReason::kUser) transaction_.BackOff(conflicts);
   }
 }
 
 std::string GraphTransaction::Cause() const {
   const std::string_view protocol = graph_.engine().protocol().name();
-  if (too_large_) {
+  if (transaction_.reason() == AbortReason::kBadValue) return refusal_;
+  if (footprint_.size() > graph_.engine().protocol().most_accesses()) {
     return fmt::format("the transaction takes more records than the {} that {} can name at once",
                        graph_.engine().protocol().most_accesses(), protocol);
   }
   const Conflict& conflict = transaction_.conflict();
-  const char* const reason = AbortReasonName(transaction_.reason());
+  const bool refused = IsRefusal(transaction_.reason());
+  const char* const reason =
+      refused ? RefusalText(transaction_.reason()) : AbortReasonName(transaction_.reason());
   if (conflict.table == nullptr) return fmt::format("{} ({})", reason, protocol);
   return fmt::format("{}: {} ({}, {})", reason, graph_.Describe(*conflict.table, conflict.key),
                      protocol, StageName(conflict.stage));
@@ -57,11 +61,10 @@ std::string GraphTransaction::Cause() const {
 bool GraphTransaction::Open(bool again) {
   if (!again || !learning_) footprint_.clear();
   learning_ = false;
-  too_large_ = false;
   seen_ = 0;
   vertex_change_ = 0;
   edge_change_ = 0;
-  noted_.clear();
+  uncommitted_journal_.clear();
   written_blocks_.clear();
   written_vertices_.clear();
   if (footprint_.empty()) return true;
@@ -77,7 +80,7 @@ bool GraphTransaction::Commit() {
     return true;
   }
   const GraphTime time = graph_.clock().Next(seen_);
-  for (const Access* const access : written_blocks_) BlockOf(*access).Stamp(time);
+  for (const Access* const access : written_blocks_) BlockOf(*access).SetCommitTime(time);
   for (const Access* const access : written_vertices_) {
     auto record = access->Get<VertexRecord>();
     record.time = time;
@@ -87,16 +90,32 @@ bool GraphTransaction::Commit() {
   if (!transaction_.Commit()) return false;
   committed_at_ = time;
   if (!written_blocks_.empty()) graph_.CountWritten(written_blocks_.size());
-  if (!noted_.empty()) {
-    journal_.insert(journal_.end(), {time, noted_.size()});
-    journal_.insert(journal_.end(), noted_.begin(), noted_.end());
+  if (!uncommitted_journal_.empty()) {
+    journal_.insert(journal_.end(), {time, uncommitted_journal_.size()});
+    journal_.insert(journal_.end(), uncommitted_journal_.begin(), uncommitted_journal_.end());
   }
   return true;
 }
 
 void GraphTransaction::RollBack() { transaction_.Abort(); }
 
-bool GraphTransaction::Touch(std::span<const Want> wants, Access** out) {
+bool GraphTransaction::CheckName(VertexName vertex) {
+  const VertexName most = MaxVertexName(graph_.shape().directed);
+  if (vertex <= most) return true;
+  refusal_ = fmt::format("vertex {} is out of range: names are at most {}", vertex, most);
+  transaction_.Abort(AbortReason::kBadValue);
+  return false;
+}
+
+bool GraphTransaction::CheckProperties(const char* what, Bytes properties, std::uint32_t bytes) {
+  if (properties.empty() || properties.size() == bytes) return true;
+  refusal_ = fmt::format("{} bytes of properties were given for {}, which carries {}",
+                         properties.size(), what, bytes);
+  transaction_.Abort(AbortReason::kBadValue);
+  return false;
+}
+
+bool GraphTransaction::FetchTuples(std::span<const Want> wants, Access** out) {
   if (names_first_) {
     bool known = true;
     for (const Want& want : wants) {
@@ -114,43 +133,42 @@ bool GraphTransaction::Touch(std::span<const Want> wants, Access** out) {
       known = false;
     }
     if (!known) {
-      too_large_ = footprint_.size() > graph_.engine().protocol().most_accesses();
-      learning_ = !too_large_;
-      transaction_.Abort(too_large_ ? AbortReason::kUser : AbortReason::kUnnamed);
+      learning_ = footprint_.size() <= graph_.engine().protocol().most_accesses();
+      transaction_.Abort(learning_ ? AbortReason::kUnnamed : AbortReason::kTooLarge);
       return false;
     }
   }
   return transaction_.Fetch(wants, out);
 }
 
-Access* GraphTransaction::TouchOne(Table& table, Key key, bool write) {
+Access* GraphTransaction::FetchTuple(Table& table, Key key, bool write) {
   const Want want{&table, key, write};
   Access* access = nullptr;
-  return Touch({&want, 1}, &access) ? access : nullptr;
+  return FetchTuples({&want, 1}, &access) ? access : nullptr;
 }
 
-// What was read comes from before and from after a commit: no such state ever was.
-bool GraphTransaction::Inconsistent() {
+// The transaction has read states from before and after a commit. It cannot commit.
+bool GraphTransaction::AbortInconsistent() {
   transaction_.Abort(AbortReason::kChanged);
   return false;
 }
 
-bool GraphTransaction::LostNode() {
+bool GraphTransaction::AbortNodeLost() {
   transaction_.Abort(AbortReason::kNodeLost);
   return false;
 }
 
-unsigned GraphTransaction::DepthHint(const VertexPlace& vertex) const {
+unsigned GraphTransaction::DepthHint(const BlockTree& vertex) const {
   const Hint& hint = hints_[Mix(vertex.name) % kHints];
   return hint.vertex == vertex.name ? std::max(hint.depth, vertex.first_depth) : vertex.first_depth;
 }
 
-void GraphTransaction::SetHint(const VertexPlace& vertex, unsigned depth) {
+void GraphTransaction::SetHint(const BlockTree& vertex, unsigned depth) {
   if (depth > vertex.first_depth) hints_[Mix(vertex.name) % kHints] = {vertex.name, depth};
 }
 
-// Whatever depth is tried first, a block says whether it is the one, or in which direction that is;
-// those on the way are read, but nothing depends on more than the one that is found.
+// Starts at any depth: each block tells whether it is the right one, or whether to go up or down.
+// The transaction depends only on the block that it finds, not on those on the way.
 bool GraphTransaction::FindSides(std::span<Side> sides, bool write) {
   for (Side& side : sides) {
     side.depth = DepthHint(side.vertex);
@@ -158,19 +176,19 @@ bool GraphTransaction::FindSides(std::span<Side> sides, bool write) {
   }
   for (int step = 0; step < kMostSteps; ++step) {
     wants_.clear();
-    asking_.clear();
+    searching_.clear();
     for (Side& side : sides) {
       if (side.access != nullptr) continue;
       const std::uint32_t block = txn::BlockOf(side.neighbour, side.depth);
       wants_.push_back(
           {&graph_.blocks(), BlockKey(side.vertex.name, block), write && names_first_, write});
-      asking_.push_back(&side);
+      searching_.push_back(&side);
     }
     if (wants_.empty()) return true;
     found_.resize(wants_.size());
-    if (!Touch(wants_, found_.data())) return false;
-    for (std::size_t i = 0; i < asking_.size(); ++i) {
-      Side& side = *asking_[i];
+    if (!FetchTuples(wants_, found_.data())) return false;
+    for (std::size_t i = 0; i < searching_.size(); ++i) {
+      Side& side = *searching_[i];
       const EdgeBlock block = BlockOf(*found_[i]);
       const bool exists = found_[i]->exists();
       if (exists) Saw(block.written_at());
@@ -192,26 +210,26 @@ bool GraphTransaction::FindSides(std::span<Side> sides, bool write) {
       if (side.access != nullptr) SetHint(side.vertex, side.depth);
     }
   }
-  return Inconsistent();
+  return AbortInconsistent();
 }
 
-// Their blocks are to be written. Of a protocol that reads first this costs nothing yet.
-bool GraphTransaction::OwnSides(std::span<Side> sides) {
+// Announces writes to the sides' blocks. Protocols that read first do this without communication.
+bool GraphTransaction::AcquireSides(std::span<Side> sides) {
   wants_.clear();
   for (const Side& side : sides) wants_.push_back({&graph_.blocks(), side.access->key, true});
   found_.resize(wants_.size());
-  return Touch(wants_, found_.data());
+  return FetchTuples(wants_, found_.data());
 }
 
-bool GraphTransaction::Own(std::span<Access* const> blocks) {
+bool GraphTransaction::AcquireBlocks(std::span<Access* const> blocks) {
   wants_.clear();
   for (const Access* const block : blocks) wants_.push_back({&graph_.blocks(), block->key, true});
   found_.resize(wants_.size());
-  return Touch(wants_, found_.data());
+  return FetchTuples(wants_, found_.data());
 }
 
-// All blocks in which edges of a vertex may be, level by level, into `all_blocks_`.
-bool GraphTransaction::AllBlocks(const VertexPlace& vertex, bool write, bool& alive) {
+// Collects all blocks that can have edges of the vertex, level by level, into `all_blocks_`.
+bool GraphTransaction::AllBlocks(const BlockTree& vertex, bool write, bool& alive) {
   all_blocks_.clear();
   alive = true;
   level_.resize(BlocksAt(vertex.first_depth));
@@ -223,14 +241,14 @@ bool GraphTransaction::AllBlocks(const VertexPlace& vertex, bool write, bool& al
           {&graph_.blocks(), BlockKey(vertex.name, block), write && names_first_, write});
     }
     found_.resize(wants_.size());
-    if (!Touch(wants_, found_.data())) return false;
+    if (!FetchTuples(wants_, found_.data())) return false;
     below_.clear();
     for (std::size_t i = 0; i < found_.size(); ++i) {
       const EdgeBlock block = BlockOf(*found_[i]);
       const bool exists = found_[i]->exists();
       if (exists) Saw(block.written_at());
       const BlockState state = vertex.StateOf(depth, exists, block);
-      if (state == BlockState::kNone) return Inconsistent();
+      if (state == BlockState::kNone) return AbortInconsistent();
       if (state == BlockState::kSplit) {
         for (std::uint32_t child = 1; child <= kFanOut; ++child) {
           below_.push_back(kFanOut * level_[i] + child);
@@ -238,7 +256,7 @@ bool GraphTransaction::AllBlocks(const VertexPlace& vertex, bool write, bool& al
         continue;
       }
       const bool open = state == BlockState::kOpen;
-      if (!all_blocks_.empty() && alive != open) return Inconsistent();
+      if (!all_blocks_.empty() && alive != open) return AbortInconsistent();
       alive = open;
       all_blocks_.push_back(found_[i]);
     }
@@ -247,10 +265,10 @@ bool GraphTransaction::AllBlocks(const VertexPlace& vertex, bool write, bool& al
   return true;
 }
 
-// Makes a block's entries those of eight.
+// Splits a block into its eight children.
 bool GraphTransaction::Split(Side& side) {
   if (side.depth == kMaxDepth) {
-    transaction_.Abort(AbortReason::kTableFull);
+    transaction_.Abort(AbortReason::kNoRoom);
     return false;
   }
   const std::uint32_t number = BlockOfKey(side.access->key);
@@ -259,9 +277,9 @@ bool GraphTransaction::Split(Side& side) {
   for (std::uint32_t i = 0; i < kFanOut; ++i) {
     wants[i] = {&graph_.blocks(), BlockKey(side.vertex.name, kFanOut * number + 1 + i), true};
   }
-  if (!Touch(wants, children)) return false;
+  if (!FetchTuples(wants, children)) return false;
   for (Access* const child : children) {
-    if (child->exists()) return Inconsistent();
+    if (child->exists()) return AbortInconsistent();
     child->SetExists(true);
     BlockOf(*child).Clear(BlockKind::kOpen);
     written_blocks_.push_back(child);
@@ -276,7 +294,7 @@ bool GraphTransaction::Split(Side& side) {
   return true;
 }
 
-// `side` is one that has been owned.
+// `side` must be owned.
 bool GraphTransaction::Put(Side& side, bool alive, bool in_base, Bytes properties) {
   while (true) {
     EdgeBlock block = BlockOf(*side.access);
@@ -287,7 +305,7 @@ bool GraphTransaction::Put(Side& side, bool alive, bool in_base, Bytes propertie
     written_blocks_.push_back(side.access);
     EdgeEntry* entry = block.Put(side.neighbour, alive, in_base);
     if (entry == nullptr) {
-      block.Forget(graph_.pinned());
+      block.DropInvisible(graph_.pinned());
       entry = block.Put(side.neighbour, alive, in_base);
     }
     if (entry != nullptr) {

@@ -4,6 +4,7 @@
 
 #include "slimgraph/base/check.h"
 #include "txnlayer/graph/edge_marks.h"
+#include "txnlayer/graph_model/merge_changes.h"
 
 namespace slimgraph::txn {
 
@@ -16,10 +17,10 @@ ListMerger::ListMerger(TransactionalGraph& graph, const PartitionHolders& holder
       changes_(changes.edges),
       properties_(changes.properties),
       ids_(vertices.Ids()),
-      lists_(holders.holder.size()),
-      marks_(holders.holder.size()),
-      records_(holders.holder.size()) {
-  for (const auto& [partition, rank] : holders.mine) {
+      lists_(holders.primary_of.size()),
+      marks_(holders.primary_of.size()),
+      records_(holders.primary_of.size()) {
+  for (const auto& [partition, rank] : holders.primaries) {
     if (base_.vertices() == 0) break;
     Fabric& fabric = graph.engine().cluster().fabric();
     const Bytes bytes = fabric.own_region(base_.regions(rank).lists);
@@ -31,7 +32,7 @@ ListMerger::ListMerger(TransactionalGraph& graph, const PartitionHolders& holder
   }
   FindNewIds();
   plain_ = new_ids_.empty() && !shape_.directed;
-  // Mostly there are none, and need not be looked for.
+  // Most graphs have no loops, and then none have to be searched for.
   may_have_loops_ = shape_.directed || base_.arcs() != 2 * base_.edges() ||
                     std::any_of(changes_.begin(), changes_.end(), [](const EdgeChange& change) {
                       return change.alive() && change.vertex() == change.neighbour();
@@ -40,10 +41,11 @@ ListMerger::ListMerger(TransactionalGraph& graph, const PartitionHolders& holder
 
 void ListMerger::Merge(Direction direction, Target& into, std::vector<std::uint8_t>& holders,
                        std::vector<std::uint32_t>& lengths) {
-  std::vector<BaseGraph::Vertex> places(lists_.size());  // by partition: the last
-  for (NodeId partition = 0; partition < std::min<std::size_t>(places.size(), base_.vertices());
-       ++partition) {
-    places[partition] = base_.At(partition);
+  std::vector<BaseGraph::Vertex> last_visited(
+      lists_.size());  // by partition: the last vertex visited
+  for (NodeId partition = 0;
+       partition < std::min<std::size_t>(last_visited.size(), base_.vertices()); ++partition) {
+    last_visited[partition] = base_.At(partition);
   }
   VertexId next = 0;
   auto change = changes_.begin();
@@ -57,9 +59,9 @@ void ListMerger::Merge(Direction direction, Target& into, std::vector<std::uint8
     while (change != changes_.end() && change->vertex() == name) ++change;
     BaseGraph::Vertex in_base;
     if (dense) {
-      BaseGraph::Vertex& place = places[*dense % places.size()];
-      place = base_.After(place, *dense);
-      in_base = place;
+      BaseGraph::Vertex& last = last_visited[*dense % last_visited.size()];
+      last = base_.After(last, *dense);
+      in_base = last;
     }
     const VertexId* const begin = into.list;
     MergeList(in_base, std::span(first, change), into);
@@ -72,7 +74,7 @@ void ListMerger::Merge(Direction direction, Target& into, std::vector<std::uint8
 }
 
 void ListMerger::FindNewIds() {
-  if (vertices_.same()) return;
+  if (vertices_.same_as_base()) return;
   new_ids_.resize(base_.vertices());
   VertexId next = 0;
   vertices_.ForEach([&](VertexName, NodeId, std::optional<VertexId> dense) {
@@ -81,26 +83,23 @@ void ListMerger::FindNewIds() {
   });
 }
 
-// What no change speaks of: a part of a list of the base.
-void ListMerger::Copy(NodeId partition, const VertexId* from, const VertexId* to,
-                      Target& into) const {
-  if (shape_.weights != WeightType::kNone) CopyWeights(partition, from, to, into);
+// Copies a non-empty part of a list of the base that no change names.
+void ListMerger::Copy(NodeId partition, std::span<const VertexId> part, Target& into) const {
+  if (shape_.weights != WeightType::kNone) CopyWeights(partition, part, into);
   if (plain_) {
-    into.list = std::copy(from, to, into.list);
+    into.list = std::copy(part.begin(), part.end(), into.list);
   } else if (new_ids_.empty()) {
-    into.list = std::transform(from, to, into.list,
+    into.list = std::transform(part.begin(), part.end(), into.list,
                                [&](VertexId dense) { return VertexOfSide(shape_, dense); });
   } else {
-    into.list =
-        std::transform(from, to, into.list, [&](VertexId dense) { return new_ids_[dense]; });
+    into.list = std::transform(part.begin(), part.end(), into.list,
+                               [&](VertexId dense) { return new_ids_[dense]; });
   }
 }
 
-void ListMerger::CopyWeights(NodeId partition, const VertexId* from, const VertexId* to,
-                             Target& into) const {
-  if (from == to) return;
-  const auto first = static_cast<EdgeOffset>(from - lists_[partition].data());
-  const auto count = static_cast<EdgeOffset>(to - from);
+void ListMerger::CopyWeights(NodeId partition, std::span<const VertexId> part, Target& into) const {
+  const auto first = static_cast<EdgeOffset>(part.data() - lists_[partition].data());
+  const auto count = static_cast<EdgeOffset>(part.size());
   const std::size_t bytes = shape_.weight_bytes();
   std::byte* const weights = into.weights;
   into.weights = std::fill_n(weights, count * bytes, std::byte{0});
@@ -109,35 +108,31 @@ void ListMerger::CopyWeights(NodeId partition, const VertexId* from, const Verte
   const auto* const marks =
       reinterpret_cast<const EdgeMarks*>(marks_[partition].data()) + range.first_block;
   const std::uint64_t each = EdgeRecordBytes(shape_);
-  KnownEdge known{0, records_[partition].data() + range.FirstRecord(marks) * each};
-  range.ForEach(marks, [&](EdgeOffset place) {
-    std::copy_n(known.properties(), bytes, weights + place * bytes);
-    known.record += each;
+  MarkedEdge marked{0, records_[partition].data() + range.FirstRecord(marks) * each};
+  range.ForEach(marks, [&](EdgeOffset position) {
+    std::copy_n(marked.properties(), bytes, weights + position * bytes);
+    marked.record += each;
   });
 }
 
-// The list of one vertex: of the base what no change speaks of, and what the changes have made.
-// Both are in the order of names, which is that of ids.
+// Merges the list of one vertex. The order of names is also that of the snapshot's ids.
 void ListMerger::MergeList(const BaseGraph::Vertex& vertex, std::span<const EdgeChange> changes,
                            Target& into) const {
-  const VertexId* from = lists_[vertex.partition].data() + vertex.begin;
-  const VertexId* const end = from + vertex.length;
-  for (const EdgeChange& change : changes) {
-    const VertexName name = change.neighbour();
-    const VertexId* const found = std::lower_bound(
-        from, end, name, [&](VertexId dense, VertexName n) { return base_.NameOf(dense) < n; });
-    Copy(vertex.partition, from, found, into);
-    from = found;
-    if (from != end && base_.NameOf(*from) == name) ++from;
-    if (!change.alive()) continue;
-    const auto id = ids_.Find(name);
-    SLIM_CHECK(id, "an edge leads to a vertex that is not there");
-    *into.list++ = VertexOfSide(shape_, *id);
-    if (shape_.weights == WeightType::kNone) continue;
-    into.weights = std::copy_n(properties_.data() + change.place * shape_.edge_bytes,
-                               shape_.weight_bytes(), into.weights);
-  }
-  Copy(vertex.partition, from, end, into);
+  const auto list = lists_[vertex.partition].subspan(vertex.begin, vertex.length);
+  MergeChanges(
+      base_.ids(), list, changes, NeighbourOf,
+      [&](std::size_t first, std::size_t count) {
+        Copy(vertex.partition, list.subspan(first, count), into);
+      },
+      [&](const EdgeChange& change) {
+        if (!change.alive()) return;
+        const auto id = ids_.Find(change.neighbour());
+        SLIM_CHECK(id, "an edge leads to a vertex that does not exist");
+        *into.list++ = VertexOfSide(shape_, *id);
+        if (shape_.weights == WeightType::kNone) return;
+        into.weights = std::copy_n(properties_.data() + change.properties_index * shape_.edge_bytes,
+                                   shape_.weight_bytes(), into.weights);
+      });
 }
 
 }  // namespace slimgraph::txn

@@ -1,5 +1,4 @@
-// Brings a node's lists together for a snapshot: what the base has, and what changes have made of
-// it.
+// Builds this node's lists for a snapshot from the base and the changes since.
 #pragma once
 
 #include <span>
@@ -11,30 +10,30 @@ namespace slimgraph::txn {
 
 class ListMerger {
  public:
-  // The lists that `self` holds, with the changes of these.
+  // Of the lists that `self` holds, and their changes.
   ListMerger(TransactionalGraph& graph, const PartitionHolders& holders, NodeId self,
              const SnapshotVertices& vertices, const EdgeChanges& changes);
 
-  // What is called so: vertices, or of a directed graph sides.
+  // The names of the snapshot's vertices, or sides if the graph is directed.
   const OriginalIds& ids() const { return ids_; }
   std::uint64_t most_arcs() const { return most_arcs_ + changes_.size(); }
-  // Of the outgoing lists.
+  // Among the outgoing lists.
   std::uint64_t loops() const { return loops_; }
 
-  // Where lists are written, and beside them the weights, if there are any.
+  // Where the next list is written, and its weights if the graph has any.
   struct Target {
     VertexId* list;
     std::byte* weights;
   };
-  // Those of one direction, in the order of their vertices. Leaves `into` behind what was written.
-  // Brings the holders of all lists of the direction, and the lengths of this node's.
+  // Merges the lists of one direction, in the order of their vertices, and advances `into` past
+  // them. Appends the holders of all lists of that direction, and the lengths of this node's lists.
   void Merge(Direction direction, Target& into, std::vector<std::uint8_t>& holders,
              std::vector<std::uint32_t>& lengths);
 
  private:
   void FindNewIds();
-  void Copy(NodeId partition, const VertexId* from, const VertexId* to, Target& into) const;
-  void CopyWeights(NodeId partition, const VertexId* from, const VertexId* to, Target& into) const;
+  void Copy(NodeId partition, std::span<const VertexId> part, Target& into) const;
+  void CopyWeights(NodeId partition, std::span<const VertexId> part, Target& into) const;
   void MergeList(const BaseGraph::Vertex& vertex, std::span<const EdgeChange> changes,
                  Target& into) const;
 
@@ -46,11 +45,11 @@ class ListMerger {
   const Bytes properties_;  // of the changes
   const OriginalIds ids_;
   std::vector<std::span<const VertexId>> lists_;  // of the base, by partition
-  std::vector<Bytes> marks_;                      //
-  std::vector<Bytes> records_;                    //
-  // The ids of the snapshot's vertices, by those of the base; none where they are the same.
+  std::vector<Bytes> marks_;                      // by partition
+  std::vector<Bytes> records_;                    // by partition
+  // By dense id in the base: the vertex's id in the snapshot. Empty: the ids are the same.
   std::vector<VertexId> new_ids_;
-  bool plain_ = false;  // what the base has is as in the snapshot
+  bool plain_ = false;  // lists of the base can be copied unchanged
   std::uint64_t most_arcs_ = 1;
   bool may_have_loops_ = false;
   std::uint64_t loops_ = 0;

@@ -1,22 +1,23 @@
-// What a query finds of a vertex's neighbours, in the order that it wants. Lists of hubs are long,
-// so nothing is copied: what the base has of them is looked at where it lies. That holds until the
-// transaction's next operation, or its end.
+// The result of a query for a vertex's neighbours, in the requested order. Lists of hubs are long,
+// so nothing is copied: the result refers to the base. It is valid until the transaction's next
+// operation, or its end.
 #pragma once
 
 #include <cstddef>
 #include <utility>
 #include <vector>
 
-#include "txnlayer/graph/sides.h"
+#include "txnlayer/graph_model/dense_id_map.h"
+#include "txnlayer/graph_model/sides.h"
 
 namespace slimgraph::txn {
 
 struct StoredEdge {
   VertexName neighbour = 0;
-  GraphTime time = 0;  // kTimePending: of this very transaction
+  GraphTime time = 0;  // kTimePending: written by this transaction
 };
 
-// What is to be put in the order of its times, newest first, and what comes behind it.
+// Edges to be sorted by time, newest first, and the runs that follow them.
 struct TimedEdges {
   struct Edge {
     StoredEdge edge;
@@ -30,7 +31,8 @@ class NeighbourList {
  public:
   std::uint64_t size() const { return size_; }
 
-  // visit(edge, properties) in order; properties are null where they are not wanted, or all zeros.
+  // visit(edge, properties) in order. Properties are null if the query did not ask for them, or if
+  // they are zeros.
   template <typename Visit>
   void ForEach(Visit visit) const {
     for (const Part& part : parts_) {
@@ -39,16 +41,17 @@ class NeighbourList {
       } else if (shape_.directed) {
         VisitRun(part, visit, [this](VertexId id) { return VertexOfSide(shape_, (*ids_)[id]); });
       } else if (ids_->contiguous()) {
-        VisitRun(part, visit, [least = ids_->first()](VertexId id) { return least + id; });
+        VisitRun(part, visit,
+                 [least = ids_->in_order().first()](VertexId id) { return least + id; });
       } else {
         VisitRun(part, visit, [this](VertexId id) { return (*ids_)[id]; });
       }
     }
   }
 
-  // --- for who makes it
-  // Empties it; `ids`: what vertices of the base are called. Names are of sides (sides.h).
-  void Begin(const OriginalIds& ids, const GraphShape& shape) {
+  // --- for the producer
+  // Empties the list. `ids`: of the base. All names and ids here are of sides (sides.h).
+  void Begin(const DenseIdMap& ids, const GraphShape& shape) {
     ids_ = &ids;
     shape_ = shape;
     size_ = 0;
@@ -58,7 +61,7 @@ class NeighbourList {
     parts_.push_back({nullptr, 1, {VertexOfSide(shape_, edge.neighbour), edge.time}, properties});
     ++size_;
   }
-  // Edges of the base that lie side by side, and of which no more is known than their ends.
+  // Adjacent edges of the base that have no marks.
   void AddRun(const VertexId* ids, std::uint64_t count) {
     parts_.push_back({ids, count, {}, nullptr});
     size_ += count;
@@ -66,10 +69,10 @@ class NeighbourList {
 
  private:
   struct Part {
-    const VertexId* ids;  // null: it is one edge
+    const VertexId* ids;  // null: one edge
     std::uint64_t count;
     StoredEdge edge;
-    const std::byte* properties;  // of one edge; or null
+    const std::byte* properties;  // only for one edge; may be null
   };
 
   template <typename Visit, typename NameOf>
@@ -79,7 +82,7 @@ class NeighbourList {
     }
   }
 
-  const OriginalIds* ids_ = nullptr;
+  const DenseIdMap* ids_ = nullptr;
   GraphShape shape_;
   std::uint64_t size_ = 0;
   std::vector<Part> parts_;

@@ -1,47 +1,32 @@
-// What stays of the changes when the rest has been folded.
+// What stays in the tables after a fold.
 #include <algorithm>
 
 #include <cstring>
 
 #include "txnlayer/graph/fold.h"
-#include "txnlayer/record.h"
+#include "txnlayer/store/record.h"
 
 namespace slimgraph::txn {
 namespace {
 
-// When nothing runs: where the last version of a tuple lies in it.
-std::uint64_t LatestAt(const Engine& engine, const Table& table, const std::byte* tuple) {
-  const auto* const words = reinterpret_cast<const std::uint64_t*>(tuple);
-  return table.version_at(engine.protocol().Latest(words));
+// The latest version, while nothing runs. Null: there is none.
+const std::byte* RecordOf(const Engine& engine, const TupleView& tuple) {
+  return RecordOfVersion(engine.protocol().LatestVersion(tuple));
 }
 
-Key KeyOf(const Table& table, const std::byte* tuple) {
-  Key key;
-  std::memcpy(&key, tuple + table.key_at(), sizeof key);
-  return key;
-}
-
-// Null: there is none.
-const std::byte* RecordOf(const Engine& engine, const Table& table, const std::byte* tuple) {
-  const std::byte* const version = tuple + LatestAt(engine, table, tuple);
-  std::uint64_t word;
-  std::memcpy(&word, version, sizeof word);
-  return (word & kExistsBit) != 0 ? version + kWordBytes : nullptr;
-}
-
-// All that this node holds, copies too.
+// Visits the records of all partitions and copies on this node.
 void ForEachHeldRecord(const Engine& engine, const Table& table,
                        const std::function<void(Key, const std::byte*)>& look) {
   for (Rank rank = 0; rank < engine.options().replicas; ++rank) {
     for (std::uint64_t i = 0; i < table.tuples(rank); ++i) {
-      const std::byte* const tuple = table.memory(rank) + table.TupleOffset(i);
-      const std::byte* const record = RecordOf(engine, table, tuple);
-      if (record != nullptr) look(KeyOf(table, tuple), record);
+      const TupleView tuple(TupleAt(table, rank, i));
+      const std::byte* const record = RecordOf(engine, tuple);
+      if (record != nullptr) look(tuple.key(), record);
     }
   }
 }
 
-// One that says what the base does, and no more, need not stay.
+// A record can go if it says the same as the base.
 bool Stays(const GraphShape& shape, const std::byte* record, bool in_base) {
   VertexRecord vertex;
   std::memcpy(&vertex, record, sizeof vertex);
@@ -50,7 +35,7 @@ bool Stays(const GraphShape& shape, const std::byte* record, bool in_base) {
 
 }  // namespace
 
-Residue::Residue(TransactionalGraph& graph, GraphTime at, const BaseGraph::Next& next)
+Residue::Residue(TransactionalGraph& graph, GraphTime at, const BaseGraph::Contents& next)
     : graph_(graph) {
   Engine& engine = graph.engine();
   ForEachHeldRecord(engine, graph.blocks(), [&](Key key, const std::byte* record) {
@@ -58,14 +43,14 @@ Residue::Residue(TransactionalGraph& graph, GraphTime at, const BaseGraph::Next&
     const VertexName vertex = VertexOfKey(key);
     if (block.kind() == BlockKind::kSplit) return;
     if ((block.kind() == BlockKind::kOpen) != next.DenseOf(vertex).has_value()) {
-      odd_.push_back(vertex);
+      differing_.push_back(vertex);
     }
     TakeBlock(vertex, block, at, next);
   });
-  std::sort(odd_.begin(), odd_.end());
-  odd_.erase(std::unique(odd_.begin(), odd_.end()), odd_.end());
-  // Those of a neighbour are of one block, and stay in their order; all others have one that does
-  // not depend on where blocks lie, for copies are to be the same.
+  std::sort(differing_.begin(), differing_.end());
+  differing_.erase(std::unique(differing_.begin(), differing_.end()), differing_.end());
+  // Entries of a neighbour are in one block, and stable_sort keeps their order. The order of all
+  // others must not depend on where blocks lie, because copies must be identical.
   std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
     return a.vertex != b.vertex ? a.vertex < b.vertex : a.entry.neighbour < b.entry.neighbour;
   });
@@ -79,15 +64,15 @@ Residue::Residue(TransactionalGraph& graph, GraphTime at, const BaseGraph::Next&
 }
 
 void Residue::TakeBlock(VertexName vertex, const EdgeBlock& block, GraphTime at,
-                        const BaseGraph::Next& next) {
+                        const BaseGraph::Contents& next) {
   for (std::uint32_t i = 0; i < block.count(); ++i) {
     EdgeEntry entry = block.entry(i);
-    if (HasPlaces(next, vertex, entry.neighbour)) {
+    if (HaveDenseIds(next, vertex, entry.neighbour)) {
       if (entry.time <= at) continue;
       const EdgeEntry* const seen = block.Find(entry.neighbour, at);
       if (seen != nullptr) entry.in_base = seen->alive;
     } else {
-      ++unplaced_;
+      ++entries_without_id_;
     }
     entries_.push_back({vertex, entry, properties_.size()});
     const std::byte* const from = block.properties(block.entry(i));
@@ -96,26 +81,26 @@ void Residue::TakeBlock(VertexName vertex, const EdgeBlock& block, GraphTime at,
   }
 }
 
-// Vertices stay where they are, as if each had just been put there: in the first version of its
-// tuple, free, and written once.
-void Residue::KeepVertices() {
+// Resets the tuples of staying vertices in place, as if each had just been inserted: the record in
+// the first version, unlocked, with a write count of one.
+void Residue::ResetVertices() {
   const Engine& engine = graph_.engine();
   Table& table = graph_.vertices();
-  const auto keep = [&](const std::byte* tuple) {
-    const std::byte* const record = RecordOf(engine, table, tuple);
-    const bool in_base = graph_.base().DenseOf(VertexOfKey(KeyOf(table, tuple))).has_value();
+  const auto keep = [&](const std::byte* bytes) {
+    const TupleView tuple(table, bytes);
+    const std::byte* const record = RecordOf(engine, tuple);
+    const bool in_base = graph_.base().DenseOf(VertexOfKey(tuple.key())).has_value();
     return record != nullptr && Stays(graph_.shape(), record, in_base);
   };
   for (Rank rank = 0; rank < engine.options().replicas; ++rank) {
     table.Sweep(rank, keep, table.shape().fresh, 0);
     for (std::uint64_t i = 0; i < table.tuples(rank); ++i) {
-      std::byte* const tuple = table.memory(rank) + table.TupleOffset(i);
-      std::byte* const version = tuple + table.version_at(0);
-      std::memmove(version, tuple + LatestAt(engine, table, tuple), table.version_bytes());
+      const MutableTupleView tuple = TupleAt(table, rank, i);
+      std::byte* const version = tuple.version(0);
+      std::memmove(version, engine.protocol().LatestVersion(tuple), table.version_bytes());
       std::memcpy(version, &kWord, sizeof kWord);
-      std::fill(version + table.version_bytes(), tuple + table.version_at(table.shape().versions),
-                std::byte{0});
-      std::memcpy(tuple, table.shape().fresh, table.shape().metadata_words * kWordBytes);
+      std::fill(version + table.version_bytes(), tuple.end(), std::byte{0});
+      tuple.StoreMetadata(table.shape().fresh);
     }
   }
 }
@@ -126,17 +111,17 @@ Status Residue::LoadBlocks() {
   table.Clear();
   for (const Record& record : blocks_) {
     const Rank rank = engine.view().RankAt(engine.self(), table.Home(record.key));
-    if (!table.Load(record.key, record.bytes, rank, kWord)) return tl::unexpected(TableIsFull());
+    if (!table.Load(record.key, record.bytes, rank, kWord)) return tl::unexpected(TableFullError());
   }
   return {};
 }
 
-Status Residue::PutBack() {
-  KeepVertices();
+Status Residue::Install() {
+  ResetVertices();
   return LoadBlocks();
 }
 
-std::uint64_t Residue::AddRecords(std::vector<std::uint64_t>& words) const {
+std::uint64_t Residue::AppendLogRecords(std::vector<std::uint64_t>& words) const {
   const Engine& engine = graph_.engine();
   std::uint64_t count = 0;
   const auto add = [&](const Table& table, const std::vector<Record>& records) {
@@ -158,31 +143,31 @@ std::uint64_t Residue::AddRecords(std::vector<std::uint64_t>& words) const {
   return count;
 }
 
-Status Residue::Make() {
-  const auto put = [&](VertexName vertex, bool is_odd, std::span<const Entry> entries) -> Status {
-    const VertexPlace place(graph_.base(), vertex);
-    const bool open = place.base.has_value() != is_odd;
-    std::vector<std::vector<Entry>> parts(BlocksAt(place.first_depth));
-    const std::uint32_t first = FirstBlockAt(place.first_depth);
+Status Residue::Compute() {
+  const auto put = [&](VertexName vertex, bool differs, std::span<const Entry> entries) -> Status {
+    const BlockTree tree(graph_.base(), vertex);
+    const bool open = tree.base.has_value() != differs;
+    std::vector<std::vector<Entry>> parts(BlocksAt(tree.first_depth));
+    const std::uint32_t first = FirstBlockAt(tree.first_depth);
     for (const Entry& entry : entries) {
-      parts[BlockOf(entry.entry.neighbour, place.first_depth) - first].push_back(entry);
+      parts[BlockOf(entry.entry.neighbour, tree.first_depth) - first].push_back(entry);
     }
     for (std::uint32_t i = 0; i < parts.size(); ++i) {
-      if (parts[i].empty() && !is_odd) continue;
-      SLIM_TRY(PutBlock(vertex, first + i, place.first_depth,
+      if (parts[i].empty() && !differs) continue;
+      SLIM_TRY(PutBlock(vertex, first + i, tree.first_depth,
                         open ? BlockKind::kOpen : BlockKind::kDead, parts[i]));
     }
     return {};
   };
-  auto odd = odd_.begin();
-  for (auto first = entries_.begin(); first != entries_.end() || odd != odd_.end();) {
-    VertexName vertex = first != entries_.end() ? first->vertex : *odd;
-    if (odd != odd_.end()) vertex = std::min(vertex, *odd);
+  auto differing = differing_.begin();
+  for (auto first = entries_.begin(); first != entries_.end() || differing != differing_.end();) {
+    VertexName vertex = first != entries_.end() ? first->vertex : *differing;
+    if (differing != differing_.end()) vertex = std::min(vertex, *differing);
     const auto end = std::find_if(first, entries_.end(),
                                   [&](const Entry& entry) { return entry.vertex != vertex; });
-    const bool is_odd = odd != odd_.end() && *odd == vertex;
-    if (is_odd) ++odd;
-    SLIM_TRY(put(vertex, is_odd, std::span(first, end)));
+    const bool differs = differing != differing_.end() && *differing == vertex;
+    if (differs) ++differing;
+    SLIM_TRY(put(vertex, differs, std::span(first, end)));
     first = end;
   }
   return {};
@@ -195,9 +180,10 @@ Status Residue::PutBlock(VertexName vertex, std::uint32_t number, unsigned depth
   const bool split = entries.size() > block.capacity();
   block.Clear(split ? BlockKind::kSplit : kind);
   if (!split) {
-    for (const Entry& one : entries) block.Take(one.entry, properties_.data() + one.properties);
+    for (const Entry& one : entries)
+      block.AppendCopy(one.entry, properties_.data() + one.properties);
   }
-  if (depth > kMaxDepth) return tl::unexpected(TableIsFull());
+  if (depth > kMaxDepth) return tl::unexpected(TableFullError());
   blocks_.push_back({BlockKey(vertex, number), std::move(record)});
   if (!split) return {};
   std::vector<Entry> parts[kFanOut];

@@ -5,16 +5,16 @@
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/clock.h"
 #include "txnlayer/graph/list_merger.h"
-#include "txnlayer/graph/moment.h"
+#include "txnlayer/graph/stop_the_world.h"
 
 namespace slimgraph::txn {
 namespace {
 
-// Vertices between two of which it is known where lists lie.
+// The positions of lists are stored once per group of so many vertices.
 constexpr VertexId kGroup = 1024;
-// As much more than is needed is taken, for the next may be larger.
+// Allocates this fraction more than needed, because the next snapshot may be larger.
 constexpr std::uint64_t kSpareShare = 16;
-// What is read of lists at a time.
+// Arcs read at a time.
 constexpr EdgeOffset kPieceArcs = 1 << 20;
 
 bool IsWeights(SectionKind kind) {
@@ -26,9 +26,9 @@ bool IsOffsets(SectionKind kind) {
 
 }  // namespace
 
-// Of those that came before, all nodes have read all when they come to this.
-Result<SharedRegion> SnapshotRoom::AtLeast(std::uint64_t bytes,
-                                           std::optional<SharedRegion>& region) {
+// All nodes have read everything of earlier snapshots when they call this.
+Result<SharedRegion> SnapshotMemory::AtLeast(std::uint64_t bytes,
+                                             std::optional<SharedRegion>& region) {
   const bool fits = region && region->memory.size() >= bytes;
   SLIM_ASSIGN(const auto one_does_not, cluster_.all().AllMax<std::uint64_t>(fits ? 0 : 1));
   if (one_does_not == 0) return *region;
@@ -37,7 +37,7 @@ Result<SharedRegion> SnapshotRoom::AtLeast(std::uint64_t bytes,
   return *region;
 }
 
-Result<std::unique_ptr<Snapshot>> Snapshot::Take(SnapshotRoom& room, TransactionalGraph& graph) {
+Result<std::unique_ptr<Snapshot>> Snapshot::Take(SnapshotMemory& room, TransactionalGraph& graph) {
   Cluster& cluster = room.cluster();
   std::unique_ptr<Snapshot> snapshot(new Snapshot(room));
   SLIM_ASSIGN(const GraphTurn turn, GraphTurn::Take(cluster, graph));
@@ -48,20 +48,21 @@ Result<std::unique_ptr<Snapshot>> Snapshot::Take(SnapshotRoom& room, Transaction
     holders = PartitionHolders(cluster, graph.engine().view());
     return {};
   };
-  // Where it fails, as when a node dies, nothing is kept for it any more.
-  const auto moment = AtMoment(cluster, graph, pin);
-  Status done = moment ? Status() : Status(tl::unexpected<Error>(moment.error()));
+  // If this fails, for example because a node dies, the graph is unpinned below.
+  const auto stop = StopTheWorld(cluster, graph, pin);
+  Status done = stop ? Status() : Status(tl::unexpected<Error>(stop.error()));
   if (done) {
-    snapshot->time_ = moment->time;
-    snapshot->in_run_ = moment->in_run;
+    snapshot->time_ = stop->time;
+    snapshot->in_run_ = stop->in_run;
     done = snapshot->Gather(graph, holders);
   }
-  // Others' transactions change blocks of this node: all are through before any forgets.
+  // Other nodes' transactions also change blocks of this node, so all nodes must have finished
+  // before any of them unpins.
   if (done) done = cluster.all().Barrier();
   graph.Unpin();
   SLIM_TRY(done);
-  snapshot->gather_s_ = SecondsSince(start_ns) - moment->seconds;
-  SLIM_ASSIGN(snapshot->pause_s_, cluster.all().AllMax(moment->seconds));
+  snapshot->gather_s_ = SecondsSince(start_ns) - stop->seconds;
+  SLIM_ASSIGN(snapshot->pause_s_, cluster.all().AllMax(stop->seconds));
   snapshot->path_ = fmt::format("the snapshot of time {}", snapshot->time_);
   return snapshot;
 }
@@ -79,12 +80,12 @@ Status Snapshot::Gather(TransactionalGraph& graph, const PartitionHolders& holde
   SLIM_ASSIGN(VertexChanges changed, FindVertices(cluster_, graph, holders, time_));
   const SnapshotVertices vertices(holders, base, std::move(changed));
   SLIM_ASSIGN(const EdgeChanges brought,
-              DealOut(
+              SendToHolders(
                   cluster_, std::move(changes), weighted ? graph.shape().edge_bytes : 0,
                   [&](VertexName vertex) { return vertices.HolderOf(vertex); },
                   [&](std::uint64_t bytes) { return room_.ForChanges(bytes); }));
   SLIM_TRY(MergeLists(graph, holders, vertices, brought));
-  return cluster_.all().Barrier();  // all lists are there
+  return cluster_.all().Barrier();  // all lists are complete
 }
 
 Status Snapshot::MergeLists(TransactionalGraph& graph, const PartitionHolders& holders,
@@ -119,7 +120,7 @@ Status Snapshot::MergeLists(TransactionalGraph& graph, const PartitionHolders& h
   return {};
 }
 
-// `held`: how many arcs nodes hold of all before these.
+// `held`: by node, the number of arcs in the lists before. Updated.
 Status Snapshot::FindOffsets(std::span<const std::uint32_t> own_lengths,
                              std::vector<EdgeOffset>& held, Lists& lists) const {
   static_assert(kMaxNodes <= 256);
@@ -179,7 +180,7 @@ Status Snapshot::Read(SectionKind kind, std::uint64_t first_byte, MutableBytes i
   return {};
 }
 
-// What one node has of a range of arcs lies in one piece.
+// On each node, the range of arcs is one contiguous piece.
 Status Snapshot::ReadArcs(const Lists& lists, RegionId region, std::size_t each, EdgeOffset first,
                           MutableBytes into) const {
   const std::vector<std::uint8_t>& holders = lists.holders;

@@ -3,22 +3,22 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
-#include <thread>
 
 #include "slimgraph/base/check.h"
+#include "slimgraph/base/sync.h"
 #include "slimgraph/base/words.h"
 
 namespace slimgraph::txn {
 namespace {
 
-// So few changes are sorted as they are; others are dealt out to heaps of so many, and at most so
-// many heaps.
+// Up to kFew changes are sorted directly. More are partitioned into buckets of about kPerBucket
+// changes, at most kMaxBuckets.
 constexpr std::size_t kFew = 64;
-constexpr std::size_t kPerHeap = 8;
-constexpr std::size_t kMaxHeaps = 256;
+constexpr std::size_t kPerBucket = 8;
+constexpr std::size_t kMaxBuckets = 256;
 
-// Reads records of this node's tables beside those who write them, and waits for the one writer
-// that may be at a record.
+// Reads records of this node's tables while transactions write them. Retries while a writer is at a
+// record.
 class RecordReader {
  public:
   RecordReader(Engine& engine, Table& table)
@@ -29,38 +29,35 @@ class RecordReader {
 
   // The record of the tuple; null: there is none.
   std::byte* Read(std::uint64_t offset, Rank rank) {
-    for (unsigned looks = 0;; ++looks) {
-      // A writer is through within a commit; nobody tells when.
-      if (looks >= kLooks) std::this_thread::sleep_for(kPause);
-      if (TryRead(table_.memory(rank) + offset)) break;
+    for (unsigned tries = 0;; ++tries) {
+      // A writer finishes within a commit, but does not notify anyone.
+      if (tries >= kTriesBeforeSleep) SleepFor(kRetryInterval);
+      if (TryRead(TupleView(table_, table_.memory(rank) + offset))) break;
     }
-    std::uint64_t word;
-    std::memcpy(&word, record_.data(), sizeof word);
-    return (word & kExistsBit) != 0 ? record_.data() + kWordBytes : nullptr;
+    return RecordOfVersion(record_.data());
   }
 
  private:
-  static constexpr unsigned kLooks = 100;
-  static constexpr std::chrono::microseconds kPause{5};
+  static constexpr unsigned kTriesBeforeSleep = 100;
+  static constexpr std::chrono::microseconds kRetryInterval{5};
 
-  bool TryRead(const std::byte* tuple) {
-    const auto before = LookAt(tuple);
+  bool TryRead(const TupleView& tuple) {
+    const auto before = StampOf(tuple);
     if (!before) return false;
-    const std::byte* const version = tuple + table_.version_at(before->version);
+    const std::byte* const version = tuple.version(before->version);
     std::uint64_t word;
     LoadWords(reinterpret_cast<std::byte*>(&word), version, sizeof word);
     LoadWords(record_.data(), version, bytes_);
-    if (LookAt(tuple) != before) return false;
+    if (StampOf(tuple) != before) return false;
     std::uint64_t again;
     LoadWords(reinterpret_cast<std::byte*>(&again), version, sizeof again);
-    return word == again && std::memcmp(&word, record_.data(), sizeof word) == 0;
+    return word == again && word == WordOfVersion(record_.data());
   }
 
-  std::optional<Protocol::Look> LookAt(const std::byte* tuple) const {
+  std::optional<Protocol::ReadStamp> StampOf(const TupleView& tuple) const {
     std::uint64_t metadata[kMaxMetadataWords];
-    LoadWords(reinterpret_cast<std::byte*>(metadata), tuple,
-              table_.shape().metadata_words * kWordBytes);
-    return protocol_.LookAt(metadata);
+    tuple.LoadMetadata(metadata);
+    return protocol_.StampOf(metadata);
   }
 
   const Protocol& protocol_;
@@ -69,16 +66,8 @@ class RecordReader {
   std::vector<std::byte> record_;
 };
 
-Key KeyAt(const Table& table, Rank rank, std::uint64_t index) {
-  Key key;
-  LoadWords(reinterpret_cast<std::byte*>(&key),
-            table.memory(rank) + table.TupleOffset(index) + table.key_at(), sizeof key);
-  return key;
-}
-
-// Blocks in the order in which they lie, for looking each up takes longer. A block is split from
-// above: who looks at those with which a vertex begins, and goes from there to those below, finds
-// each entry once.
+// Visits blocks in memory order, which is faster than looking up each one. Descends from the
+// vertex's topmost blocks, because blocks split downwards. So it finds every entry exactly once.
 class BlockWalk {
  public:
   using Wanted = std::function<bool(VertexName, VertexName)>;
@@ -91,30 +80,30 @@ class BlockWalk {
         reader_(graph.engine(), graph.blocks()),
         found_(found) {}
 
-  // The tuple of that index, if it is of such a block.
+  // Visits the tuple of that index if it has a topmost block.
   void Visit(std::uint64_t index, Rank rank) {
     rank_ = rank;
-    const Key key = KeyAt(graph_.blocks(), rank, index);
+    const Key key = TupleAt(graph_.blocks(), rank, index).key();
     const VertexName vertex = VertexOfKey(key);
     const std::uint32_t number = BlockOfKey(key);
-    // That of number 0 has a record only where it is the one with which its vertex begins.
+    // Block 0 has a record only if it is the topmost block of its vertex.
     if (number != 0) {
-      const unsigned depth = VertexPlace(graph_.base(), vertex).first_depth;
+      const unsigned depth = BlockTree(graph_.base(), vertex).first_depth;
       if (number < FirstBlockAt(depth) || number >= FirstBlockAt(depth + 1)) return;
     }
     VisitBlock(vertex, number, graph_.blocks().TupleOffset(index), false);
   }
 
  private:
-  // `offset`: 0 where it is to be looked up. `must_be`: the block above has been split, so its
-  // commit, which has made this one, is at its end.
+  // `offset`: 0 if the block must be looked up. `must_be`: the parent was split, so the commit that
+  // makes this block is about to complete.
   void VisitBlock(VertexName vertex, std::uint32_t number, std::uint64_t offset, bool must_be) {
     std::byte* record = nullptr;
     while (true) {
       if (offset == 0) offset = graph_.blocks().Find(BlockKey(vertex, number), rank_);
       if (offset != 0) record = reader_.Read(offset, rank_);
       if (record != nullptr || !must_be) break;
-      std::this_thread::yield();
+      Yield();
     }
     if (record == nullptr) return;
     const EdgeBlock block(graph_.shape(), record);
@@ -130,7 +119,7 @@ class BlockWalk {
       if (!wanted_(vertex, entry.neighbour)) continue;
       EdgeChange& change =
           found_.edges.emplace_back(vertex, entry.neighbour, entry.alive != 0, entry.time);
-      change.place = found_.edges.size() - 1;
+      change.properties_index = found_.edges.size() - 1;
       const std::byte* const from = block.properties(entry);
       found_.properties.insert(found_.properties.end(), from, from + property_bytes_);
     }
@@ -151,10 +140,9 @@ std::vector<VertexName> Sorted(std::vector<VertexName> names) {
   return names;
 }
 
-// By vertex and neighbour. They are dealt out to heaps by the first bits of their vertices, where
-// they lie, so that what is left to be sorted are few at a time. Each swap waits for the one
-// before, so the heaps are few enough that the places to which they grow stay in the processor's
-// cache, and each is dealt out again.
+// Sorts by vertex and neighbour. An in-place radix sort: partitions by the leading bits of the
+// vertex, then sorts each bucket recursively. Each swap depends on the one before, so few buckets
+// are used, whose write positions stay in the processor's cache.
 void Sort(std::span<EdgeChange> edges) {
   const auto by_vertex = [](const EdgeChange& a, const EdgeChange& b) {
     return a.vertex() < b.vertex();
@@ -165,24 +153,24 @@ void Sort(std::span<EdgeChange> edges) {
   const VertexName range = last->vertex() - least;
   if (range == 0) return std::sort(edges.begin(), edges.end(), Before);
   int shift = 0;
-  while (range >> shift >= std::min(kMaxHeaps, 1 + edges.size() / kPerHeap)) ++shift;
-  const auto heap_of = [&](const EdgeChange& one) { return (one.vertex() - least) >> shift; };
-  const std::size_t heaps = (range >> shift) + 1;
-  std::array<std::size_t, kMaxHeaps> ends;
-  std::array<std::size_t, kMaxHeaps> next;
-  std::fill_n(ends.begin(), heaps, 0);
-  for (const EdgeChange& one : edges) ++ends[heap_of(one)];
-  std::exclusive_scan(ends.begin(), ends.begin() + heaps, next.begin(), std::size_t{0});
-  std::inclusive_scan(ends.begin(), ends.begin() + heaps, ends.begin());
+  while (range >> shift >= std::min(kMaxBuckets, 1 + edges.size() / kPerBucket)) ++shift;
+  const auto bucket_of = [&](const EdgeChange& one) { return (one.vertex() - least) >> shift; };
+  const std::size_t buckets = (range >> shift) + 1;
+  std::array<std::size_t, kMaxBuckets> ends;
+  std::array<std::size_t, kMaxBuckets> next;
+  std::fill_n(ends.begin(), buckets, 0);
+  for (const EdgeChange& one : edges) ++ends[bucket_of(one)];
+  std::exclusive_scan(ends.begin(), ends.begin() + buckets, next.begin(), std::size_t{0});
+  std::inclusive_scan(ends.begin(), ends.begin() + buckets, ends.begin());
   std::size_t begin = 0;
-  for (std::size_t heap = 0; heap < heaps; begin = ends[heap++]) {
-    while (next[heap] < ends[heap]) {
-      EdgeChange& one = edges[next[heap]];
-      const std::size_t to = heap_of(one);
-      if (to != heap) std::swap(one, edges[next[to]]);
+  for (std::size_t bucket = 0; bucket < buckets; begin = ends[bucket++]) {
+    while (next[bucket] < ends[bucket]) {
+      EdgeChange& one = edges[next[bucket]];
+      const std::size_t to = bucket_of(one);
+      if (to != bucket) std::swap(one, edges[next[to]]);
       ++next[to];
     }
-    Sort(edges.subspan(begin, ends[heap] - begin));
+    Sort(edges.subspan(begin, ends[bucket] - begin));
   }
 }
 
@@ -197,8 +185,8 @@ bool AllZeros(const std::vector<std::vector<std::byte>>& parts) {
   });
 }
 
-// Everybody's, in order.
-Result<std::vector<VertexName>> Together(Cluster& cluster, std::span<const VertexName> mine) {
+// Gathers the names of all nodes, sorted and without duplicates.
+Result<std::vector<VertexName>> GatherNames(Cluster& cluster, std::span<const VertexName> mine) {
   SLIM_ASSIGN(const auto all, cluster.all().AllGather(std::as_bytes(mine)));
   std::vector<VertexName> names;
   for (const auto& theirs : all) {
@@ -213,20 +201,20 @@ Result<std::vector<VertexName>> Together(Cluster& cluster, std::span<const Verte
 
 PartitionHolders::PartitionHolders(Cluster& cluster, const View& view) {
   const Job& job = cluster.job();
-  const NodeId self = job.number_in_whole(cluster.self());
+  const NodeId self = job.node_in_job(cluster.self());
   for (NodeId partition = 0; partition < view.nodes(); ++partition) {
     const NodeId primary = view.Primary(partition);
-    all.emplace_back();
-    holder.push_back(job.nodes());
+    nodes_of.emplace_back();
+    primary_of.push_back(job.nodes());
     for (NodeId node = 0; node < job.nodes(); ++node) {
-      const NodeId number = job.number_in_whole(node);
-      if (view.Holds(number, partition)) all.back().push_back(node);
-      if (number == primary) holder.back() = node;
+      const NodeId number = job.node_in_job(node);
+      if (view.Holds(number, partition)) nodes_of.back().push_back(node);
+      if (number == primary) primary_of.back() = node;
     }
-    SLIM_CHECK(holder.back() < job.nodes(), "node {} is not there", primary);
+    SLIM_CHECK(primary_of.back() < job.nodes(), "node {} is not alive", primary);
     if (!view.Holds(self, partition)) continue;
-    held.push_back({partition, view.RankAt(self, partition)});
-    if (self == primary) mine.push_back(held.back());
+    copies.push_back({partition, view.RankAt(self, partition)});
+    if (self == primary) primaries.push_back(copies.back());
   }
 }
 
@@ -236,11 +224,11 @@ EdgeChanges FindEdges(TransactionalGraph& graph, const PartitionHolders& holders
   const auto hold = graph.engine().HoldTuples();
   const Table& blocks = graph.blocks();
   std::uint64_t most = 0;
-  for (const auto& [partition, rank] : holders.mine) most += blocks.tuples(rank);
-  // Pages that nothing comes to are never touched.
+  for (const auto& [partition, rank] : holders.primaries) most += blocks.tuples(rank);
+  // Untouched pages of the reservation take no memory.
   found.edges.reserve(most * EdgeBlock::Capacity(graph.shape()));
   BlockWalk walk(graph, at, properties, wanted, found);
-  for (const auto& [partition, rank] : holders.mine) {
+  for (const auto& [partition, rank] : holders.primaries) {
     const std::uint64_t tuples = blocks.tuples(rank);
     for (std::uint64_t i = 0; i < tuples; ++i) walk.Visit(i, rank);
   }
@@ -253,41 +241,41 @@ Result<VertexChanges> FindVertices(Cluster& cluster, TransactionalGraph& graph,
   auto hold = graph.engine().HoldTuples();
   Table& vertices = graph.vertices();
   RecordReader reader(graph.engine(), vertices);
-  for (const auto& [partition, rank] : holders.mine) {
+  for (const auto& [partition, rank] : holders.primaries) {
     const std::uint64_t records = vertices.tuples(rank);
     for (std::uint64_t i = 0; i < records; ++i) {
       const std::byte* const record = reader.Read(vertices.TupleOffset(i), rank);
       if (record == nullptr) continue;
       VertexRecord vertex;
       std::memcpy(&vertex, record, sizeof vertex);
-      const VertexName name = VertexOfKey(KeyAt(vertices, rank, i));
+      const VertexName name = VertexOfKey(TupleAt(vertices, rank, i).key());
       const bool in_base = graph.base().DenseOf(name).has_value();
       const bool alive = vertex.AliveAt(at);
       if (alive == in_base) continue;
       std::vector<VertexName>& changed = alive ? mine.added : mine.deleted;
       changed.push_back(name);
-      if (graph.shape().directed) changed.push_back(name ^ 1);  // with the record of the out-side
+      if (graph.shape().directed) changed.push_back(name ^ 1);  // its in-side
     }
   }
   hold.unlock();
   VertexChanges all;
-  SLIM_ASSIGN(all.added, Together(cluster, mine.added));
-  SLIM_ASSIGN(all.deleted, Together(cluster, mine.deleted));
+  SLIM_ASSIGN(all.added, GatherNames(cluster, mine.added));
+  SLIM_ASSIGN(all.deleted, GatherNames(cluster, mine.deleted));
   return all;
 }
 
 OriginalIds SnapshotVertices::Ids() const {
-  if (same()) return base_.ids();
+  if (same_as_base()) return base_.ids().in_order();
   std::vector<std::uint64_t> names;
   ForEach([&](VertexName name, NodeId, std::optional<VertexId>) { names.push_back(name); });
   return OriginalIds(std::move(names));
 }
 
-// A region has what goes to each other node in turn, changes and then properties; all know how
-// much. What stays here stays where it is.
-Result<EdgeChanges> DealOut(Cluster& cluster, EdgeChanges changes, std::uint64_t each,
-                            const std::function<std::span<const NodeId>(VertexName)>& holders,
-                            const std::function<Result<SharedRegion>(std::uint64_t)>& room) {
+// A shared region has what goes to each other node in turn, first changes, then properties. All
+// nodes know the sizes. What is for this node is not copied.
+Result<EdgeChanges> SendToHolders(Cluster& cluster, EdgeChanges changes, std::uint64_t each,
+                                  const std::function<std::span<const NodeId>(VertexName)>& holders,
+                                  const std::function<Result<SharedRegion>(std::uint64_t)>& room) {
   const NodeId nodes = cluster.topology().nodes();
   const NodeId self = cluster.self();
   const std::uint64_t bytes_each = sizeof(EdgeChange) + each;
@@ -313,7 +301,7 @@ Result<EdgeChanges> DealOut(Cluster& cluster, EdgeChanges changes, std::uint64_t
       const std::uint64_t at = done[node]++;
       std::byte* const properties = boxes[node] + counts[node] * sizeof(EdgeChange) + at * each;
       std::memcpy(boxes[node] + at * sizeof(EdgeChange), &change, sizeof change);
-      std::copy_n(changes.properties.data() + change.place * each, each, properties);
+      std::copy_n(changes.properties.data() + change.properties_index * each, each, properties);
     }
     if (mine) changes.edges[kept++] = change;
   }
@@ -340,7 +328,7 @@ Result<EdgeChanges> DealOut(Cluster& cluster, EdgeChanges changes, std::uint64_t
       return EnvironmentError("reading the changes of node {}: {}", node, OutcomeName(outcome));
     }
     for (std::size_t i = 0; i < count && each > 0; ++i) {
-      changes.edges[at + i].place = properties_at / each + i;
+      changes.edges[at + i].properties_index = properties_at / each + i;
     }
   }
   return Sorted(std::move(changes));

@@ -1,5 +1,5 @@
-// What a node finds in its tables of the graph at a time, while transactions change them, and how
-// that goes with the base. README.md has the argument.
+// Reads a node's tables of the graph as of a given time while transactions change them, and
+// combines the result with the base. README.md has the argument.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace slimgraph::txn {
 
-// What the last entry of a neighbour says.
+// The state of an edge in the last entry of its neighbour.
 class EdgeChange {
  public:
   EdgeChange() = default;
@@ -22,8 +22,8 @@ class EdgeChange {
   GraphTime time() const { return time_; }
   auto operator<=>(const EdgeChange&) const = default;
 
-  // Where its properties are among those of all.
-  std::uint64_t place = 0;
+  // The index of its properties in EdgeChanges::properties.
+  std::uint64_t properties_index = 0;
 
  private:
   VertexName vertex_ = 0;
@@ -31,71 +31,75 @@ class EdgeChange {
   GraphTime time_ = 0;
 };
 
-// By vertex and neighbour.
+inline VertexName NeighbourOf(const EdgeChange& change) { return change.neighbour(); }
+
+// Orders by vertex and neighbour.
 inline bool Before(const EdgeChange& one, const EdgeChange& other) {
   return one.vertex() != other.vertex() ? one.vertex() < other.vertex()
                                         : one.neighbour() < other.neighbour();
 }
 
-// Edges of which blocks tell, in order, and their properties, of so many bytes each.
+// Changes that blocks contain, in order, and their properties. All changes have equally many bytes
+// of properties.
 struct EdgeChanges {
   std::vector<EdgeChange> edges;
   std::vector<std::byte> properties;
 };
 
-// Vertices that are there and not in the base, and the other way round, in order.
+// Vertices that exist and are not in the base, and the reverse. Both are sorted.
 struct VertexChanges {
   std::vector<VertexName> added;
   std::vector<VertexName> deleted;
 };
 
-// Who looks through which partitions: where transactions find them, at a moment without any.
+// Which nodes hold which partitions, at a moment without transactions.
 struct PartitionHolders {
   PartitionHolders() = default;
   PartitionHolders(Cluster& cluster, const View& view);
-  // By partition, as `cluster` calls its nodes.
-  std::vector<NodeId> holder;
-  // Of this node, and in which part of its memory they are.
-  struct Held {
+  // By partition: the primary, numbered as in `cluster`.
+  std::vector<NodeId> primary_of;
+  // A partition on this node, and the rank of this copy, which determines its memory.
+  struct PartitionCopy {
     NodeId partition;
     Rank rank;
   };
-  std::vector<Held> mine;
-  // The same of those that it has a copy of, these included; and by partition who has one.
-  std::vector<Held> held;
-  std::vector<std::vector<NodeId>> all;
+  std::vector<PartitionCopy> primaries;
+  // `copies`: all partitions and copies on this node, `primaries` included. `nodes_of`: by
+  // partition, the nodes that have a copy of it.
+  std::vector<PartitionCopy> copies;
+  std::vector<std::vector<NodeId>> nodes_of;
 };
 
-// Of the tuples that this node holds, at that time. Edges are left out that `wanted` does not want,
-// and properties unless they are asked for.
+// The changes in the tuples for which this node is the primary, as of that time, without edges that
+// `wanted` rejects. Properties are included only if `properties` is set.
 EdgeChanges FindEdges(TransactionalGraph& graph, const PartitionHolders& holders, GraphTime at,
                       bool properties, const std::function<bool(VertexName, VertexName)>& wanted);
-// Collective: of all nodes.
+// Collective: gathers the changes of all nodes.
 Result<VertexChanges> FindVertices(Cluster& cluster, TransactionalGraph& graph,
                                    const PartitionHolders& holders, GraphTime at);
 
-// The vertices of a graph at a time, by their names' order.
+// The vertices of a graph at a time, in the order of names.
 class SnapshotVertices {
  public:
   SnapshotVertices(const PartitionHolders& holders, const BaseGraph& base, VertexChanges changes)
       : base_(base),
-        holders_(holders.holder),
+        holders_(holders.primary_of),
         nodes_(static_cast<NodeId>(holders_.size())),
         changes_(std::move(changes)) {}
 
-  // Whether they are those of the base, none more and none less.
-  bool same() const {
+  // Whether they are exactly the vertices of the base, in its order.
+  bool same_as_base() const {
     return changes_.added.empty() && changes_.deleted.empty() &&
-           base_.alive_vertices() == base_.vertices();
+           base_.alive_vertices() == base_.vertices() && base_.ids().ascending();
   }
-  // visit(name, holder, dense id in the base or nothing) for each in turn.
+  // visit(name, holder, dense id in the base or nothing) for each vertex.
   template <typename Visit>
   void ForEach(Visit visit) const {
-    const auto& [added, deleted] = changes_;
+    const auto& added = changes_.added;
+    const auto& deleted = changes_.deleted;
     std::size_t next = 0;
     std::size_t gone = 0;
-    for (VertexId dense = 0; dense < base_.vertices(); ++dense) {
-      const VertexName name = base_.NameOf(dense);
+    base_.ids().ForEach([&](VertexName name, VertexId dense) {
       for (; next < added.size() && added[next] < name; ++next) {
         visit(added[next], HolderOf(added[next])[0], std::optional<VertexId>());
       }
@@ -106,13 +110,13 @@ class SnapshotVertices {
       if (comes || (base_.alive(dense) && !goes)) {
         visit(name, holders_[dense % nodes_], std::optional<VertexId>(dense));
       }
-    }
+    });
     for (; next < added.size(); ++next) {
       visit(added[next], HolderOf(added[next])[0], std::optional<VertexId>());
     }
   }
 
-  // The node that brings its list: where the base has it, so that this is at hand.
+  // The node that builds the vertex's list: the one that has its list in the base.
   std::span<const NodeId> HolderOf(VertexName name) const {
     const auto dense = base_.ids().Find(name);
     return std::span(holders_).subspan(dense ? *dense % nodes_ : name % nodes_, 1);
@@ -126,10 +130,11 @@ class SnapshotVertices {
   const VertexChanges changes_;
 };
 
-// Collective: sends every node the changes of which it is a holder; those come back in order.
-// `each`: the bytes of properties. `room` is collective as well: memory that others can read.
-Result<EdgeChanges> DealOut(Cluster& cluster, EdgeChanges changes, std::uint64_t each,
-                            const std::function<std::span<const NodeId>(VertexName)>& holders,
-                            const std::function<Result<SharedRegion>(std::uint64_t)>& room);
+// Collective: sends each change to all holders of its list. Returns this node's changes, sorted.
+// `each`: bytes of properties per change. `room`: collective too; allocates memory that all nodes
+// can read.
+Result<EdgeChanges> SendToHolders(Cluster& cluster, EdgeChanges changes, std::uint64_t each,
+                                  const std::function<std::span<const NodeId>(VertexName)>& holders,
+                                  const std::function<Result<SharedRegion>(std::uint64_t)>& room);
 
 }  // namespace slimgraph::txn

@@ -4,24 +4,23 @@
 #include <cstring>
 
 #include "txnlayer/graph/fold.h"
-#include "txnlayer/workload/workload.h"
 
 namespace slimgraph::txn {
 namespace {
 
-// Of the blocks that entries fill, after splits: a third.
+// After splits, blocks are one third full.
 constexpr std::uint64_t kBlocksPerFull = 3;
-// By how many times what there is room for at a time the base may grow by folds: where room takes
-// no memory, in any partition; else in all, of which one may have twice its share.
+// How much the base may grow by folds, in multiples of the room for changes. If memory is allocated
+// on demand, each partition may grow by all of it. Otherwise the partitions share it, and one may
+// get twice its share.
 constexpr std::uint64_t kMostGrowth = 4;
 constexpr std::uint64_t kLargestShare = 2;
-// Of the tuples that there is room for, how many there are until changes are folded: one in so
-// many, or more.
+// With folds, at least one tuple in so many of the room is expected to be in use.
 constexpr std::uint64_t kWhileFolded = 8;
-// Keys are dealt out by number: nodes have not all the same.
+// Keys are partitioned by number, so nodes get slightly different numbers of tuples.
 constexpr std::uint64_t kSpare = 64;
 
-// A number that depends on all of an edge but the side from which it is seen.
+// A hash of an edge that is the same seen from both ends.
 std::uint64_t Fingerprint(VertexName one, VertexName other, const EdgeEntry& entry,
                           const std::byte* properties, std::uint32_t bytes) {
   std::uint64_t sum = Mix(std::min(one, other)) + Mix(std::max(one, other) * 3 + 1);
@@ -55,7 +54,7 @@ Result<std::unique_ptr<TransactionalGraph>> TransactionalGraph::Make(Engine& eng
               BaseGraph::Load(cluster, source, options.shape, engine.options().replicas,
                               folds ? std::optional(growth) : std::nullopt));
   const BaseGraph& base = *graph->base_;
-  // Whoever looks at a vertex places its tuples.
+  // Reading a vertex creates its tuples, so room is needed for all blocks of the base's vertices.
   std::uint64_t blocks = options.room_vertices * DirectionsOf(options.shape).size();
   for (VertexId v = 0; v < base.vertices(); ++v) {
     blocks += BlocksAt(FirstDepth(base.At(v).length));
@@ -72,14 +71,13 @@ Result<std::unique_ptr<TransactionalGraph>> TransactionalGraph::Make(Engine& eng
          .record_bytes = bytes,
          .tuples_per_node = on_each(tuples),
          .home_shift = kBlockBits,
-         .usual_tuples = folds ? on_each(std::max(until_folded, tuples / kWhileFolded)) : 0,
+         .expected_tuples = folds ? on_each(std::max(until_folded, tuples / kWhileFolded)) : 0,
          .neighbour_bits = kFanOutBits});
   };
-  const std::uint32_t vertex_bytes = sizeof(VertexRecord) + options.shape.vertex_bytes;
-  SLIM_ASSIGN(graph->vertices_, add_table("vertices", vertex_bytes, vertices));
+  SLIM_ASSIGN(graph->vertices_, add_table("vertices", VertexRecordBytes(options.shape), vertices));
   SLIM_ASSIGN(graph->blocks_, add_table("edges", EdgeBlock::RecordBytes(options.shape), blocks));
   if (folds) {
-    graph->folder_ = std::make_unique<Folder>(*graph);
+    graph->fold_worker_ = std::make_unique<FoldWorker>(*graph);
   }
   return graph;
 }
@@ -107,14 +105,14 @@ std::string TransactionalGraph::Describe(const Table& table, Key key) const {
 }
 
 Result<TransactionalGraph::Census> TransactionalGraph::TakeCensus() {
-  // An edge counts 1 seen from its smaller end and -1 from the other, times its fingerprint.
+  // Every edge adds its fingerprint at one end and subtracts it at the other, so the sum is 0.
   std::uint64_t imbalance = 0;
   std::int64_t listed = 0;
   std::int64_t loops = 0;
   std::int64_t changed_vertices = 0;
   std::string wrong;
-  ForEachRecord(engine_, *blocks_, [&](Key key, const std::byte* record) {
-    if (record == nullptr) return;  // it was only looked for
+  engine_.ForEachRecord(*blocks_, [&](Key key, const std::byte* record) {
+    if (record == nullptr) return;  // an absent key that was looked for
     const VertexName vertex = VertexOfKey(key);
     const EdgeBlock block(shape(), const_cast<std::byte*>(record));
     std::int64_t change = 0;
@@ -122,11 +120,11 @@ Result<TransactionalGraph::Census> TransactionalGraph::TakeCensus() {
       const EdgeEntry& entry = block.entry(i);
       if (entry.time == kTimePending) wrong = Describe(*blocks_, key) + " were never committed";
       if (block.Find(entry.neighbour) != &entry) continue;
-      const std::int64_t counts = EdgeBlock::Counts(entry);
+      const std::int64_t counts = EdgeBlock::DegreeContribution(entry);
       change += counts;
       if (entry.neighbour == vertex) loops += counts;
       if (block.kind() == BlockKind::kDead && entry.alive != 0) {
-        wrong = Describe(*blocks_, key) + " live, and the vertex does not";
+        wrong = Describe(*blocks_, key) + " exist although the vertex was deleted";
       }
       if ((entry.alive == 0 && entry.in_base == 0) || entry.neighbour == vertex) continue;
       const std::uint64_t print =
@@ -136,7 +134,7 @@ Result<TransactionalGraph::Census> TransactionalGraph::TakeCensus() {
     if (change != block.degree_change()) wrong = Describe(*blocks_, key) + " are counted wrongly";
     listed += change;
   });
-  ForEachRecord(engine_, *vertices_, [&](Key key, const std::byte* record) {
+  engine_.ForEachRecord(*vertices_, [&](Key key, const std::byte* record) {
     if (record == nullptr) return;
     VertexRecord vertex;
     std::memcpy(&vertex, record, sizeof vertex);
@@ -148,10 +146,10 @@ Result<TransactionalGraph::Census> TransactionalGraph::TakeCensus() {
                            static_cast<std::uint64_t>(loops),
                            static_cast<std::uint64_t>(changed_vertices)};
   SLIM_TRY(engine_.cluster().all().AllReduce(std::span<std::uint64_t>(sums), std::plus<>()));
-  if (sums[0] != 0) return VerificationError("an edge is on one side, and not on the other");
+  if (sums[0] != 0) return VerificationError("an edge is stored at one of its two ends only");
   Census census;
   census.vertices = VertexOfSide(shape(), base_->alive_vertices()) + sums[3];
-  // A loop is listed once.
+  // A loop appears in one list only.
   const auto twice = static_cast<std::int64_t>(sums[1] + sums[2]);
   census.edges = base_->edges() + static_cast<std::uint64_t>(twice / 2);
   return census;

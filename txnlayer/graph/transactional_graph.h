@@ -1,39 +1,39 @@
 // A graph in the memory of all nodes that transactions read and update. Open this header first,
-// then graph_transaction.h; README.md says how it lies in memory, and why it is consistent.
+// then graph_transaction.h. README.md describes its layout in memory, and why it is consistent.
 #pragma once
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <string>
 
+#include "slimgraph/base/sync.h"
 #include "txnlayer/engine.h"
 #include "txnlayer/graph/base_graph.h"
 #include "txnlayer/graph/edge_block.h"
-#include "txnlayer/graph/hybrid_clock.h"
+#include "txnlayer/graph_model/hybrid_clock.h"
 #include "txnlayer/transaction.h"
 
 namespace slimgraph::txn {
 
 struct GraphOptions {
   GraphShape shape = {};
-  // How many vertices and edges transactions may add or change, for which memory is taken.
+  // How many vertices and edges transactions may add or change; memory is reserved for them.
   std::uint64_t room_vertices = 1 << 12;
   std::uint64_t room_edges = 1 << 16;
-  // How often a transaction is tried before its conflict is reported.
+  // How many tries a transaction has before its conflict is reported.
   std::uint32_t most_tries = 1000;
-  // Whether transactions note what they have changed.
+  // Whether transactions record their changes in a journal.
   bool journal = false;
-  // What they change is folded into the base while they run, when it takes more memory than this
-  // share of what the base takes; 0: it is not. Of graphs without logs on disk.
+  // Changes are folded into the base when they take more memory than this fraction of the base; 0:
+  // never.
   double fold_share = 0;
 };
 
-class Folder;
+class FoldWorker;
 
 class TransactionalGraph {
  public:
-  // Collective. `engine` outlives the graph, and has room for two more tables.
+  // Collective. `engine` must outlive the graph, and have room for two more tables.
   static Result<std::unique_ptr<TransactionalGraph>> Make(Engine& engine, const BaseSource& source,
                                                           const GraphOptions& options);
   ~TransactionalGraph();
@@ -46,26 +46,27 @@ class TransactionalGraph {
   Table& vertices() { return *vertices_; }
   Table& blocks() { return *blocks_; }
   HybridClock& clock() { return clock_; }
-  // The time of the snapshot that is being read; kTimeLast: there is none. What it sees stays: the
-  // same on all nodes while transactions run.
+  // The time of the snapshot or fold that is being read; kTimeLast: none. Transactions keep the
+  // versions visible at that time. It changes on all nodes together, while no transaction runs.
   GraphTime pinned() const { return pinned_.load(std::memory_order_relaxed); }
   void Pin(GraphTime time) { pinned_ = time; }
   void Unpin() { pinned_ = kTimeLast; }
-  std::mutex& turn() { return turn_; }  // moment.h
+  Mutex& turn() { return turn_; }  // stop_the_world.h
   // Null: nothing is folded.
-  Folder* folder() { return folder_.get(); }
-  // What the base takes on all nodes if all vertices and edges carry something, in bytes.
+  FoldWorker* fold_worker() { return fold_worker_.get(); }
+  // The bytes of the base on all nodes, if all vertices and edges had properties.
   std::uint64_t BaseBytes() const;
-  // Transactions of this node have written so many edges more, each on one side.
+  // Transactions of this node have written that many more edge sides.
   void CountWritten(std::uint64_t edges) { written_.fetch_add(edges, std::memory_order_relaxed); }
   std::uint64_t TakeWritten() { return written_.exchange(0); }
   std::uint64_t written() const { return written_; }
 
-  // What "which record" means to a person: "the edges of vertex 17".
+  // Describes a record for messages: "the edges of vertex 17".
   std::string Describe(const Table& table, Key key) const;
 
-  // Collective, when nothing runs: every edge is on both sides or on none, and counted; what has
-  // been deleted has no edges. How many vertices and edges there are then.
+  // Collective, while nothing runs: checks that every edge is on both sides or on none, that
+  // degrees are counted correctly, and that deleted vertices have no edges. Returns the numbers of
+  // vertices and edges.
   struct Census {
     std::uint64_t vertices = 0;
     std::uint64_t edges = 0;
@@ -83,21 +84,21 @@ class TransactionalGraph {
   HybridClock clock_;
   std::atomic<GraphTime> pinned_{kTimeLast};
   std::atomic<std::uint64_t> written_{0};
-  std::mutex turn_;
-  std::unique_ptr<Folder> folder_;
+  Mutex turn_;
+  std::unique_ptr<FoldWorker> fold_worker_;
 };
 
-// What a block's record says, or the lack of one.
+// The state of a block, by its record, or by the base if it has none.
 enum class BlockState : std::uint8_t { kOpen, kDead, kSplit, kNone };
 
-// A vertex in the tree of its blocks.
-struct VertexPlace {
+// A vertex, its list in the base, and the depth at which its tree of blocks begins.
+struct BlockTree {
   VertexName name = 0;
   std::optional<BaseGraph::Vertex> base = {};
-  unsigned first_depth = 0;  // of its blocks
+  unsigned first_depth = 0;  // the depth at which its tree of blocks begins
 
-  VertexPlace() = default;
-  VertexPlace(const BaseGraph& graph, VertexName vertex)
+  BlockTree() = default;
+  BlockTree(const BaseGraph& graph, VertexName vertex)
       : name(vertex), base(graph.Find(vertex)), first_depth(base ? FirstDepth(base->length) : 0) {}
   EdgeOffset base_length() const { return base ? base->length : 0; }
 

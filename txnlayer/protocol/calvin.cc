@@ -1,7 +1,9 @@
 #include "txnlayer/protocol/calvin.h"
 
+#include <algorithm>
+
+#include "txnlayer/execution/ticks.h"
 #include "txnlayer/protocol/calvin_thread.h"
-#include "txnlayer/ticks.h"
 #include "txnlayer/transaction.h"
 
 namespace slimgraph::txn {
@@ -24,24 +26,24 @@ Result<std::unique_ptr<Companion>> Calvin::MakeCompanion(Engine& engine, Worker&
   return std::unique_ptr<Companion>(std::move(thread));
 }
 
-bool Calvin::Ask(Transaction& transaction, std::span<Access* const> fresh) const {
-  Task& task = transaction.task();
-  if (fresh.size() != transaction.accesses().size() || fresh.size() > CalvinThread::kMostAccesses) {
-    task.worker().Fail({ErrorKind::kUsage,
-                        fmt::format("calvin takes transactions that name their tuples all at once, "
-                                    "at most {} of them",
-                                    CalvinThread::kMostAccesses)});
-    transaction.Doom(AbortReason::kUser);
+bool Calvin::StartFetch(Transaction& transaction, std::span<Access* const> fresh) const {
+  if (fresh.size() != transaction.accesses().size()) {
+    transaction.SetAbortReason(AbortReason::kNamedLate);
     return false;
   }
-  ThreadOf(transaction).Submit(task.index(), fresh);
+  if (fresh.size() > CalvinThread::kMostAccesses) {
+    transaction.SetAbortReason(AbortReason::kTooLarge);
+    return false;
+  }
+  ThreadOf(transaction).Submit(transaction.task().index(), fresh);
   return true;
 }
 
 bool Calvin::Fetch(Transaction& transaction, std::span<Access* const> fresh) const {
   Task& task = transaction.task();
   const bool asked = !ThreadOf(transaction).RunningIn(task.index()).accesses.empty();
-  if ((!asked || fresh.size() != transaction.accesses().size()) && !Ask(transaction, fresh)) {
+  if ((!asked || fresh.size() != transaction.accesses().size()) &&
+      !StartFetch(transaction, fresh)) {
     return false;
   }
   auto& running = ThreadOf(transaction).RunningIn(task.index());
@@ -52,29 +54,43 @@ bool Calvin::Fetch(Transaction& transaction, std::span<Access* const> fresh) con
   const std::uint64_t scheduled = Ticks();
   task.Await(running.values);
   if (running.values.lost) {
-    transaction.Doom(AbortReason::kNodeLost);
+    transaction.SetAbortReason(AbortReason::kNodeLost);
     return false;
   }
   transaction.NoteTime(Stage::kRead, scheduled);
   for (const Access* const access : fresh) {
     if (access->offset != 0) continue;
-    transaction.Doom(AbortReason::kTableFull);
+    transaction.SetTableFull(*access);
     return false;
   }
   return true;
 }
 
+// No lock is needed for reads: the queue of a tuple that was named as read admits no writer.
+bool Calvin::Prepare(Transaction& transaction) const {
+  const auto accesses = transaction.accesses();
+  const bool late = std::any_of(accesses.begin(), accesses.end(), [](const Access* access) {
+    return access->write && !access->locked;
+  });
+  if (late) transaction.SetAbortReason(AbortReason::kNamedLate);
+  return !late;
+}
+
 void Calvin::Install(Transaction& transaction) const {
   const std::uint64_t start = Ticks();
   ThreadOf(transaction)
-      .Finish(transaction.task().index(), transaction.accesses(), true, transaction.Lingering());
+      .Finish(transaction.task().index(), transaction.accesses(), true,
+              transaction.UnawaitedOperations());
   transaction.NoteTime(Stage::kCommit, start);
 }
 
 void Calvin::Release(Transaction& transaction) const {
   CalvinThread& thread = ThreadOf(transaction);
-  transaction.task().Await(thread.RunningIn(transaction.task().index()).values);
-  thread.Finish(transaction.task().index(), transaction.accesses(), false, transaction.Lingering());
+  auto& running = thread.RunningIn(transaction.task().index());
+  transaction.task().Await(running.values);
+  // The submitted accesses only: a refused transaction may have named more.
+  const std::vector<Access*> submitted = running.accesses;
+  thread.Finish(transaction.task().index(), submitted, false, transaction.UnawaitedOperations());
 }
 
 }  // namespace slimgraph::txn

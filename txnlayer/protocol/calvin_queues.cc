@@ -13,20 +13,21 @@ void CalvinQueues::Clear() {
   queued_ = 0;
 }
 
-CalvinQueues::Id& CalvinQueues::BucketOf(const Place& place) {
-  const std::uint64_t name = place.offset + (std::uint64_t{place.table->id()} << 48) + place.rank;
+CalvinQueues::Id& CalvinQueues::BucketOf(const TupleLocation& location) {
+  const std::uint64_t name =
+      location.offset + (std::uint64_t{location.table->id()} << 48) + location.rank;
   return buckets_[Mix(name) & (buckets_.size() - 1)];
 }
 
-CalvinQueues::Id CalvinQueues::FirstOf(const Place& place) const {
-  Id head = BucketOf(place);
-  while (head != kNone && !(nodes_[head].request.place == place)) head = nodes_[head].chained;
+CalvinQueues::Id CalvinQueues::FirstOf(const TupleLocation& location) const {
+  Id head = BucketOf(location);
+  while (head != kNone && !(nodes_[head].request.location == location)) head = nodes_[head].chained;
   return head;
 }
 
-// Where the chain of its bucket names it.
+// The link to the queue `head` in the chain of its bucket.
 CalvinQueues::Id& CalvinQueues::LinkTo(Id head) {
-  Id* link = &BucketOf(nodes_[head].request.place);
+  Id* link = &BucketOf(nodes_[head].request.location);
   while (*link != head) link = &nodes_[*link].chained;
   return *link;
 }
@@ -43,10 +44,10 @@ CalvinQueues::Id CalvinQueues::Add(const Request& request) {
   node.request = request;
   node.before = kNone;
   ++queued_;
-  const Id head = FirstOf(request.place);
+  const Id head = FirstOf(request.location);
   if (head == kNone) {
     node.last = id;
-    node.chained = std::exchange(BucketOf(request.place), id);
+    node.chained = std::exchange(BucketOf(request.location), id);
     return id;
   }
   node.before = std::exchange(nodes_[head].last, id);
@@ -71,7 +72,7 @@ CalvinQueues::Id CalvinQueues::Remove(Id id) {
     }
   } else {
     nodes_[node.before].next = node.next;
-    head = FirstOf(node.request.place);
+    head = FirstOf(node.request.location);
     if (node.next == kNone) {
       nodes_[head].last = node.before;
     } else {
@@ -83,13 +84,13 @@ CalvinQueues::Id CalvinQueues::Remove(Id id) {
   return head;
 }
 
-// Twice as many buckets, among which the queues are dealt out anew.
+// Doubles the number of buckets and rehashes the queues.
 void CalvinQueues::Grow() {
   std::vector<Id> old(2 * buckets_.size(), kNone);
   old.swap(buckets_);
   for (Id head : old) {
     while (head != kNone) {
-      Id& bucket = BucketOf(nodes_[head].request.place);
+      Id& bucket = BucketOf(nodes_[head].request.location);
       const Id next = std::exchange(nodes_[head].chained, bucket);
       bucket = head;
       head = next;

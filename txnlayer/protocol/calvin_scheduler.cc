@@ -1,4 +1,5 @@
-// The part of a thread that holds tuples: queues in the order of the batches.
+// CalvinThread as a scheduler: queues the lock requests for its tuples, in the order of the
+// batches.
 #include <algorithm>
 
 #include "slimgraph/base/words.h"
@@ -11,7 +12,7 @@ using namespace calvin;
 
 namespace {
 
-// Of a tuple's writers: one comes, or goes.
+// Counts that a writer of the tuple begins or ends, so that the word is odd in between.
 void CountWriter(std::byte* tuple) {
   const SharedWord word = WordAt(tuple);
   word.store(word.load() + 1);
@@ -21,10 +22,10 @@ void CountWriter(std::byte* tuple) {
 
 void CalvinThread::EmptyQueues() {
   queues_.ForEach([](const Request& request) {
-    if (request.write && request.granted) CountWriter(request.place.tuple());
+    if (request.write && request.granted) CountWriter(request.location.tuple().bytes());
   });
   queues_.Clear();
-  held_.clear();
+  queued_transactions_.clear();
 }
 
 CalvinThread::Batches& CalvinThread::BatchesOf(std::uint64_t epoch) {
@@ -43,11 +44,11 @@ void CalvinThread::TakeBatch(std::uint64_t epoch, std::size_t sequencer, Bytes b
   ++batches.count;
 }
 
-// Those that were written into this thread's memory, in whatever run.
+// Takes the batches of the next epoch that were written into this thread's memory.
 void CalvinThread::TakeBatches() {
   const std::size_t me = engine_.cluster().computes() ? NumberOf(self_) : sequencers_;
   for (std::size_t s = 0; s < sequencers_; ++s) {
-    if (s == me || !Lives(s)) continue;
+    if (s == me || !Alive(s)) continue;
     std::byte* const slot = Own(BatchAt(scheduling_, s));
     if (WordAt(slot).load() != scheduling_ + 1) continue;
     Batches& batches = BatchesOf(scheduling_);
@@ -64,35 +65,35 @@ bool CalvinThread::ScheduleEpoch() {
   TakeBatches();
   if (batches_.empty()) return false;
   for (std::size_t s = 0; s < sequencers_; ++s) {
-    if (!batches_.front().there[s] && Lives(s)) return false;
+    if (!batches_.front().there[s] && Alive(s)) return false;
   }
   Batches batches = std::move(batches_.front());
   batches_.pop_front();
   for (std::size_t s = 0; s < sequencers_; ++s) {
-    if (Lives(s)) Gather(s, batches.of[s]);
+    if (Alive(s)) CollectRequests(s, batches.of[s]);
   }
   Schedule();
   ++scheduling_;
   return true;
 }
 
-// Also of epochs that came as messages, when stages have become one-sided since: sequencers wait
-// for the count before they use a buffer again.
-void CalvinThread::TellConsumed() {
-  if (!one_sided(Stage::kLock) || scheduling_ - told_ < kTellEvery) return;
-  told_ = scheduling_;
+// Counts epochs that came as messages too. If Lock is one-sided in the next run, sequencers check
+// the count before they reuse a buffer.
+void CalvinThread::ReportConsumed() {
+  if (!one_sided(Stage::kLock) || scheduling_ - reported_epoch_ < kReportEvery) return;
+  reported_epoch_ = scheduling_;
   worker_.endpoint().SetStage(TrafficStage(Stage::kLock));
   Outgoing& outgoing = NewOutgoing();
   outgoing.words[0] = scheduling_;
   for (std::size_t s = 0; s < sequencers_; ++s) {
-    if (!Lives(s)) continue;
+    if (!Alive(s)) continue;
     Write(Thread(s), ConsumedAt(NumberOf(self_)), std::as_bytes(std::span(outgoing.words).first(1)),
           outgoing.pending, Waking::kNo);
   }
 }
 
-// What the batch wants of this thread's tuples.
-void CalvinThread::Gather(std::size_t sequencer, Bytes batch) {
+// Collects the batch's requests for this thread's tuples.
+void CalvinThread::CollectRequests(std::size_t sequencer, Bytes batch) {
   const bool mine = Thread(sequencer) == self_;
   const bool one_sided_values = one_sided(Stage::kRead, scheduling_);
   while (!batch.empty()) {
@@ -105,7 +106,7 @@ void CalvinThread::Gather(std::size_t sequencer, Bytes batch) {
       const Rank rank = engine_.view().RankAt(self_.node, table.Home(access.key));
       table.PrefetchBucket(access.key, rank);
       wanted_.push_back({access.key,
-                         {.place = {&table, rank, 0},
+                         {.location = {&table, rank, 0},
                           .sequencer = sequencer,
                           .coroutine = item.coroutine,
                           .number = item.number,
@@ -116,61 +117,64 @@ void CalvinThread::Gather(std::size_t sequencer, Bytes batch) {
   }
 }
 
-// In steps, each of which asks the processor for what the next one looks at.
+// In two passes: the first prefetches the tuples that the second accesses.
 void CalvinThread::Schedule() {
   for (Wanted& wanted : wanted_) {
-    Place& place = wanted.request.place;
-    place.offset = place.table->FindOrPlace(wanted.key, place.rank);
-    if (place.offset != 0) place.table->PrefetchTuple(place.offset, place.rank);
+    TupleLocation& location = wanted.request.location;
+    location.offset = location.table->FindOrInsert(
+        wanted.key, location.rank,
+        wanted.request.write ? Table::TupleKind::kRecord : Table::TupleKind::kPlaceholder);
+    if (location.offset != 0) location.table->PrefetchTuple(location.offset, location.rank);
   }
   for (Wanted& wanted : wanted_) {
     Request& request = wanted.request;
-    if (request.place.offset == 0) {
+    if (request.location.offset == 0) {
       Forward(request);
       continue;
     }
-    const bool another = held_.empty() || held_.back().sequencer != request.sequencer ||
-                         held_.back().coroutine != request.coroutine ||
-                         held_.back().number != request.number;
+    const bool another = queued_transactions_.empty() ||
+                         queued_transactions_.back().sequencer != request.sequencer ||
+                         queued_transactions_.back().coroutine != request.coroutine ||
+                         queued_transactions_.back().number != request.number;
     if (another) {
       const bool mine = Thread(request.sequencer) == self_;
-      held_.push_back({.sequencer = request.sequencer,
-                       .coroutine = request.coroutine,
-                       .number = request.number,
-                       .ends_by_word = mine || one_sided(Stage::kCommit, scheduling_),
-                       .requests = CalvinQueues::kNone});
+      queued_transactions_.push_back(
+          {.sequencer = request.sequencer,
+           .coroutine = request.coroutine,
+           .number = request.number,
+           .ends_by_word = mine || one_sided(Stage::kCommit, scheduling_),
+           .requests = CalvinQueues::kNone});
     }
-    request.sibling = held_.back().requests;
-    held_.back().requests = queues_.Add(request);
-    Grant(queues_.FirstOf(request.place));
+    request.sibling = queued_transactions_.back().requests;
+    queued_transactions_.back().requests = queues_.Add(request);
+    Grant(queues_.FirstOf(request.location));
   }
   wanted_.clear();
 }
 
-// To the first, and where that only reads, to all that follow up to the first that writes.
+// Grants the first request, and if it only reads, all following requests up to the first write.
 void CalvinThread::Grant(CalvinQueues::Id first) {
-  for (CalvinQueues::Id id = first; id != CalvinQueues::kNone; id = queues_.Next(id)) {
+  for (CalvinQueues::Id id = first; id != CalvinQueues::kNone; id = queues_.Behind(id)) {
     Request& request = queues_.at(id);
     if (request.write && id != first) return;
     if (!request.granted) {
       request.granted = true;
-      if (request.write) CountWriter(request.place.tuple());
+      if (request.write) CountWriter(request.location.tuple().bytes());
       Forward(request);
     }
     if (request.write) return;
   }
 }
 
-// Without a place, the table is full.
+// Forwards the tuple's value to its transaction; offset 0 tells that the table is full.
 void CalvinThread::Forward(const Request& request) {
-  const Place& place = request.place;
-  const std::uint64_t offset = place.offset;
-  const std::byte* const version =
-      offset == 0 ? nullptr : place.tuple() + place.table->version_at(0);
-  const std::uint64_t bytes = offset == 0 ? 0 : place.table->version_bytes();
+  const TupleLocation& location = request.location;
+  const std::uint64_t offset = location.offset;
+  const std::byte* const version = offset == 0 ? nullptr : location.tuple().version(0);
+  const std::uint64_t bytes = offset == 0 ? 0 : location.table->version_bytes();
   const EndpointAddress coordinator = Thread(request.sequencer);
   if (coordinator == self_) {
-    return Arrived(request.coroutine, request.item, request.number, offset, version);
+    return TakeValue(request.coroutine, request.item, request.number, offset, version);
   }
   worker_.endpoint().SetStage(TrafficStage(Stage::kRead));
   if (request.one_sided) {
@@ -191,24 +195,24 @@ void CalvinThread::Forward(const Request& request) {
   worker_.endpoint().Send(coordinator, kRequestHandler, message);
 }
 
-void CalvinThread::LookForEnds() {
-  for (std::size_t i = 0; i < held_.size();) {
-    const Held held = held_[i];
-    const SharedWord done = WordAt(Own(DoneAt(held.sequencer, held.coroutine)));
-    if (!held.ends_by_word || done.load() < held.number) {
+void CalvinThread::PollEnds() {
+  for (std::size_t i = 0; i < queued_transactions_.size();) {
+    const QueuedTransaction queued = queued_transactions_[i];
+    const SharedWord done = WordAt(Own(DoneAt(queued.sequencer, queued.coroutine)));
+    if (!queued.ends_by_word || done.load() < queued.number) {
       ++i;
       continue;
     }
-    held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(i));
-    End(held);
+    queued_transactions_.erase(queued_transactions_.begin() + static_cast<std::ptrdiff_t>(i));
+    EndTransaction(queued);
   }
 }
 
-// What it held goes to those that wait.
-void CalvinThread::End(const Held& held) {
-  for (CalvinQueues::Id id = held.requests; id != CalvinQueues::kNone;) {
+// Removes all requests of a transaction that has ended, and grants the requests behind them.
+void CalvinThread::EndTransaction(const QueuedTransaction& queued) {
+  for (CalvinQueues::Id id = queued.requests; id != CalvinQueues::kNone;) {
     const Request& request = queues_.at(id);
-    if (request.write && request.granted) CountWriter(request.place.tuple());
+    if (request.write && request.granted) CountWriter(request.location.tuple().bytes());
     const CalvinQueues::Id next = request.sibling;
     Grant(queues_.Remove(id));
     id = next;

@@ -1,11 +1,12 @@
-// The part of a thread that runs transactions: their order, their values, their ends.
+// CalvinThread as a sequencer: orders its coroutines' transactions, and sees to their values and
+// ends.
 #include <algorithm>
 #include <bit>
 
 #include "slimgraph/base/words.h"
+#include "txnlayer/execution/ticks.h"
 #include "txnlayer/protocol/calvin_thread.h"
 #include "txnlayer/protocol/calvin_wire.h"
-#include "txnlayer/ticks.h"
 
 namespace slimgraph::txn {
 
@@ -20,26 +21,28 @@ void CalvinThread::Submit(std::uint32_t coroutine, std::span<Access* const> acce
   running.accesses.assign(accesses.begin(), accesses.end());
   running.missing = ~std::uint64_t{0} >> (64 - accesses.size());
   missing_ += accesses.size();
-  if (loses_) return Abandon(running);
-  Append(waiting_, BatchItem{coroutine, running.values.left, running.number});
-  for (const Access* const access : accesses) {
-    Append(waiting_, BatchAccess{access->key, access->table->id(), access->write, {}});
+  if (death_seen_) return Abandon(running);
+  Append(unsent_transactions_, BatchItem{coroutine, running.values.left, running.number});
+  for (Access* const access : accesses) {
+    access->locked = access->write;  // from when it is admitted
+    Append(unsent_transactions_, BatchAccess{access->key, access->table->id(), access->write, {}});
   }
 }
 
-// No value that is still to come is waited for, nor taken in.
+// Ends the wait for missing values, and ignores those that still come.
 void CalvinThread::Abandon(Running& running) {
-  if (running.scheduled.left > 0) worker_.Ended(running.scheduled);
+  if (running.scheduled.left > 0) worker_.CompleteOne(running.scheduled);
   if (running.values.left == 0) return;
   missing_ -= running.values.left;
   running.accesses.clear();
   running.missing = 0;
   running.values.lost = true;
-  while (running.values.left > 0) worker_.Ended(running.values);
+  while (running.values.left > 0) worker_.CompleteOne(running.values);
 }
 
-// Whether another sequencer has closed the epoch that is open here: then it must not wait for us.
-bool CalvinThread::Heard() const {
+// Whether another sequencer has closed this thread's open epoch, which must then be closed here
+// too.
+bool CalvinThread::OthersClosedEpoch() const {
   for (std::size_t i = next_epoch_ - scheduling_; i < batches_.size(); ++i) {
     if (batches_[i].count > 0) return true;
   }
@@ -50,10 +53,11 @@ bool CalvinThread::Heard() const {
 }
 
 bool CalvinThread::MayBroadcast() const {
-  if (!engine_.cluster().computes() || (waiting_.empty() && !Heard())) return false;
+  if (!engine_.cluster().computes() || (unsent_transactions_.empty() && !OthersClosedEpoch()))
+    return false;
   if (!one_sided(Stage::kLock, next_epoch_) || next_epoch_ < kEpochSlots) return true;
   for (std::size_t s = 0; s < schedulers_; ++s) {
-    if (!Lives(s)) continue;
+    if (!Alive(s)) continue;
     if (WordAt(Own(ConsumedAt(s))).load() <= next_epoch_ - kEpochSlots) return false;
   }
   return true;
@@ -63,7 +67,8 @@ void CalvinThread::Broadcast() {
   const std::uint64_t epoch = next_epoch_++;
   const std::size_t me = NumberOf(self_);
   std::size_t bytes = 0;
-  for (Bytes rest(waiting_); !rest.empty(); rest = Bytes(waiting_).subspan(bytes)) {
+  for (Bytes rest(unsent_transactions_); !rest.empty();
+       rest = Bytes(unsent_transactions_).subspan(bytes)) {
     BatchItem item;
     std::memcpy(&item, rest.data(), sizeof item);
     const std::size_t end = bytes + sizeof item + item.accesses * sizeof(BatchAccess);
@@ -71,7 +76,7 @@ void CalvinThread::Broadcast() {
     bytes = end;
     running_[item.coroutine].epoch = epoch;
   }
-  const Bytes batch = Bytes(waiting_).first(bytes);
+  const Bytes batch = Bytes(unsent_transactions_).first(bytes);
   worker_.endpoint().SetStage(TrafficStage(Stage::kLock));
   Outgoing* outgoing = nullptr;
   std::vector<std::byte> message;
@@ -87,7 +92,7 @@ void CalvinThread::Broadcast() {
   }
   for (std::size_t s = 0; s < schedulers_; ++s) {
     const EndpointAddress to = Thread(s);
-    if (!Lives(s)) continue;
+    if (!Alive(s)) continue;
     if (s == me) {
       TakeBatch(epoch, me, batch);
     } else if (outgoing != nullptr) {
@@ -98,21 +103,22 @@ void CalvinThread::Broadcast() {
       worker_.endpoint().Send(to, kRequestHandler, message);
     }
   }
-  waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(bytes));
+  unsent_transactions_.erase(unsent_transactions_.begin(),
+                             unsent_transactions_.begin() + static_cast<std::ptrdiff_t>(bytes));
 }
 
-// Unless it has been abandoned meanwhile.
+// Marks a transaction as scheduled, unless it was abandoned.
 void CalvinThread::Scheduled(std::uint32_t coroutine, std::uint64_t number) {
   Running& running = running_[coroutine];
-  if (running.number == number && running.scheduled.left > 0) worker_.Ended(running.scheduled);
+  if (running.number == number && running.scheduled.left > 0)
+    worker_.CompleteOne(running.scheduled);
 }
 
-void CalvinThread::Arrived(std::uint32_t coroutine, std::uint32_t item, std::uint64_t number,
-                           std::uint64_t offset, const std::byte* version) {
+void CalvinThread::TakeValue(std::uint32_t coroutine, std::uint32_t item, std::uint64_t number,
+                             std::uint64_t offset, const std::byte* version) {
   Running& running = running_.at(coroutine);
-  if (loses_ && running.accesses.empty()) return;
-  SLIM_CHECK(running.number == number && (running.missing >> item & 1) != 0,
-             "a value that nobody waits for");
+  if (death_seen_ && running.accesses.empty()) return;
+  SLIM_CHECK(running.number == number && (running.missing >> item & 1) != 0, "an unexpected value");
   Access& access = *running.accesses[item];
   access.offset = offset;
   if (offset != 0) {
@@ -121,12 +127,12 @@ void CalvinThread::Arrived(std::uint32_t coroutine, std::uint32_t item, std::uin
   }
   running.missing &= ~(std::uint64_t{1} << item);
   --missing_;
-  worker_.Ended(running.values);
+  worker_.CompleteOne(running.values);
 }
 
-// First all that have come, so that they are on their way into the cache together. Behind one that
-// has not, it does not look: the transaction needs them all.
-void CalvinThread::LookForValues() {
+// Polls for values. First finds and prefetches all that have arrived, so that their cache misses
+// overlap. Stops at the first missing value of a transaction, as the transaction needs all of them.
+void CalvinThread::PollValues() {
   for (std::uint32_t coroutine = 0; coroutine < engine_.options().coroutines; ++coroutine) {
     const Running& running = running_[coroutine];
     for (std::uint64_t rest = running.missing; rest != 0; rest &= rest - 1) {
@@ -134,51 +140,51 @@ void CalvinThread::LookForValues() {
       std::byte* const slot = Own(ValueAt(coroutine, item));
       if (WordAt(slot).load() != running.number) break;
       __builtin_prefetch(slot + kCacheLineBytes);
-      come_.emplace_back(coroutine, item);
+      arrived_values_.emplace_back(coroutine, item);
     }
   }
-  for (const auto& [coroutine, item] : come_) {
+  for (const auto& [coroutine, item] : arrived_values_) {
     std::byte* const slot = Own(ValueAt(coroutine, item));
     const std::uint64_t offset = WordAt(slot + kWordBytes).load();
-    Arrived(coroutine, item, running_[coroutine].number, offset, slot + 2 * kWordBytes);
+    TakeValue(coroutine, item, running_[coroutine].number, offset, slot + 2 * kWordBytes);
   }
-  come_.clear();
+  arrived_values_.clear();
 }
 
 void CalvinThread::Finish(std::uint32_t coroutine, std::span<Access* const> accesses, bool commit,
                           Pending& pending) {
   Running& running = running_[coroutine];
-  // Of a transaction that was never submitted there is nothing to give back.
+  // A transaction that was never submitted holds no tuples.
   if (running.accesses.empty()) return;
   const std::uint64_t number = running.number;
   const bool by_writes = one_sided(Stage::kCommit, running.epoch);
   running.accesses.clear();
   running.missing = 0;
   worker_.endpoint().SetStage(TrafficStage(Stage::kCommit));
-  // The rest of them, until all schedulers have had theirs.
+  // Groups the accesses by scheduler, and ends the transaction at one scheduler after the other.
   for (std::size_t i = 0; i < accesses.size(); ++i) servers_[i] = ServerOf(*accesses[i]);
   for (std::size_t i = 0; i < accesses.size(); ++i) {
     if (servers_[i] == kNobody) continue;
     const std::size_t scheduler = servers_[i];
-    theirs_.clear();
+    scheduler_accesses_.clear();
     for (std::size_t j = i; j < accesses.size(); ++j) {
       if (servers_[j] != scheduler) continue;
       servers_[j] = kNobody;
-      theirs_.push_back(accesses[j]);
+      scheduler_accesses_.push_back(accesses[j]);
     }
     const EndpointAddress to = Thread(scheduler);
     const auto written = [&](const Access* access) { return commit && access->write; };
     if (to == self_ || by_writes) {
-      for (Access* const access : theirs_) {
+      for (Access* const access : scheduler_accesses_) {
         if (!written(access)) continue;
         const Bytes version(access->version_bytes(), access->table->version_bytes());
         const std::uint64_t at = access->offset + access->table->version_at(0);
         worker_.endpoint().Write(to.node, access->table->region(access->rank), at, version,
                                  worker_.Tag(pending));
       }
-      theirs_[0]->put[0] = number;
+      scheduler_accesses_[0]->put[0] = number;
       const std::uint64_t at = DoneAt(NumberOf(self_), coroutine);
-      Write(to, at, std::as_bytes(std::span(theirs_[0]->put).first(1)), pending);
+      Write(to, at, std::as_bytes(std::span(scheduler_accesses_[0]->put).first(1)), pending);
       continue;
     }
     std::vector<std::byte> message;
@@ -192,7 +198,7 @@ void CalvinThread::Finish(std::uint32_t coroutine, std::span<Access* const> acce
       message.clear();
       writes = 0;
     };
-    for (const Access* const access : theirs_) {
+    for (const Access* const access : scheduler_accesses_) {
       if (!written(access)) continue;
       const std::size_t bytes = sizeof(EndWrite) + access->table->version_bytes();
       if (message.size() + bytes > kMaxMessageBytes / 2) send(kWrites);
@@ -207,7 +213,7 @@ void CalvinThread::Finish(std::uint32_t coroutine, std::span<Access* const> acce
   Wake();
 }
 
-// The number of the thread that schedules it.
+// The number of the thread that schedules the tuple.
 std::size_t CalvinThread::ServerOf(const Access& access) const {
   if (access.offset == 0) return kNobody;
   return NumberOf(engine_.ServerOf(*access.table, access.key));

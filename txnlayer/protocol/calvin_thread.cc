@@ -17,10 +17,10 @@ CalvinThread::CalvinThread(Engine& engine, Worker& worker)
       threads_(engine.cluster().threads()),
       sequencers_(std::size_t{engine.cluster().topology().compute()} * threads_),
       schedulers_(std::size_t{engine.cluster().topology().nodes()} * threads_),
-      values_at_(Lines(DoneAt(sequencers_, 0))),
+      values_at_(RoundUpToCacheLine(DoneAt(sequencers_, 0))),
       running_(kMaxCoroutines),
       numbers_(kMaxCoroutines),
-      knows_(schedulers_) {
+      knows_sleeping_(schedulers_) {
   static_assert(kMostAccesses <= 64);
 }
 
@@ -57,8 +57,8 @@ StageCode CalvinThread::StagesOf(std::uint64_t epoch) const {
   return stages;
 }
 
-// Messages wake a thread, words that others write here do not: whether some are to come.
-bool CalvinThread::LooksForWords() const {
+// Messages wake a thread, but words written into its memory do not. Whether such words may come.
+bool CalvinThread::NeedsPolling() const {
   if (one_sided(Stage::kLock, scheduling_) || one_sided(Stage::kLock, next_epoch_)) return true;
   const auto by_word = [this](const Running& running) {
     return running.missing != 0 && one_sided(Stage::kRead, running.epoch);
@@ -69,8 +69,10 @@ bool CalvinThread::LooksForWords() const {
   }
   if (!one_sided(Stage::kCommit)) return false;
   const std::size_t me = NumberOf(self_);
-  return std::any_of(held_.begin(), held_.end(),
-                     [me](const Held& held) { return held.ends_by_word && held.sequencer != me; });
+  return std::any_of(queued_transactions_.begin(), queued_transactions_.end(),
+                     [me](const QueuedTransaction& queued) {
+                       return queued.ends_by_word && queued.sequencer != me;
+                     });
 }
 
 void CalvinThread::Write(EndpointAddress to, std::uint64_t at, Bytes bytes, Pending& pending,
@@ -84,7 +86,7 @@ void CalvinThread::Write(EndpointAddress to, std::uint64_t at, Bytes bytes, Pend
   to_wake_.push_back(number);
 }
 
-// The oldest, where it has gone out.
+// Reuses the oldest one if it has gone out.
 CalvinThread::Outgoing& CalvinThread::NewOutgoing() {
   if (outgoing_.empty() || outgoing_.front().pending.left > 0) return outgoing_.emplace_back();
   outgoing_.splice(outgoing_.end(), outgoing_, outgoing_.begin());
@@ -93,63 +95,66 @@ CalvinThread::Outgoing& CalvinThread::NewOutgoing() {
 }
 
 std::vector<std::byte> CalvinThread::NewMessage(std::uint16_t what) const {
-  const MessageHeader header{{.what = what}, beginning_, 0};
+  const MessageHeader header{{.what = what}, reset_round_, 0};
   const Bytes bytes = std::as_bytes(std::span(&header, 1));
   return {bytes.begin(), bytes.end()};
 }
 
 void CalvinThread::Serve(const Message& message) {
   Bytes rest = message.body;
-  const auto [header, beginning, unused] = Take<MessageHeader>(rest);
-  if (beginning != beginning_) return;
+  const auto [header, reset_round, unused] = Take<MessageHeader>(rest);
+  if (reset_round != reset_round_) return;
   if (header.what == kBatch) {
     const auto batch = Take<BatchHeader>(rest);
     TakeBatch(batch.epoch, NumberOf(message.from), rest);
   } else if (header.what == kWake) {
-    knows_[NumberOf(message.from)] = false;
+    knows_sleeping_[NumberOf(message.from)] = false;
   } else if (header.what == kValue) {
     const auto value = Take<ValueHeader>(rest);
     std::vector<std::byte> aligned(rest.begin(), rest.end());
-    Arrived(value.coroutine, value.item, value.number, value.offset, aligned.data());
+    TakeValue(value.coroutine, value.item, value.number, value.offset, aligned.data());
   } else {
     const auto end = Take<EndHeader>(rest);
     for (std::uint32_t i = 0; i < end.writes; ++i) {
       const auto write = Take<EndWrite>(rest);
       Table& table = engine_.table(write.table);
-      StoreWords(table.memory(write.rank) + write.offset + table.version_at(0), rest.data(),
-                 table.version_bytes());
+      const MutableTupleView tuple(table, table.memory(write.rank) + write.offset);
+      StoreWords(tuple.version(0), rest.data(), table.version_bytes());
       rest = rest.subspan(table.version_bytes());
     }
-    if (header.what != kEnd || loses_) return;
+    if (header.what != kEnd || death_seen_) return;
     const std::size_t sequencer = NumberOf(message.from);
-    const auto found = std::find_if(held_.begin(), held_.end(), [&](const Held& held) {
-      return held.sequencer == sequencer && held.coroutine == end.coroutine &&
-             held.number == end.number;
-    });
-    SLIM_CHECK(found != held_.end(), "an end without a beginning");
-    const Held held = *found;
-    held_.erase(found);
-    End(held);
+    const auto found = std::find_if(queued_transactions_.begin(), queued_transactions_.end(),
+                                    [&](const QueuedTransaction& queued) {
+                                      return queued.sequencer == sequencer &&
+                                             queued.coroutine == end.coroutine &&
+                                             queued.number == end.number;
+                                    });
+    SLIM_CHECK(found != queued_transactions_.end(), "the end of an unknown transaction");
+    const QueuedTransaction queued = *found;
+    queued_transactions_.erase(found);
+    EndTransaction(queued);
   }
 }
 
-// Nobody is admitted to a tuple any more. Those that have all their values end.
-void CalvinThread::Lose() {
-  loses_ = true;
+// From here on no tuple is granted any more. Transactions that have all their values still end.
+void CalvinThread::OnDeath() {
+  death_seen_ = true;
   for (Running& running : running_) Abandon(running);
 }
 
-void CalvinThread::BeginAnew(std::uint32_t round) {
-  loses_ = false;
-  beginning_ = round;
-  next_epoch_ = scheduling_ = told_ = 0;
+void CalvinThread::Reset(std::uint32_t round) {
+  death_seen_ = false;
+  reset_round_ = round;
+  next_epoch_ = scheduling_ = reported_epoch_ = 0;
   missing_ = 0;
-  waiting_.clear();
+  unsent_transactions_.clear();
   running_.assign(running_.size(), {});
   batches_.clear();
   EmptyQueues();
   outgoing_.clear();
-  // Transactions' numbers go on, so that what is left of values and ends is of none.
+  // The numbers of transactions continue, so that no transaction takes leftover values or ends for
+  // its own.
   for (std::uint64_t epoch = 0; epoch < kEpochSlots; ++epoch) {
     for (std::size_t s = 0; s < sequencers_; ++s) WordAt(Own(BatchAt(epoch, s))).store(0);
   }
@@ -157,12 +162,12 @@ void CalvinThread::BeginAnew(std::uint32_t round) {
     WordAt(Own(ConsumedAt(s))).store(0);
     WordAt(Own(SleepsAt(s))).store(0);
   }
-  knows_.assign(knows_.size(), false);
+  knows_sleeping_.assign(knows_sleeping_.size(), false);
   to_wake_.clear();
 }
 
-// A message wakes a thread, a write into its memory does not. One that is overtaken by its message
-// is found when the thread looks again by itself.
+// Wakes threads into whose memory this thread has written. If the message overtakes the write, the
+// receiver finds the word at its next poll.
 void CalvinThread::Wake() {
   for (const std::size_t number : to_wake_) {
     const std::vector<std::byte> message = NewMessage(kWake);
@@ -171,14 +176,15 @@ void CalvinThread::Wake() {
   to_wake_.clear();
 }
 
-// Compute nodes among themselves: memory nodes send no messages in one-sided stages, and get none.
-void CalvinThread::Sleeps() {
+// Announces to the compute nodes' threads that this thread is about to sleep. Memory nodes are left
+// out, as they send and get no messages in one-sided stages.
+void CalvinThread::BeforeSleep() {
   static constexpr std::uint64_t kSleeps = 1;
-  if (loses_ || !engine_.cluster().computes()) return;
+  if (death_seen_ || !engine_.cluster().computes()) return;
   for (std::size_t s = 0; s < sequencers_; ++s) {
     const EndpointAddress to = Thread(s);
-    if (knows_[s] || to == self_ || !Lives(s)) continue;
-    knows_[s] = true;
+    if (knows_sleeping_[s] || to == self_ || !Alive(s)) continue;
+    knows_sleeping_[s] = true;
     worker_.endpoint().SetStage(TrafficStage(Stage::kLock));
     worker_.endpoint().Write(to.node, RegionOf(to), SleepsAt(NumberOf(self_)),
                              std::as_bytes(std::span(&kSleeps, 1)), Worker::UncountedTag(sleeping_),
@@ -188,17 +194,18 @@ void CalvinThread::Sleeps() {
 }
 
 std::chrono::nanoseconds CalvinThread::Work() {
-  if (loses_) return std::chrono::nanoseconds(0);
-  // Ends first: they make room for others.
-  LookForEnds();
-  if (one_sided(Stage::kRead) && missing_ > 0) LookForValues();
+  if (death_seen_) return std::chrono::nanoseconds(0);
+  // Ends come first, as they free tuples for other transactions.
+  PollEnds();
+  if (one_sided(Stage::kRead) && missing_ > 0) PollValues();
   while (MayBroadcast()) Broadcast();
   while (ScheduleEpoch()) {
   }
-  TellConsumed();
+  ReportConsumed();
   worker_.endpoint().Ring();
   Wake();
-  return LooksForWords() || !waiting_.empty() ? kLookAgain : std::chrono::nanoseconds(0);
+  return NeedsPolling() || !unsent_transactions_.empty() ? kPollInterval
+                                                         : std::chrono::nanoseconds(0);
 }
 
 }  // namespace slimgraph::txn

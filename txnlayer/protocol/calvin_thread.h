@@ -1,4 +1,5 @@
-// A thread's part in CALVIN: sequencer of its own transactions and scheduler of its tuples.
+// A thread's part in CALVIN: it is the sequencer of its own transactions and the scheduler of its
+// tuples.
 #pragma once
 
 #include <deque>
@@ -7,7 +8,7 @@
 
 #include "txnlayer/engine.h"
 #include "txnlayer/protocol/calvin_queues.h"
-#include "txnlayer/protocol/companion.h"
+#include "txnlayer/stages/companion.h"
 
 namespace slimgraph::txn {
 
@@ -20,51 +21,52 @@ class CalvinThread : public Companion {
 
   // --- for the thread's coroutines, each of which has one transaction at a time.
   void Submit(std::uint32_t coroutine, std::span<Access* const> accesses);
-  // A transaction of which some values are still to come.
+  // The coroutine's transaction, while it waits for values and runs.
   struct Running {
     std::uint64_t number = 0;
     std::vector<Access*> accesses;  // none: it has ended, or is abandoned
-    std::uint64_t missing = 0;      // which of them are still to come, a bit for each
+    std::uint64_t missing = 0;      // bit set of the accesses whose values have not arrived
     std::uint64_t submitted = 0;    // in ticks
     std::uint64_t epoch = 0;        // in which it was broadcast
-    Pending scheduled;              // until all batches of that are here
-    Pending values;                 // until all of them are there
+    Pending scheduled;              // until all batches of that epoch have arrived
+    Pending values;                 // until all values have arrived
   };
   Running& RunningIn(std::uint32_t coroutine) { return running_[coroutine]; }
-  // The forms in which an epoch's batches, and the values and ends of its transactions, go. Where
-  // forms are mixed, all two-sided and all one-sided epochs take turns.
+  // The forms of an epoch's batches and of the values and ends of its transactions. With mixed
+  // stages, groups of epochs with all stages two-sided and all stages one-sided alternate.
   StageCode StagesOf(std::uint64_t epoch) const;
-  // Of the coroutine's transaction: gives the tuples back, with what was written if it commits.
-  // What goes out one-sided counts in `pending`.
+  // Ends the coroutine's transaction: releases its tuples, and writes them if it commits. Its
+  // one-sided writes count in `pending`.
   void Finish(std::uint32_t coroutine, std::span<Access* const> accesses, bool commit,
               Pending& pending);
 
   void Serve(const Message& message) override;
   std::chrono::nanoseconds Work() override;
-  void Sleeps() override;
-  // Of what has ended there may have been word that nobody has looked at.
-  void LetGo() override { LookForEnds(); }
-  void Lose() override;
-  void BeginAnew(std::uint32_t round) override;
+  void BeforeSleep() override;
+  // The ends of some transactions may have been written here without having been polled.
+  void ForgetTuples() override { PollEnds(); }
+  void OnDeath() override;
+  void Reset(std::uint32_t round) override;
 
  private:
-  using Place = CalvinQueues::Place;
+  using TupleLocation = CalvinQueues::TupleLocation;
   using Request = CalvinQueues::Request;
-  // A transaction that holds or waits for tuples here, and the last of its requests.
-  struct Held {
+  // A transaction that holds or waits for tuples of this thread, and the last of its requests.
+  struct QueuedTransaction {
     std::size_t sequencer;
     std::uint32_t coroutine;
     std::uint64_t number;
-    bool ends_by_word;  // of its sequencer; the word of a later one may overtake a message
+    // Its end is a word in memory, not a message; a later word may overtake a message.
+    bool ends_by_word;
     CalvinQueues::Id requests;
   };
-  // Of an epoch, by sequencer.
+  // The batches of an epoch, by sequencer.
   struct Batches {
     std::vector<std::vector<std::byte>> of;
     std::vector<bool> there;
     std::size_t count = 0;
   };
-  // What goes out one-sided and must stay where it is until it has.
+  // The source of one-sided writes, which must stay unchanged until they have ended.
   struct Outgoing {
     Pending pending;
     std::vector<std::byte> bytes;
@@ -72,7 +74,7 @@ class CalvinThread : public Companion {
   };
 
   static constexpr std::size_t kNobody = ~std::size_t{0};
-  // So many that what is left of those before them counts for little.
+  // Long enough that leftovers of the previous group hardly distort the measurement.
   static constexpr std::uint64_t kEpochsOfAForm = 64;
 
   CalvinThread(Engine& engine, Worker& worker);
@@ -84,9 +86,9 @@ class CalvinThread : public Companion {
     const auto thread = static_cast<std::uint32_t>(number);
     return {thread / threads_, thread % threads_};
   }
-  bool Lives(std::size_t number) const { return engine_.view().alive(Thread(number).node); }
+  bool Alive(std::size_t number) const { return engine_.view().alive(Thread(number).node); }
   void Abandon(Running& running);
-  // What may be one-sided in some epoch.
+  // Whether the stage may be one-sided in some epoch.
   bool one_sided(Stage stage) const {
     return engine_.options().mix_stages || engine_.options().stages.one_sided(stage);
   }
@@ -94,7 +96,7 @@ class CalvinThread : public Companion {
     return StagesOf(epoch).one_sided(stage);
   }
 
-  // Where things lie in the memory of each thread.
+  // The layout of each thread's memory.
   std::uint64_t BatchAt(std::uint64_t epoch, std::size_t sequencer) const;
   std::uint64_t ConsumedAt(std::size_t scheduler) const;
   std::uint64_t SleepsAt(std::size_t thread) const;
@@ -104,7 +106,7 @@ class CalvinThread : public Companion {
   RegionId RegionOf(EndpointAddress thread) const {
     return static_cast<RegionId>(regions_first_ + thread.endpoint);
   }
-  // Whether the thread is to look at once.
+  // Whether a write wakes the receiver if it sleeps.
   enum class Waking : bool { kNo, kYes };
   void Write(EndpointAddress to, std::uint64_t at, Bytes bytes, Pending& pending,
              Waking waking = Waking::kYes);
@@ -116,22 +118,22 @@ class CalvinThread : public Companion {
   void TakeBatch(std::uint64_t epoch, std::size_t sequencer, Bytes batch);
   void Broadcast();
   bool MayBroadcast() const;
-  bool Heard() const;
+  bool OthersClosedEpoch() const;
   void TakeBatches();
   bool ScheduleEpoch();
-  void TellConsumed();
-  bool LooksForWords() const;
-  void Gather(std::size_t sequencer, Bytes batch);
+  void ReportConsumed();
+  bool NeedsPolling() const;
+  void CollectRequests(std::size_t sequencer, Bytes batch);
   void Schedule();
   void Grant(CalvinQueues::Id first);
   void Forward(const Request& request);
   void Scheduled(std::uint32_t coroutine, std::uint64_t number);
-  void Arrived(std::uint32_t coroutine, std::uint32_t item, std::uint64_t number,
-               std::uint64_t offset, const std::byte* version);
-  void LookForValues();
-  void LookForEnds();
+  void TakeValue(std::uint32_t coroutine, std::uint32_t item, std::uint64_t number,
+                 std::uint64_t offset, const std::byte* version);
+  void PollValues();
+  void PollEnds();
   void EmptyQueues();
-  void End(const Held& held);
+  void EndTransaction(const QueuedTransaction& queued);
 
   Engine& engine_;
   Worker& worker_;
@@ -139,38 +141,40 @@ class CalvinThread : public Companion {
   const std::uint32_t threads_;  // of each node
   const std::size_t sequencers_;
   const std::size_t schedulers_;
-  const std::uint64_t values_at_;  // in the memory
+  const std::uint64_t values_at_;  // offset in the memory
   RegionId regions_first_ = 0;
   MutableBytes memory_;
-  std::uint32_t beginning_ = 0;  // the round in which all has begun; the same on all threads
-  bool loses_ = false;           // a node has died since
+  std::uint32_t reset_round_ = 0;  // the round in which it last began anew; the same on all threads
+  bool death_seen_ = false;        // a node has died since
 
   // Sequencer.
-  std::uint64_t next_epoch_ = 0;                               // to be broadcast
-  std::vector<std::byte> waiting_;                             // transactions for the next batches
-  std::vector<Running> running_;                               // by coroutine
-  std::vector<std::uint64_t> numbers_;                         // the same: of the last transaction
-  std::size_t missing_ = 0;                                    // values that are still to come
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> come_;  // values: coroutine and item
-  std::size_t servers_[kMostAccesses] = {};                    // of a transaction that ends
-  std::vector<Access*> theirs_;                                // those of one of them
+  std::uint64_t next_epoch_ = 0;                // to be broadcast
+  std::vector<std::byte> unsent_transactions_;  // transactions for the next batches
+  std::vector<Running> running_;                // by coroutine
+  std::vector<std::uint64_t> numbers_;          // by coroutine: of its last transaction
+  std::size_t missing_ = 0;                     // values that have not arrived
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> arrived_values_;  // coroutine and item
+  // Schedulers of the accesses of a transaction that ends.
+  std::size_t servers_[kMostAccesses] = {};
+  std::vector<Access*> scheduler_accesses_;  // the accesses of one scheduler
 
   // Scheduler.
-  std::uint64_t scheduling_ = 0;  // the epoch that is next
-  std::uint64_t told_ = 0;        // of it, what sequencers know
-  std::deque<Batches> batches_;   // of that epoch and the next
+  std::uint64_t scheduling_ = 0;      // the next epoch to be scheduled
+  std::uint64_t reported_epoch_ = 0;  // how many epochs sequencers know to be consumed
+  std::deque<Batches> batches_;       // of that epoch and later ones
   struct Wanted {
     Key key;
     Request request;
   };
   std::vector<Wanted> wanted_;  // of the epoch that is being scheduled
   CalvinQueues queues_;
-  std::vector<Held> held_;
+  std::vector<QueuedTransaction> queued_transactions_;
 
   std::list<Outgoing> outgoing_;  // the oldest first
-  // By number: threads that know that this one sleeps, and those that sleep and are to be woken.
-  std::vector<bool> knows_;
-  Pending sleeping_;  // counts nothing: the word of it is not waited for
+  // By thread number: the threads that know that this one sleeps. to_wake_: sleeping threads to
+  // wake.
+  std::vector<bool> knows_sleeping_;
+  Pending sleeping_;  // counts nothing, as nobody awaits these writes
   std::vector<std::size_t> to_wake_;
 };
 

@@ -1,4 +1,4 @@
-// What CALVIN's threads send each other, and how large the buffers are into which they write.
+// The messages between CALVIN's threads, and the sizes of the buffers for one-sided writes.
 #pragma once
 
 #include <chrono>
@@ -6,36 +6,39 @@
 
 #include "slimgraph/base/check.h"
 #include "txnlayer/engine.h"
-#include "txnlayer/message_bytes.h"
+#include "txnlayer/execution/message_bytes.h"
 
 namespace slimgraph::txn::calvin {
 
 constexpr std::uint16_t kBatch = kFirstCompanionRequest;
 constexpr std::uint16_t kValue = kFirstCompanionRequest + 1;
 constexpr std::uint16_t kEnd = kFirstCompanionRequest + 2;
-constexpr std::uint16_t kWrites = kFirstCompanionRequest + 3;  // what kEnd has no room for
-constexpr std::uint16_t kWake = kFirstCompanionRequest + 4;    // there is something in your memory
+// The writes for which kEnd has no room.
+constexpr std::uint16_t kWrites = kFirstCompanionRequest + 3;
+// Something was written into the receiver's memory.
+constexpr std::uint16_t kWake = kFirstCompanionRequest + 4;
 
 constexpr std::uint64_t kEpochSlots = 16;
-constexpr std::uint64_t kTellEvery = 4;  // how many epochs a scheduler is through with
+// After this many epochs a scheduler reports the consumed ones.
+constexpr std::uint64_t kReportEvery = 4;
 constexpr std::uint64_t kBatchBytes = 8 << 10;
 constexpr std::uint64_t kSlotBytes = kBatchBytes + 2 * kWordBytes;  // epoch + 1, bytes, batch
-constexpr std::uint64_t Lines(std::uint64_t bytes) {
+constexpr std::uint64_t RoundUpToCacheLine(std::uint64_t bytes) {
   return (bytes + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
 }
-// Number of the transaction, where the tuple lies, the version.
-constexpr std::uint64_t kValueBytes = Lines(3 * kWordBytes + kMaxRecordBytes);
-// How soon a thread looks again for what others write into its memory, when nobody wakes it.
-constexpr std::chrono::nanoseconds kLookAgain{30'000};
+// The transaction's number, the tuple's offset, and the version.
+constexpr std::uint64_t kValueBytes = RoundUpToCacheLine(3 * kWordBytes + kMaxRecordBytes);
+// The polling interval of a thread for writes into its memory, when nobody wakes it.
+constexpr std::chrono::nanoseconds kPollInterval{30'000};
 
-// Begins every message. Those from before all has begun anew are not taken in.
+// The first bytes of every message. Messages from before the last Reset() are ignored.
 struct MessageHeader {
   CallHeader call;
-  std::uint32_t beginning;
+  std::uint32_t reset_round;
   std::uint32_t unused;
 };
 
-// A transaction in a batch, and what it wants.
+// A transaction in a batch, followed by its accesses.
 struct BatchItem {
   std::uint32_t coroutine;
   std::uint32_t accesses;

@@ -14,9 +14,9 @@ constexpr Stage kLockingStages[] = {Stage::kRead, Stage::kLock, Stage::kLog, Sta
 // The steps of a lock under WAITDIE.
 enum WaitDieStep : std::uint8_t { kTry, kStartWaiting, kStopWaiting, kStopAndDie };
 constexpr std::uint64_t kWaitingAt = kWordBytes;  // right before the record
-// In the place of a holder: somebody waits for the lock, and every transaction is younger than
-// this.
-constexpr Timestamp kSomebodyWaits = 1;
+// Takes the place of a holder's word: a waiting transaction goes first. No lock word has this
+// value.
+constexpr std::uint64_t kSomebodyWaits = 1;
 
 // At home.
 SharedWord Word(const Access& access, std::uint64_t at) {
@@ -27,25 +27,26 @@ SharedWord Word(const Access& access, std::uint64_t at) {
 
 std::span<const Stage> Locking::stages() const { return kLockingStages; }
 
-bool Locking::LocksBring(const Transaction& transaction) {
+bool Locking::LockReadsRecord(const Transaction& transaction) {
   return transaction.one_sided(Stage::kLock) == transaction.one_sided(Stage::kRead);
 }
 
-bool Locking::Ask(Transaction& transaction, std::span<Access* const> fresh) const {
+bool Locking::StartFetch(Transaction& transaction, std::span<Access* const> fresh) const {
   for (Access* const access : fresh) {
-    access->fetch = LocksBring(transaction);
-    access->shared = transaction.Shares(*access);
+    access->fetch = LockReadsRecord(transaction);
+    access->shared = transaction.ReadsShared(*access);
   }
-  return transaction.Start(Stage::kLock, fresh);
+  return transaction.StartStage(Stage::kLock, fresh);
 }
 
 bool Locking::Fetch(Transaction& transaction, std::span<Access* const> fresh) const {
-  const bool together = LocksBring(transaction);
+  const bool together = LockReadsRecord(transaction);
   for (Access* const access : fresh) {
     access->fetch = together;
-    if (!access->begun) access->shared = transaction.Shares(*access);
+    if (!access->begun) access->shared = transaction.ReadsShared(*access);
   }
-  return transaction.Run(Stage::kLock, fresh) && (together || transaction.Run(Stage::kRead, fresh));
+  return transaction.RunStage(Stage::kLock, fresh) &&
+         (together || transaction.RunStage(Stage::kRead, fresh));
 }
 
 bool Locking::Prepare(Transaction& transaction) const {
@@ -55,17 +56,17 @@ bool Locking::Prepare(Transaction& transaction) const {
     access->fetch = false;  // its record has been read, and is about to be written
     upgrades.push_back(access);
   }
-  if (transaction.Run(Stage::kLock, upgrades)) return true;
-  transaction.ShareNothing();
+  if (transaction.RunStage(Stage::kLock, upgrades)) return true;
+  transaction.StopSharing();
   return false;
 }
 
 void Locking::Install(Transaction& transaction) const {
-  transaction.RunLast(Stage::kCommit, transaction.accesses());
+  transaction.RunLastStage(Stage::kCommit, transaction.accesses());
 }
 
 void Locking::Release(Transaction& transaction) const {
-  transaction.RunLast(Stage::kRelease, transaction.locked());
+  transaction.RunLastStage(Stage::kRelease, transaction.locked());
 }
 
 void Locking::PostRead(Port& port, Access& access) {
@@ -85,17 +86,19 @@ void Locking::Post(Stage stage, Port& port, Access& access) const {
     port.Write(access, access.table->version_at(0), access.table->version_bytes(),
                access.version_bytes());
   }
-  if (access.shared) return lock_word::Leave(Word(access, kLockAt), access.timestamp);
+  if (access.shared) {
+    return lock_word::Leave(Word(access, kLockAt), access.timestamp, access.generation);
+  }
   access.put[0] = 0;
-  port.Unlock(access, kLockAt, access.timestamp, access.put[0]);
+  port.Unlock(access, kLockAt, lock_word::OfWriter(access.timestamp, access.owner), access.put[0]);
 }
 
-void Locking::LockTogether(Access& access) {
+void Locking::LockShared(Access& access) {
   const SharedWord word = Word(access, kLockAt);
   if (Upgrades(access)) {
-    access.old_word = lock_word::Upgrade(word, access.timestamp) ? 0 : word.load();
+    access.old_word = lock_word::Upgrade(word, access.timestamp, access.owner) ? 0 : word.load();
   } else {
-    access.old_word = lock_word::Join(word, access.timestamp);
+    access.old_word = lock_word::Join(word, access.timestamp, access.generation);
   }
 }
 
@@ -105,16 +108,20 @@ Step Locking::CheckUpgrade(Access& access, AbortReason otherwise) {
   return Step::Done();
 }
 
-// With those that wait.
-Timestamp Locking::Free(std::uint64_t* metadata) const {
-  const Timestamp holder = lock_word::Met(metadata[0]);
+// Also resets the count of waiting transactions. No timestamp outlives a lock.
+Timestamp Locking::FreeLocks(std::uint64_t* metadata) const {
   std::fill_n(metadata, shape().metadata_words, 0);
-  return holder;
+  return 0;
 }
 
-std::optional<Protocol::Look> Locking::LookAt(const std::uint64_t* metadata) const {
+void Locking::NoteHolder(Access& access) {
+  access.seen_timestamp = std::max(access.seen_timestamp,
+                                   lock_word::TimestampOfHolder(access.old_word, access.timestamp));
+}
+
+std::optional<Protocol::ReadStamp> Locking::StampOf(const std::uint64_t* metadata) const {
   if (metadata[0] != 0 && !lock_word::OfReaders(metadata[0])) return std::nullopt;
-  return Look{};
+  return ReadStamp{};
 }
 
 Step Locking::Check(Stage stage, Access& access) const {
@@ -126,17 +133,20 @@ Step Locking::Check(Stage stage, Access& access) const {
 
 void NoWait::PostLock(Port& port, Access& access) const {
   if (access.shared) {
-    LockTogether(access);
+    LockShared(access);
   } else {
-    port.CompareSwap(access, kLockAt, 0, access.timestamp, &access.old_word);
+    port.CompareSwap(access, kLockAt, 0, lock_word::OfWriter(access.timestamp, access.owner),
+                     &access.old_word);
   }
   if (access.fetch) PostRead(port, access);
 }
 
 Step NoWait::CheckLock(Access& access) const {
   if (Upgrades(access)) return CheckUpgrade(access, AbortReason::kLocked);
-  access.saw = std::max(access.saw, lock_word::Met(access.old_word));
-  if (access.old_word != 0) return Step::Abort(AbortReason::kLocked);
+  if (access.old_word != 0) {
+    NoteHolder(access);
+    return Step::Abort(AbortReason::kLocked);
+  }
   access.locked = true;
   return access.fetch ? CheckRead(access) : Step::Done();
 }
@@ -147,34 +157,35 @@ void WaitDie::PostLock(Port& port, Access& access) const {
       PostTry(port, access);
       break;
     case kStartWaiting:
-      port.FetchAdd(access, kWaitingAt, 1, &access.again[0]);
+      port.FetchAdd(access, kWaitingAt, 1, &access.reread[0]);
       break;
     default:
-      port.FetchAdd(access, kWaitingAt, ~std::uint64_t{0}, &access.again[0]);
+      port.FetchAdd(access, kWaitingAt, ~std::uint64_t{0}, &access.reread[0]);
   }
 }
 
 void WaitDie::PostTry(Port& port, Access& access) {
   if (!access.shared) {
-    port.CompareSwap(access, kLockAt, 0, access.timestamp, &access.old_word);
+    port.CompareSwap(access, kLockAt, 0, lock_word::OfWriter(access.timestamp, access.owner),
+                     &access.old_word);
   } else if (!access.waiting && !access.locked && Word(access, kWaitingAt).load() != 0) {
     access.old_word = kSomebodyWaits;
   } else {
-    LockTogether(access);
+    LockShared(access);
   }
-  // Where all of it is so long that words may be read in parts, the count may be wrong for a
-  // moment: then a newcomer goes first, or tries once more.
+  // An adapter may read a long range in parts, so the count may be wrong for a moment. Then a
+  // newcomer goes first, or retries once more.
   const std::uint64_t more = access.fetch ? access.table->image_bytes() : 0;
   port.Read(access, kWaitingAt, kWordBytes + more, access.image - kWordBytes);
   if (access.fetch) access.has_image = true;
 }
 
-void WaitDie::GiveUp(Access& access) const {
+void WaitDie::CancelWait(Access& access) const {
   access.step = access.locked ? kStopWaiting : kStopAndDie;
 }
 
-// Waiting follows a look at the holder, and ends with each later look at an older one: whoever
-// waits is older than the holder, so that there is no circle of them.
+// A transaction starts to wait after it has found a younger holder, and stops when it later finds
+// an older one. So it only waits for younger transactions, and there are no deadlocks.
 Step WaitDie::CheckLock(Access& access) const {
   switch (access.step) {
     case kStartWaiting:
@@ -202,8 +213,9 @@ Step WaitDie::CheckLock(Access& access) const {
     }
     return access.word_before() == 0 ? Step::Done() : Step::Abort(AbortReason::kDied);
   }
-  access.saw = std::max(access.saw, lock_word::Met(access.old_word));
-  if (lock_word::IsOlder(access.timestamp, access.old_word)) {
+  const bool held = access.old_word != kSomebodyWaits;
+  if (held) NoteHolder(access);
+  if (held && lock_word::IsOlder(access.timestamp, access.owner, access.old_word)) {
     if (access.waiting) return Step::Wait();
     access.step = kStartWaiting;
     return Step::More();

@@ -1,4 +1,4 @@
-#include <algorithm>
+#include "txnlayer/protocol/make_protocol.h"
 
 #include "txnlayer/protocol/calvin.h"
 #include "txnlayer/protocol/locking.h"

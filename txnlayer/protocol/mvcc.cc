@@ -20,7 +20,7 @@ static_assert(kWords <= kMaxMetadataWords);
 constexpr std::uint64_t kBeingWritten = ~std::uint64_t{0};
 constexpr std::uint64_t kBeforeAll = 1;
 
-enum ReadStep : std::uint8_t { kLook, kMark };
+enum ReadStep : std::uint8_t { kReadWords, kReadVersion };
 
 std::uint64_t At(std::size_t word) { return word * kWordBytes; }
 
@@ -49,7 +49,7 @@ Timestamp LargestOf(const std::uint64_t* words) {
   return largest;
 }
 
-// Whether one that should come before this transaction is about to write.
+// Whether a writer that precedes this transaction holds the lock.
 bool HeldByOlder(const std::uint64_t* words, Timestamp timestamp) {
   return words[kLockWord] != 0 && words[kLockWord] < timestamp;
 }
@@ -69,51 +69,51 @@ std::size_t Mvcc::Latest(const std::uint64_t* metadata) const {
   return static_cast<std::size_t>(std::max_element(first, first + kVersions) - first);
 }
 
-std::optional<Protocol::Look> Mvcc::LookAt(const std::uint64_t* metadata) const {
+std::optional<Protocol::ReadStamp> Mvcc::StampOf(const std::uint64_t* metadata) const {
   const auto version = VersionFor(metadata, kBeingWritten - 1);
   if (!version) return std::nullopt;
-  return Look{*version, metadata[kFirstWriteWord + *version]};
+  return ReadStamp{*version, metadata[kFirstWriteWord + *version]};
 }
 
-// A version that was half replaced is none.
-Timestamp Mvcc::Free(std::uint64_t* metadata) const {
+// A version that was half replaced becomes empty.
+Timestamp Mvcc::FreeLocks(std::uint64_t* metadata) const {
   std::replace(metadata + kFirstWriteWord, metadata + kWords, kBeingWritten, std::uint64_t{0});
   metadata[kLockWord] = 0;
   return *std::max_element(metadata, metadata + kWords);
 }
 
-// Absence has been written, and read, as late as that.
+// The removed tuple's absence was written and read at these timestamps.
 void Mvcc::Inherit(const std::uint64_t* metadata, std::uint64_t* fresh) const {
   fresh[kReadWord] = std::max(fresh[kReadWord], metadata[kReadWord]);
   fresh[kFirstWriteWord] =
       std::max(fresh[kFirstWriteWord], metadata[kFirstWriteWord + Latest(metadata)]);
 }
 
-bool Mvcc::Ask(Transaction& transaction, std::span<Access* const> fresh) const {
-  return transaction.Start(Stage::kRead, fresh);
+bool Mvcc::StartFetch(Transaction& transaction, std::span<Access* const> fresh) const {
+  return transaction.StartStage(Stage::kRead, fresh);
 }
 
 bool Mvcc::Fetch(Transaction& transaction, std::span<Access* const> fresh) const {
-  return transaction.Run(Stage::kRead, fresh);
+  return transaction.RunStage(Stage::kRead, fresh);
 }
 
 bool Mvcc::Prepare(Transaction& transaction) const {
-  return transaction.Run(Stage::kLock, transaction.writes());
+  return transaction.RunStage(Stage::kLock, transaction.writes());
 }
 
 void Mvcc::Install(Transaction& transaction) const {
-  transaction.RunLast(Stage::kCommit, transaction.writes());
+  transaction.RunLastStage(Stage::kCommit, transaction.writes());
 }
 
 void Mvcc::Release(Transaction& transaction) const {
-  transaction.RunLast(Stage::kRelease, transaction.locked());
+  transaction.RunLastStage(Stage::kRelease, transaction.locked());
 }
 
 void Mvcc::Post(Stage stage, Port& port, Access& access) const {
   const Table& table = *access.table;
   if (stage == Stage::kRead) {
-    // The words and the key.
-    if (access.step == kLook) return port.Read(access, 0, At(kWords + 1), access.seen);
+    // The metadata words and the key.
+    if (access.step == kReadWords) return port.Read(access, 0, At(kWords + 1), access.seen);
     port.Read(access, table.version_at(access.version), table.version_bytes(),
               access.version_bytes());
     access.has_image = true;
@@ -121,11 +121,11 @@ void Mvcc::Post(Stage stage, Port& port, Access& access) const {
       port.CompareSwap(access, At(kReadWord), access.seen[kReadWord], access.timestamp,
                        &access.old_word);
     }
-    return port.Read(access, 0, At(kWords), access.again);
+    return port.Read(access, 0, At(kWords), access.reread);
   }
   if (stage == Stage::kLock) {
     port.CompareSwap(access, At(kLockWord), 0, access.timestamp, &access.old_word);
-    port.Read(access, 0, At(kWords), access.again);
+    port.Read(access, 0, At(kWords), access.reread);
     return;
   }
   if (stage == Stage::kCommit) {
@@ -149,44 +149,44 @@ Step Mvcc::Check(Stage stage, Access& access) const {
 
 Step Mvcc::CheckRead(Access& access) const {
   const Timestamp timestamp = access.timestamp;
-  if (access.step == kLook) {
-    access.saw = std::max(access.saw, LargestOf(access.seen));
+  if (access.step == kReadWords) {
+    access.seen_timestamp = std::max(access.seen_timestamp, LargestOf(access.seen));
     access.CheckKey(access.seen[kWords]);
     const auto version = VersionFor(access.seen, timestamp);
     if (!version) return Step::Abort(AbortReason::kNoVersion);
     access.version = *version;
     if (HeldByOlder(access.seen, timestamp)) return Step::Busy();
-    access.step = kMark;
+    access.step = kReadVersion;
     return Step::More();
   }
-  const bool marked = access.again[kReadWord] >= timestamp;
+  const bool marked = access.reread[kReadWord] >= timestamp;
   const std::size_t word = kFirstWriteWord + access.version;
-  const bool same = access.again[word] == access.seen[word] &&
-                    VersionFor(access.again, timestamp) == access.version;
-  if (HeldByOlder(access.again, timestamp) || !same) {
-    access.step = kLook;
+  const bool same = access.reread[word] == access.seen[word] &&
+                    VersionFor(access.reread, timestamp) == access.version;
+  if (HeldByOlder(access.reread, timestamp) || !same) {
+    access.step = kReadWords;
     return Step::Busy();
   }
-  access.seen[kReadWord] = access.again[kReadWord];
-  if (!marked) return Step::More();  // another has marked it meanwhile, but an older one
-  access.step = kLook;
+  access.seen[kReadWord] = access.reread[kReadWord];
+  if (!marked) return Step::More();  // another, older transaction has raised it meanwhile
+  access.step = kReadWords;
   return Step::Done();
 }
 
-// What was read must be the youngest version of all, and no younger transaction have read it.
+// The version that was read must be the youngest, and no younger transaction may have read it.
 Step Mvcc::CheckLock(Access& access) const {
   if (access.old_word != 0) {
-    access.saw = std::max(access.saw, access.old_word);
+    access.seen_timestamp = std::max(access.seen_timestamp, access.old_word);
     return Step::Abort(AbortReason::kLocked);
   }
   access.locked = true;
-  access.saw = std::max(access.saw, LargestOf(access.again));
+  access.seen_timestamp = std::max(access.seen_timestamp, LargestOf(access.reread));
   const std::size_t word = kFirstWriteWord + access.version;
-  const auto* const first = access.again + kFirstWriteWord;
+  const auto* const first = access.reread + kFirstWriteWord;
   const std::uint64_t youngest = *std::max_element(first, first + kVersions);
-  const bool changed = access.again[word] != access.seen[word] || youngest != access.seen[word];
-  const bool read_later = access.again[kReadWord] > access.timestamp;
-  std::copy_n(access.again, kWords, access.seen);
+  const bool changed = access.reread[word] != access.seen[word] || youngest != access.seen[word];
+  const bool read_later = access.reread[kReadWord] > access.timestamp;
+  std::copy_n(access.reread, kWords, access.seen);
   if (changed || read_later) return Step::Abort(AbortReason::kTooLate);
   return Step::Done();
 }

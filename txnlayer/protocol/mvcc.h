@@ -1,32 +1,32 @@
-// MVCC: timestamp order over four versions of each record. A transaction reads the youngest version
-// that is not younger than itself, and leaves its timestamp as a mark; it may only write where no
-// younger transaction has read or written.
+// MVCC: timestamp ordering over four versions of each record. A transaction reads the youngest
+// version that is not younger than itself, and raises the tuple's read timestamp to its own. It may
+// only write if no younger transaction has read or written.
 //
-// A tuple's words are the lock (the holder's timestamp), the read timestamp, and the write
-// timestamp of each of the four versions; 0 is an empty one, kBeingWritten one that is being
-// replaced.
+// The tuple's words are the lock (the holder's timestamp), the read timestamp, and a write
+// timestamp for each of the four versions. A write timestamp of 0 means an empty version, and
+// kBeingWritten one that is being replaced.
 //
-// Why reads hold without a lock. A reader looks at the words, then reads the version v that is the
-// youngest that is old enough, then brings the read timestamp to its own at least, then looks at
-// the words again; all in order. It takes v when the second look finds it to be that still, and
-// finds no lock of an older writer. (From afar the first look is a doorbell, and the rest another.)
-//  - Not torn: version v was complete before its write timestamp was stored, hence before the first
-//    look; a writer that replaces it marks it kBeingWritten before it touches it, and no timestamp
-//    comes twice, so at the second look nobody had begun. (A look that is part of the same
-//    operation as the version would prove nothing: the words of one operation are read in any
-//    order.)
-//  - Nothing older comes later: a writer takes the lock by compare-and-swap, then reads the read
-//    timestamp; a reader sets the read timestamp, then reads the lock. Whichever compare-and-swap
-//    comes second sees the other's: the writer aborts, or the reader meets the lock, or the new
-//    version.
+// Why reads hold without a lock. A reader first reads the words, and picks v, the youngest version
+// that it may see. Then it reads v, raises the read timestamp at least to its own, and reads the
+// words again, all in order. The reader takes v if v is still its version at the second read of the
+// words and if no older writer holds the lock. (A remote reader reads the words with one doorbell,
+// and does the rest with another.)
+// - Not torn: v was complete before its write timestamp was stored, and so before the first read of
+//   the words. A writer marks v kBeingWritten before it replaces it, and timestamps are unique. So
+//   no writer had begun to replace v at the second read. (Words read by the same operation as v
+//   would prove nothing: the words of one operation are read in any order.)
+// - No older write comes later: a writer takes the lock by a CAS, then reads the read timestamp. A
+//   reader sets the read timestamp, then reads the lock. The later of the two CASes sees the effect
+//   of the other. So the writer aborts, or the reader finds the lock or the new version.
+//
 // A writer installs nothing before it holds all its locks and has found no younger reader or
 // writer.
 //
-// Histories are serializable, in the order of timestamps. As clocks of nodes differ, that need not
-// be the order of real time.
+// Histories are serializable, in the order of timestamps. As the nodes' clocks differ, that need
+// not be the order of real time.
 #pragma once
 
-#include "txnlayer/protocol/protocol.h"
+#include "txnlayer/stages/protocol.h"
 
 namespace slimgraph::txn {
 
@@ -36,14 +36,14 @@ class Mvcc : public Protocol {
   std::span<const Stage> stages() const override;
   TupleShape shape() const override;
   std::size_t Latest(const std::uint64_t* metadata) const override;
-  bool Idle(const std::uint64_t* metadata) const override { return metadata[0] == 0; }
-  // The last version is the last to be replaced, and marked before it is.
-  std::optional<Look> LookAt(const std::uint64_t* metadata) const override;
-  Timestamp Free(std::uint64_t* metadata) const override;
+  bool LocksFree(const std::uint64_t* metadata) const override { return metadata[0] == 0; }
+  // The latest version is the last to be replaced, and it is marked before it is replaced.
+  std::optional<ReadStamp> StampOf(const std::uint64_t* metadata) const override;
+  Timestamp FreeLocks(std::uint64_t* metadata) const override;
   void Inherit(const std::uint64_t* metadata, std::uint64_t* fresh) const override;
   void Post(Stage stage, Port& port, Access& access) const override;
   Step Check(Stage stage, Access& access) const override;
-  bool Ask(Transaction& transaction, std::span<Access* const> fresh) const override;
+  bool StartFetch(Transaction& transaction, std::span<Access* const> fresh) const override;
   bool Fetch(Transaction& transaction, std::span<Access* const> fresh) const override;
   bool Prepare(Transaction& transaction) const override;
   void Install(Transaction& transaction) const override;

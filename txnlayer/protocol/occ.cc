@@ -11,52 +11,45 @@ namespace {
 constexpr Stage kOccStages[] = {Stage::kRead, Stage::kLock,   Stage::kValidate,
                                 Stage::kLog,  Stage::kCommit, Stage::kRelease};
 
-// The word: the owner's part of the holder's timestamp, plus one; then the sequence.
-constexpr unsigned kSequenceBits = 64 - kOwnerBits - 1;
-constexpr std::uint64_t kSequenceMask = (std::uint64_t{1} << kSequenceBits) - 1;
-constexpr std::uint64_t kOwnerMask = (std::uint64_t{1} << kOwnerBits) - 1;
-
-bool Locked(std::uint64_t word) { return (word & ~kSequenceMask) != 0; }
-std::uint64_t LockedBy(std::uint64_t word, Timestamp timestamp) {
-  return word | (((timestamp & kOwnerMask) + 1) << kSequenceBits);
-}
-std::uint64_t Next(std::uint64_t word) { return (word + 1) & kSequenceMask; }
+using namespace sequence_word;
 
 }  // namespace
 
+TupleShape Occ::shape() const { return {.metadata_words = 1, .fresh = {kFirst}}; }
+
 std::span<const Stage> Occ::stages() const { return kOccStages; }
 
-bool Occ::Idle(const std::uint64_t* metadata) const { return !Locked(metadata[0]); }
+bool Occ::LocksFree(const std::uint64_t* metadata) const { return !Locked(metadata[0]); }
 
-std::optional<Protocol::Look> Occ::LookAt(const std::uint64_t* metadata) const {
+std::optional<Protocol::ReadStamp> Occ::StampOf(const std::uint64_t* metadata) const {
   if (Locked(metadata[0])) return std::nullopt;
-  return Look{.mark = metadata[0]};
+  return ReadStamp{.mark = metadata[0]};
 }
 
-Timestamp Occ::Free(std::uint64_t* metadata) const {
-  metadata[0] &= kSequenceMask;
+Timestamp Occ::FreeLocks(std::uint64_t* metadata) const {
+  metadata[0] = Unlocked(metadata[0]);
   return 0;
 }
 
-bool Occ::Ask(Transaction& transaction, std::span<Access* const> fresh) const {
-  return transaction.Start(Stage::kRead, fresh);
+bool Occ::StartFetch(Transaction& transaction, std::span<Access* const> fresh) const {
+  return transaction.StartStage(Stage::kRead, fresh);
 }
 
 bool Occ::Fetch(Transaction& transaction, std::span<Access* const> fresh) const {
-  return transaction.Run(Stage::kRead, fresh);
+  return transaction.RunStage(Stage::kRead, fresh);
 }
 
 bool Occ::Prepare(Transaction& transaction) const {
-  return transaction.Run(Stage::kLock, transaction.writes()) &&
-         transaction.Run(Stage::kValidate, transaction.reads());
+  return transaction.RunStage(Stage::kLock, transaction.writes()) &&
+         transaction.RunStage(Stage::kValidate, transaction.reads());
 }
 
 void Occ::Install(Transaction& transaction) const {
-  transaction.RunLast(Stage::kCommit, transaction.writes());
+  transaction.RunLastStage(Stage::kCommit, transaction.writes());
 }
 
 void Occ::Release(Transaction& transaction) const {
-  transaction.RunLast(Stage::kRelease, transaction.locked());
+  transaction.RunLastStage(Stage::kRelease, transaction.locked());
 }
 
 void Occ::Post(Stage stage, Port& port, Access& access) const {
@@ -66,20 +59,20 @@ void Occ::Post(Stage stage, Port& port, Access& access) const {
       if (!access.absent) PostGuardedRead(port, access);
       break;
     case Stage::kLock:
-      port.CompareSwap(access, 0, access.seen[0], LockedBy(access.seen[0], access.timestamp),
+      port.CompareSwap(access, 0, access.seen[0], LockedBy(access.seen[0], access.owner),
                        &access.old_word);
       break;
     case Stage::kValidate:
-      port.Read(access, 0, kWordBytes, &access.again[0]);
+      port.Read(access, 0, kWordBytes, &access.reread[0]);
       break;
     case Stage::kCommit:
       port.Write(access, table.version_at(0), table.version_bytes(), access.version_bytes());
-      access.put[0] = Next(access.seen[0]);
-      port.Unlock(access, 0, LockedBy(access.seen[0], access.timestamp), access.put[0]);
+      access.put[0] = NextSequence(access.seen[0]);
+      port.Unlock(access, 0, LockedBy(access.seen[0], access.owner), access.put[0]);
       break;
     default:
       access.put[0] = access.seen[0];
-      port.Unlock(access, 0, LockedBy(access.seen[0], access.timestamp), access.put[0]);
+      port.Unlock(access, 0, LockedBy(access.seen[0], access.owner), access.put[0]);
   }
 }
 
@@ -95,8 +88,8 @@ Step Occ::Check(Stage stage, Access& access) const {
       }
       return Step::Abort(Locked(access.old_word) ? AbortReason::kLocked : AbortReason::kChanged);
     case Stage::kValidate:
-      if (access.again[0] == access.seen[0]) return Step::Done();
-      return Step::Abort(Locked(access.again[0]) ? AbortReason::kLocked : AbortReason::kChanged);
+      if (access.reread[0] == access.seen[0]) return Step::Done();
+      return Step::Abort(Locked(access.reread[0]) ? AbortReason::kLocked : AbortReason::kChanged);
     default:
       access.locked = false;
       return Step::Done();

@@ -1,21 +1,21 @@
 // SUNDIAL (Yu et al., VLDB 2018): logical leases. A version is valid from its write timestamp to
-// the end of its lease; a transaction commits at a logical time at which all that it read is valid
-// and which is later than the lease of all that it overwrites. What it reads it renews when need
-// be; what it writes it locks.
+// the end of its lease. A transaction commits at a logical time at which all its reads are valid.
+// That time is also after the leases of all versions that it overwrites. It renews the leases of
+// its reads if needed, and locks its writes.
 //
-// One word of a tuple is the whole lease: a lock bit, when the version was written, and how far
-// beyond that it may be read. As lock and lease are one word, a lease cannot be renewed by a
-// compare-and-swap once the tuple is locked, and the writer's last look at it is its own
-// compare-and-swap: no reader can extend what the writer believes to have ended.
+// One word of a tuple holds the whole lease: a lock bit, the time of the version's write, and the
+// lease's length. As the lock is in the same word, a CAS cannot renew the lease of a locked tuple.
+// The writer's own CAS is also its last read of the lease. So no reader can extend a lease after
+// the writer has read its end.
 //
-// guarded_read.h says why no read is torn; here a word that differs only in the lease's end is the
-// same version.
+// guarded_read.h says why no read is torn. Here two words that differ only in the lease's end are
+// the same version.
 //
 // Histories are serializable, in the order of logical time. That need not be the order of real
 // time.
 #pragma once
 
-#include "txnlayer/protocol/protocol.h"
+#include "txnlayer/stages/protocol.h"
 
 namespace slimgraph::txn {
 
@@ -24,13 +24,13 @@ class Sundial : public Protocol {
   std::string_view name() const override { return "sundial"; }
   std::span<const Stage> stages() const override;
   TupleShape shape() const override { return {.metadata_words = 1}; }
-  bool Idle(const std::uint64_t* metadata) const override;
-  std::optional<Look> LookAt(const std::uint64_t* metadata) const override;
-  Timestamp Free(std::uint64_t* metadata) const override;
+  bool LocksFree(const std::uint64_t* metadata) const override;
+  std::optional<ReadStamp> StampOf(const std::uint64_t* metadata) const override;
+  Timestamp FreeLocks(std::uint64_t* metadata) const override;
   void Inherit(const std::uint64_t* metadata, std::uint64_t* fresh) const override;
   void Post(Stage stage, Port& port, Access& access) const override;
   Step Check(Stage stage, Access& access) const override;
-  bool Ask(Transaction& transaction, std::span<Access* const> fresh) const override;
+  bool StartFetch(Transaction& transaction, std::span<Access* const> fresh) const override;
   bool Fetch(Transaction& transaction, std::span<Access* const> fresh) const override;
   bool Prepare(Transaction& transaction) const override;
   void Install(Transaction& transaction) const override;

@@ -1,8 +1,8 @@
-// Copies of whole tables: how they are made before the first transaction, and held against the
+// Copies of whole tables: makes them before the first transaction, and compares them with the
 // tables after the last.
 #include <cstring>
 
-#include "txnlayer/engine_thread.h"
+#include "txnlayer/engine/engine_thread.h"
 
 namespace slimgraph::txn {
 namespace {
@@ -22,39 +22,37 @@ Status Replication::CopyTables() {
   return engine_.cluster().all().Barrier();
 }
 
-void Replication::TakeInAll() {
+void Replication::ApplyAllLogs() {
   std::vector<std::uint64_t> record;
-  for (std::size_t i = 0; i < taken_in_.size(); ++i) {
+  for (std::size_t i = 0; i < applied_up_to_.size(); ++i) {
     const LogRing ring(shape_, memory_.data() + i * shape_.bytes());
-    while (ring.Next(taken_in_[i], record)) Apply(record);
+    while (ring.ReadNext(applied_up_to_[i], record)) Apply(record);
   }
 }
 
 Status Replication::CheckCopies() {
-  TakeInAll();
+  ApplyAllLogs();
   for (TableId id = 0; id < engine_.tables(); ++id) {
     Table& table = engine_.table(id);
     SLIM_TRY(ForEachTupleToCopy(table, [&](Key key, const std::byte* version) -> Status {
-      std::uint64_t word;
-      std::memcpy(&word, version, sizeof word);
       const Rank rank = engine_.view().RankAt(engine_.self(), table.Home(key));
       const std::uint64_t offset = table.Find(key, rank);
-      if (offset == 0 && (word & kExistsBit) == 0) return {};  // looked for alone
-      const std::byte* const tuple = table.memory(rank) + offset;
-      const auto* const metadata = reinterpret_cast<const std::uint64_t*>(tuple);
-      const std::byte* const own = tuple + table.version_at(engine_.protocol().Latest(metadata));
+      if (offset == 0 && RecordOfVersion(version) == nullptr) return {};  // a placeholder
+      const TupleView tuple(table, table.memory(rank) + offset);
+      const std::byte* const own = engine_.protocol().LatestVersion(tuple);
       if (offset != 0 && std::memcmp(own, version, table.version_bytes()) == 0) return {};
-      return VerificationError("key {} of table {} has another record on node {}, a backup", key,
-                               table.spec().name, engine_.self());
+      return VerificationError(
+          "key {} of table {} has another record on its backup, node {}, than on its primary", key,
+          table.spec().name, engine_.self());
     }));
   }
   return engine_.cluster().all().Barrier();
 }
 
-// The latest version of each tuple of partitions that this node is a backup of, read from their
-// primaries in large pieces: buckets need not come along.
+// Visits the latest version of each tuple of the partitions for which this node is a backup. It
+// reads the tuples from their primaries in large pieces, without the buckets.
 Status Replication::ForEachTupleToCopy(const Table& table,
-                                       const std::function<Status(Key, const std::byte*)>& look) {
+                                       const std::function<Status(Key, const std::byte*)>& visit) {
   Cluster& cluster = engine_.cluster();
   const View& view = engine_.view();
   std::vector<std::uint64_t> counts(view.nodes());  // of tuples, by partition
@@ -81,10 +79,8 @@ Status Replication::ForEachTupleToCopy(const Table& table,
       }
       for (const std::byte* tuple = chunk.data(); tuple < chunk.data() + count * stride;
            tuple += stride) {
-        Key key;
-        std::memcpy(&key, tuple + table.key_at(), sizeof key);
-        const auto* const words = reinterpret_cast<const std::uint64_t*>(tuple);
-        SLIM_TRY(look(key, tuple + table.version_at(engine_.protocol().Latest(words))));
+        const TupleView copy(table, tuple);
+        SLIM_TRY(visit(copy.key(), engine_.protocol().LatestVersion(copy)));
       }
     }
   }

@@ -43,8 +43,8 @@ bool LogWriter::HasRoom(NodeId node, std::uint64_t words) {
     backup.open.pop_front();
   }
   Reclaim(node, backup);
-  // The word behind a record is written with it.
-  const std::uint64_t end = shape_.PlaceOf(backup.written, words).end() + 1;
+  // The record is written with one more word behind it.
+  const std::uint64_t end = shape_.SlotFor(backup.written, words).end() + 1;
   return end - backup.reclaimed <= shape_.words();
 }
 
@@ -56,7 +56,7 @@ void LogWriter::Reclaim(NodeId node, Backup& backup) {
   backup.asked = backup.installed;
   const EndpointAddress self = worker_.endpoint().address();
   if (node == self.node) {
-    engine_.replication()->TakeIn(node, self.endpoint, backup.asked);
+    engine_.replication()->ApplyLogUpTo(node, self.endpoint, backup.asked);
     backup.reclaimed = backup.asked;
     return;
   }
@@ -70,7 +70,7 @@ void LogWriter::Write(NodeId node, const std::vector<std::uint64_t>& record, boo
                       Pending& pending) {
   Backup& backup = backups_[node];
   const EndpointAddress self = worker_.endpoint().address();
-  const LogShape::Place place = shape_.PlaceOf(backup.written, record.size() + 2);
+  const LogShape::RecordSlot slot = shape_.SlotFor(backup.written, record.size() + 2);
   if (one_sided || node == self.node) {
     const RegionId region = engine_.replication()->region();
     const std::uint64_t ring = engine_.replication()->RingAt(self.node, self.endpoint);
@@ -78,33 +78,33 @@ void LogWriter::Write(NodeId node, const std::vector<std::uint64_t>& record, boo
       worker_.endpoint().Write(node, region, ring + shape_.OffsetOf(position),
                                WordsAsBytes(words, count), worker_.Tag(pending));
     };
-    outgoing.stamp = outgoing.end[0] = place.stamp();
-    if (place.skipped_from != place.position) {
-      outgoing.skip = place.skip_stamp();
-      write(place.position, &outgoing.nothing, 1);
-      write(place.skipped_from, &outgoing.skip, 1);
+    outgoing.stamp = outgoing.end[0] = slot.stamp();
+    if (slot.skipped_from != slot.position) {
+      outgoing.skip = slot.skip_stamp();
+      write(slot.position, &outgoing.nothing, 1);
+      write(slot.skipped_from, &outgoing.skip, 1);
     }
-    write(place.position + 1, record.data(), record.size());
-    // The last word may be one behind the ring's end, where there is room for it.
-    worker_.endpoint().Write(
-        node, region, ring + shape_.OffsetOf(place.position) + (place.words - 1) * kWordBytes,
-        WordsAsBytes(outgoing.end, 2), worker_.Tag(pending));
-    write(place.position, &outgoing.stamp, 1);
+    write(slot.position + 1, record.data(), record.size());
+    // The extra word may lie behind the ring's end, where LogShape::bytes() has room for it.
+    worker_.endpoint().Write(node, region,
+                             ring + shape_.OffsetOf(slot.position) + (slot.words - 1) * kWordBytes,
+                             WordsAsBytes(outgoing.end, 2), worker_.Tag(pending));
+    write(slot.position, &outgoing.stamp, 1);
   } else {
     for (std::size_t first = 0; first < record.size(); first += kPieceWords) {
       Call& call = outgoing.calls.emplace_back();
       call.to = {node, self.endpoint};
       const std::size_t count = std::min(kPieceWords, record.size() - first);
-      SetRequest(call.request, kLogRequest, LogPiece{backup.written, place.words, first},
+      SetRequest(call.request, kLogRequest, LogPiece{backup.written, slot.words, first},
                  WordsAsBytes(record.data() + first, count));
       worker_.Send(call, &pending);
     }
   }
-  backup.written = place.end();
+  backup.written = slot.end();
   backup.open.emplace_back(backup.written, entry);
 }
 
-void LogWriter::Settle() {
+void LogWriter::MarkEmpty() {
   for (Backup& backup : backups_) {
     backup.open.clear();
     backup.installed = backup.asked = backup.reclaimed = backup.written;

@@ -1,5 +1,5 @@
-// A thread's log at its backups: writes records, and asks backups now and then to take in what has
-// been installed, so that its place can be used again.
+// A thread's logs at its backups. It writes records, and asks backups now and then to apply the
+// installed ones, so that their room can be reused.
 #pragma once
 
 #include <deque>
@@ -13,9 +13,9 @@ namespace slimgraph::txn {
 
 class Engine;
 
-// A transaction that has been logged: until it is installed everywhere, its records are needed.
+// A logged transaction. Its records are needed until its writes are installed everywhere.
 struct LogEntry {
-  const Pending* installing = nullptr;  // null: not begun
+  const Pending* installing = nullptr;  // null: the installation has not begun
   bool installed = false;
 
   bool done() const { return installed || (installing != nullptr && installing->left == 0); }
@@ -25,13 +25,14 @@ class LogWriter {
  public:
   LogWriter(Engine& engine, Worker& worker);
 
-  // Whether a record of so many words finds room at `node`. Has it make some when it runs short.
+  // Whether a record of that many words has room at `node`. Starts a reclaim when room runs short.
   bool HasRoom(NodeId node, std::uint64_t words);
 
-  // Everything about a record on its way, which stays in place until `pending` is done.
+  // The source of a record's one-sided writes, and its calls. It must stay in place until `pending`
+  // has completed.
   struct Outgoing {
     std::uint64_t stamp = 0;
-    std::uint64_t end[2] = {};  // the stamp again, and a word that is none
+    std::uint64_t end[2] = {};  // the stamp again, and a word that is no stamp
     std::uint64_t skip = 0;
     std::uint64_t nothing = 0;
     std::deque<Call> calls;
@@ -39,8 +40,8 @@ class LogWriter {
   void Write(NodeId node, const std::vector<std::uint64_t>& record, bool one_sided,
              const std::shared_ptr<LogEntry>& entry, Outgoing& outgoing, Pending& pending);
 
-  // All that was written has been taken in, and all of it is installed.
-  void Settle();
+  // All written records have been applied and all transactions installed: marks the logs as empty.
+  void MarkEmpty();
 
  private:
   struct Backup {
@@ -50,7 +51,8 @@ class LogWriter {
     std::uint64_t installed;
     std::uint64_t reclaimed;
     std::uint64_t asked;
-    std::deque<std::pair<std::uint64_t, std::shared_ptr<LogEntry>>> open;  // by where they end
+    // By the end of the record.
+    std::deque<std::pair<std::uint64_t, std::shared_ptr<LogEntry>>> open;
     Call call;
     Pending pending;  // of the call
   };

@@ -1,9 +1,9 @@
-// How the survivors of a death put everything in order.
+// How the survivors repair tables, locks and logs after a death.
 #include <algorithm>
 #include <cstring>
 
 #include "slimgraph/base/check.h"
-#include "txnlayer/engine_thread.h"
+#include "txnlayer/engine/engine_thread.h"
 #include "txnlayer/replication/replication.h"
 
 namespace slimgraph::txn {
@@ -11,49 +11,50 @@ namespace slimgraph::txn {
 Status Replication::Repair(const std::vector<NodeId>& lost) {
   Cluster& cluster = engine_.cluster();
   for (const NodeId node : lost) SLIM_TRY(cluster.fabric().Fence(node));
-  cluster.GoOnWithout(lost);
-  engine_.RepairBoundary(1);
-  // Behind this, nothing of the dead is on its way to anybody, and nothing of companions.
-  SLIM_TRY(engine_.Quiesce());
-  engine_.RepairBoundary(2);
+  cluster.ContinueWithout(lost);
+  engine_.MaybeDieInRepair(1);
+  // After this, no operation or message of the dead nodes or of companions is under way.
+  SLIM_TRY(engine_.ResetCompanions());
+  engine_.MaybeDieInRepair(2);
   for (const NodeId node : lost) {
     if (engine_.view_.Lose(node)) continue;
     return EnvironmentError("a partition is lost with node {}: more replicas are needed", node);
   }
   Timestamp latest = FreeLocks();
-  // Of the dead, whatever record is whole anywhere is of a transaction that may have been reported;
-  // so it is carried out everywhere.
+  // A record of a dead node that is whole anywhere may belong to a transaction that was
+  // acknowledged. So it is carried out everywhere.
   std::vector<std::uint64_t> record;
   repairing_ = true;
   for (NodeId node = 0; node < cluster.topology().nodes(); ++node) {
     for (std::uint32_t thread = 0; thread < cluster.threads(); ++thread) {
       const LogRing ring(shape_, memory_.data() + RingAt(node, thread));
-      std::uint64_t& taken_in = taken_in_[IndexOf(node, thread)];
-      while (ring.Next(taken_in, record)) {
+      std::uint64_t& applied_up_to = applied_up_to_[IndexOf(node, thread)];
+      while (ring.ReadNext(applied_up_to, record)) {
         Apply(record);
         if (!engine_.view().alive(node)) orphans_.insert(record);
       }
     }
   }
-  engine_.RepairBoundary(3);
+  engine_.MaybeDieInRepair(3);
   const Status exchanged = ExchangeOrphans();
   repairing_ = false;
   SLIM_TRY(exchanged);
-  engine_.RepairBoundary(4);
-  // Whoever comes now is younger than all that was there, so that it sees the last of everything.
+  engine_.MaybeDieInRepair(4);
+  // New transactions get timestamps after all old ones, so they see the latest version of
+  // everything.
   for (const auto& orphan : orphans_) latest = std::max(latest, orphan[0]);
   for (const auto& thread : engine_.threads_) latest = std::max(latest, thread->clock.Latest());
   SLIM_ASSIGN(latest, cluster.all().AllMax(latest));
   for (const auto& thread : engine_.threads_) {
-    thread->clock.Saw(latest);
+    thread->clock.AdvancePast(latest);
     thread->cache.Clear();
-    thread->log.Settle();
+    thread->log.MarkEmpty();
   }
-  engine_.RepairBoundary(5);
+  engine_.MaybeDieInRepair(5);
   return cluster.all().Barrier();
 }
 
-// Carries them out.
+// Collects the orphans of all nodes, applies them, and has node 0 log them to disk.
 Status Replication::ExchangeOrphans() {
   std::vector<std::uint64_t> mine;
   for (const auto& orphan : orphans_) {
@@ -71,24 +72,24 @@ Status Replication::ExchangeOrphans() {
   }
   for (const auto& orphan : orphans_) Apply(orphan);
   if (engine_.durability() == nullptr || engine_.self() != 0) return {};
-  // Whoever reads of them from here on may be durable before them, were it not for this.
+  // From here on, transactions may read these writes and become durable before them. So node 0 logs
+  // them first.
   CommitLog& log = engine_.durability()->log();
   for (const auto& orphan : orphans_) log.Add(orphan);
   if (!log.Flush()) return EnvironmentError("the log cannot be written");
   return {};
 }
 
-// Of all tuples of this node. The largest timestamp among them.
+// Frees the locks of all tuples of this node. Returns the largest timestamp in their metadata.
 Timestamp Replication::FreeLocks() {
   Timestamp latest = 0;
   engine_.ForEachTuple([&](Table& table, std::byte* tuple) {
-    // Others look at the words meanwhile: a fold, or a snapshot.
+    // Folds and snapshots may read these words at the same time.
+    const MutableTupleView view(table, tuple);
     std::uint64_t words[kMaxMetadataWords];
-    auto* const own = reinterpret_cast<std::byte*>(words);
-    const std::uint64_t bytes = table.shape().metadata_words * kWordBytes;
-    LoadWords(own, tuple, bytes);
-    latest = std::max(latest, engine_.protocol().Free(words));
-    StoreWords(tuple, own, bytes);
+    view.LoadMetadata(words);
+    latest = std::max(latest, engine_.protocol().FreeLocks(words));
+    view.StoreMetadata(words);
   });
   return latest;
 }

@@ -3,9 +3,9 @@
 #include <cstring>
 
 #include "slimgraph/base/check.h"
-#include "txnlayer/engine_thread.h"
-#include "txnlayer/message_bytes.h"
-#include "txnlayer/record.h"
+#include "txnlayer/engine/engine_thread.h"
+#include "txnlayer/execution/message_bytes.h"
+#include "txnlayer/store/record.h"
 
 namespace slimgraph::txn {
 
@@ -19,7 +19,7 @@ Result<std::unique_ptr<Replication>> Replication::Make(Engine& engine) {
               cluster.fabric().Share(rings * replication->shape_.bytes()));
   replication->region_ = region.id;
   replication->memory_ = region.memory;
-  replication->taken_in_.assign(rings, replication->shape_.first());
+  replication->applied_up_to_.assign(rings, replication->shape_.first());
   return replication;
 }
 
@@ -35,35 +35,35 @@ void Replication::Serve(const Message& message) {
   Bytes rest = message.body;
   const auto header = Take<CallHeader>(rest);
   if (header.what == kReclaimRequest) {
-    TakeIn(message.from.node, message.from.endpoint, Take<ReclaimUpTo>(rest).position);
+    ApplyLogUpTo(message.from.node, message.from.endpoint, Take<ReclaimUpTo>(rest).position);
   } else {
     const auto piece = Take<LogPiece>(rest);
     Store(piece, rest, memory_.data() + RingAt(message.from.node, message.from.endpoint));
   }
 }
 
-// What the one-sided form writes, in the same order.
+// Writes the same words as the one-sided form, in the same order.
 void Replication::Store(const LogPiece& piece, Bytes words, std::byte* ring) {
-  const LogShape::Place place = shape_.PlaceOf(piece.written, piece.words);
+  const LogShape::RecordSlot slot = shape_.SlotFor(piece.written, piece.words);
   const auto at = [&](std::uint64_t position) { return WordAt(ring + shape_.OffsetOf(position)); };
-  std::byte* const begin = ring + shape_.OffsetOf(place.position);
-  if (piece.first == 0 && place.skipped_from != place.position) {
-    at(place.position).store(0);
-    at(place.skipped_from).store(place.skip_stamp());
+  std::byte* const begin = ring + shape_.OffsetOf(slot.position);
+  if (piece.first == 0 && slot.skipped_from != slot.position) {
+    at(slot.position).store(0);
+    at(slot.skipped_from).store(slot.skip_stamp());
   }
   StoreWords(begin + (1 + piece.first) * kWordBytes, words.data(), words.size());
-  if (piece.first + words.size() / kWordBytes + 2 < place.words) return;
-  WordAt(begin + place.words * kWordBytes).store(0);
-  WordAt(begin + (place.words - 1) * kWordBytes).store(place.stamp());
-  WordAt(begin).store(place.stamp());
+  if (piece.first + words.size() / kWordBytes + 2 < slot.words) return;
+  WordAt(begin + slot.words * kWordBytes).store(0);
+  WordAt(begin + (slot.words - 1) * kWordBytes).store(slot.stamp());
+  WordAt(begin).store(slot.stamp());
 }
 
-void Replication::TakeIn(NodeId node, std::uint32_t thread, std::uint64_t position) {
+void Replication::ApplyLogUpTo(NodeId node, std::uint32_t thread, std::uint64_t position) {
   const LogRing ring(shape_, memory_.data() + RingAt(node, thread));
-  std::uint64_t& taken_in = taken_in_[IndexOf(node, thread)];
+  std::uint64_t& applied_up_to = applied_up_to_[IndexOf(node, thread)];
   std::vector<std::uint64_t> record;
-  while (taken_in < position) {
-    SLIM_CHECK(ring.Next(taken_in, record), "a record of a log is missing");
+  while (applied_up_to < position) {
+    SLIM_CHECK(ring.ReadNext(applied_up_to, record), "a record of a log is missing");
     Apply(record);
   }
 }
@@ -74,14 +74,14 @@ void Replication::Apply(const std::vector<std::uint64_t>& record) {
   });
 }
 
-// Records of one tuple come from several logs in any order: the one that was written last counts.
-// The same one twice does no harm, and mends what a coordinator has left half written.
+// Records of one tuple come from several logs in any order: the one with the most writes counts.
+// Applying a record twice does no harm, and completes what a coordinator has left half written.
 void Replication::ApplyWrite(TableId id, Key key, const std::byte* version) {
   Table& table = engine_.table(id);
   const View& view = engine_.view();
   const NodeId self = engine_.self();
   const NodeId partition = table.Home(key);
-  // The primary's tuples are changed by coordinators, as long as these live.
+  // Coordinators change the primary's tuples themselves, as long as they live.
   if (!view.Holds(self, partition)) return;
   if (!repairing_ && view.Primary(partition) == self) return;
   const Rank rank = view.RankAt(self, partition);

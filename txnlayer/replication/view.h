@@ -1,7 +1,7 @@
-// Which node holds what: partition p lies on node p, with copies on the next nodes, as many as
-// there are replicas. When nodes have died, the first holder that lives is the partition's primary,
-// where transactions find its tuples, and the others are its backups. All nodes know of the same
-// deaths when they compare, so they agree on it without a word.
+// Which node holds which partition: partition p lies on node p, and its copies on the next nodes.
+// After deaths, the first living holder is the partition's primary, where transactions find its
+// tuples. The others are its backups. All nodes compute this from the same deaths, so they agree
+// without messages.
 #pragma once
 
 #include <vector>
@@ -20,11 +20,11 @@ class View {
   NodeId nodes() const { return static_cast<NodeId>(alive_.size()); }
   bool alive(NodeId node) const { return alive_[node]; }
   std::uint32_t losses() const { return losses_; }
-  // How many more deaths no data is lost by.
+  // How many more nodes may die without a loss of data.
   std::uint32_t spare() const { return replicas_ - 1 - std::min(losses_, replicas_ - 1); }
 
   NodeId Primary(NodeId partition) const { return primaries_[partition]; }
-  // In which part of its tables the node has the partition.
+  // The part of the node's tables that has the partition.
   Rank RankAt(NodeId node, NodeId partition) const {
     return node >= partition ? node - partition : node + nodes() - partition;
   }
@@ -32,7 +32,7 @@ class View {
     return alive_[node] && RankAt(node, partition) < replicas_;
   }
 
-  // False when a partition is gone with it.
+  // Marks a node as dead. False when no holder of some partition lives any more.
   bool Lose(NodeId node) {
     losses_ += alive_[node] ? 1 : 0;
     alive_[node] = false;

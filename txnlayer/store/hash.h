@@ -1,11 +1,11 @@
-// Spreads keys that lie side by side.
+// Spreads neighbouring keys over a hash table.
 #pragma once
 
 #include <cstdint>
 
 namespace slimgraph::txn {
 
-// A bijection of which every bit depends on all bits of the key (the finalizer of MurmurHash3).
+// A bijection in which every output bit depends on all bits of the key (MurmurHash3's finalizer).
 inline std::uint64_t Mix(std::uint64_t key) {
   key ^= key >> 33;
   key *= 0xFF51AFD7ED558CCD;

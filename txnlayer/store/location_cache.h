@@ -1,6 +1,6 @@
-// Where tuples of other nodes lie, so that a lookup need not ask again. One thread's, within a
-// budget: sets of four, in which the oldest entry leaves. A location stays true (table.h) until the
-// partition has another primary.
+// The locations of other nodes' tuples, so that a repeated lookup needs no remote access. Owned by
+// one thread; 4-way set-associative within a byte budget, oldest entry evicted first. A location
+// stays valid (table.h) until a sweep, or until the partition gets another primary.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace slimgraph::txn {
 
 class LocationCache {
  public:
-  // 0 bytes: keeps nothing; nor where there is no memory. Huge pages, for its sets are looked up in
-  // any order.
+  // With 0 bytes, or when the allocation fails, the cache keeps nothing. It uses huge pages because
+  // its sets are accessed in random order.
   explicit LocationCache(std::uint64_t budget_bytes)
       : memory_(PageBuffer::Allocate(std::bit_floor(budget_bytes / sizeof(Set)) * sizeof(Set),
                                      PageBuffer::Pages::kHuge)
@@ -29,7 +29,7 @@ class LocationCache {
 
   std::uint64_t bytes() const { return sets_.size() * sizeof(Set); }
 
-  // The tuple's offset, or 0.
+  // Returns the tuple's offset, or 0.
   std::uint64_t Find(TableId table, Key key) const {
     if (sets_.empty()) return 0;
     for (const Entry& entry : SetOf(table, key).entries) {
@@ -55,10 +55,10 @@ class LocationCache {
   static constexpr std::uint64_t kOffsetMask = (std::uint64_t{1} << kOffsetBits) - 1;
   struct Entry {
     Key key = 0;
-    std::uint64_t offset : kOffsetBits = 0;  // 0: none
+    std::uint64_t offset : kOffsetBits = 0;  // 0: empty entry
     std::uint64_t table : 64 - kOffsetBits = 0;
   };
-  // A cache line; the newest first.
+  // One cache line, newest entry first.
   struct alignas(kCacheLineBytes) Set {
     Entry entries[kWays];
   };

@@ -4,12 +4,17 @@
 #include <unistd.h>
 
 #include "slimgraph/base/check.h"
+#include "slimgraph/base/sync.h"
 #include "slimgraph/base/words.h"
+#include "txnlayer/store/tuple_view.h"
 
 namespace slimgraph::txn {
 namespace {
 
 constexpr std::uint64_t kBucketsPerPage = 4096 / sizeof(Bucket);
+// The room reserved for placeholders: one for this many records, plus kLeastPlaceholderRoom.
+constexpr std::uint64_t kRecordsPerPlaceholder = 8;
+constexpr std::uint64_t kLeastPlaceholderRoom = 64;
 
 std::uint64_t RoundUp(std::uint64_t bytes, std::uint64_t unit) {
   return (bytes + unit - 1) / unit * unit;
@@ -17,8 +22,8 @@ std::uint64_t RoundUp(std::uint64_t bytes, std::uint64_t unit) {
 
 SharedWord Word(std::uint64_t& word) { return SharedWord(word); }
 
-// A lock that is held for less time than falling asleep and waking up take.
-std::unique_lock<std::mutex> LockBriefly(std::mutex& mutex) {
+// For a lock that is held for less time than sleeping and waking up take.
+std::unique_lock<Mutex> LockBriefly(Mutex& mutex) {
   constexpr int kTries = 100;
   for (int i = 0; i < kTries; ++i) {
     if (mutex.try_lock()) return {mutex, std::adopt_lock};
@@ -33,16 +38,18 @@ Table::Table(Fabric& fabric, TableId id, TableSpec spec, const TupleShape& shape
     : fabric_(fabric), nodes_(fabric.nodes()), id_(id), spec_(std::move(spec)), shape_(shape) {
   version_bytes_ = kWordBytes + RoundUp(spec_.record_bytes, kWordBytes);
   const std::uint64_t most = spec_.tuples_per_node;
-  const std::uint64_t usual = spec_.usual_tuples == 0 ? most : std::min(most, spec_.usual_tuples);
-  buckets_ = usual / kMeanTuples + 1;
-  // Where there are few buckets, neighbours would leave no choice.
+  placeholder_room_ = most / kRecordsPerPlaceholder + kLeastPlaceholderRoom;
+  const std::uint64_t expected =
+      spec_.expected_tuples == 0 ? most : std::min(most, spec_.expected_tuples);
+  buckets_ = expected / kMeanTuples + 1;
+  // With few buckets, grouping neighbours would leave hardly any choice of buckets.
   const std::uint64_t side_by_side =
       ((std::uint64_t{1} << spec_.neighbour_bits) + kMeanTuples - 1) / kMeanTuples;
   if (side_by_side < buckets_ / 2) neighbour_bits_ = spec_.neighbour_bits;
   starts_ = neighbour_bits_ == 0 ? buckets_ : buckets_ - side_by_side + 1;
-  // Of full groups of neighbours, several of which may meet, more is left over.
+  // Groups of neighbours can collide as a whole, which overflows more buckets.
   const std::uint64_t left_over = neighbour_bits_ == 0 ? buckets_ / 4 : buckets_ / 2;
-  overflow_ = left_over + (most - usual) / kMeanTuples + 16;
+  overflow_ = left_over + (most + placeholder_room_ - expected) / kMeanTuples + 16;
   first_tuple_ = (buckets_ + overflow_) * sizeof(Bucket);
   stride_ = RoundUp(version_at(shape_.versions), kCacheLineBytes);
 }
@@ -54,7 +61,8 @@ Result<std::unique_ptr<Table>> Table::Make(Fabric& fabric, TableId id, const Tab
                       spec.record_bytes, kMaxRecordBytes);
   }
   std::unique_ptr<Table> table(new Table(fabric, id, spec, shape));
-  const std::uint64_t bytes = table->first_tuple_ + spec.tuples_per_node * table->stride_;
+  const std::uint64_t tuples = spec.tuples_per_node + table->placeholder_room_;
+  const std::uint64_t bytes = table->first_tuple_ + tuples * table->stride_;
   for (std::uint32_t i = 0; i < replicas; ++i) {
     SLIM_ASSIGN(const SharedRegion region, fabric.Share(bytes));
     table->parts_.push_back(std::make_unique<Part>());
@@ -62,13 +70,13 @@ Result<std::unique_ptr<Table>> Table::Make(Fabric& fabric, TableId id, const Tab
     table->parts_.back()->memory = region.memory;
     std::copy_n(shape.fresh, kMaxMetadataWords, table->parts_.back()->fresh);
   }
-  table->MakeReady();
+  table->Prefault();
   return table;
 }
 
-void Table::MakeReady() {
+void Table::Prefault() {
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  const std::uint64_t end = TupleOffset(std::min(spec_.ready_tuples, spec_.tuples_per_node));
+  const std::uint64_t end = TupleOffset(std::min(spec_.prefaulted_tuples, spec_.tuples_per_node));
   for (std::uint64_t at = first_tuple_; at < end; at += page) WordAt(memory() + at).store(0);
 }
 
@@ -79,28 +87,29 @@ std::uint64_t Table::Find(Key key, Rank rank) const {
     for (Bucket::Slot& slot : bucket.slots) {
       const std::uint64_t tuple = Word(slot.tuple).load(std::memory_order_acquire);
       if (tuple == 0) return 0;  // slots fill in order
-      if (Word(slot.key).load(std::memory_order_relaxed) == key) return tuple;
+      const Bucket::Slot found{Word(slot.key).load(std::memory_order_relaxed), tuple};
+      if (const std::uint64_t offset = found.TupleOf(key)) return offset;
     }
     at = Word(bucket.next).load(std::memory_order_acquire);
     if (at == 0) return 0;
   }
 }
 
-Table::Spot Table::Look(const Part& part, Key key) const {
+Table::Spot Table::FindSpot(const Part& part, Key key) const {
   Bucket* bucket = part.BucketAt(BucketOf(key));
   while (true) {
     for (std::size_t slot = 0; slot < Bucket::kSlots; ++slot) {
-      const std::uint64_t tuple = bucket->slots[slot].tuple;
-      if (tuple == 0) return {bucket, slot, 0};
-      if (bucket->slots[slot].key == key) return {bucket, slot, tuple};
+      if (bucket->slots[slot].tuple == 0) return {bucket, slot, 0};
+      const std::uint64_t tuple = bucket->slots[slot].TupleOf(key);
+      if (tuple != 0) return {bucket, slot, tuple};
     }
     if (bucket->next == 0) return {bucket, Bucket::kSlots, 0};
     bucket = part.BucketAt(bucket->next);
   }
 }
 
-// Puts the key where it belongs, if need be into another bucket behind that one. What a slot names
-// is complete before the slot is, and a bucket before it is linked.
+// Puts the key into its slot, or into a new overflow bucket when the chain is full. A tuple is
+// complete before its slot is filled, and a bucket is filled before it is linked.
 bool Table::Link(Part& part, const Spot& spot, Key key, std::uint64_t tuple) {
   Bucket* const first = part.BucketAt(BucketOf(key));
   const std::uint64_t before = first->changes;
@@ -113,32 +122,34 @@ bool Table::Link(Part& part, const Spot& spot, Key key, std::uint64_t tuple) {
 bool Table::LinkAt(Part& part, const Spot& spot, Key key, std::uint64_t tuple) {
   if (spot.slot < Bucket::kSlots) {
     Word(spot.bucket->slots[spot.slot].key).store(key, std::memory_order_relaxed);
-    Word(spot.bucket->slots[spot.slot].tuple).store(tuple, std::memory_order_release);
+    const std::uint64_t word = Bucket::Slot::TupleWord(key, tuple);
+    Word(spot.bucket->slots[spot.slot].tuple).store(word, std::memory_order_release);
     return true;
   }
   if (part.overflow_used == overflow_) return false;
   const std::uint64_t next = (buckets_ + part.overflow_used++) * sizeof(Bucket);
   Bucket* const fresh = part.BucketAt(next);
   Word(fresh->slots[0].key).store(key, std::memory_order_relaxed);
-  Word(fresh->slots[0].tuple).store(tuple, std::memory_order_relaxed);
+  const std::uint64_t word = Bucket::Slot::TupleWord(key, tuple);
+  Word(fresh->slots[0].tuple).store(word, std::memory_order_relaxed);
   Word(spot.bucket->next).store(next, std::memory_order_release);
   return true;
 }
 
-std::uint64_t Table::FindOrPlace(Key key, Rank rank) {
+std::uint64_t Table::FindOrInsert(Key key, Rank rank, TupleKind what) {
   if (const std::uint64_t found = Find(key, rank)) return found;
   Part& part = *parts_[rank];
-  const auto lock = LockBriefly(part.placing);
-  const Spot spot = Look(part, key);
+  const auto lock = LockBriefly(part.insert_mutex);
+  const Spot spot = FindSpot(part, key);
   if (spot.tuple != 0) return spot.tuple;
-  if (part.tuples == spec_.tuples_per_node) return 0;
+  const std::uint64_t room = what == TupleKind::kPlaceholder ? placeholder_room_ : 0;
+  if (part.tuples >= spec_.tuples_per_node + room) return 0;
   const std::uint64_t tuple = TupleOffset(part.tuples);
-  std::byte* const place = part.memory.data() + tuple;
-  StoreWords(place, reinterpret_cast<const std::byte*>(part.fresh),
-             shape_.metadata_words * kWordBytes);
-  WordAt(place + key_at()).store(key, std::memory_order_release);
+  const MutableTupleView view(*this, part.memory.data() + tuple);
+  view.StoreMetadata(part.fresh);
+  view.StoreKey(key);
   for (std::size_t version = 0; part.fresh_word != 0 && version < shape_.versions; ++version) {
-    WordAt(place + version_at(version)).store(part.fresh_word, std::memory_order_release);
+    WordAt(view.version(version)).store(part.fresh_word, std::memory_order_release);
   }
   if (!Link(part, spot, key, tuple)) return 0;
   part.tuples.store(part.tuples.load(std::memory_order_relaxed) + 1, std::memory_order_release);
@@ -170,15 +181,14 @@ std::uint64_t Table::Sweep(Rank rank, const std::function<bool(const std::byte*)
   const auto place = [&](std::uint64_t index, const std::byte* tuple) {
     std::byte* const to = memory + TupleOffset(index);
     if (to != tuple) std::memmove(to, tuple, stride_);
-    Key key;
-    std::memcpy(&key, to + key_at(), sizeof key);
-    SLIM_CHECK(Link(part, Look(part, key), key, TupleOffset(index)),
+    const Key key = TupleView(*this, to).key();
+    SLIM_CHECK(Link(part, FindSpot(part, key), key, TupleOffset(index)),
                "a swept table has no room for its keys");
   };
   std::uint64_t placed = 0;
   if (kept < before / 2 || before < buckets_ / kBucketsPerPage) {
-    // Few stay, or there were few, for whom not all pages of buckets were touched: they step aside,
-    // and all pages go back.
+    // Few tuples stay, or there were so few that they never touched all pages of buckets. Move them
+    // to a temporary buffer and return all pages to the system.
     std::vector<std::byte> aside(kept * stride_);
     for (std::uint64_t i = 0; i < before; ++i) {
       const std::byte* const tuple = memory + TupleOffset(i);
@@ -209,9 +219,9 @@ std::uint64_t Table::resident_bytes() const {
 }
 
 bool Table::Load(Key key, Bytes record, Rank rank, std::uint64_t word) {
-  const std::uint64_t tuple = FindOrPlace(key, rank);
+  const std::uint64_t tuple = FindOrInsert(key, rank);
   if (tuple == 0) return false;
-  std::byte* const version = memory(rank) + tuple + version_at(0);
+  std::byte* const version = MutableTupleView(*this, memory(rank) + tuple).version(0);
   WordAt(version).store(word);
   std::memcpy(version + kWordBytes, record.data(), record.size());
   return true;

@@ -1,5 +1,5 @@
-// Transactions of one edge each: put between two vertices chosen alike, or, with the probability
-// --hot, between the vertex that had most neighbours and another.
+// Transactions that add or change one edge each. The edge joins two vertices chosen uniformly. With
+// probability --hot, its first vertex is the one with the most neighbours instead.
 #include "txnlayer/workload/graph_workload.h"
 
 namespace slimgraph::txn {

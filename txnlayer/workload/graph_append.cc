@@ -1,6 +1,6 @@
-// Lists as neighbours: to append is to add a vertex, whose name is the value, and an edge to it, to
-// read is to ask for the neighbours, in the order of the edges' times. Whoever appends has also
-// counted the neighbours, for otherwise two that append in different blocks would be in no order.
+// Lists as neighbours. An append adds a vertex, whose name is the value, and an edge to it. A read
+// asks for the neighbours, in the order of the edges' times. An append also counts the neighbours,
+// so that two appends in different blocks conflict and have an order.
 #include <algorithm>
 
 #include "txnlayer/graph/graph_transaction.h"
@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t kRoomVertices = 1 << 16;
 constexpr std::uint64_t kRoomEdges = 1 << 16;
 
-// Beyond all keys.
+// Larger than all keys.
 constexpr VertexName kFirstValue = VertexName{1} << 33;
 
 class NoBase : public BaseSource {
@@ -58,14 +58,15 @@ class GraphAppendClient : public ListHistoryClient {
     }
     if (work_.AddVertex(value, {}) == Answer::kAborted) return false;
     const Answer added = work_.AddEdge(operation.key, value, {});
-    // A doomed transaction may have found a vertex whose blocks it had found missing.
+    // A transaction that must abort may have found a vertex whose blocks it had not found.
     if (added == Answer::kNo) work_.RollBack();
     return added == Answer::kYes;
   }
 
   bool Read(ListOperation& operation) {
     if (work_.Neighbours(operation.key, {}, list_) == Answer::kAborted) return false;
-    // Those of one transaction ascend.
+    // The edges of one transaction have the same time. They are listed by ascending values, and the
+    // stable sort keeps that order.
     edges_.clear();
     list_.ForEach([&](const StoredEdge& edge, const std::byte*) { edges_.push_back(edge); });
     std::stable_sort(edges_.begin(), edges_.end(),
@@ -92,7 +93,7 @@ class GraphAppend : public ListHistoryWorkload {
     return std::make_unique<GraphAppendClient>(*graph_, transaction, options());
   }
   TransactionalGraph* graph() override { return graph_.get(); }
-  // The lists are the checker's; that edges are on both sides is ours.
+  // A separate checker verifies the lists. This verifies that each edge is on both sides.
   Status Verify(Engine&) override {
     SLIM_TRY(graph_->TakeCensus());
     return {};

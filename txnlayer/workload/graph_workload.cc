@@ -2,12 +2,13 @@
 
 #include <algorithm>
 
+#include "slimgraph/base/check.h"
 #include "txnlayer/disk/store.h"
 
 namespace slimgraph::txn {
 namespace {
 
-// What there is room for where nobody says it: half of the edges, or a million.
+// The default room for new edges: half of the edges, but at least a million.
 constexpr std::uint64_t kLeastRoom = 1 << 20;
 constexpr std::uint64_t kEdgesPerNewVertex = 8;
 
@@ -18,12 +19,13 @@ Chooser::Chooser(TransactionalGraph& graph, Transaction& transaction, std::uint6
     : graph_(graph),
       base_(graph, transaction),
       random_(seed),
-      next_fresh_(VertexOfSide(graph.shape(), graph.base().NameOf(graph.base().vertices() - 1)) +
-                  1 + transaction.process()),
+      next_fresh_(VertexOfSide(graph.shape(), graph.base().ids().largest()) + 1 +
+                  transaction.process()),
       processes_(processes) {}
 
 VertexName Chooser::ByDegree() {
   const BaseGraph& base = graph_.base();
+  if (base.arcs() == 0) return Uniform();  // a fold has removed the last edge
   return VertexOfSide(graph_.shape(), base.NameOf(base.VertexOf(Below(random_, base.arcs()))));
 }
 
@@ -36,10 +38,14 @@ VertexName Chooser::Of(std::uint64_t number) const {
 
 std::pair<VertexName, VertexName> Chooser::Edge() {
   const BaseGraph& base = graph_.base();
+  if (base.arcs() == 0) {
+    const VertexName loop = Uniform();
+    return {loop, loop};
+  }
   const auto [vertex, place] = base.Arc(Below(random_, base.arcs()));
   VertexId neighbour = vertex.dense;
-  // Where a node has died meanwhile, it is the loop at the vertex.
-  if (!base_.Neighbour(vertex, place, neighbour)) neighbour = vertex.dense;
+  // If a node has died meanwhile, the edge is a loop at the vertex.
+  if (!base_.ReadNeighbour(vertex, place, neighbour)) neighbour = vertex.dense;
   std::pair edge(base.NameOf(vertex.dense), base.NameOf(neighbour));
   const GraphShape& shape = graph_.shape();
   if (DirectionOf(shape, edge.first) == Direction::kIn) std::swap(edge.first, edge.second);
@@ -99,10 +105,7 @@ void GraphClient::Choose() {
 Attempt GraphClient::Try(Transaction&) {
   const bool opened = work_.Open(again_);
   again_ = true;
-  if (!opened || Do(kind_, work_) == Answer::kAborted) {
-    return work_.too_large() ? Attempt::kGaveUp : Attempt::kAborted;
-  }
-  if (!work_.Commit()) return Attempt::kAborted;
+  if (!opened || Do(kind_, work_) == Answer::kAborted || !work_.Commit()) return Attempt::kAborted;
   vertex_change_ += work_.vertex_change();
   edge_change_ += work_.edge_change();
   ++counts_[kind_];
@@ -111,7 +114,7 @@ Attempt GraphClient::Try(Transaction&) {
 
 Status GraphWorkload::Load(Engine& engine) {
   Cluster& cluster = engine.cluster();
-  // Where there are updates, one node makes the image that all then read.
+  // If the store has updates, node 0 makes the image that all nodes then read.
   if (cluster.self() == 0) {
     SLIM_ASSIGN(const Store store, Store::Open(options_.store, Store::Use::kRead));
     SLIM_TRY(store.Image());
@@ -133,21 +136,25 @@ Status GraphWorkload::Load(Engine& engine) {
   processes_ =
       std::uint64_t{cluster.topology().nodes()} * cluster.threads() * engine.options().coroutines;
   SLIM_ASSIGN(graph_, TransactionalGraph::Make(engine, base, graph));
-  source_ = base.identity();
+  SLIM_CHECK(graph_->vertices().id() == kVertexTable && graph_->blocks().id() == kBlockTable,
+             "the store's graph is not the first of the engine");
+  // The times of this run must be later than all updates of the store.
+  graph_->clock().Saw(store.last());
+  source_ = {base.identity(), store.id(), store.last(), " --store " + options_.store};
   before_ = {VertexOfSide(graph.shape, graph_->base().vertices()), graph_->base().edges()};
   return {};
 }
 
-// Whatever the clocks of the machines say, what comes is later than what was recovered.
+// The times of this run must be later than all recovered times, even if the clock is behind.
 Status GraphWorkload::Resume(Engine& engine, std::uint64_t) {
   SLIM_ASSIGN(before_, graph_->TakeCensus());
   GraphTime latest = graph_->clock().last();
-  ForEachRecord(engine, graph_->blocks(), [&](Key, const std::byte* record) {
+  engine.ForEachRecord(graph_->blocks(), [&](Key, const std::byte* record) {
     if (record == nullptr) return;
     const EdgeBlock block(graph_->shape(), const_cast<std::byte*>(record));
     latest = std::max(latest, block.written_at());
   });
-  ForEachRecord(engine, graph_->vertices(), [&](Key, const std::byte* record) {
+  engine.ForEachRecord(graph_->vertices(), [&](Key, const std::byte* record) {
     if (record == nullptr) return;
     VertexRecord vertex;
     std::memcpy(&vertex, record, sizeof vertex);
@@ -166,7 +173,8 @@ void GraphWorkload::Collect(Client& client) {
   for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += one.counts()[i];
 }
 
-// Of the tables what is in use, of the base all; and what the base would be as arrays.
+// The used memory of the tables and the whole memory of the base. And the size that the base would
+// have as CSR arrays.
 Status GraphWorkload::MeasureMemory(Engine& engine) {
   const BaseGraph& base = graph_->base();
   memory_ = {{"lists", base.list_bytes()},
@@ -192,7 +200,7 @@ Status GraphWorkload::Verify(Engine& engine) {
   sums.resize(counts_.size());
   all_counts_ = std::move(sums);
   SLIM_ASSIGN(const auto census, graph_->TakeCensus());
-  // What the clients of a node that has died had done, nobody knows.
+  // The counts of the clients of a dead node are unknown.
   if (engine.view().losses() > 0) return {};
   if (census.vertices == vertices && census.edges == edges) return {};
   return VerificationError(

@@ -1,6 +1,6 @@
-// What the workloads on a store share: the graph of it in memory, whom they choose, and what must
-// hold when all is over: every edge is on both sides or on none, and there are as many vertices and
-// edges as the commits have made.
+// The common part of workloads on a store: its graph in memory, the choice of vertices and edges,
+// and the verification. Every edge must be on both sides or on none, and the numbers of vertices
+// and edges must be those that the commits have made.
 #pragma once
 
 #include <algorithm>
@@ -10,32 +10,32 @@
 
 namespace slimgraph::txn {
 
-// An operation by name, and how many percent of all it is.
+// An operation's name, and its share of all operations in percent.
 struct MixEntry {
   const char* name;
   double percent;
 };
 
-// Whom a client chooses, after the degrees of the base.
+// Chooses the vertices and edges of a client's operations.
 class Chooser {
  public:
   Chooser(TransactionalGraph& graph, Transaction& transaction, std::uint64_t seed,
           std::uint64_t processes);
 
   Random& random() { return random_; }
-  // A vertex of the base, by its degree, or each alike.
+  // A vertex of the base, with a probability proportional to its degree, or uniformly.
   VertexName ByDegree();
   VertexName Uniform();
-  // The vertex of the base of that number, modulo how many there are.
+  // The base's vertex with that number, modulo the number of vertices.
   VertexName Of(std::uint64_t number) const;
   // An edge of the base.
   std::pair<VertexName, VertexName> Edge();
   // A name that no vertex has had.
   VertexName Fresh();
   std::vector<std::byte> Properties(std::uint32_t bytes);
-  // Of an edge: where it has a weight, this is a whole number from 1 to 255.
+  // An edge's properties. A weight among them is a whole number from 1 to 255.
   std::vector<std::byte> EdgeProperties();
-  // Where in the mix, whose percents need not be 100 together.
+  // An index in the mix, whose percents need not sum up to 100.
   std::size_t Pick(std::span<const MixEntry> mix);
 
  private:
@@ -60,9 +60,9 @@ class GraphClient : public Client {
   const std::vector<std::uint64_t>& counts() const { return counts_; }
 
  protected:
-  // What the next transaction of that kind is about.
+  // Chooses the arguments of the next transaction of that kind.
   virtual void Prepare(std::size_t kind, Chooser& chooser) = 0;
-  // kNo: what was looked for is not there, which is an answer like any other.
+  // Executes it. kNo: what was looked for does not exist, which is a valid answer.
   virtual Answer Do(std::size_t kind, GraphTransaction& graph) = 0;
   const GraphShape& shape() const { return graph_.shape(); }
 
@@ -75,7 +75,7 @@ class GraphClient : public Client {
   bool again_ = false;
   std::int64_t vertex_change_ = 0;
   std::int64_t edge_change_ = 0;
-  std::vector<std::uint64_t> counts_;  // of those that have committed, by kind
+  std::vector<std::uint64_t> counts_;  // committed transactions, by kind
 };
 
 class GraphWorkload : public Workload {
@@ -85,7 +85,7 @@ class GraphWorkload : public Workload {
 
   void Configure(const WorkloadOptions&) override {}
   Status Load(Engine& engine) override;
-  std::uint64_t Source() const override { return source_; }
+  LogSubject Source() const override { return source_; }
   Status Resume(Engine& engine, std::uint64_t run) override;
   void Collect(Client& client) override;
   Status Verify(Engine& engine) override;
@@ -108,13 +108,13 @@ class GraphWorkload : public Workload {
   std::span<const MixEntry> mix_;
   std::uint64_t processes_ = 1;
   std::unique_ptr<TransactionalGraph> graph_;
-  std::uint64_t source_ = 0;
-  TransactionalGraph::Census before_;  // the run
+  LogSubject source_;
+  TransactionalGraph::Census before_;  // before the run
   std::int64_t vertex_change_ = 0;
   std::int64_t edge_change_ = 0;
   std::vector<std::uint64_t> updates_;
   std::vector<std::uint64_t> counts_;      // of this node
-  std::vector<std::uint64_t> all_counts_;  // of all
+  std::vector<std::uint64_t> all_counts_;  // of all nodes
   std::vector<std::pair<std::string, std::uint64_t>> memory_;
 };
 

@@ -1,6 +1,6 @@
 // LinkBench (Armstrong et al., SIGMOD 2013), TAO's mix (Bronson et al., USENIX ATC 2013), and a
-// graph of which a tenth is replaced while it is read. Who is looked at, and who gets an edge, goes
-// by the degrees of the graph; vertices are deleted without regard to them.
+// churn workload that replaces a tenth of a graph's edges while it is read. Vertices to read, and
+// the ends of new edges, are chosen by degree. Vertices to delete are chosen uniformly.
 #include <algorithm>
 #include <tuple>
 
@@ -34,18 +34,18 @@ constexpr MixEntry kTao[] = {{"neighbours", 59.4 * kTaoReads},
                              {"add_edge", 80 * kTaoWrites},
                              {"delete_edge", 20 * kTaoWrites}};
 
-// As many as LinkBench asks for at most.
+// LinkBench's limit for one query.
 constexpr std::uint64_t kMostNeighbours = 10'000;
 
-// What was found is of no use before somebody looks at every edge of it.
-Answer LookAtAll(const NeighbourList& list, Answer answer) {
+// Reads every edge of the result, as a real client would.
+Answer ReadAll(const NeighbourList& list, Answer answer) {
   if (answer != Answer::kYes) return answer;
   std::uint64_t sum = 0;
   list.ForEach([&](const StoredEdge& edge, const std::byte* properties) {
     sum += edge.neighbour ^ edge.time;
     if (properties != nullptr) sum += std::to_integer<std::uint64_t>(*properties);
   });
-  asm volatile("" : : "r"(sum));  // or the loop would go
+  asm volatile("" : : "r"(sum));  // keeps the compiler from removing the loop
   return answer;
 }
 
@@ -90,7 +90,7 @@ class LinkClient : public GraphClient {
     std::uint64_t degree = 0;
     switch (kind) {
       case kNeighbours:
-        return LookAtAll(
+        return ReadAll(
             list_,
             graph.Neighbours(
                 one_, {.newest_first = true, .limit = kMostNeighbours, .properties = true}, list_));
@@ -138,12 +138,12 @@ class LinkWorkload : public GraphWorkload {
 
 // --- churn
 
-// In a small graph it may be that no edge is of the tenth.
+// In a small graph, perhaps no edge is in that tenth.
 constexpr std::uint64_t kMostTries = 100;
 constexpr MixEntry kChurn[] = {{"replace_edge", 10}, {"neighbours", 90}};
 
-// A tenth of the edges, chosen by their ends, take turns with others: a transaction deletes the one
-// and adds the other, to a vertex that follows from its ends.
+// A tenth of the edges, chosen by a hash of their ends, alternate with other edges. A transaction
+// deletes one edge and adds the other, which leads to a vertex computed from the same hash.
 class ChurnClient : public GraphClient {
  public:
   using GraphClient::GraphClient;
@@ -165,7 +165,7 @@ class ChurnClient : public GraphClient {
   }
 
   Answer Do(std::size_t kind, GraphTransaction& graph) override {
-    if (kind == 1) return LookAtAll(list_, graph.Neighbours(one_, {}, list_));
+    if (kind == 1) return ReadAll(list_, graph.Neighbours(one_, {}, list_));
     const Answer deleted = graph.DeleteEdge(one_, other_);
     if (deleted == Answer::kAborted) return deleted;
     if (deleted == Answer::kYes) return graph.AddEdge(one_, instead_, properties_);

@@ -21,7 +21,7 @@ class ListAppendClient : public ListHistoryClient {
  protected:
   Attempt Run(Transaction& transaction, std::vector<ListOperation>& operations) override {
     std::vector<Access*> accesses(operations.size());
-    // All named together, or one by one; asked for ahead, or each when its turn has come.
+    // Requests the tuples all together or one by one, and in advance or each when it is needed.
     const bool one_by_one = Chance(random(), 0.5) && !all_at_once_;
     const bool ahead = Chance(random(), 0.5);
     std::vector<Want> wants;
@@ -31,11 +31,11 @@ class ListAppendClient : public ListHistoryClient {
     const std::size_t together = one_by_one ? 1 : wants.size();
     for (std::size_t i = 0; i < wants.size() && (ahead || !one_by_one); i += together) {
       const std::span<const Want> some = std::span(wants).subspan(i, together);
-      const bool well =
-          ahead ? transaction.Ask(some, &accesses[i]) : transaction.Fetch(some, &accesses[i]);
+      const bool well = ahead ? transaction.StartFetch(some, &accesses[i])
+                              : transaction.Fetch(some, &accesses[i]);
       if (!well) return Attempt::kAborted;
     }
-    if (!transaction.Arrive()) return Attempt::kAborted;
+    if (!transaction.FinishFetch()) return Attempt::kAborted;
     for (std::size_t i = 0; i < operations.size(); ++i) {
       ListOperation& operation = operations[i];
       if (accesses[i] == nullptr && !transaction.Fetch({&wants[i], 1}, &accesses[i])) {
@@ -71,7 +71,7 @@ class ListAppend : public ListHistoryWorkload {
   std::unique_ptr<Client> MakeClient(Transaction& transaction) override {
     return std::make_unique<ListAppendClient>(*table_, transaction, options());
   }
-  // That is the checker's.
+  // A separate checker verifies the history.
   Status Verify(Engine&) override { return {}; }
 
  protected:

@@ -10,11 +10,12 @@ constexpr std::size_t kMostOperations = 4;
 void ListHistoryClient::Choose() {
   operations_.resize(1 + Below(random_, kMostOperations));
   for (ListOperation& operation : operations_) {
-    const std::uint64_t place = Below(random_, generations_.size());
-    operation = {.key = generations_[place] * generations_.size() + place,
+    const std::uint64_t index = Below(random_, generations_.size());
+    operation = {.key = generations_[index] * generations_.size() + index,
                  .append = Chance(random_, 0.5)};
     if (operation.append) {
-      operation.value = static_cast<std::uint32_t>(++values_ * processes_ + place_);
+      operation.value =
+          static_cast<std::uint32_t>(first_value_ + ++values_ * processes_ + process_index_);
     }
   }
 }
@@ -24,8 +25,8 @@ Attempt ListHistoryClient::Try(Transaction& transaction) {
   const Attempt attempt = Run(transaction, operations_);
   const bool well = attempt == Attempt::kCommitted;
   history_.Add(well ? EventType::kOk : EventType::kFail, process_, operations_);
-  // Its values have been used up.
-  return well ? Attempt::kCommitted : Attempt::kGaveUp;
+  // A retry would append the same values again, so there is none.
+  return well ? Attempt::kCommitted : Attempt::kRolledBack;
 }
 
 ListHistoryWorkload::ListHistoryWorkload(const WorkloadOptions& options)
@@ -36,7 +37,8 @@ ListHistoryWorkload::ListHistoryWorkload(const WorkloadOptions& options)
 
 Status ListHistoryWorkload::Load(Engine& engine) {
   if (!engine.cluster().job().one_host()) {
-    return UsageError("{} orders events by one machine's clock; this job has several", name());
+    return UsageError(
+        "{} orders events by one machine's clock, but this job runs on several machines", name());
   }
   const Topology& topology = engine.cluster().topology();
   options_.processes =

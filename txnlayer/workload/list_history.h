@@ -1,19 +1,19 @@
-// What workloads share whose transactions read and append to a few lists, for checkers of
-// histories: a list tells in which order its values came. Each attempt is a transaction of its own
-// in the history, with values of its own; none is tried again.
+// The common part of workloads whose transactions read and append to a few lists, for checkers of
+// histories: a list shows the order of its values. Each attempt is a separate transaction in the
+// history, with its own values, and is not retried.
 #pragma once
 
 #include "txnlayer/workload/workload.h"
 
 namespace slimgraph::txn {
 
-// A list that has so many values gives its place to a new one.
+// A list with this many values is replaced by a new one.
 constexpr std::uint32_t kListLength = 59;
 
 struct ListHistoryOptions {
-  std::uint64_t lists = 6;  // that are in use at a time
+  std::uint64_t lists = 6;  // in use at a time
   std::uint64_t processes = 1;
-  std::uint64_t earlier_runs = 0;  // of which all are one history
+  std::uint64_t earlier_runs = 0;  // which belong to the same history
   std::uint64_t seed = 1;
   std::shared_ptr<Journal> journal;  // null: none
 };
@@ -21,12 +21,12 @@ struct ListHistoryOptions {
 class ListHistoryClient : public Client {
  public:
   ListHistoryClient(Transaction& transaction, const ListHistoryOptions& options)
-      : process_(options.earlier_runs * options.processes + transaction.process()),
+      : process_(options.earlier_runs * kProcessesOfARun + transaction.process()),
         processes_(options.processes),
-        place_(transaction.process()),
+        process_index_(transaction.process()),
         random_(options.seed * 1'000'003 + process_),
         generations_(options.lists),
-        values_(options.earlier_runs * kValuesOfARun) {
+        first_value_(options.earlier_runs * kValuesOfARun) {
     history_.SetJournal(options.journal);
   }
 
@@ -36,23 +36,25 @@ class ListHistoryClient : public Client {
   const History& history() const { return history_; }
 
  protected:
-  // Carries them out, and fills in what reads have found.
+  // Executes the operations, and fills in the results of reads.
   virtual Attempt Run(Transaction& transaction, std::vector<ListOperation>& operations) = 0;
-  // The list that a key stands for is full.
+  // The list of that key is full.
   void GiveUpList(std::uint64_t key) { ++generations_[key % generations_.size()]; }
   Random& random() { return random_; }
 
  private:
-  // Of each process, before those of a later run begin.
-  static constexpr std::uint64_t kValuesOfARun = 1 << 16;
+  // The processes and values reserved for each run. A later run may have more processes or fewer.
+  static constexpr std::uint64_t kProcessesOfARun = 1 << 16;
+  static constexpr std::uint64_t kValuesOfARun = 1 << 24;
 
-  std::uint64_t process_;  // no other, of whatever run, has that number
+  std::uint64_t process_;  // unique over all runs
   std::uint64_t processes_;
-  std::uint64_t place_;  // among the processes of this run
+  std::uint64_t process_index_;  // among the processes of this run
   Random random_;
-  std::vector<std::uint64_t> generations_;  // of the list in each place
+  std::vector<std::uint64_t> generations_;  // of the list at each index
   std::vector<ListOperation> operations_;
-  std::uint64_t values_;
+  std::uint64_t first_value_;
+  std::uint64_t values_ = 0;
   History history_;
 };
 

@@ -42,7 +42,7 @@ Result<std::unique_ptr<Workload>> MakeWorkload(std::string_view name,
       return UsageError("--workload {} runs on a store: --store STORE is needed", name);
     }
     if (!entry.on_store && !options.store.empty()) {
-      return UsageError("--store is of workloads on graphs, and --workload {} is none", name);
+      return UsageError("--store is for workloads on graphs, and --workload {} is not one", name);
     }
     return entry.make(options);
   }
@@ -51,19 +51,6 @@ Result<std::unique_ptr<Workload>> MakeWorkload(std::string_view name,
     names += (names.empty() ? "" : ", ") + std::string(entry.name);
   }
   return UsageError("--workload '{}' is unknown; there are {}", name, names);
-}
-
-void ForEachRecord(Engine& engine, Table& table,
-                   const std::function<void(Key, const std::byte*)>& look) {
-  engine.ForEachTuple(table, [&](std::byte* tuple) {
-    Key key;
-    std::memcpy(&key, tuple + table.key_at(), sizeof key);
-    const auto* const words = reinterpret_cast<const std::uint64_t*>(tuple);
-    const std::byte* const version = tuple + table.version_at(engine.protocol().Latest(words));
-    std::uint64_t word;
-    std::memcpy(&word, version, sizeof word);
-    look(key, (word & kExistsBit) != 0 ? version + kWordBytes : nullptr);
-  });
 }
 
 }  // namespace slimgraph::txn

@@ -1,9 +1,11 @@
-// The numbers that clients draw: several for each operation of a transaction, so that a small and
-// quick generator counts (xoshiro256**, Blackman and Vigna, ACM TOMS 47(4), 2021).
+// The random numbers of clients. A transaction draws several for each operation, so the generator
+// must be small and fast (xoshiro256**, Blackman and Vigna, ACM TOMS 47(4), 2021).
 #pragma once
 
 #include <bit>
 #include <cstdint>
+
+#include "slimgraph/base/mix.h"
 
 namespace slimgraph::txn {
 
@@ -11,13 +13,9 @@ class Random {
  public:
   using result_type = std::uint64_t;
   explicit Random(std::uint64_t seed) {
-    // As its authors advise: neighbouring seeds shall have nothing in common.
-    for (std::uint64_t& word : state_) {
-      seed += 0x9E3779B97F4A7C15;
-      std::uint64_t mixed = (seed ^ (seed >> 30)) * 0xBF58476D1CE4E5B9;
-      mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EB;
-      word = mixed ^ (mixed >> 31);
-    }
+    // The state comes from a mixing function, as the authors advise, so that neighbouring seeds
+    // give unrelated sequences.
+    for (std::uint64_t& word : state_) word = Mix64(seed += kMixStep);
   }
 
   static constexpr result_type min() { return 0; }
@@ -39,7 +37,7 @@ class Random {
   std::uint64_t state_[4];
 };
 
-// Half open: 0 .. bound-1.
+// Uniform in 0 .. bound-1.
 inline std::uint64_t Below(Random& random, std::uint64_t bound) {
   return static_cast<std::uint64_t>((static_cast<unsigned __int128>(random()) * bound) >> 64);
 }

@@ -1,6 +1,6 @@
 // SmallBank (Alomari et al., ICDE 2008): six small transactions on savings and checking accounts.
-// All money that comes in or goes out is accounted for, so what is there in the end can be told: by
-// the clients, or, so that it outlives these, in a table with a place for each.
+// Deposits and withdrawals are summed up, so the final total can be verified. The clients keep the
+// sums. If nodes may die, a ledger table keeps them, with a row for each client.
 #include <atomic>
 
 #include "slimgraph/cluster/cluster.h"
@@ -27,14 +27,14 @@ enum class BankKind : std::uint8_t {
 struct BankTables {
   Table* savings = nullptr;
   Table* checking = nullptr;
-  Table* ledger = nullptr;  // null: nobody dies
+  Table* ledger = nullptr;  // null: nodes cannot die, so clients keep the sums
 };
 
 class SmallBankClient : public Client {
  public:
-  SmallBankClient(const BankTables& tables, Key place, std::uint64_t accounts, double hot,
+  SmallBankClient(const BankTables& tables, Key ledger_row, std::uint64_t accounts, double hot,
                   std::uint64_t seed)
-      : tables_(tables), place_(place), accounts_(accounts), hot_(hot), random_(seed) {}
+      : tables_(tables), ledger_row_(ledger_row), accounts_(accounts), hot_(hot), random_(seed) {}
 
   void Choose() override {
     const std::uint64_t die = Below(random_, 100);
@@ -72,7 +72,7 @@ class SmallBankClient : public Client {
     const auto fetch = [&](std::initializer_list<Want> wants) {
       Want all[4];
       const auto end = std::copy(wants.begin(), wants.end(), all);
-      if (changes) *end = {tables_.ledger, place_, true};
+      if (changes) *end = {tables_.ledger, ledger_row_, true};
       if (!transaction.Fetch({all, wants.size() + (changes ? 1 : 0)}, a)) return false;
       if (changes) ledger = a[wants.size()];
       return true;
@@ -82,7 +82,7 @@ class SmallBankClient : public Client {
     };
     const auto give_up = [&] {
       transaction.Abort();
-      return Attempt::kGaveUp;
+      return Attempt::kRolledBack;
     };
     switch (kind_) {
       case BankKind::kSendPayment:
@@ -133,7 +133,7 @@ class SmallBankClient : public Client {
   }
 
   const BankTables& tables_;
-  Key place_;  // in the ledger
+  Key ledger_row_;  // in the ledger
   std::uint64_t accounts_;
   double hot_;
   Random random_;
@@ -174,14 +174,16 @@ class SmallBank : public Workload {
     return engine.replication() == nullptr ? Status() : LoadLedger(engine);
   }
 
-  // Each client's place is on its own node.
+  // Each client's row is on its own node.
   Status LoadLedger(Engine& engine) {
-    const std::uint64_t places = std::uint64_t{kMaxCoroutines} * engine.cluster().threads();
-    SLIM_ASSIGN(tables_.ledger, engine.AddTable({"ledger", 8, places}));
+    const std::uint64_t ledger_rows = std::uint64_t{kMaxCoroutines} * engine.cluster().threads();
+    SLIM_ASSIGN(tables_.ledger, engine.AddTable({"ledger", 8, ledger_rows}));
     const std::int64_t nothing = 0;
-    for (std::uint64_t i = 0; i < places; ++i) {
-      tables_.ledger->Load(i * engine.cluster().topology().nodes() + engine.self(),
-                           std::as_bytes(std::span(&nothing, 1)));
+    for (std::uint64_t i = 0; i < ledger_rows; ++i) {
+      const Key row = i * engine.cluster().topology().nodes() + engine.self();
+      if (!tables_.ledger->Load(row, std::as_bytes(std::span(&nothing, 1)))) {
+        return EnvironmentError("table ledger has no room for row {}", row);
+      }
     }
     return {};
   }
@@ -198,7 +200,7 @@ class SmallBank : public Workload {
     change_ += static_cast<SmallBankClient&>(client).change();
   }
 
-  // By how much this node's accounts have changed is what earlier runs have done.
+  // The change of this node's accounts since loading, which earlier runs have made.
   Status Resume(Engine& engine, std::uint64_t) override {
     std::int64_t accounts = 0;
     change_ = AddUp(engine, *tables_.savings, accounts);
@@ -209,10 +211,10 @@ class SmallBank : public Workload {
 
   Status Verify(Engine& engine) override {
     std::int64_t sums[3] = {0, tables_.ledger == nullptr ? change_ : 0, 0};
-    std::int64_t places = 0;
+    std::int64_t ledger_rows = 0;
     sums[0] += AddUp(engine, *tables_.savings, sums[2]);
     sums[0] += AddUp(engine, *tables_.checking, sums[2]);
-    if (tables_.ledger != nullptr) sums[1] += AddUp(engine, *tables_.ledger, places);
+    if (tables_.ledger != nullptr) sums[1] += AddUp(engine, *tables_.ledger, ledger_rows);
     SLIM_TRY(engine.cluster().all().AllReduce(std::span<std::int64_t>(sums), std::plus<>()));
     const std::int64_t accounts = 2 * static_cast<std::int64_t>(accounts_);
     if (sums[2] != accounts) {
@@ -225,10 +227,10 @@ class SmallBank : public Workload {
   }
 
  private:
-  // The amounts in this node's part of a table; `records` grows by their number.
+  // Sums up the amounts in this node's part of a table, and adds their number to `records`.
   static std::int64_t AddUp(Engine& engine, Table& table, std::int64_t& records) {
     std::int64_t sum = 0;
-    ForEachRecord(engine, table, [&](Key, const std::byte* record) {
+    engine.ForEachRecord(table, [&](Key, const std::byte* record) {
       if (record == nullptr) return;
       std::int64_t amount;
       std::memcpy(&amount, record, sizeof amount);

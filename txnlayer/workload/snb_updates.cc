@@ -1,8 +1,8 @@
-// The eight updates of LDBC's Social Network Benchmark (interactive, IU 1 to 8), each one
-// transaction of all its records: a new person, like of a post, like of a comment, forum,
-// membership, post, comment and friendship. The store's graph has no kinds of vertices; which is a
-// person, a forum, a post, a comment, a place, a tag or an organisation goes by a hash of its name,
-// and who is chosen by its degree.
+// The eight updates of LDBC's Social Network Benchmark (interactive, IU 1 to 8). Each is one
+// transaction on all its records: a new person, like of a post, like of a comment, forum,
+// membership, post, comment and friendship. The store's graph has no kinds of vertices. A hash of a
+// vertex's name decides whether it is a person, a forum, a post, a comment, a place, a tag or an
+// organisation. Vertices are chosen by degree.
 #include <algorithm>
 
 #include "txnlayer/workload/graph_workload.h"
@@ -26,7 +26,7 @@ constexpr MixEntry kMix[] = {{"membership", 47.44},   {"like_post", 14.97}, {"co
 
 enum class Role : std::uint8_t { kPerson, kForum, kPost, kComment, kTag, kPlace, kOrganisation };
 
-// In sixteenths of all vertices.
+// Each role gets some sixteenths of all vertices.
 Role RoleOf(VertexName name) {
   constexpr Role kRoles[16] = {Role::kPerson,  Role::kPerson,  Role::kPerson,  Role::kPerson,
                                Role::kForum,   Role::kForum,   Role::kPost,    Role::kPost,
@@ -34,7 +34,7 @@ Role RoleOf(VertexName name) {
                                Role::kComment, Role::kTag,     Role::kPlace,   Role::kOrganisation};
   return kRoles[Mix(name) % 16];
 }
-// A small graph may have nobody of a role.
+// A small graph may have no vertex of a role.
 constexpr int kMostUpdateTries = 200;
 
 class SnbClient : public GraphClient {
@@ -46,7 +46,7 @@ class SnbClient : public GraphClient {
     edges_.clear();
     fresh_.reset();
     date_ = chooser.EdgeProperties();
-    // What a new vertex is joined to, or the one edge there is.
+    // Chooses the ends of the single edge, or the vertices to which the new vertex is joined.
     switch (kind) {
       case kMembership:
         return Join(Of(chooser, Role::kForum), Of(chooser, Role::kPerson));

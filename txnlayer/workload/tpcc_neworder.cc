@@ -1,10 +1,10 @@
-// The new-order transaction of TPC-C in full (clause 2.4): up to 15 lines, one in a hundred of them
-// from another warehouse, one order in a hundred rolled back for an item that does not exist.
-// Starts without the orders of the standard's population.
+// The complete new-order transaction of TPC-C (clause 2.4): up to 15 lines. One line in a hundred
+// is from another warehouse, and one order in a hundred is rolled back because an item does not
+// exist. The run starts without the orders of the standard's initial population.
 //
-// An order's number, and with it the keys of what is inserted, is read from its district. Where all
-// keys have to be named before anything is read, the client expects a number, and where another has
-// come of it begins again with that.
+// The order's number, and so the keys of the inserts, are read from the district. Some protocols
+// need all keys before anything is read. There the client guesses the number, and retries with the
+// right one if the guess was wrong.
 #include "slimgraph/base/clock.h"
 #include "txnlayer/workload/tpcc_tables.h"
 
@@ -89,7 +89,7 @@ class NewOrderClient : public Client {
     found[1]->Put(district);
     if (rollback_) {
       transaction.Abort();
-      return Attempt::kGaveUp;
+      return Attempt::kRolledBack;
     }
     const double rate = (1 - found[2]->Get<Customer>().discount * 1e-4) *
                         (1 + (found[0]->Get<Warehouse>().tax + district.tax) * 1e-4);
@@ -112,7 +112,7 @@ class NewOrderClient : public Client {
 
   static constexpr std::size_t kMostInserts = 2 + kMostLines;
 
-  // The order, the new order, and the lines. How many there are.
+  // The order, the new order, and the lines. Returns their number.
   std::size_t WantInserts(std::uint64_t order, Want* wants) const {
     wants[0] = {tables_.order, OfOrder(warehouse_, district_, order), true};
     wants[1] = {tables_.new_order, OfOrder(warehouse_, district_, order), true};
@@ -122,7 +122,7 @@ class NewOrderClient : public Client {
     return 2 + count_;
   }
 
-  // `found`: item and stock of each line in turn; `made`: what is inserted.
+  // `found`: the item and the stock of each line in turn; `made`: the inserted tuples.
   void FillIn(std::uint64_t order, Access** found, Access** made, double rate) const {
     bool all_local = true;
     for (std::size_t i = 0; i < count_; ++i) {
@@ -157,7 +157,7 @@ class NewOrderClient : public Client {
   Random random_;
   NodeId self_ = 0;
   NodeId nodes_ = 1;
-  std::vector<std::uint64_t> mine_;  // warehouses that this node works for
+  std::vector<std::uint64_t> mine_;  // warehouses for which this node works
   std::uint64_t warehouse_ = 0;
   std::uint64_t district_ = 0;
   std::uint64_t customer_ = 0;
@@ -165,7 +165,7 @@ class NewOrderClient : public Client {
   bool rollback_ = false;
   Line lines_[kMostLines];
   bool all_at_once_ = false;
-  std::vector<std::uint64_t> expected_;  // of each district: the number of the next order
+  std::vector<std::uint64_t> expected_;  // of each district: the expected number of the next order
 };
 
 class TpccNewOrder : public Workload {

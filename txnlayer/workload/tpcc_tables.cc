@@ -6,11 +6,11 @@ namespace slimgraph::txn::tpcc {
 namespace {
 
 constexpr std::uint64_t kDistrictYtdCents = 30'000'00;
-// Room for orders on each node. Memory is only taken when it is used.
+// Room for orders on each node. Memory is only taken when it is first used.
 constexpr std::uint64_t kOrdersPerNode = 400'000;
-// For so many of them it is taken at once.
-constexpr std::uint64_t kOrdersReady = 64'000;
-// Those of a district, one after the other, of which the next ones are looked up side by side.
+// For this many orders, memory is taken in advance.
+constexpr std::uint64_t kPrefaultedOrders = 64'000;
+// Consecutive orders of a district lie in adjacent buckets.
 constexpr unsigned kNeighbourBits = 6;
 constexpr std::uint64_t kMeanLines = 11;
 
@@ -42,21 +42,21 @@ bool LoadWarehouse(Tables& tables, std::uint64_t w, Random& random) {
   return true;
 }
 
-// What is found of one district's orders.
+// The orders found for one district.
 struct Found {
   std::uint64_t orders = 0;
   std::uint64_t last_order = 0;
   std::uint64_t new_orders = 0;
   std::uint64_t first_new_order = ~std::uint64_t{0};
   std::uint64_t last_new_order = 0;
-  std::uint64_t lines_said = 0;
+  std::uint64_t expected_lines = 0;
   std::uint64_t lines = 0;
 };
 
-template <typename Look>
-void ForEach(Engine& engine, Table& table, Look look) {
-  ForEachRecord(engine, table, [&](Key key, const std::byte* record) {
-    if (record != nullptr) look(key, record);
+template <typename Visit>
+void ForEach(Engine& engine, Table& table, Visit visit) {
+  engine.ForEachRecord(table, [&](Key key, const std::byte* record) {
+    if (record != nullptr) visit(key, record);
   });
 }
 
@@ -81,9 +81,9 @@ Status CheckDistrict(Key key, const District& district, const Found& found) {
     return VerificationError("TPC-C condition 3: district {:x} has {} new orders from {} to {}",
                              key, found.new_orders, found.first_new_order, found.last_new_order);
   }
-  if (found.lines_said != found.lines) {
+  if (found.expected_lines != found.lines) {
     return VerificationError("TPC-C condition 4: the orders of district {:x} have {} lines, not {}",
-                             key, found.lines, found.lines_said);
+                             key, found.lines, found.expected_lines);
   }
   return {};
 }
@@ -99,7 +99,7 @@ Status LoadTables(Engine& engine, Tables& tables) {
                             .tuples_per_node = tuples,
                             .home_shift = kWarehouseShift});
   };
-  // `of_each`: how many tuples an order has.
+  // `of_each`: the number of tuples per order.
   const auto add_orders = [&](const char* name, std::size_t bytes, std::uint64_t of_each,
                               unsigned neighbour_bits) {
     return engine.AddTable({.name = name,
@@ -107,7 +107,7 @@ Status LoadTables(Engine& engine, Tables& tables) {
                             .tuples_per_node = kOrdersPerNode * of_each,
                             .home_shift = kWarehouseShift,
                             .neighbour_bits = neighbour_bits,
-                            .ready_tuples = kOrdersReady * of_each});
+                            .prefaulted_tuples = kPrefaultedOrders * of_each});
   };
   SLIM_ASSIGN(tables.warehouse, add("warehouse", sizeof(Warehouse), mine));
   SLIM_ASSIGN(tables.district, add("district", sizeof(District), mine * kDistricts));
@@ -124,7 +124,7 @@ Status LoadTables(Engine& engine, Tables& tables) {
     if (tables.warehouse->Home(OfWarehouse(w)) != engine.self()) continue;
     fits = fits && LoadWarehouse(tables, w, random);
   }
-  // The same on all nodes.
+  // The same seed on all nodes.
   Random item_random(2);
   for (std::uint32_t i = 0; i < kItems; ++i) {
     const Item item{static_cast<std::uint32_t>(100 + Below(item_random, 9901)), i, "item", "data"};
@@ -142,7 +142,7 @@ Status CheckConsistency(Engine& engine, const Tables& tables) {
     Found& district = found[DistrictOf(key)];
     ++district.orders;
     district.last_order = std::max(district.last_order, OrderOf(key));
-    district.lines_said += As<Order>(record).lines;
+    district.expected_lines += As<Order>(record).lines;
   });
   ForEach(engine, *tables.new_order, [&](Key key, const std::byte*) {
     Found& district = found[DistrictOf(key)];

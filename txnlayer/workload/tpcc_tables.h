@@ -27,12 +27,12 @@ constexpr Key OfLine(std::uint64_t w, std::uint64_t d, std::uint64_t o, std::uin
   return OfDistrict(w, d) | (o << kLineBits) | line;
 }
 constexpr Key DistrictOf(Key key) { return key >> 32 << 32; }
-// Items are the same everywhere, and each node has its copy.
+// Items are the same everywhere, and each node has a copy.
 constexpr Key OfItem(std::uint64_t item, NodeId node, NodeId nodes) { return item * nodes + node; }
 
 struct Warehouse {
   std::uint64_t ytd_cents;
-  std::uint32_t tax;  // in ten-thousandths, as all shares here
+  std::uint32_t tax;  // in ten-thousandths, like all rates here
   char name[12];
 };
 struct District {
@@ -92,11 +92,11 @@ struct Tables {
   Table* order_line = nullptr;
 };
 
-// Collective: makes the tables and fills in this node's part, with no orders yet.
+// Collective: makes the tables and fills this node's part, without orders.
 Status LoadTables(Engine& engine, Tables& tables);
 
-// Collective: the consistency conditions 1 to 4 of the standard (clause 3.3.2), and that what has
-// been ordered has been taken from stock.
+// Collective: checks the consistency conditions 1 to 4 of the standard (clause 3.3.2), and that the
+// ordered quantities were taken from stock.
 Status CheckConsistency(Engine& engine, const Tables& tables);
 
 }  // namespace slimgraph::txn::tpcc

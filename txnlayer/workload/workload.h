@@ -1,5 +1,5 @@
-// A kind of transactions to be run and measured: its tables, its clients (one in each coroutine),
-// and what must hold when all is over.
+// A workload: its tables, its clients (one in each coroutine), and the conditions that must hold
+// after a run.
 #pragma once
 
 #include <functional>
@@ -9,33 +9,34 @@
 #include <string_view>
 #include <vector>
 
-#include "txnlayer/history.h"
+#include "txnlayer/durability/log_folder.h"
 #include "txnlayer/transaction.h"
+#include "txnlayer/workload/history.h"
 #include "txnlayer/workload/random.h"
 
 namespace slimgraph::txn {
 
 class TransactionalGraph;
 
-// Of a number that is not said.
-constexpr double kUsual = -std::numeric_limits<double>::infinity();
+// The value of an option that is not given.
+constexpr double kDefaultShare = -std::numeric_limits<double>::infinity();
 
 struct WorkloadOptions {
-  std::uint64_t rows = 0;  // accounts, rows, warehouses or lists; 0: the workload's own number
+  std::uint64_t rows = 0;  // accounts, rows, warehouses or lists; 0: the workload's default
   // The share of accesses that go to the hot area (in TPC-C, to other warehouses).
-  double hot = kUsual;
-  std::uint64_t compute_us = 0;  // that a transaction computes before it commits
+  double hot = kDefaultShare;
+  std::uint64_t compute_us = 0;  // how long a transaction computes before it commits
   std::uint64_t seed = 1;
-  std::string store;          // of the workloads on graphs: where the graph is
-  std::string journal;        // of histories: the files of nodes' journals begin so; "": none
-  bool note_updates = false;  // of the workloads on a store
-  double fold_share = 0;      // of them as well: GraphOptions
+  std::string store;          // for workloads on graphs: the store's path
+  std::string journal;        // for histories: path prefix of the nodes' journals; "": none
+  bool note_updates = false;  // for workloads on a store
+  double fold_share = 0;      // for workloads on a store: see GraphOptions
 };
 
 enum class Attempt : std::uint8_t {
   kCommitted,
-  kAborted,  // to be tried again
-  kGaveUp,   // rolled back for good: that is what it wanted
+  kAborted,     // retry it, unless it was refused
+  kRolledBack,  // rolled back on purpose; do not retry
 };
 
 class Client {
@@ -43,7 +44,7 @@ class Client {
   virtual ~Client() = default;
   // Chooses the next transaction.
   virtual void Choose() = 0;
-  // Tries it, from after Begin() to its end.
+  // Attempts the chosen transaction, from after Begin() to its end.
   virtual Attempt Try(Transaction& transaction) = 0;
 };
 
@@ -52,41 +53,37 @@ class Workload {
   virtual ~Workload() = default;
 
   virtual std::string_view name() const = 0;
-  // Collective: makes the tables, and fills in this node's part.
+  // Collective: makes the tables, and fills this node's part.
   virtual Status Load(Engine& engine) = 0;
-  // What it was loaded from, where that is not in its tables.
-  virtual std::uint64_t Source() const { return 0; }
-  // Collective: the tables are not as they were loaded, but as earlier runs have left them; of all
-  // runs, the one to come has that number.
+  // Identifies the store from which it was loaded, for data that is not in its tables.
+  virtual LogSubject Source() const { return {}; }
+  // Collective: the tables are no longer as loaded, but as earlier runs have left them. `run` is
+  // the number of the coming run.
   virtual Status Resume(Engine&, std::uint64_t /*run*/) { return {}; }
-  // Between runs: other shares and computations, for the clients of the next.
+  // Between runs: sets other shares and compute times for the clients of the next run.
   virtual void Configure(const WorkloadOptions& options) = 0;
   // Clients live until the next run of the workload. Called from all threads.
   virtual std::unique_ptr<Client> MakeClient(Transaction& transaction) = 0;
-  // Takes in what a client knows at its end. Called by one thread at a time.
+  // Collects the results of a client at its end. Called by one thread at a time.
   virtual void Collect(Client&) {}
-  // Collective, after a run: whether all is as it must be.
+  // Collective, after a run: checks the conditions that must hold.
   virtual Status Verify(Engine& engine) = 0;
-  // How often what has committed, on all nodes, after Verify; for workloads of several kinds.
+  // For workloads with several kinds of transactions, after Verify: the commits of each kind, on
+  // all nodes.
   virtual std::vector<std::pair<std::string, std::uint64_t>> Counts() const { return {}; }
-  // The graph that it runs on; null: none.
+  // The graph on which it runs; null: none.
   virtual TransactionalGraph* graph() { return nullptr; }
-  // What the clients of this node have changed in it, as GraphTransaction::journal() has it, where
-  // that is noted.
+  // The changes that this node's clients have made to the graph, in the format of
+  // GraphTransaction::journal(), if they are recorded.
   virtual std::span<const std::uint64_t> updates() const { return {}; }
-  // What its data takes on all nodes, in bytes, after Verify, by kind.
+  // The bytes of its data on all nodes, by kind, after Verify.
   virtual std::vector<std::pair<std::string, std::uint64_t>> Memory() const { return {}; }
-  // What the clients did, where the workload notes it.
+  // The history of its clients, if the workload records one.
   virtual const History* history() const { return nullptr; }
 };
 
-// The latest records of a table, those of which this node is the primary, when nothing runs. Null
-// where there is none.
-void ForEachRecord(Engine& engine, Table& table,
-                   const std::function<void(Key, const std::byte*)>& look);
-
 std::vector<std::string_view> WorkloadNames();
-// Whether it runs on a store, and on nothing else.
+// Whether it runs on stores only.
 bool RunsOnStore(std::string_view name);
 Result<std::unique_ptr<Workload>> MakeWorkload(std::string_view name,
                                                const WorkloadOptions& options);

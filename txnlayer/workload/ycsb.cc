@@ -1,6 +1,7 @@
-// YCSB, in transactions of ten operations on records of 64 bytes, a fifth of them writes. A hot
-// area of 0.1 % of the rows is hit with a given probability. Each write counts its record up, so
-// that lost updates show in the sum. What a transaction computes does not depend on what it reads.
+// YCSB: transactions of ten operations on records of 64 bytes, a fifth of them writes. A given
+// share of the operations goes to a hot area of 0.1 % of the rows. Each write increments a counter
+// in its record, so lost updates show in the sum. The computation of a transaction does not depend
+// on what it reads.
 #include "slimgraph/base/clock.h"
 #include "txnlayer/workload/workload.h"
 
@@ -39,13 +40,13 @@ class YcsbClient : public Client {
 
   Attempt Try(Transaction& transaction) override {
     Access* accesses[kOperations];
-    if (!transaction.Ask(wants_, accesses)) return Attempt::kAborted;
+    if (!transaction.StartFetch(wants_, accesses)) return Attempt::kAborted;
     if (compute_us_ > 0) {
       const std::uint64_t until_ns = NowNs() + compute_us_ * 1000;
       while (NowNs() < until_ns) {
       }
     }
-    if (!transaction.Arrive()) return Attempt::kAborted;
+    if (!transaction.FinishFetch()) return Attempt::kAborted;
     std::uint64_t writes = 0;
     for (std::size_t i = 0; i < kOperations; ++i) {
       const auto count = accesses[i]->Get<std::uint64_t>();
@@ -116,7 +117,7 @@ class Ycsb : public Workload {
     SLIM_ASSIGN(rows, engine.cluster().all().AllSum(rows));
     if (rows != rows_) return VerificationError("YCSB: there are {} rows of {}", rows, rows_);
     SLIM_TRY(engine.cluster().all().AllReduce(std::span<std::uint64_t>(sums), std::plus<>()));
-    // What the clients of a node that has died had written, nobody knows.
+    // The writes of the clients of a dead node are unknown.
     const bool all_known = engine.view().losses() == 0;
     if (all_known ? sums[0] == sums[1] : sums[0] >= sums[1]) return {};
     return VerificationError("YCSB: the records were written {} times, and {} writes committed",
@@ -124,10 +125,10 @@ class Ycsb : public Workload {
   }
 
  private:
-  // How often this node's records have been written.
+  // Sums up the counters of this node's records.
   std::uint64_t AddUp(Engine& engine, std::uint64_t& rows) {
     std::uint64_t sum = 0;
-    ForEachRecord(engine, *table_, [&](Key, const std::byte* record) {
+    engine.ForEachRecord(*table_, [&](Key, const std::byte* record) {
       if (record == nullptr) return;
       std::uint64_t count;
       std::memcpy(&count, record, sizeof count);

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "slimgraph/base/check.h"
-#include "slimgraph/fabric/internal/carry_out.h"
+#include "slimgraph/fabric/internal/execute_operation.h"
 
 namespace slimgraph {
 

@@ -1,5 +1,5 @@
-// Carries out other nodes' operations on this node's regions. Owned by a transport's service
-// thread, which runs Publish() and Revoke() as well: between two calls nothing is under way.
+// Executes other nodes' operations on this node's regions. Owned by a transport's service thread,
+// which also calls Publish() and Revoke(), so no operation runs during those calls.
 #pragma once
 
 #include <vector>
@@ -14,14 +14,15 @@ class Executor {
   void Publish(RegionId id, const RegionMemory& memory);
   void Revoke(RegionId id);
 
-  // Empty for a region that is not published.
+  // Empty if the region is not published.
   MutableBytes region(RegionId id) const;
 
-  // Whether the operation can be carried out; if so, `address` is where its bytes lie.
+  // Whether the operation is possible; if so, `address` is set to its first byte.
   Outcome Locate(const wire::OperationFrame& operation, std::byte*& address) const;
 
-  // `operands` are those of the request: what to add; or what to store, and what to compare with.
-  // Returns the old value. Atomic with this node's own threads.
+  // `operands` has the operands of the request: for a fetch-and-add the number to add; for a
+  // compare-and-swap the value to store, then the value to compare with. Returns the old value.
+  // Atomic with the atomics of this node's own threads.
   static std::uint64_t ChangeWordBy(OperationKind kind, std::byte* address,
                                     const std::byte* operands);
 

@@ -3,14 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "slimgraph/fabric/internal/mpi/transport.h"
-#include "slimgraph/fabric/internal/shm/transport.h"
-#include "slimgraph/fabric/internal/tcp/transport.h"
-#include "slimgraph/fabric/internal/verbs/transport.h"
-
 namespace slimgraph {
 
-// Built without libibverbs; see the Makefile.
+// Used if the build has no libibverbs; see the Makefile.
 #ifndef SLIMGRAPH_HAVE_VERBS
 Result<std::unique_ptr<Transport>> MakeVerbsTransport(Job& /*job*/,
                                                       const FabricOptions& /*options*/) {

@@ -1,10 +1,12 @@
-// The open channels of a node's endpoints, as other threads reach them; all hear of losses.
+// The open channels of a node's endpoints, for use by other threads. All channels are notified of
+// losses.
 #pragma once
 
 #include <cstdint>
 #include <mutex>
 #include <vector>
 
+#include "slimgraph/base/sync.h"
 #include "slimgraph/launch/job.h"
 
 namespace slimgraph {
@@ -15,8 +17,8 @@ class OpenChannels {
   OpenChannels(Job& job, std::uint32_t endpoints)
       : channels_(endpoints), watch_(job.WatchLoss([this](NodeId) { NoteLoss(); })) {}
 
-  // Calls `use` with the endpoint's place, which is null while it is not open. Nobody else has any
-  // of them meanwhile.
+  // Calls `use` with the endpoint's slot, whose pointer is null while the endpoint is not open.
+  // Calls are mutually exclusive, also with notifications of losses.
   template <typename Use>
   void At(std::uint32_t endpoint, Use use) {
     const std::lock_guard lock(mutex_);
@@ -34,7 +36,7 @@ class OpenChannels {
     }
   }
 
-  std::mutex mutex_;
+  Mutex mutex_;
   std::vector<C*> channels_;
   LossWatch watch_;
 };

@@ -11,7 +11,7 @@
 namespace slimgraph {
 
 namespace {
-// A mapping cannot be empty, a region can.
+// A mapping cannot be empty, but a region can.
 std::uint64_t MappedBytes(std::uint64_t bytes) { return std::max<std::uint64_t>(bytes, 1); }
 }  // namespace
 

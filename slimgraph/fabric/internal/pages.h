@@ -1,4 +1,4 @@
-// Zeroed memory of this process alone, in whole pages, for transports that copy it to the wire.
+// Zeroed memory, private to this process, in whole pages. For transports that copy it to the wire.
 #pragma once
 
 #include "slimgraph/base/result.h"
@@ -8,8 +8,9 @@ namespace slimgraph {
 
 Result<RegionMemory> AllocatePages(std::uint64_t bytes);
 void FreePages(const RegionMemory& memory);
-// Any memory of whole pages: it reads as zeros from here on, and takes none until it is written.
-// `advice`: what brings that about, MADV_DONTNEED for private memory, MADV_REMOVE for a file's.
+// Discards the contents of any memory in whole pages: it reads as zeros afterwards, and uses no
+// physical memory until it is written. `advice` is MADV_DONTNEED for private memory and MADV_REMOVE
+// for a file's memory.
 void DiscardPages(const RegionMemory& memory, int advice);
 
 }  // namespace slimgraph

@@ -1,14 +1,15 @@
-// What a service thread sleeps on when nothing else can wake it: a datagram of another node, or an
-// event of this one. What a datagram says does not matter, only that it comes.
+// What a service thread sleeps on if nothing else can wake it: datagrams of other nodes, and an
+// event of this node. The contents of a datagram are ignored.
 #pragma once
 
 #include <chrono>
 #include <vector>
 
+#include "slimgraph/base/datagram_socket.h"
+#include "slimgraph/base/poller.h"
 #include "slimgraph/base/result.h"
 #include "slimgraph/base/types.h"
 #include "slimgraph/base/unique_fd.h"
-#include "slimgraph/fabric/internal/datagram_socket.h"
 
 namespace slimgraph {
 
@@ -21,18 +22,19 @@ class WakeSocket {
 
   void Wake(NodeId node);
 
-  // From any thread of this node.
-  void WakeSelf();
+  // May be called from any thread of this node.
+  void WakeSelf() { event_.Set(); }
 
-  // True when it was woken before the time was over.
+  // Returns whether it was woken before `limit`.
   bool Sleep(std::chrono::nanoseconds limit);
 
  private:
-  explicit WakeSocket(DatagramSocket socket) : socket_(std::move(socket)) {}
+  WakeSocket(DatagramSocket socket, Event event)
+      : socket_(std::move(socket)), event_(std::move(event)) {}
 
   DatagramSocket socket_;
-  UniqueFd event_;
-  std::vector<DatagramSocket::Address> addresses_;  // by node
+  Event event_;
+  std::vector<SocketAddress> addresses_;  // by node
 };
 
 }  // namespace slimgraph

@@ -1,12 +1,12 @@
-// What the message-based transports send: a request of operations, its reply, and two-sided
-// messages. All nodes have the same byte order and these structs have no padding.
+// The wire format of the message-based transports: a request with operations, its reply, and
+// two-sided messages. All nodes have the same byte order, and these structs have no padding.
 //
 //   request   RequestFrame, OperationFrame × operations, then what each operation sends, in order
 //   reply     ReplyFrame, then what each operation before the first failed one returns, in order
 //   message   MessageFrame, the arrival time if `has_due`, body
 //
-// The sizes are those that the counters charge (operation.h). Not charged: the arrival time, which
-// only the network model needs, and what a transport says to itself (set-up, wake-ups, grants).
+// The traffic counters count these sizes (operation.h). They do not count the arrival time, which
+// only the network model needs, nor a transport's internal messages (set-up, wake-ups, grants).
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,9 @@ enum class FrameKind : std::uint8_t { kRequest = 1, kReply, kMessage, kGrant, kR
 struct RequestFrame {
   FrameKind kind = FrameKind::kRequest;
   std::uint8_t flags = 0;
-  std::uint16_t endpoint = 0;  // the asking one, to which the reply goes
+  std::uint16_t endpoint = 0;  // the requesting endpoint, which gets the reply
   std::uint32_t operations = 0;
-  std::uint64_t payload_bytes = 0;  // behind the operation frames
+  std::uint64_t payload_bytes = 0;  // after the operation frames
 };
 
 struct ReplyFrame {
@@ -54,13 +54,13 @@ struct OperationFrame {
   std::uint64_t offset = 0;
 };
 
-// Of a RequestFrame. Continues: nothing is carried out if the request before it, of the same
-// endpoint, failed. Separate: the bytes travel neither in the request nor in the reply (mpi).
+// Flags of a RequestFrame. kContinues: nothing is executed if the previous request of the same
+// endpoint has failed. kSeparate: the bytes are neither in the request nor in the reply (mpi).
 constexpr std::uint8_t kContinues = 1;
 constexpr std::uint8_t kSeparate = 2;
 
-// How long a channel that closes waits for what it has said to arrive.
-constexpr std::uint64_t kLastWordsNs = 1'000'000'000;
+// How long a closing channel waits until what it has sent is delivered.
+constexpr std::uint64_t kCloseLimitNs = 1'000'000'000;
 
 constexpr std::size_t kDueBytes = sizeof(Message::due_ns);
 

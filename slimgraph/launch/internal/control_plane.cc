@@ -1,28 +1,46 @@
 #include "slimgraph/launch/internal/control_plane.h"
 
-#include <poll.h>
-#include <sys/eventfd.h>
+#include <sched.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 
 #include <algorithm>
 
 #include "slimgraph/base/clock.h"
+#include "slimgraph/base/sync.h"
+#include "slimgraph/base/waits.h"
 #include "slimgraph/launch/node_limits.h"
 
 namespace slimgraph {
 namespace {
 
 constexpr std::uint64_t kHeartbeatNs = 500'000'000;
-// How long a silence is a death is told by one's own heartbeats: when this thread or all of the
-// machine is held up, nobody is to blame for what has not been read, or said, in that time.
+// A peer is declared dead after this many of our own heartbeats without a frame from it. Counting
+// heartbeats instead of time matters when this thread or the whole machine is held up: no peer is
+// then blamed for frames that were not read or not sent meanwhile.
 constexpr std::uint32_t kSilentBeats = 6;
 constexpr NodeId kNobody = ~NodeId{0};
-// A node that fails because another has died may say so before the death is noticed.
-constexpr std::uint64_t kSecondThoughtNs = 100'000'000;
+constexpr std::uint64_t kSliceNs = 100'000;
+constexpr std::chrono::milliseconds kDrainPollInterval{100};
+// A failure of a node may be the consequence of another node's death. The hub waits this long for
+// the death to be noticed before it declares the failure.
+constexpr std::uint64_t kFailureDelayNs = 100'000'000;
 
-void Ring(int event_fd) {
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t n = ::write(event_fd, &one, sizeof one);
+// Asks Linux for short time slices, so that the scheduler runs this thread soon after it wakes.
+// Without this, on a machine with 20 times more threads than processors, a control thread was seen
+// to wait 4 s for a processor, and its node was declared dead. Linux before 6.12 ignores it.
+void RequestShortSlices() {
+  struct {  // sched_attr, which glibc does not declare
+    std::uint32_t size, policy;
+    std::uint64_t flags;
+    std::int32_t nice;
+    std::uint32_t priority;
+    std::uint64_t runtime_ns, deadline_ns, period_ns;
+  } attributes{};
+  if (::syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0) return;
+  if (attributes.policy != SCHED_OTHER) return;
+  attributes.runtime_ns = kSliceNs;
+  ::syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
 Error ErrorOf(const Loss& loss) {
@@ -30,40 +48,43 @@ Error ErrorOf(const Loss& loss) {
           fmt::format("node {}: {}", loss.node, loss.reason)};
 }
 
-Frame GivenUpFrame(std::uint32_t line, const Loss& loss) {
-  return {FrameType::kGivenUp,
+Frame PartAbortedFrame(std::uint32_t tag, const Loss& loss) {
+  return {FrameType::kPartAborted,
           static_cast<std::uint8_t>(loss.exit_code),
           static_cast<std::uint16_t>(loss.node),
-          {line, 0},
+          {tag, 0},
           loss.reason};
 }
 
 }  // namespace
 
-ControlPlane::ControlPlane(NodeId self, NodeId nodes)
-    : self_(self), nodes_(nodes), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), alive_(nodes) {
+ControlPlane::ControlPlane(NodeId self, NodeId nodes, Event wake)
+    : self_(self), nodes_(nodes), wake_(std::move(wake)), alive_(nodes) {
   for (auto& alive : alive_) alive = true;
-  for (auto& node : who_gave_up_) node = kNobody;
+  for (auto& node : aborting_node_) node = kNobody;
 }
 
-Result<std::unique_ptr<ControlPlane>> ControlPlane::Form(JobPlace place,
-                                                         std::string_view host_identity,
-                                                         std::function<void(const Loss&)> on_loss,
-                                                         std::vector<int> depends_on,
-                                                         std::function<void()> on_orphaned) {
-  std::unique_ptr<ControlPlane> control(new ControlPlane(place.self, place.nodes));
-  control->on_loss_ = std::move(on_loss);
-  control->depends_on_ = std::move(depends_on);
-  control->on_orphaned_ = std::move(on_orphaned);
-  SLIM_TRY(place.self == 0 ? control->GatherPeers(place, host_identity)
-                           : control->ArriveAtHub(place, host_identity));
-  control->thread_ = std::thread([raw = control.get()] { raw->Run(); });
+Result<std::unique_ptr<ControlPlane>> ControlPlane::Form(JoinConfig config,
+                                                         std::string_view host_identity) {
+  SLIM_ASSIGN(Event wake, Event::Make());
+  std::unique_ptr<ControlPlane> control(
+      new ControlPlane(config.self, config.nodes, std::move(wake)));
+  SLIM_TRY(config.self == 0 ? control->GatherPeers(config, host_identity)
+                            : control->JoinAtHub(config, host_identity));
   return control;
+}
+
+void ControlPlane::Start(std::function<void(const Loss&)> on_loss, std::vector<int> depends_on,
+                         std::function<void()> on_orphaned) {
+  on_loss_ = std::move(on_loss);
+  depends_on_ = std::move(depends_on);
+  on_orphaned_ = std::move(on_orphaned);
+  thread_ = Thread([this] { Run(); });
 }
 
 ControlPlane::~ControlPlane() {
   stop_ = true;
-  Ring(wake_.get());
+  wake_.Set();
   if (thread_.joinable()) thread_.join();
 }
 
@@ -79,10 +100,10 @@ void ControlPlane::AddWatcher(std::weak_ptr<LossWatch::Watcher> watcher) {
 }
 
 Result<std::vector<std::string>> ControlPlane::Exchange(std::string_view mine, bool last,
-                                                        std::uint32_t line,
+                                                        std::uint32_t tag,
                                                         const std::vector<NodeId>& among) {
   std::unique_lock lock(mutex_);
-  const ExchangeId exchange{line, sequences_[line]++};
+  const ExchangeId exchange{tag, sequences_[tag]++};
   if (last) leaving_ = true;
   if (is_hub()) {
     AddContribution(0, exchange, std::string(mine));
@@ -93,12 +114,15 @@ Result<std::vector<std::string>> ControlPlane::Exchange(std::string_view mine, b
   const auto dead = [&] {
     return std::find_if(among.begin(), among.end(), [&](NodeId node) { return !alive(node); });
   };
-  changed_.wait(lock, [&] {
+  const auto over = [&] {
     return gathered_.contains(exchange) || first_loss_ || stop_ || dead() != among.end() ||
-           given_up_.contains(line % kLines);
-  });
-  const auto given_up = given_up_.find(line % kLines);
-  if (given_up != given_up_.end()) return tl::unexpected<Error>(ErrorOf(given_up->second));
+           part_errors_.contains(tag % kNumBaseTags);
+  };
+  WaitAndLog(
+      self_, [&](auto limit) { return changed_.wait_for(lock, limit, over); },
+      [&] { return DescribeWait(exchange); });
+  const auto part_error = part_errors_.find(tag % kNumBaseTags);
+  if (part_error != part_errors_.end()) return tl::unexpected<Error>(ErrorOf(part_error->second));
   const auto found = gathered_.find(exchange);
   if (found == gathered_.end()) {
     if (first_loss_) return EnvironmentError("{}", first_loss_->reason);
@@ -110,24 +134,30 @@ Result<std::vector<std::string>> ControlPlane::Exchange(std::string_view mine, b
   return parts;
 }
 
+// Describes the wait for an exchange. Only the hub knows whose contribution is missing.
+std::string ControlPlane::DescribeWait(ExchangeId exchange) const {
+  const std::string who = is_hub() ? NodesInWords(Missing(exchange)) : "node 0 to hear from all";
+  return fmt::format("{} in control exchange {} of tag {}", who, exchange.sequence, exchange.tag);
+}
+
 void ControlPlane::Fail(int exit_code, const std::string& reason) {
   const std::lock_guard lock(mutex_);
-  own_failure_ = Loss{self_, exit_code, reason};
-  Ring(wake_.get());
+  if (!own_failure_) own_failure_ = Loss{self_, exit_code, reason};
+  wake_.Set();
 }
 
-void ControlPlane::GiveUpLine(std::uint32_t line, const Error& error) {
-  line %= kLines;
+void ControlPlane::AbortParts(std::uint32_t tag, const Error& error) {
+  tag %= kNumBaseTags;
   std::unique_lock lock(mutex_);
-  giving_up_.try_emplace(line, Loss{self_, error.exit_code(), error.message});
-  Ring(wake_.get());
-  changed_.wait(lock, [&] { return given_up_.contains(line) || first_loss_ || stop_; });
+  pending_aborts_.try_emplace(tag, Loss{self_, error.exit_code(), error.message});
+  wake_.Set();
+  changed_.wait(lock, [&] { return part_errors_.contains(tag) || first_loss_ || stop_; });
 }
 
-std::optional<Error> ControlPlane::given_up(std::uint32_t line) const {
+std::optional<Error> ControlPlane::part_error(std::uint32_t tag) const {
   const std::lock_guard lock(mutex_);
-  const auto found = given_up_.find(line % kLines);
-  if (found == given_up_.end()) return std::nullopt;
+  const auto found = part_errors_.find(tag % kNumBaseTags);
+  if (found == part_errors_.end()) return std::nullopt;
   return ErrorOf(found->second);
 }
 
@@ -139,8 +169,8 @@ void ControlPlane::SayGoodbye() {
   }
 }
 
-// A frame that was sent in part would spoil all that follow. The end of the connection is noticed
-// by reading from it.
+// A partly sent frame would make all following frames unreadable, so the connection is shut down.
+// The end of the connection is noticed when it is read from.
 void ControlPlane::SendTo(Peer& peer, const Frame& frame) {
   if (peer.fd && !SendFrame(peer.fd.get(), frame)) ::shutdown(peer.fd.get(), SHUT_RDWR);
 }
@@ -152,19 +182,26 @@ void ControlPlane::AddContribution(NodeId node, ExchangeId exchange, std::string
   Complete(exchange);
 }
 
-// Passes an exchange on once all that live have contributed; whether they have. Of a job that does
-// not survive a death no exchange is complete any more.
-bool ControlPlane::Complete(ExchangeId exchange) {
-  if (first_loss_) return false;
-  auto& parts = contributions_[exchange];
-  for (NodeId node = 0; node < nodes_; ++node) {
-    if (!parts[node] && alive(node)) return false;
+// On the hub: the living nodes that have not contributed yet.
+std::vector<NodeId> ControlPlane::Missing(ExchangeId exchange) const {
+  const auto parts = contributions_.find(exchange);
+  std::vector<NodeId> missing;
+  for (NodeId node = 0; node < nodes_ && parts != contributions_.end(); ++node) {
+    if (!parts->second[node] && alive(node)) missing.push_back(node);
   }
+  return missing;
+}
+
+// Sends the gathered exchange to all nodes once all living nodes have contributed; returns whether
+// they have. After a loss that the job does not survive, no exchange completes.
+bool ControlPlane::Complete(ExchangeId exchange) {
+  if (first_loss_ || !Missing(exchange).empty()) return false;
   std::vector<std::string> all;
-  for (auto& part : parts) all.push_back(std::move(part).value_or(""));
+  for (auto& part : contributions_[exchange]) all.push_back(std::move(part).value_or(""));
   contributions_.erase(exchange);
   const Frame frame{FrameType::kGathered, 0, 0, exchange, PackStrings(all)};
-  // Those whose turn comes late shall not take the hub for dead meanwhile.
+  // Sends heartbeats in between, so that nodes that are late in this loop do not declare the hub
+  // dead.
   std::uint64_t next_beat_ns = NowNs() + kHeartbeatNs;
   for (Peer& peer : peers_) {
     SendTo(peer, frame);
@@ -177,61 +214,63 @@ bool ControlPlane::Complete(ExchangeId exchange) {
   return true;
 }
 
-// Without the hub there is no job.
+// A job cannot continue without its hub.
 bool ControlPlane::Survives(const Loss& loss) const {
   return survive_deaths_ && loss.died && loss.node != 0;
 }
 
 void ControlPlane::Run() {
+  RequestShortSlices();
   std::vector<pollfd> waits;
   std::uint64_t next_beat_ns = NowNs() + kHeartbeatNs;
+  // Frames that arrived together with the last frame of the joining phase are in the readers'
+  // buffers.
+  for (Peer& peer : peers_) ReadFrom(peer);
   while (!stop_) {
     waits.clear();
-    waits.push_back({wake_.get(), POLLIN, 0});
+    waits.push_back({wake_.fd(), POLLIN, 0});
     for (const int fd : depends_on_) waits.push_back({fd, 0, 0});
     for (const Peer& peer : peers_) waits.push_back({peer.fd.get(), POLLIN, 0});
     const std::uint64_t now = NowNs();
     const std::uint64_t next_ns =
-        failure_ ? std::min(next_beat_ns, failure_at_ns_ + kSecondThoughtNs) : next_beat_ns;
-    const auto wait_ms = now < next_ns ? static_cast<int>((next_ns - now) / 1'000'000 + 1) : 0;
-    ::poll(waits.data(), waits.size(), wait_ms);
+        failure_ ? std::min(next_beat_ns, failure_at_ns_ + kFailureDelayNs) : next_beat_ns;
+    Poll(waits, std::chrono::nanoseconds(now < next_ns ? next_ns - now : 0));
     if ((waits[0].revents & POLLIN) != 0) {
-      std::uint64_t rings = 0;
-      [[maybe_unused]] const ssize_t n = ::read(wake_.get(), &rings, sizeof rings);
+      wake_.Clear();
       std::unique_lock lock(mutex_);
       const auto failure = std::exchange(own_failure_, std::nullopt);
-      const auto giving_up = std::exchange(giving_up_, {});
+      const auto aborts = std::exchange(pending_aborts_, {});
       lock.unlock();
-      if (failure) GiveUp(*failure);
-      for (const auto& [line, loss] : giving_up) GiveUp(loss, line);
+      if (failure) ReportFailure(*failure);
+      for (const auto& [tag, loss] : aborts) ReportFailure(loss, tag);
     }
     for (std::size_t i = 1; i <= depends_on_.size(); ++i) {
       if (waits[i].revents != 0 && !leaving_) on_orphaned_();
     }
     const std::size_t first_peer = 1 + depends_on_.size();
     for (std::size_t i = 0; i < peers_.size(); ++i) {
-      if (waits[first_peer + i].revents != 0) HearFrom(peers_[i]);
+      if (waits[first_peer + i].revents != 0) ReadFrom(peers_[i]);
     }
-    if (failure_ && NowNs() >= failure_at_ns_ + kSecondThoughtNs) {
+    if (failure_ && NowNs() >= failure_at_ns_ + kFailureDelayNs) {
       Declare(*std::exchange(failure_, std::nullopt));
     }
     if (NowNs() >= next_beat_ns) {
-      BeatHearts();
+      CheckAndSendHeartbeats();
       next_beat_ns = NowNs() + kHeartbeatNs;
     }
   }
 }
 
-void ControlPlane::HearFrom(Peer& peer) {
+void ControlPlane::ReadFrom(Peer& peer) {
   const bool open = peer.reader.Fill(peer.fd.get());
   peer.silent_beats = 0;
-  while (auto frame = peer.reader.Next()) Handle(peer, std::move(*frame));
-  if (open) return;
+  const Status sound = HandleAll(peer);
+  if (open && sound) return;
   {
     const std::lock_guard lock(mutex_);
     peer.fd.Reset();
-    // An exchange that the hub has completed is read before its end; so the end of a leaving hub
-    // means that all have been there.
+    // A gathered exchange is read before the end of the connection. So if the hub's connection ends
+    // while we leave, the hub has completed the last exchange, and all nodes have reached it.
     if (leaving_ && !is_hub()) {
       stop_ = true;
       changed_.notify_all();
@@ -240,11 +279,20 @@ void ControlPlane::HearFrom(Peer& peer) {
   if (peer.left || (leaving_ && !is_hub())) return;
   Declare({.node = peer.node,
            .exit_code = static_cast<int>(ErrorKind::kEnvironment),
-           .reason = CauseOfDeath(peer.node),
-           .died = true});
+           .reason = sound ? CauseOfDeath(peer.node) : sound.error().message,
+           .died = sound.has_value()});
 }
 
-void ControlPlane::Handle(Peer& peer, Frame frame) {
+Status ControlPlane::HandleAll(Peer& peer) {
+  while (true) {
+    SLIM_ASSIGN(auto frame, peer.reader.Next());
+    if (!frame) return {};
+    SLIM_TRY(CheckFrame(*frame, nodes_));
+    SLIM_TRY(Handle(peer, std::move(*frame)));
+  }
+}
+
+Status ControlPlane::Handle(Peer& peer, Frame frame) {
   switch (frame.type) {
     case FrameType::kContribution: {
       const std::lock_guard lock(mutex_);
@@ -252,21 +300,23 @@ void ControlPlane::Handle(Peer& peer, Frame frame) {
       break;
     }
     case FrameType::kGathered: {
+      SLIM_ASSIGN(auto parts, UnpackStrings(frame.body));
+      if (parts.size() != nodes_) return EnvironmentError("it sent an exchange of other nodes");
       const std::lock_guard lock(mutex_);
-      gathered_[frame.exchange] = UnpackStrings(frame.body);
+      gathered_[frame.exchange] = std::move(parts);
       changed_.notify_all();
       break;
     }
     case FrameType::kFailed:
-      Suspect({peer.node, frame.exit_code, std::move(frame.body)});
+      DeferFailure({peer.node, frame.exit_code, std::move(frame.body)});
       break;
     case FrameType::kLost:
     case FrameType::kDied:
       Declare({frame.node, frame.exit_code, std::move(frame.body), /*announced=*/true,
                frame.type == FrameType::kDied});
       break;
-    case FrameType::kGivenUp:
-      DeclareGivenUp(frame.exchange.line, {frame.node, frame.exit_code, std::move(frame.body)});
+    case FrameType::kPartAborted:
+      DeclareAborted(frame.exchange.tag, {frame.node, frame.exit_code, std::move(frame.body)});
       break;
     case FrameType::kBye:
       peer.left = true;
@@ -274,9 +324,10 @@ void ControlPlane::Handle(Peer& peer, Frame frame) {
     default:
       break;
   }
+  return {};
 }
 
-void ControlPlane::BeatHearts() {
+void ControlPlane::CheckAndSendHeartbeats() {
   for (Peer& peer : peers_) {
     if (!peer.fd || peer.left || ++peer.silent_beats <= kSilentBeats) continue;
     {
@@ -296,12 +347,12 @@ void ControlPlane::SendHeartbeats() {
   for (Peer& peer : peers_) SendTo(peer, heartbeat);
 }
 
-// The hub decides; it answers a node that gives up as it tells all others. With a line: of what is
-// formed on that.
-void ControlPlane::GiveUp(const Loss& failure, std::optional<std::uint32_t> line) {
-  if (is_hub()) return line ? DeclareGivenUp(*line, failure) : Suspect(failure);
+// Reports a failure of the whole job, or of the parts with `tag`, to the hub. The hub decides,
+// and sends its decision also to the node that failed.
+void ControlPlane::ReportFailure(const Loss& failure, std::optional<std::uint32_t> tag) {
+  if (is_hub()) return tag ? DeclareAborted(*tag, failure) : DeferFailure(failure);
   const std::lock_guard lock(mutex_);
-  if (line) return SendTo(peers_[0], GivenUpFrame(*line, failure));
+  if (tag) return SendTo(peers_[0], PartAbortedFrame(*tag, failure));
   SendTo(peers_[0], {FrameType::kFailed,
                      static_cast<std::uint8_t>(failure.exit_code),
                      static_cast<std::uint16_t>(self_),
@@ -309,7 +360,7 @@ void ControlPlane::GiveUp(const Loss& failure, std::optional<std::uint32_t> line
                      failure.reason});
 }
 
-void ControlPlane::Suspect(Loss failure) {
+void ControlPlane::DeferFailure(Loss failure) {
   if (failure_) return;
   failure_ = std::move(failure);
   failure_at_ns_ = NowNs();
@@ -322,14 +373,13 @@ void ControlPlane::Drain() {
   const std::uint64_t deadline_ns = NowNs() + kHeartbeatNs;
   for (Peer& peer : peers_) {
     while (peer.fd && NowNs() < deadline_ns) {
-      pollfd wait{peer.fd.get(), POLLIN, 0};
-      ::poll(&wait, 1, 100);
-      if (wait.revents != 0 && !peer.reader.Fill(peer.fd.get())) break;
+      const bool readable = AwaitReadable(peer.fd.get(), kDrainPollInterval);
+      if (readable && !peer.reader.Fill(peer.fd.get())) break;
     }
   }
 }
 
-// Only the control thread comes here, so every node hears of losses in one order.
+// Only the control thread calls this, so all nodes learn of losses in the same order.
 void ControlPlane::Declare(const Loss& loss) {
   const bool survives = Survives(loss);
   std::vector<std::weak_ptr<LossWatch::Watcher>> watchers;
@@ -349,40 +399,40 @@ void ControlPlane::Declare(const Loss& loss) {
       if (!first_loss_) first_loss_ = loss;
     } else if (is_hub()) {
       for (auto at = contributions_.begin(); at != contributions_.end();) {
-        Complete(at++->first);  // which takes it out
+        Complete(at++->first);  // Complete() erases it
       }
     }
     watchers = watchers_;
     changed_.notify_all();
   }
-  Call(watchers, loss.node);
+  CallWatchers(watchers, loss.node);
   if (!survives) on_loss_(loss);
 }
 
-// Whoever comes first gives the reason.
-void ControlPlane::DeclareGivenUp(std::uint32_t line, const Loss& loss) {
+// The first report gives the reason.
+void ControlPlane::DeclareAborted(std::uint32_t tag, const Loss& loss) {
   const NodeId node = loss.node;
   std::vector<std::weak_ptr<LossWatch::Watcher>> watchers;
   {
     const std::lock_guard lock(mutex_);
-    const auto [told, first] = given_up_.try_emplace(line, loss);
+    const auto [told, first] = part_errors_.try_emplace(tag, loss);
     if (!first) return;
-    who_gave_up_[line].store(node, std::memory_order_release);
+    aborting_node_[tag].store(node, std::memory_order_release);
     if (is_hub()) {
-      for (Peer& peer : peers_) SendTo(peer, GivenUpFrame(line, told->second));
+      for (Peer& peer : peers_) SendTo(peer, PartAbortedFrame(tag, told->second));
     }
     watchers = watchers_;
     changed_.notify_all();
   }
-  Call(watchers, node, line);
+  CallWatchers(watchers, node, tag);
 }
 
-// All of them, or those of parts that are formed on a line.
-void ControlPlane::Call(const std::vector<std::weak_ptr<LossWatch::Watcher>>& watchers, NodeId node,
-                        std::optional<std::uint32_t> line) {
+// Calls all watchers, or only those of parts with `tag`.
+void ControlPlane::CallWatchers(const std::vector<std::weak_ptr<LossWatch::Watcher>>& watchers,
+                                NodeId node, std::optional<std::uint32_t> tag) {
   for (const auto& weak : watchers) {
     const auto watcher = weak.lock();
-    if (!watcher || (line && watcher->line % kLines != *line)) continue;
+    if (!watcher || (tag && watcher->tag % kNumBaseTags != *tag)) continue;
     const std::lock_guard lock(watcher->mutex);
     if (watcher->call) watcher->call(node);
   }

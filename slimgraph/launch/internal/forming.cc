@@ -1,96 +1,152 @@
-// How a job forms: every node connects to the hub, shows the job's secret, and is told who the
-// others are.
-#include <arpa/inet.h>
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <poll.h>
-#include <sys/socket.h>
-
+// How a job forms: every node connects to the hub, both prove that they know the job's secret, and
+// the hub tells each node the hosts and addresses of all nodes.
 #include <algorithm>
+#include <charconv>
 #include <map>
 
 #include "slimgraph/base/clock.h"
+#include "slimgraph/base/poller.h"
+#include "slimgraph/base/sockets.h"
+#include "slimgraph/base/split.h"
+#include "slimgraph/base/sync.h"
+#include "slimgraph/base/waits.h"
 #include "slimgraph/launch/internal/control_plane.h"
-#include "slimgraph/launch/sockets.h"
+#include "slimgraph/launch/internal/joining.h"
 
 namespace slimgraph {
 namespace {
 
 constexpr std::uint64_t kFormingNs = 30'000'000'000;
-constexpr int kConnectMs = 3000;
+constexpr std::chrono::seconds kConnectLimit{3};
+constexpr std::chrono::milliseconds kBeforeNextTry{20};
+constexpr std::size_t kMaxStrangers = 256;  // in addition to one per node of the job
+constexpr std::string_view kPurpose = "join";
 
-// Waits for one frame of a connection; nothing when it ends or `deadline_ns` passes.
-std::optional<Frame> AwaitFrame(int fd, FrameReader& reader, std::uint64_t deadline_ns) {
+// Waits for one frame on a connection; returns nothing if the connection ends or `deadline_ns`
+// passes.
+Result<std::optional<Frame>> AwaitFrame(int fd, FrameReader& reader, std::uint64_t deadline_ns) {
   while (true) {
-    if (auto frame = reader.Next()) return frame;
+    SLIM_ASSIGN(auto frame, reader.Next());
     const std::uint64_t now = NowNs();
-    if (now >= deadline_ns) return std::nullopt;
-    pollfd wait{fd, POLLIN, 0};
-    ::poll(&wait, 1, static_cast<int>((deadline_ns - now) / 1'000'000 + 1));
-    if (wait.revents != 0 && !reader.Fill(fd)) return reader.Next();
+    if (frame || now >= deadline_ns) return frame;
+    const bool readable = AwaitReadable(fd, std::chrono::nanoseconds(deadline_ns - now));
+    if (readable && !reader.Fill(fd)) return reader.Next();
   }
+}
+
+// Tries "host:port[,host:port…]" in order.
+Result<UniqueFd> ConnectToHub(std::string_view addresses) {
+  for (const std::string_view one : Split(addresses)) {
+    const std::size_t colon = one.rfind(':');
+    std::uint16_t port = 0;
+    if (colon == std::string_view::npos) continue;
+    std::from_chars(one.data() + colon + 1, one.data() + one.size(), port);
+    const auto address = Resolve(std::string(one.substr(0, colon)), port);
+    if (!address) continue;
+    auto fd = ConnectTcp(*address, kConnectLimit);
+    if (fd) return fd;
+  }
+  return EnvironmentError(
+      "cannot reach node 0 at {}; name an address that all hosts reach in SLIMGRAPH_HOST",
+      addresses);
 }
 
 }  // namespace
 
-Status ControlPlane::GatherPeers(JobPlace& place, std::string_view identity) {
+Status ControlPlane::GatherPeers(JoinConfig& config, std::string_view identity) {
   const std::uint64_t deadline_ns = NowNs() + kFormingNs;
+  SLIM_ASSIGN(const auto key, HandshakeKey::Derive(config.secret, kPurpose));
+  Newcomers newcomers(config.listener.get(), key, kMaxStrangers + nodes_);
+  std::map<NodeId, Newcomers::Member> members;
+  Waiting waiting;
+  while (members.size() + 1 < nodes_) {
+    waiting.For(0, [&] {
+      std::vector<NodeId> missing;
+      for (NodeId node = 1; node < nodes_; ++node) {
+        if (!members.contains(node)) missing.push_back(node);
+      }
+      return NodesInWords(missing) + " to join";
+    });
+    SLIM_ASSIGN(auto member, newcomers.Next(deadline_ns));
+    if (!member) {
+      return EnvironmentError("only {} of {} nodes have come within {} s", members.size() + 1,
+                              nodes_, kFormingNs / 1'000'000'000);
+    }
+    const NodeId node = member->hello.node;
+    if (node == 0 || node >= nodes_ || members.contains(node)) {
+      Newcomers::Refuse(member->fd, fmt::format("node {} is not expected", node));
+    } else {
+      members.emplace(node, std::move(*member));
+    }
+  }
   std::map<std::string, std::uint32_t, std::less<>> host_index{{std::string(identity), 0}};
   roster_.hosts.assign(nodes_, 0);
   roster_.addresses.assign(nodes_, "127.0.0.1");
-  while (peers_.size() + 1 < nodes_) {
-    pollfd wait{place.listener.get(), POLLIN, 0};
-    const std::uint64_t now = NowNs();
-    if (now >= deadline_ns ||
-        ::poll(&wait, 1, static_cast<int>((deadline_ns - now) / 1'000'000 + 1)) == 0) {
-      return EnvironmentError("only {} of {} nodes have come within {} s", peers_.size() + 1,
-                              nodes_, kFormingNs / 1'000'000'000);
-    }
-    UniqueFd fd(::accept4(place.listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (!fd) continue;
-    SetUpControlSocket(fd.get());
-    Peer peer;
-    const auto hello =
-        AwaitFrame(fd.get(), peer.reader, std::min(deadline_ns, NowNs() + kFormingNs / 10));
-    if (!hello || hello->type != FrameType::kHello) continue;
-    const auto words = UnpackStrings(hello->body);
-    if (words.size() != 2 || words[0] != place.secret || hello->node >= nodes_) continue;
+  for (const auto& [node, member] : members) {
     const auto host = static_cast<std::uint32_t>(host_index.size());
-    roster_.hosts[hello->node] = host_index.emplace(words[1], host).first->second;
-    roster_.addresses[hello->node] = RemoteAddress(fd.get());
-    if (roster_.hosts[hello->node] != 0) roster_.addresses[0] = LocalAddress(fd.get());
-    peer.node = hello->node;
-    peer.fd = std::move(fd);
-    peers_.push_back(std::move(peer));
+    roster_.hosts[node] = host_index.emplace(member.hello.host_identity, host).first->second;
+    roster_.addresses[node] = PeerAddress(member.fd.get()).host();
+    if (roster_.hosts[node] != 0) roster_.addresses[0] = LocalAddress(member.fd.get()).host();
   }
   std::vector<std::string> words = roster_.addresses;
   for (const std::uint32_t host : roster_.hosts) words.push_back(fmt::format("{}", host));
-  const Frame welcome{FrameType::kWelcome, 0, 0, {}, PackStrings(words)};
-  for (Peer& peer : peers_) SendTo(peer, welcome);
+  for (auto& [node, member] : members) {
+    Peer& peer = peers_.emplace_back(node, std::move(member.fd), std::move(member.reader));
+    peer.reader.SetMaxBytes(kMaxFrameBytes);
+    SendTo(peer, WelcomeFrame(key, member.challenges, words));
+  }
   return {};
 }
 
-Status ControlPlane::ArriveAtHub(const JobPlace& place, std::string_view identity) {
-  Peer hub;
-  SLIM_ASSIGN(hub.fd, ConnectToAny(place.hub_address, kConnectMs));
-  SetUpControlSocket(hub.fd.get());
-  SendFrame(hub.fd.get(), {FrameType::kHello,
-                           0,
-                           static_cast<std::uint16_t>(self_),
-                           {},
-                           PackStrings({place.secret, std::string(identity)})});
-  const auto welcome = AwaitFrame(hub.fd.get(), hub.reader, NowNs() + kFormingNs);
-  if (!welcome || welcome->type != FrameType::kWelcome) {
-    return EnvironmentError("node 0 at {} did not let this node in", place.hub_address);
+// Under a flood of strangers, a hub may close a node's connection without an answer. The node then
+// retries.
+Status ControlPlane::JoinAtHub(const JoinConfig& config, std::string_view identity) {
+  const std::uint64_t deadline_ns = NowNs() + kFormingNs;
+  SLIM_ASSIGN(const auto key, HandshakeKey::Derive(config.secret, kPurpose));
+  SLIM_ASSIGN(UniqueFd fd, ConnectToHub(config.hub_address));
+  std::string reason = "it closed the connection";
+  const Waiting waiting(
+      self_, [&] { return fmt::format("node 0 at {} to let it in", config.hub_address); });
+  while (fd && NowNs() < deadline_ns) {
+    const auto joined = JoinHub(std::move(fd), key, std::string(identity), deadline_ns);
+    if (joined && *joined) return {};
+    if (!joined) {
+      reason = joined.error().message;
+      break;
+    }
+    SleepFor(kBeforeNextTry);
+    fd = ConnectToHub(config.hub_address).value_or(UniqueFd());
   }
-  const auto words = UnpackStrings(welcome->body);
+  return EnvironmentError("node 0 at {} did not let this node in: {}", config.hub_address, reason);
+}
+
+// Returns whether this node has joined; false if the hub closed the connection without an answer.
+Result<bool> ControlPlane::JoinHub(UniqueFd fd, const HandshakeKey& key,
+                                   const std::string& identity, std::uint64_t deadline_ns) {
+  SetUpControlSocket(fd.get());
+  FrameReader reader(kMaxJoiningBytes);
+  SLIM_ASSIGN(const auto first, AwaitFrame(fd.get(), reader, deadline_ns));
+  if (!first) return false;
+  const auto challenge = ReadChallenge(*first);
+  if (!challenge) return EnvironmentError("it is not the hub of a job");
+  SLIM_ASSIGN(const Challenge own, NewChallenge());
+  Challenges challenges{.acceptor = *challenge, .opener = own};
+  SendFrame(fd.get(), HelloFrame(key, challenges, {self_, identity}));
+  SLIM_ASSIGN(const auto answer, AwaitFrame(fd.get(), reader, deadline_ns));
+  if (!answer) return false;
+  if (answer->type == FrameType::kRefused) return EnvironmentError("{}", answer->body);
+  SLIM_ASSIGN(const auto words, ReadWelcome(key, challenges, *answer));
+  if (words.size() != 2 * std::size_t{nodes_}) {
+    return EnvironmentError("its job does not have {} nodes", nodes_);
+  }
   for (NodeId node = 0; node < nodes_; ++node) {
+    const std::string& host = words[nodes_ + node];
     roster_.addresses.push_back(words[node]);
-    roster_.hosts.push_back(static_cast<std::uint32_t>(std::stoul(words[nodes_ + node])));
+    std::from_chars(host.data(), host.data() + host.size(), roster_.hosts.emplace_back());
   }
-  peers_.push_back(std::move(hub));
-  return {};
+  Peer& hub = peers_.emplace_back(NodeId{0}, std::move(fd), std::move(reader));
+  hub.reader.SetMaxBytes(kMaxFrameBytes);
+  return true;
 }
 
 }  // namespace slimgraph

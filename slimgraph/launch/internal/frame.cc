@@ -23,6 +23,7 @@ static_assert(sizeof(Header) == 16);
 }  // namespace
 
 bool SendFrame(int fd, const Frame& frame) {
+  SLIM_CHECK(frame.body.size() <= kMaxFrameBytes, "{} bytes in one frame", frame.body.size());
   const Header header{static_cast<std::uint32_t>(frame.body.size()), frame.type, frame.exit_code,
                       frame.node, frame.exchange};
   std::string bytes(sizeof header + frame.body.size(), '\0');
@@ -41,7 +42,7 @@ bool SendFrame(int fd, const Frame& frame) {
 
 bool FrameReader::Fill(int fd) {
   std::array<char, 16384> chunk;
-  while (true) {
+  while (buffer_.size() - used_ < sizeof(Header) + max_bytes_) {
     const ssize_t n = ::recv(fd, chunk.data(), chunk.size(), MSG_DONTWAIT);
     if (n > 0) {
       buffer_.append(chunk.data(), static_cast<std::size_t>(n));
@@ -51,13 +52,17 @@ bool FrameReader::Fill(int fd) {
       return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
     }
   }
+  return true;
 }
 
-std::optional<Frame> FrameReader::Next() {
+Result<std::optional<Frame>> FrameReader::Next() {
   Header header;
   const std::size_t available = buffer_.size() - used_;
   if (available < sizeof header) return std::nullopt;
   std::memcpy(&header, buffer_.data() + used_, sizeof header);
+  if (header.bytes > max_bytes_ || header.type > kLastFrameType) {
+    return EnvironmentError("what it sent is no frame of this job");
+  }
   if (available < sizeof header + header.bytes) return std::nullopt;
   Frame frame{header.type, header.exit_code, header.node, header.exchange,
               buffer_.substr(used_ + sizeof header, header.bytes)};
@@ -67,6 +72,13 @@ std::optional<Frame> FrameReader::Next() {
     used_ = 0;
   }
   return frame;
+}
+
+Status CheckFrame(const Frame& frame, NodeId nodes) {
+  const bool names_tag = frame.type == FrameType::kPartAborted;
+  if (frame.node < nodes && (!names_tag || frame.exchange.tag < kNumBaseTags)) return {};
+  return EnvironmentError("it sent a frame about node {} and tag {}, which do not exist",
+                          frame.node, frame.exchange.tag);
 }
 
 std::string PackStrings(const std::vector<std::string>& strings) {
@@ -79,14 +91,14 @@ std::string PackStrings(const std::vector<std::string>& strings) {
   return packed;
 }
 
-std::vector<std::string> UnpackStrings(std::string_view packed) {
+Result<std::vector<std::string>> UnpackStrings(std::string_view packed) {
   std::vector<std::string> strings;
   while (!packed.empty()) {
     std::uint32_t bytes = 0;
-    SLIM_CHECK(packed.size() >= sizeof bytes);
+    if (packed.size() < sizeof bytes) return EnvironmentError("a list of strings is cut off");
     std::memcpy(&bytes, packed.data(), sizeof bytes);
     packed.remove_prefix(sizeof bytes);
-    SLIM_CHECK(packed.size() >= bytes);
+    if (packed.size() < bytes) return EnvironmentError("a list of strings is cut off");
     strings.emplace_back(packed.substr(0, bytes));
     packed.remove_prefix(bytes);
   }

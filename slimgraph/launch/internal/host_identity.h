@@ -1,6 +1,6 @@
-// What makes two processes neighbours: the same kernel, the same network, the same process numbers.
-// Such processes can share memory and meet on loopback. Host names do not tell (containers and
-// network namespaces share or invent them).
+// Identifies what two processes must share to be neighbours: the kernel, the network namespace and
+// the process id namespace. Neighbours can share memory and connect over loopback. Host names do
+// not show this, because containers and network namespaces share or invent them.
 #pragma once
 
 #include <string>

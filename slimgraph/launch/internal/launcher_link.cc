@@ -1,8 +1,6 @@
 #include "slimgraph/launch/internal/launcher_link.h"
 
-#include <sys/random.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -11,23 +9,36 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "slimgraph/base/clock.h"
+#include "slimgraph/launch/handshake.h"
+
 namespace slimgraph {
 namespace {
 
 constexpr std::size_t kNumFds = 2;
+constexpr std::uint64_t kIntroductionNs = 3'000'000'000;
+constexpr std::size_t kRandomCharacters = 16;  // in the name of a launcher's socket
 
-// An abstract name: it needs no file and vanishes with its owner.
+// A name in the abstract namespace of Unix sockets: it needs no file and vanishes with its owner.
 struct AbstractAddress {
   sockaddr_un address{};
   socklen_t size = 0;
 
-  explicit AbstractAddress(const std::string& name) {
-    address.sun_family = AF_UNIX;
-    std::memcpy(address.sun_path + 1, name.data(), name.size());
-    size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-  }
   const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&address); }
 };
+
+Result<AbstractAddress> AddressOf(std::string_view name) {
+  AbstractAddress made;
+  constexpr std::size_t kMost = sizeof made.address.sun_path - 1;
+  if (name.size() > kMost) {
+    return EnvironmentError("{} is not a launcher's socket: it has {} characters, more than {}",
+                            kLauncherVariable, name.size(), kMost);
+  }
+  made.address.sun_family = AF_UNIX;
+  std::memcpy(made.address.sun_path + 1, name.data(), name.size());
+  made.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  return made;
+}
 
 union FdMessage {
   cmsghdr align;
@@ -48,7 +59,7 @@ bool SendFds(int socket, const std::array<int, kNumFds>& fds) {
   header->cmsg_type = SCM_RIGHTS;
   header->cmsg_len = CMSG_LEN(sizeof fds);
   std::memcpy(CMSG_DATA(header), fds.data(), sizeof fds);
-  return ::sendmsg(socket, &message, MSG_NOSIGNAL) == 1;
+  return ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
 }
 
 std::optional<std::array<int, kNumFds>> ReceiveFds(int socket) {
@@ -74,7 +85,7 @@ Result<std::unique_ptr<LauncherLink>> LauncherLink::OpenFromEnvironment(NodeId s
   const char* const name = std::getenv(kLauncherVariable);
   if (name == nullptr) return std::unique_ptr<LauncherLink>();
   UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-  const AbstractAddress address(name);
+  SLIM_ASSIGN(const AbstractAddress address, AddressOf(name));
   if (!socket || ::connect(socket.get(), address.get(), address.size) != 0) {
     return EnvironmentError("the command that started this node is gone ({}: {})", name,
                             std::strerror(errno));
@@ -96,12 +107,11 @@ void LauncherLink::ReportExit(int exit_code, std::string_view line) const {
 }
 
 Result<LauncherSocket> LauncherSocket::Listen() {
-  std::uint64_t random = 0;
-  if (::getrandom(&random, sizeof random, 0) != sizeof random) random = 0;
+  SLIM_ASSIGN(const std::string random, NewSecret());
   LauncherSocket launcher;
-  launcher.name_ = fmt::format("slimgraph-{}-{:016x}", ::getpid(), random);
+  launcher.name_ = fmt::format("slimgraph-{}-{}", ::getpid(), random.substr(0, kRandomCharacters));
   launcher.listener_.Reset(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const AbstractAddress address(launcher.name_);
+  SLIM_ASSIGN(const AbstractAddress address, AddressOf(launcher.name_));
   if (!launcher.listener_ || ::bind(launcher.fd(), address.get(), address.size) != 0 ||
       ::listen(launcher.fd(), kMaxNodes) != 0) {
     return EnvironmentError("cannot listen on a local socket: {}", std::strerror(errno));
@@ -110,22 +120,30 @@ Result<LauncherSocket> LauncherSocket::Listen() {
 }
 
 std::optional<LauncherSocket::Node> LauncherSocket::Accept() const {
-  Node node;
-  node.socket.Reset(::accept4(fd(), nullptr, nullptr, SOCK_CLOEXEC));
-  if (!node.socket) return std::nullopt;
-  // A node that is stopped just now must not stop us.
-  const timeval one_second{1, 0};
-  ::setsockopt(node.socket.get(), SOL_SOCKET, SO_RCVTIMEO, &one_second, sizeof one_second);
-  ucred who{};
-  socklen_t size = sizeof who;
-  if (::getsockopt(node.socket.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0 ||
-      who.uid != ::getuid() ||
-      ::recv(node.socket.get(), &node.number, sizeof node.number, 0) != sizeof node.number ||
-      !SendFds(node.socket.get(), {STDOUT_FILENO, STDERR_FILENO})) {
-    return std::nullopt;
+  while (true) {
+    Node node;
+    node.socket.Reset(::accept4(fd(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (!node.socket) return std::nullopt;
+    ucred who{};
+    socklen_t size = sizeof who;
+    if (::getsockopt(node.socket.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0 ||
+        who.uid != ::getuid()) {
+      continue;
+    }
+    node.pid = who.pid;
+    node.deadline_ns = NowNs() + kIntroductionNs;
+    return node;
   }
-  node.pid = who.pid;
-  return node;
+}
+
+bool LauncherSocket::Introduce(Node& node) {
+  NodeId number = 0;
+  if (::recv(node.socket.get(), &number, sizeof number, MSG_DONTWAIT) != sizeof number ||
+      number >= kMaxNodes || !SendFds(node.socket.get(), {STDOUT_FILENO, STDERR_FILENO})) {
+    return false;
+  }
+  node.number = number;
+  return true;
 }
 
 std::optional<NodeExit> ReadExit(int socket) {

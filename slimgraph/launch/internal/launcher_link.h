@@ -1,6 +1,7 @@
-// The thread between the command that a person started and the nodes that it started through
-// mpiexec: over a local socket it hands them its own output, so that a result needs no copying and
-// a progress line finds the terminal; by the end of the socket each learns that the other has died.
+// A local socket between the command that a user started and the nodes that it started through
+// mpiexec. Over it, the launcher passes its own standard output and error to the nodes: results
+// need no copying, and a progress line finds the terminal. When the socket closes, each side learns
+// that the other has died.
 #pragma once
 
 #include <sys/types.h>
@@ -16,17 +17,18 @@
 
 namespace slimgraph {
 
-// Set by the launcher for its nodes.
+// Set by the launcher for its nodes: the name of its socket.
 constexpr const char* kLauncherVariable = "SLIMGRAPH_LAUNCHER";
 
-// The node's side.
+// The node's side of the link.
 class LauncherLink {
  public:
-  // Takes over the launcher's standard output and error; nothing when there is no launcher.
+  // Replaces this process's standard output and error with the launcher's; returns null if there is
+  // no launcher.
   static Result<std::unique_ptr<LauncherLink>> OpenFromEnvironment(NodeId self);
 
   int fd() const { return socket_.get(); }
-  // The launcher prints the first line of an error that it is told, and no other.
+  // The launcher prints the first error line that it receives, and ignores later ones.
   void ReportExit(int exit_code, std::string_view line) const;
 
  private:
@@ -34,7 +36,7 @@ class LauncherLink {
   UniqueFd socket_;
 };
 
-// The launcher's side.
+// The launcher's side of the link.
 class LauncherSocket {
  public:
   static Result<LauncherSocket> Listen();
@@ -44,18 +46,22 @@ class LauncherSocket {
 
   struct Node {
     UniqueFd socket;
-    NodeId number = 0;
+    std::optional<NodeId> number;  // nothing until the node has introduced itself
     pid_t pid = 0;
+    std::uint64_t deadline_ns = 0;  // for its introduction
   };
-  // A node that has just come, and has been given our standard output and error.
+  // The next process of this user that has connected. Does not block.
   std::optional<Node> Accept() const;
+  // Reads the number of a node that has just connected, and sends it our standard output and error.
+  // Returns false if what it sent is not a node number.
+  static bool Introduce(Node& node);
 
  private:
   std::string name_;
   UniqueFd listener_;
 };
 
-// What a node has said before it went; nothing when it went without a word.
+// What a node has reported before it ended; nothing if it ended without a report.
 struct NodeExit {
   int exit_code = 0;
   std::string line;

@@ -1,6 +1,5 @@
 #include "slimgraph/launch/internal/pmi.h"
 
-#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -10,6 +9,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+
+#include "slimgraph/base/poller.h"
 
 namespace slimgraph {
 namespace {
@@ -33,17 +34,6 @@ std::string ValueOf(std::string_view line, std::string_view key) {
 
 constexpr std::string_view kKey = "slimgraph-hub";
 
-bool IsReadableWithin(int fd, std::chrono::milliseconds limit) {
-  const auto end = std::chrono::steady_clock::now() + limit;
-  pollfd wait{fd, POLLIN, 0};
-  while (true) {
-    const auto left =
-        std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
-    const int found = ::poll(&wait, 1, static_cast<int>(std::max(left.count(), std::int64_t{0})));
-    if (found >= 0 || errno != EINTR) return found != 0;
-  }
-}
-
 }  // namespace
 
 bool Pmi::Present() {
@@ -56,24 +46,25 @@ Result<Pmi> Pmi::Open() {
   pmi.fd_ = *NumberFromEnvironment("PMI_FD");
   pmi.rank_ = static_cast<NodeId>(*NumberFromEnvironment("PMI_RANK"));
   pmi.size_ = static_cast<NodeId>(*NumberFromEnvironment("PMI_SIZE"));
-  SLIM_TRY(pmi.Ask("cmd=init pmi_version=1 pmi_subversion=1", "cmd=response_to_init"));
+  SLIM_TRY(pmi.Request("cmd=init pmi_version=1 pmi_subversion=1", "cmd=response_to_init"));
   return pmi;
 }
 
 Result<std::string> Pmi::ShareFromZero(std::string_view value, std::chrono::milliseconds limit) {
-  SLIM_ASSIGN(const std::string space, Ask("cmd=get_my_kvsname", "cmd=my_kvsname"));
+  SLIM_ASSIGN(const std::string space, Request("cmd=get_my_kvsname", "cmd=my_kvsname"));
   const std::string where = "kvsname=" + ValueOf(space, "kvsname=");
   if (rank_ == 0) {
-    SLIM_TRY(Ask(fmt::format("cmd=put {} key={} value={}", where, kKey, value), "cmd=put_result"));
+    SLIM_TRY(
+        Request(fmt::format("cmd=put {} key={} value={}", where, kKey, value), "cmd=put_result"));
   }
-  SLIM_TRY(Ask("cmd=barrier_in", "cmd=barrier_out", limit));
+  SLIM_TRY(Request("cmd=barrier_in", "cmd=barrier_out", limit));
   SLIM_ASSIGN(const std::string got,
-              Ask(fmt::format("cmd=get {} key={}", where, kKey), "cmd=get_result"));
+              Request(fmt::format("cmd=get {} key={}", where, kKey), "cmd=get_result"));
   return ValueOf(got, "value=");
 }
 
 void Pmi::Finalize() {
-  if (fd_ >= 0) static_cast<void>(Ask("cmd=finalize", "cmd=finalize_ack"));
+  if (fd_ >= 0) static_cast<void>(Request("cmd=finalize", "cmd=finalize_ack"));
   fd_ = -1;
 }
 
@@ -82,13 +73,13 @@ void Pmi::Abort(int exit_code) {
   static_cast<void>(::send(fd_, line.data(), line.size(), MSG_NOSIGNAL));
 }
 
-Result<std::string> Pmi::Ask(std::string_view command, std::string_view expected,
-                             std::chrono::milliseconds limit) {
+Result<std::string> Pmi::Request(std::string_view command, std::string_view expected,
+                                 std::chrono::milliseconds limit) {
   const std::string line = std::string(command) + "\n";
   std::string answer;
   bool intact =
       ::send(fd_, line.data(), line.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(line.size());
-  if (intact && !IsReadableWithin(fd_, limit)) {
+  if (intact && !AwaitReadable(fd_, limit)) {
     return EnvironmentError(
         "the job's launcher did not answer '{}' within {} s: not all of its {} nodes have started",
         command, std::chrono::duration<double>(limit).count(), size_);

@@ -11,12 +11,13 @@
 
 namespace slimgraph::internal {
 
-void DecodeRest(const CodedList& coded, std::span<VertexId> list, std::size_t i,
-                std::size_t high_bit) {
+bool DecodeOneByOne(const CodedList& coded, std::span<VertexId> list) {
   const unsigned l = coded.low_bits;
   const std::uint64_t mask = (std::uint64_t{1} << l) - 1;
-  std::size_t low_bit = i * l;
-  for (; i < list.size(); high_bit += 64) {
+  std::size_t low_bit = 0;
+  std::size_t i = 0;
+  for (std::size_t high_bit = 0; i < list.size(); high_bit += 64) {
+    if (high_bit / 8 >= coded.high_bytes) return false;
     std::uint64_t word;
     std::memcpy(&word, coded.high + high_bit / 8, sizeof word);
     for (; word != 0 && i < list.size(); word &= word - 1) {
@@ -29,21 +30,23 @@ void DecodeRest(const CodedList& coded, std::span<VertexId> list, std::size_t i,
       ++i;
     }
   }
+  return true;
 }
 
 #if defined(__x86_64__)
 
 namespace {
 
-// Eight vertices are that many low bits in bytes: what a lane of 32 bits can shift into place.
+// The most low bits that a 32-bit lane can hold after a shift by up to 7 bits. Eight vertices have
+// as many bytes of low bits as one vertex has low bits.
 constexpr unsigned kMaxLowBits = 25;
 
 struct Tables {
-  // By a byte of high bits: for its k-th set bit, number b, b - k.
+  // By the value of a byte of high bits: b - k for its k-th set bit, which is bit number b.
   alignas(64) std::int8_t high[256][8] = {};
   std::uint8_t count[256] = {};
-  // By the number of low bits: how those of eight vertices, the latter four from byte second_half
-  // on, are shuffled and shifted to their lanes.
+  // By the number of low bits: the shuffle and the shifts that move the low bits of eight vertices
+  // to their lanes. The upper four lanes are loaded from byte second_half on.
   alignas(32) std::uint8_t shuffle[kMaxLowBits + 1][32] = {};
   alignas(32) std::uint32_t shift[kMaxLowBits + 1][8] = {};
   std::uint8_t second_half[kMaxLowBits + 1] = {};
@@ -70,16 +73,17 @@ struct Tables {
 };
 constexpr Tables kTables;
 
-// The high parts of the vertices from the i-th until the end-th has been met; vertex j goes to
-// into[j - origin], with whatever behind it. Goes on at `high`, which is bit `high_bit`.
-__attribute__((target("avx2"))) std::size_t HighParts(const unsigned char*& high,
-                                                      std::size_t& high_bit, VertexId* into,
+// Decodes the high parts of vertices, from the i-th on and from byte `at` of `high` on, until `end`
+// vertices are decoded or `high` ends. Vertex j goes to into[j - origin]. Up to eight elements are
+// written at once, so elements after the last vertex are overwritten. Returns the next vertex.
+__attribute__((target("avx2"))) std::size_t HighParts(std::span<const unsigned char> high,
+                                                      std::size_t& at, VertexId* into,
                                                       std::size_t origin, std::size_t i,
                                                       std::size_t end) {
-  for (; i < end; high_bit += 8) {
-    const unsigned char byte = *high++;
+  for (; i < end && at < high.size(); ++at) {
+    const unsigned char byte = high[at];
     const __m128i packed = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(kTables.high[byte]));
-    const __m256i base = _mm256_set1_epi32(static_cast<int>(high_bit - i));
+    const __m256i base = _mm256_set1_epi32(static_cast<int>(at * 8 - i));
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(into + (i - origin)),
                         _mm256_add_epi32(_mm256_cvtepi8_epi32(packed), base));
     i += kTables.count[byte];
@@ -87,7 +91,7 @@ __attribute__((target("avx2"))) std::size_t HighParts(const unsigned char*& high
   return i;
 }
 
-// into[k] = into[k] << l | its low bits, for `blocks` times eight vertices.
+// into[k] = into[k] << l | low bits of vertex k, for 8 * `blocks` vertices.
 __attribute__((target("avx2"))) void JoinLowBits(const unsigned char* low, unsigned l,
                                                  VertexId* into, std::size_t blocks) {
   const __m128i by = _mm_cvtsi32_si128(static_cast<int>(l));
@@ -112,16 +116,18 @@ bool DecodeByVectors(const CodedList& coded, std::span<VertexId> list) {
   if (!able || coded.low_bits > kMaxLowBits) return false;
   const std::size_t count = list.size();
   const std::size_t whole = count / 8 * 8;
-  const unsigned char* high = coded.high;
-  std::size_t high_bit = 0;
-  // As long as there is room for eight. What is left, up to seven, and the vertices from `whole`
-  // on, take shape in a buffer of their own, in which `whole` is number 8.
-  const std::size_t done = HighParts(high, high_bit, list.data(), 0, 0, count < 8 ? 0 : count - 7);
+  const std::span<const unsigned char> high(coded.high, coded.high_bytes);
+  std::size_t at = 0;
+  // Decode into `list` as long as it has room for eight elements. The other high parts, and the
+  // vertices from `whole` on, go through the buffer `rest`, in which vertex `whole` is element 8.
+  const std::size_t room = count < 8 ? 0 : count - 7;
+  const std::size_t done = HighParts(high, at, list.data(), 0, 0, room);
+  if (done < room) return false;
   std::array<VertexId, 24> rest;
-  const std::size_t origin = whole - 8;  // wraps around, and back, when there are fewer than eight
+  const std::size_t origin = whole - 8;  // may wrap around; `i - origin` wraps back
   const auto in_rest = [&](std::size_t i) { return rest.data() + (i - origin); };
   if (done > whole) std::memcpy(in_rest(whole), &list[whole], (done - whole) * sizeof(VertexId));
-  HighParts(high, high_bit, rest.data(), origin, done, count);
+  if (HighParts(high, at, rest.data(), origin, done, count) < count) return false;
   if (done < whole) std::memcpy(&list[done], in_rest(done), (whole - done) * sizeof(VertexId));
   if (coded.low_bits > 0) {
     JoinLowBits(coded.low, coded.low_bits, list.data(), whole / 8);

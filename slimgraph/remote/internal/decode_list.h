@@ -1,4 +1,4 @@
-// Decoding for this processor: see list_code.h for the format.
+// Decodes lists, with AVX2 if the processor has it. list_code.h describes the format.
 #pragma once
 
 #include <cstddef>
@@ -8,18 +8,19 @@
 
 namespace slimgraph::internal {
 
-// A coded list: where its low bits lie, how many of each vertex, and where its high bits lie.
+// A coded list: the positions of its low bits and of its high bits.
 struct CodedList {
   const unsigned char* low;
-  unsigned low_bits;
+  unsigned low_bits;  // per vertex
   const unsigned char* high;
+  std::size_t high_bytes;
 };
 
-// From the i-th vertex on; `high_bit` is a multiple of 8, before which are those of all others.
-void DecodeRest(const CodedList& coded, std::span<VertexId> list, std::size_t i,
-                std::size_t high_bit);
+// Decodes one vertex at a time. Returns false if the high bits contain fewer vertices.
+bool DecodeOneByOne(const CodedList& coded, std::span<VertexId> list);
 
-// Eight at a time; false, and nothing done, where the processor or the list is not fit for it.
+// Decodes eight vertices at a time. Returns false, without decoding `list`, if the processor has no
+// AVX2, the list has too many low bits, or the high bits contain fewer vertices.
 bool DecodeByVectors(const CodedList& coded, std::span<VertexId> list);
 
 }  // namespace slimgraph::internal

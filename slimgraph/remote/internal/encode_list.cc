@@ -12,7 +12,7 @@ namespace slimgraph::internal {
 namespace {
 
 bool AscendsFrom(std::size_t i, std::span<const VertexId> list) {
-  unsigned falls = 0;  // no early way out, so that many are looked at in one instruction
+  unsigned falls = 0;  // no early exit, so that the compiler can vectorise the loop
   for (; i < list.size(); ++i) falls |= list[i] < list[i - 1] ? 1U : 0U;
   return falls == 0;
 }
@@ -25,9 +25,9 @@ void EncodeOneByOne(const CodeInto& into, std::span<const VertexId> list, std::s
   const unsigned l = into.low_bits;
   const VertexId mask = l == 0 ? 0 : ~VertexId{0} >> (32 - l);
   unsigned char* low = into.low + i * l / 8;
-  std::uint64_t bits = 0;  // the next of the low bits
+  std::uint64_t bits = 0;  // `filled` low bits that are not written yet
   unsigned filled = 0;
-  std::uint64_t word = 0;  // of the high bits
+  std::uint64_t word = 0;  // the current word of the high bits
   std::size_t word_at = ((list[i] >> l) + i) / 64;
   const auto bytes_of_word = [&] {
     return std::min(into.high_bytes - word_at * sizeof word, sizeof word);
@@ -70,15 +70,15 @@ void Put(unsigned char* at, T value) {
   std::memcpy(at, &value, sizeof value);
 }
 
-// The low bits of eight vertices, as numbers of two vertices each.
+// The low bits of eight vertices, joined in pairs: each 64-bit lane has those of two vertices.
 __attribute__((target("avx2"))) __m256i LowPairs(__m256i ids, __m256i mask, __m128i l) {
   const __m256i bits = _mm256_and_si256(ids, mask);
   const __m256i first = _mm256_and_si256(bits, _mm256_set1_epi64x(0xFFFFFFFF));
   return _mm256_or_si256(first, _mm256_sll_epi64(_mm256_srli_epi64(bits, 32), l));
 }
 
-// The low bits of eight vertices are l bytes, two halves of 4 l bits: written as two numbers that
-// overlap, for a number has no more than 8 l bits, and no less than 4 l.
+// Writes the low bits of eight vertices: l bytes, in two halves of 4 l bits. A Number has at most
+// 8 l bits and at least 4 l, so two overlapping Numbers are written.
 template <typename Number>
 void PutHalves(unsigned char* at, unsigned l, Number first, Number second) {
   constexpr unsigned kBits = sizeof(Number) * 8;
@@ -86,7 +86,8 @@ void PutHalves(unsigned char* at, unsigned l, Number first, Number second) {
   Put(at + l - sizeof(Number), first >> (8 * l - kBits) | second << (kBits - 4 * l));
 }
 
-// Where it is less than eight bytes, those behind are cleared.
+// Writes the low bits of eight vertices. If that is less than eight bytes, it clears the bytes
+// after them, up to eight.
 __attribute__((target("avx2"))) void PutLowBits(unsigned char* at, unsigned l, __m256i pairs) {
   alignas(32) std::uint64_t pair[4];
   _mm256_store_si256(reinterpret_cast<__m256i*>(pair), pairs);
@@ -100,7 +101,7 @@ __attribute__((target("avx2"))) void PutLowBits(unsigned char* at, unsigned l, _
   if (l > 0) Put(at, first | second << (4 * l));
 }
 
-// The numbers of the bits of eight vertices, as a word with those bits.
+// A word in which the bits with the given eight numbers are set.
 __attribute__((target("avx2"))) std::uint64_t BitsOf(__m256i numbers) {
   const __m256i one = _mm256_set1_epi64x(1);
   const __m256i four = _mm256_or_si256(
@@ -111,7 +112,8 @@ __attribute__((target("avx2"))) std::uint64_t BitsOf(__m256i numbers) {
       _mm_cvtsi128_si64(_mm_or_si128(two, _mm_unpackhi_epi64(two, two))));
 }
 
-// From the i-th vertex on, eight at a time while they are fit for it; returns where it ends.
+// Encodes from the i-th vertex on, eight at a time, until eight vertices do not fit the vector
+// code. Returns the first vertex that is not encoded.
 __attribute__((target("avx2"))) std::size_t EncodeByVectors(const CodeInto& into,
                                                             std::span<const VertexId> list,
                                                             std::size_t i) {
@@ -119,13 +121,14 @@ __attribute__((target("avx2"))) std::size_t EncodeByVectors(const CodeInto& into
   const __m128i by = _mm_cvtsi32_si128(static_cast<int>(l));
   const __m256i mask = _mm256_set1_epi32(static_cast<int>((std::uint64_t{1} << l) - 1));
   const __m256i eight = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-  std::uint64_t word = 0;  // of the high bits, from byte word_at on
+  std::uint64_t word = 0;  // the high bits from byte word_at on
   std::size_t word_at = into.high_bytes;
   for (; i + 8 <= list.size(); i += 8) {
     const std::size_t byte = std::min(((list[i] >> l) + i) / 8, into.high_bytes - sizeof word);
     const std::size_t last_bit = (list[i + 7] >> l) + i + 7 - byte * 8;
     unsigned char* const low = into.low + i / 8 * l;
-    // One word must do for the high bits, and those behind low bits must not be there yet.
+    // The high bits of the eight vertices must fit into one word. A write of fewer than eight bytes
+    // of low bits must not clear high bits.
     if (last_bit >= 64) break;
     if (l < 8 && low + sizeof word > into.low + into.low_bytes && l > 0) break;
     const __m256i ids = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(&list[i]));

@@ -1,4 +1,4 @@
-// Coding for this processor: see list_code.h for the format.
+// Encodes lists, with AVX2 if the processor has it. list_code.h describes the format.
 #pragma once
 
 #include <cstddef>
@@ -8,20 +8,20 @@
 
 namespace slimgraph::internal {
 
-// Where a list's low bits go, how many of each vertex, and where its high bits go; all zeroed.
+// Where a list's low bits and high bits go. The memory must be zeroed.
 struct CodeInto {
   unsigned char* low;
-  unsigned low_bits;
+  unsigned low_bits;  // per vertex
   std::size_t low_bytes;
   unsigned char* high;
   std::size_t high_bytes;
 };
 
-// Codes a list that ascends. By vectors where the processor has them, else as EncodeOneByOne does.
+// Encodes an ascending list.
 void Encode(const CodeInto& into, std::span<const VertexId> list);
 
-// The vertices from the i-th, a multiple of 8, to the end-th, a multiple too or all; those before
-// are there.
+// Encodes the vertices i .. end-1 of the list; those before i must be encoded already. `i` must be
+// a multiple of 8, and `end` a multiple of 8 or the length of the list.
 void EncodeOneByOne(const CodeInto& into, std::span<const VertexId> list, std::size_t i,
                     std::size_t end);
 

@@ -9,7 +9,7 @@ namespace slimgraph {
 
 namespace {
 constexpr std::uint64_t kMaxUnhandledBytes = 512 << 10;
-constexpr std::uint64_t kTellBytes = 128 << 10;
+constexpr std::uint64_t kReportBytes = 128 << 10;
 }  // namespace
 
 MpiChannel::MpiChannel(MpiService& service, std::uint32_t endpoint, std::uint32_t endpoints)
@@ -17,7 +17,7 @@ MpiChannel::MpiChannel(MpiService& service, std::uint32_t endpoint, std::uint32_
       mailbox_(service.mailbox(endpoint)),
       endpoint_(endpoint),
       endpoints_(endpoints),
-      correspondences_(std::size_t{service.job().nodes()} * endpoints) {}
+      peer_states_(std::size_t{service.job().nodes()} * endpoints) {}
 
 void MpiChannel::Post(std::uint64_t id, std::span<const Operation> operations, bool continues) {
   service_.Post(endpoint_, id, operations, continues);
@@ -39,7 +39,7 @@ void MpiChannel::Receive(const MpiFrames::Arrived& arrived,
   std::memcpy(&frame, bytes.data(), sizeof frame);
   const EndpointAddress from{arrived.from, frame.from_endpoint};
   if (frame.kind == wire::FrameKind::kCredit) {
-    WithPeer(from).unhandled_bytes -= frame.body_bytes;
+    StateOf(from).unhandled_bytes -= frame.body_bytes;
     return;
   }
   Message message{.from = from,
@@ -54,17 +54,17 @@ void MpiChannel::Receive(const MpiFrames::Arrived& arrived,
 }
 
 void MpiChannel::CountHandled(EndpointAddress peer, std::uint64_t bytes) {
-  std::uint64_t& untold = WithPeer(peer).untold_bytes;
-  untold += bytes;
-  if (untold < kTellBytes) return;
+  std::uint64_t& unreported = StateOf(peer).unreported_bytes;
+  unreported += bytes;
+  if (unreported < kReportBytes) return;
   const wire::MessageFrame credit{.kind = wire::FrameKind::kCredit,
                                   .from_endpoint = static_cast<std::uint16_t>(endpoint_),
                                   .to_endpoint = static_cast<std::uint16_t>(peer.endpoint),
-                                  .body_bytes = static_cast<std::uint32_t>(untold)};
+                                  .body_bytes = static_cast<std::uint32_t>(unreported)};
   Frame frame(sizeof credit);
   std::memcpy(frame.bytes().data(), &credit, sizeof credit);
   service_.Send(peer.node, std::move(frame));
-  untold = 0;
+  unreported = 0;
 }
 
 bool MpiChannel::Send(EndpointAddress to, const Message& message) {
@@ -79,7 +79,7 @@ bool MpiChannel::Send(EndpointAddress to, const Message& message) {
                                 .body_bytes = static_cast<std::uint32_t>(message.body.size())};
   const std::size_t due_bytes = head.has_due != 0 ? wire::kDueBytes : 0;
   const std::size_t bytes = sizeof head + due_bytes + message.body.size();
-  std::uint64_t& unhandled = WithPeer(to).unhandled_bytes;
+  std::uint64_t& unhandled = StateOf(to).unhandled_bytes;
   if (unhandled + bytes > kMaxUnhandledBytes) return false;
   unhandled += bytes;
   Frame frame(bytes);

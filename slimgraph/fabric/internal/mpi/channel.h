@@ -1,4 +1,4 @@
-// An endpoint's side of the mpi transport: hands parts and messages to the service thread.
+// An endpoint's side of the mpi transport: passes parts and messages to the service thread.
 #pragma once
 
 #include "slimgraph/fabric/internal/mpi/service.h"
@@ -18,14 +18,15 @@ class MpiChannel : public Channel {
   void Wake() override { mailbox_.Wake(); }
 
  private:
-  // MPI takes whatever it is given; so that a receiver that falls behind is not buried, it says
-  // what it has handled before it gets much more.
-  struct Correspondence {
-    std::uint64_t unhandled_bytes = 0;  // of those sent there
-    std::uint64_t untold_bytes = 0;     // of those handled here
+  // Flow control: MPI buffers everything that it is given. So that a slow receiver is not flooded,
+  // a sender stops until the receiver has reported bytes as handled (credits).
+  struct PeerState {
+    std::uint64_t unhandled_bytes = 0;   // of the bytes sent to the peer
+    std::uint64_t unreported_bytes = 0;  // of the bytes handled here and not reported to the peer
+                                         // yet
   };
-  Correspondence& WithPeer(EndpointAddress peer) {
-    return correspondences_[peer.node * endpoints_ + peer.endpoint];
+  PeerState& StateOf(EndpointAddress peer) {
+    return peer_states_[peer.node * endpoints_ + peer.endpoint];
   }
   void Receive(const MpiFrames::Arrived& arrived,
                const std::function<void(const Message&)>& receive);
@@ -36,7 +37,7 @@ class MpiChannel : public Channel {
   const std::uint32_t endpoint_;
   const std::uint32_t endpoints_;
   MpiMailbox::Mail mail_;
-  std::vector<Correspondence> correspondences_;
+  std::vector<PeerState> peer_states_;
 };
 
 }  // namespace slimgraph

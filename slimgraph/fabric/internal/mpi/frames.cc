@@ -7,7 +7,7 @@
 namespace slimgraph {
 
 namespace {
-// Shorter than a service stays awake after it has done something.
+// Shorter than the time for which a service thread stays awake after it has done something.
 constexpr std::uint64_t kSurelyAwakeNs = 10'000;
 }  // namespace
 

@@ -1,6 +1,6 @@
-// Frames between the service threads of the nodes: sent and received over MPI without waiting, and
-// handed out in order of arrival from each node. A peer that may be asleep gets a datagram, since
-// nothing in MPI wakes a sleeping process.
+// Frames between the service threads of the nodes, sent and received over MPI without blocking.
+// Frames from one node are returned in the order in which they arrive. A peer that may be asleep
+// also gets a wake-up datagram, because MPI does not wake a sleeping process.
 #pragma once
 
 #include <deque>
@@ -14,7 +14,7 @@
 
 namespace slimgraph {
 
-// Bytes that start with one of the structs of wire.h.
+// Bytes that begin with one of the structs of wire.h.
 class Frame {
  public:
   Frame() = default;
@@ -44,10 +44,10 @@ class MpiFrames {
   };
   std::optional<Arrived> Receive();
 
-  // Lets go of frames that have been sent. True if there were any.
+  // Frees frames that MPI has sent; returns whether there were any.
   bool Progress();
 
-  // Whether a frame is on its way in or out, for which both sides have to call MPI.
+  // Whether a frame is being sent or received, so that both sides must keep calling MPI.
   bool under_way() const { return !sending_.empty() || num_arriving_ > 0; }
 
   // Wakes `node` unless it was awake a moment ago.
@@ -70,11 +70,11 @@ class MpiFrames {
   WakeSocket& wake_;
   NodeId self_;
   std::list<Sending> sending_;
-  std::list<Sending> forgotten_;                // to lost nodes: MPI may still look at them
+  std::list<Sending> forgotten_;                // to lost nodes: MPI may still read them
   std::vector<std::deque<Arriving>> arriving_;  // by node
   std::size_t num_arriving_ = 0;
-  NodeId turn_ = 0;                      // the node whose frame was handed out last
-  std::vector<std::uint64_t> heard_ns_;  // by node: when something came from there
+  NodeId turn_ = 0;                      // the node whose frame was returned last
+  std::vector<std::uint64_t> heard_ns_;  // by node: the time of its last frame
   std::vector<std::uint64_t> woken_ns_;
 };
 

@@ -9,9 +9,9 @@ namespace slimgraph {
 
 namespace {
 
-// From here on MPI moves the bytes faster than copies in and out of a frame.
+// From this size on, MPI moves the bytes faster than copies into and out of a frame.
 constexpr std::uint64_t kSeparateBytes = 64 << 10;
-constexpr std::size_t kMaxRunsUnderWay = 16;
+constexpr std::size_t kMaxBatchesInFlight = 16;
 
 // Appends values and bytes to a frame of known size.
 class FrameWriter {
@@ -42,9 +42,10 @@ MpiLane::MpiLane(MpiWorld& world, MpiFrames& frames, const MpiWindows& windows, 
       endpoint_(endpoint),
       ended_(ended) {}
 
-MpiLane::Way MpiLane::WayOf(const Operation& operation) {
-  if (operation.length < kSeparateBytes) return Way::kInline;
-  return operation.kind == OperationKind::kRead ? Way::kSeparateReads : Way::kSeparateWrites;
+MpiLane::TransferMode MpiLane::ModeOf(const Operation& operation) {
+  if (operation.length < kSeparateBytes) return TransferMode::kInline;
+  return operation.kind == OperationKind::kRead ? TransferMode::kSeparateReads
+                                                : TransferMode::kSeparateWrites;
 }
 
 void MpiLane::Post(std::uint64_t id, std::span<const Operation> operations, bool continues) {
@@ -53,23 +54,23 @@ void MpiLane::Post(std::uint64_t id, std::span<const Operation> operations, bool
     return;
   }
   for (std::size_t first = 0; first < operations.size();) {
-    const Way way = WayOf(operations[first]);
+    const TransferMode mode = ModeOf(operations[first]);
     std::size_t end = first + 1;
-    while (end < operations.size() && WayOf(operations[end]) == way) ++end;
+    while (end < operations.size() && ModeOf(operations[end]) == mode) ++end;
     waiting_.push_back({id, operations.subspan(first, end - first),
-                        static_cast<std::uint32_t>(first), way, end == operations.size(),
+                        static_cast<std::uint32_t>(first), mode, end == operations.size(),
                         continues || first > 0});
     first = end;
   }
   while (MaySendNext()) SendNext();
 }
 
-// A run behind another one of its part waits until that has ended well.
+// A batch that follows another batch of its part waits until that one has succeeded.
 bool MpiLane::MaySendNext() const {
-  if (waiting_.empty() || sent_.size() >= kMaxRunsUnderWay) return false;
+  if (waiting_.empty() || sent_.size() >= kMaxBatchesInFlight) return false;
   if (sent_.empty()) return true;
-  return sent_.back().last && sent_.back().way == Way::kInline &&
-         waiting_.front().way == Way::kInline;
+  return sent_.back().last && sent_.back().mode == TransferMode::kInline &&
+         waiting_.front().mode == TransferMode::kInline;
 }
 
 void MpiLane::SendNext() {
@@ -78,29 +79,29 @@ void MpiLane::SendNext() {
   SendRequest(sent_.back());
 }
 
-void MpiLane::SendRequest(const Run& run) {
-  const std::uint8_t separate = run.way != Way::kInline ? wire::kSeparate : 0;
-  const std::uint8_t continues = run.continues ? wire::kContinues : 0;
+void MpiLane::SendRequest(const Batch& batch) {
+  const std::uint8_t separate = batch.mode != TransferMode::kInline ? wire::kSeparate : 0;
+  const std::uint8_t continues = batch.continues ? wire::kContinues : 0;
   wire::RequestFrame request{.flags = static_cast<std::uint8_t>(separate | continues),
                              .endpoint = endpoint_,
-                             .operations = static_cast<std::uint32_t>(run.operations.size())};
-  if (run.way == Way::kInline) {
-    for (const Operation& operation : run.operations) {
+                             .operations = static_cast<std::uint32_t>(batch.operations.size())};
+  if (batch.mode == TransferMode::kInline) {
+    for (const Operation& operation : batch.operations) {
       request.payload_bytes += wire::SentBytes(operation.kind, operation.length);
     }
   }
   Frame frame(sizeof request +
-              run.operations.size_bytes() / sizeof(Operation) * sizeof(wire::OperationFrame) +
+              batch.operations.size_bytes() / sizeof(Operation) * sizeof(wire::OperationFrame) +
               request.payload_bytes);
   FrameWriter writer(frame.bytes());
   writer.Put(request);
-  for (const Operation& operation : run.operations) {
+  for (const Operation& operation : batch.operations) {
     SLIM_CHECK(operation.length <= wire::kMaxOperationBytes, "{} bytes in one operation",
                operation.length);
     writer.Put(wire::FrameOf(operation));
   }
-  if (run.way == Way::kInline) {
-    for (const Operation& operation : run.operations) {
+  if (batch.mode == TransferMode::kInline) {
+    for (const Operation& operation : batch.operations) {
       switch (operation.kind) {
         case OperationKind::kRead:
           break;
@@ -123,23 +124,24 @@ void MpiLane::SendRequest(const Run& run) {
 void MpiLane::OnReply(const Frame& frame) {
   if (lost_) return;
   SLIM_CHECK(!sent_.empty(), "a reply of node {} to nothing", node_);
-  const Run& run = sent_.front();
+  const Batch& batch = sent_.front();
   std::memcpy(&reply_, frame.bytes().data(), sizeof reply_);
   if (reply_.kind == wire::FrameKind::kGrant) {
     const bool all = reply_.outcome == Outcome::kOk;
-    StartTransfers(run, all ? run.operations.size() : reply_.failed_index);
-    replied_ = run.way == Way::kSeparateReads;
+    StartTransfers(batch, all ? batch.operations.size() : reply_.failed_index);
+    replied_ = batch.mode == TransferMode::kSeparateReads;
   } else {
-    if (run.way == Way::kInline) TakeInline(run, reply_, frame.bytes().subspan(sizeof reply_));
+    if (batch.mode == TransferMode::kInline)
+      TakeInline(batch, reply_, frame.bytes().subspan(sizeof reply_));
     replied_ = true;
   }
-  if (replied_ && transfers_.empty()) EndRun();
+  if (replied_ && transfers_.empty()) FinishBatch();
 }
 
-void MpiLane::TakeInline(const Run& run, const wire::ReplyFrame& reply, Bytes payload) {
+void MpiLane::TakeInline(const Batch& batch, const wire::ReplyFrame& reply, Bytes payload) {
   const std::size_t count =
-      reply.outcome == Outcome::kOk ? run.operations.size() : reply.failed_index;
-  for (const Operation& operation : run.operations.first(count)) {
+      reply.outcome == Outcome::kOk ? batch.operations.size() : reply.failed_index;
+  for (const Operation& operation : batch.operations.first(count)) {
     const std::uint64_t bytes = wire::ReturnedBytes(operation.kind, operation.length);
     SLIM_CHECK(bytes <= payload.size(), "a short reply of node {}", node_);
     if (operation.local != nullptr && bytes > 0) {
@@ -149,14 +151,14 @@ void MpiLane::TakeInline(const Run& run, const wire::ReplyFrame& reply, Bytes pa
   }
 }
 
-void MpiLane::StartTransfers(const Run& run, std::size_t count) {
-  for (const Operation& operation : run.operations.first(count)) {
+void MpiLane::StartTransfers(const Batch& batch, std::size_t count) {
+  for (const Operation& operation : batch.operations.first(count)) {
     for (std::uint64_t done = 0; done < operation.length;) {
       const std::uint64_t step =
           std::min<std::uint64_t>(operation.length - done, MpiWorld::kMaxTransferBytes);
       const MutableBytes bytes(operation.local + done, step);
       transfers_.push_back(
-          run.way == Way::kSeparateReads
+          batch.mode == TransferMode::kSeparateReads
               ? world_.Get(windows_.at(operation.region), node_, operation.offset + done, bytes)
               : world_.Send(node_, MpiWorld::kPayloads + endpoint_, bytes));
       done += step;
@@ -168,12 +170,12 @@ bool MpiLane::Progress() {
   if (transfers_.empty()) return false;
   const auto done =
       std::erase_if(transfers_, [this](auto& transfer) { return world_.Test(transfer); });
-  if (transfers_.empty() && replied_) EndRun();
+  if (transfers_.empty() && replied_) FinishBatch();
   return done > 0;
 }
 
-void MpiLane::EndRun() {
-  const Run run = sent_.front();
+void MpiLane::FinishBatch() {
+  const Batch batch = sent_.front();
   sent_.pop_front();
   replied_ = false;
   if (reply_.kind == wire::FrameKind::kGrant) {
@@ -183,12 +185,12 @@ void MpiLane::EndRun() {
     frames_.Send(node_, std::move(release));
   }
   if (reply_.outcome != Outcome::kOk) {
-    ended_.push_back({run.part, reply_.outcome, run.first + reply_.failed_index});
-    while (!run.last && !waiting_.empty() && waiting_.front().part == run.part) {
+    ended_.push_back({batch.part, reply_.outcome, batch.first + reply_.failed_index});
+    while (!batch.last && !waiting_.empty() && waiting_.front().part == batch.part) {
       waiting_.pop_front();
     }
-  } else if (run.last) {
-    ended_.push_back({run.part, Outcome::kOk, 0});
+  } else if (batch.last) {
+    ended_.push_back({batch.part, Outcome::kOk, 0});
   }
   while (MaySendNext()) SendNext();
 }
@@ -196,8 +198,8 @@ void MpiLane::EndRun() {
 void MpiLane::Lose() {
   lost_ = true;
   for (const auto* queue : {&sent_, &waiting_}) {
-    for (const Run& run : *queue) {
-      if (run.last) ended_.push_back({run.part, Outcome::kPeerLost, 0});
+    for (const Batch& batch : *queue) {
+      if (batch.last) ended_.push_back({batch.part, Outcome::kPeerLost, 0});
     }
   }
   sent_.clear();

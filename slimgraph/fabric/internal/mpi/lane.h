@@ -1,7 +1,7 @@
-// One endpoint's operations on one node, on the asking side. A part is cut into runs of alike
-// operations: short ones travel inside a request and its reply; long reads are fetched by MPI_Rget
-// and long writes sent straight from their source, once the target has agreed. Such a run goes
-// alone: what follows it waits.
+// One endpoint's operations on one node, on the requesting side. A part is split into batches of
+// operations with the same transfer mode. Short operations travel inside a request and its reply.
+// Long reads are fetched by MPI_Rget and long writes are sent directly from their source, once the
+// target has granted the transfer. Such a batch is sent alone; later ones wait.
 #pragma once
 
 #include <deque>
@@ -19,40 +19,40 @@ using MpiWindows = std::map<RegionId, MpiWorld::WindowId>;
 
 class MpiLane {
  public:
-  // Parts that end are appended to `ended`.
+  // Results of parts are appended to `ended`.
   MpiLane(MpiWorld& world, MpiFrames& frames, const MpiWindows& windows, NodeId node,
           std::uint16_t endpoint, std::vector<Channel::PartResult>& ended);
 
   void Post(std::uint64_t id, std::span<const Operation> operations, bool continues);
   void OnReply(const Frame& frame);
 
-  // True if something has moved.
+  // Returns whether any transfer has advanced.
   bool Progress();
   bool transferring() const { return !transfers_.empty(); }
   bool waiting() const { return !sent_.empty(); }
   NodeId node() const { return node_; }
 
-  // All that is under way ends in kPeerLost.
+  // Ends all outstanding parts with kPeerLost.
   void Lose();
 
  private:
-  enum class Way { kInline, kSeparateReads, kSeparateWrites };
-  struct Run {
+  enum class TransferMode { kInline, kSeparateReads, kSeparateWrites };
+  struct Batch {
     std::uint64_t part;
     std::span<const Operation> operations;
     std::uint32_t first;  // index in the part
-    Way way;
-    bool last;       // of the part
-    bool continues;  // nothing of it happens if what was sent before it has failed
+    TransferMode mode;
+    bool last;       // the last batch of the part
+    bool continues;  // must not be executed if the batch before it has failed
   };
-  static Way WayOf(const Operation& operation);
+  static TransferMode ModeOf(const Operation& operation);
 
   bool MaySendNext() const;
   void SendNext();
-  void SendRequest(const Run& run);
-  void TakeInline(const Run& run, const wire::ReplyFrame& reply, Bytes payload);
-  void StartTransfers(const Run& run, std::size_t count);
-  void EndRun();
+  void SendRequest(const Batch& batch);
+  void TakeInline(const Batch& batch, const wire::ReplyFrame& reply, Bytes payload);
+  void StartTransfers(const Batch& batch, std::size_t count);
+  void FinishBatch();
 
   MpiWorld& world_;
   MpiFrames& frames_;
@@ -61,11 +61,11 @@ class MpiLane {
   const std::uint16_t endpoint_;
   std::vector<Channel::PartResult>& ended_;
 
-  std::deque<Run> waiting_;
-  std::deque<Run> sent_;
-  std::vector<MpiWorld::Transfer> transfers_;  // of the front run
-  wire::ReplyFrame reply_;                     // to the front run
-  bool replied_ = false;                       // the front run ends with its transfers
+  std::deque<Batch> waiting_;
+  std::deque<Batch> sent_;
+  std::vector<MpiWorld::Transfer> transfers_;  // of the front batch
+  wire::ReplyFrame reply_;                     // to the front batch
+  bool replied_ = false;                       // the front batch ends when its transfers have ended
   bool lost_ = false;
 };
 

@@ -1,5 +1,5 @@
-// What the service thread has for one endpoint: ended parts and messages. The endpoint's thread
-// takes them, and sleeps on the mailbox.
+// What the service thread delivers to one endpoint: results of parts, and messages. The endpoint's
+// thread takes them, and sleeps on the mailbox.
 #pragma once
 
 #include <atomic>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "slimgraph/base/futex.h"
+#include "slimgraph/base/sync.h"
 #include "slimgraph/fabric/internal/mpi/frames.h"
 #include "slimgraph/fabric/transport.h"
 
@@ -39,7 +40,7 @@ class MpiMailbox {
     Wake();
   }
 
-  // Swaps `mail`, which is empty, for what has come. False if nothing has.
+  // Swaps the empty `mail` with the contents. Returns false if there are none.
   bool Take(Mail& mail) {
     seen_ = rung_;
     if (!has_mail_.load(std::memory_order_relaxed)) return false;
@@ -49,7 +50,7 @@ class MpiMailbox {
     return true;
   }
 
-  // Not at all if there was a Wake() or mail since the last Take().
+  // Returns at once if there was mail or a Wake() since the last Take().
   void Sleep(std::chrono::nanoseconds limit) {
     asleep_ = true;
     if (!has_mail_) FutexWait(rung_, seen_, static_cast<std::uint64_t>(limit.count()));
@@ -62,12 +63,12 @@ class MpiMailbox {
   }
 
  private:
-  std::mutex mutex_;
-  Mail mail_;  // under mutex_
+  Mutex mutex_;
+  Mail mail_;  // guarded by mutex_
   std::atomic<bool> has_mail_ = false;
   std::atomic<std::uint32_t> rung_ = 0;
   std::atomic<bool> asleep_ = false;
-  std::uint32_t seen_ = 0;  // the endpoint's thread's own
+  std::uint32_t seen_ = 0;  // used by the endpoint's thread only
 };
 
 }  // namespace slimgraph

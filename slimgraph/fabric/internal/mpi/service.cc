@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "slimgraph/base/clock.h"
+#include "slimgraph/base/sync.h"
 
 namespace slimgraph {
 
@@ -13,11 +14,13 @@ using std::chrono::nanoseconds;
 
 constexpr int kFramesPerTurn = 64;
 
-// After the last thing done: yield for so long, then sleep in steps that grow with the idle time.
+// After its last activity the thread yields for kAwakeNs. Then it sleeps, longer the longer it has
+// been idle.
 constexpr std::uint64_t kAwakeNs = 20'000;
 constexpr std::uint64_t kShortestSleepNs = 20'000;
 constexpr std::uint64_t kLongestSleepNs = 20'000'000;
-// MPI moves nothing while we sleep, and does not tell what it moves.
+// MPI makes no progress while this thread sleeps, and does not report the progress of a transfer,
+// so the thread stays awake longer during transfers.
 constexpr std::uint64_t kAwakeForTransfersNs = 20'000'000;
 constexpr std::uint64_t kLongestSleepWithTransfersNs = 50'000;
 
@@ -38,7 +41,7 @@ MpiService::~MpiService() {
 
 Status MpiService::Start() {
   std::future<Status> started = started_.get_future();
-  thread_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });
+  thread_ = Thread([this](const std::stop_token& stop) { Run(stop); });
   watch_ = job_.WatchLoss([this](NodeId) {
     loss_ = true;
     wake_.WakeSelf();
@@ -46,7 +49,7 @@ Status MpiService::Start() {
   return Await(std::move(started));
 }
 
-// MPI waits forever for a node that has died; we do not.
+// A collective MPI call never returns if a node has died, so this stops waiting for it.
 Status MpiService::Await(std::future<Status> done) {
   while (done.wait_for(kLossCheck) != std::future_status::ready) {
     if (const std::string loss = job_.loss(); !loss.empty()) {
@@ -82,7 +85,10 @@ void MpiService::Revoke(RegionId id) {
     target_->executor().Revoke(revocation->region);
     revocations_.push_back(std::move(*revocation));
   }));
-  future.wait();
+  // Another thread sets stuck_ if the service's thread never comes out of a collective call.
+  while (future.wait_for(kLossCheck) != std::future_status::ready) {
+    if (stuck_) return;
+  }
 }
 
 void MpiService::Post(std::uint32_t endpoint, std::uint64_t id,
@@ -104,14 +110,15 @@ void MpiService::Queue(Command command) {
 void MpiService::Run(const std::stop_token& stop) {
   if (!StartMpi()) return;
   while (!stop.stop_requested()) {
-    bool active = RunCommands();
+    bool active = RunCommands(stop);
+    if (stop.stop_requested()) return;
     if (!broken_) active |= TakeFrames();
-    if (!broken_) active |= MoveTransfers();
+    if (!broken_) active |= ProgressTransfers();
     if (loss_.exchange(false)) ForgetLostNodes();
-    if (world_->error() && !broken_) GiveUp();
+    if (world_->error() && !broken_) FailJob();
     DeliverEnded();
     EndRevocations();
-    Rest(active, stop);
+    YieldOrSleep(active, stop);
   }
 }
 
@@ -129,7 +136,7 @@ bool MpiService::StartMpi() {
   return tested.has_value();
 }
 
-bool MpiService::RunCommands() {
+bool MpiService::RunCommands(const std::stop_token& stop) {
   if (!has_commands_.load(std::memory_order_relaxed)) return false;
   {
     std::lock_guard lock(mutex_);
@@ -137,6 +144,7 @@ bool MpiService::RunCommands() {
     has_commands_ = false;
   }
   for (Command& command : running_) {
+    if (stop.stop_requested()) break;
     if (auto* part = std::get_if<PartCommand>(&command)) {
       LaneOf(part->endpoint, part->operations.front().node)
           .Post(part->id, part->operations, part->continues);
@@ -191,7 +199,7 @@ void MpiService::TakeFrame(MpiFrames::Arrived arrived) {
   endpoints_[message.to_endpoint].mailbox.Deliver(std::move(arrived));
 }
 
-bool MpiService::MoveTransfers() {
+bool MpiService::ProgressTransfers() {
   bool moved = frames_->Progress();
   moved |= target_->Progress();
   for (const EndpointState& endpoint : endpoints_) {
@@ -231,8 +239,9 @@ void MpiService::ForgetNode(NodeId node) {
   }
 }
 
-// MPI does not recover from an error. The job ends; until then nobody waits for what cannot come.
-void MpiService::GiveUp() {
+// MPI does not recover from an error, so the job ends. Until then, all nodes count as lost here, so
+// that no thread waits for an operation that cannot complete.
+void MpiService::FailJob() {
   broken_ = true;
   job_.Fail(*world_->error());
   for (NodeId node = 0; node < job_.nodes(); ++node) {
@@ -248,16 +257,16 @@ bool MpiService::Transferring() const {
   });
 }
 
-void MpiService::Rest(bool active, const std::stop_token& stop) {
+void MpiService::YieldOrSleep(bool active, const std::stop_token& stop) {
   const std::uint64_t now = NowNs();
   if (active) last_active_ns_ = now;
   const std::uint64_t idle_ns = now - last_active_ns_;
   const bool transferring = Transferring();
   if (idle_ns < (transferring ? kAwakeForTransfersNs : kAwakeNs)) {
-    std::this_thread::yield();
+    Yield();
     return;
   }
-  NudgeAwaited();
+  WakeAwaitedNodes();
   const std::uint64_t step_ns = std::clamp(
       idle_ns / 4, kShortestSleepNs, transferring ? kLongestSleepWithTransfersNs : kLongestSleepNs);
   asleep_ = true;
@@ -267,8 +276,8 @@ void MpiService::Rest(bool active, const std::stop_token& stop) {
   asleep_ = false;
 }
 
-// In case the datagram was lost, or came while the other side was about to sleep.
-void MpiService::NudgeAwaited() {
+// In case the wake-up datagram was lost, or arrived just before the other side fell asleep.
+void MpiService::WakeAwaitedNodes() {
   for (const EndpointState& endpoint : endpoints_) {
     for (const auto& lane : endpoint.lanes) {
       if (lane && lane->waiting()) frames_->Wake(lane->node());

@@ -1,18 +1,17 @@
-// The one thread of a node that calls MPI. It carries the parts and messages of this node's
-// endpoints, answers for this node's regions, and while there is nothing to do it first yields,
-// then sleeps in growing steps, so that a memory node that nobody asks costs next to nothing.
+// The only thread of a node that calls MPI. It transfers the parts and messages of this node's
+// endpoints, and serves this node's regions. Without work it first yields and then sleeps for
+// growing times. So an unused memory node costs almost no processor time.
 #pragma once
 
 #include <atomic>
 #include <functional>
 #include <future>
 #include <memory>
-#include <mutex>
 #include <span>
-#include <thread>
 #include <variant>
 #include <vector>
 
+#include "slimgraph/base/sync.h"
 #include "slimgraph/fabric/internal/mpi/frames.h"
 #include "slimgraph/fabric/internal/mpi/lane.h"
 #include "slimgraph/fabric/internal/mpi/mailbox.h"
@@ -26,24 +25,26 @@ class MpiService {
   MpiService(Job& job, WakeSocket wake, std::uint32_t endpoints);
   ~MpiService();
 
-  // Collective: MPI is up and its windows work.
+  // Collective: starts MPI and tests its windows.
   Status Start();
 
-  // Collective: waits for all nodes inside, and fails when one is lost.
+  // Collective: waits until all nodes have called it, and fails when one is lost.
   Status Publish(RegionId id, const RegionMemory& memory);
-  // Local.
+  // Local: no other node takes part.
   void Revoke(RegionId id);
 
-  // From an endpoint's thread.
+  // Called on an endpoint's thread.
   void Post(std::uint32_t endpoint, std::uint64_t id, std::span<const Operation> operations,
             bool continues);
   void Send(NodeId node, Frame frame);
   MpiMailbox& mailbox(std::uint32_t endpoint) { return endpoints_[endpoint].mailbox; }
   Job& job() { return job_; }
 
-  // A collective call of MPI was given up because a node was lost: the thread is in it for good,
-  // and this object must never be destroyed.
+  // Whether a collective MPI call was abandoned because a node was lost. The thread may never
+  // return from that call, so this object must never be destroyed.
   bool stuck() const { return stuck_; }
+  // Called if stuck(): if the MPI call returns after all, the thread ends.
+  void EndWhenMpiReturns() { thread_.request_stop(); }
 
  private:
   struct PartCommand {
@@ -72,36 +73,36 @@ class MpiService {
   void Queue(Command command);
   Status Await(std::future<Status> done);
 
-  // --- on the thread
+  // --- on the service thread
   void Run(const std::stop_token& stop);
   bool StartMpi();
-  bool RunCommands();
+  bool RunCommands(const std::stop_token& stop);
   bool TakeFrames();
   void TakeFrame(MpiFrames::Arrived arrived);
-  bool MoveTransfers();
+  bool ProgressTransfers();
   void DeliverEnded();
   void EndRevocations();
   void ForgetLostNodes();
   void ForgetNode(NodeId node);
-  void GiveUp();
-  void Rest(bool active, const std::stop_token& stop);
+  void FailJob();
+  void YieldOrSleep(bool active, const std::stop_token& stop);
   bool Transferring() const;
-  void NudgeAwaited();
+  void WakeAwaitedNodes();
   MpiLane& LaneOf(std::uint32_t endpoint, NodeId node);
 
   Job& job_;
   WakeSocket wake_;
   std::vector<EndpointState> endpoints_;
 
-  std::mutex mutex_;
-  std::vector<Command> commands_;  // under mutex_
+  Mutex mutex_;
+  std::vector<Command> commands_;  // guarded by mutex_
   std::atomic<bool> has_commands_ = false;
   std::atomic<bool> asleep_ = false;
   std::atomic<bool> loss_ = false;
   std::promise<Status> started_;
-  bool stuck_ = false;
+  std::atomic<bool> stuck_ = false;
 
-  // --- the thread's own
+  // --- used by the service thread only
   std::unique_ptr<MpiWorld> world_;
   std::unique_ptr<MpiFrames> frames_;
   std::unique_ptr<MpiTarget> target_;
@@ -113,7 +114,7 @@ class MpiService {
   bool broken_ = false;
 
   LossWatch watch_;
-  std::jthread thread_;
+  Thread thread_;
 };
 
 }  // namespace slimgraph

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "slimgraph/base/check.h"
-#include "slimgraph/fabric/internal/carry_out.h"
+#include "slimgraph/fabric/internal/execute_operation.h"
 
 namespace slimgraph {
 
@@ -54,7 +54,7 @@ void MpiTarget::ExecuteInline(NodeId from, const wire::RequestFrame& request, Op
     ++reply.failed_index;
   }
   if (reply.outcome == Outcome::kOk) reply.failed_index = 0;
-  Conclude(from, reply);
+  RecordOutcome(from, reply);
   frame.Shorten(static_cast<std::size_t>(out - frame.bytes().data()));
   reply.payload_bytes = frame.bytes().size() - sizeof reply;
   std::memcpy(frame.bytes().data(), &reply, sizeof reply);
@@ -86,7 +86,7 @@ void MpiTarget::GrantTransfers(NodeId from, const wire::RequestFrame& request,
       done += step;
     }
   }
-  Conclude(from, grant.reply);
+  RecordOutcome(from, grant.reply);
   if (grant.regions.empty()) grant.reply.kind = wire::FrameKind::kReply;
   Reply(from, grant.reply);
   if (!grant.regions.empty()) grants_.push_back(std::move(grant));
@@ -96,7 +96,7 @@ bool MpiTarget::Flushed(NodeId from, const wire::RequestFrame& request) const {
   return (request.flags & wire::kContinues) != 0 && failed_.contains({from, request.endpoint});
 }
 
-void MpiTarget::Conclude(NodeId from, const wire::ReplyFrame& reply) {
+void MpiTarget::RecordOutcome(NodeId from, const wire::ReplyFrame& reply) {
   if (reply.outcome == Outcome::kOk) {
     failed_.erase({from, reply.endpoint});
   } else {

@@ -1,5 +1,5 @@
-// The answering side of the mpi transport: carries out requests on this node's regions. Where the
-// bytes travel separately it grants the transfer, and keeps calling MPI until that has ended.
+// The serving side of the mpi transport: executes requests on this node's regions. If the bytes
+// travel separately, it grants the transfer, and keeps calling MPI until the transfer has ended.
 #pragma once
 
 #include <list>
@@ -22,20 +22,21 @@ class MpiTarget {
   void OnRequest(NodeId from, const Frame& frame);
   void OnRelease(NodeId from, const Frame& frame);
 
-  // True if something has moved.
+  // Returns whether any transfer has advanced.
   bool Progress();
 
   bool granted() const { return !grants_.empty(); }
   bool Granted(RegionId region) const;
 
-  // `node` is lost, and its transfers with it.
+  // Drops the transfers of a lost node.
   void Forget(NodeId node);
 
  private:
   struct Grant {
     NodeId from;
     std::vector<RegionId> regions;
-    std::vector<MpiWorld::Transfer> receives;  // none: the other side gets what it wants
+    std::vector<MpiWorld::Transfer> receives;  // empty for reads: the other side gets the bytes
+                                               // itself
     wire::ReplyFrame reply;
   };
   using Operations = std::span<const wire::OperationFrame>;
@@ -45,14 +46,14 @@ class MpiTarget {
   void GrantTransfers(NodeId from, const wire::RequestFrame& request, Operations operations);
   bool Flushed(NodeId from, const wire::RequestFrame& request) const;
   void Reply(NodeId to, const wire::ReplyFrame& reply);
-  // Notes how a request ended.
-  void Conclude(NodeId from, const wire::ReplyFrame& reply);
+  // Records whether the request failed, for requests that continue it.
+  void RecordOutcome(NodeId from, const wire::ReplyFrame& reply);
 
   MpiWorld& world_;
   MpiFrames& frames_;
   Executor executor_;
   std::list<Grant> grants_;
-  std::set<std::pair<NodeId, std::uint16_t>> failed_;  // endpoints whose last request did
+  std::set<std::pair<NodeId, std::uint16_t>> failed_;  // endpoints whose last request failed
 };
 
 }  // namespace slimgraph

@@ -1,4 +1,4 @@
-#include "slimgraph/fabric/internal/mpi/transport.h"
+#include "slimgraph/fabric/internal/make_transport.h"
 
 #include <sys/mman.h>
 
@@ -14,8 +14,8 @@ namespace slimgraph {
 
 namespace {
 
-// UCX would use shared memory between network namespaces too, where they are meant as hosts. And
-// its reads of another process's memory (cma) abort the reader when that process dies.
+// UCX would use shared memory also between network namespaces, which stand for hosts in tests. Its
+// reads of another process's memory (cma) abort the reader when that process dies.
 void ChooseUcxTransports(bool one_host) {
   ::setenv("UCX_TLS", one_host ? "posix,sysv,self" : "tcp,self", 0);
   if (!one_host) {
@@ -28,17 +28,20 @@ class MpiTransport : public Transport {
  public:
   MpiTransport(std::unique_ptr<MpiService> service, std::uint32_t endpoints)
       : service_(std::move(service)), endpoints_(endpoints) {}
-  ~MpiTransport() override { StopService(); }
+  ~MpiTransport() override { Stop(); }
 
   std::string_view name() const override { return "mpi"; }
 
   Result<RegionMemory> Allocate(std::uint64_t bytes) override { return AllocatePages(bytes); }
-  void Free(const RegionMemory& memory) override { FreePages(memory); }
+  void Free(const RegionMemory& memory) override {
+    if (!left_behind_) FreePages(memory);
+  }
   void Clear(const RegionMemory& memory) override { DiscardPages(memory, MADV_DONTNEED); }
 
   Status Publish(RegionId id, const RegionMemory& mine,
                  std::span<const std::uint64_t> /*bytes_of_node*/) override {
-    // Making a window stops the service until all nodes do the same, so they first meet here.
+    // Creating a window blocks the service thread until all nodes do the same, so all nodes wait
+    // for each other here first.
     SLIM_TRY(service_->job().Exchange(""));
     return service_->Publish(id, mine);
   }
@@ -54,20 +57,24 @@ class MpiTransport : public Transport {
 
   Status Close() override {
     const auto everyone = service_->job().Exchange("");
-    StopService();
+    Stop();
     SLIM_TRY(everyone);
     return {};
   }
 
- private:
-  void StopService() {
+  // If the thread is stuck in an MPI call, it is left behind with everything that it uses. The
+  // regions are not freed either, because MPI may still access them.
+  void Stop() override {
     if (service_ && service_->stuck()) {
-      [[maybe_unused]] MpiService* const left_behind = service_.release();
+      service_->EndWhenMpiReturns();
+      left_behind_ = service_.release();
     }
     service_.reset();
   }
 
+ private:
   std::unique_ptr<MpiService> service_;
+  MpiService* left_behind_ = nullptr;
   const std::uint32_t endpoints_;
 };
 
@@ -77,7 +84,8 @@ Result<std::unique_ptr<Transport>> MakeMpiTransport(Job& job, const FabricOption
   if (job.nodes() > 1 && StartedBy() != Starter::kPmi) {
     return UsageError("--transport mpi needs a job that was started by mpiexec");
   }
-  // srun's interface is opened once and no more, and the job has: MPI would wait for it for ever.
+  // The job has already used srun's PMI, which can be opened only once. MPI would wait for it
+  // forever.
   if (std::getenv("SLURM_MPI_TYPE") != nullptr && std::getenv("HYDI_CONTROL_FD") == nullptr) {
     return UsageError(
         "--transport mpi does not start under srun; use mpiexec.hydra, or --transport tcp");

@@ -17,7 +17,7 @@ struct MpiWorld::Handles {
   int size = 1;
   MPI_Comm communicator = MPI_COMM_NULL;
   std::vector<MPI_Win> windows;
-  std::shared_ptr<void> test_area;  // as long as its window
+  std::shared_ptr<void> test_area;  // must live as long as its window
 };
 
 namespace {
@@ -28,7 +28,7 @@ MpiWorld::Transfer ToTransfer(MPI_Request request) {
   return transfer;
 }
 
-// MPICH writes its whole stack of errors, far past MPI_MAX_ERROR_STRING.
+// MPICH writes its whole error stack, far beyond MPI_MAX_ERROR_STRING.
 std::string MessageOf(int code) {
   std::string message(std::size_t{64} << 10, '\0');
   int length = 0;

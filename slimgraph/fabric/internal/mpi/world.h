@@ -1,8 +1,8 @@
-// All that the fabric asks of the MPI library, behind plain types. One thread makes all the calls.
+// Wraps all MPI calls that the fabric needs in plain types. One thread makes all the calls.
 //
-// One-sided MPI is not passive where it is emulated (MPICH over shared memory or TCP): a get ends
-// only while its target is inside an MPI call. And UCX 1.13 silently rounds the base of a window
-// down to 16 bytes: windows are aligned to 64 and tested at the start.
+// One-sided MPI is not passive where it is emulated (MPICH over shared memory or TCP): a get
+// completes only while its target is inside an MPI call. UCX 1.13 silently rounds the base of a
+// window down to 16 bytes, so windows are aligned to 64 bytes and tested at the start.
 #pragma once
 
 #include <memory>
@@ -18,30 +18,31 @@ constexpr std::size_t kWindowAlignment = 64;
 
 class MpiWorld {
  public:
-  // A transfer under way. Its memory stays valid until Test() says that it is done.
+  // A transfer in progress. Its memory must stay valid until Test() returns true.
   using Transfer = std::uintptr_t;
   using WindowId = std::size_t;
   enum Tag : int { kFrames = 1, kPayloads = 16 };  // payloads: plus the endpoint
 
-  // Collective. Fails where MPI would see other nodes than the job.
+  // Collective. Returns an error if MPI's ranks differ from the job's nodes.
   static Result<std::unique_ptr<MpiWorld>> Start(NodeId self, NodeId nodes);
-  // MPI is left as it is: over TCP, MPI_Finalize can wait forever. The launcher is told by the job.
+  // Does not finalise MPI: over TCP, MPI_Finalize can wait forever. The job tells the launcher that
+  // this process ends.
   ~MpiWorld();
 
-  // Collective: whether bytes put into another node's window come out where they belong.
+  // Collective: tests that bytes put into another node's window arrive at the right offset.
   Status TestWindows();
 
-  // Collective; `mine` is aligned to kWindowAlignment.
+  // Collective; `mine` must be aligned to kWindowAlignment.
   Result<WindowId> MakeWindow(MutableBytes mine);
 
-  // At most kMaxTransferBytes each.
+  // Each transfer has at most kMaxTransferBytes.
   static constexpr std::size_t kMaxTransferBytes = std::size_t{1} << 30;
   Transfer Send(NodeId node, int tag, Bytes bytes);
   Transfer Receive(NodeId node, int tag, MutableBytes bytes);
   Transfer Get(WindowId window, NodeId node, std::uint64_t offset, MutableBytes bytes);
   bool Test(Transfer& transfer);
 
-  // A frame that has come and is being received.
+  // A frame that has been matched and is being received.
   struct Arrival {
     NodeId from;
     std::size_t bytes;

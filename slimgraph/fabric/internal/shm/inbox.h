@@ -1,7 +1,7 @@
-// How a node's part of the shared-memory transport lies in memory: for each of its endpoints a
-// doorbell, a bit per sending endpoint that has left messages, and a ring per sending endpoint. A
-// ring has one writer and one reader, so neither needs a lock, and a writer that dies in the middle
-// of a message harms nobody.
+// The memory layout of a node's inbox in the shared-memory transport. Each of its endpoints has a
+// doorbell, one bit per sending endpoint that has written messages, and one ring per sending
+// endpoint. A ring has one writer and one reader, so neither needs a lock. A writer that dies while
+// it writes a message corrupts nothing.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ struct ShmDoorbell {
   std::atomic<std::uint32_t> asleep;
 };
 
-// A record is this header and the body, padded to 8 bytes.
+// A record consists of this header and the body, padded to 8 bytes.
 struct ShmRecord {
   std::uint32_t bytes;  // of the body; kSkip: the rest of the ring is empty
   std::uint32_t acknowledged;
@@ -32,19 +32,20 @@ static_assert(sizeof(ShmRecord) == 24);
 constexpr std::size_t kShmRingBytes = 128 << 10;
 static_assert(2 * (kMaxMessageBytes + sizeof(ShmRecord)) <= kShmRingBytes);
 
-// Positions only grow; pages that are never written take no memory.
+// Positions are never reset; the ring index is position % kShmRingBytes. Pages that are never
+// written use no physical memory.
 struct ShmRing {
   alignas(kCacheLineBytes) std::atomic<std::uint64_t> written;
   alignas(kCacheLineBytes) std::atomic<std::uint64_t> read;
   alignas(kCacheLineBytes) std::byte bytes[kShmRingBytes];
 };
 
-// While one is set, its endpoint is inside operations on this node's regions.
+// Set while its endpoint is executing operations on this node's regions.
 struct ShmPresence {
   alignas(kCacheLineBytes) std::atomic<std::uint32_t> inside;
 };
 
-// Where the parts lie within a node's memory.
+// Computes where each part lies within a node's inbox.
 class ShmInbox {
  public:
   ShmInbox(std::byte* base, NodeId nodes, std::uint32_t endpoints)

@@ -1,16 +1,19 @@
-#include "slimgraph/fabric/internal/shm/transport.h"
+#include "slimgraph/base/sync.h"
+#include "slimgraph/fabric/internal/make_transport.h"
 
 #include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <map>
-#include <thread>
+#include <memory>
+#include <vector>
 
 #include "slimgraph/base/futex.h"
 #include "slimgraph/base/shared_memory.h"
-#include "slimgraph/fabric/internal/carry_out.h"
+#include "slimgraph/fabric/internal/execute_operation.h"
 #include "slimgraph/fabric/internal/pages.h"
 #include "slimgraph/fabric/internal/shm/inbox.h"
 #include "slimgraph/launch/job.h"
@@ -18,10 +21,10 @@
 namespace slimgraph {
 namespace {
 
-// Far enough to hide a miss behind the copies in between.
+// Far enough ahead to hide a cache miss behind the copies in between.
 constexpr std::size_t kPrefetchAhead = 12;
 constexpr std::uint64_t kSmallRead = 256;
-// Of so many, all that they name is asked for before any is carried out.
+// Up to this many operations are all prefetched before the first one is executed.
 constexpr std::size_t kFewOperations = 32;
 
 class ShmTransport : public Transport {
@@ -36,18 +39,22 @@ class ShmTransport : public Transport {
   Status Publish(RegionId id, const RegionMemory& mine,
                  std::span<const std::uint64_t> bytes_of_node) override;
   Status Revoke(RegionId id) override;
-  // What it did, it did itself.
+  // A dead node executed its operations itself, so none is left.
   Status Fence(NodeId) override { return {}; }
   std::unique_ptr<Channel> OpenChannel(std::uint32_t endpoint, Faults& /*faults*/) override;
   Status Close() override;
+  // Other nodes execute their operations themselves, on their own mappings.
+  void Stop() override {}
 
   struct Mapping {
     std::byte* base = nullptr;
     std::uint64_t bytes = 0;
   };
-  // Null where the node has no such region.
+  // Null if there is no such region.
   const Mapping* Find(NodeId node, RegionId region) const {
-    return region < kMaxRegions && !mappings_[region].empty() ? &mappings_[region][node] : nullptr;
+    if (region >= kMaxRegions) return nullptr;
+    const Mapping* const of_node = mappings_[region].load(std::memory_order_acquire);
+    return of_node == nullptr ? nullptr : of_node + node;
   }
   const Job& job() const { return job_; }
   std::uint32_t endpoints() const { return endpoints_; }
@@ -62,11 +69,13 @@ class ShmTransport : public Transport {
   std::map<std::byte*, std::unique_ptr<SharedMemory>> own_;
   std::vector<std::unique_ptr<SharedMemory>> opened_;  // of other nodes
   std::vector<ShmInbox> inboxes_;
-  std::array<std::vector<Mapping>, kMaxRegions> mappings_;  // [region][node]
+  // By region: one mapping per node. Published to the endpoints' threads, and never removed.
+  std::array<std::atomic<const Mapping*>, kMaxRegions> mappings_ = {};
+  std::vector<std::unique_ptr<Mapping[]>> mapping_tables_;
 };
 
-// Asks the processor for what an operation names.
-void AskFor(const Operation& operation, const ShmTransport::Mapping& memory) {
+// Prefetches the memory that a small operation accesses.
+void PrefetchTarget(const Operation& operation, const ShmTransport::Mapping& memory) {
   if (operation.length > kSmallRead || operation.offset >= memory.bytes) return;
   const std::byte* const from = memory.base + operation.offset;
   if (operation.kind == OperationKind::kRead) {
@@ -89,26 +98,26 @@ class ShmChannel : public Channel {
   void Wake() override;
 
  private:
-  // That waits until what it names is in cache.
-  struct WaitingPart {
+  // A part that is executed later, while the memory that it accesses comes into the cache.
+  struct DeferredPart {
     std::uint64_t id;
     std::span<const Operation> operations;
   };
-  bool MayWait(std::span<const Operation> operations) const;
-  void CarryOutWaiting();
-  void CarryOutNow(std::uint64_t id, std::span<const Operation> operations);
-  PartResult CarryOutAll(std::uint64_t id, std::span<const Operation> operations) const;
+  bool PrefetchIfDeferrable(std::span<const Operation> operations) const;
+  void ExecuteDeferred();
+  void ExecuteNow(std::uint64_t id, std::span<const Operation> operations);
+  PartResult ExecuteAll(std::uint64_t id, std::span<const Operation> operations) const;
   void Drain(std::uint32_t sender, const std::function<void(const Message&)>& receive);
   bool HasMail() const;
 
   const ShmTransport& transport_;
   const std::uint32_t endpoint_;
-  const std::uint32_t number_;  // of this endpoint among all of the job
+  const std::uint32_t number_;  // of this endpoint among all endpoints of the job
   ShmInbox inbox_;
-  std::vector<bool> failed_;  // by node: the last part
-  std::vector<WaitingPart> waiting_;
+  std::vector<bool> failed_;  // by node: whether the last part failed
+  std::vector<DeferredPart> deferred_;
   std::vector<PartResult> ended_;
-  std::uint32_t seen_ = 0;  // how often the doorbell had been rung before the last Poll
+  std::uint32_t seen_ = 0;  // the doorbell's count before the last Poll
 };
 
 Status ShmTransport::Open() {
@@ -125,8 +134,8 @@ Status ShmTransport::Open() {
   return {};
 }
 
-// Collective: the others' memories, null in the own place. They stay open for others to open until
-// the next exchange.
+// Collective: opens the other nodes' memories; the element of the own node is null. Each node keeps
+// its memory open for the others until the next exchange.
 Result<std::vector<std::unique_ptr<SharedMemory>>> ShmTransport::ShareWithAll(
     const SharedMemory* mine) {
   SLIM_ASSIGN(const auto handles, job_.Exchange(mine == nullptr ? "" : mine->handle()));
@@ -150,13 +159,14 @@ Status ShmTransport::Publish(RegionId id, const RegionMemory& mine,
                              std::span<const std::uint64_t> bytes_of_node) {
   const auto own = own_.find(mine.base);
   SLIM_ASSIGN(auto memories, ShareWithAll(own == own_.end() ? nullptr : own->second.get()));
-  auto& mappings = mappings_[id];
-  mappings.resize(job_.nodes());
+  auto mappings = std::make_unique<Mapping[]>(job_.nodes());
   for (NodeId node = 0; node < job_.nodes(); ++node) {
     if (!memories[node]) continue;
     mappings[node] = {memories[node]->base(), bytes_of_node[node]};
     opened_.push_back(std::move(memories[node]));
   }
+  mappings_[id].store(mappings.get(), std::memory_order_release);
+  mapping_tables_.push_back(std::move(mappings));
   return {};
 }
 
@@ -164,10 +174,10 @@ Status ShmTransport::Revoke(RegionId id) {
   const ShmInbox& inbox = inboxes_[job_.self()];
   inbox.revoked(id).store(true);
   for (std::uint32_t sender = 0; sender < inbox.senders(); ++sender) {
-    // Whoever is inside now may have looked before we revoked. It is not there for long, unless it
-    // has died there.
+    // An endpoint that is inside now may have read `revoked` before it was set. It leaves soon,
+    // unless its node has died.
     while (inbox.presence(sender).inside.load() != 0 && job_.alive(sender / endpoints_)) {
-      std::this_thread::sleep_for(std::chrono::microseconds(20));
+      SleepFor(std::chrono::microseconds(20));
     }
   }
   return {};
@@ -191,60 +201,60 @@ ShmChannel::ShmChannel(const ShmTransport& transport, std::uint32_t endpoint)
 
 void ShmChannel::Post(std::uint64_t id, std::span<const Operation> operations, bool continues) {
   const NodeId node = operations[0].node;
-  if (!continues && MayWait(operations)) {
-    waiting_.push_back({id, operations});
+  if (!continues && PrefetchIfDeferrable(operations)) {
+    deferred_.push_back({id, operations});
     return;
   }
-  CarryOutWaiting();
+  ExecuteDeferred();
   if (continues && failed_[node]) {
     ended_.push_back({id, Outcome::kFlushed, 0});
     return;
   }
-  CarryOutNow(id, operations);
+  ExecuteNow(id, operations);
 }
 
-// The next Poll() is soon enough for what nobody waits for but this endpoint, which meanwhile does
-// other work, while what it has asked for comes into the cache. What is written, others may be
-// waiting for.
-bool ShmChannel::MayWait(std::span<const Operation> operations) const {
+// Prefetches the part and returns true if its execution may wait for the next Poll(). That is so
+// for few operations without writes, which no other endpoint waits for. This endpoint does other
+// work meanwhile, while the data comes into the cache.
+bool ShmChannel::PrefetchIfDeferrable(std::span<const Operation> operations) const {
   if (operations.size() > kFewOperations) return false;
   for (const Operation& operation : operations) {
     if (operation.kind == OperationKind::kWrite) return false;
   }
   for (const Operation& operation : operations) {
     const auto* const memory = transport_.Find(operation.node, operation.region);
-    if (memory != nullptr) AskFor(operation, *memory);
+    if (memory != nullptr) PrefetchTarget(operation, *memory);
   }
   return true;
 }
 
-void ShmChannel::CarryOutWaiting() {
-  for (const WaitingPart& part : waiting_) CarryOutNow(part.id, part.operations);
-  waiting_.clear();
+void ShmChannel::ExecuteDeferred() {
+  for (const DeferredPart& part : deferred_) ExecuteNow(part.id, part.operations);
+  deferred_.clear();
 }
 
-void ShmChannel::CarryOutNow(std::uint64_t id, std::span<const Operation> operations) {
+void ShmChannel::ExecuteNow(std::uint64_t id, std::span<const Operation> operations) {
   const NodeId node = operations[0].node;
   if (!transport_.job().alive(node)) {
     ended_.push_back({id, Outcome::kPeerLost, 0});
     return;
   }
-  // Presence first, then the look at `revoked`: with both sequentially consistent, either we see
-  // the revocation or the revoker sees us.
+  // Sets `inside` before it reads `revoked`, both sequentially consistent. So either this endpoint
+  // sees the revocation, or the revoking node sees `inside`.
   auto& inside = transport_.inbox(node).presence(number_).inside;
   inside.store(1);
-  ended_.push_back(CarryOutAll(id, operations));
+  ended_.push_back(ExecuteAll(id, operations));
   inside.store(0, std::memory_order_release);
   failed_[node] = ended_.back().outcome != Outcome::kOk;
 }
 
-Channel::PartResult ShmChannel::CarryOutAll(std::uint64_t id,
-                                            std::span<const Operation> operations) const {
+Channel::PartResult ShmChannel::ExecuteAll(std::uint64_t id,
+                                           std::span<const Operation> operations) const {
   const ShmInbox& theirs = transport_.inbox(operations[0].node);
   RegionId region = kMaxRegions;
   const ShmTransport::Mapping* memory = nullptr;
-  const auto ask_for = [&](const Operation& operation) {
-    if (operation.region == region) AskFor(operation, *memory);
+  const auto prefetch = [&](const Operation& operation) {
+    if (operation.region == region) PrefetchTarget(operation, *memory);
   };
   for (std::uint32_t i = 0; i < operations.size(); ++i) {
     const Operation& operation = operations[i];
@@ -255,11 +265,11 @@ Channel::PartResult ShmChannel::CarryOutAll(std::uint64_t id,
       if (theirs.revoked(region).load()) return {id, Outcome::kRevoked, i};
       for (std::size_t later = i + 1; later < operations.size() && later < i + kPrefetchAhead;
            ++later) {
-        ask_for(operations[later]);
+        prefetch(operations[later]);
       }
     }
-    if (i + kPrefetchAhead < operations.size()) ask_for(operations[i + kPrefetchAhead]);
-    const Outcome outcome = CarryOut(operation, memory->base, memory->bytes);
+    if (i + kPrefetchAhead < operations.size()) prefetch(operations[i + kPrefetchAhead]);
+    const Outcome outcome = ExecuteOperation(operation, memory->base, memory->bytes);
     if (outcome != Outcome::kOk) return {id, outcome, i};
   }
   return {id, Outcome::kOk, 0};
@@ -268,7 +278,7 @@ Channel::PartResult ShmChannel::CarryOutAll(std::uint64_t id,
 void ShmChannel::Poll(std::vector<PartResult>& ended,
                       const std::function<void(const Message&)>& receive) {
   seen_ = inbox_.doorbell(endpoint_).rung.load();
-  CarryOutWaiting();
+  ExecuteDeferred();
   ended.insert(ended.end(), ended_.begin(), ended_.end());
   ended_.clear();
   std::atomic<std::uint64_t>* const ready = inbox_.ready(endpoint_);
@@ -315,9 +325,9 @@ bool ShmChannel::Send(EndpointAddress to, const Message& message) {
   const std::uint64_t free = kShmRingBytes - (written - ring.read.load(std::memory_order_acquire));
   const std::size_t needed = sizeof(ShmRecord) + (message.body.size() + 7) / 8 * 8;
   const std::size_t to_end = kShmRingBytes - written % kShmRingBytes;
-  // A record is not split: what does not fit before the end starts anew at the beginning. A tail
-  // too short for a header cannot be: sizes are multiples of 8, and so `to_end` holds at least the
-  // first word, which is all that a skip needs.
+  // A record is not split: if it does not fit before the end of the ring, it is written at the
+  // beginning. Sizes are multiples of 8, so `to_end` always has room for the word that marks a
+  // skip.
   const std::size_t skipped = needed <= to_end ? 0 : to_end;
   if (free < needed + skipped) return false;
   if (skipped > 0) {
@@ -350,8 +360,8 @@ bool ShmChannel::HasMail() const {
 void ShmChannel::Park(std::chrono::nanoseconds limit) {
   ShmDoorbell& doorbell = inbox_.doorbell(endpoint_);
   doorbell.asleep.store(1);
-  // Whoever has rung since the last Poll has something for the next.
-  if (ended_.empty() && waiting_.empty() && !HasMail()) {
+  // If the doorbell has been rung since the last Poll, there is work for the next one.
+  if (ended_.empty() && deferred_.empty() && !HasMail()) {
     FutexWait(doorbell.rung, seen_, static_cast<std::uint64_t>(limit.count()));
   }
   doorbell.asleep.store(0);

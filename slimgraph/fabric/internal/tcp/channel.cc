@@ -21,7 +21,7 @@ void TcpChannel::Post(std::uint64_t id, std::span<const Operation> operations, b
   const NodeId node = operations.front().node;
   std::unique_ptr<TcpOperationLink>& link = operations_[node];
   if (!link) {
-    link = std::make_unique<TcpOperationLink>(poller_, Connect(node), HelloTo(node), ended_);
+    link = std::make_unique<TcpOperationLink>(poller_, Connect(node), ended_);
   }
   link->Post(id, operations, continues);
 }
@@ -30,9 +30,8 @@ bool TcpChannel::Send(EndpointAddress to, const Message& message) {
   std::unique_ptr<TcpOutgoingMessages>& link =
       outgoing_[to.node * network_.endpoints + to.endpoint];
   if (!link) {
-    TcpHello hello = HelloTo(to.node);
-    hello.to_endpoint = static_cast<std::uint16_t>(to.endpoint);
-    link = std::make_unique<TcpOutgoingMessages>(poller_, Connect(to.node), hello);
+    const auto endpoint = static_cast<std::uint16_t>(to.endpoint);
+    link = std::make_unique<TcpOutgoingMessages>(poller_, Connect(to.node, endpoint));
   }
   return link->Send(message);
 }
@@ -55,16 +54,15 @@ void TcpChannel::Park(std::chrono::nanoseconds limit) {
   if (ended_.empty() && !loss_ && !arrived_) poller_.Wait(limit);
 }
 
-// Without a descriptor the link is born lost, which is what its users are told.
-UniqueFd TcpChannel::Connect(NodeId node) {
-  if (!network_.job.alive(node)) return {};
-  return StartTcpConnection(network_.contacts[node]).value_or(UniqueFd());
-}
-
-TcpHello TcpChannel::HelloTo(NodeId node) const {
-  return {.token = network_.contacts[node].token,
-          .node = network_.self,
-          .endpoint = static_cast<std::uint16_t>(endpoint_)};
+// If no connection can be opened, the link is lost from the beginning, and its operations fail.
+TcpOpened TcpChannel::Connect(NodeId node, std::uint16_t to_endpoint) const {
+  const auto wanted = [&] { return network_.job.alive(node); };
+  if (!wanted()) return {};
+  const TcpClaims claims{.node = network_.self,
+                         .endpoint = static_cast<std::uint16_t>(endpoint_),
+                         .to_endpoint = to_endpoint};
+  return OpenTcpConnection(network_.contacts[node], network_.key, claims, wanted)
+      .value_or(TcpOpened());
 }
 
 void TcpChannel::Adopt(UniqueFd fd, EndpointAddress from) {

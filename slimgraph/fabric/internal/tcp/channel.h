@@ -1,12 +1,12 @@
 // An endpoint's side of the tcp transport. Its own thread sends requests and receives replies and
-// messages, with no hand-off to another thread; connections are made when they are first used.
+// messages, without a hand-off to another thread. Connections are made at their first use.
 #pragma once
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "slimgraph/base/sync.h"
 #include "slimgraph/fabric/internal/tcp/message_link.h"
 #include "slimgraph/fabric/internal/tcp/operation_link.h"
 #include "slimgraph/fabric/transport.h"
@@ -15,15 +15,16 @@ namespace slimgraph {
 
 class TcpChannel : public Channel {
  public:
-  // What the channels of a node share; outlives them.
+  // What the channels of a node share; must outlive them.
   struct Network {
     Job& job;
     NodeId self;
     std::uint32_t endpoints;
+    HandshakeKey key;
     std::vector<TcpContact> contacts;  // by node
   };
 
-  // `closing` is called first of all by the destructor: from then on nothing is adopted.
+  // The destructor calls `closing` first; Adopt() must not be called after that.
   TcpChannel(const Network& network, std::uint32_t endpoint, Poller& poller,
              std::function<void()> closing);
   ~TcpChannel() override;
@@ -35,9 +36,10 @@ class TcpChannel : public Channel {
   void Park(std::chrono::nanoseconds limit) override;
   void Wake() override { poller_.Set(); }
 
-  // From the service thread: a connection on which `from` sends messages to this endpoint.
+  // Called on the service thread: passes a connection on which `from` sends messages to this
+  // endpoint.
   void Adopt(UniqueFd fd, EndpointAddress from);
-  // From the job's control thread: a node was lost.
+  // Called on the job's control thread: a node was lost.
   void NoteLoss();
 
  private:
@@ -46,8 +48,7 @@ class TcpChannel : public Channel {
     EndpointAddress from;
   };
 
-  UniqueFd Connect(NodeId node);
-  TcpHello HelloTo(NodeId node) const;
+  TcpOpened Connect(NodeId node, std::uint16_t to_endpoint = TcpClaims::kOperations) const;
   void TakeArrivals();
   void LoseDeadNodes();
   void DropLostIncoming();
@@ -65,8 +66,8 @@ class TcpChannel : public Channel {
 
   std::atomic<bool> loss_ = false;
   std::atomic<bool> arrived_ = false;
-  std::mutex mutex_;
-  std::vector<Arrival> arrivals_;  // under mutex_
+  Mutex mutex_;
+  std::vector<Arrival> arrivals_;  // guarded by mutex_
 };
 
 }  // namespace slimgraph

@@ -1,9 +1,9 @@
-// One connection that an epoll loop looks after. Level-triggered: a link that is told that it is
-// ready and leaves something behind is told again.
+// One connection in an epoll loop. The loop is level-triggered: if a link does not finish its work
+// in OnReady(), OnReady() is called again.
 #pragma once
 
+#include "slimgraph/base/poller.h"
 #include "slimgraph/base/unique_fd.h"
-#include "slimgraph/fabric/internal/poller.h"
 #include "slimgraph/fabric/internal/tcp/stream.h"
 
 namespace slimgraph {
@@ -16,10 +16,10 @@ class TcpLink {
   virtual ~TcpLink() { Disconnect(); }
   TcpLink(const TcpLink&) = delete;
 
-  // Sends and receives what can be without blocking.
+  // Sends and receives as much as is possible without blocking.
   virtual void OnReady() = 0;
 
-  // Because the other side is gone, or said something that makes no sense.
+  // True if the other side is gone or has sent invalid data.
   bool lost() const { return !fd_; }
 
  protected:
@@ -35,7 +35,7 @@ class TcpLink {
     return std::move(fd_);
   }
 
-  // Flushes `queue` and asks for word when there is room for the rest.
+  // Flushes `queue`, and asks for an event when there is room for the rest.
   StreamState Flush(SendQueue& queue) {
     const StreamState state = queue.Flush(fd_.get());
     const std::uint32_t events =

@@ -18,19 +18,16 @@ constexpr std::size_t kMaxFrameBytes =
 
 }  // namespace
 
-TcpOutgoingMessages::TcpOutgoingMessages(Poller& poller, UniqueFd fd, const TcpHello& hello)
-    : TcpLink(poller, std::move(fd)),
-      from_endpoint_(hello.endpoint),
-      to_endpoint_(hello.to_endpoint) {
-  out_.Copy(wire::BytesOf(hello));
-}
+TcpOutgoingMessages::TcpOutgoingMessages(Poller& poller, TcpOpened opened)
+    : TcpLink(poller, std::move(opened.fd)),
+      from_endpoint_(opened.claims.endpoint),
+      to_endpoint_(opened.claims.to_endpoint) {}
 
-// What was sent is delivered, unless the other side takes nothing any more.
+// Delivers what was sent, unless the other side has stopped reading.
 TcpOutgoingMessages::~TcpOutgoingMessages() {
   const std::uint64_t start_ns = NowNs();
-  while (!lost() && !out_.empty() && NowNs() - start_ns < wire::kLastWordsNs) {
-    pollfd poll{.fd = fd(), .events = POLLOUT, .revents = 0};
-    ::poll(&poll, 1, 10);
+  while (!lost() && !out_.empty() && NowNs() - start_ns < wire::kCloseLimitNs) {
+    AwaitWritable(fd(), std::chrono::milliseconds(10));
     FlushOrDisconnect();
   }
 }
@@ -62,7 +59,7 @@ void TcpOutgoingMessages::FlushOrDisconnect() {
   out_.Clear();
 }
 
-// The other side says nothing on this connection: what can be received is its end.
+// The other side sends nothing on this connection, so it is readable only at its end.
 void TcpOutgoingMessages::OnReady() {
   std::byte unexpected;
   MutableBytes end(&unexpected, 1);

@@ -1,25 +1,25 @@
-// Two-sided messages between a pair of endpoints: a connection of its own for each direction, from
-// channel to channel, so that the receiver's socket buffer is its mailbox and a receiver that falls
-// behind holds back this sender and nobody else. Not ordered with the operations of the same pair.
+// Two-sided messages between a pair of endpoints. Each direction has its own connection, from
+// channel to channel, so the receiver's socket buffer is its mailbox. A slow receiver holds back
+// only this sender. Messages are not ordered with operations of the same pair.
 #pragma once
 
 #include <functional>
 
 #include "slimgraph/fabric/internal/tcp/link.h"
-#include "slimgraph/fabric/internal/tcp/socket.h"
+#include "slimgraph/fabric/internal/tcp/opening.h"
 #include "slimgraph/fabric/message.h"
 
 namespace slimgraph {
 
 class TcpOutgoingMessages : public TcpLink {
  public:
-  TcpOutgoingMessages(Poller& poller, UniqueFd fd, const TcpHello& hello);
+  TcpOutgoingMessages(Poller& poller, TcpOpened opened);
   ~TcpOutgoingMessages() override;
 
-  // False when there is no room now.
+  // Returns false when there is no room now.
   bool Send(const Message& message);
   void OnReady() override;
-  // The receiver is dead: what has not left vanishes, and so does all that follows.
+  // The receiver is dead: unsent and later messages are dropped.
   void Lose() { Disconnect(); }
 
  private:
@@ -34,7 +34,7 @@ class TcpIncomingMessages : public TcpLink {
  public:
   using Receiver = std::function<void(const Message&)>;
 
-  // Hands what arrives during OnReady() to `*receiver`.
+  // Passes messages that arrive during OnReady() to `*receiver`.
   TcpIncomingMessages(Poller& poller, UniqueFd fd, EndpointAddress from,
                       const Receiver* const& receiver);
 

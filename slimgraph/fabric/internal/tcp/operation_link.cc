@@ -17,11 +17,13 @@ std::uint64_t WireBytes(const Operation& operation) {
 
 }  // namespace
 
-TcpOperationLink::TcpOperationLink(Poller& poller, UniqueFd fd, const TcpHello& hello,
+TcpOperationLink::TcpOperationLink(Poller& poller, TcpOpened opened,
                                    std::vector<Channel::PartResult>& ended)
-    : TcpLink(poller, std::move(fd)), endpoint_(hello.endpoint), ended_(ended), in_(kReceiveBytes) {
-  out_.Copy(wire::BytesOf(hello));
-}
+    : TcpLink(poller, std::move(opened.fd)),
+      endpoint_(opened.claims.endpoint),
+      expected_welcome_(opened.welcome),
+      ended_(ended),
+      in_(kReceiveBytes) {}
 
 void TcpOperationLink::Post(std::uint64_t id, std::span<const Operation> operations,
                             bool continues) {
@@ -77,8 +79,21 @@ void TcpOperationLink::OnReady() {
   if (Flush(out_) == StreamState::kLost || Receive() == StreamState::kLost) Lose();
 }
 
+StreamState TcpOperationLink::ReceiveWelcome() {
+  if (welcomed_) return StreamState::kDone;
+  const StreamState state = in_.Need(fd(), expected_welcome_.size(), 0);
+  if (state != StreamState::kDone) return state;
+  Proof welcome;
+  std::memcpy(welcome.data(), in_.available().data(), welcome.size());
+  in_.Consume(welcome.size());
+  welcomed_ = SameProof(welcome, expected_welcome_);
+  return welcomed_ ? StreamState::kDone : StreamState::kLost;
+}
+
 StreamState TcpOperationLink::Receive() {
-  if (parts_.empty()) {  // what can be received is the end
+  if (const auto state = ReceiveWelcome(); state != StreamState::kDone) return state;
+  // Without outstanding parts, only the end of the connection can be received.
+  if (parts_.empty()) {
     const StreamState state = in_.Need(fd(), 1, 0);
     return state == StreamState::kDone ? StreamState::kLost : state;
   }
@@ -93,8 +108,9 @@ StreamState TcpOperationLink::Receive() {
   return StreamState::kBlocked;
 }
 
-// Short replies are received many at once. A long read goes to its destination, even before it is
-// known that it has not failed: where no other reply can follow, there is nothing else to come.
+// Several short replies are received at once. A long read is received directly into its
+// destination, even before its reply frame has been checked: if no other part is outstanding, no
+// other reply can follow.
 StreamState TcpOperationLink::ReceiveUpToFrame() {
   constexpr std::size_t kFrameBytes = sizeof(wire::ReplyFrame);
   const Operation& first = parts_.front().operations.front();
@@ -128,7 +144,8 @@ StreamState TcpOperationLink::ReceivePayload() {
   for (; reply_.next < carried_out; ++reply_.next, reply_.next_moved = 0) {
     const Operation& operation = operations[reply_.next];
     const std::uint64_t bytes = WireBytes(operation);
-    if (operation.local == nullptr && bytes > 0) {  // an atomic whose old value nobody wants
+    // The caller does not want this atomic's old value.
+    if (operation.local == nullptr && bytes > 0) {
       const StreamState state = in_.Need(fd(), bytes, kReceiveBytes);
       if (state != StreamState::kDone) return state;
       in_.Consume(bytes);

@@ -1,5 +1,5 @@
-// A channel's connection to one node for its operations: parts go out in order and their replies
-// come back in order, reads straight into their destinations.
+// A channel's connection to one node for its operations. Parts are sent in order and replies return
+// in order. Reads are received directly into their destinations.
 #pragma once
 
 #include <deque>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "slimgraph/fabric/internal/tcp/link.h"
-#include "slimgraph/fabric/internal/tcp/socket.h"
+#include "slimgraph/fabric/internal/tcp/opening.h"
 #include "slimgraph/fabric/internal/wire.h"
 #include "slimgraph/fabric/transport.h"
 
@@ -15,14 +15,13 @@ namespace slimgraph {
 
 class TcpOperationLink : public TcpLink {
  public:
-  // Parts that end are appended to `ended`.
-  TcpOperationLink(Poller& poller, UniqueFd fd, const TcpHello& hello,
-                   std::vector<Channel::PartResult>& ended);
+  // Results of parts are appended to `ended`.
+  TcpOperationLink(Poller& poller, TcpOpened opened, std::vector<Channel::PartResult>& ended);
 
   void Post(std::uint64_t id, std::span<const Operation> operations, bool continues);
   void OnReady() override;
 
-  // All that is under way ends in kPeerLost.
+  // Ends all outstanding parts with kPeerLost.
   void Lose();
 
  private:
@@ -30,21 +29,24 @@ class TcpOperationLink : public TcpLink {
     std::uint64_t id;
     std::span<const Operation> operations;
   };
-  // The reply to the front part, as far as it has come.
+  // The reply to the front part, as far as it has been received.
   struct Reply {
     bool has_frame = false;
     wire::ReplyFrame frame;
-    std::size_t next = 0;          // the operation whose bytes come next
-    std::uint64_t next_moved = 0;  // how many of them have come
+    std::size_t next = 0;          // the operation whose bytes are received next
+    std::uint64_t next_moved = 0;  // how many of its bytes have been received
   };
 
   void QueueRequest(std::span<const Operation> operations, bool continues);
   StreamState Receive();
+  StreamState ReceiveWelcome();
   StreamState ReceiveUpToFrame();
   StreamState ReceiveFrame();
   StreamState ReceivePayload();
 
   std::uint16_t endpoint_;
+  Proof expected_welcome_;
+  bool welcomed_ = false;  // the other side has proved that it belongs to the job
   std::vector<Channel::PartResult>& ended_;
   std::deque<Part> parts_;
   SendQueue out_;

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 
-#include "slimgraph/fabric/internal/carry_out.h"
+#include "slimgraph/fabric/internal/execute_operation.h"
 
 namespace slimgraph {
 
@@ -78,8 +78,8 @@ StreamState TcpServedLink::ReceiveOperations() {
       return StreamState::kLost;
     }
     payload_bytes += wire::SentBytes(operations_[i].kind, operations_[i].bytes);
-    // Reads that are copied look at memory when their turn comes; those that are sent from where
-    // the bytes lie do so later, and must not come before one that does not.
+    // A read that is copied reads memory at its turn. A read that is sent directly from memory
+    // reads it later, so it must not precede an operation that is executed at its turn.
     if (Changes(operations_[i]) || operations_[i].bytes <= kCopyBytes) prompt_end_ = i + 1;
   }
   if (payload_bytes != request_.payload_bytes) return StreamState::kLost;
@@ -102,7 +102,7 @@ StreamState TcpServedLink::Execute() {
   return StreamState::kDone;
 }
 
-// Located anew whenever more of its bytes come, since the region may be revoked in between.
+// Locates the address again whenever more bytes arrive, because the region may have been revoked.
 StreamState TcpServedLink::ExecuteOne(const wire::OperationFrame& operation) {
   std::byte* address = nullptr;
   outcome_ = executor_.Locate(operation, address);
@@ -163,7 +163,7 @@ StreamState TcpServedLink::ExecuteAtomic(const wire::OperationFrame& operation,
   return StreamState::kDone;
 }
 
-// What a failed request sent for the operations that were not carried out.
+// Skips the payload of the operations of a failed request that were not executed.
 StreamState TcpServedLink::Skip() {
   while (payload_left_ > 0) {
     const std::uint64_t step = std::min<std::uint64_t>(payload_left_, kReceiveBytes);

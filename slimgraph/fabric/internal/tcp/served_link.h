@@ -1,6 +1,6 @@
-// The serving end of another node's operations: takes one request after the other, carries it out
-// as its bytes arrive, and answers straight from the regions' memory. The next request waits until
-// the reply is on its way, so that a read sees nothing of what comes after it.
+// The serving end of another node's operations. It receives one request after the other, executes
+// it while its bytes arrive, and replies directly from the regions' memory. It starts the next
+// request only when the reply has been sent, so that a read does not see later writes.
 #pragma once
 
 #include "slimgraph/fabric/internal/executor.h"
@@ -15,11 +15,11 @@ class TcpServedLink : public TcpLink {
 
   NodeId peer() const { return peer_; }
 
-  // Stops after some requests, for the sake of the others; `unfinished` says so.
+  // Returns after some requests, so that other links get their turn; `unfinished` is then true.
   void OnReady() override;
   bool unfinished() const { return unfinished_; }
 
-  // `memory` is going away: what is still to be sent of it is copied.
+  // `memory` is going away: copies the part of it that is still to be sent.
   void Detach(Bytes memory) { reply_.Detach(memory); }
 
  private:
@@ -45,11 +45,11 @@ class TcpServedLink : public TcpLink {
   Stage stage_ = Stage::kFrame;
   wire::RequestFrame request_;
   std::vector<wire::OperationFrame> operations_;
-  std::size_t prompt_end_ = 0;      // one behind the last operation that is carried out at once
-  std::size_t next_ = 0;            // the operation at which execution stands
-  std::uint64_t next_moved_ = 0;    // how many of its bytes have come
+  std::size_t prompt_end_ = 0;      // index after the last operation that is executed at its turn
+  std::size_t next_ = 0;            // the operation that is executed next
+  std::uint64_t next_moved_ = 0;    // how many of its bytes have been received
   std::uint64_t payload_left_ = 0;  // of the request
-  Outcome outcome_ = Outcome::kOk;  // of this request, and until the next one of the last
+  Outcome outcome_ = Outcome::kOk;  // of this request; between requests, of the last one
 };
 
 }  // namespace slimgraph

@@ -5,12 +5,21 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <span>
+
+#include "slimgraph/base/clock.h"
+#include "slimgraph/base/sync.h"
 
 namespace slimgraph {
 
 namespace {
 constexpr std::chrono::milliseconds kUntilDescriptorsAreFree{10};
 constexpr std::chrono::microseconds kUntilAllIsRead{100};
+constexpr std::uint64_t kIntroductionNs = 10'000'000'000;  // from accepting a connection to its
+                                                           // hello
+constexpr std::chrono::nanoseconds kPollForLate = std::chrono::seconds(1);
+constexpr std::size_t kMaxStrangers = 256;
+constexpr int kAcceptedAtOnce = 64;  // then the connections that are open get their turn
 }  // namespace
 
 class TcpService::Listener : public TcpLink {
@@ -18,13 +27,13 @@ class TcpService::Listener : public TcpLink {
   using TcpLink::TcpLink;
   void OnReady() override { ready_ = true; }
 
-  // The next connection, or none. One that cannot be taken for want of descriptors stays queued.
+  // Accepts the next connection, if any. If descriptors are exhausted, the connection stays queued.
   UniqueFd Take() {
     if (!ready_) return {};
     UniqueFd taken(::accept4(fd(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (taken) return taken;
-    // The listener stays ready, and without a pause would keep us busy.
-    if (errno == EMFILE || errno == ENFILE) std::this_thread::sleep_for(kUntilDescriptorsAreFree);
+    // The listener stays ready, so without a sleep this thread would spin.
+    if (errno == EMFILE || errno == ENFILE) SleepFor(kUntilDescriptorsAreFree);
     if (errno != EINTR && errno != ECONNABORTED) ready_ = false;
     return taken;
   }
@@ -33,10 +42,11 @@ class TcpService::Listener : public TcpLink {
   bool ready_ = false;
 };
 
-// A connection that still has to introduce itself.
+// A connection that has not identified itself yet.
 class TcpService::Stranger : public TcpLink {
  public:
-  using TcpLink::TcpLink;
+  Stranger(Poller& poller, UniqueFd fd)
+      : TcpLink(poller, std::move(fd)), deadline_ns_(NowNs() + kIntroductionNs) {}
 
   void OnReady() override {
     in_.Refresh();
@@ -51,18 +61,25 @@ class TcpService::Stranger : public TcpLink {
     std::memcpy(&hello, in_.available().data(), sizeof hello);
     return hello;
   }
-  UniqueFd Hand() { return Release(); }
+  bool late() const { return NowNs() >= deadline_ns_; }
+
+  // Nothing has been sent before, so the socket has room.
+  bool Send(const Proof& welcome) {
+    return ::send(fd(), welcome.data(), welcome.size(), MSG_NOSIGNAL) ==
+           static_cast<ssize_t>(welcome.size());
+  }
+  UniqueFd ReleaseSocket() { return Release(); }
 
  private:
   ReceiveBuffer in_{sizeof(TcpHello)};
   bool introduced_ = false;
+  const std::uint64_t deadline_ns_;
 };
 
-TcpService::TcpService(Poller poller, UniqueFd listener, TcpToken token, std::uint32_t endpoints,
+TcpService::TcpService(Poller poller, UniqueFd listener, const AdmissionRules& rules,
                        std::function<void(MessageConnection)> take_messages)
     : poller_(std::move(poller)),
-      token_(token),
-      endpoints_(endpoints),
+      rules_(rules),
       take_messages_(std::move(take_messages)),
       listener_(std::make_unique<Listener>(poller_, std::move(listener))),
       thread_([this](const std::stop_token& stop) { Run(stop); }) {}
@@ -82,35 +99,59 @@ void TcpService::Run(const std::stop_token& stop) {
       if (link->unfinished()) link->OnReady();
       unfinished = unfinished || link->unfinished();
     }
-    TakeConnections();
-    SortStrangers();
+    unfinished = TakeConnections() || unfinished;
+    AdmitOrDropStrangers();
     DropLost();
     RunTasks();
-    if (!unfinished && !stop.stop_requested()) poller_.Wait(kUntilAsked);
+    if (unfinished || stop.stop_requested()) continue;
+    poller_.Wait(strangers_.empty() ? std::chrono::nanoseconds(kUntilWoken) : kPollForLate);
   }
 }
 
-void TcpService::TakeConnections() {
-  while (UniqueFd fd = listener_->Take()) {
+// Returns whether there may be more connections.
+bool TcpService::TakeConnections() {
+  for (int taken = 0; taken < kAcceptedAtOnce; ++taken) {
+    UniqueFd fd = listener_->Take();
+    if (!fd) return false;
     TuneTcp(fd.get());
     strangers_.push_back(std::make_unique<Stranger>(poller_, std::move(fd)));
+    if (!strangers_.back()->lost()) strangers_.back()->OnReady();
+  }
+  return true;
+}
+
+// A late stranger is checked once more, because this thread itself may have been delayed.
+void TcpService::AdmitOrDropStrangers() {
+  std::erase_if(strangers_, [this](const auto& stranger) {
+    const bool late = stranger->late();
+    if (late && !stranger->lost()) stranger->OnReady();
+    if (stranger->lost()) return true;
+    if (!stranger->introduced()) return late;
+    Admit(*stranger);
+    return true;
+  });
+  if (strangers_.size() > kMaxStrangers) {
+    strangers_.erase(strangers_.begin(), strangers_.end() - kMaxStrangers);
   }
 }
 
-void TcpService::SortStrangers() {
-  std::erase_if(strangers_, [this](const auto& stranger) {
-    if (stranger->lost()) return true;
-    if (!stranger->introduced()) return false;
-    const TcpHello hello = stranger->hello();
-    if (hello.token != token_ || fenced_.contains(hello.node)) return true;
-    if (hello.to_endpoint == TcpHello::kOperations) {
-      served_.push_back(
-          std::make_unique<TcpServedLink>(poller_, stranger->Hand(), executor_, hello.node));
-    } else if (hello.to_endpoint < endpoints_) {
-      take_messages_({stranger->Hand(), {hello.node, hello.endpoint}, hello.to_endpoint});
-    }
-    return true;
-  });
+void TcpService::Admit(Stranger& stranger) {
+  const TcpHello hello = stranger.hello();
+  const auto& [node, endpoint, to_endpoint] = hello.claims;
+  const Challenges challenges{.acceptor = rules_.challenge, .opener = hello.challenge};
+  const Bytes claims = std::as_bytes(std::span(&hello.claims, 1));
+  if (!rules_.key.Verify(hello.proof, Role::kOpener, challenges, claims) ||
+      !used_.insert(hello.challenge).second || fenced_.contains(node) || node >= rules_.nodes ||
+      endpoint >= rules_.endpoints) {
+    return;
+  }
+  if (to_endpoint == TcpClaims::kOperations) {
+    if (!stranger.Send(rules_.key.Prove(Role::kAcceptor, challenges, claims))) return;
+    served_.push_back(
+        std::make_unique<TcpServedLink>(poller_, stranger.ReleaseSocket(), executor_, node));
+  } else if (to_endpoint < rules_.endpoints) {
+    take_messages_({stranger.ReleaseSocket(), {node, endpoint}, to_endpoint});
+  }
 }
 
 void TcpService::DropLost() {
@@ -128,7 +169,7 @@ void TcpService::Revoke(RegionId id) {
   });
 }
 
-// Its process has ended, so that each of its connections has an end, behind what it had sent.
+// The node's process has ended, so each of its connections ends after the data that it had sent.
 void TcpService::Fence(NodeId node) {
   bool ended = false;
   while (true) {
@@ -138,7 +179,7 @@ void TcpService::Fence(NodeId node) {
                            [node](const auto& link) { return link->peer() == node; });
     });
     if (ended) return;
-    std::this_thread::sleep_for(kUntilAllIsRead);
+    SleepFor(kUntilAllIsRead);
   }
 }
 

@@ -1,19 +1,17 @@
-// The thread of a node that answers for its regions over tcp. It sleeps while nobody asks, takes
-// new connections, and passes those for messages on to the endpoint that they are for.
+// The thread of a node that serves its regions over tcp. It sleeps without requests, accepts new
+// connections, and passes connections for messages to their endpoints.
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <set>
-#include <thread>
 #include <vector>
 
+#include "slimgraph/base/sync.h"
 #include "slimgraph/fabric/internal/executor.h"
+#include "slimgraph/fabric/internal/tcp/opening.h"
 #include "slimgraph/fabric/internal/tcp/served_link.h"
-#include "slimgraph/fabric/internal/tcp/socket.h"
 
 namespace slimgraph {
 
@@ -25,16 +23,24 @@ class TcpService {
     std::uint32_t endpoint;
   };
 
-  // `take_messages` is called on the service's thread. `endpoints`: how many the node may open.
-  TcpService(Poller poller, UniqueFd listener, TcpToken token, std::uint32_t endpoints,
+  // What a connection must prove to be admitted.
+  struct AdmissionRules {
+    HandshakeKey key;
+    Challenge challenge;
+    NodeId nodes;
+    std::uint32_t endpoints;  // how many endpoints a node may open
+  };
+
+  // `take_messages` is called on the service's thread.
+  TcpService(Poller poller, UniqueFd listener, const AdmissionRules& rules,
              std::function<void(MessageConnection)> take_messages);
   ~TcpService();
 
-  // When these return, the service's thread has taken note.
+  // When these return, the service's thread has carried out the change.
   void Publish(RegionId id, const RegionMemory& memory);
   void Revoke(RegionId id);
-  // Returns when all that `node`, which has died, has still sent is carried out. Takes nothing more
-  // of it.
+  // Called after the death of `node`: returns when everything that it had sent has been executed.
+  // Admits no more connections from it.
   void Fence(NodeId node);
 
  private:
@@ -44,26 +50,29 @@ class TcpService {
   void Run(const std::stop_token& stop);
   void RunOnThread(const std::function<void()>& task);
   void RunTasks();
-  void TakeConnections();
-  void SortStrangers();
+  bool TakeConnections();
+  void AdmitOrDropStrangers();
+  void Admit(Stranger& stranger);
   void DropLost();
 
   Poller poller_;
-  const TcpToken token_;
-  const std::uint32_t endpoints_;
+  const AdmissionRules rules_;
   const std::function<void(MessageConnection)> take_messages_;
   Executor executor_;
 
   std::unique_ptr<Listener> listener_;
-  std::vector<std::unique_ptr<Stranger>> strangers_;  // who have not said who they are
+  std::vector<std::unique_ptr<Stranger>> strangers_;  // have not identified themselves yet; oldest
+                                                      // first
+  std::set<Challenge> used_;  // challenges of admitted openers, so that a recorded hello is
+                              // rejected
   std::vector<std::unique_ptr<TcpServedLink>> served_;
   std::set<NodeId> fenced_;
 
-  std::mutex mutex_;
-  std::condition_variable task_done_;
-  const std::function<void()>* task_ = nullptr;  // under mutex_
+  Mutex mutex_;
+  Condition task_done_;
+  const std::function<void()>* task_ = nullptr;  // guarded by mutex_
 
-  std::jthread thread_;
+  Thread thread_;
 };
 
 }  // namespace slimgraph

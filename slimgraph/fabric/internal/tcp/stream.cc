@@ -17,10 +17,11 @@ namespace {
 
 constexpr std::size_t kPiecesPerCall = 256;
 constexpr std::size_t kDropCopiesBytes = 256 << 10;
-constexpr std::size_t kStraightBytes = 8 << 10;  // from here on a second call beats a copy
+constexpr std::size_t kStraightBytes = 8 << 10;  // from this size on, a second call is faster than
+                                                 // a copy
 
-// Whoever writes to what it sends, when the other side has told that it has come, does so in order:
-// the one that leads over there and back.
+// Referenced bytes may change after the receiver has reported their arrival. That order leads
+// through the other process, so ThreadSanitizer cannot see it.
 ssize_t Send(int fd, const msghdr& message) {
   const UnorderedReads reads;
   return ::sendmsg(fd, &message, MSG_NOSIGNAL);
@@ -129,7 +130,7 @@ void SendQueue::Clear() {
   in_order_ = true;
 }
 
-// kDone when something was received.
+// Returns kDone if something was received.
 StreamState ReceiveBuffer::Receive(int fd, MutableBytes into, MutableBytes beyond,
                                    std::size_t& received) {
   if (drained_) return StreamState::kBlocked;
@@ -151,7 +152,7 @@ StreamState ReceiveBuffer::Receive(int fd, MutableBytes into, MutableBytes beyon
   }
 }
 
-// Where what makes `bytes` available is to be received.
+// The free part of the buffer that must be filled to make `bytes` available.
 MutableBytes ReceiveBuffer::RoomFor(std::size_t bytes) {
   SLIM_CHECK(bytes <= buffer_.size(), "{} bytes do not fit {}", bytes, buffer_.size());
   if (begin_ == end_) begin_ = end_ = 0;

@@ -1,9 +1,10 @@
-#include "slimgraph/fabric/internal/tcp/transport.h"
+#include "slimgraph/fabric/internal/make_transport.h"
 
 #include <sys/mman.h>
 
 #include <cstring>
 
+#include "slimgraph/base/sockets.h"
 #include "slimgraph/fabric/internal/open_channels.h"
 #include "slimgraph/fabric/internal/pages.h"
 #include "slimgraph/fabric/internal/tcp/channel.h"
@@ -23,8 +24,12 @@ class TcpTransport : public Transport {
         waiting_(network_.endpoints),
         channels_(network_.job, network_.endpoints),
         service_(std::make_unique<TcpService>(
-            std::move(service_poller), std::move(listener), network_.contacts[network_.self].token,
-            network_.endpoints, [this](auto connection) { Take(std::move(connection)); })) {}
+            std::move(service_poller), std::move(listener),
+            TcpService::AdmissionRules{.key = network_.key,
+                                       .challenge = network_.contacts[network_.self].challenge,
+                                       .nodes = network_.job.nodes(),
+                                       .endpoints = network_.endpoints},
+            [this](auto connection) { PassToChannel(std::move(connection)); })) {}
 
   std::string_view name() const override { return "tcp"; }
 
@@ -63,14 +68,16 @@ class TcpTransport : public Transport {
 
   Status Close() override {
     const auto everyone = network_.job.Exchange("");
-    service_.reset();
+    Stop();
     SLIM_TRY(everyone);
     return {};
   }
 
+  void Stop() override { service_.reset(); }
+
  private:
-  // Messages for an endpoint that is not open yet wait in their socket.
-  void Take(TcpService::MessageConnection connection) {
+  // Connections for an endpoint that is not open yet wait here; their messages stay in the socket.
+  void PassToChannel(TcpService::MessageConnection connection) {
     channels_.At(connection.endpoint, [&](TcpChannel* open) {
       if (open != nullptr) {
         open->Adopt(std::move(connection.fd), connection.from);
@@ -87,20 +94,21 @@ class TcpTransport : public Transport {
   std::unique_ptr<TcpService> service_;
 };
 
-std::string Encode(std::uint16_t port, const TcpToken& token) {
-  std::string text(sizeof port + token.size(), '\0');
+std::string Encode(std::uint16_t port, const Challenge& challenge) {
+  std::string text(sizeof port + challenge.size(), '\0');
   std::memcpy(text.data(), &port, sizeof port);
-  std::memcpy(text.data() + sizeof port, token.data(), token.size());
+  std::memcpy(text.data() + sizeof port, challenge.data(), challenge.size());
   return text;
 }
 
 Result<TcpContact> Decode(const std::string& host, std::string_view text) {
   TcpContact contact{.host = host};
-  if (text.size() != sizeof contact.port + contact.token.size()) {
-    return EnvironmentError("the node on {} does not speak tcp as this one does", host);
+  if (text.size() != sizeof contact.port + contact.challenge.size()) {
+    return EnvironmentError("host {} runs another slimgraph: use the same version on all", host);
   }
   std::memcpy(&contact.port, text.data(), sizeof contact.port);
-  std::memcpy(contact.token.data(), text.data() + sizeof contact.port, contact.token.size());
+  std::memcpy(contact.challenge.data(), text.data() + sizeof contact.port,
+              contact.challenge.size());
   return contact;
 }
 
@@ -108,12 +116,13 @@ Result<TcpContact> Decode(const std::string& host, std::string_view text) {
 
 Result<std::unique_ptr<Transport>> MakeTcpTransport(Job& job, const FabricOptions& options) {
   const std::string& host = job.address(job.self());
-  std::uint16_t port = 0;
-  SLIM_ASSIGN(UniqueFd listener, ListenTcp(host, port));
-  SLIM_ASSIGN(const TcpToken token, MakeTcpToken());
-  SLIM_ASSIGN(const std::vector<std::string> words, job.Exchange(Encode(port, token)));
+  SLIM_ASSIGN(UniqueFd listener, ListenTcp(host));
+  const std::uint16_t port = LocalAddress(listener.get()).port();
+  SLIM_ASSIGN(const HandshakeKey key, job.KeyFor("tcp"));
+  SLIM_ASSIGN(const Challenge challenge, NewChallenge());
+  SLIM_ASSIGN(const std::vector<std::string> words, job.Exchange(Encode(port, challenge)));
   TcpChannel::Network network{
-      .job = job, .self = job.self(), .endpoints = options.endpoints, .contacts = {}};
+      .job = job, .self = job.self(), .endpoints = options.endpoints, .key = key, .contacts = {}};
   for (NodeId node = 0; node < job.nodes(); ++node) {
     SLIM_ASSIGN(TcpContact contact, Decode(job.address(node), words[node]));
     network.contacts.push_back(std::move(contact));

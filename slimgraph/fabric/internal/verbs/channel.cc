@@ -16,16 +16,18 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kAskAgain = 20ms;
-// While operations are under way: an event costs as much as most of them take.
-constexpr std::uint64_t kPatienceNs = 60'000;
-constexpr std::uint32_t kLooksPerTick = 8;  // the clock is slower than a look
-constexpr std::uint32_t kMostPollsWithoutMail = 8;
+constexpr auto kRequestAgain = 20ms;
+// How long a thread polls for outstanding operations before it sleeps: an event costs as much as
+// most operations take.
+constexpr std::uint64_t kSpinBeforeSleepNs = 60'000;
+constexpr std::uint32_t kPollsPerClockRead = 8;  // reading the clock takes longer than a poll
+constexpr std::uint32_t kMaxPollsWithoutMail = 8;
 
 }  // namespace
 
-Result<VerbsChannel::Desk> VerbsChannel::MakeDesk(const Job& job, const VerbsPort& port,
-                                                  std::size_t index) {
+Result<VerbsChannel::EndpointResources> VerbsChannel::MakeResources(const Job& job,
+                                                                    const VerbsPort& port,
+                                                                    std::size_t index) {
   SLIM_ASSIGN(auto device, VerbsDevice::Open(port));
   VerbsEvents events(::ibv_create_comp_channel(device->context()));
   if (!events || ::fcntl(events->fd, F_SETFL, O_NONBLOCK) != 0) {
@@ -36,29 +38,30 @@ Result<VerbsChannel::Desk> VerbsChannel::MakeDesk(const Job& job, const VerbsPor
   SLIM_ASSIGN(auto mail, VerbsMailbox::Make(*device, events.get()));
   SLIM_TRY(poller.Add(events->fd, events.get(), EPOLLIN));
   SLIM_TRY(poller.Add(socket.fd(), device.get(), EPOLLIN));
-  return Desk{
+  return EndpointResources{
       index,          std::move(device), std::move(events), std::move(poller), std::move(socket),
       std::move(mail)};
 }
 
-VerbsChannel::VerbsChannel(const Network& network, std::uint32_t endpoint, Desk& desk,
-                           Faults& faults, std::function<void()> closing)
+VerbsChannel::VerbsChannel(const Network& network, std::uint32_t endpoint,
+                           EndpointResources& resources, Faults& faults,
+                           std::function<void()> closing)
     : network_(network),
       endpoint_(endpoint),
-      desk_(desk),
+      resources_(resources),
       closing_(std::move(closing)),
-      shared_{*desk.device, desk.events.get(), desk.socket},
+      shared_{*resources.device, resources.events.get(), resources.socket},
       operations_(network.contacts.size()) {
-  desk.mail->SetFaults(&faults);
+  resources.mail->SetFaults(&faults);
 }
 
-// What was sent is delivered, unless the other side takes nothing any more.
+// Delivers what was sent, unless the other side has stopped receiving.
 VerbsChannel::~VerbsChannel() {
   closing_();
-  desk_.mail->SetFaults(nullptr);
+  resources_.mail->SetFaults(nullptr);
   const std::uint64_t start_ns = NowNs();
-  while (!desk_.mail->all_arrived() && NowNs() - start_ns < wire::kLastWordsNs) {
-    desk_.mail->Poll([](const Message&) {});
+  while (!resources_.mail->all_acknowledged() && NowNs() - start_ns < wire::kCloseLimitNs) {
+    resources_.mail->Poll([](const Message&) {});
     Sleep(1ms);
   }
 }
@@ -67,7 +70,8 @@ void VerbsChannel::Post(std::uint64_t id, std::span<const Operation> operations,
   LaneTo(operations.front().node, continues).Post(id, operations, continues);
 }
 
-// Between queue pairs there is no order: the next one's turn comes when nothing is under way.
+// Queue pairs are not ordered with each other, so the link changes only when nothing is
+// outstanding.
 VerbsOperationLink& VerbsChannel::LaneTo(NodeId node, bool continues) {
   Lanes& lanes = operations_[node];
   if (lanes.links.empty()) {
@@ -77,12 +81,12 @@ VerbsOperationLink& VerbsChannel::LaneTo(NodeId node, bool continues) {
   }
   auto& link = lanes.links[lanes.current];
   if (!link) {
-    const TcpHello hello{.token = network_.contacts[node].token,
-                         .node = network_.self,
-                         .endpoint = static_cast<std::uint16_t>(endpoint_)};
-    link = std::make_unique<VerbsOperationLink>(shared_, network_.contacts[node], hello,
-                                                static_cast<std::uint32_t>(lanes.current),
-                                                network_.regions, desk_.port, lanes.ring, ended_);
+    const VerbsHello hello{.token = network_.contacts[node].token,
+                           .node = network_.self,
+                           .endpoint = static_cast<std::uint16_t>(endpoint_)};
+    link = std::make_unique<VerbsOperationLink>(
+        shared_, network_.contacts[node], hello, static_cast<std::uint32_t>(lanes.current),
+        network_.regions, resources_.port, lanes.ring, ended_);
     if (!network_.job.alive(node)) link->Lose();
   }
   return *link;
@@ -97,17 +101,17 @@ std::optional<std::uint64_t> VerbsChannel::posts() const {
 }
 
 bool VerbsChannel::Send(EndpointAddress to, const Message& message) {
-  return desk_.mail->Send(to, message);
+  return resources_.mail->Send(to, message);
 }
 
 void VerbsChannel::Poll(std::vector<PartResult>& ended,
                         const std::function<void(const Message&)>& receive) {
   Progress();
-  // Whoever waits for operations learns of their end before messages are looked for; but these do
-  // not wait for ever.
-  if (ended_.empty() || ++polls_without_mail_ == kMostPollsWithoutMail) {
+  // Completions of operations are reported before messages are polled. But messages are polled
+  // after at most kMaxPollsWithoutMail calls.
+  if (ended_.empty() || ++polls_without_mail_ == kMaxPollsWithoutMail) {
     polls_without_mail_ = 0;
-    desk_.mail->Poll(receive);
+    resources_.mail->Poll(receive);
   }
   ended.insert(ended.end(), ended_.begin(), ended_.end());
   ended_.clear();
@@ -134,26 +138,26 @@ bool VerbsChannel::AnyConnecting() const {
 
 void VerbsChannel::TakeReplies() {
   VerbsReply reply;
-  DatagramSocket::Address from;
+  SocketAddress from;
   while (const auto bytes =
-             desk_.socket.Receive(std::as_writable_bytes(std::span(&reply, 1)), from)) {
+             resources_.socket.Receive(std::as_writable_bytes(std::span(&reply, 1)), from)) {
     if (*bytes != sizeof reply) continue;
-    for (std::size_t i = 0; i < shared_.active.size(); ++i) shared_.active[i]->Take(reply);
+    for (std::size_t i = 0; i < shared_.active.size(); ++i) shared_.active[i]->OnReply(reply);
   }
 }
 
 void VerbsChannel::Park(std::chrono::nanoseconds limit) {
   const std::uint64_t start_ns = NowNs();
-  for (std::uint32_t looks = 1; !shared_.active.empty() && ended_.empty(); ++looks) {
+  for (std::uint32_t polls = 1; !shared_.active.empty() && ended_.empty(); ++polls) {
     Progress();
-    if (looks % kLooksPerTick == 0 && NowNs() - start_ns >= kPatienceNs) break;
+    if (polls % kPollsPerClockRead == 0 && NowNs() - start_ns >= kSpinBeforeSleepNs) break;
   }
-  if (!ended_.empty() || loss_ || desk_.mail->Arm()) return;
+  if (!ended_.empty() || loss_ || resources_.mail->Arm()) return;
   for (VerbsLink* const link : shared_.active) link->Arm();
-  Progress();  // what has ended before it was armed is no event
+  Progress();  // a request that ended before Arm() causes no event
   if (!ended_.empty()) return;
-  if (AnyConnecting()) limit = std::min<std::chrono::nanoseconds>(limit, kAskAgain);
-  if (const std::uint64_t due_ns = desk_.mail->due_ns(); due_ns != 0) {
+  if (AnyConnecting()) limit = std::min<std::chrono::nanoseconds>(limit, kRequestAgain);
+  if (const std::uint64_t due_ns = resources_.mail->due_ns(); due_ns != 0) {
     const auto left_ns = static_cast<std::int64_t>(due_ns - std::min(due_ns, NowNs()));
     limit = std::min(limit, std::chrono::nanoseconds(left_ns));
   }
@@ -161,15 +165,15 @@ void VerbsChannel::Park(std::chrono::nanoseconds limit) {
 }
 
 void VerbsChannel::Sleep(std::chrono::nanoseconds limit) {
-  desk_.poller.Wait(limit);
-  for (const epoll_event& event : desk_.poller.Ready()) {
-    if (event.data.ptr == desk_.device.get()) {
+  resources_.poller.Wait(limit);
+  for (const epoll_event& event : resources_.poller.Ready()) {
+    if (event.data.ptr == resources_.device.get()) {
       TakeReplies();
       continue;
     }
     ibv_cq* queue = nullptr;
     void* context = nullptr;
-    while (::ibv_get_cq_event(desk_.events.get(), &queue, &context) == 0) {
+    while (::ibv_get_cq_event(resources_.events.get(), &queue, &context) == 0) {
       ::ibv_ack_cq_events(queue, 1);
     }
   }
@@ -186,7 +190,7 @@ void VerbsChannel::LoseDeadNodes() {
     for (const auto& link : operations_[node].links) {
       if (link) link->Lose();
     }
-    desk_.mail->Lose(node);
+    resources_.mail->Lose(node);
   }
 }
 

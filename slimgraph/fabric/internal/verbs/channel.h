@@ -1,5 +1,5 @@
 // An endpoint's side of the verbs transport: its own device context, and queue pairs that are made
-// when they are first used. Nothing is done by any other thread.
+// at their first use. The endpoint's thread does all of the work.
 #pragma once
 
 #include <atomic>
@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "slimgraph/fabric/internal/poller.h"
+#include "slimgraph/base/poller.h"
 #include "slimgraph/fabric/internal/verbs/mailbox.h"
 #include "slimgraph/fabric/internal/verbs/operation_link.h"
 
@@ -17,7 +17,7 @@ class Job;
 
 class VerbsChannel : public Channel {
  public:
-  // What the channels of a node share; outlives them.
+  // What the channels of a node share; must outlive them.
   struct Network {
     Job& job;
     NodeId self;
@@ -26,20 +26,21 @@ class VerbsChannel : public Channel {
     std::vector<VerbsContact> contacts;  // by node
     VerbsRegions regions{};
   };
-  // What an endpoint has to itself; outlives its channel.
-  struct Desk {
-    std::size_t port;  // which of the device's
+  // What belongs to one endpoint only; outlives its channel.
+  struct EndpointResources {
+    std::size_t port;  // index among the device's ports
     std::unique_ptr<VerbsDevice> device;
     VerbsEvents events;
     Poller poller;
     DatagramSocket socket;
     std::unique_ptr<VerbsMailbox> mail;
   };
-  static Result<Desk> MakeDesk(const Job& job, const VerbsPort& port, std::size_t index);
+  static Result<EndpointResources> MakeResources(const Job& job, const VerbsPort& port,
+                                                 std::size_t index);
 
-  // `closing` is called first of all by the destructor.
-  VerbsChannel(const Network& network, std::uint32_t endpoint, Desk& desk, Faults& faults,
-               std::function<void()> closing);
+  // The destructor calls `closing` first.
+  VerbsChannel(const Network& network, std::uint32_t endpoint, EndpointResources& resources,
+               Faults& faults, std::function<void()> closing);
   ~VerbsChannel() override;
 
   void Post(std::uint64_t id, std::span<const Operation> operations, bool continues) override;
@@ -47,16 +48,17 @@ class VerbsChannel : public Channel {
             const std::function<void(const Message&)>& receive) override;
   bool Send(EndpointAddress to, const Message& message) override;
   void Park(std::chrono::nanoseconds limit) override;
-  void Wake() override { desk_.poller.Set(); }
+  void Wake() override { resources_.poller.Set(); }
 
   std::optional<std::uint64_t> posts() const override;
   bool loses_datagrams() const override { return true; }
 
-  // From the job's control thread: a node was lost.
+  // Called on the job's control thread: a node was lost.
   void NoteLoss();
 
  private:
-  // The queue pairs for operations on a node. Only one at a time has anything under way.
+  // The queue pairs for operations on a node. Only one of them at a time has outstanding
+  // operations.
   struct Lanes {
     std::unique_ptr<VerbsRing> ring;
     std::vector<std::unique_ptr<VerbsOperationLink>> links;
@@ -72,7 +74,7 @@ class VerbsChannel : public Channel {
 
   const Network& network_;
   const std::uint32_t endpoint_;
-  Desk& desk_;
+  EndpointResources& resources_;
   const std::function<void()> closing_;
   VerbsLink::Shared shared_;
   std::vector<PartResult> ended_;  // since the last Poll

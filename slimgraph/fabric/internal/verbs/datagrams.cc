@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <random>
+#include <span>
 #include <utility>
+
+#include "slimgraph/base/random.h"
 
 namespace slimgraph {
 
@@ -12,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t kBuffers = 512;
 constexpr std::uint32_t kMostDatagrams = 256;
-// The device puts the sender's route in front of each datagram.
+// The device puts a routing header in front of each datagram.
 constexpr std::uint32_t kRouteBytes = 40;
 constexpr std::uint32_t kBufferBytes = VerbsDatagrams::kMaxBytes + 64;
 
@@ -56,7 +58,8 @@ Status VerbsDatagrams::MakePair() {
   if (!queue_pair_) return device_->Failure("make a datagram queue pair", errno);
   std::memcpy(address_.gid.data(), port.gid.raw, address_.gid.size());
   address_.queue_pair = queue_pair_->qp_num;
-  address_.key = std::random_device{}() & 0x7FFF'FFFF;  // the first bit has a meaning
+  SLIM_TRY(FillWithRandom(std::as_writable_bytes(std::span(&address_.key, 1))));
+  address_.key &= 0x7FFF'FFFF;  // keys with the first bit set are special
   address_.lid = port.lid;
   address_.datagram_bytes =
       static_cast<std::uint16_t>(std::min<unsigned>(128U << port.mtu, kMaxBytes));
@@ -66,7 +69,7 @@ Status VerbsDatagrams::MakePair() {
   return {};
 }
 
-// From the state that a new one is in, or one that was reset. 0, or why not.
+// Brings a queue pair that is new or was reset into service. Returns 0 or an error number.
 int VerbsDatagrams::Start() {
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_INIT;
@@ -84,7 +87,8 @@ int VerbsDatagrams::Start() {
   return failed;
 }
 
-// What had arrived stays; what was under way is lost, and both rings are empty.
+// Resets the queue pair. Datagrams that have arrived are kept, those in flight are lost, and both
+// queues are empty afterwards.
 bool VerbsDatagrams::Restart() {
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_RESET;
@@ -95,7 +99,7 @@ bool VerbsDatagrams::Restart() {
   sent_ = posted_;
   while (Fetch() > 0) {
   }
-  broken_ = false;  // what was flushed has told so
+  broken_ = false;  // Reap() and Fetch() have set it for flushed requests
   std::erase_if(arrived_, [](const ibv_wc& one) { return one.status != IBV_WC_SUCCESS; });
   std::vector<bool> full(num_buffers_);
   for (const ibv_wc& one : arrived_) full[one.wr_id] = true;
@@ -164,7 +168,7 @@ void VerbsDatagrams::PostBuffer(std::uint64_t index) {
   ::ibv_post_recv(queue_pair_.get(), &request, &refused);
 }
 
-// How many were found.
+// Returns how many completions were found.
 int VerbsDatagrams::Fetch() {
   std::array<ibv_wc, 32> some;
   const int count = ::ibv_poll_cq(arrivals_.get(), some.size(), some.data());

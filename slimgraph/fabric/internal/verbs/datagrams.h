@@ -1,6 +1,6 @@
-// An endpoint's unreliable-datagram (UD) queue pair: one for all peers, however many they are.
-// Datagrams may get lost, and a receiver without a free buffer loses them. So does a queue pair in
-// error, until it is started again by Receive().
+// An endpoint's unreliable-datagram (UD) queue pair: one for all peers, whatever their number.
+// Datagrams may get lost; without a free receive buffer they are. A queue pair in the error state
+// also loses them, until Receive() restarts it.
 #pragma once
 
 #include <functional>
@@ -11,13 +11,13 @@
 
 namespace slimgraph {
 
-// Where an endpoint's datagrams arrive; travels as it lies in memory.
+// Where an endpoint receives datagrams. Sent between nodes as raw bytes.
 struct VerbsMailAddress {
   std::array<std::uint8_t, 16> gid{};
   std::uint32_t queue_pair = 0;
-  std::uint32_t key = 0;  // without which nothing is taken
+  std::uint32_t key = 0;  // datagrams without this key are dropped
   std::uint16_t lid = 0;
-  std::uint16_t datagram_bytes = 0;  // at most
+  std::uint16_t datagram_bytes = 0;  // the maximum
 };
 static_assert(sizeof(VerbsMailAddress) == 28);
 
@@ -27,27 +27,28 @@ class VerbsDatagrams {
  public:
   static constexpr std::uint32_t kMaxBytes = 4096;
 
-  // What has arrived is an event of `events`, if Arm() was called before.
+  // An arrival signals `events` if Arm() was called before.
   static Result<std::unique_ptr<VerbsDatagrams>> Make(const VerbsDevice& device,
                                                       ibv_comp_channel* events);
 
   const VerbsMailAddress& address() const { return address_; }
-  // How to get there; null where the device knows no way.
+  // The route to a peer; null if the device knows none.
   VerbsRoute RouteTo(const VerbsMailAddress& peer) const;
 
-  // Sends `bytes`, of a registered memory of `key`, or copied if `key` is 0 (at most kCopiedBytes).
-  // The number of the datagram, from 1; 0 when there is no room now. What is not copied must stay
-  // as it is until sent() is at that number.
+  // Sends `bytes`. They lie in registered memory with this `key`, or are copied if `key` is 0 (at
+  // most kCopiedBytes). Returns the datagram's number, from 1; 0 when there is no room now. Bytes
+  // that are not copied must not change until sent() has reached that number.
   static constexpr std::uint32_t kCopiedBytes = 64;
   std::uint64_t Send(ibv_ah* route, const VerbsMailAddress& to, Bytes bytes, std::uint32_t key);
   std::uint64_t posted() const { return posted_; }
-  std::uint64_t sent();  // also those that were lost here
+  std::uint64_t sent();  // includes those that were lost on this side
 
-  // Hands over each datagram that has arrived, and the queue pair that it is from.
+  // Passes each datagram that has arrived, and the number of the queue pair that sent it, to
+  // `take`.
   using Take = std::function<void(Bytes datagram, std::uint32_t queue_pair)>;
   void Receive(const Take& take);
 
-  // The next arrival is an event. True when something has arrived already.
+  // Makes the next arrival an event. Returns true if something has arrived already.
   bool Arm();
 
  private:
@@ -61,7 +62,7 @@ class VerbsDatagrams {
 
   const VerbsDevice* device_ = nullptr;
   VerbsMailAddress address_;
-  std::unique_ptr<VerbsRing> memory_;  // the buffers, then the places of what is copied
+  std::unique_ptr<VerbsRing> memory_;  // the receive buffers, then room for copied datagrams
   std::byte* buffers_ = nullptr;
   std::byte* copies_ = nullptr;
   std::uint32_t depth_ = 0;
@@ -71,7 +72,7 @@ class VerbsDatagrams {
   std::unique_ptr<ibv_qp, VerbsDeleter<ibv_destroy_qp>> queue_pair_;
   std::uint64_t posted_ = 0;
   std::uint64_t sent_ = 0;
-  std::vector<ibv_wc> arrived_;  // found, not handed on yet
+  std::vector<ibv_wc> arrived_;  // polled, but not passed on yet
   bool broken_ = false;
 };
 

@@ -27,7 +27,7 @@ struct DeviceList {
   }
 };
 
-// Nothing where the variable is not set.
+// Nothing if the variable is not set.
 Result<std::optional<unsigned>> NumberFrom(const char* variable) {
   const char* const text = std::getenv(variable);
   if (text == nullptr) return std::optional<unsigned>();
@@ -40,14 +40,16 @@ Result<std::optional<unsigned>> NumberFrom(const char* variable) {
   return std::optional(number);
 }
 
-// Whether the variable is "device" or "device:port"; all are when none is named.
+// Whether the variable names this device or this port ("device" or "device:port"). True if it is
+// not set.
 bool IsNamed(const std::string& device, unsigned port) {
   const char* const name = std::getenv(kDeviceVariable);
   return name == nullptr || name == device || name == fmt::format("{}:{}", device, port);
 }
 
-// Over Ethernet, RoCE v2 with an IPv4 address can be routed best; version 1 not at all.
-int RankOf(const ibv_gid_entry& entry) {
+// Prefers GIDs that can be routed. Over Ethernet, RoCE v2 with an IPv4 address is best; RoCE v1
+// cannot be routed at all.
+int PreferenceOf(const ibv_gid_entry& entry) {
   in6_addr address;
   std::memcpy(&address, entry.gid.raw, sizeof address);
   if (entry.gid_type == IBV_GID_TYPE_IB) return 0;
@@ -64,16 +66,16 @@ std::optional<ibv_gid_entry> ChooseGid(ibv_context* context, std::uint8_t port, 
     const auto index = static_cast<std::uint32_t>(i);
     if (wanted && *wanted != index) continue;
     if (::ibv_query_gid_ex(context, port, index, &entry, 0) != 0) continue;
-    if (!best || RankOf(entry) < RankOf(*best)) best = entry;
+    if (!best || PreferenceOf(entry) < PreferenceOf(*best)) best = entry;
   }
   return best;
 }
 
-// What stands in the way, or nothing.
-std::string Examine(ibv_context* context, std::optional<unsigned> gid_index,
-                    std::optional<unsigned> mtu, VerbsPort& port) {
+// Fills in `port`. Returns why it cannot be used, or "".
+std::string CheckPort(ibv_context* context, std::optional<unsigned> gid_index,
+                      std::optional<unsigned> mtu, VerbsPort& port) {
   ibv_port_attr attributes{};
-  if (::ibv_query_port(context, port.number, &attributes) != 0) return "cannot be asked";
+  if (::ibv_query_port(context, port.number, &attributes) != 0) return "cannot be queried";
   if (attributes.state != IBV_PORT_ACTIVE) {
     return fmt::format("is {}", ::ibv_port_state_str(attributes.state));
   }
@@ -133,7 +135,7 @@ Result<std::vector<VerbsPort>> FindVerbsPorts() {
     for (unsigned number = 1; number <= limits.phys_port_cnt; ++number) {
       if (!IsNamed(name, number)) continue;
       VerbsPort port{.device = name, .number = static_cast<std::uint8_t>(number)};
-      const std::string obstacle = Examine(context.get(), gid_index, mtu, port);
+      const std::string obstacle = CheckPort(context.get(), gid_index, mtu, port);
       if (obstacle.empty()) {
         ports.push_back(port);
       } else {

@@ -1,5 +1,5 @@
-// Finding an RDMA port that can be used, and opening its device for one thread. Also the owners of
-// what libibverbs hands out.
+// Finds a usable RDMA port, and opens its device for one thread. Also has owners for libibverbs
+// objects.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -31,17 +31,18 @@ struct VerbsPort {
   std::uint8_t number = 1;
   std::uint8_t gid_index = 0;
   ibv_gid gid{};
-  std::uint16_t lid = 0;  // 0: there are none on Ethernet
+  std::uint16_t lid = 0;  // 0 on Ethernet, which has none
   ibv_mtu mtu = IBV_MTU_1024;
 };
 
-// The active ports of the first device that has some, or of that which SLIMGRAPH_VERBS_DEVICE names
-// ("mlx5_0" or "mlx5_0:2"), with the GID and the MTU that fit or that SLIMGRAPH_VERBS_GID_INDEX and
-// SLIMGRAPH_VERBS_MTU name. Of one device, for atomics are atomic within a device only. Never
-// empty: the error says what stands in the way of each.
+// The active ports of the first device that has any, or of the one that SLIMGRAPH_VERBS_DEVICE
+// names ("mlx5_0" or "mlx5_0:2"). Their GID and MTU are the best ones, or those that
+// SLIMGRAPH_VERBS_GID_INDEX and SLIMGRAPH_VERBS_MTU name. All ports are of one device, because
+// atomics are atomic within one device only. Never empty: the error says why each port cannot be
+// used.
 Result<std::vector<VerbsPort>> FindVerbsPorts();
 
-// A device that one thread has opened. What belongs to it is destroyed first.
+// A device that one thread has opened. Must outlive everything that is made on it.
 class VerbsDevice {
  public:
   static Result<std::unique_ptr<VerbsDevice>> Open(const VerbsPort& port);
@@ -51,10 +52,10 @@ class VerbsDevice {
   const VerbsPort& port() const { return port_; }
   const ibv_device_attr& limits() const { return limits_; }
 
-  // Registers memory with the device, which keeps it from being paged out. `access`: of
-  // ibv_access_flags.
+  // Registers memory with the device, which pins its pages. `access` has bits of ibv_access_flags.
   Result<VerbsMemory> Register(MutableBytes memory, int access) const;
-  // The same for a region, whose pages a device that can takes when they are needed.
+  // Registers a region. On-demand paging is used if the device supports it, so pages are not
+  // pinned.
   Result<VerbsMemory> RegisterRegion(MutableBytes memory) const;
 
   tl::unexpected<Error> Failure(std::string_view step, int reason) const;
@@ -64,7 +65,7 @@ class VerbsDevice {
   VerbsContext context_;
   VerbsDomain domain_;
   ibv_device_attr limits_{};
-  bool pages_on_demand_ = false;  // for all that is done to regions
+  bool pages_on_demand_ = false;  // for all operations on regions
 };
 
 }  // namespace slimgraph

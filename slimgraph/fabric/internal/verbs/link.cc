@@ -11,11 +11,12 @@ namespace slimgraph {
 
 namespace {
 
-constexpr std::uint64_t kAskAgainNs = 20'000'000;
+constexpr std::uint64_t kRequestAgainNs = 20'000'000;
 
 Outcome OutcomeOf(ibv_wc_status status) {
   switch (status) {
-    case IBV_WC_REM_ACCESS_ERR:  // sizes are checked before, so the region is not there any more
+    // Sizes were checked before posting, so the region is not registered any more.
+    case IBV_WC_REM_ACCESS_ERR:
       return Outcome::kRevoked;
     case IBV_WC_RETRY_EXC_ERR:
     case IBV_WC_RNR_RETRY_EXC_ERR:
@@ -49,19 +50,19 @@ ibv_send_wr* VerbsChain::Close(std::uint64_t id) {
   return requests_.data();
 }
 
-VerbsLink::VerbsLink(Shared& shared, const VerbsContact& contact, const TcpHello& hello,
+VerbsLink::VerbsLink(Shared& shared, const VerbsContact& contact, const VerbsHello& hello,
                      std::uint32_t lane, std::uint32_t depth)
     : shared_(shared), contact_(contact), hello_(hello), lane_(lane), depth_(depth) {}
 
 void VerbsLink::Connect() {
   if (state_ != State::kIdle) return;
   if (!MakePair()) {
-    OnHopeless(Outcome::kFailed);
+    OnUnusable(Outcome::kFailed);
     return;
   }
   state_ = State::kConnecting;
   if (!std::exchange(listed_, true)) shared_.active.push_back(this);
-  Ask();
+  SendRequest();
 }
 
 Status VerbsLink::MakePair() {
@@ -75,20 +76,20 @@ Status VerbsLink::MakePair() {
   return {};
 }
 
-void VerbsLink::Ask() {
+void VerbsLink::SendRequest() {
   const VerbsRequest request{.hello = hello_, .lane = lane_, .address = pair_.address()};
   shared_.socket.Send(contact_.address, std::as_bytes(std::span(&request, 1)));
-  asked_ns_ = NowNs();
+  requested_ns_ = NowNs();
 }
 
-void VerbsLink::Take(const VerbsReply& reply) {
+void VerbsLink::OnReply(const VerbsReply& reply) {
   if (state_ != State::kConnecting || reply.token != contact_.token ||
-      reply.asking_pair != pair_.get()->qp_num) {
+      reply.requesting_pair != pair_.get()->qp_num) {
     return;
   }
   if (reply.address.queue_pair == 0 || !pair_.Connect(reply.address)) {
     Disconnect();
-    OnHopeless(Outcome::kFailed);
+    OnUnusable(Outcome::kFailed);
     return;
   }
   state_ = State::kReady;
@@ -107,7 +108,7 @@ void VerbsLink::Lose() {
   if (lost()) return;
   Disconnect();
   state_ = State::kLost;
-  OnHopeless(Outcome::kPeerLost);
+  OnUnusable(Outcome::kPeerLost);
 }
 
 void VerbsLink::PostChain() {
@@ -120,18 +121,18 @@ void VerbsLink::PostChain() {
   ibv_send_wr* refused = nullptr;
   if (::ibv_post_send(pair_.get(), shared_.chain.Close(posted_), &refused) != 0) {
     Disconnect();
-    OnBroken(Outcome::kFailed);
+    OnError(Outcome::kFailed);
   }
 }
 
 bool VerbsLink::Progress() {
-  if (state_ == State::kConnecting && NowNs() - asked_ns_ >= kAskAgainNs) Ask();
+  if (state_ == State::kConnecting && NowNs() - requested_ns_ >= kRequestAgainNs) SendRequest();
   if (in_flight_ > 0 && PollCompletions()) OnRoom();
   listed_ = in_flight_ > 0 || state_ == State::kConnecting;
   return listed_;
 }
 
-// Whether there is more room than before.
+// Returns whether the queue has more room than before.
 bool VerbsLink::PollCompletions() {
   std::array<ibv_wc, 16> ended;
   bool any = false;
@@ -146,7 +147,7 @@ bool VerbsLink::PollCompletions() {
       if (done > 0) OnDone(done);
       if (!well) {
         Disconnect();
-        OnBroken(OutcomeOf(one.status));
+        OnError(OutcomeOf(one.status));
         return false;
       }
     }

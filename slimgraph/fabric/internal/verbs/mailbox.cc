@@ -13,11 +13,12 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::uint64_t kAbsentAfterNs = 20'000'000;
-constexpr auto kLookAgain = 10ms;
-constexpr auto kLookSeldom = 50ms;
+constexpr auto kPollAgain = 10ms;
+constexpr auto kPollRarely = 50ms;
 constexpr std::uint64_t kBusyForNs = 200'000'000;
-// What is received for an owner who does not come; more stays with the senders.
-constexpr std::size_t kMostKept = 256;
+// How many messages the background thread receives for an absent owner; the senders keep the
+// others.
+constexpr std::size_t kMaxBuffered = 256;
 
 }  // namespace
 
@@ -35,7 +36,7 @@ void VerbsMailbox::Start(EndpointAddress self, std::uint32_t endpoints,
   shared_.self = self;
   endpoints_ = endpoints;
   addresses_ = addresses;
-  with_.resize(addresses.size());
+  links_.resize(addresses.size());
   lost_.resize(addresses.size() / endpoints);
 }
 
@@ -44,11 +45,11 @@ void VerbsMailbox::SetFaults(Faults* faults) {
   shared_.faults = faults != nullptr ? faults : &no_faults_;
 }
 
-VerbsCorrespondence& VerbsMailbox::With(EndpointAddress peer) {
+VerbsMessageLink& VerbsMailbox::LinkTo(EndpointAddress peer) {
   const std::size_t index = peer.node * endpoints_ + peer.endpoint;
-  auto& one = with_[index];
+  auto& one = links_[index];
   if (!one) {
-    one = std::make_unique<VerbsCorrespondence>(shared_, peer, addresses_[index]);
+    one = std::make_unique<VerbsMessageLink>(shared_, peer, addresses_[index]);
     if (lost_[peer.node]) one->Lose();
   }
   return *one;
@@ -56,29 +57,29 @@ VerbsCorrespondence& VerbsMailbox::With(EndpointAddress peer) {
 
 bool VerbsMailbox::Send(EndpointAddress to, const Message& message) {
   const std::lock_guard lock(mutex_);
-  return With(to).Send(message);
+  return LinkTo(to).Send(message);
 }
 
 void VerbsMailbox::Poll(const std::function<void(const Message&)>& receive) {
   const std::lock_guard lock(mutex_);
   parked_.store(false, std::memory_order_relaxed);
-  last_turn_ns_.store(NowNs(), std::memory_order_relaxed);
-  for (; !kept_.empty(); kept_.pop_front()) {
-    kept_.front().message.body = kept_.front().body;
-    receive(kept_.front().message);
+  last_poll_ns_.store(NowNs(), std::memory_order_relaxed);
+  for (; !buffered_.empty(); buffered_.pop_front()) {
+    buffered_.front().message.body = buffered_.front().body;
+    receive(buffered_.front().message);
   }
   Receive(receive);
   Progress();
 }
 
-// What is from nobody, or not from where it says, is dropped.
+// Drops datagrams without a valid sender, and those whose queue pair is not the sender's.
 void VerbsMailbox::Receive(const std::function<void(const Message&)>& receive) {
   datagrams_->Receive([&](Bytes datagram, std::uint32_t queue_pair) {
     VerbsPiece piece;
     if (datagram.size() < sizeof piece) return;
     std::memcpy(&piece, datagram.data(), sizeof piece);
     if (piece.node >= lost_.size() || piece.endpoint >= endpoints_) return;
-    VerbsCorrespondence& from = With({piece.node, piece.endpoint});
+    VerbsMessageLink& from = LinkTo({piece.node, piece.endpoint});
     if (from.peer_queue_pair() == queue_pair) from.Take(datagram, receive);
   });
 }
@@ -87,23 +88,23 @@ void VerbsMailbox::Progress() {
   due_ns_ = 0;
   if (shared_.active.empty()) return;
   const std::uint64_t now_ns = NowNs();
-  std::erase_if(shared_.active, [&](VerbsCorrespondence* one) {
+  std::erase_if(shared_.active, [&](VerbsMessageLink* one) {
     const std::uint64_t due_ns = one->Progress(now_ns);
     if (due_ns != 0) due_ns_ = due_ns_ == 0 ? due_ns : std::min(due_ns_, due_ns);
     return due_ns == 0;
   });
 }
 
-bool VerbsMailbox::all_arrived() {
+bool VerbsMailbox::all_acknowledged() {
   const std::lock_guard lock(mutex_);
   return datagrams_->sent() == datagrams_->posted() &&
-         std::all_of(with_.begin(), with_.end(),
-                     [](const auto& one) { return !one || one->all_arrived(); });
+         std::all_of(links_.begin(), links_.end(),
+                     [](const auto& one) { return !one || one->all_acknowledged(); });
 }
 
 bool VerbsMailbox::Arm() {
   const std::lock_guard lock(mutex_);
-  const bool news = datagrams_->Arm() || !kept_.empty();
+  const bool news = datagrams_->Arm() || !buffered_.empty();
   parked_.store(!news, std::memory_order_relaxed);
   return news;
 }
@@ -112,31 +113,31 @@ void VerbsMailbox::Lose(NodeId node) {
   const std::lock_guard lock(mutex_);
   lost_[node] = true;
   for (std::uint32_t endpoint = 0; endpoint < endpoints_; ++endpoint) {
-    const auto& one = with_[node * endpoints_ + endpoint];
+    const auto& one = links_[node * endpoints_ + endpoint];
     if (one) one->Lose();
   }
 }
 
-bool VerbsMailbox::Keep(std::uint64_t now_ns) {
+bool VerbsMailbox::PollInBackground(std::uint64_t now_ns) {
   if (parked_.load(std::memory_order_relaxed)) return false;
-  if (now_ns < last_turn_ns_.load(std::memory_order_relaxed) + kAbsentAfterNs) return true;
+  if (now_ns < last_poll_ns_.load(std::memory_order_relaxed) + kAbsentAfterNs) return true;
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return true;
-  const std::size_t before = kept_.size();
-  if (before < kMostKept) {
+  const std::size_t before = buffered_.size();
+  if (before < kMaxBuffered) {
     Receive([&](const Message& message) {
-      kept_.push_back({message, {message.body.begin(), message.body.end()}});
+      buffered_.push_back({message, {message.body.begin(), message.body.end()}});
     });
   }
   const bool any = !shared_.active.empty();
   Progress();
-  return any || kept_.size() > before;
+  return any || buffered_.size() > before;
 }
 
-VerbsMailKeeper::VerbsMailKeeper(std::vector<VerbsMailbox*> mailboxes)
+VerbsBackgroundPoller::VerbsBackgroundPoller(std::vector<VerbsMailbox*> mailboxes)
     : mailboxes_(std::move(mailboxes)), thread_([this] { Run(); }) {}
 
-VerbsMailKeeper::~VerbsMailKeeper() {
+VerbsBackgroundPoller::~VerbsBackgroundPoller() {
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
@@ -145,15 +146,15 @@ VerbsMailKeeper::~VerbsMailKeeper() {
   thread_.join();
 }
 
-void VerbsMailKeeper::Run() {
+void VerbsBackgroundPoller::Run() {
   std::uint64_t busy_ns = 0;
   std::unique_lock lock(mutex_);
   while (!ending_) {
     const std::uint64_t now_ns = NowNs();
     for (VerbsMailbox* const mailbox : mailboxes_) {
-      if (mailbox->Keep(now_ns)) busy_ns = now_ns;
+      if (mailbox->PollInBackground(now_ns)) busy_ns = now_ns;
     }
-    end_.wait_for(lock, now_ns < busy_ns + kBusyForNs ? kLookAgain : kLookSeldom);
+    end_.wait_for(lock, now_ns < busy_ns + kBusyForNs ? kPollAgain : kPollRarely);
   }
 }
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "slimgraph/fabric/internal/carry_out.h"
+#include "slimgraph/fabric/internal/execute_operation.h"
 
 namespace slimgraph {
 
@@ -12,13 +12,13 @@ namespace {
 
 constexpr std::uint32_t kMostOperations = kMaxPartOperations;
 constexpr std::uint64_t kRingBytes = 2 * kMaxPartBytes;
-// Long operations go in pieces, so that one is copied while the next is on its way.
+// Long operations are split into pieces, so that one piece is copied while the next one is sent.
 constexpr std::uint64_t kPieceBytes = 256 << 10;
 
 }  // namespace
 
 VerbsOperationLink::VerbsOperationLink(Shared& shared, const VerbsContact& contact,
-                                       const TcpHello& hello, std::uint32_t lane,
+                                       const VerbsHello& hello, std::uint32_t lane,
                                        const VerbsRegions& regions, std::size_t port,
                                        std::unique_ptr<VerbsRing>& ring,
                                        std::vector<Channel::PartResult>& ended)
@@ -48,7 +48,7 @@ void VerbsOperationLink::Post(std::uint64_t id, std::span<const Operation> opera
   }
   doomed_ = part.refusal != Outcome::kOk;
   parts_.push_back(part);
-  Retire();
+  EndFinishedParts();
   OnRoom();
 }
 
@@ -62,7 +62,7 @@ Outcome VerbsOperationLink::Check(const Operation& operation) const {
 void VerbsOperationLink::OnRoom() {
   if (next_ == parts_.size()) return;
   if (!MakeRing()) {
-    OnHopeless(Outcome::kFailed);
+    OnUnusable(Outcome::kFailed);
     return;
   }
   if (!ready()) {
@@ -87,8 +87,8 @@ bool VerbsOperationLink::MakeRing() {
   return made.has_value();
 }
 
-// Adds the next operation of the part, or the next piece of it, to the chain; false when it has to
-// wait for room, or for what is ahead of it.
+// Adds the next operation of the part, or the next piece of it, to the chain. Returns false if it
+// must wait for room, or for earlier operations.
 bool VerbsOperationLink::Add(Part& part) {
   if (room() <= shared().chain.size()) return false;
   const Operation& operation = part.operations[part.posted];
@@ -149,10 +149,10 @@ ibv_send_wr& VerbsOperationLink::Stage(const Operation& operation, std::uint64_t
   return request;
 }
 
-// A target may carry out a write while an earlier read or atomic is still under way, and an atomic
-// while a read is (InfiniBand specification 1.4, table 79). So they wait here until those are done.
-// The device could wait, too (IBV_SEND_FENCE), but Soft-RoCE then waits for ever once it has to
-// send again: it counts what it has sent already among what is ahead.
+// A target may execute a write while an earlier read or atomic is still in progress, and an atomic
+// while a read is (InfiniBand specification 1.4, table 79). So they wait here until those have
+// completed. The device could wait instead (IBV_SEND_FENCE). But Soft-RoCE then waits forever after
+// a retransmission: it counts requests that it has already sent among those to wait for.
 bool VerbsOperationLink::MustWait(OperationKind kind) const {
   if (kind == OperationKind::kWrite) return reads_ahead_ || atomics_ahead_;
   return IsAtomic(kind) && reads_ahead_;
@@ -169,12 +169,12 @@ void VerbsOperationLink::OnDone(std::size_t count) {
     requests_.pop_front();
     if (!last) continue;
     ++parts_.front().done;
-    Retire();
+    EndFinishedParts();
   }
   if (requests_.empty()) reads_ahead_ = atomics_ahead_ = false;
 }
 
-void VerbsOperationLink::Retire() {
+void VerbsOperationLink::EndFinishedParts() {
   while (!parts_.empty() && parts_.front().done == parts_.front().limit) {
     End(parts_.front(), parts_.front().refusal, parts_.front().limit);
     parts_.pop_front();
@@ -187,20 +187,21 @@ void VerbsOperationLink::End(const Part& part, Outcome outcome, std::size_t fail
   ended_.push_back({part.id, outcome, static_cast<std::uint32_t>(index)});
 }
 
-// Without an answer the reason is not known: a target whose region is gone may just have fallen
-// silent. Its service knows, or it turns out to be dead.
-void VerbsOperationLink::OnBroken(Outcome outcome) {
+// Without an answer the reason is unknown: a target whose region was revoked may also just be
+// silent. The node's service knows the reason when the link reconnects, unless the node turns out
+// to be dead.
+void VerbsOperationLink::OnError(Outcome outcome) {
   requests_.clear();
   ring_->Release(ring_->position());
   reads_ahead_ = atomics_ahead_ = false;
   if (outcome == Outcome::kPeerLost) {
-    unsettled_ = true;
+    awaits_failure_reason_ = true;
     Connect();
     return;
   }
   const bool refused = outcome == Outcome::kRevoked;
   if (refused) revoked_[parts_.front().operations[parts_.front().done].region] = true;
-  Settle(outcome, refused);
+  FailFrontPart(outcome, refused);
   OnRoom();
 }
 
@@ -208,16 +209,17 @@ void VerbsOperationLink::OnConnected(const VerbsReply& reply) {
   for (std::size_t region = 0; region < revoked_.size(); ++region) {
     if ((reply.revoked[region / 64] >> region % 64 & 1) != 0) revoked_[region] = true;
   }
-  if (!std::exchange(unsettled_, false)) return;
+  if (!std::exchange(awaits_failure_reason_, false)) return;
   const Part& front = parts_.front();
-  Settle(revoked_[front.operations[front.done].region] ? Outcome::kRevoked : Outcome::kPeerLost,
-         false);
+  FailFrontPart(
+      revoked_[front.operations[front.done].region] ? Outcome::kRevoked : Outcome::kPeerLost,
+      false);
 }
 
-// Ends the part in front with `outcome`, and those that continue it. If the target itself refused,
-// nothing of the others is done, and they are posted again; otherwise nobody knows of those that
-// were posted.
-void VerbsOperationLink::Settle(Outcome outcome, bool refused) {
+// Ends the front part with `outcome`, and flushes the parts that continue it. If the target itself
+// refused the request, it executed none of the later parts, so they are posted again. Otherwise it
+// is unknown whether later parts that were posted have been executed, so they fail too.
+void VerbsOperationLink::FailFrontPart(Outcome outcome, bool refused) {
   End(parts_.front(), outcome, parts_.front().done);
   parts_.pop_front();
   bool failed = true;
@@ -239,15 +241,15 @@ void VerbsOperationLink::Settle(Outcome outcome, bool refused) {
   if (failed) doomed_ = true;
   parts_.swap(kept);
   next_ = 0;
-  Retire();
+  EndFinishedParts();
 }
 
-void VerbsOperationLink::OnHopeless(Outcome outcome) {
+void VerbsOperationLink::OnUnusable(Outcome outcome) {
   for (const Part& part : parts_) End(part, outcome, part.done);
   if (!parts_.empty()) doomed_ = true;
   parts_.clear();
   next_ = 0;
-  unsettled_ = false;
+  awaits_failure_reason_ = false;
   requests_.clear();
   if (ring_) ring_->Release(ring_->position());
 }

@@ -1,5 +1,5 @@
-// A channel's operations on one node: a part goes out with one doorbell as far as the queue has
-// room for it, the rest when there is some again.
+// A channel's operations on one node. A part is posted with one doorbell if the queue has room for
+// it. The rest is posted when there is room again.
 #pragma once
 
 #include <deque>
@@ -15,15 +15,16 @@ namespace slimgraph {
 
 class VerbsOperationLink : public VerbsLink {
  public:
-  // Parts that end are appended to `ended`. `port`: the one of this device whose keys count.
-  // `ring`: made when it is first needed; of the lanes to a node one at a time uses it.
-  VerbsOperationLink(Shared& shared, const VerbsContact& contact, const TcpHello& hello,
+  // Results of parts are appended to `ended`. `port` is the index of the device's port, which
+  // selects the regions' keys. `ring` is made when it is first needed; the links to a node share
+  // it, and one at a time uses it.
+  VerbsOperationLink(Shared& shared, const VerbsContact& contact, const VerbsHello& hello,
                      std::uint32_t lane, const VerbsRegions& regions, std::size_t port,
                      std::unique_ptr<VerbsRing>& ring, std::vector<Channel::PartResult>& ended);
 
   void Post(std::uint64_t id, std::span<const Operation> operations, bool continues);
 
-  // Whether all that was posted has ended.
+  // Whether all posted parts have ended.
   bool idle() const { return parts_.empty(); }
 
  private:
@@ -34,16 +35,16 @@ class VerbsOperationLink : public VerbsLink {
     Outcome refusal = Outcome::kOk;  // of operation number `limit`, which is not tried
     std::size_t limit = 0;
     std::size_t posted = 0;    // operations
-    std::uint64_t pieces = 0;  // bytes of the next one that are posted already
+    std::uint64_t pieces = 0;  // bytes of the next operation that are already posted
     std::size_t done = 0;      // operations
   };
   // A request in flight: an operation, or a piece of a long one.
   struct Request {
-    const std::byte* staged;  // what is copied when it is done, if anything
+    const std::byte* staged;  // where a read has put its bytes, to be copied on completion
     std::byte* local;
     std::uint32_t bytes;
-    bool last;               // of its operation
-    std::uint64_t released;  // the ring's position behind it
+    bool last;               // the last piece of its operation
+    std::uint64_t released;  // the ring's position after it
   };
 
   Outcome Check(const Operation& operation) const;
@@ -52,15 +53,15 @@ class VerbsOperationLink : public VerbsLink {
   ibv_send_wr& Stage(const Operation& operation, std::uint64_t at, std::uint32_t bytes,
                      std::byte* staged);
   bool MustWait(OperationKind kind) const;
-  void Retire();
-  void Settle(Outcome outcome, bool refused);
+  void EndFinishedParts();
+  void FailFrontPart(Outcome outcome, bool refused);
   void End(const Part& part, Outcome outcome, std::size_t failed_index);
 
   void OnDone(std::size_t count) override;
   void OnConnected(const VerbsReply& reply) override;
   void OnRoom() override;
-  void OnBroken(Outcome outcome) override;
-  void OnHopeless(Outcome outcome) override;
+  void OnError(Outcome outcome) override;
+  void OnUnusable(Outcome outcome) override;
 
   const VerbsRegions& regions_;
   const std::size_t port_;
@@ -68,11 +69,12 @@ class VerbsOperationLink : public VerbsLink {
   std::vector<bool> revoked_;  // by region
   std::unique_ptr<VerbsRing>& ring_;
   std::deque<Part> parts_;
-  std::size_t next_ = 0;  // of parts_: the first that is not posted entirely
+  std::size_t next_ = 0;  // of parts_: the first that is not completely posted
   std::deque<Request> requests_;
-  bool unsettled_ = false;    // the part in front has failed, and the new queue pair will tell why
-  bool doomed_ = false;       // a part that continues the last one is not to be tried
-  bool reads_ahead_ = false;  // among requests_
+  bool awaits_failure_reason_ =
+      false;                  // the front part has failed; the reply to the reconnect will tell why
+  bool doomed_ = false;       // a part that continues the last one must not be tried
+  bool reads_ahead_ = false;  // whether requests_ has reads
   bool atomics_ahead_ = false;
 };
 

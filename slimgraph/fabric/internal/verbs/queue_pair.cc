@@ -9,13 +9,13 @@
 namespace slimgraph {
 namespace {
 
-// Inline data lies in every entry of the queue. With more than this, a thousand queue pairs of a
-// thousand entries would fill gigabytes.
+// Every entry of a queue has room for inline data. With more than this, a thousand queue pairs of a
+// thousand entries would use gigabytes.
 constexpr std::array<std::uint32_t, 4> kInlineBytes = {256, 128, 64, 0};
 
-// 4.096 us · 2^16 = 0.27 s until a packet is sent again, and 6 times: 1.9 s until a peer that does
-// not answer at all is given up. Job::alive() knows of a process that died long before. (Soft-RoCE
-// takes 7 for infinitely often.)
+// A packet is sent again after 4.096 us · 2^16 = 0.27 s, up to 6 times. So a peer that does not
+// answer at all is given up after 1.9 s. Job::alive() knows of a dead process long before.
+// (Soft-RoCE takes 7 to mean infinitely often.)
 constexpr std::uint8_t kTimeout = 16;
 constexpr std::uint8_t kRetries = 6;
 constexpr std::uint8_t kReadsAtOnce = 16;
@@ -74,7 +74,8 @@ Status VerbsQueuePair::Connect(const VerbsAddress& peer) {
   attributes.dest_qp_num = peer.queue_pair;
   attributes.rq_psn = peer.first_packet;
   attributes.max_dest_rd_atomic = address().reads_at_once;
-  attributes.min_rnr_timer = 1;  // no receiver is ever not ready, for none receives messages
+  // Unused: no node receives messages on these queue pairs, so none is ever "receiver not ready".
+  attributes.min_rnr_timer = 1;
   attributes.ah_attr.dlid = peer.lid;
   attributes.ah_attr.port_num = port.number;
   attributes.ah_attr.is_global = port.lid == 0 ? 1 : 0;

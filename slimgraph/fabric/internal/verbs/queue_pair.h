@@ -7,14 +7,14 @@
 
 namespace slimgraph {
 
-// What the other side has to know of a queue pair; travels as it lies in memory.
+// What the other side must know about a queue pair. Sent between nodes as raw bytes.
 struct VerbsAddress {
   std::array<std::uint8_t, 16> gid{};
   std::uint32_t queue_pair = 0;
   std::uint32_t first_packet = 0;
   std::uint16_t lid = 0;
-  std::uint8_t mtu = 0;            // an ibv_mtu; the smaller one of both counts
-  std::uint8_t reads_at_once = 0;  // reads and atomics that this side serves at the same time
+  std::uint8_t mtu = 0;            // an ibv_mtu; the smaller one of both sides is used
+  std::uint8_t reads_at_once = 0;  // how many reads and atomics this side serves at the same time
 };
 static_assert(sizeof(VerbsAddress) == 28);
 
@@ -22,7 +22,7 @@ class VerbsQueuePair {
  public:
   struct Shape {
     ibv_cq* completions = nullptr;
-    std::uint32_t depth = 1;  // requests at once
+    std::uint32_t depth = 1;  // requests in flight
   };
   static Result<VerbsQueuePair> Make(const VerbsDevice& device, const Shape& shape);
 

@@ -1,4 +1,4 @@
-// Where every node's regions lie, as its own device reaches them.
+// The addresses and keys of every node's regions, for use through that node's devices.
 #pragma once
 
 #include <memory>
@@ -15,14 +15,14 @@ struct VerbsRegion {
   std::vector<std::uint32_t> keys{};  // by port
 };
 
-// Regions are added by one thread while others look up those that were there before.
+// One thread may add regions while others look up earlier ones.
 class VerbsRegions {
  public:
   VerbsRegions() : regions_(kMaxRegions) {}
 
   void Add(RegionId id, std::vector<VerbsRegion> of_nodes) { regions_[id] = std::move(of_nodes); }
 
-  // Null for one that was never shared.
+  // Null for a region that was never shared.
   const VerbsRegion* Find(NodeId node, RegionId id) const {
     return id < regions_.size() && node < regions_[id].size() ? &regions_[id][node] : nullptr;
   }

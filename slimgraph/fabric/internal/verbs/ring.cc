@@ -15,7 +15,7 @@ VerbsRing::~VerbsRing() {
 }
 
 std::byte* VerbsRing::Take(std::uint64_t bytes) {
-  // An empty one begins anew: what has just been used is in the caches.
+  // An empty ring restarts at its beginning, because recently used memory is in the caches.
   if (taken_ == released_) {
     taken_ = released_ = (taken_ + memory_.bytes - 1) / memory_.bytes * memory_.bytes;
   }

@@ -1,5 +1,5 @@
-// Memory that a device can send from and read into: what travels is copied through it, for the
-// callers' own memory is not registered. Taken and released in order.
+// Registered memory that a device can send from and read into. Data is copied through it, because
+// the callers' own memory is not registered. Allocated and released in FIFO order.
 #pragma once
 
 #include "slimgraph/fabric/internal/pages.h"
@@ -14,11 +14,12 @@ class VerbsRing {
   VerbsRing(const VerbsRing&) = delete;
   VerbsRing& operator=(const VerbsRing&) = delete;
 
-  // That many bytes in a row, aligned to 8; null when there is no room now. What is at most half
-  // of the ring has room once all is released.
+  // Allocates `bytes` contiguous bytes, aligned to 8; returns null when there is no room now. Up to
+  // half of the ring is always available once everything is released.
   std::byte* Take(std::uint64_t bytes);
 
-  // Where the next Take() begins. Release: all that was taken before `position` is free again.
+  // The position after the last allocation. Release() frees everything that was allocated before
+  // `position`.
   std::uint64_t position() const { return taken_; }
   void Release(std::uint64_t position) { released_ = position; }
 
@@ -29,7 +30,7 @@ class VerbsRing {
 
   RegionMemory memory_;
   VerbsMemory registered_;
-  std::uint64_t taken_ = 0;  // both only grow
+  std::uint64_t taken_ = 0;  // both positions only grow
   std::uint64_t released_ = 0;
 };
 

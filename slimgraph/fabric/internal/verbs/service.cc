@@ -6,12 +6,12 @@
 
 namespace slimgraph {
 
-VerbsService::VerbsService(DatagramSocket socket, Poller poller, const TcpToken& token,
-                           Choose choose)
+VerbsService::VerbsService(DatagramSocket socket, Poller poller, const VerbsToken& token,
+                           ChooseParameters choose_parameters)
     : socket_(std::move(socket)),
       poller_(std::move(poller)),
       token_(token),
-      choose_(std::move(choose)),
+      choose_parameters_(std::move(choose_parameters)),
       thread_([this] { Run(); }) {}
 
 VerbsService::~VerbsService() {
@@ -22,10 +22,10 @@ VerbsService::~VerbsService() {
 
 void VerbsService::Run() {
   while (!ending_) {
-    poller_.Wait(kUntilAsked);
+    poller_.Wait(kUntilWoken);
     poller_.Ready();
     VerbsRequest request;
-    DatagramSocket::Address from;
+    SocketAddress from;
     while (const auto bytes =
                socket_.Receive(std::as_writable_bytes(std::span(&request, 1)), from)) {
       if (*bytes == sizeof request && request.hello.token == token_) Answer(request, from);
@@ -33,24 +33,25 @@ void VerbsService::Run() {
   }
 }
 
-void VerbsService::Answer(const VerbsRequest& request, const DatagramSocket::Address& from) {
-  const TcpHello& hello = request.hello;
-  const Asker asker{hello.node, hello.endpoint, request.lane};
-  auto found = served_.find(asker);
+void VerbsService::Answer(const VerbsRequest& request, const SocketAddress& from) {
+  const VerbsHello& hello = request.hello;
+  const RequesterId requester{hello.node, hello.endpoint, request.lane};
+  auto found = served_.find(requester);
   if (found == served_.end() ||
-      std::memcmp(&found->second.asker, &request.address, sizeof request.address) != 0) {
-    if (found != served_.end()) served_.erase(found);  // first: nothing may come from it any more
-    Served served{.asker = request.address,
+      std::memcmp(&found->second.requester, &request.address, sizeof request.address) != 0) {
+    // Destroys the old queue pair first, so that nothing more arrives through it.
+    if (found != served_.end()) served_.erase(found);
+    Served served{.requester = request.address,
                   .pair = {},
                   .reply = {.token = token_,
-                            .asking_pair = request.address.queue_pair,
+                            .requesting_pair = request.address.queue_pair,
                             .address = VerbsAddress(),
                             .revoked = {}}};
     if (auto pair = MakePair(request)) {
       served.pair = std::move(*pair);
       served.reply.address = served.pair.address();
     }
-    found = served_.emplace(asker, std::move(served)).first;
+    found = served_.emplace(requester, std::move(served)).first;
   }
   VerbsReply& reply = found->second.reply;
   std::copy(revoked_.begin(), revoked_.end(), reply.revoked.begin());
@@ -58,8 +59,8 @@ void VerbsService::Answer(const VerbsRequest& request, const DatagramSocket::Add
 }
 
 Result<VerbsQueuePair> VerbsService::MakePair(const VerbsRequest& request) const {
-  const Side side = choose_(request.hello);
-  SLIM_ASSIGN(VerbsQueuePair pair, VerbsQueuePair::Make(*side.device, side.shape));
+  const PairParameters parameters = choose_parameters_(request.hello);
+  SLIM_ASSIGN(VerbsQueuePair pair, VerbsQueuePair::Make(*parameters.device, parameters.shape));
   SLIM_TRY(pair.Connect(request.address));
   return pair;
 }

@@ -1,4 +1,4 @@
-#include "slimgraph/fabric/internal/verbs/transport.h"
+#include "slimgraph/fabric/internal/make_transport.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -15,7 +15,7 @@ namespace slimgraph {
 
 namespace {
 
-// A port as others use it to reach this node's regions. The completion queue stays empty.
+// A port through which other nodes access this node's regions. Its completion queue stays empty.
 struct ServedPort {
   std::unique_ptr<VerbsDevice> device;
   VerbsCompletions completions;
@@ -26,30 +26,30 @@ struct OwnRegion {
   std::vector<VerbsMemory> registered;  // by port
 };
 
-// What a node tells the others when the transport is set up, and of a region.
-struct SetUpWord {
-  TcpToken token{};
+// What a node sends to the others when the transport is set up, and for each region.
+struct SetUpRecord {
+  VerbsToken token{};
   std::uint16_t udp_port = 0;
   std::uint16_t ports = 0;
 };
-struct RegionWord {
+struct RegionRecord {
   std::uint64_t address = 0;
   std::array<std::uint32_t, 4> keys{};
 };
-constexpr std::size_t kMaxPorts = std::tuple_size_v<decltype(RegionWord::keys)>;
+constexpr std::size_t kMaxPorts = std::tuple_size_v<decltype(RegionRecord::keys)>;
 
-std::string_view TextOf(const auto& word) {
-  return {reinterpret_cast<const char*>(&word), sizeof word};
+std::string_view TextOf(const auto& record) {
+  return {reinterpret_cast<const char*>(&record), sizeof record};
 }
 
-template <typename Word>
-Result<Word> WordOf(std::string_view text, const std::string& host) {
-  Word word;
-  if (text.size() != sizeof word) {
-    return EnvironmentError("the node on {} does not speak verbs as this one does", host);
+template <typename Record>
+Result<Record> RecordOf(std::string_view text, const std::string& host) {
+  Record record;
+  if (text.size() != sizeof record) {
+    return EnvironmentError("host {} runs another slimgraph: use the same version on all", host);
   }
-  std::memcpy(&word, text.data(), sizeof word);
-  return word;
+  std::memcpy(&record, text.data(), sizeof record);
+  return record;
 }
 
 class VerbsTransport : public Transport {
@@ -77,7 +77,7 @@ class VerbsTransport : public Transport {
   Status Publish(RegionId id, const RegionMemory& mine,
                  std::span<const std::uint64_t> bytes_of_node) override;
 
-  // The device sees to it that nothing is under way on memory that is not registered any more.
+  // Deregistering waits until the device has finished all accesses to the memory.
   Status Revoke(RegionId id) override {
     service_->NoteRevoked(id);
     const auto found = regions_.find(id);
@@ -93,7 +93,7 @@ class VerbsTransport : public Transport {
   }
 
   std::unique_ptr<Channel> OpenChannel(std::uint32_t endpoint, Faults& faults) override {
-    auto channel = std::make_unique<VerbsChannel>(network_, endpoint, desks_[endpoint], faults,
+    auto channel = std::make_unique<VerbsChannel>(network_, endpoint, resources_[endpoint], faults,
                                                   [this, endpoint] { channels_.Close(endpoint); });
     channels_.At(endpoint, [&](VerbsChannel*& open) { open = channel.get(); });
     return channel;
@@ -101,23 +101,28 @@ class VerbsTransport : public Transport {
 
   Status Close() override {
     const auto everyone = network_.job.Exchange("");
-    keeper_.reset();
-    service_.reset();
+    Stop();
     SLIM_TRY(everyone);
     return {};
   }
 
+  // Destroying the service destroys the queue pairs through which other nodes access regions.
+  void Stop() override {
+    background_poller_.reset();
+    service_.reset();
+  }
+
  private:
   Result<ServedPort> Serve(const VerbsPort& port) const;
-  VerbsService::Side SideFor(const TcpHello& hello) const;
+  VerbsService::PairParameters ParametersFor(const VerbsHello& hello) const;
   Status ExchangeMailAddresses();
 
   VerbsChannel::Network network_;
   bool atomics_by_processor_ = false;
-  std::vector<ServedPort> served_;         // by port
-  std::vector<VerbsChannel::Desk> desks_;  // by endpoint
-  std::vector<VerbsMailAddress> mail_;     // by node and its endpoint
-  std::unique_ptr<VerbsMailKeeper> keeper_;
+  std::vector<ServedPort> served_;                          // by port
+  std::vector<VerbsChannel::EndpointResources> resources_;  // by endpoint
+  std::vector<VerbsMailAddress> mail_;                      // by node and its endpoint
+  std::unique_ptr<VerbsBackgroundPoller> background_poller_;
   std::map<RegionId, OwnRegion> regions_;
   std::unique_ptr<VerbsService> service_;
   OpenChannels<VerbsChannel> channels_;
@@ -128,17 +133,17 @@ Status VerbsTransport::Open() {
   SLIM_ASSIGN(std::vector<VerbsPort> ports, FindVerbsPorts());
   const std::string& host = job.address(job.self());
   SLIM_ASSIGN(DatagramSocket socket, DatagramSocket::Open(host));
-  SLIM_ASSIGN(const TcpToken token, MakeTcpToken());
-  const SetUpWord mine{.token = token,
-                       .udp_port = socket.port(),
-                       .ports = static_cast<std::uint16_t>(std::min(ports.size(), kMaxPorts))};
+  SLIM_ASSIGN(const VerbsToken token, NewChallenge());
+  const SetUpRecord mine{.token = token,
+                         .udp_port = socket.port(),
+                         .ports = static_cast<std::uint16_t>(std::min(ports.size(), kMaxPorts))};
   SLIM_ASSIGN(const std::vector<std::string> words, job.Exchange(TextOf(mine)));
   std::size_t least = mine.ports;
   for (NodeId node = 0; node < job.nodes(); ++node) {
-    SLIM_ASSIGN(const auto word, WordOf<SetUpWord>(words[node], job.address(node)));
-    SLIM_ASSIGN(const auto address, DatagramSocket::Resolve(job.address(node), word.udp_port));
-    network_.contacts.push_back({address, word.token});
-    least = std::min<std::size_t>(least, word.ports);
+    SLIM_ASSIGN(const auto record, RecordOf<SetUpRecord>(words[node], job.address(node)));
+    SLIM_ASSIGN(const auto address, Resolve(job.address(node), record.udp_port));
+    network_.contacts.push_back({address, record.token});
+    least = std::min<std::size_t>(least, record.ports);
   }
   ports.resize(least);
   for (const VerbsPort& port : ports) {
@@ -148,15 +153,15 @@ Status VerbsTransport::Open() {
   atomics_by_processor_ = served_.front().device->limits().atomic_cap == IBV_ATOMIC_GLOB;
   for (std::uint32_t endpoint = 0; endpoint < network_.endpoints; ++endpoint) {
     const std::size_t port = endpoint % ports.size();
-    SLIM_ASSIGN(auto desk, VerbsChannel::MakeDesk(job, ports[port], port));
-    desks_.push_back(std::move(desk));
+    SLIM_ASSIGN(auto resources, VerbsChannel::MakeResources(job, ports[port], port));
+    resources_.push_back(std::move(resources));
   }
   SLIM_TRY(ExchangeMailAddresses());
   SLIM_ASSIGN(Poller poller, Poller::Make());
   SLIM_TRY(poller.Add(socket.fd(), this, EPOLLIN));
-  service_ =
-      std::make_unique<VerbsService>(std::move(socket), std::move(poller), token,
-                                     [this](const TcpHello& hello) { return SideFor(hello); });
+  service_ = std::make_unique<VerbsService>(
+      std::move(socket), std::move(poller), token,
+      [this](const VerbsHello& hello) { return ParametersFor(hello); });
   return {};
 }
 
@@ -171,16 +176,17 @@ Result<ServedPort> VerbsTransport::Serve(const VerbsPort& port) const {
   return served;
 }
 
-VerbsService::Side VerbsTransport::SideFor(const TcpHello& hello) const {
+VerbsService::PairParameters VerbsTransport::ParametersFor(const VerbsHello& hello) const {
   const ServedPort& port = served_[hello.endpoint % served_.size()];
   return {port.device.get(), {.completions = port.completions.get(), .depth = 1}};
 }
 
-// Where the datagrams of all endpoints of all nodes arrive; they are as long as the shortest that
-// anyone takes.
+// Collects the datagram addresses of all endpoints of all nodes. All nodes then use the smallest
+// datagram size that any endpoint accepts.
 Status VerbsTransport::ExchangeMailAddresses() {
   std::vector<VerbsMailAddress> mine;
-  for (const VerbsChannel::Desk& desk : desks_) mine.push_back(desk.mail->address());
+  for (const VerbsChannel::EndpointResources& resources : resources_)
+    mine.push_back(resources.mail->address());
   const Bytes bytes = std::as_bytes(std::span(mine));
   Job& job = network_.job;
   SLIM_ASSIGN(const std::vector<std::string> words,
@@ -188,7 +194,7 @@ Status VerbsTransport::ExchangeMailAddresses() {
   std::uint16_t least = VerbsDatagrams::kMaxBytes;
   for (NodeId node = 0; node < job.nodes(); ++node) {
     if (words[node].size() != bytes.size()) {
-      return EnvironmentError("the node on {} does not speak verbs as this one does",
+      return EnvironmentError("host {} runs another slimgraph: use the same version on all",
                               job.address(node));
     }
     std::vector<VerbsMailAddress> theirs(mine.size());
@@ -198,30 +204,30 @@ Status VerbsTransport::ExchangeMailAddresses() {
   }
   for (VerbsMailAddress& address : mail_) address.datagram_bytes = least;
   std::vector<VerbsMailbox*> mailboxes;
-  for (std::uint32_t endpoint = 0; endpoint < desks_.size(); ++endpoint) {
-    mailboxes.push_back(desks_[endpoint].mail.get());
+  for (std::uint32_t endpoint = 0; endpoint < resources_.size(); ++endpoint) {
+    mailboxes.push_back(resources_[endpoint].mail.get());
     mailboxes.back()->Start({job.self(), endpoint}, network_.endpoints, mail_);
   }
-  keeper_ = std::make_unique<VerbsMailKeeper>(std::move(mailboxes));
+  background_poller_ = std::make_unique<VerbsBackgroundPoller>(std::move(mailboxes));
   return {};
 }
 
 Status VerbsTransport::Publish(RegionId id, const RegionMemory& mine,
                                std::span<const std::uint64_t> bytes_of_node) {
   OwnRegion own{.base = mine.base, .registered = {}};
-  RegionWord word{.address = reinterpret_cast<std::uintptr_t>(mine.base), .keys = {}};
+  RegionRecord record{.address = reinterpret_cast<std::uintptr_t>(mine.base), .keys = {}};
   if (mine.bytes > 0) {
     for (std::size_t i = 0; i < served_.size(); ++i) {
       SLIM_ASSIGN(auto memory, served_[i].device->RegisterRegion({mine.base, mine.bytes}));
-      word.keys[i] = memory->rkey;
+      record.keys[i] = memory->rkey;
       own.registered.push_back(std::move(memory));
     }
   }
   regions_.insert_or_assign(id, std::move(own));
-  SLIM_ASSIGN(const std::vector<std::string> words, network_.job.Exchange(TextOf(word)));
+  SLIM_ASSIGN(const std::vector<std::string> words, network_.job.Exchange(TextOf(record)));
   std::vector<VerbsRegion> of_nodes;
   for (NodeId node = 0; node < words.size(); ++node) {
-    SLIM_ASSIGN(const auto theirs, WordOf<RegionWord>(words[node], network_.job.address(node)));
+    SLIM_ASSIGN(const auto theirs, RecordOf<RegionRecord>(words[node], network_.job.address(node)));
     of_nodes.push_back({.address = theirs.address,
                         .bytes = bytes_of_node[node],
                         .keys = {theirs.keys.begin(), theirs.keys.end()}});

@@ -1,0 +1,49 @@
+// All commands of `slimgraph`. Each is defined in a file of its family's folder.
+#pragma once
+
+#include <vector>
+
+#include "apps/command.h"
+
+namespace slimgraph {
+
+// In the order of --help. A new command needs a declaration here and an entry in AllCommands().
+std::vector<Command> AllCommands();
+
+// Graph files.
+Command GenCommand();
+Command ConvertCommand();
+Command InfoCommand();
+Command ScanCommand();
+
+// Vertex programs.
+Command BfsCommand();
+Command SsspCommand();
+Command PageRankCommand();
+Command ComponentsCommand();
+Command CentralityCommand();
+
+// Pattern mining.
+Command TrianglesCommand();
+Command MotifsCommand();
+Command CliquesCommand();
+Command MatchCommand();
+Command LocalCommand();
+
+// Stores: graphs on disk that can be updated.
+Command StoreCreateCommand();
+Command StoreApplyCommand();
+Command StoreExportCommand();
+
+// Transactions.
+Command TxnRunCommand();
+Command TxnSweepCommand();
+Command TxnChooseCommand();
+
+// The machine, and measuring.
+Command DoctorCommand();
+Command BenchFabricCommand();
+Command ExperimentCommand();
+Command CompareCommand();
+
+}  // namespace slimgraph

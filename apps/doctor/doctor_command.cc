@@ -1,0 +1,49 @@
+#include "apps/commands.h"
+
+#include <memory>
+
+#include "apps/doctor/doctor.h"
+#include "apps/print.h"
+#include "slimgraph/stats/report.h"
+
+namespace slimgraph {
+namespace {
+
+std::string VerdictName(DoctorFinding::Verdict verdict) {
+  switch (verdict) {
+    case DoctorFinding::Verdict::kGood:
+      return "good";
+    case DoctorFinding::Verdict::kNote:
+      return "note";
+    default:
+      return "bad";
+  }
+}
+
+std::string AsJson(const std::vector<DoctorFinding>& findings) {
+  Report report("doctor");
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    const std::string path = fmt::format("/result/findings/{}", i);
+    report.Set(path + "/subject", findings[i].subject);
+    report.Set(path + "/verdict", VerdictName(findings[i].verdict));
+    report.Set(path + "/what", findings[i].what);
+    if (!findings[i].mend.empty()) report.Set(path + "/mend", findings[i].mend);
+  }
+  return ToJson(report) + "\n";
+}
+
+}  // namespace
+
+Command DoctorCommand() {
+  const auto json = std::make_shared<bool>(false);
+  const auto declare = [json](Options& options) {
+    options.Flag("--json", "the findings as one JSON object", *json);
+  };
+  const auto run = [json](const std::vector<std::string>&) {
+    const auto findings = InspectMachine();
+    return Print(*json ? AsJson(findings) : FormatFindings(findings), DoctorExitCode(findings));
+  };
+  return {"doctor", "what this machine can do, and what mends what it cannot", declare, run};
+}
+
+}  // namespace slimgraph

@@ -1,0 +1,44 @@
+#include "apps/job/job_command.h"
+
+#include "slimgraph/base/units.h"
+
+namespace slimgraph {
+
+void DeclareJobOptions(Options& options, JobOptions& job) {
+  options.RunsAsJob();
+  options.Number("--nodes", "N", "nodes that hold the graph", job.nodes)
+      .Default(fmt::format("{}, or as many as a launcher starts", job.nodes_if_alone));
+  options.Number("--compute", "C", "nodes that compute; the others only hold memory", job.compute)
+      .Default("all");
+  options.Number("--threads", "T", "threads of each compute node", job.threads, 1, 256);
+  options.Text("--transport", "NAME", "shm, tcp, mpi or verbs", job.transport)
+      .Default("shm on one machine, tcp across machines");
+  options.Text("--network", "NAME", "imitate a network: none, fdr, edr, efa, tcp10", job.network);
+  options.Number("--qps-per-peer", "K",
+                 "verbs: queue pairs to each node, used in turn to imitate a larger cluster",
+                 job.qps_per_peer, 1, kMaxQpsPerPeer);
+  options
+      .Value("--cpu-share", "PERCENT",
+             "limit each node to this share of one processor (control groups)",
+             [&job](const std::string& text) -> Status {
+               SLIM_ASSIGN(job.limits.cpu_percent, ParseNumber<std::uint32_t>(text));
+               if (job.limits.cpu_percent > 0) return {};
+               return UsageError("the share must be more than 0 %");
+             })
+      .Default("no limit");
+  options
+      .Value("--node-memory", "BYTES",
+             "memory limit of each node: a job that needs more is refused or killed "
+             "(control groups)",
+             [&job](const std::string& text) -> Status {
+               SLIM_ASSIGN(job.limits.memory_bytes, ParseBytes(text));
+               if (job.limits.memory_bytes > 0) return {};
+               return UsageError("the limit must be more than 0 bytes");
+             })
+      .Default("no limit");
+  options.Flag("--json", "the result as one JSON object", job.json);
+  options.Text("--trace", "FILE", "a timeline of every thread, for chrome://tracing", job.trace)
+      .Default("no trace");
+}
+
+}  // namespace slimgraph

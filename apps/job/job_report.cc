@@ -1,0 +1,174 @@
+#include "apps/job/job_report.h"
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+#include "slimgraph/base/atomic_file.h"
+#include "slimgraph/base/available_memory.h"
+#include "slimgraph/base/units.h"
+#include "slimgraph/base/usage.h"
+#include "slimgraph/cluster/gather.h"
+#include "slimgraph/stats/trace.h"
+
+namespace slimgraph {
+namespace {
+
+// Processor time and peak memory of one node.
+struct NodeFigures {
+  double cpu_s;
+  std::uint64_t peak_bytes;
+};
+
+// A stage's number may differ between processes, so nodes send stage names with the numbers.
+Result<Traffic> SumOverNodes(Collectives& all, const Traffic& mine, NodeId nodes) {
+  std::string names;
+  for (const std::string& name : StageNames()) names += name + '\n';
+  SLIM_ASSIGN(const auto all_names, GatherByRank<char>(all, names));
+  SLIM_ASSIGN(auto all_numbers, GatherByRank<std::uint64_t>(all, mine.Numbers()));
+  Traffic sum(nodes);
+  for (std::size_t node = 0; node < all_numbers.size(); ++node) {
+    std::vector<StageId> stages;
+    std::string_view rest(all_names[node].data(), all_names[node].size());
+    for (std::size_t end = rest.find('\n'); end != std::string_view::npos; end = rest.find('\n')) {
+      stages.push_back(StageNamed(rest.substr(0, end)));
+      rest.remove_prefix(end + 1);
+    }
+    std::vector<std::uint64_t>& numbers = all_numbers[node];
+    for (std::size_t i = 0; i < numbers.size(); i += Traffic::kNumbersPerCount) {
+      numbers[i] = stages[numbers[i]];
+    }
+    sum.Add(numbers);
+  }
+  return sum;
+}
+
+void SetCount(Report& report, const std::string& path, const TrafficCount& count) {
+  report.Set(path + "/bytes", count.bytes());
+  report.Set(path + "/payload_bytes", count.payload_bytes);
+  report.Set(path + "/operations", count.operations);
+  report.Set(path + "/round_trips", count.round_trips);
+}
+
+void SetTraffic(Report& report, const std::string& path, const Traffic& traffic) {
+  SetCount(report, path, traffic.Total());
+  for (std::size_t i = 0; i < kNumTrafficKinds; ++i) {
+    const auto kind = static_cast<TrafficKind>(i);
+    const TrafficCount count = traffic.OfKind(kind);
+    if (count.operations == 0) continue;
+    SetCount(report, fmt::format("{}/by_kind/{}", path, TrafficKindName(kind)), count);
+  }
+  const auto names = StageNames();
+  for (StageId stage = 0; stage < static_cast<StageId>(names.size()); ++stage) {
+    const TrafficCount count = traffic.OfStage(stage);
+    if (count.operations == 0) continue;
+    SetCount(report, fmt::format("{}/by_stage/{}", path, names[stage]), count);
+  }
+}
+
+// A stage's time is that of the slowest thread of all nodes. Nodes send names with the times,
+// because a node may know stages that others do not.
+Status SetStageTimes(JobRun& run) {
+  std::string mine;
+  const auto names = StageNames();
+  for (std::size_t stage = 0; stage < names.size(); ++stage) {
+    double slowest = 0;
+    for (const StageSeconds& seconds : run.seconds) slowest = std::max(slowest, seconds[stage]);
+    if (slowest > 0) mine += fmt::format("{}\t{}\n", names[stage], slowest);
+  }
+  SLIM_ASSIGN(const auto all, GatherByRank<char>(run.cluster.all(), mine));
+  std::map<std::string, double> slowest_of;
+  for (const auto& theirs : all) {
+    std::istringstream lines(std::string(theirs.begin(), theirs.end()));
+    std::string name;
+    double seconds = 0;
+    while (std::getline(lines, name, '\t') && lines >> seconds) {
+      lines.ignore(1);
+      slowest_of[name] = std::max(slowest_of[name], seconds);
+    }
+  }
+  for (const auto& [name, seconds] : slowest_of) run.report.Set("/time/stages/" + name, seconds);
+  return {};
+}
+
+Status WriteTrace(JobRun& run, const std::string& path) {
+  const std::string mine = PackTrace(TakeTrace(run.cluster.self()));
+  SLIM_ASSIGN(const auto all, GatherByRank<char>(run.cluster.all(), mine));
+  if (run.cluster.self() != 0) return {};
+  std::vector<TraceEvent> events;
+  for (const auto& packed : all) UnpackTrace({packed.data(), packed.size()}, events);
+  const std::string text = ToChromeTrace(events);
+  SLIM_ASSIGN(AtomicFile file, AtomicFile::Create(path));
+  SLIM_TRY(file.WriteAt(0, std::as_bytes(std::span(text))));
+  return file.Commit();
+}
+
+}  // namespace
+
+Status FinishReport(JobRun& run, const std::string& trace) {
+  Cluster& cluster = run.cluster;
+  Report& report = run.report;
+  const Topology& topology = cluster.topology();
+  // Read before the collectives below add to the traffic.
+  const Traffic mine = run.run_traffic ? *run.run_traffic : cluster.fabric().traffic();
+  SetOptions(report);
+  report.Set("/cluster/nodes", std::uint64_t{topology.nodes()});
+  report.Set("/cluster/compute", std::uint64_t{topology.compute()});
+  report.Set("/cluster/threads", std::uint64_t{cluster.threads()});
+  report.Set("/cluster/transport", cluster.options().transport);
+  report.Set("/cluster/network", cluster.options().network);
+  if (const std::uint64_t limit = NodeMemoryLimit(); limit != 0) {
+    report.Set("/cluster/node_memory_bytes", limit);
+  }
+  report.Set("/time/load_s", run.load_s);
+  report.Set("/time/run_s", run.run_s);
+  SLIM_TRY(SetStageTimes(run));
+  SLIM_ASSIGN(const Traffic traffic, SumOverNodes(cluster.all(), mine, topology.nodes()));
+  SLIM_ASSIGN(const Traffic load, SumOverNodes(cluster.all(), run.load_traffic, topology.nodes()));
+  SetTraffic(report, "/traffic", traffic);
+  SetTraffic(report, "/load_traffic", load);
+  const NodeFigures figures{ProcessorSeconds(), PeakMemoryBytes()};
+  SLIM_ASSIGN(const auto all_figures, GatherList(cluster.all(), std::span(&figures, 1)));
+  std::vector<double> compute_s;
+  std::vector<double> memory_s;
+  std::vector<std::uint64_t> peak_bytes;
+  const std::vector<NodeId>& members = cluster.all().members();  // the nodes that are alive
+  for (std::size_t rank = 0; rank < members.size(); ++rank) {
+    const NodeFigures& theirs = all_figures[rank];
+    (topology.is_compute(members[rank]) ? compute_s : memory_s).push_back(theirs.cpu_s);
+    peak_bytes.push_back(theirs.peak_bytes);
+  }
+  report.Set("/cpu_s/compute", compute_s);
+  report.Set("/cpu_s/memory", memory_s);
+  report.Set("/memory/peak_bytes", peak_bytes);
+  if (run.appends_traffic)
+    run.text += fmt::format("crossed the fabric: {}\n", DescribeTraffic(traffic));
+  if (!trace.empty()) SLIM_TRY(WriteTrace(run, trace));
+  return {};
+}
+
+void SetGraph(Report& report, const GraphSource& file) {
+  report.Set("/graph/path", file.path());
+  report.Set("/graph/vertices", std::uint64_t{file.vertices()});
+  report.Set("/graph/edges", file.edges());
+  report.Set("/graph/directed", file.directed());
+  report.Set("/graph/bytes", file.file_bytes());
+}
+
+std::string DescribeTraffic(const Traffic& traffic) {
+  const TrafficCount total = traffic.Total();
+  if (total.operations == 0) return "nothing";
+  std::string kinds;
+  for (std::size_t i = 0; i < kNumTrafficKinds; ++i) {
+    const auto kind = static_cast<TrafficKind>(i);
+    const std::uint64_t operations = traffic.OfKind(kind).operations;
+    if (operations == 0) continue;
+    kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", FormatCount(operations),
+                         TrafficKindName(kind));
+  }
+  return fmt::format("{} ({} of them headers) in {} round trips: {} operations",
+                     FormatBytes(total.bytes()), FormatBytes(total.header_bytes),
+                     FormatCount(total.round_trips), kinds);
+}
+
+}  // namespace slimgraph

@@ -1,0 +1,128 @@
+#include "apps/job/job_runner.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "apps/command.h"
+#include "apps/exhaustion.h"
+#include "apps/job/job_report.h"
+#include "apps/print.h"
+#include "slimgraph/base/units.h"
+#include "slimgraph/launch/local_job.h"
+#include "slimgraph/launch/started_by.h"
+#include "slimgraph/stats/trace.h"
+
+namespace slimgraph {
+namespace {
+
+// Checks the options against each other and against the launcher, before anything is started.
+// Returns the number of nodes.
+Result<NodeId> CheckJobOptions(const JobOptions& options) {
+  const bool started = StartedBy() != Starter::kNobody;
+  const NodeId nodes = options.nodes.value_or(started ? StartedNodes() : options.nodes_if_alone);
+  if (started && nodes != StartedNodes()) {
+    return UsageError(
+        "the launcher started {} process{}, but --nodes is {}; leave --nodes out, or start as many",
+        StartedNodes(), StartedNodes() == 1 ? "" : "es", nodes);
+  }
+  SLIM_TRY(Topology::Make(nodes, options.compute.value_or(nodes)));
+  if (!options.transport.empty()) SLIM_TRY(CheckTransport(options.transport));
+  SLIM_TRY(CheckNetwork(options.network));
+  if (started && options.limits.any() && !OfLimitedNodes()) {
+    return UsageError(
+        "--cpu-share and --node-memory limit nodes that --nodes starts here, not a launcher's");
+  }
+  if (options.qps_per_peer != 1 && options.transport != "verbs") {
+    return UsageError("--qps-per-peer needs --transport verbs: the others have no queue pairs");
+  }
+  return nodes;
+}
+
+Result<int> StartNodes(NodeId nodes, const JobOptions& options,
+                       const std::vector<std::string>& arguments) {
+  std::optional<NodeGroups> groups;
+  if (options.limits.any()) {
+    SLIM_ASSIGN(auto made, NodeGroups::Make(nodes, options.limits));
+    groups.emplace(std::move(made));
+    groups->Announce();
+  }
+  return RunLocalJob(nodes, arguments, options.survives_deaths ? OnDeath::kGoOn : OnDeath::kEndJob);
+}
+
+// Starts `cluster`, runs the application on this node and reports on node 0. Returns the exit code.
+Result<int> RunNode(Job& job, const std::string& command, const JobOptions& options,
+                    const Application& application, std::unique_ptr<Cluster>& cluster) {
+  ClusterOptions cluster_options{options.compute.value_or(job.nodes()), options.threads,
+                                 options.transport, options.network, options.qps_per_peer};
+  cluster_options.serving_threads = options.serving_threads;
+  if (cluster_options.transport.empty()) {
+    cluster_options.transport = job.one_host() ? "shm" : "tcp";
+  }
+  SLIM_ASSIGN(cluster, Cluster::Start(job, cluster_options));
+  Report report(command);
+  JobRun run{.cluster = *cluster,
+             .report = report,
+             .seconds = std::vector<StageSeconds>(options.threads),
+             .text = "",
+             .load_s = 0,
+             .run_s = 0,
+             .load_traffic = Traffic(job.nodes())};
+  if (!options.trace.empty()) StartTrace();
+  SLIM_TRY(application(run));
+  SLIM_TRY(FinishReport(run, options.trace));
+  SLIM_TRY(cluster->Stop());
+  if (job.self() != 0) return run.exit_code;
+  SLIM_TRY(WriteResult(options.json ? ToJson(report) + "\n" : run.text));
+  return run.exit_code;
+}
+
+}  // namespace
+
+void SetOptions(Report& report) {
+  for (const auto& [name, value] : GivenOptions()) report.Set("/options/" + name, value);
+}
+
+int PrintError(const Error& error) {
+  // All processes of a job see the same wrong usage; one message is enough.
+  if (StartedRank() == 0) {
+    std::fputs(fmt::format("slimgraph: {}\n", error.message).c_str(), stderr);
+  }
+  return error.exit_code();
+}
+
+std::function<void(const MemoryPlan&)> AnnounceMemory(JobRun& run) {
+  return [&run](const MemoryPlan& plan) {
+    run.report.Set("/memory/announced_bytes", plan.node_bytes);
+    if (run.cluster.self() != 0) return;
+    std::fputs(fmt::format("slimgraph: {}\n", Describe(plan)).c_str(), stderr);
+  };
+}
+
+int RunJob(const std::string& command, const JobOptions& options,
+           const std::vector<std::string>& arguments, const Application& application) {
+  const auto nodes = CheckJobOptions(options);
+  if (!nodes) return PrintError(nodes.error());
+  if (StartedBy() == Starter::kNobody && (*nodes > 1 || options.limits.any())) {
+    const auto code = StartNodes(*nodes, options, arguments);
+    return code ? *code : PrintError(code.error());
+  }
+  if (const Status entered = EnterNodeGroups(StartedRank()); !entered) {
+    return PrintError(entered.error());
+  }
+  if (options.survives_deaths) LeaveMpiexec();
+  const auto job =
+      Job::JoinFromEnvironment(options.transport == "mpi" ? PmiUse::kMpi : PmiUse::kFormJob);
+  if (!job) return PrintError(job.error());
+  const NodeScope node(**job);
+  // The cluster lives until this process ends. As long as other nodes can use this node's memory,
+  // none of their operations fails before they know of a failure here.
+  std::unique_ptr<Cluster> cluster;
+  const Result<int> done = RunNode(**job, command, options, application, cluster);
+  if (!done) (*job)->Fail(done.error());
+  // After a failure of this node or another, the control thread ends this process.
+  while (!done || !(*job)->Leave(*done)) ::pause();
+  return *done;
+}
+
+}  // namespace slimgraph

@@ -1,0 +1,56 @@
+// `slimgraph triangles` and `slimgraph cliques`.
+#include "dkudu/cliques.h"
+
+#include "apps/commands.h"
+#include "apps/mining/mining_command.h"
+
+namespace slimgraph {
+namespace {
+
+Status Count(JobRun& run, const MiningCommandOptions& options, unsigned size, const char* name) {
+  const auto work = [&](JobRun&, const GraphSource&, MiningJob& job) -> Status {
+    SLIM_ASSIGN(const std::uint64_t count, CountCliques(job, size));
+    run.report.Set("/result/count", count);
+    run.text += fmt::format("{}: {}\n", name, count);
+    return {};
+  };
+  const auto bytes = [&](const MiningGraph& graph, const MiningOptions& mining) {
+    return CliqueBytes(graph, mining, size);
+  };
+  return RunMiningJob(run, options, ListPart::kUpper, bytes, work);
+}
+
+}  // namespace
+
+Command TrianglesCommand() {
+  const auto state = std::make_shared<MiningCommandOptions>();
+  const auto declare = [state](Options& options) { DeclareMiningOptions(options, *state); };
+  const auto run = [state](const std::vector<std::string>& arguments) {
+    return RunJob("triangles", state->job, arguments,
+                  [state](JobRun& job_run) { return Count(job_run, *state, 3, "triangles"); });
+  };
+  return {"triangles", "count the triangles of a graph", declare, run};
+}
+
+Command CliquesCommand() {
+  struct State {
+    MiningCommandOptions common;
+    unsigned size = 0;
+  };
+  const auto state = std::make_shared<State>();
+  const auto declare = [state](Options& options) {
+    options.Number("-k", "K", "the vertices of a clique, 3..8", state->size, kMinClique, kMaxClique)
+        .Required();
+    DeclareMiningOptions(options, state->common);
+  };
+  const auto run = [state](const std::vector<std::string>& arguments) {
+    return RunJob("cliques", state->common.job, arguments, [state](JobRun& job_run) {
+      job_run.report.Set("/options/k", std::uint64_t{state->size});
+      const std::string name = fmt::format("{}-cliques", state->size);
+      return Count(job_run, state->common, state->size, name.c_str());
+    });
+  };
+  return {"cliques", "count the cliques of k vertices", declare, run};
+}
+
+}  // namespace slimgraph

@@ -1,0 +1,85 @@
+#include "apps/mining/mining_command.h"
+
+#include "apps/job/job_command.h"
+#include "apps/job/job_report.h"
+#include "slimgraph/base/units.h"
+#include "slimgraph/files/slim_file.h"
+
+namespace slimgraph {
+namespace {
+
+void DeclareBytes(Options& options, const char* name, const char* help, std::uint64_t& bytes) {
+  const auto parse = [&bytes](const std::string& text) -> Status {
+    SLIM_ASSIGN(bytes, ParseBytes(text));
+    return {};
+  };
+  options.Value(name, "BYTES", help, parse).Default(FormatBytes(bytes));
+}
+
+void ReportMining(JobRun& run, const GraphSource& file, const EngineTimes& times) {
+  const Topology& topology = run.cluster.topology();
+  Report& report = run.report;
+  SetGraph(report, file);
+  const double engines = topology.compute() * run.cluster.threads();
+  report.Set("/engines/cpu_s", times.sum_s);
+  report.Set("/engines/longest_over_mean",
+             times.sum_s > 0 ? times.longest_s * engines / times.sum_s : 1.0);
+  report.Set("/engines/stolen_tasks", times.stolen_tasks);
+  run.text += fmt::format(
+      "in {}: {} vertices, {} edges\n"
+      "took {} on {} node{} over {}: {} compute, {} only hold memory; loading took {}\n",
+      file.path(), FormatCount(file.vertices()), FormatCount(file.edges()),
+      FormatSeconds(run.run_s), topology.nodes(), topology.nodes() == 1 ? "" : "s",
+      run.cluster.options().transport, topology.compute(), topology.nodes() - topology.compute(),
+      FormatSeconds(run.load_s));
+}
+
+}  // namespace
+
+void DeclareMiningOptions(Options& options, MiningCommandOptions& to) {
+  options.Positional("GRAPH", "the .slim file, undirected", to.graph);
+  DeclareBytes(options, "--edge-cache", "memory of each compute node to cache other nodes' lists",
+               to.mining.cache_bytes);
+  DeclareBytes(options, "--chunk-memory",
+               "memory of each thread for embeddings and their lists; 0: the least that works",
+               to.mining.chunk_bytes);
+  options.Choice("--reuse",
+                 "reuse fetched lists never, within a chunk, or also from the node's cache",
+                 {"none", "chunk", "global"}, to.mining.reuse);
+  options.Choice("--steal", "whether idle nodes take work from others", {"on", "off"},
+                 to.mining.steal);
+  options.Choice("--fetch", "how compute nodes get each other's lists", {"request", "read"},
+                 to.mining.fetch);
+  to.job.serving_threads = 1;
+  DeclareJobOptions(options, to.job);
+}
+
+Status RunMiningJob(JobRun& run, const MiningCommandOptions& options, ListPart part,
+                    const EngineBytes& engine_bytes, const MiningWork& work) {
+  Cluster& cluster = run.cluster;
+  const std::uint64_t start_ns = NowNs();
+  SLIM_ASSIGN(const SlimFile file, SlimFile::Open(options.graph));
+  const auto working = [&](const MiningGraph& graph) {
+    const auto bytes = [&](const MiningGraph& of, const MiningOptions& with) {
+      return engine_bytes(of, with) + (options.prints_ids ? file.original_id_bytes() : 0);
+    };
+    return WorkingMemoryOf(graph, options.mining, cluster, bytes);
+  };
+  SLIM_ASSIGN(const auto graph,
+              MiningGraph::Load(cluster, file, part, working, AnnounceMemory(run)));
+  run.load_s = SecondsSince(start_ns);
+  run.load_traffic = cluster.fabric().traffic();
+  cluster.fabric().ClearTraffic();
+
+  SLIM_ASSIGN(const auto lists, ListExchange::Start(cluster, *graph, options.mining.fetch));
+  MiningJob job{cluster, *graph, *lists, options.mining, run.seconds};
+  const std::uint64_t run_ns = NowNs();
+  SLIM_TRY(work(run, file, job));
+  run.run_s = SecondsSince(run_ns);
+  SLIM_TRY(lists->Stop());
+  SLIM_ASSIGN(const EngineTimes times, TimesOf(job));
+  ReportMining(run, file, times);
+  return {};
+}
+
+}  // namespace slimgraph

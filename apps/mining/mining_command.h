@@ -1,0 +1,29 @@
+// Shared by the commands of D-Kudu: their options, loading the graph, timing, and the report.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "apps/command.h"
+#include "apps/job/job_runner.h"
+#include "dkudu/mining_job.h"
+
+namespace slimgraph {
+
+struct MiningCommandOptions {
+  JobOptions job;
+  std::string graph;
+  MiningOptions mining;
+  bool prints_ids = false;  // the command keeps the original ids in memory
+};
+
+// Declares GRAPH, the options of the job, --edge-cache, --chunk-memory, --reuse, --steal, --fetch.
+void DeclareMiningOptions(Options& options, MiningCommandOptions& to);
+
+// Announces how much memory the job will need, loads the graph, runs and times `work`, and reports
+// all but the result. `work` adds the result to run.report and run.text.
+using MiningWork = std::function<Status(JobRun&, const GraphSource&, MiningJob&)>;
+Status RunMiningJob(JobRun& run, const MiningCommandOptions& options, ListPart part,
+                    const EngineBytes& engine_bytes, const MiningWork& work);
+
+}  // namespace slimgraph

@@ -1,0 +1,47 @@
+// `slimgraph motifs`: every connected pattern of k vertices, vertex-induced.
+#include "dkudu/motifs.h"
+
+#include "apps/commands.h"
+#include "apps/mining/mining_command.h"
+
+namespace slimgraph {
+namespace {
+
+Status Count(JobRun& run, const MiningCommandOptions& options, unsigned vertices) {
+  const auto work = [&](JobRun&, const GraphSource&, MiningJob& job) -> Status {
+    SLIM_ASSIGN(const auto motifs, CountMotifs(job, vertices, Induced::kVertex));
+    for (const MotifCount& motif : motifs) {
+      run.report.Set("/result/counts/" + motif.name, motif.count);
+      run.text += fmt::format("{}: {}\n", motif.name, motif.count);
+    }
+    return {};
+  };
+  run.report.Set("/options/k", std::uint64_t{vertices});
+  const auto bytes = [&](const MiningGraph& graph, const MiningOptions& mining) {
+    return MotifBytes(graph, mining, vertices);
+  };
+  return RunMiningJob(run, options, vertices == 3 ? ListPart::kUpper : ListPart::kAll, bytes, work);
+}
+
+}  // namespace
+
+Command MotifsCommand() {
+  struct State {
+    MiningCommandOptions common;
+    unsigned vertices = 0;
+  };
+  const auto state = std::make_shared<State>();
+  const auto declare = [state](Options& options) {
+    options.Number("-k", "K", "the vertices of a pattern, 3 or 4", state->vertices, 3, 4)
+        .Required();
+    DeclareMiningOptions(options, state->common);
+  };
+  const auto run = [state](const std::vector<std::string>& arguments) {
+    return RunJob("motifs", state->common.job, arguments, [state](JobRun& job_run) {
+      return Count(job_run, state->common, state->vertices);
+    });
+  };
+  return {"motifs", "count every connected pattern of k vertices", declare, run};
+}
+
+}  // namespace slimgraph

@@ -1,0 +1,75 @@
+#include "dgemini/bfs.h"
+
+#include "apps/commands.h"
+#include "apps/vertex/vertex_job.h"
+#include "dgemini/serial.h"
+
+namespace slimgraph {
+namespace {
+
+class BfsApplication : public VertexApplication {
+ public:
+  void Declare(Options& options) {
+    options.Number("--source", "V", "where the search starts", source_id_).Required();
+  }
+
+  Status Prepare(const GraphSource&, const OriginalIds& ids) override {
+    SLIM_ASSIGN(source_, FindVertex(ids, source_id_));
+    return {};
+  }
+  WorkloadNeeds Needs(Mode mode) const override { return BfsNeeds(mode); }
+  Status Compute(Engine& engine) override {
+    SLIM_ASSIGN(depth_, Bfs(engine, source_));
+    return {};
+  }
+  Status Gather(Engine& engine) override { return engine.Gather(depth_); }
+
+  Status ReportResult(Engine& engine, JobRun& run) override {
+    SLIM_ASSIGN(const double reached,
+                engine.Sum([&](VertexId v) { return depth_[v] == kUnreached ? 0.0 : 1.0; }));
+    std::uint64_t deepest = 0;
+    for (VertexId v = 0; v < engine.vertices(); ++v) {
+      if (engine.mine(v) && depth_[v] != kUnreached) {
+        deepest = std::max<std::uint64_t>(deepest, depth_[v]);
+      }
+    }
+    SLIM_TRY(engine.Reduce(std::span(&deepest, 1), [](auto a, auto b) { return std::max(a, b); }));
+    run.report.Set("/options/source", source_id_);
+    run.report.Set("/result/reached", static_cast<std::uint64_t>(reached));
+    run.report.Set("/result/depth", deepest);
+    run.text += fmt::format("from {}: {:.0f} vertices reached, the farthest over {} edges\n",
+                            source_id_, reached, deepest);
+    return {};
+  }
+
+  Status Verify(const Csr& out_lists) override {
+    const auto expected = serial::Bfs(out_lists, source_);
+    for (VertexId v = 0; v < expected.size(); ++v) {
+      if (depth_[v] == expected[v]) continue;
+      return VerificationError("the depth of vertex {} (counted from 0) is {}, and should be {}", v,
+                               depth_[v], expected[v]);
+    }
+    return {};
+  }
+
+  void Print(VertexId v, std::string& line) const override {
+    if (depth_[v] == kUnreached) {
+      line += "9223372036854775807";
+    } else {
+      fmt::format_to(std::back_inserter(line), "{}", depth_[v]);
+    }
+  }
+
+ private:
+  std::uint64_t source_id_ = 0;
+  VertexId source_ = 0;
+  VertexArray<std::uint32_t> depth_;
+};
+
+}  // namespace
+
+Command BfsCommand() {
+  return VertexCommand<BfsApplication>("bfs", "how many edges each vertex is from a source");
+}
+
+}  // namespace slimgraph

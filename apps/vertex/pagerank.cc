@@ -1,0 +1,74 @@
+#include "dgemini/pagerank.h"
+
+#include <cmath>
+
+#include "apps/commands.h"
+#include "apps/vertex/vertex_job.h"
+#include "dgemini/serial.h"
+
+namespace slimgraph {
+namespace {
+
+class PageRankApplication : public VertexApplication {
+ public:
+  void Declare(Options& options) {
+    options.Number("--damping", "D", "the share of a rank that follows edges", options_.damping, 0,
+                   1);
+    Option& iterations =
+        options.Number("--iterations", "N", "how many iterations", options_.iterations);
+    options
+        .Number("--tolerance", "T", "stop when the ranks change by T or less in all",
+                options_.tolerance)
+        .Default("stop after --iterations")
+        .Excludes(iterations);
+  }
+
+  Status Prepare(const GraphSource&, const OriginalIds&) override {
+    // Rounding errors keep the change of ranks above a smaller tolerance forever.
+    if (options_.tolerance && !(*options_.tolerance >= 1e-14)) {
+      return UsageError("--tolerance {} is out of range: 1e-14 and more", *options_.tolerance);
+    }
+    return {};
+  }
+  WorkloadNeeds Needs(Mode mode) const override { return PageRankNeeds(mode); }
+  Status Compute(Engine& engine) override {
+    SLIM_ASSIGN(ranks_, PageRank(engine, options_));
+    return {};
+  }
+  Status Gather(Engine& engine) override { return engine.Gather(ranks_.rank); }
+
+  Status ReportResult(Engine& engine, JobRun& run) override {
+    SLIM_ASSIGN(const double sum, engine.Sum([&](VertexId v) { return ranks_.rank[v]; }));
+    run.report.Set("/options/damping", options_.damping);
+    run.report.Set("/result/iterations", ranks_.iterations);
+    run.report.Set("/result/sum", sum);
+    run.text += fmt::format("{} iterations; the ranks sum to {:.15g}\n", ranks_.iterations, sum);
+    return {};
+  }
+
+  Status Verify(const Csr& out_lists) override {
+    const auto expected = serial::PageRank(out_lists, options_).rank;
+    for (VertexId v = 0; v < expected.size(); ++v) {
+      if (std::abs(ranks_.rank[v] - expected[v]) <= 1e-9 * expected[v]) continue;
+      return VerificationError("the rank of vertex {} (counted from 0) is {}, and should be {}", v,
+                               ranks_.rank[v], expected[v]);
+    }
+    return {};
+  }
+
+  void Print(VertexId v, std::string& line) const override {
+    fmt::format_to(std::back_inserter(line), "{:.15e}", ranks_.rank[v]);
+  }
+
+ private:
+  PageRankOptions options_;
+  PageRanks ranks_;
+};
+
+}  // namespace
+
+Command PageRankCommand() {
+  return VertexCommand<PageRankApplication>("pagerank", "the PageRank of each vertex");
+}
+
+}  // namespace slimgraph

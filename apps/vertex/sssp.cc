@@ -1,0 +1,85 @@
+#include <cmath>
+
+#include "apps/commands.h"
+#include "apps/vertex/vertex_job.h"
+#include "dgemini/serial.h"
+#include "dgemini/shortest_paths.h"
+
+namespace slimgraph {
+namespace {
+
+class SsspApplication : public VertexApplication {
+ public:
+  void Declare(Options& options) {
+    options.Number("--source", "V", "where the paths start", source_id_).Required();
+    options.Number("--delta", "D", "the width of a bucket of distances", delta_)
+        .Default("chosen by the weights");
+  }
+
+  Status Prepare(const GraphSource& file, const OriginalIds& ids) override {
+    if (delta_ && !(*delta_ > 0)) return UsageError("--delta {} is not positive", *delta_);
+    SLIM_TRY(paths_.Prepare(file));
+    SLIM_ASSIGN(source_, FindVertex(ids, source_id_));
+    return {};
+  }
+  WorkloadNeeds Needs(Mode mode) const override { return ShortestPaths::Needs(mode); }
+
+  Status AfterLoad(Cluster& cluster, const Workload& work) override {
+    return paths_.Examine(cluster, work, delta_);
+  }
+  Status Compute(Engine& engine) override { return paths_.Compute(engine, source_); }
+  Status Gather(Engine& engine) override { return paths_.Gather(engine); }
+
+  Status ReportResult(Engine& engine, JobRun& run) override {
+    SLIM_ASSIGN(const auto reach, paths_.FindReach(engine));
+    run.report.Set("/options/source", source_id_);
+    run.report.Set("/options/delta", paths_.delta());
+    run.report.Set("/result/reached", static_cast<std::uint64_t>(reach.vertices));
+    run.report.Set("/result/farthest", reach.farthest);
+    run.text += fmt::format("from {}: {:.0f} vertices reached, the farthest at {}\n", source_id_,
+                            reach.vertices, reach.farthest);
+    return {};
+  }
+
+  Status Verify(const Csr& out_lists) override {
+    const auto expected = serial::Sssp(out_lists, source_);
+    for (VertexId v = 0; v < expected.size(); ++v) {
+      const double distance = paths_.Distance(v);
+      if (distance == expected[v]) continue;
+      if (std::abs(distance - expected[v]) <= 1e-9 * expected[v]) continue;
+      return VerificationError("the distance of vertex {} (counted from 0) is {}, not {}", v,
+                               distance, expected[v]);
+    }
+    return {};
+  }
+
+  void Print(VertexId v, std::string& line) const override {
+    const double distance = paths_.Distance(v);
+    if (std::isinf(distance)) {
+      line += "Infinity";
+      return;
+    }
+    paths_.Visit([&](const auto& d) {
+      const auto to = std::back_inserter(line);
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(d[v])>, double>) {
+        fmt::format_to(to, "{:.15e}", d[v]);
+      } else {
+        fmt::format_to(to, "{}", d[v]);
+      }
+    });
+  }
+
+ private:
+  std::uint64_t source_id_ = 0;
+  std::optional<double> delta_;
+  VertexId source_ = 0;
+  ShortestPaths paths_;
+};
+
+}  // namespace
+
+Command SsspCommand() {
+  return VertexCommand<SsspApplication>("sssp", "the lengths of the shortest paths from a source");
+}
+
+}  // namespace slimgraph

@@ -1,0 +1,235 @@
+#include "apps/vertex/vertex_job.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <optional>
+
+#include "apps/job/job_command.h"
+#include "apps/job/job_report.h"
+#include "slimgraph/base/atomic_file.h"
+#include "slimgraph/base/units.h"
+#include "slimgraph/base/usage.h"
+#include "slimgraph/cluster/gather.h"
+#include "slimgraph/files/slim_file.h"
+
+namespace slimgraph {
+namespace {
+
+Status WriteOutput(AtomicFile& file, const OriginalIds& ids, const VertexApplication& application) {
+  constexpr std::size_t kPieceBytes = 1 << 20;
+  std::uint64_t written = 0;
+  std::string text;
+  const auto write = [&]() -> Status {
+    SLIM_TRY(file.WriteAt(written, std::as_bytes(std::span(text))));
+    written += text.size();
+    text.clear();
+    return {};
+  };
+  for (VertexId i = 0; i < ids.count(); ++i) {
+    const VertexId v = ids.InOrder(i);
+    fmt::format_to(std::back_inserter(text), "{} ", ids[v]);
+    application.Print(v, text);
+    text += '\n';
+    if (text.size() >= kPieceBytes) SLIM_TRY(write());
+  }
+  SLIM_TRY(write());
+  return file.Commit();
+}
+
+// Runs the application options.repeat times on all nodes. Sets the traffic of the last run and the
+// median of the run times.
+Status Measure(JobRun& run, const VertexOptions& options, Workload& work, Engine* engine,
+               VertexApplication& application) {
+  Cluster& cluster = run.cluster;
+  Fabric& fabric = cluster.fabric();
+  // Compute nodes may request lists from this node as soon as the first of them starts.
+  const bool serves = engine == nullptr && options.cache.side == MemorySide::kServe;
+  const double cpu_before_s = ProcessorSeconds();
+  std::vector<double> seconds;
+  for (std::uint64_t round = 0; round < std::max<std::uint64_t>(1, options.repeat); ++round) {
+    if (serves) fabric.ClearTraffic();
+    SLIM_TRY(cluster.all().Barrier());
+    if (!serves) fabric.ClearTraffic();
+    const std::uint64_t start_ns = NowNs();
+    if (engine != nullptr) SLIM_TRY(application.Compute(*engine));
+    double slowest = engine != nullptr ? SecondsSince(start_ns) : 0;
+    Traffic traffic = fabric.traffic();
+    SLIM_TRY(work.ServeWhile([&]() -> Status {
+      SLIM_ASSIGN(slowest, cluster.all().AllMax(slowest));
+      return {};
+    }));
+    seconds.push_back(slowest);
+    run.run_traffic = serves ? fabric.traffic() : traffic;
+  }
+  if (options.repeat > 1) run.report.Set("/time/runs_s", seconds);
+  std::sort(seconds.begin(), seconds.end());
+  run.run_s = seconds[seconds.size() / 2];
+  const double cpu_s = engine == nullptr ? ProcessorSeconds() - cpu_before_s : 0;
+  SLIM_ASSIGN(const double memory_cpu_s, cluster.all().AllSum(cpu_s));
+  run.report.Set("/remote/memory_cpu_s", memory_cpu_s);
+  return {};
+}
+
+// The memory that node 0 needs for the values of all vertices and, to verify them, for the whole
+// graph with its weights as doubles.
+std::uint64_t ResultBytes(const VertexOptions& options, const GraphSource& file) {
+  if (!options.verify && options.output.empty()) return 0;
+  const std::uint64_t values = std::uint64_t{file.vertices()} * sizeof(double);
+  if (!options.verify) return values;
+  const std::size_t weight_bytes = WeightBytes(file.weight_type());
+  return 5 * values +
+         file.arcs() * (sizeof(VertexId) + weight_bytes + (weight_bytes > 0 ? sizeof(double) : 0));
+}
+
+// Reports each node's peak memory after loading, before the program allocates its own arrays.
+Status ReportLoadedMemory(JobRun& run) {
+  const std::uint64_t mine = PeakMemoryBytes();
+  SLIM_ASSIGN(const auto loaded_bytes, GatherList(run.cluster.all(), std::span(&mine, 1)));
+  run.report.Set("/memory/loaded_bytes", loaded_bytes);
+  return {};
+}
+
+// Reports how long lists and messages took, and how much of that time no computation hid. Seconds
+// are summed over threads.
+Status ReportCommunication(JobRun& run, const Engine* engine) {
+  std::array<double, 3> seconds{};  // lists in flight, waits for lists, waits for messages
+  if (engine != nullptr) {
+    const FetchTimes lists = engine->fetch_times();
+    seconds = {static_cast<double>(lists.under_way_ns) * 1e-9,
+               static_cast<double>(lists.waited_ns) * 1e-9,
+               static_cast<double>(engine->exchange_waited_ns()) * 1e-9};
+  }
+  SLIM_TRY(run.cluster.all().AllReduce(std::span<double>(seconds), std::plus<>()));
+  const auto [lists_s, lists_waited_s, messages_waited_s] = seconds;
+  const auto share = [](double part, double all) { return all > 0 ? part / all : 0; };
+  Report& report = run.report;
+  report.Set("/communication/lists_s", lists_s);
+  report.Set("/communication/lists_waited_s", lists_waited_s);
+  report.Set("/communication/lists_not_hidden_share", share(lists_waited_s, lists_s));
+  report.Set("/communication/messages_waited_s", messages_waited_s);
+  report.Set("/communication/not_hidden_share",
+             share(lists_waited_s + messages_waited_s, lists_s + messages_waited_s));
+  return {};
+}
+
+Status ReportEngine(JobRun& run, const VertexOptions& options, const GraphSource& file,
+                    const Workload& work, const Engine* engine) {
+  constexpr const char* kModes[] = {"push", "pull", "auto"};
+  constexpr const char* kLevels[] = {"none", "bitmap", "index", "edge"};
+  constexpr const char* kSides[] = {"strict", "serve"};
+  Report& report = run.report;
+  SetGraph(report, file);
+  report.Set("/options/mode", std::string(kModes[static_cast<int>(options.mode)]));
+  report.Set("/options/cache", std::string(kLevels[static_cast<int>(options.cache.level)]));
+  report.Set("/options/memory-side", std::string(kSides[static_cast<int>(options.cache.side)]));
+  Collectives& all = run.cluster.all();
+  SLIM_ASSIGN(const double waited_s,
+              all.AllMax(engine == nullptr ? 0 : static_cast<double>(engine->waited_ns()) * 1e-9));
+  report.Set("/time/waited_s", waited_s);
+  SLIM_TRY(ReportCommunication(run, engine));
+  SLIM_ASSIGN(const std::uint64_t remote_arcs, all.AllSum(work.remote_arcs()));
+  SLIM_ASSIGN(const std::uint64_t index_bytes, all.AllSum(work.index_bytes()));
+  report.Set("/remote/arcs", remote_arcs);
+  report.Set("/remote/index_bytes", index_bytes);
+  if (engine != nullptr) {
+    report.Set("/result/steps", engine->steps() / std::max<std::uint64_t>(1, options.repeat));
+    report.Set("/result/pulls", engine->pulls() / std::max<std::uint64_t>(1, options.repeat));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status VertexApplication::AfterLoad(Cluster&, const Workload&) { return {}; }
+
+void DeclareVertexOptions(Options& options, VertexOptions& vertex) {
+  options.Choice("--mode", "how a step uses edges; auto chooses in each step",
+                 {"push", "pull", "auto"}, vertex.mode);
+  options.Choice("--cache", "what compute nodes keep of memory nodes' lists",
+                 {"none", "bitmap", "index", "edge"}, vertex.cache.level);
+  options
+      .Value("--edge-cache", "BYTES|PERCENT",
+             "memory for such lists on each compute node: lists that do not fit are fetched each "
+             "time; a size in bytes is 0, or at least that of the longest list",
+             [&vertex](const std::string& text) -> Status {
+               SLIM_ASSIGN(vertex.cache.edges, ParseEdgeBudget(text));
+               return {};
+             })
+      .Default("100%");
+  options.Choice("--memory-side",
+                 "strict: memory nodes do nothing, others read their memory; serve: they gather "
+                 "the lists that others request",
+                 {"strict", "serve"}, vertex.cache.side);
+  options.Text("--output", "FILE", "a line 'id value' for each vertex", vertex.output)
+      .Default("no file");
+  options.Flag("--verify", "compare the result with that of a serial computation", vertex.verify);
+  options.Number("--repeat", "R", "compute R times, and report the median time", vertex.repeat);
+  DeclareJobOptions(options, vertex.job);
+}
+
+Result<VertexId> FindVertex(const OriginalIds& ids, std::uint64_t id, const char* what) {
+  if (const auto v = ids.Find(id)) return *v;
+  if (ids.count() == 0) return InputError("{} {}: the graph has no vertices", what, id);
+  if (ids.contiguous()) {
+    return InputError("{} {} is out of range: the graph has vertices {}..{}", what, id,
+                      ids.smallest(), ids.largest());
+  }
+  return InputError("{} {} is no vertex of the graph, which has {} from {} to {}", what, id,
+                    FormatCount(ids.count()), ids.smallest(), ids.largest());
+}
+
+Status RunVertexApplication(JobRun& run, const VertexOptions& options,
+                            VertexApplication& application) {
+  Cluster& cluster = run.cluster;
+  const std::uint64_t start_ns = NowNs();
+  SLIM_ASSIGN(const SlimFile file, SlimFile::Open(options.graph));
+  SLIM_ASSIGN(const OriginalIds ids, file.ReadOriginalIds());
+  SLIM_TRY(application.Prepare(file, ids));
+  std::optional<AtomicFile> output;  // created first, so that a wrong path costs no computation
+  if (cluster.self() == 0 && !options.output.empty()) {
+    SLIM_ASSIGN(auto made, AtomicFile::Create(options.output));
+    output.emplace(std::move(made));
+  }
+  Exchange exchange(cluster);
+  WorkloadNeeds needs = application.Needs(options.mode);
+  needs.cache = options.cache;
+  const auto announce = [&](MemoryPlan& plan) {
+    for (std::uint64_t& bytes : plan.node_bytes) bytes += file.original_id_bytes();
+    plan.node_bytes[0] += ResultBytes(options, file);
+    AnnounceMemory(run)(plan);
+  };
+  SLIM_ASSIGN(const auto work, Workload::Load(cluster, file, needs, announce));
+  SLIM_TRY(application.AfterLoad(cluster, *work));
+  SLIM_TRY(cluster.all().Barrier());
+  run.load_s = SecondsSince(start_ns);
+  run.load_traffic = cluster.fabric().traffic();
+  SLIM_TRY(ReportLoadedMemory(run));
+
+  std::unique_ptr<Engine> engine;
+  if (cluster.computes()) {
+    engine = std::make_unique<Engine>(cluster, *work, exchange, options.mode);
+  }
+  SLIM_TRY(Measure(run, options, *work, engine.get(), application));
+  run.text = fmt::format("{}: {} vertices, {} edges\n", file.path(), FormatCount(file.vertices()),
+                         FormatCount(file.edges()));
+  if (engine) SLIM_TRY(application.ReportResult(*engine, run));
+  SLIM_TRY(ReportEngine(run, options, file, *work, engine.get()));
+  const Topology& topology = cluster.topology();
+  run.text += fmt::format("in {} on {} node{}, {} of them only hold memory\n",
+                          FormatSeconds(run.run_s), topology.nodes(),
+                          topology.nodes() == 1 ? "" : "s", topology.nodes() - topology.compute());
+  if (engine && (options.verify || !options.output.empty())) {
+    SLIM_TRY(application.Gather(*engine));
+  }
+  if (cluster.self() == 0 && options.verify) {
+    SLIM_ASSIGN(const Csr lists, ReadCsr(file));
+    SLIM_TRY(application.Verify(lists));
+    run.report.Set("/verified", true);
+    run.text += "the result equals that of a serial computation\n";
+  }
+  if (output) SLIM_TRY(WriteOutput(*output, ids, application));
+  return cluster.all().Barrier();
+}
+
+}  // namespace slimgraph

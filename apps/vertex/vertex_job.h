@@ -1,0 +1,80 @@
+// Shared by all commands that run vertex programs: their options, the steps of the job, the output
+// file, and the comparison with a serial computation.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/command.h"
+#include "apps/job/job_runner.h"
+#include "dgemini/engine.h"
+#include "slimgraph/files/csr.h"
+
+namespace slimgraph {
+
+// The part of a vertex command that is its own. There is one object per process; its functions are
+// called in this order.
+class VertexApplication {
+ public:
+  virtual ~VertexApplication() = default;
+
+  // On every node: checks the options against the graph. Sources are given as original ids.
+  virtual Status Prepare(const GraphSource& file, const OriginalIds& ids) = 0;
+  // Which parts of the graph the program needs. `mode` is the option's value.
+  virtual WorkloadNeeds Needs(Mode mode) const = 0;
+  // Collective, on every node after the graph is loaded.
+  virtual Status AfterLoad(Cluster& cluster, const Workload& work);
+  // On the compute nodes; may be called several times.
+  virtual Status Compute(Engine& engine) = 0;
+  // Brings the values to node 0.
+  virtual Status Gather(Engine& engine) = 0;
+  // On the compute nodes, before Gather(): adds the result to run.report and run.text.
+  virtual Status ReportResult(Engine& engine, JobRun& run) = 0;
+  // On node 0: compares the result with a serial computation over `out_lists`.
+  virtual Status Verify(const Csr& out_lists) = 0;
+  // On node 0: appends the vertex's value to a line of the output file.
+  virtual void Print(VertexId v, std::string& line) const = 0;
+};
+
+struct VertexOptions {
+  JobOptions job;
+  std::string graph;
+  Mode mode = Mode::kAuto;
+  CacheOptions cache;
+  std::string output;
+  bool verify = false;
+  std::uint64_t repeat = 1;
+};
+
+void DeclareVertexOptions(Options& options, VertexOptions& vertex);
+
+Status RunVertexApplication(JobRun& run, const VertexOptions& options,
+                            VertexApplication& application);
+
+// The dense id of the vertex that the user calls `id`.
+Result<VertexId> FindVertex(const OriginalIds& ids, std::uint64_t id, const char* what = "source");
+
+// A command that runs `Application`. Application::Declare() declares its own options.
+template <typename Application>
+Command VertexCommand(const char* name, const char* summary) {
+  struct State {
+    VertexOptions options;
+    Application application;
+  };
+  const auto state = std::make_shared<State>();
+  const auto declare = [state](Options& options) {
+    options.Positional("GRAPH", "the .slim file", state->options.graph);
+    state->application.Declare(options);
+    DeclareVertexOptions(options, state->options);
+  };
+  const auto run = [state, name](const std::vector<std::string>& arguments) {
+    return RunJob(name, state->options.job, arguments, [state](JobRun& job_run) {
+      return RunVertexApplication(job_run, state->options, state->application);
+    });
+  };
+  return {name, summary, declare, run};
+}
+
+}  // namespace slimgraph

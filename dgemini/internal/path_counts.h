@@ -1,0 +1,108 @@
+// A breadth-first search that counts the shortest paths to each vertex. Counts have the type Count;
+// an unfinished search can continue with another type.
+#pragma once
+
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "dgemini/bfs.h"
+#include "dgemini/engine.h"
+#include "dgemini/internal/atomics.h"
+#include "dgemini/internal/prefetch.h"
+#include "dgemini/internal/wide_number.h"
+
+namespace slimgraph {
+
+// From one level to the next a count grows by a factor below 2^32. So a count that is at most 1e200
+// still fits into a double eight levels later.
+inline bool TooMany(double paths) { return paths > 1e200; }
+inline bool TooMany(WideNumber paths) { return paths.overflown(); }
+constexpr std::uint32_t kLevelsAtOnce = 8;
+
+template <typename Count>
+struct PathCounts {
+  using Value = Count;
+  // Most counts are so small that a float holds them exactly.
+  using Short = std::conditional_t<std::is_same_v<Count, double>, float, Count>;
+  static constexpr std::uint64_t kPullAbove = 20;
+  static constexpr bool kActivatesOnce = true;
+
+  VertexArray<std::uint32_t>& depth;
+  VertexArray<Count>& paths;
+  const Frontier* in;
+  std::uint32_t level;  // the depth of the vertices that this step reaches
+  std::uint64_t left;   // arcs of vertices that are not reached yet
+
+  bool too_many = false;
+
+  template <typename Activate>
+  void Push(VertexId u, const Neighbours& out, Activate activate) {
+    Examine(paths[u]);
+    ForEachPrefetched(depth, out, [&](std::size_t, VertexId v) {
+      const bool first = ChangeFrom(depth[v], kUnreached, level);
+      if (!first && Load(depth[v]) != level) return;
+      Increase(paths[v], paths[u]);
+      if (first) activate(v);
+    });
+  }
+  const void* At(VertexId v) const { return &paths[v]; }
+  Count Partial(VertexId v) { return std::exchange(paths[v], Count()); }
+  bool Slot(VertexId v, Count part) {
+    const bool first = ChangeFrom(depth[v], kUnreached, level);
+    if (first || depth[v] == level) paths[v] += part;
+    return first;
+  }
+  bool Wants(VertexId v) const { return depth[v] == kUnreached; }
+  bool Pull(VertexId v, const Neighbours& list) {
+    Count sum{};
+    for (const VertexId u : list.ids) {
+      if (in->Has(u)) sum += paths[u];
+    }
+    if (sum == Count()) return false;
+    Examine(sum);
+    paths[v] = sum;
+    depth[v] = level;
+    return true;
+  }
+  Count Signal(VertexId u) const { return paths[u]; }
+  void Mirror(VertexId u, Count value) {
+    paths[u] = value;
+    depth[u] = level - 1;
+  }
+  void Examine(Count so_many) {
+    if (TooMany(so_many)) [[unlikely]]
+      Store(too_many, true);
+  }
+};
+
+// The state of a search from one source.
+struct Search {
+  VertexArray<std::uint32_t> depth;
+  Frontier in;
+  Frontier out;
+  std::uint32_t level;              // the depth of the vertices that the next step reaches
+  std::uint64_t left;               // arcs of vertices that are not reached yet
+  std::vector<VertexLists> levels;  // the share's vertices, by depth
+};
+
+// Continues a search to its end. Stops and returns false if counts become too large for Count.
+template <typename Count>
+Result<bool> CountPaths(Engine& engine, Search& search, VertexArray<Count>& paths) {
+  auto& [depth, in, out, level, left, levels] = search;
+  for (PathCounts<Count> step{depth, paths, &in, level, left}; !in.empty();) {
+    engine.List(in);
+    SLIM_TRY(engine.Advance(in, step, out));
+    levels.push_back(in.TakeList());
+    std::swap(in, out);
+    level = ++step.level;
+    left = step.left;
+    if (level % kLevelsAtOnce != 0 && !in.empty()) continue;
+    std::uint64_t too_many = step.too_many ? 1 : 0;
+    SLIM_TRY(engine.Reduce(std::span(&too_many, 1), std::plus<>()));
+    if (too_many > 0) return false;
+  }
+  return true;
+}
+
+}  // namespace slimgraph

@@ -1,0 +1,68 @@
+// Loops of all threads of a node over its share of the vertices, over all vertices, or over a list.
+#pragma once
+
+#include <algorithm>
+#include <span>
+
+#include "dgemini/internal/list_loop.h"
+#include "dgemini/internal/vertex_lists.h"
+#include "dgemini/workload.h"
+#include "slimgraph/base/thread_team.h"
+#include "slimgraph/base/work_shares.h"
+
+namespace slimgraph {
+
+class ShareLoops {
+ public:
+  ShareLoops(const Workload& work, ThreadTeam& team) : work_(work), team_(team) {}
+
+  // The number of blocks: first those in this node's memory, then those of memory nodes.
+  std::size_t blocks() const { return work_.own_blocks().size() + work_.remote_blocks().size(); }
+
+  // Calls body(thread, number, block) for each block of the share.
+  template <typename Body>
+  void ForEachBlock(Body body) const {
+    const auto& own = work_.own_blocks();
+    const auto& remote = work_.remote_blocks();
+    WorkShares shares;
+    shares.Share(blocks(), team_.threads());
+    team_.Run([&](std::uint32_t t) {
+      while (const auto taken = shares.Take(t, 1)) {
+        const std::size_t i = taken->first;
+        body(t, i, i < own.size() ? own[i] : remote[i - own.size()]);
+      }
+    });
+  }
+
+  // Calls body(v) for each vertex of the graph.
+  template <typename Body>
+  void ForAll(Body body) const {
+    const std::uint64_t vertices = work_.vertices();
+    const std::uint64_t each = (vertices + team_.threads() - 1) / team_.threads();
+    team_.Run([&](std::uint32_t t) {
+      const std::uint64_t end = std::min(vertices, (t + 1) * each);
+      for (std::uint64_t v = t * each; v < end; ++v) body(static_cast<VertexId>(v));
+    });
+  }
+
+  // Calls body(span) for pieces of the list that together have all its vertices.
+  template <typename Body>
+  void ForEachListed(const VertexLists& list, Body body) const {
+    const std::size_t size = list.size();
+    const std::size_t shares = size < ListLoop::kSerialLists ? 1 : team_.threads();
+    const auto on_thread = [&](std::size_t t) {
+      list.ForRange(t * size / shares, (t + 1) * size / shares,
+                    [&](std::span<const VertexId> part, std::size_t first, std::size_t end) {
+                      body(part.subspan(first, end - first));
+                    });
+    };
+    if (shares == 1) return on_thread(0);
+    team_.Run([&](std::uint32_t t) { on_thread(t); });
+  }
+
+ private:
+  const Workload& work_;
+  ThreadTeam& team_;
+};
+
+}  // namespace slimgraph

@@ -1,0 +1,89 @@
+#include "dgemini/shortest_paths.h"
+
+#include <array>
+#include <cmath>
+#include <cstring>
+
+namespace slimgraph {
+
+Status ShortestPaths::Prepare(const GraphSource& file) {
+  type_ = file.weight_type();
+  if (type_ == WeightType::kNone) {
+    return InputError("{} has no weights, which sssp needs: convert it with --weighted",
+                      file.path());
+  }
+  path_ = file.path();
+  vertices_ = file.vertices();
+  degree_ = static_cast<double>(file.arcs()) / std::max<double>(1, vertices_);
+  return {};
+}
+
+Status ShortestPaths::Examine(Cluster& cluster, const Workload& work, std::optional<double> delta) {
+  std::array<double, 2> range = {INFINITY, 0};  // the smallest and the largest weight
+  for (const Bytes weights : work.own_weights()) {
+    WithWeightType(type_, [&](auto weight) {
+      for (std::size_t at = 0; at < weights.size(); at += sizeof weight) {
+        std::memcpy(&weight, weights.data() + at, sizeof weight);
+        range[0] = std::min(range[0], static_cast<double>(weight));
+        range[1] = std::max(range[1], static_cast<double>(weight));
+      }
+    });
+  }
+  range[0] = -range[0];
+  SLIM_TRY(cluster.all().AllReduce(std::span<double>(range),
+                                   [](double a, double b) { return std::max(a, b); }));
+  if (range[0] > 0) {
+    return InputError("{} has a negative weight, {}: sssp takes none", path_, -range[0]);
+  }
+  longest_ = range[1] * vertices_;
+  if (type_ == WeightType::kInt64 && longest_ >= 0x1p63) {
+    return InputError("{}: paths of weights up to {} can be longer than 2^63", path_, range[1]);
+  }
+  delta_ = delta.value_or(std::max(range[1] / std::max(1.0, degree_), range[1] * 1e-6));
+  return {};
+}
+
+Status ShortestPaths::Compute(Engine& engine, VertexId source) {
+  const bool whole = type_ == WeightType::kInt32 || type_ == WeightType::kInt64;
+  // A bucket as wide as the longest path contains all distances. A wider one would change nothing,
+  // and might overflow the number type.
+  const double width = std::min(delta_, longest_);
+  const double delta = whole ? std::max(1.0, std::ceil(width)) : (width > 0 ? width : 1.0);
+  switch (type_) {
+    case WeightType::kInt32:
+      if (longest_ + 2 * delta < 0x1p32) {
+        return Keep(Sssp<std::int32_t>(engine, source, static_cast<std::uint32_t>(delta)));
+      }
+      return Keep(Sssp<std::int32_t>(engine, source, static_cast<std::uint64_t>(delta)));
+    case WeightType::kInt64:
+      return Keep(Sssp<std::int64_t>(engine, source, static_cast<std::uint64_t>(delta)));
+    case WeightType::kFloat32:
+      return Keep(Sssp<float>(engine, source, delta));
+    default:
+      return Keep(Sssp<double>(engine, source, delta));
+  }
+}
+
+double ShortestPaths::Distance(VertexId v) const {
+  return std::visit(
+      [&](const auto& d) {
+        using T = std::remove_cvref_t<decltype(d[v])>;
+        return d[v] == kUnreachable<T> ? INFINITY : static_cast<double>(d[v]);
+      },
+      distance_);
+}
+
+Result<ShortestPaths::Reach> ShortestPaths::FindReach(Engine& engine) const {
+  Reach reach;
+  SLIM_ASSIGN(reach.vertices,
+              engine.Sum([&](VertexId v) { return std::isinf(Distance(v)) ? 0.0 : 1.0; }));
+  for (VertexId v = 0; v < engine.vertices(); ++v) {
+    if (!engine.mine(v) || std::isinf(Distance(v))) continue;
+    reach.farthest = std::max(reach.farthest, Distance(v));
+  }
+  SLIM_TRY(engine.Reduce(std::span(&reach.farthest, 1),
+                         [](double a, double b) { return std::max(a, b); }));
+  return reach;
+}
+
+}  // namespace slimgraph

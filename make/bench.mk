@@ -1,0 +1,48 @@
+# Benches. Each figure in the documents comes from one of these goals.
+
+.PHONY: plain bench bench-parts bench-graph bench-mining bench-rdma bench-txn bench-store
+
+$(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(LIBRARY)
+	@mkdir -p $(@D)
+	@$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
+
+# The command with engines that do not know memory nodes. Inline functions depend on the macro, so
+# all objects of the program are compiled with it.
+PLAIN := $(BUILD)/plain/slimgraph
+plain: $(PLAIN)
+$(PLAIN): always
+	@$(MAKE) PLAIN_BUILD=yes BUILD=$(BUILD)/plain all
+ifeq ($(PLAIN_BUILD),yes)
+COMMON += -DSLIMGRAPH_PLAIN
+endif
+
+# The small form of all experiments, on one page. Earlier measurements of the same build are kept.
+BENCH_BUDGET ?= 8m
+REPORT       := build/report
+
+bench: bench-parts $(PLAIN)
+	$(COMMAND) experiment all --small --budget $(BENCH_BUDGET) -o $(REPORT) --csv
+
+bench-parts: $(BENCHES:%=$(BUILD)/bench/%) | $(COMMAND)
+	@set -e; for bench in $^; do echo "== $${bench##*/}"; $$bench; done
+	@set -e; for transport in shm tcp mpi; do echo "== fabric over $$transport"; \
+	  $(COMMAND) bench fabric --transport $$transport; done
+
+# Compares with engines that you have built: GAPBS=DIR LIGRA=DIR GEMINI=DIR, each optional.
+bench-graph: $(COMMAND) $(BUILD)/bench/export_graph
+	@TEST_SLIMGRAPH_COMMAND=$(abspath $(COMMAND)) PYTHONDONTWRITEBYTECODE=1 tests/bench/vertex_bench.py $(PARTS)
+
+# Ratios within one run. DBX1000=DIR compares with a DBx1000 that you have built there.
+bench-txn: $(COMMAND)
+	@tests/bench/txn_bench.py $(COMMAND) $(if $(DBX1000),--dbx1000 $(DBX1000))
+
+# Compares with perftest's programs, on an RDMA device or in the virtual machine.
+bench-rdma: $(COMMAND)
+	@TEST_SLIMGRAPH_COMMAND=$(abspath $(COMMAND)) tests/rdma/bench.py
+
+bench-store: $(COMMAND)
+	@PYTHONDONTWRITEBYTECODE=1 tests/bench/store_bench.py $(COMMAND)
+
+# Compares with engines that you have built: GAPBS=DIR GRAPHMINER=DIR KCLIST=DIR, each optional.
+bench-mining: $(COMMAND)
+	@TEST_SLIMGRAPH_COMMAND=$(abspath $(COMMAND)) PYTHONDONTWRITEBYTECODE=1 tests/bench/mining_bench.py $(PARTS)

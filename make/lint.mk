@@ -1,0 +1,29 @@
+# clang-format and clang-tidy.
+
+.PHONY: format format-check lint tidy
+
+format: build/.lint-deps
+	@clang-format -i $(OUR_CODE)
+
+format-check: build/.lint-deps
+	@clang-format --dry-run --Werror $(OUR_CODE)
+
+# A folder is checked again when one of its files, a header that they include, or the checks have
+# changed. -Wno-sign-conversion: GCC's -Wconversion does not contain it, and GCC's warnings count.
+MPI_INCLUDES = $(filter -I%,$(shell $(CXX) -show 2>/dev/null))
+TIDY_FOLDERS := $(patsubst %/,%,$(sort $(dir $(filter-out tests/%,$(filter %.cc,$(OUR_CODE))))))
+TIDY_FLAGS    = $(filter-out -fopenmp -Wno-restrict,$(COMMON)) $(MPI_INCLUDES) \
+                  $(if $(VERBS_LIBS),-DSLIMGRAPH_HAVE_VERBS) -Wno-unknown-pragmas -Wno-sign-conversion
+define tidy_folder
+build/tidy/$(1).ok: $(wildcard $(1)/*.cc) .clang-tidy .ci/tidy | build/.lint-deps build/.deps
+	@mkdir -p $$(@D)
+	@echo "  TIDY $(1)"
+	@$$(CXX) $$(CXXFLAGS) -MM -MP -MT $$@ $$(filter %.cc,$$^) >$$(@:.ok=.d)
+	@.ci/tidy $$(@:.ok=.cc) $$(filter %.cc,$$^) -- $$(TIDY_FLAGS)
+	@touch $$@
+endef
+$(foreach folder,$(TIDY_FOLDERS),$(eval $(call tidy_folder,$(folder))))
+
+tidy: $(TIDY_FOLDERS:%=build/tidy/%.ok)
+
+lint: format-check tidy

@@ -1,0 +1,128 @@
+# Tests, sanitizers, the grid of random points, and fuzzers.
+
+.PHONY: test test-hosts test-rdma unit-tests race-tests asan tsan grid grid-planted fuzz
+
+# Scripts that test the tree or its products. They do not depend on MODE.
+SCRIPTS := $(sort $(wildcard tests/*/*_test.sh tests/*/*_test.py))
+
+# tests/apps is linked with all of the command except its main, tests/experiment with the studies.
+define test_binary
+$(BUILD)/tests/$(1)_test: $$(call objects,$$(wildcard tests/$(1)/*.cc tests/support/*.cc) \
+  $$(if $$(filter apps,$(1)),$$(filter-out apps/main.cc,$(APP_SOURCES))) \
+  $$(if $$(filter experiment,$(1)),$$(STUDIES))) $(LIBRARY)
+	@mkdir -p $$(@D)
+	@echo "  LINK $$@"
+	@$$(CXX) $$(CXXFLAGS) $$^ -lgtest -lgmock $$(LDLIBS) -o $$@
+endef
+$(foreach name,$(TEST_NAMES),$(eval $(call test_binary,$(name))))
+
+# Tests find the command and make by these variables.
+TEST_ENVIRONMENT := TEST_SLIMGRAPH_COMMAND=$(abspath $(COMMAND)) TEST_MAKE='$(MAKE)' \
+  UBSAN_OPTIONS=print_stacktrace=1 \
+  LSAN_OPTIONS=suppressions=$(abspath tests/support/lsan.supp):print_suppressions=0 \
+  TSAN_OPTIONS=die_after_fork=0:second_deadlock_stack=1
+# For all tests of one program together, also on a slow machine.
+TEST_LIMIT_S     := $(if $(filter release,$(MODE)),480,960)
+# Without tests of the mpi transport: MPI's library is not sanitized, and is slow here.
+ifneq (,$(filter $(MODE),asan tsan))
+TEST_ENVIRONMENT += GTEST_FILTER=-*mpi*
+endif
+ifeq ($(MODE),tsan)
+# The thread sanitizer of GCC 12 does not start with much address randomisation, and fails with the
+# hooks of UCX in madvise.
+TEST_ENVIRONMENT += UCX_MEM_EVENTS=no $(shell setarch -R true 2>/dev/null && echo setarch -R)
+endif
+
+# Tests mostly wait for their nodes, so two run at once. The longest ones start first.
+LONG_TESTS := $(foreach name,txnlayer fabric apps,$(filter %/$(name)_test,$(TESTS)))
+RUN_TESTS   = $(TEST_ENVIRONMENT) tests/run --limit-s $(TEST_LIMIT_S) --jobs 2 \
+                $(LONG_TESTS) $(filter-out $(LONG_TESTS),$(TESTS))
+
+test: $(TESTS) $(COMMAND) | build/.test-deps
+	@$(RUN_TESTS) $(SCRIPTS)
+
+# GRID_SEED=N draws the same points again, GRID_POINT=K runs that one alone.
+GRID_SECONDS ?= 180
+GRID_CHECKER := $(BUILD)/grid/check_history
+GRID          = PYTHONDONTWRITEBYTECODE=1 tests/grid/grid.py --seconds $(GRID_SECONDS) \
+                  --command $(COMMAND) --checker $(GRID_CHECKER) $(if $(GRID_SEED),--seed $(GRID_SEED)) \
+                  $(if $(GRID_POINT),--point $(GRID_POINT)) $(if $(GRID_FAMILY),--family $(GRID_FAMILY))
+
+$(GRID_CHECKER): $(call objects,tests/grid/check_history.cc tests/support/list_append_checker.cc) $(LIBRARY)
+	@mkdir -p $(@D)
+	@echo "  LINK $@"
+	@$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
+
+grid: $(COMMAND) $(GRID_CHECKER)
+	@$(GRID)
+
+# Builds a copy of the tree with each patch of tests/grid/planted. All use the same folder, so that
+# only the files that a patch affects are compiled. PLANTED=NAME: that patch alone.
+grid-planted: $(COMMAND) $(GRID_CHECKER)
+	@PYTHONDONTWRITEBYTECODE=1 tests/grid/planted.py --make '$(MAKE)' --checker $(GRID_CHECKER) $(PLANTED)
+
+RDMA_TESTS := $(foreach name,fabric graph txnlayer,$(BUILD)/tests/$(name)_test)
+
+# Jobs across hosts. The hosts are network namespaces, which need root.
+test-hosts: $(COMMAND)
+	@TEST_SLIMGRAPH_COMMAND=$(abspath $(COMMAND)) tests/hosts/across_hosts.py
+
+test-rdma: $(COMMAND) $(RDMA_TESTS)
+	@$(TEST_ENVIRONMENT) GTEST_FILTER='*verbs*:Verbs*:Numa.*:*/NumaPlacement.*' \
+	  tests/rdma/run $(RDMA_TESTS) tests/rdma/jobs.py tests/rdma/limits.py
+
+unit-tests: $(TESTS) $(COMMAND)
+	@$(RUN_TESTS)
+
+asan:
+	@$(MAKE) MODE=$@ unit-tests
+
+tsan:
+	@$(MAKE) MODE=$@ race-tests
+
+# Under the thread sanitizer everything takes ten times as long, so only a selection runs:
+# - the fabric on two nodes, where threads take the same code paths as on many;
+# - the data that threads of an engine share;
+# - all stages of a transaction, logs, deaths and snapshots, each under one protocol or two.
+RACE_TESTS  := $(foreach name,base txnlayer fabric remote launch dgemini dkudu cluster,$(BUILD)/tests/$(name)_test)
+RACE_FABRIC := */shm2:*/tcp2:Transports/Woken*:Job.*:Nodes/*:Collectives.*
+RACE_ENGINE := *AbandonedReader*:*/ListReaderOver*/shm:*/ApplicationsOn*/2nodes1compute:*/ApplicationsOn*/3nodes2compute:ThreadTeam*:WorkShares*:VertexList*:WorkOffers*:TaskShare*
+RACE_TXN    := Coroutine*:*/Histories.*/occ:*/Histories.*BothForms*/nowait:*/Deaths.AtTheEndOf*/waitdie:*/Snapshots.*Edges*/sundial:*/Durable.CommitsSurviveTheDeath*/calvin:*/Workloads.Conserve*/mvcc
+RACE_FILTER := $(RACE_FABRIC):$(RACE_ENGINE):$(RACE_TXN)-*FabricLargeSizes*:*mpi*:*verbs*
+race-tests: $(RACE_TESTS)
+	@$(TEST_ENVIRONMENT) env GTEST_FILTER='$(RACE_FILTER)' tests/run --limit-s $(TEST_LIMIT_S) --jobs 2 $(RACE_TESTS)
+
+# ---- fuzzers -----------------------------------------------------------------------------------
+# Clang builds the fuzzers. Each runs for FUZZ_SECONDS on its corpus. An input that makes one fail
+# is kept in build/fuzz/fuzz.
+FUZZ_SECONDS ?= 5
+FUZZED := $(call objects,slimgraph/launch/handshake.cc \
+  slimgraph/launch/internal/frame.cc \
+  slimgraph/launch/internal/joining.cc slimgraph/remote/list_code.cc dkudu/graph/degree_order.cc \
+  $(wildcard slimgraph/base/*.cc slimgraph/files/*.cc slimgraph/files/internal/*.cc slimgraph/graph/*.cc \
+    slimgraph/remote/internal/*.cc txnlayer/disk/*.cc txnlayer/graph_model/*.cc))
+
+# A library of the code under test, without the fabric and jobs.
+$(BUILD)/libfuzzed.a: $(FUZZED)
+	@rm -f $@
+	@ar rcs $@ $^
+
+$(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/libfuzzed.a
+	@mkdir -p $(@D)
+	@echo "  LINK $@"
+	@$(CXX) $(CXXFLAGS) -fsanitize=fuzzer $^ $(LDLIBS) -o $@
+
+ifeq ($(MODE),fuzz)
+fuzz: $(FUZZERS:%=$(BUILD)/fuzz/%)
+	@set -e; for name in $(FUZZERS); do \
+	  echo "  FUZZ $$name for $(FUZZ_SECONDS) s"; \
+	  new=$(BUILD)/fuzz/corpus/$$name; mkdir -p $$new; \
+	  $(BUILD)/fuzz/$$name -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=1024 -timeout=20 -verbosity=0 \
+	    -print_final_stats=1 -artifact_prefix=$(BUILD)/fuzz/ $$new tests/fuzz/corpus/$$name \
+	    >$(BUILD)/fuzz/$$name.log 2>&1 || { cat $(BUILD)/fuzz/$$name.log; exit 1; }; \
+	  grep executed_units $(BUILD)/fuzz/$$name.log; \
+	done
+else
+fuzz: | build/.lint-deps
+	@$(MAKE) --no-print-directory MODE=fuzz fuzz
+endif

@@ -1,0 +1,84 @@
+# The packages that SlimGraph needs, and how the compiler is called in each MODE.
+
+# ---- packages ----------------------------------------------------------------------------------
+APT_PACKAGES := g++ make mpich libmpich-dev libcli11-dev libfmt-dev libexpected-dev \
+  nlohmann-json3-dev libxxhash-dev libsodium-dev libzstd-dev zlib1g-dev libhwy-dev libnuma-dev \
+  pkg-config libboost-context-dev libibverbs-dev libgtest-dev libgmock-dev python3 cmake iproute2
+APT_TEST_PACKAGES := chromium
+APT_LINT_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev
+
+# These goals install no packages.
+ONLY_BUILDS := all debug plain install clean $(BUILD)/% build/%
+INSTALLS     = $(strip $(filter-out $(ONLY_BUILDS),$(MAKECMDGOALS)))
+PACKAGES     = .ci/install-packages $(if $(INSTALLS),,--only-name)
+
+.PHONY: deps lint-deps
+deps: build/.deps
+build/.deps: make/toolchain.mk
+	@mkdir -p build && $(PACKAGES) $(APT_PACKAGES) && touch $@
+build/.test-deps: make/toolchain.mk
+	@mkdir -p build
+	@$(PACKAGES) $(APT_TEST_PACKAGES) || \
+	  echo "slimgraph: without $(APT_TEST_PACKAGES) the tests that need it are skipped" >&2
+	@touch $@
+lint-deps: build/.lint-deps
+build/.lint-deps: make/toolchain.mk
+	@mkdir -p build && $(PACKAGES) $(APT_LINT_PACKAGES) && touch $@
+
+# ---- compiler ----------------------------------------------------------------------------------
+CXX      := mpicxx.mpich
+WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Werror
+# Without OpenMP under sanitizers, which do not understand its threads.
+OPENMP   := $(if $(filter release debug,$(MODE)),-fopenmp)
+COMMON   := -std=c++20 -pthread $(OPENMP) -g $(WARNINGS) -I. -DSLIMGRAPH_VERSION='"$(VERSION)"'
+MODE_release := -O3 -g1 -fno-omit-frame-pointer
+MODE_debug   := -O0 -D_GLIBCXX_ASSERTIONS
+MODE_asan    := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer \
+                -D_GLIBCXX_ASSERTIONS
+MODE_tsan    := -O1 -g1 -fsanitize=thread -fno-omit-frame-pointer
+MODE_fuzz    := -O1 -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all
+ifeq ($(MODE),fuzz)
+export MPICH_CXX := clang++
+else
+COMMON += -Wno-restrict # GCC 12 sees overlaps in concatenated strings (its bug 105651)
+endif
+CXXFLAGS += $(COMMON) $(MODE_$(MODE))
+LDLIBS    = -lfmt -lxxhash -lsodium -lzstd -lz -lhwy -lhwy_contrib -lnuma -lboost_context -ldl $(VERBS_LIBS)
+
+# Without rdma-core or with VERBS=no, the verbs transport is compiled from empty sources, and
+# --transport verbs is an error that says so. Evaluated late, since the first build may install
+# rdma-core.
+VERBS_LIBS = $(if $(filter no,$(VERBS)),,$(shell pkg-config --silence-errors --libs libibverbs))
+SOURCE     = $<
+$(BUILD)/obj/slimgraph/fabric/internal/verbs/%.o $(BUILD)/obj/tests/fabric/verbs_%.o: \
+  SOURCE = $(if $(VERBS_LIBS),$<,-x c++ /dev/null)
+$(BUILD)/obj/slimgraph/fabric/internal/make_transport.o: \
+  CXXFLAGS += $(if $(VERBS_LIBS),-DSLIMGRAPH_HAVE_VERBS)
+
+# Tests and studies are compiled for short build times, not for speed.
+ifneq ($(filter release asan tsan,$(MODE)),)
+$(BUILD)/obj/tests/%.o $(BUILD)/obj/experiment/%.o: CXXFLAGS += -Og
+endif
+ifeq ($(MODE),release)
+$(BUILD)/obj/tests/bench/%.o: CXXFLAGS += -O3
+endif
+
+# A precompiled header of what nearly all sources include. Not for fully optimised code: there GCC
+# ignores the pragmas in the standard library's headers that suppress warnings. PCH=no disables it,
+# for ccache.
+PCH_HEADERS := algorithm array atomic chrono condition_variable cstring filesystem fstream functional \
+                 map memory mutex optional span string thread unordered_map vector fmt/format.h \
+                 tl/expected.hpp
+PREAMBLE    := $(BUILD)/pch/preamble.h
+PCH         ?= $(if $(filter release asan tsan,$(MODE)),yes,no)
+ifneq ($(PCH),no)
+PREPARED    := $(PREAMBLE).gch
+PREPARE     := $(if $(filter release,$(MODE)),tests/% experiment/%,%)
+$(PREPARE:%=$(BUILD)/obj/%.o): private CXXFLAGS += -include $(PREAMBLE)
+endif
+
+$(PREAMBLE).gch: make/toolchain.mk | build/.deps
+	@mkdir -p $(@D)
+	@printf '#include <%s>\n' $(PCH_HEADERS) >$(PREAMBLE)
+	@echo "  CXX  $(PREAMBLE)"
+	@$(CXX) $(CXXFLAGS) -x c++-header -c $(PREAMBLE) -o $@

@@ -1,0 +1,65 @@
+#include "slimgraph/base/available_memory.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+#include "slimgraph/base/control_group.h"
+#include "slimgraph/base/units.h"
+
+namespace slimgraph {
+namespace {
+
+constexpr const char* kMemoryVariable = "SLIMGRAPH_NODE_MEMORY";
+
+std::uint64_t MachineAvailable() {
+  std::ifstream info("/proc/meminfo");
+  for (std::string line; std::getline(info, line);) {
+    std::istringstream words(line);
+    std::string key;
+    std::uint64_t kib = 0;
+    if (words >> key >> kib && key == "MemAvailable:") return kib * 1024;
+  }
+  return std::numeric_limits<std::uint64_t>::max();
+}
+
+}  // namespace
+
+// Every control group from this process's own up to the root may have a limit. A node's own group,
+// which its launcher has made, says nothing about the memory that other nodes may use. So it is
+// skipped.
+std::uint64_t AvailableMemory() {
+  std::uint64_t available = MachineAvailable();
+  const auto own = FindControlGroup("memory");
+  if (!own) return available;
+  auto groups = GroupAndAncestors(own->path);
+  if (NodeMemoryLimit() != 0 && groups.size() > 1) groups.erase(groups.begin());
+  for (const std::string& group : groups) {
+    const GroupMemory memory = MemoryOfGroup(own->version, own->mount + group);
+    if (!memory.limit_bytes) continue;
+    const std::uint64_t held = memory.used_bytes - memory.cached_bytes;
+    available = std::min(available, *memory.limit_bytes - std::min(*memory.limit_bytes, held));
+  }
+  return available;
+}
+
+Status CheckMemory(std::uint64_t bytes, const std::string& purpose) {
+  const std::uint64_t available = AvailableMemory();
+  if (bytes <= available) return {};
+  return EnvironmentError(
+      "{} needs {} more memory and this machine has {} left: free some, or use a machine with more",
+      purpose, FormatBytes(bytes), FormatBytes(available));
+}
+
+std::uint64_t NodeMemoryLimit() {
+  const char* const value = std::getenv(kMemoryVariable);
+  return value == nullptr ? 0 : std::strtoull(value, nullptr, 10);
+}
+
+void AnnounceNodeMemoryLimit(std::uint64_t bytes) {
+  ::setenv(kMemoryVariable, fmt::format("{}", bytes).c_str(), 1);
+}
+
+}  // namespace slimgraph

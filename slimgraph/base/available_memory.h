@@ -1,0 +1,24 @@
+// How much memory this machine has left. A caller checks before it allocates, so that it can return
+// an error instead of being killed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "slimgraph/base/result.h"
+
+namespace slimgraph {
+
+// The memory that this process may still allocate: the smaller of the machine's free memory and
+// what its control groups' limits leave.
+std::uint64_t AvailableMemory();
+
+// Checks that `bytes` more can be allocated on this machine. The error names `purpose`, the bytes
+// needed, the bytes available, and what to do.
+Status CheckMemory(std::uint64_t bytes, const std::string& purpose);
+
+// The memory limit that the launcher has announced to each of its nodes; 0 means no limit.
+std::uint64_t NodeMemoryLimit();
+void AnnounceNodeMemoryLimit(std::uint64_t bytes);
+
+}  // namespace slimgraph

@@ -1,0 +1,124 @@
+#include "slimgraph/base/sockets.h"
+
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "slimgraph/base/poller.h"
+
+namespace slimgraph {
+namespace {
+
+Result<UniqueFd> MakeTcpSocket(const SocketAddress& address) {
+  UniqueFd fd(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!fd) return EnvironmentError("cannot make a socket: {}", std::strerror(errno));
+  return fd;
+}
+
+auto CannotConnect(const SocketAddress& address, int cause) {
+  return EnvironmentError("cannot connect to {}:{}: {}", address.host(), address.port(),
+                          std::strerror(cause));
+}
+
+}  // namespace
+
+std::string SocketAddress::host() const {
+  std::array<char, NI_MAXHOST> text{};
+  ::getnameinfo(get(), bytes, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST);
+  return text.data();
+}
+
+std::uint16_t SocketAddress::port() const {
+  return ntohs(storage.ss_family == AF_INET6
+                   ? reinterpret_cast<const sockaddr_in6*>(&storage)->sin6_port
+                   : reinterpret_cast<const sockaddr_in*>(&storage)->sin_port);
+}
+
+Result<SocketAddress> Resolve(const std::string& host, std::uint16_t port) {
+  addrinfo hints{};
+  // Without a type, getaddrinfo returns each address once per socket type.
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* list = nullptr;
+  const int status = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &list);
+  if (status != 0) {
+    return EnvironmentError("cannot find the address of {}: {}", host, ::gai_strerror(status));
+  }
+  SocketAddress address;
+  std::memcpy(&address.storage, list->ai_addr, list->ai_addrlen);
+  address.bytes = list->ai_addrlen;
+  ::freeaddrinfo(list);
+  return address;
+}
+
+SocketAddress LocalAddress(int fd) {
+  SocketAddress address;
+  ::getsockname(fd, address.get(), &address.bytes);
+  return address;
+}
+
+SocketAddress PeerAddress(int fd) {
+  SocketAddress address;
+  ::getpeername(fd, address.get(), &address.bytes);
+  return address;
+}
+
+std::vector<std::string> HostAddresses() {
+  std::vector<std::string> addresses;
+  ifaddrs* interfaces = nullptr;
+  if (::getifaddrs(&interfaces) == 0) {
+    for (const ifaddrs* one = interfaces; one != nullptr; one = one->ifa_next) {
+      if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != AF_INET) continue;
+      if ((one->ifa_flags & IFF_UP) == 0 || (one->ifa_flags & IFF_LOOPBACK) != 0) continue;
+      SocketAddress address;
+      address.bytes = sizeof(sockaddr_in);
+      std::memcpy(&address.storage, one->ifa_addr, address.bytes);
+      addresses.push_back(address.host());
+    }
+    ::freeifaddrs(interfaces);
+  }
+  addresses.emplace_back("127.0.0.1");
+  return addresses;
+}
+
+Result<UniqueFd> ListenTcp(const std::string& host) {
+  SLIM_ASSIGN(const SocketAddress address, Resolve(host, 0));
+  SLIM_ASSIGN(UniqueFd fd, MakeTcpSocket(address));
+  if (::bind(fd.get(), address.get(), address.bytes) != 0 || ::listen(fd.get(), SOMAXCONN) != 0) {
+    return EnvironmentError("cannot listen on {}: {}", host, std::strerror(errno));
+  }
+  return fd;
+}
+
+Result<UniqueFd> StartConnecting(const SocketAddress& address) {
+  SLIM_ASSIGN(UniqueFd fd, MakeTcpSocket(address));
+  if (::connect(fd.get(), address.get(), address.bytes) != 0 && errno != EINPROGRESS) {
+    return CannotConnect(address, errno);
+  }
+  return fd;
+}
+
+Result<UniqueFd> ConnectTcp(const SocketAddress& address, std::chrono::nanoseconds limit) {
+  SLIM_ASSIGN(UniqueFd fd, StartConnecting(address));
+  if (!AwaitWritable(fd.get(), limit)) return CannotConnect(address, ETIMEDOUT);
+  int failure = 0;
+  socklen_t size = sizeof failure;
+  ::getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &failure, &size);
+  if (failure != 0) return CannotConnect(address, failure);
+  ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) & ~O_NONBLOCK);
+  return fd;
+}
+
+void SetSocketOption(int fd, int level, int option, int value) {
+  ::setsockopt(fd, level, option, &value, sizeof value);
+}
+
+void SendWithoutDelay(int fd) { SetSocketOption(fd, IPPROTO_TCP, TCP_NODELAY, 1); }
+
+}  // namespace slimgraph

@@ -1,0 +1,50 @@
+// Host addresses, and TCP sockets. Unix sockets are created where they are used.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "slimgraph/base/result.h"
+#include "slimgraph/base/unique_fd.h"
+
+namespace slimgraph {
+
+// An IPv4 or IPv6 address, with a port.
+struct SocketAddress {
+  sockaddr_storage storage{};
+  socklen_t bytes = sizeof(sockaddr_storage);
+
+  sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
+  std::string host() const;  // in numeric form
+  std::uint16_t port() const;
+};
+
+// `host` is a name or an address.
+Result<SocketAddress> Resolve(const std::string& host, std::uint16_t port);
+SocketAddress LocalAddress(int fd);
+SocketAddress PeerAddress(int fd);
+
+// This host's IPv4 addresses. Addresses that other hosts can reach come first, loopback comes last.
+std::vector<std::string> HostAddresses();
+
+// Listens on a free port of `host` ("0.0.0.0" for all addresses of this host). The socket is
+// non-blocking.
+Result<UniqueFd> ListenTcp(const std::string& host);
+
+// A socket that has begun to connect; it becomes writable once it is connected. It is non-blocking.
+Result<UniqueFd> StartConnecting(const SocketAddress& address);
+
+// A connected socket in blocking mode.
+Result<UniqueFd> ConnectTcp(const SocketAddress& address, std::chrono::nanoseconds limit);
+
+void SetSocketOption(int fd, int level, int option, int value);
+
+// Sets TCP_NODELAY: small packets are sent at once, even while earlier ones are unacknowledged.
+void SendWithoutDelay(int fd);
+
+}  // namespace slimgraph

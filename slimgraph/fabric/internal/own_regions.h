@@ -1,0 +1,40 @@
+// The memory of this node that other nodes can reach, by region.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "slimgraph/base/check.h"
+#include "slimgraph/fabric/transport.h"
+
+namespace slimgraph {
+
+struct OwnRegion {
+  RegionMemory memory;
+  std::vector<std::uint64_t> bytes_of_node;
+  std::atomic<bool> revoked{false};
+};
+
+class OwnRegions {
+ public:
+  RegionId count() const { return count_; }
+
+  // Adds the region with the next id.
+  OwnRegion& Add() {
+    SLIM_CHECK(count_ < kMaxRegions, "more than {} regions", kMaxRegions);
+    regions_[count_] = std::make_unique<OwnRegion>();
+    return *regions_[count_++];
+  }
+
+  // Null for a region that was never shared. Thread-safe with Add(): endpoints look up earlier
+  // regions while one is added.
+  OwnRegion* Find(RegionId id) const { return id < kMaxRegions ? regions_[id].get() : nullptr; }
+
+ private:
+  RegionId count_ = 0;
+  std::array<std::unique_ptr<OwnRegion>, kMaxRegions> regions_;
+};
+
+}  // namespace slimgraph

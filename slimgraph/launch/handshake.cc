@@ -1,0 +1,74 @@
+#include "slimgraph/launch/handshake.h"
+
+#include <sodium.h>
+
+#include <span>
+
+#include "slimgraph/base/random.h"
+
+namespace slimgraph {
+namespace {
+
+static_assert(std::tuple_size_v<Proof> == crypto_auth_BYTES);
+
+const unsigned char* DataOf(std::string_view text) {
+  return reinterpret_cast<const unsigned char*>(text.data());
+}
+
+}  // namespace
+
+Result<Challenge> NewChallenge() {
+  Challenge challenge;
+  SLIM_TRY(FillWithRandom(challenge));
+  return challenge;
+}
+
+Result<std::string> NewSecret() {
+  SLIM_ASSIGN(const Challenge random, NewChallenge());
+  std::string text;
+  for (const std::byte byte : random) text += fmt::format("{:02x}", static_cast<unsigned>(byte));
+  return text;
+}
+
+bool SameProof(const Proof& a, const Proof& b) {
+  return ::sodium_memcmp(a.data(), b.data(), a.size()) == 0;
+}
+
+Result<HandshakeKey> HandshakeKey::Derive(std::string_view secret, std::string_view purpose) {
+  if (secret.empty()) return EnvironmentError("the job has no secret to keep strangers out");
+  if (::sodium_init() < 0) return EnvironmentError("libsodium does not start on this system");
+  HandshakeKey key;
+  crypto_generichash_state state;
+  ::crypto_generichash_init(&state, nullptr, 0, key.key_.size());
+  // The length of the purpose comes first, so no two pairs of purpose and secret hash the same
+  // bytes.
+  const std::string marked = fmt::format("{}:{}", purpose.size(), purpose);
+  ::crypto_generichash_update(&state, DataOf(marked), marked.size());
+  ::crypto_generichash_update(&state, DataOf(secret), secret.size());
+  ::crypto_generichash_final(&state, key.key_.data(), key.key_.size());
+  return key;
+}
+
+Proof HandshakeKey::Prove(Role role, const Challenges& challenges, Bytes claims) const {
+  crypto_auth_hmacsha512256_state state;
+  ::crypto_auth_hmacsha512256_init(&state, key_.data(), key_.size());
+  const auto add = [&](Bytes bytes) {
+    ::crypto_auth_hmacsha512256_update(&state, reinterpret_cast<const unsigned char*>(bytes.data()),
+                                       bytes.size());
+  };
+  // All but the claims have a fixed length, so no two inputs hash the same bytes.
+  add(std::as_bytes(std::span(&role, 1)));
+  add(challenges.acceptor);
+  add(challenges.opener);
+  add(claims);
+  Proof proof;
+  ::crypto_auth_hmacsha512256_final(&state, reinterpret_cast<unsigned char*>(proof.data()));
+  return proof;
+}
+
+bool HandshakeKey::Verify(const Proof& proof, Role role, const Challenges& challenges,
+                          Bytes claims) const {
+  return SameProof(proof, Prove(role, challenges, claims));
+}
+
+}  // namespace slimgraph

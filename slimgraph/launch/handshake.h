@@ -1,0 +1,55 @@
+// How two processes prove to each other that both know a secret, which is never sent. Nodes join a
+// job with this handshake, and open the connections of the tcp transport with it.
+//
+//   acceptor → opener   the acceptor's challenge
+//   opener → acceptor   the opener's challenge, its claims, its proof
+//   acceptor → opener   the acceptor's claims, its proof
+//
+// Claims are what a side states about itself: who it is and what it wants. A proof is
+// HMAC-SHA-512-256 over the side's role, both challenges and its claims. A challenge is random and
+// new for each session, so a recorded proof is worthless in another session. Bytes that follow the
+// handshake are neither encrypted nor authenticated.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "slimgraph/base/result.h"
+#include "slimgraph/base/types.h"
+
+namespace slimgraph {
+
+using Challenge = std::array<std::byte, 32>;
+using Proof = std::array<std::byte, 32>;
+
+struct Challenges {
+  Challenge acceptor{};
+  Challenge opener{};
+};
+
+enum class Role : std::uint8_t { kOpener = 1, kAcceptor = 2 };
+
+// Random; an error if the system returns no random bytes.
+Result<Challenge> NewChallenge();
+// A random secret as text, without blanks.
+Result<std::string> NewSecret();
+
+// Compares in constant time.
+bool SameProof(const Proof& a, const Proof& b);
+
+class HandshakeKey {
+ public:
+  // Both sides need the same secret and the same purpose. Proofs for one purpose are worthless for
+  // any other.
+  static Result<HandshakeKey> Derive(std::string_view secret, std::string_view purpose);
+
+  Proof Prove(Role role, const Challenges& challenges, Bytes claims) const;
+  bool Verify(const Proof& proof, Role role, const Challenges& challenges, Bytes claims) const;
+
+ private:
+  HandshakeKey() = default;
+  std::array<unsigned char, 32> key_{};
+};
+
+}  // namespace slimgraph

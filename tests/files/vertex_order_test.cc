@@ -1,0 +1,155 @@
+// A .slim file may hold its vertices in another order than that of their ids. The graph stays the
+// same one.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "slimgraph/files/csr.h"
+#include "slimgraph/files/inspect.h"
+#include "slimgraph/files/original_ids.h"
+#include "tests/support/graphs.h"
+#include "tests/support/slim_checksums.h"
+
+namespace slimgraph::test {
+namespace {
+
+TEST(OriginalIds, InAnyOrderFindTheirVertices) {
+  auto random = SeededRandom();
+  for (int round = 0; round < 200; ++round) {
+    std::set<std::uint64_t> different;
+    const std::size_t count = random() % 20;
+    while (different.size() < count) different.insert(random() % 50);
+    std::vector<std::uint64_t> list(different.begin(), different.end());
+    const std::vector<std::uint64_t> ascending = list;
+    std::shuffle(list.begin(), list.end(), random);
+    const auto ids = OriginalIds::InAnyOrder(list);
+    ASSERT_TRUE(ids);
+    EXPECT_EQ(ids->ascending(), list == ascending);
+    for (VertexId i = 0; i < list.size(); ++i) EXPECT_EQ((*ids)[ids->InOrder(i)], ascending[i]);
+    for (std::uint64_t id = 0; id < 51; ++id) {
+      const auto at = std::find(list.begin(), list.end(), id);
+      const auto found = ids->Find(id);
+      ASSERT_EQ(found.has_value(), at != list.end());
+      if (found) {
+        EXPECT_EQ(list[*found], id);
+      }
+    }
+    if (count == 0) continue;
+    EXPECT_EQ(ids->smallest(), ascending.front());
+    EXPECT_EQ(ids->largest(), ascending.back());
+    list.push_back(list[random() % list.size()]);
+    std::shuffle(list.begin(), list.end(), random);
+    EXPECT_FALSE(OriginalIds::InAnyOrder(list));
+  }
+}
+
+Status Reordered(const std::string& in, const std::string& out, VertexOrder order) {
+  ConvertOptions options;
+  options.in = in;
+  options.out = out;
+  options.order = order;
+  options.self_loops = options.duplicates = Keep::kKeep;
+  SLIM_ASSIGN(const SlimFile file, SlimFile::Open(in));
+  options.weighted = file.weight_type() != WeightType::kNone;
+  SLIM_TRY(Convert(options));
+  return {};
+}
+
+void ExpectDegreesToFall(const std::string& path) {
+  const auto file = SlimFile::Open(path);
+  ASSERT_OK(file);
+  const auto out = ReadCsr(*file);
+  ASSERT_OK(out);
+  std::vector<std::size_t> degrees(out->vertices());
+  for (VertexId v = 0; v < out->vertices(); ++v) {
+    for (std::size_t i = 0; i < out->degree(v); ++i) {
+      const VertexId other = out->list(v)[i];
+      ++degrees[v];
+      if (file->directed() || other == v) ++degrees[other];
+    }
+  }
+  EXPECT_TRUE(std::is_sorted(degrees.rbegin(), degrees.rend()));
+}
+
+TEST(VertexOrder, ByDegreeAndBackIsTheSameFile) {
+  auto random = SeededRandom();
+  for (int round = 0; round < 40; ++round) {
+    const ScratchFolder folder;
+    std::string text;
+    const std::uint64_t spread = 1 + random() % 40;
+    const std::uint64_t factor = random() % 2 == 0 ? 1 : 1 + random() % (std::uint64_t{1} << 40);
+    for (std::uint64_t i = random() % 100; i > 0; --i) {
+      text += fmt::format("{} {} {}\n", 5 + random() % spread * factor,
+                          5 + random() % spread * factor, random() % 9);
+    }
+    WriteFile(folder / "g.txt", text);
+    ConvertOptions options;
+    options.in = folder / "g.txt";
+    options.out = folder / "g.slim";
+    options.directed = random() % 2 == 0;
+    options.weighted = true;
+    options.self_loops = random() % 2 == 0 ? Keep::kKeep : Keep::kDrop;
+    options.duplicates = random() % 2 == 0 ? Keep::kKeep : Keep::kDrop;
+    ASSERT_OK(Convert(options));
+    ASSERT_OK(Reordered(options.out, folder / "degree.slim", VertexOrder::kDegree));
+    ASSERT_OK(Reordered(folder / "degree.slim", folder / "back.slim", VertexOrder::kIds));
+    // Parallel edges may be in any order.
+    if (options.duplicates == Keep::kDrop) {
+      EXPECT_TRUE(ReadFile(folder / "back.slim") == ReadFile(options.out));
+    }
+    ExpectDegreesToFall(folder / "degree.slim");
+
+    PlainGraph plain = ReadPlain(options.out);
+    PlainGraph by_degree = ReadPlain(folder / "degree.slim");
+    std::sort(by_degree.vertices.begin(), by_degree.vertices.end());
+    for (PlainGraph* const graph : {&plain, &by_degree}) {
+      for (auto& [ends, weights] : graph->arcs) std::sort(weights.begin(), weights.end());
+    }
+    EXPECT_TRUE(plain == by_degree);
+    const auto before = Inspect({options.out, true, {}});
+    const auto after = Inspect({folder / "degree.slim", true, {}});
+    ASSERT_OK(before);
+    ASSERT_OK(after);
+    EXPECT_EQ(before->first_id, after->first_id);
+    EXPECT_EQ(before->last_id, after->last_id);
+    EXPECT_EQ(before->max_degree, after->max_degree);
+    EXPECT_TRUE(before->ids_ascend);
+  }
+}
+
+// Gives every vertex of the file the same id, under checksums that are right.
+void MakeIdsEqual(const std::string& path) {
+  const std::string read = ReadFile(path);
+  std::vector<std::uint8_t> bytes(read.begin(), read.end());
+  SlimHeader header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  for (const SlimSection& section : header.sections) {
+    if (section.kind == SectionKind::kOriginalIds) {
+      std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(section.offset), section.bytes, 'x');
+    }
+  }
+  UpdateChecksums(bytes);
+  WriteFile(path, std::string(bytes.begin(), bytes.end()));
+}
+
+TEST(VertexOrder, AFileWhoseVerticesHaveOneIdIsRefused) {
+  const ScratchFolder folder;
+  WriteFile(folder / "g.txt", "1 2\n2 3\n");
+  ConvertOptions options;
+  options.in = folder / "g.txt";
+  options.out = folder / "g.slim";
+  options.directed = false;
+  options.order = VertexOrder::kDegree;
+  ASSERT_OK(Convert(options));
+  MakeIdsEqual(options.out);
+  const auto file = SlimFile::Open(options.out);
+  ASSERT_OK(file);
+  EXPECT_EQ(MessageOf(file->ReadOriginalIds()),
+            options.out + ": damaged: two of its vertices have the same id");
+  EXPECT_FALSE(Inspect({options.out, false, {}}));
+}
+
+}  // namespace
+}  // namespace slimgraph::test

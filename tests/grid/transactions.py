@@ -1,0 +1,206 @@
+"""Points of `txn run`: checks histories, and compares exported graphs with applied updates."""
+import graphs
+from command import Wrong
+
+STAGES = {"nowait": 5, "waitdie": 5, "occ": 6, "mvcc": 5, "sundial": 6, "calvin": 4}
+STAGE_NAMES = {"nowait": ["read", "lock", "log", "commit", "release"],
+               "waitdie": ["read", "lock", "log", "commit", "release"],
+               "occ": ["read", "lock", "validate", "log", "commit", "release"],
+               "mvcc": ["read", "lock", "log", "commit", "release"],
+               "sundial": ["read", "lock", "log", "commit", "release", "renew"],
+               "calvin": ["read", "lock", "log", "commit"]}
+STRICT = {"nowait", "waitdie", "occ", "calvin"}
+HISTORIES = ["list-append", "graph-append"]
+TABLES = ["smallbank", "ycsb", "tpcc-neworder"]
+ON_STORES = ["linkbench", "tao", "snb-updates", "graph-churn", "edge-updates"]
+ANALYTICS = ["pagerank", "bfs", "cc", "triangles", "cliques:4", "sssp"]
+
+
+def draw_protocol(random):
+    """Draws a protocol. Returns its name, and the words for it and its stage code."""
+    protocol = random.choice(list(STAGES))
+    code = "".join(random.choice("01") for _ in range(STAGES[protocol]))
+    return protocol, ["--protocol", protocol, "--stages", random.choice([code] * 4 +
+                                                                        ["rpc", "one-sided"])]
+
+
+def draw_shape(random, transports, least=1):
+    nodes = random.randint(least, 5)
+    compute = random.choice([1, nodes, nodes, random.randint(1, nodes)])
+    return nodes, ["--nodes", nodes, "--compute", compute, "--threads", random.choice([1, 1, 2, 3]),
+                   "--coroutines", random.choice([1, 2, 8, 8, 16]),
+                   "--transport", random.choice(transports)]
+
+
+def draw_death(random, protocol, nodes, replicas):
+    victim = random.randint(1, nodes - 1)
+    death = f"{victim}@{random.choice(STAGE_NAMES[protocol])}:{random.randint(1, 60)}"
+    others = [node for node in range(1, nodes) if node != victim]
+    if replicas > 2 and others and random.random() < 0.4:
+        death += f",{random.choice(others)}@repair:{random.randint(1, 4)}"
+    return ["--die", death]
+
+
+def draw(random):
+    kind = random.choice(["history", "history", "table", "store", "durable", "durable"])
+    replicated = kind != "durable" and random.random() < 0.4
+    transports = ["shm", "tcp"] if replicated else ["shm", "shm", "tcp", "mpi"]
+    nodes, shape = draw_shape(random, transports, 2 if replicated else 1)
+    protocol, words = draw_protocol(random)
+    words += ["--seed", random.randint(1, 10**6)]
+    if replicated:
+        replicas = random.randint(2, min(nodes, 3))
+        words += ["--replicas", replicas]
+        if random.random() < 0.7:
+            words += draw_death(random, protocol, nodes, replicas)
+    if random.random() < 0.2:
+        words += ["--without", random.choice(["outstanding", "doorbells", "passive", "speculation",
+                                              "cache", "passive,speculation"])]
+    if random.random() < 0.1:
+        words += ["--delay-us", random.choice([5, 20])]
+    spec = {"family": "transactions", "kind": kind, "protocol": protocol, "words": words,
+            "shape": shape}
+    if kind == "history":
+        spec["workload"] = random.choice(HISTORIES)
+        words += ["--transactions", random.randint(20, 200), "--seconds", 1]
+        if random.random() < 0.5:
+            words += ["--rows", random.choice([1, 2, 4, 10])]
+        if spec["workload"] == "graph-append" and random.random() < 0.7:
+            words += ["--fold", random.choice(["0.01", "0.1", "0"])]
+    elif kind == "table":
+        spec["workload"] = random.choice(TABLES)
+        words += ["--seconds", 0.1] + draw_rows(random, spec["workload"])
+    elif kind == "store":
+        draw_on_store(random, spec)
+    else:
+        draw_durable(random, spec)
+    return spec
+
+
+def draw_rows(random, workload):
+    if workload == "tpcc-neworder":
+        return ["--rows", random.choice([1, 2, 4])]
+    return ["--rows", random.choice([20, 500, 5000])]
+
+
+def draw_store_graph(random):
+    directed = random.random() < 0.4
+    weights = random.choice([None, None, "small", "float64"])
+    recipe = graphs.draw_generated(random, directed, weights, (3, 5, 7, 8), simple=True)
+    return {**recipe, "vertex-bytes": random.choice([0, 8, 128]),
+            "edge-bytes": random.choice([0, 8])}
+
+
+def draw_on_store(random, spec):
+    spec["workload"] = random.choice(ON_STORES)
+    spec["graph"] = draw_store_graph(random)
+    spec["words"] += ["--seconds", 0.2, "--transactions", random.choice([20, 100, 400]),
+                      "--rows", 100_000, "--fold", random.choice(["0", "0.02", "0.25"])]
+    if random.random() < 0.5:
+        recipe = spec["graph"]
+        able = [name for name in ANALYTICS if (name != "sssp" or recipe["weights"])
+                and not (recipe["directed"] and name in ("triangles", "cliques:4"))]
+        spec["words"] += ["--analytics", ",".join(random.sample(able, random.randint(1, 3)))]
+
+
+def draw_durable(random, spec):
+    spec["workload"] = random.choice(["smallbank", "ycsb", "list-append", "list-append",
+                                      "linkbench"])
+    spec["rows"] = draw_rows(random, "smallbank")
+    if spec["workload"] == "list-append":
+        spec["rows"] = ["--rows", random.choice([2, 6])]
+        spec["words"] += ["--transactions", 50]
+    elif spec["workload"] == "linkbench":
+        spec["graph"] = draw_store_graph(random)
+        spec["rows"] = ["--rows", 100_000, "--fold", random.choice(["0", "0.02", "0.25"])]
+    # Runs before the last are killed or end by themselves. Each recovers from the one before.
+    spec["kills"] = [random.choice([None, None, random.uniform(0.05, 0.4)])
+                     for _ in range(random.randint(1, 3))]
+    protocol, words = draw_protocol(random)
+    spec["last"] = words + draw_shape(random, ["shm", "tcp"])[1] + ["--seconds", 0.1]
+    spec["last_protocol"] = protocol
+
+
+def check(spec, workshop):
+    {"history": check_history, "table": check_table, "store": check_on_store,
+     "durable": check_durable}[spec["kind"]](spec, workshop)
+
+
+def run(spec, workshop, more, words=None, kill_after_s=None):
+    end = workshop.run(["txn", "run", "--workload", spec["workload"]]
+                       + (words or spec["words"] + spec["shape"]) + more + ["--json"], kill_after_s)
+    if kill_after_s and end.code < 0:
+        return None
+    report = end.report()
+    if report.get("verified") is not True:
+        raise Wrong("the report does not say that the data was verified")
+    return report
+
+
+def check_history(spec, workshop):
+    run(spec, workshop, ["--history", "history"])
+    workshop.check_history("history", spec["protocol"] in STRICT)
+
+
+def check_table(spec, workshop):
+    run(spec, workshop, [])
+
+
+def make_store(spec, workshop):
+    graph = graphs.make(spec["graph"], workshop)
+    workshop.run(["store", "create", "g.slim", "--vertex-bytes", spec["graph"]["vertex-bytes"],
+                  "--edge-bytes", spec["graph"]["edge-bytes"], "-o", "store"]).expect(0)
+    return graph
+
+
+def check_on_store(spec, workshop):
+    """Checks that the exported graph equals the store after the run's updates are applied."""
+    graph = make_store(spec, workshop)
+    if graph.arcs() == 0:
+        return
+    files = ["--store", "store", "--export", "after.slim"]
+    if "--die" in spec["words"]:  # the updates of a dead node are lost
+        run(spec, workshop, files)
+        graphs.read_slim(workshop.path("after.slim"))
+        return
+    run(spec, workshop, files + ["--updates", "updates"])
+    workshop.run(["store", "apply", "store", "--from", "updates"]).expect(0)
+    workshop.run(["store", "export", "store", "-o", "applied.slim"]).expect(0)
+    after = graphs.read_slim(workshop.path("after.slim"))
+    applied = graphs.read_slim(workshop.path("applied.slim"))
+    if after.ids != applied.ids:
+        raise Wrong(f"the run exports {len(after.ids)} vertices, its updates make "
+                    f"{len(applied.ids)}, or others")
+    if sorted(after.edges()) != sorted(applied.edges()):
+        raise Wrong(f"the run exports {after.arcs()} arcs, its updates make {applied.arcs()}, "
+                    "or others")
+
+
+def check_durable(spec, workshop):
+    """Runs that may be killed, then a last run that recovers their commits."""
+    more = ["--durable", "logs"] + spec["rows"]
+    if "graph" in spec:
+        if make_store(spec, workshop).arcs() == 0:
+            return
+        more += ["--store", "store"]
+    histories, runs = [], 0
+    for kill_after_s in spec["kills"]:
+        words = spec["words"] + spec["shape"] + ["--seconds", 60 if kill_after_s else 0.1]
+        if spec["workload"] == "list-append":
+            words += ["--history", f"history{runs}"]
+            if kill_after_s:
+                words.remove(50)  # no limit, so that the run does not end before the kill
+                words.remove("--transactions")
+        report = run(spec, workshop, more, words, kill_after_s)
+        if report:
+            histories.append(f"history{runs}")
+        runs += 1
+    history = ["--history", "last"] if spec["workload"] == "list-append" else []
+    run(spec, workshop, more + history, spec["last"])
+    # A killed run writes no history, so its appended values would look wrong: check only if none
+    # was killed.
+    if history and not any(spec["kills"]):
+        text = "".join(line + "\n" for name in histories + ["last"]
+                       for line in workshop.read_lines(name))
+        workshop.write("all", text)
+        workshop.check_history("all", {spec["protocol"], spec["last_protocol"]} <= STRICT)

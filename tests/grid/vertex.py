@@ -1,0 +1,222 @@
+"""Points of vertex programs: checked by --verify, and compared with serial programs in Python."""
+import heapq
+import math
+from collections import deque
+
+import graphs
+import shapes
+from command import Wrong
+
+UNREACHED = "9223372036854775807"
+
+
+def draw_edge_cache(random):
+    return random.choice([[], [], ["0%"], ["0"], ["1%"], ["5%"], ["30%"], ["100%"], ["64K"]])
+
+
+def draw_default(random):
+    """Draws what a new user would run: a skewed graph, one compute node, default options."""
+    program = random.choice(["sssp", "sssp", "bfs", "cc"])
+    weights = "small" if program == "sssp" else None
+    words = ["gen", "kron", "-s", random.choice([11, 12, 13]), "--seed", random.randint(1, 10**6)]
+    words += ["--weights", "1..255"] if weights else []
+    return {"family": "vertex", "program": program, "mode": "auto", "words": [],
+            "graph": {"kind": "kron", "words": words, "directed": False, "weights": weights},
+            "shape": ["--nodes", random.choice([2, 3, 4]), "--compute", 1],
+            "choice": random.random(), "sources": 1}
+
+
+def draw_served(random):
+    """Draws weights of eight bytes, in lists that memory nodes gather."""
+    recipe = graphs.draw(random, random.random() < 0.4, random.choice(["int64", "float64"]),
+                         (8, 10, 11, 12))
+    nodes = random.choice([2, 3, 4])
+    return {"family": "vertex", "program": "sssp", "mode": "auto", "graph": recipe,
+            "words": ["--memory-side", "serve", "--edge-cache", random.choice(["0", "5%", "64K"])],
+            "shape": ["--nodes", nodes, "--compute", random.randint(1, nodes - 1)],
+            "choice": random.random(), "sources": 1}
+
+
+def draw(random):
+    first = random.random()
+    if first < 0.15:
+        return draw_default(random)
+    if first < 0.22:
+        return draw_served(random)
+    program = random.choice(["bfs", "sssp", "sssp", "sssp", "pagerank", "cc", "bc"])
+    weights = random.choice(graphs.WEIGHTS) if program == "sssp" or random.random() < 0.2 else None
+    # Large graphs too: a step processes many vertices in another way than few.
+    scales = (0, 3, 6, 8, 9, 10, 11, 12, 12) if program in ("bfs", "sssp", "cc") else (0, 3, 6, 9)
+    recipe = graphs.draw(random, random.random() < 0.4, weights, scales)
+    if random.random() < 0.25:
+        recipe["order"] = "degree"
+    mode = random.choice(["push", "pull", "auto", "auto"])
+    if recipe["directed"] and random.random() < 0.15:
+        recipe["no-reverse"] = True
+    words = ["--mode", mode]
+    if random.random() < 0.7:
+        words += ["--cache", random.choice(["none", "bitmap", "index", "edge"])]
+    for size in draw_edge_cache(random):
+        words += ["--edge-cache", size]
+    words += ["--memory-side", random.choice(["strict", "serve"])]
+    if random.random() < 0.1:
+        words += ["--repeat", random.randint(2, 3)]
+    if program == "sssp" and random.random() < 0.6:
+        # From many narrow buckets to a single one; weights are mostly below 256.
+        words += ["--delta", random.choice(["0.5", "1", "3", "17", "100", "1e4", "1e9", "1e30"])]
+        if weights == "int64":
+            words[-1] = random.choice(["1e10", "1e11", "1e12", "1e30"])
+    if program == "pagerank":
+        words += random.choice([["--iterations", random.randint(0, 20)], []])
+        words += random.choice([["--damping", random.choice([0, 0.3, 1])], []])
+    return {"family": "vertex", "program": program, "graph": recipe, "mode": mode,
+            "words": words, "shape": shapes.draw(random), "choice": random.random(),
+            "sources": random.randint(1, 5)}
+
+
+def sources_of(spec, graph):
+    """The sources as original ids. Ids that the point already has are kept."""
+    if "source_ids" not in spec:
+        count = 1 if spec["program"] != "bc" else spec["sources"]
+        step = spec["choice"] * max(1, len(graph.ids))
+        spec["source_ids"] = [graph.ids[int(step * (1 + i) % len(graph.ids))]
+                              for i in range(count)] if graph.ids else [0]
+    return spec["source_ids"]
+
+
+def check(spec, workshop):
+    graph = graphs.make(spec["graph"], workshop)
+    program, words = spec["program"], list(spec["words"])
+    sources = []
+    if program in ("bfs", "sssp", "bc"):
+        sources = sources_of(spec, graph)
+        words += ["--sources", ",".join(map(str, sources))] if program == "bc" else \
+                 ["--source", sources[0]]
+    spec["keep"] = sources
+    end = workshop.run([program, "g.slim"] + words + spec["shape"]
+                       + ["--verify", "--json", "--output", "result.txt"])
+    if sources and not graph.ids:
+        end.expect(3, "the graph has no vertices")
+        return
+    if spec["graph"].get("no-reverse") and spec["mode"] != "push" and program != "cc":
+        end.expect(3, "has no incoming lists")
+        return
+    if end.code == 3 and "no room for the longest list" in end.err:
+        return
+    report = end.report()
+    if report.get("verified") is not True:
+        raise Wrong("the report does not say that the result was verified")
+    shapes.expect_memory_held(report)
+    lines = [line.split() for line in workshop.read_lines("result.txt")]
+    if [int(line[0]) for line in lines] != graph.ids:
+        raise Wrong("the result is not one line for each vertex, in the order of ids")
+    compare(program, graph, sources, spec, [line[1] for line in lines])
+
+
+def compare(program, graph, sources, spec, found):
+    numbers = [graph.number[v] for v in sources]
+    if program == "cc":
+        expected = [str(graph.ids[v]) for v in components(graph)]
+    elif program == "bfs":
+        expected = [UNREACHED if d is None else str(d) for d in bfs(graph, numbers[0])[0]]
+    else:
+        if program == "sssp":
+            values = sssp(graph, numbers[0])
+        elif program == "bc":
+            values = centrality(graph, numbers)
+        else:
+            values = pagerank(graph, spec["words"])
+        for v, value in enumerate(values):
+            number = float(found[v].replace("Infinity", "inf"))
+            if not math.isclose(number, value, rel_tol=1e-6 if program == "bc" else 1e-9):
+                raise Wrong(f"vertex {graph.ids[v]} has {found[v]}, and should have {value!r}")
+        return
+    for v, value in enumerate(expected):
+        if found[v] != value:
+            raise Wrong(f"vertex {graph.ids[v]} has {found[v]}, and should have {value}")
+
+
+def bfs(graph, source):
+    """Returns depths (None: not reached), and vertices in the order of the search."""
+    depth = [None] * len(graph.lists)
+    depth[source] = 0
+    order, queue = [], deque([source])
+    while queue:
+        u = queue.popleft()
+        order.append(u)
+        for v in graph.lists[u]:
+            if depth[v] is None:
+                depth[v] = depth[u] + 1
+                queue.append(v)
+    return depth, order
+
+
+def sssp(graph, source):
+    distance = [math.inf] * len(graph.lists)
+    distance[source] = 0
+    heap = [(0, source)]
+    while heap:
+        so_far, u = heapq.heappop(heap)
+        if so_far > distance[u]:
+            continue
+        for v, weight in zip(graph.lists[u], graph.weights[u]):
+            if so_far + weight < distance[v]:
+                distance[v] = so_far + weight
+                heapq.heappush(heap, (distance[v], v))
+    return distance
+
+
+def components(graph):
+    """For each vertex, the least vertex of its component."""
+    label = list(range(len(graph.lists)))
+
+    def root(v):
+        while label[v] != v:
+            label[v] = label[label[v]]
+            v = label[v]
+        return v
+
+    for u, neighbours in enumerate(graph.lists):
+        for v in neighbours:
+            one, other = root(u), root(v)
+            label[max(one, other)] = min(one, other)
+    return [root(v) for v in range(len(label))]
+
+
+def pagerank(graph, words):
+    options = dict(zip(words[::2], words[1::2]))
+    damping, n = float(options.get("--damping", 0.85)), len(graph.lists)
+    rank = [1 / n] * n if n else []
+    for _ in range(int(options.get("--iterations", 20))):
+        following = [0.0] * n
+        dangling = 0.0
+        for u, neighbours in enumerate(graph.lists):
+            if not neighbours:
+                dangling += rank[u]
+                continue
+            share = rank[u] / len(neighbours)
+            for v in neighbours:
+                following[v] += share
+        rank = [(1 - damping + damping * dangling) / n + damping * value for value in following]
+    return rank
+
+
+def centrality(graph, sources):
+    """Brandes' algorithm; each parallel edge counts as a path of its own."""
+    score = [0.0] * len(graph.lists)
+    for source in sources:
+        depth, order = bfs(graph, source)
+        paths = [0] * len(score)
+        paths[source] = 1
+        for u in order:
+            for v in graph.lists[u]:
+                if depth[v] == depth[u] + 1:
+                    paths[v] += paths[u]
+        depends = [0.0] * len(score)
+        for u in reversed(order):
+            for v in graph.lists[u]:
+                if depth[v] == depth[u] + 1:
+                    depends[u] += paths[u] / paths[v] * (1 + depends[v])
+            if u != source:
+                score[u] += depends[u]
+    return score

@@ -1,0 +1,111 @@
+// When a round ends: two threads of one node, whose loops the test executes itself.
+#include "txnlayer/engine/quiescence.h"
+
+#include "tests/txnlayer/support.h"
+
+namespace slimgraph::test {
+namespace {
+
+using txn::Quiescence;
+
+class TwoThreads {
+ public:
+  explicit TwoThreads(Fabric& fabric) : quiescence(fabric, 2), workers{{fabric, 0}, {fabric, 1}} {}
+
+  void BothReportAtRest() {
+    for (txn::Worker& worker : workers) quiescence.ReportAtRest(worker);
+  }
+  // Delivers all messages: the reports of rest, then the order to stop.
+  bool Stops() {
+    std::vector<Completion> none;
+    for (int turn = 0; turn < 4; ++turn) {
+      for (txn::Worker& worker : workers) worker.endpoint().Poll(none);
+    }
+    return quiescence.stop(0) && quiescence.stop(1);
+  }
+
+  Quiescence quiescence;
+  txn::Worker workers[2];
+};
+
+void OnTwoThreads(const std::function<void(TwoThreads&)>& body) {
+  OnTxnJob({.protocol = "occ", .nodes = 1, .threads = 2}, [&](Cluster& cluster) {
+    TwoThreads two(cluster.fabric());
+    two.quiescence.BeginRound();
+    body(two);
+  });
+}
+
+TEST(Quiescence, EndsARoundWhenAllThreadsRest) {
+  OnTwoThreads([](TwoThreads& two) {
+    two.quiescence.ReportAtRest(two.workers[1]);
+    EXPECT_FALSE(two.Stops());
+    two.quiescence.ReportAtRest(two.workers[0]);
+    EXPECT_TRUE(two.Stops());
+    for (const auto reason : {Quiescence::kDeath, Quiescence::kSweep, Quiescence::kStopTheWorld}) {
+      EXPECT_FALSE(two.quiescence.due(reason));
+    }
+    two.quiescence.BeginRound();
+    EXPECT_FALSE(two.Stops()) << "reports of the last round count no more";
+  });
+}
+
+TEST(Quiescence, WaitsUntilAllThreadsHaveNotedTheStop) {
+  OnTwoThreads([](TwoThreads& two) {
+    two.quiescence.RequestOnNode0(Quiescence::kStopTheWorld, 7);
+    EXPECT_FALSE(two.quiescence.NoteRequests(two.workers[0]));
+    EXPECT_TRUE(two.quiescence.BlocksBegin(0));
+    EXPECT_FALSE(two.quiescence.BlocksBegin(1));
+    two.BothReportAtRest();
+    EXPECT_FALSE(two.Stops());
+    EXPECT_FALSE(two.quiescence.NoteRequests(two.workers[1]));
+    two.quiescence.ReportAtRest(two.workers[1]);
+    EXPECT_TRUE(two.Stops());
+    EXPECT_TRUE(two.quiescence.due(Quiescence::kStopTheWorld));
+    EXPECT_EQ(two.quiescence.number(Quiescence::kStopTheWorld), 7u);
+    EXPECT_FALSE(two.quiescence.due(Quiescence::kSweep));
+    two.quiescence.MarkDone(Quiescence::kStopTheWorld);
+    EXPECT_FALSE(two.quiescence.due(Quiescence::kStopTheWorld));
+    EXPECT_FALSE(two.quiescence.BlocksBegin(0));
+  });
+}
+
+TEST(Quiescence, OneSweepServesAllThatRequestOne) {
+  OnTwoThreads([](TwoThreads& two) {
+    for (txn::Worker& worker : two.workers)
+      two.quiescence.RequestViaNode0(Quiescence::kSweep, worker.endpoint());
+    EXPECT_FALSE(two.Stops());
+    EXPECT_EQ(two.quiescence.wanted(Quiescence::kSweep), 1u);
+    for (txn::Worker& worker : two.workers) two.quiescence.NoteRequests(worker);
+    two.BothReportAtRest();
+    EXPECT_TRUE(two.Stops());
+    EXPECT_TRUE(two.quiescence.due(Quiescence::kSweep));
+    two.quiescence.MarkDone(Quiescence::kSweep);
+    EXPECT_EQ(two.quiescence.done(Quiescence::kSweep), 1u);
+  });
+}
+
+TEST(Quiescence, BlocksAllThreadsOnceADeathIsReported) {
+  OnTwoThreads([](TwoThreads& two) {
+    two.quiescence.NoteDeath(0);
+    EXPECT_TRUE(two.quiescence.BlocksBegin(0));
+    EXPECT_TRUE(two.quiescence.BlocksBegin(1));
+    EXPECT_TRUE(two.quiescence.NoteRequests(two.workers[0]));
+    EXPECT_FALSE(two.quiescence.NoteRequests(two.workers[0])) << "each death is reported once";
+    EXPECT_TRUE(two.quiescence.dead().empty()) << "nothing has been repaired yet";
+  });
+}
+
+TEST(Quiescence, DropsAStopThatTheLastRunDidNotReach) {
+  OnTwoThreads([](TwoThreads& two) {
+    two.quiescence.RequestOnNode0(Quiescence::kStopTheWorld, 1);
+    two.quiescence.Withdraw(Quiescence::kStopTheWorld);
+    for (txn::Worker& worker : two.workers) two.quiescence.NoteRequests(worker);
+    two.BothReportAtRest();
+    EXPECT_TRUE(two.Stops());
+    EXPECT_FALSE(two.quiescence.due(Quiescence::kStopTheWorld));
+  });
+}
+
+}  // namespace
+}  // namespace slimgraph::test

@@ -1,0 +1,11 @@
+// Makes a protocol by its name.
+#pragma once
+
+#include "txnlayer/stages/protocol.h"
+
+namespace slimgraph::txn {
+
+std::vector<std::string_view> ProtocolNames();
+Result<std::unique_ptr<Protocol>> MakeProtocol(std::string_view name);
+
+}  // namespace slimgraph::txn

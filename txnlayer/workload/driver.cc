@@ -1,0 +1,157 @@
+#include "txnlayer/workload/driver.h"
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <optional>
+
+#include "slimgraph/base/clock.h"
+#include "slimgraph/base/sync.h"
+#include "txnlayer/durability/checkpointer.h"
+#include "txnlayer/durability/durability.h"
+#include "txnlayer/graph/fold.h"
+
+namespace slimgraph::txn {
+namespace {
+
+// Runs one client's transactions in its coroutine.
+void RunClient(Transaction& transaction, Client& client, std::uint64_t most, double interval_ns) {
+  Figures& figures = transaction.figures();
+  const Engine& engine = transaction.engine();
+  std::uint32_t gave_up = 0;
+  const std::uint64_t first_ns = NowNs();
+  // The clock is read once per transaction, as that takes a large part of a short one.
+  std::uint64_t now_ns = first_ns;
+  for (std::uint64_t done = 0; !engine.over(now_ns) && (most == 0 || done < most); ++done) {
+    // The choice of a transaction counts in its latency. It begins when the previous one ends.
+    std::uint64_t start_ns = now_ns;
+    client.Choose();
+    if (interval_ns > 0) {
+      // With an offered load, the latency counts from when the transaction was due, even if it
+      // starts late.
+      const auto due_ns =
+          first_ns + static_cast<std::uint64_t>(static_cast<double>(done) * interval_ns);
+      transaction.IdleUntil(due_ns);
+      start_ns = due_ns;
+      now_ns = NowNs();
+    }
+    for (std::uint32_t tries = 1; !engine.over(now_ns); ++tries) {
+      transaction.Begin(tries > 1, now_ns);
+      const Attempt attempt = client.Try(transaction);
+      now_ns = NowNs();
+      if (attempt == Attempt::kCommitted) {
+        figures.latencies.Add(now_ns - start_ns);
+        figures.most_tries = std::max<std::uint64_t>(figures.most_tries, tries);
+        gave_up = 0;
+        break;
+      }
+      const AbortReason reason = transaction.reason();
+      const bool again = attempt == Attempt::kAborted && !IsRefusal(reason);
+      if (!again) ++gave_up;
+      const bool met_another =
+          reason != AbortReason::kUser && reason != AbortReason::kUnnamed && !IsRefusal(reason);
+      if (met_another) transaction.BackOff(again ? tries : gave_up);
+      if (!again) break;
+      now_ns = NowNs();
+    }
+  }
+}
+
+Status CheckLocksFree(Engine& engine) {
+  for (TableId id = 0; id < engine.tables(); ++id) {
+    Table& table = engine.table(id);
+    bool free = true;
+    engine.ForEachTuple(table, [&](const std::byte* tuple) {
+      free = free && engine.protocol().LocksFree(TupleView(table, tuple).metadata());
+    });
+    if (free) continue;
+    return VerificationError("a tuple of table {} is still locked after the run",
+                             table.spec().name);
+  }
+  return {};
+}
+
+// A checksum of the initial tables that does not depend on where tuples lie.
+Result<LogSubject> SubjectOf(Engine& engine, const Workload& workload) {
+  std::uint64_t sum = 0;
+  LogSubject subject = workload.Source();
+  std::uint64_t tables = subject.identity;
+  for (TableId id = 0; id < engine.tables(); ++id) {
+    Table& table = engine.table(id);
+    tables = XXH3_64bits_withSeed(table.spec().name.data(), table.spec().name.size(),
+                                  tables + table.spec().record_bytes);
+    engine.ForEachTuple(table, [&](const std::byte* tuple) {
+      const TupleView view(table, tuple);
+      sum += XXH3_64bits_withSeed(engine.protocol().LatestVersion(view), table.version_bytes(),
+                                  view.key() + id);
+    });
+  }
+  SLIM_ASSIGN(sum, engine.cluster().all().AllSum(sum));
+  subject.identity = std::max<std::uint64_t>(1, sum + tables);  // 0 stands for any subject
+  subject.name = fmt::format("--workload {}{}", workload.name(), subject.name);
+  return subject;
+}
+
+}  // namespace
+
+Status KeepLogs(Engine& engine, Workload& workload, const std::string& folder) {
+  SLIM_ASSIGN(const LogSubject subject, SubjectOf(engine, workload));
+  FoldWorker* const folds = workload.graph() == nullptr ? nullptr : workload.graph()->fold_worker();
+  SLIM_TRY(engine.KeepLogs(folder, subject, folds));
+  return workload.Resume(engine, engine.durability()->run());
+}
+
+Result<DriveResult> Drive(Engine& engine, Workload& workload, const DriveOptions& options) {
+  // Copy now, as copying in the run would count in its time.
+  if (engine.replication() != nullptr) SLIM_TRY(engine.replication()->CopyTables());
+  SLIM_TRY(engine.cluster().all().Barrier());
+  const std::uint64_t start_ns = NowNs();
+  engine.SetDeadline(start_ns + static_cast<std::uint64_t>(options.seconds * 1e9));
+  Mutex collecting;
+  const double clients = static_cast<double>(engine.cluster().topology().compute()) *
+                         engine.cluster().threads() * engine.options().coroutines;
+  const double interval_ns = options.per_second > 0 ? 1e9 * clients / options.per_second : 0;
+  FoldWorker* const folder =
+      workload.graph() == nullptr ? nullptr : workload.graph()->fold_worker();
+  if (folder != nullptr) folder->Start();
+  std::optional<Checkpointer> checkpointer;
+  if (engine.durability() != nullptr && folder == nullptr) {
+    checkpointer.emplace(engine, options.checkpoint_bytes).Start();
+  }
+  const Status ran = engine.Run([&](Transaction& transaction) {
+    const auto client = workload.MakeClient(transaction);
+    RunClient(transaction, *client, options.transactions, interval_ns);
+    const std::lock_guard lock(collecting);
+    workload.Collect(*client);
+  });
+  if (!ran && (folder != nullptr || checkpointer)) {
+    // The folder or the checkpointer may wait for other nodes'; failing the job ends these waits.
+    engine.cluster().job().Fail(ran.error());
+    engine.EndRuns();
+  }
+  SLIM_TRY(ran);
+  DriveResult result;
+  Collectives& all = engine.cluster().all();  // of the living nodes
+  result.lost = engine.lost();
+  result.repair_s = engine.repair_s();
+  SLIM_ASSIGN(result.seconds, all.AllMax(SecondsSince(start_ns)));
+  SLIM_ASSIGN(const auto figures, all.AllGather(std::as_bytes(std::span(&engine.figures(), 1))));
+  for (const auto& theirs : figures) {
+    Figures one;
+    std::memcpy(static_cast<void*>(&one), theirs.data(), sizeof one);
+    result.figures.Add(one);
+  }
+  if (folder != nullptr) SLIM_TRY(folder->Finish());
+  if (checkpointer) {
+    SLIM_TRY(checkpointer->Finish());
+    result.checkpoints = checkpointer->checkpoints();
+  }
+  SLIM_TRY(CheckLocksFree(engine));
+  if (engine.replication() != nullptr) SLIM_TRY(engine.replication()->CheckCopies());
+  SLIM_TRY(workload.Verify(engine));
+  return result;
+}
+
+}  // namespace slimgraph::txn
