@@ -30,13 +30,18 @@ void Copy(const txn::NeighbourList& list, std::size_t bytes, std::vector<txn::St
           Properties& properties) {
   edges.clear();
   properties.clear();
+  std::size_t with_properties = 0;
   list.ForEach([&](const txn::StoredEdge& edge, const std::byte* own) {
     edges.push_back(edge);
     properties.resize(edges.size() * bytes);
-    if (own != nullptr)
-      std::copy_n(own, bytes, properties.end() - static_cast<std::ptrdiff_t>(bytes));
+    if (own == nullptr) return;
+    ++with_properties;
+    std::copy_n(own, bytes, properties.end() - static_cast<std::ptrdiff_t>(bytes));
   });
   EXPECT_EQ(edges.size(), list.size());
+  if (bytes == 0) {
+    EXPECT_EQ(with_properties, 0u);
+  }
 }
 
 // One random operation, executed on both graphs. It must be retried if its answer is kAborted.

@@ -31,8 +31,8 @@ class NeighbourList {
  public:
   std::uint64_t size() const { return size_; }
 
-  // visit(edge, properties) in order. Properties are null if the query did not ask for them, or if
-  // they are zeros.
+  // visit(edge, properties) in order. Properties are null if edges have none, if the query did not
+  // ask for them, or if they are zeros.
   template <typename Visit>
   void ForEach(Visit visit) const {
     for (const Part& part : parts_) {
@@ -58,6 +58,7 @@ class NeighbourList {
     parts_.clear();
   }
   void Add(const StoredEdge& edge, const std::byte* properties) {
+    if (shape_.edge_bytes == 0) properties = nullptr;
     parts_.push_back({nullptr, 1, {VertexOfSide(shape_, edge.neighbour), edge.time}, properties});
     ++size_;
   }
