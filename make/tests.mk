@@ -113,15 +113,17 @@ $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/libfuzzed.a
 	@$(CXX) $(CXXFLAGS) -fsanitize=fuzzer $^ $(LDLIBS) -o $@
 
 ifeq ($(MODE),fuzz)
-fuzz: $(FUZZERS:%=$(BUILD)/fuzz/%)
-	@set -e; for name in $(FUZZERS); do \
-	  echo "  FUZZ $$name for $(FUZZ_SECONDS) s"; \
-	  new=$(BUILD)/fuzz/corpus/$$name; mkdir -p $$new; \
-	  $(BUILD)/fuzz/$$name -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=1024 -timeout=20 -verbosity=0 \
-	    -print_final_stats=1 -artifact_prefix=$(BUILD)/fuzz/ $$new tests/fuzz/corpus/$$name \
-	    >$(BUILD)/fuzz/$$name.log 2>&1 || { cat $(BUILD)/fuzz/$$name.log; exit 1; }; \
-	  grep executed_units $(BUILD)/fuzz/$$name.log; \
-	done
+RUNS_OF_FUZZERS := $(FUZZERS:%=run-%)
+.PHONY: $(RUNS_OF_FUZZERS)
+fuzz: $(RUNS_OF_FUZZERS)
+
+$(RUNS_OF_FUZZERS): run-%: $(BUILD)/fuzz/%
+	@echo "  FUZZ $* for $(FUZZ_SECONDS) s"
+	@mkdir -p $(BUILD)/fuzz/corpus/$*
+	@$(BUILD)/fuzz/$* -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=1024 -timeout=20 -verbosity=0 \
+	  -print_final_stats=1 -artifact_prefix=$(BUILD)/fuzz/ $(BUILD)/fuzz/corpus/$* tests/fuzz/corpus/$* \
+	  >$(BUILD)/fuzz/$*.log 2>&1 || { cat $(BUILD)/fuzz/$*.log; exit 1; }
+	@grep executed_units $(BUILD)/fuzz/$*.log
 else
 fuzz: | build/.lint-deps
 	@$(MAKE) --no-print-directory MODE=fuzz fuzz
