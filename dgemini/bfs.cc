@@ -1,4 +1,4 @@
-#include "dgemini/bfs.h"
+#include "dgemini/programs.h"
 
 #include "dgemini/internal/atomics.h"
 #include "dgemini/internal/prefetch.h"

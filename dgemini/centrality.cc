@@ -1,4 +1,4 @@
-#include "dgemini/centrality.h"
+#include "dgemini/programs.h"
 
 #include "dgemini/internal/path_counts.h"
 

@@ -1,4 +1,4 @@
-#include "dgemini/components.h"
+#include "dgemini/programs.h"
 
 #include <algorithm>
 #include <type_traits>

@@ -20,10 +20,12 @@
 #include "dgemini/internal/pull_step.h"
 #include "dgemini/internal/push_step.h"
 #include "dgemini/internal/share_loops.h"
-#include "dgemini/mode.h"
 #include "dgemini/step.h"
 
 namespace slimgraph {
+
+// Whether steps always push, always pull, or choose by the frontier.
+enum class Mode { kPush, kPull, kAuto };
 
 class Engine {
  public:

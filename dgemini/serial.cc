@@ -7,7 +7,7 @@
 #include <queue>
 #include <utility>
 
-#include "dgemini/bfs.h"
+#include "dgemini/programs.h"
 
 namespace slimgraph::serial {
 

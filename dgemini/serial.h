@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "dgemini/pagerank.h"
+#include "dgemini/programs.h"
 #include "slimgraph/files/csr.h"
 
 namespace slimgraph::serial {

@@ -5,7 +5,7 @@
 #include <string>
 #include <variant>
 
-#include "dgemini/sssp.h"
+#include "dgemini/programs.h"
 
 namespace slimgraph {
 

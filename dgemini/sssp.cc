@@ -1,4 +1,4 @@
-#include "dgemini/sssp.h"
+#include "dgemini/programs.h"
 
 #include <type_traits>
 

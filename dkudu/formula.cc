@@ -4,8 +4,8 @@
 #include <bit>
 
 #include "dkudu/cliques.h"
-#include "dkudu/houses.h"
 #include "dkudu/motifs.h"
+#include "dkudu/root_sums.h"
 #include "slimgraph/base/check.h"
 
 namespace slimgraph {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "dkudu/sum_edges.h"
+#include "dkudu/root_sums.h"
 
 namespace slimgraph {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "dkudu/cliques.h"
 #include "dkudu/kernel/neighbour_lists.h"
-#include "dkudu/sum_edges.h"
+#include "dkudu/root_sums.h"
 #include "slimgraph/base/check.h"
 
 namespace slimgraph {

@@ -1,8 +1,6 @@
 // Runs engines on a snapshot. Each has a cluster of its own, since the transactions use theirs.
 #include "apps/txn/analytics.h"
-#include "dgemini/bfs.h"
-#include "dgemini/components.h"
-#include "dgemini/pagerank.h"
+#include "dgemini/programs.h"
 #include "dgemini/shortest_paths.h"
 #include "dkudu/cliques.h"
 #include "slimgraph/base/units.h"

@@ -1,4 +1,4 @@
-#include "dgemini/centrality.h"
+#include "dgemini/programs.h"
 
 #include <cmath>
 #include <random>

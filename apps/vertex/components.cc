@@ -1,4 +1,4 @@
-#include "dgemini/components.h"
+#include "dgemini/programs.h"
 
 #include "apps/commands.h"
 #include "apps/vertex/vertex_job.h"

@@ -1,4 +1,4 @@
-#include "dgemini/pagerank.h"
+#include "dgemini/programs.h"
 
 #include <cmath>
 

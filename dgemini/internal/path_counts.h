@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "dgemini/bfs.h"
 #include "dgemini/engine.h"
 #include "dgemini/internal/atomics.h"
 #include "dgemini/internal/prefetch.h"
 #include "dgemini/internal/wide_number.h"
+#include "dgemini/programs.h"
 
 namespace slimgraph {
 

@@ -1,4 +1,4 @@
-#include "dkudu/kernel/merge.h"
+#include "dkudu/kernel/sets.h"
 
 #define HWY_WANT_AVX3_DL 1
 #undef HWY_TARGET_INCLUDE

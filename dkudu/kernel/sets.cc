@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "dkudu/kernel/merge.h"
-
 namespace slimgraph {
 namespace {
 

@@ -30,4 +30,7 @@ constexpr std::size_t kSetSlack = 16;
 std::size_t Intersect(List a, List b, VertexId* into);
 std::size_t Subtract(List from, List without, VertexId* into);
 
+// Intersect() for lists of similar lengths, by a merge with vector instructions.
+std::size_t IntersectByMerge(List a, List b, VertexId* into);
+
 }  // namespace slimgraph

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "tests/support/command.h"
 #include "tests/support/list_append_checker.h"
@@ -31,6 +32,20 @@ TEST(TxnRun, WritesAHistoryThatIsInOrder) {
   EXPECT_EQ(lines.size(), 2u * 2 * 8 * 100);
   EXPECT_EQ(lines[0].find("{\"index\":0,\"type\":\"invoke\",\"process\":"), 0u) << lines[0];
   EXPECT_EQ(test::CheckListAppend(lines, test::Level::kStrictSerializable), "");
+}
+
+TEST(TxnRun, EndsWithOneLineWhenAJournalOfTheHistoryCannotBeWritten) {
+  const ScratchDirectory scratch;
+  const std::string path = scratch.File("history.jsonl");
+  std::filesystem::create_symlink("/dev/full", path + ".node1");
+  const CommandEnd end = RunSlimgraph({"txn", "run", "--workload", "list-append", "--protocol",
+                                       "occ", "--nodes", "2", "--seconds", "5", "--transactions",
+                                       "20", "--history", path, "--replicas", "2"});
+  EXPECT_EQ(end.code, 4) << end.err;
+  EXPECT_NE(end.err.find(path + ".node1: cannot write: No space left on device"), std::string::npos)
+      << end.err;
+  EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
+  EXPECT_FALSE(std::filesystem::exists(path));
 }
 
 TEST(TxnRun, RefusesWhatItCannotDoWithOneLine) {

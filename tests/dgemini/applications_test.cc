@@ -5,11 +5,7 @@
 #include <filesystem>
 #include <iostream>
 
-#include "dgemini/bfs.h"
-#include "dgemini/centrality.h"
-#include "dgemini/components.h"
-#include "dgemini/pagerank.h"
-#include "dgemini/sssp.h"
+#include "dgemini/programs.h"
 #include "slimgraph/files/generate.h"
 #include "tests/dgemini/graphs.h"
 #include "tests/support/node_processes.h"

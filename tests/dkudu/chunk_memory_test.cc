@@ -4,9 +4,8 @@
 #include <optional>
 
 #include "dkudu/cliques.h"
-#include "dkudu/houses.h"
 #include "dkudu/match.h"
-#include "dkudu/sum_edges.h"
+#include "dkudu/root_sums.h"
 #include "tests/dkudu/heap.h"
 #include "tests/dkudu/support.h"
 

@@ -2,11 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "dkudu/houses.h"
 #include "dkudu/local.h"
 #include "dkudu/match.h"
 #include "dkudu/motifs.h"
-#include "dkudu/sum_edges.h"
+#include "dkudu/root_sums.h"
 #include "tests/dkudu/support.h"
 
 namespace slimgraph::test {

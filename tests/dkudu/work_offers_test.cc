@@ -4,8 +4,8 @@
 
 #include <numeric>
 
-#include "dkudu/houses.h"
 #include "dkudu/match.h"
+#include "dkudu/root_sums.h"
 #include "tests/dkudu/support.h"
 
 namespace slimgraph::test {

@@ -7,11 +7,8 @@
 #include <set>
 #include <thread>
 
-#include "dgemini/bfs.h"
-#include "dgemini/components.h"
-#include "dgemini/pagerank.h"
+#include "dgemini/programs.h"
 #include "dgemini/serial.h"
-#include "dgemini/sssp.h"
 #include "dkudu/cliques.h"
 #include "tests/support/unwrap.h"
 #include "tests/txnlayer/graph_support.h"

@@ -43,8 +43,8 @@ void History::Add(EventType type, std::uint64_t process,
     value += (value.empty() ? "" : ",") + ToText(operation);
   }
   events_.push_back({now, type, process, fmt::format(R"("value":[{}]}})", value)});
-  if (journal_) {
-    journal_->Write(
+  if (journal_ && journaled_) {
+    journaled_ = journal_->Write(
         fmt::format("{} {} {} {}\n", now, static_cast<int>(type), process, events_.back().text));
   }
 }
@@ -57,8 +57,8 @@ Result<std::shared_ptr<Journal>> Journal::Create(std::string path) {
 
 Journal::~Journal() { static_cast<void>(RemoveFile(file_.path())); }
 
-void Journal::Write(const std::string& line) const {
-  static_cast<void>(file_.Append(std::as_bytes(std::span(line))));
+Status Journal::Write(const std::string& line) const {
+  return file_.Append(std::as_bytes(std::span(line)));
 }
 
 // The end of an invocation without a matching end in the journal is unknown.
@@ -94,10 +94,12 @@ Status History::ReadJournal(const std::string& path, std::vector<Event>& events)
 
 void History::Append(const History& other) {
   events_.insert(events_.end(), other.events_.begin(), other.events_.end());
+  if (journaled_) journaled_ = other.journaled_;
 }
 
 Result<std::vector<std::string>> History::Gather(
     Collectives& all, const std::vector<std::string>& left_journals) const {
+  SLIM_TRY(journaled_);
   std::vector<std::byte> packed;
   const auto append = [&](const void* bytes, std::size_t count) {
     const auto* const first = static_cast<const std::byte*>(bytes);

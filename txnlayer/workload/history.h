@@ -34,8 +34,8 @@ class Journal {
  public:
   static Result<std::shared_ptr<Journal>> Create(std::string path);
   ~Journal();
-  // Writes a whole line or nothing. From any thread.
-  void Write(const std::string& line) const;
+  // From any thread.
+  Status Write(const std::string& line) const;
 
  private:
   explicit Journal(OutputFile file) : file_(std::move(file)) {}
@@ -55,7 +55,8 @@ class History {
   void Append(const History& other);
 
   // Collective: the lines of all nodes, in order, on member 0; empty on the others. Member 0 also
-  // reads and removes the journals of dead nodes.
+  // reads and removes the journals of dead nodes. Fails if this node's journal could not be
+  // written.
   Result<std::vector<std::string>> Gather(Collectives& all,
                                           const std::vector<std::string>& left_journals = {}) const;
 
@@ -70,6 +71,7 @@ class History {
 
   std::vector<Event> events_;
   std::shared_ptr<Journal> journal_;
+  Status journaled_;
 };
 
 }  // namespace slimgraph::txn

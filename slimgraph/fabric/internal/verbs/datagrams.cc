@@ -39,7 +39,11 @@ Result<std::unique_ptr<VerbsDatagrams>> VerbsDatagrams::Make(const VerbsDevice& 
     return EnvironmentError("cannot make a completion queue: {}", std::strerror(errno));
   }
   SLIM_TRY(made->MakePair());
-  for (std::uint32_t i = 0; i < made->num_buffers_; ++i) made->PostBuffer(i);
+  for (std::uint32_t i = 0; i < made->num_buffers_; ++i) {
+    if (const int reason = made->PostBuffer(i); reason != 0) {
+      return device.Failure("post a buffer for datagrams", reason);
+    }
+  }
   return made;
 }
 
@@ -159,13 +163,15 @@ void VerbsDatagrams::Reap() {
   }
 }
 
-void VerbsDatagrams::PostBuffer(std::uint64_t index) {
+int VerbsDatagrams::PostBuffer(std::uint64_t index) {
   ibv_sge buffer{.addr = reinterpret_cast<std::uintptr_t>(buffers_ + index * kBufferBytes),
                  .length = kBufferBytes,
                  .lkey = memory_->key()};
   ibv_recv_wr request{.wr_id = index, .next = nullptr, .sg_list = &buffer, .num_sge = 1};
   ibv_recv_wr* refused = nullptr;
-  ::ibv_post_recv(queue_pair_.get(), &request, &refused);
+  const int reason = ::ibv_post_recv(queue_pair_.get(), &request, &refused);
+  broken_ = broken_ || reason != 0;
+  return reason;
 }
 
 // Returns how many completions were found.

@@ -56,7 +56,7 @@ class VerbsDatagrams {
   Status MakePair();
   int Start();
   bool Restart();
-  void PostBuffer(std::uint64_t index);
+  int PostBuffer(std::uint64_t index);  // an errno if the device refuses it
   void Reap();
   int Fetch();
 

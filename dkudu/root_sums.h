@@ -1,4 +1,5 @@
-// Runs the edge kernel over the whole graph.
+// Counts that a kernel sums over all roots of a graph with complete lists: triangles and 4-cycles
+// at edges, and houses.
 #pragma once
 
 #include "dkudu/kernel/edge_kernel.h"
@@ -13,5 +14,11 @@ Result<EdgeSums> SumOverEdges(MiningJob& job, std::uint64_t* at_vertices = nullp
 
 // The most memory that SumOverEdges takes on a compute node, besides the graph.
 std::uint64_t EdgeSumBytes(const MiningGraph& graph, const MiningOptions& options);
+
+// The number of edge-induced houses: a square and a triangle that share an edge.
+Result<std::uint64_t> CountHouses(MiningJob& job);
+
+// The most memory that CountHouses takes on a compute node, besides the graph.
+std::uint64_t HouseBytes(const MiningGraph& graph, const MiningOptions& options);
 
 }  // namespace slimgraph

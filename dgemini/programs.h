@@ -1,0 +1,84 @@
+// The vertex programs of D-Gemini, and the memory that each needs. They are collective.
+#pragma once
+
+#include <limits>
+#include <optional>
+
+#include "dgemini/engine.h"
+
+namespace slimgraph {
+
+// ---- breadth-first search
+// The distance of each vertex from the source, in edges.
+constexpr std::uint32_t kUnreached = 0xFFFFFFFF;
+
+inline WorkloadNeeds BfsNeeds(Mode mode) {
+  return {.pull_in = mode != Mode::kPush, .vertex_bytes = 4.25, .share_bytes = 8};
+}
+
+Result<VertexArray<std::uint32_t>> Bfs(Engine& engine, VertexId source);
+
+// ---- shortest paths
+// From one source with non-negative weights, by delta-stepping (Meyer and Sanders 2003).
+// shortest_paths.h chooses the types by the graph.
+template <typename Distance>
+constexpr Distance kUnreachable = std::numeric_limits<Distance>::max();
+
+// Weight must be the graph's weight type. Distance must be able to hold the length of any path.
+// `delta` is the width of a bucket.
+template <typename Weight, typename Distance>
+Result<VertexArray<Distance>> Sssp(Engine& engine, VertexId source, Distance delta);
+
+extern template Result<VertexArray<std::uint32_t>> Sssp<std::int32_t>(Engine&, VertexId,
+                                                                      std::uint32_t);
+extern template Result<VertexArray<std::uint64_t>> Sssp<std::int32_t>(Engine&, VertexId,
+                                                                      std::uint64_t);
+extern template Result<VertexArray<std::uint64_t>> Sssp<std::int64_t>(Engine&, VertexId,
+                                                                      std::uint64_t);
+extern template Result<VertexArray<double>> Sssp<float>(Engine&, VertexId, double);
+extern template Result<VertexArray<double>> Sssp<double>(Engine&, VertexId, double);
+
+// ---- PageRank
+// Ranks sum to one: the ranks of vertices without outgoing edges are spread evenly over all
+// vertices. Each vertex has values for what it gives now, what it gives next, and its degree. Push
+// mode needs one more value, for what it receives.
+inline WorkloadNeeds PageRankNeeds(Mode mode) {
+  const bool pushes = mode == Mode::kPush;
+  return {.pull_in = !pushes, .vertex_bytes = 8.25, .share_bytes = pushes ? 20.0 : 12.0};
+}
+
+struct PageRankOptions {
+  double damping = 0.85;
+  std::uint64_t iterations = 20;
+  // If set, iterates until the sum of all changes of ranks in an iteration is at most this, instead
+  // of a fixed number of iterations.
+  std::optional<double> tolerance;
+};
+
+struct PageRanks {
+  VertexArray<double> rank;
+  std::uint64_t iterations = 0;
+};
+
+Result<PageRanks> PageRank(Engine& engine, const PageRankOptions& options);
+
+// ---- connected components
+// In a directed graph, the weakly connected ones. The result for each vertex is the smallest vertex
+// of its component.
+inline WorkloadNeeds ComponentsNeeds() {
+  return {.pull_out = true, .vertex_bytes = 8.5, .share_bytes = 0};
+}
+
+Result<VertexArray<VertexId>> Components(Engine& engine, bool directed);
+
+// ---- betweenness centrality
+// Brandes 2001: for each vertex, the sum over all pairs of a source and another vertex of the share
+// of their shortest paths that lead through it.
+inline WorkloadNeeds CentralityNeeds(Mode mode) {
+  return {
+      .pull_in = mode != Mode::kPush, .pull_out = true, .vertex_bytes = 12.25, .share_bytes = 20};
+}
+
+Result<VertexArray<double>> Centrality(Engine& engine, std::span<const VertexId> sources);
+
+}  // namespace slimgraph
