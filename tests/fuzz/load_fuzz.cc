@@ -39,7 +39,7 @@ bool LoadPart(const SlimFile& file, const VertexPart& part, Direction direction)
 
 template <typename Partition>
 void LoadParts(const SlimFile& file, const Partition& partition, Direction direction) {
-  const GraphNeeds needs{.out_lists = true, .in_lists = true, .weights = true};
+  const GraphNeeds needs{.out_lists = true, .in_lists = file.has(Direction::kIn), .weights = true};
   const auto sizes = PartSizes(file, partition, needs);
   if (sizes) (void)PlanMemory(file, *sizes, needs);
   for (NodeId node = 0; node < partition.nodes(); ++node) {
