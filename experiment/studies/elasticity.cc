@@ -80,8 +80,8 @@ std::vector<Figure> Figures(const Settings& settings, const Results& results) {
           static_cast<double>(settings.nodes) / (settings.nodes - 1.0 - static_cast<double>(s));
       slowdown.references.push_back({"N/C", ideal, ideal, {}, s});
       for (std::size_t job = 0; fewer[s] == Pair(4, 2) && job < VertexJobs().size(); ++job) {
-        slowdown.references.push_back({"the dissertation's worst at (4,2)", kPaperWorst,
-                                       kPaperWorst, static_cast<double>(job), s});
+        slowdown.references.push_back({"the dissertation's worst at (4,2), of its own lists",
+                                       kPaperWorst, kPaperWorst, static_cast<double>(job), s});
       }
     }
     const std::string answer = Answer(settings, slowdown);
