@@ -1,6 +1,6 @@
 // What every mining function works with: a cluster, the graph in it, and the memory budgets. Open
-// this header first, then the one of what you want to count: cliques.h, match.h, motifs.h, houses.h
-// or local.h. All functions that take a MiningJob are collective.
+// this header first, then the one of what you want to count: cliques.h, match.h, motifs.h,
+// root_sums.h or local.h. All functions that take a MiningJob are collective.
 #pragma once
 
 #include <functional>
