@@ -6,9 +6,10 @@
 #   make deps        installs the packages it needs        make debug       a build without optimisation
 #
 #   make grid        random commands and options, each verified, for GRID_SECONDS=180
+#   make sim         deterministic simulations of jobs, with faults; SIM_SEEDS=1000, SIM_SEED=K tells a story
 #   make asan, tsan  tests under a sanitizer               make fuzz        a short run of every fuzzer
 #   make test-hosts  jobs across four hosts (root)         make test-rdma   the verbs transport, in a virtual machine
-#   make grid-planted  tests that the grid finds planted defects, about an hour
+#   make grid-planted, sim-planted  tests that both find planted defects; an hour, some minutes
 #   make format      formats the code by clang-format      make lint        format check and clang-tidy
 #
 #   make bench       the measured bars, and build/report/index.html: the small form of all experiments
@@ -16,7 +17,7 @@
 #   make bench-graph, bench-mining                         comparison with other engines, built beforehand
 #   make plain       engines without memory nodes, for `slimgraph experiment overall`
 #
-# MODE=release|debug|asan|tsan|fuzz chooses build/MODE. Goals that only build name missing packages;
+# MODE=release|debug|asan|tsan|fuzz|sim chooses build/MODE. Goals that only build name missing packages;
 # run, test and the other goals install them (Debian). make uses all processors, unless -j is given.
 # A new source file needs no line here.
 
@@ -35,20 +36,20 @@ endif
 .SECONDARY:
 
 # ---- sources -----------------------------------------------------------------------------------
-LIB_SOURCES := $(wildcard slimgraph/*/*.cc slimgraph/*/internal/*.cc slimgraph/*/internal/*/*.cc \
-                 dgemini/*.cc dkudu/*.cc dkudu/*/*.cc txnlayer/*.cc txnlayer/*/*.cc)
-STUDIES     := $(wildcard experiment/*.cc experiment/*/*.cc)
-APP_SOURCES := $(wildcard apps/*.cc apps/*/*.cc) $(STUDIES)
+OUR_CODE    := $(shell find apps slimgraph dgemini dkudu txnlayer experiment tests datasets \
+                 -name '*.cc' -o -name '*.h' 2>/dev/null | sort)
+SOURCES     := $(filter %.cc,$(OUR_CODE))
+FOLDERS     := $(patsubst %/,%,$(sort $(dir $(SOURCES))))
+LIB_SOURCES := $(filter slimgraph/% dgemini/% dkudu/% txnlayer/%,$(SOURCES))
+STUDIES     := $(filter experiment/%,$(SOURCES))
+APP_SOURCES := $(filter apps/%,$(SOURCES)) $(STUDIES)
 TEST_NAMES  := $(sort $(foreach d,$(wildcard tests/*/*_test.cc),$(notdir $(patsubst %/,%,$(dir $(d))))))
 BENCHES     := $(patsubst tests/bench/%.cc,%,$(wildcard tests/bench/*_bench.cc))
 FUZZERS     := $(patsubst tests/fuzz/%.cc,%,$(wildcard tests/fuzz/*_fuzz.cc))
 
-objects      = $(patsubst %.cc,$(BUILD)/obj/%.o,$(1))
 LIBRARY     := $(BUILD)/libslimgraph.a
 COMMAND     := $(BUILD)/slimgraph
 TESTS       := $(TEST_NAMES:%=$(BUILD)/tests/%_test)
-OUR_CODE    := $(shell find apps slimgraph dgemini dkudu txnlayer experiment tests datasets \
-                 -name '*.cc' -o -name '*.h' 2>/dev/null | sort)
 
 .PHONY: all debug run clean always
 all: $(COMMAND)
@@ -56,10 +57,7 @@ all: $(COMMAND)
 include make/toolchain.mk
 
 # ---- build -------------------------------------------------------------------------------------
-$(BUILD)/obj/%.o: %.cc | build/.deps $(PREPARED)
-	@mkdir -p $(@D)
-	@echo "  CXX  $<"
-	@$(CXX) $(CXXFLAGS) -MMD -MP -c $(SOURCE) -o $@
+include make/units.mk
 
 $(LIBRARY): $(call objects,$(LIB_SOURCES))
 	@rm -f $@

@@ -3,10 +3,10 @@
 #include "dgemini/internal/atomics.h"
 #include "dgemini/internal/prefetch.h"
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 namespace {
 
-struct Step {
+struct BfsStep {
   using Value = Nothing;
   static constexpr std::uint64_t kPullAbove = 20;
   static constexpr bool kActivatesOnce = true;
@@ -47,11 +47,11 @@ Result<VertexArray<std::uint32_t>> Bfs(Engine& engine, VertexId source) {
   Frontier in(engine.vertices());
   Frontier out(engine.vertices());
   SLIM_TRY(engine.Activate(in, std::span(&source, 1)));
-  for (Step step{depth, &in, 1, engine.arcs()}; !in.empty(); ++step.level) {
+  for (BfsStep step{depth, &in, 1, engine.arcs()}; !in.empty(); ++step.level) {
     SLIM_TRY(engine.Advance(in, step, out));
     std::swap(in, out);
   }
   return depth;
 }
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

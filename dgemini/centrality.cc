@@ -2,7 +2,7 @@
 
 #include "dgemini/internal/path_counts.h"
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 namespace {
 
 // The backward pass of Brandes: accumulates each vertex's dependency from its successors.
@@ -77,4 +77,4 @@ Result<VertexArray<double>> Centrality(Engine& engine, std::span<const VertexId>
   return score;
 }
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

@@ -5,10 +5,10 @@
 
 #include "dgemini/internal/forest.h"
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 namespace {
 
-struct Step {
+struct ComponentsStep {
   using Value = VertexId;
 
   Forest& forest;
@@ -44,10 +44,10 @@ Result<VertexArray<VertexId>> Components(Engine& engine, bool directed) {
         engine.ForEachList([&](VertexId u) { return forest.Root(u) != forest.Root(most); },
                            [&](VertexId u, const Neighbours& out) { forest.JoinAll(u, out.ids); }));
   }
-  Step step{forest};
+  ComponentsStep step{forest};
   SLIM_TRY(engine.Agree(step));
   engine.ForEach([&](VertexId v) { Store(parent[v], forest.Root(v)); });
   return parent;
 }
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

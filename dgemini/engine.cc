@@ -4,7 +4,7 @@
 #include <atomic>
 #include <limits>
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 
 Status Engine::Activate(Frontier& frontier, std::span<const VertexId> vertices) {
   frontier.Clear();
@@ -80,4 +80,4 @@ Result<VertexArray<std::uint32_t>> Engine::Degrees() {
   return degrees;
 }
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

@@ -13,16 +13,17 @@
 #include "dgemini/exchange.h"
 #include "dgemini/frontier.h"
 #include "dgemini/internal/agree.h"
-#include "dgemini/internal/list_loop.h"
+#include "dgemini/internal/dense_loop.h"
 #include "dgemini/internal/mirror.h"
 #include "dgemini/internal/out_boxes.h"
 #include "dgemini/internal/prefetch.h"
 #include "dgemini/internal/pull_step.h"
 #include "dgemini/internal/push_step.h"
 #include "dgemini/internal/share_loops.h"
+#include "dgemini/internal/sparse_loop.h"
 #include "dgemini/step.h"
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 
 // Whether steps always push, always pull, or choose by the frontier.
 enum class Mode { kPush, kPull, kAuto };
@@ -36,11 +37,13 @@ class Engine {
         mode_(mode),
         endpoint_(cluster.fabric().endpoint(0)),
         team_(cluster.threads()),
-        loop_(work, cluster.fabric(), team_),
+        readers_(work, cluster.fabric(), team_),
+        dense_(readers_),
+        sparse_(readers_),
         loops_(work, team_),
         boxes_(exchange),
         mirror_(work, exchange, boxes_),
-        push_(work, exchange, boxes_, team_, loop_) {}
+        push_(work, exchange, boxes_, team_, dense_, sparse_) {}
 
   VertexId vertices() const { return work_.vertices(); }
   EdgeOffset arcs() const { return work_.arcs(); }
@@ -96,7 +99,7 @@ class Engine {
   // Calls visit(u, out) for the out lists of the share's vertices with wants(u), on all threads.
   template <typename Wants, typename Visit>
   Status ForEachList(Wants wants, Visit visit) {
-    return loop_.Dense(
+    return dense_.Run(
         Direction::kOut, wants,
         [&](std::uint32_t, VertexId u, const Neighbours& list) {
           visit(u, list);
@@ -145,14 +148,15 @@ class Engine {
 
   // ---- figures
 
-  std::uint64_t waited_ns() const { return loop_.waited_ns() + exchange_.waited_ns(); }
+  std::uint64_t waited_ns() const { return readers_.waited_ns() + exchange_.waited_ns(); }
   std::uint64_t exchange_waited_ns() const { return exchange_.waited_ns(); }
   // The sum over all threads.
-  FetchTimes fetch_times() const { return loop_.fetch_times(); }
+  FetchTimes fetch_times() const { return readers_.fetch_times(); }
   std::uint64_t steps() const { return steps_; }
   std::uint64_t pulls() const { return pulls_; }
 
  private:
+  // Whether the next step pulls, in mode auto by the cost of both ways.
   template <VertexStep Step>
   bool PicksPull(const Frontier& in, const Step& step) const;
   // Sets the frontier's size over all nodes, from the lists of the nodes. Collective.
@@ -165,7 +169,9 @@ class Engine {
   Mode mode_;
   Endpoint& endpoint_;
   ThreadTeam team_;
-  ListLoop loop_;
+  ListReaders readers_;
+  DenseLoop dense_;
+  SparseLoop sparse_;
   ShareLoops loops_;
   OutBoxes boxes_;
   Mirror mirror_;
@@ -193,7 +199,7 @@ Status Engine::Advance(Frontier& in, Step& step, Frontier& out) {
     ++pulls_;
     Mark(in);
     if (!alone()) SLIM_TRY(mirror_.SendAndReceive(in, step, work_.in()));
-    SLIM_TRY(PullFrom(work_, exchange_, loop_, threads(), step, out));
+    SLIM_TRY(PullFrom(work_, exchange_, dense_, threads(), step, out));
   } else {
     if (!in.has_list() && in.active().vertices < vertices() / 16) List(in);
     SLIM_TRY(push_.PushFrom(in, step, out));
@@ -207,7 +213,7 @@ Status Engine::Collect(Frontier& from, const VertexLists& at, Step& step) {
   constexpr std::size_t kMany = 64;
   if (!alone() || from.list().size() > vertices() / kMany) Mark(from);
   if (!alone()) SLIM_TRY(mirror_.SendAndReceive(from, step, Direction::kOut));
-  return loop_.Sparse(
+  return sparse_.Run(
       Direction::kOut, at,
       [&](std::uint32_t, VertexId v, const Neighbours& list) { step.Pull(v, list); },
       [](std::uint32_t) { return std::span<const VertexId>(); });
@@ -269,4 +275,4 @@ Status Engine::Gather(VertexArray<T>& values) {
   return exchange_.End(std::span<std::uint64_t>());
 }
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

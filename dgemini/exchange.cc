@@ -6,7 +6,7 @@
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/waits.h"
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 
 Exchange::Exchange(Cluster& cluster)
     : cluster_(cluster),
@@ -110,4 +110,4 @@ Status Exchange::AwaitLast(Bytes mine) {
   return {};
 }
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

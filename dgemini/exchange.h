@@ -14,7 +14,7 @@
 
 #include "slimgraph/cluster/cluster.h"
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 
 class Exchange {
  public:
@@ -99,4 +99,4 @@ Status Exchange::End(std::span<T, N> values, Combine combine) {
   return {};
 }
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

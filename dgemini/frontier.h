@@ -13,7 +13,7 @@
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/types.h"
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 
 class Frontier {
  public:
@@ -100,4 +100,4 @@ class Frontier {
   Size active_;
 };
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

@@ -8,12 +8,12 @@
 #include "dgemini/internal/atomics.h"
 #include "dgemini/internal/prefetch.h"
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 namespace {
 
 // Stores a rank as what the vertex gives along each of its edges: rank / degree. For a vertex
 // without edges it is the rank itself; no other vertex reads it.
-struct Step {
+struct PageRankStep {
   using Value = double;
   static constexpr std::uint64_t kPullAbove = 1;
   const VertexArray<std::uint32_t>& degree;
@@ -56,7 +56,7 @@ Result<PageRanks> PageRank(Engine& engine, const PageRankOptions& options) {
   Frontier out(vertices);
   engine.ActivateAll(all);
   SLIM_ASSIGN(const double edgeless, engine.Sum([&](VertexId v) { return degree[v] == 0; }));
-  Step step{degree, options.damping, 1.0 / vertices, engine.ShareValues<double>()};
+  PageRankStep step{degree, options.damping, 1.0 / vertices, engine.ShareValues<double>()};
   const auto set_next = [&](VertexId v) { step.SetNext(v, step.Partial(v)); };
   engine.ForEach([&](VertexId v) { step.SetNext(v, 0); });
   std::uint64_t iterations = 0;
@@ -79,4 +79,4 @@ Result<PageRanks> PageRank(Engine& engine, const PageRankOptions& options) {
   return PageRanks{std::move(step.next), iterations};
 }
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

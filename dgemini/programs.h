@@ -6,7 +6,7 @@
 
 #include "dgemini/engine.h"
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 
 // ---- breadth-first search
 // The distance of each vertex from the source, in edges.
@@ -81,4 +81,4 @@ inline WorkloadNeeds CentralityNeeds(Mode mode) {
 
 Result<VertexArray<double>> Centrality(Engine& engine, std::span<const VertexId> sources);
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

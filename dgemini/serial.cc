@@ -9,7 +9,7 @@
 
 #include "dgemini/programs.h"
 
-namespace slimgraph::serial {
+namespace slimgraph::dgemini::serial {
 
 std::vector<std::uint32_t> Bfs(const Csr& graph, VertexId source) {
   std::vector<std::uint32_t> depth(graph.vertices(), kUnreached);
@@ -120,4 +120,4 @@ std::vector<double> Centrality(const Csr& graph, std::span<const VertexId> sourc
   return score;
 }
 
-}  // namespace slimgraph::serial
+}  // namespace slimgraph::dgemini::serial

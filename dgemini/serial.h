@@ -9,7 +9,7 @@
 #include "dgemini/programs.h"
 #include "slimgraph/files/csr.h"
 
-namespace slimgraph::serial {
+namespace slimgraph::dgemini::serial {
 
 // The depths; kUnreached for vertices without a path from the source.
 std::vector<std::uint32_t> Bfs(const Csr& graph, VertexId source);
@@ -28,4 +28,4 @@ std::vector<VertexId> Components(const Csr& graph);
 
 std::vector<double> Centrality(const Csr& graph, std::span<const VertexId> sources);
 
-}  // namespace slimgraph::serial
+}  // namespace slimgraph::dgemini::serial

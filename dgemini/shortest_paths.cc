@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstring>
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 
 Status ShortestPaths::Prepare(const GraphSource& file) {
   type_ = file.weight_type();
@@ -86,4 +86,4 @@ Result<ShortestPaths::Reach> ShortestPaths::FindReach(Engine& engine) const {
   return reach;
 }
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

@@ -7,7 +7,7 @@
 
 #include "dgemini/programs.h"
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 
 class ShortestPaths {
  public:
@@ -58,4 +58,4 @@ class ShortestPaths {
       distance_;
 };
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

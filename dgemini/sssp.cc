@@ -6,11 +6,11 @@
 #include "dgemini/internal/distance_buckets.h"
 #include "dgemini/internal/prefetch.h"
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 namespace {
 
 template <typename Weight, typename Distance>
-struct Step {
+struct SsspStep {
   using Value = Distance;
   static constexpr std::uint64_t kPullAbove = 1;
   static constexpr bool kPushesAgain = true;
@@ -58,7 +58,7 @@ Result<VertexArray<Distance>> Sssp(Engine& engine, VertexId source, Distance del
   Frontier out(engine.vertices());
   DistanceBuckets buckets(distance, delta, engine.threads());
   SLIM_TRY(engine.Activate(in, std::span(&source, 1)));
-  Step<Weight, Distance> step{distance, &in, buckets};
+  SsspStep<Weight, Distance> step{distance, &in, buckets};
   while (true) {
     for (; !in.empty(); std::swap(in, out)) {
       SLIM_TRY(engine.Advance(in, step, out));
@@ -77,4 +77,4 @@ template Result<VertexArray<std::uint64_t>> Sssp<std::int64_t>(Engine&, VertexId
 template Result<VertexArray<double>> Sssp<float>(Engine&, VertexId, double);
 template Result<VertexArray<double>> Sssp<double>(Engine&, VertexId, double);
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

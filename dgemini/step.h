@@ -15,7 +15,7 @@
 #include "slimgraph/base/types.h"
 #include "slimgraph/remote/neighbours.h"
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 
 // The value of a step that sends no values, only which vertices are active.
 struct Nothing {};
@@ -50,8 +50,8 @@ concept Pulls = Mirrors<Step> && requires(Step& step, VertexId v, const Neighbou
   { step.Pull(v, in) } -> std::convertible_to<bool>;
 };
 
-// For Engine::Advance. The engine pulls when the frontier has more than 1 / kPullAbove of the edges
-// that a pull would walk.
+// For Engine::Advance. The engine pulls when the frontier's edges and vertices are more than
+// 1 / kPullAbove of the edges that a pull would walk.
 template <typename Step>
 concept VertexStep = Pushes<Step> && Pulls<Step> && requires {
   { Step::kPullAbove } -> std::convertible_to<std::uint64_t>;
@@ -108,4 +108,4 @@ concept Defers = requires(Step& step, std::uint32_t thread, VertexId v, Before..
   { step.Defers(thread, v, before...) } -> std::convertible_to<bool>;
 };
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

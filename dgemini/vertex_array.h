@@ -12,7 +12,7 @@
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/types.h"
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 
 template <typename T>
 class VertexArray {
@@ -57,4 +57,4 @@ class VertexArray {
   std::size_t bytes_ = 0;
 };
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

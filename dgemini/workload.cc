@@ -6,7 +6,7 @@
 
 #include "slimgraph/graph/share_array.h"
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 namespace {
 
 constexpr VertexId kBlockVertices = 1024;
@@ -344,4 +344,4 @@ std::uint64_t Workload::index_bytes() const {
   return bytes;
 }
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

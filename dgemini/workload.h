@@ -15,7 +15,7 @@
 #include "slimgraph/remote/neighbours.h"
 #include "slimgraph/remote/served_source.h"
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 
 class Workload {
  public:
@@ -202,4 +202,4 @@ Status Workload::VisitRemoteDegrees(Endpoint& endpoint, Visit visit) const {
   return {};
 }
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

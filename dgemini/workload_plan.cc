@@ -9,7 +9,7 @@
 #include "slimgraph/remote/list_reader.h"
 #include "slimgraph/remote/served_lists.h"
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 namespace {
 
 // Measures the lists of `part` from the offsets alone. Reads each block of the offsets once.
@@ -226,4 +226,4 @@ Status CheckEdgeBudget(const Topology& topology, const GraphSource& file,
   return {};
 }
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

@@ -8,7 +8,7 @@
 #include "slimgraph/graph/partition.h"
 #include "slimgraph/remote/cache_options.h"
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 
 // What a program uses of the graph in addition to the out lists.
 struct WorkloadNeeds {
@@ -50,4 +50,4 @@ MemoryPlan PlanWorkload(Cluster& cluster, const GraphSource& file, const ChunkPa
 Status CheckEdgeBudget(const Topology& topology, const GraphSource& file,
                        const WorkloadNeeds& needs, const WorkloadSizes& sizes);
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

@@ -6,13 +6,13 @@
 #include <memory>
 #include <optional>
 
-#include "dkudu/graph/list_stream.h"
-#include "dkudu/kernel/bit_matrix.h"
-#include "dkudu/kernel/clique_kernel.h"
-#include "dkudu/kernel/offered_roots.h"
-#include "dkudu/work_offers.h"
+#include "dkudu/internal/graph/list_stream.h"
+#include "dkudu/internal/kernel/bit_matrix.h"
+#include "dkudu/internal/kernel/clique_kernel.h"
+#include "dkudu/internal/kernel/offered_roots.h"
+#include "dkudu/internal/sharing/work_offers.h"
 
-namespace slimgraph {
+namespace slimgraph::dkudu {
 namespace {
 
 const Stage kCliques("cliques");
@@ -390,12 +390,12 @@ std::uint64_t CliqueBytes(const MiningGraph& graph, const MiningOptions& options
   }
   return root_bytes + matrix_bytes + ListBytes(graph, memory, !has_matrices) +
          graph.vertices() / 8 + graph.threads() * of_thread +
-         WorkOffers::BytesTaken(graph, options, PartBytes(graph, size));
+         OfferBytes(graph, options, PartBytes(graph, size));
 }
 
 Result<std::uint64_t> CountCliques(MiningJob& job, unsigned size) {
   SLIM_ASSIGN(const auto chunk_bytes, CheckedChunkBytes(job, LeastCliqueBytes(job.graph, size)));
-  SLIM_ASSIGN(const auto offers, WorkOffers::Make(job, PartBytes(job.graph, size)));
+  SLIM_ASSIGN(const auto offers, MakeOffers(job, PartBytes(job.graph, size)));
   WideCount mine = 0;
   if (job.cluster.computes()) {
     Cliques cliques(job, size, chunk_bytes, *offers);
@@ -410,4 +410,4 @@ Result<std::uint64_t> CountCliques(MiningJob& job, unsigned size) {
   return Narrow(all, "cliques");
 }
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dkudu

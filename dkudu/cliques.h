@@ -5,7 +5,7 @@
 
 #include "dkudu/mining_job.h"
 
-namespace slimgraph {
+namespace slimgraph::dkudu {
 
 constexpr unsigned kMinClique = 3;
 constexpr unsigned kMaxClique = 8;
@@ -22,4 +22,4 @@ std::uint64_t LeastCliqueBytes(const MiningGraph& graph, unsigned size);
 // The most memory that CountCliques takes on a compute node, besides the graph.
 std::uint64_t CliqueBytes(const MiningGraph& graph, const MiningOptions& options, unsigned size);
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dkudu

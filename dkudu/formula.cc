@@ -4,11 +4,11 @@
 #include <bit>
 
 #include "dkudu/cliques.h"
+#include "dkudu/internal/root_sums.h"
 #include "dkudu/motifs.h"
-#include "dkudu/root_sums.h"
 #include "slimgraph/base/check.h"
 
-namespace slimgraph {
+namespace slimgraph::dkudu {
 namespace {
 
 // Up to four vertices, the degrees determine a connected pattern.
@@ -86,4 +86,4 @@ Result<std::uint64_t> CountByFormula(MiningJob& job, const Formula& formula) {
   return found->count;
 }
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dkudu

@@ -8,7 +8,7 @@
 #include "dkudu/mining_job.h"
 #include "dkudu/plan/matching_order.h"
 
-namespace slimgraph {
+namespace slimgraph::dkudu {
 
 struct Formula {
   unsigned clique = 0;  // the number of vertices, if the pattern is a clique
@@ -27,4 +27,4 @@ struct Formula {
 std::optional<Formula> FormulaFor(const Pattern& pattern, Induced induced);
 Result<std::uint64_t> CountByFormula(MiningJob& job, const Formula& formula);
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dkudu

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "dkudu/root_sums.h"
+#include "dkudu/internal/root_sums.h"
 
-namespace slimgraph {
+namespace slimgraph::dkudu {
 namespace {
 
 constexpr std::size_t kSumsAtOnce = 1 << 16;
@@ -64,4 +64,4 @@ Status ForEachLocal(MiningJob& job, const OriginalIds& ids, const LocalVisit& vi
   return cluster.all().Barrier();
 }
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dkudu

@@ -6,7 +6,7 @@
 #include "dkudu/mining_job.h"
 #include "slimgraph/files/original_ids.h"
 
-namespace slimgraph {
+namespace slimgraph::dkudu {
 
 struct LocalFigures {
   std::uint64_t degree = 0;
@@ -29,4 +29,4 @@ Status ForEachLocal(MiningJob& job, const OriginalIds& ids, const LocalVisit& vi
 // The most memory that ForEachLocal takes on a compute node, besides the graph.
 std::uint64_t LocalBytes(const MiningGraph& graph, const MiningOptions& options);
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dkudu

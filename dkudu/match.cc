@@ -1,8 +1,8 @@
 #include "dkudu/match.h"
 
-#include "dkudu/task_share.h"
+#include "dkudu/internal/task_share.h"
 
-namespace slimgraph {
+namespace slimgraph::dkudu {
 namespace {
 
 const Stage kMatch("match");
@@ -13,7 +13,7 @@ Result<std::uint64_t> RunPlan(MiningJob& job, const Plan& plan, const SinkOfThre
   SLIM_ASSIGN(const auto chunk_bytes, CheckedChunkBytes(job, LeastExtenderBytes(graph, plan)));
   SLIM_ASSIGN(const auto cache, MakeListCache(job));
   SLIM_ASSIGN(const auto tasks, TaskShare::Make(job, plan.listed() > 1));
-  SLIM_ASSIGN(const auto offers, WorkOffers::Make(job, Extender::kMostOfferBytes));
+  SLIM_ASSIGN(const auto offers, MakeOffers(job, Extender::kMostOfferBytes));
   std::vector<WideCount> counts(job.cluster.threads());
   const auto search = [&](std::uint32_t thread, Endpoint& endpoint) -> Status {
     Extender extender(graph, plan, job.lists.fetch(thread), cache.get(), job.options.reuse,
@@ -44,8 +44,7 @@ std::uint64_t MatchBytes(const MiningGraph& graph, const MiningOptions& options,
   const std::uint64_t chunk_bytes = ChunkBytesOf(options, LeastExtenderBytes(graph, plan));
   const std::uint64_t of_thread = ExtenderBytes(chunk_bytes, graph, plan) + graph.vertices();
   return graph.threads() * of_thread + ListCache::Bytes(graph, options.cache_bytes) +
-         TaskShare::Bytes(graph) +
-         WorkOffers::BytesTaken(graph, options, Extender::kMostOfferBytes);
+         TaskShare::Bytes(graph) + OfferBytes(graph, options, Extender::kMostOfferBytes);
 }
 
 Result<std::uint64_t> CountMatches(MiningJob& job, const Plan& plan) {
@@ -56,4 +55,4 @@ Result<std::uint64_t> ListMatches(MiningJob& job, const Plan& plan, const SinkOf
   return RunPlan(job, plan, sinks);
 }
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dkudu

@@ -1,10 +1,10 @@
 // Counts or lists the embeddings of any pattern by a plan.
 #pragma once
 
-#include "dkudu/kernel/extender.h"
+#include "dkudu/internal/kernel/extender.h"
 #include "dkudu/mining_job.h"
 
-namespace slimgraph {
+namespace slimgraph::dkudu {
 
 // The properties of the graph by which a plan is chosen.
 GraphFigures FiguresOf(const MiningGraph& graph);
@@ -21,4 +21,4 @@ Result<std::uint64_t> ListMatches(MiningJob& job, const Plan& plan, const SinkOf
 // The most memory that CountMatches and ListMatches take on a compute node, besides the graph.
 std::uint64_t MatchBytes(const MiningGraph& graph, const MiningOptions& options, const Plan& plan);
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dkudu

@@ -6,7 +6,7 @@
 #include "slimgraph/base/parallel.h"
 #include "slimgraph/base/units.h"
 
-namespace slimgraph {
+namespace slimgraph::dkudu {
 Status RequireCompleteLists(const MiningGraph& graph, const char* what) {
   if (graph.part() == ListPart::kAll) return {};
   return UsageError(
@@ -55,6 +55,15 @@ bool MayOfferWork(const MiningGraph& graph, const MiningOptions& options) {
   return options.steal == Steal::kOn && graph.compute() * graph.threads() > 1;
 }
 
+std::uint64_t OfferBytes(const MiningGraph& graph, const MiningOptions& options,
+                         std::uint64_t part_bytes) {
+  return MayOfferWork(graph, options) ? WorkOffers::BytesTaken(graph.threads(), part_bytes) : 0;
+}
+
+Result<std::unique_ptr<WorkOffers>> MakeOffers(MiningJob& job, std::uint64_t part_bytes) {
+  return WorkOffers::Make(job.cluster, job.regions, job.options.steal == Steal::kOn, part_bytes);
+}
+
 Result<std::unique_ptr<ListCache>> MakeListCache(const MiningJob& job) {
   if (!job.cluster.computes() || job.options.reuse != Reuse::kGlobal) return nullptr;
   return ListCache::Make(job.graph, job.options.cache_bytes);
@@ -85,4 +94,4 @@ Result<EngineTimes> TimesOf(MiningJob& job) {
   return times;
 }
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dkudu

@@ -6,15 +6,16 @@
 #include <functional>
 #include <vector>
 
-#include "dkudu/graph/fetched_lists.h"
-#include "dkudu/graph/list_exchange.h"
-#include "dkudu/graph/mining_graph.h"
-#include "dkudu/job_regions.h"
-#include "dkudu/kernel/count.h"
+#include "dkudu/internal/graph/fetched_lists.h"
+#include "dkudu/internal/graph/list_exchange.h"
+#include "dkudu/internal/kernel/count.h"
+#include "dkudu/internal/sharing/job_regions.h"
+#include "dkudu/internal/sharing/work_offers.h"
+#include "dkudu/mining_graph.h"
 #include "slimgraph/cluster/cluster.h"
 #include "slimgraph/cluster/stage_scope.h"
 
-namespace slimgraph {
+namespace slimgraph::dkudu {
 
 // Whether idle compute nodes take work from others.
 enum class Steal { kOn, kOff };
@@ -36,6 +37,9 @@ WorkingMemory WorkingMemoryOf(const MiningGraph& graph, const MiningOptions& opt
 
 // Whether an engine may take over work that another has begun.
 bool MayOfferWork(const MiningGraph& graph, const MiningOptions& options);
+// The memory that offers of parts of at most `part_bytes` take on a compute node.
+std::uint64_t OfferBytes(const MiningGraph& graph, const MiningOptions& options,
+                         std::uint64_t part_bytes);
 
 struct MiningJob {
   Cluster& cluster;
@@ -56,6 +60,8 @@ Status RunEngines(MiningJob& job, const Stage& stage,
                   const std::function<Status(std::uint32_t, Endpoint&)>& body);
 
 // The cache of remote lists for the whole run; null on memory nodes and unless reuse is kGlobal.
+// Collective.
+Result<std::unique_ptr<WorkOffers>> MakeOffers(MiningJob& job, std::uint64_t part_bytes);
 Result<std::unique_ptr<ListCache>> MakeListCache(const MiningJob& job);
 
 // options.chunk_bytes, or `least` if that is 0.
@@ -71,4 +77,4 @@ struct EngineTimes {
 };
 Result<EngineTimes> TimesOf(MiningJob& job);
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dkudu

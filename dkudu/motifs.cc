@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "dkudu/cliques.h"
-#include "dkudu/kernel/neighbour_lists.h"
-#include "dkudu/root_sums.h"
+#include "dkudu/internal/kernel/neighbour_lists.h"
+#include "dkudu/internal/root_sums.h"
 #include "slimgraph/base/check.h"
 
-namespace slimgraph {
+namespace slimgraph::dkudu {
 namespace {
 
 struct Wide {
@@ -72,4 +72,4 @@ Result<std::vector<MotifCount>> CountMotifs(MiningJob& job, unsigned vertices, I
   return vertices == 3 ? OfThree(job, induced) : OfFour(job, induced);
 }
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dkudu

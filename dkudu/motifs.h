@@ -9,7 +9,7 @@
 #include "dkudu/mining_job.h"
 #include "dkudu/plan/matching_order.h"
 
-namespace slimgraph {
+namespace slimgraph::dkudu {
 
 struct MotifCount {
   std::string name;
@@ -23,4 +23,4 @@ Result<std::vector<MotifCount>> CountMotifs(MiningJob& job, unsigned vertices, I
 // The most memory that CountMotifs takes on a compute node, besides the graph.
 std::uint64_t MotifBytes(const MiningGraph& graph, const MiningOptions& options, unsigned vertices);
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dkudu

@@ -1,6 +1,6 @@
 # Benches. Each figure in the documents comes from one of these goals.
 
-.PHONY: plain bench bench-parts bench-graph bench-mining bench-rdma bench-txn bench-store
+.PHONY: plain bench bench-parts bench-graph bench-mining bench-rdma bench-txn bench-store bench-before
 
 $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(LIBRARY)
 	@mkdir -p $(@D)
@@ -46,3 +46,8 @@ bench-store: $(COMMAND)
 # Compares with engines that you have built: GAPBS=DIR GRAPHMINER=DIR KCLIST=DIR, each optional.
 bench-mining: $(COMMAND)
 	@TEST_SLIMGRAPH_COMMAND=$(abspath $(COMMAND)) PYTHONDONTWRITEBYTECODE=1 tests/bench/mining_bench.py $(PARTS)
+
+# BEFORE=FILE is the command of an earlier build: processor seconds of both, or INSTRUCTIONS=yes.
+bench-before: $(COMMAND)
+	@PYTHONDONTWRITEBYTECODE=1 tests/bench/before_bench.py $(COMMAND) $(BEFORE) \
+	  $(if $(INSTRUCTIONS),--instructions) $(if $(ROWS),--rows '$(ROWS)')

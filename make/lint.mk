@@ -11,17 +11,20 @@ format-check: build/.lint-deps
 # A folder is checked again when one of its files, a header that they include, or the checks have
 # changed. -Wno-sign-conversion: GCC's -Wconversion does not contain it, and GCC's warnings count.
 MPI_INCLUDES = $(filter -I%,$(shell $(CXX) -show 2>/dev/null))
-TIDY_FOLDERS := $(patsubst %/,%,$(sort $(dir $(filter-out tests/%,$(filter %.cc,$(OUR_CODE))))))
 TIDY_FLAGS    = $(filter-out -fopenmp -Wno-restrict,$(COMMON)) $(MPI_INCLUDES) \
                   $(if $(VERBS_LIBS),-DSLIMGRAPH_HAVE_VERBS) -Wno-unknown-pragmas -Wno-sign-conversion
 define tidy_folder
-build/tidy/$(1).ok: $(wildcard $(1)/*.cc) .clang-tidy .ci/tidy | build/.lint-deps build/.deps
+build/tidy/$(1).ok: $(1) $(wildcard $(1)/*.cc) .clang-tidy | build/.lint-deps build/.deps
 	@mkdir -p $$(@D)
 	@echo "  TIDY $(1)"
-	@$$(CXX) $$(CXXFLAGS) -MM -MP -MT $$@ $$(filter %.cc,$$^) >$$(@:.ok=.d)
-	@.ci/tidy $$(@:.ok=.cc) $$(filter %.cc,$$^) -- $$(TIDY_FLAGS)
+	@$$(call unit_text,$(1)) >$$(@:.ok=.cc)
+	@$$(CXX) $$(CXXFLAGS) -MM -MP -MT $$@ $$(@:.ok=.cc) $$(filter $(ALONE),$$^) >$$(@:.ok=.d)
+	@clang-tidy --quiet --warnings-as-errors='*' --config-file=.clang-tidy \
+	  --checks=-bugprone-suspicious-include --header-filter='/\w+\.(h|cc)$$$$' \
+	  $$(@:.ok=.cc) $$(filter $(ALONE),$$^) -- $$(TIDY_FLAGS)
 	@touch $$@
 endef
+TIDY_FOLDERS := $(filter-out tests/%,$(FOLDERS))
 $(foreach folder,$(TIDY_FOLDERS),$(eval $(call tidy_folder,$(folder))))
 
 tidy: $(TIDY_FOLDERS:%=build/tidy/%.ok)

@@ -1,6 +1,6 @@
 # Tests, sanitizers, the grid of random points, and fuzzers.
 
-.PHONY: test test-hosts test-rdma unit-tests race-tests asan tsan grid grid-planted fuzz
+.PHONY: test test-hosts test-rdma unit-tests race-tests asan tsan grid grid-planted sim sim-planted fuzz
 
 # Scripts that test the tree or its products. They do not depend on MODE.
 SCRIPTS := $(sort $(wildcard tests/*/*_test.sh tests/*/*_test.py))
@@ -23,10 +23,13 @@ TEST_ENVIRONMENT := TEST_SLIMGRAPH_COMMAND=$(abspath $(COMMAND)) TEST_MAKE='$(MA
   TSAN_OPTIONS=die_after_fork=0:second_deadlock_stack=1
 # For all tests of one program together, also on a slow machine.
 TEST_LIMIT_S     := $(if $(filter release,$(MODE)),480,960)
-# Without tests of the mpi transport: MPI's library is not sanitized, and is slow here.
+# Without tests of the mpi transport: MPI's library is not sanitized, and is slow here. Without those
+# of `slimgraph experiment`, which runs commands that other tests run too.
 ifneq (,$(filter $(MODE),asan tsan))
-TEST_ENVIRONMENT += GTEST_FILTER=-*mpi*
+TEST_ENVIRONMENT += GTEST_FILTER=-*mpi*:ExperimentCommands.*
 endif
+# A smaller quarantine and shorter stack traces of allocations than by default save time.
+TEST_ENVIRONMENT += ASAN_OPTIONS=quarantine_size_mb=16:malloc_context_size=8
 ifeq ($(MODE),tsan)
 # The thread sanitizer of GCC 12 does not start with much address randomisation, and fails with the
 # hooks of UCX in madvise.
@@ -71,7 +74,7 @@ test-rdma: $(COMMAND) $(RDMA_TESTS)
 	@$(TEST_ENVIRONMENT) GTEST_FILTER='*verbs*:Verbs*:Numa.*:*/NumaPlacement.*' \
 	  tests/rdma/run $(RDMA_TESTS) tests/rdma/jobs.py tests/rdma/limits.py
 
-unit-tests: $(TESTS) $(COMMAND)
+unit-tests: $(LONG_TESTS) $(TESTS) $(COMMAND)
 	@$(RUN_TESTS)
 
 asan:
@@ -92,15 +95,45 @@ RACE_FILTER := $(RACE_FABRIC):$(RACE_ENGINE):$(RACE_TXN)-*FabricLargeSizes*:*mpi
 race-tests: $(RACE_TESTS)
 	@$(TEST_ENVIRONMENT) env GTEST_FILTER='$(RACE_FILTER)' tests/run --limit-s $(TEST_LIMIT_S) --jobs 2 $(RACE_TESTS)
 
+# ---- simulation ---------------------------------------------------------------------------------
+# Nodes as threads of a deterministic simulation: SIM_SEEDS of each scenario, or as many as fit in
+# SIM_SECONDS. SIM_SEED=K SCENARIO=NAME tells the story of one run.
+SIM_SEEDS ?= 1000
+SIMULATE  := $(BUILD)/tests/simulate
+# What scenarios share with other tests.
+SCENARIO_SUPPORT := tests/dgemini/graphs.cc tests/dkudu/support.cc $(filter-out %/main.cc,$(wildcard tests/support/*.cc))
+SIM_WORDS  = $(if $(SIM_SEED),--seed $(SIM_SEED),--seeds $(SIM_SEEDS)) \
+               $(if $(SIM_SECONDS),--seconds $(SIM_SECONDS)) $(SCENARIO)
+
+$(SIMULATE): $(call objects,$(wildcard tests/sim/*.cc) $(SCENARIO_SUPPORT)) $(LIBRARY)
+	@mkdir -p $(@D)
+	@echo "  LINK $@"
+	@$(CXX) $(CXXFLAGS) $^ -lgtest $(LDLIBS) -o $@
+
+ifeq ($(MODE),sim)
+sim: $(SIMULATE)
+	@$(SIMULATE) $(SIM_WORDS)
+else
+sim:
+	@$(MAKE) MODE=sim sim
+endif
+
+# Tests that the simulation finds each defect of tests/sim/planted within PLANTED_SEEDS seeds.
+PLANTED_SEEDS ?= 5000
+sim-planted:
+	@$(MAKE) MODE=sim build/sim/tests/simulate
+	@PYTHONDONTWRITEBYTECODE=1 tests/sim/planted.py --make '$(MAKE)' --seeds $(PLANTED_SEEDS) $(PLANTED)
+
 # ---- fuzzers -----------------------------------------------------------------------------------
 # Clang builds the fuzzers. Each runs for FUZZ_SECONDS on its corpus. An input that makes one fail
 # is kept in build/fuzz/fuzz.
 FUZZ_SECONDS ?= 5
 FUZZED := $(call objects,slimgraph/launch/handshake.cc \
   slimgraph/launch/internal/frame.cc \
-  slimgraph/launch/internal/joining.cc slimgraph/remote/list_code.cc dkudu/graph/degree_order.cc \
+  slimgraph/launch/internal/joining.cc slimgraph/remote/list_code.cc dkudu/internal/graph/degree_order.cc \
   $(wildcard slimgraph/base/*.cc slimgraph/files/*.cc slimgraph/files/internal/*.cc slimgraph/graph/*.cc \
-    slimgraph/remote/internal/*.cc txnlayer/disk/*.cc txnlayer/graph_model/*.cc))
+    slimgraph/remote/internal/*.cc txnlayer/disk/*.cc txnlayer/disk/internal/*.cc \
+    txnlayer/graph_model/*.cc))
 
 # A library of the code under test, without the fabric and jobs.
 $(BUILD)/libfuzzed.a: $(FUZZED)

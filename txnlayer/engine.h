@@ -18,12 +18,11 @@
 #include "slimgraph/base/clock.h"
 #include "slimgraph/base/sync.h"
 #include "slimgraph/cluster/cluster.h"
-#include "txnlayer/engine/figures.h"
-#include "txnlayer/engine/quiescence.h"
-#include "txnlayer/replication/replication.h"
-#include "txnlayer/replication/view.h"
-#include "txnlayer/stages/protocol.h"
-#include "txnlayer/store/location_cache.h"
+#include "txnlayer/internal/engine/figures.h"
+#include "txnlayer/internal/engine/quiescence.h"
+#include "txnlayer/internal/replication/replication.h"
+#include "txnlayer/internal/stages/tables.h"
+#include "txnlayer/internal/store/location_cache.h"
 
 namespace slimgraph::txn {
 
@@ -94,26 +93,15 @@ class Engine {
 
   Cluster& cluster() { return cluster_; }
   NodeId self() const { return cluster_.self(); }
-  const Protocol& protocol() const { return protocol_; }
+  const Protocol& protocol() const { return tables_.protocol(); }
   const EngineOptions& options() const { return options_; }
   // Changes stages, coroutines and optimisations. Between runs, with equal options on all nodes.
   Status Configure(const EngineOptions& options);
 
-  // Collective.
-  Result<Table*> AddTable(const TableSpec& spec);
-  Table& table(TableId id) { return *tables_[id]; }
-  TableId tables() const { return static_cast<TableId>(tables_.size()); }
-  // Visits all tuples of all tables for which this node is the primary, when nothing runs.
-  void ForEachTuple(const std::function<void(Table&, std::byte*)>& visit);
-  void ForEachTuple(Table& table, const std::function<void(std::byte*)>& visit);
-  // The same, with the latest record of each tuple; null where there is none.
-  void ForEachRecord(Table& table, const std::function<void(Key, const std::byte*)>& visit);
-  // Stores a version of a tuple in a part of this node, unless a later version is there. Only when
-  // nothing runs on the tuple. False: the table is full.
-  bool PutVersion(Table& table, Key key, Rank rank, const std::byte* version);
-
-  // Which node holds which partition. replication() is null when nothing is replicated.
-  const View& view() const { return view_; }
+  // Add tables before the first run.
+  Tables& tables() { return tables_; }
+  const Tables& tables() const { return tables_; }
+  // Null when nothing is replicated.
   Replication* replication() { return replication_.get(); }
 
   // Collective, when the tables are filled and before any run. Recovers what the logs in `folder`
@@ -187,7 +175,6 @@ class Engine {
 
  private:
   friend class Transaction;
-  friend class Replication;
   struct Thread;
   enum class Course : std::uint8_t { kBefore, kRunning, kOver };
   Engine(Cluster& cluster, const Protocol& protocol, const EngineOptions& options);
@@ -201,19 +188,19 @@ class Engine {
   void SetCourse(Course course);
   void RunWorkInStoppedWorld();
   Result<bool> PrepareNextRound();
+  // repair.cc.
   Status Repair();
+  Status RepairAfter(const std::vector<NodeId>& lost);
   bool AnotherHasDied();
   Status ResetCompanions();
   void MaybeDieAfter(Stage stage);
   void MaybeDieInRepair(std::uint32_t step);
 
   Cluster& cluster_;
-  const Protocol& protocol_;
   EngineOptions options_;
-  std::vector<std::unique_ptr<Table>> tables_;
+  Tables tables_;
   std::vector<std::unique_ptr<Thread>> threads_;
 
-  View view_;
   std::unique_ptr<Replication> replication_;
   std::unique_ptr<Durability> durability_;
   Quiescence quiescence_;

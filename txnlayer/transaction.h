@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "txnlayer/engine.h"
-#include "txnlayer/replication/log_writer.h"
-#include "txnlayer/store/record.h"
+#include "txnlayer/internal/replication/log_writer.h"
+#include "txnlayer/internal/store/record.h"
 
 namespace slimgraph::txn {
 

@@ -8,16 +8,16 @@ namespace slimgraph {
 namespace {
 
 Status Count(JobRun& run, const MiningCommandOptions& options, unsigned size, const char* name) {
-  const auto work = [&](JobRun&, const GraphSource&, MiningJob& job) -> Status {
-    SLIM_ASSIGN(const std::uint64_t count, CountCliques(job, size));
+  const auto work = [&](JobRun&, const GraphSource&, dkudu::MiningJob& job) -> Status {
+    SLIM_ASSIGN(const std::uint64_t count, dkudu::CountCliques(job, size));
     run.report.Set("/result/count", count);
     run.text += fmt::format("{}: {}\n", name, count);
     return {};
   };
-  const auto bytes = [&](const MiningGraph& graph, const MiningOptions& mining) {
-    return CliqueBytes(graph, mining, size);
+  const auto bytes = [&](const dkudu::MiningGraph& graph, const dkudu::MiningOptions& mining) {
+    return dkudu::CliqueBytes(graph, mining, size);
   };
-  return RunMiningJob(run, options, ListPart::kUpper, bytes, work);
+  return RunMiningJob(run, options, dkudu::ListPart::kUpper, bytes, work);
 }
 
 }  // namespace
@@ -39,7 +39,9 @@ Command CliquesCommand() {
   };
   const auto state = std::make_shared<State>();
   const auto declare = [state](Options& options) {
-    options.Number("-k", "K", "the vertices of a clique, 3..8", state->size, kMinClique, kMaxClique)
+    options
+        .Number("-k", "K", "the vertices of a clique, 3..8", state->size, dkudu::kMinClique,
+                dkudu::kMaxClique)
         .Required();
     DeclareMiningOptions(options, state->common);
   };

@@ -6,15 +6,15 @@ namespace slimgraph {
 namespace {
 
 constexpr std::size_t kBlockBytes = kMaxMessageBytes;
-constexpr std::size_t kMaxLineBytes = kMaxPatternVertices * 21;  // 64-bit ids
-constexpr std::uint64_t kMostPermits = 1024;                     // most embeddings per draw
+constexpr std::size_t kMaxLineBytes = dkudu::kMaxPatternVertices * 21;  // 64-bit ids
+constexpr std::uint64_t kMostPermits = 1024;                            // most embeddings per draw
 constexpr auto kCheckInterval = std::chrono::milliseconds(100);
 
 }  // namespace
 
 Result<std::unique_ptr<EmbeddingFile>> EmbeddingFile::Create(
-    Cluster& cluster, const GraphSource& file, const MiningGraph& graph, const Pattern& pattern,
-    const std::string& path, std::optional<std::uint64_t> limit) {
+    Cluster& cluster, const GraphSource& file, const dkudu::MiningGraph& graph,
+    const dkudu::Pattern& pattern, const std::string& path, std::optional<std::uint64_t> limit) {
   std::unique_ptr<EmbeddingFile> out(new EmbeddingFile(cluster, graph));
   out->limit_ = limit;
   out->writers_.resize(cluster.threads());
@@ -41,7 +41,7 @@ Result<std::unique_ptr<EmbeddingFile>> EmbeddingFile::Create(
   return out;
 }
 
-EmbeddingSink EmbeddingFile::SinkOf(std::uint32_t thread) {
+dkudu::EmbeddingSink EmbeddingFile::SinkOf(std::uint32_t thread) {
   return [this, thread](std::span<const VertexId> embedding) {
     return AddEmbedding(thread, embedding);
   };

@@ -9,9 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "dkudu/graph/mining_graph.h"
-#include "dkudu/kernel/extender.h"
-#include "dkudu/plan/pattern.h"
+#include "dkudu/match.h"
 #include "slimgraph/base/atomic_file.h"
 #include "slimgraph/base/sync.h"
 #include "slimgraph/cluster/cluster.h"
@@ -22,12 +20,12 @@ class EmbeddingFile {
  public:
   // Collective. The first line names the pattern's vertices; embeddings follow in that order.
   static Result<std::unique_ptr<EmbeddingFile>> Create(Cluster& cluster, const GraphSource& file,
-                                                       const MiningGraph& graph,
-                                                       const Pattern& pattern,
+                                                       const dkudu::MiningGraph& graph,
+                                                       const dkudu::Pattern& pattern,
                                                        const std::string& path,
                                                        std::optional<std::uint64_t> limit);
 
-  EmbeddingSink SinkOf(std::uint32_t thread);
+  dkudu::EmbeddingSink SinkOf(std::uint32_t thread);
 
   // Collective: writes the remaining lines and gives the file its name.
   Status Finish();
@@ -39,7 +37,8 @@ class EmbeddingFile {
     std::uint64_t permits = 0;  // permits drawn and not yet used
     std::uint64_t sent = 0;     // messages
   };
-  EmbeddingFile(Cluster& cluster, const MiningGraph& graph) : cluster_(cluster), graph_(graph) {}
+  EmbeddingFile(Cluster& cluster, const dkudu::MiningGraph& graph)
+      : cluster_(cluster), graph_(graph) {}
   Result<bool> AddEmbedding(std::uint32_t thread, std::span<const VertexId> embedding);
   Status DrawPermits(std::uint32_t thread);
   Status Write(std::uint32_t thread);
@@ -48,7 +47,7 @@ class EmbeddingFile {
   Status failure();
 
   Cluster& cluster_;
-  const MiningGraph& graph_;
+  const dkudu::MiningGraph& graph_;
   OriginalIds ids_;
   RegionId counter_ = 0;
   std::optional<std::uint64_t> limit_;

@@ -42,7 +42,8 @@ class Lines {
   std::string text_;
 };
 
-Status WriteLocal(const LocalState& state, JobRun& run, const GraphSource& file, MiningJob& job) {
+Status WriteLocal(const LocalState& state, JobRun& run, const GraphSource& file,
+                  dkudu::MiningJob& job) {
   std::optional<Lines> lines;
   OriginalIds ids;
   if (run.cluster.self() == 0) {
@@ -52,16 +53,16 @@ Status WriteLocal(const LocalState& state, JobRun& run, const GraphSource& file,
   }
   unsigned __int128 corners = 0;
   double coefficients = 0;
-  const auto visit = [&](std::uint64_t id, const LocalFigures& figures) -> Status {
+  const auto visit = [&](std::uint64_t id, const dkudu::LocalFigures& figures) -> Status {
     corners += figures.triangles;
     coefficients += figures.clustering();
     return lines->Add(state.clustering ? fmt::format("{} {}\n", id, figures.clustering())
                                        : fmt::format("{} {}\n", id, figures.triangles));
   };
-  SLIM_TRY(ForEachLocal(job, ids, visit));
+  SLIM_TRY(dkudu::ForEachLocal(job, ids, visit));
   if (run.cluster.self() != 0) return {};
   SLIM_TRY(lines->Finish());
-  SLIM_ASSIGN(const std::uint64_t triangles, Narrow(corners / 3, "triangles"));
+  SLIM_ASSIGN(const std::uint64_t triangles, dkudu::Narrow(corners / 3, "triangles"));
   const double mean = coefficients / file.vertices();
   run.report.Set("/result/count", triangles);
   run.report.Set("/result/mean_clustering", mean);
@@ -89,10 +90,10 @@ Command LocalCommand() {
   };
   const auto run = [state](const std::vector<std::string>& arguments) {
     return RunJob("local", state->common.job, arguments, [state](JobRun& job_run) {
-      const auto work = [&](JobRun& mining_run, const GraphSource& file, MiningJob& job) {
+      const auto work = [&](JobRun& mining_run, const GraphSource& file, dkudu::MiningJob& job) {
         return WriteLocal(*state, mining_run, file, job);
       };
-      return RunMiningJob(job_run, state->common, ListPart::kAll, LocalBytes, work);
+      return RunMiningJob(job_run, state->common, dkudu::ListPart::kAll, dkudu::LocalBytes, work);
     });
   };
   return {"local", "count the triangles at each vertex", declare, run};

@@ -13,7 +13,7 @@ namespace {
 struct MatchState {
   MiningCommandOptions common;
   std::string pattern;
-  Induced induced = Induced::kEdge;
+  dkudu::Induced induced = dkudu::Induced::kEdge;
   bool explain = false;
   bool formulae = true;
   std::string list;
@@ -21,34 +21,36 @@ struct MatchState {
 };
 
 Result<std::uint64_t> WriteMatches(const MatchState& state, JobRun& run, const GraphSource& file,
-                                   MiningJob& job, const Plan& plan) {
+                                   dkudu::MiningJob& job, const dkudu::Plan& plan) {
   SLIM_ASSIGN(const auto out, EmbeddingFile::Create(run.cluster, file, job.graph, plan.pattern,
                                                     state.list, state.limit));
-  SLIM_ASSIGN(const std::uint64_t listed,
-              ListMatches(job, plan, [&](std::uint32_t thread) { return out->SinkOf(thread); }));
+  SLIM_ASSIGN(const std::uint64_t listed, dkudu::ListMatches(job, plan, [&](std::uint32_t thread) {
+                return out->SinkOf(thread);
+              }));
   SLIM_TRY(out->Finish());
   return listed;
 }
 
-Result<std::uint64_t> Count(MiningJob& job, const Plan& plan,
-                            const std::optional<Formula>& formula) {
-  return formula ? CountByFormula(job, *formula) : CountMatches(job, plan);
+Result<std::uint64_t> Count(dkudu::MiningJob& job, const dkudu::Plan& plan,
+                            const std::optional<dkudu::Formula>& formula) {
+  return formula ? dkudu::CountByFormula(job, *formula) : dkudu::CountMatches(job, plan);
 }
 
 Status Match(const MatchState& state, JobRun& run) {
-  SLIM_ASSIGN(const Pattern pattern, Pattern::Find(state.pattern));
+  SLIM_ASSIGN(const dkudu::Pattern pattern, dkudu::Pattern::Find(state.pattern));
   const bool lists = !state.list.empty();
-  const auto formula = lists || !state.formulae ? std::nullopt : FormulaFor(pattern, state.induced);
-  const auto plan_for = [&](const MiningGraph& graph) {
-    return CompilePlan(pattern, state.induced, FiguresOf(graph), lists);
+  const auto formula =
+      lists || !state.formulae ? std::nullopt : dkudu::FormulaFor(pattern, state.induced);
+  const auto plan_for = [&](const dkudu::MiningGraph& graph) {
+    return dkudu::CompilePlan(pattern, state.induced, dkudu::FiguresOf(graph), lists);
   };
-  const auto bytes = [&](const MiningGraph& graph, const MiningOptions& options) {
+  const auto bytes = [&](const dkudu::MiningGraph& graph, const dkudu::MiningOptions& options) {
     if (formula) return formula->Bytes(graph, options);
-    return MatchBytes(graph, options, plan_for(graph));
+    return dkudu::MatchBytes(graph, options, plan_for(graph));
   };
-  const auto work = [&](JobRun&, const GraphSource& file, MiningJob& job) -> Status {
-    const Plan plan = plan_for(job.graph);
-    const std::string explained = Explain(plan) + (formula ? formula->Explain() : "");
+  const auto work = [&](JobRun&, const GraphSource& file, dkudu::MiningJob& job) -> Status {
+    const dkudu::Plan plan = plan_for(job.graph);
+    const std::string explained = dkudu::Explain(plan) + (formula ? formula->Explain() : "");
     run.report.Set("/plan/text", explained);
     run.report.Set("/plan/estimated_work", plan.work);
     run.report.Set("/plan/formula", formula.has_value());
@@ -65,10 +67,10 @@ Status Match(const MatchState& state, JobRun& run) {
   };
   run.report.Set("/options/pattern", state.pattern);
   run.report.Set("/options/induced",
-                 std::string(state.induced == Induced::kVertex ? "vertex" : "edge"));
+                 std::string(state.induced == dkudu::Induced::kVertex ? "vertex" : "edge"));
   MiningCommandOptions common = state.common;
   common.prints_ids = lists;
-  return RunMiningJob(run, common, formula ? formula->part() : ListPart::kAll, bytes, work);
+  return RunMiningJob(run, common, formula ? formula->part() : dkudu::ListPart::kAll, bytes, work);
 }
 
 }  // namespace
@@ -76,7 +78,7 @@ Status Match(const MatchState& state, JobRun& run) {
 Command MatchCommand() {
   const auto state = std::make_shared<MatchState>();
   const auto declare = [state](Options& options) {
-    const std::string pattern_help = "an edge list, or one of " + PatternNames();
+    const std::string pattern_help = "an edge list, or one of " + dkudu::PatternNames();
     options.Text("--pattern", "FILE|NAME", pattern_help.c_str(), state->pattern).Required();
     options.Choice("--induced",
                    "whether the graph may have edges between an embedding's vertices that the "

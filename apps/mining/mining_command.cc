@@ -16,7 +16,7 @@ void DeclareBytes(Options& options, const char* name, const char* help, std::uin
   options.Value(name, "BYTES", help, parse).Default(FormatBytes(bytes));
 }
 
-void ReportMining(JobRun& run, const GraphSource& file, const EngineTimes& times) {
+void ReportMining(JobRun& run, const GraphSource& file, const dkudu::EngineTimes& times) {
   const Topology& topology = run.cluster.topology();
   Report& report = run.report;
   SetGraph(report, file);
@@ -54,30 +54,30 @@ void DeclareMiningOptions(Options& options, MiningCommandOptions& to) {
   DeclareJobOptions(options, to.job);
 }
 
-Status RunMiningJob(JobRun& run, const MiningCommandOptions& options, ListPart part,
-                    const EngineBytes& engine_bytes, const MiningWork& work) {
+Status RunMiningJob(JobRun& run, const MiningCommandOptions& options, dkudu::ListPart part,
+                    const dkudu::EngineBytes& engine_bytes, const MiningWork& work) {
   Cluster& cluster = run.cluster;
   const std::uint64_t start_ns = NowNs();
   SLIM_ASSIGN(const SlimFile file, SlimFile::Open(options.graph));
-  const auto working = [&](const MiningGraph& graph) {
-    const auto bytes = [&](const MiningGraph& of, const MiningOptions& with) {
+  const auto working = [&](const dkudu::MiningGraph& graph) {
+    const auto bytes = [&](const dkudu::MiningGraph& of, const dkudu::MiningOptions& with) {
       return engine_bytes(of, with) + (options.prints_ids ? file.original_id_bytes() : 0);
     };
-    return WorkingMemoryOf(graph, options.mining, cluster, bytes);
+    return dkudu::WorkingMemoryOf(graph, options.mining, cluster, bytes);
   };
   SLIM_ASSIGN(const auto graph,
-              MiningGraph::Load(cluster, file, part, working, AnnounceMemory(run)));
+              dkudu::MiningGraph::Load(cluster, file, part, working, AnnounceMemory(run)));
   run.load_s = SecondsSince(start_ns);
   run.load_traffic = cluster.fabric().traffic();
   cluster.fabric().ClearTraffic();
 
-  SLIM_ASSIGN(const auto lists, ListExchange::Start(cluster, *graph, options.mining.fetch));
-  MiningJob job{cluster, *graph, *lists, options.mining, run.seconds};
+  SLIM_ASSIGN(const auto lists, dkudu::ListExchange::Start(cluster, *graph, options.mining.fetch));
+  dkudu::MiningJob job{cluster, *graph, *lists, options.mining, run.seconds};
   const std::uint64_t run_ns = NowNs();
   SLIM_TRY(work(run, file, job));
   run.run_s = SecondsSince(run_ns);
   SLIM_TRY(lists->Stop());
-  SLIM_ASSIGN(const EngineTimes times, TimesOf(job));
+  SLIM_ASSIGN(const dkudu::EngineTimes times, dkudu::TimesOf(job));
   ReportMining(run, file, times);
   return {};
 }

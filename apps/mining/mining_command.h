@@ -13,7 +13,7 @@ namespace slimgraph {
 struct MiningCommandOptions {
   JobOptions job;
   std::string graph;
-  MiningOptions mining;
+  dkudu::MiningOptions mining;
   bool prints_ids = false;  // the command keeps the original ids in memory
 };
 
@@ -22,8 +22,8 @@ void DeclareMiningOptions(Options& options, MiningCommandOptions& to);
 
 // Announces how much memory the job will need, loads the graph, runs and times `work`, and reports
 // all but the result. `work` adds the result to run.report and run.text.
-using MiningWork = std::function<Status(JobRun&, const GraphSource&, MiningJob&)>;
-Status RunMiningJob(JobRun& run, const MiningCommandOptions& options, ListPart part,
-                    const EngineBytes& engine_bytes, const MiningWork& work);
+using MiningWork = std::function<Status(JobRun&, const GraphSource&, dkudu::MiningJob&)>;
+Status RunMiningJob(JobRun& run, const MiningCommandOptions& options, dkudu::ListPart part,
+                    const dkudu::EngineBytes& engine_bytes, const MiningWork& work);
 
 }  // namespace slimgraph

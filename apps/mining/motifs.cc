@@ -8,19 +8,20 @@ namespace slimgraph {
 namespace {
 
 Status Count(JobRun& run, const MiningCommandOptions& options, unsigned vertices) {
-  const auto work = [&](JobRun&, const GraphSource&, MiningJob& job) -> Status {
-    SLIM_ASSIGN(const auto motifs, CountMotifs(job, vertices, Induced::kVertex));
-    for (const MotifCount& motif : motifs) {
+  const auto work = [&](JobRun&, const GraphSource&, dkudu::MiningJob& job) -> Status {
+    SLIM_ASSIGN(const auto motifs, dkudu::CountMotifs(job, vertices, dkudu::Induced::kVertex));
+    for (const dkudu::MotifCount& motif : motifs) {
       run.report.Set("/result/counts/" + motif.name, motif.count);
       run.text += fmt::format("{}: {}\n", motif.name, motif.count);
     }
     return {};
   };
   run.report.Set("/options/k", std::uint64_t{vertices});
-  const auto bytes = [&](const MiningGraph& graph, const MiningOptions& mining) {
-    return MotifBytes(graph, mining, vertices);
+  const auto bytes = [&](const dkudu::MiningGraph& graph, const dkudu::MiningOptions& mining) {
+    return dkudu::MotifBytes(graph, mining, vertices);
   };
-  return RunMiningJob(run, options, vertices == 3 ? ListPart::kUpper : ListPart::kAll, bytes, work);
+  return RunMiningJob(run, options, vertices == 3 ? dkudu::ListPart::kUpper : dkudu::ListPart::kAll,
+                      bytes, work);
 }
 
 }  // namespace

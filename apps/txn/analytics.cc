@@ -22,9 +22,9 @@ Result<Analysis> ParseAnalysis(std::string_view word) {
     analysis.clique_size = kUsualClique;
     if (colon == word.size()) return analysis;
     const auto size = ParseNumber<unsigned>(word.substr(colon + 1));
-    if (!size || *size < kMinClique || *size > kMaxClique) {
+    if (!size || *size < dkudu::kMinClique || *size > dkudu::kMaxClique) {
       return UsageError("--analytics {}: cliques have {}..{} vertices, as in cliques:4", word,
-                        kMinClique, kMaxClique);
+                        dkudu::kMinClique, dkudu::kMaxClique);
     }
     analysis.clique_size = *size;
     return analysis;

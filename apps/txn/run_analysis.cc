@@ -10,21 +10,21 @@ namespace {
 
 const auto kNoAnnouncement = [](const MemoryPlan&) {};
 
-WorkloadNeeds NeedsOf(AnalysisKind kind) {
+dgemini::WorkloadNeeds NeedsOf(AnalysisKind kind) {
   switch (kind) {
     case AnalysisKind::kPageRank:
-      return PageRankNeeds(Mode::kAuto);
+      return dgemini::PageRankNeeds(dgemini::Mode::kAuto);
     case AnalysisKind::kBfs:
-      return BfsNeeds(Mode::kAuto);
+      return dgemini::BfsNeeds(dgemini::Mode::kAuto);
     case AnalysisKind::kShortestPaths:
-      return ShortestPaths::Needs(Mode::kAuto);
+      return dgemini::ShortestPaths::Needs(dgemini::Mode::kAuto);
     default:
-      return ComponentsNeeds();
+      return dgemini::ComponentsNeeds();
   }
 }
 
-Status RunPageRank(Engine& engine, Finding& found) {
-  SLIM_ASSIGN(const PageRanks ranks, PageRank(engine, {}));
+Status RunPageRank(dgemini::Engine& engine, Finding& found) {
+  SLIM_ASSIGN(const dgemini::PageRanks ranks, dgemini::PageRank(engine, {}));
   SLIM_ASSIGN(const double sum, engine.Sum([&](VertexId v) { return ranks.rank[v]; }));
   found.values.emplace_back("iterations", ranks.iterations);
   found.values.emplace_back("sum", sum);
@@ -45,8 +45,8 @@ std::optional<VertexId> SourceOf(const OriginalIds& ids, const Analysis& analysi
   return dense;
 }
 
-Status RunSssp(Engine& engine, const OriginalIds& ids, const Analysis& analysis,
-               ShortestPaths& paths, Finding& found) {
+Status RunSssp(dgemini::Engine& engine, const OriginalIds& ids, const Analysis& analysis,
+               dgemini::ShortestPaths& paths, Finding& found) {
   const auto source = SourceOf(ids, analysis, found);
   if (!source) return {};
   SLIM_TRY(paths.Compute(engine, *source));
@@ -58,19 +58,20 @@ Status RunSssp(Engine& engine, const OriginalIds& ids, const Analysis& analysis,
   return {};
 }
 
-Status RunBfs(Engine& engine, const OriginalIds& ids, const Analysis& analysis, Finding& found) {
+Status RunBfs(dgemini::Engine& engine, const OriginalIds& ids, const Analysis& analysis,
+              Finding& found) {
   const auto source = SourceOf(ids, analysis, found);
   if (!source) return {};
-  SLIM_ASSIGN(const auto depths, Bfs(engine, *source));
+  SLIM_ASSIGN(const auto depths, dgemini::Bfs(engine, *source));
   SLIM_ASSIGN(const double reached,
-              engine.Sum([&](VertexId v) { return depths[v] == kUnreached ? 0.0 : 1.0; }));
+              engine.Sum([&](VertexId v) { return depths[v] == dgemini::kUnreached ? 0.0 : 1.0; }));
   found.values.emplace_back("reached", static_cast<std::uint64_t>(reached));
   found.words = fmt::format("from {}: {:.0f} vertices reached", ids[*source], reached);
   return {};
 }
 
-Status RunComponents(Engine& engine, bool directed, Finding& found) {
-  SLIM_ASSIGN(const auto label, Components(engine, directed));
+Status RunComponents(dgemini::Engine& engine, bool directed, Finding& found) {
+  SLIM_ASSIGN(const auto label, dgemini::Components(engine, directed));
   SLIM_ASSIGN(const double count,
               engine.Sum([&](VertexId v) { return label[v] == v ? 1.0 : 0.0; }));
   found.values.emplace_back("components", static_cast<std::uint64_t>(count));
@@ -81,10 +82,10 @@ Status RunComponents(Engine& engine, bool directed, Finding& found) {
 Status RunProgram(Cluster& cluster, const txn::Snapshot& snapshot, const Analysis& analysis,
                   Finding& found) {
   const std::uint64_t start_ns = NowNs();
-  Exchange exchange(cluster);
+  dgemini::Exchange exchange(cluster);
   SLIM_ASSIGN(const auto work,
-              Workload::Load(cluster, snapshot, NeedsOf(analysis.kind), kNoAnnouncement));
-  ShortestPaths paths;
+              dgemini::Workload::Load(cluster, snapshot, NeedsOf(analysis.kind), kNoAnnouncement));
+  dgemini::ShortestPaths paths;
   if (analysis.kind == AnalysisKind::kShortestPaths) {
     SLIM_TRY(paths.Prepare(snapshot));
     SLIM_TRY(paths.Examine(cluster, *work, {}));
@@ -93,7 +94,7 @@ Status RunProgram(Cluster& cluster, const txn::Snapshot& snapshot, const Analysi
   found.load_s = SecondsSince(start_ns);
   const std::uint64_t run_ns = NowNs();
   if (cluster.computes()) {
-    Engine engine(cluster, *work, exchange, Mode::kAuto);
+    dgemini::Engine engine(cluster, *work, exchange, dgemini::Mode::kAuto);
     SLIM_ASSIGN(const OriginalIds ids, snapshot.ReadOriginalIds());
     SLIM_TRY(analysis.kind == AnalysisKind::kPageRank ? RunPageRank(engine, found)
              : analysis.kind == AnalysisKind::kBfs    ? RunBfs(engine, ids, analysis, found)
@@ -108,21 +109,21 @@ Status RunProgram(Cluster& cluster, const txn::Snapshot& snapshot, const Analysi
 Status RunCliques(Cluster& cluster, const txn::Snapshot& snapshot, const Analysis& analysis,
                   Finding& found) {
   const std::uint64_t start_ns = NowNs();
-  const MiningOptions options;
-  const auto bytes = [&](const MiningGraph& graph, const MiningOptions& mining) {
-    return CliqueBytes(graph, mining, analysis.clique_size);
+  const dkudu::MiningOptions options;
+  const auto bytes = [&](const dkudu::MiningGraph& graph, const dkudu::MiningOptions& mining) {
+    return dkudu::CliqueBytes(graph, mining, analysis.clique_size);
   };
-  const auto working = [&](const MiningGraph& graph) {
-    return WorkingMemoryOf(graph, options, cluster, bytes);
+  const auto working = [&](const dkudu::MiningGraph& graph) {
+    return dkudu::WorkingMemoryOf(graph, options, cluster, bytes);
   };
-  SLIM_ASSIGN(const auto graph,
-              MiningGraph::Load(cluster, snapshot, ListPart::kUpper, working, kNoAnnouncement));
-  SLIM_ASSIGN(const auto lists, ListExchange::Start(cluster, *graph, options.fetch));
+  SLIM_ASSIGN(const auto graph, dkudu::MiningGraph::Load(cluster, snapshot, dkudu::ListPart::kUpper,
+                                                         working, kNoAnnouncement));
+  SLIM_ASSIGN(const auto lists, dkudu::ListExchange::Start(cluster, *graph, options.fetch));
   std::vector<StageSeconds> seconds(cluster.threads());
-  MiningJob job{cluster, *graph, *lists, options, seconds};
+  dkudu::MiningJob job{cluster, *graph, *lists, options, seconds};
   found.load_s = SecondsSince(start_ns);
   const std::uint64_t run_ns = NowNs();
-  SLIM_ASSIGN(const std::uint64_t count, CountCliques(job, analysis.clique_size));
+  SLIM_ASSIGN(const std::uint64_t count, dkudu::CountCliques(job, analysis.clique_size));
   found.run_s = SecondsSince(run_ns);
   found.values.emplace_back("count", count);
   found.words = analysis.clique_size == 3

@@ -17,19 +17,22 @@ class BfsApplication : public VertexApplication {
     SLIM_ASSIGN(source_, FindVertex(ids, source_id_));
     return {};
   }
-  WorkloadNeeds Needs(Mode mode) const override { return BfsNeeds(mode); }
-  Status Compute(Engine& engine) override {
-    SLIM_ASSIGN(depth_, Bfs(engine, source_));
+  dgemini::WorkloadNeeds Needs(dgemini::Mode mode) const override {
+    return dgemini::BfsNeeds(mode);
+  }
+  Status Compute(dgemini::Engine& engine) override {
+    SLIM_ASSIGN(depth_, dgemini::Bfs(engine, source_));
     return {};
   }
-  Status Gather(Engine& engine) override { return engine.Gather(depth_); }
+  Status Gather(dgemini::Engine& engine) override { return engine.Gather(depth_); }
 
-  Status ReportResult(Engine& engine, JobRun& run) override {
-    SLIM_ASSIGN(const double reached,
-                engine.Sum([&](VertexId v) { return depth_[v] == kUnreached ? 0.0 : 1.0; }));
+  Status ReportResult(dgemini::Engine& engine, JobRun& run) override {
+    SLIM_ASSIGN(const double reached, engine.Sum([&](VertexId v) {
+      return depth_[v] == dgemini::kUnreached ? 0.0 : 1.0;
+    }));
     std::uint64_t deepest = 0;
     for (VertexId v = 0; v < engine.vertices(); ++v) {
-      if (engine.mine(v) && depth_[v] != kUnreached) {
+      if (engine.mine(v) && depth_[v] != dgemini::kUnreached) {
         deepest = std::max<std::uint64_t>(deepest, depth_[v]);
       }
     }
@@ -43,7 +46,7 @@ class BfsApplication : public VertexApplication {
   }
 
   Status Verify(const Csr& out_lists) override {
-    const auto expected = serial::Bfs(out_lists, source_);
+    const auto expected = dgemini::serial::Bfs(out_lists, source_);
     for (VertexId v = 0; v < expected.size(); ++v) {
       if (depth_[v] == expected[v]) continue;
       return VerificationError("the depth of vertex {} (counted from 0) is {}, and should be {}", v,
@@ -53,7 +56,7 @@ class BfsApplication : public VertexApplication {
   }
 
   void Print(VertexId v, std::string& line) const override {
-    if (depth_[v] == kUnreached) {
+    if (depth_[v] == dgemini::kUnreached) {
       line += "9223372036854775807";
     } else {
       fmt::format_to(std::back_inserter(line), "{}", depth_[v]);
@@ -63,7 +66,7 @@ class BfsApplication : public VertexApplication {
  private:
   std::uint64_t source_id_ = 0;
   VertexId source_ = 0;
-  VertexArray<std::uint32_t> depth_;
+  dgemini::VertexArray<std::uint32_t> depth_;
 };
 
 }  // namespace

@@ -52,14 +52,16 @@ class CentralityApplication : public VertexApplication {
     }
     return {};
   }
-  WorkloadNeeds Needs(Mode mode) const override { return CentralityNeeds(mode); }
-  Status Compute(Engine& engine) override {
-    SLIM_ASSIGN(score_, Centrality(engine, sources_));
+  dgemini::WorkloadNeeds Needs(dgemini::Mode mode) const override {
+    return dgemini::CentralityNeeds(mode);
+  }
+  Status Compute(dgemini::Engine& engine) override {
+    SLIM_ASSIGN(score_, dgemini::Centrality(engine, sources_));
     return {};
   }
-  Status Gather(Engine& engine) override { return engine.Gather(score_); }
+  Status Gather(dgemini::Engine& engine) override { return engine.Gather(score_); }
 
-  Status ReportResult(Engine& engine, JobRun& run) override {
+  Status ReportResult(dgemini::Engine& engine, JobRun& run) override {
     double most = 0;
     for (VertexId v = 0; v < engine.vertices(); ++v) {
       if (engine.mine(v)) most = std::max(most, score_[v]);
@@ -73,7 +75,7 @@ class CentralityApplication : public VertexApplication {
   }
 
   Status Verify(const Csr& out_lists) override {
-    const auto expected = serial::Centrality(out_lists, sources_);
+    const auto expected = dgemini::serial::Centrality(out_lists, sources_);
     for (VertexId v = 0; v < expected.size(); ++v) {
       if (std::abs(score_[v] - expected[v]) <= 1e-6 * expected[v]) continue;
       return VerificationError("the centrality of vertex {} (counted from 0) is {}, not {}", v,
@@ -91,7 +93,7 @@ class CentralityApplication : public VertexApplication {
   std::optional<std::uint64_t> random_;
   std::uint64_t seed_ = 1;
   std::vector<VertexId> sources_;
-  VertexArray<double> score_;
+  dgemini::VertexArray<double> score_;
 };
 
 }  // namespace

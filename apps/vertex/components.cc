@@ -16,18 +16,18 @@ class ComponentsApplication : public VertexApplication {
     ids_ = &ids;
     return {};
   }
-  WorkloadNeeds Needs(Mode) const override { return ComponentsNeeds(); }
-  Status Compute(Engine& engine) override {
-    SLIM_ASSIGN(label_, Components(engine, directed_));
+  dgemini::WorkloadNeeds Needs(dgemini::Mode) const override { return dgemini::ComponentsNeeds(); }
+  Status Compute(dgemini::Engine& engine) override {
+    SLIM_ASSIGN(label_, dgemini::Components(engine, directed_));
     return {};
   }
-  Status Gather(Engine& engine) override {
+  Status Gather(dgemini::Engine& engine) override {
     SLIM_TRY(engine.Gather(label_));
     if (!ids_->ascending()) NameBySmallestId();
     return {};
   }
 
-  Status ReportResult(Engine& engine, JobRun& run) override {
+  Status ReportResult(dgemini::Engine& engine, JobRun& run) override {
     SLIM_ASSIGN(const double count,
                 engine.Sum([&](VertexId v) { return label_[v] == v ? 1.0 : 0.0; }));
     run.report.Set("/result/components", static_cast<std::uint64_t>(count));
@@ -36,7 +36,7 @@ class ComponentsApplication : public VertexApplication {
   }
 
   Status Verify(const Csr& out_lists) override {
-    const auto expected = serial::Components(out_lists);
+    const auto expected = dgemini::serial::Components(out_lists);
     for (VertexId v = 0; v < expected.size(); ++v) {
       if (label_[v] == expected[v]) continue;
       return VerificationError(
@@ -65,7 +65,7 @@ class ComponentsApplication : public VertexApplication {
   const OriginalIds* ids_ = nullptr;
   // By label: the vertex of the component with the smallest id. Empty if ids ascend.
   std::vector<VertexId> names_;
-  VertexArray<VertexId> label_;
+  dgemini::VertexArray<VertexId> label_;
 };
 
 }  // namespace

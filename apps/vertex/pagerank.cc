@@ -30,14 +30,16 @@ class PageRankApplication : public VertexApplication {
     }
     return {};
   }
-  WorkloadNeeds Needs(Mode mode) const override { return PageRankNeeds(mode); }
-  Status Compute(Engine& engine) override {
-    SLIM_ASSIGN(ranks_, PageRank(engine, options_));
+  dgemini::WorkloadNeeds Needs(dgemini::Mode mode) const override {
+    return dgemini::PageRankNeeds(mode);
+  }
+  Status Compute(dgemini::Engine& engine) override {
+    SLIM_ASSIGN(ranks_, dgemini::PageRank(engine, options_));
     return {};
   }
-  Status Gather(Engine& engine) override { return engine.Gather(ranks_.rank); }
+  Status Gather(dgemini::Engine& engine) override { return engine.Gather(ranks_.rank); }
 
-  Status ReportResult(Engine& engine, JobRun& run) override {
+  Status ReportResult(dgemini::Engine& engine, JobRun& run) override {
     SLIM_ASSIGN(const double sum, engine.Sum([&](VertexId v) { return ranks_.rank[v]; }));
     run.report.Set("/options/damping", options_.damping);
     run.report.Set("/result/iterations", ranks_.iterations);
@@ -47,7 +49,7 @@ class PageRankApplication : public VertexApplication {
   }
 
   Status Verify(const Csr& out_lists) override {
-    const auto expected = serial::PageRank(out_lists, options_).rank;
+    const auto expected = dgemini::serial::PageRank(out_lists, options_).rank;
     for (VertexId v = 0; v < expected.size(); ++v) {
       if (std::abs(ranks_.rank[v] - expected[v]) <= 1e-9 * expected[v]) continue;
       return VerificationError("the rank of vertex {} (counted from 0) is {}, and should be {}", v,
@@ -61,8 +63,8 @@ class PageRankApplication : public VertexApplication {
   }
 
  private:
-  PageRankOptions options_;
-  PageRanks ranks_;
+  dgemini::PageRankOptions options_;
+  dgemini::PageRanks ranks_;
 };
 
 }  // namespace

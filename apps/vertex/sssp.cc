@@ -22,15 +22,17 @@ class SsspApplication : public VertexApplication {
     SLIM_ASSIGN(source_, FindVertex(ids, source_id_));
     return {};
   }
-  WorkloadNeeds Needs(Mode mode) const override { return ShortestPaths::Needs(mode); }
+  dgemini::WorkloadNeeds Needs(dgemini::Mode mode) const override {
+    return dgemini::ShortestPaths::Needs(mode);
+  }
 
-  Status AfterLoad(Cluster& cluster, const Workload& work) override {
+  Status AfterLoad(Cluster& cluster, const dgemini::Workload& work) override {
     return paths_.Examine(cluster, work, delta_);
   }
-  Status Compute(Engine& engine) override { return paths_.Compute(engine, source_); }
-  Status Gather(Engine& engine) override { return paths_.Gather(engine); }
+  Status Compute(dgemini::Engine& engine) override { return paths_.Compute(engine, source_); }
+  Status Gather(dgemini::Engine& engine) override { return paths_.Gather(engine); }
 
-  Status ReportResult(Engine& engine, JobRun& run) override {
+  Status ReportResult(dgemini::Engine& engine, JobRun& run) override {
     SLIM_ASSIGN(const auto reach, paths_.FindReach(engine));
     run.report.Set("/options/source", source_id_);
     run.report.Set("/options/delta", paths_.delta());
@@ -42,7 +44,7 @@ class SsspApplication : public VertexApplication {
   }
 
   Status Verify(const Csr& out_lists) override {
-    const auto expected = serial::Sssp(out_lists, source_);
+    const auto expected = dgemini::serial::Sssp(out_lists, source_);
     for (VertexId v = 0; v < expected.size(); ++v) {
       const double distance = paths_.Distance(v);
       if (distance == expected[v]) continue;
@@ -73,7 +75,7 @@ class SsspApplication : public VertexApplication {
   std::uint64_t source_id_ = 0;
   std::optional<double> delta_;
   VertexId source_ = 0;
-  ShortestPaths paths_;
+  dgemini::ShortestPaths paths_;
 };
 
 }  // namespace

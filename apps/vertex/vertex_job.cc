@@ -39,8 +39,8 @@ Status WriteOutput(AtomicFile& file, const OriginalIds& ids, const VertexApplica
 
 // Runs the application options.repeat times on all nodes. Sets the traffic of the last run and the
 // median of the run times.
-Status Measure(JobRun& run, const VertexOptions& options, Workload& work, Engine* engine,
-               VertexApplication& application) {
+Status Measure(JobRun& run, const VertexOptions& options, dgemini::Workload& work,
+               dgemini::Engine* engine, VertexApplication& application) {
   Cluster& cluster = run.cluster;
   Fabric& fabric = cluster.fabric();
   // Compute nodes may request lists from this node as soon as the first of them starts.
@@ -92,7 +92,7 @@ Status ReportLoadedMemory(JobRun& run) {
 
 // Reports how long lists and messages took, and how much of that time no computation hid. Seconds
 // are summed over threads.
-Status ReportCommunication(JobRun& run, const Engine* engine) {
+Status ReportCommunication(JobRun& run, const dgemini::Engine* engine) {
   std::array<double, 3> seconds{};  // lists in flight, waits for lists, waits for messages
   if (engine != nullptr) {
     const FetchTimes lists = engine->fetch_times();
@@ -114,7 +114,7 @@ Status ReportCommunication(JobRun& run, const Engine* engine) {
 }
 
 Status ReportEngine(JobRun& run, const VertexOptions& options, const GraphSource& file,
-                    const Workload& work, const Engine* engine) {
+                    const dgemini::Workload& work, const dgemini::Engine* engine) {
   constexpr const char* kModes[] = {"push", "pull", "auto"};
   constexpr const char* kLevels[] = {"none", "bitmap", "index", "edge"};
   constexpr const char* kSides[] = {"strict", "serve"};
@@ -141,7 +141,7 @@ Status ReportEngine(JobRun& run, const VertexOptions& options, const GraphSource
 
 }  // namespace
 
-Status VertexApplication::AfterLoad(Cluster&, const Workload&) { return {}; }
+Status VertexApplication::AfterLoad(Cluster&, const dgemini::Workload&) { return {}; }
 
 void DeclareVertexOptions(Options& options, VertexOptions& vertex) {
   options.Choice("--mode", "how a step uses edges; auto chooses in each step",
@@ -191,24 +191,24 @@ Status RunVertexApplication(JobRun& run, const VertexOptions& options,
     SLIM_ASSIGN(auto made, AtomicFile::Create(options.output));
     output.emplace(std::move(made));
   }
-  Exchange exchange(cluster);
-  WorkloadNeeds needs = application.Needs(options.mode);
+  dgemini::Exchange exchange(cluster);
+  dgemini::WorkloadNeeds needs = application.Needs(options.mode);
   needs.cache = options.cache;
   const auto announce = [&](MemoryPlan& plan) {
     for (std::uint64_t& bytes : plan.node_bytes) bytes += file.original_id_bytes();
     plan.node_bytes[0] += ResultBytes(options, file);
     AnnounceMemory(run)(plan);
   };
-  SLIM_ASSIGN(const auto work, Workload::Load(cluster, file, needs, announce));
+  SLIM_ASSIGN(const auto work, dgemini::Workload::Load(cluster, file, needs, announce));
   SLIM_TRY(application.AfterLoad(cluster, *work));
   SLIM_TRY(cluster.all().Barrier());
   run.load_s = SecondsSince(start_ns);
   run.load_traffic = cluster.fabric().traffic();
   SLIM_TRY(ReportLoadedMemory(run));
 
-  std::unique_ptr<Engine> engine;
+  std::unique_ptr<dgemini::Engine> engine;
   if (cluster.computes()) {
-    engine = std::make_unique<Engine>(cluster, *work, exchange, options.mode);
+    engine = std::make_unique<dgemini::Engine>(cluster, *work, exchange, options.mode);
   }
   SLIM_TRY(Measure(run, options, *work, engine.get(), application));
   run.text = fmt::format("{}: {} vertices, {} edges\n", file.path(), FormatCount(file.vertices()),

@@ -23,15 +23,15 @@ class VertexApplication {
   // On every node: checks the options against the graph. Sources are given as original ids.
   virtual Status Prepare(const GraphSource& file, const OriginalIds& ids) = 0;
   // Which parts of the graph the program needs. `mode` is the option's value.
-  virtual WorkloadNeeds Needs(Mode mode) const = 0;
+  virtual dgemini::WorkloadNeeds Needs(dgemini::Mode mode) const = 0;
   // Collective, on every node after the graph is loaded.
-  virtual Status AfterLoad(Cluster& cluster, const Workload& work);
+  virtual Status AfterLoad(Cluster& cluster, const dgemini::Workload& work);
   // On the compute nodes; may be called several times.
-  virtual Status Compute(Engine& engine) = 0;
+  virtual Status Compute(dgemini::Engine& engine) = 0;
   // Brings the values to node 0.
-  virtual Status Gather(Engine& engine) = 0;
+  virtual Status Gather(dgemini::Engine& engine) = 0;
   // On the compute nodes, before Gather(): adds the result to run.report and run.text.
-  virtual Status ReportResult(Engine& engine, JobRun& run) = 0;
+  virtual Status ReportResult(dgemini::Engine& engine, JobRun& run) = 0;
   // On node 0: compares the result with a serial computation over `out_lists`.
   virtual Status Verify(const Csr& out_lists) = 0;
   // On node 0: appends the vertex's value to a line of the output file.
@@ -41,7 +41,7 @@ class VertexApplication {
 struct VertexOptions {
   JobOptions job;
   std::string graph;
-  Mode mode = Mode::kAuto;
+  dgemini::Mode mode = dgemini::Mode::kAuto;
   CacheOptions cache;
   std::string output;
   bool verify = false;

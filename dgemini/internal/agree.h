@@ -9,7 +9,7 @@
 #include "dgemini/step.h"
 #include "dgemini/workload.h"
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 
 // Repeats two exchanges until nothing changes. First each node sends the changed values of other
 // nodes' vertices to their owners. Then it sends the changed values of its own vertices to all
@@ -87,4 +87,4 @@ Status AgreeOn(const Workload& work, Exchange& exchange, OutBoxes& boxes, Step& 
   }
 }
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <type_traits>
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 
 template <typename T>
 T Load(const T& value) {
@@ -57,4 +57,4 @@ void Increase(T& value, T by) {
   }
 }
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

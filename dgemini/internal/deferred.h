@@ -4,7 +4,7 @@
 #include "dgemini/step.h"
 #include "dgemini/workload.h"
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 
 // Whether `v` is a vertex of the share that the step defers instead of activating it.
 template <typename Step, typename... Before>
@@ -16,4 +16,4 @@ bool IsDeferred(const Workload& work, bool alone, Step& step, std::uint32_t thre
   return false;
 }
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

@@ -15,7 +15,7 @@
 #include "dgemini/internal/vertex_list.h"
 #include "dgemini/vertex_array.h"
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 
 template <typename Distance>
 class DistanceBuckets {
@@ -119,4 +119,4 @@ class DistanceBuckets {
   std::vector<ThreadBuckets> by_thread_;  // by thread
 };
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

@@ -8,7 +8,7 @@
 #include "dgemini/internal/atomics.h"
 #include "dgemini/vertex_array.h"
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 
 class Forest {
  public:
@@ -59,4 +59,4 @@ class Forest {
   VertexArray<VertexId>& parent_;
 };
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

@@ -14,7 +14,7 @@
 #include "dgemini/step.h"
 #include "dgemini/workload.h"
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 
 class FoundVertices {
  public:
@@ -96,4 +96,4 @@ std::span<const VertexId> FoundVertices::PushAgain(std::uint32_t thread, Frontie
   return found.again;
 }
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

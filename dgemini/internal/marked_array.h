@@ -9,7 +9,7 @@
 
 #include "slimgraph/base/types.h"
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 
 template <typename T>
 class MarkedArray {
@@ -46,4 +46,4 @@ class MarkedArray {
   std::vector<T> values_;
 };
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

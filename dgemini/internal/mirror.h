@@ -10,7 +10,7 @@
 #include "dgemini/step.h"
 #include "dgemini/workload.h"
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 
 class Mirror {
  public:
@@ -209,4 +209,4 @@ Status Mirror::SendVertices(NodeId peer, std::uint32_t form, const Workload::Seg
   return {};
 }
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

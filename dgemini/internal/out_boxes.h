@@ -9,7 +9,7 @@
 
 #include "dgemini/exchange.h"
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 
 class OutBoxes {
  public:
@@ -65,4 +65,4 @@ T Take(Bytes bytes, std::size_t& at) {
   return value;
 }
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

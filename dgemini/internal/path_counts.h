@@ -12,7 +12,7 @@
 #include "dgemini/internal/wide_number.h"
 #include "dgemini/programs.h"
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 
 // From one level to the next a count grows by a factor below 2^32. So a count that is at most 1e200
 // still fits into a double eight levels later.
@@ -105,4 +105,4 @@ Result<bool> CountPaths(Engine& engine, Search& search, VertexArray<Count>& path
   return true;
 }
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

@@ -7,7 +7,7 @@
 #include "dgemini/vertex_array.h"
 #include "slimgraph/remote/neighbours.h"
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 
 // The prefetch distance, in vertices.
 constexpr std::size_t kPrefetchDistance = 32;
@@ -71,4 +71,4 @@ T SumAt(const VertexArray<T>& values, const Neighbours& list) {
   return sums[0] + sums[1] + sums[2] + sums[3];
 }
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

@@ -8,15 +8,15 @@
 #include "dgemini/exchange.h"
 #include "dgemini/frontier.h"
 #include "dgemini/internal/deferred.h"
-#include "dgemini/internal/list_loop.h"
+#include "dgemini/internal/dense_loop.h"
 #include "dgemini/step.h"
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 
 // Collective over compute nodes. Call it after Mirror has received all active vertices that this
 // node's lists contain. Sets `out` to the next frontier.
 template <Pulls Step>
-Status PullFrom(const Workload& work, Exchange& exchange, ListLoop& loop, std::uint32_t threads,
+Status PullFrom(const Workload& work, Exchange& exchange, DenseLoop& loop, std::uint32_t threads,
                 Step& step, Frontier& out) {
   const Direction direction = work.in();
   const bool alone = exchange.peers() == 0;
@@ -24,7 +24,7 @@ Status PullFrom(const Workload& work, Exchange& exchange, ListLoop& loop, std::u
     Frontier::Size size;
   };
   std::vector<Tally> tallies(threads);
-  SLIM_TRY(loop.Dense(
+  SLIM_TRY(loop.Run(
       direction, [&](VertexId v) { return step.Wants(v); },
       [&](std::uint32_t t, VertexId v, const Neighbours& list) {
         const bool found = step.Pull(v, list) && !IsDeferred(work, alone, step, t, v);
@@ -51,4 +51,4 @@ Status PullFrom(const Workload& work, Exchange& exchange, ListLoop& loop, std::u
   return {};
 }
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

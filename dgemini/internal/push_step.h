@@ -7,23 +7,25 @@
 #include "dgemini/exchange.h"
 #include "dgemini/frontier.h"
 #include "dgemini/internal/deferred.h"
+#include "dgemini/internal/dense_loop.h"
 #include "dgemini/internal/found_vertices.h"
-#include "dgemini/internal/list_loop.h"
 #include "dgemini/internal/out_boxes.h"
 #include "dgemini/internal/prefetch.h"
+#include "dgemini/internal/sparse_loop.h"
 #include "dgemini/step.h"
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 
 class PushSteps {
  public:
   PushSteps(const Workload& work, Exchange& exchange, OutBoxes& boxes, ThreadTeam& team,
-            ListLoop& loop)
+            DenseLoop& dense, SparseLoop& sparse)
       : work_(work),
         exchange_(exchange),
         boxes_(boxes),
         team_(team),
-        loop_(loop),
+        dense_(dense),
+        sparse_(sparse),
         found_(work, exchange, team.threads()) {}
 
   const FoundVertices& found() const { return found_; }
@@ -45,7 +47,8 @@ class PushSteps {
   Exchange& exchange_;
   OutBoxes& boxes_;
   ThreadTeam& team_;
-  ListLoop& loop_;
+  DenseLoop& dense_;
+  SparseLoop& sparse_;
   FoundVertices found_;
   VertexList arrived_;  // vertices of the share that other nodes have found
 };
@@ -69,10 +72,10 @@ Status PushSteps::PushFrom(Frontier& in, Step& step, Frontier& out) {
   };
   found_.Begin();
   if (in.has_list()) {
-    SLIM_TRY(loop_.Sparse(Direction::kOut, in.list(), visit,
-                          [&](std::uint32_t t) { return found_.PushAgain<Step>(t, out); }));
+    SLIM_TRY(sparse_.Run(Direction::kOut, in.list(), visit,
+                         [&](std::uint32_t t) { return found_.PushAgain<Step>(t, out); }));
   } else {
-    SLIM_TRY(loop_.Dense(
+    SLIM_TRY(dense_.Run(
         Direction::kOut, [&](VertexId v) { return in.Has(v); }, visit,
         [](std::uint32_t, std::size_t, std::uint64_t) {}));
     team_.Run([&](std::uint32_t t) { found_.CountEdges(t); });
@@ -141,4 +144,4 @@ Status PushSteps::Deliver(Step& step, Frontier& in, Frontier& out) {
   return {};
 }
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

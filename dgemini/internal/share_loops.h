@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <span>
 
-#include "dgemini/internal/list_loop.h"
+#include "dgemini/internal/sparse_loop.h"
 #include "dgemini/internal/vertex_lists.h"
 #include "dgemini/workload.h"
 #include "slimgraph/base/thread_team.h"
 #include "slimgraph/base/work_shares.h"
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 
 class ShareLoops {
  public:
@@ -49,7 +49,7 @@ class ShareLoops {
   template <typename Body>
   void ForEachListed(const VertexLists& list, Body body) const {
     const std::size_t size = list.size();
-    const std::size_t shares = size < ListLoop::kSerialLists ? 1 : team_.threads();
+    const std::size_t shares = size < SparseLoop::kSerialLists ? 1 : team_.threads();
     const auto on_thread = [&](std::size_t t) {
       list.ForRange(t * size / shares, (t + 1) * size / shares,
                     [&](std::span<const VertexId> part, std::size_t first, std::size_t end) {
@@ -65,4 +65,4 @@ class ShareLoops {
   ThreadTeam& team_;
 };
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

@@ -12,7 +12,7 @@
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/types.h"
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 
 class VertexList {
  public:
@@ -72,4 +72,4 @@ class VertexList {
   std::size_t capacity_ = 0;
 };
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

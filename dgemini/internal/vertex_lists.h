@@ -12,7 +12,7 @@
 #include "dgemini/internal/vertex_list.h"
 #include "slimgraph/base/types.h"
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 
 class VertexLists {
  public:
@@ -53,4 +53,4 @@ class VertexLists {
   std::vector<VertexList> parts_;
 };
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 
 class WideNumber {
  public:
@@ -84,4 +84,4 @@ class WideNumber {
   std::uint64_t bits_ = 0;
 };
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

@@ -3,7 +3,7 @@
 
 #include "dkudu/plan/plan.h"
 
-namespace slimgraph {
+namespace slimgraph::dkudu {
 namespace {
 
 std::string Levels(PatternMask mask, const char* before) {
@@ -67,4 +67,4 @@ std::string Explain(const Plan& plan) {
   return text + fmt::format("  estimated work: {:.2g} list elements\n", plan.work);
 }
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dkudu

@@ -6,7 +6,7 @@
 
 #include "dkudu/plan/pattern.h"
 
-namespace slimgraph {
+namespace slimgraph::dkudu {
 namespace {
 
 using Edges = std::vector<Pattern::Edge>;
@@ -121,4 +121,4 @@ std::string PatternNames() {
   return names + "K-path, K-cycle, K-star, K-clique";
 }
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dkudu

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 
-namespace slimgraph {
+namespace slimgraph::dkudu {
 namespace {
 
 using Level = MatchingOrder::Level;
@@ -131,4 +131,4 @@ MatchingOrder ChooseOrder(const Pattern& pattern, Induced induced, const GraphFi
   return Search(pattern, induced, graph, list_all).Run();
 }
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dkudu

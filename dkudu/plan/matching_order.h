@@ -7,7 +7,7 @@
 #include "dkudu/plan/pattern.h"
 #include "dkudu/plan/suffix.h"
 
-namespace slimgraph {
+namespace slimgraph::dkudu {
 
 enum class Induced { kVertex, kEdge };
 
@@ -36,4 +36,4 @@ struct MatchingOrder {
 MatchingOrder ChooseOrder(const Pattern& pattern, Induced induced, const GraphFigures& graph,
                           bool list_all);
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dkudu

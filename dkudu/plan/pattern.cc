@@ -4,7 +4,7 @@
 #include <bit>
 #include <numeric>
 
-namespace slimgraph {
+namespace slimgraph::dkudu {
 
 Result<Pattern> Pattern::Make(const std::vector<Edge>& edges, std::string name) {
   Pattern pattern;
@@ -77,4 +77,4 @@ std::vector<Permutation> Pattern::Automorphisms() const {
   return found;
 }
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dkudu

@@ -9,7 +9,7 @@
 
 #include "slimgraph/base/result.h"
 
-namespace slimgraph {
+namespace slimgraph::dkudu {
 
 constexpr unsigned kMaxPatternVertices = 8;
 
@@ -55,4 +55,4 @@ class Pattern {
 // "triangle, wedge, diamond, …": the names that Find knows, for messages and help.
 std::string PatternNames();
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dkudu

@@ -4,7 +4,7 @@
 
 #include "slimgraph/base/check.h"
 
-namespace slimgraph {
+namespace slimgraph::dkudu {
 namespace {
 
 PatternMask Without(PatternMask mask, unsigned i) {
@@ -176,4 +176,4 @@ Plan CompilePlan(const Pattern& pattern, Induced induced, const GraphFigures& gr
   return Compiler(pattern, induced, order).Compile();
 }
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dkudu

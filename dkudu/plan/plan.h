@@ -9,7 +9,7 @@
 
 #include "dkudu/plan/matching_order.h"
 
-namespace slimgraph {
+namespace slimgraph::dkudu {
 
 // Set number `index` of the embedding's vertex at `level`.
 struct SetRef {
@@ -61,4 +61,4 @@ Plan CompilePlan(const Pattern& pattern, Induced induced, const GraphFigures& gr
 // Describes the plan in text, one line per level.
 std::string Explain(const Plan& plan);
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dkudu

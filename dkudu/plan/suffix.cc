@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-namespace slimgraph {
+namespace slimgraph::dkudu {
 namespace {
 
 // Visits all partitions of the vertices, whose classes are given, and adds up the factors of those
@@ -88,4 +88,4 @@ Suffix MakeSuffix(unsigned first, const std::vector<PatternMask>& neighbours) {
   return suffix;
 }
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dkudu

@@ -10,7 +10,7 @@
 
 #include "dkudu/plan/pattern.h"
 
-namespace slimgraph {
+namespace slimgraph::dkudu {
 
 // A set of the suffix's classes, as bits.
 using ClassMask = std::uint16_t;
@@ -40,4 +40,4 @@ struct Suffix {
 // For the levels from `first` on; `neighbours` has the neighbours of each.
 Suffix MakeSuffix(unsigned first, const std::vector<PatternMask>& neighbours);
 
-}  // namespace slimgraph
+}  // namespace slimgraph::dkudu

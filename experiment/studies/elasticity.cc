@@ -11,7 +11,7 @@ namespace {
 constexpr double kPaperWorst = 8.3;
 
 // grid[job][N - C]
-PointGrid Points(const Settings& settings, const Graph& graph) {
+PointGrid ElasticityPoints(const Settings& settings, const Graph& graph) {
   PointGrid grid;
   for (const GraphJob& job : AllJobs()) {
     auto& row = grid.emplace_back();
@@ -59,7 +59,7 @@ std::string Growth(const Plot& plot, const char* what, const Settings& settings)
       settings.nodes, Number(spread.median), what, settings.nodes, ratios.size());
 }
 
-std::vector<Figure> Figures(const Settings& settings, const Results& results) {
+std::vector<Figure> ElasticityFigures(const Settings& settings, const Results& results) {
   std::vector<std::string> jobs;
   for (const GraphJob& job : AllJobs()) jobs.emplace_back(job.name);
   std::vector<std::string> pairs;
@@ -69,7 +69,7 @@ std::vector<Figure> Figures(const Settings& settings, const Results& results) {
   const std::vector<std::string> fewer(pairs.begin() + 1, pairs.end());
   std::vector<Figure> figures;
   for (const Graph& graph : settings.graphs) {
-    const PointGrid grid = Points(settings, graph);
+    const PointGrid grid = ElasticityPoints(settings, graph);
     Plot slowdown = Bars(jobs, fewer, [&](std::size_t job, std::size_t s) {
       return results.Ratio(grid[job][s + 1], grid[job][0], "/time/run_s");
     });
@@ -124,9 +124,10 @@ Study Elasticity(const Settings& settings) {
                "Vertex programs compute three times in a run, and the median is shown: caches are "
                "warm by then. Mining computes once."},
               {},
-              [settings](const Results& results) { return Figures(settings, results); }};
-  study.groups = GroupsOfAllJobs(
-      settings, [&](const Graph& graph, std::size_t job) { return Points(settings, graph)[job]; });
+              [settings](const Results& results) { return ElasticityFigures(settings, results); }};
+  study.groups = GroupsOfAllJobs(settings, [&](const Graph& graph, std::size_t job) {
+    return ElasticityPoints(settings, graph)[job];
+  });
   return study;
 }
 

@@ -11,7 +11,7 @@ namespace slimgraph::experiment {
 namespace {
 
 // The point of the plain engine, then that of the full engine.
-std::vector<Point> Points(const Settings& settings, const Graph& graph, std::size_t job) {
+std::vector<Point> OverallPoints(const Settings& settings, const Graph& graph, std::size_t job) {
   std::vector<std::string> words = AllJobs()[job].words(graph);
   if (job < VertexJobs().size()) words.insert(words.end(), {"--repeat", "3"});
   const JobShape all{settings.nodes, settings.nodes, settings.nodes};
@@ -26,7 +26,7 @@ Figure TimeFigure(const Settings& settings, const Graph& graph, const Results& r
   for (const GraphJob& job : AllJobs()) jobs.emplace_back(job.name);
   const std::string pair = Pair(settings.nodes, settings.nodes);
   Plot plot = Bars(jobs, {pair}, [&](std::size_t job, std::size_t) {
-    const auto points = Points(settings, graph, job);
+    const auto points = OverallPoints(settings, graph, job);
     return results.Ratio(points[1], points[0], "/time/run_s");
   });
   plot.y_title = "time over that of the plain engine";
@@ -63,8 +63,9 @@ Study Overall(const Settings& settings) {
                "memory nodes."},
               {},
               figures};
-  study.groups = GroupsOfAllJobs(
-      settings, [&](const Graph& graph, std::size_t job) { return Points(settings, graph, job); });
+  study.groups = GroupsOfAllJobs(settings, [&](const Graph& graph, std::size_t job) {
+    return OverallPoints(settings, graph, job);
+  });
   return study;
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::array<int, 5> kPerPeer = {1, 4, 16, 64, 256};
 
-std::vector<Point> Points(Settings settings, const char* protocol) {
+std::vector<Point> QueuePairPoints(Settings settings, const char* protocol) {
   settings.transport = "verbs";
   settings.network = "none";  // verbs is a real network
   std::vector<Point> points;
@@ -36,7 +36,7 @@ Study QueuePairs(const Settings& asked) {
     plot.log_x = true;
     std::vector<double> ratios;
     for (std::size_t p = 0; p < kProtocols.size(); ++p) {
-      const auto points = Points(settings, kProtocols[p]);
+      const auto points = QueuePairPoints(settings, kProtocols[p]);
       Series series{kProtocols[p], {}, p};
       for (std::size_t i = 0; i < points.size(); ++i) {
         const auto spread = results.Of(points[i], "/result/throughput_per_s", 1e-3);
@@ -64,7 +64,8 @@ Study QueuePairs(const Settings& asked) {
               {},
               figures};
   for (const char* const protocol : kProtocols) {
-    study.groups.push_back({protocol, Points(settings, protocol), "/result/throughput_per_s"});
+    study.groups.push_back(
+        {protocol, QueuePairPoints(settings, protocol), "/result/throughput_per_s"});
   }
   return study;
 }

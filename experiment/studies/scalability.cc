@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::array<NodeId, 3> kNodes = {2, 4, 8};
 
-std::vector<Point> Points(const Settings& settings, const Graph& graph, std::size_t job) {
+std::vector<Point> ScalabilityPoints(const Settings& settings, const Graph& graph,
+                                     std::size_t job) {
   std::vector<Point> points;
   for (const NodeId nodes : kNodes) {
     std::vector<std::string> words = AllJobs()[job].words(graph);
@@ -21,13 +22,13 @@ std::vector<Point> Points(const Settings& settings, const Graph& graph, std::siz
   return points;
 }
 
-std::vector<Figure> Figures(const Settings& settings, const Results& results) {
+std::vector<Figure> ScalabilityFigures(const Settings& settings, const Results& results) {
   std::vector<Figure> figures;
   std::vector<std::string> jobs;
   for (const GraphJob& job : AllJobs()) jobs.emplace_back(job.name);
   for (const Graph& graph : settings.graphs) {
     Plot plot = Bars(jobs, {"(4,2)", "(8,4)"}, [&](std::size_t job, std::size_t s) {
-      const auto points = Points(settings, graph, job);
+      const auto points = ScalabilityPoints(settings, graph, job);
       return results.Ratio(points[0], points[s + 1], "/time/run_s");
     });
     plot.y_title = "times as fast as (2,1)";
@@ -53,9 +54,10 @@ Study Scalability(const Settings& settings) {
               "How much faster is a job on more nodes, half of which compute?",
               {Emulation(settings, kNodes.back())},
               {},
-              [settings](const Results& results) { return Figures(settings, results); }};
-  study.groups = GroupsOfAllJobs(
-      settings, [&](const Graph& graph, std::size_t job) { return Points(settings, graph, job); });
+              [settings](const Results& results) { return ScalabilityFigures(settings, results); }};
+  study.groups = GroupsOfAllJobs(settings, [&](const Graph& graph, std::size_t job) {
+    return ScalabilityPoints(settings, graph, job);
+  });
   return study;
 }
 

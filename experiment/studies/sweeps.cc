@@ -10,16 +10,16 @@
 namespace slimgraph::experiment {
 namespace {
 
-struct Shown {
+struct SweepMeasure {
   const char* title;
   const char* y_title;
   const char* path;
   double factor;
 };
-constexpr Shown kThroughput = {"throughput", "thousand transactions per second",
-                               "/throughput_per_s", 1e-3};
-constexpr Shown kLatency = {"latency", "microseconds, the median", "/latency_us/p50", 1};
-constexpr Shown kAborts = {"aborts", "% of all attempts", "/abort_rate", 100};
+constexpr SweepMeasure kThroughput = {"throughput", "thousand transactions per second",
+                                      "/throughput_per_s", 1e-3};
+constexpr SweepMeasure kLatency = {"latency", "microseconds, the median", "/latency_us/p50", 1};
+constexpr SweepMeasure kAborts = {"aborts", "% of all attempts", "/abort_rate", 100};
 
 struct Sweep {
   const char* name;
@@ -30,10 +30,10 @@ struct Sweep {
   std::vector<const char*> values;
   const char* x_title;
   bool log_x;
-  std::vector<Shown> shown;
+  std::vector<SweepMeasure> shown;
 };
 
-constexpr const char* kForms[] = {"rpc", "one-sided"};
+constexpr const char* kStageForms[] = {"rpc", "one-sided"};
 
 Point PointFor(const Settings& settings, const Sweep& sweep, const char* protocol,
                const char* form) {
@@ -53,7 +53,7 @@ double ValueOf(std::string_view text) {
 }
 
 // The change from the first to the last value of the sweep, as the median of the protocols.
-std::string Answer(const Plot& plot, const Sweep& sweep, const Shown& shown) {
+std::string Answer(const Plot& plot, const Sweep& sweep, const SweepMeasure& shown) {
   std::vector<double> ratios;
   for (const Series& series : plot.series) {
     if (series.marks.size() < 2 || series.marks.front().y.median <= 0) continue;
@@ -68,7 +68,7 @@ std::string Answer(const Plot& plot, const Sweep& sweep, const Shown& shown) {
 }
 
 Figure SweepFigure(const Settings& settings, const Results& results, const Sweep& sweep,
-                   const char* form, const Shown& shown) {
+                   const char* form, const SweepMeasure& shown) {
   Plot plot;
   plot.kind = PlotKind::kLines;
   plot.x_title = sweep.x_title;
@@ -92,8 +92,8 @@ Study Make(const Settings& asked, const Sweep& sweep) {
   const Settings settings = TxnSettings(asked);
   const auto figures = [settings, sweep](const Results& results) {
     std::vector<Figure> all;
-    for (const char* const form : kForms) {
-      for (const Shown& shown : sweep.shown) {
+    for (const char* const form : kStageForms) {
+      for (const SweepMeasure& shown : sweep.shown) {
         all.push_back(SweepFigure(settings, results, sweep, form, shown));
       }
     }
@@ -108,7 +108,7 @@ Study Make(const Settings& asked, const Sweep& sweep) {
       figures};
   for (const char* const protocol : kProtocols) {
     PointGroup group{protocol, {}, "/result/rows/0/throughput_per_s"};
-    for (const char* const form : kForms)
+    for (const char* const form : kStageForms)
       group.points.push_back(PointFor(settings, sweep, protocol, form));
     study.groups.push_back(std::move(group));
   }

@@ -9,7 +9,7 @@
 namespace slimgraph::experiment {
 namespace {
 
-constexpr const char* kWorkload = "linkbench";
+constexpr const char* kUpdateWorkload = "linkbench";
 constexpr std::array<const char*, 2> kAnalytics = {"pagerank", "triangles"};
 constexpr const char* kList = "pagerank,triangles";  // kAnalytics, joined
 
@@ -17,8 +17,8 @@ enum class Mode : bool { kAlone, kBesideAnalytics };
 
 Point PointFor(const Settings& settings, const Graph& graph, const char* protocol, Mode mode) {
   std::vector<std::string> words = {
-      "txn",    "run",     "--workload", kWorkload,   "--protocol",
-      protocol, "--store", graph.store,  "--seconds", settings.small ? "0.3" : "1"};
+      "txn",    "run",     "--workload", kUpdateWorkload, "--protocol",
+      protocol, "--store", graph.store,  "--seconds",     settings.small ? "0.3" : "1"};
   if (mode == Mode::kBesideAnalytics) {
     words.insert(words.end(), {"--analytics", kList});
   }
@@ -125,7 +125,7 @@ Study Updates(const Settings& asked) {
               {Emulation(settings, kTxnNodes),
                fmt::format("The workload is {}; beside it {} run again and again, each time on a "
                            "new snapshot.",
-                           kWorkload, kList),
+                           kUpdateWorkload, kList),
                "Only undirected graphs have triangles; weights are left out."},
               {},
               figures};

@@ -29,8 +29,8 @@ const std::vector<GraphJob>& Jobs() {
 }
 
 // A point for each reuse, at (N, compute).
-std::vector<Point> Points(const Settings& settings, const Graph& graph, const GraphJob& job,
-                          NodeId compute) {
+std::vector<Point> VolumePoints(const Settings& settings, const Graph& graph, const GraphJob& job,
+                                NodeId compute) {
   std::vector<Point> points;
   for (const char* const reuse : kReuse) {
     std::vector<std::string> words = job.words(graph);
@@ -60,7 +60,7 @@ Study Volume(const Settings& asked) {
       for (const NodeId compute : ComputeNodes(settings)) {
         Plot plot = Bars(names, {"no reuse", "within a chunk", "global"},
                          [&](std::size_t job, std::size_t s) {
-                           const auto points = Points(settings, graph, Jobs()[job], compute);
+                           const auto points = VolumePoints(settings, graph, Jobs()[job], compute);
                            return results.Of(points[s], "/traffic/bytes", 1 / graph.edges);
                          });
         plot.y_title = "bytes per edge of the graph";
@@ -91,7 +91,7 @@ Study Volume(const Settings& asked) {
     for (const GraphJob& job : Jobs()) {
       for (const NodeId compute : ComputeNodes(settings)) {
         study.groups.push_back({fmt::format("{} on {}", job.name, graph.name),
-                                Points(settings, graph, job, compute), "/traffic/bytes"});
+                                VolumePoints(settings, graph, job, compute), "/traffic/bytes"});
       }
     }
   }

@@ -5,9 +5,20 @@
 
 #include <cstdint>
 
+#ifdef SLIMGRAPH_SIM
+#include "slimgraph/base/sim/scheduler.h"
+#endif
+
 namespace slimgraph {
 
 inline std::uint64_t ReadClockNs(clockid_t clock) {
+#ifdef SLIMGRAPH_SIM
+  // All clocks show the time of the simulation. It passes also in a loop that only reads a clock.
+  if (auto* const scheduler = sim::Scheduler::Current()) {
+    scheduler->Point();
+    return scheduler->now_ns();
+  }
+#endif
   timespec now;
   ::clock_gettime(clock, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +

@@ -1,26 +1,42 @@
 // Sleeping until another thread or process changes a word.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
+
+#ifdef SLIMGRAPH_SIM
+#include "slimgraph/base/sim/scheduler.h"
+#else
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <atomic>
-#include <cstdint>
+#endif
 
 namespace slimgraph {
 
 // Returns when `word` differs from `seen`, when the thread is woken, or after `limit_ns`.
 inline void FutexWait(const std::atomic<std::uint32_t>& word, std::uint32_t seen,
                       std::uint64_t limit_ns) {
+#ifdef SLIMGRAPH_SIM
+  sim::Scheduler& scheduler = *sim::Scheduler::Current();
+  scheduler.Point();
+  if (word != seen) return;
+  scheduler.Sleep(scheduler.QueueOf(&word), scheduler.now_ns() + limit_ns, "a word");
+#else
   const timespec limit{static_cast<time_t>(limit_ns / 1'000'000'000),
                        static_cast<long>(limit_ns % 1'000'000'000)};
   ::syscall(SYS_futex, &word, FUTEX_WAIT, seen, &limit, nullptr, 0);
+#endif
 }
 
 inline void FutexWakeAll(const std::atomic<std::uint32_t>& word) {
+#ifdef SLIMGRAPH_SIM
+  sim::Scheduler& scheduler = *sim::Scheduler::Current();
+  scheduler.WakeAll(scheduler.QueueOf(&word));
+#else
   ::syscall(SYS_futex, &word, FUTEX_WAKE, INT32_MAX, nullptr, nullptr, 0);
+#endif
 }
 
 }  // namespace slimgraph

@@ -2,9 +2,11 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <strings.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <thread>
 
 #include "slimgraph/base/thread_team.h"
@@ -18,7 +20,14 @@ std::atomic<bool> was_forked = false;
 [[maybe_unused]] const int watches_forks =
     ::pthread_atfork(nullptr, nullptr, [] { was_forked = true; });
 
-#ifdef _OPENMP
+#if defined(_OPENMP) && !defined(SLIMGRAPH_SIM)
+// GCC's OpenMP threads spin for milliseconds when they wait, unless OMP_WAIT_POLICY said otherwise
+// when the process began. Nodes are started with OMP_WAIT_POLICY=passive.
+const bool openmp_sleeps = [] {
+  const char* const policy = std::getenv("OMP_WAIT_POLICY");
+  return policy != nullptr && ::strcasecmp(policy, "passive") == 0;
+}();
+
 // OpenMP keeps the threads of the calling thread's last loop. This starts the ones that are
 // missing, with signals blocked.
 void StartMissingThreads(int threads) {
@@ -35,8 +44,8 @@ void StartMissingThreads(int threads) {
 
 // Runs `work` once on each of `threads` threads.
 void RunOnEach(std::size_t threads, const std::function<void()>& work) {
-#ifdef _OPENMP
-  if (!was_forked) {
+#if defined(_OPENMP) && !defined(SLIMGRAPH_SIM)
+  if (openmp_sleeps && !was_forked) {
     const int team = static_cast<int>(threads);
     StartMissingThreads(team);
 #pragma omp parallel num_threads(team)
@@ -51,6 +60,9 @@ void RunOnEach(std::size_t threads, const std::function<void()>& work) {
 }  // namespace
 
 std::size_t UsableThreads() {
+#ifdef SLIMGRAPH_SIM
+  return 1;
+#endif
   cpu_set_t set;
   if (::sched_getaffinity(0, sizeof set, &set) == 0) {
     return static_cast<std::size_t>(std::max(1, CPU_COUNT(&set)));

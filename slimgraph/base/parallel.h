@@ -18,9 +18,10 @@ std::size_t UsableThreads();
 // UsableThreads(). Returns the error of the lowest index that failed.
 Status RunOnThreads(std::size_t threads, const std::function<Status(std::size_t)>& body);
 
-// Runs piece(0) .. piece(count - 1), on OpenMP threads if the build has OpenMP. After a failure no
-// further piece is started. Pieces start in ascending order, so the returned error is that of the
-// lowest piece that fails.
+// Runs piece(0) .. piece(count - 1), on OpenMP threads where those sleep while they wait
+// (OMP_WAIT_POLICY=passive), otherwise on a ThreadTeam. After a failure no further piece is
+// started. Pieces start in ascending order, so the returned error is that of the lowest piece that
+// fails.
 Status ParallelFor(std::size_t count, std::size_t threads,
                    const std::function<Status(std::size_t)>& piece);
 

@@ -13,11 +13,6 @@
 namespace slimgraph {
 namespace {
 
-timespec ToTimespec(std::chrono::nanoseconds time) {
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
-  return {.tv_sec = seconds.count(), .tv_nsec = (time - seconds).count()};
-}
-
 bool Await(int fd, short events, std::chrono::nanoseconds limit) {
   const std::uint64_t end_ns = NowNs() + static_cast<std::uint64_t>(limit.count());
   pollfd wait{.fd = fd, .events = events, .revents = 0};
@@ -30,14 +25,25 @@ bool Await(int fd, short events, std::chrono::nanoseconds limit) {
 
 }  // namespace
 
+bool AwaitReadable(int fd, std::chrono::nanoseconds limit) { return Await(fd, POLLIN, limit); }
+bool AwaitWritable(int fd, std::chrono::nanoseconds limit) { return Await(fd, POLLOUT, limit); }
+
+// The rest is defined in sim/poller.cc for simulations.
+#ifndef SLIMGRAPH_SIM
+namespace {
+
+timespec ToTimespec(std::chrono::nanoseconds time) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
+  return {.tv_sec = seconds.count(), .tv_nsec = (time - seconds).count()};
+}
+
+}  // namespace
+
 void Poll(std::span<pollfd> waits, std::chrono::nanoseconds limit) {
   const timespec time = ToTimespec(limit);
   if (::ppoll(waits.data(), waits.size(), &time, nullptr) >= 0) return;
   for (pollfd& wait : waits) wait.revents = 0;
 }
-
-bool AwaitReadable(int fd, std::chrono::nanoseconds limit) { return Await(fd, POLLIN, limit); }
-bool AwaitWritable(int fd, std::chrono::nanoseconds limit) { return Await(fd, POLLOUT, limit); }
 
 Result<Event> Event::Make() {
   UniqueFd fd(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
@@ -106,5 +112,7 @@ void Poller::Wait(std::chrono::nanoseconds limit) {
   pollfd wait{.fd = epoll_.get(), .events = POLLIN, .revents = 0};
   Poll({&wait, 1}, limit);
 }
+
+#endif
 
 }  // namespace slimgraph

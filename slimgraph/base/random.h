@@ -8,11 +8,20 @@
 #include <span>
 
 #include "slimgraph/base/result.h"
+#ifdef SLIMGRAPH_SIM
+#include "slimgraph/base/sim/scheduler.h"
+#endif
 #include "slimgraph/base/types.h"
 
 namespace slimgraph {
 
 inline Status FillWithRandom(MutableBytes bytes) {
+#ifdef SLIMGRAPH_SIM
+  if (auto* const scheduler = sim::Scheduler::Current()) {
+    for (std::byte& byte : bytes) byte = static_cast<std::byte>(scheduler->Random(256));
+    return {};
+  }
+#endif
   ssize_t filled = -1;
   do {
     filled = ::getrandom(bytes.data(), bytes.size(), 0);

@@ -8,7 +8,33 @@
 #include <charconv>
 #include <cstring>
 
+#ifdef SLIMGRAPH_SIM
+#include <sys/stat.h>
+
+#include <map>
+#endif
+
 namespace slimgraph {
+
+#ifdef SLIMGRAPH_SIM
+namespace {
+
+// All nodes of a simulation are in one process, whose threads wait for words by their addresses. So
+// a memory is mapped once, for all nodes.
+struct Mapping {
+  std::byte* base = nullptr;
+  int users = 0;
+};
+std::map<ino_t, Mapping> mappings;
+
+Mapping& MappingOf(int fd) {
+  struct stat found {};
+  ::fstat(fd, &found);
+  return mappings[found.st_ino];
+}
+
+}  // namespace
+#endif
 
 Result<std::unique_ptr<SharedMemory>> SharedMemory::Create(std::uint64_t bytes) {
   UniqueFd fd(::memfd_create("slimgraph", MFD_CLOEXEC));
@@ -41,6 +67,13 @@ Result<std::unique_ptr<SharedMemory>> SharedMemory::Open(std::string_view handle
 
 Status SharedMemory::Map() {
   if (bytes_ == 0) return {};
+#ifdef SLIMGRAPH_SIM
+  Mapping& shared = MappingOf(fd_.get());
+  if (shared.users++ > 0) {
+    base_ = shared.base;
+    return {};
+  }
+#endif
   void* const base =
       ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd_.get(), 0);
   if (base == MAP_FAILED) {
@@ -50,10 +83,16 @@ Status SharedMemory::Map() {
   base_ = static_cast<std::byte*>(base);
   // The system may refuse huge pages for shared memory; the memory then uses small ones.
   ::madvise(base, bytes_, MADV_HUGEPAGE);
+#ifdef SLIMGRAPH_SIM
+  shared.base = base_;
+#endif
   return {};
 }
 
 SharedMemory::~SharedMemory() {
+#ifdef SLIMGRAPH_SIM
+  if (base_ != nullptr && --MappingOf(fd_.get()).users > 0) return;
+#endif
   if (base_ != nullptr) ::munmap(base_, bytes_);
 }
 

@@ -14,20 +14,6 @@
 #include "slimgraph/base/poller.h"
 
 namespace slimgraph {
-namespace {
-
-Result<UniqueFd> MakeTcpSocket(const SocketAddress& address) {
-  UniqueFd fd(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!fd) return EnvironmentError("cannot make a socket: {}", std::strerror(errno));
-  return fd;
-}
-
-auto CannotConnect(const SocketAddress& address, int cause) {
-  return EnvironmentError("cannot connect to {}:{}: {}", address.host(), address.port(),
-                          std::strerror(cause));
-}
-
-}  // namespace
 
 std::string SocketAddress::host() const {
   std::array<char, NI_MAXHOST> text{};
@@ -56,6 +42,23 @@ Result<SocketAddress> Resolve(const std::string& host, std::uint16_t port) {
   ::freeaddrinfo(list);
   return address;
 }
+
+// The rest is defined in sim/sockets.cc for simulations.
+#ifndef SLIMGRAPH_SIM
+namespace {
+
+Result<UniqueFd> MakeTcpSocket(const SocketAddress& address) {
+  UniqueFd fd(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!fd) return EnvironmentError("cannot make a socket: {}", std::strerror(errno));
+  return fd;
+}
+
+auto CannotConnect(const SocketAddress& address, int cause) {
+  return EnvironmentError("cannot connect to {}:{}: {}", address.host(), address.port(),
+                          std::strerror(cause));
+}
+
+}  // namespace
 
 SocketAddress LocalAddress(int fd) {
   SocketAddress address;
@@ -115,10 +118,45 @@ Result<UniqueFd> ConnectTcp(const SocketAddress& address, std::chrono::nanosecon
   return fd;
 }
 
+UniqueFd Accept(int listener, int flags) {
+  return UniqueFd(::accept4(listener, nullptr, nullptr, flags | SOCK_CLOEXEC));
+}
+
+ssize_t SendBytes(int fd, Bytes bytes) {
+  return ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+}
+
+ssize_t SendParts(int fd, std::span<iovec> parts) {
+  msghdr message{};
+  message.msg_iov = parts.data();
+  message.msg_iovlen = parts.size();
+  return ::sendmsg(fd, &message, MSG_NOSIGNAL);
+}
+
+ssize_t ReceiveBytes(int fd, MutableBytes into) {
+  return ::recv(fd, into.data(), into.size(), MSG_DONTWAIT);
+}
+
+ssize_t ReceiveParts(int fd, std::span<iovec> parts) {
+  msghdr message{};
+  message.msg_iov = parts.data();
+  message.msg_iovlen = parts.size();
+  return ::recvmsg(fd, &message, MSG_DONTWAIT);
+}
+
+void ShutDown(int fd) { ::shutdown(fd, SHUT_RDWR); }
+void EndSending(int fd) { ::shutdown(fd, SHUT_WR); }
+
+void LimitSending(int fd, std::chrono::seconds limit) {
+  const timeval time{.tv_sec = limit.count(), .tv_usec = 0};
+  ::setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time);
+}
+
 void SetSocketOption(int fd, int level, int option, int value) {
   ::setsockopt(fd, level, option, &value, sizeof value);
 }
 
 void SendWithoutDelay(int fd) { SetSocketOption(fd, IPPROTO_TCP, TCP_NODELAY, 1); }
+#endif
 
 }  // namespace slimgraph

@@ -2,13 +2,16 @@
 #pragma once
 
 #include <sys/socket.h>
+#include <sys/uio.h>
 
 #include <chrono>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "slimgraph/base/result.h"
+#include "slimgraph/base/types.h"
 #include "slimgraph/base/unique_fd.h"
 
 namespace slimgraph {
@@ -41,6 +44,24 @@ Result<UniqueFd> StartConnecting(const SocketAddress& address);
 
 // A connected socket in blocking mode.
 Result<UniqueFd> ConnectTcp(const SocketAddress& address, std::chrono::nanoseconds limit);
+
+// The next connection to a listening socket, in blocking mode unless SOCK_NONBLOCK is given. If
+// there is none, returns nothing, and errno says why.
+UniqueFd Accept(int listener, int flags = 0);
+
+// These return how many bytes they have sent or received, 0 at the end of a connection, or -1 and
+// errno. Sending into a broken connection is an error, not a signal. Receiving never waits.
+ssize_t SendBytes(int fd, Bytes bytes);
+ssize_t SendParts(int fd, std::span<iovec> parts);
+ssize_t ReceiveBytes(int fd, MutableBytes into);
+ssize_t ReceiveParts(int fd, std::span<iovec> parts);
+
+// Ends a connection in both directions, or after what has been sent.
+void ShutDown(int fd);
+void EndSending(int fd);
+
+// Sending on a blocking socket fails if it has waited for so long.
+void LimitSending(int fd, std::chrono::seconds limit);
 
 void SetSocketOption(int fd, int level, int option, int value);
 

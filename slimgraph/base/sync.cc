@@ -1,5 +1,6 @@
 #include "slimgraph/base/sync.h"
 
+#ifndef SLIMGRAPH_SIM
 #include <pthread.h>
 
 namespace slimgraph {
@@ -17,3 +18,4 @@ SignalBlocker::SignalBlocker() {
 SignalBlocker::~SignalBlocker() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
 }  // namespace slimgraph
+#endif

@@ -1,8 +1,23 @@
 // Mutexes, conditions and threads with the interface of the standard ones; std::lock_guard,
-// std::unique_lock and the like work on them. Code outside base/ never uses the standard ones, so a
-// scheduler that controls the order of threads needs to hook into this file alone.
+// std::unique_lock and the like work on them. Code outside base/ never uses the standard ones, so
+// the simulation (sim/sync.h) can take their place.
 #pragma once
 
+#ifdef SLIMGRAPH_SIM
+#include "slimgraph/base/sim/sync.h"
+
+namespace slimgraph {
+using sim::Condition;
+using sim::Mutex;
+using sim::Once;
+using sim::RecursiveMutex;
+using sim::SharedMutex;
+using sim::SignalBlocker;
+using sim::SleepFor;
+using sim::Thread;
+using sim::Yield;
+}  // namespace slimgraph
+#else
 #include <signal.h>
 
 #include <chrono>
@@ -135,3 +150,4 @@ inline void Yield() { std::this_thread::yield(); }
 inline void SleepFor(std::chrono::nanoseconds time) { std::this_thread::sleep_for(time); }
 
 }  // namespace slimgraph
+#endif

@@ -2,6 +2,7 @@
 
 #include "slimgraph/base/clock.h"
 #include "slimgraph/base/futex.h"
+#include "slimgraph/base/interleave.h"
 
 namespace slimgraph {
 namespace {
@@ -20,7 +21,7 @@ std::uint32_t ThreadTeam::Gate::AwaitChange(std::uint32_t old_value) {
     for (int i = 0; i < 64; ++i) {
       const std::uint32_t now = word.load(std::memory_order_acquire);
       if (now != old_value) return now;
-      __builtin_ia32_pause();
+      SpinPause();
     }
     if (NowNs() - start_ns <= kSpinNs) continue;
     sleepers.fetch_add(1);

@@ -22,11 +22,17 @@ class UniqueFd {
   explicit operator bool() const { return fd_ >= 0; }
   int Release() { return std::exchange(fd_, -1); }
   void Reset(int fd = -1) {
-    if (fd_ >= 0) ::close(fd_);
+    if (fd_ >= 0) Close(fd_);
     fd_ = fd;
   }
 
  private:
+#ifdef SLIMGRAPH_SIM
+  static void Close(int fd);  // in sim/sockets.cc
+#else
+  static void Close(int fd) { ::close(fd); }
+#endif
+
   int fd_ = -1;
 };
 

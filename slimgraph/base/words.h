@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "slimgraph/base/interleave.h"
+
 namespace slimgraph {
 
 using SharedWord = std::atomic_ref<std::uint64_t>;
@@ -21,6 +23,7 @@ inline constexpr std::size_t kWordsAtOnce = 8;
 inline void LoadWords(std::byte* own, const std::byte* shared, std::size_t bytes) {
   auto* from = const_cast<std::byte*>(shared);
   const auto load = [&](std::size_t word) {
+    Interleave();
     const std::uint64_t value = WordAt(from + word * sizeof(std::uint64_t)).load();
     std::memcpy(own + word * sizeof value, &value, sizeof value);
   };
@@ -38,6 +41,7 @@ inline void StoreWords(std::byte* shared, const std::byte* own, std::size_t byte
   const auto store = [&](std::size_t word) {
     std::uint64_t value;
     std::memcpy(&value, own + word * sizeof value, sizeof value);
+    Interleave();
     WordAt(shared + word * sizeof value).store(value, std::memory_order_release);
   };
   std::size_t words = bytes / sizeof(std::uint64_t);

@@ -7,8 +7,9 @@ Result<Topology> Topology::Make(NodeId nodes, NodeId compute) {
     return UsageError("--nodes {} is out of range: a job has 1..{} nodes", nodes, kMaxNodes);
   }
   if (compute < 1 || compute > nodes) {
-    return UsageError("--compute {} is out of range: of {} node{}, 1..{} can compute", compute,
-                      nodes, nodes == 1 ? "" : "s", nodes);
+    return UsageError("--compute {} is out of range: of {} node{}, 1..{} can compute{}", compute,
+                      nodes, nodes == 1 ? "" : "s", nodes,
+                      nodes == 1 ? "; --nodes N takes more nodes" : "");
   }
   if (!kDelegates && compute != nodes) {
     return UsageError("--compute {} of {} nodes: this engine was built without memory nodes",

@@ -68,6 +68,8 @@ class Fabric {
   // is still running. This node can still read the memory.
   Status Revoke(RegionId region);
 
+  // Whether the transport supports Fence(), so that the others can go on when a node has died.
+  bool survives_deaths() const { return transport_->survives_deaths(); }
   // Local, after the death of `node`: once it returns, no operation of that node changes this
   // node's memory any more. (Its messages may still be handled.)
   Status Fence(NodeId node);

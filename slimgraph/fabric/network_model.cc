@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <new>
 
 #include "slimgraph/base/clock.h"
 #include "slimgraph/base/shared_memory.h"
@@ -44,18 +43,17 @@ Result<std::unique_ptr<NetworkModel>> NetworkModel::Open(Job& job, std::string_v
   std::unique_ptr<NetworkModel> model(new NetworkModel);
   model->spec_ = *spec;
   model->self_ = job.self();
-  SLIM_ASSIGN(auto mine, SharedMemory::Create(sizeof(Adapter)));
-  new (mine->base()) Adapter{};
-  SLIM_ASSIGN(const auto handles, job.Exchange(mine->handle()));
-  for (NodeId node = 0; node < job.nodes(); ++node) {
-    if (node == job.self()) {
-      model->memories_.push_back(std::move(mine));
-    } else {
-      SLIM_ASSIGN(auto memory, SharedMemory::Open(handles[node]));
-      model->memories_.push_back(std::move(memory));
-    }
-    model->adapters_.push_back(reinterpret_cast<Adapter*>(model->memories_.back()->base()));
+  std::string handle;
+  if (job.self() == 0) {
+    SLIM_ASSIGN(model->memory_, SharedMemory::Create(job.nodes() * sizeof(Adapter)));
+    handle = model->memory_->handle();
   }
+  SLIM_ASSIGN(const auto handles, job.Exchange(handle));
+  if (job.self() != 0) {
+    SLIM_ASSIGN(model->memory_, SharedMemory::Open(handles[0]));
+  }
+  // Zeroed memory is an adapter that has always been free.
+  model->adapters_ = reinterpret_cast<Adapter*>(model->memory_->base());
   SLIM_TRY(job.Exchange(""));
   return model;
 }
@@ -75,11 +73,11 @@ std::uint64_t NetworkModel::Occupy(std::atomic<std::uint64_t>& free_ns, std::uin
 // free later determines its end.
 std::uint64_t NetworkModel::Book(NodeId peer, std::uint64_t out_bytes, std::uint64_t in_bytes) {
   const std::uint64_t now = NowNs();
-  const std::uint64_t out = std::max(Occupy(adapters_[self_]->out_free_ns, now, out_bytes),
-                                     Occupy(adapters_[peer]->in_free_ns, now, out_bytes));
+  const std::uint64_t out = std::max(Occupy(adapters_[self_].out_free_ns, now, out_bytes),
+                                     Occupy(adapters_[peer].in_free_ns, now, out_bytes));
   if (in_bytes == 0) return out + spec_.latency_ns;
-  const std::uint64_t in = std::max(Occupy(adapters_[peer]->out_free_ns, now, in_bytes),
-                                    Occupy(adapters_[self_]->in_free_ns, now, in_bytes));
+  const std::uint64_t in = std::max(Occupy(adapters_[peer].out_free_ns, now, in_bytes),
+                                    Occupy(adapters_[self_].in_free_ns, now, in_bytes));
   return std::max(out, in) + spec_.latency_ns;
 }
 

@@ -47,8 +47,8 @@ class NetworkModel {
 
   NetworkSpec spec_{};
   NodeId self_ = 0;
-  std::vector<std::unique_ptr<SharedMemory>> memories_;
-  std::vector<Adapter*> adapters_;
+  std::unique_ptr<SharedMemory> memory_;  // made by node 0
+  Adapter* adapters_ = nullptr;           // by node
 };
 
 }  // namespace slimgraph

@@ -93,8 +93,10 @@ class Transport {
   // with kRevoked. Operations that started earlier have ended by then.
   virtual Status Revoke(RegionId id) = 0;
 
+  // Whether the others can go on when a node has died, so that Fence() is supported.
+  virtual bool survives_deaths() const { return false; }
   // Local, after the death of `node`: returns when none of its operations is executed here any
-  // more. Not every transport supports this.
+  // more.
   virtual Status Fence(NodeId) {
     return EnvironmentError("{} cannot go on when a node has died", name());
   }

@@ -1,7 +1,5 @@
 #include "slimgraph/launch/job.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -9,6 +7,7 @@
 
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/clock.h"
+#include "slimgraph/base/process.h"
 #include "slimgraph/base/sockets.h"
 #include "slimgraph/base/sync.h"
 #include "slimgraph/launch/internal/control_plane.h"
@@ -24,7 +23,7 @@ constexpr int kInterrupted = 130;
 constexpr std::size_t kMaxAddresses = 16;
 const std::string kPresent = "+";
 const std::string kReached = "!";
-constexpr std::chrono::milliseconds kPollInterval{1};  // how often to check for notice of a death
+constexpr std::chrono::milliseconds kPollForDeaths{1};  // how often to check for notice of a death
 
 // "identity|secret|host:port,host:port…", separated by '|' because PMI values hold no blanks.
 std::string DescribeHub(const JoinConfig& config, const std::string& identity) {
@@ -106,7 +105,7 @@ Result<std::unique_ptr<Job>> Job::JoinFromEnvironment(PmiUse pmi_use, OnLoss on_
     ReportLastLine(launched->link.get(), error.exit_code(),
                    fmt::format("slimgraph: node {}: {}\n", pmi.rank(), error.message));
     launched->pmi.Abort(error.exit_code());
-    ::_exit(error.exit_code());
+    EndProcess(error.exit_code());
   };
   auto config = JoinConfigFromPmi(launched->pmi, launched->link != nullptr);
   if (!config) fail_and_exit(config.error());
@@ -132,9 +131,9 @@ Result<std::unique_ptr<Job>> Job::Form(JoinConfig config, OnLoss on_loss,
   job->nodes_ = config.nodes;
   job->launched_ = std::move(launched);
   const auto lost = [raw = job.get(), on_loss](const Loss& loss) {
-    if (on_loss == OnLoss::kEndJob) raw->EndProcess(loss);
+    if (on_loss == OnLoss::kEndJob) raw->EndAfter(loss);
   };
-  const auto orphaned = [] { ::_exit(kInterrupted); };
+  const auto orphaned = [] { EndProcess(kInterrupted); };
   job->secret_ = config.secret;
   SLIM_ASSIGN(job->control_, ControlPlane::Form(std::move(config), HostIdentity()));
   job->hosts_ = job->control_->roster().hosts;
@@ -148,14 +147,14 @@ Job::~Job() = default;
 
 // Called on the control thread while other threads may be anywhere, so it exits without
 // destructors.
-void Job::EndProcess(const Loss& loss) {
+void Job::EndAfter(const Loss& loss) {
   std::string line;
   if (!loss.announced && self_ <= 1) {
     line = fmt::format("slimgraph: node {}: {}\n", loss.node, loss.reason);
   }
   ReportLastLine(launched_ ? launched_->link.get() : nullptr, loss.exit_code, line);
   control_->Drain();
-  ::_exit(loss.exit_code);
+  EndProcess(loss.exit_code);
 }
 
 Result<std::vector<std::string>> Job::Exchange(std::string_view mine) {
@@ -213,7 +212,7 @@ bool Job::AbortPart(const Error& error) {
   if (!control_) return true;
   const std::uint64_t until_ns = NowNs() + kDeathNoticeNs;
   while (all_alive() && control_->survives_deaths() && NowNs() < until_ns) {
-    SleepFor(kPollInterval);
+    SleepFor(kPollForDeaths);
   }
   if (all_alive()) control_->AbortParts(tag_, error);
   return !alive(self_);
@@ -287,7 +286,7 @@ void Job::Fail(const Error& error) {
   if (!control_) {
     std::fputs(fmt::format("slimgraph: {}\n", error.message).c_str(), stderr);
     std::fflush(nullptr);
-    ::_exit(error.exit_code());
+    EndProcess(error.exit_code());
   }
   control_->Fail(error.exit_code(), error.message);
 }

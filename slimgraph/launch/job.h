@@ -171,7 +171,7 @@ class Job {
   static Result<std::unique_ptr<Job>> Form(JoinConfig config, OnLoss on_loss,
                                            std::shared_ptr<Launched> launched,
                                            std::vector<int> depends_on);
-  [[noreturn]] void EndProcess(const Loss& loss);
+  [[noreturn]] void EndAfter(const Loss& loss);
 
   NodeId self_ = 0;
   NodeId nodes_ = 1;

@@ -25,7 +25,7 @@ namespace slimgraph {
 namespace {
 
 constexpr const char* kMpiexec = "mpiexec.hydra";
-constexpr std::chrono::nanoseconds kPollInterval = std::chrono::milliseconds(50);
+constexpr std::chrono::nanoseconds kPollAtTimes = std::chrono::milliseconds(50);
 // Another thread of this process may have taken the signal that mpiexec has ended, so check anyway.
 constexpr std::chrono::nanoseconds kPollForEnd = std::chrono::seconds(1);
 // The time from the first failure of a node until the remaining processes are killed.
@@ -271,7 +271,7 @@ int LocalJob::Supervise() {
                                  {mpiexec_output_.get(), POLLIN, 0},
                                  {node_poller_->fd(), POLLIN, 0}}};
     const bool timed = kill_at_ns_ || !newcomers_.empty();
-    Poll(waits, timed ? kPollInterval : kPollForEnd);
+    Poll(waits, timed ? kPollAtTimes : kPollForEnd);
     ReapChildren();
     if (waits[2].revents != 0) ReadMpiexecOutput();
     HandleNodes();

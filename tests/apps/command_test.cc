@@ -1,4 +1,5 @@
 // The output and the exit codes of the command, as a user sees them.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tests/support/command.h"
@@ -102,6 +103,8 @@ TEST_F(CommandLine, RefusesWrongUsageWithCode2) {
           "--threads: 0 is out of range: 1..256");
   refuses({"scan", graph_, "--transport", "pigeon"}, "--transport pigeon is unknown");
   refuses({"scan", graph_, "--network", "dsl"}, "--network dsl is unknown");
+  refuses({"scan", graph_, "--compute", "2"}, "1..1 can compute; --nodes N takes more nodes");
+  refuses({"convert", graph_, scratch_.File("mine")}, "mine: the output is a .slim file, so its");
   refuses({"scan"}, "GRAPH");
   refuses({"scam", graph_}, "scam");
   refuses({}, "see slimgraph --help");
@@ -136,11 +139,13 @@ TEST_F(CommandLine, WarnsOfUnknownVariables) {
 TEST_F(CommandLine, FailsWhenItsResultCannotBeWritten) {
   const std::string scan = CommandPath() + " scan " + graph_;
   for (const std::string& nodes : {std::string(), std::string(" --nodes 4 --compute 2")}) {
-    for (const char* const end : {" >&-", " >/dev/full", " | true; exit ${PIPESTATUS[0]}"}) {
-      const CommandEnd lost = RunningCommand({"bash", "-c", scan + nodes + end}).Wait();
-      EXPECT_EQ(lost.code, 4) << nodes << end << lost.err;
+    // The last one is a pipe whose reader has ended.
+    for (const char* const output : {">&-", ">/dev/full", "> >(true); wait $!"}) {
+      const CommandEnd lost =
+          RunningCommand({"bash", "-c", fmt::format("exec {}; {}{}", output, scan, nodes)}).Wait();
+      EXPECT_EQ(lost.code, 4) << nodes << output << lost.err;
       EXPECT_NE(lost.err.find("cannot write the result to standard output"), std::string::npos)
-          << nodes << end << lost.err;
+          << nodes << output << lost.err;
     }
   }
 }

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <set>
 #include <sstream>
 #include <thread>
+#include <utility>
 
 #include "tests/apps/store_support.h"
 
@@ -105,23 +107,36 @@ TEST_F(DurableOnStores, CommitsBecomePartOfTheStoreOnce) {
   }
 }
 
-// Applies update lines to a model. Lines may name vertices that transactions have deleted; an edge
-// of such a vertex is skipped.
+// Applies update lines to a model. Lines may name vertices that transactions have deleted. The last
+// write wins: an edge of such a vertex appears if a later line adds the vertex again.
 void TakeLines(const std::string& text, Lists& lists) {
   std::istringstream stream(text);
   std::string sign;
   std::uint64_t u = 0;
   std::uint64_t v = 0;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> waiting;  // edges that lack a vertex
+  const auto add_edges = [&] {
+    std::erase_if(waiting, [&](const auto& edge) {
+      const auto& [from, to] = edge;
+      if (!lists.contains(from) || !lists.contains(to)) return false;
+      lists[from][to] = lists[to][from] = 0;
+      return true;
+    });
+  };
   while (stream >> sign >> u) {
     if (sign == "+v") {
       lists[u];
+      add_edges();
     } else if (sign == "-v") {
       for (auto& [name, list] : lists) list.erase(u);
       lists.erase(u);
-    } else if (stream >> v; lists.contains(u) && lists.contains(v)) {
-      if (sign == "+") {
-        lists[u][v] = lists[v][u] = 0;
-      } else {
+      std::erase_if(waiting, [&](const auto& edge) { return edge.first == u || edge.second == u; });
+    } else if (stream >> v; sign == "+") {
+      waiting.insert({std::min(u, v), std::max(u, v)});
+      add_edges();
+    } else {
+      waiting.erase({std::min(u, v), std::max(u, v)});
+      if (lists.contains(u) && lists.contains(v)) {
         lists[u].erase(v);
         lists[v].erase(u);
       }
@@ -130,8 +145,8 @@ void TakeLines(const std::string& text, Lists& lists) {
 }
 
 // Random update lines on vertices of the store: first additions of vertices, then edges, then
-// deletions of vertices.
-std::string LinesFor(const Lists& lists, std::mt19937_64& random) {
+// deletions of vertices. Vertices that transactions have deleted get edges before they are added.
+std::string LinesFor(const Lists& lists, const Lists& later, std::mt19937_64& random) {
   std::vector<std::uint64_t> names;
   for (const auto& [name, list] : lists) names.push_back(name);
   std::string text;
@@ -139,6 +154,11 @@ std::string LinesFor(const Lists& lists, std::mt19937_64& random) {
   for (int i = 0; i < 8; ++i) text += fmt::format("+v {}\n", any());
   for (int i = 0; i < 60; ++i) {
     text += fmt::format("{} {} {}\n", random() % 2 == 0 ? "+" : "-", any(), any());
+  }
+  for (const std::uint64_t name : names) {
+    if (later.contains(name)) continue;
+    text += fmt::format("+ {} {}\n", any(), name);
+    if (random() % 2 == 0) text += fmt::format("+v {}\n", name);
   }
   for (int i = 0; i < 5; ++i) text += fmt::format("+v {}\n-v {}\n", 100'000 + i, names[i * 7]);
   return text;
@@ -154,7 +174,7 @@ TEST_F(DurableOnStores, UpdatesBetweenRunsAreLaterThanEarlierCommits) {
         Run("linkbench", {"--transactions", "100", "--seed", std::to_string(random() % 1000),
                           "--fold", random() % 2 == 0 ? "0" : "0.01"});
     const Lists in_store = Exported();
-    const std::string text = LinesFor(in_store, random);
+    const std::string text = LinesFor(in_store, expected, random);
     WriteText(scratch_.File("updates"), text);
     const CommandEnd applied = Apply(scratch_.File("updates"));
     ASSERT_EQ(applied.code, 0) << applied.err;

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "tests/support/command.h"
+#include "tests/support/sanitized.h"
 
 namespace slimgraph {
 namespace {
@@ -258,7 +259,8 @@ std::string WhyNodesCannotBeLimited() {
 TEST_F(ExperimentCommands, NodesAreLimitedToTheirShares) {
   if (const std::string why = WhyNodesCannotBeLimited(); !why.empty()) GTEST_SKIP() << why;
   const std::string large = scratch_.File("large.slim");
-  ASSERT_EQ(RunSlimgraph({"gen", "kron", "-s", "15", "-o", large}).code, 0);
+  ASSERT_EQ(RunSlimgraph({"gen", "kron", "-s", test::kSanitized ? "13" : "15", "-o", large}).code,
+            0);
   const CommandEnd held =
       RunSlimgraph({"cliques", large, "-k", "5", "--cpu-share", "10", "--json"});
   ASSERT_EQ(held.code, 0) << held.err;

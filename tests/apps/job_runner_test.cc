@@ -11,12 +11,12 @@
 #include <thread>
 
 #include "apps/exhaustion.h"
+#include "slimgraph/base/coroutine.h"
 #include "slimgraph/base/parallel.h"
 #include "slimgraph/launch/local_job.h"
 #include "slimgraph/launch/started_by.h"
 #include "tests/support/command.h"
 #include "tests/support/sanitized.h"
-#include "txnlayer/execution/coroutine.h"
 
 namespace slimgraph {
 namespace {
@@ -93,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(
                                 return Status{};
                               }));
                             }},
-                      Place{"Coroutine", [] { txn::Coroutine(TakeTooMuch).Resume(); }},
+                      Place{"Coroutine", [] { Coroutine(TakeTooMuch).Resume(); }},
                       Place{"LengthBeyondAll",
                             [] {
                               std::vector<int> none;

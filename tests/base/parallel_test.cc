@@ -53,6 +53,25 @@ TEST(ParallelFor, ReturnsTheErrorOfTheFirstPieceThatFails) {
   }
 }
 
+double ProcessorSeconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+TEST(ParallelFor, SleepsWhileItWaitsForAPiece) {
+  const double before_s = ProcessorSeconds();
+  for (int loop = 0; loop < 10; ++loop) {
+    const Status ran = ParallelFor(2, 2, [](std::size_t i) -> Status {
+      if (i == 1) ::usleep(50'000);
+      return {};
+    });
+    EXPECT_TRUE(ran.has_value());
+    ::usleep(50'000);  // threads of the loop do not spin behind it either
+  }
+  EXPECT_LT(ProcessorSeconds() - before_s, 0.05);
+}
+
 // Threads that stay after a loop must leave signals to the thread that waits for them by a
 // descriptor.
 TEST(ParallelFor, LeavesNoThreadThatTakesSignals) {

@@ -43,8 +43,8 @@ const World& TheWorld() {
 }
 
 template <typename T, typename U>
-void ExpectNear(Engine& engine, VertexArray<T> found, const std::vector<U>& expected,
-                double relative, const std::string& what) {
+void ExpectNear(dgemini::Engine& engine, dgemini::VertexArray<T> found,
+                const std::vector<U>& expected, double relative, const std::string& what) {
   Unwrap(engine.Gather(found));
   if (!engine.first()) return;
   int wrong = 0;
@@ -52,57 +52,60 @@ void ExpectNear(Engine& engine, VertexArray<T> found, const std::vector<U>& expe
     const bool never = static_cast<double>(expected[v]) == INFINITY;
     const auto at = static_cast<double>(found[v]);
     const auto should =
-        never ? static_cast<double>(kUnreachable<T>) : static_cast<double>(expected[v]);
+        never ? static_cast<double>(dgemini::kUnreachable<T>) : static_cast<double>(expected[v]);
     if (at == should || std::abs(at - should) <= relative * std::abs(should)) continue;
     ADD_FAILURE() << what << ": vertex " << v << " has " << at << ", not " << should;
     ++wrong;
   }
 }
 
-Result<VertexArray<double>> SsspOf(Engine& engine, const TestGraph& graph, WeightType type) {
+Result<dgemini::VertexArray<double>> SsspOf(dgemini::Engine& engine, const TestGraph& graph,
+                                            WeightType type) {
   const VertexId source = graph.sources[0];
-  VertexArray<double> reals(engine.vertices());
+  dgemini::VertexArray<double> reals(engine.vertices());
   const auto widen = [&](const auto& distances) {
     using T = std::remove_cvref_t<decltype(distances[0])>;
     for (VertexId v = 0; v < engine.vertices(); ++v) {
-      reals[v] = distances[v] == kUnreachable<T> ? kUnreachable<double>
-                                                 : static_cast<double>(distances[v]);
+      reals[v] = distances[v] == dgemini::kUnreachable<T> ? dgemini::kUnreachable<double>
+                                                          : static_cast<double>(distances[v]);
     }
   };
   if (type == WeightType::kInt32) {
-    widen(Unwrap(Sssp<std::int32_t>(engine, source, std::uint32_t{5})));
-    widen(Unwrap(Sssp<std::int32_t>(engine, source, std::uint64_t{1000})));
+    widen(Unwrap(dgemini::Sssp<std::int32_t>(engine, source, std::uint32_t{5})));
+    widen(Unwrap(dgemini::Sssp<std::int32_t>(engine, source, std::uint64_t{1000})));
   } else if (type == WeightType::kFloat32) {
-    widen(Unwrap(Sssp<float>(engine, source, 25.0)));
+    widen(Unwrap(dgemini::Sssp<float>(engine, source, 25.0)));
   } else {
-    widen(Unwrap(Sssp<double>(engine, source, 25.0)));
+    widen(Unwrap(dgemini::Sssp<double>(engine, source, 25.0)));
   }
   return reals;
 }
 
-PageRankOptions TestIterations() {
-  PageRankOptions options;
+dgemini::PageRankOptions TestIterations() {
+  dgemini::PageRankOptions options;
   options.iterations = kTestIterations;
   return options;
 }
 
 // Runs all applications on one graph, and compares them with the serial results on node 0.
-void RunAll(Cluster& cluster, Exchange& exchange, const TestGraph& graph, Mode mode,
-            const CacheOptions& cache, const std::string& where) {
+void RunAll(Cluster& cluster, dgemini::Exchange& exchange, const TestGraph& graph,
+            dgemini::Mode mode, const CacheOptions& cache, const std::string& where) {
   const SlimFile file = Unwrap(SlimFile::Open(graph.path));
-  const WorkloadNeeds needs{
-      .weights = graph.weighted, .pull_in = mode != Mode::kPush, .pull_out = true, .cache = cache};
-  const auto work = Unwrap(Workload::Load(cluster, file, needs, [](const MemoryPlan&) {}));
+  const dgemini::WorkloadNeeds needs{.weights = graph.weighted,
+                                     .pull_in = mode != dgemini::Mode::kPush,
+                                     .pull_out = true,
+                                     .cache = cache};
+  const auto work = Unwrap(dgemini::Workload::Load(cluster, file, needs, [](const MemoryPlan&) {}));
   if (cluster.computes() && file.vertices() > 0) {
-    Engine engine(cluster, *work, exchange, mode);
+    dgemini::Engine engine(cluster, *work, exchange, mode);
     const VertexId source = graph.sources[0];
-    ExpectNear(engine, Unwrap(Bfs(engine, source)), graph.depth, 0, where + " bfs");
-    auto ranks = Unwrap(PageRank(engine, TestIterations()));
+    ExpectNear(engine, Unwrap(dgemini::Bfs(engine, source)), graph.depth, 0, where + " bfs");
+    auto ranks = Unwrap(dgemini::PageRank(engine, TestIterations()));
     EXPECT_NEAR(Unwrap(engine.Sum([&](VertexId v) { return ranks.rank[v]; })), 1, 1e-12) << where;
     ExpectNear(engine, std::move(ranks.rank), graph.rank, 1e-12, where + " pagerank");
-    ExpectNear(engine, Unwrap(Components(engine, file.directed())), graph.component, 0,
+    ExpectNear(engine, Unwrap(dgemini::Components(engine, file.directed())), graph.component, 0,
                where + " cc");
-    ExpectNear(engine, Unwrap(Centrality(engine, graph.sources)), graph.centrality, 1e-9,
+    ExpectNear(engine, Unwrap(dgemini::Centrality(engine, graph.sources)), graph.centrality, 1e-9,
                where + " bc");
     if (graph.weighted) {
       ExpectNear(engine, Unwrap(SsspOf(engine, graph, file.weight_type())), graph.distance, 1e-12,
@@ -120,11 +123,12 @@ TEST_P(ApplicationsOn, AgreeWithSerialCodesInAllModesAndCaches) {
   for (const std::uint32_t threads : {1U, 2U}) {
     ExpectNodesRun(nodes, [&, nodes = nodes, compute = compute](Job& job) {
       auto cluster = Unwrap(Cluster::Start(job, {.compute = compute, .threads = threads}));
-      Exchange exchange(*cluster);
+      dgemini::Exchange exchange(*cluster);
       // Each shape uses different caches for a graph and mode, so that all combinations occur.
       std::size_t turn = nodes + compute * 5 + threads + world.seed % 7;
       for (const TestGraph& graph : world.graphs) {
-        for (const Mode mode : {Mode::kPush, Mode::kPull, Mode::kAuto}) {
+        for (const dgemini::Mode mode :
+             {dgemini::Mode::kPush, dgemini::Mode::kPull, dgemini::Mode::kAuto}) {
           constexpr double kPercents[] = {100, 100, 100, 100, 30, 0};
           const std::size_t c = turn++ % 6;
           CacheOptions cache{.level = static_cast<CacheLevel>(std::min<std::size_t>(c, 3)),
@@ -161,8 +165,8 @@ TEST(Applications, AgreeWithSerialCodesOnSmallSharedFrontiers) {
   for (const auto& [shape, threads] : {Setting{{1, 1}, 2}, {{1, 1}, 4}, {{3, 2}, 2}}) {
     ExpectNodesRun(shape.nodes, [&](Job& job) {
       auto cluster = Unwrap(Cluster::Start(job, {.compute = shape.compute, .threads = threads}));
-      Exchange exchange(*cluster);
-      RunAll(*cluster, exchange, graph, Mode::kAuto, {},
+      dgemini::Exchange exchange(*cluster);
+      RunAll(*cluster, exchange, graph, dgemini::Mode::kAuto, {},
              fmt::format("({},{}) threads {}", shape.nodes, shape.compute, threads));
       Unwrap(cluster->Stop());
     });
@@ -181,18 +185,18 @@ TEST(Centrality, IsCorrectWithMorePathsThanADoubleHolds) {
   const std::string path = TheWorld().folder + "/layers.slim";
   Unwrap(WriteSlimFile(list, path));
   const std::vector<VertexId> sources = {0, kWidth * 3 + 1};
-  const auto expected = serial::Centrality(Unwrap(BuildCsr(list)), sources);
+  const auto expected = dgemini::serial::Centrality(Unwrap(BuildCsr(list)), sources);
   for (const Shape shape : {Shape{1, 1}, Shape{3, 2}, Shape{4, 1}}) {
     ExpectNodesRun(shape.nodes, [&](Job& job) {
       auto cluster = Unwrap(Cluster::Start(job, {.compute = shape.compute, .threads = 2}));
-      Exchange exchange(*cluster);
+      dgemini::Exchange exchange(*cluster);
       const SlimFile file = Unwrap(SlimFile::Open(path));
-      const auto work = Unwrap(Workload::Load(*cluster, file, {.pull_in = true, .pull_out = true},
-                                              [](const MemoryPlan&) {}));
-      for (const Mode mode : {Mode::kPush, Mode::kPull}) {
+      const auto work = Unwrap(dgemini::Workload::Load(
+          *cluster, file, {.pull_in = true, .pull_out = true}, [](const MemoryPlan&) {}));
+      for (const dgemini::Mode mode : {dgemini::Mode::kPush, dgemini::Mode::kPull}) {
         if (!cluster->computes()) break;
-        Engine engine(*cluster, *work, exchange, mode);
-        ExpectNear(engine, Unwrap(Centrality(engine, sources)), expected, 1e-9,
+        dgemini::Engine engine(*cluster, *work, exchange, mode);
+        ExpectNear(engine, Unwrap(dgemini::Centrality(engine, sources)), expected, 1e-9,
                    fmt::format("({},{})", shape.nodes, shape.compute));
       }
       Unwrap(cluster->Stop());
@@ -215,12 +219,12 @@ struct ColdGraph {
       const auto source = static_cast<VertexId>(random() % lists.vertices());
       if (lists.degree(source) == 0) continue;
       sources.push_back(source);
-      distances.push_back(serial::Sssp(lists, source));
+      distances.push_back(dgemini::serial::Sssp(lists, source));
     }
-    depth = serial::Bfs(lists, sources[0]);
-    rank = serial::PageRank(lists, TestIterations()).rank;
-    component = serial::Components(lists);
-    centrality = serial::Centrality(lists, sources);
+    depth = dgemini::serial::Bfs(lists, sources[0]);
+    rank = dgemini::serial::PageRank(lists, TestIterations()).rank;
+    component = dgemini::serial::Components(lists);
+    centrality = dgemini::serial::Centrality(lists, sources);
   }
   std::string path;
   std::vector<VertexId> sources;
@@ -235,36 +239,39 @@ struct ColdGraph {
 // edge cache would keep the next one from fetching.
 void RunEachCold(Cluster& cluster, const ColdGraph& graph, const CacheOptions& cache,
                  const std::string& where) {
-  Exchange exchange(cluster);
+  dgemini::Exchange exchange(cluster);
   const SlimFile file = Unwrap(SlimFile::Open(graph.path));
-  const auto run = [&](WorkloadNeeds needs, const auto& compute) {
+  const auto run = [&](dgemini::WorkloadNeeds needs, const auto& compute) {
     needs.cache = cache;
-    const auto work = Unwrap(Workload::Load(cluster, file, needs, [](const MemoryPlan&) {}));
+    const auto work =
+        Unwrap(dgemini::Workload::Load(cluster, file, needs, [](const MemoryPlan&) {}));
     if (cluster.computes()) {
-      Engine engine(cluster, *work, exchange, Mode::kAuto);
+      dgemini::Engine engine(cluster, *work, exchange, dgemini::Mode::kAuto);
       compute(engine);
     }
     Unwrap(work->ServeWhile([&] { return cluster.all().Barrier(); }));
   };
   for (std::size_t i = 0; i < graph.sources.size(); ++i) {
-    run({.weights = true, .pull_in = true}, [&](Engine& engine) {
+    run({.weights = true, .pull_in = true}, [&](dgemini::Engine& engine) {
       constexpr std::uint32_t kDeltas[] = {8, 64, 1000};
-      ExpectNear(engine, Unwrap(Sssp<std::int32_t>(engine, graph.sources[i], kDeltas[i])),
+      ExpectNear(engine, Unwrap(dgemini::Sssp<std::int32_t>(engine, graph.sources[i], kDeltas[i])),
                  graph.distances[i], 0, fmt::format("{} sssp of {}", where, graph.sources[i]));
     });
   }
-  run({.pull_in = true}, [&](Engine& engine) {
-    ExpectNear(engine, Unwrap(Bfs(engine, graph.sources[0])), graph.depth, 0, where + " bfs");
+  run({.pull_in = true}, [&](dgemini::Engine& engine) {
+    ExpectNear(engine, Unwrap(dgemini::Bfs(engine, graph.sources[0])), graph.depth, 0,
+               where + " bfs");
   });
-  run({.pull_in = true}, [&](Engine& engine) {
-    auto ranks = Unwrap(PageRank(engine, TestIterations()));
+  run({.pull_in = true}, [&](dgemini::Engine& engine) {
+    auto ranks = Unwrap(dgemini::PageRank(engine, TestIterations()));
     ExpectNear(engine, std::move(ranks.rank), graph.rank, 1e-12, where + " pagerank");
   });
-  run({.pull_out = true}, [&](Engine& engine) {
-    ExpectNear(engine, Unwrap(Components(engine, false)), graph.component, 0, where + " cc");
+  run({.pull_out = true}, [&](dgemini::Engine& engine) {
+    ExpectNear(engine, Unwrap(dgemini::Components(engine, false)), graph.component, 0,
+               where + " cc");
   });
-  run({.pull_in = true, .pull_out = true}, [&](Engine& engine) {
-    ExpectNear(engine, Unwrap(Centrality(engine, graph.sources)), graph.centrality, 1e-9,
+  run({.pull_in = true, .pull_out = true}, [&](dgemini::Engine& engine) {
+    ExpectNear(engine, Unwrap(dgemini::Centrality(engine, graph.sources)), graph.centrality, 1e-9,
                where + " bc");
   });
 }

@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 namespace {
 
 // Random threads keep vertices at distances up to about 14,000 buckets away. Their distances
@@ -62,4 +62,4 @@ TEST(DistanceBuckets, ReturnEachVertexInTheBucketOfItsCurrentDistance) {
 }
 
 }  // namespace
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

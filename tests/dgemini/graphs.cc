@@ -111,13 +111,13 @@ void Answer(TestGraph& graph, Draw& draw) {
   SLIM_CHECK(lists, "{}", lists.error().message);
   if (lists->vertices() == 0) return;
   for (int i = 0; i < 2; ++i) graph.sources.push_back(draw.Below(lists->vertices()));
-  graph.depth = serial::Bfs(*lists, graph.sources[0]);
-  if (graph.weighted) graph.distance = serial::Sssp(*lists, graph.sources[0]);
-  PageRankOptions options;
+  graph.depth = dgemini::serial::Bfs(*lists, graph.sources[0]);
+  if (graph.weighted) graph.distance = dgemini::serial::Sssp(*lists, graph.sources[0]);
+  dgemini::PageRankOptions options;
   options.iterations = kTestIterations;
-  graph.rank = serial::PageRank(*lists, options).rank;
-  graph.component = serial::Components(*lists);
-  graph.centrality = serial::Centrality(*lists, graph.sources);
+  graph.rank = dgemini::serial::PageRank(*lists, options).rank;
+  graph.component = dgemini::serial::Components(*lists);
+  graph.centrality = dgemini::serial::Centrality(*lists, graph.sources);
 }
 
 }  // namespace

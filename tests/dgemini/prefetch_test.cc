@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 namespace {
 
 TEST(Prefetch, VisitsEachNeighbourOnceInOrderWhateverFollows) {
@@ -38,4 +38,4 @@ TEST(Prefetch, VisitsEachNeighbourOnceInOrderWhateverFollows) {
 }
 
 }  // namespace
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace slimgraph {
+namespace slimgraph::dgemini {
 namespace {
 
 TEST(VertexLists, VisitEachPositionOnceInOrderForAnyNumberOfShares) {
@@ -57,4 +57,4 @@ TEST(VertexList, FilterKeepsSelectedVerticesInOrder) {
 }
 
 }  // namespace
-}  // namespace slimgraph
+}  // namespace slimgraph::dgemini

@@ -4,7 +4,7 @@
 
 #include <random>
 
-namespace slimgraph::test {
+namespace slimgraph::dgemini {
 namespace {
 
 constexpr double kPrecision = 0x1p-48;
@@ -44,4 +44,4 @@ TEST(WideNumber, HoldsWhatADoubleCannot) {
 }
 
 }  // namespace
-}  // namespace slimgraph::test
+}  // namespace slimgraph::dgemini

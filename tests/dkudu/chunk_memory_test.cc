@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "dkudu/cliques.h"
+#include "dkudu/internal/root_sums.h"
 #include "dkudu/match.h"
-#include "dkudu/root_sums.h"
 #include "tests/dkudu/heap.h"
 #include "tests/dkudu/support.h"
 
@@ -26,27 +26,29 @@ EdgeList Hubs(std::mt19937_64& random) {
 // A thread's memory outside the chunk memory: arrays by vertex, and tasks.
 std::uint64_t OtherBytes(const EdgeList& graph) { return graph.vertices * 16 + (64 << 10); }
 
-using Count = std::function<Result<std::uint64_t>(MiningJob&)>;
+using Count = std::function<Result<std::uint64_t>(dkudu::MiningJob&)>;
 
-void ExpectKept(const std::string& path, const std::function<std::uint64_t(MiningJob&)>& least_of,
-                const Count& count, std::uint64_t other_bytes) {
-  OnMiningJob({2, 1, 1}, path, ListPart::kAll, {.cache_bytes = 0}, [&](MiningJob& job) {
-    const std::uint64_t least = least_of(job);
-    job.options.chunk_bytes = least - 1;
-    EXPECT_FALSE(count(job));
-    std::optional<std::uint64_t> first;
-    for (const std::uint64_t extra : {0, 300 << 10, 8 << 20}) {
-      job.options.chunk_bytes = least + extra;
-      const std::uint64_t before = HeapBytes();
-      TakeHeapPeak();
-      const auto counted = count(job);
-      const std::uint64_t peak = TakeHeapPeak() - before;
-      ASSERT_TRUE(counted) << counted.error().message;
-      EXPECT_LE(peak, job.options.chunk_bytes + other_bytes) << extra;
-      if (!first) first = *counted;
-      EXPECT_EQ(*counted, *first) << extra;
-    }
-  });
+void ExpectKept(const std::string& path,
+                const std::function<std::uint64_t(dkudu::MiningJob&)>& least_of, const Count& count,
+                std::uint64_t other_bytes) {
+  OnMiningJob({2, 1, 1}, path, dkudu::ListPart::kAll, {.cache_bytes = 0},
+              [&](dkudu::MiningJob& job) {
+                const std::uint64_t least = least_of(job);
+                job.options.chunk_bytes = least - 1;
+                EXPECT_FALSE(count(job));
+                std::optional<std::uint64_t> first;
+                for (const std::uint64_t extra : {0, 300 << 10, 8 << 20}) {
+                  job.options.chunk_bytes = least + extra;
+                  const std::uint64_t before = HeapBytes();
+                  TakeHeapPeak();
+                  const auto counted = count(job);
+                  const std::uint64_t peak = TakeHeapPeak() - before;
+                  ASSERT_TRUE(counted) << counted.error().message;
+                  EXPECT_LE(peak, job.options.chunk_bytes + other_bytes) << extra;
+                  if (!first) first = *counted;
+                  EXPECT_EQ(*counted, *first) << extra;
+                }
+              });
 }
 
 TEST(ChunkMemory, PlansStayWithinIt) {
@@ -54,12 +56,15 @@ TEST(ChunkMemory, PlansStayWithinIt) {
   const EdgeList graph = Hubs(random);
   const ScratchGraph file(graph);
   for (const char* const name : {"diamond", "4-clique", "tailed-triangle", "4-star"}) {
-    const auto plan_of = [&](MiningJob& job) {
-      return CompilePlan(*Pattern::Find(name), Induced::kEdge, FiguresOf(job.graph), false);
+    const auto plan_of = [&](dkudu::MiningJob& job) {
+      return dkudu::CompilePlan(*dkudu::Pattern::Find(name), dkudu::Induced::kEdge,
+                                dkudu::FiguresOf(job.graph), false);
     };
     ExpectKept(
-        file.path(), [&](MiningJob& job) { return LeastExtenderBytes(job.graph, plan_of(job)); },
-        [&](MiningJob& job) { return CountMatches(job, plan_of(job)); }, OtherBytes(graph));
+        file.path(),
+        [&](dkudu::MiningJob& job) { return dkudu::LeastExtenderBytes(job.graph, plan_of(job)); },
+        [&](dkudu::MiningJob& job) { return dkudu::CountMatches(job, plan_of(job)); },
+        OtherBytes(graph));
   }
 }
 
@@ -67,10 +72,10 @@ TEST(ChunkMemory, KernelsStayWithinIt) {
   auto random = SeededRandom();
   const EdgeList graph = Hubs(random);
   const ScratchGraph file(graph);
-  const auto least = [](MiningJob& job) { return LeastKernelBytes(job.graph); };
-  ExpectKept(file.path(), least, CountHouses, OtherBytes(graph));
-  const auto cycles = [](MiningJob& job) -> Result<std::uint64_t> {
-    SLIM_ASSIGN(const EdgeSums sums, SumOverEdges(job));
+  const auto least = [](dkudu::MiningJob& job) { return dkudu::LeastKernelBytes(job.graph); };
+  ExpectKept(file.path(), least, dkudu::CountHouses, OtherBytes(graph));
+  const auto cycles = [](dkudu::MiningJob& job) -> Result<std::uint64_t> {
+    SLIM_ASSIGN(const dkudu::EdgeSums sums, dkudu::SumOverEdges(job));
     return static_cast<std::uint64_t>(sums.cycles);
   };
   ExpectKept(file.path(), least, cycles, OtherBytes(graph));
@@ -79,12 +84,14 @@ TEST(ChunkMemory, KernelsStayWithinIt) {
 TEST(ChunkMemory, TooLittleIsRefusedAndTheErrorNamesTheLeast) {
   auto random = SeededRandom();
   const ScratchGraph file(Hubs(random));
-  OnMiningJob({1, 1, 1}, file.path(), ListPart::kUpper, {.chunk_bytes = 1}, [&](MiningJob& job) {
-    const auto count = CountCliques(job, 4);
-    ASSERT_FALSE(count);
-    EXPECT_EQ(count.error().message,
-              "--chunk-memory 1 B is too little for the longest lists: give at least 1K");
-  });
+  OnMiningJob({1, 1, 1}, file.path(), dkudu::ListPart::kUpper, {.chunk_bytes = 1},
+              [&](dkudu::MiningJob& job) {
+                const auto count = dkudu::CountCliques(job, 4);
+                ASSERT_FALSE(count);
+                EXPECT_EQ(
+                    count.error().message,
+                    "--chunk-memory 1 B is too little for the longest lists: give at least 1K");
+              });
 }
 
 }  // namespace

@@ -8,15 +8,16 @@ namespace slimgraph::test {
 namespace {
 
 // Compares with the brute-force counter.
-void ExpectCliques(const Shape& shape, const EdgeList& graph, const MiningOptions& options) {
+void ExpectCliques(const Shape& shape, const EdgeList& graph, const dkudu::MiningOptions& options) {
   const ScratchGraph file(graph);
   std::vector<std::uint64_t> expected;
   for (unsigned size = 3; size <= 6; ++size) {
-    expected.push_back(BruteForceCount(graph, *Pattern::Clique(size), Induced::kEdge));
+    expected.push_back(
+        BruteForceCount(graph, *dkudu::Pattern::Clique(size), dkudu::Induced::kEdge));
   }
-  OnMiningJob(shape, file.path(), ListPart::kUpper, options, [&](MiningJob& job) {
+  OnMiningJob(shape, file.path(), dkudu::ListPart::kUpper, options, [&](dkudu::MiningJob& job) {
     for (unsigned size = 3; size <= 6; ++size) {
-      const auto count = CountCliques(job, size);
+      const auto count = dkudu::CountCliques(job, size);
       ASSERT_TRUE(count) << count.error().message;
       EXPECT_EQ(*count, expected[size - 3]) << NameOf(shape) << ", " << size << "-cliques";
     }
@@ -33,8 +34,8 @@ TEST(Cliques, CountsAgreeWithBruteForceForAllShapesAndBudgets) {
                       RandomGraph(random, vertices, 0.4),
                       {.chunk_bytes = SomeChunkBytes(random),
                        .cache_bytes = cache_bytes,
-                       .steal = static_cast<Steal>(random() % 2),
-                       .fetch = static_cast<Fetch>(random() % 2)});
+                       .steal = static_cast<dkudu::Steal>(random() % 2),
+                       .fetch = static_cast<dkudu::Fetch>(random() % 2)});
       }
     }
   }
@@ -46,11 +47,11 @@ TEST(Cliques, AGraphOfManyWindowsIsCountedRight) {
   const ScratchGraph file(graph);
   for (const Shape& shape : {Shape{1, 1, 2}, Shape{4, 4, 1}, Shape{4, 2, 2}, Shape{4, 1, 1}}) {
     for (const std::uint64_t bytes : {0, 100'000, 64 << 20}) {
-      const MiningOptions options{.chunk_bytes = 0, .cache_bytes = bytes};
-      OnMiningJob(shape, file.path(), ListPart::kUpper, options, [&](MiningJob& job) {
-        EXPECT_EQ(*CountCliques(job, 3), Choose(300, 3)) << NameOf(shape);
-        EXPECT_EQ(*CountCliques(job, 4), Choose(300, 4)) << NameOf(shape);
-        EXPECT_EQ(*CountCliques(job, 5), Choose(300, 5)) << NameOf(shape);
+      const dkudu::MiningOptions options{.chunk_bytes = 0, .cache_bytes = bytes};
+      OnMiningJob(shape, file.path(), dkudu::ListPart::kUpper, options, [&](dkudu::MiningJob& job) {
+        EXPECT_EQ(*dkudu::CountCliques(job, 3), dkudu::Choose(300, 3)) << NameOf(shape);
+        EXPECT_EQ(*dkudu::CountCliques(job, 4), dkudu::Choose(300, 4)) << NameOf(shape);
+        EXPECT_EQ(*dkudu::CountCliques(job, 5), dkudu::Choose(300, 5)) << NameOf(shape);
       });
     }
   }
@@ -60,9 +61,9 @@ TEST(Cliques, LocalListsAreSplitIntoWindowsToo) {
   const EdgeList graph = CompleteGraph(1600);  // 5 MiB of lists
   const ScratchGraph file(graph);
   for (const Shape& shape : {Shape{1, 1, 2}, Shape{4, 1, 1}}) {
-    const MiningOptions options{.chunk_bytes = 0, .cache_bytes = 64 << 20};
-    OnMiningJob(shape, file.path(), ListPart::kUpper, options, [&](MiningJob& job) {
-      EXPECT_EQ(*CountCliques(job, 3), Choose(1600, 3)) << NameOf(shape);
+    const dkudu::MiningOptions options{.chunk_bytes = 0, .cache_bytes = 64 << 20};
+    OnMiningJob(shape, file.path(), dkudu::ListPart::kUpper, options, [&](dkudu::MiningJob& job) {
+      EXPECT_EQ(*dkudu::CountCliques(job, 3), dkudu::Choose(1600, 3)) << NameOf(shape);
     });
   }
 }
@@ -74,12 +75,13 @@ TEST(Cliques, FewPassesSufficeWithoutMemoryForRoots) {
     for (int i = 0; i < 4; ++i) graph.edges.push_back({v, static_cast<VertexId>(random() % v)});
   }
   const ScratchGraph file(graph);
-  OnMiningJob({4, 1, 1}, file.path(), ListPart::kUpper, {.cache_bytes = 0}, [&](MiningJob& job) {
-    const auto count = CountCliques(job, 4);
-    ASSERT_TRUE(count) << count.error().message;
-    const TrafficCount all = job.cluster.fabric().traffic().Total();
-    EXPECT_LT(all.round_trips, graph.vertices / 2);
-  });
+  OnMiningJob({4, 1, 1}, file.path(), dkudu::ListPart::kUpper, {.cache_bytes = 0},
+              [&](dkudu::MiningJob& job) {
+                const auto count = dkudu::CountCliques(job, 4);
+                ASSERT_TRUE(count) << count.error().message;
+                const TrafficCount all = job.cluster.fabric().traffic().Total();
+                EXPECT_LT(all.round_trips, graph.vertices / 2);
+              });
 }
 
 // Every list crosses to each compute node once, in less than 1.7 bytes for each neighbour.
@@ -93,11 +95,11 @@ TEST(Cliques, ListsCrossCoded) {
   }
   const ScratchGraph file(edges);
   for (const Shape& shape : {Shape{4, 4}, Shape{4, 2}, Shape{4, 1}, Shape{3, 2, 1, "tcp"}}) {
-    for (const Fetch fetch : {Fetch::kRequest, Fetch::kRead}) {
-      const MiningOptions options{.steal = Steal::kOff, .fetch = fetch};
-      OnMiningJob(shape, file.path(), ListPart::kUpper, options, [&](MiningJob& job) {
+    for (const dkudu::Fetch fetch : {dkudu::Fetch::kRequest, dkudu::Fetch::kRead}) {
+      const dkudu::MiningOptions options{.steal = dkudu::Steal::kOff, .fetch = fetch};
+      OnMiningJob(shape, file.path(), dkudu::ListPart::kUpper, options, [&](dkudu::MiningJob& job) {
         job.cluster.fabric().ClearTraffic();
-        ASSERT_TRUE(CountCliques(job, 3));
+        ASSERT_TRUE(dkudu::CountCliques(job, 3));
         ASSERT_TRUE(job.cluster.all().Barrier());
         struct Sums {
           std::uint64_t bytes;

@@ -8,36 +8,37 @@ namespace slimgraph::test {
 namespace {
 
 struct Case {
-  Pattern pattern;
-  Induced induced;
+  dkudu::Pattern pattern;
+  dkudu::Induced induced;
   std::uint64_t expected;
 };
 
-std::vector<Case> CasesFor(const EdgeList& graph, const std::vector<Pattern>& patterns) {
+std::vector<Case> CasesFor(const EdgeList& graph, const std::vector<dkudu::Pattern>& patterns) {
   std::vector<Case> cases;
-  for (const Pattern& pattern : patterns) {
-    for (const Induced induced : {Induced::kVertex, Induced::kEdge}) {
+  for (const dkudu::Pattern& pattern : patterns) {
+    for (const dkudu::Induced induced : {dkudu::Induced::kVertex, dkudu::Induced::kEdge}) {
       cases.push_back({pattern, induced, BruteForceCount(graph, pattern, induced)});
     }
   }
   return cases;
 }
 
-void ExpectCounts(const Shape& shape, const std::string& path, const MiningOptions& options,
+void ExpectCounts(const Shape& shape, const std::string& path, const dkudu::MiningOptions& options,
                   const std::vector<Case>& cases) {
-  OnMiningJob(shape, path, ListPart::kAll, options, [&](MiningJob& job) {
+  OnMiningJob(shape, path, dkudu::ListPart::kAll, options, [&](dkudu::MiningJob& job) {
     for (const Case& one : cases) {
-      const Plan plan = CompilePlan(one.pattern, one.induced, FiguresOf(job.graph), false);
-      const auto count = CountMatches(job, plan);
+      const dkudu::Plan plan =
+          dkudu::CompilePlan(one.pattern, one.induced, dkudu::FiguresOf(job.graph), false);
+      const auto count = dkudu::CountMatches(job, plan);
       ASSERT_TRUE(count) << count.error().message;
-      EXPECT_EQ(*count, one.expected) << NameOf(shape) << "\n" << Explain(plan);
+      EXPECT_EQ(*count, one.expected) << NameOf(shape) << "\n" << dkudu::Explain(plan);
     }
   });
 }
 
-std::vector<Pattern> NamedPatterns(const std::vector<std::string>& names) {
-  std::vector<Pattern> patterns;
-  for (const std::string& name : names) patterns.push_back(*Pattern::Find(name));
+std::vector<dkudu::Pattern> NamedPatterns(const std::vector<std::string>& names) {
+  std::vector<dkudu::Pattern> patterns;
+  for (const std::string& name : names) patterns.push_back(*dkudu::Pattern::Find(name));
   return patterns;
 }
 
@@ -56,16 +57,16 @@ TEST(Match, CountsOfRandomPatternsAgreeWithBruteForceOnAllShapes) {
   for (const Shape& shape : AllShapes()) {
     const EdgeList graph = RandomGraph(random, static_cast<VertexId>(8 + random() % 10), 0.35);
     const ScratchGraph file(graph);
-    std::vector<Pattern> patterns;
+    std::vector<dkudu::Pattern> patterns;
     for (unsigned vertices = 2; vertices <= 5; ++vertices) {
       for (int i = 0; i < 3; ++i) patterns.push_back(RandomPattern(random, vertices));
     }
-    MiningOptions options;
+    dkudu::MiningOptions options;
     options.chunk_bytes = SomeChunkBytes(random);
     options.cache_bytes = random() % 256;
-    options.reuse = static_cast<Reuse>(random() % 3);
-    options.steal = static_cast<Steal>(random() % 2);
-    options.fetch = static_cast<Fetch>(random() % 2);
+    options.reuse = static_cast<dkudu::Reuse>(random() % 3);
+    options.steal = static_cast<dkudu::Steal>(random() % 2);
+    options.fetch = static_cast<dkudu::Fetch>(random() % 2);
     ExpectCounts(shape, file.path(), options, CasesFor(graph, patterns));
   }
 }
@@ -75,7 +76,7 @@ TEST(Match, CountsOfLargerPatternsAgreeWithBruteForce) {
   for (int round = 0; round < 4; ++round) {
     const EdgeList graph = RandomGraph(random, 10, 0.5);
     const ScratchGraph file(graph);
-    std::vector<Pattern> patterns;
+    std::vector<dkudu::Pattern> patterns;
     for (unsigned vertices = 6; vertices <= 7; ++vertices) {
       for (int i = 0; i < 3; ++i) patterns.push_back(RandomPattern(random, vertices));
     }
@@ -91,13 +92,14 @@ TEST(Match, CountsOfTreesAgreeWithBruteForce) {
     const ScratchGraph file(graph);
     std::vector<Case> cases;
     for (unsigned vertices = 5; vertices <= 8; ++vertices) {
-      std::vector<Pattern::Edge> edges;
+      std::vector<dkudu::Pattern::Edge> edges;
       const std::uint64_t spread = 1 + random() % vertices;  // from stars to any tree
       for (unsigned v = 1; v < vertices; ++v)
         edges.emplace_back(random() % std::min<std::uint64_t>(v, spread), v);
       if (random() % 2 == 0) edges.emplace_back(0, vertices - 1);
-      const Pattern pattern = *Pattern::Make(edges, "tree");
-      cases.push_back({pattern, Induced::kEdge, BruteForceCount(graph, pattern, Induced::kEdge)});
+      const dkudu::Pattern pattern = *dkudu::Pattern::Make(edges, "tree");
+      cases.push_back(
+          {pattern, dkudu::Induced::kEdge, BruteForceCount(graph, pattern, dkudu::Induced::kEdge)});
     }
     ExpectCounts({1, 1, 1}, file.path(), {}, cases);
   }
@@ -109,9 +111,9 @@ TEST(Match, ListsAreRequestedOrReadOverAnyTransport) {
   const ScratchGraph file(graph);
   const auto cases = CasesFor(graph, NamedPatterns({"tailed-triangle", "house", "4-cycle"}));
   for (const char* const transport : {"shm", "tcp"}) {
-    for (const Fetch fetch : {Fetch::kRequest, Fetch::kRead}) {
-      for (const Reuse reuse : {Reuse::kNone, Reuse::kGlobal}) {
-        MiningOptions options{.chunk_bytes = 0, .cache_bytes = 300, .reuse = reuse};
+    for (const dkudu::Fetch fetch : {dkudu::Fetch::kRequest, dkudu::Fetch::kRead}) {
+      for (const dkudu::Reuse reuse : {dkudu::Reuse::kNone, dkudu::Reuse::kGlobal}) {
+        dkudu::MiningOptions options{.chunk_bytes = 0, .cache_bytes = 300, .reuse = reuse};
         options.fetch = fetch;
         ExpectCounts({4, 3, 4, transport}, file.path(), options, cases);
       }
@@ -121,12 +123,13 @@ TEST(Match, ListsAreRequestedOrReadOverAnyTransport) {
 
 TEST(Match, FetchesAListLongerThanAnAnswer) {
   // A wheel without its rim's last edge. Its hub has more neighbours than one answer holds.
-  EdgeList graph = EmptyGraph(2 * ListFetch::kMostSlotBytes / sizeof(VertexId));
+  EdgeList graph = EmptyGraph(2 * dkudu::ListFetch::kMostSlotBytes / sizeof(VertexId));
   for (VertexId v = 1; v < graph.vertices; ++v) graph.edges.push_back({0, v});
   for (VertexId v = 2; v < graph.vertices; ++v) graph.edges.push_back({v - 1, v});
   const ScratchGraph file(graph);
-  const std::vector<Case> cases = {{*Pattern::Find("triangle"), Induced::kEdge, graph.vertices - 2},
-                                   {*Pattern::Find("diamond"), Induced::kEdge, graph.vertices - 3}};
+  const std::vector<Case> cases = {
+      {*dkudu::Pattern::Find("triangle"), dkudu::Induced::kEdge, graph.vertices - 2},
+      {*dkudu::Pattern::Find("diamond"), dkudu::Induced::kEdge, graph.vertices - 3}};
   for (const Shape& shape : {Shape{3, 3, 1}, Shape{3, 2, 2}}) {
     ExpectCounts(shape, file.path(), {.chunk_bytes = 0, .cache_bytes = 0}, cases);
   }
@@ -158,28 +161,31 @@ TEST(Match, ListsEveryEmbeddingOnce) {
   const EdgeList graph = RandomGraph(random, 14, 0.4);
   const ScratchGraph file(graph);
   for (const char* const name : {"diamond", "4-path", "house", "3-star"}) {
-    const Pattern pattern = *Pattern::Find(name);
-    const std::uint64_t expected = BruteForceCount(graph, pattern, Induced::kEdge);
-    OnMiningJob({1, 1, 1}, file.path(), ListPart::kAll, {.chunk_bytes = 0}, [&](MiningJob& job) {
-      const Plan plan = CompilePlan(pattern, Induced::kEdge, FiguresOf(job.graph), true);
-      std::vector<std::vector<VertexId>> embeddings;
-      const auto sink = [&](std::span<const VertexId> embedding) -> Result<bool> {
-        for (unsigned u = 0; u < pattern.size(); ++u) {
-          for (unsigned v = 0; v < u; ++v) {
-            const bool joined = Contains(job.graph.own(embedding[u]), embedding[v]);
-            EXPECT_TRUE(joined || !pattern.adjacent(u, v)) << Explain(plan);
-          }
-        }
-        embeddings.emplace_back(embedding.begin(), embedding.end());
-        return true;
-      };
-      const auto listed = ListMatches(job, plan, [&](std::uint32_t) { return sink; });
-      ASSERT_TRUE(listed);
-      EXPECT_EQ(*listed, expected);
-      std::sort(embeddings.begin(), embeddings.end());
-      embeddings.erase(std::unique(embeddings.begin(), embeddings.end()), embeddings.end());
-      EXPECT_EQ(embeddings.size(), expected) << Explain(plan);
-    });
+    const dkudu::Pattern pattern = *dkudu::Pattern::Find(name);
+    const std::uint64_t expected = BruteForceCount(graph, pattern, dkudu::Induced::kEdge);
+    OnMiningJob(
+        {1, 1, 1}, file.path(), dkudu::ListPart::kAll, {.chunk_bytes = 0},
+        [&](dkudu::MiningJob& job) {
+          const dkudu::Plan plan =
+              dkudu::CompilePlan(pattern, dkudu::Induced::kEdge, dkudu::FiguresOf(job.graph), true);
+          std::vector<std::vector<VertexId>> embeddings;
+          const auto sink = [&](std::span<const VertexId> embedding) -> Result<bool> {
+            for (unsigned u = 0; u < pattern.size(); ++u) {
+              for (unsigned v = 0; v < u; ++v) {
+                const bool joined = dkudu::Contains(job.graph.own(embedding[u]), embedding[v]);
+                EXPECT_TRUE(joined || !pattern.adjacent(u, v)) << dkudu::Explain(plan);
+              }
+            }
+            embeddings.emplace_back(embedding.begin(), embedding.end());
+            return true;
+          };
+          const auto listed = dkudu::ListMatches(job, plan, [&](std::uint32_t) { return sink; });
+          ASSERT_TRUE(listed);
+          EXPECT_EQ(*listed, expected);
+          std::sort(embeddings.begin(), embeddings.end());
+          embeddings.erase(std::unique(embeddings.begin(), embeddings.end()), embeddings.end());
+          EXPECT_EQ(embeddings.size(), expected) << dkudu::Explain(plan);
+        });
   }
 }
 
@@ -188,9 +194,10 @@ TEST(Match, ACountBeyond64BitsIsAnError) {
   EdgeList graph = EmptyGraph(4097);
   for (VertexId v = 1; v < graph.vertices; ++v) graph.edges.push_back({0, v});
   const ScratchGraph file(graph);
-  OnMiningJob({2, 1, 1}, file.path(), ListPart::kAll, {}, [](MiningJob& job) {
-    const auto count = CountMatches(
-        job, CompilePlan(*Pattern::Find("7-star"), Induced::kEdge, FiguresOf(job.graph), false));
+  OnMiningJob({2, 1, 1}, file.path(), dkudu::ListPart::kAll, {}, [](dkudu::MiningJob& job) {
+    const auto count = dkudu::CountMatches(
+        job, dkudu::CompilePlan(*dkudu::Pattern::Find("7-star"), dkudu::Induced::kEdge,
+                                dkudu::FiguresOf(job.graph), false));
     ASSERT_FALSE(count);
     EXPECT_EQ(count.error().message, "the number of embeddings does not fit into 64 bits");
   });

@@ -53,18 +53,19 @@ TEST(MiningMemory, CliquesStayWithinTheirAnnouncedMemory) {
   const EdgeList graph = LongLists(random);
   const ScratchGraph file(graph);
   const std::uint64_t expected = CliquesOfFour(graph);
-  const MiningOptions options{.chunk_bytes = 16 << 20, .cache_bytes = 4 << 20};
+  const dkudu::MiningOptions options{.chunk_bytes = 16 << 20, .cache_bytes = 4 << 20};
   for (const Shape& shape : {Shape{1, 1, 1}, Shape{2, 1, 1}, Shape{2, 2, 1}}) {
-    for (const ListPart part : {ListPart::kUpper, ListPart::kAll}) {
-      OnMiningJob(shape, file.path(), part, options, [&](MiningJob& job) {
-        const auto of_engine = [](const MiningGraph& loaded, const MiningOptions& mining) {
-          return CliqueBytes(loaded, mining, 4);
+    for (const dkudu::ListPart part : {dkudu::ListPart::kUpper, dkudu::ListPart::kAll}) {
+      OnMiningJob(shape, file.path(), part, options, [&](dkudu::MiningJob& job) {
+        const auto of_engine = [](const dkudu::MiningGraph& loaded,
+                                  const dkudu::MiningOptions& mining) {
+          return dkudu::CliqueBytes(loaded, mining, 4);
         };
         const std::uint64_t told =
-            WorkingMemoryOf(job.graph, options, job.cluster, of_engine).own_bytes;
+            dkudu::WorkingMemoryOf(job.graph, options, job.cluster, of_engine).own_bytes;
         const std::uint64_t before = HeapBytes();
         TakeHeapPeak();
-        const auto count = CountCliques(job, 4);
+        const auto count = dkudu::CountCliques(job, 4);
         const std::uint64_t taken = TakeHeapPeak() - before;
         ASSERT_TRUE(count) << count.error().message;
         EXPECT_EQ(*count, expected) << NameOf(shape);

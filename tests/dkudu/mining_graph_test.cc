@@ -1,4 +1,4 @@
-#include "dkudu/graph/mining_graph.h"
+#include "dkudu/mining_graph.h"
 
 #include <gtest/gtest.h>
 
@@ -16,8 +16,8 @@ TEST(MiningGraph, IsRefusedIfNodesSeeDifferentFiles) {
     ASSERT_TRUE(cluster);
     const auto file = SlimFile::Open((job.self() == 2 ? other : one).path());
     ASSERT_TRUE(file);
-    const auto graph =
-        MiningGraph::Load(**cluster, *file, ListPart::kAll, {}, [](const MemoryPlan&) {});
+    const auto graph = dkudu::MiningGraph::Load(**cluster, *file, dkudu::ListPart::kAll, {},
+                                                [](const MemoryPlan&) {});
     ASSERT_FALSE(graph);
     EXPECT_NE(graph.error().message.find("nodes 0 and 2 do not see the same file"),
               std::string::npos)
@@ -34,8 +34,8 @@ TEST(MiningGraph, IndexTakesLessThanTwoAndAHalfBytesPerVertex) {
     edges.edges.push_back({v, static_cast<VertexId>(random() % 4)});
   }
   const ScratchGraph file(edges);
-  for (const ListPart part : {ListPart::kUpper, ListPart::kAll}) {
-    OnMiningJob({2, 1, 1}, file.path(), part, {}, [&](MiningJob& job) {
+  for (const dkudu::ListPart part : {dkudu::ListPart::kUpper, dkudu::ListPart::kAll}) {
+    OnMiningJob({2, 1, 1}, file.path(), part, {}, [&](dkudu::MiningJob& job) {
       std::uint64_t bytes = 0;
       EdgeOffset arcs = 0;
       for (NodeId home = 0; home < job.graph.nodes(); ++home) {
@@ -43,7 +43,7 @@ TEST(MiningGraph, IndexTakesLessThanTwoAndAHalfBytesPerVertex) {
         arcs += job.graph.index(home).arcs();
       }
       EXPECT_LT(static_cast<double>(bytes), 2.5 * edges.vertices);
-      EXPECT_EQ(arcs, job.graph.sums().arcs / (part == ListPart::kUpper ? 2 : 1));
+      EXPECT_EQ(arcs, job.graph.sums().arcs / (part == dkudu::ListPart::kUpper ? 2 : 1));
     });
   }
 }

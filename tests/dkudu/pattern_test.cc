@@ -12,7 +12,7 @@ std::string ErrorOf(const std::string& contents) {
   const std::string path =
       (std::filesystem::temp_directory_path() / "slimgraph-pattern-test.txt").string();
   std::ofstream(path) << contents;
-  const auto pattern = Pattern::Find(path);
+  const auto pattern = dkudu::Pattern::Find(path);
   std::filesystem::remove(path);
   if (pattern) return "";
   EXPECT_EQ(pattern.error().exit_code(), 3);
@@ -35,7 +35,9 @@ TEST(Pattern, AFileMayHaveCommentsAndBothDirectionsOfAnEdge) {
 }
 
 TEST(Pattern, FindsAllAutomorphisms) {
-  const auto number = [](const char* name) { return Pattern::Find(name)->Automorphisms().size(); };
+  const auto number = [](const char* name) {
+    return dkudu::Pattern::Find(name)->Automorphisms().size();
+  };
   EXPECT_EQ(number("edge"), 2U);
   EXPECT_EQ(number("diamond"), 4U);
   EXPECT_EQ(number("house"), 2U);
@@ -45,10 +47,10 @@ TEST(Pattern, FindsAllAutomorphisms) {
 }
 
 TEST(Pattern, AnUnknownNameIsRefusedWithTheKnownOnes) {
-  const auto pattern = Pattern::Find("rhombus");
+  const auto pattern = dkudu::Pattern::Find("rhombus");
   ASSERT_FALSE(pattern);
   EXPECT_EQ(pattern.error().message,
-            "no pattern and no file is called 'rhombus'; the names are " + PatternNames());
+            "no pattern and no file is called 'rhombus'; the names are " + dkudu::PatternNames());
 }
 
 }  // namespace

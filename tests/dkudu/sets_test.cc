@@ -1,4 +1,4 @@
-#include "dkudu/kernel/sets.h"
+#include "dkudu/internal/kernel/sets.h"
 
 #include <gtest/gtest.h>
 
@@ -30,13 +30,13 @@ TEST(Sets, OperationsAgreeWithTheStandardLibrary) {
     std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both));
     std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(only_a));
 
-    Ids into(std::min(a.size(), b.size()) + kSetSlack);
-    EXPECT_EQ(Intersect(a, b, nullptr), both.size());
-    into.resize(Intersect(a, b, into.data()));
+    Ids into(std::min(a.size(), b.size()) + dkudu::kSetSlack);
+    EXPECT_EQ(dkudu::Intersect(a, b, nullptr), both.size());
+    into.resize(dkudu::Intersect(a, b, into.data()));
     EXPECT_EQ(into, both);
-    into.assign(a.size() + kSetSlack, 0);
-    EXPECT_EQ(Subtract(a, b, nullptr), only_a.size());
-    into.resize(Subtract(a, b, into.data()));
+    into.assign(a.size() + dkudu::kSetSlack, 0);
+    EXPECT_EQ(dkudu::Subtract(a, b, nullptr), only_a.size());
+    into.resize(dkudu::Subtract(a, b, into.data()));
     EXPECT_EQ(into, only_a);
   }
 }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tests/support/node_processes.h"
+#include "tests/support/unwrap.h"
 
 namespace slimgraph::test {
 
@@ -56,18 +57,19 @@ EdgeList CompleteGraph(VertexId vertices) {
   return graph;
 }
 
-Pattern RandomPattern(std::mt19937_64& random, unsigned vertices) {
-  std::vector<Pattern::Edge> edges;
+dkudu::Pattern RandomPattern(std::mt19937_64& random, unsigned vertices) {
+  std::vector<dkudu::Pattern::Edge> edges;
   for (unsigned v = 1; v < vertices; ++v) {
     const std::uint64_t joined = random() % v;
     for (unsigned u = 0; u < v; ++u) {
       if (u == joined || random() % 3 == 0) edges.emplace_back(u, v);
     }
   }
-  return *Pattern::Make(edges, "random");
+  return *dkudu::Pattern::Make(edges, "random");
 }
 
-std::uint64_t BruteForceCount(const EdgeList& graph, const Pattern& pattern, Induced induced) {
+std::uint64_t BruteForceCount(const EdgeList& graph, const dkudu::Pattern& pattern,
+                              dkudu::Induced induced) {
   std::vector<std::vector<bool>> adjacent(graph.vertices, std::vector<bool>(graph.vertices));
   for (const auto& edge : graph.edges) {
     adjacent[edge.src][edge.dst] = adjacent[edge.dst][edge.src] = true;
@@ -85,8 +87,8 @@ std::uint64_t BruteForceCount(const EdgeList& graph, const Pattern& pattern, Ind
       for (unsigned u = 0; u < v && fits; ++u) {
         const bool joined = adjacent[image[u]][to];
         const bool wanted = pattern.adjacent(u, v);
-        fits =
-            image[u] != to && (induced == Induced::kVertex ? joined == wanted : joined || !wanted);
+        fits = image[u] != to &&
+               (induced == dkudu::Induced::kVertex ? joined == wanted : joined || !wanted);
       }
       if (!fits) continue;
       image.push_back(to);
@@ -103,25 +105,29 @@ std::string NameOf(const Shape& shape) {
                      shape.transport);
 }
 
-void OnMiningJob(const Shape& shape, const std::string& path, ListPart part,
-                 const MiningOptions& options, const std::function<void(MiningJob&)>& body) {
+void MineOn(Cluster& cluster, const std::string& path, dkudu::ListPart part,
+            const dkudu::MiningOptions& options,
+            const std::function<void(dkudu::MiningJob&)>& body) {
+  const SlimFile file = Unwrap(SlimFile::Open(path));
+  const auto graph =
+      Unwrap(dkudu::MiningGraph::Load(cluster, file, part, {}, [](const MemoryPlan&) {}));
+  std::vector<StageSeconds> seconds(cluster.threads());
+  const auto lists = Unwrap(dkudu::ListExchange::Start(cluster, *graph, options.fetch));
+  dkudu::MiningJob mining{cluster, *graph, *lists, options, seconds};
+  body(mining);
+  Unwrap(lists->Stop());
+}
+
+void OnMiningJob(const Shape& shape, const std::string& path, dkudu::ListPart part,
+                 const dkudu::MiningOptions& options,
+                 const std::function<void(dkudu::MiningJob&)>& body) {
   ExpectNodesRun(shape.nodes, [&](Job& job) {
-    auto cluster = Cluster::Start(job, {.compute = shape.compute,
-                                        .threads = shape.threads,
-                                        .transport = shape.transport,
-                                        .serving_threads = 1});
-    ASSERT_TRUE(cluster) << cluster.error().message;
-    const auto file = SlimFile::Open(path);
-    ASSERT_TRUE(file) << file.error().message;
-    const auto graph = MiningGraph::Load(**cluster, *file, part, {}, [](const MemoryPlan&) {});
-    ASSERT_TRUE(graph) << graph.error().message;
-    std::vector<StageSeconds> seconds(shape.threads);
-    const auto lists = ListExchange::Start(**cluster, **graph, options.fetch);
-    ASSERT_TRUE(lists) << lists.error().message;
-    MiningJob mining{**cluster, **graph, **lists, options, seconds};
-    body(mining);
-    ASSERT_TRUE((*lists)->Stop());
-    ASSERT_TRUE((*cluster)->Stop());
+    const auto cluster = Unwrap(Cluster::Start(job, {.compute = shape.compute,
+                                                     .threads = shape.threads,
+                                                     .transport = shape.transport,
+                                                     .serving_threads = 1}));
+    MineOn(*cluster, path, part, options, body);
+    Unwrap(cluster->Stop());
   });
 }
 

@@ -38,9 +38,10 @@ EdgeList RandomGraph(std::mt19937_64& random, VertexId vertices, double density)
 EdgeList CompleteGraph(VertexId vertices);
 
 // A random connected pattern.
-Pattern RandomPattern(std::mt19937_64& random, unsigned vertices);
+dkudu::Pattern RandomPattern(std::mt19937_64& random, unsigned vertices);
 
-std::uint64_t BruteForceCount(const EdgeList& graph, const Pattern& pattern, Induced induced);
+std::uint64_t BruteForceCount(const EdgeList& graph, const dkudu::Pattern& pattern,
+                              dkudu::Induced induced);
 
 struct Shape {
   NodeId nodes;
@@ -50,8 +51,13 @@ struct Shape {
 };
 std::string NameOf(const Shape& shape);
 
+// Called by every node: runs `body` once the graph is loaded. Throws an error as an exception.
+void MineOn(Cluster& cluster, const std::string& path, dkudu::ListPart part,
+            const dkudu::MiningOptions& options,
+            const std::function<void(dkudu::MiningJob&)>& body);
 // Runs `body` on every node of a job that has loaded the graph.
-void OnMiningJob(const Shape& shape, const std::string& path, ListPart part,
-                 const MiningOptions& options, const std::function<void(MiningJob&)>& body);
+void OnMiningJob(const Shape& shape, const std::string& path, dkudu::ListPart part,
+                 const dkudu::MiningOptions& options,
+                 const std::function<void(dkudu::MiningJob&)>& body);
 
 }  // namespace slimgraph::test

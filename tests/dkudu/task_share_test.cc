@@ -1,4 +1,4 @@
-#include "dkudu/task_share.h"
+#include "dkudu/internal/task_share.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ namespace {
 
 // Claims all tasks that this node can get. Returns a number for each root or slice of them: root,
 // slices and slice, combined.
-std::vector<std::uint64_t> TakeAll(TaskShare& share, MiningJob& job) {
+std::vector<std::uint64_t> TakeAll(dkudu::TaskShare& share, dkudu::MiningJob& job) {
   std::vector<std::uint64_t> taken;
   Endpoint& endpoint = job.cluster.fabric().endpoint(0);
   while (true) {
@@ -27,7 +27,7 @@ std::vector<std::uint64_t> TakeAll(TaskShare& share, MiningJob& job) {
 }
 
 // Node 0 finishes before the others start.
-std::vector<std::uint64_t> TakenByAll(TaskShare& share, MiningJob& job) {
+std::vector<std::uint64_t> TakenByAll(dkudu::TaskShare& share, dkudu::MiningJob& job) {
   std::vector<std::uint64_t> mine;
   if (job.cluster.self() == 0) mine = TakeAll(share, job);
   EXPECT_TRUE(job.cluster.all().Barrier());
@@ -54,12 +54,12 @@ TEST(TaskShare, EveryRootIsClaimedOnce) {
   const EdgeList graph = StarsAndPaths();
   const ScratchGraph file(graph);
   for (const Shape& shape : {Shape{1, 1}, Shape{4, 4}, Shape{4, 3}, Shape{5, 2}, Shape{3, 1}}) {
-    for (const Steal steal : {Steal::kOn, Steal::kOff}) {
-      MiningOptions options;
+    for (const dkudu::Steal steal : {dkudu::Steal::kOn, dkudu::Steal::kOff}) {
+      dkudu::MiningOptions options;
       options.steal = steal;
-      OnMiningJob(shape, file.path(), ListPart::kAll, options, [&](MiningJob& job) {
+      OnMiningJob(shape, file.path(), dkudu::ListPart::kAll, options, [&](dkudu::MiningJob& job) {
         for (const bool may_slice : {false, true}) {
-          auto share = TaskShare::Make(job, may_slice);
+          auto share = dkudu::TaskShare::Make(job, may_slice);
           ASSERT_TRUE(share);
           const auto taken = TakenByAll(**share, job);
           EXPECT_EQ(std::adjacent_find(taken.begin(), taken.end()), taken.end());
@@ -68,7 +68,8 @@ TEST(TaskShare, EveryRootIsClaimedOnce) {
           EXPECT_EQ(taken.back(), (last_root + hub_slices) * 10'000 + hub_slices - 1)
               << NameOf(shape);
           EXPECT_EQ(hub_slices > 1, may_slice) << NameOf(shape);
-          const bool stole = job.cluster.self() == 0 && shape.compute > 1 && steal == Steal::kOn;
+          const bool stole =
+              job.cluster.self() == 0 && shape.compute > 1 && steal == dkudu::Steal::kOn;
           EXPECT_EQ((*share)->stolen() > 0, stole) << NameOf(shape);
         }
       });
@@ -79,12 +80,12 @@ TEST(TaskShare, EveryRootIsClaimedOnce) {
 TEST(TaskShare, TasksAreBalancedWithoutStealing) {
   const ScratchGraph file(StarsAndPaths());
   for (const Shape& shape : {Shape{4, 4}, Shape{4, 3}, Shape{5, 2}, Shape{5, 3}}) {
-    OnMiningJob(shape, file.path(), ListPart::kAll, {}, [&](MiningJob& job) {
+    OnMiningJob(shape, file.path(), dkudu::ListPart::kAll, {}, [&](dkudu::MiningJob& job) {
       std::uint64_t least = ~std::uint64_t{0};
       std::uint64_t most = 0;
       for (NodeId worker = 0; worker < shape.compute; ++worker) {
         std::uint64_t neighbours = 0;
-        for (const RootTask& task : RootTasksOf(job.graph, worker, true)) {
+        for (const dkudu::RootTask& task : dkudu::RootTasksOf(job.graph, worker, true)) {
           neighbours += task.neighbours;
         }
         least = std::min(least, neighbours);

@@ -1,11 +1,11 @@
-#include "dkudu/work_offers.h"
+#include "dkudu/internal/sharing/work_offers.h"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 
+#include "dkudu/internal/root_sums.h"
 #include "dkudu/match.h"
-#include "dkudu/root_sums.h"
 #include "tests/dkudu/support.h"
 
 namespace slimgraph::test {
@@ -22,7 +22,7 @@ std::vector<std::uint64_t> PartOf(std::uint64_t label) {
 
 // One engine has all the work, and waits until others have taken most of it. Returns how often this
 // node's engines have done each part.
-std::vector<std::uint64_t> ShareOut(MiningJob& job, WorkOffers& offers) {
+std::vector<std::uint64_t> ShareOut(dkudu::MiningJob& job, dkudu::WorkOffers& offers) {
   std::vector<std::vector<std::uint64_t>> done(job.cluster.threads(),
                                                std::vector<std::uint64_t>(kParts));
   const auto engine = [&](std::uint32_t thread, Endpoint& endpoint) -> Status {
@@ -43,7 +43,7 @@ std::vector<std::uint64_t> ShareOut(MiningJob& job, WorkOffers& offers) {
     }
   };
   static const Stage kStage("offers");
-  const Status ran = RunEngines(job, kStage, engine);
+  const Status ran = dkudu::RunEngines(job, kStage, engine);
   EXPECT_TRUE(ran) << ran.error().message;
   std::vector<std::uint64_t> all(kParts);
   for (const auto& of_thread : done) {
@@ -55,8 +55,8 @@ std::vector<std::uint64_t> ShareOut(MiningJob& job, WorkOffers& offers) {
 TEST(WorkOffers, EveryPartIsDoneOnceAndSomeAreStolen) {
   const ScratchGraph file(CompleteGraph(9));
   for (const Shape& shape : {Shape{2, 1, 2}, Shape{4, 4, 1}, Shape{3, 2, 2, "tcp"}}) {
-    OnMiningJob(shape, file.path(), ListPart::kAll, {}, [&](MiningJob& job) {
-      auto offers = WorkOffers::Make(job, 8 * sizeof(std::uint64_t));
+    OnMiningJob(shape, file.path(), dkudu::ListPart::kAll, {}, [&](dkudu::MiningJob& job) {
+      auto offers = dkudu::MakeOffers(job, 8 * sizeof(std::uint64_t));
       ASSERT_TRUE(offers);
       std::vector<std::uint64_t> done(kParts);
       if (job.cluster.computes()) done = ShareOut(job, **offers);
@@ -73,45 +73,46 @@ TEST(WorkOffers, EveryPartIsDoneOnceAndSomeAreStolen) {
 TEST(WorkOffers, NoEngineIsIdleOnceEachHasAPart) {
   const ScratchGraph file(CompleteGraph(9));
   for (const char* const transport : {"shm", "tcp"}) {
-    OnMiningJob({2, 2, 1, transport}, file.path(), ListPart::kAll, {}, [&](MiningJob& job) {
-      auto offers = WorkOffers::Make(job, sizeof(std::uint64_t));
-      ASSERT_TRUE(offers);
-      static const Stage kStage("idle");
-      const auto engine = [&](std::uint32_t, Endpoint& endpoint) -> Status {
-        std::vector<std::uint64_t> words = {17};
-        if (job.cluster.self() == 0) {
-          EXPECT_FALSE((*offers)->has_idle_engine());
-          SLIM_TRY(job.cluster.all().Barrier());
-          while (!(*offers)->wants_offers()) {
-            endpoint.WaitUntil([] { return false; }, std::chrono::milliseconds(1));
-          }
-          EXPECT_TRUE((*offers)->Offer(endpoint, 5, std::as_bytes(std::span(words))));
-        } else {
-          SLIM_TRY(job.cluster.all().Barrier());
-          SLIM_ASSIGN(const auto label, (*offers)->Take(endpoint, words));
-          EXPECT_EQ(label, 5U);
-        }
-        SLIM_TRY(job.cluster.all().Barrier());
-        EXPECT_FALSE((*offers)->has_idle_engine()) << job.cluster.self();
-        SLIM_TRY(job.cluster.all().Barrier());
-        SLIM_ASSIGN(const auto end, (*offers)->Take(endpoint, words));
-        EXPECT_FALSE(end);
-        return {};
-      };
-      const Status ran = RunEngines(job, kStage, engine);
-      EXPECT_TRUE(ran) << ran.error().message;
-    });
+    OnMiningJob({2, 2, 1, transport}, file.path(), dkudu::ListPart::kAll, {},
+                [&](dkudu::MiningJob& job) {
+                  auto offers = dkudu::MakeOffers(job, sizeof(std::uint64_t));
+                  ASSERT_TRUE(offers);
+                  static const Stage kStage("idle");
+                  const auto engine = [&](std::uint32_t, Endpoint& endpoint) -> Status {
+                    std::vector<std::uint64_t> words = {17};
+                    if (job.cluster.self() == 0) {
+                      EXPECT_FALSE((*offers)->has_idle_engine());
+                      SLIM_TRY(job.cluster.all().Barrier());
+                      while (!(*offers)->wants_offers()) {
+                        endpoint.WaitUntil([] { return false; }, std::chrono::milliseconds(1));
+                      }
+                      EXPECT_TRUE((*offers)->Offer(endpoint, 5, std::as_bytes(std::span(words))));
+                    } else {
+                      SLIM_TRY(job.cluster.all().Barrier());
+                      SLIM_ASSIGN(const auto label, (*offers)->Take(endpoint, words));
+                      EXPECT_EQ(label, 5U);
+                    }
+                    SLIM_TRY(job.cluster.all().Barrier());
+                    EXPECT_FALSE((*offers)->has_idle_engine()) << job.cluster.self();
+                    SLIM_TRY(job.cluster.all().Barrier());
+                    SLIM_ASSIGN(const auto end, (*offers)->Take(endpoint, words));
+                    EXPECT_FALSE(end);
+                    return {};
+                  };
+                  const Status ran = dkudu::RunEngines(job, kStage, engine);
+                  EXPECT_TRUE(ran) << ran.error().message;
+                });
   }
 }
 
 TEST(WorkOffers, AFailedEngineKeepsNoOtherWaiting) {
   const ScratchGraph file(CompleteGraph(9));
-  OnMiningJob({2, 1, 2}, file.path(), ListPart::kAll, {}, [&](MiningJob& job) {
-    auto offers = WorkOffers::Make(job, sizeof(std::uint64_t));
+  OnMiningJob({2, 1, 2}, file.path(), dkudu::ListPart::kAll, {}, [&](dkudu::MiningJob& job) {
+    auto offers = dkudu::MakeOffers(job, sizeof(std::uint64_t));
     ASSERT_TRUE(offers);
     static const Stage kStage("failing");
     const Status ran =
-        RunEngines(job, kStage, [&](std::uint32_t thread, Endpoint& endpoint) -> Status {
+        dkudu::RunEngines(job, kStage, [&](std::uint32_t thread, Endpoint& endpoint) -> Status {
           if (thread == 1) {
             (*offers)->GiveUp();
             return UsageError("as it was meant to");
@@ -138,13 +139,14 @@ TEST(WorkOffers, OtherEnginesFinishOfferedEmbeddings) {
   for (const Shape& shape :
        {Shape{4, 4, 1}, Shape{4, 2, 2}, Shape{4, 1, 2}, Shape{3, 3, 1, "tcp"}}) {
     for (const std::uint64_t chunk_bytes : {0, 64 << 20}) {
-      MiningOptions options{.chunk_bytes = chunk_bytes};
-      OnMiningJob(shape, file.path(), ListPart::kAll, options, [&](MiningJob& job) {
-        const auto by_formula = CountHouses(job);
+      dkudu::MiningOptions options{.chunk_bytes = chunk_bytes};
+      OnMiningJob(shape, file.path(), dkudu::ListPart::kAll, options, [&](dkudu::MiningJob& job) {
+        const auto by_formula = dkudu::CountHouses(job);
         ASSERT_TRUE(by_formula) << by_formula.error().message;
-        const Pattern house = *Pattern::Find("house");
-        const Plan plan = CompilePlan(house, Induced::kEdge, FiguresOf(job.graph), true);
-        const auto count = CountMatches(job, plan);
+        const dkudu::Pattern house = *dkudu::Pattern::Find("house");
+        const dkudu::Plan plan =
+            dkudu::CompilePlan(house, dkudu::Induced::kEdge, dkudu::FiguresOf(job.graph), true);
+        const auto count = dkudu::CountMatches(job, plan);
         ASSERT_TRUE(count) << count.error().message;
         EXPECT_EQ(*count, *by_formula) << NameOf(shape);
       });

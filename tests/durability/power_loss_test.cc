@@ -13,7 +13,7 @@
 #include "tests/durability/file_calls.h"
 #include "tests/support/command.h"
 #include "txnlayer/disk/apply.h"
-#include "txnlayer/durability/log_folder.h"
+#include "txnlayer/internal/durability/log_folder.h"
 
 namespace slimgraph::test {
 namespace {

@@ -3,13 +3,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <thread>
 
+#include "slimgraph/base/sync.h"
 #include "slimgraph/launch/local_job.h"
 #include "slimgraph/launch/started_by.h"
 #include "tests/support/node_processes.h"
@@ -114,7 +115,12 @@ void FabricConformance::RunNode(Job& job, const OwningBody& body, const FabricOp
 
 std::vector<Setting> AllSettings() {
   std::vector<Setting> settings;
-  for (const char* transport : {"shm", "tcp", "mpi", "verbs"}) {
+#ifdef SLIMGRAPH_SIM
+  constexpr std::array kTransports = {"sim", "shm", "tcp"};
+#else
+  constexpr std::array kTransports = {"shm", "tcp", "mpi", "verbs"};
+#endif
+  for (const char* const transport : kTransports) {
     for (const NodeId nodes : {1, 2, 4, 8}) settings.push_back({transport, nodes});
   }
   return settings;
@@ -190,7 +196,7 @@ void BarrierWithout(NodeId dead, Job& job, Endpoint& endpoint, const SharedRegio
 
 void BarrierWhileServing(Job& job, Endpoint& endpoint) {
   std::atomic<bool> met = false;
-  std::thread meeting([&] {
+  Thread meeting([&] {
     EXPECT_TRUE(job.Exchange(""));
     met = true;
     endpoint.Wake();

@@ -1,8 +1,8 @@
 // Injected faults have the same effect on all transports, and so does the network model.
 #include <cstring>
-#include <thread>
 
 #include "slimgraph/base/clock.h"
+#include "slimgraph/base/sync.h"
 #include "tests/fabric/conformance.h"
 
 namespace slimgraph {
@@ -47,7 +47,7 @@ TEST_P(FabricFaults, DelayedMessagesStayInOrder) {
         endpoint.Poll(none);
       } else {
         const std::uint64_t due_ns = NowNs() + std::chrono::nanoseconds(kDelay).count();
-        while (NowNs() < due_ns) std::this_thread::yield();
+        while (NowNs() < due_ns) Yield();
       }
     }
     EXPECT_TRUE(endpoint.WaitUntil([&] { return numbers.size() == 6; }, 20s));

@@ -1,8 +1,8 @@
 // Two-sided messages arrive whole, in order and without loss, also if the receiver is slow, and are
 // acknowledged.
 #include <cstring>
-#include <thread>
 
+#include "slimgraph/base/sync.h"
 #include "tests/fabric/conformance.h"
 
 namespace slimgraph {
@@ -89,7 +89,7 @@ TEST_P(FabricMessages, ASleepingReceiverLosesNothing) {
     }
     ASSERT_TRUE(job.Exchange(""));  // node 0 has not polled so far
     // And it does not poll for longer than any timeout after which a silent peer counts as dead.
-    if (job.self() == 0 && job.nodes() == 2) std::this_thread::sleep_for(4s);
+    if (job.self() == 0 && job.nodes() == 2) SleepFor(4s);
     if (job.self() == 0) {
       EXPECT_TRUE(endpoint.WaitUntil([&] { return receiver.Has(kMessages); }, 100s));
     }
@@ -154,9 +154,10 @@ TEST_P(FabricMessages, EndpointsOfOneNodeDoNotDisturbEachOther) {
           }
           EXPECT_TRUE(endpoint.WaitUntil([&] { return handled[index] == kRounds; }, 100s));
         };
-        std::vector<std::thread> threads;
-        for (std::uint32_t i = 0; i < fabric.endpoints(); ++i) threads.emplace_back(work, i);
-        for (std::thread& thread : threads) thread.join();
+        std::vector<Thread> threads;
+        for (std::uint32_t i = 0; i < fabric.endpoints(); ++i)
+          threads.emplace_back([&, i] { work(i); });
+        for (Thread& thread : threads) thread.join();
         ASSERT_TRUE(job.Exchange(""));
         std::uint64_t total = 0;
         fabric.endpoint(0).FetchAdd(RightOf(job), region.id, 60'000, 0, &total);

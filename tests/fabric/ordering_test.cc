@@ -1,7 +1,7 @@
 // Operations of one endpoint on one node are executed in the order in which they were collected.
 #include <cstring>
-#include <thread>
 
+#include "slimgraph/base/sync.h"
 #include "slimgraph/base/words.h"
 #include "tests/fabric/conformance.h"
 
@@ -48,14 +48,14 @@ TEST_P(FabricOrdering, AShortReadIsExecutedAfterAnEarlierLongOne) {
   OnEveryNode([](Job& job, Fabric& fabric) {
     constexpr std::size_t kWords = 600;
     const SharedRegion region = *fabric.Share((1 + kWords) * sizeof(std::uint64_t));
-    std::jthread writer([&](const std::stop_token& stop) {
+    Thread writer([&](const std::stop_token& stop) {
       for (std::uint64_t change = 1; !stop.stop_requested(); ++change) {
         WordAt(region.memory.data()).store(2 * change - 1);
         for (std::size_t i = 1; i <= kWords; ++i) {
           WordAt(region.memory.data() + i * sizeof change).store(change);
         }
         WordAt(region.memory.data()).store(2 * change);
-        std::this_thread::sleep_for(std::chrono::microseconds(20));
+        SleepFor(std::chrono::microseconds(20));
       }
     });
     Endpoint& endpoint = fabric.endpoint(0);

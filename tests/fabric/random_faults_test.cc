@@ -1,14 +1,13 @@
 // Random faults: every operation completes exactly once, and only operations that are reported as
 // successful are executed. No message arrives twice, corrupted or out of order. Nothing is left
 // behind.
-#include <unistd.h>
 
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <set>
 
 #include "slimgraph/base/clock.h"
+#include "slimgraph/base/process.h"
 #include "slimgraph/launch/started_by.h"
 #include "tests/fabric/conformance.h"
 #include "tests/support/segments.h"
@@ -20,7 +19,7 @@ using namespace std::chrono_literals;
 
 constexpr NodeId kNodes = 3;
 constexpr std::size_t kSlotBytes = 16 << 10;
-constexpr HandlerId kNumbered = 7;
+constexpr HandlerId kNumberedAmongFaults = 7;
 constexpr HandlerId kLast = 8;
 constexpr std::uint32_t kNeverArrives = ~0U;
 
@@ -42,7 +41,8 @@ class Player {
         next_to_(kNodes),
         next_from_(kNodes),
         cuts_of_(kNodes) {
-    numbered_ = fabric.SetHandler(kNumbered, [this](Endpoint&, const Message& m) { Receive(m); });
+    numbered_ = fabric.SetHandler(kNumberedAmongFaults,
+                                  [this](Endpoint&, const Message& m) { Receive(m); });
     last_ = fabric.SetHandler(kLast, [this](Endpoint&, const Message& m) {
       Receive(m);
       ++last_came_;
@@ -103,7 +103,7 @@ class Player {
     const std::uint64_t start_ns = NowNs();
     while (outcome == Outcome::kOk && SecondsSince(start_ns) < 30) {
       CollectFor(node, 8);
-      if (random_() % 4 == 0) endpoint_.Send({node, 0}, kNumbered, {});
+      if (random_() % 4 == 0) endpoint_.Send({node, 0}, kNumberedAmongFaults, {});
       outcome = endpoint_.Flush();
       plan_.clear();
     }
@@ -114,7 +114,7 @@ class Player {
     for (std::uint64_t left = random_() % 20;; --left) {
       for (const NodeId node : {AnyOther(), AnyOther()}) CollectFor(node, 8);
       endpoint_.Ring();
-      if (left == 0) ::kill(::getpid(), SIGKILL);
+      if (left == 0) KillProcess();
       endpoint_.Flush();
       plan_.clear();
     }
@@ -238,7 +238,7 @@ class Player {
   void SendSome() {
     for (std::uint64_t left = random_() % 4; left > 0; --left) SendTo(AnyOther());
   }
-  void SendTo(NodeId node, HandlerId handler = kNumbered) {
+  void SendTo(NodeId node, HandlerId handler = kNumberedAmongFaults) {
     const bool vanishes = cut_ == node;
     const std::uint32_t number = vanishes ? kNeverArrives : next_to_[node]++;
     auto body = Pattern(sizeof number + random_() % 9000, number);

@@ -9,19 +9,19 @@ namespace {
 class FabricRefusals : public FabricConformance {};
 INSTANTIATE_TEST_SUITE_P(All, FabricRefusals, ::testing::ValuesIn(AllSettings()), NameOfSetting);
 
-constexpr std::uint64_t kBytes = 4096;
+constexpr std::uint64_t kTargetBytes = 4096;
 
 TEST_P(FabricRefusals, EachForItsReason) {
   OnEveryNode([](Job& job, Fabric& fabric) {
-    const SharedRegion region = *fabric.Share(kBytes);
+    const SharedRegion region = *fabric.Share(kTargetBytes);
     Endpoint& endpoint = fabric.endpoint(0);
     const NodeId node = RightOf(job);
     std::vector<std::byte> bytes(64);
     std::vector<std::byte> many(200'000);
     std::uint64_t old = 0;
-    endpoint.Read(node, region.id, kBytes - 63, bytes);
+    endpoint.Read(node, region.id, kTargetBytes - 63, bytes);
     EXPECT_EQ(endpoint.Flush(), Outcome::kOutOfRange);
-    endpoint.Write(node, region.id, kBytes, bytes);
+    endpoint.Write(node, region.id, kTargetBytes, bytes);
     EXPECT_EQ(endpoint.Flush(), Outcome::kOutOfRange);
     endpoint.Read(node, region.id, ~std::uint64_t{0} - 31, bytes);
     EXPECT_EQ(endpoint.Flush(), Outcome::kOutOfRange);
@@ -29,7 +29,7 @@ TEST_P(FabricRefusals, EachForItsReason) {
     EXPECT_EQ(endpoint.Flush(), Outcome::kOutOfRange);
     endpoint.Write(node, region.id, 0, many);
     EXPECT_EQ(endpoint.Flush(), Outcome::kOutOfRange);
-    endpoint.FetchAdd(node, region.id, kBytes - 4, 1, &old);
+    endpoint.FetchAdd(node, region.id, kTargetBytes - 4, 1, &old);
     EXPECT_EQ(endpoint.Flush(), Outcome::kOutOfRange);
     endpoint.FetchAdd(node, region.id, 12, 1, &old);
     EXPECT_EQ(endpoint.Flush(), Outcome::kMisaligned);
@@ -37,7 +37,7 @@ TEST_P(FabricRefusals, EachForItsReason) {
     EXPECT_EQ(endpoint.Flush(), Outcome::kMisaligned);
     endpoint.Read(node, 77, 0, bytes);
     EXPECT_EQ(endpoint.Flush(), Outcome::kNoRegion);
-    endpoint.Read(node, region.id, kBytes - 64, bytes);
+    endpoint.Read(node, region.id, kTargetBytes - 64, bytes);
     EXPECT_EQ(endpoint.Flush(), Outcome::kOk);
     ASSERT_TRUE(job.Exchange(""));
     for (const std::byte byte : region.memory) ASSERT_EQ(byte, std::byte{0});
@@ -46,14 +46,14 @@ TEST_P(FabricRefusals, EachForItsReason) {
 
 TEST_P(FabricRefusals, LaterOperationsOfTheDoorbellAreNotExecuted) {
   OnEveryNode([](Job& job, Fabric& fabric) {
-    const SharedRegion region = *fabric.Share(kBytes);
+    const SharedRegion region = *fabric.Share(kTargetBytes);
     Endpoint& endpoint = fabric.endpoint(0);
     const NodeId node = RightOf(job);
     std::uint64_t old[3] = {};
     std::vector<std::byte> large(100'000);
     endpoint.FetchAdd(node, region.id, 0, 1, &old[0], 1);
     endpoint.FetchAdd(node, region.id, 0, 1, nullptr, 2, Signal::kNo);
-    endpoint.Write(node, region.id, kBytes - 8, Bytes(large).first(9), 3, Signal::kNo);
+    endpoint.Write(node, region.id, kTargetBytes - 8, Bytes(large).first(9), 3, Signal::kNo);
     endpoint.FetchAdd(node, region.id, 0, 100, &old[1], 4);
     endpoint.Write(node, region.id, 0, large, 5);
     endpoint.FetchAdd(node, region.id, 0, 100, &old[2], 6, Signal::kNo);
@@ -82,10 +82,10 @@ INSTANTIATE_TEST_SUITE_P(All, FabricRevocation, ::testing::ValuesIn(MultiNodeSet
 
 TEST_P(FabricRevocation, NoReadIsInProgressWhenItReturns) {
   OnEveryNode([](Job& job, Fabric& fabric) {
-    constexpr std::size_t kRegionBytes = 1 << 20;
+    constexpr std::size_t kBytes = 1 << 20;
     constexpr std::byte kBefore{0x11};
     constexpr std::byte kAfter{0x22};
-    const SharedRegion region = *fabric.Share(kRegionBytes);
+    const SharedRegion region = *fabric.Share(kBytes);
     const SharedRegion turns = *fabric.Share(8);
     std::fill(region.memory.begin(), region.memory.end(), kBefore);
     ASSERT_TRUE(job.Exchange(""));
@@ -95,9 +95,9 @@ TEST_P(FabricRevocation, NoReadIsInProgressWhenItReturns) {
       ASSERT_TRUE(fabric.Revoke(region.id));
       std::fill(region.memory.begin(), region.memory.end(), kAfter);
     } else {
-      std::vector<std::byte> got(kRegionBytes);
+      std::vector<std::byte> got(kBytes);
       Outcome outcome = Outcome::kOk;
-      const std::size_t bytes = job.self() % 2 == 0 ? kRegionBytes : 40'000;
+      const std::size_t bytes = job.self() % 2 == 0 ? kBytes : 40'000;
       while (outcome == Outcome::kOk) {
         std::fill(got.begin(), got.end(), std::byte{0});
         endpoint.Read(0, region.id, 0, AsBytes(got).first(bytes));
@@ -115,7 +115,7 @@ TEST_P(FabricRevocation, NoReadIsInProgressWhenItReturns) {
     }
     ASSERT_TRUE(job.Exchange(""));
     if (job.self() == 0) {
-      EXPECT_EQ(std::count(region.memory.begin(), region.memory.end(), kAfter), kRegionBytes);
+      EXPECT_EQ(std::count(region.memory.begin(), region.memory.end(), kAfter), kBytes);
     }
   });
 }

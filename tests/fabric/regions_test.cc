@@ -2,8 +2,8 @@
 #include <chrono>
 #include <cstring>
 #include <span>
-#include <thread>
 
+#include "slimgraph/base/sync.h"
 #include "slimgraph/launch/job.h"
 #include "tests/fabric/conformance.h"
 
@@ -31,7 +31,7 @@ TEST_P(FabricRegions, AreReachableFromANodeWhoseShareHasNotReturned) {
           endpoint.Ring();
         });
     ASSERT_TRUE(job.Exchange(""));
-    std::jthread server([&](const std::stop_token& stop) {
+    Thread server([&](const std::stop_token& stop) {
       Endpoint& endpoint = fabric.endpoint(1);
       std::vector<Completion> ended;
       while (!stop.stop_requested()) {

@@ -3,9 +3,9 @@
 #include <array>
 #include <atomic>
 #include <deque>
-#include <thread>
 #include <vector>
 
+#include "slimgraph/base/sync.h"
 #include "tests/fabric/conformance.h"
 
 namespace slimgraph {
@@ -34,7 +34,9 @@ class Load {
         thread_([this](const std::stop_token& stop) { Run(stop); }) {}
 
   // Waits until traffic is flowing.
-  void Await() const { under_way_.wait(false); }
+  void Await() const {
+    while (!under_way_) SleepFor(1ms);
+  }
 
   // Stops the thread. Outstanding operations continue, from and to the buffers.
   void Stop() {
@@ -53,7 +55,7 @@ class Load {
       ended.clear();
       if (endpoint_.Poll(ended) == 0) endpoint_.Wait(1ms);
       num_ended += ended.size();
-      if (num_ended > 200 && !under_way_.test_and_set()) under_way_.notify_all();
+      if (num_ended > 200) under_way_ = true;
     }
     for (NodeId node = 0; node < fabric_.nodes(); ++node) {
       if (node != fabric_.self()) Post(node);
@@ -79,8 +81,8 @@ class Load {
   std::vector<std::byte> long_ = std::vector<std::byte>(kPlaceBytes);
   std::array<std::byte, 48> short_{};
   std::uint64_t old_ = 0;
-  std::atomic_flag under_way_;
-  std::jthread thread_;
+  std::atomic<bool> under_way_{false};
+  Thread thread_;
 };
 
 // The last node destroys its fabric first, while the load of all others continues. Then the others
@@ -115,7 +117,7 @@ TEST_P(FabricTeardown, AHandlerIsNotRunningOnceItsRegistrationIsGone) {
   OnEveryNode([](Job& job, Fabric& fabric) {
     HandlerRegistration handler = fabric.SetHandler(kNoise, [](Endpoint&, const Message&) {});
     ASSERT_TRUE(job.Exchange(""));
-    std::jthread noise([&](const std::stop_token& stop) {
+    Thread noise([&](const std::stop_token& stop) {
       Endpoint& endpoint = fabric.endpoint(0);
       std::vector<Completion> none;
       while (!stop.stop_requested()) {
@@ -131,11 +133,11 @@ TEST_P(FabricTeardown, AHandlerIsNotRunningOnceItsRegistrationIsGone) {
         const auto mine =
             fabric.SetHandler(kNoise, [inside = running.get(), &leaves](Endpoint&, const Message&) {
               *inside = true;
-              for (int i = 0; i < 100 && !leaves; ++i) std::this_thread::yield();
-              for (int i = 0; i < 100 && leaves; ++i) std::this_thread::yield();
+              for (int i = 0; i < 100 && !leaves; ++i) Yield();
+              for (int i = 0; i < 100 && leaves; ++i) Yield();
               *inside = false;
             });
-        while (!*running) std::this_thread::yield();
+        while (!*running) Yield();
         leaves = true;
       }
       ASSERT_FALSE(*running);

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <thread>
 
+#include "slimgraph/base/sync.h"
 #include "slimgraph/fabric/fabric.h"
 #include "tests/fabric/conformance.h"
 
@@ -35,11 +35,11 @@ TEST_P(WokenEndpoint, ChecksAgainAfterEveryWake) {
   std::atomic<int> asked{0};
   std::atomic<int> seen{0};
   constexpr int kRounds = 20'000;
-  std::thread waker([&] {
+  Thread waker([&] {
     for (int round = 1; round <= kRounds; ++round) {
       asked = round;
       endpoint.Wake();
-      while (seen < round) std::this_thread::yield();
+      while (seen < round) Yield();
     }
   });
   for (int round = 1; round <= kRounds; ++round) {
@@ -51,7 +51,7 @@ TEST_P(WokenEndpoint, ChecksAgainAfterEveryWake) {
 
 TEST_P(WokenEndpoint, EndsItsWaitWithoutNews) {
   Endpoint& endpoint = fabric_->endpoint(0);
-  std::thread waker([&] { endpoint.Wake(); });
+  Thread waker([&] { endpoint.Wake(); });
   EXPECT_FALSE(endpoint.Wait(kForever));
   waker.join();
 }

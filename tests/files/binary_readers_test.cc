@@ -34,16 +34,6 @@ std::string Gapbs(bool directed, const std::vector<std::vector<std::int32_t>>& l
   return bytes;
 }
 
-PlainGraph Converted(const std::string& name, const std::string& bytes, ConvertOptions options) {
-  const ScratchFolder folder;
-  WriteFile(folder / name, bytes);
-  options.in = folder / name;
-  options.out = folder / "out.slim";
-  const auto report = Convert(options);
-  EXPECT_OK(report);
-  return report ? ReadPlain(options.out) : PlainGraph();
-}
-
 //  0 --> 1 --> 2 <-> 0
 const std::vector<std::vector<std::int32_t>> kOut = {{1, 2}, {2}, {0}};
 const std::vector<std::vector<std::int32_t>> kIn = {{2}, {0}, {0, 1}};

@@ -16,16 +16,6 @@ ConvertOptions Weighted() {
   return options;
 }
 
-PlainGraph Converted(const std::string& name, const std::string& contents, ConvertOptions options) {
-  const ScratchFolder folder;
-  WriteFile(folder / name, contents);
-  options.in = folder / name;
-  options.out = folder / "out.slim";
-  const auto report = Convert(options);
-  EXPECT_OK(report);
-  return report ? ReadPlain(options.out) : PlainGraph();
-}
-
 //  1 --- 2
 //   \   /
 //     7        9 (a loop)

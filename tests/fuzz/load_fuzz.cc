@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "dkudu/graph/degree_order.h"
+#include "dkudu/internal/graph/degree_order.h"
 #include "slimgraph/files/csr.h"
 #include "slimgraph/files/slim_file.h"
 #include "slimgraph/graph/load.h"
@@ -53,7 +53,7 @@ void LoadIt(const std::string& path) {
   const auto file = SlimFile::Open(path);
   if (!file) return;
   (void)file->ReadOriginalIds();
-  if (file->vertices() > 0) (void)DegreeOrder::Of(*file);
+  if (file->vertices() > 0) (void)dkudu::DegreeOrder::Of(*file);
   for (const Direction direction : {Direction::kOut, Direction::kIn}) {
     if (!file->has(direction)) continue;
     if (const auto lists = ReadCsr(*file, direction)) {

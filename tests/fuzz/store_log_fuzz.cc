@@ -1,8 +1,8 @@
 // Logs of stores and of transactions: batches of any words, updates of any shape, records of any
 // tables. The input is read as it is, and with matching checksums, as a faulty writer could leave.
 #include "tests/fuzz/store_support.h"
-#include "txnlayer/disk/update_log.h"
-#include "txnlayer/store/record.h"
+#include "txnlayer/disk/internal/update_log.h"
+#include "txnlayer/internal/store/record.h"
 
 namespace slimgraph {
 namespace {

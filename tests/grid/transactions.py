@@ -1,4 +1,6 @@
 """Points of `txn run`: checks histories, and compares exported graphs with applied updates."""
+import os
+
 import graphs
 from command import Wrong
 
@@ -83,10 +85,10 @@ def draw_rows(random, workload):
     return ["--rows", random.choice([20, 500, 5000])]
 
 
-def draw_store_graph(random):
+def draw_store_graph(random, scales=(3, 5, 7, 8)):
     directed = random.random() < 0.4
     weights = random.choice([None, None, "small", "float64"])
-    recipe = graphs.draw_generated(random, directed, weights, (3, 5, 7, 8), simple=True)
+    recipe = graphs.draw_generated(random, directed, weights, scales, simple=True)
     return {**recipe, "vertex-bytes": random.choice([0, 8, 128]),
             "edge-bytes": random.choice([0, 8])}
 
@@ -111,11 +113,16 @@ def draw_durable(random, spec):
         spec["rows"] = ["--rows", random.choice([2, 6])]
         spec["words"] += ["--transactions", 50]
     elif spec["workload"] == "linkbench":
-        spec["graph"] = draw_store_graph(random)
+        # A run may delete all edges of a smaller graph. The next run would be refused.
+        spec["graph"] = draw_store_graph(random, (7, 8))
         spec["rows"] = ["--rows", 100_000, "--fold", random.choice(["0", "0.02", "0.25"])]
     # Runs before the last are killed or end by themselves. Each recovers from the one before.
     spec["kills"] = [random.choice([None, None, random.uniform(0.05, 0.4)])
                      for _ in range(random.randint(1, 3))]
+    if "graph" in spec:  # `store apply --durable` after each run; a time: it is killed then
+        at_any_time = random.uniform(0.005, 0.05)
+        spec["applies"] = [random.choice([None, 0, at_any_time]) for _ in spec["kills"]]
+        spec["applies"].append(random.choice([0, at_any_time]))
     protocol, words = draw_protocol(random)
     spec["last"] = words + draw_shape(random, ["shm", "tcp"])[1] + ["--seconds", 0.1]
     spec["last_protocol"] = protocol
@@ -165,15 +172,32 @@ def check_on_store(spec, workshop):
         return
     run(spec, workshop, files + ["--updates", "updates"])
     workshop.run(["store", "apply", "store", "--from", "updates"]).expect(0)
+    compare_with_store(workshop, "its updates")
+
+
+def compare_with_store(workshop, what):
+    """Compares the exported graph of a run with the store, which has taken `what`."""
     workshop.run(["store", "export", "store", "-o", "applied.slim"]).expect(0)
     after = graphs.read_slim(workshop.path("after.slim"))
     applied = graphs.read_slim(workshop.path("applied.slim"))
     if after.ids != applied.ids:
-        raise Wrong(f"the run exports {len(after.ids)} vertices, its updates make "
+        raise Wrong(f"the run exports {len(after.ids)} vertices, {what} make "
                     f"{len(applied.ids)}, or others")
     if sorted(after.edges()) != sorted(applied.edges()):
-        raise Wrong(f"the run exports {after.arcs()} arcs, its updates make {applied.arcs()}, "
+        raise Wrong(f"the run exports {after.arcs()} arcs, {what} make {applied.arcs()}, "
                     "or others")
+
+
+def apply_commits(workshop, kill_after_s):
+    if not os.path.isdir(workshop.path("logs")):  # the run was killed before it had logs
+        return
+    words = ["store", "apply", "store", "--durable", "logs"]
+    if kill_after_s:
+        end = workshop.run(words, kill_after_s)
+        if end.code >= 0:
+            end.expect(0)
+    else:
+        workshop.run(words).expect(0)
 
 
 def check_durable(spec, workshop):
@@ -184,7 +208,7 @@ def check_durable(spec, workshop):
             return
         more += ["--store", "store"]
     histories, runs = [], 0
-    for kill_after_s in spec["kills"]:
+    for number, kill_after_s in enumerate(spec["kills"]):
         words = spec["words"] + spec["shape"] + ["--seconds", 60 if kill_after_s else 0.1]
         if spec["workload"] == "list-append":
             words += ["--history", f"history{runs}"]
@@ -195,8 +219,15 @@ def check_durable(spec, workshop):
         if report:
             histories.append(f"history{runs}")
         runs += 1
+        if "graph" in spec and spec["applies"][number] is not None:
+            apply_commits(workshop, spec["applies"][number])
     history = ["--history", "last"] if spec["workload"] == "list-append" else []
-    run(spec, workshop, more + history, spec["last"])
+    export = ["--export", "after.slim"] if "graph" in spec else []
+    run(spec, workshop, more + history + export, spec["last"])
+    if "graph" in spec:
+        apply_commits(workshop, spec["applies"][-1])
+        apply_commits(workshop, None)  # nothing is left to do, unless the first was killed
+        compare_with_store(workshop, "its commits")
     # A killed run writes no history, so its appended values would look wrong: check only if none
     # was killed.
     if history and not any(spec["kills"]):

@@ -1,6 +1,7 @@
 // Compares the lists that delegates fetch with the file: by reads and by requests, with all caches
 // and budgets, in any order, in batches of any size, and with duplicate requests.
 #include "slimgraph/remote/list_reader.h"
+#include "slimgraph/base/sync.h"
 #include "slimgraph/files/slim_file.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +10,6 @@
 #include <cstdlib>
 #include <random>
 #include <set>
-#include <thread>
 
 #include "slimgraph/files/csr.h"
 #include "slimgraph/remote/list_server.h"
@@ -57,7 +57,7 @@ class Delegate {
     }
     MakeParts(served.regions);
     for (int round = 0; round < 8; ++round) {
-      std::vector<std::thread> threads;
+      std::vector<Thread> threads;
       std::vector<std::string> failures(setting_.threads);
       for (std::uint32_t t = 0; t < setting_.threads; ++t) {
         threads.emplace_back([&, t] {
@@ -68,7 +68,7 @@ class Delegate {
           }
         });
       }
-      for (std::thread& thread : threads) thread.join();
+      for (Thread& thread : threads) thread.join();
       for (const std::string& failure : failures) EXPECT_EQ(failure, "");
     }
     Unwrap(cluster_.all().Barrier());

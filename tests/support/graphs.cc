@@ -71,6 +71,16 @@ PlainGraph ReadPlain(const std::string& slim_path, Direction direction) {
   return plain;
 }
 
+PlainGraph Converted(const std::string& name, const std::string& contents, ConvertOptions options) {
+  const ScratchFolder folder;
+  WriteFile(folder / name, contents);
+  options.in = folder / name;
+  options.out = folder / "out.slim";
+  const auto report = Convert(options);
+  EXPECT_OK(report);
+  return report ? ReadPlain(options.out) : PlainGraph();
+}
+
 std::string ConversionError(const std::string& name, const std::string& contents,
                             ConvertOptions options) {
   const ScratchFolder folder;

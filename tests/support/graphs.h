@@ -51,6 +51,9 @@ std::string MessageOf(const Result<T>& result) {
   return result ? "" : result.error().message;
 }
 
+// Converts `contents` as a file called `name`.
+PlainGraph Converted(const std::string& name, const std::string& contents, ConvertOptions options);
+
 // Converts `contents` as a file called `name`. Returns the error without the folder's path, or "".
 std::string ConversionError(const std::string& name, const std::string& contents,
                             ConvertOptions options = {});

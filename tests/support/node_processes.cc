@@ -15,7 +15,11 @@
 #include <thread>
 
 #include "slimgraph/base/clock.h"
+#include "slimgraph/base/mix.h"
 #include "slimgraph/base/sockets.h"
+#ifdef SLIMGRAPH_SIM
+#include "tests/support/simulated_world.h"
+#endif
 
 namespace slimgraph {
 namespace {
@@ -25,11 +29,10 @@ const ::testing::TestResult& ResultSoFar() {
   return *::testing::UnitTest::GetInstance()->current_test_info()->result();
 }
 
-// Runs one child as a node, and returns its exit code. Failures from before the fork are ignored,
-// because the parent reports them.
-int RunAsNode(JoinConfig config, OnLoss on_loss, const std::function<void(Job&)>& body) {
-  const int inherited = ResultSoFar().total_part_count();
-  auto job = Job::Join(std::move(config), on_loss);
+// What a node does; returns its exit code. Failures from before do not count, because the test
+// itself reports them.
+int RunAsNode(Result<std::unique_ptr<Job>> job, OnLoss on_loss, int failures_before,
+              const std::function<void(Job&)>& body) {
   if (!job) {
     fmt::print(stderr, "cannot join: {}\n", job.error().message);
     return 4;
@@ -41,14 +44,16 @@ int RunAsNode(JoinConfig config, OnLoss on_loss, const std::function<void(Job&)>
     return 1;
   }
   int code = 0;
-  for (int part = inherited; part < ResultSoFar().total_part_count(); ++part) {
+  for (int part = failures_before; part < ResultSoFar().total_part_count(); ++part) {
     if (ResultSoFar().GetTestPartResult(part).failed()) code = 1;
   }
   const Status left = (*job)->Leave(code);
-  if (!left && on_loss == OnLoss::kEndJob) return 4;
-  return code;
+  if (left || on_loss == OnLoss::kReport) return code;
+  fmt::print(stderr, "cannot leave: {}\n", left.error().message);
+  return 4;
 }
 
+#ifndef SLIMGRAPH_SIM
 std::string ReadAll(int fd, std::uint64_t deadline_ns, const std::vector<pid_t>& children) {
   std::string text;
   std::array<char, 4096> chunk{};
@@ -69,12 +74,33 @@ std::string ReadAll(int fd, std::uint64_t deadline_ns, const std::vector<pid_t>&
   }
 }
 
+#endif
+
 }  // namespace
 
 bool NodesEnd::all_succeeded() const {
   return std::all_of(codes.begin(), codes.end(), [](int code) { return code == 0; });
 }
 
+#ifdef SLIMGRAPH_SIM
+// The nodes of a simulation. Each job has a seed of its own.
+NodesEnd RunNodes(NodeId nodes, OnLoss on_loss, const std::function<void(Job&)>& body,
+                  int limit_s) {
+  static std::uint64_t jobs = 0;
+  const char* const given = std::getenv("SLIMGRAPH_TEST_SEED");
+  const std::uint64_t first = given != nullptr ? std::strtoull(given, nullptr, 10) : 1;
+  test::World world({.seed = Mix64(first) + ++jobs,
+                     .limit_ns = 1'000'000'000ULL * static_cast<unsigned>(limit_s)});
+  NodesEnd end{std::vector<int>(nodes, 4), ""};
+  const int failures_before = ResultSoFar().total_part_count();
+  world.StartNodes(nodes, [&](NodeId self) {
+    end.codes[self] = RunAsNode(world.Join(on_loss), on_loss, failures_before, body);
+  });
+  end.output = world.scheduler().Run().failure;
+  for (const auto& [node, code] : world.scheduler().exit_codes()) end.codes[node] = code;
+  return end;
+}
+#else
 NodesEnd RunNodes(NodeId nodes, OnLoss on_loss, const std::function<void(Job&)>& body,
                   int limit_s) {
   auto listener = ListenTcp("127.0.0.1");
@@ -104,7 +130,8 @@ NodesEnd RunNodes(NodeId nodes, OnLoss on_loss, const std::function<void(Job&)>&
       } else {
         listener->Reset();
       }
-      const int code = RunAsNode(std::move(config), on_loss, body);
+      const int code = RunAsNode(Job::Join(std::move(config), on_loss), on_loss,
+                                 ResultSoFar().total_part_count(), body);
       std::fflush(nullptr);
       ::_exit(code);
     }
@@ -122,6 +149,7 @@ NodesEnd RunNodes(NodeId nodes, OnLoss on_loss, const std::function<void(Job&)>&
   }
   return end;
 }
+#endif
 
 void ExpectNodesRun(NodeId nodes, const std::function<void(Job&)>& body, int limit_s) {
   const NodesEnd end = RunNodes(nodes, OnLoss::kEndJob, body, limit_s);

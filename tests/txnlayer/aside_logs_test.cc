@@ -5,7 +5,7 @@
 #include "tests/support/command.h"
 #include "tests/support/node_processes.h"
 #include "tests/txnlayer/support.h"
-#include "txnlayer/durability/durability.h"
+#include "txnlayer/internal/durability/durability.h"
 
 namespace slimgraph::test {
 namespace {
@@ -15,7 +15,7 @@ constexpr std::uint64_t kIdentity = 1;
 constexpr NodeId kNodes = 2;
 
 // Keeps a set of words aside.
-class Words : public txn::AsideOwner {
+class KeptWords : public txn::AsideOwner {
  public:
   Status RestoreBatch(std::uint64_t kind, std::span<const std::uint64_t> words) override {
     EXPECT_EQ(kind, kKind);
@@ -32,7 +32,7 @@ class Words : public txn::AsideOwner {
 class AsideLogs : public ::testing::Test {
  protected:
   // Calls `work` on each node, after it has begun with the logs in the folder.
-  using Work = std::function<void(Cluster&, Result<std::unique_ptr<txn::Durability>>, Words&)>;
+  using Work = std::function<void(Cluster&, Result<std::unique_ptr<txn::Durability>>, KeptWords&)>;
   void OnNodes(const Work& work) const {
     const NodesEnd end = RunNodes(kNodes, OnLoss::kEndJob, [&](Job& job) {
       auto cluster = Cluster::Start(job, {.compute = kNodes, .threads = 1, .transport = "shm"});
@@ -40,8 +40,9 @@ class AsideLogs : public ::testing::Test {
       const auto protocol = txn::MakeProtocol("occ");
       const auto engine = txn::Engine::Make(**cluster, **protocol, {});
       ASSERT_TRUE(engine);
-      Words aside;
-      work(**cluster, txn::Durability::Begin(**engine, folder_, {.identity = kIdentity}, &aside),
+      KeptWords aside;
+      work(**cluster,
+           txn::Durability::Begin((*engine)->tables(), folder_, {.identity = kIdentity}, &aside),
            aside);
       EXPECT_TRUE((*cluster)->Stop());
     });
@@ -49,7 +50,7 @@ class AsideLogs : public ::testing::Test {
   }
   // Each word must be on one node.
   void ExpectRestored(std::size_t count) const {
-    OnNodes([&](Cluster& cluster, const auto& logs, Words& aside) {
+    OnNodes([&](Cluster& cluster, const auto& logs, KeptWords& aside) {
       ASSERT_TRUE(logs) << logs.error().message;
       EXPECT_EQ(*cluster.all().AllSum(aside.taken.size()), count);
     });
@@ -69,7 +70,7 @@ class AsideLogs : public ::testing::Test {
 TEST_F(AsideLogs, EachFileAddsToTheOneBefore) {
   constexpr std::uint64_t kRounds = 40;
   constexpr std::uint64_t kWords = 100;  // per node and round
-  OnNodes([&](Cluster& cluster, const auto& begun, Words&) {
+  OnNodes([&](Cluster& cluster, const auto& begun, KeptWords&) {
     ASSERT_TRUE(begun) << begun.error().message;
     txn::Durability& logs = **begun;
     std::uint64_t written = 0;
@@ -117,7 +118,7 @@ TEST_F(AsideLogs, AMissingFileIsAnError) {
       std::filesystem::remove(txn::LogPath(folder_, name));
     }
   }
-  OnNodes([&](Cluster&, const auto& logs, Words&) {
+  OnNodes([&](Cluster&, const auto& logs, KeptWords&) {
     ASSERT_FALSE(logs);
     EXPECT_NE(logs.error().message.find("aside.1.1: the log of node 1 is missing"),
               std::string::npos)
@@ -142,7 +143,7 @@ TEST_F(AsideLogs, CommitLogsOfOlderProgramsAreRead) {
     append(txn::LogPart::kComplete, 0, 0, {});
     append(txn::LogPart::kBegun, 0, 0, {});
   }
-  OnNodes([&](Cluster& cluster, const auto& logs, Words& aside) {
+  OnNodes([&](Cluster& cluster, const auto& logs, KeptWords& aside) {
     ASSERT_TRUE(logs) << logs.error().message;
     const std::uint64_t self = cluster.self();
     EXPECT_EQ(aside.taken, (std::set<std::uint64_t>{10 + self, 20 + self}));

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "tests/txnlayer/support.h"
-#include "txnlayer/protocol/calvin_queues.h"
+#include "txnlayer/protocol/internal/calvin_queues.h"
 
 namespace slimgraph::test {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "tests/txnlayer/graph_support.h"
-#include "txnlayer/workload/graph_workload.h"
+#include "txnlayer/workload/internal/graph_workload.h"
 
 namespace slimgraph::test {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "tests/support/list_append_checker.h"
 #include "tests/txnlayer/support.h"
-#include "txnlayer/replication/log_ring.h"
+#include "txnlayer/internal/replication/log_ring.h"
 
 namespace slimgraph::test {
 namespace {

@@ -1,23 +1,23 @@
 // All nodes die by SIGKILL at random moments, also during recovery. Everything reported survives,
 // nothing is half there, and the histories of all runs together are as serializable as that of one
 // run.
-#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <set>
-#include <thread>
 
 #include "slimgraph/base/clock.h"
+#include "slimgraph/base/process.h"
+#include "slimgraph/base/sync.h"
 #include "tests/support/command.h"
 #include "tests/support/list_append_checker.h"
 #include "tests/support/node_processes.h"
 #include "tests/txnlayer/support.h"
 #include "txnlayer/disk/batch_log.h"
-#include "txnlayer/durability/log_folder.h"
 #include "txnlayer/graph/fold.h"
+#include "txnlayer/internal/durability/log_folder.h"
 
 namespace slimgraph::test {
 namespace {
@@ -35,12 +35,12 @@ struct DurableSetting {
 };
 
 // Kills this process at that time.
-std::jthread Killer(std::uint64_t at_ns) {
-  return std::jthread([at_ns](const std::stop_token& over) {
+Thread Killer(std::uint64_t at_ns) {
+  return Thread([at_ns](const std::stop_token& over) {
     while (NowNs() < at_ns && !over.stop_requested()) {
-      std::this_thread::sleep_for(std::chrono::microseconds(200));
+      SleepFor(std::chrono::microseconds(200));
     }
-    if (!over.stop_requested()) ::kill(::getpid(), SIGKILL);
+    if (!over.stop_requested()) KillProcess();
   });
 }
 
@@ -87,7 +87,7 @@ NodesEnd RunJob(const DurableSetting& setting,
   const auto protocol = txn::MakeProtocol(setting.txn.protocol);
   const std::uint64_t start_ns = NowNs();
   return RunNodes(setting.txn.nodes, OnLoss::kEndJob, [&](Job& job) {
-    std::optional<std::jthread> killer;
+    std::optional<Thread> killer;
     if (setting.kill_all_after_us > 0) {
       killer.emplace(Killer(start_ns + (setting.kill_all_after_us + job.self() * 300) * 1000));
     }

@@ -1,9 +1,9 @@
 // Marks and records of edges, compared with a plain array of times and properties.
-#include "txnlayer/graph/edge_marks.h"
+#include "txnlayer/graph/internal/edge_marks.h"
 
 #include <gtest/gtest.h>
 
-#include "txnlayer/workload/random.h"
+#include "txnlayer/workload/internal/random.h"
 
 namespace slimgraph::test {
 namespace {

@@ -13,12 +13,6 @@ using txn::Answer;
 using txn::GraphTransaction;
 using Properties = GraphOracle::Properties;
 
-std::vector<std::string> Names() {
-  std::vector<std::string> names;
-  for (const std::string_view name : txn::ProtocolNames()) names.emplace_back(name);
-  return names;
-}
-
 Properties RandomProperties(std::mt19937_64& random, std::uint32_t bytes) {
   Properties properties(bytes);
   for (std::byte& one : properties) one = static_cast<std::byte>(random());
@@ -234,7 +228,7 @@ void RunAgainstOracle(const TxnSetting& setting, const OracleRun& run) {
 }
 
 class Graphs : public ::testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(All, Graphs, ::testing::ValuesIn(Names()),
+INSTANTIATE_TEST_SUITE_P(All, Graphs, ::testing::ValuesIn(AllProtocols()),
                          [](const auto& one) { return one.param; });
 
 TEST_P(Graphs, MatchASerialGraph) {

@@ -22,7 +22,7 @@ TEST(Limits, KeyZeroIsNotConfusedWithASlotBeingFilled) {
       txn::EngineOptions options;
       options.stages = txn::StageCode::All(true);
       const auto engine = *txn::Engine::Make(cluster, *protocol, options);
-      txn::Table* const table = *engine->AddTable({"one bucket", 8, 3});
+      txn::Table* const table = *engine->tables().Add({"one bucket", 8, 3});
       const auto slot = [&]() -> txn::Bucket::Slot& {
         return reinterpret_cast<txn::Bucket*>(table->memory())->slots[0];
       };
@@ -58,12 +58,6 @@ TEST(Limits, KeyZeroIsNotConfusedWithASlotBeingFilled) {
   }
 }
 
-std::vector<std::string> Protocols() {
-  std::vector<std::string> names;
-  for (const std::string_view name : txn::ProtocolNames()) names.emplace_back(name);
-  return names;
-}
-
 txn::EngineOptions OptionsOf(const std::string& stages, const txn::Protocol& protocol) {
   txn::EngineOptions options;
   options.stages = *txn::StageCode::Parse(stages, protocol.name(), protocol.stages());
@@ -71,7 +65,7 @@ txn::EngineOptions OptionsOf(const std::string& stages, const txn::Protocol& pro
 }
 
 void ExpectNoLocks(txn::Engine& engine) {
-  engine.ForEachTuple([&](txn::Table&, std::byte* tuple) {
+  engine.tables().ForEachTuple([&](txn::Table&, std::byte* tuple) {
     EXPECT_TRUE(engine.protocol().LocksFree(reinterpret_cast<const std::uint64_t*>(tuple)));
   });
 }
@@ -109,7 +103,7 @@ class Refusals : public ::testing::TestWithParam<std::string> {
     }
   }
 };
-INSTANTIATE_TEST_SUITE_P(All, Refusals, ::testing::ValuesIn(Protocols()),
+INSTANTIATE_TEST_SUITE_P(All, Refusals, ::testing::ValuesIn(AllProtocols()),
                          [](const auto& one) { return one.param; });
 
 // Every coroutine tries to insert a hundred keys, but there is room for twenty. Existing keys can
@@ -119,7 +113,7 @@ TEST_P(Refusals, ForLackOfRoomAffectNoOtherTransaction) {
   const txn::EngineOptions options{.coroutines = 2};
   OnEngines({.protocol = GetParam(), .nodes = 2}, options,
             [&](Cluster& cluster, txn::Engine& engine) {
-              txn::Table* const table = *engine.AddTable({"small", 8, kRoom});
+              txn::Table* const table = *engine.tables().Add({"small", 8, kRoom});
               std::atomic<std::uint64_t> inserted{0};
               std::atomic<std::uint64_t> refused{0};
               const Status status = engine.Run([&](Transaction& transaction) {
@@ -155,7 +149,7 @@ TEST_P(Refusals, DoNotHitReadersOfAFullTable) {
   constexpr std::uint64_t kRoom = 100;  // per node
   const txn::EngineOptions options{.coroutines = 2};
   OnEngines({.protocol = GetParam(), .nodes = 2}, options, [&](Cluster&, txn::Engine& engine) {
-    txn::Table* const table = *engine.AddTable({"full", 8, kRoom});
+    txn::Table* const table = *engine.tables().Add({"full", 8, kRoom});
     for (Key i = 0; i < kRoom; ++i) {
       const Key key = 2 * i + engine.self();
       ASSERT_TRUE(table->Load(key, std::as_bytes(std::span(&key, 1))));
@@ -188,7 +182,7 @@ TEST_P(Refusals, OfTooLargeTransactionsChangeNothing) {
   constexpr Key kLarge = 20;
   const txn::EngineOptions options{.replicas = 2, .log_bytes = 64 << 10};
   OnEngines({.protocol = GetParam(), .nodes = 3}, options, [&](Cluster&, txn::Engine& engine) {
-    txn::Table* const table = *engine.AddTable({"t", 1024, 100});
+    txn::Table* const table = *engine.tables().Add({"t", 1024, 100});
     const Status status = engine.Run([&](Transaction& transaction) {
       const auto write = [&](Key count, std::uint64_t value) {
         std::vector<txn::Want> wants;
@@ -213,7 +207,7 @@ TEST_P(Refusals, OfTooLargeTransactionsChangeNothing) {
 
 // Records of several sizes from one server share a request and a reply as long as they fit.
 TEST(Limits, RequestsAndRepliesOfTuplesOfSeveralSizesFitIntoMessages) {
-  for (const std::string& name : Protocols()) {
+  for (const std::string& name : AllProtocols()) {
     const auto protocol = *txn::MakeProtocol(name);
     if (protocol->fetches_once()) continue;
     OnTxnJob({.protocol = name, .nodes = 2}, [&](Cluster& cluster) {
@@ -221,7 +215,7 @@ TEST(Limits, RequestsAndRepliesOfTuplesOfSeveralSizesFitIntoMessages) {
       constexpr std::pair<std::uint32_t, Key> kTables[] = {{2048, 7}, {200, 60}, {8, 3000}};
       std::vector<txn::Want> wants;
       for (const auto& [bytes, count] : kTables) {
-        txn::Table* const table = *engine->AddTable({"t", bytes, 2 * count});
+        txn::Table* const table = *engine->tables().Add({"t", bytes, 2 * count});
         for (Key key = 0; key < count; ++key) wants.push_back({table, 2 * key + 1, true});
       }
       ASSERT_TRUE(engine->Run([&](Transaction& transaction) {
@@ -252,7 +246,7 @@ TEST(RefusalsByCalvin, OfTuplesNamedLateAffectNoOtherTransaction) {
     OnTxnJob({.protocol = "calvin", .nodes = 2}, [&](Cluster& cluster) {
       const auto protocol = *txn::MakeProtocol("calvin");
       const auto engine = *txn::Engine::Make(cluster, *protocol, OptionsOf(stages, *protocol));
-      txn::Table* const table = *engine->AddTable({"t", 8, 200});
+      txn::Table* const table = *engine->tables().Add({"t", 8, 200});
       const Status status = engine->Run([&](Transaction& transaction) {
         const auto name = [&](Key first, Key count, bool write) {
           std::vector<txn::Want> wants;
@@ -276,7 +270,7 @@ TEST(RefusalsByCalvin, OfTuplesNamedLateAffectNoOtherTransaction) {
         transaction.Drain();
       });
       ASSERT_TRUE(status) << status.error().message;
-      engine->ForEachTuple(*table, [&](const std::byte* tuple) {
+      engine->tables().ForEachTuple(*table, [&](const std::byte* tuple) {
         Key key;
         std::uint64_t value;
         std::memcpy(&key, tuple + table->key_at(), sizeof key);
@@ -293,7 +287,7 @@ INSTANTIATE_TEST_SUITE_P(All, RefusalsBySundial, ::testing::Values("sundial"));
 // A tuple's word has no bits for a later time: they would overwrite its lock.
 TEST_P(RefusalsBySundial, AtTheEndOfLogicalTimeAffectNoOtherTransaction) {
   OnEngines({.protocol = "sundial", .nodes = 2}, {}, [&](Cluster&, txn::Engine& engine) {
-    txn::Table* const table = *engine.AddTable({"t", 8, 10});
+    txn::Table* const table = *engine.tables().Add({"t", 8, 10});
     constexpr Key kKeys = 4;  // keys 0 and 1 are near the end
     for (Key key = 0; key < kKeys; ++key) {
       const std::uint64_t zero = 0;
@@ -301,7 +295,7 @@ TEST_P(RefusalsBySundial, AtTheEndOfLogicalTimeAffectNoOtherTransaction) {
         ASSERT_TRUE(table->Load(key, std::as_bytes(std::span(&zero, 1))));
       }
     }
-    engine.ForEachTuple([&](txn::Table&, std::byte* tuple) {
+    engine.tables().ForEachTuple([&](txn::Table&, std::byte* tuple) {
       Key key;
       std::memcpy(&key, tuple + table->key_at(), sizeof key);
       const std::uint64_t time = txn::lease_word::kLastTime - 3;

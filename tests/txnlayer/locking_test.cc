@@ -1,10 +1,9 @@
 // Locks of NOWAIT and WAITDIE: which transactions share them, and that none waits forever.
 #include <sys/mman.h>
 
-#include <thread>
-
+#include "slimgraph/base/sync.h"
 #include "tests/txnlayer/support.h"
-#include "txnlayer/protocol/lock_word.h"
+#include "txnlayer/protocol/internal/lock_word.h"
 
 namespace slimgraph::test {
 namespace {
@@ -103,7 +102,7 @@ TEST(LockWord, HasReadersOrOneWriter) {
   std::atomic<int> writers{0};
   std::atomic<std::uint64_t> upgrades{0};
   const std::uint64_t seed = TestSeed();
-  std::vector<std::jthread> threads;
+  std::vector<Thread> threads;
   for (std::uint64_t thread = 0; thread < 4; ++thread) {
     threads.emplace_back([&, thread] {
       std::mt19937_64 random(seed + thread);
@@ -144,7 +143,7 @@ void WithTwoAtHome(const std::string& name,
   OnTxnJob({.protocol = name, .nodes = 1}, [&](Cluster& cluster) {
     const auto protocol = *txn::MakeProtocol(name);
     const auto engine = *txn::Engine::Make(cluster, *protocol, {});
-    txn::Table* const table = *engine->AddTable({"t", 8, 10});
+    txn::Table* const table = *engine->tables().Add({"t", 8, 10});
     EXPECT_TRUE(engine->Run([&](Transaction& one) {
       Transaction other(*engine, one.task(), 0);
       body(*table, one, other);
@@ -213,7 +212,7 @@ TEST(WaitDie, AWriterGetsTheLockThoughReadersAlwaysOverlap) {
     txn::EngineOptions options{.coroutines = 2};
     options.stages = txn::StageCode::All(true);
     const auto engine = *txn::Engine::Make(cluster, *protocol, options);
-    txn::Table* const table = *engine->AddTable({"t", 8, 10});
+    txn::Table* const table = *engine->tables().Add({"t", 8, 10});
     bool reading = false;
     bool written = false;
     bool over = false;
@@ -256,7 +255,7 @@ TEST(WaitDie, AWriterGetsTheLockThoughReadersAlwaysOverlap) {
 // suspends the lock's holder. So a try counts only if somebody has committed since the last one
 // that counted. Older transactions may each make this one die once; then it is the oldest.
 TEST(WaitDie, LetsAnOldTransactionFinishSoon) {
-  constexpr std::uint64_t kTransactions = 40;
+  constexpr std::uint64_t kEach = 40;
   constexpr std::uint32_t kMostTries = 200;
   void* const shared = ::mmap(nullptr, sizeof(std::atomic<std::uint64_t>), PROT_READ | PROT_WRITE,
                               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -270,9 +269,9 @@ TEST(WaitDie, LetsAnOldTransactionFinishSoon) {
       txn::EngineOptions options{.coroutines = setting.coroutines};
       options.stages = *txn::StageCode::Parse(stages, "waitdie", protocol->stages());
       const auto engine = *txn::Engine::Make(cluster, *protocol, options);
-      txn::Table* const table = *engine->AddTable({"t", 8, 10});
+      txn::Table* const table = *engine->tables().Add({"t", 8, 10});
       ASSERT_TRUE(engine->Run([&](Transaction& transaction) {
-        for (std::uint64_t i = 0; i < kTransactions; ++i) {
+        for (std::uint64_t i = 0; i < kEach; ++i) {
           std::uint32_t tries = 0;
           std::uint64_t seen = ~std::uint64_t{0};
           for (std::uint32_t all = 1;; ++all) {
@@ -290,10 +289,10 @@ TEST(WaitDie, LetsAnOldTransactionFinishSoon) {
           EXPECT_LT(tries, kMostTries);
         }
       }));
-      engine->ForEachTuple(*table, [&](std::byte* tuple) {
+      engine->tables().ForEachTuple(*table, [&](std::byte* tuple) {
         std::uint64_t sum;
         std::memcpy(&sum, tuple + table->version_at(0) + txn::kWordBytes, sizeof sum);
-        EXPECT_EQ(sum, setting.nodes * setting.coroutines * kTransactions);
+        EXPECT_EQ(sum, setting.nodes * setting.coroutines * kEach);
       });
     });
   }

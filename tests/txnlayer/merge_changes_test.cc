@@ -23,22 +23,22 @@ std::set<VertexName> Some(const std::set<VertexName>& of, std::mt19937_64& rando
   return some;
 }
 
-struct Change {
+struct NewState {
   VertexName neighbour;
   bool alive;
 };
 
-enum class Names { kContiguous, kSparse, kLate };
+enum class NameOrder { kContiguous, kSparse, kLate };
 
-DenseIdMap RandomIds(Names kind, std::mt19937_64& random) {
+DenseIdMap RandomIds(NameOrder kind, std::mt19937_64& random) {
   const auto count = static_cast<VertexId>(random() % 60);
-  if (kind == Names::kContiguous) return DenseIdMap(OriginalIds(random() % 9, count));
+  if (kind == NameOrder::kContiguous) return DenseIdMap(OriginalIds(random() % 9, count));
   std::set<VertexName> early;
   std::set<VertexName> late;
   while (early.size() < count) early.insert(random() % 200);
   const std::vector<VertexName> first(early.begin(), early.end());
   DenseIdMap ids{OriginalIds(first)};
-  if (kind == Names::kSparse) return ids;
+  if (kind == NameOrder::kSparse) return ids;
   while (late.size() < count) {
     const VertexName name = random() % 400;
     if (!early.contains(name)) late.insert(name);
@@ -47,7 +47,7 @@ DenseIdMap RandomIds(Names kind, std::mt19937_64& random) {
   return ids.With(more);
 }
 
-class MergedChanges : public testing::TestWithParam<Names> {};
+class MergedChanges : public testing::TestWithParam<NameOrder> {};
 
 TEST_P(MergedChanges, MatchAMap) {
   std::mt19937_64 random(TestSeed());
@@ -61,7 +61,7 @@ TEST_P(MergedChanges, MatchAMap) {
       base.push_back(*ids.Find(name));
       expected[name] = false;
     }
-    std::vector<Change> changes;
+    std::vector<NewState> changes;
     for (const VertexName name : Some(names, random, 1 + random() % 20)) {
       changes.push_back({name, random() % 2 == 0});
       if (changes.back().alive) {
@@ -74,7 +74,7 @@ TEST_P(MergedChanges, MatchAMap) {
     std::size_t visited = 0;
     std::size_t kept_end = ~std::size_t{0};  // of the last kept range, if no change followed it
     txn::MergeChanges(
-        ids, base, changes, [](const Change& change) { return change.neighbour; },
+        ids, base, changes, [](const NewState& change) { return change.neighbour; },
         [&](std::size_t first, std::size_t count) {
           ASSERT_GT(count, 0u);
           ASSERT_LE(first + count, base.size());
@@ -84,7 +84,7 @@ TEST_P(MergedChanges, MatchAMap) {
             merged.emplace_back(ids[base[i]], false);
           }
         },
-        [&](const Change& change) {
+        [&](const NewState& change) {
           ASSERT_EQ(&change, &changes[visited++]);
           kept_end = ~std::size_t{0};
           if (change.alive) merged.emplace_back(change.neighbour, true);
@@ -94,12 +94,14 @@ TEST_P(MergedChanges, MatchAMap) {
   }
 }
 
-std::string NameOf(const testing::TestParamInfo<Names>& one) {
+std::string NameOf(const testing::TestParamInfo<NameOrder>& one) {
   static const std::string names[] = {"Contiguous", "Sparse", "Late"};
   return names[static_cast<std::size_t>(one.param)];
 }
 INSTANTIATE_TEST_SUITE_P(All, MergedChanges,
-                         testing::Values(Names::kContiguous, Names::kSparse, Names::kLate), NameOf);
+                         testing::Values(NameOrder::kContiguous, NameOrder::kSparse,
+                                         NameOrder::kLate),
+                         NameOf);
 
 }  // namespace
 }  // namespace slimgraph::test

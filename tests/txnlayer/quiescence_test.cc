@@ -1,5 +1,5 @@
 // When a round ends: two threads of one node, whose loops the test executes itself.
-#include "txnlayer/engine/quiescence.h"
+#include "txnlayer/internal/engine/quiescence.h"
 
 #include "tests/txnlayer/support.h"
 

@@ -2,7 +2,7 @@
 #include "tests/support/list_append_checker.h"
 #include "tests/support/rdma_devices.h"
 #include "tests/txnlayer/support.h"
-#include "txnlayer/protocol/occ.h"
+#include "txnlayer/protocol/internal/occ.h"
 
 namespace slimgraph::test {
 namespace {
@@ -29,12 +29,7 @@ std::uint64_t ExpectGoodHistory(TxnSetting setting) {
 }
 
 class Histories : public ::testing::TestWithParam<std::string> {};
-std::vector<std::string> Names() {
-  std::vector<std::string> names;
-  for (const std::string_view name : txn::ProtocolNames()) names.emplace_back(name);
-  return names;
-}
-INSTANTIATE_TEST_SUITE_P(All, Histories, ::testing::ValuesIn(Names()),
+INSTANTIATE_TEST_SUITE_P(All, Histories, ::testing::ValuesIn(AllProtocols()),
                          [](const auto& one) { return one.param; });
 
 TEST_P(Histories, AreSerializableInBothFormsOfAllStages) {
@@ -120,7 +115,7 @@ class HistoriesOverVerbs : public Histories {
     if (RdmaDevices().empty()) GTEST_SKIP() << "no RDMA device";
   }
 };
-INSTANTIATE_TEST_SUITE_P(verbs, HistoriesOverVerbs, ::testing::ValuesIn(Names()),
+INSTANTIATE_TEST_SUITE_P(verbs, HistoriesOverVerbs, ::testing::ValuesIn(AllProtocols()),
                          [](const auto& one) { return one.param; });
 
 TEST_P(HistoriesOverVerbs, AreSerializable) {

@@ -12,10 +12,10 @@ namespace {
 constexpr txn::GraphShape kDirected{.directed = true, .weights = WeightType::kInt32};
 
 TEST(Sides, AreTwoPerVertexAndEachNodeHasAsManyOfEitherKind) {
-  constexpr txn::VertexName kVertices = 100'000;
+  constexpr txn::VertexName kSample = 100'000;
   for (const NodeId nodes : {2, 3, 4, 8}) {
     std::vector<std::uint64_t> out(nodes);
-    for (txn::VertexName v = 0; v < kVertices; ++v) {
+    for (txn::VertexName v = 0; v < kSample; ++v) {
       const auto from = txn::SideOf(kDirected, v, Direction::kOut);
       const auto to = txn::SideOf(kDirected, v, Direction::kIn);
       ASSERT_EQ(from ^ to, 1u);
@@ -24,7 +24,7 @@ TEST(Sides, AreTwoPerVertexAndEachNodeHasAsManyOfEitherKind) {
       ASSERT_EQ(txn::DirectionOf(kDirected, to), Direction::kIn);
       ++out[from % nodes];
     }
-    const auto share = static_cast<double>(kVertices / nodes);
+    const auto share = static_cast<double>(kSample / nodes);
     for (const std::uint64_t one : out) EXPECT_NEAR(static_cast<double>(one), share, 0.05 * share);
   }
 }

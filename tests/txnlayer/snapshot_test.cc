@@ -5,11 +5,11 @@
 #include <cmath>
 #include <filesystem>
 #include <set>
-#include <thread>
 
 #include "dgemini/programs.h"
 #include "dgemini/serial.h"
 #include "dkudu/cliques.h"
+#include "slimgraph/base/sync.h"
 #include "tests/support/unwrap.h"
 #include "tests/txnlayer/graph_support.h"
 #include "txnlayer/disk/store.h"
@@ -38,25 +38,25 @@ struct Found {
 };
 
 template <typename T>
-Result<std::vector<T>> Gathered(Engine& engine, VertexArray<T> values) {
+Result<std::vector<T>> Gathered(dgemini::Engine& engine, dgemini::VertexArray<T> values) {
   SLIM_TRY(engine.Gather(values));
   std::vector<T> all;
   for (VertexId v = 0; v < engine.vertices(); ++v) all.push_back(values[v]);
   return all;
 }
 
-Status RunOnComputeNode(Cluster& cluster, Workload& work, Exchange& exchange, bool weighted,
-                        Found& found) {
-  Engine engine(cluster, work, exchange, Mode::kAuto);
-  SLIM_ASSIGN(auto depths, Bfs(engine, 0));
-  SLIM_ASSIGN(auto components, Components(engine, engine.directed()));
-  SLIM_ASSIGN(auto ranks, PageRank(engine, {}));
+Status RunOnComputeNode(Cluster& cluster, dgemini::Workload& work, dgemini::Exchange& exchange,
+                        bool weighted, Found& found) {
+  dgemini::Engine engine(cluster, work, exchange, dgemini::Mode::kAuto);
+  SLIM_ASSIGN(auto depths, dgemini::Bfs(engine, 0));
+  SLIM_ASSIGN(auto components, dgemini::Components(engine, engine.directed()));
+  SLIM_ASSIGN(auto ranks, dgemini::PageRank(engine, {}));
   SLIM_TRY(cluster.compute().Barrier());
   SLIM_ASSIGN(found.depths, Gathered(engine, std::move(depths)));
   SLIM_ASSIGN(found.components, Gathered(engine, std::move(components)));
   SLIM_ASSIGN(found.ranks, Gathered(engine, std::move(ranks.rank)));
   if (!weighted) return {};
-  SLIM_ASSIGN(auto distances, Sssp<std::int32_t>(engine, 0, std::uint64_t{50}));
+  SLIM_ASSIGN(auto distances, dgemini::Sssp<std::int32_t>(engine, 0, std::uint64_t{50}));
   SLIM_ASSIGN(found.distances, Gathered(engine, std::move(distances)));
   return {};
 }
@@ -64,15 +64,15 @@ Status RunOnComputeNode(Cluster& cluster, Workload& work, Exchange& exchange, bo
 Status RunPrograms(Job& job, ClusterOptions options, const txn::Snapshot& snapshot, Found& found) {
   options.serving_threads = 0;
   SLIM_ASSIGN(const auto cluster, Cluster::Start(job, options));
-  Exchange exchange(*cluster);
+  dgemini::Exchange exchange(*cluster);
   const bool weighted = snapshot.weight_type() != WeightType::kNone;
-  SLIM_ASSIGN(const auto work, Workload::Load(*cluster, snapshot,
-                                              {.weights = weighted,
-                                               .pull_in = true,
-                                               .pull_out = true,
-                                               .vertex_bytes = 24,
-                                               .share_bytes = 20},
-                                              [](const MemoryPlan&) {}));
+  SLIM_ASSIGN(const auto work, dgemini::Workload::Load(*cluster, snapshot,
+                                                       {.weights = weighted,
+                                                        .pull_in = true,
+                                                        .pull_out = true,
+                                                        .vertex_bytes = 24,
+                                                        .share_bytes = 20},
+                                                       [](const MemoryPlan&) {}));
   SLIM_TRY(cluster->all().Barrier());
   if (cluster->computes()) SLIM_TRY(RunOnComputeNode(*cluster, *work, exchange, weighted, found));
   SLIM_TRY(work->ServeWhile([&] { return cluster->all().Barrier(); }));
@@ -82,20 +82,21 @@ Status RunPrograms(Job& job, ClusterOptions options, const txn::Snapshot& snapsh
 Status Mine(Job& job, ClusterOptions options, const txn::Snapshot& snapshot, Found& found) {
   options.serving_threads = 1;
   SLIM_ASSIGN(const auto cluster, Cluster::Start(job, options));
-  const MiningOptions mining{.chunk_bytes = 0};
-  const auto bytes = [](const MiningGraph& graph, const MiningOptions& with) {
-    return CliqueBytes(graph, with, 4);
+  const dkudu::MiningOptions mining{.chunk_bytes = 0};
+  const auto bytes = [](const dkudu::MiningGraph& graph, const dkudu::MiningOptions& with) {
+    return dkudu::CliqueBytes(graph, with, 4);
   };
-  const auto working = [&](const MiningGraph& graph) {
-    return WorkingMemoryOf(graph, mining, *cluster, bytes);
+  const auto working = [&](const dkudu::MiningGraph& graph) {
+    return dkudu::WorkingMemoryOf(graph, mining, *cluster, bytes);
   };
-  SLIM_ASSIGN(const auto graph, MiningGraph::Load(*cluster, snapshot, ListPart::kUpper, working,
-                                                  [](const MemoryPlan&) {}));
-  SLIM_ASSIGN(const auto lists, ListExchange::Start(*cluster, *graph, mining.fetch));
+  SLIM_ASSIGN(const auto graph,
+              dkudu::MiningGraph::Load(*cluster, snapshot, dkudu::ListPart::kUpper, working,
+                                       [](const MemoryPlan&) {}));
+  SLIM_ASSIGN(const auto lists, dkudu::ListExchange::Start(*cluster, *graph, mining.fetch));
   std::vector<StageSeconds> seconds(cluster->threads());
-  MiningJob mining_job{*cluster, *graph, *lists, mining, seconds};
-  SLIM_ASSIGN(found.triangles, CountCliques(mining_job, 3));
-  SLIM_ASSIGN(found.cliques, CountCliques(mining_job, 4));
+  dkudu::MiningJob mining_job{*cluster, *graph, *lists, mining, seconds};
+  SLIM_ASSIGN(found.triangles, dkudu::CountCliques(mining_job, 3));
+  SLIM_ASSIGN(found.cliques, dkudu::CountCliques(mining_job, 4));
   SLIM_TRY(lists->Stop());
   return cluster->Stop();
 }
@@ -170,7 +171,7 @@ Neighbours BaseOf(const std::string& path) {
   return graph;
 }
 
-void Change(Neighbours& graph, const txn::GraphShape& shape, const txn::Update& update) {
+void Apply(Neighbours& graph, const txn::GraphShape& shape, const txn::Update& update) {
   std::int32_t weight = 0;
   switch (update.kind) {
     case txn::UpdateKind::kAddEdge:
@@ -279,15 +280,15 @@ void ExpectSame(const Found& found, bool directed, const Rebuilt& graph) {
   ASSERT_EQ(found.lists.offsets, graph.lists.offsets);
   ASSERT_EQ(found.lists.neighbours, graph.lists.neighbours);
   ASSERT_EQ(found.lists.weights, graph.lists.weights);
-  EXPECT_EQ(found.depths, serial::Bfs(graph.lists, 0));
-  EXPECT_EQ(found.components, serial::Components(graph.lists));
-  const std::vector<double> ranks = serial::PageRank(graph.lists, {}).rank;
+  EXPECT_EQ(found.depths, dgemini::serial::Bfs(graph.lists, 0));
+  EXPECT_EQ(found.components, dgemini::serial::Components(graph.lists));
+  const std::vector<double> ranks = dgemini::serial::PageRank(graph.lists, {}).rank;
   for (VertexId v = 0; v < ranks.size(); ++v) ASSERT_NEAR(found.ranks[v], ranks[v], 1e-12);
   if (!graph.lists.weights.empty()) {
-    const std::vector<double> distances = serial::Sssp(graph.lists, 0);
+    const std::vector<double> distances = dgemini::serial::Sssp(graph.lists, 0);
     ASSERT_EQ(found.distances.size(), distances.size());
     for (VertexId v = 0; v < distances.size(); ++v) {
-      const bool far = found.distances[v] == kUnreachable<std::uint64_t>;
+      const bool far = found.distances[v] == dgemini::kUnreachable<std::uint64_t>;
       ASSERT_EQ(far ? INFINITY : static_cast<double>(found.distances[v]), distances[v]) << v;
     }
   }
@@ -325,7 +326,7 @@ class Scratch {
 // A run ends when all snapshots have been read, or after this time.
 constexpr double kLongestRunS = 60;
 // A run takes at least this long.
-constexpr auto kShortestRun = std::chrono::milliseconds(500);
+constexpr std::uint64_t kShortestRunNs = 500'000'000;
 
 // Takes snapshots during a run, and compares each with the history.
 void ExpectSnapshotsOfHistory(TxnSetting setting, bool directed, bool weighted, int most = 3) {
@@ -345,12 +346,13 @@ void ExpectSnapshotsOfHistory(TxnSetting setting, bool directed, bool weighted, 
     const auto workload = Unwrap(txn::MakeWorkload(setting.workload, setting.work));
     Unwrap(workload->Load(*engine));
     std::vector<Found> found;
-    const auto start = std::chrono::steady_clock::now();
-    std::jthread reader([&] {
+    const std::uint64_t start_ns = NowNs();
+    Thread reader([&] {
       found = ReadSnapshots(*engine, *workload->graph(), most);
-      std::this_thread::sleep_until(start + kShortestRun);
+      const std::uint64_t shortest_ns = start_ns + kShortestRunNs;
+      if (NowNs() < shortest_ns) SleepFor(std::chrono::nanoseconds(shortest_ns - NowNs()));
       while (engine->lost().size() < setting.killed_after_us.size() && !engine->over()) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        SleepFor(std::chrono::milliseconds(1));
       }
       engine->SetDeadline(NowNs());
     });
@@ -379,7 +381,7 @@ void ExpectSnapshotsOfHistory(TxnSetting setting, bool directed, bool weighted, 
       for (; next != history.end() && next->first <= one.time; ++next) {
         std::span<const std::uint64_t> updates = next->second;
         txn::Update update;
-        while (txn::TakeUpdate(shape, updates, update)) Change(graph, shape, update);
+        while (txn::TakeUpdate(shape, updates, update)) Apply(graph, shape, update);
       }
       ExpectSame(one, directed, Numbered(graph, weighted));
     }

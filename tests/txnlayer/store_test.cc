@@ -5,9 +5,8 @@
 #include <set>
 
 #include "tests/txnlayer/support.h"
-#include "txnlayer/execution/coroutine.h"
-#include "txnlayer/execution/timestamp.h"
-#include "txnlayer/store/location_cache.h"
+#include "txnlayer/internal/execution/timestamp.h"
+#include "txnlayer/internal/store/location_cache.h"
 
 namespace slimgraph::test {
 namespace {
@@ -120,7 +119,7 @@ TEST(Transactions, InsertAndDelete) {
         txn::EngineOptions options;
         options.stages = txn::StageCode::All(one_sided);
         const auto engine = *txn::Engine::Make(cluster, *protocol, options);
-        txn::Table* const table = *engine->AddTable({"t", 24, 100});
+        txn::Table* const table = *engine->tables().Add({"t", 24, 100});
         ASSERT_TRUE(engine->Run([&](txn::Transaction& transaction) {
           const Key key = 2 * transaction.process() + 1 - engine->self();  // of the other node
           bool exists = false;
@@ -159,7 +158,7 @@ TEST(Transactions, ReadsOfAbsentKeysCreateNoTupleAndAreValidated) {
       options.stages = txn::StageCode::All(one_sided);
       options.coroutines = 2;
       const auto engine = *txn::Engine::Make(cluster, *protocol, options);
-      txn::Table* const table = *engine->AddTable({"t", 8, 100});
+      txn::Table* const table = *engine->tables().Add({"t", 8, 100});
       const auto tuples = [&] { return *cluster.all().AllSum(table->tuples()); };
       ASSERT_TRUE(engine->Run([&](txn::Transaction& transaction) {
         transaction.Begin();
@@ -229,7 +228,7 @@ TEST(Transactions, ContinueBeforeRequestsArrive) {
         txn::EngineOptions options;
         options.stages = *txn::StageCode::Parse(code, name, protocol->stages());
         const auto engine = *txn::Engine::Make(cluster, *protocol, options);
-        txn::Table* const table = *engine->AddTable({"t", 8, 100});
+        txn::Table* const table = *engine->tables().Add({"t", 8, 100});
         for (const NodeId node : {0u, 1u}) {
           if (node != cluster.self()) cluster.fabric().endpoint(0).faults().Delay(node, kCrossing);
         }
@@ -264,7 +263,7 @@ TEST(Transactions, ContinueBeforeRequestsArrive) {
           EXPECT_EQ(last->Get<std::uint64_t>(), 2u);
           EXPECT_TRUE(transaction.Commit());
         }));
-        engine->ForEachTuple(*table, [&](const std::byte* tuple) {
+        engine->tables().ForEachTuple(*table, [&](const std::byte* tuple) {
           EXPECT_TRUE(protocol->LocksFree(reinterpret_cast<const std::uint64_t*>(tuple)));
         });
       }
@@ -287,7 +286,7 @@ TEST(Transactions, ReuseTheRoomOfDeletedRecords) {
         options.coroutines = 2;
         options.replicas = replicas;
         const auto engine = *txn::Engine::Make(cluster, *protocol, options);
-        txn::Table* const table = *engine->AddTable({"t", 24, 60});
+        txn::Table* const table = *engine->tables().Add({"t", 24, 60});
         const Status status = engine->Run([&](txn::Transaction& transaction) {
           const auto key = [&](std::uint64_t i) { return 4 * i + transaction.process(); };
           for (std::uint64_t i = kAtATime; i < kKeys && !engine->over();) {
@@ -310,7 +309,7 @@ TEST(Transactions, ReuseTheRoomOfDeletedRecords) {
         EXPECT_GT(engine->sweeps(), 1u);
         EXPECT_GT(engine->swept(), kKeys);
         std::uint64_t records = 0;
-        engine->ForEachTuple(*table, [&](const std::byte* tuple) {
+        engine->tables().ForEachTuple(*table, [&](const std::byte* tuple) {
           const txn::TupleView view(*table, tuple);
           EXPECT_TRUE(protocol->LocksFree(view.metadata()));
           records += txn::WordOfVersion(protocol->LatestVersion(view)) & txn::kExistsBit;
@@ -389,24 +388,6 @@ TEST(StageCode, TakesCodesOfTheRightLengthAndSaysWhatIsWrongWithOthers) {
   EXPECT_FALSE(parse("farm", "nowait"));
   EXPECT_FALSE(txn::MakeProtocol("2pl"));
   EXPECT_FALSE(txn::MakeWorkload("tpch", {}));
-}
-
-TEST(Coroutine, ContinuesWhereItWasSuspended) {
-  std::vector<int> seen;
-  std::vector<std::unique_ptr<txn::Coroutine>> coroutines;
-  for (int i = 0; i < 3; ++i) {
-    coroutines.push_back(std::make_unique<txn::Coroutine>([&, i] {
-      for (int round = 0; round < 3; ++round) {
-        seen.push_back(10 * round + i);
-        coroutines[static_cast<std::size_t>(i)]->Yield();
-      }
-    }));
-  }
-  for (int round = 0; round < 4; ++round) {
-    for (const auto& coroutine : coroutines) coroutine->Resume();
-  }
-  EXPECT_EQ(seen, (std::vector<int>{0, 1, 2, 10, 11, 12, 20, 21, 22}));
-  for (const auto& coroutine : coroutines) EXPECT_TRUE(coroutine->ended());
 }
 
 }  // namespace

@@ -7,8 +7,9 @@
 #include <fstream>
 #include <iostream>
 #include <optional>
-#include <thread>
 
+#include "slimgraph/base/process.h"
+#include "slimgraph/base/sync.h"
 #include "tests/support/node_processes.h"
 #include "tests/support/rdma_devices.h"
 #include "txnlayer/graph/transactional_graph.h"
@@ -23,23 +24,23 @@ std::string JournalPath() { return ::testing::TempDir() + fmt::format("journal.{
 
 // A death during the repair of another ends the job. So this waits until earlier deaths have been
 // repaired.
-std::optional<std::jthread> KillerOf(const TxnSetting& setting, txn::Engine& engine) {
+std::optional<Thread> KillerOf(const TxnSetting& setting, txn::Engine& engine) {
   const auto mine = setting.killed_after_us.find(engine.self());
   if (mine == setting.killed_after_us.end()) return std::nullopt;
   const std::chrono::microseconds time(mine->second);
   std::size_t earlier = 0;
   for (const auto& [node, us] : setting.killed_after_us) earlier += us < mine->second ? 1 : 0;
-  return std::jthread([&engine, time, earlier](const std::stop_token& over) {
+  return Thread([&engine, time, earlier](const std::stop_token& over) {
     while (!engine.running() && !over.stop_requested()) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      SleepFor(std::chrono::milliseconds(1));
     }
-    std::this_thread::sleep_for(time);
+    SleepFor(time);
     while (engine.lost().size() < earlier && !over.stop_requested()) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      SleepFor(std::chrono::milliseconds(1));
     }
-    if (earlier > 0) std::this_thread::sleep_for(time);
+    if (earlier > 0) SleepFor(time);
     // While this node runs, the run has ended on no node. A death after the run ends the job.
-    if (engine.running() && !engine.over()) ::kill(::getpid(), SIGKILL);
+    if (engine.running() && !engine.over()) KillProcess();
   });
 }
 
@@ -60,6 +61,11 @@ std::string NameOf(const TxnSetting& s) {
   return fmt::format("{} {} {} on {} nodes, {} computing, {} x {}, {}, delay {} us, without '{}'{}",
                      s.workload, s.protocol, s.stages, s.nodes, s.compute, s.threads, s.coroutines,
                      s.transport, s.delay_us, s.without, deaths);
+}
+
+std::vector<std::string> AllProtocols() {
+  const auto names = txn::ProtocolNames();
+  return {names.begin(), names.end()};
 }
 
 std::string RandomStages(const std::string& protocol, std::mt19937_64& random) {
@@ -152,7 +158,7 @@ void DriveSetting(Cluster& cluster, const TxnSetting& setting, const txn::Protoc
       cluster.fabric().endpoint(thread).faults().Delay(node, delay);
     }
   }
-  std::optional<std::jthread> killer = KillerOf(setting, **engine);
+  std::optional<Thread> killer = KillerOf(setting, **engine);
   const auto result = txn::Drive(**engine, **workload,
                                  {.seconds = setting.seconds,
                                   .transactions = setting.transactions,

@@ -10,9 +10,10 @@
 #include <random>
 #include <set>
 #include <string>
-#include <thread>
+#include <vector>
 
 #include "slimgraph/base/shared_memory.h"
+#include "slimgraph/base/sync.h"
 #include "txnlayer/protocol/make_protocol.h"
 #include "txnlayer/workload/driver.h"
 
@@ -59,6 +60,8 @@ struct TxnSetting {
 };
 std::string NameOf(const TxnSetting& setting);
 
+std::vector<std::string> AllProtocols();
+
 // A random code for the protocol's stages.
 std::string RandomStages(const std::string& protocol, std::mt19937_64& random);
 
@@ -66,7 +69,7 @@ std::string RandomStages(const std::string& protocol, std::mt19937_64& random);
 bool IsStrict(const std::string& protocol);
 
 // Kills this node when its time has come, unless the run is over by then.
-std::optional<std::jthread> KillerOf(const TxnSetting& setting, txn::Engine& engine);
+std::optional<Thread> KillerOf(const TxnSetting& setting, txn::Engine& engine);
 
 // Runs `body` on all nodes of a job. Only the nodes that the setting kills may die.
 void OnTxnJob(const TxnSetting& setting, const std::function<void(Cluster&)>& body);

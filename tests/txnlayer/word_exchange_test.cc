@@ -1,5 +1,5 @@
 // Nodes exchange words: each gets exactly the words for it.
-#include "txnlayer/durability/word_exchange.h"
+#include "txnlayer/internal/durability/word_exchange.h"
 
 #include "tests/support/node_processes.h"
 #include "tests/txnlayer/support.h"

@@ -6,12 +6,7 @@ namespace slimgraph::test {
 namespace {
 
 class Workloads : public ::testing::TestWithParam<std::string> {};
-std::vector<std::string> Names() {
-  std::vector<std::string> names;
-  for (const std::string_view name : txn::ProtocolNames()) names.emplace_back(name);
-  return names;
-}
-INSTANTIATE_TEST_SUITE_P(All, Workloads, ::testing::ValuesIn(Names()),
+INSTANTIATE_TEST_SUITE_P(All, Workloads, ::testing::ValuesIn(AllProtocols()),
                          [](const auto& one) { return one.param; });
 
 // The workload verifies its sums after the run.

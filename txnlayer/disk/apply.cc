@@ -3,7 +3,7 @@
 #include <xxhash.h>
 
 #include "slimgraph/base/clock.h"
-#include "txnlayer/disk/vertex_set.h"
+#include "txnlayer/disk/internal/vertex_set.h"
 #include "txnlayer/graph_model/hybrid_clock.h"
 
 namespace slimgraph::txn {

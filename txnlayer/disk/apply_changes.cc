@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "txnlayer/disk/apply.h"
-#include "txnlayer/disk/vertex_set.h"
+#include "txnlayer/disk/internal/vertex_set.h"
 #include "txnlayer/graph_model/hybrid_clock.h"
 
 namespace slimgraph::txn {

@@ -8,8 +8,8 @@
 #include <unordered_map>
 
 #include "slimgraph/files/slim_file.h"
-#include "txnlayer/disk/property_file.h"
-#include "txnlayer/disk/update_log.h"
+#include "txnlayer/disk/internal/property_file.h"
+#include "txnlayer/disk/internal/update_log.h"
 #include "txnlayer/graph_model/base_source.h"
 
 namespace slimgraph::txn {

@@ -3,11 +3,11 @@
 #include <unordered_map>
 
 #include "slimgraph/base/folders.h"
-#include "txnlayer/durability/log_folder.h"
-#include "txnlayer/graph/edge_block.h"
-#include "txnlayer/graph/fold_log.h"
-#include "txnlayer/store/record.h"
-#include "txnlayer/store/tuple_view.h"
+#include "txnlayer/graph/internal/edge_block.h"
+#include "txnlayer/graph/internal/fold_log.h"
+#include "txnlayer/internal/durability/log_folder.h"
+#include "txnlayer/internal/store/record.h"
+#include "txnlayer/internal/store/tuple_view.h"
 
 namespace slimgraph::txn {
 namespace {

@@ -5,8 +5,8 @@
 #include "slimgraph/base/clock.h"
 #include "slimgraph/base/sync.h"
 #include "slimgraph/graph/partition.h"
-#include "txnlayer/graph/base_writer.h"
-#include "txnlayer/graph/stop_the_world.h"
+#include "txnlayer/graph/internal/base_writer.h"
+#include "txnlayer/graph/internal/stop_the_world.h"
 
 namespace slimgraph::txn {
 namespace {
@@ -162,7 +162,7 @@ Status FoldWorker::FoldHoldingTurn(bool& fits, bool& switched) {
   PartitionHolders holders;
   const auto pin = [&](GraphTime time) -> Status {
     graph_.Pin(time);
-    holders = PartitionHolders(*cluster_, graph_.engine().view());
+    holders = PartitionHolders(*cluster_, graph_.engine().tables().view());
     return {};
   };
   SLIM_ASSIGN(const WorldStop first, StopTheWorld(*cluster_, graph_, pin));
@@ -220,7 +220,7 @@ Status FoldWorker::SwitchToNext(GraphTime at, BaseGraph::Contents next, bool& sw
 // Collects the changes of the lists that this node holds.
 Result<EdgeChanges> FoldWorker::CollectChanges(const PartitionHolders& holders, GraphTime at,
                                                const BaseGraph::Contents& next) {
-  const NodeId partitions = graph_.engine().view().nodes();
+  const NodeId partitions = graph_.engine().tables().view().nodes();
   EdgeChanges found = FindEdges(graph_, holders, at, true, [&](VertexName one, VertexName other) {
     return HaveDenseIds(next, one, other);
   });

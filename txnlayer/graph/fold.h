@@ -13,8 +13,8 @@
 
 #include "slimgraph/base/sync.h"
 #include "slimgraph/cluster/cluster.h"
-#include "txnlayer/durability/durability.h"
-#include "txnlayer/graph/fold_log.h"
+#include "txnlayer/graph/internal/fold_log.h"
+#include "txnlayer/internal/durability/durability.h"
 
 namespace slimgraph::txn {
 

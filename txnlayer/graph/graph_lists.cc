@@ -59,7 +59,7 @@ class ListBuilder {
   NeighbourList& list_;
 };
 
-VertexName NeighbourOf(const EdgeEntry* entry) { return entry->neighbour; }
+VertexName NeighbourOfEntry(const EdgeEntry* entry) { return entry->neighbour; }
 
 // MergeChanges with a separate call for marked edges of the base: marked(edge). The other edges of
 // the base come as run(first, count), and entries of blocks as entry(entry).
@@ -77,7 +77,7 @@ void MergeEntries(const BaseGraph& base, const BaseEdges& edges,
     }
     if (at < first + count) run(at, first + count - at);
   };
-  MergeChanges(base.ids(), edges.ids, latest, NeighbourOf, split, entry);
+  MergeChanges(base.ids(), edges.ids, latest, NeighbourOfEntry, split, entry);
 }
 
 // Edges without a known time count as older than all others. Removes from `latest` the entries that
@@ -219,7 +219,7 @@ bool GraphTransaction::DeleteWithEdges(VertexName vertex) {
   edges.clear();
   SortByNeighbour(latest_);
   MergeChanges(
-      graph_.base().ids(), ids, latest_, NeighbourOf,
+      graph_.base().ids(), ids, latest_, NeighbourOfEntry,
       [&](std::size_t first, std::size_t count) {
         for (const VertexId id : ids.subspan(first, count)) {
           edges.emplace_back(graph_.base().NameOf(id), true);

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "txnlayer/graph/base_reader.h"
+#include "txnlayer/graph/internal/base_reader.h"
 #include "txnlayer/graph/neighbour_list.h"
 #include "txnlayer/graph_model/update.h"
 

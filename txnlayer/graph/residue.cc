@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "txnlayer/graph/fold.h"
-#include "txnlayer/store/record.h"
+#include "txnlayer/internal/store/record.h"
 
 namespace slimgraph::txn {
 namespace {
@@ -110,7 +110,7 @@ Status Residue::LoadBlocks() {
   Table& table = graph_.blocks();
   table.Clear();
   for (const Record& record : blocks_) {
-    const Rank rank = engine.view().RankAt(engine.self(), table.Home(record.key));
+    const Rank rank = engine.tables().view().RankAt(engine.self(), table.Home(record.key));
     if (!table.Load(record.key, record.bytes, rank, kWord)) return tl::unexpected(TableFullError());
   }
   return {};
@@ -128,7 +128,7 @@ std::uint64_t Residue::AppendLogRecords(std::vector<std::uint64_t>& words) const
     std::vector<std::byte> version(table.version_bytes());
     std::memcpy(version.data(), &kWord, sizeof kWord);
     for (const Record& one : records) {
-      if (engine.view().Primary(table.Home(one.key)) != engine.self()) continue;
+      if (engine.tables().view().Primary(table.Home(one.key)) != engine.self()) continue;
       std::copy(one.bytes.begin(), one.bytes.end(), version.begin() + sizeof kWord);
       txn::Record record;
       BeginRecord(record, 0);

@@ -4,8 +4,8 @@
 
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/clock.h"
-#include "txnlayer/graph/list_merger.h"
-#include "txnlayer/graph/stop_the_world.h"
+#include "txnlayer/graph/internal/list_merger.h"
+#include "txnlayer/graph/internal/stop_the_world.h"
 
 namespace slimgraph::txn {
 namespace {
@@ -45,7 +45,7 @@ Result<std::unique_ptr<Snapshot>> Snapshot::Take(SnapshotMemory& room, Transacti
   PartitionHolders holders;
   const auto pin = [&](GraphTime time) -> Status {
     graph.Pin(time);
-    holders = PartitionHolders(cluster, graph.engine().view());
+    holders = PartitionHolders(cluster, graph.engine().tables().view());
     return {};
   };
   // If this fails, for example because a node dies, the graph is unpinned below.

@@ -25,7 +25,7 @@
 #include "slimgraph/cluster/cluster.h"
 #include "slimgraph/files/graph_source.h"
 #include "slimgraph/files/list_writer.h"
-#include "txnlayer/graph/snapshot_gather.h"
+#include "txnlayer/graph/internal/snapshot_gather.h"
 
 namespace slimgraph::txn {
 

@@ -66,7 +66,7 @@ Result<std::unique_ptr<TransactionalGraph>> TransactionalGraph::Make(Engine& eng
   const auto add_table = [&](const char* name, std::uint32_t bytes, std::uint64_t tuples) {
     const auto until_folded = static_cast<std::uint64_t>(
         2 * options.fold_share * static_cast<double>(graph->BaseBytes()) / bytes);
-    return engine.AddTable(
+    return engine.tables().Add(
         {.name = name,
          .record_bytes = bytes,
          .tuples_per_node = on_each(tuples),
@@ -111,7 +111,7 @@ Result<TransactionalGraph::Census> TransactionalGraph::TakeCensus() {
   std::int64_t loops = 0;
   std::int64_t changed_vertices = 0;
   std::string wrong;
-  engine_.ForEachRecord(*blocks_, [&](Key key, const std::byte* record) {
+  engine_.tables().ForEachRecord(*blocks_, [&](Key key, const std::byte* record) {
     if (record == nullptr) return;  // an absent key that was looked for
     const VertexName vertex = VertexOfKey(key);
     const EdgeBlock block(shape(), const_cast<std::byte*>(record));
@@ -134,7 +134,7 @@ Result<TransactionalGraph::Census> TransactionalGraph::TakeCensus() {
     if (change != block.degree_change()) wrong = Describe(*blocks_, key) + " are counted wrongly";
     listed += change;
   });
-  engine_.ForEachRecord(*vertices_, [&](Key key, const std::byte* record) {
+  engine_.tables().ForEachRecord(*vertices_, [&](Key key, const std::byte* record) {
     if (record == nullptr) return;
     VertexRecord vertex;
     std::memcpy(&vertex, record, sizeof vertex);

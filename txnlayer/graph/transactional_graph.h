@@ -8,8 +8,8 @@
 
 #include "slimgraph/base/sync.h"
 #include "txnlayer/engine.h"
-#include "txnlayer/graph/base_graph.h"
-#include "txnlayer/graph/edge_block.h"
+#include "txnlayer/graph/internal/base_graph.h"
+#include "txnlayer/graph/internal/edge_block.h"
 #include "txnlayer/graph_model/hybrid_clock.h"
 #include "txnlayer/transaction.h"
 

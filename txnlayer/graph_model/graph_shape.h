@@ -9,8 +9,8 @@
 
 #include "slimgraph/base/types.h"
 #include "slimgraph/files/weights.h"
-#include "txnlayer/store/hash.h"
-#include "txnlayer/store/table.h"
+#include "txnlayer/internal/store/hash.h"
+#include "txnlayer/internal/store/table.h"
 
 namespace slimgraph::txn {
 

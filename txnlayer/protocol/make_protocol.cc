@@ -1,10 +1,10 @@
 #include "txnlayer/protocol/make_protocol.h"
 
-#include "txnlayer/protocol/calvin.h"
-#include "txnlayer/protocol/locking.h"
-#include "txnlayer/protocol/mvcc.h"
-#include "txnlayer/protocol/occ.h"
-#include "txnlayer/protocol/sundial.h"
+#include "txnlayer/protocol/internal/calvin.h"
+#include "txnlayer/protocol/internal/locking.h"
+#include "txnlayer/protocol/internal/mvcc.h"
+#include "txnlayer/protocol/internal/occ.h"
+#include "txnlayer/protocol/internal/sundial.h"
 
 namespace slimgraph::txn {
 namespace {

@@ -1,7 +1,7 @@
 // Makes a protocol by its name.
 #pragma once
 
-#include "txnlayer/stages/protocol.h"
+#include "txnlayer/internal/stages/protocol.h"
 
 namespace slimgraph::txn {
 

@@ -9,9 +9,9 @@
 
 #include "slimgraph/base/clock.h"
 #include "slimgraph/base/sync.h"
-#include "txnlayer/durability/checkpointer.h"
-#include "txnlayer/durability/durability.h"
 #include "txnlayer/graph/fold.h"
+#include "txnlayer/internal/durability/durability.h"
+#include "txnlayer/internal/engine/checkpointer.h"
 
 namespace slimgraph::txn {
 namespace {
@@ -60,10 +60,10 @@ void RunClient(Transaction& transaction, Client& client, std::uint64_t most, dou
 }
 
 Status CheckLocksFree(Engine& engine) {
-  for (TableId id = 0; id < engine.tables(); ++id) {
-    Table& table = engine.table(id);
+  for (TableId id = 0; id < engine.tables().size(); ++id) {
+    Table& table = engine.tables()[id];
     bool free = true;
-    engine.ForEachTuple(table, [&](const std::byte* tuple) {
+    engine.tables().ForEachTuple(table, [&](const std::byte* tuple) {
       free = free && engine.protocol().LocksFree(TupleView(table, tuple).metadata());
     });
     if (free) continue;
@@ -78,11 +78,11 @@ Result<LogSubject> SubjectOf(Engine& engine, const Workload& workload) {
   std::uint64_t sum = 0;
   LogSubject subject = workload.Source();
   std::uint64_t tables = subject.identity;
-  for (TableId id = 0; id < engine.tables(); ++id) {
-    Table& table = engine.table(id);
+  for (TableId id = 0; id < engine.tables().size(); ++id) {
+    Table& table = engine.tables()[id];
     tables = XXH3_64bits_withSeed(table.spec().name.data(), table.spec().name.size(),
                                   tables + table.spec().record_bytes);
-    engine.ForEachTuple(table, [&](const std::byte* tuple) {
+    engine.tables().ForEachTuple(table, [&](const std::byte* tuple) {
       const TupleView view(table, tuple);
       sum += XXH3_64bits_withSeed(engine.protocol().LatestVersion(view), table.version_bytes(),
                                   view.key() + id);

@@ -1,6 +1,6 @@
 // Transactions that add or change one edge each. The edge joins two vertices chosen uniformly. With
 // probability --hot, its first vertex is the one with the most neighbours instead.
-#include "txnlayer/workload/graph_workload.h"
+#include "txnlayer/workload/internal/graph_workload.h"
 
 namespace slimgraph::txn {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "txnlayer/workload/graph_workload.h"
+#include "txnlayer/workload/internal/graph_workload.h"
 
 namespace slimgraph::txn {
 namespace {

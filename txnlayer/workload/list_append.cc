@@ -76,7 +76,7 @@ class ListAppend : public ListHistoryWorkload {
 
  protected:
   Status LoadLists(Engine& engine) override {
-    SLIM_ASSIGN(table_, engine.AddTable({"lists", sizeof(List), kTuplesPerNode}));
+    SLIM_ASSIGN(table_, engine.tables().Add({"lists", sizeof(List), kTuplesPerNode}));
     return {};
   }
 

@@ -161,8 +161,8 @@ class SmallBank : public Workload {
 
   Status Load(Engine& engine) override {
     const std::uint64_t per_node = accounts_ / engine.cluster().topology().nodes() + 1;
-    SLIM_ASSIGN(tables_.savings, engine.AddTable({"savings", 8, per_node}));
-    SLIM_ASSIGN(tables_.checking, engine.AddTable({"checking", 8, per_node}));
+    SLIM_ASSIGN(tables_.savings, engine.tables().Add({"savings", 8, per_node}));
+    SLIM_ASSIGN(tables_.checking, engine.tables().Add({"checking", 8, per_node}));
     for (Table* const table : {tables_.savings, tables_.checking}) {
       for (Key key = 0; key < accounts_; ++key) {
         if (table->Home(key) != engine.self()) continue;
@@ -177,7 +177,7 @@ class SmallBank : public Workload {
   // Each client's row is on its own node.
   Status LoadLedger(Engine& engine) {
     const std::uint64_t ledger_rows = std::uint64_t{kMaxCoroutines} * engine.cluster().threads();
-    SLIM_ASSIGN(tables_.ledger, engine.AddTable({"ledger", 8, ledger_rows}));
+    SLIM_ASSIGN(tables_.ledger, engine.tables().Add({"ledger", 8, ledger_rows}));
     const std::int64_t nothing = 0;
     for (std::uint64_t i = 0; i < ledger_rows; ++i) {
       const Key row = i * engine.cluster().topology().nodes() + engine.self();
@@ -190,7 +190,7 @@ class SmallBank : public Workload {
 
   std::unique_ptr<Client> MakeClient(Transaction& transaction) override {
     const Engine& engine = transaction.engine();
-    const std::uint64_t nodes = engine.view().nodes();
+    const std::uint64_t nodes = engine.tables().view().nodes();
     const std::uint64_t clients = transaction.process() - transaction.first_process();
     return std::make_unique<SmallBankClient>(tables_, clients * nodes + engine.self(), accounts_,
                                              hot_, seed_ * 1'000'003 + transaction.process());
@@ -230,7 +230,7 @@ class SmallBank : public Workload {
   // Sums up the amounts in this node's part of a table, and adds their number to `records`.
   static std::int64_t AddUp(Engine& engine, Table& table, std::int64_t& records) {
     std::int64_t sum = 0;
-    engine.ForEachRecord(table, [&](Key, const std::byte* record) {
+    engine.tables().ForEachRecord(table, [&](Key, const std::byte* record) {
       if (record == nullptr) return;
       std::int64_t amount;
       std::memcpy(&amount, record, sizeof amount);

@@ -5,7 +5,7 @@
 // organisation. Vertices are chosen by degree.
 #include <algorithm>
 
-#include "txnlayer/workload/graph_workload.h"
+#include "txnlayer/workload/internal/graph_workload.h"
 
 namespace slimgraph::txn {
 namespace {

@@ -6,7 +6,7 @@
 // need all keys before anything is read. There the client guesses the number, and retries with the
 // right one if the guess was wrong.
 #include "slimgraph/base/clock.h"
-#include "txnlayer/workload/tpcc_tables.h"
+#include "txnlayer/workload/internal/tpcc_tables.h"
 
 namespace slimgraph::txn {
 namespace {
@@ -24,7 +24,8 @@ std::uint64_t NonUniform(Random& random, std::uint64_t a, std::uint64_t c, std::
 
 class NewOrderClient : public Client {
  public:
-  NewOrderClient(const Tables& tables, Transaction& transaction, double remote, std::uint64_t seed)
+  NewOrderClient(const TpccTables& tables, Transaction& transaction, double remote,
+                 std::uint64_t seed)
       : tables_(tables), remote_(remote), random_(seed) {
     const Topology& topology = transaction.engine().cluster().topology();
     self_ = transaction.engine().self();
@@ -152,7 +153,7 @@ class NewOrderClient : public Client {
     made[1]->Put(NewOrder{order});
   }
 
-  const Tables& tables_;
+  const TpccTables& tables_;
   double remote_;
   Random random_;
   NodeId self_ = 0;
@@ -198,7 +199,7 @@ class TpccNewOrder : public Workload {
   std::uint64_t warehouses_;
   std::uint64_t seed_;
   double remote_ = 0;
-  Tables tables_;
+  TpccTables tables_;
 };
 
 }  // namespace

@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "txnlayer/durability/log_folder.h"
+#include "txnlayer/internal/durability/log_folder.h"
 #include "txnlayer/transaction.h"
 #include "txnlayer/workload/history.h"
-#include "txnlayer/workload/random.h"
+#include "txnlayer/workload/internal/random.h"
 
 namespace slimgraph::txn {
 

@@ -88,7 +88,7 @@ class Ycsb : public Workload {
 
   Status Load(Engine& engine) override {
     const std::uint64_t per_node = rows_ / engine.cluster().topology().nodes() + 1;
-    SLIM_ASSIGN(table_, engine.AddTable({"rows", kRecordBytes, per_node}));
+    SLIM_ASSIGN(table_, engine.tables().Add({"rows", kRecordBytes, per_node}));
     const std::byte record[kRecordBytes] = {};
     for (Key key = 0; key < rows_; ++key) {
       if (table_->Home(key) == engine.self() && !table_->Load(key, record)) {
@@ -118,7 +118,7 @@ class Ycsb : public Workload {
     if (rows != rows_) return VerificationError("YCSB: there are {} rows of {}", rows, rows_);
     SLIM_TRY(engine.cluster().all().AllReduce(std::span<std::uint64_t>(sums), std::plus<>()));
     // The writes of the clients of a dead node are unknown.
-    const bool all_known = engine.view().losses() == 0;
+    const bool all_known = engine.tables().view().losses() == 0;
     if (all_known ? sums[0] == sums[1] : sums[0] >= sums[1]) return {};
     return VerificationError("YCSB: the records were written {} times, and {} writes committed",
                              sums[0], sums[1]);
@@ -128,7 +128,7 @@ class Ycsb : public Workload {
   // Sums up the counters of this node's records.
   std::uint64_t AddUp(Engine& engine, std::uint64_t& rows) {
     std::uint64_t sum = 0;
-    engine.ForEachRecord(*table_, [&](Key, const std::byte* record) {
+    engine.tables().ForEachRecord(*table_, [&](Key, const std::byte* record) {
       if (record == nullptr) return;
       std::uint64_t count;
       std::memcpy(&count, record, sizeof count);

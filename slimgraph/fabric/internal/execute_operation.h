@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "slimgraph/base/interleave.h"
 #include "slimgraph/base/unordered_reads.h"
 #include "slimgraph/base/words.h"
 #include "slimgraph/fabric/operation.h"
@@ -30,11 +31,12 @@ inline bool KeepsWordsWhole(const std::byte* remote, std::uint64_t length) {
 
 // The copies of reads and writes. A copy that is not made word by word may be torn if others write
 // meanwhile. Such a reader detects this by another word, or finds that it has not got the lock, and
-// discards the bytes (txnlayer/protocol/guarded_read.h, mvcc.cc, locking.h).
+// discards the bytes (txnlayer/protocol/internal/guarded_read.h, mvcc.cc, locking.h).
 inline void CopyFromRegion(std::byte* local, const std::byte* remote, std::uint64_t length) {
   if (KeepsWordsWhole(remote, length)) {
     LoadWords(local, remote, length);
   } else {
+    Interleave();
     const UnorderedReads reads;
     std::memcpy(local, remote, length);
   }
@@ -43,6 +45,7 @@ inline void CopyToRegion(std::byte* remote, const std::byte* local, std::uint64_
   if (KeepsWordsWhole(remote, length)) {
     StoreWords(remote, local, length);
   } else {
+    Interleave();
     std::memcpy(remote, local, length);
   }
 }
@@ -50,6 +53,7 @@ inline void CopyToRegion(std::byte* remote, const std::byte* local, std::uint64_
 // Executes an atomic operation; returns the old value.
 inline std::uint64_t ChangeWord(OperationKind kind, std::byte* remote, std::uint64_t operand,
                                 std::uint64_t expected) {
+  Interleave();
   const std::atomic_ref<std::uint64_t> word(*reinterpret_cast<std::uint64_t*>(remote));
   if (kind == OperationKind::kFetchAdd) return word.fetch_add(operand);
   word.compare_exchange_strong(expected, operand);

@@ -22,6 +22,9 @@ struct NamedTransport {
   Result<std::unique_ptr<Transport>> (*make)(Job& job, const FabricOptions& options);
 };
 constexpr std::array kTransports = {
+#ifdef SLIMGRAPH_SIM
+    NamedTransport{"sim", MakeSimTransport},
+#endif
     NamedTransport{"shm", MakeShmTransport}, NamedTransport{"tcp", MakeTcpTransport},
     NamedTransport{"mpi", MakeMpiTransport}, NamedTransport{"verbs", MakeVerbsTransport}};
 

@@ -25,6 +25,11 @@ Result<std::unique_ptr<Transport>> MakeTcpTransport(Job& job, const FabricOption
 // in the environment unless they are set.
 Result<std::unique_ptr<Transport>> MakeMpiTransport(Job& job, const FabricOptions& options);
 
+#ifdef SLIMGRAPH_SIM
+// Between the nodes of a simulation: whatever the contract of the endpoints allows happens.
+Result<std::unique_ptr<Transport>> MakeSimTransport(Job& job, const FabricOptions& options);
+#endif
+
 // Over RDMA verbs: InfiniBand, RoCE, or any other device of libibverbs. Operations on a node's
 // memory do not use its processor.
 Result<std::unique_ptr<Transport>> MakeVerbsTransport(Job& job, const FabricOptions& options);

@@ -1,12 +1,12 @@
 #include "slimgraph/launch/internal/control_plane.h"
 
 #include <sched.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include <algorithm>
 
 #include "slimgraph/base/clock.h"
+#include "slimgraph/base/sockets.h"
 #include "slimgraph/base/sync.h"
 #include "slimgraph/base/waits.h"
 #include "slimgraph/launch/node_limits.h"
@@ -172,7 +172,7 @@ void ControlPlane::SayGoodbye() {
 // A partly sent frame would make all following frames unreadable, so the connection is shut down.
 // The end of the connection is noticed when it is read from.
 void ControlPlane::SendTo(Peer& peer, const Frame& frame) {
-  if (peer.fd && !SendFrame(peer.fd.get(), frame)) ::shutdown(peer.fd.get(), SHUT_RDWR);
+  if (peer.fd && !SendFrame(peer.fd.get(), frame)) ShutDown(peer.fd.get());
 }
 
 void ControlPlane::AddContribution(NodeId node, ExchangeId exchange, std::string body) {
@@ -266,17 +266,21 @@ void ControlPlane::ReadFrom(Peer& peer) {
   peer.silent_beats = 0;
   const Status sound = HandleAll(peer);
   if (open && sound) return;
+  bool hub_left = false;
   {
+    // Reads `leaving_` once: the main thread may start to leave right after this block. Then it
+    // must learn of the loss.
     const std::lock_guard lock(mutex_);
     peer.fd.Reset();
+    hub_left = leaving_ && !is_hub();
     // A gathered exchange is read before the end of the connection. So if the hub's connection ends
     // while we leave, the hub has completed the last exchange, and all nodes have reached it.
-    if (leaving_ && !is_hub()) {
+    if (hub_left) {
       stop_ = true;
       changed_.notify_all();
     }
   }
-  if (peer.left || (leaving_ && !is_hub())) return;
+  if (peer.left || hub_left) return;
   Declare({.node = peer.node,
            .exit_code = static_cast<int>(ErrorKind::kEnvironment),
            .reason = sound ? CauseOfDeath(peer.node) : sound.error().message,
@@ -368,7 +372,7 @@ void ControlPlane::DeferFailure(Loss failure) {
 
 void ControlPlane::Drain() {
   for (const Peer& peer : peers_) {
-    if (peer.fd) ::shutdown(peer.fd.get(), SHUT_WR);
+    if (peer.fd) EndSending(peer.fd.get());
   }
   const std::uint64_t deadline_ns = NowNs() + kHeartbeatNs;
   for (Peer& peer : peers_) {

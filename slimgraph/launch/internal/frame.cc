@@ -1,12 +1,12 @@
 #include "slimgraph/launch/internal/frame.h"
 
-#include <sys/socket.h>
-
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <span>
 
 #include "slimgraph/base/check.h"
+#include "slimgraph/base/sockets.h"
 
 namespace slimgraph {
 namespace {
@@ -30,7 +30,7 @@ bool SendFrame(int fd, const Frame& frame) {
   std::memcpy(bytes.data(), &header, sizeof header);
   std::memcpy(bytes.data() + sizeof header, frame.body.data(), frame.body.size());
   for (std::size_t sent = 0; sent < bytes.size();) {
-    const ssize_t n = ::send(fd, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
+    const ssize_t n = SendBytes(fd, std::as_bytes(std::span(bytes)).subspan(sent));
     if (n > 0) {
       sent += static_cast<std::size_t>(n);
     } else if (errno != EINTR) {
@@ -43,7 +43,7 @@ bool SendFrame(int fd, const Frame& frame) {
 bool FrameReader::Fill(int fd) {
   std::array<char, 16384> chunk;
   while (buffer_.size() - used_ < sizeof(Header) + max_bytes_) {
-    const ssize_t n = ::recv(fd, chunk.data(), chunk.size(), MSG_DONTWAIT);
+    const ssize_t n = ReceiveBytes(fd, std::as_writable_bytes(std::span(chunk)));
     if (n > 0) {
       buffer_.append(chunk.data(), static_cast<std::size_t>(n));
     } else if (n < 0 && errno == EINTR) {

@@ -43,8 +43,7 @@ std::string ClaimsOf(const Hello& hello) {
 
 void SetUpControlSocket(int fd) {
   SendWithoutDelay(fd);
-  const timeval two_seconds{2, 0};
-  ::setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &two_seconds, sizeof two_seconds);
+  LimitSending(fd, std::chrono::seconds(2));
 }
 
 Frame ChallengeFrame(const Challenge& hub) {
@@ -159,7 +158,7 @@ Status Newcomers::AcceptAll() {
   out_of_descriptors_ = false;
   for (int i = 0; i < kAcceptedAtOnce; ++i) {
     Connection connection;
-    connection.fd.Reset(::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC));
+    connection.fd = Accept(listener_);
     if (!connection.fd) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
       out_of_descriptors_ = errno != EAGAIN && errno != EWOULDBLOCK;

@@ -1,6 +1,5 @@
 #include "slimgraph/launch/internal/pmi.h"
 
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,8 +8,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <span>
 
 #include "slimgraph/base/poller.h"
+#include "slimgraph/base/sockets.h"
 
 namespace slimgraph {
 namespace {
@@ -70,15 +71,14 @@ void Pmi::Finalize() {
 
 void Pmi::Abort(int exit_code) {
   const std::string line = fmt::format("cmd=abort exitcode={}\n", exit_code);
-  static_cast<void>(::send(fd_, line.data(), line.size(), MSG_NOSIGNAL));
+  static_cast<void>(SendBytes(fd_, std::as_bytes(std::span(line))));
 }
 
 Result<std::string> Pmi::Request(std::string_view command, std::string_view expected,
                                  std::chrono::milliseconds limit) {
   const std::string line = std::string(command) + "\n";
   std::string answer;
-  bool intact =
-      ::send(fd_, line.data(), line.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(line.size());
+  bool intact = SendBytes(fd_, std::as_bytes(std::span(line))) == static_cast<ssize_t>(line.size());
   if (intact && !AwaitReadable(fd_, limit)) {
     return EnvironmentError(
         "the job's launcher did not answer '{}' within {} s: not all of its {} nodes have started",

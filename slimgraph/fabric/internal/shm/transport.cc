@@ -39,6 +39,7 @@ class ShmTransport : public Transport {
   Status Publish(RegionId id, const RegionMemory& mine,
                  std::span<const std::uint64_t> bytes_of_node) override;
   Status Revoke(RegionId id) override;
+  bool survives_deaths() const override { return true; }
   // A dead node executed its operations itself, so none is left.
   Status Fence(NodeId) override { return {}; }
   std::unique_ptr<Channel> OpenChannel(std::uint32_t endpoint, Faults& /*faults*/) override;

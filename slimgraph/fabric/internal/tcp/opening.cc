@@ -35,7 +35,7 @@ Result<TcpOpened> OpenTcpConnection(const TcpContact& contact, const HandshakeKe
     if (!wanted())
       return EnvironmentError("{}:{} is not wanted any more", contact.host, contact.port);
   }
-  if (::send(fd.get(), &hello, sizeof hello, MSG_NOSIGNAL) != sizeof hello) {
+  if (SendBytes(fd.get(), std::as_bytes(std::span(&hello, 1))) != sizeof hello) {
     return EnvironmentError("cannot connect to {}:{}: {}", contact.host, contact.port,
                             std::strerror(errno));
   }

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "slimgraph/base/clock.h"
+#include "slimgraph/base/sockets.h"
 #include "slimgraph/base/sync.h"
 
 namespace slimgraph {
@@ -30,7 +31,7 @@ class TcpService::Listener : public TcpLink {
   // Accepts the next connection, if any. If descriptors are exhausted, the connection stays queued.
   UniqueFd Take() {
     if (!ready_) return {};
-    UniqueFd taken(::accept4(fd(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    UniqueFd taken = Accept(fd(), SOCK_NONBLOCK);
     if (taken) return taken;
     // The listener stays ready, so without a sleep this thread would spin.
     if (errno == EMFILE || errno == ENFILE) SleepFor(kUntilDescriptorsAreFree);
@@ -65,7 +66,7 @@ class TcpService::Stranger : public TcpLink {
 
   // Nothing has been sent before, so the socket has room.
   bool Send(const Proof& welcome) {
-    return ::send(fd(), welcome.data(), welcome.size(), MSG_NOSIGNAL) ==
+    return SendBytes(fd(), std::as_bytes(std::span(welcome))) ==
            static_cast<ssize_t>(welcome.size());
   }
   UniqueFd ReleaseSocket() { return Release(); }

@@ -1,14 +1,13 @@
 #include "slimgraph/fabric/internal/tcp/stream.h"
 
-#include <sys/socket.h>
-#include <sys/uio.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <span>
 
 #include "slimgraph/base/check.h"
+#include "slimgraph/base/sockets.h"
 #include "slimgraph/base/unordered_reads.h"
 
 namespace slimgraph {
@@ -22,9 +21,9 @@ constexpr std::size_t kStraightBytes = 8 << 10;  // from this size on, a second 
 
 // Referenced bytes may change after the receiver has reported their arrival. That order leads
 // through the other process, so ThreadSanitizer cannot see it.
-ssize_t Send(int fd, const msghdr& message) {
+ssize_t Send(int fd, std::span<iovec> parts) {
   const UnorderedReads reads;
-  return ::sendmsg(fd, &message, MSG_NOSIGNAL);
+  return SendParts(fd, parts);
 }
 
 bool Blocked() { return errno == EAGAIN || errno == EWOULDBLOCK; }
@@ -68,10 +67,7 @@ StreamState SendQueue::Flush(int fd) {
     for (std::size_t i = 0; i < count; ++i) {
       vectors[i] = {const_cast<std::byte*>(Data(pieces_[i])), pieces_[i].bytes};
     }
-    msghdr message{};
-    message.msg_iov = vectors.data();
-    message.msg_iovlen = count;
-    const ssize_t sent = Send(fd, message);
+    const ssize_t sent = Send(fd, std::span(vectors).first(count));
     if (sent >= 0) {
       Consume(static_cast<std::uint64_t>(sent));
     } else if (errno != EINTR) {
@@ -135,11 +131,9 @@ StreamState ReceiveBuffer::Receive(int fd, MutableBytes into, MutableBytes beyon
                                    std::size_t& received) {
   if (drained_) return StreamState::kBlocked;
   std::array<iovec, 2> vectors{{{into.data(), into.size()}, {beyond.data(), beyond.size()}}};
-  msghdr message{};
-  message.msg_iov = vectors.data();
-  message.msg_iovlen = beyond.empty() ? 1 : 2;
+  const auto parts = std::span(vectors).first(beyond.empty() ? 1 : 2);
   for (;;) {
-    const ssize_t bytes = ::recvmsg(fd, &message, 0);
+    const ssize_t bytes = ReceiveParts(fd, parts);
     if (bytes > 0) {
       received = static_cast<std::size_t>(bytes);
       drained_ = received < into.size() + beyond.size();

@@ -48,6 +48,7 @@ class TcpTransport : public Transport {
     return {};
   }
 
+  bool survives_deaths() const override { return true; }
   Status Fence(NodeId node) override {
     service_->Fence(node);
     return {};

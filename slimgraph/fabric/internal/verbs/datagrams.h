@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#include "slimgraph/fabric/internal/datagrams/datagram_port.h"
 #include "slimgraph/fabric/internal/verbs/device.h"
 #include "slimgraph/fabric/internal/verbs/ring.h"
 
@@ -38,7 +39,7 @@ class VerbsDatagrams {
   // Sends `bytes`. They lie in registered memory with this `key`, or are copied if `key` is 0 (at
   // most kCopiedBytes). Returns the datagram's number, from 1; 0 when there is no room now. Bytes
   // that are not copied must not change until sent() has reached that number.
-  static constexpr std::uint32_t kCopiedBytes = 64;
+  static constexpr std::uint32_t kCopiedBytes = DatagramPort::kCopiedBytes;
   std::uint64_t Send(ibv_ah* route, const VerbsMailAddress& to, Bytes bytes, std::uint32_t key);
   std::uint64_t posted() const { return posted_; }
   std::uint64_t sent();  // includes those that were lost on this side

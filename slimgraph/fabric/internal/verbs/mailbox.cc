@@ -29,27 +29,46 @@ Result<std::unique_ptr<VerbsMailbox>> VerbsMailbox::Make(const VerbsDevice& devi
 }
 
 VerbsMailbox::VerbsMailbox(const VerbsDevice& device, std::unique_ptr<VerbsDatagrams> datagrams)
-    : datagrams_(std::move(datagrams)), shared_{device, *datagrams_, {}, &no_faults_} {}
+    : datagrams_(std::move(datagrams)), device_(device), shared_{*this, {}} {}
 
 void VerbsMailbox::Start(EndpointAddress self, std::uint32_t endpoints,
                          std::span<const VerbsMailAddress> addresses) {
   shared_.self = self;
   endpoints_ = endpoints;
   addresses_ = addresses;
+  routes_.resize(addresses.size());
   links_.resize(addresses.size());
   lost_.resize(addresses.size() / endpoints);
 }
 
 void VerbsMailbox::SetFaults(Faults* faults) {
   const std::lock_guard lock(mutex_);
-  shared_.faults = faults != nullptr ? faults : &no_faults_;
+  faults_ = faults != nullptr ? faults : &no_faults_;
 }
 
-VerbsMessageLink& VerbsMailbox::LinkTo(EndpointAddress peer) {
-  const std::size_t index = peer.node * endpoints_ + peer.endpoint;
-  auto& one = links_[index];
+std::uint32_t VerbsMailbox::MostBytes(EndpointAddress to) const {
+  return addresses_[IndexOf(to)].datagram_bytes;
+}
+
+Result<std::unique_ptr<SendRing>> VerbsMailbox::MakeRing(std::uint64_t bytes) {
+  return VerbsRing::Make(device_, bytes);
+}
+
+// Returns 0 as well when there is no route. An injected fault may drop the datagram here; it then
+// counts as one that was sent before.
+std::uint64_t VerbsMailbox::Send(EndpointAddress to, Bytes bytes, const SendRing* ring) {
+  if (faults_->DrawLoss()) return std::max<std::uint64_t>(datagrams_->posted(), 1);
+  const std::size_t index = IndexOf(to);
+  if (!routes_[index]) routes_[index] = datagrams_->RouteTo(addresses_[index]);
+  if (!routes_[index]) return 0;
+  const std::uint32_t key = ring == nullptr ? 0 : static_cast<const VerbsRing*>(ring)->key();
+  return datagrams_->Send(routes_[index].get(), addresses_[index], bytes, key);
+}
+
+ReliableLink& VerbsMailbox::LinkTo(EndpointAddress peer) {
+  auto& one = links_[IndexOf(peer)];
   if (!one) {
-    one = std::make_unique<VerbsMessageLink>(shared_, peer, addresses_[index]);
+    one = std::make_unique<ReliableLink>(shared_, peer);
     if (lost_[peer.node]) one->Lose();
   }
   return *one;
@@ -57,7 +76,7 @@ VerbsMessageLink& VerbsMailbox::LinkTo(EndpointAddress peer) {
 
 bool VerbsMailbox::Send(EndpointAddress to, const Message& message) {
   const std::lock_guard lock(mutex_);
-  return LinkTo(to).Send(message);
+  return LinkTo(to).Send(message, NowNs());
 }
 
 void VerbsMailbox::Poll(const std::function<void(const Message&)>& receive) {
@@ -75,12 +94,13 @@ void VerbsMailbox::Poll(const std::function<void(const Message&)>& receive) {
 // Drops datagrams without a valid sender, and those whose queue pair is not the sender's.
 void VerbsMailbox::Receive(const std::function<void(const Message&)>& receive) {
   datagrams_->Receive([&](Bytes datagram, std::uint32_t queue_pair) {
-    VerbsPiece piece;
+    LinkPiece piece;
     if (datagram.size() < sizeof piece) return;
     std::memcpy(&piece, datagram.data(), sizeof piece);
     if (piece.node >= lost_.size() || piece.endpoint >= endpoints_) return;
-    VerbsMessageLink& from = LinkTo({piece.node, piece.endpoint});
-    if (from.peer_queue_pair() == queue_pair) from.Take(datagram, receive);
+    const EndpointAddress from{piece.node, piece.endpoint};
+    if (addresses_[IndexOf(from)].queue_pair != queue_pair) return;
+    LinkTo(from).Take(datagram, NowNs(), receive);
   });
 }
 
@@ -88,7 +108,7 @@ void VerbsMailbox::Progress() {
   due_ns_ = 0;
   if (shared_.active.empty()) return;
   const std::uint64_t now_ns = NowNs();
-  std::erase_if(shared_.active, [&](VerbsMessageLink* one) {
+  std::erase_if(shared_.active, [&](ReliableLink* one) {
     const std::uint64_t due_ns = one->Progress(now_ns);
     if (due_ns != 0) due_ns_ = due_ns_ == 0 ? due_ns : std::min(due_ns_, due_ns);
     return due_ns == 0;
@@ -113,7 +133,7 @@ void VerbsMailbox::Lose(NodeId node) {
   const std::lock_guard lock(mutex_);
   lost_[node] = true;
   for (std::uint32_t endpoint = 0; endpoint < endpoints_; ++endpoint) {
-    const auto& one = links_[node * endpoints_ + endpoint];
+    const auto& one = links_[IndexOf({node, endpoint})];
     if (one) one->Lose();
   }
 }

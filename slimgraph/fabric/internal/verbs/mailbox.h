@@ -1,4 +1,4 @@
-// An endpoint's messages: its datagrams, and its message link with every other endpoint. The
+// An endpoint's messages: its datagrams, and its reliable link with every other endpoint. The
 // owner's thread makes progress when it polls. While it does other work for long, a background
 // thread receives, acknowledges and resends for it.
 #pragma once
@@ -10,11 +10,13 @@
 #include <vector>
 
 #include "slimgraph/base/sync.h"
-#include "slimgraph/fabric/internal/verbs/message_link.h"
+#include "slimgraph/fabric/faults.h"
+#include "slimgraph/fabric/internal/datagrams/reliable_link.h"
+#include "slimgraph/fabric/internal/verbs/datagrams.h"
 
 namespace slimgraph {
 
-class VerbsMailbox {
+class VerbsMailbox : private DatagramPort {
  public:
   // An arrival signals `events` if Arm() was called before.
   static Result<std::unique_ptr<VerbsMailbox>> Make(const VerbsDevice& device,
@@ -51,20 +53,30 @@ class VerbsMailbox {
   };
 
   VerbsMailbox(const VerbsDevice& device, std::unique_ptr<VerbsDatagrams> datagrams);
-  VerbsMessageLink& LinkTo(EndpointAddress peer);
+  std::uint32_t MostBytes(EndpointAddress to) const override;
+  Result<std::unique_ptr<SendRing>> MakeRing(std::uint64_t bytes) override;
+  std::uint64_t Send(EndpointAddress to, Bytes bytes, const SendRing* ring) override;
+  std::uint64_t sent() override { return datagrams_->sent(); }
+  std::size_t IndexOf(EndpointAddress peer) const {
+    return std::size_t{peer.node} * endpoints_ + peer.endpoint;
+  }
+  ReliableLink& LinkTo(EndpointAddress peer);
   void Receive(const std::function<void(const Message&)>& receive);
   void Progress();
 
   // Locked while handlers run, which may send. The background thread only tries to lock it.
   RecursiveMutex mutex_;
   std::unique_ptr<VerbsDatagrams> datagrams_;
+  const VerbsDevice& device_;
   Faults no_faults_;
-  VerbsMessageLink::Shared shared_;
+  Faults* faults_ = &no_faults_;
+  ReliableLink::Shared shared_;
   std::uint32_t endpoints_ = 0;
   std::span<const VerbsMailAddress> addresses_;
-  std::vector<std::unique_ptr<VerbsMessageLink>> links_;  // by node and its endpoint
-  std::vector<bool> lost_;                                // by node
-  std::deque<BufferedMessage> buffered_;                  // received by the background thread
+  std::vector<VerbsRoute> routes_;                    // by node and its endpoint
+  std::vector<std::unique_ptr<ReliableLink>> links_;  // the same
+  std::vector<bool> lost_;                            // by node
+  std::deque<BufferedMessage> buffered_;              // received by the background thread
   std::uint64_t due_ns_ = 0;
   std::atomic<std::uint64_t> last_poll_ns_{0};  // when the owner last polled
   std::atomic<bool> parked_{false};             // the owner sleeps until something arrives

@@ -14,18 +14,4 @@ VerbsRing::~VerbsRing() {
   FreePages(memory_);
 }
 
-std::byte* VerbsRing::Take(std::uint64_t bytes) {
-  // An empty ring restarts at its beginning, because recently used memory is in the caches.
-  if (taken_ == released_) {
-    taken_ = released_ = (taken_ + memory_.bytes - 1) / memory_.bytes * memory_.bytes;
-  }
-  const std::uint64_t needed = (bytes + 7) / 8 * 8;
-  const std::uint64_t at = taken_ % memory_.bytes;
-  const std::uint64_t skipped = at + needed <= memory_.bytes ? 0 : memory_.bytes - at;
-  if (taken_ - released_ + skipped + needed > memory_.bytes) return nullptr;
-  std::byte* const place = memory_.base + (skipped == 0 ? at : 0);
-  taken_ += skipped + needed;
-  return place;
-}
-
 }  // namespace slimgraph

@@ -1,0 +1,143 @@
+// The loop of all threads of a node over the lists of some vertices of its share. Lists of memory
+// nodes are fetched while lists in this node's memory are visited.
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "dgemini/internal/list_readers.h"
+#include "dgemini/internal/vertex_lists.h"
+#include "slimgraph/base/work_shares.h"
+
+namespace slimgraph::dgemini {
+
+class SparseLoop {
+ public:
+  // With fewer lists, one thread works alone: waking other threads would cost more.
+  static constexpr std::size_t kSerialLists = 512;
+
+  explicit SparseLoop(const ListReaders& readers) : readers_(readers) {}
+
+  // Calls visit(thread, v, neighbours) for these vertices of the share, and then for the vertices
+  // that more(thread) returns, until it returns none.
+  template <typename Visit, typename More>
+  Status Run(Direction direction, const VertexLists& vertices, Visit visit, More more);
+
+ private:
+  template <typename Visit, typename More>
+  Status RunOnThread(std::uint32_t thread, Direction direction, const VertexLists& vertices,
+                     Visit visit, More more);
+  // Of vertices[first .. end-1], visits the lists in this node's memory, and adds the others to the
+  // pending fetches.
+  template <typename Visit, typename Arrive>
+  Status Walk(ListReaders::Reader& reader, Direction direction, std::span<const VertexId> vertices,
+              std::size_t first, std::size_t end, Visit visit, Arrive arrive);
+  // The list of `v`, if it is in this node's memory. Prefetches its beginning.
+  std::optional<Neighbours> PrefetchList(VertexId v, Direction direction) const;
+
+  const ListReaders& readers_;
+  WorkShares shares_;
+};
+
+template <typename Visit, typename More>
+Status SparseLoop::Run(Direction direction, const VertexLists& vertices, Visit visit, More more) {
+  const std::size_t size = vertices.size();
+  const bool few = size < kSerialLists;
+  shares_.Share(size, few ? 1 : readers_.team().threads());
+  const auto on_thread = [&](std::uint32_t t) {
+    readers_[t].status = RunOnThread(
+        t, direction, vertices, [&](VertexId v, const Neighbours& list) { visit(t, v, list); },
+        [&] { return more(t); });
+  };
+  if (few) {
+    on_thread(0);
+    return std::move(readers_[0].status);
+  }
+  readers_.team().Run(on_thread);
+  return readers_.FirstFailure();
+}
+
+template <typename Visit, typename More>
+Status SparseLoop::RunOnThread(std::uint32_t thread, Direction direction,
+                               const VertexLists& vertices, Visit visit, More more) {
+  constexpr std::size_t kPiece = 64;
+  ListReaders::Reader& reader = readers_[thread];
+  const auto arrive = [&](const DelegatedLists& lists, VertexId i, const Neighbours& list) {
+    visit(lists.part().first + i, list);
+  };
+  const auto finish = [&]() -> Status {
+    for (std::size_t s = 0; kDelegates && s < reader.pending.size(); ++s) {
+      SLIM_TRY(readers_.StartPending(reader, s, direction, arrive));
+    }
+    while (kDelegates && reader.lists.busy()) SLIM_TRY(reader.lists.VisitArrived(true, arrive));
+    return {};
+  };
+  while (const auto piece = shares_.Take(thread, kPiece)) {
+    Status walked;
+    vertices.ForRange(piece->first, piece->second, [&](auto part, auto first, auto end) {
+      if (walked) walked = Walk(reader, direction, part, first, end, visit, arrive);
+    });
+    SLIM_TRY(std::move(walked));
+    if (kDelegates) SLIM_TRY(reader.lists.VisitArrived(false, arrive));
+  }
+  SLIM_TRY(finish());
+  for (std::span<const VertexId> next = more(); !next.empty(); next = more()) {
+    SLIM_TRY(Walk(reader, direction, next, 0, next.size(), visit, arrive));
+    SLIM_TRY(finish());
+  }
+  return {};
+}
+
+template <typename Visit, typename Arrive>
+Status SparseLoop::Walk(ListReaders::Reader& reader, Direction direction,
+                        std::span<const VertexId> vertices, std::size_t first, std::size_t end,
+                        Visit visit, Arrive arrive) {
+  // Lists are scattered in memory: prefetch the offsets of a list first, then the list itself.
+  constexpr std::size_t kAhead = 8;
+  const int d = static_cast<int>(direction);
+  std::array<std::optional<Neighbours>, kAhead> prefetched;  // lists at .. at + kAhead - 1
+  const std::size_t last = std::min(vertices.size(), end + kAhead);
+  for (std::size_t i = first; i < std::min(last, first + kAhead); ++i) {
+    prefetched[i % kAhead] = PrefetchList(vertices[i], direction);
+  }
+  for (std::size_t at = first; at < end; ++at) {
+    const VertexId v = vertices[at];
+    const std::optional<Neighbours> list = prefetched[at % kAhead];
+    if (at + 2 * kAhead < vertices.size()) {
+      readers_.work().PrefetchOffsets(vertices[at + 2 * kAhead], direction);
+    }
+    if (at + kAhead < last)
+      prefetched[at % kAhead] = PrefetchList(vertices[at + kAhead], direction);
+    if (list) {
+      visit(v, *list);
+      continue;
+    }
+    const std::uint32_t index = readers_.work().segment_index(v);
+    const Workload::Segment& segment = readers_.work().segments()[index];
+    auto& pending = reader.pending[index];
+    readers_.AddPending(pending, *segment.remote[d], v - segment.first);
+    if (reader.lists.IsBatch(pending.vertices.size(), pending.arcs)) {
+      SLIM_TRY(readers_.StartPending(reader, index, direction, arrive));
+    }
+  }
+  return {};
+}
+
+[[gnu::always_inline]] inline std::optional<Neighbours> SparseLoop::PrefetchList(
+    VertexId v, Direction direction) const {
+  const int d = static_cast<int>(direction);
+  const Workload::Segment& segment = readers_.work().segment_of(v);
+  const VertexId local = v - segment.first;
+  std::optional<Neighbours> list;
+  if (segment.is_own()) {
+    list = ListReaders::OwnList(*segment.own[d], readers_.work().weight_bytes(), local);
+  } else {
+    list = segment.remote[d]->Cached(local);
+    if (!list) return list;
+  }
+  __builtin_prefetch(list->ids.data());
+  if (list->weights != nullptr) __builtin_prefetch(list->weights);
+  return list;
+}
+
+}  // namespace slimgraph::dgemini

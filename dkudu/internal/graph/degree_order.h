@@ -1,0 +1,24 @@
+// Vertices in ascending order of (degree, dense id). D-Kudu identifies a vertex by its position in
+// this order, its rank. A restriction a < b then leads from few neighbours to many. A graph whose
+// edges point upwards has short lists, which bounds the work on triangles and cliques.
+#pragma once
+
+#include <vector>
+
+#include "slimgraph/base/result.h"
+#include "slimgraph/base/types.h"
+#include "slimgraph/files/graph_source.h"
+
+namespace slimgraph::dkudu {
+
+constexpr std::size_t kPieceVertices = 1 << 18;  // read from a file at a time
+
+struct DegreeOrder {
+  std::vector<VertexId> rank_of;   // by dense id
+  std::vector<VertexId> dense_of;  // by rank
+
+  // Orders vertices by the lengths of the file's lists.
+  static Result<DegreeOrder> Of(const GraphSource& file);
+};
+
+}  // namespace slimgraph::dkudu

@@ -1,0 +1,33 @@
+// The roots that a compute node works on, divided into tasks that its threads claim one by one.
+#pragma once
+
+#include <vector>
+
+#include "dkudu/mining_graph.h"
+
+namespace slimgraph::dkudu {
+
+// Some roots of one home. A root of huge degree may be sliced: the task then has a slice of the
+// root's neighbours.
+struct RootTask {
+  // Small, so that threads finish at about the same time; smaller still if there are few roots for
+  // each engine.
+  static constexpr VertexId kMaxRoots = 64;
+
+  NodeId home = 0;
+  VertexId first = 0;  // numbers within the home
+  VertexId count = 0;
+  std::uint32_t slice = 0;
+  std::uint32_t slices = 1;
+  std::uint64_t neighbours = 0;  // of all these roots, or of this slice
+};
+
+// The most neighbours that a task of this graph has.
+std::uint64_t MostTaskNeighbours(const MiningGraph& graph);
+
+// All tasks of compute node `worker`, with roots of high degree first, because they take longest.
+// Every node can compute every node's tasks. If roots may be sliced, the slices of a root are
+// distributed over all compute nodes.
+std::vector<RootTask> RootTasksOf(const MiningGraph& graph, NodeId worker, bool may_slice);
+
+}  // namespace slimgraph::dkudu

@@ -1,0 +1,44 @@
+// Runs a kernel over all roots: every engine has one kernel and claims task after task for it.
+#pragma once
+
+#include "dkudu/internal/kernel/neighbour_lists.h"
+#include "dkudu/internal/task_share.h"
+
+namespace slimgraph::dkudu {
+
+// The most memory that RunOverRoots takes on a compute node, including the kernel's bytes per
+// vertex.
+template <typename Kernel>
+std::uint64_t OverRootsBytes(const MiningGraph& graph, const MiningOptions& options) {
+  const std::uint64_t chunk_bytes = ChunkBytesOf(options, LeastKernelBytes(graph));
+  const std::uint64_t of_thread =
+      KernelBytes(graph, chunk_bytes) + graph.vertices() * Kernel::kVertexBytes;
+  return graph.threads() * of_thread + ListCache::Bytes(graph, options.cache_bytes) +
+         TaskShare::Bytes(graph);
+}
+
+// Each engine calls done(thread, kernel) when there are no more tasks. `more` are further arguments
+// of the kernel's constructor.
+template <typename Kernel, typename Done, typename... More>
+Status RunOverRoots(MiningJob& job, const Stage& stage, const Done& done, const More&... more) {
+  const MiningGraph& graph = job.graph;
+  SLIM_ASSIGN(const auto chunk_bytes, CheckedChunkBytes(job, LeastKernelBytes(graph)));
+  SLIM_ASSIGN(const auto cache, MakeListCache(job));
+  SLIM_ASSIGN(const auto tasks, TaskShare::Make(job, false));
+  const auto run = [&](std::uint32_t thread, Endpoint& endpoint) -> Status {
+    Kernel kernel(graph, job.lists.fetch(thread), cache.get(), job.options.reuse, chunk_bytes,
+                  more...);
+    while (true) {
+      SLIM_ASSIGN(const auto task, tasks->ClaimTask(endpoint));
+      if (!task) break;
+      SLIM_TRY(kernel.Run(*task));
+    }
+    done(thread, kernel);
+    return {};
+  };
+  SLIM_TRY(RunEngines(job, stage, run));
+  job.stolen_tasks += tasks->stolen();
+  return {};
+}
+
+}  // namespace slimgraph::dkudu

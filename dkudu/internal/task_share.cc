@@ -1,0 +1,90 @@
+#include "dkudu/internal/task_share.h"
+
+#include <algorithm>
+
+namespace slimgraph::dkudu {
+
+TaskShare::TaskShare(const MiningJob& job, bool may_slice)
+    : graph_(job.graph),
+      may_slice_(may_slice),
+      steal_(job.options.steal == Steal::kOn),
+      threads_(job.cluster.threads()),
+      shares_(job.cluster.topology().compute()) {}
+
+Result<std::unique_ptr<TaskShare>> TaskShare::Make(MiningJob& job, bool may_slice) {
+  std::unique_ptr<TaskShare> share(new TaskShare(job, may_slice));
+  SLIM_ASSIGN(share->counters_, job.regions.Take(job.cluster, sizeof(std::uint64_t)));
+  return share;
+}
+
+// All nodes know all degrees, from which the tasks of each node follow.
+TaskShare::Share& TaskShare::ShareOf(NodeId node) {
+  Share& share = shares_[node];
+  share.listed.Do([&] {
+    share.tasks = RootTasksOf(graph_, node, may_slice_);
+    share.left.resize(share.tasks.size());
+    std::uint64_t left = 0;
+    for (std::size_t i = share.tasks.size(); i-- > 0;) {
+      share.left[i] = left += share.tasks[i].neighbours;
+    }
+  });
+  return share;
+}
+
+Result<std::optional<RootTask>> TaskShare::ClaimTask(Endpoint& endpoint) {
+  Share& own = ShareOf(graph_.self());
+  if (!own.exhausted) {
+    SLIM_ASSIGN(const std::uint64_t next, ClaimIndex(endpoint, graph_.self()));
+    if (next < own.tasks.size()) return own.tasks[next];
+    own.exhausted = true;
+  }
+  while (steal_) {
+    SLIM_ASSIGN(const auto victim, NodeWithMostLeft(endpoint));
+    if (!victim) break;
+    SLIM_ASSIGN(const std::uint64_t next, ClaimIndex(endpoint, *victim));
+    Share& theirs = ShareOf(*victim);
+    if (next < theirs.tasks.size()) {
+      ++stolen_;
+      return theirs.tasks[next];
+    }
+    theirs.exhausted = true;
+  }
+  return std::nullopt;
+}
+
+Result<std::uint64_t> TaskShare::ClaimIndex(Endpoint& endpoint, NodeId node) const {
+  std::uint64_t next = 0;
+  endpoint.FetchAdd(node, counters_.id(), 0, 1, &next);
+  const Outcome outcome = endpoint.Flush();
+  if (outcome == Outcome::kOk) return next;
+  return EnvironmentError("cannot claim work of node {}: {}", node, OutcomeName(outcome));
+}
+
+// The node whose unclaimed tasks have the most neighbours in total. The last tasks, which its own
+// threads are about to claim, are left to it because it has the lists.
+Result<std::optional<NodeId>> TaskShare::NodeWithMostLeft(Endpoint& endpoint) {
+  std::vector<std::uint64_t> claimed(shares_.size());
+  for (NodeId node = 0; node < shares_.size(); ++node) {
+    if (shares_[node].exhausted) continue;
+    endpoint.Read(node, counters_.id(), 0, std::as_writable_bytes(std::span(&claimed[node], 1)));
+  }
+  const Outcome outcome = endpoint.Flush();
+  if (outcome != Outcome::kOk) {
+    return EnvironmentError("cannot read the progress of other nodes: {}", OutcomeName(outcome));
+  }
+  std::optional<NodeId> furthest;
+  std::uint64_t most = 0;
+  for (NodeId node = 0; node < shares_.size(); ++node) {
+    if (shares_[node].exhausted) continue;
+    const Share& share = ShareOf(node);
+    if (claimed[node] + threads_ >= share.tasks.size()) {
+      shares_[node].exhausted = true;
+    } else if (share.left[claimed[node]] > most) {
+      most = share.left[claimed[node]];
+      furthest = node;
+    }
+  }
+  return furthest;
+}
+
+}  // namespace slimgraph::dkudu

@@ -1,0 +1,55 @@
+// The tasks of a run, shared among the threads of all compute nodes. Each node has its own tasks,
+// which its threads claim one by one. A thread whose node has none left takes from the node that
+// has most left. A claim is a fetch-and-add on a counter at the node that owns the tasks, so no
+// task is done twice.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "dkudu/internal/kernel/root_task.h"
+#include "dkudu/mining_job.h"
+#include "slimgraph/base/sync.h"
+
+namespace slimgraph::dkudu {
+
+class TaskShare {
+ public:
+  // The memory that the lists of all nodes' tasks take.
+  static std::uint64_t Bytes(const MiningGraph& graph) {
+    const std::uint64_t tasks = graph.vertices() / RootTask::kMaxRoots + 1;
+    return 2 * tasks * (sizeof(RootTask) + sizeof(std::uint64_t));
+  }
+
+  // Collective. `may_slice`: several engines may work on a root of huge degree.
+  static Result<std::unique_ptr<TaskShare>> Make(MiningJob& job, bool may_slice);
+
+  // Claims a task for a thread of a compute node; nothing when no task is left for it.
+  Result<std::optional<RootTask>> ClaimTask(Endpoint& endpoint);
+
+  std::uint64_t stolen() const { return stolen_; }
+
+ private:
+  struct Share {
+    Once listed;
+    std::vector<RootTask> tasks;
+    std::vector<std::uint64_t> left;  // neighbours of the roots of this task and all later ones
+    std::atomic<bool> exhausted{false};
+  };
+  TaskShare(const MiningJob& job, bool may_slice);
+  Share& ShareOf(NodeId node);
+  Result<std::uint64_t> ClaimIndex(Endpoint& endpoint, NodeId node) const;
+  Result<std::optional<NodeId>> NodeWithMostLeft(Endpoint& endpoint);
+
+  const MiningGraph& graph_;
+  bool may_slice_;
+  bool steal_;
+  std::uint32_t threads_;
+  JobRegions::Lease counters_;
+  std::vector<Share> shares_;  // by compute node
+  std::atomic<std::uint64_t> stolen_{0};
+};
+
+}  // namespace slimgraph::dkudu

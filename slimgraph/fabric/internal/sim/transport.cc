@@ -1,0 +1,229 @@
+// The transport of a simulation. It promises what transport.h and endpoint.h say, and no more.
+#ifdef SLIMGRAPH_SIM
+#include <charconv>
+#include <deque>
+#include <map>
+
+#include "slimgraph/base/check.h"
+#include "slimgraph/base/sim/network.h"
+#include "slimgraph/base/sync.h"
+#include "slimgraph/fabric/internal/make_transport.h"
+#include "slimgraph/fabric/internal/open_channels.h"
+#include "slimgraph/fabric/internal/pages.h"
+#include "slimgraph/fabric/internal/sim/operation_link.h"
+#include "slimgraph/launch/job.h"
+
+namespace slimgraph {
+namespace {
+
+using sim::Scheduler;
+
+constexpr std::uint64_t kPollNs = 300;
+constexpr std::uint64_t kPostNs = 100;
+constexpr std::uint64_t kOperationNs = 20;
+constexpr std::uint32_t kLeastRoom = 2;  // in messages
+
+// The messages from one endpoint to another.
+struct MailRoute {
+  std::shared_ptr<SimTarget> target;
+  EndpointAddress to;
+  NodeId own_node;  // in the simulation
+  std::deque<SimMail> under_way;
+  std::uint64_t last_arrival_ns = 0;
+  bool broken = false;  // the sender has died, and nothing arrives any more
+};
+
+// Delivers the first message. Each message causes one such event.
+void DeliverMail(const std::shared_ptr<MailRoute>& route) {
+  Scheduler& scheduler = *Scheduler::Current();
+  if (scheduler.ended(route->own_node) && scheduler.Random(2) == 0) route->broken = true;
+  if (route->broken || route->target->gone()) return;
+  if (scheduler.network().IsCut(route->own_node, route->target->node)) {
+    return scheduler.At(scheduler.now_ns() + kSimTryAgainNs, [route] { DeliverMail(route); });
+  }
+  SimInbox& inbox = route->target->inboxes[route->to.endpoint];
+  inbox.mail.push_back(std::move(route->under_way.front()));
+  route->under_way.pop_front();
+  inbox.Wake();
+}
+
+class SimChannel;
+
+class SimTransport : public Transport {
+ public:
+  SimTransport(Job& job, std::uint32_t endpoints)
+      : job_(job),
+        endpoints_(endpoints),
+        own_(std::make_shared<SimTarget>(Scheduler::Current()->node(), endpoints)),
+        channels_(job, endpoints) {}
+  Status Open();
+
+  std::string_view name() const override { return "sim"; }
+  Result<RegionMemory> Allocate(std::uint64_t bytes) override { return AllocatePages(bytes); }
+  void Free(const RegionMemory& memory) override { FreePages(memory); }
+  Status Publish(RegionId id, const RegionMemory& mine,
+                 std::span<const std::uint64_t> /*bytes_of_node*/) override {
+    own_->regions[id].memory = mine;
+    return {};
+  }
+  Status Revoke(RegionId id) override {
+    SimRegion& region = own_->regions[id];
+    region.revoked = true;
+    while (region.executing > 0) SleepFor(std::chrono::microseconds(1));
+    return {};
+  }
+  bool survives_deaths() const override { return true; }
+  Status Fence(NodeId node) override {
+    own_->fenced.insert(node);
+    while (own_->executing[node] > 0) SleepFor(std::chrono::microseconds(1));
+    return {};
+  }
+  bool own_atomics_by_processor() const override { return own_atomics_by_processor_; }
+  std::unique_ptr<Channel> OpenChannel(std::uint32_t endpoint, Faults& faults) override;
+  Status Close() override {
+    const auto everyone = job_.Exchange("");
+    Stop();
+    SLIM_TRY(everyone);
+    return {};
+  }
+  void Stop() override {
+    own_->stopped = true;
+    for (auto& [id, region] : own_->regions) {
+      while (region.executing > 0) SleepFor(std::chrono::microseconds(1));
+    }
+    for (const auto& link : links_) link->Abandon();
+    links_.clear();
+  }
+
+  const Job& job() const { return job_; }
+  std::uint32_t endpoints() const { return endpoints_; }
+  SimTarget& own() { return *own_; }
+  const std::shared_ptr<SimTarget>& target(NodeId node) const { return targets_[node]; }
+  OpenChannels<SimChannel>& channels() { return channels_; }
+  void Add(const std::shared_ptr<SimOperationLink>& link) { links_.push_back(link); }
+
+ private:
+  Job& job_;
+  const std::uint32_t endpoints_;
+  bool own_atomics_by_processor_ = true;
+  const std::shared_ptr<SimTarget> own_;
+  std::vector<std::shared_ptr<SimTarget>> targets_;  // by node
+  std::vector<std::shared_ptr<SimOperationLink>> links_;
+  OpenChannels<SimChannel> channels_;
+};
+
+class SimChannel : public Channel {
+ public:
+  SimChannel(SimTransport& transport, std::uint32_t endpoint)
+      : transport_(transport),
+        self_{transport.job().self(), endpoint},
+        inbox_(transport.own().inboxes[endpoint]),
+        links_(transport.job().nodes()) {}
+  ~SimChannel() override { transport_.channels().Close(self_.endpoint); }
+
+  void Post(std::uint64_t id, std::span<const Operation> operations, bool continues) override {
+    Scheduler::Current()->Spend(kPostNs + kOperationNs * operations.size());
+    auto& link = links_[operations[0].node];
+    if (!link) {
+      link = std::make_shared<SimOperationLink>(self_.node, transport_.own(), inbox_,
+                                                transport_.target(operations[0].node));
+      transport_.Add(link);
+      if (!transport_.job().alive(operations[0].node)) link->Lose();
+    }
+    link->Post(id, operations, continues);
+  }
+
+  void Poll(std::vector<PartResult>& ended,
+            const std::function<void(const Message&)>& receive) override {
+    Scheduler::Current()->Spend(kPollNs);
+    inbox_.woken = false;
+    if (std::exchange(loss_, false)) LoseDeadNodes();
+    ended.insert(ended.end(), inbox_.ended.begin(), inbox_.ended.end());
+    inbox_.ended.clear();
+    while (!inbox_.mail.empty()) {
+      SimMail mail = std::move(inbox_.mail.front());
+      inbox_.mail.pop_front();
+      --inbox_.unread[{mail.message.from.node, mail.message.from.endpoint}];
+      mail.message.body = mail.body;
+      receive(mail.message);
+    }
+  }
+
+  bool Send(EndpointAddress to, const Message& message) override {
+    Scheduler& scheduler = *Scheduler::Current();
+    if (!transport_.job().alive(to.node)) return true;
+    const std::shared_ptr<SimTarget>& target = transport_.target(to.node);
+    if (target->stopped) return true;
+    // Sometimes there is little room.
+    std::uint32_t& unread = target->inboxes[to.endpoint].unread[{self_.node, self_.endpoint}];
+    if (unread >= kLeastRoom + (scheduler.Random(8) == 0 ? 0 : 100)) return false;
+    ++unread;
+    std::shared_ptr<MailRoute>& route = routes_[{to.node, to.endpoint}];
+    if (!route) route = std::make_shared<MailRoute>(target, to, transport_.own().node);
+    route->under_way.push_back({message, {message.body.begin(), message.body.end()}});
+    route->under_way.back().message.from = self_;
+    route->last_arrival_ns =
+        std::max(route->last_arrival_ns, scheduler.now_ns() + SimLatencyNs(message.body.size()));
+    scheduler.At(route->last_arrival_ns, [route] { DeliverMail(route); });
+    return true;
+  }
+
+  void Park(std::chrono::nanoseconds limit) override {
+    Scheduler& scheduler = *Scheduler::Current();
+    if (inbox_.woken || loss_ || !inbox_.ended.empty() || !inbox_.mail.empty()) return;
+    scheduler.Sleep(inbox_.sleepers, scheduler.now_ns() + static_cast<std::uint64_t>(limit.count()),
+                    "its endpoint");
+  }
+  void Wake() override { inbox_.Wake(); }
+
+  void NoteLoss() {
+    loss_ = true;
+    Wake();
+  }
+
+ private:
+  void LoseDeadNodes() {
+    for (NodeId node = 0; node < links_.size(); ++node) {
+      if (links_[node] && !transport_.job().alive(node)) links_[node]->Lose();
+    }
+  }
+
+  SimTransport& transport_;
+  const EndpointAddress self_;
+  SimInbox& inbox_;
+  std::vector<std::shared_ptr<SimOperationLink>> links_;  // by node
+  std::map<std::pair<NodeId, std::uint32_t>, std::shared_ptr<MailRoute>> routes_;
+  bool loss_ = false;
+};
+
+std::unique_ptr<Channel> SimTransport::OpenChannel(std::uint32_t endpoint, Faults& /*faults*/) {
+  auto channel = std::make_unique<SimChannel>(*this, endpoint);
+  channels_.At(endpoint, [&](SimChannel*& open) { open = channel.get(); });
+  return channel;
+}
+
+// Nodes tell each other where their targets are, and keep their own until all have taken a share.
+Status SimTransport::Open() {
+  const auto mine = reinterpret_cast<std::uintptr_t>(&own_);
+  const bool by_processor = Scheduler::Current()->Random(4) != 0;
+  SLIM_ASSIGN(const auto words, job_.Exchange(fmt::format("{} {}", mine, int{by_processor})));
+  own_atomics_by_processor_ = words[0].ends_with('1');
+  for (const std::string& word : words) {
+    std::uintptr_t theirs = 0;
+    std::from_chars(word.data(), word.data() + word.size(), theirs);
+    targets_.push_back(*reinterpret_cast<const std::shared_ptr<SimTarget>*>(theirs));
+  }
+  SLIM_TRY(job_.Exchange(""));
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Transport>> MakeSimTransport(Job& job, const FabricOptions& options) {
+  auto transport = std::make_unique<SimTransport>(job, options.endpoints);
+  SLIM_TRY(transport->Open());
+  return transport;
+}
+
+}  // namespace slimgraph
+#endif

@@ -1,0 +1,76 @@
+// The scenarios of pattern mining: the matches of a random pattern in a random graph, counted with
+// stealing, small chunks and small caches, compared with a count by brute force.
+#include "dkudu/match.h"
+#include "tests/dkudu/support.h"
+#include "tests/sim/scenario.h"
+#include "tests/support/unwrap.h"
+
+namespace slimgraph::test {
+namespace {
+
+struct MiningSetting {
+  explicit MiningSetting(World& world) : random(world.Random(~std::uint64_t{0})) {
+    shape.nodes = static_cast<NodeId>(1 + random() % 5);
+    shape.compute = static_cast<NodeId>(1 + random() % shape.nodes);
+    shape.threads = 1 + random() % 2;
+    shape.transport = OneOf(world, {"sim", "sim", "sim", "shm", "tcp"});
+    graph = RandomGraph(random, static_cast<VertexId>(4 + random() % 12), 0.4);
+    path = ScenarioFolder() + "/mining.slim";
+    Unwrap(WriteSlimFile(graph, path));
+    options.chunk_bytes = SomeChunkBytes(random);
+    options.cache_bytes = random() % 256;
+    options.reuse = static_cast<dkudu::Reuse>(random() % 3);
+    options.steal = static_cast<dkudu::Steal>(random() % 2);
+    options.fetch = static_cast<dkudu::Fetch>(random() % 2);
+    for (unsigned vertices = 2; vertices <= 4; ++vertices) {
+      patterns.push_back(RandomPattern(random, vertices));
+      induced.push_back(random() % 2 == 0 ? dkudu::Induced::kVertex : dkudu::Induced::kEdge);
+      expected.push_back(BruteForceCount(graph, patterns.back(), induced.back()));
+    }
+  }
+
+  std::mt19937_64 random;
+  Shape shape;
+  EdgeList graph;
+  std::string path;
+  dkudu::MiningOptions options;
+  std::vector<dkudu::Pattern> patterns;
+  std::vector<dkudu::Induced> induced;
+  std::vector<std::uint64_t> expected;
+};
+
+std::function<std::string()> PrepareMining(World& world, const World::Faults& faults) {
+  const auto setting = std::make_shared<MiningSetting>(world);
+  const Shape& shape = setting->shape;
+  return OnAllNodes(world, shape.nodes, faults, [&world, &shape, setting](Job& job) {
+    if (job.self() == 0) world.Note(NameOf(shape));
+    const auto cluster = Unwrap(Cluster::Start(job, {.compute = shape.compute,
+                                                     .threads = shape.threads,
+                                                     .transport = shape.transport,
+                                                     .serving_threads = 1}));
+    const auto count_all = [&](dkudu::MiningJob& mining) {
+      for (std::size_t i = 0; i < setting->patterns.size(); ++i) {
+        const dkudu::Plan plan = dkudu::CompilePlan(setting->patterns[i], setting->induced[i],
+                                                    dkudu::FiguresOf(mining.graph), false);
+        const std::uint64_t count = Unwrap(dkudu::CountMatches(mining, plan));
+        world.Check(count == setting->expected[i], "{} matches, not {}", count,
+                    setting->expected[i]);
+      }
+    };
+    MineOn(*cluster, setting->path, dkudu::ListPart::kAll, setting->options, count_all);
+    Unwrap(cluster->Stop());
+  });
+}
+
+}  // namespace
+
+std::vector<Scenario> MiningScenarios() {
+  return {
+      {"mining", "the matches of a pattern are counted as brute force counts them",
+       [](World& world) { return PrepareMining(world, {}); }},
+      {"mining-faults", "the same; nodes die or stop, links are cut, and then all nodes end",
+       [](World& world) { return PrepareMining(world, {.most = 2, .within_ns = 200 * kMs}); }},
+  };
+}
+
+}  // namespace slimgraph::test

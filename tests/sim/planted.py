@@ -1,0 +1,39 @@
+#!/usr/bin/env python3
+"""planted.py [NAME…]: tests that `make sim` finds each defect of planted/ within some seeds.
+
+Each patch is applied to a copy of the tree, built there on top of existing objects, and reverted. A
+defect is found when a scenario fails. The last line counts the defects.
+"""
+import argparse
+import os
+import re
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../support"))
+from patched_copy import PatchedCopy  # noqa: E402
+
+FAILED = re.compile(r"^(\S+) +\d+ seeds passed.*\n  FAILED (seed \d+: .*)$", re.M)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--make", default="make")
+    parser.add_argument("--seeds", default="5000")
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    options = parser.parse_args()
+    copy = PatchedCopy(HERE, "sim", ("planted",))
+    program = "build/sim/tests/simulate"
+
+    def find():
+        done = subprocess.run([os.path.join(copy.root, program), "--seeds", options.seeds],
+                              capture_output=True, text=True, check=False)
+        return "; ".join(f"{scenario}: {what[:100]}"
+                         for scenario, what in FAILED.findall(done.stdout))
+
+    return copy.try_all(options.names, [*options.make.split(), "MODE=sim", program], find)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

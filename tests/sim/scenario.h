@@ -1,0 +1,38 @@
+// A scenario of the simulation: a workload, its faults, and its check.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tests/support/simulated_world.h"
+
+namespace slimgraph::test {
+
+struct Scenario {
+  const char* name;
+  const char* what;
+  // Starts the nodes. Returns a check of the whole run, which is called after it.
+  std::function<std::function<std::string()>(World&)> prepare;
+};
+
+std::vector<Scenario> JobScenarios();
+std::vector<Scenario> VertexScenarios();
+std::vector<Scenario> MiningScenarios();
+std::vector<Scenario> TransactionScenarios();
+std::vector<Scenario> AllScenarios();
+
+// A folder for the files of scenarios, which is removed at the end of the program.
+const std::string& ScenarioFolder();
+
+// Runs `body` on all nodes of a job, which ends by an exception if it fails. It may fail only if
+// the faults end jobs; then all nodes end. None waits forever.
+std::function<std::string()> OnAllNodes(World& world, NodeId nodes, const World::Faults& faults,
+                                        std::function<void(Job&)> body);
+
+// One of the words at random.
+inline const char* OneOf(World& world, std::initializer_list<const char*> words) {
+  return *(words.begin() + world.Random(words.size()));
+}
+
+}  // namespace slimgraph::test

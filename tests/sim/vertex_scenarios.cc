@@ -1,0 +1,149 @@
+// The scenarios of vertex programs: each application on a graph, cold, in all modes and with all
+// caches, compared with the serial result.
+#include <cmath>
+
+#include "dgemini/programs.h"
+#include "tests/dgemini/graphs.h"
+#include "tests/sim/scenario.h"
+#include "tests/support/unwrap.h"
+
+namespace slimgraph::test {
+namespace {
+
+const std::vector<TestGraph>& Graphs() {
+  static const std::vector<TestGraph> graphs = [] {
+    std::mt19937_64 random(1);
+    return MakeTestGraphs(ScenarioFolder(), random);
+  }();
+  return graphs;
+}
+
+struct VertexSetting {
+  NodeId nodes = 1;
+  NodeId compute = 1;
+  std::uint32_t threads = 1;
+  std::string transport;
+  const TestGraph* graph = nullptr;
+  dgemini::Mode mode = dgemini::Mode::kAuto;
+  CacheOptions cache;
+  int application = 0;
+};
+constexpr int kApplications = 5;
+
+VertexSetting DrawSetting(World& world, NodeId most_nodes) {
+  VertexSetting drawn;
+  drawn.nodes = static_cast<NodeId>(1 + world.Random(most_nodes));
+  drawn.compute = static_cast<NodeId>(1 + world.Random(drawn.nodes));
+  drawn.threads = static_cast<std::uint32_t>(1 + world.Random(2));
+  drawn.transport = OneOf(world, {"sim", "sim", "sim", "shm", "tcp"});
+  do {
+    drawn.graph = &Graphs()[world.Random(Graphs().size())];
+  } while (drawn.graph->sources.empty());
+  drawn.mode = static_cast<dgemini::Mode>(world.Random(3));
+  constexpr double kPercents[] = {100, 30, 5, 0};
+  drawn.cache.level = static_cast<CacheLevel>(world.Random(4));
+  drawn.cache.edges.percent = kPercents[world.Random(4)];
+  drawn.cache.side = world.Random(2) == 0 ? MemorySide::kStrict : MemorySide::kServe;
+  drawn.application = static_cast<int>(world.Random(drawn.graph->weighted ? kApplications : 4));
+  return drawn;
+}
+
+template <typename T, typename U>
+void Compare(World& world, dgemini::Engine& engine, dgemini::VertexArray<T> found,
+             const std::vector<U>& expected, double relative) {
+  Unwrap(engine.Gather(found));
+  if (!engine.first()) return;
+  for (VertexId v = 0; v < expected.size(); ++v) {
+    const bool never = static_cast<double>(expected[v]) == INFINITY;
+    const auto at = static_cast<double>(found[v]);
+    const auto should =
+        never ? static_cast<double>(dgemini::kUnreachable<T>) : static_cast<double>(expected[v]);
+    world.Check(at == should || std::abs(at - should) <= relative * std::abs(should),
+                "vertex {} has {}, not {}", v, at, should);
+  }
+}
+
+void RunApplication(World& world, dgemini::Engine& engine, const VertexSetting& setting,
+                    const SlimFile& file) {
+  const TestGraph& graph = *setting.graph;
+  const VertexId source = graph.sources[0];
+  switch (setting.application) {
+    case 0:
+      return Compare(world, engine, Unwrap(dgemini::Bfs(engine, source)), graph.depth, 0);
+    case 1: {
+      dgemini::PageRankOptions options;
+      options.iterations = kTestIterations;
+      return Compare(world, engine, Unwrap(dgemini::PageRank(engine, options)).rank, graph.rank,
+                     1e-12);
+    }
+    case 2:
+      return Compare(world, engine, Unwrap(dgemini::Components(engine, file.directed())),
+                     graph.component, 0);
+    case 3:
+      return Compare(world, engine, Unwrap(dgemini::Centrality(engine, graph.sources)),
+                     graph.centrality, 1e-9);
+    default:
+      if (file.weight_type() == WeightType::kInt32) {
+        return Compare(world, engine,
+                       Unwrap(dgemini::Sssp<std::int32_t>(engine, source, std::uint32_t{5})),
+                       graph.distance, 0);
+      }
+      if (file.weight_type() == WeightType::kFloat32) {
+        return Compare(world, engine, Unwrap(dgemini::Sssp<float>(engine, source, 25.0)),
+                       graph.distance, 1e-6);
+      }
+      return Compare(world, engine, Unwrap(dgemini::Sssp<double>(engine, source, 25.0)),
+                     graph.distance, 1e-12);
+  }
+}
+
+void RunVertex(World& world, Job& job, const VertexSetting& setting) {
+  const auto cluster = Unwrap(Cluster::Start(
+      job,
+      {.compute = setting.compute, .threads = setting.threads, .transport = setting.transport}));
+  {
+    dgemini::Exchange exchange(*cluster);
+    const SlimFile file = Unwrap(SlimFile::Open(setting.graph->path));
+    const dgemini::WorkloadNeeds needs{.weights = setting.graph->weighted,
+                                       .pull_in = setting.mode != dgemini::Mode::kPush,
+                                       .pull_out = true,
+                                       .cache = setting.cache};
+    const auto work =
+        Unwrap(dgemini::Workload::Load(*cluster, file, needs, [](const MemoryPlan&) {}));
+    if (cluster->computes()) {
+      dgemini::Engine engine(*cluster, *work, exchange, setting.mode);
+      RunApplication(world, engine, setting, file);
+    }
+    Unwrap(work->ServeWhile([&] { return cluster->all().Barrier(); }));
+  }
+  Unwrap(cluster->Stop());
+}
+
+std::string NameOf(const VertexSetting& s) {
+  constexpr const char* kNames[] = {"bfs", "pagerank", "cc", "bc", "sssp"};
+  return fmt::format("{} on {}, ({},{}), {} threads, {}, mode {}, cache {} {} %, side {}",
+                     kNames[s.application], s.graph->name, s.nodes, s.compute, s.threads,
+                     s.transport, static_cast<int>(s.mode), static_cast<int>(s.cache.level),
+                     s.cache.edges.percent, static_cast<int>(s.cache.side));
+}
+
+std::function<std::string()> PrepareVertex(World& world, const World::Faults& faults) {
+  const auto setting = std::make_shared<VertexSetting>(DrawSetting(world, 6));
+  return OnAllNodes(world, setting->nodes, faults, [&world, setting](Job& job) {
+    if (job.self() == 0) world.Note(NameOf(*setting));
+    RunVertex(world, job, *setting);
+  });
+}
+
+}  // namespace
+
+std::vector<Scenario> VertexScenarios() {
+  return {
+      {"vertex", "a vertex program gives the serial result",
+       [](World& world) { return PrepareVertex(world, {}); }},
+      {"vertex-faults", "the same; nodes die or stop, links are cut, and then all nodes end",
+       [](World& world) { return PrepareVertex(world, {.most = 2, .within_ns = 200 * kMs}); }},
+  };
+}
+
+}  // namespace slimgraph::test

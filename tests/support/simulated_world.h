@@ -1,0 +1,83 @@
+// One run of a scenario: nodes as threads of a simulation, faults, and what to check.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "slimgraph/base/sim/network.h"
+#include "slimgraph/base/sim/scheduler.h"
+#include "slimgraph/launch/job.h"
+
+namespace slimgraph::test {
+
+constexpr std::uint64_t kMs = 1'000'000;
+
+// An event of the run, for whoever reads its story.
+struct Event {
+  std::uint64_t at_ns;
+  NodeId node;
+  std::string what;
+};
+
+class World {
+ public:
+  explicit World(const sim::SchedulerOptions& options) : scheduler_(options) {}
+
+  sim::Scheduler& scheduler() { return scheduler_; }
+  std::uint64_t Random(std::uint64_t below) { return scheduler_.Random(below); }
+
+  // Starts `body` on each of the nodes.
+  void StartNodes(NodeId nodes, std::function<void(NodeId)> body);
+
+  // Called by a node: joins the job of all nodes that StartNodes() has started.
+  Result<std::unique_ptr<Job>> Join(OnLoss on_loss = OnLoss::kReport);
+
+  // Starts a thread that does `faults` times one of: kill a node (but not node 0 if `spare_hub`),
+  // stop one for a while, cut a link for a while. They lie within `within_ns` of the start.
+  struct Faults {
+    std::uint32_t most = 0;
+    bool kills = true;
+    bool stops = true;
+    bool cuts = true;
+    bool spares_hub = false;
+    std::uint64_t within_ns = 0;
+    std::uint64_t longest_ns = 20'000 * kMs;  // of a stop or a cut
+
+    // Whether a job that cannot survive deaths may end because of them.
+    bool ends_jobs() const { return most > 0 && (kills || cuts || longest_ns > 2'000 * kMs); }
+  };
+  void StartFaults(const Faults& faults);
+  std::uint32_t faults_made() const { return faults_made_; }
+  bool killed(NodeId node) const { return scheduler_.ended(node); }
+  // Whether it has ended as by SIGKILL.
+  bool died(NodeId node) const {
+    const auto found = scheduler_.exit_codes().find(node);
+    return found != scheduler_.exit_codes().end() && found->second == 128 + SIGKILL;
+  }
+
+  void Note(std::string what);
+  const std::vector<Event>& story() const { return story_; }
+
+  // Ends the run if `holds` is false.
+  template <typename... Arguments>
+  void Check(bool holds, fmt::format_string<Arguments...> text, Arguments&&... arguments) {
+    if (!holds) scheduler_.Fail(fmt::format(text, std::forward<Arguments>(arguments)...));
+  }
+
+ private:
+  void MakeFault(const Faults& faults);
+
+  sim::Scheduler scheduler_;
+  NodeId nodes_ = 0;
+  int hub_listener_ = -1;
+  std::string hub_address_;
+  std::uint32_t faults_made_ = 0;
+  std::vector<Event> story_;
+};
+
+}  // namespace slimgraph::test

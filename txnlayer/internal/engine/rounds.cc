@@ -1,0 +1,142 @@
+// The rounds of a run (quiescence.h). Without deaths, sweeps and stops of the world there is only
+// one. Repairs after a death, sweeps and work in a stopped world take place between two rounds, so
+// no transaction sees them half done.
+#include <algorithm>
+#include <cstring>
+
+#include "slimgraph/base/check.h"
+#include "slimgraph/base/clock.h"
+#include "slimgraph/base/parallel.h"
+#include "slimgraph/base/process.h"
+#include "slimgraph/base/sync.h"
+#include "slimgraph/base/ticks.h"
+#include "txnlayer/internal/engine/engine_thread.h"
+#include "txnlayer/transaction.h"
+
+namespace slimgraph::txn {
+namespace {
+
+// How often requests that wait for a lock are retried: one-sided changes of a lock notify nobody.
+constexpr std::chrono::nanoseconds kLockRetryInterval{30'000};
+
+}  // namespace
+
+Status Engine::Run(const Body& body) {
+  figures_ = {};
+  repair_s_ = 0;
+  stages_ended_ = 0;
+  if (replication_) SLIM_TRY(replication_->CopyTables());
+  quiescence_.BeginRound();
+  quiescence_.Withdraw(Quiescence::kStopTheWorld);
+  for (const auto& thread : threads_) thread->figures = {};
+  if (replication_ && !loss_watch_set_) {
+    loss_watch_set_ = true;
+    for (const auto& thread : threads_) thread->worker.SurviveDeaths();
+    loss_watch_ = cluster_.job().WatchLoss([this](NodeId node) {
+      quiescence_.NoteDeath(node);
+      const std::lock_guard lock(stop_mutex_);
+      stop_changed_.notify_all();
+    });
+  }
+  cluster_.job().SurviveDeaths(loss_watch_set_);
+  // No node sends its first message before all nodes have done all this.
+  Status all_here = cluster_.all().Barrier();
+  // A death from here on counts as one during the run.
+  if (!all_here && !cluster_.job().loss().empty()) return all_here;
+  if (cluster_.computes()) AddTasks(body);
+  SetCourse(Course::kRunning);
+  const std::uint64_t start_ns = NowNs();
+  const std::uint64_t start = Ticks();
+  Status status = RunRounds();
+  const double ns_per_tick =
+      static_cast<double>(NowNs() - start_ns) / static_cast<double>(Ticks() - start);
+  SetCourse(Course::kOver);
+  if (!status) {
+    for (const auto& thread : threads_) thread->worker.AbandonParked();
+    return status;
+  }
+  cluster_.job().SurviveDeaths(false);
+  for (const auto& thread : threads_) figures_.Add(thread->figures);
+  figures_.TicksToNs(ns_per_tick);
+  return cluster_.all().Barrier();
+}
+
+Status Engine::RunRounds() {
+  for (bool again = true; again;) {
+    SLIM_TRY(RunOnThreads(threads_.size(), [&](std::size_t thread) {
+      return RunThread(static_cast<std::uint32_t>(thread));
+    }));
+    SLIM_ASSIGN(again, PrepareNextRound());
+  }
+  return {};
+}
+
+void Engine::AddTasks(const Body& body) {
+  for (std::uint32_t index = 0; index < threads_.size(); ++index) {
+    for (std::uint32_t i = 0; i < options_.coroutines; ++i) {
+      threads_[index]->worker.AddTask([this, index, &body](Task& task) {
+        {
+          Transaction transaction(*this, task, index);
+          body(transaction);
+          transaction.Drain();
+        }
+        quiescence_.AwaitSentRequests(task);
+      });
+    }
+  }
+}
+
+Status Engine::RunThread(std::uint32_t index) {
+  Thread& thread = *threads_[index];
+  thread.worker.background = [this, &thread] {
+    if (quiescence_.NoteRequests(thread.worker) && thread.companion) thread.companion->OnDeath();
+    if (durability_) thread.commit_waits.Release(durability_->log(), thread.worker);
+    const bool waits = thread.server.TryWaiting(repairing());
+    if (thread.companion) return thread.companion->Work();
+    return waits ? kLockRetryInterval : std::chrono::nanoseconds(0);
+  };
+  if (thread.companion) {
+    thread.worker.before_sleep = [&thread] { thread.companion->BeforeSleep(); };
+  }
+  return thread.worker.Run(
+      quiescence_.stop(index), [&] { quiescence_.ReportAtRest(thread.worker); },
+      [&] { return quiescence_.DescribeWait(thread.worker); });
+}
+
+// Does the work for which the round has ended. Returns whether the coroutines continue in another
+// round.
+Result<bool> Engine::PrepareNextRound() {
+  const bool deaths = quiescence_.due(Quiescence::kDeath);
+  const bool sweeps = quiescence_.due(Quiescence::kSweep);
+  const bool stops = quiescence_.due(Quiescence::kStopTheWorld);
+  if (!deaths && !sweeps && !stops) return false;
+  quiescence_.BeginRound();
+  // Other work waits for the next round, as this work may fail on some nodes.
+  if (deaths) {
+    SLIM_TRY(Repair());
+    return true;
+  }
+  if (sweeps) SLIM_TRY(Sweep());
+  if (stops) RunWorkInStoppedWorld();
+  return true;
+}
+
+// Flushes what companions have sent and no task awaits.
+Status Engine::ResetCompanions() {
+  for (const auto& thread : threads_) {
+    if (thread->companion) static_cast<void>(thread->worker.endpoint().Flush());
+  }
+  SLIM_TRY(cluster_.all().Barrier());
+  for (const auto& thread : threads_) {
+    if (thread->companion) thread->companion->Reset(quiescence_.round());
+  }
+  return {};
+}
+
+void Engine::MaybeDieAfter(Stage stage) {
+  const Death& death = options_.death;
+  if (death.node != self() || death.stage != stage) return;
+  if (++stages_ended_ == death.times) KillProcess();
+}
+
+}  // namespace slimgraph::txn

@@ -1,0 +1,408 @@
+#include "txnlayer/transaction.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "slimgraph/base/check.h"
+#include "slimgraph/base/clock.h"
+#include "txnlayer/internal/engine/engine_thread.h"
+#include "txnlayer/internal/store/hash.h"
+
+namespace slimgraph::txn {
+namespace {
+
+// With more accesses than this, they are found through a hash table.
+constexpr std::size_t kMostScanned = 64;
+// A commit that nobody waits for keeps its frame. At most this many frames exist per coroutine.
+constexpr std::size_t kMaxFrames = 4;
+// Randomised exponential backoff after an abort: at most 1 us doubled with each attempt, up to 512
+// us or kMostBackOffTries times the duration of the last attempt, whichever is longer. With a
+// shorter backoff than transactions take, the same ones would conflict again.
+constexpr std::uint64_t kBackOffNs = 1'000;
+constexpr std::uint64_t kMostBackOffNs = 512'000;
+constexpr std::uint64_t kMostBackOffTries = 8;
+constexpr std::uint32_t kMostDoublings = 20;
+// The most sweeps for which one transaction may ask, all attempts included.
+constexpr std::uint32_t kMostSweeps = 3;
+// The room for placeholders that every table has at least (table.cc).
+constexpr std::ptrdiff_t kPlaceholdersThatFit = 64;
+// The bit of a key in Frame::marks.
+std::size_t MarkOf(const Table& table, Key key) {
+  return (key * 0x9E3779B97F4A7C15 + table.id() * std::uint64_t{0xC2B2AE3D27D4EB4F}) >> 56;
+}
+
+constexpr std::uint64_t kRestPollNs = 200'000;
+
+}  // namespace
+
+Transaction::Transaction(Engine& engine, Task& task, std::uint32_t thread)
+    : engine_(engine),
+      task_(task),
+      thread_(*engine.threads_[thread]),
+      self_(engine.self()),
+      by_processor_(engine.cluster().fabric().atomics_by_processor()),
+      owner_(OwnerOf(engine.self(), thread, task.index())),
+      process_(first_process() + std::uint64_t{thread} * engine.options().coroutines +
+               task.index()),
+      random_(std::uint64_t{owner_} * 0x9E3779B97F4A7C15 + 1),
+      figures_(thread_.figures) {
+  frames_.push_back(std::make_unique<Frame>());
+  frame_ = frames_.back().get();
+}
+
+Transaction::~Transaction() = default;
+
+std::uint64_t Transaction::first_process() const {
+  return std::uint64_t{engine_.self()} * engine_.cluster().threads() * engine_.options().coroutines;
+}
+
+void Transaction::Begin(bool again, std::uint64_t now_ns) {
+  SLIM_CHECK(!open_, "the previous transaction has not ended");
+  if ((rest_expected() || begin_blocked()) && !task_.worker().failed()) {
+    RestUntilReleased();
+    now_ns = NowNs();
+  }
+  TakeFrame();
+  const bool keeps = again && engine_.protocol().keeps_timestamp() && timestamp_ != 0;
+  if (!keeps || thread_.clock.IsTooOld(timestamp_, now_ns)) {
+    timestamp_ = thread_.clock.NextTimestamp(owner_, now_ns);
+  }
+  if (!again) {
+    shares_ = true;
+    sweeps_asked_ = 0;
+  }
+  stages_ = engine_.options().stages;
+  // Protocols whose threads agree on the forms choose them by themselves.
+  if (engine_.options().mix_stages && !engine_.protocol().fetches_once()) {
+    const std::uint64_t bits = Draw();
+    for (std::size_t i = 0; i < kNumStages; ++i) {
+      stages_.Set(static_cast<Stage>(i), ((bits >> (20 + i)) & 1) != 0);
+    }
+  }
+  began_ns_ = now_ns;
+  reason_ = AbortReason::kNone;
+  conflict_ = {};
+  begun_.clear();
+  open_ = true;
+}
+
+// One step of Marsaglia's xorshift.
+std::uint64_t Transaction::Draw() {
+  random_ ^= random_ << 13;
+  random_ ^= random_ >> 7;
+  random_ ^= random_ << 17;
+  return random_;
+}
+
+// Takes a frame with nothing under way. If there are several, it takes the most recently used one,
+// whose memory is in the processor's caches. If there is none and no more may be made, it waits for
+// the oldest.
+void Transaction::TakeFrame() {
+  const auto idle = std::find_if(frames_.rbegin(), frames_.rend(),
+                                 [](const auto& frame) { return frame->pending.left == 0; });
+  if (idle != frames_.rend()) {
+    std::rotate(idle.base() - 1, idle.base(), frames_.end());
+  } else if (frames_.size() < kMaxFrames) {
+    frames_.push_back(std::make_unique<Frame>());
+  } else {
+    task_.Await(frames_.front()->pending);
+    std::rotate(frames_.begin(), frames_.begin() + 1, frames_.end());
+  }
+  frame_ = frames_.back().get();
+  if (frame_->logged) frame_->logged->installed = true;
+  frame_->logged = nullptr;
+  frame_->records.clear();
+  frame_->pending.lost = false;
+  frame_->accesses.clear();
+  frame_->upgraded.clear();
+  frame_->marks.reset();
+  frame_->arrived = 0;
+  frame_->index.clear();
+}
+
+Access* Transaction::Find(const Table& table, Key key) const {
+  const Frame& frame = *frame_;
+  if (!frame.marks[MarkOf(table, key)]) return nullptr;
+  if (frame.index.empty()) {
+    for (Access* const access : frame.accesses) {
+      if (access->key == key && access->table == &table) return access;
+    }
+    return nullptr;
+  }
+  const std::size_t mask = frame.index.size() - 1;
+  for (std::size_t at = Mix(key + table.id()) & mask; frame.index[at] != 0; at = (at + 1) & mask) {
+    Access* const access = frame.accesses[frame.index[at] - 1];
+    if (access->key == key && access->table == &table) return access;
+  }
+  return nullptr;
+}
+
+// The index has at least two entries for each access. A smaller one is built anew.
+void Transaction::AddToIndex(std::uint32_t number) {
+  Frame& frame = *frame_;
+  const std::size_t accesses = frame.accesses.size();
+  if (frame.index.size() < 2 * accesses) {
+    frame.index.assign(8 * std::bit_ceil(accesses), 0);
+    for (std::uint32_t i = 0; i < accesses; ++i) AddToIndex(i);
+    return;
+  }
+  const Access& access = *frame.accesses[number];
+  const std::size_t mask = frame.index.size() - 1;
+  std::size_t at = Mix(access.key + access.table->id()) & mask;
+  while (frame.index[at] != 0) at = (at + 1) & mask;
+  frame.index[at] = number + 1;
+}
+
+Access* Transaction::NewAccess(const Want& want) {
+  Frame& frame = *frame_;
+  const std::size_t used = frame.accesses.size();
+  if (used == frame.slots.size()) frame.slots.push_back(std::make_unique<AccessSlot>());
+  AccessSlot& slot = *frame.slots[used];
+  const std::uint64_t image_bytes = want.table->image_bytes();
+  if (slot.image_bytes < image_bytes) {
+    slot.image = std::make_unique_for_overwrite<std::byte[]>(kWordBytes + image_bytes);
+    slot.image_bytes = image_bytes;
+  }
+  Access& access = slot.access;
+  access.image = slot.image.get() + kWordBytes;
+  access.table = want.table;
+  access.key = want.key;
+  const NodeId partition = want.table->Home(want.key);
+  access.home = engine_.tables().view().Primary(partition);
+  access.rank = engine_.tables().view().RankAt(access.home, partition);
+  access.offset = 0;
+  access.timestamp = timestamp_;
+  access.owner = owner_;
+  access.seen_timestamp = 0;
+  access.write = want.write;
+  access.write_later = want.write_later;
+  access.absent = false;
+  access.fetch = access.begun = access.has_image = false;
+  access.locked = access.shared = access.waiting = false;
+  access.step = access.version = 0;
+  // Prefetch now; the lookup follows when all tuples that are wanted together have been named.
+  if (Remote(access)) {
+    thread_.cache.Prefetch(want.table->id(), want.key);
+  } else {
+    want.table->PrefetchBucket(want.key, access.rank);
+  }
+  frame.accesses.push_back(&access);
+  frame.marks[MarkOf(*want.table, want.key)] = true;
+  if (frame.accesses.size() > kMostScanned) AddToIndex(static_cast<std::uint32_t>(used));
+  return &access;
+}
+
+Access* Transaction::Read(Table& table, Key key) {
+  const Want want{&table, key, false};
+  Access* access = nullptr;
+  return Fetch({&want, 1}, &access) ? access : nullptr;
+}
+
+Access* Transaction::Write(Table& table, Key key) {
+  const Want want{&table, key, true};
+  Access* access = nullptr;
+  return Fetch({&want, 1}, &access) ? access : nullptr;
+}
+
+bool Transaction::Fetch(std::span<const Want> wants, Access** out) {
+  AddAccesses(wants, out);
+  return FinishFetch();
+}
+
+bool Transaction::StartFetch(std::span<const Want> wants, Access** out) {
+  const std::size_t before = frame_->accesses.size();
+  AddAccesses(wants, out);
+  const EngineOptions& options = engine_.options();
+  if (!options.speculation || !options.outstanding) return FinishFetch();
+  const std::span<Access* const> fresh = accesses().subspan(before);
+  if (fresh.empty() || engine_.protocol().StartFetch(*this, fresh)) return true;
+  Fail(reason_);
+  return false;
+}
+
+bool Transaction::FinishFetch() {
+  const std::span<Access* const> fresh = accesses().subspan(frame_->arrived);
+  frame_->arrived = frame_->accesses.size();
+  bool well = fresh.empty() || engine_.protocol().Fetch(*this, fresh);
+  // Absent tuples that were requested to be read, and then to be written before they arrived.
+  for (Access* const access : fresh) {
+    if (access->absent && access->write) frame_->upgraded.push_back(access);
+  }
+  well = well && FetchUpgraded();
+  if (!well) Fail(reason_);
+  return well;
+}
+
+// Inserts the absent tuples that are to be written, and reads them again. If a record exists by
+// now, the absence that was read has changed.
+bool Transaction::FetchUpgraded() {
+  std::vector<Access*>& upgraded = frame_->upgraded;
+  std::erase_if(upgraded, [](Access* access) {
+    const bool done = !std::exchange(access->absent, false);
+    if (!done) access->offset = 0;
+    return done;
+  });
+  if (upgraded.empty()) return true;
+  if (!engine_.protocol().Fetch(*this, upgraded)) return false;
+  for (const Access* const access : upgraded) {
+    if (!access->exists()) continue;
+    reason_ = AbortReason::kChanged;
+    conflict_ = {Stage::kRead, access->table, access->key};
+    return false;
+  }
+  upgraded.clear();
+  return true;
+}
+
+void Transaction::AddAccesses(std::span<const Want> wants, Access** out) {
+  SLIM_CHECK(open_, "the transaction has ended");
+  for (std::size_t i = 0; i < wants.size(); ++i) {
+    Access* access = Find(*wants[i].table, wants[i].key);
+    if (access == nullptr) access = NewAccess(wants[i]);
+    if (wants[i].write && !access->write && access->absent) frame_->upgraded.push_back(access);
+    access->write = access->write || wants[i].write;
+    out[i] = access;
+  }
+}
+
+bool Transaction::Commit() {
+  SLIM_CHECK(open_, "the transaction has ended");
+  if (!FinishFetch()) return false;
+  if (!engine_.protocol().Prepare(*this)) {
+    Fail(reason_);
+    return false;
+  }
+  for (Access* const access : accesses()) {
+    if (access->write) access->CountWrite();
+  }
+  if (!Log()) {
+    Fail(reason_);
+    return false;
+  }
+  engine_.protocol().Install(*this);
+  if (frame_->logged) frame_->logged->installing = &frame_->pending;
+  open_ = false;
+  ++figures_.committed;
+  return true;
+}
+
+void Transaction::Abort(AbortReason reason) { Fail(reason); }
+
+void Transaction::Fail(AbortReason reason) {
+  reason_ = reason;
+  if (reason != AbortReason::kNodeLost) FinishStarted();
+  // FinishStarted() may have found a dead node.
+  reason = std::exchange(reason_, AbortReason::kNone);
+  // After a death, the repair frees all locks together.
+  if (reason != AbortReason::kNodeLost) engine_.protocol().Release(*this);
+  if (reason == AbortReason::kTableFull) {
+    // Placeholder room is free again after each sweep, although other transactions may use it
+    // first.
+    const auto placeholders =
+        std::count_if(frame_->accesses.begin(), frame_->accesses.end(),
+                      [](const Access* access) { return access->only_reads(); });
+    const bool may_help = conflict_.table != nullptr &&
+                          (no_placeholder_room_ || engine_.SweepMayHelp(*conflict_.table));
+    const bool placeholders_fit = no_placeholder_room_ && placeholders <= kPlaceholdersThatFit;
+    if (may_help && (placeholders_fit || sweeps_asked_ < kMostSweeps)) {
+      ++sweeps_asked_;
+      engine_.quiescence_.RequestViaNode0(Quiescence::kSweep, thread_.worker.endpoint());
+    } else {
+      reason = AbortReason::kNoRoom;
+    }
+  }
+  reason_ = reason;
+  open_ = false;
+  ++figures_.aborted[static_cast<std::size_t>(reason)];
+  if (task_.worker().failed()) engine_.failed_ = true;
+}
+
+bool Transaction::begin_blocked() const {
+  return engine_.quiescence_.BlocksBegin(thread_.worker.index());
+}
+
+// Whether a rest will be requested soon. An operation may fail before the report of the death, and
+// a sweep may have been asked for.
+bool Transaction::rest_expected() const {
+  return reason_ == AbortReason::kNodeLost || reason_ == AbortReason::kTableFull;
+}
+
+void Transaction::IdleUntil(std::uint64_t ns) {
+  for (std::uint64_t now = NowNs(); now < ns; now = NowNs()) {
+    if (begin_blocked() && !task_.worker().failed()) {
+      RestUntilReleased();
+    } else {
+      task_.Idle(ns - now);
+    }
+  }
+}
+
+// Parks until the rest is over. Nothing of this coroutine may be under way meanwhile.
+void Transaction::RestUntilReleased() {
+  Drain();
+  engine_.quiescence_.AwaitSentRequests(task_);
+  const std::uint64_t deadline_ns = NowNs() + kDeathNoticeNs;
+  while (!begin_blocked() && rest_expected() && NowNs() < deadline_ns) {
+    task_.Sleep(kRestPollNs);
+  }
+  if (begin_blocked()) {
+    while (begin_blocked() && !task_.worker().failed()) task_.Park();
+    reason_ = AbortReason::kNone;  // the cause has been repaired
+    return;
+  }
+  task_.worker().Fail({ErrorKind::kEnvironment, "a living node cannot be reached"});
+  engine_.failed_ = true;
+}
+
+void Transaction::BackOff(std::uint32_t tries) {
+  const std::uint64_t most = std::max(kMostBackOffNs, kMostBackOffTries * (NowNs() - began_ns_));
+  const std::uint64_t wait_ns =
+      Draw() % std::min(kBackOffNs << std::min(tries, kMostDoublings), most);
+  IdleUntil(NowNs() + wait_ns);  // not Sleep(), as a requested rest must interrupt it
+}
+
+void Transaction::Drain() {
+  for (const auto& frame : frames_) {
+    task_.Await(frame->pending);
+    if (frame->logged) frame->logged->installed = true;
+    frame->logged = nullptr;
+  }
+}
+
+std::span<Access* const> Transaction::reads() {
+  reads_.clear();
+  std::copy_if(frame_->accesses.begin(), frame_->accesses.end(), std::back_inserter(reads_),
+               [](const Access* access) { return !access->write; });
+  return reads_;
+}
+
+std::span<Access* const> Transaction::writes() {
+  writes_.clear();
+  std::copy_if(frame_->accesses.begin(), frame_->accesses.end(), std::back_inserter(writes_),
+               [](const Access* access) { return access->write; });
+  return writes_;
+}
+
+std::span<Access* const> Transaction::locked() {
+  locked_.clear();
+  std::copy_if(frame_->accesses.begin(), frame_->accesses.end(), std::back_inserter(locked_),
+               [](const Access* access) { return access->locked; });
+  return locked_;
+}
+
+std::span<Access* const> Transaction::WritesAmong(std::span<Access* const> accesses) {
+  among_.clear();
+  std::copy_if(accesses.begin(), accesses.end(), std::back_inserter(among_),
+               [](const Access* access) { return access->write && !access->locked; });
+  return among_;
+}
+
+Companion& Transaction::companion() { return *thread_.companion; }
+
+std::vector<Access*>& Transaction::Scratch() {
+  scratch_.clear();
+  return scratch_;
+}
+
+}  // namespace slimgraph::txn

@@ -1,0 +1,38 @@
+// The source of timestamps (tuple_header.h has their bits). Each thread has a clock that increases
+// with every timestamp it gives. A larger timestamp that the thread sees advances the clock.
+#pragma once
+
+#include <algorithm>
+
+#include "slimgraph/base/clock.h"
+#include "txnlayer/internal/store/tuple_header.h"
+
+namespace slimgraph::txn {
+
+// Belongs to one thread.
+class TimestampSource {
+ public:
+  // A new timestamp for the time `now_ns` of NowNs(), or a little later.
+  Timestamp NextTimestamp(Owner owner, std::uint64_t now_ns = NowNs()) {
+    clock_ = std::max(clock_ + 1, ClockAt(now_ns));
+    return TimestampOf(clock_, owner);
+  }
+  // Whether a transaction with that timestamp is so old that its age can no longer be compared.
+  bool IsTooOld(Timestamp timestamp, std::uint64_t now_ns) const {
+    const std::uint64_t now = std::max(clock_, ClockAt(now_ns));
+    return now - std::min(now, ClockOf(timestamp)) > kMostAgeUs;
+  }
+  // At least as large as every timestamp that this source has given or seen.
+  Timestamp Latest() const { return TimestampOf(clock_, 0); }
+  void AdvancePast(Timestamp timestamp) { clock_ = std::max(clock_, ClockOf(timestamp)); }
+
+ private:
+  std::uint64_t ClockAt(std::uint64_t now_ns) const {
+    return kFirstClock + (std::max(now_ns, start_ns_) - start_ns_) / 1000;
+  }
+
+  std::uint64_t start_ns_ = NowNs();
+  std::uint64_t clock_ = kFirstClock;
+};
+
+}  // namespace slimgraph::txn

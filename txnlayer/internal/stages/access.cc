@@ -1,0 +1,13 @@
+#include "txnlayer/internal/stages/access.h"
+
+namespace slimgraph::txn {
+
+const char* AbortReasonName(AbortReason reason) {
+  constexpr const char* kNames[kNumAbortReasons] = {
+      "none",      "locked",     "changed",    "died",      "too_late", "no_version",
+      "lease",     "user",       "table_full", "node_lost", "unnamed",  "no_room",
+      "too_large", "named_late", "bad_value",  "time_ended"};
+  return kNames[static_cast<std::size_t>(reason)];
+}
+
+}  // namespace slimgraph::txn

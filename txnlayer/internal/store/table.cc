@@ -1,0 +1,231 @@
+#include "txnlayer/internal/store/table.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "slimgraph/base/check.h"
+#include "slimgraph/base/interleave.h"
+#include "slimgraph/base/sync.h"
+#include "slimgraph/base/words.h"
+#include "txnlayer/internal/store/tuple_view.h"
+
+namespace slimgraph::txn {
+namespace {
+
+constexpr std::uint64_t kBucketsPerPage = 4096 / sizeof(Bucket);
+// The room reserved for placeholders: one for this many records, plus kLeastPlaceholderRoom.
+constexpr std::uint64_t kRecordsPerPlaceholder = 8;
+constexpr std::uint64_t kLeastPlaceholderRoom = 64;
+
+std::uint64_t RoundUp(std::uint64_t bytes, std::uint64_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+SharedWord Word(std::uint64_t& word) { return SharedWord(word); }
+
+// For a lock that is held for less time than sleeping and waking up take.
+std::unique_lock<Mutex> LockBriefly(Mutex& mutex) {
+  constexpr int kTries = 100;
+  for (int i = 0; i < kTries; ++i) {
+    if (mutex.try_lock()) return {mutex, std::adopt_lock};
+    SpinPause();
+  }
+  return std::unique_lock(mutex);
+}
+
+}  // namespace
+
+Table::Table(Fabric& fabric, TableId id, TableSpec spec, const TupleShape& shape)
+    : fabric_(fabric), nodes_(fabric.nodes()), id_(id), spec_(std::move(spec)), shape_(shape) {
+  version_bytes_ = kWordBytes + RoundUp(spec_.record_bytes, kWordBytes);
+  const std::uint64_t most = spec_.tuples_per_node;
+  placeholder_room_ = most / kRecordsPerPlaceholder + kLeastPlaceholderRoom;
+  const std::uint64_t expected =
+      spec_.expected_tuples == 0 ? most : std::min(most, spec_.expected_tuples);
+  buckets_ = expected / kMeanTuples + 1;
+  // With few buckets, grouping neighbours would leave hardly any choice of buckets.
+  const std::uint64_t side_by_side =
+      ((std::uint64_t{1} << spec_.neighbour_bits) + kMeanTuples - 1) / kMeanTuples;
+  if (side_by_side < buckets_ / 2) neighbour_bits_ = spec_.neighbour_bits;
+  starts_ = neighbour_bits_ == 0 ? buckets_ : buckets_ - side_by_side + 1;
+  // Groups of neighbours can collide as a whole, which overflows more buckets.
+  const std::uint64_t left_over = neighbour_bits_ == 0 ? buckets_ / 4 : buckets_ / 2;
+  overflow_ = left_over + (most + placeholder_room_ - expected) / kMeanTuples + 16;
+  first_tuple_ = (buckets_ + overflow_) * sizeof(Bucket);
+  stride_ = RoundUp(version_at(shape_.versions), kCacheLineBytes);
+}
+
+Result<std::unique_ptr<Table>> Table::Make(Fabric& fabric, TableId id, const TableSpec& spec,
+                                           const TupleShape& shape, std::uint32_t replicas) {
+  if (spec.record_bytes > kMaxRecordBytes) {
+    return UsageError("a record of table {} has {} bytes; at most {} are possible", spec.name,
+                      spec.record_bytes, kMaxRecordBytes);
+  }
+  std::unique_ptr<Table> table(new Table(fabric, id, spec, shape));
+  const std::uint64_t tuples = spec.tuples_per_node + table->placeholder_room_;
+  const std::uint64_t bytes = table->first_tuple_ + tuples * table->stride_;
+  for (std::uint32_t i = 0; i < replicas; ++i) {
+    SLIM_ASSIGN(const SharedRegion region, fabric.Share(bytes));
+    table->parts_.push_back(std::make_unique<Part>());
+    table->parts_.back()->region = region.id;
+    table->parts_.back()->memory = region.memory;
+    std::copy_n(shape.fresh, kMaxMetadataWords, table->parts_.back()->fresh);
+  }
+  table->Prefault();
+  return table;
+}
+
+void Table::Prefault() {
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const std::uint64_t end = TupleOffset(std::min(spec_.prefaulted_tuples, spec_.tuples_per_node));
+  for (std::uint64_t at = first_tuple_; at < end; at += page) WordAt(memory() + at).store(0);
+}
+
+std::uint64_t Table::Find(Key key, Rank rank) const {
+  const Part& part = *parts_[rank];
+  for (std::uint64_t at = BucketOf(key);;) {
+    Bucket& bucket = *part.BucketAt(at);
+    for (Bucket::Slot& slot : bucket.slots) {
+      const std::uint64_t tuple = Word(slot.tuple).load(std::memory_order_acquire);
+      if (tuple == 0) return 0;  // slots fill in order
+      const Bucket::Slot found{Word(slot.key).load(std::memory_order_relaxed), tuple};
+      if (const std::uint64_t offset = found.TupleOf(key)) return offset;
+    }
+    at = Word(bucket.next).load(std::memory_order_acquire);
+    if (at == 0) return 0;
+  }
+}
+
+Table::Spot Table::FindSpot(const Part& part, Key key) const {
+  Bucket* bucket = part.BucketAt(BucketOf(key));
+  while (true) {
+    for (std::size_t slot = 0; slot < Bucket::kSlots; ++slot) {
+      if (bucket->slots[slot].tuple == 0) return {bucket, slot, 0};
+      const std::uint64_t tuple = bucket->slots[slot].TupleOf(key);
+      if (tuple != 0) return {bucket, slot, tuple};
+    }
+    if (bucket->next == 0) return {bucket, Bucket::kSlots, 0};
+    bucket = part.BucketAt(bucket->next);
+  }
+}
+
+// Puts the key into its slot, or into a new overflow bucket when the chain is full. A tuple is
+// complete before its slot is filled, and a bucket is filled before it is linked.
+bool Table::Link(Part& part, const Spot& spot, Key key, std::uint64_t tuple) {
+  Bucket* const first = part.BucketAt(BucketOf(key));
+  const std::uint64_t before = first->changes;
+  Word(first->changes).store(before + 1, std::memory_order_release);
+  const bool linked = LinkAt(part, spot, key, tuple);
+  Word(first->changes).store(before + 2, std::memory_order_release);
+  return linked;
+}
+
+bool Table::LinkAt(Part& part, const Spot& spot, Key key, std::uint64_t tuple) {
+  if (spot.slot < Bucket::kSlots) {
+    Word(spot.bucket->slots[spot.slot].key).store(key, std::memory_order_relaxed);
+    const std::uint64_t word = Bucket::Slot::TupleWord(key, tuple);
+    Word(spot.bucket->slots[spot.slot].tuple).store(word, std::memory_order_release);
+    return true;
+  }
+  if (part.overflow_used == overflow_) return false;
+  const std::uint64_t next = (buckets_ + part.overflow_used++) * sizeof(Bucket);
+  Bucket* const fresh = part.BucketAt(next);
+  Word(fresh->slots[0].key).store(key, std::memory_order_relaxed);
+  const std::uint64_t word = Bucket::Slot::TupleWord(key, tuple);
+  Word(fresh->slots[0].tuple).store(word, std::memory_order_relaxed);
+  Word(spot.bucket->next).store(next, std::memory_order_release);
+  return true;
+}
+
+std::uint64_t Table::FindOrInsert(Key key, Rank rank, TupleKind what) {
+  if (const std::uint64_t found = Find(key, rank)) return found;
+  Part& part = *parts_[rank];
+  const auto lock = LockBriefly(part.insert_mutex);
+  const Spot spot = FindSpot(part, key);
+  if (spot.tuple != 0) return spot.tuple;
+  const std::uint64_t room = what == TupleKind::kPlaceholder ? placeholder_room_ : 0;
+  if (part.tuples >= spec_.tuples_per_node + room) return 0;
+  const std::uint64_t tuple = TupleOffset(part.tuples);
+  const MutableTupleView view(*this, part.memory.data() + tuple);
+  view.StoreMetadata(part.fresh);
+  view.StoreKey(key);
+  for (std::size_t version = 0; part.fresh_word != 0 && version < shape_.versions; ++version) {
+    WordAt(view.version(version)).store(part.fresh_word, std::memory_order_release);
+  }
+  if (!Link(part, spot, key, tuple)) return 0;
+  part.tuples.store(part.tuples.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  return tuple;
+}
+
+void Table::Clear() {
+  for (const auto& part : parts_) {
+    fabric_.Clear(part->region);
+    part->overflow_used = 0;
+    part->tuples = 0;
+    std::copy_n(shape_.fresh, kMaxMetadataWords, part->fresh);
+    part->fresh_word = 0;
+  }
+}
+
+std::uint64_t Table::Sweep(Rank rank, const std::function<bool(const std::byte*)>& keep,
+                           const std::uint64_t* fresh, std::uint64_t fresh_word) {
+  Part& part = *parts_[rank];
+  std::byte* const memory = part.memory.data();
+  std::copy_n(fresh, kMaxMetadataWords, part.fresh);
+  part.fresh_word = fresh_word;
+  const std::uint64_t before = part.tuples;
+  std::uint64_t kept = 0;
+  for (std::uint64_t i = 0; i < before; ++i) kept += keep(memory + TupleOffset(i)) ? 1 : 0;
+  const std::uint64_t bucket_bytes = (buckets_ + part.overflow_used) * sizeof(Bucket);
+  part.overflow_used = 0;
+  part.tuples = kept;
+  const auto place = [&](std::uint64_t index, const std::byte* tuple) {
+    std::byte* const to = memory + TupleOffset(index);
+    if (to != tuple) std::memmove(to, tuple, stride_);
+    const Key key = TupleView(*this, to).key();
+    SLIM_CHECK(Link(part, FindSpot(part, key), key, TupleOffset(index)),
+               "a swept table has no room for its keys");
+  };
+  std::uint64_t placed = 0;
+  if (kept < before / 2 || before < buckets_ / kBucketsPerPage) {
+    // Few tuples stay, or there were so few that they never touched all pages of buckets. Move them
+    // to a temporary buffer and return all pages to the system.
+    std::vector<std::byte> aside(kept * stride_);
+    for (std::uint64_t i = 0; i < before; ++i) {
+      const std::byte* const tuple = memory + TupleOffset(i);
+      if (keep(tuple)) std::copy_n(tuple, stride_, aside.data() + placed++ * stride_);
+    }
+    fabric_.Clear(part.region);
+    for (placed = 0; placed < kept; ++placed) place(placed, aside.data() + placed * stride_);
+    return before - kept;
+  }
+  std::fill_n(memory, bucket_bytes, std::byte{0});
+  for (std::uint64_t i = 0; i < before; ++i) {
+    const std::byte* const tuple = memory + TupleOffset(i);
+    if (keep(tuple)) place(placed++, tuple);
+  }
+  std::fill(memory + TupleOffset(kept), memory + TupleOffset(before), std::byte{0});
+  return before - kept;
+}
+
+std::uint64_t Table::resident_bytes() const {
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  std::uint64_t pages = 0;
+  for (const auto& part : parts_) {
+    std::vector<unsigned char> resident((part->memory.size() + page - 1) / page);
+    if (::mincore(part->memory.data(), part->memory.size(), resident.data()) != 0) continue;
+    for (const unsigned char one : resident) pages += one & 1;
+  }
+  return pages * page;
+}
+
+bool Table::Load(Key key, Bytes record, Rank rank, std::uint64_t word) {
+  const std::uint64_t tuple = FindOrInsert(key, rank);
+  if (tuple == 0) return false;
+  std::byte* const version = MutableTupleView(*this, memory(rank) + tuple).version(0);
+  WordAt(version).store(word);
+  std::memcpy(version + kWordBytes, record.data(), record.size());
+  return true;
+}
+
+}  // namespace slimgraph::txn

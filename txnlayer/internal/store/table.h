@@ -1,0 +1,225 @@
+// A table of fixed-size records, partitioned over all nodes by key, in memory that all nodes can
+// access.
+//
+// A node's part is a hash table with cluster chaining. A bucket is two cache lines: seven slots
+// (the key and the tuple's offset) and a link to the next bucket. So a remote lookup usually takes
+// one one-sided read. Only the home changes its buckets.
+//
+// A tuple belongs to its key for good. Deleting a record only marks it absent. A lookup of a key
+// that never existed may insert a placeholder, a tuple without a record. So the concurrency control
+// protects the key's absence like any value. (Protocols that validate their reads by a word need no
+// placeholder: they validate the bucket's count of changes.) So a location stays valid until a
+// sweep (txnlayer/internal/engine/sweep.cc), which removes all tuples without a record. No
+// transaction is under way then. A sweep keeps the largest timestamps and write count of the tuples
+// that it removed. Later tuples of the part begin with those.
+//
+// A tuple consists of the protocol's metadata words, the key, and one or more versions of the
+// record. A version is a word and the record. The lowest bit of the word says whether the record
+// exists. The bits above count the tuple's writes and serve as its incarnation.
+//
+// With replicas, a node also holds copies of other nodes' partitions: its copy of rank k is of the
+// partition k nodes before it. A copy is a separate hash table whose tuples are never locked.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "slimgraph/base/result.h"
+#include "slimgraph/base/sync.h"
+#include "slimgraph/base/types.h"
+#include "slimgraph/base/words.h"
+#include "slimgraph/fabric/fabric.h"
+#include "txnlayer/internal/store/hash.h"
+
+namespace slimgraph::txn {
+
+using Key = std::uint64_t;
+using TableId = std::uint16_t;
+using Rank = std::uint32_t;  // of a copy; 0: the primary's own partition
+
+constexpr std::uint64_t kWordBytes = sizeof(std::uint64_t);
+constexpr std::uint32_t kMaxRecordBytes = 2048;
+constexpr std::size_t kMaxMetadataWords = 6;
+
+// The bits of a version's word: the record exists; and the unit in which writes are counted.
+constexpr std::uint64_t kExistsBit = 1;
+constexpr std::uint64_t kOneWrite = 2;
+
+// The shape of a protocol's tuples, and the metadata of a tuple that no transaction has used.
+struct TupleShape {
+  std::uint32_t metadata_words = 1;
+  std::uint32_t versions = 1;
+  std::uint64_t fresh[kMaxMetadataWords] = {};
+};
+
+struct TableSpec {
+  std::string name;
+  std::uint32_t record_bytes = 8;
+  std::uint64_t tuples_per_node = 1;
+  unsigned home_shift = 0;  // keys that are equal above these bits share a node
+  // The number of tuples for which the hash table is sized and lookups are fastest; 0: for
+  // tuples_per_node.
+  std::uint64_t expected_tuples = 0;
+  // Keys that differ only in this many low bits lie in adjacent buckets. For keys that are assigned
+  // consecutively and used together.
+  unsigned neighbour_bits = 0;
+  // The pages of this many tuples are touched when the table is made. A later first touch costs a
+  // page fault, which takes longer than the access.
+  std::uint64_t prefaulted_tuples = 0;
+};
+
+struct Bucket {
+  static constexpr std::size_t kSlots = 7;
+  // The home stores the key before the tuple's word, but a one-sided read may return the two words
+  // in any order. So a reader of a slot that is being filled may see key 0. A bit in the tuple's
+  // word tells whether the key is really 0. (No other key can be mistaken.)
+  struct Slot {
+    // A free bit, as tuples are aligned to cache lines.
+    static constexpr std::uint64_t kKeyIsZero = 1;
+    std::uint64_t key;
+    std::uint64_t tuple;  // offset in the region, and that bit; 0: free
+
+    static std::uint64_t TupleWord(std::uint64_t key, std::uint64_t offset) {
+      return key == 0 ? offset | kKeyIsZero : offset;
+    }
+    // Returns the offset of the tuple of `wanted`, or 0.
+    std::uint64_t TupleOf(std::uint64_t wanted) const {
+      return key == wanted && tuple == TupleWord(wanted, tuple) ? tuple & ~kKeyIsZero : 0;
+    }
+  };
+  Slot slots[kSlots];
+  std::uint64_t next;  // offset of the next bucket; 0: none
+  // Used in the first bucket of a chain: counts the begin and the end of every insertion into the
+  // chain, and is odd during one. A reader that sees an even count and then finds no tuple of a key
+  // knows that there is none until the count changes.
+  std::uint64_t changes;
+};
+static_assert(sizeof(Bucket) == 2 * kCacheLineBytes);
+
+class Table {
+ public:
+  // Collective. `replicas`: the number of nodes that hold each partition.
+  static Result<std::unique_ptr<Table>> Make(Fabric& fabric, TableId id, const TableSpec& spec,
+                                             const TupleShape& shape, std::uint32_t replicas = 1);
+
+  TableId id() const { return id_; }
+  const TableSpec& spec() const { return spec_; }
+  RegionId region(Rank rank = 0) const { return parts_[rank]->region; }
+  // The partition of the key, which is the number of the node that holds it while that node lives.
+  NodeId Home(Key key) const {
+    const Key group = key >> spec_.home_shift;
+    const bool power_of_two = (nodes_ & (nodes_ - 1)) == 0;
+    return static_cast<NodeId>(power_of_two ? group & (nodes_ - 1) : group % nodes_);
+  }
+
+  // --- the layout of tuples and buckets
+  std::uint64_t key_at() const { return shape_.metadata_words * kWordBytes; }
+  std::uint64_t version_at(std::size_t version) const {
+    return key_at() + kWordBytes + version * version_bytes();
+  }
+  // The size of a version: its word and the record, rounded up to whole words.
+  std::uint64_t version_bytes() const { return version_bytes_; }
+  // The size of the key and one version. They are adjacent in tuples that have only one version.
+  std::uint64_t image_bytes() const { return kWordBytes + version_bytes_; }
+  std::uint64_t BucketOf(Key key) const {
+    const std::uint64_t group = (Mix(key >> neighbour_bits_) & 0xFFFF'FFFF) * starts_ >> 32;
+    const std::uint64_t neighbour = key & ((std::uint64_t{1} << neighbour_bits_) - 1);
+    return (group + neighbour / kMeanTuples) * sizeof(Bucket);
+  }
+  const TupleShape& shape() const { return shape_; }
+
+  // --- this node's parts. Thread-safe, and safe beside other nodes' one-sided operations.
+  std::byte* memory(Rank rank = 0) const { return parts_[rank]->memory.data(); }
+  std::uint64_t Find(Key key, Rank rank = 0) const;  // the tuple's offset, or 0
+  // The offset of the count of changes of the key's chain, and its value. Read it before Find().
+  std::uint64_t ChangesAt(Key key) const { return BucketOf(key) + offsetof(Bucket, changes); }
+  std::uint64_t ChangesOf(Key key, Rank rank) const {
+    return WordAt(memory(rank) + ChangesAt(key)).load();
+  }
+  // Returns the tuple of the key, and inserts one if there is none; 0 when the table is full.
+  // Placeholders (kPlaceholder) have reserved room in addition to the records' room, so that
+  // transactions can still look for absent keys in a full table.
+  enum class TupleKind : std::uint8_t { kRecord, kPlaceholder };
+  std::uint64_t FindOrInsert(Key key, Rank rank = 0, TupleKind what = TupleKind::kRecord);
+  // Prefetch the cache lines that FindOrInsert() or the protocol will access.
+  void PrefetchBucket(Key key, Rank rank) const {
+    __builtin_prefetch(memory(rank) + BucketOf(key));
+    __builtin_prefetch(memory(rank) + BucketOf(key) + kCacheLineBytes);
+  }
+  void PrefetchTuple(std::uint64_t offset, Rank rank) const {
+    const std::byte* const tuple = memory(rank) + offset;
+    const std::uint64_t bytes = std::min(stride_, kMostPrefetchedBytes);
+    for (std::uint64_t at = 0; at < bytes; at += kCacheLineBytes) __builtin_prefetch(tuple + at);
+  }
+  // When nothing runs: inserts an initial record. False when the table is full.
+  bool Load(Key key, Bytes record, Rank rank = 0, std::uint64_t word = kExistsBit);
+  // When nothing runs: removes the tuples for which `keep` returns false, and moves the others
+  // together, in the same order. Tuples inserted later begin with the metadata `fresh` and the
+  // version word `fresh_word`. Returns the number of removed tuples.
+  std::uint64_t Sweep(Rank rank, const std::function<bool(const std::byte*)>& keep,
+                      const std::uint64_t* fresh, std::uint64_t fresh_word);
+  // The metadata of newly inserted tuples.
+  const std::uint64_t* fresh(Rank rank) const { return parts_[rank]->fresh; }
+  std::uint64_t fresh_word(Rank rank) const { return parts_[rank]->fresh_word; }
+  std::uint64_t tuples(Rank rank = 0) const { return parts_[rank]->tuples; }
+  // The memory of these tuples and of their share of the buckets.
+  std::uint64_t used_bytes(Rank rank = 0) const {
+    return tuples(rank) * (stride_ + sizeof(Bucket) / kMeanTuples);
+  }
+  // When nothing runs: removes all tuples from all parts. Callers must forget all locations.
+  void Clear();
+  // The touched pages of this node's memory, copies included.
+  std::uint64_t resident_bytes() const;
+  // The offset of tuple `index`, from 0 to tuples() - 1.
+  std::uint64_t TupleOffset(std::uint64_t index) const { return first_tuple_ + index * stride_; }
+
+ private:
+  static constexpr std::uint64_t kMostPrefetchedBytes = 512;
+  static constexpr std::uint64_t kMeanTuples = 4;  // per bucket
+  // A partition, or a copy of one.
+  struct Part {
+    RegionId region = 0;
+    MutableBytes memory;
+    Mutex insert_mutex;
+    std::uint64_t overflow_used = 0;
+    std::atomic<std::uint64_t> tuples{0};
+    std::uint64_t fresh[kMaxMetadataWords] = {};
+    std::uint64_t fresh_word = 0;
+    Bucket* BucketAt(std::uint64_t offset) const {
+      return reinterpret_cast<Bucket*>(memory.data() + offset);
+    }
+  };
+
+  Table(Fabric& fabric, TableId id, TableSpec spec, const TupleShape& shape);
+  // The slot of a key, or, under the lock, the slot where it is to be inserted.
+  struct Spot {
+    Bucket* bucket = nullptr;
+    std::size_t slot = 0;     // Bucket::kSlots: the bucket is full
+    std::uint64_t tuple = 0;  // the key's tuple, or 0
+  };
+  Spot FindSpot(const Part& part, Key key) const;
+  bool Link(Part& part, const Spot& spot, Key key, std::uint64_t tuple);
+  bool LinkAt(Part& part, const Spot& spot, Key key, std::uint64_t tuple);
+  void Prefault();
+
+  Fabric& fabric_;
+  const NodeId nodes_;
+  TableId id_;
+  TableSpec spec_;
+  TupleShape shape_;
+  std::uint64_t version_bytes_ = 0;
+  std::uint64_t placeholder_room_ = 0;  // in tuples
+  unsigned neighbour_bits_ = 0;
+  std::uint64_t buckets_ = 0;   // fewer than 2^32
+  std::uint64_t starts_ = 0;    // buckets at which a group of neighbours can begin
+  std::uint64_t overflow_ = 0;  // extra buckets, linked into chains when needed
+  std::uint64_t first_tuple_ = 0;
+  std::uint64_t stride_ = 0;
+  std::vector<std::unique_ptr<Part>> parts_;  // by rank
+};
+
+}  // namespace slimgraph::txn

@@ -1,0 +1,34 @@
+// Reads a record without a lock when the tuple's first word is both lock and version: reads the
+// word, then the record, then the word again, as three operations in order.
+//
+// Why no read is torn: a writer locks the word by a CAS before it changes the record. Afterwards
+// one write both unlocks the word and changes it. Both are ordered with the update. Suppose a word
+// of the record was written between the reader's two reads of the word. Then the writer had not yet
+// locked at the first, or the reader would have seen the lock. At the second, the writer still
+// holds the lock or has changed the word. So the two values differ. (Two operations would not
+// suffice. The words of one operation are read in any order, so the first read of the word could
+// come after that of the record.)
+#pragma once
+
+#include "txnlayer/internal/stages/port.h"
+
+namespace slimgraph::txn {
+
+inline void PostGuardedRead(Port& port, Access& access) {
+  port.Read(access, 0, kWordBytes, &access.seen[0]);
+  port.Read(access, access.table->key_at(), access.table->image_bytes(), access.image);
+  port.Read(access, 0, kWordBytes, &access.reread[0]);
+  access.has_image = true;
+}
+
+// Whether both reads of the word found it unlocked and with the same version. `version` extracts
+// from a word the part that changes only with the record.
+template <typename Version>
+bool ReadIsWhole(const Access& access, Version version) {
+  if (Locked(access.seen[0]) || Locked(access.reread[0])) return false;
+  if (version(access.seen[0]) != version(access.reread[0])) return false;
+  access.CheckKey();
+  return true;
+}
+
+}  // namespace slimgraph::txn

@@ -1,0 +1,228 @@
+#include "txnlayer/protocol/internal/locking.h"
+
+#include <algorithm>
+
+#include "txnlayer/protocol/internal/lock_word.h"
+#include "txnlayer/transaction.h"
+
+namespace slimgraph::txn {
+namespace {
+
+constexpr Stage kLockingStages[] = {Stage::kRead, Stage::kLock, Stage::kLog, Stage::kCommit,
+                                    Stage::kRelease};
+
+// The steps of a lock under WAITDIE.
+enum WaitDieStep : std::uint8_t { kTry, kStartWaiting, kStopWaiting, kStopAndDie };
+constexpr std::uint64_t kWaitingAt = kWordBytes;  // right before the record
+// Takes the place of a holder's word: a waiting transaction goes first. No lock word has this
+// value.
+constexpr std::uint64_t kSomebodyWaits = 1;
+
+// At home.
+SharedWord Word(const Access& access, std::uint64_t at) {
+  return WordAt(access.memory() + access.offset + at);
+}
+
+}  // namespace
+
+std::span<const Stage> Locking::stages() const { return kLockingStages; }
+
+bool Locking::LockReadsRecord(const Transaction& transaction) {
+  return transaction.one_sided(Stage::kLock) == transaction.one_sided(Stage::kRead);
+}
+
+bool Locking::StartFetch(Transaction& transaction, std::span<Access* const> fresh) const {
+  for (Access* const access : fresh) {
+    access->fetch = LockReadsRecord(transaction);
+    access->shared = transaction.ReadsShared(*access);
+  }
+  return transaction.StartStage(Stage::kLock, fresh);
+}
+
+bool Locking::Fetch(Transaction& transaction, std::span<Access* const> fresh) const {
+  const bool together = LockReadsRecord(transaction);
+  for (Access* const access : fresh) {
+    access->fetch = together;
+    if (!access->begun) access->shared = transaction.ReadsShared(*access);
+  }
+  return transaction.RunStage(Stage::kLock, fresh) &&
+         (together || transaction.RunStage(Stage::kRead, fresh));
+}
+
+bool Locking::Prepare(Transaction& transaction) const {
+  std::vector<Access*>& upgrades = transaction.Scratch();
+  for (Access* const access : transaction.accesses()) {
+    if (!access->write || !access->shared) continue;
+    access->fetch = false;  // its record has been read, and is about to be written
+    upgrades.push_back(access);
+  }
+  if (transaction.RunStage(Stage::kLock, upgrades)) return true;
+  transaction.StopSharing();
+  return false;
+}
+
+void Locking::Install(Transaction& transaction) const {
+  transaction.RunLastStage(Stage::kCommit, transaction.accesses());
+}
+
+void Locking::Release(Transaction& transaction) const {
+  transaction.RunLastStage(Stage::kRelease, transaction.locked());
+}
+
+void Locking::PostRead(Port& port, Access& access) {
+  port.Read(access, access.table->key_at(), access.table->image_bytes(), access.image);
+  access.has_image = true;
+}
+
+Step Locking::CheckRead(const Access& access) {
+  access.CheckKey();
+  return Step::Done();
+}
+
+void Locking::Post(Stage stage, Port& port, Access& access) const {
+  if (stage == Stage::kLock) return PostLock(port, access);
+  if (stage == Stage::kRead) return PostRead(port, access);
+  if (stage == Stage::kCommit && access.write) {
+    port.Write(access, access.table->version_at(0), access.table->version_bytes(),
+               access.version_bytes());
+  }
+  if (access.shared) {
+    return lock_word::Leave(Word(access, kLockAt), access.timestamp, access.generation);
+  }
+  access.put[0] = 0;
+  port.Unlock(access, kLockAt, lock_word::OfWriter(access.timestamp, access.owner), access.put[0]);
+}
+
+void Locking::LockShared(Access& access) {
+  const SharedWord word = Word(access, kLockAt);
+  if (Upgrades(access)) {
+    access.old_word = lock_word::Upgrade(word, access.timestamp, access.owner) ? 0 : word.load();
+  } else {
+    access.old_word = lock_word::Join(word, access.timestamp, access.generation);
+  }
+}
+
+Step Locking::CheckUpgrade(Access& access, AbortReason otherwise) {
+  if (access.old_word != 0) return Step::Abort(otherwise);
+  access.shared = false;
+  return Step::Done();
+}
+
+// Also resets the count of waiting transactions. No timestamp outlives a lock.
+Timestamp Locking::FreeLocks(std::uint64_t* metadata) const {
+  std::fill_n(metadata, shape().metadata_words, 0);
+  return 0;
+}
+
+void Locking::NoteHolder(Access& access) {
+  access.seen_timestamp = std::max(access.seen_timestamp,
+                                   lock_word::TimestampOfHolder(access.old_word, access.timestamp));
+}
+
+std::optional<Protocol::ReadStamp> Locking::StampOf(const std::uint64_t* metadata) const {
+  if (metadata[0] != 0 && !lock_word::OfReaders(metadata[0])) return std::nullopt;
+  return ReadStamp{};
+}
+
+Step Locking::Check(Stage stage, Access& access) const {
+  if (stage == Stage::kLock) return CheckLock(access);
+  if (stage == Stage::kRead) return CheckRead(access);
+  access.locked = false;
+  return Step::Done();
+}
+
+void NoWait::PostLock(Port& port, Access& access) const {
+  if (access.shared) {
+    LockShared(access);
+  } else {
+    port.CompareSwap(access, kLockAt, 0, lock_word::OfWriter(access.timestamp, access.owner),
+                     &access.old_word);
+  }
+  if (access.fetch) PostRead(port, access);
+}
+
+Step NoWait::CheckLock(Access& access) const {
+  if (Upgrades(access)) return CheckUpgrade(access, AbortReason::kLocked);
+  if (access.old_word != 0) {
+    NoteHolder(access);
+    return Step::Abort(AbortReason::kLocked);
+  }
+  access.locked = true;
+  return access.fetch ? CheckRead(access) : Step::Done();
+}
+
+void WaitDie::PostLock(Port& port, Access& access) const {
+  switch (access.step) {
+    case kTry:
+      PostTry(port, access);
+      break;
+    case kStartWaiting:
+      port.FetchAdd(access, kWaitingAt, 1, &access.reread[0]);
+      break;
+    default:
+      port.FetchAdd(access, kWaitingAt, ~std::uint64_t{0}, &access.reread[0]);
+  }
+}
+
+void WaitDie::PostTry(Port& port, Access& access) {
+  if (!access.shared) {
+    port.CompareSwap(access, kLockAt, 0, lock_word::OfWriter(access.timestamp, access.owner),
+                     &access.old_word);
+  } else if (!access.waiting && !access.locked && Word(access, kWaitingAt).load() != 0) {
+    access.old_word = kSomebodyWaits;
+  } else {
+    LockShared(access);
+  }
+  // An adapter may read a long range in parts, so the count may be wrong for a moment. Then a
+  // newcomer goes first, or retries once more.
+  const std::uint64_t more = access.fetch ? access.table->image_bytes() : 0;
+  port.Read(access, kWaitingAt, kWordBytes + more, access.image - kWordBytes);
+  if (access.fetch) access.has_image = true;
+}
+
+void WaitDie::CancelWait(Access& access) const {
+  access.step = access.locked ? kStopWaiting : kStopAndDie;
+}
+
+// A transaction starts to wait after it has found a younger holder, and stops when it later finds
+// an older one. So it only waits for younger transactions, and there are no deadlocks.
+Step WaitDie::CheckLock(Access& access) const {
+  switch (access.step) {
+    case kStartWaiting:
+      access.waiting = true;
+      access.step = kTry;
+      return Step::Wait();
+    case kStopWaiting:
+      access.waiting = false;
+      access.step = kTry;
+      return Step::Done();
+    case kStopAndDie:
+      access.waiting = false;
+      access.step = kTry;
+      return Step::Abort(AbortReason::kDied);
+    default:
+      break;
+  }
+  if (Upgrades(access)) return CheckUpgrade(access, AbortReason::kDied);
+  if (access.old_word == 0) {
+    access.locked = true;
+    if (access.fetch) CheckRead(access);
+    if (access.waiting) {
+      access.step = kStopWaiting;
+      return Step::More();
+    }
+    return access.word_before() == 0 ? Step::Done() : Step::Abort(AbortReason::kDied);
+  }
+  const bool held = access.old_word != kSomebodyWaits;
+  if (held) NoteHolder(access);
+  if (held && lock_word::IsOlder(access.timestamp, access.owner, access.old_word)) {
+    if (access.waiting) return Step::Wait();
+    access.step = kStartWaiting;
+    return Step::More();
+  }
+  if (!access.waiting) return Step::Abort(AbortReason::kDied);
+  access.step = kStopAndDie;
+  return Step::More();
+}
+
+}  // namespace slimgraph::txn
