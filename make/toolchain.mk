@@ -16,13 +16,14 @@ PACKAGES     = .ci/install-packages $(if $(INSTALLS),,--only-name)
 deps: build/.deps
 build/.deps: make/toolchain.mk
 	@mkdir -p build && $(PACKAGES) $(APT_PACKAGES) && touch $@
-build/.test-deps: make/toolchain.mk
+# One after the other, since apt does not wait for another that renews its lists.
+build/.test-deps: make/toolchain.mk | build/.deps
 	@mkdir -p build
 	@$(PACKAGES) $(APT_TEST_PACKAGES) || \
 	  echo "slimgraph: without $(APT_TEST_PACKAGES) the tests that need it are skipped" >&2
 	@touch $@
 lint-deps: build/.lint-deps
-build/.lint-deps: make/toolchain.mk
+build/.lint-deps: make/toolchain.mk | build/.deps
 	@mkdir -p build && $(PACKAGES) $(APT_LINT_PACKAGES) && touch $@
 
 # ---- compiler ----------------------------------------------------------------------------------

@@ -321,7 +321,7 @@ void TxnJob::ReportFigures(const txn::DriveResult& result, Report& report,
   if (txn::TransactionalGraph* const graph = workload_->graph();
       graph != nullptr && graph->fold_worker() != nullptr) {
     const txn::FoldWorker::Figures& folding = graph->fold_worker()->figures();
-    set("/folding/folds", folding.folds);
+    set("/folding/folds", graph->fold_worker()->folds());
     set("/folding/seconds", folding.seconds);
     set("/folding/longest_pause_s", folding.longest_pause_s);
   }

@@ -211,7 +211,7 @@ void RunAgainstOracle(const TxnSetting& setting, const OracleRun& run) {
     ASSERT_TRUE(ran) << ran.error().message;
     if (folder != nullptr) {
       ASSERT_TRUE(folder->Finish());
-      EXPECT_GT(folder->figures().folds, 0u);
+      EXPECT_GT(folder->folds(), 0u);
       EXPECT_GT(made.graph->base().edges(), 0u);
       if (run.scattered) {
         EXPECT_FALSE(made.graph->base().ids().ascending());

@@ -345,13 +345,18 @@ void ExpectSnapshotsOfHistory(TxnSetting setting, bool directed, bool weighted, 
     const auto engine = Unwrap(txn::Engine::Make(cluster, *protocol, options));
     const auto workload = Unwrap(txn::MakeWorkload(setting.workload, setting.work));
     Unwrap(workload->Load(*engine));
+    const txn::FoldWorker* const folder = workload->graph()->fold_worker();
     std::vector<Found> found;
     const std::uint64_t start_ns = NowNs();
     Thread reader([&] {
       found = ReadSnapshots(*engine, *workload->graph(), most);
       const std::uint64_t shortest_ns = start_ns + kShortestRunNs;
       if (NowNs() < shortest_ns) SleepFor(std::chrono::nanoseconds(shortest_ns - NowNs()));
-      while (engine->lost().size() < setting.killed_after_us.size() && !engine->over()) {
+      const auto done = [&] {
+        return engine->lost().size() >= setting.killed_after_us.size() &&
+               (folder == nullptr || folder->folds() > 0);
+      };
+      while (!done() && !engine->over()) {
         SleepFor(std::chrono::milliseconds(1));
       }
       engine->SetDeadline(NowNs());
@@ -362,8 +367,8 @@ void ExpectSnapshotsOfHistory(TxnSetting setting, bool directed, bool weighted, 
     reader.join();
     ASSERT_TRUE(result) << result.error().message;
     EXPECT_GT(result->figures.committed, 0u);
-    if (setting.work.fold_share > 0) {
-      EXPECT_GT(workload->graph()->fold_worker()->figures().folds, 0u);
+    if (folder != nullptr) {
+      EXPECT_GT(folder->folds(), 0u);
     }
     const auto journals = Unwrap(cluster.all().AllGather(std::as_bytes(workload->updates())));
     if (cluster.self() != 0) return;

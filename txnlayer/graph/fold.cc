@@ -51,6 +51,7 @@ FoldWorker::~FoldWorker() {
 }
 
 void FoldWorker::Start() {
+  folds_ = 0;
   figures_ = {};
   graph_.engine().ExpectRun();
   thread_ = Thread([this] { done_ = Work(); });
@@ -135,7 +136,7 @@ Status FoldWorker::Fold() {
   graph_.Unpin();
   ClearSpare();
   if (switched) {
-    ++figures_.folds;
+    ++folds_;
   } else {
     graph_.CountWritten(written);
   }

@@ -9,6 +9,7 @@
 // fold that was given up is begun again.
 #pragma once
 
+#include <atomic>
 #include <memory>
 
 #include "slimgraph/base/sync.h"
@@ -30,9 +31,11 @@ class FoldWorker : public AsideOwner {
   // Call after the run has ended on this node. Waits for all other nodes.
   Status Finish();
 
+  // How often the current or last run has folded. May be called during a run.
+  std::uint64_t folds() const { return folds_.load(std::memory_order_relaxed); }
+
   // Figures of the last run.
   struct Figures {
-    std::uint64_t folds = 0;
     double seconds = 0;          // of all folds together
     double longest_pause_s = 0;  // the longest time without transactions
   };
@@ -68,6 +71,7 @@ class FoldWorker : public AsideOwner {
   RegionId outbox_ = 0;
   bool full_ = false;                   // the base cannot grow any more
   std::uint64_t unfoldable_bytes_ = 0;  // of the tables' contents, what folds cannot remove
+  std::atomic<std::uint64_t> folds_ = 0;
   Figures figures_;
   Thread thread_;
   Status done_;
