@@ -15,6 +15,24 @@ inline void Interleave() {
 #endif
 }
 
+// While one exists, there is no such place, and no time passes. For what the nodes of a simulation
+// share although processes would not, such as variables that are initialised at their first use.
+class Uninterrupted {
+ public:
+#ifdef SLIMGRAPH_SIM
+  Uninterrupted() : scheduler_(sim::Scheduler::Current()) { Add(1); }
+  ~Uninterrupted() { Add(-1); }
+
+ private:
+  void Add(int change) {
+    if (scheduler_ != nullptr) scheduler_->ForbidPoints(change);
+  }
+  sim::Scheduler* const scheduler_;
+#else
+  Uninterrupted() {}  // not trivial, so that a variable of it is not unused
+#endif
+};
+
 // In each turn of a loop that waits for another thread without sleeping.
 inline void SpinPause() {
 #ifdef SLIMGRAPH_SIM

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "slimgraph/base/check.h"
+#include "slimgraph/base/interleave.h"
 #include "slimgraph/base/sync.h"
 
 namespace slimgraph {
@@ -19,6 +20,7 @@ std::vector<std::string>& Names() {
 }  // namespace
 
 StageId StageNamed(std::string_view name) {
+  const Uninterrupted registry_of_all_nodes;
   const std::lock_guard lock(names_mutex);
   auto& names = Names();
   auto found = std::find(names.begin(), names.end(), name);

@@ -111,6 +111,10 @@ void RunTransactions(World& world, Job& job, const TxnSetting& setting) {
     txn::EngineOptions options = setting.engine;
     options.stages =
         Unwrap(txn::StageCode::Parse(setting.stages, protocol->name(), protocol->stages()));
+    if (protocol->has_atomics() && !cluster->fabric().atomics_by_processor()) {
+      options.stages = txn::StageCode::All(/*one_sided=*/true);
+      options.mix_stages = false;
+    }
     Unwrap(txn::SwitchOff(setting.without, options));
     const auto engine = Unwrap(txn::Engine::Make(*cluster, *protocol, options));
     txn::WorkloadOptions work = setting.work;

@@ -141,6 +141,11 @@ std::uint16_t Network::PortOf(int fd) const {
   return Find<Stream>(fd)->port;
 }
 
+NodeId Network::NodeAtPort(std::uint16_t port) const {
+  const auto listener = listeners_.find(port);
+  return listener == listeners_.end() ? scheduler_.node() : FindAny(listener->second)->node;
+}
+
 std::pair<NodeId, NodeId> Network::EndsOf(int fd) const {
   if (const auto* const stream = Find<Stream>(fd)) return {stream->node, stream->other_node};
   const NodeId node = FindAny(fd)->node;
@@ -326,9 +331,11 @@ void Network::Close(int fd) {
 
 int Network::MakeSet() { return Add(std::make_unique<DescriptorSet>(scheduler_.node())); }
 
-void Network::PutIntoSet(int set, const Interest& interest, void* source) {
+bool Network::PutIntoSet(int set, const Interest& interest, void* source) {
+  if (FindAny(interest.fd) == nullptr) return false;
   Find<DescriptorSet>(set)->members[interest.fd] = {interest, source};
   Changed(scheduler_.node());
+  return true;
 }
 
 void Network::TakeFromSet(int set, int fd) { Find<DescriptorSet>(set)->members.erase(fd); }

@@ -53,6 +53,8 @@ class Network {
 
   int Listen();
   std::uint16_t PortOf(int fd) const;
+  // The node that listens on a port, which is no other node's; this node if none does.
+  NodeId NodeAtPort(std::uint16_t port) const;
   // The nodes at the two ends of a connection; for a listener, both are its own.
   std::pair<NodeId, NodeId> EndsOf(int fd) const;
   int StartConnecting(NodeId to, std::uint16_t port, bool blocking);
@@ -67,7 +69,8 @@ class Network {
 
   // A set of descriptors is readable when one of them is ready.
   int MakeSet();
-  void PutIntoSet(int set, const Interest& interest, void* source);
+  // Returns false if the descriptor is not open.
+  bool PutIntoSet(int set, const Interest& interest, void* source);
   void TakeFromSet(int set, int fd);
   std::vector<std::pair<void*, Readiness>> ReadyOfSet(int set, std::size_t most);
 

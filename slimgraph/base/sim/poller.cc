@@ -54,13 +54,13 @@ Result<Poller> Poller::Make() {
 }
 
 Status Poller::Add(int fd, void* source, std::uint32_t events) {
-  Change(fd, source, events);
-  return {};
+  const sim::Interest interest{fd, (events & EPOLLIN) != 0, (events & EPOLLOUT) != 0};
+  if (Network::Current().PutIntoSet(epoll_.get(), interest, source)) return {};
+  return EnvironmentError("cannot wait for descriptor {}: it is not open", fd);
 }
 
 void Poller::Change(int fd, void* source, std::uint32_t events) {
-  Network::Current().PutIntoSet(epoll_.get(),
-                                {fd, (events & EPOLLIN) != 0, (events & EPOLLOUT) != 0}, source);
+  static_cast<void>(Add(fd, source, events));
 }
 
 void Poller::Remove(int fd) {

@@ -148,7 +148,7 @@ std::string Scheduler::ThreadsInWords() const {
 }
 
 void Scheduler::Point() {
-  if (running_ == nullptr) return;
+  if (running_ == nullptr || forbidden_ > 0) return;
   std::uint64_t ns = 1 + Random(2 * options_.point_ns);
   if (options_.points_per_pause > 0 && Random(options_.points_per_pause) == 0) {
     // Short pauses are more frequent than long ones.
@@ -165,6 +165,7 @@ void Scheduler::Spend(std::uint64_t ns) {
 }
 
 bool Scheduler::Sleep(WaitQueue& queue, std::uint64_t deadline_ns, const char* what) {
+  SLIM_CHECK(forbidden_ == 0, "a thread sleeps where no other may run");
   SimThread& self = *running_;
   self.woken = false;
   self.waits_in = &queue;

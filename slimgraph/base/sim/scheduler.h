@@ -77,8 +77,10 @@ class Scheduler {
 
   // The rest is called by threads. Events may call what neither sleeps nor refers to the thread.
 
-  // A point where other threads may interfere. Does nothing in an event.
+  // A point where other threads may interfere. Does nothing in an event, and while they are
+  // forbidden: by more calls with 1 than with -1. A thread must not sleep meanwhile.
   void Point();
+  void ForbidPoints(int change) { forbidden_ += change; }
   // The time of this thread passes.
   void Spend(std::uint64_t ns);
   // Sleeps until woken or until `deadline_ns`. Returns false if nobody has woken it. `what` is what
@@ -145,6 +147,7 @@ class Scheduler {
   std::map<NodeId, std::uint64_t> paused_until_ns_;
   std::unique_ptr<Network> network_;
   SimThread* running_ = nullptr;
+  int forbidden_ = 0;
   RunOutcome outcome_{};
   bool failed_ = false;
 };

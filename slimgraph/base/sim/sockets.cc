@@ -1,4 +1,5 @@
-// sockets.h and unique_fd.h over the network of a simulation. Node n has the address 10.1.x.y.
+// sockets.h and unique_fd.h over the network of a simulation. Node n has the address 10.1.x.y, and
+// 127.0.0.1 is an address of all nodes.
 #ifdef SLIMGRAPH_SIM
 #include "slimgraph/base/sockets.h"
 
@@ -34,7 +35,9 @@ SocketAddress AddressOf(NodeId node, std::uint16_t port) {
 NodeId NodeAt(const SocketAddress& address) {
   const auto& storage = reinterpret_cast<const sockaddr_in&>(address.storage);
   const std::uint32_t number = ntohl(storage.sin_addr.s_addr);
-  return number == kLoopback ? sim::Scheduler::Current()->node() : number - kFirstAddress;
+  // All nodes are on one host as well, and the job lets them use this address.
+  return number == kLoopback ? Network::Current().NodeAtPort(address.port())
+                             : number - kFirstAddress;
 }
 
 auto CannotConnect(const SocketAddress& address, int cause) {
