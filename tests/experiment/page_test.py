@@ -30,6 +30,7 @@ def experiment(folder):
         sys.exit(f"the first line of elasticity has no ratio to N/C: {first}")
     if "the budget was spent" in done.stderr:
         sys.exit(f"not done within {BUDGET_S} s: {done.stderr}")
+    return done.stderr
 
 
 def check_plots(page, what, complaints):
@@ -47,8 +48,7 @@ def main():
         return 77
     with tempfile.TemporaryDirectory(prefix="slimgraph-page-") as scratch:
         folder = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else scratch
-        if folder == scratch:
-            experiment(folder)
+        said = experiment(folder) if folder == scratch else ""
         complaints = []
         with browser.Browser() as page:
             page.open(f"file://{folder}/index.html")
@@ -67,7 +67,7 @@ def main():
                 shown = page.evaluate(
                     "[...document.querySelectorAll('section')].filter(section => "
                     "section.querySelector('.mark')).map(section => section.id)")
-                complaints += [f"{study}: no plot" for study in STUDIES if study not in shown]
+                complaints += [f"{study}: no plot; {said}" for study in STUDIES if study not in shown]
         print(*sorted(set(complaints)), sep="\n")
         print(f"seen: {light['counts']}")
         return 1 if complaints else 0

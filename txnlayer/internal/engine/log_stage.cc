@@ -74,6 +74,7 @@ bool Transaction::LogAtBackups() {
     SetAbortReason(AbortReason::kTooLarge);
     return false;
   }
+  stages_.Set(Stage::kLog, thread_.log.BeginRecord(one_sided(Stage::kLog)));
   const std::vector<NodeId> backups = Backups(writes());
   frame_->logged = std::make_shared<LogEntry>();
   for (const NodeId node : backups) {
@@ -83,6 +84,7 @@ bool Transaction::LogAtBackups() {
     if (!engine_.options().outstanding) task_.Await(frame_->pending);
   }
   task_.Await(frame_->pending);
+  thread_.log.EndRecord();
   return true;
 }
 

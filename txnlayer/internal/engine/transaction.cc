@@ -79,8 +79,6 @@ void Transaction::Begin(bool again, std::uint64_t now_ns) {
     for (std::size_t i = 0; i < kNumStages; ++i) {
       stages_.Set(static_cast<Stage>(i), ((bits >> (20 + i)) & 1) != 0);
     }
-    // The records of a thread must arrive in order (log_ring.h).
-    stages_.Set(Stage::kLog, (self_ + thread_.worker.index()) % 2 != 0);
   }
   began_ns_ = now_ns;
   reason_ = AbortReason::kNone;

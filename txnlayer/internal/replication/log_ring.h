@@ -7,10 +7,10 @@
 // first stamp last, by a separate operation that the fabric keeps behind the others. So a reader
 // that finds the right stamp at a position finds a whole record there. If it does not find it, no
 // record was completed there, whatever the writer was doing when it died. The word behind a record
-// would destroy the next one if that arrived earlier. So a writer uses only one form for all its
-// records, one-sided or by message, in which they arrive in order. Records do not wrap
-// around the ring's end: a stamp with the length kSkip tells that the rest is skipped. As no length
-// is 0, the word 0 is no stamp.
+// would destroy the next one if that arrived earlier, and behind a gap no record is found. So a
+// writer has records of only one form under way at a time, one-sided or by message, which arrive in
+// order. Records do not wrap around the ring's end: a stamp with the length kSkip tells that the
+// rest is skipped. As no length is 0, the word 0 is no stamp.
 #pragma once
 
 #include <cstdint>

@@ -26,6 +26,13 @@ class LogWriter {
   // `replication`: null if nothing is replicated. Then the writer is not used.
   LogWriter(Replication* replication, NodeId nodes, Worker& worker);
 
+  // Before a transaction writes its record, and once the record is whole at all backups. Returns the
+  // form to write it in: the wanted one, unless records of the other form are under way.
+  bool BeginRecord(bool one_sided) {
+    if (under_way_++ == 0) one_sided_ = one_sided;
+    return one_sided_;
+  }
+  void EndRecord() { --under_way_; }
   // Whether a record of that many words has room at `node`. Starts a reclaim when room runs short.
   bool HasRoom(NodeId node, std::uint64_t words);
 
@@ -63,6 +70,8 @@ class LogWriter {
   Worker& worker_;
   LogShape shape_;
   std::deque<Backup> backups_;  // by node
+  std::uint32_t under_way_ = 0;
+  bool one_sided_ = false;  // the form of the records under way
 };
 
 }  // namespace slimgraph::txn
