@@ -67,7 +67,8 @@ def main():
                 shown = page.evaluate(
                     "[...document.querySelectorAll('section')].filter(section => "
                     "section.querySelector('.mark')).map(section => section.id)")
-                complaints += [f"{study}: no plot; {said}" for study in STUDIES if study not in shown]
+                missing = [study for study in STUDIES if study not in shown]
+                complaints += [f"{study}: no plot" for study in missing] + [said] * bool(missing)
         print(*sorted(set(complaints)), sep="\n")
         print(f"seen: {light['counts']}")
         return 1 if complaints else 0

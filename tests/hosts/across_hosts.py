@@ -65,13 +65,13 @@ class Tests:
 
     def clear_errors(self, fault):
         for transport in ("tcp", "mpi"):
-            self.clear_error(fault, transport)
+            self.clear_error(fault, transport,
+                             ["scan", self.graph, "--repeat", "1000000000", "--compute", "2"])
 
-    def clear_error(self, fault, transport):
+    def clear_error(self, fault, transport, words):
         """Starts a job that would run for hours, and injects a fault while it works."""
         with Hosts(4) as hosts:
-            job = hosts.start(["scan", self.graph, "--repeat", "1000000000", "--compute", "2",
-                               "--transport", transport])
+            job = hosts.start([*words, "--transport", transport])
             job.await_error("the job takes")
             time.sleep(0.5)
             start_s = time.monotonic()
@@ -110,6 +110,11 @@ class Tests:
     def test_link_of_a_compute_host_is_cut(self):
         self.clear_errors(lambda hosts: hosts.cut(2))
 
+    def test_messages_between_two_hosts_are_cut(self):
+        """Node 0 still reaches all hosts, so that the job learns of it from these two alone."""
+        self.clear_error(lambda hosts: hosts.cut_between(3, 4), "tcp",
+                         ["pagerank", self.graph, "--iterations", "1000000000", "--compute", "4"])
+
     def test_node_is_killed(self):
         self.clear_errors(lambda hosts: hosts.signal(3, signal.SIGKILL, only="slimgraph"))
 
@@ -127,7 +132,7 @@ def main():
             pass
     except (OSError, RuntimeError) as error:
         print(f"skipped: hosts cannot be made here: {error}")
-        print("0 passed, 0 failed, 8 skipped")
+        print("0 passed, 0 failed, 9 skipped")
         return 0
     wanted = sys.argv[1:]
     passed = failed = 0

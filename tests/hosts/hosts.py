@@ -123,6 +123,11 @@ class Hosts:
     def cut(self, host):
         ip("-n", self.switch, "link", "set", f"v{host}", "down")
 
+    def cut_between(self, sender, receiver):
+        """What `sender` sends to `receiver` arrives nowhere. All other links stay as they are."""
+        ip("-n", self.name(sender), "neigh", "replace", f"{NET}{receiver}", "dev", "eth0",
+           "lladdr", "02:00:00:00:00:99", "nud", "permanent")
+
     def processes(self, host):
         done = subprocess.run(["ip", "netns", "pids", self.name(host)], capture_output=True,
                               text=True, check=False)

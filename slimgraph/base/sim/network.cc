@@ -72,6 +72,7 @@ class Stream : public Descriptor {
   std::uint64_t send_limit_ns = kForever;
   std::uint64_t connected_ns = 0;    // when it can be written
   std::uint64_t lost_ns = kForever;  // when its loss is noticed
+  bool silent = false;               // lost without an end of the other side
   std::uint64_t end_ns = kForever;   // when nothing more is received
   bool sends = true;
   std::deque<Packet> packets;  // those that this end receives
@@ -165,6 +166,7 @@ int Network::StartConnecting(NodeId to, std::uint16_t port, bool blocking) {
   if (IsCut(from, to) || IsCut(to, from)) {
     own->connected_ns = kForever;
     own->lost_ns = now_ns + kSilenceNs;
+    own->silent = true;
     return Add(std::move(own));
   }
   own->connected_ns = now_ns + 2 * Latency();
@@ -217,7 +219,7 @@ ssize_t Network::Send(int fd, std::span<const iovec> parts) {
     Stream* const own = Find<Stream>(fd);
     const std::uint64_t now_ns = scheduler_.now_ns();
     if (own == nullptr || !own->sends || now_ns >= own->lost_ns) {
-      errno = EPIPE;
+      errno = own != nullptr && own->silent ? ETIMEDOUT : EPIPE;
       return -1;
     }
     // The other end has been closed, which is not known here yet.
@@ -240,6 +242,7 @@ ssize_t Network::Send(int fd, std::span<const iovec> parts) {
       if (IsCut(own->node, own->other_node)) {
         own->lost_ns = std::min(own->lost_ns, now_ns + kSilenceNs);
         other.lost_ns = std::min(other.lost_ns, now_ns + kSilenceNs);
+        own->silent = other.silent = true;
       } else {
         packet.arrives_ns = std::max(other.last_arrival_ns, now_ns + Latency());
         other.last_arrival_ns = packet.arrives_ns;
@@ -291,8 +294,9 @@ ssize_t Network::Receive(int fd, std::span<const iovec> parts) {
     Changed(own->other_node);
     return static_cast<ssize_t>(received);
   }
-  if (now_ns >= std::min(own->lost_ns, own->end_ns)) return 0;
-  errno = EAGAIN;
+  const bool lost = now_ns >= own->lost_ns;
+  if (now_ns >= own->end_ns || (lost && !own->silent)) return 0;
+  errno = lost ? ETIMEDOUT : EAGAIN;
   return -1;
 }
 
@@ -320,8 +324,9 @@ void Network::Close(int fd) {
   if (auto* const own = Find<Stream>(fd)) {
     if (Stream* const other = Find<Stream>(own->peer)) {
       other->peer = -1;
-      const std::uint64_t word_ns =
-          scheduler_.now_ns() + (IsCut(own->node, own->other_node) ? kSilenceNs : Latency());
+      const bool cut = IsCut(own->node, own->other_node);
+      other->silent |= cut;
+      const std::uint64_t word_ns = scheduler_.now_ns() + (cut ? kSilenceNs : Latency());
       other->lost_ns = std::min(other->lost_ns, std::max(other->last_arrival_ns, word_ns));
       Changed(other->node);
     }
@@ -416,7 +421,9 @@ void Network::Heal(NodeId from, NodeId to) {
     Changed(to);
     if (IsCut(to, from)) continue;
     stream->lost_ns = kForever;
+    stream->silent = false;
     Find<Stream>(stream->peer)->lost_ns = kForever;
+    Find<Stream>(stream->peer)->silent = false;
     Changed(from);
   }
 }

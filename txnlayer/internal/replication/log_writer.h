@@ -26,8 +26,8 @@ class LogWriter {
   // `replication`: null if nothing is replicated. Then the writer is not used.
   LogWriter(Replication* replication, NodeId nodes, Worker& worker);
 
-  // Before a transaction writes its record, and once the record is whole at all backups. Returns the
-  // form to write it in: the wanted one, unless records of the other form are under way.
+  // Before a transaction writes its record, and once the record is whole at all backups. Returns
+  // the form to write it in: the wanted one, unless records of the other form are under way.
   bool BeginRecord(bool one_sided) {
     if (under_way_++ == 0) one_sided_ = one_sided;
     return one_sided_;

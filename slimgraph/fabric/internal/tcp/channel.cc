@@ -1,10 +1,20 @@
 #include "slimgraph/fabric/internal/tcp/channel.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "slimgraph/base/clock.h"
 #include "slimgraph/launch/job.h"
 
 namespace slimgraph {
+namespace {
+
+// How long the death of a node that cannot be reached may take to be noticed.
+constexpr std::uint64_t kUnreachableNs = 3'000'000'000;
+constexpr std::chrono::milliseconds kUnreachableCheck{100};
+
+}  // namespace
 
 TcpChannel::TcpChannel(const Network& network, std::uint32_t endpoint, Poller& poller,
                        std::function<void()> closing)
@@ -31,7 +41,8 @@ bool TcpChannel::Send(EndpointAddress to, const Message& message) {
       outgoing_[to.node * network_.endpoints + to.endpoint];
   if (!link) {
     const auto endpoint = static_cast<std::uint16_t>(to.endpoint);
-    link = std::make_unique<TcpOutgoingMessages>(poller_, Connect(to.node, endpoint));
+    link = std::make_unique<TcpOutgoingMessages>(poller_, Connect(to.node, endpoint), to.node,
+                                                 unreachable_);
   }
   return link->Send(message);
 }
@@ -46,11 +57,13 @@ void TcpChannel::Poll(std::vector<PartResult>& ended,
   }
   receiver_ = nullptr;
   DropLostIncoming();
+  if (unreachable_.node) FailIfUnreachable();
   ended.insert(ended.end(), ended_.begin(), ended_.end());
   ended_.clear();
 }
 
 void TcpChannel::Park(std::chrono::nanoseconds limit) {
+  if (unreachable_.node) limit = std::min(limit, std::chrono::nanoseconds(kUnreachableCheck));
   if (ended_.empty() && !loss_ && !arrived_) poller_.Wait(limit);
 }
 
@@ -77,8 +90,8 @@ void TcpChannel::Adopt(UniqueFd fd, EndpointAddress from) {
 void TcpChannel::TakeArrivals() {
   std::lock_guard lock(mutex_);
   for (Arrival& arrival : arrivals_) {
-    incoming_.push_back(std::make_unique<TcpIncomingMessages>(poller_, std::move(arrival.fd),
-                                                              arrival.from, receiver_));
+    incoming_.push_back(std::make_unique<TcpIncomingMessages>(
+        poller_, std::move(arrival.fd), arrival.from, receiver_, unreachable_));
   }
   arrivals_.clear();
 }
@@ -101,6 +114,19 @@ void TcpChannel::LoseDeadNodes() {
 
 void TcpChannel::DropLostIncoming() {
   std::erase_if(incoming_, [](const auto& link) { return link->lost(); });
+}
+
+// Whoever waits for a lost message would wait forever, so the job ends. If the node has died, the
+// job learns it soon, and decides by itself.
+void TcpChannel::FailIfUnreachable() {
+  const NodeId node = *unreachable_.node;
+  if (!network_.job.alive(node)) return unreachable_.node.reset();
+  if (NowNs() - unreachable_.since_ns < kUnreachableNs) return;
+  network_.job.Fail({ErrorKind::kEnvironment,
+                     fmt::format("node {} lives, but cannot be reached over tcp: check the network "
+                                 "between their hosts",
+                                 node)});
+  unreachable_.node.reset();
 }
 
 }  // namespace slimgraph

@@ -52,6 +52,7 @@ class TcpChannel : public Channel {
   void TakeArrivals();
   void LoseDeadNodes();
   void DropLostIncoming();
+  void FailIfUnreachable();
 
   const Network& network_;
   const std::uint32_t endpoint_;
@@ -60,6 +61,7 @@ class TcpChannel : public Channel {
   std::vector<PartResult> ended_;  // since the last Poll
   const std::function<void(const Message&)>* receiver_ = nullptr;
 
+  UnreachableNode unreachable_;
   std::vector<std::unique_ptr<TcpOperationLink>> operations_;   // by node
   std::vector<std::unique_ptr<TcpOutgoingMessages>> outgoing_;  // by node and its endpoint
   std::vector<std::unique_ptr<TcpIncomingMessages>> incoming_;

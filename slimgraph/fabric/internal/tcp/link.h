@@ -40,7 +40,7 @@ class TcpLink {
     const StreamState state = queue.Flush(fd_.get());
     const std::uint32_t events =
         state == StreamState::kBlocked ? EPOLLIN | EPOLLOUT : std::uint32_t{EPOLLIN};
-    if (state != StreamState::kLost && events != events_) {
+    if (!IsOver(state) && events != events_) {
       poller_.Change(fd_.get(), this, events);
       events_ = events;
     }

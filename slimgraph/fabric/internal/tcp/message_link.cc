@@ -18,10 +18,15 @@ constexpr std::size_t kMaxFrameBytes =
 
 }  // namespace
 
-TcpOutgoingMessages::TcpOutgoingMessages(Poller& poller, TcpOpened opened)
+TcpOutgoingMessages::TcpOutgoingMessages(Poller& poller, TcpOpened opened, NodeId to,
+                                         UnreachableNode& unreachable)
     : TcpLink(poller, std::move(opened.fd)),
       from_endpoint_(opened.claims.endpoint),
-      to_endpoint_(opened.claims.to_endpoint) {}
+      to_endpoint_(opened.claims.to_endpoint),
+      to_(to),
+      unreachable_(unreachable) {
+  if (lost()) unreachable_.Note(to_);
+}
 
 // Delivers what was sent, unless the other side has stopped reading.
 TcpOutgoingMessages::~TcpOutgoingMessages() {
@@ -53,10 +58,14 @@ bool TcpOutgoingMessages::Send(const Message& message) {
   return true;
 }
 
-void TcpOutgoingMessages::FlushOrDisconnect() {
-  if (Flush(out_) != StreamState::kLost) return;
+void TcpOutgoingMessages::End(StreamState state) {
+  if (state == StreamState::kCutOff) unreachable_.Note(to_);
   Disconnect();
   out_.Clear();
+}
+
+void TcpOutgoingMessages::FlushOrDisconnect() {
+  if (const StreamState state = Flush(out_); IsOver(state)) End(state);
 }
 
 // The other side sends nothing on this connection, so it is readable only at its end.
@@ -64,23 +73,27 @@ void TcpOutgoingMessages::OnReady() {
   std::byte unexpected;
   MutableBytes end(&unexpected, 1);
   ReceiveBuffer in(1);
-  if (in.Move(fd(), end) != StreamState::kBlocked) {
-    Disconnect();
-    out_.Clear();
-    return;
-  }
-  FlushOrDisconnect();
+  const StreamState state = in.Move(fd(), end);
+  if (state == StreamState::kBlocked) return FlushOrDisconnect();
+  End(state);
 }
 
 TcpIncomingMessages::TcpIncomingMessages(Poller& poller, UniqueFd fd, EndpointAddress from,
-                                         const Receiver* const& receiver)
-    : TcpLink(poller, std::move(fd)), from_(from), receiver_(receiver), in_(2 * kMaxFrameBytes) {}
+                                         const Receiver* const& receiver,
+                                         UnreachableNode& unreachable)
+    : TcpLink(poller, std::move(fd)),
+      from_(from),
+      receiver_(receiver),
+      in_(2 * kMaxFrameBytes),
+      unreachable_(unreachable) {}
 
 void TcpIncomingMessages::OnReady() {
   in_.Refresh();
   StreamState state = StreamState::kDone;
   while (state == StreamState::kDone) state = ReceiveOne();
-  if (state == StreamState::kLost) Disconnect();
+  if (!IsOver(state)) return;
+  if (state == StreamState::kCutOff) unreachable_.Note(from_.node);
+  Disconnect();
 }
 
 StreamState TcpIncomingMessages::ReceiveOne() {

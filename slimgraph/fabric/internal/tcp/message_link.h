@@ -4,16 +4,30 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
+#include "slimgraph/base/clock.h"
 #include "slimgraph/fabric/internal/tcp/link.h"
 #include "slimgraph/fabric/internal/tcp/opening.h"
 #include "slimgraph/fabric/message.h"
 
 namespace slimgraph {
 
+// The first node that could not be reached, although it may live, so that messages were lost.
+struct UnreachableNode {
+  std::optional<NodeId> node;
+  std::uint64_t since_ns = 0;
+
+  void Note(NodeId lost) {
+    if (node) return;
+    node = lost;
+    since_ns = NowNs();
+  }
+};
+
 class TcpOutgoingMessages : public TcpLink {
  public:
-  TcpOutgoingMessages(Poller& poller, TcpOpened opened);
+  TcpOutgoingMessages(Poller& poller, TcpOpened opened, NodeId to, UnreachableNode& unreachable);
   ~TcpOutgoingMessages() override;
 
   // Returns false when there is no room now.
@@ -24,10 +38,13 @@ class TcpOutgoingMessages : public TcpLink {
 
  private:
   void FlushOrDisconnect();
+  void End(StreamState state);
 
   std::uint16_t from_endpoint_;
   std::uint16_t to_endpoint_;
   SendQueue out_;
+  const NodeId to_;
+  UnreachableNode& unreachable_;
 };
 
 class TcpIncomingMessages : public TcpLink {
@@ -36,7 +53,7 @@ class TcpIncomingMessages : public TcpLink {
 
   // Passes messages that arrive during OnReady() to `*receiver`.
   TcpIncomingMessages(Poller& poller, UniqueFd fd, EndpointAddress from,
-                      const Receiver* const& receiver);
+                      const Receiver* const& receiver, UnreachableNode& unreachable);
 
   void OnReady() override;
 
@@ -46,6 +63,7 @@ class TcpIncomingMessages : public TcpLink {
   EndpointAddress from_;
   const Receiver* const& receiver_;
   ReceiveBuffer in_;
+  UnreachableNode& unreachable_;
 };
 
 }  // namespace slimgraph

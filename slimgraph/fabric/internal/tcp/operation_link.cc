@@ -33,7 +33,7 @@ void TcpOperationLink::Post(std::uint64_t id, std::span<const Operation> operati
   }
   parts_.push_back({id, operations});
   QueueRequest(operations, continues);
-  if (Flush(out_) == StreamState::kLost) Lose();
+  if (IsOver(Flush(out_))) Lose();
 }
 
 void TcpOperationLink::QueueRequest(std::span<const Operation> operations, bool continues) {
@@ -76,7 +76,7 @@ void TcpOperationLink::QueueRequest(std::span<const Operation> operations, bool 
 void TcpOperationLink::OnReady() {
   if (lost()) return;
   in_.Refresh();
-  if (Flush(out_) == StreamState::kLost || Receive() == StreamState::kLost) Lose();
+  if (IsOver(Flush(out_)) || IsOver(Receive())) Lose();
 }
 
 StreamState TcpOperationLink::ReceiveWelcome() {

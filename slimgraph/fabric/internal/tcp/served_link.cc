@@ -27,7 +27,7 @@ void TcpServedLink::OnReady() {
   int requests = 0;
   while (requests < kRequestsPerTurn) {
     const StreamState state = Step();
-    if (state == StreamState::kLost) Disconnect();
+    if (IsOver(state)) Disconnect();
     if (state != StreamState::kDone) return;
     if (stage_ == Stage::kFrame) ++requests;
   }

@@ -52,7 +52,7 @@ class TcpService::Stranger : public TcpLink {
   void OnReady() override {
     in_.Refresh();
     const StreamState state = in_.Need(fd(), sizeof(TcpHello), 0);
-    if (state == StreamState::kLost) Disconnect();
+    if (IsOver(state)) Disconnect();
     introduced_ = state == StreamState::kDone;
   }
 

@@ -28,6 +28,13 @@ ssize_t Send(int fd, std::span<iovec> parts) {
 
 bool Blocked() { return errno == EAGAIN || errno == EWOULDBLOCK; }
 
+// After a call that has failed.
+StreamState WhyFailed() {
+  if (Blocked()) return StreamState::kBlocked;
+  const bool unreachable = errno == ETIMEDOUT || errno == EHOSTUNREACH || errno == ENETUNREACH;
+  return unreachable ? StreamState::kCutOff : StreamState::kLost;
+}
+
 }  // namespace
 
 void SendQueue::Copy(Bytes bytes) {
@@ -71,7 +78,7 @@ StreamState SendQueue::Flush(int fd) {
     if (sent >= 0) {
       Consume(static_cast<std::uint64_t>(sent));
     } else if (errno != EINTR) {
-      return Blocked() ? StreamState::kBlocked : StreamState::kLost;
+      return WhyFailed();
     }
   }
   return StreamState::kDone;
@@ -141,8 +148,9 @@ StreamState ReceiveBuffer::Receive(int fd, MutableBytes into, MutableBytes beyon
     }
     if (bytes == 0) return StreamState::kLost;
     if (errno == EINTR) continue;
-    drained_ = Blocked();
-    return drained_ ? StreamState::kBlocked : StreamState::kLost;
+    const StreamState why = WhyFailed();
+    drained_ = why == StreamState::kBlocked;
+    return why;
   }
 }
 

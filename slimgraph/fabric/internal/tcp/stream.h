@@ -12,7 +12,12 @@ namespace slimgraph {
 constexpr std::size_t kReceiveBytes = 64 << 10;  // received at once
 constexpr std::uint64_t kCopyBytes = 1 << 10;    // shorter pieces are gathered by copying
 
-enum class StreamState { kDone, kBlocked, kLost };
+// kLost: the other side has ended the connection. kCutOff: it has not answered for long, so what
+// was sent may be lost although both sides live.
+enum class StreamState { kDone, kBlocked, kLost, kCutOff };
+constexpr bool IsOver(StreamState state) {
+  return state == StreamState::kLost || state == StreamState::kCutOff;
+}
 
 // Bytes to send, in order. They are copied into the queue, or referenced in place until they are
 // sent.
