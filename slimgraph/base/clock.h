@@ -13,10 +13,10 @@ namespace slimgraph {
 
 inline std::uint64_t ReadClockNs(clockid_t clock) {
 #ifdef SLIMGRAPH_SIM
-  // All clocks show the time of the simulation. It passes also in a loop that only reads a clock.
+  // All clocks of a node show the same. Time passes also in a loop that only reads a clock.
   if (auto* const scheduler = sim::Scheduler::Current()) {
     scheduler->Point();
-    return scheduler->now_ns();
+    return scheduler->clock_ns();
   }
 #endif
   timespec now;

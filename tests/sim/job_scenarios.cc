@@ -34,8 +34,8 @@ std::string Contribution(std::uint64_t exchange, NodeId node) {
 // same everywhere, and without a fault all nodes reach the end.
 std::function<std::string()> PrepareJob(World& world, std::uint64_t most_exchanges,
                                         const World::Faults& faults) {
-  const auto nodes = static_cast<NodeId>(2 + world.Random(6));
-  const std::uint64_t exchanges = 1 + world.Random(most_exchanges);
+  const NodeId nodes = world.DrawNodes(2, 6);
+  const std::uint64_t exchanges = world.DrawAmount(1, most_exchanges);
   const auto seen = std::make_shared<Seen>();
   world.StartNodes(nodes, [&world, nodes, exchanges, seen](NodeId self) {
     auto job = world.Join();
@@ -78,8 +78,8 @@ std::function<std::string()> PrepareJob(World& world, std::uint64_t most_exchang
 // Nodes work in parts of a job that survives deaths. Some die; the others finish the work together,
 // in one part.
 std::function<std::string()> PrepareSurvivors(World& world) {
-  const auto nodes = static_cast<NodeId>(2 + world.Random(6));
-  const std::uint64_t exchanges = 1 + world.Random(5);
+  const NodeId nodes = world.DrawNodes(2, 6);
+  const std::uint64_t exchanges = world.DrawAmount(1, 5);
   // By node: the nodes of the last part in which its work was done.
   const auto last = std::make_shared<std::map<NodeId, std::vector<std::string>>>();
   const auto ended = std::make_shared<std::set<NodeId>>();
@@ -122,8 +122,8 @@ std::function<std::string()> PrepareSurvivors(World& world) {
 std::function<std::string()> PrepareSilence(World& world) {
   constexpr std::uint64_t kSoonestNs = 1'000 * kMs;
   constexpr std::uint64_t kLatestNs = 10'000 * kMs;
-  const auto nodes = static_cast<NodeId>(2 + world.Random(4));
-  const auto stopped = static_cast<NodeId>(world.Random(nodes));
+  const NodeId nodes = world.DrawNodes(2, 4);
+  const auto stopped = static_cast<NodeId>(world.Draw(nodes));
   const auto stopped_ns = std::make_shared<std::uint64_t>(0);
   const auto ended = std::make_shared<std::set<NodeId>>();
   world.StartNodes(nodes, [&world, nodes, stopped, stopped_ns, ended](NodeId self) {

@@ -1,87 +1,39 @@
-// simulate [--seeds N] [--seconds S] [--seed K] [SCENARIO…]: runs scenarios with seeds from 1 on,
-// in turn, until each has had N seeds or S seconds have passed. With --seed, runs that seed alone
-// and tells its story. The last line is the count of scenarios.
+// simulate [--seeds N] [--seconds S] [SCENARIO…]: runs scenarios with seeds from 1 on, in turn,
+// until each has had N seeds or S seconds have passed. The last line is the count of scenarios.
+//
+// simulate --seed K SCENARIO: runs that seed alone and tells its story. --shrink: finds the
+// shortest run that still fails, and tells its story. What it prints leaves parts of a run out:
+// --most-nodes N, --percent P of the work, --without-faults I,J, --order O of the threads.
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <sys/personality.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "tests/sim/scenario.h"
+#include "slimgraph/base/split.h"
+#include "tests/sim/runs.h"
 
 namespace slimgraph::test {
 namespace {
 
 constexpr std::uint64_t kSeedsAtOnce = 100;
-constexpr unsigned kRealLimitS = 120;  // for kSeedsAtOnce seeds
 
-// What a child process tells its parent, also if it crashes.
-struct Progress {
-  std::uint64_t seed;
-  std::uint64_t done;
-  std::uint64_t trace;
-  char failure[1024];
+struct Options {
+  std::uint64_t seeds = 1000;
+  double seconds = 1e9;
+  std::uint64_t seed = 0;
+  bool shrink = false;
+  LeftOut left_out;
+  std::vector<std::string> names;
 };
 
-struct Run {
-  sim::RunOutcome outcome;
-  std::vector<Event> story;
-};
-
-Run RunSeed(const Scenario& scenario, std::uint64_t seed) {
-  World world({.seed = seed});
-  const auto check = scenario.prepare(world);
-  Run run{world.scheduler().Run(), {}};
-  if (run.outcome.failure.empty()) run.outcome.failure = check();
-  run.story = world.story();
-  return run;
-}
-
-void RunSeeds(const Scenario& scenario, std::uint64_t first, std::uint64_t count, Progress& told) {
-  ::alarm(kRealLimitS);
-  // Nodes that end write why.
-  if (std::freopen("/dev/null", "w", stderr) == nullptr) std::abort();
-  for (told.seed = first; told.seed < first + count; ++told.seed) {
-    const Run run = RunSeed(scenario, told.seed);
-    told.trace ^= run.outcome.trace * told.seed;
-    if (!run.outcome.failure.empty()) {
-      std::strncpy(told.failure, run.outcome.failure.c_str(), sizeof told.failure - 1);
-      return;
-    }
-    ++told.done;
-  }
-}
-
-// Runs seeds in a process of their own, so that a crash is a failure of its seed.
-std::string RunApart(const Scenario& scenario, std::uint64_t first, std::uint64_t count,
-                     Progress& told) {
-  told = {};
-  const pid_t child = ::fork();
-  if (child == 0) {
-    RunSeeds(scenario, first, count, told);
-    ::_exit(0);
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  if (told.failure[0] != '\0') return told.failure;
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return "";
-  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) {
-    return fmt::format("not done after {} s", kRealLimitS);
-  }
-  return WIFSIGNALED(status) ? fmt::format("killed by signal {}", WTERMSIG(status))
-                             : fmt::format("exit code {}", WEXITSTATUS(status));
-}
-
-int TellStory(const Scenario& scenario, std::uint64_t seed) {
-  const Run run = RunSeed(scenario, seed);
+int TellStory(const Scenario& scenario, std::uint64_t seed, const LeftOut& left_out) {
+  const Run run = RunSeed(scenario, seed, left_out);
   fmt::print("{:>14} {:>5}  {}\n", "ms", "node", "what");
   for (const Event& event : run.story) {
     fmt::print("{:14.6f} {:5}  {}\n", static_cast<double>(event.at_ns) * 1e-6, event.node,
@@ -94,29 +46,20 @@ int TellStory(const Scenario& scenario, std::uint64_t seed) {
   return run.outcome.failure.empty() ? 0 : 1;
 }
 
-struct Options {
-  std::uint64_t seeds = 1000;
-  double seconds = 1e9;
-  std::uint64_t seed = 0;
-  std::vector<std::string> names;
-};
-
-int RunAll(const Options& options) {
+int TellShortestStory(const Scenario& scenario, std::uint64_t seed) {
   ScenarioFolder();  // one for all processes
-  auto* const told = static_cast<Progress*>(
-      ::mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
-  std::vector<const Scenario*> chosen;
-  // Those of engines are run by name alone: not all of their seeds pass yet.
-  const std::vector<Scenario> scenarios = options.names.empty() ? JobScenarios() : AllScenarios();
-  for (const Scenario& scenario : scenarios) {
-    const bool named =
-        std::find(options.names.begin(), options.names.end(), scenario.name) != options.names.end();
-    if (options.names.empty() || named) chosen.push_back(&scenario);
+  const std::optional<LeftOut> left_out = Shrink(scenario, seed);
+  if (!left_out) {
+    fmt::print("{}: seed {} passes\n", scenario.name, seed);
+    return 0;
   }
-  if (chosen.empty()) {
-    fmt::print(stderr, "simulate: there is no such scenario\n");
-    return 2;
-  }
+  fmt::print("simulate --seed {} {} {}\n", seed, OptionsOf(*left_out), scenario.name);
+  std::fflush(nullptr);
+  return TellStory(scenario, seed, *left_out);
+}
+
+int RunAll(const Options& options, const std::vector<const Scenario*>& chosen) {
+  ScenarioFolder();  // one for all processes
   struct Total {
     std::uint64_t seeds = 0;
     std::uint64_t trace = 0;
@@ -127,16 +70,17 @@ int RunAll(const Options& options) {
   const auto elapsed_s = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
+  Progress& told = SharedProgress();
   for (std::uint64_t first = 1; first <= options.seeds; first += kSeedsAtOnce) {
     for (const Scenario* const scenario : chosen) {
       Total& total = totals[scenario];
       if (!total.failure.empty() || (first > 1 && elapsed_s() > options.seconds)) continue;
       const std::uint64_t count = std::min(kSeedsAtOnce, options.seeds + 1 - first);
-      const std::string failure = RunApart(*scenario, first, count, *told);
-      total.seeds += told->done;
-      total.trace ^= told->trace;
+      const std::string failure = RunApart(*scenario, first, count, told);
+      total.seeds += told.done;
+      total.trace ^= told.trace;
       if (failure.empty()) continue;
-      total.failure = fmt::format("seed {}: {}", told->seed, failure);
+      total.failure = fmt::format("seed {}: {}", told.seed, failure);
     }
   }
   int failed = 0;
@@ -152,34 +96,67 @@ int RunAll(const Options& options) {
   return failed == 0 ? 0 : 1;
 }
 
+std::uint64_t NumberOf(const std::string& word) { return std::strtoull(word.c_str(), nullptr, 10); }
+
+// False: the option is unknown.
+bool Set(Options& options, const std::string& name, const std::string& value) {
+  if (name == "--seeds") {
+    options.seeds = NumberOf(value);
+  } else if (name == "--seconds") {
+    options.seconds = std::strtod(value.c_str(), nullptr);
+  } else if (name == "--seed") {
+    options.seed = NumberOf(value);
+  } else if (name == "--most-nodes") {
+    options.left_out.most_nodes = static_cast<NodeId>(NumberOf(value));
+  } else if (name == "--percent") {
+    options.left_out.percent = static_cast<std::uint32_t>(NumberOf(value));
+  } else if (name == "--order") {
+    options.left_out.another_order = NumberOf(value);
+  } else if (name == "--without-faults") {
+    for (const std::string_view number : Split(value)) {
+      options.left_out.faults.insert(static_cast<std::uint32_t>(NumberOf(std::string(number))));
+    }
+  } else {
+    return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 int Simulate(int argc, char** argv) {
   Options options;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
-    const bool has_value = i + 1 < argc;
-    if (word == "--seeds" && has_value) {
-      options.seeds = std::strtoull(argv[++i], nullptr, 10);
-    } else if (word == "--seconds" && has_value) {
-      options.seconds = std::strtod(argv[++i], nullptr);
-    } else if (word == "--seed" && has_value) {
-      options.seed = std::strtoull(argv[++i], nullptr, 10);
-    } else if (word.starts_with("-")) {
+    if (word == "--shrink") {
+      options.shrink = true;
+    } else if (!word.starts_with("-")) {
+      options.names.push_back(word);
+    } else if (i + 1 == argc || !Set(options, word, argv[++i])) {
       fmt::print(stderr, "simulate: {} is unknown or needs a value\n", word);
       return 2;
-    } else {
-      options.names.push_back(word);
     }
   }
-  if (options.seed == 0) return RunAll(options);
-  for (const Scenario& scenario : AllScenarios()) {
-    if (options.names.empty() || options.names[0] == scenario.name) {
-      return TellStory(scenario, options.seed);
-    }
+  const std::vector<Scenario> scenarios = AllScenarios();
+  std::vector<const Scenario*> chosen;
+  for (const Scenario& scenario : scenarios) {
+    const bool named = std::ranges::find(options.names, scenario.name) != options.names.end();
+    if (options.names.empty() || named) chosen.push_back(&scenario);
   }
-  fmt::print(stderr, "simulate: there is no such scenario\n");
-  return 2;
+  if (chosen.size() < options.names.size()) {
+    fmt::print(stderr, "simulate: there is no such scenario; there are:\n");
+    for (const Scenario& scenario : scenarios) {
+      fmt::print(stderr, "  {:20} {}\n", scenario.name, scenario.what);
+    }
+    return 2;
+  }
+  if (options.seed == 0) return RunAll(options, chosen);
+  if (chosen.size() != 1) {
+    fmt::print(stderr, "simulate: --seed needs one scenario\n");
+    return 2;
+  }
+  if (options.shrink) return TellShortestStory(*chosen[0], options.seed);
+  return TellStory(*chosen[0], options.seed, options.left_out);
 }
 
 }  // namespace slimgraph::test

@@ -9,8 +9,8 @@ namespace slimgraph::test {
 namespace {
 
 struct MiningSetting {
-  explicit MiningSetting(World& world) : random(world.Random(~std::uint64_t{0})) {
-    shape.nodes = static_cast<NodeId>(1 + random() % 5);
+  explicit MiningSetting(World& world) : random(world.Draw(~std::uint64_t{0})) {
+    shape.nodes = world.DrawNodes(1, 5);
     shape.compute = static_cast<NodeId>(1 + random() % shape.nodes);
     shape.threads = 1 + random() % 2;
     shape.transport = OneOf(world, {"sim", "sim", "sim", "shm", "tcp"});

@@ -32,7 +32,7 @@ std::function<std::string()> OnAllNodes(World& world, NodeId nodes, const World:
 
 // One of the words at random.
 inline const char* OneOf(World& world, std::initializer_list<const char*> words) {
-  return *(words.begin() + world.Random(words.size()));
+  return *(words.begin() + world.Draw(words.size()));
 }
 
 }  // namespace slimgraph::test

@@ -39,48 +39,48 @@ std::string RandomStages(World& world, const std::string& protocol) {
 enum class Deaths { kNone, kAtAStage, kAtAnyMoment, kDuringRepair };
 
 TxnSetting DrawSetting(World& world, Deaths deaths, bool folds) {
-  const std::uint64_t least_nodes = deaths == Deaths::kDuringRepair ? 3 : 2;
+  const NodeId least_nodes = deaths == Deaths::kDuringRepair ? 3 : 2;
   TxnSetting drawn;
-  drawn.nodes = static_cast<NodeId>(least_nodes + world.Random(3));
-  drawn.compute = static_cast<NodeId>(1 + world.Random(drawn.nodes));
-  drawn.threads = static_cast<std::uint32_t>(1 + world.Random(2));
+  drawn.nodes = world.DrawNodes(least_nodes, 3);
+  drawn.compute = static_cast<NodeId>(1 + world.Draw(drawn.nodes));
+  drawn.threads = static_cast<std::uint32_t>(1 + world.Draw(2));
   drawn.transport = OneOf(world, {"sim", "sim", "sim", "shm", "tcp"});
   drawn.protocol = OneOf(world, {"nowait", "waitdie", "occ", "mvcc", "sundial", "calvin"});
   drawn.stages = RandomStages(world, drawn.protocol);
   drawn.workload =
       folds ? "graph-append" : OneOf(world, {"list-append", "graph-append", "smallbank"});
   drawn.without = OneOf(world, {"", "", "", "passive", "cache", "doorbells", "outstanding"});
-  drawn.transactions = 5 + world.Random(30);
-  drawn.engine.coroutines = static_cast<std::uint32_t>(1 + world.Random(6));
-  drawn.engine.mix_stages = world.Random(8) == 0;
-  drawn.work.seed = world.Random(~std::uint64_t{0});
-  drawn.work.rows = 5 + world.Random(40);
+  drawn.transactions = world.DrawAmount(5, 30);
+  drawn.engine.coroutines = static_cast<std::uint32_t>(1 + world.Draw(6));
+  drawn.engine.mix_stages = world.Draw(8) == 0;
+  drawn.work.seed = world.Draw(~std::uint64_t{0});
+  drawn.work.rows = world.DrawAmount(5, 40);
   if (folds) drawn.work.fold_share = 0.01;
   const std::uint64_t most_replicas = std::min<std::uint64_t>(3, drawn.nodes);
   if (deaths == Deaths::kNone) {
-    drawn.engine.replicas = static_cast<std::uint32_t>(1 + world.Random(most_replicas));
+    drawn.engine.replicas = static_cast<std::uint32_t>(1 + world.Draw(most_replicas));
     return drawn;
   }
   const bool two = deaths == Deaths::kDuringRepair;
-  drawn.engine.replicas = static_cast<std::uint32_t>(two ? 3 : 2 + world.Random(most_replicas - 1));
-  const auto victim = static_cast<NodeId>(1 + world.Random(drawn.nodes - 1));
+  drawn.engine.replicas = static_cast<std::uint32_t>(two ? 3 : 2 + world.Draw(most_replicas - 1));
+  const auto victim = static_cast<NodeId>(1 + world.Draw(drawn.nodes - 1));
   const auto protocol = Unwrap(txn::MakeProtocol(drawn.protocol));
   if (deaths == Deaths::kAtAnyMoment) {
     drawn.killed = victim;
-    drawn.killed_after_us = world.Random(3'000);
+    drawn.killed_after_us = world.Draw(3'000);
     return drawn;
   }
   drawn.engine.death.node = victim;
-  drawn.engine.death.stage = protocol->stages()[world.Random(protocol->stages().size())];
-  drawn.engine.death.times = 1 + world.Random(40);
+  drawn.engine.death.stage = protocol->stages()[world.Draw(protocol->stages().size())];
+  drawn.engine.death.times = 1 + world.Draw(40);
   if (two) {
     NodeId second = 0;
     do {
-      second = static_cast<NodeId>(1 + world.Random(drawn.nodes - 1));
+      second = static_cast<NodeId>(1 + world.Draw(drawn.nodes - 1));
     } while (second == victim);
     drawn.engine.death_in_repair = {
         .node = second,
-        .step = static_cast<std::uint32_t>(1 + world.Random(txn::DeathInRepair::kSteps))};
+        .step = static_cast<std::uint32_t>(1 + world.Draw(txn::DeathInRepair::kSteps))};
   }
   return drawn;
 }
@@ -169,11 +169,11 @@ std::vector<Scenario> TransactionScenarios() {
        [=](World& world) { return PrepareTransactions(world, Deaths::kNone, true, stops); }},
       {"deaths", "a node dies during the run, at any moment, and the others go on",
        [](World& world) {
-         return PrepareTransactions(world, Deaths::kAtAnyMoment, world.Random(4) == 0, {});
+         return PrepareTransactions(world, Deaths::kAtAnyMoment, world.Draw(4) == 0, {});
        }},
       {"deaths-at-stages", "a node dies at the end of a stage",
        [](World& world) {
-         return PrepareTransactions(world, Deaths::kAtAStage, world.Random(4) == 0, {});
+         return PrepareTransactions(world, Deaths::kAtAStage, world.Draw(4) == 0, {});
        }},
       {"deaths-in-repair", "a second node dies in each step of the repair",
        [](World& world) { return PrepareTransactions(world, Deaths::kDuringRepair, false, {}); }},

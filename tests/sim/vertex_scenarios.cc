@@ -32,19 +32,19 @@ constexpr int kApplications = 5;
 
 VertexSetting DrawSetting(World& world, NodeId most_nodes) {
   VertexSetting drawn;
-  drawn.nodes = static_cast<NodeId>(1 + world.Random(most_nodes));
-  drawn.compute = static_cast<NodeId>(1 + world.Random(drawn.nodes));
-  drawn.threads = static_cast<std::uint32_t>(1 + world.Random(2));
+  drawn.nodes = world.DrawNodes(1, most_nodes);
+  drawn.compute = static_cast<NodeId>(1 + world.Draw(drawn.nodes));
+  drawn.threads = static_cast<std::uint32_t>(1 + world.Draw(2));
   drawn.transport = OneOf(world, {"sim", "sim", "sim", "shm", "tcp"});
   do {
-    drawn.graph = &Graphs()[world.Random(Graphs().size())];
+    drawn.graph = &Graphs()[world.Draw(Graphs().size())];
   } while (drawn.graph->sources.empty());
-  drawn.mode = static_cast<dgemini::Mode>(world.Random(3));
+  drawn.mode = static_cast<dgemini::Mode>(world.Draw(3));
   constexpr double kPercents[] = {100, 30, 5, 0};
-  drawn.cache.level = static_cast<CacheLevel>(world.Random(4));
-  drawn.cache.edges.percent = kPercents[world.Random(4)];
-  drawn.cache.side = world.Random(2) == 0 ? MemorySide::kStrict : MemorySide::kServe;
-  drawn.application = static_cast<int>(world.Random(drawn.graph->weighted ? kApplications : 4));
+  drawn.cache.level = static_cast<CacheLevel>(world.Draw(4));
+  drawn.cache.edges.percent = kPercents[world.Draw(4)];
+  drawn.cache.side = world.Draw(2) == 0 ? MemorySide::kStrict : MemorySide::kServe;
+  drawn.application = static_cast<int>(world.Draw(drawn.graph->weighted ? kApplications : 4));
   return drawn;
 }
 

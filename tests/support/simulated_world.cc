@@ -5,6 +5,7 @@
 #include <csignal>
 #include <utility>
 
+#include "slimgraph/base/mix.h"
 #include "slimgraph/base/sockets.h"
 #include "slimgraph/base/sync.h"
 
@@ -15,8 +16,37 @@ const std::string kSecret = "what all nodes of this job know";
 
 }  // namespace
 
+// Each use has random numbers of its own, so that none depends on how many another has drawn.
+World::World(std::uint64_t seed, LeftOut left_out, std::uint64_t limit_ns)
+    : left_out_(std::move(left_out)),
+      scheduler_({.seed = Mix64(seed + (left_out_.another_order << 32)), .limit_ns = limit_ns}),
+      drawn_(Mix64(~seed)),
+      seed_of_faults_(Mix64(seed) + 1) {}
+
+NodeId World::DrawNodes(NodeId least, NodeId count) {
+  const auto drawn = static_cast<NodeId>(least + Draw(count));
+  return std::min(drawn, std::max(least, left_out_.most_nodes));
+}
+
+std::uint64_t World::DrawAmount(std::uint64_t least, std::uint64_t count) {
+  return least + Draw(count) * left_out_.percent / 100;
+}
+
+// Clocks of nodes differ, by up to 10 s and 100 parts in a million.
+void World::SetClocks(NodeId nodes) {
+  constexpr std::uint64_t kMostAheadNs = 10'000 * kMs;
+  constexpr std::int64_t kMostDrift = 100;
+  const bool differ = Draw(2) == 0;
+  for (NodeId node = 0; node < nodes; ++node) {
+    const std::uint64_t ahead_ns = Draw(kMostAheadNs);
+    const auto drift = static_cast<std::int64_t>(Draw(2 * kMostDrift)) - kMostDrift;
+    if (differ) scheduler_.SetClock(node, {.ahead_ns = ahead_ns, .drift_ppm = drift});
+  }
+}
+
 void World::StartNodes(NodeId nodes, std::function<void(NodeId)> body) {
   nodes_ = nodes;
+  SetClocks(nodes);
   for (NodeId node = 0; node < nodes; ++node) {
     scheduler_.Start(node, "main", [this, node, body] {
       body(node);
@@ -50,34 +80,38 @@ void World::StartFaults(const Faults& faults) {
   if (faults.most == 0) return;
   // A node of its own, which is not part of any job.
   scheduler_.Start(nodes_, "faults", [this, faults] {
-    const std::uint64_t count = Random(faults.most + 1);
-    for (std::uint64_t i = 0; i < count; ++i) {
-      SleepFor(std::chrono::nanoseconds(Random(faults.within_ns / count)));
-      MakeFault(faults);
+    std::mt19937_64 random(seed_of_faults_);
+    const auto count = static_cast<std::uint32_t>(random() % (faults.most + 1));
+    for (std::uint32_t i = 0; i < count; ++i) {
+      SleepFor(std::chrono::nanoseconds(random() % (faults.within_ns / count)));
+      if (!left_out_.faults.contains(i)) MakeFault(faults, i);
     }
   });
 }
 
-void World::MakeFault(const Faults& faults) {
+void World::MakeFault(const Faults& faults, std::uint32_t number) {
+  std::mt19937_64 random(seed_of_faults_ ^ Mix64(number + 1));
+  const auto below = [&random](std::uint64_t limit) { return random() % limit; };
   const auto first = static_cast<NodeId>(faults.spares_hub ? 1 : 0);
-  const auto node = static_cast<NodeId>(first + Random(nodes_ - first));
-  const std::uint64_t length_ns = Random(2) == 0 ? Random(100 * kMs) : Random(faults.longest_ns);
-  switch (Random(3)) {
+  const auto node = static_cast<NodeId>(first + below(nodes_ - first));
+  const std::uint64_t length_ns = below(2) == 0 ? below(100 * kMs) : below(faults.longest_ns);
+  switch (below(3)) {
     case 0:
       if (!faults.kills || killed(node)) return;
-      Note(fmt::format("kills node {}", node));
+      Note(fmt::format("fault {}: kills node {}", number, node));
       scheduler_.EndNode(node, 128 + SIGKILL);
       break;
     case 1:
       if (!faults.stops || killed(node)) return;
-      Note(fmt::format("stops node {} for {} ms", node, length_ns / kMs));
+      Note(fmt::format("fault {}: stops node {} for {} ms", number, node, length_ns / kMs));
       scheduler_.PauseNode(node, length_ns);
       break;
     default: {
       if (!faults.cuts) return;
-      const auto other = static_cast<NodeId>(Random(nodes_));
+      const auto other = static_cast<NodeId>(below(nodes_));
       if (other == node) return;
-      Note(fmt::format("cuts the link from {} to {} for {} ms", node, other, length_ns / kMs));
+      Note(fmt::format("fault {}: cuts the link from {} to {} for {} ms", number, node, other,
+                       length_ns / kMs));
       scheduler_.network().Cut(node, other);
       scheduler_.Start(nodes_, "healer", [this, node, other, length_ns] {
         SleepFor(std::chrono::nanoseconds(length_ns));

@@ -6,6 +6,8 @@
 #include <csignal>
 #include <cstdint>
 #include <functional>
+#include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,12 +26,28 @@ struct Event {
   std::string what;
 };
 
+// What is left out of the run of a seed, to find the shortest run that still fails. The rest stays
+// as the seed determines it, except for who runs when.
+struct LeftOut {
+  NodeId most_nodes = kMaxNodes;
+  std::uint32_t percent = 100;      // of the amounts of work
+  std::set<std::uint32_t> faults;   // by their numbers
+  std::uint64_t another_order = 0;  // changes who runs when
+};
+
 class World {
  public:
-  explicit World(const sim::SchedulerOptions& options) : scheduler_(options) {}
+  static constexpr std::uint64_t kLimitNs = sim::SchedulerOptions().limit_ns;
+  explicit World(std::uint64_t seed, LeftOut left_out = {}, std::uint64_t limit_ns = kLimitNs);
 
   sim::Scheduler& scheduler() { return scheduler_; }
+  // While the nodes run.
   std::uint64_t Random(std::uint64_t below) { return scheduler_.Random(below); }
+  // Before they run: what a scenario consists of.
+  std::uint64_t Draw(std::uint64_t below) { return drawn_() % below; }
+  // Some of `count` numbers of nodes from `least` on, and of amounts of work.
+  NodeId DrawNodes(NodeId least, NodeId count);
+  std::uint64_t DrawAmount(std::uint64_t least, std::uint64_t count);
 
   // Starts `body` on each of the nodes.
   void StartNodes(NodeId nodes, std::function<void(NodeId)> body);
@@ -70,11 +88,14 @@ class World {
   }
 
  private:
-  void MakeFault(const Faults& faults);
+  void SetClocks(NodeId nodes);
+  void MakeFault(const Faults& faults, std::uint32_t number);
 
+  const LeftOut left_out_;
   sim::Scheduler scheduler_;
+  std::mt19937_64 drawn_;
+  const std::uint64_t seed_of_faults_;
   NodeId nodes_ = 0;
-  int hub_listener_ = -1;
   std::string hub_address_;
   std::uint32_t faults_made_ = 0;
   std::vector<Event> story_;

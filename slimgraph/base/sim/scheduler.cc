@@ -235,6 +235,16 @@ std::uint64_t Scheduler::now_ns() const {
   return running_ == nullptr ? event_ns_ : running_->time_ns;
 }
 
+std::uint64_t Scheduler::clock_ns() const {
+  const std::uint64_t now = now_ns();
+  if (clocks_.empty() || running_ == nullptr) return now;
+  const auto found = clocks_.find(running_->node);
+  if (found == clocks_.end()) return now;
+  const NodeClock& clock = found->second;
+  const std::int64_t drift_ns = static_cast<std::int64_t>(now) * clock.drift_ppm / 1'000'000;
+  return now + clock.ahead_ns + static_cast<std::uint64_t>(drift_ns);
+}
+
 std::uint64_t Scheduler::Random(std::uint64_t below) { return random_() % below; }
 
 void*& Scheduler::OwnValue(const void* key) { return running_->own_values[key]; }

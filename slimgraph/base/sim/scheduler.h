@@ -53,6 +53,12 @@ struct RunOutcome {
   std::uint64_t trace;     // a hash of who ran when
 };
 
+// How a node's clock differs from the time of the simulation.
+struct NodeClock {
+  std::uint64_t ahead_ns = 0;
+  std::int64_t drift_ppm = 0;  // how much faster it is
+};
+
 class Scheduler {
  public:
   explicit Scheduler(const SchedulerOptions& options);
@@ -112,6 +118,9 @@ class Scheduler {
   NodeId node() const;
   Network& network() { return *network_; }
   std::uint64_t now_ns() const;
+  // What the clock of the running thread's node shows.
+  std::uint64_t clock_ns() const;
+  void SetClock(NodeId node, const NodeClock& clock) { clocks_[node] = clock; }
   std::uint64_t Random(std::uint64_t below);
 
   // A place for a value of the running thread; null at first. `key` tells such values apart.
@@ -145,6 +154,7 @@ class Scheduler {
   std::map<NodeId, int> exit_codes_;
   std::map<const void*, WaitQueue> queues_of_words_;
   std::map<NodeId, std::uint64_t> paused_until_ns_;
+  std::map<NodeId, NodeClock> clocks_;
   std::unique_ptr<Network> network_;
   SimThread* running_ = nullptr;
   int forbidden_ = 0;

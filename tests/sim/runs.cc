@@ -1,0 +1,69 @@
+#include "tests/sim/runs.h"
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace slimgraph::test {
+namespace {
+
+constexpr unsigned kRealLimitS = 300;  // for all seeds of a process
+
+void RunSeeds(const Scenario& scenario, std::uint64_t first, std::uint64_t count, Progress& told,
+              const LeftOut& left_out) {
+  ::alarm(kRealLimitS);
+  // Nodes that end write why.
+  if (std::freopen("/dev/null", "w", stderr) == nullptr) std::abort();
+  for (told.seed = first; told.seed < first + count; ++told.seed) {
+    const Run run = RunSeed(scenario, told.seed, left_out);
+    told.trace ^= run.outcome.trace * told.seed;
+    if (!run.outcome.failure.empty()) {
+      std::strncpy(told.failure, run.outcome.failure.c_str(), sizeof told.failure - 1);
+      return;
+    }
+    ++told.done;
+  }
+}
+
+}  // namespace
+
+Run RunSeed(const Scenario& scenario, std::uint64_t seed, const LeftOut& left_out) {
+  World world(seed, left_out);
+  const auto check = scenario.prepare(world);
+  Run run{world.scheduler().Run(), {}};
+  if (run.outcome.failure.empty()) run.outcome.failure = check();
+  run.story = world.story();
+  return run;
+}
+
+std::string RunApart(const Scenario& scenario, std::uint64_t first, std::uint64_t count,
+                     Progress& told, const LeftOut& left_out) {
+  told = {};
+  const pid_t child = ::fork();
+  if (child == 0) {
+    RunSeeds(scenario, first, count, told, left_out);
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  if (told.failure[0] != '\0') return told.failure;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return "";
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) {
+    return fmt::format("not done after {} s", kRealLimitS);
+  }
+  return WIFSIGNALED(status) ? fmt::format("killed by signal {}", WTERMSIG(status))
+                             : fmt::format("exit code {}", WEXITSTATUS(status));
+}
+
+Progress& SharedProgress() {
+  static auto* const shared = static_cast<Progress*>(
+      ::mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  return *shared;
+}
+
+}  // namespace slimgraph::test
