@@ -25,8 +25,20 @@ inline std::uint64_t ReadClockNs(clockid_t clock) {
          static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-// The monotonic clock, which is the same for all processes of one machine.
+// The monotonic clock. Those of different hosts differ.
 inline std::uint64_t NowNs() { return ReadClockNs(CLOCK_MONOTONIC); }
+
+// The same clock, for times that nodes of one machine compare: all processes there share it. (The
+// nodes of a simulation may have clocks that differ, but not this one.)
+inline std::uint64_t SharedNowNs() {
+#ifdef SLIMGRAPH_SIM
+  if (auto* const scheduler = sim::Scheduler::Current()) {
+    scheduler->Point();
+    return scheduler->now_ns();
+  }
+#endif
+  return NowNs();
+}
 
 inline double SecondsSince(std::uint64_t start_ns) {
   return static_cast<double>(NowNs() - start_ns) * 1e-9;

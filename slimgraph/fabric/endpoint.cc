@@ -40,7 +40,7 @@ void Endpoint::Progress() {
   }
   ended_.clear();
   if (!delayed_parts_.empty() || !delayed_messages_.empty()) {
-    const std::uint64_t now = NowNs();
+    const std::uint64_t now = SharedNowNs();
     while (delayed_parts_.first_due_ns() <= now) {
       const EndedPart part = delayed_parts_.Take();
       Finish(part.id, part.outcome, part.failed_index);
@@ -80,7 +80,7 @@ void Endpoint::Wake() {
 void Endpoint::SleepUntil(std::uint64_t deadline_ns) {
   std::uint64_t until_ns = deadline_ns;
   until_ns = std::min({until_ns, delayed_parts_.first_due_ns(), delayed_messages_.first_due_ns()});
-  const std::uint64_t now = NowNs();
+  const std::uint64_t now = SharedNowNs();
   if (!backlogged_.empty()) until_ns = std::min(until_ns, now + kRoomNs);
   if (until_ns <= now) return;
   if (until_ns - now < kNearNs) {

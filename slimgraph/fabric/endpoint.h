@@ -209,12 +209,12 @@ class Endpoint {
 template <typename Done>
 bool Endpoint::WaitUntil(Done done, std::chrono::nanoseconds limit) {
   constexpr std::uint64_t kSpinNs = 5'000;
-  const std::uint64_t start_ns = NowNs();
+  const std::uint64_t start_ns = SharedNowNs();
   const std::uint64_t deadline_ns = start_ns + static_cast<std::uint64_t>(limit.count());
   while (true) {
     Progress();
     if (done()) return true;
-    const std::uint64_t now = NowNs();
+    const std::uint64_t now = SharedNowNs();
     if (now >= deadline_ns) return false;
     if (now >= start_ns + kSpinNs) SleepUntil(deadline_ns);
   }

@@ -72,7 +72,7 @@ std::uint64_t NetworkModel::Occupy(std::atomic<std::uint64_t>& free_ns, std::uin
 // A transfer occupies the sender's outgoing side and the receiver's incoming side; the one that is
 // free later determines its end.
 std::uint64_t NetworkModel::Book(NodeId peer, std::uint64_t out_bytes, std::uint64_t in_bytes) {
-  const std::uint64_t now = NowNs();
+  const std::uint64_t now = SharedNowNs();
   const std::uint64_t out = std::max(Occupy(adapters_[self_].out_free_ns, now, out_bytes),
                                      Occupy(adapters_[peer].in_free_ns, now, out_bytes));
   if (in_bytes == 0) return out + spec_.latency_ns;

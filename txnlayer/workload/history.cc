@@ -37,7 +37,7 @@ void History::Add(EventType type, std::uint64_t process,
                   const std::vector<ListOperation>& operations) {
   // An invocation is recorded before its work, and an end after it. So events that do not overlap
   // keep their real-time order.
-  const std::uint64_t now = NowNs();
+  const std::uint64_t now = SharedNowNs();
   std::string value;
   for (const ListOperation& operation : operations) {
     value += (value.empty() ? "" : ",") + ToText(operation);
@@ -82,7 +82,7 @@ Status History::ReadJournal(const std::string& path, std::vector<Event>& events)
       open.erase(event.process);
     }
   }
-  const std::uint64_t now = NowNs();
+  const std::uint64_t now = SharedNowNs();
   for (auto& [process, begun] : open) {
     begun.time_ns = now;
     begun.type = EventType::kInfo;

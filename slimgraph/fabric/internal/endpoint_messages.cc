@@ -37,7 +37,7 @@ std::uint32_t Endpoint::Send(EndpointAddress to, HandlerId handler, Bytes body) 
     if (faults_.any()) {
       if (faults_.cut(to.node)) return peer.sent;
       if (const auto delay = faults_.DrawDelayNs(to.node, !channel_->loses_datagrams()); delay > 0)
-        message.due_ns = NowNs() + delay;
+        message.due_ns = SharedNowNs() + delay;
     }
     if (context_.model) {
       message.due_ns = std::max(
@@ -75,7 +75,7 @@ void Endpoint::Receive(const Message& message) {
   if (faults_.any() && faults_.cut(message.from.node)) return;
   // A message that is due already must not overtake delayed messages that have become due since
   // Progress() looked.
-  if (message.due_ns != 0 && (!delayed_messages_.empty() || message.due_ns > NowNs())) {
+  if (message.due_ns != 0 && (!delayed_messages_.empty() || message.due_ns > SharedNowNs())) {
     delayed_messages_.Add(message.due_ns,
                           BufferedMessage{message, {message.body.begin(), message.body.end()}});
   } else {

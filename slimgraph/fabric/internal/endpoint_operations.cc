@@ -143,7 +143,7 @@ bool Endpoint::PostPart(NodeId node, std::size_t first, std::size_t count, bool 
     part.fail_at = faults_.ChooseFailure(node, static_cast<std::uint32_t>(count));
     part.injected = part.fail_at < count;
     posted = posted.first(part.fail_at);
-    part.due_ns = NowNs() + faults_.DrawDelayNs(node);
+    part.due_ns = SharedNowNs() + faults_.DrawDelayNs(node);
   }
   if (context_.model) {
     part.due_ns = std::max(context_.model->Book(node, wire.sent, wire.returned), part.due_ns);
