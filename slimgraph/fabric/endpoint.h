@@ -162,7 +162,9 @@ class Endpoint {
     std::uint32_t reported = 0;      // the value of `handled` in the last message to the peer
     std::uint32_t acknowledged = 0;  // how many of `sent` the peer has acknowledged
     std::uint64_t last_due_ns = 0;
-    std::deque<BufferedMessage> backlog;  // messages for which the receiver had no room yet
+    // Messages for which the receiver had no room yet; null: none. An empty deque takes memory,
+    // too.
+    std::unique_ptr<std::deque<BufferedMessage>> backlog;
   };
 
   Operation& Collect(NodeId node, std::uint64_t length);
