@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "slimgraph/base/clock.h"
+#include "slimgraph/base/interleave.h"
 #include "slimgraph/base/types.h"
 #include "slimgraph/fabric/delay_queue.h"
 #include "slimgraph/fabric/faults.h"
@@ -210,7 +211,7 @@ class Endpoint {
 
 template <typename Done>
 bool Endpoint::WaitUntil(Done done, std::chrono::nanoseconds limit) {
-  constexpr std::uint64_t kSpinNs = 5'000;
+  constexpr std::uint64_t kSpinNs = kMaySpin ? 5'000 : 0;
   const std::uint64_t start_ns = NowNs();
   const std::uint64_t deadline_ns = start_ns + static_cast<std::uint64_t>(limit.count());
   while (true) {
