@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/sim/scale.h"
 #include "tests/sim/scenario.h"
 
 namespace slimgraph::test {
@@ -189,6 +190,9 @@ int main(int argc, char** argv) {
   if ((::personality(0xffffffff) & ADDR_NO_RANDOMIZE) == 0 &&
       ::personality(ADDR_NO_RANDOMIZE) >= 0) {
     ::execv("/proc/self/exe", argv);
+  }
+  if (argc > 1 && std::strcmp(argv[1], "scale") == 0) {
+    return slimgraph::test::MeasureScale(argc - 2, argv + 2);
   }
   return slimgraph::test::Simulate(argc, argv);
 }
