@@ -265,6 +265,7 @@ Status Engine::Gather(VertexArray<T>& values) {
     if (first()) break;
     for (VertexId v = segment.first; v < segment.end();) {
       const auto count = static_cast<VertexId>(std::min<std::size_t>(kMany, segment.end() - v));
+      box.MakeRoom(kHead + count * sizeof(T));
       box.Open();
       box.Put(v);
       box.PutBytes(std::as_bytes(std::span(values.data() + v, count)));
@@ -272,7 +273,7 @@ Status Engine::Gather(VertexArray<T>& values) {
       v += count;
     }
   }
-  return exchange_.End(std::span<std::uint64_t>());
+  return exchange_.End();
 }
 
 }  // namespace slimgraph::dgemini

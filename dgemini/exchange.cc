@@ -14,6 +14,7 @@ Exchange::Exchange(Cluster& cluster)
       self_(cluster.self()),
       compute_(cluster.topology().compute()),
       last_of_(cluster.topology().compute()),
+      last_to_(cluster.topology().compute()),
       theirs_(cluster.topology().compute()) {
   handler_ = cluster.fabric().SetHandler(kHandler, [this](Endpoint&, const Message& message) {
     Receive(message.from.node, message.body);
@@ -31,8 +32,12 @@ void Exchange::Take(NodeId from, Bytes body) {
   Header header;
   std::memcpy(&header, body.data(), sizeof header);
   const Bytes rest = body.subspan(sizeof header);
-  if (header.last == 0) return consume_(from, rest);
-  std::memcpy(theirs_[from].data(), rest.data(), rest.size());
+  if (header.place == kLastWithValues) {
+    if (!rest.empty()) std::memcpy(theirs_[from].data(), rest.data(), rest.size());
+  } else if (!rest.empty()) {
+    consume_(from, rest);
+  }
+  if (header.place == kNotLast) return;
   last_of_[from] = number_;
   ++last_seen_;
 }
@@ -85,24 +90,44 @@ std::string Exchange::DescribeWait() const {
   return fmt::format("the last message of {} in exchange {}", NodesInWords(nodes), number_);
 }
 
-Status Exchange::Send(NodeId to, MutableBytes body) {
-  const Header header{number_, 0};
+Status Exchange::Send(NodeId to, MutableBytes body) { return SendAs(kNotLast, to, body); }
+
+Status Exchange::SendLast(NodeId to, MutableBytes body) {
+  last_to_[to] = number_;
+  return SendAs(kLastWithData, to, body);
+}
+
+Status Exchange::SendAs(Place place, NodeId to, MutableBytes body) {
+  const Header header{number_, place};
   std::memcpy(body.data(), &header, sizeof header);
   endpoint_.Send({to, 0}, kHandler, body);
   if (endpoint_.all_sent()) return {};
   return Await([this] { return endpoint_.all_sent(); });
 }
 
-Status Exchange::AwaitLast(Bytes mine) {
+Status Exchange::End() {
+  const Header header{number_, kLastWithData};
+  for (NodeId i = 0; i < peers(); ++i) {
+    if (last_to_[peer(i)] == number_) continue;
+    endpoint_.Send({peer(i), 0}, kHandler, std::as_bytes(std::span(&header, 1)));
+  }
+  return AwaitLast();
+}
+
+Status Exchange::EndWithValues(Bytes mine) {
   SLIM_CHECK(open_ && mine.size() <= sizeof(ValueBytes));
   if (!mine.empty()) std::memcpy(theirs_[self_].data(), mine.data(), mine.size());
   std::array<std::byte, sizeof(Header) + sizeof(ValueBytes)> body;
-  const Header header{number_, 1};
+  const Header header{number_, kLastWithValues};
   std::memcpy(body.data(), &header, sizeof header);
   if (!mine.empty()) std::memcpy(body.data() + sizeof header, mine.data(), mine.size());
   for (NodeId i = 0; i < peers(); ++i) {
     endpoint_.Send({peer(i), 0}, kHandler, Bytes(body).first(sizeof header + mine.size()));
   }
+  return AwaitLast();
+}
+
+Status Exchange::AwaitLast() {
   if (peers() > 0) {
     SLIM_TRY(Await([this] { return last_seen_ == peers() && endpoint_.all_sent(); }));
   }

@@ -1,7 +1,7 @@
 // The exchange of messages between compute nodes after a step. In an exchange, every node sends any
 // number of messages to every other node. It ends for a node when all messages to it have arrived.
-// The last messages carry values that are reduced over all nodes. Only the thread of endpoint 0
-// uses it.
+// The last messages carry values that are reduced over all nodes, or data. Only the thread of
+// endpoint 0 uses it.
 #pragma once
 
 #include <array>
@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "slimgraph/base/clock.h"
 #include "slimgraph/cluster/cluster.h"
 
 namespace slimgraph::dgemini {
@@ -21,10 +22,12 @@ class Exchange {
   static constexpr HandlerId kHandler = 0xD6E0;
   struct Header {
     std::uint32_t number;
-    std::uint32_t last;
+    std::uint32_t place;
   };
   static constexpr std::size_t kMaxBytes = kMaxMessageBytes;  // with its header
   static constexpr std::size_t kMaxValues = 8;
+  // Up to so many nodes, a message to each is faster than rounds.
+  static constexpr NodeId kManyNodes = 16;
   using Consume = std::function<void(NodeId from, Bytes)>;
 
   // Create it on every node, before the first exchange.
@@ -42,14 +45,20 @@ class Exchange {
   void Begin(Consume consume);
   // `body` must begin with room for a Header, which Send fills in.
   Status Send(NodeId to, MutableBytes body);
+  // The same for the last message to that node, if the exchange ends without values.
+  Status SendLast(NodeId to, MutableBytes body);
+  // Ends the exchange without values.
+  Status End();
   // Ends the exchange. values[i] becomes the combination of the values[i] of all nodes, in order of
   // node, so the result is the same on all nodes.
   template <typename T, std::size_t N, typename Combine = std::plus<T>>
   Status End(std::span<T, N> values, Combine combine = {});
-  // An exchange of such values only, without messages.
+  // An exchange of such values only, without messages. In a job of many nodes it takes rounds of a
+  // few messages instead of a message to each node.
   template <typename T, std::size_t N, typename Combine = std::plus<T>>
   Status Reduce(std::span<T, N> values, Combine combine = {}) {
     if (compute_ == 1) return {};
+    if (compute_ > kManyNodes) return ReduceInRounds(values, combine);
     Begin({});
     return End(values, combine);
   }
@@ -63,11 +72,23 @@ class Exchange {
   };
   using ValueBytes = std::array<std::byte, kMaxValues * 8>;
 
+  // What a message is among those of its sender in an exchange.
+  enum Place : std::uint32_t { kNotLast, kLastWithValues, kLastWithData };
+
+  Status SendAs(Place place, NodeId to, MutableBytes body);
   void Receive(NodeId from, Bytes body);
   void Take(NodeId from, Bytes body);
-  Status AwaitLast(Bytes mine);
+  Status EndWithValues(Bytes mine);
+  Status AwaitLast();
   template <typename Done>
   Status Await(Done done);
+  template <typename T, std::size_t N, typename Combine>
+  Status ReduceInRounds(std::span<T, N> values, Combine combine) {
+    const std::uint64_t start_ns = NowNs();
+    const Status done = cluster_.compute().AllReduce(std::span<T>(values), combine);
+    waited_ns_ += NowNs() - start_ns;
+    return done;
+  }
   std::string DescribeWait() const;
 
   Cluster& cluster_;
@@ -78,6 +99,7 @@ class Exchange {
   bool open_ = false;
   NodeId last_seen_ = 0;
   std::vector<std::uint32_t> last_of_;  // by node: the latest exchange whose last message arrived
+  std::vector<std::uint32_t> last_to_;  // the same for messages to nodes, if they are with data
   Consume consume_;
   std::vector<ValueBytes> theirs_;  // by node
   std::vector<Early> early_;        // messages of exchanges that have not begun on this node
@@ -88,7 +110,7 @@ class Exchange {
 template <typename T, std::size_t N, typename Combine>
 Status Exchange::End(std::span<T, N> values, Combine combine) {
   static_assert(sizeof(T) == 8);
-  SLIM_TRY(AwaitLast(std::as_bytes(values)));
+  SLIM_TRY(EndWithValues(std::as_bytes(values)));
   for (std::size_t i = 0; i < values.size(); ++i) {
     for (NodeId node = 0; node < compute_; ++node) {
       T one;

@@ -95,24 +95,34 @@ Workload::Words Workload::WordsOf(NodeId node) const {
   return {first, (std::size_t{part.first} + part.count - 1) / 64 + 1 - first};
 }
 
-// Calls mark(node) for each compute node whose lists contain v. In an undirected graph these are
-// the nodes of v's neighbours. A long list mostly has neighbours of all nodes, so it is sampled
-// first.
-template <typename Mark>
-void Workload::ForEachReferencingNode(VertexId v, std::span<const VertexId> list, std::uint64_t all,
-                                      Mark mark) const {
+// The compute nodes whose lists contain v. In an undirected graph these are the nodes of v's
+// neighbours. A long list mostly has neighbours of all nodes, so it is sampled first.
+template <typename Nodes>
+Nodes Workload::ReferencingNodes(VertexId v, std::span<const VertexId> list,
+                                 const Nodes& all) const {
   constexpr std::size_t kFew = 16;
-  std::uint64_t referencing = std::uint64_t{1} << worker(v);
-  const auto look = [&](VertexId u) { referencing |= std::uint64_t{1} << worker(u); };
+  Nodes referencing;
+  referencing.Add(worker(v));
+  const auto look = [&](VertexId u) { referencing.Add(worker(u)); };
   if (list.size() > kFew) {
     for (std::size_t i = 0; i < kFew; ++i) look(list[i * list.size() / kFew]);
   }
   for (std::size_t i = 0; i < list.size() && referencing != all; i += kFew) {
     for (const VertexId u : list.subspan(i, std::min(kFew, list.size() - i))) look(u);
   }
-  for (; referencing != 0; referencing &= referencing - 1) {
-    mark(static_cast<NodeId>(std::countr_zero(referencing)));
-  }
+  return referencing;
+}
+
+template <typename Nodes>
+ListObserver Workload::MakeNodeMarkingObserver(const Marks& marks, NodeId compute,
+                                               std::size_t threads) const {
+  return [this, words = marks.words, threads, own = WordsOf(self_), all = Nodes::First(compute)](
+             VertexId v, std::span<const VertexId> list) {
+    const std::size_t bit = v - own.first * 64;
+    ReferencingNodes(v, list, all).ForEach([&](NodeId node) {
+      Mark(bit, words.subspan(node * own.count), threads);
+    });
+  };
 }
 
 ListObserver Workload::MakeMarkingObserver(Direction direction, NodeId compute,
@@ -125,12 +135,9 @@ ListObserver Workload::MakeMarkingObserver(Direction direction, NodeId compute,
       for (const VertexId v : list) Mark(v, words, threads);
     };
   }
-  return [this, words, threads, own = WordsOf(self_), all = ~std::uint64_t{0} >> (64 - compute)](
-             VertexId v, std::span<const VertexId> list) {
-    const std::size_t bit = v - own.first * 64;
-    ForEachReferencingNode(
-        v, list, all, [&](NodeId node) { Mark(bit, words.subspan(node * own.count), threads); });
-  };
+  return compute <= SmallNodeSet::kRoom
+             ? MakeNodeMarkingObserver<SmallNodeSet>(marks, compute, threads)
+             : MakeNodeMarkingObserver<NodeSet>(marks, compute, threads);
 }
 
 Status Workload::LoadLists(Cluster& cluster, const GraphSource& file, const WorkloadNeeds& needs,
@@ -215,7 +222,8 @@ Status Workload::Delegate(Cluster& cluster, const WorkloadNeeds& needs,
       const VertexPart part = partition_->part(node, socket);
       slots_[std::size_t{node} * sockets + socket].segment =
           static_cast<std::uint32_t>(segments_.size());
-      Segment segment{.first = part.first, .count = part.count};
+      Segment segment{.first = part.first, .count = part.count, .needs_at = needs_words_};
+      needs_words_ += segment.words_end() - segment.first_word();
       longest_ = std::max(longest_, sizes.of(Direction::kOut, node, socket, sockets).longest);
       for (const Direction direction : directions) {
         const int d = static_cast<int>(direction);
@@ -251,33 +259,52 @@ void Workload::CutBlocks() {
   }
 }
 
+std::span<std::uint64_t> Workload::NeedsOf(NodeId peer, Direction direction,
+                                           const Segment& segment) {
+  auto& needed = needed_[static_cast<int>(direction)];
+  return std::span(needed).subspan(peer * needs_words_ + segment.needs_at,
+                                   segment.words_end() - segment.first_word());
+}
+
+// A word at the end of a segment may also have bits of another segment.
+void Workload::DropBitsOfOthers(Direction direction) {
+  if (needed_[static_cast<int>(direction)].empty()) return;
+  for (NodeId peer = 0; peer < needed_[static_cast<int>(direction)].size() / needs_words_; ++peer) {
+    for (const Segment& segment : segments_) {
+      const auto words = NeedsOf(peer, direction, segment);
+      for (std::size_t i = 0; i < words.size(); ++i) {
+        words[i] &= segment.bits_of(segment.first_word() + i);
+      }
+    }
+  }
+}
+
 // For directed graphs: a delegate collects the marks of its memory nodes. Then each compute node
 // reads which vertices of its share the other compute nodes have marked.
 Status Workload::FindNeedsOfDirected(Cluster& cluster, Direction direction) {
   const auto [region, marks, wanted] = marks_[static_cast<int>(direction)];
-  const std::size_t words = marks.size();
-  std::vector<std::uint64_t> theirs(words);
+  Endpoint& endpoint = cluster.fabric().endpoint(0);
   if (cluster.computes()) {
+    std::vector<std::uint64_t> theirs(marks.size());
     for (const NodeId node : cluster.topology().DelegationSet(self_)) {
-      SLIM_TRY(ReadNeeds(cluster, node, region, 0, theirs));
-      for (std::size_t i = 0; i < words; ++i) marks[i] |= theirs[i];
+      StartReading(endpoint, node, region, 0, theirs);
+      SLIM_TRY(AwaitReads(endpoint));
+      for (std::size_t i = 0; i < marks.size(); ++i) marks[i] |= theirs[i];
     }
   }
   SLIM_TRY(cluster.all().Barrier());
   if (!cluster.computes()) return {};
   if (direction == Direction::kOut) referenced_.assign(marks.begin(), marks.end());
-  auto& needed = needed_[static_cast<int>(direction)];
-  needed.resize(cluster.topology().compute());
-  for (NodeId peer = 0; peer < needed.size(); ++peer) {
-    if (peer == self_) continue;
-    SLIM_TRY(ReadNeeds(cluster, peer, region, 0, theirs));
-    needed[peer] = VertexArray<std::uint64_t>(words);
+  const NodeId compute = cluster.topology().compute();
+  needed_[static_cast<int>(direction)].resize(compute * needs_words_);
+  for (NodeId peer = 0; peer < compute; ++peer) {
     for (const Segment& segment : segments_) {
-      for (std::size_t word = segment.first / 64; word < segment.words_end(); ++word) {
-        needed[peer][word] |= theirs[word] & segment.bits_of(word);
-      }
+      if (peer == self_) continue;
+      StartReading(endpoint, peer, region, segment.first_word(), NeedsOf(peer, direction, segment));
     }
   }
+  SLIM_TRY(AwaitReads(endpoint));
+  DropBitsOfOthers(direction);
   return {};
 }
 
@@ -287,37 +314,47 @@ Status Workload::FindNeedsOfDirected(Cluster& cluster, Direction direction) {
 Status Workload::FindNeedsOfUndirected(Cluster& cluster, bool referenced) {
   if (!cluster.computes()) return {};
   const RegionId region = marks_[static_cast<int>(Direction::kOut)].region;
+  Endpoint& endpoint = cluster.fabric().endpoint(0);
   const Topology& topology = cluster.topology();
-  const std::size_t words = (std::size_t{vertices_} + 63) / 64;
-  auto& needed = needed_[static_cast<int>(Direction::kOut)];
+  needed_[static_cast<int>(Direction::kOut)].resize(topology.compute() * needs_words_);
   for (NodeId peer = 0; peer < topology.compute(); ++peer) {
-    needed.emplace_back(peer == self_ ? 0 : words);
-  }
-  if (referenced) referenced_.resize(words);
-  std::vector<std::uint64_t> theirs;
-  for (NodeId node = 0; node < topology.nodes(); ++node) {
-    const auto [first, count] = WordsOf(node);
-    theirs.resize(count);
-    const bool ours = topology.delegate(node) == self_;
-    for (NodeId peer = 0; peer < topology.compute(); ++peer) {
-      if (ours ? peer == self_ : peer != self_ || !referenced) continue;
-      SLIM_TRY(ReadNeeds(cluster, node, region, peer * count, theirs));
-      for (std::size_t i = 0; i < count; ++i) {
-        (ours ? needed[peer][first + i] : referenced_[first + i]) |= theirs[i];
-      }
+    for (std::size_t s = 0; s < segments_.size(); ++s) {
+      if (peer == self_) continue;
+      const Segment& segment = segments_[s];
+      const auto place = static_cast<NodeId>(s / partition_->sockets());
+      const NodeId node = self_ + place * topology.compute();
+      const auto [first, count] = WordsOf(node);
+      StartReading(endpoint, node, region, peer * count + segment.first_word() - first,
+                   NeedsOf(peer, Direction::kOut, segment));
     }
+  }
+  // By node, since nodes may have a word in common.
+  std::vector<std::vector<std::uint64_t>> theirs(referenced ? topology.nodes() : 0);
+  for (NodeId node = 0; node < theirs.size(); ++node) {
+    if (topology.delegate(node) == self_) continue;
+    theirs[node].resize(WordsOf(node).count);
+    StartReading(endpoint, node, region, self_ * theirs[node].size(), theirs[node]);
+  }
+  SLIM_TRY(AwaitReads(endpoint));
+  DropBitsOfOthers(Direction::kOut);
+  if (referenced) referenced_.resize((std::size_t{vertices_} + 63) / 64);
+  for (NodeId node = 0; node < theirs.size(); ++node) {
+    std::uint64_t* const into = referenced_.data() + WordsOf(node).first;
+    for (std::size_t i = 0; i < theirs[node].size(); ++i) into[i] |= theirs[node][i];
   }
   return {};
 }
 
-Status Workload::ReadNeeds(Cluster& cluster, NodeId from, RegionId region, std::size_t first_word,
-                           std::span<std::uint64_t> into) {
-  if (into.empty()) return {};
-  Endpoint& endpoint = cluster.fabric().endpoint(0);
+void Workload::StartReading(Endpoint& endpoint, NodeId from, RegionId region,
+                            std::size_t first_word, std::span<std::uint64_t> into) {
+  if (into.empty()) return;
   endpoint.Read(from, region, first_word * sizeof into[0], std::as_writable_bytes(into));
+}
+
+Status Workload::AwaitReads(Endpoint& endpoint) {
   const Outcome outcome = endpoint.Flush();
   if (outcome == Outcome::kOk) return {};
-  return EnvironmentError("cannot read the marks of node {}: {}", from, OutcomeName(outcome));
+  return EnvironmentError("cannot read the marks of other nodes: {}", OutcomeName(outcome));
 }
 
 Status Workload::ServeWhile(const std::function<Status()>& wait) {

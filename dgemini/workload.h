@@ -8,6 +8,7 @@
 
 #include "dgemini/vertex_array.h"
 #include "dgemini/workload_plan.h"
+#include "slimgraph/base/node_set.h"
 #include "slimgraph/graph/private_lists.h"
 #include "slimgraph/graph/shared_graph.h"
 #include "slimgraph/remote/delegated_lists.h"
@@ -25,9 +26,13 @@ class Workload {
     VertexId count = 0;
     const ListSpans* own[2] = {nullptr, nullptr};    // in this node's memory
     DelegatedLists* remote[2] = {nullptr, nullptr};  // or in a memory node's
+    std::size_t needs_at = 0;                        // the place of its first word in needed_by()
     VertexId end() const { return first + count; }
-    // The end of the segment's words in a bitmap over all vertices.
-    std::size_t words_end() const { return (std::size_t{end()} + 63) / 64; }
+    // The segment's words in a bitmap over all vertices.
+    std::size_t first_word() const { return first / 64; }
+    std::size_t words_end() const {
+      return count == 0 ? first_word() : (std::size_t{end()} + 63) / 64;
+    }
     // The bits of word `word` that stand for vertices of the segment.
     std::uint64_t bits_of(std::size_t word) const {
       const std::uint64_t begin = word * 64;
@@ -90,9 +95,10 @@ class Workload {
   template <typename Visit>
   Status VisitRemoteDegrees(Endpoint& endpoint, Visit visit) const;
 
-  // A bitmap of the vertices of this share that are in peer's lists of `direction`.
-  const VertexArray<std::uint64_t>& needed_by(NodeId peer, Direction direction) const {
-    return needed_[static_cast<int>(direction)][peer];
+  // A bitmap of the segment's vertices that are in peer's lists of `direction`, from the word
+  // segment.first_word() on.
+  const std::uint64_t* needed_by(NodeId peer, Direction direction, const Segment& segment) const {
+    return needed_[static_cast<int>(direction)].data() + peer * needs_words_ + segment.needs_at;
   }
   // A bitmap of all vertices in the share's out lists; empty with a single compute node.
   const std::vector<std::uint64_t>& referenced() const { return referenced_; }
@@ -137,13 +143,19 @@ class Workload {
   Status Delegate(Cluster& cluster, const WorkloadNeeds& needs, const WorkloadSizes& sizes);
   Status FindNeedsOfDirected(Cluster& cluster, Direction direction);
   Status FindNeedsOfUndirected(Cluster& cluster, bool referenced);
-  Status ReadNeeds(Cluster& cluster, NodeId from, RegionId region, std::size_t first_word,
-                   std::span<std::uint64_t> into);
+  // Begins to read marks of another node, or of this one.
+  static void StartReading(Endpoint& endpoint, NodeId from, RegionId region, std::size_t first_word,
+                           std::span<std::uint64_t> into);
+  static Status AwaitReads(Endpoint& endpoint);
+  std::span<std::uint64_t> NeedsOf(NodeId peer, Direction direction, const Segment& segment);
+  void DropBitsOfOthers(Direction direction);
   Words WordsOf(NodeId node) const;
   ListObserver MakeMarkingObserver(Direction direction, NodeId compute, std::size_t threads) const;
-  template <typename Mark>
-  void ForEachReferencingNode(VertexId v, std::span<const VertexId> list, std::uint64_t all,
-                              Mark mark) const;
+  template <typename Nodes>
+  Nodes ReferencingNodes(VertexId v, std::span<const VertexId> list, const Nodes& all) const;
+  template <typename Nodes>
+  ListObserver MakeNodeMarkingObserver(const Marks& marks, NodeId compute,
+                                       std::size_t threads) const;
 
   VertexId vertices_ = 0;
   EdgeOffset arcs_ = 0;
@@ -166,7 +178,8 @@ class Workload {
   std::vector<std::uint16_t> slot_of_;  // by v >> shift_
   std::uint32_t shift_ = 0;
   std::vector<std::uint64_t> referenced_;
-  std::vector<VertexArray<std::uint64_t>> needed_[2];  // by direction and peer
+  std::size_t needs_words_ = 0;           // of all segments
+  std::vector<std::uint64_t> needed_[2];  // by direction; by peer and segment
 };
 
 // It must be inlined: GCC takes the function for one without effects, and drops a call of it.

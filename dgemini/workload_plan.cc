@@ -83,7 +83,7 @@ class NodePlanner {
       const std::uint64_t batch = std::max(longest, kMaxBatchArcs);
       bytes += cluster_.threads() * (ListReader::kBatches * batch * arc_bytes_ + longest);
     }
-    return bytes + ValueBytes(share) + MessageBytes() + EarlyBytes(share);
+    return bytes + ValueBytes(share) + MessageBytes(share) + EarlyBytes(share);
   }
 
   // With the shm transport, pages that a node reads of another node's memory count for it, too.
@@ -149,9 +149,12 @@ class NodePlanner {
   }
   static constexpr std::uint64_t kHugePageBytes = 2 << 20;
 
-  std::uint64_t MessageBytes() const {
+  // A step sends a vertex to a peer at most once, so messages between many nodes are short.
+  std::uint64_t MessageBytes(std::uint64_t share) const {
     const std::uint64_t peers = cluster_.topology().nodes() - 1;
-    return peers * (kMaxMessageBytes + 2 * kRingBytes);
+    const std::uint64_t longest = share * (sizeof(VertexId) + sizeof(std::uint64_t));
+    const std::uint64_t rings = cluster_.options().transport == "sim" ? 0 : 2 * kRingBytes;
+    return peers * (std::min<std::uint64_t>(kMaxMessageBytes, 2 * longest) + rings);
   }
   // While a delegate waits for lists, it buffers early messages of compute nodes that have finished
   // the step. Each of them sends a vertex of the share at most once in a step.

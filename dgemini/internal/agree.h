@@ -18,15 +18,17 @@ template <AgreeStep Step>
 Status AgreeOn(const Workload& work, Exchange& exchange, OutBoxes& boxes, Step& step) {
   if (exchange.peers() == 0) return {};
   using Value = typename Step::Value;
-  const auto needs = [&](NodeId peer, std::size_t word) {
-    return work.needed_by(peer, Direction::kOut)[word];
+  const auto needs = [&](NodeId peer, const Workload::Segment& segment, std::size_t word) {
+    return work.needed_by(peer, Direction::kOut, segment)[word - segment.first_word()];
   };
   std::vector<std::uint64_t> others = work.referenced();
   std::vector<std::uint64_t> ours(others.size());
   for (const Workload::Segment& segment : work.segments()) {
-    for (std::size_t word = segment.first / 64; word < segment.words_end(); ++word) {
+    for (std::size_t word = segment.first_word(); word < segment.words_end(); ++word) {
       others[word] &= ~segment.bits_of(word);
-      for (NodeId i = 0; i < exchange.peers(); ++i) ours[word] |= needs(exchange.peer(i), word);
+      for (NodeId i = 0; i < exchange.peers(); ++i) {
+        ours[word] |= needs(exchange.peer(i), segment, word);
+      }
     }
   }
   MarkedArray<Value> sent_to_owner(std::move(others));
@@ -36,7 +38,7 @@ Status AgreeOn(const Workload& work, Exchange& exchange, OutBoxes& boxes, Step& 
   Status sent;
   const auto put = [&](NodeId to, VertexId v, const Value& message) {
     OutBoxes::Box& box = boxes.box(to);
-    if (!box.HasRoom(sizeof v + sizeof message)) {
+    if (!box.MakeRoom(sizeof v + sizeof message)) {
       if (Status box_sent = boxes.Send(to); !box_sent) sent = std::move(box_sent);
     }
     if (box.empty()) box.Open();
@@ -75,9 +77,10 @@ Status AgreeOn(const Workload& work, Exchange& exchange, OutBoxes& boxes, Step& 
       const Value now = step.Signal(v);
       if (now == last_sent) return;
       last_sent = now;
+      const Workload::Segment& segment = work.segment_of(v);
       for (NodeId i = 0; i < exchange.peers(); ++i) {
         const NodeId peer = exchange.peer(i);
-        if ((needs(peer, v / 64) >> (v % 64) & 1) == 0) continue;
+        if ((needs(peer, segment, v / 64) >> (v % 64) & 1) == 0) continue;
         ++sent_down;
         put(peer, v, now);
       }

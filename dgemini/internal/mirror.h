@@ -29,8 +29,8 @@ class Mirror {
   // `Sent` is the type of the values in messages: the step's Value or its Short.
   template <typename Step>
   Status SendTo(NodeId peer, const Frontier& in, Step& step, Direction direction);
-  template <typename Sent, typename BitsOf, typename Step>
-  Status SendForm(NodeId peer, std::uint32_t form, BitsOf bits_of, Step& step);
+  template <typename Sent, typename BitsIn, typename Step>
+  Status SendForm(NodeId peer, std::uint32_t form, BitsIn bits_in, Step& step);
   template <typename Sent, typename BitsOf, typename Step>
   Status SendWords(NodeId peer, std::uint32_t form, const Workload::Segment& segment,
                    BitsOf bits_of, Step& step);
@@ -71,7 +71,7 @@ Status Mirror::SendAndReceive(Frontier& in, Step& step, Direction direction) {
   for (NodeId i = 0; i < exchange_.peers(); ++i) {
     SLIM_TRY(SendTo(exchange_.peer(i), in, step, direction));
   }
-  return exchange_.End(std::span<std::uint64_t>());
+  return exchange_.End();
 }
 
 template <typename Sent, typename Step>
@@ -105,17 +105,20 @@ void Mirror::TakeVertices(Bytes bytes, std::size_t at, Frontier& in, Step& step)
 }
 
 // Picks the form that takes fewer bytes. Sends values as Step::Short if that loses nothing of any
-// value. A word that two segments of the share have in common is sent with each of them.
+// value. If two segments of the share have a word in common, each sends its own bits of it.
 template <typename Step>
 Status Mirror::SendTo(NodeId peer, const Frontier& in, Step& step, Direction direction) {
-  const VertexArray<std::uint64_t>& needed = work_.needed_by(peer, direction);
-  const auto bits_of = [&](std::size_t word) { return in.word(word) & needed[word]; };
+  const auto bits_in = [&](const Workload::Segment& segment) {
+    return [&in, first = segment.first_word(), needed = work_.needed_by(peer, direction, segment)](
+               std::size_t word) { return in.word(word) & needed[word - first]; };
+  };
   std::uint64_t word_bytes = 0;
   std::uint64_t vertex_bytes = 0;
   bool all_short = true;
   for (const Workload::Segment& segment : work_.segments()) {
+    const auto bits_of = bits_in(segment);
     bool runs = false;
-    for (std::size_t word = segment.first / 64; word < segment.words_end(); ++word) {
+    for (std::size_t word = segment.first_word(); word < segment.words_end(); ++word) {
       const std::uint64_t bits = bits_of(word);
       word_bytes += bits == 0 ? 0 : sizeof(bits) + (runs ? 0 : 2 * sizeof(std::uint32_t));
       vertex_bytes += sizeof(VertexId) * static_cast<std::uint64_t>(std::popcount(bits));
@@ -131,19 +134,20 @@ Status Mirror::SendTo(NodeId peer, const Frontier& in, Step& step, Direction dir
   }
   const Form form = word_bytes <= vertex_bytes ? kAsWords : kAsVertices;
   if constexpr (HasShortForm<Step>) {
-    if (all_short) return SendForm<typename Step::Short>(peer, form | kShort, bits_of, step);
+    if (all_short) return SendForm<typename Step::Short>(peer, form | kShort, bits_in, step);
   }
-  return SendForm<typename Step::Value>(peer, form, bits_of, step);
+  return SendForm<typename Step::Value>(peer, form, bits_in, step);
 }
 
-template <typename Sent, typename BitsOf, typename Step>
-Status Mirror::SendForm(NodeId peer, std::uint32_t form, BitsOf bits_of, Step& step) {
+template <typename Sent, typename BitsIn, typename Step>
+Status Mirror::SendForm(NodeId peer, std::uint32_t form, BitsIn bits_in, Step& step) {
   for (const Workload::Segment& segment : work_.segments()) {
     if (segment.count == 0) continue;
+    const auto bits_of = bits_in(segment);
     SLIM_TRY((form & kAsVertices) == 0 ? SendWords<Sent>(peer, form, segment, bits_of, step)
                                        : SendVertices<Sent>(peer, form, segment, bits_of, step));
   }
-  return boxes_.Send(peer);
+  return boxes_.SendLast(peer);
 }
 
 // Sends runs of non-empty words: the first word's number, the number of words, their bits, then a
@@ -154,7 +158,7 @@ Status Mirror::SendWords(NodeId peer, std::uint32_t form, const Workload::Segmen
   constexpr std::size_t kMessageBytes = std::is_empty_v<Sent> ? 0 : sizeof(Sent);
   OutBoxes::Box& box = boxes_.box(peer);
   const std::size_t end = segment.words_end();
-  for (std::size_t word = segment.first / 64; word < end;) {
+  for (std::size_t word = segment.first_word(); word < end;) {
     if (bits_of(word) == 0) {
       ++word;
       continue;
@@ -166,7 +170,7 @@ Status Mirror::SendWords(NodeId peer, std::uint32_t form, const Workload::Segmen
       const std::size_t more =
           sizeof(std::uint64_t) +
           kMessageBytes * static_cast<std::size_t>(std::popcount(bits_of(word + run)));
-      if (!box.HasRoom(bytes + more)) break;
+      if (!box.MakeRoom(bytes + more)) break;
       bytes += more;
       ++run;
     }
@@ -196,11 +200,11 @@ Status Mirror::SendVertices(NodeId peer, std::uint32_t form, const Workload::Seg
                             BitsOf bits_of, Step& step) {
   constexpr std::size_t kMessageBytes = std::is_empty_v<Sent> ? 0 : sizeof(Sent);
   OutBoxes::Box& box = boxes_.box(peer);
-  for (std::size_t word = segment.first / 64; word < segment.words_end(); ++word) {
+  for (std::size_t word = segment.first_word(); word < segment.words_end(); ++word) {
     for (std::uint64_t bits = bits_of(word); bits != 0; bits &= bits - 1) {
       const auto v =
           static_cast<VertexId>(word * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
-      if (!box.HasRoom(sizeof(VertexId) + kMessageBytes)) SLIM_TRY(boxes_.Send(peer));
+      if (!box.MakeRoom(sizeof(VertexId) + kMessageBytes)) SLIM_TRY(boxes_.Send(peer));
       if (box.empty()) Open(box, form);
       box.Put(v);
       if constexpr (kMessageBytes > 0) box.Put(Sent(step.Signal(v)));

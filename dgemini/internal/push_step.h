@@ -121,7 +121,7 @@ Status PushSteps::Deliver(Step& step, Frontier& in, Frontier& out) {
       if (to == exchange_.self()) return true;
       if (!ActivatesOnce<Step>) out.Remove(v);
       OutBoxes::Box& box = boxes_.box(to);
-      if (!box.HasRoom(sizeof(VertexId) + kMessageBytes)) {
+      if (!box.MakeRoom(sizeof(VertexId) + kMessageBytes)) {
         if (Status box_sent = boxes_.Send(to); !box_sent) sent = std::move(box_sent);
       }
       if (box.empty()) box.Open();
@@ -133,8 +133,8 @@ Status PushSteps::Deliver(Step& step, Frontier& in, Frontier& out) {
     SLIM_TRY(std::move(sent));
   }
   found_.MoveTo(list);
-  SLIM_TRY(boxes_.SendAll());
-  SLIM_TRY(exchange_.End(std::span<std::uint64_t>()));
+  SLIM_TRY(boxes_.SendAllLast());
+  SLIM_TRY(exchange_.End());
   list.part(0).append(arrived_);
   sums[1] += found_.EdgesOf(arrived_);
   sums[0] = list.size();

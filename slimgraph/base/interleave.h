@@ -1,6 +1,8 @@
 // The places where a simulation lets other threads interfere although nothing waits there: accesses
-// to memory that others change, and loops that wait without sleeping.
+// to memory that others change, loops that wait without sleeping, and long computations.
 #pragma once
+
+#include <cstdint>
 
 #ifdef SLIMGRAPH_SIM
 #include "slimgraph/base/sim/scheduler.h"
@@ -32,6 +34,22 @@ class Uninterrupted {
   Uninterrupted() {}  // not trivial, so that a variable of it is not unused
 #endif
 };
+
+// Whether to spin before a sleep. In a simulation a sleep costs nothing, and each turn of a loop
+// that waits costs more than the rest of the run.
+#ifdef SLIMGRAPH_SIM
+inline constexpr bool kMaySpin = false;
+#else
+inline constexpr bool kMaySpin = true;
+#endif
+
+// After a computation that takes about so long on a processor. Does nothing outside of a
+// simulation.
+inline void SimulateWork([[maybe_unused]] std::uint64_t ns) {
+#ifdef SLIMGRAPH_SIM
+  if (auto* const scheduler = sim::Scheduler::Current()) scheduler->Work(ns);
+#endif
+}
 
 // In each turn of a loop that waits for another thread without sleeping.
 inline void SpinPause() {

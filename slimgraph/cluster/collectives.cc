@@ -125,8 +125,8 @@ Result<std::vector<std::byte>> Collectives::AwaitMail(std::size_t from, std::uin
   // The death of any member prevents some message of the round, so this checks all members, not
   // only `from`.
   const auto lost = [&] {
-    return std::any_of(members_.begin(), members_.end(),
-                       [&](NodeId member) { return !job_.alive(member); });
+    return !job_.all_alive() && std::any_of(members_.begin(), members_.end(),
+                                            [&](NodeId member) { return !job_.alive(member); });
   };
   WaitAndLog(
       job_.self(),

@@ -10,7 +10,7 @@ namespace slimgraph {
 namespace {
 
 // A wait shorter than this ends before a sleep could.
-constexpr std::uint64_t kNearNs = 20'000;
+constexpr std::uint64_t kNearNs = kMaySpin ? 20'000 : 0;
 // No event wakes us when a receiver has room again, so the backlog is retried after this time.
 constexpr std::uint64_t kRoomNs = 100'000;
 

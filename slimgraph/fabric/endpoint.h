@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "slimgraph/base/clock.h"
+#include "slimgraph/base/interleave.h"
 #include "slimgraph/base/types.h"
 #include "slimgraph/fabric/delay_queue.h"
 #include "slimgraph/fabric/faults.h"
@@ -162,7 +163,9 @@ class Endpoint {
     std::uint32_t reported = 0;      // the value of `handled` in the last message to the peer
     std::uint32_t acknowledged = 0;  // how many of `sent` the peer has acknowledged
     std::uint64_t last_due_ns = 0;
-    std::deque<BufferedMessage> backlog;  // messages for which the receiver had no room yet
+    // Messages for which the receiver had no room yet; null: none. An empty deque takes memory,
+    // too.
+    std::unique_ptr<std::deque<BufferedMessage>> backlog;
   };
 
   Operation& Collect(NodeId node, std::uint64_t length);
@@ -208,7 +211,7 @@ class Endpoint {
 
 template <typename Done>
 bool Endpoint::WaitUntil(Done done, std::chrono::nanoseconds limit) {
-  constexpr std::uint64_t kSpinNs = 5'000;
+  constexpr std::uint64_t kSpinNs = kMaySpin ? 5'000 : 0;
   const std::uint64_t start_ns = SharedNowNs();
   const std::uint64_t deadline_ns = start_ns + static_cast<std::uint64_t>(limit.count());
   while (true) {

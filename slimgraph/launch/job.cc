@@ -202,6 +202,7 @@ Result<bool> Job::AllReached() {
 }
 
 bool Job::all_alive() const {
+  if (!control_ || control_->unharmed()) return true;
   for (NodeId node = 0; node < nodes_; ++node) {
     if (!alive(node)) return false;
   }

@@ -96,7 +96,7 @@ TEST_F(CommandLine, RefusesWrongUsageWithCode2) {
   };
   refuses({"scan", graph_, "--nodes", "4", "--compute", "5"}, "--compute 5 is out of range");
   refuses({"scan", graph_, "--nodes", "4", "--compute", "0"}, "--compute 0 is out of range");
-  refuses({"scan", graph_, "--nodes", "65"}, "--nodes 65 is out of range");
+  refuses({"scan", graph_, "--nodes", "1025"}, "--nodes 1025 is out of range");
   refuses({"scan", graph_, "--nodes", "four"},
           "expected a whole number of at least 0, found 'four'");
   refuses({"scan", graph_, "--nodes", "4", "--threads", "0"},

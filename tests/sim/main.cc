@@ -11,12 +11,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "slimgraph/base/split.h"
 #include "tests/sim/runs.h"
+#include "tests/sim/scale.h"
 
 namespace slimgraph::test {
 namespace {
@@ -166,6 +168,9 @@ int main(int argc, char** argv) {
   if ((::personality(0xffffffff) & ADDR_NO_RANDOMIZE) == 0 &&
       ::personality(ADDR_NO_RANDOMIZE) >= 0) {
     ::execv("/proc/self/exe", argv);
+  }
+  if (argc > 1 && std::strcmp(argv[1], "scale") == 0) {
+    return slimgraph::test::MeasureScale(argc - 2, argv + 2);
   }
   return slimgraph::test::Simulate(argc, argv);
 }

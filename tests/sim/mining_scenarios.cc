@@ -9,8 +9,8 @@ namespace slimgraph::test {
 namespace {
 
 struct MiningSetting {
-  explicit MiningSetting(World& world) : random(world.Draw(~std::uint64_t{0})) {
-    shape.nodes = world.DrawNodes(1, 5);
+  MiningSetting(World& world, NodeId more_nodes) : random(world.Draw(~std::uint64_t{0})) {
+    shape.nodes = world.DrawNodes(static_cast<NodeId>(1 + more_nodes), 5);
     shape.compute = static_cast<NodeId>(1 + random() % shape.nodes);
     shape.threads = 1 + random() % 2;
     shape.transport = OneOf(world, {"sim", "sim", "sim", "shm", "tcp"});
@@ -39,8 +39,9 @@ struct MiningSetting {
   std::vector<std::uint64_t> expected;
 };
 
-std::function<std::string()> PrepareMining(World& world, const World::Faults& faults) {
-  const auto setting = std::make_shared<MiningSetting>(world);
+std::function<std::string()> PrepareMining(World& world, const World::Faults& faults,
+                                           NodeId more_nodes = 0) {
+  const auto setting = std::make_shared<MiningSetting>(world, more_nodes);
   const Shape& shape = setting->shape;
   return OnAllNodes(world, shape.nodes, faults, [&world, &shape, setting](Job& job) {
     if (job.self() == 0) world.Note(NameOf(shape));
@@ -70,6 +71,8 @@ std::vector<Scenario> MiningScenarios() {
        [](World& world) { return PrepareMining(world, {}); }},
       {"mining-faults", "the same; nodes die or stop, links are cut, and then all nodes end",
        [](World& world) { return PrepareMining(world, {.most = 2, .within_ns = 200 * kMs}); }},
+      {"mining-crowd", "the same as mining on more nodes than a word has bits",
+       [](World& world) { return PrepareMining(world, {}, 64); }},
   };
 }
 

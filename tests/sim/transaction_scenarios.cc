@@ -37,6 +37,7 @@ std::string RandomStages(World& world, const std::string& protocol) {
 }
 
 enum class Deaths { kNone, kAtAStage, kAtAnyMoment, kDuringRepair };
+constexpr NodeId kCrowd = 70;
 
 TxnSetting DrawSetting(World& world, Deaths deaths, bool folds) {
   const NodeId least_nodes = deaths == Deaths::kDuringRepair ? 3 : 2;
@@ -149,8 +150,9 @@ void RunTransactions(World& world, Job& job, const TxnSetting& setting) {
 }
 
 std::function<std::string()> PrepareTransactions(World& world, Deaths deaths, bool folds,
-                                                 const World::Faults& faults) {
+                                                 const World::Faults& faults, NodeId more = 0) {
   const auto setting = std::make_shared<TxnSetting>(DrawSetting(world, deaths, folds));
+  setting->nodes += more;
   return OnAllNodes(world, setting->nodes, faults, [&world, setting](Job& job) {
     if (job.self() == 0) world.Note(NameOf(*setting));
     RunTransactions(world, job, *setting);
@@ -167,6 +169,10 @@ std::vector<Scenario> TransactionScenarios() {
        [=](World& world) { return PrepareTransactions(world, Deaths::kNone, false, stops); }},
       {"folds", "the same on graphs whose changes are folded into their base",
        [=](World& world) { return PrepareTransactions(world, Deaths::kNone, true, stops); }},
+      {"transactions-crowd", "the same as transactions on more nodes than a word has bits",
+       [](World& world) {
+         return PrepareTransactions(world, Deaths::kNone, world.Draw(4) == 0, {}, kCrowd);
+       }},
       {"deaths", "a node dies during the run, at any moment, and the others go on",
        [](World& world) {
          return PrepareTransactions(world, Deaths::kAtAnyMoment, world.Draw(4) == 0, {});

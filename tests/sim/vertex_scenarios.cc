@@ -30,9 +30,9 @@ struct VertexSetting {
 };
 constexpr int kApplications = 5;
 
-VertexSetting DrawSetting(World& world, NodeId most_nodes) {
+VertexSetting DrawSetting(World& world, NodeId least_nodes, NodeId most_nodes) {
   VertexSetting drawn;
-  drawn.nodes = world.DrawNodes(1, most_nodes);
+  drawn.nodes = world.DrawNodes(least_nodes, static_cast<NodeId>(most_nodes + 1 - least_nodes));
   drawn.compute = static_cast<NodeId>(1 + world.Draw(drawn.nodes));
   drawn.threads = static_cast<std::uint32_t>(1 + world.Draw(2));
   drawn.transport = OneOf(world, {"sim", "sim", "sim", "shm", "tcp"});
@@ -127,8 +127,9 @@ std::string NameOf(const VertexSetting& s) {
                      s.cache.edges.percent, static_cast<int>(s.cache.side));
 }
 
-std::function<std::string()> PrepareVertex(World& world, const World::Faults& faults) {
-  const auto setting = std::make_shared<VertexSetting>(DrawSetting(world, 6));
+std::function<std::string()> PrepareVertex(World& world, const World::Faults& faults,
+                                           NodeId least_nodes = 1, NodeId most_nodes = 6) {
+  const auto setting = std::make_shared<VertexSetting>(DrawSetting(world, least_nodes, most_nodes));
   return OnAllNodes(world, setting->nodes, faults, [&world, setting](Job& job) {
     if (job.self() == 0) world.Note(NameOf(*setting));
     RunVertex(world, job, *setting);
@@ -143,6 +144,8 @@ std::vector<Scenario> VertexScenarios() {
        [](World& world) { return PrepareVertex(world, {}); }},
       {"vertex-faults", "the same; nodes die or stop, links are cut, and then all nodes end",
        [](World& world) { return PrepareVertex(world, {.most = 2, .within_ns = 200 * kMs}); }},
+      {"vertex-crowd", "the same as vertex on more nodes than a word has bits",
+       [](World& world) { return PrepareVertex(world, {}, 60, 140); }},
   };
 }
 

@@ -89,7 +89,8 @@ NodesEnd RunNodes(NodeId nodes, OnLoss on_loss, const std::function<void(Job&)>&
   static std::uint64_t jobs = 0;
   const char* const given = std::getenv("SLIMGRAPH_TEST_SEED");
   const std::uint64_t first = given != nullptr ? std::strtoull(given, nullptr, 10) : 1;
-  test::World world(Mix64(first) + ++jobs, {}, 1'000'000'000ULL * static_cast<unsigned>(limit_s));
+  test::World world(Mix64(first) + ++jobs, {},
+                    {.limit_ns = 1'000'000'000ULL * static_cast<unsigned>(limit_s)});
   NodesEnd end{std::vector<int>(nodes, 4), ""};
   const int failures_before = ResultSoFar().total_part_count();
   world.StartNodes(nodes, [&](NodeId self) {

@@ -17,9 +17,9 @@ const std::string kSecret = "what all nodes of this job know";
 }  // namespace
 
 // Each use has random numbers of its own, so that none depends on how many another has drawn.
-World::World(std::uint64_t seed, LeftOut left_out, std::uint64_t limit_ns)
+World::World(std::uint64_t seed, LeftOut left_out, sim::SchedulerOptions options)
     : left_out_(std::move(left_out)),
-      scheduler_({.seed = Mix64(seed + (left_out_.another_order << 32)), .limit_ns = limit_ns}),
+      scheduler_((options.seed = Mix64(seed + (left_out_.another_order << 32)), options)),
       drawn_(Mix64(~seed)),
       seed_of_faults_(Mix64(seed) + 1) {}
 

@@ -37,8 +37,8 @@ struct LeftOut {
 
 class World {
  public:
-  static constexpr std::uint64_t kLimitNs = sim::SchedulerOptions().limit_ns;
-  explicit World(std::uint64_t seed, LeftOut left_out = {}, std::uint64_t limit_ns = kLimitNs);
+  // The options have no seed of their own.
+  explicit World(std::uint64_t seed, LeftOut left_out = {}, sim::SchedulerOptions options = {});
 
   sim::Scheduler& scheduler() { return scheduler_; }
   // While the nodes run.

@@ -123,7 +123,6 @@ Status Snapshot::MergeLists(TransactionalGraph& graph, const PartitionHolders& h
 // `held`: by node, the number of arcs in the lists before. Updated.
 Status Snapshot::FindOffsets(std::span<const std::uint32_t> own_lengths,
                              std::vector<EdgeOffset>& held, Lists& lists) const {
-  static_assert(kMaxNodes <= 256);
   SLIM_ASSIGN(const auto all, cluster_.all().AllGather(std::as_bytes(own_lengths)));
   std::vector<const std::byte*> next;
   for (const auto& theirs : all) next.push_back(theirs.data());
@@ -183,7 +182,7 @@ Status Snapshot::Read(SectionKind kind, std::uint64_t first_byte, MutableBytes i
 // On each node, the range of arcs is one contiguous piece.
 Status Snapshot::ReadArcs(const Lists& lists, RegionId region, std::size_t each, EdgeOffset first,
                           MutableBytes into) const {
-  const std::vector<std::uint8_t>& holders = lists.holders;
+  const std::vector<std::uint16_t>& holders = lists.holders;
   const std::vector<EdgeOffset>& offsets = lists.offsets;
   const EdgeOffset end = first + into.size() / each;
   const auto begin_vertex = static_cast<VertexId>(

@@ -81,7 +81,7 @@ class Snapshot : public GraphSource {
                     const SnapshotVertices& vertices, const EdgeChanges& changes);
   // The lists of one direction. Directed graphs have two.
   struct Lists {
-    std::vector<std::uint8_t> holders;  // by vertex: the node that has its list in memory
+    std::vector<std::uint16_t> holders;  // by vertex: the node that has its list in memory
     std::vector<EdgeOffset> offsets;
     std::vector<EdgeOffset> held_before;  // by vertex group and node: arcs held before it
   };

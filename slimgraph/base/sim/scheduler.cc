@@ -35,9 +35,7 @@ class SimThread {
   const NodeId node;
   const std::string name;
   std::uint64_t time_ns = 0;
-  bool is_ready = false;
-  std::uint64_t ready_ns = 0;  // with `tie` and `number`, its key in ready_
-  std::uint64_t tie = 0;
+  std::size_t ready_place = ReadyQueue<SimThread>::kNowhere;
   bool woken = false;
   bool ended = false;  // or killed
   WaitQueue* waits_in = nullptr;
@@ -46,6 +44,14 @@ class SimThread {
   std::map<const void*, void*> own_values;
   Coroutine coroutine;
 };
+
+namespace {
+
+bool IsReady(const SimThread& thread) {
+  return thread.ready_place != ReadyQueue<SimThread>::kNowhere;
+}
+
+}  // namespace
 
 Scheduler::Scheduler(const SchedulerOptions& options)
     : options_(options), random_(options.seed), network_(std::make_unique<Network>(*this)) {
@@ -102,7 +108,7 @@ bool Scheduler::RunEvent() {
 }
 
 std::uint64_t Scheduler::next_ns() const {
-  return std::min(ready_.empty() ? kForever : std::get<0>(*ready_.begin()),
+  return std::min(ready_.empty() ? kForever : ready_.first_key().time_ns,
                   events_.empty() ? kForever : events_.front().time_ns);
 }
 
@@ -112,12 +118,12 @@ RunOutcome Scheduler::Run() {
   while (!failed_ && living_ > 0) {
     if (RunEvent()) continue;
     if (ready_.empty()) break;
-    const auto [time_ns, tie, number] = *ready_.begin();
-    SimThread& thread = *threads_[number];
+    SimThread& thread = ready_.first();
+    const std::uint64_t time_ns = ready_.first_key().time_ns;
     Leave(thread);
     thread.time_ns = time_ns;
     outcome_.end_ns = time_ns;
-    outcome_.trace = Mix64(outcome_.trace ^ Mix64(time_ns) ^ number);
+    outcome_.trace = Mix64(outcome_.trace ^ Mix64(time_ns) ^ thread.number);
     ++outcome_.switches;
     if (time_ns > options_.limit_ns) {
       outcome_.failure = fmt::format("not done after {} s of simulated time: {}",
@@ -150,7 +156,8 @@ std::string Scheduler::ThreadsInWords() const {
 void Scheduler::Point() {
   if (running_ == nullptr || forbidden_ > 0) return;
   std::uint64_t ns = 1 + Random(2 * options_.point_ns);
-  if (options_.points_per_pause > 0 && Random(options_.points_per_pause) == 0) {
+  if (!options_.calibrated && options_.points_per_pause > 0 &&
+      Random(options_.points_per_pause) == 0) {
     // Short pauses are more frequent than long ones.
     ns += options_.longest_pause_ns >> Random(12);
   }
@@ -213,9 +220,9 @@ void Scheduler::PauseNode(NodeId node, std::uint64_t ns) {
   const std::uint64_t until_ns = now_ns() + ns;
   paused_until_ns_[node] = until_ns;
   for (const auto& thread : threads_) {
-    if (thread->node != node || !thread->is_ready || thread->ready_ns >= until_ns) continue;
-    ready_.erase({thread->ready_ns, thread->tie, thread->number});
-    thread->is_ready = false;
+    if (thread->node != node || !IsReady(*thread)) continue;
+    if (ready_.key_of(*thread).time_ns >= until_ns) continue;
+    ready_.Remove(*thread);
     MakeReady(*thread, until_ns);
   }
   if (running_->node == node) SleepUntil(until_ns);
@@ -230,6 +237,8 @@ void Scheduler::Fail(std::string why) {
 }
 
 NodeId Scheduler::node() const { return running_->node; }
+
+std::uint64_t& Scheduler::running_ns() { return running_->time_ns; }
 
 std::uint64_t Scheduler::now_ns() const {
   return running_ == nullptr ? event_ns_ : running_->time_ns;
@@ -250,19 +259,14 @@ std::uint64_t Scheduler::Random(std::uint64_t below) { return random_() % below;
 void*& Scheduler::OwnValue(const void* key) { return running_->own_values[key]; }
 
 void Scheduler::MakeReady(SimThread& thread, std::uint64_t time_ns) {
-  SLIM_CHECK(!thread.is_ready);
   if (const auto paused = paused_until_ns_.find(thread.node); paused != paused_until_ns_.end()) {
     time_ns = std::max(time_ns, paused->second);
   }
-  thread.is_ready = true;
-  thread.ready_ns = time_ns;
-  thread.tie = random_();
-  ready_.emplace(time_ns, thread.tie, thread.number);
+  ready_.Add(thread, {time_ns, random_()});
 }
 
 void Scheduler::Leave(SimThread& thread) {
-  if (thread.is_ready) ready_.erase({thread.ready_ns, thread.tie, thread.number});
-  thread.is_ready = false;
+  if (IsReady(thread)) ready_.Remove(thread);
   if (thread.waits_in != nullptr) std::erase(thread.waits_in->sleepers_, &thread);
   thread.waits_in = nullptr;
 }

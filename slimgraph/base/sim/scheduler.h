@@ -12,11 +12,11 @@
 #include <map>
 #include <memory>
 #include <random>
-#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "slimgraph/base/sim/ready_queue.h"
 #include "slimgraph/base/types.h"
 
 namespace slimgraph::sim {
@@ -43,6 +43,8 @@ struct SchedulerOptions {
   std::uint64_t point_ns = 50;          // the mean cost of a point without a pause
   std::uint32_t points_per_pause = 64;  // one of so many points costs up to longest_pause_ns
   std::uint64_t longest_pause_ns = 1'000'000;
+  // For measurements: computations take time, and nothing takes longer than usual by chance.
+  bool calibrated = false;
   std::uint64_t limit_ns = 3'600'000'000'000;  // simulated time after which a run has failed
 };
 
@@ -89,6 +91,15 @@ class Scheduler {
   void ForbidPoints(int change) { forbidden_ += change; }
   // The time of this thread passes.
   void Spend(std::uint64_t ns);
+  // The same for a computation, in a measurement.
+  void Work(std::uint64_t ns) {
+    if (options_.calibrated && running_ != nullptr) Spend(ns);
+  }
+  // The same, but others do not run before the next point.
+  void WorkWithoutPoint(std::uint64_t ns) {
+    if (options_.calibrated && running_ != nullptr) running_ns() += ns;
+  }
+  bool calibrated() const { return options_.calibrated; }
   // Sleeps until woken or until `deadline_ns`. Returns false if nobody has woken it. `what` is what
   // it waits for, in words.
   bool Sleep(WaitQueue& queue, std::uint64_t deadline_ns, const char* what);
@@ -135,6 +146,7 @@ class Scheduler {
   static bool IsLater(const Event& a, const Event& b) {
     return std::tie(a.time_ns, a.number) > std::tie(b.time_ns, b.number);
   }
+  std::uint64_t& running_ns();  // the time of the running thread
   bool RunEvent();
   std::uint64_t next_ns() const;  // when the next thread or event is due
   void MakeReady(SimThread& thread, std::uint64_t time_ns);
@@ -146,8 +158,7 @@ class Scheduler {
   std::mt19937_64 random_;
   std::vector<std::shared_ptr<SimThread>> threads_;  // by number
   std::size_t living_ = 0;
-  // Threads that run at some time, the earliest first. A random number decides between equals.
-  std::set<std::tuple<std::uint64_t, std::uint64_t, std::size_t>> ready_;
+  ReadyQueue<SimThread> ready_;
   std::vector<Event> events_;  // a heap; the earliest is first
   std::uint64_t num_events_ = 0;
   std::uint64_t event_ns_ = 0;  // the time of the current or last event

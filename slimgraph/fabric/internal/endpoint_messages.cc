@@ -45,9 +45,12 @@ std::uint32_t Endpoint::Send(EndpointAddress to, HandlerId handler, Bytes body) 
     }
     message.due_ns = peer.last_due_ns = std::max(message.due_ns, peer.last_due_ns);
   }
-  if (!peer.backlog.empty() || !channel_->Send(to, message)) {
-    if (peer.backlog.empty()) backlogged_.push_back(static_cast<std::uint32_t>(index));
-    peer.backlog.push_back({message, {body.begin(), body.end()}});
+  if (peer.backlog || !channel_->Send(to, message)) {
+    if (!peer.backlog) {
+      peer.backlog = std::make_unique<std::deque<BufferedMessage>>();
+      backlogged_.push_back(static_cast<std::uint32_t>(index));
+    }
+    peer.backlog->push_back({message, {body.begin(), body.end()}});
   }
   return peer.sent;
 }
@@ -56,11 +59,12 @@ void Endpoint::SendBacklog() {
   const auto drained = [this](std::uint32_t index) {
     const EndpointAddress to{index / context_.endpoints, index % context_.endpoints};
     auto& backlog = peer_states_[index].backlog;
-    while (!backlog.empty()) {
-      backlog.front().message.body = backlog.front().body;
-      if (!channel_->Send(to, backlog.front().message)) return false;
-      backlog.pop_front();
+    while (!backlog->empty()) {
+      backlog->front().message.body = backlog->front().body;
+      if (!channel_->Send(to, backlog->front().message)) return false;
+      backlog->pop_front();
     }
+    backlog.reset();
     return true;
   };
   backlogged_.erase(std::remove_if(backlogged_.begin(), backlogged_.end(), drained),

@@ -391,6 +391,7 @@ void ControlPlane::Declare(const Loss& loss) {
     const std::lock_guard lock(mutex_);
     if (!alive(loss.node)) return;
     alive_[loss.node].store(false, std::memory_order_release);
+    unharmed_.store(false, std::memory_order_release);
     if (is_hub()) {
       const Frame word{loss.died ? FrameType::kDied : FrameType::kLost,
                        static_cast<std::uint8_t>(loss.exit_code),
@@ -422,6 +423,7 @@ void ControlPlane::DeclareAborted(std::uint32_t tag, const Loss& loss) {
     const auto [told, first] = part_errors_.try_emplace(tag, loss);
     if (!first) return;
     aborting_node_[tag].store(node, std::memory_order_release);
+    unharmed_.store(false, std::memory_order_release);
     if (is_hub()) {
       for (Peer& peer : peers_) SendTo(peer, PartAbortedFrame(tag, told->second));
     }

@@ -59,6 +59,8 @@ class ControlPlane {
     return tag + kNumBaseTags * ++parts_formed_[tag];
   }
   bool alive(NodeId node) const { return alive_[node].load(std::memory_order_acquire); }
+  // Whether no node has been lost and no part has been aborted.
+  bool unharmed() const { return unharmed_.load(std::memory_order_acquire); }
   void SurviveDeaths(bool survive) { survive_deaths_ = survive; }
   bool survives_deaths() const { return survive_deaths_; }
   std::string loss() const;
@@ -126,6 +128,7 @@ class ControlPlane {
   std::function<void()> on_orphaned_;
   std::function<void(const Loss&)> on_loss_;
   std::vector<std::atomic<bool>> alive_;
+  std::atomic<bool> unharmed_{true};
   std::optional<Loss> failure_;  // on the hub: a node's failure that is not declared yet
   std::uint64_t failure_at_ns_ = 0;
   std::atomic<bool> stop_{false};

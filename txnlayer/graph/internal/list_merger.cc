@@ -39,7 +39,7 @@ ListMerger::ListMerger(TransactionalGraph& graph, const PartitionHolders& holder
                     });
 }
 
-void ListMerger::Merge(Direction direction, Target& into, std::vector<std::uint8_t>& holders,
+void ListMerger::Merge(Direction direction, Target& into, std::vector<std::uint16_t>& holders,
                        std::vector<std::uint32_t>& lengths) {
   std::vector<BaseGraph::Vertex> last_visited(
       lists_.size());  // by partition: the last vertex visited
@@ -52,7 +52,7 @@ void ListMerger::Merge(Direction direction, Target& into, std::vector<std::uint8
   vertices_.ForEach([&](VertexName name, NodeId holder, std::optional<VertexId> dense) {
     const VertexId id = VertexOfSide(shape_, next++);
     if (shape_.directed && DirectionOf(shape_, name) != direction) return;
-    holders.push_back(static_cast<std::uint8_t>(holder));
+    holders.push_back(static_cast<std::uint16_t>(holder));
     if (holder != self_) return;
     while (change != changes_.end() && change->vertex() < name) ++change;
     const auto first = change;

@@ -27,7 +27,7 @@ class ListMerger {
   };
   // Merges the lists of one direction, in the order of their vertices, and advances `into` past
   // them. Appends the holders of all lists of that direction, and the lengths of this node's lists.
-  void Merge(Direction direction, Target& into, std::vector<std::uint8_t>& holders,
+  void Merge(Direction direction, Target& into, std::vector<std::uint16_t>& holders,
              std::vector<std::uint32_t>& lengths);
 
  private:

@@ -5,8 +5,7 @@
 // the adapter at their own home too.
 #pragma once
 
-#include <bit>
-
+#include "slimgraph/base/node_set.h"
 #include "slimgraph/base/words.h"
 #include "txnlayer/internal/execution/worker.h"
 #include "txnlayer/internal/stages/access.h"
@@ -29,10 +28,10 @@ class Port {
 
   // Called after the last operation: on each node, the last operation signals the end of all.
   void End() {
-    for (; posted_ != 0; posted_ &= posted_ - 1) {
-      endpoint_->SignalLast(static_cast<NodeId>(std::countr_zero(posted_)),
-                            task_->worker().Tag(*pending_));
-    }
+    if (posted_.empty()) return;
+    posted_.ForEach(
+        [this](NodeId node) { endpoint_->SignalLast(node, task_->worker().Tag(*pending_)); });
+    posted_.Clear();
   }
 
   void Read(const Access& access, std::uint64_t at, std::uint64_t bytes, void* into) {
@@ -95,7 +94,7 @@ class Port {
   }
   std::uint64_t tag() const { return Worker::UncountedTag(*pending_); }
   void Posted(NodeId node) {
-    posted_ |= std::uint64_t{1} << node;
+    posted_.Add(node);
     if (doorbells_) return;
     End();
     task_->Await(*pending_);
@@ -107,8 +106,7 @@ class Port {
   NodeId self_ = 0;
   bool by_processor_ = true;
   bool doorbells_ = true;
-  std::uint64_t posted_ = 0;  // a bit for each node
-  static_assert(kMaxNodes <= 64);
+  NodeSet posted_;
 };
 
 }  // namespace slimgraph::txn

@@ -69,7 +69,7 @@ void SimOperationLink::Step() {
     if (!stretches_.empty()) continue;
     EndOperation();
     if (++next_ == part.operations.size()) return EndPart(Outcome::kOk, 0);
-  } while (scheduler.Random(4) != 0);
+  } while (scheduler.calibrated() || scheduler.Random(4) != 0);
   StepAt(scheduler.now_ns() + scheduler.Random(1'000));
 }
 
@@ -105,7 +105,8 @@ void SimOperationLink::Cut(const Operation& operation) {
   const std::byte* const remote = region_->memory.base + operation.offset;
   const std::uint64_t unit = KeepsWordsWhole(remote, operation.length) ? sizeof(std::uint64_t) : 1;
   std::vector<std::uint64_t> borders = {0, operation.length};
-  if (!IsAtomic(operation.kind) && operation.length > unit && scheduler.Random(2) == 0) {
+  if (!scheduler.calibrated() && !IsAtomic(operation.kind) && operation.length > unit &&
+      scheduler.Random(2) == 0) {
     for (std::uint64_t i = 1 + scheduler.Random(kMostStretches - 1); i > 0; --i) {
       borders.push_back(scheduler.Random(operation.length / unit) * unit);
     }

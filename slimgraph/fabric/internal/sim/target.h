@@ -6,7 +6,6 @@
 #include <deque>
 #include <map>
 #include <set>
-#include <utility>
 #include <vector>
 
 #include "slimgraph/base/sim/scheduler.h"
@@ -23,8 +22,8 @@ struct SimMail {
 struct SimInbox {
   std::vector<Channel::PartResult> ended;
   std::deque<SimMail> mail;
-  // How many messages of a sender are on their way or in `mail`.
-  std::map<std::pair<NodeId, std::uint32_t>, std::uint32_t> unread;
+  // By sending endpoint of the job: how many of its messages are on their way or in `mail`.
+  std::vector<std::uint32_t> unread;
   bool woken = false;
   sim::WaitQueue sleepers;
 
@@ -41,7 +40,16 @@ struct SimRegion {
 };
 
 struct SimTarget {
-  SimTarget(NodeId number, std::uint32_t endpoints) : node(number), inboxes(endpoints) {}
+  // Of node `number` of the simulation, in a job of `nodes` nodes.
+  SimTarget(NodeId number, NodeId nodes, std::uint32_t endpoints)
+      : node(number), inboxes(endpoints) {
+    for (SimInbox& inbox : inboxes) inbox.unread.resize(std::size_t{nodes} * endpoints);
+  }
+
+  // The number of an endpoint among those of all nodes.
+  std::size_t NumberOf(EndpointAddress address) const {
+    return std::size_t{address.node} * inboxes.size() + address.endpoint;
+  }
 
   const NodeId node;     // in the simulation
   bool stopped = false;  // executes nothing any more, and receives nothing
@@ -60,6 +68,7 @@ inline std::uint64_t SimLatencyNs(std::uint64_t bytes) {
   constexpr std::uint64_t kLeastNs = 500;
   constexpr std::uint64_t kBytesPerNs = 8;
   sim::Scheduler& scheduler = *sim::Scheduler::Current();
+  if (scheduler.calibrated()) return 1;  // the network model knows how long
   const std::uint64_t spread_ns = scheduler.Random(64) == 0 ? 500'000 : 2'000;
   return kLeastNs + scheduler.Random(spread_ns) + bytes / kBytesPerNs;
 }

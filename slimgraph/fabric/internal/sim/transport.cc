@@ -1,9 +1,6 @@
 // The transport of a simulation. It promises what transport.h and endpoint.h say, and no more.
 #ifdef SLIMGRAPH_SIM
 #include <charconv>
-#include <deque>
-#include <map>
-
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/sim/network.h"
 #include "slimgraph/base/sync.h"
@@ -21,14 +18,15 @@ using sim::Scheduler;
 constexpr std::uint64_t kPollNs = 300;
 constexpr std::uint64_t kPostNs = 100;
 constexpr std::uint64_t kOperationNs = 20;
-constexpr std::uint32_t kLeastRoom = 2;  // in messages
+constexpr std::uint64_t kMessageNs = 100;  // for its sender, and for its receiver
+constexpr std::uint32_t kLeastRoom = 2;    // in messages
 
 // The messages from one endpoint to another.
 struct MailRoute {
   std::shared_ptr<SimTarget> target;
   EndpointAddress to;
-  NodeId own_node;  // in the simulation
-  std::deque<SimMail> under_way;
+  NodeId own_node;                 // in the simulation
+  std::vector<SimMail> under_way;  // mostly one; an empty deque would take 600 bytes
   std::uint64_t last_arrival_ns = 0;
   bool broken = false;  // the sender has died, and nothing arrives any more
 };
@@ -43,7 +41,7 @@ void DeliverMail(const std::shared_ptr<MailRoute>& route) {
   }
   SimInbox& inbox = route->target->inboxes[route->to.endpoint];
   inbox.mail.push_back(std::move(route->under_way.front()));
-  route->under_way.pop_front();
+  route->under_way.erase(route->under_way.begin());
   inbox.Wake();
 }
 
@@ -54,7 +52,7 @@ class SimTransport : public Transport {
   SimTransport(Job& job, std::uint32_t endpoints)
       : job_(job),
         endpoints_(endpoints),
-        own_(std::make_shared<SimTarget>(Scheduler::Current()->node(), endpoints)),
+        own_(std::make_shared<SimTarget>(Scheduler::Current()->node(), job.nodes(), endpoints)),
         channels_(job, endpoints) {}
   Status Open();
 
@@ -118,7 +116,8 @@ class SimChannel : public Channel {
       : transport_(transport),
         self_{transport.job().self(), endpoint},
         inbox_(transport.own().inboxes[endpoint]),
-        links_(transport.job().nodes()) {}
+        links_(transport.job().nodes()),
+        routes_(inbox_.unread.size()) {}
   ~SimChannel() override { transport_.channels().Close(self_.endpoint); }
 
   void Post(std::uint64_t id, std::span<const Operation> operations, bool continues) override {
@@ -143,7 +142,8 @@ class SimChannel : public Channel {
     while (!inbox_.mail.empty()) {
       SimMail mail = std::move(inbox_.mail.front());
       inbox_.mail.pop_front();
-      --inbox_.unread[{mail.message.from.node, mail.message.from.endpoint}];
+      Scheduler::Current()->WorkWithoutPoint(kMessageNs);
+      --inbox_.unread[transport_.own().NumberOf(mail.message.from)];
       mail.message.body = mail.body;
       receive(mail.message);
     }
@@ -155,10 +155,11 @@ class SimChannel : public Channel {
     const std::shared_ptr<SimTarget>& target = transport_.target(to.node);
     if (target->stopped) return true;
     // Sometimes there is little room.
-    std::uint32_t& unread = target->inboxes[to.endpoint].unread[{self_.node, self_.endpoint}];
+    std::uint32_t& unread = target->inboxes[to.endpoint].unread[target->NumberOf(self_)];
     if (unread >= kLeastRoom + (scheduler.Random(8) == 0 ? 0 : 100)) return false;
     ++unread;
-    std::shared_ptr<MailRoute>& route = routes_[{to.node, to.endpoint}];
+    scheduler.WorkWithoutPoint(kMessageNs);
+    std::shared_ptr<MailRoute>& route = routes_[target->NumberOf(to)];
     if (!route) route = std::make_shared<MailRoute>(target, to, transport_.own().node);
     route->under_way.push_back({message, {message.body.begin(), message.body.end()}});
     route->under_way.back().message.from = self_;
@@ -192,7 +193,7 @@ class SimChannel : public Channel {
   const EndpointAddress self_;
   SimInbox& inbox_;
   std::vector<std::shared_ptr<SimOperationLink>> links_;  // by node
-  std::map<std::pair<NodeId, std::uint32_t>, std::shared_ptr<MailRoute>> routes_;
+  std::vector<std::shared_ptr<MailRoute>> routes_;        // by endpoint of the job
   bool loss_ = false;
 };
 
