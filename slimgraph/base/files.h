@@ -1,5 +1,6 @@
 // The system's calls on files that stay, by which all of base/ reaches them. They return what the
-// calls return, and set errno.
+// calls return, and set errno. In a simulation, the files below /sim/N are on the simulated disk of
+// node N (sim/disk.h); all others are the system's there too.
 #pragma once
 
 #include <dirent.h>
@@ -17,7 +18,7 @@
 
 #include "slimgraph/base/types.h"
 
-namespace slimgraph::files {
+namespace slimgraph::system_files {
 
 inline int Open(const std::string& path, int flags, mode_t mode = 0) {
   return ::open(path.c_str(), flags, mode);
@@ -67,4 +68,34 @@ inline int List(const std::string& folder, std::vector<std::string>& names) {
   return 0;
 }
 
+}  // namespace slimgraph::system_files
+
+#ifndef SLIMGRAPH_SIM
+namespace slimgraph {
+namespace files = system_files;
+}
+#else
+namespace slimgraph::files {
+
+int Open(const std::string& path, int flags, mode_t mode = 0);
+int Close(int fd);
+ssize_t ReadAt(int fd, MutableBytes into, off_t offset);
+ssize_t WriteAt(int fd, Bytes bytes, off_t offset);
+ssize_t Append(int fd, Bytes bytes);
+int Truncate(int fd, off_t bytes);
+int Sync(int fd);
+int SyncData(int fd);
+int StatOf(int fd, struct stat& info);
+int StatOf(const std::string& path, struct stat& info);
+int CheckAccess(const std::string& path, int mode);
+int Lock(int fd, int operation);
+void* Map(int fd, std::size_t bytes);
+int Name(int unnamed_fd, const std::string& path);
+int Rename(const std::string& from, const std::string& to);
+int Remove(const std::string& path);
+int MakeFolder(const std::string& path, mode_t mode);
+int RemoveFolder(const std::string& path);
+int List(const std::string& folder, std::vector<std::string>& names);
+
 }  // namespace slimgraph::files
+#endif
