@@ -157,6 +157,25 @@ TEST_F(PowerLoss, LeavesAnInterruptedFileThatContinues) {
   EXPECT_GT(looks_, 10);
 }
 
+// The sync of the second batch fails. The batch is in the system's cache, so the file continues
+// behind it, but then it must be durable too.
+TEST_F(PowerLoss, LeavesABatchWhoseSyncHasFailedBefore) {
+  ASSERT_TRUE(txn::Store::Create(store_, scratch_.File("graph.slim"), {}));
+  const std::string from = scratch_.File("updates");
+  WriteText(from, "+ 2 10\n+ 2 11\n");
+  PowerLosses losses(disk_);
+  std::optional<FailingCalls> failing;
+  txn::ApplyOptions options{.store = store_, .updates = from, .batch = 1};
+  options.progress = [&](std::uint64_t, std::uint64_t) { failing.emplace("fdatasync"); };
+  ASSERT_FALSE(txn::Apply(options));
+  failing.reset();
+  options.progress = {};
+  const auto done = txn::Apply(options);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(done->lines_before, 2u);
+  ExpectLines(losses, true, 2, 2);
+}
+
 TEST_F(PowerLoss, LeavesWholeBatchesInLogs) {
   const PowerLosses losses(disk_);
   const std::string logs = disk_ + "/logs";

@@ -67,6 +67,16 @@ Status BatchLogReader::Read(const std::string& path,
   return {};
 }
 
+Status BatchLogReader::MakeDurable(const std::string& path) const {
+  if (batches_.empty()) return {};
+  const std::uint64_t begin = batches_.back().position * kBytes - sizeof(BatchHeader);
+  const Bytes last = file_.bytes().subspan(begin, whole_bytes_ - begin);
+  const std::vector<std::byte> copy(last.begin(), last.end());
+  SLIM_ASSIGN(const OutputFile file, OutputFile::Open(path));
+  SLIM_TRY(file.WriteAt(begin, copy));
+  return file.Sync();
+}
+
 Result<BatchLogWriter> BatchLogWriter::Open(const std::string& path, std::uint64_t whole_bytes) {
   IgnoreFileSizeSignal();
   SLIM_ASSIGN(OutputFile file, OutputFile::Open(path));

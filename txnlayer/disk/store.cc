@@ -179,6 +179,8 @@ Result<Store> Store::Open(const std::string& path, Use use) {
   }
   SLIM_TRY(store.OpenFiles());
   if (use == Use::kWrite) SLIM_TRY(store.ReadJournal());
+  // Only the interrupted file can have a batch that is not durable.
+  if (store.applying_) SLIM_TRY(store.log_->MakeDurable(store.log_path()));
   return store;
 }
 
