@@ -176,6 +176,16 @@ TEST_F(PowerLoss, LeavesABatchWhoseSyncHasFailedBefore) {
   ExpectLines(losses, true, 2, 2);
 }
 
+// Who created the store was killed after its last rename.
+TEST_F(PowerLoss, LeavesAStoreWhoseNameWasNotDurable) {
+  ASSERT_TRUE(txn::Store::Create(disk_ + "/made", scratch_.File("graph.slim"), {}));
+  const PowerLosses losses(disk_);
+  fs::rename(disk_ + "/made", store_);
+  WriteText(scratch_.File("updates"), "+ 2 10\n");
+  ASSERT_TRUE(txn::Apply({.store = store_, .updates = scratch_.File("updates")}));
+  ExpectLines(losses, true, 1, 1);
+}
+
 TEST_F(PowerLoss, LeavesWholeBatchesInLogs) {
   const PowerLosses losses(disk_);
   const std::string logs = disk_ + "/logs";

@@ -179,6 +179,9 @@ Result<Store> Store::Open(const std::string& path, Use use) {
   }
   SLIM_TRY(store.OpenFiles());
   if (use == Use::kWrite) SLIM_TRY(store.ReadJournal());
+  // Who created the store may have been killed before its name was durable.
+  const bool is_first = store.generation_ == 0 && store.log_->batches().empty();
+  if (use == Use::kWrite && is_first) SLIM_TRY(SyncPath(FolderOf(path)));
   // Only the interrupted file can have a batch that is not durable.
   if (store.applying_) SLIM_TRY(store.log_->MakeDurable(store.log_path()));
   return store;
