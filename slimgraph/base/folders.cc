@@ -10,14 +10,26 @@
 
 namespace slimgraph {
 
-bool Exists(const std::string& path) {
+namespace {
+
+// The kind of what is there; 0: nothing.
+Result<mode_t> KindOf(const std::string& path) {
   struct stat info;
-  return files::StatOf(path, info) == 0;
+  if (files::StatOf(path, info) == 0) return info.st_mode & S_IFMT;
+  if (errno == ENOENT || errno == ENOTDIR) return mode_t{0};
+  return EnvironmentError("{}: cannot be looked up: {}", path, std::strerror(errno));
 }
 
-bool IsFolder(const std::string& path) {
-  struct stat info;
-  return files::StatOf(path, info) == 0 && S_ISDIR(info.st_mode);
+}  // namespace
+
+Result<bool> Exists(const std::string& path) {
+  SLIM_ASSIGN(const mode_t kind, KindOf(path));
+  return kind != 0;
+}
+
+Result<bool> IsFolder(const std::string& path) {
+  SLIM_ASSIGN(const mode_t kind, KindOf(path));
+  return kind == S_IFDIR;
 }
 
 Status CheckWritable(const std::string& folder) {

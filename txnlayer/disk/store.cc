@@ -121,7 +121,8 @@ std::string Store::FileName(const char* what, const char* kind) const {
 }
 
 Status Store::Create(const std::string& path, const std::string& graph, GraphShape shape) {
-  if (Exists(path)) return UsageError("{}: it is there already", path);
+  SLIM_ASSIGN(const bool is_there, Exists(path));
+  if (is_there) return UsageError("{}: it is there already", path);
   std::optional<SlimFile> file;
   if (!graph.empty()) {
     SLIM_ASSIGN(file, SlimFile::Open(graph));
@@ -163,7 +164,9 @@ Status Store::Create(const std::string& path, const std::string& graph, GraphSha
 Result<Store> Store::Open(const std::string& path, Use use) {
   Store store;
   store.path_ = path;
-  if (Exists(path) && !Exists(path + "/manifest")) return InputError("{}: it is no store", path);
+  SLIM_ASSIGN(const bool is_there, Exists(path));
+  SLIM_ASSIGN(const bool is_store, Exists(path + "/manifest"));
+  if (is_there && !is_store) return InputError("{}: it is no store", path);
   SLIM_ASSIGN(auto lock,
               LockFolder(path, use == Use::kWrite ? LockKind::kExclusive : LockKind::kShared));
   if (!lock) {
@@ -274,7 +277,8 @@ Status Store::WriteManifest() const {
 }
 
 Status Store::ReadJournal() {
-  if (!Exists(journal_path())) return {};
+  SLIM_ASSIGN(const bool is_there, Exists(journal_path()));
+  if (!is_there) return {};
   SLIM_ASSIGN(const BatchLogReader journal, BatchLogReader::Open(journal_path()));
   if (journal.batches().empty()) return {};
   const auto& [label, position, words] = journal.batches().front();
@@ -381,10 +385,12 @@ Result<DiskBase> Store::Image() const {
   const std::string lists = FileName("image", (name + ".slim").c_str());
   const std::string properties = FileName("image", (name + ".properties").c_str());
   // The lists are written last, so if they exist the image is complete.
-  if (!Exists(lists)) {
+  SLIM_ASSIGN(const bool is_written, Exists(lists));
+  if (!is_written) {
     SLIM_TRY(Merge(*base_, shape_, log_->batches(), kTimeLast, lists, properties));
   }
-  return DiskBase::Open(lists, Exists(properties) ? properties : "", shape_);
+  SLIM_ASSIGN(const bool has_properties, Exists(properties));
+  return DiskBase::Open(lists, has_properties ? properties : "", shape_);
 }
 
 }  // namespace slimgraph::txn
