@@ -186,6 +186,37 @@ TEST_F(PowerLoss, LeavesAStoreWhoseNameWasNotDurable) {
   ExpectLines(losses, true, 1, 1);
 }
 
+// A fold was killed after its last rename. The next writer removes no file of the old generation
+// before the new manifest is durable.
+TEST_F(PowerLoss, LeavesTheFilesOfAManifestThatIsReplaced) {
+  ASSERT_TRUE(txn::Store::Create(store_, scratch_.File("graph.slim"), {}));
+  WriteText(scratch_.File("updates"), "+ 2 10\n");
+  ASSERT_TRUE(txn::Apply({.store = store_, .updates = scratch_.File("updates")}));
+  const std::string folded = scratch_.File("folded");
+  fs::copy(store_, folded);
+  {
+    auto store = txn::Store::Open(folded, txn::Store::Use::kWrite);
+    ASSERT_TRUE(store);
+    ASSERT_TRUE(store->Fold());
+  }
+  for (const auto& entry : fs::directory_iterator(folded)) {
+    const std::string name = entry.path().filename();
+    fs::copy_file(entry.path(), store_ + "/" + (name == "manifest" ? "next" : name));
+  }
+  PowerLosses losses(disk_);
+  fs::rename(store_ + "/next", store_ + "/manifest");
+  losses.AtEachCall([&] {
+    ++looks_;
+    losses.Leave(Names::kLost, left_);
+    EXPECT_TRUE(fs::exists(store_ + "/base.0.slim") ||
+                ReadText(left_ + "/store/manifest") == ReadText(folded + "/manifest"));
+  });
+  ASSERT_TRUE(txn::Store::Open(store_, txn::Store::Use::kWrite));
+  losses.AtEachCall(nullptr);
+  EXPECT_FALSE(fs::exists(store_ + "/base.0.slim"));
+  EXPECT_GT(looks_, 2);
+}
+
 TEST_F(PowerLoss, LeavesWholeBatchesInLogs) {
   const PowerLosses losses(disk_);
   const std::string logs = disk_ + "/logs";

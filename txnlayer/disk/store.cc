@@ -154,7 +154,7 @@ Status Store::Create(const std::string& path, const std::string& graph, GraphSha
   Status filled = fill();
   if (!filled) {
     made.generation_ = ~std::uint64_t{0};  // so that RemoveOtherGenerations removes all files
-    made.RemoveOtherGenerations();
+    static_cast<void>(made.RemoveOtherGenerations());
     static_cast<void>(RemoveFile(made.path_ + "/manifest"));
     static_cast<void>(RemoveFolder(made.path_));
   }
@@ -175,7 +175,7 @@ Result<Store> Store::Open(const std::string& path, Use use) {
   }
   store.lock_ = std::move(*lock);
   SLIM_TRY(store.ReadManifest());
-  if (use == Use::kWrite) store.RemoveOtherGenerations();
+  if (use == Use::kWrite) SLIM_TRY(store.RemoveOtherGenerations());
   if (use == Use::kWrite && store.id() == 0) {
     store.DrawId();
     SLIM_TRY(store.WriteManifest());
@@ -326,19 +326,24 @@ std::optional<std::uint64_t> Store::AppliedAs(std::uint64_t batch_id) const {
 }
 
 // Removes files of other generations, left by an interrupted fold or by one that could not remove
-// them.
-void Store::RemoveOtherGenerations() const {
-  const auto names = NamesIn(path_);
-  if (!names) return;
+// them. The manifest must be durable before: it may have been renamed by a process that was killed
+// before its sync, and the removals can become durable without the new name.
+Status Store::RemoveOtherGenerations() const {
+  SLIM_ASSIGN(const std::vector<std::string> names, NamesIn(path_));
+  std::vector<std::string> others;
   const std::string mine = fmt::format(".{}", generation_);
-  for (const std::string& name : *names) {
+  for (const std::string& name : names) {
     if (name == "manifest" || name == "applying") continue;
     const std::size_t dot = name.find('.');
     const std::size_t end = std::min(name.find('.', dot + 1), name.size());
     const bool current = dot < name.size() && name.substr(dot, end - dot) == mine &&
                          name.find(".partial") == std::string::npos;
-    if (!current) static_cast<void>(RemoveFile(path_ + "/" + name));
+    if (!current) others.push_back(name);
   }
+  if (others.empty()) return {};
+  SLIM_TRY(SyncPath(path_));
+  for (const std::string& name : others) static_cast<void>(RemoveFile(path_ + "/" + name));
+  return {};
 }
 
 Status Store::Fold() {
@@ -362,7 +367,7 @@ Status Store::Fold() {
   next.lock_ = std::move(lock_);
   SLIM_TRY(next.OpenFiles());
   *this = std::move(next);
-  RemoveOtherGenerations();
+  static_cast<void>(RemoveOtherGenerations());
   return {};
 }
 
