@@ -27,6 +27,8 @@ Result<OutputFile> OutputFile::CreateForAppending(std::string path) {
   return OutputFile(std::move(path), std::move(fd));
 }
 
+Result<std::uint64_t> OutputFile::Size() const { return FileSize(fd_, path_); }
+
 Status OutputFile::Truncate(std::uint64_t bytes) const {
   if (files::Truncate(fd_.get(), static_cast<off_t>(bytes)) == 0) return {};
   return CannotWrite(path_, errno);

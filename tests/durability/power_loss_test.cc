@@ -235,6 +235,22 @@ TEST_F(PowerLoss, LeavesWholeBatchesInLogs) {
   }
 }
 
+// The incomplete end of a log is gone for certain before the next batch is written over it.
+TEST_F(PowerLoss, LeavesNoEndThatWasCutOff) {
+  const std::string path = disk_ + "/log";
+  {
+    auto writer = txn::BatchLogWriter::Open(path, 0);
+    ASSERT_TRUE(writer);
+    ASSERT_TRUE(writer->Append({1, 2, 3}, {}));
+  }
+  const std::string whole = ReadText(path);
+  WriteText(path, whole + std::string(100, 'x'));
+  const PowerLosses losses(disk_);
+  ASSERT_TRUE(txn::BatchLogWriter::Open(path, whole.size()));
+  losses.Leave(Names::kLost, left_);
+  EXPECT_EQ(ReadText(left_ + "/log"), whole);
+}
+
 TEST_F(PowerLoss, LeavesTheOldOrTheNewFile) {
   const std::string path = disk_ + "/file";
   WriteText(path, "old");
