@@ -1,15 +1,12 @@
 #include "slimgraph/base/atomic_file.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
 #include <span>
 
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/file_io.h"
+#include "slimgraph/base/files.h"
 #include "slimgraph/base/random.h"
 
 namespace slimgraph {
@@ -23,23 +20,23 @@ std::string PartialNameOf(const std::string& path) {
 
 Result<AtomicFile> AtomicFile::Create(const std::string& path) {
   struct stat info;
-  if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+  if (files::StatOf(path, info) == 0 && !S_ISREG(info.st_mode)) {
     return UsageError("{}: cannot write here: it is there already and is not a regular file", path);
   }
   IgnoreFileSizeSignal();
   std::string temporary;
-  UniqueFd fd(::open(FolderOf(path).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666));
+  UniqueFd fd(files::Open(FolderOf(path), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666));
   if (!fd && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
     // The partial file is in the target's folder, because a rename cannot cross file systems.
     temporary = PartialNameOf(path);
-    fd.Reset(::open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+    fd.Reset(files::Open(temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
   }
   if (!fd) return EnvironmentError("{}: cannot write: {}", path, std::strerror(errno));
   return AtomicFile(path, std::move(temporary), std::move(fd));
 }
 
 AtomicFile::~AtomicFile() {
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  if (!temporary_.empty()) files::Remove(temporary_);
 }
 
 Status AtomicFile::WriteAt(std::uint64_t offset, Bytes bytes) {
@@ -47,9 +44,8 @@ Status AtomicFile::WriteAt(std::uint64_t offset, Bytes bytes) {
 }
 
 Status AtomicFile::GiveTemporaryName() {
-  const std::string unnamed = fmt::format("/proc/self/fd/{}", fd_.get());
   const std::string name = PartialNameOf(path_);
-  if (::linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0) {
+  if (files::Name(fd_.get(), name) != 0) {
     return EnvironmentError("{}: cannot give the file its name: {}", path_, std::strerror(errno));
   }
   temporary_ = name;
@@ -60,15 +56,15 @@ Status AtomicFile::GiveTemporaryName() {
 // before the rename.
 Status AtomicFile::Commit(Outlives outlives) {
   const bool durable = outlives == Outlives::kPowerLoss;
-  if (durable && ::fsync(fd_.get()) != 0) {
+  if (durable && files::Sync(fd_.get()) != 0) {
     return EnvironmentError("{}: cannot be made durable: {}", path_, std::strerror(errno));
   }
   if (temporary_.empty()) SLIM_TRY(GiveTemporaryName());
   // Some network file systems report a full disk only on close.
-  if (::close(fd_.Release()) != 0) {
+  if (files::Close(fd_.Release()) != 0) {
     return EnvironmentError("{}: cannot write: {}", path_, std::strerror(errno));
   }
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
+  if (files::Rename(temporary_, path_) != 0) {
     return EnvironmentError("{}: cannot give the file its name: {}", path_, std::strerror(errno));
   }
   temporary_.clear();

@@ -1,12 +1,10 @@
 #include "slimgraph/base/file_io.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+
+#include "slimgraph/base/files.h"
 
 namespace slimgraph {
 
@@ -18,7 +16,7 @@ void IgnoreFileSizeSignal() {
 }
 
 Result<UniqueFd> OpenForReading(const std::string& path) {
-  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  UniqueFd fd(files::Open(path, O_RDONLY | O_CLOEXEC));
   if (!fd) {
     const int reason = errno;
     if (reason == ENOENT) return InputError("{}: there is no such file", path);
@@ -29,7 +27,7 @@ Result<UniqueFd> OpenForReading(const std::string& path) {
 
 Result<std::uint64_t> FileSize(const UniqueFd& fd, const std::string& path) {
   struct stat info;
-  if (::fstat(fd.get(), &info) != 0) {
+  if (files::StatOf(fd.get(), info) != 0) {
     return EnvironmentError("{}: cannot tell its size: {}", path, std::strerror(errno));
   }
   if (!S_ISREG(info.st_mode)) return InputError("{}: expected a regular file", path);
@@ -40,8 +38,8 @@ Result<std::size_t> ReadAt(const UniqueFd& fd, const std::string& path, std::uin
                            MutableBytes into) {
   std::size_t done = 0;
   while (done < into.size()) {
-    const ssize_t got = ::pread(fd.get(), into.data() + done, into.size() - done,
-                                static_cast<off_t>(offset + done));
+    const ssize_t got =
+        files::ReadAt(fd.get(), into.subspan(done), static_cast<off_t>(offset + done));
     if (got == 0) break;
     if (got < 0) {
       if (errno == EINTR) continue;
@@ -64,8 +62,8 @@ Status ReadExactlyAt(const UniqueFd& fd, const std::string& path, std::uint64_t 
 }
 
 Status SyncPath(const std::string& path) {
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (fd && ::fsync(fd.get()) == 0) return {};
+  const UniqueFd fd(files::Open(path, O_RDONLY | O_CLOEXEC));
+  if (fd && files::Sync(fd.get()) == 0) return {};
   return EnvironmentError("{}: cannot be made durable: {}", path, std::strerror(errno));
 }
 
@@ -79,8 +77,7 @@ std::string FolderOf(const std::string& path) {
 
 Status WriteAt(const UniqueFd& fd, const std::string& path, std::uint64_t offset, Bytes bytes) {
   while (!bytes.empty()) {
-    const ssize_t wrote =
-        ::pwrite(fd.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    const ssize_t wrote = files::WriteAt(fd.get(), bytes, static_cast<off_t>(offset));
     if (wrote < 0 && errno == EINTR) continue;
     if (wrote <= 0) {
       return EnvironmentError("{}: cannot write at byte {}: {}", path, offset,

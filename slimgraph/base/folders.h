@@ -13,8 +13,9 @@
 
 namespace slimgraph {
 
-bool Exists(const std::string& path);
-bool IsFolder(const std::string& path);
+// An error if the system cannot tell.
+Result<bool> Exists(const std::string& path);
+Result<bool> IsFolder(const std::string& path);
 // Whether this process may create files in the folder.
 Status CheckWritable(const std::string& folder);
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "slimgraph/base/file_io.h"
+#include "slimgraph/base/files.h"
 
 namespace slimgraph {
 
@@ -13,8 +14,8 @@ Result<MappedFile> MappedFile::Open(const std::string& path) {
   SLIM_ASSIGN(const UniqueFd fd, OpenForReading(path));
   SLIM_ASSIGN(const std::uint64_t bytes, FileSize(fd, path));
   if (bytes == 0) return MappedFile();
-  void* const memory = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, fd.get(), 0);
-  if (memory == MAP_FAILED) {
+  void* const memory = files::Map(fd.get(), bytes);
+  if (memory == nullptr) {
     return EnvironmentError("{}: cannot be mapped: {}", path, std::strerror(errno));
   }
   return MappedFile(Bytes(static_cast<const std::byte*>(memory), bytes));

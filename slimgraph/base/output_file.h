@@ -20,6 +20,7 @@ class OutputFile {
 
   const std::string& path() const { return path_; }
 
+  Result<std::uint64_t> Size() const;
   Status Truncate(std::uint64_t bytes) const;
   Status WriteAt(std::uint64_t offset, Bytes bytes) const;
   // Writes at the end of the file with one call, so what several threads append does not mix. Fails

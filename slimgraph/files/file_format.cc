@@ -48,8 +48,9 @@ std::string_view FileFormatName(FileFormat format) {
 
 Result<FileFormat> FileFormatOf(const std::string& path) {
   const std::string plain = internal::WithoutCompressionSuffix(path);
-  if (plain.ends_with(".graph") && Exists(WebGraphPropertiesOf(plain))) {
-    return FileFormat::kWebGraph;
+  if (plain.ends_with(".graph")) {
+    SLIM_ASSIGN(const bool is_web_graph, Exists(WebGraphPropertiesOf(plain)));
+    if (is_web_graph) return FileFormat::kWebGraph;
   }
   for (const auto& [suffix, format] : kSuffixes) {
     if (plain.ends_with(suffix)) return format;

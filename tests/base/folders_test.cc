@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <span>
 
 #include "slimgraph/base/file_io.h"
@@ -27,15 +28,16 @@ class Folders : public ::testing::Test {
 };
 
 TEST_F(Folders, AreMadeListedRenamedAndRemoved) {
-  EXPECT_FALSE(Exists(folder_));
-  EXPECT_FALSE(IsFolder(folder_));
+  EXPECT_FALSE(*Exists(folder_));
+  EXPECT_FALSE(*IsFolder(folder_));
   EXPECT_TRUE(*MakeFolder(folder_));
   EXPECT_FALSE(*MakeFolder(folder_)) << "it existed";
-  EXPECT_TRUE(IsFolder(folder_));
+  EXPECT_TRUE(*IsFolder(folder_));
   EXPECT_TRUE(CheckWritable(folder_));
   WriteText(folder_ + "/b", "");
   WriteText(folder_ + "/.a", "");
-  EXPECT_FALSE(IsFolder(folder_ + "/b"));
+  EXPECT_FALSE(*IsFolder(folder_ + "/b"));
+  EXPECT_FALSE(*Exists(folder_ + "/b/c"));
   auto names = *NamesIn(folder_);
   std::sort(names.begin(), names.end());
   EXPECT_EQ(names, (std::vector<std::string>{".a", "b"}));
@@ -45,7 +47,15 @@ TEST_F(Folders, AreMadeListedRenamedAndRemoved) {
   EXPECT_FALSE(*RemoveFile(folder_ + "/c")) << "it is gone";
   EXPECT_TRUE(*RemoveFile(folder_ + "/.a"));
   EXPECT_TRUE(RemoveFolder(folder_));
-  EXPECT_FALSE(Exists(folder_));
+  EXPECT_FALSE(*Exists(folder_));
+}
+
+TEST_F(Folders, AreNotMissingIfTheSystemCannotTell) {
+  const std::string loop = scratch_.File("loop");
+  std::filesystem::create_symlink(loop, loop);
+  EXPECT_EQ(Exists(loop).error().message,
+            loop + ": cannot be looked up: Too many levels of symbolic links");
+  EXPECT_FALSE(IsFolder(loop));
 }
 
 TEST_F(Folders, NameThePathThatIsWrong) {

@@ -157,6 +157,66 @@ TEST_F(PowerLoss, LeavesAnInterruptedFileThatContinues) {
   EXPECT_GT(looks_, 10);
 }
 
+// The sync of the second batch fails. The batch is in the system's cache, so the file continues
+// behind it, but then it must be durable too.
+TEST_F(PowerLoss, LeavesABatchWhoseSyncHasFailedBefore) {
+  ASSERT_TRUE(txn::Store::Create(store_, scratch_.File("graph.slim"), {}));
+  const std::string from = scratch_.File("updates");
+  WriteText(from, "+ 2 10\n+ 2 11\n");
+  PowerLosses losses(disk_);
+  std::optional<FailingCalls> failing;
+  txn::ApplyOptions options{.store = store_, .updates = from, .batch = 1};
+  options.progress = [&](std::uint64_t, std::uint64_t) { failing.emplace("fdatasync"); };
+  ASSERT_FALSE(txn::Apply(options));
+  failing.reset();
+  options.progress = {};
+  const auto done = txn::Apply(options);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(done->lines_before, 2u);
+  ExpectLines(losses, true, 2, 2);
+}
+
+// Who created the store was killed after its last rename.
+TEST_F(PowerLoss, LeavesAStoreWhoseNameWasNotDurable) {
+  ASSERT_TRUE(txn::Store::Create(disk_ + "/made", scratch_.File("graph.slim"), {}));
+  const PowerLosses losses(disk_);
+  fs::rename(disk_ + "/made", store_);
+  WriteText(scratch_.File("updates"), "+ 2 10\n");
+  ASSERT_TRUE(txn::Apply({.store = store_, .updates = scratch_.File("updates")}));
+  ExpectLines(losses, true, 1, 1);
+}
+
+// A fold was killed after its last rename. The next writer removes no file of the old generation
+// before the new manifest is durable.
+TEST_F(PowerLoss, LeavesTheFilesOfAManifestThatIsReplaced) {
+  ASSERT_TRUE(txn::Store::Create(store_, scratch_.File("graph.slim"), {}));
+  WriteText(scratch_.File("updates"), "+ 2 10\n");
+  ASSERT_TRUE(txn::Apply({.store = store_, .updates = scratch_.File("updates")}));
+  const std::string folded = scratch_.File("folded");
+  fs::copy(store_, folded);
+  {
+    auto store = txn::Store::Open(folded, txn::Store::Use::kWrite);
+    ASSERT_TRUE(store);
+    ASSERT_TRUE(store->Fold());
+  }
+  for (const auto& entry : fs::directory_iterator(folded)) {
+    const std::string name = entry.path().filename();
+    fs::copy_file(entry.path(), store_ + "/" + (name == "manifest" ? "next" : name));
+  }
+  PowerLosses losses(disk_);
+  fs::rename(store_ + "/next", store_ + "/manifest");
+  losses.AtEachCall([&] {
+    ++looks_;
+    losses.Leave(Names::kLost, left_);
+    EXPECT_TRUE(fs::exists(store_ + "/base.0.slim") ||
+                ReadText(left_ + "/store/manifest") == ReadText(folded + "/manifest"));
+  });
+  ASSERT_TRUE(txn::Store::Open(store_, txn::Store::Use::kWrite));
+  losses.AtEachCall(nullptr);
+  EXPECT_FALSE(fs::exists(store_ + "/base.0.slim"));
+  EXPECT_GT(looks_, 2);
+}
+
 TEST_F(PowerLoss, LeavesWholeBatchesInLogs) {
   const PowerLosses losses(disk_);
   const std::string logs = disk_ + "/logs";
@@ -173,6 +233,22 @@ TEST_F(PowerLoss, LeavesWholeBatchesInLogs) {
       EXPECT_EQ(log->batches().size(), i);
     }
   }
+}
+
+// The incomplete end of a log is gone for certain before the next batch is written over it.
+TEST_F(PowerLoss, LeavesNoEndThatWasCutOff) {
+  const std::string path = disk_ + "/log";
+  {
+    auto writer = txn::BatchLogWriter::Open(path, 0);
+    ASSERT_TRUE(writer);
+    ASSERT_TRUE(writer->Append({1, 2, 3}, {}));
+  }
+  const std::string whole = ReadText(path);
+  WriteText(path, whole + std::string(100, 'x'));
+  const PowerLosses losses(disk_);
+  ASSERT_TRUE(txn::BatchLogWriter::Open(path, whole.size()));
+  losses.Leave(Names::kLost, left_);
+  EXPECT_EQ(ReadText(left_ + "/log"), whole);
 }
 
 TEST_F(PowerLoss, LeavesTheOldOrTheNewFile) {

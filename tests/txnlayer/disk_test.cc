@@ -256,6 +256,14 @@ TEST_F(DiskStore, SurvivesAnInterruptedFold) {
   EXPECT_EQ(names, expected);
 }
 
+// If the journal cannot be looked up, the store does not take it for missing.
+TEST_F(DiskStore, NeedsToKnowWhetherAFileWasInterrupted) {
+  std::filesystem::create_symlink("applying", store_ + "/applying");
+  const auto store = txn::Store::Open(store_, txn::Store::Use::kWrite);
+  ASSERT_FALSE(store);
+  EXPECT_NE(store.error().message.find("/applying: cannot be looked up"), std::string::npos);
+}
+
 TEST_F(DiskStore, AWriterExcludesReadersAndWriters) {
   const auto writer = txn::Store::Open(store_, txn::Store::Use::kWrite);
   ASSERT_TRUE(writer);

@@ -67,10 +67,26 @@ Status BatchLogReader::Read(const std::string& path,
   return {};
 }
 
+Status BatchLogReader::MakeDurable(const std::string& path) const {
+  if (batches_.empty()) return {};
+  const std::uint64_t begin = batches_.back().position * kBytes - sizeof(BatchHeader);
+  const Bytes last = file_.bytes().subspan(begin, whole_bytes_ - begin);
+  const std::vector<std::byte> copy(last.begin(), last.end());
+  SLIM_ASSIGN(const OutputFile file, OutputFile::Open(path));
+  SLIM_TRY(file.WriteAt(begin, copy));
+  return file.Sync();
+}
+
 Result<BatchLogWriter> BatchLogWriter::Open(const std::string& path, std::uint64_t whole_bytes) {
   IgnoreFileSizeSignal();
   SLIM_ASSIGN(OutputFile file, OutputFile::Open(path));
-  SLIM_TRY(file.Truncate(whole_bytes));
+  SLIM_ASSIGN(const std::uint64_t bytes, file.Size());
+  // The cut is durable before a batch is written there. Otherwise a power cut could leave a part of
+  // the new batch and the old end behind it, which would look like a damaged batch.
+  if (bytes != whole_bytes) {
+    SLIM_TRY(file.Truncate(whole_bytes));
+    SLIM_TRY(file.Sync());
+  }
   // Also if the file exists: its creator may have been killed before the name was durable.
   SLIM_TRY(SyncPath(FolderOf(path)));
   return BatchLogWriter(std::move(file), whole_bytes);

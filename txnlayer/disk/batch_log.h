@@ -36,6 +36,11 @@ class BatchLogReader {
   std::uint64_t whole_bytes() const { return whole_bytes_; }
   std::uint64_t broken_bytes() const { return file_.bytes().size() - whole_bytes_; }
 
+  // Makes the last whole batch durable. It may have been read from the system's cache alone: its
+  // writer was killed before its sync had ended, or the sync has failed. After a failed sync the
+  // system takes the batch for written, so it is written again.
+  Status MakeDurable(const std::string& path) const;
+
  private:
   explicit BatchLogReader(MappedFile file) : file_(std::move(file)) {}
   Status Read(const std::string& path, const std::function<bool(const BatchLabel&)>& last);

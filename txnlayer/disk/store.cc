@@ -121,7 +121,8 @@ std::string Store::FileName(const char* what, const char* kind) const {
 }
 
 Status Store::Create(const std::string& path, const std::string& graph, GraphShape shape) {
-  if (Exists(path)) return UsageError("{}: it is there already", path);
+  SLIM_ASSIGN(const bool is_there, Exists(path));
+  if (is_there) return UsageError("{}: it is there already", path);
   std::optional<SlimFile> file;
   if (!graph.empty()) {
     SLIM_ASSIGN(file, SlimFile::Open(graph));
@@ -153,7 +154,7 @@ Status Store::Create(const std::string& path, const std::string& graph, GraphSha
   Status filled = fill();
   if (!filled) {
     made.generation_ = ~std::uint64_t{0};  // so that RemoveOtherGenerations removes all files
-    made.RemoveOtherGenerations();
+    static_cast<void>(made.RemoveOtherGenerations());
     static_cast<void>(RemoveFile(made.path_ + "/manifest"));
     static_cast<void>(RemoveFolder(made.path_));
   }
@@ -163,7 +164,9 @@ Status Store::Create(const std::string& path, const std::string& graph, GraphSha
 Result<Store> Store::Open(const std::string& path, Use use) {
   Store store;
   store.path_ = path;
-  if (Exists(path) && !Exists(path + "/manifest")) return InputError("{}: it is no store", path);
+  SLIM_ASSIGN(const bool is_there, Exists(path));
+  SLIM_ASSIGN(const bool is_store, Exists(path + "/manifest"));
+  if (is_there && !is_store) return InputError("{}: it is no store", path);
   SLIM_ASSIGN(auto lock,
               LockFolder(path, use == Use::kWrite ? LockKind::kExclusive : LockKind::kShared));
   if (!lock) {
@@ -172,13 +175,18 @@ Result<Store> Store::Open(const std::string& path, Use use) {
   }
   store.lock_ = std::move(*lock);
   SLIM_TRY(store.ReadManifest());
-  if (use == Use::kWrite) store.RemoveOtherGenerations();
+  if (use == Use::kWrite) SLIM_TRY(store.RemoveOtherGenerations());
   if (use == Use::kWrite && store.id() == 0) {
     store.DrawId();
     SLIM_TRY(store.WriteManifest());
   }
   SLIM_TRY(store.OpenFiles());
   if (use == Use::kWrite) SLIM_TRY(store.ReadJournal());
+  // Who created the store may have been killed before its name was durable.
+  const bool is_first = store.generation_ == 0 && store.log_->batches().empty();
+  if (use == Use::kWrite && is_first) SLIM_TRY(SyncPath(FolderOf(path)));
+  // Only the interrupted file can have a batch that is not durable.
+  if (store.applying_) SLIM_TRY(store.log_->MakeDurable(store.log_path()));
   return store;
 }
 
@@ -269,7 +277,8 @@ Status Store::WriteManifest() const {
 }
 
 Status Store::ReadJournal() {
-  if (!Exists(journal_path())) return {};
+  SLIM_ASSIGN(const bool is_there, Exists(journal_path()));
+  if (!is_there) return {};
   SLIM_ASSIGN(const BatchLogReader journal, BatchLogReader::Open(journal_path()));
   if (journal.batches().empty()) return {};
   const auto& [label, position, words] = journal.batches().front();
@@ -317,19 +326,24 @@ std::optional<std::uint64_t> Store::AppliedAs(std::uint64_t batch_id) const {
 }
 
 // Removes files of other generations, left by an interrupted fold or by one that could not remove
-// them.
-void Store::RemoveOtherGenerations() const {
-  const auto names = NamesIn(path_);
-  if (!names) return;
+// them. The manifest must be durable before: it may have been renamed by a process that was killed
+// before its sync, and the removals can become durable without the new name.
+Status Store::RemoveOtherGenerations() const {
+  SLIM_ASSIGN(const std::vector<std::string> names, NamesIn(path_));
+  std::vector<std::string> others;
   const std::string mine = fmt::format(".{}", generation_);
-  for (const std::string& name : *names) {
+  for (const std::string& name : names) {
     if (name == "manifest" || name == "applying") continue;
     const std::size_t dot = name.find('.');
     const std::size_t end = std::min(name.find('.', dot + 1), name.size());
     const bool current = dot < name.size() && name.substr(dot, end - dot) == mine &&
                          name.find(".partial") == std::string::npos;
-    if (!current) static_cast<void>(RemoveFile(path_ + "/" + name));
+    if (!current) others.push_back(name);
   }
+  if (others.empty()) return {};
+  SLIM_TRY(SyncPath(path_));
+  for (const std::string& name : others) static_cast<void>(RemoveFile(path_ + "/" + name));
+  return {};
 }
 
 Status Store::Fold() {
@@ -353,7 +367,7 @@ Status Store::Fold() {
   next.lock_ = std::move(lock_);
   SLIM_TRY(next.OpenFiles());
   *this = std::move(next);
-  RemoveOtherGenerations();
+  static_cast<void>(RemoveOtherGenerations());
   return {};
 }
 
@@ -376,10 +390,12 @@ Result<DiskBase> Store::Image() const {
   const std::string lists = FileName("image", (name + ".slim").c_str());
   const std::string properties = FileName("image", (name + ".properties").c_str());
   // The lists are written last, so if they exist the image is complete.
-  if (!Exists(lists)) {
+  SLIM_ASSIGN(const bool is_written, Exists(lists));
+  if (!is_written) {
     SLIM_TRY(Merge(*base_, shape_, log_->batches(), kTimeLast, lists, properties));
   }
-  return DiskBase::Open(lists, Exists(properties) ? properties : "", shape_);
+  SLIM_ASSIGN(const bool has_properties, Exists(properties));
+  return DiskBase::Open(lists, has_properties ? properties : "", shape_);
 }
 
 }  // namespace slimgraph::txn

@@ -110,7 +110,7 @@ class Store {
   Status OpenFiles();
   Status ReadJournal();
   std::string journal_path() const { return path_ + "/applying"; }
-  void RemoveOtherGenerations() const;
+  Status RemoveOtherGenerations() const;
   std::string FileName(const char* what, const char* kind) const;
 
   std::string path_;

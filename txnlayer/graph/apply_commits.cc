@@ -160,7 +160,8 @@ Result<ChangesReport> ApplyCommits(const CommitsToApply& what) {
 
 Result<std::optional<ChangesReport>> ApplyCommitsBefore(const std::string& store,
                                                         const std::string& folder) {
-  if (!IsFolder(folder)) return std::nullopt;
+  SLIM_ASSIGN(const bool has_logs, IsFolder(folder));
+  if (!has_logs) return std::nullopt;
   SLIM_ASSIGN(const auto subject, SubjectOfLogs(folder));
   if (!subject || subject->identity == 0 || subject->store == 0) return std::nullopt;
   {

@@ -38,7 +38,7 @@ class Network {
  public:
   // That of the simulation whose thread is running.
   static Network& Current();
-  static bool Has(int fd) { return fd >= kFirstDescriptor; }
+  static bool Has(int fd) { return fd >= kFirstDescriptor && fd < kEndOfDescriptors; }
 
   explicit Network(Scheduler& scheduler);
   ~Network();
@@ -87,6 +87,7 @@ class Network {
 
  private:
   static constexpr int kFirstDescriptor = 1 << 24;
+  static constexpr int kEndOfDescriptors = 1 << 25;  // those of disks follow
 
   Descriptor* FindAny(int fd) const;
   template <typename Kind>

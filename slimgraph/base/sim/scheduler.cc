@@ -9,6 +9,7 @@
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/coroutine.h"
 #include "slimgraph/base/mix.h"
+#include "slimgraph/base/sim/disk.h"
 #include "slimgraph/base/sim/network.h"
 
 namespace slimgraph::sim {
@@ -54,7 +55,10 @@ bool IsReady(const SimThread& thread) {
 }  // namespace
 
 Scheduler::Scheduler(const SchedulerOptions& options)
-    : options_(options), random_(options.seed), network_(std::make_unique<Network>(*this)) {
+    : options_(options),
+      random_(options.seed),
+      network_(std::make_unique<Network>(*this)),
+      disks_(std::make_unique<Disks>(*this)) {
   outcome_.trace = Mix64(options.seed);
 }
 
@@ -207,6 +211,7 @@ void Scheduler::Join(SimThread& thread) {
 void Scheduler::EndNode(NodeId node, int exit_code) {
   exit_codes_.emplace(node, exit_code);
   network_->CloseAllOf(node);
+  disks_->CloseAllOf(node);
   for (const auto& thread : threads_) {
     if (thread->node != node || thread->ended) continue;
     Leave(*thread);
@@ -214,6 +219,11 @@ void Scheduler::EndNode(NodeId node, int exit_code) {
     --living_;
   }
   if (running_ != nullptr && running_->node == node) SwitchAway();
+}
+
+void Scheduler::ReviveNode(NodeId node) {
+  exit_codes_.erase(node);
+  paused_until_ns_.erase(node);
 }
 
 void Scheduler::PauseNode(NodeId node, std::uint64_t ns) {

@@ -23,6 +23,7 @@ namespace slimgraph::sim {
 
 class SimThread;
 class Network;
+class Disks;
 constexpr std::uint64_t kForever = ~std::uint64_t{0};
 
 // The threads that wait for one thing.
@@ -112,10 +113,12 @@ class Scheduler {
   WaitQueue& QueueOf(const void* word) { return queues_of_words_[word]; }
 
   // Ends all threads of a node between two of their steps, as a crash or the end of a process does:
-  // nothing of theirs is run or destroyed any more, and its connections are closed. Does not return
-  // if it ends the calling thread.
+  // nothing of theirs is run or destroyed any more, and its connections and files are closed. Does
+  // not return if it ends the calling thread.
   void EndNode(NodeId node, int exit_code);
   bool ended(NodeId node) const { return exit_codes_.contains(node); }
+  // Threads of the node may be started again, as those of a new process.
+  void ReviveNode(NodeId node);
   // Of nodes that have ended.
   const std::map<NodeId, int>& exit_codes() const { return exit_codes_; }
 
@@ -128,6 +131,7 @@ class Scheduler {
   const SimThread* running() const { return running_; }
   NodeId node() const;
   Network& network() { return *network_; }
+  Disks& disks() { return *disks_; }
   std::uint64_t now_ns() const;
   // What the clock of the running thread's node shows.
   std::uint64_t clock_ns() const;
@@ -167,6 +171,7 @@ class Scheduler {
   std::map<NodeId, std::uint64_t> paused_until_ns_;
   std::map<NodeId, NodeClock> clocks_;
   std::unique_ptr<Network> network_;
+  std::unique_ptr<Disks> disks_;
   SimThread* running_ = nullptr;
   int forbidden_ = 0;
   RunOutcome outcome_{};

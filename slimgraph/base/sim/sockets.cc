@@ -5,12 +5,12 @@
 
 #include <fmt/format.h>
 #include <netinet/in.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
 
+#include "slimgraph/base/files.h"
 #include "slimgraph/base/poller.h"
 #include "slimgraph/base/sim/network.h"
 
@@ -49,7 +49,7 @@ auto CannotConnect(const SocketAddress& address, int cause) {
 
 void UniqueFd::Close(int fd) {
   if (!Network::Has(fd)) {
-    ::close(fd);
+    files::Close(fd);
   } else if (sim::Scheduler::Current() != nullptr) {
     Network::Current().Close(fd);
   }

@@ -30,6 +30,7 @@ class UpdateLogReader {
   const std::vector<Batch>& batches() const { return batches_; }
   // Bytes up to the end of the last whole batch.
   std::uint64_t whole_bytes() const { return log_.whole_bytes(); }
+  Status MakeDurable(const std::string& path) const { return log_.MakeDurable(path); }
 
  private:
   explicit UpdateLogReader(BatchLogReader log);
