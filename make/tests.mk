@@ -113,9 +113,11 @@ $(SIMULATE): $(call objects,$(wildcard tests/sim/*.cc) $(SCENARIO_SUPPORT)) $(LI
 ifeq ($(MODE),sim)
 sim: $(SIMULATE)
 	@$(SIMULATE) $(SIM_WORDS)
+sim-shrink: $(SIMULATE)
+	@$(SIMULATE) --shrink $(SIM_WORDS)
 else
-sim:
-	@$(MAKE) MODE=sim sim
+sim sim-shrink:
+	@$(MAKE) MODE=sim $@
 endif
 
 # Tests that the simulation finds each defect of tests/sim/planted within PLANTED_SEEDS seeds.

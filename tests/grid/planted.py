@@ -62,7 +62,7 @@ def main():
     shutil.copy2(planted, sound)
     checker = os.path.abspath(options.checker)
     return copy.try_all(options.names, [*options.make.split(), "all"],
-                        lambda: find_defect(planted, sound, checker))
+                        lambda _name: find_defect(planted, sound, checker))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 // simulate [--seeds N] [--seconds S] [SCENARIO…]: runs scenarios with seeds from 1 on, in turn,
-// until each has had N seeds or S seconds have passed. The last line is the count of scenarios.
+// until each has had N seeds or S seconds have passed; with --until-failure, until one fails. The
+// last line is the count of scenarios.
 //
 // simulate --seed K SCENARIO: runs that seed alone and tells its story. --shrink: finds the
 // shortest run that still fails, and tells its story. What it prints leaves parts of a run out:
@@ -30,6 +31,7 @@ struct Options {
   double seconds = 1e9;
   std::uint64_t seed = 0;
   bool shrink = false;
+  bool until_failure = false;
   LeftOut left_out;
   std::vector<std::string> names;
 };
@@ -72,11 +74,15 @@ int RunAll(const Options& options, const std::vector<const Scenario*>& chosen) {
   const auto elapsed_s = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
+  const auto any_failed = [&totals] {
+    return std::ranges::any_of(totals, [](const auto& one) { return !one.second.failure.empty(); });
+  };
   Progress& told = SharedProgress();
   for (std::uint64_t first = 1; first <= options.seeds; first += kSeedsAtOnce) {
     for (const Scenario* const scenario : chosen) {
       Total& total = totals[scenario];
       if (!total.failure.empty() || (first > 1 && elapsed_s() > options.seconds)) continue;
+      if (options.until_failure && any_failed()) continue;
       const std::uint64_t count = std::min(kSeedsAtOnce, options.seeds + 1 - first);
       const std::string failure = RunApart(*scenario, first, count, told);
       total.seeds += told.done;
@@ -132,6 +138,8 @@ int Simulate(int argc, char** argv) {
     const std::string word = argv[i];
     if (word == "--shrink") {
       options.shrink = true;
+    } else if (word == "--until-failure") {
+      options.until_failure = true;
     } else if (!word.starts_with("-")) {
       options.names.push_back(word);
     } else if (i + 1 == argc || !Set(options, word, argv[++i])) {

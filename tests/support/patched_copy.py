@@ -39,8 +39,8 @@ class PatchedCopy:
                                   text=True, check=False)
 
     def try_patch(self, name, make, find):
-        """Applies the patch, builds by the command line `make`, calls find(), and reverts. Returns
-        a line in words, and whether find() has returned one, which says what it has found."""
+        """Applies the patch, builds by the command line `make`, calls find(name), and reverts.
+        Returns a line in words, and whether find() has returned one, which says what it found."""
         applied = self.patch(name)
         if applied.returncode != 0:
             self.patch(name, "-R")
@@ -49,7 +49,7 @@ class PatchedCopy:
             done = subprocess.run(make, cwd=self.root, capture_output=True, text=True, check=False)
             if done.returncode != 0:
                 return f"it does not build: {(done.stdout + done.stderr)[-2000:]}", False
-            found = find()
+            found = find(name)
             return found or "not found", bool(found)
         finally:
             self.patch(name, "-R")
