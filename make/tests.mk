@@ -1,6 +1,6 @@
 # Tests, sanitizers, the grid of random points, and fuzzers.
 
-.PHONY: test test-hosts test-rdma unit-tests race-tests asan tsan grid grid-planted sim sim-planted relacy fuzz
+.PHONY: test test-hosts test-rdma unit-tests race-tests asan tsan grid grid-planted sim sim-shrink sim-planted relacy fuzz
 
 # Scripts that test the tree or its products. They do not depend on MODE.
 SCRIPTS := $(sort $(wildcard tests/*/*_test.sh tests/*/*_test.py))
@@ -97,7 +97,7 @@ race-tests: $(RACE_TESTS)
 
 # ---- simulation ---------------------------------------------------------------------------------
 # Nodes as threads of a deterministic simulation: SIM_SEEDS of each scenario, or as many as fit in
-# SIM_SECONDS. SIM_SEED=K SCENARIO=NAME tells the story of one run.
+# SIM_SECONDS. SIM_SEED=K SCENARIO=NAME tells the story of one run; sim-shrink, of a shorter one.
 SIM_SEEDS ?= 1000
 SIMULATE  := $(BUILD)/tests/simulate
 # What scenarios share with other tests.

@@ -43,7 +43,7 @@ MODE_asan    := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -
                 -D_GLIBCXX_ASSERTIONS -fno-pie -no-pie
 MODE_tsan    := -O1 -g1 -fsanitize=thread -fno-omit-frame-pointer -fno-pie -no-pie
 MODE_fuzz    := -O1 -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all
-MODE_sim     := -O1 -g -DSLIMGRAPH_SIM
+MODE_sim     := -O1 -g1 -DSLIMGRAPH_SIM
 # relacy replaces the operators new and delete, but not those that are told a size.
 MODE_relacy  := -O1 -g1 -DSLIMGRAPH_RELACY -fno-sized-deallocation
 ifeq ($(MODE),fuzz)
@@ -81,7 +81,7 @@ PCH_HEADERS := algorithm array atomic chrono condition_variable cstring filesyst
                  map memory mutex optional span string thread unordered_map vector fmt/format.h \
                  tl/expected.hpp
 PREAMBLE    := $(BUILD)/pch/preamble.h
-PCH         ?= $(if $(filter release asan tsan,$(MODE)),yes,no)
+PCH         ?= $(if $(filter release asan tsan sim,$(MODE)),yes,no)
 ifneq ($(PCH),no)
 PREPARED    := $(PREAMBLE).gch
 PREPARE     := $(if $(filter release,$(MODE)),tests/% experiment/%,%)
