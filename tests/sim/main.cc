@@ -1,6 +1,6 @@
-// simulate [--seeds N] [--seconds S] [SCENARIO…]: runs scenarios with seeds from 1 on, in turn,
-// until each has had N seeds or S seconds have passed; with --until-failure, until one fails. The
-// last line is the count of scenarios.
+// simulate [--from K] [--seeds N] [--seconds S] [SCENARIO…]: runs scenarios with seeds from K on (1
+// by default), in turn, until each has had N seeds or S seconds have passed; with --until-failure,
+// until one fails. The last line is the count of scenarios.
 //
 // simulate --seed K SCENARIO: runs that seed alone and tells its story. --shrink: finds the
 // shortest run that still fails, and tells its story. What it prints leaves parts of a run out:
@@ -27,6 +27,7 @@ namespace {
 constexpr std::uint64_t kSeedsAtOnce = 100;
 
 struct Options {
+  std::uint64_t from = 1;
   std::uint64_t seeds = 1000;
   double seconds = 1e9;
   std::uint64_t seed = 0;
@@ -78,12 +79,14 @@ int RunAll(const Options& options, const std::vector<const Scenario*>& chosen) {
     return std::ranges::any_of(totals, [](const auto& one) { return !one.second.failure.empty(); });
   };
   Progress& told = SharedProgress();
-  for (std::uint64_t first = 1; first <= options.seeds; first += kSeedsAtOnce) {
+  const std::uint64_t end = options.from + options.seeds;
+  for (std::uint64_t first = options.from; first < end; first += kSeedsAtOnce) {
     for (const Scenario* const scenario : chosen) {
       Total& total = totals[scenario];
-      if (!total.failure.empty() || (first > 1 && elapsed_s() > options.seconds)) continue;
+      if (!total.failure.empty() || (first > options.from && elapsed_s() > options.seconds))
+        continue;
       if (options.until_failure && any_failed()) continue;
-      const std::uint64_t count = std::min(kSeedsAtOnce, options.seeds + 1 - first);
+      const std::uint64_t count = std::min(kSeedsAtOnce, end - first);
       const std::string failure = RunApart(*scenario, first, count, told);
       total.seeds += told.done;
       total.trace ^= told.trace;
@@ -110,6 +113,8 @@ std::uint64_t NumberOf(const std::string& word) { return std::strtoull(word.c_st
 bool Set(Options& options, const std::string& name, const std::string& value) {
   if (name == "--seeds") {
     options.seeds = NumberOf(value);
+  } else if (name == "--from") {
+    options.from = NumberOf(value);
   } else if (name == "--seconds") {
     options.seconds = std::strtod(value.c_str(), nullptr);
   } else if (name == "--seed") {
