@@ -25,7 +25,7 @@ void ExpectWhatStdSetDoes(std::uint32_t seed) {
   std::set<NodeId> expected;
   Set cleared = Set::First(room);
   cleared.Clear();
-  for (std::uint32_t i = random() % 300; i > 0; --i) {
+  for (std::uint64_t i = random() % 300; i > 0; --i) {
     const auto node = static_cast<NodeId>(random() % room);
     set.Add(node);
     cleared.Add(node);
