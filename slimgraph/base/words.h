@@ -3,15 +3,15 @@
 // x86 this costs no more than plain moves.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <cstring>
 
+#include "slimgraph/base/atomic.h"
 #include "slimgraph/base/interleave.h"
 
 namespace slimgraph {
 
-using SharedWord = std::atomic_ref<std::uint64_t>;
+using SharedWord = AtomicRef<std::uint64_t>;
 
 inline SharedWord WordAt(std::byte* shared) {
   return SharedWord(*reinterpret_cast<std::uint64_t*>(shared));

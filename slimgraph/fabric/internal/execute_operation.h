@@ -1,9 +1,9 @@
 // Executes one operation on memory that this process can reach, as an adapter would.
 #pragma once
 
-#include <atomic>
 #include <cstring>
 
+#include "slimgraph/base/atomic.h"
 #include "slimgraph/base/interleave.h"
 #include "slimgraph/base/unordered_reads.h"
 #include "slimgraph/base/words.h"
@@ -38,7 +38,7 @@ inline void CopyFromRegion(std::byte* local, const std::byte* remote, std::uint6
   } else {
     Interleave();
     const UnorderedReads reads;
-    std::memcpy(local, remote, length);
+    LoadPlain(local, remote, length);
   }
 }
 inline void CopyToRegion(std::byte* remote, const std::byte* local, std::uint64_t length) {
@@ -46,7 +46,7 @@ inline void CopyToRegion(std::byte* remote, const std::byte* local, std::uint64_
     StoreWords(remote, local, length);
   } else {
     Interleave();
-    std::memcpy(remote, local, length);
+    StorePlain(remote, local, length);
   }
 }
 
@@ -54,7 +54,7 @@ inline void CopyToRegion(std::byte* remote, const std::byte* local, std::uint64_
 inline std::uint64_t ChangeWord(OperationKind kind, std::byte* remote, std::uint64_t operand,
                                 std::uint64_t expected) {
   Interleave();
-  const std::atomic_ref<std::uint64_t> word(*reinterpret_cast<std::uint64_t*>(remote));
+  const SharedWord word = WordAt(remote);
   if (kind == OperationKind::kFetchAdd) return word.fetch_add(operand);
   word.compare_exchange_strong(expected, operand);
   return expected;

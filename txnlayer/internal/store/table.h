@@ -34,6 +34,7 @@
 #include "slimgraph/base/words.h"
 #include "slimgraph/fabric/fabric.h"
 #include "txnlayer/internal/store/hash.h"
+#include "txnlayer/internal/store/tuple_header.h"
 
 namespace slimgraph::txn {
 
@@ -41,7 +42,6 @@ using Key = std::uint64_t;
 using TableId = std::uint16_t;
 using Rank = std::uint32_t;  // of a copy; 0: the primary's own partition
 
-constexpr std::uint64_t kWordBytes = sizeof(std::uint64_t);
 constexpr std::uint32_t kMaxRecordBytes = 2048;
 constexpr std::size_t kMaxMetadataWords = 6;
 

@@ -34,6 +34,8 @@
 
 namespace slimgraph::txn {
 
+constexpr std::uint64_t kWordBytes = sizeof(std::uint64_t);
+
 constexpr unsigned kCoroutineBits = 8;
 constexpr unsigned kThreadBits = 8;
 constexpr unsigned kNodeBits = 10;
