@@ -1,44 +1,16 @@
 // The memory layout of a node's inbox in the shared-memory transport. Each of its endpoints has a
 // doorbell, one bit per sending endpoint that has written messages, and one ring per sending
-// endpoint. A ring has one writer and one reader, so neither needs a lock. A writer that dies while
-// it writes a message corrupts nothing.
+// endpoint (ring.h).
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 
 #include "slimgraph/base/types.h"
-#include "slimgraph/fabric/message.h"
+#include "slimgraph/fabric/internal/shm/ring.h"
 #include "slimgraph/fabric/operation.h"
 
 namespace slimgraph {
-
-struct ShmDoorbell {
-  alignas(kCacheLineBytes) std::atomic<std::uint32_t> rung;
-  std::atomic<std::uint32_t> asleep;
-};
-
-// A record consists of this header and the body, padded to 8 bytes.
-struct ShmRecord {
-  std::uint32_t bytes;  // of the body; kSkip: the rest of the ring is empty
-  std::uint32_t acknowledged;
-  std::uint64_t due_ns;
-  HandlerId handler;
-
-  static constexpr std::uint32_t kSkip = 0xFFFFFFFF;
-};
-static_assert(sizeof(ShmRecord) == 24);
-
-constexpr std::size_t kShmRingBytes = 128 << 10;
-static_assert(2 * (kMaxMessageBytes + sizeof(ShmRecord)) <= kShmRingBytes);
-
-// Positions are never reset; the ring index is position % kShmRingBytes. Pages that are never
-// written use no physical memory.
-struct ShmRing {
-  alignas(kCacheLineBytes) std::atomic<std::uint64_t> written;
-  alignas(kCacheLineBytes) std::atomic<std::uint64_t> read;
-  alignas(kCacheLineBytes) std::byte bytes[kShmRingBytes];
-};
 
 // Set while its endpoint is executing operations on this node's regions.
 struct ShmPresence {
@@ -66,10 +38,9 @@ class ShmInbox {
   ShmDoorbell& doorbell(std::uint32_t endpoint) const {
     return reinterpret_cast<ShmDoorbell*>(base_ + doorbells_at())[endpoint];
   }
-  std::uint32_t ready_words() const { return (senders_ + 63) / 64; }
-  std::atomic<std::uint64_t>* ready(std::uint32_t endpoint) const {
-    return reinterpret_cast<std::atomic<std::uint64_t>*>(base_ + ready_at() +
-                                                         endpoint * ready_bytes());
+  ShmReadyBits ready(std::uint32_t endpoint) const {
+    std::byte* const words = base_ + ready_at() + endpoint * ready_bytes();
+    return {reinterpret_cast<Atomic<std::uint64_t>*>(words), ready_words()};
   }
   ShmRing& ring(std::uint32_t endpoint, std::uint32_t sender) const {
     return reinterpret_cast<ShmRing*>(base_ + rings_at())[endpoint * senders_ + sender];
@@ -77,6 +48,7 @@ class ShmInbox {
 
  private:
   static std::uint64_t RoundUp(std::uint64_t bytes) { return (bytes + 4095) / 4096 * 4096; }
+  std::uint32_t ready_words() const { return ShmReadyBits::WordsFor(senders_); }
   std::uint64_t ready_bytes() const { return (ready_words() * 8 + 63) / 64 * 64; }
   std::uint64_t doorbells_at() const { return kMaxRegions + senders_ * sizeof(ShmPresence); }
   std::uint64_t ready_at() const { return doorbells_at() + endpoints_ * sizeof(ShmDoorbell); }

@@ -3,15 +3,12 @@
 
 #include <sys/mman.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstring>
 #include <map>
 #include <memory>
 #include <vector>
 
-#include "slimgraph/base/futex.h"
 #include "slimgraph/base/shared_memory.h"
 #include "slimgraph/fabric/internal/execute_operation.h"
 #include "slimgraph/fabric/internal/pages.h"
@@ -108,8 +105,6 @@ class ShmChannel : public Channel {
   void ExecuteDeferred();
   void ExecuteNow(std::uint64_t id, std::span<const Operation> operations);
   PartResult ExecuteAll(std::uint64_t id, std::span<const Operation> operations) const;
-  void Drain(std::uint32_t sender, const std::function<void(const Message&)>& receive);
-  bool HasMail() const;
 
   const ShmTransport& transport_;
   const std::uint32_t endpoint_;
@@ -282,97 +277,26 @@ void ShmChannel::Poll(std::vector<PartResult>& ended,
   ExecuteDeferred();
   ended.insert(ended.end(), ended_.begin(), ended_.end());
   ended_.clear();
-  std::atomic<std::uint64_t>* const ready = inbox_.ready(endpoint_);
-  for (std::uint32_t word = 0; word < inbox_.ready_words(); ++word) {
-    if (ready[word].load(std::memory_order_relaxed) == 0) continue;
-    for (std::uint64_t bits = ready[word].exchange(0); bits != 0; bits &= bits - 1) {
-      Drain(word * 64 + static_cast<std::uint32_t>(__builtin_ctzll(bits)), receive);
-    }
-  }
-}
-
-void ShmChannel::Drain(std::uint32_t sender, const std::function<void(const Message&)>& receive) {
-  ShmRing& ring = inbox_.ring(endpoint_, sender);
-  const std::uint64_t written = ring.written.load(std::memory_order_acquire);
-  std::uint64_t read = ring.read.load(std::memory_order_relaxed);
-  while (read < written) {
-    const std::size_t at = read % kShmRingBytes;
-    std::uint32_t bytes = 0;
-    std::memcpy(&bytes, ring.bytes + at, sizeof bytes);
-    if (bytes == ShmRecord::kSkip) {
-      read += kShmRingBytes - at;
-      continue;
-    }
-    ShmRecord record;
-    std::memcpy(&record, ring.bytes + at, sizeof record);
-    Message message;
-    message.from = {sender / transport_.endpoints(), sender % transport_.endpoints()};
-    message.handler = record.handler;
-    message.acknowledged = record.acknowledged;
-    message.due_ns = record.due_ns;
-    message.body = {ring.bytes + at + sizeof record, record.bytes};
-    receive(message);
-    read += sizeof record + (record.bytes + 7) / 8 * 8;
-    ring.read.store(read, std::memory_order_release);
-  }
-  ring.read.store(read, std::memory_order_release);
+  inbox_.ready(endpoint_).Take([&](std::uint32_t sender) {
+    const std::uint32_t endpoints = transport_.endpoints();
+    inbox_.ring(endpoint_, sender).Drain({sender / endpoints, sender % endpoints}, receive);
+  });
 }
 
 bool ShmChannel::Send(EndpointAddress to, const Message& message) {
   if (!transport_.job().alive(to.node)) return true;
   const ShmInbox& theirs = transport_.inbox(to.node);
-  ShmRing& ring = theirs.ring(to.endpoint, number_);
-  std::uint64_t written = ring.written.load(std::memory_order_relaxed);
-  const std::uint64_t free = kShmRingBytes - (written - ring.read.load(std::memory_order_acquire));
-  const std::size_t needed = sizeof(ShmRecord) + (message.body.size() + 7) / 8 * 8;
-  const std::size_t to_end = kShmRingBytes - written % kShmRingBytes;
-  // A record is not split: if it does not fit before the end of the ring, it is written at the
-  // beginning. Sizes are multiples of 8, so `to_end` always has room for the word that marks a
-  // skip.
-  const std::size_t skipped = needed <= to_end ? 0 : to_end;
-  if (free < needed + skipped) return false;
-  if (skipped > 0) {
-    std::memcpy(ring.bytes + written % kShmRingBytes, &ShmRecord::kSkip, sizeof(std::uint32_t));
-    written += skipped;
-  }
-  std::byte* const at = ring.bytes + written % kShmRingBytes;
-  const ShmRecord record{static_cast<std::uint32_t>(message.body.size()), message.acknowledged,
-                         message.due_ns, message.handler};
-  std::memcpy(at, &record, sizeof record);
-  if (!message.body.empty()) {
-    std::memcpy(at + sizeof record, message.body.data(), message.body.size());
-  }
-  ring.written.store(written + needed, std::memory_order_release);
-  theirs.ready(to.endpoint)[number_ / 64].fetch_or(std::uint64_t{1} << (number_ % 64));
-  ShmDoorbell& doorbell = theirs.doorbell(to.endpoint);
-  if (doorbell.asleep.load() != 0) {
-    doorbell.rung.fetch_add(1);
-    FutexWakeAll(doorbell.rung);
-  }
-  return true;
-}
-
-bool ShmChannel::HasMail() const {
-  const std::atomic<std::uint64_t>* const ready = inbox_.ready(endpoint_);
-  return std::any_of(ready, ready + inbox_.ready_words(),
-                     [](const auto& word) { return word.load() != 0; });
+  return SendByRing(theirs.ring(to.endpoint, number_), theirs.ready(to.endpoint),
+                    theirs.doorbell(to.endpoint), number_, message);
 }
 
 void ShmChannel::Park(std::chrono::nanoseconds limit) {
-  ShmDoorbell& doorbell = inbox_.doorbell(endpoint_);
-  doorbell.asleep.store(1);
-  // If the doorbell has been rung since the last Poll, there is work for the next one.
-  if (ended_.empty() && deferred_.empty() && !HasMail()) {
-    FutexWait(doorbell.rung, seen_, static_cast<std::uint64_t>(limit.count()));
-  }
-  doorbell.asleep.store(0);
+  inbox_.doorbell(endpoint_).Sleep(seen_, static_cast<std::uint64_t>(limit.count()), [this] {
+    return !ended_.empty() || !deferred_.empty() || inbox_.ready(endpoint_).any();
+  });
 }
 
-void ShmChannel::Wake() {
-  ShmDoorbell& doorbell = inbox_.doorbell(endpoint_);
-  doorbell.rung.fetch_add(1);
-  FutexWakeAll(doorbell.rung);
-}
+void ShmChannel::Wake() { inbox_.doorbell(endpoint_).Ring(); }
 
 }  // namespace
 
