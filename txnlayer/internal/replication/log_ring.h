@@ -16,7 +16,7 @@
 
 #include "slimgraph/base/types.h"
 #include "slimgraph/base/words.h"
-#include "txnlayer/internal/store/table.h"
+#include "txnlayer/internal/store/tuple_header.h"
 
 namespace slimgraph::txn {
 
@@ -61,10 +61,45 @@ class LogShape {
     return {words <= to_end ? written : written + to_end, words, written};
   }
 
+  // Whether a record of that many words has room behind `written`, when all before `reclaimed` has
+  // been read. The record is written with one more word behind it.
+  bool HasRoom(std::uint64_t written, std::uint64_t reclaimed, std::uint64_t words) const {
+    return SlotFor(written, words).end() + 1 - reclaimed <= words_;
+  }
+
   std::uint64_t OffsetOf(std::uint64_t position) const { return position % words_ * kWordBytes; }
 
  private:
   std::uint64_t words_;
+};
+
+// The words around a record, and the order in which they are written. `write(offset, words, count)`
+// writes words at an offset in the ring, after all earlier writes. It may read them later, until
+// when this object must stay in place.
+class RecordFrame {
+ public:
+  // Before the record. Skips the rest of the ring if the record would not fit there.
+  template <typename Write>
+  void WriteSkip(const LogShape& shape, const LogShape::RecordSlot& slot, const Write& write) {
+    if (slot.skipped_from == slot.position) return;
+    skip_ = slot.skip_stamp();
+    write(shape.OffsetOf(slot.position), &nothing_, 1);
+    write(shape.OffsetOf(slot.skipped_from), &skip_, 1);
+  }
+  // After the record.
+  template <typename Write>
+  void WriteStamps(const LogShape& shape, const LogShape::RecordSlot& slot, const Write& write) {
+    stamp_ = end_[0] = slot.stamp();
+    // The word behind the record may lie behind the ring's end, where LogShape::bytes() has room.
+    write(shape.OffsetOf(slot.position) + (slot.words - 1) * kWordBytes, end_, 2);
+    write(shape.OffsetOf(slot.position), &stamp_, 1);
+  }
+
+ private:
+  std::uint64_t stamp_ = 0;
+  std::uint64_t end_[2] = {};  // the stamp again, and a word that is no stamp
+  std::uint64_t skip_ = 0;
+  std::uint64_t nothing_ = 0;
 };
 
 class LogRing {

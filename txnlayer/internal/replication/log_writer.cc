@@ -42,9 +42,7 @@ bool LogWriter::HasRoom(NodeId node, std::uint64_t words) {
     backup.open.pop_front();
   }
   Reclaim(node, backup);
-  // The record is written with one more word behind it.
-  const std::uint64_t end = shape_.SlotFor(backup.written, words).end() + 1;
-  return end - backup.reclaimed <= shape_.words();
+  return shape_.HasRoom(backup.written, backup.reclaimed, words);
 }
 
 void LogWriter::Reclaim(NodeId node, Backup& backup) {
@@ -73,22 +71,13 @@ void LogWriter::Write(NodeId node, const std::vector<std::uint64_t>& record, boo
   if (one_sided || node == self.node) {
     const RegionId region = replication_->region();
     const std::uint64_t ring = replication_->RingAt(self.node, self.endpoint);
-    const auto write = [&](std::uint64_t position, const std::uint64_t* words, std::size_t count) {
-      worker_.endpoint().Write(node, region, ring + shape_.OffsetOf(position),
-                               WordsAsBytes(words, count), worker_.Tag(pending));
+    const auto write = [&](std::uint64_t offset, const std::uint64_t* words, std::size_t count) {
+      worker_.endpoint().Write(node, region, ring + offset, WordsAsBytes(words, count),
+                               worker_.Tag(pending));
     };
-    outgoing.stamp = outgoing.end[0] = slot.stamp();
-    if (slot.skipped_from != slot.position) {
-      outgoing.skip = slot.skip_stamp();
-      write(slot.position, &outgoing.nothing, 1);
-      write(slot.skipped_from, &outgoing.skip, 1);
-    }
-    write(slot.position + 1, record.data(), record.size());
-    // The extra word may lie behind the ring's end, where LogShape::bytes() has room for it.
-    worker_.endpoint().Write(node, region,
-                             ring + shape_.OffsetOf(slot.position) + (slot.words - 1) * kWordBytes,
-                             WordsAsBytes(outgoing.end, 2), worker_.Tag(pending));
-    write(slot.position, &outgoing.stamp, 1);
+    outgoing.frame.WriteSkip(shape_, slot, write);
+    write(shape_.OffsetOf(slot.position + 1), record.data(), record.size());
+    outgoing.frame.WriteStamps(shape_, slot, write);
   } else {
     for (std::size_t first = 0; first < record.size(); first += kPieceWords) {
       Call& call = outgoing.calls.emplace_back();

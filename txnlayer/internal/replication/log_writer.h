@@ -32,10 +32,7 @@ class LogWriter {
   // The source of a record's one-sided writes, and its calls. It must stay in place until `pending`
   // has completed.
   struct Outgoing {
-    std::uint64_t stamp = 0;
-    std::uint64_t end[2] = {};  // the stamp again, and a word that is no stamp
-    std::uint64_t skip = 0;
-    std::uint64_t nothing = 0;
+    RecordFrame frame;
     std::deque<Call> calls;
   };
   void Write(NodeId node, const std::vector<std::uint64_t>& record, bool one_sided,

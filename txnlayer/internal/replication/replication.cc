@@ -42,17 +42,15 @@ void Replication::Serve(const Message& message) {
 // Writes the same words as the one-sided form, in the same order.
 void Replication::Store(const LogPiece& piece, Bytes words, std::byte* ring) {
   const LogShape::RecordSlot slot = shape_.SlotFor(piece.written, piece.words);
-  const auto at = [&](std::uint64_t position) { return WordAt(ring + shape_.OffsetOf(position)); };
-  std::byte* const begin = ring + shape_.OffsetOf(slot.position);
-  if (piece.first == 0 && slot.skipped_from != slot.position) {
-    at(slot.position).store(0);
-    at(slot.skipped_from).store(slot.skip_stamp());
-  }
-  StoreWords(begin + (1 + piece.first) * kWordBytes, words.data(), words.size());
-  if (piece.first + words.size() / kWordBytes + 2 < slot.words) return;
-  WordAt(begin + slot.words * kWordBytes).store(0);
-  WordAt(begin + (slot.words - 1) * kWordBytes).store(slot.stamp());
-  WordAt(begin).store(slot.stamp());
+  const auto write = [&](std::uint64_t offset, const std::uint64_t* from, std::size_t count) {
+    StoreWords(ring + offset, reinterpret_cast<const std::byte*>(from), count * kWordBytes);
+  };
+  RecordFrame frame;
+  if (piece.first == 0) frame.WriteSkip(shape_, slot, write);
+  const std::uint64_t begin = shape_.OffsetOf(slot.position);
+  StoreWords(ring + begin + (1 + piece.first) * kWordBytes, words.data(), words.size());
+  const bool last = piece.first + words.size() / kWordBytes + 2 == slot.words;
+  if (last) frame.WriteStamps(shape_, slot, write);
 }
 
 void Replication::ApplyLogUpTo(NodeId node, std::uint32_t thread, std::uint64_t position) {

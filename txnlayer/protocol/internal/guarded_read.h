@@ -10,10 +10,12 @@
 // come after that of the record.)
 #pragma once
 
-#include "txnlayer/internal/stages/port.h"
+#include "txnlayer/internal/store/tuple_header.h"
 
 namespace slimgraph::txn {
 
+// `Port` and `Access` are those of stages/, or those of a check under relacy (tests/relacy).
+template <typename Port, typename Access>
 inline void PostGuardedRead(Port& port, Access& access) {
   port.Read(access, 0, kWordBytes, &access.seen[0]);
   port.Read(access, access.table->key_at(), access.table->image_bytes(), access.image);
@@ -23,7 +25,7 @@ inline void PostGuardedRead(Port& port, Access& access) {
 
 // Whether both reads of the word found it unlocked and with the same version. `version` extracts
 // from a word the part that changes only with the record.
-template <typename Version>
+template <typename Access, typename Version>
 bool ReadIsWhole(const Access& access, Version version) {
   if (Locked(access.seen[0]) || Locked(access.reread[0])) return false;
   if (version(access.seen[0]) != version(access.reread[0])) return false;

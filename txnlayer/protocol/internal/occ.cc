@@ -1,8 +1,6 @@
 #include "txnlayer/protocol/internal/occ.h"
 
-#include <functional>
-
-#include "txnlayer/protocol/internal/guarded_read.h"
+#include "txnlayer/protocol/internal/occ_steps.h"
 #include "txnlayer/transaction.h"
 
 namespace slimgraph::txn {
@@ -53,47 +51,9 @@ void Occ::Release(Transaction& transaction) const {
 }
 
 void Occ::Post(Stage stage, Port& port, Access& access) const {
-  const Table& table = *access.table;
-  switch (stage) {
-    case Stage::kRead:
-      if (!access.absent) PostGuardedRead(port, access);
-      break;
-    case Stage::kLock:
-      port.CompareSwap(access, 0, access.seen[0], LockedBy(access.seen[0], access.owner),
-                       &access.old_word);
-      break;
-    case Stage::kValidate:
-      port.Read(access, 0, kWordBytes, &access.reread[0]);
-      break;
-    case Stage::kCommit:
-      port.Write(access, table.version_at(0), table.version_bytes(), access.version_bytes());
-      access.put[0] = NextSequence(access.seen[0]);
-      port.Unlock(access, 0, LockedBy(access.seen[0], access.owner), access.put[0]);
-      break;
-    default:
-      access.put[0] = access.seen[0];
-      port.Unlock(access, 0, LockedBy(access.seen[0], access.owner), access.put[0]);
-  }
+  occ_steps::Post(stage, port, access);
 }
 
-Step Occ::Check(Stage stage, Access& access) const {
-  switch (stage) {
-    case Stage::kRead:
-      if (access.absent) return Step::Done();
-      return ReadIsWhole(access, std::identity()) ? Step::Done() : Step::Busy();
-    case Stage::kLock:
-      if (access.old_word == access.seen[0]) {
-        access.locked = true;
-        return Step::Done();
-      }
-      return Step::Abort(Locked(access.old_word) ? AbortReason::kLocked : AbortReason::kChanged);
-    case Stage::kValidate:
-      if (access.reread[0] == access.seen[0]) return Step::Done();
-      return Step::Abort(Locked(access.reread[0]) ? AbortReason::kLocked : AbortReason::kChanged);
-    default:
-      access.locked = false;
-      return Step::Done();
-  }
-}
+Step Occ::Check(Stage stage, Access& access) const { return occ_steps::Check(stage, access); }
 
 }  // namespace slimgraph::txn
