@@ -8,6 +8,7 @@
 #   make grid        random commands and options, each verified, for GRID_SECONDS=180
 #   make sim         deterministic simulations of jobs, with faults; SIM_SEEDS=1000, SIM_SEED=K tells a story
 #   make asan, tsan  tests under a sanitizer               make fuzz        a short run of every fuzzer
+#   make relacy      rings, lock words and guards under the C++ memory model
 #   make test-hosts  jobs across four hosts (root)         make test-rdma   the verbs transport, in a virtual machine
 #   make grid-planted, sim-planted  tests that both find planted defects; an hour, some minutes
 #   make format      formats the code by clang-format      make lint        format check and clang-tidy
@@ -17,7 +18,7 @@
 #   make bench-graph, bench-mining                         comparison with other engines, built beforehand
 #   make plain       engines without memory nodes, for `slimgraph experiment overall`
 #
-# MODE=release|debug|asan|tsan|fuzz|sim chooses build/MODE. Goals that only build name missing packages;
+# MODE=release|debug|asan|tsan|fuzz|sim|relacy chooses build/MODE. Goals that only build name missing packages;
 # run, test and the other goals install them (Debian). make uses all processors, unless -j is given.
 # A new source file needs no line here.
 

@@ -1,6 +1,6 @@
 # Tests, sanitizers, the grid of random points, and fuzzers.
 
-.PHONY: test test-hosts test-rdma unit-tests race-tests asan tsan grid grid-planted sim sim-planted fuzz
+.PHONY: test test-hosts test-rdma unit-tests race-tests asan tsan grid grid-planted sim sim-planted relacy fuzz
 
 # Scripts that test the tree or its products. They do not depend on MODE.
 SCRIPTS := $(sort $(wildcard tests/*/*_test.sh tests/*/*_test.py))
@@ -123,6 +123,25 @@ PLANTED_SEEDS ?= 5000
 sim-planted:
 	@$(MAKE) MODE=sim build/sim/tests/simulate
 	@PYTHONDONTWRITEBYTECODE=1 tests/sim/planted.py --make '$(MAKE)' --seeds $(PLANTED_SEEDS) $(PLANTED)
+
+# ---- memory orders ------------------------------------------------------------------------------
+# Checks of small concurrent structures under the C++ memory model, by relacy. Each must also find
+# the weaker orders of tests/relacy/planted. RELACY_SEED=N repeats the random schedules of a run.
+RELACY_CHECKS := $(patsubst tests/relacy/%.cc,$(BUILD)/tests/relacy/%,$(wildcard tests/relacy/*.cc))
+
+$(BUILD)/obj/tests/relacy/%.o: | build/.relacy-deps
+$(RELACY_CHECKS): $(BUILD)/tests/relacy/%: $(BUILD)/obj/tests/relacy/%.o
+	@mkdir -p $(@D)
+	@$(CXX) $(CXXFLAGS) $^ -lfmt -o $@
+
+ifeq ($(MODE),relacy)
+relacy: $(RELACY_CHECKS)
+	@PYTHONDONTWRITEBYTECODE=1 tests/relacy/run.py $(if $(RELACY_SEED),--seed $(RELACY_SEED)) \
+	  --compile '$(CXX) $(filter-out -DSLIMGRAPH_VERSION%,$(CXXFLAGS))' --link=-lfmt $(RELACY_CHECKS)
+else
+relacy:
+	@$(MAKE) MODE=relacy relacy
+endif
 
 # ---- fuzzers -----------------------------------------------------------------------------------
 # Clang builds the fuzzers. Each runs for FUZZ_SECONDS on its corpus. An input that makes one fail

@@ -5,6 +5,7 @@ APT_PACKAGES := g++ make mpich libmpich-dev libcli11-dev libfmt-dev libexpected-
   nlohmann-json3-dev libxxhash-dev libsodium-dev libzstd-dev zlib1g-dev libhwy-dev libnuma-dev \
   pkg-config libboost-context-dev libibverbs-dev libgtest-dev libgmock-dev python3 cmake iproute2
 APT_TEST_PACKAGES := chromium
+APT_RELACY_PACKAGES := relacy-dev
 APT_LINT_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev
 
 # These goals install no packages.
@@ -22,6 +23,8 @@ build/.test-deps: make/toolchain.mk | build/.deps
 	@$(PACKAGES) $(APT_TEST_PACKAGES) || \
 	  echo "slimgraph: without $(APT_TEST_PACKAGES) the tests that need it are skipped" >&2
 	@touch $@
+build/.relacy-deps: make/toolchain.mk | build/.deps
+	@mkdir -p build && $(PACKAGES) $(APT_RELACY_PACKAGES) && touch $@
 lint-deps: build/.lint-deps
 build/.lint-deps: make/toolchain.mk | build/.deps
 	@mkdir -p build && $(PACKAGES) $(APT_LINT_PACKAGES) && touch $@
@@ -41,6 +44,8 @@ MODE_asan    := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -
 MODE_tsan    := -O1 -g1 -fsanitize=thread -fno-omit-frame-pointer -fno-pie -no-pie
 MODE_fuzz    := -O1 -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all
 MODE_sim     := -O1 -g -DSLIMGRAPH_SIM
+# relacy replaces the operators new and delete, but not those that are told a size.
+MODE_relacy  := -O1 -g1 -DSLIMGRAPH_RELACY -include tests/relacy/relacy_atomic.h -fno-sized-deallocation
 ifeq ($(MODE),fuzz)
 export MPICH_CXX := clang++
 else
