@@ -88,7 +88,10 @@ class BucketChain {
   bool Link(const Spot& spot, std::uint64_t key, std::uint64_t tuple, const NewBucket& new_bucket) {
     Bucket& first = BucketAt(first_);
     const std::uint64_t before = Own(first.changes);
-    SharedWord(first.changes).store(before + 1, std::memory_order_release);
+    // Sequentially consistent, as locks of tuples are. A transaction that has read that the key is
+    // absent locks its writes before it validates the count. One that inserts the key does so
+    // before it validates those records. So at least one of them notices the other.
+    SharedWord(first.changes).store(before + 1);
     const bool linked = LinkAt(spot, key, tuple, new_bucket);
     SharedWord(first.changes).store(before + 2, std::memory_order_release);
     return linked;
