@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "slimgraph/fabric/internal/execute_operation.h"
 #include "tests/relacy/checker.h"
+#include "tests/relacy/region_port.h"
 #include "txnlayer/protocol/internal/occ_steps.h"
 
 namespace slimgraph::txn {
@@ -55,46 +55,6 @@ struct CheckedAccess {
   std::uint64_t old_word = 0;
   std::uint64_t put[1] = {};
   std::byte image[4 * kWordBytes] = {};
-};
-
-// Executes operations on a region at once, as the shared-memory transport does.
-class RegionPort {
- public:
-  RegionPort(std::byte* region, std::uint64_t bytes) : region_(region), bytes_(bytes) {}
-
-  void Read(const CheckedAccess& access, std::uint64_t at, std::uint64_t bytes, void* into) {
-    Operation operation{.kind = OperationKind::kRead, .offset = access.offset + at};
-    operation.local = static_cast<std::byte*>(into);
-    operation.length = bytes;
-    Execute(operation);
-  }
-  void Write(const CheckedAccess& access, std::uint64_t at, std::uint64_t bytes, void* from) {
-    Operation operation{.kind = OperationKind::kWrite, .offset = access.offset + at};
-    operation.local = static_cast<std::byte*>(from);
-    operation.length = bytes;
-    Execute(operation);
-  }
-  void CompareSwap(const CheckedAccess& access, std::uint64_t at, std::uint64_t expected,
-                   std::uint64_t desired, std::uint64_t* old_word) {
-    Operation operation{.kind = OperationKind::kCompareSwap, .offset = access.offset + at};
-    operation.local = reinterpret_cast<std::byte*>(old_word);
-    operation.length = kWordBytes;
-    operation.operand = desired;
-    operation.expected = expected;
-    Execute(operation);
-  }
-  void Unlock(const CheckedAccess& access, std::uint64_t at, std::uint64_t /*held*/,
-              std::uint64_t& to) {
-    Write(access, at, kWordBytes, &to);
-  }
-
- private:
-  void Execute(const Operation& operation) {
-    RL_ASSERT(ExecuteOperation(operation, region_, bytes_) == Outcome::kOk);
-  }
-
-  std::byte* region_;
-  std::uint64_t bytes_;
 };
 
 // A stage of OCC on one tuple, and its check.
