@@ -45,7 +45,7 @@ MODE_tsan    := -O1 -g1 -fsanitize=thread -fno-omit-frame-pointer -fno-pie -no-p
 MODE_fuzz    := -O1 -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all
 MODE_sim     := -O1 -g1 -DSLIMGRAPH_SIM
 # relacy replaces the operators new and delete, but not those that are told a size.
-MODE_relacy  := -O1 -g1 -DSLIMGRAPH_RELACY -fno-sized-deallocation
+MODE_relacy  := -O1 -g1 -DSLIMGRAPH_RELACY -include tests/relacy/relacy_atomic.h -fno-sized-deallocation
 ifeq ($(MODE),fuzz)
 export MPICH_CXX := clang++
 else

@@ -1,11 +1,10 @@
 // The atomics of the structures that `make relacy` checks under the C++ memory model: those of the
 // standard library. Only the checks of tests/relacy define SLIMGRAPH_RELACY. There each operation
-// lets other threads run, and a load may return any value that the model allows.
+// lets other threads run, and a load may return any value that the model allows. They include
+// tests/relacy/relacy_atomic.h first, which then defines what is defined here.
 #pragma once
 
-#ifdef SLIMGRAPH_RELACY
-#include "slimgraph/base/internal/relacy_atomic.h"
-#else
+#ifndef SLIMGRAPH_RELACY
 
 #include <atomic>
 #include <cstddef>

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "slimgraph/base/atomic.h"
+#include "tests/relacy/relacy_atomic.h"
 
 namespace slimgraph {
 
@@ -20,12 +20,11 @@ struct Effort {
 
 class Checker {
  public:
-  // The program's arguments: --seed N, and --short for a tenth of the random schedules.
+  // The program's arguments: --seed N.
   Checker(int arguments, char** argument) {
     for (int i = 1; i < arguments; ++i) {
       const std::string_view word = argument[i];
       if (word == "--seed" && i + 1 < arguments) seed_ = std::stoull(argument[++i]);
-      if (word == "--short") divisor_ = 10;
     }
     if (seed_ == 0) seed_ = std::random_device()();
   }
@@ -42,7 +41,7 @@ class Checker {
     rl::test_params random;
     random.search_type = rl::random_scheduler_type;
     random.initial_state = std::to_string(seed_);
-    random.iteration_count = seed_ + effort.random / divisor_;
+    random.iteration_count = seed_ + effort.random;
     Run<Suite>(name, "random, seed " + std::to_string(seed_), random, seed_);
   }
 
@@ -73,7 +72,6 @@ class Checker {
   }
 
   std::uint64_t seed_ = 0;
-  std::uint64_t divisor_ = 1;
   bool failed_ = false;
 };
 

@@ -21,8 +21,6 @@ std::uint64_t RoundUp(std::uint64_t bytes, std::uint64_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
-SharedWord Word(std::uint64_t& word) { return SharedWord(word); }
-
 // For a lock that is held for less time than sleeping and waking up take.
 std::unique_lock<Mutex> LockBriefly(Mutex& mutex) {
   constexpr int kTries = 100;
@@ -82,66 +80,23 @@ void Table::Prefault() {
 }
 
 std::uint64_t Table::Find(Key key, Rank rank) const {
-  const Part& part = *parts_[rank];
-  for (std::uint64_t at = BucketOf(key);;) {
-    Bucket& bucket = *part.BucketAt(at);
-    for (Bucket::Slot& slot : bucket.slots) {
-      const std::uint64_t tuple = Word(slot.tuple).load(std::memory_order_acquire);
-      if (tuple == 0) return 0;  // slots fill in order
-      const Bucket::Slot found{Word(slot.key).load(std::memory_order_relaxed), tuple};
-      if (const std::uint64_t offset = found.TupleOf(key)) return offset;
-    }
-    at = Word(bucket.next).load(std::memory_order_acquire);
-    if (at == 0) return 0;
-  }
+  return ChainOf(*parts_[rank], key).Find(key);
 }
 
-Table::Spot Table::FindSpot(const Part& part, Key key) const {
-  Bucket* bucket = part.BucketAt(BucketOf(key));
-  while (true) {
-    for (std::size_t slot = 0; slot < Bucket::kSlots; ++slot) {
-      if (bucket->slots[slot].tuple == 0) return {bucket, slot, 0};
-      const std::uint64_t tuple = bucket->slots[slot].TupleOf(key);
-      if (tuple != 0) return {bucket, slot, tuple};
-    }
-    if (bucket->next == 0) return {bucket, Bucket::kSlots, 0};
-    bucket = part.BucketAt(bucket->next);
-  }
-}
-
-// Puts the key into its slot, or into a new overflow bucket when the chain is full. A tuple is
-// complete before its slot is filled, and a bucket is filled before it is linked.
-bool Table::Link(Part& part, const Spot& spot, Key key, std::uint64_t tuple) {
-  Bucket* const first = part.BucketAt(BucketOf(key));
-  const std::uint64_t before = first->changes;
-  Word(first->changes).store(before + 1, std::memory_order_release);
-  const bool linked = LinkAt(part, spot, key, tuple);
-  Word(first->changes).store(before + 2, std::memory_order_release);
-  return linked;
-}
-
-bool Table::LinkAt(Part& part, const Spot& spot, Key key, std::uint64_t tuple) {
-  if (spot.slot < Bucket::kSlots) {
-    Word(spot.bucket->slots[spot.slot].key).store(key, std::memory_order_relaxed);
-    const std::uint64_t word = Bucket::Slot::TupleWord(key, tuple);
-    Word(spot.bucket->slots[spot.slot].tuple).store(word, std::memory_order_release);
-    return true;
-  }
-  if (part.overflow_used == overflow_) return false;
-  const std::uint64_t next = (buckets_ + part.overflow_used++) * sizeof(Bucket);
-  Bucket* const fresh = part.BucketAt(next);
-  Word(fresh->slots[0].key).store(key, std::memory_order_relaxed);
-  const std::uint64_t word = Bucket::Slot::TupleWord(key, tuple);
-  Word(fresh->slots[0].tuple).store(word, std::memory_order_relaxed);
-  Word(spot.bucket->next).store(next, std::memory_order_release);
-  return true;
+bool Table::Link(Part& part, BucketChain chain, const BucketChain::Spot& spot, Key key,
+                 std::uint64_t tuple) const {
+  return chain.Link(spot, key, tuple, [&]() -> std::uint64_t {
+    if (part.overflow_used == overflow_) return 0;
+    return (buckets_ + part.overflow_used++) * sizeof(Bucket);
+  });
 }
 
 std::uint64_t Table::FindOrInsert(Key key, Rank rank, TupleKind what) {
   if (const std::uint64_t found = Find(key, rank)) return found;
   Part& part = *parts_[rank];
   const auto lock = LockBriefly(part.insert_mutex);
-  const Spot spot = FindSpot(part, key);
+  const BucketChain chain = ChainOf(part, key);
+  const BucketChain::Spot spot = chain.FindSpot(key);
   if (spot.tuple != 0) return spot.tuple;
   const std::uint64_t room = what == TupleKind::kPlaceholder ? placeholder_room_ : 0;
   if (part.tuples >= spec_.tuples_per_node + room) return 0;
@@ -152,7 +107,7 @@ std::uint64_t Table::FindOrInsert(Key key, Rank rank, TupleKind what) {
   for (std::size_t version = 0; part.fresh_word != 0 && version < shape_.versions; ++version) {
     WordAt(view.version(version)).store(part.fresh_word, std::memory_order_release);
   }
-  if (!Link(part, spot, key, tuple)) return 0;
+  if (!Link(part, chain, spot, key, tuple)) return 0;
   part.tuples.store(part.tuples.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   return tuple;
 }
@@ -183,7 +138,8 @@ std::uint64_t Table::Sweep(Rank rank, const std::function<bool(const std::byte*)
     std::byte* const to = memory + TupleOffset(index);
     if (to != tuple) std::memmove(to, tuple, stride_);
     const Key key = TupleView(*this, to).key();
-    SLIM_CHECK(Link(part, FindSpot(part, key), key, TupleOffset(index)),
+    const BucketChain chain = ChainOf(part, key);
+    SLIM_CHECK(Link(part, chain, chain.FindSpot(key), key, TupleOffset(index)),
                "a swept table has no room for its keys");
   };
   std::uint64_t placed = 0;

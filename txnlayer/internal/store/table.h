@@ -33,6 +33,7 @@
 #include "slimgraph/base/types.h"
 #include "slimgraph/base/words.h"
 #include "slimgraph/fabric/fabric.h"
+#include "txnlayer/internal/store/buckets.h"
 #include "txnlayer/internal/store/hash.h"
 #include "txnlayer/internal/store/tuple_header.h"
 
@@ -72,34 +73,6 @@ struct TableSpec {
   std::uint64_t prefaulted_tuples = 0;
 };
 
-struct Bucket {
-  static constexpr std::size_t kSlots = 7;
-  // The home stores the key before the tuple's word, but a one-sided read may return the two words
-  // in any order. So a reader of a slot that is being filled may see key 0. A bit in the tuple's
-  // word tells whether the key is really 0. (No other key can be mistaken.)
-  struct Slot {
-    // A free bit, as tuples are aligned to cache lines.
-    static constexpr std::uint64_t kKeyIsZero = 1;
-    std::uint64_t key;
-    std::uint64_t tuple;  // offset in the region, and that bit; 0: free
-
-    static std::uint64_t TupleWord(std::uint64_t key, std::uint64_t offset) {
-      return key == 0 ? offset | kKeyIsZero : offset;
-    }
-    // Returns the offset of the tuple of `wanted`, or 0.
-    std::uint64_t TupleOf(std::uint64_t wanted) const {
-      return key == wanted && tuple == TupleWord(wanted, tuple) ? tuple & ~kKeyIsZero : 0;
-    }
-  };
-  Slot slots[kSlots];
-  std::uint64_t next;  // offset of the next bucket; 0: none
-  // Used in the first bucket of a chain: counts the begin and the end of every insertion into the
-  // chain, and is odd during one. A reader that sees an even count and then finds no tuple of a key
-  // knows that there is none until the count changes.
-  std::uint64_t changes;
-};
-static_assert(sizeof(Bucket) == 2 * kCacheLineBytes);
-
 class Table {
  public:
   // Collective. `replicas`: the number of nodes that hold each partition.
@@ -138,7 +111,7 @@ class Table {
   // The offset of the count of changes of the key's chain, and its value. Read it before Find().
   std::uint64_t ChangesAt(Key key) const { return BucketOf(key) + offsetof(Bucket, changes); }
   std::uint64_t ChangesOf(Key key, Rank rank) const {
-    return WordAt(memory(rank) + ChangesAt(key)).load();
+    return ChainOf(*parts_[rank], key).changes();
   }
   // Returns the tuple of the key, and inserts one if there is none; 0 when the table is full.
   // Placeholders (kPlaceholder) have reserved room in addition to the records' room, so that
@@ -189,21 +162,14 @@ class Table {
     std::atomic<std::uint64_t> tuples{0};
     std::uint64_t fresh[kMaxMetadataWords] = {};
     std::uint64_t fresh_word = 0;
-    Bucket* BucketAt(std::uint64_t offset) const {
-      return reinterpret_cast<Bucket*>(memory.data() + offset);
-    }
   };
 
   Table(Fabric& fabric, TableId id, TableSpec spec, const TupleShape& shape);
-  // The slot of a key, or, under the lock, the slot where it is to be inserted.
-  struct Spot {
-    Bucket* bucket = nullptr;
-    std::size_t slot = 0;     // Bucket::kSlots: the bucket is full
-    std::uint64_t tuple = 0;  // the key's tuple, or 0
-  };
-  Spot FindSpot(const Part& part, Key key) const;
-  bool Link(Part& part, const Spot& spot, Key key, std::uint64_t tuple);
-  bool LinkAt(Part& part, const Spot& spot, Key key, std::uint64_t tuple);
+  BucketChain ChainOf(const Part& part, Key key) const {
+    return {part.memory.data(), BucketOf(key)};
+  }
+  bool Link(Part& part, BucketChain chain, const BucketChain::Spot& spot, Key key,
+            std::uint64_t tuple) const;
   void Prefault();
 
   Fabric& fabric_;

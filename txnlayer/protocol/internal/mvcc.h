@@ -48,10 +48,6 @@ class Mvcc : public Protocol {
   bool Prepare(Transaction& transaction) const override;
   void Install(Transaction& transaction) const override;
   void Release(Transaction& transaction) const override;
-
- private:
-  Step CheckRead(Access& access) const;
-  Step CheckLock(Access& access) const;
 };
 
 }  // namespace slimgraph::txn

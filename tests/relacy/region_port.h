@@ -1,0 +1,57 @@
+// What the stages of protocols need of a port (stages/port.h), over a region in memory.
+#pragma once
+
+#include <cstdint>
+
+#include "slimgraph/fabric/internal/execute_operation.h"
+#include "tests/relacy/checker.h"
+#include "txnlayer/internal/store/tuple_header.h"
+
+namespace slimgraph::txn {
+
+// Executes operations on a region at once, as the shared-memory transport does. An access is of any
+// type that has an `offset`.
+class RegionPort {
+ public:
+  RegionPort(std::byte* region, std::uint64_t bytes) : region_(region), bytes_(bytes) {}
+
+  template <typename Access>
+  void Read(const Access& access, std::uint64_t at, std::uint64_t bytes, void* into) {
+    Operation operation{.kind = OperationKind::kRead, .offset = access.offset + at};
+    operation.local = static_cast<std::byte*>(into);
+    operation.length = bytes;
+    Execute(operation);
+  }
+  template <typename Access>
+  void Write(const Access& access, std::uint64_t at, std::uint64_t bytes, const void* from) {
+    Operation operation{.kind = OperationKind::kWrite, .offset = access.offset + at};
+    operation.local = const_cast<std::byte*>(static_cast<const std::byte*>(from));
+    operation.length = bytes;
+    Execute(operation);
+  }
+  template <typename Access>
+  void CompareSwap(const Access& access, std::uint64_t at, std::uint64_t expected,
+                   std::uint64_t desired, std::uint64_t* old_word) {
+    Operation operation{.kind = OperationKind::kCompareSwap, .offset = access.offset + at};
+    operation.local = reinterpret_cast<std::byte*>(old_word);
+    operation.length = kWordBytes;
+    operation.operand = desired;
+    operation.expected = expected;
+    Execute(operation);
+  }
+  template <typename Access>
+  void Unlock(const Access& access, std::uint64_t at, std::uint64_t /*held*/,
+              const std::uint64_t& to) {
+    Write(access, at, kWordBytes, &to);
+  }
+
+ private:
+  void Execute(const Operation& operation) {
+    RL_ASSERT(ExecuteOperation(operation, region_, bytes_) == Outcome::kOk);
+  }
+
+  std::byte* region_;
+  std::uint64_t bytes_;
+};
+
+}  // namespace slimgraph::txn

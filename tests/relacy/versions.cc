@@ -1,0 +1,169 @@
+// MVCC's stages (mvcc_steps.h): a read of a version is whole while a writer replaces the oldest
+// one, and no older write comes after a read.
+#include "txnlayer/protocol/internal/mvcc_steps.h"
+
+#include "tests/relacy/checker.h"
+#include "tests/relacy/region_port.h"
+
+namespace slimgraph::txn {
+namespace {
+
+using mvcc_steps::kFirstWriteWord;
+using mvcc_steps::kVersions;
+using mvcc_steps::kWords;
+
+constexpr std::uint64_t kRecordWords = 2;
+constexpr std::uint64_t kVersionWords = 1 + kRecordWords;
+constexpr std::uint64_t kTupleWords = kWords + 1 + kVersions * kVersionWords;
+constexpr std::uint64_t kKey = 40;
+
+struct VersionsLayout {
+  static std::uint64_t version_at(std::size_t version) {
+    return (kWords + 1 + version * kVersionWords) * kWordBytes;
+  }
+  static std::uint64_t version_bytes() { return kVersionWords * kWordBytes; }
+};
+
+// What the stages use of an Access (stages/access.h).
+struct VersionAccess {
+  VersionAccess(std::uint64_t tuple, Timestamp its_timestamp)
+      : offset(tuple * kTupleWords * kWordBytes), timestamp(its_timestamp) {}
+
+  std::byte* version_bytes() { return reinterpret_cast<std::byte*>(version_words); }
+  static void CheckKey(std::uint64_t key) { RL_ASSERT(key == kKey); }
+  // The record; its two words are equal.
+  std::uint64_t Value() const {
+    RL_ASSERT(version_words[1] == version_words[2]);
+    return version_words[1];
+  }
+  void SetValue(std::uint64_t value) { version_words[1] = version_words[2] = value; }
+
+  static constexpr VersionsLayout kLayout = {};
+  const VersionsLayout* table = &kLayout;
+  const std::uint64_t offset;
+  const Timestamp timestamp;
+  Timestamp seen_timestamp = 0;
+  bool has_image = false;
+  bool locked = false;
+  std::uint8_t step = 0;
+  std::uint8_t version = 0;
+  std::uint64_t seen[kWords + 1] = {};
+  std::uint64_t reread[kWords] = {};
+  std::uint64_t old_word = 0;
+  std::uint64_t put[2] = {};
+  std::uint64_t version_words[kVersionWords] = {};
+};
+
+// Tuples that have been written at the times 10, 20, 30 and 40. A record's value is its time.
+template <std::uint64_t kTuples>
+class Tuples {
+ public:
+  static constexpr Timestamp kOldest = 10;
+  static constexpr Timestamp kYoungest = kVersions * kOldest;
+
+  Step::Kind Take(Stage stage, VersionAccess& access) {
+    RegionPort port(region_.bytes(), sizeof region_);
+    mvcc_steps::Post(stage, port, access);
+    return mvcc_steps::Check(stage, access).kind;
+  }
+  // All steps of a read, if nothing is in the way.
+  bool Read(VersionAccess& access) {
+    Step::Kind step = Step::kMore;
+    while (step == Step::kMore) step = Take(Stage::kRead, access);
+    if (step != Step::kDone) return false;
+    access.Value();
+    return true;
+  }
+  // After a read.
+  bool Write(VersionAccess& access, std::uint64_t value) {
+    const bool good = Lock(access);
+    if (good) access.SetValue(value);
+    End(access, good);
+    return good;
+  }
+  bool Lock(VersionAccess& access) { return Take(Stage::kLock, access) == Step::kDone; }
+  void End(VersionAccess& access, bool commits) {
+    if (access.locked) Take(commits ? Stage::kCommit : Stage::kRelease, access);
+  }
+
+ private:
+  struct Region {
+    Region() {
+      for (std::uint64_t tuple = 0; tuple < kTuples; ++tuple) {
+        std::uint64_t* const words = all + tuple * kTupleWords;
+        words[kWords] = kKey;
+        for (std::size_t version = 0; version < kVersions; ++version) {
+          const std::uint64_t time = (version + 1) * kOldest;
+          words[kFirstWriteWord + version] = time;
+          std::uint64_t* const record = words + kWords + 2 + version * kVersionWords;
+          record[0] = record[1] = time;
+        }
+      }
+    }
+    std::byte* bytes() { return reinterpret_cast<std::byte*>(all); }
+    std::uint64_t all[kTuples * kTupleWords] = {};
+  };
+  Region region_;
+  checked::AtomicWords<kTuples * kTupleWords> words_{region_.bytes()};
+};
+
+// A writer replaces the oldest version. An old transaction reads that version. A transaction that
+// is younger than the writer reads too: if it misses the write, the writer must abort.
+struct WriterAndReaders : rl::test_suite<WriterAndReaders, 3> {
+  using One = Tuples<1>;
+  static constexpr Timestamp kOld = One::kOldest + 5;
+  static constexpr Timestamp kWriter = One::kYoungest + 10;
+  static constexpr Timestamp kYoung = One::kYoungest + 20;
+  One tuple;
+  bool written = false;
+  bool missed = false;
+
+  void thread(int index) {
+    const Timestamp timestamp = index == 0 ? kWriter : index == 1 ? kOld : kYoung;
+    VersionAccess access(0, timestamp);
+    if (!tuple.Read(access)) return;
+    if (index == 0) {
+      RL_ASSERT(access.Value() == One::kYoungest);
+      written = tuple.Write(access, kWriter);
+    } else if (index == 1) {
+      RL_ASSERT(access.Value() == One::kOldest);
+    } else {
+      missed = access.Value() == One::kYoungest;
+      RL_ASSERT(missed || access.Value() == kWriter);
+    }
+  }
+  void after() {
+    RL_ASSERT(!written || !missed);
+    VersionAccess access(0, 2 * kYoung);
+    RL_ASSERT(tuple.Read(access));
+    RL_ASSERT(access.Value() == (written ? kWriter : One::kYoungest));
+  }
+};
+
+// Each of two transactions reads both records, and writes its own if the other is unchanged. At
+// most one may commit.
+struct WriteSkew : rl::test_suite<WriteSkew, 2> {
+  using Two = Tuples<2>;
+  Two tuples;
+  bool written[2] = {};
+
+  void thread(int index) {
+    const auto number = static_cast<std::uint64_t>(index);
+    const Timestamp timestamp = Two::kYoungest + 10 + number;
+    VersionAccess mine(number, timestamp);
+    VersionAccess other(1 - number, timestamp);
+    if (!tuples.Read(other) || other.Value() != Two::kYoungest || !tuples.Read(mine)) return;
+    written[index] = tuples.Write(mine, timestamp);
+  }
+  void after() { RL_ASSERT(!written[0] || !written[1]); }
+};
+
+}  // namespace
+}  // namespace slimgraph::txn
+
+int main(int arguments, char** argument) {
+  slimgraph::Checker checker(arguments, argument);
+  checker.Check<slimgraph::txn::WriterAndReaders>("a writer and readers", {2, 300'000});
+  checker.Check<slimgraph::txn::WriteSkew>("write skew", {2, 300'000});
+  return checker.Finish();
+}
