@@ -9,6 +9,10 @@
 
 namespace slimgraph::test {
 
+// More nodes than a word has bits. They use the simulated transport: in one process, others would
+// need a descriptor for each pair of nodes.
+constexpr NodeId kCrowd = 64;
+
 struct Scenario {
   const char* name;
   const char* what;
