@@ -172,7 +172,8 @@ std::vector<Scenario> TransactionScenarios() {
       {"transactions-crowd", "the same as transactions on more nodes than a word has bits",
        [](World& world) {
          return PrepareTransactions(world, Deaths::kNone, world.Draw(4) == 0, {}, kCrowd);
-       }},
+       },
+       kSeedsOfCrowds},
       {"deaths", "a node dies during the run, at any moment, and the others go on",
        [](World& world) {
          return PrepareTransactions(world, Deaths::kAtAnyMoment, world.Draw(4) == 0, {});

@@ -146,7 +146,8 @@ std::vector<Scenario> VertexScenarios() {
       {"vertex-faults", "the same; nodes die or stop, links are cut, and then all nodes end",
        [](World& world) { return PrepareVertex(world, {.most = 2, .within_ns = 200 * kMs}); }},
       {"vertex-crowd", "the same as vertex on more nodes than a word has bits",
-       [](World& world) { return PrepareVertex(world, {}, kCrowd + 1, 2 * kCrowd + 2); }},
+       [](World& world) { return PrepareVertex(world, {}, kCrowd + 1, 2 * kCrowd + 2); },
+       kSeedsOfCrowds},
   };
 }
 
