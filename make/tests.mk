@@ -1,6 +1,6 @@
 # Tests, sanitizers, the grid of random points, and fuzzers.
 
-.PHONY: test test-hosts test-rdma unit-tests race-tests asan tsan grid grid-planted sim sim-shrink sim-planted relacy fuzz
+.PHONY: test test-hosts test-rdma unit-tests race-tests asan tsan grid grid-planted sim sim-shrink sim-planted scale relacy fuzz
 
 # Scripts that test the tree or its products. They do not depend on MODE.
 SCRIPTS := $(sort $(wildcard tests/*/*_test.sh tests/*/*_test.py))
@@ -120,6 +120,12 @@ else
 sim sim-shrink:
 	@$(MAKE) MODE=sim $@
 endif
+
+# Engines on 4 to 512 simulated nodes, as CSV. SCALE='--work pagerank --nodes 512 --network fdr'
+# measures chosen points only.
+scale:
+	@$(MAKE) MODE=sim build/sim/tests/simulate
+	@build/sim/tests/simulate scale $(SCALE)
 
 # Tests that the simulation finds each defect of tests/sim/planted within PLANTED_SEEDS seeds.
 PLANTED_SEEDS ?= 5000

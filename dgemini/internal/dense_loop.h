@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "dgemini/internal/list_readers.h"
+#include "slimgraph/base/interleave.h"
 #include "slimgraph/base/work_shares.h"
 
 namespace slimgraph::dgemini {
@@ -24,6 +25,8 @@ class DenseLoop {
   Status Run(Direction direction, Wants wants, Visit visit, Sink sink);
 
  private:
+  static constexpr std::uint64_t kVertexNs = 2;  // in simulations; an arc takes 1 ns
+
   template <typename Wants, typename Visit, typename Sink>
   Status RunOnThread(std::uint32_t thread, Direction direction, Wants wants, Visit visit,
                      Sink sink);
@@ -112,6 +115,8 @@ void DenseLoop::VisitOwnBlock(const Workload::Block& block, Direction direction,
       for (VertexId v = first_of(word), end = end_of(word); v < end; ++v) bits |= visit_at(v);
       if (bits != 0) sink(word, bits);
     }
+    SimulateWork(own.offsets[block.end - segment.first] - own.offsets[block.first - segment.first] +
+                 kVertexNs * (block.end - block.first));
     return;
   }
   // The wanted vertices of a word. Prefetches their lists.

@@ -9,6 +9,7 @@
 #include "dgemini/internal/out_boxes.h"
 #include "dgemini/step.h"
 #include "dgemini/workload.h"
+#include "slimgraph/base/interleave.h"
 
 namespace slimgraph::dgemini {
 
@@ -29,6 +30,7 @@ class Mirror {
   // `Sent` is the type of the values in messages: the step's Value or its Short.
   template <typename Step>
   Status SendTo(NodeId peer, const Frontier& in, Step& step, Direction direction);
+  static constexpr std::uint64_t kBytesPerNs = 4;  // in simulations
   template <typename Sent, typename BitsIn, typename Step>
   Status SendForm(NodeId peer, std::uint32_t form, BitsIn bits_in, Step& step);
   template <typename Sent, typename BitsOf, typename Step>
@@ -62,6 +64,7 @@ Status Mirror::SendAndReceive(Frontier& in, Step& step, Direction direction) {
   in.SetHasRemoteBits();
   exchange_.Begin([&](NodeId, Bytes bytes) {
     std::size_t at = 0;
+    SimulateWork(bytes.size() / kBytesPerNs);
     const auto form = Take<std::uint32_t>(bytes, at);
     if constexpr (HasShortForm<Step>) {
       if ((form & kShort) != 0) return TakeForm<typename Step::Short>(form, bytes, at, in, step);
@@ -132,6 +135,7 @@ Status Mirror::SendTo(NodeId peer, const Frontier& in, Step& step, Direction dir
       }
     }
   }
+  SimulateWork(vertex_bytes / kBytesPerNs);
   const Form form = word_bytes <= vertex_bytes ? kAsWords : kAsVertices;
   if constexpr (HasShortForm<Step>) {
     if (all_short) return SendForm<typename Step::Short>(peer, form | kShort, bits_in, step);

@@ -43,8 +43,8 @@ inline constexpr bool kMaySpin = false;
 inline constexpr bool kMaySpin = true;
 #endif
 
-// After a computation that takes about so long on a processor. Does nothing outside of a
-// simulation.
+// Where a computation takes about so long on a processor. Does nothing outside of a measurement in
+// a simulation.
 inline void SimulateWork([[maybe_unused]] std::uint64_t ns) {
 #ifdef SLIMGRAPH_SIM
   if (auto* const scheduler = sim::Scheduler::Current()) scheduler->Work(ns);

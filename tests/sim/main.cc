@@ -86,7 +86,7 @@ int RunAll(const Options& options, const std::vector<const Scenario*>& chosen) {
       if (!total.failure.empty() || (first > options.from && elapsed_s() > options.seconds))
         continue;
       if (options.until_failure && any_failed()) continue;
-      const std::uint64_t count = std::min(kSeedsAtOnce, end - first);
+      const std::uint64_t count = std::min({kSeedsAtOnce, end - first, scenario->seeds_of_hundred});
       const std::string failure = RunApart(*scenario, first, count, told);
       total.seeds += told.done;
       total.trace ^= told.trace;

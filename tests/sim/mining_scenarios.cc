@@ -14,6 +14,7 @@ struct MiningSetting {
     shape.compute = static_cast<NodeId>(1 + random() % shape.nodes);
     shape.threads = 1 + random() % 2;
     shape.transport = OneOf(world, {"sim", "sim", "sim", "shm", "tcp"});
+    if (shape.nodes > kCrowd) shape.transport = "sim";
     graph = RandomGraph(random, static_cast<VertexId>(4 + random() % 12), 0.4);
     path = ScenarioFolder() + "/mining.slim";
     Unwrap(WriteSlimFile(graph, path));
@@ -72,7 +73,7 @@ std::vector<Scenario> MiningScenarios() {
       {"mining-faults", "the same; nodes die or stop, links are cut, and then all nodes end",
        [](World& world) { return PrepareMining(world, {.most = 2, .within_ns = 200 * kMs}); }},
       {"mining-crowd", "the same as mining on more nodes than a word has bits",
-       [](World& world) { return PrepareMining(world, {}, 64); }},
+       [](World& world) { return PrepareMining(world, {}, kCrowd); }, kSeedsOfCrowds},
   };
 }
 

@@ -105,7 +105,7 @@ void MeasureSmallBank(World& world, Cluster& cluster, ScaleFigures& figures) {
   const auto protocol = Unwrap(txn::MakeProtocol("occ"));
   txn::EngineOptions options;
   options.coroutines = 4;
-  const std::string code(protocol->stages().size(), '0');
+  const std::string code(protocol->stages().size(), '1');
   options.stages = Unwrap(txn::StageCode::Parse(code, protocol->name(), protocol->stages()));
   const auto engine = Unwrap(txn::Engine::Make(cluster, *protocol, options));
   txn::WorkloadOptions accounts;
@@ -119,7 +119,7 @@ void MeasureSmallBank(World& world, Cluster& cluster, ScaleFigures& figures) {
 }
 
 void RunPoint(const ScalePoint& point, const std::string& graph, ScaleFigures& figures) {
-  World world(/*seed=*/1, {}, {.points_per_pause = 0});
+  World world(/*seed=*/1, {}, {.point_ns = 10, .calibrated = true});
   const auto check = OnAllNodes(world, point.nodes, {}, [&](Job& job) {
     const bool mines = point.work == "triangles";
     const auto cluster = Unwrap(Cluster::Start(job, {.compute = point.nodes,

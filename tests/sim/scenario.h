@@ -9,12 +9,19 @@
 
 namespace slimgraph::test {
 
+// More nodes than a word has bits. They use the simulated transport: in one process, others would
+// need a descriptor for each pair of nodes.
+constexpr NodeId kCrowd = 64;
+
 struct Scenario {
   const char* name;
   const char* what;
   // Starts the nodes. Returns a check of the whole run, which is called after it.
   std::function<std::function<std::string()>(World&)> prepare;
+  // Of a hundred seeds, so many are run: runs of many nodes take long.
+  std::uint64_t seeds_of_hundred = 100;
 };
+constexpr std::uint64_t kSeedsOfCrowds = 20;
 
 std::vector<Scenario> JobScenarios();
 std::vector<Scenario> VertexScenarios();

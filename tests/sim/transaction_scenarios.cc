@@ -37,7 +37,6 @@ std::string RandomStages(World& world, const std::string& protocol) {
 }
 
 enum class Deaths { kNone, kAtAStage, kAtAnyMoment, kDuringRepair };
-constexpr NodeId kCrowd = 70;
 
 TxnSetting DrawSetting(World& world, Deaths deaths, bool folds) {
   const NodeId least_nodes = deaths == Deaths::kDuringRepair ? 3 : 2;
@@ -153,6 +152,7 @@ std::function<std::string()> PrepareTransactions(World& world, Deaths deaths, bo
                                                  const World::Faults& faults, NodeId more = 0) {
   const auto setting = std::make_shared<TxnSetting>(DrawSetting(world, deaths, folds));
   setting->nodes += more;
+  if (setting->nodes > kCrowd) setting->transport = "sim";
   return OnAllNodes(world, setting->nodes, faults, [&world, setting](Job& job) {
     if (job.self() == 0) world.Note(NameOf(*setting));
     RunTransactions(world, job, *setting);
@@ -172,7 +172,8 @@ std::vector<Scenario> TransactionScenarios() {
       {"transactions-crowd", "the same as transactions on more nodes than a word has bits",
        [](World& world) {
          return PrepareTransactions(world, Deaths::kNone, world.Draw(4) == 0, {}, kCrowd);
-       }},
+       },
+       kSeedsOfCrowds},
       {"deaths", "a node dies during the run, at any moment, and the others go on",
        [](World& world) {
          return PrepareTransactions(world, Deaths::kAtAnyMoment, world.Draw(4) == 0, {});

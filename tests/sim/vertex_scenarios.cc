@@ -36,6 +36,7 @@ VertexSetting DrawSetting(World& world, NodeId least_nodes, NodeId most_nodes) {
   drawn.compute = static_cast<NodeId>(1 + world.Draw(drawn.nodes));
   drawn.threads = static_cast<std::uint32_t>(1 + world.Draw(2));
   drawn.transport = OneOf(world, {"sim", "sim", "sim", "shm", "tcp"});
+  if (drawn.nodes > kCrowd) drawn.transport = "sim";
   do {
     drawn.graph = &Graphs()[world.Draw(Graphs().size())];
   } while (drawn.graph->sources.empty());
@@ -145,7 +146,8 @@ std::vector<Scenario> VertexScenarios() {
       {"vertex-faults", "the same; nodes die or stop, links are cut, and then all nodes end",
        [](World& world) { return PrepareVertex(world, {.most = 2, .within_ns = 200 * kMs}); }},
       {"vertex-crowd", "the same as vertex on more nodes than a word has bits",
-       [](World& world) { return PrepareVertex(world, {}, 60, 140); }},
+       [](World& world) { return PrepareVertex(world, {}, kCrowd + 1, 2 * kCrowd + 2); },
+       kSeedsOfCrowds},
   };
 }
 

@@ -8,6 +8,7 @@
 #include "dkudu/internal/kernel/count.h"
 #include "dkudu/internal/kernel/marks.h"
 #include "dkudu/mining_graph.h"
+#include "slimgraph/base/interleave.h"
 
 namespace slimgraph::dkudu {
 
@@ -42,6 +43,8 @@ class CliqueKernel {
   WideCount count() const { return count_; }
 
  private:
+  static constexpr std::uint64_t kElementsPerNs = 2;  // in simulations
+
   unsigned size_;
   Marks marks_;
   std::vector<std::uint32_t> positions_;
@@ -60,13 +63,20 @@ void CliqueKernel::Join(CliqueRoot& root, VertexId end, const ListOf& list_of,
   root.joined = static_cast<std::uint32_t>(last);
   if (size_ == 3) {
     const List marked = list.subspan(first + 1);
+    SimulateWork(marked.size() / kElementsPerNs);
     if (last - first == 1) {
-      count_ += Intersect(marked, list_of(list[first]), nullptr);
+      const List above = list_of(list[first]);
+      SimulateWork(above.size() / kElementsPerNs);
+      count_ += Intersect(marked, above, nullptr);
       return;
     }
     marks_.Set(marked);
     std::uint64_t triangles = 0;
-    for (std::size_t i = first; i < last; ++i) triangles += marks_.Count(list_of(list[i]));
+    for (std::size_t i = first; i < last; ++i) {
+      const List above = list_of(list[i]);
+      SimulateWork(above.size() / kElementsPerNs);
+      triangles += marks_.Count(above);
+    }
     marks_.Unset(marked);
     count_ += triangles;
     return;

@@ -92,12 +92,8 @@ class Scheduler {
   void ForbidPoints(int change) { forbidden_ += change; }
   // The time of this thread passes.
   void Spend(std::uint64_t ns);
-  // The same for a computation, in a measurement.
+  // In a measurement, the same for a computation. Others run only at the next point.
   void Work(std::uint64_t ns) {
-    if (options_.calibrated && running_ != nullptr) Spend(ns);
-  }
-  // The same, but others do not run before the next point.
-  void WorkWithoutPoint(std::uint64_t ns) {
     if (options_.calibrated && running_ != nullptr) running_ns() += ns;
   }
   bool calibrated() const { return options_.calibrated; }

@@ -6,6 +6,7 @@
 
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/clock.h"
+#include "slimgraph/base/interleave.h"
 #include "txnlayer/internal/engine/engine_thread.h"
 #include "txnlayer/internal/store/hash.h"
 
@@ -14,6 +15,8 @@ namespace {
 
 // With more accesses than this, they are found through a hash table.
 constexpr std::size_t kMostScanned = 64;
+// What a short transaction takes in simulations, besides its operations.
+constexpr std::uint64_t kSimulatedNs = 300;
 // A commit that nobody waits for keeps its frame. At most this many frames exist per coroutine.
 constexpr std::size_t kMaxFrames = 4;
 // Randomised exponential backoff after an abort: at most 1 us doubled with each attempt, up to 512
@@ -63,6 +66,7 @@ void Transaction::Begin(bool again, std::uint64_t now_ns) {
     RestUntilReleased();
     now_ns = NowNs();
   }
+  SimulateWork(kSimulatedNs);
   TakeFrame();
   const bool keeps = again && engine_.protocol().keeps_timestamp() && timestamp_ != 0;
   if (!keeps || thread_.clock.IsTooOld(timestamp_, now_ns)) {
