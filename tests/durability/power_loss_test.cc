@@ -217,6 +217,15 @@ TEST_F(PowerLoss, LeavesTheFilesOfAManifestThatIsReplaced) {
   EXPECT_GT(looks_, 2);
 }
 
+// Who made the folder was killed before its name was durable.
+TEST_F(PowerLoss, LeavesALogFolderThatWasMadeBefore) {
+  const PowerLosses losses(disk_);
+  fs::create_directory(disk_ + "/logs");
+  ASSERT_TRUE(txn::MakeLogFolder(disk_ + "/logs"));
+  losses.Leave(Names::kLost, left_);
+  EXPECT_TRUE(fs::exists(left_ + "/logs"));
+}
+
 TEST_F(PowerLoss, LeavesWholeBatchesInLogs) {
   const PowerLosses losses(disk_);
   const std::string logs = disk_ + "/logs";

@@ -28,6 +28,7 @@ std::vector<Scenario> VertexScenarios();
 std::vector<Scenario> MiningScenarios();
 std::vector<Scenario> TransactionScenarios();
 std::vector<Scenario> DiskScenarios();
+std::vector<Scenario> DurableScenarios();
 std::vector<Scenario> AllScenarios();
 
 // A folder for the files of scenarios, which is removed at the end of the program.

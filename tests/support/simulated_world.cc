@@ -45,9 +45,11 @@ void World::SetClocks(NodeId nodes) {
 }
 
 void World::StartNodes(NodeId nodes, std::function<void(NodeId)> body) {
+  if (nodes_ == 0) SetClocks(nodes);
   nodes_ = nodes;
-  SetClocks(nodes);
+  hub_address_.clear();
   for (NodeId node = 0; node < nodes; ++node) {
+    scheduler_.ReviveNode(node);
     scheduler_.Start(node, "main", [this, node, body] {
       body(node);
       Note("ends");

@@ -49,7 +49,7 @@ class World {
   NodeId DrawNodes(NodeId least, NodeId count);
   std::uint64_t DrawAmount(std::uint64_t least, std::uint64_t count);
 
-  // Starts `body` on each of the nodes.
+  // Starts `body` on each of the nodes. May be called again when all of them have ended.
   void StartNodes(NodeId nodes, std::function<void(NodeId)> body);
 
   // Called by a node: joins the job of all nodes that StartNodes() has started.

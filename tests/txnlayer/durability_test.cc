@@ -17,6 +17,7 @@
 #include "tests/txnlayer/support.h"
 #include "txnlayer/disk/batch_log.h"
 #include "txnlayer/graph/fold.h"
+#include "txnlayer/internal/durability/commit_log.h"
 #include "txnlayer/internal/durability/log_folder.h"
 
 namespace slimgraph::test {
@@ -334,6 +335,26 @@ TEST(DurableLogs, DamagedOrMissingLogsAreNotRecovered) {
   setting.txn.work.rows = 9;
   setting.txn.nodes = 3;
   EXPECT_TRUE(RunJob(setting).all_succeeded()) << "with another number of nodes";
+}
+
+TEST(CommitLog, WritesNothingAfterAStop) {
+  std::uint64_t written = 0;
+  txn::CommitLog log({.write =
+                          [&](std::span<const std::uint64_t>, std::uint64_t records) {
+                            written += records;
+                            return Status();
+                          },
+                      .wake = [] {},
+                      .fail = [](const Error&) {}});
+  const std::uint64_t record[] = {1, 2, 3};
+  log.Add(record);
+  EXPECT_TRUE(log.Flush());
+  EXPECT_EQ(written, 1u);
+  log.Stop();
+  const std::uint64_t number = log.Add(record);
+  EXPECT_FALSE(log.Flush());
+  EXPECT_LT(log.durable(), number);
+  EXPECT_EQ(written, 1u);
 }
 
 // Wherever the log is cut, all whole batches before the cut are found. Any flipped bit is detected.

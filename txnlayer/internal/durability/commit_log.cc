@@ -36,12 +36,18 @@ bool CommitLog::Flush() {
   return !failed_;
 }
 
+void CommitLog::Stop() {
+  const std::lock_guard lock(mutex_);
+  failed_ = true;
+  changed_.notify_all();
+}
+
 void CommitLog::Work() {
   std::vector<std::uint64_t> words;
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [this] { return over_ || !words_.empty(); });
-    if (words_.empty()) return;
+    changed_.wait(lock, [this] { return over_ || failed_ || !words_.empty(); });
+    if (failed_ || words_.empty()) return;
     words.clear();
     words.swap(words_);
     const std::uint64_t up_to = added_;

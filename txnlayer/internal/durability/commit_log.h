@@ -32,6 +32,8 @@ class CommitLog {
   std::uint64_t durable() const { return durable_.load(std::memory_order_acquire); }
   // Blocks until all added records are durable. False: they never will be.
   bool Flush();
+  // Nothing more becomes durable, as if writing had failed. The caller ends the job.
+  void Stop();
 
   std::uint64_t syncs() const { return syncs_; }
 

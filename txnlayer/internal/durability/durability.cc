@@ -291,7 +291,13 @@ Status Durability::CompleteNext(std::span<const std::uint64_t> words, std::uint6
 Status Durability::SwitchToNext() {
   // No transaction runs, so nobody adds records.
   if (!log_->Flush()) return EnvironmentError("{}: the log cannot be written", folder_);
-  SLIM_TRY(next_->Append(Label(LogPart::kBegun), {}));
+  const Status begun = next_->Append(Label(LogPart::kBegun), {});
+  if (!begun) {
+    // Other nodes may have switched, and recovery then ignores the current logs. So this log must
+    // not take another commit before the job ends.
+    log_->Stop();
+    return begun;
+  }
   file_ = std::move(next_);
   generation_ = last_generation_;
   if (!aside_.empty()) {

@@ -61,7 +61,8 @@ class Durability {
   Status AddTablesToNext(Tables& tables);
   // Completes the next log. `words`: more records, each preceded by its length.
   Status CompleteNext(std::span<const std::uint64_t> words, std::uint64_t records);
-  // While no transaction runs, after CompleteNext on all nodes: switches to the next log.
+  // While no transaction runs, after CompleteNext on all nodes: switches to the next log. If that
+  // fails, no commit becomes durable any more, and the job must end.
   Status SwitchToNext();
   void DiscardNext();
   // Removes the previous logs, after SwitchToNext on all nodes.

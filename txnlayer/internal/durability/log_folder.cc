@@ -192,8 +192,9 @@ std::string LogPath(const std::string& folder, const LogName& name) {
 Status MakeLogFolder(const std::string& folder) {
   const auto made = MakeFolder(folder);
   if (!made) return InputError("{}", made.error().message);
-  if (*made) SLIM_TRY(SyncPath(FolderOf(folder)));
-  SLIM_TRY(ListLogs(folder));
+  SLIM_ASSIGN(const std::vector<LogName> logs, ListLogs(folder));
+  // Also if it exists: who made it may have been killed before its name was durable.
+  if (logs.empty()) SLIM_TRY(SyncPath(FolderOf(folder)));
   return CheckWritable(folder);
 }
 
