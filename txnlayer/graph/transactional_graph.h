@@ -72,8 +72,8 @@ class TransactionalGraph {
     std::uint64_t edges = 0;
   };
   Result<Census> TakeCensus();
-  // Collective, while nothing runs: moves the clocks of all nodes past all times in the tables, even
-  // if a clock is behind.
+  // Collective, while nothing runs: moves the clocks of all nodes past all times in the tables,
+  // even if a clock is behind.
   Status AdvanceClocks();
 
  private:
