@@ -11,7 +11,7 @@
 #   make asan, tsan  tests under a sanitizer               make fuzz        a short run of every fuzzer
 #   make relacy      rings, lock words and guards under the C++ memory model
 #   make test-hosts  jobs across four hosts (root)         make test-rdma   the verbs transport, in a virtual machine
-#   make grid-planted, sim-planted  tests that both find planted defects; an hour, some minutes
+#   make grid-planted, sim-planted, relacy-planted  tests that these find planted defects; up to an hour
 #   make format      formats the code by clang-format      make lint        format check and clang-tidy
 #
 #   make bench       the measured bars, and build/report/index.html: the small form of all experiments

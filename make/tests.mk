@@ -1,6 +1,6 @@
 # Tests, sanitizers, the grid of random points, and fuzzers.
 
-.PHONY: test test-hosts test-rdma unit-tests race-tests asan tsan grid grid-planted sim sim-shrink sim-planted scale relacy fuzz
+.PHONY: test test-hosts test-rdma unit-tests race-tests asan tsan grid grid-planted sim sim-shrink sim-planted scale relacy relacy-planted fuzz
 
 # Scripts that test the tree or its products. They do not depend on MODE.
 SCRIPTS := $(sort $(wildcard tests/*/*_test.sh tests/*/*_test.py))
@@ -134,8 +134,9 @@ sim-planted:
 	@PYTHONDONTWRITEBYTECODE=1 tests/sim/planted.py --make '$(MAKE)' --seeds $(PLANTED_SEEDS) $(PLANTED)
 
 # ---- memory orders ------------------------------------------------------------------------------
-# Checks of small concurrent structures under the C++ memory model, by relacy. Each must also find
-# the weaker orders of tests/relacy/planted. RELACY_SEED=N repeats the random schedules of a run.
+# Checks of small concurrent structures under the C++ memory model, by relacy. relacy-planted: each
+# must also find the weaker orders of tests/relacy/planted. RELACY_SEED=N repeats the random
+# schedules of a run.
 RELACY_CHECKS := $(patsubst tests/relacy/%.cc,$(BUILD)/tests/relacy/%,$(wildcard tests/relacy/*.cc))
 
 $(BUILD)/obj/tests/relacy/%.o: | build/.relacy-deps
@@ -144,12 +145,13 @@ $(RELACY_CHECKS): $(BUILD)/tests/relacy/%: $(BUILD)/obj/tests/relacy/%.o
 	@$(CXX) $(CXXFLAGS) $^ -lfmt -o $@
 
 ifeq ($(MODE),relacy)
-relacy: $(RELACY_CHECKS)
+relacy relacy-planted: $(RELACY_CHECKS)
 	@PYTHONDONTWRITEBYTECODE=1 tests/relacy/run.py $(if $(RELACY_SEED),--seed $(RELACY_SEED)) \
+	  $(if $(filter relacy-planted,$@),--planted) \
 	  --compile '$(CXX) $(filter-out -DSLIMGRAPH_VERSION%,$(CXXFLAGS))' --link=-lfmt $(RELACY_CHECKS)
 else
-relacy:
-	@$(MAKE) MODE=relacy relacy
+relacy relacy-planted:
+	@$(MAKE) MODE=relacy $@
 endif
 
 # ---- fuzzers -----------------------------------------------------------------------------------

@@ -24,7 +24,7 @@
 namespace slimgraph::test {
 namespace {
 
-constexpr std::uint64_t kSeedsAtOnce = 100;
+constexpr std::uint64_t kSeedsAtOnce = 20;
 
 struct Options {
   std::uint64_t from = 1;
@@ -86,7 +86,8 @@ int RunAll(const Options& options, const std::vector<const Scenario*>& chosen) {
       if (!total.failure.empty() || (first > options.from && elapsed_s() > options.seconds))
         continue;
       if (options.until_failure && any_failed()) continue;
-      const std::uint64_t count = std::min({kSeedsAtOnce, end - first, scenario->seeds_of_hundred});
+      const std::uint64_t count =
+          (std::min(kSeedsAtOnce, end - first) - 1) / scenario->one_of_seeds + 1;
       const std::string failure = RunApart(*scenario, first, count, told);
       total.seeds += told.done;
       total.trace ^= told.trace;

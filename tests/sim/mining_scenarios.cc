@@ -73,7 +73,7 @@ std::vector<Scenario> MiningScenarios() {
       {"mining-faults", "the same; nodes die or stop, links are cut, and then all nodes end",
        [](World& world) { return PrepareMining(world, {.most = 2, .within_ns = 200 * kMs}); }},
       {"mining-crowd", "the same as mining on more nodes than a word has bits",
-       [](World& world) { return PrepareMining(world, {}, kCrowd); }, kSeedsOfCrowds},
+       [](World& world) { return PrepareMining(world, {}, kCrowd); }, kOneSeedOfCrowds},
   };
 }
 

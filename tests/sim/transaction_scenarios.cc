@@ -173,7 +173,7 @@ std::vector<Scenario> TransactionScenarios() {
        [](World& world) {
          return PrepareTransactions(world, Deaths::kNone, world.Draw(4) == 0, {}, kCrowd);
        },
-       kSeedsOfCrowds},
+       kOneSeedOfCrowds},
       {"deaths", "a node dies during the run, at any moment, and the others go on",
        [](World& world) {
          return PrepareTransactions(world, Deaths::kAtAnyMoment, world.Draw(4) == 0, {});

@@ -147,7 +147,7 @@ std::vector<Scenario> VertexScenarios() {
        [](World& world) { return PrepareVertex(world, {.most = 2, .within_ns = 200 * kMs}); }},
       {"vertex-crowd", "the same as vertex on more nodes than a word has bits",
        [](World& world) { return PrepareVertex(world, {}, kCrowd + 1, 2 * kCrowd + 2); },
-       kSeedsOfCrowds},
+       kOneSeedOfCrowds},
   };
 }
 
