@@ -208,9 +208,16 @@ std::unique_ptr<Channel> SimTransport::OpenChannel(std::uint32_t endpoint, Fault
   return channel;
 }
 
-// Nodes tell each other where their targets are, and keep their own until all have taken a share.
+// The targets of all nodes, by their addresses, which nodes tell each other. A node may fail and
+// drop its target before another has taken a share.
+std::map<std::uintptr_t, std::weak_ptr<SimTarget>>& TargetsByAddress() {
+  static std::map<std::uintptr_t, std::weak_ptr<SimTarget>> targets;
+  return targets;
+}
+
 Status SimTransport::Open() {
-  const auto mine = reinterpret_cast<std::uintptr_t>(&own_);
+  const auto mine = reinterpret_cast<std::uintptr_t>(own_.get());
+  TargetsByAddress()[mine] = own_;
   const bool by_processor =
       Scheduler::Current()->calibrated() || Scheduler::Current()->Random(4) != 0;
   SLIM_ASSIGN(const auto words, job_.Exchange(fmt::format("{} {}", mine, int{by_processor})));
@@ -218,8 +225,12 @@ Status SimTransport::Open() {
   for (const std::string& word : words) {
     std::uintptr_t theirs = 0;
     std::from_chars(word.data(), word.data() + word.size(), theirs);
-    targets_.push_back(*reinterpret_cast<const std::shared_ptr<SimTarget>*>(theirs));
+    targets_.push_back(TargetsByAddress()[theirs].lock());
+    if (targets_.back()) continue;
+    targets_.back() = std::make_shared<SimTarget>(NodeId{0}, job_.nodes(), endpoints_);
+    targets_.back()->stopped = true;
   }
+  // From here on, all have each other's targets.
   SLIM_TRY(job_.Exchange(""));
   return {};
 }
