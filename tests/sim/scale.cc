@@ -1,5 +1,5 @@
 // simulate scale [--work W,…] [--nodes N,…] [--network X,…] [--scale S] [--threads T]
-//                [--fetch request|read] [--steal on|off]
+//                [--fetch request|read] [--steal on|off] [--transactions K]
 // runs pagerank, triangles and smallbank on simulated nodes, all of which compute. Prints for each
 // point the simulated time of the run, and what a node sends in it on average. A result must be
 // that of the first point of its work; smallbank verifies its data.
@@ -39,6 +39,7 @@ struct ScalePoint {
   std::uint32_t threads = 1;
   dkudu::Fetch fetch = dkudu::Fetch::kRequest;
   dkudu::Steal steal = dkudu::Steal::kOn;
+  std::uint64_t transactions = 50;  // of each of four coroutines of a thread
 };
 
 // What the process of a point tells its parent.
@@ -105,7 +106,8 @@ void MeasureTriangles(World& world, Cluster& cluster, const ScalePoint& point,
   });
 }
 
-void MeasureSmallBank(World& world, Cluster& cluster, ScaleFigures& figures) {
+void MeasureSmallBank(World& world, Cluster& cluster, const ScalePoint& point,
+                      ScaleFigures& figures) {
   const auto protocol = Unwrap(txn::MakeProtocol("occ"));
   txn::EngineOptions options;
   options.coroutines = 4;
@@ -117,7 +119,8 @@ void MeasureSmallBank(World& world, Cluster& cluster, ScaleFigures& figures) {
   const auto workload = Unwrap(txn::MakeWorkload("smallbank", accounts));
   Unwrap(workload->Load(*engine));
   Measurement measurement(world, cluster, figures);
-  const auto result = Unwrap(txn::Drive(*engine, *workload, {.seconds = 20, .transactions = 50}));
+  const auto result =
+      Unwrap(txn::Drive(*engine, *workload, {.seconds = 20, .transactions = point.transactions}));
   measurement.End();
   figures.units = result.figures.committed;
 }
@@ -136,7 +139,7 @@ void RunPoint(const ScalePoint& point, const std::string& graph, ScaleFigures& f
     } else if (point.work == "pagerank") {
       MeasurePageRank(world, *cluster, graph, figures);
     } else {
-      MeasureSmallBank(world, *cluster, figures);
+      MeasureSmallBank(world, *cluster, point, figures);
     }
     Unwrap(cluster->Stop());
   });
@@ -209,6 +212,8 @@ int MeasureScale(int argc, char** argv) {
       options.scale = static_cast<unsigned>(std::strtoul(value, nullptr, 10));
     } else if (name == "--threads") {
       options.point.threads = static_cast<std::uint32_t>(std::strtoul(value, nullptr, 10));
+    } else if (name == "--transactions") {
+      options.point.transactions = std::strtoull(value, nullptr, 10);
     } else if (name == "--fetch") {
       options.point.fetch =
           value == std::string_view("read") ? dkudu::Fetch::kRead : dkudu::Fetch::kRequest;
