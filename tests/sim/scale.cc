@@ -1,7 +1,8 @@
-// simulate scale [--work W,…] [--nodes N,…] [--network X,…] [--scale S] [--threads T]: runs
-// pagerank, triangles and smallbank on simulated nodes, all of which compute. Prints for each point
-// the simulated time of the run, and what a node sends in it on average. Results are verified
-// against those of one node.
+// simulate scale [--work W,…] [--nodes N,…] [--network X,…] [--scale S] [--threads T]
+//                [--fetch request|read] [--steal on|off] [--transactions K]
+// runs pagerank, triangles and smallbank on simulated nodes, all of which compute. Prints for each
+// point the simulated time of the run, and what a node sends in it on average. A result must be
+// that of the first point of its work; smallbank verifies its data.
 #include "tests/sim/scale.h"
 
 #include <fmt/format.h>
@@ -36,6 +37,9 @@ struct ScalePoint {
   std::string network;
   NodeId nodes = 0;
   std::uint32_t threads = 1;
+  dkudu::Fetch fetch = dkudu::Fetch::kRequest;
+  dkudu::Steal steal = dkudu::Steal::kOn;
+  std::uint64_t transactions = 50;  // of each of four coroutines of a thread
 };
 
 // What the process of a point tells its parent.
@@ -90,18 +94,20 @@ void MeasurePageRank(World& world, Cluster& cluster, const std::string& path,
   figures.result = Unwrap(engine.Sum([&](VertexId v) { return ranks.rank[v] * (1 + v % 97); }));
 }
 
-void MeasureTriangles(World& world, Cluster& cluster, const std::string& path,
-                      ScaleFigures& figures) {
-  MineOn(cluster, path, dkudu::ListPart::kUpper, {.chunk_bytes = 0, .cache_bytes = 1 << 20},
-         [&](dkudu::MiningJob& mining) {
-           Measurement measurement(world, cluster, figures);
-           const std::uint64_t count = Unwrap(dkudu::CountCliques(mining, 3));
-           measurement.End();
-           figures.result = static_cast<double>(count);
-         });
+void MeasureTriangles(World& world, Cluster& cluster, const ScalePoint& point,
+                      const std::string& path, ScaleFigures& figures) {
+  const dkudu::MiningOptions options{
+      .chunk_bytes = 0, .cache_bytes = 1 << 20, .steal = point.steal, .fetch = point.fetch};
+  MineOn(cluster, path, dkudu::ListPart::kUpper, options, [&](dkudu::MiningJob& mining) {
+    Measurement measurement(world, cluster, figures);
+    const std::uint64_t count = Unwrap(dkudu::CountCliques(mining, 3));
+    measurement.End();
+    figures.result = static_cast<double>(count);
+  });
 }
 
-void MeasureSmallBank(World& world, Cluster& cluster, ScaleFigures& figures) {
+void MeasureSmallBank(World& world, Cluster& cluster, const ScalePoint& point,
+                      ScaleFigures& figures) {
   const auto protocol = Unwrap(txn::MakeProtocol("occ"));
   txn::EngineOptions options;
   options.coroutines = 4;
@@ -113,7 +119,8 @@ void MeasureSmallBank(World& world, Cluster& cluster, ScaleFigures& figures) {
   const auto workload = Unwrap(txn::MakeWorkload("smallbank", accounts));
   Unwrap(workload->Load(*engine));
   Measurement measurement(world, cluster, figures);
-  const auto result = Unwrap(txn::Drive(*engine, *workload, {.seconds = 20, .transactions = 50}));
+  const auto result =
+      Unwrap(txn::Drive(*engine, *workload, {.seconds = 20, .transactions = point.transactions}));
   measurement.End();
   figures.units = result.figures.committed;
 }
@@ -128,18 +135,17 @@ void RunPoint(const ScalePoint& point, const std::string& graph, ScaleFigures& f
                                                      .network = point.network,
                                                      .serving_threads = mines ? 1U : 0U}));
     if (mines) {
-      MeasureTriangles(world, *cluster, graph, figures);
+      MeasureTriangles(world, *cluster, point, graph, figures);
     } else if (point.work == "pagerank") {
       MeasurePageRank(world, *cluster, graph, figures);
     } else {
-      MeasureSmallBank(world, *cluster, figures);
+      MeasureSmallBank(world, *cluster, point, figures);
     }
     Unwrap(cluster->Stop());
   });
   const auto outcome = world.scheduler().Run();
   const std::string failure = outcome.failure.empty() ? check() : outcome.failure;
   std::strncpy(figures.failure, failure.c_str(), sizeof figures.failure - 1);
-  if (std::getenv("SCALE_SWITCHES")) std::fprintf(stderr, "%lu switches\n", outcome.switches);
 }
 
 // Measures the point in a process of its own. Returns false if it has failed.
@@ -180,7 +186,7 @@ struct ScaleOptions {
   std::vector<std::string> networks = {"fdr", "edr", "tcp10"};
   std::vector<std::string> nodes = {"4", "8", "16", "32", "64", "128", "256", "512"};
   unsigned scale = 16;
-  std::uint32_t threads = 1;
+  ScalePoint point;  // all but its work, network and nodes
 };
 
 std::vector<std::string> WordsOf(const char* list) {
@@ -205,7 +211,15 @@ int MeasureScale(int argc, char** argv) {
     } else if (name == "--scale") {
       options.scale = static_cast<unsigned>(std::strtoul(value, nullptr, 10));
     } else if (name == "--threads") {
-      options.threads = static_cast<std::uint32_t>(std::strtoul(value, nullptr, 10));
+      options.point.threads = static_cast<std::uint32_t>(std::strtoul(value, nullptr, 10));
+    } else if (name == "--transactions") {
+      options.point.transactions = std::strtoull(value, nullptr, 10);
+    } else if (name == "--fetch") {
+      options.point.fetch =
+          value == std::string_view("read") ? dkudu::Fetch::kRead : dkudu::Fetch::kRequest;
+    } else if (name == "--steal") {
+      options.point.steal =
+          value == std::string_view("off") ? dkudu::Steal::kOff : dkudu::Steal::kOn;
     } else {
       fmt::print(stderr, "simulate scale: {} is unknown\n", name);
       return 2;
@@ -226,9 +240,10 @@ int MeasureScale(int argc, char** argv) {
     double expected = NAN;
     for (const std::string& network : options.networks) {
       for (const std::string& nodes : options.nodes) {
-        const ScalePoint point{work, network,
-                               static_cast<NodeId>(std::strtoul(nodes.c_str(), nullptr, 10)),
-                               options.threads};
+        ScalePoint point = options.point;
+        point.work = work;
+        point.network = network;
+        point.nodes = static_cast<NodeId>(std::strtoul(nodes.c_str(), nullptr, 10));
         all_well = PrintPoint(point, graph.out, *figures, expected) && all_well;
         if (!std::isfinite(expected)) expected = figures->result;
       }
