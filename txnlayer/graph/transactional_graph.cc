@@ -104,6 +104,24 @@ std::string TransactionalGraph::Describe(const Table& table, Key key) const {
   return fmt::format("the edges {} vertex {}, block {}", of, vertex, BlockOfKey(key));
 }
 
+Status TransactionalGraph::AdvanceClocks() {
+  GraphTime latest = clock_.last();
+  engine_.tables().ForEachRecord(*blocks_, [&](Key, const std::byte* record) {
+    if (record == nullptr) return;
+    const EdgeBlock block(shape(), const_cast<std::byte*>(record));
+    latest = std::max(latest, block.written_at());
+  });
+  engine_.tables().ForEachRecord(*vertices_, [&](Key, const std::byte* record) {
+    if (record == nullptr) return;
+    VertexRecord vertex;
+    std::memcpy(&vertex, record, sizeof vertex);
+    latest = std::max(latest, vertex.time);
+  });
+  SLIM_ASSIGN(latest, engine_.cluster().all().AllMax(latest));
+  clock_.Next(latest);
+  return {};
+}
+
 Result<TransactionalGraph::Census> TransactionalGraph::TakeCensus() {
   // Every edge adds its fingerprint at one end and subtracts it at the other, so the sum is 0.
   std::uint64_t imbalance = 0;

@@ -72,6 +72,8 @@ class TransactionalGraph {
     std::uint64_t edges = 0;
   };
   Result<Census> TakeCensus();
+  // Collective, while nothing runs: moves the clocks of all nodes past all times in the tables.
+  Status AdvanceClocks();
 
  private:
   TransactionalGraph(Engine& engine, const GraphOptions& options);

@@ -100,6 +100,8 @@ Status KeepLogs(Engine& engine, Workload& workload, const std::string& folder) {
   SLIM_ASSIGN(const LogSubject subject, SubjectOf(engine, workload));
   FoldWorker* const folds = workload.graph() == nullptr ? nullptr : workload.graph()->fold_worker();
   SLIM_TRY(engine.KeepLogs(folder, subject, folds));
+  // The times of this run must be later than all recovered times.
+  if (workload.graph() != nullptr) SLIM_TRY(workload.graph()->AdvanceClocks());
   return workload.Resume(engine, engine.durability()->run());
 }
 

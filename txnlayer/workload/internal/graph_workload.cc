@@ -145,23 +145,8 @@ Status GraphWorkload::Load(Engine& engine) {
   return {};
 }
 
-// The times of this run must be later than all recovered times, even if the clock is behind.
-Status GraphWorkload::Resume(Engine& engine, std::uint64_t) {
+Status GraphWorkload::Resume(Engine&, std::uint64_t) {
   SLIM_ASSIGN(before_, graph_->TakeCensus());
-  GraphTime latest = graph_->clock().last();
-  engine.tables().ForEachRecord(graph_->blocks(), [&](Key, const std::byte* record) {
-    if (record == nullptr) return;
-    const EdgeBlock block(graph_->shape(), const_cast<std::byte*>(record));
-    latest = std::max(latest, block.written_at());
-  });
-  engine.tables().ForEachRecord(graph_->vertices(), [&](Key, const std::byte* record) {
-    if (record == nullptr) return;
-    VertexRecord vertex;
-    std::memcpy(&vertex, record, sizeof vertex);
-    latest = std::max(latest, vertex.time);
-  });
-  SLIM_ASSIGN(latest, engine.cluster().all().AllMax(latest));
-  graph_->clock().Next(latest);
   return {};
 }
 
