@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""run.py [--seed N] [--planted] [--compile WORDS] [--link WORDS] PROGRAM…: runs checks under relacy,
-each of which must pass. With --planted, it then tests that each finds the weaker orders of
+"""run.py [--seed N] [--planted] [--compile WORDS] [--link WORDS] PROGRAM…: runs checks under
+relacy, each of which must pass. With --planted, it then tests that each finds the weaker orders of
 planted/NAME/*.patch.
 
 A patch is applied to copies of the files that it changes. The check is compiled with these before

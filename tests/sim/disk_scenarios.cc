@@ -109,9 +109,11 @@ class StoreOperator {
         Create();
       } else if (pending_ && world_.Random(8) == 0) {
         Abandon();
-      } else if (pending_ || world_.Random(3) > 0) {
+      } else if (pending_ || world_.Random(2) == 0) {
         ApplyFile();
-      } else if (world_.Random(2) == 0) {
+      } else if (world_.Random(3) == 0) {
+        ApplyNothing();
+      } else if (world_.Random(3) > 0) {
         Fold();
       } else {
         MakeImage();
@@ -141,6 +143,7 @@ class StoreOperator {
   void MakeImage();
   UpdateFile WriteFile();
   void Abandon();
+  void ApplyNothing();
   std::vector<Operation> LogBehindTold();
   void CheckPending(const std::vector<Operation>& behind);
   void Verify() { CheckPending(LogBehindTold()); }
@@ -180,7 +183,8 @@ void StoreOperator::RunProcess(const std::string& name, const std::function<Stat
     ended = true;
   });
   if (fault == Fault::kKill || fault == Fault::kPowerCut) {
-    SleepFor(std::chrono::nanoseconds(world_.Random(2 * duration_ns_[name] + 5 * kMs)));
+    const std::uint64_t known_ns = duration_ns_[name];
+    SleepFor(std::chrono::nanoseconds(world_.Random(known_ns == 0 ? 5 * kMs : 2 * known_ns)));
     const char* const when = ended ? "after" : "during";
     scheduler.EndNode(kHost, 1);
     scheduler.ReviveNode(kHost);
@@ -192,6 +196,11 @@ void StoreOperator::RunProcess(const std::string& name, const std::function<Stat
   }
   scheduler.disks().FailAfter(kHost, sim::kForever);
   scheduler.disks().LimitRoom(kHost, sim::kForever);
+  // What a process that has ended left to the system's cache may be lost as well.
+  if (faults_ && world_.Random(6) == 0) {
+    scheduler.disks().CutPower(kHost);
+    world_.Note("power cut while nothing runs");
+  }
 }
 
 void StoreOperator::Create() {
@@ -208,7 +217,9 @@ UpdateFile StoreOperator::WriteFile() {
   UpdateFile file;
   file.path = fmt::format("/sim/{}/updates{}", kOperator, ++files_);
   if (world_.Random(2) == 0) file.batch_id = fmt::format("file {}", files_);
-  file.batch = 1 + world_.Random(4);
+  // Long batches have several sectors.
+  const bool is_long = world_.Random(4) == 0;
+  file.batch = is_long ? 20 + world_.Random(60) : 1 + world_.Random(4);
   std::string text;
   const auto add = [&](UpdateKind kind, const char* sign, VertexName one,
                        std::optional<VertexName> other = std::nullopt) {
@@ -217,7 +228,7 @@ UpdateFile StoreOperator::WriteFile() {
     file.operations.push_back({kind, one, other.value_or(0)});
     file.after_line.push_back(file.operations.size());
   };
-  const std::uint64_t count = 1 + world_.Random(20);
+  const std::uint64_t count = is_long ? 40 + world_.Random(100) : 1 + world_.Random(20);
   while (file.operations.size() < count) {
     const VertexName u = world_.Random(kVertices);
     const VertexName v = kVertices + world_.Random(6);
@@ -294,9 +305,19 @@ void StoreOperator::Abandon() {
   pending_.reset();
 }
 
+// A writer that only opens the store.
+void StoreOperator::ApplyNothing() {
+  RunProcess("nothing", []() -> Status {
+    SLIM_TRY(txn::Apply({.store = kStorePath, .updates = "", .abandon = true}));
+    return {};
+  });
+}
+
 void StoreOperator::Fold() {
   RunProcess("fold", [this]() -> Status {
     SLIM_ASSIGN(txn::Store store, txn::Store::Open(kStorePath, txn::Store::Use::kWrite));
+    // A power cut may have brought back the journal of a file that is complete.
+    if (store.applying()) return {};
     folded_[store.last()] = told_.size();
     SLIM_TRY(store.Fold());
     world_.Note("has folded the log");
