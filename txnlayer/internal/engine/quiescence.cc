@@ -164,13 +164,14 @@ void Quiescence::StopIfAllRest(Endpoint& endpoint) {
   }
 }
 
-// A reply implies that all earlier requests to that thread have been handled.
+// A reply implies that all earlier requests to that thread have been handled. Threads of one node
+// send each other requests, too.
 void Quiescence::AwaitSentRequests(Task& task) {
   Pending pending;
   std::deque<Call> calls;
   for (NodeId node = 0; node < fabric_.nodes(); ++node) {
-    if (node == fabric_.self()) continue;
     for (std::uint32_t thread = 0; thread < threads_.size(); ++thread) {
+      if (node == fabric_.self() && thread == task.worker().index()) continue;
       Call& call = calls.emplace_back();
       call.to = {node, thread};
       const CallHeader header{.what = kEmptyRequest};
