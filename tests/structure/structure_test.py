@@ -168,7 +168,7 @@ def files_are_short(files):
 
 def lines_are_short(files):
     return [f"{path}:{number}: {len(line)} columns, more than {MAX_COLUMNS}"
-            for path, text in files.items() if not path.endswith((".md", ".mk"))
+            for path, text in files.items() if not path.endswith((".md", ".mk", ".patch"))
             for number, line in enumerate(text.splitlines(), 1) if len(line) > MAX_COLUMNS]
 
 
@@ -205,6 +205,26 @@ def filters_find_tests(files):
 
 # A file that is named in a page, or with its folder in a comment, exists: the name is the end of a
 # path. FAMILY/NAME.cc and file_name.cc stand for any file.
+def planted_defects_apply(files):
+    """What a patch replaces is in the file that it names."""
+    complaints = []
+    for path in sorted(files):
+        if not path.endswith(".patch"):
+            continue
+        target = None
+        for part in re.split(r"^(?=\+\+\+ |@@ )", files[path], flags=re.M):
+            head, _, body = part.partition("\n")
+            if head.startswith("+++ "):
+                target = head[len("+++ b/"):].split("\t")[0]
+            elif head.startswith("@@ "):
+                body = re.split(r"^--- ", body, flags=re.M)[0]
+                old = "".join(line[1:] or "\n" for line in body.splitlines(True)
+                              if line[0] in " -\n")
+                if old not in files.get(target, ""):
+                    complaints.append(f"{path}: {target} has not what the patch replaces")
+    return complaints
+
+
 def named_files_exist(files):
     complaints = []
     ends = {"/".join(path.split("/")[i:]) for path in files for i in range(path.count("/") + 1)}
@@ -274,6 +294,10 @@ MADE_UP = [
      {"dgemini/a.h": CODE, "dkudu/b.h": CODE, "dkudu/README.md": "Open c.h first.\n",
       "txnlayer/d.h": CODE, "txnlayer/README.md": "Open d.h first.\n",
       "slimgraph/base/e.h": CODE, "slimgraph/base/README.md": "e.h\n" * 16}, 3),
+    (planted_defects_apply,
+     {"tests/sim/planted/a.patch": "--- a/x/y.cc\n+++ b/x/y.cc\n@@ -1,1 +1,1 @@\n-one\n+two\n"
+                                   "@@ -3,1 +3,1 @@\n-three\n+four\n",
+      "x/y.cc": "one\n"}, 1),
 ]
 
 
@@ -284,7 +308,8 @@ def read_tree():
         for folder, _, names in os.walk(os.path.join(ROOT, top)):
             for name in names:
                 path = os.path.relpath(os.path.join(folder, name), ROOT)
-                if is_code(path) or name.endswith((".md", ".mk", ".py", ".sh")) or name == "run":
+                if is_code(path) or name == "run" or name.endswith(
+                        (".md", ".mk", ".py", ".sh", ".patch")):
                     with open(os.path.join(ROOT, path), encoding="utf-8",
                               errors="replace") as file:
                         files[path] = file.read()
