@@ -38,7 +38,7 @@ endif
 .SECONDARY:
 
 # ---- sources -----------------------------------------------------------------------------------
-OUR_CODE    := $(shell find apps slimgraph dgemini dkudu txnlayer experiment tests datasets \
+OUR_CODE    := $(shell find apps examples slimgraph dgemini dkudu txnlayer experiment tests datasets \
                  -name '*.cc' -o -name '*.h' 2>/dev/null | sort)
 SOURCES     := $(filter %.cc,$(OUR_CODE))
 FOLDERS     := $(patsubst %/,%,$(sort $(dir $(SOURCES))))

@@ -8,7 +8,8 @@ std::vector<Command> AllCommands() {
           CentralityCommand(),  TrianglesCommand(),  MotifsCommand(),      CliquesCommand(),
           MatchCommand(),       LocalCommand(),      DoctorCommand(),      BenchFabricCommand(),
           StoreCreateCommand(), StoreApplyCommand(), StoreExportCommand(), TxnRunCommand(),
-          TxnSweepCommand(),    TxnChooseCommand(),  ExperimentCommand(),  CompareCommand()};
+          TxnSweepCommand(),    TxnChooseCommand(),  ExperimentCommand(),  CompareCommand(),
+          LaunchCommand(),      MemoryNodeCommand()};
 }
 
 }  // namespace slimgraph

@@ -40,6 +40,10 @@ Command TxnRunCommand();
 Command TxnSweepCommand();
 Command TxnChooseCommand();
 
+// Programs that use the library.
+Command LaunchCommand();
+Command MemoryNodeCommand();
+
 // The machine, and measuring.
 Command DoctorCommand();
 Command BenchFabricCommand();

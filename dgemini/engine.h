@@ -128,12 +128,19 @@ class Engine {
   Status Refill(Frontier& frontier, Deferred& deferred);
   // Fills the frontier's list from its bitmap.
   void List(Frontier& frontier);
+  // Keeps the vertices of the frontier for which keep(v) returns true. All threads call it, once
+  // for each vertex of the share that is in the frontier. Collective over compute nodes.
+  template <typename Keep>
+  Status Filter(Frontier& frontier, Keep keep);
 
   // ---- steps, collective over compute nodes
 
   // Makes one step from `in`. Clears `out`, and sets it to the next frontier.
   template <VertexStep Step>
   Status Advance(Frontier& in, Step& step, Frontier& out);
+  // The same for a step that only pulls.
+  template <Pulls Step>
+  Status AdvanceByPull(Frontier& in, Step& step, Frontier& out);
   // Sends the values of `from` to the nodes that need them, which call Mirror. Then calls Pull for
   // the out lists of the vertices `at`, which are of the share. Fills the bitmap of `from` if it
   // must be sent, or if `from` is so large that a bitmap is faster.
@@ -191,21 +198,44 @@ bool Engine::PicksPull(const Frontier& in, const Step& step) const {
   return (edges + in.active().vertices) * Step::kPullAbove > to_pull;
 }
 
-template <VertexStep Step>
-Status Engine::Advance(Frontier& in, Step& step, Frontier& out) {
+template <Pulls Step>
+Status Engine::AdvanceByPull(Frontier& in, Step& step, Frontier& out) {
   out.Clear();
   ++steps_;
+  ++pulls_;
+  Mark(in);
+  if (!alone()) SLIM_TRY(mirror_.SendAndReceive(in, step, work_.in()));
+  return PullFrom(work_, exchange_, dense_, threads(), step, out);
+}
+
+template <VertexStep Step>
+Status Engine::Advance(Frontier& in, Step& step, Frontier& out) {
   if (PicksPull(in, step)) {
-    ++pulls_;
-    Mark(in);
-    if (!alone()) SLIM_TRY(mirror_.SendAndReceive(in, step, work_.in()));
-    SLIM_TRY(PullFrom(work_, exchange_, dense_, threads(), step, out));
+    SLIM_TRY(AdvanceByPull(in, step, out));
   } else {
+    out.Clear();
+    ++steps_;
     if (!in.has_list() && in.active().vertices < vertices() / 16) List(in);
     SLIM_TRY(push_.PushFrom(in, step, out));
   }
   if constexpr (CountsArcsLeft<Step>) step.left -= std::min(step.left, in.active().edges);
   return {};
+}
+
+template <typename Keep>
+Status Engine::Filter(Frontier& frontier, Keep keep) {
+  List(frontier);
+  VertexLists& list = frontier.list();
+  for (std::uint32_t t = 0; t < threads(); ++t) list.part(t);
+  const bool marked = frontier.has_bitmap();
+  team_.Run([&](std::uint32_t t) {
+    list.part(t).Filter([&](VertexId v, VertexId) {
+      if (keep(v)) return true;
+      if (marked) frontier.Remove(v);
+      return false;
+    });
+  });
+  return Count(frontier);
 }
 
 template <CollectStep Step>

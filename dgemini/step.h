@@ -42,12 +42,20 @@ concept Mirrors = requires(Step& step, VertexId v, typename Step::Value value) {
   step.Mirror(v, value);
 };
 
-// Pull returns whether the vertex becomes active. Wants returns whether the vertex walks its list;
-// it returns std::true_type if every vertex does.
+// Pull returns whether the vertex becomes active. It may take the number of the calling thread as
+// its first argument. Wants returns whether the vertex walks its list; it returns std::true_type if
+// every vertex does.
+template <typename Step>
+concept PullsByThread = requires(Step& step, std::uint32_t thread, VertexId v,
+                                 const Neighbours& in) {
+  { step.Pull(thread, v, in) } -> std::convertible_to<bool>;
+};
 template <typename Step>
 concept Pulls = Mirrors<Step> && requires(Step& step, VertexId v, const Neighbours& in) {
   { step.Wants(v) } -> std::convertible_to<bool>;
-  { step.Pull(v, in) } -> std::convertible_to<bool>;
+  requires PullsByThread<Step> || requires {
+    { step.Pull(v, in) } -> std::convertible_to<bool>;
+  };
 };
 
 // For Engine::Advance. The engine pulls when the frontier's edges and vertices are more than

@@ -1,9 +1,10 @@
-# `make install` installs the command and its man pages, the library and its headers.
+# `make install` installs the command and its man pages, the library, and the headers that programs
+# of a user's own may include, slimgraph/session/, with what these include in turn.
 
 .PHONY: install
 
-PUBLIC_HEADERS := $(foreach header,$(filter slimgraph/%.h,$(OUR_CODE)), \
-                    $(if $(findstring /internal/,$(header)),,$(header)))
+FACE           := $(wildcard slimgraph/session/*.h)
+PUBLIC_HEADERS  = $(sort $(filter %.h,$(shell $(CXX) -std=c++20 -I. -MM $(FACE) 2>/dev/null)))
 MPI_LIBRARIES   = $(filter -L% -l%,$(shell $(CXX) -show 2>/dev/null))
 ROOT            = $(DESTDIR)$(PREFIX)
 fill_in         = sed -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBRARIES@|$(LDLIBS) $(MPI_LIBRARIES)|' $(1) >$(2)

@@ -107,11 +107,14 @@ Result<std::unique_ptr<Job>> Job::JoinFromEnvironment(PmiUse pmi_use, OnLoss on_
     launched->pmi.Abort(error.exit_code());
     EndProcess(error.exit_code());
   };
+  const bool reports = on_loss == OnLoss::kReport;
   auto config = JoinConfigFromPmi(launched->pmi, launched->link != nullptr);
+  if (!config && reports) return tl::unexpected<Error>(config.error());
   if (!config) fail_and_exit(config.error());
   std::vector<int> depends_on;
   if (launched->link) depends_on.push_back(launched->link->fd());
   auto job = Form(std::move(*config), on_loss, launched, std::move(depends_on));
+  if (!job && reports) return job;
   if (!job) fail_and_exit(job.error());
   // If a process dies while its PMI is open, hydra kills all processes at once, before any of them
   // can print an error.
@@ -300,6 +303,10 @@ Result<HandshakeKey> Job::KeyFor(std::string_view purpose) const {
 
 void Job::LeavePmi() {
   if (launched_) launched_->pmi.Finalize();
+}
+
+void Job::LeaveAfter(const Error& error) const {
+  if (launched_ && launched_->link) launched_->link->ReportExit(error.exit_code(), "");
 }
 
 Status Job::Leave(int exit_code) {

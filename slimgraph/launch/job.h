@@ -35,6 +35,8 @@ struct JoinConfig {
   std::string hub_address{};  // other nodes: "host:port" of node 0, several separated by commas
   std::string secret{};       // the same on all nodes, never empty; only nodes that know it can
                               // join
+  // Node 0: called from time to time while it waits for the others; an error ends the waiting.
+  std::function<Status()> still_coming{};
 };
 
 // What a node does when another node is lost.
@@ -75,7 +77,8 @@ class LossWatch {
 class Job {
  public:
   // Joins the job that mpiexec or srun describes in the environment; without one, forms a job of
-  // one node. A process that cannot join prints why, exits, and makes the launcher end the job.
+  // one node. Under OnLoss::kEndJob, a process that cannot join prints why, exits, and makes the
+  // launcher end the job.
   static Result<std::unique_ptr<Job>> JoinFromEnvironment(PmiUse pmi_use,
                                                           OnLoss on_loss = OnLoss::kEndJob);
 
@@ -164,6 +167,9 @@ class Job {
   // Collective: waits until all nodes have called it, then leaves the job. The destructor leaves
   // without waiting, which other nodes treat as a death.
   Status Leave(int exit_code);
+  // Tells the launcher, if there is one, that this process ends with an error that it has printed.
+  // Other nodes see a death once this object is destroyed.
+  void LeaveAfter(const Error& error) const;
 
  private:
   struct Launched;

@@ -14,7 +14,8 @@ ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)),
 LAYERS = [["slimgraph/base"], ["slimgraph/files"], ["slimgraph/stats"], ["slimgraph/launch"],
           ["slimgraph/fabric"],
           ["slimgraph/cluster"], ["slimgraph/graph"], ["slimgraph/remote"],
-          ["dgemini", "dkudu", "txnlayer", "experiment"], ["apps"], ["tests"]]
+          ["dgemini", "dkudu", "txnlayer", "experiment"], ["slimgraph/session"],
+          ["apps", "examples"], ["tests"]]
 # The rooms (folders) of txnlayer, from the bottom up. Its top-level headers belong to `engine`.
 ROOMS = ["store", "execution", "stages", "graph_model", "disk", "durability", "replication",
          "engine", "protocol", "graph", "workload"]
@@ -174,7 +175,8 @@ def lines_are_short(files):
 
 def folders_have_a_readme(files):
     complaints = []
-    folders = {layer_of(path) for path in files if is_code(path)} - {None, "tests", "apps"}
+    folders = {layer_of(path) for path in files if is_code(path)} - {None, "tests", "apps",
+                                                                     "examples"}
     for folder in sorted(folders):
         text = files.get(folder + "/README.md")
         if text is None:

@@ -90,7 +90,7 @@ ControlPlane::~ControlPlane() {
 
 std::string ControlPlane::loss() const {
   const std::lock_guard lock(mutex_);
-  return first_loss_ ? first_loss_->reason : "";
+  return first_loss_ ? fmt::format("node {}: {}", first_loss_->node, first_loss_->reason) : "";
 }
 
 void ControlPlane::AddWatcher(std::weak_ptr<LossWatch::Watcher> watcher) {

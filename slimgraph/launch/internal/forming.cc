@@ -21,6 +21,7 @@ constexpr std::chrono::seconds kConnectLimit{3};
 constexpr std::chrono::milliseconds kBeforeNextTry{20};
 constexpr std::size_t kMaxStrangers = 256;  // in addition to one per node of the job
 constexpr std::string_view kPurpose = "join";
+constexpr std::uint64_t kCheckNs = 100'000'000;  // how often to check that nodes still come
 
 // Waits for one frame on a connection; returns nothing if the connection ends or `deadline_ns`
 // passes.
@@ -67,7 +68,12 @@ Status ControlPlane::GatherPeers(JoinConfig& config, std::string_view identity) 
       }
       return NodesInWords(missing) + " to join";
     });
-    SLIM_ASSIGN(auto member, newcomers.Next(deadline_ns));
+    const std::uint64_t check_ns = config.still_coming ? NowNs() + kCheckNs : deadline_ns;
+    SLIM_ASSIGN(auto member, newcomers.Next(std::min(check_ns, deadline_ns)));
+    if (!member && NowNs() < deadline_ns) {
+      SLIM_TRY(config.still_coming());
+      continue;
+    }
     if (!member) {
       return EnvironmentError("only {} of {} nodes have come within {} s", members.size() + 1,
                               nodes_, kFormingNs / 1'000'000'000);

@@ -1,0 +1,24 @@
+// Edges in memory, by any ids, and how they become a .slim file.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "slimgraph/base/result.h"
+
+namespace slimgraph {
+
+// The vertices are the ends of the edges. Self-loops are dropped; of several edges between the same
+// vertices, the one with the smallest weight is kept.
+struct EdgeArrays {
+  std::span<const std::uint64_t> src;
+  std::span<const std::uint64_t> dst;
+  std::span<const double> weights = {};  // empty, or one for each edge; integers if all are whole
+  bool directed = false;
+};
+
+// The file appears under `path` when it is complete.
+Status WriteSlimFile(const EdgeArrays& edges, const std::string& path);
+
+}  // namespace slimgraph

@@ -1,0 +1,44 @@
+// The vertex programs that come with SlimGraph. All functions are collective over the compute
+// nodes; results arrive at node 0. Vertices are named by their original ids.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+
+#include "slimgraph/base/result.h"
+#include "slimgraph/session/graph.h"
+#include "slimgraph/session/vertex_values.h"
+
+namespace slimgraph {
+
+// The value of a vertex that no path leads to.
+constexpr std::uint32_t kNoHops = std::numeric_limits<std::uint32_t>::max();
+
+// For each vertex, the number of edges on a shortest path from the source.
+Result<VertexValues<std::uint32_t>> BreadthFirstSearch(Graph& graph, std::uint64_t source);
+
+// For each vertex, the length of a shortest path from the source; infinity without a path. The
+// weights must not be negative.
+Result<VertexValues<double>> ShortestPaths(Graph& graph, std::uint64_t source);
+
+struct PageRankParameters {
+  double damping = 0.85;
+  std::uint64_t iterations = 20;
+  // If set: iterates until the sum of all changes of an iteration is at most this.
+  std::optional<double> tolerance = {};
+};
+// Ranks sum to one.
+Result<VertexValues<double>> PageRank(Graph& graph, const PageRankParameters& parameters = {});
+
+// For each vertex, the same number as for all others of its connected component (in a directed
+// graph: weakly connected): the original id of one of them.
+Result<VertexValues<std::uint64_t>> ConnectedComponents(Graph& graph);
+
+// Betweenness centrality from these sources: for each vertex, the sum over all pairs of a source
+// and another vertex of the share of their shortest paths that lead through it.
+Result<VertexValues<double>> BetweennessCentrality(Graph& graph,
+                                                   std::span<const std::uint64_t> sources);
+
+}  // namespace slimgraph

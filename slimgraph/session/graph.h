@@ -1,0 +1,57 @@
+// A graph that a session has opened. Each vertex has an original id, the one in the input. All
+// results are by original ids.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "slimgraph/base/result.h"
+#include "slimgraph/files/edge_arrays.h"
+#include "slimgraph/files/original_ids.h"
+#include "slimgraph/session/session.h"
+
+namespace slimgraph {
+
+namespace internal {
+struct GraphHandle;
+}
+
+// How a file that is not a .slim file is read.
+struct ReadOptions {
+  std::optional<bool> directed = {};  // required for formats that do not say it, such as edge lists
+  bool weighted = false;              // the lines of an edge list have weights
+  std::string format = {};            // "": by the file's name; snap, mtx, metis, sg, wsg, webgraph
+};
+
+class Graph {
+ public:
+  // Collective. Opens a .slim file, or converts another file into a temporary .slim file, which
+  // vanishes with the session. All nodes must see a .slim file under the same path; only node 0
+  // reads another file. Lists are loaded when they are first needed.
+  static Result<Graph> Open(Session& session, const std::string& path,
+                            const ReadOptions& options = {});
+  // Collective. Only node 0's edges count. All nodes must be on one machine.
+  static Result<Graph> FromEdges(Session& session, const EdgeArrays& edges);
+
+  VertexId vertices() const;
+  std::uint64_t edges() const;  // {u, v} counts once
+  bool directed() const;
+  bool weighted() const;
+  // The original ids; ids().InOrder(i) has the i-th smallest.
+  const OriginalIds& ids() const;
+
+  // For the library's own code.
+  internal::GraphHandle& handle() { return *handle_; }
+
+ private:
+  explicit Graph(std::shared_ptr<internal::GraphHandle> handle) : handle_(std::move(handle)) {}
+  static Result<Graph> OpenSlim(Session& session, const std::string& call,
+                                const Result<std::string>& path);
+  template <typename Write>
+  static Result<Graph> OpenTemporary(Session& session, const std::string& call, Write write);
+  std::shared_ptr<internal::GraphHandle> handle_;
+};
+
+}  // namespace slimgraph

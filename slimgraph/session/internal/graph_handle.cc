@@ -1,0 +1,22 @@
+#include "slimgraph/session/internal/graph_handle.h"
+
+namespace slimgraph::internal {
+
+// All compute nodes have loaded the same lists, so they agree on whether to load them again.
+Status GraphHandle::Load(const std::string& name, VertexRequest request) {
+  request.cluster = nodes->request();
+  if (nodes->closed()) return UsageError("{}: the session is closed", name);
+  const SlimFile& file = open().file();
+  if (request.pull_in && !file.has(Direction::kIn)) {
+    return InputError("{}: {} has no incoming lists: convert it without --no-reverse", name,
+                      file.path());
+  }
+  const VertexLists* const lists = open().lists();
+  if (lists != nullptr && lists->request().Covers(request)) {
+    return Do(name, Task::kNothing, request);
+  }
+  if (lists != nullptr) request.Add(lists->request());
+  return Do(name, Task::kLoadVertexLists, request);
+}
+
+}  // namespace slimgraph::internal

@@ -1,0 +1,43 @@
+// One graph of a session, shared by the copies of a Graph.
+#pragma once
+
+#include <memory>
+
+#include "slimgraph/session/internal/nodes.h"
+
+namespace slimgraph::internal {
+
+struct GraphHandle {
+  std::shared_ptr<Nodes> nodes;
+  std::uint64_t number = 0;
+  // What the file says, which stays known after the session.
+  VertexId vertices = 0;
+  std::uint64_t edges = 0;
+  bool directed = false;
+  WeightType weight_type = WeightType::kNone;
+  std::shared_ptr<const OriginalIds> ids;
+
+  ~GraphHandle() {
+    if (nodes) nodes->Drop(number);
+  }
+
+  // Agrees with the other nodes on a call about this graph, and does what it asks of every node.
+  template <typename Request>
+  Status Do(const std::string& name, Task task, const Request& request) {
+    Call call{.name = name, .task = task, .graph = number};
+    call.SetRequest(request);
+    SLIM_TRY(nodes->Do(name, std::move(call)));
+    return {};
+  }
+  OpenGraph& open() const { return *nodes->Find(number); }
+  // For the result of what compute nodes have done after Do().
+  template <typename T>
+  Result<T> Checked(Result<T> result) {
+    if (result) return result;
+    return tl::unexpected<Error>(nodes->Fail(result.error()));
+  }
+  // Loads the lists that vertex programs need, unless they are loaded. `request` lacks the cluster.
+  Status Load(const std::string& name, VertexRequest request);
+};
+
+}  // namespace slimgraph::internal

@@ -1,0 +1,83 @@
+// The nodes of a session, as one compute node sees them: how they come together, what they have
+// opened, and how they part. Shared by the Session and its graphs.
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "slimgraph/session/internal/open_graph.h"
+#include "slimgraph/session/session.h"
+
+namespace slimgraph::internal {
+
+// The processes that a session has started on this machine.
+class MemoryNodeProcesses {
+ public:
+  MemoryNodeProcesses() = default;
+  ~MemoryNodeProcesses() { Reap(); }
+  MemoryNodeProcesses(const MemoryNodeProcesses&) = delete;
+  MemoryNodeProcesses& operator=(const MemoryNodeProcesses&) = delete;
+
+  Status Start(const std::string& program, NodeId node, NodeId nodes, const std::string& hub,
+               const std::string& secret);
+  // An error if one of them has ended.
+  Status CheckAllRun();
+  // Waits until they have ended; kills them if that takes too long.
+  void Reap();
+
+ private:
+  std::vector<pid_t> processes_;
+  std::string program_;
+};
+
+class Nodes {
+ public:
+  static Result<std::shared_ptr<Nodes>> Form(const SessionOptions& options);
+  Nodes(const Nodes&) = delete;
+  Nodes& operator=(const Nodes&) = delete;
+  ~Nodes() { static_cast<void>(Close()); }
+
+  NodeId self() const { return self_; }
+  NodeId nodes() const { return nodes_; }
+  NodeId compute() const { return request_.compute; }
+  const ClusterRequest& request() const { return request_; }
+  bool closed() const { return job_ == nullptr; }
+  Job& job() { return *job_; }
+
+  // Collective over all nodes: agrees on a call and does what it asks of every node. `mine` is the
+  // call, or why node 0 cannot make it.
+  Result<Call> Do(const std::string& name, Result<Call> mine);
+  // Ends the session after a failure that other nodes may not see, and returns why it is over. On
+  // one node the session goes on, since nobody waits for this node.
+  Error Fail(const Error& error);
+
+  std::uint64_t NewGraph() { return ++last_graph_; }
+  // Null once the graph is dropped.
+  OpenGraph* Find(std::uint64_t graph);
+  // Unloads the graph at the next call.
+  void Drop(std::uint64_t graph) { dropped_.push_back(graph); }
+
+  Status Close();
+
+ private:
+  Nodes() = default;
+  Status Start(const SessionOptions& options);
+  Status StartHere(const SessionOptions& options);
+  Status JoinLaunched(const SessionOptions& options);
+
+  NodeId self_ = 0;
+  NodeId nodes_ = 1;
+  ClusterRequest request_;
+  MemoryNodeProcesses memory_nodes_;
+  std::unique_ptr<Job> job_;  // null once the session is closed
+  OpenGraphs graphs_;
+  std::uint64_t last_graph_ = 0;
+  std::vector<std::uint64_t> dropped_;
+  std::optional<Error> failure_;
+};
+
+}  // namespace slimgraph::internal

@@ -1,0 +1,111 @@
+// A graph of a session on one node: its file, and the lists that are loaded. Compute nodes and
+// memory nodes have the same open graphs, and load and unload lists together.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "dgemini/engine.h"
+#include "dgemini/shortest_paths.h"
+#include "slimgraph/files/slim_file.h"
+#include "slimgraph/session/internal/call.h"
+
+namespace slimgraph::internal {
+
+// How the nodes of a session work together, by which each cluster of theirs is made.
+struct ClusterRequest {
+  NodeId compute = 1;
+  std::uint32_t threads = 1;
+  char transport[16] = {};
+  char network[16] = {};
+  CacheOptions cache;
+
+  ClusterOptions Options() const;
+};
+
+// The lists that vertex programs need.
+struct VertexRequest {
+  ClusterRequest cluster;
+  bool weights = false;
+  bool pull_in = false;
+  bool pull_out = false;
+  bool paths = false;  // weights must suit shortest paths, and are examined
+  // The memory of the program's values, in bytes per vertex of the graph and of a share.
+  double vertex_bytes = 0;
+  double share_bytes = 0;
+
+  // Makes this request cover `other` as well.
+  void Add(const VertexRequest& other) {
+    weights |= other.weights;
+    pull_in |= other.pull_in;
+    pull_out |= other.pull_out;
+    paths |= other.paths;
+    vertex_bytes = std::max(vertex_bytes, other.vertex_bytes);
+    share_bytes = std::max(share_bytes, other.share_bytes);
+  }
+  // Whether lists that were loaded for this request suffice for `other`.
+  bool Covers(const VertexRequest& other) const {
+    return weights >= other.weights && pull_in >= other.pull_in && pull_out >= other.pull_out &&
+           paths >= other.paths && vertex_bytes >= other.vertex_bytes &&
+           share_bytes >= other.share_bytes;
+  }
+};
+
+// A loaded graph for D-Gemini, in a cluster of its own, because the regions of a cluster are freed
+// only with it.
+class VertexLists {
+ public:
+  // Collective over all nodes.
+  static Result<std::unique_ptr<VertexLists>> Load(Job& job, const SlimFile& file,
+                                                   const VertexRequest& request);
+  // Collective over all nodes.
+  Status Unload() { return cluster_->Stop(); }
+
+  const VertexRequest& request() const { return request_; }
+  Cluster& cluster() { return *cluster_; }
+  dgemini::Workload& work() { return *work_; }
+  dgemini::Exchange& exchange() { return *exchange_; }
+  dgemini::ShortestPaths& paths() { return paths_; }  // if request().paths
+
+ private:
+  explicit VertexLists(const VertexRequest& request) : request_(request) {}
+  VertexRequest request_;
+  std::unique_ptr<Cluster> cluster_;
+  std::unique_ptr<dgemini::Exchange> exchange_;
+  std::unique_ptr<dgemini::Workload> work_;
+  dgemini::ShortestPaths paths_;
+};
+
+class OpenGraph {
+ public:
+  // Memory nodes do not need the original ids.
+  static Result<std::unique_ptr<OpenGraph>> Open(const std::string& path, bool with_ids);
+
+  const SlimFile& file() const { return file_; }
+  const std::shared_ptr<const OriginalIds>& ids() const { return ids_; }
+  VertexLists* lists() const { return lists_.get(); }
+
+  // Collective over all nodes: replaces the loaded lists.
+  Status LoadVertexLists(Job& job, const VertexRequest& request);
+  // Collective over all nodes.
+  Status Unload();
+
+ private:
+  OpenGraph(SlimFile file, OriginalIds ids)
+      : file_(std::move(file)), ids_(std::make_shared<const OriginalIds>(std::move(ids))) {}
+  SlimFile file_;
+  std::shared_ptr<const OriginalIds> ids_;
+  std::unique_ptr<VertexLists> lists_;
+};
+
+// The open graphs of a node, by their number in the session.
+using OpenGraphs = std::map<std::uint64_t, std::unique_ptr<OpenGraph>>;
+
+// Collective over all nodes: does what a call asks of every node.
+Status DoOnEveryNode(Job& job, const Call& call, OpenGraphs& graphs, bool computes);
+// Collective over all nodes: unloads and forgets these graphs.
+Status DropGraphs(const std::vector<std::uint64_t>& dropped, OpenGraphs& graphs);
+
+}  // namespace slimgraph::internal

@@ -1,0 +1,71 @@
+// A session: the nodes on which graphs lie and programs run. Open this header first, then graph.h.
+//
+//   auto session = slimgraph::Session::Open({.nodes = 4});
+//   if (!session) return Complain(session.error());
+//   auto graph = slimgraph::Graph::Open(*session, "roads.slim");
+//
+// One node: everything is in this process. Several nodes: the graph is distributed over the memory
+// of all of them, and the first `compute` nodes run the program.
+//
+// - With one compute node, this process is node 0. Open() starts the other nodes on this machine.
+// - With several compute nodes, a launcher starts the program once for each:
+//     slimgraph launch --nodes 4 --compute 2 ./program ...
+//   Then all compute nodes must make the same calls in the same order. A call returns when all of
+//   them have made it. mpiexec.hydra and srun work as well: where they start the program on a
+//   memory node, Open() replaces the program with the memory-node program and does not return.
+//
+// The library neither prints nor exits: each call returns a Result (slimgraph/base/result.h). If a
+// node fails or dies, the session is over, on all nodes: every later call returns an error. A
+// session is used by one thread at a time.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "slimgraph/base/result.h"
+#include "slimgraph/base/types.h"
+#include "slimgraph/remote/cache_options.h"
+
+namespace slimgraph {
+
+namespace internal {
+class Nodes;
+// The command that is installed together with this header; otherwise the name to look up in PATH.
+std::string InstalledCommand(const char* header);
+}  // namespace internal
+
+struct SessionOptions {
+  NodeId nodes = 0;              // 0: as many as the launcher has started; 1 without a launcher
+  NodeId compute = 0;            // 0: what the launcher says, or else 1
+  std::uint32_t threads = 1;     // of each compute node
+  std::string transport = {};    // shm, tcp or verbs; "": shm on one machine, tcp across machines
+  std::string network = "none";  // imitate a network: fdr, edr, efa or tcp10
+  CacheOptions cache = {};       // what compute nodes keep of memory nodes' lists
+  // The slimgraph command, which memory nodes run: a path, or a name that is looked up in PATH.
+  std::string memory_node_program = internal::InstalledCommand(__FILE__);
+};
+
+class Session {
+ public:
+  // Collective: returns when all nodes are there.
+  static Result<Session> Open(const SessionOptions& options = {});
+  Session(Session&&) noexcept;
+  Session& operator=(Session&&) noexcept;
+  // Closes the session if it is still open and no call has failed. Otherwise it leaves at once.
+  ~Session();
+
+  NodeId node() const;                        // this process's number
+  bool first() const { return node() == 0; }  // results arrive at node 0
+  NodeId nodes() const;
+  NodeId compute() const;
+
+  // Collective: ends the session. Graphs of the session cannot be used afterwards.
+  Status Close();
+
+ private:
+  friend class Graph;
+  explicit Session(std::shared_ptr<internal::Nodes> nodes);
+  std::shared_ptr<internal::Nodes> nodes_;
+};
+
+}  // namespace slimgraph
