@@ -305,8 +305,8 @@ MADE_UP = [
 
 def read_tree():
     files = {}
-    for top in ("apps", "slimgraph", "dgemini", "dkudu", "txnlayer", "experiment", "tests",
-                "datasets", "docs", ".ci", "make"):
+    for top in ("apps", "examples", "slimgraph", "dgemini", "dkudu", "txnlayer", "experiment",
+                "tests", "datasets", "docs", ".ci", "make"):
         for folder, _, names in os.walk(os.path.join(ROOT, top)):
             for name in names:
                 path = os.path.relpath(os.path.join(folder, name), ROOT)
