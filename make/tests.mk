@@ -102,8 +102,8 @@ race-tests: $(RACE_TESTS)
 # all seeds instead of half of them; no: with none.
 SIM_SEEDS ?= 1000
 SIMULATE  := $(BUILD)/tests/simulate
-# What scenarios share with other tests.
-SCENARIO_SUPPORT := tests/dgemini/graphs.cc tests/dkudu/support.cc $(filter-out %/main.cc,$(wildcard tests/support/*.cc))
+# What scenarios share with other tests, and the page of `make scale` with the experiments.
+SCENARIO_SUPPORT := $(wildcard experiment/page/*.cc) tests/dgemini/graphs.cc tests/dkudu/support.cc $(filter-out %/main.cc,$(wildcard tests/support/*.cc))
 SIM_WORDS  = $(if $(SIM_SEED),--seed $(SIM_SEED),--seeds $(SIM_SEEDS)) \
                $(if $(SIM_FROM),--from $(SIM_FROM)) $(if $(SIM_SECONDS),--seconds $(SIM_SECONDS)) \
                $(if $(SIM_ATOMICS),--atomics $(SIM_ATOMICS)) $(SCENARIO)
@@ -123,11 +123,13 @@ sim sim-shrink:
 	@$(MAKE) MODE=sim $@
 endif
 
-# Engines on 4 to 512 simulated nodes, as CSV. SCALE='--work pagerank --nodes 512 --network fdr'
-# measures chosen points only.
+# Engines on 4 to 512 simulated nodes, as CSV and as plots in $(SCALE_PAGE). SCALE='--work pagerank
+# --nodes 512 --network fdr' measures chosen points only.
+SCALE_PAGE ?= build/scale/index.html
 scale:
 	@$(MAKE) MODE=sim build/sim/tests/simulate
-	@build/sim/tests/simulate scale $(SCALE)
+	@mkdir -p $(dir $(SCALE_PAGE))
+	@build/sim/tests/simulate scale --page $(SCALE_PAGE) $(SCALE)
 
 # Tests that the simulation finds each defect of tests/sim/planted within PLANTED_SEEDS seeds.
 PLANTED_SEEDS ?= 5000
