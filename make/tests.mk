@@ -1,6 +1,6 @@
 # Tests, sanitizers, the grid of random points, and fuzzers.
 
-.PHONY: test test-hosts test-rdma unit-tests race-tests asan tsan grid grid-planted sim sim-shrink sim-planted scale relacy relacy-planted fuzz
+.PHONY: test test-hosts test-rdma unit-tests race-tests asan tsan grid grid-planted sim sim-tests sim-shrink sim-replay sim-planted scale relacy relacy-planted fuzz
 
 # Scripts that test the tree or its products. They do not depend on MODE.
 SCRIPTS := $(sort $(wildcard tests/*/*_test.sh tests/*/*_test.py))
@@ -113,13 +113,24 @@ $(SIMULATE): $(call objects,$(wildcard tests/sim/*.cc) $(SCENARIO_SUPPORT)) $(LI
 	@echo "  LINK $@"
 	@$(CXX) $(CXXFLAGS) $^ -lgtest $(LDLIBS) -o $@
 
+# sim-replay tests that REPLAY_SEEDS seeds of each scenario run alike in this build and in one of a copy
+# of the tree, or in OTHER_BUILD, another program or a file with what `simulate --seeds N` has printed.
+REPLAY_SEEDS ?= 5
+# Unit tests whose nodes can be those of a simulation.
+SIM_TESTS := $(BUILD)/tests/cluster_test
+
 ifeq ($(MODE),sim)
 sim: $(SIMULATE)
 	@$(SIMULATE) $(SIM_WORDS)
+sim-tests: $(SIM_TESTS)
+	@GTEST_FILTER='*/ManyNodes.*' tests/run --limit-s $(TEST_LIMIT_S) $(SIM_TESTS)
 sim-shrink: $(SIMULATE)
 	@$(SIMULATE) --shrink $(SIM_WORDS)
+sim-replay: $(SIMULATE)
+	@PYTHONDONTWRITEBYTECODE=1 tests/sim/replay.py --make '$(MAKE)' --seeds $(REPLAY_SEEDS) \
+	  $(if $(SIM_FROM),--from $(SIM_FROM)) $(SCENARIO:%=--scenario %) $(SIMULATE) $(OTHER_BUILD)
 else
-sim sim-shrink:
+sim sim-tests sim-shrink sim-replay:
 	@$(MAKE) MODE=sim $@
 endif
 
