@@ -7,7 +7,8 @@
 #
 #   make grid        random commands and options, each verified, for GRID_SECONDS=180
 #   make sim         deterministic simulations of jobs, with faults; SIM_SEEDS=1000, SIM_SEED=K tells a story
-#   make scale       engines on 4 to 512 simulated nodes: time, bytes and messages, as CSV
+#   make scale       engines on 4 to 512 simulated nodes: time, bytes and messages, as CSV and plots
+#   make sim-tests, sim-replay  unit tests in the simulation; that seeds run alike in two builds
 #   make asan, tsan  tests under a sanitizer               make fuzz        a short run of every fuzzer
 #   make relacy      rings, lock words and guards under the C++ memory model
 #   make test-hosts  jobs across four hosts (root)         make test-rdma   the verbs transport, in a virtual machine

@@ -1,6 +1,6 @@
 # Tests, sanitizers, the grid of random points, and fuzzers.
 
-.PHONY: test test-hosts test-rdma unit-tests race-tests asan tsan grid grid-planted sim sim-shrink sim-planted scale relacy relacy-planted fuzz
+.PHONY: test test-hosts test-rdma unit-tests race-tests asan tsan grid grid-planted sim sim-tests sim-shrink sim-replay sim-planted scale relacy relacy-planted fuzz
 
 # Scripts that test the tree or its products. They do not depend on MODE.
 SCRIPTS := $(sort $(wildcard tests/*/*_test.sh tests/*/*_test.py))
@@ -98,34 +98,49 @@ race-tests: $(RACE_TESTS)
 # ---- simulation ---------------------------------------------------------------------------------
 # Nodes as threads of a deterministic simulation: SIM_SEEDS of each scenario, or as many as fit in
 # SIM_SECONDS; SIM_FROM=K continues an earlier run. SIM_SEED=K SCENARIO=NAME tells the story of one
-# run; sim-shrink, of a shorter one.
+# run; sim-shrink, of a shorter one. SIM_ATOMICS=yes: threads interfere at operations on atomics with
+# all seeds instead of half of them; no: with none.
 SIM_SEEDS ?= 1000
 SIMULATE  := $(BUILD)/tests/simulate
-# What scenarios share with other tests.
-SCENARIO_SUPPORT := tests/dgemini/graphs.cc tests/dkudu/support.cc $(filter-out %/main.cc,$(wildcard tests/support/*.cc))
+# What scenarios share with other tests, and the page of `make scale` with the experiments.
+SCENARIO_SUPPORT := $(wildcard experiment/page/*.cc) tests/dgemini/graphs.cc tests/dkudu/support.cc $(filter-out %/main.cc,$(wildcard tests/support/*.cc))
 SIM_WORDS  = $(if $(SIM_SEED),--seed $(SIM_SEED),--seeds $(SIM_SEEDS)) \
-               $(if $(SIM_FROM),--from $(SIM_FROM)) $(if $(SIM_SECONDS),--seconds $(SIM_SECONDS)) $(SCENARIO)
+               $(if $(SIM_FROM),--from $(SIM_FROM)) $(if $(SIM_SECONDS),--seconds $(SIM_SECONDS)) \
+               $(if $(SIM_ATOMICS),--atomics $(SIM_ATOMICS)) $(SCENARIO)
 
 $(SIMULATE): $(call objects,$(wildcard tests/sim/*.cc) $(SCENARIO_SUPPORT)) $(LIBRARY)
 	@mkdir -p $(@D)
 	@echo "  LINK $@"
 	@$(CXX) $(CXXFLAGS) $^ -lgtest $(LDLIBS) -o $@
 
+# sim-replay tests that REPLAY_SEEDS seeds of each scenario run alike in this build and in one of a copy
+# of the tree, or in OTHER_BUILD, another program or a file with what `simulate --seeds N` has printed.
+REPLAY_SEEDS ?= 5
+# Unit tests whose nodes can be those of a simulation.
+SIM_TESTS := $(BUILD)/tests/cluster_test
+
 ifeq ($(MODE),sim)
 sim: $(SIMULATE)
 	@$(SIMULATE) $(SIM_WORDS)
+sim-tests: $(SIM_TESTS)
+	@GTEST_FILTER='*/ManyNodes.*' tests/run --limit-s $(TEST_LIMIT_S) $(SIM_TESTS)
 sim-shrink: $(SIMULATE)
 	@$(SIMULATE) --shrink $(SIM_WORDS)
+sim-replay: $(SIMULATE)
+	@PYTHONDONTWRITEBYTECODE=1 tests/sim/replay.py --make '$(MAKE)' --seeds $(REPLAY_SEEDS) \
+	  $(if $(SIM_FROM),--from $(SIM_FROM)) $(SCENARIO:%=--scenario %) $(SIMULATE) $(OTHER_BUILD)
 else
-sim sim-shrink:
+sim sim-tests sim-shrink sim-replay:
 	@$(MAKE) MODE=sim $@
 endif
 
-# Engines on 4 to 512 simulated nodes, as CSV. SCALE='--work pagerank --nodes 512 --network fdr'
-# measures chosen points only.
+# Engines on 4 to 512 simulated nodes, as CSV and as plots in $(SCALE_PAGE). SCALE='--work pagerank
+# --nodes 512 --network fdr' measures chosen points only.
+SCALE_PAGE ?= build/scale/index.html
 scale:
 	@$(MAKE) MODE=sim build/sim/tests/simulate
-	@build/sim/tests/simulate scale $(SCALE)
+	@mkdir -p $(dir $(SCALE_PAGE))
+	@build/sim/tests/simulate scale --page $(SCALE_PAGE) $(SCALE)
 
 # Tests that the simulation finds each defect of tests/sim/planted within PLANTED_SEEDS seeds.
 PLANTED_SEEDS ?= 5000

@@ -33,6 +33,22 @@ Mapping& MappingOf(int fd) {
   return mappings[found.st_ino];
 }
 
+// Nodes send each other this name, and the time of a message depends on its length. So the name
+// depends neither on the number of the process nor on how many descriptors are open.
+std::string NameOf(int fd) { return fmt::format("{:010}", fd); }
+int OpenNamed(const std::string& name) {
+  int fd = -1;
+  std::from_chars(name.data(), name.data() + name.size(), fd);
+  return ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
+}
+
+}  // namespace
+#else
+namespace {
+
+std::string NameOf(int fd) { return fmt::format("/proc/{}/fd/{}", ::getpid(), fd); }
+int OpenNamed(const std::string& name) { return ::open(name.c_str(), O_RDWR | O_CLOEXEC); }
+
 }  // namespace
 #endif
 
@@ -53,7 +69,7 @@ Result<std::unique_ptr<SharedMemory>> SharedMemory::Open(std::string_view handle
   if (colon == std::string_view::npos) return EnvironmentError("'{}' names no memory", handle);
   std::from_chars(handle.data() + colon + 1, handle.data() + handle.size(), bytes);
   const std::string path(handle.substr(0, colon));
-  UniqueFd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  UniqueFd fd(OpenNamed(path));
   if (!fd) {
     return EnvironmentError(
         "cannot open another node's memory, {}: {}; nodes that share memory must run as one user "
@@ -96,8 +112,6 @@ SharedMemory::~SharedMemory() {
   if (base_ != nullptr) ::munmap(base_, bytes_);
 }
 
-std::string SharedMemory::handle() const {
-  return fmt::format("/proc/{}/fd/{}:{}", ::getpid(), fd_.get(), bytes_);
-}
+std::string SharedMemory::handle() const { return fmt::format("{}:{}", NameOf(fd_.get()), bytes_); }
 
 }  // namespace slimgraph

@@ -2,11 +2,11 @@
 // team of one runs everything on the calling thread.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <type_traits>
 #include <vector>
 
+#include "slimgraph/base/atomic.h"
 #include "slimgraph/base/sync.h"
 
 namespace slimgraph {
@@ -38,15 +38,15 @@ class ThreadTeam {
   using Call = void (*)(void*, std::uint32_t);
   // A word that threads wait for. Wake() makes a system call only if a thread sleeps.
   struct Gate {
-    std::atomic<std::uint32_t> word{0};
-    std::atomic<std::uint32_t> sleepers{0};
+    Atomic<std::uint32_t> word{0};
+    Atomic<std::uint32_t> sleepers{0};
     // Waits until the word differs from `old_value`; returns the new value.
     std::uint32_t AwaitChange(std::uint32_t old_value);
     void Wake();  // must be called after a change
   };
   // The last round in which a thread claimed this turn.
   struct alignas(64) Turn {
-    std::atomic<std::uint32_t> claimed_round{0};
+    Atomic<std::uint32_t> claimed_round{0};
   };
   void Begin(Call call, void* self);
   void AwaitOthers();
@@ -64,7 +64,7 @@ class ThreadTeam {
   };
   Round round_;
   alignas(64) Gate running_;  // how many of the other threads' turns are not done
-  alignas(64) std::atomic<bool> stop_{false};
+  alignas(64) Atomic<bool> stop_{false};
   std::vector<Turn> turns_;  // by thread
   std::vector<Thread> others_;
 };

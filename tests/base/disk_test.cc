@@ -81,6 +81,41 @@ TEST(SimulatedDisk, KeepsWhatWasSynced) {
   });
 }
 
+// A node works on another node's disk while the power of that one is cut.
+TEST(SimulatedDisk, FailsASyncThatAPowerCutInterrupts) {
+  std::set<std::string> seen;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE(seed);
+    Scheduler scheduler({.seed = seed});
+    const std::string text(2000, 'a');
+    int synced = -1;
+    scheduler.Start(1, "writer", [&] {
+      const int fd = Create("/sim/0/file");
+      SyncFolder("/sim/0");
+      ssize_t wrote = 1;
+      for (std::size_t at = 0; at < text.size() && wrote > 0; at += static_cast<std::size_t>(wrote))
+        wrote = disks().WriteAt(fd, BytesOf(text).subspan(at), at);
+      if (wrote > 0) synced = disks().Sync(fd);
+    });
+    scheduler.Start(2, "operator", [&] {
+      while (disks().operations(0) < 4) Scheduler::Current()->Point();
+      Scheduler::Current()->Spend(scheduler.Random(500'000));
+      CutPower();
+    });
+    std::string left;
+    scheduler.Start(3, "reader", [&] {
+      scheduler.SleepUntil(1'000'000'000);
+      left = Contents("/sim/0/file");
+    });
+    EXPECT_EQ(scheduler.Run().failure, "");
+    if (synced == 0) {
+      EXPECT_EQ(left, text);
+    }
+    seen.insert(synced == 0 ? "synced" : left == text ? "kept" : "lost");
+  }
+  EXPECT_EQ(seen, (std::set<std::string>{"synced", "kept", "lost"}));
+}
+
 // Sectors of two generations are mixed, and no sector is torn.
 TEST(SimulatedDisk, TearsWritesAtSectors) {
   std::set<std::string> seen;

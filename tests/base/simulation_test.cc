@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "slimgraph/base/sim/atomic.h"
 #include "slimgraph/base/sim/scheduler.h"
 #include "slimgraph/base/sim/sync.h"
 
@@ -92,6 +93,66 @@ int WrongSums(bool locked) {
 TEST(Simulation, InterleavesThreadsAtPointsUnlessAMutexForbidsIt) {
   EXPECT_EQ(WrongSums(true), 0);
   EXPECT_GT(WrongSums(false), 25);
+}
+
+// Two threads add to an atomic 20 times each, by a load and a store. Returns how often the sum is
+// wrong in 50 runs.
+int WrongSumsOfAtomics(bool points_at_atomics, bool by_reference) {
+  int wrong = 0;
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    int word = 0;
+    Atomic<int> atomic{0};
+    const AtomicRef<int> reference(word);
+    Scheduler scheduler({.seed = seed, .points_at_atomics = points_at_atomics});
+    scheduler.Start(0, "main", [&] {
+      const auto add = [&] {
+        for (int i = 0; i < 20; ++i) {
+          if (by_reference) {
+            reference.store(reference.load() + 1);
+          } else {
+            atomic.store(atomic.load() + 1);
+          }
+        }
+      };
+      Thread other(add);
+      add();
+    });
+    EXPECT_EQ(scheduler.Run().failure, "");
+    wrong += (by_reference ? word : atomic.load()) != 40;
+  }
+  return wrong;
+}
+
+TEST(Simulation, InterleavesThreadsAtAtomicsIfItIsTold) {
+  for (const bool by_reference : {false, true}) {
+    EXPECT_EQ(WrongSumsOfAtomics(false, by_reference), 0);
+    EXPECT_GT(WrongSumsOfAtomics(true, by_reference), 25);
+  }
+}
+
+// One operation on an atomic is one step.
+TEST(Simulation, NeverSplitsAnOperationOnAnAtomic) {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    Atomic<int> sum{0};
+    Scheduler scheduler({.seed = seed, .points_at_atomics = true});
+    scheduler.Start(0, "main", [&] {
+      const auto add = [&] {
+        for (int i = 0; i < 20; ++i) {
+          int before = sum;
+          if (i % 2 == 0) {
+            sum.fetch_add(1);
+          } else {
+            while (!sum.compare_exchange_weak(before, before + 1)) {
+            }
+          }
+        }
+      };
+      Thread other(add);
+      add();
+    });
+    EXPECT_EQ(scheduler.Run().failure, "");
+    EXPECT_EQ(sum, 40);
+  }
 }
 
 TEST(Simulation, TellsThatAllSleepForever) {

@@ -22,7 +22,7 @@ class Gate {
  public:
   Gate()
       : open_(new (::mmap(nullptr, sizeof *open_, PROT_READ | PROT_WRITE,
-                          MAP_SHARED | MAP_ANONYMOUS, -1, 0)) std::atomic<std::uint32_t>(0)) {}
+                          MAP_SHARED | MAP_ANONYMOUS, -1, 0)) Atomic<std::uint32_t>(0)) {}
   ~Gate() { ::munmap(open_, sizeof *open_); }
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
@@ -42,7 +42,7 @@ class Gate {
   }
 
  private:
-  std::atomic<std::uint32_t>* const open_;
+  Atomic<std::uint32_t>* const open_;
 };
 
 TEST(Waits, InAControlExchangeNameTheMissingNode) {

@@ -25,7 +25,8 @@ using txn::VertexName;
 
 constexpr NodeId kHost = 0;      // runs the processes that use the store, which is on its disk
 constexpr NodeId kOperator = 1;  // starts them, and has the files of updates
-const std::string kStorePath = "/sim/0/stores/store";
+const std::string kStores = "/sim/0/stores";
+const std::string kStorePath = kStores + "/store";
 constexpr VertexName kVertices = 12;  // they are never deleted
 
 // The lists of a small graph.
@@ -98,29 +99,32 @@ struct UpdateFile {
 class StoreOperator {
  public:
   explicit StoreOperator(World& world)
-      : world_(world), directed_(world.Draw(2) == 0), base_(ListsOf(GraphPath(directed_))) {}
+      : world_(world),
+        directed_(world.Draw(2) == 0),
+        base_(ListsOf(GraphPath(directed_))),
+        random_(world.Draw(~std::uint64_t{0})) {}
 
   void Work() {
-    const std::uint64_t steps = 5 + world_.Random(20);
-    Unwrap(MakeFolder("/sim/0/stores"));
+    const std::uint64_t steps = 5 + Random(20);
+    Unwrap(MakeFolder(kStores));
     Unwrap(SyncPath("/sim/0"));
     for (std::uint64_t step = 0; step < steps; ++step) {
       if (!created_) {
         Create();
-      } else if (pending_ && world_.Random(8) == 0) {
+      } else if (pending_ && Random(8) == 0) {
         Abandon();
-      } else if (pending_ || world_.Random(2) == 0) {
+      } else if (pending_ || Random(2) == 0) {
         ApplyFile();
-      } else if (world_.Random(3) == 0) {
+      } else if (Random(3) == 0) {
         ApplyNothing();
-      } else if (world_.Random(3) > 0) {
+      } else if (Random(3) > 0) {
         Fold();
       } else {
         MakeImage();
       }
       // A power cut may remove a store that nobody was told of.
       if (!certain_) created_ = Unwrap(Exists(kStorePath));
-      if (created_ && world_.Random(2) == 0) Verify();
+      if (created_ && Random(2) == 0) Verify();
     }
     faults_ = false;
     if (!created_) Create();
@@ -134,6 +138,7 @@ class StoreOperator {
  private:
   enum class Fault { kNone, kKill, kPowerCut, kError, kFull };
 
+  std::uint64_t Random(std::uint64_t below) { return random_() % below; }
   // Runs `body` as a process of the host, perhaps with a fault, which may come before it ends or
   // after. `body` returns an error or nothing.
   void RunProcess(const std::string& name, const std::function<Status()>& body);
@@ -151,6 +156,7 @@ class StoreOperator {
   World& world_;
   const bool directed_;
   const Adjacency base_;
+  std::mt19937_64 random_;  // of its own, so that it does the same if faults are left out
   bool faults_ = true;
   bool created_ = false;  // perhaps by a process that was killed before it could tell
   bool certain_ = false;  // a process has told
@@ -167,10 +173,18 @@ class StoreOperator {
 
 void StoreOperator::RunProcess(const std::string& name, const std::function<Status()>& body) {
   sim::Scheduler& scheduler = world_.scheduler();
+  auto random = faults_ ? world_.BeginFault() : std::nullopt;
   const auto fault =
-      faults_ && world_.Random(3) > 0 ? static_cast<Fault>(1 + world_.Random(4)) : Fault::kNone;
-  if (fault == Fault::kError) scheduler.disks().FailAfter(kHost, world_.Random(60));
-  if (fault == Fault::kFull) scheduler.disks().LimitRoom(kHost, world_.Random(3'000));
+      random && random->Below(3) > 0 ? static_cast<Fault>(1 + random->Below(4)) : Fault::kNone;
+  if (fault == Fault::kError) {
+    const std::uint64_t operations = random->Below(60);
+    world_.Note(fmt::format("the disk fails once after {} operations of {}", operations, name));
+    scheduler.disks().FailAfter(kHost, operations);
+  } else if (fault == Fault::kFull) {
+    const std::uint64_t bytes = random->Below(3'000);
+    world_.Note(fmt::format("the disk has room for {} bytes of {}", bytes, name));
+    scheduler.disks().LimitRoom(kHost, bytes);
+  }
   const std::uint64_t start_ns = scheduler.now_ns();
   bool ended = false;
   const auto process = scheduler.Start(kHost, name, [&] {
@@ -184,7 +198,7 @@ void StoreOperator::RunProcess(const std::string& name, const std::function<Stat
   });
   if (fault == Fault::kKill || fault == Fault::kPowerCut) {
     const std::uint64_t known_ns = duration_ns_[name];
-    SleepFor(std::chrono::nanoseconds(world_.Random(known_ns == 0 ? 5 * kMs : 2 * known_ns)));
+    SleepFor(std::chrono::nanoseconds(random->Below(known_ns == 0 ? 5 * kMs : 2 * known_ns)));
     const char* const when = ended ? "after" : "during";
     scheduler.EndNode(kHost, 1);
     scheduler.ReviveNode(kHost);
@@ -197,15 +211,23 @@ void StoreOperator::RunProcess(const std::string& name, const std::function<Stat
   scheduler.disks().FailAfter(kHost, sim::kForever);
   scheduler.disks().LimitRoom(kHost, sim::kForever);
   // What a process that has ended left to the system's cache may be lost as well.
-  if (faults_ && world_.Random(6) == 0) {
+  if (random && random->Below(6) == 0) {
     scheduler.disks().CutPower(kHost);
     world_.Note("power cut while nothing runs");
   }
 }
 
+// A process that fails leaves nothing.
 void StoreOperator::Create() {
-  RunProcess("create", [this]() -> Status {
-    SLIM_TRY(txn::Store::Create(kStorePath, GraphPath(directed_), {}));
+  const std::size_t names_before = Unwrap(NamesIn(kStores)).size();
+  RunProcess("create", [this, names_before]() -> Status {
+    const Status made = txn::Store::Create(kStorePath, GraphPath(directed_), {});
+    if (!made) {
+      const auto names = Unwrap(NamesIn(kStores));
+      world_.Check(names.size() == names_before, "a store that could not be created has left {}",
+                   names.back());
+      return made;
+    }
     created_ = certain_ = true;
     world_.Note("has created the store");
     return {};
@@ -216,10 +238,10 @@ void StoreOperator::Create() {
 UpdateFile StoreOperator::WriteFile() {
   UpdateFile file;
   file.path = fmt::format("/sim/{}/updates{}", kOperator, ++files_);
-  if (world_.Random(2) == 0) file.batch_id = fmt::format("file {}", files_);
+  if (Random(2) == 0) file.batch_id = fmt::format("file {}", files_);
   // Long batches have several sectors.
-  const bool is_long = world_.Random(4) == 0;
-  file.batch = is_long ? 20 + world_.Random(60) : 1 + world_.Random(4);
+  const bool is_long = Random(4) == 0;
+  file.batch = is_long ? 20 + Random(60) : 1 + Random(4);
   std::string text;
   const auto add = [&](UpdateKind kind, const char* sign, VertexName one,
                        std::optional<VertexName> other = std::nullopt) {
@@ -228,25 +250,25 @@ UpdateFile StoreOperator::WriteFile() {
     file.operations.push_back({kind, one, other.value_or(0)});
     file.after_line.push_back(file.operations.size());
   };
-  const std::uint64_t count = is_long ? 40 + world_.Random(100) : 1 + world_.Random(20);
+  const std::uint64_t count = is_long ? 40 + Random(100) : 1 + Random(20);
   while (file.operations.size() < count) {
-    const VertexName u = world_.Random(kVertices);
-    const VertexName v = kVertices + world_.Random(6);
-    switch (world_.Random(4)) {
+    const VertexName u = Random(kVertices);
+    const VertexName v = kVertices + Random(6);
+    switch (Random(4)) {
       case 0:
         add(UpdateKind::kAddVertex, "+v", v);
         add(UpdateKind::kAddEdge, "+", v, u);
-        if (world_.Random(2) == 0) add(UpdateKind::kDeleteVertex, "-v", v);
+        if (Random(2) == 0) add(UpdateKind::kDeleteVertex, "-v", v);
         break;
       case 1:
         text += "# a remark\n";
         file.after_line.push_back(file.operations.size());
         break;
       case 2:
-        add(UpdateKind::kDeleteEdge, "-", u, world_.Random(kVertices));
+        add(UpdateKind::kDeleteEdge, "-", u, Random(kVertices));
         break;
       default:
-        add(UpdateKind::kAddEdge, "+", u, world_.Random(kVertices));
+        add(UpdateKind::kAddEdge, "+", u, Random(kVertices));
     }
   }
   AtomicFile made = Unwrap(AtomicFile::Create(file.path));
@@ -257,9 +279,9 @@ UpdateFile StoreOperator::WriteFile() {
 
 // Tries once to apply a file; a file that was not reported as applied is given again.
 void StoreOperator::ApplyFile() {
-  const bool again = !pending_ && !applied_.empty() && world_.Random(4) == 0;
+  const bool again = !pending_ && !applied_.empty() && Random(4) == 0;
   if (!pending_) {
-    pending_ = again ? applied_[world_.Random(applied_.size())] : WriteFile();
+    pending_ = again ? applied_[Random(applied_.size())] : WriteFile();
     told_lines_ = tries_ = 0;
     if (again) {  // it has no effect any more
       pending_->operations.clear();

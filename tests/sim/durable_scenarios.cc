@@ -1,19 +1,18 @@
 // The scenarios of durable transactions: nodes with logs on disk run a workload while nodes are
-// killed, the power is cut, and disks fail or are full. Then they are started again. All runs
-// together are one history, in which everything that was told committed is there.
+// killed, the power or a link is cut, and disks fail or are full. Then they are started again. All
+// runs together are one history, in which everything that was told committed is there.
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "slimgraph/base/process.h"
 #include "slimgraph/base/sim/disk.h"
 #include "slimgraph/base/sync.h"
-#include "tests/sim/scenario.h"
-#include "tests/support/list_append_checker.h"
+#include "tests/sim/engines.h"
 #include "tests/support/unwrap.h"
 #include "txnlayer/internal/durability/durability.h"
-#include "txnlayer/protocol/make_protocol.h"
-#include "txnlayer/workload/driver.h"
 
 namespace slimgraph::test {
 namespace {
@@ -22,39 +21,29 @@ namespace fs = std::filesystem;
 
 struct DurableSetting {
   NodeId nodes = 1;
-  NodeId compute = 1;
-  std::uint32_t threads = 1;
-  std::string transport;
-  std::string protocol;
-  std::string stages;
+  EngineSetting engine;
   std::string workload;
   bool shared_folder = false;  // on the disk of node 0; otherwise each node has its own
   std::uint64_t checkpoint_bytes = 0;
   std::uint64_t transactions = 0;  // of each coroutine, in a run with faults
-  txn::EngineOptions engine;
+  std::uint64_t runs_with_faults = 0;
   txn::WorkloadOptions work;
 };
 
 DurableSetting DrawDurableSetting(World& world) {
   DurableSetting drawn;
   drawn.nodes = world.DrawNodes(1, 4);
-  drawn.compute = static_cast<NodeId>(1 + world.Draw(drawn.nodes));
-  drawn.threads = static_cast<std::uint32_t>(1 + world.Draw(2));
-  drawn.transport = OneOf(world, {"sim", "sim", "sim", "shm", "tcp"});
-  drawn.protocol = OneOf(world, {"nowait", "waitdie", "occ", "mvcc", "sundial", "calvin"});
-  const auto protocol = Unwrap(txn::MakeProtocol(drawn.protocol));
-  for (std::size_t i = 0; i < protocol->stages().size(); ++i) {
-    drawn.stages += OneOf(world, {"0", "1"});
-  }
+  drawn.engine = DrawEngine(world, drawn.nodes);
   drawn.workload = OneOf(world, {"list-append", "list-append", "graph-append", "smallbank"});
   drawn.shared_folder = world.Draw(2) == 0;
   constexpr std::uint64_t kCheckpoints[] = {1, 2'000, 64 << 20};
   drawn.checkpoint_bytes = kCheckpoints[world.Draw(3)];
-  drawn.engine.coroutines = static_cast<std::uint32_t>(1 + world.Draw(4));
-  drawn.engine.replicas =
+  drawn.engine.options.coroutines = static_cast<std::uint32_t>(1 + world.Draw(4));
+  drawn.engine.options.replicas =
       static_cast<std::uint32_t>(1 + world.Draw(std::min<std::uint64_t>(2, drawn.nodes)));
   drawn.work.seed = world.Draw(~std::uint64_t{0});
   drawn.transactions = world.DrawAmount(5, 20);
+  drawn.runs_with_faults = 1 + world.Draw(3);
   drawn.work.rows = world.DrawAmount(5, 20);
   if (drawn.workload == "graph-append" && world.Draw(2) == 0) drawn.work.fold_share = 0.01;
   return drawn;
@@ -69,25 +58,28 @@ class DurableOperator {
   }
 
   void Work() {
+    const EngineSetting& engine = setting_.engine;
     world_.Note(fmt::format(
         "{} under {} {} with {} replicas on ({},{}), {} x {}, {}, {}, checkpoints at {} bytes{}",
-        setting_.workload, setting_.protocol, setting_.stages, setting_.engine.replicas,
-        setting_.nodes, setting_.compute, setting_.threads, setting_.engine.coroutines,
-        setting_.transport, setting_.shared_folder ? "one folder" : "a folder for each",
-        setting_.checkpoint_bytes, setting_.work.fold_share > 0 ? ", with folds" : ""));
-    const std::uint64_t runs = 1 + world_.Random(3);
-    for (run_ = 0; run_ < runs; ++run_) Run(static_cast<Fault>(world_.Random(6)));
+        setting_.workload, engine.protocol, engine.stages, engine.options.replicas, setting_.nodes,
+        engine.compute, engine.threads, engine.options.coroutines, engine.transport,
+        setting_.shared_folder ? "one folder" : "a folder for each", setting_.checkpoint_bytes,
+        setting_.work.fold_share > 0 ? ", with folds" : ""));
+    for (run_ = 0; run_ < setting_.runs_with_faults; ++run_) Run(world_.BeginFault());
     is_last_ = true;
-    Run(Fault::kNone);
+    Run(std::nullopt);
     world_.Check(done_.size() == setting_.nodes, "only {} of {} nodes have recovered", done_.size(),
                  setting_.nodes);
   }
 
  private:
-  enum class Fault { kNone, kKill, kPowerCut, kBlackout, kError, kFull };
+  using Fault = std::optional<RandomOfFault>;
+  enum class Kind { kNone, kKill, kPowerCut, kBlackout, kError, kFull, kCut };
 
   void Run(Fault fault);
-  void MakeFault(Fault fault);
+  void AwaitMoment(RandomOfFault& fault);
+  void KillNodes(RandomOfFault& fault, Kind kind);
+  void CutLink(RandomOfFault& fault);
   void EndNode(NodeId node, bool cuts_power);
   NodeId DiskOf(NodeId node) const { return setting_.shared_folder ? 0 : node; }
   void RunNode(Job& job);
@@ -101,6 +93,7 @@ class DurableOperator {
   std::uint64_t run_ = 0;
   bool is_last_ = false;
   bool fault_made_ = false;
+  std::optional<std::pair<NodeId, NodeId>> cut_;  // the link that is cut
   std::set<NodeId> done_;
   std::set<NodeId> failed_;  // or killed
 };
@@ -108,11 +101,19 @@ class DurableOperator {
 void DurableOperator::Run(Fault fault) {
   done_.clear();
   failed_.clear();
-  fault_made_ = fault == Fault::kError || fault == Fault::kFull;
+  const auto kind = fault ? static_cast<Kind>(fault->Below(7)) : Kind::kNone;
+  fault_made_ = kind == Kind::kError || kind == Kind::kFull;
   sim::Disks& disks = world_.scheduler().disks();
-  const NodeId bad = DiskOf(static_cast<NodeId>(world_.Random(setting_.nodes)));
-  if (fault == Fault::kError) disks.FailAfter(bad, world_.Random(world_.Random(2) == 0 ? 50 : 400));
-  if (fault == Fault::kFull) disks.LimitRoom(bad, world_.Random(40'000));
+  const NodeId bad = DiskOf(fault ? static_cast<NodeId>(fault->Below(setting_.nodes)) : 0);
+  if (kind == Kind::kError) {
+    const std::uint64_t operations = fault->Below(fault->Below(2) == 0 ? 50 : 400);
+    world_.Note(fmt::format("the disk of node {} fails once after {} operations", bad, operations));
+    disks.FailAfter(bad, operations);
+  } else if (kind == Kind::kFull) {
+    const std::uint64_t bytes = fault->Below(40'000);
+    world_.Note(fmt::format("the disk of node {} has room for {} bytes", bad, bytes));
+    disks.LimitRoom(bad, bytes);
+  }
   world_.StartNodes(setting_.nodes, [this](NodeId self) {
     try {
       const auto job = Unwrap(world_.Join(OnLoss::kEndJob));
@@ -126,7 +127,11 @@ void DurableOperator::Run(Fault fault) {
       EndProcess(1);
     }
   });
-  MakeFault(fault);
+  if (kind == Kind::kKill || kind == Kind::kPowerCut || kind == Kind::kBlackout) {
+    KillNodes(*fault, kind);
+  } else if (kind == Kind::kCut) {
+    CutLink(*fault);
+  }
   while (true) {
     for (NodeId node = 0; node < setting_.nodes; ++node) {
       if (world_.killed(node)) failed_.insert(node);
@@ -134,6 +139,8 @@ void DurableOperator::Run(Fault fault) {
     if (over()) break;
     SleepFor(std::chrono::milliseconds(1));
   }
+  if (cut_) world_.scheduler().network().Heal(cut_->first, cut_->second);
+  cut_.reset();
   disks.FailAfter(bad, sim::kForever);
   disks.LimitRoom(bad, sim::kForever);
 }
@@ -143,35 +150,51 @@ void DurableOperator::EndNode(NodeId node, bool cuts_power) {
   if (cuts_power) world_.scheduler().disks().CutPower(node);
 }
 
-// Kills, with or without a power cut, come at any moment, also after the run.
-void DurableOperator::MakeFault(Fault fault) {
-  if (fault == Fault::kNone || fault == Fault::kError || fault == Fault::kFull) return;
-  SleepFor(std::chrono::nanoseconds(world_.Random(world_.Random(2) == 0 ? 60 * kMs : 250 * kMs)));
+// Faults come at any moment, also after the run, or right after an operation of a disk.
+void DurableOperator::AwaitMoment(RandomOfFault& fault) {
+  const std::uint64_t way = fault.Below(4);
+  const std::uint64_t within_ns = fault.Below(way == 0 ? 60 * kMs : 250 * kMs);
+  const NodeId disk = DiskOf(static_cast<NodeId>(fault.Below(setting_.nodes)));
+  const std::uint64_t operations = fault.Below(400);
+  if (way < 2) return SleepFor(std::chrono::nanoseconds(within_ns));
+  sim::Disks& disks = world_.scheduler().disks();
+  const std::uint64_t end = disks.operations(disk) + operations;
+  while (disks.operations(disk) < end && !over()) SleepFor(std::chrono::microseconds(3));
+}
+
+// Kills nodes, with or without a power cut.
+void DurableOperator::KillNodes(RandomOfFault& fault, Kind kind) {
+  AwaitMoment(fault);
   fault_made_ = true;
-  const bool cuts_power = fault != Fault::kKill;
-  if (fault == Fault::kBlackout || world_.Random(3) == 0) {
+  const bool cuts_power = kind != Kind::kKill;
+  if (kind == Kind::kBlackout || fault.Below(3) == 0) {
     world_.Note(cuts_power ? "cuts the power of all nodes" : "kills all nodes");
     for (NodeId node = 0; node < setting_.nodes; ++node) EndNode(node, cuts_power);
     return;
   }
-  const auto node = static_cast<NodeId>(world_.Random(setting_.nodes));
+  const auto node = static_cast<NodeId>(fault.Below(setting_.nodes));
   world_.Note(fmt::format("{} node {}", cuts_power ? "cuts the power of" : "kills", node));
   EndNode(node, cuts_power);
 }
 
+// Cuts a link to or from the hub in one direction, for the rest of the run, which ends because one
+// of the two hears nothing any more.
+void DurableOperator::CutLink(RandomOfFault& fault) {
+  AwaitMoment(fault);
+  NodeId from = 0;
+  auto to = static_cast<NodeId>(fault.Below(setting_.nodes));
+  if (to == 0) return;
+  if (fault.Below(2) == 0) std::swap(from, to);
+  fault_made_ = true;
+  world_.Note(fmt::format("cuts the link from {} to {}", from, to));
+  cut_ = {from, to};
+  world_.scheduler().network().Cut(from, to);
+}
+
 void DurableOperator::RunNode(Job& job) {
-  const auto cluster = Unwrap(Cluster::Start(
-      job,
-      {.compute = setting_.compute, .threads = setting_.threads, .transport = setting_.transport}));
+  const auto cluster = StartCluster(job, setting_.engine);
   {
-    const auto protocol = Unwrap(txn::MakeProtocol(setting_.protocol));
-    txn::EngineOptions options = setting_.engine;
-    options.stages =
-        Unwrap(txn::StageCode::Parse(setting_.stages, protocol->name(), protocol->stages()));
-    if (protocol->has_atomics() && !cluster->fabric().atomics_by_processor()) {
-      options.stages = txn::StageCode::All(/*one_sided=*/true);
-    }
-    const auto engine = Unwrap(txn::Engine::Make(*cluster, *protocol, options));
+    const StartedEngine engine = StartEngine(*cluster, setting_.engine);
     txn::WorkloadOptions work = setting_.work;
     work.journal = JournalPath(run_);
     const auto workload = Unwrap(txn::MakeWorkload(setting_.workload, work));
@@ -204,11 +227,7 @@ void DurableOperator::RunNode(Job& job) {
         }
       }
       std::ranges::sort(journals);
-      const auto lines = Unwrap(workload->history()->Gather(cluster->all(), journals));
-      const bool strict = setting_.protocol != "mvcc" && setting_.protocol != "sundial";
-      const std::string wrong =
-          CheckListAppend(lines, strict ? Level::kStrictSerializable : Level::kSerializable);
-      world_.Check(wrong.empty(), "{}", wrong);
+      CheckHistory(world_, *cluster, *workload, setting_.engine.protocol, journals);
     }
   }
   Unwrap(cluster->Stop());

@@ -1,6 +1,7 @@
 // simulate [--from K] [--seeds N] [--seconds S] [SCENARIO…]: runs scenarios with seeds from K on (1
 // by default), in turn, until each has had N seeds or S seconds have passed; with --until-failure,
-// until one fails. The last line is the count of scenarios.
+// until one fails. The last line is the count of scenarios. With half of the seeds, threads
+// interfere at operations on atomics too; with --atomics yes, with all; no: with none.
 //
 // simulate --seed K SCENARIO: runs that seed alone and tells its story. --shrink: finds the
 // shortest run that still fails, and tells its story. What it prints leaves parts of a run out:
@@ -46,14 +47,15 @@ int TellStory(const Scenario& scenario, std::uint64_t seed, const LeftOut& left_
   }
   fmt::print("{}: seed {}: {}\n", scenario.name, seed,
              run.outcome.failure.empty() ? "passed" : run.outcome.failure);
-  fmt::print("trace hash {:016x}, {} switches, {:.3f} s of simulated time\n", run.outcome.trace,
-             run.outcome.switches, static_cast<double>(run.outcome.end_ns) * 1e-9);
+  fmt::print("trace hash {:016x}, {} switches, {:.3f} s of simulated time{}\n", run.outcome.trace,
+             run.outcome.switches, static_cast<double>(run.outcome.end_ns) * 1e-9,
+             run.points_at_atomics ? ", with points at atomics" : "");
   return run.outcome.failure.empty() ? 0 : 1;
 }
 
-int TellShortestStory(const Scenario& scenario, std::uint64_t seed) {
+int TellShortestStory(const Scenario& scenario, std::uint64_t seed, const LeftOut& given) {
   ScenarioFolder();  // one for all processes
-  const std::optional<LeftOut> left_out = Shrink(scenario, seed);
+  const std::optional<LeftOut> left_out = Shrink(scenario, seed, given);
   if (!left_out) {
     fmt::print("{}: seed {} passes\n", scenario.name, seed);
     return 0;
@@ -88,7 +90,7 @@ int RunAll(const Options& options, const std::vector<const Scenario*>& chosen) {
       if (options.until_failure && any_failed()) continue;
       const std::uint64_t count =
           (std::min(kSeedsAtOnce, end - first) - 1) / scenario->one_of_seeds + 1;
-      const std::string failure = RunApart(*scenario, first, count, told);
+      const std::string failure = RunApart(*scenario, first, count, told, options.left_out);
       total.seeds += told.done;
       total.trace ^= told.trace;
       if (failure.empty()) continue;
@@ -126,6 +128,9 @@ bool Set(Options& options, const std::string& name, const std::string& value) {
     options.left_out.percent = static_cast<std::uint32_t>(NumberOf(value));
   } else if (name == "--order") {
     options.left_out.another_order = NumberOf(value);
+  } else if (name == "--atomics") {
+    if (value != "yes" && value != "no") return false;
+    options.left_out.points_at_atomics = value == "yes";
   } else if (name == "--without-faults") {
     for (const std::string_view number : Split(value)) {
       options.left_out.faults.insert(static_cast<std::uint32_t>(NumberOf(std::string(number))));
@@ -149,7 +154,7 @@ int Simulate(int argc, char** argv) {
     } else if (!word.starts_with("-")) {
       options.names.push_back(word);
     } else if (i + 1 == argc || !Set(options, word, argv[++i])) {
-      fmt::print(stderr, "simulate: {} is unknown or needs a value\n", word);
+      fmt::print(stderr, "simulate: {} is unknown, or needs another value\n", word);
       return 2;
     }
   }
@@ -171,7 +176,7 @@ int Simulate(int argc, char** argv) {
     fmt::print(stderr, "simulate: --seed needs one scenario\n");
     return 2;
   }
-  if (options.shrink) return TellShortestStory(*chosen[0], options.seed);
+  if (options.shrink) return TellShortestStory(*chosen[0], options.seed, options.left_out);
   return TellStory(*chosen[0], options.seed, options.left_out);
 }
 

@@ -22,6 +22,7 @@ void RunSeeds(const Scenario& scenario, std::uint64_t first, std::uint64_t count
   for (told.seed = first; told.seed < first + count; ++told.seed) {
     const Run run = RunSeed(scenario, told.seed, left_out);
     told.trace ^= run.outcome.trace * told.seed;
+    told.faults = run.faults;
     if (!run.outcome.failure.empty()) {
       std::strncpy(told.failure, run.outcome.failure.c_str(), sizeof told.failure - 1);
       return;
@@ -35,9 +36,12 @@ void RunSeeds(const Scenario& scenario, std::uint64_t first, std::uint64_t count
 Run RunSeed(const Scenario& scenario, std::uint64_t seed, const LeftOut& left_out) {
   World world(seed, left_out);
   const auto check = scenario.prepare(world);
-  Run run{world.scheduler().Run(), {}};
+  Run run;
+  run.outcome = world.scheduler().Run();
   if (run.outcome.failure.empty()) run.outcome.failure = check();
   run.story = world.story();
+  run.faults = world.faults_begun();
+  run.points_at_atomics = world.scheduler().points_at_atomics();
   return run;
 }
 

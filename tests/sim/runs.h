@@ -12,6 +12,8 @@ namespace slimgraph::test {
 struct Run {
   sim::RunOutcome outcome;
   std::vector<Event> story;
+  std::uint32_t faults = 0;  // begun or left out
+  bool points_at_atomics = false;
 };
 Run RunSeed(const Scenario& scenario, std::uint64_t seed, const LeftOut& left_out = {});
 
@@ -20,6 +22,7 @@ struct Progress {
   std::uint64_t seed;
   std::uint64_t done;
   std::uint64_t trace;
+  std::uint32_t faults;  // of the last seed
   char failure[1024];
 };
 
@@ -33,7 +36,8 @@ Progress& SharedProgress();
 
 // Leaves nodes, faults and work out of a run that fails, while it still fails in the same way.
 // Prints each success. Returns nothing if the run does not fail.
-std::optional<LeftOut> Shrink(const Scenario& scenario, std::uint64_t seed);
+std::optional<LeftOut> Shrink(const Scenario& scenario, std::uint64_t seed,
+                              const LeftOut& left_out);
 
 // The options of `simulate` that leave this out.
 std::string OptionsOf(const LeftOut& left_out);

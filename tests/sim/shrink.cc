@@ -9,7 +9,8 @@ namespace {
 // A run that was shortened is another run: its threads run in another order. So several orders are
 // tried.
 constexpr std::uint64_t kOrders = 12;
-constexpr std::uint32_t kMostFaults = 8;
+// A run that crashes does not tell how many faults it had.
+constexpr std::uint32_t kFaultsOfACrash = 8;
 constexpr std::size_t kKindLetters = 30;
 
 // Failures whose words are the same, without their numbers, are of one kind.
@@ -24,10 +25,11 @@ std::string KindOf(const std::string& failure) {
 
 class Shrinking {
  public:
-  Shrinking(const Scenario& scenario, std::uint64_t seed) : scenario_(scenario), seed_(seed) {}
+  Shrinking(const Scenario& scenario, std::uint64_t seed, const LeftOut& left_out)
+      : scenario_(scenario), seed_(seed), best_(left_out) {}
 
   bool Begin() {
-    const std::string failure = RunApart(scenario_, seed_, 1, SharedProgress());
+    const std::string failure = Run(best_);
     kind_ = KindOf(failure);
     return !failure.empty();
   }
@@ -35,7 +37,7 @@ class Shrinking {
   // Takes what is left out in `tried` as the best so far if a run without it still fails.
   bool Accept(LeftOut tried) {
     for (tried.another_order = 0; tried.another_order < kOrders; ++tried.another_order) {
-      const std::string failure = RunApart(scenario_, seed_, 1, SharedProgress(), tried);
+      const std::string failure = Run(tried);
       if (failure.empty() || KindOf(failure) != kind_) continue;
       best_ = tried;
       fmt::print("fails with {}: {}\n", OptionsOf(best_), failure.substr(0, 100));
@@ -54,7 +56,7 @@ class Shrinking {
   }
   bool LeaveOutFaults() {
     bool any = false;
-    for (std::uint32_t fault = 0; fault < kMostFaults; ++fault) {
+    for (std::uint32_t fault = 0; fault < faults_; ++fault) {
       LeftOut tried = best_;
       if (!tried.faults.insert(fault).second) continue;
       any = Accept(tried) || any;
@@ -69,16 +71,25 @@ class Shrinking {
   const LeftOut& best() const { return best_; }
 
  private:
+  std::string Run(const LeftOut& left_out) {
+    const std::string failure = RunApart(scenario_, seed_, 1, SharedProgress(), left_out);
+    const std::uint32_t told = SharedProgress().faults;
+    faults_ = std::max(faults_, told > 0 ? told : kFaultsOfACrash);
+    return failure;
+  }
+
   const Scenario& scenario_;
   const std::uint64_t seed_;
   std::string kind_;
+  std::uint32_t faults_ = 0;  // no run has had more
   LeftOut best_;
 };
 
 }  // namespace
 
-std::optional<LeftOut> Shrink(const Scenario& scenario, std::uint64_t seed) {
-  Shrinking shrinking(scenario, seed);
+std::optional<LeftOut> Shrink(const Scenario& scenario, std::uint64_t seed,
+                              const LeftOut& left_out) {
+  Shrinking shrinking(scenario, seed, left_out);
   if (!shrinking.Begin()) return std::nullopt;
   for (bool shorter = true; shorter;) {
     shorter = shrinking.LeaveOutFaults();
@@ -93,8 +104,12 @@ std::string OptionsOf(const LeftOut& left_out) {
   for (const std::uint32_t fault : left_out.faults) {
     faults += fmt::format("{}{}", faults.empty() ? " --without-faults " : ",", fault);
   }
-  return fmt::format("--most-nodes {} --percent {} --order {}{}", left_out.most_nodes,
-                     left_out.percent, left_out.another_order, faults);
+  const auto& atomics = left_out.points_at_atomics;
+  return fmt::format("--most-nodes {} --percent {} --order {}{}{}", left_out.most_nodes,
+                     left_out.percent, left_out.another_order, faults,
+                     !atomics   ? ""
+                     : *atomics ? " --atomics yes"
+                                : " --atomics no");
 }
 
 }  // namespace slimgraph::test

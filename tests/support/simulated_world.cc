@@ -13,13 +13,23 @@ namespace slimgraph::test {
 namespace {
 
 const std::string kSecret = "what all nodes of this job know";
+// With half of the seeds, threads interfere at atomics too.
+bool HasPointsAtAtomics(std::uint64_t seed) { return Mix64(seed + 2) % 2 == 0; }
+
+sim::SchedulerOptions OptionsOf(std::uint64_t seed, const LeftOut& left_out,
+                                sim::SchedulerOptions options) {
+  options.seed = Mix64(seed + (left_out.another_order << 32));
+  options.points_at_atomics =
+      left_out.points_at_atomics.value_or(!options.calibrated && HasPointsAtAtomics(seed));
+  return options;
+}
 
 }  // namespace
 
 // Each use has random numbers of its own, so that none depends on how many another has drawn.
 World::World(std::uint64_t seed, LeftOut left_out, sim::SchedulerOptions options)
     : left_out_(std::move(left_out)),
-      scheduler_((options.seed = Mix64(seed + (left_out_.another_order << 32)), options)),
+      scheduler_(OptionsOf(seed, left_out_, options)),
       drawn_(Mix64(~seed)),
       seed_of_faults_(Mix64(seed) + 1) {}
 
@@ -86,14 +96,19 @@ void World::StartFaults(const Faults& faults) {
     const auto count = static_cast<std::uint32_t>(random() % (faults.most + 1));
     for (std::uint32_t i = 0; i < count; ++i) {
       SleepFor(std::chrono::nanoseconds(random() % (faults.within_ns / count)));
-      if (!left_out_.faults.contains(i)) MakeFault(faults, i);
+      if (const auto fault = BeginFault()) MakeFault(faults, i, *fault);
     }
   });
 }
 
-void World::MakeFault(const Faults& faults, std::uint32_t number) {
-  std::mt19937_64 random(seed_of_faults_ ^ Mix64(number + 1));
-  const auto below = [&random](std::uint64_t limit) { return random() % limit; };
+std::optional<RandomOfFault> World::BeginFault() {
+  const std::uint32_t number = faults_begun_++;
+  if (left_out_.faults.contains(number)) return std::nullopt;
+  return RandomOfFault(seed_of_faults_ ^ Mix64(number + 1));
+}
+
+void World::MakeFault(const Faults& faults, std::uint32_t number, RandomOfFault random) {
+  const auto below = [&random](std::uint64_t limit) { return random.Below(limit); };
   const auto first = static_cast<NodeId>(faults.spares_hub ? 1 : 0);
   const auto node = static_cast<NodeId>(first + below(nodes_ - first));
   const std::uint64_t length_ns = below(2) == 0 ? below(100 * kMs) : below(faults.longest_ns);

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
@@ -26,6 +27,16 @@ struct Event {
   std::string what;
 };
 
+// The random numbers of one fault, which nothing else has drawn from.
+class RandomOfFault {
+ public:
+  explicit RandomOfFault(std::uint64_t seed) : random_(seed) {}
+  std::uint64_t Below(std::uint64_t limit) { return random_() % limit; }
+
+ private:
+  std::mt19937_64 random_;
+};
+
 // What is left out of the run of a seed, to find the shortest run that still fails. The rest stays
 // as the seed determines it, except for who runs when.
 struct LeftOut {
@@ -33,6 +44,8 @@ struct LeftOut {
   std::uint32_t percent = 100;      // of the amounts of work
   std::set<std::uint32_t> faults;   // by their numbers
   std::uint64_t another_order = 0;  // changes who runs when
+  // Whether threads interfere at operations on atomics; as the seed determines it if empty.
+  std::optional<bool> points_at_atomics = {};
 };
 
 class World {
@@ -70,6 +83,11 @@ class World {
     bool ends_jobs() const { return most > 0 && (kills || cuts || longest_ns > 2'000 * kMs); }
   };
   void StartFaults(const Faults& faults);
+  // For a scenario that makes its faults by itself: the next of them. It depends only on the seed
+  // and on how many there were before. Nothing: it is left out.
+  std::optional<RandomOfFault> BeginFault();
+  // Those that were begun or left out.
+  std::uint32_t faults_begun() const { return faults_begun_; }
   std::uint32_t faults_made() const { return faults_made_; }
   bool killed(NodeId node) const { return scheduler_.ended(node); }
   // Whether it has ended as by SIGKILL.
@@ -89,7 +107,7 @@ class World {
 
  private:
   void SetClocks(NodeId nodes);
-  void MakeFault(const Faults& faults, std::uint32_t number);
+  void MakeFault(const Faults& faults, std::uint32_t number, RandomOfFault random);
 
   const LeftOut left_out_;
   sim::Scheduler scheduler_;
@@ -97,6 +115,7 @@ class World {
   const std::uint64_t seed_of_faults_;
   NodeId nodes_ = 0;
   std::string hub_address_;
+  std::uint32_t faults_begun_ = 0;
   std::uint32_t faults_made_ = 0;
   std::vector<Event> story_;
 };

@@ -144,15 +144,26 @@ Status Store::Create(const std::string& path, const std::string& graph, GraphSha
   made.DrawId();
   SLIM_ASSIGN(const bool is_new, MakeFolder(made.path_));
   if (!is_new) return UsageError("{}: it is there already", made.path_);
+  bool may_have_name = false;
   const auto fill = [&]() -> Status {
     if (file) SLIM_TRY(CopyFile(*file, made.FileName("base", ".slim")));
     SLIM_TRY(UpdateLogWriter::Open(made.log_path(), 0));
     SLIM_TRY(made.WriteManifest());
     SLIM_TRY(Rename(made.path_, path));
-    return SyncPath(FolderOf(path));
+    const Status durable = SyncPath(FolderOf(path));
+    if (durable) return durable;
+    // Its files can be removed once it has surely lost its name. Otherwise a loss of power might
+    // bring back the name without the files.
+    may_have_name = true;
+    if (!Rename(path, made.path_)) {
+      return EnvironmentError("{} (the store is there, but a loss of power may remove it)",
+                              durable.error().message);
+    }
+    may_have_name = !SyncPath(FolderOf(path)).has_value();
+    return durable;
   };
   Status filled = fill();
-  if (!filled) {
+  if (!filled && !may_have_name) {
     made.generation_ = ~std::uint64_t{0};  // so that RemoveOtherGenerations removes all files
     static_cast<void>(made.RemoveOtherGenerations());
     static_cast<void>(RemoveFile(made.path_ + "/manifest"));

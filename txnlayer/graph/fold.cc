@@ -186,7 +186,8 @@ Status FoldWorker::FoldHoldingTurn(bool& fits, bool& switched) {
 
 // Communicates only to ask whether all nodes have come this far, so a death cannot leave some nodes
 // with the next lists and others without. On disk, the next log is valid once the first node has
-// switched to it. By then it is complete on all nodes.
+// switched to it. By then it is complete on all nodes. If the job fails, this node may not learn
+// whether another has switched.
 Status FoldWorker::SwitchToNext(GraphTime at, BaseGraph::Contents next, bool& switched) {
   Engine& engine = graph_.engine();
   Durability* const logs = engine.durability();
@@ -200,7 +201,9 @@ Status FoldWorker::SwitchToNext(GraphTime at, BaseGraph::Contents next, bool& sw
       const std::uint64_t records = residue.AppendLogRecords(words);
       SLIM_TRY(logs->CompleteNext(words, records));
     }
-    return cluster_->job().AllReached();
+    const Result<bool> reached = cluster_->job().AllReached();
+    if (!reached && logs != nullptr) logs->StopInDoubt();
+    return reached;
   };
   const Result<bool> all = all_can();
   if (!all || !*all) {

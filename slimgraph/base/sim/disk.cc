@@ -49,6 +49,12 @@ bool Disks::Begin(Disk& disk) {
   return false;
 }
 
+// On an open file. Null: it fails, perhaps because the power has been cut before the operation.
+Disks::OpenFile* Disks::Begin(int fd) {
+  OpenFile* const open = Find(fd);
+  return open == nullptr || !Begin(*open->disk) ? nullptr : Find(fd);
+}
+
 bool Disks::Begin(const std::string& path, Place& place) {
   const bool well = Begin(*Find(path).disk);
   if (well) place = Find(path);  // as it is after the point
@@ -134,8 +140,8 @@ void Disks::CloseAllOf(NodeId node) {
 }
 
 ssize_t Disks::ReadAt(int fd, MutableBytes into, std::uint64_t offset) {
-  OpenFile* const open = Find(fd);
-  if (open == nullptr || !Begin(*open->disk)) return -1;
+  OpenFile* const open = Begin(fd);
+  if (open == nullptr) return -1;
   const Bytes contents = open->inode->contents();
   if (offset >= contents.size()) return 0;
   std::uint64_t bytes = std::min<std::uint64_t>(into.size(), contents.size() - offset);
@@ -150,8 +156,10 @@ ssize_t Disks::WriteAt(int fd, Bytes bytes, std::uint64_t offset) {
   OpenFile* const open = Find(fd);
   if (open == nullptr) return -1;
   Disk& disk = *open->disk;
-  Inode& file = *open->inode;
+  const InodePointer inode = open->inode;
+  Inode& file = *inode;
   const bool whole = Begin(disk);
+  if (Find(fd) == nullptr) return -1;
   // An operation that fails may have written a part.
   if (!whole) {
     bytes = bytes.first(scheduler_.Random(bytes.size() + 1));
@@ -175,8 +183,8 @@ ssize_t Disks::Append(int fd, Bytes bytes) {
 }
 
 int Disks::Truncate(int fd, std::uint64_t bytes) {
-  OpenFile* const open = Find(fd);
-  if (open == nullptr || !Begin(*open->disk)) return -1;
+  OpenFile* const open = Begin(fd);
+  if (open == nullptr) return -1;
   open->inode->Truncate(scheduler_, bytes);
   return 0;
 }
@@ -195,11 +203,14 @@ int Disks::Sync(int fd) {
     if (!well) return -1;
     const auto begun = inode->BeginFolderSync();
     SpendSync(disk);
+    if (Find(fd) == nullptr) return Fails(EIO);
     inode->EndFolderSync(begun);
     return 0;
   }
   const Inode::Snapshot begun = inode->BeginSync();
   SpendSync(disk);
+  // What was to be synced may have been lost by a power cut.
+  if (Find(fd) == nullptr) return Fails(EIO);
   if (well) {
     inode->EndSync(begun);
     return 0;
@@ -225,9 +236,9 @@ int Disks::StatOf(const std::string& path, struct stat& info) {
 }
 
 int Disks::Lock(int fd, int operation) {
+  scheduler_.Point();
   const OpenFile* const open = Find(fd);
   if (open == nullptr) return -1;
-  scheduler_.Point();
   const bool exclusive = (operation & LOCK_EX) != 0;
   for (const auto& [other, is_exclusive] : open->inode->locks) {
     if (other != fd && (exclusive || is_exclusive)) return Fails(EWOULDBLOCK);
@@ -255,9 +266,10 @@ void* Disks::Map(int fd, std::size_t bytes) {
 }
 
 int Disks::Name(int unnamed_fd, const std::string& path) {
-  const OpenFile* const open = Find(unnamed_fd);
   Place place;
-  if (open == nullptr || !Begin(path, place)) return -1;
+  if (Find(unnamed_fd) == nullptr || !Begin(path, place)) return -1;
+  const OpenFile* const open = Find(unnamed_fd);
+  if (open == nullptr) return -1;
   if (place.folder == nullptr) return Fails(ENOENT);
   if (place.inode != nullptr) return Fails(EEXIST);
   if (place.disk->room == 0) return Fails(ENOSPC);

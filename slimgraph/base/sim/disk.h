@@ -55,7 +55,8 @@ class Disks {
   int RemoveFolder(const std::string& path);
   int List(const std::string& folder, std::vector<std::string>& names);
 
-  // Faults. The node must have ended when its power is cut.
+  // Faults. The node must have ended when its power is cut. What other nodes have open on its disk
+  // is closed.
   void CutPower(NodeId node);
   // Files can grow by so many bytes together before the disk is full.
   void LimitRoom(NodeId node, std::uint64_t bytes) { DiskOf(node).room = bytes; }
@@ -99,6 +100,7 @@ class Disks {
   Disk& DiskOf(NodeId node);
   bool Begin(Disk& disk);
   bool Begin(const std::string& path, Place& place);
+  OpenFile* Begin(int fd);
   Place Find(const std::string& path);
   OpenFile* Find(int fd);
   int Add(const Place& place, InodePointer inode, int flags);

@@ -119,6 +119,7 @@ std::uint64_t Scheduler::next_ns() const {
 RunOutcome Scheduler::Run() {
   SLIM_CHECK(current == nullptr, "a simulation runs inside another");
   current = this;
+  atomics_are_points = options_.points_at_atomics;
   while (!failed_ && living_ > 0) {
     if (RunEvent()) continue;
     if (ready_.empty()) break;
@@ -139,6 +140,7 @@ RunOutcome Scheduler::Run() {
     running_ = nullptr;
   }
   current = nullptr;
+  atomics_are_points = false;
   if (!failed_ && outcome_.failure.empty() && living_ > 0) {
     outcome_.failure = "all sleep forever: " + ThreadsInWords();
   }

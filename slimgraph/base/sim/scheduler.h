@@ -26,6 +26,9 @@ class Network;
 class Disks;
 constexpr std::uint64_t kForever = ~std::uint64_t{0};
 
+// Whether operations on the atomics of atomic.h are points in the run that is under way.
+inline bool atomics_are_points = false;
+
 // The threads that wait for one thing.
 class WaitQueue {
  public:
@@ -44,6 +47,8 @@ struct SchedulerOptions {
   std::uint64_t point_ns = 50;          // the mean cost of a point without a pause
   std::uint32_t points_per_pause = 64;  // one of so many points costs up to longest_pause_ns
   std::uint64_t longest_pause_ns = 1'000'000;
+  // Other threads may interfere at each operation on an atomic of atomic.h too.
+  bool points_at_atomics = false;
   // For measurements: computations take time, and nothing takes longer than usual by chance.
   bool calibrated = false;
   std::uint64_t limit_ns = 3'600'000'000'000;  // simulated time after which a run has failed
@@ -97,6 +102,7 @@ class Scheduler {
     if (options_.calibrated && running_ != nullptr) running_ns() += ns;
   }
   bool calibrated() const { return options_.calibrated; }
+  bool points_at_atomics() const { return options_.points_at_atomics; }
   // Sleeps until woken or until `deadline_ns`. Returns false if nobody has woken it. `what` is what
   // it waits for, in words.
   bool Sleep(WaitQueue& queue, std::uint64_t deadline_ns, const char* what);

@@ -317,6 +317,12 @@ void Durability::DiscardNext() {
   }
 }
 
+void Durability::StopInDoubt() {
+  log_->Stop();
+  next_.reset();  // closes it
+  next_aside_file_.reset();
+}
+
 Status Durability::ReadAside(
     const std::function<void(std::uint64_t, std::span<const std::uint64_t>)>& look) const {
   for (const AsideFile& file : aside_) {

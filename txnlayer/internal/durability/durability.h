@@ -65,6 +65,10 @@ class Durability {
   // fails, no commit becomes durable any more, and the job must end.
   Status SwitchToNext();
   void DiscardNext();
+  // Call when it is not known whether other nodes have switched to their next logs. If they have,
+  // recovery needs the next log of this node too, and ignores the current one. So the next log
+  // stays, no commit becomes durable any more, and the job must end.
+  void StopInDoubt();
   // Removes the previous logs, after SwitchToNext on all nodes.
   Status RemovePrevious() {
     return RemoveLogsBefore(folder_, generation_,

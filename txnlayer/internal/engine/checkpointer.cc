@@ -79,14 +79,19 @@ Status Checkpointer::Checkpoint() {
 }
 
 // The next logs are valid once the first node has switched to its own. By then they are complete on
-// all nodes. If a node dies, either all survivors switch or none does.
+// all nodes. If a node dies, either all survivors switch or none does. If the job fails, this node
+// may not learn whether another has switched.
 Status Checkpointer::SwitchLogs(bool& taken) {
   Durability& logs = *engine_.durability();
   SLIM_TRY(logs.BeginNext(cluster_->all()));
   SLIM_TRY(logs.AddTablesToNext(engine_.tables()));
   SLIM_TRY(logs.CompleteNext({}, 0));
-  SLIM_ASSIGN(const bool all, cluster_->job().AllReached());
-  if (!all) return EnvironmentError("a checkpoint was given up because a node has died");
+  const Result<bool> all = cluster_->job().AllReached();
+  if (!all) {
+    logs.StopInDoubt();
+    return tl::unexpected<Error>(all.error());
+  }
+  if (!*all) return EnvironmentError("a checkpoint was given up because a node has died");
   taken = true;
   SLIM_TRY(logs.SwitchToNext());
   return cluster_->all().Barrier();

@@ -66,7 +66,7 @@ class MpiMailbox {
   Mutex mutex_;
   Mail mail_;  // guarded by mutex_
   std::atomic<bool> has_mail_ = false;
-  std::atomic<std::uint32_t> rung_ = 0;
+  Atomic<std::uint32_t> rung_ = 0;
   std::atomic<bool> asleep_ = false;
   std::uint32_t seen_ = 0;  // used by the endpoint's thread only
 };

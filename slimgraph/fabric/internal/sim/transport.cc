@@ -217,11 +217,12 @@ std::map<std::uintptr_t, std::weak_ptr<SimTarget>>& TargetsByAddress() {
 }
 
 Status SimTransport::Open() {
+  // Of a fixed length, since the time of a message depends on it.
   const auto mine = reinterpret_cast<std::uintptr_t>(own_.get());
   TargetsByAddress()[mine] = own_;
   const bool by_processor =
       Scheduler::Current()->calibrated() || Scheduler::Current()->Random(4) != 0;
-  SLIM_ASSIGN(const auto words, job_.Exchange(fmt::format("{} {}", mine, int{by_processor})));
+  SLIM_ASSIGN(const auto words, job_.Exchange(fmt::format("{:020} {}", mine, int{by_processor})));
   own_atomics_by_processor_ = words[0].ends_with('1');
   for (const std::string& word : words) {
     std::uintptr_t theirs = 0;

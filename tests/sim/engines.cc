@@ -1,0 +1,51 @@
+#include "tests/sim/engines.h"
+
+#include "tests/support/list_append_checker.h"
+#include "tests/support/unwrap.h"
+
+namespace slimgraph::test {
+
+EngineSetting DrawEngine(World& world, NodeId nodes) {
+  EngineSetting drawn;
+  drawn.compute = static_cast<NodeId>(1 + world.Draw(nodes));
+  drawn.threads = static_cast<std::uint32_t>(1 + world.Draw(2));
+  drawn.transport = OneOf(world, {"sim", "sim", "sim", "shm", "tcp"});
+  drawn.protocol = OneOf(world, {"nowait", "waitdie", "occ", "mvcc", "sundial", "calvin"});
+  const auto protocol = Unwrap(txn::MakeProtocol(drawn.protocol));
+  for (std::size_t i = 0; i < protocol->stages().size(); ++i) {
+    drawn.stages += OneOf(world, {"0", "1"});
+  }
+  return drawn;
+}
+
+std::unique_ptr<Cluster> StartCluster(Job& job, const EngineSetting& setting) {
+  return Unwrap(Cluster::Start(
+      job,
+      {.compute = setting.compute, .threads = setting.threads, .transport = setting.transport}));
+}
+
+StartedEngine StartEngine(Cluster& cluster, const EngineSetting& setting) {
+  auto protocol = Unwrap(txn::MakeProtocol(setting.protocol));
+  txn::EngineOptions options = setting.options;
+  options.stages =
+      Unwrap(txn::StageCode::Parse(setting.stages, protocol->name(), protocol->stages()));
+  if (protocol->has_atomics() && !cluster.fabric().atomics_by_processor()) {
+    options.stages = txn::StageCode::All(/*one_sided=*/true);
+    options.mix_stages = false;
+  }
+  Unwrap(txn::SwitchOff(setting.without, options));
+  auto engine = Unwrap(txn::Engine::Make(cluster, *protocol, options));
+  return {std::move(protocol), std::move(engine)};
+}
+
+void CheckHistory(World& world, Cluster& cluster, const txn::Workload& workload,
+                  const std::string& protocol, const std::vector<std::string>& journals) {
+  if (workload.history() == nullptr) return;
+  const auto lines = Unwrap(workload.history()->Gather(cluster.all(), journals));
+  const bool strict = protocol != "mvcc" && protocol != "sundial";
+  const std::string wrong =
+      CheckListAppend(lines, strict ? Level::kStrictSerializable : Level::kSerializable);
+  world.Check(wrong.empty(), "{}", wrong);
+}
+
+}  // namespace slimgraph::test

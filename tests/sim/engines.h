@@ -1,0 +1,43 @@
+// Engines of transactions, as scenarios draw and start them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "slimgraph/cluster/cluster.h"
+#include "tests/sim/scenario.h"
+#include "txnlayer/protocol/make_protocol.h"
+#include "txnlayer/workload/driver.h"
+
+namespace slimgraph::test {
+
+struct EngineSetting {
+  NodeId compute = 1;
+  std::uint32_t threads = 1;
+  std::string transport;
+  std::string protocol;
+  std::string stages;   // "0" or "1" for each
+  std::string without;  // an optimisation that is switched off; "": none
+  txn::EngineOptions options;
+};
+
+// Draws everything but the options, for a job of so many nodes.
+EngineSetting DrawEngine(World& world, NodeId nodes);
+
+std::unique_ptr<Cluster> StartCluster(Job& job, const EngineSetting& setting);
+
+struct StartedEngine {
+  std::unique_ptr<txn::Protocol> protocol;
+  std::unique_ptr<txn::Engine> engine;
+
+  txn::Engine& operator*() const { return *engine; }
+  txn::Engine* operator->() const { return engine.get(); }
+};
+StartedEngine StartEngine(Cluster& cluster, const EngineSetting& setting);
+
+// Collective: checks the history of the run and of the journals, if the workload records one.
+void CheckHistory(World& world, Cluster& cluster, const txn::Workload& workload,
+                  const std::string& protocol, const std::vector<std::string>& journals);
+
+}  // namespace slimgraph::test
