@@ -22,6 +22,8 @@ Command SsspCommand();
 Command PageRankCommand();
 Command ComponentsCommand();
 Command CentralityCommand();
+Command CdlpCommand();
+Command CoresCommand();
 
 // Pattern mining.
 Command TrianglesCommand();

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "dgemini/engine.h"
+#include "slimgraph/files/original_ids.h"
 
 namespace slimgraph::dgemini {
 
@@ -80,5 +81,28 @@ inline WorkloadNeeds CentralityNeeds(Mode mode) {
 }
 
 Result<VertexArray<double>> Centrality(Engine& engine, std::span<const VertexId> sources);
+
+// ---- communities by label propagation
+// As LDBC Graphalytics defines it. Each vertex begins with its original id as its label. In each
+// iteration, all vertices at once take the most frequent label of their neighbours, and the
+// smallest of several such labels. A neighbour that is in a list twice counts twice. The graph must
+// be undirected; a directed one is read as BothDirections.
+WorkloadNeeds LabelsNeeds(Mode mode);
+
+struct Labels {
+  VertexArray<VertexId> label;   // a label's position in the order of original ids
+  std::uint64_t iterations = 0;  // fewer than asked for if labels no longer change
+};
+
+Result<Labels> PropagateLabels(Engine& engine, const OriginalIds& ids, std::uint64_t iterations);
+
+// ---- core numbers
+// The largest k such that the vertex is in the k-core: the largest subgraph in which all vertices
+// have at least k neighbours. The graph must be undirected; a directed one is read as
+// BothDirections. `simple`: no list has equal neighbours or its own vertex. Otherwise these are
+// skipped.
+WorkloadNeeds CoresNeeds(Mode mode);
+
+Result<VertexArray<std::uint32_t>> CoreNumbers(Engine& engine, bool simple);
 
 }  // namespace slimgraph::dgemini

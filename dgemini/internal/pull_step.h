@@ -27,7 +27,7 @@ Status PullFrom(const Workload& work, Exchange& exchange, DenseLoop& loop, std::
   SLIM_TRY(loop.Run(
       direction, [&](VertexId v) { return step.Wants(v); },
       [&](std::uint32_t t, VertexId v, const Neighbours& list) {
-        const bool found = step.Pull(v, list) && !IsDeferred(work, alone, step, t, v);
+        const bool found = CallPull(step, t, v, list) && !IsDeferred(work, alone, step, t, v);
         if (found) tallies[t].size.edges += direction == Direction::kOut ? list.ids.size() : 0;
         return found;
       },

@@ -1,7 +1,7 @@
 """Points of vertex programs: checked by --verify, and compared with serial programs in Python."""
 import heapq
 import math
-from collections import deque
+from collections import Counter, deque
 
 import graphs
 import shapes
@@ -43,10 +43,10 @@ def draw(random):
         return draw_default(random)
     if first < 0.22:
         return draw_served(random)
-    program = random.choice(["bfs", "sssp", "sssp", "sssp", "pagerank", "cc", "bc"])
+    program = random.choice(["bfs", "sssp", "sssp", "sssp", "pagerank", "cc", "bc", "cdlp", "kcore"])
     weights = random.choice(graphs.WEIGHTS) if program == "sssp" or random.random() < 0.2 else None
     # Large graphs too: a step processes many vertices in another way than few.
-    scales = (0, 3, 6, 8, 9, 10, 11, 12, 12) if program in ("bfs", "sssp", "cc") else (0, 3, 6, 9)
+    scales = (0, 3, 6, 9) if program in ("pagerank", "bc") else (0, 3, 6, 8, 9, 10, 11, 12, 12)
     recipe = graphs.draw(random, random.random() < 0.4, weights, scales)
     if random.random() < 0.25:
         recipe["order"] = "degree"
@@ -69,6 +69,8 @@ def draw(random):
     if program == "pagerank":
         words += random.choice([["--iterations", random.randint(0, 20)], []])
         words += random.choice([["--damping", random.choice([0, 0.3, 1])], []])
+    if program == "cdlp":
+        words += random.choice([["--iterations", random.randint(0, 12)], []])
     return {"family": "vertex", "program": program, "graph": recipe, "mode": mode,
             "words": words, "shape": shapes.draw(random), "choice": random.random(),
             "sources": random.randint(1, 5)}
@@ -98,7 +100,8 @@ def check(spec, workshop):
     if sources and not graph.ids:
         end.expect(3, "the graph has no vertices")
         return
-    if spec["graph"].get("no-reverse") and spec["mode"] != "push" and program != "cc":
+    needs_reverse = program in ("cdlp", "kcore") or (spec["mode"] != "push" and program != "cc")
+    if spec["graph"].get("no-reverse") and needs_reverse:
         end.expect(3, "has no incoming lists")
         return
     if end.code == 3 and "no room for the longest list" in end.err:
@@ -117,6 +120,10 @@ def compare(program, graph, sources, spec, found):
     numbers = [graph.number[v] for v in sources]
     if program == "cc":
         expected = [str(graph.ids[v]) for v in components(graph)]
+    elif program == "cdlp":
+        expected = [str(graph.ids[v]) for v in communities(graph, spec["words"])]
+    elif program == "kcore":
+        expected = [str(core) for core in cores(graph)]
     elif program == "bfs":
         expected = [UNREACHED if d is None else str(d) for d in bfs(graph, numbers[0])[0]]
     else:
@@ -181,6 +188,44 @@ def components(graph):
             one, other = root(u), root(v)
             label[max(one, other)] = min(one, other)
     return [root(v) for v in range(len(label))]
+
+
+def all_neighbours(graph):
+    """Lists of neighbours: in a directed graph those of both directions, a vertex once for each."""
+    if not graph.directed:
+        return graph.lists
+    reverse, _ = graphs.transpose(graph)
+    return [out + into for out, into in zip(graph.lists, reverse)]
+
+
+def communities(graph, words):
+    """Labels after label propagation, as vertices: vertices are in the order of ids."""
+    options = dict(zip(words[::2], words[1::2]))
+    label, lists = list(range(len(graph.lists))), all_neighbours(graph)
+    for _ in range(int(options.get("--iterations", 10))):
+        counts = [Counter(label[u] for u in neighbours) for neighbours in lists]
+        label = [max(count, key=lambda one, c=count: (c[one], -one)) if count else label[v]
+                 for v, count in enumerate(counts)]
+    return label
+
+
+def cores(graph):
+    """Core numbers by the definition: removes vertices with fewer than k neighbours for each k."""
+    left = {v: set(neighbours) - {v} for v, neighbours in enumerate(all_neighbours(graph))}
+    core, k = [0] * len(left), 0
+    while left:
+        k += 1
+        few = [v for v, neighbours in left.items() if len(neighbours) < k]
+        while few:
+            v = few.pop()
+            if v not in left:
+                continue
+            core[v] = k - 1
+            for u in left.pop(v):
+                left[u].discard(v)
+                if len(left[u]) < k:
+                    few.append(u)
+    return core
 
 
 def pagerank(graph, words):
