@@ -31,6 +31,7 @@ Command MotifsCommand();
 Command CliquesCommand();
 Command MatchCommand();
 Command LocalCommand();
+Command LccCommand();
 
 // Stores: graphs on disk that can be updated.
 Command StoreCreateCommand();

@@ -43,7 +43,8 @@ def draw(random):
         return draw_default(random)
     if first < 0.22:
         return draw_served(random)
-    program = random.choice(["bfs", "sssp", "sssp", "sssp", "pagerank", "cc", "bc", "cdlp", "kcore"])
+    program = random.choice(["bfs", "sssp", "sssp", "sssp", "pagerank", "cc", "bc", "cdlp",
+                             "kcore"])
     weights = random.choice(graphs.WEIGHTS) if program == "sssp" or random.random() < 0.2 else None
     # Large graphs too: a step processes many vertices in another way than few.
     scales = (0, 3, 6, 9) if program in ("pagerank", "bc") else (0, 3, 6, 8, 9, 10, 11, 12, 12)
