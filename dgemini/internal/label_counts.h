@@ -88,19 +88,34 @@ class LabelCounts {
   VertexId MostFrequentOfMany(const VertexArray<VertexId>& labels, const Neighbours& list) {
     UseTable(std::min(kFirstBits, BitsFor(list.ids.size())));
     Best best;
+    // Neighbours often have the same label as the one before them. Their number is then added once.
+    VertexId label = labels[list.ids[0]];
+    std::uint32_t run = 0;
     ForEachPrefetched(labels, list, [&](std::size_t, VertexId u) {
-      Entry& entry = Find(labels[u]);
-      if (entry.count == 0) {
-        entry.label = labels[u];
-        if (++used_ > most_used_) [[unlikely]] {
-          best.Meet(entry.label, entry.count = 1);
-          Grow();
-          return;
-        }
+      const VertexId next = labels[u];
+      if (next != label) {
+        best.Meet(label, Add(label, run));
+        label = next;
+        run = 0;
       }
-      best.Meet(entry.label, ++entry.count);
+      ++run;
     });
+    best.Meet(label, Add(label, run));
     return best.label;
+  }
+
+  // Returns the label's new count.
+  std::uint32_t Add(VertexId label, std::uint32_t count) {
+    Entry& entry = Find(label);
+    const std::uint32_t sum = entry.count + count;
+    if (entry.count == 0) {
+      entry.label = label;
+      ++used_;
+    }
+    entry.count = sum;
+    if (used_ > most_used_) [[unlikely]]
+      Grow();
+    return sum;
   }
 
   void UseTable(unsigned bits) {
