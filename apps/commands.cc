@@ -3,13 +3,13 @@
 namespace slimgraph {
 
 std::vector<Command> AllCommands() {
-  return {GenCommand(),        ConvertCommand(),     InfoCommand(),        ScanCommand(),
-          BfsCommand(),        SsspCommand(),        PageRankCommand(),    ComponentsCommand(),
-          CentralityCommand(), CdlpCommand(),        CoresCommand(),       TrianglesCommand(),
-          MotifsCommand(),     CliquesCommand(),     MatchCommand(),       LocalCommand(),
-          LccCommand(),        DoctorCommand(),      BenchFabricCommand(), StoreCreateCommand(),
-          StoreApplyCommand(), StoreExportCommand(), TxnRunCommand(),      TxnSweepCommand(),
-          TxnChooseCommand(),  ExperimentCommand(),  CompareCommand()};
+  return {GenCommand(),         ConvertCommand(),    InfoCommand(),        ScanCommand(),
+          BfsCommand(),         HopsCommand(),       SsspCommand(),        PageRankCommand(),
+          ComponentsCommand(),  CentralityCommand(), CdlpCommand(),        CoresCommand(),
+          TrianglesCommand(),   MotifsCommand(),     CliquesCommand(),     MatchCommand(),
+          LocalCommand(),       LccCommand(),        DoctorCommand(),      BenchFabricCommand(),
+          StoreCreateCommand(), StoreApplyCommand(), StoreExportCommand(), TxnRunCommand(),
+          TxnSweepCommand(),    TxnChooseCommand(),  ExperimentCommand(),  CompareCommand()};
 }
 
 }  // namespace slimgraph

@@ -18,6 +18,7 @@ Command ScanCommand();
 
 // Vertex programs.
 Command BfsCommand();
+Command HopsCommand();
 Command SsspCommand();
 Command PageRankCommand();
 Command ComponentsCommand();

@@ -49,7 +49,10 @@ std::vector<double> Sssp(const Csr& graph, VertexId source) {
 
 Ranks PageRank(const Csr& graph, const PageRankOptions& options) {
   const VertexId n = graph.vertices();
-  Ranks ranks{std::vector<double>(n, 1.0 / n), 0};
+  // How what edges do not give is divided; the first ranks as well.
+  std::vector<double> share(n, options.source ? 0.0 : 1.0 / n);
+  if (options.source) share[*options.source] = 1;
+  Ranks ranks{share, 0};
   double change = INFINITY;
   while (options.tolerance ? change > *options.tolerance : ranks.iterations < options.iterations) {
     std::vector<double> next(n, 0.0);
@@ -61,7 +64,8 @@ Ranks PageRank(const Csr& graph, const PageRankOptions& options) {
     }
     change = 0;
     for (VertexId v = 0; v < n; ++v) {
-      next[v] = (1 - options.damping + options.damping * dangling) / n + options.damping * next[v];
+      next[v] =
+          (1 - options.damping + options.damping * dangling) * share[v] + options.damping * next[v];
       change += std::abs(next[v] - ranks.rank[v]);
     }
     ranks.rank = std::move(next);

@@ -55,6 +55,13 @@ TEST_F(VertexCommands, WriteALineForEachVertexInOriginalIds) {
   ExpectOutput({"bc", "--sources", "10,60"},
                "10 0.000000000000000e+00\n20 5.000000000000000e-01\n30 5.000000000000000e-01\n"
                "40 0.000000000000000e+00\n50 0.000000000000000e+00\n60 0.000000000000000e+00\n");
+  ExpectOutput({"pagerank", "--source", "30", "--iterations", "1", "--damping", "0.5"},
+               "10 0.000000000000000e+00\n20 2.500000000000000e-01\n30 5.000000000000000e-01\n"
+               "40 2.500000000000000e-01\n50 0.000000000000000e+00\n60 0.000000000000000e+00\n");
+  ExpectOutput({"khop", "--source", "10", "--hops", "1"},
+               "10 0\n20 1\n30 1\n40 " + never + "50 " + never + "60 " + never);
+  ExpectOutput({"khop", "--source", "50", "--hops", "0"},
+               "10 " + never + "20 " + never + "30 " + never + "40 " + never + "50 0\n60 " + never);
   ExpectOutput({"cdlp", "--iterations", "0"}, "10 10\n20 20\n30 30\n40 40\n50 50\n60 60\n");
   ExpectOutput({"cdlp", "--iterations", "1"}, "10 20\n20 10\n30 10\n40 20\n50 60\n60 50\n");
   ExpectOutput({"cdlp", "--iterations", "2"}, "10 10\n20 20\n30 20\n40 10\n50 50\n60 60\n");
@@ -80,6 +87,17 @@ TEST_F(VertexCommands, CountNeighboursOfBothDirections) {
   ExpectOutput({"kcore"}, "1 1\n2 1\n3 1\n4 0\n5 1\n");
 }
 
+TEST_F(VertexCommands, CountVerticesByHops) {
+  for (const char* const nodes : {"1", "3"}) {
+    const CommandEnd end =
+        RunSlimgraph({"khop", graph_, "--source", "10", "--hops", "7", "--json", "--nodes", nodes,
+                      "--compute", nodes[0] == '1' ? "1" : "2"});
+    EXPECT_EQ(end.code, 0) << end.err;
+    EXPECT_NE(end.out.find("\"reached_at\":[1,2,1]"), std::string::npos) << end.out;
+    EXPECT_NE(end.out.find("\"reached\":4,"), std::string::npos) << end.out;
+  }
+}
+
 TEST_F(VertexCommands, RefuseWhatTheyCannotDo) {
   WriteText(scratch_.File("negative.wel"), "1 2 3\n2 3 -1\n");
   const std::string negative = scratch_.File("negative.slim");
@@ -101,6 +119,8 @@ TEST_F(VertexCommands, RefuseWhatTheyCannotDo) {
        "source 99 is out of range: the graph has vertices 1..3"},
       {{"bfs", graph_, "--source", "11"}, 3, "source 11 is no vertex of the graph"},
       {{"bfs", graph_}, 2, "bfs needs --source V"},
+      {{"khop", graph_, "--source", "10"}, 2, "khop needs --hops K"},
+      {{"pagerank", graph_, "--source", "11"}, 3, "source 11 is no vertex of the graph"},
       {{"sssp", negative, "--source", "1"}, 3, "negative weight"},
       {{"bfs", graph_, "--source", "10", "--nodes", "2", "--compute", "3"}, 2, "--compute 3"},
       {{"bc", graph_}, 2, "--sources"},

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -114,6 +115,15 @@ void RunAll(Cluster& cluster, dgemini::Exchange& exchange, const TestGraph& grap
     auto ranks = Unwrap(dgemini::PageRank(engine, TestIterations()));
     EXPECT_NEAR(Unwrap(engine.Sum([&](VertexId v) { return ranks.rank[v]; })), 1, 1e-12) << where;
     ExpectNear(engine, std::move(ranks.rank), graph.rank, 1e-12, where + " pagerank");
+    dgemini::PageRankOptions from = TestIterations();
+    from.source = source;
+    ranks = Unwrap(dgemini::PageRank(engine, from));
+    EXPECT_NEAR(Unwrap(engine.Sum([&](VertexId v) { return ranks.rank[v]; })), 1, 1e-12) << where;
+    ExpectNear(engine, std::move(ranks.rank), graph.rank_from, 1e-12, where + " pagerank from");
+    auto near = graph.depth;
+    std::ranges::replace_if(
+        near, [](auto depth) { return depth > 2; }, dgemini::kUnreached);
+    ExpectNear(engine, Unwrap(dgemini::Bfs(engine, source, 2)), near, 0, where + " khop");
     ExpectNear(engine, Unwrap(dgemini::Components(engine, file.directed())), graph.component, 0,
                where + " cc");
     ExpectNear(engine, Unwrap(dgemini::Centrality(engine, graph.sources)), graph.centrality, 1e-9,

@@ -120,6 +120,8 @@ void Answer(TestGraph& graph, Draw& draw) {
   dgemini::PageRankOptions options;
   options.iterations = kTestIterations;
   graph.rank = dgemini::serial::PageRank(*lists, options).rank;
+  options.source = graph.sources[0];
+  graph.rank_from = dgemini::serial::PageRank(*lists, options).rank;
   graph.component = dgemini::serial::Components(*lists);
   graph.centrality = dgemini::serial::Centrality(*lists, graph.sources);
   const auto ids = file->ReadOriginalIds();

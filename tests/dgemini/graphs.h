@@ -20,6 +20,7 @@ struct TestGraph {
   std::vector<std::uint32_t> depth;
   std::vector<double> distance;
   std::vector<double> rank;
+  std::vector<double> rank_from;  // personalised: from the first source
   std::vector<VertexId> component;
   std::vector<double> centrality;
   std::vector<std::uint64_t> labels;  // as original ids

@@ -44,7 +44,7 @@ def draw(random):
     if first < 0.22:
         return draw_served(random)
     program = random.choice(["bfs", "sssp", "sssp", "sssp", "pagerank", "cc", "bc", "cdlp",
-                             "kcore"])
+                             "kcore", "khop"])
     weights = random.choice(graphs.WEIGHTS) if program == "sssp" or random.random() < 0.2 else None
     # Large graphs too: a step processes many vertices in another way than few.
     scales = (0, 3, 6, 9) if program in ("pagerank", "bc") else (0, 3, 6, 8, 9, 10, 11, 12, 12)
@@ -70,6 +70,10 @@ def draw(random):
     if program == "pagerank":
         words += random.choice([["--iterations", random.randint(0, 20)], []])
         words += random.choice([["--damping", random.choice([0, 0.3, 1])], []])
+        if random.random() < 0.4:
+            words += ["--source", None]
+    if program == "khop":
+        words += ["--hops", random.randint(0, 6)]
     if program == "cdlp":
         words += random.choice([["--iterations", random.randint(0, 12)], []])
     return {"family": "vertex", "program": program, "graph": recipe, "mode": mode,
@@ -91,8 +95,10 @@ def check(spec, workshop):
     graph = graphs.make(spec["graph"], workshop)
     program, words = spec["program"], list(spec["words"])
     sources = []
-    if program in ("bfs", "sssp", "bc"):
+    if program in ("bfs", "khop", "sssp", "bc") or "--source" in words:
         sources = sources_of(spec, graph)
+        if "--source" in words:
+            del words[-2:]
         words += ["--sources", ",".join(map(str, sources))] if program == "bc" else \
                  ["--source", sources[0]]
     spec["keep"] = sources
@@ -125,15 +131,17 @@ def compare(program, graph, sources, spec, found):
         expected = [str(graph.ids[v]) for v in communities(graph, spec["words"])]
     elif program == "kcore":
         expected = [str(core) for core in cores(graph)]
-    elif program == "bfs":
-        expected = [UNREACHED if d is None else str(d) for d in bfs(graph, numbers[0])[0]]
+    elif program in ("bfs", "khop"):
+        most = spec["words"][-1] if program == "khop" else math.inf
+        expected = [UNREACHED if d is None or d > most else str(d)
+                    for d in bfs(graph, numbers[0])[0]]
     else:
         if program == "sssp":
             values = sssp(graph, numbers[0])
         elif program == "bc":
             values = centrality(graph, numbers)
         else:
-            values = pagerank(graph, spec["words"])
+            values = pagerank(graph, spec["words"], numbers)
         for v, value in enumerate(values):
             number = float(found[v].replace("Infinity", "inf"))
             if not math.isclose(number, value, rel_tol=1e-6 if program == "bc" else 1e-9):
@@ -229,10 +237,12 @@ def cores(graph):
     return core
 
 
-def pagerank(graph, words):
+def pagerank(graph, words, sources):
+    """What edges do not give goes to the source, or else to all vertices alike."""
     options = dict(zip(words[::2], words[1::2]))
     damping, n = float(options.get("--damping", 0.85)), len(graph.lists)
-    rank = [1 / n] * n if n else []
+    restart = [1 / n] * n if n and not sources else [float(v in sources) for v in range(n)]
+    rank = list(restart)
     for _ in range(int(options.get("--iterations", 20))):
         following = [0.0] * n
         dangling = 0.0
@@ -243,7 +253,8 @@ def pagerank(graph, words):
             share = rank[u] / len(neighbours)
             for v in neighbours:
                 following[v] += share
-        rank = [(1 - damping + damping * dangling) / n + damping * value for value in following]
+        rank = [(1 - damping + damping * dangling) * part + damping * value
+                for part, value in zip(restart, following)]
     return rank
 
 
