@@ -4,9 +4,10 @@ namespace slimgraph {
 
 std::vector<Command> AllCommands() {
   return {GenCommand(),         ConvertCommand(),    InfoCommand(),        ScanCommand(),
-          BfsCommand(),         SsspCommand(),       PageRankCommand(),    ComponentsCommand(),
-          CentralityCommand(),  TrianglesCommand(),  MotifsCommand(),      CliquesCommand(),
-          MatchCommand(),       LocalCommand(),      DoctorCommand(),      BenchFabricCommand(),
+          BfsCommand(),         HopsCommand(),       SsspCommand(),        PageRankCommand(),
+          ComponentsCommand(),  CentralityCommand(), CdlpCommand(),        CoresCommand(),
+          TrianglesCommand(),   MotifsCommand(),     CliquesCommand(),     MatchCommand(),
+          LocalCommand(),       LccCommand(),        DoctorCommand(),      BenchFabricCommand(),
           StoreCreateCommand(), StoreApplyCommand(), StoreExportCommand(), TxnRunCommand(),
           TxnSweepCommand(),    TxnChooseCommand(),  ExperimentCommand(),  CompareCommand(),
           LaunchCommand(),      MemoryNodeCommand()};

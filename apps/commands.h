@@ -18,10 +18,13 @@ Command ScanCommand();
 
 // Vertex programs.
 Command BfsCommand();
+Command HopsCommand();
 Command SsspCommand();
 Command PageRankCommand();
 Command ComponentsCommand();
 Command CentralityCommand();
+Command CdlpCommand();
+Command CoresCommand();
 
 // Pattern mining.
 Command TrianglesCommand();
@@ -29,6 +32,7 @@ Command MotifsCommand();
 Command CliquesCommand();
 Command MatchCommand();
 Command LocalCommand();
+Command LccCommand();
 
 // Stores: graphs on disk that can be updated.
 Command StoreCreateCommand();

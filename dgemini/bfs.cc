@@ -41,13 +41,14 @@ struct BfsStep {
 
 }  // namespace
 
-Result<VertexArray<std::uint32_t>> Bfs(Engine& engine, VertexId source) {
+Result<VertexArray<std::uint32_t>> Bfs(Engine& engine, VertexId source, std::uint64_t most_depth) {
   auto depth = engine.Values(kUnreached);
   depth[source] = 0;
   Frontier in(engine.vertices());
   Frontier out(engine.vertices());
   SLIM_TRY(engine.Activate(in, std::span(&source, 1)));
-  for (BfsStep step{depth, &in, 1, engine.arcs()}; !in.empty(); ++step.level) {
+  for (BfsStep step{depth, &in, 1, engine.arcs()}; !in.empty() && step.level <= most_depth;
+       ++step.level) {
     SLIM_TRY(engine.Advance(in, step, out));
     std::swap(in, out);
   }

@@ -2,7 +2,9 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <limits>
+#include <utility>
 
 namespace slimgraph::dgemini {
 
@@ -65,6 +67,36 @@ Status Engine::Count(Frontier& frontier) {
   SLIM_TRY(exchange_.Reduce(std::span(sums)));
   frontier.SetActive({sums[0], sums[1]});
   return {};
+}
+
+Status Engine::SetActive(Frontier& frontier, VertexLists listed) {
+  frontier.SetList(std::move(listed));
+  return Count(frontier);
+}
+
+// Each value is counted by the node that owns the vertex of that number.
+Result<std::uint64_t> Engine::CountDifferent(const VertexArray<VertexId>& values) {
+  Frontier named(vertices());
+  ForEach([&](VertexId v) { named.Add(values[v]); });
+  exchange_.Begin([&](NodeId, Bytes bytes) {
+    for (std::size_t at = 0; at < bytes.size();) named.Add(Take<VertexId>(bytes, at));
+  });
+  for (std::size_t word = 0; word < named.words() && !alone(); ++word) {
+    for (std::uint64_t bits = named.word(word); bits != 0; bits &= bits - 1) {
+      const auto v =
+          static_cast<VertexId>(word * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
+      const NodeId to = work_.worker(v);
+      if (to == exchange_.self()) continue;
+      OutBoxes::Box& box = boxes_.box(to);
+      if (!box.MakeRoom(sizeof v)) SLIM_TRY(boxes_.Send(to));
+      if (box.empty()) box.Open();
+      box.Put(v);
+    }
+  }
+  SLIM_TRY(boxes_.SendAllLast());
+  SLIM_TRY(exchange_.End());
+  SLIM_ASSIGN(const double count, Sum([&](VertexId v) { return named.Has(v) ? 1.0 : 0.0; }));
+  return static_cast<std::uint64_t>(count);
 }
 
 Result<VertexArray<std::uint32_t>> Engine::Degrees() {

@@ -50,6 +50,8 @@ class Engine {
   bool directed() const { return work_.in() == Direction::kIn; }
   Mode mode() const { return mode_; }
   std::uint32_t threads() const { return team_.threads(); }
+  // The length of the longest out list of the share.
+  EdgeOffset longest() const { return work_.longest(); }
   bool first() const { return exchange_.self() == 0; }
   // Whether this is the only compute node.
   bool alone() const { return exchange_.peers() == 0; }
@@ -111,6 +113,8 @@ class Engine {
   // threads. Collective over compute nodes.
   template <typename Of>
   Result<double> Sum(Of of);
+  // How many different values there are, each below vertices(). Collective over compute nodes.
+  Result<std::uint64_t> CountDifferent(const VertexArray<VertexId>& values);
   template <typename T, std::size_t N, typename Combine>
   Status Reduce(std::span<T, N> values, Combine combine) {
     return exchange_.Reduce(values, combine);
@@ -126,15 +130,26 @@ class Engine {
   // that has all lists skips this filter: visiting them costs less.
   template <typename Deferred>
   Status Refill(Frontier& frontier, Deferred& deferred);
+  // Sets `frontier` to these vertices of the share, each of which is listed once.
+  Status SetActive(Frontier& frontier, VertexLists listed);
   // Fills the frontier's list from its bitmap.
   void List(Frontier& frontier);
   // Keeps the vertices of the frontier for which keep(v) returns true. All threads call it, once
   // for each vertex of the share that is in the frontier. Collective over compute nodes.
   template <typename Keep>
   Status Filter(Frontier& frontier, Keep keep);
+  // Calls body(thread, part) for each part of the lists, on all threads.
+  template <typename Body>
+  void ForEachPart(VertexLists& lists, Body body) {
+    for (std::uint32_t t = 0; t < threads(); ++t) lists.part(t);
+    team_.Run([&](std::uint32_t t) { body(t, lists.part(t)); });
+  }
 
   // ---- steps, collective over compute nodes
 
+  // Whether the next step pulls, in mode auto by the cost of both ways.
+  template <VertexStep Step>
+  bool PicksPull(const Frontier& in, const Step& step) const;
   // Makes one step from `in`. Clears `out`, and sets it to the next frontier.
   template <VertexStep Step>
   Status Advance(Frontier& in, Step& step, Frontier& out);
@@ -163,9 +178,6 @@ class Engine {
   std::uint64_t pulls() const { return pulls_; }
 
  private:
-  // Whether the next step pulls, in mode auto by the cost of both ways.
-  template <VertexStep Step>
-  bool PicksPull(const Frontier& in, const Step& step) const;
   // Sets the frontier's size over all nodes, from the lists of the nodes. Collective.
   Status Count(Frontier& frontier);
   // Fills the frontier's bitmap from its list.
@@ -225,11 +237,9 @@ Status Engine::Advance(Frontier& in, Step& step, Frontier& out) {
 template <typename Keep>
 Status Engine::Filter(Frontier& frontier, Keep keep) {
   List(frontier);
-  VertexLists& list = frontier.list();
-  for (std::uint32_t t = 0; t < threads(); ++t) list.part(t);
   const bool marked = frontier.has_bitmap();
-  team_.Run([&](std::uint32_t t) {
-    list.part(t).Filter([&](VertexId v, VertexId) {
+  ForEachPart(frontier.list(), [&](std::uint32_t, VertexList& part) {
+    part.Filter([&](VertexId v, VertexId) {
       if (keep(v)) return true;
       if (marked) frontier.Remove(v);
       return false;
@@ -245,7 +255,7 @@ Status Engine::Collect(Frontier& from, const VertexLists& at, Step& step) {
   if (!alone()) SLIM_TRY(mirror_.SendAndReceive(from, step, Direction::kOut));
   return sparse_.Run(
       Direction::kOut, at,
-      [&](std::uint32_t, VertexId v, const Neighbours& list) { step.Pull(v, list); },
+      [&](std::uint32_t t, VertexId v, const Neighbours& list) { CallPull(step, t, v, list); },
       [](std::uint32_t) { return std::span<const VertexId>(); });
 }
 

@@ -56,20 +56,29 @@ Result<PageRanks> PageRank(Engine& engine, const PageRankOptions& options) {
   Frontier out(vertices);
   engine.ActivateAll(all);
   SLIM_ASSIGN(const double edgeless, engine.Sum([&](VertexId v) { return degree[v] == 0; }));
-  PageRankStep step{degree, options.damping, 1.0 / vertices, engine.ShareValues<double>()};
+  const std::optional<VertexId> source = options.source;
+  PageRankStep step{degree, options.damping, source ? 0 : 1.0 / vertices,
+                    engine.ShareValues<double>()};
   const auto set_next = [&](VertexId v) { step.SetNext(v, step.Partial(v)); };
+  const auto give_source = [&](double rank) {
+    if (source && engine.mine(*source)) step.next[*source] += rank / step.Edges(*source);
+  };
   engine.ForEach([&](VertexId v) { step.SetNext(v, 0); });
+  give_source(1);
   std::uint64_t iterations = 0;
   double change = INFINITY;
   while (options.tolerance ? change > *options.tolerance : iterations < options.iterations) {
     engine.Replace(step.given, step.next);
     // In an undirected graph no edge leads to a vertex without edges, so all of these have the rank
-    // `base`.
+    // `base`, unless one of them is the source.
     const auto at = [&](VertexId v) { return degree[v] == 0 ? step.given[v] : 0; };
-    SLIM_ASSIGN(double dangling, engine.directed() ? engine.Sum(at) : double{step.base * edgeless});
-    step.base = (1 - options.damping + options.damping * dangling) / vertices;
+    SLIM_ASSIGN(const double dangling,
+                engine.directed() || source ? engine.Sum(at) : double{step.base * edgeless});
+    const double not_by_edges = 1 - options.damping + options.damping * dangling;
+    step.base = source ? 0 : not_by_edges / vertices;
     SLIM_TRY(engine.Advance(all, step, out));
     if (engine.mode() == Mode::kPush) engine.ForEach(set_next);
+    give_source(not_by_edges);
     if (options.tolerance) {
       SLIM_ASSIGN(change, engine.Sum([&](VertexId v) { return step.Change(v); }));
     }

@@ -5,18 +5,20 @@
 #include <optional>
 
 #include "dgemini/engine.h"
+#include "slimgraph/files/original_ids.h"
 
 namespace slimgraph::dgemini {
 
 // ---- breadth-first search
-// The distance of each vertex from the source, in edges.
+// The distance of each vertex from the source, in edges, if it is at most `most_depth`.
 constexpr std::uint32_t kUnreached = 0xFFFFFFFF;
 
 inline WorkloadNeeds BfsNeeds(Mode mode) {
   return {.pull_in = mode != Mode::kPush, .vertex_bytes = 4.25, .share_bytes = 8};
 }
 
-Result<VertexArray<std::uint32_t>> Bfs(Engine& engine, VertexId source);
+Result<VertexArray<std::uint32_t>> Bfs(Engine& engine, VertexId source,
+                                       std::uint64_t most_depth = kUnreached);
 
 // ---- shortest paths
 // From one source with non-negative weights, by delta-stepping (Meyer and Sanders 2003).
@@ -40,8 +42,9 @@ extern template Result<VertexArray<double>> Sssp<double>(Engine&, VertexId, doub
 
 // ---- PageRank
 // Ranks sum to one: the ranks of vertices without outgoing edges are spread evenly over all
-// vertices. Each vertex has values for what it gives now, what it gives next, and its degree. Push
-// mode needs one more value, for what it receives.
+// vertices. With a source (personalised PageRank), all that edges do not give goes to the source
+// instead, where the whole rank is at first. Each vertex has values for what it gives now, what it
+// gives next, and its degree. Push mode needs one more value, for what it receives.
 inline WorkloadNeeds PageRankNeeds(Mode mode) {
   const bool pushes = mode == Mode::kPush;
   return {.pull_in = !pushes, .vertex_bytes = 8.25, .share_bytes = pushes ? 20.0 : 12.0};
@@ -50,6 +53,7 @@ inline WorkloadNeeds PageRankNeeds(Mode mode) {
 struct PageRankOptions {
   double damping = 0.85;
   std::uint64_t iterations = 20;
+  std::optional<VertexId> source = {};
   // If set, iterates until the sum of all changes of ranks in an iteration is at most this, instead
   // of a fixed number of iterations.
   std::optional<double> tolerance;
@@ -80,5 +84,28 @@ inline WorkloadNeeds CentralityNeeds(Mode mode) {
 }
 
 Result<VertexArray<double>> Centrality(Engine& engine, std::span<const VertexId> sources);
+
+// ---- communities by label propagation
+// As LDBC Graphalytics defines it. Each vertex begins with its original id as its label. In each
+// iteration, all vertices at once take the most frequent label of their neighbours, and the
+// smallest of several such labels. A neighbour that is in a list twice counts twice. The graph must
+// be undirected; a directed one is read as BothDirections.
+WorkloadNeeds LabelsNeeds(Mode mode);
+
+struct Labels {
+  VertexArray<VertexId> label;   // a label's position in the order of original ids
+  std::uint64_t iterations = 0;  // fewer than asked for if labels no longer change
+};
+
+Result<Labels> PropagateLabels(Engine& engine, const OriginalIds& ids, std::uint64_t iterations);
+
+// ---- core numbers
+// The largest k such that the vertex is in the k-core: the largest subgraph in which all vertices
+// have at least k neighbours. The graph must be undirected; a directed one is read as
+// BothDirections. `simple`: no list has equal neighbours or its own vertex. Otherwise these are
+// skipped.
+WorkloadNeeds CoresNeeds(Mode mode);
+
+Result<VertexArray<std::uint32_t>> CoreNumbers(Engine& engine, bool simple);
 
 }  // namespace slimgraph::dgemini

@@ -49,7 +49,10 @@ std::vector<double> Sssp(const Csr& graph, VertexId source) {
 
 Ranks PageRank(const Csr& graph, const PageRankOptions& options) {
   const VertexId n = graph.vertices();
-  Ranks ranks{std::vector<double>(n, 1.0 / n), 0};
+  // How what edges do not give is divided; the first ranks as well.
+  std::vector<double> share(n, options.source ? 0.0 : 1.0 / n);
+  if (options.source) share[*options.source] = 1;
+  Ranks ranks{share, 0};
   double change = INFINITY;
   while (options.tolerance ? change > *options.tolerance : ranks.iterations < options.iterations) {
     std::vector<double> next(n, 0.0);
@@ -61,7 +64,8 @@ Ranks PageRank(const Csr& graph, const PageRankOptions& options) {
     }
     change = 0;
     for (VertexId v = 0; v < n; ++v) {
-      next[v] = (1 - options.damping + options.damping * dangling) / n + options.damping * next[v];
+      next[v] =
+          (1 - options.damping + options.damping * dangling) * share[v] + options.damping * next[v];
       change += std::abs(next[v] - ranks.rank[v]);
     }
     ranks.rank = std::move(next);
@@ -118,6 +122,105 @@ std::vector<double> Centrality(const Csr& graph, std::span<const VertexId> sourc
     }
   }
   return score;
+}
+
+namespace {
+
+// All neighbours of a vertex: in a directed graph those of both directions, in any order.
+class AllNeighbours {
+ public:
+  AllNeighbours(const Csr& out, bool directed) : out_(out) {
+    if (!directed) return;
+    in_.offsets.assign(std::size_t{out.vertices()} + 1, 0);
+    for (const VertexId v : out.neighbours) ++in_.offsets[std::size_t{v} + 1];
+    std::partial_sum(in_.offsets.begin(), in_.offsets.end(), in_.offsets.begin());
+    in_.neighbours.resize(out.neighbours.size());
+    auto next = in_.offsets;
+    for (VertexId u = 0; u < out.vertices(); ++u) {
+      for (const VertexId v : out.list(u)) in_.neighbours[next[v]++] = u;
+    }
+  }
+  std::vector<VertexId> Of(VertexId v) const {
+    std::vector<VertexId> all(out_.list(v).begin(), out_.list(v).end());
+    if (in_.vertices() > 0) all.insert(all.end(), in_.list(v).begin(), in_.list(v).end());
+    return all;
+  }
+  std::vector<VertexId> DifferentOf(VertexId v) const {
+    std::vector<VertexId> all = Of(v);
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    std::erase(all, v);
+    return all;
+  }
+
+ private:
+  const Csr& out_;
+  Csr in_;
+};
+
+}  // namespace
+
+std::vector<std::uint64_t> PropagateLabels(const Csr& out_lists, bool directed,
+                                           const OriginalIds& ids, std::uint64_t iterations) {
+  const AllNeighbours neighbours(out_lists, directed);
+  std::vector<std::uint64_t> label(out_lists.vertices());
+  for (VertexId v = 0; v < out_lists.vertices(); ++v) label[v] = ids[v];
+  for (std::uint64_t i = 0; i < iterations; ++i) {
+    std::vector<std::uint64_t> next = label;
+    std::vector<std::uint64_t> met;
+    for (VertexId v = 0; v < out_lists.vertices(); ++v) {
+      met.clear();
+      for (const VertexId u : neighbours.Of(v)) met.push_back(label[u]);
+      std::sort(met.begin(), met.end());
+      std::size_t most = 0;
+      for (auto begin = met.begin(); begin != met.end();) {
+        const auto end = std::upper_bound(begin, met.end(), *begin);
+        if (const auto count = static_cast<std::size_t>(end - begin); count > most) {
+          most = count;
+          next[v] = *begin;
+        }
+        begin = end;
+      }
+    }
+    if (next == label) break;
+    label = std::move(next);
+  }
+  return label;
+}
+
+// Batagelj and Zaversnik 2003: vertices are kept sorted by their number of neighbours left.
+std::vector<std::uint32_t> CoreNumbers(const Csr& out_lists, bool directed) {
+  const AllNeighbours neighbours(out_lists, directed);
+  const VertexId n = out_lists.vertices();
+  std::vector<std::uint32_t> left(n);
+  for (VertexId v = 0; v < n; ++v) {
+    left[v] = static_cast<std::uint32_t>(neighbours.DifferentOf(v).size());
+  }
+  const std::uint32_t most = n == 0 ? 0 : *std::max_element(left.begin(), left.end());
+  std::vector<VertexId> begin(std::size_t{most} + 2);  // by `left`: the first place in `order`
+  for (const std::uint32_t count : left) ++begin[std::size_t{count} + 1];
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  std::vector<VertexId> order(n);
+  std::vector<VertexId> place(n);
+  auto next = begin;
+  for (VertexId v = 0; v < n; ++v) {
+    place[v] = next[left[v]]++;
+    order[place[v]] = v;
+  }
+  for (VertexId i = 0; i < n; ++i) {
+    const VertexId v = order[i];
+    for (const VertexId u : neighbours.DifferentOf(v)) {
+      if (left[u] <= left[v]) continue;
+      // Moves u to the front of the vertices with as many neighbours left, and then out of them.
+      const VertexId first = std::max(begin[left[u]], i + 1);
+      const VertexId other = order[first];
+      std::swap(order[first], order[place[u]]);
+      std::swap(place[other], place[u]);
+      begin[left[u]] = first + 1;
+      --left[u];
+    }
+  }
+  return left;
 }
 
 }  // namespace slimgraph::dgemini::serial

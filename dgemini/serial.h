@@ -26,6 +26,14 @@ Ranks PageRank(const Csr& graph, const PageRankOptions& options);
 // The smallest vertex of each vertex's component, ignoring directions.
 std::vector<VertexId> Components(const Csr& graph);
 
+// The label of each vertex as an original id. In a directed graph, neighbours in both directions
+// count.
+std::vector<std::uint64_t> PropagateLabels(const Csr& out_lists, bool directed,
+                                           const OriginalIds& ids, std::uint64_t iterations);
+
+// The core number of each vertex, ignoring directions, self-loops and duplicate edges.
+std::vector<std::uint32_t> CoreNumbers(const Csr& out_lists, bool directed);
+
 std::vector<double> Centrality(const Csr& graph, std::span<const VertexId> sources);
 
 }  // namespace slimgraph::dgemini::serial

@@ -42,20 +42,22 @@ concept Mirrors = requires(Step& step, VertexId v, typename Step::Value value) {
   step.Mirror(v, value);
 };
 
-// Pull returns whether the vertex becomes active. It may take the number of the calling thread as
-// its first argument. Wants returns whether the vertex walks its list; it returns std::true_type if
-// every vertex does.
+// Calls Pull, which may take the number of the thread that calls it, for scratch memory.
 template <typename Step>
-concept PullsByThread = requires(Step& step, std::uint32_t thread, VertexId v,
-                                 const Neighbours& in) {
-  { step.Pull(thread, v, in) } -> std::convertible_to<bool>;
-};
+decltype(auto) CallPull(Step& step, std::uint32_t thread, VertexId v, const Neighbours& list) {
+  if constexpr (requires { step.Pull(thread, v, list); }) {
+    return step.Pull(thread, v, list);
+  } else {
+    return step.Pull(v, list);
+  }
+}
+
+// Pull returns whether the vertex becomes active. Wants returns whether the vertex walks its list;
+// it returns std::true_type if every vertex does.
 template <typename Step>
 concept Pulls = Mirrors<Step> && requires(Step& step, VertexId v, const Neighbours& in) {
   { step.Wants(v) } -> std::convertible_to<bool>;
-  requires PullsByThread<Step> || requires {
-    { step.Pull(v, in) } -> std::convertible_to<bool>;
-  };
+  { CallPull(step, 0, v, in) } -> std::convertible_to<bool>;
 };
 
 // For Engine::Advance. The engine pulls when the frontier's edges and vertices are more than
@@ -68,7 +70,7 @@ concept VertexStep = Pushes<Step> && Pulls<Step> && requires {
 // For Engine::Collect: Pull walks the list of one of the given vertices.
 template <typename Step>
 concept CollectStep = Mirrors<Step> && requires(Step& step, VertexId v, const Neighbours& out) {
-  step.Pull(v, out);
+  CallPull(step, 0, v, out);
 };
 
 // For Engine::Agree: Initial returns the value that all nodes know at the start, Signal the current

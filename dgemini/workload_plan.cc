@@ -67,7 +67,11 @@ class NodePlanner {
       bytes += (count + std::uint64_t{1}) * sizeof(EdgeOffset) + size.arcs * arc_bytes_;
     });
     std::uint64_t remote_bytes = 0;
-    EdgeOffset longest = 0;
+    EdgeOffset longest = 0;  // of other nodes' lists
+    EdgeOffset longest_own = 0;
+    ForEachSlot(node_, [&](VertexId, const SlotSize& size) {
+      longest_own = std::max(longest_own, size.longest);
+    });
     for (const NodeId node : cluster_.topology().DelegationSet(node_)) {
       share += partition_.part(node).count;
       ForEachSlot(node, [&](VertexId count, const SlotSize& size) {
@@ -83,6 +87,8 @@ class NodePlanner {
       const std::uint64_t batch = std::max(longest, kMaxBatchArcs);
       bytes += cluster_.threads() * (ListReader::kBatches * batch * arc_bytes_ + longest);
     }
+    bytes += static_cast<std::uint64_t>(needs_.list_bytes * cluster_.threads() *
+                                        static_cast<double>(std::max(longest, longest_own)));
     return bytes + ValueBytes(share) + MessageBytes(share) + EarlyBytes(share);
   }
 

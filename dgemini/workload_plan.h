@@ -19,6 +19,8 @@ struct WorkloadNeeds {
   // graph, and bytes per vertex of a node's share.
   double vertex_bytes = 0;
   double share_bytes = 0;
+  // The memory of each thread for a list that it pulls over, for each arc of the longest list.
+  double list_bytes = 0;
   CacheOptions cache = {};
 };
 

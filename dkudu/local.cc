@@ -2,17 +2,31 @@
 
 #include <algorithm>
 
-#include "dkudu/internal/root_sums.h"
+#include "dkudu/internal/kernel/corner_kernel.h"
+#include "dkudu/internal/over_roots.h"
 
 namespace slimgraph::dkudu {
 namespace {
 
+const Stage kCorners("corners");
+
 constexpr std::size_t kSumsAtOnce = 1 << 16;
+
+template <ListPart kPart>
+Status CountCorners(MiningJob& job, std::uint64_t* arcs_at) {
+  const auto done = [](std::uint32_t, const CornerKernel<kPart>&) {};
+  return RunOverRoots<CornerKernel<kPart>>(job, kCorners, done, arcs_at);
+}
 
 std::vector<VertexId> RanksByDenseId(const MiningGraph& graph) {
   std::vector<VertexId> ranks(graph.vertices());
   for (VertexId v = 0; v < graph.vertices(); ++v) ranks[graph.dense(v)] = v;
   return ranks;
+}
+
+std::span<std::uint64_t> Counters(const JobRegions::Lease& region) {
+  return {reinterpret_cast<std::uint64_t*>(region.memory().data()),
+          region.memory().size() / sizeof(std::uint64_t)};
 }
 
 // Adds what the other compute nodes hold in the same region, by RDMA reads.
@@ -36,32 +50,39 @@ Status AddSumsOfOthers(Cluster& cluster, RegionId region, std::span<std::uint64_
 
 }  // namespace
 
-// Node 0 reads the others' sums and inverts the degree order only after the edge sums are finished,
-// so the two phases do not add up.
+// Node 0 reads the others' sums and inverts the degree order only after the corners are counted, so
+// the two phases do not add up.
 std::uint64_t LocalBytes(const MiningGraph& graph, const MiningOptions& options) {
   const std::uint64_t vertices = graph.vertices();
   const std::uint64_t at_first = graph.self() == 0 ? vertices * sizeof(VertexId) : 0;
-  return vertices * sizeof(std::uint64_t) + std::max(EdgeSumBytes(graph, options), at_first);
+  return vertices * sizeof(std::uint64_t) +
+         std::max(OverRootsBytes<CornerKernel<ListPart::kAll>>(graph, options), at_first);
 }
 
-Status ForEachLocal(MiningJob& job, const OriginalIds& ids, const LocalVisit& visit) {
+Result<LocalCounts> CountLocal(MiningJob& job) {
   const MiningGraph& graph = job.graph;
-  SLIM_TRY(RequireCompleteLists(graph, "triangles at vertices"));
+  const bool arcs = graph.part() == ListPart::kArcs;
+  if (!arcs) SLIM_TRY(RequireCompleteLists(graph, "triangles at vertices"));
   Cluster& cluster = job.cluster;
-  SLIM_ASSIGN(const auto region,
+  SLIM_ASSIGN(auto region,
               job.regions.Take(cluster, std::uint64_t{graph.vertices()} * sizeof(std::uint64_t)));
-  auto* const twice = reinterpret_cast<std::uint64_t*>(region.memory().data());
-  SLIM_TRY(SumOverEdges(job, twice));
-  // SumOverEdges ends with a collective operation: every compute node's counters are complete.
-  if (cluster.self() == 0) {
-    SLIM_TRY(AddSumsOfOthers(cluster, region.id(), std::span(twice, graph.vertices())));
-    const std::vector<VertexId> ranks = RanksByDenseId(graph);
-    for (VertexId i = 0; i < graph.vertices(); ++i) {
-      const VertexId dense = ids.InOrder(i);
-      SLIM_TRY(visit(ids[dense], {graph.degree(ranks[dense]), twice[dense] / 2}));
-    }
+  const std::span<std::uint64_t> counts = Counters(region);
+  SLIM_TRY(arcs ? CountCorners<ListPart::kArcs>(job, counts.data())
+                : CountCorners<ListPart::kAll>(job, counts.data()));
+  SLIM_TRY(cluster.all().Barrier());  // every compute node's counters are complete
+  if (cluster.self() == 0) SLIM_TRY(AddSumsOfOthers(cluster, region.id(), counts));
+  SLIM_TRY(cluster.all().Barrier());
+  return LocalCounts(graph, std::move(region));
+}
+
+Status LocalCounts::ForEach(const OriginalIds& ids, const Visit& visit) const {
+  const std::vector<VertexId> ranks = RanksByDenseId(*graph_);
+  const std::span<std::uint64_t> counts = Counters(arcs_);
+  for (VertexId i = 0; i < graph_->vertices(); ++i) {
+    const VertexId dense = ids.InOrder(i);
+    SLIM_TRY(visit(dense, {graph_->degree(ranks[dense]), counts[dense]}));
   }
-  return cluster.all().Barrier();
+  return {};
 }
 
 }  // namespace slimgraph::dkudu

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <utility>
 
 #include "dkudu/mining_job.h"
 #include "slimgraph/files/original_ids.h"
@@ -9,24 +10,42 @@
 namespace slimgraph::dkudu {
 
 struct LocalFigures {
-  std::uint64_t degree = 0;
-  std::uint64_t triangles = 0;
+  std::uint64_t degree = 0;  // the number of neighbours, in any direction
+  std::uint64_t arcs = 0;    // among these neighbours; an undirected edge is two arcs
 
-  // The share of the neighbours' pairs that are adjacent; 0 if there are no pairs.
+  // Of an undirected graph.
+  std::uint64_t triangles() const { return arcs / 2; }
+  // The share of the ordered pairs of neighbours that an arc joins; 0 if there are no pairs. It is
+  // LDBC Graphalytics' local clustering coefficient.
   double clustering() const {
     if (degree < 2) return 0;
     const auto d = static_cast<double>(degree);
-    return 2 * static_cast<double>(triangles) / (d * (d - 1));
+    return static_cast<double>(arcs) / (d * (d - 1));
   }
+  friend bool operator==(const LocalFigures&, const LocalFigures&) = default;
 };
 
-// Calls visit(original id, figures) on node 0 for every vertex, in ascending order of ids. Only
-// node 0 needs `ids`. The graph must have complete lists. Compute nodes need 8 bytes for each
-// vertex of the graph.
-using LocalVisit = std::function<Status(std::uint64_t, const LocalFigures&)>;
-Status ForEachLocal(MiningJob& job, const OriginalIds& ids, const LocalVisit& visit);
+// The figures of all vertices, on node 0. The job must outlive it.
+class LocalCounts {
+ public:
+  // Calls visit(dense id, figures) for every vertex, in ascending order of original ids.
+  using Visit = std::function<Status(VertexId, const LocalFigures&)>;
+  Status ForEach(const OriginalIds& ids, const Visit& visit) const;
 
-// The most memory that ForEachLocal takes on a compute node, besides the graph.
+ private:
+  friend Result<LocalCounts> CountLocal(MiningJob& job);
+  LocalCounts(const MiningGraph& graph, JobRegions::Lease arcs)
+      : graph_(&graph), arcs_(std::move(arcs)) {}
+
+  const MiningGraph* graph_;
+  JobRegions::Lease arcs_;  // by dense id
+};
+
+// Collective. The graph must be loaded with ListPart::kAll or kArcs. Compute nodes need 8 bytes for
+// each vertex of the graph.
+Result<LocalCounts> CountLocal(MiningJob& job);
+
+// The most memory that CountLocal and ForEach take on a compute node, besides the graph.
 std::uint64_t LocalBytes(const MiningGraph& graph, const MiningOptions& options);
 
 }  // namespace slimgraph::dkudu

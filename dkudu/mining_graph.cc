@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "dkudu/internal/kernel/bit_matrix.h"
 #include "slimgraph/base/check.h"
@@ -15,27 +16,48 @@ namespace {
 constexpr std::uint64_t kProcessBytes = 4 << 20;
 constexpr std::uint64_t kPieceArcs = 1 << 20;
 
-// Calls visit(dense id, list) for every list of the file for which wanted(dense id) holds. The
-// vertices of a home are scattered over the file, so every node streams through the whole file.
-template <typename Wanted, typename Visit>
-Status ForEachList(const GraphSource& file, Wanted wanted, Visit visit) {
+// One direction's lists in the piece of the file that is being read.
+struct Side {
+  Direction direction;
   std::vector<EdgeOffset> offsets;
   std::vector<VertexId> neighbours;
+
+  EdgeOffset ArcsOf(std::size_t first, std::size_t end) const {
+    return offsets[end] - offsets[first];
+  }
+  List Of(std::size_t i, std::size_t first) const {
+    return List(neighbours).subspan(offsets[i] - offsets[first], ArcsOf(i, i + 1));
+  }
+};
+
+// Calls visit(dense id, out list, in list) for every vertex of the file for which wanted(dense id)
+// holds. In an undirected graph the in list is empty. The vertices of a home are scattered over the
+// file, so every node streams through the whole file.
+template <typename Wanted, typename Visit>
+Status ForEachList(const GraphSource& file, Wanted wanted, Visit visit) {
+  std::vector<Side> sides = {{Direction::kOut, {}, {}}};
+  if (file.directed()) sides.push_back({Direction::kIn, {}, {}});
   for (std::size_t start = 0; start < file.vertices(); start += kPieceVertices) {
     const std::size_t count = std::min<std::size_t>(kPieceVertices, file.vertices() - start);
-    offsets.resize(count + 1);
-    SLIM_TRY(file.ReadElements(file.offsets(Direction::kOut), start, std::span(offsets), 1));
+    for (Side& side : sides) {
+      side.offsets.resize(count + 1);
+      SLIM_TRY(file.ReadElements(file.offsets(side.direction), start, std::span(side.offsets), 1));
+    }
     for (std::size_t first = 0; first < count;) {
       std::size_t last = first + 1;
-      while (last < count && offsets[last + 1] - offsets[first] <= kPieceArcs) ++last;
-      neighbours.resize(offsets[last] - offsets[first]);
-      SLIM_TRY(file.ReadElements(file.neighbours(Direction::kOut), offsets[first],
-                                 std::span(neighbours), 1));
+      const auto fits = [&](const Side& side) {
+        return side.ArcsOf(first, last + 1) <= kPieceArcs;
+      };
+      while (last < count && std::all_of(sides.begin(), sides.end(), fits)) ++last;
+      for (Side& side : sides) {
+        side.neighbours.resize(side.ArcsOf(first, last));
+        SLIM_TRY(file.ReadElements(file.neighbours(side.direction), side.offsets[first],
+                                   std::span(side.neighbours), 1));
+      }
       for (std::size_t i = first; i < last; ++i) {
         const auto v = static_cast<VertexId>(start + i);
         if (!wanted(v)) continue;
-        visit(v,
-              List(neighbours).subspan(offsets[i] - offsets[first], offsets[i + 1] - offsets[i]));
+        visit(v, sides[0].Of(i, first), sides.size() < 2 ? List() : sides[1].Of(i, first));
       }
       first = last;
     }
@@ -43,27 +65,37 @@ Status ForEachList(const GraphSource& file, Wanted wanted, Visit visit) {
   return {};
 }
 
-// Calls visit(rank, ranks of its neighbours) for every vertex of this node. The neighbours are
-// without self-loops and duplicates, and in ascending order of their dense ids.
+// Calls visit(rank, entries of its list) for every vertex of this node. The neighbours are without
+// self-loops and duplicates, and in ascending order of their dense ids.
 template <typename Visit>
 Status ForEachOwn(const GraphSource& file, const MiningGraph& graph,
                   const std::vector<VertexId>& rank_of, Visit visit) {
-  std::vector<VertexId> ranks;
+  std::vector<VertexId> entries;
   const auto mine = [&](VertexId dense) { return graph.is_own(rank_of[dense]); };
-  return ForEachList(file, mine, [&](VertexId dense, List list) {
-    ranks.clear();
+  return ForEachList(file, mine, [&](VertexId dense, List out, List in) {
+    entries.clear();
     // A list of the file ascends by dense id, so duplicates are adjacent.
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      if (list[i] == dense || (i > 0 && list[i] == list[i - 1])) continue;
-      ranks.push_back(rank_of[list[i]]);
+    for (std::size_t i = 0; i < out.size() && !file.directed(); ++i) {
+      if (out[i] == dense || (i > 0 && out[i] == out[i - 1])) continue;
+      entries.push_back(rank_of[out[i]]);
     }
-    visit(rank_of[dense], ranks);
+    for (std::size_t o = 0, i = 0; file.directed() && (o < out.size() || i < in.size());) {
+      const bool arc = i == in.size() || (o < out.size() && out[o] <= in[i]);
+      const VertexId w = arc ? out[o] : in[i];
+      while (o < out.size() && out[o] == w) ++o;
+      while (i < in.size() && in[i] == w) ++i;
+      if (w != dense) entries.push_back(2 * rank_of[w] + (arc ? 1 : 0));
+    }
+    visit(rank_of[dense], entries);
   });
 }
 
+// An upper bound of the arcs of all lists that D-Kudu keeps.
+std::uint64_t MostArcs(const GraphSource& file) { return file.arcs() * (file.directed() ? 2 : 1); }
+
 // The bytes of the index of all homes, if the arcs are spread evenly.
 std::uint64_t IndexBytes(const GraphSource& file, NodeId nodes) {
-  return nodes * CompactOffsets::Bytes(file.vertices() / nodes + 1, file.arcs() / nodes);
+  return nodes * CompactOffsets::Bytes(file.vertices() / nodes + 1, MostArcs(file) / nodes);
 }
 
 // The memory for measuring the lists: ranks by dense id, dense ids by rank, the gathered lengths of
@@ -75,8 +107,10 @@ std::uint64_t MeasuringBytes(const GraphSource& file, NodeId nodes) {
 }
 
 // The buffers for a piece of the file.
-constexpr std::uint64_t kPieceBytes =
-    (kPieceVertices + 1) * sizeof(EdgeOffset) + kPieceArcs * sizeof(VertexId);
+std::uint64_t PieceBytes(const GraphSource& file) {
+  return (file.directed() ? 2 : 1) *
+         ((kPieceVertices + 1) * sizeof(EdgeOffset) + kPieceArcs * sizeof(VertexId));
+}
 
 // The least memory that any job on the file takes on each node, known before anything is read. Of
 // the lists, it counts only the decoded ones of compute nodes. The bytes of coded lists depend on
@@ -110,7 +144,8 @@ Status MiningGraph::Measure(Cluster& cluster, const GraphSource& file, const Ran
   DegreeSums sums;
   SLIM_TRY(ForEachOwn(file, *this, rank_of, [&](VertexId v, const Ranks& neighbours) {
     const auto above = static_cast<std::uint64_t>(
-        std::count_if(neighbours.begin(), neighbours.end(), [&](VertexId w) { return w > v; }));
+        std::count_if(neighbours.begin(), neighbours.end(),
+                      [&](VertexId entry) { return entry >> EntryBits(part_) > v; }));
     sums.most_above = std::max(sums.most_above, above);
     sums.matrix_bytes += BitMatrix::Bytes(above);
     degrees[v / nodes_] = static_cast<std::uint32_t>(neighbours.size());
@@ -158,7 +193,7 @@ Result<MemoryPlan> MiningGraph::Plan(Cluster& cluster, const GraphSource& file,
                                      const WorkingMemory& working) const {
   const std::uint64_t of_lists = own_bytes() + IndexBytes(file, nodes_) +
                                  file.vertices() * sizeof(VertexId);  // dense ids by rank
-  const std::uint64_t to_fill = file.vertices() * sizeof(VertexId) + kPieceBytes;
+  const std::uint64_t to_fill = file.vertices() * sizeof(VertexId) + PieceBytes(file);
   const std::uint64_t to_run = working.own_bytes + working.mapped_bytes;
   struct {
     std::uint64_t bytes;
@@ -228,7 +263,15 @@ Result<std::unique_ptr<MiningGraph>> MiningGraph::Load(
     Cluster& cluster, const GraphSource& file, ListPart part, const WorkingMemoryOf& working,
     const std::function<void(const MemoryPlan&)>& announce) {
   if (file.vertices() == 0) return InputError("{}: the graph is empty", file.path());
-  if (file.directed()) {
+  if (part == ListPart::kArcs && !file.directed()) part = ListPart::kAll;
+  if (part == ListPart::kArcs) {
+    if (!file.has(Direction::kIn)) {
+      return InputError("{} has no incoming lists: convert it without --no-reverse", file.path());
+    }
+    if (file.vertices() > std::numeric_limits<VertexId>::max() / 2) {
+      return InputError("{}: more than 2^31 - 1 vertices of a directed graph", file.path());
+    }
+  } else if (file.directed()) {
     return InputError(
         "{} is directed, and patterns are mined in undirected graphs; make it one with: slimgraph "
         "convert {} OUT.slim --symmetrize",

@@ -20,8 +20,10 @@
 namespace slimgraph::dkudu {
 
 // Which part of each list is kept: only the neighbours above its vertex, which takes half the
-// memory and suffices for triangles and cliques, or the complete list.
-enum class ListPart { kUpper, kAll };
+// memory and suffices for triangles and cliques, or the complete list. kArcs: of a directed graph
+// the neighbours in both directions, each with a bit that tells whether an arc leads to it. Of an
+// undirected graph, kArcs is the same as kAll.
+enum class ListPart { kUpper, kAll, kArcs };
 
 // The memory that this node takes besides its part of the graph; announced together with it.
 struct WorkingMemory {
@@ -45,8 +47,8 @@ class MiningGraph {
   // known, but its lists are not loaded yet.
   using WorkingMemoryOf = std::function<WorkingMemory(const MiningGraph&)>;
 
-  // Collective. Refuses a directed graph and one without vertices; skips self-loops and duplicate
-  // edges of the file. Announces the plan before it loads the lists.
+  // Collective. Refuses a graph without vertices and, unless `part` is kArcs, a directed one; skips
+  // self-loops and duplicate edges of the file. Announces the plan before it loads the lists.
   static Result<std::unique_ptr<MiningGraph>> Load(
       Cluster& cluster, const GraphSource& file, ListPart part, const WorkingMemoryOf& working,
       const std::function<void(const MemoryPlan&)>& announce);
@@ -74,6 +76,10 @@ class MiningGraph {
   // The homes of this compute node's roots.
   std::vector<NodeId> root_homes() const;
   bool computes() const { return self_ < compute(); }
+
+  // With kArcs, an entry of a list is twice the neighbour, plus 1 if an arc leads from the list's
+  // vertex to it. Otherwise an entry is the neighbour.
+  static constexpr unsigned EntryBits(ListPart part) { return part == ListPart::kArcs ? 1 : 0; }
 
   // Only on compute nodes.
   List own(VertexId v) const {
@@ -114,7 +120,7 @@ class MiningGraph {
         threads_(cluster.threads()),
         self_(cluster.self()),
         part_(part),
-        code_(vertices) {}
+        code_(vertices << EntryBits(part)) {}
   // The ranks are needed only while lists are loaded.
   using Ranks = std::vector<VertexId>;  // by dense id
   Status Measure(Cluster& cluster, const GraphSource& file, const Ranks& rank_of);

@@ -9,8 +9,8 @@
 namespace slimgraph::dkudu {
 Status RequireCompleteLists(const MiningGraph& graph, const char* what) {
   if (graph.part() == ListPart::kAll) return {};
-  return UsageError(
-      "counting {} needs complete lists, but the graph was loaded with ListPart::kUpper", what);
+  return UsageError("counting {} needs complete lists, but the graph was loaded with ListPart::{}",
+                    what, graph.part() == ListPart::kUpper ? "kUpper" : "kArcs");
 }
 
 Status RunEngines(MiningJob& job, const Stage& stage,

@@ -37,7 +37,8 @@ void ReportMining(JobRun& run, const GraphSource& file, const dkudu::EngineTimes
 }  // namespace
 
 void DeclareMiningOptions(Options& options, MiningCommandOptions& to) {
-  options.Positional("GRAPH", "the .slim file, undirected", to.graph);
+  options.Positional("GRAPH", to.directed ? "the .slim file" : "the .slim file, undirected",
+                     to.graph);
   DeclareBytes(options, "--edge-cache", "memory of each compute node to cache other nodes' lists",
                to.mining.cache_bytes);
   DeclareBytes(options, "--chunk-memory",
@@ -55,7 +56,8 @@ void DeclareMiningOptions(Options& options, MiningCommandOptions& to) {
 }
 
 Status RunMiningJob(JobRun& run, const MiningCommandOptions& options, dkudu::ListPart part,
-                    const dkudu::EngineBytes& engine_bytes, const MiningWork& work) {
+                    const dkudu::EngineBytes& engine_bytes, const MiningWork& work,
+                    const MiningWork& finish) {
   Cluster& cluster = run.cluster;
   const std::uint64_t start_ns = NowNs();
   SLIM_ASSIGN(const SlimFile file, SlimFile::Open(options.graph));
@@ -76,6 +78,7 @@ Status RunMiningJob(JobRun& run, const MiningCommandOptions& options, dkudu::Lis
   const std::uint64_t run_ns = NowNs();
   SLIM_TRY(work(run, file, job));
   run.run_s = SecondsSince(run_ns);
+  if (finish && cluster.self() == 0) SLIM_TRY(finish(run, file, job));
   SLIM_TRY(lists->Stop());
   SLIM_ASSIGN(const dkudu::EngineTimes times, dkudu::TimesOf(job));
   ReportMining(run, file, times);

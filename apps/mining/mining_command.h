@@ -14,6 +14,7 @@ struct MiningCommandOptions {
   JobOptions job;
   std::string graph;
   dkudu::MiningOptions mining;
+  bool directed = false;    // the command takes directed graphs as well
   bool prints_ids = false;  // the command keeps the original ids in memory
 };
 
@@ -21,9 +22,11 @@ struct MiningCommandOptions {
 void DeclareMiningOptions(Options& options, MiningCommandOptions& to);
 
 // Announces how much memory the job will need, loads the graph, runs and times `work`, and reports
-// all but the result. `work` adds the result to run.report and run.text.
+// all but the result. `work` adds the result to run.report and run.text. `finish` does the same on
+// node 0 after the time was taken: it writes or verifies the result.
 using MiningWork = std::function<Status(JobRun&, const GraphSource&, dkudu::MiningJob&)>;
 Status RunMiningJob(JobRun& run, const MiningCommandOptions& options, dkudu::ListPart part,
-                    const dkudu::EngineBytes& engine_bytes, const MiningWork& work);
+                    const dkudu::EngineBytes& engine_bytes, const MiningWork& work,
+                    const MiningWork& finish = {});
 
 }  // namespace slimgraph

@@ -1,5 +1,9 @@
 #include "dgemini/programs.h"
 
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
 #include "apps/commands.h"
 #include "apps/vertex/vertex_job.h"
 #include "dgemini/serial.h"
@@ -21,7 +25,7 @@ class BfsApplication : public VertexApplication {
     return dgemini::BfsNeeds(mode);
   }
   Status Compute(dgemini::Engine& engine) override {
-    SLIM_ASSIGN(depth_, dgemini::Bfs(engine, source_));
+    SLIM_ASSIGN(depth_, dgemini::Bfs(engine, source_, most_depth_));
     return {};
   }
   Status Gather(dgemini::Engine& engine) override { return engine.Gather(depth_); }
@@ -48,9 +52,10 @@ class BfsApplication : public VertexApplication {
   Status Verify(const Csr& out_lists) override {
     const auto expected = dgemini::serial::Bfs(out_lists, source_);
     for (VertexId v = 0; v < expected.size(); ++v) {
-      if (depth_[v] == expected[v]) continue;
+      const auto depth = expected[v] <= most_depth_ ? expected[v] : dgemini::kUnreached;
+      if (depth_[v] == depth) continue;
       return VerificationError("the depth of vertex {} (counted from 0) is {}, and should be {}", v,
-                               depth_[v], expected[v]);
+                               depth_[v], depth);
     }
     return {};
   }
@@ -63,16 +68,56 @@ class BfsApplication : public VertexApplication {
     }
   }
 
- private:
+ protected:
   std::uint64_t source_id_ = 0;
+  std::uint64_t most_depth_ = dgemini::kUnreached;
   VertexId source_ = 0;
   dgemini::VertexArray<std::uint32_t> depth_;
+};
+
+// How many vertices are within some hops of a source.
+class HopsApplication : public BfsApplication {
+ public:
+  void Declare(Options& options) {
+    BfsApplication::Declare(options);
+    options.Number("--hops", "K", "the most edges from the source", most_depth_).Required();
+  }
+
+  Status ReportResult(dgemini::Engine& engine, JobRun& run) override {
+    std::vector<std::uint64_t> at;  // by depth: how many vertices
+    for (VertexId v = 0; v < engine.vertices(); ++v) {
+      if (!engine.mine(v) || depth_[v] == dgemini::kUnreached) continue;
+      if (depth_[v] >= at.size()) at.resize(depth_[v] + std::size_t{1});
+      ++at[depth_[v]];
+    }
+    std::uint64_t depths = at.size();
+    SLIM_TRY(engine.Reduce(std::span(&depths, 1), [](auto a, auto b) { return std::max(a, b); }));
+    at.resize(depths);
+    for (std::size_t first = 0; first < depths; first += dgemini::Exchange::kMaxValues) {
+      const std::size_t count =
+          std::min<std::size_t>(dgemini::Exchange::kMaxValues, depths - first);
+      SLIM_TRY(engine.Reduce(std::span(at).subspan(first, count), std::plus<>()));
+    }
+    run.report.Set("/options/source", source_id_);
+    run.report.Set("/options/hops", most_depth_);
+    run.report.Set("/result/reached", std::accumulate(at.begin(), at.end(), std::uint64_t{0}));
+    run.report.Set("/result/reached_at", at);
+    run.text += fmt::format("from {}:", source_id_);
+    for (std::size_t depth = 0; depth < depths; ++depth) {
+      run.text += fmt::format(" {} at {}{}", at[depth], depth, depth + 1 < depths ? "," : "\n");
+    }
+    return {};
+  }
 };
 
 }  // namespace
 
 Command BfsCommand() {
   return VertexCommand<BfsApplication>("bfs", "how many edges each vertex is from a source");
+}
+
+Command HopsCommand() {
+  return VertexCommand<HopsApplication>("khop", "how many vertices are within k edges of a source");
 }
 
 }  // namespace slimgraph

@@ -21,9 +21,14 @@ class PageRankApplication : public VertexApplication {
                 options_.tolerance)
         .Default("stop after --iterations")
         .Excludes(iterations);
+    options.Number("--source", "V", "personalised: ranks seen from this vertex", source_id_)
+        .Default("no vertex");
   }
 
-  Status Prepare(const GraphSource&, const OriginalIds&) override {
+  Status Prepare(const GraphSource&, const OriginalIds& ids) override {
+    if (source_id_) {
+      SLIM_ASSIGN(options_.source, FindVertex(ids, *source_id_));
+    }
     // Rounding errors keep the change of ranks above a smaller tolerance forever.
     if (options_.tolerance && !(*options_.tolerance >= 1e-14)) {
       return UsageError("--tolerance {} is out of range: 1e-14 and more", *options_.tolerance);
@@ -42,6 +47,7 @@ class PageRankApplication : public VertexApplication {
   Status ReportResult(dgemini::Engine& engine, JobRun& run) override {
     SLIM_ASSIGN(const double sum, engine.Sum([&](VertexId v) { return ranks_.rank[v]; }));
     run.report.Set("/options/damping", options_.damping);
+    if (source_id_) run.report.Set("/options/source", *source_id_);
     run.report.Set("/result/iterations", ranks_.iterations);
     run.report.Set("/result/sum", sum);
     run.text += fmt::format("{} iterations; the ranks sum to {:.15g}\n", ranks_.iterations, sum);
@@ -63,6 +69,7 @@ class PageRankApplication : public VertexApplication {
   }
 
  private:
+  std::optional<std::uint64_t> source_id_;
   dgemini::PageRankOptions options_;
   dgemini::PageRanks ranks_;
 };

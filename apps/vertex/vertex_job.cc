@@ -11,6 +11,7 @@
 #include "slimgraph/base/units.h"
 #include "slimgraph/base/usage.h"
 #include "slimgraph/cluster/gather.h"
+#include "slimgraph/files/both_directions.h"
 #include "slimgraph/files/slim_file.h"
 
 namespace slimgraph {
@@ -73,12 +74,13 @@ Status Measure(JobRun& run, const VertexOptions& options, dgemini::Workload& wor
 
 // The memory that node 0 needs for the values of all vertices and, to verify them, for the whole
 // graph with its weights as doubles.
-std::uint64_t ResultBytes(const VertexOptions& options, const GraphSource& file) {
+std::uint64_t ResultBytes(const VertexOptions& options, const GraphSource& file, bool reverse) {
   if (!options.verify && options.output.empty()) return 0;
   const std::uint64_t values = std::uint64_t{file.vertices()} * sizeof(double);
   if (!options.verify) return values;
+  // Of a graph whose directions are ignored, the serial computation makes the reverse lists.
   const std::size_t weight_bytes = WeightBytes(file.weight_type());
-  return 5 * values +
+  return 5 * values + (reverse ? file.arcs() * sizeof(VertexId) : 0) +
          file.arcs() * (sizeof(VertexId) + weight_bytes + (weight_bytes > 0 ? sizeof(double) : 0));
 }
 
@@ -186,6 +188,11 @@ Status RunVertexApplication(JobRun& run, const VertexOptions& options,
   SLIM_ASSIGN(const SlimFile file, SlimFile::Open(options.graph));
   SLIM_ASSIGN(const OriginalIds ids, file.ReadOriginalIds());
   SLIM_TRY(application.Prepare(file, ids));
+  std::optional<BothDirections> both;
+  if (file.directed() && application.IgnoresDirections()) {
+    SLIM_ASSIGN(both, BothDirections::Of(file));
+  }
+  const GraphSource& graph = both ? static_cast<const GraphSource&>(*both) : file;
   std::optional<AtomicFile> output;  // created first, so that a wrong path costs no computation
   if (cluster.self() == 0 && !options.output.empty()) {
     SLIM_ASSIGN(auto made, AtomicFile::Create(options.output));
@@ -196,10 +203,10 @@ Status RunVertexApplication(JobRun& run, const VertexOptions& options,
   needs.cache = options.cache;
   const auto announce = [&](MemoryPlan& plan) {
     for (std::uint64_t& bytes : plan.node_bytes) bytes += file.original_id_bytes();
-    plan.node_bytes[0] += ResultBytes(options, file);
+    plan.node_bytes[0] += ResultBytes(options, file, both.has_value());
     AnnounceMemory(run)(plan);
   };
-  SLIM_ASSIGN(const auto work, dgemini::Workload::Load(cluster, file, needs, announce));
+  SLIM_ASSIGN(const auto work, dgemini::Workload::Load(cluster, graph, needs, announce));
   SLIM_TRY(application.AfterLoad(cluster, *work));
   SLIM_TRY(cluster.all().Barrier());
   run.load_s = SecondsSince(start_ns);

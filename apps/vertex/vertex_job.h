@@ -22,6 +22,8 @@ class VertexApplication {
 
   // On every node: checks the options against the graph. Sources are given as original ids.
   virtual Status Prepare(const GraphSource& file, const OriginalIds& ids) = 0;
+  // Whether the program reads a directed graph as BothDirections.
+  virtual bool IgnoresDirections() const { return false; }
   // Which parts of the graph the program needs. `mode` is the option's value.
   virtual dgemini::WorkloadNeeds Needs(dgemini::Mode mode) const = 0;
   // Collective, on every node after the graph is loaded.

@@ -13,15 +13,6 @@
 
 namespace slimgraph::dgemini {
 
-template <Pulls Step>
-bool PullOn(std::uint32_t thread, Step& step, VertexId v, const Neighbours& list) {
-  if constexpr (PullsByThread<Step>) {
-    return step.Pull(thread, v, list);
-  } else {
-    return step.Pull(v, list);
-  }
-}
-
 // Collective over compute nodes. Call it after Mirror has received all active vertices that this
 // node's lists contain. Sets `out` to the next frontier.
 template <Pulls Step>
@@ -36,7 +27,7 @@ Status PullFrom(const Workload& work, Exchange& exchange, DenseLoop& loop, std::
   SLIM_TRY(loop.Run(
       direction, [&](VertexId v) { return step.Wants(v); },
       [&](std::uint32_t t, VertexId v, const Neighbours& list) {
-        const bool found = PullOn(t, step, v, list) && !IsDeferred(work, alone, step, t, v);
+        const bool found = CallPull(step, t, v, list) && !IsDeferred(work, alone, step, t, v);
         if (found) tallies[t].size.edges += direction == Direction::kOut ? list.ids.size() : 0;
         return found;
       },

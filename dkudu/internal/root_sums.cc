@@ -15,13 +15,13 @@ std::uint64_t EdgeSumBytes(const MiningGraph& graph, const MiningOptions& option
   return OverRootsBytes<EdgeKernel>(graph, options);
 }
 
-Result<EdgeSums> SumOverEdges(MiningJob& job, std::uint64_t* at_vertices) {
+Result<EdgeSums> SumOverEdges(MiningJob& job) {
   SLIM_TRY(RequireCompleteLists(job.graph, "triangles and 4-cycles at edges"));
   std::vector<EdgeSums> sums(job.cluster.threads());
   const auto done = [&](std::uint32_t thread, const EdgeKernel& kernel) {
     sums[thread] = kernel.sums();
   };
-  SLIM_TRY(RunOverRoots<EdgeKernel>(job, kEdges, done, at_vertices));
+  SLIM_TRY(RunOverRoots<EdgeKernel>(job, kEdges, done));
   EdgeSums mine;
   for (const EdgeSums& one : sums) mine += one;
   const auto add = [](EdgeSums a, const EdgeSums& b) { return a += b; };

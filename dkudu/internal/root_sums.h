@@ -7,10 +7,8 @@
 
 namespace slimgraph::dkudu {
 
-// The sums over all edges of the graph, on every node. `at_vertices`, if not null, has a counter
-// for each dense id. This node adds the triangles at the edges it has processed to the counters of
-// their ends. Summed over all nodes, a counter is twice the number of triangles at its vertex.
-Result<EdgeSums> SumOverEdges(MiningJob& job, std::uint64_t* at_vertices = nullptr);
+// The sums over all edges of the graph, on every node.
+Result<EdgeSums> SumOverEdges(MiningJob& job);
 
 // The most memory that SumOverEdges takes on a compute node, besides the graph.
 std::uint64_t EdgeSumBytes(const MiningGraph& graph, const MiningOptions& options);

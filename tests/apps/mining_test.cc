@@ -211,6 +211,7 @@ TEST_F(Mining, MemoryIsAnnouncedAndKept) {
     holds(nodes, {"motifs", "-k", "4"});
     holds(nodes, {"match", "--pattern", "diamond"});
     holds(nodes, {"local", "--triangles", "-o", scratch_.File("local.txt")});
+    holds(nodes, {"lcc", "--verify"});
   }
   // With small partitions, buffers sized for the worst case dominate.
   holds({"4", "4"}, {"match", "--pattern", "diamond"});
@@ -229,6 +230,35 @@ TEST_F(Mining, LocalResultsUseOriginalIds) {
     };
     EXPECT_EQ(local("--triangles"), "10 3\n20 4\n30 3\n40 4\n50 0\n60 1\n");
     EXPECT_EQ(local("--clustering").substr(0, 5), "10 1\n");
+  }
+}
+
+//   1 <-> 2 --> 3 --> 1    3 --> 4    1 --> 4    5 --> 4
+TEST_F(Mining, ClusteringCountsArcsInEachDirection) {
+  const std::string edges = scratch_.File("arcs.el");
+  const std::string out = scratch_.File("lcc.txt");
+  WriteText(edges, "1 2\n2 1\n2 3\n3 1\n3 4\n1 4\n5 4\n");
+  for (const char* const order : {"ids", "degree"}) {
+    const std::string graph = scratch_.File(std::string(order) + ".slim");
+    ASSERT_EQ(RunSlimgraph({"convert", edges, graph, "--directed", "--order", order}).code, 0);
+    for (const char* const nodes : {"1", "4"}) {
+      for (const std::vector<std::string>& words :
+           {std::vector<std::string>{"lcc"}, {"local", "--clustering"}}) {
+        std::vector<std::string> all = words;
+        all.insert(all.begin() + 1, graph);
+        all.insert(all.end(), {"--output", out, "--verify", "--nodes", nodes, "--compute",
+                               nodes[0] == '1' ? "1" : "2"});
+        const CommandEnd end = RunSlimgraph(all);
+        EXPECT_EQ(end.code, 0) << end.err;
+        EXPECT_EQ(ReadText(out),
+                  "1 0.3333333333333333\n2 0.5\n3 0.5\n4 0.16666666666666666\n5 0\n");
+      }
+      EXPECT_EQ(
+          RunSlimgraph({"local", graph, "--triangles", "--output", out, "--nodes", nodes}).code, 3);
+    }
+    const std::string no_reverse = scratch_.File("no-reverse.slim");
+    ASSERT_EQ(RunSlimgraph({"convert", graph, no_reverse, "--no-reverse"}).code, 0);
+    Refuses({"lcc", no_reverse}, 3, "has no incoming lists: convert it without --no-reverse");
   }
 }
 

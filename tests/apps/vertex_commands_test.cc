@@ -55,6 +55,47 @@ TEST_F(VertexCommands, WriteALineForEachVertexInOriginalIds) {
   ExpectOutput({"bc", "--sources", "10,60"},
                "10 0.000000000000000e+00\n20 5.000000000000000e-01\n30 5.000000000000000e-01\n"
                "40 0.000000000000000e+00\n50 0.000000000000000e+00\n60 0.000000000000000e+00\n");
+  ExpectOutput({"pagerank", "--source", "30", "--iterations", "1", "--damping", "0.5"},
+               "10 0.000000000000000e+00\n20 2.500000000000000e-01\n30 5.000000000000000e-01\n"
+               "40 2.500000000000000e-01\n50 0.000000000000000e+00\n60 0.000000000000000e+00\n");
+  ExpectOutput({"khop", "--source", "10", "--hops", "1"},
+               "10 0\n20 1\n30 1\n40 " + never + "50 " + never + "60 " + never);
+  ExpectOutput({"khop", "--source", "50", "--hops", "0"},
+               "10 " + never + "20 " + never + "30 " + never + "40 " + never + "50 0\n60 " + never);
+  ExpectOutput({"cdlp", "--iterations", "0"}, "10 10\n20 20\n30 30\n40 40\n50 50\n60 60\n");
+  ExpectOutput({"cdlp", "--iterations", "1"}, "10 20\n20 10\n30 10\n40 20\n50 60\n60 50\n");
+  ExpectOutput({"cdlp", "--iterations", "2"}, "10 10\n20 20\n30 20\n40 10\n50 50\n60 60\n");
+  ExpectOutput({"kcore"}, "10 2\n20 2\n30 2\n40 2\n50 1\n60 1\n");
+}
+
+// An edge both ways counts twice, a vertex without edges keeps its label, and a core has different
+// neighbours only.
+//
+//   1 <-> 2 --> 3    3 --> 3    4 (no edges)    5 --> 2
+TEST_F(VertexCommands, CountNeighboursOfBothDirections) {
+  WriteText(scratch_.File("both.el"), "1 2\n2 1\n2 3\n3 3\n5 2\n");
+  WriteText(scratch_.File("both.v"), "1\n2\n3\n4\n5\n");
+  for (std::string* const graph : {&graph_, &by_degree_}) {
+    const CommandEnd end =
+        RunSlimgraph({"convert", scratch_.File("both.el"), *graph, "--directed", "--from", "snap",
+                      "--vertices", scratch_.File("both.v"), "--self-loops", "keep", "--order",
+                      graph == &graph_ ? "ids" : "degree"});
+    ASSERT_EQ(end.code, 0) << end.err;
+  }
+  ExpectOutput({"cdlp", "--iterations", "1"}, "1 2\n2 1\n3 3\n4 4\n5 2\n");
+  ExpectOutput({"cdlp", "--iterations", "2"}, "1 1\n2 2\n3 3\n4 4\n5 1\n");
+  ExpectOutput({"kcore"}, "1 1\n2 1\n3 1\n4 0\n5 1\n");
+}
+
+TEST_F(VertexCommands, CountVerticesByHops) {
+  for (const char* const nodes : {"1", "3"}) {
+    const CommandEnd end =
+        RunSlimgraph({"khop", graph_, "--source", "10", "--hops", "7", "--json", "--nodes", nodes,
+                      "--compute", nodes[0] == '1' ? "1" : "2"});
+    EXPECT_EQ(end.code, 0) << end.err;
+    EXPECT_NE(end.out.find("\"reached_at\":[1,2,1]"), std::string::npos) << end.out;
+    EXPECT_NE(end.out.find("\"reached\":4,"), std::string::npos) << end.out;
+  }
 }
 
 TEST_F(VertexCommands, RefuseWhatTheyCannotDo) {
@@ -63,6 +104,9 @@ TEST_F(VertexCommands, RefuseWhatTheyCannotDo) {
   ASSERT_EQ(RunSlimgraph(
                 {"convert", scratch_.File("negative.wel"), negative, "--undirected", "--weighted"})
                 .code,
+            0);
+  const std::string no_reverse = scratch_.File("no-reverse.slim");
+  ASSERT_EQ(RunSlimgraph({"convert", graph_, no_reverse, "--no-reverse", "--drop-weights"}).code,
             0);
   struct Case {
     std::vector<std::string> words;
@@ -75,9 +119,13 @@ TEST_F(VertexCommands, RefuseWhatTheyCannotDo) {
        "source 99 is out of range: the graph has vertices 1..3"},
       {{"bfs", graph_, "--source", "11"}, 3, "source 11 is no vertex of the graph"},
       {{"bfs", graph_}, 2, "bfs needs --source V"},
+      {{"khop", graph_, "--source", "10"}, 2, "khop needs --hops K"},
+      {{"pagerank", graph_, "--source", "11"}, 3, "source 11 is no vertex of the graph"},
       {{"sssp", negative, "--source", "1"}, 3, "negative weight"},
       {{"bfs", graph_, "--source", "10", "--nodes", "2", "--compute", "3"}, 2, "--compute 3"},
       {{"bc", graph_}, 2, "--sources"},
+      {{"cdlp", no_reverse, "--iterations", "1"}, 3, "has no incoming lists"},
+      {{"kcore", no_reverse, "--nodes", "2"}, 3, "has no incoming lists"},
       {{"cc", graph_, "--edge-cache", "120%"}, 2, "120%"},
       {{"cc", graph_, "--edge-cache", "1", "--nodes", "4", "--compute", "2"},
        3,
@@ -186,6 +234,9 @@ TEST_F(MemoryOf, VertexCommandsIsWhatTheyAnnounced) {
     ExpectHeld(on({"pagerank", "--memory-side", "serve", "--transport", "tcp"}), true);
     ExpectHeld(on({"cc"}), true);
     ExpectHeld(on({"bc", "--sources", "1,2"}), true);
+    ExpectHeld(on({"cdlp"}), true);
+    ExpectHeld(on({"cdlp", "--mode", "push", "--threads", "3"}), true);
+    ExpectHeld(on({"kcore"}), true);
     ExpectHeld(on({"scan"}), true);
     ExpectHeld(on({"scan", "--transport", "tcp", "--threads", "2"}), true);
   }

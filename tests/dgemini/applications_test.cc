@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <set>
 
 #include "dgemini/programs.h"
 #include "slimgraph/files/generate.h"
@@ -87,6 +89,16 @@ dgemini::PageRankOptions TestIterations() {
   return options;
 }
 
+void ExpectLabels(dgemini::Engine& engine, const OriginalIds& ids,
+                  const std::vector<std::uint64_t>& expected, const std::string& what) {
+  auto labels = Unwrap(dgemini::PropagateLabels(engine, ids, kTestIterations)).label;
+  const auto different = Unwrap(engine.CountDifferent(labels));
+  EXPECT_EQ(different, std::set(expected.begin(), expected.end()).size()) << what;
+  Unwrap(engine.Gather(labels));
+  if (!engine.first()) return;
+  EXPECT_EQ(LabelIds(labels, ids), expected) << what;
+}
+
 // Runs all applications on one graph, and compares them with the serial results on node 0.
 void RunAll(Cluster& cluster, dgemini::Exchange& exchange, const TestGraph& graph,
             dgemini::Mode mode, const CacheOptions& cache, const std::string& where) {
@@ -103,6 +115,15 @@ void RunAll(Cluster& cluster, dgemini::Exchange& exchange, const TestGraph& grap
     auto ranks = Unwrap(dgemini::PageRank(engine, TestIterations()));
     EXPECT_NEAR(Unwrap(engine.Sum([&](VertexId v) { return ranks.rank[v]; })), 1, 1e-12) << where;
     ExpectNear(engine, std::move(ranks.rank), graph.rank, 1e-12, where + " pagerank");
+    dgemini::PageRankOptions from = TestIterations();
+    from.source = source;
+    ranks = Unwrap(dgemini::PageRank(engine, from));
+    EXPECT_NEAR(Unwrap(engine.Sum([&](VertexId v) { return ranks.rank[v]; })), 1, 1e-12) << where;
+    ExpectNear(engine, std::move(ranks.rank), graph.rank_from, 1e-12, where + " pagerank from");
+    auto near = graph.depth;
+    std::ranges::replace_if(
+        near, [](auto depth) { return depth > 2; }, dgemini::kUnreached);
+    ExpectNear(engine, Unwrap(dgemini::Bfs(engine, source, 2)), near, 0, where + " khop");
     ExpectNear(engine, Unwrap(dgemini::Components(engine, file.directed())), graph.component, 0,
                where + " cc");
     ExpectNear(engine, Unwrap(dgemini::Centrality(engine, graph.sources)), graph.centrality, 1e-9,
@@ -113,6 +134,13 @@ void RunAll(Cluster& cluster, dgemini::Exchange& exchange, const TestGraph& grap
     }
   }
   Unwrap(work->ServeWhile([&] { return cluster.all().Barrier(); }));
+  if (file.vertices() == 0) return;
+  IgnoringDirections(cluster, file, needs, exchange, mode,
+                     [&](dgemini::Engine& engine, const OriginalIds& ids) {
+                       ExpectLabels(engine, ids, graph.labels, where + " cdlp");
+                       ExpectNear(engine, Unwrap(dgemini::CoreNumbers(engine, graph.simple)),
+                                  graph.cores, 0, where + " kcore");
+                     });
 }
 
 class ApplicationsOn : public ::testing::TestWithParam<Shape> {};
@@ -225,6 +253,9 @@ struct ColdGraph {
     rank = dgemini::serial::PageRank(lists, TestIterations()).rank;
     component = dgemini::serial::Components(lists);
     centrality = dgemini::serial::Centrality(lists, sources);
+    labels = dgemini::serial::PropagateLabels(lists, false, OriginalIds(0, lists.vertices()),
+                                              kTestIterations);
+    cores = dgemini::serial::CoreNumbers(lists, false);
   }
   std::string path;
   std::vector<VertexId> sources;
@@ -233,6 +264,8 @@ struct ColdGraph {
   std::vector<double> rank;
   std::vector<VertexId> component;
   std::vector<double> centrality;
+  std::vector<std::uint64_t> labels;
+  std::vector<std::uint32_t> cores;
 };
 
 // Runs each application on a fresh workload. Otherwise lists that one application leaves in the
@@ -273,6 +306,13 @@ void RunEachCold(Cluster& cluster, const ColdGraph& graph, const CacheOptions& c
   run({.pull_in = true, .pull_out = true}, [&](dgemini::Engine& engine) {
     ExpectNear(engine, Unwrap(dgemini::Centrality(engine, graph.sources)), graph.centrality, 1e-9,
                where + " bc");
+  });
+  run(dgemini::LabelsNeeds(dgemini::Mode::kAuto), [&](dgemini::Engine& engine) {
+    ExpectLabels(engine, OriginalIds(0, engine.vertices()), graph.labels, where + " cdlp");
+  });
+  run(dgemini::CoresNeeds(dgemini::Mode::kAuto), [&](dgemini::Engine& engine) {
+    ExpectNear(engine, Unwrap(dgemini::CoreNumbers(engine, true)), graph.cores, 0,
+               where + " kcore");
   });
 }
 

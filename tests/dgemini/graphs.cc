@@ -1,11 +1,15 @@
 #include "tests/dgemini/graphs.h"
 
+#include <algorithm>
 #include <fstream>
 #include <functional>
+#include <optional>
 
 #include "slimgraph/base/check.h"
+#include "slimgraph/files/both_directions.h"
 #include "slimgraph/files/convert.h"
 #include "slimgraph/files/slim_file.h"
+#include "tests/support/unwrap.h"
 
 namespace slimgraph::test {
 namespace {
@@ -116,11 +120,48 @@ void Answer(TestGraph& graph, Draw& draw) {
   dgemini::PageRankOptions options;
   options.iterations = kTestIterations;
   graph.rank = dgemini::serial::PageRank(*lists, options).rank;
+  options.source = graph.sources[0];
+  graph.rank_from = dgemini::serial::PageRank(*lists, options).rank;
   graph.component = dgemini::serial::Components(*lists);
   graph.centrality = dgemini::serial::Centrality(*lists, graph.sources);
+  const auto ids = file->ReadOriginalIds();
+  SLIM_CHECK(ids, "{}", ids.error().message);
+  graph.labels = dgemini::serial::PropagateLabels(*lists, file->directed(), *ids, kTestIterations);
+  graph.cores = dgemini::serial::CoreNumbers(*lists, file->directed());
+  graph.simple = !file->directed();
+  for (VertexId v = 0; v < lists->vertices(); ++v) {
+    const auto list = lists->list(v);
+    if (std::ranges::adjacent_find(list) != list.end() || std::ranges::binary_search(list, v)) {
+      graph.simple = false;
+    }
+  }
 }
 
 }  // namespace
+
+void IgnoringDirections(Cluster& cluster, const GraphSource& file, dgemini::WorkloadNeeds needs,
+                        dgemini::Exchange& exchange, dgemini::Mode mode,
+                        const std::function<void(dgemini::Engine&, const OriginalIds&)>& body) {
+  std::optional<BothDirections> both;
+  if (file.directed()) both = Unwrap(BothDirections::Of(file));
+  const GraphSource& graph = both ? static_cast<const GraphSource&>(*both) : file;
+  const OriginalIds ids = Unwrap(file.ReadOriginalIds());
+  needs.weights = false;
+  const auto work =
+      Unwrap(dgemini::Workload::Load(cluster, graph, needs, [](const MemoryPlan&) {}));
+  if (cluster.computes()) {
+    dgemini::Engine engine(cluster, *work, exchange, mode);
+    body(engine, ids);
+  }
+  Unwrap(work->ServeWhile([&] { return cluster.all().Barrier(); }));
+}
+
+std::vector<std::uint64_t> LabelIds(const dgemini::VertexArray<VertexId>& labels,
+                                    const OriginalIds& ids) {
+  std::vector<std::uint64_t> named(labels.size());
+  for (VertexId v = 0; v < named.size(); ++v) named[v] = ids[ids.InOrder(labels[v])];
+  return named;
+}
 
 std::vector<TestGraph> MakeTestGraphs(const std::string& folder, std::mt19937_64& random) {
   Draw draw(random);

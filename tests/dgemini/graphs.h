@@ -1,6 +1,7 @@
 // Graphs of many shapes as .slim files, with their serial results.
 #pragma once
 
+#include <functional>
 #include <random>
 #include <string>
 #include <vector>
@@ -19,11 +20,25 @@ struct TestGraph {
   std::vector<std::uint32_t> depth;
   std::vector<double> distance;
   std::vector<double> rank;
+  std::vector<double> rank_from;  // personalised: from the first source
   std::vector<VertexId> component;
   std::vector<double> centrality;
+  std::vector<std::uint64_t> labels;  // as original ids
+  std::vector<std::uint32_t> cores;
+  bool simple = true;  // without self-loops and duplicate edges, and undirected
 };
 
 constexpr std::uint64_t kTestIterations = 7;
+
+// Loads a workload for the programs that ignore directions, and calls body(engine, ids) on compute
+// nodes. Collective.
+void IgnoringDirections(Cluster& cluster, const GraphSource& file, dgemini::WorkloadNeeds needs,
+                        dgemini::Exchange& exchange, dgemini::Mode mode,
+                        const std::function<void(dgemini::Engine&, const OriginalIds&)>& body);
+
+// The labels as original ids.
+std::vector<std::uint64_t> LabelIds(const dgemini::VertexArray<VertexId>& labels,
+                                    const OriginalIds& ids);
 
 // Makes graphs in `folder`: an empty one, one vertex, isolated vertices, self-loops, duplicates,
 // stars, chains, grids, kron, disconnected and random graphs; some are directed, some weighted.

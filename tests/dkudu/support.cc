@@ -49,6 +49,21 @@ EdgeList RandomGraph(std::mt19937_64& random, VertexId vertices, double density)
   return graph;
 }
 
+EdgeList RandomDirectedGraph(std::mt19937_64& random, VertexId vertices, double density) {
+  EdgeList graph = RandomGraph(random, vertices, density);
+  graph.directed = true;
+  const std::size_t edges = graph.edges.size();
+  for (std::size_t i = 0; i < edges; ++i) {
+    const EdgeList::Edge back{graph.edges[i].dst, graph.edges[i].src};
+    if (random() % 3 == 0) {
+      graph.edges.push_back(back);
+    } else if (random() % 2 == 0) {
+      graph.edges[i] = back;
+    }
+  }
+  return graph;
+}
+
 EdgeList CompleteGraph(VertexId vertices) {
   EdgeList graph = EmptyGraph(vertices);
   for (VertexId v = 0; v < vertices; ++v) {

@@ -35,6 +35,8 @@ class ScratchGraph {
 EdgeList EmptyGraph(VertexId vertices);
 // Vertices have random edge probabilities, so degrees differ.
 EdgeList RandomGraph(std::mt19937_64& random, VertexId vertices, double density);
+// A third of the edges lead both ways.
+EdgeList RandomDirectedGraph(std::mt19937_64& random, VertexId vertices, double density);
 EdgeList CompleteGraph(VertexId vertices);
 
 // A random connected pattern.

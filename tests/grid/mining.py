@@ -87,9 +87,10 @@ def draw(random):
         return draw_heavy(random)
     if kind < 0.2:
         return draw_shared(random)
-    command = random.choice(["triangles", "cliques", "motifs", "match", "match", "local"])
+    command = random.choice(["triangles", "cliques", "motifs", "match", "match", "local",
+                             "lcc"])
     large = random.random() < 0.35
-    directed = random.random() < 0.02
+    directed = random.random() < (0.5 if command == "lcc" else 0.02)
     if large:
         recipe = graphs.draw_generated(random, directed, None, (9, 10, 11, 12))
     elif random.random() < 0.5:
@@ -103,6 +104,8 @@ def draw(random):
         words = ["-k", random.randint(3, 4)]
     elif command == "local":
         words = [random.choice(["--triangles", "--clustering"])]
+    elif command == "lcc":
+        words = ["--verify"]
     elif command == "match":
         name = random.choice(list(NAMED))
         pattern = NAMED[name]
@@ -138,7 +141,8 @@ def check(spec, workshop):
     command = [spec["command"], "g.slim"] + spec["words"] + ["--json"]
     if "own" in command:
         workshop.write("own", "".join(f"{u} {v}\n" for u, v in spec["pattern"]))
-    if spec["command"] == "local":
+    figures = spec["command"] in ("local", "lcc")
+    if figures:
         command += ["--output", "result.txt"]
     lists = spec["command"] == "match" and spec["list"]
     if lists:
@@ -148,7 +152,8 @@ def check(spec, workshop):
         options = dict(zip(spec["options"][::2], spec["options"][1::2]))
         options["--chunk-memory"] = "0"
         end = workshop.run(command + sum(map(list, options.items()), []) + spec["shape"])
-    if graph.directed or not graph.ids:
+    takes_directed = spec["command"] == "lcc" or "--clustering" in spec["words"]
+    if (graph.directed and not takes_directed) or not graph.ids:
         end.expect(3, "the graph is empty" if not graph.ids else "directed")
         return
     report = end.report()
@@ -157,17 +162,18 @@ def check(spec, workshop):
     try:
         compare(spec, neighbours_of(graph), result, workshop, graph)
     except OutOfSteps:
-        found = workshop.read_lines("result.txt") if spec["command"] == "local" else \
-            result["count"] if lists else result
-        other = workshop.run(command + shapes.SINGLE + ["--reuse", "none"]).report()["result"]
-        expected = workshop.read_lines("result.txt") if spec["command"] == "local" else \
-            other["count"] if lists else other
+        def found_in(result):
+            return workshop.read_lines("result.txt") if figures else \
+                result["count"] if lists else result
+        found = found_in(result)
+        expected = found_in(
+            workshop.run(command + shapes.SINGLE + ["--reuse", "none"]).report()["result"])
         if found != expected:
             raise Wrong(f"{str(found)[:100]}, and on one node {str(expected)[:100]}") from None
 
 
 def neighbours_of(graph):
-    """Sets of neighbours; self-loops and parallel edges do not count."""
+    """Sets of neighbours, in a directed graph along arcs, without self-loops and parallel edges."""
     return [set(neighbours) - {v} for v, neighbours in enumerate(graph.lists)]
 
 
@@ -176,7 +182,7 @@ def compare(spec, adjacent, result, workshop, graph):
     if command == "motifs":
         for name in MOTIFS[spec["words"][1]]:
             expect(name, result["counts"][name], count(NAMED[name], adjacent, "vertex"))
-    elif command == "local":
+    elif command in ("local", "lcc"):
         compare_local(spec, adjacent, workshop.read_lines("result.txt"), graph)
     elif command == "match":
         expected = count(spec["pattern"], adjacent, spec["words"][3])
@@ -193,16 +199,20 @@ def expect(what, found, expected):
         raise Wrong(f"{what}: {found}, and should be {expected}")
 
 
-def compare_local(spec, adjacent, lines, graph):
+def compare_local(spec, successors, lines, graph):
     steps = Steps()
     if [int(line.split()[0]) for line in lines] != graph.ids:
         raise Wrong("the result is not one line for each vertex, in the order of ids")
+    around = [set(one) for one in successors]
+    for v, one in enumerate(successors):
+        for u in one:
+            around[u].add(v)
     for v, line in enumerate(lines):
-        steps.take(len(adjacent[v]))
-        triangles = sum(len(adjacent[u] & adjacent[v]) for u in adjacent[v]) // 2
-        pairs = len(adjacent[v]) * (len(adjacent[v]) - 1) // 2
-        share = triangles / pairs if pairs else 0
-        expected = triangles if spec["words"][0] == "--triangles" else share
+        steps.take(len(around[v]))
+        arcs = sum(len(successors[u] & around[v]) for u in around[v])
+        pairs = len(around[v]) * (len(around[v]) - 1)
+        share = arcs / pairs if pairs else 0
+        expected = arcs // 2 if spec["words"][0] == "--triangles" else share
         if abs(float(line.split()[1]) - expected) > 1e-5:
             raise Wrong(f"vertex {graph.ids[v]} has {line.split()[1]}, and should have {expected}")
 

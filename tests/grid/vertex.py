@@ -1,7 +1,7 @@
 """Points of vertex programs: checked by --verify, and compared with serial programs in Python."""
 import heapq
 import math
-from collections import deque
+from collections import Counter, deque
 
 import graphs
 import shapes
@@ -43,10 +43,11 @@ def draw(random):
         return draw_default(random)
     if first < 0.22:
         return draw_served(random)
-    program = random.choice(["bfs", "sssp", "sssp", "sssp", "pagerank", "cc", "bc"])
+    program = random.choice(["bfs", "sssp", "sssp", "sssp", "pagerank", "cc", "bc", "cdlp",
+                             "kcore", "khop"])
     weights = random.choice(graphs.WEIGHTS) if program == "sssp" or random.random() < 0.2 else None
     # Large graphs too: a step processes many vertices in another way than few.
-    scales = (0, 3, 6, 8, 9, 10, 11, 12, 12) if program in ("bfs", "sssp", "cc") else (0, 3, 6, 9)
+    scales = (0, 3, 6, 9) if program in ("pagerank", "bc") else (0, 3, 6, 8, 9, 10, 11, 12, 12)
     recipe = graphs.draw(random, random.random() < 0.4, weights, scales)
     if random.random() < 0.25:
         recipe["order"] = "degree"
@@ -69,6 +70,12 @@ def draw(random):
     if program == "pagerank":
         words += random.choice([["--iterations", random.randint(0, 20)], []])
         words += random.choice([["--damping", random.choice([0, 0.3, 1])], []])
+        if random.random() < 0.4:
+            words += ["--source", None]
+    if program == "khop":
+        words += ["--hops", random.randint(0, 6)]
+    if program == "cdlp":
+        words += random.choice([["--iterations", random.randint(0, 12)], []])
     return {"family": "vertex", "program": program, "graph": recipe, "mode": mode,
             "words": words, "shape": shapes.draw(random), "choice": random.random(),
             "sources": random.randint(1, 5)}
@@ -88,8 +95,10 @@ def check(spec, workshop):
     graph = graphs.make(spec["graph"], workshop)
     program, words = spec["program"], list(spec["words"])
     sources = []
-    if program in ("bfs", "sssp", "bc"):
+    if program in ("bfs", "khop", "sssp", "bc") or "--source" in words:
         sources = sources_of(spec, graph)
+        if "--source" in words:
+            del words[-2:]
         words += ["--sources", ",".join(map(str, sources))] if program == "bc" else \
                  ["--source", sources[0]]
     spec["keep"] = sources
@@ -98,7 +107,8 @@ def check(spec, workshop):
     if sources and not graph.ids:
         end.expect(3, "the graph has no vertices")
         return
-    if spec["graph"].get("no-reverse") and spec["mode"] != "push" and program != "cc":
+    needs_reverse = program in ("cdlp", "kcore") or (spec["mode"] != "push" and program != "cc")
+    if spec["graph"].get("no-reverse") and needs_reverse:
         end.expect(3, "has no incoming lists")
         return
     if end.code == 3 and "no room for the longest list" in end.err:
@@ -117,15 +127,21 @@ def compare(program, graph, sources, spec, found):
     numbers = [graph.number[v] for v in sources]
     if program == "cc":
         expected = [str(graph.ids[v]) for v in components(graph)]
-    elif program == "bfs":
-        expected = [UNREACHED if d is None else str(d) for d in bfs(graph, numbers[0])[0]]
+    elif program == "cdlp":
+        expected = [str(graph.ids[v]) for v in communities(graph, spec["words"])]
+    elif program == "kcore":
+        expected = [str(core) for core in cores(graph)]
+    elif program in ("bfs", "khop"):
+        most = spec["words"][-1] if program == "khop" else math.inf
+        expected = [UNREACHED if d is None or d > most else str(d)
+                    for d in bfs(graph, numbers[0])[0]]
     else:
         if program == "sssp":
             values = sssp(graph, numbers[0])
         elif program == "bc":
             values = centrality(graph, numbers)
         else:
-            values = pagerank(graph, spec["words"])
+            values = pagerank(graph, spec["words"], numbers)
         for v, value in enumerate(values):
             number = float(found[v].replace("Infinity", "inf"))
             if not math.isclose(number, value, rel_tol=1e-6 if program == "bc" else 1e-9):
@@ -183,10 +199,50 @@ def components(graph):
     return [root(v) for v in range(len(label))]
 
 
-def pagerank(graph, words):
+def all_neighbours(graph):
+    """Lists of neighbours: in a directed graph those of both directions, a vertex once for each."""
+    if not graph.directed:
+        return graph.lists
+    reverse, _ = graphs.transpose(graph)
+    return [out + into for out, into in zip(graph.lists, reverse)]
+
+
+def communities(graph, words):
+    """Labels after label propagation, as vertices: vertices are in the order of ids."""
+    options = dict(zip(words[::2], words[1::2]))
+    label, lists = list(range(len(graph.lists))), all_neighbours(graph)
+    for _ in range(int(options.get("--iterations", 10))):
+        counts = [Counter(label[u] for u in neighbours) for neighbours in lists]
+        label = [max(count, key=lambda one, c=count: (c[one], -one)) if count else label[v]
+                 for v, count in enumerate(counts)]
+    return label
+
+
+def cores(graph):
+    """Core numbers by the definition: removes vertices with fewer than k neighbours for each k."""
+    left = {v: set(neighbours) - {v} for v, neighbours in enumerate(all_neighbours(graph))}
+    core, k = [0] * len(left), 0
+    while left:
+        k += 1
+        few = [v for v, neighbours in left.items() if len(neighbours) < k]
+        while few:
+            v = few.pop()
+            if v not in left:
+                continue
+            core[v] = k - 1
+            for u in left.pop(v):
+                left[u].discard(v)
+                if len(left[u]) < k:
+                    few.append(u)
+    return core
+
+
+def pagerank(graph, words, sources):
+    """What edges do not give goes to the source, or else to all vertices alike."""
     options = dict(zip(words[::2], words[1::2]))
     damping, n = float(options.get("--damping", 0.85)), len(graph.lists)
-    rank = [1 / n] * n if n else []
+    restart = [1 / n] * n if n and not sources else [float(v in sources) for v in range(n)]
+    rank = list(restart)
     for _ in range(int(options.get("--iterations", 20))):
         following = [0.0] * n
         dangling = 0.0
@@ -197,7 +253,8 @@ def pagerank(graph, words):
             share = rank[u] / len(neighbours)
             for v in neighbours:
                 following[v] += share
-        rank = [(1 - damping + damping * dangling) / n + damping * value for value in following]
+        rank = [(1 - damping + damping * dangling) * part + damping * value
+                for part, value in zip(restart, following)]
     return rank
 
 

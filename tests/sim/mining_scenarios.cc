@@ -1,6 +1,8 @@
 // The scenarios of pattern mining: the matches of a random pattern in a random graph, counted with
-// stealing, small chunks and small caches, compared with a count by brute force.
+// stealing, small chunks and small caches, compared with a count by brute force; and clustering in
+// a directed graph, compared with the serial result.
 #include "dkudu/match.h"
+#include "dkudu/serial.h"
 #include "tests/dkudu/support.h"
 #include "tests/sim/scenario.h"
 #include "tests/support/unwrap.h"
@@ -23,6 +25,10 @@ struct MiningSetting {
     options.reuse = static_cast<dkudu::Reuse>(random() % 3);
     options.steal = static_cast<dkudu::Steal>(random() % 2);
     options.fetch = static_cast<dkudu::Fetch>(random() % 2);
+    directed = RandomDirectedGraph(random, static_cast<VertexId>(4 + random() % 40), 0.4);
+    directed_path = ScenarioFolder() + "/directed.slim";
+    Unwrap(WriteSlimFile(directed, directed_path));
+    figures = dkudu::serial::Local(Unwrap(BuildCsr(directed)), true);
     for (unsigned vertices = 2; vertices <= 4; ++vertices) {
       patterns.push_back(RandomPattern(random, vertices));
       induced.push_back(random() % 2 == 0 ? dkudu::Induced::kVertex : dkudu::Induced::kEdge);
@@ -34,6 +40,9 @@ struct MiningSetting {
   Shape shape;
   EdgeList graph;
   std::string path;
+  EdgeList directed;
+  std::string directed_path;
+  std::vector<dkudu::LocalFigures> figures;  // of the directed graph
   dkudu::MiningOptions options;
   std::vector<dkudu::Pattern> patterns;
   std::vector<dkudu::Induced> induced;
@@ -60,6 +69,18 @@ std::function<std::string()> PrepareMining(World& world, const World::Faults& fa
       }
     };
     MineOn(*cluster, setting->path, dkudu::ListPart::kAll, setting->options, count_all);
+    const auto count_corners = [&](dkudu::MiningJob& mining) {
+      const auto counts = Unwrap(dkudu::CountLocal(mining));
+      if (cluster->self() != 0) return;
+      const auto visit = [&](VertexId v, const dkudu::LocalFigures& found) -> Status {
+        world.Check(found == setting->figures[v], "vertex {} has {} arcs at {} neighbours", v,
+                    found.arcs, found.degree);
+        return {};
+      };
+      Unwrap(counts.ForEach(OriginalIds(0, setting->directed.vertices), visit));
+    };
+    MineOn(*cluster, setting->directed_path, dkudu::ListPart::kArcs, setting->options,
+           count_corners);
     Unwrap(cluster->Stop());
   });
 }

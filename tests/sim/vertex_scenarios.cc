@@ -28,7 +28,9 @@ struct VertexSetting {
   CacheOptions cache;
   int application = 0;
 };
-constexpr int kApplications = 5;
+constexpr int kApplications = 7;  // the last one needs weights
+constexpr int kLabels = 4;
+constexpr int kCores = 5;
 
 VertexSetting DrawSetting(World& world, NodeId least_nodes, NodeId most_nodes) {
   VertexSetting drawn;
@@ -45,7 +47,8 @@ VertexSetting DrawSetting(World& world, NodeId least_nodes, NodeId most_nodes) {
   drawn.cache.level = static_cast<CacheLevel>(world.Draw(4));
   drawn.cache.edges.percent = kPercents[world.Draw(4)];
   drawn.cache.side = world.Draw(2) == 0 ? MemorySide::kStrict : MemorySide::kServe;
-  drawn.application = static_cast<int>(world.Draw(drawn.graph->weighted ? kApplications : 4));
+  drawn.application =
+      static_cast<int>(world.Draw(drawn.graph->weighted ? kApplications : kApplications - 1));
   return drawn;
 }
 
@@ -65,7 +68,7 @@ void Compare(World& world, dgemini::Engine& engine, dgemini::VertexArray<T> foun
 }
 
 void RunApplication(World& world, dgemini::Engine& engine, const VertexSetting& setting,
-                    const SlimFile& file) {
+                    const SlimFile& file, const OriginalIds& ids) {
   const TestGraph& graph = *setting.graph;
   const VertexId source = graph.sources[0];
   switch (setting.application) {
@@ -74,6 +77,11 @@ void RunApplication(World& world, dgemini::Engine& engine, const VertexSetting& 
     case 1: {
       dgemini::PageRankOptions options;
       options.iterations = kTestIterations;
+      if (setting.threads == 2) {
+        options.source = source;
+        return Compare(world, engine, Unwrap(dgemini::PageRank(engine, options)).rank,
+                       graph.rank_from, 1e-12);
+      }
       return Compare(world, engine, Unwrap(dgemini::PageRank(engine, options)).rank, graph.rank,
                      1e-12);
     }
@@ -83,6 +91,15 @@ void RunApplication(World& world, dgemini::Engine& engine, const VertexSetting& 
     case 3:
       return Compare(world, engine, Unwrap(dgemini::Centrality(engine, graph.sources)),
                      graph.centrality, 1e-9);
+    case kLabels: {
+      auto labels = Unwrap(dgemini::PropagateLabels(engine, ids, kTestIterations)).label;
+      Unwrap(engine.Gather(labels));
+      if (engine.first()) world.Check(LabelIds(labels, ids) == graph.labels, "other labels");
+      return;
+    }
+    case kCores:
+      return Compare(world, engine, Unwrap(dgemini::CoreNumbers(engine, graph.simple)), graph.cores,
+                     0);
     default:
       if (file.weight_type() == WeightType::kInt32) {
         return Compare(world, engine,
@@ -109,19 +126,26 @@ void RunVertex(World& world, Job& job, const VertexSetting& setting) {
                                        .pull_in = setting.mode != dgemini::Mode::kPush,
                                        .pull_out = true,
                                        .cache = setting.cache};
-    const auto work =
-        Unwrap(dgemini::Workload::Load(*cluster, file, needs, [](const MemoryPlan&) {}));
-    if (cluster->computes()) {
-      dgemini::Engine engine(*cluster, *work, exchange, setting.mode);
-      RunApplication(world, engine, setting, file);
+    const auto run = [&](dgemini::Engine& engine, const OriginalIds& ids) {
+      RunApplication(world, engine, setting, file, ids);
+    };
+    if (setting.application == kLabels || setting.application == kCores) {
+      IgnoringDirections(*cluster, file, needs, exchange, setting.mode, run);
+    } else {
+      const auto work =
+          Unwrap(dgemini::Workload::Load(*cluster, file, needs, [](const MemoryPlan&) {}));
+      if (cluster->computes()) {
+        dgemini::Engine engine(*cluster, *work, exchange, setting.mode);
+        run(engine, {});
+      }
+      Unwrap(work->ServeWhile([&] { return cluster->all().Barrier(); }));
     }
-    Unwrap(work->ServeWhile([&] { return cluster->all().Barrier(); }));
   }
   Unwrap(cluster->Stop());
 }
 
 std::string NameOf(const VertexSetting& s) {
-  constexpr const char* kNames[] = {"bfs", "pagerank", "cc", "bc", "sssp"};
+  constexpr const char* kNames[] = {"bfs", "pagerank", "cc", "bc", "cdlp", "kcore", "sssp"};
   return fmt::format("{} on {}, ({},{}), {} threads, {}, mode {}, cache {} {} %, side {}",
                      kNames[s.application], s.graph->name, s.nodes, s.compute, s.threads,
                      s.transport, static_cast<int>(s.mode), static_cast<int>(s.cache.level),

@@ -6,27 +6,28 @@
 namespace slimgraph::dkudu {
 namespace {
 
-Result<std::vector<std::uint32_t>> ReadDegrees(const GraphSource& file) {
-  std::vector<std::uint32_t> degrees;
-  degrees.reserve(file.vertices());
+Status AddLengths(const GraphSource& file, Direction direction,
+                  std::vector<std::uint32_t>& degrees) {
   std::vector<EdgeOffset> piece;
   for (std::size_t first = 0; first < file.vertices(); first += kPieceVertices) {
     piece.resize(std::min<std::size_t>(kPieceVertices, file.vertices() - first) + 1);
-    SLIM_TRY(file.ReadElements(file.offsets(Direction::kOut), first, std::span(piece), 1));
+    SLIM_TRY(file.ReadElements(file.offsets(direction), first, std::span(piece), 1));
     for (std::size_t i = 0; i + 1 < piece.size(); ++i) {
       if (piece[i + 1] < piece[i] || piece[i + 1] > file.arcs()) {
         return InputError("{}: the offsets of its lists fall at vertex {}", file.path(), first + i);
       }
-      degrees.push_back(static_cast<std::uint32_t>(piece[i + 1] - piece[i]));
+      degrees[first + i] += static_cast<std::uint32_t>(piece[i + 1] - piece[i]);
     }
   }
-  return degrees;
+  return {};
 }
 
 }  // namespace
 
 Result<DegreeOrder> DegreeOrder::Of(const GraphSource& file) {
-  SLIM_ASSIGN(const auto degrees, ReadDegrees(file));
+  std::vector<std::uint32_t> degrees(file.vertices());
+  SLIM_TRY(AddLengths(file, Direction::kOut, degrees));
+  if (file.directed()) SLIM_TRY(AddLengths(file, Direction::kIn, degrees));
   const std::uint32_t most = *std::max_element(degrees.begin(), degrees.end());
   std::vector<VertexId> next(std::size_t{most} + 2);  // by degree: the next free rank
   for (const std::uint32_t degree : degrees) ++next[std::size_t{degree} + 1];

@@ -17,7 +17,7 @@ struct DegreeOrder {
   std::vector<VertexId> rank_of;   // by dense id
   std::vector<VertexId> dense_of;  // by rank
 
-  // Orders vertices by the lengths of the file's lists.
+  // Orders vertices by the lengths of the file's lists, of both directions if it is directed.
   static Result<DegreeOrder> Of(const GraphSource& file);
 };
 

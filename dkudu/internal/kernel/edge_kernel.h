@@ -1,14 +1,13 @@
 // Sums over edges from which the counts of all four-vertex patterns except the 4-clique follow: the
 // triangles at each edge, and the 4-cycles. Each edge and each cycle is counted at its highest
-// vertex, which scans the lists of its lower neighbours once. In a graph ordered by degree, these
-// lists are the short ones.
+// vertex, which scans the lists of its lower neighbours once.
 #pragma once
 
 #include <vector>
 
 #include "dkudu/internal/kernel/count.h"
+#include "dkudu/internal/kernel/edge_walk.h"
 #include "dkudu/internal/kernel/marks.h"
-#include "dkudu/internal/kernel/neighbour_lists.h"
 
 namespace slimgraph::dkudu {
 
@@ -25,10 +24,9 @@ struct EdgeSums {
 
 class EdgeKernel {
  public:
-  // `chunk_bytes` must be at least LeastKernelBytes(). `at_vertices` may be null; it is indexed by
-  // dense id and shared with other threads. The triangles of each edge are added at both ends.
+  // `chunk_bytes` must be at least LeastKernelBytes().
   EdgeKernel(const MiningGraph& graph, ListFetch& fetch, ListCache* cache, Reuse reuse,
-             std::uint64_t chunk_bytes, std::uint64_t* at_vertices);
+             std::uint64_t chunk_bytes);
 
   // Memory for each vertex of the graph, besides the lists.
   static constexpr std::uint64_t kVertexBytes = 1 + sizeof(std::uint32_t) + sizeof(VertexId);
@@ -37,24 +35,11 @@ class EdgeKernel {
   const EdgeSums& sums() const { return sums_; }
 
  private:
-  // Lower neighbours [first, last) of a root; more pieces of the same root may follow.
-  struct Piece {
-    VertexId root;
-    List list;
-    std::size_t first;
-    std::size_t last;
-  };
-  Status ProcessPieces();
-  void Scan(const Piece& piece);
-  void AddTrianglesAt(VertexId v, std::uint64_t triangles);
-  void CountEdge(const Piece& piece, VertexId v, List list);
+  using Walk = EdgeWalk<ListPart::kAll>;
+  void CountEdge(const Walk::Piece& piece, std::size_t i, List list);
 
   const MiningGraph& graph_;
-  std::uint64_t* at_vertices_;
-  RootLists roots_;
-  NeighbourLists neighbours_;  // of the pieces in order
-  std::size_t next_neighbour_ = 0;
-  std::vector<Piece> pieces_;
+  Walk walk_;
   Marks marks_;
   std::vector<std::uint32_t> paths_to_;  // from the root, through the neighbours processed so far
   std::vector<VertexId> reached_;

@@ -34,7 +34,32 @@ class Marks {
     return a + b;
   }
 
+  // The same for lists of a directed graph, whose entries have a bit for arcs (ListPart::kArcs).
+  void SetArcs(List entries) {
+    for (const VertexId entry : entries) {
+      marked_[entry / 2] = static_cast<std::uint8_t>(kMarked | (entry % 2) << 1);
+    }
+  }
+  void UnsetArcs(List entries) {
+    for (const VertexId entry : entries) marked_[entry / 2] = 0;
+  }
+  struct ArcCounts {
+    std::uint64_t to_marked = 0;  // entries with an arc, of vertices in the set
+    std::uint64_t from_set = 0;   // entries of vertices that were set with an arc
+  };
+  ArcCounts CountArcs(List entries) const {
+    const std::uint8_t* const marked = marked_.data();
+    ArcCounts counts;
+    for (const VertexId entry : entries) {
+      const std::uint32_t mark = marked[entry / 2];
+      counts.to_marked += mark & entry & kMarked;
+      counts.from_set += mark >> 1;
+    }
+    return counts;
+  }
+
  private:
+  static constexpr std::uint32_t kMarked = 1;
   std::vector<std::uint8_t> marked_;
 };
 
