@@ -13,7 +13,10 @@ void DeclareJobOptions(Options& options, JobOptions& job) {
   options.Number("--threads", "T", "threads of each compute node", job.threads, 1, 256);
   options.Text("--transport", "NAME", "shm, tcp, mpi or verbs", job.transport)
       .Default("shm on one machine, tcp across machines");
-  options.Text("--network", "NAME", "imitate a network: none, fdr, edr, efa, tcp10", job.network);
+  options.Text("--network", "NAME",
+               "imitate a network: none; fdr or edr (InfiniBand of 56 or 100 Gb/s), efa (Amazon's "
+               "Elastic Fabric Adapter), tcp10 (TCP over 10 Gb/s)",
+               job.network);
   options.Number("--qps-per-peer", "K",
                  "verbs: queue pairs to each node, used in turn to imitate a larger cluster",
                  job.qps_per_peer, 1, kMaxQpsPerPeer);
@@ -32,8 +35,10 @@ void DeclareJobOptions(Options& options, JobOptions& job) {
              "(control groups)",
              [&job](const std::string& text) -> Status {
                SLIM_ASSIGN(job.limits.memory_bytes, ParseBytes(text));
-               if (job.limits.memory_bytes > 0) return {};
-               return UsageError("the limit must be more than 0 bytes");
+               if (job.limits.memory_bytes >= kLeastNodeMemoryBytes) return {};
+               return UsageError("{} is too little: a node does not start with less than {}",
+                                 FormatBytes(job.limits.memory_bytes),
+                                 FormatBytes(kLeastNodeMemoryBytes));
              })
       .Default("no limit");
   options.Flag("--json", "the result as one JSON object", job.json);

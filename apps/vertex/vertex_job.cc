@@ -12,6 +12,7 @@
 #include "slimgraph/base/usage.h"
 #include "slimgraph/cluster/gather.h"
 #include "slimgraph/files/slim_file.h"
+#include "slimgraph/files/unit_weights.h"
 
 namespace slimgraph {
 namespace {
@@ -183,7 +184,10 @@ Status RunVertexApplication(JobRun& run, const VertexOptions& options,
                             VertexApplication& application) {
   Cluster& cluster = run.cluster;
   const std::uint64_t start_ns = NowNs();
-  SLIM_ASSIGN(const SlimFile file, SlimFile::Open(options.graph));
+  SLIM_ASSIGN(const SlimFile slim, SlimFile::Open(options.graph));
+  const UnitWeights with_units(slim);
+  const GraphSource& file =
+      application.unit_weights() ? static_cast<const GraphSource&>(with_units) : slim;
   SLIM_ASSIGN(const OriginalIds ids, file.ReadOriginalIds());
   SLIM_TRY(application.Prepare(file, ids));
   std::optional<AtomicFile> output;  // created first, so that a wrong path costs no computation
@@ -195,7 +199,7 @@ Status RunVertexApplication(JobRun& run, const VertexOptions& options,
   dgemini::WorkloadNeeds needs = application.Needs(options.mode);
   needs.cache = options.cache;
   const auto announce = [&](MemoryPlan& plan) {
-    for (std::uint64_t& bytes : plan.node_bytes) bytes += file.original_id_bytes();
+    for (std::uint64_t& bytes : plan.node_bytes) bytes += slim.original_id_bytes();
     plan.node_bytes[0] += ResultBytes(options, file);
     AnnounceMemory(run)(plan);
   };

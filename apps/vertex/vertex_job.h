@@ -20,6 +20,8 @@ class VertexApplication {
  public:
   virtual ~VertexApplication() = default;
 
+  // Whether to take 1 for the weight of each edge.
+  virtual bool unit_weights() const { return false; }
   // On every node: checks the options against the graph. Sources are given as original ids.
   virtual Status Prepare(const GraphSource& file, const OriginalIds& ids) = 0;
   // Which parts of the graph the program needs. `mode` is the option's value.
@@ -58,7 +60,8 @@ Result<VertexId> FindVertex(const OriginalIds& ids, std::uint64_t id, const char
 
 // A command that runs `Application`. Application::Declare() declares its own options.
 template <typename Application>
-Command VertexCommand(const char* name, const char* summary) {
+Command VertexCommand(const char* name, const char* summary,
+                      std::vector<std::string> aliases = {}) {
   struct State {
     VertexOptions options;
     Application application;
@@ -74,7 +77,7 @@ Command VertexCommand(const char* name, const char* summary) {
       return RunVertexApplication(job_run, state->options, state->application);
     });
   };
-  return {name, summary, declare, run};
+  return {name, summary, declare, run, std::move(aliases)};
 }
 
 }  // namespace slimgraph

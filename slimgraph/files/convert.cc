@@ -29,7 +29,10 @@ Result<internal::RawGraph> ReadInput(const ConvertOptions& options, FileFormat f
     SLIM_ASSIGN(const SlimFile file, SlimFile::Open(options.in));
     return internal::ReadSlim(file, read);
   }
-  SLIM_ASSIGN(const internal::ByteSourcePtr source, internal::OpenSource(options.in));
+  const bool binary = format == FileFormat::kGemini || format == FileFormat::kWebGraph;
+  const auto tell =
+      binary ? internal::TellCompression::kByName : internal::TellCompression::kByContents;
+  SLIM_ASSIGN(const internal::ByteSourcePtr source, internal::OpenSource(options.in, tell));
   switch (format) {
     case FileFormat::kSnap:
       return internal::ReadEdgeList(*source, read);
@@ -137,8 +140,10 @@ Result<ConvertReport> Convert(const ConvertOptions& options) {
   rules.order = options.order;
   rules.threads = options.threads;
   rules.progress = options.build_progress;
+  const std::string header = graph.header;
   SLIM_ASSIGN(ConvertReport report, internal::WriteSlim(std::move(graph), rules));
   report.read_s = read_s;
+  report.header = header;
   return report;
 }
 

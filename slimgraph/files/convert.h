@@ -50,6 +50,7 @@ struct ConvertOptions {
 
 struct ConvertReport {
   std::string out;
+  std::string header;  // the line of the input that named its columns, quoted; "": none was there
   std::uint64_t edges_read = 0;  // edges of the input, before anything was dropped
   std::uint64_t vertices = 0;
   std::uint64_t edges = 0;

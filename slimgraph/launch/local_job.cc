@@ -19,6 +19,7 @@
 #include "slimgraph/base/poller.h"
 #include "slimgraph/base/sync.h"
 #include "slimgraph/launch/internal/launcher_link.h"
+#include "slimgraph/launch/internal/open_files.h"
 #include "slimgraph/launch/node_limits.h"
 
 namespace slimgraph {
@@ -32,6 +33,14 @@ constexpr std::chrono::nanoseconds kPollForEnd = std::chrono::seconds(1);
 constexpr std::uint64_t kGraceNs = 1'000'000'000;
 constexpr std::size_t kMaxKeptOutput = 4096;
 constexpr std::size_t kMaxNewcomers = kMaxNodes;
+
+// The cause is in mpiexec's first line; the others are consequences, file names and banners.
+std::string FirstLineOf(std::string_view output) {
+  const std::size_t begin = std::min(output.find_first_not_of("= \n|"), output.size());
+  output.remove_prefix(begin);
+  const std::string_view line = output.substr(0, output.find('\n'));
+  return line.empty() ? fmt::format("{} ended without a message", kMpiexec) : std::string(line);
+}
 
 // Receives SIGINT, SIGTERM, SIGHUP and SIGCHLD through a descriptor instead of a handler.
 class SignalQueue {
@@ -296,7 +305,7 @@ int LocalJob::Supervise() {
                         CauseOfDeath(*first_unreported_)));
   } else if (!explained_ && nodes_.empty()) {
     while (mpiexec_output_) ReadMpiexecOutput();
-    Explain(fmt::format("slimgraph: {} failed: {}\n", kMpiexec, kept_output_));
+    Explain(fmt::format("slimgraph: no node could start: {}\n", FirstLineOf(kept_output_)));
   }
   return exit_code_.value_or(static_cast<int>(ErrorKind::kEnvironment));
 }
@@ -316,6 +325,7 @@ void LeaveMpiexec() {
 }
 
 Result<int> RunLocalJob(NodeId nodes, const std::vector<std::string>& arguments, OnDeath on_death) {
+  SLIM_TRY(AllowOpenFiles(nodes));
   LocalJob job(on_death);
   SLIM_TRY(job.Start(nodes, arguments));
   return job.Supervise();

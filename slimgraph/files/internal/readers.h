@@ -22,7 +22,8 @@ struct ReadOptions {
   ProgressHook progress;
 };
 
-// SNAP: lines "src dst [weight]", separated by blanks or tabs. '#' and '%' begin comment lines.
+// SNAP: lines "src dst [weight]", separated by blanks or tabs. '#' and '%' begin comment lines. A
+// line that names the columns may come before the first edge.
 Result<RawGraph> ReadEdgeList(ByteSource& source, const ReadOptions& options);
 // Matrix Market coordinate files: pattern, real, integer; general, symmetric; square.
 Result<RawGraph> ReadMatrixMarket(ByteSource& source, const ReadOptions& options);
