@@ -13,6 +13,7 @@
 #include "apps/commands.h"
 #include "apps/job/job_runner.h"
 #include "apps/print.h"
+#include "apps/suggest.h"
 #include "slimgraph/base/environment.h"
 #include "slimgraph/base/waits.h"
 #include "slimgraph/launch/started_by.h"
@@ -31,6 +32,12 @@ constexpr int kWrongUsage = static_cast<int>(ErrorKind::kUsage);
 
 constexpr const char* kExitCodes =
     "Exit codes: 0 done, 1 the verification failed, 2 wrong usage, 3 bad input, 4 the environment.";
+constexpr const char* kMoreHelp =
+    "slimgraph help COMMAND (or slimgraph COMMAND --help) lists the options of a command; "
+    "slimgraph "
+    "version prints the version.\n";
+constexpr const char* kAboutBytes =
+    "BYTES: a number, or one with K, M, G or T, which are powers of 1024: 4096, 64K, 1.5G.\n";
 
 std::vector<std::pair<std::string, std::string>>& Given() {
   static std::vector<std::pair<std::string, std::string>> given;
@@ -105,6 +112,18 @@ class HelpFormatter : public CLI::Formatter {
     return option->get_description() + rules + (rules.empty() ? "" : ")");
   }
 
+  // The name alone in the column of names, so that it is easy to find; aliases after the summary.
+  std::string make_subcommand(const CLI::App* command) const override {
+    std::string also;
+    for (const std::string& alias : command->get_aliases())
+      also += (also.empty() ? "" : ", ") + alias;
+    if (!also.empty()) also = " (also: " + also + ")";
+    std::ostringstream text;
+    CLI::detail::format_help(text, command->get_name(), command->get_description() + also,
+                             column_width_);
+    return text.str();
+  }
+
   std::map<const CLI::Option*, std::string> rules_;
 };
 
@@ -144,6 +163,13 @@ class CliOptions : public Options {
     };
     return Keep(
         app_.add_option_function<std::vector<std::string>>(names, read, help)->type_name(kind));
+  }
+
+  // Whether an option takes a number of bytes.
+  bool has_bytes() const {
+    return std::any_of(options_.begin(), options_.end(), [](CliOption option) {
+      return CliOption::Of(option).get_type_name().starts_with("BYTES");
+    });
   }
 
   // Not a CLI11 option group: --help would list its options in a section of their own.
@@ -236,13 +262,19 @@ std::string RewordError(const CLI::ParseError& wrong, const Parser& parser) {
     const auto [name, other] = split(" excludes ");
     return fmt::format("{} and {} exclude each other: give one of them", name, other);
   }
+  if (dynamic_cast<const CLI::ExtrasError*>(&wrong) != nullptr) {
+    const std::string first = parser.app->remaining().front();
+    return fmt::format("{} takes no {} {}", parser.command->name,
+                       first.starts_with('-') ? "option" : "further argument", first);
+  }
   return text;
 }
 
 // Prints one line about a wrong command line, or the text of --help or --version. Returns the exit
 // code.
 int PrintEndOfParsing(const CLI::App& app, const CLI::ParseError& end, const Parser* parser,
-                      std::span<char* const> arguments) {
+                      const std::vector<std::string>& arguments,
+                      const std::vector<Command>& commands) {
   const bool asked = end.get_exit_code() == 0;
   if (StartedRank() != 0) return asked ? 0 : kWrongUsage;  // rank 0 prints for all
   if (asked) {
@@ -250,16 +282,21 @@ int PrintEndOfParsing(const CLI::App& app, const CLI::ParseError& end, const Par
     app.exit(end, text);
     return Print(text.str());
   }
-  const bool unknown =
-      arguments.size() > 1 && arguments[1][0] != '-' && app.get_subcommands().empty();
-  const std::string what = parser != nullptr ? RewordError(end, *parser)
-                           : unknown         ? fmt::format("there is no command '{}'", arguments[1])
+  if (parser != nullptr) {
+    return PrintError(
+        {ErrorKind::kUsage, fmt::format("{}; see slimgraph {} --help", RewordError(end, *parser),
+                                        parser->command->name)});
+  }
+  const auto groups = app.get_subcommands();  // the parsed ones: a group without its command
+  const std::string of = groups.empty() ? "" : groups.front()->get_name() + " ";
+  const std::size_t at = groups.empty() ? 1 : 2;
+  const bool unknown = arguments.size() > at && arguments[at][0] != '-';
+  const std::string what = unknown ? fmt::format("there is no command '{}{}'{}", of, arguments[at],
+                                                 SuggestCommands(of + arguments[at], commands))
                            : dynamic_cast<const CLI::RequiredError*>(&end) != nullptr
                                ? "a command is missing"
                                : end.what();
-  const std::string of = parser != nullptr ? parser->command->name + " " : "";
-  std::fputs(fmt::format("slimgraph: {}; see slimgraph {}--help\n", what, of).c_str(), stderr);
-  return kWrongUsage;
+  return PrintError({ErrorKind::kUsage, fmt::format("{}; see slimgraph {}--help", what, of)});
 }
 
 // The group of a command like "bench fabric"; its first command creates it.
@@ -270,9 +307,26 @@ CLI::App& CommandGroup(CLI::App& app, const std::string& name) {
   for (CLI::App* const known : app.get_subcommands([](const CLI::App*) { return true; })) {
     if (known->get_name() == group) return *known;
   }
-  CLI::App* const made = app.add_subcommand(group, "see slimgraph " + group + " --help");
+  CLI::App* const made = app.add_subcommand(group, GroupSummary(group));
   made->require_subcommand(1);
   return *made;
+}
+
+// "slimgraph help bfs" -> "slimgraph bfs --help", "slimgraph version" -> "slimgraph --version".
+// A command that does not exist gets no "--help", so that parsing complains about it.
+std::vector<std::string> WithoutHelpCommand(const CLI::App& app, std::vector<std::string> words) {
+  if (words.size() < 2) return words;
+  if (words[1] == "version") words[1] = "--version";
+  if (words[1] != "help") return words;
+  words.erase(words.begin() + 1);
+  const CLI::App* command = &app;
+  for (std::size_t i = 1; i < words.size() && command != nullptr; ++i) {
+    const auto named =
+        command->get_subcommands([&](const CLI::App* one) { return one->check_name(words[i]); });
+    command = named.empty() ? nullptr : named.front();
+  }
+  if (command != nullptr) words.emplace_back("--help");
+  return words;
 }
 
 }  // namespace
@@ -283,7 +337,7 @@ int RunCommand(int argc, char** argv) {
   CLI::App app(kIntroduction, "slimgraph");
   app.set_version_flag("--version", "slimgraph " SLIMGRAPH_VERSION);
   app.require_subcommand(1);
-  app.footer(kExitCodes);
+  app.footer(std::string(kMoreHelp) + kExitCodes);
   const auto formatter = std::make_shared<HelpFormatter>();
   app.formatter(formatter);
   const std::vector<Command> commands = AllCommands();
@@ -292,15 +346,17 @@ int RunCommand(int argc, char** argv) {
     const std::string own_name = command.name.substr(command.name.find(' ') + 1);
     CLI::App* const parser =
         CommandGroup(app, command.name).add_subcommand(own_name, command.summary);
+    for (const std::string& alias : command.aliases) parser->alias(alias);
     CliOptions options(*parser, *formatter);
     command.declare(options);
+    parser->footer((options.has_bytes() ? kAboutBytes : "") + std::string(kExitCodes));
     parsers.push_back({parser, &command, options.runs_as_job()});
   }
+  const std::vector<std::string> words = WithoutHelpCommand(app, {argv, argv + argc});
   try {
-    app.parse(argc, argv);
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend() - 1));
   } catch (const CLI::ParseError& end) {
-    return PrintEndOfParsing(app, end, ChosenParser(parsers),
-                             {argv, static_cast<std::size_t>(argc)});
+    return PrintEndOfParsing(app, end, ChosenParser(parsers), words, commands);
   }
   if (StartedRank() == 0) WarnOfUnknownVariables();
   const Parser* const parser = ChosenParser(parsers);

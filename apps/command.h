@@ -144,6 +144,8 @@ struct Command {
   std::function<void(Options&)> declare;
   // Called after the options have been parsed. `arguments` is the command line without the program.
   std::function<int(const std::vector<std::string>& arguments)> run;
+  // Other names by which users look for the command. Its summary contains their words, too.
+  std::vector<std::string> aliases = {};
 };
 
 // The options on the command line as (name, value), so that a report tells how to repeat its run.

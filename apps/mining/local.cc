@@ -96,7 +96,11 @@ Command LocalCommand() {
       return RunMiningJob(job_run, state->common, dkudu::ListPart::kAll, dkudu::LocalBytes, work);
     });
   };
-  return {"local", "count the triangles at each vertex", declare, run};
+  return {"local",
+          "the triangles at each vertex, or its clustering coefficient",
+          declare,
+          run,
+          {"clustering", "local-triangles"}};
 }
 
 }  // namespace slimgraph

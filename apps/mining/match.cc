@@ -99,7 +99,11 @@ Command MatchCommand() {
     return RunJob("match", state->common.job, arguments,
                   [state](JobRun& job_run) { return Match(*state, job_run); });
   };
-  return {"match", "count or list the embeddings of a pattern", declare, run};
+  return {"match",
+          "count or list the embeddings of a pattern (subgraph isomorphism)",
+          declare,
+          run,
+          {"pattern", "subgraph"}};
 }
 
 }  // namespace slimgraph

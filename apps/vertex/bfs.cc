@@ -72,7 +72,9 @@ class BfsApplication : public VertexApplication {
 }  // namespace
 
 Command BfsCommand() {
-  return VertexCommand<BfsApplication>("bfs", "how many edges each vertex is from a source");
+  return VertexCommand<BfsApplication>(
+      "bfs", "breadth-first search: how many edges each vertex is from a source",
+      {"breadth-first-search"});
 }
 
 }  // namespace slimgraph

@@ -99,7 +99,8 @@ class CentralityApplication : public VertexApplication {
 }  // namespace
 
 Command CentralityCommand() {
-  return VertexCommand<CentralityApplication>("bc", "betweenness centrality of each vertex");
+  return VertexCommand<CentralityApplication>("bc", "the betweenness centrality of each vertex",
+                                              {"betweenness", "centrality"});
 }
 
 }  // namespace slimgraph
