@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <deque>
 #include <map>
@@ -16,6 +17,7 @@
 #include "apps/suggest.h"
 #include "slimgraph/base/environment.h"
 #include "slimgraph/base/waits.h"
+#include "slimgraph/launch/last_line.h"
 #include "slimgraph/launch/started_by.h"
 
 namespace slimgraph {
@@ -39,9 +41,9 @@ constexpr const char* kMoreHelp =
 constexpr const char* kAboutBytes =
     "BYTES: a number, or one with K, M, G or T, which are powers of 1024: 4096, 64K, 1.5G.\n";
 
-std::vector<std::pair<std::string, std::string>>& Given() {
-  static std::vector<std::pair<std::string, std::string>> given;
-  return given;
+Invocation& Current() {
+  static Invocation line;
+  return line;
 }
 
 // "-o,--output" -> "output"
@@ -62,7 +64,8 @@ std::string Alternatives(const std::vector<std::string>& names) {
 
 class CliOption : public Option {
  public:
-  explicit CliOption(CLI::Option& option) : option_(option) {}
+  CliOption(CLI::Option& option, std::string name, bool is_flag)
+      : option_(option), name_(std::move(name)), is_flag_(is_flag) {}
 
   Option& Required() override {
     option_.required()->default_str("");
@@ -71,6 +74,11 @@ class CliOption : public Option {
   }
   Option& Default(const std::string& text) override {
     option_.default_str(text);
+    return *this;
+  }
+  Option& Shown(ShownAs as, std::optional<Report::Value> by_default) override {
+    shown_as_ = as;
+    by_default_ = std::move(by_default);
     return *this;
   }
   Option& Needs(Option& other) override {
@@ -83,8 +91,36 @@ class CliOption : public Option {
   }
   static CLI::Option& Of(Option& option) { return static_cast<CliOption&>(option).option_; }
 
+  // The value of the parsed option, as reports show it.
+  std::optional<Report::Value> ToReport() const {
+    if (option_.count() == 0) return by_default_;
+    if (is_flag_) return true;
+    const std::vector<std::string>& texts = option_.results();
+    if (texts.size() > 1) return texts;
+    const std::string& text = texts.front();
+    if (shown_as_ == ShownAs::kBytes) {
+      if (const auto bytes = ParseBytes(text)) return *bytes;
+    }
+    if (shown_as_ == ShownAs::kNumber) {
+      if (const auto number = ParseNumber<std::uint64_t>(text)) return *number;
+      if (const auto number = ParseNumber<std::int64_t>(text)) return *number;
+      if (const auto number = ParseNumber<double>(text); number && std::isfinite(*number)) {
+        return *number;
+      }
+    }
+    return text;
+  }
+  void AddTo(Invocation& line) const {
+    if (auto value = ToReport()) line.options.emplace_back(name_, *std::move(value));
+    if (option_.count() > 0) line.given.push_back(name_);
+  }
+
  private:
   CLI::Option& option_;
+  std::string name_;
+  bool is_flag_;
+  ShownAs shown_as_ = ShownAs::kText;
+  std::optional<Report::Value> by_default_;
 };
 
 // Appends an option's rules (required, default, needs, excludes) to its description.
@@ -132,44 +168,43 @@ class CliOptions : public Options {
   CliOptions(CLI::App& app, HelpFormatter& help) : app_(app), help_(help) {}
 
   void Positional(const char* name, const char* help, std::string& value) override {
-    AddPositional(name, help, value)->required();
+    Keep(AddPositional(name, help, value)->required(), name);
   }
   Option& OptionalPositional(const char* name, const char* help, std::string& value) override {
-    return Keep(AddPositional(name, help, value));
+    return Keep(AddPositional(name, help, value), name);
   }
 
   Option& Flag(const char* names, const char* help, std::function<void()> set) override {
-    const auto note = [set = std::move(set), names] {
-      Given().emplace_back(NameOf(names), "true");
-      set();
-    };
-    return Keep(app_.add_flag_callback(names, note, help));
+    return Keep(app_.add_flag_callback(names, std::move(set), help), names, true)
+        .Shown(ShownAs::kText, false);
   }
 
   Option& Value(const char* names, const char* kind, const char* help, Parse parse) override {
     const auto read = [parse = std::move(parse), names](const std::string& text) {
-      Given().emplace_back(NameOf(names), text);
       const Status status = parse(text);
       if (!status) throw CLI::ValidationError(names, status.error().message);
     };
-    return Keep(app_.add_option_function<std::string>(names, read, help)->type_name(kind));
+    return Keep(app_.add_option_function<std::string>(names, read, help)->type_name(kind), names);
   }
 
   Option& Texts(const char* names, const char* kind, const char* help,
                 std::vector<std::string>& values) override {
-    const auto read = [&values, names](const std::vector<std::string>& texts) {
-      for (const std::string& text : texts) Given().emplace_back(NameOf(names), text);
-      values = texts;
-    };
+    const auto read = [&values](const std::vector<std::string>& texts) { values = texts; };
     return Keep(
-        app_.add_option_function<std::vector<std::string>>(names, read, help)->type_name(kind));
+        app_.add_option_function<std::vector<std::string>>(names, read, help)->type_name(kind),
+        names);
   }
 
   // Whether an option takes a number of bytes.
   bool has_bytes() const {
-    return std::any_of(options_.begin(), options_.end(), [](CliOption option) {
-      return CliOption::Of(option).get_type_name().starts_with("BYTES");
+    const auto options = app_.get_options();
+    return std::any_of(options.begin(), options.end(), [](const CLI::Option* option) {
+      return option->get_type_name().starts_with("BYTES");
     });
+  }
+
+  void AddTo(Invocation& line) const {
+    for (const CliOption& option : options_) option.AddTo(line);
   }
 
   // Not a CLI11 option group: --help would list its options in a section of their own.
@@ -194,13 +229,12 @@ class CliOptions : public Options {
 
  private:
   CLI::Option* AddPositional(const char* name, const char* help, std::string& value) {
-    const auto read = [&value, name](const std::string& text) {
-      Given().emplace_back(name, text);
-      value = text;
-    };
+    const auto read = [&value](const std::string& text) { value = text; };
     return app_.add_option_function<std::string>(name, read, help)->type_name("");
   }
-  Option& Keep(CLI::Option* option) { return options_.emplace_back(*option); }
+  Option& Keep(CLI::Option* option, const char* names, bool is_flag = false) {
+    return options_.emplace_back(*option, NameOf(names), is_flag);
+  }
 
   CLI::App& app_;
   HelpFormatter& help_;
@@ -216,7 +250,7 @@ void WarnOfUnknownVariables() {
 struct Parser {
   CLI::App* app;
   const Command* command;
-  bool runs_as_job;
+  std::unique_ptr<CliOptions> options;
 };
 
 // The parser of the command that the user named; null if the command line names none.
@@ -229,7 +263,7 @@ const Parser* ChosenParser(const std::vector<Parser>& parsers) {
 
 Status CheckStartedProcesses(const Parser& parser) {
   SLIM_TRY(CheckLaunch());
-  if (parser.runs_as_job || StartedNodes() == 1) return {};
+  if (parser.options->runs_as_job() || StartedNodes() == 1) return {};
   return UsageError(
       "{} runs in one process, but the launcher started {}; run it without a launcher",
       parser.command->name, StartedNodes());
@@ -331,7 +365,7 @@ std::vector<std::string> WithoutHelpCommand(const CLI::App& app, std::vector<std
 
 }  // namespace
 
-const std::vector<std::pair<std::string, std::string>>& GivenOptions() { return Given(); }
+const Invocation& TheInvocation() { return Current(); }
 
 int RunCommand(int argc, char** argv) {
   CLI::App app(kIntroduction, "slimgraph");
@@ -347,20 +381,26 @@ int RunCommand(int argc, char** argv) {
     CLI::App* const parser =
         CommandGroup(app, command.name).add_subcommand(own_name, command.summary);
     for (const std::string& alias : command.aliases) parser->alias(alias);
-    CliOptions options(*parser, *formatter);
-    command.declare(options);
-    parser->footer((options.has_bytes() ? kAboutBytes : "") + std::string(kExitCodes));
-    parsers.push_back({parser, &command, options.runs_as_job()});
+    auto options = std::make_unique<CliOptions>(*parser, *formatter);
+    command.declare(*options);
+    parser->footer((options->has_bytes() ? kAboutBytes : "") + std::string(kExitCodes));
+    parsers.push_back({parser, &command, std::move(options)});
   }
   const std::vector<std::string> words = WithoutHelpCommand(app, {argv, argv + argc});
+  Current().json = std::find(words.begin(), words.end(), "--json") != words.end();
+  if (Current().json) SetFailureHook(PrintFailureObject);
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend() - 1));
   } catch (const CLI::ParseError& end) {
+    if (const Parser* const chosen = ChosenParser(parsers))
+      Current().command = chosen->command->name;
     return PrintEndOfParsing(app, end, ChosenParser(parsers), words, commands);
   }
   if (StartedRank() == 0) WarnOfUnknownVariables();
   const Parser* const parser = ChosenParser(parsers);
   if (parser == nullptr) return kWrongUsage;
+  Current().command = parser->command->name;
+  parser->options->AddTo(Current());
   const auto tell = [](const std::string& line) {
     std::fputs(("slimgraph: " + line + "\n").c_str(), stderr);
   };

@@ -1,6 +1,7 @@
-# `make install` installs the command and its man pages, the library and its headers.
+# `make install` installs the command, its man pages and completions, the library and its headers.
+# `make deb` makes a Debian package of the same files.
 
-.PHONY: install
+.PHONY: install deb
 
 PUBLIC_HEADERS := $(foreach header,$(filter slimgraph/%.h,$(OUR_CODE)), \
                     $(if $(findstring /internal/,$(header)),,$(header)))
@@ -18,4 +19,13 @@ install: $(COMMAND) $(LIBRARY)
 	@set -e; for name in SlimGraphConfig SlimGraphConfigVersion; do \
 	  $(call fill_in,packaging/$$name.cmake.in,$(ROOT)/lib/cmake/SlimGraph/$$name.cmake); done
 	@packaging/man-pages $(COMMAND) $(ROOT)/share/man/man1
+	@packaging/completions $(COMMAND) $(ROOT)/share
 	@echo "installed under $(ROOT)"
+
+PACKAGE = $(BUILD)/slimgraph_$(VERSION)_$(shell dpkg --print-architecture 2>/dev/null).deb
+deb: $(COMMAND) $(LIBRARY) | build/.deb-deps
+	@rm -rf $(BUILD)/deb && mkdir -p $(BUILD)/deb
+	@$(MAKE) install DESTDIR=$(BUILD)/deb PREFIX=/usr >/dev/null
+	@packaging/deb $(BUILD)/deb $(VERSION) $(PACKAGE)
+build/.deb-deps: make/install.mk | build/.deps
+	@mkdir -p build && $(PACKAGES) dpkg-dev && touch $@

@@ -107,7 +107,7 @@ int PrintInfo(const InfoReport& info, bool json) {
   report.Set("/result/first_id", info.first_id);
   report.Set("/result/last_id", info.last_id);
   report.Set("/result/ids_ascend", info.ids_ascend);
-  report.Set("/verified", info.checked);
+  if (info.checked) report.Set("/verified", true);
   return Print(ToJson(report) + "\n");
 }
 

@@ -28,7 +28,8 @@ void DeclareJobOptions(Options& options, JobOptions& job) {
                if (job.limits.cpu_percent > 0) return {};
                return UsageError("the share must be more than 0 %");
              })
-      .Default("no limit");
+      .Default("no limit")
+      .Shown(ShownAs::kNumber, std::nullopt);
   options
       .Value("--node-memory", "BYTES",
              "memory limit of each node: a job that needs more is refused or killed "
@@ -40,10 +41,27 @@ void DeclareJobOptions(Options& options, JobOptions& job) {
                                  FormatBytes(job.limits.memory_bytes),
                                  FormatBytes(kLeastNodeMemoryBytes));
              })
-      .Default("no limit");
+      .Default("no limit")
+      .Shown(ShownAs::kBytes, std::nullopt);
   options.Flag("--json", "the result as one JSON object", job.json);
   options.Text("--trace", "FILE", "a timeline of every thread, for chrome://tracing", job.trace)
       .Default("no trace");
+}
+
+void DeclareEdgeCache(Options& options, EdgeBudget& budget) {
+  budget.automatic = true;
+  options
+      .Value(
+          "--edge-cache", "BYTES|PERCENT|auto",
+          "memory of each compute node to cache other nodes' lists: lists that do not fit are "
+          "fetched each time. PERCENT: of all such lists; auto: all of them, but at most half of "
+          "the memory that is free for a node",
+          [&budget](const std::string& text) -> Status {
+            SLIM_ASSIGN(budget, ParseEdgeBudget(text));
+            return {};
+          })
+      .Default("auto")
+      .Shown(ShownAs::kText, "auto");
 }
 
 }  // namespace slimgraph

@@ -101,7 +101,8 @@ void Declare(Options& options, Request& state) {
                SLIM_ASSIGN(to.node_memory, ParseBytes(text));
                return {};
              })
-      .Default("no limit");
+      .Default("no limit")
+      .Shown(ShownAs::kBytes, std::nullopt);
   options.Text("--plain", "PROGRAM", "the program that `make plain` builds", to.plain_program)
       .Default("plain/slimgraph beside this program");
   options

@@ -3,7 +3,7 @@
 
 #include "apps/commands.h"
 #include "apps/mining/mining_command.h"
-#include "slimgraph/base/atomic_file.h"
+#include "apps/output/value_file.h"
 
 namespace slimgraph {
 namespace {
@@ -14,41 +14,13 @@ struct LocalState {
   std::string output;
 };
 
-// Collects lines of text and writes them to a file in large blocks.
-class Lines {
- public:
-  explicit Lines(AtomicFile file) : file_(std::move(file)) {}
-
-  Status Add(std::string_view line) {
-    text_ += line;
-    return text_.size() < kBlockBytes ? Status{} : Write();
-  }
-  Status Finish() {
-    SLIM_TRY(Write());
-    return file_.Commit();
-  }
-
- private:
-  static constexpr std::size_t kBlockBytes = 1 << 20;
-  Status Write() {
-    SLIM_TRY(file_.WriteAt(offset_, std::as_bytes(std::span(text_))));
-    offset_ += text_.size();
-    text_.clear();
-    return {};
-  }
-
-  AtomicFile file_;
-  std::uint64_t offset_ = 0;
-  std::string text_;
-};
-
 Status WriteLocal(const LocalState& state, JobRun& run, const GraphSource& file,
                   dkudu::MiningJob& job) {
-  std::optional<Lines> lines;
+  std::unique_ptr<ValueFile> lines;
   OriginalIds ids;
   if (run.cluster.self() == 0) {
-    SLIM_ASSIGN(AtomicFile out, AtomicFile::Create(state.output));
-    lines.emplace(std::move(out));
+    SLIM_ASSIGN(lines, ValueFile::Create(state.output));
+    run.text_to_stderr = IsStandardOutput(state.output);
     SLIM_ASSIGN(ids, file.ReadOriginalIds());
   }
   unsigned __int128 corners = 0;
@@ -56,8 +28,8 @@ Status WriteLocal(const LocalState& state, JobRun& run, const GraphSource& file,
   const auto visit = [&](std::uint64_t id, const dkudu::LocalFigures& figures) -> Status {
     corners += figures.triangles;
     coefficients += figures.clustering();
-    return lines->Add(state.clustering ? fmt::format("{} {}\n", id, figures.clustering())
-                                       : fmt::format("{} {}\n", id, figures.triangles));
+    return lines->Add(id, state.clustering ? fmt::format("{}", figures.clustering())
+                                           : fmt::format("{}", figures.triangles));
   };
   SLIM_TRY(dkudu::ForEachLocal(job, ids, visit));
   if (run.cluster.self() != 0) return {};
@@ -83,17 +55,27 @@ Command LocalCommand() {
         "--clustering", "which share of its pairs of neighbours is adjacent", state->clustering);
     options.RequireOne(triangles, clustering);
     options
-        .Text("-o,--output", "FILE", "a line for each vertex: its id and its value", state->output)
+        .Text(
+            "-o,--output", "FILE",
+            "a line 'id value' for each vertex; FILE.csv: 'id,value'; FILE.npy: records for NumPy; "
+            "-: standard output",
+            state->output)
         .Required();
     state->common.prints_ids = true;
     DeclareMiningOptions(options, state->common);
   };
   const auto run = [state](const std::vector<std::string>& arguments) {
-    return RunJob("local", state->common.job, arguments, [state](JobRun& job_run) {
+    const Status output = CheckOutput(state->output, state->common.job.json);
+    if (!output) return PrintError(output.error());
+    return RunMiningCommand("local", state->common, arguments, [state](JobRun& job_run) {
       const auto work = [&](JobRun& mining_run, const GraphSource& file, dkudu::MiningJob& job) {
         return WriteLocal(*state, mining_run, file, job);
       };
-      return RunMiningJob(job_run, state->common, dkudu::ListPart::kAll, dkudu::LocalBytes, work);
+      const auto bytes = [&](const dkudu::MiningGraph& graph, const dkudu::MiningOptions& options) {
+        return dkudu::LocalBytes(graph, options) +
+               ValueFile::MemoryBytes(state->output, graph.vertices());
+      };
+      return RunMiningJob(job_run, state->common, dkudu::ListPart::kAll, bytes, work);
     });
   };
   return {"local",

@@ -117,7 +117,8 @@ void DeclareTxnOptions(Options& options, TxnOptions& txn) {
                SLIM_ASSIGN(txn.log_bytes, ParseBytes(text));
                return txn::CheckLogBytes(txn.log_bytes);
              })
-      .Default("256K, on stores 8M");
+      .Default("256K, on stores 8M")
+      .Shown(ShownAs::kBytes, std::nullopt);
   options
       .Text("--die", "NODE@STAGE:N",
             "an experiment: the node dies at the end of its Nth run of that stage; with "
@@ -161,13 +162,8 @@ void DeclareTxnOptions(Options& options, TxnOptions& txn) {
             "optimisations to switch off: outstanding,doorbells,passive,speculation,cache",
             txn.without)
       .Default("none");
-  options
-      .Value("--location-cache", "BYTES", "memory of each thread to cache locations of tuples",
-             [&txn](const std::string& text) -> Status {
-               SLIM_ASSIGN(txn.cache_bytes, ParseBytes(text));
-               return {};
-             })
-      .Default(FormatBytes(txn.cache_bytes));
+  options.Bytes("--location-cache", "memory of each thread to cache locations of tuples",
+                txn.cache_bytes);
   options.Number("--delay-us", "US", "delay everything that nodes send to each other by this time",
                  txn.delay_us);
   DeclareJobOptions(options, txn.job);

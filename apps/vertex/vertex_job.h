@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "apps/command.h"
+#include "apps/graph/graph_input.h"
 #include "apps/job/job_runner.h"
+#include "apps/output/text_output.h"
 #include "dgemini/engine.h"
 #include "slimgraph/files/csr.h"
 
@@ -42,7 +44,7 @@ class VertexApplication {
 
 struct VertexOptions {
   JobOptions job;
-  std::string graph;
+  GraphInput graph;
   dgemini::Mode mode = dgemini::Mode::kAuto;
   CacheOptions cache;
   std::string output;
@@ -68,11 +70,15 @@ Command VertexCommand(const char* name, const char* summary,
   };
   const auto state = std::make_shared<State>();
   const auto declare = [state](Options& options) {
-    options.Positional("GRAPH", "the .slim file", state->options.graph);
+    DeclareGraph(options, state->options.graph);
     state->application.Declare(options);
     DeclareVertexOptions(options, state->options);
   };
   const auto run = [state, name](const std::vector<std::string>& arguments) {
+    const Status output = CheckOutput(state->options.output, state->options.job.json);
+    if (!output) return PrintError(output.error());
+    const Status graph = ResolveGraph(state->options.graph);
+    if (!graph) return PrintError(graph.error());
     return RunJob(name, state->options.job, arguments, [state](JobRun& job_run) {
       return RunVertexApplication(job_run, state->options, state->application);
     });

@@ -22,6 +22,7 @@ Result<internal::RawGraph> ReadInput(const ConvertOptions& options, FileFormat f
   internal::ReadOptions read;
   read.weighted = options.weighted;
   read.drop_weights = options.drop_weights;
+  read.weights_if_any = options.weights_if_any;
   read.vertex_count = options.vertex_count;
   read.threads = options.threads;
   read.progress = options.read_progress;
@@ -60,6 +61,7 @@ Result<internal::RawGraph> ReadInput(const ConvertOptions& options, FileFormat f
 // If the file says whether it is directed, the options must agree. If it does not, the options must
 // say it.
 Result<bool> Directed(const ConvertOptions& options, std::optional<bool> said_by_file) {
+  if (options.always_undirected) return false;
   if (!said_by_file) {
     if (options.symmetrize) {
       return UsageError(

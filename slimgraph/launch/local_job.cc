@@ -20,6 +20,7 @@
 #include "slimgraph/base/sync.h"
 #include "slimgraph/launch/internal/launcher_link.h"
 #include "slimgraph/launch/internal/open_files.h"
+#include "slimgraph/launch/last_line.h"
 #include "slimgraph/launch/node_limits.h"
 
 namespace slimgraph {
@@ -83,7 +84,7 @@ class LocalJob {
   void HandleNode(LauncherSocket::Node& node);
   void HandleSignal(int signal);
   void ReadMpiexecOutput();
-  void Explain(std::string_view line);
+  void Explain(int exit_code, const std::string& line);
   bool NodesOutliveMpiexec() const;
   bool ReapChildren();
   void ReapTheLast();
@@ -213,11 +214,11 @@ void LocalJob::HandleNode(LauncherSocket::Node& node) {
   // Then another node's report blames the hub's death, which is only a consequence. It is not
   // printed.
   const bool of_the_hub = node.number != 0 && first_unreported_;
-  if (!explained_ && !of_the_hub) Explain(exit->line);
+  if (!explained_ && !of_the_hub) Explain(exit->exit_code, exit->line);
 }
 
-void LocalJob::Explain(std::string_view line) {
-  static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
+void LocalJob::Explain(int exit_code, const std::string& line) {
+  WriteLastLine(exit_code, line);
   explained_ = !line.empty();
 }
 
@@ -300,14 +301,16 @@ int LocalJob::Supervise() {
                         ? hub_succeeded_
                         : WIFEXITED(mpiexec_status_) && WEXITSTATUS(mpiexec_status_) == 0;
   if (well && !exit_code_) return 0;
+  const int exit_code = exit_code_.value_or(static_cast<int>(ErrorKind::kEnvironment));
   if (!explained_ && first_unreported_) {
-    Explain(fmt::format("slimgraph: node {}: {}\n", *first_unreported_,
-                        CauseOfDeath(*first_unreported_)));
+    Explain(exit_code, fmt::format("slimgraph: node {}: {}\n", *first_unreported_,
+                                   CauseOfDeath(*first_unreported_)));
   } else if (!explained_ && nodes_.empty()) {
     while (mpiexec_output_) ReadMpiexecOutput();
-    Explain(fmt::format("slimgraph: no node could start: {}\n", FirstLineOf(kept_output_)));
+    Explain(exit_code,
+            fmt::format("slimgraph: no node could start: {}\n", FirstLineOf(kept_output_)));
   }
-  return exit_code_.value_or(static_cast<int>(ErrorKind::kEnvironment));
+  return exit_code;
 }
 
 }  // namespace

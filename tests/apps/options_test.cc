@@ -19,6 +19,7 @@ struct ToldOption : Option {
     usual = text;
     return *this;
   }
+  Option& Shown(ShownAs, std::optional<Report::Value>) override { return *this; }
   Option& Needs(Option&) override { return *this; }
   Option& Excludes(Option&) override { return *this; }
 
@@ -82,7 +83,8 @@ TEST(Options, HelpShowsWhatIsRequiredEachDefaultAndTheRules) {
   shows({"pagerank"}, "--iterations", "(default 20; excludes --tolerance)");
   shows({"match"}, "--limit", "(default all; needs --list)");
   shows({"bc"}, "--sources", "(--sources or --random is required; excludes --random)");
-  shows({"triangles"}, "--edge-cache", "(default 64.0 MiB)");
+  shows({"triangles"}, "--edge-cache", "(default auto)");
+  shows({"pagerank"}, "--edge-cache", "(default auto)");
 }
 
 TEST(Options, HelpAndVersionAreCommandsToo) {
@@ -136,7 +138,9 @@ TEST(Options, ALineSaysWhichRuleIsBrokenAndWhatToDo) {
   };
   ends({"sssp", "g.slim"},
        "sssp needs --source V: where the paths start; see slimgraph sssp --help");
-  ends({"scan"}, "scan needs GRAPH: the .slim file; see slimgraph scan --help");
+  ends({"scan"},
+       "scan needs GRAPH: a .slim file, or a graph in another format, which is converted once; see "
+       "slimgraph scan --help");
   ends(
       {"txn", "sweep", "--workload", "ycsb", "--protocol", "occ"},
       "txn sweep needs --over coroutines|hot|compute-us|qps|stages: the option that is varied; see "
@@ -145,7 +149,7 @@ TEST(Options, ALineSaysWhichRuleIsBrokenAndWhatToDo) {
        "--output: expected a value; see slimgraph local --help");
   ends({"match", "g.slim", "--pattern", "house", "--limit", "3"},
        "--limit needs --list OUT: write the embeddings to OUT, which appears when it is "
-       "complete; see slimgraph match --help");
+       "complete; -: standard output; see slimgraph match --help");
   ends({"convert", "in.txt", "out.slim", "--directed", "--undirected"},
        "--directed and --undirected exclude each other: give one of them; see slimgraph convert "
        "--help");

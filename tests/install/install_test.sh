@@ -29,7 +29,8 @@ holds_what_it_should() {
   local file
   for file in bin/slimgraph lib/libslimgraph.a lib/pkgconfig/slimgraph.pc \
     lib/cmake/SlimGraph/SlimGraphConfig.cmake lib/cmake/SlimGraph/SlimGraphConfigVersion.cmake \
-    include/slimgraph/fabric/fabric.h; do
+    include/slimgraph/fabric/fabric.h share/bash-completion/completions/slimgraph \
+    share/zsh/site-functions/_slimgraph; do
     [ -f "$root/$file" ] || { echo "not installed: $file"; return 1; }
   done
   ! find "$root" -path '*/internal/*' | grep .

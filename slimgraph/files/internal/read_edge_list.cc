@@ -25,6 +25,7 @@ std::string_view WithoutLineEnd(std::string_view line) {
 }  // namespace
 
 Result<bool> KeepWeights(bool has_weights, const ReadOptions& options, const std::string& name) {
+  if (options.weights_if_any) return has_weights;
   if (has_weights && !options.weighted && !options.drop_weights) {
     return UsageError(
         "{}: its edges have weights: say --weighted to keep them or --drop-weights to leave them "
@@ -72,7 +73,7 @@ Result<RawGraph> ReadEdgeList(ByteSource& source, const ReadOptions& options) {
     }
     rules.weight_column = true;
     rules.expected = "\"src dst weight\"";
-    graph.weighted = options.weighted;
+    graph.weighted = options.weighted || rules.keep_weights;
     rules.keep_weights = graph.weighted;
   }
   SLIM_ASSIGN(graph.blocks, ParseChunks(chunks, options.threads, [&](const LineChunk& chunk) {
