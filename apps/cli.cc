@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <deque>
 #include <map>
@@ -13,8 +14,10 @@
 #include "apps/commands.h"
 #include "apps/job/job_runner.h"
 #include "apps/print.h"
+#include "apps/suggest.h"
 #include "slimgraph/base/environment.h"
 #include "slimgraph/base/waits.h"
+#include "slimgraph/launch/last_line.h"
 #include "slimgraph/launch/started_by.h"
 
 namespace slimgraph {
@@ -31,10 +34,16 @@ constexpr int kWrongUsage = static_cast<int>(ErrorKind::kUsage);
 
 constexpr const char* kExitCodes =
     "Exit codes: 0 done, 1 the verification failed, 2 wrong usage, 3 bad input, 4 the environment.";
+constexpr const char* kMoreHelp =
+    "slimgraph help COMMAND (or slimgraph COMMAND --help) lists the options of a command; "
+    "slimgraph "
+    "version prints the version.\n";
+constexpr const char* kAboutBytes =
+    "BYTES: a number, or one with K, M, G or T, which are powers of 1024: 4096, 64K, 1.5G.\n";
 
-std::vector<std::pair<std::string, std::string>>& Given() {
-  static std::vector<std::pair<std::string, std::string>> given;
-  return given;
+Invocation& Current() {
+  static Invocation line;
+  return line;
 }
 
 // "-o,--output" -> "output"
@@ -55,7 +64,8 @@ std::string Alternatives(const std::vector<std::string>& names) {
 
 class CliOption : public Option {
  public:
-  explicit CliOption(CLI::Option& option) : option_(option) {}
+  CliOption(CLI::Option& option, std::string name, bool is_flag)
+      : option_(option), name_(std::move(name)), is_flag_(is_flag) {}
 
   Option& Required() override {
     option_.required()->default_str("");
@@ -64,6 +74,11 @@ class CliOption : public Option {
   }
   Option& Default(const std::string& text) override {
     option_.default_str(text);
+    return *this;
+  }
+  Option& Shown(ShownAs as, std::optional<Report::Value> by_default) override {
+    shown_as_ = as;
+    by_default_ = std::move(by_default);
     return *this;
   }
   Option& Needs(Option& other) override {
@@ -76,8 +91,36 @@ class CliOption : public Option {
   }
   static CLI::Option& Of(Option& option) { return static_cast<CliOption&>(option).option_; }
 
+  // The value of the parsed option, as reports show it.
+  std::optional<Report::Value> ToReport() const {
+    if (option_.count() == 0) return by_default_;
+    if (is_flag_) return true;
+    const std::vector<std::string>& texts = option_.results();
+    if (texts.size() > 1) return texts;
+    const std::string& text = texts.front();
+    if (shown_as_ == ShownAs::kBytes) {
+      if (const auto bytes = ParseBytes(text)) return *bytes;
+    }
+    if (shown_as_ == ShownAs::kNumber) {
+      if (const auto number = ParseNumber<std::uint64_t>(text)) return *number;
+      if (const auto number = ParseNumber<std::int64_t>(text)) return *number;
+      if (const auto number = ParseNumber<double>(text); number && std::isfinite(*number)) {
+        return *number;
+      }
+    }
+    return text;
+  }
+  void AddTo(Invocation& line) const {
+    if (auto value = ToReport()) line.options.emplace_back(name_, *std::move(value));
+    if (option_.count() > 0) line.given.push_back(name_);
+  }
+
  private:
   CLI::Option& option_;
+  std::string name_;
+  bool is_flag_;
+  ShownAs shown_as_ = ShownAs::kText;
+  std::optional<Report::Value> by_default_;
 };
 
 // Appends an option's rules (required, default, needs, excludes) to its description.
@@ -105,6 +148,18 @@ class HelpFormatter : public CLI::Formatter {
     return option->get_description() + rules + (rules.empty() ? "" : ")");
   }
 
+  // The name alone in the column of names, so that it is easy to find; aliases after the summary.
+  std::string make_subcommand(const CLI::App* command) const override {
+    std::string also;
+    for (const std::string& alias : command->get_aliases())
+      also += (also.empty() ? "" : ", ") + alias;
+    if (!also.empty()) also = " (also: " + also + ")";
+    std::ostringstream text;
+    CLI::detail::format_help(text, command->get_name(), command->get_description() + also,
+                             column_width_);
+    return text.str();
+  }
+
   std::map<const CLI::Option*, std::string> rules_;
 };
 
@@ -113,37 +168,43 @@ class CliOptions : public Options {
   CliOptions(CLI::App& app, HelpFormatter& help) : app_(app), help_(help) {}
 
   void Positional(const char* name, const char* help, std::string& value) override {
-    AddPositional(name, help, value)->required();
+    Keep(AddPositional(name, help, value)->required(), name);
   }
   Option& OptionalPositional(const char* name, const char* help, std::string& value) override {
-    return Keep(AddPositional(name, help, value));
+    return Keep(AddPositional(name, help, value), name);
   }
 
   Option& Flag(const char* names, const char* help, std::function<void()> set) override {
-    const auto note = [set = std::move(set), names] {
-      Given().emplace_back(NameOf(names), "true");
-      set();
-    };
-    return Keep(app_.add_flag_callback(names, note, help));
+    return Keep(app_.add_flag_callback(names, std::move(set), help), names, true)
+        .Shown(ShownAs::kText, false);
   }
 
   Option& Value(const char* names, const char* kind, const char* help, Parse parse) override {
     const auto read = [parse = std::move(parse), names](const std::string& text) {
-      Given().emplace_back(NameOf(names), text);
       const Status status = parse(text);
       if (!status) throw CLI::ValidationError(names, status.error().message);
     };
-    return Keep(app_.add_option_function<std::string>(names, read, help)->type_name(kind));
+    return Keep(app_.add_option_function<std::string>(names, read, help)->type_name(kind), names);
   }
 
   Option& Texts(const char* names, const char* kind, const char* help,
                 std::vector<std::string>& values) override {
-    const auto read = [&values, names](const std::vector<std::string>& texts) {
-      for (const std::string& text : texts) Given().emplace_back(NameOf(names), text);
-      values = texts;
-    };
+    const auto read = [&values](const std::vector<std::string>& texts) { values = texts; };
     return Keep(
-        app_.add_option_function<std::vector<std::string>>(names, read, help)->type_name(kind));
+        app_.add_option_function<std::vector<std::string>>(names, read, help)->type_name(kind),
+        names);
+  }
+
+  // Whether an option takes a number of bytes.
+  bool has_bytes() const {
+    const auto options = app_.get_options();
+    return std::any_of(options.begin(), options.end(), [](const CLI::Option* option) {
+      return option->get_type_name().starts_with("BYTES");
+    });
+  }
+
+  void AddTo(Invocation& line) const {
+    for (const CliOption& option : options_) option.AddTo(line);
   }
 
   // Not a CLI11 option group: --help would list its options in a section of their own.
@@ -168,13 +229,12 @@ class CliOptions : public Options {
 
  private:
   CLI::Option* AddPositional(const char* name, const char* help, std::string& value) {
-    const auto read = [&value, name](const std::string& text) {
-      Given().emplace_back(name, text);
-      value = text;
-    };
+    const auto read = [&value](const std::string& text) { value = text; };
     return app_.add_option_function<std::string>(name, read, help)->type_name("");
   }
-  Option& Keep(CLI::Option* option) { return options_.emplace_back(*option); }
+  Option& Keep(CLI::Option* option, const char* names, bool is_flag = false) {
+    return options_.emplace_back(*option, NameOf(names), is_flag);
+  }
 
   CLI::App& app_;
   HelpFormatter& help_;
@@ -190,7 +250,7 @@ void WarnOfUnknownVariables() {
 struct Parser {
   CLI::App* app;
   const Command* command;
-  bool runs_as_job;
+  std::unique_ptr<CliOptions> options;
 };
 
 // The parser of the command that the user named; null if the command line names none.
@@ -203,7 +263,7 @@ const Parser* ChosenParser(const std::vector<Parser>& parsers) {
 
 Status CheckStartedProcesses(const Parser& parser) {
   SLIM_TRY(CheckLaunch());
-  if (parser.runs_as_job || StartedNodes() == 1) return {};
+  if (parser.options->runs_as_job() || StartedNodes() == 1) return {};
   return UsageError(
       "{} runs in one process, but the launcher started {}; run it without a launcher",
       parser.command->name, StartedNodes());
@@ -236,13 +296,19 @@ std::string RewordError(const CLI::ParseError& wrong, const Parser& parser) {
     const auto [name, other] = split(" excludes ");
     return fmt::format("{} and {} exclude each other: give one of them", name, other);
   }
+  if (dynamic_cast<const CLI::ExtrasError*>(&wrong) != nullptr) {
+    const std::string first = parser.app->remaining().front();
+    return fmt::format("{} takes no {} {}", parser.command->name,
+                       first.starts_with('-') ? "option" : "further argument", first);
+  }
   return text;
 }
 
 // Prints one line about a wrong command line, or the text of --help or --version. Returns the exit
 // code.
 int PrintEndOfParsing(const CLI::App& app, const CLI::ParseError& end, const Parser* parser,
-                      std::span<char* const> arguments) {
+                      const std::vector<std::string>& arguments,
+                      const std::vector<Command>& commands) {
   const bool asked = end.get_exit_code() == 0;
   if (StartedRank() != 0) return asked ? 0 : kWrongUsage;  // rank 0 prints for all
   if (asked) {
@@ -250,16 +316,21 @@ int PrintEndOfParsing(const CLI::App& app, const CLI::ParseError& end, const Par
     app.exit(end, text);
     return Print(text.str());
   }
-  const bool unknown =
-      arguments.size() > 1 && arguments[1][0] != '-' && app.get_subcommands().empty();
-  const std::string what = parser != nullptr ? RewordError(end, *parser)
-                           : unknown         ? fmt::format("there is no command '{}'", arguments[1])
+  if (parser != nullptr) {
+    return PrintError(
+        {ErrorKind::kUsage, fmt::format("{}; see slimgraph {} --help", RewordError(end, *parser),
+                                        parser->command->name)});
+  }
+  const auto groups = app.get_subcommands();  // the parsed ones: a group without its command
+  const std::string of = groups.empty() ? "" : groups.front()->get_name() + " ";
+  const std::size_t at = groups.empty() ? 1 : 2;
+  const bool unknown = arguments.size() > at && arguments[at][0] != '-';
+  const std::string what = unknown ? fmt::format("there is no command '{}{}'{}", of, arguments[at],
+                                                 SuggestCommands(of + arguments[at], commands))
                            : dynamic_cast<const CLI::RequiredError*>(&end) != nullptr
                                ? "a command is missing"
                                : end.what();
-  const std::string of = parser != nullptr ? parser->command->name + " " : "";
-  std::fputs(fmt::format("slimgraph: {}; see slimgraph {}--help\n", what, of).c_str(), stderr);
-  return kWrongUsage;
+  return PrintError({ErrorKind::kUsage, fmt::format("{}; see slimgraph {}--help", what, of)});
 }
 
 // The group of a command like "bench fabric"; its first command creates it.
@@ -270,20 +341,37 @@ CLI::App& CommandGroup(CLI::App& app, const std::string& name) {
   for (CLI::App* const known : app.get_subcommands([](const CLI::App*) { return true; })) {
     if (known->get_name() == group) return *known;
   }
-  CLI::App* const made = app.add_subcommand(group, "see slimgraph " + group + " --help");
+  CLI::App* const made = app.add_subcommand(group, GroupSummary(group));
   made->require_subcommand(1);
   return *made;
 }
 
+// "slimgraph help bfs" -> "slimgraph bfs --help", "slimgraph version" -> "slimgraph --version".
+// A command that does not exist gets no "--help", so that parsing complains about it.
+std::vector<std::string> WithoutHelpCommand(const CLI::App& app, std::vector<std::string> words) {
+  if (words.size() < 2) return words;
+  if (words[1] == "version") words[1] = "--version";
+  if (words[1] != "help") return words;
+  words.erase(words.begin() + 1);
+  const CLI::App* command = &app;
+  for (std::size_t i = 1; i < words.size() && command != nullptr; ++i) {
+    const auto named =
+        command->get_subcommands([&](const CLI::App* one) { return one->check_name(words[i]); });
+    command = named.empty() ? nullptr : named.front();
+  }
+  if (command != nullptr) words.emplace_back("--help");
+  return words;
+}
+
 }  // namespace
 
-const std::vector<std::pair<std::string, std::string>>& GivenOptions() { return Given(); }
+const Invocation& TheInvocation() { return Current(); }
 
 int RunCommand(int argc, char** argv) {
   CLI::App app(kIntroduction, "slimgraph");
   app.set_version_flag("--version", "slimgraph " SLIMGRAPH_VERSION);
   app.require_subcommand(1);
-  app.footer(kExitCodes);
+  app.footer(std::string(kMoreHelp) + kExitCodes);
   const auto formatter = std::make_shared<HelpFormatter>();
   app.formatter(formatter);
   const std::vector<Command> commands = AllCommands();
@@ -292,19 +380,27 @@ int RunCommand(int argc, char** argv) {
     const std::string own_name = command.name.substr(command.name.find(' ') + 1);
     CLI::App* const parser =
         CommandGroup(app, command.name).add_subcommand(own_name, command.summary);
-    CliOptions options(*parser, *formatter);
-    command.declare(options);
-    parsers.push_back({parser, &command, options.runs_as_job()});
+    for (const std::string& alias : command.aliases) parser->alias(alias);
+    auto options = std::make_unique<CliOptions>(*parser, *formatter);
+    command.declare(*options);
+    parser->footer((options->has_bytes() ? kAboutBytes : "") + std::string(kExitCodes));
+    parsers.push_back({parser, &command, std::move(options)});
   }
+  const std::vector<std::string> words = WithoutHelpCommand(app, {argv, argv + argc});
+  Current().json = std::find(words.begin(), words.end(), "--json") != words.end();
+  if (Current().json) SetFailureHook(PrintFailureObject);
   try {
-    app.parse(argc, argv);
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend() - 1));
   } catch (const CLI::ParseError& end) {
-    return PrintEndOfParsing(app, end, ChosenParser(parsers),
-                             {argv, static_cast<std::size_t>(argc)});
+    if (const Parser* const chosen = ChosenParser(parsers))
+      Current().command = chosen->command->name;
+    return PrintEndOfParsing(app, end, ChosenParser(parsers), words, commands);
   }
   if (StartedRank() == 0) WarnOfUnknownVariables();
   const Parser* const parser = ChosenParser(parsers);
   if (parser == nullptr) return kWrongUsage;
+  Current().command = parser->command->name;
+  parser->options->AddTo(Current());
   const auto tell = [](const std::string& line) {
     std::fputs(("slimgraph: " + line + "\n").c_str(), stderr);
   };

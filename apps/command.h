@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "slimgraph/base/result.h"
+#include "slimgraph/base/units.h"
+#include "slimgraph/stats/report.h"
 
 namespace slimgraph {
 
@@ -29,6 +31,10 @@ Result<T> ParseNumber(std::string_view text) {
   return value;
 }
 
+// How a report shows the value of an option: as the text that was given, or as a number; kBytes:
+// the text is a number of bytes such as 64K.
+enum class ShownAs { kText, kNumber, kBytes };
+
 // A declared option. These functions add rules to it; --help prints them with its description.
 class Option {
  public:
@@ -37,6 +43,9 @@ class Option {
   virtual Option& Required() = 0;
   // What --help shows as the default: a value, or words. Replaces an earlier text.
   virtual Option& Default(const std::string& text) = 0;
+  // How reports show the option's value, and what they show if the option is not given; nullopt:
+  // then they leave it out.
+  virtual Option& Shown(ShownAs as, std::optional<Report::Value> by_default) = 0;
   // The option is accepted only together with `other`.
   virtual Option& Needs(Option& other) = 0;
   virtual Option& Excludes(Option& other) = 0;
@@ -78,12 +87,24 @@ class Options {
   Option& Flag(const char* names, const char* help, bool& value) {
     return Flag(names, help, [&value] { value = true; });
   }
+  // A number of bytes, or one with K, M, G or T.
+  Option& Bytes(const char* names, const char* help, std::uint64_t& value) {
+    const auto parse = [&value](const std::string& text) -> Status {
+      SLIM_ASSIGN(value, ParseBytes(text));
+      return {};
+    };
+    return Value(names, "BYTES", help, parse)
+        .Default(FormatBytes(value))
+        .Shown(ShownAs::kBytes, Report::Value(value));
+  }
   Option& Text(const char* names, const char* kind, const char* help, std::string& value) {
     const auto parse = [&value](const std::string& text) -> Status {
       value = text;
       return {};
     };
-    return Value(names, kind, help, parse).Default(value);
+    return Value(names, kind, help, parse)
+        .Default(value)
+        .Shown(ShownAs::kText, value.empty() ? std::nullopt : std::optional<Report::Value>(value));
   }
   // T is a number type, or std::optional of one.
   template <typename T>
@@ -92,7 +113,11 @@ class Options {
       SLIM_ASSIGN(value, ParseNumber<ValueType<T>>(text));
       return {};
     });
-    if constexpr (std::is_same_v<T, ValueType<T>>) option.Default(fmt::format("{}", value));
+    if constexpr (std::is_same_v<T, ValueType<T>>) {
+      option.Default(fmt::format("{}", value)).Shown(ShownAs::kNumber, NumberOf(value));
+    } else {
+      option.Shown(ShownAs::kNumber, std::nullopt);
+    }
     return option;
   }
   // A number from `low` to `high`.
@@ -104,7 +129,9 @@ class Options {
       if (value >= low && value <= high) return {};
       return UsageError("{} is out of range: {}..{}", text, low, high);
     };
-    return Value(names, kind, help, parse).Default(fmt::format("{}", value));
+    return Value(names, kind, help, parse)
+        .Default(fmt::format("{}", value))
+        .Shown(ShownAs::kNumber, NumberOf(value));
   }
   // One of `words`; `value` becomes the index of the chosen word.
   template <typename Enum>
@@ -120,10 +147,16 @@ class Options {
       }
       return UsageError("expected {}, found '{}'", kind, text);
     };
-    return Value(names, kind.c_str(), help, parse).Default(usual);
+    return Value(names, kind.c_str(), help, parse).Default(usual).Shown(ShownAs::kText, usual);
   }
 
  private:
+  template <typename T>
+  static Report::Value NumberOf(T value) {
+    if constexpr (std::is_floating_point_v<T>) return static_cast<double>(value);
+    if constexpr (std::is_unsigned_v<T>) return static_cast<std::uint64_t>(value);
+    return static_cast<std::int64_t>(value);
+  }
   template <typename T>
   struct ValueTypeOf {
     using type = T;
@@ -144,9 +177,18 @@ struct Command {
   std::function<void(Options&)> declare;
   // Called after the options have been parsed. `arguments` is the command line without the program.
   std::function<int(const std::vector<std::string>& arguments)> run;
+  // Other names by which users look for the command. Its summary contains their words, too.
+  std::vector<std::string> aliases = {};
 };
 
-// The options on the command line as (name, value), so that a report tells how to repeat its run.
-const std::vector<std::pair<std::string, std::string>>& GivenOptions();
+// The command that runs. So errors and reports can name it.
+struct Invocation {
+  std::string command;  // "" before it is known
+  bool json = false;    // --json is given
+  // All options of the command as (name, value), with defaults, in the order of --help.
+  std::vector<std::pair<std::string, Report::Value>> options;
+  std::vector<std::string> given;  // the names of those that the user has given
+};
+const Invocation& TheInvocation();
 
 }  // namespace slimgraph

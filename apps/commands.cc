@@ -13,4 +13,11 @@ std::vector<Command> AllCommands() {
           LaunchCommand(),      MemoryNodeCommand()};
 }
 
+std::string GroupSummary(std::string_view group) {
+  if (group == "txn") return "run, sweep and choose: transactions, their protocols and stages";
+  if (group == "store") return "create, apply and export: graphs on disk that can be updated";
+  if (group == "bench") return "fabric: latency and bandwidth of a transport";
+  return "";
+}
+
 }  // namespace slimgraph

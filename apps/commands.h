@@ -1,6 +1,8 @@
 // All commands of `slimgraph`. Each is defined in a file of its family's folder.
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/command.h"
@@ -9,6 +11,9 @@ namespace slimgraph {
 
 // In the order of --help. A new command needs a declaration here and an entry in AllCommands().
 std::vector<Command> AllCommands();
+
+// What --help says about a group of commands, such as "txn".
+std::string GroupSummary(std::string_view group);
 
 // Graph files.
 Command GenCommand();

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <memory>
@@ -11,6 +10,8 @@
 #include <optional>
 #include <stdexcept>
 #include <system_error>
+
+#include "slimgraph/launch/last_line.h"
 
 namespace slimgraph {
 namespace {
@@ -51,7 +52,7 @@ std::optional<Error> ErrorOfUncaught() {
   }
   Job* const job = job_of_process;
   if (job == nullptr) {
-    std::fputs(fmt::format("slimgraph: {}\n", error->message).c_str(), stderr);
+    WriteLastLine(error->exit_code(), fmt::format("slimgraph: {}\n", error->message));
     ::_exit(error->exit_code());
   }
   // This thread may hold a lock that Fail() needs. The alarm then ends the process silently.

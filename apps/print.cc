@@ -1,10 +1,12 @@
 #include "apps/print.h"
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <memory>
 
+#include "apps/command.h"
 #include "apps/job/job_runner.h"
 #include "slimgraph/stats/progress.h"
 
@@ -20,6 +22,21 @@ Status WriteResult(std::string_view text) {
 int Print(std::string_view text, int code) {
   const Status written = WriteResult(text);
   return written ? code : PrintError(written.error());
+}
+
+void PrintFailureObject(int exit_code, std::string_view line) {
+  constexpr std::array<const char*, 5> kKinds = {"", "verification", "usage", "input",
+                                                 "environment"};
+  constexpr std::string_view kPrefix = "slimgraph: ";
+  if (line.starts_with(kPrefix)) line.remove_prefix(kPrefix.size());
+  if (line.ends_with('\n')) line.remove_suffix(1);
+  Report report(TheInvocation().command);
+  SetOptions(report);
+  const auto kind = static_cast<std::size_t>(exit_code);
+  report.Set("/error/kind", std::string(kind < kKinds.size() ? kKinds[kind] : "interrupted"));
+  report.Set("/error/exit_code", std::int64_t{exit_code});
+  report.Set("/error/message", std::string(line));
+  static_cast<void>(WriteResult(ToJson(report) + "\n"));
 }
 
 ProgressHook ShowProgress(const char* what) {

@@ -17,4 +17,8 @@ int Print(std::string_view text, int code = 0);
 // Shows a progress line about `what` if standard error is a terminal.
 ProgressHook ShowProgress(const char* what);
 
+// Prints the object {…, "error": {"kind", "exit_code", "message"}} for a line about a failure, on
+// standard output. The hook of WriteLastLine() if --json is given.
+void PrintFailureObject(int exit_code, std::string_view line);
+
 }  // namespace slimgraph

@@ -9,8 +9,10 @@ namespace slimgraph::dgemini {
 Status ShortestPaths::Prepare(const GraphSource& file) {
   type_ = file.weight_type();
   if (type_ == WeightType::kNone) {
-    return InputError("{} has no weights, which sssp needs: convert it with --weighted",
-                      file.path());
+    return InputError(
+        "{} has no weights, which sssp needs: --unit-weights gives each edge the length 1; if the "
+        "file that it was made from has weights, convert that again, with --weighted",
+        file.path());
   }
   path_ = file.path();
   vertices_ = file.vertices();

@@ -7,6 +7,7 @@
 
 #include "experiment/measures.h"
 #include "experiment/raw_runs.h"
+#include "slimgraph/base/units.h"
 
 namespace slimgraph::experiment {
 namespace {
@@ -16,6 +17,23 @@ struct RunPoint {
   std::string name;
   std::vector<JsonValue> reports;
 };
+
+// Reports of schema 1 have the given options alone, as texts; those of schema 2 have all options
+// with their types, and name the given ones.
+bool HasAllOptions(const JsonValue& report) { return report.NumberAt("/schema").value_or(0) >= 2; }
+
+bool IsGiven(const JsonValue& report, const std::string& option) {
+  const JsonValue* const given = report.Find("/given");
+  if (given == nullptr || given->array() == nullptr) return false;
+  return std::any_of(given->array()->begin(), given->array()->end(),
+                     [&](const JsonValue& one) { return one.text() && *one.text() == option; });
+}
+
+std::string TextOf(const JsonValue& value) {
+  if (value.text() != nullptr) return *value.text();
+  if (const auto number = value.number()) return fmt::format("{}", *number);
+  return value == JsonValue(JsonValue::Any(true)) ? "true" : "false";
+}
 
 bool IdentifiesRun(const std::string& option) {
   constexpr std::array<const char*, 4> kWhere = {"json", "output", "trace", "history"};
@@ -43,8 +61,10 @@ std::string NameOf(const RawRun& run) {
   const JsonValue* const options = run.report.Find("/options");
   if (options != nullptr && options->object() != nullptr) {
     for (const auto& [option, value] : *options->object()) {
-      if (!IdentifiesRun(option) || value.text() == nullptr) continue;
-      name += fmt::format(" {}={}", option, WithoutFolders(*value.text()));
+      const bool given =
+          HasAllOptions(run.report) ? IsGiven(run.report, option) : value.text() != nullptr;
+      if (!IdentifiesRun(option) || !given) continue;
+      name += fmt::format(" {}={}", option, WithoutFolders(TextOf(value)));
     }
   }
   // A row of `txn sweep`.
@@ -54,6 +74,42 @@ std::string NameOf(const RawRun& run) {
                         run.report.TextAt("/protocol"), over, run.report.TextAt("/value"));
   }
   return name;
+}
+
+// Whether an option of a report of schema 1 has the value that one of schema 2 has.
+bool SameValue(const JsonValue& old_value, const JsonValue& value) {
+  const std::string text = WithoutFolders(TextOf(old_value));
+  if (text == WithoutFolders(TextOf(value))) return true;
+  const auto bytes = ParseBytes(text);
+  return bytes && value.number() && static_cast<double>(*bytes) == *value.number();
+}
+
+// Whether a report of schema 1 and one of schema 2 are of the same command with the same options.
+bool SameRun(const JsonValue& old_report, const JsonValue& report) {
+  if (old_report.TextAt("/command") != report.TextAt("/command")) return false;
+  for (const char* const path : {"/over", "/value", "/workload", "/protocol"}) {
+    if (old_report.TextAt(path) != report.TextAt(path)) return false;
+  }
+  const JsonValue* const old_options = old_report.Find("/options");
+  const JsonValue* const options = report.Find("/options");
+  if (old_options == nullptr || options == nullptr) return old_options == options;
+  for (const auto& [option, value] : *old_options->object()) {
+    const JsonValue* const same = options->Find("/" + option);
+    if (IdentifiesRun(option) && (same == nullptr || !SameValue(value, *same))) return false;
+  }
+  for (const auto& [option, value] : *options->object()) {
+    const bool known = old_options->Find("/" + option) != nullptr;
+    if (IdentifiesRun(option) && IsGiven(report, option) && !known) return false;
+  }
+  return true;
+}
+
+bool SamePoint(const RunPoint& a, const RunPoint& b) {
+  if (a.name == b.name) return true;
+  const JsonValue& of_a = a.reports.front();
+  const JsonValue& of_b = b.reports.front();
+  if (HasAllOptions(of_a) == HasAllOptions(of_b)) return false;
+  return HasAllOptions(of_b) ? SameRun(of_a, of_b) : SameRun(of_b, of_a);
 }
 
 Result<std::vector<RunPoint>> ReadPoints(const std::string& path) {
@@ -163,10 +219,10 @@ Result<Comparison> Compare(const std::string& before, const std::string& after, 
   SLIM_ASSIGN(const auto b, ReadPoints(after));
   Comparison comparison;
   const bool two_runs = a.size() == 1 && b.size() == 1;
-  comparison.other_options = two_runs && a[0].name != b[0].name;
+  comparison.other_options = two_runs && !SamePoint(a[0], b[0]);
   for (const RunPoint& point : a) {
     const auto same = std::find_if(b.begin(), b.end(), [&](const RunPoint& other) {
-      return two_runs || other.name == point.name;
+      return two_runs || SamePoint(point, other);
     });
     if (same == b.end()) {
       comparison.only_before.push_back(point.name);
@@ -177,7 +233,7 @@ Result<Comparison> Compare(const std::string& before, const std::string& after, 
   }
   for (const RunPoint& point : b) {
     const auto same = std::find_if(a.begin(), a.end(), [&](const RunPoint& other) {
-      return two_runs || other.name == point.name;
+      return two_runs || SamePoint(point, other);
     });
     if (same == a.end()) comparison.only_after.push_back(point.name);
   }

@@ -1,7 +1,8 @@
-# `make install` installs the command and its man pages, the library, and the headers that programs
-# of a user's own may include, slimgraph/session/, with what these include in turn.
+# `make install` installs the command with its man pages and completions, the library, and the headers
+# that programs of a user's own may include, slimgraph/session/, with what these include in turn.
+# `make deb` makes a Debian package of the same files.
 
-.PHONY: install
+.PHONY: install deb
 
 FACE           := $(wildcard slimgraph/session/*.h)
 PUBLIC_HEADERS  = $(sort $(filter %.h,$(shell $(CXX) -std=c++20 -I. -MM $(FACE) 2>/dev/null)))
@@ -19,4 +20,13 @@ install: $(COMMAND) $(LIBRARY)
 	@set -e; for name in SlimGraphConfig SlimGraphConfigVersion; do \
 	  $(call fill_in,packaging/$$name.cmake.in,$(ROOT)/lib/cmake/SlimGraph/$$name.cmake); done
 	@packaging/man-pages $(COMMAND) $(ROOT)/share/man/man1
+	@packaging/completions $(COMMAND) $(ROOT)/share
 	@echo "installed under $(ROOT)"
+
+PACKAGE = $(BUILD)/slimgraph_$(VERSION)_$(shell dpkg --print-architecture 2>/dev/null).deb
+deb: $(COMMAND) $(LIBRARY) | build/.deb-deps
+	@rm -rf $(BUILD)/deb && mkdir -p $(BUILD)/deb
+	@$(MAKE) install DESTDIR=$(BUILD)/deb PREFIX=/usr >/dev/null
+	@packaging/deb $(BUILD)/deb $(VERSION) $(PACKAGE)
+build/.deb-deps: make/install.mk | build/.deps
+	@mkdir -p build && $(PACKAGES) dpkg-dev && touch $@

@@ -3,6 +3,8 @@
 #include <memory>
 
 #include "apps/doctor/doctor.h"
+#include "apps/doctor/doctor_hosts.h"
+#include "apps/job/job_runner.h"
 #include "apps/print.h"
 #include "slimgraph/stats/report.h"
 
@@ -35,13 +37,27 @@ std::string AsJson(const std::vector<DoctorFinding>& findings) {
 }  // namespace
 
 Command DoctorCommand() {
-  const auto json = std::make_shared<bool>(false);
-  const auto declare = [json](Options& options) {
-    options.Flag("--json", "the findings as one JSON object", *json);
+  struct State {
+    std::string hosts;
+    bool json = false;
   };
-  const auto run = [json](const std::vector<std::string>&) {
-    const auto findings = InspectMachine();
-    return Print(*json ? AsJson(findings) : FormatFindings(findings), DoctorExitCode(findings));
+  const auto state = std::make_shared<State>();
+  const auto declare = [state](Options& options) {
+    options
+        .Text("--hosts", "FILE",
+              "check instead whether the hosts in FILE (mpiexec -f FILE) can run one job: names, "
+              "ssh, the same program, connections, clocks",
+              state->hosts)
+        .Default("check this machine");
+    options.Flag("--json", "the findings as one JSON object", state->json);
+  };
+  const auto run = [state](const std::vector<std::string>&) {
+    const auto findings = state->hosts.empty()
+                              ? Result<std::vector<DoctorFinding>>(InspectMachine())
+                              : InspectHosts(state->hosts);
+    if (!findings) return PrintError(findings.error());
+    return Print(state->json ? AsJson(*findings) : FormatFindings(*findings),
+                 DoctorExitCode(*findings));
   };
   return {"doctor", "what this machine can do, and what mends what it cannot", declare, run};
 }

@@ -31,6 +31,7 @@ std::string FormatConvert(const ConvertReport& r) {
   text += fmt::format("  from {} edges: {}, {}\n", FormatCount(r.edges_read),
                       Dropped("self-loops", r.self_loops, r.self_loops_kept),
                       Dropped("duplicates", r.duplicates, r.duplicates_kept));
+  if (!r.header.empty()) text += fmt::format("  skipped the header {}\n", r.header);
   text += fmt::format("  in {} (edges {}, lists {})", FormatSeconds(total_s),
                       FormatSeconds(r.read_s), FormatSeconds(r.build_s));
   if (total_s > 0) {
@@ -82,6 +83,7 @@ int PrintConvert(const std::string& command, const ConvertReport& done, bool jso
   SetOptions(report);
   SetGraph(report, done.out, done);
   report.Set("/result/edges_read", done.edges_read);
+  if (!done.header.empty()) report.Set("/result/header", done.header);
   report.Set("/result/self_loops", done.self_loops);
   report.Set("/result/self_loops_kept", done.self_loops_kept);
   report.Set("/result/duplicates", done.duplicates);
@@ -105,7 +107,7 @@ int PrintInfo(const InfoReport& info, bool json) {
   report.Set("/result/first_id", info.first_id);
   report.Set("/result/last_id", info.last_id);
   report.Set("/result/ids_ascend", info.ids_ascend);
-  report.Set("/verified", info.checked);
+  if (info.checked) report.Set("/verified", true);
   return Print(ToJson(report) + "\n");
 }
 

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <memory>
 
+#include "apps/graph/graph_input.h"
 #include "apps/job/job_command.h"
 #include "apps/job/job_report.h"
 #include "slimgraph/base/check.h"
@@ -307,18 +308,21 @@ Status Scan(JobRun& run, const std::string& path, std::uint64_t repeat) {
 Command ScanCommand() {
   struct State {
     JobOptions job;
-    std::string graph;
+    GraphInput graph;
     std::uint64_t repeat = 1;
   };
   const auto state = std::make_shared<State>();
   const auto declare = [state](Options& options) {
-    options.Positional("GRAPH", "the .slim file", state->graph);
+    DeclareGraph(options, state->graph);
     options.Number("--repeat", "R", "read it R times", state->repeat);
     DeclareJobOptions(options, state->job);
   };
   const auto run = [state](const std::vector<std::string>& arguments) {
-    return RunJob("scan", state->job, arguments,
-                  [state](JobRun& job_run) { return Scan(job_run, state->graph, state->repeat); });
+    const Status graph = ResolveGraph(state->graph);
+    if (!graph) return PrintError(graph.error());
+    return RunJob("scan", state->job, arguments, [state](JobRun& job_run) {
+      return Scan(job_run, state->graph.path, state->repeat);
+    });
   };
   return {"scan", "read every list of a graph once, and verify what was read", declare, run};
 }

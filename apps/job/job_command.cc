@@ -13,7 +13,10 @@ void DeclareJobOptions(Options& options, JobOptions& job) {
   options.Number("--threads", "T", "threads of each compute node", job.threads, 1, 256);
   options.Text("--transport", "NAME", "shm, tcp, mpi or verbs", job.transport)
       .Default("shm on one machine, tcp across machines");
-  options.Text("--network", "NAME", "imitate a network: none, fdr, edr, efa, tcp10", job.network);
+  options.Text("--network", "NAME",
+               "imitate a network: none; fdr or edr (InfiniBand of 56 or 100 Gb/s), efa (Amazon's "
+               "Elastic Fabric Adapter), tcp10 (TCP over 10 Gb/s)",
+               job.network);
   options.Number("--qps-per-peer", "K",
                  "verbs: queue pairs to each node, used in turn to imitate a larger cluster",
                  job.qps_per_peer, 1, kMaxQpsPerPeer);
@@ -25,20 +28,40 @@ void DeclareJobOptions(Options& options, JobOptions& job) {
                if (job.limits.cpu_percent > 0) return {};
                return UsageError("the share must be more than 0 %");
              })
-      .Default("no limit");
+      .Default("no limit")
+      .Shown(ShownAs::kNumber, std::nullopt);
   options
       .Value("--node-memory", "BYTES",
              "memory limit of each node: a job that needs more is refused or killed "
              "(control groups)",
              [&job](const std::string& text) -> Status {
                SLIM_ASSIGN(job.limits.memory_bytes, ParseBytes(text));
-               if (job.limits.memory_bytes > 0) return {};
-               return UsageError("the limit must be more than 0 bytes");
+               if (job.limits.memory_bytes >= kLeastNodeMemoryBytes) return {};
+               return UsageError("{} is too little: a node does not start with less than {}",
+                                 FormatBytes(job.limits.memory_bytes),
+                                 FormatBytes(kLeastNodeMemoryBytes));
              })
-      .Default("no limit");
+      .Default("no limit")
+      .Shown(ShownAs::kBytes, std::nullopt);
   options.Flag("--json", "the result as one JSON object", job.json);
   options.Text("--trace", "FILE", "a timeline of every thread, for chrome://tracing", job.trace)
       .Default("no trace");
+}
+
+void DeclareEdgeCache(Options& options, EdgeBudget& budget) {
+  budget.automatic = true;
+  options
+      .Value(
+          "--edge-cache", "BYTES|PERCENT|auto",
+          "memory of each compute node to cache other nodes' lists: lists that do not fit are "
+          "fetched each time. PERCENT: of all such lists; auto: all of them, but at most half of "
+          "the memory that is free for a node",
+          [&budget](const std::string& text) -> Status {
+            SLIM_ASSIGN(budget, ParseEdgeBudget(text));
+            return {};
+          })
+      .Default("auto")
+      .Shown(ShownAs::kText, "auto");
 }
 
 }  // namespace slimgraph

@@ -3,11 +3,15 @@
 
 #include "apps/command.h"
 #include "apps/job/job_runner.h"
+#include "slimgraph/remote/cache_options.h"
 
 namespace slimgraph {
 
 // Declares --nodes, --compute, --threads, --transport, --network, --qps-per-peer, --cpu-share,
 // --node-memory, --json, --trace.
 void DeclareJobOptions(Options& options, JobOptions& job);
+
+// Declares --edge-cache, which is the same for all engines.
+void DeclareEdgeCache(Options& options, EdgeBudget& budget);
 
 }  // namespace slimgraph

@@ -4,7 +4,7 @@
 #include <map>
 #include <sstream>
 
-#include "slimgraph/base/atomic_file.h"
+#include "apps/output/text_output.h"
 #include "slimgraph/base/available_memory.h"
 #include "slimgraph/base/units.h"
 #include "slimgraph/base/usage.h"
@@ -98,8 +98,9 @@ Status WriteTrace(JobRun& run, const std::string& path) {
   std::vector<TraceEvent> events;
   for (const auto& packed : all) UnpackTrace({packed.data(), packed.size()}, events);
   const std::string text = ToChromeTrace(events);
-  SLIM_ASSIGN(AtomicFile file, AtomicFile::Create(path));
-  SLIM_TRY(file.WriteAt(0, std::as_bytes(std::span(text))));
+  SLIM_ASSIGN(TextOutput file, TextOutput::Create(path));
+  SLIM_TRY(file.Append(text));
+  run.text_to_stderr |= IsStandardOutput(path);
   return file.Commit();
 }
 

@@ -9,6 +9,7 @@
 #include "apps/job/job_report.h"
 #include "apps/print.h"
 #include "slimgraph/base/units.h"
+#include "slimgraph/launch/last_line.h"
 #include "slimgraph/launch/local_job.h"
 #include "slimgraph/launch/started_by.h"
 #include "slimgraph/stats/trace.h"
@@ -73,20 +74,25 @@ Result<int> RunNode(Job& job, const std::string& command, const JobOptions& opti
   SLIM_TRY(FinishReport(run, options.trace));
   SLIM_TRY(cluster->Stop());
   if (job.self() != 0) return run.exit_code;
-  SLIM_TRY(WriteResult(options.json ? ToJson(report) + "\n" : run.text));
+  if (run.text_to_stderr) {
+    std::fputs(run.text.c_str(), stderr);
+  } else {
+    SLIM_TRY(WriteResult(options.json ? ToJson(report) + "\n" : run.text));
+  }
   return run.exit_code;
 }
 
 }  // namespace
 
 void SetOptions(Report& report) {
-  for (const auto& [name, value] : GivenOptions()) report.Set("/options/" + name, value);
+  for (const auto& [name, value] : TheInvocation().options) report.Set("/options/" + name, value);
+  report.Set("/given", TheInvocation().given);
 }
 
 int PrintError(const Error& error) {
   // All processes of a job see the same wrong usage; one message is enough.
   if (StartedRank() == 0) {
-    std::fputs(fmt::format("slimgraph: {}\n", error.message).c_str(), stderr);
+    WriteLastLine(error.exit_code(), fmt::format("slimgraph: {}\n", error.message));
   }
   return error.exit_code();
 }

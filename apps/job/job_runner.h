@@ -43,6 +43,7 @@ struct JobRun {
   Traffic load_traffic;
   std::optional<Traffic> run_traffic = {};  // nullopt: all that the fabric has counted
   bool appends_traffic = true;  // `text` is for people; a line about the traffic is appended
+  bool text_to_stderr = false;  // standard output has another output of the command
   int exit_code = 0;  // not 0: a part of the work failed, which was reported; same on all nodes
 };
 
@@ -56,7 +57,8 @@ using Application = std::function<Status(JobRun&)>;
 int RunJob(const std::string& command, const JobOptions& options,
            const std::vector<std::string>& arguments, const Application& application);
 
-// Adds the options of the command line, under /options.
+// Adds the options of the command, under /options, and the names of those that the user has given,
+// under /given.
 void SetOptions(Report& report);
 
 // Prints "slimgraph: " and the error, on rank 0 alone, and returns the error's exit code.

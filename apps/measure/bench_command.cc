@@ -59,14 +59,15 @@ Command BenchFabricCommand() {
   const auto declare = [state](Options& options) {
     options.Number("--seconds", "S", "time for each row", state->bench.seconds_per_row);
     options
-        .Value("--max-bytes", "SIZE", "the largest operation",
+        .Value("--max-bytes", "BYTES", "the largest operation",
                [state](const std::string& text) -> Status {
                  SLIM_ASSIGN(state->bench.max_bytes, ParseBytes(text));
                  state->bench.region_bytes =
                      std::max(state->bench.region_bytes, state->bench.max_bytes);
                  return {};
                })
-        .Default(FormatBytes(state->bench.max_bytes));
+        .Default(FormatBytes(state->bench.max_bytes))
+        .Shown(ShownAs::kBytes, state->bench.max_bytes);
     DeclareJobOptions(options, state->job);
   };
   const auto run = [state](const std::vector<std::string>& arguments) {

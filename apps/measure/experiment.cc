@@ -87,8 +87,10 @@ void Declare(Options& options, Request& state) {
   options.Flag("--csv", "also write the numbers of each figure to csv/*.csv", to.csv);
   options.Number("--nodes", "N", "nodes that hold the graph", to.nodes);
   options.Number("--threads", "T", "threads of each node", to.threads);
-  options.Text("--network", "NAME", "the network to imitate: none, fdr, edr, efa, tcp10",
-               to.network);
+  options.Text(
+      "--network", "NAME",
+      "the network to imitate: none, fdr, edr, efa, tcp10; slimgraph help scan explains them",
+      to.network);
   options.Text("--transport", "NAME", "shm, tcp, mpi or verbs", to.transport)
       .Default("shm on one machine, tcp across machines");
   options.Flag("--no-shares", "do not limit nodes to equal shares of the processors",
@@ -99,7 +101,8 @@ void Declare(Options& options, Request& state) {
                SLIM_ASSIGN(to.node_memory, ParseBytes(text));
                return {};
              })
-      .Default("no limit");
+      .Default("no limit")
+      .Shown(ShownAs::kBytes, std::nullopt);
   options.Text("--plain", "PROGRAM", "the program that `make plain` builds", to.plain_program)
       .Default("plain/slimgraph beside this program");
   options

@@ -26,8 +26,9 @@ Command TrianglesCommand() {
   const auto state = std::make_shared<MiningCommandOptions>();
   const auto declare = [state](Options& options) { DeclareMiningOptions(options, *state); };
   const auto run = [state](const std::vector<std::string>& arguments) {
-    return RunJob("triangles", state->job, arguments,
-                  [state](JobRun& job_run) { return Count(job_run, *state, 3, "triangles"); });
+    return RunMiningCommand("triangles", *state, arguments, [state](JobRun& job_run) {
+      return Count(job_run, *state, 3, "triangles");
+    });
   };
   return {"triangles", "count the triangles of a graph", declare, run};
 }
@@ -46,7 +47,7 @@ Command CliquesCommand() {
     DeclareMiningOptions(options, state->common);
   };
   const auto run = [state](const std::vector<std::string>& arguments) {
-    return RunJob("cliques", state->common.job, arguments, [state](JobRun& job_run) {
+    return RunMiningCommand("cliques", state->common, arguments, [state](JobRun& job_run) {
       job_run.report.Set("/options/k", std::uint64_t{state->size});
       const std::string name = fmt::format("{}-cliques", state->size);
       return Count(job_run, state->common, state->size, name.c_str());

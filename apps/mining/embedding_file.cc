@@ -22,7 +22,7 @@ Result<std::unique_ptr<EmbeddingFile>> EmbeddingFile::Create(
   out->counter_ = counter.id;
   EmbeddingFile& mine = *out;
   if (cluster.self() == 0) {
-    SLIM_ASSIGN(AtomicFile made, AtomicFile::Create(path));
+    SLIM_ASSIGN(TextOutput made, TextOutput::Create(path));
     out->file_.emplace(std::move(made));
     std::string header = "#";
     for (unsigned v = 0; v < pattern.size(); ++v) header += fmt::format(" {}", pattern.id(v));
@@ -106,7 +106,7 @@ Status EmbeddingFile::Send(std::uint32_t thread, Bytes lines) {
 }
 
 void EmbeddingFile::Append(Bytes lines) {
-  const Status written = file_->WriteAt(end_.fetch_add(lines.size()), lines);
+  const Status written = file_->Append({reinterpret_cast<const char*>(lines.data()), lines.size()});
   if (written) return;
   const std::lock_guard lock(mutex_);
   if (failure_) failure_ = written;

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "apps/output/text_output.h"
 #include "dkudu/match.h"
-#include "slimgraph/base/atomic_file.h"
 #include "slimgraph/base/sync.h"
 #include "slimgraph/cluster/cluster.h"
 
@@ -53,8 +53,7 @@ class EmbeddingFile {
   std::optional<std::uint64_t> limit_;
   std::vector<Writer> writers_;  // by thread
   // Used on node 0 alone.
-  std::optional<AtomicFile> file_;
-  std::atomic<std::uint64_t> end_{0};
+  std::optional<TextOutput> file_;
   std::atomic<std::uint64_t> received_{0};  // messages from other nodes
   Mutex mutex_;
   Status failure_;  // the first failed write

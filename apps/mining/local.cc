@@ -4,8 +4,8 @@
 
 #include "apps/commands.h"
 #include "apps/mining/mining_command.h"
+#include "apps/output/value_file.h"
 #include "dkudu/serial.h"
-#include "slimgraph/base/atomic_file.h"
 
 namespace slimgraph {
 namespace {
@@ -15,34 +15,6 @@ struct LocalState {
   bool clustering = false;
   bool verify = false;
   std::string output;
-};
-
-// Collects lines of text and writes them to a file in large blocks.
-class Lines {
- public:
-  explicit Lines(AtomicFile file) : file_(std::move(file)) {}
-
-  Status Add(std::string_view line) {
-    text_ += line;
-    return text_.size() < kBlockBytes ? Status{} : Write();
-  }
-  Status Finish() {
-    SLIM_TRY(Write());
-    return file_.Commit();
-  }
-
- private:
-  static constexpr std::size_t kBlockBytes = 1 << 20;
-  Status Write() {
-    SLIM_TRY(file_.WriteAt(offset_, std::as_bytes(std::span(text_))));
-    offset_ += text_.size();
-    text_.clear();
-    return {};
-  }
-
-  AtomicFile file_;
-  std::uint64_t offset_ = 0;
-  std::string text_;
 };
 
 // The memory that node 0 takes to verify the result: the lists of the graph, and its neighbours in
@@ -67,7 +39,7 @@ Status VerifyLocal(const GraphSource& file, const dkudu::LocalCounts& counts,
 
 // On node 0, after the counts: writes the output and reports sums.
 Status FinishLocal(const LocalState& state, JobRun& run, const GraphSource& file,
-                   const dkudu::LocalCounts& counts, std::optional<Lines> lines) {
+                   const dkudu::LocalCounts& counts, std::unique_ptr<ValueFile> lines) {
   SLIM_ASSIGN(const OriginalIds ids, file.ReadOriginalIds());
   unsigned __int128 arcs = 0;
   double coefficients = 0;
@@ -75,8 +47,8 @@ Status FinishLocal(const LocalState& state, JobRun& run, const GraphSource& file
     arcs += figures.arcs;
     coefficients += figures.clustering();
     if (!lines) return {};
-    return lines->Add(state.clustering ? fmt::format("{} {}\n", ids[v], figures.clustering())
-                                       : fmt::format("{} {}\n", ids[v], figures.triangles()));
+    return lines->Add(ids[v], state.clustering ? fmt::format("{}", figures.clustering())
+                                               : fmt::format("{}", figures.triangles()));
   };
   SLIM_TRY(counts.ForEach(ids, visit));
   const double mean = coefficients / file.vertices();
@@ -102,10 +74,10 @@ Status FinishLocal(const LocalState& state, JobRun& run, const GraphSource& file
 }
 
 Status RunLocal(const LocalState& state, JobRun& run) {
-  std::optional<Lines> lines;  // opened first, so that a wrong path costs no computation
+  std::unique_ptr<ValueFile> lines;  // opened first, so that a wrong path costs no computation
   if (run.cluster.self() == 0 && !state.output.empty()) {
-    SLIM_ASSIGN(AtomicFile out, AtomicFile::Create(state.output));
-    lines.emplace(std::move(out));
+    SLIM_ASSIGN(lines, ValueFile::Create(state.output));
+    run.text_to_stderr = IsStandardOutput(state.output);
   }
   std::optional<dkudu::LocalCounts> counts;
   const auto count = [&](JobRun&, const GraphSource&, dkudu::MiningJob& job) -> Status {
@@ -117,7 +89,8 @@ Status RunLocal(const LocalState& state, JobRun& run) {
   };
   const auto bytes = [&](const dkudu::MiningGraph& graph, const dkudu::MiningOptions& mining) {
     const bool verifies = state.verify && graph.self() == 0;
-    return dkudu::LocalBytes(graph, mining) + (verifies ? VerificationBytes(graph) : 0);
+    return dkudu::LocalBytes(graph, mining) + (verifies ? VerificationBytes(graph) : 0) +
+           ValueFile::MemoryBytes(state.output, graph.vertices());
   };
   const auto part = state.clustering ? dkudu::ListPart::kArcs : dkudu::ListPart::kAll;
   return RunMiningJob(run, state.common, part, bytes, count, finish);
@@ -129,49 +102,54 @@ void DeclareVerify(Options& options, LocalState& state) {
   DeclareMiningOptions(options, state.common);
 }
 
+Option& DeclareOutput(Options& options, LocalState& state) {
+  return options.Text(
+      "-o,--output", "FILE",
+      "a line 'id value' for each vertex; FILE.csv: 'id,value'; FILE.npy: records for NumPy; "
+      "-: standard output",
+      state.output);
+}
+
 Command MakeLocalCommand(const char* name, const char* summary,
-                         const std::function<void(Options&, LocalState&)>& declare_own) {
+                         const std::function<void(Options&, LocalState&)>& declare_own,
+                         std::vector<std::string> aliases) {
   const auto state = std::make_shared<LocalState>();
   const auto declare = [state, declare_own](Options& options) {
     declare_own(options, *state);
     DeclareVerify(options, *state);
   };
   const auto run = [state, name](const std::vector<std::string>& arguments) {
-    return RunJob(name, state->common.job, arguments,
-                  [state](JobRun& job_run) { return RunLocal(*state, job_run); });
+    const Status output = CheckOutput(state->output, state->common.job.json);
+    if (!output) return PrintError(output.error());
+    return RunMiningCommand(name, state->common, arguments,
+                            [state](JobRun& job_run) { return RunLocal(*state, job_run); });
   };
-  return {name, summary, declare, run};
+  return {name, summary, declare, run, std::move(aliases)};
 }
 
 }  // namespace
 
 Command LocalCommand() {
-  return MakeLocalCommand(
-      "local", "count the triangles at each vertex", [](Options& options, LocalState& state) {
-        Option& triangles =
-            options.Flag("--triangles", "how many triangles each vertex is in", [] {});
-        Option& clustering = options.Flag(
-            "--clustering", "which share of its pairs of neighbours is adjacent (as lcc)",
-            state.clustering);
-        options.RequireOne(triangles, clustering);
-        options
-            .Text("-o,--output", "FILE", "a line for each vertex: its id and its value",
-                  state.output)
-            .Required();
-      });
+  const auto declare = [](Options& options, LocalState& state) {
+    Option& triangles = options.Flag("--triangles", "how many triangles each vertex is in", [] {});
+    Option& clustering =
+        options.Flag("--clustering", "which share of its pairs of neighbours is adjacent (as lcc)",
+                     state.clustering);
+    options.RequireOne(triangles, clustering);
+    DeclareOutput(options, state).Required();
+  };
+  return MakeLocalCommand("local", "the triangles at each vertex, or its clustering coefficient",
+                          declare, {"local-triangles"});
 }
 
 Command LccCommand() {
-  return MakeLocalCommand("lcc", "the local clustering coefficient of each vertex",
-                          [](Options& options, LocalState& state) {
-                            state.clustering = true;
-                            state.common.directed = true;
-                            options
-                                .Text("-o,--output", "FILE",
-                                      "a line for each vertex: its id and its coefficient",
-                                      state.output)
-                                .Default("no file");
-                          });
+  const auto declare = [](Options& options, LocalState& state) {
+    state.clustering = true;
+    state.common.directed = true;
+    DeclareOutput(options, state).Default("no file");
+  };
+  return MakeLocalCommand("lcc", "the local clustering coefficient of each vertex", declare,
+                          {"clustering"});
 }
 
 }  // namespace slimgraph

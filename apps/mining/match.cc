@@ -22,6 +22,7 @@ struct MatchState {
 
 Result<std::uint64_t> WriteMatches(const MatchState& state, JobRun& run, const GraphSource& file,
                                    dkudu::MiningJob& job, const dkudu::Plan& plan) {
+  run.text_to_stderr = IsStandardOutput(state.list);
   SLIM_ASSIGN(const auto out, EmbeddingFile::Create(run.cluster, file, job.graph, plan.pattern,
                                                     state.list, state.limit));
   SLIM_ASSIGN(const std::uint64_t listed, dkudu::ListMatches(job, plan, [&](std::uint32_t thread) {
@@ -87,19 +88,26 @@ Command MatchCommand() {
     options.Flag("--explain", "print the plan and do not match", state->explain);
     options.Flag("--no-formulae", "match by the plan even if a formula for the count is known",
                  [state] { state->formulae = false; });
-    Option& list =
-        options
-            .Text("--list", "OUT", "write the embeddings to OUT, which appears when it is complete",
-                  state->list)
-            .Default("count them");
+    Option& list = options
+                       .Text("-o,--list", "OUT",
+                             "write the embeddings to OUT, which appears when it is complete; -: "
+                             "standard output",
+                             state->list)
+                       .Default("count them");
     options.Number("--limit", "L", "list no more than L", state->limit).Default("all").Needs(list);
     DeclareMiningOptions(options, state->common);
   };
   const auto run = [state](const std::vector<std::string>& arguments) {
-    return RunJob("match", state->common.job, arguments,
-                  [state](JobRun& job_run) { return Match(*state, job_run); });
+    const Status output = CheckOutput(state->list, state->common.job.json);
+    if (!output) return PrintError(output.error());
+    return RunMiningCommand("match", state->common, arguments,
+                            [state](JobRun& job_run) { return Match(*state, job_run); });
   };
-  return {"match", "count or list the embeddings of a pattern", declare, run};
+  return {"match",
+          "count or list the embeddings of a pattern (subgraph isomorphism)",
+          declare,
+          run,
+          {"pattern", "subgraph"}};
 }
 
 }  // namespace slimgraph

@@ -2,19 +2,12 @@
 
 #include "apps/job/job_command.h"
 #include "apps/job/job_report.h"
+#include "apps/print.h"
 #include "slimgraph/base/units.h"
 #include "slimgraph/files/slim_file.h"
 
 namespace slimgraph {
 namespace {
-
-void DeclareBytes(Options& options, const char* name, const char* help, std::uint64_t& bytes) {
-  const auto parse = [&bytes](const std::string& text) -> Status {
-    SLIM_ASSIGN(bytes, ParseBytes(text));
-    return {};
-  };
-  options.Value(name, "BYTES", help, parse).Default(FormatBytes(bytes));
-}
 
 void ReportMining(JobRun& run, const GraphSource& file, const dkudu::EngineTimes& times) {
   const Topology& topology = run.cluster.topology();
@@ -34,16 +27,27 @@ void ReportMining(JobRun& run, const GraphSource& file, const dkudu::EngineTimes
       FormatSeconds(run.load_s));
 }
 
+// The bytes of the cache. An automatic one also has room for the windows that cliques read lists
+// in.
+Result<std::uint64_t> CacheBytes(Cluster& cluster, EdgeBudget budget, const GraphSource& file) {
+  constexpr std::uint64_t kWindowsBytes = 8 << 20;
+  SLIM_TRY(DecideEdgeBudget(cluster, budget));
+  const std::uint64_t nodes = cluster.topology().nodes();
+  // Vertices are dealt out to nodes, so that all have lists of about the same length.
+  const std::uint64_t of_others = file.arcs() * sizeof(VertexId) / nodes * (nodes - 1);
+  const std::uint64_t all = of_others + (budget.automatic ? kWindowsBytes : 0);
+  return budget.Of(all);
+}
+
 }  // namespace
 
 void DeclareMiningOptions(Options& options, MiningCommandOptions& to) {
-  options.Positional("GRAPH", to.directed ? "the .slim file" : "the .slim file, undirected",
-                     to.graph);
-  DeclareBytes(options, "--edge-cache", "memory of each compute node to cache other nodes' lists",
-               to.mining.cache_bytes);
-  DeclareBytes(options, "--chunk-memory",
-               "memory of each thread for embeddings and their lists; 0: the least that works",
-               to.mining.chunk_bytes);
+  to.graph.must_be_undirected = !to.directed;
+  DeclareGraph(options, to.graph);
+  DeclareEdgeCache(options, to.edges);
+  options.Bytes("--chunk-memory",
+                "memory of each thread for embeddings and their lists; 0: the least that works",
+                to.mining.chunk_bytes);
   options.Choice("--reuse",
                  "reuse fetched lists never, within a chunk, or also from the node's cache",
                  {"none", "chunk", "global"}, to.mining.reuse);
@@ -55,17 +59,26 @@ void DeclareMiningOptions(Options& options, MiningCommandOptions& to) {
   DeclareJobOptions(options, to.job);
 }
 
+int RunMiningCommand(const char* name, MiningCommandOptions& options,
+                     const std::vector<std::string>& arguments, const Application& application) {
+  if (const Status graph = ResolveGraph(options.graph); !graph) return PrintError(graph.error());
+  return RunJob(name, options.job, arguments, application);
+}
+
 Status RunMiningJob(JobRun& run, const MiningCommandOptions& options, dkudu::ListPart part,
                     const dkudu::EngineBytes& engine_bytes, const MiningWork& work,
                     const MiningWork& finish) {
   Cluster& cluster = run.cluster;
   const std::uint64_t start_ns = NowNs();
-  SLIM_ASSIGN(const SlimFile file, SlimFile::Open(options.graph));
+  SLIM_ASSIGN(const SlimFile file, SlimFile::Open(options.graph.path));
+  dkudu::MiningOptions mining = options.mining;
+  SLIM_ASSIGN(mining.cache_bytes, CacheBytes(cluster, options.edges, file));
+  run.report.Set("/memory/edge_cache_bytes", mining.cache_bytes);
   const auto working = [&](const dkudu::MiningGraph& graph) {
     const auto bytes = [&](const dkudu::MiningGraph& of, const dkudu::MiningOptions& with) {
       return engine_bytes(of, with) + (options.prints_ids ? file.original_id_bytes() : 0);
     };
-    return dkudu::WorkingMemoryOf(graph, options.mining, cluster, bytes);
+    return dkudu::WorkingMemoryOf(graph, mining, cluster, bytes);
   };
   SLIM_ASSIGN(const auto graph,
               dkudu::MiningGraph::Load(cluster, file, part, working, AnnounceMemory(run)));
@@ -73,8 +86,8 @@ Status RunMiningJob(JobRun& run, const MiningCommandOptions& options, dkudu::Lis
   run.load_traffic = cluster.fabric().traffic();
   cluster.fabric().ClearTraffic();
 
-  SLIM_ASSIGN(const auto lists, dkudu::ListExchange::Start(cluster, *graph, options.mining.fetch));
-  dkudu::MiningJob job{cluster, *graph, *lists, options.mining, run.seconds};
+  SLIM_ASSIGN(const auto lists, dkudu::ListExchange::Start(cluster, *graph, mining.fetch));
+  dkudu::MiningJob job{cluster, *graph, *lists, mining, run.seconds};
   const std::uint64_t run_ns = NowNs();
   SLIM_TRY(work(run, file, job));
   run.run_s = SecondsSince(run_ns);

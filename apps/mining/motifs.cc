@@ -38,7 +38,7 @@ Command MotifsCommand() {
     DeclareMiningOptions(options, state->common);
   };
   const auto run = [state](const std::vector<std::string>& arguments) {
-    return RunJob("motifs", state->common.job, arguments, [state](JobRun& job_run) {
+    return RunMiningCommand("motifs", state->common, arguments, [state](JobRun& job_run) {
       return Count(job_run, state->common, state->vertices);
     });
   };

@@ -5,6 +5,7 @@
 
 #include "apps/job/job_runner.h"
 #include "apps/print.h"
+#include "apps/store/store_dates.h"
 #include "slimgraph/base/clock.h"
 #include "slimgraph/base/units.h"
 #include "slimgraph/stats/report.h"
@@ -32,7 +33,7 @@ std::string FormatSummary(const txn::ApplyOptions& options, const txn::ApplyRepo
   }
   if (done.same_at != 0) {
     text += fmt::format("{}: the last batch of {}, at time {}, was of this file already\n",
-                        options.updates, options.store, done.same_at);
+                        options.updates, options.store, TimeWithDate(done.same_at));
   }
   const double rate = done.seconds > 0 ? static_cast<double>(done.updates) / done.seconds : 0;
   if (done.lines_before > 0) {
@@ -41,8 +42,10 @@ std::string FormatSummary(const txn::ApplyOptions& options, const txn::ApplyRepo
   text +=
       fmt::format("{}: {} updates in {} batches, in {}, {} per second; at time {}\n", options.store,
                   FormatCount(done.updates), FormatCount(done.batches), FormatSeconds(done.seconds),
-                  FormatCount(static_cast<std::uint64_t>(rate)), done.time);
-  if (done.folded) text += fmt::format("  folded: history starts at time {}\n", done.kept_from);
+                  FormatCount(static_cast<std::uint64_t>(rate)), TimeWithDate(done.time));
+  if (done.folded) {
+    text += fmt::format("  folded: history starts at time {}\n", TimeWithDate(done.kept_from));
+  }
   return text;
 }
 
@@ -54,13 +57,15 @@ std::string FormatSummary(const txn::CommitsToApply& what, const txn::ChangesRep
   std::string text =
       fmt::format("{}: the commits of {} have changed {} vertices and {} edges", what.store,
                   what.folder, FormatCount(done.vertices), FormatCount(done.edges));
-  if (done.time != 0) text += fmt::format("; at time {}", done.time);
+  if (done.time != 0) text += fmt::format("; at time {}", TimeWithDate(done.time));
   text += "\n";
   if (done.left_out > 0) {
     text += fmt::format("  left out: {} changes that later updates have overwritten\n",
                         FormatCount(done.left_out));
   }
-  if (done.folded) text += fmt::format("  folded: history starts at time {}\n", done.time);
+  if (done.folded) {
+    text += fmt::format("  folded: history starts at time {}\n", TimeWithDate(done.time));
+  }
   return text;
 }
 
@@ -76,6 +81,7 @@ int RunApplyCommits(const txn::CommitsToApply& what, bool json) {
   report.Set("/result/edges", done->edges);
   report.Set("/result/left_out", done->left_out);
   report.Set("/result/time", done->time);
+  report.Set("/result/date", DateOf(done->time));
   report.Set("/result/folded", done->folded);
   report.Set("/time/run_s", SecondsSince(start_ns));
   return PrintReport(report);
@@ -93,7 +99,7 @@ Result<txn::Merged> Export(const ExportState& state, txn::GraphTime& at) {
   at = state.at.value_or(store.last());
   if (at < store.kept_from()) {
     return InputError("{}: its history starts at time {}; --at {} is before that", state.store,
-                      store.kept_from(), at);
+                      TimeWithDate(store.kept_from()), TimeWithDate(at));
   }
   return txn::Merge(store.base(), store.shape(), store.log().batches(), at, state.out, "");
 }
@@ -197,6 +203,7 @@ Command StoreApplyCommand() {
     report.Set("/result/same_at", done->same_at);
     report.Set("/result/batches", done->batches);
     report.Set("/result/time", done->time);
+    report.Set("/result/date", DateOf(done->time));
     report.Set("/result/kept_from", done->kept_from);
     report.Set("/result/folded", done->folded);
     report.Set("/time/run_s", done->seconds);
@@ -211,8 +218,13 @@ Command StoreExportCommand() {
   const auto declare = [state](Options& options) {
     options.Positional("STORE", "the store", state->store);
     options
-        .Number("--at", "TIMESTAMP", "the graph as of that time, which store apply prints",
-                state->at)
+        .Value("--at", "TIME|DATE",
+               "the graph as of that time: the digits or the date that store apply prints, or any "
+               "date such as 2026-11-24T11:45Z (UTC)",
+               [state](const std::string& text) -> Status {
+                 SLIM_ASSIGN(state->at, ParseStoreTime(text));
+                 return {};
+               })
         .Default("the last update");
     options
         .Text("-o,--output", "FILE", "the .slim file to write; appears when it is complete",
@@ -226,13 +238,15 @@ Command StoreExportCommand() {
     if (!done) return PrintError(done.error());
     if (!state->json) {
       return Print(fmt::format("{}: {} vertices, {} edges, as of time {}\n", state->out,
-                               FormatCount(done->vertices), FormatCount(done->edges), at));
+                               FormatCount(done->vertices), FormatCount(done->edges),
+                               TimeWithDate(at)));
     }
     Report report("store export");
     report.Set("/graph/path", state->out);
     report.Set("/graph/vertices", done->vertices);
     report.Set("/graph/edges", done->edges);
     report.Set("/result/time", at);
+    report.Set("/result/date", DateOf(at));
     return PrintReport(report);
   };
   return {"store export", "write a store's graph as a .slim file", declare, run};

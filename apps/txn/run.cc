@@ -2,9 +2,9 @@
 #include "apps/commands.h"
 #include "apps/job/job_command.h"
 #include "apps/job/job_report.h"
+#include "apps/output/text_output.h"
 #include "apps/txn/analytics.h"
 #include "apps/txn/txn_job.h"
-#include "slimgraph/base/atomic_file.h"
 #include "slimgraph/base/units.h"
 #include "slimgraph/cluster/gather.h"
 #include "txnlayer/graph_model/update.h"
@@ -12,10 +12,10 @@
 namespace slimgraph {
 namespace {
 
-Status WriteHistory(AtomicFile& file, const std::vector<std::string>& lines) {
+Status WriteHistory(TextOutput& file, const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text += line + '\n';
-  SLIM_TRY(file.WriteAt(0, std::as_bytes(std::span(text))));
+  SLIM_TRY(file.Append(text));
   return file.Commit();
 }
 
@@ -44,10 +44,11 @@ Result<std::string> UpdatesInOrder(JobRun& run, TxnJob& job) {
 
 // Creates the file before the run, so that a wrong path does not cost a run. Returns nullopt if
 // `path` is empty or this is not node 0.
-Result<std::optional<AtomicFile>> MakeFile(JobRun& run, const std::string& path) {
-  std::optional<AtomicFile> file;
+Result<std::optional<TextOutput>> MakeFile(JobRun& run, const std::string& path) {
+  std::optional<TextOutput> file;
   if (run.cluster.self() == 0 && !path.empty()) {
-    SLIM_ASSIGN(auto made, AtomicFile::Create(path));
+    SLIM_ASSIGN(auto made, TextOutput::Create(path));
+    run.text_to_stderr |= IsStandardOutput(path);
     file.emplace(std::move(made));
   }
   return file;
@@ -79,7 +80,7 @@ Status RunTransactions(JobRun& run, const TxnOptions& options) {
     }
     SLIM_ASSIGN(const std::string text, UpdatesInOrder(run, *job));
     if (updates) {
-      SLIM_TRY(updates->WriteAt(0, std::as_bytes(std::span(text))));
+      SLIM_TRY(updates->Append(text));
       SLIM_TRY(updates->Commit());
     }
   }
@@ -98,7 +99,8 @@ Command TxnRunCommand() {
   const auto declare = [state](Options& options) {
     DeclareTxnOptions(options, *state);
     options
-        .Text("--history", "FILE", "the operations of list-append or graph-append transactions",
+        .Text("--history", "FILE",
+              "the operations of list-append or graph-append transactions; -: standard output",
               state->history)
         .Default("no file");
     options
@@ -126,6 +128,10 @@ Command TxnRunCommand() {
   const auto run = [state](const std::vector<std::string>& arguments) {
     if (const Status checked = CheckTxnOptions(*state); !checked)
       return PrintError(checked.error());
+    for (const std::string& path : {state->history, state->updates, state->job.trace}) {
+      const Status output = CheckOutput(path, state->job.json);
+      if (!output) return PrintError(output.error());
+    }
     return RunJob("txn run", state->job, arguments,
                   [state](JobRun& job_run) { return RunTransactions(job_run, *state); });
   };

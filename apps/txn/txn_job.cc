@@ -77,6 +77,22 @@ Result<txn::EngineOptions> EngineOptionsOf(const TxnOptions& options,
 
 constexpr double kFold = 0.25;
 
+std::string StagesHelp() {
+  std::string help =
+      "a digit for each stage of the protocol, in this order: 0 by messages, 1 one-sided";
+  for (const std::string_view name : txn::ProtocolNames()) {
+    const auto protocol = txn::MakeProtocol(name);
+    help += fmt::format("; {}:", name);
+    for (const txn::Stage stage : (*protocol)->stages()) {
+      help += fmt::format(" {}", txn::StageName(stage));
+    }
+  }
+  return help +
+         ". Or a name: rpc (all by messages), one-sided, tcp (all by messages over TCP); for occ "
+         "also "
+         "farm, drtm-r, fasst, drtm-h, which are published systems";
+}
+
 bool ChangesAGraph(const TxnOptions& options) {
   return txn::RunsOnStore(options.workload) || options.workload == "graph-append";
 }
@@ -87,11 +103,9 @@ void DeclareTxnOptions(Options& options, TxnOptions& txn) {
   const std::string workloads = Join(txn::WorkloadNames(), "|");
   const std::string protocols = Join(txn::ProtocolNames(), "|");
   options.Text("--workload", workloads.c_str(), "the transactions", txn.workload).Required();
-  options.Text("--protocol", protocols.c_str(), "the concurrency control", txn.protocol).Required();
-  options.Text("--stages", "CODE",
-               "a digit for each stage of the protocol: 0 by messages, 1 one-sided; or rpc, "
-               "one-sided, tcp; or farm, drtm-r, fasst, drtm-h for occ",
-               txn.stages);
+  options.Text("--protocol", protocols.c_str(), "the concurrency control", txn.protocol)
+      .Default(kUsualProtocol);
+  options.Text("--stages", "CODE", StagesHelp().c_str(), txn.stages);
   options.Number("--coroutines", "K", "concurrent transactions of each thread", txn.coroutines);
   options.Number("--replicas", "R",
                  "nodes that hold each partition: R-1 of them (not node 0) may die", txn.replicas);
@@ -103,7 +117,8 @@ void DeclareTxnOptions(Options& options, TxnOptions& txn) {
                SLIM_ASSIGN(txn.log_bytes, ParseBytes(text));
                return txn::CheckLogBytes(txn.log_bytes);
              })
-      .Default("256K, on stores 8M");
+      .Default("256K, on stores 8M")
+      .Shown(ShownAs::kBytes, std::nullopt);
   options
       .Text("--die", "NODE@STAGE:N",
             "an experiment: the node dies at the end of its Nth run of that stage; with "
@@ -147,19 +162,18 @@ void DeclareTxnOptions(Options& options, TxnOptions& txn) {
             "optimisations to switch off: outstanding,doorbells,passive,speculation,cache",
             txn.without)
       .Default("none");
-  options
-      .Value("--location-cache", "BYTES", "memory of each thread to cache locations of tuples",
-             [&txn](const std::string& text) -> Status {
-               SLIM_ASSIGN(txn.cache_bytes, ParseBytes(text));
-               return {};
-             })
-      .Default(FormatBytes(txn.cache_bytes));
+  options.Bytes("--location-cache", "memory of each thread to cache locations of tuples",
+                txn.cache_bytes);
   options.Number("--delay-us", "US", "delay everything that nodes send to each other by this time",
                  txn.delay_us);
   DeclareJobOptions(options, txn.job);
 }
 
 Status CheckTxnOptions(TxnOptions& options) {
+  if (options.protocol.empty()) {
+    options.protocol = kUsualProtocol;
+    options.protocol_chosen = true;
+  }
   SLIM_TRY(txn::MakeWorkload(options.workload, options.work));
   SLIM_ASSIGN(const auto protocol, txn::MakeProtocol(options.protocol));
   if (options.stages == "tcp") {
@@ -216,6 +230,12 @@ Result<std::vector<std::string>> AllStageCodes(const TxnOptions& options) {
 
 Result<std::unique_ptr<TxnJob>> TxnJob::Load(JobRun& run, const TxnOptions& options) {
   const std::uint64_t start_ns = NowNs();
+  if (options.protocol_chosen && run.cluster.self() == 0) {
+    std::fputs(
+        fmt::format("slimgraph: {} is taken, because --protocol is not given\n", options.protocol)
+            .c_str(),
+        stderr);
+  }
   std::unique_ptr<TxnJob> job(new TxnJob(run, options));
   SLIM_ASSIGN(job->protocol_, txn::MakeProtocol(options.protocol));
   txn::WorkloadOptions work = options.work;

@@ -113,7 +113,9 @@ class HopsApplication : public BfsApplication {
 }  // namespace
 
 Command BfsCommand() {
-  return VertexCommand<BfsApplication>("bfs", "how many edges each vertex is from a source");
+  return VertexCommand<BfsApplication>(
+      "bfs", "breadth-first search: how many edges each vertex is from a source",
+      {"breadth-first-search"});
 }
 
 Command HopsCommand() {

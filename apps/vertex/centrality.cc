@@ -44,11 +44,13 @@ class CentralityApplication : public VertexApplication {
   Status Prepare(const GraphSource& file, const OriginalIds& ids) override {
     if (random_) {
       SLIM_ASSIGN(sources_, RandomSources(file, *random_, seed_));
+      for (const VertexId source : sources_) source_ids_.push_back(ids[source]);
       return {};
     }
     for (const std::string_view source : Split(sources_text_)) {
       SLIM_ASSIGN(const auto id, ParseNumber<std::uint64_t>(source));
       SLIM_ASSIGN(sources_.emplace_back(), FindVertex(ids, id));
+      source_ids_.push_back(id);
     }
     return {};
   }
@@ -68,6 +70,7 @@ class CentralityApplication : public VertexApplication {
     }
     SLIM_TRY(engine.Reduce(std::span(&most, 1), [](double a, double b) { return std::max(a, b); }));
     run.report.Set("/result/sources", std::uint64_t{sources_.size()});
+    run.report.Set("/result/source_ids", source_ids_);
     run.report.Set("/result/highest", most);
     run.text += fmt::format("from {} source{}: the highest centrality is {}\n", sources_.size(),
                             sources_.size() == 1 ? "" : "s", most);
@@ -93,13 +96,15 @@ class CentralityApplication : public VertexApplication {
   std::optional<std::uint64_t> random_;
   std::uint64_t seed_ = 1;
   std::vector<VertexId> sources_;
+  std::vector<std::uint64_t> source_ids_;
   dgemini::VertexArray<double> score_;
 };
 
 }  // namespace
 
 Command CentralityCommand() {
-  return VertexCommand<CentralityApplication>("bc", "betweenness centrality of each vertex");
+  return VertexCommand<CentralityApplication>("bc", "the betweenness centrality of each vertex",
+                                              {"betweenness", "centrality"});
 }
 
 }  // namespace slimgraph

@@ -71,7 +71,9 @@ class ComponentsApplication : public VertexApplication {
 }  // namespace
 
 Command ComponentsCommand() {
-  return VertexCommand<ComponentsApplication>("cc", "the connected components of a graph");
+  return VertexCommand<ComponentsApplication>(
+      "cc", "the connected components of a graph (weakly connected, if it is directed)",
+      {"components", "connected-components", "wcc"});
 }
 
 }  // namespace slimgraph

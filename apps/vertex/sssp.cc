@@ -14,7 +14,11 @@ class SsspApplication : public VertexApplication {
     options.Number("--source", "V", "where the paths start", source_id_).Required();
     options.Number("--delta", "D", "the width of a bucket of distances", delta_)
         .Default("chosen by the weights");
+    options.Flag("--unit-weights",
+                 "each edge has the length 1, whether the graph has weights or not", unit_weights_);
   }
+
+  bool unit_weights() const override { return unit_weights_; }
 
   Status Prepare(const GraphSource& file, const OriginalIds& ids) override {
     if (delta_ && !(*delta_ > 0)) return UsageError("--delta {} is not positive", *delta_);
@@ -74,6 +78,7 @@ class SsspApplication : public VertexApplication {
  private:
   std::uint64_t source_id_ = 0;
   std::optional<double> delta_;
+  bool unit_weights_ = false;
   VertexId source_ = 0;
   dgemini::ShortestPaths paths_;
 };
@@ -81,7 +86,9 @@ class SsspApplication : public VertexApplication {
 }  // namespace
 
 Command SsspCommand() {
-  return VertexCommand<SsspApplication>("sssp", "the lengths of the shortest paths from a source");
+  return VertexCommand<SsspApplication>(
+      "sssp", "the lengths of the shortest paths from a source (weighted edges)",
+      {"shortest-paths"});
 }
 
 }  // namespace slimgraph

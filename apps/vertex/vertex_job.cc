@@ -7,35 +7,26 @@
 
 #include "apps/job/job_command.h"
 #include "apps/job/job_report.h"
-#include "slimgraph/base/atomic_file.h"
+#include "apps/output/value_file.h"
 #include "slimgraph/base/units.h"
 #include "slimgraph/base/usage.h"
 #include "slimgraph/cluster/gather.h"
 #include "slimgraph/files/both_directions.h"
 #include "slimgraph/files/slim_file.h"
+#include "slimgraph/files/unit_weights.h"
 
 namespace slimgraph {
 namespace {
 
-Status WriteOutput(AtomicFile& file, const OriginalIds& ids, const VertexApplication& application) {
-  constexpr std::size_t kPieceBytes = 1 << 20;
-  std::uint64_t written = 0;
-  std::string text;
-  const auto write = [&]() -> Status {
-    SLIM_TRY(file.WriteAt(written, std::as_bytes(std::span(text))));
-    written += text.size();
-    text.clear();
-    return {};
-  };
+Status WriteOutput(ValueFile& file, const OriginalIds& ids, const VertexApplication& application) {
+  std::string value;
   for (VertexId i = 0; i < ids.count(); ++i) {
     const VertexId v = ids.InOrder(i);
-    fmt::format_to(std::back_inserter(text), "{} ", ids[v]);
-    application.Print(v, text);
-    text += '\n';
-    if (text.size() >= kPieceBytes) SLIM_TRY(write());
+    value.clear();
+    application.Print(v, value);
+    SLIM_TRY(file.Add(ids[v], value));
   }
-  SLIM_TRY(write());
-  return file.Commit();
+  return file.Finish();
 }
 
 // Runs the application options.repeat times on all nodes. Sets the traffic of the last run and the
@@ -76,7 +67,9 @@ Status Measure(JobRun& run, const VertexOptions& options, dgemini::Workload& wor
 // graph with its weights as doubles.
 std::uint64_t ResultBytes(const VertexOptions& options, const GraphSource& file, bool reverse) {
   if (!options.verify && options.output.empty()) return 0;
-  const std::uint64_t values = std::uint64_t{file.vertices()} * sizeof(double);
+  const std::uint64_t values =
+      std::uint64_t{file.vertices()} * sizeof(double) +
+      (options.output.empty() ? 0 : ValueFile::MemoryBytes(options.output, file.vertices()));
   if (!options.verify) return values;
   // Of a graph whose directions are ignored, the serial computation makes the reverse lists.
   const std::size_t weight_bytes = WeightBytes(file.weight_type());
@@ -150,20 +143,16 @@ void DeclareVertexOptions(Options& options, VertexOptions& vertex) {
                  {"push", "pull", "auto"}, vertex.mode);
   options.Choice("--cache", "what compute nodes keep of memory nodes' lists",
                  {"none", "bitmap", "index", "edge"}, vertex.cache.level);
-  options
-      .Value("--edge-cache", "BYTES|PERCENT",
-             "memory for such lists on each compute node: lists that do not fit are fetched each "
-             "time; a size in bytes is 0, or at least that of the longest list",
-             [&vertex](const std::string& text) -> Status {
-               SLIM_ASSIGN(vertex.cache.edges, ParseEdgeBudget(text));
-               return {};
-             })
-      .Default("100%");
+  DeclareEdgeCache(options, vertex.cache.edges);
   options.Choice("--memory-side",
                  "strict: memory nodes do nothing, others read their memory; serve: they gather "
                  "the lists that others request",
                  {"strict", "serve"}, vertex.cache.side);
-  options.Text("--output", "FILE", "a line 'id value' for each vertex", vertex.output)
+  options
+      .Text("-o,--output", "FILE",
+            "a line 'id value' for each vertex; FILE.csv: 'id,value'; FILE.npy: records for NumPy; "
+            "-: standard output",
+            vertex.output)
       .Default("no file");
   options.Flag("--verify", "compare the result with that of a serial computation", vertex.verify);
   options.Number("--repeat", "R", "compute R times, and report the median time", vertex.repeat);
@@ -185,7 +174,10 @@ Status RunVertexApplication(JobRun& run, const VertexOptions& options,
                             VertexApplication& application) {
   Cluster& cluster = run.cluster;
   const std::uint64_t start_ns = NowNs();
-  SLIM_ASSIGN(const SlimFile file, SlimFile::Open(options.graph));
+  SLIM_ASSIGN(const SlimFile slim, SlimFile::Open(options.graph.path));
+  const UnitWeights with_units(slim);
+  const GraphSource& file =
+      application.unit_weights() ? static_cast<const GraphSource&>(with_units) : slim;
   SLIM_ASSIGN(const OriginalIds ids, file.ReadOriginalIds());
   SLIM_TRY(application.Prepare(file, ids));
   std::optional<BothDirections> both;
@@ -193,16 +185,17 @@ Status RunVertexApplication(JobRun& run, const VertexOptions& options,
     SLIM_ASSIGN(both, BothDirections::Of(file));
   }
   const GraphSource& graph = both ? static_cast<const GraphSource&>(*both) : file;
-  std::optional<AtomicFile> output;  // created first, so that a wrong path costs no computation
+  std::unique_ptr<ValueFile> output;  // created first, so that a wrong path costs no computation
   if (cluster.self() == 0 && !options.output.empty()) {
-    SLIM_ASSIGN(auto made, AtomicFile::Create(options.output));
-    output.emplace(std::move(made));
+    SLIM_ASSIGN(output, ValueFile::Create(options.output));
+    run.text_to_stderr = IsStandardOutput(options.output);
   }
   dgemini::Exchange exchange(cluster);
   dgemini::WorkloadNeeds needs = application.Needs(options.mode);
   needs.cache = options.cache;
+  SLIM_TRY(DecideEdgeBudget(cluster, needs.cache.edges));
   const auto announce = [&](MemoryPlan& plan) {
-    for (std::uint64_t& bytes : plan.node_bytes) bytes += file.original_id_bytes();
+    for (std::uint64_t& bytes : plan.node_bytes) bytes += slim.original_id_bytes();
     plan.node_bytes[0] += ResultBytes(options, file, both.has_value());
     AnnounceMemory(run)(plan);
   };

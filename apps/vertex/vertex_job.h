@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "apps/command.h"
+#include "apps/graph/graph_input.h"
 #include "apps/job/job_runner.h"
+#include "apps/output/text_output.h"
 #include "dgemini/engine.h"
 #include "slimgraph/files/csr.h"
 
@@ -20,6 +22,8 @@ class VertexApplication {
  public:
   virtual ~VertexApplication() = default;
 
+  // Whether to take 1 for the weight of each edge.
+  virtual bool unit_weights() const { return false; }
   // On every node: checks the options against the graph. Sources are given as original ids.
   virtual Status Prepare(const GraphSource& file, const OriginalIds& ids) = 0;
   // Whether the program reads a directed graph as BothDirections.
@@ -42,7 +46,7 @@ class VertexApplication {
 
 struct VertexOptions {
   JobOptions job;
-  std::string graph;
+  GraphInput graph;
   dgemini::Mode mode = dgemini::Mode::kAuto;
   CacheOptions cache;
   std::string output;
@@ -60,23 +64,28 @@ Result<VertexId> FindVertex(const OriginalIds& ids, std::uint64_t id, const char
 
 // A command that runs `Application`. Application::Declare() declares its own options.
 template <typename Application>
-Command VertexCommand(const char* name, const char* summary) {
+Command VertexCommand(const char* name, const char* summary,
+                      std::vector<std::string> aliases = {}) {
   struct State {
     VertexOptions options;
     Application application;
   };
   const auto state = std::make_shared<State>();
   const auto declare = [state](Options& options) {
-    options.Positional("GRAPH", "the .slim file", state->options.graph);
+    DeclareGraph(options, state->options.graph);
     state->application.Declare(options);
     DeclareVertexOptions(options, state->options);
   };
   const auto run = [state, name](const std::vector<std::string>& arguments) {
+    const Status output = CheckOutput(state->options.output, state->options.job.json);
+    if (!output) return PrintError(output.error());
+    const Status graph = ResolveGraph(state->options.graph);
+    if (!graph) return PrintError(graph.error());
     return RunJob(name, state->options.job, arguments, [state](JobRun& job_run) {
       return RunVertexApplication(job_run, state->options, state->application);
     });
   };
-  return {name, summary, declare, run};
+  return {name, summary, declare, run, std::move(aliases)};
 }
 
 }  // namespace slimgraph

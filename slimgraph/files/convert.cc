@@ -22,6 +22,7 @@ Result<internal::RawGraph> ReadInput(const ConvertOptions& options, FileFormat f
   internal::ReadOptions read;
   read.weighted = options.weighted;
   read.drop_weights = options.drop_weights;
+  read.weights_if_any = options.weights_if_any;
   read.vertex_count = options.vertex_count;
   read.threads = options.threads;
   read.progress = options.read_progress;
@@ -29,7 +30,10 @@ Result<internal::RawGraph> ReadInput(const ConvertOptions& options, FileFormat f
     SLIM_ASSIGN(const SlimFile file, SlimFile::Open(options.in));
     return internal::ReadSlim(file, read);
   }
-  SLIM_ASSIGN(const internal::ByteSourcePtr source, internal::OpenSource(options.in));
+  const bool binary = format == FileFormat::kGemini || format == FileFormat::kWebGraph;
+  const auto tell =
+      binary ? internal::TellCompression::kByName : internal::TellCompression::kByContents;
+  SLIM_ASSIGN(const internal::ByteSourcePtr source, internal::OpenSource(options.in, tell));
   switch (format) {
     case FileFormat::kSnap:
       return internal::ReadEdgeList(*source, read);
@@ -57,6 +61,7 @@ Result<internal::RawGraph> ReadInput(const ConvertOptions& options, FileFormat f
 // If the file says whether it is directed, the options must agree. If it does not, the options must
 // say it.
 Result<bool> Directed(const ConvertOptions& options, std::optional<bool> said_by_file) {
+  if (options.always_undirected) return false;
   if (!said_by_file) {
     if (options.symmetrize) {
       return UsageError(
@@ -137,8 +142,10 @@ Result<ConvertReport> Convert(const ConvertOptions& options) {
   rules.order = options.order;
   rules.threads = options.threads;
   rules.progress = options.build_progress;
+  const std::string header = graph.header;
   SLIM_ASSIGN(ConvertReport report, internal::WriteSlim(std::move(graph), rules));
   report.read_s = read_s;
+  report.header = header;
   return report;
 }
 

@@ -31,9 +31,12 @@ struct ConvertOptions {
   // --directed: each line is an edge from its first vertex to its second
   // --undirected: each line is an undirected edge; "u v" and "v u" are the same edge
   std::optional<bool> directed;
-  bool symmetrize = false;    // --symmetrize: make a directed input graph undirected
-  bool weighted = false;      // --weighted: the edges have weights; keep them
-  bool drop_weights = false;  // --drop-weights: leave out weights that the input has
+  // In a program: make the graph undirected, whatever the file says or does not say.
+  bool always_undirected = false;
+  bool symmetrize = false;      // --symmetrize: make a directed input graph undirected
+  bool weighted = false;        // --weighted: the edges have weights; keep them
+  bool drop_weights = false;    // --drop-weights: leave out weights that the input has
+  bool weights_if_any = false;  // in a program: keep weights that the input has
   std::string vertices;  // --vertices FILE: one id a line; these vertices exist even without edges
   // --vertex-count N: Gemini pairs only: the vertices are 0 .. N-1, also those without edges
   std::optional<std::uint64_t> vertex_count;
@@ -50,6 +53,7 @@ struct ConvertOptions {
 
 struct ConvertReport {
   std::string out;
+  std::string header;  // the line of the input that named its columns, quoted; "": none was there
   std::uint64_t edges_read = 0;  // edges of the input, before anything was dropped
   std::uint64_t vertices = 0;
   std::uint64_t edges = 0;

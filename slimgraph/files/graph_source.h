@@ -62,6 +62,7 @@ class GraphSource {
 
  protected:
   GraphSource() = default;
+  GraphSource(const GraphSource&) = default;
   GraphSource(GraphSource&&) = default;
   GraphSource& operator=(GraphSource&&) = default;
 

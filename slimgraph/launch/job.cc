@@ -14,6 +14,7 @@
 #include "slimgraph/launch/internal/host_identity.h"
 #include "slimgraph/launch/internal/launcher_link.h"
 #include "slimgraph/launch/internal/pmi.h"
+#include "slimgraph/launch/last_line.h"
 #include "slimgraph/launch/started_by.h"
 
 namespace slimgraph {
@@ -75,7 +76,7 @@ void ReportLastLine(const LauncherLink* link, int exit_code, const std::string& 
   if (link != nullptr) {
     link->ReportExit(exit_code, line);
   } else {
-    static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
+    WriteLastLine(exit_code, line);
   }
 }
 
@@ -288,7 +289,7 @@ bool Job::one_host() const {
 
 void Job::Fail(const Error& error) {
   if (!control_) {
-    std::fputs(fmt::format("slimgraph: {}\n", error.message).c_str(), stderr);
+    WriteLastLine(error.exit_code(), fmt::format("slimgraph: {}\n", error.message));
     std::fflush(nullptr);
     EndProcess(error.exit_code());
   }

@@ -19,6 +19,8 @@
 #include "slimgraph/base/poller.h"
 #include "slimgraph/base/sync.h"
 #include "slimgraph/launch/internal/launcher_link.h"
+#include "slimgraph/launch/internal/open_files.h"
+#include "slimgraph/launch/last_line.h"
 #include "slimgraph/launch/node_limits.h"
 
 namespace slimgraph {
@@ -32,6 +34,14 @@ constexpr std::chrono::nanoseconds kPollForEnd = std::chrono::seconds(1);
 constexpr std::uint64_t kGraceNs = 1'000'000'000;
 constexpr std::size_t kMaxKeptOutput = 4096;
 constexpr std::size_t kMaxNewcomers = kMaxNodes;
+
+// The cause is in mpiexec's first line; the others are consequences, file names and banners.
+std::string FirstLineOf(std::string_view output) {
+  const std::size_t begin = std::min(output.find_first_not_of("= \n|"), output.size());
+  output.remove_prefix(begin);
+  const std::string_view line = output.substr(0, output.find('\n'));
+  return line.empty() ? fmt::format("{} ended without a message", kMpiexec) : std::string(line);
+}
 
 // Receives SIGINT, SIGTERM, SIGHUP and SIGCHLD through a descriptor instead of a handler.
 class SignalQueue {
@@ -74,7 +84,7 @@ class LocalJob {
   void HandleNode(LauncherSocket::Node& node);
   void HandleSignal(int signal);
   void ReadMpiexecOutput();
-  void Explain(std::string_view line);
+  void Explain(int exit_code, const std::string& line);
   bool NodesOutliveMpiexec() const;
   bool ReapChildren();
   void ReapTheLast();
@@ -209,11 +219,11 @@ void LocalJob::HandleNode(LauncherSocket::Node& node) {
   // Then another node's report blames the hub's death, which is only a consequence. It is not
   // printed.
   const bool of_the_hub = node.number != 0 && first_unreported_;
-  if (!explained_ && !of_the_hub) Explain(exit->line);
+  if (!explained_ && !of_the_hub) Explain(exit->exit_code, exit->line);
 }
 
-void LocalJob::Explain(std::string_view line) {
-  static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
+void LocalJob::Explain(int exit_code, const std::string& line) {
+  WriteLastLine(exit_code, line);
   explained_ = !line.empty();
 }
 
@@ -296,17 +306,19 @@ int LocalJob::Supervise() {
                         ? hub_succeeded_
                         : WIFEXITED(mpiexec_status_) && WEXITSTATUS(mpiexec_status_) == 0;
   if (well && !exit_code_) return 0;
-  if (!explained_ && first_unreported_) {
-    Explain(fmt::format("slimgraph: node {}: {}\n", *first_unreported_,
-                        CauseOfDeath(*first_unreported_)));
-  } else if (!explained_ && nodes_.empty()) {
-    while (mpiexec_output_) ReadMpiexecOutput();
-    Explain(fmt::format("slimgraph: {} failed: {}\n", kMpiexec, kept_output_));
-  }
   const bool ended_by_itself = on_death_ == OnDeath::kEndJob && WIFEXITED(mpiexec_status_) &&
                                !first_unreported_ && !nodes_.empty();
-  return exit_code_.value_or(ended_by_itself ? WEXITSTATUS(mpiexec_status_)
-                                             : static_cast<int>(ErrorKind::kEnvironment));
+  const int exit_code = exit_code_.value_or(
+      ended_by_itself ? WEXITSTATUS(mpiexec_status_) : static_cast<int>(ErrorKind::kEnvironment));
+  if (!explained_ && first_unreported_) {
+    Explain(exit_code, fmt::format("slimgraph: node {}: {}\n", *first_unreported_,
+                                   CauseOfDeath(*first_unreported_)));
+  } else if (!explained_ && nodes_.empty()) {
+    while (mpiexec_output_) ReadMpiexecOutput();
+    Explain(exit_code,
+            fmt::format("slimgraph: no node could start: {}\n", FirstLineOf(kept_output_)));
+  }
+  return exit_code;
 }
 
 }  // namespace
@@ -328,6 +340,9 @@ Result<int> RunLocalJob(NodeId nodes, const std::vector<std::string>& arguments,
 }
 
 Result<int> RunLocalPrograms(const std::vector<LocalProgram>& programs, OnDeath on_death) {
+  NodeId nodes = 0;
+  for (const LocalProgram& one : programs) nodes += one.nodes;
+  SLIM_TRY(AllowOpenFiles(nodes));
   LocalJob job(on_death);
   SLIM_TRY(job.Start(programs));
   return job.Supervise();

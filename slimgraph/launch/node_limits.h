@@ -11,6 +11,9 @@
 
 namespace slimgraph {
 
+// A process of ours does not start in less memory.
+constexpr std::uint64_t kLeastNodeMemoryBytes = 1 << 20;
+
 struct NodeLimits {
   std::uint32_t cpu_percent = 0;   // percent of one processor; 0: no limit
   std::uint64_t memory_bytes = 0;  // a node that uses more is killed; 0: no limit

@@ -1,12 +1,16 @@
 // Options: what a delegate caches of its memory nodes' lists, and how it fetches the other lists.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 #include "slimgraph/base/result.h"
 
 namespace slimgraph {
+
+class Cluster;
 
 // Each level includes all lower levels.
 enum class CacheLevel { kNone, kBitmap, kIndex, kEdge };
@@ -21,15 +25,23 @@ struct EdgeBudget {
   std::uint64_t bytes = 0;
   double percent = 100;
   bool in_percent = true;
+  bool automatic = false;                                                // see DecideEdgeBudget
+  std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max();  // of a percentage
 
   std::uint64_t Of(std::uint64_t all_bytes) const {
-    return in_percent ? static_cast<std::uint64_t>(static_cast<double>(all_bytes) * percent / 100)
-                      : bytes;
+    if (!in_percent) return bytes;
+    const double part = static_cast<double>(all_bytes) * percent / 100;
+    return std::min(static_cast<std::uint64_t>(part), most_bytes);
   }
 };
 
-// Parses "512MiB" or "5%".
+// Parses "512MiB", "5%" or "auto".
 Result<EdgeBudget> ParseEdgeBudget(std::string_view text);
+
+// Collective. An automatic budget becomes: all lists, but at most half of the memory that is free
+// for each node, on the host where that is least. So a cache never makes a job too large for its
+// hosts. All other budgets stay what they are.
+Status DecideEdgeBudget(Cluster& cluster, EdgeBudget& budget);
 
 struct CacheOptions {
   CacheLevel level = CacheLevel::kEdge;

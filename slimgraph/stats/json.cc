@@ -39,6 +39,29 @@ JsonValue FromJson(const Json& json) {
   }
 }
 
+// The digits of an integer that a double cannot hold exactly; null for all other values.
+Json DigitsOf(const Report::Value& value) {
+  constexpr std::uint64_t kMostExact = std::uint64_t{1} << 53;
+  if (const auto* const number = std::get_if<std::uint64_t>(&value)) {
+    return *number > kMostExact ? Json(std::to_string(*number)) : Json();
+  }
+  if (const auto* const number = std::get_if<std::int64_t>(&value)) {
+    const bool exact = *number >= -static_cast<std::int64_t>(kMostExact) &&
+                       *number <= static_cast<std::int64_t>(kMostExact);
+    return exact ? Json() : Json(std::to_string(*number));
+  }
+  if (const auto* const list = std::get_if<std::vector<std::uint64_t>>(&value)) {
+    Json digits = Json::array();
+    bool exact = true;
+    for (const std::uint64_t number : *list) {
+      exact &= number <= kMostExact;
+      digits.push_back(std::to_string(number));
+    }
+    return exact ? Json() : digits;
+  }
+  return Json();
+}
+
 }  // namespace
 
 Result<JsonValue> ParseJson(std::string_view text, const std::string& what) {
@@ -54,6 +77,11 @@ std::string ToJson(const Report& report) {
   for (const auto& [path, value] : report.values()) {
     Json& place = json[Json::json_pointer(path)];
     std::visit([&](const auto& one) { place = one; }, value);
+    const bool in_array = path.back() >= '0' && path.back() <= '9' &&
+                          path.find_last_not_of("0123456789") == path.rfind('/');
+    if (Json digits = DigitsOf(value); !digits.is_null() && !in_array) {
+      json[Json::json_pointer(path + "_text")] = std::move(digits);
+    }
   }
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -14,9 +14,12 @@ namespace slimgraph {
 
 class Report {
  public:
-  static constexpr int kSchema = 1;
-  using Value = std::variant<bool, std::int64_t, std::uint64_t, double, std::string,
-                             std::vector<std::uint64_t>, std::vector<double>>;
+  // Since 2, options have their types, all options are there, and /given names those that the user
+  // has given. In 1, /options has the given ones alone, as texts.
+  static constexpr int kSchema = 2;
+  using Value =
+      std::variant<bool, std::int64_t, std::uint64_t, double, std::string,
+                   std::vector<std::uint64_t>, std::vector<double>, std::vector<std::string>>;
 
   explicit Report(std::string_view command);
 
@@ -29,7 +32,8 @@ class Report {
   std::vector<std::pair<std::string, Value>> values_;
 };
 
-// One line of JSON.
+// One line of JSON. Beside an integer NAME beyond 2^53, which many programs round, is NAME_text:
+// its digits as a string.
 std::string ToJson(const Report& report);
 
 }  // namespace slimgraph

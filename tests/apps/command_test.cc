@@ -45,7 +45,7 @@ TEST_F(CommandLine, ScanReadsTheSameListsFromAnyNumberOfNodes) {
 TEST_F(CommandLine, JsonIsOneLineAndTheAnnouncementGoesToStandardError) {
   const CommandEnd end = RunSlimgraph({"scan", graph_, "--nodes", "4", "--compute", "2", "--json"});
   EXPECT_EQ(end.code, 0);
-  EXPECT_EQ(end.out.find("{\"schema\":1,\"command\":\"scan\""), 0U) << end.out;
+  EXPECT_EQ(end.out.find("{\"schema\":2,\"command\":\"scan\""), 0U) << end.out;
   EXPECT_EQ(std::count(end.out.begin(), end.out.end(), '\n'), 1);
   for (const char* const part :
        {"\"verified\":true", "\"traffic\":{\"bytes\":", "\"by_kind\":{\"read\":", "\"load_s\":",

@@ -19,6 +19,7 @@ struct ToldOption : Option {
     usual = text;
     return *this;
   }
+  Option& Shown(ShownAs, std::optional<Report::Value>) override { return *this; }
   Option& Needs(Option&) override { return *this; }
   Option& Excludes(Option&) override { return *this; }
 
@@ -82,7 +83,50 @@ TEST(Options, HelpShowsWhatIsRequiredEachDefaultAndTheRules) {
   shows({"pagerank"}, "--iterations", "(default 20; excludes --tolerance)");
   shows({"match"}, "--limit", "(default all; needs --list)");
   shows({"bc"}, "--sources", "(--sources or --random is required; excludes --random)");
-  shows({"triangles"}, "--edge-cache", "(default 64.0 MiB)");
+  shows({"triangles"}, "--edge-cache", "(default auto)");
+  shows({"pagerank"}, "--edge-cache", "(default auto)");
+}
+
+TEST(Options, HelpAndVersionAreCommandsToo) {
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{}, {"bfs"}, {"wcc"}, {"txn"}, {"txn", "run"}}) {
+    std::vector<std::string> first = {"help"};
+    first.insert(first.end(), words.begin(), words.end());
+    std::vector<std::string> last = words;
+    last.emplace_back("--help");
+    const CommandEnd end = RunSlimgraph(first);
+    EXPECT_EQ(end.code, 0) << end.err;
+    EXPECT_EQ(end.out, RunSlimgraph(last).out);
+    EXPECT_NE(end.out.find("Usage: slimgraph"), std::string::npos) << end.out;
+  }
+  EXPECT_EQ(RunSlimgraph({"version"}).out, RunSlimgraph({"--version"}).out);
+}
+
+TEST(Options, WhoSearchesHelpFindsTheCommandByItsFullName) {
+  const std::string help = RunSlimgraph({"--help"}).out;
+  for (const char* const word : {"components", "betweenness", "clustering", "breadth-first",
+                                 "shortest paths", "transactions", "slimgraph help COMMAND"}) {
+    EXPECT_NE(help.find(word), std::string::npos) << word;
+  }
+  const std::vector<std::pair<std::string, std::string>> kAliases = {
+      {"components", "cc"}, {"betweenness", "bc"}, {"clustering", "local"}};
+  for (const auto& [alias, name] : kAliases) {
+    EXPECT_NE(RunSlimgraph({alias, "--help"}).out.find("Usage: slimgraph " + name),
+              std::string::npos)
+        << alias;
+  }
+}
+
+TEST(Options, HelpSaysWhatSizesNetworksAndStageCodesMean) {
+  const std::string scan = RunSlimgraph({"scan", "--help"}).out;
+  for (const char* const text : {"powers of 1024", "fdr or edr (InfiniBand of 56 or 100 Gb/s)",
+                                 "efa (Amazon's Elastic Fabric Adapter)"}) {
+    EXPECT_NE(scan.find(text), std::string::npos) << text;
+  }
+  const std::string run = RunSlimgraph({"txn", "run", "--help"}).out;
+  for (const char* const text : {"occ: read lock validate log commit release", "(default occ)"}) {
+    EXPECT_NE(run.find(text), std::string::npos) << text;
+  }
 }
 
 TEST(Options, ALineSaysWhichRuleIsBrokenAndWhatToDo) {
@@ -94,7 +138,9 @@ TEST(Options, ALineSaysWhichRuleIsBrokenAndWhatToDo) {
   };
   ends({"sssp", "g.slim"},
        "sssp needs --source V: where the paths start; see slimgraph sssp --help");
-  ends({"scan"}, "scan needs GRAPH: the .slim file; see slimgraph scan --help");
+  ends({"scan"},
+       "scan needs GRAPH: a .slim file, or a graph in another format, which is converted once; see "
+       "slimgraph scan --help");
   ends(
       {"txn", "sweep", "--workload", "ycsb", "--protocol", "occ"},
       "txn sweep needs --over coroutines|hot|compute-us|qps|stages: the option that is varied; see "
@@ -103,7 +149,7 @@ TEST(Options, ALineSaysWhichRuleIsBrokenAndWhatToDo) {
        "--output: expected a value; see slimgraph local --help");
   ends({"match", "g.slim", "--pattern", "house", "--limit", "3"},
        "--limit needs --list OUT: write the embeddings to OUT, which appears when it is "
-       "complete; see slimgraph match --help");
+       "complete; -: standard output; see slimgraph match --help");
   ends({"convert", "in.txt", "out.slim", "--directed", "--undirected"},
        "--directed and --undirected exclude each other: give one of them; see slimgraph convert "
        "--help");
@@ -116,8 +162,7 @@ TEST(Options, ALineSaysWhichRuleIsBrokenAndWhatToDo) {
        "store apply needs --from, --abandon or --durable; see slimgraph store apply --help");
   ends({"cliques", "g.slim", "-k", "9"},
        "-k: 9 is out of range: 3..8; see slimgraph cliques --help");
-  ends({"bench"}, "a command is missing; see slimgraph --help");
-  ends({"bnech"}, "there is no command 'bnech'; see slimgraph --help");
+  ends({"bench"}, "a command is missing; see slimgraph bench --help");
 }
 
 }  // namespace

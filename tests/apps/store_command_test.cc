@@ -126,7 +126,7 @@ TEST_F(Stores, AreRefusedWhenDamagedOrMissing) {
   std::filesystem::remove(store_ + "/manifest");
   EXPECT_NE(export_error().find("it is no store"), std::string::npos);
   std::filesystem::remove_all(store_);
-  EXPECT_NE(export_error().find("No such file"), std::string::npos);
+  EXPECT_NE(export_error().find("there is no such store"), std::string::npos);
 }
 
 TEST_F(Stores, AreNotCreatedFromUnsupportedGraphs) {

@@ -136,6 +136,7 @@ def masked(output):
     output = re.sub(r"[\d.,]+ (us|ms|s|KiB|MiB|GiB|B)\b", "#", output)
     output = re.sub(r"[\d,]+ transactions in", "# transactions in", output)
     output = re.sub(r"[\d.,]+ (M edges/s|per second)", r"# \1", output)
+    output = re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+Z", "#", output)
     output = re.sub(r"\d{12,}", "#", output)
     return output.strip()
 

@@ -126,5 +126,47 @@ TEST(RawRuns, AnIncompleteLastLineIsCutOff) {
   }
 }
 
+// Options had no types and no defaults in schema 1.
+TEST_F(TheComparison, ReadsBothSchemas) {
+  const auto write = [&](const std::string& name, const std::vector<std::string>& options,
+                         const char* schema) {
+    std::string text;
+    for (std::size_t i = 0; i < options.size(); ++i) {
+      text += fmt::format(R"({{"schema":{},"command":"cliques",{},)"
+                          R"("time":{{"run_s":{}}}}})"
+                          "\n",
+                          schema, options[i], i + 1);
+    }
+    WriteText(scratch_.File(name), text);
+    return scratch_.File(name);
+  };
+  const std::string one =
+      write("1",
+            {R"("options":{"GRAPH":"/a/g","k":4,"chunk-memory":"64K","json":"true"})",
+             R"("options":{"GRAPH":"/a/g","k":4,"json":"true"})",
+             R"("options":{"GRAPH":"/a/g","k":4,"threads":"2","json":"true"})"},
+            "1");
+  const std::string two = write(
+      "2",
+      {R"("options":{"GRAPH":"/b/g","k":4,"chunk-memory":65536,"threads":1,"verify":false,"json":true},)"
+       R"("given":["GRAPH","k","chunk-memory","json"])",
+       R"("options":{"GRAPH":"/b/g","k":4,"chunk-memory":1048576,"threads":1,"verify":false,"json":true},)"
+       R"("given":["GRAPH","k","json"])",
+       R"("options":{"GRAPH":"/b/g","k":5,"chunk-memory":1048576,"threads":2,"verify":false,"json":true},)"
+       R"("given":["GRAPH","k","threads","json"])"},
+      "2");
+  for (const auto& [before, after] : {std::pair(one, two), std::pair(two, one)}) {
+    const auto compared = Compare(before, after, 0.05);
+    ASSERT_TRUE(compared) << compared.error().message;
+    EXPECT_EQ(compared->points, 2U);
+    EXPECT_TRUE(compared->changes.empty()) << compared->changes[0].point;
+    EXPECT_EQ(compared->only_before.size(), 1U);
+    EXPECT_EQ(compared->only_after.size(), 1U);
+  }
+  const auto same = Compare(two, two, 0.05);
+  ASSERT_TRUE(same);
+  EXPECT_EQ(same->points, 3U);
+}
+
 }  // namespace
 }  // namespace slimgraph::experiment

@@ -71,10 +71,33 @@ TEST(EdgeList, AMalformedLineIsNamedWithWhatWasExpectedAndFound) {
   }
 }
 
+TEST(EdgeList, OneHeaderBeforeTheFirstEdgeIsSkipped) {
+  for (const char* text : {"src dst\n1 2\n2 7\n7 1\n9 9\n",
+                           "# a comment\n\nFrom To kind since more\r\n1 2\n2 7\n7 1\n9 9\n"}) {
+    EXPECT_EQ(Converted("g.txt", text, Undirected()), TriangleOf127()) << text;
+  }
+  EXPECT_EQ(Converted("g.txt", "a b w\n1 2 0.5\n", Weighted()).arcs.at({1, 2}),
+            std::vector<double>{0.5});
+  const std::string hint =
+      ", a line without numbers: remove it, or put # before it to make it a comment";
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"src dst\nfrom to\n", "g.txt:2: expected \"src dst\", found \"from to\"" + hint},
+      {"1 2\nsrc dst\n", "g.txt:2: expected \"src dst\", found \"src dst\"" + hint},
+      {"src\n1 2\n", "g.txt:1: expected \"src dst\", found \"src\"" + hint},
+      {"src 2\n1 2\n", "g.txt:1: expected \"src dst\", found \"src 2\""},
+  };
+  for (const auto& [text, message] : cases) {
+    EXPECT_EQ(ConversionError("g.txt", text, Undirected()), message);
+  }
+}
+
 TEST(EdgeList, AMalformedWeightIsNamed) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"1 2 3\n3 4\n", "g.txt:2: expected \"src dst weight\", found \"3 4\""},
-      {"1 2\n", "g.txt:1: expected \"src dst weight\", found \"1 2\""},
+      {"1 2\n",
+       "g.txt:1: expected \"src dst weight\", found \"1 2\": leave out --weighted if the edges "
+       "have "
+       "no weights"},
       {"1 2 x\n", "g.txt:1: expected \"src dst weight\", found \"1 2 x\""},
       {"1 2 nan\n", "g.txt:1: expected \"src dst weight\", found \"1 2 nan\""},
       {"1 2 1e999\n", "g.txt:1: expected \"src dst weight\", found \"1 2 1e999\""},

@@ -30,7 +30,8 @@ holds_what_it_should() {
   local file
   for file in bin/slimgraph lib/libslimgraph.a lib/pkgconfig/slimgraph.pc \
     lib/cmake/SlimGraph/SlimGraphConfig.cmake lib/cmake/SlimGraph/SlimGraphConfigVersion.cmake \
-    include/slimgraph/session/session.h; do
+    include/slimgraph/session/session.h share/bash-completion/completions/slimgraph \
+    share/zsh/site-functions/_slimgraph; do
     [ -f "$root/$file" ] || { echo "not installed: $file"; return 1; }
   done
   ! [ -e "$root/include/txnlayer" ] && ! [ -e "$root/include/apps" ]

@@ -87,6 +87,12 @@ TEST(EdgeBudget, IsASizeOrAPercentage) {
   EXPECT_EQ(ParseEdgeBudget("5%")->Of(1000), 50);
   EXPECT_EQ(ParseEdgeBudget("12.5%")->Of(1000), 125);
   EXPECT_EQ(ParseEdgeBudget("2K")->Of(1000), 2048);
+  EdgeBudget automatic = *ParseEdgeBudget("auto");
+  EXPECT_TRUE(automatic.automatic);
+  EXPECT_EQ(automatic.Of(1000), 1000);
+  automatic.most_bytes = 300;
+  EXPECT_EQ(automatic.Of(1000), 300);
+  EXPECT_EQ(automatic.Of(200), 200);
   for (const char* wrong : {"", "%", "-1%", "101%", "5%x", "many"}) {
     EXPECT_FALSE(ParseEdgeBudget(wrong)) << wrong;
   }

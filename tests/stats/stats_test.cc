@@ -46,8 +46,25 @@ TEST(Report, BecomesOneObject) {
   report.Set("/cpu_s/compute", std::vector<double>{0.5, 1});
   report.Set("/graph/vertices", std::uint64_t{5});
   EXPECT_EQ(ToJson(report),
-            R"({"schema":1,"command":"scan","version":")" SLIMGRAPH_VERSION
+            R"({"schema":2,"command":"scan","version":")" SLIMGRAPH_VERSION
             R"(","graph":{"vertices":5,"directed":false},"cpu_s":{"compute":[0.5,1.0]}})");
+}
+
+TEST(Report, HasTheDigitsOfIntegersThatDoublesRound) {
+  Report report("store apply");
+  constexpr std::uint64_t kExact = std::uint64_t{1} << 53;
+  report.Set("/a", kExact);
+  report.Set("/b", kExact + 1);
+  report.Set("/c", -static_cast<std::int64_t>(kExact) - 1);
+  report.Set("/d", std::vector<std::uint64_t>{1, kExact + 1});
+  report.Set("/e/0", kExact + 1);  // no name for its digits within an array
+  const std::string json = ToJson(report);
+  EXPECT_NE(json.find(R"("a":9007199254740992,"b":9007199254740993,"b_text":"9007199254740993",)"
+                      R"("c":-9007199254740993,"c_text":"-9007199254740993",)"
+                      R"("d":[1,9007199254740993],"d_text":["1","9007199254740993"],)"
+                      R"("e":[9007199254740993]})"),
+            std::string::npos)
+      << json;
 }
 
 TEST(Report, SurvivesNamesThatAreNotText) {

@@ -3,6 +3,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <span>
 
@@ -177,7 +178,10 @@ Result<Store> Store::Open(const std::string& path, Use use) {
   store.path_ = path;
   SLIM_ASSIGN(const bool is_there, Exists(path));
   SLIM_ASSIGN(const bool is_store, Exists(path + "/manifest"));
-  if (is_there && !is_store) return InputError("{}: it is no store", path);
+  if (!is_there) {
+    return InputError("{}: there is no such store; `slimgraph store create` makes one", path);
+  }
+  if (!is_store) return InputError("{}: it is no store; `slimgraph store create` makes one", path);
   SLIM_ASSIGN(auto lock,
               LockFolder(path, use == Use::kWrite ? LockKind::kExclusive : LockKind::kShared));
   if (!lock) {
@@ -400,6 +404,8 @@ Result<DiskBase> Store::Image() const {
   const std::string name = fmt::format("-{}", log_->whole_bytes());
   const std::string lists = FileName("image", (name + ".slim").c_str());
   const std::string properties = FileName("image", (name + ".properties").c_str());
+  SLIM_ASSIGN(const bool was_written, Exists(lists));
+  if (!was_written && !CheckWritable(path_)) return PrivateImage();
   // The lists are written last, so if they exist the image is complete.
   SLIM_ASSIGN(const bool is_written, Exists(lists));
   if (!is_written) {
@@ -407,6 +413,26 @@ Result<DiskBase> Store::Image() const {
   }
   SLIM_ASSIGN(const bool has_properties, Exists(properties));
   return DiskBase::Open(lists, has_properties ? properties : "", shape_);
+}
+
+// An open file stays readable after its name is removed.
+Result<DiskBase> Store::PrivateImage() const {
+  const char* const named = std::getenv("TMPDIR");
+  const std::string folder =
+      PartialNameOf(std::string(named == nullptr ? "/tmp" : named) + "/slimgraph-image");
+  SLIM_ASSIGN(const bool is_new, MakeFolder(folder));
+  if (!is_new) return EnvironmentError("{}: it is there already", folder);
+  const std::string lists = folder + "/image.slim";
+  const std::string properties = folder + "/image.properties";
+  const auto open = [&]() -> Result<DiskBase> {
+    SLIM_TRY(Merge(*base_, shape_, log_->batches(), kTimeLast, lists, properties));
+    SLIM_ASSIGN(const bool has_properties, Exists(properties));
+    return DiskBase::Open(lists, has_properties ? properties : "", shape_);
+  };
+  Result<DiskBase> image = open();
+  for (const std::string& file : {lists, properties}) static_cast<void>(RemoveFile(file));
+  static_cast<void>(RemoveFolder(folder));
+  return image;
 }
 
 }  // namespace slimgraph::txn

@@ -97,6 +97,8 @@ class Store {
   // The same if the log is longer than 256 MiB and than the base. Returns whether it was.
   Result<bool> FoldIfLong();
   // The current graph as a base: the store's own, or, if there are updates, one written beside it.
+  // If this process may not write there, each call makes one in the folder for temporary files,
+  // which exists as long as the returned object.
   Result<DiskBase> Image() const;
 
  private:
@@ -111,6 +113,7 @@ class Store {
   Status ReadJournal();
   std::string journal_path() const { return path_ + "/applying"; }
   Status RemoveOtherGenerations() const;
+  Result<DiskBase> PrivateImage() const;
   std::string FileName(const char* what, const char* kind) const;
 
   std::string path_;

@@ -1,6 +1,7 @@
 #include "slimgraph/files/internal/byte_source.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "slimgraph/base/file_io.h"
@@ -58,9 +59,30 @@ class BytesSource : public ByteSource {
   std::size_t position_ = 0;
 };
 
-ByteSourcePtr Decompressed(ByteSourcePtr plain) {
-  if (plain->name().ends_with(".gz")) return GzipSource(std::move(plain));
-  if (plain->name().ends_with(".zst")) return ZstdSource(std::move(plain));
+enum class Compression { kNone, kGzip, kZstd };
+
+Compression NamedCompression(const std::string& name) {
+  if (name.ends_with(".gz")) return Compression::kGzip;
+  if (name.ends_with(".zst")) return Compression::kZstd;
+  return Compression::kNone;
+}
+
+// What the first bytes say, or else the name.
+Compression FoundCompression(Bytes first, const std::string& name) {
+  constexpr std::array kGzipMagic = {std::byte{0x1f}, std::byte{0x8b}, std::byte{8}};
+  constexpr std::array kZstdMagic = {std::byte{0x28}, std::byte{0xb5}, std::byte{0x2f},
+                                     std::byte{0xfd}};
+  const auto begins_with = [first](Bytes magic) {
+    return first.size() >= magic.size() && std::equal(magic.begin(), magic.end(), first.begin());
+  };
+  if (begins_with(kGzipMagic)) return Compression::kGzip;
+  if (begins_with(kZstdMagic)) return Compression::kZstd;
+  return NamedCompression(name);
+}
+
+ByteSourcePtr Decompressed(ByteSourcePtr plain, Compression compression) {
+  if (compression == Compression::kGzip) return GzipSource(std::move(plain));
+  if (compression == Compression::kZstd) return ZstdSource(std::move(plain));
   return plain;
 }
 
@@ -76,13 +98,21 @@ ByteSourcePtr PlainMemorySource(std::string name, Bytes bytes) {
   return std::make_unique<BytesSource>(std::move(name), bytes);
 }
 
-Result<ByteSourcePtr> OpenSource(const std::string& path) {
-  SLIM_ASSIGN(ByteSourcePtr plain, OpenPlainSource(path));
-  return Decompressed(std::move(plain));
+Result<ByteSourcePtr> OpenSource(const std::string& path, TellCompression tell) {
+  SLIM_ASSIGN(UniqueFd fd, OpenForReading(path));
+  SLIM_ASSIGN(const std::uint64_t bytes, FileSize(fd, path));
+  Compression compression = NamedCompression(path);
+  if (tell == TellCompression::kByContents) {
+    std::array<std::byte, 4> first{};
+    SLIM_ASSIGN(const std::size_t got, ReadAt(fd, path, 0, first));
+    compression = FoundCompression(Bytes(first).first(got), path);
+  }
+  return Decompressed(std::make_unique<FileSource>(path, std::move(fd), bytes), compression);
 }
 
 ByteSourcePtr MemorySource(std::string name, Bytes bytes) {
-  return Decompressed(PlainMemorySource(std::move(name), bytes));
+  const Compression compression = NamedCompression(name);
+  return Decompressed(PlainMemorySource(std::move(name), bytes), compression);
 }
 
 std::string WithoutCompressionSuffix(const std::string& path) {

@@ -35,8 +35,14 @@ class ByteSource {
 
 using ByteSourcePtr = std::unique_ptr<ByteSource>;
 
-// Opens a file, and decompresses it if its name ends in .gz or .zst.
-Result<ByteSourcePtr> OpenSource(const std::string& path);
+// How to tell whether a file is compressed. kByName: its name ends in .gz or .zst. kByContents: it
+// begins like gzip or zstd data, whatever its name; if not, its name tells. A text never begins so,
+// but the numbers of a binary format may.
+enum class TellCompression { kByName, kByContents };
+
+// Opens a file, and decompresses it if it is compressed.
+Result<ByteSourcePtr> OpenSource(const std::string& path,
+                                 TellCompression tell = TellCompression::kByContents);
 
 // Reads `bytes`, which must outlive the source. Decompresses them if `name` ends in .gz or .zst.
 ByteSourcePtr MemorySource(std::string name, Bytes bytes);

@@ -153,7 +153,14 @@ class Parser {
           "{}",
           name_, number, Quoted(line));
     }
-    return InputError("{}:{}: expected {}, found {}", name_, number, rules_.expected, Quoted(line));
+    // A heading in the middle of the data, or a comment in another style.
+    const bool has_number = line.find_first_of("0123456789") != std::string_view::npos;
+    return InputError("{}:{}: expected {}, found {}{}", name_, number, rules_.expected,
+                      Quoted(line),
+                      has_number ? ""
+                                 : fmt::format(", a line without numbers: remove it, or put {} "
+                                               "before it to make it a comment",
+                                               rules_.hash_comments ? '#' : '%'));
   }
 
   const LineChunk& chunk_;

@@ -67,6 +67,7 @@ struct RawGraph {
   // Whether the graph is directed, if the format says so. The blocks hold each edge of an
   // undirected graph once, in either direction.
   std::optional<bool> directed;
+  std::string header;  // the line of a text that names its columns, quoted; "": there is none
 
   // If set: the edges use dense ids 0 .. count - 1, and the original ids begin at first_id. All of
   // them are vertices, even without edges. If not set: the vertices are the end points of edges and

@@ -17,12 +17,14 @@ namespace slimgraph::internal {
 struct ReadOptions {
   bool weighted = false;                      // the input must have weights; they are kept
   bool drop_weights = false;                  // drop the weights of the input
+  bool weights_if_any = false;                // instead: keep weights that the input has
   std::optional<std::uint64_t> vertex_count;  // Gemini pairs: the vertices are 0 .. count - 1
   std::size_t threads = 0;
   ProgressHook progress;
 };
 
-// SNAP: lines "src dst [weight]", separated by blanks or tabs. '#' and '%' begin comment lines.
+// SNAP: lines "src dst [weight]", separated by blanks or tabs. '#' and '%' begin comment lines. A
+// line that names the columns may come before the first edge.
 Result<RawGraph> ReadEdgeList(ByteSource& source, const ReadOptions& options);
 // Matrix Market coordinate files: pattern, real, integer; general, symmetric; square.
 Result<RawGraph> ReadMatrixMarket(ByteSource& source, const ReadOptions& options);

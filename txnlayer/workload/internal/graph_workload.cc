@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "slimgraph/base/check.h"
+#include "slimgraph/base/folders.h"
 #include "txnlayer/disk/store.h"
 
 namespace slimgraph::txn {
@@ -114,8 +115,9 @@ Attempt GraphClient::Try(Transaction&) {
 
 Status GraphWorkload::Load(Engine& engine) {
   Cluster& cluster = engine.cluster();
-  // If the store has updates, node 0 makes the image that all nodes then read.
-  if (cluster.self() == 0) {
+  // If the store has updates, node 0 makes the image that all nodes then read. Where it may not
+  // write, each node makes its own below.
+  if (cluster.self() == 0 && CheckWritable(options_.store)) {
     SLIM_ASSIGN(const Store store, Store::Open(options_.store, Store::Use::kRead));
     SLIM_TRY(store.Image());
   }

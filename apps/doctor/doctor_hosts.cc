@@ -1,0 +1,204 @@
+#include "apps/doctor/doctor_hosts.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+#include "experiment/child.h"
+#include "slimgraph/base/clock.h"
+#include "slimgraph/base/file_io.h"
+#include "slimgraph/base/sockets.h"
+
+namespace slimgraph {
+namespace {
+
+using Verdict = DoctorFinding::Verdict;
+
+constexpr double kResolveLimitS = 5;
+constexpr double kAnswerLimitS = 10;
+constexpr double kMostClockS = 1;
+constexpr NodeId kMostProcesses = 1024;
+
+// "0..3, 8"
+std::string RanksInWords(const std::vector<NodeId>& ranks) {
+  std::string words;
+  for (std::size_t i = 0; i < ranks.size();) {
+    std::size_t end = i + 1;
+    while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1) ++end;
+    words += fmt::format("{}{}", words.empty() ? "" : ", ", ranks[i]);
+    if (end - i > 1) words += fmt::format("..{}", ranks[end - 1]);
+    i = end;
+  }
+  return words;
+}
+
+bool IsThisHost(const std::string& name) {
+  std::array<char, 256> own{};
+  ::gethostname(own.data(), own.size() - 1);
+  return name == "localhost" || name == own.data();
+}
+
+// The lookup is another process, since there is no limit on the time of getaddrinfo.
+std::string WhyUnresolved(const std::string& name) {
+  const auto end = experiment::RunChild({"getent", "ahosts", name}, kResolveLimitS);
+  if (!end) return "";  // without getent, ssh will tell
+  if (end->timed_out) return fmt::format("no name server answers within {:.0f} s", kResolveLimitS);
+  return end->code == 0 ? "" : "neither /etc/hosts nor a name server knows it";
+}
+
+// Prints "time T", "program CHECKSUM" and "reached ADDRESS" on a host.
+std::string Questions(const std::string& program, std::uint16_t port) {
+  std::string addresses;
+  for (const std::string& address : HostAddresses()) addresses += " " + address;
+  return fmt::format(
+      "echo time $(date +%s.%N); echo program $(sha256sum '{}' 2>/dev/null | cut -d ' ' -f 1); "
+      "for a in{}; do timeout 3 bash -c \"exec 3<>/dev/tcp/$a/{}\" 2>/dev/null && "
+      "{{ echo reached $a; break; }}; done; exit 0",
+      program, addresses, port);
+}
+
+double CalendarSeconds() { return static_cast<double>(CalendarNs()) * 1e-9; }
+
+HostAnswer Ask(const std::string& name, const std::string& questions) {
+  HostAnswer answer;
+  answer.unresolved = WhyUnresolved(name);
+  if (!answer.unresolved.empty()) return answer;
+  const char* const other = std::getenv("HYDRA_LAUNCHER_EXEC");
+  std::vector<std::string> words = {other == nullptr ? "ssh" : other,
+                                    "-o",
+                                    "BatchMode=yes",
+                                    "-o",
+                                    "ConnectTimeout=5",
+                                    name,
+                                    questions};
+  if (IsThisHost(name)) words = {"sh", "-c", questions};
+  const double before_s = CalendarSeconds();
+  const auto end = experiment::RunChild(words, kAnswerLimitS);
+  answer.took_s = CalendarSeconds() - before_s;
+  if (!end) answer.no_login = end.error().message;
+  if (end && end->timed_out) {
+    answer.no_login = fmt::format("no answer within {:.0f} s", kAnswerLimitS);
+  } else if (end && end->code != 0) {
+    answer.no_login =
+        end->last_line.empty() ? fmt::format("exit code {}", end->code) : end->last_line;
+  }
+  if (!answer.no_login.empty()) return answer;
+  std::istringstream lines(end->out);
+  std::string what;
+  std::string value;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream columns(line);
+    value.clear();
+    columns >> what >> value;
+    if (what == "program") answer.program = value;
+    if (what == "reached" && answer.reached.empty()) answer.reached = value;
+    // The host has read its clock at some moment between `before_s` and now.
+    if (what == "time") {
+      const double theirs_s = std::strtod(value.c_str(), nullptr);
+      answer.clock_s = theirs_s - std::clamp(theirs_s, before_s, before_s + answer.took_s);
+    }
+  }
+  return answer;
+}
+
+}  // namespace
+
+Result<std::vector<HostLine>> ParseHosts(std::string_view text, const std::string& path) {
+  std::vector<HostLine> hosts;
+  NodeId rank = 0;
+  std::istringstream lines{std::string(text)};
+  std::size_t number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    std::istringstream words(line.substr(0, line.find('#')));
+    std::string word;
+    if (!(words >> word)) continue;
+    const std::size_t colon = word.find(':');
+    NodeId processes = 1;
+    if (colon != std::string::npos) {
+      const char* const end = word.data() + word.size();
+      const auto [stop, failed] = std::from_chars(word.data() + colon + 1, end, processes);
+      if (failed != std::errc() || stop != end || processes == 0 || processes > kMostProcesses) {
+        return InputError("{}:{}: expected HOST or HOST:PROCESSES, found '{}'", path, number, word);
+      }
+    }
+    const std::string name = word.substr(0, colon);
+    auto known = std::find_if(hosts.begin(), hosts.end(),
+                              [&](const HostLine& host) { return host.name == name; });
+    if (known == hosts.end()) known = hosts.insert(hosts.end(), {name, {}});
+    for (NodeId i = 0; i < processes; ++i) known->ranks.push_back(rank++);
+  }
+  if (hosts.empty()) return InputError("{}: it names no host", path);
+  return hosts;
+}
+
+DoctorFinding JudgeHost(const HostLine& host, const HostAnswer& answer, const std::string& program,
+                        const std::string& checksum) {
+  const std::string& name = host.name;
+  const auto bad = [&](std::string what, std::string mend) {
+    return DoctorFinding{name, Verdict::kBad, std::move(what), std::move(mend)};
+  };
+  if (!answer.unresolved.empty()) {
+    return bad(
+        "its name has no address: " + answer.unresolved,
+        "correct the name, or add it to /etc/hosts of all hosts; mpiexec would wait forever");
+  }
+  if (!answer.no_login.empty()) {
+    return bad(
+        "ssh cannot run a command there: " + answer.no_login,
+        fmt::format("ssh-copy-id {}; then `ssh {} true` must work without a question", name, name));
+  }
+  if (answer.program.empty()) {
+    return bad(fmt::format("there is no {}", program),
+               fmt::format("scp {} {}:{}", program, name, program));
+  }
+  if (answer.program != checksum) {
+    return bad(fmt::format("its {} is another program than here", program),
+               fmt::format("scp {} {}:{}", program, name, program));
+  }
+  if (answer.reached.empty()) {
+    std::string addresses;
+    for (const std::string& one : HostAddresses()) addresses += " " + one;
+    return bad("it cannot connect to this host, at any of" + addresses,
+               "allow TCP connections between the hosts at all ports; SLIMGRAPH_HOST names another "
+               "address");
+  }
+  if (std::abs(answer.clock_s) > kMostClockS) {
+    return {name, Verdict::kNote,
+            fmt::format("its clock is {:.1f} s {} ours: times of stores and logs differ",
+                        std::abs(answer.clock_s), answer.clock_s > 0 ? "ahead of" : "behind"),
+            "apt-get install chrony"};
+  }
+  return {name, Verdict::kGood,
+          fmt::format("rank{} {}; the same program, connects to {}, answered in {:.2f} s",
+                      host.ranks.size() == 1 ? "" : "s", RanksInWords(host.ranks), answer.reached,
+                      answer.took_s),
+          ""};
+}
+
+Result<std::vector<DoctorFinding>> InspectHosts(const std::string& path) {
+  SLIM_ASSIGN(const UniqueFd fd, OpenForReading(path));
+  SLIM_ASSIGN(const std::uint64_t bytes, FileSize(fd, path));
+  std::string text(bytes, '\0');
+  SLIM_TRY(ReadExactlyAt(fd, path, 0, std::as_writable_bytes(std::span(text))));
+  SLIM_ASSIGN(const auto hosts, ParseHosts(text, path));
+  std::error_code failed;
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe", failed).string();
+  SLIM_ASSIGN(const auto own, experiment::RunChild({"sha256sum", program}, kAnswerLimitS));
+  const std::string checksum = own.out.substr(0, own.out.find(' '));
+  SLIM_ASSIGN(const UniqueFd listener, ListenTcp("0.0.0.0"));
+  const std::string questions = Questions(program, LocalAddress(listener.get()).port());
+  std::vector<DoctorFinding> findings;
+  for (const HostLine& host : hosts) {
+    findings.push_back(JudgeHost(host, Ask(host.name, questions), program, checksum));
+  }
+  return findings;
+}
+
+}  // namespace slimgraph

@@ -1,0 +1,17 @@
+// Which command a user may have meant.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apps/command.h"
+
+namespace slimgraph {
+
+// For the end of an error: " (did you mean cc or bc?)", or "" if no command is like `word`. A
+// command is like it if their names differ by a letter or two, or if its name, aliases or summary
+// contain it.
+std::string SuggestCommands(std::string_view word, const std::vector<Command>& commands);
+
+}  // namespace slimgraph
