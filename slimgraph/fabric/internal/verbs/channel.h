@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "slimgraph/base/poller.h"
-#include "slimgraph/fabric/internal/verbs/mailbox.h"
+#include "slimgraph/fabric/internal/verbs/mail_port.h"
 #include "slimgraph/fabric/internal/verbs/operation_link.h"
 
 namespace slimgraph {
