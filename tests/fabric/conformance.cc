@@ -116,7 +116,7 @@ void FabricConformance::RunNode(Job& job, const OwningBody& body, const FabricOp
 std::vector<Setting> AllSettings() {
   std::vector<Setting> settings;
 #ifdef SLIMGRAPH_SIM
-  constexpr std::array kTransports = {"sim", "shm", "tcp"};
+  constexpr std::array kTransports = {"sim", "sim-datagrams", "shm", "tcp"};
 #else
   constexpr std::array kTransports = {"shm", "tcp", "mpi", "verbs"};
 #endif
@@ -133,7 +133,9 @@ std::vector<Setting> MultiNodeSettings(NodeId most) {
 }
 
 std::string NameOfSetting(const ::testing::TestParamInfo<Setting>& info) {
-  return fmt::format("{}{}", info.param.transport, info.param.nodes);
+  std::string name = fmt::format("{}{}", info.param.transport, info.param.nodes);
+  std::ranges::replace(name, '-', '_');
+  return name;
 }
 
 std::uint64_t TestSeed() {
