@@ -97,14 +97,15 @@ race-tests: $(RACE_TESTS)
 
 # ---- simulation ---------------------------------------------------------------------------------
 # Nodes as threads of a deterministic simulation: SIM_SEEDS of each scenario, or as many as fit in
-# SIM_SECONDS; SIM_FROM=K continues an earlier run. SIM_SEED=K SCENARIO=NAME tells the story of one
-# run; sim-shrink, of a shorter one.
+# SIM_SECONDS; SIM_FROM=K continues an earlier run. SIM_TRANSPORT=sim-datagrams lets all jobs use this
+# transport. SIM_SEED=K SCENARIO=NAME tells the story of one run; sim-shrink, of a shorter one.
 SIM_SEEDS ?= 1000
 SIMULATE  := $(BUILD)/tests/simulate
 # What scenarios share with other tests.
 SCENARIO_SUPPORT := tests/dgemini/graphs.cc tests/dkudu/support.cc $(filter-out %/main.cc,$(wildcard tests/support/*.cc))
 SIM_WORDS  = $(if $(SIM_SEED),--seed $(SIM_SEED),--seeds $(SIM_SEEDS)) \
-               $(if $(SIM_FROM),--from $(SIM_FROM)) $(if $(SIM_SECONDS),--seconds $(SIM_SECONDS)) $(SCENARIO)
+               $(if $(SIM_FROM),--from $(SIM_FROM)) $(if $(SIM_SECONDS),--seconds $(SIM_SECONDS)) \
+               $(if $(SIM_TRANSPORT),--transport $(SIM_TRANSPORT)) $(SCENARIO)
 
 $(SIMULATE): $(call objects,$(wildcard tests/sim/*.cc) $(SCENARIO_SUPPORT)) $(LIBRARY)
 	@mkdir -p $(@D)

@@ -40,7 +40,7 @@ DurableSetting DrawDurableSetting(World& world) {
   drawn.nodes = world.DrawNodes(1, 4);
   drawn.compute = static_cast<NodeId>(1 + world.Draw(drawn.nodes));
   drawn.threads = static_cast<std::uint32_t>(1 + world.Draw(2));
-  drawn.transport = OneOf(world, {"sim", "sim", "sim", "shm", "tcp"});
+  drawn.transport = DrawTransport(world, drawn.nodes);
   drawn.protocol = OneOf(world, {"nowait", "waitdie", "occ", "mvcc", "sundial", "calvin"});
   const auto protocol = Unwrap(txn::MakeProtocol(drawn.protocol));
   for (std::size_t i = 0; i < protocol->stages().size(); ++i) {

@@ -1,6 +1,7 @@
 // simulate [--from K] [--seeds N] [--seconds S] [SCENARIO…]: runs scenarios with seeds from K on (1
 // by default), in turn, until each has had N seeds or S seconds have passed; with --until-failure,
-// until one fails. The last line is the count of scenarios.
+// until one fails. The last line is the count of scenarios. With --transport NAME, all jobs use
+// this one: sim, sim-datagrams, shm or tcp.
 //
 // simulate --seed K SCENARIO: runs that seed alone and tells its story. --shrink: finds the
 // shortest run that still fails, and tells its story. What it prints leaves parts of a run out:
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "slimgraph/base/split.h"
+#include "slimgraph/fabric/fabric_options.h"
 #include "tests/sim/runs.h"
 #include "tests/sim/scale.h"
 
@@ -51,9 +53,9 @@ int TellStory(const Scenario& scenario, std::uint64_t seed, const LeftOut& left_
   return run.outcome.failure.empty() ? 0 : 1;
 }
 
-int TellShortestStory(const Scenario& scenario, std::uint64_t seed) {
+int TellShortestStory(const Scenario& scenario, std::uint64_t seed, const LeftOut& given) {
   ScenarioFolder();  // one for all processes
-  const std::optional<LeftOut> left_out = Shrink(scenario, seed);
+  const std::optional<LeftOut> left_out = Shrink(scenario, seed, given);
   if (!left_out) {
     fmt::print("{}: seed {} passes\n", scenario.name, seed);
     return 0;
@@ -88,7 +90,7 @@ int RunAll(const Options& options, const std::vector<const Scenario*>& chosen) {
       if (options.until_failure && any_failed()) continue;
       const std::uint64_t count =
           (std::min(kSeedsAtOnce, end - first) - 1) / scenario->one_of_seeds + 1;
-      const std::string failure = RunApart(*scenario, first, count, told);
+      const std::string failure = RunApart(*scenario, first, count, told, options.left_out);
       total.seeds += told.done;
       total.trace ^= told.trace;
       if (failure.empty()) continue;
@@ -124,6 +126,9 @@ bool Set(Options& options, const std::string& name, const std::string& value) {
     options.left_out.most_nodes = static_cast<NodeId>(NumberOf(value));
   } else if (name == "--percent") {
     options.left_out.percent = static_cast<std::uint32_t>(NumberOf(value));
+  } else if (name == "--transport") {
+    options.left_out.transport = value;
+    return CheckTransport(value).has_value();
   } else if (name == "--order") {
     options.left_out.another_order = NumberOf(value);
   } else if (name == "--without-faults") {
@@ -149,7 +154,7 @@ int Simulate(int argc, char** argv) {
     } else if (!word.starts_with("-")) {
       options.names.push_back(word);
     } else if (i + 1 == argc || !Set(options, word, argv[++i])) {
-      fmt::print(stderr, "simulate: {} is unknown or needs a value\n", word);
+      fmt::print(stderr, "simulate: {} is unknown, or needs another value\n", word);
       return 2;
     }
   }
@@ -171,7 +176,7 @@ int Simulate(int argc, char** argv) {
     fmt::print(stderr, "simulate: --seed needs one scenario\n");
     return 2;
   }
-  if (options.shrink) return TellShortestStory(*chosen[0], options.seed);
+  if (options.shrink) return TellShortestStory(*chosen[0], options.seed, options.left_out);
   return TellStory(*chosen[0], options.seed, options.left_out);
 }
 

@@ -33,7 +33,8 @@ Progress& SharedProgress();
 
 // Leaves nodes, faults and work out of a run that fails, while it still fails in the same way.
 // Prints each success. Returns nothing if the run does not fail.
-std::optional<LeftOut> Shrink(const Scenario& scenario, std::uint64_t seed);
+std::optional<LeftOut> Shrink(const Scenario& scenario, std::uint64_t seed,
+                              const LeftOut& left_out);
 
 // The options of `simulate` that leave this out.
 std::string OptionsOf(const LeftOut& left_out);

@@ -24,10 +24,11 @@ std::string KindOf(const std::string& failure) {
 
 class Shrinking {
  public:
-  Shrinking(const Scenario& scenario, std::uint64_t seed) : scenario_(scenario), seed_(seed) {}
+  Shrinking(const Scenario& scenario, std::uint64_t seed, const LeftOut& left_out)
+      : scenario_(scenario), seed_(seed), best_(left_out) {}
 
   bool Begin() {
-    const std::string failure = RunApart(scenario_, seed_, 1, SharedProgress());
+    const std::string failure = RunApart(scenario_, seed_, 1, SharedProgress(), best_);
     kind_ = KindOf(failure);
     return !failure.empty();
   }
@@ -77,8 +78,9 @@ class Shrinking {
 
 }  // namespace
 
-std::optional<LeftOut> Shrink(const Scenario& scenario, std::uint64_t seed) {
-  Shrinking shrinking(scenario, seed);
+std::optional<LeftOut> Shrink(const Scenario& scenario, std::uint64_t seed,
+                              const LeftOut& left_out) {
+  Shrinking shrinking(scenario, seed, left_out);
   if (!shrinking.Begin()) return std::nullopt;
   for (bool shorter = true; shorter;) {
     shorter = shrinking.LeaveOutFaults();
@@ -93,8 +95,10 @@ std::string OptionsOf(const LeftOut& left_out) {
   for (const std::uint32_t fault : left_out.faults) {
     faults += fmt::format("{}{}", faults.empty() ? " --without-faults " : ",", fault);
   }
-  return fmt::format("--most-nodes {} --percent {} --order {}{}", left_out.most_nodes,
-                     left_out.percent, left_out.another_order, faults);
+  const std::string transport =
+      left_out.transport.empty() ? "" : fmt::format(" --transport {}", left_out.transport);
+  return fmt::format("--most-nodes {} --percent {} --order {}{}{}", left_out.most_nodes,
+                     left_out.percent, left_out.another_order, faults, transport);
 }
 
 }  // namespace slimgraph::test

@@ -44,7 +44,7 @@ TxnSetting DrawSetting(World& world, Deaths deaths, bool folds) {
   drawn.nodes = world.DrawNodes(least_nodes, 3);
   drawn.compute = static_cast<NodeId>(1 + world.Draw(drawn.nodes));
   drawn.threads = static_cast<std::uint32_t>(1 + world.Draw(2));
-  drawn.transport = OneOf(world, {"sim", "sim", "sim", "shm", "tcp"});
+  drawn.transport = DrawTransport(world, drawn.nodes);
   drawn.protocol = OneOf(world, {"nowait", "waitdie", "occ", "mvcc", "sundial", "calvin"});
   drawn.stages = RandomStages(world, drawn.protocol);
   drawn.workload =

@@ -26,13 +26,14 @@ struct Event {
   std::string what;
 };
 
-// What is left out of the run of a seed, to find the shortest run that still fails. The rest stays
-// as the seed determines it, except for who runs when.
+// What is left out of the run of a seed, to find the shortest run that still fails, or is replaced.
+// The rest stays as the seed determines it, except for who runs when.
 struct LeftOut {
   NodeId most_nodes = kMaxNodes;
   std::uint32_t percent = 100;      // of the amounts of work
   std::set<std::uint32_t> faults;   // by their numbers
   std::uint64_t another_order = 0;  // changes who runs when
+  std::string transport;            // if not empty, instead of the one that the seed determines
 };
 
 class World {
@@ -41,6 +42,8 @@ class World {
   explicit World(std::uint64_t seed, LeftOut left_out = {}, sim::SchedulerOptions options = {});
 
   sim::Scheduler& scheduler() { return scheduler_; }
+  // The one that jobs must use; empty: any.
+  const std::string& transport() const { return left_out_.transport; }
   // While the nodes run.
   std::uint64_t Random(std::uint64_t below) { return scheduler_.Random(below); }
   // Before they run: what a scenario consists of.
