@@ -45,7 +45,7 @@ class Mailbox {
   bool Arm();
   // For how long the owner may sleep, at most `limit`, before it must call Poll() even if nothing
   // has arrived.
-  std::chrono::nanoseconds LimitSleep(std::chrono::nanoseconds limit) const;
+  std::chrono::nanoseconds LimitSleep(std::chrono::nanoseconds limit);
 
   // The node is dead: messages to it are dropped.
   void Lose(NodeId node);
@@ -198,7 +198,8 @@ bool Mailbox<Port>::Arm() {
 }
 
 template <typename Port>
-std::chrono::nanoseconds Mailbox<Port>::LimitSleep(std::chrono::nanoseconds limit) const {
+std::chrono::nanoseconds Mailbox<Port>::LimitSleep(std::chrono::nanoseconds limit) {
+  const std::lock_guard lock(mutex_);
   if (due_ns_ == 0) return limit;
   const auto left_ns = static_cast<std::int64_t>(due_ns_ - std::min(due_ns_, NowNs()));
   return std::min(limit, std::chrono::nanoseconds(left_ns));

@@ -134,9 +134,13 @@ class SimChannel : public Channel {
     if (mailbox_ != nullptr) mailbox_->SetFaults(&faults);
   }
   ~SimChannel() override {
+    if (mailbox_ != nullptr) {
+      mailbox_->Close([this](std::chrono::nanoseconds limit) {
+        if (std::exchange(loss_, false)) LoseDeadNodes();
+        Sleep(limit);
+      });
+    }
     transport_.channels().Close(self_.endpoint);
-    if (mailbox_ == nullptr) return;
-    mailbox_->Close([this](std::chrono::nanoseconds limit) { Sleep(limit); });
   }
 
   void Post(std::uint64_t id, std::span<const Operation> operations, bool continues) override {

@@ -57,9 +57,13 @@ VerbsChannel::VerbsChannel(const Network& network, std::uint32_t endpoint,
   resources.mail->SetFaults(&faults);
 }
 
+// Takes note of deaths while it waits for acknowledgements.
 VerbsChannel::~VerbsChannel() {
+  resources_.mail->Close([this](std::chrono::nanoseconds limit) {
+    if (loss_.exchange(false)) LoseDeadNodes();
+    Sleep(limit);
+  });
   closing_();
-  resources_.mail->Close([this](std::chrono::nanoseconds limit) { Sleep(limit); });
 }
 
 void VerbsChannel::Post(std::uint64_t id, std::span<const Operation> operations, bool continues) {

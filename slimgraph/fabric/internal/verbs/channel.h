@@ -38,7 +38,7 @@ class VerbsChannel : public Channel {
   static Result<EndpointResources> MakeResources(const Job& job, const VerbsPort& port,
                                                  std::size_t index);
 
-  // The destructor calls `closing` first.
+  // The destructor calls `closing`.
   VerbsChannel(const Network& network, std::uint32_t endpoint, EndpointResources& resources,
                Faults& faults, std::function<void()> closing);
   ~VerbsChannel() override;
