@@ -19,6 +19,7 @@
 #include "slimgraph/fabric/internal/datagrams/mail_port.h"
 #include "slimgraph/fabric/internal/datagrams/reliable_link.h"
 #include "slimgraph/fabric/internal/wire.h"
+#include "slimgraph/launch/job.h"
 
 namespace slimgraph {
 
@@ -30,8 +31,9 @@ class Mailbox {
   explicit Mailbox(std::unique_ptr<Port> port) : port_(std::move(port)), shared_{*port_, {}} {}
   Port& port() { return *port_; }
 
-  // Must be called first. Each of the nodes has so many endpoints.
-  void Start(EndpointAddress self, NodeId nodes, std::uint32_t endpoints);
+  // Must be called first. Each node has so many endpoints. If one does not answer though its node
+  // lives, the job fails.
+  void Start(Job& job, std::uint32_t endpoint, std::uint32_t endpoints);
   // The faults to inject when sending, from now on; null means none.
   void SetFaults(Faults* faults);
 
@@ -64,6 +66,8 @@ class Mailbox {
   // How many messages the background thread receives for an absent owner; the senders keep the
   // others.
   static constexpr std::size_t kMaxBuffered = 256;
+  // How often they learn then that they are heard.
+  static constexpr std::uint64_t kFullAnswerNs = 2'000'000'000;
 
   struct BufferedMessage {
     Message message;
@@ -76,15 +80,19 @@ class Mailbox {
   ReliableLink& LinkTo(EndpointAddress peer);
   void Receive(const Receiver& receive);
   void Progress();
+  void FailAsUnreachable(NodeId node);
 
   // Locked while handlers run, which may send. The background thread only tries to lock it.
   RecursiveMutex mutex_;
   const std::unique_ptr<Port> port_;
   ReliableLink::Shared shared_;
+  Job* job_ = nullptr;
   std::uint32_t endpoints_ = 0;
   std::vector<std::unique_ptr<ReliableLink>> links_;  // by node and its endpoint
   std::vector<bool> lost_;                            // by node
   std::deque<BufferedMessage> buffered_;              // received by the background thread
+  std::uint64_t full_answer_ns_ = 0;                  // when it answers next; 0: it is not full
+  bool failed_ = false;                               // a node was unreachable
   std::uint64_t due_ns_ = 0;                          // when Poll() must be called; 0: never
   std::atomic<std::uint64_t> last_poll_ns_{0};        // when the owner last polled
   std::atomic<bool> parked_{false};                   // the owner sleeps until something arrives
@@ -113,11 +121,12 @@ class BackgroundPoller {
 };
 
 template <typename Port>
-void Mailbox<Port>::Start(EndpointAddress self, NodeId nodes, std::uint32_t endpoints) {
-  shared_.self = self;
+void Mailbox<Port>::Start(Job& job, std::uint32_t endpoint, std::uint32_t endpoints) {
+  job_ = &job;
+  shared_.self = {job.self(), endpoint};
   endpoints_ = endpoints;
-  links_.resize(std::size_t{nodes} * endpoints);
-  lost_.resize(nodes);
+  links_.resize(std::size_t{job.nodes()} * endpoints);
+  lost_.resize(job.nodes());
 }
 
 template <typename Port>
@@ -176,9 +185,20 @@ void Mailbox<Port>::Progress() {
   const std::uint64_t now_ns = NowNs();
   std::erase_if(shared_.active, [&](ReliableLink* one) {
     const std::uint64_t due_ns = one->Progress(now_ns);
+    if (one->unanswered()) FailAsUnreachable(one->peer().node);
     if (due_ns != 0) due_ns_ = due_ns_ == 0 ? due_ns : std::min(due_ns_, due_ns);
     return due_ns == 0;
   });
+}
+
+// After a death, nodes that live may have stopped to answer, because they form the job anew.
+template <typename Port>
+void Mailbox<Port>::FailAsUnreachable(NodeId node) {
+  if (!job_->all_alive() || std::exchange(failed_, true)) return;
+  job_->Fail({ErrorKind::kEnvironment,
+              fmt::format("node {} lives, but does not answer datagrams: check the network between "
+                          "its host and that of node {}",
+                          node, shared_.self.node)});
 }
 
 template <typename Port>
@@ -234,9 +254,15 @@ bool Mailbox<Port>::PollInBackground(std::uint64_t now_ns) {
   if (!lock) return true;
   const std::size_t before = buffered_.size();
   if (before < kMaxBuffered) {
+    full_answer_ns_ = 0;
     Receive([&](const Message& message) {
       buffered_.push_back({message, {message.body.begin(), message.body.end()}});
     });
+  } else if (full_answer_ns_ == 0) {
+    full_answer_ns_ = now_ns + kFullAnswerNs;
+  } else if (now_ns >= full_answer_ns_) {
+    full_answer_ns_ = now_ns + kFullAnswerNs;
+    Receive({});
   }
   const bool any = !shared_.active.empty();
   Progress();

@@ -279,11 +279,10 @@ void SimTransport::OpenMailboxes() {
   const SimDatagramRules rules = SimDatagramRules::Draw();
   std::vector<SimMailbox*> mailboxes;
   for (std::uint32_t endpoint = 0; endpoint < endpoints_; ++endpoint) {
-    const EndpointAddress self{job_.self(), endpoint};
-    auto port = std::make_unique<SimMailPort>(own_, self);
+    auto port = std::make_unique<SimMailPort>(own_, EndpointAddress{job_.self(), endpoint});
     port->Start(rules, targets_);
     mailboxes_.push_back(std::make_unique<SimMailbox>(std::move(port)));
-    mailboxes_.back()->Start(self, job_.nodes(), endpoints_);
+    mailboxes_.back()->Start(job_, endpoint, endpoints_);
     mailboxes.push_back(mailboxes_.back().get());
   }
   background_poller_ = std::make_unique<BackgroundPoller<SimMailPort>>(std::move(mailboxes));

@@ -207,7 +207,7 @@ Status VerbsTransport::ExchangeMailAddresses() {
   for (std::uint32_t endpoint = 0; endpoint < resources_.size(); ++endpoint) {
     mailboxes.push_back(resources_[endpoint].mail.get());
     mailboxes.back()->port().Start(network_.endpoints, mail_);
-    mailboxes.back()->Start({job.self(), endpoint}, job.nodes(), network_.endpoints);
+    mailboxes.back()->Start(job, endpoint, network_.endpoints);
   }
   background_poller_ = std::make_unique<BackgroundPoller<VerbsMailPort>>(std::move(mailboxes));
   return {};
