@@ -13,8 +13,6 @@ namespace {
 using sim::Scheduler;
 
 constexpr std::uint64_t kDatagramNs = 100;  // for its sender, and for its receiver
-constexpr std::uint64_t kDeviceNs = 50;     // before a device sends the next datagram
-constexpr std::uint64_t kSlowDeviceNs = 5'000;
 constexpr std::uint64_t kLateNs = 50'000'000;
 
 struct SimSendRing : SendRing {
@@ -22,6 +20,13 @@ struct SimSendRing : SendRing {
       : SendRing({memory.get(), bytes}), owned(std::move(memory)) {}
   const std::unique_ptr<std::byte[]> owned;
 };
+
+// How long a device takes for a datagram: it may have others to send.
+std::uint64_t DeviceNs() {
+  Scheduler& scheduler = *Scheduler::Current();
+  if (scheduler.calibrated()) return 0;
+  return 50 + scheduler.Random(scheduler.Random(64) == 0 ? 500'000 : 2'000);
+}
 
 bool DrawOneOf1000(std::uint32_t share) {
   return share > 0 && Scheduler::Current()->Random(1'000) < share;
@@ -77,9 +82,7 @@ std::uint64_t SimMailPort::Send(EndpointAddress to, Bytes bytes, const SendRing*
   scheduler.Work(kDatagramNs);
   Datagram& datagram = device_->queue.emplace_back(targets_[to.node], to, bytes);
   if (ring == nullptr) datagram.copy.assign(bytes.begin(), bytes.end());
-  const std::uint64_t takes_ns =
-      scheduler.calibrated() ? 0 : kDeviceNs + scheduler.Random(kSlowDeviceNs);
-  device_->last_ns = std::max(device_->last_ns, scheduler.now_ns()) + takes_ns;
+  device_->last_ns = std::max(device_->last_ns, scheduler.now_ns()) + DeviceNs();
   scheduler.At(device_->last_ns, [device = device_] { SendFirst(device); });
   return ++posted_;
 }
