@@ -131,7 +131,9 @@ class SimChannel : public Channel {
         mailbox_(transport.mailbox(endpoint)),
         links_(transport.job().nodes()),
         routes_(inbox_.unread.size()) {
-    if (mailbox_ != nullptr) mailbox_->SetFaults(&faults);
+    if (mailbox_ == nullptr) return;
+    mailbox_->SetFaults(&faults);
+    loss_ = true;  // nodes may have died before this endpoint was opened
   }
   ~SimChannel() override {
     if (mailbox_ != nullptr) {

@@ -80,7 +80,7 @@ class VerbsChannel : public Channel {
   std::vector<PartResult> ended_;  // since the last Poll
   std::uint32_t polls_without_mail_ = 0;
   std::vector<Lanes> operations_;  // by node
-  std::atomic<bool> loss_ = false;
+  std::atomic<bool> loss_ = true;  // nodes may have died before this endpoint was opened
 };
 
 }  // namespace slimgraph
