@@ -47,10 +47,10 @@ inline const char* OneOf(World& world, std::initializer_list<const char*> words)
 
 // A transport for a job of so many nodes, at random.
 inline const char* DrawTransport(World& world, NodeId nodes) {
-  const char* const drawn = OneOf(world, {"sim", "sim", "sim-datagrams", "shm", "tcp"});
-  if (!world.transport().empty()) return world.transport().c_str();
-  const bool simulated = std::string_view(drawn).starts_with("sim");
-  return nodes > kCrowd && !simulated ? "sim" : drawn;
+  const char* transport = OneOf(world, {"sim", "sim", "sim-datagrams", "shm", "tcp"});
+  if (!world.transport().empty()) transport = world.transport().c_str();
+  const bool simulated = std::string_view(transport).starts_with("sim");
+  return nodes > kCrowd && !simulated ? "sim" : transport;
 }
 
 }  // namespace slimgraph::test
