@@ -21,6 +21,8 @@ constexpr std::uint64_t kPostNs = 100;
 constexpr std::uint64_t kOperationNs = 20;
 constexpr std::uint64_t kMessageNs = 100;  // for its sender, and for its receiver
 constexpr std::uint32_t kLeastRoom = 2;    // in messages
+constexpr std::uint64_t kPollsPerAbsence = 500;
+constexpr std::uint64_t kLongestAbsenceNs = 60'000'000;
 
 // The messages from one endpoint to another.
 struct MailRoute {
@@ -164,7 +166,10 @@ class SimChannel : public Channel {
     if (std::exchange(loss_, false)) LoseDeadNodes();
     ended.insert(ended.end(), inbox_.ended.begin(), inbox_.ended.end());
     inbox_.ended.clear();
-    if (mailbox_ != nullptr) return mailbox_->Poll(receive);
+    if (mailbox_ != nullptr) {
+      DoOtherWork();
+      return mailbox_->Poll(receive);
+    }
     while (!inbox_.mail.empty()) {
       SimMail mail = std::move(inbox_.mail.front());
       inbox_.mail.pop_front();
@@ -227,6 +232,12 @@ class SimChannel : public Channel {
       mailbox_->Lose(node);
       mailbox_->port().CheckNothingIsSentTo(node);
     }
+  }
+  // Now and then the thread is away for so long that a mailbox is polled in the background.
+  static void DoOtherWork() {
+    Scheduler& scheduler = *Scheduler::Current();
+    if (scheduler.calibrated() || scheduler.Random(kPollsPerAbsence) != 0) return;
+    scheduler.Spend(scheduler.Random(kLongestAbsenceNs));
   }
   void Sleep(std::chrono::nanoseconds limit) {
     Scheduler& scheduler = *Scheduler::Current();
