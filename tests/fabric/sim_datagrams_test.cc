@@ -69,6 +69,35 @@ TEST(SimDatagrams, ADeathDuringTheOpeningIsNoticed) {
   }
 }
 
+// A thread sleeps until an operation has ended, and then does other work for long. Meanwhile its
+// mailbox answers in the background, so nobody takes the node for unreachable.
+TEST(SimDatagrams, ABusyThreadIsNotTakenForUnreachable) {
+  for (int run = 0; run < 20; ++run) {
+    ExpectNodesRun(2, [](Job& job) {
+      const auto fabric =
+          *Fabric::Open(job, {.transport = "sim-datagrams", .network = "none", .endpoints = 1});
+      bool received = false;
+      const auto handler =
+          fabric->SetHandler(1, [&](Endpoint&, const Message&) { received = true; });
+      const SharedRegion region = *fabric->Share(64);
+      ASSERT_TRUE(job.Exchange(""));
+      Endpoint& endpoint = fabric->endpoint(0);
+      if (job.self() == 0) {
+        endpoint.FetchAdd(1, region.id, 0, 1, nullptr);
+        EXPECT_EQ(endpoint.Flush(), Outcome::kOk);
+        ASSERT_TRUE(job.Exchange(""));
+        SleepFor(30s);
+        EXPECT_TRUE(endpoint.WaitUntil([&] { return received; }, 5s));
+      } else {
+        ASSERT_TRUE(job.Exchange(""));
+        endpoint.Send({0, 0}, 1, {});
+        endpoint.WaitUntil([] { return false; }, 32s);
+      }
+      ASSERT_TRUE(job.Exchange(""));
+    });
+  }
+}
+
 }  // namespace
 }  // namespace slimgraph
 #endif

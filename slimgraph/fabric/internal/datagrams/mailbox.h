@@ -42,9 +42,11 @@ class Mailbox {
   void Poll(const Receiver& receive);
   bool all_acknowledged();
 
-  // Makes the next arrival an event. If there is something to receive already, returns true, and
-  // there may be no event.
+  // The owner goes to sleep: makes the next arrival an event. If there is something to receive
+  // already, returns true, and there may be no event.
   bool Arm();
+  // The owner is awake, but may do other work for long before it polls.
+  void NoteAwake() { parked_.store(false, std::memory_order_relaxed); }
   // For how long the owner may sleep, at most `limit`, before it must call Poll() even if nothing
   // has arrived.
   std::chrono::nanoseconds LimitSleep(std::chrono::nanoseconds limit);

@@ -168,7 +168,9 @@ class SimChannel : public Channel {
     inbox_.ended.clear();
     if (mailbox_ != nullptr) {
       DoOtherWork();
-      return mailbox_->Poll(receive);
+      // Like verbs, it does not always look for messages when operations have ended.
+      if (ended.empty() || Scheduler::Current()->Random(2) == 0) mailbox_->Poll(receive);
+      return;
     }
     while (!inbox_.mail.empty()) {
       SimMail mail = std::move(inbox_.mail.front());
@@ -212,8 +214,8 @@ class SimChannel : public Channel {
       if (mailbox_->Arm()) return;
       limit = mailbox_->LimitSleep(limit);
     }
-    if (inbox_.woken || loss_ || !inbox_.ended.empty() || !inbox_.mail.empty()) return;
-    Sleep(limit);
+    if (!inbox_.woken && !loss_ && inbox_.ended.empty() && inbox_.mail.empty()) Sleep(limit);
+    if (mailbox_ != nullptr) mailbox_->NoteAwake();
   }
   void Wake() override { inbox_.Wake(); }
   bool loses_datagrams() const override { return mailbox_ != nullptr; }

@@ -155,9 +155,11 @@ void VerbsChannel::Park(std::chrono::nanoseconds limit) {
   if (!ended_.empty() || loss_ || resources_.mail->Arm()) return;
   for (VerbsLink* const link : shared_.active) link->Arm();
   Progress();  // a request that ended before Arm() causes no event
-  if (!ended_.empty()) return;
-  if (AnyConnecting()) limit = std::min<std::chrono::nanoseconds>(limit, kRequestAgain);
-  Sleep(resources_.mail->LimitSleep(limit));
+  if (ended_.empty()) {
+    if (AnyConnecting()) limit = std::min<std::chrono::nanoseconds>(limit, kRequestAgain);
+    Sleep(resources_.mail->LimitSleep(limit));
+  }
+  resources_.mail->NoteAwake();
 }
 
 void VerbsChannel::Sleep(std::chrono::nanoseconds limit) {
