@@ -100,13 +100,15 @@ race-tests: $(RACE_TESTS)
 # SIM_SECONDS; SIM_FROM=K continues an earlier run. SIM_SEED=K SCENARIO=NAME tells the story of one
 # run; sim-shrink, of a shorter one. SIM_ATOMICS=yes: threads interfere at operations on atomics with
 # all seeds instead of half of them; no: with none.
+# SIM_TRANSPORT=sim-datagrams lets all jobs use this transport.
 SIM_SEEDS ?= 1000
 SIMULATE  := $(BUILD)/tests/simulate
 # What scenarios share with other tests, and the page of `make scale` with the experiments.
 SCENARIO_SUPPORT := $(wildcard experiment/page/*.cc) tests/dgemini/graphs.cc tests/dkudu/support.cc $(filter-out %/main.cc,$(wildcard tests/support/*.cc))
 SIM_WORDS  = $(if $(SIM_SEED),--seed $(SIM_SEED),--seeds $(SIM_SEEDS)) \
                $(if $(SIM_FROM),--from $(SIM_FROM)) $(if $(SIM_SECONDS),--seconds $(SIM_SECONDS)) \
-               $(if $(SIM_ATOMICS),--atomics $(SIM_ATOMICS)) $(SCENARIO)
+               $(if $(SIM_ATOMICS),--atomics $(SIM_ATOMICS)) \
+               $(if $(SIM_TRANSPORT),--transport $(SIM_TRANSPORT)) $(SCENARIO)
 
 $(SIMULATE): $(call objects,$(wildcard tests/sim/*.cc) $(SCENARIO_SUPPORT)) $(LIBRARY)
 	@mkdir -p $(@D)

@@ -77,18 +77,22 @@ void FabricConformance::OnEveryNodeUnclosed(const OwningBody& body, FabricOption
 }
 
 void FabricConformance::OnSurvivors(NodeId killed, const Body& body, int limit_s) {
-  const FabricOptions options{.transport = transport(), .network = "none", .endpoints = 1};
   const auto owning = [&](Job& job, const std::unique_ptr<Fabric>& fabric) { body(job, *fabric); };
+  OnSurvivorsUnclosed(killed, owning, limit_s);
+}
+
+void FabricConformance::OnSurvivorsUnclosed(NodeId killed, const OwningBody& body, int limit_s) {
+  const FabricOptions options{.transport = transport(), .network = "none", .endpoints = 1};
   if (transport() != "mpi") {
     const NodesEnd end = RunNodes(
-        nodes(), OnLoss::kReport, [&](Job& job) { RunNode(job, owning, options); }, limit_s);
+        nodes(), OnLoss::kReport, [&](Job& job) { RunNode(job, body, options); }, limit_s);
     for (NodeId node = 0; node < nodes(); ++node) {
       EXPECT_EQ(end.codes[node], node == killed ? 128 + SIGKILL : 0) << end.output;
     }
   } else if (StartedBy() == Starter::kPmi) {
     auto job = Job::JoinFromEnvironment(PmiUse::kMpi, OnLoss::kReport);
     ASSERT_TRUE(job) << job.error().message;
-    RunNode(**job, owning, options);
+    RunNode(**job, body, options);
     if (!HasFailure()) SurvivorList(std::getenv(kSurvivorsVariable)).Sign();
     std::fflush(nullptr);
     ::_exit(HasFailure() ? 1 : 0);
@@ -116,7 +120,7 @@ void FabricConformance::RunNode(Job& job, const OwningBody& body, const FabricOp
 std::vector<Setting> AllSettings() {
   std::vector<Setting> settings;
 #ifdef SLIMGRAPH_SIM
-  constexpr std::array kTransports = {"sim", "shm", "tcp"};
+  constexpr std::array kTransports = {"sim", "sim-datagrams", "shm", "tcp"};
 #else
   constexpr std::array kTransports = {"shm", "tcp", "mpi", "verbs"};
 #endif
@@ -133,7 +137,9 @@ std::vector<Setting> MultiNodeSettings(NodeId most) {
 }
 
 std::string NameOfSetting(const ::testing::TestParamInfo<Setting>& info) {
-  return fmt::format("{}{}", info.param.transport, info.param.nodes);
+  std::string name = fmt::format("{}{}", info.param.transport, info.param.nodes);
+  std::ranges::replace(name, '-', '_');
+  return name;
 }
 
 std::uint64_t TestSeed() {

@@ -43,6 +43,7 @@ class FabricConformance : public ::testing::TestWithParam<Setting> {
 
   // The same, but one node is killed, and the exit codes of the others must be 0. Closes nothing.
   void OnSurvivors(NodeId killed, const Body& body, int limit_s = 60);
+  void OnSurvivorsUnclosed(NodeId killed, const OwningBody& body, int limit_s = 60);
 
   std::string transport() const { return GetParam().transport; }
   NodeId nodes() const { return GetParam().nodes; }

@@ -3,6 +3,7 @@
 
 #include "slimgraph/base/clock.h"
 #include "slimgraph/base/process.h"
+#include "slimgraph/base/sync.h"
 #include "tests/fabric/conformance.h"
 
 namespace slimgraph {
@@ -102,6 +103,22 @@ TEST_P(FabricLoss, AMessageToADeadNodeIsDropped) {
     // Much more than any buffer holds.
     for (int i = 0; i < 300; ++i) endpoint.Send({victim, 0}, 1, body);
     EXPECT_TRUE(endpoint.WaitUntil([&] { return !job.alive(victim) && endpoint.all_sent(); }, 5s));
+  });
+}
+
+// Also if the endpoint has not polled since.
+TEST_P(FabricLoss, AFabricDoesNotWaitForADeadNodeWhenItIsDestroyed) {
+  const NodeId victim = nodes() - 1;
+  OnSurvivorsUnclosed(victim, [=](Job& job, std::unique_ptr<Fabric> fabric) {
+    ASSERT_TRUE(job.Exchange(""));
+    if (job.self() == victim) KillProcess();
+    fabric->endpoint(0).Send({victim, 0}, 1, {});
+    const std::uint64_t start_ns = NowNs();
+    while (job.alive(victim) && SecondsSince(start_ns) < 5) SleepFor(1ms);
+    EXPECT_FALSE(job.alive(victim));
+    const std::uint64_t dead_ns = NowNs();
+    fabric.reset();
+    EXPECT_LT(SecondsSince(dead_ns), 0.5);
   });
 }
 

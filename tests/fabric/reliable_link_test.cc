@@ -24,6 +24,7 @@ struct Network {
   double delayed = 0;  // for up to kLongDelayNs
   std::uint32_t datagram_bytes = 0;
   std::uint32_t queue = 0;  // how many datagrams an endpoint may have given to its device
+  bool no_room = false;     // for messages at their receivers
 };
 
 class Simulation {
@@ -43,6 +44,19 @@ class Simulation {
       Advance();
     }
     return false;
+  }
+
+  // Each side sends a message. Returns when a side notices that it is not answered, but at most
+  // `limit_s`.
+  double SecondsUntilUnanswered(double limit_s) {
+    const std::uint64_t start_ns = now_ns_;
+    const auto elapsed_s = [&] { return static_cast<double>(now_ns_ - start_ns) * 1e-9; };
+    while (elapsed_s() < limit_s) {
+      for (Side& side : sides_) side.SendSome(1);
+      Advance();
+      if (sides_[0].unanswered() || sides_[1].unanswered()) return elapsed_s();
+    }
+    return limit_s;
   }
 
  private:
@@ -76,7 +90,10 @@ class Simulation {
       return next_ == messages && received_ == messages && link_.all_acknowledged();
     }
 
+    bool unanswered() const { return link_.unanswered(); }
+
     void Take(Bytes datagram) {
+      if (simulation_.network_.no_room) return link_.Take(datagram, simulation_.now_ns_, {});
       link_.Take(datagram, simulation_.now_ns_, [&](const Message& message) {
         const std::vector<std::byte> body = BodyOf(1 - shared_.self.node, received_);
         EXPECT_EQ(message.handler, received_ % 1000);
@@ -198,6 +215,19 @@ TEST(ReliableLink, DeliversEachMessageOnceAndInOrder) {
       if (HasFailure()) return;
     }
   }
+}
+
+TEST(ReliableLink, NoticesThatItsPeerDoesNotAnswer) {
+  Network network{.loss = 1, .datagram_bytes = 1024, .queue = 10};
+  const double seconds = Simulation(network, TestSeed()).SecondsUntilUnanswered(60);
+  EXPECT_GT(seconds, 5);
+  EXPECT_LT(seconds, 15);
+  network.loss = 0;  // all are answered
+  EXPECT_EQ(Simulation(network, TestSeed()).SecondsUntilUnanswered(60), 60);
+  network.no_room = true;  // these too, though no message is received
+  EXPECT_EQ(Simulation(network, TestSeed()).SecondsUntilUnanswered(60), 60);
+  network.loss = 0.3;
+  EXPECT_EQ(Simulation(network, TestSeed()).SecondsUntilUnanswered(60), 60);
 }
 
 }  // namespace

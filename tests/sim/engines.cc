@@ -9,7 +9,7 @@ EngineSetting DrawEngine(World& world, NodeId nodes) {
   EngineSetting drawn;
   drawn.compute = static_cast<NodeId>(1 + world.Draw(nodes));
   drawn.threads = static_cast<std::uint32_t>(1 + world.Draw(2));
-  drawn.transport = OneOf(world, {"sim", "sim", "sim", "shm", "tcp"});
+  drawn.transport = DrawTransport(world, nodes);
   drawn.protocol = OneOf(world, {"nowait", "waitdie", "occ", "mvcc", "sundial", "calvin"});
   const auto protocol = Unwrap(txn::MakeProtocol(drawn.protocol));
   for (std::size_t i = 0; i < protocol->stages().size(); ++i) {

@@ -1,7 +1,8 @@
 // simulate [--from K] [--seeds N] [--seconds S] [SCENARIO…]: runs scenarios with seeds from K on (1
 // by default), in turn, until each has had N seeds or S seconds have passed; with --until-failure,
 // until one fails. The last line is the count of scenarios. With half of the seeds, threads
-// interfere at operations on atomics too; with --atomics yes, with all; no: with none.
+// interfere at operations on atomics too; with --atomics yes, with all; no: with none. With
+// --transport NAME, all jobs use this one: sim, sim-datagrams, shm or tcp.
 //
 // simulate --seed K SCENARIO: runs that seed alone and tells its story. --shrink: finds the
 // shortest run that still fails, and tells its story. What it prints leaves parts of a run out:
@@ -126,6 +127,9 @@ bool Set(Options& options, const std::string& name, const std::string& value) {
     options.left_out.most_nodes = static_cast<NodeId>(NumberOf(value));
   } else if (name == "--percent") {
     options.left_out.percent = static_cast<std::uint32_t>(NumberOf(value));
+  } else if (name == "--transport") {
+    options.left_out.transport = value;
+    return value == "sim" || value == "sim-datagrams" || value == "shm" || value == "tcp";
   } else if (name == "--order") {
     options.left_out.another_order = NumberOf(value);
   } else if (name == "--atomics") {

@@ -15,8 +15,7 @@ struct MiningSetting {
     shape.nodes = world.DrawNodes(static_cast<NodeId>(1 + more_nodes), 5);
     shape.compute = static_cast<NodeId>(1 + random() % shape.nodes);
     shape.threads = 1 + random() % 2;
-    shape.transport = OneOf(world, {"sim", "sim", "sim", "shm", "tcp"});
-    if (shape.nodes > kCrowd) shape.transport = "sim";
+    shape.transport = DrawTransport(world, shape.nodes);
     graph = RandomGraph(random, static_cast<VertexId>(4 + random() % 12), 0.4);
     path = ScenarioFolder() + "/mining.slim";
     Unwrap(WriteSlimFile(graph, path));

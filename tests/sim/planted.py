@@ -2,8 +2,8 @@
 """planted.py [NAME…]: tests that `make sim` finds each defect of planted/ within some seeds.
 
 Each patch is applied to a copy of the tree, built there on top of existing objects, and reverted. A
-defect is found when one of the scenarios fails that the first line of its patch names. The last
-line counts the defects.
+defect is found when one of the scenarios fails that the first line of its patch names; the line may
+have options of `simulate` too. The last line counts the defects.
 """
 import argparse
 import os

@@ -3,13 +3,14 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/support/simulated_world.h"
 
 namespace slimgraph::test {
 
-// More nodes than a word has bits. They use the simulated transport: in one process, others would
+// More nodes than a word has bits. They use a simulated transport: in one process, others would
 // need a descriptor for each pair of nodes.
 constexpr NodeId kCrowd = 64;
 
@@ -42,6 +43,14 @@ std::function<std::string()> OnAllNodes(World& world, NodeId nodes, const World:
 // One of the words at random.
 inline const char* OneOf(World& world, std::initializer_list<const char*> words) {
   return *(words.begin() + world.Draw(words.size()));
+}
+
+// A transport for a job of so many nodes, at random.
+inline const char* DrawTransport(World& world, NodeId nodes) {
+  const char* transport = OneOf(world, {"sim", "sim", "sim-datagrams", "shm", "tcp"});
+  if (!world.transport().empty()) transport = world.transport().c_str();
+  const bool simulated = std::string_view(transport).starts_with("sim");
+  return nodes > kCrowd && !simulated ? "sim" : transport;
 }
 
 }  // namespace slimgraph::test

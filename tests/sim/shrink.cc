@@ -105,8 +105,10 @@ std::string OptionsOf(const LeftOut& left_out) {
     faults += fmt::format("{}{}", faults.empty() ? " --without-faults " : ",", fault);
   }
   const auto& atomics = left_out.points_at_atomics;
-  return fmt::format("--most-nodes {} --percent {} --order {}{}{}", left_out.most_nodes,
-                     left_out.percent, left_out.another_order, faults,
+  const std::string transport =
+      left_out.transport.empty() ? "" : fmt::format(" --transport {}", left_out.transport);
+  return fmt::format("--most-nodes {} --percent {} --order {}{}{}{}", left_out.most_nodes,
+                     left_out.percent, left_out.another_order, faults, transport,
                      !atomics   ? ""
                      : *atomics ? " --atomics yes"
                                 : " --atomics no");

@@ -37,8 +37,7 @@ VertexSetting DrawSetting(World& world, NodeId least_nodes, NodeId most_nodes) {
   drawn.nodes = world.DrawNodes(least_nodes, static_cast<NodeId>(most_nodes + 1 - least_nodes));
   drawn.compute = static_cast<NodeId>(1 + world.Draw(drawn.nodes));
   drawn.threads = static_cast<std::uint32_t>(1 + world.Draw(2));
-  drawn.transport = OneOf(world, {"sim", "sim", "sim", "shm", "tcp"});
-  if (drawn.nodes > kCrowd) drawn.transport = "sim";
+  drawn.transport = DrawTransport(world, drawn.nodes);
   do {
     drawn.graph = &Graphs()[world.Draw(Graphs().size())];
   } while (drawn.graph->sources.empty());

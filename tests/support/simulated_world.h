@@ -37,8 +37,8 @@ class RandomOfFault {
   std::mt19937_64 random_;
 };
 
-// What is left out of the run of a seed, to find the shortest run that still fails. The rest stays
-// as the seed determines it, except for who runs when.
+// What is left out of the run of a seed, to find the shortest run that still fails, or is replaced.
+// The rest stays as the seed determines it, except for who runs when.
 struct LeftOut {
   NodeId most_nodes = kMaxNodes;
   std::uint32_t percent = 100;      // of the amounts of work
@@ -46,6 +46,7 @@ struct LeftOut {
   std::uint64_t another_order = 0;  // changes who runs when
   // Whether threads interfere at operations on atomics; as the seed determines it if empty.
   std::optional<bool> points_at_atomics = {};
+  std::string transport;  // if not empty, instead of the one that the seed determines
 };
 
 class World {
@@ -54,6 +55,8 @@ class World {
   explicit World(std::uint64_t seed, LeftOut left_out = {}, sim::SchedulerOptions options = {});
 
   sim::Scheduler& scheduler() { return scheduler_; }
+  // The one that jobs must use; empty: any.
+  const std::string& transport() const { return left_out_.transport; }
   // While the nodes run.
   std::uint64_t Random(std::uint64_t below) { return scheduler_.Random(below); }
   // Before they run: what a scenario consists of.

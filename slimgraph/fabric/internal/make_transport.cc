@@ -24,9 +24,12 @@ struct NamedTransport {
 constexpr std::array kTransports = {
 #ifdef SLIMGRAPH_SIM
     NamedTransport{"sim", MakeSimTransport},
+    NamedTransport{"sim-datagrams", MakeSimDatagramTransport},
 #endif
-    NamedTransport{"shm", MakeShmTransport}, NamedTransport{"tcp", MakeTcpTransport},
-    NamedTransport{"mpi", MakeMpiTransport}, NamedTransport{"verbs", MakeVerbsTransport}};
+    NamedTransport{"shm", MakeShmTransport},
+    NamedTransport{"tcp", MakeTcpTransport},
+    NamedTransport{"mpi", MakeMpiTransport},
+    NamedTransport{"verbs", MakeVerbsTransport}};
 
 const NamedTransport* Find(std::string_view name) {
   const auto* const found =

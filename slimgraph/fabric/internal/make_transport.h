@@ -28,6 +28,8 @@ Result<std::unique_ptr<Transport>> MakeMpiTransport(Job& job, const FabricOption
 #ifdef SLIMGRAPH_SIM
 // Between the nodes of a simulation: whatever the contract of the endpoints allows happens.
 Result<std::unique_ptr<Transport>> MakeSimTransport(Job& job, const FabricOptions& options);
+// The same, but messages travel as datagrams that get lost, through the mailboxes of verbs.
+Result<std::unique_ptr<Transport>> MakeSimDatagramTransport(Job& job, const FabricOptions& options);
 #endif
 
 // Over RDMA verbs: InfiniBand, RoCE, or any other device of libibverbs. Operations on a node's

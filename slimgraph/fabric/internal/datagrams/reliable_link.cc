@@ -89,8 +89,10 @@ void ReliableLink::PostPieces(std::uint64_t now_ns) {
   while (next_ != number_ && next_ - acknowledged_by_peer_ < window_) {
     Piece& piece = pieces_[next_ - first];
     const bool acknowledges = piece.datagram <= shared_.datagrams.sent();
-    if (acknowledges)
+    if (acknowledges) {
       std::memcpy(piece.place + offsetof(LinkPiece, arrived), &arrived_, sizeof arrived_);
+      std::memcpy(piece.place + offsetof(LinkPiece, heard), &heard_, sizeof heard_);
+    }
     const std::uint64_t datagram =
         shared_.datagrams.Send(peer_, {piece.place, piece.bytes}, ring_.get());
     if (datagram == 0) break;
@@ -107,7 +109,8 @@ void ReliableLink::PostAcknowledgement(LinkPiece::Kind kind) {
                                   .arrived = arrived_,
                                   .node = static_cast<std::uint16_t>(shared_.self.node),
                                   .endpoint = static_cast<std::uint16_t>(shared_.self.endpoint),
-                                  .kind = kind};
+                                  .kind = kind,
+                                  .heard = heard_};
   if (shared_.datagrams.Send(peer_, wire::BytesOf(acknowledgement), nullptr) != 0) {
     OnAcknowledgementPosted();
   }
@@ -127,6 +130,7 @@ std::uint64_t ReliableLink::Progress(std::uint64_t now_ns) {
   const bool in_flight = acknowledged_by_peer_ != next_;
   if (in_flight && now_ns >= resend_at_ns_) {
     timeouts_ = std::min(timeouts_ + 1, kMaxDoublings);
+    ++timeouts_unanswered_;
     window_ = kMinWindow;
     next_ = acknowledged_by_peer_;
   }
@@ -139,6 +143,11 @@ std::uint64_t ReliableLink::Progress(std::uint64_t now_ns) {
   if (next_ != number_ && next_ - acknowledged_by_peer_ < window_) also(now_ns + kNoRoomNs);
   listed_ = due_ns != 0;
   return due_ns;
+}
+
+void ReliableLink::AcknowledgeSoon(std::uint64_t now_ns) {
+  if (acknowledge_at_ns_ == 0) acknowledge_at_ns_ = now_ns + kAcknowledgeWithinNs;
+  Activate();
 }
 
 void ReliableLink::Activate() {
@@ -161,16 +170,18 @@ void ReliableLink::Take(Bytes datagram, std::uint64_t now_ns,
   if (lost_) return;
   LinkPiece piece;
   std::memcpy(&piece, datagram.data(), sizeof piece);
+  ++heard_;
+  if (std::exchange(heard_by_peer_, piece.heard) != piece.heard) timeouts_unanswered_ = 0;
   TakeAcknowledgement(piece, now_ns);
   if (piece.kind != LinkPiece::kPiece) return;
+  if (!receive) return AcknowledgeSoon(now_ns);
   const auto ahead = static_cast<std::int32_t>(piece.number - arrived_);
   if (ahead > 0) {  // a gap: ask for a resend once; if that is lost, the sender times out
     if (std::exchange(resend_requested_, arrived_) != arrived_)
       PostAcknowledgement(LinkPiece::kResend);
     return;
   }
-  if (acknowledge_at_ns_ == 0) acknowledge_at_ns_ = now_ns + kAcknowledgeWithinNs;
-  Activate();
+  AcknowledgeSoon(now_ns);
   if (ahead < 0) return;  // a duplicate: its acknowledgement must have been lost
   ++arrived_;
   if (arrived_ - acknowledged_ >= kAcknowledgeEvery)
@@ -223,6 +234,7 @@ void ReliableLink::Lose() {
   lost_ = true;
   next_ = acknowledged_by_peer_ = number_;
   acknowledge_at_ns_ = 0;
+  timeouts_unanswered_ = 0;
 }
 
 }  // namespace slimgraph

@@ -27,7 +27,7 @@ struct LinkPiece {
   std::uint16_t node = 0;     // the sender's
   std::uint16_t endpoint = 0;
   Kind kind = kPiece;
-  std::uint16_t unused = 0;
+  std::uint16_t heard = 0;  // how many datagrams from the receiver arrived, whatever became of them
 };
 static_assert(sizeof(LinkPiece) == 16);
 
@@ -41,11 +41,13 @@ class ReliableLink {
   };
   ReliableLink(Shared& shared, EndpointAddress peer);
   ReliableLink(const ReliableLink&) = delete;
+  EndpointAddress peer() const { return peer_; }
 
   // Returns false when there is no room now.
   bool Send(const Message& message, std::uint64_t now_ns);
 
-  // Handles a datagram from the peer, which is no shorter than a LinkPiece.
+  // Handles a datagram from the peer, which is no shorter than a LinkPiece. If `receive` is empty,
+  // its message is lost, but the peer learns that it is heard.
   void Take(Bytes datagram, std::uint64_t now_ns,
             const std::function<void(const Message&)>& receive);
 
@@ -54,12 +56,17 @@ class ReliableLink {
   std::uint64_t Progress(std::uint64_t now_ns);
   bool all_acknowledged() const { return acknowledged_by_peer_ == number_; }
 
+  // Whether the peer has not answered for some 10 s, though pieces were sent again all the time.
+  bool unanswered() const { return timeouts_unanswered_ >= kMostUnanswered; }
+
   // The peer is dead: drops unsent messages and all later ones.
   void Lose();
 
  private:
   // The number of the first piece. The numbers wrap soon, so every run shows that they may.
   static constexpr std::uint32_t kFirst = ~0U - 50;
+  // Timeouts are counted, not time: a process that was stopped must not blame its peers.
+  static constexpr std::uint32_t kMostUnanswered = 32;
 
   struct Piece {
     std::byte* place;
@@ -76,6 +83,7 @@ class ReliableLink {
   void TakeAcknowledgement(const LinkPiece& piece, std::uint64_t now_ns);
   void TakePiece(Bytes part, const std::function<void(const Message&)>& receive);
   void FreeAcknowledgedPieces();
+  void AcknowledgeSoon(std::uint64_t now_ns);
   void Activate();
 
   Shared& shared_;
@@ -94,8 +102,11 @@ class ReliableLink {
   std::uint64_t resend_at_ns_ = 0;  // when unacknowledged pieces are sent again
   std::uint32_t window_ = 16;       // how many pieces may be unacknowledged
   std::uint32_t timeouts_ = 0;      // timeouts in a row
+  std::uint32_t timeouts_unanswered_ = 0;
+  std::uint16_t heard_by_peer_ = 0;  // the last value that the peer has sent
 
   // --- the incoming direction
+  std::uint16_t heard_ = 0;
   std::uint32_t arrived_ = kFirst;
   std::uint32_t acknowledged_ = kFirst;          // the value of arrived_ that was last acknowledged
   std::uint32_t resend_requested_ = kFirst - 1;  // the piece for which a resend was last requested

@@ -18,6 +18,11 @@ struct SimMail {
   std::vector<std::byte> body;
 };
 
+struct SimDatagram {
+  EndpointAddress from;
+  std::vector<std::byte> bytes;
+};
+
 // What has arrived for an endpoint and was not polled yet.
 struct SimInbox {
   std::vector<Channel::PartResult> ended;
@@ -26,6 +31,11 @@ struct SimInbox {
   std::vector<std::uint32_t> unread;
   bool woken = false;
   sim::WaitQueue sleepers;
+
+  // If messages travel as datagrams, these are used instead of `mail` and `unread`.
+  std::vector<SimDatagram> datagrams;
+  std::size_t buffers = 0;  // for datagrams; those that find none are lost
+  bool armed = false;       // the next datagram wakes the endpoint
 
   void Wake() {
     woken = true;

@@ -7,6 +7,7 @@
 #include "slimgraph/fabric/internal/make_transport.h"
 #include "slimgraph/fabric/internal/open_channels.h"
 #include "slimgraph/fabric/internal/pages.h"
+#include "slimgraph/fabric/internal/sim/mail_port.h"
 #include "slimgraph/fabric/internal/sim/operation_link.h"
 #include "slimgraph/launch/job.h"
 
@@ -20,6 +21,8 @@ constexpr std::uint64_t kPostNs = 100;
 constexpr std::uint64_t kOperationNs = 20;
 constexpr std::uint64_t kMessageNs = 100;  // for its sender, and for its receiver
 constexpr std::uint32_t kLeastRoom = 2;    // in messages
+constexpr std::uint64_t kPollsPerAbsence = 500;
+constexpr std::uint64_t kLongestAbsenceNs = 60'000'000;
 
 // The messages from one endpoint to another.
 struct MailRoute {
@@ -49,14 +52,15 @@ class SimChannel;
 
 class SimTransport : public Transport {
  public:
-  SimTransport(Job& job, std::uint32_t endpoints)
+  SimTransport(Job& job, std::uint32_t endpoints, bool by_datagrams)
       : job_(job),
         endpoints_(endpoints),
+        by_datagrams_(by_datagrams),
         own_(std::make_shared<SimTarget>(Scheduler::Current()->node(), job.nodes(), endpoints)),
         channels_(job, endpoints) {}
   Status Open();
 
-  std::string_view name() const override { return "sim"; }
+  std::string_view name() const override { return by_datagrams_ ? "sim-datagrams" : "sim"; }
   Result<RegionMemory> Allocate(std::uint64_t bytes) override { return AllocatePages(bytes); }
   void Free(const RegionMemory& memory) override { FreePages(memory); }
   Status Publish(RegionId id, const RegionMemory& mine,
@@ -85,6 +89,7 @@ class SimTransport : public Transport {
     return {};
   }
   void Stop() override {
+    background_poller_.reset();
     own_->stopped = true;
     for (auto& [id, region] : own_->regions) {
       while (region.executing > 0) SleepFor(std::chrono::microseconds(1));
@@ -98,27 +103,49 @@ class SimTransport : public Transport {
   SimTarget& own() { return *own_; }
   const std::shared_ptr<SimTarget>& target(NodeId node) const { return targets_[node]; }
   OpenChannels<SimChannel>& channels() { return channels_; }
+  // Null unless messages travel as datagrams.
+  SimMailbox* mailbox(std::uint32_t endpoint) const {
+    return by_datagrams_ ? mailboxes_[endpoint].get() : nullptr;
+  }
   void Add(const std::shared_ptr<SimOperationLink>& link) { links_.push_back(link); }
 
  private:
+  void OpenMailboxes();
+
   Job& job_;
   const std::uint32_t endpoints_;
+  const bool by_datagrams_;
   bool own_atomics_by_processor_ = true;
   const std::shared_ptr<SimTarget> own_;
   std::vector<std::shared_ptr<SimTarget>> targets_;  // by node
   std::vector<std::shared_ptr<SimOperationLink>> links_;
+  std::vector<std::unique_ptr<SimMailbox>> mailboxes_;  // by endpoint
+  std::unique_ptr<BackgroundPoller<SimMailPort>> background_poller_;
   OpenChannels<SimChannel> channels_;
 };
 
 class SimChannel : public Channel {
  public:
-  SimChannel(SimTransport& transport, std::uint32_t endpoint)
+  SimChannel(SimTransport& transport, std::uint32_t endpoint, Faults& faults)
       : transport_(transport),
         self_{transport.job().self(), endpoint},
         inbox_(transport.own().inboxes[endpoint]),
+        mailbox_(transport.mailbox(endpoint)),
         links_(transport.job().nodes()),
-        routes_(inbox_.unread.size()) {}
-  ~SimChannel() override { transport_.channels().Close(self_.endpoint); }
+        routes_(inbox_.unread.size()) {
+    if (mailbox_ == nullptr) return;
+    mailbox_->SetFaults(&faults);
+    loss_ = true;  // nodes may have died before this endpoint was opened
+  }
+  ~SimChannel() override {
+    if (mailbox_ != nullptr) {
+      mailbox_->Close([this](std::chrono::nanoseconds limit) {
+        if (std::exchange(loss_, false)) LoseDeadNodes();
+        Sleep(limit);
+      });
+    }
+    transport_.channels().Close(self_.endpoint);
+  }
 
   void Post(std::uint64_t id, std::span<const Operation> operations, bool continues) override {
     Scheduler::Current()->Spend(kPostNs + kOperationNs * operations.size());
@@ -139,6 +166,12 @@ class SimChannel : public Channel {
     if (std::exchange(loss_, false)) LoseDeadNodes();
     ended.insert(ended.end(), inbox_.ended.begin(), inbox_.ended.end());
     inbox_.ended.clear();
+    if (mailbox_ != nullptr) {
+      DoOtherWork();
+      // Like verbs, it does not always look for messages when operations have ended.
+      if (ended.empty() || Scheduler::Current()->Random(2) == 0) mailbox_->Poll(receive);
+      return;
+    }
     while (!inbox_.mail.empty()) {
       SimMail mail = std::move(inbox_.mail.front());
       inbox_.mail.pop_front();
@@ -150,6 +183,7 @@ class SimChannel : public Channel {
   }
 
   bool Send(EndpointAddress to, const Message& message) override {
+    if (mailbox_ != nullptr) return mailbox_->Send(to, message);
     Scheduler& scheduler = *Scheduler::Current();
     if (!transport_.job().all_alive() && !transport_.job().alive(to.node)) return true;
     const std::shared_ptr<SimTarget>& target = transport_.target(to.node);
@@ -176,12 +210,15 @@ class SimChannel : public Channel {
   }
 
   void Park(std::chrono::nanoseconds limit) override {
-    Scheduler& scheduler = *Scheduler::Current();
-    if (inbox_.woken || loss_ || !inbox_.ended.empty() || !inbox_.mail.empty()) return;
-    scheduler.Sleep(inbox_.sleepers, scheduler.now_ns() + static_cast<std::uint64_t>(limit.count()),
-                    "its endpoint");
+    if (mailbox_ != nullptr) {
+      if (mailbox_->Arm()) return;
+      limit = mailbox_->LimitSleep(limit);
+    }
+    if (!inbox_.woken && !loss_ && inbox_.ended.empty() && inbox_.mail.empty()) Sleep(limit);
+    if (mailbox_ != nullptr) mailbox_->NoteAwake();
   }
   void Wake() override { inbox_.Wake(); }
+  bool loses_datagrams() const override { return mailbox_ != nullptr; }
 
   void NoteLoss() {
     loss_ = true;
@@ -191,20 +228,36 @@ class SimChannel : public Channel {
  private:
   void LoseDeadNodes() {
     for (NodeId node = 0; node < links_.size(); ++node) {
-      if (links_[node] && !transport_.job().alive(node)) links_[node]->Lose();
+      if (transport_.job().alive(node)) continue;
+      if (links_[node]) links_[node]->Lose();
+      if (mailbox_ == nullptr) continue;
+      mailbox_->Lose(node);
+      mailbox_->port().CheckNothingIsSentTo(node);
     }
+  }
+  // Now and then the thread is away for so long that a mailbox is polled in the background.
+  static void DoOtherWork() {
+    Scheduler& scheduler = *Scheduler::Current();
+    if (scheduler.calibrated() || scheduler.Random(kPollsPerAbsence) != 0) return;
+    scheduler.Spend(scheduler.Random(kLongestAbsenceNs));
+  }
+  void Sleep(std::chrono::nanoseconds limit) {
+    Scheduler& scheduler = *Scheduler::Current();
+    scheduler.Sleep(inbox_.sleepers, scheduler.now_ns() + static_cast<std::uint64_t>(limit.count()),
+                    "its endpoint");
   }
 
   SimTransport& transport_;
   const EndpointAddress self_;
   SimInbox& inbox_;
+  SimMailbox* const mailbox_;                             // null: messages travel as they are
   std::vector<std::shared_ptr<SimOperationLink>> links_;  // by node
   std::vector<std::shared_ptr<MailRoute>> routes_;        // by endpoint of the job
   bool loss_ = false;
 };
 
-std::unique_ptr<Channel> SimTransport::OpenChannel(std::uint32_t endpoint, Faults& /*faults*/) {
-  auto channel = std::make_unique<SimChannel>(*this, endpoint);
+std::unique_ptr<Channel> SimTransport::OpenChannel(std::uint32_t endpoint, Faults& faults) {
+  auto channel = std::make_unique<SimChannel>(*this, endpoint, faults);
   channels_.At(endpoint, [&](SimChannel*& open) { open = channel.get(); });
   return channel;
 }
@@ -232,17 +285,40 @@ Status SimTransport::Open() {
     targets_.back() = std::make_shared<SimTarget>(NodeId{0}, job_.nodes(), endpoints_);
     targets_.back()->stopped = true;
   }
+  if (by_datagrams_) OpenMailboxes();
   // From here on, all have each other's targets.
   SLIM_TRY(job_.Exchange(""));
   return {};
 }
 
+void SimTransport::OpenMailboxes() {
+  const SimDatagramRules rules = SimDatagramRules::Draw();
+  std::vector<SimMailbox*> mailboxes;
+  for (std::uint32_t endpoint = 0; endpoint < endpoints_; ++endpoint) {
+    auto port = std::make_unique<SimMailPort>(own_, EndpointAddress{job_.self(), endpoint});
+    port->Start(rules, targets_);
+    mailboxes_.push_back(std::make_unique<SimMailbox>(std::move(port)));
+    mailboxes_.back()->Start(job_, endpoint, endpoints_);
+    mailboxes.push_back(mailboxes_.back().get());
+  }
+  background_poller_ = std::make_unique<BackgroundPoller<SimMailPort>>(std::move(mailboxes));
+}
+
+Result<std::unique_ptr<Transport>> Make(Job& job, const FabricOptions& options, bool by_datagrams) {
+  auto transport = std::make_unique<SimTransport>(job, options.endpoints, by_datagrams);
+  SLIM_TRY(transport->Open());
+  return transport;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Transport>> MakeSimTransport(Job& job, const FabricOptions& options) {
-  auto transport = std::make_unique<SimTransport>(job, options.endpoints);
-  SLIM_TRY(transport->Open());
-  return transport;
+  return Make(job, options, /*by_datagrams=*/false);
+}
+
+Result<std::unique_ptr<Transport>> MakeSimDatagramTransport(Job& job,
+                                                            const FabricOptions& options) {
+  return Make(job, options, /*by_datagrams=*/true);
 }
 
 }  // namespace slimgraph

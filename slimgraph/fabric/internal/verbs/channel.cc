@@ -7,7 +7,6 @@
 #include <cstring>
 
 #include "slimgraph/base/clock.h"
-#include "slimgraph/fabric/internal/wire.h"
 #include "slimgraph/launch/job.h"
 
 namespace slimgraph {
@@ -35,12 +34,15 @@ Result<VerbsChannel::EndpointResources> VerbsChannel::MakeResources(const Job& j
   }
   SLIM_ASSIGN(Poller poller, Poller::Make());
   SLIM_ASSIGN(DatagramSocket socket, DatagramSocket::Open(job.address(job.self())));
-  SLIM_ASSIGN(auto mail, VerbsMailbox::Make(*device, events.get()));
+  SLIM_ASSIGN(auto mail, VerbsMailPort::Make(*device, events.get()));
   SLIM_TRY(poller.Add(events->fd, events.get(), EPOLLIN));
   SLIM_TRY(poller.Add(socket.fd(), device.get(), EPOLLIN));
-  return EndpointResources{
-      index,          std::move(device), std::move(events), std::move(poller), std::move(socket),
-      std::move(mail)};
+  return EndpointResources{index,
+                           std::move(device),
+                           std::move(events),
+                           std::move(poller),
+                           std::move(socket),
+                           std::make_unique<VerbsMailbox>(std::move(mail))};
 }
 
 VerbsChannel::VerbsChannel(const Network& network, std::uint32_t endpoint,
@@ -55,15 +57,13 @@ VerbsChannel::VerbsChannel(const Network& network, std::uint32_t endpoint,
   resources.mail->SetFaults(&faults);
 }
 
-// Delivers what was sent, unless the other side has stopped receiving.
+// Takes note of deaths while it waits for acknowledgements.
 VerbsChannel::~VerbsChannel() {
+  resources_.mail->Close([this](std::chrono::nanoseconds limit) {
+    if (loss_.exchange(false)) LoseDeadNodes();
+    Sleep(limit);
+  });
   closing_();
-  resources_.mail->SetFaults(nullptr);
-  const std::uint64_t start_ns = NowNs();
-  while (!resources_.mail->all_acknowledged() && NowNs() - start_ns < wire::kCloseLimitNs) {
-    resources_.mail->Poll([](const Message&) {});
-    Sleep(1ms);
-  }
 }
 
 void VerbsChannel::Post(std::uint64_t id, std::span<const Operation> operations, bool continues) {
@@ -155,13 +155,11 @@ void VerbsChannel::Park(std::chrono::nanoseconds limit) {
   if (!ended_.empty() || loss_ || resources_.mail->Arm()) return;
   for (VerbsLink* const link : shared_.active) link->Arm();
   Progress();  // a request that ended before Arm() causes no event
-  if (!ended_.empty()) return;
-  if (AnyConnecting()) limit = std::min<std::chrono::nanoseconds>(limit, kRequestAgain);
-  if (const std::uint64_t due_ns = resources_.mail->due_ns(); due_ns != 0) {
-    const auto left_ns = static_cast<std::int64_t>(due_ns - std::min(due_ns, NowNs()));
-    limit = std::min(limit, std::chrono::nanoseconds(left_ns));
+  if (ended_.empty()) {
+    if (AnyConnecting()) limit = std::min<std::chrono::nanoseconds>(limit, kRequestAgain);
+    Sleep(resources_.mail->LimitSleep(limit));
   }
-  Sleep(limit);
+  resources_.mail->NoteAwake();
 }
 
 void VerbsChannel::Sleep(std::chrono::nanoseconds limit) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "slimgraph/base/poller.h"
-#include "slimgraph/fabric/internal/verbs/mailbox.h"
+#include "slimgraph/fabric/internal/verbs/mail_port.h"
 #include "slimgraph/fabric/internal/verbs/operation_link.h"
 
 namespace slimgraph {
@@ -38,7 +38,7 @@ class VerbsChannel : public Channel {
   static Result<EndpointResources> MakeResources(const Job& job, const VerbsPort& port,
                                                  std::size_t index);
 
-  // The destructor calls `closing` first.
+  // The destructor calls `closing`.
   VerbsChannel(const Network& network, std::uint32_t endpoint, EndpointResources& resources,
                Faults& faults, std::function<void()> closing);
   ~VerbsChannel() override;
@@ -80,7 +80,7 @@ class VerbsChannel : public Channel {
   std::vector<PartResult> ended_;  // since the last Poll
   std::uint32_t polls_without_mail_ = 0;
   std::vector<Lanes> operations_;  // by node
-  std::atomic<bool> loss_ = false;
+  std::atomic<bool> loss_ = true;  // nodes may have died before this endpoint was opened
 };
 
 }  // namespace slimgraph

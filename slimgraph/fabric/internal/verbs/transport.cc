@@ -122,7 +122,7 @@ class VerbsTransport : public Transport {
   std::vector<ServedPort> served_;                          // by port
   std::vector<VerbsChannel::EndpointResources> resources_;  // by endpoint
   std::vector<VerbsMailAddress> mail_;                      // by node and its endpoint
-  std::unique_ptr<VerbsBackgroundPoller> background_poller_;
+  std::unique_ptr<BackgroundPoller<VerbsMailPort>> background_poller_;
   std::map<RegionId, OwnRegion> regions_;
   std::unique_ptr<VerbsService> service_;
   OpenChannels<VerbsChannel> channels_;
@@ -186,7 +186,7 @@ VerbsService::PairParameters VerbsTransport::ParametersFor(const VerbsHello& hel
 Status VerbsTransport::ExchangeMailAddresses() {
   std::vector<VerbsMailAddress> mine;
   for (const VerbsChannel::EndpointResources& resources : resources_)
-    mine.push_back(resources.mail->address());
+    mine.push_back(resources.mail->port().address());
   const Bytes bytes = std::as_bytes(std::span(mine));
   Job& job = network_.job;
   SLIM_ASSIGN(const std::vector<std::string> words,
@@ -206,9 +206,10 @@ Status VerbsTransport::ExchangeMailAddresses() {
   std::vector<VerbsMailbox*> mailboxes;
   for (std::uint32_t endpoint = 0; endpoint < resources_.size(); ++endpoint) {
     mailboxes.push_back(resources_[endpoint].mail.get());
-    mailboxes.back()->Start({job.self(), endpoint}, network_.endpoints, mail_);
+    mailboxes.back()->port().Start(network_.endpoints, mail_);
+    mailboxes.back()->Start(job, endpoint, network_.endpoints);
   }
-  background_poller_ = std::make_unique<VerbsBackgroundPoller>(std::move(mailboxes));
+  background_poller_ = std::make_unique<BackgroundPoller<VerbsMailPort>>(std::move(mailboxes));
   return {};
 }
 
