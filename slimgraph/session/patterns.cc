@@ -64,11 +64,9 @@ Result<VertexValues<LocalCount>> LocalCounts(Graph& graph, const MatchOptions& o
   SLIM_TRY(CheckMinable(graph, "LocalCounts"));
   const auto request = RequestOf(graph.handle(), internal::MiningRequest::kLocal, options);
   const bool first = graph.handle().nodes->self() == 0;
-  const OriginalIds& ids = graph.ids();
   dgemini::VertexArray<LocalCount> counts(first ? graph.vertices() : 0);
-  VertexId next = 0;  // figures come in the order of original ids
-  const auto local = [&](std::uint64_t, const dkudu::LocalFigures& figures) -> Status {
-    counts[ids.InOrder(next++)] = {figures.degree, figures.triangles, figures.clustering()};
+  const auto local = [&](VertexId v, const dkudu::LocalFigures& figures) -> Status {
+    counts[v] = {figures.degree, figures.triangles(), figures.clustering()};
     return {};
   };
   SLIM_TRY(Mine(graph, "LocalCounts", request, {.embedding = {}, .local = local}));

@@ -31,7 +31,8 @@ class MiningRun {
 
   Result<std::uint64_t> Run(dkudu::MiningJob& job) const {
     if (request_.what == MiningRequest::kLocal) {
-      SLIM_TRY(dkudu::ForEachLocal(job, ids_, sinks_.local));
+      SLIM_ASSIGN(const auto counts, dkudu::CountLocal(job));
+      if (job.cluster.self() == 0) SLIM_TRY(counts.ForEach(ids_, sinks_.local));
       return 0;
     }
     if (formula_) return dkudu::CountByFormula(job, *formula_);

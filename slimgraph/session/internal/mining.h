@@ -27,7 +27,7 @@ struct MiningRequest {
 // id, from several threads.
 struct MiningSinks {
   std::function<Result<bool>(std::uint32_t thread, std::span<const VertexId> embedding)> embedding;
-  dkudu::LocalVisit local;
+  dkudu::LocalCounts::Visit local;  // on node 0
 };
 
 // Collective over all nodes. Returns the number of matches, on every node; 0 for kLocal.
