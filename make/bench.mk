@@ -28,8 +28,9 @@ bench-parts: $(BENCHES:%=$(BUILD)/bench/%) | $(COMMAND)
 	@set -e; for transport in shm tcp mpi; do echo "== fabric over $$transport"; \
 	  $(COMMAND) bench fabric --transport $$transport; done
 
-# Compares with engines that you have built: GAPBS=DIR LIGRA=DIR GEMINI=DIR, each optional.
-bench-graph: $(COMMAND) $(BUILD)/bench/export_graph
+# Compares with engines that you have built: GAPBS=DIR LIGRA=DIR GEMINI=DIR, and with NetworKit in a
+# Python interpreter: NETWORKIT=PYTHON; each optional. APPLICATIONS=cdlp,kcore chooses applications.
+bench-graph: $(COMMAND) $(BUILD)/bench/export_graph $(BUILD)/bench/serial_codes
 	@TEST_SLIMGRAPH_COMMAND=$(abspath $(COMMAND)) PYTHONDONTWRITEBYTECODE=1 tests/bench/vertex_bench.py $(PARTS)
 
 # Ratios within one run. DBX1000=DIR compares with a DBx1000 that you have built there.
@@ -43,7 +44,8 @@ bench-rdma: $(COMMAND)
 bench-store: $(COMMAND)
 	@PYTHONDONTWRITEBYTECODE=1 tests/bench/store_bench.py $(COMMAND)
 
-# Compares with engines that you have built: GAPBS=DIR GRAPHMINER=DIR KCLIST=DIR, each optional.
+# Compares with engines that you have built: GAPBS=DIR GRAPHMINER=DIR KCLIST=DIR, and with NetworKit
+# as above; each optional.
 bench-mining: $(COMMAND)
 	@TEST_SLIMGRAPH_COMMAND=$(abspath $(COMMAND)) PYTHONDONTWRITEBYTECODE=1 tests/bench/mining_bench.py $(PARTS)
 

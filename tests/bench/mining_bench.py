@@ -3,9 +3,10 @@
 published engines; the run time with fewer compute nodes; and whether runs keep within the memory
 that they announce.
 
-    GAPBS=DIR GRAPHMINER=DIR KCLIST=DIR tests/bench/mining_bench.py [PART …]
+    GAPBS=DIR GRAPHMINER=DIR KCLIST=DIR NETWORKIT=PYTHON tests/bench/mining_bench.py [PART …]
 
-Each DIR holds an engine that is already built; each is optional. PART is kernels, elasticity or
+Each DIR holds an engine that is already built; each is optional. PYTHON is an interpreter that has
+NetworKit. PART is kernels, elasticity or
 memory; the default is all. ROUNDS (5), our THREADS (2), PERCENT of a processor for each node (25)
 and MEMORY_SCALES (16,18) may be set as well. Peers run on one thread, where they take the fewest
 processor seconds.
@@ -36,6 +37,7 @@ KERNELS = {
     "4-cliques": ["cliques", "-k", "4"],
     "5-cliques": ["cliques", "-k", "5"],
     "4-motifs": ["motifs", "-k", "4"],
+    "lcc": ["lcc"],
 }
 # Processor seconds of a simple reference program with formulas and bit sets on kron 16.
 REFERENCE_S = {"triangles": 0.036, "4-cliques": 0.19, "5-cliques": 0.84, "4-motifs": 2.9}
@@ -84,7 +86,7 @@ def compare_kernels(directory):
         row = f"{kernel:12}{ours:11.3f}" + cell(REFERENCE_S.get(kernel), ours)
         print(row + "".join(cell(medians[peer.name], ours) for peer in peers), flush=True)
     if not peers:
-        print("no peers: none of GAPBS, GRAPHMINER, KCLIST is set")
+        print("no peers: none of GAPBS, GRAPHMINER, KCLIST, NETWORKIT is set")
 
 
 def within_limit(peer, kernel):

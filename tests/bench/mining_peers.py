@@ -19,7 +19,8 @@ def processor_seconds(slimgraph, words, graph, threads):
 
 
 def available_peers(graph, directory, slimgraph):
-    kinds = {"GAPBS": Gapbs, "GRAPHMINER": GraphMiner, "KCLIST": KClist}
+    kinds = {"GAPBS": Gapbs, "GRAPHMINER": GraphMiner, "KCLIST": KClist,
+             "NETWORKIT": Networkit}
     wanted = {name: kind for name, kind in kinds.items() if os.environ.get(name)}
     if not wanted:
         return []
@@ -57,6 +58,8 @@ class GraphMiner:
         self.prefix = _write_binary_lists(edges)
 
     def seconds(self, kernel):
+        if kernel not in self.PROGRAMS:
+            return None
         program, *arguments = self.PROGRAMS[kernel]
         program = os.path.join(self.home, program)
         if not os.path.exists(program):
@@ -84,6 +87,31 @@ class KClist:
         _run([self.program, size, self.edges])
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+class Networkit:
+    """A Python package; `python` is an interpreter that has it."""
+    name = "NetworKit"
+    PROGRAM = """
+import sys, time
+import networkit
+networkit.setNumberOfThreads(1)
+graph = networkit.readGraph(sys.argv[1], networkit.Format.EdgeListSpaceZero)
+clustering = networkit.centrality.LocalClusteringCoefficient(graph)
+start_s = time.process_time()
+clustering.run()
+print("seconds", time.process_time() - start_s)
+"""
+
+    def __init__(self, python, edges):
+        self.python = python
+        self.edges = edges
+
+    def seconds(self, kernel):
+        if kernel != "lcc":
+            return None
+        out, _ = _run([self.python, "-c", self.PROGRAM, self.edges])
+        return float(re.search(r"seconds ([\d.e-]+)", out).group(1))
 
 
 def _run(words):

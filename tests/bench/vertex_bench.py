@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """The performance bars of D-Gemini.
 
-    GAPBS=DIR LIGRA=DIR GEMINI=DIR GEMINI_1=DIR tests/bench/vertex_bench.py [PART …]
+    GAPBS=DIR LIGRA=DIR GEMINI=DIR GEMINI_1=DIR NETWORKIT=PYTHON \
+    tests/bench/vertex_bench.py [PART …]
 
 Each DIR holds an engine that is already built; each is optional. GEMINI_1 is built for one thread
-per process, and runs as four processes. PART is single, cluster, steps, loading, caches, tax or
-memory; the default is all. ROUNDS (5), THREADS (2) and SCALE (20) may be set as well, and PERCENT
-(25) of a processor for each node in the part tax. A row that takes longer than LIMIT_S (40) has
-fewer rounds, but at least one. Each run reports the median of three computations.
+per process, and runs as four processes. PYTHON is an interpreter that has NetworKit. The column
+"serial" is the simple code that results are verified against. PART is single, cluster, steps,
+loading, caches, tax or memory; the default is all. APPLICATIONS (all), ROUNDS (5), THREADS (2) and
+SCALE (20) may be set as well, and PERCENT (25) of a processor for each node in the part tax. A row
+that takes longer than LIMIT_S (40) has fewer rounds, but at least one. Each run reports the median
+of three computations.
 """
 import json
 import math
@@ -20,7 +23,8 @@ import time
 from command import NotAllowed, command_path, run_with_shares
 from memory_bars import print_memory
 from turns import in_turn
-from vertex_peers import ITERATIONS, peers_on_four_nodes, peers_on_one_node
+from vertex_peers import (ITERATIONS, LABEL_ITERATIONS, Serial, peers_on_four_nodes,
+                          peers_on_one_node)
 
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
 THREADS = int(os.environ.get("THREADS", "2"))
@@ -28,7 +32,9 @@ SCALE = int(os.environ.get("SCALE", "20"))
 PERCENT = int(os.environ.get("PERCENT", "25"))
 LIMIT_S = float(os.environ.get("LIMIT_S", "40"))
 WEIGHTS = "1..255"
-APPLICATIONS = ["bfs", "sssp", "pagerank", "cc", "bc"]
+APPLICATIONS = os.environ.get("APPLICATIONS", "bfs,sssp,pagerank,cc,bc,cdlp,kcore").split(",")
+# How often each of these passes over all arcs, at most.
+ITERATED = {"pagerank": ITERATIONS, "cdlp": LABEL_ITERATIONS, "kcore": 1}
 PAPER_CACHES = {"bitmap": "1.24-2.37", "index": "1.91-4.62", "edge": "34-177"}
 
 
@@ -48,7 +54,8 @@ class Graph:
         self.weighted = os.path.join(directory, f"{name}-weighted.slim")
         slimgraph("gen", *words, "--weights", WEIGHTS, "-o", self.weighted)
         slimgraph("convert", self.weighted, self.plain, "--drop-weights")
-        self.vertices = json.loads(slimgraph("info", self.plain, "--json"))["graph"]["vertices"]
+        info = json.loads(slimgraph("info", self.plain, "--json"))["graph"]
+        self.vertices, self.edges = info["vertices"], info["edges"]
         self.export = os.path.join(os.path.dirname(command_path()), "bench", "export_graph")
         # Three sources, the same for all engines.
         self.source = subprocess.run(
@@ -72,6 +79,7 @@ class Graph:
             "sssp": ["--source", self.source],
             "bc": ["--sources", self.source],
             "pagerank": ["--iterations", str(ITERATIONS)],
+            "cdlp": ["--iterations", str(LABEL_ITERATIONS)],
         }.get(application, [])
         return words
 
@@ -125,21 +133,27 @@ def compare(graph, peers, ours):
         first = medians[next(iter(ours))]
         row = "".join(f"{medians[name]:12.4f}" for name in ours)
         for peer in peers:
-            row += f"{medians[peer.name]:12.4f} ({first / medians[peer.name]:5.2f} x)"
+            theirs = medians[peer.name]
+            row += f"{'-':>22}" if theirs is None else f"{theirs:12.4f} ({first / theirs:5.2f} x)"
+        if application in ITERATED:
+            row += f"  {2 * graph.edges * ITERATED[application] / first / 1e6:6.0f} M arcs/s"
         print(f"{application:10}{row}", flush=True)
-        if peers:
-            ratios.append(first / min(medians[peer.name] for peer in peers))
+        published = [medians[peer.name] for peer in peers
+                     if peer.is_published and medians[peer.name] is not None]
+        if published:
+            ratios.append(first / min(published))
     return ratios
 
 
 def single(graphs):
-    peers = peers_on_one_node(THREADS)
+    published = peers_on_one_node(THREADS)
+    peers = published + [Serial(os.path.dirname(command_path()))]
     print(f"== one node, {THREADS} threads: seconds, medians of {ROUNDS} rounds, and our time "
           "over theirs")
-    if not peers:
-        print("no peers: none of GAPBS, LIGRA, GEMINI is set")
+    if not published:
+        print("no published engines: none of GAPBS, LIGRA, GEMINI, NETWORKIT is set")
     for name in ("kron", "uniform", "grid"):
-        if peers:
+        if published:
             graphs[name].export_weighted()
         ratios = compare(graphs[name], peers, {"slimgraph": ["--threads", str(THREADS)]})
         if ratios:

@@ -7,6 +7,7 @@ import statistics
 import subprocess
 
 ITERATIONS = 20  # of PageRank
+LABEL_ITERATIONS = 10  # of label propagation
 
 
 def seconds_in(out, pattern):
@@ -14,6 +15,7 @@ def seconds_in(out, pattern):
 
 
 class Gapbs:
+    is_published = True
     name = "GAPBS"
     PROGRAMS = {"bfs": "bfs", "sssp": "sssp", "pagerank": "pr", "cc": "cc", "bc": "bc"}
 
@@ -22,6 +24,8 @@ class Gapbs:
         self.threads = threads
 
     def seconds(self, graph, application):
+        if application not in self.PROGRAMS:
+            return None
         words = [os.path.join(self.home, self.PROGRAMS[application]), "-n", "3"]
         words += ["-f", graph.prefix(application) + (".wsg" if application == "sssp" else ".sg")]
         words += {
@@ -34,6 +38,7 @@ class Gapbs:
 
 
 class Ligra:
+    is_published = True
     name = "Ligra"
     PROGRAMS = {"bfs": "BFS", "sssp": "BellmanFord", "pagerank": "PageRank", "cc": "Components",
                 "bc": "BC"}
@@ -43,6 +48,8 @@ class Ligra:
         self.threads = threads
 
     def seconds(self, graph, application):
+        if application not in self.PROGRAMS:
+            return None
         words = [os.path.join(self.home, "apps", self.PROGRAMS[application]), "-s", "-b"]
         words += ["-rounds", "3", "-r", graph.source, "-maxiters", str(ITERATIONS)]
         out = run(words + [graph.prefix(application)], self.threads)
@@ -51,6 +58,7 @@ class Ligra:
 
 class Gemini:
     """Started by GEMINI_MPIEXEC; the number of threads is fixed when Gemini is built."""
+    is_published = True
 
     def __init__(self, home, processes, threads):
         self.name = f"Gemini {processes} x {threads}"
@@ -59,12 +67,57 @@ class Gemini:
         self.mpiexec = os.environ.get("GEMINI_MPIEXEC", "mpiexec.hydra").split()
 
     def seconds(self, graph, application):
+        if application in ("cdlp", "kcore"):
+            return None
         edges = graph.prefix(application) + (".once" if application == "cc" else ".pairs")
         words = self.mpiexec + ["-n", str(self.processes)]
         words += [os.path.join(self.home, "toolkits", application), edges, str(graph.vertices)]
         words += {"cc": [], "pagerank": [str(ITERATIONS)]}.get(application, [graph.source])
         # Gemini may exit with an error after it has printed its times.
         return seconds_in(run(words, 1, must_succeed=False), r"exec_time=([\d.e-]+)")
+
+
+class Networkit:
+    """A Python package; `python` is an interpreter that has it."""
+    is_published = True
+    name = "NetworKit"
+    PROGRAM = """
+import sys, time
+import networkit, numpy
+networkit.setNumberOfThreads(int(sys.argv[3]))
+ends = numpy.fromfile(sys.argv[1], dtype=numpy.uint32).astype(numpy.uint64).reshape(-1, 2)
+graph = networkit.GraphFromCoo((ends[:, 0], ends[:, 1]), n=int(sys.argv[2]))
+for _ in range(3):
+    cores = networkit.centrality.CoreDecomposition(graph)
+    start_s = time.monotonic()
+    cores.run()
+    print("seconds", time.monotonic() - start_s)
+"""
+
+    def __init__(self, python, threads):
+        self.python = python
+        self.threads = threads
+
+    def seconds(self, graph, application):
+        if application != "kcore":
+            return None
+        words = [self.python, "-c", self.PROGRAM, graph.prefix(application) + ".once",
+                 str(graph.vertices), str(self.threads)]
+        return seconds_in(run(words, self.threads), r"seconds ([\d.e-]+)")
+
+
+class Serial:
+    """The simple serial code that verifies our results."""
+    is_published = False
+    name = "serial"
+
+    def __init__(self, build):
+        self.program = os.path.join(build, "bench", "serial_codes")
+
+    def seconds(self, graph, application):
+        iterations = LABEL_ITERATIONS if application == "cdlp" else ITERATIONS
+        words = [self.program, graph.path(application), application, graph.source, str(iterations)]
+        return float(run(words, 1))
 
 
 def run(words, threads, must_succeed=True):
@@ -84,6 +137,8 @@ def peers_on_one_node(threads):
         peers.append(Ligra(os.environ["LIGRA"], threads))
     if os.environ.get("GEMINI"):
         peers.append(Gemini(os.environ["GEMINI"], 1, threads))
+    if os.environ.get("NETWORKIT"):
+        peers.append(Networkit(os.environ["NETWORKIT"], threads))
     return peers
 
 
