@@ -3,12 +3,13 @@
 namespace slimgraph {
 
 std::vector<Command> AllCommands() {
-  return {GenCommand(),         ConvertCommand(),    InfoCommand(),        ScanCommand(),
-          BfsCommand(),         SsspCommand(),       PageRankCommand(),    ComponentsCommand(),
-          CentralityCommand(),  TrianglesCommand(),  MotifsCommand(),      CliquesCommand(),
-          MatchCommand(),       LocalCommand(),      DoctorCommand(),      BenchFabricCommand(),
-          StoreCreateCommand(), StoreApplyCommand(), StoreExportCommand(), TxnRunCommand(),
-          TxnSweepCommand(),    TxnChooseCommand(),  ExperimentCommand(),  CompareCommand()};
+  return {GenCommand(),         ConvertCommand(),     InfoCommand(),       ScanCommand(),
+          RunSeveralCommand(),  BfsCommand(),         SsspCommand(),       PageRankCommand(),
+          ComponentsCommand(),  CentralityCommand(),  TrianglesCommand(),  MotifsCommand(),
+          CliquesCommand(),     MatchCommand(),       LocalCommand(),      DoctorCommand(),
+          BenchFabricCommand(), StoreCreateCommand(), StoreApplyCommand(), StoreExportCommand(),
+          TxnRunCommand(),      TxnSweepCommand(),    TxnChooseCommand(),  ExperimentCommand(),
+          CompareCommand()};
 }
 
 std::string GroupSummary(std::string_view group) {
