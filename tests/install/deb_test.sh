@@ -35,13 +35,14 @@ computes() {
 depends=$(dpkg-deb -f "$package" Depends)
 # Each library that the command loads is of a package in Depends.
 names_its_libraries() {
-  local library owner
+  local library owner found
   for library in $(objdump -p "$root/usr/bin/slimgraph" | awk '$1 == "NEEDED" {print $2}'); do
-    owner=$(dpkg -S "*/$library" 2>/dev/null | head -n 1 | cut -d : -f 1)
-    case ", $depends," in
-      *", $owner"[\ ,]*) ;;
-      *) echo "$library of $owner is not in '$depends'"; return 1 ;;
-    esac
+    found=
+    # Several packages may have a library of this name, for other processors.
+    for owner in $(dpkg -S "*/$library" | cut -d : -f 1); do
+      case ", $depends," in *", $owner "* | *", $owner,"*) found=yes ;; esac
+    done
+    [ -n "$found" ] || { echo "$library is of no package in '$depends'"; return 1; }
   done
 }
 names_the_launcher() { case "$depends" in *", mpich") ;; *) return 1 ;; esac; }
