@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <deque>
 #include <map>
@@ -97,18 +96,7 @@ class CliOption : public Option {
     if (is_flag_) return true;
     const std::vector<std::string>& texts = option_.results();
     if (texts.size() > 1) return texts;
-    const std::string& text = texts.front();
-    if (shown_as_ == ShownAs::kBytes) {
-      if (const auto bytes = ParseBytes(text)) return *bytes;
-    }
-    if (shown_as_ == ShownAs::kNumber) {
-      if (const auto number = ParseNumber<std::uint64_t>(text)) return *number;
-      if (const auto number = ParseNumber<std::int64_t>(text)) return *number;
-      if (const auto number = ParseNumber<double>(text); number && std::isfinite(*number)) {
-        return *number;
-      }
-    }
-    return text;
+    return ShownValue(shown_as_, texts.front());
   }
   void AddTo(Invocation& line) const {
     if (auto value = ToReport()) line.options.emplace_back(name_, *std::move(value));
@@ -169,6 +157,12 @@ class CliOptions : public Options {
 
   void Positional(const char* name, const char* help, std::string& value) override {
     Keep(AddPositional(name, help, value)->required(), name);
+  }
+  void Positionals(const char* name, const char* help, std::vector<std::string>& values) override {
+    const auto read = [&values](const std::vector<std::string>& texts) { values = texts; };
+    CLI::Option* const option =
+        app_.add_option_function<std::vector<std::string>>(name, read, help);
+    Keep(option->type_name("")->required(), name);
   }
   Option& OptionalPositional(const char* name, const char* help, std::string& value) override {
     return Keep(AddPositional(name, help, value), name);

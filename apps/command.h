@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,6 +36,9 @@ Result<T> ParseNumber(std::string_view text) {
 // the text is a number of bytes such as 64K.
 enum class ShownAs { kText, kNumber, kBytes };
 
+// The value of an option as a report shows it.
+Report::Value ShownValue(ShownAs as, const std::string& text);
+
 // A declared option. These functions add rules to it; --help prints them with its description.
 class Option {
  public:
@@ -63,6 +67,9 @@ class Options {
 
   // A required argument without a name.
   virtual void Positional(const char* name, const char* help, std::string& value) = 0;
+  // One or more arguments without a name, after all others.
+  virtual void Positionals(const char* name, const char* help,
+                           std::vector<std::string>& values) = 0;
   // An optional argument without a name. It follows all required ones.
   virtual Option& OptionalPositional(const char* name, const char* help, std::string& value) = 0;
   virtual Option& Flag(const char* names, const char* help, std::function<void()> set) = 0;
@@ -171,6 +178,8 @@ class Options {
   bool runs_as_job_ = false;
 };
 
+class Part;  // part.h
+
 struct Command {
   std::string name;  // "scan", or "bench fabric" for a command of a group
   std::string summary;
@@ -179,6 +188,8 @@ struct Command {
   std::function<int(const std::vector<std::string>& arguments)> run;
   // Other names by which users look for the command. Its summary contains their words, too.
   std::vector<std::string> aliases = {};
+  // Makes what `slimgraph run` does for this command; null if it cannot be done there.
+  std::function<std::unique_ptr<Part>()> make_part = {};
 };
 
 // The command that runs. So errors and reports can name it.

@@ -3,14 +3,14 @@
 namespace slimgraph {
 
 std::vector<Command> AllCommands() {
-  return {GenCommand(),         ConvertCommand(),    InfoCommand(),        ScanCommand(),
-          BfsCommand(),         HopsCommand(),       SsspCommand(),        PageRankCommand(),
-          ComponentsCommand(),  CentralityCommand(), CdlpCommand(),        CoresCommand(),
-          TrianglesCommand(),   MotifsCommand(),     CliquesCommand(),     MatchCommand(),
-          LocalCommand(),       LccCommand(),        DoctorCommand(),      BenchFabricCommand(),
-          StoreCreateCommand(), StoreApplyCommand(), StoreExportCommand(), TxnRunCommand(),
-          TxnSweepCommand(),    TxnChooseCommand(),  ExperimentCommand(),  CompareCommand(),
-          LaunchCommand(),      MemoryNodeCommand()};
+  return {GenCommand(),         ConvertCommand(),     InfoCommand(),       ScanCommand(),
+          RunSeveralCommand(),  BfsCommand(),         HopsCommand(),       SsspCommand(),
+          PageRankCommand(),    ComponentsCommand(),  CentralityCommand(), CdlpCommand(),
+          CoresCommand(),       TrianglesCommand(),   MotifsCommand(),     CliquesCommand(),
+          MatchCommand(),       LocalCommand(),       LccCommand(),        DoctorCommand(),
+          BenchFabricCommand(), StoreCreateCommand(), StoreApplyCommand(), StoreExportCommand(),
+          TxnRunCommand(),      TxnSweepCommand(),    TxnChooseCommand(),  ExperimentCommand(),
+          CompareCommand(),     LaunchCommand(),      MemoryNodeCommand()};
 }
 
 std::string GroupSummary(std::string_view group) {

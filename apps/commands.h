@@ -21,6 +21,9 @@ Command ConvertCommand();
 Command InfoCommand();
 Command ScanCommand();
 
+// Several of the following at once.
+Command RunSeveralCommand();
+
 // Vertex programs.
 Command BfsCommand();
 Command HopsCommand();

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "apps/job/job_runner.h"
+#include "apps/output/graph_output.h"
 #include "apps/print.h"
 #include "slimgraph/base/units.h"
 #include "slimgraph/files/convert.h"
@@ -77,8 +78,7 @@ void SetGraph(Report& report, const std::string& path, const GraphFigures& figur
   report.Set("/graph/bytes", figures.file_bytes);
 }
 
-int PrintConvert(const std::string& command, const ConvertReport& done, bool json) {
-  if (!json) return Print(FormatConvert(done));
+int PrintConvert(const std::string& command, const ConvertReport& done) {
   Report report(command);
   SetOptions(report);
   SetGraph(report, done.out, done);
@@ -92,6 +92,19 @@ int PrintConvert(const std::string& command, const ConvertReport& done, bool jso
   report.Set("/time/build_s", done.build_s);
   report.Set("/memory/peak_bytes", std::vector<std::uint64_t>{done.peak_bytes});
   return Print(ToJson(report) + "\n");
+}
+
+// Writes the graph by `write`, which gets the file's name, and tells about it.
+template <typename Write>
+int WriteGraph(const std::string& command, const std::string& path, bool json, const Write& write) {
+  const auto output = GraphOutput::Create(path, json);
+  if (!output) return PrintError(output.error());
+  auto done = write(output->path());
+  if (!done) return PrintError(done.error());
+  if (const Status finished = output->Finish(); !finished) return PrintError(finished.error());
+  done->out = output->is_standard_output() ? "standard output" : path;
+  if (json) return PrintConvert(command, *done);
+  return PrintAbout(*output, FormatConvert(*done));
 }
 
 int PrintInfo(const InfoReport& info, bool json) {
@@ -132,7 +145,11 @@ Command ConvertCommand() {
   const auto declare = [state](Options& options) {
     ConvertOptions& to = state->options;
     options.Positional("IN", "the graph to read; .gz and .zst are decompressed on the way", to.in);
-    options.Positional("OUT", "the .slim file to write; appears when it is complete", to.out);
+    Option& out = options.OptionalPositional(
+        "OUT", "the .slim file to write; appears when it is complete; -: standard output", to.out);
+    Option& output = options.Text("-o,--output", "FILE", "the same as OUT", to.out);
+    output.Default("OUT");
+    options.RequireOne(out, output);
     options
         .Value("--from", "FORMAT",
                "the format of IN: snap, mtx, metis, sg, wsg, gemini, webgraph, slim",
@@ -175,8 +192,11 @@ Command ConvertCommand() {
   const auto run = [state](const std::vector<std::string>&) {
     state->options.read_progress = ShowProgress("bytes read");
     state->options.build_progress = ShowProgress("arcs built");
-    const auto done = Convert(state->options);
-    return done ? PrintConvert("convert", *done, state->json) : PrintError(done.error());
+    return WriteGraph("convert", std::string(state->options.out), state->json,
+                      [&](const std::string& path) {
+                        state->options.out = path;
+                        return Convert(state->options);
+                      });
   };
   return {"convert", "turn a graph of any known format into a .slim file", declare, run};
 }
@@ -212,7 +232,8 @@ Command GenCommand() {
     GenerateOptions& to = state->options;
     options.Positional("KIND", "kron, uniform, grid, small-world, web, chain, star, complete",
                        state->kind);
-    options.Text("-o,--output", "FILE", "the .slim file to write", to.out).Required();
+    options.Text("-o,--output", "FILE", "the .slim file to write; -: standard output", to.out)
+        .Required();
     options.Number("-s,--scale", "S", "2^S vertices", to.scale);
     options.Number("--seed", "S", "of the random numbers; another seed makes another graph",
                    to.seed);
@@ -237,8 +258,11 @@ Command GenCommand() {
     if (!kind) return PrintError(kind.error());
     state->options.kind = *kind;
     state->options.progress = ShowProgress("edges drawn");
-    const auto done = Generate(state->options);
-    return done ? PrintConvert("gen", *done, state->json) : PrintError(done.error());
+    return WriteGraph("gen", std::string(state->options.out), state->json,
+                      [&](const std::string& path) {
+                        state->options.out = path;
+                        return Generate(state->options);
+                      });
   };
   return {"gen", "make a synthetic graph", declare, run};
 }

@@ -5,109 +5,107 @@
 #include "apps/mining/embedding_file.h"
 #include "apps/mining/mining_command.h"
 #include "dkudu/formula.h"
-#include "slimgraph/base/units.h"
 
 namespace slimgraph {
 namespace {
 
-struct MatchState {
-  MiningCommandOptions common;
-  std::string pattern;
-  dkudu::Induced induced = dkudu::Induced::kEdge;
-  bool explain = false;
-  bool formulae = true;
-  std::string list;
-  std::optional<std::uint64_t> limit;
-};
+class MatchPart : public MiningPart {
+ public:
+  void Declare(Options& options) override {
+    const std::string pattern_help = "an edge list, or one of " + dkudu::PatternNames();
+    options.Text("--pattern", "FILE|NAME", pattern_help.c_str(), pattern_name_).Required();
+    options.Choice("--induced",
+                   "whether the graph may have edges between an embedding's vertices that the "
+                   "pattern does not have (edge) or not (vertex)",
+                   {"vertex", "edge"}, induced_);
+    options.Flag("--explain", "print the plan and do not match", explain_);
+    options.Flag("--no-formulae", "match by the plan even if a formula for the count is known",
+                 [this] { formulae_ = false; });
+    Option& list =
+        options
+            .Text("-o,--list", "OUT",
+                  "write the embeddings to OUT, which appears when it is complete; -: standard "
+                  "output",
+                  list_)
+            .Default("count them");
+    options.Number("--limit", "L", "list no more than L", limit_).Default("all").Needs(list);
+  }
+  std::string output() const override { return list_; }
 
-Result<std::uint64_t> WriteMatches(const MatchState& state, JobRun& run, const GraphSource& file,
-                                   dkudu::MiningJob& job, const dkudu::Plan& plan) {
-  run.text_to_stderr = IsStandardOutput(state.list);
-  SLIM_ASSIGN(const auto out, EmbeddingFile::Create(run.cluster, file, job.graph, plan.pattern,
-                                                    state.list, state.limit));
-  SLIM_ASSIGN(const std::uint64_t listed, dkudu::ListMatches(job, plan, [&](std::uint32_t thread) {
-                return out->SinkOf(thread);
-              }));
-  SLIM_TRY(out->Finish());
-  return listed;
-}
+  Result<MiningStep> Step(JobRun& run) override {
+    SLIM_ASSIGN(pattern_, dkudu::Pattern::Find(pattern_name_));
+    const bool lists = !list_.empty();
+    formula_ = lists || !formulae_ ? std::nullopt : dkudu::FormulaFor(*pattern_, induced_);
+    run.report.Set("/options/pattern", pattern_name_);
+    run.report.Set("/options/induced",
+                   std::string(induced_ == dkudu::Induced::kVertex ? "vertex" : "edge"));
+    const auto bytes = [this](const dkudu::MiningGraph& graph,
+                              const dkudu::MiningOptions& options) {
+      if (formula_) return formula_->Bytes(graph, options);
+      return dkudu::MatchBytes(graph, options, PlanFor(graph));
+    };
+    const auto work = [this](JobRun& to, const GraphSource& file, dkudu::MiningJob& job) {
+      return Match(to, file, job);
+    };
+    return MiningStep{formula_ ? formula_->part() : dkudu::ListPart::kAll, bytes, work, lists};
+  }
 
-Result<std::uint64_t> Count(dkudu::MiningJob& job, const dkudu::Plan& plan,
-                            const std::optional<dkudu::Formula>& formula) {
-  return formula ? dkudu::CountByFormula(job, *formula) : dkudu::CountMatches(job, plan);
-}
+ private:
+  dkudu::Plan PlanFor(const dkudu::MiningGraph& graph) const {
+    return dkudu::CompilePlan(*pattern_, induced_, dkudu::FiguresOf(graph), !list_.empty());
+  }
 
-Status Match(const MatchState& state, JobRun& run) {
-  SLIM_ASSIGN(const dkudu::Pattern pattern, dkudu::Pattern::Find(state.pattern));
-  const bool lists = !state.list.empty();
-  const auto formula =
-      lists || !state.formulae ? std::nullopt : dkudu::FormulaFor(pattern, state.induced);
-  const auto plan_for = [&](const dkudu::MiningGraph& graph) {
-    return dkudu::CompilePlan(pattern, state.induced, dkudu::FiguresOf(graph), lists);
-  };
-  const auto bytes = [&](const dkudu::MiningGraph& graph, const dkudu::MiningOptions& options) {
-    if (formula) return formula->Bytes(graph, options);
-    return dkudu::MatchBytes(graph, options, plan_for(graph));
-  };
-  const auto work = [&](JobRun&, const GraphSource& file, dkudu::MiningJob& job) -> Status {
-    const dkudu::Plan plan = plan_for(job.graph);
-    const std::string explained = dkudu::Explain(plan) + (formula ? formula->Explain() : "");
+  Status Match(JobRun& run, const GraphSource& file, dkudu::MiningJob& job) const {
+    const dkudu::Plan plan = PlanFor(job.graph);
+    const std::string explained = dkudu::Explain(plan) + (formula_ ? formula_->Explain() : "");
     run.report.Set("/plan/text", explained);
     run.report.Set("/plan/estimated_work", plan.work);
-    run.report.Set("/plan/formula", formula.has_value());
-    if (state.explain) {
+    run.report.Set("/plan/formula", formula_.has_value());
+    if (explain_) {
       run.text += explained;
       return {};
     }
+    const bool lists = !list_.empty();
     SLIM_ASSIGN(const std::uint64_t count,
-                lists ? WriteMatches(state, run, file, job, plan) : Count(job, plan, formula));
+                lists ? WriteMatches(run, file, job, plan) : Count(job, plan));
     run.report.Set("/result/count", count);
     run.text +=
-        fmt::format("{}: {}{}\n", pattern.name(), count, lists ? " listed in " + state.list : "");
+        fmt::format("{}: {}{}\n", pattern_->name(), count, lists ? " listed in " + list_ : "");
     return {};
-  };
-  run.report.Set("/options/pattern", state.pattern);
-  run.report.Set("/options/induced",
-                 std::string(state.induced == dkudu::Induced::kVertex ? "vertex" : "edge"));
-  MiningCommandOptions common = state.common;
-  common.prints_ids = lists;
-  return RunMiningJob(run, common, formula ? formula->part() : dkudu::ListPart::kAll, bytes, work);
-}
+  }
+
+  Result<std::uint64_t> WriteMatches(JobRun& run, const GraphSource& file, dkudu::MiningJob& job,
+                                     const dkudu::Plan& plan) const {
+    run.text_to_stderr = IsStandardOutput(list_);
+    SLIM_ASSIGN(const auto out,
+                EmbeddingFile::Create(run.cluster, file, job.graph, plan.pattern, list_, limit_));
+    SLIM_ASSIGN(
+        const std::uint64_t listed,
+        dkudu::ListMatches(job, plan, [&](std::uint32_t thread) { return out->SinkOf(thread); }));
+    SLIM_TRY(out->Finish());
+    return listed;
+  }
+
+  Result<std::uint64_t> Count(dkudu::MiningJob& job, const dkudu::Plan& plan) const {
+    return formula_ ? dkudu::CountByFormula(job, *formula_) : dkudu::CountMatches(job, plan);
+  }
+
+  std::string pattern_name_;
+  dkudu::Induced induced_ = dkudu::Induced::kEdge;
+  bool explain_ = false;
+  bool formulae_ = true;
+  std::string list_;
+  std::optional<std::uint64_t> limit_;
+  std::optional<dkudu::Pattern> pattern_;
+  std::optional<dkudu::Formula> formula_;
+};
 
 }  // namespace
 
 Command MatchCommand() {
-  const auto state = std::make_shared<MatchState>();
-  const auto declare = [state](Options& options) {
-    const std::string pattern_help = "an edge list, or one of " + dkudu::PatternNames();
-    options.Text("--pattern", "FILE|NAME", pattern_help.c_str(), state->pattern).Required();
-    options.Choice("--induced",
-                   "whether the graph may have edges between an embedding's vertices that the "
-                   "pattern does not have (edge) or not (vertex)",
-                   {"vertex", "edge"}, state->induced);
-    options.Flag("--explain", "print the plan and do not match", state->explain);
-    options.Flag("--no-formulae", "match by the plan even if a formula for the count is known",
-                 [state] { state->formulae = false; });
-    Option& list = options
-                       .Text("-o,--list", "OUT",
-                             "write the embeddings to OUT, which appears when it is complete; -: "
-                             "standard output",
-                             state->list)
-                       .Default("count them");
-    options.Number("--limit", "L", "list no more than L", state->limit).Default("all").Needs(list);
-    DeclareMiningOptions(options, state->common);
-  };
-  const auto run = [state](const std::vector<std::string>& arguments) {
-    const Status output = CheckOutput(state->list, state->common.job.json);
-    if (!output) return PrintError(output.error());
-    return RunMiningCommand("match", state->common, arguments,
-                            [state](JobRun& job_run) { return Match(*state, job_run); });
-  };
-  return {"match",
-          "count or list the embeddings of a pattern (subgraph isomorphism)",
-          declare,
-          run,
-          {"pattern", "subgraph"}};
+  return MiningCommand<MatchPart>(
+      "match", "count or list the embeddings of a pattern (subgraph isomorphism)",
+      {"pattern", "subgraph"});
 }
 
 }  // namespace slimgraph

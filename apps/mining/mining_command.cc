@@ -1,5 +1,7 @@
 #include "apps/mining/mining_command.h"
 
+#include <algorithm>
+
 #include "apps/job/job_command.h"
 #include "apps/job/job_report.h"
 #include "apps/print.h"
@@ -27,10 +29,10 @@ void ReportMining(JobRun& run, const GraphSource& file, const dkudu::EngineTimes
       FormatSeconds(run.load_s));
 }
 
-// The bytes of the cache. An automatic one also has room for the windows that cliques read lists
-// in.
+// The bytes of the cache. An automatic one also has room for windows of full length, of which
+// cliques take a sixteenth of the cache.
 Result<std::uint64_t> CacheBytes(Cluster& cluster, EdgeBudget budget, const GraphSource& file) {
-  constexpr std::uint64_t kWindowsBytes = 8 << 20;
+  constexpr std::uint64_t kWindowsBytes = 64 << 20;
   SLIM_TRY(DecideEdgeBudget(cluster, budget));
   const std::uint64_t nodes = cluster.topology().nodes();
   // Vertices are dealt out to nodes, so that all have lists of about the same length.
@@ -65,37 +67,69 @@ int RunMiningCommand(const char* name, MiningCommandOptions& options,
   return RunJob(name, options.job, arguments, application);
 }
 
-Status RunMiningJob(JobRun& run, const MiningCommandOptions& options, dkudu::ListPart part,
-                    const dkudu::EngineBytes& engine_bytes, const MiningWork& work,
-                    const MiningWork& finish) {
+namespace {
+
+// A directed graph is loaded only if all steps take one.
+dkudu::ListPart PartForAll(std::span<const MiningStep> steps) {
+  const auto all_are = [steps](dkudu::ListPart part) {
+    return std::all_of(steps.begin(), steps.end(),
+                       [part](const MiningStep& step) { return step.part == part; });
+  };
+  if (all_are(dkudu::ListPart::kArcs)) return dkudu::ListPart::kArcs;
+  return all_are(dkudu::ListPart::kUpper) ? dkudu::ListPart::kUpper : dkudu::ListPart::kAll;
+}
+
+}  // namespace
+
+Status RunMiningSteps(JobRun& run, const MiningCommandOptions& options,
+                      std::span<const MiningStep> steps, std::span<JobRun* const> runs) {
   Cluster& cluster = run.cluster;
   const std::uint64_t start_ns = NowNs();
   SLIM_ASSIGN(const SlimFile file, SlimFile::Open(options.graph.path));
   dkudu::MiningOptions mining = options.mining;
   SLIM_ASSIGN(mining.cache_bytes, CacheBytes(cluster, options.edges, file));
   run.report.Set("/memory/edge_cache_bytes", mining.cache_bytes);
+  const dkudu::ListPart part = PartForAll(steps);
   const auto working = [&](const dkudu::MiningGraph& graph) {
     const auto bytes = [&](const dkudu::MiningGraph& of, const dkudu::MiningOptions& with) {
-      return engine_bytes(of, with) + (options.prints_ids ? file.original_id_bytes() : 0);
+      std::uint64_t most = 0;
+      for (const MiningStep& step : steps) {
+        const std::uint64_t id_bytes = step.prints_ids ? file.original_id_bytes() : 0;
+        most = std::max(most, step.engine_bytes(of, with) + id_bytes);
+      }
+      return most;
     };
     return dkudu::WorkingMemoryOf(graph, mining, cluster, bytes);
   };
   SLIM_ASSIGN(const auto graph,
               dkudu::MiningGraph::Load(cluster, file, part, working, AnnounceMemory(run)));
-  run.load_s = SecondsSince(start_ns);
+  run.load_s += SecondsSince(start_ns);
   run.load_traffic = cluster.fabric().traffic();
   cluster.fabric().ClearTraffic();
 
   SLIM_ASSIGN(const auto lists, dkudu::ListExchange::Start(cluster, *graph, mining.fetch));
-  dkudu::MiningJob job{cluster, *graph, *lists, mining, run.seconds};
-  const std::uint64_t run_ns = NowNs();
-  SLIM_TRY(work(run, file, job));
-  run.run_s = SecondsSince(run_ns);
-  if (finish && cluster.self() == 0) SLIM_TRY(finish(run, file, job));
-  SLIM_TRY(lists->Stop());
-  SLIM_ASSIGN(const dkudu::EngineTimes times, dkudu::TimesOf(job));
-  ReportMining(run, file, times);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    JobRun& one = *runs[i];
+    dkudu::MiningJob job{cluster, *graph, *lists, mining, one.seconds};
+    const std::uint64_t run_ns = NowNs();
+    SLIM_TRY(steps[i].work(one, file, job));
+    one.run_s = SecondsSince(run_ns);
+    if (steps[i].finish && cluster.self() == 0) SLIM_TRY(steps[i].finish(one, file, job));
+    one.load_s = run.load_s;
+    if (i + 1 == steps.size()) SLIM_TRY(lists->Stop());
+    SLIM_ASSIGN(const dkudu::EngineTimes times, dkudu::TimesOf(job));
+    ReportMining(one, file, times);
+    if (&one == &run) continue;
+    one.run_traffic = cluster.fabric().traffic();
+    cluster.fabric().ClearTraffic();
+  }
   return {};
+}
+
+Status RunMiningPart(JobRun& run, const MiningCommandOptions& options, MiningPart& part) {
+  SLIM_ASSIGN(const MiningStep step, part.Step(run));
+  JobRun* const runs[] = {&run};
+  return RunMiningSteps(run, options, std::span(&step, 1), runs);
 }
 
 }  // namespace slimgraph

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 
 #include "apps/command.h"
 #include "apps/graph/graph_input.h"
 #include "apps/job/job_runner.h"
+#include "apps/output/text_output.h"
+#include "apps/part.h"
 #include "dkudu/mining_job.h"
 #include "slimgraph/remote/cache_options.h"
 
@@ -17,8 +20,7 @@ struct MiningCommandOptions {
   GraphInput graph;
   dkudu::MiningOptions mining;  // without cache_bytes, which `edges` determines
   EdgeBudget edges;
-  bool directed = false;    // the command takes directed graphs as well
-  bool prints_ids = false;  // the command keeps the original ids in memory
+  bool directed = false;  // the command takes directed graphs as well
 };
 
 // Declares GRAPH, the options of the job, --edge-cache, --chunk-memory, --reuse, --steal, --fetch.
@@ -28,12 +30,57 @@ void DeclareMiningOptions(Options& options, MiningCommandOptions& to);
 int RunMiningCommand(const char* name, MiningCommandOptions& options,
                      const std::vector<std::string>& arguments, const Application& application);
 
-// Announces how much memory the job will need, loads the graph, runs and times `work`, and reports
-// all but the result. `work` adds the result to run.report and run.text. `finish` does the same on
-// node 0 after the time was taken: it writes or verifies the result.
+// Adds the result to run.report and run.text.
 using MiningWork = std::function<Status(JobRun&, const GraphSource&, dkudu::MiningJob&)>;
-Status RunMiningJob(JobRun& run, const MiningCommandOptions& options, dkudu::ListPart part,
-                    const dkudu::EngineBytes& engine_bytes, const MiningWork& work,
-                    const MiningWork& finish = {});
+
+// What a command computes on a loaded graph.
+struct MiningStep {
+  dkudu::ListPart part;  // which lists it needs
+  dkudu::EngineBytes engine_bytes;
+  MiningWork work;
+  MiningWork finish = {};   // on node 0, after the time was taken: writes or verifies the result
+  bool prints_ids = false;  // it keeps the original ids in memory
+};
+class MiningPart : public Part {
+ public:
+  // Called once per job, on every node. The step refers to this object.
+  virtual Result<MiningStep> Step(JobRun& run) = 0;
+  // The file that it writes; "": none.
+  virtual std::string output() const { return ""; }
+  virtual bool takes_directed() const { return false; }
+};
+
+// Announces how much memory the job will need, loads the graph once, with what all steps need, runs
+// and times them one after the other, and reports all but their results. `runs` get the results,
+// one for each step. Sets the times of `run`.
+Status RunMiningSteps(JobRun& run, const MiningCommandOptions& options,
+                      std::span<const MiningStep> steps, std::span<JobRun* const> runs);
+// The same for the one step of a part.
+Status RunMiningPart(JobRun& run, const MiningCommandOptions& options, MiningPart& part);
+
+// A command that computes the part `One`.
+template <typename One>
+Command MiningCommand(const char* name, const char* summary,
+                      std::vector<std::string> aliases = {}) {
+  struct State {
+    MiningCommandOptions common;
+    One part;
+  };
+  const auto state = std::make_shared<State>();
+  const auto declare = [state](Options& options) {
+    state->part.Declare(options);
+    state->common.directed = state->part.takes_directed();
+    DeclareMiningOptions(options, state->common);
+  };
+  const auto run = [state, name](const std::vector<std::string>& arguments) {
+    const Status output = CheckOutput(state->part.output(), state->common.job.json);
+    if (!output) return PrintError(output.error());
+    return RunMiningCommand(name, state->common, arguments, [state](JobRun& job_run) {
+      return RunMiningPart(job_run, state->common, state->part);
+    });
+  };
+  const auto make_part = [] { return std::make_unique<One>(); };
+  return {name, summary, declare, run, std::move(aliases), make_part};
+}
 
 }  // namespace slimgraph

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "apps/job/job_runner.h"
+#include "apps/output/graph_output.h"
 #include "apps/print.h"
 #include "apps/store/store_dates.h"
 #include "slimgraph/base/clock.h"
@@ -94,14 +95,14 @@ struct ExportState {
   bool json = false;
 };
 
-Result<txn::Merged> Export(const ExportState& state, txn::GraphTime& at) {
+Result<txn::Merged> Export(const ExportState& state, const std::string& out, txn::GraphTime& at) {
   SLIM_ASSIGN(const txn::Store store, txn::Store::Open(state.store, txn::Store::Use::kRead));
   at = state.at.value_or(store.last());
   if (at < store.kept_from()) {
     return InputError("{}: its history starts at time {}; --at {} is before that", state.store,
                       TimeWithDate(store.kept_from()), TimeWithDate(at));
   }
-  return txn::Merge(store.base(), store.shape(), store.log().batches(), at, state.out, "");
+  return txn::Merge(store.base(), store.shape(), store.log().batches(), at, out, "");
 }
 
 }  // namespace
@@ -227,19 +228,25 @@ Command StoreExportCommand() {
                })
         .Default("the last update");
     options
-        .Text("-o,--output", "FILE", "the .slim file to write; appears when it is complete",
+        .Text("-o,--output", "FILE",
+              "the .slim file to write; appears when it is complete; -: standard output",
               state->out)
         .Required();
     options.Flag("--json", "the result as one JSON object", state->json);
   };
   const auto run = [state](const std::vector<std::string>&) {
+    const auto output = GraphOutput::Create(state->out, state->json);
+    if (!output) return PrintError(output.error());
     txn::GraphTime at = 0;
-    const auto done = Export(*state, at);
+    const auto done = Export(*state, output->path(), at);
     if (!done) return PrintError(done.error());
+    if (const Status finished = output->Finish(); !finished) return PrintError(finished.error());
     if (!state->json) {
-      return Print(fmt::format("{}: {} vertices, {} edges, as of time {}\n", state->out,
-                               FormatCount(done->vertices), FormatCount(done->edges),
-                               TimeWithDate(at)));
+      return PrintAbout(
+          *output,
+          fmt::format("{}: {} vertices, {} edges, as of time {}\n",
+                      output->is_standard_output() ? "standard output" : state->out,
+                      FormatCount(done->vertices), FormatCount(done->edges), TimeWithDate(at)));
     }
     Report report("store export");
     report.Set("/graph/path", state->out);

@@ -13,7 +13,7 @@ namespace {
 
 class BfsApplication : public VertexApplication {
  public:
-  void Declare(Options& options) {
+  void Declare(Options& options) override {
     options.Number("--source", "V", "where the search starts", source_id_).Required();
   }
 

@@ -33,7 +33,7 @@ Result<std::vector<VertexId>> RandomSources(const GraphSource& file, std::uint64
 
 class CentralityApplication : public VertexApplication {
  public:
-  void Declare(Options& options) {
+  void Declare(Options& options) override {
     Option& sources = options.Text("--sources", "V,...",
                                    "count the shortest paths from these vertices", sources_text_);
     Option& random = options.Number("--random", "K", "from K vertices chosen by --seed", random_);

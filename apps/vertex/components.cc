@@ -9,7 +9,7 @@ namespace {
 
 class ComponentsApplication : public VertexApplication {
  public:
-  void Declare(Options&) {}
+  void Declare(Options&) override {}
 
   Status Prepare(const GraphSource& file, const OriginalIds& ids) override {
     directed_ = file.directed();

@@ -11,7 +11,7 @@ namespace {
 
 class PageRankApplication : public VertexApplication {
  public:
-  void Declare(Options& options) {
+  void Declare(Options& options) override {
     options.Number("--damping", "D", "the share of a rank that follows edges", options_.damping, 0,
                    1);
     Option& iterations =

@@ -10,7 +10,7 @@ namespace {
 
 class SsspApplication : public VertexApplication {
  public:
-  void Declare(Options& options) {
+  void Declare(Options& options) override {
     options.Number("--source", "V", "where the paths start", source_id_).Required();
     options.Number("--delta", "D", "the width of a bucket of distances", delta_)
         .Default("chosen by the weights");

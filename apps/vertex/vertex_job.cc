@@ -65,12 +65,13 @@ Status Measure(JobRun& run, const VertexOptions& options, dgemini::Workload& wor
 
 // The memory that node 0 needs for the values of all vertices and, to verify them, for the whole
 // graph with its weights as doubles.
-std::uint64_t ResultBytes(const VertexOptions& options, const GraphSource& file, bool reverse) {
-  if (!options.verify && options.output.empty()) return 0;
+std::uint64_t ResultBytes(bool verify, const std::string& output, const GraphSource& file,
+                          bool reverse) {
+  if (!verify && output.empty()) return 0;
   const std::uint64_t values =
       std::uint64_t{file.vertices()} * sizeof(double) +
-      (options.output.empty() ? 0 : ValueFile::MemoryBytes(options.output, file.vertices()));
-  if (!options.verify) return values;
+      (output.empty() ? 0 : ValueFile::MemoryBytes(output, file.vertices()));
+  if (!verify) return values;
   // Of a graph whose directions are ignored, the serial computation makes the reverse lists.
   const std::size_t weight_bytes = WeightBytes(file.weight_type());
   return 5 * values + (reverse ? file.arcs() * sizeof(VertexId) : 0) +
@@ -170,66 +171,115 @@ Result<VertexId> FindVertex(const OriginalIds& ids, std::uint64_t id, const char
                     FormatCount(ids.count()), ids.smallest(), ids.largest());
 }
 
-Status RunVertexApplication(JobRun& run, const VertexOptions& options,
-                            VertexApplication& application) {
-  Cluster& cluster = run.cluster;
-  const std::uint64_t start_ns = NowNs();
-  SLIM_ASSIGN(const SlimFile slim, SlimFile::Open(options.graph.path));
-  const UnitWeights with_units(slim);
-  const GraphSource& file =
-      application.unit_weights() ? static_cast<const GraphSource&>(with_units) : slim;
-  SLIM_ASSIGN(const OriginalIds ids, file.ReadOriginalIds());
-  SLIM_TRY(application.Prepare(file, ids));
-  std::optional<BothDirections> both;
-  if (file.directed() && application.IgnoresDirections()) {
-    SLIM_ASSIGN(both, BothDirections::Of(file));
-  }
-  const GraphSource& graph = both ? static_cast<const GraphSource&>(*both) : file;
-  std::unique_ptr<ValueFile> output;  // created first, so that a wrong path costs no computation
-  if (cluster.self() == 0 && !options.output.empty()) {
-    SLIM_ASSIGN(output, ValueFile::Create(options.output));
-    run.text_to_stderr = IsStandardOutput(options.output);
-  }
-  dgemini::Exchange exchange(cluster);
-  dgemini::WorkloadNeeds needs = application.Needs(options.mode);
-  needs.cache = options.cache;
-  SLIM_TRY(DecideEdgeBudget(cluster, needs.cache.edges));
-  const auto announce = [&](MemoryPlan& plan) {
-    for (std::uint64_t& bytes : plan.node_bytes) bytes += slim.original_id_bytes();
-    plan.node_bytes[0] += ResultBytes(options, file, both.has_value());
-    AnnounceMemory(run)(plan);
-  };
-  SLIM_ASSIGN(const auto work, dgemini::Workload::Load(cluster, graph, needs, announce));
-  SLIM_TRY(application.AfterLoad(cluster, *work));
-  SLIM_TRY(cluster.all().Barrier());
-  run.load_s = SecondsSince(start_ns);
-  run.load_traffic = cluster.fabric().traffic();
-  SLIM_TRY(ReportLoadedMemory(run));
+namespace {
 
+// Creates the file before the computation, so that a wrong path costs none. Nothing on other nodes
+// than 0.
+Result<std::unique_ptr<ValueFile>> MakeOutput(const VertexWork& work) {
+  if (work.run.cluster.self() != 0 || work.output.empty()) return std::unique_ptr<ValueFile>();
+  work.run.text_to_stderr = IsStandardOutput(work.output);
+  return ValueFile::Create(work.output);
+}
+
+void AddNeeds(dgemini::WorkloadNeeds& all, const dgemini::WorkloadNeeds& more) {
+  all.weights |= more.weights;
+  all.pull_in |= more.pull_in;
+  all.pull_out |= more.pull_out;
+  all.vertex_bytes += more.vertex_bytes;
+  all.share_bytes += more.share_bytes;
+  all.list_bytes = std::max(all.list_bytes, more.list_bytes);
+}
+
+// Runs one application on the loaded graph.
+Status RunOn(const VertexWork& one, const VertexOptions& options, const GraphSource& file,
+             const OriginalIds& ids, dgemini::Workload& work, dgemini::Exchange& exchange,
+             ValueFile* output) {
+  JobRun& run = one.run;
+  Cluster& cluster = run.cluster;
+  VertexApplication& application = one.application;
   std::unique_ptr<dgemini::Engine> engine;
   if (cluster.computes()) {
-    engine = std::make_unique<dgemini::Engine>(cluster, *work, exchange, options.mode);
+    engine = std::make_unique<dgemini::Engine>(cluster, work, exchange, options.mode);
   }
-  SLIM_TRY(Measure(run, options, *work, engine.get(), application));
-  run.text = fmt::format("{}: {} vertices, {} edges\n", file.path(), FormatCount(file.vertices()),
-                         FormatCount(file.edges()));
+  SLIM_TRY(Measure(run, options, work, engine.get(), application));
   if (engine) SLIM_TRY(application.ReportResult(*engine, run));
-  SLIM_TRY(ReportEngine(run, options, file, *work, engine.get()));
+  SLIM_TRY(ReportEngine(run, options, file, work, engine.get()));
   const Topology& topology = cluster.topology();
   run.text += fmt::format("in {} on {} node{}, {} of them only hold memory\n",
                           FormatSeconds(run.run_s), topology.nodes(),
                           topology.nodes() == 1 ? "" : "s", topology.nodes() - topology.compute());
-  if (engine && (options.verify || !options.output.empty())) {
-    SLIM_TRY(application.Gather(*engine));
-  }
+  if (engine && (options.verify || !one.output.empty())) SLIM_TRY(application.Gather(*engine));
   if (cluster.self() == 0 && options.verify) {
     SLIM_ASSIGN(const Csr lists, ReadCsr(file));
     SLIM_TRY(application.Verify(lists));
     run.report.Set("/verified", true);
     run.text += "the result equals that of a serial computation\n";
   }
-  if (output) SLIM_TRY(WriteOutput(*output, ids, application));
+  if (output != nullptr) SLIM_TRY(WriteOutput(*output, ids, application));
   return cluster.all().Barrier();
+}
+
+}  // namespace
+
+Status RunVertexApplications(JobRun& run, const VertexOptions& options,
+                             std::span<const VertexWork> works) {
+  Cluster& cluster = run.cluster;
+  const std::uint64_t start_ns = NowNs();
+  SLIM_ASSIGN(const SlimFile slim, SlimFile::Open(options.graph.path));
+  const UnitWeights with_units(slim);
+  const bool unit_weights = std::any_of(works.begin(), works.end(), [](const VertexWork& one) {
+    return one.application.unit_weights();
+  });
+  const GraphSource& file = unit_weights ? static_cast<const GraphSource&>(with_units) : slim;
+  SLIM_ASSIGN(const OriginalIds ids, file.ReadOriginalIds());
+  const auto ignores = [](const VertexWork& one) { return one.application.IgnoresDirections(); };
+  const bool some_ignore = file.directed() && std::any_of(works.begin(), works.end(), ignores);
+  if (some_ignore && !std::all_of(works.begin(), works.end(), ignores)) {
+    return UsageError(
+        "{} is directed: cdlp and kcore, which ignore directions, need a command of "
+        "their own",
+        file.path());
+  }
+  std::optional<BothDirections> both;
+  if (some_ignore) {
+    SLIM_ASSIGN(both, BothDirections::Of(file));
+  }
+  const GraphSource& graph = both ? static_cast<const GraphSource&>(*both) : file;
+  dgemini::WorkloadNeeds needs;
+  std::uint64_t result_bytes = 0;
+  std::vector<std::unique_ptr<ValueFile>> outputs;
+  for (const VertexWork& one : works) {
+    SLIM_TRY(one.application.Prepare(file, ids));
+    SLIM_ASSIGN(outputs.emplace_back(), MakeOutput(one));
+    AddNeeds(needs, one.application.Needs(options.mode));
+    result_bytes += ResultBytes(options.verify, one.output, file, both.has_value());
+  }
+  needs.cache = options.cache;
+  SLIM_TRY(DecideEdgeBudget(cluster, needs.cache.edges));
+  dgemini::Exchange exchange(cluster);
+  const auto announce = [&](MemoryPlan& plan) {
+    for (std::uint64_t& bytes : plan.node_bytes) bytes += slim.original_id_bytes();
+    plan.node_bytes[0] += result_bytes;
+    AnnounceMemory(run)(plan);
+  };
+  SLIM_ASSIGN(const auto work, dgemini::Workload::Load(cluster, graph, needs, announce));
+  for (const VertexWork& one : works) SLIM_TRY(one.application.AfterLoad(cluster, *work));
+  SLIM_TRY(cluster.all().Barrier());
+  run.load_s += SecondsSince(start_ns);
+  run.load_traffic = cluster.fabric().traffic();
+  SLIM_TRY(ReportLoadedMemory(run));
+  run.text = fmt::format("{}: {} vertices, {} edges\n", file.path(), FormatCount(file.vertices()),
+                         FormatCount(file.edges()));
+  for (std::size_t i = 0; i < works.size(); ++i) {
+    SLIM_TRY(RunOn(works[i], options, file, ids, *work, exchange, outputs[i].get()));
+  }
+  return {};
+}
+
+Status RunVertexApplication(JobRun& run, const VertexOptions& options,
+                            VertexApplication& application) {
+  const VertexWork work{application, run, options.output};
+  return RunVertexApplications(run, options, std::span(&work, 1));
 }
 
 }  // namespace slimgraph

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "apps/graph/graph_input.h"
 #include "apps/job/job_runner.h"
 #include "apps/output/text_output.h"
+#include "apps/part.h"
 #include "dgemini/engine.h"
 #include "slimgraph/files/csr.h"
 
@@ -18,10 +20,8 @@ namespace slimgraph {
 
 // The part of a vertex command that is its own. There is one object per process; its functions are
 // called in this order.
-class VertexApplication {
+class VertexApplication : public Part {
  public:
-  virtual ~VertexApplication() = default;
-
   // Whether to take 1 for the weight of each edge.
   virtual bool unit_weights() const { return false; }
   // On every node: checks the options against the graph. Sources are given as original ids.
@@ -59,6 +59,17 @@ void DeclareVertexOptions(Options& options, VertexOptions& vertex);
 Status RunVertexApplication(JobRun& run, const VertexOptions& options,
                             VertexApplication& application);
 
+// One of several applications on the same loaded graph.
+struct VertexWork {
+  VertexApplication& application;
+  JobRun& run;  // gets its result
+  std::string output;
+};
+// Loads the graph once, with what all applications need, and runs one after the other. Sets the
+// times and the traffic of `run`.
+Status RunVertexApplications(JobRun& run, const VertexOptions& options,
+                             std::span<const VertexWork> works);
+
 // The dense id of the vertex that the user calls `id`.
 Result<VertexId> FindVertex(const OriginalIds& ids, std::uint64_t id, const char* what = "source");
 
@@ -85,7 +96,8 @@ Command VertexCommand(const char* name, const char* summary,
       return RunVertexApplication(job_run, state->options, state->application);
     });
   };
-  return {name, summary, declare, run, std::move(aliases)};
+  const auto make_part = [] { return std::make_unique<Application>(); };
+  return {name, summary, declare, run, std::move(aliases), make_part};
 }
 
 }  // namespace slimgraph

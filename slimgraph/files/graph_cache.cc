@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <vector>
 
 #include "slimgraph/base/file_io.h"
@@ -31,6 +30,15 @@ Result<std::string> StampOf(const std::string& path) {
   }
   return fmt::format("{} {} {}.{:09}", info.st_size, info.st_ino, info.st_mtim.tv_sec,
                      info.st_mtim.tv_nsec);
+}
+
+// Tells apart folders, whatever their path, and alike on all hosts that share a file system.
+Result<std::string> IdOf(const std::string& folder) {
+  struct stat info;
+  if (files::StatOf(folder, info) != 0) {
+    return InputError("{}: cannot be looked up: {}", folder, std::strerror(errno));
+  }
+  return fmt::format("{}", info.st_ino);
 }
 
 // The same for all files that the graph consists of.
@@ -64,12 +72,6 @@ std::optional<std::string> UsersCacheFolder() {
   return std::string(home) + "/.cache/slimgraph";
 }
 
-// Makes the folder and those above it.
-void MakeFolders(const std::string& path) {
-  std::error_code ignored;
-  std::filesystem::create_directories(path, ignored);
-}
-
 std::string PathIn(const std::string& folder, const std::string& name) {
   return folder == "." ? name : folder + "/" + name;
 }
@@ -79,7 +81,10 @@ Result<ConvertReport> ConvertInto(ConvertOptions& how, const std::vector<std::st
                                   const std::string& name) {
   std::string all;
   for (const std::string& folder : folders) {
-    if (&folder != &folders.front()) MakeFolders(folder);
+    if (&folder != &folders.front()) {  // the user's, which may not exist yet
+      static_cast<void>(MakeFolder(FolderOf(folder)));
+      static_cast<void>(MakeFolder(folder));
+    }
     if (CheckWritable(folder)) {
       how.out = PathIn(folder, name);
       return Convert(how);
@@ -122,10 +127,10 @@ Result<CachedGraph> FindOrConvert(ConvertOptions how) {
   }
   SLIM_ASSIGN(const UniqueFd source, OpenForReading(how.in));
   SLIM_ASSIGN(std::string stamp, StampOfGraph(how));
-  std::error_code ignored;
-  const std::string whole = std::filesystem::weakly_canonical(how.in, ignored).string();
-  const std::string base = std::filesystem::path(how.in).filename().string();
-  const std::string stem = fmt::format(".{}.{}-", base, HashOf(OptionsInWords(how) + " " + whole));
+  SLIM_ASSIGN(const std::string folder_id, IdOf(FolderOf(how.in)));
+  const std::string base = how.in.substr(how.in.rfind('/') + 1);
+  const std::string stem =
+      fmt::format(".{}.{}-", base, HashOf(OptionsInWords(how) + " " + folder_id));
   std::vector<std::string> folders = {FolderOf(how.in)};
   if (const auto users = UsersCacheFolder()) folders.push_back(*users);
   const auto find = [&]() -> std::optional<CachedGraph> {

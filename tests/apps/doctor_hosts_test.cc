@@ -16,14 +16,10 @@ while [ "${1#-}" != "$1" ]; do shift 2; done
 case $1 in
   127.0.0.2) sh -c "$2" ;;
   127.0.0.3) echo "ssh: connect to host $1 port 22: No route to host" >&2; exit 255 ;;
-  127.0.0.4) sh -c "$(echo "$2" | sed 's/sha256sum/echo other/')";
-;
-  127.0.0.5) sh -c "$(echo "$2" | sed 's/sha256sum/true/')" ;
-  ;
-  127.0.0.6) sh -c "$(echo "$2" | sed 's/date +/date -d +10seconds +/')" ;
-  ;
-  127.0.0.7) sh -c "$(echo "$2" | sed 's,/dev/tcp/,/dev/null/,g')" ;
-  ;
+  127.0.0.4) sh -c "$(echo "$2" | sed 's/sha256sum/echo other/')" ;;
+  127.0.0.5) sh -c "$(echo "$2" | sed 's/sha256sum/true/')" ;;
+  127.0.0.6) sh -c "$(echo "$2" | sed 's/date +/date -d +10seconds +/')" ;;
+  127.0.0.7) sh -c "$(echo "$2" | sed 's,/dev/tcp/,/dev/null/,g')" ;;
 esac
 )sh";
 

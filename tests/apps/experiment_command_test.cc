@@ -271,7 +271,7 @@ TEST_F(ExperimentCommands, NodesAreLimitedToTheirShares) {
 
 TEST_F(ExperimentCommands, NodesAreLimitedToTheirMemory) {
   if (const std::string why = WhyNodesCannotBeLimited(); !why.empty()) GTEST_SKIP() << why;
-  const CommandEnd end = RunSlimgraph({"pagerank", graph_, "--nodes", "2", "--node-memory", "64K"});
+  const CommandEnd end = RunSlimgraph({"pagerank", graph_, "--nodes", "2", "--node-memory", "1M"});
   EXPECT_EQ(end.code, 4);
   const CommandEnd room =
       RunSlimgraph({"pagerank", graph_, "--nodes", "2", "--node-memory", "256M", "--verify"});

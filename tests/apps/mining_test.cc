@@ -301,7 +301,7 @@ TEST_F(Mining, ErrorsAreOneLine) {
   Refuses({"triangles", empty}, 3, "the graph is empty");
   Refuses({"match", empty, "--pattern", "house", "--nodes", "3"}, 3, "the graph is empty");
   Refuses({"local", graph_, "--output", "x"}, 2, "local needs --triangles or --clustering");
-  Refuses({"local", graph_, "--triangles"}, 2, "local needs --output FILE");
+  Refuses({"local", graph_, "--triangles", "--output", scratch_.File("no/such")}, 4, "no/such");
   const std::string directed = scratch_.File("directed.slim");
   ASSERT_EQ(Convert(directed, "--directed").code, 0);
   Refuses({"triangles", directed}, 3, "OUT.slim --symmetrize");

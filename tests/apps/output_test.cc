@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 
 #include "tests/support/command.h"
 
@@ -79,6 +80,29 @@ TEST_F(Outputs, ADashIsStandardOutputAndTheRestGoesToStandardError) {
   const CommandEnd both = RunSlimgraph({"bfs", graph_, "--source", "10", "-o", "-", "--json"});
   EXPECT_EQ(both.code, 2);
   EXPECT_NE(both.err.find("both write to standard output"), std::string::npos) << both.err;
+}
+
+TEST_F(Outputs, ADashIsStandardOutputForGraphsToo) {
+  const std::string file = scratch_.File("k.slim");
+  ASSERT_EQ(RunSlimgraph({"gen", "kron", "-s", "8", "-o", file}).code, 0);
+  const std::string temporary = "TMPDIR=" + scratch_.File("tmp");
+  std::filesystem::create_directory(scratch_.File("tmp"));
+  const auto expect_graph = [&](const std::vector<std::string>& words) {
+    const CommandEnd end = RunSlimgraph(words, {temporary});
+    EXPECT_EQ(end.code, 0) << end.err;
+    EXPECT_EQ(end.out, ReadText(file)) << words[0];
+    EXPECT_NE(end.err.find("256 vertices"), std::string::npos) << end.err;
+    EXPECT_TRUE(std::filesystem::is_empty(scratch_.File("tmp")));
+  };
+  expect_graph({"gen", "kron", "-s", "8", "-o", "-"});
+  expect_graph({"convert", file, "-"});
+  expect_graph({"convert", file, "-o", "-"});
+  ASSERT_EQ(RunSlimgraph({"store", "create", file, "-o", scratch_.File("store")}).code, 0);
+  const CommandEnd exported =
+      RunSlimgraph({"store", "export", scratch_.File("store"), "-o", "-"}, {temporary});
+  WriteText(scratch_.File("e.slim"), exported.out);
+  EXPECT_EQ(RunSlimgraph({"info", scratch_.File("e.slim"), "--check"}).code, 0) << exported.err;
+  EXPECT_EQ(RunSlimgraph({"gen", "kron", "-s", "8", "-o", "-", "--json"}).code, 2);
 }
 
 TEST_F(Outputs, TheEndingChoosesTheForm) {

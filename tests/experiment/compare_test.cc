@@ -146,15 +146,15 @@ TEST_F(TheComparison, ReadsBothSchemas) {
              R"("options":{"GRAPH":"/a/g","k":4,"json":"true"})",
              R"("options":{"GRAPH":"/a/g","k":4,"threads":"2","json":"true"})"},
             "1");
-  const std::string two = write(
-      "2",
-      {R"("options":{"GRAPH":"/b/g","k":4,"chunk-memory":65536,"threads":1,"verify":false,"json":true},)"
-       R"("given":["GRAPH","k","chunk-memory","json"])",
-       R"("options":{"GRAPH":"/b/g","k":4,"chunk-memory":1048576,"threads":1,"verify":false,"json":true},)"
-       R"("given":["GRAPH","k","json"])",
-       R"("options":{"GRAPH":"/b/g","k":5,"chunk-memory":1048576,"threads":2,"verify":false,"json":true},)"
-       R"("given":["GRAPH","k","threads","json"])"},
-      "2");
+  const std::string two =
+      write("2",
+            {R"("options":{"GRAPH":"/b/g","k":4,"chunk-memory":65536,"threads":1,"verify":false,)"
+             R"("json":true},"given":["GRAPH","k","chunk-memory","json"])",
+             R"("options":{"GRAPH":"/b/g","k":4,"chunk-memory":1048576,"threads":1,"verify":false,)"
+             R"("json":true},"given":["GRAPH","k","json"])",
+             R"("options":{"GRAPH":"/b/g","k":5,"chunk-memory":1048576,"threads":2,"verify":false,)"
+             R"("json":true},"given":["GRAPH","k","threads","json"])"},
+            "2");
   for (const auto& [before, after] : {std::pair(one, two), std::pair(two, one)}) {
     const auto compared = Compare(before, after, 0.05);
     ASSERT_TRUE(compared) << compared.error().message;
