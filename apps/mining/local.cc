@@ -63,8 +63,8 @@ class LocalPart : public MiningPart {
     return MiningStep{.part = clustering_ ? dkudu::ListPart::kArcs : dkudu::ListPart::kAll,
                       .engine_bytes = bytes,
                       .work = work,
-                      .finish = finish,
-                      .prints_ids = true};
+                      .prints_ids = true,
+                      .finish = finish};
   }
 
  protected:

@@ -38,8 +38,8 @@ struct MiningStep {
   dkudu::ListPart part;  // which lists it needs
   dkudu::EngineBytes engine_bytes;
   MiningWork work;
-  MiningWork finish = {};   // on node 0, after the time was taken: writes or verifies the result
   bool prints_ids = false;  // it keeps the original ids in memory
+  MiningWork finish = {};   // on node 0, after the time was taken: writes or verifies the result
 };
 class MiningPart : public Part {
  public:
