@@ -10,11 +10,12 @@
 
 #include "dgemini/internal/prefetch.h"
 #include "dgemini/vertex_array.h"
+#include "slimgraph/base/types.h"
 #include "slimgraph/remote/neighbours.h"
 
 namespace slimgraph::dgemini {
 
-class LabelCounts {
+class alignas(kCacheLineBytes) LabelCounts {
  public:
   // The memory for each arc of the longest list, at most.
   static constexpr double kArcBytes = 26;
