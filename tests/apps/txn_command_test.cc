@@ -51,7 +51,6 @@ TEST(TxnRun, EndsWithOneLineWhenAJournalOfTheHistoryCannotBeWritten) {
 TEST(TxnRun, RefusesWhatItCannotDoWithOneLine) {
   const std::vector<std::vector<std::string>> wrong = {
       {"--protocol", "occ"},
-      {"--workload", "ycsb"},
       {"--workload", "ycsb", "--protocol", "2pl"},
       {"--workload", "tpch", "--protocol", "occ"},
       {"--workload", "ycsb", "--protocol", "nowait", "--stages", "1111"},
@@ -82,6 +81,16 @@ TEST(TxnRun, RefusesWhatItCannotDoWithOneLine) {
     EXPECT_EQ(end.code, 2) << end.err;
     EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
     EXPECT_EQ(end.out, "");
+  }
+}
+
+TEST(TxnRun, TakesAProtocolAndSaysSoIfNoneIsGiven) {
+  for (const char* const nodes : {"1", "2"}) {
+    const CommandEnd end = RunSlimgraph(
+        {"txn", "run", "--workload", "smallbank", "--transactions", "20", "--nodes", nodes});
+    EXPECT_EQ(end.code, 0) << end.err;
+    EXPECT_EQ(end.err, "slimgraph: occ is taken, because --protocol is not given\n");
+    EXPECT_EQ(end.out.find("smallbank with occ, "), 0U) << end.out;
   }
 }
 
