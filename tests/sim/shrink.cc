@@ -31,6 +31,7 @@ class Shrinking {
   bool Begin() {
     const std::string failure = Run(best_);
     kind_ = KindOf(failure);
+    CountFaults();
     return !failure.empty();
   }
 
@@ -40,6 +41,7 @@ class Shrinking {
       const std::string failure = Run(tried);
       if (failure.empty() || KindOf(failure) != kind_) continue;
       best_ = tried;
+      CountFaults();
       fmt::print("fails with {}: {}\n", OptionsOf(best_), failure.substr(0, 100));
       return true;
     }
@@ -72,16 +74,17 @@ class Shrinking {
 
  private:
   std::string Run(const LeftOut& left_out) {
-    const std::string failure = RunApart(scenario_, seed_, 1, SharedProgress(), left_out);
+    return RunApart(scenario_, seed_, 1, SharedProgress(), left_out);
+  }
+  void CountFaults() {
     const std::uint32_t told = SharedProgress().faults;
-    faults_ = std::max(faults_, told > 0 ? told : kFaultsOfACrash);
-    return failure;
+    faults_ = told > 0 ? told : kFaultsOfACrash;
   }
 
   const Scenario& scenario_;
   const std::uint64_t seed_;
   std::string kind_;
-  std::uint32_t faults_ = 0;  // no run has had more
+  std::uint32_t faults_ = 0;  // of the best run so far, with those that were left out
   LeftOut best_;
 };
 
