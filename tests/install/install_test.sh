@@ -1,7 +1,7 @@
 #!/bin/bash
-# The files that `make install` installs are sufficient: each header compiles alone, and the examples
-# build with pkg-config and with CMake, and compute what they should. They are compiled by plain g++,
-# as by a user.
+# The files that `make install` installs are sufficient: each header compiles alone, and the
+# examples build with pkg-config and with CMake, and compute what they should. They are compiled by
+# plain g++, as by a user.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 scratch=$(mktemp -d)
