@@ -11,6 +11,9 @@ namespace {
 
 using dgemini::VertexArray;
 
+// Rounding errors keep the change of ranks above a smaller tolerance forever.
+constexpr double kLeastTolerance = 1e-14;
+
 internal::VertexRequest RequestOf(const dgemini::WorkloadNeeds& needs) {
   internal::VertexRequest request;
   request.weights = needs.weights;
@@ -76,6 +79,13 @@ Result<VertexValues<double>> ShortestPaths(Graph& graph, std::uint64_t source) {
 }
 
 Result<VertexValues<double>> PageRank(Graph& graph, const PageRankParameters& parameters) {
+  if (!(parameters.damping >= 0 && parameters.damping <= 1)) {
+    return UsageError("PageRank: damping {} is out of range: 0 to 1", parameters.damping);
+  }
+  if (parameters.tolerance && !(*parameters.tolerance >= kLeastTolerance)) {
+    return UsageError("PageRank: tolerance {} is out of range: {} and more", *parameters.tolerance,
+                      kLeastTolerance);
+  }
   return ComputeValues<double>(
       graph, "PageRank", RequestOf(dgemini::PageRankNeeds(dgemini::Mode::kAuto)),
       [&](dgemini::Engine& engine, internal::VertexLists&) -> Result<VertexArray<double>> {

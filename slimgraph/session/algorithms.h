@@ -24,9 +24,10 @@ Result<VertexValues<std::uint32_t>> BreadthFirstSearch(Graph& graph, std::uint64
 Result<VertexValues<double>> ShortestPaths(Graph& graph, std::uint64_t source);
 
 struct PageRankParameters {
-  double damping = 0.85;
+  double damping = 0.85;  // 0 to 1
   std::uint64_t iterations = 20;
-  // If set: iterates until the sum of all changes of an iteration is at most this.
+  // If set, instead of `iterations`: iterates until the sum of all changes of an iteration is at
+  // most this, at least 1e-14.
   std::optional<double> tolerance = {};
 };
 // Ranks sum to one.

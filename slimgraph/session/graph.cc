@@ -33,12 +33,12 @@ Result<ConvertOptions> OptionsToRead(const std::string& path, const ReadOptions&
 Result<Graph> Graph::OpenSlim(Session& session, const std::string& call,
                               const Result<std::string>& path) {
   internal::Nodes& nodes = *session.nodes_;
-  const std::uint64_t number = nodes.NewGraph();
   const auto opening = [&](const std::string& file) {
     return internal::Call{
-        .name = call, .task = internal::Task::kOpen, .graph = number, .path = file};
+        .name = call, .task = internal::Task::kOpen, .graph = nodes.NewGraph(), .path = file};
   };
-  SLIM_TRY(nodes.Do(call, path.map(opening)));
+  SLIM_ASSIGN(const internal::Call agreed, nodes.Do(call, path.map(opening)));
+  const std::uint64_t number = agreed.graph;
   const internal::OpenGraph& open = *nodes.Find(number);
   auto handle = std::make_shared<internal::GraphHandle>();
   handle->nodes = session.nodes_;
@@ -56,7 +56,7 @@ template <typename Write>
 Result<Graph> Graph::OpenTemporary(Session& session, const std::string& call, Write write) {
   internal::Nodes& nodes = *session.nodes_;
   Result<std::string> path;
-  if (nodes.self() == 0 && !nodes.closed()) {
+  if (nodes.self() == 0 && nodes.usable()) {
     path = TemporaryName();
     if (!nodes.job().one_host()) {
       path = tl::unexpected<Error>(Error{

@@ -1,5 +1,6 @@
 #include "slimgraph/session/memory_node.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <iterator>
@@ -23,12 +24,24 @@ Result<std::unique_ptr<Job>> JoinSession() {
     if (StartedBy() == Starter::kNobody) {
       return UsageError("{} is started by a session, not by hand", kMemoryNodeCommand);
     }
+    if (StartedRank() == 0) {
+      return UsageError("{}: node 0 of a session is its program, not a memory node",
+                        kMemoryNodeCommand);
+    }
     return Job::JoinFromEnvironment(PmiUse::kFormJob, OnLoss::kReport);
   }
-  const auto words = Split(text, ' ');
-  if (words.size() != 4) return UsageError("{}: '{}' is not a node", kJoinVariable, text);
-  return Job::Join({.self = static_cast<NodeId>(std::atoi(std::string(words[0]).c_str())),
-                    .nodes = static_cast<NodeId>(std::atoi(std::string(words[1]).c_str())),
+  const std::string joins = text;
+  ::unsetenv(kJoinVariable);  // it has the secret
+  const auto words = Split(joins, ' ');
+  const auto number = [&](std::size_t i) {
+    return static_cast<NodeId>(std::max(0, std::atoi(std::string(words[i]).c_str())));
+  };
+  if (words.size() != 4 || number(0) == 0 || number(0) >= number(1) || number(1) > kMaxNodes) {
+    return UsageError("{} does not name a node: it is set by a session, not by hand",
+                      kJoinVariable);
+  }
+  return Job::Join({.self = number(0),
+                    .nodes = number(1),
                     .listener = {},
                     .hub_address = std::string(words[2]),
                     .secret = std::string(words[3])},
@@ -70,8 +83,9 @@ Status Serve(Job& job, OpenGraphs& graphs) {
       if (job.all_alive()) continue;
       return tl::unexpected<Error>(call.error());
     }
-    const Status done = internal::DoOnEveryNode(job, *call, graphs, /*computes=*/false);
-    if (!done && (call->task != internal::Task::kOpen || !job.all_alive())) return done;
+    SLIM_ASSIGN(const auto refusal,
+                internal::DoOnEveryNode(job, *call, graphs, /*computes=*/false));
+    if (refusal) continue;
     if (call->task == internal::Task::kMine) {
       SLIM_TRY(internal::MineOnMemoryNode(job, graphs.at(call->graph)->file(), *call));
     }
@@ -83,11 +97,12 @@ Status Serve(Job& job, OpenGraphs& graphs) {
 
 Status ServeSession() {
   SLIM_ASSIGN(const auto job, JoinSession());
-  SLIM_TRY(internal::AgreeOnStatus(*job, {}));
+  SLIM_TRY(internal::AgreeOnVersion(*job, internal::VersionOfCalls()));
   OpenGraphs graphs;
   const Status served = Serve(*job, graphs);
   if (served) return job->Leave(0);
-  if (job->all_alive()) job->Fail(served.error());
+  if (job->all_alive()) internal::FailAndAwait(*job, served.error());
+  job->LeaveAfter(served.error());
   return served;
 }
 

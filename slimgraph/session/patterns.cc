@@ -31,9 +31,11 @@ Result<std::uint64_t> Mine(Graph& graph, const std::string& call,
                            const internal::MiningRequest& request,
                            const internal::MiningSinks& sinks) {
   internal::GraphHandle& handle = graph.handle();
-  SLIM_TRY(handle.Do(call, internal::Task::kMine, request));
-  return handle.Checked(
-      internal::Mine(handle.nodes->job(), handle.open().file(), *handle.ids, request, sinks));
+  SLIM_ASSIGN(const internal::Call agreed, handle.Do(call, internal::Task::kMine, request));
+  auto mined = internal::Mine(handle.nodes->job(), handle.open().file(), *handle.ids,
+                              agreed.RequestAs<internal::MiningRequest>(), sinks);
+  if (!mined && mined.error().kind == ErrorKind::kUsage) return mined;
+  return handle.Checked(std::move(mined));
 }
 
 }  // namespace

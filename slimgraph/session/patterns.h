@@ -34,8 +34,8 @@ Result<std::uint64_t> Count(Graph& graph, const Pattern& pattern, const MatchOpt
 
 // Calls visit(thread, vertices) once for each match, with original ids in the ascending order of
 // the pattern's vertices. It is called by all threads (thread < SessionOptions.threads) of the
-// compute node that has found the match. It returns false to end the search of its thread. Returns
-// the number of visited matches of all nodes.
+// compute node that has found the match, and must not throw. It returns false to end the search of
+// its thread. Returns the number of visited matches of all nodes.
 using MatchVisit = std::function<bool(std::uint32_t thread, std::span<const std::uint64_t>)>;
 Result<std::uint64_t> ForEachMatch(Graph& graph, const Pattern& pattern, const MatchVisit& visit,
                                    const MatchOptions& options = {});

@@ -46,7 +46,8 @@
 //   Message Send(Value, double weight) const  instead of Send(Value)
 //   using Scratch = T; Value Gather(own, in, T& scratch)    memory of the calling thread
 // A program ends when no vertex is active, or when Ends returns true. Functions are called by many
-// threads, so they must not change the program.
+// threads, so they must not change the program, and they must not throw. Value and Message are
+// trivially copyable and default constructible; a gather program's Value has ==.
 #pragma once
 
 #include <cstdint>

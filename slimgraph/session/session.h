@@ -13,10 +13,13 @@
 //   Then all compute nodes must make the same calls in the same order. A call returns when all of
 //   them have made it. mpiexec.hydra and srun work as well: where they start the program on a
 //   memory node, Open() replaces the program with the memory-node program and does not return.
+//   Such a process opens one session only.
 //
 // The library neither prints nor exits: each call returns a Result (slimgraph/base/result.h). If a
-// node fails or dies, the session is over, on all nodes: every later call returns an error. A
-// session is used by one thread at a time.
+// node fails or dies, the session is over, on all nodes: every later call returns an error. After
+// an error that all nodes have alike, such as wrong arguments, the session goes on. A session is
+// used by one thread at a time; different sessions may be used at the same time. A process with an
+// open session must not fork, except to start another program at once.
 #pragma once
 
 #include <memory>

@@ -59,6 +59,24 @@ struct Distance {
   }
 };
 
+// The sum of the weights of incoming edges, by messages whose members have initialisers.
+struct WeightReceived {
+  struct Sum {
+    double sum = 0;
+    bool operator==(const Sum&) const = default;
+  };
+  using Value = Sum;
+  using Message = Sum;
+  Value Initial(std::uint64_t) const { return {}; }
+  Message Nothing() const { return {}; }
+  Message Send(const Value&, double weight) const { return {weight}; }
+  Message Combine(Message a, Message b) const { return {a.sum + b.sum}; }
+  bool Update(Value& value, Message message) const {
+    value.sum += message.sum;
+    return false;
+  }
+};
+
 // Messages that are too large for an atomic exchange: the two smallest ids among the neighbours, so
 // that a combination that loses or repeats a message shows.
 struct TwoSmallest {
@@ -208,6 +226,10 @@ void CheckPrograms(Session& session, std::uint64_t seed) {
       for (const auto& [u, weight] : list) incoming[v] += weight;
     }
     ExpectEqual(session, MustRun(graph, WeightOfIncoming{}).values, incoming, "weight");
+    const auto received = MustRun(graph, WeightReceived{}).values;
+    for (std::size_t i = 0; i < received.size(); ++i) {
+      ASSERT_NEAR(received.values()[i].sum, incoming.at(received.id(i)), 1e-6);
+    }
     if (directed) continue;
     ExpectEqual(session, MustRun(graph, Cores{}).values, CoreNumbers(out), "core");
   }

@@ -59,7 +59,18 @@ TEST(DISABLED_Launched, DifferentCalls) {
             "node 1 calls BreadthFirstSearch while node 0 calls PageRank: all compute nodes "
             "must make the same calls in the same order");
   EXPECT_OK(ConnectedComponents(*graph));
+  // Node 0 alone has counted this graph.
+  EXPECT_FALSE(session->first() ? Graph::FromEdges(*session, {src, dst, {}, false}).has_value()
+                                : PageRank(*graph).has_value());
+  auto other = Graph::FromEdges(*session, {src, dst, {}, true});
+  ASSERT_OK(other);
+  EXPECT_OK(PageRank(*other));
+  EXPECT_EQ(MessageOf(PageRank(session->first() ? *graph : *other)),
+            "node 1 calls PageRank for another graph than node 0: all compute nodes must make the "
+            "same calls in the same order");
+  EXPECT_OK(PageRank(*graph));
   ASSERT_OK(session->Close());
+  EXPECT_THAT(MessageOf(Session::Open(OnTwoThreads())), ::testing::HasSubstr("one session"));
 }
 
 TEST(DISABLED_Launched, OneNodeLeaves) {

@@ -4,12 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 
+#include "slimgraph/base/sockets.h"
 #include "slimgraph/base/sync.h"
 #include "slimgraph/session/algorithms.h"
+#include "slimgraph/session/internal/call.h"
 #include "slimgraph/session/patterns.h"
 #include "slimgraph/session/program.h"
 #include "tests/session/checks.h"
@@ -105,6 +108,18 @@ INSTANTIATE_TEST_SUITE_P(
                             MemorySide::kServe}),
     [](const auto& point) { return point.param.name; });
 
+// A program that runs until it is told, so that a node can be hurt meanwhile.
+struct Endless {
+  using Value = std::uint64_t;
+  std::function<void()>* once;
+  Value Initial(std::uint64_t) const { return 0; }
+  bool Ends(const StepInfo& info) const {
+    if (info.steps == 2) (*once)();
+    return info.steps == 2000;
+  }
+  Value Gather(Value own, const NeighbourValues<Value>&) const { return own + 1; }
+};
+
 // Writes a small graph, and opens it in a session.
 class Sessions : public ::testing::Test {
  protected:
@@ -183,10 +198,141 @@ TEST_F(Sessions, RefuseWhatIsWrongAndGoOn) {
   ASSERT_OK(directed);
   EXPECT_THAT(MessageOf(Count(*directed, *Pattern::Find("triangle"))),
               ::testing::HasSubstr("directed"));
+  EXPECT_EQ(MessageOf(PageRank(*graph, {.damping = NAN})),
+            "PageRank: damping nan is out of range: 0 to 1");
+  EXPECT_EQ(MessageOf(PageRank(*graph, {.tolerance = 0})),
+            "PageRank: tolerance 0 is out of range: 1e-14 and more");
+  const auto all = [](std::uint32_t, std::span<const std::uint64_t>) { return true; };
+  EXPECT_THAT(MessageOf(ForEachMatch(*graph, *Pattern::Find("triangle"), all, {.chunk_bytes = 1})),
+              ::testing::HasSubstr("too little"));
+  EXPECT_EQ(*ForEachMatch(*graph, *Pattern::Find("triangle"), all), 1U);
   EXPECT_OK(BreadthFirstSearch(*graph, 1));
   ASSERT_OK(session.Close());
   EXPECT_EQ(MessageOf(BreadthFirstSearch(*graph, 1)), "BreadthFirstSearch: the session is closed");
   EXPECT_EQ(graph->vertices(), 4U);
+}
+
+TEST_F(Sessions, GoOnAfterWeightsThatShortestPathsRefuse) {
+  Session session = MustOpen(WithNodes(3));
+  const std::vector<std::uint64_t> src = {1, 2, 3}, dst = {2, 3, 4};
+  const std::vector<double> weights = {1, -2, 3};
+  auto graph = Graph::FromEdges(session, {src, dst, weights, false});
+  ASSERT_OK(graph);
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_THAT(MessageOf(ShortestPaths(*graph, 1)), ::testing::HasSubstr("negative weight, -2"));
+    EXPECT_OK(BreadthFirstSearch(*graph, 1));
+  }
+  ASSERT_OK(session.Close());
+}
+
+TEST_F(Sessions, CanBeMovedFromAndClosedTwice) {
+  Session session = MustOpen(WithNodes(2));
+  Session moved = std::move(session);
+  EXPECT_OK(session.Close());  // NOLINT(bugprone-use-after-move): it must be harmless
+  EXPECT_OK(moved.Close());
+  EXPECT_OK(moved.Close());
+}
+
+TEST_F(Sessions, RunAtTheSameTimeInOneProcess) {
+  Session one = MustOpen(WithNodes(2));
+  std::optional<Session> other;
+  Thread opens([&] { other = MustOpen(WithNodes(3)); });
+  opens.join();
+  auto near = OpenText(one);
+  auto far = OpenText(*other);
+  ASSERT_OK(near);
+  ASSERT_OK(far);
+  Thread computes([&] { EXPECT_OK(PageRank(*far)); });
+  EXPECT_OK(PageRank(*near));
+  computes.join();
+  ASSERT_OK(one.Close());
+  EXPECT_EQ(BreadthFirstSearch(*far, 4)->Find(1), 2U);
+}
+
+TEST_F(Sessions, DoNotPassTheProgramsFilesOn) {
+  std::array<int, 2> pipe{};
+  ASSERT_EQ(::pipe(pipe.data()), 0);
+  Session session = MustOpen(WithNodes(2));
+  ::close(pipe[1]);
+  char none = 0;
+  EXPECT_EQ(::read(pipe[0], &none, 1), 0);  // blocks while a memory node can write
+  ::close(pipe[0]);
+}
+
+TEST_F(Sessions, ReplaceAnOldDescriptionInTheEnvironment) {
+  ::setenv("SLIMGRAPH_JOIN", "1 2 127.0.0.1:1 old", 1);
+  const auto session = Session::Open(WithNodes(2));
+  ::unsetenv("SLIMGRAPH_JOIN");
+  EXPECT_OK(session);
+}
+
+TEST_F(Sessions, NoticeAnEndedMemoryNodeIfTheProgramIgnoresItsChildren) {
+  const auto before = std::signal(SIGCHLD, SIG_IGN);
+  SessionOptions options = WithNodes(2);
+  options.memory_node_program = "false";
+  EXPECT_THAT(MessageOf(Session::Open(options)), ::testing::HasSubstr("ended before it joined"));
+  std::signal(SIGCHLD, before);
+}
+
+TEST_F(Sessions, LeaveNoTemporaryFile) {
+  const std::string folder = folder_ / "temporary";
+  std::filesystem::create_directory(folder);
+  ::setenv("TMPDIR", folder.c_str(), 1);
+  Session session = MustOpen(WithNodes(2));
+  EXPECT_OK(OpenText(session));
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
+  std::filesystem::remove(folder);
+  EXPECT_THAT(MessageOf(OpenText(session)), ::testing::HasSubstr("cannot write"));
+  ::unsetenv("TMPDIR");
+  EXPECT_OK(OpenText(session));
+}
+
+// Graphs without vertices, and with one vertex and no edge.
+TEST_F(Sessions, TakeGraphsWithoutEdges) {
+  Session session = MustOpen(WithNodes(3));
+  for (const std::size_t loops : {0, 1}) {
+    const std::vector<std::uint64_t> ends(loops, 5);
+    auto graph = Graph::FromEdges(session, {ends, ends, {}, false});
+    ASSERT_OK(graph);
+    EXPECT_EQ(graph->vertices(), loops);
+    EXPECT_OK(PageRank(*graph));
+    EXPECT_OK(ConnectedComponents(*graph));
+    EXPECT_OK(BetweennessCentrality(*graph, {}));
+    std::function<void()> nothing = [] {};
+    EXPECT_OK(slimgraph::Run(*graph, Endless{&nothing}));
+    EXPECT_EQ(BreadthFirstSearch(*graph, 5).has_value(), loops == 1);
+    EXPECT_EQ(Count(*graph, *Pattern::Find("triangle")).has_value(), loops == 1);
+    EXPECT_EQ(LocalCounts(*graph).has_value(), loops == 1);
+  }
+}
+
+TEST_F(Sessions, RefuseAMemoryNodeOfAnotherVersion) {
+  JoinConfig hub{.self = 0, .nodes = 2, .secret = "secret"};
+  hub.listener = *ListenTcp("127.0.0.1");
+  JoinConfig node{.self = 1, .nodes = 2, .secret = "secret"};
+  node.hub_address = fmt::format("127.0.0.1:{}", LocalAddress(hub.listener.get()).port());
+  std::string told;
+  Thread other([&] {
+    const auto job = Job::Join(std::move(node), OnLoss::kReport);
+    ASSERT_OK(job);
+    told = MessageOf(internal::AgreeOnVersion(**job, "session 2"));
+    EXPECT_OK((*job)->Leave(0));
+  });
+  const auto job = Job::Join(std::move(hub), OnLoss::kReport);
+  EXPECT_OK(job);
+  const std::string message = MessageOf(internal::AgreeOnVersion(**job, "session 1"));
+  EXPECT_OK((*job)->Leave(0));
+  other.join();
+  EXPECT_THAT(message, ::testing::StartsWith("node 1 runs another version of SlimGraph"));
+  EXPECT_EQ(told, message);
+}
+
+TEST(MemoryNode, CannotBeStartedByHand) {
+  for (const char* const join : {"0 0 x y", "1 9999 x y", "9 4 x y", "junk", "a b c d"}) {
+    const CommandEnd end = RunSlimgraph({"memory-node"}, {std::string("SLIMGRAPH_JOIN=") + join});
+    EXPECT_EQ(end.code, 2) << join;
+    EXPECT_THAT(end.err, ::testing::HasSubstr("not by hand")) << join;
+  }
 }
 
 TEST_F(Sessions, RefuseOptionsThatCannotWork) {
@@ -209,18 +355,6 @@ TEST_F(Sessions, RefuseOptionsThatCannotWork) {
   EXPECT_THAT(MessageOf(Session::Open(options)), ::testing::HasSubstr("ended before it joined"));
   EXPECT_TRUE(Children().empty());
 }
-
-// A program that runs until it is told, so that a node can be hurt meanwhile.
-struct Endless {
-  using Value = std::uint64_t;
-  std::function<void()>* once;
-  Value Initial(std::uint64_t) const { return 0; }
-  bool Ends(const StepInfo& info) const {
-    if (info.steps == 2) (*once)();
-    return info.steps == 2000;
-  }
-  Value Gather(Value own, const NeighbourValues<Value>&) const { return own + 1; }
-};
 
 class HurtSession : public Sessions, public ::testing::WithParamInterface<int> {};
 

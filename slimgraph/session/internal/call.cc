@@ -99,6 +99,14 @@ Result<Call> ReadCalls(const std::vector<std::string>& all) {
           "same calls in the same order",
           node, other.name, agreed.name);
     }
+    // The number of a graph that is opened now is node 0's.
+    const bool same_graph = other.graph == agreed.graph || agreed.task == Task::kOpen;
+    if (!same_graph || other.task != agreed.task) {
+      return UsageError(
+          "node {} calls {} for another graph than node 0: all compute nodes must make the "
+          "same calls in the same order",
+          node, other.name);
+    }
     std::erase_if(agreed.dropped, [&](std::uint64_t graph) {
       return !std::binary_search(other.dropped.begin(), other.dropped.end(), graph);
     });
@@ -116,6 +124,25 @@ Result<Call> AgreeOnCall(Job& job, const std::string& name, const Result<Call>& 
 Result<Call> AwaitCall(Job& job) {
   SLIM_ASSIGN(const auto all, job.Exchange(""));
   return ReadCalls(all);
+}
+
+Status AgreeOnVersion(Job& job, const std::string& mine) {
+  SLIM_ASSIGN(const auto all, job.Exchange(mine));
+  for (std::size_t node = 1; node < all.size(); ++node) {
+    if (all[node] == all[0]) continue;
+    return EnvironmentError(
+        "node {} runs another version of SlimGraph than node 0: install the library and the "
+        "memory-node program together, or set SessionOptions.memory_node_program",
+        node);
+  }
+  return {};
+}
+
+// No exchange completes after a loss. One that others have begun earlier may complete.
+void FailAndAwait(Job& job, const Error& error) {
+  job.Fail(error);
+  while (job.Exchange("")) {
+  }
 }
 
 Status AgreeOnStatus(Job& job, const Status& mine) {

@@ -48,9 +48,18 @@ struct Call {
 // Collective over all nodes of the job. Returns node 0's call; `dropped` becomes the graphs that no
 // compute node uses any more. An error on all nodes if compute nodes make different calls, or if
 // node 0's `mine` is an error.
+// Their requests are not compared: node 0's counts.
 Result<Call> AgreeOnCall(Job& job, const std::string& name, const Result<Call>& mine);
 // The same on a memory node.
 Result<Call> AwaitCall(Job& job);
+
+// Collective over all nodes of the job, and the first thing that they tell each other: an error on
+// all nodes unless all have the same text. The layout of requests belongs to the text. This
+// exchange must stay as it is in later versions.
+Status AgreeOnVersion(Job& job, const std::string& mine);
+// Ends the job by this node's error. Returns when all nodes are told of it, or of an earlier loss:
+// a process that ends before that is only known to have died.
+void FailAndAwait(Job& job, const Error& error);
 
 // Collective over all nodes of the job: the first error of any node, on all of them.
 Status AgreeOnStatus(Job& job, const Status& mine);

@@ -13,10 +13,12 @@ Status GraphHandle::Load(const std::string& name, VertexRequest request) {
   }
   const VertexLists* const lists = open().lists();
   if (lists != nullptr && lists->request().Covers(request)) {
-    return Do(name, Task::kNothing, request);
+    SLIM_TRY(Do(name, Task::kNothing, request));
+    return {};
   }
   if (lists != nullptr) request.Add(lists->request());
-  return Do(name, Task::kLoadVertexLists, request);
+  SLIM_TRY(Do(name, Task::kLoadVertexLists, request));
+  return {};
 }
 
 }  // namespace slimgraph::internal

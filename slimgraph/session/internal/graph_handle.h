@@ -23,11 +23,10 @@ struct GraphHandle {
 
   // Agrees with the other nodes on a call about this graph, and does what it asks of every node.
   template <typename Request>
-  Status Do(const std::string& name, Task task, const Request& request) {
+  Result<Call> Do(const std::string& name, Task task, const Request& request) {
     Call call{.name = name, .task = task, .graph = number};
     call.SetRequest(request);
-    SLIM_TRY(nodes->Do(name, std::move(call)));
-    return {};
+    return nodes->Do(name, std::move(call));
   }
   OpenGraph& open() const { return *nodes->Find(number); }
   // For the result of what compute nodes have done after Do().

@@ -1,6 +1,7 @@
 // Runs a message program on D-Gemini's engine.
 #pragma once
 
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -50,9 +51,20 @@ class ProgramRun<P> : public ProgramBase<P> {
 
  private:
   union ValueOrMessage {
+    ValueOrMessage() {}  // types whose members have initialisers have none of their own
     typename P::Value value;
     Message message;
   };
+  static ValueOrMessage OfMessage(const Message& message) {
+    ValueOrMessage one;
+    std::construct_at(&one.message, message);
+    return one;
+  }
+  static ValueOrMessage OfValue(const typename P::Value& value) {
+    ValueOrMessage one;
+    std::construct_at(&one.value, value);
+    return one;
+  }
 
   struct Step {
     // What crosses the network: a message to the owner of a vertex when a step pushes; when it
@@ -76,7 +88,7 @@ class ProgramRun<P> : public ProgramBase<P> {
       if constexpr (kSame) {
         return message;
       } else {
-        return {.message = message};
+        return OfMessage(message);
       }
     }
     bool Slot(VertexId v, Value sent) {
@@ -110,7 +122,7 @@ class ProgramRun<P> : public ProgramBase<P> {
       if constexpr (kSame) {
         return run.sent_[u];
       } else {
-        return {.value = run.values_[u]};
+        return OfValue(run.values_[u]);
       }
     }
     void Mirror(VertexId u, Value sent) {

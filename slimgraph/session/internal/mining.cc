@@ -96,14 +96,18 @@ Result<std::uint64_t> Mine(Job& job, const SlimFile& file, const OriginalIds& id
               dkudu::ListExchange::Start(*cluster, *graph, request.options.fetch));
   std::vector<StageSeconds> seconds(options.threads);
   dkudu::MiningJob mining{*cluster, *graph, *lists, request.options, seconds};
-  SLIM_ASSIGN(const std::uint64_t count, run.Run(mining));
+  const auto count = run.Run(mining);
+  // All nodes refuse the same options at the same point, so they can part in order.
+  if (!count && count.error().kind != ErrorKind::kUsage) return count;
   SLIM_TRY(lists->Stop());
   SLIM_TRY(cluster->Stop());
   return count;
 }
 
 Status MineOnMemoryNode(Job& job, const SlimFile& file, const Call& call) {
-  SLIM_TRY(Mine(job, file, {}, call.RequestAs<MiningRequest>(), {}));
+  const auto mined = Mine(job, file, {}, call.RequestAs<MiningRequest>(), {});
+  if (!mined && mined.error().kind != ErrorKind::kUsage)
+    return tl::unexpected<Error>(mined.error());
   return {};
 }
 

@@ -30,7 +30,8 @@ struct MiningSinks {
   dkudu::LocalCounts::Visit local;  // on node 0
 };
 
-// Collective over all nodes. Returns the number of matches, on every node; 0 for kLocal.
+// Collective over all nodes. Returns the number of matches, on every node; 0 for kLocal. A usage
+// error is the same on all nodes, and the session goes on after it.
 Result<std::uint64_t> Mine(Job& job, const SlimFile& file, const OriginalIds& ids,
                            const MiningRequest& request, const MiningSinks& sinks);
 

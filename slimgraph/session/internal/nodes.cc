@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -44,11 +45,21 @@ Status CheckOptions(const SessionOptions& options) {
   return CheckNetwork(options.network);
 }
 
-std::vector<std::string> EnvironmentWith(const std::string& variable) {
+// A variable of the same name is replaced.
+std::vector<std::string> EnvironmentWith(const std::string& name, const std::string& value) {
   std::vector<std::string> all;
-  for (char** one = environ; *one != nullptr; ++one) all.emplace_back(*one);
-  all.push_back(variable);
+  for (char** one = environ; *one != nullptr; ++one) {
+    if (!std::string_view(*one).starts_with(name + "=")) all.emplace_back(*one);
+  }
+  all.push_back(name + "=" + value);
   return all;
+}
+
+// Reaps a child that has ended. If the program ignores SIGCHLD or reaps all children itself, an
+// ended child is not known any more.
+bool HasEnded(pid_t process) {
+  const pid_t reaped = ::waitpid(process, nullptr, WNOHANG);
+  return reaped == process || (reaped < 0 && errno == ECHILD);
 }
 
 std::vector<char*> Pointers(std::vector<std::string>& words) {
@@ -66,11 +77,13 @@ Status MemoryNodeProcesses::Start(const std::string& program, NodeId node, NodeI
   std::vector<std::string> words = {program, kMemoryNodeCommand};
   // Only processes of this user can read the environment.
   std::vector<std::string> environment =
-      EnvironmentWith(fmt::format("{}={} {} {} {}", kJoinVariable, node, nodes, hub, secret));
+      EnvironmentWith(kJoinVariable, fmt::format("{} {} {} {}", node, nodes, hub, secret));
   posix_spawn_file_actions_t files;
   ::posix_spawn_file_actions_init(&files);
   ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  // The program's other files stay its own.
+  ::posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
   pid_t process = -1;
   const int failed = ::posix_spawnp(&process, program.c_str(), &files, nullptr,
                                     Pointers(words).data(), Pointers(environment).data());
@@ -78,8 +91,7 @@ Status MemoryNodeProcesses::Start(const std::string& program, NodeId node, NodeI
   if (failed != 0) {
     return EnvironmentError(
         "cannot start the memory-node program '{}': {}; install SlimGraph into a folder of PATH, "
-        "or "
-        "set SessionOptions.memory_node_program",
+        "or set SessionOptions.memory_node_program",
         program, std::strerror(failed));
   }
   processes_.push_back(process);
@@ -88,7 +100,7 @@ Status MemoryNodeProcesses::Start(const std::string& program, NodeId node, NodeI
 
 Status MemoryNodeProcesses::CheckAllRun() {
   for (const pid_t process : processes_) {
-    if (::waitpid(process, nullptr, WNOHANG) != process) continue;
+    if (!HasEnded(process)) continue;
     std::erase(processes_, process);
     return EnvironmentError("a memory node ended before it joined: is '{}' this version's program?",
                             program_);
@@ -98,11 +110,7 @@ Status MemoryNodeProcesses::CheckAllRun() {
 
 void MemoryNodeProcesses::Reap() {
   const std::uint64_t deadline_ns = NowNs() + kReapNs;
-  const auto ended = [](pid_t process) {
-    const pid_t reaped = ::waitpid(process, nullptr, WNOHANG);
-    return reaped == process || (reaped < 0 && errno == ECHILD);
-  };
-  while (std::erase_if(processes_, ended), !processes_.empty() && NowNs() < deadline_ns) {
+  while (std::erase_if(processes_, HasEnded), !processes_.empty() && NowNs() < deadline_ns) {
     SleepFor(std::chrono::milliseconds(1));
   }
   for (const pid_t process : processes_) {
@@ -135,7 +143,7 @@ Status Nodes::Start(const SessionOptions& options) {
   request_.cache = options.cache;
   SLIM_TRY(Keep(request_.network, options.network));
   SLIM_TRY(launched ? JoinLaunched(options) : StartHere(options));
-  SLIM_TRY(AgreeOnStatus(*job_, {}));
+  SLIM_TRY(AgreeOnVersion(*job_, VersionOfCalls()));
   const std::string transport = job_->one_host() ? "shm" : "tcp";
   return Keep(request_.transport, options.transport.empty() ? transport : options.transport);
 }
@@ -175,6 +183,12 @@ Status Nodes::JoinLaunched(const SessionOptions& options) {
     return EnvironmentError("cannot become the memory-node program '{}': {}",
                             options.memory_node_program, std::strerror(errno));
   }
+  static std::atomic<bool> joined{false};
+  if (joined.exchange(true)) {
+    return UsageError(
+        "this process has already been a node of a session: under a launcher, a program opens one "
+        "session");
+  }
   SLIM_ASSIGN(job_, Job::JoinFromEnvironment(PmiUse::kFormJob, OnLoss::kReport));
   return {};
 }
@@ -189,13 +203,10 @@ Result<Call> Nodes::Do(const std::string& name, Result<Call> mine) {
     return tl::unexpected<Error>(Fail(agreed.error()));
   }
   for (const std::uint64_t graph : agreed->dropped) std::erase(dropped_, graph);
-  const Status done = DoOnEveryNode(*job_, *agreed, graphs_, /*computes=*/true);
-  if (done) return agreed;
-  // That no node can open a file is agreed upon.
-  if (agreed->task == Task::kOpen && job_->all_alive()) {
-    return tl::unexpected<Error>(done.error());
-  }
-  return tl::unexpected<Error>(Fail(done.error()));
+  const auto refusal = DoOnEveryNode(*job_, *agreed, graphs_, /*computes=*/true);
+  if (!refusal) return tl::unexpected<Error>(Fail(refusal.error()));
+  if (*refusal) return tl::unexpected<Error>(**refusal);
+  return agreed;
 }
 
 Error Nodes::Fail(const Error& error) {
@@ -203,7 +214,7 @@ Error Nodes::Fail(const Error& error) {
   if (!failure_) {
     failure_ = error;
     if (job_->all_alive()) {
-      job_->Fail(error);
+      FailAndAwait(*job_, error);
     } else if (const std::string loss = job_->loss(); !loss.empty()) {
       failure_ = Error{ErrorKind::kEnvironment, loss};
     }

@@ -46,6 +46,8 @@ class Nodes {
   NodeId compute() const { return request_.compute; }
   const ClusterRequest& request() const { return request_; }
   bool closed() const { return job_ == nullptr; }
+  // Whether it is open and no call has ended it.
+  bool usable() const { return job_ != nullptr && !failure_; }
   Job& job() { return *job_; }
 
   // Collective over all nodes: agrees on a call and does what it asks of every node. `mine` is the

@@ -1,5 +1,7 @@
 #include "slimgraph/session/internal/open_graph.h"
 
+#include "slimgraph/session/internal/mining.h"
+
 namespace slimgraph::internal {
 
 ClusterOptions ClusterRequest::Options() const {
@@ -31,7 +33,15 @@ Result<std::unique_ptr<VertexLists>> VertexLists::Load(Job& job, const SlimFile&
                                                      .share_bytes = request.share_bytes,
                                                      .cache = request.cluster.cache},
                                                     announce));
-  if (request.paths) SLIM_TRY(lists->paths_.Examine(cluster, *lists->work_, std::nullopt));
+  if (request.paths) {
+    const Status suits = lists->paths_.Examine(cluster, *lists->work_, std::nullopt);
+    // All nodes know the range of all weights.
+    if (!suits && suits.error().kind != ErrorKind::kInput) {
+      return tl::unexpected<Error>(suits.error());
+    }
+    if (!suits) lists->refusal_ = suits.error();
+    lists->request_.paths = suits.has_value();
+  }
   SLIM_TRY(cluster.all().Barrier());
   return lists;
 }
@@ -45,10 +55,10 @@ Result<std::unique_ptr<OpenGraph>> OpenGraph::Open(const std::string& path, bool
   return std::unique_ptr<OpenGraph>(new OpenGraph(std::move(file), std::move(ids)));
 }
 
-Status OpenGraph::LoadVertexLists(Job& job, const VertexRequest& request) {
+Result<Refusal> OpenGraph::LoadVertexLists(Job& job, const VertexRequest& request) {
   SLIM_TRY(Unload());
   SLIM_ASSIGN(lists_, VertexLists::Load(job, file_, request));
-  return {};
+  return lists_->refusal();
 }
 
 Status OpenGraph::Unload() {
@@ -57,16 +67,23 @@ Status OpenGraph::Unload() {
   return lists->Unload();
 }
 
-Status DoOnEveryNode(Job& job, const Call& call, OpenGraphs& graphs, bool computes) {
+// A new layout of the same size needs a new number.
+std::string VersionOfCalls() {
+  return fmt::format("session 1 {} {}", sizeof(VertexRequest), sizeof(MiningRequest));
+}
+
+Result<Refusal> DoOnEveryNode(Job& job, const Call& call, OpenGraphs& graphs, bool computes) {
   SLIM_TRY(DropGraphs(call.dropped, graphs));
   if (call.task == Task::kOpen) {
     auto opened = OpenGraph::Open(call.path, computes);
-    SLIM_TRY(AgreeOnStatus(job, opened ? Status{} : Status(tl::unexpect, opened.error())));
+    const Status all = AgreeOnStatus(job, opened ? Status{} : Status(tl::unexpect, opened.error()));
+    if (!all && !job.all_alive()) return tl::unexpected<Error>(all.error());
+    if (!all) return all.error();
     graphs[call.graph] = std::move(*opened);
   } else if (call.task == Task::kLoadVertexLists) {
     return graphs.at(call.graph)->LoadVertexLists(job, call.RequestAs<VertexRequest>());
   }
-  return {};
+  return Refusal();
 }
 
 Status DropGraphs(const std::vector<std::uint64_t>& dropped, OpenGraphs& graphs) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "dgemini/engine.h"
@@ -53,13 +54,18 @@ struct VertexRequest {
   }
 };
 
+// An error that is the same on all nodes, after which the session goes on; or nothing.
+using Refusal = std::optional<Error>;
+
 // A loaded graph for D-Gemini, in a cluster of its own, because the regions of a cluster are freed
 // only with it.
 class VertexLists {
  public:
-  // Collective over all nodes.
+  // Collective over all nodes. If the weights do not suit shortest paths, refusal() says so, and
+  // the lists are loaded without request().paths.
   static Result<std::unique_ptr<VertexLists>> Load(Job& job, const SlimFile& file,
                                                    const VertexRequest& request);
+  const Refusal& refusal() const { return refusal_; }
   // Collective over all nodes.
   Status Unload() { return cluster_->Stop(); }
 
@@ -72,6 +78,7 @@ class VertexLists {
  private:
   explicit VertexLists(const VertexRequest& request) : request_(request) {}
   VertexRequest request_;
+  Refusal refusal_;
   std::unique_ptr<Cluster> cluster_;
   std::unique_ptr<dgemini::Exchange> exchange_;
   std::unique_ptr<dgemini::Workload> work_;
@@ -88,7 +95,7 @@ class OpenGraph {
   VertexLists* lists() const { return lists_.get(); }
 
   // Collective over all nodes: replaces the loaded lists.
-  Status LoadVertexLists(Job& job, const VertexRequest& request);
+  Result<Refusal> LoadVertexLists(Job& job, const VertexRequest& request);
   // Collective over all nodes.
   Status Unload();
 
@@ -103,8 +110,11 @@ class OpenGraph {
 // The open graphs of a node, by their number in the session.
 using OpenGraphs = std::map<std::uint64_t, std::unique_ptr<OpenGraph>>;
 
-// Collective over all nodes: does what a call asks of every node.
-Status DoOnEveryNode(Job& job, const Call& call, OpenGraphs& graphs, bool computes);
+// What all nodes of a session must have in common, as text: the layout of requests.
+std::string VersionOfCalls();
+
+// Collective over all nodes: does what a call asks of every node, except to mine.
+Result<Refusal> DoOnEveryNode(Job& job, const Call& call, OpenGraphs& graphs, bool computes);
 // Collective over all nodes: unloads and forgets these graphs.
 Status DropGraphs(const std::vector<std::uint64_t>& dropped, OpenGraphs& graphs);
 

@@ -37,8 +37,10 @@ class NeighbourValues {
 
 namespace internal {
 
+template <typename T>
+concept IsPlain = std::is_trivially_copyable_v<T> && std::default_initializable<T>;
 template <typename P>
-concept HasValue = std::is_trivially_copyable_v<typename P::Value> &&(
+concept HasValue = IsPlain<typename P::Value> &&(
     requires(const P& p, std::uint64_t id) {
       { p.Initial(id) } -> std::convertible_to<typename P::Value>;
     } ||
@@ -72,7 +74,7 @@ concept SendsByWeight = requires(const P& p, const typename P::Value& value, dou
   { p.Send(value, weight) } -> std::convertible_to<typename P::Message>;
 };
 template <typename P>
-concept IsMessageProgram = HasValue<P> && std::is_trivially_copyable_v<typename P::Message> &&
+concept IsMessageProgram = HasValue<P> && IsPlain<typename P::Message> &&
     (SendsTheSame<P> || SendsByWeight<P>)&&requires(const P& p, typename P::Value& value,
                                                     typename P::Message message) {
   { p.Nothing() } -> std::convertible_to<typename P::Message>;
