@@ -77,6 +77,41 @@ struct WeightReceived {
   }
 };
 
+// The number of walks of some length from the source that end at a vertex. A message that is lost,
+// or that counts in two steps, shows in the sum.
+struct Walks {
+  using Value = std::uint64_t;
+  using Message = std::uint64_t;
+  std::uint64_t source;
+  std::uint64_t steps;
+  Value Initial(std::uint64_t id) const { return id == source ? 1 : 0; }
+  bool Starts(std::uint64_t id) const { return id == source; }
+  bool Ends(const StepInfo& info) const { return info.steps == steps; }
+  Message Nothing() const { return 0; }
+  Message Send(Value walks) const { return walks; }
+  Message Combine(Message a, Message b) const { return a + b; }
+  bool Update(Value& walks, Message message) const {
+    walks = message;
+    return true;
+  }
+};
+
+// A vertex that gets no message keeps its value and does not send.
+ById<std::uint64_t> WalksFrom(const Lists& out, std::uint64_t source, std::uint64_t steps) {
+  ById<std::uint64_t> walks;
+  for (const auto& [v, list] : out) walks[v] = v == source ? 1 : 0;
+  ById<std::uint64_t> active = {{source, 1}};
+  for (; steps > 0; --steps) {
+    ById<std::uint64_t> received;
+    for (const auto& [u, count] : active) {
+      for (const auto& [v, weight] : out.at(u)) received[v] += count;
+    }
+    for (const auto& [v, count] : received) walks[v] = count;
+    active = received;
+  }
+  return walks;
+}
+
 // Messages that are too large for an atomic exchange: the two smallest ids among the neighbours, so
 // that a combination that loses or repeats a message shows.
 struct TwoSmallest {
@@ -210,6 +245,8 @@ void CheckPrograms(Session& session, std::uint64_t seed) {
     EXPECT_LE(two.steps, 2U);
     ExpectEqual(session, MustRun(graph, Distance{source}).values, DistancesFrom(out, source),
                 "distance");
+    ExpectEqual(session, MustRun(graph, Walks{source, 4}).values, WalksFrom(out, source, 4),
+                "walks");
     const auto pairs = MustRun(graph, TwoSmallest{});
     for (std::size_t i = 0; i < pairs.values.size(); ++i) {
       const auto& list = in.at(pairs.values.id(i));
