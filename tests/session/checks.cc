@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <thread>
 
 #include "slimgraph/base/sync.h"
 #include "slimgraph/session/algorithms.h"
@@ -37,9 +38,13 @@ struct Hops {
   }
 };
 
-// The same with vertices that take no second message.
+// The same with vertices that take no second message, on which Update depends.
 struct HopsOnce : Hops {
   bool Wants(Value hops) const { return hops == ~0U; }
+  bool Update(Value& hops, Message message) const {
+    hops = message;
+    return true;
+  }
 };
 
 struct Distance {
@@ -142,10 +147,16 @@ struct TwoSmallest {
 
 struct Cores {
   using Value = std::uint32_t;
-  using Scratch = std::vector<std::uint32_t>;
+  struct Scratch {
+    std::vector<std::uint32_t> counts;
+    std::thread::id owner;
+  };
 
   Value Initial(std::uint64_t, std::uint64_t degree) const { return static_cast<Value>(degree); }
-  Value Gather(Value own, const NeighbourValues<Value>& in, Scratch& counts) const {
+  Value Gather(Value own, const NeighbourValues<Value>& in, Scratch& scratch) const {
+    if (scratch.owner == std::thread::id()) scratch.owner = std::this_thread::get_id();
+    EXPECT_EQ(scratch.owner, std::this_thread::get_id()) << "scratch of another thread";
+    auto& counts = scratch.counts;
     counts.assign(own + 1, 0);
     for (std::size_t i = 0; i < in.size(); ++i) ++counts[std::min(in[i], own)];
     for (Value k = own, at_least = 0; k > 0; --k) {
@@ -269,6 +280,20 @@ void CheckPrograms(Session& session, std::uint64_t seed) {
     }
     if (directed) continue;
     ExpectEqual(session, MustRun(graph, Cores{}).values, CoreNumbers(out), "core");
+  }
+}
+
+void CheckSeveralGraphs(Session& session, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const RandomGraph one = MakeRandomGraph(random, /*directed=*/false, /*weighted=*/false);
+  const RandomGraph other = MakeRandomGraph(random, /*directed=*/true, /*weighted=*/false);
+  Graph first = OpenRandom(session, one);
+  Graph second = OpenRandom(session, other);
+  for (int round = 0; round < 2; ++round) {
+    ExpectEqual(session, MustRun(first, Hops{one.src[0]}).values,
+                HopsFrom(OutLists(one), one.src[0]), "hops");
+    ExpectEqual(session, MustRun(second, Hops{other.src[0]}).values,
+                HopsFrom(OutLists(other), other.src[0]), "hops");
   }
 }
 
