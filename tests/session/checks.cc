@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <thread>
 
 #include "slimgraph/base/sync.h"
 #include "slimgraph/session/algorithms.h"
@@ -37,9 +38,13 @@ struct Hops {
   }
 };
 
-// The same with vertices that take no second message.
+// The same with vertices that take no second message, on which Update depends.
 struct HopsOnce : Hops {
   bool Wants(Value hops) const { return hops == ~0U; }
+  bool Update(Value& hops, Message message) const {
+    hops = message;
+    return true;
+  }
 };
 
 struct Distance {
@@ -77,6 +82,41 @@ struct WeightReceived {
   }
 };
 
+// The number of walks of some length from the source that end at a vertex. A message that is lost,
+// or that counts in two steps, shows in the sum.
+struct Walks {
+  using Value = std::uint64_t;
+  using Message = std::uint64_t;
+  std::uint64_t source;
+  std::uint64_t steps;
+  Value Initial(std::uint64_t id) const { return id == source ? 1 : 0; }
+  bool Starts(std::uint64_t id) const { return id == source; }
+  bool Ends(const StepInfo& info) const { return info.steps == steps; }
+  Message Nothing() const { return 0; }
+  Message Send(Value walks) const { return walks; }
+  Message Combine(Message a, Message b) const { return a + b; }
+  bool Update(Value& walks, Message message) const {
+    walks = message;
+    return true;
+  }
+};
+
+// A vertex that gets no message keeps its value and does not send.
+ById<std::uint64_t> WalksFrom(const Lists& out, std::uint64_t source, std::uint64_t steps) {
+  ById<std::uint64_t> walks;
+  for (const auto& [v, list] : out) walks[v] = v == source ? 1 : 0;
+  ById<std::uint64_t> active = {{source, 1}};
+  for (; steps > 0; --steps) {
+    ById<std::uint64_t> received;
+    for (const auto& [u, count] : active) {
+      for (const auto& [v, weight] : out.at(u)) received[v] += count;
+    }
+    for (const auto& [v, count] : received) walks[v] = count;
+    active = received;
+  }
+  return walks;
+}
+
 // Messages that are too large for an atomic exchange: the two smallest ids among the neighbours, so
 // that a combination that loses or repeats a message shows.
 struct TwoSmallest {
@@ -107,10 +147,16 @@ struct TwoSmallest {
 
 struct Cores {
   using Value = std::uint32_t;
-  using Scratch = std::vector<std::uint32_t>;
+  struct Scratch {
+    std::vector<std::uint32_t> counts;
+    std::thread::id owner;
+  };
 
   Value Initial(std::uint64_t, std::uint64_t degree) const { return static_cast<Value>(degree); }
-  Value Gather(Value own, const NeighbourValues<Value>& in, Scratch& counts) const {
+  Value Gather(Value own, const NeighbourValues<Value>& in, Scratch& scratch) const {
+    if (scratch.owner == std::thread::id()) scratch.owner = std::this_thread::get_id();
+    EXPECT_EQ(scratch.owner, std::this_thread::get_id()) << "scratch of another thread";
+    auto& counts = scratch.counts;
     counts.assign(own + 1, 0);
     for (std::size_t i = 0; i < in.size(); ++i) ++counts[std::min(in[i], own)];
     for (Value k = own, at_least = 0; k > 0; --k) {
@@ -210,6 +256,8 @@ void CheckPrograms(Session& session, std::uint64_t seed) {
     EXPECT_LE(two.steps, 2U);
     ExpectEqual(session, MustRun(graph, Distance{source}).values, DistancesFrom(out, source),
                 "distance");
+    ExpectEqual(session, MustRun(graph, Walks{source, 4}).values, WalksFrom(out, source, 4),
+                "walks");
     const auto pairs = MustRun(graph, TwoSmallest{});
     for (std::size_t i = 0; i < pairs.values.size(); ++i) {
       const auto& list = in.at(pairs.values.id(i));
@@ -232,6 +280,20 @@ void CheckPrograms(Session& session, std::uint64_t seed) {
     }
     if (directed) continue;
     ExpectEqual(session, MustRun(graph, Cores{}).values, CoreNumbers(out), "core");
+  }
+}
+
+void CheckSeveralGraphs(Session& session, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const RandomGraph one = MakeRandomGraph(random, /*directed=*/false, /*weighted=*/false);
+  const RandomGraph other = MakeRandomGraph(random, /*directed=*/true, /*weighted=*/false);
+  Graph first = OpenRandom(session, one);
+  Graph second = OpenRandom(session, other);
+  for (int round = 0; round < 2; ++round) {
+    ExpectEqual(session, MustRun(first, Hops{one.src[0]}).values,
+                HopsFrom(OutLists(one), one.src[0]), "hops");
+    ExpectEqual(session, MustRun(second, Hops{other.src[0]}).values,
+                HopsFrom(OutLists(other), other.src[0]), "hops");
   }
 }
 

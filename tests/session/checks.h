@@ -9,6 +9,7 @@ namespace slimgraph::test {
 
 // On all compute nodes of a session alike. The graphs follow from the seed.
 void CheckPrograms(Session& session, std::uint64_t seed);
+void CheckSeveralGraphs(Session& session, std::uint64_t seed);
 void CheckAlgorithms(Session& session, std::uint64_t seed);
 void CheckPatterns(Session& session, std::uint64_t seed);
 

@@ -80,6 +80,14 @@ TEST(DISABLED_Launched, OneNodeLeaves) {
   EXPECT_THAT(MessageOf(Graph::Open(*session, "nothing.slim")), ::testing::HasSubstr("node 1"));
 }
 
+TEST(DISABLED_Launched, OneNodeClosesEarly) {
+  auto session = Session::Open(OnTwoThreads());
+  ASSERT_OK(session);
+  const std::string wrong = session->first() ? MessageOf(Graph::Open(*session, "nothing.slim"))
+                                             : MessageOf(session->Close());
+  EXPECT_THAT(wrong, ::testing::StartsWith("node 1 calls Close while node 0 calls Graph::Open"));
+}
+
 TEST(SeveralComputeNodes, ComputeWhatSerialCodeDoes) {
   std::mt19937_64 random = SeededRandom();
   for (const auto& [nodes, compute] : {std::pair<NodeId, NodeId>{2, 2}, {4, 2}, {4, 4}, {5, 3}}) {
@@ -100,6 +108,13 @@ TEST(SeveralComputeNodes, NoticeThatOneHasLeft) {
   EXPECT_NE(end.code, 0);
   EXPECT_THAT(end.err, ::testing::Not(::testing::HasSubstr("Failure"))) << end.err;
   EXPECT_LT(end.seconds, 15);
+}
+
+TEST(SeveralComputeNodes, AreNotSaidToHaveDiedWhenOneClosesEarly) {
+  const CommandEnd end = Launch(3, 2, "DISABLED_Launched.OneNodeClosesEarly", 1);
+  EXPECT_NE(end.code, 0);
+  EXPECT_THAT(end.err, ::testing::Not(::testing::HasSubstr("node 1: died"))) << end.err;
+  EXPECT_THAT(end.out, ::testing::Not(::testing::HasSubstr("Failure"))) << end.out;
 }
 
 }  // namespace

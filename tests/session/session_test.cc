@@ -90,6 +90,13 @@ TEST_P(SessionOn, AlgorithmsComputeWhatSerialCodeDoes) {
   }
 }
 
+TEST_P(SessionOn, SeveralGraphsAreUsedInTurn) {
+  std::mt19937_64 random = SeededRandom();
+  Session session = MustOpen(Options());
+  CheckSeveralGraphs(session, random());
+  ASSERT_OK(session.Close());
+}
+
 TEST_P(SessionOn, PatternsAreCountedAsByTheirDefinition) {
   std::mt19937_64 random = SeededRandom();
   Session session = MustOpen(Options());

@@ -199,7 +199,8 @@ Result<Call> Nodes::Do(const std::string& name, Result<Call> mine) {
   if (mine) mine->dropped = dropped_;
   auto agreed = AgreeOnCall(*job_, name, mine);
   if (!agreed) {
-    if (job_->all_alive()) return agreed;
+    // A node may leave after a call that it cannot make. The failed exchange has another kind.
+    if (job_->all_alive() || agreed.error().kind != ErrorKind::kEnvironment) return agreed;
     return tl::unexpected<Error>(Fail(agreed.error()));
   }
   for (const std::uint64_t graph : agreed->dropped) std::erase(dropped_, graph);
@@ -236,7 +237,11 @@ Status Nodes::Close() {
     const auto call = Do("Close", Call{.name = "Close", .task = Task::kEnd});
     done = call ? job_->Leave(0) : Status(tl::unexpect, call.error());
   }
-  if (failure_) job_->LeaveAfter(*failure_);
+  if (failure_) {
+    job_->LeaveAfter(*failure_);
+  } else if (!done) {
+    job_->LeaveAfter(done.error());
+  }
   graphs_.clear();
   job_.reset();
   memory_nodes_.Reap();
