@@ -1,11 +1,8 @@
 // `slimgraph launch` starts a program that uses the library. `slimgraph memory-node` is what
 // sessions start.
-#include <cstdlib>
-
 #include "apps/commands.h"
 #include "apps/job/job_runner.h"
-#include "slimgraph/cluster/topology.h"
-#include "slimgraph/launch/local_job.h"
+#include "slimgraph/session/launcher.h"
 #include "slimgraph/session/memory_node.h"
 
 namespace slimgraph {
@@ -17,19 +14,6 @@ struct LaunchState {
   std::vector<std::string> program;
 };
 
-Result<int> Launch(const LaunchState& state) {
-  if (state.program.empty()) return UsageError("launch needs PROGRAM: what the compute nodes run");
-  const NodeId compute = state.compute.value_or(state.nodes);
-  SLIM_TRY(Topology::Make(state.nodes, compute));
-  ::setenv(kComputeVariable, fmt::format("{}", compute).c_str(), 1);
-  std::vector<LocalProgram> programs = {
-      {compute, state.program[0], {state.program.begin() + 1, state.program.end()}}};
-  if (compute < state.nodes) {
-    programs.push_back({static_cast<NodeId>(state.nodes - compute), "", {kMemoryNodeCommand}});
-  }
-  return RunLocalPrograms(programs);
-}
-
 }  // namespace
 
 Command LaunchCommand() {
@@ -40,10 +24,12 @@ Command LaunchCommand() {
         .Number("--compute", "C", "nodes that run the program; the others only hold memory",
                 state->compute)
         .Default("all");
-    options.Texts("PROGRAM", "", "the program and its arguments; put -- before it", state->program);
+    options.Texts("PROGRAM", "", "the program and its arguments; put -- before it", state->program)
+        .Required();
   };
   const auto run = [state](const std::vector<std::string>&) {
-    const auto code = Launch(*state);
+    const auto code =
+        LaunchProgram(state->nodes, state->compute.value_or(state->nodes), state->program);
     return code ? *code : PrintError(code.error());
   };
   return {"launch", "run a program that uses the library on several nodes of this machine", declare,

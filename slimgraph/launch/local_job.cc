@@ -73,7 +73,7 @@ class SignalQueue {
 class LocalJob {
  public:
   explicit LocalJob(OnDeath on_death) : on_death_(on_death) {}
-  Status Start(const std::vector<LocalProgram>& programs);
+  Status Start(NodeId nodes, const std::vector<std::string>& arguments);
   int Supervise();
 
  private:
@@ -111,7 +111,7 @@ class LocalJob {
   std::optional<std::uint64_t> kill_at_ns_;
 };
 
-Status LocalJob::Start(const std::vector<LocalProgram>& programs) {
+Status LocalJob::Start(NodeId nodes, const std::vector<std::string>& arguments) {
   std::array<char, 4096> self{};
   if (::readlink("/proc/self/exe", self.data(), self.size() - 1) < 0) {
     return EnvironmentError("cannot find this program's file: {}", std::strerror(errno));
@@ -124,17 +124,12 @@ Status LocalJob::Start(const std::vector<LocalProgram>& programs) {
   }
   mpiexec_output_.Reset(pipe[0]);
   const UniqueFd theirs(pipe[1]);
-  NodeId nodes = 0;
-  for (const LocalProgram& one : programs) nodes += one.nodes;
-  std::vector<std::string> command{kMpiexec, "-disable-auto-cleanup",           "-launcher", "fork",
-                                   "-hosts", fmt::format("localhost:{}", nodes)};
-  for (std::size_t i = 0; i < programs.size(); ++i) {
-    const LocalProgram& one = programs[i];
-    if (i > 0) command.emplace_back(":");
-    command.insert(command.end(), {"-n", fmt::format("{}", one.nodes),
-                                   one.program.empty() ? self.data() : one.program});
-    command.insert(command.end(), one.arguments.begin(), one.arguments.end());
-  }
+  std::vector<std::string> command{kMpiexec,    "-disable-auto-cleanup",
+                                   "-launcher", "fork",
+                                   "-hosts",    fmt::format("localhost:{}", nodes),
+                                   "-n",        fmt::format("{}", nodes),
+                                   self.data()};
+  command.insert(command.end(), arguments.begin(), arguments.end());
   // This process becomes the reaper of orphans, because process 1 may not reap them.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   mpiexec_ = ::fork();
@@ -306,10 +301,7 @@ int LocalJob::Supervise() {
                         ? hub_succeeded_
                         : WIFEXITED(mpiexec_status_) && WEXITSTATUS(mpiexec_status_) == 0;
   if (well && !exit_code_) return 0;
-  const bool ended_by_itself = on_death_ == OnDeath::kEndJob && WIFEXITED(mpiexec_status_) &&
-                               !first_unreported_ && !nodes_.empty();
-  const int exit_code = exit_code_.value_or(
-      ended_by_itself ? WEXITSTATUS(mpiexec_status_) : static_cast<int>(ErrorKind::kEnvironment));
+  const int exit_code = exit_code_.value_or(static_cast<int>(ErrorKind::kEnvironment));
   if (!explained_ && first_unreported_) {
     Explain(exit_code, fmt::format("slimgraph: node {}: {}\n", *first_unreported_,
                                    CauseOfDeath(*first_unreported_)));
@@ -336,15 +328,9 @@ void LeaveMpiexec() {
 }
 
 Result<int> RunLocalJob(NodeId nodes, const std::vector<std::string>& arguments, OnDeath on_death) {
-  return RunLocalPrograms({{.nodes = nodes, .arguments = arguments}}, on_death);
-}
-
-Result<int> RunLocalPrograms(const std::vector<LocalProgram>& programs, OnDeath on_death) {
-  NodeId nodes = 0;
-  for (const LocalProgram& one : programs) nodes += one.nodes;
   SLIM_TRY(AllowOpenFiles(nodes));
   LocalJob job(on_death);
-  SLIM_TRY(job.Start(programs));
+  SLIM_TRY(job.Start(nodes, arguments));
   return job.Supervise();
 }
 

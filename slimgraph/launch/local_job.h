@@ -1,5 +1,5 @@
-// Starts a job of several nodes on this machine: mpiexec runs N copies of this program, or of other
-// programs, which join the job through Job::JoinFromEnvironment().
+// Starts a job of several nodes on this machine: mpiexec runs N copies of this program, which join
+// the job through Job::JoinFromEnvironment().
 #pragma once
 
 #include <string>
@@ -20,17 +20,6 @@ namespace slimgraph {
 enum class OnDeath { kEndJob, kGoOn };
 Result<int> RunLocalJob(NodeId nodes, const std::vector<std::string>& arguments,
                         OnDeath on_death = OnDeath::kEndJob);
-
-// The same for a job of several programs: the first nodes run the first one, and so on. An empty
-// program is this one. If a program ends with an exit code of its own after it has left the job,
-// the job's exit code is that one.
-struct LocalProgram {
-  NodeId nodes = 1;
-  std::string program = {};
-  std::vector<std::string> arguments = {};
-};
-Result<int> RunLocalPrograms(const std::vector<LocalProgram>& programs,
-                             OnDeath on_death = OnDeath::kEndJob);
 
 // Called on a node of a local job: continues in a forked process. hydra kills all its processes
 // when one of them dies, so its own child only waits for the fork. Does nothing in other jobs.

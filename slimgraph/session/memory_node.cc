@@ -1,16 +1,14 @@
 #include "slimgraph/session/memory_node.h"
 
-#include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <iterator>
 #include <optional>
 
-#include "slimgraph/base/split.h"
 #include "slimgraph/base/sync.h"
 #include "slimgraph/launch/started_by.h"
 #include "slimgraph/session/internal/mining.h"
 #include "slimgraph/session/internal/open_graph.h"
+#include "slimgraph/session/internal/processes.h"
 
 namespace slimgraph {
 namespace {
@@ -19,33 +17,19 @@ using internal::Call;
 using internal::OpenGraphs;
 
 Result<std::unique_ptr<Job>> JoinSession() {
-  const char* const text = std::getenv(kJoinVariable);
-  if (text == nullptr) {
-    if (StartedBy() == Starter::kNobody) {
-      return UsageError("{} is started by a session, not by hand", kMemoryNodeCommand);
-    }
-    if (StartedRank() == 0) {
-      return UsageError("{}: node 0 of a session is its program, not a memory node",
-                        kMemoryNodeCommand);
-    }
-    return Job::JoinFromEnvironment(PmiUse::kFormJob, OnLoss::kReport);
+  SLIM_ASSIGN(const auto place, internal::TakePlace());
+  if (place && (place->node < place->compute || place->node == 0)) {
+    return UsageError("{} does not name a memory node", internal::kJoinVariable);
   }
-  const std::string joins = text;
-  ::unsetenv(kJoinVariable);  // it has the secret
-  const auto words = Split(joins, ' ');
-  const auto number = [&](std::size_t i) {
-    return static_cast<NodeId>(std::max(0, std::atoi(std::string(words[i]).c_str())));
-  };
-  if (words.size() != 4 || number(0) == 0 || number(0) >= number(1) || number(1) > kMaxNodes) {
-    return UsageError("{} does not name a node: it is set by a session, not by hand",
-                      kJoinVariable);
+  if (place) return Job::Join(place->Config(), OnLoss::kReport);
+  if (StartedBy() == Starter::kNobody) {
+    return UsageError("{} is started by a session, not by hand", kMemoryNodeCommand);
   }
-  return Job::Join({.self = number(0),
-                    .nodes = number(1),
-                    .listener = {},
-                    .hub_address = std::string(words[2]),
-                    .secret = std::string(words[3])},
-                   OnLoss::kReport);
+  if (StartedRank() == 0) {
+    return UsageError("{}: node 0 of a session is its program, not a memory node",
+                      kMemoryNodeCommand);
+  }
+  return Job::JoinFromEnvironment(PmiUse::kFormJob, OnLoss::kReport);
 }
 
 // Waits for the next call. Meanwhile it answers for all loaded lists. The wait is on a thread of

@@ -8,9 +8,7 @@ namespace slimgraph {
 
 // The word that makes the memory-node program one: `slimgraph memory-node`.
 constexpr const char* kMemoryNodeCommand = "memory-node";
-// Set for a memory node that a session starts: "NODE NODES HUB SECRET".
-constexpr const char* kJoinVariable = "SLIMGRAPH_JOIN";
-// Set by `slimgraph launch`: the number of compute nodes.
+// Where mpiexec or srun starts a session's program: the number of compute nodes.
 constexpr const char* kComputeVariable = "SLIMGRAPH_COMPUTE";
 
 // Joins the session that the environment describes, and serves it until it ends. An error if the

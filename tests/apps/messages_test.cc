@@ -149,7 +149,7 @@ TEST_F(Messages, AWrongCommandNamesTheRightOne) {
   says({"bnech"}, "there is no command 'bnech' (did you mean bench fabric?); see slimgraph --help");
   says({"compnents"}, "there is no command 'compnents' (did you mean cc?); see slimgraph --help");
   says({"clustering-coefficient"},
-       "there is no command 'clustering-coefficient' (did you mean local?); see slimgraph --help");
+       "there is no command 'clustering-coefficient' (did you mean lcc?); see slimgraph --help");
   says({"help", "sspp"}, "there is no command 'sspp' (did you mean sssp?); see slimgraph --help");
   says({"qqqqqq"}, "there is no command 'qqqqqq'; see slimgraph --help");
   says({"store", "exprot"},

@@ -110,7 +110,7 @@ TEST(Options, WhoSearchesHelpFindsTheCommandByItsFullName) {
     EXPECT_NE(help.find(word), std::string::npos) << word;
   }
   const std::vector<std::pair<std::string, std::string>> kAliases = {
-      {"components", "cc"}, {"betweenness", "bc"}, {"clustering", "local"}};
+      {"components", "cc"}, {"betweenness", "bc"}, {"clustering", "lcc"}};
   for (const auto& [alias, name] : kAliases) {
     EXPECT_NE(RunSlimgraph({alias, "--help"}).out.find("Usage: slimgraph " + name),
               std::string::npos)

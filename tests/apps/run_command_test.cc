@@ -90,7 +90,7 @@ TEST_F(RunCommands, RefuseWhatTheyCannotDoInOneLine) {
     EXPECT_NE(end.err.find(what), std::string::npos) << end.err;
   };
   says({}, "run needs WHAT");
-  says({"gen"}, "'gen' is no command on a graph; there are bfs, sssp,");
+  says({"gen"}, "'gen' is no command on a graph; there are bfs, khop,");
   says({"bfs"}, "bfs needs source, as in bfs:source=…");
   says({"bfs:sorce=1"}, "bfs has no option 'sorce': it has source, output");
   says({"bfs:source=x"}, "bfs: source: expected a whole number of at least 0, found 'x'");

@@ -51,7 +51,7 @@ for command in bfs local convert "store apply" "txn run" "bench fabric" doctor; 
     completes "$option" $command -
   done
 done
-for command in $("$slimgraph" --help | sed -n '/^Subcommands:/,/^$/p' | grep -oE '^  [a-z]+'); do
+for command in $("$slimgraph" --help | sed -n '/^Subcommands:/,/^$/p' | grep -oE '^  [a-z-]+'); do
   completes "$command" ""
 done
 # The functions of zsh's completion are replaced by ones that print what they are given.

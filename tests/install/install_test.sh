@@ -44,7 +44,7 @@ has_man_pages() {
     [ -f "$root/share/man/man1/$page.1" ] || { echo "no man page $page"; return 1; }
   done
   for option in $("$root/bin/slimgraph" txn run --help | grep -oE -- '--[a-z][a-z-]+' | sort -u); do
-    sed 's/\\-/-/g' "$root/share/man/man1/slimgraph-txn-run.1" | grep -qF -- "$option" ||
+    sed 's/\\-/-/g' "$root/share/man/man1/slimgraph-txn-run.1" | grep -F -- "$option" >/dev/null ||
       { echo "slimgraph-txn-run.1 lacks $option"; return 1; }
   done
 }

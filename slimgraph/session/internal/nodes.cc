@@ -1,27 +1,19 @@
 #include "slimgraph/session/internal/nodes.h"
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 
-#include "slimgraph/base/clock.h"
 #include "slimgraph/base/sockets.h"
-#include "slimgraph/base/sync.h"
 #include "slimgraph/launch/started_by.h"
 #include "slimgraph/session/memory_node.h"
 
 namespace slimgraph::internal {
 namespace {
-
-constexpr std::uint64_t kReapNs = 3'000'000'000;
 
 // What a launcher says about the number of compute nodes; 0: nothing.
 NodeId ComputeNodesFromEnvironment() {
@@ -45,81 +37,7 @@ Status CheckOptions(const SessionOptions& options) {
   return CheckNetwork(options.network);
 }
 
-// A variable of the same name is replaced.
-std::vector<std::string> EnvironmentWith(const std::string& name, const std::string& value) {
-  std::vector<std::string> all;
-  for (char** one = environ; *one != nullptr; ++one) {
-    if (!std::string_view(*one).starts_with(name + "=")) all.emplace_back(*one);
-  }
-  all.push_back(name + "=" + value);
-  return all;
-}
-
-// Reaps a child that has ended. If the program ignores SIGCHLD or reaps all children itself, an
-// ended child is not known any more.
-bool HasEnded(pid_t process) {
-  const pid_t reaped = ::waitpid(process, nullptr, WNOHANG);
-  return reaped == process || (reaped < 0 && errno == ECHILD);
-}
-
-std::vector<char*> Pointers(std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 }  // namespace
-
-Status MemoryNodeProcesses::Start(const std::string& program, NodeId node, NodeId nodes,
-                                  const std::string& hub, const std::string& secret) {
-  program_ = program;
-  std::vector<std::string> words = {program, kMemoryNodeCommand};
-  // Only processes of this user can read the environment.
-  std::vector<std::string> environment =
-      EnvironmentWith(kJoinVariable, fmt::format("{} {} {} {}", node, nodes, hub, secret));
-  posix_spawn_file_actions_t files;
-  ::posix_spawn_file_actions_init(&files);
-  ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  ::posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  // The program's other files stay its own.
-  ::posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
-  pid_t process = -1;
-  const int failed = ::posix_spawnp(&process, program.c_str(), &files, nullptr,
-                                    Pointers(words).data(), Pointers(environment).data());
-  ::posix_spawn_file_actions_destroy(&files);
-  if (failed != 0) {
-    return EnvironmentError(
-        "cannot start the memory-node program '{}': {}; install SlimGraph into a folder of PATH, "
-        "or set SessionOptions.memory_node_program",
-        program, std::strerror(failed));
-  }
-  processes_.push_back(process);
-  return {};
-}
-
-Status MemoryNodeProcesses::CheckAllRun() {
-  for (const pid_t process : processes_) {
-    if (!HasEnded(process)) continue;
-    std::erase(processes_, process);
-    return EnvironmentError("a memory node ended before it joined: is '{}' this version's program?",
-                            program_);
-  }
-  return {};
-}
-
-void MemoryNodeProcesses::Reap() {
-  const std::uint64_t deadline_ns = NowNs() + kReapNs;
-  while (std::erase_if(processes_, HasEnded), !processes_.empty() && NowNs() < deadline_ns) {
-    SleepFor(std::chrono::milliseconds(1));
-  }
-  for (const pid_t process : processes_) {
-    ::kill(process, SIGKILL);
-    while (::waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
-    }
-  }
-  processes_.clear();
-}
 
 Result<std::shared_ptr<Nodes>> Nodes::Form(const SessionOptions& options) {
   std::shared_ptr<Nodes> nodes(new Nodes);
@@ -133,16 +51,28 @@ Result<std::shared_ptr<Nodes>> Nodes::Form(const SessionOptions& options) {
 
 Status Nodes::Start(const SessionOptions& options) {
   SLIM_TRY(CheckOptions(options));
-  const bool launched = StartedBy() != Starter::kNobody;
+  SLIM_ASSIGN(const auto place, TakePlace());
   SLIM_TRY(CheckLaunch());
-  nodes_ = options.nodes != 0 ? options.nodes : launched ? StartedNodes() : 1;
-  const NodeId said = launched ? ComputeNodesFromEnvironment() : 0;
+  const bool launched = place || StartedBy() != Starter::kNobody;
+  const NodeId started = place ? place->nodes : StartedNodes();
+  if (options.nodes != 0 && launched && options.nodes != started) {
+    return UsageError("SessionOptions.nodes is {}, but the launcher has started a job of {} nodes",
+                      options.nodes, started);
+  }
+  const NodeId said = place ? place->compute : launched ? ComputeNodesFromEnvironment() : 0;
+  if (options.compute != 0 && place && options.compute != said) {
+    return UsageError("SessionOptions.compute is {}, but the launcher has started {}",
+                      options.compute, said);
+  }
+  nodes_ = options.nodes != 0 ? options.nodes : started;
   request_.compute = options.compute != 0 ? options.compute : said != 0 ? said : 1;
   SLIM_TRY(Topology::Make(nodes_, request_.compute));
   request_.threads = options.threads;
   request_.cache = options.cache;
   SLIM_TRY(Keep(request_.network, options.network));
-  SLIM_TRY(launched ? JoinLaunched(options) : StartHere(options));
+  SLIM_TRY(place      ? StartAt(*place, options)
+           : launched ? JoinLaunched(options)
+                      : StartHere(options));
   SLIM_TRY(AgreeOnVersion(*job_, VersionOfCalls()));
   const std::string transport = job_->one_host() ? "shm" : "tcp";
   return Keep(request_.transport, options.transport.empty() ? transport : options.transport);
@@ -162,9 +92,27 @@ Status Nodes::StartHere(const SessionOptions& options) {
   JoinConfig config{.self = 0, .nodes = nodes_};
   SLIM_ASSIGN(config.listener, ListenTcp("127.0.0.1"));
   SLIM_ASSIGN(config.secret, NewSecret());
+  return StartMemoryNodes(options.memory_node_program, std::move(config));
+}
+
+Status Nodes::StartAt(const Place& place, const SessionOptions& options) {
+  self_ = place.node;
+  if (self_ == 0) {
+    return StartMemoryNodes(place.command.empty() ? options.memory_node_program : place.command,
+                            place.Config());
+  }
+  SLIM_ASSIGN(job_, Job::Join(place.Config(), OnLoss::kReport));
+  return {};
+}
+
+Status Nodes::StartMemoryNodes(const std::string& program, JoinConfig config) {
   const std::string hub = fmt::format("127.0.0.1:{}", LocalAddress(config.listener.get()).port());
-  for (NodeId node = 1; node < nodes_; ++node) {
-    SLIM_TRY(memory_nodes_.Start(options.memory_node_program, node, nodes_, hub, config.secret));
+  for (NodeId node = request_.compute; node < nodes_; ++node) {
+    SLIM_TRY(memory_nodes_.Start(program, {.node = node,
+                                           .nodes = nodes_,
+                                           .compute = request_.compute,
+                                           .hub = hub,
+                                           .secret = config.secret}));
   }
   config.still_coming = [this] { return memory_nodes_.CheckAllRun(); };
   SLIM_ASSIGN(job_, Job::Join(std::move(config), OnLoss::kReport));
@@ -172,10 +120,6 @@ Status Nodes::StartHere(const SessionOptions& options) {
 }
 
 Status Nodes::JoinLaunched(const SessionOptions& options) {
-  if (nodes_ != StartedNodes()) {
-    return UsageError("SessionOptions.nodes is {}, but the launcher has started {} processes",
-                      nodes_, StartedNodes());
-  }
   self_ = StartedRank();
   if (self_ >= request_.compute) {
     ::execlp(options.memory_node_program.c_str(), options.memory_node_program.c_str(),

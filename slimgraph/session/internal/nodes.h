@@ -2,37 +2,16 @@
 // opened, and how they part. Shared by the Session and its graphs.
 #pragma once
 
-#include <sys/types.h>
-
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "slimgraph/session/internal/open_graph.h"
+#include "slimgraph/session/internal/processes.h"
 #include "slimgraph/session/session.h"
 
 namespace slimgraph::internal {
-
-// The processes that a session has started on this machine.
-class MemoryNodeProcesses {
- public:
-  MemoryNodeProcesses() = default;
-  ~MemoryNodeProcesses() { Reap(); }
-  MemoryNodeProcesses(const MemoryNodeProcesses&) = delete;
-  MemoryNodeProcesses& operator=(const MemoryNodeProcesses&) = delete;
-
-  Status Start(const std::string& program, NodeId node, NodeId nodes, const std::string& hub,
-               const std::string& secret);
-  // An error if one of them has ended.
-  Status CheckAllRun();
-  // Waits until they have ended; kills them if that takes too long.
-  void Reap();
-
- private:
-  std::vector<pid_t> processes_;
-  std::string program_;
-};
 
 class Nodes {
  public:
@@ -68,8 +47,12 @@ class Nodes {
  private:
   Nodes() = default;
   Status Start(const SessionOptions& options);
+  // The three ways in which nodes come together: this process starts the memory nodes; `slimgraph
+  // launch` has started the compute nodes; mpiexec or srun has started all nodes.
   Status StartHere(const SessionOptions& options);
+  Status StartAt(const Place& place, const SessionOptions& options);
   Status JoinLaunched(const SessionOptions& options);
+  Status StartMemoryNodes(const std::string& program, JoinConfig config);
 
   NodeId self_ = 0;
   NodeId nodes_ = 1;

@@ -1,0 +1,58 @@
+// The processes of a session on this machine: how they are started, and what they are told.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "slimgraph/base/result.h"
+#include "slimgraph/base/types.h"
+#include "slimgraph/launch/job.h"
+
+namespace slimgraph::internal {
+
+// Set for each process that a session or `slimgraph launch` starts: its Place.
+constexpr const char* kJoinVariable = "SLIMGRAPH_JOIN";
+
+struct Place {
+  NodeId node = 0;
+  NodeId nodes = 1;
+  NodeId compute = 1;
+  std::string hub = {};      // "host:port" of node 0
+  std::string secret = {};   // of the job
+  int listener = -1;         // node 0: the descriptor of the socket on which it accepts the others
+  std::string command = {};  // node 0: what its memory nodes run; "": the session's options say it
+
+  std::string ToText() const;
+  JoinConfig Config() const;
+};
+// What the environment says about this process, only once: the variable is removed, since it has
+// the job's secret. Nothing: no session and no `slimgraph launch` has started it.
+Result<std::optional<Place>> TakePlace();
+
+// Starts a program with this place. It inherits standard error and, unless `quiet`, standard input
+// and output; of other files only the place's listener.
+Result<pid_t> StartProgram(const std::vector<std::string>& words, const Place& place, bool quiet);
+
+// The memory nodes that a session has started.
+class MemoryNodeProcesses {
+ public:
+  MemoryNodeProcesses() = default;
+  ~MemoryNodeProcesses() { Reap(); }
+  MemoryNodeProcesses(const MemoryNodeProcesses&) = delete;
+  MemoryNodeProcesses& operator=(const MemoryNodeProcesses&) = delete;
+
+  Status Start(const std::string& program, const Place& place);
+  // An error if one of them has ended.
+  Status CheckAllRun();
+  // Waits until they have ended; kills them if that takes too long.
+  void Reap();
+
+ private:
+  std::vector<pid_t> processes_;
+  std::string program_;
+};
+
+}  // namespace slimgraph::internal
