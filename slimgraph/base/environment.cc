@@ -13,9 +13,11 @@ namespace {
 constexpr std::string_view kPrefix = "SLIMGRAPH_";
 
 constexpr std::array kKnown = {
-    KnownVariable{"SLIMGRAPH_COMPUTE", "under mpiexec or srun: how many nodes of a session compute"},
+    KnownVariable{"SLIMGRAPH_COMPUTE",
+                  "under mpiexec or srun: how many nodes of a session compute"},
     KnownVariable{"SLIMGRAPH_HOST", "the address under which other hosts reach this one"},
-    KnownVariable{"SLIMGRAPH_JOIN", "set by a session or slimgraph launch for the nodes that it starts"},
+    KnownVariable{"SLIMGRAPH_JOIN",
+                  "set by a session or slimgraph launch for the nodes that it starts"},
     KnownVariable{"SLIMGRAPH_LAUNCHER", "set by slimgraph itself for the nodes that it starts"},
     KnownVariable{"SLIMGRAPH_LOG", "debug: each node tells what it waits for, after a second"},
     KnownVariable{"SLIMGRAPH_NODE_GROUPS", "set by slimgraph itself: the nodes' control groups"},
