@@ -2,6 +2,10 @@
 // is the latter by the name that LDBC Graphalytics gives it.
 #include "dkudu/local.h"
 
+#include <memory>
+#include <optional>
+#include <utility>
+
 #include "apps/commands.h"
 #include "apps/mining/mining_command.h"
 #include "apps/output/value_file.h"
@@ -48,7 +52,8 @@ class LocalPart : public MiningPart {
       run.text_to_stderr = IsStandardOutput(output_);
     }
     const auto work = [this](JobRun&, const GraphSource&, dkudu::MiningJob& job) -> Status {
-      SLIM_ASSIGN(counts_, dkudu::CountLocal(job));
+      SLIM_ASSIGN(auto counts, dkudu::CountLocal(job));
+      if (job.cluster.self() == 0) counts_.emplace(std::move(counts));
       return {};
     };
     const auto finish = [this](JobRun& one, const GraphSource& file, dkudu::MiningJob&) {
@@ -83,6 +88,8 @@ class LocalPart : public MiningPart {
  private:
   // On node 0, after the counts: writes the output and reports sums.
   Status Finish(JobRun& run, const GraphSource& file) {
+    // They must not outlive the job.
+    const dkudu::LocalCounts counts = *std::exchange(counts_, std::nullopt);
     SLIM_ASSIGN(const OriginalIds ids, file.ReadOriginalIds());
     unsigned __int128 arcs = 0;
     double coefficients = 0;
@@ -93,7 +100,7 @@ class LocalPart : public MiningPart {
       return lines_->Add(ids[v], clustering_ ? fmt::format("{}", figures.clustering())
                                              : fmt::format("{}", figures.triangles()));
     };
-    SLIM_TRY(counts_->ForEach(ids, visit));
+    SLIM_TRY(counts.ForEach(ids, visit));
     if (lines_) {
       SLIM_TRY(lines_->Finish());
       run.report.Set("/result/output", output_);
@@ -110,7 +117,7 @@ class LocalPart : public MiningPart {
     run.report.Set("/result/mean_clustering", mean);
     run.text += fmt::format("mean clustering: {:.6f}\n", mean);
     if (!verify_) return {};
-    SLIM_TRY(VerifyLocal(file, *counts_, ids));
+    SLIM_TRY(VerifyLocal(file, counts, ids));
     run.report.Set("/verified", true);
     run.text += "the result equals that of a serial computation\n";
     return {};
