@@ -78,7 +78,7 @@ class BfsApplication : public VertexApplication {
 // How many vertices are within some hops of a source.
 class HopsApplication : public BfsApplication {
  public:
-  void Declare(Options& options) {
+  void Declare(Options& options) override {
     BfsApplication::Declare(options);
     options.Number("--hops", "K", "the most edges from the source", most_depth_).Required();
   }

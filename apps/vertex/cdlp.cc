@@ -8,7 +8,7 @@ namespace {
 
 class CdlpApplication : public VertexApplication {
  public:
-  void Declare(Options& options) {
+  void Declare(Options& options) override {
     options.Number("--iterations", "K", "how many iterations, fewer if labels no longer change",
                    iterations_);
   }

@@ -10,7 +10,7 @@ namespace {
 
 class CoresApplication : public VertexApplication {
  public:
-  void Declare(Options&) {}
+  void Declare(Options&) override {}
 
   Status Prepare(const GraphSource& file, const OriginalIds&) override {
     directed_ = file.directed();

@@ -54,7 +54,7 @@ class ProgramBase {
     return frontier.empty();
   }
 
-  static NeighbourValues<Value>::WeightAt WeightReader(WeightType type) {
+  static typename NeighbourValues<Value>::WeightAt WeightReader(WeightType type) {
     typename NeighbourValues<Value>::WeightAt reader = nullptr;
     WithWeightType(type, [&](auto weight) { reader = &WeightAs<decltype(weight)>; });
     return reader;
@@ -63,7 +63,7 @@ class ProgramBase {
   const P& program_;
   const OriginalIds& ids_;
   dgemini::Engine engine_;
-  NeighbourValues<Value>::WeightAt weight_at_;
+  typename NeighbourValues<Value>::WeightAt weight_at_;
   dgemini::VertexArray<Value> values_;
   std::uint64_t steps_ = 0;
 };
