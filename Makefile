@@ -69,7 +69,7 @@ $(LIBRARY): $(call objects,$(LIB_SOURCES))
 
 $(COMMAND): $(call objects,$(APP_SOURCES)) $(LIBRARY)
 	@echo "  LINK $@"
-	@$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@
+	@$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@.new && mv $@.new $@ # tests that run keep the old one
 
 # Reports name the commit, so this file is compiled again when the commit has changed.
 $(BUILD)/obj/experiment/machine.o: CXXFLAGS += -DSLIMGRAPH_COMMIT='"$(COMMIT)"'
