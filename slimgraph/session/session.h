@@ -62,7 +62,8 @@ class Session {
   NodeId nodes() const;
   NodeId compute() const;
 
-  // Collective: ends the session. Graphs of the session cannot be used afterwards.
+  // Collective: ends the session. After a failure, returns why the session was over. Graphs of the
+  // session cannot be used afterwards.
   Status Close();
 
  private:

@@ -181,11 +181,8 @@ Status Nodes::Close() {
     const auto call = Do("Close", Call{.name = "Close", .task = Task::kEnd});
     done = call ? job_->Leave(0) : Status(tl::unexpect, call.error());
   }
-  if (failure_) {
-    job_->LeaveAfter(*failure_);
-  } else if (!done) {
-    job_->LeaveAfter(done.error());
-  }
+  if (failure_) done = tl::unexpected<Error>(*failure_);
+  if (!done) job_->LeaveAfter(done.error());
   graphs_.clear();
   job_.reset();
   memory_nodes_.Reap();
