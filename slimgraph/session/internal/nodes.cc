@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -127,12 +126,7 @@ Status Nodes::JoinLaunched(const SessionOptions& options) {
     return EnvironmentError("cannot become the memory-node program '{}': {}",
                             options.memory_node_program, std::strerror(errno));
   }
-  static std::atomic<bool> joined{false};
-  if (joined.exchange(true)) {
-    return UsageError(
-        "this process has already been a node of a session: under a launcher, a program opens one "
-        "session");
-  }
+  SLIM_TRY(BecomeNodeOnce());
   SLIM_ASSIGN(job_, Job::JoinFromEnvironment(PmiUse::kFormJob, OnLoss::kReport));
   return {};
 }

@@ -21,6 +21,7 @@ namespace slimgraph::internal {
 namespace {
 
 constexpr std::uint64_t kReapNs = 3'000'000'000;
+std::atomic<bool> is_node{false};  // of a session that a launcher has started
 
 // A variable of the same name is replaced.
 std::vector<std::string> EnvironmentWith(const std::string& name, const std::string& value) {
@@ -63,13 +64,15 @@ JoinConfig Place::Config() const {
   return config;
 }
 
+Status BecomeNodeOnce() {
+  if (!is_node.exchange(true)) return {};
+  return UsageError(
+      "this process has already been a node of a session: under a launcher, a program opens one "
+      "session");
+}
+
 Result<std::optional<Place>> TakePlace() {
-  static std::atomic<bool> taken{false};
-  if (taken) {
-    return UsageError(
-        "this process has already been a node of a session: under a launcher, a program opens one "
-        "session");
-  }
+  if (is_node) SLIM_TRY(BecomeNodeOnce());
   const char* const set = std::getenv(kJoinVariable);
   if (set == nullptr) return std::nullopt;
   const std::string text = set;
@@ -77,9 +80,9 @@ Result<std::optional<Place>> TakePlace() {
   const auto words = Split(text, ' ');
   constexpr std::size_t kWords = 7;
   const auto number = [&](std::size_t i) { return std::atoi(std::string(words[i]).c_str()); };
-  const auto is_node = [](int n) { return n >= 0 && n <= static_cast<int>(kMaxNodes); };
-  if (words.size() < kWords || !is_node(number(0)) || !is_node(number(1)) || !is_node(number(2)) ||
-      number(0) >= number(1)) {
+  const auto in_range = [](int n) { return n >= 0 && n <= static_cast<int>(kMaxNodes); };
+  if (words.size() < kWords || !in_range(number(0)) || !in_range(number(1)) ||
+      !in_range(number(2)) || number(0) >= number(1)) {
     return UsageError("{} does not name a node: it is set by a session, not by hand",
                       kJoinVariable);
   }
@@ -89,7 +92,7 @@ Result<std::optional<Place>> TakePlace() {
               .hub = std::string(words[3]),
               .secret = std::string(words[4]),
               .listener = number(5)};
-  taken = true;
+  SLIM_TRY(BecomeNodeOnce());
   // The command may have blanks.
   place.command = std::string(words[6].data(), text.data() + text.size());
   return place;

@@ -28,6 +28,8 @@ struct Place {
   std::string ToText() const;
   JoinConfig Config() const;
 };
+// Called when a launcher has started this process: an error if it has been a node before.
+Status BecomeNodeOnce();
 // What the environment says about this process, only once: the variable is removed, since it has
 // the job's secret. Nothing: no session and no `slimgraph launch` has started it.
 Result<std::optional<Place>> TakePlace();
