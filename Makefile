@@ -3,7 +3,7 @@
 #   make             build/release/slimgraph, the command, and the library
 #   make run         a first job on four local nodes       make test        all tests, and their count
 #   make install     PREFIX=/usr/local DESTDIR=            make clean       removes build/
-#   make deb         a Debian package of the same files
+#   make deb         Debian packages of the same files; test-deb tries them in a fresh system
 #   make deps        installs the packages it needs        make debug       a build without optimisation
 #
 #   make grid        random commands and options, each verified, for GRID_SECONDS=180

@@ -1,8 +1,8 @@
 # `make install` installs the command with its man pages and completions, the library, and the headers
 # that programs of a user's own may include, slimgraph/session/, with what these include in turn.
-# `make deb` makes a Debian package of the same files.
+# `make deb` makes two Debian packages of these files.
 
-.PHONY: install deb
+.PHONY: install deb test-deb
 
 FACE           := $(wildcard slimgraph/session/*.h)
 PUBLIC_HEADERS  = $(sort $(filter %.h,$(shell $(CXX) -std=c++20 -I. -MM $(FACE) 2>/dev/null)))
@@ -23,10 +23,15 @@ install: $(COMMAND) $(LIBRARY)
 	@packaging/completions $(COMMAND) $(ROOT)/share
 	@echo "installed under $(ROOT)"
 
-PACKAGE = $(BUILD)/slimgraph_$(VERSION)_$(shell dpkg --print-architecture 2>/dev/null).deb
+# What programs that are linked with the library need.
+LIBRARY_PACKAGES := $(filter-out nlohmann-json3-dev libcli11-dev libgtest-dev libgmock-dev, \
+  $(filter %-dev,$(APT_PACKAGES)))
 deb: $(COMMAND) $(LIBRARY) | build/.deb-deps
 	@rm -rf $(BUILD)/deb && mkdir -p $(BUILD)/deb
 	@$(MAKE) install DESTDIR=$(BUILD)/deb PREFIX=/usr >/dev/null
-	@packaging/deb $(BUILD)/deb $(VERSION) $(PACKAGE)
+	@packaging/deb $(BUILD)/deb $(VERSION) $(BUILD) '$(strip $(LIBRARY_PACKAGES))'
+# Installs both packages in a fresh Debian and uses them. Needs root and mmdebstrap.
+test-deb:
+	@tests/install/clean_debian.sh $$($(MAKE) -s deb | tail -n 2)
 build/.deb-deps: make/install.mk | build/.deps
 	@mkdir -p build && $(PACKAGES) dpkg-dev && touch $@

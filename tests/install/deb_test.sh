@@ -1,5 +1,5 @@
 #!/bin/bash
-# The package of `make deb` holds what `make install` installs, and depends on what it needs.
+# The packages of `make deb` hold what `make install` installs, and depend on what they need.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 command -v dpkg-shlibdeps >/dev/null || { echo "no dpkg-dev"; exit 77; }
@@ -16,17 +16,28 @@ check() { # check NAME COMMAND…
 }
 
 unset MAKEFLAGS MAKELEVEL MFLAGS
-package=$("${TEST_MAKE:-make}" -s deb | tail -n 1)
-dpkg-deb -x "$package" "$scratch/root"
+mapfile -t packages < <("${TEST_MAKE:-make}" -s deb | tail -n 2)
+package=${packages[0]} library=${packages[1]}
 root=$scratch/root
+dpkg-deb -x "$package" "$root"
+dpkg-deb -x "$library" "$scratch/library"
 
 holds_what_it_should() {
   local file
-  for file in usr/bin/slimgraph usr/lib/libslimgraph.a usr/share/man/man1/slimgraph-bfs.1.gz \
-    usr/share/bash-completion/completions/slimgraph usr/share/zsh/site-functions/_slimgraph \
-    usr/include/slimgraph/fabric/fabric.h usr/share/doc/slimgraph/copyright; do
-    [ -f "$root/$file" ] || { echo "not in the package: $file"; return 1; }
+  for file in root/usr/bin/slimgraph root/usr/share/man/man1/slimgraph-bfs.1.gz \
+    root/usr/share/bash-completion/completions/slimgraph root/usr/share/zsh/site-functions/_slimgraph \
+    root/usr/share/doc/slimgraph/copyright library/usr/include/slimgraph/session/session.h \
+    library/usr/lib/libslimgraph.a library/usr/lib/pkgconfig/slimgraph.pc \
+    library/usr/lib/cmake/SlimGraph/SlimGraphConfig.cmake; do
+    [ -f "$scratch/$file" ] || { echo "not in the packages: $file"; return 1; }
   done
+}
+# No file is in both packages, and together they have what `make install` installs.
+holds_all() {
+  "${TEST_MAKE:-make}" -s install DESTDIR="$scratch/installed" PREFIX=/usr >/dev/null
+  diff <(cd "$scratch/installed" && find usr -type f | sort) \
+    <(cd "$root" && find usr -type f | grep -v share/doc/ | sed 's/\.1\.gz$/.1/' | sort - \
+      <(cd "$scratch/library" && find usr -type f | grep -v share/doc/ | sort))
 }
 computes() {
   "$root/usr/bin/slimgraph" gen kron -s 8 -o "$scratch/g.slim" >/dev/null &&
@@ -46,17 +57,27 @@ names_its_libraries() {
   done
 }
 names_the_launcher() { case "$depends" in *", mpich") ;; *) return 1 ;; esac; }
+version() { "$root/usr/bin/slimgraph" version | cut -d ' ' -f 2; }
+# The library is of the same version as the command, which its memory nodes run.
+library_needs() {
+  local of
+  for of in "slimgraph (= $(version))" libfmt-dev libexpected-dev libmpich-dev; do
+    case ", $(dpkg-deb -f "$library" Depends)," in *", $of,"*) ;; *) echo "not $of"; return 1 ;; esac
+  done
+}
 sums_are_right() {
   dpkg-deb -e "$package" "$scratch/control"
   (cd "$root" && md5sum --quiet -c "$scratch/control/md5sums")
 }
 
-check "the package holds what it should" holds_what_it_should
+check "the packages hold what they should" holds_what_it_should
+check "the packages hold what is installed" holds_all
+check "the library names what it needs" library_needs
 check "the installed command computes on two nodes" computes
 check "the package names its libraries" names_its_libraries
 check "the package names the launcher" names_the_launcher
 check "the checksums are those of the files" sums_are_right
 check "the version is the command's" \
-  [ "$(dpkg-deb -f "$package" Version)" = "$("$root/usr/bin/slimgraph" version | cut -d ' ' -f 2)" ]
+  [ "$(dpkg-deb -f "$package" Version)" = "$(version)" ]
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
