@@ -123,6 +123,15 @@ Result<std::unique_ptr<Job>> Job::JoinFromEnvironment(PmiUse pmi_use, OnLoss on_
   return job;
 }
 
+void Job::CannotJoin(const Error& error) {
+  WriteLastLine(error.exit_code(),
+                fmt::format("slimgraph: node {}: {}\n", StartedRank(), error.message));
+  if (Pmi::Present()) {
+    if (auto pmi = Pmi::Open()) pmi->Abort(error.exit_code());
+  }
+  EndProcess(error.exit_code());
+}
+
 Result<std::unique_ptr<Job>> Job::Join(JoinConfig config, OnLoss on_loss) {
   return Form(std::move(config), on_loss, nullptr, {});
 }

@@ -82,6 +82,10 @@ class Job {
   static Result<std::unique_ptr<Job>> JoinFromEnvironment(PmiUse pmi_use,
                                                           OnLoss on_loss = OnLoss::kEndJob);
 
+  // Instead of joining the job of the environment: prints why this process cannot, makes the
+  // launcher end the job, and exits. Otherwise the others would wait for this node for a minute.
+  [[noreturn]] static void CannotJoin(const Error& error);
+
   static Result<std::unique_ptr<Job>> Join(JoinConfig config, OnLoss on_loss);
 
   // A job of one node, without connections and threads.

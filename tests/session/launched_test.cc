@@ -23,12 +23,16 @@ std::uint64_t LaunchedSeed() {
   return text == nullptr ? 0 : std::strtoull(text, nullptr, 10);
 }
 
-CommandEnd Launch(NodeId nodes, NodeId compute, const std::string& test, std::uint64_t seed) {
+std::string OwnProgram() {
   std::array<char, 4096> self{};
   if (::readlink("/proc/self/exe", self.data(), self.size() - 1) < 0) std::abort();
+  return self.data();
+}
+
+CommandEnd Launch(NodeId nodes, NodeId compute, const std::string& test, std::uint64_t seed) {
   return RunSlimgraph(
       {"launch", "--nodes", std::to_string(nodes), "--compute", std::to_string(compute), "--",
-       self.data(), "--gtest_also_run_disabled_tests", "--gtest_filter=" + test},
+       OwnProgram(), "--gtest_also_run_disabled_tests", "--gtest_filter=" + test},
       {kSeedVariable + ("=" + std::to_string(seed))});
 }
 
@@ -90,6 +94,13 @@ TEST(DISABLED_Launched, OneNodeClosesEarly) {
   EXPECT_THAT(wrong, ::testing::StartsWith("node 1 calls Close while node 0 calls Graph::Open"));
 }
 
+TEST(DISABLED_Launched, MemoryNodeProgramIsMissing) {
+  SessionOptions options;
+  options.compute = 2;
+  options.memory_node_program = "./no-such-program";
+  std::printf("%s\n", MessageOf(Session::Open(options)).c_str());
+}
+
 TEST(SeveralComputeNodes, ComputeWhatSerialCodeDoes) {
   std::mt19937_64 random = SeededRandom();
   for (const auto& [nodes, compute] : {std::pair<NodeId, NodeId>{2, 2}, {4, 2}, {4, 4}, {5, 3}}) {
@@ -114,6 +125,19 @@ TEST(SeveralComputeNodes, NoticeThatOneHasLeft) {
 TEST(SeveralComputeNodes, AreNotSaidToHaveDiedWhenOneClosesEarly) {
   const CommandEnd end = Launch(3, 2, "DISABLED_Launched.OneNodeClosesEarly", 1);
   EXPECT_EQ(end.code, 0) << end.out << end.err;
+}
+
+// Compute nodes do not wait for it until a time limit passes.
+TEST(SeveralComputeNodes, EndWhenAMemoryNodeCannotStart) {
+  RunningCommand command({"mpiexec.hydra", "-n", "3", OwnProgram(),
+                          "--gtest_also_run_disabled_tests",
+                          "--gtest_filter=DISABLED_Launched.MemoryNodeProgramIsMissing"});
+  const CommandEnd end = command.Wait(std::chrono::minutes(2));
+  EXPECT_EQ(end.code, 4) << end.out << end.err;
+  EXPECT_THAT(end.err,
+              ::testing::HasSubstr("slimgraph: node 2: cannot become the memory-node program "
+                                   "'./no-such-program': No such file or directory; set "));
+  EXPECT_THAT(end.out, ::testing::Not(::testing::HasSubstr("did not answer")));
 }
 
 // Programs that never open a session.

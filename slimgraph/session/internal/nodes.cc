@@ -123,8 +123,10 @@ Status Nodes::JoinLaunched(const SessionOptions& options) {
   if (self_ >= request_.compute) {
     ::execlp(options.memory_node_program.c_str(), options.memory_node_program.c_str(),
              kMemoryNodeCommand, nullptr);
-    return EnvironmentError("cannot become the memory-node program '{}': {}",
-                            options.memory_node_program, std::strerror(errno));
+    Job::CannotJoin(EnvironmentError("cannot become the memory-node program '{}': {}; set "
+                                     "SessionOptions.memory_node_program to the slimgraph command",
+                                     options.memory_node_program, std::strerror(errno))
+                        .value());
   }
   SLIM_TRY(BecomeNodeOnce());
   SLIM_ASSIGN(job_, Job::JoinFromEnvironment(PmiUse::kFormJob, OnLoss::kReport));
