@@ -19,6 +19,7 @@ using sim::Scheduler;
 constexpr std::uint64_t kPollNs = 300;
 constexpr std::uint64_t kPostNs = 100;
 constexpr std::uint64_t kOperationNs = 20;
+constexpr std::uint64_t kFreeNs = 20'000;
 constexpr std::uint64_t kMessageNs = 100;  // for its sender, and for its receiver
 constexpr std::uint32_t kLeastRoom = 2;    // in messages
 constexpr std::uint64_t kPollsPerAbsence = 500;
@@ -62,7 +63,11 @@ class SimTransport : public Transport {
 
   std::string_view name() const override { return by_datagrams_ ? "sim-datagrams" : "sim"; }
   Result<RegionMemory> Allocate(std::uint64_t bytes) override { return AllocatePages(bytes); }
-  void Free(const RegionMemory& memory) override { FreePages(memory); }
+  // This takes a while, in which other nodes go on.
+  void Free(const RegionMemory& memory) override {
+    FreePages(memory);
+    if (!Scheduler::Current()->calibrated()) Scheduler::Current()->Spend(kFreeNs);
+  }
   Status Publish(RegionId id, const RegionMemory& mine,
                  std::span<const std::uint64_t> /*bytes_of_node*/) override {
     own_->regions[id].memory = mine;
