@@ -183,9 +183,10 @@ Command ConvertCommand() {
         .Excludes(vertices);
     DeclareEdgeRules(options, to.self_loops, to.duplicates, to.reverse_lists);
     options.Choice("--order",
-                   "the order in which OUT stores the vertices: by ascending id, or by descending "
-                   "degree; results are printed by ascending id in either case",
-                   {"ids", "degree"}, to.order);
+                   "the order in which OUT stores the vertices: ids, by ascending id; degree, by "
+                   "descending degree; rcm, neighbours close together (reverse Cuthill-McKee); "
+                   "results are printed by ascending id in all cases",
+                   {"ids", "degree", "rcm"}, to.order);
     options.Number("--threads", "N", "threads; 0: one for each processor", to.threads);
     options.Flag("--json", "the result as one JSON object", state->json);
   };

@@ -19,6 +19,7 @@ enum class Keep { kDrop, kKeep };
 enum class VertexOrder {
   kIds,     // by ascending original id
   kDegree,  // by descending degree, then by ascending original id
+  kLevels,  // neighbours close together: reverse Cuthill-McKee
 };
 
 // The comment beside each field names its option and explains it.
@@ -45,7 +46,7 @@ struct ConvertOptions {
   // smallest weight
   Keep duplicates = Keep::kDrop;
   bool reverse_lists = true;  // --no-reverse: leave out the incoming edges of a directed graph
-  VertexOrder order = VertexOrder::kIds;  // --order ids|degree: how the file holds its vertices
+  VertexOrder order = VertexOrder::kIds;  // --order ids|degree|rcm: how the file holds its vertices
   std::size_t threads = 0;                // --threads N: 0 uses every processor
   ProgressHook read_progress;             // bytes of the input
   ProgressHook build_progress;            // arcs

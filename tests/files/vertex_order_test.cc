@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <set>
 
 #include "slimgraph/files/csr.h"
@@ -57,25 +58,23 @@ Status Reordered(const std::string& in, const std::string& out, VertexOrder orde
   return {};
 }
 
-void ExpectDegreesToFall(const std::string& path) {
+// By position in the file.
+std::vector<std::size_t> DegreesIn(const std::string& path) {
   const auto file = SlimFile::Open(path);
-  ASSERT_OK(file);
   const auto out = ReadCsr(*file);
-  ASSERT_OK(out);
   std::vector<std::size_t> degrees(out->vertices());
   for (VertexId v = 0; v < out->vertices(); ++v) {
-    for (std::size_t i = 0; i < out->degree(v); ++i) {
-      const VertexId other = out->list(v)[i];
+    for (const VertexId other : out->list(v)) {
       ++degrees[v];
       if (file->directed() || other == v) ++degrees[other];
     }
   }
-  EXPECT_TRUE(std::is_sorted(degrees.rbegin(), degrees.rend()));
+  return degrees;
 }
 
-TEST(VertexOrder, ByDegreeAndBackIsTheSameFile) {
+TEST(VertexOrder, AndBackIsTheSameFile) {
   auto random = SeededRandom();
-  for (int round = 0; round < 40; ++round) {
+  for (int round = 0; round < 120; ++round) {
     const ScratchFolder folder;
     std::string text;
     const std::uint64_t spread = 1 + random() % 40;
@@ -93,29 +92,64 @@ TEST(VertexOrder, ByDegreeAndBackIsTheSameFile) {
     options.self_loops = random() % 2 == 0 ? Keep::kKeep : Keep::kDrop;
     options.duplicates = random() % 2 == 0 ? Keep::kKeep : Keep::kDrop;
     ASSERT_OK(Convert(options));
-    ASSERT_OK(Reordered(options.out, folder / "degree.slim", VertexOrder::kDegree));
-    ASSERT_OK(Reordered(folder / "degree.slim", folder / "back.slim", VertexOrder::kIds));
+    const VertexOrder order = random() % 2 == 0 ? VertexOrder::kDegree : VertexOrder::kLevels;
+    ASSERT_OK(Reordered(options.out, folder / "other.slim", order));
+    ASSERT_OK(Reordered(folder / "other.slim", folder / "back.slim", VertexOrder::kIds));
     // Parallel edges may be in any order.
     if (options.duplicates == Keep::kDrop) {
       EXPECT_TRUE(ReadFile(folder / "back.slim") == ReadFile(options.out));
     }
-    ExpectDegreesToFall(folder / "degree.slim");
+    if (order == VertexOrder::kDegree) {
+      const std::vector<std::size_t> degrees = DegreesIn(folder / "other.slim");
+      EXPECT_TRUE(std::is_sorted(degrees.rbegin(), degrees.rend()));
+    }
 
     PlainGraph plain = ReadPlain(options.out);
-    PlainGraph by_degree = ReadPlain(folder / "degree.slim");
-    std::sort(by_degree.vertices.begin(), by_degree.vertices.end());
-    for (PlainGraph* const graph : {&plain, &by_degree}) {
+    PlainGraph other = ReadPlain(folder / "other.slim");
+    std::sort(other.vertices.begin(), other.vertices.end());
+    for (PlainGraph* const graph : {&plain, &other}) {
       for (auto& [ends, weights] : graph->arcs) std::sort(weights.begin(), weights.end());
     }
-    EXPECT_TRUE(plain == by_degree);
+    EXPECT_TRUE(plain == other);
     const auto before = Inspect({options.out, true, {}});
-    const auto after = Inspect({folder / "degree.slim", true, {}});
+    const auto after = Inspect({folder / "other.slim", true, {}});
     ASSERT_OK(before);
     ASSERT_OK(after);
     EXPECT_EQ(before->first_id, after->first_id);
     EXPECT_EQ(before->last_id, after->last_id);
     EXPECT_EQ(before->max_degree, after->max_degree);
     EXPECT_TRUE(before->ids_ascend);
+  }
+}
+
+// A path whose ids are in disorder, one vertex of which stands alone.
+TEST(VertexOrder, ByLevelsPutsAPathInOrder) {
+  const ScratchFolder folder;
+  auto random = SeededRandom();
+  std::vector<std::uint64_t> path(100);
+  std::iota(path.begin(), path.end(), 1);
+  std::shuffle(path.begin(), path.end(), random);
+  std::string text = "0 0\n";
+  for (std::size_t i = 0; i + 1 < path.size(); ++i) {
+    text += fmt::format("{} {}\n", path[i], path[i + 1]);
+  }
+  WriteFile(folder / "g.txt", text);
+  ConvertOptions options;
+  options.in = folder / "g.txt";
+  options.out = folder / "g.slim";
+  options.directed = false;
+  options.order = VertexOrder::kLevels;
+  ASSERT_OK(Convert(options));
+  const auto file = SlimFile::Open(options.out);
+  ASSERT_OK(file);
+  const auto ids = file->ReadOriginalIds();
+  const auto out = ReadCsr(*file);
+  ASSERT_OK(ids);
+  ASSERT_OK(out);
+  // The path begins at an end, which has the least degree; then all is turned round.
+  EXPECT_EQ((*ids)[0], 0U);
+  for (VertexId v = 1; v <= 100; ++v) {
+    for (const VertexId other : out->list(v)) EXPECT_EQ(v < other ? other - v : v - other, 1U);
   }
 }
 

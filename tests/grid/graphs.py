@@ -169,21 +169,22 @@ def make(recipe, workshop, name="g.slim"):
     """Writes the graph of a recipe to the file `name`, and returns it as a Graph in the order of
     ids. The file may have another order."""
     graph = make_in_id_order(recipe, workshop, name)
-    if recipe.get("order") == "degree":
+    if recipe.get("order"):
         reorder(graph, recipe, workshop, name)
     return graph
 
 
 def reorder(graph, recipe, workshop, name):
     no_reverse = ["--no-reverse"] if recipe.get("no-reverse") else []
-    workshop.run(["convert", name, "ordered.slim", "--order", "degree", "--self-loops", "keep",
+    order = recipe["order"]
+    workshop.run(["convert", name, "ordered.slim", "--order", order, "--self-loops", "keep",
                   "--duplicates", "keep"] + (["--weighted"] if graph.weight_type != "none" else [])
                  + no_reverse).expect(0)
     ordered = read_slim(workshop.path("ordered.slim"))
     if sorted(ordered.ids) != graph.ids:
-        raise Wrong("convert --order degree: other ids")
+        raise Wrong(f"convert --order {order}: other ids")
     if sorted_edges(ordered) != sorted_edges(graph):
-        raise Wrong("convert --order degree: other edges")
+        raise Wrong(f"convert --order {order}: other edges")
     degree = [len(out) for out in ordered.lists]
     if ordered.directed:
         for out in ordered.lists:
@@ -191,7 +192,7 @@ def reorder(graph, recipe, workshop, name):
                 degree[v] += 1
     else:
         degree = [d + out.count(v) for v, (d, out) in enumerate(zip(degree, ordered.lists))]
-    if any(after > before for before, after in zip(degree, degree[1:])):
+    if order == "degree" and any(after > before for before, after in zip(degree, degree[1:])):
         raise Wrong("convert --order degree: degrees do not fall")
     os.replace(workshop.path("ordered.slim"), workshop.path(name))
 

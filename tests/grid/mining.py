@@ -117,7 +117,7 @@ def draw(random):
         words = ["--pattern", name, "--induced", random.choice(["edge", "vertex"])]
         words += random.choice([[], ["--no-formulae"]])
     if random.random() < 0.25:
-        recipe["order"] = "degree"
+        recipe["order"] = random.choice(["degree", "rcm"])
     return {"family": "mining", "command": command, "graph": recipe, "words": words,
             "pattern": pattern, "list": not large and random.random() < 0.3, "large": large,
             "options": draw_options(random), "shape": shapes.draw(random)}

@@ -50,7 +50,7 @@ def draw(random):
     scales = (0, 3, 6, 9) if program in ("pagerank", "bc") else (0, 3, 6, 8, 9, 10, 11, 12, 12)
     recipe = graphs.draw(random, random.random() < 0.4, weights, scales)
     if random.random() < 0.25:
-        recipe["order"] = "degree"
+        recipe["order"] = random.choice(["degree", "rcm"])
     mode = random.choice(["push", "pull", "auto", "auto"])
     if recipe["directed"] and random.random() < 0.15:
         recipe["no-reverse"] = True

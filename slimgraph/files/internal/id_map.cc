@@ -11,6 +11,7 @@
 #include "slimgraph/base/parallel.h"
 #include "slimgraph/base/sync.h"
 #include "slimgraph/base/units.h"
+#include "slimgraph/files/internal/vertex_order.h"
 #include "slimgraph/files/slim_format.h"
 
 namespace slimgraph::internal {
@@ -264,19 +265,7 @@ Result<OriginalIds> MakeIdsDense(RawGraph& graph, const std::string& name, std::
 Result<OriginalIds> Reorder(RawGraph& graph, OriginalIds ids, VertexOrder order,
                             std::size_t threads) {
   if (ids.count() == 0 || (order == VertexOrder::kIds && ids.ascending())) return ids;
-  std::vector<VertexId> in_order(ids.count());  // the old dense ids
-  for (VertexId i = 0; i < ids.count(); ++i) in_order[i] = ids.InOrder(i);
-  if (order == VertexOrder::kDegree) {
-    std::vector<std::uint64_t> degrees(ids.count());
-    for (const EdgeBlock& block : graph.blocks) {
-      for (const NarrowEdge& edge : block.narrow()) {
-        ++degrees[edge.src];
-        ++degrees[edge.dst];
-      }
-    }
-    std::stable_sort(in_order.begin(), in_order.end(),
-                     [&](VertexId a, VertexId b) { return degrees[a] > degrees[b]; });
-  }
+  const std::vector<VertexId> in_order = VerticesInOrder(graph, ids, order);  // old dense ids
   std::vector<std::uint64_t> names(ids.count());
   std::vector<VertexId> new_ids(ids.count());  // by old dense id
   for (VertexId i = 0; i < ids.count(); ++i) {
