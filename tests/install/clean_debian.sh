@@ -1,6 +1,7 @@
 #!/bin/bash
-# clean_debian.sh COMMAND.deb LIBRARY.deb: installs the packages in a fresh Debian 12, computes on two
-# nodes with the command, and builds and runs an example with the library. Needs root and mmdebstrap.
+# clean_debian.sh COMMAND.deb LIBRARY.deb: installs the packages in a fresh Debian 12, computes on
+# four nodes with the command, and builds and runs an example with the library. Needs root and
+# mmdebstrap.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 command -v mmdebstrap >/dev/null || { echo "clean_debian: install mmdebstrap" >&2; exit 77; }
@@ -15,7 +16,8 @@ cd /in
 apt-get install -y -qq --no-install-recommends ./slimgraph_*.deb >/dev/null
 slimgraph gen kron -s 10 -o k.slim
 slimgraph pagerank k.slim --nodes 4 --compute 2 --verify
-apt-get install -y -qq --no-install-recommends ./slimgraph-dev_*.deb pkg-config cmake make >/dev/null
+apt-get install -y -qq --no-install-recommends ./slimgraph-dev_*.deb pkg-config cmake make \
+  >/dev/null
 g++ -std=c++20 -O2 pagerank_delta.cc $(pkg-config --cflags --libs slimgraph) -o with_pkg_config
 ./with_pkg_config k.slim 1e-9 >of_pkg_config
 cat >CMakeLists.txt <<'CMAKE'

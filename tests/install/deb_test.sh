@@ -25,7 +25,8 @@ dpkg-deb -x "$library" "$scratch/library"
 holds_what_it_should() {
   local file
   for file in root/usr/bin/slimgraph root/usr/share/man/man1/slimgraph-bfs.1.gz \
-    root/usr/share/bash-completion/completions/slimgraph root/usr/share/zsh/site-functions/_slimgraph \
+    root/usr/share/bash-completion/completions/slimgraph \
+    root/usr/share/zsh/site-functions/_slimgraph \
     root/usr/share/doc/slimgraph/copyright library/usr/include/slimgraph/session/session.h \
     library/usr/lib/libslimgraph.a library/usr/lib/pkgconfig/slimgraph.pc \
     library/usr/lib/cmake/SlimGraph/SlimGraphConfig.cmake; do
@@ -62,7 +63,11 @@ version() { "$root/usr/bin/slimgraph" version | cut -d ' ' -f 2; }
 library_needs() {
   local of
   for of in "slimgraph (= $(version))" libfmt-dev libexpected-dev libmpich-dev; do
-    case ", $(dpkg-deb -f "$library" Depends)," in *", $of,"*) ;; *) echo "not $of"; return 1 ;; esac
+    case ", $(dpkg-deb -f "$library" Depends)," in *", $of,"*) ;; *)
+      echo "not $of"
+      return 1
+      ;;
+    esac
   done
 }
 sums_are_right() {
