@@ -150,9 +150,10 @@ DoctorFinding JudgeHost(const HostLine& host, const HostAnswer& answer, const st
         "correct the name, or add it to /etc/hosts of all hosts; mpiexec would wait forever");
   }
   if (!answer.no_login.empty()) {
-    return bad(
-        "ssh cannot run a command there: " + answer.no_login,
-        fmt::format("ssh-copy-id {}; then `ssh {} true` must work without a question", name, name));
+    const bool answers = answer.no_login.find("connect to host") == std::string::npos;
+    return bad("ssh cannot run a command there: " + answer.no_login,
+               fmt::format("{}; then `ssh {} true` must work without a question",
+                           answers ? "ssh-copy-id " + name : "start its ssh server", name));
   }
   if (answer.program.empty()) {
     return bad(fmt::format("there is no {}", program),

@@ -55,9 +55,9 @@ class Tests:
     def words(self, name):
         return [self.graph if word == "GRAPH" else word for word in JOBS[name]]
 
-    def right_answer(self, hosts, name, transport):
+    def right_answer(self, hosts, name, transport, per_host=1):
         words = self.words(name)
-        job = hosts.start([*words, "--compute", "2", "--transport", transport, "--json"])
+        job = hosts.start([*words, "--compute", "2", "--transport", transport, "--json"], per_host)
         code = job.wait()
         expect(code == 0, f"{name} over {transport} ended with {code}: {job.err}")
         found, expected = answer(job.out), on_one_machine(words)
@@ -90,6 +90,11 @@ class Tests:
         with Hosts(4) as hosts:
             for name in JOBS:
                 self.right_answer(hosts, name, "tcp")
+
+    def test_answers_of_several_nodes_on_each_host(self):
+        with Hosts(2) as hosts:
+            for name in ("bfs", "triangles"):
+                self.right_answer(hosts, name, "tcp", per_host=2)
 
     def test_answers_over_mpi(self):
         with Hosts(4) as hosts:

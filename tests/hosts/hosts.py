@@ -30,16 +30,16 @@ def program(process):
 
 
 class Job:
-    """Runs the command as one node per host. The hosts communicate over the bridge alone."""
+    """Runs the command as `per_host` nodes on each host. The hosts communicate over the bridge alone."""
 
-    def __init__(self, hosts, words, environment):
+    def __init__(self, hosts, words, environment, per_host):
         with tempfile.NamedTemporaryFile("w", prefix="slimgraph-hosts-", delete=False) as file:
-            file.writelines(f"{NET}{host}:1\n" for host in range(1, hosts.count + 1))
+            file.writelines(f"{NET}{host}:{per_host}\n" for host in range(1, hosts.count + 1))
         self.host_file = file.name
         command = ["nsenter", f"--net=/run/netns/{hosts.switch}",
                    "mpiexec.hydra", "-disable-auto-cleanup",
                    "-launcher", "ssh", "-launcher-exec", os.path.join(HERE, "enter_host"),
-                   "-localhost", f"{NET}254", "-f", file.name, "-n", str(hosts.count),
+                   "-localhost", f"{NET}254", "-f", file.name, "-n", str(hosts.count * per_host),
                    "-genv", "UCX_TLS", "tcp,self", "-genv", "UCX_NET_DEVICES", "eth0",
                    os.environ["TEST_SLIMGRAPH_COMMAND"], *words]
         self.process = subprocess.Popen(
@@ -116,9 +116,9 @@ class Hosts:
                 except OSError:  # its processes have not exited yet
                     time.sleep(0.1)
 
-    def start(self, words):
+    def start(self, words, per_host=1):
         return Job(self, words, {"SLIM_HOSTS_PREFIX": self.prefix,
-                                 "SLIM_HOSTS_GROUPS": self.groups if self.slow else ""})
+                                 "SLIM_HOSTS_GROUPS": self.groups if self.slow else ""}, per_host)
 
     def cut(self, host):
         ip("-n", self.switch, "link", "set", f"v{host}", "down")

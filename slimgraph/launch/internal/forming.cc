@@ -94,6 +94,10 @@ Status ControlPlane::GatherPeers(JoinConfig& config, std::string_view identity) 
     roster_.addresses[node] = PeerAddress(member.fd.get()).host();
     if (roster_.hosts[node] != 0) roster_.addresses[0] = LocalAddress(member.fd.get()).host();
   }
+  // Nodes on this host have connected over loopback, which leads nowhere from other hosts.
+  for (NodeId node = 1; node < nodes_; ++node) {
+    if (roster_.hosts[node] == 0) roster_.addresses[node] = roster_.addresses[0];
+  }
   std::vector<std::string> words = roster_.addresses;
   for (const std::uint32_t host : roster_.hosts) words.push_back(fmt::format("{}", host));
   for (auto& [node, member] : members) {
