@@ -43,15 +43,19 @@ Result<std::unique_ptr<Workload>> Workload::Load(Cluster& cluster, const GraphSo
         file.path());
   }
   SLIM_TRY(AgreeOnFile(cluster, file, SocketCount()));
-  SLIM_ASSIGN(work->partition_, CollectiveBalance(cluster, file, Direction::kOut, SocketCount()));
-  const ChunkPartition& partition = *work->partition_;
+  const Topology& topology = cluster.topology();
+  const std::uint32_t pieces = WorkDivision::Pieces(topology, needs.cache.delegation);
+  SLIM_ASSIGN(work->partition_,
+              CollectiveBalance(cluster, file, Direction::kOut, SocketCount() * pieces));
+  work->division_ = WorkDivision(*work->partition_, topology, SocketCount(), pieces);
+  const WorkDivision& division = work->division_;
   SLIM_ASSIGN(const WorkloadSizes sizes,
-              MeasureWorkload(cluster, file, partition, work->LoadedDirections(needs)));
-  SLIM_TRY(CheckEdgeBudget(cluster.topology(), file, needs, sizes));
-  MemoryPlan plan = PlanWorkload(cluster, file, partition, needs, sizes);
+              MeasureWorkload(cluster, file, division, work->LoadedDirections(needs)));
+  SLIM_TRY(CheckEdgeBudget(topology, file, division, needs, sizes));
+  MemoryPlan plan = PlanWorkload(cluster, file, division, needs, sizes);
   announce(plan);
   SLIM_TRY(CheckFitsHere(cluster, plan));
-  work->FindSlots(cluster.topology());
+  work->FindSlots();
   SLIM_TRY(work->ShareMarks(cluster, needs));
   SLIM_TRY(work->LoadLists(cluster, file, needs, sizes));
   SLIM_TRY(cluster.all().Barrier());
@@ -76,7 +80,7 @@ std::vector<Direction> Workload::LoadedDirections(const WorkloadNeeds& needs) co
 // Marks are needed only for directions in which vertices pull, and only with several compute nodes.
 Status Workload::ShareMarks(Cluster& cluster, const WorkloadNeeds& needs) {
   if (cluster.topology().compute() < 2) return {};
-  const std::size_t words = directed_ ? (std::size_t{vertices_} + 63) / 64
+  const std::size_t words = directed_ ? BitmapWords() * division_.marks_of(self_)
                                       : WordsOf(self_).count * cluster.topology().compute();
   for (const Direction direction : {Direction::kOut, Direction::kIn}) {
     const bool out = direction == Direction::kOut;
@@ -130,9 +134,16 @@ ListObserver Workload::MakeMarkingObserver(Direction direction, NodeId compute,
   const Marks& marks = marks_[static_cast<int>(direction)];
   if (!marks.wanted) return {};
   const auto words = marks.words;
-  if (directed_) {
+  if (directed_ && division_.marks_of(self_) == 1) {
     return [words, threads](VertexId, std::span<const VertexId> list) {
       for (const VertexId v : list) Mark(v, words, threads);
+    };
+  }
+  if (directed_) {
+    return [this, words, threads](VertexId source, std::span<const VertexId> list) {
+      const std::size_t number = slot(source) - division_.begin_of(self_);
+      const auto bitmap = words.subspan(number * BitmapWords(), BitmapWords());
+      for (const VertexId v : list) Mark(v, bitmap, threads);
     };
   }
   return compute <= SmallNodeSet::kRoom
@@ -142,8 +153,10 @@ ListObserver Workload::MakeMarkingObserver(Direction direction, NodeId compute,
 
 Status Workload::LoadLists(Cluster& cluster, const GraphSource& file, const WorkloadNeeds& needs,
                            const WorkloadSizes& sizes) {
-  const VertexPart nothing;
+  const WorkSlot nothing{};
   const bool serves = !cluster.computes();
+  const std::size_t mine = division_.count_of(self_);
+  const std::size_t served_slots = division_.most_of_memory_nodes(cluster.topology());
   const std::size_t threads = LoadingThreads(cluster);
   if (needs.cache.side == MemorySide::kServe) {
     if (serves) {
@@ -155,43 +168,39 @@ Status Workload::LoadLists(Cluster& cluster, const GraphSource& file, const Work
   for (const Direction direction : LoadedDirections(needs)) {
     auto& [own, served] = stored_[static_cast<int>(direction)];
     const ListObserver mark = MakeMarkingObserver(direction, cluster.topology().compute(), threads);
-    own.reserve(partition_->sockets());
-    served.reserve(partition_->sockets());
-    for (std::uint32_t socket = 0; socket < partition_->sockets(); ++socket) {
-      const VertexPart part = partition_->part(self_, socket);
+    own.reserve(mine);
+    served.reserve(served_slots);
+    for (std::size_t i = 0; i < std::max(mine, served_slots); ++i) {
+      const std::size_t number = division_.begin_of(self_) + i;
+      const WorkSlot& slot = i < mine ? division_.slots()[number] : nothing;
       // This collective call comes first, so that memory nodes encode while compute nodes load.
-      if (cluster.topology().compute() < cluster.topology().nodes()) {
-        SLIM_ASSIGN(auto coded, LoadServedLists(cluster, file, serves ? part : nothing, direction,
-                                                needs.weights, socket, mark));
+      if (i < served_slots) {
+        const WorkSlot& theirs = serves ? slot : nothing;
+        SLIM_ASSIGN(auto coded, LoadServedLists(cluster, file, theirs.part, direction,
+                                                needs.weights, theirs.socket, mark));
         served.push_back(coded);
-        if (server_) server_->Add(served.back(), part.count, ListCode(vertices_));
+        if (server_) server_->Add(served.back(), theirs.part.count, ListCode(vertices_));
       }
-      const EdgeOffset arcs =
-          serves ? 0 : sizes.of(direction, self_, socket, partition_->sockets()).arcs;
-      SLIM_ASSIGN(auto lists, PrivateLists::Load(file, serves ? nothing : part, arcs, direction,
-                                                 needs.weights, socket, threads, mark));
+      if (serves || i >= mine) continue;
+      SLIM_ASSIGN(auto lists,
+                  PrivateLists::Load(file, slot.part, sizes.of(direction, number).arcs, direction,
+                                     needs.weights, slot.socket, threads, mark));
       own.push_back(std::move(lists));
     }
   }
   return {};
 }
 
-void Workload::FindSlots(const Topology& topology) {
-  const ChunkPartition& partition = *partition_;
-  const std::uint32_t sockets = partition.sockets();
+void Workload::FindSlots() {
   bool whole_words = true;
-  for (NodeId node = 0; node < topology.nodes(); ++node) {
-    for (std::uint32_t socket = 0; socket < sockets; ++socket) {
-      const VertexPart part = partition.part(node, socket);
-      whole_words = whole_words && (part.first % 64 == 0 || part.first == vertices_);
-      slots_.push_back({topology.delegate(node), 0});
-    }
+  for (const WorkSlot& slot : division_.slots()) {
+    whole_words = whole_words && (slot.part.first % 64 == 0 || slot.part.first == vertices_);
+    slots_.push_back({slot.worker, 0});
   }
   shift_ = whole_words ? 6 : 0;
   slot_of_.resize((std::size_t{vertices_} >> shift_) + 1);
   for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
-    const VertexPart part = partition.part(static_cast<NodeId>(slot / sockets),
-                                           static_cast<std::uint32_t>(slot % sockets));
+    const VertexPart& part = division_.slots()[slot].part;
     if (part.count == 0) continue;
     std::fill(slot_of_.begin() + (part.first >> shift_),
               slot_of_.begin() + ((part.first + part.count - 1) >> shift_) + 1,
@@ -201,48 +210,45 @@ void Workload::FindSlots(const Topology& topology) {
 
 Status Workload::Delegate(Cluster& cluster, const WorkloadNeeds& needs,
                           const WorkloadSizes& sizes) {
-  std::vector<NodeId> nodes = cluster.topology().DelegationSet(self_);
-  const std::uint32_t sockets = partition_->sockets();
   const std::vector<Direction> directions = LoadedDirections(needs);
+  std::vector<std::size_t> mine;  // the numbers of slots, those of this node first
   std::uint64_t remote_bytes = 0;
-  for (const NodeId node : nodes) {
-    for (std::uint32_t socket = 0; socket < sockets; ++socket) {
-      for (const Direction direction : directions) {
-        remote_bytes +=
-            sizes.of(direction, node, socket, sockets).arcs * (sizeof(VertexId) + weight_bytes_);
-      }
+  for (std::size_t number = 0; number < division_.slots().size(); ++number) {
+    const WorkSlot& slot = division_.slots()[number];
+    if (slot.worker != self_) continue;
+    mine.push_back(number);
+    for (const Direction direction : directions) {
+      if (slot.home == self_) continue;
+      remote_bytes += sizes.of(direction, number).arcs * (sizeof(VertexId) + weight_bytes_);
     }
   }
   const std::uint64_t budget =
       needs.cache.level == CacheLevel::kEdge ? needs.cache.edges.Of(remote_bytes) : 0;
   cache_budget_ = std::make_unique<CacheBudget>(budget);
-  nodes.insert(nodes.begin(), self_);
-  for (const NodeId node : nodes) {
-    for (std::uint32_t socket = 0; socket < sockets; ++socket) {
-      const VertexPart part = partition_->part(node, socket);
-      slots_[std::size_t{node} * sockets + socket].segment =
-          static_cast<std::uint32_t>(segments_.size());
-      Segment segment{.first = part.first, .count = part.count, .needs_at = needs_words_};
-      needs_words_ += segment.words_end() - segment.first_word();
-      longest_ = std::max(longest_, sizes.of(Direction::kOut, node, socket, sockets).longest);
-      for (const Direction direction : directions) {
-        const int d = static_cast<int>(direction);
-        if (node == self_) {
-          segment.own[d] = &stored_[d].own[socket].spans();
-          continue;
-        }
-        SLIM_ASSIGN(
-            auto lists,
-            DelegatedLists::Make(
-                cluster.fabric().endpoint(0),
-                {node, part.first, part.count, sizes.of(direction, node, socket, sockets).arcs,
-                 stored_[d].served[socket].regions, weight_bytes_, ListCode(vertices_)},
-                needs.cache.level, *cache_budget_, budget >= remote_bytes));
-        segment.remote[d] = lists.get();
-        delegated_.push_back(std::move(lists));
+  for (const std::size_t number : mine) {
+    const auto& [home, socket, worker, part] = division_.slots()[number];
+    const std::size_t at_home = number - division_.begin_of(home);
+    slots_[number].segment = static_cast<std::uint32_t>(segments_.size());
+    Segment segment{
+        .first = part.first, .count = part.count, .home = home, .needs_at = needs_words_};
+    needs_words_ += segment.words_end() - segment.first_word();
+    longest_ = std::max(longest_, sizes.of(Direction::kOut, number).longest);
+    for (const Direction direction : directions) {
+      const int d = static_cast<int>(direction);
+      if (home == self_) {
+        segment.own[d] = &stored_[d].own[at_home].spans();
+        continue;
       }
-      segments_.push_back(segment);
+      SLIM_ASSIGN(auto lists,
+                  DelegatedLists::Make(
+                      cluster.fabric().endpoint(0),
+                      {home, part.first, part.count, sizes.of(direction, number).arcs,
+                       stored_[d].served[at_home].regions, weight_bytes_, ListCode(vertices_)},
+                      needs.cache.level, *cache_budget_, budget >= remote_bytes));
+      segment.remote[d] = lists.get();
+      delegated_.push_back(std::move(lists));
     }
+    segments_.push_back(segment);
   }
   return {};
 }
@@ -257,6 +263,13 @@ void Workload::CutBlocks() {
       first = end;
     }
   }
+}
+
+bool Workload::HasSlotsOfOthers(NodeId home) const {
+  for (std::size_t slot = division_.begin_of(home); slot < division_.end_of(home); ++slot) {
+    if (slots_[slot].worker != self_) return true;
+  }
+  return false;
 }
 
 std::span<std::uint64_t> Workload::NeedsOf(NodeId peer, Direction direction,
@@ -286,8 +299,13 @@ Status Workload::FindNeedsOfDirected(Cluster& cluster, Direction direction) {
   Endpoint& endpoint = cluster.fabric().endpoint(0);
   if (cluster.computes()) {
     std::vector<std::uint64_t> theirs(marks.size());
-    for (const NodeId node : cluster.topology().DelegationSet(self_)) {
-      StartReading(endpoint, node, region, 0, theirs);
+    for (std::size_t number = 0; number < division_.slots().size(); ++number) {
+      const WorkSlot& slot = division_.slots()[number];
+      if (slot.worker != self_ || slot.home == self_) continue;
+      const std::size_t at_home = number - division_.begin_of(slot.home);
+      const std::size_t bitmap = division_.marks_of(slot.home) == 1 ? 0 : at_home;
+      if (bitmap == 0 && at_home > 0) continue;  // it was read with the node's first slot
+      StartReading(endpoint, slot.home, region, bitmap * BitmapWords(), theirs);
       SLIM_TRY(AwaitReads(endpoint));
       for (std::size_t i = 0; i < marks.size(); ++i) marks[i] |= theirs[i];
     }
@@ -318,20 +336,17 @@ Status Workload::FindNeedsOfUndirected(Cluster& cluster, bool referenced) {
   const Topology& topology = cluster.topology();
   needed_[static_cast<int>(Direction::kOut)].resize(topology.compute() * needs_words_);
   for (NodeId peer = 0; peer < topology.compute(); ++peer) {
-    for (std::size_t s = 0; s < segments_.size(); ++s) {
+    for (const Segment& segment : segments_) {
       if (peer == self_) continue;
-      const Segment& segment = segments_[s];
-      const auto place = static_cast<NodeId>(s / partition_->sockets());
-      const NodeId node = self_ + place * topology.compute();
-      const auto [first, count] = WordsOf(node);
-      StartReading(endpoint, node, region, peer * count + segment.first_word() - first,
+      const auto [first, count] = WordsOf(segment.home);
+      StartReading(endpoint, segment.home, region, peer * count + segment.first_word() - first,
                    NeedsOf(peer, Direction::kOut, segment));
     }
   }
   // By node, since nodes may have a word in common.
   std::vector<std::vector<std::uint64_t>> theirs(referenced ? topology.nodes() : 0);
   for (NodeId node = 0; node < theirs.size(); ++node) {
-    if (topology.delegate(node) == self_) continue;
+    if (!HasSlotsOfOthers(node)) continue;
     theirs[node].resize(WordsOf(node).count);
     StartReading(endpoint, node, region, self_ * theirs[node].size(), theirs[node]);
   }

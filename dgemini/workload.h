@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "dgemini/internal/work_division.h"
 #include "dgemini/vertex_array.h"
 #include "dgemini/workload_plan.h"
 #include "slimgraph/base/node_set.h"
@@ -24,6 +25,7 @@ class Workload {
   struct Segment {
     VertexId first = 0;
     VertexId count = 0;
+    NodeId home = 0;
     const ListSpans* own[2] = {nullptr, nullptr};    // in this node's memory
     DelegatedLists* remote[2] = {nullptr, nullptr};  // or in a memory node's
     std::size_t needs_at = 0;                        // the place of its first word in needed_by()
@@ -84,7 +86,7 @@ class Workload {
   // On compute nodes: receives the answers; null if memory nodes do not serve requests.
   ListAnswers* answers() { return answers_.get(); }
 
-  // The weights of the lists in this node's own memory, by socket; also on a memory node.
+  // The weights of the lists in this node's own memory; also on a memory node.
   std::vector<Bytes> own_weights() const;
 
   // Prefetches the offsets of v's list. `v` must be of the share.
@@ -113,15 +115,16 @@ class Workload {
     std::uint32_t segment;  // the index in segments_, if the slot is of this share
   };
   Workload() = default;
-  // This node's lists of one direction, by socket. A compute node has plain lists that only it
-  // reads. A memory node has coded lists in regions. All nodes create these regions, so that region
-  // ids are the same everywhere.
+  // This node's lists of one direction, by slot of the node. A compute node has plain lists that
+  // only it reads. A memory node has coded lists in regions. All nodes create these regions, so
+  // that region ids are the same everywhere.
   struct StoredLists {
     std::vector<PrivateLists> own;
     std::vector<ServedLists> served;
   };
-  // Directed graph: a bitmap of all vertices in this node's lists of a direction. Undirected graph:
-  // for each compute node, a bitmap of this node's vertices that are in the lists of its share.
+  // Directed graph: bitmaps of all vertices in this node's lists of a direction, one of all lists
+  // or one of each slot's (WorkDivision::marks_of). Undirected graph: for each compute node, a
+  // bitmap of this node's vertices that are in the lists of its share.
   struct Marks {
     RegionId region = 0;
     std::span<std::uint64_t> words;
@@ -133,8 +136,10 @@ class Workload {
     std::size_t count = 0;
   };
 
+  std::size_t BitmapWords() const { return (std::size_t{vertices_} + 63) / 64; }
+  bool HasSlotsOfOthers(NodeId home) const;
   std::size_t slot(VertexId v) const { return slot_of_[v >> shift_]; }
-  void FindSlots(const Topology& topology);
+  void FindSlots();
   void CutBlocks();
   std::vector<Direction> LoadedDirections(const WorkloadNeeds& needs) const;
   Status ShareMarks(Cluster& cluster, const WorkloadNeeds& needs);
@@ -165,6 +170,7 @@ class Workload {
   bool directed_ = false;
   NodeId self_ = 0;
   std::optional<ChunkPartition> partition_;
+  WorkDivision division_;
   StoredLists stored_[2];  // by direction
   Marks marks_[2];         // by direction
   std::unique_ptr<ListServer> server_;

@@ -47,11 +47,11 @@ std::uint64_t ArcBytes(const GraphSource& file, const WorkloadNeeds& needs) {
 // Computes the memory of one node.
 class NodePlanner {
  public:
-  NodePlanner(Cluster& cluster, const GraphSource& file, const ChunkPartition& partition,
+  NodePlanner(Cluster& cluster, const GraphSource& file, const WorkDivision& division,
               const WorkloadNeeds& needs, const WorkloadSizes& sizes, NodeId node)
       : cluster_(cluster),
         file_(file),
-        partition_(partition),
+        division_(division),
         needs_(needs),
         sizes_(sizes),
         node_(node),
@@ -60,26 +60,30 @@ class NodePlanner {
   std::uint64_t OwnBytes() const {
     std::uint64_t bytes = kProcessBytes + BitmapBytes();
     if (!cluster_.topology().is_compute(node_)) {
-      return bytes + LoadingThreads(cluster_) * kLoadBytes + ServedBytes(node_);
+      std::uint64_t served = 0;
+      ForEachLists([&](const WorkSlot& slot, const SlotSize& size) {
+        if (slot.home == node_) served += ServedBytes(slot.part.count, size);
+      });
+      return bytes + LoadingThreads(cluster_) * kLoadBytes + served;
     }
-    std::uint64_t share = partition_.part(node_).count;
-    ForEachSlot(node_, [&](VertexId count, const SlotSize& size) {
-      bytes += (count + std::uint64_t{1}) * sizeof(EdgeOffset) + size.arcs * arc_bytes_;
-    });
+    std::uint64_t share = 0;
+    for (const WorkSlot& slot : division_.slots()) {
+      if (slot.worker == node_) share += slot.part.count;
+    }
     std::uint64_t remote_bytes = 0;
     EdgeOffset longest = 0;  // of other nodes' lists
     EdgeOffset longest_own = 0;
-    ForEachSlot(node_, [&](VertexId, const SlotSize& size) {
-      longest_own = std::max(longest_own, size.longest);
-    });
-    for (const NodeId node : cluster_.topology().DelegationSet(node_)) {
-      share += partition_.part(node).count;
-      ForEachSlot(node, [&](VertexId count, const SlotSize& size) {
-        bytes += IndexBytes(count, size);
+    ForEachLists([&](const WorkSlot& slot, const SlotSize& size) {
+      if (slot.worker != node_) return;
+      if (slot.home == node_) {
+        bytes += (slot.part.count + std::uint64_t{1}) * sizeof(EdgeOffset) + size.arcs * arc_bytes_;
+        longest_own = std::max(longest_own, size.longest);
+      } else {
+        bytes += IndexBytes(slot.part.count, size);
         remote_bytes += size.arcs * arc_bytes_;
         longest = std::max(longest, size.longest);
-      });
-    }
+      }
+    });
     if (needs_.cache.level == CacheLevel::kEdge) {
       bytes += std::min(remote_bytes, needs_.cache.edges.Of(remote_bytes));
     }
@@ -99,7 +103,9 @@ class NodePlanner {
       return 0;
     }
     std::uint64_t bytes = 0;
-    for (const NodeId node : cluster_.topology().DelegationSet(node_)) bytes += ServedBytes(node);
+    ForEachLists([&](const WorkSlot& slot, const SlotSize& size) {
+      if (slot.worker == node_ && slot.home != node_) bytes += ServedBytes(slot.part.count, size);
+    });
     return bytes;
   }
 
@@ -107,23 +113,19 @@ class NodePlanner {
   static constexpr std::uint64_t kProcessBytes = 2 << 20;  // code and libraries touched later
   static constexpr std::uint64_t kLoadBytes = 3 << 20;     // a thread's buffers while loading
 
-  // Calls visit(vertices, size) for each direction and socket that is loaded of a node.
+  // Calls visit(slot, size) for the lists of each slot and each direction that is loaded.
   template <typename Visit>
-  void ForEachSlot(NodeId node, Visit visit) const {
-    for (const auto& slots : sizes_.slots) {
-      for (std::uint32_t s = 0; s < partition_.sockets() && !slots.empty(); ++s) {
-        visit(partition_.part(node, s).count, slots[std::size_t{node} * partition_.sockets() + s]);
+  void ForEachLists(Visit visit) const {
+    for (const auto& sizes : sizes_.slots) {
+      for (std::size_t slot = 0; slot < sizes.size(); ++slot) {
+        visit(division_.slots()[slot], sizes[slot]);
       }
     }
   }
 
-  std::uint64_t ServedBytes(NodeId node) const {
-    std::uint64_t bytes = 0;
-    ForEachSlot(node, [&](VertexId count, const SlotSize& size) {
-      bytes += OffsetGroups(count) * sizeof(OffsetGroup) + size.coded_bytes +
-               size.arcs * (arc_bytes_ - sizeof(VertexId));
-    });
-    return bytes;
+  std::uint64_t ServedBytes(VertexId count, const SlotSize& size) const {
+    return OffsetGroups(count) * sizeof(OffsetGroup) + size.coded_bytes +
+           size.arcs * (arc_bytes_ - sizeof(VertexId));
   }
 
   std::uint64_t IndexBytes(VertexId count, const SlotSize& size) const {
@@ -142,7 +144,8 @@ class NodePlanner {
     for (const auto& slots : sizes_.slots) directions += slots.empty() ? 0 : 1;
     // A compute node has its own marks, a copy of another node's marks, and the bitmaps needed_by
     // and referenced.
-    return cluster_.topology().is_compute(node_) ? directions * 4 * each : directions * each;
+    if (cluster_.topology().is_compute(node_)) return directions * 4 * each;
+    return directions * each * (file_.directed() ? division_.marks_of(node_) : 1);
   }
 
   // Values are in huge pages. The huge pages at the ends of a share also hold other nodes' values.
@@ -165,14 +168,14 @@ class NodePlanner {
   // While a delegate waits for lists, it buffers early messages of compute nodes that have finished
   // the step. Each of them sends a vertex of the share at most once in a step.
   std::uint64_t EarlyBytes(std::uint64_t share) const {
-    if (cluster_.topology().DelegationSet(node_).empty()) return 0;
+    if (!division_.has_remote(node_)) return 0;
     return (cluster_.topology().compute() - 1) * share * (sizeof(VertexId) + sizeof(double));
   }
   static constexpr std::uint64_t kRingBytes = 128 << 10;  // a message ring, per peer and direction
 
   Cluster& cluster_;
   const GraphSource& file_;
-  const ChunkPartition& partition_;
+  const WorkDivision& division_;
   const WorkloadNeeds& needs_;
   const WorkloadSizes& sizes_;
   NodeId node_;
@@ -182,34 +185,35 @@ class NodePlanner {
 }  // namespace
 
 Result<WorkloadSizes> MeasureWorkload(Cluster& cluster, const GraphSource& file,
-                                      const ChunkPartition& partition,
+                                      const WorkDivision& division,
                                       const std::vector<Direction>& directions) {
   std::vector<SlotSize> mine;
+  const NodeId self = cluster.self();
   for (const Direction direction : directions) {
-    for (std::uint32_t socket = 0; socket < partition.sockets(); ++socket) {
-      SLIM_ASSIGN(const SlotSize slot,
-                  MeasureSlot(file, partition.part(cluster.self(), socket), direction));
-      mine.push_back(slot);
+    for (std::size_t slot = division.begin_of(self); slot < division.end_of(self); ++slot) {
+      SLIM_ASSIGN(const SlotSize size, MeasureSlot(file, division.slots()[slot].part, direction));
+      mine.push_back(size);
     }
   }
   SLIM_ASSIGN(const auto all, GatherByRank<SlotSize>(cluster.all(), mine));
   WorkloadSizes sizes;
-  for (const std::vector<SlotSize>& theirs : all) {
-    for (std::size_t i = 0; i < theirs.size(); ++i) {
-      sizes.slots[static_cast<int>(directions[i / partition.sockets()])].push_back(theirs[i]);
+  for (NodeId home = 0; home < all.size(); ++home) {
+    for (std::size_t i = 0; i < all[home].size(); ++i) {
+      const Direction direction = directions[i / division.count_of(home)];
+      sizes.slots[static_cast<int>(direction)].push_back(all[home][i]);
     }
   }
   return sizes;
 }
 
-MemoryPlan PlanWorkload(Cluster& cluster, const GraphSource& file, const ChunkPartition& partition,
+MemoryPlan PlanWorkload(Cluster& cluster, const GraphSource& file, const WorkDivision& division,
                         const WorkloadNeeds& needs, const WorkloadSizes& sizes) {
   const Topology& topology = cluster.topology();
   MemoryPlan plan;
   plan.what = "the job";
   plan.held_bytes = ResidentMemoryBytes();
   for (NodeId node = 0; node < topology.nodes(); ++node) {
-    const NodePlanner planner{cluster, file, partition, needs, sizes, node};
+    const NodePlanner planner{cluster, file, division, needs, sizes, node};
     plan.mapped_bytes.push_back(planner.MappedBytes());
     plan.node_bytes.push_back(plan.held_bytes + planner.OwnBytes() + plan.mapped_bytes.back());
   }
@@ -217,13 +221,14 @@ MemoryPlan PlanWorkload(Cluster& cluster, const GraphSource& file, const ChunkPa
 }
 
 Status CheckEdgeBudget(const Topology& topology, const GraphSource& file,
-                       const WorkloadNeeds& needs, const WorkloadSizes& sizes) {
+                       const WorkDivision& division, const WorkloadNeeds& needs,
+                       const WorkloadSizes& sizes) {
   const EdgeBudget& budget = needs.cache.edges;
   if (needs.cache.level != CacheLevel::kEdge || budget.in_percent || budget.bytes == 0) return {};
   const std::uint64_t arc_bytes = ArcBytes(file, needs);
   for (const auto& slots : sizes.slots) {
     for (std::size_t slot = 0; slot < slots.size(); ++slot) {
-      const auto node = static_cast<NodeId>(slot * topology.nodes() / slots.size());
+      const NodeId node = division.slots()[slot].home;
       const std::uint64_t bytes = slots[slot].longest * arc_bytes;
       if (topology.is_compute(node) || bytes <= budget.bytes) continue;
       return InputError(

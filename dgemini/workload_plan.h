@@ -3,9 +3,9 @@
 
 #include <vector>
 
+#include "dgemini/internal/work_division.h"
 #include "slimgraph/cluster/cluster.h"
 #include "slimgraph/graph/memory_plan.h"
-#include "slimgraph/graph/partition.h"
 #include "slimgraph/remote/cache_options.h"
 
 namespace slimgraph::dgemini {
@@ -24,7 +24,7 @@ struct WorkloadNeeds {
   CacheOptions cache = {};
 };
 
-// The size of the lists of one node and socket.
+// The size of the lists of one slot.
 struct SlotSize {
   EdgeOffset arcs = 0;
   std::uint64_t coded_bytes = 0;
@@ -32,24 +32,24 @@ struct SlotSize {
 };
 
 struct WorkloadSizes {
-  std::vector<SlotSize> slots[2];  // by direction, then node and socket; empty if not loaded
-  const SlotSize& of(Direction direction, NodeId node, std::uint32_t socket,
-                     std::uint32_t sockets) const {
-    return slots[static_cast<int>(direction)][std::size_t{node} * sockets + socket];
+  std::vector<SlotSize> slots[2];  // by direction, then slot; empty if not loaded
+  const SlotSize& of(Direction direction, std::size_t slot) const {
+    return slots[static_cast<int>(direction)][slot];
   }
 };
 
 // Collective: each node measures its own lists.
 Result<WorkloadSizes> MeasureWorkload(Cluster& cluster, const GraphSource& file,
-                                      const ChunkPartition& partition,
+                                      const WorkDivision& division,
                                       const std::vector<Direction>& directions);
 
 // The memory of the job on each node while it loads and runs.
-MemoryPlan PlanWorkload(Cluster& cluster, const GraphSource& file, const ChunkPartition& partition,
+MemoryPlan PlanWorkload(Cluster& cluster, const GraphSource& file, const WorkDivision& division,
                         const WorkloadNeeds& needs, const WorkloadSizes& sizes);
 
 // An error if the edge cache's budget is given in bytes and is too small for the longest list.
 Status CheckEdgeBudget(const Topology& topology, const GraphSource& file,
-                       const WorkloadNeeds& needs, const WorkloadSizes& sizes);
+                       const WorkDivision& division, const WorkloadNeeds& needs,
+                       const WorkloadSizes& sizes);
 
 }  // namespace slimgraph::dgemini

@@ -149,6 +149,10 @@ void DeclareVertexOptions(Options& options, VertexOptions& vertex) {
                  "strict: memory nodes do nothing, others read their memory; serve: they gather "
                  "the lists that others request",
                  {"strict", "serve"}, vertex.cache.side);
+  options.Choice("--delegate",
+                 "block: all compute nodes have equally much to do, several may work for a memory "
+                 "node; node: one compute node works for each",
+                 {"block", "node"}, vertex.cache.delegation);
   options
       .Text("-o,--output", "FILE",
             "a line 'id value' for each vertex; FILE.csv: 'id,value'; FILE.npy: records for NumPy; "

@@ -1,5 +1,6 @@
 // The roles in a job of N nodes of which C compute: nodes 0 .. C-1 are compute nodes, the others
-// are memory nodes. Each memory node has exactly one delegate, the compute node that works for it.
+// are memory nodes. Each memory node has a delegate, the compute node that works for it. (D-Gemini
+// may cut the parts of some memory nodes and divide them among several: WorkDivision.)
 #pragma once
 
 #include <string>

@@ -10,7 +10,7 @@ namespace slimgraph {
 
 // All nodes publish regions together, so one id names the k-th region of every node.
 using RegionId = std::uint16_t;
-constexpr RegionId kMaxRegions = 1024;
+constexpr RegionId kMaxRegions = 4096;
 
 enum class OperationKind : std::uint8_t { kRead, kWrite, kCompareSwap, kFetchAdd };
 constexpr std::size_t kNumOperationKinds = 4;

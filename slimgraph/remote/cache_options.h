@@ -1,4 +1,5 @@
-// Options: what a delegate caches of its memory nodes' lists, and how it fetches the other lists.
+// Options: what a delegate caches of its memory nodes' lists, how it fetches the other lists, and
+// for what it is a delegate.
 #pragma once
 
 #include <algorithm>
@@ -18,6 +19,10 @@ enum class CacheLevel { kNone, kBitmap, kIndex, kEdge };
 // kStrict: memory nodes do nothing, and delegates use one-sided reads. kServe: memory nodes gather
 // requested lists and send them.
 enum class MemorySide { kStrict, kServe };
+
+// kBlock: all compute nodes have equally much to do; several may work for a memory node. kNode: one
+// compute node works for each memory node.
+enum class Delegation { kBlock, kNode };
 
 // The budget of one compute node's edge cache: a number of bytes, or a percentage of the bytes that
 // all lists of its memory nodes would take.
@@ -47,6 +52,7 @@ struct CacheOptions {
   CacheLevel level = CacheLevel::kEdge;
   EdgeBudget edges;
   MemorySide side = MemorySide::kStrict;
+  Delegation delegation = Delegation::kBlock;
 };
 
 }  // namespace slimgraph

@@ -43,7 +43,8 @@ def simpler_variants(spec):
         for i in range(0, len(words) - 1):
             if str(words[i]) in ("--mode", "--cache", "--edge-cache", "--repeat", "--delta",
                                  "--chunk-memory", "--reuse", "--steal", "--fetch", "--without",
-                                 "--delay-us", "--analytics", "--fold", "--memory-side"):
+                                 "--delay-us", "--analytics", "--fold", "--memory-side",
+                                 "--delegate"):
                 yield {**spec, name: words[:i] + words[i + 2:]}
     if (spec.get("graph") or {}).get("order"):
         yield {**spec, "graph": {key: value for key, value in spec["graph"].items()

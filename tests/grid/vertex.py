@@ -60,6 +60,8 @@ def draw(random):
     for size in draw_edge_cache(random):
         words += ["--edge-cache", size]
     words += ["--memory-side", random.choice(["strict", "serve"])]
+    if random.random() < 0.2:
+        words += ["--delegate", "node"]
     if random.random() < 0.1:
         words += ["--repeat", random.randint(2, 3)]
     if program == "sssp" and random.random() < 0.6:
