@@ -49,6 +49,12 @@ has_man_pages() {
   done
 }
 
+# The command finds the lab below its prefix.
+has_the_lab() {
+  echo '{"command":"bfs","time":{"run_s":1}}' >"$scratch/run"
+  "$root/bin/slimgraph" compare "$scratch/run" "$scratch/run" | grep -q '^1 points, 1 measures'
+}
+
 knows_no_place() { ! grep -rlF -e "$PWD" -e "$scratch" "$root/lib/pkgconfig" "$root/lib/cmake" \
   "$root/share/man"; }
 

@@ -1,0 +1,46 @@
+"""The studies, in the order in which the page shows them."""
+import importlib
+import importlib.util
+
+from slimgraph.lab.failure import ENVIRONMENT, INPUT, USAGE, Failure
+from slimgraph.lab.study import Study
+
+STUDIES = ["overall", "elasticity", "scalability", "caches", "volume", "protocols", "stages",
+           "coroutines", "contention", "computation", "queue-pairs", "updates"]
+IN_FILE = {"coroutines": "sweeps", "contention": "sweeps", "computation": "sweeps"}
+
+
+def _from_file(path):
+    spec = importlib.util.spec_from_file_location("slimgraph_study", path)
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except OSError as reason:
+        raise Failure(INPUT, f"{path}: {reason.strerror}") from None
+    except Exception as reason:
+        raise Failure(INPUT, f"{path}: {type(reason).__name__}: {reason}") from None
+    if not callable(getattr(module, "study", None)):
+        raise Failure(INPUT, f"{path} has no function study(settings) that returns a Study")
+    return module.study
+
+
+def makers(name):
+    """The functions that make the studies from their Settings: of one study, of "all", or of a
+    Python file that defines study(settings)."""
+    if name.endswith(".py"):
+        return [_from_file(name)]
+    if name not in ("all", *STUDIES):
+        raise Failure(USAGE, f"there is no experiment '{name}'; there are {', '.join(STUDIES)} and "
+                      "all, and a file NAME.py may define one")
+
+    def maker(one):
+        module = importlib.import_module(f"{__name__}.{IN_FILE.get(one, one.replace('-', '_'))}")
+        return getattr(module, one if one in IN_FILE else "study")
+    return [maker(one) for one in (STUDIES if name == "all" else [name])]
+
+
+def make(name, settings):
+    made = [maker(settings) for maker in makers(name)]
+    if not all(isinstance(one, Study) for one in made):
+        raise Failure(ENVIRONMENT, f"{name}: study(settings) must return a Study")
+    return made
