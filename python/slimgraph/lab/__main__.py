@@ -1,6 +1,6 @@
 """`slimgraph experiment` and `slimgraph compare` start this module with one argument, an object in
 JSON: how their report begins (with the command and its options), and under /invocation what the lab
-must know of the program. `bench NAME …` runs a bench (benches/), and `scale PAGE COMMAND` draws a
+must know of the program. `bench FILE …` runs a bench (bench.py), and `scale PAGE COMMAND` draws a
 page about the CSV of `simulate scale`."""
 import importlib.util
 import json
@@ -100,13 +100,13 @@ def run_scale(path, command):
 
 def main():
     if sys.argv[1:2] == ["bench"]:
-        from slimgraph.lab.benches import run_bench
+        from slimgraph.lab.bench import run_bench
         return run_bench(sys.argv[2:])
     if sys.argv[1:2] == ["scale"] and len(sys.argv) == 4:
         return run_scale(*sys.argv[2:])
     if len(sys.argv) != 2 or not sys.argv[1].startswith("{"):
         print("slimgraph: start `slimgraph experiment` or `slimgraph compare`, or "
-              "python3 -m slimgraph.lab bench NAME", file=sys.stderr)
+              "python3 -m slimgraph.lab bench FILE", file=sys.stderr)
         return USAGE
     head = json.loads(sys.argv[1])
     about = head.pop("invocation")

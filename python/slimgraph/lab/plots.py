@@ -240,7 +240,6 @@ class _Drawing:
             root.attrib.pop(name, None)
         root.attrib.update({"role": "img", "aria-label": self.figure.answer})
         text = ElementTree.tostring(root, encoding="unicode")
-        text = re.sub(r'(fill|stroke)="(#0[12]0[12]0\d)"', r'style="\1: \2"', text)
         text = re.sub(r"'DejaVu Sans'(, '[\w ]+')*", "'DejaVu Sans'", text)
         return re.sub(r"#0[12]0[12]0\d", lambda colour: f"var(--{VARIABLES[colour[0]]})", text)
 

@@ -235,6 +235,7 @@ class Running(Scratch):
     def test_a_child_ends_with_all_its_processes(self):
         end = run_child(["sh", "-c", "sleep 60 & echo $!; trap '' TERM; wait; sleep 60"], 0.2)
         self.assertTrue(end.timed_out)
+        self.assertEqual(end.code, 128 + 9)  # it ignores SIGTERM
         with open(f"/proc/{int(end.out)}/stat", encoding="ascii") if os.path.exists(
                 f"/proc/{int(end.out)}") else open(os.devnull, encoding="ascii") as stat:
             self.assertIn(stat.read().split(")")[-1].split()[:1], ([], ["Z"]))

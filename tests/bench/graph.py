@@ -1,62 +1,41 @@
-#!/usr/bin/env python3
 """The performance bars of D-Gemini.
 
-    GAPBS=DIR LIGRA=DIR GEMINI=DIR GEMINI_1=DIR NETWORKIT=PYTHON \
-    tests/bench/vertex_bench.py [PART …]
-
-Each DIR holds an engine that is already built; each is optional. GEMINI_1 is built for one thread
-per process, and runs as four processes. PYTHON is an interpreter that has NetworKit. The column
-"serial" is the simple code that results are verified against. PART is single, cluster, steps,
-loading, caches, tax or memory; the default is all. APPLICATIONS (all), ROUNDS (5), THREADS (2) and
-SCALE (20) may be set as well, and PERCENT (25) of a processor for each node in the part tax. A row
-that takes longer than LIMIT_S (40) has fewer rounds, but at least one. Each run reports the median
-of three computations.
-"""
-import json
+GAPBS=DIR LIGRA=DIR GEMINI=DIR GEMINI_1=DIR NETWORKIT=PYTHON: each DIR holds an engine that is
+already built; each is optional. GEMINI_1 is built for one thread per process, and runs as four
+processes. PYTHON is an interpreter that has NetworKit. The column "serial" is the simple code that results are
+verified against. APPLICATIONS (all), ROUNDS (5), THREADS (2) and SCALE (20) may be set as well, and
+PERCENT (25) of a processor for each node in the part tax. A row that takes longer than LIMIT_S (40)
+has fewer rounds, but at least one. Each run reports the median of three computations."""
 import math
 import os
 import subprocess
-import sys
-import tempfile
 import time
 
-from command import NotAllowed, command_path, run_with_shares
-from memory_bars import print_memory
-from turns import in_turn
+from slimgraph.lab.bench import setting
 from vertex_peers import (ITERATIONS, LABEL_ITERATIONS, Serial, peers_on_four_nodes,
                           peers_on_one_node)
 
-ROUNDS = int(os.environ.get("ROUNDS", "5"))
-THREADS = int(os.environ.get("THREADS", "2"))
-SCALE = int(os.environ.get("SCALE", "20"))
-PERCENT = int(os.environ.get("PERCENT", "25"))
-LIMIT_S = float(os.environ.get("LIMIT_S", "40"))
+ROUNDS = setting("ROUNDS", 5)
+THREADS = setting("THREADS", 2)
+SCALE = setting("SCALE", 20)
+PERCENT = setting("PERCENT", 25)
+LIMIT_S = setting("LIMIT_S", 40.0)
 WEIGHTS = "1..255"
-APPLICATIONS = os.environ.get("APPLICATIONS", "bfs,sssp,pagerank,cc,bc,cdlp,kcore").split(",")
+APPLICATIONS = setting("APPLICATIONS", "bfs,sssp,pagerank,cc,bc,cdlp,kcore").split(",")
 # How often each of these passes over all arcs, at most.
 ITERATED = {"pagerank": ITERATIONS, "cdlp": LABEL_ITERATIONS, "kcore": 1}
 PAPER_CACHES = {"bitmap": "1.24-2.37", "index": "1.91-4.62", "edge": "34-177"}
 
 
-def slimgraph(*words):
-    done = subprocess.run([command_path(), *words], capture_output=True, text=True, check=False,
-                          timeout=900)
-    if done.returncode != 0:
-        sys.exit(f"vertex_bench: slimgraph {' '.join(words)}: {done.stderr.strip()}")
-    return done.stdout
-
-
 class Graph:
-    def __init__(self, directory, name, words, gapbs_delta):
-        self.name = name
-        self.gapbs_delta = str(gapbs_delta)
-        self.plain = os.path.join(directory, f"{name}.slim")
-        self.weighted = os.path.join(directory, f"{name}-weighted.slim")
-        slimgraph("gen", *words, "--weights", WEIGHTS, "-o", self.weighted)
-        slimgraph("convert", self.weighted, self.plain, "--drop-weights")
-        info = json.loads(slimgraph("info", self.plain, "--json"))["graph"]
+    def __init__(self, bench, name, words, gapbs_delta):
+        self.bench, self.name, self.gapbs_delta = bench, name, str(gapbs_delta)
+        self.plain, self.weighted = bench.file(f"{name}.slim"), bench.file(f"{name}-weighted.slim")
+        bench.run("gen", *words, "--weights", WEIGHTS, "-o", self.weighted)
+        bench.run("convert", self.weighted, self.plain, "--drop-weights")
+        info = bench.report("info", self.plain)["graph"]
         self.vertices, self.edges = info["vertices"], info["edges"]
-        self.export = os.path.join(os.path.dirname(command_path()), "bench", "export_graph")
+        self.export = os.path.join(os.path.dirname(bench.command), "bench", "export_graph")
         # Three sources, the same for all engines.
         self.source = subprocess.run(
             [self.export, self.plain, self.prefix("bfs")], check=True, text=True,
@@ -84,12 +63,12 @@ class Graph:
         return words
 
     def run(self, application, *options):
-        return json.loads(slimgraph(*self.job(application, *options), "--json"))
+        return self.bench.report(*self.job(application, *options))
 
     def verify(self, application, *options):
         """Ends the bench if the result is wrong. Runs once for each row, outside measured times."""
         if not self.run(application, "--verify", *options).get("verified"):
-            sys.exit(f"vertex_bench: {application} {' '.join(options)} was not verified")
+            self.bench.end(f"{application} {' '.join(options)} was not verified")
 
     def seconds(self, application, *options):
         return self.run(application, "--repeat", "3", *options)["time"]["run_s"]
@@ -103,14 +82,13 @@ class Graphs:
         "grid": (["grid", "--width", "1024", "--height", "1024"], 128),
     }
 
-    def __init__(self, directory):
-        self.directory = directory
-        self.made = {}
+    def __init__(self, bench):
+        self.bench, self.made = bench, {}
 
     def __getitem__(self, name):
         if name not in self.made:
             words, gapbs_delta = self.KINDS[name]
-            self.made[name] = Graph(self.directory, name, words, gapbs_delta)
+            self.made[name] = Graph(self.bench, name, words, gapbs_delta)
         return self.made[name]
 
 
@@ -129,7 +107,7 @@ def compare(graph, peers, ours):
                     for name, options in ours.items()}
         for peer in peers:
             measures[peer.name] = lambda p=peer: p.seconds(graph, application)
-        medians = in_turn(measures, ROUNDS, LIMIT_S)
+        medians = graph.bench.in_turn(measures)
         first = medians[next(iter(ours))]
         row = "".join(f"{medians[name]:12.4f}" for name in ours)
         for peer in peers:
@@ -147,9 +125,9 @@ def compare(graph, peers, ours):
 
 def single(graphs):
     published = peers_on_one_node(THREADS)
-    peers = published + [Serial(os.path.dirname(command_path()))]
-    print(f"== one node, {THREADS} threads: seconds, medians of {ROUNDS} rounds, and our time "
-          "over theirs")
+    peers = published + [Serial(os.path.dirname(graphs.bench.command))]
+    print(f"== one node, {THREADS} threads: seconds, medians of {graphs.bench.rounds} rounds, and "
+          "our time over theirs")
     if not published:
         print("no published engines: none of GAPBS, LIGRA, GEMINI, NETWORKIT is set")
     for name in ("kron", "uniform", "grid"):
@@ -185,8 +163,9 @@ def steps(graphs):
     grid = graphs["grid"]
     grid.verify("bfs", "--nodes", "4", "--compute", "2")
     grid.verify("bfs")
-    medians = in_turn({"(4,2)": lambda: grid.seconds("bfs", "--nodes", "4", "--compute", "2"),
-                       "(1,1)": lambda: grid.seconds("bfs")}, ROUNDS)
+    medians = graphs.bench.in_turn(
+        {"(4,2)": lambda: grid.seconds("bfs", "--nodes", "4", "--compute", "2"),
+         "(1,1)": lambda: grid.seconds("bfs")}, limit_s=math.inf)
     count = grid.run("bfs")["result"]["steps"]
     each = medians["(4,2)"] / count * 1e6
     beyond = (medians["(4,2)"] - medians["(1,1)"] / 2) / count * 1e6
@@ -209,7 +188,7 @@ def loading(graphs):
 
         def load(c=compute):
             return kron.run("bfs", "--nodes", "4", "--compute", str(c))["time"]["load_s"]
-        medians = in_turn({"load": load, "read": read_file}, ROUNDS)
+        medians = graphs.bench.in_turn({"load": load, "read": read_file}, limit_s=math.inf)
         print(f"(4,{compute}) {medians['load']:.3f} s, {medians['read']:.3f} s to read: "
               f"{medians['load'] / medians['read']:.2f} x (bar 3)")
     print("memory of all nodes together, MB: the peak before the graph is ready and the application"
@@ -239,8 +218,8 @@ def caches(graphs):
                                  "--cache", level)
         for level in ("none", *PAPER_CACHES):
             graph.verify(application, "--nodes", "4", "--compute", "2", "--cache", level)
-        medians = in_turn({level: lambda l=level: seconds(l) for level in ("none", *PAPER_CACHES)},
-                          ROUNDS, LIMIT_S)
+        medians = graphs.bench.in_turn({level: lambda l=level: seconds(l)
+                                        for level in ("none", *PAPER_CACHES)})
         values = [medians[level] for level in ("none", *PAPER_CACHES)]
         row = f"{application:10}{values[0]:10.4f}"
         for value in values[1:]:
@@ -257,7 +236,7 @@ def tax(graphs):
     def seconds(application, compute, budget):
         words = kron.job(application, "--compute", str(compute), "--network", "fdr",
                          "--edge-cache", budget, "--repeat", "3")
-        return run_with_shares(4, PERCENT, words)["time"]["run_s"]
+        return kron.bench.report_with_shares(4, PERCENT, words)["time"]["run_s"]
     for application in APPLICATIONS:
         for compute, budget in ((4, "100%"), (2, "100%"), (1, "100%"), (2, "5%"), (1, "5%")):
             kron.verify(application, "--nodes", "4", "--compute", str(compute),
@@ -265,10 +244,10 @@ def tax(graphs):
 
         def measure(compute, budget):
             return lambda: seconds(application, compute, budget)
-        medians = in_turn({"(4,4)": measure(4, "100%"),
-                           "(4,2) warm": measure(2, "100%"), "(4,1) warm": measure(1, "100%"),
-                           "(4,2) 5 %": measure(2, "5%"), "(4,1) 5 %": measure(1, "5%")},
-                          ROUNDS, LIMIT_S)
+        medians = kron.bench.in_turn({
+            "(4,4)": measure(4, "100%"), "(4,2) warm": measure(2, "100%"),
+            "(4,1) warm": measure(1, "100%"), "(4,2) 5 %": measure(2, "5%"),
+            "(4,1) 5 %": measure(1, "5%")})
         whole = medians["(4,4)"]
         print(f"{application:10}(4,4) {whole:7.4f} s" + "".join(
             f"   {name} {median / whole:5.2f}" for name, median in medians.items()
@@ -283,28 +262,15 @@ def memory(graphs):
         words = kron.job(application)
         rows += [[words[0], *words[2:]], [words[0], *words[2:], "--verify"]]
     # A computation from one source does not take memory for the parts that it does not reach.
-    print_memory(f"kron {SCALE}, weighted", kron.weighted,
-                 [(words, "--source" not in words) for words in rows])
+    kron.bench.memory(f"kron {SCALE}, weighted", kron.weighted,
+                      [(words, "--source" not in words) for words in rows])
 
 
-PARTS = {"single": single, "cluster": cluster, "steps": steps, "loading": loading,
-         "caches": caches, "tax": tax, "memory": memory}
+def set_up(bench):
+    bench.limit_s = LIMIT_S
+    bench.graphs = Graphs(bench)
 
 
-def main():
-    start_s = time.monotonic()
-    unknown = [part for part in sys.argv[1:] if part not in PARTS]
-    if unknown:
-        sys.exit(f"vertex_bench: no part is called {unknown[0]}; there are {', '.join(PARTS)}")
-    with tempfile.TemporaryDirectory(prefix="slimgraph-bench-") as directory:
-        graphs = Graphs(directory)
-        for part in sys.argv[1:] or PARTS:
-            try:
-                PARTS[part](graphs)
-            except NotAllowed as error:
-                print(f"not measured: {error}")
-    print(f"took {time.monotonic() - start_s:.0f} s")
-
-
-if __name__ == "__main__":
-    main()
+FUNCTIONS = {"single": single, "cluster": cluster, "steps": steps, "loading": loading,
+             "caches": caches, "tax": tax, "memory": memory}
+PARTS = {name: lambda bench, part=part: part(bench.graphs) for name, part in FUNCTIONS.items()}
