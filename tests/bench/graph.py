@@ -2,10 +2,11 @@
 
 GAPBS=DIR LIGRA=DIR GEMINI=DIR GEMINI_1=DIR NETWORKIT=PYTHON: each DIR holds an engine that is
 already built; each is optional. GEMINI_1 is built for one thread per process, and runs as four
-processes. PYTHON is an interpreter that has NetworKit. The column "serial" is the simple code that results are
-verified against. APPLICATIONS (all), ROUNDS (5), THREADS (2) and SCALE (20) may be set as well, and
-PERCENT (25) of a processor for each node in the part tax. A row that takes longer than LIMIT_S (40)
-has fewer rounds, but at least one. Each run reports the median of three computations."""
+processes. PYTHON is an interpreter that has NetworKit. The column "serial" is the simple code that
+results are verified against. APPLICATIONS (all), ROUNDS (5), THREADS (2) and SCALE (20) may be set
+as well, and PERCENT (25) of a processor for each node in the part tax. A row that takes longer than
+LIMIT_S (40) has fewer rounds, but at least one. Each run reports the median of three
+computations."""
 import math
 import os
 import subprocess

@@ -3,8 +3,8 @@
     python3 -m slimgraph.lab bench FILE.py [PART …] [--rounds N] …
 
 The file defines PARTS, functions of a Bench by name. It may define ROUNDS (the default of
---rounds), FAILS (then a missed bar is exit code 1), declare(parser) with own options, and set_up(bench). The
-variable TEST_SLIMGRAPH_COMMAND names the command that is measured."""
+--rounds), FAILS (then a missed bar is exit code 1), declare(parser) with own options, and
+set_up(bench). The variable TEST_SLIMGRAPH_COMMAND names the command that is measured."""
 import argparse
 import importlib.util
 import os
@@ -117,8 +117,9 @@ class Bench:
     def memory(self, title, graph, rows):
         """Compares the memory that runs announce with their peaks: on each node, the peak must be
         at most 1.1 x the announced memory plus 8 MiB. If a run visits all lists, it must announce
-        at most twice the peak. `rows`: a command's words without its graph, and whether it visits all
-        lists. Prints a line for each command and shape, with the nodes nearest to the two bars."""
+        at most twice the peak. `rows`: a command's words without its graph, and whether it visits
+        all lists. Prints a line for each command and shape, with the nodes nearest to the two
+        bars."""
         print(f"== memory, {title}: MiB announced and peak MiB, of the node that exceeds its "
               "announced memory most (bar 1.1 x + 8 MiB), and of the one that announces too much "
               "(bar 2 x)")
