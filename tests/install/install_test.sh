@@ -31,7 +31,7 @@ holds_what_it_should() {
   for file in bin/slimgraph lib/libslimgraph.a lib/pkgconfig/slimgraph.pc \
     lib/cmake/SlimGraph/SlimGraphConfig.cmake lib/cmake/SlimGraph/SlimGraphConfigVersion.cmake \
     include/slimgraph/session/session.h share/bash-completion/completions/slimgraph \
-    share/zsh/site-functions/_slimgraph; do
+    share/zsh/site-functions/_slimgraph share/slimgraph/python/slimgraph/lab/page.html; do
     [ -f "$root/$file" ] || { echo "not installed: $file"; return 1; }
   done
   ! [ -e "$root/include/txnlayer" ] && ! [ -e "$root/include/apps" ]
@@ -102,6 +102,7 @@ refuses_another_version() {
 
 check "the files are there, and no others" holds_what_it_should
 check "every command has a man page" has_man_pages
+check "the command finds the lab" has_the_lab
 check "no file names the place of its build" knows_no_place
 check "every public header compiles alone" headers_stand_alone
 check "headers include what is installed" headers_include_what_is_there
