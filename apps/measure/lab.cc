@@ -62,6 +62,8 @@ Error BecomeLab(const Report& request) {
   const char* const others = std::getenv("PYTHONPATH");
   const std::string path = folder.string() + (others != nullptr ? ":" + std::string(others) : "");
   ::setenv("PYTHONPATH", path.c_str(), 1);
+  ::setenv("PYTHONSAFEPATH", "1", 1);  // files of the current folder are no modules
+
   // The interpreter of the virtual environment that has the package, or the one in PATH.
   std::string python = folder / "../../../bin/python3";
   const bool in_environment = folder.filename().string().ends_with("-packages");

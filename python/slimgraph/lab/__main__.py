@@ -99,6 +99,10 @@ def run_scale(path, command):
 
 
 def main():
+    if sys.version_info < (3, 11):
+        print(f"slimgraph: the lab needs Python 3.11 or later, but {sys.executable} is "
+              f"{sys.version.split()[0]}", file=sys.stderr)
+        return ENVIRONMENT
     if sys.argv[1:2] == ["bench"]:
         from slimgraph.lab.bench import run_bench
         return run_bench(sys.argv[2:])

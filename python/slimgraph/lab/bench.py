@@ -6,7 +6,6 @@ The file defines PARTS, functions of a Bench by name. It may define ROUNDS (the 
 --rounds), FAILS (then a missed bar is exit code 1), declare(parser) with own options, and
 set_up(bench). The variable TEST_SLIMGRAPH_COMMAND names the command that is measured."""
 import argparse
-import importlib.util
 import os
 import resource
 import statistics
@@ -15,8 +14,9 @@ import sys
 import tempfile
 import time
 
-from slimgraph.lab.failure import ENVIRONMENT, INPUT, USAGE, Failure
+from slimgraph.lab.failure import ENVIRONMENT, USAGE, Failure
 from slimgraph.lab.raw import parse_json
+from slimgraph.lab.studies import load_file
 
 SLOW_S = 10  # measures that take longer are run once
 SHAPES = [(1, 1), (4, 4), (4, 2), (4, 1)]
@@ -147,23 +147,13 @@ class Bench:
                       flush=True)
 
 
-def _load(path):
-    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))  # a bench may have other files
-    spec = importlib.util.spec_from_file_location("slimgraph_bench", path)
-    if spec is None or not os.path.exists(path):
-        raise Failure(INPUT, f"{path} is no Python file")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def run_bench(words):
     """Returns the exit code."""
     start_s = time.monotonic()
     try:
         if not words:
             raise Failure(USAGE, "bench needs the file of a bench")
-        module, name = _load(words[0]), os.path.basename(words[0]).removesuffix(".py")
+        module, name = load_file(words[0]), os.path.basename(words[0]).removesuffix(".py")
         parser = argparse.ArgumentParser(prog=f"bench {name}", description=module.__doc__)
         parser.add_argument("parts", nargs="*", metavar="PART",
                             help=f"{', '.join(module.PARTS)}; by default all")

@@ -308,6 +308,13 @@ class Starting(Scratch):
         self.assertIn("install Python 3", done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1)
 
+    def test_files_of_the_current_folder_are_no_modules(self):
+        self.file("json.py", "raise SystemExit('the wrong module')")
+        there = os.getcwd()
+        os.chdir(self.folder)
+        self.addCleanup(os.chdir, there)
+        self.assertEqual(self.compare(counted.COMMAND).stderr, "")
+
     def test_without_the_package_one_line_says_so(self):
         program = shutil.copy(counted.COMMAND, self.file("slimgraph"))
         done = self.compare(program)

@@ -1,6 +1,8 @@
 """The studies, in the order in which the page shows them."""
 import importlib
 import importlib.util
+import os
+import sys
 
 from slimgraph.lab.failure import ENVIRONMENT, INPUT, USAGE, Failure
 from slimgraph.lab.study import Study
@@ -10,15 +12,22 @@ STUDIES = ["overall", "elasticity", "scalability", "caches", "volume", "protocol
 IN_FILE = {"coroutines": "sweeps", "contention": "sweeps", "computation": "sweeps"}
 
 
-def _from_file(path):
-    spec = importlib.util.spec_from_file_location("slimgraph_study", path)
+def load_file(path):
+    """The module of a Python file, which may import other files of its folder."""
+    spec = importlib.util.spec_from_file_location("slimgraph_file", path)
+    if spec is None or not os.path.exists(path):
+        raise Failure(INPUT, f"{path} is no Python file")
     module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
     try:
         spec.loader.exec_module(module)
-    except OSError as reason:
-        raise Failure(INPUT, f"{path}: {reason.strerror}") from None
     except Exception as reason:
         raise Failure(INPUT, f"{path}: {type(reason).__name__}: {reason}") from None
+    return module
+
+
+def _from_file(path):
+    module = load_file(path)
     if not callable(getattr(module, "study", None)):
         raise Failure(INPUT, f"{path} has no function study(settings) that returns a Study")
     return module.study
