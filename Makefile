@@ -40,13 +40,12 @@ endif
 .SECONDARY:
 
 # ---- sources -----------------------------------------------------------------------------------
-OUR_CODE    := $(shell find apps examples slimgraph dgemini dkudu txnlayer experiment tests datasets \
+OUR_CODE    := $(shell find apps examples slimgraph dgemini dkudu txnlayer tests datasets \
                  -name '*.cc' -o -name '*.h' 2>/dev/null | sort)
 SOURCES     := $(filter %.cc,$(OUR_CODE))
 FOLDERS     := $(patsubst %/,%,$(sort $(dir $(SOURCES))))
 LIB_SOURCES := $(filter slimgraph/% dgemini/% dkudu/% txnlayer/%,$(SOURCES))
-STUDIES     := $(filter experiment/%,$(SOURCES))
-APP_SOURCES := $(filter apps/%,$(SOURCES)) $(STUDIES)
+APP_SOURCES := $(filter apps/%,$(SOURCES))
 TEST_NAMES  := $(sort $(foreach d,$(wildcard tests/*/*_test.cc),$(notdir $(patsubst %/,%,$(dir $(d))))))
 BENCHES     := $(patsubst tests/bench/%.cc,%,$(wildcard tests/bench/*_bench.cc))
 FUZZERS     := $(patsubst tests/fuzz/%.cc,%,$(wildcard tests/fuzz/*_fuzz.cc))
@@ -72,8 +71,8 @@ $(COMMAND): $(call objects,$(APP_SOURCES)) $(LIBRARY)
 	@$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@.new && mv $@.new $@ # tests that run keep the old one
 
 # Reports name the commit, so this file is compiled again when the commit has changed.
-$(BUILD)/obj/experiment/machine.o: CXXFLAGS += -DSLIMGRAPH_COMMIT='"$(COMMIT)"'
-$(BUILD)/obj/experiment/machine.o: $(BUILD)/commit
+$(BUILD)/obj/apps/measure/build_facts.o: CXXFLAGS += -DSLIMGRAPH_COMMIT='"$(COMMIT)"'
+$(BUILD)/obj/apps/measure/build_facts.o: $(BUILD)/commit
 $(BUILD)/commit: $(if $(filter-out $(shell cat $(BUILD)/commit 2>/dev/null),$(COMMIT)),always)
 	@mkdir -p $(@D) && echo '$(COMMIT)' >$@
 always:

@@ -20,7 +20,7 @@ endif
 BENCH_BUDGET ?= 8m
 REPORT       := build/report
 
-bench: bench-parts $(PLAIN)
+bench: bench-parts $(PLAIN) | build/.test-deps
 	$(COMMAND) experiment all --small --budget $(BENCH_BUDGET) -o $(REPORT) --csv
 
 bench-parts: $(BENCHES:%=$(BUILD)/bench/%) | $(COMMAND)
@@ -28,28 +28,31 @@ bench-parts: $(BENCHES:%=$(BUILD)/bench/%) | $(COMMAND)
 	@set -e; for transport in shm tcp mpi; do echo "== fabric over $$transport"; \
 	  $(COMMAND) bench fabric --transport $$transport; done
 
+# The lab runs a bench, a file of tests/bench. PARTS='single memory' chooses parts.
+BENCH := TEST_SLIMGRAPH_COMMAND=$(abspath $(COMMAND)) $(LAB) bench tests/bench
+
 # Compares with engines that you have built: GAPBS=DIR LIGRA=DIR GEMINI=DIR, and with NetworKit in a
 # Python interpreter: NETWORKIT=PYTHON; each optional. APPLICATIONS=cdlp,kcore chooses applications.
 bench-graph: $(COMMAND) $(BUILD)/bench/export_graph $(BUILD)/bench/serial_codes
-	@TEST_SLIMGRAPH_COMMAND=$(abspath $(COMMAND)) PYTHONDONTWRITEBYTECODE=1 tests/bench/vertex_bench.py $(PARTS)
+	@$(BENCH)/graph.py $(PARTS)
 
 # Ratios within one run. DBX1000=DIR compares with a DBx1000 that you have built there.
 bench-txn: $(COMMAND)
-	@tests/bench/txn_bench.py $(COMMAND) $(if $(DBX1000),--dbx1000 $(DBX1000))
+	@$(BENCH)/txn.py $(PARTS) $(if $(DBX1000),--dbx1000 $(DBX1000))
 
 # Compares with perftest's programs, on an RDMA device or in the virtual machine.
 bench-rdma: $(COMMAND)
 	@TEST_SLIMGRAPH_COMMAND=$(abspath $(COMMAND)) tests/rdma/bench.py
 
 bench-store: $(COMMAND)
-	@PYTHONDONTWRITEBYTECODE=1 tests/bench/store_bench.py $(COMMAND)
+	@$(BENCH)/store.py $(PARTS)
 
 # Compares with engines that you have built: GAPBS=DIR GRAPHMINER=DIR KCLIST=DIR, and with NetworKit
 # as above; each optional.
 bench-mining: $(COMMAND)
-	@TEST_SLIMGRAPH_COMMAND=$(abspath $(COMMAND)) PYTHONDONTWRITEBYTECODE=1 tests/bench/mining_bench.py $(PARTS)
+	@$(BENCH)/mining.py $(PARTS)
 
 # BEFORE=FILE is the command of an earlier build: processor seconds of both, or INSTRUCTIONS=yes.
 bench-before: $(COMMAND)
-	@PYTHONDONTWRITEBYTECODE=1 tests/bench/before_bench.py $(COMMAND) $(BEFORE) \
+	@$(BENCH)/before.py --before $(BEFORE) \
 	  $(if $(INSTRUCTIONS),--instructions) $(if $(ROWS),--rows '$(ROWS)')

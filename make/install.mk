@@ -1,4 +1,4 @@
-# `make install` installs the command with its man pages and completions, the library, and the headers
+# `make install` installs the command with its man pages, completions and lab, the library, and the headers
 # that programs of a user's own may include, slimgraph/session/, with what these include in turn.
 # `make deb` makes two Debian packages of these files.
 
@@ -8,6 +8,9 @@ FACE           := $(wildcard slimgraph/session/*.h)
 PUBLIC_HEADERS  = $(sort $(filter %.h,$(shell $(CXX) -std=c++20 -I. -MM $(FACE) 2>/dev/null)))
 MPI_LIBRARIES   = $(filter -L% -l%,$(shell $(CXX) -show 2>/dev/null))
 ROOT            = $(DESTDIR)$(PREFIX)
+# The lab, with the files of the package itself.
+LAB_FILES      := $(patsubst python/%,%,$(wildcard python/slimgraph/*.py) \
+  $(shell find python/slimgraph/lab -name '*.py' -o -path '*/lab/*.html' -o -path '*/lab/*.css'))
 fill_in         = sed -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBRARIES@|$(LDLIBS) $(MPI_LIBRARIES)|' $(1) >$(2)
 
 install: $(COMMAND) $(LIBRARY)
@@ -21,6 +24,8 @@ install: $(COMMAND) $(LIBRARY)
 	  $(call fill_in,packaging/$$name.cmake.in,$(ROOT)/lib/cmake/SlimGraph/$$name.cmake); done
 	@packaging/man-pages $(COMMAND) $(ROOT)/share/man/man1
 	@packaging/completions $(COMMAND) $(ROOT)/share
+	@set -e; for file in $(LAB_FILES); do \
+	  install -D -m 644 python/$$file $(ROOT)/share/slimgraph/python/$$file; done
 	@echo "installed under $(ROOT)"
 
 # What programs that are linked with the library need.
@@ -29,7 +34,7 @@ LIBRARY_PACKAGES := $(filter-out nlohmann-json3-dev libcli11-dev libgtest-dev li
 deb: $(COMMAND) $(LIBRARY) | build/.deb-deps
 	@rm -rf $(BUILD)/deb && mkdir -p $(BUILD)/deb
 	@$(MAKE) install DESTDIR=$(BUILD)/deb PREFIX=/usr >/dev/null
-	@packaging/deb $(BUILD)/deb $(VERSION) $(BUILD) '$(strip $(LIBRARY_PACKAGES))'
+	@packaging/deb $(BUILD)/deb $(VERSION) $(BUILD) '$(strip $(LIBRARY_PACKAGES))' '$(APT_LAB_PACKAGES)'
 # Installs both packages in a fresh Debian and uses them. Needs root and mmdebstrap.
 test-deb:
 	@tests/install/clean_debian.sh $$($(MAKE) -s deb | tail -n 2)

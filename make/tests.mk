@@ -2,14 +2,15 @@
 
 .PHONY: test test-hosts test-rdma unit-tests race-tests asan tsan grid grid-planted sim sim-tests sim-shrink sim-replay sim-planted scale relacy relacy-planted fuzz
 
-# Scripts that test the tree or its products. They do not depend on MODE.
-SCRIPTS := $(sort $(wildcard tests/*/*_test.sh tests/*/*_test.py))
+LAB := PYTHONPATH=python python3 -B -m slimgraph.lab
 
-# tests/apps is linked with all of the command except its main, tests/experiment with the studies.
+# Scripts that test the tree or its products. They do not depend on MODE.
+SCRIPTS := $(sort $(wildcard tests/*/*_test.sh tests/*/*_test.py python/tests/lab/*_test.py))
+
+# tests/apps is linked with all of the command except its main.
 define test_binary
 $(BUILD)/tests/$(1)_test: $$(call objects,$$(wildcard tests/$(1)/*.cc tests/support/*.cc) \
-  $$(if $$(filter apps,$(1)),$$(filter-out apps/main.cc,$(APP_SOURCES))) \
-  $$(if $$(filter experiment,$(1)),$$(STUDIES))) $(LIBRARY)
+  $$(if $$(filter apps,$(1)),$$(filter-out apps/main.cc,$(APP_SOURCES)))) $(LIBRARY)
 	@mkdir -p $$(@D)
 	@echo "  LINK $$@"
 	@$$(CXX) $$(CXXFLAGS) $$^ -lgtest -lgmock $$(LDLIBS) -o $$@
@@ -103,8 +104,8 @@ race-tests: $(RACE_TESTS)
 # SIM_TRANSPORT=sim-datagrams lets all jobs use this transport.
 SIM_SEEDS ?= 1000
 SIMULATE  := $(BUILD)/tests/simulate
-# What scenarios share with other tests, and the page of `make scale` with the experiments.
-SCENARIO_SUPPORT := $(wildcard experiment/page/*.cc) tests/dgemini/graphs.cc tests/dkudu/support.cc $(filter-out %/main.cc,$(wildcard tests/support/*.cc))
+# What scenarios share with other tests.
+SCENARIO_SUPPORT := tests/dgemini/graphs.cc tests/dkudu/support.cc $(filter-out %/main.cc,$(wildcard tests/support/*.cc))
 SIM_WORDS  = $(if $(SIM_SEED),--seed $(SIM_SEED),--seeds $(SIM_SEEDS)) \
                $(if $(SIM_FROM),--from $(SIM_FROM)) $(if $(SIM_SECONDS),--seconds $(SIM_SECONDS)) \
                $(if $(SIM_ATOMICS),--atomics $(SIM_ATOMICS)) \
@@ -139,10 +140,10 @@ endif
 # Engines on 4 to 512 simulated nodes, as CSV and as plots in $(SCALE_PAGE). SCALE='--work pagerank
 # --nodes 512 --network fdr' measures chosen points only.
 SCALE_PAGE ?= build/scale/index.html
-scale:
+scale: | build/.test-deps
 	@$(MAKE) MODE=sim build/sim/tests/simulate
-	@mkdir -p $(dir $(SCALE_PAGE))
-	@build/sim/tests/simulate scale --page $(SCALE_PAGE) $(SCALE)
+	@bash -o pipefail -c "build/sim/tests/simulate scale $(SCALE) | \
+	  $(LAB) scale $(SCALE_PAGE) 'simulate scale $(SCALE)'"
 
 # Tests that the simulation finds each defect of tests/sim/planted within PLANTED_SEEDS seeds.
 PLANTED_SEEDS ?= 5000

@@ -4,7 +4,8 @@
 APT_PACKAGES := g++ make mpich libmpich-dev libcli11-dev libfmt-dev libexpected-dev \
   nlohmann-json3-dev libxxhash-dev libsodium-dev libzstd-dev zlib1g-dev libhwy-dev libnuma-dev \
   pkg-config libboost-context-dev libibverbs-dev libgtest-dev libgmock-dev python3 cmake iproute2
-APT_TEST_PACKAGES := chromium
+APT_LAB_PACKAGES := python3-pandas python3-matplotlib python3-jinja2
+APT_TEST_PACKAGES := chromium $(APT_LAB_PACKAGES)
 APT_RELACY_PACKAGES := relacy-dev
 APT_LINT_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev
 
@@ -62,13 +63,13 @@ VERBS_LIBS = $(if $(filter no,$(VERBS)),,$(shell pkg-config --silence-errors --l
 $(BUILD)/obj/slimgraph/fabric/internal/make_transport.o: \
   CXXFLAGS += $(if $(VERBS_LIBS),-DSLIMGRAPH_HAVE_VERBS)
 
-# Tests and studies are compiled for short build times, not for speed. Under sanitizers, the command
-# is too. Tests and studies are not checked for undefined behaviour; the code that they call is.
+# Tests are compiled for short build times, not for speed. Under sanitizers, the command is too. Tests
+# are not checked for undefined behaviour; the code that they call is.
 ifneq ($(filter release asan tsan,$(MODE)),)
-$(BUILD)/obj/tests/%.o $(BUILD)/obj/experiment/%.o: CXXFLAGS += -Og
+$(BUILD)/obj/tests/%.o: CXXFLAGS += -Og
 endif
 ifeq ($(MODE),asan)
-$(BUILD)/obj/tests/%.o $(BUILD)/obj/experiment/%.o: CXXFLAGS += -fno-sanitize=undefined
+$(BUILD)/obj/tests/%.o: CXXFLAGS += -fno-sanitize=undefined
 endif
 ifneq ($(filter asan tsan,$(MODE)),)
 $(BUILD)/obj/apps/%.o: CXXFLAGS += -Og
@@ -87,7 +88,7 @@ PREAMBLE    := $(BUILD)/pch/preamble.h
 PCH         ?= $(if $(filter release asan tsan sim,$(MODE)),yes,no)
 ifneq ($(PCH),no)
 PREPARED    := $(PREAMBLE).gch
-PREPARE     := $(if $(filter release,$(MODE)),tests/% experiment/%,%)
+PREPARE     := $(if $(filter release,$(MODE)),tests/%,%)
 $(PREPARE:%=$(BUILD)/obj/%.o): private CXXFLAGS += -include $(PREAMBLE)
 endif
 

@@ -5,7 +5,7 @@ UNITY ?= $(if $(filter debug,$(MODE)),no,yes)
 
 # These are never joined with others: they have a main or macros of their own, are compiled once for
 # each vector extension, or are linked without the rest of their folder.
-ALONE := %/main.cc examples/% experiment/machine.cc slimgraph/fabric/internal/make_transport.cc \
+ALONE := %/main.cc examples/% apps/measure/build_facts.cc slimgraph/fabric/internal/make_transport.cc \
   dkudu/internal/kernel/bit_rows.cc dkudu/internal/kernel/merge.cc tests/support/list_append_checker.cc \
   tests/dgemini/graphs.cc tests/dkudu/support.cc tests/relacy/%
 # Of these folders the fuzzers need some sources, but not the fabric that the others use.

@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "experiment/child.h"
+#include "apps/doctor/child.h"
 #include "slimgraph/base/clock.h"
 #include "slimgraph/base/file_io.h"
 #include "slimgraph/base/sockets.h"
@@ -46,7 +46,7 @@ bool IsThisHost(const std::string& name) {
 
 // The lookup is another process, since there is no limit on the time of getaddrinfo.
 std::string WhyUnresolved(const std::string& name) {
-  const auto end = experiment::RunChild({"getent", "ahosts", name}, kResolveLimitS);
+  const auto end = RunChild({"getent", "ahosts", name}, kResolveLimitS);
   if (!end) return "";  // without getent, ssh will tell
   if (end->timed_out) return fmt::format("no name server answers within {:.0f} s", kResolveLimitS);
   return end->code == 0 ? "" : "neither /etc/hosts nor a name server knows it";
@@ -79,7 +79,7 @@ HostAnswer Ask(const std::string& name, const std::string& questions) {
                                     questions};
   if (IsThisHost(name)) words = {"sh", "-c", questions};
   const double before_s = CalendarSeconds();
-  const auto end = experiment::RunChild(words, kAnswerLimitS);
+  const auto end = RunChild(words, kAnswerLimitS);
   answer.took_s = CalendarSeconds() - before_s;
   if (!end) answer.no_login = end.error().message;
   if (end && end->timed_out) {
@@ -191,7 +191,7 @@ Result<std::vector<DoctorFinding>> InspectHosts(const std::string& path) {
   SLIM_ASSIGN(const auto hosts, ParseHosts(text, path));
   std::error_code failed;
   const std::string program = std::filesystem::read_symlink("/proc/self/exe", failed).string();
-  SLIM_ASSIGN(const auto own, experiment::RunChild({"sha256sum", program}, kAnswerLimitS));
+  SLIM_ASSIGN(const auto own, RunChild({"sha256sum", program}, kAnswerLimitS));
   const std::string checksum = own.out.substr(0, own.out.find(' '));
   SLIM_ASSIGN(const UniqueFd listener, ListenTcp("0.0.0.0"));
   const std::string questions = Questions(program, LocalAddress(listener.get()).port());

@@ -1,16 +1,10 @@
-// `slimgraph compare`: what has changed between two runs or two experiments.
-#include "experiment/compare.h"
-
+// `slimgraph compare`: what has changed between two runs or two experiments. The lab compares.
 #include "apps/commands.h"
 #include "apps/job/job_runner.h"
-#include "apps/print.h"
-#include "slimgraph/stats/report.h"
+#include "apps/measure/lab.h"
 
 namespace slimgraph {
 namespace {
-
-using experiment::Change;
-using experiment::Comparison;
 
 struct CompareOptions {
   std::string before;
@@ -28,41 +22,11 @@ Result<double> ParseThreshold(std::string text) {
   return percent ? value / 100 : value;
 }
 
-void SetSpread(Report& report, const std::string& path, const experiment::Spread& spread) {
-  report.Set(path + "/median", spread.median);
-  report.Set(path + "/low", spread.low);
-  report.Set(path + "/high", spread.high);
-  report.Set(path + "/samples", std::uint64_t{spread.samples});
-}
-
-std::string Json(const Comparison& comparison, const CompareOptions& state) {
-  constexpr const char* kKinds[] = {"better", "worse", "answer"};
-  Report report("compare");
-  SetOptions(report);
-  report.Set("/result/points", std::uint64_t{comparison.points});
-  report.Set("/result/measures", std::uint64_t{comparison.measures});
-  report.Set("/result/failures", std::uint64_t{comparison.failures(state.threshold)});
-  report.Set("/result/changed", std::uint64_t{comparison.changes.size()});
-  for (std::size_t i = 0; i < comparison.changes.size(); ++i) {
-    const Change& change = comparison.changes[i];
-    const std::string path = fmt::format("/result/changes/{}", i);
-    report.Set(path + "/kind", std::string(kKinds[static_cast<std::size_t>(change.kind)]));
-    report.Set(path + "/point", change.point);
-    report.Set(path + "/measure", change.measure);
-    report.Set(path + "/by", change.by);
-    SetSpread(report, path + "/before", change.before);
-    SetSpread(report, path + "/after", change.after);
-  }
-  return ToJson(report) + "\n";
-}
-
 int RunCompare(const CompareOptions& state) {
-  const auto comparison = experiment::Compare(state.before, state.after, state.threshold);
-  if (!comparison) return PrintError(comparison.error());
-  const bool failed = comparison->failures(state.threshold) != 0;
-  return Print(
-      state.json ? Json(*comparison, state) : experiment::Describe(*comparison, state.threshold),
-      failed ? static_cast<int>(ErrorKind::kVerification) : 0);
+  Report lab("compare");
+  SetOptions(lab);
+  lab.Set("/invocation/threshold", state.threshold);
+  return PrintError(BecomeLab(lab));
 }
 
 }  // namespace

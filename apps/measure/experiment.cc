@@ -1,70 +1,87 @@
-// `slimgraph experiment`: measures a whole study and writes a page about it.
-#include "experiment/experiment.h"
-
+// `slimgraph experiment`: measures a whole study and writes a page about it. The lab does so.
 #include <cstdio>
 
 #include "apps/commands.h"
 #include "apps/job/job_runner.h"
-#include "apps/print.h"
-#include "experiment/child.h"
+#include "apps/measure/build_facts.h"
+#include "apps/measure/lab.h"
 #include "slimgraph/base/units.h"
+#include "slimgraph/launch/node_limits.h"
 
 namespace slimgraph {
 namespace {
 
-using experiment::ExperimentOptions;
-using experiment::RunnerEnd;
+// The studies of python/slimgraph/lab/studies, in the same order. A test compares the two.
+struct StudyInWords {
+  const char* name;
+  const char* summary;
+};
+constexpr StudyInWords kStudies[] = {
+    {"overall", "(N,N) beside engines built without memory nodes (make plain)"},
+    {"elasticity",
+     "time, bytes, memory and processor time at (N,C) for C = N .. 1, with caches warm, cold and "
+     "of 5 %"},
+    {"scalability", "the same job on (2,1), (4,2) and (8,4)"},
+    {"caches", "none, bitmap, index, edge; edge-cache budgets from 0 to 100 %"},
+    {"volume", "bytes per edge that mining moves, by what it reuses"},
+    {"protocols", "six protocols, by messages, one-sided and mixed, on three workloads"},
+    {"stages", "the latency of each stage, and every mix of stages as a point"},
+    {"coroutines", "transactions by the number of coroutines of a thread"},
+    {"contention", "transactions by the share of accesses to hot tuples"},
+    {"computation", "transactions by how much they compute"},
+    {"queue-pairs", "one-sided operations by the queue pairs to each node (verbs)"},
+    {"updates", "transactions that change a graph, beside analytics on its snapshots"},
+};
 
+// Most options are only passed on, by the report of all options.
 struct Request {
-  ExperimentOptions options;
+  std::string name;
+  std::vector<std::string> graphs;
+  std::string folder;
+  double budget_s = 600;
+  std::size_t rounds = 15;  // the most per point; fewer once the medians are tight
+  bool small = false;
+  bool csv = false;
+  NodeId nodes = 4;
+  std::uint32_t threads = 1;
+  std::string network = "fdr";
+  std::string transport;
+  bool shares = true;             // limit each node's share of a processor, if possible
+  std::uint64_t node_memory = 0;  // 0: no limit
+  std::string plain_program;
+  std::string launcher;
   bool json = false;
 };
 
-std::string FormatSummary(const experiment::Outcome& outcome) {
-  std::string text;
-  for (const std::string& answer : outcome.answers) text += answer + "\n";
-  const auto& totals = outcome.totals;
-  text += fmt::format("{} of {} points measured in {} runs over {}: {}\n", totals.measured,
-                      totals.points, totals.runs, FormatSeconds(totals.spent_s), outcome.page);
-  return text;
+// Why nodes cannot be limited to shares of processors; "" if they can.
+std::string WhyNoLimits(const Request& request) {
+  const auto tried = NodeGroups::Make(1, {.cpu_percent = 50, .memory_bytes = request.node_memory});
+  return tried ? "" : tried.error().message;
 }
 
-int RunAndPrint(Request& state, const std::vector<std::string>& arguments) {
-  if (state.options.rounds == 0)
+int RunLab(const Request& request, const std::vector<std::string>& arguments) {
+  if (request.rounds == 0) {
     return PrintError({ErrorKind::kUsage, "--rounds 0 measures nothing"});
-  const experiment::StopSignals signals;
-  const auto outcome =
-      experiment::RunExperiment(state.options, experiment::Point{"", arguments}.line());
-  if (!outcome) return PrintError(outcome.error());
-  const auto& totals = outcome->totals;
-  const bool stopped = totals.end == RunnerEnd::kStopped;
-  const bool no_time = totals.too_long > 0 || totals.end == RunnerEnd::kBudgetSpent;
-  if (totals.measured == 0 && no_time && !stopped) {
-    return PrintError(
-        {ErrorKind::kUsage, "the budget ended before any point was measured; give --budget more"});
   }
-  for (const std::string& warning : outcome->warnings) {
-    std::fputs(("slimgraph: " + warning + "\n").c_str(), stderr);
-  }
-  if (stopped) {
-    std::fputs("slimgraph: stopped; run the same command again to continue\n", stderr);
-    return 128 + experiment::StopSignals::received();
-  }
-  if (totals.measured == 0) {
-    return PrintError({ErrorKind::kEnvironment, "nothing could be measured"});
-  }
-  Report summary = outcome->summary;
-  SetOptions(summary);
-  return Print(state.json ? ToJson(summary) + "\n" : FormatSummary(*outcome));
+  const auto program = ThisProgram();
+  if (!program) return PrintError(program.error());
+  Report lab("experiment");
+  SetOptions(lab);
+  lab.Set("/invocation/program", *program);
+  lab.Set("/invocation/version", VersionAndCommit());
+  lab.Set("/invocation/compiler", std::string("GCC " __VERSION__));
+  lab.Set("/invocation/arguments", arguments);
+  lab.Set("/invocation/budget_s", request.budget_s);
+  lab.Set("/invocation/limits_refused",
+          request.shares && request.launcher.empty() ? WhyNoLimits(request) : "");
+  return PrintError(BecomeLab(lab));
 }
 
-void Declare(Options& options, Request& state) {
-  ExperimentOptions& to = state.options;
+void Declare(Options& options, Request& to) {
   std::string names;
-  for (const auto& kind : experiment::AllStudies()) {
-    names += fmt::format("{}: {}\n", kind.name, kind.summary);
-  }
-  options.Positional("NAME", (names + "all: all of them on one page").c_str(), to.name);
+  for (const auto& [name, summary] : kStudies) names += fmt::format("{}: {}\n", name, summary);
+  names += "all: all of them on one page\nFILE.py: your own, which defines study(settings)";
+  options.Positional("NAME", names.c_str(), to.name);
   options.Texts("--graphs", "FILE", "the .slim files to measure on", to.graphs)
       .Default("a kron graph is made");
   options
@@ -111,7 +128,7 @@ void Declare(Options& options, Request& state) {
             "-n {nodes}'; such nodes have no limits of processors or memory",
             to.launcher)
       .Default("nodes are processes on this machine");
-  options.Flag("--json", "the result as one JSON object", state.json);
+  options.Flag("--json", "the result as one JSON object", to.json);
 }
 
 }  // namespace
@@ -120,7 +137,7 @@ Command ExperimentCommand() {
   const auto state = std::make_shared<Request>();
   const auto declare = [state](Options& options) { Declare(options, *state); };
   const auto run = [state](const std::vector<std::string>& arguments) {
-    return RunAndPrint(*state, arguments);
+    return RunLab(*state, arguments);
   };
   return {"experiment", "a whole study, and a page with its plots", declare, run};
 }

@@ -2,7 +2,6 @@
 processor seconds of its kernel. Some engines only print their kernel's wall-clock time. They run on
 one thread, and the time is multiplied by the share of it in which the process used a processor."""
 import array
-import json
 import os
 import re
 import resource
@@ -12,20 +11,14 @@ import time
 LIMIT_S = 100  # an engine that takes longer is aborted
 
 
-def processor_seconds(slimgraph, words, graph, threads):
-    """The processor seconds of our engines, summed over all threads."""
-    report = slimgraph(words[0], graph, *words[1:], "--threads", threads, "--json")
-    return json.loads(report)["engines"]["cpu_s"]
-
-
-def available_peers(graph, directory, slimgraph):
+def available_peers(graph, bench):
     kinds = {"GAPBS": Gapbs, "GRAPHMINER": GraphMiner, "KCLIST": KClist,
              "NETWORKIT": Networkit}
     wanted = {name: kind for name, kind in kinds.items() if os.environ.get(name)}
     if not wanted:
         return []
-    edges = os.path.join(directory, "edges.el")
-    _write_edges(graph, edges, slimgraph)
+    edges = bench.file("edges.el")
+    _write_edges(graph, edges, bench)
     return [kind(os.environ[name], edges) for name, kind in wanted.items()]
 
 
@@ -127,10 +120,10 @@ def _run(words):
     return done.stdout, min(1.0, processor_s / clock_s)
 
 
-def _write_edges(graph, path, slimgraph):
+def _write_edges(graph, path, bench):
     """Writes a line "u v" for each edge, with dense ids."""
     listed = path + ".listed"
-    slimgraph("match", graph, "--pattern", "edge", "--list", listed)
+    bench.run("match", graph, "--pattern", "edge", "--list", listed)
     numbers = {}
     with open(listed, encoding="ascii") as lines, open(path, "w", encoding="ascii") as out:
         next(lines)

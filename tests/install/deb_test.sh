@@ -58,6 +58,9 @@ names_its_libraries() {
   done
 }
 names_the_launcher() { case "$depends" in *", mpich") ;; *) return 1 ;; esac; }
+recommends_the_lab() {
+  case "$(dpkg-deb -f "$package" Recommends)" in *python3-pandas*) ;; *) return 1 ;; esac
+}
 version() { "$root/usr/bin/slimgraph" version | cut -d ' ' -f 2; }
 # The library is of the same version as the command, which its memory nodes run.
 library_needs() {
@@ -81,6 +84,7 @@ check "the library names what it needs" library_needs
 check "the installed command computes on two nodes" computes
 check "the package names its libraries" names_its_libraries
 check "the package names the launcher" names_the_launcher
+check "the package recommends what experiments need" recommends_the_lab
 check "the checksums are those of the files" sums_are_right
 check "the version is the command's" \
   [ "$(dpkg-deb -f "$package" Version)" = "$(version)" ]

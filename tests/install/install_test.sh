@@ -31,7 +31,7 @@ holds_what_it_should() {
   for file in bin/slimgraph lib/libslimgraph.a lib/pkgconfig/slimgraph.pc \
     lib/cmake/SlimGraph/SlimGraphConfig.cmake lib/cmake/SlimGraph/SlimGraphConfigVersion.cmake \
     include/slimgraph/session/session.h share/bash-completion/completions/slimgraph \
-    share/zsh/site-functions/_slimgraph; do
+    share/zsh/site-functions/_slimgraph share/slimgraph/python/slimgraph/lab/page.html; do
     [ -f "$root/$file" ] || { echo "not installed: $file"; return 1; }
   done
   ! [ -e "$root/include/txnlayer" ] && ! [ -e "$root/include/apps" ]
@@ -47,6 +47,12 @@ has_man_pages() {
     sed 's/\\-/-/g' "$root/share/man/man1/slimgraph-txn-run.1" | grep -F -- "$option" >/dev/null ||
       { echo "slimgraph-txn-run.1 lacks $option"; return 1; }
   done
+}
+
+# The command finds the lab below its prefix.
+has_the_lab() {
+  echo '{"command":"bfs","time":{"run_s":1}}' >"$scratch/run"
+  "$root/bin/slimgraph" compare "$scratch/run" "$scratch/run" | grep -q '^1 points, 1 measures'
 }
 
 knows_no_place() { ! grep -rlF -e "$PWD" -e "$scratch" "$root/lib/pkgconfig" "$root/lib/cmake" \
@@ -96,6 +102,7 @@ refuses_another_version() {
 
 check "the files are there, and no others" holds_what_it_should
 check "every command has a man page" has_man_pages
+check "the command finds the lab" has_the_lab
 check "no file names the place of its build" knows_no_place
 check "every public header compiles alone" headers_stand_alone
 check "headers include what is installed" headers_include_what_is_there

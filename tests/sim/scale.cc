@@ -1,8 +1,8 @@
 // simulate scale [--work W,…] [--nodes N,…] [--network X,…] [--scale S] [--threads T]
-//                [--fetch request|read] [--steal on|off] [--transactions K] [--page FILE]
+//                [--fetch request|read] [--steal on|off] [--transactions K]
 // runs pagerank, triangles and smallbank on simulated nodes, all of which compute. Prints for each
-// point the simulated time of the run, and what a node sends in it on average; --page draws them,
-// as a page. A result must be that of the first point of its work; smallbank verifies its data.
+// point the simulated time of the run, and what a node sends in it on average. A result must be
+// that of the first point of its work; smallbank verifies its data. `make scale` also draws a page.
 #include "tests/sim/scale.h"
 
 #include <fmt/format.h>
@@ -21,11 +21,9 @@
 #include "dgemini/programs.h"
 #include "dgemini/serial.h"
 #include "dkudu/cliques.h"
-#include "slimgraph/base/atomic_file.h"
 #include "slimgraph/base/split.h"
 #include "slimgraph/files/generate.h"
 #include "tests/dkudu/support.h"
-#include "tests/sim/scale_page.h"
 #include "tests/sim/scenario.h"
 #include "tests/support/unwrap.h"
 #include "txnlayer/protocol/make_protocol.h"
@@ -151,8 +149,9 @@ void RunPoint(const ScalePoint& point, const std::string& graph, ScaleFigures& f
 }
 
 // Measures the point in a process of its own, and prints it. Returns nothing if it has failed.
-std::optional<MeasuredPoint> Measure(const ScalePoint& point, const std::string& graph,
-                                     ScaleFigures& figures, double expected) {
+// Prints the line of a point. Returns whether the point was measured and its result is right.
+bool Measure(const ScalePoint& point, const std::string& graph, ScaleFigures& figures,
+             double expected) {
   figures = {};
   figures.units = 1;
   const auto start = std::chrono::steady_clock::now();
@@ -172,21 +171,15 @@ std::optional<MeasuredPoint> Measure(const ScalePoint& point, const std::string&
   }
   const double nodes = point.nodes;
   const auto of_node = [&](std::uint64_t count) { return static_cast<double>(count) / nodes; };
-  const MeasuredPoint measured{
-      .work = point.work,
-      .network = point.network,
-      .nodes = point.nodes,
-      .ms = static_cast<double>(figures.end_ns - figures.begin_ns) * 1e-6,
-      .messages = of_node(figures.messages.operations),
-      .operations = of_node(figures.operations.operations),
-      .bytes = of_node(figures.messages.bytes() + figures.operations.bytes())};
   const std::chrono::duration<double> real = std::chrono::steady_clock::now() - start;
-  fmt::print("{},{},{},{},{:.3f},{:.1f},{:.1f},{:.0f},{:.0f},{:.1f},{}\n", point.work,
-             point.network, point.nodes, figures.units, measured.ms, measured.messages,
-             measured.operations, measured.bytes, static_cast<double>(usage.ru_maxrss) / 1024,
-             real.count(), failure.empty() ? "ok" : failure);
+  fmt::print(
+      "{},{},{},{},{:.3f},{:.1f},{:.1f},{:.0f},{:.0f},{:.1f},{}\n", point.work, point.network,
+      point.nodes, figures.units, static_cast<double>(figures.end_ns - figures.begin_ns) * 1e-6,
+      of_node(figures.messages.operations), of_node(figures.operations.operations),
+      of_node(figures.messages.bytes() + figures.operations.bytes()),
+      static_cast<double>(usage.ru_maxrss) / 1024, real.count(), failure.empty() ? "ok" : failure);
   std::fflush(stdout);
-  return failure.empty() ? std::optional(measured) : std::nullopt;
+  return failure.empty();
 }
 
 struct ScaleOptions {
@@ -194,7 +187,6 @@ struct ScaleOptions {
   std::vector<std::string> networks = {"fdr", "edr", "tcp10"};
   std::vector<std::string> nodes = {"4", "8", "16", "32", "64", "128", "256", "512"};
   unsigned scale = 16;
-  std::string page;  // "": none
   ScalePoint point;  // all but its work, network and nodes
 };
 
@@ -219,8 +211,6 @@ int MeasureScale(int argc, char** argv) {
       options.nodes = WordsOf(value);
     } else if (name == "--scale") {
       options.scale = static_cast<unsigned>(std::strtoul(value, nullptr, 10));
-    } else if (name == "--page") {
-      options.page = value;
     } else if (name == "--threads") {
       options.point.threads = static_cast<std::uint32_t>(std::strtoul(value, nullptr, 10));
     } else if (name == "--transactions") {
@@ -247,7 +237,6 @@ int MeasureScale(int argc, char** argv) {
       "bytes_per_node,peak_mib,real_s,outcome\n");
   std::fflush(stdout);
   bool all_well = true;
-  std::vector<MeasuredPoint> points;
   for (const std::string& work : options.work) {
     double expected = NAN;
     for (const std::string& network : options.networks) {
@@ -256,20 +245,10 @@ int MeasureScale(int argc, char** argv) {
         point.work = work;
         point.network = network;
         point.nodes = static_cast<NodeId>(std::strtoul(nodes.c_str(), nullptr, 10));
-        const auto measured = Measure(point, graph.out, *figures, expected);
-        if (measured) points.push_back(*measured);
-        all_well = all_well && measured;
+        all_well = Measure(point, graph.out, *figures, expected) && all_well;
         if (!std::isfinite(expected)) expected = figures->result;
       }
     }
-  }
-  if (!options.page.empty()) {
-    std::string command = "simulate scale";
-    for (int i = 0; i < argc; ++i) command += fmt::format(" {}", argv[i]);
-    const std::string page = ScalePage(points, command, fmt::format("kron {}", options.scale));
-    AtomicFile file = Unwrap(AtomicFile::Create(options.page));
-    Unwrap(file.WriteAt(0, std::as_bytes(std::span(page))));
-    Unwrap(file.Commit());
   }
   return all_well ? 0 : 1;
 }

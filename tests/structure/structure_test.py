@@ -14,7 +14,7 @@ ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)),
 LAYERS = [["slimgraph/base"], ["slimgraph/files"], ["slimgraph/stats"], ["slimgraph/launch"],
           ["slimgraph/fabric"],
           ["slimgraph/cluster"], ["slimgraph/graph"], ["slimgraph/remote"],
-          ["dgemini", "dkudu", "txnlayer", "experiment"], ["slimgraph/session"],
+          ["dgemini", "dkudu", "txnlayer"], ["slimgraph/session"],
           ["apps", "examples"], ["tests"]]
 # The rooms (folders) of txnlayer, from the bottom up. Its top-level headers belong to `engine`.
 ROOMS = ["store", "execution", "stages", "graph_model", "disk", "durability", "replication",
@@ -305,8 +305,8 @@ MADE_UP = [
 
 def read_tree():
     files = {}
-    for top in ("apps", "examples", "slimgraph", "dgemini", "dkudu", "txnlayer", "experiment",
-                "tests", "datasets", "docs", ".ci", "make"):
+    for top in ("apps", "examples", "slimgraph", "dgemini", "dkudu", "txnlayer", "tests",
+                "datasets", "docs", ".ci", "make", "python/slimgraph/lab", "python/tests/lab"):
         for folder, _, names in os.walk(os.path.join(ROOT, top)):
             for name in names:
                 path = os.path.relpath(os.path.join(folder, name), ROOT)

@@ -1,0 +1,1 @@
+"""SlimGraph: graph jobs over the memory of many nodes."""
