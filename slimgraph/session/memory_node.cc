@@ -6,6 +6,7 @@
 
 #include "slimgraph/base/sync.h"
 #include "slimgraph/launch/started_by.h"
+#include "slimgraph/session/internal/algorithm.h"
 #include "slimgraph/session/internal/mining.h"
 #include "slimgraph/session/internal/open_graph.h"
 #include "slimgraph/session/internal/processes.h"
@@ -16,18 +17,18 @@ namespace {
 using internal::Call;
 using internal::OpenGraphs;
 
-Result<std::unique_ptr<Job>> JoinSession() {
+Result<std::unique_ptr<Job>> JoinSession(bool computes) {
+  const char* const command = computes ? kComputeNodeCommand : kMemoryNodeCommand;
   SLIM_ASSIGN(const auto place, internal::TakePlace());
-  if (place && (place->node < place->compute || place->node == 0)) {
-    return UsageError("{} does not name a memory node", internal::kJoinVariable);
+  if (place && ((place->node < place->compute) != computes || place->node == 0)) {
+    return UsageError("{} does not name a {}", internal::kJoinVariable, command);
   }
   if (place) return Job::Join(place->Config(), OnLoss::kReport);
-  if (StartedBy() == Starter::kNobody) {
-    return UsageError("{} is started by a session, not by hand", kMemoryNodeCommand);
+  if (computes || StartedBy() == Starter::kNobody) {
+    return UsageError("{} is started by a session, not by hand", command);
   }
   if (StartedRank() == 0) {
-    return UsageError("{}: node 0 of a session is its program, not a memory node",
-                      kMemoryNodeCommand);
+    return UsageError("{}: node 0 of a session is its program, not a memory node", command);
   }
   return Job::JoinFromEnvironment(PmiUse::kFormJob, OnLoss::kReport);
 }
@@ -58,20 +59,23 @@ Result<Call> AwaitCallServing(Job& job, OpenGraphs::iterator next, OpenGraphs::i
   return *std::move(call);
 }
 
-Status Serve(Job& job, OpenGraphs& graphs) {
+Status Serve(Job& job, OpenGraphs& graphs, bool computes) {
   while (true) {
-    const auto call = AwaitCallServing(job, graphs.begin(), graphs.end());
+    const auto call =
+        computes ? internal::AwaitCall(job) : AwaitCallServing(job, graphs.begin(), graphs.end());
     if (!call) {
       // Compute nodes that make different calls, and a call that node 0 cannot make, get an error
       // and go on.
       if (job.all_alive()) continue;
       return tl::unexpected<Error>(call.error());
     }
-    SLIM_ASSIGN(const auto refusal,
-                internal::DoOnEveryNode(job, *call, graphs, /*computes=*/false));
+    SLIM_ASSIGN(const auto refusal, internal::DoOnEveryNode(job, *call, graphs, computes));
     if (refusal) continue;
     if (call->task == internal::Task::kMine) {
-      SLIM_TRY(internal::MineOnMemoryNode(job, graphs.at(call->graph)->file(), *call));
+      SLIM_TRY(internal::MineForNode0(job, graphs.at(call->graph)->file(), *call));
+    } else if (computes && !call->algorithm.empty()) {
+      const auto algorithm = internal::Algorithm::FromBytes(call->algorithm);
+      SLIM_TRY(internal::RunAlgorithm(*graphs.at(call->graph), algorithm));
     }
     if (call->task == internal::Task::kEnd) return {};
   }
@@ -79,11 +83,11 @@ Status Serve(Job& job, OpenGraphs& graphs) {
 
 }  // namespace
 
-Status ServeSession() {
-  SLIM_ASSIGN(const auto job, JoinSession());
+Status ServeSession(bool computes) {
+  SLIM_ASSIGN(const auto job, JoinSession(computes));
   SLIM_TRY(internal::AgreeOnVersion(*job, internal::VersionOfCalls()));
   OpenGraphs graphs;
-  const Status served = Serve(*job, graphs);
+  const Status served = Serve(*job, graphs, computes);
   if (served) return job->Leave(0);
   if (job->all_alive()) internal::FailAndAwait(*job, served.error());
   job->LeaveAfter(served.error());

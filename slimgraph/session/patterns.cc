@@ -50,6 +50,7 @@ Result<std::uint64_t> Count(Graph& graph, const Pattern& pattern, const MatchOpt
 Result<std::uint64_t> ForEachMatch(Graph& graph, const Pattern& pattern, const MatchVisit& visit,
                                    const MatchOptions& options) {
   SLIM_TRY(CheckMinable(graph, "ForEachMatch"));
+  SLIM_TRY(graph.handle().nodes->CheckRunsFunctionsOfProgram("ForEachMatch"));
   auto request = RequestOf(graph.handle(), internal::MiningRequest::kVisit, options);
   request.SetPattern(pattern);
   const OriginalIds& ids = graph.ids();

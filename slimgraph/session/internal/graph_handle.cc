@@ -3,9 +3,11 @@
 namespace slimgraph::internal {
 
 // All compute nodes have loaded the same lists, so they agree on whether to load them again.
-Status GraphHandle::Load(const std::string& name, VertexRequest request) {
+Status GraphHandle::Load(const std::string& name, VertexRequest request,
+                         const std::string& algorithm) {
   request.cluster = nodes->request();
   if (nodes->closed()) return UsageError("{}: the session is closed", name);
+  if (algorithm.empty()) SLIM_TRY(nodes->CheckRunsFunctionsOfProgram(name));
   const SlimFile& file = open().file();
   if (request.pull_in && !file.has(Direction::kIn)) {
     return InputError("{}: {} has no incoming lists: convert it without --no-reverse", name,
@@ -13,11 +15,11 @@ Status GraphHandle::Load(const std::string& name, VertexRequest request) {
   }
   const VertexLists* const lists = open().lists();
   if (lists != nullptr && lists->request().Covers(request)) {
-    SLIM_TRY(Do(name, Task::kNothing, request));
+    SLIM_TRY(Do(name, Task::kNothing, request, algorithm));
     return {};
   }
   if (lists != nullptr) request.Add(lists->request());
-  SLIM_TRY(Do(name, Task::kLoadVertexLists, request));
+  SLIM_TRY(Do(name, Task::kLoadVertexLists, request, algorithm));
   return {};
 }
 

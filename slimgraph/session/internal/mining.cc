@@ -104,7 +104,7 @@ Result<std::uint64_t> Mine(Job& job, const SlimFile& file, const OriginalIds& id
   return count;
 }
 
-Status MineOnMemoryNode(Job& job, const SlimFile& file, const Call& call) {
+Status MineForNode0(Job& job, const SlimFile& file, const Call& call) {
   const auto mined = Mine(job, file, {}, call.RequestAs<MiningRequest>(), {});
   if (!mined && mined.error().kind != ErrorKind::kUsage)
     return tl::unexpected<Error>(mined.error());

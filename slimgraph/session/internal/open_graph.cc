@@ -1,5 +1,6 @@
 #include "slimgraph/session/internal/open_graph.h"
 
+#include "slimgraph/session/internal/algorithm.h"
 #include "slimgraph/session/internal/mining.h"
 
 namespace slimgraph::internal {
@@ -69,7 +70,8 @@ Status OpenGraph::Unload() {
 
 // A new layout of the same size needs a new number.
 std::string VersionOfCalls() {
-  return fmt::format("session 1 {} {}", sizeof(VertexRequest), sizeof(MiningRequest));
+  return fmt::format("session 2 {} {} {}", sizeof(VertexRequest), sizeof(MiningRequest),
+                     sizeof(Algorithm::Arguments));
 }
 
 Result<Refusal> DoOnEveryNode(Job& job, const Call& call, OpenGraphs& graphs, bool computes) {
