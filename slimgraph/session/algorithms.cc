@@ -5,6 +5,7 @@
 
 #include "slimgraph/session/internal/algorithm.h"
 #include "slimgraph/session/internal/graph_handle.h"
+#include "slimgraph/session/internal/mining_call.h"
 
 namespace slimgraph {
 namespace {
@@ -25,7 +26,7 @@ Result<VertexId> FindVertex(const Graph& graph, std::uint64_t id, const char* ca
 template <typename T>
 Result<VertexValues<T>> ComputeValues(Graph& graph, const char* call, const Algorithm& algorithm) {
   internal::GraphHandle& handle = graph.handle();
-  SLIM_TRY(handle.Load(call, algorithm.Needs(), algorithm.ToBytes()));
+  SLIM_TRY(handle.Load(call, algorithm.Needs(graph.directed()), algorithm.ToBytes()));
   SLIM_ASSIGN(auto values, handle.Checked(internal::RunAlgorithm(handle.open(), algorithm)));
   if (handle.nodes->self() != 0) return VertexValues<T>();
   return VertexValues<T>(handle.ids, std::get<dgemini::VertexArray<T>>(std::move(values)));
@@ -39,6 +40,21 @@ Result<VertexValues<std::uint32_t>> BreadthFirstSearch(Graph& graph, std::uint64
   Algorithm search{.arguments = {.what = Algorithm::kHops}};
   SLIM_ASSIGN(search.arguments.source, FindVertex(graph, source, kCall));
   return ComputeValues<std::uint32_t>(graph, kCall, search);
+}
+
+Result<std::vector<std::uint64_t>> HopCounts(Graph& graph, std::uint64_t source,
+                                             std::uint64_t most_hops) {
+  constexpr const char* kCall = "HopCounts";
+  Algorithm search{.arguments = {.what = Algorithm::kHops, .steps = most_hops}};
+  SLIM_ASSIGN(search.arguments.source, FindVertex(graph, source, kCall));
+  SLIM_ASSIGN(const auto hops, ComputeValues<std::uint32_t>(graph, kCall, search));
+  std::vector<std::uint64_t> counts;
+  for (const std::uint32_t far : hops.values()) {
+    if (far == kNoHops) continue;
+    if (far >= counts.size()) counts.resize(far + std::size_t{1});
+    ++counts[far];
+  }
+  return counts;
 }
 
 Result<VertexValues<double>> ShortestPaths(Graph& graph, std::uint64_t source) {
@@ -65,6 +81,9 @@ Result<VertexValues<double>> PageRank(Graph& graph, const PageRankParameters& pa
   ranks.arguments.ranks.damping = parameters.damping;
   ranks.arguments.ranks.iterations = parameters.iterations;
   ranks.arguments.ranks.tolerance = parameters.tolerance;
+  if (parameters.source) {
+    SLIM_ASSIGN(ranks.arguments.ranks.source, FindVertex(graph, *parameters.source, "PageRank"));
+  }
   return ComputeValues<double>(graph, "PageRank", ranks);
 }
 
@@ -82,6 +101,22 @@ Result<VertexValues<double>> BetweennessCentrality(Graph& graph,
     centrality.sources.push_back(v);
   }
   return ComputeValues<double>(graph, kCall, centrality);
+}
+
+Result<VertexValues<std::uint64_t>> CommunityLabels(Graph& graph, std::uint64_t iterations) {
+  return ComputeValues<std::uint64_t>(
+      graph, "CommunityLabels", {.arguments = {.what = Algorithm::kLabels, .steps = iterations}});
+}
+
+Result<VertexValues<std::uint32_t>> CoreNumbers(Graph& graph) {
+  return ComputeValues<std::uint32_t>(graph, "CoreNumbers",
+                                      {.arguments = {.what = Algorithm::kCores}});
+}
+
+Result<VertexValues<double>> LocalClustering(Graph& graph) {
+  return internal::LocalValues<double>(
+      graph, "LocalClustering", {},
+      [](const dkudu::LocalFigures& figures) { return figures.clustering(); });
 }
 
 }  // namespace slimgraph

@@ -1,8 +1,9 @@
 #include "slimgraph/session/memory_node.h"
 
 #include <atomic>
-#include <iterator>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "slimgraph/base/sync.h"
 #include "slimgraph/launch/started_by.h"
@@ -33,21 +34,30 @@ Result<std::unique_ptr<Job>> JoinSession(bool computes) {
   return Job::JoinFromEnvironment(PmiUse::kFormJob, OnLoss::kReport);
 }
 
-// Waits for the next call. Meanwhile it answers for all loaded lists. The wait is on a thread of
-// its own, because this one polls the lists' endpoint.
-Result<Call> AwaitCallServing(Job& job, OpenGraphs::iterator next, OpenGraphs::iterator end) {
-  while (next != end && next->second->lists() == nullptr) ++next;
-  if (next == end) return internal::AwaitCall(job);
-  internal::VertexLists& lists = *next->second->lists();
-  if (lists.request().cluster.cache.side == MemorySide::kStrict) {
-    return AwaitCallServing(job, std::next(next), end);
+// The loaded lists for which a memory node answers between calls.
+std::vector<internal::VertexLists*> ServedLists(const OpenGraphs& graphs) {
+  std::vector<internal::VertexLists*> served;
+  for (const auto& [number, graph] : graphs) {
+    for (const bool both : {false, true}) {
+      internal::VertexLists* const lists = graph->lists(both);
+      if (lists == nullptr) continue;
+      if (lists->request().cluster.cache.side != MemorySide::kStrict) served.push_back(lists);
+    }
   }
+  return served;
+}
+
+// Waits for the next call. Meanwhile it answers for `served`. The wait is on a thread of its own,
+// because this one polls the lists' endpoint.
+Result<Call> AwaitCallServing(Job& job, std::span<internal::VertexLists* const> served) {
+  if (served.empty()) return internal::AwaitCall(job);
+  internal::VertexLists& lists = *served.front();
   std::optional<Result<Call>> call;
   SLIM_TRY(lists.work().ServeWhile([&]() -> Status {
     Endpoint& endpoint = lists.cluster().fabric().endpoint(0);
     std::atomic<bool> called{false};
     Thread waiting([&] {
-      call = AwaitCallServing(job, std::next(next), end);
+      call = AwaitCallServing(job, served.subspan(1));
       called = true;
       endpoint.Wake();
     });
@@ -62,7 +72,7 @@ Result<Call> AwaitCallServing(Job& job, OpenGraphs::iterator next, OpenGraphs::i
 Status Serve(Job& job, OpenGraphs& graphs, bool computes) {
   while (true) {
     const auto call =
-        computes ? internal::AwaitCall(job) : AwaitCallServing(job, graphs.begin(), graphs.end());
+        computes ? internal::AwaitCall(job) : AwaitCallServing(job, ServedLists(graphs));
     if (!call) {
       // Compute nodes that make different calls, and a call that node 0 cannot make, get an error
       // and go on.

@@ -334,6 +334,39 @@ void CheckAlgorithms(Session& session, std::uint64_t seed) {
   }
 }
 
+void CheckNeighbourhoods(Session& session, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  for (const bool directed : {false, true}) {
+    const RandomGraph edges = MakeRandomGraph(random, directed, /*weighted=*/false);
+    const Lists out = OutLists(edges);
+    const std::uint64_t source = edges.src[random() % edges.src.size()];
+    Graph graph = OpenRandom(session, edges);
+    const auto cores = slimgraph::CoreNumbers(graph);  // on lists that nobody has used
+    ASSERT_OK(cores);
+    RandomGraph both = edges;
+    both.directed = false;
+    ExpectEqual(session, *cores, CoreNumbers(OutLists(both)), "core");
+    const auto labels = CommunityLabels(graph, 3);
+    ASSERT_OK(labels);
+    ExpectEqual(session, *labels, CommunitiesAfter(edges, 3), "label");
+    const auto ranks = PageRank(graph, {.iterations = 5, .source = source});
+    ASSERT_OK(ranks);
+    ExpectEqual(session, *ranks, RanksFrom(out, InLists(edges), source, 5), "rank");
+    const auto clustering = LocalClustering(graph);
+    ASSERT_OK(clustering);
+    ExpectEqual(session, *clustering, ClusteringOf(edges), "clustering");
+    std::vector<std::uint64_t> expected(4);
+    for (const auto& [v, hops] : HopsFrom(out, source)) {
+      if (hops < expected.size()) ++expected[hops];
+    }
+    while (expected.back() == 0) expected.pop_back();
+    if (!session.first()) expected.clear();
+    const auto counts = HopCounts(graph, source, 3);
+    ASSERT_OK(counts);
+    EXPECT_EQ(*counts, expected);
+  }
+}
+
 void CheckPatterns(Session& session, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const RandomGraph edges = MakeRandomGraph(random, /*directed=*/false, /*weighted=*/false);

@@ -55,6 +55,7 @@ TEST_P(FollowedSession, ComputesWhatSerialCodeDoes) {
     ASSERT_OK(session);
     EXPECT_EQ(session->compute(), GetParam().compute);
     CheckAlgorithms(*session, random());
+    CheckNeighbourhoods(*session, random());
     CheckPatterns(*session, random());
     CheckAlgorithms(*session, random());
     ASSERT_OK(session->Close());

@@ -43,6 +43,7 @@ TEST(DISABLED_Launched, Everything) {
   ASSERT_OK(session);
   CheckPrograms(*session, LaunchedSeed());
   CheckAlgorithms(*session, LaunchedSeed());
+  CheckNeighbourhoods(*session, LaunchedSeed());
   CheckPatterns(*session, LaunchedSeed());
   CheckMatches(*session, LaunchedSeed());
   ASSERT_OK(session->Close());

@@ -80,6 +80,7 @@ TEST_P(SessionOn, AlgorithmsComputeWhatSerialCodeDoes) {
   for (int round = 0; round < 3; ++round) {
     Session session = MustOpen(Options());
     CheckAlgorithms(session, random());
+    CheckNeighbourhoods(session, random());
     ASSERT_OK(session.Close());
   }
 }
@@ -204,6 +205,8 @@ TEST_F(Sessions, RefuseWhatIsWrongAndGoOn) {
               ::testing::HasSubstr("directed"));
   EXPECT_EQ(MessageOf(PageRank(*graph, {.damping = NAN})),
             "PageRank: damping nan is out of range: 0 to 1");
+  EXPECT_EQ(MessageOf(PageRank(*graph, {.source = 9})),
+            "PageRank: 9 is no vertex of the graph, whose ids are from 1 to 4");
   EXPECT_EQ(MessageOf(PageRank(*graph, {.tolerance = 0})),
             "PageRank: tolerance 0 is out of range: 1e-14 and more");
   const auto all = [](std::uint32_t, std::span<const std::uint64_t>) { return true; };
@@ -213,6 +216,7 @@ TEST_F(Sessions, RefuseWhatIsWrongAndGoOn) {
   EXPECT_OK(BreadthFirstSearch(*graph, 1));
   ASSERT_OK(session.Close());
   EXPECT_EQ(MessageOf(BreadthFirstSearch(*graph, 1)), "BreadthFirstSearch: the session is closed");
+  EXPECT_EQ(MessageOf(LocalClustering(*graph)), "LocalClustering: the session is closed");
   EXPECT_EQ(graph->vertices(), 4U);
 }
 
@@ -307,6 +311,10 @@ TEST_F(Sessions, TakeGraphsWithoutEdges) {
     EXPECT_EQ(BreadthFirstSearch(*graph, 5).has_value(), loops == 1);
     EXPECT_EQ(Count(*graph, *Pattern::Find("triangle")).has_value(), loops == 1);
     EXPECT_EQ(LocalCounts(*graph).has_value(), loops == 1);
+    EXPECT_EQ(LocalClustering(*graph).has_value(), loops == 1);
+    EXPECT_EQ(HopCounts(*graph, 5, 2).has_value(), loops == 1);
+    EXPECT_OK(slimgraph::CoreNumbers(*graph));
+    EXPECT_OK(CommunityLabels(*graph));
   }
 }
 

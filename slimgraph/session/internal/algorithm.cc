@@ -13,15 +13,15 @@ class AlgorithmRun {
  public:
   AlgorithmRun(OpenGraph& graph, const Algorithm& algorithm)
       : graph_(graph),
-        lists_(*graph.lists()),
+        lists_(*graph.lists(algorithm.IgnoresDirections() && graph.file().directed())),
         algorithm_(algorithm),
         engine_(lists_.cluster(), lists_.work(), lists_.exchange(), dgemini::Mode::kAuto) {}
 
   Result<AlgorithmValues> Run() {
-    const auto& [what, source, ranks] = algorithm_.arguments;
+    const auto& [what, steps, source, ranks] = algorithm_.arguments;
     switch (what) {
       case Algorithm::kHops:
-        return Gathered(dgemini::Bfs(engine_, source));
+        return Gathered(dgemini::Bfs(engine_, source, steps));
       case Algorithm::kPaths:
         return Gathered(Paths(source));
       case Algorithm::kRanks:
@@ -32,6 +32,10 @@ class AlgorithmRun {
         return Gathered(Components());
       case Algorithm::kCentrality:
         return Gathered(dgemini::Centrality(engine_, algorithm_.sources));
+      case Algorithm::kLabels:
+        return Gathered(Labels(steps));
+      case Algorithm::kCores:
+        return Gathered(dgemini::CoreNumbers(engine_, IsSimple()));
     }
     SLIM_CHECK(false, "a program of number {}", static_cast<std::uint32_t>(what));
     return AlgorithmValues();
@@ -61,6 +65,19 @@ class AlgorithmRun {
     return labels;
   }
 
+  Result<VertexArray<std::uint64_t>> Labels(std::uint64_t iterations) {
+    const OriginalIds& ids = *graph_.ids();
+    SLIM_ASSIGN(const auto found, dgemini::PropagateLabels(engine_, ids, iterations));
+    auto labels = engine_.ShareValues<std::uint64_t>();
+    engine_.ForEach([&](VertexId v) { labels[v] = ids[ids.InOrder(found.label[v])]; });
+    return labels;
+  }
+
+  bool IsSimple() const {
+    const SlimFile& file = graph_.file();
+    return !file.directed() && !file.may_have_self_loops() && !file.may_have_duplicates();
+  }
+
   OpenGraph& graph_;
   VertexLists& lists_;
   const Algorithm& algorithm_;
@@ -80,6 +97,10 @@ dgemini::WorkloadNeeds EngineNeeds(Algorithm::What what) {
       return dgemini::ComponentsNeeds();
     case Algorithm::kCentrality:
       return dgemini::CentralityNeeds(kMode);
+    case Algorithm::kLabels:
+      return dgemini::LabelsNeeds(kMode);
+    case Algorithm::kCores:
+      return dgemini::CoresNeeds(kMode);
   }
   return {};
 }
@@ -107,15 +128,17 @@ Algorithm Algorithm::FromBytes(std::string_view bytes) {
   return algorithm;
 }
 
-VertexRequest Algorithm::Needs() const {
+VertexRequest Algorithm::Needs(bool directed) const {
   const dgemini::WorkloadNeeds needs = EngineNeeds(arguments.what);
   VertexRequest request;
   request.weights = needs.weights;
   request.pull_in = needs.pull_in;
   request.pull_out = needs.pull_out;
   request.paths = arguments.what == kPaths;
+  request.both = directed && IgnoresDirections();
   request.vertex_bytes = needs.vertex_bytes;
   request.share_bytes = needs.share_bytes;
+  request.list_bytes = needs.list_bytes;
   return request;
 }
 

@@ -12,11 +12,12 @@
 namespace slimgraph::internal {
 
 struct Algorithm {
-  enum What : std::uint32_t { kHops, kPaths, kRanks, kComponents, kCentrality };
+  enum What : std::uint32_t { kHops, kPaths, kRanks, kComponents, kCentrality, kLabels, kCores };
   struct Arguments {
     What what = kHops;
-    VertexId source = 0;                  // kHops, kPaths
-    dgemini::PageRankOptions ranks = {};  // kRanks
+    std::uint64_t steps = dgemini::kUnreached;  // kHops: the most hops; kLabels: iterations
+    VertexId source = 0;                        // kHops, kPaths
+    dgemini::PageRankOptions ranks = {};        // kRanks
   };
   Arguments arguments;
   std::vector<VertexId> sources = {};  // kCentrality
@@ -24,8 +25,10 @@ struct Algorithm {
   std::string ToBytes() const;
   static Algorithm FromBytes(std::string_view bytes);
 
+  // Whether it reads a directed graph as BothDirections.
+  bool IgnoresDirections() const { return arguments.what == kLabels || arguments.what == kCores; }
   // The lists that it needs; without the cluster.
-  VertexRequest Needs() const;
+  VertexRequest Needs(bool directed) const;
 };
 
 using AlgorithmValues =

@@ -30,6 +30,8 @@ struct GraphHandle {
     return nodes->Do(name, std::move(call));
   }
   OpenGraph& open() const { return *nodes->Find(number); }
+  // Those that programs of the user's own work on, once they are loaded.
+  VertexLists& lists() const { return *open().lists(/*both=*/false); }
   // For the result of what compute nodes have done after Do().
   template <typename T>
   Result<T> Checked(Result<T> result) {

@@ -21,7 +21,10 @@ class MiningRun {
     return {};
   }
 
-  dkudu::ListPart part() const { return formula_ ? formula_->part() : dkudu::ListPart::kAll; }
+  dkudu::ListPart part() const {
+    if (request_.what == MiningRequest::kLocal) return dkudu::ListPart::kArcs;
+    return formula_ ? formula_->part() : dkudu::ListPart::kAll;
+  }
 
   std::uint64_t Bytes(const dkudu::MiningGraph& graph, const dkudu::MiningOptions& options) const {
     if (request_.what == MiningRequest::kLocal) return dkudu::LocalBytes(graph, options);
