@@ -225,7 +225,7 @@ Status RunVertexApplications(JobRun& run, const VertexOptions& options,
                              std::span<const VertexWork> works) {
   Cluster& cluster = run.cluster;
   const std::uint64_t start_ns = NowNs();
-  SLIM_ASSIGN(const SlimFile slim, SlimFile::Open(options.graph.path));
+  SLIM_ASSIGN(const SlimFile slim, SlimFile::Open(options.graph.path, options.graph.how.in));
   const UnitWeights with_units(slim);
   const bool unit_weights = std::any_of(works.begin(), works.end(), [](const VertexWork& one) {
     return one.application.unit_weights();
