@@ -47,10 +47,12 @@ Result<std::unique_ptr<Workload>> Workload::Load(Cluster& cluster, const GraphSo
   const ChunkPartition& partition = *work->partition_;
   SLIM_ASSIGN(const WorkloadSizes sizes,
               MeasureWorkload(cluster, file, partition, work->LoadedDirections(needs)));
-  SLIM_TRY(CheckEdgeBudget(cluster.topology(), file, needs, sizes));
+  if (const Status room = CheckEdgeBudget(cluster.topology(), file, needs, sizes); !room) {
+    return cluster.Refuse(room.error());
+  }
   MemoryPlan plan = PlanWorkload(cluster, file, partition, needs, sizes);
   announce(plan);
-  SLIM_TRY(CheckFitsHere(cluster, plan));
+  SLIM_TRY(AgreeThatFits(cluster, plan));
   work->FindSlots(cluster.topology());
   SLIM_TRY(work->ShareMarks(cluster, needs));
   SLIM_TRY(work->LoadLists(cluster, file, needs, sizes));

@@ -82,7 +82,7 @@ Status Serve(Job& job, OpenGraphs& graphs, bool computes) {
     SLIM_ASSIGN(const auto refusal, internal::DoOnEveryNode(job, *call, graphs, computes));
     if (refusal) continue;
     if (call->task == internal::Task::kMine) {
-      SLIM_TRY(internal::MineForNode0(job, graphs.at(call->graph)->file(), *call));
+      SLIM_TRY(internal::MineForNode0(job, graphs, *call));
     } else if (computes && !call->algorithm.empty()) {
       const auto algorithm = internal::Algorithm::FromBytes(call->algorithm);
       SLIM_TRY(internal::RunAlgorithm(*graphs.at(call->graph), algorithm));

@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "slimgraph/session/internal/wording.h"
+
 namespace slimgraph::internal {
 namespace {
 
@@ -38,10 +40,11 @@ Result<std::uint64_t> MineInSession(Graph& graph, const std::string& call,
   SLIM_TRY(CheckMinable(graph, call));
   GraphHandle& handle = graph.handle();
   SLIM_ASSIGN(const Call agreed, handle.Do(call, Task::kMine, request));
-  auto mined = Mine(handle.nodes->job(), handle.open().file(), *handle.ids,
-                    agreed.RequestAs<MiningRequest>(), sinks);
-  if (!mined && mined.error().kind == ErrorKind::kUsage) return mined;
-  return handle.Checked(std::move(mined));
+  SLIM_ASSIGN(Mined mined,
+              handle.Checked(Mine(handle.nodes->job(), handle.nodes->graphs(), handle.number,
+                                  agreed.RequestAs<MiningRequest>(), sinks)));
+  if (mined.refusal) return tl::unexpected<Error>(NamingFields(*mined.refusal));
+  return mined.matches;
 }
 
 }  // namespace slimgraph::internal

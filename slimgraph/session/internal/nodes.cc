@@ -9,6 +9,7 @@
 
 #include "slimgraph/base/sockets.h"
 #include "slimgraph/launch/started_by.h"
+#include "slimgraph/session/internal/wording.h"
 #include "slimgraph/session/memory_node.h"
 
 namespace slimgraph::internal {
@@ -40,7 +41,7 @@ Status CheckOptions(const SessionOptions& options) {
 
 Result<std::shared_ptr<Nodes>> Nodes::Form(const SessionOptions& options) {
   std::shared_ptr<Nodes> nodes(new Nodes);
-  const Status started = nodes->Start(options);
+  const Status started = NamingFields(nodes->Start(options));
   if (!started) {
     nodes->failure_ = started.error();
     return tl::unexpected<Error>(started.error());
@@ -148,7 +149,7 @@ Result<Call> Nodes::Do(const std::string& name, Result<Call> mine) {
   for (const std::uint64_t graph : agreed->dropped) std::erase(dropped_, graph);
   const auto refusal = DoOnEveryNode(*job_, *agreed, graphs_, /*computes=*/true);
   if (!refusal) return tl::unexpected<Error>(Fail(refusal.error()));
-  if (*refusal) return tl::unexpected<Error>(**refusal);
+  if (*refusal) return tl::unexpected<Error>(NamingFields(**refusal));
   return agreed;
 }
 

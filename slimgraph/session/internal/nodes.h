@@ -42,6 +42,7 @@ class Nodes {
   std::uint64_t NewGraph() { return ++last_graph_; }
   // Null once the graph is dropped.
   OpenGraph* Find(std::uint64_t graph);
+  OpenGraphs& graphs() { return graphs_; }
   // Unloads the graph at the next call.
   void Drop(std::uint64_t graph) { dropped_.push_back(graph); }
 

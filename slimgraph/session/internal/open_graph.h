@@ -66,10 +66,12 @@ using Refusal = std::optional<Error>;
 class VertexLists {
  public:
   // Collective over all nodes. If the weights do not suit shortest paths, refusal() says so, and
-  // the lists are loaded without request().paths.
+  // the lists are loaded without request().paths. If the lists do not fit into memory, refusal()
+  // says so, and nothing is loaded.
   static Result<std::unique_ptr<VertexLists>> Load(Job& job, const SlimFile& file,
                                                    const VertexRequest& request);
   const Refusal& refusal() const { return refusal_; }
+  bool loaded() const { return work_ != nullptr; }
   // Collective over all nodes.
   Status Unload() { return cluster_->Stop(); }
 
@@ -89,10 +91,16 @@ class VertexLists {
   dgemini::ShortestPaths paths_;
 };
 
+class MiningLists;  // mining.h
+
 class OpenGraph {
  public:
-  // Memory nodes do not need the original ids.
-  static Result<std::unique_ptr<OpenGraph>> Open(const std::string& path, bool with_ids);
+  // Memory nodes do not need the original ids. Messages call the file `shown`.
+  static Result<std::unique_ptr<OpenGraph>> Open(const std::string& path, const std::string& shown,
+                                                 bool with_ids);
+  ~OpenGraph();
+  OpenGraph(const OpenGraph&) = delete;
+  OpenGraph& operator=(const OpenGraph&) = delete;
 
   const SlimFile& file() const { return file_; }
   const std::shared_ptr<const OriginalIds>& ids() const { return ids_; }
@@ -101,15 +109,17 @@ class OpenGraph {
 
   // Collective over all nodes: replaces the loaded lists of the same `both`.
   Result<Refusal> LoadVertexLists(Job& job, const VertexRequest& request);
+  // What is loaded for D-Kudu, or null.
+  std::unique_ptr<MiningLists>& mining() { return mining_; }
   // Collective over all nodes.
   Status Unload();
 
  private:
-  OpenGraph(SlimFile file, OriginalIds ids)
-      : file_(std::move(file)), ids_(std::make_shared<const OriginalIds>(std::move(ids))) {}
+  OpenGraph(SlimFile file, OriginalIds ids);
   SlimFile file_;
   std::shared_ptr<const OriginalIds> ids_;
   std::unique_ptr<VertexLists> lists_[2];  // by request().both
+  std::unique_ptr<MiningLists> mining_;
 };
 
 // The open graphs of a node, by their number in the session.
@@ -120,6 +130,8 @@ std::string VersionOfCalls();
 
 // Collective over all nodes: does what a call asks of every node, except to mine.
 Result<Refusal> DoOnEveryNode(Job& job, const Call& call, OpenGraphs& graphs, bool computes);
+// Collective over all nodes: unloads everything that can be loaded again, to make room.
+Status UnloadAll(OpenGraphs& graphs);
 // Collective over all nodes: unloads and forgets these graphs.
 Status DropGraphs(const std::vector<std::uint64_t>& dropped, OpenGraphs& graphs);
 
