@@ -33,6 +33,7 @@ Command ComponentsCommand();
 Command CentralityCommand();
 Command CdlpCommand();
 Command CoresCommand();
+Command IndependentSetCommand();
 
 // Pattern mining.
 Command TrianglesCommand();

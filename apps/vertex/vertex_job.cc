@@ -236,7 +236,7 @@ Status RunVertexApplications(JobRun& run, const VertexOptions& options,
   const bool some_ignore = file.directed() && std::any_of(works.begin(), works.end(), ignores);
   if (some_ignore && !std::all_of(works.begin(), works.end(), ignores)) {
     return UsageError(
-        "{} is directed: cdlp and kcore, which ignore directions, need a command of "
+        "{} is directed: cdlp, kcore and mis, which ignore directions, need a command of "
         "their own",
         file.path());
   }

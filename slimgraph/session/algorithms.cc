@@ -113,6 +113,11 @@ Result<VertexValues<std::uint32_t>> CoreNumbers(Graph& graph) {
                                       {.arguments = {.what = Algorithm::kCores}});
 }
 
+Result<VertexValues<std::uint8_t>> MaximalIndependentSet(Graph& graph, std::uint64_t seed) {
+  return ComputeValues<std::uint8_t>(graph, "MaximalIndependentSet",
+                                     {.arguments = {.what = Algorithm::kSet, .seed = seed}});
+}
+
 Result<VertexValues<double>> LocalClustering(Graph& graph) {
   return internal::LocalValues<double>(
       graph, "LocalClustering", {},

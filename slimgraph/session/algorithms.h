@@ -61,6 +61,11 @@ Result<VertexValues<std::uint64_t>> CommunityLabels(Graph& graph, std::uint64_t 
 // vertices have at least k different neighbours. Directions of edges do not count.
 Result<VertexValues<std::uint32_t>> CoreNumbers(Graph& graph);
 
+// A maximal independent set: no edge joins two of its vertices, and every other vertex has a
+// neighbour in it. 1 for a vertex of the set, 0 for all others. The set depends on the seed, the
+// ids and the edges alone. Directions of edges do not count.
+Result<VertexValues<std::uint8_t>> MaximalIndependentSet(Graph& graph, std::uint64_t seed = 1);
+
 // For each vertex, the share of the ordered pairs of its neighbours that an edge joins, as LDBC
 // Graphalytics defines it. In a directed graph, the neighbours are those in either direction.
 // patterns.h has the counts in undirected graphs.

@@ -334,6 +334,18 @@ void CheckAlgorithms(Session& session, std::uint64_t seed) {
   }
 }
 
+namespace {
+
+void ExpectMaximal(const VertexValues<std::uint8_t>& members, const Lists& lists) {
+  for (const auto& [v, list] : lists) {
+    std::size_t inside = 0;
+    for (const auto& [u, weight] : list) inside += members.Find(u).value();
+    ASSERT_EQ(members.Find(v) == 1, inside == 0) << v;
+  }
+}
+
+}  // namespace
+
 void CheckNeighbourhoods(Session& session, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   for (const bool directed : {false, true}) {
@@ -352,6 +364,9 @@ void CheckNeighbourhoods(Session& session, std::uint64_t seed) {
     const auto ranks = PageRank(graph, {.iterations = 5, .source = source});
     ASSERT_OK(ranks);
     ExpectEqual(session, *ranks, RanksFrom(out, InLists(edges), source, 5), "rank");
+    const auto members = MaximalIndependentSet(graph, seed);
+    ASSERT_OK(members);
+    if (session.first()) ExpectMaximal(*members, OutLists(both));
     const auto clustering = LocalClustering(graph);
     ASSERT_OK(clustering);
     ExpectEqual(session, *clustering, ClusteringOf(edges), "clustering");

@@ -18,7 +18,7 @@ class AlgorithmRun {
         engine_(lists_.cluster(), lists_.work(), lists_.exchange(), dgemini::Mode::kAuto) {}
 
   Result<AlgorithmValues> Run() {
-    const auto& [what, steps, source, ranks] = algorithm_.arguments;
+    const auto& [what, seed, steps, source, ranks] = algorithm_.arguments;
     switch (what) {
       case Algorithm::kHops:
         return Gathered(dgemini::Bfs(engine_, source, steps));
@@ -36,6 +36,8 @@ class AlgorithmRun {
         return Gathered(Labels(steps));
       case Algorithm::kCores:
         return Gathered(dgemini::CoreNumbers(engine_, IsSimple()));
+      case Algorithm::kSet:
+        return Gathered(dgemini::IndependentSet(engine_, *graph_.ids(), seed));
     }
     SLIM_CHECK(false, "a program of number {}", static_cast<std::uint32_t>(what));
     return AlgorithmValues();
@@ -101,6 +103,8 @@ dgemini::WorkloadNeeds EngineNeeds(Algorithm::What what) {
       return dgemini::LabelsNeeds(kMode);
     case Algorithm::kCores:
       return dgemini::CoresNeeds(kMode);
+    case Algorithm::kSet:
+      return dgemini::IndependentSetNeeds();
   }
   return {};
 }
