@@ -3,14 +3,23 @@
 namespace slimgraph {
 
 std::vector<Command> AllCommands() {
-  return {GenCommand(),         ConvertCommand(),     InfoCommand(),       ScanCommand(),
-          RunSeveralCommand(),  BfsCommand(),         HopsCommand(),       SsspCommand(),
-          PageRankCommand(),    ComponentsCommand(),  CentralityCommand(), CdlpCommand(),
-          CoresCommand(),       TrianglesCommand(),   MotifsCommand(),     CliquesCommand(),
-          MatchCommand(),       LocalCommand(),       LccCommand(),        DoctorCommand(),
-          BenchFabricCommand(), StoreCreateCommand(), StoreApplyCommand(), StoreExportCommand(),
-          TxnRunCommand(),      TxnSweepCommand(),    TxnChooseCommand(),  ExperimentCommand(),
-          CompareCommand(),     LaunchCommand(),      MemoryNodeCommand()};
+  return {GenCommand(),         ConvertCommand(),
+          InfoCommand(),        ScanCommand(),
+          RunSeveralCommand(),  BfsCommand(),
+          HopsCommand(),        SsspCommand(),
+          PageRankCommand(),    ComponentsCommand(),
+          CentralityCommand(),  CdlpCommand(),
+          CoresCommand(),       IndependentSetCommand(),
+          TrianglesCommand(),   MotifsCommand(),
+          CliquesCommand(),     MatchCommand(),
+          LocalCommand(),       LccCommand(),
+          DoctorCommand(),      BenchFabricCommand(),
+          StoreCreateCommand(), StoreApplyCommand(),
+          StoreExportCommand(), TxnRunCommand(),
+          TxnSweepCommand(),    TxnChooseCommand(),
+          ExperimentCommand(),  CompareCommand(),
+          LaunchCommand(),      MemoryNodeCommand(),
+          ComputeNodeCommand()};
 }
 
 std::string GroupSummary(std::string_view group) {

@@ -33,6 +33,7 @@ Command ComponentsCommand();
 Command CentralityCommand();
 Command CdlpCommand();
 Command CoresCommand();
+Command IndependentSetCommand();
 
 // Pattern mining.
 Command TrianglesCommand();
@@ -55,6 +56,7 @@ Command TxnChooseCommand();
 // Programs that use the library.
 Command LaunchCommand();
 Command MemoryNodeCommand();
+Command ComputeNodeCommand();
 
 // The machine, and measuring.
 Command DoctorCommand();

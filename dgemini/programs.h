@@ -108,4 +108,16 @@ WorkloadNeeds CoresNeeds(Mode mode);
 
 Result<VertexArray<std::uint32_t>> CoreNumbers(Engine& engine, bool simple);
 
+// ---- a maximal independent set
+// No edge joins two of its vertices, and every other vertex has a neighbour in it. 1 for a vertex
+// of the set, 0 for all others. The set depends on the seed, the ids and the edges alone. The graph
+// must be undirected; a directed one is read as BothDirections. All steps pull.
+WorkloadNeeds IndependentSetNeeds();
+
+// The place of the vertex `id` in the order in which vertices are considered.
+std::uint32_t PlaceInOrder(std::uint64_t id, std::uint64_t seed);
+
+Result<VertexArray<std::uint8_t>> IndependentSet(Engine& engine, const OriginalIds& ids,
+                                                 std::uint64_t seed);
+
 }  // namespace slimgraph::dgemini

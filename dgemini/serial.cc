@@ -5,6 +5,7 @@
 #include <functional>
 #include <numeric>
 #include <queue>
+#include <tuple>
 #include <utility>
 
 #include "dgemini/programs.h"
@@ -221,6 +222,28 @@ std::vector<std::uint32_t> CoreNumbers(const Csr& out_lists, bool directed) {
     }
   }
   return left;
+}
+
+// Takes the vertices in their order, and each that is not adjacent to an earlier one of the set. An
+// arc may lead either way between the two.
+std::vector<std::uint8_t> IndependentSet(const Csr& out_lists, const OriginalIds& ids,
+                                         std::uint64_t seed) {
+  std::vector<std::tuple<std::uint32_t, std::uint64_t, VertexId>> order;
+  order.reserve(out_lists.vertices());
+  for (VertexId v = 0; v < out_lists.vertices(); ++v) {
+    order.emplace_back(PlaceInOrder(ids[v], seed), ids[v], v);
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<std::uint8_t> member(out_lists.vertices());
+  std::vector<bool> covered(out_lists.vertices());
+  for (const auto& [place, id, v] : order) {
+    const auto list = out_lists.list(v);
+    const auto is_member = [&](VertexId u) { return member[u] != 0; };
+    if (covered[v] || std::any_of(list.begin(), list.end(), is_member)) continue;
+    member[v] = 1;
+    for (const VertexId u : list) covered[u] = true;
+  }
+  return member;
 }
 
 }  // namespace slimgraph::dgemini::serial

@@ -34,6 +34,10 @@ std::vector<std::uint64_t> PropagateLabels(const Csr& out_lists, bool directed,
 // The core number of each vertex, ignoring directions, self-loops and duplicate edges.
 std::vector<std::uint32_t> CoreNumbers(const Csr& out_lists, bool directed);
 
+// The set of dgemini::IndependentSet. In a directed graph, neighbours in both directions count.
+std::vector<std::uint8_t> IndependentSet(const Csr& out_lists, const OriginalIds& ids,
+                                         std::uint64_t seed);
+
 std::vector<double> Centrality(const Csr& graph, std::span<const VertexId> sources);
 
 }  // namespace slimgraph::dgemini::serial

@@ -51,10 +51,12 @@ Result<std::unique_ptr<Workload>> Workload::Load(Cluster& cluster, const GraphSo
   const WorkDivision& division = work->division_;
   SLIM_ASSIGN(const WorkloadSizes sizes,
               MeasureWorkload(cluster, file, division, work->LoadedDirections(needs)));
-  SLIM_TRY(CheckEdgeBudget(topology, file, division, needs, sizes));
+  if (const Status room = CheckEdgeBudget(topology, file, division, needs, sizes); !room) {
+    return cluster.Refuse(room.error());
+  }
   MemoryPlan plan = PlanWorkload(cluster, file, division, needs, sizes);
   announce(plan);
-  SLIM_TRY(CheckFitsHere(cluster, plan));
+  SLIM_TRY(AgreeThatFits(cluster, plan));
   work->FindSlots();
   SLIM_TRY(work->ShareMarks(cluster, needs));
   SLIM_TRY(work->LoadLists(cluster, file, needs, sizes));

@@ -286,7 +286,7 @@ Result<std::unique_ptr<MiningGraph>> MiningGraph::Load(
   SLIM_ASSIGN(const MemoryPlan plan, graph->Plan(cluster, file, process_bytes,
                                                  working ? working(*graph) : WorkingMemory{}));
   announce(plan);
-  SLIM_TRY(CheckFitsHere(cluster, plan));
+  SLIM_TRY(AgreeThatFits(cluster, plan));
   SLIM_TRY(graph->Fill(cluster, file, order.rank_of));
   SLIM_TRY(cluster.all().Barrier());
   return graph;

@@ -260,11 +260,11 @@ void ReportScan(JobRun& run, const GraphSource& file, const Tally& total) {
       FormatCount(total.lists), total.checksum);
 }
 
-Status Scan(JobRun& run, const std::string& path, std::uint64_t repeat) {
+Status Scan(JobRun& run, const GraphInput& graph_input, std::uint64_t repeat) {
   Cluster& cluster = run.cluster;
   if (repeat == 0) return UsageError("--repeat 0: there is nothing to do");
   const std::uint64_t start_ns = NowNs();
-  SLIM_ASSIGN(const SlimFile file, SlimFile::Open(path));
+  SLIM_ASSIGN(const SlimFile file, SlimFile::Open(graph_input.path, graph_input.how.in));
   const NodeId nodes = cluster.topology().nodes();
   SLIM_ASSIGN(ChunkPartition partition,
               ChunkPartition::Balance(file, Direction::kOut, nodes, SocketCount(),
@@ -320,9 +320,8 @@ Command ScanCommand() {
   const auto run = [state](const std::vector<std::string>& arguments) {
     const Status graph = ResolveGraph(state->graph);
     if (!graph) return PrintError(graph.error());
-    return RunJob("scan", state->job, arguments, [state](JobRun& job_run) {
-      return Scan(job_run, state->graph.path, state->repeat);
-    });
+    return RunJob("scan", state->job, arguments,
+                  [state](JobRun& job_run) { return Scan(job_run, state->graph, state->repeat); });
   };
   return {"scan", "read every list of a graph once, and verify what was read", declare, run};
 }

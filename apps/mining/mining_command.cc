@@ -85,7 +85,7 @@ Status RunMiningSteps(JobRun& run, const MiningCommandOptions& options,
                       std::span<const MiningStep> steps, std::span<JobRun* const> runs) {
   Cluster& cluster = run.cluster;
   const std::uint64_t start_ns = NowNs();
-  SLIM_ASSIGN(const SlimFile file, SlimFile::Open(options.graph.path));
+  SLIM_ASSIGN(const SlimFile file, SlimFile::Open(options.graph.path, options.graph.how.in));
   dkudu::MiningOptions mining = options.mining;
   SLIM_ASSIGN(mining.cache_bytes, CacheBytes(cluster, options.edges, file));
   run.report.Set("/memory/edge_cache_bytes", mining.cache_bytes);

@@ -229,7 +229,7 @@ Status RunVertexApplications(JobRun& run, const VertexOptions& options,
                              std::span<const VertexWork> works) {
   Cluster& cluster = run.cluster;
   const std::uint64_t start_ns = NowNs();
-  SLIM_ASSIGN(const SlimFile slim, SlimFile::Open(options.graph.path));
+  SLIM_ASSIGN(const SlimFile slim, SlimFile::Open(options.graph.path, options.graph.how.in));
   const UnitWeights with_units(slim);
   const bool unit_weights = std::any_of(works.begin(), works.end(), [](const VertexWork& one) {
     return one.application.unit_weights();
@@ -240,7 +240,7 @@ Status RunVertexApplications(JobRun& run, const VertexOptions& options,
   const bool some_ignore = file.directed() && std::any_of(works.begin(), works.end(), ignores);
   if (some_ignore && !std::all_of(works.begin(), works.end(), ignores)) {
     return UsageError(
-        "{} is directed: cdlp and kcore, which ignore directions, need a command of "
+        "{} is directed: cdlp, kcore and mis, which ignore directions, need a command of "
         "their own",
         file.path());
   }

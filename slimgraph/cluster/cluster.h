@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "slimgraph/base/result.h"
 #include "slimgraph/cluster/collectives.h"
@@ -50,6 +51,14 @@ class Cluster {
   // Collective: ends the job's traffic.
   Status Stop();
 
+  // For an error that all nodes return together, before any of them waits for another. After it,
+  // this cluster can be stopped and the job can go on.
+  tl::unexpected<Error> Refuse(Error error) {
+    refused_ = true;
+    return tl::unexpected<Error>(std::move(error));
+  }
+  bool refused() const { return refused_; }
+
  private:
   void MakeGroups();
   Cluster(Job& job, const Topology& topology, ClusterOptions options)
@@ -64,6 +73,7 @@ class Cluster {
   std::vector<NodeId> members_;
   std::unique_ptr<Collectives> all_;
   std::unique_ptr<Collectives> compute_;
+  bool refused_ = false;
 };
 
 }  // namespace slimgraph

@@ -42,9 +42,9 @@ std::span<const SlimSection> Sections(const SlimHeader& header) {
 
 }  // namespace
 
-Result<SlimFile> SlimFile::Open(const std::string& path) {
+Result<SlimFile> SlimFile::Open(const std::string& path, const std::string& shown) {
   SlimFile file;
-  file.path_ = path;
+  file.path_ = shown.empty() ? path : shown;
   SLIM_ASSIGN(file.fd_, OpenForReading(path));
   SLIM_ASSIGN(file.file_bytes_, FileSize(file.fd_, path));
   SLIM_TRY(file.ReadHeader());

@@ -20,7 +20,8 @@ namespace slimgraph {
 
 class SlimFile : public GraphSource {
  public:
-  static Result<SlimFile> Open(const std::string& path);
+  // Messages call the file `shown`, unless that is empty.
+  static Result<SlimFile> Open(const std::string& path, const std::string& shown = {});
 
   std::uint64_t file_bytes() const override { return file_bytes_; }
   using GraphSource::has;

@@ -20,10 +20,11 @@ Status AgreeOnFile(Cluster& cluster, const GraphSource& file, std::uint32_t sock
   SLIM_ASSIGN(const auto all, job.Exchange(fmt::format("{:016x} {}", file.identity(), sockets)));
   for (NodeId node = 1; node < job.nodes(); ++node) {
     if (all[node] == all[0]) continue;
-    return InputError(
-        "{}: nodes 0 and {} do not see the same file and number of sockets (\"{}\", \"{}\"): was "
-        "the file replaced, or does that host have a different one?",
-        file.path(), node, all[0], all[node]);
+    return cluster.Refuse({ErrorKind::kInput,
+                           fmt::format("{}: nodes 0 and {} do not see the same file and number of "
+                                       "sockets (\"{}\", \"{}\"): was "
+                                       "the file replaced, or does that host have a different one?",
+                                       file.path(), node, all[0], all[node])});
   }
   return {};
 }
@@ -39,15 +40,21 @@ Result<ChunkPartition> CollectiveBalance(Cluster& cluster, const GraphSource& fi
                         ChunkPartition::DefaultAlpha(nodes));
 }
 
-// No node allocates memory before all nodes have checked: Fabric::Share() synchronises the nodes
-// before the memory is used.
-Status CheckFitsHere(Cluster& cluster, const MemoryPlan& plan) {
-  return CheckFits(plan, NodesOnThisHost(cluster.job()));
+Status AgreeThatFits(Cluster& cluster, const MemoryPlan& plan) {
+  Job& job = cluster.job();
+  const Status fits = CheckFits(plan, NodesOnThisHost(job));
+  SLIM_ASSIGN(const auto all, job.Exchange(fits ? "" : fits.error().message));
+  for (NodeId node = 0; node < job.nodes(); ++node) {
+    if (all[node].empty()) continue;
+    const std::string where = job.one_host() ? "" : fmt::format("node {}: ", node);
+    return cluster.Refuse({ErrorKind::kEnvironment, where + all[node]});
+  }
+  return {};
 }
 
 Status AgreeToLoad(Cluster& cluster, const GraphSource& file, std::uint32_t sockets,
                    const MemoryPlan& plan) {
-  SLIM_TRY(CheckFitsHere(cluster, plan));
+  SLIM_TRY(AgreeThatFits(cluster, plan));
   return AgreeOnFile(cluster, file, sockets);
 }
 

@@ -40,10 +40,11 @@ Status AgreeOnFile(Cluster& cluster, const GraphSource& file, std::uint32_t sock
 Result<ChunkPartition> CollectiveBalance(Cluster& cluster, const GraphSource& file,
                                          Direction direction, std::uint32_t sockets);
 
-// Checks that the plan fits into the memory of this machine. Call it before allocating anything.
-Status CheckFitsHere(Cluster& cluster, const MemoryPlan& plan);
+// Collective: checks that the plan fits into the memory of each machine. If it does not on one of
+// them, all nodes refuse with the same error. Call it before allocating anything.
+Status AgreeThatFits(Cluster& cluster, const MemoryPlan& plan);
 
-// Collective: CheckFitsHere, then AgreeOnFile.
+// Collective: AgreeThatFits, then AgreeOnFile.
 Status AgreeToLoad(Cluster& cluster, const GraphSource& file, std::uint32_t sockets,
                    const MemoryPlan& plan);
 

@@ -6,6 +6,7 @@
 #include "slimgraph/base/folders.h"
 #include "slimgraph/files/convert.h"
 #include "slimgraph/session/internal/graph_handle.h"
+#include "slimgraph/session/internal/wording.h"
 
 namespace slimgraph {
 namespace {
@@ -31,11 +32,14 @@ Result<ConvertOptions> OptionsToRead(const std::string& path, const ReadOptions&
 }  // namespace
 
 Result<Graph> Graph::OpenSlim(Session& session, const std::string& call,
-                              const Result<std::string>& path) {
+                              const Result<std::string>& path, const std::string& shown) {
   internal::Nodes& nodes = *session.nodes_;
   const auto opening = [&](const std::string& file) {
-    return internal::Call{
-        .name = call, .task = internal::Task::kOpen, .graph = nodes.NewGraph(), .path = file};
+    return internal::Call{.name = call,
+                          .task = internal::Task::kOpen,
+                          .graph = nodes.NewGraph(),
+                          .path = file,
+                          .shown = shown};
   };
   SLIM_ASSIGN(const internal::Call agreed, nodes.Do(call, path.map(opening)));
   const std::uint64_t number = agreed.graph;
@@ -53,7 +57,8 @@ Result<Graph> Graph::OpenSlim(Session& session, const std::string& call,
 
 // Node 0 writes a file, which all nodes open and which is removed at once.
 template <typename Write>
-Result<Graph> Graph::OpenTemporary(Session& session, const std::string& call, Write write) {
+Result<Graph> Graph::OpenTemporary(Session& session, const std::string& call,
+                                   const std::string& shown, Write write) {
   internal::Nodes& nodes = *session.nodes_;
   Result<std::string> path;
   if (nodes.self() == 0 && nodes.usable()) {
@@ -62,20 +67,20 @@ Result<Graph> Graph::OpenTemporary(Session& session, const std::string& call, Wr
       path = tl::unexpected<Error>(Error{
           ErrorKind::kUsage, call + ": the nodes are on several machines: convert the graph with "
                                     "'slimgraph convert' into a .slim file that all of them see"});
-    } else if (const Status written = write(*path); !written) {
+    } else if (const Status written = internal::NamingFields(write(*path)); !written) {
       path = tl::unexpected<Error>(written.error());
     }
   }
-  auto graph = OpenSlim(session, call, path);
+  auto graph = OpenSlim(session, call, path, shown);
   if (nodes.self() == 0 && path) static_cast<void>(RemoveFile(*path));
   return graph;
 }
 
 Result<Graph> Graph::Open(Session& session, const std::string& path, const ReadOptions& options) {
   const std::string call = "Graph::Open(" + path + ")";
-  SLIM_ASSIGN(ConvertOptions convert, OptionsToRead(path, options));
-  if (convert.from == FileFormat::kSlim) return OpenSlim(session, call, path);
-  return OpenTemporary(session, call, [&](const std::string& out) -> Status {
+  SLIM_ASSIGN(ConvertOptions convert, internal::NamingFields(OptionsToRead(path, options)));
+  if (convert.from == FileFormat::kSlim) return OpenSlim(session, call, path, path);
+  return OpenTemporary(session, call, path, [&](const std::string& out) -> Status {
     convert.out = out;
     SLIM_TRY(Convert(convert));
     return {};
@@ -83,7 +88,7 @@ Result<Graph> Graph::Open(Session& session, const std::string& path, const ReadO
 }
 
 Result<Graph> Graph::FromEdges(Session& session, const EdgeArrays& edges) {
-  return OpenTemporary(session, "Graph::FromEdges",
+  return OpenTemporary(session, "Graph::FromEdges", "the graph of Graph::FromEdges",
                        [&](const std::string& out) { return WriteSlimFile(edges, out); });
 }
 

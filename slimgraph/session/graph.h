@@ -48,9 +48,10 @@ class Graph {
  private:
   explicit Graph(std::shared_ptr<internal::GraphHandle> handle) : handle_(std::move(handle)) {}
   static Result<Graph> OpenSlim(Session& session, const std::string& call,
-                                const Result<std::string>& path);
+                                const Result<std::string>& path, const std::string& shown);
   template <typename Write>
-  static Result<Graph> OpenTemporary(Session& session, const std::string& call, Write write);
+  static Result<Graph> OpenTemporary(Session& session, const std::string& call,
+                                     const std::string& shown, Write write);
   std::shared_ptr<internal::GraphHandle> handle_;
 };
 

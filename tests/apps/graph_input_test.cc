@@ -82,6 +82,10 @@ TEST_F(GraphInputs, EveryCommandTakesATextAndConvertsItOnce) {
     const CommandEnd end = RunSlimgraph(words, {variable_});
     EXPECT_EQ(end.code, 0) << end.err;
     EXPECT_FALSE(Converted(end)) << end.err;
+    EXPECT_NE(end.out.find(text), std::string::npos) << "the result names the user's file";
+    EXPECT_EQ(end.out.find(".slim"), std::string::npos) << end.out;
+    words.emplace_back("--json");
+    EXPECT_EQ(RunSlimgraph(words, {variable_}).out.find(".slim"), std::string::npos);
   }
 }
 

@@ -66,6 +66,10 @@ TEST_F(VertexCommands, WriteALineForEachVertexInOriginalIds) {
   ExpectOutput({"cdlp", "--iterations", "1"}, "10 20\n20 10\n30 10\n40 20\n50 60\n60 50\n");
   ExpectOutput({"cdlp", "--iterations", "2"}, "10 10\n20 20\n30 20\n40 10\n50 50\n60 60\n");
   ExpectOutput({"kcore"}, "10 2\n20 2\n30 2\n40 2\n50 1\n60 1\n");
+  for (const char* const seed : {"1", "2", "3"}) {
+    ExpectOutput({"mis", "--seed", seed},
+                 RunSlimgraph({"mis", graph_, "--seed", seed, "-o", "-"}).out);
+  }
 }
 
 // An edge both ways counts twice, a vertex without edges keeps its label, and a core has different
@@ -237,6 +241,7 @@ TEST_F(MemoryOf, VertexCommandsIsWhatTheyAnnounced) {
     ExpectHeld(on({"cdlp"}), true);
     ExpectHeld(on({"cdlp", "--mode", "push", "--threads", "3"}), true);
     ExpectHeld(on({"kcore"}), true);
+    ExpectHeld(on({"mis"}), true);
     ExpectHeld(on({"scan"}), true);
     ExpectHeld(on({"scan", "--transport", "tcp", "--threads", "2"}), true);
   }

@@ -140,6 +140,8 @@ void RunAll(Cluster& cluster, dgemini::Exchange& exchange, const TestGraph& grap
                        ExpectLabels(engine, ids, graph.labels, where + " cdlp");
                        ExpectNear(engine, Unwrap(dgemini::CoreNumbers(engine, graph.simple)),
                                   graph.cores, 0, where + " kcore");
+                       ExpectNear(engine, Unwrap(dgemini::IndependentSet(engine, ids, kTestSeed)),
+                                  graph.members, 0, where + " mis");
                      });
 }
 
@@ -256,6 +258,7 @@ struct ColdGraph {
     labels = dgemini::serial::PropagateLabels(lists, false, OriginalIds(0, lists.vertices()),
                                               kTestIterations);
     cores = dgemini::serial::CoreNumbers(lists, false);
+    members = dgemini::serial::IndependentSet(lists, OriginalIds(0, lists.vertices()), kTestSeed);
   }
   std::string path;
   std::vector<VertexId> sources;
@@ -266,6 +269,7 @@ struct ColdGraph {
   std::vector<double> centrality;
   std::vector<std::uint64_t> labels;
   std::vector<std::uint32_t> cores;
+  std::vector<std::uint8_t> members;
 };
 
 // Runs each application on a fresh workload. Otherwise lists that one application leaves in the
@@ -313,6 +317,11 @@ void RunEachCold(Cluster& cluster, const ColdGraph& graph, const CacheOptions& c
   run(dgemini::CoresNeeds(dgemini::Mode::kAuto), [&](dgemini::Engine& engine) {
     ExpectNear(engine, Unwrap(dgemini::CoreNumbers(engine, true)), graph.cores, 0,
                where + " kcore");
+  });
+  run(dgemini::IndependentSetNeeds(), [&](dgemini::Engine& engine) {
+    const OriginalIds ids(0, engine.vertices());
+    ExpectNear(engine, Unwrap(dgemini::IndependentSet(engine, ids, kTestSeed)), graph.members, 0,
+               where + " mis");
   });
 }
 

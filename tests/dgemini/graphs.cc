@@ -128,6 +128,7 @@ void Answer(TestGraph& graph, Draw& draw) {
   SLIM_CHECK(ids, "{}", ids.error().message);
   graph.labels = dgemini::serial::PropagateLabels(*lists, file->directed(), *ids, kTestIterations);
   graph.cores = dgemini::serial::CoreNumbers(*lists, file->directed());
+  graph.members = dgemini::serial::IndependentSet(*lists, *ids, kTestSeed);
   graph.simple = !file->directed();
   for (VertexId v = 0; v < lists->vertices(); ++v) {
     const auto list = lists->list(v);

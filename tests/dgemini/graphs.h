@@ -25,10 +25,12 @@ struct TestGraph {
   std::vector<double> centrality;
   std::vector<std::uint64_t> labels;  // as original ids
   std::vector<std::uint32_t> cores;
-  bool simple = true;  // without self-loops and duplicate edges, and undirected
+  std::vector<std::uint8_t> members;  // of the independent set of kTestSeed
+  bool simple = true;                 // without self-loops and duplicate edges, and undirected
 };
 
 constexpr std::uint64_t kTestIterations = 7;
+constexpr std::uint64_t kTestSeed = 5;
 
 // Loads a workload for the programs that ignore directions, and calls body(engine, ids) on compute
 // nodes. Collective.

@@ -44,7 +44,7 @@ def draw(random):
     if first < 0.22:
         return draw_served(random)
     program = random.choice(["bfs", "sssp", "sssp", "sssp", "pagerank", "cc", "bc", "cdlp",
-                             "kcore", "khop"])
+                             "kcore", "khop", "mis"])
     weights = random.choice(graphs.WEIGHTS) if program == "sssp" or random.random() < 0.2 else None
     # Large graphs too: a step processes many vertices in another way than few.
     scales = (0, 3, 6, 9) if program in ("pagerank", "bc") else (0, 3, 6, 8, 9, 10, 11, 12, 12)
@@ -76,6 +76,8 @@ def draw(random):
             words += ["--source", None]
     if program == "khop":
         words += ["--hops", random.randint(0, 6)]
+    if program == "mis":
+        words += random.choice([["--seed", random.randint(0, 99)], []])
     if program == "cdlp":
         words += random.choice([["--iterations", random.randint(0, 12)], []])
     return {"family": "vertex", "program": program, "graph": recipe, "mode": mode,
@@ -109,7 +111,8 @@ def check(spec, workshop):
     if sources and not graph.ids:
         end.expect(3, "the graph has no vertices")
         return
-    needs_reverse = program in ("cdlp", "kcore") or (spec["mode"] != "push" and program != "cc")
+    needs_reverse = program in ("cdlp", "kcore", "mis") or \
+        (spec["mode"] != "push" and program != "cc")
     if spec["graph"].get("no-reverse") and needs_reverse:
         end.expect(3, "has no incoming lists")
         return
@@ -131,6 +134,8 @@ def compare(program, graph, sources, spec, found):
         expected = [str(graph.ids[v]) for v in components(graph)]
     elif program == "cdlp":
         expected = [str(graph.ids[v]) for v in communities(graph, spec["words"])]
+    elif program == "mis":
+        return expect_maximal(graph, found)
     elif program == "kcore":
         expected = [str(core) for core in cores(graph)]
     elif program in ("bfs", "khop"):
@@ -237,6 +242,14 @@ def cores(graph):
                 if len(left[u]) < k:
                     few.append(u)
     return core
+
+
+def expect_maximal(graph, found):
+    """A vertex is in the set if and only if no other neighbour is."""
+    for v, neighbours in enumerate(all_neighbours(graph)):
+        if (found[v] == "1") == any(found[u] == "1" for u in neighbours if u != v):
+            raise Wrong(f"vertex {graph.ids[v]} has {found[v]} in a set that is not maximal, or "
+                        "not independent")
 
 
 def pagerank(graph, words, sources):

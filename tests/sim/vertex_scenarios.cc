@@ -28,9 +28,10 @@ struct VertexSetting {
   CacheOptions cache;
   int application = 0;
 };
-constexpr int kApplications = 7;  // the last one needs weights
+constexpr int kApplications = 8;  // the last one needs weights
 constexpr int kLabels = 4;
 constexpr int kCores = 5;
+constexpr int kSet = 6;
 
 VertexSetting DrawSetting(World& world, NodeId least_nodes, NodeId most_nodes) {
   VertexSetting drawn;
@@ -99,6 +100,9 @@ void RunApplication(World& world, dgemini::Engine& engine, const VertexSetting& 
     case kCores:
       return Compare(world, engine, Unwrap(dgemini::CoreNumbers(engine, graph.simple)), graph.cores,
                      0);
+    case kSet:
+      return Compare(world, engine, Unwrap(dgemini::IndependentSet(engine, ids, kTestSeed)),
+                     graph.members, 0);
     default:
       if (file.weight_type() == WeightType::kInt32) {
         return Compare(world, engine,
@@ -128,7 +132,7 @@ void RunVertex(World& world, Job& job, const VertexSetting& setting) {
     const auto run = [&](dgemini::Engine& engine, const OriginalIds& ids) {
       RunApplication(world, engine, setting, file, ids);
     };
-    if (setting.application == kLabels || setting.application == kCores) {
+    if (setting.application >= kLabels && setting.application <= kSet) {
       IgnoringDirections(*cluster, file, needs, exchange, setting.mode, run);
     } else {
       const auto work =
@@ -144,7 +148,7 @@ void RunVertex(World& world, Job& job, const VertexSetting& setting) {
 }
 
 std::string NameOf(const VertexSetting& s) {
-  constexpr const char* kNames[] = {"bfs", "pagerank", "cc", "bc", "cdlp", "kcore", "sssp"};
+  constexpr const char* kNames[] = {"bfs", "pagerank", "cc", "bc", "cdlp", "kcore", "mis", "sssp"};
   return fmt::format("{} on {}, ({},{}), {} threads, {}, mode {}, cache {} {} %, side {}",
                      kNames[s.application], s.graph->name, s.nodes, s.compute, s.threads,
                      s.transport, static_cast<int>(s.mode), static_cast<int>(s.cache.level),

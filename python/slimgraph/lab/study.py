@@ -7,7 +7,8 @@ from typing import Callable
 from slimgraph.lab.reports import find, value_at
 from slimgraph.lab.spread import spread_of
 
-CAN_VERIFY = {"bfs", "sssp", "pagerank", "cc", "bc", "cdlp", "lcc", "kcore"}  # have --verify
+# The commands that have --verify, except those whose counts are compared with each other.
+CAN_VERIFY = {"bfs", "khop", "sssp", "pagerank", "cc", "bc", "cdlp", "kcore", "mis", "local", "lcc"}
 PLAIN_WORD = re.compile(r"""[^\s'"\\$&|;<>()*?\[\]#~`!{}]+""")
 
 

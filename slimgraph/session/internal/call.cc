@@ -68,7 +68,9 @@ std::string Written(const std::string& name, const Result<Call>& call) {
   out.Put(static_cast<std::uint64_t>(call->task));
   out.Put(call->graph);
   out.Put(call->path);
+  out.Put(call->shown);
   out.Put(call->request);
+  out.Put(call->algorithm);
   out.Put(call->dropped.size());
   for (const std::uint64_t graph : call->dropped) out.Put(graph);
   return std::move(out).text();
@@ -82,7 +84,9 @@ Result<Call> ReadCall(std::string_view text) {
   call.task = static_cast<Task>(in.Number());
   call.graph = in.Number();
   call.path = in.Words();
+  call.shown = in.Words();
   call.request = in.Words();
+  call.algorithm = in.Words();
   call.dropped.resize(in.Number());
   for (std::uint64_t& graph : call.dropped) graph = in.Number();
   std::sort(call.dropped.begin(), call.dropped.end());

@@ -1,6 +1,10 @@
 #include "slimgraph/session/internal/mining.h"
 
+#include <cstring>
+#include <utility>
+
 #include "dkudu/formula.h"
+#include "slimgraph/graph/shared_graph.h"
 
 namespace slimgraph::internal {
 namespace {
@@ -21,7 +25,11 @@ class MiningRun {
     return {};
   }
 
-  dkudu::ListPart part() const { return formula_ ? formula_->part() : dkudu::ListPart::kAll; }
+  dkudu::ListPart part(const SlimFile& file) const {
+    if (file.directed()) return dkudu::ListPart::kArcs;
+    if (request_.what == MiningRequest::kLocal) return dkudu::ListPart::kAll;
+    return formula_ ? formula_->part() : dkudu::ListPart::kAll;
+  }
 
   std::uint64_t Bytes(const dkudu::MiningGraph& graph, const dkudu::MiningOptions& options) const {
     if (request_.what == MiningRequest::kLocal) return dkudu::LocalBytes(graph, options);
@@ -77,37 +85,108 @@ Result<dkudu::Pattern> MiningRequest::MakePattern() const {
   return dkudu::Pattern::Make(edges, "pattern");
 }
 
-Result<std::uint64_t> Mine(Job& job, const SlimFile& file, const OriginalIds& ids,
-                           const MiningRequest& request, const MiningSinks& sinks) {
-  MiningRun run(request, ids, sinks);
-  SLIM_TRY(run.Prepare());
-  ClusterOptions options = request.cluster.Options();
-  options.serving_threads = 1;
-  SLIM_ASSIGN(const auto cluster, Cluster::Start(job, options));
-  const auto working = [&](const dkudu::MiningGraph& graph) {
+Result<std::variant<std::unique_ptr<MiningLists>, Error>> MiningLists::Load(
+    Job& job, const SlimFile& file, const ClusterRequest& request, dkudu::ListPart part,
+    const WorkingMemoryOf& working, const dkudu::MiningOptions& options) {
+  std::unique_ptr<MiningLists> lists(new MiningLists);
+  ClusterOptions cluster_options = request.Options();
+  cluster_options.serving_threads = 1;
+  SLIM_ASSIGN(lists->cluster_, Cluster::Start(job, cluster_options));
+  Cluster& cluster = *lists->cluster_;
+  auto graph = dkudu::MiningGraph::Load(
+      cluster, file, part,
+      [&](const dkudu::MiningGraph& measured) { return working(measured, cluster); },
+      [](const MemoryPlan&) {});
+  if (!graph) {
+    if (!cluster.refused()) return tl::unexpected<Error>(graph.error());
+    SLIM_TRY(cluster.Stop());
+    return std::variant<std::unique_ptr<MiningLists>, Error>(graph.error());
+  }
+  lists->graph_ = *std::move(graph);
+  SLIM_ASSIGN(lists->lists_, dkudu::ListExchange::Start(cluster, *lists->graph_, options.fetch));
+  lists->seconds_.resize(request.threads);
+  lists->job_.emplace(
+      dkudu::MiningJob{cluster, *lists->graph_, *lists->lists_, options, lists->seconds_});
+  return lists;
+}
+
+Status MiningLists::Unload() {
+  SLIM_TRY(lists_->Stop());
+  return cluster_->Stop();
+}
+
+bool MiningLists::Contains(dkudu::ListPart part) const {
+  return graph_->part() == part ||
+         (graph_->part() == dkudu::ListPart::kAll && part == dkudu::ListPart::kUpper);
+}
+
+// The memory of earlier calls that this one can use again counts twice, so a call may be refused
+// that would fit. The caller then loads the graph again, which finds out exactly.
+Result<bool> MiningLists::HasRoomFor(const WorkingMemoryOf& working) {
+  const std::uint64_t mine = working(*graph_, *cluster_).own_bytes;
+  SLIM_ASSIGN(const auto all, cluster_->all().AllGather(std::as_bytes(std::span(&mine, 1))));
+  MemoryPlan plan;
+  for (const auto& bytes : all) {
+    std::memcpy(&plan.node_bytes.emplace_back(), bytes.data(), sizeof mine);
+  }
+  const Status fits = AgreeThatFits(*cluster_, plan);
+  if (!fits && !cluster_->refused()) return tl::unexpected<Error>(fits.error());
+  return fits.has_value();
+}
+
+namespace {
+
+// Loads the graph, unless what is loaded suffices. If memory does not, makes room, and tries again.
+Result<Refusal> LoadToMine(Job& job, OpenGraphs& graphs, OpenGraph& graph,
+                           const MiningRequest& request, const MiningRun& run) {
+  const SlimFile& file = graph.file();
+  const auto working = [&](const dkudu::MiningGraph& loaded, const Cluster& cluster) {
     const auto bytes = [&](const dkudu::MiningGraph& of, const dkudu::MiningOptions& with) {
       return run.Bytes(of, with) + file.original_id_bytes();
     };
-    return dkudu::WorkingMemoryOf(graph, request.options, *cluster, bytes);
+    return dkudu::WorkingMemoryOf(loaded, request.options, cluster, bytes);
   };
-  SLIM_ASSIGN(const auto graph, dkudu::MiningGraph::Load(*cluster, file, run.part(), working,
-                                                         [](const MemoryPlan&) {}));
-  SLIM_ASSIGN(const auto lists,
-              dkudu::ListExchange::Start(*cluster, *graph, request.options.fetch));
-  std::vector<StageSeconds> seconds(options.threads);
-  dkudu::MiningJob mining{*cluster, *graph, *lists, request.options, seconds};
-  const auto count = run.Run(mining);
-  // All nodes refuse the same options at the same point, so they can part in order.
-  if (!count && count.error().kind != ErrorKind::kUsage) return count;
-  SLIM_TRY(lists->Stop());
-  SLIM_TRY(cluster->Stop());
-  return count;
+  const dkudu::ListPart part = run.part(file);
+  auto& lists = graph.mining();
+  if (lists && lists->Contains(part)) {
+    SLIM_ASSIGN(const bool has_room, lists->HasRoomFor(working));
+    if (has_room) return Refusal();
+  }
+  if (lists) SLIM_TRY(std::exchange(lists, nullptr)->Unload());
+  for (const bool again : {false, true}) {
+    SLIM_ASSIGN(auto loaded,
+                MiningLists::Load(job, file, request.cluster, part, working, request.options));
+    if (auto* const all = std::get_if<std::unique_ptr<MiningLists>>(&loaded)) {
+      lists = std::move(*all);
+      break;
+    }
+    if (again) return std::get<Error>(loaded);
+    SLIM_TRY(UnloadAll(graphs));
+  }
+  return Refusal();
 }
 
-Status MineOnMemoryNode(Job& job, const SlimFile& file, const Call& call) {
-  const auto mined = Mine(job, file, {}, call.RequestAs<MiningRequest>(), {});
-  if (!mined && mined.error().kind != ErrorKind::kUsage)
-    return tl::unexpected<Error>(mined.error());
+}  // namespace
+
+Result<Mined> Mine(Job& job, OpenGraphs& graphs, std::uint64_t graph, const MiningRequest& request,
+                   const MiningSinks& sinks) {
+  OpenGraph& open = *graphs.at(graph);
+  MiningRun run(request, *open.ids(), sinks);
+  SLIM_TRY(run.Prepare());
+  SLIM_ASSIGN(Refusal refusal, LoadToMine(job, graphs, open, request, run));
+  if (refusal) return Mined{std::move(refusal)};
+  dkudu::MiningJob& mining = open.mining()->job();
+  mining.options = request.options;
+  const auto count = run.Run(mining);
+  if (count) return Mined{.refusal = {}, .matches = *count};
+  // All nodes refuse the same options at the same point.
+  if (count.error().kind == ErrorKind::kUsage) return Mined{count.error()};
+  open.mining().reset();
+  return tl::unexpected<Error>(count.error());
+}
+
+Status MineForNode0(Job& job, OpenGraphs& graphs, const Call& call) {
+  SLIM_TRY(Mine(job, graphs, call.graph, call.RequestAs<MiningRequest>(), {}));
   return {};
 }
 

@@ -2,6 +2,12 @@
 // are collective over all nodes.
 #pragma once
 
+#include <functional>
+#include <memory>
+#include <optional>
+#include <variant>
+#include <vector>
+
 #include "dkudu/local.h"
 #include "dkudu/match.h"
 #include "slimgraph/session/internal/open_graph.h"
@@ -23,18 +29,52 @@ struct MiningRequest {
   Result<dkudu::Pattern> MakePattern() const;
 };
 
-// What a node does with matches and figures; memory nodes do nothing. Embeddings arrive by dense
+// What a node does with matches and figures; helper programs do nothing. Embeddings arrive by dense
 // id, from several threads.
 struct MiningSinks {
   std::function<Result<bool>(std::uint32_t thread, std::span<const VertexId> embedding)> embedding;
   dkudu::LocalCounts::Visit local;  // on node 0
 };
 
-// Collective over all nodes. Returns the number of matches, on every node; 0 for kLocal. A usage
-// error is the same on all nodes, and the session goes on after it.
-Result<std::uint64_t> Mine(Job& job, const SlimFile& file, const OriginalIds& ids,
-                           const MiningRequest& request, const MiningSinks& sinks);
+// A graph that is loaded for D-Kudu, in a cluster of its own, with the memory that its functions
+// share. It serves any number of calls.
+class MiningLists {
+ public:
+  // The memory that a call takes besides the graph.
+  using WorkingMemoryOf =
+      std::function<dkudu::WorkingMemory(const dkudu::MiningGraph&, const Cluster&)>;
+  // Collective over all nodes. If it does not fit into memory, all nodes refuse, and nothing is
+  // loaded.
+  static Result<std::variant<std::unique_ptr<MiningLists>, Error>> Load(
+      Job& job, const SlimFile& file, const ClusterRequest& request, dkudu::ListPart part,
+      const WorkingMemoryOf& working, const dkudu::MiningOptions& options);
+  // Collective over all nodes.
+  Status Unload();
 
-Status MineOnMemoryNode(Job& job, const SlimFile& file, const Call& call);
+  // Whether these lists contain those of `part`.
+  bool Contains(dkudu::ListPart part) const;
+  // Collective over all nodes: whether another call finds the memory that it takes.
+  Result<bool> HasRoomFor(const WorkingMemoryOf& working);
+  dkudu::MiningJob& job() { return *job_; }
+
+ private:
+  MiningLists() = default;
+  std::unique_ptr<Cluster> cluster_;
+  std::unique_ptr<dkudu::MiningGraph> graph_;
+  std::unique_ptr<dkudu::ListExchange> lists_;
+  std::vector<StageSeconds> seconds_;
+  std::optional<dkudu::MiningJob> job_;
+};
+
+struct Mined {
+  Refusal refusal;
+  std::uint64_t matches = 0;  // on every node; 0 for kLocal
+};
+// Collective over all nodes: loads the graph for D-Kudu, unless it is loaded, and mines it.
+Result<Mined> Mine(Job& job, OpenGraphs& graphs, std::uint64_t graph, const MiningRequest& request,
+                   const MiningSinks& sinks);
+
+// On the other nodes that node 0 has started, which have no use for matches and figures.
+Status MineForNode0(Job& job, OpenGraphs& graphs, const Call& call);
 
 }  // namespace slimgraph::internal

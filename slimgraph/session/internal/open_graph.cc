@@ -1,5 +1,9 @@
 #include "slimgraph/session/internal/open_graph.h"
 
+#include <utility>
+
+#include "slimgraph/files/both_directions.h"
+#include "slimgraph/session/internal/algorithm.h"
 #include "slimgraph/session/internal/mining.h"
 
 namespace slimgraph::internal {
@@ -17,6 +21,11 @@ Result<std::unique_ptr<VertexLists>> VertexLists::Load(Job& job, const SlimFile&
                                                        const VertexRequest& request) {
   std::unique_ptr<VertexLists> lists(new VertexLists(request));
   if (request.paths) SLIM_TRY(lists->paths_.Prepare(file));
+  std::optional<BothDirections> both;
+  if (request.both) {
+    SLIM_ASSIGN(both, BothDirections::Of(file));
+  }
+  const GraphSource& source = both ? static_cast<const GraphSource&>(*both) : file;
   SLIM_ASSIGN(lists->cluster_, Cluster::Start(job, request.cluster.Options()));
   Cluster& cluster = *lists->cluster_;
   lists->exchange_ = std::make_unique<dgemini::Exchange>(cluster);
@@ -25,14 +34,22 @@ Result<std::unique_ptr<VertexLists>> VertexLists::Load(Job& job, const SlimFile&
     // Node 0 gathers the results.
     plan.node_bytes[0] += static_cast<std::uint64_t>(request.vertex_bytes * file.vertices());
   };
-  SLIM_ASSIGN(lists->work_, dgemini::Workload::Load(cluster, file,
-                                                    {.weights = request.weights,
-                                                     .pull_in = request.pull_in,
-                                                     .pull_out = request.pull_out,
-                                                     .vertex_bytes = request.vertex_bytes,
-                                                     .share_bytes = request.share_bytes,
-                                                     .cache = request.cluster.cache},
-                                                    announce));
+  auto work = dgemini::Workload::Load(cluster, source,
+                                      {.weights = request.weights,
+                                       .pull_in = request.pull_in,
+                                       .pull_out = request.pull_out,
+                                       .vertex_bytes = request.vertex_bytes,
+                                       .share_bytes = request.share_bytes,
+                                       .list_bytes = request.list_bytes,
+                                       .cache = request.cluster.cache},
+                                      announce);
+  if (!work) {
+    if (!cluster.refused()) return tl::unexpected<Error>(work.error());
+    lists->refusal_ = work.error();
+    SLIM_TRY(cluster.Stop());
+    return lists;
+  }
+  lists->work_ = *std::move(work);
   if (request.paths) {
     const Status suits = lists->paths_.Examine(cluster, *lists->work_, std::nullopt);
     // All nodes know the range of all weights.
@@ -46,8 +63,13 @@ Result<std::unique_ptr<VertexLists>> VertexLists::Load(Job& job, const SlimFile&
   return lists;
 }
 
-Result<std::unique_ptr<OpenGraph>> OpenGraph::Open(const std::string& path, bool with_ids) {
-  SLIM_ASSIGN(SlimFile file, SlimFile::Open(path));
+OpenGraph::OpenGraph(SlimFile file, OriginalIds ids)
+    : file_(std::move(file)), ids_(std::make_shared<const OriginalIds>(std::move(ids))) {}
+OpenGraph::~OpenGraph() = default;
+
+Result<std::unique_ptr<OpenGraph>> OpenGraph::Open(const std::string& path,
+                                                   const std::string& shown, bool with_ids) {
+  SLIM_ASSIGN(SlimFile file, SlimFile::Open(path, shown));
   OriginalIds ids;
   if (with_ids) {
     SLIM_ASSIGN(ids, file.ReadOriginalIds());
@@ -56,34 +78,51 @@ Result<std::unique_ptr<OpenGraph>> OpenGraph::Open(const std::string& path, bool
 }
 
 Result<Refusal> OpenGraph::LoadVertexLists(Job& job, const VertexRequest& request) {
-  SLIM_TRY(Unload());
-  SLIM_ASSIGN(lists_, VertexLists::Load(job, file_, request));
-  return lists_->refusal();
+  auto& lists = lists_[request.both ? 1 : 0];
+  if (lists) SLIM_TRY(std::exchange(lists, nullptr)->Unload());
+  SLIM_ASSIGN(auto loaded, VertexLists::Load(job, file_, request));
+  const Refusal refusal = loaded->refusal();
+  if (loaded->loaded()) lists = std::move(loaded);
+  return refusal;
 }
 
 Status OpenGraph::Unload() {
-  if (!lists_) return {};
-  const auto lists = std::move(lists_);
-  return lists->Unload();
+  for (auto& lists : lists_) {
+    if (lists) SLIM_TRY(std::exchange(lists, nullptr)->Unload());
+  }
+  if (mining_) SLIM_TRY(std::exchange(mining_, nullptr)->Unload());
+  return {};
 }
 
 // A new layout of the same size needs a new number.
 std::string VersionOfCalls() {
-  return fmt::format("session 1 {} {}", sizeof(VertexRequest), sizeof(MiningRequest));
+  return fmt::format("session 2 {} {} {}", sizeof(VertexRequest), sizeof(MiningRequest),
+                     sizeof(Algorithm::Arguments));
 }
 
 Result<Refusal> DoOnEveryNode(Job& job, const Call& call, OpenGraphs& graphs, bool computes) {
   SLIM_TRY(DropGraphs(call.dropped, graphs));
   if (call.task == Task::kOpen) {
-    auto opened = OpenGraph::Open(call.path, computes);
+    auto opened = OpenGraph::Open(call.path, call.shown, computes);
     const Status all = AgreeOnStatus(job, opened ? Status{} : Status(tl::unexpect, opened.error()));
     if (!all && !job.all_alive()) return tl::unexpected<Error>(all.error());
     if (!all) return all.error();
     graphs[call.graph] = std::move(*opened);
   } else if (call.task == Task::kLoadVertexLists) {
-    return graphs.at(call.graph)->LoadVertexLists(job, call.RequestAs<VertexRequest>());
+    OpenGraph& graph = *graphs.at(call.graph);
+    const auto request = call.RequestAs<VertexRequest>();
+    SLIM_ASSIGN(Refusal refusal, graph.LoadVertexLists(job, request));
+    const bool fits = !refusal || graph.lists(request.both) != nullptr;
+    if (fits || refusal->kind != ErrorKind::kEnvironment) return refusal;
+    SLIM_TRY(UnloadAll(graphs));
+    return graph.LoadVertexLists(job, request);
   }
   return Refusal();
+}
+
+Status UnloadAll(OpenGraphs& graphs) {
+  for (auto& [number, graph] : graphs) SLIM_TRY(graph->Unload());
+  return {};
 }
 
 Status DropGraphs(const std::vector<std::uint64_t>& dropped, OpenGraphs& graphs) {

@@ -33,11 +33,14 @@ struct VertexRequest {
   bool pull_in = false;
   bool pull_out = false;
   bool paths = false;  // weights must suit shortest paths, and are examined
-  // The memory of the program's values, in bytes per vertex of the graph and of a share.
+  bool both = false;   // of a directed graph: lists as BothDirections has them
+  // The memory of the program's values, in bytes per vertex of the graph and of a share, and per
+  // arc of a thread's longest list.
   double vertex_bytes = 0;
   double share_bytes = 0;
+  double list_bytes = 0;
 
-  // Makes this request cover `other` as well.
+  // Makes this request cover `other` as well, which has the same `both`.
   void Add(const VertexRequest& other) {
     weights |= other.weights;
     pull_in |= other.pull_in;
@@ -45,12 +48,13 @@ struct VertexRequest {
     paths |= other.paths;
     vertex_bytes = std::max(vertex_bytes, other.vertex_bytes);
     share_bytes = std::max(share_bytes, other.share_bytes);
+    list_bytes = std::max(list_bytes, other.list_bytes);
   }
   // Whether lists that were loaded for this request suffice for `other`.
   bool Covers(const VertexRequest& other) const {
     return weights >= other.weights && pull_in >= other.pull_in && pull_out >= other.pull_out &&
            paths >= other.paths && vertex_bytes >= other.vertex_bytes &&
-           share_bytes >= other.share_bytes;
+           share_bytes >= other.share_bytes && list_bytes >= other.list_bytes;
   }
 };
 
@@ -62,10 +66,12 @@ using Refusal = std::optional<Error>;
 class VertexLists {
  public:
   // Collective over all nodes. If the weights do not suit shortest paths, refusal() says so, and
-  // the lists are loaded without request().paths.
+  // the lists are loaded without request().paths. If the lists do not fit into memory, refusal()
+  // says so, and nothing is loaded.
   static Result<std::unique_ptr<VertexLists>> Load(Job& job, const SlimFile& file,
                                                    const VertexRequest& request);
   const Refusal& refusal() const { return refusal_; }
+  bool loaded() const { return work_ != nullptr; }
   // Collective over all nodes.
   Status Unload() { return cluster_->Stop(); }
 
@@ -85,26 +91,35 @@ class VertexLists {
   dgemini::ShortestPaths paths_;
 };
 
+class MiningLists;  // mining.h
+
 class OpenGraph {
  public:
-  // Memory nodes do not need the original ids.
-  static Result<std::unique_ptr<OpenGraph>> Open(const std::string& path, bool with_ids);
+  // Memory nodes do not need the original ids. Messages call the file `shown`.
+  static Result<std::unique_ptr<OpenGraph>> Open(const std::string& path, const std::string& shown,
+                                                 bool with_ids);
+  ~OpenGraph();
+  OpenGraph(const OpenGraph&) = delete;
+  OpenGraph& operator=(const OpenGraph&) = delete;
 
   const SlimFile& file() const { return file_; }
   const std::shared_ptr<const OriginalIds>& ids() const { return ids_; }
-  VertexLists* lists() const { return lists_.get(); }
+  // Null unless loaded; `both`: those of a directed graph as BothDirections has them.
+  VertexLists* lists(bool both) const { return lists_[both ? 1 : 0].get(); }
 
-  // Collective over all nodes: replaces the loaded lists.
+  // Collective over all nodes: replaces the loaded lists of the same `both`.
   Result<Refusal> LoadVertexLists(Job& job, const VertexRequest& request);
+  // What is loaded for D-Kudu, or null.
+  std::unique_ptr<MiningLists>& mining() { return mining_; }
   // Collective over all nodes.
   Status Unload();
 
  private:
-  OpenGraph(SlimFile file, OriginalIds ids)
-      : file_(std::move(file)), ids_(std::make_shared<const OriginalIds>(std::move(ids))) {}
+  OpenGraph(SlimFile file, OriginalIds ids);
   SlimFile file_;
   std::shared_ptr<const OriginalIds> ids_;
-  std::unique_ptr<VertexLists> lists_;
+  std::unique_ptr<VertexLists> lists_[2];  // by request().both
+  std::unique_ptr<MiningLists> mining_;
 };
 
 // The open graphs of a node, by their number in the session.
@@ -115,6 +130,8 @@ std::string VersionOfCalls();
 
 // Collective over all nodes: does what a call asks of every node, except to mine.
 Result<Refusal> DoOnEveryNode(Job& job, const Call& call, OpenGraphs& graphs, bool computes);
+// Collective over all nodes: unloads everything that can be loaded again, to make room.
+Status UnloadAll(OpenGraphs& graphs);
 // Collective over all nodes: unloads and forgets these graphs.
 Status DropGraphs(const std::vector<std::uint64_t>& dropped, OpenGraphs& graphs);
 
