@@ -296,6 +296,11 @@ void Job::Fail(const Error& error) {
   control_->Fail(error.exit_code(), error.message);
 }
 
+void Job::Cancel(const Error& error) {
+  cancelled_.store(true, std::memory_order_relaxed);
+  if (control_) control_->Fail(error.exit_code(), error.message);
+}
+
 Result<HandshakeKey> Job::KeyFor(std::string_view purpose) const {
   if (!secret_.empty()) return HandshakeKey::Derive(secret_, purpose);
   SLIM_ASSIGN(const std::string secret, NewSecret());

@@ -86,14 +86,27 @@ Result<VertexValues<double>> PageRank(Graph& graph, const PageRankParameters& pa
     return UsageError("PageRank: tolerance {} is out of range: {} and more", *parameters.tolerance,
                       kLeastTolerance);
   }
-  return ComputeValues<double>(
-      graph, "PageRank", RequestOf(dgemini::PageRankNeeds(dgemini::Mode::kAuto)),
-      [&](dgemini::Engine& engine, internal::VertexLists&) -> Result<VertexArray<double>> {
-        SLIM_ASSIGN(auto ranks, dgemini::PageRank(engine, {.damping = parameters.damping,
-                                                           .iterations = parameters.iterations,
-                                                           .tolerance = parameters.tolerance}));
-        return std::move(ranks.rank);
-      });
+  dgemini::PageRankOptions options{.damping = parameters.damping,
+                                   .iterations = parameters.iterations,
+                                   .tolerance = parameters.tolerance};
+  if (parameters.most_iterations) options.most_iterations = *parameters.most_iterations;
+  double change = 0;
+  SLIM_ASSIGN(
+      auto values,
+      ComputeValues<double>(
+          graph, "PageRank", RequestOf(dgemini::PageRankNeeds(dgemini::Mode::kAuto)),
+          [&](dgemini::Engine& engine, internal::VertexLists&) -> Result<VertexArray<double>> {
+            SLIM_ASSIGN(auto ranks, dgemini::PageRank(engine, options));
+            change = ranks.change;
+            return std::move(ranks.rank);
+          }));
+  // All compute nodes know the same change, so the session goes on.
+  if (parameters.tolerance && change > *parameters.tolerance) {
+    return VerificationError(
+        "PageRank: after {} iterations the ranks still change by {}, more than {}",
+        *parameters.most_iterations, change, *parameters.tolerance);
+  }
+  return values;
 }
 
 Result<VertexValues<std::uint64_t>> ConnectedComponents(Graph& graph) {

@@ -1,8 +1,11 @@
 #include "slimgraph/session/graph.h"
 
+#include <unistd.h>
+
 #include <cstdlib>
 
 #include "slimgraph/base/atomic_file.h"
+#include "slimgraph/base/files.h"
 #include "slimgraph/base/folders.h"
 #include "slimgraph/files/convert.h"
 #include "slimgraph/session/internal/graph_handle.h"
@@ -48,6 +51,7 @@ Result<Graph> Graph::OpenSlim(Session& session, const std::string& call,
   handle->directed = open.file().directed();
   handle->weight_type = open.file().weight_type();
   handle->ids = open.ids();
+  if (path) handle->path = *path;
   return Graph(std::move(handle));
 }
 
@@ -67,7 +71,13 @@ Result<Graph> Graph::OpenTemporary(Session& session, const std::string& call, Wr
     }
   }
   auto graph = OpenSlim(session, call, path);
-  if (nodes.self() == 0 && path) static_cast<void>(RemoveFile(*path));
+  if (nodes.self() != 0 || !path) return graph;
+  if (graph) {
+    internal::GraphHandle& handle = graph->handle();
+    handle.temporary.Reset(system_files::Open(*path, O_RDONLY | O_CLOEXEC));
+    handle.path = fmt::format("/proc/{}/fd/{}", ::getpid(), handle.temporary.get());
+  }
+  static_cast<void>(RemoveFile(*path));
   return graph;
 }
 
@@ -92,5 +102,6 @@ std::uint64_t Graph::edges() const { return handle_->edges; }
 bool Graph::directed() const { return handle_->directed; }
 bool Graph::weighted() const { return handle_->weight_type != WeightType::kNone; }
 const OriginalIds& Graph::ids() const { return *handle_->ids; }
+const std::string& Graph::path() const { return handle_->path; }
 
 }  // namespace slimgraph
