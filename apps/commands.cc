@@ -10,7 +10,7 @@ std::vector<Command> AllCommands() {
           MatchCommand(),       LocalCommand(),       LccCommand(),        DoctorCommand(),
           BenchFabricCommand(), StoreCreateCommand(), StoreApplyCommand(), StoreExportCommand(),
           TxnRunCommand(),      TxnSweepCommand(),    TxnChooseCommand(),  ExperimentCommand(),
-          CompareCommand(),     LaunchCommand(),      MemoryNodeCommand()};
+          CompareCommand(),     LaunchCommand(),      MemoryNodeCommand(), ComputeNodeCommand()};
 }
 
 std::string GroupSummary(std::string_view group) {

@@ -55,6 +55,7 @@ Command TxnChooseCommand();
 // Programs that use the library.
 Command LaunchCommand();
 Command MemoryNodeCommand();
+Command ComputeNodeCommand();
 
 // The machine, and measuring.
 Command DoctorCommand();

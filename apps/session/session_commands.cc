@@ -1,5 +1,5 @@
-// `slimgraph launch` starts a program that uses the library. `slimgraph memory-node` is what
-// sessions start.
+// `slimgraph launch` starts a program that uses the library. `slimgraph memory-node` and
+// `slimgraph compute-node` are what sessions start.
 #include "apps/commands.h"
 #include "apps/job/job_runner.h"
 #include "slimgraph/session/launcher.h"
@@ -36,16 +36,29 @@ Command LaunchCommand() {
           run};
 }
 
-Command MemoryNodeCommand() {
-  const auto run = [](const std::vector<std::string>&) {
-    const Status served = ServeSession();
+namespace {
+
+Command HelperCommand(const char* name, const char* summary, bool computes) {
+  const auto run = [computes](const std::vector<std::string>&) {
+    const Status served = ServeSession(computes);
     if (served) return 0;
     // The program of the session has other errors as well.
     if (served.error().kind == ErrorKind::kUsage) return PrintError(served.error());
     return served.error().exit_code();
   };
-  return {kMemoryNodeCommand, "hold memory for a session, which starts it",
-          [](Options& options) { options.RunsAsJob(); }, run};
+  return {name, summary, [](Options& options) { options.RunsAsJob(); }, run};
+}
+
+}  // namespace
+
+Command MemoryNodeCommand() {
+  return HelperCommand(kMemoryNodeCommand, "hold memory for a session, which starts it",
+                       /*computes=*/false);
+}
+
+Command ComputeNodeCommand() {
+  return HelperCommand(kComputeNodeCommand, "compute for a session, which starts it",
+                       /*computes=*/true);
 }
 
 }  // namespace slimgraph

@@ -3,26 +3,17 @@
 #include <utility>
 #include <vector>
 
-#include "dgemini/programs.h"
+#include "slimgraph/session/internal/algorithm.h"
 #include "slimgraph/session/internal/graph_handle.h"
+#include "slimgraph/session/internal/mining_call.h"
 
 namespace slimgraph {
 namespace {
 
-using dgemini::VertexArray;
+using internal::Algorithm;
 
 // Rounding errors keep the change of ranks above a smaller tolerance forever.
 constexpr double kLeastTolerance = 1e-14;
-
-internal::VertexRequest RequestOf(const dgemini::WorkloadNeeds& needs) {
-  internal::VertexRequest request;
-  request.weights = needs.weights;
-  request.pull_in = needs.pull_in;
-  request.pull_out = needs.pull_out;
-  request.vertex_bytes = needs.vertex_bytes;
-  request.share_bytes = needs.share_bytes;
-  return request;
-}
 
 Result<VertexId> FindVertex(const Graph& graph, std::uint64_t id, const char* call) {
   if (const auto v = graph.ids().Find(id)) return *v;
@@ -31,51 +22,53 @@ Result<VertexId> FindVertex(const Graph& graph, std::uint64_t id, const char* ca
                     graph.ids().smallest(), graph.ids().largest());
 }
 
-// Loads what a program needs, computes on this node's engine, and brings the values to node 0.
-template <typename T, typename Compute>
-Result<VertexValues<T>> ComputeValues(Graph& graph, const char* call,
-                                      const internal::VertexRequest& request, Compute compute) {
+// Loads what the program needs, and computes.
+template <typename T>
+Result<VertexValues<T>> ComputeValues(Graph& graph, const char* call, const Algorithm& algorithm,
+                                      double* change = nullptr) {
   internal::GraphHandle& handle = graph.handle();
-  SLIM_TRY(handle.Load(call, request));
-  internal::VertexLists& lists = *handle.open().lists();
-  dgemini::Engine engine(lists.cluster(), lists.work(), lists.exchange(), dgemini::Mode::kAuto);
-  const auto run = [&]() -> Result<VertexArray<T>> {
-    SLIM_ASSIGN(VertexArray<T> values, compute(engine, lists));
-    SLIM_TRY(engine.Gather(values));
-    return values;
-  };
-  SLIM_ASSIGN(VertexArray<T> values, handle.Checked(run()));
-  if (!engine.first()) return VertexValues<T>();
-  return VertexValues<T>(handle.ids, std::move(values));
+  SLIM_TRY(handle.Load(call, algorithm.Needs(graph.directed()), algorithm.ToBytes()));
+  SLIM_ASSIGN(auto values,
+              handle.Checked(internal::RunAlgorithm(handle.open(), algorithm, change)));
+  if (handle.nodes->self() != 0) return VertexValues<T>();
+  return VertexValues<T>(handle.ids, std::get<dgemini::VertexArray<T>>(std::move(values)));
 }
 
 }  // namespace
 
 Result<VertexValues<std::uint32_t>> BreadthFirstSearch(Graph& graph, std::uint64_t source) {
-  SLIM_ASSIGN(const VertexId from, FindVertex(graph, source, "BreadthFirstSearch"));
+  constexpr const char* kCall = "BreadthFirstSearch";
   static_assert(kNoHops == dgemini::kUnreached);
-  return ComputeValues<std::uint32_t>(
-      graph, "BreadthFirstSearch", RequestOf(dgemini::BfsNeeds(dgemini::Mode::kAuto)),
-      [&](dgemini::Engine& engine, internal::VertexLists&) { return dgemini::Bfs(engine, from); });
+  Algorithm search{.arguments = {.what = Algorithm::kHops}};
+  SLIM_ASSIGN(search.arguments.source, FindVertex(graph, source, kCall));
+  return ComputeValues<std::uint32_t>(graph, kCall, search);
+}
+
+Result<std::vector<std::uint64_t>> HopCounts(Graph& graph, std::uint64_t source,
+                                             std::uint64_t most_hops) {
+  constexpr const char* kCall = "HopCounts";
+  Algorithm search{.arguments = {.what = Algorithm::kHops, .steps = most_hops}};
+  SLIM_ASSIGN(search.arguments.source, FindVertex(graph, source, kCall));
+  SLIM_ASSIGN(const auto hops, ComputeValues<std::uint32_t>(graph, kCall, search));
+  std::vector<std::uint64_t> counts;
+  for (const std::uint32_t far : hops.values()) {
+    if (far == kNoHops) continue;
+    if (far >= counts.size()) counts.resize(far + std::size_t{1});
+    ++counts[far];
+  }
+  return counts;
 }
 
 Result<VertexValues<double>> ShortestPaths(Graph& graph, std::uint64_t source) {
+  constexpr const char* kCall = "ShortestPaths";
   if (!graph.weighted()) {
     return InputError(
         "ShortestPaths: the graph has no weights; use BreadthFirstSearch, or read it "
         "with weights");
   }
-  SLIM_ASSIGN(const VertexId from, FindVertex(graph, source, "ShortestPaths"));
-  auto request = RequestOf(dgemini::ShortestPaths::Needs(dgemini::Mode::kAuto));
-  request.paths = true;
-  return ComputeValues<double>(
-      graph, "ShortestPaths", request,
-      [&](dgemini::Engine& engine, internal::VertexLists& lists) -> Result<VertexArray<double>> {
-        SLIM_TRY(lists.paths().Compute(engine, from));
-        auto distances = engine.ShareValues<double>();
-        engine.ForEach([&](VertexId v) { distances[v] = lists.paths().Distance(v); });
-        return distances;
-      });
+  Algorithm paths{.arguments = {.what = Algorithm::kPaths}};
+  SLIM_ASSIGN(paths.arguments.source, FindVertex(graph, source, kCall));
+  return ComputeValues<double>(graph, kCall, paths);
 }
 
 Result<VertexValues<double>> PageRank(Graph& graph, const PageRankParameters& parameters) {
@@ -86,53 +79,56 @@ Result<VertexValues<double>> PageRank(Graph& graph, const PageRankParameters& pa
     return UsageError("PageRank: tolerance {} is out of range: {} and more", *parameters.tolerance,
                       kLeastTolerance);
   }
-  dgemini::PageRankOptions options{.damping = parameters.damping,
-                                   .iterations = parameters.iterations,
-                                   .tolerance = parameters.tolerance};
-  if (parameters.most_iterations) options.most_iterations = *parameters.most_iterations;
+  Algorithm ranks{.arguments = {.what = Algorithm::kRanks}};
+  ranks.arguments.ranks.damping = parameters.damping;
+  ranks.arguments.ranks.iterations = parameters.iterations;
+  ranks.arguments.ranks.tolerance = parameters.tolerance;
+  if (parameters.most_iterations)
+    ranks.arguments.ranks.most_iterations = *parameters.most_iterations;
+  if (parameters.source) {
+    SLIM_ASSIGN(ranks.arguments.ranks.source, FindVertex(graph, *parameters.source, "PageRank"));
+  }
   double change = 0;
-  SLIM_ASSIGN(
-      auto values,
-      ComputeValues<double>(
-          graph, "PageRank", RequestOf(dgemini::PageRankNeeds(dgemini::Mode::kAuto)),
-          [&](dgemini::Engine& engine, internal::VertexLists&) -> Result<VertexArray<double>> {
-            SLIM_ASSIGN(auto ranks, dgemini::PageRank(engine, options));
-            change = ranks.change;
-            return std::move(ranks.rank);
-          }));
+  SLIM_ASSIGN(auto values, ComputeValues<double>(graph, "PageRank", ranks, &change));
   // All compute nodes know the same change, so the session goes on.
   if (parameters.tolerance && change > *parameters.tolerance) {
     return VerificationError(
         "PageRank: after {} iterations the ranks still change by {}, more than {}",
-        *parameters.most_iterations, change, *parameters.tolerance);
+        ranks.arguments.ranks.most_iterations, change, *parameters.tolerance);
   }
   return values;
 }
 
 Result<VertexValues<std::uint64_t>> ConnectedComponents(Graph& graph) {
-  const OriginalIds& ids = graph.ids();
-  return ComputeValues<std::uint64_t>(
-      graph, "ConnectedComponents", RequestOf(dgemini::ComponentsNeeds()),
-      [&](dgemini::Engine& engine, internal::VertexLists&) -> Result<VertexArray<std::uint64_t>> {
-        SLIM_ASSIGN(const auto smallest, dgemini::Components(engine, graph.directed()));
-        auto labels = engine.ShareValues<std::uint64_t>();
-        engine.ForEach([&](VertexId v) { labels[v] = ids[smallest[v]]; });
-        return labels;
-      });
+  return ComputeValues<std::uint64_t>(graph, "ConnectedComponents",
+                                      {.arguments = {.what = Algorithm::kComponents}});
 }
 
 Result<VertexValues<double>> BetweennessCentrality(Graph& graph,
                                                    std::span<const std::uint64_t> sources) {
-  std::vector<VertexId> from;
+  constexpr const char* kCall = "BetweennessCentrality";
+  Algorithm centrality{.arguments = {.what = Algorithm::kCentrality}};
   for (const std::uint64_t source : sources) {
-    SLIM_ASSIGN(const VertexId v, FindVertex(graph, source, "BetweennessCentrality"));
-    from.push_back(v);
+    SLIM_ASSIGN(const VertexId v, FindVertex(graph, source, kCall));
+    centrality.sources.push_back(v);
   }
-  return ComputeValues<double>(graph, "BetweennessCentrality",
-                               RequestOf(dgemini::CentralityNeeds(dgemini::Mode::kAuto)),
-                               [&](dgemini::Engine& engine, internal::VertexLists&) {
-                                 return dgemini::Centrality(engine, from);
-                               });
+  return ComputeValues<double>(graph, kCall, centrality);
+}
+
+Result<VertexValues<std::uint64_t>> CommunityLabels(Graph& graph, std::uint64_t iterations) {
+  return ComputeValues<std::uint64_t>(
+      graph, "CommunityLabels", {.arguments = {.what = Algorithm::kLabels, .steps = iterations}});
+}
+
+Result<VertexValues<std::uint32_t>> CoreNumbers(Graph& graph) {
+  return ComputeValues<std::uint32_t>(graph, "CoreNumbers",
+                                      {.arguments = {.what = Algorithm::kCores}});
+}
+
+Result<VertexValues<double>> LocalClustering(Graph& graph) {
+  return internal::LocalValues<double>(
+      graph, "LocalClustering", {},
+      [](const dkudu::LocalFigures& figures) { return figures.clustering(); });
 }
 
 }  // namespace slimgraph

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "slimgraph/base/result.h"
 #include "slimgraph/session/graph.h"
@@ -23,6 +24,11 @@ Result<VertexValues<std::uint32_t>> BreadthFirstSearch(Graph& graph, std::uint64
 // weights must not be negative.
 Result<VertexValues<double>> ShortestPaths(Graph& graph, std::uint64_t source);
 
+// For each number of hops from 0 on, how many vertices are that far from the source, up to
+// `most_hops`. On node 0; empty on all others.
+Result<std::vector<std::uint64_t>> HopCounts(Graph& graph, std::uint64_t source,
+                                             std::uint64_t most_hops);
+
 struct PageRankParameters {
   double damping = 0.85;  // 0 to 1
   std::uint64_t iterations = 20;
@@ -31,6 +37,9 @@ struct PageRankParameters {
   std::optional<double> tolerance = {};
   // With a tolerance: after so many iterations it is an error that the ranks still change by more.
   std::optional<std::uint64_t> most_iterations = {};
+  // If set, the ranks are personalised: all that edges do not give goes to this vertex, where the
+  // whole rank is at first.
+  std::optional<std::uint64_t> source = {};
 };
 // Ranks sum to one.
 Result<VertexValues<double>> PageRank(Graph& graph, const PageRankParameters& parameters = {});
@@ -43,5 +52,20 @@ Result<VertexValues<std::uint64_t>> ConnectedComponents(Graph& graph);
 // and another vertex of the share of their shortest paths that lead through it.
 Result<VertexValues<double>> BetweennessCentrality(Graph& graph,
                                                    std::span<const std::uint64_t> sources);
+
+// Communities by label propagation, as LDBC Graphalytics defines it. Each vertex begins with its id
+// as its label. In each iteration all vertices at once take the most frequent label of their
+// neighbours, and the smallest of several such labels. In a directed graph, a neighbour with edges
+// both ways counts twice.
+Result<VertexValues<std::uint64_t>> CommunityLabels(Graph& graph, std::uint64_t iterations = 10);
+
+// For each vertex, the largest k such that it is in the k-core: the largest subgraph in which all
+// vertices have at least k different neighbours. Directions of edges do not count.
+Result<VertexValues<std::uint32_t>> CoreNumbers(Graph& graph);
+
+// For each vertex, the share of the ordered pairs of its neighbours that an edge joins, as LDBC
+// Graphalytics defines it. In a directed graph, the neighbours are those in either direction.
+// patterns.h has the counts in undirected graphs.
+Result<VertexValues<double>> LocalClustering(Graph& graph);
 
 }  // namespace slimgraph

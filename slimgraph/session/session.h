@@ -7,9 +7,11 @@
 // One node: everything is in this process. Several nodes: the graph is distributed over the memory
 // of all of them, and the first `compute` nodes run the program.
 //
-// - With one compute node, this process is node 0. Open() starts the other nodes on this machine.
-// - With several compute nodes, a launcher starts the program once for each:
-//     slimgraph launch --nodes 4 --compute 2 ./program ...
+// - Without a launcher, this process is node 0. Open() starts the other nodes on this machine. If
+//   several nodes compute, the others make the same calls as this process, with its arguments. They
+//   cannot call functions of your program, so Run and ForEachMatch need a launcher then.
+// - A launcher starts the program once for each compute node:
+//     slimgraph launch --nodes 4 --compute 2 -- ./program ...
 //   Then all compute nodes must make the same calls in the same order. A call returns when all of
 //   them have made it. mpiexec.hydra and srun work as well: where they start the program on a
 //   memory node, Open() replaces the program with the memory-node program and does not return.
@@ -44,7 +46,8 @@ struct SessionOptions {
   std::string transport = {};    // shm, tcp or verbs; "": shm on one machine, tcp across machines
   std::string network = "none";  // imitate a network: fdr, edr, efa or tcp10
   CacheOptions cache = {};       // what compute nodes keep of memory nodes' lists
-  // The slimgraph command, which memory nodes run: a path, or a name that is looked up in PATH.
+  // The slimgraph command, which nodes that Open() starts run: a path, or a name that is looked up
+  // in PATH.
   std::string memory_node_program = internal::InstalledCommand(__FILE__);
 };
 

@@ -334,6 +334,39 @@ void CheckAlgorithms(Session& session, std::uint64_t seed) {
   }
 }
 
+void CheckNeighbourhoods(Session& session, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  for (const bool directed : {false, true}) {
+    const RandomGraph edges = MakeRandomGraph(random, directed, /*weighted=*/false);
+    const Lists out = OutLists(edges);
+    const std::uint64_t source = edges.src[random() % edges.src.size()];
+    Graph graph = OpenRandom(session, edges);
+    const auto cores = slimgraph::CoreNumbers(graph);  // on lists that nobody has used
+    ASSERT_OK(cores);
+    RandomGraph both = edges;
+    both.directed = false;
+    ExpectEqual(session, *cores, CoreNumbers(OutLists(both)), "core");
+    const auto labels = CommunityLabels(graph, 3);
+    ASSERT_OK(labels);
+    ExpectEqual(session, *labels, CommunitiesAfter(edges, 3), "label");
+    const auto ranks = PageRank(graph, {.iterations = 5, .source = source});
+    ASSERT_OK(ranks);
+    ExpectEqual(session, *ranks, RanksFrom(out, InLists(edges), source, 5), "rank");
+    const auto clustering = LocalClustering(graph);
+    ASSERT_OK(clustering);
+    ExpectEqual(session, *clustering, ClusteringOf(edges), "clustering");
+    std::vector<std::uint64_t> expected(4);
+    for (const auto& [v, hops] : HopsFrom(out, source)) {
+      if (hops < expected.size()) ++expected[hops];
+    }
+    while (expected.back() == 0) expected.pop_back();
+    if (!session.first()) expected.clear();
+    const auto counts = HopCounts(graph, source, 3);
+    ASSERT_OK(counts);
+    EXPECT_EQ(*counts, expected);
+  }
+}
+
 void CheckPatterns(Session& session, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const RandomGraph edges = MakeRandomGraph(random, /*directed=*/false, /*weighted=*/false);
@@ -347,6 +380,33 @@ void CheckPatterns(Session& session, std::uint64_t seed) {
   ASSERT_OK(counted);
   EXPECT_EQ(*counted, corners / 3);
 
+  const auto path = Pattern::Make({{1, 2}, {2, 3}}, "path");
+  std::uint64_t pairs = 0;
+  for (const auto& [v, list] : lists) pairs += list.size() * (list.size() - 1) / 2;
+  const auto paths = Count(graph, *path);
+  ASSERT_OK(paths);
+  EXPECT_EQ(*paths, pairs);
+  const auto induced = Count(graph, *path, {.induced = true});
+  ASSERT_OK(induced);
+  EXPECT_EQ(*induced, pairs - corners);
+
+  const auto local = LocalCounts(graph);
+  ASSERT_OK(local);
+  for (std::size_t i = 0; i < local->size(); ++i) {
+    const LocalCount& count = local->values()[i];
+    ASSERT_EQ(count.degree, lists.at(local->id(i)).size());
+    ASSERT_EQ(count.triangles, at.at(local->id(i)));
+  }
+}
+
+void CheckMatches(Session& session, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const RandomGraph edges = MakeRandomGraph(random, /*directed=*/false, /*weighted=*/false);
+  const Lists lists = OutLists(edges);
+  Graph graph = OpenRandom(session, edges);
+  std::uint64_t corners = 0;
+  for (const auto& [v, triangles] : TrianglesAt(lists)) corners += triangles;
+  const auto triangle = Pattern::Find("triangle");
   Mutex mutex;
   std::set<std::vector<std::uint64_t>> seen;
   std::uint64_t calls = 0;
@@ -365,24 +425,6 @@ void CheckPatterns(Session& session, std::uint64_t seed) {
   for (const auto& ids : seen) {
     ASSERT_TRUE(lists.at(ids[0]).contains(ids[1]) && lists.at(ids[0]).contains(ids[2]) &&
                 lists.at(ids[1]).contains(ids[2]));
-  }
-
-  const auto path = Pattern::Make({{1, 2}, {2, 3}}, "path");
-  std::uint64_t pairs = 0;
-  for (const auto& [v, list] : lists) pairs += list.size() * (list.size() - 1) / 2;
-  const auto paths = Count(graph, *path);
-  ASSERT_OK(paths);
-  EXPECT_EQ(*paths, pairs);
-  const auto induced = Count(graph, *path, {.induced = true});
-  ASSERT_OK(induced);
-  EXPECT_EQ(*induced, pairs - corners);
-
-  const auto local = LocalCounts(graph);
-  ASSERT_OK(local);
-  for (std::size_t i = 0; i < local->size(); ++i) {
-    const LocalCount& count = local->values()[i];
-    ASSERT_EQ(count.degree, lists.at(local->id(i)).size());
-    ASSERT_EQ(count.triangles, at.at(local->id(i)));
   }
 }
 

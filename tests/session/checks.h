@@ -11,6 +11,8 @@ namespace slimgraph::test {
 void CheckPrograms(Session& session, std::uint64_t seed);
 void CheckSeveralGraphs(Session& session, std::uint64_t seed);
 void CheckAlgorithms(Session& session, std::uint64_t seed);
+void CheckNeighbourhoods(Session& session, std::uint64_t seed);
 void CheckPatterns(Session& session, std::uint64_t seed);
+void CheckMatches(Session& session, std::uint64_t seed);
 
 }  // namespace slimgraph::test

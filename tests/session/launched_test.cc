@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <array>
 #include <csignal>
 #include <cstdlib>
 
@@ -10,6 +9,7 @@
 #include "slimgraph/session/algorithms.h"
 #include "slimgraph/session/program.h"
 #include "tests/session/checks.h"
+#include "tests/session/processes.h"
 #include "tests/support/command.h"
 #include "tests/support/graphs.h"
 
@@ -24,11 +24,9 @@ std::uint64_t LaunchedSeed() {
 }
 
 CommandEnd Launch(NodeId nodes, NodeId compute, const std::string& test, std::uint64_t seed) {
-  std::array<char, 4096> self{};
-  if (::readlink("/proc/self/exe", self.data(), self.size() - 1) < 0) std::abort();
   return RunSlimgraph(
       {"launch", "--nodes", std::to_string(nodes), "--compute", std::to_string(compute), "--",
-       self.data(), "--gtest_also_run_disabled_tests", "--gtest_filter=" + test},
+       SelfPath(), "--gtest_also_run_disabled_tests", "--gtest_filter=" + test},
       {kSeedVariable + ("=" + std::to_string(seed))});
 }
 
@@ -45,7 +43,9 @@ TEST(DISABLED_Launched, Everything) {
   ASSERT_OK(session);
   CheckPrograms(*session, LaunchedSeed());
   CheckAlgorithms(*session, LaunchedSeed());
+  CheckNeighbourhoods(*session, LaunchedSeed());
   CheckPatterns(*session, LaunchedSeed());
+  CheckMatches(*session, LaunchedSeed());
   ASSERT_OK(session->Close());
 }
 

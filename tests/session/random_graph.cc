@@ -103,23 +103,72 @@ ById<std::uint32_t> CoreNumbers(Lists lists) {
   return core;
 }
 
-ById<std::uint64_t> LabelsAfter(const Lists& in, std::uint64_t steps) {
+namespace {
+
+// Each vertex counts the labels in all of its lists.
+ById<std::uint64_t> LabelsBy(const std::vector<Lists>& sides, std::uint64_t steps) {
   ById<std::uint64_t> labels;
-  for (const auto& [v, list] : in) labels[v] = v;
+  for (const auto& [v, list] : sides[0]) labels[v] = v;
   for (; steps > 0; --steps) {
     const auto before = labels;
-    for (const auto& [v, list] : in) {
+    for (auto& [v, own] : labels) {
       std::map<std::uint64_t, std::size_t> counts;
-      for (const auto& [u, weight] : list) ++counts[before.at(u)];
+      for (const Lists& side : sides) {
+        for (const auto& [u, weight] : side.at(v)) ++counts[before.at(u)];
+      }
       std::size_t most = 0;
       for (const auto& [label, count] : counts) {
         if (count <= most) continue;
         most = count;
-        labels[v] = label;
+        own = label;
       }
     }
   }
   return labels;
+}
+
+}  // namespace
+
+ById<std::uint64_t> LabelsAfter(const Lists& in, std::uint64_t steps) {
+  return LabelsBy({in}, steps);
+}
+
+ById<std::uint64_t> CommunitiesAfter(const RandomGraph& graph, std::uint64_t steps) {
+  if (!graph.directed) return LabelsBy({OutLists(graph)}, steps);
+  return LabelsBy({OutLists(graph), InLists(graph)}, steps);
+}
+
+ById<double> ClusteringOf(const RandomGraph& graph) {
+  const Lists out = OutLists(graph);
+  ById<double> clustering;
+  for (const auto& [v, list] : ListsOf(graph, true, true)) {
+    double arcs = 0;
+    for (const auto& [a, weight_a] : list) {
+      for (const auto& [b, weight_b] : list) arcs += out.at(a).contains(b) ? 1 : 0;
+    }
+    const auto degree = static_cast<double>(list.size());
+    clustering[v] = degree < 2 ? 0 : arcs / (degree * (degree - 1));
+  }
+  return clustering;
+}
+
+ById<double> RanksFrom(const Lists& out, const Lists& in, std::uint64_t source,
+                       std::uint64_t iterations) {
+  ById<double> rank;
+  for (const auto& [v, list] : out) rank[v] = v == source ? 1 : 0;
+  for (; iterations > 0; --iterations) {
+    ById<double> next;
+    double given = 0;
+    for (const auto& [v, list] : in) {
+      double sum = 0;
+      for (const auto& [u, weight] : list) sum += rank[u] / static_cast<double>(out.at(u).size());
+      next[v] = 0.85 * sum;
+      given += next[v];
+    }
+    next[source] += 1 - given;
+    rank = next;
+  }
+  return rank;
 }
 
 ById<double> Ranks(const Lists& out, const Lists& in, std::uint64_t iterations) {

@@ -37,6 +37,12 @@ ById<double> DistancesFrom(const Lists& out, std::uint64_t source);
 // Removes vertices of the lowest degree, one after the other.
 ById<std::uint32_t> CoreNumbers(Lists lists);
 ById<std::uint64_t> LabelsAfter(const Lists& in, std::uint64_t steps);
+// The same with the labels of neighbours in both directions, as cdlp counts them.
+ById<std::uint64_t> CommunitiesAfter(const RandomGraph& graph, std::uint64_t steps);
+// The share of ordered pairs of neighbours, in any direction, that an arc joins.
+ById<double> ClusteringOf(const RandomGraph& graph);
+ById<double> RanksFrom(const Lists& out, const Lists& in, std::uint64_t source,
+                       std::uint64_t iterations);
 ById<double> Ranks(const Lists& out, const Lists& in, std::uint64_t iterations);
 // For each vertex, the smallest id that can be reached over edges in any direction.
 ById<std::uint64_t> SmallestReached(const RandomGraph& graph);

@@ -7,7 +7,6 @@
 #include <array>
 #include <csignal>
 #include <filesystem>
-#include <fstream>
 
 #include "slimgraph/base/sockets.h"
 #include "slimgraph/base/sync.h"
@@ -16,6 +15,7 @@
 #include "slimgraph/session/patterns.h"
 #include "slimgraph/session/program.h"
 #include "tests/session/checks.h"
+#include "tests/session/processes.h"
 #include "tests/support/command.h"
 #include "tests/support/graphs.h"
 
@@ -38,12 +38,6 @@ Session MustOpen(const SessionOptions& options) {
 std::size_t OpenDescriptors() {
   const std::filesystem::directory_iterator all("/proc/self/fd");
   return static_cast<std::size_t>(std::distance(begin(all), end(all)));
-}
-
-// The processes that this one has started.
-std::vector<pid_t> Children() {
-  std::ifstream in("/proc/self/task/" + std::to_string(::getpid()) + "/children");
-  return {std::istream_iterator<pid_t>(in), {}};
 }
 
 struct Point {
@@ -86,6 +80,7 @@ TEST_P(SessionOn, AlgorithmsComputeWhatSerialCodeDoes) {
   for (int round = 0; round < 3; ++round) {
     Session session = MustOpen(Options());
     CheckAlgorithms(session, random());
+    CheckNeighbourhoods(session, random());
     ASSERT_OK(session.Close());
   }
 }
@@ -100,7 +95,10 @@ TEST_P(SessionOn, SeveralGraphsAreUsedInTurn) {
 TEST_P(SessionOn, PatternsAreCountedAsByTheirDefinition) {
   std::mt19937_64 random = SeededRandom();
   Session session = MustOpen(Options());
-  for (int round = 0; round < 3; ++round) CheckPatterns(session, random());
+  for (int round = 0; round < 3; ++round) {
+    CheckPatterns(session, random());
+    CheckMatches(session, random());
+  }
   ASSERT_OK(session.Close());
 }
 
@@ -150,7 +148,7 @@ TEST_F(Sessions, LeaveNothingBehind) {
   const std::size_t descriptors = OpenDescriptors();
   for (int round = 0; round < 5; ++round) once();
   EXPECT_EQ(OpenDescriptors(), descriptors);
-  EXPECT_TRUE(Children().empty());
+  EXPECT_TRUE(ChildProcesses().empty());
 }
 
 TEST_F(Sessions, ForgetGraphsThatNobodyUses) {
@@ -209,6 +207,8 @@ TEST_F(Sessions, RefuseWhatIsWrongAndGoOn) {
               ::testing::HasSubstr("directed"));
   EXPECT_EQ(MessageOf(PageRank(*graph, {.damping = NAN})),
             "PageRank: damping nan is out of range: 0 to 1");
+  EXPECT_EQ(MessageOf(PageRank(*graph, {.source = 9})),
+            "PageRank: 9 is no vertex of the graph, whose ids are from 1 to 4");
   EXPECT_EQ(MessageOf(PageRank(*graph, {.tolerance = 0})),
             "PageRank: tolerance 0 is out of range: 1e-14 and more");
   const auto all = [](std::uint32_t, std::span<const std::uint64_t>) { return true; };
@@ -218,6 +218,7 @@ TEST_F(Sessions, RefuseWhatIsWrongAndGoOn) {
   EXPECT_OK(BreadthFirstSearch(*graph, 1));
   ASSERT_OK(session.Close());
   EXPECT_EQ(MessageOf(BreadthFirstSearch(*graph, 1)), "BreadthFirstSearch: the session is closed");
+  EXPECT_EQ(MessageOf(LocalClustering(*graph)), "LocalClustering: the session is closed");
   EXPECT_EQ(graph->vertices(), 4U);
 }
 
@@ -312,6 +313,10 @@ TEST_F(Sessions, TakeGraphsWithoutEdges) {
     EXPECT_EQ(BreadthFirstSearch(*graph, 5).has_value(), loops == 1);
     EXPECT_EQ(Count(*graph, *Pattern::Find("triangle")).has_value(), loops == 1);
     EXPECT_EQ(LocalCounts(*graph).has_value(), loops == 1);
+    EXPECT_EQ(LocalClustering(*graph).has_value(), loops == 1);
+    EXPECT_EQ(HopCounts(*graph, 5, 2).has_value(), loops == 1);
+    EXPECT_OK(slimgraph::CoreNumbers(*graph));
+    EXPECT_OK(CommunityLabels(*graph));
   }
 }
 
@@ -336,11 +341,14 @@ TEST_F(Sessions, RefuseAMemoryNodeOfAnotherVersion) {
   EXPECT_EQ(told, message);
 }
 
-TEST(MemoryNode, CannotBeStartedByHand) {
-  for (const char* const join : {"0 0 x y", "1 9999 x y", "9 4 x y", "junk", "a b c d"}) {
-    const CommandEnd end = RunSlimgraph({"memory-node"}, {std::string("SLIMGRAPH_JOIN=") + join});
-    EXPECT_EQ(end.code, 2) << join;
-    EXPECT_THAT(end.err, ::testing::HasSubstr("not by hand")) << join;
+TEST(HelperPrograms, CannotBeStartedByHand) {
+  for (const char* const command : {"memory-node", "compute-node"}) {
+    EXPECT_THAT(RunSlimgraph({command}).err, ::testing::HasSubstr("not by hand"));
+    for (const char* const join : {"0 0 x y", "1 9999 x y", "9 4 x y", "junk", "a b c d"}) {
+      const CommandEnd end = RunSlimgraph({command}, {std::string("SLIMGRAPH_JOIN=") + join});
+      EXPECT_EQ(end.code, 2) << join;
+      EXPECT_THAT(end.err, ::testing::HasSubstr("not by hand")) << join;
+    }
   }
 }
 
@@ -352,9 +360,6 @@ TEST_F(Sessions, RefuseOptionsThatCannotWork) {
   options.transport = "mpi";
   EXPECT_THAT(MessageOf(Session::Open(options)), ::testing::HasSubstr("mpi"));
   options = WithNodes(2);
-  options.compute = 2;
-  EXPECT_THAT(MessageOf(Session::Open(options)), ::testing::HasSubstr("slimgraph launch"));
-  options = WithNodes(2);
   options.compute = 3;
   EXPECT_FALSE(Session::Open(options).has_value());
   options = WithNodes(2);
@@ -362,7 +367,7 @@ TEST_F(Sessions, RefuseOptionsThatCannotWork) {
   EXPECT_THAT(MessageOf(Session::Open(options)), ::testing::HasSubstr("cannot start"));
   options.memory_node_program = "false";
   EXPECT_THAT(MessageOf(Session::Open(options)), ::testing::HasSubstr("ended before it joined"));
-  EXPECT_TRUE(Children().empty());
+  EXPECT_TRUE(ChildProcesses().empty());
 }
 
 class HurtSession : public Sessions, public ::testing::WithParamInterface<int> {};
@@ -373,7 +378,7 @@ TEST_P(HurtSession, EndsWithOneLineAndLeavesNothing) {
   Session session = MustOpen(options);
   auto graph = OpenText(session);
   ASSERT_OK(graph);
-  std::function<void()> hurt = [] { ::kill(Children()[0], GetParam()); };
+  std::function<void()> hurt = [] { ::kill(ChildProcesses()[0], GetParam()); };
   const auto result = slimgraph::Run(*graph, Endless{&hurt});
   // One-sided reads succeed from a node that is only stopped; the next call notices.
   std::string message = MessageOf(result);
@@ -381,7 +386,7 @@ TEST_P(HurtSession, EndsWithOneLineAndLeavesNothing) {
   EXPECT_THAT(message, ::testing::HasSubstr("node "));
   EXPECT_EQ(MessageOf(PageRank(*graph)), message);
   EXPECT_EQ(MessageOf(session.Close()), message);
-  EXPECT_TRUE(Children().empty());
+  EXPECT_TRUE(ChildProcesses().empty());
 }
 INSTANTIATE_TEST_SUITE_P(Signals, HurtSession, ::testing::Values(SIGKILL, SIGSTOP),
                          [](const auto& signal) {

@@ -69,6 +69,7 @@ std::string Written(const std::string& name, const Result<Call>& call) {
   out.Put(call->graph);
   out.Put(call->path);
   out.Put(call->request);
+  out.Put(call->algorithm);
   out.Put(call->dropped.size());
   for (const std::uint64_t graph : call->dropped) out.Put(graph);
   return std::move(out).text();
@@ -83,6 +84,7 @@ Result<Call> ReadCall(std::string_view text) {
   call.graph = in.Number();
   call.path = in.Words();
   call.request = in.Words();
+  call.algorithm = in.Words();
   call.dropped.resize(in.Number());
   for (std::uint64_t& graph : call.dropped) graph = in.Number();
   std::sort(call.dropped.begin(), call.dropped.end());

@@ -28,6 +28,7 @@ struct Call {
   std::uint64_t graph = 0;  // the graph's number in the session
   std::string path = {};
   std::string request = {};                 // the bytes of a struct
+  std::string algorithm = {};               // an Algorithm that compute nodes run afterwards
   std::vector<std::uint64_t> dropped = {};  // graphs that this node does not use any more
 
   template <typename T>

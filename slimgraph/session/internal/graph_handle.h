@@ -27,12 +27,15 @@ struct GraphHandle {
 
   // Agrees with the other nodes on a call about this graph, and does what it asks of every node.
   template <typename Request>
-  Result<Call> Do(const std::string& name, Task task, const Request& request) {
-    Call call{.name = name, .task = task, .graph = number};
+  Result<Call> Do(const std::string& name, Task task, const Request& request,
+                  const std::string& algorithm = {}) {
+    Call call{.name = name, .task = task, .graph = number, .algorithm = algorithm};
     call.SetRequest(request);
     return nodes->Do(name, std::move(call));
   }
   OpenGraph& open() const { return *nodes->Find(number); }
+  // Those that programs of the user's own work on, once they are loaded.
+  VertexLists& lists() const { return *open().lists(/*both=*/false); }
   // For the result of what compute nodes have done after Do().
   template <typename T>
   Result<T> Checked(Result<T> result) {
@@ -40,7 +43,9 @@ struct GraphHandle {
     return tl::unexpected<Error>(nodes->Fail(result.error()));
   }
   // Loads the lists that vertex programs need, unless they are loaded. `request` lacks the cluster.
-  Status Load(const std::string& name, VertexRequest request);
+  // Compute nodes that follow node 0 then run `algorithm`, which is empty for a program of the
+  // user's own: they cannot run it, so it is refused.
+  Status Load(const std::string& name, VertexRequest request, const std::string& algorithm = {});
 };
 
 }  // namespace slimgraph::internal

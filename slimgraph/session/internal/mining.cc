@@ -21,7 +21,10 @@ class MiningRun {
     return {};
   }
 
-  dkudu::ListPart part() const { return formula_ ? formula_->part() : dkudu::ListPart::kAll; }
+  dkudu::ListPart part() const {
+    if (request_.what == MiningRequest::kLocal) return dkudu::ListPart::kArcs;
+    return formula_ ? formula_->part() : dkudu::ListPart::kAll;
+  }
 
   std::uint64_t Bytes(const dkudu::MiningGraph& graph, const dkudu::MiningOptions& options) const {
     if (request_.what == MiningRequest::kLocal) return dkudu::LocalBytes(graph, options);
@@ -104,7 +107,7 @@ Result<std::uint64_t> Mine(Job& job, const SlimFile& file, const OriginalIds& id
   return count;
 }
 
-Status MineOnMemoryNode(Job& job, const SlimFile& file, const Call& call) {
+Status MineForNode0(Job& job, const SlimFile& file, const Call& call) {
   const auto mined = Mine(job, file, {}, call.RequestAs<MiningRequest>(), {});
   if (!mined && mined.error().kind != ErrorKind::kUsage)
     return tl::unexpected<Error>(mined.error());

@@ -23,7 +23,7 @@ struct MiningRequest {
   Result<dkudu::Pattern> MakePattern() const;
 };
 
-// What a node does with matches and figures; memory nodes do nothing. Embeddings arrive by dense
+// What a node does with matches and figures; helper programs do nothing. Embeddings arrive by dense
 // id, from several threads.
 struct MiningSinks {
   std::function<Result<bool>(std::uint32_t thread, std::span<const VertexId> embedding)> embedding;
@@ -35,6 +35,7 @@ struct MiningSinks {
 Result<std::uint64_t> Mine(Job& job, const SlimFile& file, const OriginalIds& ids,
                            const MiningRequest& request, const MiningSinks& sinks);
 
-Status MineOnMemoryNode(Job& job, const SlimFile& file, const Call& call);
+// On the other nodes that node 0 has started, which have no use for matches and figures.
+Status MineForNode0(Job& job, const SlimFile& file, const Call& call);
 
 }  // namespace slimgraph::internal

@@ -78,12 +78,7 @@ Status Nodes::Start(const SessionOptions& options) {
 }
 
 Status Nodes::StartHere(const SessionOptions& options) {
-  if (request_.compute > 1) {
-    return UsageError(
-        "a session of {} compute nodes needs a launcher: slimgraph launch --nodes {} "
-        "--compute {} PROGRAM",
-        request_.compute, nodes_, request_.compute);
-  }
+  followed_ = request_.compute > 1;
   if (nodes_ == 1) {
     job_ = Job::Alone();
     return {};
@@ -91,29 +86,30 @@ Status Nodes::StartHere(const SessionOptions& options) {
   JoinConfig config{.self = 0, .nodes = nodes_};
   SLIM_ASSIGN(config.listener, ListenTcp("127.0.0.1"));
   SLIM_ASSIGN(config.secret, NewSecret());
-  return StartMemoryNodes(options.memory_node_program, std::move(config));
+  return StartHelpers(1, options.memory_node_program, std::move(config));
 }
 
 Status Nodes::StartAt(const Place& place, const SessionOptions& options) {
   self_ = place.node;
   if (self_ == 0) {
-    return StartMemoryNodes(place.command.empty() ? options.memory_node_program : place.command,
-                            place.Config());
+    return StartHelpers(request_.compute,
+                        place.command.empty() ? options.memory_node_program : place.command,
+                        place.Config());
   }
   SLIM_ASSIGN(job_, Job::Join(place.Config(), OnLoss::kReport));
   return {};
 }
 
-Status Nodes::StartMemoryNodes(const std::string& program, JoinConfig config) {
+Status Nodes::StartHelpers(NodeId first, const std::string& program, JoinConfig config) {
   const std::string hub = fmt::format("127.0.0.1:{}", LocalAddress(config.listener.get()).port());
-  for (NodeId node = request_.compute; node < nodes_; ++node) {
-    SLIM_TRY(memory_nodes_.Start(program, {.node = node,
-                                           .nodes = nodes_,
-                                           .compute = request_.compute,
-                                           .hub = hub,
-                                           .secret = config.secret}));
+  for (NodeId node = first; node < nodes_; ++node) {
+    SLIM_TRY(helpers_.Start(program, {.node = node,
+                                      .nodes = nodes_,
+                                      .compute = request_.compute,
+                                      .hub = hub,
+                                      .secret = config.secret}));
   }
-  config.still_coming = [this] { return memory_nodes_.CheckAllRun(); };
+  config.still_coming = [this] { return helpers_.CheckAllRun(); };
   SLIM_ASSIGN(job_, Job::Join(std::move(config), OnLoss::kReport));
   return {};
 }
@@ -129,6 +125,14 @@ Status Nodes::JoinLaunched(const SessionOptions& options) {
   SLIM_TRY(BecomeNodeOnce());
   SLIM_ASSIGN(job_, Job::JoinFromEnvironment(PmiUse::kFormJob, OnLoss::kReport));
   return {};
+}
+
+Status Nodes::CheckRunsFunctionsOfProgram(const std::string& call) const {
+  if (!followed_) return {};
+  return UsageError(
+      "{}: the other compute nodes of this session cannot run functions of the program: start it "
+      "with 'slimgraph launch --nodes {} --compute {} -- PROGRAM'",
+      call, nodes_, request_.compute);
 }
 
 Result<Call> Nodes::Do(const std::string& name, Result<Call> mine) {
@@ -186,7 +190,7 @@ Status Nodes::Close() {
   if (!done) job_->LeaveAfter(done.error());
   graphs_.clear();
   job_.reset();
-  memory_nodes_.Reap();
+  helpers_.Reap();
   return done;
 }
 

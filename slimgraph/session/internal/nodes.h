@@ -29,6 +29,9 @@ class Nodes {
   bool usable() const { return job_ != nullptr && !failure_; }
   Job& job() { return *job_; }
 
+  // An error if other compute nodes cannot call functions of the user's program.
+  Status CheckRunsFunctionsOfProgram(const std::string& call) const;
+
   // Collective over all nodes: agrees on a call and does what it asks of every node. `mine` is the
   // call, or why node 0 cannot make it.
   Result<Call> Do(const std::string& name, Result<Call> mine);
@@ -49,17 +52,19 @@ class Nodes {
  private:
   Nodes() = default;
   Status Start(const SessionOptions& options);
-  // The three ways in which nodes come together: this process starts the memory nodes; `slimgraph
-  // launch` has started the compute nodes; mpiexec or srun has started all nodes.
+  // The three ways in which nodes come together: this process starts all other nodes, and other
+  // compute nodes follow it; `slimgraph launch` has started the compute nodes; mpiexec or srun has
+  // started all nodes.
   Status StartHere(const SessionOptions& options);
   Status StartAt(const Place& place, const SessionOptions& options);
   Status JoinLaunched(const SessionOptions& options);
-  Status StartMemoryNodes(const std::string& program, JoinConfig config);
+  Status StartHelpers(NodeId first, const std::string& program, JoinConfig config);
 
   NodeId self_ = 0;
   NodeId nodes_ = 1;
   ClusterRequest request_;
-  MemoryNodeProcesses memory_nodes_;
+  bool followed_ = false;  // other compute nodes are helpers, which do what node 0 calls
+  HelperProcesses helpers_;
   std::unique_ptr<Job> job_;  // null once the session is closed
   OpenGraphs graphs_;
   std::uint64_t last_graph_ = 0;

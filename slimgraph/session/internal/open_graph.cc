@@ -1,5 +1,9 @@
 #include "slimgraph/session/internal/open_graph.h"
 
+#include <utility>
+
+#include "slimgraph/files/both_directions.h"
+#include "slimgraph/session/internal/algorithm.h"
 #include "slimgraph/session/internal/mining.h"
 
 namespace slimgraph::internal {
@@ -17,6 +21,11 @@ Result<std::unique_ptr<VertexLists>> VertexLists::Load(Job& job, const SlimFile&
                                                        const VertexRequest& request) {
   std::unique_ptr<VertexLists> lists(new VertexLists(request));
   if (request.paths) SLIM_TRY(lists->paths_.Prepare(file));
+  std::optional<BothDirections> both;
+  if (request.both) {
+    SLIM_ASSIGN(both, BothDirections::Of(file));
+  }
+  const GraphSource& source = both ? static_cast<const GraphSource&>(*both) : file;
   SLIM_ASSIGN(lists->cluster_, Cluster::Start(job, request.cluster.Options()));
   Cluster& cluster = *lists->cluster_;
   lists->exchange_ = std::make_unique<dgemini::Exchange>(cluster);
@@ -25,12 +34,13 @@ Result<std::unique_ptr<VertexLists>> VertexLists::Load(Job& job, const SlimFile&
     // Node 0 gathers the results.
     plan.node_bytes[0] += static_cast<std::uint64_t>(request.vertex_bytes * file.vertices());
   };
-  SLIM_ASSIGN(lists->work_, dgemini::Workload::Load(cluster, file,
+  SLIM_ASSIGN(lists->work_, dgemini::Workload::Load(cluster, source,
                                                     {.weights = request.weights,
                                                      .pull_in = request.pull_in,
                                                      .pull_out = request.pull_out,
                                                      .vertex_bytes = request.vertex_bytes,
                                                      .share_bytes = request.share_bytes,
+                                                     .list_bytes = request.list_bytes,
                                                      .cache = request.cluster.cache},
                                                     announce));
   if (request.paths) {
@@ -56,20 +66,23 @@ Result<std::unique_ptr<OpenGraph>> OpenGraph::Open(const std::string& path, bool
 }
 
 Result<Refusal> OpenGraph::LoadVertexLists(Job& job, const VertexRequest& request) {
-  SLIM_TRY(Unload());
-  SLIM_ASSIGN(lists_, VertexLists::Load(job, file_, request));
-  return lists_->refusal();
+  auto& lists = lists_[request.both ? 1 : 0];
+  if (lists) SLIM_TRY(std::exchange(lists, nullptr)->Unload());
+  SLIM_ASSIGN(lists, VertexLists::Load(job, file_, request));
+  return lists->refusal();
 }
 
 Status OpenGraph::Unload() {
-  if (!lists_) return {};
-  const auto lists = std::move(lists_);
-  return lists->Unload();
+  for (auto& lists : lists_) {
+    if (lists) SLIM_TRY(std::exchange(lists, nullptr)->Unload());
+  }
+  return {};
 }
 
 // A new layout of the same size needs a new number.
 std::string VersionOfCalls() {
-  return fmt::format("session 1 {} {}", sizeof(VertexRequest), sizeof(MiningRequest));
+  return fmt::format("session 2 {} {} {}", sizeof(VertexRequest), sizeof(MiningRequest),
+                     sizeof(Algorithm::Arguments));
 }
 
 Result<Refusal> DoOnEveryNode(Job& job, const Call& call, OpenGraphs& graphs, bool computes) {

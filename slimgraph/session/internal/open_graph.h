@@ -33,11 +33,14 @@ struct VertexRequest {
   bool pull_in = false;
   bool pull_out = false;
   bool paths = false;  // weights must suit shortest paths, and are examined
-  // The memory of the program's values, in bytes per vertex of the graph and of a share.
+  bool both = false;   // of a directed graph: lists as BothDirections has them
+  // The memory of the program's values, in bytes per vertex of the graph and of a share, and per
+  // arc of a thread's longest list.
   double vertex_bytes = 0;
   double share_bytes = 0;
+  double list_bytes = 0;
 
-  // Makes this request cover `other` as well.
+  // Makes this request cover `other` as well, which has the same `both`.
   void Add(const VertexRequest& other) {
     weights |= other.weights;
     pull_in |= other.pull_in;
@@ -45,12 +48,13 @@ struct VertexRequest {
     paths |= other.paths;
     vertex_bytes = std::max(vertex_bytes, other.vertex_bytes);
     share_bytes = std::max(share_bytes, other.share_bytes);
+    list_bytes = std::max(list_bytes, other.list_bytes);
   }
   // Whether lists that were loaded for this request suffice for `other`.
   bool Covers(const VertexRequest& other) const {
     return weights >= other.weights && pull_in >= other.pull_in && pull_out >= other.pull_out &&
            paths >= other.paths && vertex_bytes >= other.vertex_bytes &&
-           share_bytes >= other.share_bytes;
+           share_bytes >= other.share_bytes && list_bytes >= other.list_bytes;
   }
 };
 
@@ -92,9 +96,10 @@ class OpenGraph {
 
   const SlimFile& file() const { return file_; }
   const std::shared_ptr<const OriginalIds>& ids() const { return ids_; }
-  VertexLists* lists() const { return lists_.get(); }
+  // Null unless loaded; `both`: those of a directed graph as BothDirections has them.
+  VertexLists* lists(bool both) const { return lists_[both ? 1 : 0].get(); }
 
-  // Collective over all nodes: replaces the loaded lists.
+  // Collective over all nodes: replaces the loaded lists of the same `both`.
   Result<Refusal> LoadVertexLists(Job& job, const VertexRequest& request);
   // Collective over all nodes.
   Status Unload();
@@ -104,7 +109,7 @@ class OpenGraph {
       : file_(std::move(file)), ids_(std::make_shared<const OriginalIds>(std::move(ids))) {}
   SlimFile file_;
   std::shared_ptr<const OriginalIds> ids_;
-  std::unique_ptr<VertexLists> lists_;
+  std::unique_ptr<VertexLists> lists_[2];  // by request().both
 };
 
 // The open graphs of a node, by their number in the session.

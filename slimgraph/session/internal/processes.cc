@@ -127,12 +127,14 @@ Result<pid_t> StartProgram(const std::vector<std::string>& words, const Place& p
   return EnvironmentError("cannot start '{}': {}", words[0], std::strerror(failed));
 }
 
-Status MemoryNodeProcesses::Start(const std::string& program, const Place& place) {
+Status HelperProcesses::Start(const std::string& program, const Place& place) {
   program_ = program;
-  const auto process = StartProgram({program, kMemoryNodeCommand}, place, /*quiet=*/true);
+  const bool computes = place.node < place.compute;
+  const auto process = StartProgram({program, computes ? kComputeNodeCommand : kMemoryNodeCommand},
+                                    place, /*quiet=*/true);
   if (!process) {
     return EnvironmentError(
-        "{}, the memory-node program; install SlimGraph into a folder of PATH, or set "
+        "{}, which the session's other nodes run; install SlimGraph into a folder of PATH, or set "
         "SessionOptions.memory_node_program",
         process.error().message);
   }
@@ -140,17 +142,17 @@ Status MemoryNodeProcesses::Start(const std::string& program, const Place& place
   return {};
 }
 
-Status MemoryNodeProcesses::CheckAllRun() {
+Status HelperProcesses::CheckAllRun() {
   for (const pid_t process : processes_) {
     if (!HasEnded(process)) continue;
     std::erase(processes_, process);
-    return EnvironmentError("a memory node ended before it joined: is '{}' this version's program?",
+    return EnvironmentError("a node ended before it joined: is '{}' this version's program?",
                             program_);
   }
   return {};
 }
 
-void MemoryNodeProcesses::Reap() {
+void HelperProcesses::Reap() {
   const std::uint64_t deadline_ns = NowNs() + kReapNs;
   while (std::erase_if(processes_, HasEnded), !processes_.empty() && NowNs() < deadline_ns) {
     SleepFor(std::chrono::milliseconds(1));

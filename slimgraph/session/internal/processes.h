@@ -38,13 +38,13 @@ Result<std::optional<Place>> TakePlace();
 // and output; of other files only the place's listener.
 Result<pid_t> StartProgram(const std::vector<std::string>& words, const Place& place, bool quiet);
 
-// The memory nodes that a session has started.
-class MemoryNodeProcesses {
+// The nodes that a session has started: memory nodes, and compute nodes that follow node 0.
+class HelperProcesses {
  public:
-  MemoryNodeProcesses() = default;
-  ~MemoryNodeProcesses() { Reap(); }
-  MemoryNodeProcesses(const MemoryNodeProcesses&) = delete;
-  MemoryNodeProcesses& operator=(const MemoryNodeProcesses&) = delete;
+  HelperProcesses() = default;
+  ~HelperProcesses() { Reap(); }
+  HelperProcesses(const HelperProcesses&) = delete;
+  HelperProcesses& operator=(const HelperProcesses&) = delete;
 
   Status Start(const std::string& program, const Place& place);
   // An error if one of them has ended.

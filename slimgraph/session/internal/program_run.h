@@ -24,8 +24,7 @@ class ProgramBase {
   ProgramBase(GraphHandle& handle, const P& program, dgemini::Mode mode)
       : program_(program),
         ids_(*handle.ids),
-        engine_(handle.open().lists()->cluster(), handle.open().lists()->work(),
-                handle.open().lists()->exchange(), mode),
+        engine_(handle.lists().cluster(), handle.lists().work(), handle.lists().exchange(), mode),
         weight_at_(WeightReader(handle.weight_type)) {}
 
   std::uint64_t steps() const { return steps_; }
