@@ -1,0 +1,13 @@
+// Sessions do not use the mpi transport. The module defines its factory, so that the linker takes
+// nothing of that transport from the library, and the module does not load MPI, whose libraries
+// install signal handlers.
+#include "slimgraph/fabric/internal/make_transport.h"
+
+namespace slimgraph {
+
+Result<std::unique_ptr<Transport>> MakeMpiTransport(Job& /*job*/,
+                                                    const FabricOptions& /*options*/) {
+  return UsageError("the Python package has no transport mpi: give shm, tcp or verbs");
+}
+
+}  // namespace slimgraph
