@@ -29,7 +29,7 @@ wheel-installed: python
 
 # Also the examples of docstrings, and the notebook of docs/.
 test-python: wheel-installed
-	@$(PYTHON_ENV)/bin/python -m pytest -c python/pyproject.toml --ignore=python/tests/nx \
+	@$(PYTHON_ENV)/bin/python -m pytest -c python/pyproject.toml --ignore=python/tests/nx --ignore=python/tests/lab \
 	  python/tests --doctest-modules --pyargs slimgraph
 
 test-networkx: wheel-installed

@@ -35,8 +35,6 @@ class Graph:
         self._native = native
         self._session = session
 
-    # ---- making graphs
-
     @classmethod
     def from_edges(
         cls,
@@ -57,13 +55,17 @@ class Graph:
         <slimgraph.Graph: 4 vertices, 2 edges, directed, weighted>
         """
         session = session or default_session()
-        native = _native.Graph.from_edges(
-            session._native,
+        arrays = (
             _inputs.as_ids(u, "u"),
             _inputs.as_ids(v, "v"),
             None if weights is None else _inputs.as_weights(weights),
             bool(directed),
             None if vertices is None else _inputs.as_ids(vertices, "vertices"),
+        )
+        native = session._call(
+            "from_edges",
+            {"directed": bool(directed)},
+            lambda: _native.Graph.from_edges(session._native, *arrays),
         )
         return cls(native, session)
 
@@ -132,9 +134,9 @@ class Graph:
         sources, destinations, rows = _inputs.edges_of_csr(indptr, indices)
         if destinations.size > 0 and (largest := int(destinations.max())) >= rows:
             raise UsageError(f"indices has {largest}, but there are only the rows 0 to {rows - 1}")
+        vertices = np.arange(rows)
         return cls.from_edges(
-            sources, destinations, weights, directed=directed, vertices=np.arange(rows),
-            session=session,
+            sources, destinations, weights, directed=directed, vertices=vertices, session=session
         )
 
     @classmethod
@@ -157,8 +159,12 @@ class Graph:
             raise UsageError(f"the matrix has the shape {matrix.shape}: give a square one")
         entries = matrix.tocoo()
         return cls.from_edges(
-            entries.row, entries.col, entries.data if weighted else None, directed=directed,
-            vertices=np.arange(matrix.shape[0]), session=session,
+            entries.row,
+            entries.col,
+            entries.data if weighted else None,
+            directed=directed,
+            vertices=np.arange(matrix.shape[0]),
+            session=session,
         )
 
     @classmethod
@@ -173,19 +179,19 @@ class Graph:
     ) -> Graph:
         """A graph from a .slim file, or from any file that `slimgraph convert` reads.
 
-        `directed` is required for formats that do not say it, such as edge lists. `weighted`: the
-        lines of an edge list have weights. `format`: "snap", "mtx", "metis", "sg", "wsg",
-        "webgraph" or "slim"; by default what the file's name says.
+        Edge lists need `directed`, and `weighted` if their lines have weights. `format` is "snap",
+        "mtx", "metis", "sg", "wsg", "webgraph" or "slim"; by default what the file's name says.
         """
         session = session or default_session()
-        native = _native.Graph.open(session._native, os.fspath(path), directed, weighted, format)
+        options = {"directed": directed, "weighted": weighted, "format": format}
+        native = session._call(
+            "open",
+            {"path": os.fspath(path), **options},
+            lambda: _native.Graph.open(session._native, os.fspath(path), *options.values()),
+        )
         return cls(native, session)
 
-    # ---- figures
-
-    @property
-    def session(self) -> Session:
-        return self._session
+    session = property(lambda self: self._session)
 
     @property
     def vertices(self) -> int:
@@ -214,23 +220,36 @@ class Graph:
         """What `slimgraph info` tells about the graph.
 
         >>> import slimgraph as sg
-        >>> info = sg.Graph.from_edges([1, 1, 1], [2, 3, 4]).info()
-        >>> info["largest_degree"], info["largest_degree_id"]
-        (3, 1)
+        >>> sg.Graph.from_edges([1, 1, 1], [2, 3, 4]).info()["largest_degree"]
+        3
         """
         return self._native.info()
 
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"
         weighted = ", weighted" if self.weighted else ""
-        return (
-            f"<slimgraph.Graph: {self.vertices:,} vertices, {self.edges:,} edges, {kind}{weighted}>"
-        )
+        size = f"{self.vertices:,} vertices, {self.edges:,} edges"
+        return f"<slimgraph.Graph: {size}, {kind}{weighted}>"
 
     # ---- vertex programs
 
-    def _values(self, values: np.ndarray, name: str) -> VertexValues:
-        return VertexValues(self.ids, values, name)
+    def _call(self, command: str, *arguments: Any, **options: Any) -> Any:
+        """Makes a native call about this graph. Options are arguments that the report names."""
+        session = self._session
+        function = getattr(_native, command)
+        value = session._call(
+            command, options, lambda: function(self._native, *arguments, **options)
+        )
+        session.last_report["graph"] = {
+            "vertices": self.vertices,
+            "edges": self.edges,
+            "directed": self.directed,
+        }
+        return value
+
+    def _values(self, name: str, command: str, *arguments: Any, **options: Any) -> VertexValues:
+        values = self._call(command, *arguments, **options)
+        return VertexValues(self.ids, values, name, self._session.last_report)
 
     def bfs(self, source: int) -> VertexValues:
         """The number of edges on a shortest path from the source; NO_HOPS without a path.
@@ -240,7 +259,7 @@ class Graph:
         >>> hops[3], hops[9] == sg.NO_HOPS
         (2, True)
         """
-        return self._values(_native.bfs(self._native, _id(source)), "hops")
+        return self._values("hops", "bfs", source=_id(source))
 
     def sssp(self, source: int) -> VertexValues:
         """The length of a shortest path from the source; infinity without a path.
@@ -251,7 +270,7 @@ class Graph:
         >>> sg.Graph.from_edges([1, 2, 1], [2, 3, 3], [1, 1, 5]).sssp(1)[3]
         2.0
         """
-        return self._values(_native.sssp(self._native, _id(source)), "distance")
+        return self._values("distance", "sssp", source=_id(source))
 
     def pagerank(
         self,
@@ -269,15 +288,20 @@ class Graph:
         If this takes more than `most_iterations`, raises VerificationError.
 
         >>> import slimgraph as sg
-        >>> ranks = sg.Graph.from_edges([1, 2, 3], [4, 4, 4], directed=True).pagerank(tolerance=1e-10)
+        >>> graph = sg.Graph.from_edges([1, 2, 3], [4, 4, 4], directed=True)
+        >>> ranks = graph.pagerank(tolerance=1e-10)
         >>> round(ranks[4], 4), round(float(ranks.values.sum()), 4)
         (0.542, 1.0)
         """
-        start = None if source is None else _id(source)
-        values = _native.pagerank(
-            self._native, damping, iterations, tolerance, most_iterations, start
+        return self._values(
+            "pagerank",
+            "pagerank",
+            damping=damping,
+            iterations=iterations,
+            tolerance=tolerance,
+            most_iterations=most_iterations,
+            source=None if source is None else _id(source),
         )
-        return self._values(values, "pagerank")
 
     def connected_components(self) -> VertexValues:
         """For each vertex, the same number as for all others of its connected component.
@@ -288,7 +312,7 @@ class Graph:
         >>> sg.Graph.from_edges([1, 8], [2, 9]).connected_components().to_dict()
         {1: 1, 2: 1, 8: 8, 9: 8}
         """
-        return self._values(_native.connected_components(self._native), "component")
+        return self._values("component", "connected_components")
 
     def betweenness(self, sources: Any = None) -> VertexValues:
         """Betweenness centrality from these sources; None: from all vertices.
@@ -302,7 +326,7 @@ class Graph:
         2.0
         """
         wanted = self.ids if sources is None else _inputs.as_ids(sources, "sources")
-        return self._values(_native.betweenness(self._native, wanted), "betweenness")
+        return self._values("betweenness", "betweenness", wanted)
 
     def hop_counts(self, source: int, most_hops: int = NO_HOPS) -> np.ndarray:
         """For each number of hops from 0 on, how many vertices are that far from the source.
@@ -311,7 +335,7 @@ class Graph:
         >>> sg.Graph.from_edges([1, 1, 3], [2, 3, 4]).hop_counts(1)
         array([1, 2, 1], dtype=uint64)
         """
-        return _native.hop_counts(self._native, _id(source), most_hops)
+        return self._call("hop_counts", source=_id(source), most_hops=most_hops)
 
     def community_labels(self, iterations: int = 10) -> VertexValues:
         """Communities by label propagation, as LDBC Graphalytics defines it (cdlp).
@@ -323,7 +347,7 @@ class Graph:
         >>> sg.Graph.from_edges([1, 2, 3], [2, 3, 1]).community_labels().to_dict()
         {1: 1, 2: 1, 3: 1}
         """
-        return self._values(_native.community_labels(self._native, iterations), "community")
+        return self._values("community", "community_labels", iterations=iterations)
 
     def core_numbers(self) -> VertexValues:
         """For each vertex, the largest k such that it is in the k-core. Directions do not count.
@@ -332,7 +356,7 @@ class Graph:
         >>> sg.Graph.from_edges([1, 2, 3, 3], [2, 3, 1, 4]).core_numbers().to_dict()
         {1: 2, 2: 2, 3: 2, 4: 1}
         """
-        return self._values(_native.core_numbers(self._native), "core")
+        return self._values("core", "core_numbers")
 
     def local_clustering(self) -> VertexValues:
         """The share of the ordered pairs of a vertex's neighbours that an edge joins (lcc).
@@ -343,7 +367,7 @@ class Graph:
         >>> sg.Graph.from_edges([1, 2, 3], [2, 3, 1], directed=True).local_clustering()[1]
         0.5
         """
-        return self._values(_native.local_clustering(self._native), "clustering")
+        return self._values("clustering", "local_clustering")
 
     # ---- patterns
 
@@ -367,9 +391,7 @@ class Graph:
         >>> square.count("wedge"), square.count("wedge", induced=True), square.count([(1, 2)])
         (8, 2, 5)
         """
-        return _native.count(
-            self._native, Pattern(pattern)._native, induced, chunk_bytes, cache_bytes
-        )
+        return self._match("count", pattern, induced, chunk_bytes, cache_bytes)
 
     def matches(
         self,
@@ -382,8 +404,8 @@ class Graph:
     ) -> np.ndarray:
         """The matches: a row for each, in no particular order.
 
-        With several compute nodes, these are processes that `slimgraph launch` has started, and
-        each finds a part of the matches. The columns are the pattern's vertices in ascending order. `limit`: at most so many.
+        The columns are the pattern's vertices in ascending order. `limit`: at most so many. Several
+        compute nodes must be processes of `slimgraph launch`; each returns what it has found.
 
         >>> import slimgraph as sg
         >>> sorted(sg.Graph.from_edges([1, 2, 3, 3], [2, 3, 1, 4]).matches("triangle")[0].tolist())
@@ -392,24 +414,34 @@ class Graph:
         if limit is not None and limit < 0:
             raise UsageError(f"limit is {limit}: give 0 or more")
         most = 2**63 if limit is None else limit
-        return _native.matches(
-            self._native, Pattern(pattern)._native, most, induced, chunk_bytes, cache_bytes
+        return self._match("matches", pattern, induced, chunk_bytes, cache_bytes, limit=most)
+
+    def _match(self, command, pattern, induced, chunk_bytes, cache_bytes, **more) -> Any:
+        wanted = Pattern(pattern)
+        value = self._call(
+            command,
+            wanted._native,
+            induced=induced,
+            chunk_bytes=chunk_bytes,
+            cache_bytes=cache_bytes,
+            **more,
         )
+        self._session.last_report["options"]["pattern"] = wanted.name
+        return value
 
     def triangles(self) -> int:
-        """The number of triangles in an undirected graph.
-
-        >>> import slimgraph as sg
-        >>> sg.Graph.from_edges([1, 2, 3], [2, 3, 1]).triangles()
-        1
-        """
+        """The number of triangles in an undirected graph."""
         return self.count("triangle")
 
     def local_counts(
         self, *, chunk_bytes: int = _BUDGET, cache_bytes: int = _BUDGET
     ) -> LocalCounts:
         """For each vertex of an undirected graph: degree, triangles, and local clustering."""
-        return LocalCounts(self.ids, _native.local_counts(self._native, chunk_bytes, cache_bytes))
+        return LocalCounts(
+            self.ids,
+            self._call("local_counts", chunk_bytes=chunk_bytes, cache_bytes=cache_bytes),
+            self._session.last_report,
+        )
 
 
 def _id(vertex: Any) -> int:

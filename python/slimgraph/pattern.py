@@ -18,7 +18,9 @@ class Pattern:
     3
     """
 
-    def __init__(self, pattern: Pattern | str | os.PathLike[str] | Iterable[tuple[int, int]]) -> None:
+    def __init__(
+        self, pattern: Pattern | str | os.PathLike[str] | Iterable[tuple[int, int]]
+    ) -> None:
         if isinstance(pattern, Pattern):
             self._native = pattern._native
         elif isinstance(pattern, (str, os.PathLike)):

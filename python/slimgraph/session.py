@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import atexit
 import os
+import resource
 import threading
+import time
 import weakref
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from . import _native
+from . import _native, _progress
 
 if TYPE_CHECKING:
     from .graph import Graph
@@ -26,6 +29,7 @@ class Session:
     cache       what compute nodes keep of memory nodes' lists: "none", "bitmap", "index" or "edge"
     edge_cache  the memory for it: "512MiB", "5%" or "auto"
     memory_side "strict": memory nodes do nothing; "serve": they send lists
+    progress    show the name and time of calls that take longer than two seconds
 
     A session can be used by several threads; their calls run one after the other. Ctrl-C ends the
     call under way and the nodes; the next call starts them again.
@@ -48,13 +52,25 @@ class Session:
         cache: str = "edge",
         edge_cache: str = "100%",
         memory_side: str = "strict",
+        progress: bool = True,
     ) -> None:
         if threads is None:
             threads = len(os.sched_getaffinity(0))
         program = Path(_native.__file__).parent / "bin" / "slimgraph"
         self._native = _native.Session(
-            nodes, compute, threads, transport, network, cache, edge_cache, memory_side, str(program)
+            nodes,
+            compute,
+            threads,
+            transport,
+            network,
+            cache,
+            edge_cache,
+            memory_side,
+            str(program),
         )
+        self.progress = progress
+        self.last_report: dict[str, Any] = {}
+        self._asked = {"transport": transport, "network": network}
         _open_sessions.add(self)
 
     def open(self, path, directed=None, *, weighted=False, format="") -> Graph:
@@ -67,9 +83,30 @@ class Session:
         """Graph.from_edges() in this session."""
         from .graph import Graph
 
-        return Graph.from_edges(
-            u, v, weights, directed=directed, vertices=vertices, session=self
-        )
+        return Graph.from_edges(u, v, weights, directed=directed, vertices=vertices, session=self)
+
+    def _call(self, command: str, options: dict[str, Any], native: Callable[[], Any]) -> Any:
+        """Makes a call of native code, with progress, and reports about it."""
+        start = time.perf_counter()
+        cpu = time.process_time()
+        with _progress.shown(command, self.progress):
+            value = native()
+        self.last_report = {
+            "schema": 2,
+            "command": command,
+            "version": _native.version,
+            "options": options,
+            "cluster": {
+                "nodes": self._native.nodes,
+                "compute": self._native.compute,
+                "threads": self.threads,
+                **{name: text for name, text in self._asked.items() if text},
+            },
+            "time": {"call_s": time.perf_counter() - start},
+            "cpu_s": time.process_time() - cpu,
+            "memory": {"peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024},
+        }
+        return value
 
     def start(self) -> Session:
         """Opens the session now, instead of at the first call."""

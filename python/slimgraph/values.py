@@ -26,10 +26,14 @@ class VertexValues:
     2
     """
 
-    def __init__(self, ids: np.ndarray, values: np.ndarray, name: str) -> None:
+    def __init__(
+        self, ids: np.ndarray, values: np.ndarray, name: str, report: dict[str, Any]
+    ) -> None:
         self.ids = ids[: len(values)]
         self.values = values
         self.name = name
+        self.report = report
+        """About the call that has made it, as the command's --json."""
 
     def __len__(self) -> int:
         return len(self.values)
@@ -72,7 +76,10 @@ class LocalCounts:
     {'degree': 3, 'triangles': 1, 'clustering': 0.3333333333333333}
     """
 
-    def __init__(self, ids: np.ndarray, columns: tuple[np.ndarray, ...]) -> None:
+    def __init__(
+        self, ids: np.ndarray, columns: tuple[np.ndarray, ...], report: dict[str, Any]
+    ) -> None:
+        self.report = report
         self.degree, self.triangles, self.clustering = columns
         self.ids = ids[: len(self.degree)]
 

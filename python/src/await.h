@@ -5,14 +5,12 @@
 #include <nanobind/nanobind.h>
 
 #include <chrono>
-#include <condition_variable>
-#include <functional>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <type_traits>
 
 #include "slimgraph/base/result.h"
+#include "slimgraph/base/sync.h"
 
 namespace slimgraph::python {
 
@@ -25,8 +23,13 @@ T Checked(Result<T> result) {
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
-// How often the waiting thread looks for signals.
+// How often the waiting thread looks for signals, and how often of these times it shows progress.
 constexpr std::chrono::milliseconds kSignalInterval{50};
+constexpr unsigned kIntervalsOfProgress = 5;
+
+// Called with the GIL: handles signals and shows progress. Returns false if this has raised a
+// Python exception, which stays set.
+bool HandleSignals(unsigned intervals);
 
 // Runs work() on a new thread and returns its value, or throws its error. If a signal handler
 // raises an exception meanwhile, as that of Ctrl-C does, calls cancel(), which must make the work
@@ -34,13 +37,13 @@ constexpr std::chrono::milliseconds kSignalInterval{50};
 template <typename Work, typename Cancel>
 auto Await(Work work, Cancel cancel) {
   using Outcome = std::invoke_result_t<Work>;
-  std::mutex mutex;
-  std::condition_variable changed;
+  Mutex mutex;
+  Condition changed;
   std::optional<Outcome> outcome;
   bool raised = false;
   {
     nanobind::gil_scoped_release release;
-    std::thread worker([&] {
+    Thread worker([&] {
       Outcome result = work();
       const std::lock_guard lock(mutex);
       outcome.emplace(std::move(result));
@@ -48,12 +51,12 @@ auto Await(Work work, Cancel cancel) {
     });
     std::unique_lock lock(mutex);
     const auto done = [&] { return outcome.has_value(); };
-    while (!changed.wait_for(lock, kSignalInterval, done)) {
+    for (unsigned intervals = 1; !changed.wait_for(lock, kSignalInterval, done); ++intervals) {
       if (raised) continue;
       lock.unlock();
       {
         const nanobind::gil_scoped_acquire acquire;
-        raised = PyErr_CheckSignals() != 0;
+        raised = !HandleSignals(intervals);
       }
       if (raised) cancel();
       lock.lock();

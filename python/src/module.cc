@@ -20,6 +20,19 @@ void Throw(const Error& error) {
   throw nb::python_error();
 }
 
+bool HandleSignals(unsigned intervals) {
+  if (PyErr_CheckSignals() != 0) return false;
+  if (intervals % kIntervalsOfProgress != 0) return true;
+  try {
+    const double seconds = std::chrono::duration<double>(intervals * kSignalInterval).count();
+    nb::module_::import_("slimgraph._progress").attr("tick")(seconds);
+  } catch (nb::python_error& error) {
+    error.restore();
+    return false;
+  }
+  return true;
+}
+
 }  // namespace slimgraph::python
 
 NB_MODULE(_native, module) {

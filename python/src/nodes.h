@@ -58,8 +58,8 @@ class Nodes {
   void FreeDropped();
 
   const SessionOptions options_;
-  std::mutex call_;   // held during a call
-  std::mutex state_;  // guards the members below where Cancel() uses them, and dropped_
+  Mutex call_;   // held during a call
+  Mutex state_;  // guards the members below where Cancel() uses them, and dropped_
   std::optional<Session> session_;
   bool cancelled_ = false;
   std::vector<Graph> dropped_;

@@ -7,14 +7,16 @@ import pytest
 
 import slimgraph as sg
 
+
 def pytest_unconfigure(config):
     """The last line counts the tests as tests/run does."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is None:
         return
-    count = {kind: len(reporter.stats.get(kind, [])) for kind in ("passed", "failed", "error", "skipped")}
-    failed = count["failed"] + count["error"]
-    print(f"{count['passed']} passed, {failed} failed, {count['skipped']} skipped")
+    passed, failed, errors, skipped = (
+        len(reporter.stats.get(kind, [])) for kind in ("passed", "failed", "error", "skipped")
+    )
+    print(f"{passed} passed, {failed + errors} failed, {skipped} skipped")
 
 
 KINDS = [(1, 1, 1), (1, 1, 2), (4, 1, 2), (4, 2, 1)]  # nodes, compute nodes, threads of each

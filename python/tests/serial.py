@@ -68,7 +68,9 @@ def betweenness_of(lists):
         for v in sorted(hops[s], key=hops[s].get):
             if v != s:
                 paths[s][v] = sum(
-                    paths[s].get(a, 0) for a in hops[s] if v in lists[a] and hops[s][a] == hops[s][v] - 1
+                    paths[s].get(a, 0)
+                    for a in hops[s]
+                    if v in lists[a] and hops[s][a] == hops[s][v] - 1
                 )
     result = dict.fromkeys(lists, 0.0)
     for s in lists:
@@ -114,8 +116,11 @@ def labels_after(u, v, directed, vertices, iterations):
 def clustering_of(lists, both):
     """The share of ordered pairs of neighbours that an edge joins."""
     return {
-        a: sum(c in lists[b] for b in near for c in near if b != c) / (len(near) * (len(near) - 1))
-        if len(near) > 1
-        else 0.0
+        a: (
+            sum(c in lists[b] for b in near for c in near if b != c)
+            / (len(near) * (len(near) - 1))
+            if len(near) > 1
+            else 0.0
+        )
         for a, near in both.items()
     }

@@ -18,7 +18,7 @@ def edges_of(graph):
     return {tuple(sorted(match)) for match in graph.matches([(0, 1)]).tolist()}
 
 
-@pytest.mark.parametrize("dtype", ["uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
+@pytest.mark.parametrize("dtype", "uint8 int16 uint16 int32 uint32 int64 uint64".split())
 @pytest.mark.parametrize("order", ["<", ">"])
 def test_ids_of_every_integer_type_are_the_same_vertices(dtype, order):
     kind = np.dtype(dtype).newbyteorder(order)
@@ -47,7 +47,9 @@ def test_every_source_makes_the_same_graph():
     graphs = [
         sg.Graph.from_edges(U, V, W),
         sg.Graph.from_edges(frame["source"], frame["target"], frame["km"]),
-        sg.Graph.from_edges(*(table[name].combine_chunks() for name in ("source", "target", "km"))),
+        sg.Graph.from_edges(
+            *(table[name].combine_chunks() for name in ("source", "target", "km"))
+        ),
         sg.Graph.from_pandas(frame, weight="km"),
         sg.Graph.from_arrow(chunked, weight="km"),
         sg.Graph.from_scipy(matrix, weighted=True),
@@ -103,7 +105,8 @@ def test_types_of_results():
     series = graph.pagerank().to_pandas()
     assert series.index.tolist() == [1, 2, 5, 9] and series.name == "pagerank"
     frame = graph.local_counts().to_pandas()
-    assert list(frame.columns) == ["degree", "triangles", "clustering"] and frame.index.name == "vertex"
+    assert list(frame.columns) == ["degree", "triangles", "clustering"]
+    assert frame.index.name == "vertex"
     hops = graph.bfs(1)
     assert 9 in hops and 3 not in hops and -1 not in hops and "9" not in hops
     assert np.asarray(hops, dtype=float).tolist() == [0, 1, 2, 3]

@@ -127,8 +127,8 @@ def test_import_changes_no_signal_handler():
     script = """
 def caught():
     lines = open("/proc/self/status").read().splitlines()
-    bits = {l[:6]: int(l.split()[1], 16) & 0x7FFFFFFF for l in lines if l[:6] in ("SigCgt", "SigIgn")}
-    return bits
+    signals = [line.split() for line in lines if line.startswith(("SigCgt", "SigIgn"))]
+    return [int(bits, 16) & 0x7FFFFFFF for _, bits in signals]
 before = caught()
 import slimgraph as sg
 sg.Graph.from_edges([1], [2]).bfs(1)
@@ -147,12 +147,16 @@ graph = session.from_edges([1], [2])
 graph.bfs(1)
 print(*open("/proc/self/task/%d/children" % __import__("os").getpid()).read().split())
 """
-    run = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    run = subprocess.run(
+        [sys.executable, "-c", script], check=True, capture_output=True, text=True
+    )
     assert run.stderr == ""
     for process in run.stdout.split():
         assert not pathlib.Path(f"/proc/{process}").exists()
 
 
 def test_the_lab_needs_no_native_module():
-    script = "import sys, slimgraph; assert 'slimgraph._native' not in sys.modules; slimgraph.Graph"
+    script = (
+        "import sys, slimgraph; assert 'slimgraph._native' not in sys.modules; slimgraph.Graph"
+    )
     subprocess.run([sys.executable, "-c", script], check=True)
