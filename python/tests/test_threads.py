@@ -66,6 +66,27 @@ def test_ctrl_c_ends_a_call_and_the_next_call_works(session, call):
     assert graph.triangles() == expected  # in nodes that have started anew
 
 
+@pytest.mark.parametrize("source", ["arrays", "file"])
+def test_ctrl_c_ends_the_making_of_a_graph(session, source, tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    edges = np.random.default_rng(1).integers(0, 2**18, (2, 1_000_000))
+    path = tmp_path / "edges.txt"
+    if source == "file":
+        path.write_text("\n".join(f"{u} {v}" for u, v in edges.T[:300_000].tolist()))
+    session.from_edges([1], [2])
+    watch = interrupt_when_busy(0.02)
+    with pytest.raises(KeyboardInterrupt):
+        while True:
+            if source == "arrays":
+                session.from_edges(*edges)
+            else:
+                session.open(path, directed=False)
+    watch.join()
+    path.unlink(missing_ok=True)
+    assert list(tmp_path.iterdir()) == [], "a temporary file is left"
+    assert session.from_edges([1], [2]).edges == 1
+
+
 def test_other_threads_run_while_native_code_works():
     graph = sg.Graph.from_edges(*complete(300))
     turns = 0

@@ -75,6 +75,7 @@ Status WriteSlimFile(const EdgeArrays& edges, const std::string& path) {
   rules.name = "the edges";
   rules.out = path;
   rules.directed = edges.directed;
+  rules.cancelled = edges.cancelled;
   SLIM_TRY(internal::WriteSlim(std::move(graph), rules));
   return {};
 }

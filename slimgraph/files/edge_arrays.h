@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -17,6 +18,7 @@ struct EdgeArrays {
   std::span<const double> weights = {};  // empty, or one for each edge; integers if all are whole
   bool directed = false;
   std::span<const std::uint64_t> vertices = {};  // in any order; they may have no edge
+  std::function<bool()> cancelled = {};          // as in ConvertOptions
 };
 
 // The file appears under `path` when it is complete.

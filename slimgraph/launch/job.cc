@@ -136,6 +136,8 @@ Result<std::unique_ptr<Job>> Job::Form(JoinConfig config, OnLoss on_loss,
   job->launched_ = std::move(launched);
   const auto lost = [raw = job.get(), on_loss](const Loss& loss) {
     if (on_loss == OnLoss::kEndJob) raw->EndAfter(loss);
+    // Engines that wait for nobody would work on for a job that is over.
+    raw->cancelled_.store(true, std::memory_order_relaxed);
   };
   const auto orphaned = [] { EndProcess(kInterrupted); };
   job->secret_ = config.secret;

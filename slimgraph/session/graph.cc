@@ -87,14 +87,18 @@ Result<Graph> Graph::Open(Session& session, const std::string& path, const ReadO
   if (convert.from == FileFormat::kSlim) return OpenSlim(session, call, path);
   return OpenTemporary(session, call, [&](const std::string& out) -> Status {
     convert.out = out;
+    convert.cancelled = [&session] { return session.nodes_->job().cancelled(); };
     SLIM_TRY(Convert(convert));
     return {};
   });
 }
 
 Result<Graph> Graph::FromEdges(Session& session, const EdgeArrays& edges) {
-  return OpenTemporary(session, "Graph::FromEdges",
-                       [&](const std::string& out) { return WriteSlimFile(edges, out); });
+  return OpenTemporary(session, "Graph::FromEdges", [&](const std::string& out) {
+    EdgeArrays written = edges;
+    written.cancelled = [&session] { return session.nodes_->job().cancelled(); };
+    return WriteSlimFile(written, out);
+  });
 }
 
 VertexId Graph::vertices() const { return handle_->vertices; }

@@ -8,6 +8,9 @@
 #include <iterator>
 #include <thread>
 
+#include "slimgraph/base/sockets.h"
+#include "slimgraph/base/sync.h"
+#include "slimgraph/launch/job.h"
 #include "slimgraph/session/algorithms.h"
 #include "slimgraph/session/patterns.h"
 #include "slimgraph/session/program.h"
@@ -137,6 +140,51 @@ TEST_P(Cancelled, AnotherSessionOpensTheGraphOfEdgesAnew) {
   ASSERT_TRUE(hops) << hops.error().message;
   EXPECT_THAT(hops->values(), ::testing::ElementsAre(0, 1, 2, kNoHops));
   EXPECT_EQ(hops->id(3), 9U);
+}
+
+// On one node, nothing but the conversion itself notices the cancellation.
+TEST(CancelledConversion, EndsWithAnErrorAndLeavesNoFile) {
+  const ScratchFolder folder;
+  const Ends ends = CompleteGraph(300);
+  std::ofstream(folder / "edges.txt") << "1 2\n2 3\n";
+  int asked = 0;
+  const auto in_the_middle = [&asked] { return ++asked > 1; };
+  const EdgeArrays edges{.src = ends.src, .dst = ends.dst, .cancelled = in_the_middle};
+  const Status written = WriteSlimFile(edges, folder / "g.slim");
+  ASSERT_FALSE(written);
+  EXPECT_THAT(written.error().message, HasSubstr("cancelled"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "g.slim"));
+  for (const bool from_file : {false, true}) {
+    Session session = OpenNodes(1, 1);
+    session.Cancel();
+    const auto graph = from_file ? Graph::Open(session, folder / "edges.txt", {.directed = false})
+                                 : Graph::FromEdges(session, {ends.src, ends.dst});
+    ASSERT_FALSE(graph);
+    EXPECT_THAT(graph.error().message, HasSubstr("cancelled"));
+  }
+}
+
+// So engines of other compute nodes end as well, even if they wait for nobody.
+TEST(CancelledJob, IsCancelledOnAllNodes) {
+  auto secret = NewSecret();
+  auto listener = ListenTcp("127.0.0.1");
+  ASSERT_TRUE(secret && listener);
+  const std::string hub = fmt::format("127.0.0.1:{}", LocalAddress(listener->get()).port());
+  std::unique_ptr<Job> other;
+  std::thread joining([&] {
+    other =
+        *Job::Join({.self = 1, .nodes = 2, .hub_address = hub, .secret = *secret}, OnLoss::kReport);
+  });
+  JoinConfig config{.self = 0, .nodes = 2};
+  config.listener = *std::move(listener);
+  config.secret = *secret;
+  auto job = Job::Join(std::move(config), OnLoss::kReport);
+  joining.join();
+  ASSERT_TRUE(job) << job.error().message;
+  EXPECT_FALSE(other->cancelled());
+  (*job)->Cancel({ErrorKind::kEnvironment, "the test cancels"});
+  while (!other->cancelled()) SleepFor(std::chrono::milliseconds(1));
+  EXPECT_THAT(other->loss(), HasSubstr("the test cancels"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Nodes, Cancelled,

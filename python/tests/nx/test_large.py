@@ -93,6 +93,7 @@ def test_paths(kind, size, seed):
     check("single_source_bellman_ford_path_length", graph, b, weight="km")
     check("shortest_path_length", graph, a)
     check("shortest_path_length", graph, None, b, weight="km")
+    check("shortest_path_length", graph, b, weight="km")
     near = next(iter(graph[a]), a)
     check("shortest_path_length", graph, a, near, weight="km")
     check("dijkstra_path_length", graph, a, near, weight="km")
