@@ -6,6 +6,9 @@
 #   make deb         Debian packages of the same files; test-deb tries them in a fresh system
 #   make deps        installs the packages it needs        make debug       a build without optimisation
 #
+#   make python      the wheel of the Python package; pip install ./python needs no make before
+#   make test-python, test-networkx  its tests, and NetworkX's own with SlimGraph as a backend
+#
 #   make grid        random commands and options, each verified, for GRID_SECONDS=180
 #   make sim         deterministic simulations of jobs, with faults; SIM_SEEDS=1000, SIM_SEED=K tells a story
 #   make scale       engines on 4 to 512 simulated nodes: time, bytes and messages, as CSV and plots
@@ -93,5 +96,5 @@ run: $(COMMAND)
 	$(COMMAND) bfs $(DEMO) --source 1 --nodes 4 --compute 2 --verify
 	$(COMMAND) pagerank $(DEMO) --nodes 4 --compute 2 --verify
 
-include make/tests.mk make/bench.mk make/lint.mk make/install.mk
+include make/tests.mk make/python.mk make/bench.mk make/lint.mk make/install.mk
 -include $(shell find $(BUILD)/obj build/tidy -name '*.d' 2>/dev/null)

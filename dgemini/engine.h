@@ -37,7 +37,7 @@ class Engine {
         mode_(mode),
         endpoint_(cluster.fabric().endpoint(0)),
         team_(cluster.threads()),
-        readers_(work, cluster.fabric(), team_),
+        readers_(work, cluster, team_),
         dense_(readers_),
         sparse_(readers_),
         loops_(work, team_),

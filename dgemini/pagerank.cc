@@ -67,7 +67,8 @@ Result<PageRanks> PageRank(Engine& engine, const PageRankOptions& options) {
   give_source(1);
   std::uint64_t iterations = 0;
   double change = INFINITY;
-  while (options.tolerance ? change > *options.tolerance : iterations < options.iterations) {
+  const std::uint64_t most = options.tolerance ? options.most_iterations : options.iterations;
+  while (iterations < most && !(options.tolerance && change <= *options.tolerance)) {
     engine.Replace(step.given, step.next);
     // In an undirected graph no edge leads to a vertex without edges, so all of these have the rank
     // `base`, unless one of them is the source.
@@ -85,7 +86,7 @@ Result<PageRanks> PageRank(Engine& engine, const PageRankOptions& options) {
     ++iterations;
   }
   engine.ForEach([&](VertexId v) { step.next[v] *= step.Edges(v); });
-  return PageRanks{std::move(step.next), iterations};
+  return PageRanks{std::move(step.next), iterations, change};
 }
 
 }  // namespace slimgraph::dgemini

@@ -56,12 +56,14 @@ struct PageRankOptions {
   std::optional<VertexId> source = {};
   // If set, iterates until the sum of all changes of ranks in an iteration is at most this, instead
   // of a fixed number of iterations.
-  std::optional<double> tolerance;
+  std::optional<double> tolerance = {};
+  std::uint64_t most_iterations = std::numeric_limits<std::uint64_t>::max();  // with a tolerance
 };
 
 struct PageRanks {
   VertexArray<double> rank;
   std::uint64_t iterations = 0;
+  double change = 0;  // with a tolerance: the sum of all changes in the last iteration
 };
 
 Result<PageRanks> PageRank(Engine& engine, const PageRankOptions& options);

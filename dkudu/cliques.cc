@@ -106,7 +106,8 @@ std::uint64_t PartBytes(const MiningGraph& graph, unsigned size) {
 class Cliques {
  public:
   Cliques(MiningJob& job, unsigned size, std::uint64_t chunk_bytes, WorkOffers& offers)
-      : graph_(job.graph),
+      : job_(job.cluster.job()),
+        graph_(job.graph),
         lists_(job.lists),
         offers_(offers),
         fetch_(lists_.fetch(0)),
@@ -128,7 +129,7 @@ class Cliques {
 
   // Called on every thread.
   Status Run(std::uint32_t thread, Endpoint& endpoint) {
-    CliqueKernel kernel(graph_.vertices(), size_);
+    CliqueKernel kernel(job_, graph_.vertices(), size_);
     bool ok = true;
     for (VertexId end = graph_.vertices(); end > 0 && ok;) {
       if (thread == 0) status_ = StartPass(end);
@@ -272,6 +273,7 @@ class Cliques {
   }
 
   Status NextWindow() {
+    if (offers_.cancelled()) return Job::CancelledStatus();
     next_ = 0;
     SLIM_ASSIGN(has_window_, stream_->LoadNextWindow());
     may_offer_roots_ = has_window_ && size_ == 3 && stream_->share_left() > kLeastShareToOffer;
@@ -298,7 +300,7 @@ class Cliques {
     };
     while (true) {
       const std::size_t first = next_.fetch_add(kTaskRoots);
-      if (first >= roots_.size()) return;
+      if (first >= roots_.size() || offers_.cancelled()) return;
       std::span<CliqueRoot> roots(roots_);
       roots = roots.subspan(first, std::min(kTaskRoots, roots.size() - first));
       if (may_offer_roots_ && offers_.wants_offers())
@@ -327,6 +329,7 @@ class Cliques {
     while (true) {
       SLIM_ASSIGN(const auto label, offers_.Take(endpoint, words));
       if (!label) return {};
+      if (offers_.cancelled()) return Job::CancelledStatus();
       if (size_ == 3) {
         if (!offered)
           offered.emplace(graph_, lists_.fetch(thread), OfferedRootBytes(graph_, chunk_bytes_));
@@ -337,6 +340,7 @@ class Cliques {
     }
   }
 
+  const Job& job_;
   const MiningGraph& graph_;
   ListExchange& lists_;
   WorkOffers& offers_;

@@ -6,11 +6,12 @@ APT_PACKAGES := g++ make mpich libmpich-dev libcli11-dev libfmt-dev libexpected-
   pkg-config libboost-context-dev libibverbs-dev libgtest-dev libgmock-dev python3 cmake iproute2
 APT_LAB_PACKAGES := python3-pandas python3-matplotlib python3-jinja2
 APT_TEST_PACKAGES := chromium $(APT_LAB_PACKAGES)
+APT_PYTHON_PACKAGES := python3-venv python3-dev
 APT_RELACY_PACKAGES := relacy-dev
 APT_LINT_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev
 
 # These goals install no packages.
-ONLY_BUILDS := all debug plain install clean $(BUILD)/% build/%
+ONLY_BUILDS := all debug plain python install clean $(BUILD)/% build/%
 INSTALLS     = $(strip $(filter-out $(ONLY_BUILDS),$(MAKECMDGOALS)))
 PACKAGES     = .ci/install-packages $(if $(INSTALLS),,--only-name)
 

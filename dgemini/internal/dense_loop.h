@@ -68,6 +68,7 @@ Status DenseLoop::RunOnThread(std::uint32_t thread, Direction direction, Wants w
   bool more_remote = kDelegates && !remote.empty();
   bool more_own = true;
   while (more_remote || more_own || (kDelegates && reader.lists.busy())) {
+    if (readers_.cancelled()) return Job::CancelledStatus();
     while (kDelegates && more_remote && reader.lists.has_room()) {
       const std::size_t i = next_remote_.fetch_add(1, std::memory_order_relaxed);
       more_remote = i < remote.size();

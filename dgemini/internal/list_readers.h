@@ -27,14 +27,17 @@ class ListReaders {
     Status status;
   };
 
-  ListReaders(Workload& work, Fabric& fabric, ThreadTeam& team) : work_(work), team_(team) {
+  ListReaders(Workload& work, Cluster& cluster, ThreadTeam& team)
+      : work_(work), job_(cluster.job()), team_(team) {
     for (std::uint32_t t = 0; t < team.threads(); ++t) {
-      readers_.push_back(std::make_unique<Reader>(fabric, t, work));
+      readers_.push_back(std::make_unique<Reader>(cluster.fabric(), t, work));
     }
   }
 
   Workload& work() const { return work_; }
   ThreadTeam& team() const { return team_; }
+  // Whether loops should end early. Cheap enough to be asked for each block of lists.
+  bool cancelled() const { return job_.cancelled(); }
   Reader& operator[](std::uint32_t thread) const { return *readers_[thread]; }
 
   static Neighbours OwnList(const ListSpans& own, std::size_t weight_bytes, VertexId local) {
@@ -61,6 +64,7 @@ class ListReaders {
 
  private:
   Workload& work_;
+  const Job& job_;
   ThreadTeam& team_;
   std::vector<std::unique_ptr<Reader>> readers_;  // by thread
 };

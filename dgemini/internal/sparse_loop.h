@@ -72,6 +72,7 @@ Status SparseLoop::RunOnThread(std::uint32_t thread, Direction direction,
     while (kDelegates && reader.lists.busy()) SLIM_TRY(reader.lists.VisitArrived(true, arrive));
     return {};
   };
+  if (readers_.cancelled()) return Job::CancelledStatus();
   while (const auto piece = shares_.Take(thread, kPiece)) {
     Status walked;
     vertices.ForRange(piece->first, piece->second, [&](auto part, auto first, auto end) {

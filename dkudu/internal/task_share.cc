@@ -1,11 +1,13 @@
 #include "dkudu/internal/task_share.h"
 
 #include <algorithm>
+#include <mutex>
 
 namespace slimgraph::dkudu {
 
 TaskShare::TaskShare(const MiningJob& job, bool may_slice)
-    : graph_(job.graph),
+    : job_(job.cluster.job()),
+      graph_(job.graph),
       may_slice_(may_slice),
       steal_(job.options.steal == Steal::kOn),
       threads_(job.cluster.threads()),
@@ -20,18 +22,21 @@ Result<std::unique_ptr<TaskShare>> TaskShare::Make(MiningJob& job, bool may_slic
 // All nodes know all degrees, from which the tasks of each node follow.
 TaskShare::Share& TaskShare::ShareOf(NodeId node) {
   Share& share = shares_[node];
-  share.listed.Do([&] {
-    share.tasks = RootTasksOf(graph_, node, may_slice_);
-    share.left.resize(share.tasks.size());
-    std::uint64_t left = 0;
-    for (std::size_t i = share.tasks.size(); i-- > 0;) {
-      share.left[i] = left += share.tasks[i].neighbours;
-    }
-  });
+  if (share.listed.load(std::memory_order_acquire)) return share;
+  const std::lock_guard lock(share.mutex);
+  if (share.listed.load(std::memory_order_relaxed)) return share;
+  share.tasks = RootTasksOf(graph_, node, may_slice_);
+  share.left.resize(share.tasks.size());
+  std::uint64_t left = 0;
+  for (std::size_t i = share.tasks.size(); i-- > 0;) {
+    share.left[i] = left += share.tasks[i].neighbours;
+  }
+  share.listed.store(true, std::memory_order_release);
   return share;
 }
 
 Result<std::optional<RootTask>> TaskShare::ClaimTask(Endpoint& endpoint) {
+  if (job_.cancelled()) return tl::unexpected<Error>(Job::CancelledStatus().error());
   Share& own = ShareOf(graph_.self());
   if (!own.exhausted) {
     SLIM_ASSIGN(const std::uint64_t next, ClaimIndex(endpoint, graph_.self()));

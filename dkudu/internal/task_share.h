@@ -33,7 +33,10 @@ class TaskShare {
 
  private:
   struct Share {
-    Once listed;
+    // Not a flag for one call: that reads a thread-local variable of libstdc++, which a shared
+    // object that is loaded late cannot have at a fixed place (see SHARED in make/toolchain.mk).
+    Mutex mutex;
+    std::atomic<bool> listed{false};
     std::vector<RootTask> tasks;
     std::vector<std::uint64_t> left;  // neighbours of the roots of this task and all later ones
     std::atomic<bool> exhausted{false};
@@ -43,6 +46,7 @@ class TaskShare {
   Result<std::uint64_t> ClaimIndex(Endpoint& endpoint, NodeId node) const;
   Result<std::optional<NodeId>> NodeWithMostLeft(Endpoint& endpoint);
 
+  const Job& job_;
   const MiningGraph& graph_;
   bool may_slice_;
   bool steal_;

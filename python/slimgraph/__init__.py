@@ -1,1 +1,53 @@
-"""SlimGraph: graph jobs over the memory of many nodes."""
+"""Graph algorithms and pattern counts over the memory of several nodes.
+
+>>> import slimgraph as sg
+>>> graph = sg.Graph.from_edges([1, 2, 3, 3], [2, 3, 1, 4])
+>>> graph
+<slimgraph.Graph: 4 vertices, 4 edges, undirected>
+>>> graph.bfs(1).to_dict()
+{1: 0, 2: 1, 3: 1, 4: 2}
+>>> graph.count("triangle")
+1
+
+Without a session of your own, everything runs in this process. `sg.Session(nodes=4)` distributes
+graphs over four.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from .errors import Error, InputError, JobError, UsageError, VerificationError
+
+if TYPE_CHECKING:
+    from .graph import NO_HOPS, Graph
+    from .pattern import Pattern, pattern_names
+    from .session import Session, default_session
+    from .values import LocalCounts, VertexValues
+
+__version__ = "0.1.0"
+
+# The native module is loaded when one of these is used, so that `slimgraph.lab` works without it.
+_LAZY = {
+    "NO_HOPS": "graph",
+    "Graph": "graph",
+    "LocalCounts": "values",
+    "Pattern": "pattern",
+    "Session": "session",
+    "VertexValues": "values",
+    "default_session": "session",
+    "pattern_names": "pattern",
+}
+
+__all__ = ["Error", "InputError", "JobError", "UsageError", "VerificationError", *_LAZY]
+
+
+def __getattr__(name: str):
+    if name not in _LAZY:
+        raise AttributeError(f"module 'slimgraph' has no attribute {name!r}")
+    value = getattr(import_module("." + _LAZY[name], __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

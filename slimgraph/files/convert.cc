@@ -18,6 +18,25 @@ Result<std::string> ReadSmallFile(const std::string& path) {
   return text;
 }
 
+// Passes another source on, until the conversion is cancelled.
+class CancellableSource final : public internal::ByteSource {
+ public:
+  CancellableSource(internal::ByteSourcePtr source, std::function<bool()> cancelled)
+      : ByteSource(source->name()), source_(std::move(source)), cancelled_(std::move(cancelled)) {}
+
+  Result<std::size_t> Read(MutableBytes into) override {
+    if (cancelled_()) return EnvironmentError("{}: cancelled", name());
+    return source_->Read(into);
+  }
+  std::uint64_t position() const override { return source_->position(); }
+  std::uint64_t total() const override { return source_->total(); }
+  std::uint64_t left() const override { return source_->left(); }
+
+ private:
+  internal::ByteSourcePtr source_;
+  std::function<bool()> cancelled_;
+};
+
 Result<internal::RawGraph> ReadInput(const ConvertOptions& options, FileFormat format) {
   internal::ReadOptions read;
   read.weighted = options.weighted;
@@ -33,7 +52,10 @@ Result<internal::RawGraph> ReadInput(const ConvertOptions& options, FileFormat f
   const bool binary = format == FileFormat::kGemini || format == FileFormat::kWebGraph;
   const auto tell =
       binary ? internal::TellCompression::kByName : internal::TellCompression::kByContents;
-  SLIM_ASSIGN(const internal::ByteSourcePtr source, internal::OpenSource(options.in, tell));
+  SLIM_ASSIGN(internal::ByteSourcePtr source, internal::OpenSource(options.in, tell));
+  if (options.cancelled) {
+    source = std::make_unique<CancellableSource>(std::move(source), options.cancelled);
+  }
   switch (format) {
     case FileFormat::kSnap:
       return internal::ReadEdgeList(*source, read);
@@ -142,6 +164,7 @@ Result<ConvertReport> Convert(const ConvertOptions& options) {
   rules.order = options.order;
   rules.threads = options.threads;
   rules.progress = options.build_progress;
+  rules.cancelled = options.cancelled;
   const std::string header = graph.header;
   SLIM_ASSIGN(ConvertReport report, internal::WriteSlim(std::move(graph), rules));
   report.read_s = read_s;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -50,6 +51,9 @@ struct ConvertOptions {
   std::size_t threads = 0;                // --threads N: 0 uses every processor
   ProgressHook read_progress;             // bytes of the input
   ProgressHook build_progress;            // arcs
+  // In a program: asked from time to time, by any thread; if it returns true, Convert ends with an
+  // error.
+  std::function<bool()> cancelled = {};
 };
 
 struct ConvertReport {

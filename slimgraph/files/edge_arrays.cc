@@ -63,6 +63,7 @@ Status WriteSlimFile(const EdgeArrays& edges, const std::string& path) {
   const bool whole = std::all_of(edges.weights.begin(), edges.weights.end(), IsWhole);
   internal::RawGraph graph;
   graph.weighted = weighted;
+  graph.vertices.assign(edges.vertices.begin(), edges.vertices.end());
   graph.blocks.resize((count + kEdgesOfBlock - 1) / kEdgesOfBlock);
   SLIM_TRY(ParallelFor(graph.blocks.size(), 0, [&](std::size_t i) -> Status {
     const std::size_t first = i * kEdgesOfBlock;
@@ -74,6 +75,7 @@ Status WriteSlimFile(const EdgeArrays& edges, const std::string& path) {
   rules.name = "the edges";
   rules.out = path;
   rules.directed = edges.directed;
+  rules.cancelled = edges.cancelled;
   SLIM_TRY(internal::WriteSlim(std::move(graph), rules));
   return {};
 }

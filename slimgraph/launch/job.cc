@@ -145,6 +145,8 @@ Result<std::unique_ptr<Job>> Job::Form(JoinConfig config, OnLoss on_loss,
   job->launched_ = std::move(launched);
   const auto lost = [raw = job.get(), on_loss](const Loss& loss) {
     if (on_loss == OnLoss::kEndJob) raw->EndAfter(loss);
+    // Engines that wait for nobody would work on for a job that is over.
+    raw->cancelled_.store(true, std::memory_order_relaxed);
   };
   const auto orphaned = [] { EndProcess(kInterrupted); };
   job->secret_ = config.secret;
@@ -303,6 +305,11 @@ void Job::Fail(const Error& error) {
     EndProcess(error.exit_code());
   }
   control_->Fail(error.exit_code(), error.message);
+}
+
+void Job::Cancel(const Error& error) {
+  cancelled_.store(true, std::memory_order_relaxed);
+  if (control_) control_->Fail(error.exit_code(), error.message);
 }
 
 Result<HandshakeKey> Job::KeyFor(std::string_view purpose) const {

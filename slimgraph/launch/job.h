@@ -8,6 +8,7 @@
 // Exchange().
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -168,6 +169,14 @@ class Job {
   // threads do.
   void Fail(const Error& error);
 
+  // Makes this node's work end early, with an error. Any thread may call it. Engines ask for
+  // cancelled() from time to time. A job of several nodes fails with `error` as well, which ends
+  // all waits. The job cannot be used afterwards.
+  void Cancel(const Error& error);
+  bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
+  // The error of work that finds the job cancelled.
+  static Status CancelledStatus() { return EnvironmentError("cancelled"); }
+
   // Collective: waits until all nodes have called it, then leaves the job. The destructor leaves
   // without waiting, which other nodes treat as a death.
   Status Leave(int exit_code);
@@ -189,6 +198,7 @@ class Job {
   std::vector<std::string> addresses_;
   std::shared_ptr<Launched> launched_;
   std::shared_ptr<ControlPlane> control_;
+  std::atomic<bool> cancelled_{false};
   std::string secret_;           // empty in a job of one node
   std::uint32_t tag_ = 0;        // tag of its exchanges; 0 for a whole job
   std::vector<NodeId> members_;  // of a part: its nodes' numbers in the whole job

@@ -24,10 +24,12 @@ Result<VertexId> FindVertex(const Graph& graph, std::uint64_t id, const char* ca
 
 // Loads what the program needs, and computes.
 template <typename T>
-Result<VertexValues<T>> ComputeValues(Graph& graph, const char* call, const Algorithm& algorithm) {
+Result<VertexValues<T>> ComputeValues(Graph& graph, const char* call, const Algorithm& algorithm,
+                                      double* change = nullptr) {
   internal::GraphHandle& handle = graph.handle();
   SLIM_TRY(handle.Load(call, algorithm.Needs(graph.directed()), algorithm.ToBytes()));
-  SLIM_ASSIGN(auto values, handle.Checked(internal::RunAlgorithm(handle.open(), algorithm)));
+  SLIM_ASSIGN(auto values,
+              handle.Checked(internal::RunAlgorithm(handle.open(), algorithm, change)));
   if (handle.nodes->self() != 0) return VertexValues<T>();
   return VertexValues<T>(handle.ids, std::get<dgemini::VertexArray<T>>(std::move(values)));
 }
@@ -81,10 +83,20 @@ Result<VertexValues<double>> PageRank(Graph& graph, const PageRankParameters& pa
   ranks.arguments.ranks.damping = parameters.damping;
   ranks.arguments.ranks.iterations = parameters.iterations;
   ranks.arguments.ranks.tolerance = parameters.tolerance;
+  if (parameters.most_iterations)
+    ranks.arguments.ranks.most_iterations = *parameters.most_iterations;
   if (parameters.source) {
     SLIM_ASSIGN(ranks.arguments.ranks.source, FindVertex(graph, *parameters.source, "PageRank"));
   }
-  return ComputeValues<double>(graph, "PageRank", ranks);
+  double change = 0;
+  SLIM_ASSIGN(auto values, ComputeValues<double>(graph, "PageRank", ranks, &change));
+  // All compute nodes know the same change, so the session goes on.
+  if (parameters.tolerance && change > *parameters.tolerance) {
+    return VerificationError(
+        "PageRank: after {} iterations the ranks still change by {}, more than {}",
+        ranks.arguments.ranks.most_iterations, change, *parameters.tolerance);
+  }
+  return values;
 }
 
 Result<VertexValues<std::uint64_t>> ConnectedComponents(Graph& graph) {

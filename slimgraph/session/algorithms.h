@@ -35,6 +35,8 @@ struct PageRankParameters {
   // If set, instead of `iterations`: iterates until the sum of all changes of an iteration is at
   // most this, at least 1e-14.
   std::optional<double> tolerance = {};
+  // With a tolerance: after so many iterations it is an error that the ranks still change by more.
+  std::optional<std::uint64_t> most_iterations = {};
   // If set, the ranks are personalised: all that edges do not give goes to this vertex, where the
   // whole rank is at first.
   std::optional<std::uint64_t> source = {};

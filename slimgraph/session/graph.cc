@@ -1,8 +1,11 @@
 #include "slimgraph/session/graph.h"
 
+#include <unistd.h>
+
 #include <cstdlib>
 
 #include "slimgraph/base/atomic_file.h"
+#include "slimgraph/base/files.h"
 #include "slimgraph/base/folders.h"
 #include "slimgraph/files/convert.h"
 #include "slimgraph/session/internal/graph_handle.h"
@@ -52,6 +55,7 @@ Result<Graph> Graph::OpenSlim(Session& session, const std::string& call,
   handle->directed = open.file().directed();
   handle->weight_type = open.file().weight_type();
   handle->ids = open.ids();
+  if (path) handle->path = *path;
   return Graph(std::move(handle));
 }
 
@@ -72,7 +76,13 @@ Result<Graph> Graph::OpenTemporary(Session& session, const std::string& call,
     }
   }
   auto graph = OpenSlim(session, call, path, shown);
-  if (nodes.self() == 0 && path) static_cast<void>(RemoveFile(*path));
+  if (nodes.self() != 0 || !path) return graph;
+  if (graph) {
+    internal::GraphHandle& handle = graph->handle();
+    handle.temporary.Reset(system_files::Open(*path, O_RDONLY | O_CLOEXEC));
+    handle.path = fmt::format("/proc/{}/fd/{}", ::getpid(), handle.temporary.get());
+  }
+  static_cast<void>(RemoveFile(*path));
   return graph;
 }
 
@@ -82,14 +92,19 @@ Result<Graph> Graph::Open(Session& session, const std::string& path, const ReadO
   if (convert.from == FileFormat::kSlim) return OpenSlim(session, call, path, path);
   return OpenTemporary(session, call, path, [&](const std::string& out) -> Status {
     convert.out = out;
+    convert.cancelled = [&session] { return session.nodes_->job().cancelled(); };
     SLIM_TRY(Convert(convert));
     return {};
   });
 }
 
 Result<Graph> Graph::FromEdges(Session& session, const EdgeArrays& edges) {
-  return OpenTemporary(session, "Graph::FromEdges", "the graph of Graph::FromEdges",
-                       [&](const std::string& out) { return WriteSlimFile(edges, out); });
+  return OpenTemporary(
+      session, "Graph::FromEdges", "the graph of Graph::FromEdges", [&](const std::string& out) {
+        EdgeArrays written = edges;
+        written.cancelled = [&session] { return session.nodes_->job().cancelled(); };
+        return WriteSlimFile(written, out);
+      });
 }
 
 VertexId Graph::vertices() const { return handle_->vertices; }
@@ -97,5 +112,6 @@ std::uint64_t Graph::edges() const { return handle_->edges; }
 bool Graph::directed() const { return handle_->directed; }
 bool Graph::weighted() const { return handle_->weight_type != WeightType::kNone; }
 const OriginalIds& Graph::ids() const { return *handle_->ids; }
+const std::string& Graph::path() const { return handle_->path; }
 
 }  // namespace slimgraph

@@ -41,6 +41,11 @@ class Graph {
   bool weighted() const;
   // The original ids; ids().InOrder(i) has the i-th smallest.
   const OriginalIds& ids() const;
+  // The .slim file. A temporary file has no name any more; while this object lives, processes of
+  // the same user on this machine open it under this path, with ReadOptions.format "slim". So
+  // another session can open the graph, also after this session is over. Empty on the nodes that
+  // have not made a temporary file.
+  const std::string& path() const;
 
   // For the library's own code.
   internal::GraphHandle& handle() { return *handle_; }

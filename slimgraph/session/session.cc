@@ -39,6 +39,7 @@ Session::~Session() {
 NodeId Session::node() const { return nodes_->self(); }
 NodeId Session::nodes() const { return nodes_->nodes(); }
 NodeId Session::compute() const { return nodes_->compute(); }
+void Session::Cancel() { nodes_->Cancel(); }
 Status Session::Close() { return nodes_ ? nodes_->Close() : Status(); }
 
 }  // namespace slimgraph

@@ -20,8 +20,8 @@
 // The library neither prints nor exits: each call returns a Result (slimgraph/base/result.h). If a
 // node fails or dies, the session is over, on all nodes: every later call returns an error. After
 // an error that all nodes have alike, such as wrong arguments, the session goes on. A session is
-// used by one thread at a time; different sessions may be used at the same time. A process with an
-// open session must not fork, except to start another program at once.
+// used by one thread at a time, except Cancel(); different sessions may be used at the same time. A
+// process with an open session must not fork, except to start another program at once.
 #pragma once
 
 #include <memory>
@@ -64,6 +64,10 @@ class Session {
   bool first() const { return node() == 0; }  // results arrive at node 0
   NodeId nodes() const;
   NodeId compute() const;
+
+  // Ends the call that another thread makes, with an error, within a moment; the session is over.
+  // Any thread may call it while that thread is in a call other than Open() and Close().
+  void Cancel();
 
   // Collective: ends the session. After a failure, returns why the session was over. Graphs of the
   // session cannot be used afterwards.

@@ -63,7 +63,7 @@ Status ExpectOfferedRootsCounted(dkudu::MiningJob& job, const Adjacency& adjacen
     for (const dkudu::CliqueRoot& root : left.first(packed)) {
       expected += adjacency.TrianglesLeft(job.graph, root);
     }
-    dkudu::CliqueKernel kernel(job.graph.vertices(), 3);
+    dkudu::CliqueKernel kernel(job.cluster.job(), job.graph.vertices(), 3);
     SLIM_TRY(offered.Count(words, kernel));
     EXPECT_EQ(static_cast<std::uint64_t>(kernel.count()), expected);
     left = left.subspan(packed);

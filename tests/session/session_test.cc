@@ -159,8 +159,10 @@ TEST_F(Sessions, ForgetGraphsThatNobodyUses) {
     ASSERT_OK(graph);
     ASSERT_OK(PageRank(*graph));
     if (round == 2) descriptors = OpenDescriptors();
+    if (round == 5) {
+      EXPECT_EQ(OpenDescriptors(), descriptors);
+    }
   }
-  EXPECT_EQ(OpenDescriptors(), descriptors);
   ASSERT_OK(session.Close());
 }
 

@@ -15,7 +15,7 @@ LAYERS = [["slimgraph/base"], ["slimgraph/files"], ["slimgraph/stats"], ["slimgr
           ["slimgraph/fabric"],
           ["slimgraph/cluster"], ["slimgraph/graph"], ["slimgraph/remote"],
           ["dgemini", "dkudu", "txnlayer"], ["slimgraph/session"],
-          ["apps", "examples"], ["tests"]]
+          ["apps", "examples", "python/src"], ["tests"]]
 # The rooms (folders) of txnlayer, from the bottom up. Its top-level headers belong to `engine`.
 ROOMS = ["store", "execution", "stages", "graph_model", "disk", "durability", "replication",
          "engine", "protocol", "graph", "workload"]
@@ -306,7 +306,7 @@ MADE_UP = [
 def read_tree():
     files = {}
     for top in ("apps", "examples", "slimgraph", "dgemini", "dkudu", "txnlayer", "tests",
-                "datasets", "docs", ".ci", "make", "python/slimgraph/lab", "python/tests/lab"):
+                "datasets", "docs", ".ci", "make", "python"):
         for folder, _, names in os.walk(os.path.join(ROOT, top)):
             for name in names:
                 path = os.path.relpath(os.path.join(folder, name), ROOT)

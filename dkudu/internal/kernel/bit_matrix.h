@@ -8,6 +8,7 @@
 #include <span>
 
 #include "dkudu/internal/kernel/sets.h"
+#include "slimgraph/launch/job.h"
 
 namespace slimgraph::dkudu {
 
@@ -29,11 +30,13 @@ class BitMatrix {
   // `position[w]` is i + 1 for neighbour i and 0 for all other vertices.
   void FillRow(std::size_t i, List list, const std::uint32_t* position);
 
-  // The number of cliques of `size` neighbours. Row i must have only bits of later neighbours.
-  std::uint64_t CountCliques(unsigned size) const;
+  // The number of cliques of `size` neighbours. Row i must have only bits of later neighbours. If
+  // the job is cancelled meanwhile, any number.
+  std::uint64_t CountCliques(unsigned size, const Job& job) const;
 
  private:
-  std::uint64_t Count(const std::uint64_t* among, unsigned size, std::uint64_t* scratch) const;
+  std::uint64_t Count(const std::uint64_t* among, unsigned size, std::uint64_t* scratch,
+                      const Job& job) const;
 
   std::size_t words_;
   std::span<std::uint64_t> bits_;

@@ -22,8 +22,8 @@ struct CliqueRoot {
 
 class CliqueKernel {
  public:
-  CliqueKernel(VertexId vertices, unsigned size)
-      : size_(size), marks_(vertices), positions_(size > 3 ? vertices : 0) {}
+  CliqueKernel(const Job& job, VertexId vertices, unsigned size)
+      : job_(job), size_(size), marks_(vertices), positions_(size > 3 ? vertices : 0) {}
 
   // The memory of a kernel: marks, and for cliques larger than triangles also positions and a
   // matrix.
@@ -38,13 +38,14 @@ class CliqueKernel {
   template <typename ListOf, typename OfferMatrix>
   void Join(CliqueRoot& root, VertexId end, const ListOf& list_of, const OfferMatrix& offer_matrix);
 
-  void Count(const BitMatrix& matrix) { count_ += matrix.CountCliques(size_ - 1); }
+  void Count(const BitMatrix& matrix) { count_ += matrix.CountCliques(size_ - 1, job_); }
 
   WideCount count() const { return count_; }
 
  private:
   static constexpr std::uint64_t kElementsPerNs = 2;  // in simulations
 
+  const Job& job_;
   unsigned size_;
   Marks marks_;
   std::vector<std::uint32_t> positions_;

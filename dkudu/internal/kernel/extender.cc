@@ -93,6 +93,7 @@ Status Extender::ProcessLevel(unsigned number) {
   level.at = 0;
   SLIM_ASSIGN(bool more, FillAndFetch(number, level.current()));
   while (more && !stopped_) {
+    if (offers_->cancelled()) return Job::CancelledStatus();
     if (offers_->wants_offers()) OfferPart(number);
     if (level.chunks.size() == 1) {
       SLIM_TRY(ProcessChunk(number));

@@ -108,6 +108,7 @@ Result<std::optional<std::uint64_t>> WorkOffers::WaitForPart(Endpoint& endpoint,
       if (waits) SLIM_TRY(AddIdle(endpoint, ~std::uint64_t{0}));
       return label;
     }
+    if (cancelled()) return tl::unexpected<Error>(Job::CancelledStatus().error());
     if (!job_.all_alive()) return EnvironmentError("a node was lost before its work was done");
     if (!waits) SLIM_TRY(AddIdle(endpoint, 1));
     waits = true;

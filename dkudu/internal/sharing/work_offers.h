@@ -46,6 +46,8 @@ class WorkOffers {
   // An engine of this node has failed: the node's other engines stop waiting.
   void GiveUp() { given_up_ = true; }
 
+  // Whether the job is cancelled: engines then end early, with an error.
+  bool cancelled() const { return job_.cancelled(); }
   std::uint64_t stolen() const { return stolen_; }  // parts taken from other nodes
 
  private:

@@ -81,6 +81,11 @@ class Builder {
     bucket_count_ = vertices_ == 0 ? 0 : ((vertices_ - 1) >> shift_) + 1;
   }
 
+  Status CheckGoesOn() const {
+    if (rules_.cancelled && rules_.cancelled()) return EnvironmentError("cancelled");
+    return {};
+  }
+
   std::size_t BucketOf(VertexId v) const { return v >> shift_; }
 
   // Calls visit(owner, neighbour, index of the edge) for each arc that goes into a list. Returns
@@ -133,6 +138,7 @@ class Builder {
     std::vector<std::atomic<std::uint64_t>> next(bucket_count_);
     for (std::size_t b = 0; b < bucket_count_; ++b) next[b] = bucket_begin_[b];
     return ParallelFor(graph_.blocks.size(), rules_.threads, [&](std::size_t i) -> Status {
+      SLIM_TRY(CheckGoesOn());
       EdgeBlock& block = graph_.blocks[i];
       std::vector<std::uint64_t> at(bucket_count_);
       ForEachArc(block, [&](VertexId owner, VertexId, std::size_t) { ++at[BucketOf(owner)]; });
@@ -170,6 +176,7 @@ class Builder {
       return {};
     });
     return ParallelFor(bucket_count_, rules_.threads, [&](std::size_t b) -> Status {
+      SLIM_TRY(CheckGoesOn());
       kept[b] = SortBucket(b);
       return in_order.Finish(b);
     });

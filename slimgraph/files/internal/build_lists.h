@@ -18,6 +18,7 @@ struct BuildRules {
   WeightType weight_type = WeightType::kNone;
   std::size_t threads = 0;
   ProgressHook progress;
+  std::function<bool()> cancelled = {};  // as in ConvertOptions
 };
 
 // Receives the lists in ascending order of vertices, several lists per call. Only one thread calls

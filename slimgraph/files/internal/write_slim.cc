@@ -79,6 +79,7 @@ Result<ConvertReport> WriteSlim(RawGraph graph, const WriteRules& rules) {
   build.weight_type = weight_type;
   build.threads = rules.threads;
   build.progress = rules.progress;
+  build.cancelled = rules.cancelled;
   const bool reverse = rules.directed && rules.reverse_lists;
   SLIM_ASSIGN(const BuiltLists out,
               WriteLists(writer, graph, ids.count(), Direction::kOut, build, !reverse));

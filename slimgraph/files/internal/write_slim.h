@@ -18,6 +18,7 @@ struct WriteRules {
   VertexOrder order = VertexOrder::kIds;
   std::size_t threads = 0;
   ProgressHook progress;
+  std::function<bool()> cancelled = {};  // as in ConvertOptions
 };
 
 // Consumes the graph. The file appears under rules.out only when it is complete.

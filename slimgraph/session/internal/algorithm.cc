@@ -25,7 +25,8 @@ class AlgorithmRun {
       case Algorithm::kPaths:
         return Gathered(Paths(source));
       case Algorithm::kRanks:
-        return Gathered(dgemini::PageRank(engine_, ranks).map([](dgemini::PageRanks&& all) {
+        return Gathered(dgemini::PageRank(engine_, ranks).map([&](dgemini::PageRanks&& all) {
+          change_ = all.change;
           return std::move(all.rank);
         }));
       case Algorithm::kComponents:
@@ -42,6 +43,8 @@ class AlgorithmRun {
     SLIM_CHECK(false, "a program of number {}", static_cast<std::uint32_t>(what));
     return AlgorithmValues();
   }
+
+  double change() const { return change_; }
 
  private:
   // Brings the values to node 0.
@@ -84,6 +87,7 @@ class AlgorithmRun {
   VertexLists& lists_;
   const Algorithm& algorithm_;
   dgemini::Engine engine_;
+  double change_ = 0;
 };
 
 dgemini::WorkloadNeeds EngineNeeds(Algorithm::What what) {
@@ -146,8 +150,11 @@ VertexRequest Algorithm::Needs(bool directed) const {
   return request;
 }
 
-Result<AlgorithmValues> RunAlgorithm(OpenGraph& graph, const Algorithm& algorithm) {
-  return AlgorithmRun(graph, algorithm).Run();
+Result<AlgorithmValues> RunAlgorithm(OpenGraph& graph, const Algorithm& algorithm, double* change) {
+  AlgorithmRun run(graph, algorithm);
+  auto values = run.Run();
+  if (change != nullptr) *change = run.change();
+  return values;
 }
 
 }  // namespace slimgraph::internal

@@ -46,6 +46,8 @@ using AlgorithmValues =
                  dgemini::VertexArray<std::uint64_t>, dgemini::VertexArray<double>>;
 
 // Collective over the compute nodes, on lists that suffice. The values are complete on node 0.
-Result<AlgorithmValues> RunAlgorithm(OpenGraph& graph, const Algorithm& algorithm);
+// After kRanks with a tolerance, `change` is the sum of all changes in the last iteration.
+Result<AlgorithmValues> RunAlgorithm(OpenGraph& graph, const Algorithm& algorithm,
+                                     double* change = nullptr);
 
 }  // namespace slimgraph::internal

@@ -94,6 +94,8 @@ Result<Call> ReadCall(std::string_view text) {
 }
 
 Result<Call> ReadCalls(const std::vector<std::string>& all) {
+  // Node 0 contributes nothing once it has failed; its loss is known soon.
+  if (all[0].empty()) return EnvironmentError("node 0 makes no call any more");
   SLIM_ASSIGN(Call agreed, ReadCall(all[0]));
   for (std::size_t node = 1; node < all.size() && !all[node].empty(); ++node) {
     SLIM_ASSIGN(const Call other, ReadCall(all[node]));

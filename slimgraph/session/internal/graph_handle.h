@@ -2,7 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
+#include "slimgraph/base/unique_fd.h"
 #include "slimgraph/session/internal/nodes.h"
 
 namespace slimgraph::internal {
@@ -16,6 +18,8 @@ struct GraphHandle {
   bool directed = false;
   WeightType weight_type = WeightType::kNone;
   std::shared_ptr<const OriginalIds> ids;
+  std::string path;
+  UniqueFd temporary;  // of a .slim file that has no name any more
 
   ~GraphHandle() {
     if (nodes) nodes->Drop(number);

@@ -156,7 +156,10 @@ Result<Call> Nodes::Do(const std::string& name, Result<Call> mine) {
 }
 
 Error Nodes::Fail(const Error& error) {
-  if (nodes_ == 1) return error;
+  if (nodes_ == 1) {
+    if (job_->cancelled()) failure_ = error;
+    return error;
+  }
   if (!failure_) {
     failure_ = error;
     if (job_->all_alive()) {
@@ -166,6 +169,10 @@ Error Nodes::Fail(const Error& error) {
     }
   }
   return *failure_;
+}
+
+void Nodes::Cancel() {
+  if (job_) job_->Cancel({ErrorKind::kEnvironment, "the session was cancelled"});
 }
 
 OpenGraph* Nodes::Find(std::uint64_t graph) {

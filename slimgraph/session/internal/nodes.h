@@ -36,8 +36,10 @@ class Nodes {
   // call, or why node 0 cannot make it.
   Result<Call> Do(const std::string& name, Result<Call> mine);
   // Ends the session after a failure that other nodes may not see, and returns why it is over. On
-  // one node the session goes on, since nobody waits for this node.
+  // one node the session goes on, since nobody waits for this node, unless it was cancelled.
   Error Fail(const Error& error);
+
+  void Cancel();
 
   std::uint64_t NewGraph() { return ++last_graph_; }
   // Null once the graph is dropped.

@@ -1,0 +1,164 @@
+"""Sessions: the nodes on which graphs lie and programs run."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import resource
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import _native, _progress
+
+if TYPE_CHECKING:
+    from .graph import Graph
+
+
+class Session:
+    """The nodes that work together. It opens at its first call.
+
+    nodes       how many processes hold graphs; 0: as many as a launcher has started, otherwise 1
+    compute     how many of them compute; the others only hold memory
+    threads     of each compute node; None: one for each processor that this process may use
+    transport   "shm", "tcp" or "verbs"; "": shm on one machine, tcp across machines
+    network     imitate a network: "fdr", "edr", "efa" or "tcp10"
+    cache       what compute nodes keep of memory nodes' lists: "none", "bitmap", "index" or "edge"
+    edge_cache  the memory for it: "512MiB", "5%" or "auto"
+    memory_side "strict": memory nodes do nothing; "serve": they send lists
+    progress    show the name and time of calls that take longer than two seconds
+
+    A session can be used by several threads; their calls run one after the other. Ctrl-C ends the
+    call under way and the nodes; the next call starts them again.
+
+    >>> import slimgraph as sg
+    >>> with sg.Session(nodes=2) as session:
+    ...     graph = session.from_edges([0, 1], [1, 2])
+    ...     graph.connected_components().to_dict()
+    {0: 0, 1: 0, 2: 0}
+    """
+
+    def __init__(
+        self,
+        nodes: int = 0,
+        compute: int = 0,
+        *,
+        threads: int | None = None,
+        transport: str = "",
+        network: str = "none",
+        cache: str = "edge",
+        edge_cache: str = "100%",
+        memory_side: str = "strict",
+        progress: bool = True,
+    ) -> None:
+        if threads is None:
+            threads = len(os.sched_getaffinity(0))
+        program = Path(_native.__file__).parent / "bin" / "slimgraph"
+        self._native = _native.Session(
+            nodes,
+            compute,
+            threads,
+            transport,
+            network,
+            cache,
+            edge_cache,
+            memory_side,
+            str(program),
+        )
+        self.progress = progress
+        self.last_report: dict[str, Any] = {}
+        self._asked = {"transport": transport, "network": network}
+        _open_sessions.add(self)
+
+    def open(self, path, directed=None, *, weighted=False, format="") -> Graph:
+        """Graph.open() in this session."""
+        from .graph import Graph
+
+        return Graph.open(path, directed, weighted=weighted, format=format, session=self)
+
+    def from_edges(self, u, v, weights=None, *, directed=False, vertices=None) -> Graph:
+        """Graph.from_edges() in this session."""
+        from .graph import Graph
+
+        return Graph.from_edges(u, v, weights, directed=directed, vertices=vertices, session=self)
+
+    def _call(self, command: str, options: dict[str, Any], native: Callable[[], Any]) -> Any:
+        """Makes a call of native code, with progress, and reports about it."""
+        start = time.perf_counter()
+        cpu = time.process_time()
+        with _progress.shown(command, self.progress):
+            value = native()
+        self.last_report = {
+            "schema": 2,
+            "command": command,
+            "version": _native.version,
+            "options": options,
+            "cluster": {
+                "nodes": self._native.nodes,
+                "compute": self._native.compute,
+                "threads": self.threads,
+                **{name: text for name, text in self._asked.items() if text},
+            },
+            "time": {"call_s": time.perf_counter() - start},
+            "cpu_s": time.process_time() - cpu,
+            "memory": {"peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024},
+        }
+        return value
+
+    def start(self) -> Session:
+        """Opens the session now, instead of at the first call."""
+        self._native.open()
+        return self
+
+    def close(self) -> None:
+        """Ends the nodes. Graphs of the session cannot be used any more; results can."""
+        self._native.close()
+
+    @property
+    def node(self) -> int:
+        """The number of this process. Results arrive at node 0."""
+        return self.start()._native.node
+
+    @property
+    def nodes(self) -> int:
+        return self.start()._native.nodes
+
+    @property
+    def compute(self) -> int:
+        return self.start()._native.compute
+
+    @property
+    def threads(self) -> int:
+        return self._native.threads
+
+    def __enter__(self) -> Session:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+_open_sessions: weakref.WeakSet[Session] = weakref.WeakSet()
+_default: Session | None = None
+_default_lock = threading.Lock()
+
+
+def default_session() -> Session:
+    """The session of graphs that name none: one node, in this process."""
+    global _default
+    with _default_lock:
+        if _default is None:
+            _default = Session()
+        return _default
+
+
+@atexit.register
+def _close_all() -> None:
+    for session in list(_open_sessions):
+        try:
+            session.close()
+        except Exception:  # it was over already
+            pass

@@ -1,0 +1,44 @@
+// NumPy arrays over memory that C++ objects own. An array keeps its owner alive.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "slimgraph/session/vertex_values.h"
+
+namespace slimgraph::python {
+
+using IdsIn = nanobind::ndarray<const std::uint64_t, nanobind::ndim<1>, nanobind::c_contig,
+                                nanobind::device::cpu>;
+using WeightsIn =
+    nanobind::ndarray<const double, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
+template <typename T>
+using ArrayOut = nanobind::ndarray<nanobind::numpy, const T>;
+
+template <typename T>
+nanobind::capsule OwnerOf(T object) {
+  auto* const owned = new T(std::move(object));
+  return nanobind::capsule(owned, [](void* p) noexcept { delete static_cast<T*>(p); });
+}
+
+template <typename T>
+ArrayOut<T> ArrayOf(VertexValues<T> values) {
+  const auto span = values.values();
+  return ArrayOut<T>(span.data(), {span.size()}, OwnerOf(std::move(values)));
+}
+
+template <typename T>
+ArrayOut<T> ArrayOf(std::shared_ptr<const std::vector<T>> values) {
+  const T* const data = values->data();
+  const std::size_t size = values->size();
+  return ArrayOut<T>(data, {size}, OwnerOf(std::move(values)));
+}
+
+inline std::span<const std::uint64_t> SpanOf(const IdsIn& ids) { return {ids.data(), ids.size()}; }
+
+}  // namespace slimgraph::python

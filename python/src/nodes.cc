@@ -1,0 +1,89 @@
+#include "python/src/nodes.h"
+
+namespace slimgraph::python {
+
+Nodes::~Nodes() {
+  const nanobind::gil_scoped_release release;
+  session_.reset();
+}
+
+Status Nodes::Open() {
+  const std::lock_guard lock(state_);
+  if (closed_) return UsageError("the session is closed");
+  if (session_) return {};
+  SLIM_ASSIGN(session_, Session::Open(options_));
+  ++generation_;
+  node_ = session_->node();
+  nodes_ = session_->nodes();
+  compute_ = session_->compute();
+  open_ = true;
+  return {};
+}
+
+void Nodes::Cancel() {
+  const std::lock_guard lock(state_);
+  cancelled_ = true;
+  if (session_) session_->Cancel();
+}
+
+void Nodes::EndIfCancelled() {
+  const std::lock_guard lock(state_);
+  if (!std::exchange(cancelled_, false)) return;
+  session_.reset();
+  open_ = false;
+}
+
+void Nodes::FreeDropped() {
+  std::vector<Graph> dropped;
+  const std::lock_guard lock(state_);
+  dropped.swap(dropped_);
+}
+
+void Nodes::Drop(Graph graph) {
+  const std::lock_guard lock(state_);
+  dropped_.push_back(std::move(graph));
+}
+
+void Nodes::Close() {
+  if (closed_.exchange(true)) return;
+  Await(
+      [this]() -> Status {
+        const std::lock_guard one_call(call_);
+        const std::lock_guard lock(state_);
+        dropped_.clear();
+        open_ = false;
+        if (!session_) return {};
+        auto session = std::exchange(session_, std::nullopt);
+        return session->Close();
+      },
+      [] {});
+}
+
+Loaded::Loaded(std::shared_ptr<Nodes> nodes, Graph graph)
+    : nodes_(std::move(nodes)),
+      first_(graph),
+      current_(std::move(graph)),
+      generation_(nodes_->generation()) {}
+
+Loaded::~Loaded() {
+  nodes_->Drop(std::move(first_));
+  if (current_) nodes_->Drop(std::move(*current_));
+}
+
+Status Loaded::OpenIn(Session& session) {
+  if (current_ && generation_ == nodes_->generation()) return {};
+  current_.reset();
+  SLIM_ASSIGN(current_, Graph::Open(session, first_.path(), {.directed = {}, .format = "slim"}));
+  generation_ = nodes_->generation();
+  return {};
+}
+
+std::shared_ptr<const std::vector<std::uint64_t>> Loaded::Ids() {
+  if (ids_) return ids_;
+  const OriginalIds& ids = first_.ids();
+  std::vector<std::uint64_t> list(ids.count());
+  for (VertexId i = 0; i < ids.count(); ++i) list[i] = ids[ids.InOrder(i)];
+  return ids_ = std::make_shared<const std::vector<std::uint64_t>>(std::move(list));
+}
+
+}  // namespace slimgraph::python
