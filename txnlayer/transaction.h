@@ -78,6 +78,10 @@ class Transaction {
 
   // Between transactions: waits until that time of NowNs().
   void IdleUntil(std::uint64_t ns);
+  // Whether all transactions are to come to rest. An open one should then end soon. Between
+  // transactions, RestIfWanted() waits until the rest is over.
+  bool rest_wanted() const { return begin_blocked(); }
+  void RestIfWanted();
 
   // Waits until nothing is under way any more.
   void Drain();

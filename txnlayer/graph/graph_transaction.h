@@ -89,6 +89,11 @@ class GraphTransaction {
   // its time, the number of words that follow, and these words: updates (graph_model/update.h).
   const std::vector<std::uint64_t>& journal() const { return journal_; }
 
+  // Why the transaction was aborted, in words.
+  std::string Cause() const;
+  // Whether the current or last transaction has written anything.
+  bool wrote() const { return !written_blocks_.empty() || !written_vertices_.empty(); }
+
   // The time of the last commit. If it wrote nothing, the latest time that it saw.
   GraphTime committed_at() const { return committed_at_; }
   Transaction& transaction() { return transaction_; }
@@ -154,7 +159,6 @@ class GraphTransaction {
   void Saw(GraphTime time) {
     if (time != kTimePending) seen_ = std::max(seen_, time);
   }
-  std::string Cause() const;
   void AppendToJournal(const Update& update) {
     if (graph_.options().journal) AppendUpdate(update, uncommitted_journal_);
   }

@@ -342,6 +342,10 @@ void Transaction::IdleUntil(std::uint64_t ns) {
   }
 }
 
+void Transaction::RestIfWanted() {
+  if (begin_blocked() && !task_.worker().failed()) RestUntilReleased();
+}
+
 // Parks until the rest is over. Nothing of this coroutine may be under way meanwhile.
 void Transaction::RestUntilReleased() {
   Drain();
