@@ -1,19 +1,12 @@
 #include "slimgraph/session/graph.h"
 
-#include <cstdlib>
-
-#include "slimgraph/base/atomic_file.h"
 #include "slimgraph/base/folders.h"
 #include "slimgraph/files/convert.h"
 #include "slimgraph/session/internal/graph_handle.h"
+#include "slimgraph/session/internal/temporary_name.h"
 
 namespace slimgraph {
 namespace {
-
-std::string TemporaryName() {
-  const char* const folder = std::getenv("TMPDIR");
-  return PartialNameOf(std::string(folder != nullptr ? folder : "/tmp") + "/slimgraph") + ".slim";
-}
 
 Result<ConvertOptions> OptionsToRead(const std::string& path, const ReadOptions& options) {
   ConvertOptions convert;
@@ -38,17 +31,7 @@ Result<Graph> Graph::OpenSlim(Session& session, const std::string& call,
         .name = call, .task = internal::Task::kOpen, .graph = nodes.NewGraph(), .path = file};
   };
   SLIM_ASSIGN(const internal::Call agreed, nodes.Do(call, path.map(opening)));
-  const std::uint64_t number = agreed.graph;
-  const internal::OpenGraph& open = *nodes.Find(number);
-  auto handle = std::make_shared<internal::GraphHandle>();
-  handle->nodes = session.nodes_;
-  handle->number = number;
-  handle->vertices = open.file().vertices();
-  handle->edges = open.file().edges();
-  handle->directed = open.file().directed();
-  handle->weight_type = open.file().weight_type();
-  handle->ids = open.ids();
-  return Graph(std::move(handle));
+  return Graph(internal::GraphHandle::Of(session.nodes_, agreed.graph));
 }
 
 // Node 0 writes a file, which all nodes open and which is removed at once.
@@ -57,7 +40,7 @@ Result<Graph> Graph::OpenTemporary(Session& session, const std::string& call, Wr
   internal::Nodes& nodes = *session.nodes_;
   Result<std::string> path;
   if (nodes.self() == 0 && nodes.usable()) {
-    path = TemporaryName();
+    path = internal::TemporaryName();
     if (!nodes.job().one_host()) {
       path = tl::unexpected<Error>(Error{
           ErrorKind::kUsage, call + ": the nodes are on several machines: convert the graph with "

@@ -8,6 +8,7 @@
 #include "slimgraph/launch/started_by.h"
 #include "slimgraph/session/internal/mining.h"
 #include "slimgraph/session/internal/open_graph.h"
+#include "slimgraph/session/internal/open_store.h"
 #include "slimgraph/session/internal/processes.h"
 
 namespace slimgraph {
@@ -58,7 +59,7 @@ Result<Call> AwaitCallServing(Job& job, OpenGraphs::iterator next, OpenGraphs::i
   return *std::move(call);
 }
 
-Status Serve(Job& job, OpenGraphs& graphs) {
+Status Serve(Job& job, OpenGraphs& graphs, internal::OpenStores& stores) {
   while (true) {
     const auto call = AwaitCallServing(job, graphs.begin(), graphs.end());
     if (!call) {
@@ -70,6 +71,9 @@ Status Serve(Job& job, OpenGraphs& graphs) {
     SLIM_ASSIGN(const auto refusal,
                 internal::DoOnEveryNode(job, *call, graphs, /*computes=*/false));
     if (refusal) continue;
+    SLIM_ASSIGN(const auto of_store,
+                internal::DoOnStores(job, *call, stores, graphs, /*computes=*/false));
+    if (of_store) continue;
     if (call->task == internal::Task::kMine) {
       SLIM_TRY(internal::MineOnMemoryNode(job, graphs.at(call->graph)->file(), *call));
     }
@@ -83,7 +87,8 @@ Status ServeSession() {
   SLIM_ASSIGN(const auto job, JoinSession());
   SLIM_TRY(internal::AgreeOnVersion(*job, internal::VersionOfCalls()));
   OpenGraphs graphs;
-  const Status served = Serve(*job, graphs);
+  internal::OpenStores stores;
+  const Status served = Serve(*job, graphs, stores);
   if (served) return job->Leave(0);
   if (job->all_alive()) internal::FailAndAwait(*job, served.error());
   job->LeaveAfter(served.error());

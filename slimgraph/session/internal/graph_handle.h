@@ -17,6 +17,8 @@ struct GraphHandle {
   WeightType weight_type = WeightType::kNone;
   std::shared_ptr<const OriginalIds> ids;
 
+  // Of a graph that was opened just now.
+  static std::shared_ptr<GraphHandle> Of(std::shared_ptr<Nodes> nodes, std::uint64_t number);
   ~GraphHandle() {
     if (nodes) nodes->Drop(number);
   }

@@ -77,7 +77,7 @@ Result<dkudu::Pattern> MiningRequest::MakePattern() const {
   return dkudu::Pattern::Make(edges, "pattern");
 }
 
-Result<std::uint64_t> Mine(Job& job, const SlimFile& file, const OriginalIds& ids,
+Result<std::uint64_t> Mine(Job& job, const GraphSource& file, const OriginalIds& ids,
                            const MiningRequest& request, const MiningSinks& sinks) {
   MiningRun run(request, ids, sinks);
   SLIM_TRY(run.Prepare());
@@ -86,7 +86,7 @@ Result<std::uint64_t> Mine(Job& job, const SlimFile& file, const OriginalIds& id
   SLIM_ASSIGN(const auto cluster, Cluster::Start(job, options));
   const auto working = [&](const dkudu::MiningGraph& graph) {
     const auto bytes = [&](const dkudu::MiningGraph& of, const dkudu::MiningOptions& with) {
-      return run.Bytes(of, with) + file.original_id_bytes();
+      return run.Bytes(of, with) + OriginalIdBytes(file);
     };
     return dkudu::WorkingMemoryOf(graph, request.options, *cluster, bytes);
   };
@@ -104,7 +104,7 @@ Result<std::uint64_t> Mine(Job& job, const SlimFile& file, const OriginalIds& id
   return count;
 }
 
-Status MineOnMemoryNode(Job& job, const SlimFile& file, const Call& call) {
+Status MineOnMemoryNode(Job& job, const GraphSource& file, const Call& call) {
   const auto mined = Mine(job, file, {}, call.RequestAs<MiningRequest>(), {});
   if (!mined && mined.error().kind != ErrorKind::kUsage)
     return tl::unexpected<Error>(mined.error());

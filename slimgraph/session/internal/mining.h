@@ -32,9 +32,9 @@ struct MiningSinks {
 
 // Collective over all nodes. Returns the number of matches, on every node; 0 for kLocal. A usage
 // error is the same on all nodes, and the session goes on after it.
-Result<std::uint64_t> Mine(Job& job, const SlimFile& file, const OriginalIds& ids,
+Result<std::uint64_t> Mine(Job& job, const GraphSource& file, const OriginalIds& ids,
                            const MiningRequest& request, const MiningSinks& sinks);
 
-Status MineOnMemoryNode(Job& job, const SlimFile& file, const Call& call);
+Status MineOnMemoryNode(Job& job, const GraphSource& file, const Call& call);
 
 }  // namespace slimgraph::internal

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "slimgraph/session/internal/open_graph.h"
+#include "slimgraph/session/internal/open_store.h"
 #include "slimgraph/session/internal/processes.h"
 #include "slimgraph/session/session.h"
 
@@ -39,6 +40,8 @@ class Nodes {
   std::uint64_t NewGraph() { return ++last_graph_; }
   // Null once the graph is dropped.
   OpenGraph* Find(std::uint64_t graph);
+  // Null once the store is closed.
+  OpenStore* FindStore(std::uint64_t store);
   // Unloads the graph at the next call.
   void Drop(std::uint64_t graph) { dropped_.push_back(graph); }
 
@@ -60,6 +63,7 @@ class Nodes {
   MemoryNodeProcesses memory_nodes_;
   std::unique_ptr<Job> job_;  // null once the session is closed
   OpenGraphs graphs_;
+  OpenStores stores_;
   std::uint64_t last_graph_ = 0;
   std::vector<std::uint64_t> dropped_;
   std::optional<Error> failure_;

@@ -1,6 +1,7 @@
 #include "slimgraph/session/internal/open_graph.h"
 
 #include "slimgraph/session/internal/mining.h"
+#include "slimgraph/session/internal/open_store.h"
 
 namespace slimgraph::internal {
 
@@ -13,7 +14,12 @@ ClusterOptions ClusterRequest::Options() const {
           .serving_threads = 0};
 }
 
-Result<std::unique_ptr<VertexLists>> VertexLists::Load(Job& job, const SlimFile& file,
+std::uint64_t OriginalIdBytes(const GraphSource& graph) {
+  const auto* const file = dynamic_cast<const SlimFile*>(&graph);
+  return file != nullptr ? file->original_id_bytes() : graph.vertices() * sizeof(std::uint64_t);
+}
+
+Result<std::unique_ptr<VertexLists>> VertexLists::Load(Job& job, const GraphSource& file,
                                                        const VertexRequest& request) {
   std::unique_ptr<VertexLists> lists(new VertexLists(request));
   if (request.paths) SLIM_TRY(lists->paths_.Prepare(file));
@@ -21,7 +27,7 @@ Result<std::unique_ptr<VertexLists>> VertexLists::Load(Job& job, const SlimFile&
   Cluster& cluster = *lists->cluster_;
   lists->exchange_ = std::make_unique<dgemini::Exchange>(cluster);
   const auto announce = [&](MemoryPlan& plan) {
-    for (std::uint64_t& bytes : plan.node_bytes) bytes += file.original_id_bytes();
+    for (std::uint64_t& bytes : plan.node_bytes) bytes += OriginalIdBytes(file);
     // Node 0 gathers the results.
     plan.node_bytes[0] += static_cast<std::uint64_t>(request.vertex_bytes * file.vertices());
   };
@@ -52,12 +58,20 @@ Result<std::unique_ptr<OpenGraph>> OpenGraph::Open(const std::string& path, bool
   if (with_ids) {
     SLIM_ASSIGN(ids, file.ReadOriginalIds());
   }
-  return std::unique_ptr<OpenGraph>(new OpenGraph(std::move(file), std::move(ids)));
+  return std::unique_ptr<OpenGraph>(
+      new OpenGraph(std::make_unique<SlimFile>(std::move(file)), std::move(ids)));
+}
+
+std::unique_ptr<OpenGraph> OpenGraph::Hold(std::unique_ptr<GraphSource> source, OriginalIds ids,
+                                           std::function<Status()> release) {
+  std::unique_ptr<OpenGraph> graph(new OpenGraph(std::move(source), std::move(ids)));
+  graph->release_ = std::move(release);
+  return graph;
 }
 
 Result<Refusal> OpenGraph::LoadVertexLists(Job& job, const VertexRequest& request) {
   SLIM_TRY(Unload());
-  SLIM_ASSIGN(lists_, VertexLists::Load(job, file_, request));
+  SLIM_ASSIGN(lists_, VertexLists::Load(job, *file_, request));
   return lists_->refusal();
 }
 
@@ -67,9 +81,15 @@ Status OpenGraph::Unload() {
   return lists->Unload();
 }
 
+Status OpenGraph::Close() {
+  SLIM_TRY(Unload());
+  return release_ ? release_() : Status();
+}
+
 // A new layout of the same size needs a new number.
 std::string VersionOfCalls() {
-  return fmt::format("session 1 {} {}", sizeof(VertexRequest), sizeof(MiningRequest));
+  return fmt::format("session 2 {} {} {}", sizeof(VertexRequest), sizeof(MiningRequest),
+                     sizeof(StoreRequest));
 }
 
 Result<Refusal> DoOnEveryNode(Job& job, const Call& call, OpenGraphs& graphs, bool computes) {
@@ -90,7 +110,7 @@ Status DropGraphs(const std::vector<std::uint64_t>& dropped, OpenGraphs& graphs)
   for (const std::uint64_t number : dropped) {
     const auto graph = graphs.find(number);
     if (graph == graphs.end()) continue;
-    SLIM_TRY(graph->second->Unload());
+    SLIM_TRY(graph->second->Close());
     graphs.erase(graph);
   }
   return {};

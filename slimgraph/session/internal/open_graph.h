@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -57,13 +58,16 @@ struct VertexRequest {
 // An error that is the same on all nodes, after which the session goes on; or nothing.
 using Refusal = std::optional<Error>;
 
+// The memory that the original ids of a file or of a snapshot take on each node, at most.
+std::uint64_t OriginalIdBytes(const GraphSource& graph);
+
 // A loaded graph for D-Gemini, in a cluster of its own, because the regions of a cluster are freed
 // only with it.
 class VertexLists {
  public:
   // Collective over all nodes. If the weights do not suit shortest paths, refusal() says so, and
   // the lists are loaded without request().paths.
-  static Result<std::unique_ptr<VertexLists>> Load(Job& job, const SlimFile& file,
+  static Result<std::unique_ptr<VertexLists>> Load(Job& job, const GraphSource& file,
                                                    const VertexRequest& request);
   const Refusal& refusal() const { return refusal_; }
   // Collective over all nodes.
@@ -90,7 +94,13 @@ class OpenGraph {
   // Memory nodes do not need the original ids.
   static Result<std::unique_ptr<OpenGraph>> Open(const std::string& path, bool with_ids);
 
-  const SlimFile& file() const { return file_; }
+  // A graph that is no file. `release` is called on all nodes when the graph is dropped, and is
+  // destroyed after the source.
+  static std::unique_ptr<OpenGraph> Hold(std::unique_ptr<GraphSource> source, OriginalIds ids,
+                                         std::function<Status()> release);
+
+  // A .slim file, or a snapshot of a store.
+  const GraphSource& file() const { return *file_; }
   const std::shared_ptr<const OriginalIds>& ids() const { return ids_; }
   VertexLists* lists() const { return lists_.get(); }
 
@@ -98,11 +108,14 @@ class OpenGraph {
   Result<Refusal> LoadVertexLists(Job& job, const VertexRequest& request);
   // Collective over all nodes.
   Status Unload();
+  // Collective over all nodes, before it is destroyed.
+  Status Close();
 
  private:
-  OpenGraph(SlimFile file, OriginalIds ids)
+  OpenGraph(std::unique_ptr<GraphSource> file, OriginalIds ids)
       : file_(std::move(file)), ids_(std::make_shared<const OriginalIds>(std::move(ids))) {}
-  SlimFile file_;
+  std::function<Status()> release_;
+  std::unique_ptr<GraphSource> file_;
   std::shared_ptr<const OriginalIds> ids_;
   std::unique_ptr<VertexLists> lists_;
 };
