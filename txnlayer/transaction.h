@@ -69,6 +69,9 @@ class Transaction {
 
   bool Commit();
   void Abort(AbortReason reason = AbortReason::kUser);
+  // Checks what Commit() would check, and then aborts. False: the check has failed, so the
+  // transaction may have read what no serial order gives. See reason().
+  bool AbortIfConsistent();
   // Why it was aborted. After a refusal, a retry would fail as well.
   AbortReason reason() const { return reason_; }
   const Conflict& conflict() const { return conflict_; }

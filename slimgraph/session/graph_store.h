@@ -69,8 +69,9 @@ struct TransactionOutcome {
     kUnknown,  // a node has died, or the log could not be written, in the commit
   };
   End end = End::kAborted;
-  // Of the commit: later than that of every transaction whose effects it has seen. The upper 48
-  // bits are milliseconds since 1970.
+  // Of the commit: later than that of every transaction whose effects it has seen or overwritten.
+  // If the transaction has written nothing: not earlier. The upper 48 bits are milliseconds since
+  // 1970.
   std::uint64_t time = 0;
   std::uint32_t attempts = 0;
   Error cause = {ErrorKind::kUsage, ""};  // unless it was committed; what its body has returned

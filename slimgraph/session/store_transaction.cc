@@ -173,7 +173,7 @@ Result<std::vector<StoredNeighbour>> ReadTransaction::NeighboursWithData(std::ui
     if (answer != Answer::kYes) return answer;
     found.reserve(list.size());
     list.ForEach([&](const txn::StoredEdge& edge, const std::byte* properties) {
-      found.push_back({edge.neighbour, operations_.Decode(properties)});
+      found.push_back({edge.neighbour, operations_.Decode(properties), edge.time});
     });
     return answer;
   }));

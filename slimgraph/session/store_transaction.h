@@ -31,6 +31,9 @@ struct EdgeData {
 struct StoredNeighbour {
   std::uint64_t id = 0;
   EdgeData data;
+  // When the edge was last written: TransactionOutcome::time of that transaction, until it becomes
+  // part of the store. 0: with the store. The largest number: by this transaction.
+  std::uint64_t time = 0;
 };
 
 // In an undirected graph both mean all edges.

@@ -89,12 +89,10 @@ void GraphHost::FailLanes(const Error& error) {
   for (const auto& lane : lanes_) lane->Fail(failure_->message);
 }
 
-Result<std::unique_ptr<Snapshot>> GraphHost::TakeSnapshot(SnapshotMemory& room) {
-  {
-    const std::lock_guard lock(failing_);
-    if (failure_) return tl::unexpected<Error>(*failure_);
-  }
-  return Snapshot::Take(room, *graph_);
+Status GraphHost::CheckRuns() {
+  const std::lock_guard lock(failing_);
+  if (failure_) return tl::unexpected<Error>(*failure_);
+  return {};
 }
 
 void GraphHost::GiveUp() {
@@ -110,6 +108,7 @@ Status GraphHost::Stop() {
   thread_.join();
   engine_->EndRuns();
   const Status folded = graph_->fold_worker()->Finish();
+  SLIM_TRY(CheckRuns());
   SLIM_TRY(ran_);
   SLIM_TRY(folded);
   SLIM_TRY(cluster_->all().Barrier());

@@ -53,7 +53,11 @@ class GraphHost {
   std::vector<std::unique_ptr<Lane>>& lanes() { return lanes_; }
 
   // Collective over all nodes, in one thread of each: the graph as it is now.
-  Result<std::unique_ptr<Snapshot>> TakeSnapshot(SnapshotMemory& room);
+  Result<std::unique_ptr<Snapshot>> TakeSnapshot(SnapshotMemory& room) {
+    return Snapshot::Take(room, *graph_);
+  }
+  // Why the run has failed, if it has.
+  Status CheckRuns();
   // Ends the run with an error, on all nodes. Operations on lanes fail then.
   void GiveUp();
   // Collective over all nodes, when no lane is in use. All commits are in the logs afterwards.

@@ -59,6 +59,9 @@ class GraphTransaction {
   bool Open(bool again);
   bool Commit();
   void RollBack();
+  // The same if all that it has read belongs to one state. Otherwise it is aborted, and returns
+  // false.
+  bool RollBackIfConsistent() { return transaction_.AbortIfConsistent(); }
 
   // Names are at most MaxVertexName. Properties have the size that the graph's shape gives, or are
   // empty, which stands for zeros; an edge's properties begin with its weight, if there is one. A

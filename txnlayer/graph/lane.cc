@@ -9,14 +9,20 @@ namespace {
 
 // How long an open transaction may go on when all are to come to rest.
 constexpr std::uint64_t kGraceNs = 10'000'000;
+// How long an open transaction may keep others waiting, at first.
+constexpr std::uint64_t kIdleNs = 100'000'000;
+constexpr std::uint64_t kMostDoublings = 10;
 constexpr std::uint64_t kLongNs = 3'600'000'000'000;
+constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
 }  // namespace
 
 void Lane::Begin(bool again) {
   abort_.reset();
+  committed_at_.reset();
   wrote_ = false;
   Run([&](GraphTransaction& graph) {
+    if (!again) interruptions_ = 0;
     graph.transaction().Begin(again);
     open_ = graph.Open(again);
     if (!open_) SetAbort(graph, false);
@@ -37,7 +43,6 @@ Answer Lane::Do(const std::function<Answer(GraphTransaction&)>& operation) {
 }
 
 std::optional<GraphTime> Lane::Commit() {
-  committed_at_.reset();
   if (abort_) return std::nullopt;
   bool under_way = false;
   Run([&](GraphTransaction& graph) {
@@ -45,7 +50,7 @@ std::optional<GraphTime> Lane::Commit() {
     open_ = false;
     under_way = true;
     if (graph.Commit()) {
-      committed_at_ = graph.committed_at();
+      committed_at_ = wrote_ ? graph.committed_at() : graph_->clock().last();
     } else {
       SetAbort(graph, true);
     }
@@ -55,12 +60,14 @@ std::optional<GraphTime> Lane::Commit() {
   return committed_at_;
 }
 
-void Lane::RollBack() {
-  if (abort_) return;
+bool Lane::RollBack() {
+  if (abort_) return false;
   Run([&](GraphTransaction& graph) {
-    if (open_) graph.RollBack();
+    if (!StillOpen()) return;
     open_ = false;
+    if (!graph.RollBackIfConsistent()) SetAbort(graph, false);
   });
+  return !abort_;
 }
 
 void Lane::Run(const Work& work) {
@@ -99,6 +106,7 @@ void Lane::SetAbort(GraphTransaction& graph, bool in_commit) {
 }
 
 void Lane::Serve(TransactionalGraph& graph, Transaction& transaction) {
+  graph_ = &graph;
   GraphTransaction operations(graph, transaction);
   while (const Work* const work = AwaitWork(operations)) {
     (*work)(operations);
@@ -112,6 +120,7 @@ void Lane::Serve(TransactionalGraph& graph, Transaction& transaction) {
 
 const Lane::Work* Lane::AwaitWork(GraphTransaction& graph) {
   Transaction& transaction = graph.transaction();
+  const std::uint64_t start_ns = NowNs();
   std::uint64_t rest_since_ns = 0;
   while (true) {
     {
@@ -119,25 +128,34 @@ const Lane::Work* Lane::AwaitWork(GraphTransaction& graph) {
       if (work_ != nullptr) return work_;
       if (closed_) return nullptr;
     }
-    const std::uint64_t now = NowNs();
     if (!open_) {
       transaction.RestIfWanted();
       if (!HasWork()) transaction.task().Idle(kLongNs);
       continue;
     }
-    if (!transaction.rest_wanted()) {
-      rest_since_ns = 0;
-      transaction.task().Idle(kLongNs);
+    const std::uint64_t now = NowNs();
+    rest_since_ns = !transaction.rest_wanted() ? 0 : rest_since_ns == 0 ? now : rest_since_ns;
+    const std::uint64_t grace_end = rest_since_ns == 0 ? kNever : rest_since_ns + kGraceNs;
+    const std::uint64_t limit = IdleLimitNs(transaction);
+    const std::uint64_t end = std::min(grace_end, limit == kNever ? kNever : start_ns + limit);
+    if (now < end) {
+      transaction.task().Idle(std::min(end - now, kLongNs));
       continue;
     }
-    if (rest_since_ns == 0) rest_since_ns = now;
-    if (now < rest_since_ns + kGraceNs) {
-      transaction.task().Idle(rest_since_ns + kGraceNs - now);
-      continue;
-    }
+    const bool by_limit = now < grace_end;
+    if (by_limit) ++interruptions_;
+    interrupted_by_ = by_limit ? "the body was blocked while its transaction held locks"
+                               : "all transactions were stopped, for a snapshot or a fold, while "
+                                 "the body was blocked";
     graph.RollBack();
     open_ = false;
   }
+}
+
+std::uint64_t Lane::IdleLimitNs(Transaction& transaction) const {
+  const Protocol& protocol = transaction.engine().protocol();
+  if (!protocol.keeps_timestamp() && !protocol.fetches_once()) return kNever;
+  return kIdleNs << std::min(interruptions_, kMostDoublings);
 }
 
 // The thread's call for attention may have come while the coroutine rested.

@@ -5,6 +5,10 @@
 // A transaction that is open when all transactions are to come to rest, for a snapshot or a fold,
 // is given 10 ms to end. Then it is aborted, because its thread may be blocked for long, or wait
 // for a transaction that cannot begin. Its thread learns that from its next operation.
+//
+// Under WAITDIE and CALVIN others wait for what a transaction has locked, perhaps the very one for
+// which its thread waits. So there a transaction whose thread hands over nothing for 100 ms is
+// aborted too. Each time that happens to the same work, the limit doubles.
 #pragma once
 
 #include <functional>
@@ -34,13 +38,13 @@ class Lane {
   void Begin(bool again);
   // kAborted: the transaction has ended; see abort().
   Answer Do(const std::function<Answer(GraphTransaction&)>& operation);
-  // The time of the commit. Nothing: see abort().
+  // The time of the commit, or, if the transaction has written nothing, a time that is not earlier
+  // than any commit that it has seen (a fold drops the times of blocks). Nothing: see abort().
   std::optional<GraphTime> Commit();
-  void RollBack();
+  // Aborts it. False: what it has read does not belong to one state; see abort().
+  bool RollBack();
   // Set if the current transaction was aborted.
   const std::optional<Abort>& abort() const { return abort_; }
-  // Whether the current transaction has written anything.
-  bool wrote() const { return wrote_; }
 
   // --- for the host
   // Runs in the coroutine until Close().
@@ -56,6 +60,7 @@ class Lane {
   const Work* AwaitWork(GraphTransaction& graph);
   void SetAbort(GraphTransaction& graph, bool in_commit);
   bool StillOpen();
+  std::uint64_t IdleLimitNs(Transaction& transaction) const;
   bool HasWork();
 
   const std::function<void()> wake_;
@@ -65,7 +70,11 @@ class Lane {
   bool closed_ = false;
   std::optional<std::string> failure_;
 
-  bool open_ = false;  // used by the coroutine only
+  // Used by the coroutine only.
+  TransactionalGraph* graph_ = nullptr;
+  bool open_ = false;
+  const char* interrupted_by_ = "";
+  std::uint64_t interruptions_ = 0;  // of the current work, by the limit
 
   // Written by the thread, or by the work that it has handed over.
   std::optional<Abort> abort_;

@@ -80,28 +80,33 @@ void BodyPool::Run(txn::Lane& lane, Submitted& submitted) {
     }
     submitted.promise.set_value(std::move(outcome));
   } catch (...) {
-    lane.RollBack();
     submitted.promise.set_exception(std::current_exception());
   }
 }
 
-// What a body has read is certain only once its transaction commits. So one that ends with an error
-// and has written nothing is committed, which changes nothing.
+// What a body has read is certain only if its transaction could commit. That is checked before the
+// error of a body, or what it has thrown, is reported.
 BodyPool::Next BodyPool::Try(txn::Lane& lane, const Body& body, bool again,
                              TransactionOutcome& outcome) const {
   lane.Begin(again);
   StoreOperations operations(lane, shape_);
   WriteTransaction transaction(operations);
   Status ended;
-  if (!lane.abort()) ended = body(transaction);
-  if (!lane.abort() && !ended && lane.wrote()) {
-    lane.RollBack();
-  } else if (const auto time = lane.Commit(); time && ended) {
-    outcome.end = TransactionOutcome::End::kCommitted;
-    outcome.time = *time;
-    return Next::kEnd;
+  std::exception_ptr thrown;
+  try {
+    if (!lane.abort()) ended = body(transaction);
+  } catch (...) {
+    thrown = std::current_exception();
   }
-  if (!lane.abort()) {
+  if (ended && !thrown) {
+    if (const auto time = lane.Commit()) {
+      outcome.end = TransactionOutcome::End::kCommitted;
+      outcome.time = *time;
+      outcome.cause.message.clear();
+      return Next::kEnd;
+    }
+  } else if (lane.RollBack()) {
+    if (thrown) std::rethrow_exception(thrown);
     outcome.cause = ended.error();
     return Next::kEnd;
   }

@@ -93,6 +93,7 @@ std::shared_ptr<BodyPool> OpenStore::StartPool(const StoreOptions& options) {
 }
 
 Result<Refusal> OpenStore::Snapshot(Job& job, std::unique_ptr<OpenGraph>& graph, bool computes) {
+  SLIM_TRY(host_->CheckRuns());
   auto held = std::make_shared<HeldSnapshot>();
   ClusterOptions options = cluster_.Options();
   options.threads = 1;

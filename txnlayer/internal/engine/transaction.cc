@@ -293,6 +293,14 @@ bool Transaction::Commit() {
 
 void Transaction::Abort(AbortReason reason) { Fail(reason); }
 
+bool Transaction::AbortIfConsistent() {
+  SLIM_CHECK(open_, "the transaction has ended");
+  if (!FinishFetch()) return false;
+  const bool consistent = engine_.protocol().Prepare(*this);
+  Fail(consistent ? AbortReason::kUser : reason_);
+  return consistent;
+}
+
 void Transaction::Fail(AbortReason reason) {
   reason_ = reason;
   if (reason != AbortReason::kNodeLost) FinishStarted();
