@@ -8,7 +8,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <thread>
+#include <future>
 #include <vector>
 
 #include "slimgraph/session/algorithms.h"
@@ -37,17 +37,18 @@ slimgraph::Status Run(const char* path, std::uint64_t limit, slimgraph::NodeId n
 
   constexpr slimgraph::VertexId kThreads = 4;
   std::atomic<std::uint64_t> failures{0};
-  std::vector<std::thread> threads;
+  std::vector<std::future<void>> threads;
   for (slimgraph::VertexId thread = 0; thread < kThreads; ++thread) {
-    threads.emplace_back([&, first = session.node() * kThreads + thread] {
-      for (auto i = first; i < before.vertices(); i += kThreads * session.compute()) {
-        const std::uint64_t me = before.ids()[before.ids().InOrder(i)];
-        auto done = store.Submit([=](auto& t) { return Introduce(t, me, limit); });
-        if (!done.get().committed()) ++failures;
-      }
-    });
+    threads.push_back(
+        std::async(std::launch::async, [&, first = session.node() * kThreads + thread] {
+          for (auto i = first; i < before.vertices(); i += kThreads * session.compute()) {
+            const std::uint64_t me = before.ids()[before.ids().InOrder(i)];
+            auto done = store.Submit([=](auto& t) { return Introduce(t, me, limit); });
+            if (!done.get().committed()) ++failures;
+          }
+        }));
   }
-  for (std::thread& thread : threads) thread.join();
+  for (auto& thread : threads) thread.get();
 
   SLIM_ASSIGN(auto after, store.Snapshot());
   SLIM_ASSIGN(const auto ranks, slimgraph::PageRank(after, {.iterations = 100}));
