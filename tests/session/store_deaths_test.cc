@@ -49,12 +49,16 @@ TEST_F(HurtStores, KeepCommitsOfAProcessThatDied) {
   Session session = SessionOf(1);
   ASSERT_OK(MakePath(session, path_));
   EXPECT_EQ(RunSelf("DISABLED_Process.DiesAfterCommits", path_).code, 7);
+  // The store is updated before it has the commits.
+  WriteFile(folder_ / "updates", "+ 0 9\n");
+  const CommandEnd apply = RunSlimgraph({"store", "apply", path_, "--from", folder_ / "updates"});
+  EXPECT_EQ(apply.code, 0) << apply.err;
   {
     GraphStore store = StoreOf(session, path_);
-    EXPECT_EQ(EdgesOf(store), 17U);
+    EXPECT_EQ(EdgesOf(store), 18U);
   }
   const CommandEnd exported = RunSlimgraph({"store", "export", path_, "-o", folder_ / "out.slim"});
-  EXPECT_THAT(exported.out, ::testing::HasSubstr("17 edges")) << exported.err;
+  EXPECT_THAT(exported.out, ::testing::HasSubstr("18 edges")) << exported.err;
   ASSERT_OK(session.Close());
 }
 

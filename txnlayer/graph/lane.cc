@@ -86,10 +86,7 @@ void Lane::Run(const Work& work) {
 
 bool Lane::StillOpen() {
   if (open_) return true;
-  abort_ = Abort{.again = true,
-                 .cause =
-                     "all transactions were stopped, for a snapshot or a fold, while the body "
-                     "was blocked"};
+  abort_ = Abort{.again = true, .conflict = true, .cause = interrupted_by_};
   return false;
 }
 

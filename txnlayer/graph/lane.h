@@ -28,7 +28,7 @@ class Lane {
   // Why a transaction has ended without a commit.
   struct Abort {
     bool again = false;     // a retry may commit
-    bool conflict = false;  // it met another transaction
+    bool conflict = false;  // it met another transaction, or was stopped
     bool unknown = false;   // it may have been committed all the same
     std::string cause = {};
   };
