@@ -92,6 +92,7 @@ void GraphHost::FailLanes(const Error& error) {
 Status GraphHost::CheckRuns() {
   const std::lock_guard lock(failing_);
   if (failure_) return tl::unexpected<Error>(*failure_);
+  if (engine_->over(/*now_ns=*/0)) return EnvironmentError("the run of the store is about to fail");
   return {};
 }
 

@@ -100,6 +100,7 @@ Result<Refusal> OpenStore::Snapshot(Job& job, std::unique_ptr<OpenGraph>& graph,
   SLIM_ASSIGN(held->cluster, Cluster::Start(job, options));
   held->room = std::make_unique<txn::SnapshotMemory>(*held->cluster);
   SLIM_ASSIGN(auto snapshot, host_->TakeSnapshot(*held->room));
+  SLIM_TRY(host_->CheckRuns());  // otherwise what it has read is of no use
   OriginalIds ids;
   if (computes) {
     SLIM_ASSIGN(ids, snapshot->ReadOriginalIds());

@@ -121,6 +121,7 @@ void Engine::HostOutsideOn(Thread& thread) {
       const std::lock_guard lock(stop_mutex_);
       thread.worker.EndAtOnce(*run_error_);
     } else if (thread.worker.failed()) {
+      failed_ = true;
       thread.worker.EndAtOnce({ErrorKind::kEnvironment, "a transaction cannot reach its data"});
     }
     outside_turn_(thread.worker);
@@ -133,6 +134,7 @@ void Engine::EndRunWith(const Error& error) {
     const std::lock_guard lock(stop_mutex_);
     if (!run_error_) run_error_ = error;
     run_ended_ = true;
+    failed_ = true;
   }
   for (std::uint32_t i = 0; i < threads_.size(); ++i) cluster_.fabric().endpoint(i).Wake();
 }
