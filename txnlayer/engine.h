@@ -125,6 +125,15 @@ class Engine {
   Status Run(const Body& body);
   const Figures& figures() const { return figures_; }
 
+  // For bodies of transactions that run on threads outside the engine (graph/graph_host.h); call it
+  // before KeepLogs(). `turn` is called in every turn of the loop of each thread; Endpoint::Wake()
+  // makes one come soon. When a node is lost, or FailJob() is called, Run() fails at once on this
+  // node. Its coroutines are never resumed then.
+  void HostOutside(std::function<void(Worker&)> turn);
+  // Ends the job because of this node's error. In a job of one node that hosts outside threads,
+  // only the run ends. From any thread.
+  void FailJob(const Error& error);
+
   // Stops the world: `work` runs on every node while no transaction is under way anywhere.
   // Transactions that have begun end first, and no other begins before `work` has returned
   // everywhere. Collective; call it from another thread than Run()'s, with a separate cluster of
@@ -181,6 +190,8 @@ class Engine {
   Status RunThread(std::uint32_t thread);
   Status RunRounds();
   void AddTasks(const Body& body);
+  void HostOutsideOn(Thread& thread);
+  void EndRunWith(const Error& error);
   // sweep.cc.
   bool SweepMayHelp(const Table& table) const;
   Status Sweep();
@@ -220,6 +231,11 @@ class Engine {
 
   std::atomic<bool> failed_{false};
   std::atomic<std::uint64_t> deadline_ns_{~std::uint64_t{0}};
+  std::function<void(Worker&)> outside_turn_;
+  std::atomic<bool> run_ended_{false};
+  std::optional<Error> run_error_;  // why the run ends at once; under stop_mutex_
+  LossWatch outside_watch_;
+
   Figures figures_;
   bool loss_watch_set_ = false;
   LossWatch loss_watch_;

@@ -69,6 +69,9 @@ class Transaction {
 
   bool Commit();
   void Abort(AbortReason reason = AbortReason::kUser);
+  // Checks what Commit() would check, and then aborts. False: the check has failed, so the
+  // transaction may have read what no serial order gives. See reason().
+  bool AbortIfConsistent();
   // Why it was aborted. After a refusal, a retry would fail as well.
   AbortReason reason() const { return reason_; }
   const Conflict& conflict() const { return conflict_; }
@@ -78,6 +81,10 @@ class Transaction {
 
   // Between transactions: waits until that time of NowNs().
   void IdleUntil(std::uint64_t ns);
+  // Whether all transactions are to come to rest. An open one should then end soon. Between
+  // transactions, RestIfWanted() waits until the rest is over.
+  bool rest_wanted() const { return begin_blocked(); }
+  void RestIfWanted();
 
   // Waits until nothing is under way any more.
   void Drain();

@@ -2,22 +2,15 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
-
-#include "slimgraph/base/atomic_file.h"
 #include "slimgraph/base/files.h"
 #include "slimgraph/base/folders.h"
 #include "slimgraph/files/convert.h"
 #include "slimgraph/session/internal/graph_handle.h"
+#include "slimgraph/session/internal/temporary_name.h"
 #include "slimgraph/session/internal/wording.h"
 
 namespace slimgraph {
 namespace {
-
-std::string TemporaryName() {
-  const char* const folder = std::getenv("TMPDIR");
-  return PartialNameOf(std::string(folder != nullptr ? folder : "/tmp") + "/slimgraph") + ".slim";
-}
 
 Result<ConvertOptions> OptionsToRead(const std::string& path, const ReadOptions& options) {
   ConvertOptions convert;
@@ -45,16 +38,7 @@ Result<Graph> Graph::OpenSlim(Session& session, const std::string& call,
                           .shown = shown};
   };
   SLIM_ASSIGN(const internal::Call agreed, nodes.Do(call, path.map(opening)));
-  const std::uint64_t number = agreed.graph;
-  const internal::OpenGraph& open = *nodes.Find(number);
-  auto handle = std::make_shared<internal::GraphHandle>();
-  handle->nodes = session.nodes_;
-  handle->number = number;
-  handle->vertices = open.file().vertices();
-  handle->edges = open.file().edges();
-  handle->directed = open.file().directed();
-  handle->weight_type = open.file().weight_type();
-  handle->ids = open.ids();
+  auto handle = internal::GraphHandle::Of(session.nodes_, agreed.graph);
   if (path) handle->path = *path;
   return Graph(std::move(handle));
 }
@@ -66,7 +50,7 @@ Result<Graph> Graph::OpenTemporary(Session& session, const std::string& call,
   internal::Nodes& nodes = *session.nodes_;
   Result<std::string> path;
   if (nodes.self() == 0 && nodes.usable()) {
-    path = TemporaryName();
+    path = internal::TemporaryName();
     if (!nodes.job().one_host()) {
       path = tl::unexpected<Error>(Error{
           ErrorKind::kUsage, call + ": the nodes are on several machines: convert the graph with "

@@ -51,6 +51,7 @@ class Graph {
   internal::GraphHandle& handle() { return *handle_; }
 
  private:
+  friend class GraphStore;
   explicit Graph(std::shared_ptr<internal::GraphHandle> handle) : handle_(std::move(handle)) {}
   static Result<Graph> OpenSlim(Session& session, const std::string& call,
                                 const Result<std::string>& path, const std::string& shown);

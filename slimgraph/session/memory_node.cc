@@ -10,6 +10,7 @@
 #include "slimgraph/session/internal/algorithm.h"
 #include "slimgraph/session/internal/mining.h"
 #include "slimgraph/session/internal/open_graph.h"
+#include "slimgraph/session/internal/open_store.h"
 #include "slimgraph/session/internal/processes.h"
 
 namespace slimgraph {
@@ -69,7 +70,7 @@ Result<Call> AwaitCallServing(Job& job, std::span<internal::VertexLists* const> 
   return *std::move(call);
 }
 
-Status Serve(Job& job, OpenGraphs& graphs, bool computes) {
+Status Serve(Job& job, OpenGraphs& graphs, internal::OpenStores& stores, bool computes) {
   while (true) {
     const auto call =
         computes ? internal::AwaitCall(job) : AwaitCallServing(job, ServedLists(graphs));
@@ -81,6 +82,8 @@ Status Serve(Job& job, OpenGraphs& graphs, bool computes) {
     }
     SLIM_ASSIGN(const auto refusal, internal::DoOnEveryNode(job, *call, graphs, computes));
     if (refusal) continue;
+    SLIM_ASSIGN(const auto of_store, internal::DoOnStores(job, *call, stores, graphs, computes));
+    if (of_store) continue;
     if (call->task == internal::Task::kMine) {
       SLIM_TRY(internal::MineForNode0(job, graphs, *call));
     } else if (computes && !call->algorithm.empty()) {
@@ -97,7 +100,8 @@ Status ServeSession(bool computes) {
   SLIM_ASSIGN(const auto job, JoinSession(computes));
   SLIM_TRY(internal::AgreeOnVersion(*job, internal::VersionOfCalls()));
   OpenGraphs graphs;
-  const Status served = Serve(*job, graphs, computes);
+  internal::OpenStores stores;
+  const Status served = Serve(*job, graphs, stores, computes);
   if (served) return job->Leave(0);
   if (job->all_alive()) internal::FailAndAwait(*job, served.error());
   job->LeaveAfter(served.error());

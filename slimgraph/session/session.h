@@ -75,6 +75,7 @@ class Session {
 
  private:
   friend class Graph;
+  friend class GraphStore;
   explicit Session(std::shared_ptr<internal::Nodes> nodes);
   std::shared_ptr<internal::Nodes> nodes_;
 };

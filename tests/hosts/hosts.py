@@ -30,7 +30,7 @@ def program(process):
 
 
 class Job:
-    """Runs the command as `per_host` nodes on each host, which communicate over the bridge alone."""
+    """Runs the command, `per_host` nodes on each host. Hosts communicate over the bridge alone."""
 
     def __init__(self, hosts, words, environment, per_host):
         with tempfile.NamedTemporaryFile("w", prefix="slimgraph-hosts-", delete=False) as file:

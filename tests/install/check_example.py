@@ -80,6 +80,59 @@ def count_pattern(lists, _):
     return ["triangle"], [f"triangle: {triangles} counted, {triangles} visited"]
 
 
+def edges_of(command, store, folder):
+    """The lists of a store's graph."""
+    graph, edges = os.path.join(folder, "now.slim"), os.path.join(folder, "now.txt")
+    output_of([command, "store", "export", store, "-o", graph])
+    subprocess.run([command, "match", graph, "--pattern", "edge", "--list", edges], check=True,
+                   capture_output=True, stdin=subprocess.DEVNULL, timeout=60)
+    lists = collections.defaultdict(set)
+    with open(edges, encoding="utf-8") as file:
+        for line in file:
+            if line.startswith("#"):
+                continue
+            u, v = (int(word) for word in line.split()[:2])
+            lists[u].add(v)
+            lists[v].add(u)
+    return lists
+
+
+def check_friends(command, example, start, nodes, before, draw, folder):
+    """Which edges are added depends on the order of transactions, so this checks conditions."""
+    limit = draw.randint(3, 12)
+    text, graph = os.path.join(folder, "friends.txt"), os.path.join(folder, "friends.slim")
+    with open(text, "w", encoding="utf-8") as file:
+        file.writelines(f"{u} {v}\n" for u, those in before.items() for v in those)
+    output_of([command, "convert", "--undirected", text, graph])
+    store = os.path.join(tempfile.mkdtemp(dir=folder), "store")
+    output_of([command, "store", "create", graph, "-o", store])
+    printed = output_of([*start, example, store, str(limit), *nodes])
+    after = edges_of(command, store, folder)
+    for u, those in after.items():
+        added = those - before[u]
+        if before[u] - those:
+            return f"{u} has lost a friend"
+        if added and len(those) > limit:
+            return f"{u} has {len(those)} friends"
+        if any(not after[u] & after[v] for v in added):
+            return f"{u} has a new friend without a common one"
+        if not added and len(those) < limit and any(
+                len(after[w]) < limit and w != u and w not in those
+                for v in before[u] for w in before[v]):
+            return f"{u} has got no new friend"
+    rank = {v: 1 / len(after) for v in after}
+    for _ in range(100):
+        rank = {v: 0.15 / len(after) + 0.85 * sum(rank[u] / len(after[u]) for u in those)
+                for v, those in after.items()}
+    best = sorted(rank.values(), reverse=True)[:5]
+    shown = [(rank[int(line.split()[0])], float(line.split()[1])) for line in printed]
+    if len(best) != len(shown) or any(
+            abs(wanted - value) + abs(of_vertex - value) > 4e-6
+            for wanted, (of_vertex, value) in zip(best, shown)):
+        return f"printed {printed}, not {best}"
+    return None
+
+
 SERIAL = {"khop": khop, "kcore": kcore, "label_propagation": label_propagation,
           "pagerank_delta": pagerank_delta, "count_pattern": count_pattern}
 
@@ -96,16 +149,23 @@ def main():
     command, example = sys.argv[1:]
     seed = int(os.environ.get("TEST_SEED", random.randrange(10 ** 9)))
     draw = random.Random(seed)
-    serial = SERIAL[os.path.basename(example)]
+    serial = SERIAL.get(os.path.basename(example))
+    starts = (([], []), ([], ["4"]),
+              ([command, "launch", "--nodes", "4", "--compute", "2", "--"], []))
     with tempfile.TemporaryDirectory() as folder:
         for number in range(4):
             lists = random_graph(draw)
+            for start, nodes in starts if serial is None else ():
+                wrong = check_friends(command, example, start, nodes, lists, draw, folder)
+                if wrong:
+                    sys.exit(f"TEST_SEED={seed}: {' '.join([*start, example, *nodes])}: {wrong}")
+            if serial is None:
+                continue
             path = os.path.join(folder, f"graph{number}.txt")
             with open(path, "w", encoding="utf-8") as file:
                 file.writelines(f"{u} {v}\n" for u, those in lists.items() for v in those)
             words, expected = serial(lists, draw)
-            for start, nodes in (([], []), ([], ["4"]),
-                                 ([command, "launch", "--nodes", "4", "--compute", "2", "--"], [])):
+            for start, nodes in starts:
                 printed = output_of([*start, example, path, *words, *nodes])
                 if printed != expected:
                     sys.exit(f"TEST_SEED={seed}: {' '.join([*start, example, *words, *nodes])} on "

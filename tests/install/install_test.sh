@@ -84,6 +84,9 @@ builds_with_pkg_config() {
   # shellcheck disable=SC2046
   g++ -std=c++20 -Wall -Wextra -Werror $(pkg-config --cflags slimgraph) examples/khop.cc \
     $(pkg-config --libs slimgraph) -o "$scratch/pkg-config/khop"
+  # shellcheck disable=SC2046
+  g++ -std=c++20 -Wall -Wextra -Werror $(pkg-config --cflags slimgraph) examples/friends.cc \
+    $(pkg-config --libs slimgraph) -o "$scratch/pkg-config/friends"
 }
 
 builds_with_cmake() {
@@ -109,6 +112,7 @@ check "headers include what is installed" headers_include_what_is_there
 check "an example builds with pkg-config" builds_with_pkg_config
 check "an example that pkg-config built computes" computes "$scratch/pkg-config/khop"
 check "the examples build with CMake" builds_with_cmake
+check "transactions that pkg-config built compute" computes "$scratch/pkg-config/friends"
 for example in "${examples[@]}"; do
   check "$example computes" computes "$scratch/cmake/$example"
 done

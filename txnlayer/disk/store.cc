@@ -348,7 +348,8 @@ Status Store::RemoveOtherGenerations() const {
   std::vector<std::string> others;
   const std::string mine = fmt::format(".{}", generation_);
   for (const std::string& name : names) {
-    if (name == "manifest" || name == "applying") continue;
+    // A session that has the store open keeps its logs in `session` (session/graph_store.h).
+    if (name == "manifest" || name == "applying" || name == "session") continue;
     const std::size_t dot = name.find('.');
     const std::size_t end = std::min(name.find('.', dot + 1), name.size());
     const bool current = dot < name.size() && name.substr(dot, end - dot) == mine &&

@@ -66,7 +66,7 @@ Status FoldWorker::Work() {
   Job& whole = graph_.engine().cluster().job();
   SLIM_TRY(whole.RunAmongSurvivors(kPartTag, [&](Job& part) {
     Status done = WorkAmong(part);
-    if (!done && part.AbortPart(done.error())) whole.Fail(done.error());
+    if (!done && part.AbortPart(done.error())) graph_.engine().FailJob(done.error());
     cluster_.reset();
     return done;
   }));

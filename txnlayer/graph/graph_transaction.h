@@ -59,6 +59,9 @@ class GraphTransaction {
   bool Open(bool again);
   bool Commit();
   void RollBack();
+  // The same if all that it has read belongs to one state. Otherwise it is aborted, and returns
+  // false.
+  bool RollBackIfConsistent() { return transaction_.AbortIfConsistent(); }
 
   // Names are at most MaxVertexName. Properties have the size that the graph's shape gives, or are
   // empty, which stands for zeros; an edge's properties begin with its weight, if there is one. A
@@ -88,6 +91,11 @@ class GraphTransaction {
   // The changes of all commits so far, if the graph's options ask for a journal. Each commit has
   // its time, the number of words that follow, and these words: updates (graph_model/update.h).
   const std::vector<std::uint64_t>& journal() const { return journal_; }
+
+  // Why the transaction was aborted, in words.
+  std::string Cause() const;
+  // Whether the current or last transaction has written anything.
+  bool wrote() const { return !written_blocks_.empty() || !written_vertices_.empty(); }
 
   // The time of the last commit. If it wrote nothing, the latest time that it saw.
   GraphTime committed_at() const { return committed_at_; }
@@ -154,7 +162,6 @@ class GraphTransaction {
   void Saw(GraphTime time) {
     if (time != kTimePending) seen_ = std::max(seen_, time);
   }
-  std::string Cause() const;
   void AppendToJournal(const Update& update) {
     if (graph_.options().journal) AppendUpdate(update, uncommitted_journal_);
   }

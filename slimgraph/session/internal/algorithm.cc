@@ -79,7 +79,7 @@ class AlgorithmRun {
   }
 
   bool IsSimple() const {
-    const SlimFile& file = graph_.file();
+    const GraphSource& file = graph_.file();
     return !file.directed() && !file.may_have_self_loops() && !file.may_have_duplicates();
   }
 

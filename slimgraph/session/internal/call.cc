@@ -105,8 +105,10 @@ Result<Call> ReadCalls(const std::vector<std::string>& all) {
           "same calls in the same order",
           node, other.name, agreed.name);
     }
-    // The number of a graph that is opened now is node 0's.
-    const bool same_graph = other.graph == agreed.graph || agreed.task == Task::kOpen;
+    // The number of a graph or store that is opened now is node 0's.
+    const bool opens = agreed.task == Task::kOpen || agreed.task == Task::kOpenStore ||
+                       agreed.task == Task::kSnapshot;
+    const bool same_graph = other.graph == agreed.graph || opens;
     if (!same_graph || other.task != agreed.task) {
       return UsageError(
           "node {} calls {} for another graph than node 0: all compute nodes must make the "

@@ -18,14 +18,17 @@ enum class Task : std::uint32_t {
   kOpen,             // path: of a .slim file
   kLoadVertexLists,  // request: a VertexRequest
   kMine,             // request: a MiningRequest
-  kNothing,          // only compute nodes have something to do
+  kOpenStore,        // path: of a store; request: a StoreRequest
+  kSnapshot,         // request: a SnapshotRequest
+  kCloseStore,
+  kNothing,  // only compute nodes have something to do
   kEnd,
 };
 
 struct Call {
   std::string name;  // for messages; equal on all compute nodes
   Task task = Task::kEnd;
-  std::uint64_t graph = 0;  // the graph's number in the session
+  std::uint64_t graph = 0;  // the number of the graph, or of the store, in the session
   std::string path = {};
   std::string shown = {};                   // what messages call the file; "": its path
   std::string request = {};                 // the bytes of a struct

@@ -21,6 +21,8 @@ struct GraphHandle {
   std::string path;
   UniqueFd temporary;  // of a .slim file that has no name any more
 
+  // Of a graph that was opened just now.
+  static std::shared_ptr<GraphHandle> Of(std::shared_ptr<Nodes> nodes, std::uint64_t number);
   ~GraphHandle() {
     if (nodes) nodes->Drop(number);
   }

@@ -25,7 +25,7 @@ class MiningRun {
     return {};
   }
 
-  dkudu::ListPart part(const SlimFile& file) const {
+  dkudu::ListPart part(const GraphSource& file) const {
     if (file.directed()) return dkudu::ListPart::kArcs;
     if (request_.what == MiningRequest::kLocal) return dkudu::ListPart::kAll;
     return formula_ ? formula_->part() : dkudu::ListPart::kAll;
@@ -86,7 +86,7 @@ Result<dkudu::Pattern> MiningRequest::MakePattern() const {
 }
 
 Result<std::variant<std::unique_ptr<MiningLists>, Error>> MiningLists::Load(
-    Job& job, const SlimFile& file, const ClusterRequest& request, dkudu::ListPart part,
+    Job& job, const GraphSource& file, const ClusterRequest& request, dkudu::ListPart part,
     const WorkingMemoryOf& working, const dkudu::MiningOptions& options) {
   std::unique_ptr<MiningLists> lists(new MiningLists);
   ClusterOptions cluster_options = request.Options();
@@ -139,10 +139,10 @@ namespace {
 // Loads the graph, unless what is loaded suffices. If memory does not, makes room, and tries again.
 Result<Refusal> LoadToMine(Job& job, OpenGraphs& graphs, OpenGraph& graph,
                            const MiningRequest& request, const MiningRun& run) {
-  const SlimFile& file = graph.file();
+  const GraphSource& file = graph.file();
   const auto working = [&](const dkudu::MiningGraph& loaded, const Cluster& cluster) {
     const auto bytes = [&](const dkudu::MiningGraph& of, const dkudu::MiningOptions& with) {
-      return run.Bytes(of, with) + file.original_id_bytes();
+      return run.Bytes(of, with) + OriginalIdBytes(file);
     };
     return dkudu::WorkingMemoryOf(loaded, request.options, cluster, bytes);
   };

@@ -46,7 +46,7 @@ class MiningLists {
   // Collective over all nodes. If it does not fit into memory, all nodes refuse, and nothing is
   // loaded.
   static Result<std::variant<std::unique_ptr<MiningLists>, Error>> Load(
-      Job& job, const SlimFile& file, const ClusterRequest& request, dkudu::ListPart part,
+      Job& job, const GraphSource& file, const ClusterRequest& request, dkudu::ListPart part,
       const WorkingMemoryOf& working, const dkudu::MiningOptions& options);
   // Collective over all nodes.
   Status Unload();

@@ -152,6 +152,9 @@ Result<Call> Nodes::Do(const std::string& name, Result<Call> mine) {
   const auto refusal = DoOnEveryNode(*job_, *agreed, graphs_, /*computes=*/true);
   if (!refusal) return tl::unexpected<Error>(Fail(refusal.error()));
   if (*refusal) return tl::unexpected<Error>(NamingFields(**refusal));
+  const auto of_store = DoOnStores(*job_, *agreed, stores_, graphs_, /*computes=*/true);
+  if (!of_store) return tl::unexpected<Error>(Fail(of_store.error()));
+  if (*of_store) return tl::unexpected<Error>(NamingFields(**of_store));
   return agreed;
 }
 
@@ -180,6 +183,11 @@ OpenGraph* Nodes::Find(std::uint64_t graph) {
   return found == graphs_.end() ? nullptr : found->second.get();
 }
 
+OpenStore* Nodes::FindStore(std::uint64_t store) {
+  const auto found = stores_.find(store);
+  return found == stores_.end() ? nullptr : found->second.get();
+}
+
 Status Nodes::Close() {
   if (!job_) return {};
   Status done;
@@ -191,6 +199,7 @@ Status Nodes::Close() {
   }
   if (failure_) done = tl::unexpected<Error>(*failure_);
   if (!done) job_->LeaveAfter(done.error());
+  stores_.clear();
   graphs_.clear();
   job_.reset();
   helpers_.Reap();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "slimgraph/session/internal/open_graph.h"
+#include "slimgraph/session/internal/open_store.h"
 #include "slimgraph/session/internal/processes.h"
 #include "slimgraph/session/session.h"
 
@@ -45,6 +46,8 @@ class Nodes {
   // Null once the graph is dropped.
   OpenGraph* Find(std::uint64_t graph);
   OpenGraphs& graphs() { return graphs_; }
+  // Null once the store is closed.
+  OpenStore* FindStore(std::uint64_t store);
   // Unloads the graph at the next call.
   void Drop(std::uint64_t graph) { dropped_.push_back(graph); }
 
@@ -68,6 +71,7 @@ class Nodes {
   HelperProcesses helpers_;
   std::unique_ptr<Job> job_;  // null once the session is closed
   OpenGraphs graphs_;
+  OpenStores stores_;
   std::uint64_t last_graph_ = 0;
   std::vector<std::uint64_t> dropped_;
   std::optional<Error> failure_;

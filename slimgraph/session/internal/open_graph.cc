@@ -5,6 +5,7 @@
 #include "slimgraph/files/both_directions.h"
 #include "slimgraph/session/internal/algorithm.h"
 #include "slimgraph/session/internal/mining.h"
+#include "slimgraph/session/internal/open_store.h"
 
 namespace slimgraph::internal {
 
@@ -17,7 +18,12 @@ ClusterOptions ClusterRequest::Options() const {
           .serving_threads = 0};
 }
 
-Result<std::unique_ptr<VertexLists>> VertexLists::Load(Job& job, const SlimFile& file,
+std::uint64_t OriginalIdBytes(const GraphSource& graph) {
+  const auto* const file = dynamic_cast<const SlimFile*>(&graph);
+  return file != nullptr ? file->original_id_bytes() : graph.vertices() * sizeof(std::uint64_t);
+}
+
+Result<std::unique_ptr<VertexLists>> VertexLists::Load(Job& job, const GraphSource& file,
                                                        const VertexRequest& request) {
   std::unique_ptr<VertexLists> lists(new VertexLists(request));
   if (request.paths) SLIM_TRY(lists->paths_.Prepare(file));
@@ -30,7 +36,7 @@ Result<std::unique_ptr<VertexLists>> VertexLists::Load(Job& job, const SlimFile&
   Cluster& cluster = *lists->cluster_;
   lists->exchange_ = std::make_unique<dgemini::Exchange>(cluster);
   const auto announce = [&](MemoryPlan& plan) {
-    for (std::uint64_t& bytes : plan.node_bytes) bytes += file.original_id_bytes();
+    for (std::uint64_t& bytes : plan.node_bytes) bytes += OriginalIdBytes(file);
     // Node 0 gathers the results.
     plan.node_bytes[0] += static_cast<std::uint64_t>(request.vertex_bytes * file.vertices());
   };
@@ -63,7 +69,7 @@ Result<std::unique_ptr<VertexLists>> VertexLists::Load(Job& job, const SlimFile&
   return lists;
 }
 
-OpenGraph::OpenGraph(SlimFile file, OriginalIds ids)
+OpenGraph::OpenGraph(std::unique_ptr<GraphSource> file, OriginalIds ids)
     : file_(std::move(file)), ids_(std::make_shared<const OriginalIds>(std::move(ids))) {}
 OpenGraph::~OpenGraph() = default;
 
@@ -74,13 +80,21 @@ Result<std::unique_ptr<OpenGraph>> OpenGraph::Open(const std::string& path,
   if (with_ids) {
     SLIM_ASSIGN(ids, file.ReadOriginalIds());
   }
-  return std::unique_ptr<OpenGraph>(new OpenGraph(std::move(file), std::move(ids)));
+  return std::unique_ptr<OpenGraph>(
+      new OpenGraph(std::make_unique<SlimFile>(std::move(file)), std::move(ids)));
+}
+
+std::unique_ptr<OpenGraph> OpenGraph::Hold(std::unique_ptr<GraphSource> source, OriginalIds ids,
+                                           std::function<Status()> release) {
+  std::unique_ptr<OpenGraph> graph(new OpenGraph(std::move(source), std::move(ids)));
+  graph->release_ = std::move(release);
+  return graph;
 }
 
 Result<Refusal> OpenGraph::LoadVertexLists(Job& job, const VertexRequest& request) {
   auto& lists = lists_[request.both ? 1 : 0];
   if (lists) SLIM_TRY(std::exchange(lists, nullptr)->Unload());
-  SLIM_ASSIGN(auto loaded, VertexLists::Load(job, file_, request));
+  SLIM_ASSIGN(auto loaded, VertexLists::Load(job, *file_, request));
   const Refusal refusal = loaded->refusal();
   if (loaded->loaded()) lists = std::move(loaded);
   return refusal;
@@ -94,10 +108,15 @@ Status OpenGraph::Unload() {
   return {};
 }
 
+Status OpenGraph::Close() {
+  SLIM_TRY(Unload());
+  return release_ ? release_() : Status();
+}
+
 // A new layout of the same size needs a new number.
 std::string VersionOfCalls() {
-  return fmt::format("session 2 {} {} {}", sizeof(VertexRequest), sizeof(MiningRequest),
-                     sizeof(Algorithm::Arguments));
+  return fmt::format("session 3 {} {} {} {}", sizeof(VertexRequest), sizeof(MiningRequest),
+                     sizeof(Algorithm::Arguments), sizeof(StoreRequest));
 }
 
 Result<Refusal> DoOnEveryNode(Job& job, const Call& call, OpenGraphs& graphs, bool computes) {
@@ -129,7 +148,7 @@ Status DropGraphs(const std::vector<std::uint64_t>& dropped, OpenGraphs& graphs)
   for (const std::uint64_t number : dropped) {
     const auto graph = graphs.find(number);
     if (graph == graphs.end()) continue;
-    SLIM_TRY(graph->second->Unload());
+    SLIM_TRY(graph->second->Close());
     graphs.erase(graph);
   }
   return {};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -61,6 +62,9 @@ struct VertexRequest {
 // An error that is the same on all nodes, after which the session goes on; or nothing.
 using Refusal = std::optional<Error>;
 
+// The memory that the original ids of a file or of a snapshot take on each node, at most.
+std::uint64_t OriginalIdBytes(const GraphSource& graph);
+
 // A loaded graph for D-Gemini, in a cluster of its own, because the regions of a cluster are freed
 // only with it.
 class VertexLists {
@@ -68,7 +72,7 @@ class VertexLists {
   // Collective over all nodes. If the weights do not suit shortest paths, refusal() says so, and
   // the lists are loaded without request().paths. If the lists do not fit into memory, refusal()
   // says so, and nothing is loaded.
-  static Result<std::unique_ptr<VertexLists>> Load(Job& job, const SlimFile& file,
+  static Result<std::unique_ptr<VertexLists>> Load(Job& job, const GraphSource& file,
                                                    const VertexRequest& request);
   const Refusal& refusal() const { return refusal_; }
   bool loaded() const { return work_ != nullptr; }
@@ -102,7 +106,13 @@ class OpenGraph {
   OpenGraph(const OpenGraph&) = delete;
   OpenGraph& operator=(const OpenGraph&) = delete;
 
-  const SlimFile& file() const { return file_; }
+  // A graph that is no file. `release` is called on all nodes when the graph is dropped, and is
+  // destroyed after the source.
+  static std::unique_ptr<OpenGraph> Hold(std::unique_ptr<GraphSource> source, OriginalIds ids,
+                                         std::function<Status()> release);
+
+  // A .slim file, or a snapshot of a store.
+  const GraphSource& file() const { return *file_; }
   const std::shared_ptr<const OriginalIds>& ids() const { return ids_; }
   // Null unless loaded; `both`: those of a directed graph as BothDirections has them.
   VertexLists* lists(bool both) const { return lists_[both ? 1 : 0].get(); }
@@ -113,10 +123,13 @@ class OpenGraph {
   std::unique_ptr<MiningLists>& mining() { return mining_; }
   // Collective over all nodes.
   Status Unload();
+  // Collective over all nodes, before it is destroyed.
+  Status Close();
 
  private:
-  OpenGraph(SlimFile file, OriginalIds ids);
-  SlimFile file_;
+  OpenGraph(std::unique_ptr<GraphSource> file, OriginalIds ids);
+  std::function<Status()> release_;
+  std::unique_ptr<GraphSource> file_;
   std::shared_ptr<const OriginalIds> ids_;
   std::unique_ptr<VertexLists> lists_[2];  // by request().both
   std::unique_ptr<MiningLists> mining_;

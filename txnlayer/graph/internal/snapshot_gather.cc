@@ -17,21 +17,28 @@ constexpr std::size_t kFew = 64;
 constexpr std::size_t kPerBucket = 8;
 constexpr std::size_t kMaxBuckets = 256;
 
+bool HasFailed(const Engine& engine) { return engine.over(/*now_ns=*/0); }
+
 // Reads records of this node's tables while transactions write them. Retries while a writer is at a
 // record.
 class RecordReader {
  public:
   RecordReader(Engine& engine, Table& table)
-      : protocol_(engine.protocol()),
+      : engine_(engine),
+        protocol_(engine.protocol()),
         table_(table),
         bytes_(table.version_bytes()),
         record_(bytes_) {}
 
-  // The record of the tuple; null: there is none.
+  // The record of the tuple. Null: there is none, or the run has failed, and a writer may never
+  // finish. Then what was read is of no use.
   std::byte* Read(std::uint64_t offset, Rank rank) {
     for (unsigned tries = 0;; ++tries) {
       // A writer finishes within a commit, but does not notify anyone.
-      if (tries >= kTriesBeforeSleep) SleepFor(kRetryInterval);
+      if (tries >= kTriesBeforeSleep) {
+        if (HasFailed(engine_)) return nullptr;
+        SleepFor(kRetryInterval);
+      }
       if (TryRead(TupleView(table_, table_.memory(rank) + offset))) break;
     }
     return RecordOfVersion(record_.data());
@@ -60,6 +67,7 @@ class RecordReader {
     return protocol_.StampOf(metadata);
   }
 
+  const Engine& engine_;
   const Protocol& protocol_;
   Table& table_;
   std::uint64_t bytes_;
@@ -102,7 +110,7 @@ class BlockWalk {
     while (true) {
       if (offset == 0) offset = graph_.blocks().Find(BlockKey(vertex, number), rank_);
       if (offset != 0) record = reader_.Read(offset, rank_);
-      if (record != nullptr || !must_be) break;
+      if (record != nullptr || !must_be || HasFailed(graph_.engine())) break;
       Yield();
     }
     if (record == nullptr) return;

@@ -131,9 +131,10 @@ Status PutBackRecords(Tables& tables, const std::vector<BatchLogReader>& logs,
 }  // namespace
 
 Result<std::unique_ptr<Durability>> Durability::Begin(Tables& tables, const std::string& folder,
-                                                      const LogSubject& subject,
-                                                      AsideOwner* aside) {
+                                                      const LogSubject& subject, AsideOwner* aside,
+                                                      std::function<void(const Error&)> fail) {
   std::unique_ptr<Durability> durability(new Durability());
+  durability->fail_ = std::move(fail);
   durability->folder_ = folder;
   durability->subject_ = subject;
   Collectives& all = tables.cluster().all();
@@ -240,7 +241,11 @@ Status Durability::BeginLog(Tables& tables, AsideOwner* aside) {
           [&fabric] {
             for (std::uint32_t i = 0; i < fabric.endpoints(); ++i) fabric.endpoint(i).Wake();
           },
-      .fail = [&job](const Error& error) { job.Fail(error); }});
+      .fail =
+          [this, &job](const Error& error) {
+            if (fail_) return fail_(error);
+            job.Fail(error);
+          }});
   return {};
 }
 

@@ -39,9 +39,11 @@ class Durability {
  public:
   // Collective, when the tables have their initial contents and nothing runs. Recovers what the
   // logs in `folder` have, and begins new logs. `subject`: what the tables contain. `aside`: null
-  // if nothing can be kept aside.
+  // if nothing can be kept aside. `fail` ends the job when the log cannot be written; empty:
+  // Job::Fail() does.
   static Result<std::unique_ptr<Durability>> Begin(Tables& tables, const std::string& folder,
-                                                   const LogSubject& subject, AsideOwner* aside);
+                                                   const LogSubject& subject, AsideOwner* aside,
+                                                   std::function<void(const Error&)> fail = {});
   ~Durability();
 
   CommitLog& log() { return *log_; }
@@ -86,6 +88,7 @@ class Durability {
                                                  std::uint64_t aside) const;
   Status CompleteNextAside();
 
+  std::function<void(const Error&)> fail_;
   std::string folder_;
   UniqueFd lock_;
   LogSubject subject_;

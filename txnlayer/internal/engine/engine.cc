@@ -151,7 +151,8 @@ Result<std::unique_ptr<Engine>> Engine::Make(Cluster& cluster, const Protocol& p
 }
 
 Status Engine::KeepLogs(const std::string& folder, const LogSubject& subject, AsideOwner* aside) {
-  SLIM_ASSIGN(durability_, Durability::Begin(tables_, folder, subject, aside));
+  SLIM_ASSIGN(durability_, Durability::Begin(tables_, folder, subject, aside,
+                                             [this](const Error& error) { FailJob(error); }));
   return {};
 }
 

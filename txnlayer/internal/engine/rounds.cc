@@ -52,7 +52,7 @@ Status Engine::Run(const Body& body) {
       static_cast<double>(NowNs() - start_ns) / static_cast<double>(Ticks() - start);
   SetCourse(Course::kOver);
   if (!status) {
-    for (const auto& thread : threads_) thread->worker.AbandonParked();
+    for (const auto& thread : threads_) thread->worker.AbandonTasks();
     return status;
   }
   cluster_.job().SurviveDeaths(false);
@@ -95,12 +95,53 @@ Status Engine::RunThread(std::uint32_t index) {
     if (thread.companion) return thread.companion->Work();
     return waits ? kLockRetryInterval : std::chrono::nanoseconds(0);
   };
+  if (outside_turn_) HostOutsideOn(thread);
   if (thread.companion) {
     thread.worker.before_sleep = [&thread] { thread.companion->BeforeSleep(); };
   }
   return thread.worker.Run(
       quiescence_.stop(index), [&] { quiescence_.ReportAtRest(thread.worker); },
       [&] { return quiescence_.DescribeWait(thread.worker); });
+}
+
+void Engine::HostOutside(std::function<void(Worker&)> turn) {
+  outside_turn_ = std::move(turn);
+  outside_watch_ = cluster_.job().WatchLoss([this](NodeId) {
+    const std::string loss = cluster_.job().loss();
+    EndRunWith({ErrorKind::kEnvironment, loss.empty() ? "a node has died" : loss});
+  });
+}
+
+// A separate function for `background`, so that engines without such threads do not test for it in
+// each turn.
+void Engine::HostOutsideOn(Thread& thread) {
+  thread.worker.background = [this, &thread, usual = std::move(thread.worker.background)] {
+    const auto wait = usual();
+    if (run_ended_) {
+      const std::lock_guard lock(stop_mutex_);
+      thread.worker.EndAtOnce(*run_error_);
+    } else if (thread.worker.failed()) {
+      failed_ = true;
+      thread.worker.EndAtOnce({ErrorKind::kEnvironment, "a transaction cannot reach its data"});
+    }
+    outside_turn_(thread.worker);
+    return wait;
+  };
+}
+
+void Engine::EndRunWith(const Error& error) {
+  {
+    const std::lock_guard lock(stop_mutex_);
+    if (!run_error_) run_error_ = error;
+    run_ended_ = true;
+    failed_ = true;
+  }
+  for (std::uint32_t i = 0; i < threads_.size(); ++i) cluster_.fabric().endpoint(i).Wake();
+}
+
+void Engine::FailJob(const Error& error) {
+  if (outside_turn_) EndRunWith(error);
+  if (!outside_turn_ || cluster_.topology().nodes() > 1) cluster_.job().Fail(error);
 }
 
 // Does the work for which the round has ended. Returns whether the coroutines continue in another

@@ -293,6 +293,14 @@ bool Transaction::Commit() {
 
 void Transaction::Abort(AbortReason reason) { Fail(reason); }
 
+bool Transaction::AbortIfConsistent() {
+  SLIM_CHECK(open_, "the transaction has ended");
+  if (!FinishFetch()) return false;
+  const bool consistent = engine_.protocol().Prepare(*this);
+  Fail(consistent ? AbortReason::kUser : reason_);
+  return consistent;
+}
+
 void Transaction::Fail(AbortReason reason) {
   reason_ = reason;
   if (reason != AbortReason::kNodeLost) FinishStarted();
@@ -340,6 +348,10 @@ void Transaction::IdleUntil(std::uint64_t ns) {
       task_.Idle(ns - now);
     }
   }
+}
+
+void Transaction::RestIfWanted() {
+  if (begin_blocked() && !task_.worker().failed()) RestUntilReleased();
 }
 
 // Parks until the rest is over. Nothing of this coroutine may be under way meanwhile.

@@ -96,7 +96,7 @@ Status Worker::Run(const bool& stop, const std::function<void()>& all_at_rest,
       told_ = true;
       all_at_rest();
     }
-    if (told_ && stop) break;
+    if (told_ && (stop || ends_at_once_)) break;
     if (moved || background_wants.count() == 0) {
       if (quiet_since_ns_ != 0 && !slept_) spin_ns_ = std::min(2 * spin_ns_, most_spin_ns_);
       quiet_since_ns_ = 0;
@@ -112,8 +112,16 @@ Status Worker::Run(const bool& stop, const std::function<void()>& all_at_rest,
   return status_;
 }
 
-void Worker::AbandonParked() {
-  for (Task* const task : parked_) task->coroutine_.Abandon();
+void Worker::AbandonTasks() {
+  for (const auto& task : tasks_) {
+    if (!task->coroutine_.ended()) task->coroutine_.Abandon();
+  }
+}
+
+void Worker::EndAtOnce(Error error) {
+  Fail(std::move(error));
+  ends_at_once_ = true;
+  told_ = true;
 }
 
 void Worker::Lose(NodeId node) {

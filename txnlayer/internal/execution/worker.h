@@ -94,8 +94,11 @@ class Worker {
   void HasProcessor();
   // The death of another node makes operations fail, but not the run.
   void SurviveDeaths() { survives_deaths_ = true; }
-  // After a failure: parked tasks are never resumed.
-  void AbandonParked();
+  // After a failure: tasks that have not ended are never resumed.
+  void AbandonTasks();
+  // Run() returns in this turn of its loop, with this error unless there was one before, wherever
+  // its tasks are. Called by `background`.
+  void EndAtOnce(Error error);
   // Ends all calls to a node that has died, and calls `all_at_rest` again when all tasks rest.
   void Lose(NodeId node);
   // Calls `all_at_rest` again when all tasks rest.
@@ -159,6 +162,7 @@ class Worker {
   std::size_t ended_ = 0;
   std::vector<Task*> parked_;
   bool told_ = false;  // `all_at_rest` has been called
+  bool ends_at_once_ = false;
   bool survives_deaths_ = false;
   std::vector<bool> lost_;  // by node
   std::deque<Task*> ready_;

@@ -1,0 +1,352 @@
+// Stores of sessions in this process. store_launched_test.cc has those of several compute nodes.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "tests/session/store_checks.h"
+#include "tests/session/store_support.h"
+
+namespace slimgraph::test {
+namespace {
+
+class Protocols : public ::testing::TestWithParam<const char*> {
+ protected:
+  ScratchFolder folder_;
+};
+INSTANTIATE_TEST_SUITE_P(All, Protocols,
+                         ::testing::Values("nowait", "waitdie", "occ", "mvcc", "sundial", "calvin"),
+                         [](const auto& one) { return std::string(one.param); });
+
+// Each on a fresh session, with both kinds of memory nodes.
+TEST_P(Protocols, CommitWhatASerialOrderCommits) {
+  std::mt19937_64 random = SeededRandom();
+  for (const NodeId nodes : {NodeId{1}, NodeId{4}}) {
+    for (const MemorySide side : {MemorySide::kServe, MemorySide::kStrict}) {
+      const std::uint64_t seed = random();
+      {
+        Session session = SessionOf(nodes, side);
+        CheckChanges(session, folder_.path(), GetParam(), seed);
+        ASSERT_OK(session.Close());
+      }
+      Session session = SessionOf(nodes, side);
+      CheckHistory(session, folder_.path(), GetParam(), seed);
+      CheckInvariants(session, folder_.path(), GetParam(), seed);
+      ASSERT_OK(session.Close());
+    }
+  }
+}
+
+// The body of one transaction waits for another that changes what the first has read.
+TEST_P(Protocols, MayWaitForOtherTransactions) {
+  Session session = SessionOf(1);
+  const std::string path = folder_ / "waits";
+  ASSERT_OK(MakePath(session, path));
+  StoreOptions options;
+  options.protocol = GetParam();
+  options.retry.attempts = 4;
+  GraphStore store = StoreOf(session, path, options);
+  std::atomic<int> runs{0};
+  std::string cause;
+  auto first = store.Submit([&](WriteTransaction& t) -> Status {
+    SLIM_ASSIGN(const std::uint64_t degree, t.Degree(3));
+    // CALVIN runs a body several times until it knows what the body needs.
+    if (runs++ == 0) {
+      auto second =
+          store.Submit([](WriteTransaction& other) -> Status { return other.AddEdge(3, 7); });
+      cause = second.get().cause.message;
+    }
+    return t.AddEdge(3, 20 - degree);  // 18 and 17 do not exist
+  });
+  const TransactionOutcome outcome = first.get();
+  EXPECT_EQ(outcome.end, End::kAborted);
+  // Either the second has given up, or it was committed. Then the first comes before it, or has
+  // run again.
+  const bool before = outcome.cause.message == "vertex 18 does not exist";
+  if (!cause.empty()) {
+    EXPECT_THAT(cause, ::testing::StartsWith("given up after 4 attempts: "));
+    EXPECT_TRUE(before) << outcome.cause.message;
+  } else if (!before) {
+    EXPECT_EQ(outcome.cause.message, "vertex 17 does not exist");
+    EXPECT_GE(outcome.attempts, 2U);
+  } else {
+    EXPECT_THAT(GetParam(), ::testing::AnyOf("mvcc", "sundial"));
+  }
+  EXPECT_EQ(EdgesOf(store), cause.empty() ? 10U : 9U);
+  ASSERT_OK(session.Close());
+}
+
+class Stores : public ::testing::Test {
+ protected:
+  ScratchFolder folder_;
+  std::string path_ = folder_ / "store";
+};
+
+TEST_F(Stores, GiveSnapshotsForAllPrograms) {
+  std::mt19937_64 random = SeededRandom();
+  for (const NodeId nodes : {NodeId{1}, NodeId{4}}) {
+    for (const MemorySide side : {MemorySide::kServe, MemorySide::kStrict}) {
+      Session session = SessionOf(nodes, side);
+      const std::uint64_t seed = random();
+      CheckSnapshots(session, folder_.path(), seed);
+      CheckSnapshots(session, folder_.path(), seed ^ 1);
+      ASSERT_OK(session.Close());
+    }
+  }
+}
+
+TEST_F(Stores, ReportWhatBodiesReturnAndThrow) {
+  Session session = SessionOf(1);
+  ASSERT_OK(MakePath(session, path_));
+  GraphStore store = StoreOf(session, path_);
+  const auto error =
+      store.Submit([](WriteTransaction&) -> Status { return InputError("nothing to do"); }).get();
+  EXPECT_EQ(error.end, End::kAborted);
+  EXPECT_EQ(error.cause.message, "nothing to do");
+  EXPECT_EQ(error.cause.kind, ErrorKind::kInput);
+  EXPECT_EQ(error.attempts, 1U);
+  const auto after_write = store
+                               .Submit([](WriteTransaction& t) -> Status {
+                                 SLIM_TRY(t.AddEdge(0, 5));
+                                 SLIM_TRY(t.RemoveVertex(9));
+                                 return UsageError("not so");
+                               })
+                               .get();
+  EXPECT_EQ(after_write.cause.message, "not so");
+  auto thrown = store.Submit([](WriteTransaction& t) -> Status {
+    SLIM_TRY(t.AddEdge(0, 6));
+    throw std::runtime_error("thrown");
+  });
+  EXPECT_THROW(thrown.get(), std::runtime_error);
+  EXPECT_EQ(EdgesOf(store), 9U);
+  // The lane of a body that has thrown serves others.
+  for (int i = 0; i < 40; ++i) {
+    EXPECT_TRUE(
+        store.Submit([](WriteTransaction& t) { return t.AddEdge(0, 6); }).get().committed());
+  }
+  EXPECT_EQ(EdgesOf(store), 10U);
+  ASSERT_OK(session.Close());
+  EXPECT_EQ(store.Submit([](WriteTransaction&) -> Status { return {}; }).get().cause.message,
+            "Submit: the store is closed");
+  EXPECT_OK(store.Close());
+}
+
+TEST_F(Stores, CommitTimesAscend) {
+  Session session = SessionOf(1);
+  ASSERT_OK(MakePath(session, path_));
+  GraphStore store = StoreOf(session, path_);
+  std::uint64_t last = 0;
+  for (int i = 0; i < 10; ++i) {
+    const auto outcome = store.Submit([](WriteTransaction& t) { return t.AddEdge(0, 5); }).get();
+    ASSERT_TRUE(outcome.committed());
+    EXPECT_GT(outcome.time, last);
+    last = outcome.time;
+    std::uint64_t seen = 0;
+    const auto read = store
+                          .SubmitReadOnly([&](ReadTransaction& t) -> Status {
+                            SLIM_ASSIGN(const auto list, t.NeighboursWithData(0));
+                            for (const auto& one : list) seen = std::max(seen, one.time);
+                            return {};
+                          })
+                          .get();
+    EXPECT_GE(read.time, last);
+    EXPECT_EQ(seen, last);
+  }
+  ASSERT_OK(session.Close());
+}
+
+TEST_F(Stores, RefuseWhatDoesNotFit) {
+  Session session = SessionOf(1);
+  const std::vector<std::uint64_t> src = {1}, dst = {2};
+  const std::vector<double> weights = {3};
+  ASSERT_OK(GraphStore::Create(session, path_, {src, dst, weights, true},
+                               {.vertex_bytes = 4, .edge_bytes = 2}));
+  GraphStore store = StoreOf(session, path_);
+  std::vector<std::string> messages;
+  const std::vector<std::byte> three(3);
+  const auto body = [&](WriteTransaction& t) -> Status {
+    messages = {MessageOf(t.HasVertex(~std::uint64_t{0})),
+                MessageOf(t.AddVertex(7, three)),
+                MessageOf(t.SetVertex(1, three)),
+                MessageOf(t.AddEdge(1, 2, {1, three})),
+                MessageOf(t.AddEdge(1, 2, {0.5, {}})),
+                MessageOf(t.AddEdge(1, 2, {1e10, {}})),
+                MessageOf(t.AddEdge(1, 8)),
+                MessageOf(t.AddEdge(8, 1)),
+                MessageOf(t.Edge(2, 1)),
+                MessageOf(t.Degree(5)),
+                MessageOf(t.Neighbours(5)),
+                MessageOf(t.VertexProperties(5)),
+                MessageOf(t.SetVertex(5, {}))};
+    return t.AddEdge(2, 1, {-7, {}});
+  };
+  EXPECT_TRUE(store.Submit(body).get().committed());
+  EXPECT_EQ(messages,
+            (std::vector<std::string>{
+                "vertex 18446744073709551615 is out of range: the ids of this store are at most "
+                "549755813887",
+                "3 bytes of properties for a vertex: this store gives each vertex 4",
+                "3 bytes of properties for a vertex: this store gives each vertex 4",
+                "3 bytes of properties for an edge: this store gives each edge 2",
+                "weight 0.5 does not fit: the weights of this store are int32",
+                "weight 10000000000 does not fit: the weights of this store are int32",
+                "vertex 8 does not exist", "vertex 8 does not exist",
+                "the edge from 2 to 1 does not exist", "vertex 5 does not exist",
+                "vertex 5 does not exist", "vertex 5 does not exist", "vertex 5 does not exist"}));
+  ASSERT_OK(session.Close());
+}
+
+TEST_F(Stores, RefuseOptionsThatCannotWork) {
+  Session session = SessionOf(2);
+  const auto message = [&](const auto& change) {
+    StoreOptions options;
+    change(options);
+    return MessageOf(GraphStore::Open(session, path_, options));
+  };
+  EXPECT_EQ(message([](auto&) {}),
+            path_ + ": there is no such store; `slimgraph store create` makes one");
+  EXPECT_THAT(message([](auto& o) { o.protocol = "two-phase"; }),
+              ::testing::HasSubstr("two-phase"));
+  EXPECT_EQ(message([](auto& o) { o.body_threads = 0; }),
+            "StoreOptions.body_threads is 0: give 1 to 256");
+  EXPECT_THAT(message([](auto& o) { o.retry.attempts = 0; }), ::testing::HasSubstr("attempts"));
+  ASSERT_OK(MakePath(session, path_));
+  EXPECT_EQ(MessageOf(MakePath(session, path_)), path_ + ": it is there already");
+  EXPECT_THAT(MessageOf(MakePath(session, folder_ / "other", {.vertex_bytes = 300})),
+              ::testing::HasSubstr("300"));
+  // The session goes on.
+  GraphStore store = StoreOf(session, path_);
+  EXPECT_EQ(EdgesOf(store), 9U);
+  ASSERT_OK(session.Close());
+  EXPECT_EQ(MessageOf(GraphStore::Open(session, path_)),
+            "GraphStore::Open(" + path_ + "): the session is closed");
+  EXPECT_THAT(MessageOf(store.Snapshot()), ::testing::HasSubstr("closed"));
+}
+
+// More bodies block than there are engine threads, and hold locks. Snapshots and folds, for which
+// all transactions come to rest, and other transactions do not wait for them.
+TEST_F(Stores, GoOnWhileBodiesBlock) {
+  for (const char* const protocol : {"occ", "waitdie"}) {
+    Session session = SessionOf(2);
+    const std::string path = path_ + protocol;
+    ASSERT_OK(MakePath(session, path));
+    StoreOptions options;
+    options.protocol = protocol;
+    options.body_threads = 4;
+    GraphStore store = StoreOf(session, path, options);
+    std::promise<void> release;
+    const std::shared_future<void> released = release.get_future().share();
+    std::atomic<int> blocked{0};
+    std::vector<std::future<TransactionOutcome>> blocking;
+    for (std::uint64_t v = 0; v < 3; ++v) {
+      blocking.push_back(store.Submit([&, v](WriteTransaction& t) -> Status {
+        SLIM_TRY(t.AddEdge(2 * v, 2 * v + 1));
+        SLIM_TRY(t.AddEdge(2 * v, 2 * v));
+        ++blocked;
+        released.wait();
+        return t.AddVertex(100 + v).map([](bool) {});
+      }));
+    }
+    while (blocked < 3) SleepFor(std::chrono::milliseconds(1));
+    EXPECT_EQ(EdgesOf(store), 9U);
+    // The graph grows many times, so it is folded.
+    for (std::uint64_t i = 0; i < 20; ++i) {
+      auto grown = store.Submit([i](WriteTransaction& t) -> Status {
+        for (std::uint64_t v = 1000 + 20 * i; v < 1020 + 20 * i; ++v) {
+          SLIM_TRY(t.AddVertex(v));
+          SLIM_TRY(t.AddEdge(9, v));
+        }
+        return {};
+      });
+      EXPECT_TRUE(grown.get().committed());
+    }
+    EXPECT_EQ(EdgesOf(store), 409U);
+    release.set_value();
+    for (auto& one : blocking) {
+      const TransactionOutcome outcome = one.get();
+      EXPECT_TRUE(outcome.committed()) << outcome.cause.message;
+      EXPECT_GE(outcome.attempts, 2U);  // a snapshot was taken while it was blocked
+    }
+    auto now = store.Snapshot();
+    ASSERT_OK(now);
+    EXPECT_EQ(now->edges(), 412U);
+    EXPECT_EQ(now->vertices(), 413U);
+    ASSERT_OK(session.Close());
+  }
+}
+
+TEST_F(Stores, GiveUpAfterTheAttempts) {
+  Session session = SessionOf(1);
+  ASSERT_OK(MakePath(session, path_));
+  StoreOptions options;
+  options.retry.attempts = 3;
+  GraphStore store = StoreOf(session, path_, options);
+  // In each attempt, another transaction changes what this one has read.
+  auto outcome = store
+                     .Submit([&](WriteTransaction& t) -> Status {
+                       SLIM_TRY(t.Degree(3));
+                       auto other = store.Submit([](WriteTransaction& u) -> Status {
+                         SLIM_ASSIGN(const bool removed, u.RemoveEdge(3, 9));
+                         return removed ? Status() : u.AddEdge(3, 9);
+                       });
+                       EXPECT_TRUE(other.get().committed());
+                       return t.AddEdge(3, 8);
+                     })
+                     .get();
+  EXPECT_EQ(outcome.end, End::kAborted);
+  EXPECT_EQ(outcome.attempts, 3U);
+  EXPECT_THAT(outcome.cause.message, ::testing::StartsWith("given up after 3 attempts: "));
+  // The last attempt of the other has added its edge.
+  EXPECT_EQ(EdgesOf(store), 10U);
+  ASSERT_OK(session.Close());
+}
+
+TEST_F(Stores, AreOpenOnce) {
+  Session session = SessionOf(1);
+  ASSERT_OK(MakePath(session, path_));
+  const std::string refusal = path_ +
+                              ": a GraphStore has this store open already, in this process or in "
+                              "another: close that one first";
+  {
+    GraphStore store = StoreOf(session, path_);
+    EXPECT_EQ(MessageOf(GraphStore::Open(session, path_)), refusal);
+    Session other = SessionOf(2);
+    EXPECT_EQ(MessageOf(GraphStore::Open(other, path_)), refusal);
+    ASSERT_OK(other.Close());
+    WriteFile(folder_ / "updates", "+ 0 5\n");
+    const CommandEnd apply = RunSlimgraph({"store", "apply", path_, "--from", folder_ / "updates"});
+    EXPECT_NE(apply.code, 0);
+    EXPECT_THAT(apply.err, ::testing::HasSubstr("another process is using this store"));
+  }
+  // The destructor has closed it.
+  GraphStore again = StoreOf(session, path_);
+  ASSERT_OK(again.Close());
+  ASSERT_OK(again.Close());
+  const CommandEnd apply = RunSlimgraph({"store", "apply", path_, "--from", folder_ / "updates"});
+  EXPECT_EQ(apply.code, 0) << apply.err;
+  GraphStore third = StoreOf(session, path_);
+  EXPECT_EQ(EdgesOf(third), 10U);
+  ASSERT_OK(session.Close());
+}
+
+TEST_F(Stores, BeginWithNothing) {
+  Session session = SessionOf(2);
+  ASSERT_OK(GraphStore::Create(session, path_, {}));
+  GraphStore store = StoreOf(session, path_);
+  EXPECT_EQ(MessageOf(store.Snapshot()),
+            path_ + ": the store has no vertices, and a graph needs at least one");
+  EXPECT_TRUE(store
+                  .Submit([](WriteTransaction& t) -> Status {
+                    SLIM_TRY(t.AddVertex(5));
+                    SLIM_TRY(t.AddVertex(6));
+                    return t.AddEdge(5, 6);
+                  })
+                  .get()
+                  .committed());
+  EXPECT_EQ(EdgesOf(store), 1U);
+  ASSERT_OK(session.Close());
+}
+
+}  // namespace
+}  // namespace slimgraph::test
