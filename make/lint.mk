@@ -3,10 +3,10 @@
 .PHONY: format format-check lint tidy
 
 format: build/.lint-deps
-	@clang-format -i $(OUR_CODE)
+	@clang-format -i $(OUR_CODE) $(wildcard python/src/*.cc python/src/*.h)
 
 format-check: build/.lint-deps
-	@clang-format --dry-run --Werror $(OUR_CODE)
+	@clang-format --dry-run --Werror $(OUR_CODE) $(wildcard python/src/*.cc python/src/*.h)
 
 # A folder is checked again when one of its files, a header that they include, or the checks have
 # changed. -Wno-sign-conversion: GCC's -Wconversion does not contain it, and GCC's warnings count.

@@ -9,7 +9,6 @@
 namespace slimgraph {
 using sim::Condition;
 using sim::Mutex;
-using sim::Once;
 using sim::RecursiveMutex;
 using sim::SharedMutex;
 using sim::SignalBlocker;
@@ -132,18 +131,6 @@ class Thread {
 
  private:
   std::jthread thread_;
-};
-
-// The first caller runs the function; the others wait until it has returned.
-class Once {
- public:
-  template <typename Function>
-  void Do(Function&& function) {
-    std::call_once(done_, std::forward<Function>(function));
-  }
-
- private:
-  std::once_flag done_;
 };
 
 inline void Yield() { std::this_thread::yield(); }

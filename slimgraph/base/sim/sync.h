@@ -225,20 +225,6 @@ class Thread {
   std::shared_ptr<SimThread> handle_;
 };
 
-class Once {
- public:
-  template <typename Function>
-  void Do(Function&& function) {
-    const std::lock_guard lock(mutex_);
-    if (!done_) std::forward<Function>(function)();
-    done_ = true;
-  }
-
- private:
-  Mutex mutex_;
-  bool done_ = false;
-};
-
 inline void Yield() {
   if (auto* const scheduler = Scheduler::Current()) scheduler->Point();
 }
