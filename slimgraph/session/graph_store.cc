@@ -6,6 +6,7 @@
 
 #include "slimgraph/base/folders.h"
 #include "slimgraph/session/internal/graph_handle.h"
+#include "slimgraph/session/internal/open_store.h"
 #include "slimgraph/session/internal/temporary_name.h"
 #include "txnlayer/disk/store.h"
 #include "txnlayer/protocol/make_protocol.h"

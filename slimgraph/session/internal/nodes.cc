@@ -9,6 +9,7 @@
 
 #include "slimgraph/base/sockets.h"
 #include "slimgraph/launch/started_by.h"
+#include "slimgraph/session/internal/open_store.h"
 #include "slimgraph/session/internal/wording.h"
 #include "slimgraph/session/memory_node.h"
 
@@ -38,6 +39,9 @@ Status CheckOptions(const SessionOptions& options) {
 }
 
 }  // namespace
+
+Nodes::Nodes() = default;
+Nodes::~Nodes() { static_cast<void>(Close()); }
 
 Result<std::shared_ptr<Nodes>> Nodes::Form(const SessionOptions& options) {
   std::shared_ptr<Nodes> nodes(new Nodes);

@@ -2,24 +2,26 @@
 // opened, and how they part. Shared by the Session and its graphs.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "slimgraph/session/internal/open_graph.h"
-#include "slimgraph/session/internal/open_store.h"
 #include "slimgraph/session/internal/processes.h"
 #include "slimgraph/session/session.h"
 
 namespace slimgraph::internal {
+
+class OpenStore;  // open_store.h, which programs of the user's own need not include
 
 class Nodes {
  public:
   static Result<std::shared_ptr<Nodes>> Form(const SessionOptions& options);
   Nodes(const Nodes&) = delete;
   Nodes& operator=(const Nodes&) = delete;
-  ~Nodes() { static_cast<void>(Close()); }
+  ~Nodes();
 
   NodeId self() const { return self_; }
   NodeId nodes() const { return nodes_; }
@@ -54,7 +56,7 @@ class Nodes {
   Status Close();
 
  private:
-  Nodes() = default;
+  Nodes();
   Status Start(const SessionOptions& options);
   // The three ways in which nodes come together: this process starts all other nodes, and other
   // compute nodes follow it; `slimgraph launch` has started the compute nodes; mpiexec or srun has
@@ -71,7 +73,7 @@ class Nodes {
   HelperProcesses helpers_;
   std::unique_ptr<Job> job_;  // null once the session is closed
   OpenGraphs graphs_;
-  OpenStores stores_;
+  std::map<std::uint64_t, std::unique_ptr<OpenStore>> stores_;
   std::uint64_t last_graph_ = 0;
   std::vector<std::uint64_t> dropped_;
   std::optional<Error> failure_;
