@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -27,35 +28,58 @@ struct Model {
 
 constexpr std::uint64_t kNames = 24;
 
-Model ReadAll(GraphStore& store, bool directed) {
+// Reads a vertex and its edges into `found`.
+Status ReadVertex(ReadTransaction& t, std::uint64_t v, Model& found) {
+  SLIM_ASSIGN(const bool exists, t.HasVertex(v));
+  if (!exists) return {};
+  SLIM_ASSIGN(const auto properties, t.VertexProperties(v));
+  found.vertices[v] = AsNumber(properties);
+  SLIM_ASSIGN(const auto out, t.NeighboursWithData(v));
+  SLIM_ASSIGN(const auto ids, t.Neighbours(v));
+  SLIM_ASSIGN(const std::uint64_t degree, t.Degree(v));
+  if (degree != out.size() || ids.size() != out.size()) return InputError("wrong degree");
+  for (const StoredNeighbour& one : out) {
+    found.edges[found.Key(v, one.id)] = {one.data.weight, AsNumber(one.data.properties)};
+  }
+  return {};
+}
+
+Status CheckEdge(ReadTransaction& t, std::uint64_t from, std::uint64_t to,
+                 const std::pair<double, std::uint64_t>& data) {
+  SLIM_ASSIGN(const EdgeData same, t.Edge(from, to));
+  if (std::pair(same.weight, AsNumber(same.properties)) != data) return InputError("data");
+  SLIM_ASSIGN(const auto in, t.Neighbours(to, EdgeSide::kIncoming));
+  if (!std::binary_search(in.begin(), in.end(), from)) return InputError("one side");
+  return {};
+}
+
+// In one transaction. Under calvin, which names few records at once, in one for each vertex and
+// edge: nobody else changes the store.
+Model ReadAll(GraphStore& store, bool directed, const std::string& protocol) {
   Model found;
   found.directed = directed;
-  const auto body = [&](ReadTransaction& t) -> Status {
-    found.vertices.clear();
-    found.edges.clear();
-    for (std::uint64_t v = 0; v < kNames; ++v) {
-      SLIM_ASSIGN(const bool exists, t.HasVertex(v));
-      if (!exists) continue;
-      SLIM_ASSIGN(const auto properties, t.VertexProperties(v));
-      found.vertices[v] = AsNumber(properties);
-      SLIM_ASSIGN(const auto out, t.NeighboursWithData(v));
-      SLIM_ASSIGN(const auto ids, t.Neighbours(v));
-      SLIM_ASSIGN(const std::uint64_t degree, t.Degree(v));
-      if (degree != out.size() || ids.size() != out.size()) return InputError("wrong degree");
-      for (const StoredNeighbour& one : out) {
-        found.edges[found.Key(v, one.id)] = {one.data.weight, AsNumber(one.data.properties)};
-      }
-    }
-    for (const auto& [ends, data] : found.edges) {
-      SLIM_ASSIGN(const EdgeData same, t.Edge(ends.first, ends.second));
-      if (std::pair(same.weight, AsNumber(same.properties)) != data) return InputError("data");
-      SLIM_ASSIGN(const auto in, t.Neighbours(ends.second, EdgeSide::kIncoming));
-      if (!std::binary_search(in.begin(), in.end(), ends.first)) return InputError("one side");
-    }
-    return {};
+  const auto commit = [&](const std::function<Status(ReadTransaction&)>& body) {
+    const TransactionOutcome outcome = store.SubmitReadOnly(body).get();
+    EXPECT_TRUE(outcome.committed()) << outcome.cause.message;
   };
-  const TransactionOutcome outcome = store.SubmitReadOnly(body).get();
-  EXPECT_TRUE(outcome.committed()) << outcome.cause.message;
+  if (protocol != "calvin") {
+    commit([&](ReadTransaction& t) -> Status {
+      found.vertices.clear();
+      found.edges.clear();
+      for (std::uint64_t v = 0; v < kNames; ++v) SLIM_TRY(ReadVertex(t, v, found));
+      for (const auto& [ends, data] : found.edges) {
+        SLIM_TRY(CheckEdge(t, ends.first, ends.second, data));
+      }
+      return {};
+    });
+    return found;
+  }
+  for (std::uint64_t v = 0; v < kNames; ++v) {
+    commit([&](ReadTransaction& t) { return ReadVertex(t, v, found); });
+  }
+  for (const auto& [ends, data] : found.edges) {
+    commit([&](ReadTransaction& t) { return CheckEdge(t, ends.first, ends.second, data); });
+  }
   return found;
 }
 
@@ -82,6 +106,11 @@ void Apply(Model& model, const std::string& line) {
       });
     }
   }
+}
+
+// The removal of a vertex with many edges may be.
+bool IsTooLargeForCalvin(const TransactionOutcome& outcome) {
+  return outcome.cause.message.find("that calvin can name at once") != std::string::npos;
 }
 
 // One to three random changes. `done` gets a line that Apply() understands.
@@ -140,7 +169,8 @@ void CheckChanges(Session& session, const std::string& folder, const std::string
                   auto ended = store.Submit(
                       [done, draw](WriteTransaction& t) { return Change(t, draw, *done); });
                   const TransactionOutcome outcome = ended.get();
-                  EXPECT_TRUE(outcome.committed()) << outcome.cause.message;
+                  EXPECT_TRUE(outcome.committed() || IsTooLargeForCalvin(outcome))
+                      << outcome.cause.message;
                   if (outcome.committed()) lines.Add(fmt::format("{} {}", outcome.time, *done));
                 }
               });
@@ -154,7 +184,7 @@ void CheckChanges(Session& session, const std::string& folder, const std::string
     }
     GraphStore again = MustOpenStore(session, path, With(protocol));
     if (session.first()) {
-      EXPECT_EQ(ReadAll(again, model.directed), model) << protocol << " seed " << seed;
+      EXPECT_EQ(ReadAll(again, model.directed, protocol), model) << protocol << " seed " << seed;
     }
     ASSERT_OK(again.Close());
   }
