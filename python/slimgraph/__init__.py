@@ -16,12 +16,22 @@ graphs over four.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from .errors import Error, InputError, JobError, UsageError, VerificationError
+from .errors import (
+    AbortedError,
+    Error,
+    InputError,
+    JobError,
+    UnknownOutcomeError,
+    UsageError,
+    VerificationError,
+)
 
 if TYPE_CHECKING:
+    from ._transactions import Outcome, TransactionFuture
     from .graph import NO_HOPS, Graph
     from .pattern import Pattern, pattern_names
     from .session import Session, default_session
+    from .store import EdgeData, Neighbours, ReadTransaction, Store, WriteTransaction
     from .values import LocalCounts, VertexValues
 
 __version__ = "0.1.0"
@@ -29,16 +39,32 @@ __version__ = "0.1.0"
 # The native module is loaded when one of these is used, so that `slimgraph.lab` works without it.
 _LAZY = {
     "NO_HOPS": "graph",
+    "EdgeData": "store",
     "Graph": "graph",
     "LocalCounts": "values",
+    "Neighbours": "store",
+    "Outcome": "_transactions",
     "Pattern": "pattern",
+    "ReadTransaction": "store",
     "Session": "session",
+    "Store": "store",
+    "TransactionFuture": "_transactions",
     "VertexValues": "values",
+    "WriteTransaction": "store",
     "default_session": "session",
     "pattern_names": "pattern",
 }
 
-__all__ = ["Error", "InputError", "JobError", "UsageError", "VerificationError", *_LAZY]
+__all__ = [
+    "AbortedError",
+    "Error",
+    "InputError",
+    "JobError",
+    "UnknownOutcomeError",
+    "UsageError",
+    "VerificationError",
+    *_LAZY,
+]
 
 
 def __getattr__(name: str):

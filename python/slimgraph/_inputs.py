@@ -11,6 +11,20 @@ from .errors import InputError, UsageError
 _MOST_EXACT = 2**53  # integers up to here are exact as 64-bit floats
 
 
+def as_vertex(vertex: Any) -> int:
+    if not isinstance(vertex, (int, np.integer)) or not 0 <= vertex < 2**64:
+        raise UsageError(f"{vertex!r} is no vertex: vertices are integers from 0 to 2^64-1")
+    return int(vertex)
+
+
+def as_integer(value: Any, name: str, end: int) -> int:
+    """An integer from 0 to end - 1; end is a power of 2."""
+    if not isinstance(value, (int, np.integer)) or not 0 <= value < end:
+        bits = end.bit_length() - 1
+        raise UsageError(f"{name} is {value!r}: give an integer from 0 to 2^{bits}-1")
+    return int(value)
+
+
 def as_ids(data: Any, name: str) -> np.ndarray:
     """A contiguous array of uint64. Arrays of 64-bit integers are not copied."""
     array = _as_array(data, name)

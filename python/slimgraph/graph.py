@@ -236,15 +236,10 @@ class Graph:
     def _call(self, command: str, *arguments: Any, **options: Any) -> Any:
         """Makes a native call about this graph. Options are arguments that the report names."""
         session = self._session
-        function = getattr(_native, command)
-        value = session._call(
-            command, options, lambda: function(self._native, *arguments, **options)
-        )
-        session.last_report["graph"] = {
-            "vertices": self.vertices,
-            "edges": self.edges,
-            "directed": self.directed,
-        }
+        call = getattr(_native, command)
+        value = session._call(command, options, lambda: call(self._native, *arguments, **options))
+        about = {"vertices": self.vertices, "edges": self.edges, "directed": self.directed}
+        session.last_report["graph"] = about
         return value
 
     def _values(self, name: str, command: str, *arguments: Any, **options: Any) -> VertexValues:
@@ -259,7 +254,7 @@ class Graph:
         >>> hops[3], hops[9] == sg.NO_HOPS
         (2, True)
         """
-        return self._values("hops", "bfs", source=_id(source))
+        return self._values("hops", "bfs", source=_inputs.as_vertex(source))
 
     def sssp(self, source: int) -> VertexValues:
         """The length of a shortest path from the source; infinity without a path.
@@ -270,7 +265,7 @@ class Graph:
         >>> sg.Graph.from_edges([1, 2, 1], [2, 3, 3], [1, 1, 5]).sssp(1)[3]
         2.0
         """
-        return self._values("distance", "sssp", source=_id(source))
+        return self._values("distance", "sssp", source=_inputs.as_vertex(source))
 
     def pagerank(
         self,
@@ -300,7 +295,7 @@ class Graph:
             iterations=iterations,
             tolerance=tolerance,
             most_iterations=most_iterations,
-            source=None if source is None else _id(source),
+            source=None if source is None else _inputs.as_vertex(source),
         )
 
     def connected_components(self) -> VertexValues:
@@ -335,7 +330,7 @@ class Graph:
         >>> sg.Graph.from_edges([1, 1, 3], [2, 3, 4]).hop_counts(1)
         array([1, 2, 1], dtype=uint64)
         """
-        return self._call("hop_counts", source=_id(source), most_hops=most_hops)
+        return self._call("hop_counts", source=_inputs.as_vertex(source), most_hops=most_hops)
 
     def community_labels(self, iterations: int = 10) -> VertexValues:
         """Communities by label propagation, as LDBC Graphalytics defines it (cdlp).
@@ -357,6 +352,16 @@ class Graph:
         {1: 2, 2: 2, 3: 2, 4: 1}
         """
         return self._values("core", "core_numbers")
+
+    def maximal_independent_set(self, *, seed: int = 1) -> VertexValues:
+        """1 for the vertices of a maximal independent set, 0 for others. Directions do not count.
+
+        >>> import slimgraph as sg
+        >>> sg.Graph.from_edges([1, 2], [2, 1]).maximal_independent_set(seed=5).values.sum().item()
+        1
+        """
+        number = _inputs.as_integer(seed, "seed", 2**64)
+        return self._values("independent", "maximal_independent_set", seed=number)
 
     def local_clustering(self) -> VertexValues:
         """The share of the ordered pairs of a vertex's neighbours that an edge joins (lcc).
@@ -411,9 +416,9 @@ class Graph:
         >>> sorted(sg.Graph.from_edges([1, 2, 3, 3], [2, 3, 1, 4]).matches("triangle")[0].tolist())
         [1, 2, 3]
         """
-        if limit is not None and limit < 0:
-            raise UsageError(f"limit is {limit}: give 0 or more")
         most = 2**63 if limit is None else limit
+        if most < 0:
+            raise UsageError(f"limit is {limit}: give 0 or more")
         return self._match("matches", pattern, induced, chunk_bytes, cache_bytes, limit=most)
 
     def _match(self, command, pattern, induced, chunk_bytes, cache_bytes, **more) -> Any:
@@ -442,9 +447,3 @@ class Graph:
             self._call("local_counts", chunk_bytes=chunk_bytes, cache_bytes=cache_bytes),
             self._session.last_report,
         )
-
-
-def _id(vertex: Any) -> int:
-    if not isinstance(vertex, (int, np.integer)) or not 0 <= vertex < 2**64:
-        raise UsageError(f"{vertex!r} is no vertex: vertices are integers from 0 to 2^64-1")
-    return int(vertex)

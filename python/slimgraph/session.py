@@ -12,10 +12,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import _native, _progress
+from . import _native, _progress, _transactions
 
 if TYPE_CHECKING:
     from .graph import Graph
+    from .store import Store
 
 
 class Session:
@@ -85,8 +86,15 @@ class Session:
 
         return Graph.from_edges(u, v, weights, directed=directed, vertices=vertices, session=self)
 
+    def open_store(self, path, **options) -> Store:
+        """Store.open() in this session."""
+        from .store import Store
+
+        return Store.open(path, session=self, **options)
+
     def _call(self, command: str, options: dict[str, Any], native: Callable[[], Any]) -> Any:
         """Makes a call of native code, with progress, and reports about it."""
+        _transactions.refuse_in_body(self, command)
         start = time.perf_counter()
         cpu = time.process_time()
         with _progress.shown(command, self.progress):
@@ -114,8 +122,14 @@ class Session:
         return self
 
     def close(self) -> None:
-        """Ends the nodes. Graphs of the session cannot be used any more; results can."""
-        self._native.close()
+        """Closes its stores and ends the nodes. Its graphs cannot be used any more; results can."""
+        _transactions.refuse_in_body(self, "close()")
+        try:
+            self._native.close()
+        finally:
+            for store in list(_open_stores):
+                if store.session is self:
+                    _open_stores.discard(store)
 
     @property
     def node(self) -> int:
@@ -141,6 +155,8 @@ class Session:
         self.close()
 
 
+# Threads of an open store use it and its session. So both stay alive until the store is closed.
+_open_stores: set[Store] = set()
 _open_sessions: weakref.WeakSet[Session] = weakref.WeakSet()
 _default: Session | None = None
 _default_lock = threading.Lock()

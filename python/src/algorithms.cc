@@ -49,6 +49,10 @@ ArrayOut<std::uint32_t> Cores(Loaded& graph) {
   return ArrayOf(graph.Call([](Graph& loaded) { return CoreNumbers(loaded); }));
 }
 
+ArrayOut<std::uint8_t> Independent(Loaded& graph, std::uint64_t seed) {
+  return ArrayOf(graph.Call([&](Graph& loaded) { return MaximalIndependentSet(loaded, seed); }));
+}
+
 ArrayOut<double> Clustering(Loaded& graph) {
   return ArrayOf(graph.Call([](Graph& loaded) { return LocalClustering(loaded); }));
 }
@@ -70,6 +74,7 @@ void BindAlgorithms(nb::module_& module) {
   module.def("connected_components", &Components, nb::arg("graph"));
   module.def("community_labels", &Labels, nb::arg("graph"), nb::arg("iterations"));
   module.def("core_numbers", &Cores, nb::arg("graph"));
+  module.def("maximal_independent_set", &Independent, nb::arg("graph"), nb::arg("seed"));
   module.def("local_clustering", &Clustering, nb::arg("graph"));
   module.def("hop_counts", &Hops, nb::arg("graph"), nb::arg("source"), nb::arg("most_hops"));
   module.def("betweenness", &Betweenness, nb::arg("graph"), nb::arg("sources"));

@@ -39,6 +39,11 @@ ArrayOut<T> ArrayOf(std::shared_ptr<const std::vector<T>> values) {
   return ArrayOut<T>(data, {size}, OwnerOf(std::move(values)));
 }
 
+template <typename T>
+ArrayOut<T> ArrayOf(std::vector<T> values) {
+  return ArrayOf(std::make_shared<const std::vector<T>>(std::move(values)));
+}
+
 inline std::span<const std::uint64_t> SpanOf(const IdsIn& ids) { return {ids.data(), ids.size()}; }
 
 }  // namespace slimgraph::python

@@ -41,4 +41,5 @@ NB_MODULE(_native, module) {
   slimgraph::python::BindSession(module);
   slimgraph::python::BindAlgorithms(module);
   slimgraph::python::BindPatterns(module);
+  slimgraph::python::BindStores(module);
 }

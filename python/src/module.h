@@ -8,5 +8,6 @@ namespace slimgraph::python {
 void BindSession(nanobind::module_& module);
 void BindAlgorithms(nanobind::module_& module);
 void BindPatterns(nanobind::module_& module);
+void BindStores(nanobind::module_& module);
 
 }  // namespace slimgraph::python

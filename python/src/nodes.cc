@@ -26,10 +26,13 @@ void Nodes::Cancel() {
   if (session_) session_->Cancel();
 }
 
+// Ending a session waits for the bodies of transactions, and a body may drop a graph meanwhile. So
+// state_ is free then.
 void Nodes::EndIfCancelled() {
+  std::optional<Session> ended;
   const std::lock_guard lock(state_);
-  if (!std::exchange(cancelled_, false)) return;
-  session_.reset();
+  if (!cancelled_.exchange(false)) return;
+  ended.swap(session_);
   open_ = false;
 }
 
@@ -49,12 +52,14 @@ void Nodes::Close() {
   Await(
       [this]() -> Status {
         const std::lock_guard one_call(call_);
-        const std::lock_guard lock(state_);
-        dropped_.clear();
-        open_ = false;
-        if (!session_) return {};
-        auto session = std::exchange(session_, std::nullopt);
-        return session->Close();
+        FreeDropped();
+        std::optional<Session> session;
+        {
+          const std::lock_guard lock(state_);
+          open_ = false;
+          session.swap(session_);
+        }
+        return session ? session->Close() : Status();
       },
       [] {});
 }
@@ -73,6 +78,9 @@ Loaded::~Loaded() {
 Status Loaded::OpenIn(Session& session) {
   if (current_ && generation_ == nodes_->generation()) return {};
   current_.reset();
+  if (first_.path().empty()) {
+    return UsageError("the session of this snapshot has ended: open the store again, and take one");
+  }
   SLIM_ASSIGN(current_, Graph::Open(session, first_.path(), {.directed = {}, .format = "slim"}));
   generation_ = nodes_->generation();
   return {};

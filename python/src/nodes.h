@@ -47,6 +47,8 @@ class Nodes {
 
   const SessionOptions& options() const { return options_; }
   bool open() const { return open_; }
+  // Whether the call under way is being cancelled.
+  bool cancelled() const { return cancelled_; }
   NodeId node() const { return node_; }
   NodeId nodes() const { return nodes_; }
   NodeId compute() const { return compute_; }
@@ -61,7 +63,7 @@ class Nodes {
   Mutex call_;   // held during a call
   Mutex state_;  // guards the members below where Cancel() uses them, and dropped_
   std::optional<Session> session_;
-  bool cancelled_ = false;
+  std::atomic<bool> cancelled_{false};
   std::vector<Graph> dropped_;
   std::atomic<bool> open_{false};
   std::atomic<bool> closed_{false};
@@ -95,6 +97,7 @@ class Loaded {
   std::shared_ptr<const std::vector<std::uint64_t>> Ids();
 
  private:
+  // An error if that is impossible, for a snapshot of a store has no file.
   Status OpenIn(Session& session);
 
   std::shared_ptr<Nodes> nodes_;

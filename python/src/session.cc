@@ -68,6 +68,7 @@ SharedGraph Open(const SharedNodes& nodes, const std::string& path, std::optiona
 
 nb::dict Info(Loaded& graph) {
   const std::string path = graph.first().path();
+  if (path.empty()) Throw({ErrorKind::kUsage, "info: a snapshot of a store has no file"});
   const InfoReport report =
       Await([&] { return Inspect({.path = path, .check = false, .progress = {}}); }, [] {});
   nb::dict info;
