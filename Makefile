@@ -73,12 +73,13 @@ $(COMMAND): $(call objects,$(APP_SOURCES)) $(LIBRARY)
 	@echo "  LINK $@"
 	@$(CXX) $(CXXFLAGS) $^ $(LDLIBS) -o $@.new && mv $@.new $@ # tests that run keep the old one
 
-# Reports name the commit, so this file is compiled again when the commit has changed.
 # Futures use thread-local variables of libstdc++. When Python imports the module, libstdc++ is loaded
 # already, and there may be no fixed places left for them.
 ifneq ($(filter release debug,$(MODE)),)
 $(BUILD)/obj/slimgraph/session/internal/%.o: CXXFLAGS += -ftls-model=global-dynamic
 endif
+
+# Reports name the commit, so this file is compiled again when the commit has changed.
 $(BUILD)/obj/apps/measure/build_facts.o: CXXFLAGS += -DSLIMGRAPH_COMMIT='"$(COMMIT)"'
 $(BUILD)/obj/apps/measure/build_facts.o: $(BUILD)/commit
 $(BUILD)/commit: $(if $(filter-out $(shell cat $(BUILD)/commit 2>/dev/null),$(COMMIT)),always)

@@ -125,8 +125,7 @@ TEST(SeveralComputeNodes, AreNotSaidToHaveDiedWhenOneClosesEarly) {
 
 // Compute nodes do not wait for it until a time limit passes.
 TEST(SeveralComputeNodes, EndWhenAMemoryNodeCannotStart) {
-  RunningCommand command({"mpiexec.hydra", "-n", "3", SelfPath(),
-                          "--gtest_also_run_disabled_tests",
+  RunningCommand command({"mpiexec.hydra", "-n", "3", SelfPath(), "--gtest_also_run_disabled_tests",
                           "--gtest_filter=DISABLED_Launched.MemoryNodeProgramIsMissing"});
   const CommandEnd end = command.Wait(std::chrono::minutes(2));
   EXPECT_EQ(end.code, 4) << end.out << end.err;
