@@ -197,7 +197,6 @@ class Store:
         path = os.fspath(path)
         shape = {
             "directed": bool(directed),
-            "vertices": None if vertices is None else _inputs.as_ids(vertices, "vertices"),
             "vertex_bytes": _count(vertex_bytes, "vertex_bytes"),
             "edge_bytes": _count(edge_bytes, "edge_bytes"),
             "weighted": bool(weighted),
@@ -207,17 +206,19 @@ class Store:
             _inputs.as_ids(v, "v"),
             None if weights is None else _inputs.as_weights(weights),
         )
+        vertices = None if vertices is None else _inputs.as_ids(vertices, "vertices")
+        # A native store cannot begin with vertices alone.
+        added = None if edges[0].size > 0 else vertices
+        begun = vertices if added is None else None
         session._call(
             "create_store",
-            {"path": path, **{name: shape[name] for name in shape if name != "vertices"}},
-            lambda: _native.create_store(session._native, path, *edges, **shape),
+            {"path": path, **shape},
+            lambda: _native.create_store(session._native, path, *edges, vertices=begun, **shape),
         )
         store = cls.open(path, session=session, **options)
-        # A native store that begins without edges begins without vertices as well.
-        vertices = shape["vertices"]
-        if edges[0].size == 0 and vertices is not None and session.node == 0:
-            for first in range(0, vertices.size, _VERTICES_AT_ONCE):
-                some = vertices[first : first + _VERTICES_AT_ONCE].tolist()
+        if added is not None and session.node == 0:
+            for first in range(0, added.size, _VERTICES_AT_ONCE):
+                some = added[first : first + _VERTICES_AT_ONCE].tolist()
                 store.run(lambda t, some=some: [t.add_vertex(vertex) for vertex in some] and None)
         return store
 

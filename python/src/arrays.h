@@ -6,9 +6,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "slimgraph/files/edge_arrays.h"
 #include "slimgraph/session/vertex_values.h"
 
 namespace slimgraph::python {
@@ -45,5 +47,18 @@ ArrayOut<T> ArrayOf(std::vector<T> values) {
 }
 
 inline std::span<const std::uint64_t> SpanOf(const IdsIn& ids) { return {ids.data(), ids.size()}; }
+
+// Over the memory of the arrays.
+inline EdgeArrays EdgeArraysOf(const IdsIn& src, const IdsIn& dst,
+                               const std::optional<WeightsIn>& weights, bool directed,
+                               const std::optional<IdsIn>& vertices) {
+  EdgeArrays edges;
+  edges.src = SpanOf(src);
+  edges.dst = SpanOf(dst);
+  edges.directed = directed;
+  if (weights) edges.weights = {weights->data(), weights->size()};
+  if (vertices) edges.vertices = SpanOf(*vertices);
+  return edges;
+}
 
 }  // namespace slimgraph::python

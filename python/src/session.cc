@@ -49,12 +49,7 @@ SharedNodes MakeNodes(NodeId nodes, NodeId compute, std::uint32_t threads,
 SharedGraph FromEdges(const SharedNodes& nodes, const IdsIn& src, const IdsIn& dst,
                       const std::optional<WeightsIn>& weights, bool directed,
                       const std::optional<IdsIn>& vertices) {
-  EdgeArrays edges;
-  edges.src = SpanOf(src);
-  edges.dst = SpanOf(dst);
-  edges.directed = directed;
-  if (weights) edges.weights = {weights->data(), weights->size()};
-  if (vertices) edges.vertices = SpanOf(*vertices);
+  const EdgeArrays edges = EdgeArraysOf(src, dst, weights, directed, vertices);
   Graph graph = nodes->Call([&](Session& session) { return Graph::FromEdges(session, edges); });
   return std::make_shared<Loaded>(nodes, std::move(graph));
 }

@@ -179,12 +179,7 @@ void CreateStore(const std::shared_ptr<Nodes>& nodes, const std::string& path, c
                  const IdsIn& dst, const std::optional<WeightsIn>& weights, bool directed,
                  const std::optional<IdsIn>& vertices, std::uint32_t vertex_bytes,
                  std::uint32_t edge_bytes, bool weighted) {
-  EdgeArrays edges;
-  edges.src = SpanOf(src);
-  edges.dst = SpanOf(dst);
-  edges.directed = directed;
-  if (weights) edges.weights = {weights->data(), weights->size()};
-  if (vertices) edges.vertices = SpanOf(*vertices);
+  const EdgeArrays edges = EdgeArraysOf(src, dst, weights, directed, vertices);
   const CreateOptions options{
       .vertex_bytes = vertex_bytes, .edge_bytes = edge_bytes, .weighted = weighted};
   nodes->Call([&](Session& session) { return GraphStore::Create(session, path, edges, options); });

@@ -39,6 +39,10 @@ Status MakeStore(const std::string& path, const EdgeArrays& edges, const CreateO
   shape.vertex_bytes = options.vertex_bytes;
   shape.edge_bytes = options.edge_bytes;
   if (edges.src.empty() && edges.dst.empty()) {
+    if (!edges.vertices.empty()) {
+      return UsageError(
+          "a store cannot begin with vertices alone: add them by transactions, or give an edge");
+    }
     shape.directed = edges.directed;
     if (options.weighted) shape.weights = kWeightsOfEmptyStore;
     return txn::Store::Create(path, "", shape);

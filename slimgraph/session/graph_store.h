@@ -81,7 +81,8 @@ struct TransactionOutcome {
 
 class GraphStore {
  public:
-  // Collective. Makes a store that begins with these edges; only node 0's count.
+  // Collective. Makes a store that begins with these edges; only node 0's count. Without edges, it
+  // begins without vertices too.
   static Status Create(Session& session, const std::string& path, const EdgeArrays& edges,
                        const CreateOptions& options = {});
   // Collective. Opens a store of Create() or `slimgraph store create`, which all nodes must see

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <filesystem>
 
 #include "tests/session/store_checks.h"
 #include "tests/session/store_support.h"
@@ -328,6 +329,16 @@ TEST_F(Stores, AreOpenOnce) {
   GraphStore third = StoreOf(session, path_);
   EXPECT_EQ(EdgesOf(third), 10U);
   ASSERT_OK(session.Close());
+}
+
+TEST_F(Stores, DoNotBeginWithVerticesAlone) {
+  Session session = SessionOf(1);
+  const std::vector<std::uint64_t> vertices = {5, 7};
+  EdgeArrays alone;
+  alone.vertices = vertices;
+  EXPECT_THAT(MessageOf(GraphStore::Create(session, folder_ / "alone", alone)),
+              ::testing::HasSubstr("a store cannot begin with vertices alone"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "alone"));
 }
 
 TEST_F(Stores, BeginWithNothing) {
