@@ -13,13 +13,13 @@ std::vector<Command> AllCommands() {
           TrianglesCommand(),   MotifsCommand(),
           CliquesCommand(),     MatchCommand(),
           LocalCommand(),       LccCommand(),
-          DoctorCommand(),      BenchFabricCommand(),
-          StoreCreateCommand(), StoreApplyCommand(),
-          StoreExportCommand(), TxnRunCommand(),
-          TxnSweepCommand(),    TxnChooseCommand(),
-          ExperimentCommand(),  CompareCommand(),
-          LaunchCommand(),      MemoryNodeCommand(),
-          ComputeNodeCommand()};
+          TrussCommand(),       DoctorCommand(),
+          BenchFabricCommand(), StoreCreateCommand(),
+          StoreApplyCommand(),  StoreExportCommand(),
+          TxnRunCommand(),      TxnSweepCommand(),
+          TxnChooseCommand(),   ExperimentCommand(),
+          CompareCommand(),     LaunchCommand(),
+          MemoryNodeCommand(),  ComputeNodeCommand()};
 }
 
 std::string GroupSummary(std::string_view group) {

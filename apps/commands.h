@@ -42,6 +42,7 @@ Command CliquesCommand();
 Command MatchCommand();
 Command LocalCommand();
 Command LccCommand();
+Command TrussCommand();
 
 // Stores: graphs on disk that can be updated.
 Command StoreCreateCommand();

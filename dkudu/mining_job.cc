@@ -30,12 +30,15 @@ Status RunEngines(MiningJob& job, const Stage& stage,
 }
 
 WorkingMemory WorkingMemoryOf(const MiningGraph& graph, const MiningOptions& options,
-                              const Cluster& cluster, const EngineBytes& engine_bytes) {
-  if (!graph.computes()) return {};
+                              const Cluster& cluster, const EngineBytes& engine_bytes,
+                              std::uint64_t entry_bytes) {
+  const std::uint64_t bytes_of_entries = graph.index(graph.self()).arcs() * entry_bytes;
+  if (!graph.computes()) return {.own_bytes = bytes_of_entries};
   const bool asks = options.fetch == Fetch::kRequest && graph.compute() > 1;
   const bool maps = cluster.options().transport == "shm";
   const std::uint64_t peers = graph.compute() - 1;
-  WorkingMemory working{.own_bytes = engine_bytes(graph, options)};
+  WorkingMemory working{.own_bytes = bytes_of_entries + engine_bytes(graph, options)};
+  if (maps) working.mapped_bytes += graph.remote_arcs() * entry_bytes;
   for (NodeId node = 0; node < graph.nodes(); ++node) {
     if (node == graph.self()) continue;
     const bool computes = node < graph.compute();

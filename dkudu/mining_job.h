@@ -30,10 +30,12 @@ struct MiningOptions {
 };
 
 // The memory that a run will take on this node besides the graph. The engine that will run supplies
-// `engine_bytes`, which gives its share on a compute node.
+// `engine_bytes`, which gives its share on a compute node, and the bytes for each entry of a node's
+// lists that all nodes keep and compute nodes access.
 using EngineBytes = std::function<std::uint64_t(const MiningGraph&, const MiningOptions&)>;
 WorkingMemory WorkingMemoryOf(const MiningGraph& graph, const MiningOptions& options,
-                              const Cluster& cluster, const EngineBytes& engine_bytes);
+                              const Cluster& cluster, const EngineBytes& engine_bytes,
+                              std::uint64_t entry_bytes = 0);
 
 // Whether an engine may take over work that another has begun.
 bool MayOfferWork(const MiningGraph& graph, const MiningOptions& options);

@@ -90,6 +90,8 @@ Status RunMiningSteps(JobRun& run, const MiningCommandOptions& options,
   SLIM_ASSIGN(mining.cache_bytes, CacheBytes(cluster, options.edges, file));
   run.report.Set("/memory/edge_cache_bytes", mining.cache_bytes);
   const dkudu::ListPart part = PartForAll(steps);
+  std::uint64_t entry_bytes = 0;
+  for (const MiningStep& step : steps) entry_bytes = std::max(entry_bytes, step.entry_bytes);
   const auto working = [&](const dkudu::MiningGraph& graph) {
     const auto bytes = [&](const dkudu::MiningGraph& of, const dkudu::MiningOptions& with) {
       std::uint64_t most = 0;
@@ -99,7 +101,7 @@ Status RunMiningSteps(JobRun& run, const MiningCommandOptions& options,
       }
       return most;
     };
-    return dkudu::WorkingMemoryOf(graph, mining, cluster, bytes);
+    return dkudu::WorkingMemoryOf(graph, mining, cluster, bytes, entry_bytes);
   };
   SLIM_ASSIGN(const auto graph,
               dkudu::MiningGraph::Load(cluster, file, part, working, AnnounceMemory(run)));

@@ -40,6 +40,7 @@ struct MiningStep {
   MiningWork work;
   bool prints_ids = false;  // it keeps the original ids in memory
   MiningWork finish = {};   // on node 0, after the time was taken: writes or verifies the result
+  std::uint64_t entry_bytes = 0;  // that all nodes keep for each entry of their lists
 };
 class MiningPart : public Part {
  public:

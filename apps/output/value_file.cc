@@ -5,6 +5,8 @@
 #include <limits>
 #include <vector>
 
+#include "apps/output/numpy_header.h"
+
 namespace slimgraph {
 namespace {
 
@@ -42,7 +44,7 @@ class LineFile : public ValueFile {
   std::string text_;
 };
 
-// NumPy's format, version 1.0: an array of records (id, value). The type of the values is the first
+// Records (id, value) for NumPy. The type of the values is the first
 // of int64, uint64 and double that holds all of them.
 class NumpyFile : public ValueFile {
  public:
@@ -74,18 +76,8 @@ class NumpyFile : public ValueFile {
 
   Status Finish() override {
     const char* const type = kind_ == Kind::kDouble ? "<f8" : is_large_ ? "<u8" : "<i8";
-    std::string header = fmt::format(
-        "{{'descr': [('id', '<u8'), ('value', '{}')], 'fortran_order': False, 'shape': ({},), }}",
-        type, rows_.size());
-    constexpr std::size_t kAlignment = 64;
-    constexpr std::size_t kBeforeHeader = 10;
-    while ((kBeforeHeader + header.size() + 1) % kAlignment != 0) header += ' ';
-    header += '\n';
-    std::string text("\x93NUMPY\x01\x00", 8);
-    text += static_cast<char>(header.size() & 0xff);
-    text += static_cast<char>(header.size() >> 8);
-    SLIM_TRY(output_.Append(text + header));
-    static_assert(std::endian::native == std::endian::little);
+    const std::string fields = fmt::format("('id', '<u8'), ('value', '{}')", type);
+    SLIM_TRY(output_.Append(NumpyHeader(fields, rows_.size())));
     SLIM_TRY(
         output_.Append({reinterpret_cast<const char*>(rows_.data()), sizeof(Row) * rows_.size()}));
     return output_.Commit();

@@ -55,6 +55,9 @@ TEST_F(Mining, EveryCommandReportsItsCountsOnAnyNodes) {
     says({"triangles", graph_}, R"("result":{"count":5})");
     says({"cliques", graph_, "-k", "4"}, R"("result":{"count":1})");
     says({"match", graph_, "--pattern", "house"}, R"("result":{"count":6})");
+    says({"ktruss", graph_, "-k", "4"},
+         R"("result":{"largest_truss":4,"largest_truss_edges":6,"rounds":)");
+    says({"ktruss", graph_, "-k", "3", "--verify"}, R"("count":8)");
     says({"motifs", graph_, "-k", "3"}, R"("result":{"counts":{"triangle":5,"wedge":7}})");
   }
 }
@@ -233,6 +236,42 @@ TEST_F(Mining, LocalResultsUseOriginalIds) {
   }
 }
 
+TEST_F(Mining, TrussnessIsWrittenForEachEdgeInTheOrderOfOriginalIds) {
+  const std::string all =
+      "10 20 4\n10 30 4\n10 40 4\n20 30 4\n20 40 4\n20 60 3\n30 40 4\n"
+      "30 50 2\n40 60 3\n";
+  const std::string by_degree = scratch_.File("by-degree.slim");
+  ASSERT_EQ(RunSlimgraph({"convert", graph_, by_degree, "--order", "degree"}).code, 0);
+  for (const std::string& graph : {graph_, by_degree}) {
+    for (const char* const nodes : {"1", "3"}) {
+      const auto write = [&](const char* name, const char* k) {
+        const CommandEnd end =
+            RunSlimgraph({"ktruss", graph, "-k", k, "--nodes", nodes, "--compute", "1", "--verify",
+                          "--output", scratch_.File(name)});
+        EXPECT_EQ(end.code, 0) << end.err;
+        return ReadText(scratch_.File(name));
+      };
+      EXPECT_EQ(write("t.txt", "2"), all);
+      EXPECT_EQ(write("t.csv", "3").substr(0, 31), "src,dst,trussness\n10,20,4\n10,30");
+      EXPECT_EQ(write("none.txt", "5"), "");
+      const std::string npy = write("t.npy", "4");
+      EXPECT_NE(npy.find("{'descr': [('src', '<u8'), ('dst', '<u8'), ('trussness', '<i8')], "
+                         "'fortran_order': False, 'shape': (6,), }"),
+                std::string::npos);
+      EXPECT_EQ(npy.size() % 64, 6 * 24 % 64U);
+      EXPECT_EQ(npy.substr(npy.size() - 24, 1) + npy.substr(npy.size() - 16, 1) +
+                    npy.substr(npy.size() - 8, 1),
+                std::string("\x1e\x28\x04"));
+    }
+  }
+  const CommandEnd several =
+      RunSlimgraph({"run", graph_, "ktruss:k=3", "triangles",
+                    "truss:output=" + scratch_.File("r.txt"), "--nodes", "3", "--compute", "2"});
+  EXPECT_EQ(several.code, 0) << several.err;
+  EXPECT_NE(several.out.find("the 3-truss has 8 edges"), std::string::npos) << several.out;
+  EXPECT_EQ(ReadText(scratch_.File("r.txt")), all);
+}
+
 //   1 <-> 2 --> 3 --> 1    3 --> 4    1 --> 4    5 --> 4
 TEST_F(Mining, ClusteringCountsArcsInEachDirection) {
   const std::string edges = scratch_.File("arcs.el");
@@ -275,6 +314,8 @@ TEST_F(Mining, ErrorsAreOneLine) {
   Refuses({"cliques", graph_, "-k", "9"}, 2, "-k: 9 is out of range: 3..8");
   Refuses({"cliques", graph_}, 2, "cliques needs -k K: the vertices of a clique, 3..8");
   Refuses({"motifs", graph_, "-k", "5"}, 2, "-k: 5 is out of range: 3..4");
+  Refuses({"ktruss", graph_, "-k", "1"}, 2, "-k: 1 is out of range: 2..");
+  Refuses({"ktruss", graph_, "--output", scratch_.File("no/such")}, 4, "no/such");
   Refuses({"match", graph_}, 2,
           "match needs --pattern FILE|NAME: an edge list, or one of edge, wedge");
   Refuses({"match", graph_, "--pattern", "house", "--limit", "3"}, 2, "--limit needs --list");
@@ -305,6 +346,7 @@ TEST_F(Mining, ErrorsAreOneLine) {
   const std::string directed = scratch_.File("directed.slim");
   ASSERT_EQ(Convert(directed, "--directed").code, 0);
   Refuses({"triangles", directed}, 3, "OUT.slim --symmetrize");
+  Refuses({"ktruss", directed}, 3, "OUT.slim --symmetrize");
   Refuses({"triangles", directed, "--nodes", "3"}, 3, "OUT.slim --symmetrize");
 }
 

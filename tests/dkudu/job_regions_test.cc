@@ -6,6 +6,7 @@
 #include "dkudu/local.h"
 #include "dkudu/match.h"
 #include "dkudu/motifs.h"
+#include "dkudu/truss.h"
 #include "tests/dkudu/support.h"
 
 namespace slimgraph::test {
@@ -34,6 +35,26 @@ TEST(JobRegions, AreZeroedWhenReused) {
                   }
                 });
   }
+}
+
+TEST(JobRegions, AreOnAllNodesIfTheyAreToBeEverywhere) {
+  const ScratchGraph file(CompleteGraph(5));
+  OnMiningJob({3, 2, 1}, file.path(), dkudu::ListPart::kAll, {}, [](dkudu::MiningJob& job) {
+    RegionId first = 0;
+    for (int round = 0; round < 3; ++round) {
+      const auto elsewhere = job.regions.Take(job.cluster, 8);
+      ASSERT_TRUE(elsewhere) << elsewhere.error().message;
+      const auto lease = job.regions.TakeEverywhere(job.cluster, 100 + job.cluster.self());
+      ASSERT_TRUE(lease) << lease.error().message;
+      if (round == 0) first = lease->id();
+      EXPECT_EQ(lease->id(), first);
+      ASSERT_GE(lease->memory().size(), 100 + job.cluster.self());
+      for (std::byte& one : lease->memory()) {
+        EXPECT_EQ(one, std::byte{0});
+        one = std::byte{7};
+      }
+    }
+  });
 }
 
 // Each count takes regions, and a fabric has only 1,024.
@@ -69,6 +90,7 @@ TEST(UpperPart, IsRefusedByFunctionsThatNeedCompleteLists) {
     refuses(dkudu::SumOverEdges(job), "triangles and 4-cycles at edges");
     refuses(dkudu::CountMotifs(job, 4, dkudu::Induced::kEdge), "triangles and 4-cycles at edges");
     refuses(dkudu::CountLocal(job), "triangles at vertices");
+    refuses(dkudu::ComputeTrussness(job), "trusses");
   });
 }
 

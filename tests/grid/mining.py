@@ -88,7 +88,7 @@ def draw(random):
     if kind < 0.2:
         return draw_shared(random)
     command = random.choice(["triangles", "cliques", "motifs", "match", "match", "local",
-                             "lcc"])
+                             "lcc", "ktruss"])
     large = random.random() < 0.35
     directed = random.random() < (0.5 if command == "lcc" else 0.02)
     if large:
@@ -106,6 +106,10 @@ def draw(random):
         words = [random.choice(["--triangles", "--clustering"])]
     elif command == "lcc":
         words = ["--verify"]
+    elif command == "ktruss":
+        words = ["-k", random.choice([2, 2, 3, 5]), "--verify"]
+        if large:  # it takes many rounds, each a walk over all edges
+            recipe = graphs.draw_generated(random, directed, None, (6, 7, 8))
     elif command == "match":
         name = random.choice(list(NAMED))
         pattern = NAMED[name]
@@ -141,7 +145,7 @@ def check(spec, workshop):
     command = [spec["command"], "g.slim"] + spec["words"] + ["--json"]
     if "own" in command:
         workshop.write("own", "".join(f"{u} {v}\n" for u, v in spec["pattern"]))
-    figures = spec["command"] in ("local", "lcc")
+    figures = spec["command"] in ("local", "lcc", "ktruss")
     if figures:
         command += ["--output", "result.txt"]
     lists = spec["command"] == "match" and spec["list"]
@@ -184,6 +188,8 @@ def compare(spec, adjacent, result, workshop, graph):
             expect(name, result["counts"][name], count(NAMED[name], adjacent, "vertex"))
     elif command in ("local", "lcc"):
         compare_local(spec, adjacent, workshop.read_lines("result.txt"), graph)
+    elif command == "ktruss":
+        compare_truss(spec["words"][1], adjacent, result, workshop.read_lines("result.txt"), graph)
     elif command == "match":
         expected = count(spec["pattern"], adjacent, spec["words"][3])
         expect("match", result["count"], expected)
@@ -215,6 +221,32 @@ def compare_local(spec, successors, lines, graph):
         expected = arcs // 2 if spec["words"][0] == "--triangles" else share
         if abs(float(line.split()[1]) - expected) > 1e-5:
             raise Wrong(f"vertex {graph.ids[v]} has {line.split()[1]}, and should have {expected}")
+
+
+def compare_truss(k, adjacent, result, lines, graph):
+    """Checks that the edges with numbers of at least t are the t-truss, for each t from k on."""
+    steps = Steps()
+    rows = [tuple(map(int, line.split())) for line in lines]
+    if rows != sorted(rows) or any(a >= b for a, b, _ in rows):
+        raise Wrong("the edges do not ascend by their ids")
+    expect("lines", len(rows), result["count"])
+    left = [set(one) for one in adjacent]
+    for t in range(2, max([t for _, _, t in rows], default=1) + 2):
+        removed = True
+        while removed:
+            removed = False
+            for v, one in enumerate(left):
+                for u in [u for u in one if u > v]:
+                    steps.take(min(len(one), len(left[u])))
+                    if len(one & left[u]) < t - 2:
+                        one.discard(u)
+                        left[u].discard(v)
+                        removed = True
+        if t < k:
+            continue
+        edges = {(graph.ids[v], graph.ids[u]) for v, one in enumerate(left) for u in one if u > v}
+        expect(f"edges of the {t}-truss", {(a, b) for a, b, to in rows if to >= t},
+               {(min(edge), max(edge)) for edge in edges})
 
 
 def compare_list(spec, adjacent, lines, graph, expected):

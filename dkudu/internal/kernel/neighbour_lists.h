@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "dkudu/internal/kernel/root_lists.h"
+#include "dkudu/internal/sharing/arc_values.h"
 
 namespace slimgraph::dkudu {
 
@@ -31,9 +32,16 @@ class NeighbourLists {
   bool HasRoomFor(List vertices) const {
     return tickets_.size() + vertices.size() <= tickets_.capacity() && lists_.HasRoomFor(vertices);
   }
-  void Add(VertexId v) { tickets_.push_back(lists_.Add(v)); }
+  // Returns the list's number: a list that is added again may have the number that it has.
+  FetchedLists::Ticket Add(VertexId v) { return tickets_.emplace_back(lists_.Add(v)); }
   Status Fetch() {
     lists_.Start();
+    return lists_.Finish();
+  }
+  // The same for the values of these lists as well, in one wait.
+  Status Fetch(ArcReader& values) {
+    lists_.Start();
+    SLIM_TRY(values.Fetch());
     return lists_.Finish();
   }
   // The list of the i-th vertex that was added.

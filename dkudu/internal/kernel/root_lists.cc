@@ -17,12 +17,16 @@ std::uint64_t RootLists::Bytes(const MiningGraph& graph) {
 }
 
 Status RootLists::Fetch(const RootTask& task) {
+  VertexId roots[RootTask::kMaxRoots];
+  for (VertexId i = 0; i < task.count; ++i) roots[i] = task.root(i, graph_.nodes());
+  return Fetch(List(roots, task.count));
+}
+
+Status RootLists::Fetch(List roots) {
   lists_.Clear();
+  roots_.assign(roots.begin(), roots.end());
   tickets_.clear();
-  first_ = task.home + task.first * graph_.nodes();
-  for (VertexId i = 0; i < task.count; ++i) {
-    tickets_.push_back(lists_.Add(first_ + i * graph_.nodes()));
-  }
+  for (const VertexId v : roots_) tickets_.push_back(lists_.Add(v));
   lists_.Start();
   return lists_.Finish();
 }

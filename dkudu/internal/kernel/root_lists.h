@@ -17,21 +17,21 @@ class RootLists {
 
   // Fetches the lists of the task's roots; invalidates what Get() returned before.
   Status Fetch(const RootTask& task);
+  // The same for some roots of a task.
+  Status Fetch(List roots);
 
   struct Root {
     VertexId v;
     List list;
   };
   std::size_t size() const { return tickets_.size(); }
-  Root Get(std::size_t i) const {
-    return {first_ + static_cast<VertexId>(i) * graph_.nodes(), lists_.Get(tickets_[i])};
-  }
+  Root Get(std::size_t i) const { return {roots_[i], lists_.Get(tickets_[i])}; }
 
  private:
   const MiningGraph& graph_;
   FetchedLists lists_;
+  std::vector<VertexId> roots_;
   std::vector<FetchedLists::Ticket> tickets_;
-  VertexId first_ = 0;
 };
 
 }  // namespace slimgraph::dkudu

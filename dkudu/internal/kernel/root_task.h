@@ -20,6 +20,8 @@ struct RootTask {
   std::uint32_t slice = 0;
   std::uint32_t slices = 1;
   std::uint64_t neighbours = 0;  // of all these roots, or of this slice
+
+  VertexId root(VertexId i, NodeId nodes) const { return home + (first + i) * nodes; }
 };
 
 // The most neighbours that a task of this graph has.

@@ -1,6 +1,5 @@
-// Memory that compute nodes share while a function of a mining job runs. A fabric frees no region
-// before it ends, and the number of its regions is limited. So a job keeps its regions for later
-// use.
+// Memory that nodes share while a function of a mining job runs. A fabric frees no region before it
+// ends, and the number of its regions is limited. So a job keeps its regions for later use.
 #pragma once
 
 #include <memory>
@@ -12,8 +11,9 @@ namespace slimgraph::dkudu {
 
 class JobRegions {
   struct Region {
-    SharedRegion shared;
-    std::uint64_t bytes = 0;  // on each compute node
+    SharedRegion shared = {};
+    std::uint64_t bytes = 0;  // on each compute node, or, everywhere, on this node
+    bool everywhere = false;
     bool taken = false;
   };
   struct GiveBack {
@@ -38,8 +38,13 @@ class JobRegions {
   // node. A region that was given back may be reused: a collective operation must separate its last
   // use on any node from this call.
   Result<Lease> Take(Cluster& cluster, std::uint64_t bytes);
+  // The same on all nodes, also on memory nodes: `bytes` on this node, and in a job always the same
+  // on each node.
+  Result<Lease> TakeEverywhere(Cluster& cluster, std::uint64_t bytes);
 
  private:
+  template <typename Suits>
+  Result<Lease> TakeOrShare(Cluster& cluster, Region wanted, std::uint64_t own_bytes, Suits suits);
   std::vector<std::unique_ptr<Region>> regions_;
 };
 

@@ -8,7 +8,8 @@ from slimgraph.lab.reports import find, value_at
 from slimgraph.lab.spread import spread_of
 
 # The commands that have --verify, except those whose counts are compared with each other.
-CAN_VERIFY = {"bfs", "khop", "sssp", "pagerank", "cc", "bc", "cdlp", "kcore", "mis", "local", "lcc"}
+CAN_VERIFY = {"bfs", "khop", "sssp", "pagerank", "cc", "bc", "cdlp", "kcore", "mis", "local", "lcc",
+              "ktruss"}
 PLAIN_WORD = re.compile(r"""[^\s'"\\$&|;<>()*?\[\]#~`!{}]+""")
 
 
