@@ -212,9 +212,10 @@ endif
 
 # ---- builds ahead -------------------------------------------------------------------------------
 # What the goals of a MODE run, built and not run: .ci/run builds it while other stages wait.
-PREBUILT_sim    := $(SIMULATE) $(SIM_TESTS)
-PREBUILT_asan   := $(TESTS) $(COMMAND)
-PREBUILT_tsan   := $(RACE_TESTS)
-PREBUILT_relacy := $(RELACY_CHECKS)
-PREBUILT_fuzz   := $(FUZZERS:%=$(BUILD)/fuzz/%)
+PREBUILT_release := $(TESTS) $(COMMAND)
+PREBUILT_sim     := $(SIMULATE) $(SIM_TESTS)
+PREBUILT_asan    := $(TESTS) $(COMMAND)
+PREBUILT_tsan    := $(RACE_TESTS)
+PREBUILT_relacy  := $(RELACY_CHECKS)
+PREBUILT_fuzz    := $(FUZZERS:%=$(BUILD)/fuzz/%)
 prebuilt: $(PREBUILT_$(MODE))
