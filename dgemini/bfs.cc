@@ -2,12 +2,14 @@
 
 #include "dgemini/internal/atomics.h"
 #include "dgemini/internal/prefetch.h"
+#include "dgemini/internal/reductions.h"
 
 namespace slimgraph::dgemini {
 namespace {
 
 struct BfsStep {
   using Value = Nothing;
+  using Reduction = AnyActive;
   static constexpr std::uint64_t kPullAbove = 20;
   static constexpr bool kActivatesOnce = true;
 
@@ -29,11 +31,13 @@ struct BfsStep {
   bool Wants(VertexId v) const { return depth[v] == kUnreached; }
   bool Pull(VertexId v, const Neighbours& list) {
     for (const VertexId u : list.ids) {
-      if (!in->Has(u)) continue;
-      depth[v] = level;
-      return true;
+      if (in->Has(u)) return Finish(v, {});
     }
     return false;
+  }
+  bool Finish(VertexId v, Nothing) {
+    depth[v] = level;
+    return true;
   }
   Nothing Signal(VertexId) { return {}; }
   void Mirror(VertexId, Nothing) {}

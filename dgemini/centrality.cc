@@ -1,6 +1,7 @@
 #include "dgemini/programs.h"
 
 #include "dgemini/internal/path_counts.h"
+#include "dgemini/internal/reductions.h"
 
 namespace slimgraph::dgemini {
 namespace {
@@ -9,6 +10,7 @@ namespace {
 template <typename Count>
 struct Backward {
   using Value = Count;
+  using Reduction = SumOfActive<Count, /*kAlsoOfNone=*/true>;
   VertexArray<Count>& paths;  // of a processed vertex: (1 + dependency) / paths
   VertexArray<double>& score;
   const Search& search;  // its `levels` are those that are not processed yet
@@ -28,6 +30,9 @@ struct Backward {
     const Count sum = search.in.has_bitmap()
                           ? SumIf(out.ids, [&](VertexId w) { return search.in.Has(w); })
                           : SumIf(out.ids, [&](VertexId w) { return search.depth[w] == next; });
+    Finish(v, sum);
+  }
+  void Finish(VertexId v, Count sum) {
     const auto dependency = static_cast<double>(paths[v] * sum);
     paths[v] = Count(1 + dependency) / paths[v];
     if (v != source) score[v] += dependency;

@@ -99,6 +99,13 @@ Result<std::uint64_t> Engine::CountDifferent(const VertexArray<VertexId>& values
   return static_cast<std::uint64_t>(count);
 }
 
+Result<bool> Engine::PicksReduction() {
+  if (!reduce_ || work_.cache().memory_cpu_percent == 0) return reduce_.has_value();
+  std::uint64_t over = reduce_->over_budget() ? 1 : 0;
+  SLIM_TRY(exchange_.Reduce(std::span(&over, 1)));
+  return over == 0;
+}
+
 Result<VertexArray<std::uint32_t>> Engine::Degrees() {
   auto degrees = ShareValues<std::uint32_t>();
   const auto keep = [&](VertexId v, EdgeOffset length) {

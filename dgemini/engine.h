@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "dgemini/internal/prefetch.h"
 #include "dgemini/internal/pull_step.h"
 #include "dgemini/internal/push_step.h"
+#include "dgemini/internal/reduce_step.h"
 #include "dgemini/internal/share_loops.h"
 #include "dgemini/internal/sparse_loop.h"
 #include "dgemini/step.h"
@@ -43,7 +45,9 @@ class Engine {
         loops_(work, team_),
         boxes_(exchange),
         mirror_(work, exchange, boxes_),
-        push_(work, exchange, boxes_, team_, dense_, sparse_) {}
+        push_(work, exchange, boxes_, team_, dense_, sparse_) {
+    if (work.reductions() != nullptr) reduce_.emplace(work, *work.reductions(), team_);
+  }
 
   VertexId vertices() const { return work_.vertices(); }
   EdgeOffset arcs() const { return work_.arcs(); }
@@ -170,14 +174,27 @@ class Engine {
 
   // ---- figures
 
-  std::uint64_t waited_ns() const { return readers_.waited_ns() + exchange_.waited_ns(); }
-  std::uint64_t exchange_waited_ns() const { return exchange_.waited_ns(); }
+  std::uint64_t waited_ns() const { return readers_.waited_ns() + exchange_waited_ns(); }
+  std::uint64_t exchange_waited_ns() const {
+    return exchange_.waited_ns() + (reduce_ ? reduce_->waited_ns() : 0);
+  }
   // The sum over all threads.
   FetchTimes fetch_times() const { return readers_.fetch_times(); }
   std::uint64_t steps() const { return steps_; }
   std::uint64_t pulls() const { return pulls_; }
+  // How many pulls memory nodes have reduced, and how many calls of Collect.
+  std::uint64_t reduced() const { return reduced_; }
+  std::uint64_t collects() const { return collects_; }
+  std::uint64_t reduced_collects() const { return reduced_collects_; }
 
  private:
+  // Whether memory nodes reduce the next step. Collective.
+  Result<bool> PicksReduction();
+  // The same for Collect: if that needs fewer bytes, or might.
+  template <typename Step>
+  Result<bool> PicksReduction(const Frontier& from, const VertexLists& at);
+  template <Reduces Step>
+  Status CollectByReduction(Frontier& from, const VertexLists& at, Step& step);
   // Sets the frontier's size over all nodes, from the lists of the nodes. Collective.
   Status Count(Frontier& frontier);
   // Fills the frontier's bitmap from its list.
@@ -197,6 +214,10 @@ class Engine {
   PushSteps push_;
   std::uint64_t steps_ = 0;
   std::uint64_t pulls_ = 0;
+  std::uint64_t reduced_ = 0;
+  std::uint64_t collects_ = 0;
+  std::uint64_t reduced_collects_ = 0;
+  std::optional<ReduceSteps> reduce_;  // if memory nodes reduce
 };
 
 template <VertexStep Step>
@@ -216,8 +237,15 @@ Status Engine::AdvanceByPull(Frontier& in, Step& step, Frontier& out) {
   ++steps_;
   ++pulls_;
   Mark(in);
+  if constexpr (Reduces<Step>) {
+    SLIM_ASSIGN(const bool reduces, PicksReduction());
+    if (reduces) {
+      ++reduced_;
+      return PullFrom(work_, exchange_, dense_, threads(), in, step, out, &*reduce_);
+    }
+  }
   if (!alone()) SLIM_TRY(mirror_.SendAndReceive(in, step, work_.in()));
-  return PullFrom(work_, exchange_, dense_, threads(), step, out);
+  return PullFrom(work_, exchange_, dense_, threads(), in, step, out, nullptr);
 }
 
 template <VertexStep Step>
@@ -251,12 +279,59 @@ Status Engine::Filter(Frontier& frontier, Keep keep) {
 template <CollectStep Step>
 Status Engine::Collect(Frontier& from, const VertexLists& at, Step& step) {
   constexpr std::size_t kMany = 64;
+  ++collects_;
+  if constexpr (Reduces<Step>) {
+    SLIM_ASSIGN(const bool reduces, PicksReduction<Step>(from, at));
+    if (reduces) return CollectByReduction(from, at, step);
+  }
   if (!alone() || from.list().size() > vertices() / kMany) Mark(from);
   if (!alone()) SLIM_TRY(mirror_.SendAndReceive(from, step, Direction::kOut));
   return sparse_.Run(
       Direction::kOut, at,
       [&](std::uint32_t t, VertexId v, const Neighbours& list) { CallPull(step, t, v, list); },
       [](std::uint32_t) { return std::span<const VertexId>(); });
+}
+
+template <typename Step>
+Result<bool> Engine::PicksReduction(const Frontier& from, const VertexLists& at) {
+  if (!reduce_) return false;
+  std::array<std::uint64_t, 3> bytes = {0, 0, reduce_->over_budget() ? 1U : 0U};
+  at.ForEach([&](VertexId v) {
+    if (work_.segment_of(v).is_own()) return;
+    bytes[0] += work_.Degree(v) * 2;
+    bytes[1] += sizeof(typename Step::Value);
+  });
+  bytes[1] += from.list().size() * (sizeof(VertexId) + sizeof(typename Step::Value));
+  SLIM_TRY(exchange_.Reduce(std::span(bytes)));
+  return bytes[0] > bytes[1] && bytes[2] == 0;
+}
+
+template <Reduces Step>
+Status Engine::CollectByReduction(Frontier& from, const VertexLists& at, Step& step) {
+  ++reduced_collects_;
+  Mark(from);
+  VertexLists own;
+  Frontier wanted(vertices());
+  at.ForEach([&](VertexId v) {
+    if (work_.segment_of(v).is_own()) {
+      own.part(0).push_back(v);
+    } else {
+      wanted.Add(v);
+    }
+  });
+  return reduce_->Run(
+      from, step, Direction::kOut, [&](VertexId v) { return wanted.Has(v); },
+      [&] {
+        return sparse_.Run(
+            Direction::kOut, own,
+            [&](std::uint32_t t, VertexId v, const Neighbours& list) {
+              CallPull(step, t, v, list);
+            },
+            [](std::uint32_t) { return std::span<const VertexId>(); });
+      },
+      [&](std::uint32_t, VertexId v, const typename Step::Reduction::Result& result) {
+        step.Finish(v, result);
+      });
 }
 
 template <typename Deferred>

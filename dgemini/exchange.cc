@@ -8,15 +8,17 @@
 
 namespace slimgraph::dgemini {
 
-Exchange::Exchange(Cluster& cluster)
+Exchange::Exchange(Cluster& cluster, HandlerId handler, NodeId nodes)
     : cluster_(cluster),
       endpoint_(cluster.fabric().endpoint(0)),
       self_(cluster.self()),
-      compute_(cluster.topology().compute()),
-      last_of_(cluster.topology().compute()),
-      last_to_(cluster.topology().compute()),
-      theirs_(cluster.topology().compute()) {
-  handler_ = cluster.fabric().SetHandler(kHandler, [this](Endpoint&, const Message& message) {
+      handler_id_(handler),
+      stage_(handler == kReductionHandler ? StageNamed("reduce") : kUnnamedStage),
+      nodes_(nodes),
+      last_of_(nodes),
+      last_to_(nodes),
+      theirs_(nodes) {
+  handler_ = cluster.fabric().SetHandler(handler, [this](Endpoint&, const Message& message) {
     Receive(message.from.node, message.body);
   });
 }
@@ -42,7 +44,10 @@ void Exchange::Take(NodeId from, Bytes body) {
   ++last_seen_;
 }
 
-void Exchange::Begin(Consume consume) {
+void Exchange::BeginBetween(Nodes senders, Nodes receivers, Consume consume) {
+  senders_ = senders;
+  receivers_ = receivers;
+  awaited_ = receivers.Has(self_) ? senders.count() - (senders.Has(self_) ? 1 : 0) : 0;
   ++number_;
   last_seen_ = 0;
   consume_ = std::move(consume);
@@ -84,7 +89,7 @@ std::string Exchange::DescribeWait() const {
     return fmt::format("room for messages at {}", NodesInWords(endpoint_.AwaitedNodes()));
   }
   std::vector<NodeId> nodes;
-  for (NodeId node = 0; node < compute_; ++node) {
+  for (NodeId node = senders_.first; node < senders_.end; ++node) {
     if (node != self_ && last_of_[node] != number_) nodes.push_back(node);
   }
   return fmt::format("the last message of {} in exchange {}", NodesInWords(nodes), number_);
@@ -97,10 +102,17 @@ Status Exchange::SendLast(NodeId to, MutableBytes body) {
   return SendAs(kLastWithData, to, body);
 }
 
+void Exchange::Post(NodeId to, Bytes message) {
+  const StageId before = endpoint_.stage();
+  if (stage_ != kUnnamedStage) endpoint_.SetStage(stage_);
+  endpoint_.Send({to, 0}, handler_id_, message);
+  endpoint_.SetStage(before);
+}
+
 Status Exchange::SendAs(Place place, NodeId to, MutableBytes body) {
   const Header header{number_, place};
   std::memcpy(body.data(), &header, sizeof header);
-  endpoint_.Send({to, 0}, kHandler, body);
+  Post(to, body);
   if (endpoint_.all_sent()) return {};
   return Await([this] { return endpoint_.all_sent(); });
 }
@@ -108,8 +120,8 @@ Status Exchange::SendAs(Place place, NodeId to, MutableBytes body) {
 Status Exchange::End() {
   const Header header{number_, kLastWithData};
   for (NodeId i = 0; i < peers(); ++i) {
-    if (last_to_[peer(i)] == number_) continue;
-    endpoint_.Send({peer(i), 0}, kHandler, std::as_bytes(std::span(&header, 1)));
+    if (!SendsTo(peer(i)) || last_to_[peer(i)] == number_) continue;
+    Post(peer(i), std::as_bytes(std::span(&header, 1)));
   }
   return AwaitLast();
 }
@@ -122,14 +134,14 @@ Status Exchange::EndWithValues(Bytes mine) {
   std::memcpy(body.data(), &header, sizeof header);
   if (!mine.empty()) std::memcpy(body.data() + sizeof header, mine.data(), mine.size());
   for (NodeId i = 0; i < peers(); ++i) {
-    endpoint_.Send({peer(i), 0}, kHandler, Bytes(body).first(sizeof header + mine.size()));
+    Post(peer(i), Bytes(body).first(sizeof header + mine.size()));
   }
   return AwaitLast();
 }
 
 Status Exchange::AwaitLast() {
   if (peers() > 0) {
-    SLIM_TRY(Await([this] { return last_seen_ == peers() && endpoint_.all_sent(); }));
+    SLIM_TRY(Await([this] { return last_seen_ == awaited_ && endpoint_.all_sent(); }));
   }
   open_ = false;
   return {};

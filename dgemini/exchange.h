@@ -1,6 +1,7 @@
-// The exchange of messages between compute nodes after a step. In an exchange, every node sends any
-// number of messages to every other node. It ends for a node when all messages to it have arrived.
-// The last messages carry values that are reduced over all nodes, or data. Only the thread of
+// The exchange of messages between nodes after a step. In an exchange, every sender sends any
+// number of messages to every receiver. It ends for a node when all messages to it have arrived.
+// Usually all compute nodes are both; in a step that memory nodes reduce, these receive, and then
+// send. The last messages carry values that are reduced over all nodes, or data. Only the thread of
 // endpoint 0 uses it.
 #pragma once
 
@@ -20,6 +21,14 @@ namespace slimgraph::dgemini {
 class Exchange {
  public:
   static constexpr HandlerId kHandler = 0xD6E0;
+  static constexpr HandlerId kReductionHandler = 0xD6E1;
+  // The nodes first .. end - 1.
+  struct Nodes {
+    NodeId first;
+    NodeId end;
+    bool Has(NodeId node) const { return node >= first && node < end; }
+    NodeId count() const { return end - first; }
+  };
   struct Header {
     std::uint32_t number;
     std::uint32_t place;
@@ -30,19 +39,28 @@ class Exchange {
   static constexpr NodeId kManyNodes = 16;
   using Consume = std::function<void(NodeId from, Bytes)>;
 
-  // Create it on every node, before the first exchange.
-  explicit Exchange(Cluster& cluster);
+  // Of the compute nodes, or of the first `nodes` nodes by messages to `handler`. Create it on
+  // every node, before the first exchange.
+  explicit Exchange(Cluster& cluster) : Exchange(cluster, kHandler, cluster.topology().compute()) {}
+  Exchange(Cluster& cluster, HandlerId handler, NodeId nodes);
 
-  NodeId nodes() const { return compute_; }
+  NodeId nodes() const { return nodes_; }
   NodeId self() const { return self_; }
   // The other nodes in the order of a ring. Nodes send in this order, so that they do not all send
   // to the same node first.
-  NodeId peer(NodeId i) const { return (self_ + 1 + i) % compute_; }
-  NodeId peers() const { return compute_ - 1; }
+  NodeId peer(NodeId i) const { return (self_ + 1 + i) % nodes_; }
+  NodeId peers() const { return nodes_ - 1; }
 
   // Begins an exchange. `consume` runs for each message that arrives, within any call from here to
   // the end of End().
-  void Begin(Consume consume);
+  void Begin(Consume consume) { BeginBetween({0, nodes_}, {0, nodes_}, std::move(consume)); }
+  // The same from some nodes to some nodes. All nodes of the exchange call it. It must end without
+  // values.
+  void BeginBetween(Nodes senders, Nodes receivers, Consume consume);
+  // Whether this node sends to that one.
+  bool SendsTo(NodeId node) const {
+    return senders_.Has(self_) && receivers_.Has(node) && node != self_;
+  }
   // `body` must begin with room for a Header, which Send fills in.
   Status Send(NodeId to, MutableBytes body);
   // The same for the last message to that node, if the exchange ends without values.
@@ -57,8 +75,8 @@ class Exchange {
   // few messages instead of a message to each node.
   template <typename T, std::size_t N, typename Combine = std::plus<T>>
   Status Reduce(std::span<T, N> values, Combine combine = {}) {
-    if (compute_ == 1) return {};
-    if (compute_ > kManyNodes) return ReduceInRounds(values, combine);
+    if (nodes_ == 1) return {};
+    if (nodes_ > kManyNodes) return ReduceInRounds(values, combine);
     Begin({});
     return End(values, combine);
   }
@@ -76,6 +94,7 @@ class Exchange {
   enum Place : std::uint32_t { kNotLast, kLastWithValues, kLastWithData };
 
   Status SendAs(Place place, NodeId to, MutableBytes body);
+  void Post(NodeId to, Bytes message);
   void Receive(NodeId from, Bytes body);
   void Take(NodeId from, Bytes body);
   Status EndWithValues(Bytes mine);
@@ -94,7 +113,12 @@ class Exchange {
   Cluster& cluster_;
   Endpoint& endpoint_;
   NodeId self_;
-  NodeId compute_;
+  HandlerId handler_id_;
+  StageId stage_;  // of the messages; kUnnamedStage: what the endpoint's is
+  NodeId nodes_;
+  Nodes senders_{};
+  Nodes receivers_{};
+  NodeId awaited_ = 0;  // how many nodes send to this one
   std::uint32_t number_ = 0;
   bool open_ = false;
   NodeId last_seen_ = 0;
@@ -112,7 +136,7 @@ Status Exchange::End(std::span<T, N> values, Combine combine) {
   static_assert(sizeof(T) == 8);
   SLIM_TRY(EndWithValues(std::as_bytes(values)));
   for (std::size_t i = 0; i < values.size(); ++i) {
-    for (NodeId node = 0; node < compute_; ++node) {
+    for (NodeId node = 0; node < nodes_; ++node) {
       T one;
       std::memcpy(&one, theirs_[node].data() + i * sizeof(T), sizeof one);
       values[i] = node == 0 ? one : combine(values[i], one);

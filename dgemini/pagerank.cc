@@ -7,6 +7,7 @@
 
 #include "dgemini/internal/atomics.h"
 #include "dgemini/internal/prefetch.h"
+#include "dgemini/internal/reductions.h"
 
 namespace slimgraph::dgemini {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 // without edges it is the rank itself; no other vertex reads it.
 struct PageRankStep {
   using Value = double;
+  using Reduction = SumOfAll<double>;
   static constexpr std::uint64_t kPullAbove = 1;
   const VertexArray<std::uint32_t>& degree;
   double damping;
@@ -39,8 +41,9 @@ struct PageRankStep {
     return false;
   }
   std::true_type Wants(VertexId) const { return {}; }
-  bool Pull(VertexId v, const Neighbours& in) {
-    SetNext(v, SumAt(given, in));
+  bool Pull(VertexId v, const Neighbours& in) { return Finish(v, SumAt(given, in)); }
+  bool Finish(VertexId v, double sum) {
+    SetNext(v, sum);
     return false;
   }
   double Signal(VertexId u) const { return given[u]; }

@@ -5,6 +5,7 @@
 #include "dgemini/internal/atomics.h"
 #include "dgemini/internal/distance_buckets.h"
 #include "dgemini/internal/prefetch.h"
+#include "dgemini/internal/reductions.h"
 
 namespace slimgraph::dgemini {
 namespace {
@@ -12,21 +13,19 @@ namespace {
 template <typename Weight, typename Distance>
 struct SsspStep {
   using Value = Distance;
+  using Reduction = LeastDistance<Weight, Distance>;
   static constexpr std::uint64_t kPullAbove = 1;
   static constexpr bool kPushesAgain = true;
   VertexArray<Distance>& distance;
   const Frontier* in;
   DistanceBuckets<Distance>& buckets;
 
-  static Distance Along(Distance so_far, const Neighbours& list, std::size_t i) {
-    return so_far + static_cast<Distance>(list.weight<Weight>(i));
-  }
   void Push(VertexId u, const Neighbours& out, auto activate) {
     const Distance so_far = LoadSeqCst(distance[u]);
     if (buckets.IsPast(so_far)) return;
     ForEachPrefetched(distance, out, [&](std::size_t i, VertexId v) {
       Distance before;
-      if (Lower(distance[v], Along(so_far, out, i), before)) activate(v, before);
+      if (Lower(distance[v], Reduction::Along(so_far, out, i), before)) activate(v, before);
     });
   }
   const void* At(VertexId v) const { return &distance[v]; }
@@ -37,9 +36,12 @@ struct SsspStep {
     Distance least = distance[v];
     for (std::size_t i = 0; i < list.ids.size(); ++i) {
       const VertexId u = list.ids[i];
-      if (in->Has(u)) least = std::min(least, Along(Load(distance[u]), list, i));
+      if (in->Has(u)) least = std::min(least, Reduction::Along(Load(distance[u]), list, i));
     }
-    if (least == distance[v]) return false;
+    return Finish(v, least);
+  }
+  bool Finish(VertexId v, Distance least) {
+    if (!(least < distance[v])) return false;
     Store(distance[v], least);
     return true;
   }

@@ -82,6 +82,15 @@ concept AgreeStep = requires(Step& step, VertexId v, typename Step::Value value)
   step.Slot(v, value);
 };
 
+// For memory nodes that reduce: `Reduction` is what Pull computes along a list, as a pure function
+// of an edge and an associative combination (internal/reductions.h). Finish takes its result, and
+// does the rest of Pull.
+template <typename Step>
+concept Reduces = std::is_same_v<typename Step::Reduction::Value, typename Step::Value> &&
+    requires(Step& step, VertexId v, const typename Step::Reduction::Result& result) {
+  step.Finish(v, result);
+};
+
 // ---- optional members of a step
 
 // `left`: the arcs of vertices that may still want to pull; at first, all arcs. The engine

@@ -4,12 +4,14 @@
 #include <atomic>
 #include <bit>
 
+#include "dgemini/internal/reduction_server.h"
 #include "slimgraph/graph/share_array.h"
 
 namespace slimgraph::dgemini {
 namespace {
 
 constexpr VertexId kBlockVertices = 1024;
+using ReaderSet = BasicNodeSet<2 * kMaxNodes / 64>;
 
 // Sets a bit. With one thread it does not test the bit first, because that branch is hard to
 // predict.
@@ -34,6 +36,11 @@ Result<std::unique_ptr<Workload>> Workload::Load(Cluster& cluster, const GraphSo
   work->vertices_ = file.vertices();
   work->arcs_ = file.arcs();
   work->self_ = cluster.self();
+  work->nodes_ = cluster.topology().nodes();
+  work->compute_ = cluster.topology().compute();
+  work->threads_ = cluster.threads();
+  work->cache_ = needs.cache;
+  work->readers_ = WorkloadReaders(cluster.topology(), needs.cache);
   work->directed_ = file.directed();
   work->in_ = file.directed() ? Direction::kIn : Direction::kOut;
   work->weight_bytes_ = needs.weights ? WeightBytes(file.weight_type()) : 0;
@@ -79,17 +86,21 @@ std::vector<Direction> Workload::LoadedDirections(const WorkloadNeeds& needs) co
   return {Direction::kOut};
 }
 
-// Marks are needed only for directions in which vertices pull, and only with several compute nodes.
+// Marks are needed only for directions in which vertices pull, and only if there are other readers.
 Status Workload::ShareMarks(Cluster& cluster, const WorkloadNeeds& needs) {
-  if (cluster.topology().compute() < 2) return {};
-  const std::size_t words = directed_ ? BitmapWords() * division_.marks_of(self_)
-                                      : WordsOf(self_).count * cluster.topology().compute();
+  if (readers_ < 2) return {};
+  const std::size_t words =
+      directed_ ? BitmapWords() * division_.marks_of(self_) : WordsOf(self_).count * readers_;
   for (const Direction direction : {Direction::kOut, Direction::kIn}) {
     const bool out = direction == Direction::kOut;
     if (!(needs.pull_in && direction == in_) && !(needs.pull_out && out)) continue;
     Marks& marks = marks_[static_cast<int>(direction)];
     marks.wanted = true;
     SLIM_ASSIGN(marks.words, ShareArray<std::uint64_t>(cluster.fabric(), words, 0, marks.region));
+    if (!directed_ || readers_ == compute_) continue;
+    SLIM_ASSIGN(marks.own,
+                ShareArray<std::uint64_t>(cluster.fabric(), cluster.computes() ? BitmapWords() : 0,
+                                          0, marks.own_region));
   }
   return {};
 }
@@ -101,15 +112,22 @@ Workload::Words Workload::WordsOf(NodeId node) const {
   return {first, (std::size_t{part.first} + part.count - 1) / 64 + 1 - first};
 }
 
-// The compute nodes whose lists contain v. In an undirected graph these are the nodes of v's
-// neighbours. A long list mostly has neighbours of all nodes, so it is sampled first.
+// The readers whose lists contain v. In an undirected graph these are the readers of v's
+// neighbours. A long list mostly has neighbours of all nodes, so it is sampled first. v's own
+// worker counts as one of them, so that the loop ends early.
 template <typename Nodes>
 Nodes Workload::ReferencingNodes(VertexId v, std::span<const VertexId> list,
                                  const Nodes& all) const {
   constexpr std::size_t kFew = 16;
   Nodes referencing;
-  referencing.Add(worker(v));
-  const auto look = [&](VertexId u) { referencing.Add(worker(u)); };
+  const bool reduces = readers_ > compute_;
+  const auto add = [&](NodeId at_home, NodeId working) {
+    referencing.Add(working);
+    if (!reduces) return;
+    referencing.Add(static_cast<NodeId>(at_home < compute_ ? OwnListsOf(at_home) : at_home));
+  };
+  add(worker(v), worker(v));
+  const auto look = [&](VertexId u) { add(slots_[slot(u)].home, worker(u)); };
   if (list.size() > kFew) {
     for (std::size_t i = 0; i < kFew; ++i) look(list[i * list.size() / kFew]);
   }
@@ -120,19 +138,18 @@ Nodes Workload::ReferencingNodes(VertexId v, std::span<const VertexId> list,
 }
 
 template <typename Nodes>
-ListObserver Workload::MakeNodeMarkingObserver(const Marks& marks, NodeId compute,
-                                               std::size_t threads) const {
-  return [this, words = marks.words, threads, own = WordsOf(self_), all = Nodes::First(compute)](
-             VertexId v, std::span<const VertexId> list) {
+ListObserver Workload::MakeNodeMarkingObserver(const Marks& marks, std::size_t threads) const {
+  return [this, words = marks.words, threads, own = WordsOf(self_),
+          all = Nodes::First(static_cast<NodeId>(readers_))](VertexId v,
+                                                             std::span<const VertexId> list) {
     const std::size_t bit = v - own.first * 64;
-    ReferencingNodes(v, list, all).ForEach([&](NodeId node) {
-      Mark(bit, words.subspan(node * own.count), threads);
+    ReferencingNodes(v, list, all).ForEach([&](NodeId reader) {
+      Mark(bit, words.subspan(reader * own.count), threads);
     });
   };
 }
 
-ListObserver Workload::MakeMarkingObserver(Direction direction, NodeId compute,
-                                           std::size_t threads) const {
+ListObserver Workload::MakeMarkingObserver(Direction direction, std::size_t threads) const {
   const Marks& marks = marks_[static_cast<int>(direction)];
   if (!marks.wanted) return {};
   const auto words = marks.words;
@@ -148,9 +165,8 @@ ListObserver Workload::MakeMarkingObserver(Direction direction, NodeId compute,
       for (const VertexId v : list) Mark(v, bitmap, threads);
     };
   }
-  return compute <= SmallNodeSet::kRoom
-             ? MakeNodeMarkingObserver<SmallNodeSet>(marks, compute, threads)
-             : MakeNodeMarkingObserver<NodeSet>(marks, compute, threads);
+  return readers_ <= SmallNodeSet::kRoom ? MakeNodeMarkingObserver<SmallNodeSet>(marks, threads)
+                                         : MakeNodeMarkingObserver<ReaderSet>(marks, threads);
 }
 
 Status Workload::LoadLists(Cluster& cluster, const GraphSource& file, const WorkloadNeeds& needs,
@@ -167,9 +183,12 @@ Status Workload::LoadLists(Cluster& cluster, const GraphSource& file, const Work
       answers_ = std::make_unique<ListAnswers>(cluster.fabric());
     }
   }
+  if (readers_ > compute_) {
+    reductions_ = std::make_unique<Exchange>(cluster, Exchange::kReductionHandler, nodes_);
+  }
   for (const Direction direction : LoadedDirections(needs)) {
     auto& [own, served] = stored_[static_cast<int>(direction)];
-    const ListObserver mark = MakeMarkingObserver(direction, cluster.topology().compute(), threads);
+    const ListObserver mark = MakeMarkingObserver(direction, threads);
     own.reserve(mine);
     served.reserve(served_slots);
     for (std::size_t i = 0; i < std::max(mine, served_slots); ++i) {
@@ -197,7 +216,7 @@ void Workload::FindSlots() {
   bool whole_words = true;
   for (const WorkSlot& slot : division_.slots()) {
     whole_words = whole_words && (slot.part.first % 64 == 0 || slot.part.first == vertices_);
-    slots_.push_back({slot.worker, 0});
+    slots_.push_back({slot.worker, slot.home, 0});
   }
   shift_ = whole_words ? 6 : 0;
   slot_of_.resize((std::size_t{vertices_} >> shift_) + 1);
@@ -274,19 +293,19 @@ bool Workload::HasSlotsOfOthers(NodeId home) const {
   return false;
 }
 
-std::span<std::uint64_t> Workload::NeedsOf(NodeId peer, Direction direction,
+std::span<std::uint64_t> Workload::NeedsOf(Reader reader, Direction direction,
                                            const Segment& segment) {
   auto& needed = needed_[static_cast<int>(direction)];
-  return std::span(needed).subspan(peer * needs_words_ + segment.needs_at,
+  return std::span(needed).subspan(reader * needs_words_ + segment.needs_at,
                                    segment.words_end() - segment.first_word());
 }
 
 // A word at the end of a segment may also have bits of another segment.
 void Workload::DropBitsOfOthers(Direction direction) {
   if (needed_[static_cast<int>(direction)].empty()) return;
-  for (NodeId peer = 0; peer < needed_[static_cast<int>(direction)].size() / needs_words_; ++peer) {
+  for (Reader reader = 0; reader < readers_; ++reader) {
     for (const Segment& segment : segments_) {
-      const auto words = NeedsOf(peer, direction, segment);
+      const auto words = NeedsOf(reader, direction, segment);
       for (std::size_t i = 0; i < words.size(); ++i) {
         words[i] &= segment.bits_of(segment.first_word() + i);
       }
@@ -297,9 +316,10 @@ void Workload::DropBitsOfOthers(Direction direction) {
 // For directed graphs: a delegate collects the marks of its memory nodes. Then each compute node
 // reads which vertices of its share the other compute nodes have marked.
 Status Workload::FindNeedsOfDirected(Cluster& cluster, Direction direction) {
-  const auto [region, marks, wanted] = marks_[static_cast<int>(direction)];
+  const auto& [region, marks, wanted, own_region, own] = marks_[static_cast<int>(direction)];
   Endpoint& endpoint = cluster.fabric().endpoint(0);
   if (cluster.computes()) {
+    if (!own.empty()) std::ranges::copy(marks, own.begin());
     std::vector<std::uint64_t> theirs(marks.size());
     for (std::size_t number = 0; number < division_.slots().size(); ++number) {
       const WorkSlot& slot = division_.slots()[number];
@@ -315,12 +335,28 @@ Status Workload::FindNeedsOfDirected(Cluster& cluster, Direction direction) {
   SLIM_TRY(cluster.all().Barrier());
   if (!cluster.computes()) return {};
   if (direction == Direction::kOut) referenced_.assign(marks.begin(), marks.end());
-  const NodeId compute = cluster.topology().compute();
-  needed_[static_cast<int>(direction)].resize(compute * needs_words_);
-  for (NodeId peer = 0; peer < compute; ++peer) {
+  return ReadMarksOfDirected(endpoint, direction);
+}
+
+Status Workload::ReadMarksOfDirected(Endpoint& endpoint, Direction direction) {
+  const auto& [region, marks, wanted, own_region, own] = marks_[static_cast<int>(direction)];
+  needed_[static_cast<int>(direction)].resize(readers_ * needs_words_);
+  for (Reader reader = 0; reader < readers_; ++reader) {
+    if (!IsOther(reader)) continue;
     for (const Segment& segment : segments_) {
-      if (peer == self_) continue;
-      StartReading(endpoint, peer, region, segment.first_word(), NeedsOf(peer, direction, segment));
+      const auto needs = NeedsOf(reader, direction, segment);
+      if (reader < compute_ || reader >= nodes_) {
+        StartReading(endpoint, static_cast<NodeId>(reader % nodes_),
+                     reader < compute_ ? region : own_region, segment.first_word(), needs);
+        continue;
+      }
+      std::vector<std::uint64_t> theirs(needs.size());
+      for (std::size_t i = 0; i < division_.marks_of(static_cast<NodeId>(reader)); ++i) {
+        StartReading(endpoint, static_cast<NodeId>(reader), region,
+                     i * BitmapWords() + segment.first_word(), theirs);
+        SLIM_TRY(AwaitReads(endpoint));
+        for (std::size_t word = 0; word < needs.size(); ++word) needs[word] |= theirs[word];
+      }
     }
   }
   SLIM_TRY(AwaitReads(endpoint));
@@ -328,7 +364,7 @@ Status Workload::FindNeedsOfDirected(Cluster& cluster, Direction direction) {
   return {};
 }
 
-// For undirected graphs: each node knows which compute nodes' lists contain which of its vertices.
+// For undirected graphs: each node knows which readers' lists contain which of its vertices.
 // A compute node reads all of that from its own part and its memory nodes. If `referenced`, it also
 // reads from all other nodes which of their vertices its own lists contain.
 Status Workload::FindNeedsOfUndirected(Cluster& cluster, bool referenced) {
@@ -336,13 +372,13 @@ Status Workload::FindNeedsOfUndirected(Cluster& cluster, bool referenced) {
   const RegionId region = marks_[static_cast<int>(Direction::kOut)].region;
   Endpoint& endpoint = cluster.fabric().endpoint(0);
   const Topology& topology = cluster.topology();
-  needed_[static_cast<int>(Direction::kOut)].resize(topology.compute() * needs_words_);
-  for (NodeId peer = 0; peer < topology.compute(); ++peer) {
+  needed_[static_cast<int>(Direction::kOut)].resize(readers_ * needs_words_);
+  for (Reader reader = 0; reader < readers_; ++reader) {
     for (const Segment& segment : segments_) {
-      if (peer == self_) continue;
+      if (!IsOther(reader)) continue;
       const auto [first, count] = WordsOf(segment.home);
-      StartReading(endpoint, segment.home, region, peer * count + segment.first_word() - first,
-                   NeedsOf(peer, Direction::kOut, segment));
+      StartReading(endpoint, segment.home, region, reader * count + segment.first_word() - first,
+                   NeedsOf(reader, Direction::kOut, segment));
     }
   }
   // By node, since nodes may have a word in common.
@@ -375,7 +411,19 @@ Status Workload::AwaitReads(Endpoint& endpoint) {
 }
 
 Status Workload::ServeWhile(const std::function<Status()>& wait) {
+  if (reductions_)
+    SLIM_TRY(compute_ > self_ ? EndReductions(*reductions_, compute_) : ReduceLists(*this));
   return server_ ? server_->ServeWhile(wait) : wait();
+}
+
+std::vector<Workload::ServedSlot> Workload::served_slots(Direction direction) const {
+  std::vector<ServedSlot> slots;
+  const auto& served = stored_[static_cast<int>(direction)].served;
+  for (std::size_t i = 0; i < division_.count_of(self_) && i < served.size(); ++i) {
+    const WorkSlot& slot = division_.slots()[division_.begin_of(self_) + i];
+    slots.push_back({slot.worker, slot.part, &served[i]});
+  }
+  return slots;
 }
 
 std::vector<Bytes> Workload::own_weights() const {

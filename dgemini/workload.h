@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "dgemini/exchange.h"
 #include "dgemini/internal/work_division.h"
 #include "dgemini/vertex_array.h"
 #include "dgemini/workload_plan.h"
@@ -65,6 +66,9 @@ class Workload {
   // The length of the longest out list of the share.
   EdgeOffset longest() const { return longest_; }
   std::size_t weight_bytes() const { return weight_bytes_; }
+  NodeId compute() const { return compute_; }
+  std::uint32_t threads() const { return threads_; }
+  const CacheOptions& cache() const { return cache_; }
   // The direction of in lists. In an undirected graph these are the out lists.
   Direction in() const { return in_; }
 
@@ -86,6 +90,16 @@ class Workload {
   // On compute nodes: receives the answers; null if memory nodes do not serve requests.
   ListAnswers* answers() { return answers_.get(); }
 
+  // If memory nodes reduce: the exchange of all nodes; else null.
+  Exchange* reductions() const { return reductions_.get(); }
+  // On memory nodes: the lists of each of its slots, and the code of their vertices.
+  struct ServedSlot {
+    NodeId worker;
+    VertexPart part;
+    const ServedLists* lists;
+  };
+  std::vector<ServedSlot> served_slots(Direction direction) const;
+
   // The weights of the lists in this node's own memory; also on a memory node.
   std::vector<Bytes> own_weights() const;
 
@@ -97,10 +111,14 @@ class Workload {
   template <typename Visit>
   Status VisitRemoteDegrees(Endpoint& endpoint, Visit visit) const;
 
-  // A bitmap of the segment's vertices that are in peer's lists of `direction`, from the word
-  // segment.first_word() on.
-  const std::uint64_t* needed_by(NodeId peer, Direction direction, const Segment& segment) const {
-    return needed_[static_cast<int>(direction)].data() + peer * needs_words_ + segment.needs_at;
+  // Who has lists. Number p < compute: compute node p's whole share. If memory nodes reduce, number
+  // m of a memory node: its own lists, and OwnListsOf(p): those in compute node p's own memory.
+  using Reader = std::size_t;
+  Reader OwnListsOf(NodeId compute_node) const { return std::size_t{nodes_} + compute_node; }
+  // A bitmap of the segment's vertices that are in the reader's lists of `direction`, from the word
+  // segment.first_word() on. It exists for other nodes only.
+  const std::uint64_t* needed_by(Reader reader, Direction direction, const Segment& segment) const {
+    return needed_[static_cast<int>(direction)].data() + reader * needs_words_ + segment.needs_at;
   }
   // A bitmap of all vertices in the share's out lists; empty with a single compute node.
   const std::vector<std::uint64_t>& referenced() const { return referenced_; }
@@ -112,6 +130,7 @@ class Workload {
  private:
   struct Slot {
     NodeId worker;
+    NodeId home;
     std::uint32_t segment;  // the index in segments_, if the slot is of this share
   };
   Workload() = default;
@@ -123,12 +142,15 @@ class Workload {
     std::vector<ServedLists> served;
   };
   // Directed graph: bitmaps of all vertices in this node's lists of a direction, one of all lists
-  // or one of each slot's (WorkDivision::marks_of). Undirected graph: for each compute node, a
-  // bitmap of this node's vertices that are in the lists of its share.
+  // or one of each slot's (WorkDivision::marks_of). A compute node adds those of its memory nodes;
+  // if memory nodes reduce, `own` keeps those of its own lists. Undirected graph: for each reader,
+  // a bitmap of this node's vertices that are in its lists.
   struct Marks {
     RegionId region = 0;
     std::span<std::uint64_t> words;
     bool wanted = false;
+    RegionId own_region = 0;
+    std::span<std::uint64_t> own;
   };
   // The words of a bitmap that contain a node's part.
   struct Words {
@@ -147,20 +169,21 @@ class Workload {
                    const WorkloadSizes& sizes);
   Status Delegate(Cluster& cluster, const WorkloadNeeds& needs, const WorkloadSizes& sizes);
   Status FindNeedsOfDirected(Cluster& cluster, Direction direction);
+  Status ReadMarksOfDirected(Endpoint& endpoint, Direction direction);
   Status FindNeedsOfUndirected(Cluster& cluster, bool referenced);
   // Begins to read marks of another node, or of this one.
+  bool IsOther(Reader reader) const { return reader != self_ && reader != OwnListsOf(self_); }
   static void StartReading(Endpoint& endpoint, NodeId from, RegionId region, std::size_t first_word,
                            std::span<std::uint64_t> into);
   static Status AwaitReads(Endpoint& endpoint);
-  std::span<std::uint64_t> NeedsOf(NodeId peer, Direction direction, const Segment& segment);
+  std::span<std::uint64_t> NeedsOf(Reader reader, Direction direction, const Segment& segment);
   void DropBitsOfOthers(Direction direction);
   Words WordsOf(NodeId node) const;
-  ListObserver MakeMarkingObserver(Direction direction, NodeId compute, std::size_t threads) const;
+  ListObserver MakeMarkingObserver(Direction direction, std::size_t threads) const;
   template <typename Nodes>
   Nodes ReferencingNodes(VertexId v, std::span<const VertexId> list, const Nodes& all) const;
   template <typename Nodes>
-  ListObserver MakeNodeMarkingObserver(const Marks& marks, NodeId compute,
-                                       std::size_t threads) const;
+  ListObserver MakeNodeMarkingObserver(const Marks& marks, std::size_t threads) const;
 
   VertexId vertices_ = 0;
   EdgeOffset arcs_ = 0;
@@ -169,12 +192,18 @@ class Workload {
   Direction in_ = Direction::kOut;
   bool directed_ = false;
   NodeId self_ = 0;
+  NodeId nodes_ = 0;
+  NodeId compute_ = 0;
+  Reader readers_ = 0;
+  std::uint32_t threads_ = 1;
+  CacheOptions cache_;
   std::optional<ChunkPartition> partition_;
   WorkDivision division_;
   StoredLists stored_[2];  // by direction
   Marks marks_[2];         // by direction
   std::unique_ptr<ListServer> server_;
   std::unique_ptr<ListAnswers> answers_;
+  std::unique_ptr<Exchange> reductions_;
   std::unique_ptr<CacheBudget> cache_budget_;
   std::vector<std::unique_ptr<DelegatedLists>> delegated_;
   std::vector<Segment> segments_;
@@ -185,7 +214,7 @@ class Workload {
   std::uint32_t shift_ = 0;
   std::vector<std::uint64_t> referenced_;
   std::size_t needs_words_ = 0;           // of all segments
-  std::vector<std::uint64_t> needed_[2];  // by direction; by peer and segment
+  std::vector<std::uint64_t> needed_[2];  // by direction; by reader and segment
 };
 
 // It must be inlined: GCC takes the function for one without effects, and drops a call of it.

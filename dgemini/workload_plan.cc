@@ -64,7 +64,7 @@ class NodePlanner {
       ForEachLists([&](const WorkSlot& slot, const SlotSize& size) {
         if (slot.home == node_) served += ServedBytes(slot.part.count, size);
       });
-      return bytes + LoadingThreads(cluster_) * kLoadBytes + served;
+      return bytes + std::max(LoadingThreads(cluster_) * kLoadBytes, ReducingBytes()) + served;
     }
     std::uint64_t share = 0;
     for (const WorkSlot& slot : division_.slots()) {
@@ -93,7 +93,7 @@ class NodePlanner {
     }
     bytes += static_cast<std::uint64_t>(needs_.list_bytes * cluster_.threads() *
                                         static_cast<double>(std::max(longest, longest_own)));
-    return bytes + ValueBytes(share) + MessageBytes(share) + EarlyBytes(share);
+    return bytes + ValueBytes(share) + MessageBytes(share) + EarlyBytes(share) + ResultBytes();
   }
 
   // With the shm transport, pages that a node reads of another node's memory count for it, too.
@@ -128,6 +128,35 @@ class NodePlanner {
            size.arcs * (arc_bytes_ - sizeof(VertexId));
   }
 
+  bool reduces() const {
+    return WorkloadReaders(cluster_.topology(), needs_.cache) > cluster_.topology().compute();
+  }
+  static constexpr std::uint64_t kResultBytes = 2 * (sizeof(double) + sizeof(std::uint16_t));
+
+  // What a memory node takes to reduce: values, frontiers, decoded lists and results.
+  std::uint64_t ReducingBytes() const {
+    if (!reduces()) return 0;
+    EdgeOffset longest = 0;
+    std::uint64_t count = 0;
+    ForEachLists([&](const WorkSlot& slot, const SlotSize& size) {
+      if (slot.home != node_) return;
+      longest = std::max(longest, size.longest);
+      count += slot.part.count;
+    });
+    const auto values = static_cast<std::uint64_t>(needs_.vertex_bytes * file_.vertices());
+    return values + file_.vertices() / 4 + count * kResultBytes +
+           cluster_.threads() * (2 * longest + kMaxBatchArcs) * sizeof(VertexId);
+  }
+  // What a compute node takes for the results of memory nodes.
+  std::uint64_t ResultBytes() const {
+    if (!reduces()) return 0;
+    std::uint64_t count = 0;
+    for (const WorkSlot& slot : division_.slots()) {
+      if (slot.worker == node_ && slot.home != node_) count += slot.part.count;
+    }
+    return file_.vertices() / 4 + count * kResultBytes;
+  }
+
   std::uint64_t IndexBytes(VertexId count, const SlotSize& size) const {
     if (needs_.cache.level == CacheLevel::kNone) return 0;
     if (needs_.cache.level == CacheLevel::kBitmap) return count / 8;
@@ -138,14 +167,17 @@ class NodePlanner {
   // The bitmaps of which node's lists contain which vertices.
   std::uint64_t BitmapBytes() const {
     const std::uint64_t compute = cluster_.topology().compute();
-    if (compute < 2) return 0;
+    const std::uint64_t readers = WorkloadReaders(cluster_.topology(), needs_.cache);
+    if (readers < 2) return 0;
     const std::uint64_t each = file_.vertices() / 8;
     std::uint64_t directions = 0;
     for (const auto& slots : sizes_.slots) directions += slots.empty() ? 0 : 1;
     // A compute node has its own marks, a copy of another node's marks, and the bitmaps needed_by
     // and referenced.
-    if (cluster_.topology().is_compute(node_)) return directions * 4 * each;
-    return directions * each * (file_.directed() ? division_.marks_of(node_) : 1);
+    if (cluster_.topology().is_compute(node_)) {
+      return directions * each * (readers / compute + (readers > compute ? 6 : 3));
+    }
+    return directions * each * (file_.directed() ? division_.marks_of(node_) : readers / compute);
   }
 
   // Values are in huge pages. The huge pages at the ends of a share also hold other nodes' values.
@@ -183,6 +215,11 @@ class NodePlanner {
 };
 
 }  // namespace
+
+std::size_t WorkloadReaders(const Topology& topology, const CacheOptions& cache) {
+  const bool reduces = cache.side == MemorySide::kReduce && topology.compute() < topology.nodes();
+  return topology.compute() + (reduces ? topology.nodes() : std::size_t{0});
+}
 
 Result<WorkloadSizes> MeasureWorkload(Cluster& cluster, const GraphSource& file,
                                       const WorkDivision& division,

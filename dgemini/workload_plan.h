@@ -24,6 +24,10 @@ struct WorkloadNeeds {
   CacheOptions cache = {};
 };
 
+// How many bitmaps of needed vertices there are (Workload::Reader): one for each compute node, and
+// if memory nodes reduce, one for each node's own lists.
+std::size_t WorkloadReaders(const Topology& topology, const CacheOptions& cache);
+
 // The size of the lists of one slot.
 struct SlotSize {
   EdgeOffset arcs = 0;

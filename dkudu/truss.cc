@@ -14,6 +14,12 @@ const Stage kLowering("truss bounds");
 const Stage kWriting("truss writes");
 const Stage kCounting("truss sizes");
 
+// An edge at its end of the smaller original id.
+struct EdgeAbove {
+  VertexId to;
+  std::uint32_t trussness;
+};
+
 using Kernels = std::vector<std::unique_ptr<TrussKernel>>;  // by thread
 
 struct Progress {
@@ -73,6 +79,15 @@ std::vector<VertexId> RanksByDenseIds(const MiningGraph& graph) {
   return ranks;
 }
 
+// What ForEach takes of `chunk_bytes`: it holds no list twice at a time.
+std::uint64_t VisitBytes(const MiningGraph& graph, std::uint64_t chunk_bytes) {
+  const TrussRoom room(graph, chunk_bytes);
+  const std::uint64_t lists = std::min<std::uint64_t>(room.lower_lists, graph.vertices());
+  return NeighbourLists::BytesTaken(graph, room.list_bytes, lists) +
+         ArcReader::Bytes(graph, room.values) + lists * TrussRoom::kBytesPerList +
+         graph.vertices() * sizeof(VertexId) + 2 * graph.sums().most * sizeof(EdgeAbove);
+}
+
 }  // namespace
 
 std::uint64_t TrussBytes(const MiningGraph& graph, const MiningOptions& options) {
@@ -80,8 +95,7 @@ std::uint64_t TrussBytes(const MiningGraph& graph, const MiningOptions& options)
   const std::uint64_t to_lower = graph.threads() * TrussKernel::Bytes(graph, chunk_bytes) +
                                  ListCache::Bytes(graph, options.cache_bytes) +
                                  TaskShare::Bytes(graph) + RootFlags::Bytes(graph);
-  const std::uint64_t to_visit =
-      graph.self() == 0 ? chunk_bytes + graph.vertices() * sizeof(VertexId) : 0;
+  const std::uint64_t to_visit = graph.self() == 0 ? VisitBytes(graph, chunk_bytes) : 0;
   return std::max(to_lower, to_visit);
 }
 
@@ -142,14 +156,11 @@ Status Trussness::CountEdges(MiningJob& job) {
 Status Trussness::ForEach(MiningJob& job, const OriginalIds& ids, const Visit& visit) const {
   const MiningGraph& graph = job.graph;
   const TrussRoom room(graph, ChunkBytesOf(job.options, TrussKernel::LeastBytes(graph)));
-  NeighbourLists lists(graph, job.lists.fetch(0), nullptr, Reuse::kNone, room.list_bytes);
+  NeighbourLists lists(graph, job.lists.fetch(0), nullptr, Reuse::kNone, room.list_bytes,
+                       graph.vertices());
   ArcReader values(values_, job.cluster.fabric().endpoint(0), room.values);
   const std::vector<VertexId> ranks = RanksByDenseIds(graph);
-  struct Edge {
-    VertexId to;
-    std::uint32_t trussness;
-  };
-  std::vector<Edge> edges;
+  std::vector<EdgeAbove> edges;
   for (VertexId next = 0, first = 0; first < graph.vertices(); first = next) {
     for (; next < graph.vertices(); ++next) {
       const VertexId v = ranks[ids.InOrder(next)];
@@ -168,8 +179,8 @@ Status Trussness::ForEach(MiningJob& job, const OriginalIds& ids, const Visit& v
         if (ids[to] > ids[from]) edges.push_back({to, values.Get(i - first)[at] + 1});
       }
       std::sort(edges.begin(), edges.end(),
-                [&](const Edge& a, const Edge& b) { return ids[a.to] < ids[b.to]; });
-      for (const Edge& edge : edges) SLIM_TRY(visit(from, edge.to, edge.trussness));
+                [&](const EdgeAbove& a, const EdgeAbove& b) { return ids[a.to] < ids[b.to]; });
+      for (const EdgeAbove& edge : edges) SLIM_TRY(visit(from, edge.to, edge.trussness));
     }
     lists.Clear();
     values.Clear();

@@ -1,6 +1,6 @@
 # Tests, sanitizers, the grid of random points, and fuzzers.
 
-.PHONY: test test-hosts test-rdma unit-tests race-tests asan tsan grid grid-planted sim sim-tests sim-shrink sim-replay sim-planted scale relacy relacy-planted fuzz
+.PHONY: test test-hosts test-rdma unit-tests race-tests asan tsan grid grid-planted sim sim-tests sim-shrink sim-replay sim-planted scale relacy relacy-planted fuzz prebuilt
 
 LAB := PYTHONPATH=python python3 -B -m slimgraph.lab
 
@@ -209,3 +209,13 @@ else
 fuzz: | build/.lint-deps
 	@$(MAKE) --no-print-directory MODE=fuzz fuzz
 endif
+
+# ---- builds ahead -------------------------------------------------------------------------------
+# What the goals of a MODE run, built and not run: .ci/run builds it while other stages wait.
+PREBUILT_release := $(TESTS) $(COMMAND)
+PREBUILT_sim     := $(SIMULATE) $(SIM_TESTS)
+PREBUILT_asan    := $(TESTS) $(COMMAND)
+PREBUILT_tsan    := $(RACE_TESTS)
+PREBUILT_relacy  := $(RELACY_CHECKS)
+PREBUILT_fuzz    := $(FUZZERS:%=$(BUILD)/fuzz/%)
+prebuilt: $(PREBUILT_$(MODE))

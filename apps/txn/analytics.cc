@@ -1,5 +1,8 @@
 #include "apps/txn/analytics.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "dkudu/cliques.h"
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/split.h"
@@ -13,44 +16,57 @@ constexpr unsigned kUsualClique = 4;
 // Identifies exchanges of analytics; the job and folding use other lines.
 constexpr std::uint32_t kPartTag = 2;
 
+constexpr std::pair<std::string_view, AnalysisKind> kKinds[] = {
+    {"pagerank", AnalysisKind::kPageRank},  {"bfs", AnalysisKind::kBfs},
+    {"sssp", AnalysisKind::kShortestPaths}, {"cc", AnalysisKind::kComponents},
+    {"cdlp", AnalysisKind::kLabels},        {"kcore", AnalysisKind::kCores},
+    {"mis", AnalysisKind::kIndependentSet}, {"triangles", AnalysisKind::kCliques},
+    {"cliques", AnalysisKind::kCliques},    {"lcc", AnalysisKind::kClustering},
+    {"ktruss", AnalysisKind::kTrussness},
+};
+
+Result<std::uint64_t> NumberAfter(std::string_view word, std::size_t colon, const char* what) {
+  const auto number = ParseNumber<std::uint64_t>(word.substr(colon + 1));
+  if (number) return *number;
+  return UsageError("--analytics {}: expected {}, as in {}:17", word, what, word.substr(0, colon));
+}
+
 Result<Analysis> ParseAnalysis(std::string_view word) {
   const std::size_t colon = std::min(word.find(':'), word.size());
   const std::string_view name = word.substr(0, colon);
+  const auto* const found =
+      std::ranges::find_if(kKinds, [name](const auto& kind) { return kind.first == name; });
+  const bool is_plain = colon == word.size();
   Analysis analysis{.name = std::string(word)};
-  if (name == "cliques") {
-    analysis.kind = AnalysisKind::kCliques;
-    analysis.clique_size = kUsualClique;
-    if (colon == word.size()) return analysis;
-    const auto size = ParseNumber<unsigned>(word.substr(colon + 1));
-    if (!size || *size < dkudu::kMinClique || *size > dkudu::kMaxClique) {
-      return UsageError("--analytics {}: cliques have {}..{} vertices, as in cliques:4", word,
-                        dkudu::kMinClique, dkudu::kMaxClique);
+  if (found != std::end(kKinds)) {
+    analysis.kind = found->second;
+    if (name == "cliques") analysis.clique_size = kUsualClique;
+    if (is_plain) return analysis;
+    if (name == "cliques") {
+      const auto size = ParseNumber<unsigned>(word.substr(colon + 1));
+      if (!size || *size < dkudu::kMinClique || *size > dkudu::kMaxClique) {
+        return UsageError("--analytics {}: cliques have {}..{} vertices, as in cliques:4", word,
+                          dkudu::kMinClique, dkudu::kMaxClique);
+      }
+      analysis.clique_size = *size;
+      return analysis;
     }
-    analysis.clique_size = *size;
-    return analysis;
-  }
-  if (name == "bfs" || name == "sssp") {
-    analysis.kind = name == "bfs" ? AnalysisKind::kBfs : AnalysisKind::kShortestPaths;
-    if (colon == word.size()) return analysis;
-    const auto source = ParseNumber<std::uint64_t>(word.substr(colon + 1));
-    if (!source) {
-      return UsageError("--analytics {}: expected a vertex, as in {}:17", word, name);
+    if (name == "bfs" || name == "sssp") {
+      SLIM_ASSIGN(analysis.source, NumberAfter(word, colon, "a vertex"));
+      return analysis;
     }
-    analysis.source = *source;
-    return analysis;
-  }
-  if (word == "pagerank") return analysis;
-  if (word == "triangles") {
-    analysis.kind = AnalysisKind::kCliques;
-    return analysis;
-  }
-  if (word == "cc") {
-    analysis.kind = AnalysisKind::kComponents;
-    return analysis;
+    if (name == "cdlp") {
+      SLIM_ASSIGN(analysis.iterations, NumberAfter(word, colon, "a number of iterations"));
+      return analysis;
+    }
+    if (name == "mis") {
+      SLIM_ASSIGN(analysis.seed, NumberAfter(word, colon, "a seed"));
+      return analysis;
+    }
   }
   return UsageError(
       "--analytics '{}' is unknown; there are pagerank, bfs, bfs:SOURCE, sssp, sssp:SOURCE, cc, "
-      "triangles, cliques, cliques:K",
+      "cdlp, cdlp:ITERATIONS, kcore, mis, mis:SEED, triangles, cliques, cliques:K, lcc, ktruss",
       word);
 }
 
@@ -101,7 +117,7 @@ Analyst::~Analyst() {
 Status Analyst::Check(const std::string& store, TxnJob& job) const {
   for (const Analysis& analysis : analytics_) {
     const txn::GraphShape& shape = job.workload().graph()->shape();
-    if (analysis.kind == AnalysisKind::kCliques && shape.directed) {
+    if (analysis.NeedsUndirected() && shape.directed) {
       return InputError(
           "--analytics {}: {} is directed, and patterns are mined in undirected graphs",
           analysis.name, store);

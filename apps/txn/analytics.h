@@ -10,16 +10,39 @@
 
 namespace slimgraph {
 
-enum class AnalysisKind { kPageRank, kBfs, kComponents, kShortestPaths, kCliques };
+enum class AnalysisKind {
+  kPageRank,
+  kBfs,
+  kComponents,
+  kShortestPaths,
+  kLabels,
+  kCores,
+  kIndependentSet,
+  // By D-Kudu:
+  kCliques,
+  kClustering,
+  kTrussness
+};
 
 struct Analysis {
   std::string name;
   AnalysisKind kind = AnalysisKind::kPageRank;
   unsigned clique_size = 3;
   std::optional<std::uint64_t> source = {};  // of bfs and sssp; nullopt: the first vertex
+  std::uint64_t iterations = 10;             // of cdlp, at most
+  std::uint64_t seed = 1;                    // of mis
+
+  bool mines() const { return kind >= AnalysisKind::kCliques; }
+  // Whether it reads a directed graph as BothDirections.
+  bool IgnoresDirections() const {
+    return kind >= AnalysisKind::kLabels && kind <= AnalysisKind::kIndependentSet;
+  }
+  bool NeedsUndirected() const {
+    return kind == AnalysisKind::kCliques || kind == AnalysisKind::kTrussness;
+  }
 };
 
-// "pagerank,bfs:17,sssp:17,cc,triangles,cliques:5".
+// "pagerank,bfs:17,sssp:17,cc,cdlp:5,kcore,mis:7,triangles,cliques:5,lcc,ktruss".
 Result<std::vector<Analysis>> ParseAnalytics(std::string_view words);
 
 // Checks --analytics, --export and --updates against the other options.
@@ -55,8 +78,8 @@ class Analyst {
   static Result<std::unique_ptr<Analyst>> Make(Cluster& cluster, const TxnOptions& options);
   ~Analyst();
 
-  // Whether the store's graph is suitable for all analyses: undirected for cliques, weighted for
-  // shortest paths.
+  // Whether the store's graph is suitable for all analyses: undirected for cliques and ktruss,
+  // weighted for shortest paths.
   Status Check(const std::string& store, TxnJob& job) const;
 
   void Start(TxnJob& job);

@@ -106,7 +106,9 @@ Command TxnRunCommand() {
     options
         .Text("--analytics", "LIST",
               "analyses on snapshots of a store's graph, while transactions run: pagerank, bfs, "
-              "bfs:SOURCE, sssp, sssp:SOURCE, cc, triangles, cliques, cliques:K",
+              "bfs:SOURCE, sssp, sssp:SOURCE, cc, cdlp, cdlp:ITERATIONS, kcore, mis, mis:SEED, "
+              "triangles, "
+              "cliques, cliques:K, lcc, ktruss",
               state->analytics)
         .Default("none");
     options

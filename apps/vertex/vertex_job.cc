@@ -36,7 +36,7 @@ Status Measure(JobRun& run, const VertexOptions& options, dgemini::Workload& wor
   Cluster& cluster = run.cluster;
   Fabric& fabric = cluster.fabric();
   // Compute nodes may request lists from this node as soon as the first of them starts.
-  const bool serves = engine == nullptr && options.cache.side == MemorySide::kServe;
+  const bool serves = engine == nullptr && options.cache.side != MemorySide::kStrict;
   const double cpu_before_s = ProcessorSeconds();
   std::vector<double> seconds;
   for (std::uint64_t round = 0; round < std::max<std::uint64_t>(1, options.repeat); ++round) {
@@ -109,11 +109,23 @@ Status ReportCommunication(JobRun& run, const dgemini::Engine* engine) {
   return {};
 }
 
+// How many steps took their lists which way: pushes and pulls read them; or memory nodes reduce.
+void ReportWays(Report& report, const dgemini::Engine& engine, std::uint64_t repeat) {
+  const auto set = [&](const char* way, std::uint64_t steps) {
+    report.Set(std::string("/steps/") + way, steps / std::max<std::uint64_t>(1, repeat));
+  };
+  set("push", engine.steps() - engine.pulls());
+  set("pull", engine.pulls() - engine.reduced());
+  set("reduce", engine.reduced());
+  set("collect", engine.collects() - engine.reduced_collects());
+  set("reduce_collect", engine.reduced_collects());
+}
+
 Status ReportEngine(JobRun& run, const VertexOptions& options, const GraphSource& file,
                     const dgemini::Workload& work, const dgemini::Engine* engine) {
   constexpr const char* kModes[] = {"push", "pull", "auto"};
   constexpr const char* kLevels[] = {"none", "bitmap", "index", "edge"};
-  constexpr const char* kSides[] = {"strict", "serve"};
+  constexpr const char* kSides[] = {"strict", "serve", "reduce"};
   Report& report = run.report;
   SetGraph(report, file);
   report.Set("/options/mode", std::string(kModes[static_cast<int>(options.mode)]));
@@ -131,6 +143,7 @@ Status ReportEngine(JobRun& run, const VertexOptions& options, const GraphSource
   if (engine != nullptr) {
     report.Set("/result/steps", engine->steps() / std::max<std::uint64_t>(1, options.repeat));
     report.Set("/result/pulls", engine->pulls() / std::max<std::uint64_t>(1, options.repeat));
+    ReportWays(report, *engine, options.repeat);
   }
   return {};
 }
@@ -147,8 +160,13 @@ void DeclareVertexOptions(Options& options, VertexOptions& vertex) {
   DeclareEdgeCache(options, vertex.cache.edges);
   options.Choice("--memory-side",
                  "strict: memory nodes do nothing, others read their memory; serve: they gather "
-                 "the lists that others request",
-                 {"strict", "serve"}, vertex.cache.side);
+                 "the lists that others request; reduce: in steps that pull, they combine the "
+                 "values of their lists' vertices, if the program allows it",
+                 {"strict", "serve", "reduce"}, vertex.cache.side);
+  options.Number("--memory-cpu", "PERCENT",
+                 "reduce: the processor time that each memory node may spend, in percent of one "
+                 "processor; beyond it, its lists are read; 0: no limit",
+                 vertex.cache.memory_cpu_percent, 0, 1e9);
   options.Choice("--delegate",
                  "block: all compute nodes have equally much to do, several may work for a memory "
                  "node; node: one compute node works for each",

@@ -20,9 +20,10 @@ class DenseLoop {
   // Calls visit(thread, v, neighbours) for the lists of the share's vertices with wants(v). If
   // `wants` returns std::true_type, all lists are visited, in the order of memory. A vertex for
   // which visit returns true is found: sink(thread, word, bits) receives the found vertices of one
-  // word of a bitmap at a time.
+  // word of a bitmap at a time. `which`: all lists of the share, or those in this node's memory.
+  enum class Which { kAll, kOwn };
   template <typename Wants, typename Visit, typename Sink>
-  Status Run(Direction direction, Wants wants, Visit visit, Sink sink);
+  Status Run(Direction direction, Wants wants, Visit visit, Sink sink, Which which = Which::kAll);
 
  private:
   static constexpr std::uint64_t kVertexNs = 2;  // in simulations; an arc takes 1 ns
@@ -43,9 +44,9 @@ class DenseLoop {
 };
 
 template <typename Wants, typename Visit, typename Sink>
-Status DenseLoop::Run(Direction direction, Wants wants, Visit visit, Sink sink) {
+Status DenseLoop::Run(Direction direction, Wants wants, Visit visit, Sink sink, Which which) {
   shares_.Share(readers_.work().own_blocks().size(), readers_.team().threads());
-  next_remote_ = 0;
+  next_remote_ = which == Which::kAll ? 0 : readers_.work().remote_blocks().size();
   readers_.team().Run([&](std::uint32_t t) {
     readers_[t].status = RunOnThread(
         t, direction, wants, [&](VertexId v, const Neighbours& list) { return visit(t, v, list); },

@@ -18,18 +18,41 @@ class Mirror {
   Mirror(const Workload& work, Exchange& exchange, OutBoxes& boxes)
       : work_(work), exchange_(exchange), boxes_(boxes) {}
 
+  // The form of a message: whether it names vertices by words of a bitmap or by ids, and whether
+  // values are in their short form. Callers may use the bits from kFirstFreeBit on.
+  enum Form : std::uint32_t { kAsWords = 0, kAsVertices = 1, kShort = 2, kFirstFreeBit = 4 };
+
   // Collective over compute nodes. Adds other nodes' active vertices to the frontier's bitmap.
   template <Mirrors Step>
   Status SendAndReceive(Frontier& in, Step& step, Direction direction);
 
- private:
-  // The form of a message: whether it names vertices by words of a bitmap or by ids, and whether
-  // values are in their short form.
-  enum Form : std::uint32_t { kAsWords = 0, kAsVertices = 1, kShort = 2 };
-
-  // `Sent` is the type of the values in messages: the step's Value or its Short.
+  // The parts of it. Sends what the lists of `reader` on node `peer` contain.
   template <typename Step>
-  Status SendTo(NodeId peer, const Frontier& in, Step& step, Direction direction);
+  Status SendTo(NodeId peer, Workload::Reader reader, std::uint32_t free_bits, const Frontier& in,
+                Step& step, Direction direction);
+  // Sends vertices of a segment without values: bits_of(word) is a word of a bitmap of all
+  // vertices.
+  template <typename BitsOf>
+  Status SendBits(NodeId peer, std::uint32_t free_bits, const Workload::Segment& segment,
+                  BitsOf bits_of) {
+    NoValues none;
+    return SendWords<Nothing>(peer, free_bits, segment, bits_of, none);
+  }
+  // `Step` needs Mirror() only.
+  template <typename Step>
+  static void TakeMessage(Bytes bytes, Frontier& in, Step& step);
+  static void TakeBits(Bytes bytes, Frontier& in) {
+    NoValues none;
+    TakeWords<Nothing>(bytes, sizeof(std::uint32_t), in, none);
+  }
+
+ private:
+  struct NoValues {
+    using Value = Nothing;
+    Nothing Signal(VertexId) { return {}; }
+    void Mirror(VertexId, Nothing) {}
+  };
+  // `Sent` is the type of the values in messages: the step's Value or its Short.
   static constexpr std::uint64_t kBytesPerNs = 4;  // in simulations
   template <typename Sent, typename BitsIn, typename Step>
   Status SendForm(NodeId peer, std::uint32_t form, BitsIn bits_in, Step& step);
@@ -62,19 +85,23 @@ class Mirror {
 template <Mirrors Step>
 Status Mirror::SendAndReceive(Frontier& in, Step& step, Direction direction) {
   in.SetHasRemoteBits();
-  exchange_.Begin([&](NodeId, Bytes bytes) {
-    std::size_t at = 0;
-    SimulateWork(bytes.size() / kBytesPerNs);
-    const auto form = Take<std::uint32_t>(bytes, at);
-    if constexpr (HasShortForm<Step>) {
-      if ((form & kShort) != 0) return TakeForm<typename Step::Short>(form, bytes, at, in, step);
-    }
-    TakeForm<typename Step::Value>(form, bytes, at, in, step);
-  });
+  exchange_.Begin([&](NodeId, Bytes bytes) { TakeMessage(bytes, in, step); });
   for (NodeId i = 0; i < exchange_.peers(); ++i) {
-    SLIM_TRY(SendTo(exchange_.peer(i), in, step, direction));
+    const NodeId peer = exchange_.peer(i);
+    SLIM_TRY(SendTo(peer, peer, 0, in, step, direction));
   }
   return exchange_.End();
+}
+
+template <typename Step>
+void Mirror::TakeMessage(Bytes bytes, Frontier& in, Step& step) {
+  std::size_t at = 0;
+  SimulateWork(bytes.size() / kBytesPerNs);
+  const auto form = Take<std::uint32_t>(bytes, at);
+  if constexpr (HasShortForm<Step>) {
+    if ((form & kShort) != 0) return TakeForm<typename Step::Short>(form, bytes, at, in, step);
+  }
+  TakeForm<typename Step::Value>(form, bytes, at, in, step);
 }
 
 template <typename Sent, typename Step>
@@ -110,10 +137,13 @@ void Mirror::TakeVertices(Bytes bytes, std::size_t at, Frontier& in, Step& step)
 // Picks the form that takes fewer bytes. Sends values as Step::Short if that loses nothing of any
 // value. If two segments of the share have a word in common, each sends its own bits of it.
 template <typename Step>
-Status Mirror::SendTo(NodeId peer, const Frontier& in, Step& step, Direction direction) {
+Status Mirror::SendTo(NodeId peer, Workload::Reader reader, std::uint32_t free_bits,
+                      const Frontier& in, Step& step, Direction direction) {
   const auto bits_in = [&](const Workload::Segment& segment) {
-    return [&in, first = segment.first_word(), needed = work_.needed_by(peer, direction, segment)](
-               std::size_t word) { return in.word(word) & needed[word - first]; };
+    return [&in, first = segment.first_word(),
+            needed = work_.needed_by(reader, direction, segment)](std::size_t word) {
+      return in.word(word) & needed[word - first];
+    };
   };
   std::uint64_t word_bytes = 0;
   std::uint64_t vertex_bytes = 0;
@@ -136,7 +166,7 @@ Status Mirror::SendTo(NodeId peer, const Frontier& in, Step& step, Direction dir
     }
   }
   SimulateWork(vertex_bytes / kBytesPerNs);
-  const Form form = word_bytes <= vertex_bytes ? kAsWords : kAsVertices;
+  const std::uint32_t form = free_bits | (word_bytes <= vertex_bytes ? kAsWords : kAsVertices);
   if constexpr (HasShortForm<Step>) {
     if (all_short) return SendForm<typename Step::Short>(peer, form | kShort, bits_in, step);
   }

@@ -9,6 +9,7 @@
 #include "dgemini/engine.h"
 #include "dgemini/internal/atomics.h"
 #include "dgemini/internal/prefetch.h"
+#include "dgemini/internal/reductions.h"
 #include "dgemini/internal/wide_number.h"
 #include "dgemini/programs.h"
 
@@ -25,6 +26,7 @@ struct PathCounts {
   using Value = Count;
   // Most counts are so small that a float holds them exactly.
   using Short = std::conditional_t<std::is_same_v<Count, double>, float, Count>;
+  using Reduction = SumOfActive<Count, /*kAlsoOfNone=*/false, Short>;
   static constexpr std::uint64_t kPullAbove = 20;
   static constexpr bool kActivatesOnce = true;
 
@@ -59,7 +61,9 @@ struct PathCounts {
     for (const VertexId u : list.ids) {
       if (in->Has(u)) sum += paths[u];
     }
-    if (sum == Count()) return false;
+    return sum != Count() && Finish(v, sum);
+  }
+  bool Finish(VertexId v, Count sum) {
     Examine(sum);
     paths[v] = sum;
     depth[v] = level;

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .pattern import Pattern, pattern_names
     from .session import Session, default_session
     from .store import EdgeData, Neighbours, ReadTransaction, Store, WriteTransaction
-    from .values import LocalCounts, VertexValues
+    from .values import EdgeValues, LocalCounts, VertexValues
 
 __version__ = "0.1.0"
 
@@ -41,6 +41,7 @@ _LAZY = {
     "NO_HOPS": "graph",
     "EdgeData": "store",
     "Graph": "graph",
+    "EdgeValues": "values",
     "LocalCounts": "values",
     "Neighbours": "store",
     "Outcome": "_transactions",

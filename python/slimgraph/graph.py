@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _inputs, _native
+from ._mining import MiningCalls
 from .errors import UsageError
-from .pattern import Pattern
 from .session import Session, default_session
-from .values import LocalCounts, VertexValues
+from .values import VertexValues
 
 if TYPE_CHECKING:
     import pandas
@@ -20,10 +19,8 @@ if TYPE_CHECKING:
 NO_HOPS: int = _native.NO_HOPS
 """The value of bfs() for a vertex that no path leads to."""
 
-_BUDGET = 64 << 20
 
-
-class Graph:
+class Graph(MiningCalls):
     """A graph in the memory of a session's nodes.
 
     Make one by from_edges(), from_pandas(), from_arrow(), from_scipy(), from_csr() or open().
@@ -373,77 +370,3 @@ class Graph:
         0.5
         """
         return self._values("clustering", "local_clustering")
-
-    # ---- patterns
-
-    def count(
-        self,
-        pattern: Pattern | str | Iterable[tuple[int, int]],
-        *,
-        induced: bool = False,
-        chunk_bytes: int = _BUDGET,
-        cache_bytes: int = _BUDGET,
-    ) -> int:
-        """The number of matches of a pattern in an undirected graph.
-
-        Matches that differ only by a symmetry of the pattern count once. `induced`: the graph may
-        not have edges between a match's vertices that the pattern does not have. `chunk_bytes` is
-        the memory of each thread for matches under way, `cache_bytes` that of each compute node
-        for lists of other nodes.
-
-        >>> import slimgraph as sg
-        >>> square = sg.Graph.from_edges([1, 2, 3, 4, 1], [2, 3, 4, 1, 3])
-        >>> square.count("wedge"), square.count("wedge", induced=True), square.count([(1, 2)])
-        (8, 2, 5)
-        """
-        return self._match("count", pattern, induced, chunk_bytes, cache_bytes)
-
-    def matches(
-        self,
-        pattern: Pattern | str | Iterable[tuple[int, int]],
-        *,
-        limit: int | None = None,
-        induced: bool = False,
-        chunk_bytes: int = _BUDGET,
-        cache_bytes: int = _BUDGET,
-    ) -> np.ndarray:
-        """The matches: a row for each, in no particular order.
-
-        The columns are the pattern's vertices in ascending order. `limit`: at most so many. Several
-        compute nodes must be processes of `slimgraph launch`; each returns what it has found.
-
-        >>> import slimgraph as sg
-        >>> sorted(sg.Graph.from_edges([1, 2, 3, 3], [2, 3, 1, 4]).matches("triangle")[0].tolist())
-        [1, 2, 3]
-        """
-        most = 2**63 if limit is None else limit
-        if most < 0:
-            raise UsageError(f"limit is {limit}: give 0 or more")
-        return self._match("matches", pattern, induced, chunk_bytes, cache_bytes, limit=most)
-
-    def _match(self, command, pattern, induced, chunk_bytes, cache_bytes, **more) -> Any:
-        wanted = Pattern(pattern)
-        value = self._call(
-            command,
-            wanted._native,
-            induced=induced,
-            chunk_bytes=chunk_bytes,
-            cache_bytes=cache_bytes,
-            **more,
-        )
-        self._session.last_report["options"]["pattern"] = wanted.name
-        return value
-
-    def triangles(self) -> int:
-        """The number of triangles in an undirected graph."""
-        return self.count("triangle")
-
-    def local_counts(
-        self, *, chunk_bytes: int = _BUDGET, cache_bytes: int = _BUDGET
-    ) -> LocalCounts:
-        """For each vertex of an undirected graph: degree, triangles, and local clustering."""
-        return LocalCounts(
-            self.ids,
-            self._call("local_counts", chunk_bytes=chunk_bytes, cache_bytes=cache_bytes),
-            self._session.last_report,
-        )

@@ -10,6 +10,8 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas
 
+_SIDES = ("left", "right")
+
 
 class VertexValues:
     """A value for each vertex, in ascending order of ids.
@@ -105,6 +107,55 @@ class LocalCounts:
 
     def __repr__(self) -> str:
         return f"<slimgraph.LocalCounts: {len(self)} vertices>"
+
+
+class EdgeValues:
+    """A value for each edge, once. `source` is below `target`; edges ascend by source, then target.
+
+    >>> import slimgraph as sg
+    >>> truss = sg.Graph.from_edges([1, 2, 3], [2, 3, 1]).trussness()
+    >>> truss.source, truss.target
+    (array([1, 1, 2], dtype=uint64), array([2, 3, 3], dtype=uint64))
+    >>> truss.values
+    array([3, 3, 3], dtype=uint32)
+    """
+
+    def __init__(
+        self,
+        source: np.ndarray,
+        target: np.ndarray,
+        values: np.ndarray,
+        name: str,
+        report: dict[str, Any],
+    ) -> None:
+        self.source = source
+        self.target = target
+        self.values = values
+        self.name = name
+        self.report = report
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, edge: tuple[int, int]) -> Any:
+        a, b = min(edge), max(edge)
+        if not (0 <= a and b < 2**64):
+            raise KeyError(edge)
+        low, high = (int(np.searchsorted(self.source, np.uint64(a), side)) for side in _SIDES)
+        at = low + int(np.searchsorted(self.target[low:high], np.uint64(b)))
+        if at == high or self.target[at] != np.uint64(b):
+            raise KeyError(edge)
+        return self.values[at].item()
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A frame with a row for each edge: source, target and the value."""
+        import pandas
+
+        columns = {"source": self.source, "target": self.target, self.name: self.values}
+        return pandas.DataFrame(columns)
+
+    def __repr__(self) -> str:
+        return f"<slimgraph.EdgeValues {self.name!r}: {len(self)} edges>"
 
 
 def _find(ids: np.ndarray, vertex: object) -> int | None:

@@ -59,21 +59,33 @@ ArrayOut<std::uint64_t> Matches(Loaded& graph, const Pattern& pattern, std::uint
                                  OwnerOf(std::move(rows)));
 }
 
-// Three arrays with a stride, over one result.
+// One member of each element, as an array with a stride.
+template <typename Row, typename T>
+ArrayOut<T> ColumnOf(std::span<const Row> rows, T Row::*member, const nb::capsule& owner) {
+  static_assert(sizeof(Row) % sizeof(T) == 0);
+  const T* const first = rows.empty() ? nullptr : &(rows.data()->*member);
+  return ArrayOut<T>(first, {rows.size()}, owner,
+                     {static_cast<std::int64_t>(sizeof(Row) / sizeof(T))});
+}
+
 nb::tuple LocalArrays(Loaded& graph, std::uint64_t chunk_bytes, std::uint64_t cache_bytes) {
   const MatchOptions options = OptionsOf(false, chunk_bytes, cache_bytes);
   auto counts = graph.Call([&](Graph& loaded) { return LocalCounts(loaded, options); });
   const std::span<const LocalCount> span = counts.values();
   const nb::capsule owner = OwnerOf(std::move(counts));
-  const auto column = [&](auto LocalCount::*member) {
-    using T = std::remove_cvref_t<decltype(LocalCount{}.*member)>;
-    static_assert(sizeof(LocalCount) % sizeof(T) == 0);
-    const T* const first = span.empty() ? nullptr : &(span.data()->*member);
-    return ArrayOut<T>(first, {span.size()}, owner,
-                       {static_cast<std::int64_t>(sizeof(LocalCount) / sizeof(T))});
-  };
-  return nb::make_tuple(column(&LocalCount::degree), column(&LocalCount::triangles),
-                        column(&LocalCount::clustering));
+  return nb::make_tuple(ColumnOf(span, &LocalCount::degree, owner),
+                        ColumnOf(span, &LocalCount::triangles, owner),
+                        ColumnOf(span, &LocalCount::clustering, owner));
+}
+
+nb::tuple TrussArrays(Loaded& graph, std::uint64_t chunk_bytes, std::uint64_t cache_bytes) {
+  const MatchOptions options = OptionsOf(false, chunk_bytes, cache_bytes);
+  auto edges = graph.Call([&](Graph& loaded) { return Trussness(loaded, options); });
+  const std::span<const EdgeTrussness> span = edges;  // moving the vector keeps its memory
+  const nb::capsule owner = OwnerOf(std::move(edges));
+  return nb::make_tuple(ColumnOf(span, &EdgeTrussness::a, owner),
+                        ColumnOf(span, &EdgeTrussness::b, owner),
+                        ColumnOf(span, &EdgeTrussness::trussness, owner));
 }
 
 }  // namespace
@@ -94,6 +106,8 @@ void BindPatterns(nb::module_& module) {
   module.def("matches", &Matches, nb::arg("graph"), nb::arg("pattern"), nb::arg("limit"),
              nb::arg("induced"), nb::arg("chunk_bytes"), nb::arg("cache_bytes"));
   module.def("local_counts", &LocalArrays, nb::arg("graph"), nb::arg("chunk_bytes"),
+             nb::arg("cache_bytes"));
+  module.def("trussness", &TrussArrays, nb::arg("graph"), nb::arg("chunk_bytes"),
              nb::arg("cache_bytes"));
 }
 

@@ -94,6 +94,22 @@ def core_numbers_of(lists):
     return cores
 
 
+def trussness_of(lists):
+    """Removes edges that are in too few triangles, for each k."""
+    lists = {v: set(out) for v, out in lists.items()}
+    edges = {(a, b) for a in lists for b in lists[a] if a < b}
+    trussness, k = {}, 2
+    while edges:
+        few = {(a, b) for a, b in edges if len(lists[a] & lists[b]) <= k - 2}
+        for a, b in few:
+            trussness[a, b] = k
+            lists[a].discard(b)
+            lists[b].discard(a)
+        edges -= few
+        k += not few
+    return trussness
+
+
 def labels_after(u, v, directed, vertices, iterations):
     """A neighbour with edges both ways counts twice in a directed graph."""
     out = lists_of(u, v, directed, vertices)

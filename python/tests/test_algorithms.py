@@ -12,6 +12,7 @@ from serial import (
     lists_of,
     ranks_after,
     triangles_at,
+    trussness_of,
 )
 
 import slimgraph as sg
@@ -79,6 +80,12 @@ def test_patterns_and_local_counts_are_those_of_serial_code(session, seed):
         a: len(out) for a, out in lists.items()
     }
     assert graph.triangles() == graph.count("triangle") == sum(triangles.values()) // 3
+    truss = graph.trussness()
+    ends = list(zip(truss.source.tolist(), truss.target.tolist()))
+    assert ends == sorted(ends)
+    assert dict(zip(ends, truss.values.tolist())) == trussness_of(lists)
+    frame = truss.to_pandas()
+    assert list(frame.columns) == ["source", "target", "trussness"] and len(frame) == graph.edges
     wedges = sum(len(out) * (len(out) - 1) // 2 for out in lists.values())
     assert graph.count("wedge") == wedges
     assert graph.count([(1, 2), (2, 3)], induced=True) == wedges - sum(triangles.values())

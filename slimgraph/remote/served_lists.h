@@ -2,6 +2,7 @@
 // regions that its delegate reads. A memory node does not keep the plain ids.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -40,6 +41,24 @@ struct ServedLists {
   MutableBytes lists;
   MutableBytes weights;
 };
+
+// Calls visit(i, first_byte, first_arc, length) for the lists first .. end-1 of a part, in order.
+template <typename Visit>
+void VisitServedLists(const ServedLists& lists, const ListCode& code, VertexId first, VertexId end,
+                      Visit visit) {
+  constexpr VertexId kLists = OffsetGroup::kLists;
+  for (VertexId i = first / kLists * kLists; i < end;) {
+    const OffsetGroup& group = lists.offsets[i / kLists];
+    std::uint64_t first_byte = group.first_byte;
+    EdgeOffset first_arc = group.first_arc;
+    for (const VertexId group_end = std::min(i + kLists, end); i < group_end; ++i) {
+      const std::uint32_t length = group.lengths[i % kLists];
+      if (i >= first) visit(i, first_byte, first_arc, length);
+      first_byte += code.Bytes(length);
+      first_arc += length;
+    }
+  }
+}
 
 // Collective: encodes the lists of a contiguous part while it reads them. Nodes that serve no lists
 // call it with an empty part.

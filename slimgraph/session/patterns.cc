@@ -37,8 +37,7 @@ Result<std::uint64_t> ForEachMatch(Graph& graph, const Pattern& pattern, const M
     for (std::size_t i = 0; i < dense.size(); ++i) original[i] = ids[dense[i]];
     return visit(thread, std::span(original).first(dense.size()));
   };
-  return internal::MineInSession(graph, "ForEachMatch", request,
-                                 {.embedding = embedding, .local = {}});
+  return internal::MineInSession(graph, "ForEachMatch", request, {.embedding = embedding});
 }
 
 Result<VertexValues<LocalCount>> LocalCounts(Graph& graph, const MatchOptions& options) {
@@ -47,6 +46,20 @@ Result<VertexValues<LocalCount>> LocalCounts(Graph& graph, const MatchOptions& o
       graph, "LocalCounts", options, [](const dkudu::LocalFigures& figures) {
         return LocalCount{figures.degree, figures.triangles(), figures.clustering()};
       });
+}
+
+Result<std::vector<EdgeTrussness>> Trussness(Graph& graph, const MatchOptions& options) {
+  SLIM_TRY(CheckUndirected(graph, "Trussness"));
+  const auto request = internal::MakeRequest(graph, MiningRequest::kTruss, options);
+  const OriginalIds& ids = graph.ids();
+  std::vector<EdgeTrussness> edges;
+  const auto edge = [&](VertexId a, VertexId b, std::uint32_t trussness) -> Status {
+    edges.push_back({ids[a], ids[b], trussness});
+    return {};
+  };
+  const auto begin = [&edges](std::uint64_t count) { edges.reserve(count); };
+  SLIM_TRY(internal::MineInSession(graph, "Trussness", request, {.edges = begin, .edge = edge}));
+  return edges;
 }
 
 }  // namespace slimgraph

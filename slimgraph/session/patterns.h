@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "dkudu/plan/pattern.h"
 #include "slimgraph/base/result.h"
@@ -48,5 +49,15 @@ struct LocalCount {
   double clustering = 0;
 };
 Result<VertexValues<LocalCount>> LocalCounts(Graph& graph, const MatchOptions& options = {});
+
+// The trussness of an edge is the largest k such that the edge is in the k-truss: the largest
+// subgraph in which every edge is in at least k - 2 triangles. Without triangles it is 2.
+struct EdgeTrussness {
+  std::uint64_t a = 0;  // original ids, a < b
+  std::uint64_t b = 0;
+  std::uint32_t trussness = 0;
+};
+// Of every edge, by ascending a, then b. On node 0; empty on all others.
+Result<std::vector<EdgeTrussness>> Trussness(Graph& graph, const MatchOptions& options = {});
 
 }  // namespace slimgraph

@@ -125,7 +125,8 @@ class FaultyMemoryNode : public FaultyJob,
 };
 INSTANTIATE_TEST_SUITE_P(Sides, FaultyMemoryNode,
                          ::testing::Values(std::pair("strict", "shm"), std::pair("serve", "shm"),
-                                           std::pair("strict", "tcp"), std::pair("serve", "tcp")),
+                                           std::pair("strict", "tcp"), std::pair("serve", "tcp"),
+                                           std::pair("reduce", "shm"), std::pair("reduce", "tcp")),
                          [](const auto& one) {
                            return one.param.first + std::string("Over") + one.param.second;
                          });

@@ -109,12 +109,13 @@ TEST_F(StoreWorkloads, ExportTheGraphOfTheirLastSnapshotAndTheUpdatesThatMakeIt)
     if (!directed) Create({});
     const std::string out = scratch_.File("out.slim");
     const std::string updates = scratch_.File("changed");
-    const std::string some = directed ? "sssp," : "triangles,cliques:4,";
-    const CommandEnd end = Run(
-        workload,
-        {"--protocol", "occ", "--compute", "2", "--seconds", "0.3", "--fold", "0.05", "--analytics",
-         "pagerank,cc," + some + "bfs:1,bfs:4000000", "--export", out, "--updates", updates},
-        "4");
+    const std::string some = directed ? "sssp," : "triangles,cliques:4,ktruss,";
+    const CommandEnd end =
+        Run(workload,
+            {"--protocol", "occ", "--compute", "2", "--seconds", "0.3", "--fold", "0.05",
+             "--analytics", "pagerank,cc,cdlp:3,kcore,mis:7,lcc," + some + "bfs:1,bfs:4000000",
+             "--export", out, "--updates", updates},
+            "4");
     ASSERT_EQ(end.code, 0) << end.err;
     EXPECT_NE(end.out.find("\"in_run\":true"), std::string::npos) << end.out;
     EXPECT_NE(end.out.find("\"staleness_s\":"), std::string::npos) << end.out;
@@ -130,6 +131,28 @@ TEST_F(StoreWorkloads, ExportTheGraphOfTheirLastSnapshotAndTheUpdatesThatMakeIt)
       return at == std::string::npos ? -1 : std::stod(end.out.substr(at + std::strlen(name) + 3));
     };
     EXPECT_EQ(last("components"), Count(RunSlimgraph({"cc", out, "--json"}), "components"));
+    struct Other {
+      const char* name;
+      std::vector<std::string> words;
+      std::vector<const char*> results;
+    };
+    std::vector<Other> others = {{"cdlp:3", {"cdlp", "--iterations", "3"}, {"communities"}},
+                                 {"kcore", {"kcore"}, {"largest_core", "largest_core_vertices"}},
+                                 {"mis:7", {"mis", "--seed", "7"}, {"members"}},
+                                 {"lcc", {"lcc"}, {"mean_clustering"}}};
+    if (!directed) {
+      others.push_back({"ktruss", {"ktruss"}, {"largest_truss", "largest_truss_edges"}});
+    }
+    for (auto& [name, words, results] : others) {
+      words.insert(words.end(), {out, "--verify", "--json"});
+      const CommandEnd command = RunSlimgraph(words);
+      EXPECT_EQ(command.code, 0) << name << ": " << command.err;
+      CommandEnd rest = end;
+      rest.out.erase(0, end.out.rfind(fmt::format("\"name\":\"{}\"", name)));
+      for (const char* const result : results) {
+        EXPECT_EQ(Count(rest, result), Count(command, result)) << workload << ", " << name;
+      }
+    }
     if (directed) {
       // Without a source, sssp starts at the first vertex.
       CommandEnd rest = end;
@@ -253,9 +276,15 @@ TEST_F(StoreWorkloads, NameMissingOptions) {
   expect({"--workload", "tao", "--store", store_, "--analytics", "cc,rank"}, 2,
          "--analytics 'rank' is unknown; there are pagerank, bfs");
   expect({"--workload", "tao", "--store", store_, "--analytics", "cliques:9"}, 2, "3..8 vertices");
+  expect({"--workload", "tao", "--store", store_, "--analytics", "kcore:2"}, 2,
+         "--analytics 'kcore:2' is unknown");
+  expect({"--workload", "tao", "--store", store_, "--analytics", "mis:x"}, 2,
+         "--analytics mis:x: expected a seed, as in mis:17");
   Create({"--directed"});
   expect({"--workload", "tao", "--store", store_, "--analytics", "cc,triangles"}, 3,
          "--analytics triangles: " + store_ + " is directed, and patterns are mined in undirected");
+  expect({"--workload", "tao", "--store", store_, "--analytics", "ktruss"}, 3,
+         "--analytics ktruss: " + store_ + " is directed");
   expect({"--workload", "tao", "--store", store_, "--analytics", "sssp"}, 3,
          "--analytics sssp: " + store_ + " has no weights");
   SetUp();

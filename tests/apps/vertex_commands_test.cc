@@ -148,7 +148,7 @@ TEST_F(VertexCommands, GiveTheSameResultWithServingMemoryNodesOnAllTransports) {
   const std::string kron = scratch_.File("kron.slim");
   ASSERT_EQ(RunSlimgraph({"gen", "kron", "-s", "10", "--weights", "1..255", "-o", kron}).code, 0);
   for (const char* const transport : {"shm", "tcp", "mpi"}) {
-    for (const char* const side : {"strict", "serve"}) {
+    for (const char* const side : {"strict", "serve", "reduce"}) {
       for (const char* const cache : {"none", "edge"}) {
         const CommandEnd end =
             RunSlimgraph({"sssp",          kron,    "--source",  "1",   "--nodes",      "3",
@@ -236,6 +236,8 @@ TEST_F(MemoryOf, VertexCommandsIsWhatTheyAnnounced) {
     ExpectHeld(on({"pagerank", "--cache", "none"}), true);
     ExpectHeld(on({"pagerank", "--mode", "push", "--edge-cache", "5%"}), true);
     ExpectHeld(on({"pagerank", "--memory-side", "serve", "--transport", "tcp"}), true);
+    ExpectHeld(on({"pagerank", "--memory-side", "reduce"}), true);
+    ExpectHeld(on({"bc", "--sources", "1", "--memory-side", "reduce"}), false);
     ExpectHeld(on({"cc"}), true);
     ExpectHeld(on({"bc", "--sources", "1,2"}), true);
     ExpectHeld(on({"cdlp"}), true);

@@ -22,7 +22,7 @@ SCALE = setting("SCALE", 20)
 PERCENT = setting("PERCENT", 25)
 LIMIT_S = setting("LIMIT_S", 40.0)
 WEIGHTS = "1..255"
-APPLICATIONS = setting("APPLICATIONS", "bfs,sssp,pagerank,cc,bc,cdlp,kcore").split(",")
+APPLICATIONS = setting("APPLICATIONS", "bfs,sssp,pagerank,cc,bc,cdlp,kcore,mis").split(",")
 # How often each of these passes over all arcs, at most.
 ITERATED = {"pagerank": ITERATIONS, "cdlp": LABEL_ITERATIONS, "kcore": 1}
 PAPER_CACHES = {"bitmap": "1.24-2.37", "index": "1.91-4.62", "edge": "34-177"}

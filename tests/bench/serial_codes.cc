@@ -30,6 +30,7 @@ Result<double> MedianSeconds(const std::string& path, const std::string& applica
   if (application == "cc") code = [&] { serial::Components(lists); };
   if (application == "bc") code = [&] { serial::Centrality(lists, std::array{source}); };
   if (application == "kcore") code = [&] { serial::CoreNumbers(lists, file.directed()); };
+  if (application == "mis") code = [&] { serial::IndependentSet(lists, ids, 1); };
   if (application == "cdlp") {
     code = [&] { serial::PropagateLabels(lists, file.directed(), ids, iterations); };
   }

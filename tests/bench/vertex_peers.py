@@ -67,7 +67,7 @@ class Gemini:
         self.mpiexec = os.environ.get("GEMINI_MPIEXEC", "mpiexec.hydra").split()
 
     def seconds(self, graph, application):
-        if application in ("cdlp", "kcore"):
+        if application in ("cdlp", "kcore", "mis"):
             return None
         edges = graph.prefix(application) + (".once" if application == "cc" else ".pairs")
         words = self.mpiexec + ["-n", str(self.processes)]

@@ -163,7 +163,7 @@ TEST_P(ApplicationsOn, AgreeWithSerialCodesInAllModesAndCaches) {
           const std::size_t c = turn++ % 6;
           CacheOptions cache{.level = static_cast<CacheLevel>(std::min<std::size_t>(c, 3)),
                              .edges = {.percent = kPercents[c]},
-                             .side = turn / 6 % 2 == 0 ? MemorySide::kStrict : MemorySide::kServe};
+                             .side = static_cast<MemorySide>(turn / 6 % 3)};
           RunAll(*cluster, exchange, graph, mode, cache,
                  fmt::format("{} mode {} cache {} side {} ({},{}) threads {}", graph.name,
                              static_cast<int>(mode), c, static_cast<int>(cache.side), nodes,
@@ -338,6 +338,9 @@ TEST_P(ColdApplicationsOn, AgreeWithSerialCodesOverEachTransportAndCache) {
     for (const double percent : {0.0, 5.0, 50.0, 100.0}) {
       caches.push_back({.level = CacheLevel::kEdge, .edges = {.percent = percent}, .side = side});
     }
+  }
+  for (const CacheLevel level : {CacheLevel::kNone, CacheLevel::kEdge}) {
+    caches.push_back({.level = level, .edges = {.percent = 5}, .side = MemorySide::kReduce});
   }
   if (nodes == compute) caches = {caches.back()};
   std::uint32_t turn = 0;

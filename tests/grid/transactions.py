@@ -15,7 +15,15 @@ STRICT = {"nowait", "waitdie", "occ", "calvin"}
 HISTORIES = ["list-append", "graph-append"]
 TABLES = ["smallbank", "ycsb", "tpcc-neworder"]
 ON_STORES = ["linkbench", "tao", "snb-updates", "graph-churn", "edge-updates"]
-ANALYTICS = ["pagerank", "bfs", "cc", "triangles", "cliques:4", "sssp"]
+ANALYTICS = ["pagerank", "bfs", "cc", "triangles", "cliques:4", "sssp", "cdlp:3", "kcore", "mis:7",
+             "lcc", "ktruss"]
+NEED_UNDIRECTED = {"triangles", "cliques:4", "ktruss"}
+# The command that computes the same, and what to compare.
+ALONE = {"cc": (["cc"], "components"), "triangles": (["triangles"], "count"),
+         "cliques:4": (["cliques", "-k", 4], "count"),
+         "cdlp:3": (["cdlp", "--iterations", 3], "communities"),
+         "kcore": (["kcore"], "largest_core_vertices"), "mis:7": (["mis", "--seed", 7], "members"),
+         "lcc": (["lcc"], "mean_clustering"), "ktruss": (["ktruss"], "largest_truss_edges")}
 
 
 def draw_protocol(random):
@@ -101,7 +109,7 @@ def draw_on_store(random, spec):
     if random.random() < 0.5:
         recipe = spec["graph"]
         able = [name for name in ANALYTICS if (name != "sssp" or recipe["weights"])
-                and not (recipe["directed"] and name in ("triangles", "cliques:4"))]
+                and not (recipe["directed"] and name in NEED_UNDIRECTED)]
         spec["words"] += ["--analytics", ",".join(random.sample(able, random.randint(1, 3)))]
 
 
@@ -170,9 +178,23 @@ def check_on_store(spec, workshop):
         run(spec, workshop, files)
         graphs.read_slim(workshop.path("after.slim"))
         return
-    run(spec, workshop, files + ["--updates", "updates"])
+    report = run(spec, workshop, files + ["--updates", "updates"])
     workshop.run(["store", "apply", "store", "--from", "updates"]).expect(0)
     compare_with_store(workshop, "its updates")
+    compare_with_commands(workshop, report.get("analytics", []))
+
+
+def compare_with_commands(workshop, analytics):
+    """Compares what was found on the last snapshot, whose graph was exported, with commands."""
+    last = {found["name"]: found.get("result", {}) for found in analytics}
+    for name, found in last.items():
+        words, figure = ALONE.get(name, (None, None))
+        if words is None or figure not in found:  # the graph is empty
+            continue
+        command = workshop.run([*words, "after.slim", "--verify", "--json"]).expect(0).report()
+        if command["result"][figure] != found[figure]:
+            raise Wrong(f"{name}: {figure} of the last snapshot is {found[figure]}, and of the "
+                        f"exported graph {command['result'][figure]}")
 
 
 def compare_with_store(workshop, what):

@@ -59,7 +59,7 @@ def draw(random):
         words += ["--cache", random.choice(["none", "bitmap", "index", "edge"])]
     for size in draw_edge_cache(random):
         words += ["--edge-cache", size]
-    words += ["--memory-side", random.choice(["strict", "serve"])]
+    words += ["--memory-side", random.choice(["strict", "serve", "reduce"])]
     if random.random() < 0.2:
         words += ["--delegate", "node"]
     if random.random() < 0.1:

@@ -6,12 +6,10 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
-#include <set>
 #include <thread>
 
 #include "slimgraph/base/sync.h"
 #include "slimgraph/session/algorithms.h"
-#include "slimgraph/session/patterns.h"
 #include "slimgraph/session/program.h"
 #include "tests/session/random_graph.h"
 #include "tests/support/graphs.h"
@@ -222,12 +220,6 @@ void ExpectEqual(const Session& session, const VertexValues<T>& values, const By
   EXPECT_FALSE(values.Find(4).has_value());
 }
 
-Graph OpenRandom(Session& session, const RandomGraph& graph) {
-  auto opened = Graph::FromEdges(session, graph.arrays());
-  if (!opened) throw std::runtime_error(opened.error().message);
-  return *std::move(opened);
-}
-
 template <typename Program>
 auto MustRun(Graph& graph, const Program& program) {
   auto result = Run(graph, program);
@@ -379,67 +371,6 @@ void CheckNeighbourhoods(Session& session, std::uint64_t seed) {
     const auto counts = HopCounts(graph, source, 3);
     ASSERT_OK(counts);
     EXPECT_EQ(*counts, expected);
-  }
-}
-
-void CheckPatterns(Session& session, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  const RandomGraph edges = MakeRandomGraph(random, /*directed=*/false, /*weighted=*/false);
-  const Lists lists = OutLists(edges);
-  Graph graph = OpenRandom(session, edges);
-  const auto at = TrianglesAt(lists);
-  std::uint64_t corners = 0;
-  for (const auto& [v, triangles] : at) corners += triangles;
-  const auto triangle = Pattern::Find("triangle");
-  const auto counted = Count(graph, *triangle);
-  ASSERT_OK(counted);
-  EXPECT_EQ(*counted, corners / 3);
-
-  const auto path = Pattern::Make({{1, 2}, {2, 3}}, "path");
-  std::uint64_t pairs = 0;
-  for (const auto& [v, list] : lists) pairs += list.size() * (list.size() - 1) / 2;
-  const auto paths = Count(graph, *path);
-  ASSERT_OK(paths);
-  EXPECT_EQ(*paths, pairs);
-  const auto induced = Count(graph, *path, {.induced = true});
-  ASSERT_OK(induced);
-  EXPECT_EQ(*induced, pairs - corners);
-
-  const auto local = LocalCounts(graph);
-  ASSERT_OK(local);
-  for (std::size_t i = 0; i < local->size(); ++i) {
-    const LocalCount& count = local->values()[i];
-    ASSERT_EQ(count.degree, lists.at(local->id(i)).size());
-    ASSERT_EQ(count.triangles, at.at(local->id(i)));
-  }
-}
-
-void CheckMatches(Session& session, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  const RandomGraph edges = MakeRandomGraph(random, /*directed=*/false, /*weighted=*/false);
-  const Lists lists = OutLists(edges);
-  Graph graph = OpenRandom(session, edges);
-  std::uint64_t corners = 0;
-  for (const auto& [v, triangles] : TrianglesAt(lists)) corners += triangles;
-  const auto triangle = Pattern::Find("triangle");
-  Mutex mutex;
-  std::set<std::vector<std::uint64_t>> seen;
-  std::uint64_t calls = 0;
-  const auto visited = ForEachMatch(graph, *triangle, [&](std::uint32_t, auto ids) {
-    std::vector<std::uint64_t> sorted(ids.begin(), ids.end());
-    std::sort(sorted.begin(), sorted.end());
-    const std::lock_guard lock(mutex);
-    ++calls;
-    seen.insert(sorted);
-    return true;
-  });
-  ASSERT_OK(visited);
-  EXPECT_EQ(*visited, corners / 3);
-  EXPECT_EQ(seen.size(), calls);
-  EXPECT_TRUE(session.compute() > 1 || calls == *visited);
-  for (const auto& ids : seen) {
-    ASSERT_TRUE(lists.at(ids[0]).contains(ids[1]) && lists.at(ids[0]).contains(ids[2]) &&
-                lists.at(ids[1]).contains(ids[2]));
   }
 }
 

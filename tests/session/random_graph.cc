@@ -212,4 +212,36 @@ ById<std::uint64_t> TrianglesAt(const Lists& lists) {
   return triangles;
 }
 
+std::vector<std::array<std::uint64_t, 3>> TrussnessOf(Lists lists) {
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> trussness;
+  for (std::uint64_t k = 2; std::ranges::any_of(lists, [](auto& v) { return !v.second.empty(); });
+       ++k) {
+    for (bool removed = true; removed;) {
+      removed = false;
+      for (auto& [a, list] : lists) {
+        const Lists::mapped_type neighbours = list;
+        for (const auto& [b, weight] : neighbours) {
+          if (a >= b) continue;
+          trussness[{a, b}] = k;
+          std::uint64_t triangles = 0;
+          for (const auto& [c, other] : list) triangles += lists.at(b).contains(c) ? 1 : 0;
+          if (triangles > k - 2) continue;  // it is in the (k + 1)-truss, as far as is known
+          lists.at(b).erase(a);
+          list.erase(b);
+          removed = true;
+        }
+      }
+    }
+  }
+  std::vector<std::array<std::uint64_t, 3>> edges;
+  for (const auto& [ends, k] : trussness) edges.push_back({ends.first, ends.second, k});
+  return edges;
+}
+
+Graph OpenRandom(Session& session, const RandomGraph& graph) {
+  auto opened = Graph::FromEdges(session, graph.arrays());
+  if (!opened) throw std::runtime_error(opened.error().message);
+  return *std::move(opened);
+}
+
 }  // namespace slimgraph::test

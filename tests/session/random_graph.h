@@ -2,12 +2,14 @@
 // over maps.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <random>
 #include <vector>
 
 #include "slimgraph/files/edge_arrays.h"
+#include "slimgraph/session/graph.h"
 
 namespace slimgraph::test {
 
@@ -47,5 +49,10 @@ ById<double> Ranks(const Lists& out, const Lists& in, std::uint64_t iterations);
 // For each vertex, the smallest id that can be reached over edges in any direction.
 ById<std::uint64_t> SmallestReached(const RandomGraph& graph);
 ById<std::uint64_t> TrianglesAt(const Lists& lists);
+// {a, b, trussness} of each edge a < b, ascending: removes edges that are in too few triangles.
+std::vector<std::array<std::uint64_t, 3>> TrussnessOf(Lists lists);
+
+// The graph in a session.
+Graph OpenRandom(Session& session, const RandomGraph& graph);
 
 }  // namespace slimgraph::test

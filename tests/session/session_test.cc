@@ -360,6 +360,9 @@ TEST_F(Sessions, RefuseOptionsThatCannotWork) {
   options.transport = "mpi";
   EXPECT_THAT(MessageOf(Session::Open(options)), ::testing::HasSubstr("mpi"));
   options = WithNodes(2);
+  options.cache.side = MemorySide::kReduce;
+  EXPECT_THAT(MessageOf(Session::Open(options)), ::testing::HasSubstr("cannot reduce"));
+  options = WithNodes(2);
   options.compute = 3;
   EXPECT_FALSE(Session::Open(options).has_value());
   options = WithNodes(2);

@@ -2,8 +2,11 @@
 // uncommitted ones disappear, the survivors go on, and the histories show no anomaly.
 #include <algorithm>
 
+#include "slimgraph/base/clock.h"
+#include "slimgraph/base/process.h"
 #include "tests/support/list_append_checker.h"
-#include "tests/txnlayer/support.h"
+#include "tests/support/unwrap.h"
+#include "tests/txnlayer/graph_support.h"
 #include "txnlayer/internal/replication/log_ring.h"
 
 namespace slimgraph::test {
@@ -91,6 +94,43 @@ TEST_P(Deaths, KeepHistoriesOfFoldedGraphsSerializable) {
       ASSERT_LT(setting.seconds, 10) << "nothing is folded";
     }
   }
+}
+
+// The clock of the node that dies is an hour ahead. No snapshot or fold may be earlier than what it
+// has written.
+TEST_P(Deaths, HideNothingFromSnapshots) {
+  const TxnSetting setting{.protocol = GetParam(),
+                           .nodes = 3,
+                           .coroutines = 1,
+                           .replicas = 2,
+                           .killed_after_us = {{1, 0}}};  // by itself
+  constexpr txn::VertexName kVertex = 7;
+  constexpr txn::GraphTime kHour = txn::GraphTime{3'600'000} << txn::kLogicalBits;
+  const auto protocol = Unwrap(txn::MakeProtocol(setting.protocol));
+  OnTxnJob(setting, [&](Cluster& cluster) {
+    const FileSource empty("");
+    GraphOnNode made;
+    MakeGraph(cluster, setting, *protocol, empty, {.room_vertices = 64, .room_edges = 64}, made);
+    ASSERT_FALSE(::testing::Test::HasFatalFailure());
+    if (cluster.self() == 1) made.graph->clock().Saw(made.graph->clock().Next() + kHour);
+    const auto ran = made.engine->Run([&](txn::Transaction& transaction) {
+      if (cluster.self() == 1) {
+        txn::GraphTransaction work(*made.graph, transaction);
+        for (bool committed = false, again = false; !committed; again = true) {
+          transaction.Begin(again);
+          const bool learns = work.learning();
+          committed = work.Open(learns) && work.AddVertex(kVertex, {}) != txn::Answer::kAborted &&
+                      work.Commit();
+        }
+        KillProcess();
+      }
+      while (made.engine->lost().empty()) transaction.IdleUntil(NowNs() + 1'000'000);
+    });
+    ASSERT_TRUE(ran) << ran.error().message;
+    GraphOracle oracle(empty, made.graph->shape());
+    oracle.AddVertex(kVertex, {});
+    ExpectSnapshotLike(cluster, *made.graph, oracle);
+  });
 }
 
 TEST_P(Deaths, AtAnyMomentKeepHistoriesSerializable) {

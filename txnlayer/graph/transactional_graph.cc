@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "txnlayer/graph/fold.h"
 
@@ -104,8 +105,8 @@ std::string TransactionalGraph::Describe(const Table& table, Key key) const {
   return fmt::format("the edges {} vertex {}, block {}", of, vertex, BlockOfKey(key));
 }
 
-Status TransactionalGraph::AdvanceClocks() {
-  GraphTime latest = clock_.last();
+GraphTime TransactionalGraph::LatestInTables() const {
+  GraphTime latest = 0;
   engine_.tables().ForEachRecord(*blocks_, [&](Key, const std::byte* record) {
     if (record == nullptr) return;
     const EdgeBlock block(shape(), const_cast<std::byte*>(record));
@@ -117,6 +118,17 @@ Status TransactionalGraph::AdvanceClocks() {
     std::memcpy(&vertex, record, sizeof vertex);
     latest = std::max(latest, vertex.time);
   });
+  return latest;
+}
+
+GraphTime TransactionalGraph::LatestTime() {
+  const std::size_t deaths = engine_.lost().size();
+  if (std::exchange(deaths_seen_, deaths) != deaths) clock_.Saw(LatestInTables());
+  return clock_.Next();
+}
+
+Status TransactionalGraph::AdvanceClocks() {
+  GraphTime latest = std::max(clock_.last(), LatestInTables());
   SLIM_ASSIGN(latest, engine_.cluster().all().AllMax(latest));
   clock_.Next(latest);
   return {};

@@ -72,12 +72,17 @@ class TransactionalGraph {
     std::uint64_t edges = 0;
   };
   Result<Census> TakeCensus();
+  // For the holder of the turn, while nothing runs: a time later than all that this node knows of.
+  // A node that has died may have written times that are later than the clocks of all others. So
+  // after each death, this looks at the tables.
+  GraphTime LatestTime();
   // Collective, while nothing runs: moves the clocks of all nodes past all times in the tables,
   // even if a clock is behind.
   Status AdvanceClocks();
 
  private:
   TransactionalGraph(Engine& engine, const GraphOptions& options);
+  GraphTime LatestInTables() const;  // of the partitions for which this node is the primary
 
   Engine& engine_;
   GraphOptions options_;
@@ -87,6 +92,7 @@ class TransactionalGraph {
   HybridClock clock_;
   std::atomic<GraphTime> pinned_{kTimeLast};
   std::atomic<std::uint64_t> written_{0};
+  std::size_t deaths_seen_ = 0;  // how many LatestTime() has taken into account
   Mutex turn_;
   std::unique_ptr<FoldWorker> fold_worker_;
 };

@@ -11,11 +11,12 @@ namespace slimgraph::dkudu {
 
 class NeighbourLists {
  public:
-  // `bytes` must be at least LeastKernelBytes() minus RootLists::Bytes().
+  // `bytes` must be at least LeastKernelBytes() minus RootLists::Bytes(). At most `most` vertices
+  // are added at a time.
   NeighbourLists(const MiningGraph& graph, ListFetch& fetch, ListCache* cache, Reuse reuse,
-                 std::uint64_t bytes)
-      : lists_(graph, fetch, cache, reuse, ListRoom::Within(bytes - TicketBytes(bytes), graph)) {
-    tickets_.reserve(TicketBytes(bytes) / sizeof(FetchedLists::Ticket));
+                 std::uint64_t bytes, std::uint64_t most = ~std::uint64_t{0})
+      : lists_(graph, fetch, cache, reuse, RoomFor(graph, bytes, most)) {
+    tickets_.reserve(std::min(TicketBytes(bytes) / sizeof(FetchedLists::Ticket), most));
   }
 
   // The part of `bytes` that is used by the lists of at most `most` vertices at a time.
@@ -52,6 +53,11 @@ class NeighbourLists {
   }
 
  private:
+  static ListRoom RoomFor(const MiningGraph& graph, std::uint64_t bytes, std::uint64_t most) {
+    ListRoom room = ListRoom::Within(bytes - TicketBytes(bytes), graph);
+    room.lists = std::min(room.lists, most);
+    return room;
+  }
   // Memory for tickets. A vertex may be added many times, and each time takes a ticket.
   static std::uint64_t TicketBytes(std::uint64_t bytes) { return bytes / 8; }
 

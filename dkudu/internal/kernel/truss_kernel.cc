@@ -13,6 +13,11 @@ using Bound = ArcValues::Value;
 // The mark of a neighbour whose edge to the root has no bound yet.
 constexpr Bound kNoBoundYet = std::numeric_limits<Bound>::max();
 
+// Many lists are short, and the room of the longest one suffices for the neighbours of many. So
+// even with the least memory, this many may be fetched at a time.
+constexpr std::uint64_t kLeastLists = 64;
+constexpr std::uint64_t kBytesOfShortLists = kLeastLists * 320;
+
 std::uint64_t RootValueBytes(const MiningGraph& graph) {
   return MostTaskNeighbours(graph) * sizeof(Bound) + RootTask::kMaxRoots * ArcReader::kBytesPerList;
 }
@@ -25,14 +30,14 @@ std::size_t WriterRoom(const MiningGraph& graph) { return 4 * MostTaskNeighbours
 TrussRoom::TrussRoom(const MiningGraph& graph, std::uint64_t chunk_bytes) {
   const std::uint64_t least = TrussKernel::LeastBytes(graph);
   const std::uint64_t more = chunk_bytes - std::min(chunk_bytes, least);
-  list_bytes = LeastKernelBytes(graph) - RootLists::Bytes(graph) + more / 2;
+  list_bytes = LeastKernelBytes(graph) - RootLists::Bytes(graph) + kBytesOfShortLists + more / 2;
   values = graph.sums().most + more / 4 / sizeof(Bound);
-  lower_lists = 1 + more / 4 / kBytesPerList;
+  lower_lists = kLeastLists + more / 4 / kBytesPerList;
 }
 
 std::uint64_t TrussKernel::LeastBytes(const MiningGraph& graph) {
   return LeastKernelBytes(graph) + RootValueBytes(graph) + graph.sums().most * sizeof(Bound) +
-         TrussRoom::kBytesPerList;
+         kBytesOfShortLists + kLeastLists * TrussRoom::kBytesPerList;
 }
 
 std::uint64_t TrussKernel::Bytes(const MiningGraph& graph, std::uint64_t chunk_bytes) {
@@ -54,7 +59,7 @@ TrussKernel::TrussKernel(MiningJob& job, std::uint32_t thread, ListCache* cache,
       roots_(job.graph, job.lists.fetch(thread), cache, job.options.reuse),
       root_values_(run.values, job.cluster.fabric().endpoint(thread), task_neighbours_),
       lists_(job.graph, job.lists.fetch(thread), cache, job.options.reuse,
-             TrussRoom(job.graph, chunk_bytes).list_bytes),
+             TrussRoom(job.graph, chunk_bytes).list_bytes, task_neighbours_),
       lower_values_(run.values, job.cluster.fabric().endpoint(thread),
                     TrussRoom(job.graph, chunk_bytes).values),
       writer_(run.values, job.cluster.fabric().endpoint(thread), WriterRoom(job.graph)),

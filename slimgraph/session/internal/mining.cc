@@ -9,6 +9,8 @@
 namespace slimgraph::internal {
 namespace {
 
+constexpr std::uint64_t kBytesOfEdge = 24;  // of a result with a value for each edge
+
 // Where D-Kudu's plans and functions meet for one request.
 class MiningRun {
  public:
@@ -16,7 +18,7 @@ class MiningRun {
       : request_(request), ids_(ids), sinks_(sinks) {}
 
   Status Prepare() {
-    if (request_.what == MiningRequest::kLocal) return {};
+    if (!HasPattern()) return {};
     SLIM_ASSIGN(auto pattern, request_.MakePattern());
     pattern_ = std::move(pattern);
     if (request_.what == MiningRequest::kCount) {
@@ -27,20 +29,35 @@ class MiningRun {
 
   dkudu::ListPart part(const GraphSource& file) const {
     if (file.directed()) return dkudu::ListPart::kArcs;
-    if (request_.what == MiningRequest::kLocal) return dkudu::ListPart::kAll;
     return formula_ ? formula_->part() : dkudu::ListPart::kAll;
   }
 
   std::uint64_t Bytes(const dkudu::MiningGraph& graph, const dkudu::MiningOptions& options) const {
     if (request_.what == MiningRequest::kLocal) return dkudu::LocalBytes(graph, options);
+    if (request_.what == MiningRequest::kTruss) {
+      const std::uint64_t edges = graph.self() == 0 ? graph.sums().arcs / 2 : 0;
+      return dkudu::TrussBytes(graph, options) + edges * kBytesOfEdge;
+    }
     if (formula_) return formula_->Bytes(graph, options);
     return dkudu::MatchBytes(graph, options, PlanFor(graph));
+  }
+
+  // For each entry of a node's lists.
+  std::uint64_t EntryBytes() const {
+    return request_.what == MiningRequest::kTruss ? dkudu::kTrussBytesPerArc : 0;
   }
 
   Result<std::uint64_t> Run(dkudu::MiningJob& job) const {
     if (request_.what == MiningRequest::kLocal) {
       SLIM_ASSIGN(const auto counts, dkudu::CountLocal(job));
       if (job.cluster.self() == 0) SLIM_TRY(counts.ForEach(ids_, sinks_.local));
+      return 0;
+    }
+    if (request_.what == MiningRequest::kTruss) {
+      SLIM_ASSIGN(const auto trussness, dkudu::ComputeTrussness(job));
+      if (job.cluster.self() != 0) return 0;
+      sinks_.edges(trussness.EdgesOfTruss(0));
+      SLIM_TRY(trussness.ForEach(job, ids_, sinks_.edge));
       return 0;
     }
     if (formula_) return dkudu::CountByFormula(job, *formula_);
@@ -56,6 +73,10 @@ class MiningRun {
   }
 
  private:
+  bool HasPattern() const {
+    return request_.what == MiningRequest::kCount || request_.what == MiningRequest::kVisit;
+  }
+
   dkudu::Plan PlanFor(const dkudu::MiningGraph& graph) const {
     return dkudu::CompilePlan(*pattern_, request_.induced, dkudu::FiguresOf(graph),
                               request_.what == MiningRequest::kVisit);
@@ -144,7 +165,7 @@ Result<Refusal> LoadToMine(Job& job, OpenGraphs& graphs, OpenGraph& graph,
     const auto bytes = [&](const dkudu::MiningGraph& of, const dkudu::MiningOptions& with) {
       return run.Bytes(of, with) + OriginalIdBytes(file);
     };
-    return dkudu::WorkingMemoryOf(loaded, request.options, cluster, bytes);
+    return dkudu::WorkingMemoryOf(loaded, request.options, cluster, bytes, run.EntryBytes());
   };
   const dkudu::ListPart part = run.part(file);
   auto& lists = graph.mining();

@@ -10,18 +10,19 @@
 
 #include "dkudu/local.h"
 #include "dkudu/match.h"
+#include "dkudu/truss.h"
 #include "slimgraph/session/internal/open_graph.h"
 
 namespace slimgraph::internal {
 
 struct MiningRequest {
-  enum What : std::uint32_t { kCount, kVisit, kLocal };
+  enum What : std::uint32_t { kCount, kVisit, kLocal, kTruss };
 
   ClusterRequest cluster;
   What what = kCount;
   dkudu::Induced induced = dkudu::Induced::kEdge;
   dkudu::MiningOptions options;
-  // The pattern, unless `what` is kLocal. The row of a vertex has a bit for each neighbour.
+  // The pattern of kCount and kVisit. The row of a vertex has a bit for each neighbour.
   std::uint32_t vertices = 0;
   dkudu::PatternMask rows[dkudu::kMaxPatternVertices] = {};
 
@@ -32,8 +33,11 @@ struct MiningRequest {
 // What a node does with matches and figures; helper programs do nothing. Embeddings arrive by dense
 // id, from several threads.
 struct MiningSinks {
-  std::function<Result<bool>(std::uint32_t thread, std::span<const VertexId> embedding)> embedding;
-  dkudu::LocalCounts::Visit local;  // on node 0
+  std::function<Result<bool>(std::uint32_t thread, std::span<const VertexId> embedding)> embedding =
+      {};
+  dkudu::LocalCounts::Visit local = {};                 // on node 0
+  std::function<void(std::uint64_t count)> edges = {};  // on node 0, before `edge`
+  dkudu::Trussness::Visit edge = {};                    // on node 0
 };
 
 // A graph that is loaded for D-Kudu, in a cluster of its own, with the memory that its functions
@@ -68,7 +72,7 @@ class MiningLists {
 
 struct Mined {
   Refusal refusal;
-  std::uint64_t matches = 0;  // on every node; 0 for kLocal
+  std::uint64_t matches = 0;  // on every node; 0 for kLocal and kTruss
 };
 // Collective over all nodes: loads the graph for D-Kudu, unless it is loaded, and mines it.
 Result<Mined> Mine(Job& job, OpenGraphs& graphs, std::uint64_t graph, const MiningRequest& request,

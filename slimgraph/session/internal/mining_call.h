@@ -29,7 +29,7 @@ Result<VertexValues<T>> LocalValues(Graph& graph, const std::string& call,
     values[v] = value(figures);
     return {};
   };
-  SLIM_TRY(MineInSession(graph, call, request, {.embedding = {}, .local = local}));
+  SLIM_TRY(MineInSession(graph, call, request, {.local = local}));
   if (!first) return VertexValues<T>();
   return VertexValues<T>(graph.handle().ids, std::move(values));
 }

@@ -34,6 +34,11 @@ Status CheckOptions(const SessionOptions& options) {
   if (options.transport == "mpi") {
     return UsageError("a session cannot use the transport mpi: give shm, tcp or verbs");
   }
+  if (options.cache.side == MemorySide::kReduce) {
+    return UsageError(
+        "a session's memory nodes cannot reduce, because they do not run its program: give kStrict "
+        "or kServe as SessionOptions.cache.side");
+  }
   if (!options.transport.empty()) SLIM_TRY(CheckTransport(options.transport));
   return CheckNetwork(options.network);
 }

@@ -17,13 +17,14 @@ Result<GraphTurn> GraphTurn::Take(Cluster& cluster, TransactionalGraph& graph) {
   return GraphTurn(std::move(lock));
 }
 
-// The time is the maximum of all clocks. Afterwards all clocks are past it.
+// The time is later than all clocks, and than all that dead nodes have written. Afterwards all
+// clocks are past it.
 Result<WorldStop> StopTheWorld(Cluster& cluster, TransactionalGraph& graph,
                                const std::function<Status(GraphTime)>& work) {
   const std::uint64_t start_ns = NowNs();
   WorldStop stop;
   const auto choose = [&]() -> Status {
-    std::array<std::uint64_t, 2> latest = {graph.clock().Next(), graph.engine().latest()};
+    std::array<std::uint64_t, 2> latest = {graph.LatestTime(), graph.engine().latest()};
     const auto later = [](std::uint64_t a, std::uint64_t b) { return std::max(a, b); };
     SLIM_TRY(cluster.all().AllReduce(std::span<std::uint64_t>(latest), later));
     stop.time = latest[0];
