@@ -110,9 +110,8 @@ Status SharedMemory::Map() {
     return {};
   }
 #endif
-  void* const base =
-      ::mmap(nullptr, bytes_, writable_ ? PROT_READ | PROT_WRITE : PROT_READ,
-             MAP_SHARED | MAP_NORESERVE, fd_.get(), 0);
+  void* const base = ::mmap(nullptr, bytes_, writable_ ? PROT_READ | PROT_WRITE : PROT_READ,
+                            MAP_SHARED | MAP_NORESERVE, fd_.get(), 0);
   if (base == MAP_FAILED) {
     return EnvironmentError("cannot map {} bytes of shared memory: {}", bytes_,
                             std::strerror(errno));

@@ -98,6 +98,29 @@ Status LoadAgain(const std::vector<KeptGraphStatus>& graphs,
   return {};
 }
 
+Result<PoolLoaded> LoadOnAll(const PoolLoad& load, std::vector<Conversation>& nodes) {
+  SLIM_ASSIGN(const std::string file, AbsolutePath(load.file));
+  SLIM_ASSIGN(const std::string shown, AbsolutePath(load.shown.empty() ? load.file : load.shown));
+  SLIM_ASSIGN(const std::string id, NewSecret());
+  for (Conversation& node : nodes) {
+    SLIM_TRY(node.Send(Request(internal::kLoad, {load.graph, id.substr(0, 16), file, shown})));
+  }
+  PoolLoaded loaded{.nodes = static_cast<NodeId>(nodes.size())};
+  std::string stamp;
+  for (Conversation& node : nodes) {
+    SLIM_ASSIGN(const Words answer, node.AwaitAnswer(kNoLimit));
+    if (answer.size() != 2 || (!stamp.empty() && answer[0] != stamp)) {
+      return InputError("{}: has changed while it was loaded: load it again", shown);
+    }
+    stamp = answer[0];
+    std::uint64_t bytes = 0;
+    std::from_chars(answer[1].data(), answer[1].data() + answer[1].size(), bytes);
+    loaded.bytes += bytes;
+  }
+  SLIM_TRY(AskAll(nodes, Request(internal::kKeep)));
+  return loaded;
+}
+
 // The descriptor with which to start: that of a pool of which some nodes have ended, or a new one.
 Result<PoolDescriptor> DescriptorToStart(const PoolStart& start, bool exists) {
   PoolDescriptor pool;
@@ -178,26 +201,11 @@ Result<PoolLoaded> LoadIntoPool(const PoolLoad& load) {
   SLIM_TRY(CheckPoolName("graph", load.graph));
   SLIM_ASSIGN(const PoolDescriptor pool, ReadDescriptor(load.pool));
   SLIM_TRY(CheckVersion(pool));
-  SLIM_ASSIGN(const std::string file, AbsolutePath(load.file));
-  SLIM_ASSIGN(const std::string shown, AbsolutePath(load.shown.empty() ? load.file : load.shown));
   SLIM_ASSIGN(auto nodes, OpenAll(pool));
-  SLIM_ASSIGN(const std::string id, NewSecret());
-  for (Conversation& node : nodes) {
-    SLIM_TRY(node.Send(Request(internal::kLoad, {load.graph, id.substr(0, 16), file, shown})));
+  auto loaded = LoadOnAll(load, nodes);
+  if (!loaded) {
+    for (Conversation& node : nodes) node.GiveUp();
   }
-  PoolLoaded loaded{.nodes = static_cast<NodeId>(nodes.size())};
-  std::string stamp;
-  for (Conversation& node : nodes) {
-    SLIM_ASSIGN(const Words answer, node.AwaitAnswer(kNoLimit));
-    if (answer.size() != 2 || (!stamp.empty() && answer[0] != stamp)) {
-      return InputError("{}: has changed while it was loaded: load it again", shown);
-    }
-    stamp = answer[0];
-    std::uint64_t bytes = 0;
-    std::from_chars(answer[1].data(), answer[1].data() + answer[1].size(), bytes);
-    loaded.bytes += bytes;
-  }
-  SLIM_TRY(AskAll(nodes, Request(internal::kKeep)));
   return loaded;
 }
 

@@ -101,8 +101,8 @@ class ClientService {
 
   void Run() {
     while (true) {
-      // A client that has loaded a graph here waits for other nodes.
-      auto request = client_.Receive(NowNs() + (loaded_.empty() ? kUntilRequestNs : kSleepNs));
+      // Clients also wait for other nodes. But one that is stopped must not keep out jobs for long.
+      auto request = client_.Receive(NowNs() + (holds_still_ ? kUntilRequestNs : kSleepNs));
       if (!request || !*request || (*request)->empty()) return;
       Result<Words> answer = Do(**request);
       if (answer) answer->insert(answer->begin(), std::string(internal::kDone));

@@ -137,6 +137,15 @@ Result<Words> Conversation::AwaitAnswer(std::uint64_t limit_ns) {
       {static_cast<ErrorKind>(kind), fmt::format("{}: {}", name_, answer->back())});
 }
 
+void Conversation::GiveUp() {
+  EndSending(fd_.get());
+  const std::uint64_t deadline_ns = NowNs() + kAnswerNs;
+  while (true) {
+    const auto answer = Receive(deadline_ns);
+    if (!answer || !*answer) return;
+  }
+}
+
 Words FailureAnswer(const Error& error) {
   return {std::string(kFailed), fmt::format("{}", error.exit_code()), error.message};
 }

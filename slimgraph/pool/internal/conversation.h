@@ -50,6 +50,8 @@ class Conversation {
   // For clients: sends a request and returns the answer without kDone. The error names the node.
   Result<Words> Ask(const Words& request, std::uint64_t limit_ns = kAnswerNs);
   Result<Words> AwaitAnswer(std::uint64_t limit_ns);
+  // For clients that give up: returns once the node has forgotten what they have begun there.
+  void GiveUp();
 
  private:
   Conversation(UniqueFd fd, FrameReader reader, const HandshakeKey& box, bool is_client,
