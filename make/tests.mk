@@ -120,13 +120,13 @@ $(SIMULATE): $(call objects,$(wildcard tests/sim/*.cc) $(SCENARIO_SUPPORT)) $(LI
 # of the tree, or in OTHER_BUILD, another program or a file with what `simulate --seeds N` has printed.
 REPLAY_SEEDS ?= 5
 # Unit tests whose nodes can be those of a simulation.
-SIM_TESTS := $(BUILD)/tests/cluster_test
+SIM_TESTS := $(BUILD)/tests/cluster_test $(BUILD)/tests/fabric_test
 
 ifeq ($(MODE),sim)
 sim: $(SIMULATE)
 	@$(SIMULATE) $(SIM_WORDS)
 sim-tests: $(SIM_TESTS)
-	@GTEST_FILTER='*/ManyNodes.*' tests/run --limit-s $(TEST_LIMIT_S) $(SIM_TESTS)
+	@GTEST_FILTER='*/ManyNodes.*:SimDatagrams.*' tests/run --limit-s $(TEST_LIMIT_S) $(SIM_TESTS)
 sim-shrink: $(SIMULATE)
 	@$(SIMULATE) --shrink $(SIM_WORDS)
 sim-replay: $(SIMULATE)
