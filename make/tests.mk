@@ -177,8 +177,8 @@ endif
 # is kept in build/fuzz/fuzz.
 FUZZ_SECONDS ?= 5
 FUZZED := $(call objects,slimgraph/launch/handshake.cc \
-  slimgraph/launch/internal/frame.cc \
-  slimgraph/launch/internal/joining.cc slimgraph/remote/list_code.cc dkudu/internal/graph/degree_order.cc \
+  slimgraph/launch/frame.cc \
+  slimgraph/launch/joining.cc slimgraph/remote/list_code.cc dkudu/internal/graph/degree_order.cc \
   $(wildcard slimgraph/base/*.cc slimgraph/files/*.cc slimgraph/files/internal/*.cc slimgraph/graph/*.cc \
     slimgraph/remote/internal/*.cc txnlayer/disk/*.cc txnlayer/disk/internal/*.cc \
     txnlayer/graph_model/*.cc))
