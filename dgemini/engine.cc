@@ -99,11 +99,20 @@ Result<std::uint64_t> Engine::CountDifferent(const VertexArray<VertexId>& values
   return static_cast<std::uint64_t>(count);
 }
 
-Result<bool> Engine::PicksReduction() {
-  if (!reduce_ || work_.cache().memory_cpu_percent == 0) return reduce_.has_value();
-  std::uint64_t over = reduce_->over_budget() ? 1 : 0;
-  SLIM_TRY(exchange_.Reduce(std::span(&over, 1)));
-  return over == 0;
+// Lists that the edge cache would keep are read once the reductions so far have taken as many bytes
+// as reading them takes. So all steps together take at most about twice the bytes of the best
+// choice in hindsight, whether there are few more steps or many.
+Result<bool> Engine::PicksReduction(StepBytes bytes, bool always) {
+  const std::uint64_t room = work_.cache_bytes_left();
+  std::array<std::uint64_t, 4> sums = {bytes.read, bytes.reduce,
+                                       std::min(bytes.read_of_lists, room),
+                                       reduce_->over_budget() ? 1U : 0U};
+  SLIM_TRY(exchange_.Reduce(std::span(sums)));
+  const auto [read, reduce, kept, over] = sums;
+  if (over > 0) return false;
+  const bool reduces = always || read - std::min({read, kept, reduced_bytes_}) > reduce;
+  if (reduces) reduced_bytes_ += reduce;
+  return reduces;
 }
 
 Result<VertexArray<std::uint32_t>> Engine::Degrees() {

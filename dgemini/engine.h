@@ -23,6 +23,7 @@
 #include "dgemini/internal/reduce_step.h"
 #include "dgemini/internal/share_loops.h"
 #include "dgemini/internal/sparse_loop.h"
+#include "dgemini/internal/step_bytes.h"
 #include "dgemini/step.h"
 
 namespace slimgraph::dgemini {
@@ -78,11 +79,13 @@ class Engine {
     return VertexArray<T>(vertices(), alone() ? Pages::kHuge : Pages::kSmall);
   }
   // Replaces the values of the share by those of `next`. Afterwards `next` is undefined.
-  template <typename T>
-  void Replace(VertexArray<T>& values, VertexArray<T>& next) {
+  template <typename T, typename Next>
+  void Replace(VertexArray<T>& values, VertexArray<Next>& next) {
     // With other compute nodes, a swap would also exchange the copies of their values.
-    if (alone()) return std::swap(values, next);
-    ForEach([&](VertexId v) { values[v] = next[v]; });
+    if constexpr (std::is_same_v<T, Next>) {
+      if (alone()) return std::swap(values, next);
+    }
+    ForEach([&](VertexId v) { values[v] = static_cast<T>(next[v]); });
   }
   // Gathers the values of all nodes on node 0. Collective over compute nodes.
   template <typename T>
@@ -188,11 +191,13 @@ class Engine {
   std::uint64_t reduced_collects() const { return reduced_collects_; }
 
  private:
-  // Whether memory nodes reduce the next step. Collective.
-  Result<bool> PicksReduction();
-  // The same for Collect: if that needs fewer bytes, or might.
-  template <typename Step>
-  Result<bool> PicksReduction(const Frontier& from, const VertexLists& at);
+  // Whether memory nodes reduce the next pull step, and the next Collect. Collective.
+  template <Reduces Step>
+  Result<bool> ReducesPull(const Frontier& in, const Step& step);
+  template <Reduces Step>
+  Result<bool> ReducesCollect(Frontier& from, const VertexLists& at);
+  // Sums `bytes` over all compute nodes. `always`: unless memory nodes have used up their time.
+  Result<bool> PicksReduction(StepBytes bytes, bool always);
   template <Reduces Step>
   Status CollectByReduction(Frontier& from, const VertexLists& at, Step& step);
   // Sets the frontier's size over all nodes, from the lists of the nodes. Collective.
@@ -218,6 +223,7 @@ class Engine {
   std::uint64_t collects_ = 0;
   std::uint64_t reduced_collects_ = 0;
   std::optional<ReduceSteps> reduce_;  // if memory nodes reduce
+  std::uint64_t reduced_bytes_ = 0;    // of all reduced steps so far, estimated
 };
 
 template <VertexStep Step>
@@ -238,7 +244,7 @@ Status Engine::AdvanceByPull(Frontier& in, Step& step, Frontier& out) {
   ++pulls_;
   Mark(in);
   if constexpr (Reduces<Step>) {
-    SLIM_ASSIGN(const bool reduces, PicksReduction());
+    SLIM_ASSIGN(const bool reduces, ReducesPull(in, step));
     if (reduces) {
       ++reduced_;
       return PullFrom(work_, exchange_, dense_, threads(), in, step, out, &*reduce_);
@@ -281,7 +287,7 @@ Status Engine::Collect(Frontier& from, const VertexLists& at, Step& step) {
   constexpr std::size_t kMany = 64;
   ++collects_;
   if constexpr (Reduces<Step>) {
-    SLIM_ASSIGN(const bool reduces, PicksReduction<Step>(from, at));
+    SLIM_ASSIGN(const bool reduces, ReducesCollect<Step>(from, at));
     if (reduces) return CollectByReduction(from, at, step);
   }
   if (!alone() || from.list().size() > vertices() / kMany) Mark(from);
@@ -292,24 +298,38 @@ Status Engine::Collect(Frontier& from, const VertexLists& at, Step& step) {
       [](std::uint32_t) { return std::span<const VertexId>(); });
 }
 
-template <typename Step>
-Result<bool> Engine::PicksReduction(const Frontier& from, const VertexLists& at) {
+template <Reduces Step>
+Result<bool> Engine::ReducesPull(const Frontier& in, const Step& step) {
   if (!reduce_) return false;
-  std::array<std::uint64_t, 3> bytes = {0, 0, reduce_->over_budget() ? 1U : 0U};
+  const bool by_bytes = work_.cache().side == MemorySide::kAuto;
+  if (!by_bytes && work_.cache().memory_cpu_percent == 0) return true;
+  StepBytes bytes;
+  if (by_bytes) {
+    bytes = EstimateStep<Step>(work_, in, work_.in());
+    for (const Workload::Block& block : work_.remote_blocks()) {
+      for (VertexId v = block.first; v < block.end; ++v) {
+        if (step.Wants(v)) bytes.AddList<typename Step::Reduction>(work_, v, work_.in());
+      }
+    }
+  }
+  return PicksReduction(bytes, !by_bytes);
+}
+
+template <Reduces Step>
+Result<bool> Engine::ReducesCollect(Frontier& from, const VertexLists& at) {
+  if (!reduce_) return false;
+  Mark(from);
+  StepBytes bytes = EstimateStep<Step>(work_, from, Direction::kOut);
   at.ForEach([&](VertexId v) {
     if (work_.segment_of(v).is_own()) return;
-    bytes[0] += work_.Degree(v) * 2;
-    bytes[1] += sizeof(typename Step::Value);
+    bytes.AddList<typename Step::Reduction>(work_, v, Direction::kOut);
   });
-  bytes[1] += from.list().size() * (sizeof(VertexId) + sizeof(typename Step::Value));
-  SLIM_TRY(exchange_.Reduce(std::span(bytes)));
-  return bytes[0] > bytes[1] && bytes[2] == 0;
+  return PicksReduction(bytes, false);
 }
 
 template <Reduces Step>
 Status Engine::CollectByReduction(Frontier& from, const VertexLists& at, Step& step) {
   ++reduced_collects_;
-  Mark(from);
   VertexLists own;
   Frontier wanted(vertices());
   at.ForEach([&](VertexId v) {

@@ -13,16 +13,18 @@ namespace slimgraph::dgemini {
 namespace {
 
 // Stores a rank as what the vertex gives along each of its edges: rank / degree. For a vertex
-// without edges it is the rank itself; no other vertex reads it.
+// without edges it is the rank itself; no other vertex reads it. `Given` is what crosses edges and
+// nodes; sums are doubles.
+template <typename Given>
 struct PageRankStep {
-  using Value = double;
-  using Reduction = SumOfAll<double>;
+  using Value = Given;
+  using Reduction = SumOfAll<Given>;
   static constexpr std::uint64_t kPullAbove = 1;
   const VertexArray<std::uint32_t>& degree;
   double damping;
   double base;                                  // the part of every rank that edges do not give
   VertexArray<double> next;                     // the next step's `given`
-  VertexArray<double> given{degree.size()};     // what each vertex gives along each of its edges
+  VertexArray<Given> given{degree.size()};      // what each vertex gives along each of its edges
   VertexArray<double> received{degree.size()};  // sums of pushed values; zero between steps
 
   double Edges(VertexId v) const { return std::max(1U, degree[v]); }
@@ -31,28 +33,28 @@ struct PageRankStep {
   template <typename Activate>
   void Push(VertexId u, const Neighbours& out, Activate activate) {
     for (const VertexId v : out.ids) {
-      Increase(received[v], given[u]);
+      Increase(received[v], double{given[u]});
       activate(v);
     }
   }
-  double Partial(VertexId v) { return std::exchange(received[v], 0.0); }
-  bool Slot(VertexId v, double part) {
+  double TakeReceived(VertexId v) { return std::exchange(received[v], 0.0); }
+  Given Partial(VertexId v) { return static_cast<Given>(TakeReceived(v)); }
+  bool Slot(VertexId v, Given part) {
     received[v] += part;
     return false;
   }
   std::true_type Wants(VertexId) const { return {}; }
-  bool Pull(VertexId v, const Neighbours& in) { return Finish(v, SumAt(given, in)); }
+  bool Pull(VertexId v, const Neighbours& in) { return Finish(v, SumAt<double>(given, in)); }
   bool Finish(VertexId v, double sum) {
     SetNext(v, sum);
     return false;
   }
-  double Signal(VertexId u) const { return given[u]; }
-  void Mirror(VertexId u, double value) { given[u] = value; }
+  Given Signal(VertexId u) const { return given[u]; }
+  void Mirror(VertexId u, Given value) { given[u] = value; }
 };
 
-}  // namespace
-
-Result<PageRanks> PageRank(Engine& engine, const PageRankOptions& options) {
+template <typename Given>
+Result<PageRanks> RankBy(Engine& engine, const PageRankOptions& options) {
   const VertexId vertices = engine.vertices();
   SLIM_ASSIGN(const auto degree, engine.Degrees());
   Frontier all(vertices);
@@ -60,9 +62,9 @@ Result<PageRanks> PageRank(Engine& engine, const PageRankOptions& options) {
   engine.ActivateAll(all);
   SLIM_ASSIGN(const double edgeless, engine.Sum([&](VertexId v) { return degree[v] == 0; }));
   const std::optional<VertexId> source = options.source;
-  PageRankStep step{degree, options.damping, source ? 0 : 1.0 / vertices,
-                    engine.ShareValues<double>()};
-  const auto set_next = [&](VertexId v) { step.SetNext(v, step.Partial(v)); };
+  PageRankStep<Given> step{degree, options.damping, source ? 0 : 1.0 / vertices,
+                           engine.ShareValues<double>()};
+  const auto set_next = [&](VertexId v) { step.SetNext(v, step.TakeReceived(v)); };
   const auto give_source = [&](double rank) {
     if (source && engine.mine(*source)) step.next[*source] += rank / step.Edges(*source);
   };
@@ -75,7 +77,7 @@ Result<PageRanks> PageRank(Engine& engine, const PageRankOptions& options) {
     engine.Replace(step.given, step.next);
     // In an undirected graph no edge leads to a vertex without edges, so all of these have the rank
     // `base`, unless one of them is the source.
-    const auto at = [&](VertexId v) { return degree[v] == 0 ? step.given[v] : 0; };
+    const auto at = [&](VertexId v) { return degree[v] == 0 ? double{step.given[v]} : 0; };
     SLIM_ASSIGN(const double dangling,
                 engine.directed() || source ? engine.Sum(at) : double{step.base * edgeless});
     const double not_by_edges = 1 - options.damping + options.damping * dangling;
@@ -90,6 +92,13 @@ Result<PageRanks> PageRank(Engine& engine, const PageRankOptions& options) {
   }
   engine.ForEach([&](VertexId v) { step.next[v] *= step.Edges(v); });
   return PageRanks{std::move(step.next), iterations, change};
+}
+
+}  // namespace
+
+Result<PageRanks> PageRank(Engine& engine, const PageRankOptions& options) {
+  return options.precision == Precision::kFloat ? RankBy<float>(engine, options)
+                                                : RankBy<double>(engine, options);
 }
 
 }  // namespace slimgraph::dgemini

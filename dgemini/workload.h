@@ -66,6 +66,8 @@ class Workload {
   // The length of the longest out list of the share.
   EdgeOffset longest() const { return longest_; }
   std::size_t weight_bytes() const { return weight_bytes_; }
+  NodeId self() const { return self_; }
+  NodeId nodes() const { return nodes_; }
   NodeId compute() const { return compute_; }
   std::uint32_t threads() const { return threads_; }
   const CacheOptions& cache() const { return cache_; }
@@ -89,6 +91,9 @@ class Workload {
   Status ServeWhile(const std::function<Status()>& wait);
   // On compute nodes: receives the answers; null if memory nodes do not serve requests.
   ListAnswers* answers() { return answers_.get(); }
+
+  // The bytes for which the edge cache still has room.
+  std::uint64_t cache_bytes_left() const { return cache_budget_->left(); }
 
   // If memory nodes reduce: the exchange of all nodes; else null.
   Exchange* reductions() const { return reductions_.get(); }

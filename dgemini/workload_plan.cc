@@ -217,7 +217,7 @@ class NodePlanner {
 }  // namespace
 
 std::size_t WorkloadReaders(const Topology& topology, const CacheOptions& cache) {
-  const bool reduces = cache.side == MemorySide::kReduce && topology.compute() < topology.nodes();
+  const bool reduces = MayReduce(cache.side) && topology.compute() < topology.nodes();
   return topology.compute() + (reduces ? topology.nodes() : std::size_t{0});
 }
 

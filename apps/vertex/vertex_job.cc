@@ -125,7 +125,7 @@ Status ReportEngine(JobRun& run, const VertexOptions& options, const GraphSource
                     const dgemini::Workload& work, const dgemini::Engine* engine) {
   constexpr const char* kModes[] = {"push", "pull", "auto"};
   constexpr const char* kLevels[] = {"none", "bitmap", "index", "edge"};
-  constexpr const char* kSides[] = {"strict", "serve", "reduce"};
+  constexpr const char* kSides[] = {"strict", "serve", "reduce", "auto"};
   Report& report = run.report;
   SetGraph(report, file);
   report.Set("/options/mode", std::string(kModes[static_cast<int>(options.mode)]));
@@ -161,12 +161,14 @@ void DeclareVertexOptions(Options& options, VertexOptions& vertex) {
   options.Choice("--memory-side",
                  "strict: memory nodes do nothing, others read their memory; serve: they gather "
                  "the lists that others request; reduce: in steps that pull, they combine the "
-                 "values of their lists' vertices, if the program allows it",
-                 {"strict", "serve", "reduce"}, vertex.cache.side);
-  options.Number("--memory-cpu", "PERCENT",
-                 "reduce: the processor time that each memory node may spend, in percent of one "
-                 "processor; beyond it, its lists are read; 0: no limit",
-                 vertex.cache.memory_cpu_percent, 0, 1e9);
+                 "values of their lists' vertices, if the program allows it; auto: reduce or "
+                 "strict, whichever takes fewer bytes in a step",
+                 {"strict", "serve", "reduce", "auto"}, vertex.cache.side);
+  options.Number(
+      "--memory-cpu", "PERCENT",
+      "reduce and auto: the processor time that each memory node may spend, in percent of one "
+      "processor; beyond it, its lists are read; 0: no limit",
+      vertex.cache.memory_cpu_percent, 0, 1e9);
   options.Choice("--delegate",
                  "block: all compute nodes have equally much to do, several may work for a memory "
                  "node; node: one compute node works for each",

@@ -54,10 +54,10 @@ void ForEachPrefetched(const VertexArray<T>& values, const Neighbours& list, Bod
 // The sum of the values of a list's vertices, always in the same order. If all values fit into the
 // second-level cache, it prefetches nothing, and uses several independent sums instead, so that
 // additions do not wait for each other.
-template <typename T>
-T SumAt(const VertexArray<T>& values, const Neighbours& list) {
+template <typename Sum, typename T>
+Sum SumAt(const VertexArray<T>& values, const Neighbours& list) {
   constexpr std::size_t kSums = 4;
-  T sums[kSums] = {};
+  Sum sums[kSums] = {};
   if (values.size() * sizeof(T) <= kL2CacheBytes) {
     const VertexId* const ids = list.ids.data();
     std::size_t i = 0;

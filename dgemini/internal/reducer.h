@@ -50,6 +50,7 @@ template <typename R>
 class ReducerOf final : public Reducer {
  public:
   using Value = typename R::Value;
+  using Partial = typename R::Partial;
   using Result = typename R::Result;
 
   explicit ReducerOf(VertexId vertices) : values_(std::is_empty_v<Value> ? 0 : vertices) {}
@@ -78,7 +79,7 @@ class ReducerOf final : public Reducer {
   static constexpr std::size_t kBatchArcs = 16 << 10;
 
   // Returns whether the list has a result.
-  bool ReduceList(const Frontier& in, const Neighbours& list, Result& result) const;
+  bool ReduceList(const Frontier& in, const Neighbours& list, Partial& result) const;
   Value ValueOf(VertexId u) const {
     if constexpr (std::is_empty_v<Value>)
       return {};
@@ -90,11 +91,11 @@ class ReducerOf final : public Reducer {
 };
 
 template <typename R>
-bool ReducerOf<R>::ReduceList(const Frontier& in, const Neighbours& list, Result& result) const {
+bool ReducerOf<R>::ReduceList(const Frontier& in, const Neighbours& list, Partial& result) const {
   bool counts = false;
   const auto add = [&](std::size_t i, VertexId u) {
     if (R::kOfActive && !in.Has(u)) return;
-    const Result one = R::Along(ValueOf(u), list, i);
+    const Partial one = R::Along(ValueOf(u), list, i);
     result = counts ? R::Combine(result, one) : one;
     counts = true;
   };
@@ -120,8 +121,8 @@ void ReducerOf<R>::Reduce(const ListBlock& block, const Frontier& in, const Fron
       const Neighbours list{
           {scratch.ids.data() + at, one.length}, weights, decoded - at - one.length};
       at += one.length;
-      Result result{};
-      if (ReduceList(in, list, result)) results.Add(one.v, result);
+      Partial result{};
+      if (ReduceList(in, list, result)) results.Add(one.v, Result(result));
     }
     SimulateWork(decoded + 2 * scratch.lists.size());
     scratch.lists.clear();

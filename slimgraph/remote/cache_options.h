@@ -20,7 +20,12 @@ enum class CacheLevel { kNone, kBitmap, kIndex, kEdge };
 // requested lists and send them. kReduce: like kStrict, but in a pull step of a program that allows
 // it, memory nodes get the active vertices with their values, combine them over their own lists,
 // and send the results. Only programs of the command can use it: memory nodes must know them.
-enum class MemorySide { kStrict, kServe, kReduce };
+// kAuto: kStrict or kReduce, by the bytes of each step.
+enum class MemorySide { kStrict, kServe, kReduce, kAuto };
+
+inline bool MayReduce(MemorySide side) {
+  return side == MemorySide::kReduce || side == MemorySide::kAuto;
+}
 
 // kBlock: all compute nodes have equally much to do; several may work for a memory node. kNode: one
 // compute node works for each memory node.
@@ -55,8 +60,8 @@ struct CacheOptions {
   EdgeBudget edges;
   MemorySide side = MemorySide::kStrict;
   Delegation delegation = Delegation::kBlock;
-  // kReduce: while a memory node has used more processor time than this percentage of the elapsed
-  // time, its lists are read instead. 0: no limit.
+  // kReduce and kAuto: while a memory node has used more processor time than this percentage of the
+  // elapsed time, its lists are read instead. 0: no limit.
   double memory_cpu_percent = 0;
 };
 

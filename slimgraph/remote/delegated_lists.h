@@ -46,6 +46,7 @@ class DelegatedLists {
     return index_ ? index_->length(v) : part_.arcs / part_.count + 1;
   }
 
+  bool IsCached(VertexId v) const { return cache_ && cache_->Has(v / CompactOffsets::kGroup); }
   // The list, if it is in the edge cache.
   std::optional<Neighbours> Cached(VertexId v) const {
     if (!cache_ || !cache_->Has(v / CompactOffsets::kGroup)) return std::nullopt;

@@ -4,6 +4,7 @@
 // just before it is needed again.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <vector>
@@ -19,6 +20,9 @@ class CacheBudget {
  public:
   explicit CacheBudget(std::uint64_t bytes) : left_(static_cast<std::int64_t>(bytes)) {}
 
+  std::uint64_t left() const {
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(0, left_.load()));
+  }
   bool TryReserve(std::uint64_t bytes) {
     const auto wanted = static_cast<std::int64_t>(bytes);
     if (left_.load(std::memory_order_relaxed) < wanted) return false;

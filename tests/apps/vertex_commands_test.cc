@@ -135,6 +135,7 @@ TEST_F(VertexCommands, RefuseWhatTheyCannotDo) {
        3,
        "--edge-cache 1 B has no room for the longest list of node"},
       {{"cc", graph_, "--memory-side", "both"}, 2, "--memory-side"},
+      {{"pagerank", graph_, "--precision", "float", "--tolerance", "1e-3"}, 2, "--tolerance"},
       {{"cc", graph_, "--output", scratch_.File("no/such/folder")}, 4, "no/such/folder"},
   };
   for (const Case& one : cases) {
@@ -237,6 +238,7 @@ TEST_F(MemoryOf, VertexCommandsIsWhatTheyAnnounced) {
     ExpectHeld(on({"pagerank", "--mode", "push", "--edge-cache", "5%"}), true);
     ExpectHeld(on({"pagerank", "--memory-side", "serve", "--transport", "tcp"}), true);
     ExpectHeld(on({"pagerank", "--memory-side", "reduce"}), true);
+    ExpectHeld(on({"pagerank", "--memory-side", "auto", "--precision", "float"}), true);
     ExpectHeld(on({"bc", "--sources", "1", "--memory-side", "reduce"}), false);
     ExpectHeld(on({"cc"}), true);
     ExpectHeld(on({"bc", "--sources", "1,2"}), true);

@@ -230,6 +230,30 @@ def caches(graphs):
     print("the paper's" + " ".join(f"   {name} {range_}" for name, range_ in PAPER_CACHES.items()))
 
 
+def reduction(graphs):
+    print(f"== reduction on memory nodes, kron {SCALE}, (4,2), no edge cache: MB in all, and over "
+          "pushing at (4,4) in doubles")
+    graph = graphs["kron"]
+    cold = ["--nodes", "4", "--compute", "2", "--edge-cache", "0", "--memory-side"]
+
+    def megabytes(application, *options):
+        report = graph.run(application, "--verify", *options)
+        if not report.get("verified"):
+            graph.bench.end(f"{application} {' '.join(options)} was not verified")
+        return report["traffic"]["bytes"] / 1e6
+    pushing = megabytes("pagerank", "--nodes", "4", "--mode", "push")
+    print(f"pagerank  pushing at (4,4) {pushing:8.1f}")
+    for name, bar, options in (("reduce", .87, []), ("auto", .87, []),
+                               ("reduce", .45, ["--precision", "float"]), ("strict", None, [])):
+        moved = megabytes("pagerank", *cold, name, *options)
+        print(f"pagerank  {' '.join([name, *options]):24} {moved:8.1f} {moved / pushing:5.2f} x"
+              + (f" (bar {bar})" if bar else ""), flush=True)
+    for application in ("bfs", "bc"):
+        strict, reduced = (megabytes(application, *cold, side) for side in ("strict", "reduce"))
+        print(f"{application:10}strict {strict:8.1f}   reduce {reduced:8.1f} "
+              f"{reduced / strict:5.2f} x", flush=True)
+
+
 def tax(graphs):
     kron = graphs["kron"]
     print(f"== zero tax, kron {SCALE}: nodes of {PERCENT} % of a processor each, --network fdr; "
@@ -273,5 +297,5 @@ def set_up(bench):
 
 
 FUNCTIONS = {"single": single, "cluster": cluster, "steps": steps, "loading": loading,
-             "caches": caches, "tax": tax, "memory": memory}
+             "caches": caches, "reduction": reduction, "tax": tax, "memory": memory}
 PARTS = {name: lambda bench, part=part: part(bench.graphs) for name, part in FUNCTIONS.items()}

@@ -115,6 +115,10 @@ void RunAll(Cluster& cluster, dgemini::Exchange& exchange, const TestGraph& grap
     auto ranks = Unwrap(dgemini::PageRank(engine, TestIterations()));
     EXPECT_NEAR(Unwrap(engine.Sum([&](VertexId v) { return ranks.rank[v]; })), 1, 1e-12) << where;
     ExpectNear(engine, std::move(ranks.rank), graph.rank, 1e-12, where + " pagerank");
+    dgemini::PageRankOptions in_floats = TestIterations();
+    in_floats.precision = dgemini::Precision::kFloat;
+    ranks = Unwrap(dgemini::PageRank(engine, in_floats));
+    ExpectNear(engine, std::move(ranks.rank), graph.rank, 1e-6, where + " pagerank in floats");
     dgemini::PageRankOptions from = TestIterations();
     from.source = source;
     ranks = Unwrap(dgemini::PageRank(engine, from));
@@ -163,7 +167,7 @@ TEST_P(ApplicationsOn, AgreeWithSerialCodesInAllModesAndCaches) {
           const std::size_t c = turn++ % 6;
           CacheOptions cache{.level = static_cast<CacheLevel>(std::min<std::size_t>(c, 3)),
                              .edges = {.percent = kPercents[c]},
-                             .side = static_cast<MemorySide>(turn / 6 % 3)};
+                             .side = static_cast<MemorySide>(turn / 6 % 4)};
           RunAll(*cluster, exchange, graph, mode, cache,
                  fmt::format("{} mode {} cache {} side {} ({},{}) threads {}", graph.name,
                              static_cast<int>(mode), c, static_cast<int>(cache.side), nodes,
@@ -340,7 +344,9 @@ TEST_P(ColdApplicationsOn, AgreeWithSerialCodesOverEachTransportAndCache) {
     }
   }
   for (const CacheLevel level : {CacheLevel::kNone, CacheLevel::kEdge}) {
-    caches.push_back({.level = level, .edges = {.percent = 5}, .side = MemorySide::kReduce});
+    for (const MemorySide side : {MemorySide::kReduce, MemorySide::kAuto}) {
+      caches.push_back({.level = level, .edges = {.percent = 5}, .side = side});
+    }
   }
   if (nodes == compute) caches = {caches.back()};
   std::uint32_t turn = 0;

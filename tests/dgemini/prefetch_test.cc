@@ -30,7 +30,7 @@ TEST(Prefetch, VisitsEachNeighbourOnceInOrderWhateverFollows) {
           sum += v;
         });
         EXPECT_TRUE(std::equal(met.begin(), met.end(), list.ids.begin(), list.ids.end()));
-        EXPECT_EQ(SumAt(values, list), sum);
+        EXPECT_EQ(SumAt<double>(values, list), sum);
       }
       first += size;
     }

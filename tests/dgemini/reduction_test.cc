@@ -143,6 +143,20 @@ TEST_F(Reductions, SendFewerBytesThanReadsOfAllLists) {
   EXPECT_LT(reduced, reads);
 }
 
+// Reading the lists once takes as much as a few reductions, and later steps find them in the cache.
+TEST_F(Reductions, GiveWayToACacheThatHoldsAllLists) {
+  CacheOptions cache;
+  cache.side = MemorySide::kAuto;
+  const std::uint64_t cached = RunPageRank(cache, [](const dgemini::Engine& engine, const auto&) {
+    EXPECT_GT(engine.reduced(), 0);
+    EXPECT_LT(engine.reduced(), 10);
+  });
+  cache.edges.percent = 0;
+  const std::uint64_t uncached = RunPageRank(
+      cache, [](const dgemini::Engine& engine, const auto&) { EXPECT_EQ(engine.reduced(), 20); });
+  EXPECT_LT(cached, uncached);
+}
+
 // After the first step, memory nodes have used more than their share of time.
 TEST_F(Reductions, StopWhenMemoryNodesHaveUsedTheirTime) {
   const auto expected =

@@ -59,7 +59,7 @@ def draw(random):
         words += ["--cache", random.choice(["none", "bitmap", "index", "edge"])]
     for size in draw_edge_cache(random):
         words += ["--edge-cache", size]
-    words += ["--memory-side", random.choice(["strict", "serve", "reduce"])]
+    words += ["--memory-side", random.choice(["strict", "serve", "reduce", "auto"])]
     if random.random() < 0.2:
         words += ["--delegate", "node"]
     if random.random() < 0.1:
@@ -72,6 +72,7 @@ def draw(random):
     if program == "pagerank":
         words += random.choice([["--iterations", random.randint(0, 20)], []])
         words += random.choice([["--damping", random.choice([0, 0.3, 1])], []])
+        words += random.choice([["--precision", "float"], [], []])
         if random.random() < 0.4:
             words += ["--source", None]
     if program == "khop":
@@ -149,9 +150,10 @@ def compare(program, graph, sources, spec, found):
             values = centrality(graph, numbers)
         else:
             values = pagerank(graph, spec["words"], numbers)
+        relative = 1e-6 if program == "bc" or "float" in spec["words"] else 1e-9
         for v, value in enumerate(values):
             number = float(found[v].replace("Infinity", "inf"))
-            if not math.isclose(number, value, rel_tol=1e-6 if program == "bc" else 1e-9):
+            if not math.isclose(number, value, rel_tol=relative):
                 raise Wrong(f"vertex {graph.ids[v]} has {found[v]}, and should have {value!r}")
         return
     for v, value in enumerate(expected):

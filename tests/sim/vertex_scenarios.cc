@@ -46,7 +46,7 @@ VertexSetting DrawSetting(World& world, NodeId least_nodes, NodeId most_nodes) {
   constexpr double kPercents[] = {100, 30, 5, 0};
   drawn.cache.level = static_cast<CacheLevel>(world.Draw(4));
   drawn.cache.edges.percent = kPercents[world.Draw(4)];
-  drawn.cache.side = static_cast<MemorySide>(world.Draw(3));
+  drawn.cache.side = static_cast<MemorySide>(world.Draw(4));
   drawn.application =
       static_cast<int>(world.Draw(drawn.graph->weighted ? kApplications : kApplications - 1));
   return drawn;

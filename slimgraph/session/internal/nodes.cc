@@ -34,7 +34,7 @@ Status CheckOptions(const SessionOptions& options) {
   if (options.transport == "mpi") {
     return UsageError("a session cannot use the transport mpi: give shm, tcp or verbs");
   }
-  if (options.cache.side == MemorySide::kReduce) {
+  if (MayReduce(options.cache.side)) {
     return UsageError(
         "a session's memory nodes cannot reduce, because they do not run its program: give kStrict "
         "or kServe as SessionOptions.cache.side");
