@@ -54,6 +54,13 @@ Command TxnRunCommand();
 Command TxnSweepCommand();
 Command TxnChooseCommand();
 
+// Standing pools, and what they start.
+Command PoolStartCommand();
+Command PoolStatusCommand();
+Command PoolStopCommand();
+Command PoolListCommand();
+Command PoolNodeCommand();
+
 // Programs that use the library.
 Command LaunchCommand();
 Command MemoryNodeCommand();

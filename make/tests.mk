@@ -120,13 +120,13 @@ $(SIMULATE): $(call objects,$(wildcard tests/sim/*.cc) $(SCENARIO_SUPPORT)) $(LI
 # of the tree, or in OTHER_BUILD, another program or a file with what `simulate --seeds N` has printed.
 REPLAY_SEEDS ?= 5
 # Unit tests whose nodes can be those of a simulation.
-SIM_TESTS := $(BUILD)/tests/cluster_test
+SIM_TESTS := $(BUILD)/tests/cluster_test $(BUILD)/tests/fabric_test
 
 ifeq ($(MODE),sim)
 sim: $(SIMULATE)
 	@$(SIMULATE) $(SIM_WORDS)
 sim-tests: $(SIM_TESTS)
-	@GTEST_FILTER='*/ManyNodes.*' tests/run --limit-s $(TEST_LIMIT_S) $(SIM_TESTS)
+	@GTEST_FILTER='*/ManyNodes.*:SimDatagrams.*' tests/run --limit-s $(TEST_LIMIT_S) $(SIM_TESTS)
 sim-shrink: $(SIMULATE)
 	@$(SIMULATE) --shrink $(SIM_WORDS)
 sim-replay: $(SIMULATE)
@@ -177,8 +177,8 @@ endif
 # is kept in build/fuzz/fuzz.
 FUZZ_SECONDS ?= 5
 FUZZED := $(call objects,slimgraph/launch/handshake.cc \
-  slimgraph/launch/internal/frame.cc \
-  slimgraph/launch/internal/joining.cc slimgraph/remote/list_code.cc dkudu/internal/graph/degree_order.cc \
+  slimgraph/launch/frame.cc \
+  slimgraph/launch/joining.cc slimgraph/remote/list_code.cc dkudu/internal/graph/degree_order.cc \
   $(wildcard slimgraph/base/*.cc slimgraph/files/*.cc slimgraph/files/internal/*.cc slimgraph/graph/*.cc \
     slimgraph/remote/internal/*.cc txnlayer/disk/*.cc txnlayer/disk/internal/*.cc \
     txnlayer/graph_model/*.cc))

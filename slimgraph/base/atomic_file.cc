@@ -18,18 +18,18 @@ std::string PartialNameOf(const std::string& path) {
   return fmt::format("{}.{:016x}.partial", path, number);
 }
 
-Result<AtomicFile> AtomicFile::Create(const std::string& path) {
+Result<AtomicFile> AtomicFile::Create(const std::string& path, mode_t mode) {
   struct stat info;
   if (files::StatOf(path, info) == 0 && !S_ISREG(info.st_mode)) {
     return UsageError("{}: cannot write here: it is there already and is not a regular file", path);
   }
   IgnoreFileSizeSignal();
   std::string temporary;
-  UniqueFd fd(files::Open(FolderOf(path), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666));
+  UniqueFd fd(files::Open(FolderOf(path), O_TMPFILE | O_RDWR | O_CLOEXEC, mode));
   if (!fd && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
     // The partial file is in the target's folder, because a rename cannot cross file systems.
     temporary = PartialNameOf(path);
-    fd.Reset(files::Open(temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+    fd.Reset(files::Open(temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
   }
   if (!fd) return EnvironmentError("{}: cannot write: {}", path, std::strerror(errno));
   return AtomicFile(path, std::move(temporary), std::move(fd));

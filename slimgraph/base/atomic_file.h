@@ -3,6 +3,8 @@
 // behind.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -22,8 +24,9 @@ enum class Outlives { kProcessEnd, kPowerLoss };
 
 class AtomicFile {
  public:
-  // Nothing at `path` changes before Commit, which replaces an existing file.
-  static Result<AtomicFile> Create(const std::string& path);
+  // Nothing at `path` changes before Commit, which replaces an existing file. `mode`: who may read
+  // and write the file, less what the process's umask forbids.
+  static Result<AtomicFile> Create(const std::string& path, mode_t mode = 0666);
 
   AtomicFile(AtomicFile&& other) noexcept
       : path_(std::move(other.path_)),

@@ -2,6 +2,7 @@
 
 #include <sodium.h>
 
+#include <cstring>
 #include <span>
 
 #include "slimgraph/base/random.h"
@@ -10,6 +11,15 @@ namespace slimgraph {
 namespace {
 
 static_assert(std::tuple_size_v<Proof> == crypto_auth_BYTES);
+static_assert(sizeof(HandshakeKey) == crypto_secretbox_KEYBYTES);
+
+using Nonce = std::array<unsigned char, crypto_secretbox_NONCEBYTES>;
+
+Nonce NonceOf(std::uint64_t number) {
+  Nonce nonce{};
+  std::memcpy(nonce.data(), &number, sizeof number);
+  return nonce;
+}
 
 const unsigned char* DataOf(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
@@ -69,6 +79,25 @@ Proof HandshakeKey::Prove(Role role, const Challenges& challenges, Bytes claims)
 bool HandshakeKey::Verify(const Proof& proof, Role role, const Challenges& challenges,
                           Bytes claims) const {
   return SameProof(proof, Prove(role, challenges, claims));
+}
+
+std::string HandshakeKey::Seal(std::uint64_t number, std::string_view message) const {
+  const Nonce nonce = NonceOf(number);
+  std::string sealed(crypto_secretbox_MACBYTES + message.size(), '\0');
+  ::crypto_secretbox_easy(reinterpret_cast<unsigned char*>(sealed.data()), DataOf(message),
+                          message.size(), nonce.data(), key_.data());
+  return sealed;
+}
+
+std::optional<std::string> HandshakeKey::Open(std::uint64_t number, std::string_view sealed) const {
+  if (sealed.size() < crypto_secretbox_MACBYTES) return std::nullopt;
+  const Nonce nonce = NonceOf(number);
+  std::string message(sealed.size() - crypto_secretbox_MACBYTES, '\0');
+  if (::crypto_secretbox_open_easy(reinterpret_cast<unsigned char*>(message.data()), DataOf(sealed),
+                                   sealed.size(), nonce.data(), key_.data()) != 0) {
+    return std::nullopt;
+  }
+  return message;
 }
 
 }  // namespace slimgraph

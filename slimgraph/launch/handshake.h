@@ -8,10 +8,12 @@
 // Claims are what a side states about itself: who it is and what it wants. A proof is
 // HMAC-SHA-512-256 over the side's role, both challenges and its claims. A challenge is random and
 // new for each session, so a recorded proof is worthless in another session. Bytes that follow the
-// handshake are neither encrypted nor authenticated.
+// handshake are neither encrypted nor authenticated, except those of a pool (HandshakeKey::Seal).
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -46,6 +48,13 @@ class HandshakeKey {
 
   Proof Prove(Role role, const Challenges& challenges, Bytes claims) const;
   bool Verify(const Proof& proof, Role role, const Challenges& challenges, Bytes claims) const;
+
+  // Encrypts and authenticates a message (crypto_secretbox). A key of its own for each connection,
+  // and a number of its own for each message with that key: messages are then neither replayed nor
+  // reordered unnoticed.
+  std::string Seal(std::uint64_t number, std::string_view message) const;
+  // Nothing: it was not sealed with this key and number, or has been changed.
+  std::optional<std::string> Open(std::uint64_t number, std::string_view sealed) const;
 
  private:
   HandshakeKey() = default;

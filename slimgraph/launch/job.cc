@@ -212,6 +212,13 @@ Result<std::unique_ptr<Job>> Job::FormPart(std::uint32_t tag) {
 Result<bool> Job::AllReached() {
   if (!control_) return true;
   SLIM_ASSIGN(const auto all, control_->Exchange(kReached, /*last=*/false, tag_ % kNumBaseTags));
+  return std::all_of(members_.begin(), members_.end(),
+                     [&](NodeId node) { return all[node] == kReached; });
+}
+
+Result<bool> Job::AllLivingReached() {
+  if (!control_) return true;
+  SLIM_ASSIGN(const auto all, control_->Exchange(kReached, /*last=*/false, tag_ % kNumBaseTags));
   return std::all_of(all.begin(), all.end(),
                      [](const std::string& word) { return word.empty() || word == kReached; });
 }
@@ -246,7 +253,7 @@ Result<std::uint64_t> Job::RunAmongSurvivors(std::uint32_t tag,
     SLIM_ASSIGN(const auto part, FormPart(tag));
     const Status done = work(*part);
     if (done) {
-      SLIM_ASSIGN(const bool all, part->AllReached());
+      SLIM_ASSIGN(const bool all, part->AllLivingReached());
       if (all) return anew;
       continue;
     }

@@ -107,9 +107,9 @@ class Job {
   // can then form another part. Threads that form parts concurrently need different tags (from 1 to
   // 15), the same on all nodes. This job must outlive the part.
   Result<std::unique_ptr<Job>> FormPart(std::uint32_t tag);
-  // Called on a part, collective among its living nodes: returns whether all of them have called
-  // it. Some nodes may instead have left this part to form another one. If a node dies meanwhile,
-  // all others still get the same answer.
+  // Called on a part, collective among its living nodes: returns whether all of its nodes have
+  // called it. Some may instead have died, or have left this part to form another one. If a node
+  // dies meanwhile, all others still get the same answer.
   Result<bool> AllReached();
   // Called on a part when this node's work in it has failed with `error`. The failure may be the
   // consequence of a death, so this first waits for notice of one. If no node of the part has died,
@@ -126,6 +126,7 @@ class Job {
   // part. Returns how many times the work was restarted.
   Result<std::uint64_t> RunAmongSurvivors(std::uint32_t tag,
                                           const std::function<Status(Job&)>& work);
+  bool is_part() const { return tag_ != 0; }
   // The number of `node` in the job that this job is a part of.
   NodeId node_in_job(NodeId node) const { return members_.empty() ? node : members_[node]; }
   // Whether all nodes of this job are alive. Takes constant time until the first loss.
@@ -187,6 +188,8 @@ class Job {
  private:
   struct Launched;
   Job();
+  // The same as AllReached(), but a node that has died need not have called it.
+  Result<bool> AllLivingReached();
   static Result<std::unique_ptr<Job>> Form(JoinConfig config, OnLoss on_loss,
                                            std::shared_ptr<Launched> launched,
                                            std::vector<int> depends_on);

@@ -14,7 +14,7 @@
 #include "slimgraph/base/clock.h"
 #include "slimgraph/base/sockets.h"
 #include "slimgraph/cluster/topology.h"
-#include "slimgraph/session/internal/processes.h"
+#include "slimgraph/launch/place.h"
 
 namespace slimgraph {
 namespace {
@@ -37,8 +37,8 @@ class LaunchedPrograms {
   LaunchedPrograms(const LaunchedPrograms&) = delete;
   LaunchedPrograms& operator=(const LaunchedPrograms&) = delete;
 
-  Status Start(const std::vector<std::string>& words, const internal::Place& place) {
-    SLIM_ASSIGN(const pid_t process, internal::StartProgram(words, place, /*quiet=*/false));
+  Status Start(const std::vector<std::string>& words, const Place& place) {
+    SLIM_ASSIGN(const pid_t process, StartProgram(words, place, /*quiet=*/false));
     running_.emplace(process, place.node);
     return {};
   }
@@ -106,7 +106,7 @@ Result<int> LaunchProgram(NodeId nodes, NodeId compute, const std::vector<std::s
     return EnvironmentError("cannot find this program's file: {}", std::strerror(errno));
   }
   SLIM_ASSIGN(UniqueFd listener, ListenTcp("127.0.0.1"));
-  internal::Place place{.nodes = nodes, .compute = compute};
+  Place place{.nodes = nodes, .compute = compute};
   place.hub = fmt::format("127.0.0.1:{}", LocalAddress(listener.get()).port());
   SLIM_ASSIGN(place.secret, NewSecret());
   LaunchedPrograms programs;

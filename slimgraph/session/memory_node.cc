@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "slimgraph/base/sync.h"
+#include "slimgraph/launch/place.h"
 #include "slimgraph/launch/started_by.h"
 #include "slimgraph/session/internal/algorithm.h"
 #include "slimgraph/session/internal/mining.h"
 #include "slimgraph/session/internal/open_graph.h"
 #include "slimgraph/session/internal/open_store.h"
-#include "slimgraph/session/internal/processes.h"
 
 namespace slimgraph {
 namespace {
@@ -21,9 +21,9 @@ using internal::OpenGraphs;
 
 Result<std::unique_ptr<Job>> JoinSession(bool computes) {
   const char* const command = computes ? kComputeNodeCommand : kMemoryNodeCommand;
-  SLIM_ASSIGN(const auto place, internal::TakePlace());
+  SLIM_ASSIGN(const auto place, TakePlace());
   if (place && ((place->node < place->compute) != computes || place->node == 0)) {
-    return UsageError("{} does not name a {}", internal::kJoinVariable, command);
+    return UsageError("{} does not name a {}", kJoinVariable, command);
   }
   if (place) return Job::Join(place->Config(), OnLoss::kReport);
   if (computes || StartedBy() == Starter::kNobody) {

@@ -39,6 +39,33 @@ TEST(SimDatagrams, ALinkThatIsCutEndsTheJob) {
   }
 }
 
+// So it does after a death that the job has survived.
+TEST(SimDatagrams, ALinkThatIsCutAfterADeathEndsTheJob) {
+  for (const bool there : {true, false}) {
+    const NodesEnd end = RunNodes(
+        4, OnLoss::kEndJob,
+        [there](Job& job) {
+          job.SurviveDeaths(true);
+          const auto fabric =
+              *Fabric::Open(job, {.transport = "sim-datagrams", .network = "none", .endpoints = 1});
+          const auto handler = fabric->SetHandler(1, [](Endpoint&, const Message&) {});
+          ASSERT_TRUE(job.Exchange(""));
+          if (job.self() == 3) KillProcess();
+          Endpoint& endpoint = fabric->endpoint(0);
+          ASSERT_TRUE(endpoint.WaitUntil([&] { return !job.alive(3); }, 10s));
+          if (job.self() == 1) {
+            sim::Network::Current().Cut(there ? 1 : 2, there ? 2 : 1);
+            endpoint.Send({2, 0}, 1, {});
+          }
+          endpoint.WaitUntil([] { return false; }, 1000s);
+          ADD_FAILURE() << "node " << job.self() << " goes on";
+        },
+        30);
+    EXPECT_EQ(end.output, "");
+    EXPECT_EQ(end.codes, (std::vector<int>{4, 4, 4, 128 + SIGKILL}));
+  }
+}
+
 // The death of a node is noticed also if it dies while the others open their endpoints.
 TEST(SimDatagrams, ADeathDuringTheOpeningIsNoticed) {
   for (int run = 0; run < 300; ++run) {

@@ -10,7 +10,7 @@
 
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/unique_fd.h"
-#include "slimgraph/launch/internal/joining.h"
+#include "slimgraph/launch/joining.h"
 
 namespace slimgraph {
 namespace {

@@ -14,9 +14,9 @@
 #include "slimgraph/base/clock.h"
 #include "slimgraph/base/sockets.h"
 #include "slimgraph/launch/internal/control_plane.h"
-#include "slimgraph/launch/internal/joining.h"
 #include "slimgraph/launch/internal/launcher_link.h"
 #include "slimgraph/launch/job.h"
+#include "slimgraph/launch/joining.h"
 #include "tests/support/strangers.h"
 #include "tests/support/unwrap.h"
 

@@ -2,8 +2,11 @@
 #include <map>
 #include <set>
 
+#include "slimgraph/base/clock.h"
 #include "slimgraph/base/sync.h"
+#include "slimgraph/fabric/fabric.h"
 #include "tests/sim/scenario.h"
+#include "tests/support/unwrap.h"
 
 namespace slimgraph::test {
 namespace {
@@ -156,6 +159,34 @@ std::function<std::string()> PrepareSilence(World& world) {
   };
 }
 
+// Nodes access each other's memory. Each gives its fabric up at some time without closing it, as
+// after an error, while the others go on. Their operations on it fail then, and do no harm.
+std::function<std::string()> PrepareTeardown(World& world) {
+  constexpr std::size_t kRegionBytes = 64 << 10;
+  const NodeId nodes = world.DrawNodes(2, 4);
+  const std::string transport = OneOf(world, {"sim", "sim-datagrams"});
+  std::vector<std::uint64_t> leaves_after_ns;
+  for (NodeId node = 0; node < nodes; ++node) leaves_after_ns.push_back(world.Draw(2 * kMs));
+  return OnAllNodes(world, nodes, {}, [nodes, transport, leaves_after_ns](Job& job) {
+    auto fabric =
+        Unwrap(Fabric::Open(job, {.transport = transport, .network = "none", .endpoints = 1}));
+    const SharedRegion region = Unwrap(fabric->Share(kRegionBytes));
+    Unwrap(job.Exchange(""));
+    Endpoint& endpoint = fabric->endpoint(0);
+    std::vector<std::byte> bytes(kRegionBytes / 4);
+    std::set<NodeId> gone = {job.self()};
+    const std::uint64_t leaves_ns = NowNs() + leaves_after_ns[job.self()];
+    for (NodeId node = 0; gone.size() < nodes && NowNs() < leaves_ns; node = (node + 1) % nodes) {
+      if (gone.contains(node)) continue;
+      endpoint.Read(node, region.id, 0, bytes);
+      endpoint.Write(node, region.id, bytes.size() * (1 + job.self() % 3), bytes);
+      if (endpoint.Flush() != Outcome::kOk) gone.insert(node);
+    }
+    fabric.reset();
+    Unwrap(job.Exchange(""));
+  });
+}
+
 }  // namespace
 
 std::vector<Scenario> JobScenarios() {
@@ -171,6 +202,7 @@ std::vector<Scenario> JobScenarios() {
        }},
       {"survivors", "a job that survives deaths repeats its work among the living",
        PrepareSurvivors},
+      {"teardown", "nodes give up their memory while others access it", PrepareTeardown},
       {"silence", "a node stands still, and the job ends within seconds", PrepareSilence},
   };
 }

@@ -148,8 +148,8 @@ void RunPoint(const ScalePoint& point, const std::string& graph, ScaleFigures& f
   std::strncpy(figures.failure, failure.c_str(), sizeof figures.failure - 1);
 }
 
-// Measures the point in a process of its own, and prints it. Returns nothing if it has failed.
-// Prints the line of a point. Returns whether the point was measured and its result is right.
+// Measures the point in a process of its own, and prints its line. Returns whether it was measured
+// and its result is right.
 bool Measure(const ScalePoint& point, const std::string& graph, ScaleFigures& figures,
              double expected) {
   figures = {};
@@ -225,6 +225,13 @@ int MeasureScale(int argc, char** argv) {
       fmt::print(stderr, "simulate scale: {} is unknown\n", name);
       return 2;
     }
+  }
+  for (const std::string& work : options.work) {
+    if (work == "pagerank" || work == "triangles" || work == "smallbank") continue;
+    fmt::print(stderr,
+               "simulate scale: --work {} is unknown; use pagerank, triangles or smallbank\n",
+               work);
+    return 2;
   }
   GenerateOptions graph;
   graph.out = ScenarioFolder() + "/scale.slim";

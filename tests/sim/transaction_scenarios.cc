@@ -18,6 +18,32 @@ struct TxnSetting {
   txn::WorkloadOptions work;
   std::optional<NodeId> killed;
   std::uint64_t killed_after_us = 0;  // after the begin of the run
+  std::uint64_t clients = 0;          // of all nodes, that have not finished
+};
+
+// Counts the clients that finish. While one has not, the run goes on, on all nodes.
+class CountingWorkload : public txn::Workload {
+ public:
+  CountingWorkload(std::unique_ptr<txn::Workload> counted, std::uint64_t& left)
+      : counted_(std::move(counted)), left_(left) {}
+
+  std::string_view name() const override { return counted_->name(); }
+  Status Load(txn::Engine& engine) override { return counted_->Load(engine); }
+  void Configure(const txn::WorkloadOptions& options) override { counted_->Configure(options); }
+  std::unique_ptr<txn::Client> MakeClient(txn::Transaction& transaction) override {
+    return counted_->MakeClient(transaction);
+  }
+  void Collect(txn::Client& client) override {
+    counted_->Collect(client);
+    --left_;
+  }
+  Status Verify(txn::Engine& engine) override { return counted_->Verify(engine); }
+  txn::TransactionalGraph* graph() override { return counted_->graph(); }
+  const txn::History* history() const override { return counted_->history(); }
+
+ private:
+  const std::unique_ptr<txn::Workload> counted_;
+  std::uint64_t& left_;
 };
 
 enum class Deaths { kNone, kAtAStage, kAtAnyMoment, kDuringRepair };
@@ -74,30 +100,31 @@ std::string NameOf(const TxnSetting& s) {
                      e.transport, e.without, s.work.fold_share > 0 ? ", with folds" : "");
 }
 
-// Kills this node while the run is under way. A death after the run would end the job.
-void KillDuringRun(World& world, txn::Engine& engine, std::uint64_t after_us,
+// Kills this node while the run is under way on all nodes. A death after the run would end the job,
+// also when the run is over on node 0 only.
+void KillDuringRun(World& world, const txn::Engine& engine, const TxnSetting& setting,
                    const std::stop_token& over) {
   while (!engine.running() && !over.stop_requested()) SleepFor(std::chrono::microseconds(50));
-  SleepFor(std::chrono::microseconds(after_us));
-  if (over.stop_requested() || !engine.running() || engine.over()) return;
+  SleepFor(std::chrono::microseconds(setting.killed_after_us));
+  if (over.stop_requested() || !engine.running() || setting.clients == 0) return;
   world.Note("dies");
   KillProcess();
 }
 
-void RunTransactions(World& world, Job& job, const TxnSetting& setting) {
+void RunTransactions(World& world, Job& job, TxnSetting& setting) {
   const auto cluster = StartCluster(job, setting.engine);
   {
     const StartedEngine engine = StartEngine(*cluster, setting.engine);
     txn::WorkloadOptions work = setting.work;
     const bool deaths = setting.killed || setting.engine.options.death.node;
     if (deaths) work.journal = ScenarioFolder() + "/journal";
-    const auto workload = Unwrap(txn::MakeWorkload(setting.workload, work));
+    const auto workload = std::make_unique<CountingWorkload>(
+        Unwrap(txn::MakeWorkload(setting.workload, work)), setting.clients);
     Unwrap(workload->Load(*engine));
     std::optional<Thread> killer;
     if (setting.killed == job.self()) {
-      killer.emplace([&](const std::stop_token& over) {
-        KillDuringRun(world, *engine, setting.killed_after_us, over);
-      });
+      killer.emplace(
+          [&](const std::stop_token& over) { KillDuringRun(world, *engine, setting, over); });
     }
     const auto result = Unwrap(
         txn::Drive(*engine, *workload, {.seconds = 20, .transactions = setting.transactions}));
@@ -118,6 +145,8 @@ std::function<std::string()> PrepareTransactions(World& world, Deaths deaths, bo
   const auto setting = std::make_shared<TxnSetting>(DrawSetting(world, deaths, folds));
   setting->nodes += more;
   if (setting->nodes > kCrowd) setting->engine.transport = "sim";
+  setting->clients = std::uint64_t{setting->engine.compute} * setting->engine.threads *
+                     setting->engine.options.coroutines;
   return OnAllNodes(world, setting->nodes, faults, [&world, setting](Job& job) {
     if (job.self() == 0) world.Note(NameOf(*setting));
     RunTransactions(world, job, *setting);

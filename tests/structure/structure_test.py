@@ -13,7 +13,7 @@ ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)),
 # From the bottom up; folders in one row do not include each other.
 LAYERS = [["slimgraph/base"], ["slimgraph/files"], ["slimgraph/stats"], ["slimgraph/launch"],
           ["slimgraph/fabric"],
-          ["slimgraph/cluster"], ["slimgraph/graph"], ["slimgraph/remote"],
+          ["slimgraph/cluster"], ["slimgraph/graph"], ["slimgraph/remote"], ["slimgraph/pool"],
           ["dgemini", "dkudu", "txnlayer"], ["slimgraph/session"],
           ["apps", "examples", "python/src"], ["tests"]]
 # The rooms (folders) of txnlayer, from the bottom up. Its top-level headers belong to `engine`.

@@ -16,7 +16,7 @@
 #include <set>
 #include <sstream>
 
-#include "slimgraph/launch/internal/joining.h"
+#include "slimgraph/launch/joining.h"
 #include "tests/support/unwrap.h"
 
 namespace slimgraph {

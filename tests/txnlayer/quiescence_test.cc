@@ -70,6 +70,23 @@ TEST(Quiescence, WaitsUntilAllThreadsHaveNotedTheStop) {
   });
 }
 
+// A thread that has reported that it rests may note another request before it receives the stop.
+TEST(Quiescence, EndsARoundOnlyOnce) {
+  OnTwoThreads([](TwoThreads& two) {
+    for (const std::uint32_t number : {1U, 2U}) {
+      two.quiescence.RequestOnNode0(Quiescence::kStopTheWorld, number);
+      for (txn::Worker& worker : two.workers) two.quiescence.NoteRequests(worker);
+      two.BothReportAtRest();
+      EXPECT_TRUE(two.Stops());
+      EXPECT_EQ(two.quiescence.number(Quiescence::kStopTheWorld), 1U);
+    }
+    two.BothReportAtRest();
+    two.quiescence.BeginRound();
+    EXPECT_FALSE(two.Stops()) << "a stop of the last round counts no more";
+    EXPECT_EQ(two.quiescence.number(Quiescence::kStopTheWorld), 1U);
+  });
+}
+
 TEST(Quiescence, OneSweepServesAllThatRequestOne) {
   OnTwoThreads([](TwoThreads& two) {
     for (txn::Worker& worker : two.workers)

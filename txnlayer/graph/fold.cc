@@ -174,13 +174,19 @@ Status FoldWorker::FoldHoldingTurn(bool& fits, bool& switched) {
   if (fits && graph_.engine().durability() != nullptr) {
     SLIM_TRY(WriteAside(std::move(changes), next, first.time));
   }
+  Status logged;
   const auto switch_to_next = [&](GraphTime) -> Status {
     graph_.Unpin();
     if (!fits) return {};
-    return SwitchToNext(first.time, std::move(next), switched);
+    return SwitchToNext(first.time, std::move(next), switched, logged);
   };
-  SLIM_ASSIGN(const WorldStop second, StopTheWorld(*cluster_, graph_, switch_to_next));
-  figures_.longest_pause_s = std::max({figures_.longest_pause_s, first.seconds, second.seconds});
+  const auto second = StopTheWorld(*cluster_, graph_, switch_to_next);
+  if (!logged) {
+    graph_.engine().FailJob(logged.error());  // even if a node has died meanwhile
+    return logged;
+  }
+  if (!second) return tl::unexpected<Error>(second.error());
+  figures_.longest_pause_s = std::max({figures_.longest_pause_s, first.seconds, second->seconds});
   return {};
 }
 
@@ -188,7 +194,11 @@ Status FoldWorker::FoldHoldingTurn(bool& fits, bool& switched) {
 // with the next lists and others without. On disk, the next log is valid once the first node has
 // switched to it. By then it is complete on all nodes. If the job fails, this node may not learn
 // whether another has switched.
-Status FoldWorker::SwitchToNext(GraphTime at, BaseGraph::Contents next, bool& switched) {
+//
+// `logged`: whether this node's log was switched. A failure ends the job, but only after the stop:
+// otherwise this node's transactions would read tables that other nodes are still changing.
+Status FoldWorker::SwitchToNext(GraphTime at, BaseGraph::Contents next, bool& switched,
+                                Status& logged) {
   Engine& engine = graph_.engine();
   Durability* const logs = engine.durability();
   engine.ApplyLogs();
@@ -218,7 +228,8 @@ Status FoldWorker::SwitchToNext(GraphTime at, BaseGraph::Contents next, bool& sw
   const std::uint64_t bytes = Sum(UsedBytes);
   unfoldable_bytes_ =
       bytes / std::max<std::uint64_t>(tuples, 1) * std::min(residue.unfoldable_tuples(), tuples);
-  return logs == nullptr ? Status() : logs->SwitchToNext();
+  if (logs != nullptr) logged = logs->SwitchToNext();
+  return {};
 }
 
 // Collects the changes of the lists that this node holds.

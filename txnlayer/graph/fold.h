@@ -52,7 +52,7 @@ class FoldWorker : public AsideOwner {
   Result<bool> ShouldFold(bool& over);
   Status Fold();
   Status FoldHoldingTurn(bool& fits, bool& switched);
-  Status SwitchToNext(GraphTime at, BaseGraph::Contents next, bool& switched);
+  Status SwitchToNext(GraphTime at, BaseGraph::Contents next, bool& switched, Status& logged);
   Status WriteAside(EdgeChanges changes, const BaseGraph::Contents& next, GraphTime at);
   void ClearSpare();
   Result<EdgeChanges> CollectChanges(const PartitionHolders& holders, GraphTime at,

@@ -15,8 +15,8 @@
 #include "slimgraph/base/result.h"
 #include "slimgraph/base/sync.h"
 #include "slimgraph/base/unique_fd.h"
+#include "slimgraph/launch/frame.h"
 #include "slimgraph/launch/handshake.h"
-#include "slimgraph/launch/internal/frame.h"
 #include "slimgraph/launch/job.h"
 
 namespace slimgraph {

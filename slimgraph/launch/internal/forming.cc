@@ -5,13 +5,12 @@
 #include <map>
 
 #include "slimgraph/base/clock.h"
-#include "slimgraph/base/poller.h"
 #include "slimgraph/base/sockets.h"
 #include "slimgraph/base/split.h"
 #include "slimgraph/base/sync.h"
 #include "slimgraph/base/waits.h"
 #include "slimgraph/launch/internal/control_plane.h"
-#include "slimgraph/launch/internal/joining.h"
+#include "slimgraph/launch/joining.h"
 
 namespace slimgraph {
 namespace {
@@ -22,18 +21,6 @@ constexpr std::chrono::milliseconds kBeforeNextTry{20};
 constexpr std::size_t kMaxStrangers = 256;  // in addition to one per node of the job
 constexpr std::string_view kPurpose = "join";
 constexpr std::uint64_t kCheckNs = 100'000'000;  // how often to check that nodes still come
-
-// Waits for one frame on a connection; returns nothing if the connection ends or `deadline_ns`
-// passes.
-Result<std::optional<Frame>> AwaitFrame(int fd, FrameReader& reader, std::uint64_t deadline_ns) {
-  while (true) {
-    SLIM_ASSIGN(auto frame, reader.Next());
-    const std::uint64_t now = NowNs();
-    if (frame || now >= deadline_ns) return frame;
-    const bool readable = AwaitReadable(fd, std::chrono::nanoseconds(deadline_ns - now));
-    if (readable && !reader.Fill(fd)) return reader.Next();
-  }
-}
 
 // Tries "host:port[,host:port…]" in order.
 Result<UniqueFd> ConnectToHub(std::string_view addresses) {
@@ -133,19 +120,11 @@ Status ControlPlane::JoinAtHub(const JoinConfig& config, std::string_view identi
 // Returns whether this node has joined; false if the hub closed the connection without an answer.
 Result<bool> ControlPlane::JoinHub(UniqueFd fd, const HandshakeKey& key,
                                    const std::string& identity, std::uint64_t deadline_ns) {
-  SetUpControlSocket(fd.get());
   FrameReader reader(kMaxJoiningBytes);
-  SLIM_ASSIGN(const auto first, AwaitFrame(fd.get(), reader, deadline_ns));
-  if (!first) return false;
-  const auto challenge = ReadChallenge(*first);
-  if (!challenge) return EnvironmentError("it is not the hub of a job");
-  SLIM_ASSIGN(const Challenge own, NewChallenge());
-  Challenges challenges{.acceptor = *challenge, .opener = own};
-  SendFrame(fd.get(), HelloFrame(key, challenges, {self_, identity}));
-  SLIM_ASSIGN(const auto answer, AwaitFrame(fd.get(), reader, deadline_ns));
-  if (!answer) return false;
-  if (answer->type == FrameType::kRefused) return EnvironmentError("{}", answer->body);
-  SLIM_ASSIGN(const auto words, ReadWelcome(key, challenges, *answer));
+  SLIM_ASSIGN(const auto introduced,
+              Introduce(fd.get(), reader, key, {self_, identity}, deadline_ns));
+  if (!introduced) return false;
+  const std::vector<std::string>& words = introduced->words;
   if (words.size() != 2 * std::size_t{nodes_}) {
     return EnvironmentError("its job does not have {} nodes", nodes_);
   }

@@ -79,8 +79,8 @@ Status Checkpointer::Checkpoint() {
 }
 
 // The next logs are valid once the first node has switched to its own. By then they are complete on
-// all nodes. If a node dies, either all survivors switch or none does. If the job fails, this node
-// may not learn whether another has switched.
+// all nodes, also on those that have died since. If a node dies, either all survivors switch or
+// none does. If the job fails, this node may not learn whether another has switched.
 Status Checkpointer::SwitchLogs(bool& taken) {
   Durability& logs = *engine_.durability();
   SLIM_TRY(logs.BeginNext(cluster_->all()));
@@ -93,7 +93,11 @@ Status Checkpointer::SwitchLogs(bool& taken) {
   }
   if (!*all) return EnvironmentError("a checkpoint was given up because a node has died");
   taken = true;
-  SLIM_TRY(logs.SwitchToNext());
+  const Status switched = logs.SwitchToNext();
+  if (!switched) {
+    engine_.cluster().job().Fail(switched.error());  // even if a node has died meanwhile
+    return switched;
+  }
   return cluster_->all().Barrier();
 }
 

@@ -46,10 +46,14 @@ Quiescence::Quiescence(Fabric& fabric, std::uint32_t threads)
   });
   handle(kStopHandler, [this](Endpoint& endpoint, const Message& message) {
     const auto report = Read<Report>(message);
+    // If threads report again before they have received the stop, a second one follows it. All
+    // nodes do the work of the first: at_stop_ must not change meanwhile.
+    bool& stops = threads_[endpoint.address().endpoint].stop;
+    if (report.round != round_ || stops) return;
     for (std::size_t reason = 0; reason < kReasons; ++reason) {
       at_stop_[reason] = report.counts[reason];
     }
-    threads_[endpoint.address().endpoint].stop = true;
+    stops = true;
   });
   // The thread that sends the stops also handles these requests, so neither can overtake the other.
   // It announces the request in this turn of its loop.

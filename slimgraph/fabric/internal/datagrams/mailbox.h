@@ -193,10 +193,12 @@ void Mailbox<Port>::Progress() {
   });
 }
 
-// After a death, nodes that live may have stopped to answer, because they form the job anew.
+// After a death in a part of a job, nodes that live may have stopped to answer, because they form
+// the part anew. The nodes of a whole job that survives a death go on with their mailboxes.
 template <typename Port>
 void Mailbox<Port>::FailAsUnreachable(NodeId node) {
-  if (!job_->all_alive() || std::exchange(failed_, true)) return;
+  const bool formed_anew = job_->is_part() && !job_->all_alive();
+  if (formed_anew || !job_->alive(node) || std::exchange(failed_, true)) return;
   job_->Fail({ErrorKind::kEnvironment,
               fmt::format("node {} lives, but does not answer datagrams: check the network between "
                           "its host and that of node {}",

@@ -1,5 +1,6 @@
 // What a node and the hub send to each other until each has proved that it knows the job's secret,
-// and how the hub handles connections that have not proved it yet.
+// and how the hub handles connections that have not proved it yet. A pool's node accepts clients
+// in the same way; then the hub is that node, and the secret is the pool's key.
 #pragma once
 
 #include <deque>
@@ -8,8 +9,8 @@
 #include <string_view>
 
 #include "slimgraph/base/unique_fd.h"
+#include "slimgraph/launch/frame.h"
 #include "slimgraph/launch/handshake.h"
-#include "slimgraph/launch/internal/frame.h"
 
 namespace slimgraph {
 
@@ -30,11 +31,25 @@ Frame HelloFrame(const HandshakeKey& key, const Challenges& challenges, const He
 // Fills in `challenges.opener`; returns nothing if the proof is wrong.
 std::optional<Hello> ReadHello(const HandshakeKey& key, Challenges& challenges, const Frame& frame);
 
-// What the hub tells a node about the whole job.
+// What the hub tells a node about the whole job, or a pool's node tells a client.
 Frame WelcomeFrame(const HandshakeKey& key, const Challenges& challenges,
                    const std::vector<std::string>& words);
 Result<std::vector<std::string>> ReadWelcome(const HandshakeKey& key, const Challenges& challenges,
                                              const Frame& frame);
+
+// Waits for one frame on a connection; returns nothing if the connection ends or `deadline_ns`
+// passes.
+Result<std::optional<Frame>> AwaitFrame(int fd, FrameReader& reader, std::uint64_t deadline_ns);
+
+// What both sides know after a handshake.
+struct Introduced {
+  Challenges challenges;
+  std::vector<std::string> words;  // of the welcome
+};
+// The opener's side of the handshake. Returns nothing if the other side has closed the connection
+// without an answer, or has not answered in time.
+Result<std::optional<Introduced>> Introduce(int fd, FrameReader& reader, const HandshakeKey& key,
+                                            const Hello& hello, std::uint64_t deadline_ns);
 
 // The connections to a hub that have not yet proved that they belong to the job. One thread serves
 // them all. A connection that proves nothing in time is closed. If there are too many, the oldest

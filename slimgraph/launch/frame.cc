@@ -1,4 +1,4 @@
-#include "slimgraph/launch/internal/frame.h"
+#include "slimgraph/launch/frame.h"
 
 #include <array>
 #include <cerrno>

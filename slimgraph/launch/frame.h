@@ -1,4 +1,5 @@
-// The messages between the nodes of a job and its hub, and a parser that reads them from a stream.
+// The messages between the nodes of a job and its hub, or a pool and its clients, and a parser that
+// reads them from a stream.
 #pragma once
 
 #include <compare>
@@ -26,8 +27,9 @@ enum class FrameType : std::uint8_t {
   kDied,          // like kLost, for a node whose process has ended without a message
   kPartAborted,   // both ways: `node` aborts the parts with this tag, with exit code and reason
   kBye,           // node → hub: I leave the finished job
+  kSealed,        // between a pool's node and a client: an encrypted request or answer
 };
-constexpr FrameType kLastFrameType = FrameType::kBye;
+constexpr FrameType kLastFrameType = FrameType::kSealed;
 
 // The largest body of a frame: first from a side that has not yet proved that it knows the secret,
 // then from one that has.

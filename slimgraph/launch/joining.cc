@@ -1,4 +1,4 @@
-#include "slimgraph/launch/internal/joining.h"
+#include "slimgraph/launch/joining.h"
 
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -99,6 +99,33 @@ Result<std::vector<std::string>> ReadWelcome(const HandshakeKey& key, const Chal
     return EnvironmentError("it does not know the job's secret");
   }
   return UnpackStrings(body);
+}
+
+Result<std::optional<Frame>> AwaitFrame(int fd, FrameReader& reader, std::uint64_t deadline_ns) {
+  while (true) {
+    SLIM_ASSIGN(auto frame, reader.Next());
+    const std::uint64_t now = NowNs();
+    if (frame || now >= deadline_ns) return frame;
+    const bool readable = AwaitReadable(fd, std::chrono::nanoseconds(deadline_ns - now));
+    if (readable && !reader.Fill(fd)) return reader.Next();
+  }
+}
+
+Result<std::optional<Introduced>> Introduce(int fd, FrameReader& reader, const HandshakeKey& key,
+                                            const Hello& hello, std::uint64_t deadline_ns) {
+  SetUpControlSocket(fd);
+  SLIM_ASSIGN(const auto first, AwaitFrame(fd, reader, deadline_ns));
+  if (!first) return std::nullopt;
+  const auto challenge = ReadChallenge(*first);
+  if (!challenge) return EnvironmentError("it is not the hub of a job");
+  SLIM_ASSIGN(const Challenge own, NewChallenge());
+  Introduced introduced{.challenges = {.acceptor = *challenge, .opener = own}, .words = {}};
+  SendFrame(fd, HelloFrame(key, introduced.challenges, hello));
+  SLIM_ASSIGN(const auto answer, AwaitFrame(fd, reader, deadline_ns));
+  if (!answer) return std::nullopt;
+  if (answer->type == FrameType::kRefused) return EnvironmentError("{}", answer->body);
+  SLIM_ASSIGN(introduced.words, ReadWelcome(key, introduced.challenges, *answer));
+  return introduced;
 }
 
 Newcomers::Newcomers(int listener, const HandshakeKey& key, std::size_t most)

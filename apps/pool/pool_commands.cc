@@ -1,0 +1,92 @@
+// `slimgraph pool start|load|drop|status|stop|list`, and what the nodes of a pool run.
+#include "apps/commands.h"
+#include "apps/job/job_runner.h"
+#include "apps/pool/pool_output.h"
+#include "apps/print.h"
+#include "slimgraph/pool/pool.h"
+#include "slimgraph/pool/pool_node.h"
+
+namespace slimgraph {
+
+Command PoolStartCommand() {
+  const auto start = std::make_shared<PoolStart>();
+  const auto json = std::make_shared<bool>(false);
+  const auto declare = [start, json](Options& options) {
+    options.Positional("NAME", "the pool: letters, digits, - and _", start->name);
+    options
+        .Number("--nodes", "N", "processes that keep parts of each graph, for a new pool",
+                start->nodes)
+        .Default("those of the pool whose nodes have ended");
+    options
+        .Value("--memory", "BYTES", "limit for the graphs on each node",
+               [start](const std::string& text) -> Status {
+                 SLIM_ASSIGN(start->memory_bytes, ParseBytes(text));
+                 return {};
+               })
+        .Default("none")
+        .Shown(ShownAs::kBytes, std::nullopt);
+    options.Flag("--json", "the result as one JSON object", *json);
+  };
+  const auto run = [start, json](const std::vector<std::string>&) {
+    const auto started = StartPool(*start);
+    if (!started) return PrintError(started.error());
+    return PrintStarted(*started, *json);
+  };
+  return {"pool start", "start a standing pool, or those of its nodes that have ended", declare,
+          run};
+}
+
+Command PoolStatusCommand() {
+  struct State {
+    std::string name;
+    bool json = false;
+  };
+  const auto state = std::make_shared<State>();
+  const auto declare = [state](Options& options) {
+    options.Positional("NAME", "the pool", state->name);
+    options.Flag("--json", "the result as one JSON object", state->json);
+  };
+  const auto run = [state](const std::vector<std::string>&) {
+    const auto view = ViewPool(state->name);
+    return view ? PrintStatus(*view, state->json) : PrintError(view.error());
+  };
+  return {"pool status", "show a pool's nodes, graphs, and the jobs that use them", declare, run};
+}
+
+Command PoolStopCommand() {
+  struct State {
+    std::string name;
+    bool now = false;
+  };
+  const auto state = std::make_shared<State>();
+  const auto declare = [state](Options& options) {
+    options.Positional("NAME", "the pool", state->name);
+    options.Flag("--now", "even if jobs use it: they lose their memory nodes, and end", state->now);
+  };
+  const auto run = [state](const std::vector<std::string>&) {
+    const Status stopped = StopPool(state->name, state->now);
+    return stopped ? 0 : PrintError(stopped.error());
+  };
+  return {"pool stop", "end a pool and free its memory", declare, run};
+}
+
+Command PoolListCommand() {
+  const auto json = std::make_shared<bool>(false);
+  const auto declare = [json](Options& options) {
+    options.Flag("--json", "the result as one JSON object", *json);
+  };
+  const auto run = [json](const std::vector<std::string>&) {
+    const auto pools = ListPools();
+    return pools ? PrintPools(*pools, *json) : PrintError(pools.error());
+  };
+  return {"pool list", "name the pools of this user", declare, run};
+}
+
+Command PoolNodeCommand() {
+  const auto run = [](const std::vector<std::string>&) {
+    return PrintError(ServePoolNode().error());
+  };
+  return {kPoolNodeCommand, "keep graphs for a pool, which starts it", [](Options&) {}, run};
+}
+
+}  // namespace slimgraph

@@ -1,0 +1,225 @@
+#include "apps/pool/pool_output.h"
+
+#include <algorithm>
+#include <map>
+
+#include "apps/job/job_runner.h"
+#include "apps/print.h"
+#include "slimgraph/base/units.h"
+#include "slimgraph/stats/report.h"
+
+namespace slimgraph {
+namespace {
+
+std::string Counted(std::uint64_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+std::string Joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+int PrintReportOf(Report& report) {
+  SetOptions(report);
+  return Print(ToJson(report) + "\n");
+}
+
+// A graph or a job of the whole pool: its parts on the nodes are put together.
+struct GraphOfPool {
+  KeptGraphStatus what;
+  std::uint64_t bytes = 0;
+  std::vector<std::uint64_t> nodes;
+};
+struct JobOfPool {
+  AttachedJobStatus what;
+  std::uint64_t deputies = 0;
+};
+
+std::vector<GraphOfPool> GraphsOf(const PoolView& view) {
+  std::map<std::string, GraphOfPool> graphs;
+  for (std::size_t node = 0; node < view.nodes.size(); ++node) {
+    if (!view.nodes[node].status) continue;
+    for (const KeptGraphStatus& part : view.nodes[node].status->graphs) {
+      GraphOfPool& graph = graphs[part.name + " " + part.id];
+      if (graph.nodes.empty()) graph.what = part;
+      graph.what.ready = graph.what.ready && part.ready;
+      graph.bytes += part.bytes;
+      graph.nodes.push_back(node);
+    }
+  }
+  std::vector<GraphOfPool> all;
+  for (auto& [key, graph] : graphs) all.push_back(std::move(graph));
+  return all;
+}
+
+std::vector<JobOfPool> JobsOf(const PoolView& view) {
+  std::map<pid_t, JobOfPool> jobs;
+  for (const PoolNodeView& node : view.nodes) {
+    if (!node.status) continue;
+    for (const AttachedJobStatus& deputy : node.status->jobs) {
+      JobOfPool& job = jobs[deputy.process];
+      const double seconds = std::max(job.what.seconds, deputy.seconds);
+      job.what = deputy;
+      job.what.seconds = seconds;
+      ++job.deputies;
+    }
+  }
+  std::vector<JobOfPool> all;
+  for (auto& [process, job] : jobs) all.push_back(std::move(job));
+  return all;
+}
+
+std::string DescribeNode(const PoolDescriptor& pool, std::size_t number, const PoolNodeView& node) {
+  if (!node.runs) {
+    return fmt::format("  node {}  has ended: 'slimgraph pool start {}' starts it again\n", number,
+                       pool.name);
+  }
+  if (!node.status) return fmt::format("  node {}  {}\n", number, node.problem);
+  const PoolNodeStatus& status = *node.status;
+  const std::string limit =
+      status.memory_bytes == 0 ? "" : " of " + FormatBytes(status.memory_bytes);
+  return fmt::format("  node {}  process {}, up {}, {}{}\n", number, status.process,
+                     FormatSeconds(status.up_seconds), FormatBytes(status.used_bytes), limit);
+}
+
+std::string DescribeGraph(const PoolView& view, const GraphOfPool& graph) {
+  std::string text = fmt::format("  graph {}  {}, {}", graph.what.name, graph.what.shown,
+                                 FormatBytes(graph.bytes));
+  if (!graph.what.ready) return text + ", is being loaded\n";
+  if (graph.nodes.size() < view.nodes.size()) {
+    text += fmt::format(", only on {} of {} nodes: drop it, and load it again", graph.nodes.size(),
+                        view.nodes.size());
+  }
+  return text + "\n";
+}
+
+void SetNode(Report& report, std::size_t number, const PoolNodeView& node) {
+  const std::string at = fmt::format("/result/nodes/{}", number);
+  report.Set(at + "/address", node.where.address);
+  report.Set(at + "/process", static_cast<std::uint64_t>(node.where.process));
+  report.Set(at + "/runs", node.runs);
+  report.Set(at + "/answers", node.status.has_value());
+  if (!node.status) {
+    report.Set(at + "/problem", node.problem);
+    return;
+  }
+  report.Set(at + "/used_bytes", node.status->used_bytes);
+  report.Set(at + "/up_s", node.status->up_seconds);
+  report.Set(at + "/processor_s", node.status->processor_seconds);
+}
+
+int PrintStatusObject(const PoolView& view) {
+  Report report("pool status");
+  report.Set("/pool/name", view.pool.name);
+  report.Set("/pool/version", view.pool.version);
+  report.Set("/pool/transport", view.pool.transport);
+  report.Set("/pool/memory_bytes", view.pool.memory_bytes);
+  for (std::size_t i = 0; i < view.nodes.size(); ++i) SetNode(report, i, view.nodes[i]);
+  const auto graphs = GraphsOf(view);
+  report.Set("/result/graphs", std::vector<std::string>());
+  for (std::size_t i = 0; i < graphs.size(); ++i) {
+    const std::string at = fmt::format("/result/graphs/{}", i);
+    report.Set(at + "/name", graphs[i].what.name);
+    report.Set(at + "/file", graphs[i].what.shown);
+    report.Set(at + "/bytes", graphs[i].bytes);
+    report.Set(at + "/ready", graphs[i].what.ready);
+    report.Set(at + "/nodes", graphs[i].nodes);
+  }
+  const auto jobs = JobsOf(view);
+  report.Set("/result/jobs", std::vector<std::string>());
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const std::string at = fmt::format("/result/jobs/{}", i);
+    report.Set(at + "/graph", jobs[i].what.graph);
+    report.Set(at + "/command", jobs[i].what.command);
+    report.Set(at + "/process", static_cast<std::uint64_t>(jobs[i].what.process));
+    report.Set(at + "/deputies", jobs[i].deputies);
+    report.Set(at + "/attached_s", jobs[i].what.seconds);
+  }
+  return PrintReportOf(report);
+}
+
+}  // namespace
+
+int PrintStarted(const PoolStarted& started, bool json) {
+  const PoolDescriptor& pool = started.pool;
+  if (json) {
+    Report report("pool start");
+    report.Set("/pool/name", pool.name);
+    report.Set("/result/nodes", static_cast<std::uint64_t>(pool.nodes.size()));
+    report.Set("/result/started", std::uint64_t{started.started});
+    report.Set("/result/reloaded", started.reloaded);
+    return PrintReportOf(report);
+  }
+  std::string text = fmt::format("pool {}: {}", pool.name, Counted(pool.nodes.size(), "node"));
+  if (started.started == 0) text += ", all of which ran already";
+  if (started.started > 0 && started.started < pool.nodes.size()) {
+    text += fmt::format(", {} of which had ended", started.started);
+  }
+  if (!started.reloaded.empty()) text += "; loaded again: " + Joined(started.reloaded);
+  return Print(text + "\n");
+}
+
+int PrintLoaded(const PoolLoad& load, const PoolLoaded& loaded, double seconds, bool json) {
+  if (json) {
+    Report report("pool load");
+    report.Set("/pool/name", load.pool);
+    report.Set("/graph/path", load.shown);
+    report.Set("/result/graph", load.graph);
+    report.Set("/result/nodes", std::uint64_t{loaded.nodes});
+    report.Set("/result/bytes", loaded.bytes);
+    report.Set("/time/load_s", seconds);
+    return PrintReportOf(report);
+  }
+  return Print(fmt::format("{}:{}: {} in {} on {}\n", load.pool, load.graph,
+                           FormatBytes(loaded.bytes), FormatSeconds(seconds),
+                           Counted(loaded.nodes, "node")));
+}
+
+int PrintStatus(const PoolView& view, bool json) {
+  if (json) return PrintStatusObject(view);
+  const auto graphs = GraphsOf(view);
+  const auto jobs = JobsOf(view);
+  std::string text =
+      fmt::format("pool {}: {}, {}, {}\n", view.pool.name, Counted(view.nodes.size(), "node"),
+                  Counted(graphs.size(), "graph"), Counted(jobs.size(), "job"));
+  for (std::size_t i = 0; i < view.nodes.size(); ++i) {
+    text += DescribeNode(view.pool, i, view.nodes[i]);
+  }
+  for (const GraphOfPool& graph : graphs) text += DescribeGraph(view, graph);
+  for (const JobOfPool& job : jobs) {
+    text += fmt::format("  job {}  {}, attached for {}\n", job.what.process, job.what.command,
+                        FormatSeconds(job.what.seconds));
+  }
+  return Print(text);
+}
+
+int PrintPools(const std::vector<PoolSummary>& pools, bool json) {
+  if (json) {
+    Report report("pool list");
+    report.Set("/result/pools", std::vector<std::string>());
+    for (std::size_t i = 0; i < pools.size(); ++i) {
+      const std::string at = fmt::format("/result/pools/{}", i);
+      report.Set(at + "/name", pools[i].name);
+      report.Set(at + "/nodes", std::uint64_t{pools[i].nodes});
+      report.Set(at + "/running", std::uint64_t{pools[i].running});
+      report.Set(at + "/problem", pools[i].problem);
+    }
+    return PrintReportOf(report);
+  }
+  std::string text;
+  for (const PoolSummary& pool : pools) {
+    if (!pool.problem.empty()) {
+      text += fmt::format("{}: {}\n", pool.name, pool.problem);
+    } else if (pool.running == 0) {
+      text += fmt::format("{}: its nodes have ended\n", pool.name);
+    } else {
+      text +=
+          fmt::format("{}: {} of {} run\n", pool.name, pool.running, Counted(pool.nodes, "node"));
+    }
+  }
+  return Print(pools.empty() ? "no pools\n" : text);
+}
+
+}  // namespace slimgraph

@@ -1,0 +1,80 @@
+#include "slimgraph/launch/place.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+
+#include "slimgraph/base/child_process.h"
+#include "slimgraph/base/split.h"
+
+namespace slimgraph {
+namespace {
+
+std::atomic<bool> is_node{false};  // of a session that a launcher has started
+
+}  // namespace
+
+std::string Place::ToText() const {
+  return fmt::format("{} {} {} {} {} {} {}", node, nodes, compute, hub, secret, listener, command);
+}
+
+JoinConfig Place::Config() const {
+  JoinConfig config{.self = node, .nodes = nodes};
+  if (node == 0) {
+    ::fcntl(listener, F_SETFD, FD_CLOEXEC);
+    config.listener.Reset(listener);
+  }
+  config.hub_address = hub;
+  config.secret = secret;
+  return config;
+}
+
+Status BecomeNodeOnce() {
+  if (!is_node.exchange(true)) return {};
+  return UsageError(
+      "this process has already been a node of a session: under a launcher, a program opens one "
+      "session");
+}
+
+Result<std::optional<Place>> TakePlace() {
+  if (is_node) SLIM_TRY(BecomeNodeOnce());
+  const char* const set = std::getenv(kJoinVariable);
+  if (set == nullptr) return std::nullopt;
+  const std::string text = set;
+  ::unsetenv(kJoinVariable);
+  const auto words = Split(text, ' ');
+  constexpr std::size_t kWords = 7;
+  const auto number = [&](std::size_t i) { return std::atoi(std::string(words[i]).c_str()); };
+  const auto in_range = [](int n) { return n >= 0 && n <= static_cast<int>(kMaxNodes); };
+  if (words.size() < kWords || !in_range(number(0)) || !in_range(number(1)) ||
+      !in_range(number(2)) || number(0) >= number(1)) {
+    return UsageError("{} does not name a node: it is set by a session, not by hand",
+                      kJoinVariable);
+  }
+  Place place{.node = static_cast<NodeId>(number(0)),
+              .nodes = static_cast<NodeId>(number(1)),
+              .compute = static_cast<NodeId>(number(2)),
+              .hub = std::string(words[3]),
+              .secret = std::string(words[4]),
+              .listener = number(5)};
+  SLIM_TRY(BecomeNodeOnce());
+  // The command may have blanks.
+  place.command = std::string(words[6].data(), text.data() + text.size());
+  return place;
+}
+
+Result<pid_t> StartProgram(const std::vector<std::string>& words, const Place& place, bool quiet) {
+  // Only processes of this user can read the environment.
+  ProgramToStart program{.words = words, .variables = {{kJoinVariable, place.ToText()}}};
+  if (quiet) {
+    program.input = program.output = "/dev/null";
+    program.close_from = STDERR_FILENO + 1;  // this program's other files stay its own
+  } else if (place.listener >= 0) {
+    program.files.emplace_back(place.listener, place.listener);
+  }
+  return StartProgram(program);
+}
+
+}  // namespace slimgraph

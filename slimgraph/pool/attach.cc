@@ -1,0 +1,118 @@
+#include "slimgraph/pool/attach.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include "slimgraph/base/child_process.h"
+#include "slimgraph/base/clock.h"
+#include "slimgraph/base/poller.h"
+#include "slimgraph/base/sockets.h"
+#include "slimgraph/cluster/topology.h"
+#include "slimgraph/launch/place.h"
+#include "slimgraph/pool/internal/open_pool.h"
+
+namespace slimgraph {
+namespace {
+
+constexpr std::uint64_t kUntilComputeNodesEndNs = 3'000'000'000;
+
+std::string FolderHere() {
+  std::string here(4096, '\0');
+  return ::getcwd(here.data(), here.size()) == nullptr ? "/" : here.substr(0, here.find('\0'));
+}
+
+}  // namespace
+
+// The connections to the pool's nodes: a deputy lives as long as its connection.
+struct Attachment::Deputies {
+  PoolDescriptor pool;
+  std::vector<internal::Conversation> connections;
+};
+
+Attachment::Attachment() = default;
+Attachment::~Attachment() { Reap(); }
+
+Result<std::unique_ptr<Attachment>> Attachment::Make(const AttachRequest& request) {
+  std::unique_ptr<Attachment> made(new Attachment);
+  made->deputies_ = std::make_unique<Deputies>();
+  PoolDescriptor& pool = made->deputies_->pool;
+  SLIM_ASSIGN(pool, ReadDescriptor(request.pool));
+  SLIM_TRY(internal::CheckVersion(pool));
+  SLIM_ASSIGN(made->deputies_->connections, internal::OpenAll(pool));
+  auto& connections = made->deputies_->connections;
+  SLIM_ASSIGN(const auto found, connections[0].Ask({std::string(internal::kFind), request.graph}));
+  if (found.size() != 2) return EnvironmentError("pool '{}' has sent no graph", request.pool);
+  made->facts_ = {.nodes = static_cast<NodeId>(pool.nodes.size()), .facts = found[1]};
+
+  const NodeId nodes = request.compute + made->facts_.nodes;
+  SLIM_TRY(Topology::Make(nodes, request.compute));
+  JoinConfig& config = made->config_;
+  config.self = 0;
+  config.nodes = nodes;
+  SLIM_ASSIGN(config.listener, ListenTcp("127.0.0.1"));
+  SLIM_ASSIGN(config.secret, NewSecret());
+  Place place{.nodes = nodes,
+              .compute = request.compute,
+              .hub = fmt::format("127.0.0.1:{}", LocalAddress(config.listener.get()).port()),
+              .secret = config.secret};
+  for (NodeId i = 0; i < connections.size(); ++i) {
+    place.node = request.compute + i;
+    std::vector<std::string> words{
+        std::string(internal::kAttach), request.graph, found[0], place.ToText(), FolderHere(),
+        fmt::format("{}", ::getpid())};
+    words.insert(words.end(), request.words.begin(), request.words.end());
+    SLIM_TRY(connections[i].Send(words));
+  }
+  for (NodeId node = 1; node < request.compute; ++node) {
+    place.node = node;
+    std::vector<std::string> words{"/proc/self/exe"};
+    words.insert(words.end(), request.words.begin(), request.words.end());
+    SLIM_ASSIGN(const pid_t process, StartProgram(words, place, /*quiet=*/true));
+    made->compute_.push_back(process);
+  }
+  for (auto& connection : connections) SLIM_TRY(connection.AwaitAnswer(internal::kAnswerNs));
+  Attachment* const self = made.get();
+  config.still_coming = [self] { return self->CheckAllRun(); };
+  return made;
+}
+
+JoinConfig Attachment::TakeConfig() { return std::move(config_); }
+
+Status Attachment::CheckAllRun() {
+  for (const pid_t process : compute_) {
+    if (!HasEnded(process)) continue;
+    std::erase(compute_, process);
+    return EnvironmentError("a compute node ended before it joined the job");
+  }
+  for (NodeId node = 0; node < deputies_->connections.size(); ++node) {
+    if (!deputies_->connections[node].HasEnded()) continue;
+    const std::string& name = deputies_->pool.name;
+    const auto folder = PoolsFolder();
+    return EnvironmentError(
+        "the deputy of node {} of pool '{}' ended before it joined the job; {} may say why", node,
+        name, folder ? LogPath(*folder, name) : "the pool's log");
+  }
+  return {};
+}
+
+void Attachment::Reap() {
+  deputies_.reset();
+  const std::uint64_t deadline_ns = NowNs() + kUntilComputeNodesEndNs;
+  for (const pid_t process : compute_) {
+    const UniqueFd end = WatchProcess(process);
+    const std::uint64_t now = NowNs();
+    if (end && now < deadline_ns) {
+      AwaitReadable(end.get(), std::chrono::nanoseconds(deadline_ns - now));
+    }
+    if (HasEnded(process)) continue;
+    ::kill(process, SIGKILL);
+    while (::waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+  compute_.clear();
+}
+
+}  // namespace slimgraph

@@ -1,0 +1,70 @@
+// A job that uses a graph of a standing pool. The process that begins it becomes node 0. It starts
+// the other compute nodes itself; each node of the pool starts a deputy, a memory node of the job,
+// that maps the graph. With C compute nodes and a pool of N nodes the job has C + N nodes.
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "slimgraph/base/result.h"
+#include "slimgraph/base/shared_memory.h"
+#include "slimgraph/base/types.h"
+#include "slimgraph/launch/job.h"
+
+namespace slimgraph {
+
+struct AttachRequest {
+  std::string pool;
+  std::string graph;
+  NodeId compute = 1;
+  // The command line after the program's name. The other compute nodes and the deputies have the
+  // same, and find their Place (launch/place.h) in the environment; deputies also find their part
+  // of the graph there (TakeStandingPart()).
+  std::vector<std::string> words;
+};
+
+struct PoolFacts {
+  NodeId nodes = 0;   // of the pool
+  std::string facts;  // about the graph, as the loader on node 0 of the pool has told
+};
+
+class Attachment {
+ public:
+  // An error if the pool does not have the graph; nothing has been started then.
+  static Result<std::unique_ptr<Attachment>> Make(const AttachRequest& request);
+  // The deputies end with the job. Those that have not ended after some seconds are killed, as are
+  // the other compute nodes, which the destructor reaps.
+  ~Attachment();
+  Attachment(const Attachment&) = delete;
+  Attachment& operator=(const Attachment&) = delete;
+
+  // What Job::Join needs, only once. This object must outlive the call of Job::Join.
+  JoinConfig TakeConfig();
+  const PoolFacts& facts() const { return facts_; }
+
+ private:
+  struct Deputies;
+  Attachment();
+  Status CheckAllRun();
+  void Reap();
+
+  PoolFacts facts_;
+  JoinConfig config_;
+  std::unique_ptr<Deputies> deputies_;
+  std::vector<pid_t> compute_;
+};
+
+// What a deputy, a memory node of a job that a pool's node has started, finds in its environment.
+struct StandingHere {
+  std::string graph;
+  std::string facts;  // as the loader of this node has told
+  std::vector<std::unique_ptr<SharedMemory>> memories;
+};
+// Only once: the descriptors become the result's. Nothing: this process is no deputy.
+Result<std::optional<StandingHere>> TakeStandingPart();
+
+}  // namespace slimgraph

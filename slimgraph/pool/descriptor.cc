@@ -1,0 +1,226 @@
+#include "slimgraph/pool/descriptor.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <span>
+
+#include "slimgraph/base/atomic_file.h"
+#include "slimgraph/base/file_io.h"
+#include "slimgraph/base/files.h"
+#include "slimgraph/base/folders.h"
+#include "slimgraph/base/split.h"
+#include "slimgraph/stats/json_value.h"
+#include "slimgraph/stats/report.h"
+
+namespace slimgraph {
+namespace {
+
+constexpr std::string_view kDescriptorEnd = ".json";
+constexpr std::size_t kMaxNameBytes = 64;
+constexpr std::size_t kMaxDescriptorBytes = 1 << 20;
+
+// Makes a folder that only this user can enter, and those above it.
+Status MakePrivateFolder(const std::string& path) {
+  if (files::MakeFolder(path, 0700) == 0 || errno == EEXIST) return {};
+  if (errno == ENOENT && FolderOf(path) != path) {
+    SLIM_TRY(MakePrivateFolder(FolderOf(path)));
+    if (files::MakeFolder(path, 0700) == 0 || errno == EEXIST) return {};
+  }
+  return EnvironmentError("{}: the folder cannot be made: {}; name another in SLIMGRAPH_POOLS",
+                          path, std::strerror(errno));
+}
+
+Status CheckPrivate(const std::string& folder) {
+  struct stat info;
+  if (files::StatOf(folder, info) != 0) {
+    return EnvironmentError("{}: {}", folder, std::strerror(errno));
+  }
+  if (info.st_uid == ::geteuid() && (info.st_mode & 077) == 0) return {};
+  return EnvironmentError(
+      "{}: other users may enter it, and use the pools whose keys are there: chmod 700 it, or name "
+      "another folder in SLIMGRAPH_POOLS",
+      folder);
+}
+
+Result<std::string> ReadSmallFile(const std::string& path) {
+  SLIM_ASSIGN(const UniqueFd file, OpenForReading(path));
+  std::string text(kMaxDescriptorBytes, '\0');
+  SLIM_ASSIGN(const std::size_t bytes,
+              ReadAt(file, path, 0, std::as_writable_bytes(std::span(text))));
+  text.resize(bytes);
+  return text;
+}
+
+auto NotADescriptor(const std::string& path) {
+  return EnvironmentError("{}: is not a pool's descriptor: remove it, and start the pool again",
+                          path);
+}
+
+}  // namespace
+
+Status CheckPoolName(std::string_view kind, const std::string& name) {
+  const auto is_allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_';
+  };
+  if (!name.empty() && name.size() <= kMaxNameBytes && name.front() != '-' &&
+      std::all_of(name.begin(), name.end(), is_allowed)) {
+    return {};
+  }
+  return UsageError("'{}' is no name for a {}: use up to {} letters, digits, - and _", name, kind,
+                    kMaxNameBytes);
+}
+
+Result<std::string> PoolsFolder() {
+  if (const char* const named = std::getenv("SLIMGRAPH_POOLS"); named != nullptr && *named != 0) {
+    if (named[0] == '/') return std::string(named);
+    return UsageError("SLIMGRAPH_POOLS is '{}': give a path that begins with /", named);
+  }
+  if (const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
+      runtime != nullptr && runtime[0] == '/') {
+    return std::string(runtime) + "/slimgraph/pools";
+  }
+  if (const char* const home = std::getenv("HOME"); home != nullptr && home[0] == '/') {
+    return std::string(home) + "/.local/state/slimgraph/pools";
+  }
+  return EnvironmentError("no folder for pools: set SLIMGRAPH_POOLS to a path");
+}
+
+std::string DescriptorPath(const std::string& folder, const std::string& name) {
+  return fmt::format("{}/{}{}", folder, name, kDescriptorEnd);
+}
+
+std::string LogPath(const std::string& folder, const std::string& name) {
+  return fmt::format("{}/{}.log", folder, name);
+}
+
+Result<PoolDescriptor> ReadDescriptor(const std::string& name) {
+  SLIM_TRY(CheckPoolName("pool", name));
+  SLIM_ASSIGN(const std::string folder, PoolsFolder());
+  const std::string path = DescriptorPath(folder, name);
+  SLIM_ASSIGN(const bool exists, Exists(path));
+  if (!exists) {
+    return InputError(
+        "there is no pool '{}': 'slimgraph pool list' names those in {}, and 'slimgraph pool start "
+        "{}' starts one",
+        name, folder, name);
+  }
+  SLIM_TRY(CheckPrivate(folder));
+  SLIM_ASSIGN(const std::string text, ReadSmallFile(path));
+  const auto json = ParseJson(text, path);
+  if (!json) return NotADescriptor(path);
+  const auto number = [&](const std::string& at) {
+    return static_cast<std::uint64_t>(json->NumberAt(at).value_or(0));
+  };
+  PoolDescriptor pool{.name = name,
+                      .protocol = number("/protocol"),
+                      .version = json->TextAt("/version"),
+                      .key = json->TextAt("/key"),
+                      .transport = json->TextAt("/transport"),
+                      .memory_bytes = number("/memory_bytes")};
+  for (std::size_t i = 0; json->Find(fmt::format("/addresses/{}", i)) != nullptr; ++i) {
+    pool.nodes.push_back({.address = json->TextAt(fmt::format("/addresses/{}", i)),
+                          .process = static_cast<pid_t>(number(fmt::format("/processes/{}", i))),
+                          .started = number(fmt::format("/started/{}", i))});
+  }
+  if (pool.protocol != kPoolProtocol) {
+    return EnvironmentError(
+        "pool '{}' is of slimgraph {}, and this is {}: stop it with that version, and start it "
+        "again",
+        name, pool.version, SLIMGRAPH_VERSION);
+  }
+  if (pool.key.empty() || pool.nodes.empty()) return NotADescriptor(path);
+  return pool;
+}
+
+Status WriteDescriptor(const PoolDescriptor& pool) {
+  SLIM_ASSIGN(const std::string folder, PoolsFolder());
+  Report report("pool");
+  std::vector<std::string> addresses;
+  std::vector<std::uint64_t> processes;
+  std::vector<std::uint64_t> started;
+  for (const PoolNodeAddress& node : pool.nodes) {
+    addresses.push_back(node.address);
+    processes.push_back(static_cast<std::uint64_t>(node.process));
+    started.push_back(node.started);
+  }
+  report.Set("/version", pool.version);
+  report.Set("/protocol", pool.protocol);
+  report.Set("/name", pool.name);
+  report.Set("/key", pool.key);
+  report.Set("/transport", pool.transport);
+  report.Set("/memory_bytes", pool.memory_bytes);
+  report.Set("/addresses", addresses);
+  report.Set("/processes", processes);
+  report.Set("/started", started);
+  const std::string text = ToJson(report) + "\n";
+  SLIM_ASSIGN(AtomicFile file, AtomicFile::Create(DescriptorPath(folder, pool.name), 0600));
+  SLIM_TRY(file.WriteAt(0, std::as_bytes(std::span(text))));
+  return file.Commit();
+}
+
+Result<std::vector<std::string>> PoolNames() {
+  SLIM_ASSIGN(const std::string folder, PoolsFolder());
+  std::vector<std::string> names;
+  SLIM_ASSIGN(const bool exists, Exists(folder));
+  if (!exists) return names;
+  SLIM_ASSIGN(const auto all, NamesIn(folder));
+  for (const std::string& name : all) {
+    if (!name.ends_with(kDescriptorEnd)) continue;
+    names.push_back(name.substr(0, name.size() - kDescriptorEnd.size()));
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::uint64_t StartOfProcess(pid_t process) {
+  // "PID (name) state …"; the start is the 20th word after the name, which may have anything.
+  constexpr std::size_t kStart = 20;
+  if (process <= 0) return 0;
+  const auto text = ReadSmallFile(fmt::format("/proc/{}/stat", process));
+  const std::size_t name_end = text ? text->rfind(')') : std::string::npos;
+  if (name_end == std::string::npos || name_end + 2 > text->size()) return 0;
+  const std::string rest = text->substr(name_end + 2);
+  const auto words = Split(rest, ' ');
+  if (words.size() < kStart || words[0] == "Z" || words[0] == "X") return 0;
+  return std::strtoull(std::string(words[kStart - 1]).c_str(), nullptr, 10);
+}
+
+bool IsRunning(const PoolNodeAddress& node) {
+  return node.started != 0 && StartOfProcess(node.process) == node.started;
+}
+
+Result<PoolLock> LockPool(const std::string& name) {
+  SLIM_TRY(CheckPoolName("pool", name));
+  SLIM_ASSIGN(const std::string folder, PoolsFolder());
+  SLIM_TRY(MakePrivateFolder(folder));
+  SLIM_TRY(CheckPrivate(folder));
+  const std::string path = LogPath(folder, name);
+  while (true) {
+    PoolLock lock;
+    lock.log.Reset(files::Open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!lock.log) return EnvironmentError("{}: cannot write: {}", path, std::strerror(errno));
+    while (files::Lock(lock.log.get(), LOCK_EX) != 0) {
+      if (errno != EINTR) {
+        return EnvironmentError("{}: cannot be locked: {}", path, std::strerror(errno));
+      }
+    }
+    // Somebody who has stopped the pool meanwhile has removed the file.
+    struct stat here, locked;
+    if (files::StatOf(path, here) == 0 && files::StatOf(lock.log.get(), locked) == 0 &&
+        here.st_ino == locked.st_ino && here.st_dev == locked.st_dev) {
+      return lock;
+    }
+  }
+}
+
+Status RemoveDescriptor(const std::string& name) {
+  SLIM_ASSIGN(const std::string folder, PoolsFolder());
+  SLIM_TRY(RemoveFile(DescriptorPath(folder, name)));
+  SLIM_TRY(RemoveFile(LogPath(folder, name)));
+  return {};
+}
+
+}  // namespace slimgraph

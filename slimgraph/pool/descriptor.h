@@ -1,0 +1,66 @@
+// The descriptor of a pool: a file by which clients of the same user find its nodes, and prove that
+// they may use it. Whoever can read it can use and stop the pool.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "slimgraph/base/result.h"
+#include "slimgraph/base/types.h"
+#include "slimgraph/base/unique_fd.h"
+
+namespace slimgraph {
+
+// Of requests and answers, and of the descriptor.
+constexpr std::uint64_t kPoolProtocol = 1;
+
+struct PoolNodeAddress {
+  std::string address = {};  // "host:port"
+  pid_t process = 0;
+  std::uint64_t started = 0;  // when the process has started, as the kernel counts it
+};
+
+struct PoolDescriptor {
+  std::string name = {};
+  std::uint64_t protocol = kPoolProtocol;
+  std::string version = SLIMGRAPH_VERSION;
+  std::string key = {};
+  std::string transport = "shm";
+  std::uint64_t memory_bytes = 0;  // limit for each node; 0: none
+  std::vector<PoolNodeAddress> nodes = {};
+};
+
+// Letters, digits, '-' and '_'.
+Status CheckPoolName(std::string_view kind, const std::string& name);
+
+// $SLIMGRAPH_POOLS, else $XDG_RUNTIME_DIR/slimgraph/pools, else ~/.local/state/slimgraph/pools.
+Result<std::string> PoolsFolder();
+std::string DescriptorPath(const std::string& folder, const std::string& name);
+// What the pool's nodes and their children write to standard error.
+std::string LogPath(const std::string& folder, const std::string& name);
+
+// The error says if there is no such pool, or if it is of another protocol.
+Result<PoolDescriptor> ReadDescriptor(const std::string& name);
+// Replaces an existing one.
+Status WriteDescriptor(const PoolDescriptor& pool);
+// The names of all descriptors.
+Result<std::vector<std::string>> PoolNames();
+
+// When a process has started; 0: it has ended.
+std::uint64_t StartOfProcess(pid_t process);
+// Whether the node's process still runs. Its number may have been given to another process.
+bool IsRunning(const PoolNodeAddress& node);
+
+// Held by those who start or stop a pool, one at a time. It is a lock on the pool's log.
+struct PoolLock {
+  UniqueFd log = {};
+};
+// Waits for others. Makes the folder and the log if they do not exist.
+Result<PoolLock> LockPool(const std::string& name);
+// Removes the descriptor and the log of a pool, whose lock is held.
+Status RemoveDescriptor(const std::string& name);
+
+}  // namespace slimgraph

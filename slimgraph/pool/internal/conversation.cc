@@ -1,0 +1,153 @@
+#include "slimgraph/pool/internal/conversation.h"
+
+#include <charconv>
+#include <limits>
+
+#include "slimgraph/base/clock.h"
+#include "slimgraph/base/poller.h"
+#include "slimgraph/base/sockets.h"
+
+namespace slimgraph::internal {
+namespace {
+
+constexpr std::uint32_t kMaxRequestBytes = 4 << 20;
+constexpr std::uint64_t kForever = std::numeric_limits<std::uint64_t>::max() / 2;
+
+// A key for this connection alone: nobody else knows the pool's key, and the challenges are new.
+Result<HandshakeKey> BoxOf(std::string_view pools_key, const Challenges& challenges) {
+  std::string purpose = "requests of a pool ";
+  for (const Challenge& challenge : {challenges.acceptor, challenges.opener}) {
+    for (const std::byte byte : challenge) {
+      purpose += fmt::format("{:02x}", static_cast<unsigned>(byte));
+    }
+  }
+  return HandshakeKey::Derive(pools_key, purpose);
+}
+
+Result<UniqueFd> ConnectTo(const std::string& address) {
+  const std::size_t colon = address.rfind(':');
+  std::uint16_t port = 0;
+  if (colon == std::string::npos) return EnvironmentError("'{}' is no address", address);
+  std::from_chars(address.data() + colon + 1, address.data() + address.size(), port);
+  SLIM_ASSIGN(const SocketAddress found, Resolve(address.substr(0, colon), port));
+  return ConnectTcp(found, std::chrono::seconds(3));
+}
+
+std::uint64_t DeadlineAfter(std::uint64_t limit_ns) {
+  return limit_ns >= kForever ? kForever : NowNs() + limit_ns;
+}
+
+}  // namespace
+
+Conversation::Conversation(UniqueFd fd, FrameReader reader, const HandshakeKey& box, bool is_client,
+                           std::string name)
+    : fd_(std::move(fd)),
+      reader_(std::move(reader)),
+      box_(box),
+      next_sent_(is_client ? 0 : 1),
+      next_received_(is_client ? 1 : 0),
+      name_(std::move(name)) {
+  reader_.SetMaxBytes(kMaxRequestBytes);
+}
+
+Result<Conversation> Conversation::Open(const PoolDescriptor& pool, NodeId node) {
+  const PoolNodeAddress& where = pool.nodes[node];
+  const std::string name = fmt::format("node {} of pool '{}'", node, pool.name);
+  if (!IsRunning(where)) {
+    return EnvironmentError("{} has ended: 'slimgraph pool start {}' starts it again", name,
+                            pool.name);
+  }
+  SLIM_ASSIGN(const HandshakeKey key, HandshakeKey::Derive(pool.key, kPoolPurpose));
+  UniqueFd fd;
+  FrameReader reader(kMaxJoiningBytes);
+  const std::uint64_t deadline_ns = NowNs() + kAnswerNs;
+  // Under a flood of strangers, a node may close a connection without an answer.
+  while (NowNs() < deadline_ns) {
+    auto connected = ConnectTo(where.address);
+    if (!connected) return EnvironmentError("{}: {}", name, connected.error().message);
+    fd = std::move(*connected);
+    reader = FrameReader(kMaxJoiningBytes);
+    auto introduced = Introduce(fd.get(), reader, key, {node, "client"}, deadline_ns);
+    if (!introduced) {
+      return EnvironmentError("{} at {} does not accept the key of the descriptor: {}", name,
+                              where.address, introduced.error().message);
+    }
+    if (!*introduced) continue;
+    SLIM_ASSIGN(const HandshakeKey box, BoxOf(pool.key, (*introduced)->challenges));
+    return Conversation(std::move(fd), std::move(reader), box, /*is_client=*/true, name);
+  }
+  return EnvironmentError("{}, process {}, does not answer", name, where.process);
+}
+
+Result<Conversation> Conversation::Accept(Newcomers::Member member, const HandshakeKey& key,
+                                          std::string_view pools_key) {
+  SLIM_ASSIGN(const HandshakeKey box, BoxOf(pools_key, member.challenges));
+  if (!SendFrame(member.fd.get(), WelcomeFrame(key, member.challenges, {SLIMGRAPH_VERSION}))) {
+    return EnvironmentError("a client has left");
+  }
+  return Conversation(std::move(member.fd), std::move(member.reader), box, /*is_client=*/false,
+                      "a client");
+}
+
+Status Conversation::Send(const Words& words) {
+  Frame frame{.type = FrameType::kSealed, .body = box_.Seal(next_sent_, PackStrings(words))};
+  next_sent_ += 2;
+  if (frame.body.size() > kMaxRequestBytes) {
+    return UsageError("{}: a request of {} bytes is too long", name_, frame.body.size());
+  }
+  if (SendFrame(fd_.get(), frame)) return {};
+  return EnvironmentError("{} has closed the connection", name_);
+}
+
+Result<std::optional<Words>> Conversation::Receive(std::uint64_t deadline_ns) {
+  SLIM_ASSIGN(const auto frame, AwaitFrame(fd_.get(), reader_, deadline_ns));
+  if (!frame) return std::nullopt;
+  std::optional<std::string> packed;
+  if (frame->type == FrameType::kSealed) packed = box_.Open(next_received_, frame->body);
+  if (!packed) return EnvironmentError("{} has sent a message that is not authentic", name_);
+  next_received_ += 2;
+  SLIM_ASSIGN(Words words, UnpackStrings(*packed));
+  return words;
+}
+
+bool Conversation::HasEnded() { return AwaitReadable(fd_.get(), std::chrono::nanoseconds(0)); }
+
+Result<Words> Conversation::Ask(const Words& request, std::uint64_t limit_ns) {
+  SLIM_TRY(Send(request));
+  return AwaitAnswer(limit_ns);
+}
+
+Result<Words> Conversation::AwaitAnswer(std::uint64_t limit_ns) {
+  const std::uint64_t deadline_ns = DeadlineAfter(limit_ns);
+  SLIM_ASSIGN(auto answer, Receive(deadline_ns));
+  if (!answer && NowNs() >= deadline_ns) return EnvironmentError("{} does not answer", name_);
+  if (!answer || answer->empty()) return EnvironmentError("{} has closed the connection", name_);
+  if (answer->front() == kDone) {
+    answer->erase(answer->begin());
+    return *std::move(answer);
+  }
+  int kind = 0;
+  if (answer->size() == 3) {
+    std::from_chars((*answer)[1].data(), (*answer)[1].data() + (*answer)[1].size(), kind);
+  }
+  if (answer->front() != kFailed || kind < 1 || kind > 4) {
+    return EnvironmentError("{} has sent an answer that is none", name_);
+  }
+  return tl::unexpected<Error>(
+      {static_cast<ErrorKind>(kind), fmt::format("{}: {}", name_, answer->back())});
+}
+
+void Conversation::GiveUp() {
+  EndSending(fd_.get());
+  const std::uint64_t deadline_ns = NowNs() + kAnswerNs;
+  while (true) {
+    const auto answer = Receive(deadline_ns);
+    if (!answer || !*answer) return;
+  }
+}
+
+Words FailureAnswer(const Error& error) {
+  return {std::string(kFailed), fmt::format("{}", error.exit_code()), error.message};
+}
+
+}  // namespace slimgraph::internal

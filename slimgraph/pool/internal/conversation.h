@@ -1,0 +1,70 @@
+// Requests and answers between a client and a node of a pool, over one connection. Each is a list
+// of words, encrypted under a key that only this connection has.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "slimgraph/base/result.h"
+#include "slimgraph/base/unique_fd.h"
+#include "slimgraph/launch/joining.h"
+#include "slimgraph/pool/descriptor.h"
+
+namespace slimgraph::internal {
+
+using Words = std::vector<std::string>;
+
+// The requests. An answer begins with kDone, or is kFailed, the kind of the error and its message.
+inline constexpr std::string_view kDone = "done";
+inline constexpr std::string_view kFailed = "failed";
+inline constexpr std::string_view kConfirm = "confirm";  // the pool has started
+inline constexpr std::string_view kStatus = "status";
+inline constexpr std::string_view kFind = "find";      // GRAPH
+inline constexpr std::string_view kLoad = "load";      // GRAPH ID FILE SHOWN
+inline constexpr std::string_view kKeep = "keep";      // what this connection has loaded
+inline constexpr std::string_view kDrop = "drop";      // GRAPH
+inline constexpr std::string_view kAttach = "attach";  // GRAPH ID PLACE FOLDER CLIENT WORD…
+inline constexpr std::string_view kHoldStill = "hold-still";  // no more jobs, if none is attached
+inline constexpr std::string_view kStop = "stop";
+
+constexpr std::string_view kPoolPurpose = "pool";    // of the handshake
+constexpr std::uint64_t kAnswerNs = 20'000'000'000;  // limit of an answer that needs no work
+
+class Conversation {
+ public:
+  // A client's side: connects to a node of the pool.
+  static Result<Conversation> Open(const PoolDescriptor& pool, NodeId node);
+  // The node's side.
+  static Result<Conversation> Accept(Newcomers::Member member, const HandshakeKey& key,
+                                     std::string_view pools_key);
+
+  int fd() const { return fd_.get(); }
+  Status Send(const Words& words);
+  // Nothing: the other side has closed the connection, or `deadline_ns` has passed.
+  Result<std::optional<Words>> Receive(std::uint64_t deadline_ns);
+  // Whether the other side has closed the connection or sent more than was asked. Does not wait.
+  bool HasEnded();
+
+  // For clients: sends a request and returns the answer without kDone. The error names the node.
+  Result<Words> Ask(const Words& request, std::uint64_t limit_ns = kAnswerNs);
+  Result<Words> AwaitAnswer(std::uint64_t limit_ns);
+  // For clients that give up: returns once the node has forgotten what they have begun there.
+  void GiveUp();
+
+ private:
+  Conversation(UniqueFd fd, FrameReader reader, const HandshakeKey& box, bool is_client,
+               std::string name);
+
+  UniqueFd fd_;
+  FrameReader reader_;
+  HandshakeKey box_;
+  std::uint64_t next_sent_;  // the numbers of a client's messages are even
+  std::uint64_t next_received_;
+  std::string name_;  // of the other side, in errors
+};
+
+Words FailureAnswer(const Error& error);
+
+}  // namespace slimgraph::internal

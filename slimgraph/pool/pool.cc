@@ -1,0 +1,299 @@
+#include "slimgraph/pool/pool.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstring>
+
+#include "slimgraph/base/child_process.h"
+#include "slimgraph/base/folders.h"
+#include "slimgraph/base/poller.h"
+#include "slimgraph/base/sockets.h"
+#include "slimgraph/cluster/topology.h"
+#include "slimgraph/pool/internal/conversation.h"
+#include "slimgraph/pool/internal/node_place.h"
+#include "slimgraph/pool/internal/open_pool.h"
+#include "slimgraph/pool/pool_node.h"
+
+namespace slimgraph {
+namespace {
+
+using internal::CheckVersion;
+using internal::Conversation;
+using internal::CountRunning;
+using internal::OpenAll;
+using internal::Words;
+
+constexpr std::chrono::seconds kUntilNodeEnds{5};
+constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
+
+Words Request(std::string_view verb, Words words = {}) {
+  words.insert(words.begin(), std::string(verb));
+  return words;
+}
+
+Status AskAll(std::vector<Conversation>& conversations, const Words& request) {
+  for (Conversation& conversation : conversations) SLIM_TRY(conversation.Ask(request));
+  return {};
+}
+
+// Of a file; the pool's nodes have another folder than this process.
+Result<std::string> AbsolutePath(const std::string& path) {
+  if (path.starts_with('/')) return path;
+  std::string here(4096, '\0');
+  if (::getcwd(here.data(), here.size()) == nullptr) {
+    return EnvironmentError("cannot find this folder's path: {}", std::strerror(errno));
+  }
+  return here.substr(0, here.find('\0')) + "/" + path;
+}
+
+Status StartNode(PoolDescriptor& pool, NodeId node, const std::string& program,
+                 const std::string& log) {
+  SLIM_ASSIGN(const UniqueFd listener, ListenTcp("127.0.0.1"));
+  const internal::NodePlace place{.node = node,
+                                  .nodes = static_cast<NodeId>(pool.nodes.size()),
+                                  .memory_bytes = pool.memory_bytes,
+                                  .key = pool.key};
+  ProgramToStart start{
+      .words = {program, kPoolNodeCommand},
+      .variables = {{internal::kPoolNodeVariable, place.ToText()}},
+      .input = "/dev/null",
+      .output = log,
+      .files = {{listener.get(), internal::kPoolListener}, {STDOUT_FILENO, STDERR_FILENO}},
+      .close_from = internal::kPoolListener + 1,
+      .folder = "/",
+      .new_session = true};
+  SLIM_ASSIGN(const pid_t process, StartProgram(start));
+  pool.nodes[node] = {.address = fmt::format("127.0.0.1:{}", LocalAddress(listener.get()).port()),
+                      .process = process,
+                      .started = StartOfProcess(process)};
+  return {};
+}
+
+// Why a node that has just been started does not answer is in the log.
+auto CannotStart(const Error& error, const std::string& log) {
+  return EnvironmentError("the pool cannot start: {}; {} may say why", error.message, log);
+}
+
+Status LoadAgain(const std::vector<KeptGraphStatus>& graphs,
+                 std::vector<Conversation>& conversations) {
+  for (const KeptGraphStatus& graph : graphs) {
+    for (Conversation& node : conversations) {
+      const auto loaded = node.Ask(
+          Request(internal::kLoad, {graph.name, graph.id, graph.file, graph.shown}), kNoLimit);
+      if (!loaded) {
+        return EnvironmentError("graph '{}' is not complete: {}; drop it, or start the pool again",
+                                graph.name, loaded.error().message);
+      }
+      if (loaded->empty() || loaded->front() != graph.stamp) {
+        return InputError("{} has changed since graph '{}' was loaded: drop it, and load it again",
+                          graph.shown, graph.name);
+      }
+      SLIM_TRY(node.Ask(Request(internal::kKeep)));
+    }
+  }
+  return {};
+}
+
+Result<PoolLoaded> LoadOnAll(const PoolLoad& load, std::vector<Conversation>& nodes) {
+  SLIM_ASSIGN(const std::string file, AbsolutePath(load.file));
+  SLIM_ASSIGN(const std::string shown, AbsolutePath(load.shown.empty() ? load.file : load.shown));
+  SLIM_ASSIGN(const std::string id, NewSecret());
+  for (Conversation& node : nodes) {
+    SLIM_TRY(node.Send(Request(internal::kLoad, {load.graph, id.substr(0, 16), file, shown})));
+  }
+  PoolLoaded loaded{.nodes = static_cast<NodeId>(nodes.size())};
+  std::string stamp;
+  for (Conversation& node : nodes) {
+    SLIM_ASSIGN(const Words answer, node.AwaitAnswer(kNoLimit));
+    if (answer.size() != 2 || (!stamp.empty() && answer[0] != stamp)) {
+      return InputError("{}: has changed while it was loaded: load it again", shown);
+    }
+    stamp = answer[0];
+    std::uint64_t bytes = 0;
+    std::from_chars(answer[1].data(), answer[1].data() + answer[1].size(), bytes);
+    loaded.bytes += bytes;
+  }
+  SLIM_TRY(AskAll(nodes, Request(internal::kKeep)));
+  return loaded;
+}
+
+// The descriptor with which to start: that of a pool of which some nodes have ended, or a new one.
+Result<PoolDescriptor> DescriptorToStart(const PoolStart& start, bool exists) {
+  PoolDescriptor pool;
+  if (exists) {
+    SLIM_ASSIGN(pool, ReadDescriptor(start.name));
+    const bool runs = CountRunning(pool) > 0;
+    if (runs) SLIM_TRY(CheckVersion(pool));
+    if (runs && start.nodes.value_or(pool.nodes.size()) != pool.nodes.size()) {
+      return UsageError("pool '{}' runs on {} nodes: stop it first, to start it on {}", start.name,
+                        pool.nodes.size(), *start.nodes);
+    }
+    if (runs && start.memory_bytes.value_or(pool.memory_bytes) != pool.memory_bytes) {
+      return UsageError("pool '{}' runs with --memory {}: stop it first, to start it with {}",
+                        start.name, pool.memory_bytes, *start.memory_bytes);
+    }
+    if (runs) return pool;
+  }
+  const NodeId nodes = start.nodes.value_or(static_cast<NodeId>(pool.nodes.size()));
+  if (nodes == 0) return UsageError("pool '{}' is new: give --nodes", start.name);
+  SLIM_TRY(Topology::Make(nodes, 1));
+  pool.name = start.name;
+  pool.version = SLIMGRAPH_VERSION;
+  pool.memory_bytes = start.memory_bytes.value_or(pool.memory_bytes);
+  pool.nodes.assign(nodes, {});
+  SLIM_ASSIGN(pool.key, NewSecret());
+  return pool;
+}
+
+// The caller holds the pool's lock.
+Result<PoolStarted> StartLocked(const PoolStart& start, bool exists, const std::string& log) {
+  PoolStarted done;
+  SLIM_ASSIGN(done.pool, DescriptorToStart(start, exists));
+  PoolDescriptor& pool = done.pool;
+  std::vector<KeptGraphStatus> graphs;
+  std::vector<NodeId> ended;
+  for (NodeId node = 0; node < pool.nodes.size(); ++node) {
+    if (!IsRunning(pool.nodes[node])) {
+      ended.push_back(node);
+    } else if (graphs.empty()) {
+      SLIM_ASSIGN(auto living, Conversation::Open(pool, node));
+      SLIM_ASSIGN(const Words words, living.Ask(Request(internal::kStatus)));
+      SLIM_ASSIGN(const auto status, StatusFromWords(words));
+      for (const KeptGraphStatus& graph : status.graphs) {
+        if (graph.ready) graphs.push_back(graph);
+      }
+    }
+  }
+  // Nodes that have been started end if these connections close before they are confirmed.
+  std::vector<Conversation> conversations;
+  for (const NodeId node : ended) SLIM_TRY(StartNode(pool, node, start.program, log));
+  for (const NodeId node : ended) {
+    auto conversation = Conversation::Open(pool, node);
+    if (!conversation) return CannotStart(conversation.error(), log);
+    const auto status = conversation->Ask(Request(internal::kStatus));
+    if (!status) return CannotStart(status.error(), log);
+    conversations.push_back(*std::move(conversation));
+  }
+  if (ended.empty()) return done;
+  SLIM_TRY(WriteDescriptor(pool));
+  SLIM_TRY(AskAll(conversations, Request(internal::kConfirm)));
+  done.started = static_cast<NodeId>(ended.size());
+  SLIM_TRY(LoadAgain(graphs, conversations));
+  for (const KeptGraphStatus& graph : graphs) done.reloaded.push_back(graph.name);
+  return done;
+}
+
+}  // namespace
+
+Result<PoolStarted> StartPool(const PoolStart& start) {
+  SLIM_ASSIGN(const PoolLock lock, LockPool(start.name));
+  SLIM_ASSIGN(const std::string folder, PoolsFolder());
+  SLIM_ASSIGN(const bool exists, Exists(DescriptorPath(folder, start.name)));
+  auto started = StartLocked(start, exists, LogPath(folder, start.name));
+  return started;
+}
+
+Result<PoolLoaded> LoadIntoPool(const PoolLoad& load) {
+  SLIM_TRY(CheckPoolName("graph", load.graph));
+  SLIM_ASSIGN(const PoolDescriptor pool, ReadDescriptor(load.pool));
+  SLIM_TRY(CheckVersion(pool));
+  SLIM_ASSIGN(auto nodes, OpenAll(pool));
+  auto loaded = LoadOnAll(load, nodes);
+  if (!loaded) {
+    for (Conversation& node : nodes) node.GiveUp();
+  }
+  return loaded;
+}
+
+Status DropFromPool(const std::string& name, const std::string& graph) {
+  SLIM_TRY(CheckPoolName("graph", graph));
+  SLIM_ASSIGN(const PoolDescriptor pool, ReadDescriptor(name));
+  std::optional<Error> failure;
+  bool dropped = false;
+  for (NodeId node = 0; node < pool.nodes.size(); ++node) {
+    if (!IsRunning(pool.nodes[node])) continue;
+    SLIM_ASSIGN(auto conversation, Conversation::Open(pool, node));
+    const auto answer = conversation.Ask(Request(internal::kDrop, {graph}));
+    if (answer) dropped = true;
+    if (!answer && !failure) failure = answer.error();
+  }
+  // A graph that only some nodes had is gone now, too.
+  if (dropped) return {};
+  if (failure) return tl::unexpected<Error>(*failure);
+  return OpenAll(pool).map([](const auto&) {});
+}
+
+Result<PoolView> ViewPool(const std::string& name) {
+  PoolView view;
+  SLIM_ASSIGN(view.pool, ReadDescriptor(name));
+  for (NodeId node = 0; node < view.pool.nodes.size(); ++node) {
+    PoolNodeView& one = view.nodes.emplace_back();
+    one.where = view.pool.nodes[node];
+    one.runs = IsRunning(one.where);
+    const auto status = [&]() -> Result<PoolNodeStatus> {
+      SLIM_ASSIGN(auto conversation, Conversation::Open(view.pool, node));
+      SLIM_ASSIGN(const Words words, conversation.Ask(Request(internal::kStatus)));
+      return StatusFromWords(words);
+    }();
+    if (status) {
+      one.status = *status;
+    } else {
+      one.problem = status.error().message;
+    }
+  }
+  return view;
+}
+
+Status StopPool(const std::string& name, bool now) {
+  SLIM_TRY(ReadDescriptor(name));
+  SLIM_ASSIGN(const PoolLock lock, LockPool(name));
+  SLIM_ASSIGN(const PoolDescriptor pool, ReadDescriptor(name));
+  std::vector<Conversation> conversations;
+  std::vector<const PoolNodeAddress*> running;
+  for (NodeId node = 0; node < pool.nodes.size(); ++node) {
+    if (!IsRunning(pool.nodes[node])) continue;
+    running.push_back(&pool.nodes[node]);
+    auto conversation = Conversation::Open(pool, node);
+    if (conversation) {
+      conversations.push_back(*std::move(conversation));
+    } else if (!now) {
+      return EnvironmentError("{}; --now ends it", conversation.error().message);
+    }
+  }
+  if (!now) SLIM_TRY(AskAll(conversations, Request(internal::kHoldStill)));
+  for (Conversation& conversation : conversations) {
+    const auto stopped = conversation.Ask(Request(internal::kStop));
+    if (!stopped && !now) return tl::unexpected<Error>(stopped.error());
+  }
+  for (const PoolNodeAddress* const node : running) {
+    const UniqueFd end = WatchProcess(node->process);
+    if (!IsRunning(*node)) continue;
+    if (AwaitReadable(end.get(), kUntilNodeEnds) || !IsRunning(*node)) continue;
+    ::kill(node->process, SIGKILL);
+    AwaitReadable(end.get(), kUntilNodeEnds);
+  }
+  return RemoveDescriptor(name);
+}
+
+Result<std::vector<PoolSummary>> ListPools() {
+  SLIM_ASSIGN(const auto names, PoolNames());
+  std::vector<PoolSummary> pools;
+  for (const std::string& name : names) {
+    PoolSummary& summary = pools.emplace_back();
+    summary.name = name;
+    const auto pool = ReadDescriptor(name);
+    if (!pool) {
+      summary.problem = pool.error().message;
+      continue;
+    }
+    summary.nodes = static_cast<NodeId>(pool->nodes.size());
+    summary.running = CountRunning(*pool);
+  }
+  return pools;
+}
+
+}  // namespace slimgraph

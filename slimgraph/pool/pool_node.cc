@@ -1,0 +1,273 @@
+#include "slimgraph/pool/pool_node.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <memory>
+
+#include "slimgraph/base/child_process.h"
+#include "slimgraph/base/clock.h"
+#include "slimgraph/base/poller.h"
+#include "slimgraph/base/process.h"
+#include "slimgraph/base/split.h"
+#include "slimgraph/base/sync.h"
+#include "slimgraph/launch/place.h"
+#include "slimgraph/pool/internal/conversation.h"
+#include "slimgraph/pool/internal/loading.h"
+#include "slimgraph/pool/internal/node_place.h"
+#include "slimgraph/pool/internal/node_state.h"
+#include "slimgraph/pool/internal/part_variable.h"
+
+namespace slimgraph {
+namespace internal {
+
+std::string NodePlace::ToText() const {
+  return fmt::format("{} {} {} {}", node, nodes, memory_bytes, key);
+}
+
+Result<NodePlace> TakeNodePlace() {
+  const char* const set = std::getenv(kPoolNodeVariable);
+  const std::string text = set == nullptr ? "" : set;
+  ::unsetenv(kPoolNodeVariable);
+  const auto words = Split(text, ' ');
+  const auto number = [&](std::size_t i) {
+    return std::strtoull(std::string(words[i]).c_str(), nullptr, 10);
+  };
+  if (words.size() != 4 || number(1) > kMaxNodes || number(0) >= number(1) ||
+      ::fcntl(kPoolListener, F_SETFD, FD_CLOEXEC) != 0) {
+    return UsageError("{} is started by 'slimgraph pool start', not by hand", kPoolNodeCommand);
+  }
+  return NodePlace{.node = static_cast<NodeId>(number(0)),
+                   .nodes = static_cast<NodeId>(number(1)),
+                   .memory_bytes = number(2),
+                   .key = std::string(words[3])};
+}
+
+}  // namespace internal
+
+namespace {
+
+using internal::Conversation;
+using internal::FailureAnswer;
+using internal::KeptGraph;
+using internal::NodePlace;
+using internal::NodeState;
+using internal::SharedGraph;
+using internal::Words;
+
+constexpr std::size_t kMaxStrangersOfPool = 64;
+constexpr std::size_t kMaxClients = 1024;
+constexpr std::uint64_t kUntilConfirmedNs = 60'000'000'000;
+constexpr std::uint64_t kUntilRequestNs = 60'000'000'000;
+constexpr std::uint64_t kSleepNs = 3'600'000'000'000;
+// After its job, or its client, has ended.
+constexpr std::chrono::seconds kUntilDeputyEnds{5};
+
+int Reap(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+// What the threads of a node share.
+struct Node {
+  NodePlace place;
+  HandshakeKey key;
+  NodeState state;
+  std::atomic<bool> confirmed{false};  // the command that starts the pool has finished
+  std::atomic<std::size_t> clients{0};
+};
+
+// One client's requests, on a thread of its own.
+class ClientService {
+ public:
+  ClientService(Conversation client, Node& node) : client_(std::move(client)), node_(node) {}
+  ~ClientService() {
+    if (!loaded_.empty()) node_.state.Abandon(loaded_);
+    if (holds_still_) node_.state.GoOn();
+    // Until the pool is confirmed, this client is the one that starts it.
+    if (!node_.confirmed) EndProcess(static_cast<int>(ErrorKind::kEnvironment));
+  }
+  ClientService(const ClientService&) = delete;
+  ClientService& operator=(const ClientService&) = delete;
+
+  void Run() {
+    while (true) {
+      // Clients also wait for other nodes. But one that is stopped must not keep out jobs for long.
+      auto request = client_.Receive(NowNs() + (holds_still_ ? kUntilRequestNs : kSleepNs));
+      if (!request || !*request || (*request)->empty()) return;
+      Result<Words> answer = Do(**request);
+      if (answer) answer->insert(answer->begin(), std::string(internal::kDone));
+      const Status sent = client_.Send(answer ? *answer : FailureAnswer(answer.error()));
+      if (ends_) EndProcess(0);
+      if (deputy_ > 0) return AwaitEndOfJob();
+      if (!sent) return;
+    }
+  }
+
+ private:
+  Result<Words> Do(const Words& request) {
+    const std::string& verb = request[0];
+    const std::size_t size = request.size();
+    if (verb == internal::kStatus && size == 1) return ToWords(node_.state.Describe());
+    if (verb == internal::kFind && size == 2) return Find(request[1]);
+    if (verb == internal::kLoad && size == 5) return Load(request);
+    if (verb == internal::kAttach && size >= 6) return Attach(request);
+    if (verb == internal::kKeep && size == 1 && !loaded_.empty()) {
+      node_.state.Keep(std::exchange(loaded_, {}));
+    } else if (verb == internal::kDrop && size == 2) {
+      SLIM_TRY(node_.state.Drop(request[1]));
+    } else if (verb == internal::kConfirm && size == 1) {
+      node_.confirmed = true;
+    } else if (verb == internal::kHoldStill && size == 1) {
+      SLIM_TRY(node_.state.HoldStill());
+      holds_still_ = true;
+    } else if (verb == internal::kStop && size == 1) {
+      node_.state.KillDeputies();
+      ends_ = true;
+    } else {
+      return EnvironmentError("does not know the request '{}' with {} words", verb, size - 1);
+    }
+    return Words{};
+  }
+
+  Result<Words> Find(const std::string& name) {
+    SLIM_ASSIGN(const SharedGraph graph, node_.state.Find(name));
+    return Words{graph->what.id, graph->what.facts};
+  }
+
+  Result<Words> Load(const Words& request) {
+    if (!loaded_.empty()) return EnvironmentError("loads one graph at a time for a client");
+    KeptGraph graph{
+        .what = {.name = request[1], .id = request[2], .file = request[3], .shown = request[4]},
+        .memories = {}};
+    const std::string file = graph.what.file;
+    const std::string shown = graph.what.shown;
+    SLIM_ASSIGN(graph.what.stamp, internal::StampOfFile(file));
+    SLIM_TRY(node_.state.BeginLoad(graph.what));
+    loaded_ = graph.what.name;
+    auto held = [&]() -> Result<Words> {
+      SLIM_ASSIGN(auto part, internal::RunLoader(file, shown, node_.place.node, node_.place.nodes,
+                                                 client_.fd()));
+      SLIM_ASSIGN(const std::string stamp, internal::StampOfFile(file));
+      if (stamp != graph.what.stamp) {
+        return InputError("{}: has changed while it was loaded: load it again", shown);
+      }
+      graph.what.facts = part.facts;
+      graph.what.bytes = part.bytes;
+      graph.memories = std::move(part.memories);
+      SLIM_TRY(node_.state.HoldLoaded(std::move(graph)));
+      return Words{stamp, fmt::format("{}", part.bytes)};
+    }();
+    if (!held) node_.state.Abandon(std::exchange(loaded_, {}));
+    return held;
+  }
+
+  // Starts the deputy: the slimgraph command with the job's own words.
+  Result<Words> Attach(const Words& request) {
+    SLIM_ASSIGN(graph_, node_.state.Find(request[1]));
+    if (graph_->what.id != request[2]) {
+      return InputError("has another load of graph '{}' than node 0: drop it, and load it again",
+                        request[1]);
+    }
+    ProgramToStart program{
+        .words = {"/proc/self/exe"},
+        .variables = {{kJoinVariable, request[3]},
+                      {internal::kPartVariable,
+                       internal::PartText(request[1], graph_->memories, graph_->what.facts)}},
+        .folder = request[4]};
+    std::string command;
+    for (std::size_t i = 6; i < request.size(); ++i) {
+      program.words.push_back(request[i]);
+      command += (command.empty() ? "" : " ") + request[i];
+    }
+    for (const UniqueFd& memory : graph_->memories) {
+      program.files.emplace_back(memory.get(), memory.get());
+    }
+    AttachedJobStatus job{.graph = request[1], .command = command};
+    job.process = static_cast<pid_t>(std::strtol(request[5].c_str(), nullptr, 10));
+    SLIM_ASSIGN(job_, node_.state.AddJob(std::move(job)));
+    const auto started = StartProgram(program);
+    if (!started) {
+      node_.state.RemoveJob(job_);
+      return tl::unexpected<Error>(started.error());
+    }
+    deputy_ = *started;
+    node_.state.SetDeputy(job_, deputy_);
+    return Words{fmt::format("{}", deputy_)};
+  }
+
+  // The deputy belongs to the connection. It ends with its job by itself; it is killed if it has
+  // not ended some time after the client has left.
+  void AwaitEndOfJob() {
+    const UniqueFd ended = WatchProcess(deputy_);
+    std::array<pollfd, 2> waits{{{ended.get(), POLLIN, 0}, {client_.fd(), POLLIN, 0}}};
+    while (waits[0].revents == 0 && waits[1].revents == 0) Poll(waits, kUntilWoken);
+    if (!AwaitReadable(ended.get(), kUntilDeputyEnds)) {
+      ::kill(deputy_, SIGKILL);
+      AwaitReadable(ended.get(), kUntilDeputyEnds);
+    }
+    node_.state.RemoveJob(job_);
+    const int code = Reap(deputy_);
+    if (waits[1].revents == 0) static_cast<void>(client_.Send({fmt::format("{}", code)}));
+  }
+
+  Conversation client_;
+  Node& node_;
+  std::string loaded_;  // the graph that this client has loaded, until it is kept
+  bool holds_still_ = false;
+  bool ends_ = false;
+  SharedGraph graph_;  // the deputy's
+  std::uint64_t job_ = 0;
+  pid_t deputy_ = 0;
+};
+
+// A graph may be many memories, and each takes a descriptor.
+void AllowManyFiles() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+}  // namespace
+
+Status ServePoolNode() {
+  SLIM_ASSIGN(NodePlace place, internal::TakeNodePlace());
+  AllowManyFiles();
+  SLIM_ASSIGN(const HandshakeKey key, HandshakeKey::Derive(place.key, internal::kPoolPurpose));
+  const std::uint64_t memory_bytes = place.memory_bytes;
+  const std::shared_ptr<Node> node(new Node{std::move(place), key, NodeState(memory_bytes)});
+  Newcomers newcomers(internal::kPoolListener, key, kMaxStrangersOfPool);
+  const std::uint64_t give_up_ns = NowNs() + kUntilConfirmedNs;
+  while (true) {
+    SLIM_ASSIGN(auto member, newcomers.Next(node->confirmed ? NowNs() + kSleepNs : give_up_ns));
+    if (!member && !node->confirmed && NowNs() >= give_up_ns) {
+      return EnvironmentError("the command that starts the pool has ended");
+    }
+    if (!member) continue;
+    if (member->hello.node != node->place.node) {
+      Newcomers::Refuse(member->fd, fmt::format("it is node {}", node->place.node));
+    } else if (node->clients >= kMaxClients) {
+      Newcomers::Refuse(member->fd, "it has too many clients");
+    } else {
+      ++node->clients;
+      const auto shared = std::make_shared<Newcomers::Member>(*std::move(member));
+      Thread([node, shared] {
+        auto client = Conversation::Accept(std::move(*shared), node->key, node->place.key);
+        if (client) ClientService(*std::move(client), *node).Run();
+        --node->clients;
+      }).detach();
+    }
+  }
+}
+
+}  // namespace slimgraph

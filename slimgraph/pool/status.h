@@ -1,0 +1,51 @@
+// What a node of a pool tells about itself, and how a pool looks as a whole.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slimgraph/base/result.h"
+
+namespace slimgraph {
+
+// A graph of which a node keeps a part.
+struct KeptGraphStatus {
+  std::string name = {};
+  std::string id = {};  // of one load: the parts of different loads do not belong together
+  std::string file = {};
+  std::string shown = {};  // the file that the user has named, from which this one was made
+  std::string stamp = {};  // tells apart the states of the file
+  std::string facts = {};
+  std::uint64_t bytes = 0;  // of this part
+  bool ready = false;       // false: it is being loaded
+};
+
+// A job that uses a graph.
+struct AttachedJobStatus {
+  std::string graph = {};
+  std::string command = {};
+  pid_t process = 0;  // of the job's node 0
+  pid_t deputy = 0;   // of its memory node on this node of the pool
+  double seconds = 0;
+};
+
+struct PoolNodeStatus {
+  pid_t process = 0;
+  std::uint64_t memory_bytes = 0;  // limit; 0: none
+  std::uint64_t used_bytes = 0;
+  double up_seconds = 0;
+  double processor_seconds = 0;  // that the node has used since it started
+  std::vector<KeptGraphStatus> graphs = {};
+  std::vector<AttachedJobStatus> jobs = {};
+};
+
+// As words of an answer.
+std::vector<std::string> ToWords(const PoolNodeStatus& status);
+Result<PoolNodeStatus> StatusFromWords(const std::vector<std::string>& words);
+
+}  // namespace slimgraph

@@ -1,0 +1,145 @@
+#include "tests/pool/programs.h"
+
+#include <dirent.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <thread>
+
+#include "slimgraph/launch/place.h"
+#include "slimgraph/pool/attach.h"
+#include "slimgraph/pool/pool_node.h"
+#include "slimgraph/pool/standing_part.h"
+
+namespace slimgraph::test {
+namespace {
+
+std::vector<std::string> WordsOfProcess(const std::string& process, const char* what) {
+  const std::string text = ReadText("/proc/" + process + "/" + what);
+  std::vector<std::string> words;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find('\0', at);
+    words.push_back(text.substr(at, end - at));
+    at = end == std::string::npos ? text.size() : end + 1;
+  }
+  return words;
+}
+
+Result<StandingPart> LoadWords(const std::string& file, const std::string&, NodeId node,
+                               NodeId nodes) {
+  const std::string text = ReadText(file);
+  if (text == "die") std::raise(SIGKILL);
+  while (text == "hang") ::pause();
+  if (text == "fail") return InputError("{}: fails on node {}", file, node);
+  StandingPart part{.facts = fmt::format("part {} of {}", node, nodes), .memories = {}};
+  SLIM_ASSIGN(part.memories.emplace_back(), SharedMemory::Create(std::stoull(text)));
+  part.memories[0]->base()[0] = static_cast<std::byte>(node);
+  SLIM_TRY(part.memories[0]->Seal());
+  return part;
+}
+
+std::string TextOfPart(const std::optional<StandingHere>& here) {
+  if (!here) return "";
+  return fmt::format("{} {}: {}, {}", here->graph, here->facts,
+                     static_cast<int>(here->memories[0]->base()[0]), here->memories[0]->bytes());
+}
+
+// A compute node that node 0 has started, or a deputy.
+Status JoinJob() {
+  const auto place = Unwrap(TakePlace());
+  const auto here = Unwrap(TakeStandingPart());
+  SLIM_ASSIGN(const auto job, Job::Join(place->Config(), OnLoss::kReport));
+  SLIM_TRY(job->Exchange(TextOfPart(here)));
+  return job->Leave(0);
+}
+
+int RunProgram(const std::vector<std::string>& words) {
+  const std::string& role = words[1];
+  const auto code = [](const Status& status) {
+    if (!status) fmt::print(stderr, "{}\n", status.error().message);
+    return status ? 0 : status.error().exit_code();
+  };
+  if (role == kPoolNodeCommand) return code(ServePoolNode());
+  if (role == kPoolLoaderCommand) {
+    return code(ServeLoading(words[2], words[3], static_cast<NodeId>(std::stoul(words[4])),
+                             static_cast<NodeId>(std::stoul(words[5])), LoadWords));
+  }
+  if (role == kJobCommand) return code(JoinJob());
+  if (role == kBrokenJobCommand) return 3;
+  while (role == kDeafJobCommand) ::pause();
+  return -1;
+}
+
+// Runs before the first test, and instead of all tests in the processes that the tests have
+// started.
+class OtherRoles : public ::testing::Environment {
+  void SetUp() override {
+    const auto words = WordsOfProcess("self", "cmdline");
+    const int code = words.size() > 1 ? RunProgram(words) : -1;
+    if (code >= 0) ::_exit(code);
+  }
+};
+[[maybe_unused]] const auto* const other_roles =
+    ::testing::AddGlobalTestEnvironment(new OtherRoles);
+
+}  // namespace
+
+void WriteGraph(const std::string& path, const std::string& text) { WriteText(path, text); }
+
+Pools::Pools() { ::setenv("SLIMGRAPH_POOLS", folder_.File("pools").c_str(), 1); }
+
+Pools::~Pools() {
+  for (const pid_t process : Processes()) ::kill(process, SIGKILL);
+  EXPECT_TRUE(AwaitProcesses(0));
+  ::unsetenv("SLIMGRAPH_POOLS");
+}
+
+PoolDescriptor Pools::Start(const std::string& name, NodeId nodes, std::uint64_t memory_bytes) {
+  return Unwrap(StartPool({.name = name, .nodes = nodes, .memory_bytes = memory_bytes})).pool;
+}
+
+Result<PoolLoaded> Pools::Load(const std::string& pool, const std::string& graph,
+                               const std::string& text) {
+  const std::string path = File(graph + ".words");
+  WriteText(path, text);
+  return LoadIntoPool({.pool = pool, .graph = graph, .file = path});
+}
+
+std::vector<pid_t> Pools::Processes() const {
+  std::vector<pid_t> found;
+  const std::string variable = "SLIMGRAPH_POOLS=" + File("pools");
+  DIR* const all = ::opendir("/proc");
+  while (const dirent* const entry = ::readdir(all)) {
+    const pid_t process = std::atoi(entry->d_name);
+    if (process <= 0 || process == ::getpid() || StartOfProcess(process) == 0) continue;
+    for (const std::string& word : WordsOfProcess(entry->d_name, "environ")) {
+      if (word == variable) found.push_back(process);
+    }
+  }
+  ::closedir(all);
+  return found;
+}
+
+bool Pools::AwaitProcesses(std::size_t count) const {
+  for (int i = 0; i < 2000; ++i) {
+    if (Processes().size() == count) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
+
+Result<std::vector<std::string>> RunJob(const std::string& pool, const std::string& graph,
+                                        NodeId compute, const std::string& command) {
+  SLIM_ASSIGN(
+      const auto attachment,
+      Attachment::Make(
+          {.pool = pool, .graph = graph, .compute = compute, .words = {command, "a word"}}));
+  SLIM_ASSIGN(const auto job, Job::Join(attachment->TakeConfig(), OnLoss::kReport));
+  SLIM_ASSIGN(auto texts, job->Exchange(""));
+  SLIM_TRY(job->Leave(0));
+  texts.erase(texts.begin(), texts.begin() + compute);
+  return texts;
+}
+
+}  // namespace slimgraph::test
