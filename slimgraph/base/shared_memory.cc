@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,8 +10,6 @@
 #include <cstring>
 
 #ifdef SLIMGRAPH_SIM
-#include <sys/stat.h>
-
 #include <map>
 #endif
 
@@ -53,7 +52,7 @@ int OpenNamed(const std::string& name) { return ::open(name.c_str(), O_RDWR | O_
 #endif
 
 Result<std::unique_ptr<SharedMemory>> SharedMemory::Create(std::uint64_t bytes) {
-  UniqueFd fd(::memfd_create("slimgraph", MFD_CLOEXEC));
+  UniqueFd fd(::memfd_create("slimgraph", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd || ::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0) {
     return EnvironmentError("cannot make {} bytes of shared memory: {}", bytes,
                             std::strerror(errno));
@@ -76,9 +75,30 @@ Result<std::unique_ptr<SharedMemory>> SharedMemory::Open(std::string_view handle
         "in one container, else use --transport tcp",
         path, std::strerror(errno));
   }
+  const int seals = ::fcntl(fd.get(), F_GET_SEALS);
   std::unique_ptr<SharedMemory> memory(new SharedMemory(std::move(fd), bytes));
+  memory->writable_ = seals < 0 || (seals & F_SEAL_FUTURE_WRITE) == 0;
   SLIM_TRY(memory->Map());
   return memory;
+}
+
+Result<std::unique_ptr<SharedMemory>> SharedMemory::Adopt(UniqueFd fd) {
+  struct stat found {};
+  if (::fstat(fd.get(), &found) != 0) {
+    return EnvironmentError("cannot use memory that was passed on: {}", std::strerror(errno));
+  }
+  const auto bytes = static_cast<std::uint64_t>(found.st_size);
+  std::unique_ptr<SharedMemory> memory(new SharedMemory(std::move(fd), bytes));
+  memory->writable_ = false;
+  SLIM_TRY(memory->Map());
+  return memory;
+}
+
+Status SharedMemory::Seal() {
+  constexpr int kSeals = F_SEAL_FUTURE_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+  if (::fcntl(fd_.get(), F_ADD_SEALS, kSeals) == 0) return {};
+  return EnvironmentError("cannot seal {} bytes of shared memory: {}", bytes_,
+                          std::strerror(errno));
 }
 
 Status SharedMemory::Map() {
@@ -91,7 +111,8 @@ Status SharedMemory::Map() {
   }
 #endif
   void* const base =
-      ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd_.get(), 0);
+      ::mmap(nullptr, bytes_, writable_ ? PROT_READ | PROT_WRITE : PROT_READ,
+             MAP_SHARED | MAP_NORESERVE, fd_.get(), 0);
   if (base == MAP_FAILED) {
     return EnvironmentError("cannot map {} bytes of shared memory: {}", bytes_,
                             std::strerror(errno));
