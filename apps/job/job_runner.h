@@ -16,7 +16,16 @@
 
 namespace slimgraph {
 
+class StandingGraph;
+
+// A graph that stands in a pool, "NAME:G" on the command line.
+struct PoolGraph {
+  std::string pool;
+  std::string graph;
+};
+
 struct JobOptions {
+  std::optional<PoolGraph> standing;  // attach to this pool instead of starting memory nodes
   std::optional<NodeId> nodes;    // nullopt: as many as the launcher started
   std::optional<NodeId> compute;  // nullopt: all nodes
   NodeId nodes_if_alone = 1;      // number of nodes without a launcher and without --nodes
@@ -35,6 +44,7 @@ struct JobOptions {
 struct JobRun {
   Cluster& cluster;
   Report& report;
+  const StandingGraph* standing = nullptr;  // the graph, if the job is attached to a pool
   std::vector<StageSeconds> seconds;  // by thread
   std::string text;                   // node 0: the result in words
   // Times and traffic; the application has set them when it returns.
