@@ -50,23 +50,27 @@ Result<std::unique_ptr<Workload>> Workload::Load(Cluster& cluster, const GraphSo
         file.path());
   }
   SLIM_TRY(AgreeOnFile(cluster, file, SocketCount()));
-  const Topology& topology = cluster.topology();
-  const std::uint32_t pieces = WorkDivision::Pieces(topology, needs.cache.delegation);
-  SLIM_ASSIGN(work->partition_,
-              CollectiveBalance(cluster, file, Direction::kOut, SocketCount() * pieces));
-  work->division_ = WorkDivision(*work->partition_, topology, SocketCount(), pieces);
-  const WorkDivision& division = work->division_;
-  SLIM_ASSIGN(const WorkloadSizes sizes,
-              MeasureWorkload(cluster, file, division, work->LoadedDirections(needs)));
-  if (const Status room = CheckEdgeBudget(topology, file, division, needs, sizes); !room) {
-    return cluster.Refuse(room.error());
+  const auto* const standing = dynamic_cast<const StandingGraph*>(&file);
+  if (standing != nullptr && MayReduce(needs.cache.side)) {
+    return cluster.Refuse(
+        UsageError("{}: a pool's nodes do not reduce: give --memory-side strict or serve",
+                   file.path())
+            .value());
   }
+  SLIM_ASSIGN(const WorkloadSizes sizes, standing != nullptr
+                                             ? work->DivideStanding(cluster, *standing, needs)
+                                             : work->Divide(cluster, file, needs));
+  const WorkDivision& division = work->division_;
+  const Status room = CheckEdgeBudget(cluster.topology(), file, division, needs, sizes);
+  if (!room) return cluster.Refuse(room.error());
   MemoryPlan plan = PlanWorkload(cluster, file, division, needs, sizes);
   announce(plan);
   SLIM_TRY(AgreeThatFits(cluster, plan));
   work->FindSlots();
   SLIM_TRY(work->ShareMarks(cluster, needs));
-  SLIM_TRY(work->LoadLists(cluster, file, needs, sizes));
+  work->MakeServer(cluster, needs);
+  SLIM_TRY(standing != nullptr ? work->ServeStanding(cluster, *standing, needs)
+                               : work->LoadLists(cluster, file, needs, sizes));
   SLIM_TRY(cluster.all().Barrier());
   if (cluster.computes()) {
     SLIM_TRY(work->Delegate(cluster, needs, sizes));
@@ -79,6 +83,16 @@ Result<std::unique_ptr<Workload>> Workload::Load(Cluster& cluster, const GraphSo
   }
   SLIM_TRY(cluster.all().Barrier());
   return work;
+}
+
+Result<WorkloadSizes> Workload::Divide(Cluster& cluster, const GraphSource& file,
+                                       const WorkloadNeeds& needs) {
+  const Topology& topology = cluster.topology();
+  const std::uint32_t pieces = WorkDivision::Pieces(topology, needs.cache.delegation);
+  SLIM_ASSIGN(partition_,
+              CollectiveBalance(cluster, file, Direction::kOut, SocketCount() * pieces));
+  division_ = WorkDivision(*partition_, topology, SocketCount(), pieces);
+  return MeasureWorkload(cluster, file, division_, LoadedDirections(needs));
 }
 
 std::vector<Direction> Workload::LoadedDirections(const WorkloadNeeds& needs) const {
@@ -169,6 +183,15 @@ ListObserver Workload::MakeMarkingObserver(Direction direction, std::size_t thre
                                          : MakeNodeMarkingObserver<ReaderSet>(marks, threads);
 }
 
+void Workload::MakeServer(Cluster& cluster, const WorkloadNeeds& needs) {
+  if (needs.cache.side != MemorySide::kServe) return;
+  if (cluster.computes()) {
+    answers_ = std::make_unique<ListAnswers>(cluster.fabric());
+  } else {
+    server_ = std::make_unique<ListServer>(cluster.fabric());
+  }
+}
+
 Status Workload::LoadLists(Cluster& cluster, const GraphSource& file, const WorkloadNeeds& needs,
                            const WorkloadSizes& sizes) {
   const WorkSlot nothing{};
@@ -176,13 +199,6 @@ Status Workload::LoadLists(Cluster& cluster, const GraphSource& file, const Work
   const std::size_t mine = division_.count_of(self_);
   const std::size_t served_slots = division_.most_of_memory_nodes(cluster.topology());
   const std::size_t threads = LoadingThreads(cluster);
-  if (needs.cache.side == MemorySide::kServe) {
-    if (serves) {
-      server_ = std::make_unique<ListServer>(cluster.fabric());
-    } else {
-      answers_ = std::make_unique<ListAnswers>(cluster.fabric());
-    }
-  }
   if (readers_ > compute_) {
     reductions_ = std::make_unique<Exchange>(cluster, Exchange::kReductionHandler, nodes_);
   }
@@ -248,7 +264,9 @@ Status Workload::Delegate(Cluster& cluster, const WorkloadNeeds& needs,
   cache_budget_ = std::make_unique<CacheBudget>(budget);
   for (const std::size_t number : mine) {
     const auto& [home, socket, worker, part] = division_.slots()[number];
-    const std::size_t at_home = number - division_.begin_of(home);
+    // The slots of a home share its regions if the graph stands in a pool.
+    const std::size_t at_home = sizes.standing ? 0 : number - division_.begin_of(home);
+    const VertexId region_lists = sizes.standing ? partition_->part(home).count : part.count;
     slots_[number].segment = static_cast<std::uint32_t>(segments_.size());
     Segment segment{
         .first = part.first, .count = part.count, .home = home, .needs_at = needs_words_};
@@ -264,7 +282,8 @@ Status Workload::Delegate(Cluster& cluster, const WorkloadNeeds& needs,
                   DelegatedLists::Make(
                       cluster.fabric().endpoint(0),
                       {home, part.first, part.count, sizes.of(direction, number).arcs,
-                       stored_[d].served[at_home].regions, weight_bytes_, ListCode(vertices_)},
+                       stored_[d].served[at_home].regions, weight_bytes_, ListCode(vertices_),
+                       sizes.of(direction, number).begin, region_lists},
                       needs.cache.level, *cache_budget_, budget >= remote_bytes));
       segment.remote[d] = lists.get();
       delegated_.push_back(std::move(lists));
