@@ -1,12 +1,13 @@
 // `slimgraph pool load|drop`, and the process that loads a node's part.
+#include <algorithm>
 #include <filesystem>
-#include <thread>
 
 #include "apps/commands.h"
 #include "apps/graph/graph_input.h"
 #include "apps/job/job_runner.h"
 #include "apps/pool/pool_output.h"
 #include "slimgraph/base/clock.h"
+#include "slimgraph/base/parallel.h"
 #include "slimgraph/pool/pool.h"
 #include "slimgraph/pool/standing_part.h"
 #include "slimgraph/remote/standing_graph.h"
@@ -88,7 +89,7 @@ Command PoolLoaderCommand() {
       return PrintError(UsageError("NODE and NODES are numbers").value());
     }
     // All nodes load at the same time.
-    const std::size_t threads = std::max(1U, std::thread::hardware_concurrency() / *nodes);
+    const std::size_t threads = std::max<std::size_t>(1, UsableThreads() / *nodes);
     const auto load = [threads](const std::string& file, const std::string& shown, NodeId part,
                                 NodeId parts) {
       return LoadStandingPart(file, shown, part, parts, threads);

@@ -72,7 +72,7 @@ class ShmTransport : public Transport {
   std::unique_ptr<SharedMemory> own_inbox_;
   std::map<std::byte*, std::unique_ptr<SharedMemory>> own_;
   std::map<std::byte*, const SharedMemory*> standing_;  // adopted
-  std::vector<std::unique_ptr<SharedMemory>> opened_;  // of other nodes
+  std::vector<std::unique_ptr<SharedMemory>> opened_;   // of other nodes
   std::vector<ShmInbox> inboxes_;
   // By region: one mapping per node. Published to the endpoints' threads, and never removed.
   std::array<std::atomic<const Mapping*>, kMaxRegions> mappings_ = {};
