@@ -96,7 +96,9 @@ TEST_F(PoolJobs, OnDirectedGraphsUseOriginalIds) {
       Run({program, scratch_->File("arcs.slim"), "--verify", "--output", filed});
       const std::string all = ReadText(pooled);
       EXPECT_EQ(all.substr(0, all.find(' ')), "10");
-      if (program[0] == 'c') EXPECT_EQ(all, ReadText(filed));
+      if (program[0] == 'c') {
+        EXPECT_EQ(all, ReadText(filed));
+      }
     }
   }
 }
