@@ -29,12 +29,13 @@ Result<VertexArray<VertexId>> Components(Engine& engine, bool directed) {
   // include all edges that lead into it. This needs all lists on one node, because several nodes
   // cannot agree on the largest component so cheaply.
   const auto any = [](VertexId) { return std::true_type(); };
-  if (directed || !engine.alone()) {
-    SLIM_TRY(engine.ForEachList(any, [&](VertexId u, const Neighbours& out) {
+  if (directed || !engine.alone() || engine.may_reduce()) {
+    const auto walk = [&](VertexId u, const Neighbours& out) {
       const auto end =
           directed ? out.ids.end() : std::lower_bound(out.ids.begin(), out.ids.end(), u);
       forest.JoinAll(u, {out.ids.begin(), end});
-    }));
+    };
+    SLIM_TRY(engine.JoinComponents(walk, [&](VertexId v, VertexId root) { forest.Join(v, root); }));
   } else {
     SLIM_TRY(engine.ForEachList(any, [&](VertexId u, const Neighbours& out) {
       forest.JoinAll(u, out.ids.first(std::min<std::size_t>(2, out.ids.size())));

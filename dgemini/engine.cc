@@ -115,6 +115,19 @@ Result<bool> Engine::PicksReduction(StepBytes bytes, bool always) {
   return reduces;
 }
 
+Result<bool> Engine::ReducesJoin() {
+  if (!reduce_) return false;
+  const bool always = work_.cache().side == MemorySide::kReduce;
+  StepBytes bytes;
+  for (const Workload::Segment& segment : work_.segments()) {
+    for (VertexId v = segment.first; !segment.is_own() && v < segment.end(); ++v) {
+      bytes.AddList<AnyActive>(work_, v, Direction::kOut);
+    }
+    if (!segment.is_own()) bytes.reduce += std::uint64_t{vertices()} * sizeof(VertexId);
+  }
+  return PicksReduction(bytes, always);
+}
+
 Result<VertexArray<std::uint32_t>> Engine::Degrees() {
   auto degrees = ShareValues<std::uint32_t>();
   const auto keep = [&](VertexId v, EdgeOffset length) {

@@ -61,6 +61,7 @@ class Engine {
   // Whether this is the only compute node.
   bool alone() const { return exchange_.peers() == 0; }
   bool has_all_lists() const { return push_.has_all_lists(); }
+  bool may_reduce() const { return reduce_.has_value(); }
   bool mine(VertexId v) const { return work_.mine(v); }
 
   // ---- values
@@ -175,6 +176,12 @@ class Engine {
     return AgreeOn(work_, exchange_, boxes_, step);
   }
 
+  // Calls walk(u, out) for the out lists of the share's vertices, on all threads. Memory nodes may
+  // instead join the vertices of their lists: then it calls join(v, root) for these. Collective
+  // over compute nodes.
+  template <typename Walk, typename Join>
+  Status JoinComponents(Walk walk, Join join);
+
   // ---- figures
 
   std::uint64_t waited_ns() const { return readers_.waited_ns() + exchange_waited_ns(); }
@@ -198,6 +205,8 @@ class Engine {
   Result<bool> ReducesCollect(Frontier& from, const VertexLists& at);
   // Sums `bytes` over all compute nodes. `always`: unless memory nodes have used up their time.
   Result<bool> PicksReduction(StepBytes bytes, bool always);
+  // The same for JoinComponents. Collective.
+  Result<bool> ReducesJoin();
   template <Reduces Step>
   Status CollectByReduction(Frontier& from, const VertexLists& at, Step& step);
   // Sets the frontier's size over all nodes, from the lists of the nodes. Collective.
@@ -352,6 +361,24 @@ Status Engine::CollectByReduction(Frontier& from, const VertexLists& at, Step& s
       [&](std::uint32_t, VertexId v, const typename Step::Reduction::Result& result) {
         step.Finish(v, result);
       });
+}
+
+template <typename Walk, typename Join>
+Status Engine::JoinComponents(Walk walk, Join join) {
+  ++collects_;
+  SLIM_ASSIGN(const bool reduces, ReducesJoin());
+  const auto walk_lists = [&](DenseLoop::Which which) {
+    return dense_.Run(
+        Direction::kOut, [](VertexId) { return std::true_type(); },
+        [&](std::uint32_t, VertexId u, const Neighbours& list) {
+          walk(u, list);
+          return false;
+        },
+        [](std::uint32_t, std::size_t, std::uint64_t) {}, which);
+  };
+  if (!reduces) return walk_lists(DenseLoop::Which::kAll);
+  ++reduced_collects_;
+  return reduce_->JoinComponents([&] { return walk_lists(DenseLoop::Which::kOwn); }, join);
 }
 
 template <typename Deferred>

@@ -72,6 +72,7 @@ class Workload {
   NodeId compute() const { return compute_; }
   std::uint32_t threads() const { return threads_; }
   const CacheOptions& cache() const { return cache_; }
+  bool directed() const { return directed_; }
   // The direction of in lists. In an undirected graph these are the out lists.
   Direction in() const { return in_; }
 

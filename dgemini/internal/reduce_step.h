@@ -9,6 +9,7 @@
 #include "dgemini/internal/mirror.h"
 #include "dgemini/internal/reducer.h"
 #include "dgemini/internal/reduction_server.h"
+#include "dgemini/internal/reductions.h"
 #include "dgemini/workload.h"
 #include "slimgraph/base/thread_team.h"
 
@@ -33,6 +34,11 @@ class ReduceSteps {
   Status Run(Frontier& in, Step& step, Direction direction, Wants wants, WalkOwn walk_own,
              Finish finish);
 
+  // Collective over compute nodes. Memory nodes join the vertices of their lists, while walk_own()
+  // does so with this node's own lists. Then calls join(v, root) for all vertices that are joined.
+  template <typename WalkOwn, typename Join>
+  Status JoinComponents(WalkOwn walk_own, Join join);
+
   // Whether a memory node that works for this one has used more than its share of processor time.
   bool over_budget() const {
     const double percent = work_.cache().memory_cpu_percent;
@@ -42,6 +48,9 @@ class ReduceSteps {
   std::uint64_t waited_ns() const { return exchange_.waited_ns(); }
 
  private:
+  // Calls visit(thread, message) for all results of memory nodes, on all threads.
+  template <typename WalkOwn, typename Visit>
+  Status TakeResults(WalkOwn walk_own, Visit visit);
   template <typename Step, typename Wants>
   Status SendActive(Frontier& in, Step& step, Direction direction, Wants wants);
   template <typename R, typename Wants, typename Finish>
@@ -63,6 +72,35 @@ Status ReduceSteps::Run(Frontier& in, Step& step, Direction direction, Wants wan
                         WalkOwn walk_own, Finish finish) {
   using R = typename Step::Reduction;
   SLIM_TRY(SendActive(in, step, direction, wants));
+  SLIM_TRY(TakeResults(walk_own, [&](std::uint32_t t, Bytes message) {
+    ReducedBlock<R>::Visit(message, sizeof(ReductionHead),
+                           [&](VertexId v, const typename R::Result& result) {
+                             if (R::kFinishesAll) answered_.Add(v);
+                             finish(t, v, result);
+                           });
+  }));
+  if constexpr (R::kFinishesAll) FinishRest<R>(wants, finish);
+  return {};
+}
+
+template <typename WalkOwn, typename Join>
+Status ReduceSteps::JoinComponents(WalkOwn walk_own, Join join) {
+  exchange_.BeginBetween({0, work_.compute()}, {0, exchange_.nodes()}, [](NodeId, Bytes) {});
+  for (NodeId node = work_.compute(); node < exchange_.nodes(); ++node) {
+    OutBoxes::Box& box = boxes_.box(node);
+    box.MakeRoom(sizeof(std::uint32_t));
+    box.Open();
+    box.Put(static_cast<std::uint32_t>(kJoinComponents));
+    SLIM_TRY(boxes_.SendLast(node));
+  }
+  SLIM_TRY(exchange_.End());
+  return TakeResults(walk_own, [&](std::uint32_t, Bytes message) {
+    ReducedBlock<JoinedComponents>::Visit(message, sizeof(ReductionHead), join);
+  });
+}
+
+template <typename WalkOwn, typename Visit>
+Status ReduceSteps::TakeResults(WalkOwn walk_own, Visit visit) {
   exchange_.BeginBetween(
       {work_.compute(), exchange_.nodes()}, {0, work_.compute()},
       [&](NodeId, Bytes message) { arrived_.emplace_back(message.begin(), message.end()); });
@@ -70,20 +108,13 @@ Status ReduceSteps::Run(Frontier& in, Step& step, Direction direction, Wants wan
   SLIM_TRY(exchange_.End());
   std::atomic<std::size_t> next{0};
   team_.Run([&](std::uint32_t t) {
-    for (std::size_t i = next++; i < arrived_.size(); i = next++) {
-      ReducedBlock<R>::Visit(arrived_[i], sizeof(ReductionHead),
-                             [&](VertexId v, const typename R::Result& result) {
-                               if (R::kFinishesAll) answered_.Add(v);
-                               finish(t, v, result);
-                             });
-    }
+    for (std::size_t i = next++; i < arrived_.size(); i = next++) visit(t, arrived_[i]);
   });
   for (const auto& message : arrived_) {
     std::size_t at = 0;
     busy_ns_ = std::max(busy_ns_, Take<ReductionHead>(message, at).busy_ns);
   }
   arrived_.clear();
-  if constexpr (R::kFinishesAll) FinishRest<R>(wants, finish);
   return {};
 }
 

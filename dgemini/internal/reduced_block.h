@@ -38,22 +38,28 @@ class ReducedBlock {
     while (bits_[end - 1] == 0) --end;
     const bool as_words = (end - first) * sizeof(bits_[0]) <= count_ * sizeof(std::uint16_t);
     const bool in_short = AreShort();
-    Put(bytes, Head{static_cast<std::uint32_t>(first_word_ + first),
-                    static_cast<std::uint16_t>((as_words ? end - first : 0) |
-                                               (in_short ? kShortResults : 0)),
-                    static_cast<std::uint16_t>(count_)});
+    const std::size_t name_bytes =
+        as_words ? (end - first) * sizeof(bits_[0]) : count_ * sizeof(std::uint16_t);
+    const std::size_t before = bytes.size();
+    bytes.resize(before + sizeof(Head) + name_bytes +
+                 results_.size() * (in_short ? sizeof(Short) : sizeof(Result)));
+    std::byte* at = bytes.data() + before;
+    Put(at, Head{static_cast<std::uint32_t>(first_word_ + first),
+                 static_cast<std::uint16_t>((as_words ? end - first : 0) |
+                                            (in_short ? kShortResults : 0)),
+                 static_cast<std::uint16_t>(count_)});
     for (std::size_t i = first; i < end; ++i) {
-      if (as_words) Put(bytes, bits_[i]);
+      if (as_words) Put(at, bits_[i]);
       for (std::uint64_t bits = as_words ? 0 : bits_[i]; bits != 0; bits &= bits - 1) {
         const auto bit = static_cast<std::size_t>(std::countr_zero(bits));
-        Put(bytes, static_cast<std::uint16_t>((i - first) * 64 + bit));
+        Put(at, static_cast<std::uint16_t>((i - first) * 64 + bit));
       }
     }
     for (const Result& result : results_) {
       if (in_short) {
-        Put(bytes, Short(result));
+        Put(at, Short(result));
       } else {
-        Put(bytes, result);
+        Put(at, result);
       }
     }
   }
@@ -110,9 +116,9 @@ class ReducedBlock {
     return false;
   }
   template <typename T>
-  static void Put(std::vector<std::byte>& bytes, const T& value) {
-    const auto* const from = reinterpret_cast<const std::byte*>(&value);
-    bytes.insert(bytes.end(), from, from + sizeof value);
+  static void Put(std::byte*& at, const T& value) {
+    std::memcpy(at, &value, sizeof value);
+    at += sizeof value;
   }
   static Result TakeResultAt(Bytes bytes, bool in_short, std::size_t& at) {
     if constexpr (std::is_empty_v<Result>) return {};

@@ -4,7 +4,9 @@
 #include <map>
 #include <utility>
 
+#include "dgemini/internal/forest.h"
 #include "dgemini/internal/reducer.h"
+#include "dgemini/internal/reductions.h"
 #include "dgemini/workload.h"
 #include "slimgraph/base/thread_team.h"
 
@@ -43,7 +45,12 @@ class ReductionServer {
       SLIM_TRY(exchange_.End());
       if ((bits_ & kEndOfReductions) != 0) return {};
       exchange_.BeginBetween(memory, compute, {});
-      if (bits_ != 0) SLIM_TRY(ReduceAndSend());
+      if ((bits_ & kJoinComponents) != 0) {
+        for (const NodeId worker : Workers()) Join(worker);
+      } else if (bits_ != 0) {
+        ReduceLists();
+      }
+      SLIM_TRY(SendResults());
       SLIM_TRY(exchange_.End());
     }
   }
@@ -80,7 +87,7 @@ class ReductionServer {
   void Receive(Bytes message) {
     std::size_t at = 0;
     bits_ = Take<std::uint32_t>(message, at);
-    if ((bits_ & kEndOfReductions) != 0) return;
+    if ((bits_ & (kEndOfReductions | kJoinComponents)) != 0) return;
     if ((bits_ & kWantedVertices) != 0) return Mirror::TakeBits(message, wanted_);
     const std::uint32_t number = bits_ / kFirstReductionBit;
     PrepareReducer(number);
@@ -93,16 +100,78 @@ class ReductionServer {
     number_ = number;
   }
 
-  Status ReduceAndSend() {
+  void ReduceLists() {
     PrepareReducer(bits_ / kFirstReductionBit);
     const auto& blocks =
         blocks_[static_cast<int>((bits_ & kOverInLists) != 0 ? Direction::kIn : Direction::kOut)];
+    ForEach(blocks.size(), [&](OfThread& thread, std::size_t i) { Reduce(thread, blocks[i]); });
+  }
+
+  // Calls body(thread, i) for i = 0 .. count - 1, on all threads.
+  template <typename Body>
+  void ForEach(std::size_t count, Body body) {
     std::atomic<std::size_t> next{0};
     team_.Run([&](std::uint32_t t) {
       const std::uint64_t start_ns = NowNs();
-      for (std::size_t i = next++; i < blocks.size(); i = next++) Reduce(threads_[t], blocks[i]);
+      for (std::size_t i = next++; i < count; i = next++) body(threads_[t], i);
       threads_[t].busy_ns += NowNs() - start_ns;
     });
+  }
+
+  // The compute nodes that work on this node's lists.
+  std::vector<NodeId> Workers() const {
+    std::vector<NodeId> workers;
+    for (const Workload::ServedSlot& slot : slots_[0]) workers.push_back(slot.worker);
+    std::ranges::sort(workers);
+    workers.erase(std::ranges::unique(workers).begin(), workers.end());
+    return workers;
+  }
+
+  // Joins the vertices of the lists on which `worker` works, as if no other node had lists.
+  void Join(NodeId worker) {
+    VertexArray<VertexId> parent(work_.vertices());
+    for (VertexId v = 0; v < work_.vertices(); ++v) parent[v] = v;
+    Forest forest(parent);
+    ForEach(blocks_[0].size(), [&](OfThread& thread, std::size_t i) {
+      if (blocks_[0][i].slot->worker == worker) JoinBlock(blocks_[0][i], thread.scratch, forest);
+    });
+    const std::size_t blocks =
+        (std::size_t{work_.vertices()} + kReducedBlockVertices - 1) / kReducedBlockVertices;
+    ForEach(blocks, [&](OfThread& thread, std::size_t i) {
+      const std::uint64_t first = i * kReducedBlockVertices;
+      const std::uint64_t end =
+          std::min<std::uint64_t>(first + kReducedBlockVertices, work_.vertices());
+      ReducedBlock<JoinedComponents> joined(first / 64);
+      for (std::uint64_t at = first; at < end; ++at) {
+        const auto v = static_cast<VertexId>(at);
+        if (const VertexId root = forest.Root(v); root != v) joined.Add(v, root);
+      }
+      thread.block.clear();
+      joined.AppendTo(thread.block);
+      Put(thread, worker);
+    });
+  }
+
+  // In an undirected graph, an edge is also in the list of its other vertex.
+  void JoinBlock(const Block& block, Reducer::Scratch& scratch, Forest& forest) const {
+    const auto& [worker, part, lists] = *block.slot;
+    VisitServedLists(*lists, code_, block.first - part.first, block.end - part.first,
+                     [&, first = part.first](VertexId i, std::uint64_t first_byte, EdgeOffset,
+                                             std::size_t length) {
+                       if (length == 0) return;
+                       if (scratch.ids.size() < length) scratch.ids.resize(length);
+                       const auto ids = std::span(scratch.ids).first(length);
+                       SLIM_CHECK(code_.Decode(lists->lists.data() + first_byte, ids));
+                       const VertexId v = first + i;
+                       const auto end = work_.directed()
+                                            ? ids.end()
+                                            : std::lower_bound(ids.begin(), ids.end(), v);
+                       forest.JoinAll(v, {ids.begin(), end});
+                       SimulateWork(2 * length);
+                     });
+  }
+
+  Status SendResults() {
     std::uint64_t busy_ns = 0;
     for (const OfThread& thread : threads_) busy_ns += thread.busy_ns;
     for (OfThread& thread : threads_) {
@@ -123,8 +192,13 @@ class ReductionServer {
     const ListBlock lists{*block.slot->lists,     code_,       work_.weight_bytes(),
                           block.slot->part.first, block.first, block.end};
     reducer_->Reduce(lists, in_, wanted_, thread.scratch, thread.block);
+    Put(thread, block.slot->worker);
+  }
+
+  // Adds the thread's block to a message.
+  static void Put(OfThread& thread, NodeId worker) {
     if (thread.block.empty()) return;
-    auto& messages = thread.messages[block.slot->worker];
+    auto& messages = thread.messages[worker];
     if (messages.empty() || messages.back().size() + thread.block.size() > Exchange::kMaxBytes) {
       messages.emplace_back(sizeof(Exchange::Header) + sizeof(ReductionHead));
     }

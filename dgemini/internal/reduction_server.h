@@ -16,6 +16,7 @@ enum ReductionBits : std::uint32_t {
   kWantedVertices = Mirror::kFirstFreeBit,  // the vertices that want a result, without values
   kEndOfReductions = 8,
   kOverInLists = 16,
+  kJoinComponents = 32,  // no reduction: join the vertices of all out lists (JoinedComponents)
   kFirstReductionBit = 256,
 };
 

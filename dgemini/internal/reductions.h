@@ -19,6 +19,12 @@
 
 namespace slimgraph::dgemini {
 
+// Of connected components, which memory nodes join over all their lists at once: the root of each
+// vertex in these lists that is no root itself (reduction_server.h).
+struct JoinedComponents {
+  using Result = VertexId;
+};
+
 // Whether a neighbour is active: breadth-first search.
 struct AnyActive {
   using Value = Nothing;
