@@ -68,8 +68,10 @@ grid-planted: $(COMMAND) $(GRID_CHECKER)
 RDMA_TESTS := $(foreach name,fabric graph txnlayer,$(BUILD)/tests/$(name)_test)
 
 # Jobs across hosts. The hosts are network namespaces, which need root.
-test-hosts: $(COMMAND)
-	@TEST_SLIMGRAPH_COMMAND=$(abspath $(COMMAND)) tests/hosts/across_hosts.py
+SESSION_TEST := $(BUILD)/tests/session_test
+test-hosts: $(COMMAND) $(SESSION_TEST)
+	@TEST_SLIMGRAPH_COMMAND=$(abspath $(COMMAND)) TEST_SESSION=$(abspath $(SESSION_TEST)) \
+	  tests/hosts/across_hosts.py
 
 test-rdma: $(COMMAND) $(RDMA_TESTS)
 	@$(TEST_ENVIRONMENT) GTEST_FILTER='*verbs*:Verbs*:Numa.*:*/NumaPlacement.*' \

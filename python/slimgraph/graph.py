@@ -237,6 +237,8 @@ class Graph(MiningCalls):
         value = session._call(command, options, lambda: call(self._native, *arguments, **options))
         about = {"vertices": self.vertices, "edges": self.edges, "directed": self.directed}
         session.last_report["graph"] = about
+        if (traffic := self._native.traffic_bytes) is not None:
+            session.last_report["traffic"] = {"bytes": traffic}
         return value
 
     def _values(self, name: str, command: str, *arguments: Any, **options: Any) -> VertexValues:

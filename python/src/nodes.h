@@ -89,8 +89,16 @@ class Loaded {
   auto Call(Work work) {
     return nodes_->Call([&](Session& session) -> std::invoke_result_t<Work, Graph&> {
       SLIM_TRY(OpenIn(session));
-      return work(*current_);
+      auto result = work(*current_);
+      traffic_ = static_cast<std::int64_t>(current_->traffic_bytes().value_or(~std::uint64_t{0}));
+      return result;
     });
+  }
+
+  // Graph::traffic_bytes() of the last call.
+  std::optional<std::uint64_t> traffic_bytes() const {
+    const std::int64_t bytes = traffic_;
+    return bytes < 0 ? std::nullopt : std::optional(static_cast<std::uint64_t>(bytes));
   }
 
   // The original ids in ascending order.
@@ -104,6 +112,7 @@ class Loaded {
   Graph first_;  // keeps a temporary file
   std::optional<Graph> current_;
   std::uint64_t generation_;
+  std::atomic<std::int64_t> traffic_{-1};
   std::shared_ptr<const std::vector<std::uint64_t>> ids_;
 };
 

@@ -105,6 +105,7 @@ void BindSession(nb::module_& module) {
       .def_prop_ro("edges", [](const Loaded& graph) { return graph.first().edges(); })
       .def_prop_ro("directed", [](const Loaded& graph) { return graph.first().directed(); })
       .def_prop_ro("weighted", [](const Loaded& graph) { return graph.first().weighted(); })
+      .def_prop_ro("traffic_bytes", &Loaded::traffic_bytes)
       .def("ids", [](Loaded& graph) { return ArrayOf(graph.Ids()); })
       .def("info", &Info);
 }

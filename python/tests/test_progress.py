@@ -96,6 +96,8 @@ def test_reports_have_what_the_session_knows(session):
     assert report["cluster"]["nodes"] == session.nodes
     assert report["cluster"]["compute"] == session.compute
     assert 0 < report["time"]["call_s"] < 60
+    assert (report["traffic"]["bytes"] > 0) == (session.nodes > 1)
     graph.count("house")
     assert session.last_report["options"]["pattern"] == "house"
+    assert (session.last_report["traffic"]["bytes"] > 0) == (session.nodes > 1)
     assert ranks.report is report

@@ -1,5 +1,6 @@
 """Other threads run while native code works; Ctrl-C ends it and leaves nothing behind."""
 
+import faulthandler
 import os
 import pathlib
 import signal
@@ -88,25 +89,31 @@ def test_ctrl_c_ends_the_making_of_a_graph(session, source, tmp_path, monkeypatc
 
 
 def test_other_threads_run_while_native_code_works():
+    """The call ends only because a thread of Python runs a thousand times during it."""
     graph = sg.Graph.from_edges(*complete(300))
     turns = 0
-    watch = interrupt_when_busy()
-    done = threading.Event()
 
-    def count():
+    def count_and_end():
         nonlocal turns
-        while not done.is_set():
+        start = processor_seconds()
+        while processor_seconds() < start + 0.1:  # until native code works
+            time.sleep(0.01)
+        while turns < 1000:
             turns += 1
-            time.sleep(0.001)
+            time.sleep(0)  # gives the GIL away
+        os.kill(os.getpid(), signal.SIGINT)
 
-    thread = threading.Thread(target=count)
-    thread.start()
-    with pytest.raises(KeyboardInterrupt):
-        graph.count(PATH)
-    done.set()
-    thread.join()
-    watch.join()
-    assert turns > 20
+    thread = threading.Thread(target=count_and_end)
+    # Without the GIL, only another process or this can end a test that hangs.
+    faulthandler.dump_traceback_later(300, exit=True)
+    try:
+        thread.start()
+        with pytest.raises(KeyboardInterrupt):
+            graph.count(PATH)
+        thread.join()
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+    assert turns == 1000
 
 
 def test_threads_share_a_session(session):

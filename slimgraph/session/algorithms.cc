@@ -27,9 +27,16 @@ template <typename T>
 Result<VertexValues<T>> ComputeValues(Graph& graph, const char* call, const Algorithm& algorithm,
                                       double* change = nullptr) {
   internal::GraphHandle& handle = graph.handle();
+  handle.traffic_bytes.reset();
   SLIM_TRY(handle.Load(call, algorithm.Needs(graph.directed()), algorithm.ToBytes()));
+  internal::AlgorithmFigures figures;
   SLIM_ASSIGN(auto values,
-              handle.Checked(internal::RunAlgorithm(handle.open(), algorithm, change)));
+              handle.Checked(internal::RunAlgorithm(handle.open(), algorithm, &figures)));
+  if (change != nullptr) *change = figures.change;
+  const internal::ClusterRequest& request = handle.nodes->request();
+  const bool all_counted =
+      request.cache.side == MemorySide::kStrict || handle.nodes->job().nodes() == request.compute;
+  if (all_counted) handle.traffic_bytes = figures.traffic_bytes;
   if (handle.nodes->self() != 0) return VertexValues<T>();
   return VertexValues<T>(handle.ids, std::get<dgemini::VertexArray<T>>(std::move(values)));
 }

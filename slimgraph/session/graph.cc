@@ -97,5 +97,6 @@ bool Graph::directed() const { return handle_->directed; }
 bool Graph::weighted() const { return handle_->weight_type != WeightType::kNone; }
 const OriginalIds& Graph::ids() const { return *handle_->ids; }
 const std::string& Graph::path() const { return handle_->path; }
+std::optional<std::uint64_t> Graph::traffic_bytes() const { return handle_->traffic_bytes; }
 
 }  // namespace slimgraph

@@ -47,6 +47,11 @@ class Graph {
   // have not made a temporary file.
   const std::string& path() const;
 
+  // The bytes that nodes have read from each other or sent in the last call of an algorithm or a
+  // count on this graph, on all nodes together; without loading. Nothing before the first, after
+  // Run, and after vertex programs while memory nodes send lists, which are not counted.
+  std::optional<std::uint64_t> traffic_bytes() const;
+
   // For the library's own code.
   internal::GraphHandle& handle() { return *handle_; }
 

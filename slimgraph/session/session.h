@@ -66,7 +66,8 @@ class Session {
   NodeId compute() const;
 
   // Ends the call that another thread makes, with an error, within a moment; the session is over.
-  // Any thread may call it while that thread is in a call other than Open() and Close().
+  // Any thread may call it while that thread is in a call other than Open() and Close(). Bodies of
+  // transactions get errors from their operations, and Close() waits until they have returned.
   void Cancel();
 
   // Collective: ends the session. After a failure, returns why the session was over. Graphs of the

@@ -41,6 +41,9 @@ namespace internal {
 
 Result<bool> StoreOperations::Do(
     const std::function<txn::Answer(txn::GraphTransaction&)>& operation) {
+  if (const std::string why = WhyOver(); !why.empty()) {
+    return EnvironmentError("the transaction was aborted: {}", why);
+  }
   const Answer answer = lane_.Do(operation);
   if (answer != Answer::kAborted) return answer == Answer::kYes;
   return EnvironmentError("the transaction was aborted: {}", lane_.abort()->cause);
@@ -102,6 +105,8 @@ EdgeData StoreOperations::Decode(const std::byte* properties) const {
 }
 
 }  // namespace internal
+
+bool ReadTransaction::Over() const { return !operations_.WhyOver().empty(); }
 
 Result<bool> ReadTransaction::HasVertex(std::uint64_t vertex) {
   SLIM_TRY(operations_.CheckId(vertex));

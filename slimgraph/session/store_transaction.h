@@ -44,6 +44,10 @@ class ReadTransaction {
  public:
   explicit ReadTransaction(internal::StoreOperations& operations) : operations_(operations) {}
 
+  // Whether the session is over, so that the transaction will not commit. Operations return errors
+  // then. A body that computes or waits for long between operations asks for this, and returns.
+  bool Over() const;
+
   Result<bool> HasVertex(std::uint64_t vertex);
   Result<bool> HasEdge(std::uint64_t from, std::uint64_t to);
   // Errors if the vertex or the edge does not exist.

@@ -109,6 +109,19 @@ class Tests:
         with Hosts(4, slow=3) as hosts:
             self.right_answer(hosts, "bfs", "tcp")
 
+    def test_store_of_a_program(self):
+        """All checks of a GraphStore, by a program that runs on two of four hosts."""
+        if "TEST_SESSION" not in os.environ:
+            raise Failed("TEST_SESSION names no program")
+        with Hosts(4) as hosts, tempfile.TemporaryDirectory() as folder:
+            job = hosts.start(
+                ["--gtest_also_run_disabled_tests", "--gtest_filter=*LaunchedStore.Everything"],
+                program=os.environ["TEST_SESSION"], TEST_STORE_SEED="7", TEST_STORE_FOLDER=folder,
+                TEST_STORE_PROTOCOL="occ", TEST_STORE_COMPUTE="2")
+            code = job.wait()
+            expect(code == 0, f"ended with {code}: {job.out} {job.err}")
+            expect(os.listdir(folder), "it has made no store")  # its nodes print only failures
+
     def test_link_of_a_memory_host_is_cut(self):
         self.clear_errors(lambda hosts: hosts.cut(4))
 
@@ -137,7 +150,7 @@ def main():
             pass
     except (OSError, RuntimeError) as error:
         print(f"skipped: hosts cannot be made here: {error}")
-        print("0 passed, 0 failed, 9 skipped")
+        print("0 passed, 0 failed, 11 skipped")
         return 0
     wanted = sys.argv[1:]
     passed = failed = 0

@@ -30,9 +30,10 @@ def program(process):
 
 
 class Job:
-    """Runs the command, `per_host` nodes on each host. Hosts communicate over the bridge alone."""
+    """Runs the command or another program, `per_host` nodes on each host. Hosts communicate over
+    the bridge alone."""
 
-    def __init__(self, hosts, words, environment, per_host):
+    def __init__(self, hosts, words, environment, per_host, program=None):
         with tempfile.NamedTemporaryFile("w", prefix="slimgraph-hosts-", delete=False) as file:
             file.writelines(f"{NET}{host}:{per_host}\n" for host in range(1, hosts.count + 1))
         self.host_file = file.name
@@ -41,7 +42,7 @@ class Job:
                    "-launcher", "ssh", "-launcher-exec", os.path.join(HERE, "enter_host"),
                    "-localhost", f"{NET}254", "-f", file.name, "-n", str(hosts.count * per_host),
                    "-genv", "UCX_TLS", "tcp,self", "-genv", "UCX_NET_DEVICES", "eth0",
-                   os.environ["TEST_SLIMGRAPH_COMMAND"], *words]
+                   program or os.environ["TEST_SLIMGRAPH_COMMAND"], *words]
         self.process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             text=True, start_new_session=True, env=dict(os.environ, **environment))
@@ -116,9 +117,10 @@ class Hosts:
                 except OSError:  # its processes have not exited yet
                     time.sleep(0.1)
 
-    def start(self, words, per_host=1):
+    def start(self, words, per_host=1, program=None, **environment):
         return Job(self, words, {"SLIM_HOSTS_PREFIX": self.prefix,
-                                 "SLIM_HOSTS_GROUPS": self.groups if self.slow else ""}, per_host)
+                                 "SLIM_HOSTS_GROUPS": self.groups if self.slow else "",
+                                 **environment}, per_host, program)
 
     def cut(self, host):
         ip("-n", self.switch, "link", "set", f"v{host}", "down")

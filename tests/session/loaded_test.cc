@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
+#include <random>
 #include <tuple>
 
 #include "slimgraph/files/convert.h"
@@ -109,6 +111,25 @@ TEST_P(LoadedGraph, IsRefusedByAllNodesWithoutMemoryAndTheSessionGoesOn) {
   ASSERT_OK(session.Close());
 }
 
+TEST_P(LoadedGraph, TellsTheTrafficOfItsLastCall) {
+  Session session = OpenSession();
+  auto graph = Graph::Open(session, WriteSlim(false));
+  ASSERT_OK(graph);
+  EXPECT_FALSE(graph->traffic_bytes().has_value());
+  ASSERT_OK(PageRank(*graph));
+  ASSERT_TRUE(graph->traffic_bytes().has_value());
+  EXPECT_EQ(*graph->traffic_bytes() > 0, session.nodes() > 1);
+  if (session.compute() == 1) {  // all lists are in the edge cache
+    ASSERT_OK(PageRank(*graph));
+    EXPECT_EQ(graph->traffic_bytes(), 0U);
+  }
+  ASSERT_OK(LocalCounts(*graph));
+  ASSERT_TRUE(graph->traffic_bytes().has_value());
+  EXPECT_EQ(*graph->traffic_bytes() > 0, session.nodes() > 1);
+  EXPECT_FALSE(BreadthFirstSearch(*graph, 77).has_value());
+  ASSERT_OK(session.Close());
+}
+
 TEST_P(LoadedGraph, IsNamedByItsUserInMessages) {
   Session session = OpenSession();
   const std::string path = folder_ / "roads.txt";
@@ -153,6 +174,54 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& point) {
       return std::to_string(point.param.second) + "of" + std::to_string(point.param.first);
     });
+
+// A limit of the memory of a node, in this process alone.
+class NodeMemory {
+ public:
+  explicit NodeMemory(std::uint64_t bytes) {
+    ::setenv("SLIMGRAPH_NODE_MEMORY", std::to_string(bytes).c_str(), 1);
+  }
+  ~NodeMemory() { ::unsetenv("SLIMGRAPH_NODE_MEMORY"); }
+};
+
+// What one call needs fits only after the lists of the other have been unloaded.
+TEST(LoadedGraphs, AreUnloadedIfAnotherCallNeedsTheirMemory) {
+  ScratchFolder folder;
+  std::mt19937_64 random(1);
+  std::vector<std::uint64_t> src(1'500'000), dst(src.size());
+  for (std::uint64_t& v : src) v = random() % 30'000;
+  for (std::uint64_t& v : dst) v = random() % 30'000;
+  const std::string path = folder / "g.slim";
+  ASSERT_OK(WriteSlimFile({src, dst, {}, false}, path));
+  const auto rank = [](Graph& graph) { return PageRank(graph, {.iterations = 1}).has_value(); };
+  const auto count = [](Graph& graph) {
+    return LocalCounts(graph, {.chunk_bytes = 0, .cache_bytes = 0}).has_value();
+  };
+  using Call = std::function<bool(Graph&)>;
+  for (const auto& [first, second] : {std::pair<Call, Call>{rank, count}, {count, rank}}) {
+    std::uint64_t least = 0;  // the memory that the second call takes alone, within a megabyte
+    for (std::uint64_t step = 512 << 20; step >= 1 << 20; step /= 2) {
+      auto session = Session::Open({});
+      ASSERT_OK(session);
+      auto graph = Graph::Open(*session, path);
+      ASSERT_OK(graph);
+      const NodeMemory limit(least + step);
+      if (!second(*graph)) least += step;
+    }
+    auto session = Session::Open({});
+    ASSERT_OK(session);
+    auto one = Graph::Open(*session, path);
+    auto other = Graph::Open(*session, path);
+    ASSERT_OK(other);
+    ASSERT_TRUE(first(*one));
+    {
+      const NodeMemory limit(least + (4 << 20));  // the lists of the first have 12 MB and more
+      EXPECT_TRUE(second(*other));
+    }
+    EXPECT_TRUE(first(*one));
+    ASSERT_OK(session->Close());
+  }
+}
 
 TEST(OptionsOfSessions, AreNamedInErrors) {
   SessionOptions options;

@@ -97,6 +97,32 @@ TEST_F(Stores, GiveSnapshotsForAllPrograms) {
   }
 }
 
+// A body that makes no operations learns that the session is over, and Close() does not wait for it
+// forever.
+TEST_F(Stores, TellBodiesThatTheSessionIsOver) {
+  for (const NodeId nodes : {NodeId{1}, NodeId{3}}) {
+    Session session = SessionOf(nodes);
+    const std::string path = path_ + std::to_string(nodes);
+    ASSERT_OK(MakePath(session, path));
+    GraphStore store = StoreOf(session, path);
+    std::atomic<bool> runs{false};
+    auto loops = store.Submit([&](WriteTransaction& t) -> Status {
+      EXPECT_FALSE(t.Over());
+      SLIM_TRY(t.AddEdge(0, 5));
+      runs = true;
+      runs.notify_all();
+      while (!t.Over()) SleepFor(std::chrono::milliseconds(1));
+      return t.AddEdge(0, 6);
+    });
+    runs.wait(false);
+    session.Cancel();
+    static_cast<void>(store.Close());  // which may come before the nodes learn of it
+    const TransactionOutcome outcome = loops.get();
+    EXPECT_EQ(outcome.end, End::kAborted);
+    EXPECT_THAT(outcome.cause.message, ::testing::HasSubstr("cancelled"));
+  }
+}
+
 TEST_F(Stores, ReportWhatBodiesReturnAndThrow) {
   Session session = SessionOf(1);
   ASSERT_OK(MakePath(session, path_));

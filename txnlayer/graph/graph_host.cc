@@ -15,6 +15,12 @@ constexpr std::uint64_t kEdgesPerNewVertex = 8;
 constexpr std::chrono::milliseconds kLossPoll{5};
 constexpr int kLossPolls = 2000;
 
+std::string WhyOver(const Job& job) {
+  if (!job.cancelled()) return "";
+  const std::string loss = job.loss();
+  return loss.empty() ? "the session was cancelled" : loss;
+}
+
 }  // namespace
 
 Result<StoreImage> StoreImage::Read(const std::string& path) {
@@ -55,10 +61,11 @@ Status GraphHost::Make(Job& job, const ClusterOptions& cluster, const StoreImage
   called_ = std::vector<std::atomic<bool>>(threads);
   for (std::uint32_t i = 0; i < threads * coroutines && cluster_->computes(); ++i) {
     const std::uint32_t thread = i / coroutines;
-    lanes_.push_back(std::make_unique<Lane>([this, thread] {
+    const auto wake = [this, thread] {
       called_[thread] = true;
       cluster_->fabric().endpoint(thread).Wake();
-    }));
+    };
+    lanes_.push_back(std::make_unique<Lane>(wake, [&job] { return WhyOver(job); }));
   }
   engine_->HostOutside([this](Worker& worker) {
     if (called_[worker.index()].exchange(false)) worker.WakeIdle();

@@ -70,6 +70,14 @@ bool Lane::RollBack() {
   return !abort_;
 }
 
+std::string Lane::WhyOver() const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (failure_) return *failure_;
+  }
+  return why_over_();
+}
+
 void Lane::Run(const Work& work) {
   {
     const std::lock_guard lock(mutex_);

@@ -22,8 +22,10 @@ namespace slimgraph::txn {
 
 class Lane {
  public:
-  // `wake` makes the engine's thread look at its lanes soon.
-  explicit Lane(std::function<void()> wake) : wake_(std::move(wake)) {}
+  // `wake` makes the engine's thread look at its lanes soon; `why_over` tells why the job is over,
+  // which the engine may not have noticed yet, or nothing.
+  Lane(std::function<void()> wake, std::function<std::string()> why_over)
+      : wake_(std::move(wake)), why_over_(std::move(why_over)) {}
 
   // Why a transaction has ended without a commit.
   struct Abort {
@@ -45,6 +47,8 @@ class Lane {
   bool RollBack();
   // Set if the current transaction was aborted.
   const std::optional<Abort>& abort() const { return abort_; }
+  // Why the engine runs no more, or will soon not; or nothing.
+  std::string WhyOver() const;
 
   // --- for the host
   // Runs in the coroutine until Close().
@@ -64,7 +68,8 @@ class Lane {
   bool HasWork();
 
   const std::function<void()> wake_;
-  Mutex mutex_;
+  const std::function<std::string()> why_over_;
+  mutable Mutex mutex_;
   Condition done_;
   const Work* work_ = nullptr;  // under the mutex, as are these two
   bool closed_ = false;

@@ -1,6 +1,8 @@
 #include "slimgraph/session/internal/algorithm.h"
 
 #include <cstring>
+#include <functional>
+#include <span>
 #include <utility>
 
 namespace slimgraph::internal {
@@ -15,7 +17,8 @@ class AlgorithmRun {
       : graph_(graph),
         lists_(*graph.lists(algorithm.IgnoresDirections() && graph.file().directed())),
         algorithm_(algorithm),
-        engine_(lists_.cluster(), lists_.work(), lists_.exchange(), dgemini::Mode::kAuto) {}
+        engine_(lists_.cluster(), lists_.work(), lists_.exchange(), dgemini::Mode::kAuto),
+        bytes_before_(Bytes()) {}
 
   Result<AlgorithmValues> Run() {
     const auto& [what, seed, steps, source, ranks] = algorithm_.arguments;
@@ -45,8 +48,16 @@ class AlgorithmRun {
   }
 
   double change() const { return change_; }
+  // Of all compute nodes since the beginning. Collective over them.
+  Result<std::uint64_t> SumOfTraffic() {
+    std::uint64_t bytes = Bytes() - bytes_before_;
+    SLIM_TRY(engine_.Reduce(std::span(&bytes, 1), std::plus<std::uint64_t>()));
+    return bytes;
+  }
 
  private:
+  std::uint64_t Bytes() const { return lists_.cluster().fabric().traffic().Total().bytes(); }
+
   // Brings the values to node 0.
   template <typename T>
   Result<AlgorithmValues> Gathered(Result<VertexArray<T>> values) {
@@ -88,6 +99,7 @@ class AlgorithmRun {
   const Algorithm& algorithm_;
   dgemini::Engine engine_;
   double change_ = 0;
+  const std::uint64_t bytes_before_;
 };
 
 dgemini::WorkloadNeeds EngineNeeds(Algorithm::What what) {
@@ -150,10 +162,13 @@ VertexRequest Algorithm::Needs(bool directed) const {
   return request;
 }
 
-Result<AlgorithmValues> RunAlgorithm(OpenGraph& graph, const Algorithm& algorithm, double* change) {
+Result<AlgorithmValues> RunAlgorithm(OpenGraph& graph, const Algorithm& algorithm,
+                                     AlgorithmFigures* figures) {
   AlgorithmRun run(graph, algorithm);
   auto values = run.Run();
-  if (change != nullptr) *change = run.change();
+  if (!values) return values;
+  SLIM_ASSIGN(const std::uint64_t bytes, run.SumOfTraffic());
+  if (figures != nullptr) *figures = {.change = run.change(), .traffic_bytes = bytes};
   return values;
 }
 

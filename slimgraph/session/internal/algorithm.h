@@ -45,9 +45,12 @@ using AlgorithmValues =
     std::variant<dgemini::VertexArray<std::uint8_t>, dgemini::VertexArray<std::uint32_t>,
                  dgemini::VertexArray<std::uint64_t>, dgemini::VertexArray<double>>;
 
+struct AlgorithmFigures {
+  double change = 0;  // after kRanks with a tolerance: all changes in the last iteration
+  std::uint64_t traffic_bytes = 0;  // of the compute nodes together
+};
 // Collective over the compute nodes, on lists that suffice. The values are complete on node 0.
-// After kRanks with a tolerance, `change` is the sum of all changes in the last iteration.
 Result<AlgorithmValues> RunAlgorithm(OpenGraph& graph, const Algorithm& algorithm,
-                                     double* change = nullptr);
+                                     AlgorithmFigures* figures = nullptr);
 
 }  // namespace slimgraph::internal

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "slimgraph/base/unique_fd.h"
@@ -19,7 +20,8 @@ struct GraphHandle {
   WeightType weight_type = WeightType::kNone;
   std::shared_ptr<const OriginalIds> ids;
   std::string path;
-  UniqueFd temporary;  // of a .slim file that has no name any more
+  std::optional<std::uint64_t> traffic_bytes = {};  // Graph::traffic_bytes()
+  UniqueFd temporary;                               // of a .slim file that has no name any more
 
   // Of a graph that was opened just now.
   static std::shared_ptr<GraphHandle> Of(std::shared_ptr<Nodes> nodes, std::uint64_t number);

@@ -195,13 +195,20 @@ Result<Mined> Mine(Job& job, OpenGraphs& graphs, std::uint64_t graph, const Mini
   MiningRun run(request, *open.ids(), sinks);
   SLIM_TRY(run.Prepare());
   SLIM_ASSIGN(Refusal refusal, LoadToMine(job, graphs, open, request, run));
-  if (refusal) return Mined{std::move(refusal)};
+  if (refusal) return Mined{.refusal = std::move(refusal)};
   dkudu::MiningJob& mining = open.mining()->job();
   mining.options = request.options;
+  const Fabric& fabric = mining.cluster.fabric();
+  const std::uint64_t before = fabric.traffic().Total().bytes();
   const auto count = run.Run(mining);
-  if (count) return Mined{.refusal = {}, .matches = *count};
+  if (count) {
+    std::uint64_t bytes = fabric.traffic().Total().bytes() - before;
+    const auto add = std::plus<std::uint64_t>();
+    SLIM_TRY(mining.cluster.all().AllReduce(std::span(&bytes, 1), add));
+    return Mined{.refusal = {}, .traffic_bytes = bytes, .matches = *count};
+  }
   // All nodes refuse the same options at the same point.
-  if (count.error().kind == ErrorKind::kUsage) return Mined{count.error()};
+  if (count.error().kind == ErrorKind::kUsage) return Mined{.refusal = count.error()};
   open.mining().reset();
   return tl::unexpected<Error>(count.error());
 }

@@ -72,7 +72,8 @@ class MiningLists {
 
 struct Mined {
   Refusal refusal;
-  std::uint64_t matches = 0;  // on every node; 0 for kLocal and kTruss
+  std::uint64_t traffic_bytes = 0;  // of all nodes; on every node
+  std::uint64_t matches = 0;        // on every node; 0 for kLocal and kTruss
 };
 // Collective over all nodes: loads the graph for D-Kudu, unless it is loaded, and mines it.
 Result<Mined> Mine(Job& job, OpenGraphs& graphs, std::uint64_t graph, const MiningRequest& request,

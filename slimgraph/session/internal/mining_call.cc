@@ -39,11 +39,13 @@ Result<std::uint64_t> MineInSession(Graph& graph, const std::string& call,
                                     const MiningRequest& request, const MiningSinks& sinks) {
   SLIM_TRY(CheckMinable(graph, call));
   GraphHandle& handle = graph.handle();
+  handle.traffic_bytes.reset();
   SLIM_ASSIGN(const Call agreed, handle.Do(call, Task::kMine, request));
   SLIM_ASSIGN(Mined mined,
               handle.Checked(Mine(handle.nodes->job(), handle.nodes->graphs(), handle.number,
                                   agreed.RequestAs<MiningRequest>(), sinks)));
   if (mined.refusal) return tl::unexpected<Error>(NamingFields(*mined.refusal));
+  handle.traffic_bytes = mined.traffic_bytes;
   return mined.matches;
 }
 

@@ -13,6 +13,8 @@ class StoreOperations {
   StoreOperations(txn::Lane& lane, const txn::GraphShape& shape) : lane_(lane), shape_(shape) {}
 
   const txn::GraphShape& shape() const { return shape_; }
+  // Why the session is over, or nothing.
+  std::string WhyOver() const { return lane_.WhyOver(); }
   // An error if the transaction has ended. False: what it is about does not exist.
   Result<bool> Do(const std::function<txn::Answer(txn::GraphTransaction&)>& operation);
   // The same, where nothing may be missing: `missing` says what is.
