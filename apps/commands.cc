@@ -19,16 +19,17 @@ std::vector<Command> AllCommands() {
           TxnRunCommand(),      TxnSweepCommand(),
           TxnChooseCommand(),   ExperimentCommand(),
           CompareCommand(),     PoolStartCommand(),
+          PoolLoadCommand(),    PoolDropCommand(),
           PoolStatusCommand(),  PoolStopCommand(),
           PoolListCommand(),    LaunchCommand(),
           MemoryNodeCommand(),  ComputeNodeCommand(),
-          PoolNodeCommand()};
+          PoolNodeCommand(),    PoolLoaderCommand()};
 }
 
 std::string GroupSummary(std::string_view group) {
   if (group == "txn") return "run, sweep and choose: transactions, their protocols and stages";
   if (group == "store") return "create, apply and export: graphs on disk that can be updated";
-  if (group == "pool") return "start, status, stop and list: memory that outlives jobs";
+  if (group == "pool") return "start, load, status, stop, ...: memory that outlives jobs";
   if (group == "bench") return "fabric: latency and bandwidth of a transport";
   return "";
 }

@@ -56,10 +56,13 @@ Command TxnChooseCommand();
 
 // Standing pools, and what they start.
 Command PoolStartCommand();
+Command PoolLoadCommand();
+Command PoolDropCommand();
 Command PoolStatusCommand();
 Command PoolStopCommand();
 Command PoolListCommand();
 Command PoolNodeCommand();
+Command PoolLoaderCommand();
 
 // Programs that use the library.
 Command LaunchCommand();

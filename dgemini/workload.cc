@@ -10,7 +10,6 @@
 namespace slimgraph::dgemini {
 namespace {
 
-constexpr VertexId kBlockVertices = 1024;
 using ReaderSet = BasicNodeSet<2 * kMaxNodes / 64>;
 
 // Sets a bit. With one thread it does not test the bit first, because that branch is hard to
@@ -50,23 +49,27 @@ Result<std::unique_ptr<Workload>> Workload::Load(Cluster& cluster, const GraphSo
         file.path());
   }
   SLIM_TRY(AgreeOnFile(cluster, file, SocketCount()));
-  const Topology& topology = cluster.topology();
-  const std::uint32_t pieces = WorkDivision::Pieces(topology, needs.cache.delegation);
-  SLIM_ASSIGN(work->partition_,
-              CollectiveBalance(cluster, file, Direction::kOut, SocketCount() * pieces));
-  work->division_ = WorkDivision(*work->partition_, topology, SocketCount(), pieces);
-  const WorkDivision& division = work->division_;
-  SLIM_ASSIGN(const WorkloadSizes sizes,
-              MeasureWorkload(cluster, file, division, work->LoadedDirections(needs)));
-  if (const Status room = CheckEdgeBudget(topology, file, division, needs, sizes); !room) {
-    return cluster.Refuse(room.error());
+  const auto* const standing = dynamic_cast<const StandingGraph*>(&file);
+  if (standing != nullptr && MayReduce(needs.cache.side)) {
+    return cluster.Refuse(
+        UsageError("{}: a pool's nodes do not reduce: give --memory-side strict or serve",
+                   file.path())
+            .value());
   }
+  SLIM_ASSIGN(const WorkloadSizes sizes, standing != nullptr
+                                             ? work->DivideStanding(cluster, *standing, needs)
+                                             : work->Divide(cluster, file, needs));
+  const WorkDivision& division = work->division_;
+  const Status room = CheckEdgeBudget(cluster.topology(), file, division, needs, sizes);
+  if (!room) return cluster.Refuse(room.error());
   MemoryPlan plan = PlanWorkload(cluster, file, division, needs, sizes);
   announce(plan);
   SLIM_TRY(AgreeThatFits(cluster, plan));
   work->FindSlots();
   SLIM_TRY(work->ShareMarks(cluster, needs));
-  SLIM_TRY(work->LoadLists(cluster, file, needs, sizes));
+  work->MakeServer(cluster, needs);
+  SLIM_TRY(standing != nullptr ? work->ServeStanding(cluster, *standing, needs)
+                               : work->LoadLists(cluster, file, needs, sizes));
   SLIM_TRY(cluster.all().Barrier());
   if (cluster.computes()) {
     SLIM_TRY(work->Delegate(cluster, needs, sizes));
@@ -79,6 +82,16 @@ Result<std::unique_ptr<Workload>> Workload::Load(Cluster& cluster, const GraphSo
   }
   SLIM_TRY(cluster.all().Barrier());
   return work;
+}
+
+Result<WorkloadSizes> Workload::Divide(Cluster& cluster, const GraphSource& file,
+                                       const WorkloadNeeds& needs) {
+  const Topology& topology = cluster.topology();
+  const std::uint32_t pieces = WorkDivision::Pieces(topology, needs.cache.delegation);
+  SLIM_ASSIGN(partition_,
+              CollectiveBalance(cluster, file, Direction::kOut, SocketCount() * pieces));
+  division_ = WorkDivision(*partition_, topology, SocketCount(), pieces);
+  return MeasureWorkload(cluster, file, division_, LoadedDirections(needs));
 }
 
 std::vector<Direction> Workload::LoadedDirections(const WorkloadNeeds& needs) const {
@@ -169,6 +182,15 @@ ListObserver Workload::MakeMarkingObserver(Direction direction, std::size_t thre
                                          : MakeNodeMarkingObserver<ReaderSet>(marks, threads);
 }
 
+void Workload::MakeServer(Cluster& cluster, const WorkloadNeeds& needs) {
+  if (needs.cache.side != MemorySide::kServe) return;
+  if (cluster.computes()) {
+    answers_ = std::make_unique<ListAnswers>(cluster.fabric());
+  } else {
+    server_ = std::make_unique<ListServer>(cluster.fabric());
+  }
+}
+
 Status Workload::LoadLists(Cluster& cluster, const GraphSource& file, const WorkloadNeeds& needs,
                            const WorkloadSizes& sizes) {
   const WorkSlot nothing{};
@@ -176,13 +198,6 @@ Status Workload::LoadLists(Cluster& cluster, const GraphSource& file, const Work
   const std::size_t mine = division_.count_of(self_);
   const std::size_t served_slots = division_.most_of_memory_nodes(cluster.topology());
   const std::size_t threads = LoadingThreads(cluster);
-  if (needs.cache.side == MemorySide::kServe) {
-    if (serves) {
-      server_ = std::make_unique<ListServer>(cluster.fabric());
-    } else {
-      answers_ = std::make_unique<ListAnswers>(cluster.fabric());
-    }
-  }
   if (readers_ > compute_) {
     reductions_ = std::make_unique<Exchange>(cluster, Exchange::kReductionHandler, nodes_);
   }
@@ -210,80 +225,6 @@ Status Workload::LoadLists(Cluster& cluster, const GraphSource& file, const Work
     }
   }
   return {};
-}
-
-void Workload::FindSlots() {
-  bool whole_words = true;
-  for (const WorkSlot& slot : division_.slots()) {
-    whole_words = whole_words && (slot.part.first % 64 == 0 || slot.part.first == vertices_);
-    slots_.push_back({slot.worker, slot.home, 0});
-  }
-  shift_ = whole_words ? 6 : 0;
-  slot_of_.resize((std::size_t{vertices_} >> shift_) + 1);
-  for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
-    const VertexPart& part = division_.slots()[slot].part;
-    if (part.count == 0) continue;
-    std::fill(slot_of_.begin() + (part.first >> shift_),
-              slot_of_.begin() + ((part.first + part.count - 1) >> shift_) + 1,
-              static_cast<std::uint16_t>(slot));
-  }
-}
-
-Status Workload::Delegate(Cluster& cluster, const WorkloadNeeds& needs,
-                          const WorkloadSizes& sizes) {
-  const std::vector<Direction> directions = LoadedDirections(needs);
-  std::vector<std::size_t> mine;  // the numbers of slots, those of this node first
-  std::uint64_t remote_bytes = 0;
-  for (std::size_t number = 0; number < division_.slots().size(); ++number) {
-    const WorkSlot& slot = division_.slots()[number];
-    if (slot.worker != self_) continue;
-    mine.push_back(number);
-    for (const Direction direction : directions) {
-      if (slot.home == self_) continue;
-      remote_bytes += sizes.of(direction, number).arcs * (sizeof(VertexId) + weight_bytes_);
-    }
-  }
-  const std::uint64_t budget =
-      needs.cache.level == CacheLevel::kEdge ? needs.cache.edges.Of(remote_bytes) : 0;
-  cache_budget_ = std::make_unique<CacheBudget>(budget);
-  for (const std::size_t number : mine) {
-    const auto& [home, socket, worker, part] = division_.slots()[number];
-    const std::size_t at_home = number - division_.begin_of(home);
-    slots_[number].segment = static_cast<std::uint32_t>(segments_.size());
-    Segment segment{
-        .first = part.first, .count = part.count, .home = home, .needs_at = needs_words_};
-    needs_words_ += segment.words_end() - segment.first_word();
-    longest_ = std::max(longest_, sizes.of(Direction::kOut, number).longest);
-    for (const Direction direction : directions) {
-      const int d = static_cast<int>(direction);
-      if (home == self_) {
-        segment.own[d] = &stored_[d].own[at_home].spans();
-        continue;
-      }
-      SLIM_ASSIGN(auto lists,
-                  DelegatedLists::Make(
-                      cluster.fabric().endpoint(0),
-                      {home, part.first, part.count, sizes.of(direction, number).arcs,
-                       stored_[d].served[at_home].regions, weight_bytes_, ListCode(vertices_)},
-                      needs.cache.level, *cache_budget_, budget >= remote_bytes));
-      segment.remote[d] = lists.get();
-      delegated_.push_back(std::move(lists));
-    }
-    segments_.push_back(segment);
-  }
-  return {};
-}
-
-void Workload::CutBlocks() {
-  for (std::uint32_t s = 0; s < segments_.size(); ++s) {
-    const Segment& segment = segments_[s];
-    for (VertexId first = segment.first; first < segment.end();) {
-      const std::uint64_t next = (std::uint64_t{first} / kBlockVertices + 1) * kBlockVertices;
-      const auto end = static_cast<VertexId>(std::min<std::uint64_t>(next, segment.end()));
-      (segment.is_own() ? own_blocks_ : remote_blocks_).push_back({s, first, end});
-      first = end;
-    }
-  }
 }
 
 bool Workload::HasSlotsOfOthers(NodeId home) const {

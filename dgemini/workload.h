@@ -17,6 +17,7 @@
 #include "slimgraph/remote/list_server.h"
 #include "slimgraph/remote/neighbours.h"
 #include "slimgraph/remote/served_source.h"
+#include "slimgraph/remote/standing_graph.h"
 
 namespace slimgraph::dgemini {
 
@@ -171,8 +172,15 @@ class Workload {
   void CutBlocks();
   std::vector<Direction> LoadedDirections(const WorkloadNeeds& needs) const;
   Status ShareMarks(Cluster& cluster, const WorkloadNeeds& needs);
+  Result<WorkloadSizes> Divide(Cluster& cluster, const GraphSource& file,
+                               const WorkloadNeeds& needs);
+  void MakeServer(Cluster& cluster, const WorkloadNeeds& needs);
   Status LoadLists(Cluster& cluster, const GraphSource& file, const WorkloadNeeds& needs,
                    const WorkloadSizes& sizes);
+  // The same for a graph that stands in a pool (standing.cc).
+  Result<WorkloadSizes> DivideStanding(Cluster& cluster, const StandingGraph& graph,
+                                       const WorkloadNeeds& needs);
+  Status ServeStanding(Cluster& cluster, const StandingGraph& graph, const WorkloadNeeds& needs);
   Status Delegate(Cluster& cluster, const WorkloadNeeds& needs, const WorkloadSizes& sizes);
   Status FindNeedsOfDirected(Cluster& cluster, Direction direction);
   Status ReadMarksOfDirected(Endpoint& endpoint, Direction direction);

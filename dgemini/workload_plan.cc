@@ -62,7 +62,8 @@ class NodePlanner {
     if (!cluster_.topology().is_compute(node_)) {
       std::uint64_t served = 0;
       ForEachLists([&](const WorkSlot& slot, const SlotSize& size) {
-        if (slot.home == node_) served += ServedBytes(slot.part.count, size);
+        const bool loads = slot.home == node_ && !sizes_.standing;
+        if (loads) served += ServedBytes(slot.part.count, size);
       });
       return bytes + std::max(LoadingThreads(cluster_) * kLoadBytes, ReducingBytes()) + served;
     }
@@ -232,6 +233,12 @@ Result<WorkloadSizes> MeasureWorkload(Cluster& cluster, const GraphSource& file,
       mine.push_back(size);
     }
   }
+  return GatherSizes(cluster, division, directions, mine);
+}
+
+Result<WorkloadSizes> GatherSizes(Cluster& cluster, const WorkDivision& division,
+                                  const std::vector<Direction>& directions,
+                                  const std::vector<SlotSize>& mine) {
   SLIM_ASSIGN(const auto all, GatherByRank<SlotSize>(cluster.all(), mine));
   WorkloadSizes sizes;
   for (NodeId home = 0; home < all.size(); ++home) {

@@ -7,6 +7,7 @@
 #include "slimgraph/cluster/cluster.h"
 #include "slimgraph/graph/memory_plan.h"
 #include "slimgraph/remote/cache_options.h"
+#include "slimgraph/remote/served_lists.h"
 
 namespace slimgraph::dgemini {
 
@@ -33,10 +34,12 @@ struct SlotSize {
   EdgeOffset arcs = 0;
   std::uint64_t coded_bytes = 0;
   EdgeOffset longest = 0;
+  PartBegin begin = {};  // where its lists begin in the home's regions, if several slots share them
 };
 
 struct WorkloadSizes {
   std::vector<SlotSize> slots[2];  // by direction, then slot; empty if not loaded
+  bool standing = false;           // the memory nodes' lists are there already
   const SlotSize& of(Direction direction, std::size_t slot) const {
     return slots[static_cast<int>(direction)][slot];
   }
@@ -46,6 +49,11 @@ struct WorkloadSizes {
 Result<WorkloadSizes> MeasureWorkload(Cluster& cluster, const GraphSource& file,
                                       const WorkDivision& division,
                                       const std::vector<Direction>& directions);
+
+// Collective: the sizes of all slots, from those of this node's slots, by direction and slot.
+Result<WorkloadSizes> GatherSizes(Cluster& cluster, const WorkDivision& division,
+                                  const std::vector<Direction>& directions,
+                                  const std::vector<SlotSize>& mine);
 
 // The memory of the job on each node while it loads and runs.
 MemoryPlan PlanWorkload(Cluster& cluster, const GraphSource& file, const WorkDivision& division,

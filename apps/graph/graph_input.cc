@@ -1,5 +1,7 @@
 #include "apps/graph/graph_input.h"
 
+#include <unistd.h>
+
 #include <cstdio>
 
 #include "apps/print.h"
@@ -20,11 +22,35 @@ Status RefuseConversionOptions(const ConvertOptions& how) {
   return UsageError("{} is for graphs in other formats: {} is a .slim file", given, how.in);
 }
 
+// "NAME:G" is a graph of a pool, unless a file has that name.
+std::optional<PoolGraph> InPool(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos || colon == 0 || colon + 1 == text.size()) return std::nullopt;
+  PoolGraph named{text.substr(0, colon), text.substr(colon + 1)};
+  if (named.pool.find('/') != std::string::npos || ::access(text.c_str(), F_OK) == 0) {
+    return std::nullopt;
+  }
+  return named;
+}
+
+Status RefuseConversionInPool(const ConvertOptions& how) {
+  const char* const given = how.directed     ? (*how.directed ? "--directed" : "--undirected")
+                            : how.symmetrize ? "--symmetrize"
+                            : how.from       ? "--from"
+                                             : nullptr;
+  if (given == nullptr) return {};
+  return UsageError("{} is for graphs in files: {} is in a pool, as it was loaded", given, how.in);
+}
+
 }  // namespace
 
 void DeclareGraph(Options& options, GraphInput& graph) {
   ConvertOptions& how = graph.how;
-  options.Positional("GRAPH", "a .slim file, or a graph in another format, which is converted once",
+  options.Positional("GRAPH",
+                     graph.may_stand
+                         ? "a .slim file, a graph in another format, which is converted once, or "
+                           "NAME:G, the graph G of the pool NAME"
+                         : "a .slim file, or a graph in another format, which is converted once",
                      how.in);
   Option& undirected =
       options.Flag("--undirected", "if GRAPH is an edge list: 'u v' and 'v u' are the same edge",
@@ -51,6 +77,7 @@ void DeclareGraph(Options& options, GraphInput& graph) {
 Status ResolveGraph(GraphInput& graph) {
   ConvertOptions how = graph.how;
   graph.path = how.in;
+  if (graph.may_stand && (graph.standing = InPool(how.in))) return RefuseConversionInPool(how);
   if (how.from == FileFormat::kSlim || (!how.from && IsSlimFile(how.in))) {
     return RefuseConversionOptions(how);
   }

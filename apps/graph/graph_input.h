@@ -2,9 +2,11 @@
 // once.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "apps/command.h"
+#include "apps/job/job_runner.h"
 #include "slimgraph/files/convert.h"
 
 namespace slimgraph {
@@ -13,8 +15,10 @@ struct GraphInput {
   // Patterns are mined in undirected graphs. So an edge list that does not say whether it is
   // directed is undirected, and a directed graph becomes undirected.
   bool must_be_undirected = false;
-  ConvertOptions how;  // in: what the user has named
-  std::string path;    // after ResolveGraph: the .slim file
+  bool may_stand = false;             // in a pool
+  ConvertOptions how;                 // in: what the user has named
+  std::string path;                   // after ResolveGraph: the .slim file
+  std::optional<PoolGraph> standing;  // after ResolveGraph, instead of `path`: a pool's graph
 };
 
 // Declares GRAPH, --directed (unless it must be undirected), --undirected, --symmetrize and --from.

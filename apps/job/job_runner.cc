@@ -11,7 +11,10 @@
 #include "slimgraph/base/units.h"
 #include "slimgraph/launch/last_line.h"
 #include "slimgraph/launch/local_job.h"
+#include "slimgraph/launch/place.h"
 #include "slimgraph/launch/started_by.h"
+#include "slimgraph/pool/attach.h"
+#include "slimgraph/remote/standing_graph.h"
 #include "slimgraph/stats/trace.h"
 
 namespace slimgraph {
@@ -53,7 +56,8 @@ Result<int> StartNodes(NodeId nodes, const JobOptions& options,
 
 // Starts `cluster`, runs the application on this node and reports on node 0. Returns the exit code.
 Result<int> RunNode(Job& job, const std::string& command, const JobOptions& options,
-                    const Application& application, std::unique_ptr<Cluster>& cluster) {
+                    const StandingGraph* standing, const Application& application,
+                    std::unique_ptr<Cluster>& cluster) {
   ClusterOptions cluster_options{options.compute.value_or(job.nodes()), options.threads,
                                  options.transport, options.network, options.qps_per_peer};
   cluster_options.serving_threads = options.serving_threads;
@@ -64,6 +68,7 @@ Result<int> RunNode(Job& job, const std::string& command, const JobOptions& opti
   Report report(command);
   JobRun run{.cluster = *cluster,
              .report = report,
+             .standing = standing,
              .seconds = std::vector<StageSeconds>(options.threads),
              .text = "",
              .load_s = 0,
@@ -80,6 +85,80 @@ Result<int> RunNode(Job& job, const std::string& command, const JobOptions& opti
     SLIM_TRY(WriteResult(options.json ? ToJson(report) + "\n" : run.text));
   }
   return run.exit_code;
+}
+
+// Runs this node of a job that has formed. Returns the exit code.
+int RunInJob(Job& job, const std::string& command, const JobOptions& options,
+             const StandingGraph* standing, const Application& application) {
+  const NodeScope node(job);
+  // The cluster lives until this process ends. As long as other nodes can use this node's memory,
+  // none of their operations fails before they know of a failure here.
+  std::unique_ptr<Cluster> cluster;
+  const Result<int> done = RunNode(job, command, options, standing, application, cluster);
+  if (!done) job.Fail(done.error());
+  // After a failure of this node or another, the control thread ends this process.
+  while (!done || !job.Leave(*done)) ::pause();
+  return *done;
+}
+
+// The pool's nodes are the memory nodes, so these options have no meaning.
+Status CheckAttachedOptions(const JobOptions& options) {
+  if (options.nodes) {
+    return UsageError(
+        "--nodes is for graphs in files: {} has the nodes of its pool; give --compute",
+        options.standing->pool + ":" + options.standing->graph);
+  }
+  if (options.limits.any()) {
+    return UsageError(
+        "--cpu-share and --node-memory limit nodes that --nodes starts, not a pool's");
+  }
+  if (options.transport != "" && options.transport != "shm" && options.transport != "tcp") {
+    return UsageError("graphs of a pool are read over --transport shm or tcp, not {}",
+                      options.transport);
+  }
+  if (StartedBy() != Starter::kNobody) {
+    return UsageError("a job on a pool starts its compute nodes by itself: run it without {}",
+                      StartedBy() == Starter::kPmi ? "mpiexec" : "a launcher");
+  }
+  return CheckNetwork(options.network);
+}
+
+// Becomes a node of a job that is attached to a pool: node 0, which makes the job, or one of those
+// that it has had started.
+int RunAttachedJob(const std::string& command, JobOptions options,
+                   const std::vector<std::string>& arguments, const Application& application) {
+  if (const Status checked = CheckAttachedOptions(options); !checked) {
+    return PrintError(checked.error());
+  }
+  const auto place = TakePlace();
+  if (!place) return PrintError(place.error());
+  auto part = TakeStandingPart();
+  if (!part) return PrintError(part.error());
+  std::unique_ptr<Attachment> attachment;
+  JoinConfig config;
+  if (*place) {
+    options.compute = (*place)->compute;
+    config = (*place)->Config();
+  } else {
+    options.compute = options.compute.value_or(1);
+    auto made = Attachment::Make({.pool = options.standing->pool,
+                                  .graph = options.standing->graph,
+                                  .compute = *options.compute,
+                                  .words = arguments});
+    if (!made) return PrintError(made.error());
+    attachment = *std::move(made);
+    config = attachment->TakeConfig();
+  }
+  const auto job = Job::Join(std::move(config), OnLoss::kEndJob);
+  // Node 0 says why the job has not formed.
+  if (!job) return *place ? job.error().exit_code() : PrintError(job.error());
+  const auto facts = (*job)->Exchange(attachment ? attachment->facts().facts : "");
+  while (!facts) ::pause();  // the control thread ends this process
+  auto graph = StandingGraph::Open(
+      facts->front(), *part ? std::move((*part)->memories) : decltype((*part)->memories)());
+  if (!graph) (*job)->Fail(graph.error());
+  while (!graph) ::pause();
+  return RunInJob(**job, command, options, graph->get(), application);
 }
 
 }  // namespace
@@ -107,6 +186,7 @@ std::function<void(const MemoryPlan&)> AnnounceMemory(JobRun& run) {
 
 int RunJob(const std::string& command, const JobOptions& options,
            const std::vector<std::string>& arguments, const Application& application) {
+  if (options.standing) return RunAttachedJob(command, options, arguments, application);
   const auto nodes = CheckJobOptions(options);
   if (!nodes) return PrintError(nodes.error());
   if (StartedBy() == Starter::kNobody && (*nodes > 1 || options.limits.any())) {
@@ -120,15 +200,7 @@ int RunJob(const std::string& command, const JobOptions& options,
   const auto job =
       Job::JoinFromEnvironment(options.transport == "mpi" ? PmiUse::kMpi : PmiUse::kFormJob);
   if (!job) return PrintError(job.error());
-  const NodeScope node(**job);
-  // The cluster lives until this process ends. As long as other nodes can use this node's memory,
-  // none of their operations fails before they know of a failure here.
-  std::unique_ptr<Cluster> cluster;
-  const Result<int> done = RunNode(**job, command, options, application, cluster);
-  if (!done) (*job)->Fail(done.error());
-  // After a failure of this node or another, the control thread ends this process.
-  while (!done || !(*job)->Leave(*done)) ::pause();
-  return *done;
+  return RunInJob(**job, command, options, nullptr, application);
 }
 
 }  // namespace slimgraph

@@ -16,10 +16,19 @@
 
 namespace slimgraph {
 
+class StandingGraph;
+
+// A graph that stands in a pool, "NAME:G" on the command line.
+struct PoolGraph {
+  std::string pool;
+  std::string graph;
+};
+
 struct JobOptions {
-  std::optional<NodeId> nodes;    // nullopt: as many as the launcher started
-  std::optional<NodeId> compute;  // nullopt: all nodes
-  NodeId nodes_if_alone = 1;      // number of nodes without a launcher and without --nodes
+  std::optional<PoolGraph> standing;  // attach to this pool instead of starting memory nodes
+  std::optional<NodeId> nodes;        // nullopt: as many as the launcher started
+  std::optional<NodeId> compute;      // nullopt: all nodes
+  NodeId nodes_if_alone = 1;          // number of nodes without a launcher and without --nodes
   std::uint32_t threads = 1;
   std::uint32_t serving_threads = 0;  // further threads that answer requests of other nodes
   bool survives_deaths = false;       // the job continues when a node other than 0 has died
@@ -35,8 +44,9 @@ struct JobOptions {
 struct JobRun {
   Cluster& cluster;
   Report& report;
-  std::vector<StageSeconds> seconds;  // by thread
-  std::string text;                   // node 0: the result in words
+  const StandingGraph* standing = nullptr;  // the graph, if the job is attached to a pool
+  std::vector<StageSeconds> seconds;        // by thread
+  std::string text;                         // node 0: the result in words
   // Times and traffic; the application has set them when it returns.
   double load_s = 0;
   double run_s = 0;

@@ -88,7 +88,11 @@ std::string DescribeGraph(const PoolView& view, const GraphOfPool& graph) {
   std::string text = fmt::format("  graph {}  {}, {}", graph.what.name, graph.what.shown,
                                  FormatBytes(graph.bytes));
   if (!graph.what.ready) return text + ", is being loaded\n";
-  if (graph.nodes.size() < view.nodes.size()) {
+  // Nodes that have ended get it back when they are started again.
+  const auto answering = static_cast<std::size_t>(
+      std::count_if(view.nodes.begin(), view.nodes.end(),
+                    [](const PoolNodeView& node) { return node.status.has_value(); }));
+  if (graph.nodes.size() < answering) {
     text += fmt::format(", only on {} of {} nodes: drop it, and load it again", graph.nodes.size(),
                         view.nodes.size());
   }

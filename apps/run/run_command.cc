@@ -130,6 +130,9 @@ Status RunMiningParts(JobRun& run, RunState& state, std::deque<PartRun>& runs) {
     of_steps.push_back(&runs[i].run);
   }
   if (steps.empty()) return {};
+  if (run.standing != nullptr) {
+    return UsageError("patterns are mined in graphs in files, not yet in those of a pool");
+  }
   MiningCommandOptions options;
   options.job = state.vertex.job;
   options.graph = state.vertex.graph;
@@ -156,6 +159,7 @@ Status RunParts(JobRun& run, RunState& state) {
 
 Command RunSeveralCommand() {
   const auto state = std::make_shared<RunState>();
+  state->vertex.graph.may_stand = true;
   const auto declare = [state](Options& options) {
     DeclareGraph(options, state->vertex.graph);
     options.Positionals("WHAT",
@@ -171,6 +175,7 @@ Command RunSeveralCommand() {
     if (const Status parts = AddParts(*state); !parts) return PrintError(parts.error());
     const Status graph = ResolveGraph(state->vertex.graph);
     if (!graph) return PrintError(graph.error());
+    state->vertex.job.standing = state->vertex.graph.standing;
     return RunJob("run", state->vertex.job, arguments,
                   [state](JobRun& job_run) { return RunParts(job_run, *state); });
   };

@@ -14,6 +14,7 @@
 #include "slimgraph/files/both_directions.h"
 #include "slimgraph/files/slim_file.h"
 #include "slimgraph/files/unit_weights.h"
+#include "slimgraph/remote/standing_graph.h"
 
 namespace slimgraph {
 namespace {
@@ -249,12 +250,19 @@ Status RunVertexApplications(JobRun& run, const VertexOptions& options,
                              std::span<const VertexWork> works) {
   Cluster& cluster = run.cluster;
   const std::uint64_t start_ns = NowNs();
-  SLIM_ASSIGN(const SlimFile slim, SlimFile::Open(options.graph.path, options.graph.how.in));
-  const UnitWeights with_units(slim);
+  std::optional<SlimFile> slim;
+  if (run.standing == nullptr) {
+    SLIM_ASSIGN(slim, SlimFile::Open(options.graph.path, options.graph.how.in));
+  }
+  const GraphSource& loaded = slim ? static_cast<const GraphSource&>(*slim) : *run.standing;
+  const UnitWeights with_units(loaded);
   const bool unit_weights = std::any_of(works.begin(), works.end(), [](const VertexWork& one) {
     return one.application.unit_weights();
   });
-  const GraphSource& file = unit_weights ? static_cast<const GraphSource&>(with_units) : slim;
+  if (unit_weights && !slim) {
+    return UsageError("--unit-weights is for graphs in files, not for those of a pool");
+  }
+  const GraphSource& file = unit_weights ? static_cast<const GraphSource&>(with_units) : loaded;
   SLIM_ASSIGN(const OriginalIds ids, file.ReadOriginalIds());
   const auto ignores = [](const VertexWork& one) { return one.application.IgnoresDirections(); };
   const bool some_ignore = file.directed() && std::any_of(works.begin(), works.end(), ignores);
@@ -263,6 +271,12 @@ Status RunVertexApplications(JobRun& run, const VertexOptions& options,
         "{} is directed: cdlp, kcore and mis, which ignore directions, need a command of "
         "their own",
         file.path());
+  }
+  if (some_ignore && !slim) {
+    return UsageError(
+        "{} is directed: cdlp, kcore and mis, which ignore directions, need it in a file, or made "
+        "undirected before it is loaded: slimgraph convert --symmetrize",
+        options.graph.how.in);
   }
   std::optional<BothDirections> both;
   if (some_ignore) {
@@ -282,7 +296,9 @@ Status RunVertexApplications(JobRun& run, const VertexOptions& options,
   SLIM_TRY(DecideEdgeBudget(cluster, needs.cache.edges));
   dgemini::Exchange exchange(cluster);
   const auto announce = [&](MemoryPlan& plan) {
-    for (std::uint64_t& bytes : plan.node_bytes) bytes += slim.original_id_bytes();
+    const std::uint64_t id_bytes =
+        slim ? slim->original_id_bytes() : run.standing->original_id_bytes();
+    for (std::uint64_t& bytes : plan.node_bytes) bytes += id_bytes;
     plan.node_bytes[0] += result_bytes;
     AnnounceMemory(run)(plan);
   };

@@ -82,6 +82,7 @@ Command VertexCommand(const char* name, const char* summary,
     Application application;
   };
   const auto state = std::make_shared<State>();
+  state->options.graph.may_stand = true;
   const auto declare = [state](Options& options) {
     DeclareGraph(options, state->options.graph);
     state->application.Declare(options);
@@ -92,6 +93,7 @@ Command VertexCommand(const char* name, const char* summary,
     if (!output) return PrintError(output.error());
     const Status graph = ResolveGraph(state->options.graph);
     if (!graph) return PrintError(graph.error());
+    state->options.job.standing = state->options.graph.standing;
     return RunJob(name, state->options.job, arguments, [state](JobRun& job_run) {
       return RunVertexApplication(job_run, state->options, state->application);
     });

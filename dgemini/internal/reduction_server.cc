@@ -1,5 +1,6 @@
 #include "dgemini/internal/reduction_server.h"
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <utility>
@@ -122,8 +123,8 @@ class ReductionServer {
   std::vector<NodeId> Workers() const {
     std::vector<NodeId> workers;
     for (const Workload::ServedSlot& slot : slots_[0]) workers.push_back(slot.worker);
-    std::ranges::sort(workers);
-    workers.erase(std::ranges::unique(workers).begin(), workers.end());
+    std::sort(workers.begin(), workers.end());
+    workers.erase(std::unique(workers.begin(), workers.end()), workers.end());
     return workers;
   }
 
@@ -154,14 +155,15 @@ class ReductionServer {
 
   // In an undirected graph, an edge is also in the list of its other vertex.
   void JoinBlock(const Block& block, Reducer::Scratch& scratch, Forest& forest) const {
-    const auto& [worker, part, lists] = *block.slot;
-    VisitServedLists(*lists, code_, block.first - part.first, block.end - part.first,
+    const VertexPart& part = block.slot->part;
+    const ServedLists& lists = *block.slot->lists;
+    VisitServedLists(lists, code_, block.first - part.first, block.end - part.first,
                      [&, first = part.first](VertexId i, std::uint64_t first_byte, EdgeOffset,
                                              std::size_t length) {
                        if (length == 0) return;
                        if (scratch.ids.size() < length) scratch.ids.resize(length);
                        const auto ids = std::span(scratch.ids).first(length);
-                       SLIM_CHECK(code_.Decode(lists->lists.data() + first_byte, ids));
+                       SLIM_CHECK(code_.Decode(lists.lists.data() + first_byte, ids));
                        const VertexId v = first + i;
                        const auto end = work_.directed()
                                             ? ids.end()

@@ -47,7 +47,26 @@ WorkDivision::WorkDivision(const ChunkPartition& partition, const Topology& topo
   begin_.push_back(slots_.size());
 }
 
+WorkDivision WorkDivision::OfStandingGraph(const Topology& topology,
+                                           const ChunkPartition& partition,
+                                           std::span<const VertexId> cuts) {
+  WorkDivision division;
+  for (NodeId home = 0; home < topology.nodes(); ++home) {
+    division.begin_.push_back(division.slots_.size());
+    if (topology.is_compute(home)) continue;
+    const VertexPart part = partition.part(home);
+    for (NodeId worker = 0; worker < topology.compute(); ++worker) {
+      const VertexId first = std::max(part.first, cuts[worker]);
+      const VertexId end = std::min(part.first + part.count, cuts[worker + std::size_t{1}]);
+      if (first < end) division.slots_.push_back({home, 0, worker, {first, 1, end - first}});
+    }
+  }
+  division.begin_.push_back(division.slots_.size());
+  return division;
+}
+
 std::size_t WorkDivision::marks_of(NodeId home) const {
+  if (count_of(home) == 0) return 1;
   const bool split = slots_[begin_of(home)].worker != slots_[end_of(home) - 1].worker;
   return split ? count_of(home) : 1;
 }

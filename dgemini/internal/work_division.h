@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "slimgraph/cluster/topology.h"
@@ -29,6 +30,11 @@ class WorkDivision {
   // `pieces` is Pieces(); the partition has so many slots for each of `sockets` sockets.
   WorkDivision(const ChunkPartition& partition, const Topology& topology, std::uint32_t sockets,
                std::uint32_t pieces);
+
+  // Of a graph that stands in a pool. Compute nodes have no part of their own; the memory nodes
+  // have `parts`, in order. Compute node c works on the vertices cuts[c] .. cuts[c + 1]-1.
+  static WorkDivision OfStandingGraph(const Topology& topology, const ChunkPartition& partition,
+                                      std::span<const VertexId> cuts);
 
   // In the order of their vertices; those of a home are consecutive.
   const std::vector<WorkSlot>& slots() const { return slots_; }

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "slimgraph/base/check.h"
+#include "slimgraph/base/shared_memory.h"
 #include "slimgraph/fabric/internal/make_transport.h"
 #include "slimgraph/fabric/internal/own_regions.h"
 #include "slimgraph/launch/job.h"
@@ -39,7 +40,10 @@ Fabric::~Fabric() {
   if (!transport_) return;
   transport_->Stop();
   endpoints_.clear();
-  for (RegionId id = 0; id < regions_->count(); ++id) transport_->Free(regions_->Find(id)->memory);
+  for (RegionId id = 0; id < regions_->count(); ++id) {
+    const RegionMemory& memory = regions_->Find(id)->memory;
+    if (memory.writable) transport_->Free(memory);
+  }
 }
 
 NodeId Fabric::self() const { return job_.self(); }
@@ -53,12 +57,27 @@ Result<SharedRegion> Fabric::Share(std::uint64_t bytes, const PlacePages& place_
   OwnRegion& region = regions_->Add();
   SLIM_ASSIGN(region.memory, transport_->Allocate(bytes));
   if (place_pages) SLIM_TRY(place_pages({region.memory.base, bytes}));
-  SLIM_ASSIGN(const auto sizes, job_.Exchange(fmt::format("{}", bytes)));
+  return Publish(id, region);
+}
+
+Result<SharedRegion> Fabric::ShareStanding(const SharedMemory* memory) {
+  const RegionId id = regions_->count();
+  OwnRegion& region = regions_->Add();
+  if (memory != nullptr && memory->bytes() > 0) {
+    SLIM_ASSIGN(region.memory, transport_->Adopt(*memory));
+  } else {
+    SLIM_ASSIGN(region.memory, transport_->Allocate(0));
+  }
+  return Publish(id, region);
+}
+
+Result<SharedRegion> Fabric::Publish(RegionId id, OwnRegion& region) {
+  SLIM_ASSIGN(const auto sizes, job_.Exchange(fmt::format("{}", region.memory.bytes)));
   for (const std::string& size : sizes) region.bytes_of_node.push_back(std::stoull(size));
   SLIM_TRY(transport_->Publish(id, region.memory, region.bytes_of_node));
   // A node that has returned may make another node use this region at once, so all nodes wait here.
   SLIM_TRY(job_.Exchange(""));
-  return SharedRegion{id, {region.memory.base, bytes}};
+  return SharedRegion{id, {region.memory.base, region.memory.bytes}};
 }
 
 std::uint64_t Fabric::region_bytes(NodeId node, RegionId region) const {
@@ -79,6 +98,10 @@ Status Fabric::Revoke(RegionId region) {
 }
 
 void Fabric::Clear(RegionId region) { transport_->Clear(regions_->Find(region)->memory); }
+
+Result<RegionMemory> Transport::Adopt(const SharedMemory&) {
+  return UsageError("graphs of a pool are read over --transport shm or tcp, not {}", name());
+}
 
 void Transport::Clear(const RegionMemory& memory) {
   if (memory.bytes > 0) std::memset(memory.base, 0, memory.bytes);

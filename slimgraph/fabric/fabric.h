@@ -24,6 +24,9 @@
 
 namespace slimgraph {
 
+struct OwnRegion;
+class SharedMemory;
+
 // Memory of this node that all nodes can reach under `id`.
 struct SharedRegion {
   RegionId id = 0;
@@ -58,6 +61,9 @@ class Fabric {
   // because an adapter touches all pages when it registers the region.
   using PlacePages = std::function<Status(MutableBytes)>;
   Result<SharedRegion> Share(std::uint64_t bytes, const PlacePages& place_pages = {});
+  // Collective, like Share, but this node contributes memory that exists already, or none. All
+  // nodes may only read it. `memory` must outlive the fabric.
+  Result<SharedRegion> ShareStanding(const SharedMemory* memory);
   std::uint64_t region_bytes(NodeId node, RegionId region) const;
   MutableBytes own_region(RegionId region) const;
   // Zeroes this node's memory of the region, and returns its pages to the system if the transport
@@ -91,6 +97,7 @@ class Fabric {
 
  private:
   Fabric(Job& job, std::uint32_t endpoints);
+  Result<SharedRegion> Publish(RegionId id, OwnRegion& region);
 
   Job& job_;
   std::unique_ptr<NetworkModel> model_;  // null: no model

@@ -26,6 +26,7 @@ enum class Outcome : std::uint8_t {
   kPeerLost,    // the node died or was cut off
   kFailed,      // the transport reported a failure
   kFlushed,     // an earlier operation of its batch failed
+  kReadOnly,    // a change of memory that others may only read
 };
 std::string_view OutcomeName(Outcome outcome);
 

@@ -20,6 +20,7 @@
 namespace slimgraph {
 
 class Job;
+class SharedMemory;
 
 // The side of a transport that one endpoint uses, in one thread at a time. Only Wake() may be
 // called from any thread, also from a signal handler's thread.
@@ -67,6 +68,7 @@ class Channel {
 struct RegionMemory {
   std::byte* base = nullptr;
   std::uint64_t bytes = 0;
+  bool writable = true;  // false: standing memory, which the transport has not allocated
 };
 
 class Transport {
@@ -77,7 +79,9 @@ class Transport {
 
   // Allocates zeroed, page-aligned memory of the kind that this transport serves best.
   virtual Result<RegionMemory> Allocate(std::uint64_t bytes) = 0;
-  // May be called only after Stop().
+  // Serves memory that exists already, for reading. `memory` must outlive the transport.
+  virtual Result<RegionMemory> Adopt(const SharedMemory& memory);
+  // Only what Allocate() has returned. May be called only after Stop().
   virtual void Free(const RegionMemory& memory) = 0;
   // Zeroes memory that nobody uses meanwhile. Its pages go back to the system unless an adapter
   // pins them.

@@ -23,6 +23,7 @@ class GraphSource {
   const std::string& path() const { return path_; }
   // 0 if the graph is not a file.
   virtual std::uint64_t file_bytes() const { return 0; }
+  const SlimHeader& header() const { return header_; }
   // Equal for graphs with equal contents.
   std::uint64_t identity() const { return header_.checksums_checksum; }
   VertexId vertices() const { return static_cast<VertexId>(header_.vertices); }

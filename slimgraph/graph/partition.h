@@ -47,6 +47,10 @@ class ChunkPartition {
   ChunkPartition(VertexId vertices, std::span<const EdgeOffset> offsets, VertexId step,
                  NodeId nodes, std::uint32_t sockets, double alpha);
 
+  // Node n has the vertices cuts[n] .. cuts[n + 1]-1.
+  explicit ChunkPartition(std::vector<VertexId> cuts)
+      : nodes_(static_cast<NodeId>(cuts.size() - 1)), sockets_(1), cuts_(std::move(cuts)) {}
+
   // Balances by the offsets of `direction`, and keeps one in StepFor() of them in memory. Reads
   // them with `threads` threads; 0 uses every processor.
   static Result<ChunkPartition> Balance(const GraphSource& file, Direction direction, NodeId nodes,

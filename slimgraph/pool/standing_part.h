@@ -3,13 +3,11 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <string>
-#include <vector>
 
 #include "slimgraph/base/result.h"
-#include "slimgraph/base/shared_memory.h"
 #include "slimgraph/base/types.h"
+#include "slimgraph/remote/standing_graph.h"
 
 namespace slimgraph {
 
@@ -17,10 +15,6 @@ namespace slimgraph {
 // NODES`.
 constexpr const char* kPoolLoaderCommand = "pool-loader";
 
-struct StandingPart {
-  std::string facts = {};  // about the graph and this part, which the pool only passes on
-  std::vector<std::unique_ptr<SharedMemory>> memories = {};
-};
 // Loads part `node` of `nodes` of a graph's file, which messages call `shown`.
 using PartLoader = std::function<Result<StandingPart>(
     const std::string& file, const std::string& shown, NodeId node, NodeId nodes)>;

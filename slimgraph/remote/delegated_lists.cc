@@ -31,7 +31,8 @@ Result<std::unique_ptr<DelegatedLists>> DelegatedLists::Make(Endpoint& endpoint,
 
 Status DelegatedLists::ReadOffsetGroups(Endpoint& endpoint, std::uint64_t group,
                                         std::span<OffsetGroup> offset_groups) const {
-  endpoint.Read(part_.node, part_.regions.offsets, group * sizeof(OffsetGroup),
+  const std::uint64_t at = part_.begin.list / OffsetGroup::kLists + group;
+  endpoint.Read(part_.node, part_.regions.offsets, at * sizeof(OffsetGroup),
                 std::as_writable_bytes(offset_groups));
   const Outcome outcome = endpoint.Flush();
   if (outcome == Outcome::kOk) return {};

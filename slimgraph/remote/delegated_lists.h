@@ -25,6 +25,8 @@ class DelegatedLists {
     ServedRegions regions;
     std::size_t weight_bytes = 0;  // of one weight; 0 if weights are not needed
     ListCode code;
+    PartBegin begin = {};
+    VertexId region_lists = 0;  // how many lists the regions have, at least `count`
   };
   // Fills the bitmap or the index with reads of `endpoint`; the edge cache starts empty. `whole`
   // says that `budget` suffices for all lists of all parts.

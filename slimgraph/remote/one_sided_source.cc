@@ -72,7 +72,8 @@ void OneSidedSource::ReadOffsets(ListBatch& batch) {
   const DelegatedLists::Part& part = batch.lists->part();
   for (const Range& range : batch.ranges) {
     const auto into = std::span(batch.offset_groups).subspan(range.into, range.end - range.begin);
-    endpoint_.Read(part.node, part.regions.offsets, range.begin * sizeof(OffsetGroup),
+    const std::uint64_t at = part.begin.list / OffsetGroup::kLists + range.begin;
+    endpoint_.Read(part.node, part.regions.offsets, at * sizeof(OffsetGroup),
                    std::as_writable_bytes(into), batch.number,
                    &range == &batch.ranges.back() ? Signal::kYes : Signal::kNo);
   }
@@ -81,14 +82,15 @@ void OneSidedSource::ReadOffsets(ListBatch& batch) {
 
 void OneSidedSource::TakeOffsets(ListBatch& batch) {
   batch.reading_offsets = false;
-  const ListCode& code = batch.lists->part().code;
+  const DelegatedLists::Part& part = batch.lists->part();
+  const ListCode& code = part.code;
   std::size_t at = 0;
   for (ListItem& item : batch.items) {
     if (!item.fetch) continue;
     const OffsetGroup& group =
         batch.offset_groups[Find(batch.ranges, at, item.v / OffsetGroup::kLists)];
-    item.first_byte = group.first_byte;
-    item.first_arc = group.first_arc;
+    item.first_byte = group.first_byte - part.begin.byte;
+    item.first_arc = group.first_arc - part.begin.arc;
     for (VertexId i = 0; i < item.v % OffsetGroup::kLists; ++i) {
       item.first_byte += code.Bytes(group.lengths[i]);
       item.first_arc += group.lengths[i];
@@ -128,15 +130,15 @@ void OneSidedSource::ReadLists(ListBatch& batch) {
     if (part.weight_bytes == 0) continue;
     item.weights_at = Find(weights, weights_at, item.first_arc * part.weight_bytes);
   }
-  ReadRanges(batch, batch.ranges, part.regions.lists, weights.empty());
-  ReadRanges(batch, weights, part.regions.weights, true);
+  ReadRanges(batch, batch.ranges, part.regions.lists, part.begin.byte, weights.empty());
+  ReadRanges(batch, weights, part.regions.weights, part.begin.arc * part.weight_bytes, true);
   endpoint_.Ring();
 }
 
 void OneSidedSource::ReadRanges(ListBatch& batch, const std::vector<Range>& ranges, RegionId region,
-                                bool last) {
+                                std::uint64_t begin, bool last) {
   for (const Range& range : ranges) {
-    endpoint_.Read(batch.lists->part().node, region, range.begin,
+    endpoint_.Read(batch.lists->part().node, region, begin + range.begin,
                    MutableBytes(batch.bytes).subspan(range.into, range.end - range.begin),
                    batch.number, last && &range == &ranges.back() ? Signal::kYes : Signal::kNo);
   }

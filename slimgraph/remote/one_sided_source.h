@@ -20,9 +20,10 @@ class OneSidedSource : public ListSource {
   void ReadOffsets(ListBatch& batch);
   void TakeOffsets(ListBatch& batch);
   void ReadLists(ListBatch& batch);
-  // `last`: the completion of the last range completes the batch.
+  // `begin`: where the part begins in the region. `last`: the completion of the last range
+  // completes the batch.
   void ReadRanges(ListBatch& batch, const std::vector<ListBatch::Range>& ranges, RegionId region,
-                  bool last);
+                  std::uint64_t begin, bool last);
 
   Endpoint& endpoint_;
 };

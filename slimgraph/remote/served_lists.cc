@@ -134,24 +134,21 @@ std::vector<std::size_t> Cuts(std::span<const OffsetGroup> groups, EdgeOffset ar
 
 }  // namespace
 
-Result<ServedLists> LoadServedLists(Cluster& cluster, const GraphSource& file,
-                                    const VertexPart& part, Direction direction, bool weights,
-                                    std::uint32_t socket, const ListObserver& watch) {
+Result<ServedLists> CodeLists(const GraphSource& file, const VertexPart& part, Direction direction,
+                              bool weights, std::size_t threads, const ListObserver& watch,
+                              const MakeListMemory& make) {
   SLIM_CHECK(part.stride == 1);
-  Fabric& fabric = cluster.fabric();
   const ListCode code(file.vertices());
   ServedLists served;
-  ServedRegions& regions = served.regions;
-  SLIM_ASSIGN(served.offsets,
-              ShareArray<OffsetGroup>(fabric, OffsetGroups(part.count), socket, regions.offsets));
+  const std::uint64_t groups = OffsetGroups(part.count);
+  SLIM_ASSIGN(const MutableBytes offsets, make(ListMemory::kOffsets, groups * sizeof(OffsetGroup)));
+  served.offsets = std::span(reinterpret_cast<OffsetGroup*>(offsets.data()), groups);
   SLIM_ASSIGN(const Totals totals, ComputeOffsets(file, part, direction, code, served.offsets));
   const std::uint64_t list_bytes = totals.bytes == 0 ? 0 : totals.bytes + ListCode::kSlackBytes;
-  SLIM_ASSIGN(served.lists, ShareArray<std::byte>(fabric, list_bytes, socket, regions.lists));
-  const std::size_t threads = LoadingThreads(cluster);
+  SLIM_ASSIGN(served.lists, make(ListMemory::kLists, list_bytes));
   if (weights) {
     const std::size_t weight_bytes = WeightBytes(file.weight_type());
-    SLIM_ASSIGN(served.weights,
-                ShareArray<std::byte>(fabric, totals.arcs * weight_bytes, socket, regions.weights));
+    SLIM_ASSIGN(served.weights, make(ListMemory::kWeights, totals.arcs * weight_bytes));
     SLIM_TRY(file.Read(file.weights(direction), totals.first_arc * weight_bytes, served.weights,
                        threads));
   }
@@ -159,6 +156,47 @@ Result<ServedLists> LoadServedLists(Cluster& cluster, const GraphSource& file,
   SLIM_TRY(ParallelFor(threads, threads, [&](std::size_t i) {
     return CodeGroups(file, part, direction, code, totals, served, cuts[i], cuts[i + 1], watch);
   }));
+  return served;
+}
+
+Status VisitLists(const ServedLists& served, VertexId first, const ListCode& code,
+                  std::size_t threads, const ListObserver& watch) {
+  if (served.offsets.empty()) return {};
+  const OffsetGroup& last = served.offsets.back();
+  EdgeOffset arcs = last.first_arc;
+  for (const std::uint32_t length : last.lengths) arcs += length;
+  const std::vector<std::size_t> cuts = Cuts(served.offsets, arcs, threads);
+  return ParallelFor(threads, threads, [&](std::size_t piece) -> Status {
+    std::vector<VertexId> list;
+    for (std::size_t g = cuts[piece]; g < cuts[piece + 1]; ++g) {
+      const std::byte* from = served.lists.data() + served.offsets[g].first_byte;
+      for (VertexId i = 0; i < OffsetGroup::kLists; ++i) {
+        list.resize(served.offsets[g].lengths[i]);
+        if (list.empty()) continue;
+        const VertexId v = first + static_cast<VertexId>(g * OffsetGroup::kLists) + i;
+        if (!code.Decode(from, list))
+          return EnvironmentError("the list of vertex {} is damaged", v);
+        watch(v, list);
+        from += code.Bytes(list.size());
+      }
+    }
+    return {};
+  });
+}
+
+Result<ServedLists> LoadServedLists(Cluster& cluster, const GraphSource& file,
+                                    const VertexPart& part, Direction direction, bool weights,
+                                    std::uint32_t socket, const ListObserver& watch) {
+  ServedRegions regions;
+  const auto share = [&](ListMemory memory, std::uint64_t bytes) -> Result<MutableBytes> {
+    RegionId& id = memory == ListMemory::kOffsets ? regions.offsets
+                   : memory == ListMemory::kLists ? regions.lists
+                                                  : regions.weights;
+    return ShareArray<std::byte>(cluster.fabric(), bytes, socket, id);
+  };
+  SLIM_ASSIGN(ServedLists served,
+              CodeLists(file, part, direction, weights, LoadingThreads(cluster), watch, share));
+  served.regions = regions;
   return served;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "slimgraph/cluster/cluster.h"
@@ -34,6 +35,13 @@ struct ServedRegions {
   RegionId weights = 0;  // by arc, in the file's type; unused without weights
 };
 
+// Where a part begins in the regions, which may also have lists of other parts.
+struct PartBegin {
+  VertexId list = 0;  // a multiple of OffsetGroup::kLists
+  EdgeOffset arc = 0;
+  std::uint64_t byte = 0;
+};
+
 struct ServedLists {
   ServedRegions regions;
   // This node's own memory of these regions.
@@ -59,6 +67,22 @@ void VisitServedLists(const ServedLists& lists, const ListCode& code, VertexId f
     }
   }
 }
+
+// The memories of a part's lists.
+enum class ListMemory { kOffsets, kLists, kWeights };
+// Allocates zeroed memory.
+using MakeListMemory = std::function<Result<MutableBytes>(ListMemory, std::uint64_t bytes)>;
+
+// Encodes the lists of a contiguous part while it reads them, with `threads` threads, into memory
+// of `make`. The result has no regions.
+Result<ServedLists> CodeLists(const GraphSource& file, const VertexPart& part, Direction direction,
+                              bool weights, std::size_t threads, const ListObserver& watch,
+                              const MakeListMemory& make);
+
+// Calls `watch` with all lists that are not empty; `first` is the vertex of the first one, and they
+// are coded by `code`. An error if they are not lists of that code.
+Status VisitLists(const ServedLists& served, VertexId first, const ListCode& code,
+                  std::size_t threads, const ListObserver& watch);
 
 // Collective: encodes the lists of a contiguous part while it reads them. Nodes that serve no lists
 // call it with an empty part.

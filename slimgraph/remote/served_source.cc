@@ -1,5 +1,6 @@
 #include "slimgraph/remote/served_source.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "slimgraph/base/check.h"
@@ -52,8 +53,10 @@ void ServedSource::StartFetch(ListBatch& batch) {
   }
   const DelegatedLists::Part& part = batch.lists->part();
   vertices_.clear();
-  for (const std::size_t i : batch.requested) vertices_.push_back(batch.items[i].v);
-  const ListCode code(part.count);
+  for (const std::size_t i : batch.requested) {
+    vertices_.push_back(part.begin.list + batch.items[i].v);
+  }
+  const ListCode code(std::max(part.region_lists, part.count));
   SLIM_CHECK(code.CanEncode(vertices_), "the lists asked for do not ascend");
   request_.assign(sizeof(ListRequest) + code.Bytes(count), std::byte{0});
   const ListRequest request{

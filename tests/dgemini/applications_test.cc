@@ -9,6 +9,7 @@
 
 #include "dgemini/programs.h"
 #include "slimgraph/files/generate.h"
+#include "slimgraph/remote/standing_graph.h"
 #include "tests/dgemini/graphs.h"
 #include "tests/support/node_processes.h"
 #include "tests/support/unwrap.h"
@@ -19,7 +20,19 @@ namespace {
 struct Shape {
   NodeId nodes;
   NodeId compute;
+  bool standing = false;  // the memory nodes have the graph already, as those of a pool
 };
+
+// The graph as one node of such a job sees it.
+std::unique_ptr<GraphSource> Open(const Cluster& cluster, const std::string& path, bool standing) {
+  if (!standing) return std::make_unique<SlimFile>(Unwrap(SlimFile::Open(path)));
+  const NodeId compute = cluster.topology().compute();
+  const NodeId part = cluster.computes() ? 0 : cluster.self() - compute;
+  const NodeId parts = cluster.topology().nodes() - compute;
+  StandingPart loaded = Unwrap(LoadStandingPart(path, path, part, parts, 1));
+  if (cluster.computes()) loaded.memories.clear();
+  return Unwrap(StandingGraph::Open(loaded.facts, std::move(loaded.memories)));
+}
 
 // The folder, seed and graphs that all tests of the process share.
 struct World {
@@ -101,8 +114,10 @@ void ExpectLabels(dgemini::Engine& engine, const OriginalIds& ids,
 
 // Runs all applications on one graph, and compares them with the serial results on node 0.
 void RunAll(Cluster& cluster, dgemini::Exchange& exchange, const TestGraph& graph,
-            dgemini::Mode mode, const CacheOptions& cache, const std::string& where) {
-  const SlimFile file = Unwrap(SlimFile::Open(graph.path));
+            dgemini::Mode mode, const CacheOptions& cache, const std::string& where,
+            bool standing = false) {
+  const auto opened = Open(cluster, graph.path, standing);
+  const GraphSource& file = *opened;
   const dgemini::WorkloadNeeds needs{.weights = graph.weighted,
                                      .pull_in = mode != dgemini::Mode::kPush,
                                      .pull_out = true,
@@ -138,7 +153,7 @@ void RunAll(Cluster& cluster, dgemini::Exchange& exchange, const TestGraph& grap
     }
   }
   Unwrap(work->ServeWhile([&] { return cluster.all().Barrier(); }));
-  if (file.vertices() == 0) return;
+  if (file.vertices() == 0 || (standing && file.directed())) return;
   IgnoringDirections(cluster, file, needs, exchange, mode,
                      [&](dgemini::Engine& engine, const OriginalIds& ids) {
                        ExpectLabels(engine, ids, graph.labels, where + " cdlp");
@@ -152,10 +167,10 @@ void RunAll(Cluster& cluster, dgemini::Exchange& exchange, const TestGraph& grap
 class ApplicationsOn : public ::testing::TestWithParam<Shape> {};
 
 TEST_P(ApplicationsOn, AgreeWithSerialCodesInAllModesAndCaches) {
-  const auto [nodes, compute] = GetParam();
+  const auto [nodes, compute, standing] = GetParam();
   const World& world = TheWorld();
   for (const std::uint32_t threads : {1U, 2U}) {
-    ExpectNodesRun(nodes, [&, nodes = nodes, compute = compute](Job& job) {
+    ExpectNodesRun(nodes, [&, nodes = nodes, compute = compute, standing = standing](Job& job) {
       auto cluster = Unwrap(Cluster::Start(job, {.compute = compute, .threads = threads}));
       dgemini::Exchange exchange(*cluster);
       // Each shape uses different caches for a graph and mode, so that all combinations occur.
@@ -171,7 +186,8 @@ TEST_P(ApplicationsOn, AgreeWithSerialCodesInAllModesAndCaches) {
           RunAll(*cluster, exchange, graph, mode, cache,
                  fmt::format("{} mode {} cache {} side {} ({},{}) threads {}", graph.name,
                              static_cast<int>(mode), c, static_cast<int>(cache.side), nodes,
-                             compute, threads));
+                             compute, threads),
+                 standing);
         }
       }
       Unwrap(cluster->Stop());
@@ -186,6 +202,9 @@ std::vector<Shape> AllShapes() {
   }
   shapes.push_back({8, 1});
   shapes.push_back({8, 3});
+  for (const Shape shape : {Shape{2, 1, true}, {4, 1, true}, {3, 2, true}, {5, 3, true}}) {
+    shapes.push_back(shape);
+  }
   return shapes;
 }
 
@@ -279,9 +298,10 @@ struct ColdGraph {
 // Runs each application on a fresh workload. Otherwise lists that one application leaves in the
 // edge cache would keep the next one from fetching.
 void RunEachCold(Cluster& cluster, const ColdGraph& graph, const CacheOptions& cache,
-                 const std::string& where) {
+                 const std::string& where, bool standing) {
   dgemini::Exchange exchange(cluster);
-  const SlimFile file = Unwrap(SlimFile::Open(graph.path));
+  const auto opened = Open(cluster, graph.path, standing);
+  const GraphSource& file = *opened;
   const auto run = [&](dgemini::WorkloadNeeds needs, const auto& compute) {
     needs.cache = cache;
     const auto work =
@@ -333,7 +353,7 @@ class ColdApplicationsOn : public ::testing::TestWithParam<Shape> {};
 
 TEST_P(ColdApplicationsOn, AgreeWithSerialCodesOverEachTransportAndCache) {
   static const ColdGraph graph(TheWorld());
-  const auto [nodes, compute] = GetParam();
+  const auto [nodes, compute, standing] = GetParam();
   std::vector<CacheOptions> caches;
   for (const MemorySide side : {MemorySide::kStrict, MemorySide::kServe}) {
     for (const CacheLevel level : {CacheLevel::kNone, CacheLevel::kBitmap, CacheLevel::kIndex}) {
@@ -353,13 +373,14 @@ TEST_P(ColdApplicationsOn, AgreeWithSerialCodesOverEachTransportAndCache) {
   for (const char* const transport : {"shm", "tcp"}) {
     for (const CacheOptions& cache : caches) {
       const std::uint32_t threads = 1 + turn++ % 2;
-      ExpectNodesRun(nodes, [&, compute = compute](Job& job) {
+      ExpectNodesRun(nodes, [&, compute = compute, standing = standing](Job& job) {
         auto cluster = Unwrap(
             Cluster::Start(job, {.compute = compute, .threads = threads, .transport = transport}));
         RunEachCold(*cluster, graph, cache,
                     fmt::format("({},{}) {} cache {} of {}% side {} threads {}", job.nodes(),
                                 compute, transport, static_cast<int>(cache.level),
-                                cache.edges.percent, static_cast<int>(cache.side), threads));
+                                cache.edges.percent, static_cast<int>(cache.side), threads),
+                    standing);
         Unwrap(cluster->Stop());
       });
     }
@@ -367,12 +388,13 @@ TEST_P(ColdApplicationsOn, AgreeWithSerialCodesOverEachTransportAndCache) {
 }
 
 std::string NameOfShape(const ::testing::TestParamInfo<Shape>& shape) {
-  return fmt::format("{}nodes{}compute", shape.param.nodes, shape.param.compute);
+  return fmt::format("{}nodes{}compute{}", shape.param.nodes, shape.param.compute,
+                     shape.param.standing ? "standing" : "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, ColdApplicationsOn,
                          ::testing::Values(Shape{1, 1}, Shape{2, 1}, Shape{4, 1}, Shape{4, 2},
-                                           Shape{4, 4}),
+                                           Shape{4, 4}, Shape{3, 1, true}, Shape{5, 2, true}),
                          NameOfShape);
 INSTANTIATE_TEST_SUITE_P(Shapes, ApplicationsOn, ::testing::ValuesIn(AllShapes()), NameOfShape);
 

@@ -177,9 +177,9 @@ bool Endpoint::ExecuteLocally(const Part& part, std::uint64_t id, bool doomed) {
     const Operation& operation = part.operations[i];
     Outcome outcome = Outcome::kNoRegion;
     if (const auto* const region = context_.regions.Find(operation.region)) {
-      outcome = region->revoked
-                    ? Outcome::kRevoked
-                    : ExecuteOperation(operation, region->memory.base, region->memory.bytes);
+      outcome = region->revoked ? Outcome::kRevoked
+                                : ExecuteOperation(operation, region->memory.base,
+                                                   region->memory.bytes, region->memory.writable);
     }
     if (outcome != Outcome::kOk) {
       Finish(id, outcome, i);

@@ -61,10 +61,11 @@ inline std::uint64_t ChangeWord(OperationKind kind, std::byte* remote, std::uint
 }
 
 inline Outcome ExecuteOperation(const Operation& operation, std::byte* base,
-                                std::uint64_t region_bytes) {
+                                std::uint64_t region_bytes, bool writable = true) {
   const Outcome check =
       CheckOperation(operation.kind, operation.offset, operation.length, region_bytes);
   if (check != Outcome::kOk) return check;
+  if (!writable && operation.kind != OperationKind::kRead) return Outcome::kReadOnly;
   std::byte* const remote = base + operation.offset;
   if (IsAtomic(operation.kind)) {
     const std::uint64_t old_value =

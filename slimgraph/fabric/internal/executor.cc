@@ -30,6 +30,9 @@ Outcome Executor::Locate(const wire::OperationFrame& operation, std::byte*& addr
       IsAtomic(operation.kind) ? sizeof(std::uint64_t) : std::uint64_t{operation.bytes};
   const Outcome check =
       CheckOperation(operation.kind, operation.offset, bytes, region.memory.bytes);
+  if (check == Outcome::kOk && !region.memory.writable && operation.kind != OperationKind::kRead) {
+    return Outcome::kReadOnly;
+  }
   address = region.memory.base + operation.offset;
   return check;
 }

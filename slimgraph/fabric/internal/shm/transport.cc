@@ -31,6 +31,10 @@ class ShmTransport : public Transport {
 
   std::string_view name() const override { return "shm"; }
   Result<RegionMemory> Allocate(std::uint64_t bytes) override;
+  Result<RegionMemory> Adopt(const SharedMemory& memory) override {
+    standing_[memory.base()] = &memory;
+    return RegionMemory{memory.base(), memory.bytes(), /*writable=*/false};
+  }
   void Free(const RegionMemory& memory) override { own_.erase(memory.base); }
   void Clear(const RegionMemory& memory) override { DiscardPages(memory, MADV_REMOVE); }
   Status Publish(RegionId id, const RegionMemory& mine,
@@ -47,6 +51,7 @@ class ShmTransport : public Transport {
   struct Mapping {
     std::byte* base = nullptr;
     std::uint64_t bytes = 0;
+    bool writable = true;
   };
   // Null if there is no such region.
   const Mapping* Find(NodeId node, RegionId region) const {
@@ -59,13 +64,15 @@ class ShmTransport : public Transport {
   const ShmInbox& inbox(NodeId node) const { return inboxes_[node]; }
 
  private:
+  const SharedMemory* MemoryAt(std::byte* base) const;
   Result<std::vector<std::unique_ptr<SharedMemory>>> ShareWithAll(const SharedMemory* mine);
 
   Job& job_;
   std::uint32_t endpoints_;
   std::unique_ptr<SharedMemory> own_inbox_;
   std::map<std::byte*, std::unique_ptr<SharedMemory>> own_;
-  std::vector<std::unique_ptr<SharedMemory>> opened_;  // of other nodes
+  std::map<std::byte*, const SharedMemory*> standing_;  // adopted
+  std::vector<std::unique_ptr<SharedMemory>> opened_;   // of other nodes
   std::vector<ShmInbox> inboxes_;
   // By region: one mapping per node. Published to the endpoints' threads, and never removed.
   std::array<std::atomic<const Mapping*>, kMaxRegions> mappings_ = {};
@@ -151,14 +158,20 @@ Result<RegionMemory> ShmTransport::Allocate(std::uint64_t bytes) {
   return RegionMemory{base, bytes};
 }
 
+// Null if this node has no memory there.
+const SharedMemory* ShmTransport::MemoryAt(std::byte* base) const {
+  if (const auto own = own_.find(base); own != own_.end()) return own->second.get();
+  const auto standing = standing_.find(base);
+  return standing == standing_.end() ? nullptr : standing->second;
+}
+
 Status ShmTransport::Publish(RegionId id, const RegionMemory& mine,
                              std::span<const std::uint64_t> bytes_of_node) {
-  const auto own = own_.find(mine.base);
-  SLIM_ASSIGN(auto memories, ShareWithAll(own == own_.end() ? nullptr : own->second.get()));
+  SLIM_ASSIGN(auto memories, ShareWithAll(MemoryAt(mine.base)));
   auto mappings = std::make_unique<Mapping[]>(job_.nodes());
   for (NodeId node = 0; node < job_.nodes(); ++node) {
     if (!memories[node]) continue;
-    mappings[node] = {memories[node]->base(), bytes_of_node[node]};
+    mappings[node] = {memories[node]->base(), bytes_of_node[node], memories[node]->writable()};
     opened_.push_back(std::move(memories[node]));
   }
   mappings_[id].store(mappings.get(), std::memory_order_release);
@@ -265,7 +278,8 @@ Channel::PartResult ShmChannel::ExecuteAll(std::uint64_t id,
       }
     }
     if (i + kPrefetchAhead < operations.size()) prefetch(operations[i + kPrefetchAhead]);
-    const Outcome outcome = ExecuteOperation(operation, memory->base, memory->bytes);
+    const Outcome outcome =
+        ExecuteOperation(operation, memory->base, memory->bytes, memory->writable);
     if (outcome != Outcome::kOk) return {id, outcome, i};
   }
   return {id, Outcome::kOk, 0};

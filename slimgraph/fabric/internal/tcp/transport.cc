@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "slimgraph/base/shared_memory.h"
 #include "slimgraph/base/sockets.h"
 #include "slimgraph/fabric/internal/open_channels.h"
 #include "slimgraph/fabric/internal/pages.h"
@@ -34,6 +35,9 @@ class TcpTransport : public Transport {
   std::string_view name() const override { return "tcp"; }
 
   Result<RegionMemory> Allocate(std::uint64_t bytes) override { return AllocatePages(bytes); }
+  Result<RegionMemory> Adopt(const SharedMemory& memory) override {
+    return RegionMemory{memory.base(), memory.bytes(), /*writable=*/false};
+  }
   void Free(const RegionMemory& memory) override { FreePages(memory); }
   void Clear(const RegionMemory& memory) override { DiscardPages(memory, MADV_DONTNEED); }
 

@@ -1,0 +1,103 @@
+// `slimgraph pool load|drop`, and the process that loads a node's part.
+#include <algorithm>
+#include <filesystem>
+
+#include "apps/commands.h"
+#include "apps/graph/graph_input.h"
+#include "apps/job/job_runner.h"
+#include "apps/pool/pool_output.h"
+#include "slimgraph/base/clock.h"
+#include "slimgraph/base/parallel.h"
+#include "slimgraph/pool/pool.h"
+#include "slimgraph/pool/standing_part.h"
+#include "slimgraph/remote/standing_graph.h"
+
+namespace slimgraph {
+
+Command PoolLoadCommand() {
+  struct State {
+    PoolLoad load;
+    GraphInput graph;
+    bool json = false;
+  };
+  const auto state = std::make_shared<State>();
+  const auto declare = [state](Options& options) {
+    options.Positional("NAME", "the pool", state->load.pool);
+    DeclareGraph(options, state->graph);
+    options.Text("--as", "G", "the graph's name in the pool", state->load.graph)
+        .Default("the file's name up to its first dot");
+    options.Flag("--json", "the result as one JSON object", state->json);
+  };
+  const auto run = [state](const std::vector<std::string>&) {
+    PoolLoad& load = state->load;
+    if (load.graph.empty()) {
+      const std::string name = std::filesystem::path(state->graph.how.in).filename();
+      load.graph = name.substr(0, name.find('.'));
+    }
+    if (const Status named = CheckPoolName("graph", load.graph); !named) {
+      return PrintError(named.error());
+    }
+    if (const auto pool = ReadDescriptor(load.pool); !pool) return PrintError(pool.error());
+    if (const Status graph = ResolveGraph(state->graph); !graph) return PrintError(graph.error());
+    load.file = state->graph.path;
+    load.shown = state->graph.how.in;
+    const std::uint64_t start_ns = NowNs();
+    const auto loaded = LoadIntoPool(load);
+    if (!loaded) return PrintError(loaded.error());
+    return PrintLoaded(load, *loaded, SecondsSince(start_ns), state->json);
+  };
+  return {"pool load", "load a graph into a pool; jobs name it NAME:G", declare, run};
+}
+
+Command PoolDropCommand() {
+  struct State {
+    std::string pool;
+    std::string graph;
+  };
+  const auto state = std::make_shared<State>();
+  const auto declare = [state](Options& options) {
+    options.Positional("NAME", "the pool", state->pool);
+    options.Positional("G",
+                       "the graph; jobs that use it go on, and its memory is freed at their end",
+                       state->graph);
+  };
+  const auto run = [state](const std::vector<std::string>&) {
+    const Status dropped = DropFromPool(state->pool, state->graph);
+    return dropped ? 0 : PrintError(dropped.error());
+  };
+  return {"pool drop", "remove a graph from a pool", declare, run};
+}
+
+Command PoolLoaderCommand() {
+  struct State {
+    std::string file;
+    std::string shown;
+    std::string node;
+    std::string nodes;
+  };
+  const auto state = std::make_shared<State>();
+  const auto declare = [state](Options& options) {
+    options.Positional("FILE", "the .slim file", state->file);
+    options.Positional("SHOWN", "its name in messages", state->shown);
+    options.Positional("NODE", "the number of the part", state->node);
+    options.Positional("NODES", "the number of parts", state->nodes);
+  };
+  const auto run = [state](const std::vector<std::string>&) {
+    const auto node = ParseNumber<NodeId>(state->node);
+    const auto nodes = ParseNumber<NodeId>(state->nodes);
+    if (!node || !nodes || *nodes == 0) {
+      return PrintError(UsageError("NODE and NODES are numbers").value());
+    }
+    // All nodes load at the same time.
+    const std::size_t threads = std::max<std::size_t>(1, UsableThreads() / *nodes);
+    const auto load = [threads](const std::string& file, const std::string& shown, NodeId part,
+                                NodeId parts) {
+      return LoadStandingPart(file, shown, part, parts, threads);
+    };
+    const Status served = ServeLoading(state->file, state->shown, *node, *nodes, load);
+    return served ? 0 : PrintError(served.error());
+  };
+  return {kPoolLoaderCommand, "load a part of a graph for a pool, which starts it", declare, run};
+}
+
+}  // namespace slimgraph

@@ -1,0 +1,150 @@
+// How a job takes up a graph that stands in a pool: the memory nodes serve the pool's memory as it
+// is, and the compute nodes divide its vertices among them.
+#include <algorithm>
+
+#include "dgemini/workload.h"
+#include "slimgraph/base/check.h"
+#include "slimgraph/cluster/gather.h"
+#include "slimgraph/graph/shared_graph.h"
+
+namespace slimgraph::dgemini {
+namespace {
+
+// The lists of one part, in groups of eight, as a sequence of costs.
+class PartCosts {
+ public:
+  PartCosts(const StandingGraph& graph, NodeId number, double alpha)
+      : groups_(graph.own_lists(Direction::kOut).offsets),
+        part_(graph.part(number)),
+        step_(graph.step()),
+        alpha_(alpha) {}
+
+  // The first multiple of the graph's step at which the cost of the lists before it reaches
+  // `target`.
+  VertexId CutAt(double target) const {
+    VertexId low = 0;
+    VertexId high = (part_.count + step_ - 1) / step_;
+    while (low < high) {
+      const VertexId middle = low + (high - low) / 2;
+      if (CostBefore(middle * step_) < target) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return part_.first + std::min(low * step_, part_.count);
+  }
+
+ private:
+  double CostBefore(VertexId local) const {
+    return static_cast<double>(groups_[local / OffsetGroup::kLists].first_arc) + alpha_ * local;
+  }
+
+  std::span<const OffsetGroup> groups_;
+  VertexPart part_;
+  VertexId step_;
+  double alpha_;
+};
+
+// The size of the lists of `vertices`, a piece of `part`, whose lists are `lists`.
+SlotSize MeasureStanding(const ServedLists& lists, const VertexPart& part,
+                         const VertexPart& vertices, const ListCode& code) {
+  SlotSize size;
+  size.begin.list = vertices.first - part.first;
+  const OffsetGroup& first = lists.offsets[size.begin.list / OffsetGroup::kLists];
+  size.begin.arc = first.first_arc;
+  size.begin.byte = first.first_byte;
+  for (VertexId i = size.begin.list; i < size.begin.list + vertices.count; ++i) {
+    const OffsetGroup& group = lists.offsets[i / OffsetGroup::kLists];
+    const EdgeOffset length = group.lengths[i % OffsetGroup::kLists];
+    size.arcs += length;
+    size.coded_bytes += code.Bytes(length);
+    size.longest = std::max(size.longest, length);
+  }
+  return size;
+}
+
+}  // namespace
+
+Result<WorkloadSizes> Workload::DivideStanding(Cluster& cluster, const StandingGraph& graph,
+                                               const WorkloadNeeds& needs) {
+  const Topology& topology = cluster.topology();
+  const NodeId compute = topology.compute();
+  SLIM_CHECK(topology.nodes() == compute + graph.parts());
+  const double alpha = ChunkPartition::DefaultAlpha(compute);
+  const auto cost_of = [&](NodeId part) {
+    return static_cast<double>(graph.arcs_of(part)) + alpha * graph.part(part).count;
+  };
+  std::vector<VertexId> starts(compute, 0);  // compute nodes have no part
+  double total = 0;
+  for (NodeId part = 0; part < graph.parts(); ++part) {
+    starts.push_back(graph.part(part).first);
+    total += cost_of(part);
+  }
+  starts.push_back(vertices_);
+  partition_.emplace(std::move(starts));
+  // The cut between two compute nodes is found by the node in whose part it is.
+  const NodeId own_part = cluster.computes() ? graph.parts() : self_ - compute;
+  std::vector<VertexId> mine;
+  double before = 0;
+  NodeId next = 1;  // the compute node whose first vertex is looked for
+  for (NodeId part = 0; part < graph.parts(); before += cost_of(part), ++part) {
+    const double end = before + cost_of(part);
+    for (; next < compute; ++next) {
+      const double target = total * next / compute;
+      if (target >= end && part + 1 < graph.parts()) break;
+      if (part != own_part) continue;
+      const bool whole = needs.cache.delegation == Delegation::kNode;
+      const bool nearer = target - before < end - target;
+      const VertexPart& vertices = graph.part(part);
+      mine.push_back(whole ? (nearer ? vertices.first : vertices.first + vertices.count)
+                           : PartCosts(graph, part, alpha).CutAt(target - before));
+    }
+  }
+  SLIM_ASSIGN(const auto cuts_of, GatherByRank<VertexId>(cluster.all(), mine));
+  std::vector<VertexId> cuts = {0};
+  for (const auto& some : cuts_of) cuts.insert(cuts.end(), some.begin(), some.end());
+  cuts.push_back(vertices_);
+  SLIM_CHECK(cuts.size() == compute + std::size_t{1});
+  division_ = WorkDivision::OfStandingGraph(topology, *partition_, cuts);
+  std::vector<SlotSize> sizes;
+  const ListCode code(vertices_);
+  const std::vector<Direction> directions = LoadedDirections(needs);
+  for (const Direction direction : directions) {
+    const ServedLists lists = graph.own_lists(direction);
+    for (std::size_t i = division_.begin_of(self_); i < division_.end_of(self_); ++i) {
+      sizes.push_back(
+          MeasureStanding(lists, partition_->part(self_), division_.slots()[i].part, code));
+    }
+  }
+  SLIM_ASSIGN(WorkloadSizes all, GatherSizes(cluster, division_, directions, sizes));
+  all.standing = true;
+  return all;
+}
+
+Status Workload::ServeStanding(Cluster& cluster, const StandingGraph& graph,
+                               const WorkloadNeeds& needs) {
+  const VertexPart part = partition_->part(self_);
+  const std::size_t threads = LoadingThreads(cluster);
+  const ListCode code(vertices_);
+  for (const Direction direction : LoadedDirections(needs)) {
+    auto& served = stored_[static_cast<int>(direction)].served;
+    ServedLists& lists = served.emplace_back(graph.own_lists(direction));
+    const auto share = [&](ListMemory which, RegionId& id) -> Status {
+      SLIM_ASSIGN(const SharedRegion region,
+                  cluster.fabric().ShareStanding(graph.memory(direction, which)));
+      id = region.id;
+      return {};
+    };
+    SLIM_TRY(share(ListMemory::kOffsets, lists.regions.offsets));
+    SLIM_TRY(share(ListMemory::kLists, lists.regions.lists));
+    if (needs.weights) SLIM_TRY(share(ListMemory::kWeights, lists.regions.weights));
+    if (cluster.computes()) continue;
+    if (server_) server_->Add(lists, part.count, code);
+    const ListObserver mark = MakeMarkingObserver(direction, threads);
+    if (mark) SLIM_TRY(VisitLists(lists, part.first, code, threads, mark));
+  }
+  return {};
+}
+
+}  // namespace slimgraph::dgemini

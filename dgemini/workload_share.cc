@@ -1,0 +1,90 @@
+// What a compute node makes of its share of the graph: its slots, its lists, and blocks of them.
+#include <algorithm>
+
+#include "dgemini/workload.h"
+
+namespace slimgraph::dgemini {
+namespace {
+
+constexpr VertexId kBlockVertices = 1024;
+
+}  // namespace
+
+void Workload::FindSlots() {
+  bool whole_words = true;
+  for (const WorkSlot& slot : division_.slots()) {
+    whole_words = whole_words && (slot.part.first % 64 == 0 || slot.part.first == vertices_);
+    slots_.push_back({slot.worker, slot.home, 0});
+  }
+  shift_ = whole_words ? 6 : 0;
+  slot_of_.resize((std::size_t{vertices_} >> shift_) + 1);
+  for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
+    const VertexPart& part = division_.slots()[slot].part;
+    if (part.count == 0) continue;
+    std::fill(slot_of_.begin() + (part.first >> shift_),
+              slot_of_.begin() + ((part.first + part.count - 1) >> shift_) + 1,
+              static_cast<std::uint16_t>(slot));
+  }
+}
+
+Status Workload::Delegate(Cluster& cluster, const WorkloadNeeds& needs,
+                          const WorkloadSizes& sizes) {
+  const std::vector<Direction> directions = LoadedDirections(needs);
+  std::vector<std::size_t> mine;  // the numbers of slots, those of this node first
+  std::uint64_t remote_bytes = 0;
+  for (std::size_t number = 0; number < division_.slots().size(); ++number) {
+    const WorkSlot& slot = division_.slots()[number];
+    if (slot.worker != self_) continue;
+    mine.push_back(number);
+    for (const Direction direction : directions) {
+      if (slot.home == self_) continue;
+      remote_bytes += sizes.of(direction, number).arcs * (sizeof(VertexId) + weight_bytes_);
+    }
+  }
+  const std::uint64_t budget =
+      needs.cache.level == CacheLevel::kEdge ? needs.cache.edges.Of(remote_bytes) : 0;
+  cache_budget_ = std::make_unique<CacheBudget>(budget);
+  for (const std::size_t number : mine) {
+    const auto& [home, socket, worker, part] = division_.slots()[number];
+    // The slots of a home share its regions if the graph stands in a pool.
+    const std::size_t at_home = sizes.standing ? 0 : number - division_.begin_of(home);
+    const VertexId region_lists = sizes.standing ? partition_->part(home).count : part.count;
+    slots_[number].segment = static_cast<std::uint32_t>(segments_.size());
+    Segment segment{
+        .first = part.first, .count = part.count, .home = home, .needs_at = needs_words_};
+    needs_words_ += segment.words_end() - segment.first_word();
+    longest_ = std::max(longest_, sizes.of(Direction::kOut, number).longest);
+    for (const Direction direction : directions) {
+      const int d = static_cast<int>(direction);
+      if (home == self_) {
+        segment.own[d] = &stored_[d].own[at_home].spans();
+        continue;
+      }
+      SLIM_ASSIGN(auto lists,
+                  DelegatedLists::Make(
+                      cluster.fabric().endpoint(0),
+                      {home, part.first, part.count, sizes.of(direction, number).arcs,
+                       stored_[d].served[at_home].regions, weight_bytes_, ListCode(vertices_),
+                       sizes.of(direction, number).begin, region_lists},
+                      needs.cache.level, *cache_budget_, budget >= remote_bytes));
+      segment.remote[d] = lists.get();
+      delegated_.push_back(std::move(lists));
+    }
+    segments_.push_back(segment);
+  }
+  return {};
+}
+
+void Workload::CutBlocks() {
+  for (std::uint32_t s = 0; s < segments_.size(); ++s) {
+    const Segment& segment = segments_[s];
+    for (VertexId first = segment.first; first < segment.end();) {
+      const std::uint64_t next = (std::uint64_t{first} / kBlockVertices + 1) * kBlockVertices;
+      const auto end = static_cast<VertexId>(std::min<std::uint64_t>(next, segment.end()));
+      (segment.is_own() ? own_blocks_ : remote_blocks_).push_back({s, first, end});
+      first = end;
+    }
+  }
+}
+
+}  // namespace slimgraph::dgemini

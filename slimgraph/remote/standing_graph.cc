@@ -1,0 +1,183 @@
+#include "slimgraph/remote/standing_graph.h"
+
+#include <sstream>
+
+#include "slimgraph/base/check.h"
+
+namespace slimgraph {
+namespace {
+
+constexpr VertexId kWord = 64;
+constexpr int kFactsVersion = 1;
+
+constexpr SectionKind kTold[] = {SectionKind::kOutOffsets,   SectionKind::kOutNeighbours,
+                                 SectionKind::kOutWeights,   SectionKind::kInOffsets,
+                                 SectionKind::kInNeighbours, SectionKind::kInWeights,
+                                 SectionKind::kOriginalIds};
+
+std::vector<Direction> DirectionsOf(const GraphSource& graph) {
+  if (graph.directed() && graph.has(Direction::kIn)) return {Direction::kOut, Direction::kIn};
+  return {Direction::kOut};
+}
+
+// Whole words of bitmaps, if the graph is large enough for that.
+VertexId StepOf(VertexId vertices, NodeId parts) {
+  return vertices / kWord / kWord >= parts ? kWord : OffsetGroup::kLists;
+}
+
+std::string Facts(const SlimFile& file, const SlimHeader& header, const std::string& path,
+                  VertexId step, const ChunkPartition& partition,
+                  const std::vector<EdgeOffset>& arcs) {
+  std::string text = fmt::format("{}\n{}\n{}\n", kFactsVersion, path, file.path());
+  text += fmt::format("{} {} {} {} {} {} {} {} {}", header.version, header.flags,
+                      static_cast<std::uint32_t>(header.weight_type), header.vertices, header.edges,
+                      header.arcs, header.first_original_id, header.checksums_checksum, step);
+  for (const SectionKind kind : kTold) text += fmt::format(" {}", file.section_bytes(kind));
+  text += fmt::format(" {}", partition.nodes());
+  for (NodeId part = 0; part < partition.nodes(); ++part) {
+    const VertexPart vertices = partition.part(part);
+    text += fmt::format(" {} {} {}", vertices.first, vertices.count, arcs[part]);
+  }
+  return text;
+}
+
+Status CodePart(const SlimFile& file, const VertexPart& part, Direction direction,
+                std::size_t threads, std::vector<std::unique_ptr<SharedMemory>>& memories) {
+  const bool weights = file.weight_type() != WeightType::kNone;
+  const auto make = [&](ListMemory, std::uint64_t bytes) -> Result<MutableBytes> {
+    SLIM_ASSIGN(memories.emplace_back(), SharedMemory::Create(bytes));
+    return MutableBytes(memories.back()->base(), bytes);
+  };
+  const std::size_t first = memories.size();
+  SLIM_TRY(CodeLists(file, part, direction, weights, threads, {}, make));
+  // So no process that maps it later can change it.
+  for (std::size_t i = first; i < memories.size(); ++i) SLIM_TRY(memories[i]->Seal());
+  return {};
+}
+
+}  // namespace
+
+Result<StandingPart> LoadStandingPart(const std::string& path, const std::string& shown,
+                                      NodeId part, NodeId parts, std::size_t threads) {
+  SLIM_ASSIGN(const SlimFile file, SlimFile::Open(path, shown));
+  const VertexId step = StepOf(file.vertices(), parts);
+  SLIM_ASSIGN(const std::vector<EdgeOffset> offsets,
+              ChunkPartition::ReadOffsets(file, Direction::kOut, step, 0, 1, threads));
+  const ChunkPartition partition(file.vertices(), offsets, step, parts, 1,
+                                 ChunkPartition::DefaultAlpha(parts));
+  std::vector<EdgeOffset> arcs;
+  for (NodeId i = 0; i < parts; ++i) {
+    const VertexPart vertices = partition.part(i);
+    const auto before = [&](VertexId v) { return offsets[(std::size_t{v} + step - 1) / step]; };
+    arcs.push_back(before(vertices.first + vertices.count) - before(vertices.first));
+  }
+  StandingPart made;
+  made.facts = Facts(file, file.header(), path, step, partition, arcs);
+  for (const Direction direction : DirectionsOf(file)) {
+    SLIM_TRY(CodePart(file, partition.part(part), direction, threads, made.memories));
+  }
+  return made;
+}
+
+Result<std::unique_ptr<StandingGraph>> StandingGraph::Open(
+    const std::string& facts, std::vector<std::unique_ptr<SharedMemory>> memories) {
+  std::unique_ptr<StandingGraph> graph(new StandingGraph);
+  SLIM_TRY(graph->ReadFacts(facts));
+  const std::size_t each = graph->weight_type() == WeightType::kNone ? 2 : 3;
+  if (!memories.empty() && memories.size() != each * DirectionsOf(*graph).size()) {
+    return EnvironmentError("the pool's memory of {} is not what its facts say", graph->path());
+  }
+  graph->memories_ = std::move(memories);
+  return graph;
+}
+
+Status StandingGraph::ReadFacts(const std::string& facts) {
+  std::istringstream in(facts);
+  int version = 0;
+  std::string line;
+  in >> version;
+  std::getline(in, line);
+  std::getline(in, file_path_);
+  std::getline(in, path_);
+  std::uint32_t weight_type = 0;
+  NodeId parts = 0;
+  in >> header_.version >> header_.flags >> weight_type >> header_.vertices >> header_.edges >>
+      header_.arcs >> header_.first_original_id >> header_.checksums_checksum >> step_;
+  header_.weight_type = static_cast<WeightType>(weight_type);
+  for (const SectionKind kind : kTold) {
+    in >> header_.sections[static_cast<std::size_t>(kind)].bytes;
+  }
+  in >> parts;
+  if (!in || version != kFactsVersion || parts == 0 || parts > kMaxNodes) {
+    return EnvironmentError("the pool describes its graph as another version of slimgraph does");
+  }
+  for (NodeId i = 0; i < parts; ++i) {
+    Part& part = parts_.emplace_back();
+    in >> part.vertices.first >> part.vertices.count >> part.arcs;
+  }
+  return in ? Status() : EnvironmentError("the pool's description of its graph is cut off");
+}
+
+const SharedMemory* StandingGraph::memory(Direction direction, ListMemory which) const {
+  const bool weighted = weight_type() != WeightType::kNone;
+  if (memories_.empty() || (which == ListMemory::kWeights && !weighted)) return nullptr;
+  const std::size_t first = direction == Direction::kIn && directed() ? (weighted ? 3 : 2) : 0;
+  return memories_[first + static_cast<std::size_t>(which)].get();
+}
+
+ServedLists StandingGraph::own_lists(Direction direction) const {
+  ServedLists lists;
+  const SharedMemory* const offsets = memory(direction, ListMemory::kOffsets);
+  if (offsets == nullptr) return lists;
+  lists.offsets = std::span(reinterpret_cast<OffsetGroup*>(offsets->base()),
+                            offsets->bytes() / sizeof(OffsetGroup));
+  const SharedMemory& coded = *memory(direction, ListMemory::kLists);
+  lists.lists = MutableBytes(coded.base(), coded.bytes());
+  if (const auto* const weights = memory(direction, ListMemory::kWeights)) {
+    lists.weights = MutableBytes(weights->base(), weights->bytes());
+  }
+  return lists;
+}
+
+std::uint64_t StandingGraph::original_id_bytes() const {
+  if (!has(SectionKind::kOriginalIds)) return 0;
+  const bool ascending = header_.version == kSlimVersion;
+  return vertices() * (sizeof(std::uint64_t) + (ascending ? 0 : sizeof(VertexId)));
+}
+
+bool StandingGraph::has(SectionKind kind) const {
+  return kind == SectionKind::kOutOffsets || section_bytes(kind) > 0;
+}
+
+std::uint64_t StandingGraph::section_bytes(SectionKind kind) const {
+  return header_.sections[static_cast<std::size_t>(kind)].bytes;
+}
+
+Result<const SlimFile*> StandingGraph::File() const {
+  const std::lock_guard lock(mutex_);
+  if (file_) return file_.get();
+  SLIM_ASSIGN(SlimFile file, SlimFile::Open(file_path_, path_));
+  if (file.identity() != identity()) {
+    return InputError(
+        "{} has changed since it was loaded into the pool: drop the graph and load it again",
+        path_);
+  }
+  file_ = std::make_unique<SlimFile>(std::move(file));
+  return file_.get();
+}
+
+Status StandingGraph::Read(SectionKind kind, std::uint64_t first_byte, MutableBytes into,
+                           std::size_t threads) const {
+  SLIM_ASSIGN(const SlimFile* const file, File());
+  return file->Read(kind, first_byte, into, threads);
+}
+
+Result<OriginalIds> StandingGraph::ReadOriginalIds() const {
+  if (!has(SectionKind::kOriginalIds)) {
+    return OriginalIds(header_.first_original_id, vertices());
+  }
+  SLIM_ASSIGN(const SlimFile* const file, File());
+  return file->ReadOriginalIds();
+}
+
+}  // namespace slimgraph

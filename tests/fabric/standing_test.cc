@@ -1,0 +1,79 @@
+// Memory that exists already and that others may only read.
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <span>
+
+#include "slimgraph/base/shared_memory.h"
+#include "tests/fabric/conformance.h"
+#include "tests/support/unwrap.h"
+
+namespace slimgraph {
+namespace {
+
+constexpr std::uint64_t kStandingBytes = 100'000;
+
+class StandingMemory : public FabricConformance {};
+
+std::vector<Setting> ReadingSettings() {
+  auto settings = MultiNodeSettings(4);
+  std::erase_if(settings,
+                [](const Setting& s) { return s.transport != "shm" && s.transport != "tcp"; });
+  return settings;
+}
+INSTANTIATE_TEST_SUITE_P(All, StandingMemory, ::testing::ValuesIn(ReadingSettings()),
+                         NameOfSetting);
+
+// The last node has the memory, the others none.
+TEST_P(StandingMemory, IsReadByAllNodesAndChangedByNone) {
+  const std::uint64_t seed = TestSeed();
+  const auto body = [&](Job& job, Fabric& fabric) {
+    const NodeId owner = job.nodes() - 1;
+    const std::vector<std::byte> pattern = Pattern(kStandingBytes, seed);
+    static std::unique_ptr<SharedMemory> memory;  // it must outlive the fabric
+    memory = Unwrap(SharedMemory::Create(kStandingBytes));
+    std::memcpy(memory->base(), pattern.data(), kStandingBytes);
+    Unwrap(memory->Seal());
+    const SharedRegion region =
+        Unwrap(fabric.ShareStanding(job.self() == owner ? memory.get() : nullptr));
+    EXPECT_EQ(fabric.region_bytes(owner, region.id), kStandingBytes);
+    EXPECT_EQ(fabric.region_bytes(0, region.id), 0U);
+    Endpoint& endpoint = fabric.endpoint(0);
+    std::vector<std::byte> found(kStandingBytes - 3);
+    endpoint.Read(owner, region.id, 3, AsBytes(found));
+    EXPECT_EQ(endpoint.Flush(), Outcome::kOk);
+    EXPECT_EQ(std::memcmp(found.data(), pattern.data() + 3, found.size()), 0);
+    endpoint.Write(owner, region.id, 8, Bytes(found).first(8));
+    EXPECT_EQ(endpoint.Flush(), Outcome::kReadOnly);
+    endpoint.Write(owner, region.id, 8, Bytes(found).first(20'000));
+    EXPECT_EQ(endpoint.Flush(), Outcome::kReadOnly);
+    endpoint.FetchAdd(owner, region.id, 16, 1, nullptr);
+    EXPECT_EQ(endpoint.Flush(), Outcome::kReadOnly);
+    endpoint.CompareSwap(owner, region.id, 16, 0, 1, nullptr);
+    EXPECT_EQ(endpoint.Flush(), Outcome::kReadOnly);
+    ASSERT_TRUE(job.Exchange(""));
+    if (job.self() == owner) {
+      EXPECT_EQ(std::memcmp(memory->base(), pattern.data(), kStandingBytes), 0);
+    }
+    ASSERT_TRUE(job.Exchange(""));
+  };
+  OnEveryNode(body);
+}
+
+TEST(SharedMemory, ThatIsSealedCannotBeMappedForWriting) {
+  const auto memory = Unwrap(SharedMemory::Create(kStandingBytes));
+  std::memset(memory->base(), 7, kStandingBytes);
+  Unwrap(memory->Seal());
+  const auto opened = Unwrap(SharedMemory::Open(memory->handle()));
+  EXPECT_FALSE(opened->writable());
+  EXPECT_EQ(opened->base()[kStandingBytes - 1], std::byte{7});
+  const auto adopted = Unwrap(SharedMemory::Adopt(UniqueFd(::dup(memory->fd()))));
+  EXPECT_EQ(adopted->bytes(), kStandingBytes);
+  EXPECT_FALSE(adopted->writable());
+  EXPECT_EXIT(*const_cast<volatile std::byte*>(adopted->base()) = std::byte{1},
+              ::testing::KilledBySignal(SIGSEGV), "");
+}
+
+}  // namespace
+}  // namespace slimgraph
