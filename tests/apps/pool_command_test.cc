@@ -1,0 +1,103 @@
+// `slimgraph pool …` as users run it. The nodes' own tests are in tests/pool.
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include <cstdlib>
+
+#include "slimgraph/stats/json_value.h"
+#include "tests/support/command.h"
+#include "tests/support/unwrap.h"
+
+namespace slimgraph {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+
+class PoolCommands : public ::testing::Test {
+ protected:
+  PoolCommands() {
+    ::setenv("SLIMGRAPH_POOLS", folder_.File("pools").c_str(), 1);
+    WriteText(folder_.File("five.txt"), "1 2\n1 3\n2 3\n3 4\n4 5\n");
+  }
+  ~PoolCommands() override {
+    RunSlimgraph({"pool", "stop", "p", "--now"});
+    ::unsetenv("SLIMGRAPH_POOLS");
+  }
+  static std::string Run(const std::vector<std::string>& words) {
+    // Another mark: the nodes of a pool outlive the command that has started them.
+    const CommandEnd end = RunSlimgraph(words, {"TEST_MARK=pool"});
+    EXPECT_EQ(end.code, 0) << words[1] << ": " << end.err;
+    return end.out;
+  }
+  // A command that fails says so in one line.
+  static void ExpectFailure(const std::vector<std::string>& words, int code, const char* said) {
+    const CommandEnd end = RunSlimgraph(words);
+    EXPECT_EQ(end.code, code) << end.err;
+    EXPECT_THAT(end.err, MatchesRegex("slimgraph: [^\n]*\n"));
+    EXPECT_THAT(end.err, HasSubstr(said));
+    EXPECT_EQ(end.out, "");
+  }
+  std::string File(const std::string& name) const { return folder_.File(name); }
+
+ private:
+  ScratchDirectory folder_;
+};
+
+TEST_F(PoolCommands, StartLoadShowDropAndStop) {
+  EXPECT_EQ(Run({"pool", "list"}), "no pools\n");
+  EXPECT_EQ(Run({"pool", "start", "p", "--nodes", "2", "--memory", "1M"}), "pool p: 2 nodes\n");
+  EXPECT_EQ(Run({"pool", "start", "p"}), "pool p: 2 nodes, all of which ran already\n");
+  EXPECT_EQ(Run({"pool", "list"}), "p: 2 of 2 nodes run\n");
+  EXPECT_THAT(Run({"pool", "load", "p", File("five.txt"), "--undirected"}),
+              MatchesRegex("p:five: .* in .* on 2 nodes\n"));
+  ExpectFailure({"pool", "load", "p", File("five.txt"), "--undirected"}, 3, "has a graph 'five'");
+  Run({"pool", "load", "p", File("five.txt"), "--undirected", "--as", "other"});
+  EXPECT_THAT(Run({"pool", "status", "p"}), HasSubstr("pool p: 2 nodes, 2 graphs, 0 jobs\n"));
+  const auto status = Unwrap(ParseJson(Run({"pool", "status", "p", "--json"}), "status"));
+  EXPECT_EQ(status.TextAt("/result/graphs/0/name"), "five");
+  EXPECT_EQ(status.TextAt("/result/graphs/0/file"), File("five.txt"));
+  EXPECT_GT(status.NumberAt("/result/graphs/1/bytes"), 0);
+  EXPECT_TRUE(status.IsTrue("/result/graphs/1/ready"));
+  EXPECT_TRUE(status.IsTrue("/result/nodes/1/answers"));
+  EXPECT_EQ(status.Find("/result/jobs")->array()->size(), 0);
+  Run({"pool", "drop", "p", "five"});
+  ExpectFailure({"pool", "drop", "p", "five"}, 3, "has no graph 'five': it has other");
+  EXPECT_EQ(Run({"pool", "stop", "p"}), "");
+  ExpectFailure({"pool", "status", "p"}, 3, "there is no pool 'p'");
+}
+
+TEST_F(PoolCommands, BringBackANodeThatHasEnded) {
+  Run({"pool", "start", "p", "--nodes", "2"});
+  Run({"pool", "load", "p", File("five.txt"), "--undirected"});
+  const auto status = Unwrap(ParseJson(Run({"pool", "status", "p", "--json"}), "status"));
+  ::kill(static_cast<pid_t>(status.NumberAt("/result/nodes/1/process").value()), SIGKILL);
+  while (Run({"pool", "list"}) != "p: 1 of 2 nodes run\n") {
+  }
+  EXPECT_THAT(Run({"pool", "status", "p"}),
+              HasSubstr("node 1  has ended: 'slimgraph pool start p'"));
+  ExpectFailure({"pool", "load", "p", File("five.txt"), "--undirected", "--as", "x"}, 4,
+                "node 1 of pool 'p' has ended");
+  EXPECT_EQ(Run({"pool", "start", "p"}),
+            "pool p: 2 nodes, 1 of which had ended; loaded again: five\n");
+}
+
+TEST_F(PoolCommands, RefuseInOneLine) {
+  ExpectFailure({"pool", "start", "p"}, 2, "pool 'p' is new: give --nodes");
+  ExpectFailure({"pool", "load", "p", File("five.txt")}, 3, "there is no pool 'p'");
+  ExpectFailure({"pool", "stop", "../p"}, 2, "is no name for a pool");
+  Run({"pool", "start", "p", "--nodes", "1", "--memory", "64"});
+  ExpectFailure({"pool", "load", "p", File("none.txt")}, 3, "none.txt");
+  ExpectFailure({"pool", "load", "p", File("five.txt"), "--as", "a.b"}, 2, "no name for a graph");
+  ExpectFailure({"pool", "start", "p", "--nodes", "2"}, 2, "runs on 1 nodes");
+  for (const char* const helper : {"pool-node", "pool-loader"}) {
+    const CommandEnd end = RunSlimgraph({helper, "a", "b", "0", "1"});
+    EXPECT_NE(end.code, 0) << helper;
+  }
+  const CommandEnd loaded = RunSlimgraph({"pool", "load", "p", File("five.txt"), "--undirected"});
+  EXPECT_EQ(loaded.code, 4);
+  EXPECT_THAT(loaded.err, HasSubstr("but of the pool's --memory"));
+}
+
+}  // namespace
+}  // namespace slimgraph

@@ -1,0 +1,139 @@
+// Jobs on graphs of a pool, as a user runs them: each on a fresh job, verified.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <random>
+
+#include "slimgraph/files/generate.h"
+#include "tests/support/command.h"
+#include "tests/support/unwrap.h"
+
+namespace slimgraph {
+namespace {
+
+class PoolJobs : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    scratch_ = new ScratchDirectory;
+    ::setenv("SLIMGRAPH_POOLS", scratch_->File("pools").c_str(), 1);
+    const char* const said = std::getenv("SLIMGRAPH_TEST_SEED");
+    seed_ = said != nullptr ? std::strtoull(said, nullptr, 10) : std::random_device{}();
+    std::cout << "SLIMGRAPH_TEST_SEED=" << seed_ << std::endl;
+    GenerateOptions options;
+    options.out = scratch_->File("kron.slim");
+    options.scale = 11;
+    options.seed = seed_;
+    options.weights = {1, 255};
+    Unwrap(Generate(options));
+    std::string arcs;
+    std::mt19937_64 random(seed_);
+    for (int i = 0; i < 4000; ++i) {
+      arcs += std::to_string(10 + 3 * (random() % 700)) + " " +
+              std::to_string(10 + 3 * (random() % 700)) + "\n";
+    }
+    WriteText(scratch_->File("arcs.txt"), arcs);
+    Run({"convert", scratch_->File("arcs.txt"), scratch_->File("arcs.slim"), "--directed"});
+    Run({"pool", "start", "p", "--nodes", "3"});
+    Run({"pool", "load", "p", scratch_->File("kron.slim")});
+    Run({"pool", "load", "p", scratch_->File("arcs.slim"), "--as", "links"});
+  }
+  static void TearDownTestSuite() {
+    RunSlimgraph({"pool", "stop", "p", "--now"});
+    delete scratch_;
+  }
+  static std::string Run(const std::vector<std::string>& words) {
+    // Another mark: the nodes of a pool outlive the command that has started them.
+    const CommandEnd end = RunSlimgraph(words, {"TEST_MARK=pool"});
+    std::string line;
+    for (const std::string& word : words) line += word + " ";
+    EXPECT_EQ(end.code, 0) << line << "\n" << end.err;
+    return end.out;
+  }
+
+  static ScratchDirectory* scratch_;
+  static std::uint64_t seed_;
+};
+ScratchDirectory* PoolJobs::scratch_ = nullptr;
+std::uint64_t PoolJobs::seed_ = 0;
+
+TEST_F(PoolJobs, AgreeWithSerialCodesOnAnyNumberOfComputeNodes) {
+  const std::vector<std::vector<std::string>> kPrograms = {{"bfs", "--source", "1"},
+                                                           {"khop", "--source", "1", "--hops", "2"},
+                                                           {"sssp", "--source", "1"},
+                                                           {"pagerank"},
+                                                           {"cc"},
+                                                           {"bc", "--sources", "1,2,3"},
+                                                           {"cdlp"},
+                                                           {"kcore"},
+                                                           {"mis"}};
+  const std::vector<std::vector<std::string>> kSettings = {
+      {"--compute", "1"},
+      {"--compute", "1", "--memory-side", "serve", "--transport", "tcp"},
+      {"--compute", "2", "--cache", "none"},
+      {"--compute", "2", "--memory-side", "serve", "--cache", "bitmap", "--threads", "2"},
+      {"--compute", "3", "--transport", "tcp", "--edge-cache", "10%", "--mode", "pull"},
+      {"--compute", "4", "--mode", "push", "--cache", "index"},
+  };
+  std::size_t turn = seed_ % kSettings.size();
+  for (const auto& program : kPrograms) {
+    for (int k = 0; k < 3; ++k) {  // all settings occur with each two programs
+      std::vector<std::string> words = program;
+      words.insert(words.begin() + 1, "p:kron");
+      const auto& setting = kSettings[turn++ % kSettings.size()];
+      words.insert(words.end(), setting.begin(), setting.end());
+      words.insert(words.end(), {"--verify", "--json"});
+      EXPECT_NE(Run(words).find("\"verified\":true"), std::string::npos);
+    }
+  }
+}
+
+TEST_F(PoolJobs, OnDirectedGraphsUseOriginalIds) {
+  for (const char* const compute : {"1", "2"}) {
+    for (const char* const program : {"pagerank", "cc"}) {
+      const std::string pooled = scratch_->File("pooled");
+      const std::string filed = scratch_->File("filed");
+      Run({program, "p:links", "--compute", compute, "--verify", "--output", pooled});
+      Run({program, scratch_->File("arcs.slim"), "--verify", "--output", filed});
+      const std::string all = ReadText(pooled);
+      EXPECT_EQ(all.substr(0, all.find(' ')), "10");
+      if (program[0] == 'c') {
+        EXPECT_EQ(all, ReadText(filed));
+      }
+    }
+  }
+}
+
+TEST_F(PoolJobs, ReadNoListsFromTheFile) {
+  const std::string path = scratch_->File("gone.slim");
+  Run({"gen", "kron", "--scale", "8", "--output", path});
+  Run({"pool", "load", "p", path});
+  const std::string before = Run({"cc", "p:gone", "--compute", "2", "--json"});
+  std::remove(path.c_str());
+  const std::string after = Run({"cc", "p:gone", "--compute", "2", "--json"});
+  EXPECT_NE(after.find("\"components\""), std::string::npos) << after;
+  const CommandEnd verified = RunSlimgraph({"cc", "p:gone", "--verify"});
+  EXPECT_EQ(verified.code, 3);
+  EXPECT_NE(verified.err.find("gone.slim"), std::string::npos) << verified.err;
+  Run({"pool", "drop", "p", "gone"});
+}
+
+TEST_F(PoolJobs, RefuseInOneLineWhatAPoolCannotDo) {
+  const auto expect = [](const std::vector<std::string>& words, int code, const char* said) {
+    const CommandEnd end = RunSlimgraph(words);
+    EXPECT_EQ(end.code, code) << end.err;
+    EXPECT_NE(end.err.find(said), std::string::npos) << end.err;
+    EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
+  };
+  expect({"cc", "p:kron", "--nodes", "4"}, 2, "--nodes");
+  expect({"cc", "p:kron", "--transport", "mpi"}, 2, "shm or tcp");
+  expect({"cc", "p:kron", "--directed"}, 2, "--directed");
+  expect({"cc", "p:absent"}, 3, "absent");
+  expect({"cc", "nopool:kron"}, 3, "nopool");
+  expect({"sssp", "p:kron", "--source", "1", "--unit-weights"}, 2, "--unit-weights");
+  expect({"kcore", "p:links"}, 2, "directed");
+  expect({"bfs", "p:kron", "--source", "99999999"}, 3, "99999999");
+}
+
+}  // namespace
+}  // namespace slimgraph
