@@ -34,9 +34,11 @@ int Likeness(std::string_view word, const Command& command) {
   const std::string_view own = name.substr(name.find(' ') + 1);
   const std::size_t slips = word.size() <= kLeastPart ? 1 : 2;
   const std::string_view group = name.substr(0, name.find(' '));
+  std::size_t distance = slips + 1;
   for (const std::string_view one : {name, own, group}) {
-    if (EditDistance(word, one) <= slips) return 3;
+    distance = std::min(distance, EditDistance(word, one));
   }
+  if (distance <= slips) return distance <= 1 ? 4 : 3;
   if (word.size() < kLeastPart) return 0;
   const auto in = [word](std::string_view text) {
     return text.find(word) != std::string_view::npos;
