@@ -11,8 +11,7 @@
 
 namespace slimgraph {
 
-// The words that make the command a loader: `slimgraph pool-loader FILE SHOWN NODE
-// NODES`.
+// The words that make the command a loader: `slimgraph pool-loader FILE SHOWN NODE NODES`.
 constexpr const char* kPoolLoaderCommand = "pool-loader";
 
 // Loads part `node` of `nodes` of a graph's file, which messages call `shown`.

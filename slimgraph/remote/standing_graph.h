@@ -63,7 +63,6 @@ class StandingGraph : public GraphSource {
   };
   StandingGraph() = default;
   Status ReadFacts(const std::string& facts);
-  std::vector<Direction> Directions() const;
   // The file, which is opened when it is first needed.
   Result<const SlimFile*> File() const;
 

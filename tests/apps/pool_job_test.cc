@@ -1,12 +1,14 @@
 // Jobs on graphs of a pool, as a user runs them: each on a fresh job, verified.
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <iostream>
 #include <random>
 
 #include "slimgraph/files/generate.h"
 #include "tests/support/command.h"
+#include "tests/support/node_processes.h"
 #include "tests/support/unwrap.h"
 
 namespace slimgraph {
@@ -116,6 +118,22 @@ TEST_F(PoolJobs, ReadNoListsFromTheFile) {
   EXPECT_EQ(verified.code, 3);
   EXPECT_NE(verified.err.find("gone.slim"), std::string::npos) << verified.err;
   Run({"pool", "drop", "p", "gone"});
+}
+
+TEST_F(PoolJobs, LeaveNoComputeNodeThatIsStopped) {
+  RunningCommand job(
+      {CommandPath(), "pagerank", "p:kron", "--compute", "2", "--iterations", "1000000000"});
+  ASSERT_TRUE(job.AwaitError("the job takes"));
+  pid_t other = 0;
+  for (const pid_t process : job.Processes()) {
+    if (process != job.pid()) other = process;
+  }
+  ASSERT_NE(other, 0);
+  ::kill(other, SIGSTOP);
+  const CommandEnd end = job.Wait();
+  EXPECT_EQ(end.code, 4) << end.err;
+  EXPECT_NE(end.err.find("node 1: has not answered"), std::string::npos) << end.err;
+  AwaitEnd(other);
 }
 
 TEST_F(PoolJobs, RefuseInOneLineWhatAPoolCannotDo) {
