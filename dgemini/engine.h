@@ -63,6 +63,10 @@ class Engine {
   bool has_all_lists() const { return push_.has_all_lists(); }
   bool may_reduce() const { return reduce_.has_value(); }
   bool mine(VertexId v) const { return work_.mine(v); }
+  // Of the share's lists: those in this node's memory, and those in memory nodes.
+  bool has_own_lists() const { return !work_.own_blocks().empty(); }
+  bool has_remote_lists() const { return !work_.remote_blocks().empty(); }
+  bool has_own_list(VertexId v) const { return work_.segment_of(v).is_own(); }
 
   // ---- values
 
@@ -169,6 +173,12 @@ class Engine {
   // must be sent, or if `from` is so large that a bitmap is faster.
   template <CollectStep Step>
   Status Collect(Frontier& from, const VertexLists& at, Step& step);
+  // Adds to the frontier's bitmap the vertices of other nodes' frontiers that are in this node's
+  // lists of a direction.
+  Status SendFrontier(Frontier& frontier, Direction direction) {
+    Mirror::NoValues none;
+    return mirror_.SendAndReceive(frontier, none, direction);
+  }
   // Repeats until no value changes: sends each vertex's changed Signal to all nodes whose lists
   // contain the vertex, where Slot merges it.
   template <AgreeStep Step>

@@ -80,7 +80,7 @@ Result<PageRanks> PageRank(Engine& engine, const PageRankOptions& options);
 // In a directed graph, the weakly connected ones. The result for each vertex is the smallest vertex
 // of its component.
 inline WorkloadNeeds ComponentsNeeds() {
-  return {.pull_out = true, .vertex_bytes = 8.5, .share_bytes = 0};
+  return {.pull_out = true, .vertex_bytes = 8.625, .share_bytes = 0};
 }
 
 Result<VertexArray<VertexId>> Components(Engine& engine, bool directed);

@@ -73,10 +73,13 @@ concept CollectStep = Mirrors<Step> && requires(Step& step, VertexId v, const Ne
   CallPull(step, 0, v, out);
 };
 
-// For Engine::Agree: Initial returns the value that all nodes know at the start, Signal the current
-// value. Slot merges a value; the order of merges must not matter.
+// For Engine::Agree: Signal returns the current value. Agreed returns a word of a bitmap: the
+// vertices whose values are final on their owners and on all nodes whose lists contain them.
+// Initial returns the value that these nodes know of any other vertex at the start. Slot merges a
+// value; the order of merges must not matter.
 template <typename Step>
-concept AgreeStep = requires(Step& step, VertexId v, typename Step::Value value) {
+concept AgreeStep = requires(Step& step, VertexId v, typename Step::Value value, std::size_t word) {
+  { step.Agreed(word) } -> std::same_as<std::uint64_t>;
   { step.Initial(v) } -> std::convertible_to<typename Step::Value>;
   { step.Signal(v) } -> std::equality_comparable_with<typename Step::Value>;
   step.Slot(v, value);

@@ -13,7 +13,8 @@ namespace slimgraph::dgemini {
 
 // Repeats two exchanges until nothing changes. First each node sends the changed values of other
 // nodes' vertices to their owners. Then it sends the changed values of its own vertices to all
-// nodes whose lists contain them. It sends no value twice.
+// nodes whose lists contain them. It sends no value twice, and none of vertices on whose values all
+// these nodes agree already.
 template <AgreeStep Step>
 Status AgreeOn(const Workload& work, Exchange& exchange, OutBoxes& boxes, Step& step) {
   if (exchange.peers() == 0) return {};
@@ -30,6 +31,10 @@ Status AgreeOn(const Workload& work, Exchange& exchange, OutBoxes& boxes, Step& 
         ours[word] |= needs(exchange.peer(i), segment, word);
       }
     }
+  }
+  for (std::size_t word = 0; word < others.size(); ++word) {
+    others[word] &= ~step.Agreed(word);
+    ours[word] &= ~step.Agreed(word);
   }
   MarkedArray<Value> sent_to_owner(std::move(others));
   MarkedArray<Value> sent_to_readers(std::move(ours));

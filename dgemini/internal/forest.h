@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <span>
 
@@ -43,14 +44,22 @@ class Forest {
     }
   }
 
-  // The most common root of a sample of vertices.
-  VertexId MostCommonRoot() {
-    constexpr std::size_t kSample = 1024;
-    std::map<VertexId, int> counts;
-    VertexId most = 0;
-    for (std::size_t i = 0; i < kSample && parent_.size() > 0; ++i) {
-      const VertexId root = Root(static_cast<VertexId>(i * parent_.size() / kSample));
-      if (++counts[root] > counts[most]) most = root;
+  // The most common root of the wanted vertices in a sample of all vertices, and of how many of
+  // them it is the root.
+  struct Votes {
+    VertexId root = 0;
+    std::uint32_t count = 0;
+  };
+  template <typename Wants>
+  Votes MostCommonRoot(VertexId sample, Wants wants) {
+    std::map<VertexId, std::uint32_t> counts;
+    Votes most;
+    for (std::uint64_t i = 0; i < sample && parent_.size() > 0; ++i) {
+      const auto v = static_cast<VertexId>(i * parent_.size() / sample);
+      if (!wants(v)) continue;
+      const VertexId root = Root(v);
+      const std::uint32_t count = ++counts[root];
+      if (count > most.count) most = {root, count};
     }
     return most;
   }

@@ -22,6 +22,13 @@ class Mirror {
   // values are in their short form. Callers may use the bits from kFirstFreeBit on.
   enum Form : std::uint32_t { kAsWords = 0, kAsVertices = 1, kShort = 2, kFirstFreeBit = 4 };
 
+  // A step that only tells which vertices are active.
+  struct NoValues {
+    using Value = Nothing;
+    Nothing Signal(VertexId) { return {}; }
+    void Mirror(VertexId, Nothing) {}
+  };
+
   // Collective over compute nodes. Adds other nodes' active vertices to the frontier's bitmap.
   template <Mirrors Step>
   Status SendAndReceive(Frontier& in, Step& step, Direction direction);
@@ -47,11 +54,6 @@ class Mirror {
   }
 
  private:
-  struct NoValues {
-    using Value = Nothing;
-    Nothing Signal(VertexId) { return {}; }
-    void Mirror(VertexId, Nothing) {}
-  };
   // `Sent` is the type of the values in messages: the step's Value or its Short.
   static constexpr std::uint64_t kBytesPerNs = 4;  // in simulations
   template <typename Sent, typename BitsIn, typename Step>
