@@ -128,7 +128,7 @@ Status JoiningComponents::Agree() {
     engine_.ForEach([&](VertexId v) {
       if (forest_.Root(v) == forest_.Root(hub_)) with_hub.Add(v);
     });
-    SLIM_TRY(engine_.SendFrontier(with_hub, Direction::kOut));
+    SLIM_TRY(engine_.SendFrontier(with_hub));
     engine_.ForAll([&](VertexId v) {
       if (with_hub.Has(v)) forest_.Join(v, hub_);
     });

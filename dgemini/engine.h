@@ -173,12 +173,8 @@ class Engine {
   // must be sent, or if `from` is so large that a bitmap is faster.
   template <CollectStep Step>
   Status Collect(Frontier& from, const VertexLists& at, Step& step);
-  // Adds to the frontier's bitmap the vertices of other nodes' frontiers that are in this node's
-  // lists of a direction.
-  Status SendFrontier(Frontier& frontier, Direction direction) {
-    Mirror::NoValues none;
-    return mirror_.SendAndReceive(frontier, none, direction);
-  }
+  // Adds the vertices of other nodes' frontiers that are in this node's out lists to the bitmap.
+  Status SendFrontier(Frontier& frontier) { return mirror_.SendAndReceive(frontier); }
   // Repeats until no value changes: sends each vertex's changed Signal to all nodes whose lists
   // contain the vertex, where Slot merges it.
   template <AgreeStep Step>

@@ -22,16 +22,14 @@ class Mirror {
   // values are in their short form. Callers may use the bits from kFirstFreeBit on.
   enum Form : std::uint32_t { kAsWords = 0, kAsVertices = 1, kShort = 2, kFirstFreeBit = 4 };
 
-  // A step that only tells which vertices are active.
-  struct NoValues {
-    using Value = Nothing;
-    Nothing Signal(VertexId) { return {}; }
-    void Mirror(VertexId, Nothing) {}
-  };
-
   // Collective over compute nodes. Adds other nodes' active vertices to the frontier's bitmap.
   template <Mirrors Step>
   Status SendAndReceive(Frontier& in, Step& step, Direction direction);
+  // The same for out lists, without values.
+  Status SendAndReceive(Frontier& in) {
+    NoValues none;
+    return SendAndReceive(in, none, Direction::kOut);
+  }
 
   // The parts of it. Sends what the lists of `reader` on node `peer` contain.
   template <typename Step>
@@ -54,6 +52,11 @@ class Mirror {
   }
 
  private:
+  struct NoValues {
+    using Value = Nothing;
+    Nothing Signal(VertexId) { return {}; }
+    void Mirror(VertexId, Nothing) {}
+  };
   // `Sent` is the type of the values in messages: the step's Value or its Short.
   static constexpr std::uint64_t kBytesPerNs = 4;  // in simulations
   template <typename Sent, typename BitsIn, typename Step>

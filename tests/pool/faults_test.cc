@@ -279,6 +279,7 @@ std::pair<std::uint64_t, std::size_t> SleepsOf(pid_t process) {
        std::filesystem::directory_iterator(fmt::format("/proc/{}/task", process))) {
     const std::string status = ReadText(task.path().string() + "/status");
     const std::string name = "voluntary_ctxt_switches:";
+    if (status.find(name) == std::string::npos) continue;  // the thread has just ended
     sleeps += std::stoull(status.substr(status.find(name) + name.size()));
     ++threads;
   }

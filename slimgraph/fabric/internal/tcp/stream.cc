@@ -107,10 +107,10 @@ void SendQueue::DropSentCopies() {
     return;
   }
   if (!in_order_) return;
-  const auto first = std::find_if(pieces_.begin(), std::min(pieces_.begin() + 2, pieces_.end()),
-                                  [](const Piece& piece) { return piece.external == nullptr; });
-  if (first == pieces_.end() || first->external != nullptr) return;
-  const std::uint64_t sent = first->begin - dropped_;
+  // A copy follows almost every reference, so looking at two pieces suffices.
+  const Piece& first = pieces_[pieces_.front().external != nullptr && pieces_.size() > 1 ? 1 : 0];
+  if (first.external != nullptr) return;
+  const std::uint64_t sent = first.begin - dropped_;
   if (sent < kDropCopiesBytes || sent < copies_.size() / 2) return;
   copies_.erase(copies_.begin(), copies_.begin() + static_cast<std::ptrdiff_t>(sent));
   dropped_ += sent;
