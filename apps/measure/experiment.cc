@@ -23,6 +23,7 @@ constexpr StudyInWords kStudies[] = {
      "of 5 %"},
     {"scalability", "the same job on (2,1), (4,2) and (8,4)"},
     {"caches", "none, bitmap, index, edge; edge-cache budgets from 0 to 100 %"},
+    {"memory-sides", "memory nodes that hold lists, serve them or reduce along them"},
     {"volume", "bytes per edge that mining moves, by what it reuses"},
     {"protocols", "six protocols, by messages, one-sided and mixed, on three workloads"},
     {"stages", "the latency of each stage, and every mix of stages as a point"},
@@ -31,6 +32,7 @@ constexpr StudyInWords kStudies[] = {
     {"computation", "transactions by how much they compute"},
     {"queue-pairs", "one-sided operations by the queue pairs to each node (verbs)"},
     {"updates", "transactions that change a graph, beside analytics on its snapshots"},
+    {"elastic-updates", "the same and smallbank at (N,C) for C = N .. 1, with 1 and 3 copies"},
 };
 
 // Most options are only passed on, by the report of all options.

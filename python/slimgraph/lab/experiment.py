@@ -14,6 +14,7 @@ from slimgraph.lab.spread import format_seconds
 from slimgraph.lab.studies import make, makers
 from slimgraph.lab.study import Settings, quoted, verified_in_words
 
+ON_STORES = ("updates", "elastic-updates", "all")
 HOW_TO_READ = ("Plots show medians, each with the range that contains the true median with a "
                "probability of 0.9 (with fewer than five runs: the range of all). Ratios are of "
                "runs that followed each other.")
@@ -153,13 +154,13 @@ def run_experiment(name, options, about, head):
     makers(name)  # check the name before anything is made
     files = options.get("graphs") or [make_graph(folder, options["small"], program)]
     graphs = inspect_graphs([files] if isinstance(files, str) else files, program)
-    for graph in graphs if name in ("updates", "all") else []:
+    for graph in graphs if name in ON_STORES else []:
         try:
             graph.store = make_store(folder, graph, program)
         except Failure as failure:
             if StopSignals.received:
                 raise
-            outcome.warnings.append(f"updates: not measured: {failure}")
+            outcome.warnings.append(f"updates of {graph.name}: not measured: {failure}")
     settings = _settings(options, program, graphs, about["limits_refused"], outcome.warnings)
     studies = make(name, settings)
     outcome.totals = run_studies(studies, RunnerOptions(

@@ -7,8 +7,9 @@ import sys
 from slimgraph.lab.failure import ENVIRONMENT, INPUT, USAGE, Failure
 from slimgraph.lab.study import Study
 
-STUDIES = ["overall", "elasticity", "scalability", "caches", "volume", "protocols", "stages",
-           "coroutines", "contention", "computation", "queue-pairs", "updates"]
+STUDIES = ["overall", "elasticity", "scalability", "caches", "memory-sides", "volume", "protocols",
+           "stages", "coroutines", "contention", "computation", "queue-pairs", "updates",
+           "elastic-updates"]
 IN_FILE = {"coroutines": "sweeps", "contention": "sweeps", "computation": "sweeps"}
 
 
