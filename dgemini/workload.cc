@@ -48,6 +48,12 @@ Result<std::unique_ptr<Workload>> Workload::Load(Cluster& cluster, const GraphSo
         "{} has no incoming lists: use --mode push, or convert it without --no-reverse",
         file.path());
   }
+  if (needs.cache.level == CacheLevel::kNaive && needs.cache.side == MemorySide::kServe) {
+    return cluster.Refuse(
+        UsageError("--cache naive reads one list after the other, so memory nodes cannot serve: "
+                   "give --memory-side strict")
+            .value());
+  }
   SLIM_TRY(AgreeOnFile(cluster, file, SocketCount()));
   const auto* const standing = dynamic_cast<const StandingGraph*>(&file);
   if (standing != nullptr && MayReduce(needs.cache.side)) {

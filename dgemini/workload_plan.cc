@@ -159,7 +159,7 @@ class NodePlanner {
   }
 
   std::uint64_t IndexBytes(VertexId count, const SlotSize& size) const {
-    if (needs_.cache.level == CacheLevel::kNone) return 0;
+    if (needs_.cache.level <= CacheLevel::kNone) return 0;
     if (needs_.cache.level == CacheLevel::kBitmap) return count / 8;
     const std::uint64_t states = needs_.cache.level == CacheLevel::kEdge ? count / 64 : 0;
     return CompactOffsets::Bytes(count, size.arcs) + states;

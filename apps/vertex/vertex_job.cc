@@ -125,7 +125,7 @@ void ReportWays(Report& report, const dgemini::Engine& engine, std::uint64_t rep
 Status ReportEngine(JobRun& run, const VertexOptions& options, const GraphSource& file,
                     const dgemini::Workload& work, const dgemini::Engine* engine) {
   constexpr const char* kModes[] = {"push", "pull", "auto"};
-  constexpr const char* kLevels[] = {"none", "bitmap", "index", "edge"};
+  constexpr const char* kLevels[] = {"naive", "none", "bitmap", "index", "edge"};
   constexpr const char* kSides[] = {"strict", "serve", "reduce", "auto"};
   Report& report = run.report;
   SetGraph(report, file);
@@ -156,8 +156,10 @@ Status VertexApplication::AfterLoad(Cluster&, const dgemini::Workload&) { return
 void DeclareVertexOptions(Options& options, VertexOptions& vertex) {
   options.Choice("--mode", "how a step uses edges; auto chooses in each step",
                  {"push", "pull", "auto"}, vertex.mode);
-  options.Choice("--cache", "what compute nodes keep of memory nodes' lists",
-                 {"none", "bitmap", "index", "edge"}, vertex.cache.level);
+  options.Choice("--cache",
+                 "what compute nodes keep of memory nodes' lists; naive: nothing, and they fetch "
+                 "one list after the other, for comparison",
+                 {"naive", "none", "bitmap", "index", "edge"}, vertex.cache.level);
   DeclareEdgeCache(options, vertex.cache.edges);
   options.Choice("--memory-side",
                  "strict: memory nodes do nothing, others read their memory; serve: they gather "

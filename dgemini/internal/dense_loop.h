@@ -201,7 +201,10 @@ Status DenseLoop::VisitRemoteBlock(ListReaders::Reader& reader, const Workload::
       continue;
     }
     for (; i < end; ++i) {
-      if (wants(segment.first + i)) readers_.AddPending(pending, lists, i);
+      if (!wants(segment.first + i)) continue;
+      readers_.AddPending(pending, lists, i);
+      if (!reader.lists.naive()) continue;
+      SLIM_TRY(readers_.StartPending(reader, block.segment, direction, arrive));
     }
     if (reader.lists.IsBatch(pending.vertices.size(), pending.arcs)) {
       SLIM_TRY(readers_.StartPending(reader, block.segment, direction, arrive));

@@ -21,7 +21,9 @@ class ListReaders {
   };
   struct Reader {
     Reader(Fabric& fabric, std::uint32_t thread, Workload& work)
-        : lists(fabric.endpoint(thread), fabric, work.answers()), pending(work.segments().size()) {}
+        : lists(fabric.endpoint(thread), fabric, work.answers(),
+                work.cache().level == CacheLevel::kNaive),
+          pending(work.segments().size()) {}
     ListReader lists;
     std::vector<Pending> pending;  // by segment
     Status status;

@@ -13,8 +13,9 @@ namespace slimgraph {
 
 class Cluster;
 
-// Each level includes all lower levels.
-enum class CacheLevel { kNone, kBitmap, kIndex, kEdge };
+// Each level includes all lower levels. kNone still fetches many lists at once; kNaive fetches one
+// after the other, for comparison (naive_source.h).
+enum class CacheLevel { kNaive, kNone, kBitmap, kIndex, kEdge };
 
 // kStrict: memory nodes do nothing, and delegates use one-sided reads. kServe: memory nodes gather
 // requested lists and send them. kReduce: like kStrict, but in a pull step of a program that allows

@@ -6,7 +6,7 @@ Result<std::unique_ptr<DelegatedLists>> DelegatedLists::Make(Endpoint& endpoint,
                                                              CacheLevel level, CacheBudget& budget,
                                                              bool whole) {
   std::unique_ptr<DelegatedLists> lists(new DelegatedLists(part));
-  if (level == CacheLevel::kNone) return lists;
+  if (level <= CacheLevel::kNone) return lists;
   std::vector<std::uint64_t> nonempty((std::size_t{part.count} + 63) / 64);
   CompactOffsets index(part.code);
   const bool indexed = level >= CacheLevel::kIndex;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "slimgraph/base/check.h"
-#include "slimgraph/remote/one_sided_source.h"
+#include "slimgraph/remote/naive_source.h"
 
 namespace slimgraph {
 namespace {
@@ -26,11 +26,13 @@ class Counted {
 
 }  // namespace
 
-ListReader::ListReader(Endpoint& endpoint, Fabric& fabric, ListAnswers* answers)
-    : endpoint_(endpoint) {
+ListReader::ListReader(Endpoint& endpoint, Fabric& fabric, ListAnswers* answers, bool naive)
+    : endpoint_(endpoint), naive_(naive) {
   for (std::size_t i = 0; i < kBatches; ++i) batches_[i].number = i;
   if (answers != nullptr) {
     source_ = std::make_unique<ServedSource>(fabric, endpoint, *answers, batches_);
+  } else if (naive) {
+    source_ = std::make_unique<NaiveSource>(endpoint);
   } else {
     source_ = std::make_unique<OneSidedSource>(endpoint);
   }

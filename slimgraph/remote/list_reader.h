@@ -26,20 +26,21 @@ class ListReader {
   static constexpr std::size_t kBatches = 3;
 
   // With `answers`, it requests lists from the memory nodes' servers; if null, it uses one-sided
-  // reads.
-  ListReader(Endpoint& endpoint, Fabric& fabric, ListAnswers* answers);
+  // reads. `naive`: each list is a batch, and only one is in flight.
+  ListReader(Endpoint& endpoint, Fabric& fabric, ListAnswers* answers, bool naive);
   ListReader(const ListReader&) = delete;
   ListReader& operator=(const ListReader&) = delete;
   // After an error, waits until the reads in flight are complete.
   ~ListReader();
 
-  bool has_room() const { return busy_ < batches_.size(); }
+  bool naive() const { return naive_; }
+  bool has_room() const { return busy_ < (naive_ ? 1 : batches_.size()); }
   bool busy() const { return busy_ > 0; }
 
   // Whether `lists` lists with `arcs` arcs are enough for a batch. A single longer list is a batch
   // of its own.
   bool IsBatch(std::size_t lists, EdgeOffset arcs) const {
-    return arcs >= batch_arcs_ || lists >= kBatchLists;
+    return arcs >= batch_arcs_ || lists >= kBatchLists || naive_;
   }
 
   // Starts to fetch the lists of `vertices`, which may be in any order, and clears `vertices`.
@@ -82,6 +83,7 @@ class ListReader {
   std::array<ListBatch, kBatches> batches_;
   std::array<std::vector<VertexId>, kBatches> claimed_;  // by batch: groups claimed for the cache
   std::unique_ptr<ListSource> source_;
+  bool naive_;
   std::size_t busy_ = 0;
   EdgeOffset batch_arcs_ = 1 << 16;
   std::vector<VertexId> decoded_;

@@ -180,7 +180,7 @@ TEST_P(ApplicationsOn, AgreeWithSerialCodesInAllModesAndCaches) {
              {dgemini::Mode::kPush, dgemini::Mode::kPull, dgemini::Mode::kAuto}) {
           constexpr double kPercents[] = {100, 100, 100, 100, 30, 0};
           const std::size_t c = turn++ % 6;
-          CacheOptions cache{.level = static_cast<CacheLevel>(std::min<std::size_t>(c, 3)),
+          CacheOptions cache{.level = static_cast<CacheLevel>(1 + std::min<std::size_t>(c, 3)),
                              .edges = {.percent = kPercents[c]},
                              .side = static_cast<MemorySide>(turn / 6 % (standing ? 2 : 4))};
           RunAll(*cluster, exchange, graph, mode, cache,
@@ -363,6 +363,7 @@ TEST_P(ColdApplicationsOn, AgreeWithSerialCodesOverEachTransportAndCache) {
       caches.push_back({.level = CacheLevel::kEdge, .edges = {.percent = percent}, .side = side});
     }
   }
+  caches.push_back({.level = CacheLevel::kNaive, .edges = {}});
   for (const CacheLevel level : {CacheLevel::kNone, CacheLevel::kEdge}) {
     for (const MemorySide side : {MemorySide::kReduce, MemorySide::kAuto}) {
       if (standing) break;  // the nodes of a pool do not reduce

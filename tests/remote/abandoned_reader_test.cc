@@ -66,7 +66,7 @@ TEST_P(AbandonedReader, NothingIsWrittenIntoItsMemoryAfterwards) {
       std::iota(wanted.begin(), wanted.end(), VertexId{0});
       {
         ListReader reader(endpoint, cluster->fabric(),
-                          side == MemorySide::kServe ? &answers : nullptr);
+                          side == MemorySide::kServe ? &answers : nullptr, false);
         reader.StartFetch(*lists, wanted);
       }
       EXPECT_EQ(endpoint.outstanding(), 0U);

@@ -44,7 +44,7 @@ VertexSetting DrawSetting(World& world, NodeId least_nodes, NodeId most_nodes) {
   } while (drawn.graph->sources.empty());
   drawn.mode = static_cast<dgemini::Mode>(world.Draw(3));
   constexpr double kPercents[] = {100, 30, 5, 0};
-  drawn.cache.level = static_cast<CacheLevel>(world.Draw(4));
+  drawn.cache.level = static_cast<CacheLevel>(1 + world.Draw(4));
   drawn.cache.edges.percent = kPercents[world.Draw(4)];
   drawn.cache.side = static_cast<MemorySide>(world.Draw(4));
   drawn.application =
