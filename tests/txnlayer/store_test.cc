@@ -37,6 +37,32 @@ TEST(Table, FindsPlacedKeysAndReportsWhenFull) {
   });
 }
 
+// Whether keys fit is known before they are inserted, also where too many share few buckets.
+TEST(Table, KnowsWhichKeysFit) {
+  OnTxnJob({.protocol = "occ", .nodes = 1}, [](Cluster& cluster) {
+    std::mt19937_64 random(TestSeed());
+    for (txn::TableId id = 0; id < 12; ++id) {
+      const std::uint64_t tuples = 1000 + random() % 2000;
+      auto table = txn::Table::Make(cluster.fabric(), id, {"t", 40, tuples}, {.metadata_words = 1});
+      ASSERT_TRUE(table);
+      const std::uint64_t most_buckets = 1 + random() % (tuples / 100);
+      std::vector<Key> keys;
+      while (true) {
+        const Key key = random();
+        if (id % 2 == 0 && (*table)->BucketOf(key) / sizeof(txn::Bucket) >= most_buckets) continue;
+        keys.push_back(key);
+        if ((*table)->FindOrInsert(key) == 0) break;
+      }
+      EXPECT_FALSE((*table)->TakesAll(keys)) << keys.size() << " of " << tuples;
+      if (id % 2 == 0) {
+        EXPECT_LE(keys.size(), tuples) << "not enough share a bucket";
+      }
+      keys.pop_back();
+      EXPECT_TRUE((*table)->TakesAll(keys)) << keys.size() << " of " << tuples;
+    }
+  });
+}
+
 // Like orders of TPC-C: ten consecutive keys at a time, in any of ten districts.
 TEST(Table, NeighbouringKeysHaveNearbyBuckets) {
   OnTxnJob({.protocol = "occ", .nodes = 1}, [](Cluster& cluster) {

@@ -223,7 +223,7 @@ Status FoldWorker::SwitchToNext(GraphTime at, BaseGraph::Contents next, bool& sw
   }
   switched = true;
   engine.ForgetTuples();
-  SLIM_TRY(residue.Install());
+  residue.Install();
   const std::uint64_t tuples = Sum(Tuples);
   const std::uint64_t bytes = Sum(UsedBytes);
   unfoldable_bytes_ =

@@ -88,13 +88,14 @@ class Residue {
   std::uint64_t unfoldable_tuples() const {
     return entries_without_id_ + differing_.size() + staying_vertices_;
   }
-  // Call after the switch: computes the new content of the tables.
+  // Call after the switch: computes the new content of the tables. Fails if they have no room for
+  // it.
   Status Compute();
   // Appends the records that this node has to log, each preceded by its length. Returns their
   // number.
   std::uint64_t AppendLogRecords(std::vector<std::uint64_t>& words) const;
   // Replaces the content of the tables by the result of Compute.
-  Status Install();
+  void Install();
 
  private:
   struct Entry {
@@ -108,7 +109,8 @@ class Residue {
   };
   static constexpr std::uint64_t kWord = kExistsBit | kOneWrite;
   void ResetVertices();
-  Status LoadBlocks();
+  Rank RankOf(const Record& block) const;
+  bool Fits() const;
   void TakeBlock(VertexName vertex, const EdgeBlock& block, GraphTime at,
                  const BaseGraph::Contents& next);
   Status PutBlock(VertexName vertex, std::uint32_t number, unsigned depth, BlockKind kind,

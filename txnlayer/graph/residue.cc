@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "slimgraph/base/check.h"
 #include "txnlayer/graph/fold.h"
 #include "txnlayer/internal/store/record.h"
 
@@ -105,20 +106,25 @@ void Residue::ResetVertices() {
   }
 }
 
-Status Residue::LoadBlocks() {
+Rank Residue::RankOf(const Record& block) const {
   const Engine& engine = graph_.engine();
-  Table& table = graph_.blocks();
-  table.Clear();
-  for (const Record& record : blocks_) {
-    const Rank rank = engine.tables().view().RankAt(engine.self(), table.Home(record.key));
-    if (!table.Load(record.key, record.bytes, rank, kWord)) return tl::unexpected(TableFullError());
-  }
-  return {};
+  return engine.tables().view().RankAt(engine.self(), graph_.blocks().Home(block.key));
 }
 
-Status Residue::Install() {
+bool Residue::Fits() const {
+  std::vector<std::vector<Key>> keys(graph_.engine().options().replicas);
+  for (const Record& block : blocks_) keys[RankOf(block)].push_back(block.key);
+  return std::ranges::all_of(
+      keys, [this](const auto& of_rank) { return graph_.blocks().TakesAll(of_rank); });
+}
+
+void Residue::Install() {
   ResetVertices();
-  return LoadBlocks();
+  Table& table = graph_.blocks();
+  table.Clear();
+  for (const Record& block : blocks_) {
+    SLIM_CHECK(table.Load(block.key, block.bytes, RankOf(block), kWord), "a fold does not fit");
+  }
 }
 
 std::uint64_t Residue::AppendLogRecords(std::vector<std::uint64_t>& words) const {
@@ -170,6 +176,7 @@ Status Residue::Compute() {
     SLIM_TRY(put(vertex, differs, std::span(first, end)));
     first = end;
   }
+  if (!Fits()) return tl::unexpected(TableFullError());
   return {};
 }
 

@@ -3,6 +3,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <unordered_map>
+
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/interleave.h"
 #include "slimgraph/base/sync.h"
@@ -110,6 +112,15 @@ std::uint64_t Table::FindOrInsert(Key key, Rank rank, TupleKind what) {
   if (!Link(part, chain, spot, key, tuple)) return 0;
   part.tuples.store(part.tuples.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   return tuple;
+}
+
+bool Table::TakesAll(std::span<const Key> keys) const {
+  if (keys.size() > spec_.tuples_per_node) return false;
+  std::unordered_map<std::uint64_t, std::uint64_t> in_bucket;
+  for (const Key key : keys) ++in_bucket[BucketOf(key)];
+  std::uint64_t overflow = 0;
+  for (const auto& [bucket, count] : in_bucket) overflow += (count - 1) / Bucket::kSlots;
+  return overflow <= overflow_;
 }
 
 void Table::Clear() {

@@ -128,6 +128,8 @@ class Table {
     const std::uint64_t bytes = std::min(stride_, kMostPrefetchedBytes);
     for (std::uint64_t at = 0; at < bytes; at += kCacheLineBytes) __builtin_prefetch(tuple + at);
   }
+  // Whether all of these keys, no two of which are alike, fit into a part that is empty.
+  bool TakesAll(std::span<const Key> keys) const;
   // When nothing runs: inserts an initial record. False when the table is full.
   bool Load(Key key, Bytes record, Rank rank = 0, std::uint64_t word = kExistsBit);
   // When nothing runs: removes the tuples for which `keep` returns false, and moves the others
