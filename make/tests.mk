@@ -1,6 +1,6 @@
 # Tests, sanitizers, the grid of random points, and fuzzers.
 
-.PHONY: test test-hosts test-rdma unit-tests race-tests asan tsan grid grid-planted sim sim-tests sim-shrink sim-replay sim-planted scale relacy relacy-planted fuzz prebuilt
+.PHONY: test test-hosts test-rdma unit-tests race-tests asan tsan grid grid-planted sim sim-tests sim-shrink sim-replay sim-planted scale scale-check relacy relacy-planted fuzz prebuilt
 
 LAB := PYTHONPATH=python python3 -B -m slimgraph.lab
 
@@ -146,6 +146,11 @@ scale: | build/.test-deps
 	@$(MAKE) MODE=sim build/sim/tests/simulate
 	@bash -o pipefail -c "build/sim/tests/simulate scale $(SCALE) | \
 	  $(LAB) scale $(SCALE_PAGE) 'simulate scale $(SCALE)'"
+
+# The same simulated points beside real jobs.
+scale-check: $(COMMAND)
+	@$(MAKE) MODE=sim build/sim/tests/simulate
+	@PYTHONDONTWRITEBYTECODE=1 tests/sim/calibration.py build/sim/tests/simulate $(COMMAND)
 
 # Tests that the simulation finds each defect of tests/sim/planted within PLANTED_SEEDS seeds.
 PLANTED_SEEDS ?= 5000
