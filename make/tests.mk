@@ -1,6 +1,6 @@
 # Tests, sanitizers, the grid of random points, and fuzzers.
 
-.PHONY: test test-hosts test-rdma unit-tests race-tests asan tsan grid grid-planted sim sim-tests sim-shrink sim-replay sim-planted scale scale-check relacy relacy-planted fuzz prebuilt
+.PHONY: test test-hosts test-rdma unit-tests race-tests pool-kills asan tsan grid grid-planted sim sim-tests sim-shrink sim-replay sim-planted scale scale-check relacy relacy-planted fuzz prebuilt
 
 LAB := PYTHONPATH=python python3 -B -m slimgraph.lab
 
@@ -79,6 +79,11 @@ test-rdma: $(COMMAND) $(RDMA_TESTS)
 
 unit-tests: $(LONG_TESTS) $(TESTS) $(COMMAND)
 	@$(RUN_TESTS)
+
+# Kills and stops of processes of jobs and pools; KILLS_SEED=N draws the same again.
+KILLS ?= 1000
+pool-kills: $(COMMAND)
+	@$(TEST_ENVIRONMENT) tests/pool/kills_test.py --points $(KILLS) $(if $(KILLS_SEED),--seed $(KILLS_SEED))
 
 asan:
 	@$(MAKE) MODE=$@ unit-tests

@@ -1,6 +1,5 @@
 #include "apps/job/job_runner.h"
 
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -141,8 +140,6 @@ int RunAttachedJob(const std::string& command, JobOptions options,
   if (*place) {
     options.compute = (*place)->compute;
     config = (*place)->Config();
-    // Node 0 is the parent of the other compute nodes. It may end while one of them is stopped.
-    if (!*part) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   } else {
     options.compute = options.compute.value_or(1);
     auto made = Attachment::Make({.pool = options.standing->pool,

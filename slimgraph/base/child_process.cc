@@ -1,16 +1,21 @@
 #include "slimgraph/base/child_process.h"
 
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <string_view>
+
+#include "slimgraph/base/files.h"
 
 namespace slimgraph {
 namespace {
@@ -77,16 +82,77 @@ class SpawnActions {
   posix_spawnattr_t attributes_;
 };
 
+// Becomes the program, in a child. Returns only if that fails. Does not allocate.
+void Become(const ProgramToStart& program, char* const* words, char* const* environment) {
+  const auto open = [](int fd, const std::string& path, int flags) {
+    if (path.empty()) return true;
+    const int opened = files::Open(path, flags);
+    return opened >= 0 && (opened == fd || (::dup2(opened, fd) == fd && ::close(opened) == 0));
+  };
+  if (!open(STDIN_FILENO, program.input, O_RDONLY)) return;
+  if (!open(STDOUT_FILENO, program.output, O_WRONLY | O_APPEND)) return;
+  for (const auto& [ours, its] : program.files) {
+    const bool kept = ours == its ? ::fcntl(its, F_SETFD, 0) == 0 : ::dup2(ours, its) == its;
+    if (!kept) return;
+  }
+  // Until exec, so that the end that tells of a failure stays open.
+  if (program.close_from >= 0) {
+    ::close_range(static_cast<unsigned>(program.close_from), ~0U, CLOSE_RANGE_CLOEXEC);
+  }
+  if (!program.folder.empty() && ::chdir(program.folder.c_str()) != 0) return;
+  if (program.new_session) ::setsid();
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::pthread_sigmask(SIG_SETMASK, &none, nullptr);
+  ::execvpe(words[0], words, environment);
+}
+
+// posix_spawn() cannot ask for the signal at the starter's end before the program runs. The request
+// outlives exec. Returns an error number.
+int ForkAndBecome(const ProgramToStart& program, char* const* words, char* const* environment,
+                  pid_t& process) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return errno;
+  const UniqueFd from(ends[0]);
+  UniqueFd to(ends[1]);
+  const pid_t starter = ::getpid();
+  process = ::fork();
+  if (process < 0) return errno;
+  if (process == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    errno = ESRCH;
+    if (::getppid() == starter) Become(program, words, environment);
+    const int failed = errno;
+    static_cast<void>(::write(to.get(), &failed, sizeof failed));
+    ::_exit(127);
+  }
+  to.Reset();
+  int failed = 0;
+  ssize_t bytes = 0;
+  do {
+    bytes = ::read(from.get(), &failed, sizeof failed);
+  } while (bytes < 0 && errno == EINTR);
+  if (bytes == 0) return 0;  // exec has closed the other end
+  ::waitpid(process, nullptr, 0);
+  return failed;
+}
+
 }  // namespace
 
 Result<pid_t> StartProgram(const ProgramToStart& program) {
   std::vector<std::string> words = program.words;
   std::vector<std::string> environment = EnvironmentWith(program.variables);
-  const SpawnActions actions(program);
+  const std::vector<char*> word_pointers = PointersTo(words);
+  const std::vector<char*> environment_pointers = PointersTo(environment);
   pid_t process = -1;
-  const int failed =
-      ::posix_spawnp(&process, words[0].c_str(), actions.files(), actions.attributes(),
-                     PointersTo(words).data(), PointersTo(environment).data());
+  int failed = 0;
+  if (program.ends_with_starter) {
+    failed = ForkAndBecome(program, word_pointers.data(), environment_pointers.data(), process);
+  } else {
+    const SpawnActions actions(program);
+    failed = ::posix_spawnp(&process, words[0].c_str(), actions.files(), actions.attributes(),
+                            word_pointers.data(), environment_pointers.data());
+  }
   if (failed == 0) return process;
   return EnvironmentError("cannot start '{}': {}", words[0], std::strerror(failed));
 }

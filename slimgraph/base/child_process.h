@@ -23,6 +23,9 @@ struct ProgramToStart {
   int close_from = -1;       // files from this number on are closed; -1: none
   std::string folder = {};   // in which it starts; "": this process's
   bool new_session = false;  // signals of this process's terminal do not reach it
+  // It is killed when the thread that starts it ends, even while it is stopped. The more memory
+  // this process has, the longer starting it takes.
+  bool ends_with_starter = false;
 };
 
 Result<pid_t> StartProgram(const ProgramToStart& program);

@@ -65,9 +65,12 @@ Result<std::optional<Place>> TakePlace() {
   return place;
 }
 
-Result<pid_t> StartProgram(const std::vector<std::string>& words, const Place& place, bool quiet) {
+Result<pid_t> StartProgram(const std::vector<std::string>& words, const Place& place, bool quiet,
+                           bool ends_with_starter) {
   // Only processes of this user can read the environment.
-  ProgramToStart program{.words = words, .variables = {{kJoinVariable, place.ToText()}}};
+  ProgramToStart program{.words = words,
+                         .variables = {{kJoinVariable, place.ToText()}},
+                         .ends_with_starter = ends_with_starter};
   if (quiet) {
     program.input = program.output = "/dev/null";
     program.close_from = STDERR_FILENO + 1;  // this program's other files stay its own

@@ -36,7 +36,8 @@ Status BecomeNodeOnce();
 Result<std::optional<Place>> TakePlace();
 
 // Starts a program with this place. It inherits standard error and, unless `quiet`, standard input
-// and output; of other files only the place's listener.
-Result<pid_t> StartProgram(const std::vector<std::string>& words, const Place& place, bool quiet);
+// and output; of other files only the place's listener. `ends_with_starter`: see ProgramToStart.
+Result<pid_t> StartProgram(const std::vector<std::string>& words, const Place& place, bool quiet,
+                           bool ends_with_starter);
 
 }  // namespace slimgraph

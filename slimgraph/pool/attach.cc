@@ -70,7 +70,8 @@ Result<std::unique_ptr<Attachment>> Attachment::Make(const AttachRequest& reques
     place.node = node;
     std::vector<std::string> words{"/proc/self/exe"};
     words.insert(words.end(), request.words.begin(), request.words.end());
-    SLIM_ASSIGN(const pid_t process, StartProgram(words, place, /*quiet=*/true));
+    SLIM_ASSIGN(const pid_t process,
+                StartProgram(words, place, /*quiet=*/true, /*ends_with_starter=*/true));
     made->compute_.push_back(process);
   }
   for (auto& connection : connections) SLIM_TRY(connection.AwaitAnswer(internal::kAnswerNs));

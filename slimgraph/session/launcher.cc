@@ -38,7 +38,8 @@ class LaunchedPrograms {
   LaunchedPrograms& operator=(const LaunchedPrograms&) = delete;
 
   Status Start(const std::vector<std::string>& words, const Place& place) {
-    SLIM_ASSIGN(const pid_t process, StartProgram(words, place, /*quiet=*/false));
+    SLIM_ASSIGN(const pid_t process,
+                StartProgram(words, place, /*quiet=*/false, /*ends_with_starter=*/false));
     running_.emplace(process, place.node);
     return {};
   }

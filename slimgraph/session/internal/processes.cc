@@ -22,7 +22,7 @@ Status HelperProcesses::Start(const std::string& program, const Place& place) {
   program_ = program;
   const bool computes = place.node < place.compute;
   const auto process = StartProgram({program, computes ? kComputeNodeCommand : kMemoryNodeCommand},
-                                    place, /*quiet=*/true);
+                                    place, /*quiet=*/true, /*ends_with_starter=*/false);
   if (!process) {
     return EnvironmentError(
         "{}, which the session's other nodes run; install SlimGraph into a folder of PATH, or set "

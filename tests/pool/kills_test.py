@@ -1,0 +1,218 @@
+#!/usr/bin/python3
+"""kills_test.py [--points N] [--seed S] [--point K]: kills and stops at random moments.
+
+Each point attaches a job to a pool, or loads a graph into it, and kills or stops one of the
+processes at a random moment. Another job runs beside, and must give the right answer. Afterwards
+nothing may be left of the first: no process, no graph that is half loaded, no job in the pool's
+status; and its command must have ended well, or with one line. Where a node of the pool was killed,
+`pool start` must bring it back. The last line counts the points.
+"""
+import argparse
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+COMMAND = os.environ.get("TEST_SLIMGRAPH_COMMAND", "build/release/slimgraph")
+NODES = 2
+LIMIT_S = 60  # for a command
+GONE_S = 20  # until what is left of a job is gone
+PROGRAMS = {"pagerank": ["--iterations", "10"], "bfs": ["--source", "1"], "cc": [],
+            "bc": ["--sources", "1,2"]}
+ANNOUNCED = "slimgraph: the job takes "
+
+
+class Wrong(Exception):
+    pass
+
+
+class Bench:
+    """A pool with a graph, in a folder of its own."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        os.environ["SLIMGRAPH_POOLS"] = os.path.join(folder, "pools")
+        self.program = os.path.realpath(COMMAND)
+        self.graph = os.path.join(folder, "kron.slim")
+        self.run("gen", "kron", "-s", "12", "-o", self.graph)
+        self.start()
+        self.run("pool", "load", "p", self.graph, "--as", "g")
+        report = json.loads(self.run("cc", "p:g", "--verify", "--json"))
+        self.components = report["result"]["components"]
+
+    def command(self, *words):
+        return subprocess.Popen([self.program, *map(str, words)], stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def run(self, *words):
+        child = self.command(*words)
+        out, err = end_of(child, words)
+        if child.returncode != 0:
+            raise Wrong(f"{' '.join(map(str, words))}: exit code {child.returncode}: {err}")
+        return out
+
+    def start(self):
+        self.run("pool", "start", "p", "--nodes", NODES)
+
+    def status(self):
+        return json.loads(self.run("pool", "status", "p", "--json"))["result"]
+
+    def nodes(self):
+        return [node["process"] for node in self.status()["nodes"]]
+
+    def processes(self, *words):
+        """All processes of the program that have these words in their command lines."""
+        found = []
+        for name in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{name}/cmdline", encoding="utf-8") as file:
+                    line = file.read().split("\0")
+                if os.path.realpath(f"/proc/{name}/exe") == self.program and \
+                        all(word in line for word in words):
+                    found.append(int(name))
+            except OSError:  # it has ended
+                pass
+        return found
+
+
+def end_of(child, words):
+    try:
+        return child.communicate(timeout=LIMIT_S)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.communicate()
+        raise Wrong(f"{' '.join(map(str, words))}: not done after {LIMIT_S} s") from None
+
+
+def send(process, number):
+    try:
+        os.kill(process, number)
+    except ProcessLookupError:
+        pass
+
+
+def await_none(find, what):
+    start = time.monotonic()
+    while left := find():
+        if time.monotonic() - start > GONE_S:
+            raise Wrong(f"{what}: {left}")
+        time.sleep(0.02)
+
+
+def check_end(code, err, killed):
+    """The command ends well, by the signal, or with one line."""
+    if code in (0, -signal.SIGKILL) or (code == -signal.SIGPIPE and killed):
+        return
+    lines = [line for line in err.splitlines() if not line.startswith(ANNOUNCED)]
+    if code != 4 or len(lines) != 1 or not lines[0].startswith("slimgraph: "):
+        raise Wrong(f"exit code {code}, and said:\n{err}")
+
+
+def kill_in_job(bench, draw):
+    """Kills or stops a process of a job: of its compute nodes, or those that serve it."""
+    program = draw.choice(list(PROGRAMS))
+    mark = str(draw.randrange(3, 30))  # runs; tells the job's processes from others
+    words = [program, "p:g", *PROGRAMS[program], "--compute", draw.choice([1, 2, 3]), "--transport",
+             draw.choice(["shm", "tcp"]), "--memory-side", draw.choice(["strict", "serve"]),
+             "--edge-cache", draw.choice(["0", "5%", "100%"]), "--repeat", mark, "--json"]
+    delay_s, stops = draw.random() * 0.3, draw.random() < 0.3
+    beside = bench.command("cc", "p:g", "--compute", draw.choice([1, 2]), "--repeat", "2", "--json")
+    child = bench.command(*words)
+    time.sleep(delay_s)
+    processes = bench.processes(program, "--repeat", mark) or [child.pid]
+    victim = draw.choice(sorted(processes))
+    send(victim, signal.SIGSTOP if stops else signal.SIGKILL)
+    if stops:  # after a while, the user gives up
+        time.sleep(draw.random() * 0.1)
+        send(child.pid, signal.SIGKILL)
+    _, err = end_of(child, words)
+    check_end(child.returncode, err, victim)
+    out, err = end_of(beside, ["the job beside"])
+    if beside.returncode != 0 or json.loads(out)["result"]["components"] != bench.components:
+        raise Wrong(f"the job beside: exit code {beside.returncode}: {err}{out}")
+    await_none(lambda: bench.processes(program, "--repeat", mark), "left behind")
+
+
+def kill_while_loading(bench, draw):
+    """Kills or stops the command that loads a graph, or a process that loads a part."""
+    words = ["pool", "load", "p", bench.graph, "--as", "half"]
+    child = bench.command(*words)
+    time.sleep(draw.random() * 0.15)
+    victim = draw.choice([child.pid, *bench.processes("pool-loader")])
+    stops = draw.random() < 0.3
+    send(victim, signal.SIGSTOP if stops else signal.SIGKILL)
+    if stops:
+        time.sleep(draw.random() * 0.1)
+        send(child.pid, signal.SIGKILL)
+    _, err = end_of(child, words)
+    check_end(child.returncode, err, victim)
+    await_none(lambda: bench.processes("pool-loader"), "left behind")
+    await_none(lambda: [graph for graph in bench.status()["graphs"] if not graph["ready"]],
+               "half loaded")
+    if any(graph["name"] == "half" for graph in bench.status()["graphs"]):
+        bench.run("pool", "drop", "p", "half")
+
+
+def kill_node(bench, draw):
+    """Kills a node of the pool under a job, and brings it back."""
+    words = ["pagerank", "p:g", "--compute", "2", "--repeat", "20", "--transport",
+             draw.choice(["shm", "tcp"])]
+    child = bench.command(*words)
+    time.sleep(draw.random() * 0.2)
+    send(draw.choice(bench.nodes()), signal.SIGKILL)
+    _, err = end_of(child, words)
+    check_end(child.returncode, err, None)
+    await_none(lambda: bench.processes("pagerank", "--repeat"), "left behind")
+    bench.start()
+
+
+def run_point(bench, seed, point):
+    draw = random.Random(f"{seed}:{point}")
+    kind = draw.choices([kill_in_job, kill_while_loading, kill_node], [8, 2, 1])[0]
+    kind(bench, draw)
+    await_none(lambda: bench.status()["jobs"], "still attached")
+    report = json.loads(bench.run("cc", "p:g", "--json"))
+    if report["result"]["components"] != bench.components:
+        raise Wrong(f"afterwards there are {report['result']['components']} components, not "
+                    f"{bench.components}")
+    nodes = set(bench.nodes())
+    await_none(lambda: set(bench.processes()) - nodes, "left behind")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--points", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=random.randrange(1 << 32))
+    parser.add_argument("--point", type=int, help="this one alone")
+    options = parser.parse_args()
+    points = range(options.points) if options.point is None else [options.point]
+    print(f"seed {options.seed}", flush=True)
+    passed = failed = 0
+    folder = tempfile.mkdtemp(prefix="slimgraph-kills-")
+    bench = Bench(folder)
+    for point in points:
+        try:
+            run_point(bench, options.seed, point)
+            passed += 1
+        except Wrong as wrong:
+            failed += 1
+            print(f"point {point} (again: --seed {options.seed} --point {point}): {wrong}",
+                  flush=True)
+            for process in bench.processes():
+                send(process, signal.SIGKILL)
+            bench.start()
+            bench.run("pool", "load", "p", bench.graph, "--as", "g")
+    for process in bench.processes():
+        send(process, signal.SIGKILL)
+    shutil.rmtree(folder)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
