@@ -1,11 +1,13 @@
-// The figures of vertices and edges by simple serial code over a whole graph. Results of the engine
-// are verified against it.
+// The figures of vertices and edges, and counts of patterns, by simple serial code over a whole
+// graph. Results of the engine are verified against it.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "dkudu/local.h"
+#include "dkudu/plan/matching_order.h"
+#include "dkudu/plan/pattern.h"
 #include "slimgraph/files/csr.h"
 
 namespace slimgraph::dkudu::serial {
@@ -24,5 +26,9 @@ struct TrussLists {
 // Of an undirected graph, by removing edges in the order of their triangles. Self-loops and
 // duplicate edges are ignored.
 TrussLists Trussness(const Csr& lists);
+
+// How many subgraphs are like the pattern, by trying all ways to map it. Self-loops and duplicate
+// edges are ignored.
+std::uint64_t CountMatches(const Csr& lists, const Pattern& pattern, Induced induced);
 
 }  // namespace slimgraph::dkudu::serial

@@ -2,41 +2,57 @@
 #include "dkudu/cliques.h"
 
 #include "apps/commands.h"
-#include "apps/mining/mining_command.h"
+#include "apps/mining/verified_counts.h"
 
 namespace slimgraph {
 namespace {
 
-MiningStep CountCliquesOf(unsigned size, const std::string& name) {
-  const auto work = [size, name](JobRun& run, const GraphSource&, dkudu::MiningJob& job) -> Status {
-    SLIM_ASSIGN(const std::uint64_t count, dkudu::CountCliques(job, size));
-    run.report.Set("/result/count", count);
-    run.text += fmt::format("{}: {}\n", name, count);
-    return {};
-  };
-  const auto bytes = [size](const dkudu::MiningGraph& graph, const dkudu::MiningOptions& mining) {
-    return dkudu::CliqueBytes(graph, mining, size);
-  };
-  return {dkudu::ListPart::kUpper, bytes, work};
-}
+class CliqueCountPart : public MiningPart {
+ protected:
+  void DeclareVerify(Options& options) { verified_.Declare(options); }
 
-class TrianglesPart : public MiningPart {
- public:
-  void Declare(Options&) override {}
-  Result<MiningStep> Step(JobRun&) override { return CountCliquesOf(3, "triangles"); }
+  Result<MiningStep> CountOf(unsigned size, const std::string& name) {
+    SLIM_ASSIGN(const dkudu::Pattern clique, dkudu::Pattern::Clique(size));
+    const auto work = [this, clique, name](JobRun& run, const GraphSource&,
+                                           dkudu::MiningJob& job) -> Status {
+      SLIM_ASSIGN(const std::uint64_t count, dkudu::CountCliques(job, clique.size()));
+      run.report.Set("/result/count", count);
+      run.text += fmt::format("{}: {}\n", name, count);
+      verified_.Add(clique, dkudu::Induced::kEdge, count);
+      return {};
+    };
+    const auto bytes = [this, size](const dkudu::MiningGraph& graph,
+                                    const dkudu::MiningOptions& mining) {
+      return dkudu::CliqueBytes(graph, mining, size) + verified_.Bytes(graph);
+    };
+    return MiningStep{.part = dkudu::ListPart::kUpper,
+                      .engine_bytes = bytes,
+                      .work = work,
+                      .finish = verified_.Finish()};
+  }
+
+ private:
+  VerifiedCounts verified_;
 };
 
-class CliquesPart : public MiningPart {
+class TrianglesPart : public CliqueCountPart {
+ public:
+  void Declare(Options& options) override { DeclareVerify(options); }
+  Result<MiningStep> Step(JobRun&) override { return CountOf(3, "triangles"); }
+};
+
+class CliquesPart : public CliqueCountPart {
  public:
   void Declare(Options& options) override {
     options
         .Number("-k", "K", "the vertices of a clique, 3..8", size_, dkudu::kMinClique,
                 dkudu::kMaxClique)
         .Required();
+    DeclareVerify(options);
   }
   Result<MiningStep> Step(JobRun& run) override {
     run.report.Set("/options/k", std::uint64_t{size_});
-    return CountCliquesOf(size_, fmt::format("{}-cliques", size_));
+    return CountOf(size_, fmt::format("{}-cliques", size_));
   }
 
  private:

@@ -3,7 +3,7 @@
 
 #include "apps/commands.h"
 #include "apps/mining/embedding_file.h"
-#include "apps/mining/mining_command.h"
+#include "apps/mining/verified_counts.h"
 #include "dkudu/formula.h"
 
 namespace slimgraph {
@@ -28,7 +28,9 @@ class MatchPart : public MiningPart {
                   "output",
                   list_)
             .Default("count them");
-    options.Number("--limit", "L", "list no more than L", limit_).Default("all").Needs(list);
+    Option& limit = options.Number("--limit", "L", "list no more than L", limit_).Default("all");
+    limit.Needs(list);
+    verified_.Declare(options).Excludes(limit);
   }
   std::string output() const override { return list_; }
 
@@ -41,13 +43,18 @@ class MatchPart : public MiningPart {
                    std::string(induced_ == dkudu::Induced::kVertex ? "vertex" : "edge"));
     const auto bytes = [this](const dkudu::MiningGraph& graph,
                               const dkudu::MiningOptions& options) {
-      if (formula_) return formula_->Bytes(graph, options);
-      return dkudu::MatchBytes(graph, options, PlanFor(graph));
+      const std::uint64_t more = verified_.Bytes(graph);
+      if (formula_) return formula_->Bytes(graph, options) + more;
+      return dkudu::MatchBytes(graph, options, PlanFor(graph)) + more;
     };
     const auto work = [this](JobRun& to, const GraphSource& file, dkudu::MiningJob& job) {
       return Match(to, file, job);
     };
-    return MiningStep{formula_ ? formula_->part() : dkudu::ListPart::kAll, bytes, work, lists};
+    return MiningStep{.part = formula_ ? formula_->part() : dkudu::ListPart::kAll,
+                      .engine_bytes = bytes,
+                      .work = work,
+                      .prints_ids = lists,
+                      .finish = explain_ ? MiningWork() : verified_.Finish()};
   }
 
  private:
@@ -55,7 +62,7 @@ class MatchPart : public MiningPart {
     return dkudu::CompilePlan(*pattern_, induced_, dkudu::FiguresOf(graph), !list_.empty());
   }
 
-  Status Match(JobRun& run, const GraphSource& file, dkudu::MiningJob& job) const {
+  Status Match(JobRun& run, const GraphSource& file, dkudu::MiningJob& job) {
     const dkudu::Plan plan = PlanFor(job.graph);
     const std::string explained = dkudu::Explain(plan) + (formula_ ? formula_->Explain() : "");
     run.report.Set("/plan/text", explained);
@@ -69,6 +76,7 @@ class MatchPart : public MiningPart {
     SLIM_ASSIGN(const std::uint64_t count,
                 lists ? WriteMatches(run, file, job, plan) : Count(job, plan));
     run.report.Set("/result/count", count);
+    verified_.Add(*pattern_, induced_, count);
     run.text +=
         fmt::format("{}: {}{}\n", pattern_->name(), count, lists ? " listed in " + list_ : "");
     return {};
@@ -98,6 +106,7 @@ class MatchPart : public MiningPart {
   std::optional<std::uint64_t> limit_;
   std::optional<dkudu::Pattern> pattern_;
   std::optional<dkudu::Formula> formula_;
+  VerifiedCounts verified_;
 };
 
 }  // namespace

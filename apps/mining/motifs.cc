@@ -2,7 +2,7 @@
 #include "dkudu/motifs.h"
 
 #include "apps/commands.h"
-#include "apps/mining/mining_command.h"
+#include "apps/mining/verified_counts.h"
 
 namespace slimgraph {
 namespace {
@@ -11,6 +11,7 @@ class MotifsPart : public MiningPart {
  public:
   void Declare(Options& options) override {
     options.Number("-k", "K", "the vertices of a pattern, 3 or 4", vertices_, 3, 4).Required();
+    verified_.Declare(options);
   }
 
   Result<MiningStep> Step(JobRun& run) override {
@@ -20,18 +21,23 @@ class MotifsPart : public MiningPart {
       for (const dkudu::MotifCount& motif : motifs) {
         to.report.Set("/result/counts/" + motif.name, motif.count);
         to.text += fmt::format("{}: {}\n", motif.name, motif.count);
+        SLIM_ASSIGN(auto pattern, dkudu::Pattern::Find(motif.name));
+        verified_.Add(std::move(pattern), dkudu::Induced::kVertex, motif.count);
       }
       return {};
     };
     const auto bytes = [this](const dkudu::MiningGraph& graph, const dkudu::MiningOptions& mining) {
-      return dkudu::MotifBytes(graph, mining, vertices_);
+      return dkudu::MotifBytes(graph, mining, vertices_) + verified_.Bytes(graph);
     };
-    return MiningStep{vertices_ == 3 ? dkudu::ListPart::kUpper : dkudu::ListPart::kAll, bytes,
-                      work};
+    return MiningStep{.part = vertices_ == 3 ? dkudu::ListPart::kUpper : dkudu::ListPart::kAll,
+                      .engine_bytes = bytes,
+                      .work = work,
+                      .finish = verified_.Finish()};
   }
 
  private:
   unsigned vertices_ = 0;
+  VerifiedCounts verified_;
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include "dkudu/match.h"
+#include "dkudu/serial.h"
 
 #include <gtest/gtest.h>
 
@@ -102,6 +103,26 @@ TEST(Match, CountsOfTreesAgreeWithBruteForce) {
           {pattern, dkudu::Induced::kEdge, BruteForceCount(graph, pattern, dkudu::Induced::kEdge)});
     }
     ExpectCounts({1, 1, 1}, file.path(), {}, cases);
+  }
+}
+
+// What --verify compares with.
+TEST(Match, SerialCodeCountsAsBruteForceDoes) {
+  auto random = SeededRandom();
+  for (int round = 0; round < 40; ++round) {
+    const auto draw = [&](unsigned from, unsigned count) {
+      return from + static_cast<unsigned>(random() % count);
+    };
+    const EdgeList graph = RandomGraph(random, draw(2, 9), 0.1 * draw(2, 6));
+    const ScratchGraph file(graph);
+    const Csr lists = Unwrap(ReadCsr(Unwrap(SlimFile::Open(file.path()))));
+    std::vector<dkudu::Pattern> patterns = {RandomPattern(random, draw(2, 6))};
+    patterns.push_back(Unwrap(dkudu::Pattern::Clique(draw(2, 5))));
+    for (const Case& one : CasesFor(graph, patterns)) {
+      EXPECT_EQ(dkudu::serial::CountMatches(lists, one.pattern, one.induced), one.expected)
+          << one.pattern.name() << " of " << one.pattern.size() << " vertices, induced "
+          << static_cast<int>(one.induced);
+    }
   }
 }
 

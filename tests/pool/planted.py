@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""planted.py [NAME…]: tests that the tests of pools find each defect of planted/.
+
+Each patch is applied to a copy of the tree, built there on top of existing objects, and reverted. A
+defect is found when a test fails: tests/pool, jobs on pools (tests/apps), or kills at random
+moments. The last line counts the defects.
+"""
+import argparse
+import os
+import re
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../support"))
+from patched_copy import PatchedCopy  # noqa: E402
+
+COMMAND, POOL_TEST, APPS_TEST = ("build/release/" + name for name in
+                                 ("slimgraph", "tests/pool_test", "tests/apps_test"))
+FAILED = re.compile(r"^\[ +FAILED +\] (\S+) \(\d+ ms\)$|^(point \d+ .*)$", re.M)
+LIMIT_S = 300
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--make", default="make")
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    options = parser.parse_args()
+    copy = PatchedCopy(HERE, "release", ("bench", "plain"))
+    tests = [[POOL_TEST], [APPS_TEST, "--gtest_filter=Pool*"],
+             [sys.executable, "tests/pool/kills_test.py", "--points", "60"]]
+
+    def find(_):
+        command = os.path.join(copy.root, COMMAND)
+        for words in tests:
+            try:
+                done = subprocess.run(words, cwd=copy.root, capture_output=True, text=True,
+                                      timeout=LIMIT_S, check=False,
+                                      env=os.environ | {"TEST_SLIMGRAPH_COMMAND": command})
+            except subprocess.TimeoutExpired:
+                return f"{words[0]}: not done after {LIMIT_S} s"
+            finally:
+                subprocess.run(["pkill", "-KILL", "-f", copy.root], check=False)
+            if done.returncode != 0:
+                failed = FAILED.search(done.stdout)
+                return next(filter(None, failed.groups())) if failed else f"{words[0]} ends early"
+        return ""
+
+    return copy.try_all(options.names, [*options.make.split(), COMMAND, POOL_TEST, APPS_TEST], find)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
