@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ._transactions import Outcome, TransactionFuture
     from .graph import NO_HOPS, Graph
     from .pattern import Pattern, pattern_names
-    from .session import Session, default_session
+    from .session import Session, attach, default_session
     from .store import EdgeData, Neighbours, ReadTransaction, Store, WriteTransaction
     from .values import EdgeValues, LocalCounts, VertexValues
 
@@ -52,6 +52,7 @@ _LAZY = {
     "TransactionFuture": "_transactions",
     "VertexValues": "values",
     "WriteTransaction": "store",
+    "attach": "session",
     "default_session": "session",
     "pattern_names": "pattern",
 }

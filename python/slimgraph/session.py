@@ -27,10 +27,12 @@ class Session:
     threads     of each compute node; None: one for each processor that this process may use
     transport   "shm", "tcp" or "verbs"; "": shm on one machine, tcp across machines
     network     imitate a network: "fdr", "edr", "efa" or "tcp10"
-    cache       what compute nodes keep of memory nodes' lists: "none", "bitmap", "index" or "edge"
+    cache       what compute nodes keep of memory nodes' lists: "none", "bitmap", "index" or "edge";
+                "naive" fetches one list after the other, for comparison
     edge_cache  the memory for it: "512MiB", "5%" or "auto"
     memory_side "strict": memory nodes do nothing; "serve": they send lists
     progress    show the name and time of calls that take longer than two seconds
+    pool_graph  "NAME:GRAPH": attach to this graph of a standing pool, as attach() does
 
     A session can be used by several threads; their calls run one after the other. Ctrl-C ends the
     call under way and the nodes; the next call starts them again.
@@ -54,6 +56,7 @@ class Session:
         edge_cache: str = "100%",
         memory_side: str = "strict",
         progress: bool = True,
+        pool_graph: str = "",
     ) -> None:
         if threads is None:
             threads = len(os.sched_getaffinity(0))
@@ -68,6 +71,7 @@ class Session:
             edge_cache,
             memory_side,
             str(program),
+            pool_graph,
         )
         self.progress = progress
         self.last_report: dict[str, Any] = {}
@@ -116,6 +120,9 @@ class Session:
         }
         return value
 
+    def _attach(self):
+        return _native.Graph.of_pool(self._native)
+
     def start(self) -> Session:
         """Opens the session now, instead of at the first call."""
         self._native.open()
@@ -153,6 +160,23 @@ class Session:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def attach(pool_graph: str, compute: int = 1, **options) -> Graph:
+    """A graph that stands in a pool: "NAME:GRAPH", after `slimgraph pool load`.
+
+    Nothing is loaded: its lists are read where they stand. The pool's nodes are the memory nodes of
+    a new session, graph.session; `options` are those of Session. Closing that session lets go.
+    Patterns are counted in graphs of files only.
+    """
+    from .graph import Graph
+
+    session = Session(0, compute, pool_graph=pool_graph, **options)
+    try:
+        return Graph(session._call("attach", {"pool_graph": pool_graph}, session._attach), session)
+    except BaseException:
+        session.close()
+        raise
 
 
 # Threads of an open store use it and its session. So both stay alive until the store is closed.

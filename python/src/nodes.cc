@@ -78,6 +78,11 @@ Loaded::~Loaded() {
 Status Loaded::OpenIn(Session& session) {
   if (current_ && generation_ == nodes_->generation()) return {};
   current_.reset();
+  if (!nodes_->options().pool_graph.empty() && first_.path().empty()) {
+    SLIM_ASSIGN(current_, Graph::OfPool(session));
+    generation_ = nodes_->generation();
+    return {};
+  }
   if (first_.path().empty()) {
     return UsageError("the session of this snapshot has ended: open the store again, and take one");
   }

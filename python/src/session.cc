@@ -19,8 +19,10 @@ using SharedGraph = std::shared_ptr<Loaded>;
 SharedNodes MakeNodes(NodeId nodes, NodeId compute, std::uint32_t threads,
                       const std::string& transport, const std::string& network,
                       const std::string& cache, const std::string& edge_cache,
-                      const std::string& memory_side, const std::string& program) {
+                      const std::string& memory_side, const std::string& program,
+                      const std::string& pool_graph) {
   SessionOptions options;
+  options.pool_graph = pool_graph;
   options.nodes = nodes;
   options.compute = compute;
   options.threads = threads;
@@ -38,7 +40,7 @@ SharedNodes MakeNodes(NodeId nodes, NodeId compute, std::uint32_t threads,
     Throw(UsageError("{}='{}' is unknown; there are {}", name, text, all).value());
   };
   options.cache.level =
-      static_cast<CacheLevel>(choose("cache", cache, {"none", "bitmap", "index", "edge"}));
+      static_cast<CacheLevel>(choose("cache", cache, {"naive", "none", "bitmap", "index", "edge"}));
   options.cache.side =
       static_cast<MemorySide>(choose("memory_side", memory_side, {"strict", "serve"}));
   options.cache.edges = Checked(ParseEdgeBudget(edge_cache));
@@ -61,9 +63,16 @@ SharedGraph Open(const SharedNodes& nodes, const std::string& path, std::optiona
   return std::make_shared<Loaded>(nodes, std::move(graph));
 }
 
+SharedGraph OfPool(const SharedNodes& nodes) {
+  Graph graph = nodes->Call([](Session& session) { return Graph::OfPool(session); });
+  return std::make_shared<Loaded>(nodes, std::move(graph));
+}
+
 nb::dict Info(Loaded& graph) {
   const std::string path = graph.first().path();
-  if (path.empty()) Throw({ErrorKind::kUsage, "info: a snapshot of a store has no file"});
+  if (path.empty()) {
+    Throw({ErrorKind::kUsage, "info: a snapshot of a store and a graph of a pool have no file"});
+  }
   const InfoReport report =
       Await([&] { return Inspect({.path = path, .check = false, .progress = {}}); }, [] {});
   nb::dict info;
@@ -87,7 +96,7 @@ void BindSession(nb::module_& module) {
   nb::class_<Nodes>(module, "Session")
       .def(nb::new_(&MakeNodes), nb::arg("nodes"), nb::arg("compute"), nb::arg("threads"),
            nb::arg("transport"), nb::arg("network"), nb::arg("cache"), nb::arg("edge_cache"),
-           nb::arg("memory_side"), nb::arg("program"))
+           nb::arg("memory_side"), nb::arg("program"), nb::arg("pool_graph"))
       .def("open", [](Nodes& nodes) { nodes.Call([](Session&) { return Status(); }); })
       .def("close", &Nodes::Close)
       .def_prop_ro("is_open", &Nodes::open)
@@ -101,6 +110,7 @@ void BindSession(nb::module_& module) {
                   nb::arg("weights").none(), nb::arg("directed"), nb::arg("vertices").none())
       .def_static("open", &Open, nb::arg("session"), nb::arg("path"), nb::arg("directed").none(),
                   nb::arg("weighted"), nb::arg("format"))
+      .def_static("of_pool", &OfPool, nb::arg("session"))
       .def_prop_ro("vertices", [](const Loaded& graph) { return graph.first().vertices(); })
       .def_prop_ro("edges", [](const Loaded& graph) { return graph.first().edges(); })
       .def_prop_ro("directed", [](const Loaded& graph) { return graph.first().directed(); })

@@ -68,10 +68,14 @@ Result<std::unique_ptr<Attachment>> Attachment::Make(const AttachRequest& reques
   }
   for (NodeId node = 1; node < request.compute; ++node) {
     place.node = node;
-    std::vector<std::string> words{"/proc/self/exe"};
-    words.insert(words.end(), request.words.begin(), request.words.end());
-    SLIM_ASSIGN(const pid_t process,
-                StartProgram(words, place, /*quiet=*/true, /*ends_with_starter=*/true));
+    std::vector<std::string> command = request.compute_command;
+    const bool is_this_program = command.empty();
+    if (is_this_program) {
+      command = request.words;
+      command.insert(command.begin(), "/proc/self/exe");
+    }
+    SLIM_ASSIGN(const pid_t process, StartProgram(command, place, /*quiet=*/true,
+                                                  /*ends_with_starter=*/is_this_program));
     made->compute_.push_back(process);
   }
   for (auto& connection : connections) SLIM_TRY(connection.AwaitAnswer(internal::kAnswerNs));

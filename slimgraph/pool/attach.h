@@ -25,6 +25,9 @@ struct AttachRequest {
   // same, and find their Place (launch/place.h) in the environment; deputies also find their part
   // of the graph there (TakeStandingPart()).
   std::vector<std::string> words;
+  // The command line of the other compute nodes. Empty: this program with `words`; such processes
+  // end when the calling thread ends.
+  std::vector<std::string> compute_command = {};
 };
 
 struct PoolFacts {

@@ -82,6 +82,20 @@ Result<Graph> Graph::Open(Session& session, const std::string& path, const ReadO
   });
 }
 
+Result<Graph> Graph::OfPool(Session& session) {
+  const std::string call = "Graph::OfPool";
+  internal::Nodes& nodes = *session.nodes_;
+  Result<internal::Call> opening = internal::Call{.name = call,
+                                                  .task = internal::Task::kOpenStanding,
+                                                  .graph = nodes.NewGraph(),
+                                                  .path = nodes.pool_facts()};
+  if (nodes.self() == 0 && nodes.pool_facts().empty()) {
+    opening = UsageError("{}: the session is not attached to a pool: use Session::Attach", call);
+  }
+  SLIM_ASSIGN(const internal::Call agreed, nodes.Do(call, std::move(opening)));
+  return Graph(internal::GraphHandle::Of(session.nodes_, agreed.graph));
+}
+
 Result<Graph> Graph::FromEdges(Session& session, const EdgeArrays& edges) {
   return OpenTemporary(
       session, "Graph::FromEdges", "the graph of Graph::FromEdges", [&](const std::string& out) {

@@ -8,6 +8,7 @@
 #include "slimgraph/base/sync.h"
 #include "slimgraph/launch/place.h"
 #include "slimgraph/launch/started_by.h"
+#include "slimgraph/pool/attach.h"
 #include "slimgraph/session/internal/algorithm.h"
 #include "slimgraph/session/internal/mining.h"
 #include "slimgraph/session/internal/open_graph.h"
@@ -70,7 +71,8 @@ Result<Call> AwaitCallServing(Job& job, std::span<internal::VertexLists* const> 
   return *std::move(call);
 }
 
-Status Serve(Job& job, OpenGraphs& graphs, internal::OpenStores& stores, bool computes) {
+Status Serve(Job& job, OpenGraphs& graphs, internal::OpenStores& stores,
+             std::span<const std::unique_ptr<SharedMemory>> standing, bool computes) {
   while (true) {
     const auto call =
         computes ? internal::AwaitCall(job) : AwaitCallServing(job, ServedLists(graphs));
@@ -80,7 +82,8 @@ Status Serve(Job& job, OpenGraphs& graphs, internal::OpenStores& stores, bool co
       if (job.all_alive()) continue;
       return tl::unexpected<Error>(call.error());
     }
-    SLIM_ASSIGN(const auto refusal, internal::DoOnEveryNode(job, *call, graphs, computes));
+    SLIM_ASSIGN(const auto refusal,
+                internal::DoOnEveryNode(job, *call, graphs, standing, computes));
     if (refusal) continue;
     SLIM_ASSIGN(const auto of_store, internal::DoOnStores(job, *call, stores, graphs, computes));
     if (of_store) continue;
@@ -97,11 +100,13 @@ Status Serve(Job& job, OpenGraphs& graphs, internal::OpenStores& stores, bool co
 }  // namespace
 
 Status ServeSession(bool computes) {
+  SLIM_ASSIGN(const auto part, TakeStandingPart());
   SLIM_ASSIGN(const auto job, JoinSession(computes));
   SLIM_TRY(internal::AgreeOnVersion(*job, internal::VersionOfCalls()));
   OpenGraphs graphs;
   internal::OpenStores stores;
-  const Status served = Serve(*job, graphs, stores, computes);
+  const std::vector<std::unique_ptr<SharedMemory>> none;
+  const Status served = Serve(*job, graphs, stores, part ? part->memories : none, computes);
   if (served) return job->Leave(0);
   if (job->all_alive()) internal::FailAndAwait(*job, served.error());
   job->LeaveAfter(served.error());

@@ -22,6 +22,11 @@ Result<Session> Session::Open(const SessionOptions& options) {
   return Session(std::move(nodes));
 }
 
+Result<Session> Session::Attach(const std::string& pool_graph, SessionOptions options) {
+  options.pool_graph = pool_graph;
+  return Open(options);
+}
+
 Session::Session(std::shared_ptr<internal::Nodes> nodes) : nodes_(std::move(nodes)) {}
 Session::Session(Session&&) noexcept = default;
 

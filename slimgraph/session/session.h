@@ -17,6 +17,8 @@
 //   memory node, Open() replaces the program with the memory-node program and does not return.
 //   Such a process opens one session only.
 //
+// - Session::Attach("NAME:GRAPH") uses a graph that stands in a pool, with this process as node 0.
+//
 // The library neither prints nor exits: each call returns a Result (slimgraph/base/result.h). If a
 // node fails or dies, the session is over, on all nodes: every later call returns an error. After
 // an error that all nodes have alike, such as wrong arguments, the session goes on. A session is
@@ -40,6 +42,9 @@ std::string InstalledCommand(const char* header);
 }  // namespace internal
 
 struct SessionOptions {
+  // "NAME:GRAPH": the session attaches to this graph of a standing pool (`slimgraph pool load`),
+  // which Graph::OfPool() opens. The pool's nodes are its memory nodes, so `nodes` stays 0.
+  std::string pool_graph = {};
   NodeId nodes = 0;              // 0: as many as the launcher has started; 1 without a launcher
   NodeId compute = 0;            // 0: what the launcher says, or else 1
   std::uint32_t threads = 1;     // of each compute node
@@ -55,6 +60,8 @@ class Session {
  public:
   // Collective: returns when all nodes are there.
   static Result<Session> Open(const SessionOptions& options = {});
+  // The same with options.pool_graph. Without a launcher only.
+  static Result<Session> Attach(const std::string& pool_graph, SessionOptions options = {});
   Session(Session&&) noexcept;
   Session& operator=(Session&&) noexcept;
   // Closes the session if it is still open and no call has failed. Otherwise it leaves at once.

@@ -16,6 +16,7 @@ namespace slimgraph::internal {
 
 enum class Task : std::uint32_t {
   kOpen,             // path: of a .slim file
+  kOpenStanding,     // path: the facts of the pool's graph
   kLoadVertexLists,  // request: a VertexRequest
   kMine,             // request: a MiningRequest
   kOpenStore,        // path: of a store; request: a StoreRequest

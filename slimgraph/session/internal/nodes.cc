@@ -63,6 +63,15 @@ Status Nodes::Start(const SessionOptions& options) {
   SLIM_ASSIGN(const auto place, TakePlace());
   SLIM_TRY(CheckLaunch());
   const bool launched = place || StartedBy() != Starter::kNobody;
+  if (!options.pool_graph.empty()) {
+    if (launched) {
+      return UsageError("a session that attaches to a pool is started without a launcher");
+    }
+    if (options.nodes != 0) {
+      return UsageError("SessionOptions.nodes is {}, but the memory nodes are those of the pool",
+                        options.nodes);
+    }
+  }
   const NodeId started = place ? place->nodes : StartedNodes();
   if (options.nodes != 0 && launched && options.nodes != started) {
     return UsageError("SessionOptions.nodes is {}, but the launcher has started a job of {} nodes",
@@ -75,13 +84,14 @@ Status Nodes::Start(const SessionOptions& options) {
   }
   nodes_ = options.nodes != 0 ? options.nodes : started;
   request_.compute = options.compute != 0 ? options.compute : said != 0 ? said : 1;
-  SLIM_TRY(Topology::Make(nodes_, request_.compute));
+  if (options.pool_graph.empty()) SLIM_TRY(Topology::Make(nodes_, request_.compute));
   request_.threads = options.threads;
   request_.cache = options.cache;
   SLIM_TRY(Keep(request_.network, options.network));
-  SLIM_TRY(place      ? StartAt(*place, options)
-           : launched ? JoinLaunched(options)
-                      : StartHere(options));
+  SLIM_TRY(place                         ? StartAt(*place, options)
+           : launched                    ? JoinLaunched(options)
+           : !options.pool_graph.empty() ? StartAttached(options)
+                                         : StartHere(options));
   SLIM_TRY(AgreeOnVersion(*job_, VersionOfCalls()));
   const std::string transport = job_->one_host() ? "shm" : "tcp";
   return Keep(request_.transport, options.transport.empty() ? transport : options.transport);
@@ -97,6 +107,27 @@ Status Nodes::StartHere(const SessionOptions& options) {
   SLIM_ASSIGN(config.listener, ListenTcp("127.0.0.1"));
   SLIM_ASSIGN(config.secret, NewSecret());
   return StartHelpers(1, options.memory_node_program, std::move(config));
+}
+
+Status Nodes::StartAttached(const SessionOptions& options) {
+  const std::size_t colon = options.pool_graph.find(':');
+  if (colon == std::string::npos) {
+    return UsageError(
+        "SessionOptions.pool_graph is '{}': give NAME:GRAPH, the names of a pool and "
+        "of a graph that it keeps",
+        options.pool_graph);
+  }
+  followed_ = request_.compute > 1;
+  SLIM_ASSIGN(
+      attachment_,
+      Attachment::Make({.pool = options.pool_graph.substr(0, colon),
+                        .graph = options.pool_graph.substr(colon + 1),
+                        .compute = request_.compute,
+                        .words = {kMemoryNodeCommand},
+                        .compute_command = {options.memory_node_program, kComputeNodeCommand}}));
+  nodes_ = request_.compute + attachment_->facts().nodes;
+  SLIM_ASSIGN(job_, Job::Join(attachment_->TakeConfig(), OnLoss::kReport));
+  return {};
 }
 
 Status Nodes::StartAt(const Place& place, const SessionOptions& options) {
@@ -158,7 +189,7 @@ Result<Call> Nodes::Do(const std::string& name, Result<Call> mine) {
     return tl::unexpected<Error>(Fail(agreed.error()));
   }
   for (const std::uint64_t graph : agreed->dropped) std::erase(dropped_, graph);
-  const auto refusal = DoOnEveryNode(*job_, *agreed, graphs_, /*computes=*/true);
+  const auto refusal = DoOnEveryNode(*job_, *agreed, graphs_, {}, /*computes=*/true);
   if (!refusal) return tl::unexpected<Error>(Fail(refusal.error()));
   if (*refusal) return tl::unexpected<Error>(NamingFields(**refusal));
   const auto of_store = DoOnStores(*job_, *agreed, stores_, graphs_, /*computes=*/true);
@@ -212,6 +243,7 @@ Status Nodes::Close() {
   graphs_.clear();
   job_.reset();
   helpers_.Reap();
+  attachment_.reset();
   return done;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "slimgraph/pool/attach.h"
 #include "slimgraph/session/internal/open_graph.h"
 #include "slimgraph/session/internal/processes.h"
 #include "slimgraph/session/session.h"
@@ -44,6 +45,9 @@ class Nodes {
 
   void Cancel();
 
+  // Of the graph of a pool to which the session is attached; "": it is not attached, or this is not
+  // node 0.
+  std::string pool_facts() const { return attachment_ ? attachment_->facts().facts : ""; }
   std::uint64_t NewGraph() { return ++last_graph_; }
   // Null once the graph is dropped.
   OpenGraph* Find(std::uint64_t graph);
@@ -58,10 +62,11 @@ class Nodes {
  private:
   Nodes();
   Status Start(const SessionOptions& options);
-  // The three ways in which nodes come together: this process starts all other nodes, and other
-  // compute nodes follow it; `slimgraph launch` has started the compute nodes; mpiexec or srun has
-  // started all nodes.
+  // The four ways in which nodes come together: this process starts all other nodes, and other
+  // compute nodes follow it, or a pool starts the memory nodes; `slimgraph launch` has started the
+  // compute nodes; mpiexec or srun has started all nodes.
   Status StartHere(const SessionOptions& options);
+  Status StartAttached(const SessionOptions& options);
   Status StartAt(const Place& place, const SessionOptions& options);
   Status JoinLaunched(const SessionOptions& options);
   Status StartHelpers(NodeId first, const std::string& program, JoinConfig config);
@@ -71,7 +76,8 @@ class Nodes {
   ClusterRequest request_;
   bool followed_ = false;  // other compute nodes are helpers, which do what node 0 calls
   HelperProcesses helpers_;
-  std::unique_ptr<Job> job_;  // null once the session is closed
+  std::unique_ptr<Attachment> attachment_;  // to a pool
+  std::unique_ptr<Job> job_;                // null once the session is closed
   OpenGraphs graphs_;
   std::map<std::uint64_t, std::unique_ptr<OpenStore>> stores_;
   std::uint64_t last_graph_ = 0;

@@ -1,8 +1,12 @@
 #include "slimgraph/session/internal/open_graph.h"
 
+#include <unistd.h>
+
 #include <utility>
+#include <vector>
 
 #include "slimgraph/files/both_directions.h"
+#include "slimgraph/remote/standing_graph.h"
 #include "slimgraph/session/internal/algorithm.h"
 #include "slimgraph/session/internal/mining.h"
 #include "slimgraph/session/internal/open_store.h"
@@ -84,6 +88,22 @@ Result<std::unique_ptr<OpenGraph>> OpenGraph::Open(const std::string& path,
       new OpenGraph(std::make_unique<SlimFile>(std::move(file)), std::move(ids)));
 }
 
+// The graph gets its own descriptors, so that it can be opened again.
+Result<std::unique_ptr<OpenGraph>> OpenGraph::OpenStanding(
+    const std::string& facts, std::span<const std::unique_ptr<SharedMemory>> memories,
+    bool with_ids) {
+  std::vector<std::unique_ptr<SharedMemory>> own;
+  for (const auto& memory : memories) {
+    SLIM_ASSIGN(own.emplace_back(), SharedMemory::Adopt(UniqueFd(::dup(memory->fd()))));
+  }
+  SLIM_ASSIGN(auto standing, StandingGraph::Open(facts, std::move(own)));
+  OriginalIds ids;
+  if (with_ids) {
+    SLIM_ASSIGN(ids, standing->ReadOriginalIds());
+  }
+  return std::unique_ptr<OpenGraph>(new OpenGraph(std::move(standing), std::move(ids)));
+}
+
 std::unique_ptr<OpenGraph> OpenGraph::Hold(std::unique_ptr<GraphSource> source, OriginalIds ids,
                                            std::function<Status()> release) {
   std::unique_ptr<OpenGraph> graph(new OpenGraph(std::move(source), std::move(ids)));
@@ -115,14 +135,17 @@ Status OpenGraph::Close() {
 
 // A new layout of the same size needs a new number.
 std::string VersionOfCalls() {
-  return fmt::format("session 3 {} {} {} {}", sizeof(VertexRequest), sizeof(MiningRequest),
+  return fmt::format("session 4 {} {} {} {}", sizeof(VertexRequest), sizeof(MiningRequest),
                      sizeof(Algorithm::Arguments), sizeof(StoreRequest));
 }
 
-Result<Refusal> DoOnEveryNode(Job& job, const Call& call, OpenGraphs& graphs, bool computes) {
+Result<Refusal> DoOnEveryNode(Job& job, const Call& call, OpenGraphs& graphs,
+                              std::span<const std::unique_ptr<SharedMemory>> standing,
+                              bool computes) {
   SLIM_TRY(DropGraphs(call.dropped, graphs));
-  if (call.task == Task::kOpen) {
-    auto opened = OpenGraph::Open(call.path, call.shown, computes);
+  if (call.task == Task::kOpen || call.task == Task::kOpenStanding) {
+    auto opened = call.task == Task::kOpen ? OpenGraph::Open(call.path, call.shown, computes)
+                                           : OpenGraph::OpenStanding(call.path, standing, computes);
     const Status all = AgreeOnStatus(job, opened ? Status{} : Status(tl::unexpect, opened.error()));
     if (!all && !job.all_alive()) return tl::unexpected<Error>(all.error());
     if (!all) return all.error();

@@ -7,10 +7,12 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "dgemini/engine.h"
 #include "dgemini/shortest_paths.h"
+#include "slimgraph/base/shared_memory.h"
 #include "slimgraph/files/slim_file.h"
 #include "slimgraph/session/internal/call.h"
 
@@ -106,6 +108,11 @@ class OpenGraph {
   OpenGraph(const OpenGraph&) = delete;
   OpenGraph& operator=(const OpenGraph&) = delete;
 
+  // The graph of a pool. `memories`: those of this node's part; a compute node has none.
+  static Result<std::unique_ptr<OpenGraph>> OpenStanding(
+      const std::string& facts, std::span<const std::unique_ptr<SharedMemory>> memories,
+      bool with_ids);
+
   // A graph that is no file. `release` is called on all nodes when the graph is dropped, and is
   // destroyed after the source.
   static std::unique_ptr<OpenGraph> Hold(std::unique_ptr<GraphSource> source, OriginalIds ids,
@@ -141,8 +148,11 @@ using OpenGraphs = std::map<std::uint64_t, std::unique_ptr<OpenGraph>>;
 // What all nodes of a session must have in common, as text: the layout of requests.
 std::string VersionOfCalls();
 
-// Collective over all nodes: does what a call asks of every node, except to mine.
-Result<Refusal> DoOnEveryNode(Job& job, const Call& call, OpenGraphs& graphs, bool computes);
+// Collective over all nodes: does what a call asks of every node, except to mine. `standing`: this
+// node's part of a pool's graph.
+Result<Refusal> DoOnEveryNode(Job& job, const Call& call, OpenGraphs& graphs,
+                              std::span<const std::unique_ptr<SharedMemory>> standing,
+                              bool computes);
 // Collective over all nodes: unloads everything that can be loaded again, to make room.
 Status UnloadAll(OpenGraphs& graphs);
 // Collective over all nodes: unloads and forgets these graphs.
