@@ -67,7 +67,7 @@ MISTAKES = {
     "cache": (
         lambda: sg.Session(2, cache="big"),
         sg.UsageError,
-        "'big' is unknown; there are none",
+        "'big' is unknown; there are naive, none",
     ),
     "edge cache": (lambda: sg.Session(2, edge_cache="much"), sg.Error, "much"),
     "limit": (lambda: sg.Graph.from_edges(*GRAPH).matches("edge", limit=-1), sg.Error, "-1"),
