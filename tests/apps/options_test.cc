@@ -82,7 +82,7 @@ TEST(Options, HelpShowsWhatIsRequiredEachDefaultAndTheRules) {
   shows({"bfs"}, "--mode", "(default auto)");
   shows({"pagerank"}, "--damping", "(default 0.85)");
   shows({"pagerank"}, "--iterations", "(default 20; excludes --tolerance)");
-  shows({"match"}, "--limit", "(default all; needs --list)");
+  shows({"match"}, "--limit", "(default all; needs --list; excludes --verify)");
   shows({"bc"}, "--sources", "(--sources or --random is required; excludes --random)");
   shows({"triangles"}, "--edge-cache", "(default auto)");
   shows({"pagerank"}, "--edge-cache", "(default auto)");
