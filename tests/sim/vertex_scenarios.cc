@@ -27,6 +27,7 @@ struct VertexSetting {
   dgemini::Mode mode = dgemini::Mode::kAuto;
   CacheOptions cache;
   int application = 0;
+  dgemini::Precision precision = dgemini::Precision::kDouble;  // of PageRank
 };
 constexpr int kApplications = 8;  // the last one needs weights
 constexpr int kLabels = 4;
@@ -44,11 +45,16 @@ VertexSetting DrawSetting(World& world, NodeId least_nodes, NodeId most_nodes) {
   } while (drawn.graph->sources.empty());
   drawn.mode = static_cast<dgemini::Mode>(world.Draw(3));
   constexpr double kPercents[] = {100, 30, 5, 0};
-  drawn.cache.level = static_cast<CacheLevel>(1 + world.Draw(4));
+  drawn.cache.level = static_cast<CacheLevel>(world.Draw(5));
   drawn.cache.edges.percent = kPercents[world.Draw(4)];
   drawn.cache.side = static_cast<MemorySide>(world.Draw(4));
+  if (drawn.cache.level == CacheLevel::kNaive && drawn.cache.side == MemorySide::kServe) {
+    drawn.cache.side = MemorySide::kStrict;
+  }
+  if (world.Draw(4) == 0) drawn.cache.delegation = Delegation::kNode;
   drawn.application =
       static_cast<int>(world.Draw(drawn.graph->weighted ? kApplications : kApplications - 1));
+  if (world.Draw(2) == 0) drawn.precision = dgemini::Precision::kFloat;
   return drawn;
 }
 
@@ -77,13 +83,12 @@ void RunApplication(World& world, dgemini::Engine& engine, const VertexSetting& 
     case 1: {
       dgemini::PageRankOptions options;
       options.iterations = kTestIterations;
-      if (setting.threads == 2) {
-        options.source = source;
-        return Compare(world, engine, Unwrap(dgemini::PageRank(engine, options)).rank,
-                       graph.rank_from, 1e-12);
-      }
-      return Compare(world, engine, Unwrap(dgemini::PageRank(engine, options)).rank, graph.rank,
-                     1e-12);
+      options.precision = setting.precision;
+      if (setting.threads == 2) options.source = source;
+      const auto& expected = setting.threads == 2 ? graph.rank_from : graph.rank;
+      const double error = setting.precision == dgemini::Precision::kFloat ? 1e-6 : 1e-12;
+      return Compare(world, engine, Unwrap(dgemini::PageRank(engine, options)).rank, expected,
+                     error);
     }
     case 2:
       return Compare(world, engine, Unwrap(dgemini::Components(engine, file.directed())),
@@ -149,10 +154,12 @@ void RunVertex(World& world, Job& job, const VertexSetting& setting) {
 
 std::string NameOf(const VertexSetting& s) {
   constexpr const char* kNames[] = {"bfs", "pagerank", "cc", "bc", "cdlp", "kcore", "mis", "sssp"};
-  return fmt::format("{} on {}, ({},{}), {} threads, {}, mode {}, cache {} {} %, side {}",
-                     kNames[s.application], s.graph->name, s.nodes, s.compute, s.threads,
-                     s.transport, static_cast<int>(s.mode), static_cast<int>(s.cache.level),
-                     s.cache.edges.percent, static_cast<int>(s.cache.side));
+  return fmt::format(
+      "{}{} on {}, ({},{}), {} threads, {}, mode {}, cache {} {} %, side {}, delegate {}",
+      kNames[s.application], s.precision == dgemini::Precision::kFloat ? " (float)" : "",
+      s.graph->name, s.nodes, s.compute, s.threads, s.transport, static_cast<int>(s.mode),
+      static_cast<int>(s.cache.level), s.cache.edges.percent, static_cast<int>(s.cache.side),
+      s.cache.delegation == Delegation::kNode ? "node" : "block");
 }
 
 std::function<std::string()> PrepareVertex(World& world, const World::Faults& faults,
