@@ -182,7 +182,7 @@ class Cliques {
   // The longest range of roots that ends at `end` and fits into memory, but at least one root from
   // each home.
   RankRange RootsBelow(VertexId end) const {
-    VertexId first = end - std::min(end, graph_.nodes());
+    VertexId first = end - std::min(end, graph_.homes());
     std::uint64_t resident_bytes = ResidentArcs({first, end}) * sizeof(VertexId);
     std::uint64_t matrix_bytes = 0;
     for (VertexId root = first; root < end; ++root) matrix_bytes += MatrixBytes(root);
@@ -237,7 +237,7 @@ class Cliques {
     }
     roots_.clear();
     // A page that is reserved but never written takes no memory.
-    roots_.reserve((roots_in_.end - roots_in_.first) / graph_.compute() + graph_.nodes());
+    roots_.reserve((roots_in_.end - roots_in_.first) / graph_.compute() + graph_.homes());
     for (VertexId v = roots_in_.first; v < roots_in_.end; ++v) {
       if (!graph_.is_root(v)) continue;
       const List all = graph_.is_own(v) ? graph_.own(v) : At(homes_[graph_.home(v)], v);
@@ -373,7 +373,7 @@ class Cliques {
 
 std::uint64_t LeastCliqueBytes(const MiningGraph& graph, unsigned size) {
   if (size == 3) return graph.compute() > 1 ? LeastKernelBytes(graph) : 0;
-  return BitMatrix::Bytes(graph.sums().most_above) * (1 + graph.nodes());
+  return BitMatrix::Bytes(graph.sums().most_above) * (1 + graph.homes());
 }
 
 std::uint64_t CliqueBytes(const MiningGraph& graph, const MiningOptions& options, unsigned size) {

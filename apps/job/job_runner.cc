@@ -55,9 +55,15 @@ Result<int> StartNodes(NodeId nodes, const JobOptions& options,
   return RunLocalJob(nodes, arguments, options.survives_deaths ? OnDeath::kGoOn : OnDeath::kEndJob);
 }
 
+// What a job has of a pool.
+struct OfPool {
+  std::unique_ptr<StandingGraph> graph;  // null: the job is not attached to a pool
+  std::optional<StandingHere> part;      // of a view
+};
+
 // Starts `cluster`, runs the application on this node and reports on node 0. Returns the exit code.
 Result<int> RunNode(Job& job, const std::string& command, const JobOptions& options,
-                    const StandingGraph* standing, const Application& application,
+                    const OfPool& of_pool, const Application& application,
                     std::unique_ptr<Cluster>& cluster) {
   ClusterOptions cluster_options{options.compute.value_or(job.nodes()), options.threads,
                                  options.transport, options.network, options.qps_per_peer};
@@ -69,7 +75,8 @@ Result<int> RunNode(Job& job, const std::string& command, const JobOptions& opti
   Report report(command);
   JobRun run{.cluster = *cluster,
              .report = report,
-             .standing = standing,
+             .standing = of_pool.graph.get(),
+             .part = of_pool.part ? &*of_pool.part : nullptr,
              .seconds = std::vector<StageSeconds>(options.threads),
              .text = "",
              .load_s = 0,
@@ -89,13 +96,13 @@ Result<int> RunNode(Job& job, const std::string& command, const JobOptions& opti
 }
 
 // Runs this node of a job that has formed. Returns the exit code.
-int RunInJob(Job& job, const std::string& command, const JobOptions& options,
-             const StandingGraph* standing, const Application& application) {
+int RunInJob(Job& job, const std::string& command, const JobOptions& options, const OfPool& of_pool,
+             const Application& application) {
   const NodeScope node(job);
   // The cluster lives until this process ends. As long as other nodes can use this node's memory,
   // none of their operations fails before they know of a failure here.
   std::unique_ptr<Cluster> cluster;
-  const Result<int> done = RunNode(job, command, options, standing, application, cluster);
+  const Result<int> done = RunNode(job, command, options, of_pool, application, cluster);
   if (!done) job.Fail(done.error());
   // After a failure of this node or another, the control thread ends this process.
   while (!done || !job.Leave(*done)) ::pause();
@@ -124,6 +131,16 @@ Status CheckAttachedOptions(const JobOptions& options) {
   return CheckNetwork(options.network);
 }
 
+// AttachRequest's function for the one of PoolGraph.
+std::function<Result<std::string>(const std::string&)> ViewByFacts(
+    std::function<Result<std::string>(const StandingGraph&)> view_of) {
+  if (!view_of) return {};
+  return [view_of](const std::string& facts) -> Result<std::string> {
+    SLIM_ASSIGN(const auto graph, StandingGraph::Open(facts, {}));
+    return view_of(*graph);
+  };
+}
+
 // Becomes a node of a job that is attached to a pool: node 0, which makes the job, or one of those
 // that it has had started.
 int RunAttachedJob(const std::string& command, JobOptions options,
@@ -133,8 +150,10 @@ int RunAttachedJob(const std::string& command, JobOptions options,
   }
   const auto place = TakePlace();
   if (!place) return PrintError(place.error());
-  auto part = TakeStandingPart();
-  if (!part) return PrintError(part.error());
+  auto taken = TakeStandingPart();
+  if (!taken) return PrintError(taken.error());
+  OfPool of_pool{.graph = nullptr, .part = *std::move(taken)};
+  const auto& view_of = options.standing->view_of;
   std::unique_ptr<Attachment> attachment;
   JoinConfig config;
   if (*place) {
@@ -144,6 +163,7 @@ int RunAttachedJob(const std::string& command, JobOptions options,
     options.compute = options.compute.value_or(1);
     auto made = Attachment::Make({.pool = options.standing->pool,
                                   .graph = options.standing->graph,
+                                  .view_of = ViewByFacts(view_of),
                                   .compute = *options.compute,
                                   .words = arguments});
     if (!made) return PrintError(made.error());
@@ -155,11 +175,17 @@ int RunAttachedJob(const std::string& command, JobOptions options,
   if (!job) return *place ? job.error().exit_code() : PrintError(job.error());
   const auto facts = (*job)->Exchange(attachment ? attachment->facts().facts : "");
   while (!facts) ::pause();  // the control thread ends this process
-  auto graph = StandingGraph::Open(
-      facts->front(), *part ? std::move((*part)->memories) : decltype((*part)->memories)());
+  // The memories of a view are not those of the graph.
+  std::vector<std::unique_ptr<SharedMemory>> memories;
+  if (of_pool.part && !view_of) {
+    memories = std::move(of_pool.part->memories);
+    of_pool.part.reset();
+  }
+  auto graph = StandingGraph::Open(facts->front(), std::move(memories));
   if (!graph) (*job)->Fail(graph.error());
   while (!graph) ::pause();
-  return RunInJob(**job, command, options, graph->get(), application);
+  of_pool.graph = *std::move(graph);
+  return RunInJob(**job, command, options, of_pool, application);
 }
 
 }  // namespace
@@ -201,7 +227,7 @@ int RunJob(const std::string& command, const JobOptions& options,
   const auto job =
       Job::JoinFromEnvironment(options.transport == "mpi" ? PmiUse::kMpi : PmiUse::kFormJob);
   if (!job) return PrintError(job.error());
-  return RunInJob(**job, command, options, nullptr, application);
+  return RunInJob(**job, command, options, {}, application);
 }
 
 }  // namespace slimgraph

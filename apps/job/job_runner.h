@@ -17,11 +17,14 @@
 namespace slimgraph {
 
 class StandingGraph;
+struct StandingHere;
 
 // A graph that stands in a pool, "NAME:G" on the command line.
 struct PoolGraph {
   std::string pool;
   std::string graph;
+  // The view that the job needs (slimgraph/pool/attach.h).
+  std::function<Result<std::string>(const StandingGraph& graph)> view_of = {};
 };
 
 struct JobOptions {
@@ -45,6 +48,7 @@ struct JobRun {
   Cluster& cluster;
   Report& report;
   const StandingGraph* standing = nullptr;  // the graph, if the job is attached to a pool
+  const StandingHere* part = nullptr;       // this node's part of a view of it
   std::vector<StageSeconds> seconds;        // by thread
   std::string text;                         // node 0: the result in words
   // Times and traffic; the application has set them when it returns.

@@ -11,6 +11,7 @@ class CliqueCountPart : public MiningPart {
  protected:
   void DeclareVerify(Options& options) { verified_.Declare(options); }
 
+  Result<dkudu::ListPart> Lists() override { return dkudu::ListPart::kUpper; }
   Result<MiningStep> CountOf(unsigned size, const std::string& name) {
     SLIM_ASSIGN(const dkudu::Pattern clique, dkudu::Pattern::Clique(size));
     const auto work = [this, clique, name](JobRun& run, const GraphSource&,
@@ -25,10 +26,7 @@ class CliqueCountPart : public MiningPart {
                                     const dkudu::MiningOptions& mining) {
       return dkudu::CliqueBytes(graph, mining, size) + verified_.Bytes(graph);
     };
-    return MiningStep{.part = dkudu::ListPart::kUpper,
-                      .engine_bytes = bytes,
-                      .work = work,
-                      .finish = verified_.Finish()};
+    return MiningStep{.engine_bytes = bytes, .work = work, .finish = verified_.Finish()};
   }
 
  private:

@@ -45,6 +45,9 @@ class LocalPart : public MiningPart {
   }
   std::string output() const override { return output_; }
 
+  Result<dkudu::ListPart> Lists() override {
+    return clustering_ ? dkudu::ListPart::kArcs : dkudu::ListPart::kAll;
+  }
   Result<MiningStep> Step(JobRun& run) override {
     if (run.cluster.self() == 0 && !output_.empty()) {
       // Before the computation, so that a wrong path costs none.
@@ -65,11 +68,7 @@ class LocalPart : public MiningPart {
       return dkudu::LocalBytes(graph, options) + (verifies ? VerificationBytes(graph) : 0) +
              (output_.empty() ? 0 : ValueFile::MemoryBytes(output_, graph.vertices()));
     };
-    return MiningStep{.part = clustering_ ? dkudu::ListPart::kArcs : dkudu::ListPart::kAll,
-                      .engine_bytes = bytes,
-                      .work = work,
-                      .prints_ids = true,
-                      .finish = finish};
+    return MiningStep{.engine_bytes = bytes, .work = work, .prints_ids = true, .finish = finish};
   }
 
  protected:

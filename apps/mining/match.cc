@@ -34,10 +34,13 @@ class MatchPart : public MiningPart {
   }
   std::string output() const override { return list_; }
 
-  Result<MiningStep> Step(JobRun& run) override {
+  Result<dkudu::ListPart> Lists() override {
     SLIM_ASSIGN(pattern_, dkudu::Pattern::Find(pattern_name_));
-    const bool lists = !list_.empty();
-    formula_ = lists || !formulae_ ? std::nullopt : dkudu::FormulaFor(*pattern_, induced_);
+    const bool counts = list_.empty();
+    formula_ = counts && formulae_ ? dkudu::FormulaFor(*pattern_, induced_) : std::nullopt;
+    return formula_ ? formula_->part() : dkudu::ListPart::kAll;
+  }
+  Result<MiningStep> Step(JobRun& run) override {
     run.report.Set("/options/pattern", pattern_name_);
     run.report.Set("/options/induced",
                    std::string(induced_ == dkudu::Induced::kVertex ? "vertex" : "edge"));
@@ -50,10 +53,9 @@ class MatchPart : public MiningPart {
     const auto work = [this](JobRun& to, const GraphSource& file, dkudu::MiningJob& job) {
       return Match(to, file, job);
     };
-    return MiningStep{.part = formula_ ? formula_->part() : dkudu::ListPart::kAll,
-                      .engine_bytes = bytes,
+    return MiningStep{.engine_bytes = bytes,
                       .work = work,
-                      .prints_ids = lists,
+                      .prints_ids = !list_.empty(),
                       .finish = explain_ ? MiningWork() : verified_.Finish()};
   }
 

@@ -1,12 +1,15 @@
 #include "apps/mining/mining_command.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "apps/job/job_command.h"
 #include "apps/job/job_report.h"
 #include "apps/print.h"
 #include "slimgraph/base/units.h"
 #include "slimgraph/files/slim_file.h"
+#include "slimgraph/pool/attach.h"
+#include "slimgraph/remote/standing_graph.h"
 
 namespace slimgraph {
 namespace {
@@ -31,12 +34,15 @@ void ReportMining(JobRun& run, const GraphSource& file, const dkudu::EngineTimes
 
 // The bytes of the cache. An automatic one also has room for windows of full length, of which
 // cliques take a sixteenth of the cache.
-Result<std::uint64_t> CacheBytes(Cluster& cluster, EdgeBudget budget, const GraphSource& file) {
+Result<std::uint64_t> CacheBytes(Cluster& cluster, EdgeBudget budget, const GraphSource& file,
+                                 bool in_pool) {
   constexpr std::uint64_t kWindowsBytes = 64 << 20;
   SLIM_TRY(DecideEdgeBudget(cluster, budget));
   const std::uint64_t nodes = cluster.topology().nodes();
-  // Vertices are dealt out to nodes, so that all have lists of about the same length.
-  const std::uint64_t of_others = file.arcs() * sizeof(VertexId) / nodes * (nodes - 1);
+  // Vertices are dealt out to nodes, so that all have lists of about the same length. In a job on a
+  // pool, a compute node has none of its own.
+  const std::uint64_t of_lists = file.arcs() * sizeof(VertexId);
+  const std::uint64_t of_others = in_pool ? of_lists : of_lists / nodes * (nodes - 1);
   const std::uint64_t all = of_others + (budget.automatic ? kWindowsBytes : 0);
   return budget.Of(all);
 }
@@ -61,64 +67,78 @@ void DeclareMiningOptions(Options& options, MiningCommandOptions& to) {
   DeclareJobOptions(options, to.job);
 }
 
-int RunMiningCommand(const char* name, MiningCommandOptions& options,
-                     const std::vector<std::string>& arguments, const Application& application) {
-  if (const Status graph = ResolveGraph(options.graph); !graph) return PrintError(graph.error());
-  return RunJob(name, options.job, arguments, application);
+// A directed graph is loaded only if all parts take one.
+Result<dkudu::ListPart> ListsForAll(std::span<MiningPart* const> parts) {
+  std::optional<dkudu::ListPart> all;
+  for (MiningPart* const part : parts) {
+    SLIM_ASSIGN(const dkudu::ListPart one, part->Lists());
+    all = all.value_or(one) == one ? one : dkudu::ListPart::kAll;
+  }
+  return all.value_or(dkudu::ListPart::kAll);
 }
 
-namespace {
-
-// A directed graph is loaded only if all steps take one.
-dkudu::ListPart PartForAll(std::span<const MiningStep> steps) {
-  const auto all_are = [steps](dkudu::ListPart part) {
-    return std::all_of(steps.begin(), steps.end(),
-                       [part](const MiningStep& step) { return step.part == part; });
+PoolGraph WithMiningView(PoolGraph graph, dkudu::ListPart lists) {
+  graph.view_of = [lists](const StandingGraph& standing) -> Result<std::string> {
+    const auto part = dkudu::PartFor(standing, lists);
+    SLIM_TRY(dkudu::CheckForMining(standing, part));
+    return std::string(dkudu::ViewName(part));
   };
-  if (all_are(dkudu::ListPart::kArcs)) return dkudu::ListPart::kArcs;
-  return all_are(dkudu::ListPart::kUpper) ? dkudu::ListPart::kUpper : dkudu::ListPart::kAll;
+  return graph;
 }
 
-}  // namespace
-
-Status RunMiningSteps(JobRun& run, const MiningCommandOptions& options,
+Status RunMiningSteps(JobRun& run, const MiningCommandOptions& options, dkudu::ListPart lists,
                       std::span<const MiningStep> steps, std::span<JobRun* const> runs) {
   Cluster& cluster = run.cluster;
   const std::uint64_t start_ns = NowNs();
-  SLIM_ASSIGN(const SlimFile file, SlimFile::Open(options.graph.path, options.graph.how.in));
+  std::optional<SlimFile> slim;
+  if (run.standing == nullptr) {
+    SLIM_ASSIGN(slim, SlimFile::Open(options.graph.path, options.graph.how.in));
+  }
+  const GraphSource& file = slim ? static_cast<const GraphSource&>(*slim) : *run.standing;
   dkudu::MiningOptions mining = options.mining;
-  SLIM_ASSIGN(mining.cache_bytes, CacheBytes(cluster, options.edges, file));
+  SLIM_ASSIGN(mining.cache_bytes, CacheBytes(cluster, options.edges, file, !slim));
   run.report.Set("/memory/edge_cache_bytes", mining.cache_bytes);
-  const dkudu::ListPart part = PartForAll(steps);
   std::uint64_t entry_bytes = 0;
   for (const MiningStep& step : steps) entry_bytes = std::max(entry_bytes, step.entry_bytes);
+  const std::uint64_t original_id_bytes =
+      slim ? slim->original_id_bytes() : run.standing->original_id_bytes();
   const auto working = [&](const dkudu::MiningGraph& graph) {
     const auto bytes = [&](const dkudu::MiningGraph& of, const dkudu::MiningOptions& with) {
       std::uint64_t most = 0;
       for (const MiningStep& step : steps) {
-        const std::uint64_t id_bytes = step.prints_ids ? file.original_id_bytes() : 0;
+        const std::uint64_t id_bytes = step.prints_ids ? original_id_bytes : 0;
         most = std::max(most, step.engine_bytes(of, with) + id_bytes);
       }
       return most;
     };
     return dkudu::WorkingMemoryOf(graph, mining, cluster, bytes, entry_bytes);
   };
-  SLIM_ASSIGN(const auto graph,
-              dkudu::MiningGraph::Load(cluster, file, part, working, AnnounceMemory(run)));
+  std::unique_ptr<dkudu::MiningGraph> graph;
+  if (slim) {
+    SLIM_ASSIGN(graph,
+                dkudu::MiningGraph::Load(cluster, file, lists, working, AnnounceMemory(run)));
+  } else {
+    std::optional<dkudu::StandingLists> own;
+    if (run.part != nullptr) {
+      SLIM_ASSIGN(own, dkudu::StandingLists::Open(run.part->facts, run.part->memories));
+    }
+    SLIM_ASSIGN(graph, dkudu::MiningGraph::Attach(cluster, file, lists, own ? &*own : nullptr,
+                                                  working, AnnounceMemory(run)));
+  }
   run.load_s += SecondsSince(start_ns);
   run.load_traffic = cluster.fabric().traffic();
   cluster.fabric().ClearTraffic();
 
-  SLIM_ASSIGN(const auto lists, dkudu::ListExchange::Start(cluster, *graph, mining.fetch));
+  SLIM_ASSIGN(const auto exchange, dkudu::ListExchange::Start(cluster, *graph, mining.fetch));
   for (std::size_t i = 0; i < steps.size(); ++i) {
     JobRun& one = *runs[i];
-    dkudu::MiningJob job{cluster, *graph, *lists, mining, one.seconds};
+    dkudu::MiningJob job{cluster, *graph, *exchange, mining, one.seconds};
     const std::uint64_t run_ns = NowNs();
     SLIM_TRY(steps[i].work(one, file, job));
     one.run_s = SecondsSince(run_ns);
     if (steps[i].finish && cluster.self() == 0) SLIM_TRY(steps[i].finish(one, file, job));
     one.load_s = run.load_s;
-    if (i + 1 == steps.size()) SLIM_TRY(lists->Stop());
+    if (i + 1 == steps.size()) SLIM_TRY(exchange->Stop());
     SLIM_ASSIGN(const dkudu::EngineTimes times, dkudu::TimesOf(job));
     ReportMining(one, file, times);
     if (&one == &run) continue;
@@ -128,10 +148,19 @@ Status RunMiningSteps(JobRun& run, const MiningCommandOptions& options,
   return {};
 }
 
-Status RunMiningPart(JobRun& run, const MiningCommandOptions& options, MiningPart& part) {
-  SLIM_ASSIGN(const MiningStep step, part.Step(run));
-  JobRun* const runs[] = {&run};
-  return RunMiningSteps(run, options, std::span(&step, 1), runs);
+int RunMiningCommand(const char* name, MiningCommandOptions& options, MiningPart& part,
+                     const std::vector<std::string>& arguments) {
+  if (const Status graph = ResolveGraph(options.graph); !graph) return PrintError(graph.error());
+  const auto lists = part.Lists();
+  if (!lists) return PrintError(lists.error());
+  if (options.graph.standing) {
+    options.job.standing = WithMiningView(*options.graph.standing, *lists);
+  }
+  return RunJob(name, options.job, arguments, [&](JobRun& run) -> Status {
+    SLIM_ASSIGN(const MiningStep step, part.Step(run));
+    JobRun* const runs[] = {&run};
+    return RunMiningSteps(run, options, *lists, std::span(&step, 1), runs);
+  });
 }
 
 }  // namespace slimgraph

@@ -26,16 +26,11 @@ struct MiningCommandOptions {
 // Declares GRAPH, the options of the job, --edge-cache, --chunk-memory, --reuse, --steal, --fetch.
 void DeclareMiningOptions(Options& options, MiningCommandOptions& to);
 
-// Finds the graph and runs the application as a job. Returns the exit code.
-int RunMiningCommand(const char* name, MiningCommandOptions& options,
-                     const std::vector<std::string>& arguments, const Application& application);
-
 // Adds the result to run.report and run.text.
 using MiningWork = std::function<Status(JobRun&, const GraphSource&, dkudu::MiningJob&)>;
 
 // What a command computes on a loaded graph.
 struct MiningStep {
-  dkudu::ListPart part;  // which lists it needs
   dkudu::EngineBytes engine_bytes;
   MiningWork work;
   bool prints_ids = false;  // it keeps the original ids in memory
@@ -44,6 +39,8 @@ struct MiningStep {
 };
 class MiningPart : public Part {
  public:
+  // Which lists it needs. Called before Step().
+  virtual Result<dkudu::ListPart> Lists() = 0;
   // Called once per job, on every node. The step refers to this object.
   virtual Result<MiningStep> Step(JobRun& run) = 0;
   // The file that it writes; "": none.
@@ -51,13 +48,19 @@ class MiningPart : public Part {
   virtual bool takes_directed() const { return false; }
 };
 
+// The lists that suffice for all parts.
+Result<dkudu::ListPart> ListsForAll(std::span<MiningPart* const> parts);
+// How a job attaches to a graph of a pool that it mines.
+PoolGraph WithMiningView(PoolGraph graph, dkudu::ListPart lists);
+
 // Announces how much memory the job will need, loads the graph once, with what all steps need, runs
 // and times them one after the other, and reports all but their results. `runs` get the results,
 // one for each step. Sets the times of `run`.
-Status RunMiningSteps(JobRun& run, const MiningCommandOptions& options,
+Status RunMiningSteps(JobRun& run, const MiningCommandOptions& options, dkudu::ListPart lists,
                       std::span<const MiningStep> steps, std::span<JobRun* const> runs);
-// The same for the one step of a part.
-Status RunMiningPart(JobRun& run, const MiningCommandOptions& options, MiningPart& part);
+// Finds the graph and runs the part as a job. Returns the exit code.
+int RunMiningCommand(const char* name, MiningCommandOptions& options, MiningPart& part,
+                     const std::vector<std::string>& arguments);
 
 // A command that computes the part `One`.
 template <typename One>
@@ -68,6 +71,7 @@ Command MiningCommand(const char* name, const char* summary,
     One part;
   };
   const auto state = std::make_shared<State>();
+  state->common.graph.may_stand = true;
   const auto declare = [state](Options& options) {
     state->part.Declare(options);
     state->common.directed = state->part.takes_directed();
@@ -76,9 +80,7 @@ Command MiningCommand(const char* name, const char* summary,
   const auto run = [state, name](const std::vector<std::string>& arguments) {
     const Status output = CheckOutput(state->part.output(), state->common.job.json);
     if (!output) return PrintError(output.error());
-    return RunMiningCommand(name, state->common, arguments, [state](JobRun& job_run) {
-      return RunMiningPart(job_run, state->common, state->part);
-    });
+    return RunMiningCommand(name, state->common, state->part, arguments);
   };
   const auto make_part = [] { return std::make_unique<One>(); };
   return {name, summary, declare, run, std::move(aliases), make_part};

@@ -14,6 +14,9 @@ class MotifsPart : public MiningPart {
     verified_.Declare(options);
   }
 
+  Result<dkudu::ListPart> Lists() override {
+    return vertices_ == 3 ? dkudu::ListPart::kUpper : dkudu::ListPart::kAll;
+  }
   Result<MiningStep> Step(JobRun& run) override {
     run.report.Set("/options/k", std::uint64_t{vertices_});
     const auto work = [this](JobRun& to, const GraphSource&, dkudu::MiningJob& job) -> Status {
@@ -29,10 +32,7 @@ class MotifsPart : public MiningPart {
     const auto bytes = [this](const dkudu::MiningGraph& graph, const dkudu::MiningOptions& mining) {
       return dkudu::MotifBytes(graph, mining, vertices_) + verified_.Bytes(graph);
     };
-    return MiningStep{.part = vertices_ == 3 ? dkudu::ListPart::kUpper : dkudu::ListPart::kAll,
-                      .engine_bytes = bytes,
-                      .work = work,
-                      .finish = verified_.Finish()};
+    return MiningStep{.engine_bytes = bytes, .work = work, .finish = verified_.Finish()};
   }
 
  private:

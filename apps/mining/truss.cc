@@ -38,6 +38,7 @@ class TrussPart : public MiningPart {
   }
   std::string output() const override { return output_; }
 
+  Result<dkudu::ListPart> Lists() override { return dkudu::ListPart::kAll; }
   Result<MiningStep> Step(JobRun& run) override {
     run.report.Set("/options/k", std::uint64_t{k_});
     if (run.cluster.self() == 0 && !output_.empty()) {
@@ -60,8 +61,7 @@ class TrussPart : public MiningPart {
       return dkudu::TrussBytes(graph, options) + (verifies ? BytesToVerify(graph) : 0) +
              (output_.empty() ? 0 : EdgeFile::kMemoryBytes);
     };
-    return MiningStep{.part = dkudu::ListPart::kAll,
-                      .engine_bytes = bytes,
+    return MiningStep{.engine_bytes = bytes,
                       .work = work,
                       .prints_ids = true,
                       .finish = finish,

@@ -6,18 +6,33 @@
 #include "apps/graph/graph_input.h"
 #include "apps/job/job_runner.h"
 #include "apps/pool/pool_output.h"
+#include "dkudu/standing_lists.h"
 #include "slimgraph/base/clock.h"
 #include "slimgraph/base/parallel.h"
+#include "slimgraph/files/slim_file.h"
 #include "slimgraph/pool/pool.h"
 #include "slimgraph/pool/standing_part.h"
 #include "slimgraph/remote/standing_graph.h"
 
 namespace slimgraph {
+namespace {
+
+enum class Prepare { kVertex, kMining };
+
+std::vector<std::string> ViewsForMining(const SlimFile& file) {
+  using dkudu::ListPart;
+  using dkudu::ViewName;
+  if (file.directed()) return {std::string(ViewName(ListPart::kArcs))};
+  return {std::string(ViewName(ListPart::kUpper)), std::string(ViewName(ListPart::kAll))};
+}
+
+}  // namespace
 
 Command PoolLoadCommand() {
   struct State {
     PoolLoad load;
     GraphInput graph;
+    Prepare prepare = Prepare::kVertex;
     bool json = false;
   };
   const auto state = std::make_shared<State>();
@@ -26,6 +41,8 @@ Command PoolLoadCommand() {
     DeclareGraph(options, state->graph);
     options.Text("--as", "G", "the graph's name in the pool", state->load.graph)
         .Default("the file's name up to its first dot");
+    options.Choice("--prepare", "also make what mining needs now, instead of when it is needed",
+                   {"vertex", "mining"}, state->prepare);
     options.Flag("--json", "the result as one JSON object", state->json);
   };
   const auto run = [state](const std::vector<std::string>&) {
@@ -41,6 +58,11 @@ Command PoolLoadCommand() {
     if (const Status graph = ResolveGraph(state->graph); !graph) return PrintError(graph.error());
     load.file = state->graph.path;
     load.shown = state->graph.how.in;
+    if (state->prepare == Prepare::kMining) {
+      const auto file = SlimFile::Open(load.file, load.shown);
+      if (!file) return PrintError(file.error());
+      load.views = ViewsForMining(*file);
+    }
     const std::uint64_t start_ns = NowNs();
     const auto loaded = LoadIntoPool(load);
     if (!loaded) return PrintError(loaded.error());
@@ -74,6 +96,7 @@ Command PoolLoaderCommand() {
     std::string shown;
     std::string node;
     std::string nodes;
+    std::string view;
   };
   const auto state = std::make_shared<State>();
   const auto declare = [state](Options& options) {
@@ -81,6 +104,8 @@ Command PoolLoaderCommand() {
     options.Positional("SHOWN", "its name in messages", state->shown);
     options.Positional("NODE", "the number of the part", state->node);
     options.Positional("NODES", "the number of parts", state->nodes);
+    options.Positional("VIEW", "upper, all or arcs: as mining reads it; empty: as all others do",
+                       state->view);
   };
   const auto run = [state](const std::vector<std::string>&) {
     const auto node = ParseNumber<NodeId>(state->node);
@@ -90,11 +115,15 @@ Command PoolLoaderCommand() {
     }
     // All nodes load at the same time.
     const std::size_t threads = std::max<std::size_t>(1, UsableThreads() / *nodes);
-    const auto load = [threads](const std::string& file, const std::string& shown, NodeId part,
-                                NodeId parts) {
-      return LoadStandingPart(file, shown, part, parts, threads);
+    const auto load = [threads](const PartToLoad& part) -> Result<StandingPart> {
+      if (part.view.empty()) {
+        return LoadStandingPart(part.file, part.shown, part.node, part.nodes, threads);
+      }
+      SLIM_ASSIGN(const dkudu::ListPart lists, dkudu::PartOfView(part.view));
+      return dkudu::LoadStandingLists(part.file, part.shown, lists, part.node, part.nodes);
     };
-    const Status served = ServeLoading(state->file, state->shown, *node, *nodes, load);
+    const Status served =
+        ServeLoading({state->file, state->shown, *node, *nodes, state->view}, load);
     return served ? 0 : PrintError(served.error());
   };
   return {kPoolLoaderCommand, "load a part of a graph for a pool, which starts it", declare, run};

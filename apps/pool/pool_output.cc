@@ -42,7 +42,7 @@ std::vector<GraphOfPool> GraphsOf(const PoolView& view) {
   for (std::size_t node = 0; node < view.nodes.size(); ++node) {
     if (!view.nodes[node].status) continue;
     for (const KeptGraphStatus& part : view.nodes[node].status->graphs) {
-      GraphOfPool& graph = graphs[part.name + " " + part.id];
+      GraphOfPool& graph = graphs[part.name + " " + part.view + " " + part.id];
       if (graph.nodes.empty()) graph.what = part;
       graph.what.ready = graph.what.ready && part.ready;
       graph.bytes += part.bytes;
@@ -85,7 +85,9 @@ std::string DescribeNode(const PoolDescriptor& pool, std::size_t number, const P
 }
 
 std::string DescribeGraph(const PoolView& view, const GraphOfPool& graph) {
-  std::string text = fmt::format("  graph {}  {}, {}", graph.what.name, graph.what.shown,
+  const std::string form =
+      graph.what.view.empty() ? "" : fmt::format(" for mining ({})", graph.what.view);
+  std::string text = fmt::format("  graph {}{}  {}, {}", graph.what.name, form, graph.what.shown,
                                  FormatBytes(graph.bytes));
   if (!graph.what.ready) return text + ", is being loaded\n";
   // Nodes that have ended get it back when they are started again.
@@ -93,8 +95,9 @@ std::string DescribeGraph(const PoolView& view, const GraphOfPool& graph) {
       std::count_if(view.nodes.begin(), view.nodes.end(),
                     [](const PoolNodeView& node) { return node.status.has_value(); }));
   if (graph.nodes.size() < answering) {
-    text += fmt::format(", only on {} of {} nodes: drop it, and load it again", graph.nodes.size(),
-                        view.nodes.size());
+    text += fmt::format(", only on {} of {} nodes", graph.nodes.size(), view.nodes.size());
+    // A node that lacks a view makes it when a job needs it.
+    if (graph.what.view.empty()) text += ": drop it, and load it again";
   }
   return text + "\n";
 }
@@ -126,6 +129,7 @@ int PrintStatusObject(const PoolView& view) {
   for (std::size_t i = 0; i < graphs.size(); ++i) {
     const std::string at = fmt::format("/result/graphs/{}", i);
     report.Set(at + "/name", graphs[i].what.name);
+    report.Set(at + "/view", graphs[i].what.view);
     report.Set(at + "/file", graphs[i].what.shown);
     report.Set(at + "/bytes", graphs[i].bytes);
     report.Set(at + "/ready", graphs[i].what.ready);

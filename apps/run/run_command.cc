@@ -120,6 +120,28 @@ Status RunVertexParts(JobRun& run, RunState& state, std::deque<PartRun>& runs) {
   return works.empty() ? Status() : RunVertexApplications(run, state.vertex, works);
 }
 
+std::vector<MiningPart*> MiningPartsOf(RunState& state) {
+  std::vector<MiningPart*> parts;
+  for (const auto& one : state.parts) {
+    if (auto* const part = dynamic_cast<MiningPart*>(one.part.get())) parts.push_back(part);
+  }
+  return parts;
+}
+
+// A job attaches to one view of a graph.
+Result<PoolGraph> ToAttach(RunState& state) {
+  const PoolGraph& graph = *state.vertex.graph.standing;
+  const auto mining = MiningPartsOf(state);
+  if (mining.empty()) return graph;
+  if (mining.size() < state.parts.size()) {
+    return UsageError(
+        "one job cannot run vertex programs and mine patterns in a graph of a pool: run them in "
+        "two commands");
+  }
+  SLIM_ASSIGN(const dkudu::ListPart lists, ListsForAll(mining));
+  return WithMiningView(graph, lists);
+}
+
 Status RunMiningParts(JobRun& run, RunState& state, std::deque<PartRun>& runs) {
   std::vector<MiningStep> steps;
   std::vector<JobRun*> of_steps;
@@ -130,15 +152,14 @@ Status RunMiningParts(JobRun& run, RunState& state, std::deque<PartRun>& runs) {
     of_steps.push_back(&runs[i].run);
   }
   if (steps.empty()) return {};
-  if (run.standing != nullptr) {
-    return UsageError("patterns are mined in graphs in files, not yet in those of a pool");
-  }
+  std::vector<MiningPart*> parts = MiningPartsOf(state);
+  SLIM_ASSIGN(const dkudu::ListPart lists, ListsForAll(parts));
   MiningCommandOptions options;
   options.job = state.vertex.job;
   options.graph = state.vertex.graph;
   options.edges = state.vertex.cache.edges;
   const Traffic before = run.load_traffic;
-  SLIM_TRY(RunMiningSteps(run, options, steps, of_steps));
+  SLIM_TRY(RunMiningSteps(run, options, lists, steps, of_steps));
   run.load_traffic.Add(before);
   return {};
 }
@@ -175,7 +196,11 @@ Command RunSeveralCommand() {
     if (const Status parts = AddParts(*state); !parts) return PrintError(parts.error());
     const Status graph = ResolveGraph(state->vertex.graph);
     if (!graph) return PrintError(graph.error());
-    state->vertex.job.standing = state->vertex.graph.standing;
+    if (state->vertex.graph.standing) {
+      auto standing = ToAttach(*state);
+      if (!standing) return PrintError(standing.error());
+      state->vertex.job.standing = *std::move(standing);
+    }
     return RunJob("run", state->vertex.job, arguments,
                   [state](JobRun& job_run) { return RunParts(job_run, *state); });
   };

@@ -167,7 +167,7 @@ def attach(pool_graph: str, compute: int = 1, **options) -> Graph:
 
     Nothing is loaded: its lists are read where they stand. The pool's nodes are the memory nodes of
     a new session, graph.session; `options` are those of Session. Closing that session lets go.
-    Patterns are counted in graphs of files only.
+    To count patterns, the session's nodes load the graph's file.
     """
     from .graph import Graph
 

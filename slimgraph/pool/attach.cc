@@ -46,6 +46,11 @@ Result<std::unique_ptr<Attachment>> Attachment::Make(const AttachRequest& reques
   SLIM_ASSIGN(const auto found, connections[0].Ask({std::string(internal::kFind), request.graph}));
   if (found.size() != 2) return EnvironmentError("pool '{}' has sent no graph", request.pool);
   made->facts_ = {.nodes = static_cast<NodeId>(pool.nodes.size()), .facts = found[1]};
+  std::string view;
+  if (request.view_of) {
+    SLIM_ASSIGN(view, request.view_of(found[1]));
+  }
+  SLIM_TRY(internal::MakeView(connections, request.graph, view));
 
   const NodeId nodes = request.compute + made->facts_.nodes;
   SLIM_TRY(Topology::Make(nodes, request.compute));
@@ -61,7 +66,7 @@ Result<std::unique_ptr<Attachment>> Attachment::Make(const AttachRequest& reques
   for (NodeId i = 0; i < connections.size(); ++i) {
     place.node = request.compute + i;
     std::vector<std::string> words{
-        std::string(internal::kAttach), request.graph, found[0], place.ToText(), FolderHere(),
+        std::string(internal::kAttach), request.graph, view, found[0], place.ToText(), FolderHere(),
         fmt::format("{}", ::getpid())};
     words.insert(words.end(), request.words.begin(), request.words.end());
     SLIM_TRY(connections[i].Send(words));

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +21,9 @@ namespace slimgraph {
 struct AttachRequest {
   std::string pool;
   std::string graph;
+  // The view (pool/status.h) that the job needs, by the graph's facts; "": the graph as it was
+  // loaded. Made now if the pool does not have it yet.
+  std::function<Result<std::string>(const std::string& facts)> view_of = {};
   NodeId compute = 1;
   // The command line after the program's name. The other compute nodes and the deputies have the
   // same, and find their Place (launch/place.h) in the environment; deputies also find their part

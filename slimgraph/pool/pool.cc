@@ -81,6 +81,10 @@ auto CannotStart(const Error& error, const std::string& log) {
 Status LoadAgain(const std::vector<KeptGraphStatus>& graphs,
                  std::vector<Conversation>& conversations) {
   for (const KeptGraphStatus& graph : graphs) {
+    if (!graph.view.empty()) {
+      SLIM_TRY(internal::MakeView(conversations, graph.name, graph.view));
+      continue;
+    }
     for (Conversation& node : conversations) {
       const auto loaded = node.Ask(
           Request(internal::kLoad, {graph.name, graph.id, graph.file, graph.shown}), kNoLimit);
@@ -183,7 +187,9 @@ Result<PoolStarted> StartLocked(const PoolStart& start, bool exists, const std::
   SLIM_TRY(AskAll(conversations, Request(internal::kConfirm)));
   done.started = static_cast<NodeId>(ended.size());
   SLIM_TRY(LoadAgain(graphs, conversations));
-  for (const KeptGraphStatus& graph : graphs) done.reloaded.push_back(graph.name);
+  for (const KeptGraphStatus& graph : graphs) {
+    if (graph.view.empty()) done.reloaded.push_back(graph.name);
+  }
   return done;
 }
 
@@ -205,6 +211,14 @@ Result<PoolLoaded> LoadIntoPool(const PoolLoad& load) {
   auto loaded = LoadOnAll(load, nodes);
   if (!loaded) {
     for (Conversation& node : nodes) node.GiveUp();
+    return loaded;
+  }
+  for (const std::string& view : load.views) {
+    const Status made = internal::MakeView(nodes, load.graph, view);
+    if (made) continue;
+    nodes.clear();
+    SLIM_TRY(DropFromPool(load.pool, load.graph));
+    return tl::unexpected<Error>(made.error());
   }
   return loaded;
 }

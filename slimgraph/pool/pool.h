@@ -38,7 +38,8 @@ struct PoolLoad {
   std::string pool;
   std::string graph;  // its name there
   std::string file;
-  std::string shown = {};  // the file that messages name; "": the same
+  std::string shown = {};               // the file that messages name; "": the same
+  std::vector<std::string> views = {};  // that are made at once; others, when jobs need them
 };
 // Loads a graph into all nodes, or into none.
 Result<PoolLoaded> LoadIntoPool(const PoolLoad& load);

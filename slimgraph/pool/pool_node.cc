@@ -120,9 +120,10 @@ class ClientService {
     if (verb == internal::kStatus && size == 1) return ToWords(node_.state.Describe());
     if (verb == internal::kFind && size == 2) return Find(request[1]);
     if (verb == internal::kLoad && size == 5) return Load(request);
-    if (verb == internal::kAttach && size >= 6) return Attach(request);
+    if (verb == internal::kView && size == 3) return View(request[1], request[2]);
+    if (verb == internal::kAttach && size >= 7) return Attach(request);
     if (verb == internal::kKeep && size == 1 && !loaded_.empty()) {
-      node_.state.Keep(std::exchange(loaded_, {}));
+      SLIM_TRY(node_.state.Keep(std::exchange(loaded_, {})));
     } else if (verb == internal::kDrop && size == 2) {
       SLIM_TRY(node_.state.Drop(request[1]));
     } else if (verb == internal::kConfirm && size == 1) {
@@ -149,43 +150,74 @@ class ClientService {
     KeptGraph graph{
         .what = {.name = request[1], .id = request[2], .file = request[3], .shown = request[4]},
         .memories = {}};
-    const std::string file = graph.what.file;
-    const std::string shown = graph.what.shown;
-    SLIM_ASSIGN(graph.what.stamp, internal::StampOfFile(file));
+    SLIM_ASSIGN(graph.what.stamp, internal::StampOfFile(graph.what.file));
+    const std::string stamp = graph.what.stamp;
     SLIM_TRY(node_.state.BeginLoad(graph.what));
     loaded_ = graph.what.name;
-    auto held = [&]() -> Result<Words> {
-      SLIM_ASSIGN(auto part, internal::RunLoader(file, shown, node_.place.node, node_.place.nodes,
-                                                 client_.fd()));
-      SLIM_ASSIGN(const std::string stamp, internal::StampOfFile(file));
-      if (stamp != graph.what.stamp) {
-        return InputError("{}: has changed while it was loaded: load it again", shown);
-      }
-      graph.what.facts = part.facts;
-      graph.what.bytes = part.bytes;
-      graph.memories = std::move(part.memories);
-      SLIM_TRY(node_.state.HoldLoaded(std::move(graph)));
-      return Words{stamp, fmt::format("{}", part.bytes)};
-    }();
-    if (!held) node_.state.Abandon(std::exchange(loaded_, {}));
-    return held;
+    const auto bytes = Fill(std::move(graph));
+    if (!bytes) {
+      node_.state.Abandon(std::exchange(loaded_, {}));
+      return tl::unexpected<Error>(bytes.error());
+    }
+    return Words{stamp, fmt::format("{}", *bytes)};
+  }
+
+  // The loader's part becomes the graph's. Returns its bytes.
+  Result<std::uint64_t> Fill(KeptGraph graph) {
+    const KeptGraphStatus& what = graph.what;
+    SLIM_ASSIGN(auto part, internal::RunLoader({.file = what.file,
+                                                .shown = what.shown,
+                                                .node = node_.place.node,
+                                                .nodes = node_.place.nodes,
+                                                .view = what.view},
+                                               client_.fd()));
+    SLIM_ASSIGN(const std::string stamp, internal::StampOfFile(what.file));
+    if (stamp != what.stamp && what.view.empty()) {
+      return InputError("{}: has changed while it was loaded: load it again", what.shown);
+    }
+    if (stamp != what.stamp) {
+      return InputError("{} has changed since graph '{}' was loaded: drop it, and load it again",
+                        what.shown, what.name);
+    }
+    graph.what.facts = part.facts;
+    graph.what.bytes = part.bytes;
+    graph.memories = std::move(part.memories);
+    SLIM_TRY(node_.state.HoldLoaded(std::move(graph)));
+    return part.bytes;
+  }
+
+  // A view does not need a second request to be kept: a node that lacks it makes it when it is
+  // asked. This connection holds the view, so that it is not dropped before a job attaches to it.
+  Result<Words> View(const std::string& name, const std::string& view) {
+    KeptGraph made;
+    SLIM_ASSIGN(graph_, node_.state.FindOrBeginView(name, view, made.what));
+    if (graph_) return Words{};
+    const std::string key = NodeState::KeyOf(name, view);
+    const auto filled = Fill(std::move(made));
+    Status kept = filled ? node_.state.Keep(key) : Status(tl::unexpect, filled.error());
+    if (!kept) {
+      node_.state.Abandon(key);
+      return tl::unexpected<Error>(kept.error());
+    }
+    SLIM_ASSIGN(graph_, node_.state.Find(key));
+    return Words{};
   }
 
   // Starts the deputy: the slimgraph command with the job's own words.
   Result<Words> Attach(const Words& request) {
-    SLIM_ASSIGN(graph_, node_.state.Find(request[1]));
-    if (graph_->what.id != request[2]) {
+    SLIM_ASSIGN(graph_, node_.state.Find(NodeState::KeyOf(request[1], request[2])));
+    if (graph_->what.id != request[3]) {
       return InputError("has another load of graph '{}' than node 0: drop it, and load it again",
                         request[1]);
     }
     ProgramToStart program{
         .words = {"/proc/self/exe"},
-        .variables = {{kJoinVariable, request[3]},
+        .variables = {{kJoinVariable, request[4]},
                       {internal::kPartVariable,
                        internal::PartText(request[1], graph_->memories, graph_->what.facts)}},
-        .folder = request[4]};
+        .folder = request[5]};
     std::string command;
-    for (std::size_t i = 6; i < request.size(); ++i) {
+    for (std::size_t i = 7; i < request.size(); ++i) {
       program.words.push_back(request[i]);
       command += (command.empty() ? "" : " ") + request[i];
     }
@@ -193,7 +225,7 @@ class ClientService {
       program.files.emplace_back(memory.get(), memory.get());
     }
     AttachedJobStatus job{.graph = request[1], .command = command};
-    job.process = static_cast<pid_t>(std::strtol(request[5].c_str(), nullptr, 10));
+    job.process = static_cast<pid_t>(std::strtol(request[6].c_str(), nullptr, 10));
     SLIM_ASSIGN(job_, node_.state.AddJob(std::move(job)));
     const auto started = StartProgram(program);
     if (!started) {

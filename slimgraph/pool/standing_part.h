@@ -11,16 +11,22 @@
 
 namespace slimgraph {
 
-// The words that make the command a loader: `slimgraph pool-loader FILE SHOWN NODE NODES`.
+// The words that make the command a loader: `slimgraph pool-loader FILE SHOWN NODE NODES VIEW`.
 constexpr const char* kPoolLoaderCommand = "pool-loader";
 
-// Loads part `node` of `nodes` of a graph's file, which messages call `shown`.
-using PartLoader = std::function<Result<StandingPart>(
-    const std::string& file, const std::string& shown, NodeId node, NodeId nodes)>;
+// Part `node` of `nodes` of a graph's file, which messages call `shown`, in the form that `view`
+// names; "": as vertex programs read it.
+struct PartToLoad {
+  std::string file;
+  std::string shown;
+  NodeId node = 0;
+  NodeId nodes = 0;
+  std::string view;
+};
+using PartLoader = std::function<Result<StandingPart>(const PartToLoad&)>;
 
 // What a loader runs: loads the part, seals its memories, and passes them to the pool's node. An
 // error has been passed on as well.
-Status ServeLoading(const std::string& file, const std::string& shown, NodeId node, NodeId nodes,
-                    const PartLoader& load);
+Status ServeLoading(const PartToLoad& part, const PartLoader& load);
 
 }  // namespace slimgraph

@@ -45,7 +45,7 @@ std::vector<std::string> ToWords(const PoolNodeStatus& status) {
   add(status.graphs.size());
   for (const KeptGraphStatus& graph : status.graphs) {
     for (const std::string& text :
-         {graph.name, graph.id, graph.file, graph.shown, graph.stamp, graph.facts}) {
+         {graph.name, graph.view, graph.id, graph.file, graph.shown, graph.stamp, graph.facts}) {
       words.push_back(text);
     }
     add(graph.bytes);
@@ -73,8 +73,8 @@ Result<PoolNodeStatus> StatusFromWords(const std::vector<std::string>& words) {
   const auto graphs = reader.Number<std::size_t>();
   for (std::size_t i = 0; i < graphs && reader.complete(); ++i) {
     KeptGraphStatus& graph = status.graphs.emplace_back();
-    for (std::string* const text :
-         {&graph.name, &graph.id, &graph.file, &graph.shown, &graph.stamp, &graph.facts}) {
+    for (std::string* const text : {&graph.name, &graph.view, &graph.id, &graph.file, &graph.shown,
+                                    &graph.stamp, &graph.facts}) {
       *text = reader.Text();
     }
     graph.bytes = reader.Number<std::uint64_t>();

@@ -13,10 +13,12 @@
 
 namespace slimgraph {
 
-// A graph of which a node keeps a part.
+// A graph of which a node keeps a part, or a view of one: the same graph in another form, made from
+// the same file when a job first needs it.
 struct KeptGraphStatus {
   std::string name = {};
-  std::string id = {};  // of one load: the parts of different loads do not belong together
+  std::string view = {};  // "": the graph as it was loaded
+  std::string id = {};    // of one load: the parts of different loads do not belong together
   std::string file = {};
   std::string shown = {};  // the file that the user has named, from which this one was made
   std::string stamp = {};  // tells apart the states of the file

@@ -90,6 +90,53 @@ TEST_F(PoolJobs, AgreeWithSerialCodesOnAnyNumberOfComputeNodes) {
   }
 }
 
+// The lists are made when the first command needs them.
+TEST_F(PoolJobs, MineLikeBruteForceOnAnyNumberOfComputeNodes) {
+  Run({"gen", "kron", "--scale", "7", "--degree", "6", "--seed", std::to_string(seed_), "--output",
+       scratch_->File("small.slim")});
+  Run({"pool", "load", "p", scratch_->File("small.slim")});
+  const std::vector<std::vector<std::string>> kCommands = {
+      {"triangles"},
+      {"cliques", "-k", "4"},
+      {"motifs", "-k", "4"},
+      {"match", "--pattern", "house"},
+      {"match", "--pattern", "4-path", "--no-formulae"},
+      {"local", "--triangles", "--output", scratch_->File("local.csv")},
+      {"local", "--clustering", "--output", scratch_->File("local.csv")},
+      {"ktruss"}};
+  const std::vector<std::vector<std::string>> kSettings = {
+      {"--compute", "1"},
+      {"--compute", "2", "--transport", "tcp", "--edge-cache", "0"},
+      {"--compute", "3", "--threads", "2", "--fetch", "read", "--reuse", "chunk"},
+      {"--compute", "5", "--chunk-memory", "0"},
+  };
+  std::size_t turn = seed_ % kSettings.size();
+  for (const auto& command : kCommands) {
+    for (int k = 0; k < 3; ++k) {
+      std::vector<std::string> words = command;
+      words.insert(words.begin() + 1, "p:small");
+      const auto& setting = kSettings[turn++ % kSettings.size()];
+      words.insert(words.end(), setting.begin(), setting.end());
+      words.insert(words.end(), {"--verify", "--json"});
+      EXPECT_NE(Run(words).find("\"verified\":true"), std::string::npos);
+    }
+  }
+  for (const char* const compute : {"1", "2"}) {
+    Run({"local", "p:links", "--clustering", "--compute", compute, "--verify", "--output",
+         scratch_->File("pooled.csv")});
+    Run({"local", scratch_->File("arcs.slim"), "--clustering", "--output",
+         scratch_->File("filed.csv")});
+    EXPECT_EQ(ReadText(scratch_->File("pooled.csv")), ReadText(scratch_->File("filed.csv")));
+  }
+  const std::string status = Run({"pool", "status", "p"});
+  for (const char* const view :
+       {"small for mining (all)", "small for mining (upper)", "links for mining (arcs)"}) {
+    EXPECT_NE(status.find(view), std::string::npos) << status;
+  }
+  const std::string several = Run({"run", "p:small", "triangles", "cliques:k=5", "--json"});
+  EXPECT_NE(several.find("\"cliques:k=5\""), std::string::npos) << several;
+}
+
 TEST_F(PoolJobs, OnDirectedGraphsUseOriginalIds) {
   for (const char* const compute : {"1", "2"}) {
     for (const char* const program : {"pagerank", "cc"}) {
@@ -147,6 +194,9 @@ TEST_F(PoolJobs, RefuseInOneLineWhatAPoolCannotDo) {
   expect({"cc", "p:kron", "--transport", "mpi"}, 2, "shm or tcp");
   expect({"cc", "p:kron", "--directed"}, 2, "--directed");
   expect({"cc", "p:absent"}, 3, "absent");
+  expect({"triangles", "p:absent"}, 3, "absent");
+  expect({"triangles", "p:links"}, 3, "is directed");
+  expect({"run", "p:kron", "cc", "triangles"}, 2, "two commands");
   expect({"cc", "nopool:kron"}, 3, "nopool");
   expect({"sssp", "p:kron", "--source", "1", "--unit-weights"}, 2, "--unit-weights");
   expect({"kcore", "p:links"}, 2, "directed");

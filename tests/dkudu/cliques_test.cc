@@ -45,7 +45,8 @@ TEST(Cliques, AGraphOfManyWindowsIsCountedRight) {
   // The lists exceed a window of the smallest size, so each root is joined in several steps.
   const EdgeList graph = CompleteGraph(300);
   const ScratchGraph file(graph);
-  for (const Shape& shape : {Shape{1, 1, 2}, Shape{4, 4, 1}, Shape{4, 2, 2}, Shape{4, 1, 1}}) {
+  for (const Shape& shape : {Shape{1, 1, 2}, Shape{4, 4, 1}, Shape{4, 2, 2}, Shape{4, 1, 1},
+                             Shape{5, 2, 1, "tcp", true}}) {
     for (const std::uint64_t bytes : {0, 100'000, 64 << 20}) {
       const dkudu::MiningOptions options{.chunk_bytes = 0, .cache_bytes = bytes};
       OnMiningJob(shape, file.path(), dkudu::ListPart::kUpper, options, [&](dkudu::MiningJob& job) {
@@ -94,7 +95,8 @@ TEST(Cliques, ListsCrossCoded) {
     }
   }
   const ScratchGraph file(edges);
-  for (const Shape& shape : {Shape{4, 4}, Shape{4, 2}, Shape{4, 1}, Shape{3, 2, 1, "tcp"}}) {
+  for (const Shape& shape : {Shape{4, 4}, Shape{4, 2}, Shape{4, 1}, Shape{3, 2, 1, "tcp"},
+                             Shape{4, 1, 2, "shm", true}}) {
     for (const dkudu::Fetch fetch : {dkudu::Fetch::kRequest, dkudu::Fetch::kRead}) {
       const dkudu::MiningOptions options{.steal = dkudu::Steal::kOff, .fetch = fetch};
       OnMiningJob(shape, file.path(), dkudu::ListPart::kUpper, options, [&](dkudu::MiningJob& job) {

@@ -62,8 +62,13 @@ void ExpectFigures(const Shape& shape, const EdgeList& graph, dkudu::ListPart pa
   });
 }
 
-constexpr Shape kLocalShapes[] = {{1, 1, 2}, {4, 4, 1},        {4, 2, 2},
-                                  {4, 1, 1}, {3, 2, 1, "tcp"}, {5, 3, 1}};
+constexpr Shape kLocalShapes[] = {{1, 1, 2},
+                                  {4, 4, 1},
+                                  {4, 2, 2},
+                                  {4, 1, 1},
+                                  {3, 2, 1, "tcp"},
+                                  {5, 3, 1},
+                                  {5, 3, 1, "shm", true}};
 
 TEST(Local, CountsAtEveryVertexOfAnUndirectedGraph) {
   auto random = SeededRandom();

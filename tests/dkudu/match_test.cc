@@ -55,7 +55,9 @@ std::vector<Shape> AllShapes() {
 
 TEST(Match, CountsOfRandomPatternsAgreeWithBruteForceOnAllShapes) {
   auto random = SeededRandom();
-  for (const Shape& shape : AllShapes()) {
+  std::vector<Shape> shapes = AllShapes();
+  for (int i = 0; i < 6; ++i) shapes.push_back(RandomStandingShape(random));
+  for (const Shape& shape : shapes) {
     const EdgeList graph = RandomGraph(random, static_cast<VertexId>(8 + random() % 10), 0.35);
     const ScratchGraph file(graph);
     std::vector<dkudu::Pattern> patterns;

@@ -54,7 +54,8 @@ TEST(MiningMemory, CliquesStayWithinTheirAnnouncedMemory) {
   const ScratchGraph file(graph);
   const std::uint64_t expected = CliquesOfFour(graph);
   const dkudu::MiningOptions options{.chunk_bytes = 16 << 20, .cache_bytes = 4 << 20};
-  for (const Shape& shape : {Shape{1, 1, 1}, Shape{2, 1, 1}, Shape{2, 2, 1}}) {
+  for (const Shape& shape :
+       {Shape{1, 1, 1}, Shape{2, 1, 1}, Shape{2, 2, 1}, Shape{2, 1, 1, "shm", true}}) {
     for (const dkudu::ListPart part : {dkudu::ListPart::kUpper, dkudu::ListPart::kAll}) {
       OnMiningJob(shape, file.path(), part, options, [&](dkudu::MiningJob& job) {
         const auto of_engine = [](const dkudu::MiningGraph& loaded,

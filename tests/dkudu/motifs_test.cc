@@ -35,11 +35,17 @@ TEST(Motifs, CountsAgreeWithBruteForceOnAllShapes) {
                    {.chunk_bytes = SomeChunkBytes(random), .cache_bytes = random() % 400});
     }
   }
+  for (int i = 0; i < 4; ++i) {
+    ExpectMotifs(RandomStandingShape(random), RandomGraph(random, 12, 0.4),
+                 {.chunk_bytes = SomeChunkBytes(random), .cache_bytes = random() % 400});
+  }
 }
 
 TEST(Motifs, TheSmallestGraphsHaveNone) {
   ExpectMotifs({3, 2, 1}, EmptyGraph(1), {});
   ExpectMotifs({3, 2, 1}, CompleteGraph(2), {});
+  ExpectMotifs({4, 1, 1, "shm", true}, EmptyGraph(1), {});
+  ExpectMotifs({4, 2, 1, "tcp", true}, CompleteGraph(2), {});
 }
 
 TEST(Formula, CountsAgreeWithBruteForce) {

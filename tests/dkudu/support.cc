@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <optional>
 #include <set>
 
 #include "tests/support/node_processes.h"
@@ -116,9 +117,41 @@ std::uint64_t BruteForceCount(const EdgeList& graph, const dkudu::Pattern& patte
 }
 
 std::string NameOf(const Shape& shape) {
-  return fmt::format("({},{}) with {} threads over {}", shape.nodes, shape.compute, shape.threads,
-                     shape.transport);
+  return fmt::format("({},{}) with {} threads {}over {}", shape.nodes, shape.compute, shape.threads,
+                     shape.standing ? "on standing lists " : "", shape.transport);
 }
+
+Shape RandomStandingShape(std::mt19937_64& random) {
+  const auto compute = static_cast<NodeId>(1 + random() % 3);
+  const auto homes = static_cast<NodeId>(1 + random() % 3);
+  return {.nodes = compute + homes,
+          .compute = compute,
+          .threads = static_cast<std::uint32_t>(1 + random() % 2),
+          .transport = random() % 2 == 0 ? "shm" : "tcp",
+          .standing = true};
+}
+
+namespace {
+
+void RunMining(Cluster& cluster, const dkudu::MiningGraph& graph,
+               const dkudu::MiningOptions& options,
+               const std::function<void(dkudu::MiningJob&)>& body) {
+  std::vector<StageSeconds> seconds(cluster.threads());
+  const auto lists = Unwrap(dkudu::ListExchange::Start(cluster, graph, options.fetch));
+  dkudu::MiningJob mining{cluster, graph, *lists, options, seconds};
+  body(mining);
+  Unwrap(lists->Stop());
+}
+
+// The lists of a memory node, as a pool's loader makes them; nothing on compute nodes.
+StandingPart MakeStanding(const Job& job, const Shape& shape, const std::string& path,
+                          dkudu::ListPart part) {
+  if (job.self() < shape.compute) return {};
+  return Unwrap(dkudu::LoadStandingLists(path, path, part, job.self() - shape.compute,
+                                         shape.nodes - shape.compute));
+}
+
+}  // namespace
 
 void MineOn(Cluster& cluster, const std::string& path, dkudu::ListPart part,
             const dkudu::MiningOptions& options,
@@ -126,22 +159,30 @@ void MineOn(Cluster& cluster, const std::string& path, dkudu::ListPart part,
   const SlimFile file = Unwrap(SlimFile::Open(path));
   const auto graph =
       Unwrap(dkudu::MiningGraph::Load(cluster, file, part, {}, [](const MemoryPlan&) {}));
-  std::vector<StageSeconds> seconds(cluster.threads());
-  const auto lists = Unwrap(dkudu::ListExchange::Start(cluster, *graph, options.fetch));
-  dkudu::MiningJob mining{cluster, *graph, *lists, options, seconds};
-  body(mining);
-  Unwrap(lists->Stop());
+  RunMining(cluster, *graph, options, body);
 }
 
 void OnMiningJob(const Shape& shape, const std::string& path, dkudu::ListPart part,
                  const dkudu::MiningOptions& options,
                  const std::function<void(dkudu::MiningJob&)>& body) {
   ExpectNodesRun(shape.nodes, [&](Job& job) {
+    // Outlives the cluster.
+    const StandingPart made =
+        shape.standing ? MakeStanding(job, shape, path, part) : StandingPart();
     const auto cluster = Unwrap(Cluster::Start(job, {.compute = shape.compute,
                                                      .threads = shape.threads,
                                                      .transport = shape.transport,
                                                      .serving_threads = 1}));
-    MineOn(*cluster, path, part, options, body);
+    if (shape.standing) {
+      const SlimFile file = Unwrap(SlimFile::Open(path));
+      std::optional<dkudu::StandingLists> own;
+      if (!cluster->computes()) own = Unwrap(dkudu::StandingLists::Open(made.facts, made.memories));
+      const auto graph = Unwrap(dkudu::MiningGraph::Attach(
+          *cluster, file, part, own ? &*own : nullptr, {}, [](const MemoryPlan&) {}));
+      RunMining(*cluster, *graph, options, body);
+    } else {
+      MineOn(*cluster, path, part, options, body);
+    }
     Unwrap(cluster->Stop());
   });
 }

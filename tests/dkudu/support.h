@@ -50,8 +50,12 @@ struct Shape {
   NodeId compute;
   std::uint32_t threads = 1;
   const char* transport = "shm";
+  bool standing = false;  // the memory nodes have made their lists before, like those of a pool
 };
 std::string NameOf(const Shape& shape);
+
+// A random shape of which memory nodes have all lists.
+Shape RandomStandingShape(std::mt19937_64& random);
 
 // Called by every node: runs `body` once the graph is loaded. Throws an error as an exception.
 void MineOn(Cluster& cluster, const std::string& path, dkudu::ListPart part,

@@ -79,7 +79,8 @@ TEST(TaskShare, EveryRootIsClaimedOnce) {
 
 TEST(TaskShare, TasksAreBalancedWithoutStealing) {
   const ScratchGraph file(StarsAndPaths());
-  for (const Shape& shape : {Shape{4, 4}, Shape{4, 3}, Shape{5, 2}, Shape{5, 3}}) {
+  for (const Shape& shape :
+       {Shape{4, 4}, Shape{4, 3}, Shape{5, 2}, Shape{5, 3}, Shape{5, 3, 1, "shm", true}}) {
     OnMiningJob(shape, file.path(), dkudu::ListPart::kAll, {}, [&](dkudu::MiningJob& job) {
       std::uint64_t least = ~std::uint64_t{0};
       std::uint64_t most = 0;

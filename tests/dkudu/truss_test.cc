@@ -49,8 +49,9 @@ TrussOf ExpectedTrussness(const EdgeList& graph) {
   return trussness;
 }
 
-constexpr Shape kTrussShapes[] = {{1, 1, 1}, {1, 1, 2},        {2, 1, 1}, {4, 4, 1},
-                                  {4, 1, 2}, {3, 2, 2, "tcp"}, {5, 3, 1}, {6, 4, 2}};
+constexpr Shape kTrussShapes[] = {{1, 1, 1}, {1, 1, 2}, {2, 1, 1},
+                                  {4, 4, 1}, {4, 1, 2}, {3, 2, 2, "tcp"},
+                                  {5, 3, 1}, {6, 4, 2}, {5, 2, 1, "tcp", true}};
 
 void ExpectTrussness(const Shape& shape, const EdgeList& graph,
                      const dkudu::MiningOptions& options) {
@@ -144,7 +145,8 @@ TEST(Truss, StaysWithinItsAnnouncedMemory) {
   const EdgeList graph = RandomGraph(random, 6000, 0.01);
   const ScratchGraph file(graph);
   const auto serial = dkudu::serial::Trussness(Unwrap(BuildCsr(graph)));
-  for (const Shape& shape : {Shape{1, 1, 1}, Shape{2, 1, 1}, Shape{2, 2, 1}}) {
+  for (const Shape& shape :
+       {Shape{1, 1, 1}, Shape{2, 1, 1}, Shape{2, 2, 1}, Shape{2, 1, 1, "shm", true}}) {
     for (const std::uint64_t chunk_bytes : {std::uint64_t{0}, std::uint64_t{8} << 20}) {
       const dkudu::MiningOptions options{.chunk_bytes = chunk_bytes, .cache_bytes = 1 << 20};
       OnMiningJob(shape, file.path(), dkudu::ListPart::kAll, options, [&](dkudu::MiningJob& job) {

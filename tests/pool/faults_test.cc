@@ -1,7 +1,6 @@
 // What may befall a pool: nodes, clients and jobs that end at any time, strangers, and files that
 // are not what they were.
 #include <gmock/gmock.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -34,15 +33,6 @@ void KillNode(const PoolNodeAddress& node) {
 
 std::uint16_t PortOf(const PoolNodeAddress& node) {
   return static_cast<std::uint16_t>(std::stoi(node.address.substr(node.address.rfind(':') + 1)));
-}
-
-// Another process, which runs `work` and ends. Processes() does not have it.
-pid_t Fork(const std::function<void()>& work) {
-  const pid_t process = ::fork();
-  if (process != 0) return process;
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  work();
-  ::_exit(0);
 }
 
 TEST_F(Pools, NameANodeThatHasEndedAndBringItBack) {

@@ -1,6 +1,7 @@
 #include "tests/pool/programs.h"
 
 #include <dirent.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -26,15 +27,23 @@ std::vector<std::string> WordsOfProcess(const std::string& process, const char* 
   return words;
 }
 
-Result<StandingPart> LoadWords(const std::string& file, const std::string&, NodeId node,
-                               NodeId nodes) {
-  const std::string text = ReadText(file);
+Result<StandingPart> LoadWords(const PartToLoad& what) {
+  const std::string text = ReadText(what.file);
   if (text == "die") std::raise(SIGKILL);
   while (text == "hang") ::pause();
-  if (text == "fail") return InputError("{}: fails on node {}", file, node);
-  StandingPart part{.facts = fmt::format("part {} of {}", node, nodes), .memories = {}};
+  if (text == "fail" || what.view == "fail") {
+    return InputError("{}: fails on node {}", what.file, what.node);
+  }
+  if (what.view == "wait") {
+    WriteText(fmt::format("{}.begun.{}", what.file, ::getpid()), "");
+    while (::access((what.file + ".go").c_str(), F_OK) != 0) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+  StandingPart part{.facts = fmt::format("part {} of {}", what.node, what.nodes), .memories = {}};
+  if (!what.view.empty()) part.facts = what.view + " " + part.facts;
   SLIM_ASSIGN(part.memories.emplace_back(), SharedMemory::Create(std::stoull(text)));
-  part.memories[0]->base()[0] = static_cast<std::byte>(node);
+  part.memories[0]->base()[0] = static_cast<std::byte>(what.node);
   SLIM_TRY(part.memories[0]->Seal());
   return part;
 }
@@ -62,8 +71,12 @@ int RunProgram(const std::vector<std::string>& words) {
   };
   if (role == kPoolNodeCommand) return code(ServePoolNode());
   if (role == kPoolLoaderCommand) {
-    return code(ServeLoading(words[2], words[3], static_cast<NodeId>(std::stoul(words[4])),
-                             static_cast<NodeId>(std::stoul(words[5])), LoadWords));
+    return code(ServeLoading({.file = words[2],
+                              .shown = words[3],
+                              .node = static_cast<NodeId>(std::stoul(words[4])),
+                              .nodes = static_cast<NodeId>(std::stoul(words[5])),
+                              .view = words[6]},
+                             LoadWords));
   }
   if (role == kJobCommand) return code(JoinJob());
   if (role == kBrokenJobCommand) return 3;
@@ -129,12 +142,23 @@ bool Pools::AwaitProcesses(std::size_t count) const {
   return false;
 }
 
+pid_t Fork(const std::function<void()>& work) {
+  const pid_t process = ::fork();
+  if (process != 0) return process;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  work();
+  ::_exit(0);
+}
+
 Result<std::vector<std::string>> RunJob(const std::string& pool, const std::string& graph,
-                                        NodeId compute, const std::string& command) {
-  SLIM_ASSIGN(
-      const auto attachment,
-      Attachment::Make(
-          {.pool = pool, .graph = graph, .compute = compute, .words = {command, "a word"}}));
+                                        NodeId compute, const std::string& command,
+                                        const std::string& view) {
+  SLIM_ASSIGN(const auto attachment,
+              Attachment::Make({.pool = pool,
+                                .graph = graph,
+                                .view_of = [view](const std::string&) { return view; },
+                                .compute = compute,
+                                .words = {command, "a word"}}));
   SLIM_ASSIGN(const auto job, Job::Join(attachment->TakeConfig(), OnLoss::kReport));
   SLIM_ASSIGN(auto texts, job->Exchange(""));
   SLIM_TRY(job->Leave(0));

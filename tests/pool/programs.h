@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,8 @@ constexpr const char* kDeafJobCommand = "deaf-job";
 
 // What the loader makes of a file with the text "BYTES": a memory of so many bytes on each node,
 // which starts with the node's number as one byte, and the facts "part NODE of NODES". Other texts:
-// "fail", "die", "hang".
+// "fail", "die", "hang". Views are the same, and their facts begin with their names; the view
+// "fail" cannot be made, and "wait" waits for a file with ".go" after its name.
 void WriteGraph(const std::string& path, const std::string& text);
 
 // Each test has a folder of pools of its own; all of its processes are killed at the end.
@@ -46,8 +48,12 @@ class Pools : public ::testing::Test {
   ScratchDirectory folder_;
 };
 
+// Another process, which runs `work` and ends. Processes() does not have it.
+pid_t Fork(const std::function<void()>& work);
+
 // What a job sees: one text for each node of the pool, "GRAPH FACTS: FIRST BYTE, BYTES".
 Result<std::vector<std::string>> RunJob(const std::string& pool, const std::string& graph,
-                                        NodeId compute, const std::string& command = kJobCommand);
+                                        NodeId compute, const std::string& command = kJobCommand,
+                                        const std::string& view = "");
 
 }  // namespace slimgraph::test

@@ -186,13 +186,24 @@ TEST_F(AttachedSession, SaysWhatItCannotDo) {
   ASSERT_OK(graph);
   EXPECT_THAT(MessageOf(CoreNumbers(*graph)), HasSubstr("is directed"));
   EXPECT_OK(PageRank(*graph));  // the session goes on
-  auto undirected = Attach("g");
-  ASSERT_OK(undirected);
-  auto patterns = Graph::OfPool(*undirected);
-  ASSERT_OK(patterns);
-  const Pattern triangle = Unwrap(Pattern::Find("triangle"));
-  EXPECT_THAT(MessageOf(Count(*patterns, triangle)), HasSubstr("not of a pool"));
-  EXPECT_OK(ConnectedComponents(*patterns));
+}
+
+TEST_F(AttachedSession, CountsPatternsInTheGraphsFile) {
+  for (const char* const name : {"triangle", "house"}) {
+    const Pattern pattern = Unwrap(Pattern::Find(name));
+    const auto count = [&](Graph& graph) { return Count(graph, pattern); };
+    const std::uint64_t expected = OnFile(scratch_->File("g.slim"), count);
+    for (const NodeId compute : {1U, 2U}) {
+      SessionOptions options;
+      options.compute = compute;
+      auto session = Attach("g", options);
+      ASSERT_OK(session);
+      auto graph = Graph::OfPool(*session);
+      ASSERT_OK(graph);
+      EXPECT_EQ(Unwrap(count(*graph)), expected) << name << " on " << compute;
+      EXPECT_OK(ConnectedComponents(*graph));
+    }
+  }
 }
 
 TEST_F(AttachedSession, LetsGoOfThePoolWhenItsProcessIsKilled) {

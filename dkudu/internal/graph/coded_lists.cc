@@ -26,10 +26,12 @@ void VisitLists(const CompactOffsets& index, VertexId first, VertexId end, Visit
 }  // namespace
 
 std::pair<VertexId, VertexId> VerticesOf(const MiningGraph& graph, NodeId home, RankRange range) {
-  const NodeId nodes = graph.nodes();
+  if (home < graph.first_home()) return {0, 0};
+  const NodeId homes = graph.homes();
+  const NodeId part = home - graph.first_home();
   // The number of the home's vertices below a rank.
   const auto below = [&](VertexId rank) {
-    return rank / nodes + (rank % nodes > home ? VertexId{1} : VertexId{0});
+    return rank / homes + (rank % homes > part ? VertexId{1} : VertexId{0});
   };
   return {below(range.first), below(range.end)};
 }
@@ -89,7 +91,7 @@ void CodedLists::CollectWanted(ListFetch& fetch, NodeId home, VertexId first, Ve
   VisitLists(
       graph_.index(home), first, end,
       [&](VertexId number, const CompactOffsets::ListLocation& location) {
-        if (location.length == 0 || !(*wanted_)[number * graph_.nodes() + home]) return;
+        if (location.length == 0 || !(*wanted_)[graph_.vertex(home, number)]) return;
         if (location.first_byte > range_end + ListFetch::kMaxGapBytes || range_begin == range_end) {
           collect();
           range_begin = location.first_byte;
@@ -104,7 +106,7 @@ void CodedLists::Decode(std::size_t number, std::span<const HomeLists> lists) co
   const HomeLists& into = lists[piece.home];
   VisitLists(graph_.index(piece.home), piece.first, piece.end,
              [&](VertexId v, const CompactOffsets::ListLocation& location) {
-               if (wanted_ != nullptr && !(*wanted_)[v * graph_.nodes() + piece.home]) return;
+               if (wanted_ != nullptr && !(*wanted_)[graph_.vertex(piece.home, v)]) return;
                const std::byte* const coded = piece.coded + (location.first_byte - piece.home_byte);
                const std::span list(into.memory + (location.begin - into.begin), location.length);
                SLIM_CHECK(graph_.code().Decode(coded, list),

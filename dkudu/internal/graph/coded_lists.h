@@ -38,7 +38,7 @@ std::uint64_t CodedBytesOf(const MiningGraph& graph, NodeId home, RankRange rang
 // and then halving steps. If no range fits, the shortest range is returned.
 template <typename Fits>
 RankRange LongestRange(const MiningGraph& graph, VertexId first, VertexId limit, const Fits& fits) {
-  const std::uint64_t grain = std::uint64_t{8} * graph.nodes();
+  const std::uint64_t grain = std::uint64_t{8} * graph.homes();
   const auto of = [&](std::uint64_t grains) {
     return RankRange{first,
                      static_cast<VertexId>(std::min<std::uint64_t>(limit, first + grains * grain))};

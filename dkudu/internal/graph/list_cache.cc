@@ -29,9 +29,9 @@ Result<std::unique_ptr<ListCache>> ListCache::Make(const MiningGraph& graph,
 void ListCache::Keep(VertexId v, List list) {
   if (!keeps(v) || graph_.is_own(v)) return;
   EdgeCache& cache = caches_[graph_.home(v)];
-  if (!cache.Claim(v / graph_.nodes(), list.size())) return;
+  if (!cache.Claim(graph_.number(v), list.size())) return;
   std::copy(list.begin(), list.end(), cache.ids() + graph_.FindArcs(v).begin);
-  cache.Publish(v / graph_.nodes());
+  cache.Publish(graph_.number(v));
 }
 
 }  // namespace slimgraph::dkudu

@@ -20,7 +20,7 @@ constexpr auto kCheckInterval = std::chrono::milliseconds(100);
 std::uint64_t ListFetch::SlotBytes(const MiningGraph& graph) {
   std::uint64_t bytes = 0;
   for (NodeId node = 0; node < graph.nodes(); ++node) bytes += graph.index(node).coded_bytes();
-  return std::clamp(bytes / graph.nodes() / kAnswersOfNode, kLeastSlotBytes, kMostSlotBytes);
+  return std::clamp(bytes / graph.homes() / kAnswersOfNode, kLeastSlotBytes, kMostSlotBytes);
 }
 
 void ListFetch::Collect(NodeId home, std::uint64_t begin, MutableBytes into) {

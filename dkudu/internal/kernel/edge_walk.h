@@ -19,7 +19,7 @@ class EdgeWalk {
     std::size_t first;
     std::size_t last;
 
-    VertexId neighbour(std::size_t i) const { return list[i] >> MiningGraph::EntryBits(kPart); }
+    VertexId neighbour(std::size_t i) const { return list[i] >> EntryBits(kPart); }
   };
 
   // `chunk_bytes` must be at least LeastKernelBytes().

@@ -150,7 +150,7 @@ Result<bool> Extender::FillRoots(Chunk& chunk) {
   RecordBaseSizes(0);
   for (; done < task_->count; ++done) {
     const auto index = static_cast<VertexId>(task_->first + done);
-    if (!AddRecord(0, chunk, task_->home + index * graph_.nodes())) break;
+    if (!AddRecord(0, chunk, graph_.vertex(task_->home, index))) break;
   }
   return true;
 }

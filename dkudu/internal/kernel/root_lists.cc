@@ -18,7 +18,7 @@ std::uint64_t RootLists::Bytes(const MiningGraph& graph) {
 
 Status RootLists::Fetch(const RootTask& task) {
   VertexId roots[RootTask::kMaxRoots];
-  for (VertexId i = 0; i < task.count; ++i) roots[i] = task.root(i, graph_.nodes());
+  for (VertexId i = 0; i < task.count; ++i) roots[i] = task.root(i, graph_);
   return Fetch(List(roots, task.count));
 }
 

@@ -41,7 +41,7 @@ std::vector<RootTask> RootTasksOf(const MiningGraph& graph, NodeId worker, bool 
   const Grain grain = GrainOf(graph);
   std::vector<RootTask> tasks;
   for (NodeId home = 0; home < graph.nodes(); ++home) {
-    const auto degree = [&](VertexId index) { return graph.degree(home + index * graph.nodes()); };
+    const auto degree = [&](VertexId index) { return graph.degree(graph.vertex(home, index)); };
     VertexId end = graph.index(home).count();
     for (; may_slice && end > 0 && degree(end - 1) > grain.huge_degree; --end) {
       const auto slices = static_cast<std::uint32_t>(degree(end - 1) / (grain.huge_degree / 2));

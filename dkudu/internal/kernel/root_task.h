@@ -21,7 +21,9 @@ struct RootTask {
   std::uint32_t slices = 1;
   std::uint64_t neighbours = 0;  // of all these roots, or of this slice
 
-  VertexId root(VertexId i, NodeId nodes) const { return home + (first + i) * nodes; }
+  VertexId root(VertexId i, const MiningGraph& graph) const {
+    return graph.vertex(home, first + i);
+  }
 };
 
 // The most neighbours that a task of this graph has.

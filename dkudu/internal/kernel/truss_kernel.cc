@@ -72,7 +72,7 @@ TrussKernel::TrussKernel(MiningJob& job, std::uint32_t thread, ListCache* cache,
 Status TrussKernel::FetchRoots(const RootTask& task) {
   flagged_.clear();
   for (VertexId i = 0; i < task.count; ++i) {
-    const VertexId root = task.root(i, graph_.nodes());
+    const VertexId root = task.root(i, graph_);
     if (run_.visits_all() || run_.flags.of(root) != 0) flagged_.push_back(root);
   }
   SLIM_TRY(roots_.Fetch(flagged_));

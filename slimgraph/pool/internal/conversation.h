@@ -22,10 +22,11 @@ inline constexpr std::string_view kFailed = "failed";
 inline constexpr std::string_view kConfirm = "confirm";  // the pool has started
 inline constexpr std::string_view kStatus = "status";
 inline constexpr std::string_view kFind = "find";      // GRAPH
+inline constexpr std::string_view kView = "view";      // GRAPH VIEW: makes it if it is not there
 inline constexpr std::string_view kLoad = "load";      // GRAPH ID FILE SHOWN
 inline constexpr std::string_view kKeep = "keep";      // what this connection has loaded
 inline constexpr std::string_view kDrop = "drop";      // GRAPH
-inline constexpr std::string_view kAttach = "attach";  // GRAPH ID PLACE FOLDER CLIENT WORD…
+inline constexpr std::string_view kAttach = "attach";  // GRAPH VIEW ID PLACE FOLDER CLIENT WORD…
 inline constexpr std::string_view kHoldStill = "hold-still";  // no more jobs, if none is attached
 inline constexpr std::string_view kStop = "stop";
 

@@ -14,7 +14,6 @@
 #include "slimgraph/base/files.h"
 #include "slimgraph/base/passed_files.h"
 #include "slimgraph/base/poller.h"
-#include "slimgraph/pool/standing_part.h"
 
 namespace slimgraph {
 namespace {
@@ -89,12 +88,11 @@ tl::unexpected<Error> ErrorOf(std::string_view text) {
 
 }  // namespace
 
-Status ServeLoading(const std::string& file, const std::string& shown, NodeId node, NodeId nodes,
-                    const PartLoader& load) {
+Status ServeLoading(const PartToLoad& what, const PartLoader& load) {
   if (::fcntl(kLoadersFd, F_SETFD, FD_CLOEXEC) != 0) {
     return UsageError("{} is started by a pool's node, not by hand", kPoolLoaderCommand);
   }
-  const auto part = load(file, shown, node, nodes);
+  const auto part = load(what);
   const Status passed = part ? PassPart(*part) : Status(tl::unexpect, part.error());
   if (!passed) {
     const Error& error = passed.error();
@@ -115,11 +113,11 @@ Result<std::string> StampOfFile(const std::string& path) {
                      info.st_mtim.tv_nsec);
 }
 
-Result<LoadedPart> RunLoader(const std::string& file, const std::string& shown, NodeId node,
-                             NodeId nodes, int client) {
+Result<LoadedPart> RunLoader(const PartToLoad& what, int client) {
   SLIM_ASSIGN(auto ends, MakeLocalConnection());
-  ProgramToStart program{.words = {"/proc/self/exe", kPoolLoaderCommand, file, shown,
-                                   fmt::format("{}", node), fmt::format("{}", nodes)}};
+  ProgramToStart program{.words = {"/proc/self/exe", kPoolLoaderCommand, what.file, what.shown,
+                                   fmt::format("{}", what.node), fmt::format("{}", what.nodes),
+                                   what.view}};
   program.files.emplace_back(ends.second.get(), kLoadersFd);
   program.close_from = kLoadersFd + 1;
   SLIM_ASSIGN(const pid_t process, StartProgram(program));
@@ -133,7 +131,8 @@ Result<LoadedPart> RunLoader(const std::string& file, const std::string& shown, 
     if (waits[0].revents == 0) continue;
     SLIM_ASSIGN(auto message, ReceiveFiles(ends.first.get()));
     if (!message) {
-      return EnvironmentError("the process that loaded {} was ended {}", shown, loader.AwaitEnd());
+      return EnvironmentError("the process that loaded {} was ended {}", what.shown,
+                              loader.AwaitEnd());
     }
     if (message->text.starts_with(kError)) return ErrorOf(message->text);
     for (UniqueFd& memory : message->files) {

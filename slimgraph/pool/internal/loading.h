@@ -8,6 +8,7 @@
 #include "slimgraph/base/result.h"
 #include "slimgraph/base/types.h"
 #include "slimgraph/base/unique_fd.h"
+#include "slimgraph/pool/standing_part.h"
 
 namespace slimgraph::internal {
 
@@ -18,8 +19,7 @@ struct LoadedPart {
 };
 
 // Kills the loader once `client` becomes readable: the client has left.
-Result<LoadedPart> RunLoader(const std::string& file, const std::string& shown, NodeId node,
-                             NodeId nodes, int client);
+Result<LoadedPart> RunLoader(const PartToLoad& part, int client);
 
 // Tells apart the states of a file: its size, inode and time of change.
 Result<std::string> StampOfFile(const std::string& path);

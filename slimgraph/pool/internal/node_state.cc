@@ -15,9 +15,13 @@ namespace slimgraph::internal {
 NodeState::NodeState(std::uint64_t memory_bytes)
     : memory_bytes_(memory_bytes), since_ns_(NowNs()) {}
 
+std::string NodeState::KeyOf(const std::string& name, const std::string& view) {
+  return view.empty() ? name : name + "/" + view;  // no name has a slash
+}
+
 std::uint64_t NodeState::UsedBytes() const {
   std::uint64_t bytes = 0;
-  for (const auto& [name, graph] : graphs_) bytes += graph->what.bytes;
+  for (const auto& [key, entry] : graphs_) bytes += entry.graph->what.bytes;
   for (const auto& dropped : dropped_) {
     if (const SharedGraph graph = dropped.lock()) bytes += graph->what.bytes;
   }
@@ -30,51 +34,109 @@ Status NodeState::BeginLoad(const KeptGraphStatus& what) {
   const auto graph = std::make_shared<KeptGraph>();
   graph->what = what;
   graph->what.ready = false;
-  const auto [found, added] = graphs_.emplace(what.name, graph);
+  const auto [found, added] = graphs_.emplace(what.name, Entry{graph});
   if (added) return {};
-  if (!found->second->what.ready) {
+  if (!found->second.graph->what.ready) {
     return InputError("graph '{}' is being loaded by another command", what.name);
   }
   return InputError("has a graph '{}' already: drop it first, or load this one --as another name",
                     what.name);
 }
 
+Result<SharedGraph> NodeState::FindOrBeginView(const std::string& name, const std::string& view,
+                                               KeptGraphStatus& to_make) {
+  const std::string key = KeyOf(name, view);
+  std::unique_lock lock(mutex_);
+  while (true) {
+    const auto found = graphs_.find(key);
+    if (found == graphs_.end()) break;
+    found->second.used = ++uses_;
+    if (found->second.graph->what.ready) return found->second.graph;
+    loaded_or_not_.wait(lock);
+  }
+  if (holds_still_) return EnvironmentError("the pool is about to stop");
+  const auto whole = graphs_.find(name);
+  if (whole == graphs_.end() || !whole->second.graph->what.ready) {
+    return InputError("graph '{}' was dropped meanwhile", name);
+  }
+  to_make = whole->second.graph->what;
+  to_make.view = view;
+  to_make.facts.clear();
+  to_make.bytes = 0;
+  to_make.ready = false;
+  const auto graph = std::make_shared<KeptGraph>();
+  graph->what = to_make;
+  graphs_.emplace(key, Entry{graph, ++uses_});
+  return nullptr;
+}
+
+void NodeState::Forget(std::map<std::string, Entry>::iterator entry) {
+  std::erase_if(dropped_, [](const auto& dropped) { return dropped.expired(); });
+  dropped_.push_back(entry->second.graph);
+  graphs_.erase(entry);
+}
+
+bool NodeState::DropUnusedView() {
+  auto oldest = graphs_.end();
+  for (auto entry = graphs_.begin(); entry != graphs_.end(); ++entry) {
+    const SharedGraph& graph = entry->second.graph;
+    if (graph->what.view.empty() || !graph->what.ready || graph.use_count() > 1) continue;
+    if (oldest == graphs_.end() || entry->second.used < oldest->second.used) oldest = entry;
+  }
+  if (oldest == graphs_.end()) return false;
+  graphs_.erase(oldest);
+  return true;
+}
+
 Status NodeState::HoldLoaded(KeptGraph graph) {
   const std::lock_guard lock(mutex_);
-  const std::uint64_t used = UsedBytes();
-  if (memory_bytes_ != 0 && graph.what.bytes > memory_bytes_ - std::min(memory_bytes_, used)) {
+  const std::string key = KeyOf(graph.what.name, graph.what.view);
+  const auto free = [&] { return memory_bytes_ - std::min(memory_bytes_, UsedBytes()); };
+  while (memory_bytes_ != 0 && graph.what.bytes > free()) {
+    if (DropUnusedView()) continue;
     return EnvironmentError(
-        "graph '{}' needs {}, but of the pool's --memory {} only {} are free: drop another graph, "
-        "or "
-        "start a pool with more memory or more nodes",
-        graph.what.name, FormatBytes(graph.what.bytes), FormatBytes(memory_bytes_),
-        FormatBytes(memory_bytes_ - std::min(memory_bytes_, used)));
+        "{}graph '{}' needs {}, but of the pool's --memory {} only {} are free: drop another "
+        "graph, or start a pool with more memory or more nodes",
+        graph.what.view.empty() ? "" : "view '" + graph.what.view + "' of ", graph.what.name,
+        FormatBytes(graph.what.bytes), FormatBytes(memory_bytes_), FormatBytes(free()));
   }
+  const auto found = graphs_.find(key);
+  if (found == graphs_.end()) return InputError("graph '{}' was dropped meanwhile", key);
   graph.what.ready = false;
-  const std::string name = graph.what.name;
-  graphs_[name] = std::make_shared<KeptGraph>(std::move(graph));
+  found->second.graph = std::make_shared<KeptGraph>(std::move(graph));
   return {};
 }
 
-void NodeState::Keep(const std::string& name) {
+Status NodeState::Keep(const std::string& key) {
   const std::lock_guard lock(mutex_);
+  const auto found = graphs_.find(key);
+  if (found == graphs_.end()) return InputError("graph '{}' was dropped meanwhile", key);
   // Nobody else has a reference to it yet.
-  std::const_pointer_cast<KeptGraph>(graphs_.at(name))->what.ready = true;
+  std::const_pointer_cast<KeptGraph>(found->second.graph)->what.ready = true;
+  loaded_or_not_.notify_all();
+  return {};
 }
 
-void NodeState::Abandon(const std::string& name) {
+void NodeState::Abandon(const std::string& key) {
   const std::lock_guard lock(mutex_);
-  graphs_.erase(name);
+  graphs_.erase(key);
+  loaded_or_not_.notify_all();
 }
 
-Result<SharedGraph> NodeState::Find(const std::string& name) const {
+Result<SharedGraph> NodeState::Find(const std::string& key) {
   const std::lock_guard lock(mutex_);
-  const auto found = graphs_.find(name);
-  if (found != graphs_.end() && found->second->what.ready) return found->second;
-  if (found != graphs_.end()) return InputError("graph '{}' is still being loaded", name);
+  const auto found = graphs_.find(key);
+  if (found != graphs_.end() && found->second.graph->what.ready) {
+    found->second.used = ++uses_;
+    return found->second.graph;
+  }
+  if (found != graphs_.end()) return InputError("graph '{}' is still being loaded", key);
   std::string others;
-  for (const auto& [other, graph] : graphs_) others += (others.empty() ? "" : ", ") + other;
-  return InputError("has no graph '{}': {}", name,
+  for (const auto& [other, entry] : graphs_) {
+    if (!entry.graph->what.view.empty()) continue;
+    others += (others.empty() ? "" : ", ") + other;
+  }
+  return InputError("has no graph '{}': {}", key,
                     others.empty() ? "load one by 'slimgraph pool load'" : "it has " + others);
 }
 
@@ -82,10 +144,17 @@ Status NodeState::Drop(const std::string& name) {
   SLIM_ASSIGN(const SharedGraph graph, Find(name));
   const std::lock_guard lock(mutex_);
   const auto found = graphs_.find(name);
-  if (found == graphs_.end() || found->second != graph) return {};  // another has just dropped it
-  std::erase_if(dropped_, [](const auto& dropped) { return dropped.expired(); });
-  dropped_.push_back(graph);
-  graphs_.erase(found);
+  if (found == graphs_.end() || found->second.graph != graph) {
+    return {};  // another has just dropped it
+  }
+  Forget(found);
+  const std::string views = name + "/";
+  while (true) {
+    const auto view = graphs_.lower_bound(views);
+    if (view == graphs_.end() || !view->first.starts_with(views)) break;
+    Forget(view);
+  }
+  loaded_or_not_.notify_all();
   return {};
 }
 
@@ -113,9 +182,9 @@ Status NodeState::HoldStill() {
     return UsageError("{} job{} attached, such as process {} ({}): wait for its end, or give --now",
                       jobs_.size(), jobs_.size() == 1 ? " is" : "s are", job.process, job.command);
   }
-  for (const auto& [name, graph] : graphs_) {
-    if (graph->what.ready) continue;
-    return UsageError("graph '{}' is being loaded: wait for its end, or give --now", name);
+  for (const auto& [key, entry] : graphs_) {
+    if (entry.graph->what.ready) continue;
+    return UsageError("graph '{}' is being loaded: wait for its end, or give --now", key);
   }
   holds_still_ = true;
   return {};
@@ -141,7 +210,7 @@ PoolNodeStatus NodeState::Describe() const {
                         .used_bytes = UsedBytes(),
                         .up_seconds = SecondsSince(since_ns_),
                         .processor_seconds = ProcessorSeconds()};
-  for (const auto& [name, graph] : graphs_) status.graphs.push_back(graph->what);
+  for (const auto& [key, entry] : graphs_) status.graphs.push_back(entry.graph->what);
   for (const auto& [number, job] : jobs_) {
     status.jobs.push_back(job.what);
     status.jobs.back().seconds = SecondsSince(job.since_ns);

@@ -28,16 +28,25 @@ class NodeState {
  public:
   explicit NodeState(std::uint64_t memory_bytes);
 
-  // The name is taken from here on, until Keep() or Abandon().
-  Status BeginLoad(const KeptGraphStatus& what);
-  // The graph counts against the limit from here on, but jobs do not find it yet. An error if it
-  // does not fit.
-  Status HoldLoaded(KeptGraph graph);
-  // Jobs find the graph from here on.
-  void Keep(const std::string& name);
-  void Abandon(const std::string& name);
+  // What a graph, or a view of it, is kept under.
+  static std::string KeyOf(const std::string& name, const std::string& view);
 
-  Result<SharedGraph> Find(const std::string& name) const;
+  // The graph's key is taken from here on, until Keep() or Abandon().
+  Status BeginLoad(const KeptGraphStatus& what);
+  // Waits while another client has the view made. Nothing: the caller has it made now, as after
+  // BeginLoad(); `to_make` says from what.
+  Result<SharedGraph> FindOrBeginView(const std::string& name, const std::string& view,
+                                      KeptGraphStatus& to_make);
+  // The graph counts against the limit from here on, but jobs do not find it yet. If it does not
+  // fit, views that nobody uses are dropped, those first that were not used for longest. An error
+  // if it does not fit then.
+  Status HoldLoaded(KeptGraph graph);
+  // Jobs find the graph from here on. An error for a view whose graph was dropped meanwhile.
+  Status Keep(const std::string& key);
+  void Abandon(const std::string& key);
+
+  Result<SharedGraph> Find(const std::string& key);
+  // With all its views.
   Status Drop(const std::string& name);
 
   // Returns the number by which the job is known, or an error if the node is about to stop.
@@ -58,12 +67,21 @@ class NodeState {
     AttachedJobStatus what;
     std::uint64_t since_ns;
   };
+  struct Entry {
+    SharedGraph graph;
+    std::uint64_t used = 0;  // grows with each use of any graph
+  };
+  // The caller holds the mutex.
   std::uint64_t UsedBytes() const;
+  void Forget(std::map<std::string, Entry>::iterator entry);
+  bool DropUnusedView();
 
   const std::uint64_t memory_bytes_;
   const std::uint64_t since_ns_;
   mutable Mutex mutex_;
-  std::map<std::string, SharedGraph> graphs_;
+  Condition loaded_or_not_;
+  std::map<std::string, Entry> graphs_;
+  std::uint64_t uses_ = 0;
   std::vector<std::weak_ptr<const KeptGraph>> dropped_;  // jobs may still use them
   std::map<std::uint64_t, Job> jobs_;
   std::uint64_t last_job_ = 0;

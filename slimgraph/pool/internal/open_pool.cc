@@ -32,4 +32,15 @@ Result<std::vector<Conversation>> OpenAll(const PoolDescriptor& pool) {
   return conversations;
 }
 
+Status MakeView(std::vector<Conversation>& nodes, const std::string& graph,
+                const std::string& view) {
+  constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
+  if (view.empty()) return {};
+  for (Conversation& node : nodes) {
+    SLIM_TRY(node.Send({std::string(kView), graph, view}));
+  }
+  for (Conversation& node : nodes) SLIM_TRY(node.AwaitAnswer(kNoLimit));
+  return {};
+}
+
 }  // namespace slimgraph::internal

@@ -2,7 +2,6 @@
 
 #include <limits>
 
-#include "slimgraph/remote/standing_graph.h"
 #include "slimgraph/session/internal/wording.h"
 
 namespace slimgraph::internal {
@@ -12,9 +11,6 @@ namespace {
 Status CheckMinable(Graph& graph, const std::string& call) {
   const GraphHandle& handle = graph.handle();
   if (handle.nodes->closed()) return UsageError("{}: the session is closed", call);
-  if (dynamic_cast<const StandingGraph*>(&handle.open().file()) != nullptr) {
-    return UsageError("{}: patterns are counted in graphs of files, not of a pool", call);
-  }
   if (graph.vertices() == 0) return InputError("{}: the graph has no vertices", call);
   if (!graph.directed()) return {};
   if (!handle.open().file().has(Direction::kIn)) {

@@ -1,0 +1,51 @@
+// Lists of a standing pool as D-Kudu mines them: made once from the graph's file, then read by any
+// number of jobs. Each node of the pool is a home (mining_graph.h) and keeps one part.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dkudu/internal/graph/file_lists.h"
+#include "slimgraph/remote/standing_graph.h"
+
+namespace slimgraph::dkudu {
+
+// A pool keeps each kind of lists as a view of its own, under this name: "upper", "all" or "arcs".
+std::string_view ViewName(ListPart part);
+Result<ListPart> PartOfView(std::string_view name);
+
+// Makes the lists of home `home` of `homes`.
+Result<StandingPart> LoadStandingLists(const std::string& path, const std::string& shown,
+                                       ListPart part, NodeId home, NodeId homes);
+
+// One home's lists in the memory of a pool.
+class StandingLists {
+ public:
+  // How a home's lists are described to other nodes: the sums, then for each list its length, then
+  // for each list the dense id of its vertex.
+  struct Description {
+    DegreeSums sums;
+    std::vector<std::uint32_t> lengths;
+    std::vector<VertexId> dense;
+  };
+  static std::uint64_t DescriptionBytes(VertexId count) {
+    return sizeof(DegreeSums) + count * (sizeof(std::uint32_t) + sizeof(VertexId));
+  }
+
+  // The memories must outlive the fabric of the job.
+  static Result<StandingLists> Open(const std::string& facts,
+                                    std::span<const std::unique_ptr<SharedMemory>> memories);
+
+  ListPart part() const { return part_; }
+  const SharedMemory& description() const { return *memories_[0]; }
+  const SharedMemory& lists() const { return *memories_[1]; }
+
+ private:
+  ListPart part_ = ListPart::kAll;
+  std::span<const std::unique_ptr<SharedMemory>> memories_;
+};
+
+}  // namespace slimgraph::dkudu
