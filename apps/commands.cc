@@ -21,15 +21,18 @@ std::vector<Command> AllCommands() {
           CompareCommand(),     PoolStartCommand(),
           PoolLoadCommand(),    PoolDropCommand(),
           PoolStatusCommand(),  PoolStopCommand(),
-          PoolListCommand(),    LaunchCommand(),
-          MemoryNodeCommand(),  ComputeNodeCommand(),
-          PoolNodeCommand(),    PoolLoaderCommand()};
+          PoolListCommand(),    PoolMetricsCommand(),
+          JobListCommand(),     JobCancelCommand(),
+          LaunchCommand(),      MemoryNodeCommand(),
+          ComputeNodeCommand(), PoolNodeCommand(),
+          PoolLoaderCommand()};
 }
 
 std::string GroupSummary(std::string_view group) {
   if (group == "txn") return "run, sweep and choose: transactions, their protocols and stages";
   if (group == "store") return "create, apply and export: graphs on disk that can be updated";
   if (group == "pool") return "start, load, status, stop, ...: memory that outlives jobs";
+  if (group == "job") return "list and cancel: jobs that use a pool";
   if (group == "bench") return "fabric: latency and bandwidth of a transport";
   return "";
 }

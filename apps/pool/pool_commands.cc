@@ -1,4 +1,4 @@
-// `slimgraph pool start|load|drop|status|stop|list`, and what the nodes of a pool run.
+// `slimgraph pool start|status|metrics|stop|list`, `slimgraph job …`, and what a pool's nodes run.
 #include "apps/commands.h"
 #include "apps/job/job_runner.h"
 #include "apps/pool/pool_output.h"
@@ -68,6 +68,52 @@ Command PoolStopCommand() {
     return stopped ? 0 : PrintError(stopped.error());
   };
   return {"pool stop", "end a pool and free its memory", declare, run};
+}
+
+Command PoolMetricsCommand() {
+  const auto name = std::make_shared<std::string>();
+  const auto declare = [name](Options& options) { options.Positional("NAME", "the pool", *name); };
+  const auto run = [name](const std::vector<std::string>&) {
+    const auto view = ViewPool(*name);
+    return view ? PrintMetrics(*view) : PrintError(view.error());
+  };
+  return {"pool metrics", "figures about a pool, in the text format of Prometheus", declare, run};
+}
+
+Command JobListCommand() {
+  struct State {
+    std::string name;
+    bool json = false;
+  };
+  const auto state = std::make_shared<State>();
+  const auto declare = [state](Options& options) {
+    options.Positional("NAME", "the pool", state->name);
+    options.Flag("--json", "the result as one JSON object", state->json);
+  };
+  const auto run = [state](const std::vector<std::string>&) {
+    const auto view = ViewPool(state->name);
+    return view ? PrintJobs(*view, state->json) : PrintError(view.error());
+  };
+  return {"job list", "show the jobs that use a pool", declare, run};
+}
+
+Command JobCancelCommand() {
+  struct State {
+    std::string name;
+    std::string job;
+  };
+  const auto state = std::make_shared<State>();
+  const auto declare = [state](Options& options) {
+    options.Positional("NAME", "the pool", state->name);
+    options.Positional("JOB", "the number that 'job list' shows", state->job);
+  };
+  const auto run = [state](const std::vector<std::string>&) {
+    const auto process = ParseNumber<std::uint32_t>(state->job);
+    if (!process) return PrintError(UsageError("JOB '{}' is no number", state->job).value());
+    const Status done = CancelJob(state->name, static_cast<pid_t>(*process));
+    return done ? 0 : PrintError(done.error());
+  };
+  return {"job cancel", "end a job that uses a pool: it loses its memory nodes", declare, run};
 }
 
 Command PoolListCommand() {

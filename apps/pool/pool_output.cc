@@ -117,6 +117,23 @@ void SetNode(Report& report, std::size_t number, const PoolNodeView& node) {
   report.Set(at + "/processor_s", node.status->processor_seconds);
 }
 
+std::string DescribeJob(const JobOfPool& job) {
+  return fmt::format("job {}  {}, attached for {}\n", job.what.process, job.what.command,
+                     FormatSeconds(job.what.seconds));
+}
+
+void SetJobs(Report& report, const std::vector<JobOfPool>& jobs) {
+  report.Set("/result/jobs", std::vector<std::string>());
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const std::string at = fmt::format("/result/jobs/{}", i);
+    report.Set(at + "/graph", jobs[i].what.graph);
+    report.Set(at + "/command", jobs[i].what.command);
+    report.Set(at + "/process", static_cast<std::uint64_t>(jobs[i].what.process));
+    report.Set(at + "/deputies", jobs[i].deputies);
+    report.Set(at + "/attached_s", jobs[i].what.seconds);
+  }
+}
+
 int PrintStatusObject(const PoolView& view) {
   Report report("pool status");
   report.Set("/pool/name", view.pool.name);
@@ -135,16 +152,7 @@ int PrintStatusObject(const PoolView& view) {
     report.Set(at + "/ready", graphs[i].what.ready);
     report.Set(at + "/nodes", graphs[i].nodes);
   }
-  const auto jobs = JobsOf(view);
-  report.Set("/result/jobs", std::vector<std::string>());
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const std::string at = fmt::format("/result/jobs/{}", i);
-    report.Set(at + "/graph", jobs[i].what.graph);
-    report.Set(at + "/command", jobs[i].what.command);
-    report.Set(at + "/process", static_cast<std::uint64_t>(jobs[i].what.process));
-    report.Set(at + "/deputies", jobs[i].deputies);
-    report.Set(at + "/attached_s", jobs[i].what.seconds);
-  }
+  SetJobs(report, JobsOf(view));
   return PrintReportOf(report);
 }
 
@@ -196,11 +204,21 @@ int PrintStatus(const PoolView& view, bool json) {
     text += DescribeNode(view.pool, i, view.nodes[i]);
   }
   for (const GraphOfPool& graph : graphs) text += DescribeGraph(view, graph);
-  for (const JobOfPool& job : jobs) {
-    text += fmt::format("  job {}  {}, attached for {}\n", job.what.process, job.what.command,
-                        FormatSeconds(job.what.seconds));
-  }
+  for (const JobOfPool& job : jobs) text += "  " + DescribeJob(job);
   return Print(text);
+}
+
+int PrintJobs(const PoolView& view, bool json) {
+  const auto jobs = JobsOf(view);
+  if (json) {
+    Report report("job list");
+    report.Set("/pool/name", view.pool.name);
+    SetJobs(report, jobs);
+    return PrintReportOf(report);
+  }
+  std::string text;
+  for (const JobOfPool& job : jobs) text += DescribeJob(job);
+  return Print(text.empty() ? "no jobs\n" : text);
 }
 
 int PrintPools(const std::vector<PoolSummary>& pools, bool json) {

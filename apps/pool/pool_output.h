@@ -10,6 +10,9 @@ namespace slimgraph {
 int PrintStarted(const PoolStarted& started, bool json);
 int PrintLoaded(const PoolLoad& load, const PoolLoaded& loaded, double seconds, bool json);
 int PrintStatus(const PoolView& view, bool json);
+int PrintJobs(const PoolView& view, bool json);
+// For Prometheus.
+int PrintMetrics(const PoolView& view);
 int PrintPools(const std::vector<PoolSummary>& pools, bool json);
 
 }  // namespace slimgraph

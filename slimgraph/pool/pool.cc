@@ -9,9 +9,11 @@
 #include <cstring>
 
 #include "slimgraph/base/child_process.h"
+#include "slimgraph/base/clock.h"
 #include "slimgraph/base/folders.h"
 #include "slimgraph/base/poller.h"
 #include "slimgraph/base/sockets.h"
+#include "slimgraph/base/sync.h"
 #include "slimgraph/cluster/topology.h"
 #include "slimgraph/pool/internal/conversation.h"
 #include "slimgraph/pool/internal/node_place.h"
@@ -28,6 +30,7 @@ using internal::OpenAll;
 using internal::Words;
 
 constexpr std::chrono::seconds kUntilNodeEnds{5};
+constexpr std::uint64_t kUntilJobEndsNs = 10'000'000'000;
 constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
 
 Words Request(std::string_view verb, Words words = {}) {
@@ -291,6 +294,33 @@ Status StopPool(const std::string& name, bool now) {
     AwaitReadable(end.get(), kUntilNodeEnds);
   }
   return RemoveDescriptor(name);
+}
+
+Status CancelJob(const std::string& name, pid_t process) {
+  SLIM_ASSIGN(const PoolDescriptor pool, ReadDescriptor(name));
+  const std::uint64_t deadline_ns = NowNs() + kUntilJobEndsNs;
+  bool found = false;
+  while (true) {
+    std::size_t left = 0;
+    for (NodeId node = 0; node < pool.nodes.size(); ++node) {
+      if (!IsRunning(pool.nodes[node])) continue;
+      SLIM_ASSIGN(auto conversation, Conversation::Open(pool, node));
+      SLIM_ASSIGN(const Words answer,
+                  conversation.Ask(Request(internal::kCancel, {fmt::format("{}", process)})));
+      if (answer != Words{"0"}) ++left;
+    }
+    if (left == 0 && found) return {};
+    if (left == 0) {
+      return InputError(
+          "pool '{}' has no job of process {}: 'slimgraph job list {}' shows its jobs", name,
+          process, name);
+    }
+    found = true;
+    if (NowNs() > deadline_ns) {
+      return EnvironmentError("the job of process {} does not end", process);
+    }
+    SleepFor(std::chrono::milliseconds(5));
+  }
 }
 
 Result<std::vector<PoolSummary>> ListPools() {

@@ -64,6 +64,10 @@ Result<PoolView> ViewPool(const std::string& name);
 // they lose their memory nodes. Also removes what is left of a pool whose nodes have ended.
 Status StopPool(const std::string& name, bool now);
 
+// Ends the job whose node 0 is this process: it loses its memory nodes. Returns once no node of the
+// pool has the job any more. An error if no such job is attached.
+Status CancelJob(const std::string& pool, pid_t process);
+
 struct PoolSummary {
   std::string name;
   NodeId nodes = 0;

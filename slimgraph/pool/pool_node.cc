@@ -122,6 +122,10 @@ class ClientService {
     if (verb == internal::kLoad && size == 5) return Load(request);
     if (verb == internal::kView && size == 3) return View(request[1], request[2]);
     if (verb == internal::kAttach && size >= 7) return Attach(request);
+    if (verb == internal::kCancel && size == 2) {
+      const auto process = static_cast<pid_t>(std::strtol(request[1].c_str(), nullptr, 10));
+      return Words{fmt::format("{}", node_.state.CancelJobsOf(process))};
+    }
     if (verb == internal::kKeep && size == 1 && !loaded_.empty()) {
       SLIM_TRY(node_.state.Keep(std::exchange(loaded_, {})));
     } else if (verb == internal::kDrop && size == 2) {

@@ -3,6 +3,9 @@
 #include <signal.h>
 
 #include <cstdlib>
+#include <map>
+#include <set>
+#include <sstream>
 
 #include "slimgraph/stats/json_value.h"
 #include "tests/support/command.h"
@@ -38,6 +41,35 @@ class PoolCommands : public ::testing::Test {
     EXPECT_THAT(end.err, HasSubstr(said));
     EXPECT_EQ(end.out, "");
   }
+  // The text format: each figure is explained once, before its samples.
+  static void ExpectMetrics(const std::string& text, const JsonValue& status) {
+    std::istringstream lines(text);
+    std::set<std::string> defined;
+    std::string figure;
+    std::map<std::string, double> samples;
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with("# HELP ")) {
+        figure = line.substr(7, line.find(' ', 7) - 7);
+        EXPECT_TRUE(defined.insert(figure).second) << line;
+      } else if (line.starts_with("# TYPE ")) {
+        EXPECT_TRUE(line == "# TYPE " + figure + " gauge" ||
+                    line == "# TYPE " + figure + " counter");
+      } else {
+        EXPECT_THAT(line,
+                    MatchesRegex(figure + "[{]pool=\"p\"(,[a-z]+=\"[a-z0-9]*\")*[}] [0-9.e+-]+"));
+        samples[line.substr(0, line.rfind(' '))] = std::stod(line.substr(line.rfind(' ')));
+      }
+    }
+    EXPECT_EQ(samples["slimgraph_pool_node_up{pool=\"p\",node=\"1\"}"], 1);
+    EXPECT_EQ(samples["slimgraph_pool_memory_limit_bytes{pool=\"p\",node=\"0\"}"], 1 << 20);
+    EXPECT_EQ(samples["slimgraph_pool_memory_used_bytes{pool=\"p\",node=\"0\"}"],
+              status.NumberAt("/result/nodes/0/used_bytes"));
+    EXPECT_EQ(samples["slimgraph_pool_jobs{pool=\"p\",graph=\"other\"}"], 0);
+    const std::string bytes = "slimgraph_pool_graph_bytes{pool=\"p\",node=";
+    EXPECT_EQ(samples[bytes + "\"0\",graph=\"five\",view=\"\"}"] +
+                  samples[bytes + "\"1\",graph=\"five\",view=\"\"}"],
+              status.NumberAt("/result/graphs/0/bytes"));
+  }
   std::string File(const std::string& name) const { return folder_.File(name); }
 
  private:
@@ -61,6 +93,8 @@ TEST_F(PoolCommands, StartLoadShowDropAndStop) {
   EXPECT_TRUE(status.IsTrue("/result/graphs/1/ready"));
   EXPECT_TRUE(status.IsTrue("/result/nodes/1/answers"));
   EXPECT_EQ(status.Find("/result/jobs")->array()->size(), 0);
+  EXPECT_EQ(Run({"job", "list", "p"}), "no jobs\n");
+  ExpectMetrics(Run({"pool", "metrics", "p"}), status);
   Run({"pool", "drop", "p", "five"});
   ExpectFailure({"pool", "drop", "p", "five"}, 3, "has no graph 'five': it has other");
   EXPECT_EQ(Run({"pool", "stop", "p"}), "");

@@ -183,6 +183,23 @@ TEST_F(PoolJobs, LeaveNoComputeNodeThatIsStopped) {
   AwaitEnd(other);
 }
 
+TEST_F(PoolJobs, EndWhenTheyAreCancelled) {
+  RunningCommand job(
+      {CommandPath(), "pagerank", "p:kron", "--compute", "2", "--iterations", "1000000000"});
+  ASSERT_TRUE(job.AwaitError("the job takes"));
+  const std::string number = std::to_string(job.pid());
+  EXPECT_NE(Run({"job", "list", "p"}).find("job " + number + "  pagerank p:kron"),
+            std::string::npos);
+  const std::string metrics = Run({"pool", "metrics", "p"});
+  EXPECT_NE(metrics.find("slimgraph_pool_jobs{pool=\"p\",graph=\"kron\"} 1\n"), std::string::npos)
+      << metrics;
+  Run({"job", "cancel", "p", number});
+  const CommandEnd end = job.Wait();
+  EXPECT_EQ(end.code, 4) << end.err;
+  EXPECT_NE(end.err.find("died"), std::string::npos) << end.err;
+  EXPECT_EQ(Run({"job", "list", "p"}), "no jobs\n");
+}
+
 TEST_F(PoolJobs, RefuseInOneLineWhatAPoolCannotDo) {
   const auto expect = [](const std::vector<std::string>& words, int code, const char* said) {
     const CommandEnd end = RunSlimgraph(words);
@@ -196,6 +213,10 @@ TEST_F(PoolJobs, RefuseInOneLineWhatAPoolCannotDo) {
   expect({"cc", "p:absent"}, 3, "absent");
   expect({"triangles", "p:absent"}, 3, "absent");
   expect({"triangles", "p:links"}, 3, "is directed");
+  expect({"job", "cancel", "p", "1"}, 3, "has no job of process 1");
+  expect({"job", "cancel", "p", "x"}, 2, "is no number");
+  expect({"job", "list", "q"}, 3, "there is no pool 'q'");
+  expect({"pool", "metrics", "q"}, 3, "there is no pool 'q'");
   expect({"run", "p:kron", "cc", "triangles"}, 2, "two commands");
   expect({"cc", "nopool:kron"}, 3, "nopool");
   expect({"sssp", "p:kron", "--source", "1", "--unit-weights"}, 2, "--unit-weights");

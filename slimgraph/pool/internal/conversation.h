@@ -27,6 +27,7 @@ inline constexpr std::string_view kLoad = "load";      // GRAPH ID FILE SHOWN
 inline constexpr std::string_view kKeep = "keep";      // what this connection has loaded
 inline constexpr std::string_view kDrop = "drop";      // GRAPH
 inline constexpr std::string_view kAttach = "attach";  // GRAPH VIEW ID PLACE FOLDER CLIENT WORD…
+inline constexpr std::string_view kCancel = "cancel";  // CLIENT: whose job shall end
 inline constexpr std::string_view kHoldStill = "hold-still";  // no more jobs, if none is attached
 inline constexpr std::string_view kStop = "stop";
 

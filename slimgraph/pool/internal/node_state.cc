@@ -203,6 +203,17 @@ void NodeState::KillDeputies() {
   }
 }
 
+std::size_t NodeState::CancelJobsOf(pid_t process) {
+  const std::lock_guard lock(mutex_);
+  std::size_t deputies = 0;
+  for (const auto& [number, job] : jobs_) {
+    if (job.what.process != process || job.what.deputy <= 0) continue;
+    ::kill(job.what.deputy, SIGKILL);
+    ++deputies;
+  }
+  return deputies;
+}
+
 PoolNodeStatus NodeState::Describe() const {
   const std::lock_guard lock(mutex_);
   PoolNodeStatus status{.process = ::getpid(),

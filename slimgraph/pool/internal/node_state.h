@@ -59,6 +59,8 @@ class NodeState {
   Status HoldStill();
   void GoOn();
   void KillDeputies();
+  // Kills the deputies of the jobs whose node 0 is this process. Returns their number.
+  std::size_t CancelJobsOf(pid_t process);
 
   PoolNodeStatus Describe() const;
 
