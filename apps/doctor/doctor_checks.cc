@@ -145,14 +145,14 @@ DoctorFinding JudgeSharedHugePages(std::string_view shmem_enabled) {
 
 DoctorFinding JudgeNuma(bool available, int nodes, std::uint32_t processors) {
   const std::string subject = "processors";
-  const std::string count = fmt::format("{} processor{}", processors, processors == 1 ? "" : "s");
+  const std::string count = FormatCounted(processors, "processor");
   if (!available) {
     return {subject, Verdict::kNote,
             count + "; libnuma does not work here: all memory is treated as one socket's",
             "in a container: docker run --cap-add SYS_NICE"};
   }
   return {subject, Verdict::kGood,
-          fmt::format("{} on {} NUMA node{}", count, nodes, nodes == 1 ? "" : "s"), ""};
+          fmt::format("{} on {}", count, FormatCounted(nodes, "NUMA node")), ""};
 }
 
 DoctorFinding JudgeRdma(const std::vector<RdmaPort>& ports,

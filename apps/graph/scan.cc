@@ -252,10 +252,10 @@ void ReportScan(JobRun& run, const GraphSource& file, const Tally& total) {
   report.Set("/verified", true);
   run.text += fmt::format(
       "scanned {}: {} vertices, {} edges, in {}\n"
-      "on {} node{} over {}: {} compute, {} only hold memory\n"
+      "on {} over {}: {} compute, {} only hold memory\n"
       "every checksum of {} lists is correct ({:016x})\n",
       file.path(), FormatCount(file.vertices()), FormatCount(file.edges()),
-      FormatSeconds(run.run_s), topology.nodes(), topology.nodes() == 1 ? "" : "s",
+      FormatSeconds(run.run_s), FormatCounted(topology.nodes(), "node"),
       run.cluster.options().transport, topology.compute(), topology.nodes() - topology.compute(),
       FormatCount(total.lists), total.checksum);
 }

@@ -25,9 +25,9 @@ void ReportMining(JobRun& run, const GraphSource& file, const dkudu::EngineTimes
   report.Set("/engines/stolen_tasks", times.stolen_tasks);
   run.text += fmt::format(
       "in {}: {} vertices, {} edges\n"
-      "took {} on {} node{} over {}: {} compute, {} only hold memory; loading took {}\n",
+      "took {} on {} over {}: {} compute, {} only hold memory; loading took {}\n",
       file.path(), FormatCount(file.vertices()), FormatCount(file.edges()),
-      FormatSeconds(run.run_s), topology.nodes(), topology.nodes() == 1 ? "" : "s",
+      FormatSeconds(run.run_s), FormatCounted(topology.nodes(), "node"),
       run.cluster.options().transport, topology.compute(), topology.nodes() - topology.compute(),
       FormatSeconds(run.load_s));
 }

@@ -11,10 +11,6 @@
 namespace slimgraph {
 namespace {
 
-std::string Counted(std::uint64_t count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 std::string Joined(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
@@ -168,7 +164,8 @@ int PrintStarted(const PoolStarted& started, bool json) {
     report.Set("/result/reloaded", started.reloaded);
     return PrintReportOf(report);
   }
-  std::string text = fmt::format("pool {}: {}", pool.name, Counted(pool.nodes.size(), "node"));
+  std::string text =
+      fmt::format("pool {}: {}", pool.name, FormatCounted(pool.nodes.size(), "node"));
   if (started.started == 0) text += ", all of which ran already";
   if (started.started > 0 && started.started < pool.nodes.size()) {
     text += fmt::format(", {} of which had ended", started.started);
@@ -190,7 +187,7 @@ int PrintLoaded(const PoolLoad& load, const PoolLoaded& loaded, double seconds, 
   }
   return Print(fmt::format("{}:{}: {} in {} on {}\n", load.pool, load.graph,
                            FormatBytes(loaded.bytes), FormatSeconds(seconds),
-                           Counted(loaded.nodes, "node")));
+                           FormatCounted(loaded.nodes, "node")));
 }
 
 int PrintStatus(const PoolView& view, bool json) {
@@ -198,8 +195,8 @@ int PrintStatus(const PoolView& view, bool json) {
   const auto graphs = GraphsOf(view);
   const auto jobs = JobsOf(view);
   std::string text =
-      fmt::format("pool {}: {}, {}, {}\n", view.pool.name, Counted(view.nodes.size(), "node"),
-                  Counted(graphs.size(), "graph"), Counted(jobs.size(), "job"));
+      fmt::format("pool {}: {}, {}, {}\n", view.pool.name, FormatCounted(view.nodes.size(), "node"),
+                  FormatCounted(graphs.size(), "graph"), FormatCounted(jobs.size(), "job"));
   for (std::size_t i = 0; i < view.nodes.size(); ++i) {
     text += DescribeNode(view.pool, i, view.nodes[i]);
   }
@@ -241,8 +238,8 @@ int PrintPools(const std::vector<PoolSummary>& pools, bool json) {
     } else if (pool.running == 0) {
       text += fmt::format("{}: its nodes have ended\n", pool.name);
     } else {
-      text +=
-          fmt::format("{}: {} of {} run\n", pool.name, pool.running, Counted(pool.nodes, "node"));
+      text += fmt::format("{}: {} of {} run\n", pool.name, pool.running,
+                          FormatCounted(pool.nodes, "node"));
     }
   }
   return Print(pools.empty() ? "no pools\n" : text);

@@ -85,8 +85,9 @@ Status RunComponents(dgemini::Engine& engine, bool directed, Finding& found) {
   SLIM_ASSIGN(const auto label, dgemini::Components(engine, directed));
   SLIM_ASSIGN(const double count,
               engine.Sum([&](VertexId v) { return label[v] == v ? 1.0 : 0.0; }));
-  found.values.emplace_back("components", static_cast<std::uint64_t>(count));
-  found.words = fmt::format("{:.0f} components", count);
+  const auto components = static_cast<std::uint64_t>(count);
+  found.values.emplace_back("components", components);
+  found.words = FormatCounted(components, "component");
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include "apps/vertex/vertex_job.h"
 #include "dgemini/serial.h"
 #include "slimgraph/base/split.h"
+#include "slimgraph/base/units.h"
 
 namespace slimgraph {
 namespace {
@@ -72,8 +73,8 @@ class CentralityApplication : public VertexApplication {
     run.report.Set("/result/sources", std::uint64_t{sources_.size()});
     run.report.Set("/result/source_ids", source_ids_);
     run.report.Set("/result/highest", most);
-    run.text += fmt::format("from {} source{}: the highest centrality is {}\n", sources_.size(),
-                            sources_.size() == 1 ? "" : "s", most);
+    run.text += fmt::format("from {}: the highest centrality is {}\n",
+                            FormatCounted(sources_.size(), "source"), most);
     return {};
   }
 

@@ -3,6 +3,7 @@
 #include "apps/commands.h"
 #include "apps/vertex/vertex_job.h"
 #include "dgemini/serial.h"
+#include "slimgraph/base/units.h"
 
 namespace slimgraph {
 namespace {
@@ -30,8 +31,9 @@ class ComponentsApplication : public VertexApplication {
   Status ReportResult(dgemini::Engine& engine, JobRun& run) override {
     SLIM_ASSIGN(const double count,
                 engine.Sum([&](VertexId v) { return label_[v] == v ? 1.0 : 0.0; }));
-    run.report.Set("/result/components", static_cast<std::uint64_t>(count));
-    run.text += fmt::format("{:.0f} components\n", count);
+    const auto components = static_cast<std::uint64_t>(count);
+    run.report.Set("/result/components", components);
+    run.text += FormatCounted(components, "component") + "\n";
     return {};
   }
 

@@ -232,9 +232,9 @@ Status RunOn(const VertexWork& one, const VertexOptions& options, const GraphSou
   if (engine) SLIM_TRY(application.ReportResult(*engine, run));
   SLIM_TRY(ReportEngine(run, options, file, work, engine.get()));
   const Topology& topology = cluster.topology();
-  run.text += fmt::format("in {} on {} node{}, {} of them only hold memory\n",
-                          FormatSeconds(run.run_s), topology.nodes(),
-                          topology.nodes() == 1 ? "" : "s", topology.nodes() - topology.compute());
+  run.text +=
+      fmt::format("in {} on {}, {} of them only hold memory\n", FormatSeconds(run.run_s),
+                  FormatCounted(topology.nodes(), "node"), topology.nodes() - topology.compute());
   if (engine && (options.verify || !one.output.empty())) SLIM_TRY(application.Gather(*engine));
   if (cluster.self() == 0 && options.verify) {
     SLIM_ASSIGN(const Csr lists, ReadCsr(file));

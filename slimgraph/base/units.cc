@@ -61,6 +61,10 @@ std::string FormatCount(std::uint64_t count) {
   return digits;
 }
 
+std::string FormatCounted(std::uint64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", FormatCount(count), what, count == 1 ? "" : "s");
+}
+
 std::string FormatSeconds(double seconds) {
   if (seconds < 1e-3) return fmt::format("{:.1f} us", seconds * 1e6);
   if (seconds < 1) return fmt::format("{:.1f} ms", seconds * 1e3);

@@ -20,6 +20,8 @@ std::string FormatBytes(std::uint64_t bytes);
 
 // 1234567 -> "1,234,567"
 std::string FormatCount(std::uint64_t count);
+// "1 node", "1,200 nodes"
+std::string FormatCounted(std::uint64_t count, std::string_view what);
 
 // 0.00123 -> "1.2 ms"
 std::string FormatSeconds(double seconds);

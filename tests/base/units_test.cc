@@ -38,6 +38,9 @@ TEST(Units, NumbersAreFormattedForPeople) {
   EXPECT_EQ(FormatCount(0), "0");
   EXPECT_EQ(FormatCount(999), "999");
   EXPECT_EQ(FormatCount(1234567), "1,234,567");
+  EXPECT_EQ(FormatCounted(1, "node"), "1 node");
+  EXPECT_EQ(FormatCounted(0, "node"), "0 nodes");
+  EXPECT_EQ(FormatCounted(1200, "node"), "1,200 nodes");
   EXPECT_EQ(FormatSeconds(0.00123), "1.2 ms");
   EXPECT_EQ(FormatSeconds(600), "10.0 min");
 }

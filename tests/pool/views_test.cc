@@ -10,6 +10,7 @@
 #include "slimgraph/pool/attach.h"
 #include "slimgraph/pool/internal/open_pool.h"
 #include "tests/pool/programs.h"
+#include "tests/support/graphs.h"
 
 namespace slimgraph::test {
 namespace {
@@ -64,8 +65,8 @@ TEST_F(Views, AreMadeOnceForAllWhoNeedThem) {
   for (std::thread& job : jobs) job.join();
   Unwrap(RunOn("wait"));
   EXPECT_EQ(Begun(), 3);
-  EXPECT_THAT(*RunOn(""), ElementsAre("g part 0 of 3: 0, 5000", "g part 1 of 3: 1, 5000",
-                                      "g part 2 of 3: 2, 5000"));
+  EXPECT_THAT(Unwrap(RunOn("")), ElementsAre("g part 0 of 3: 0, 5000", "g part 1 of 3: 1, 5000",
+                                             "g part 2 of 3: 2, 5000"));
   EXPECT_THAT(ViewsOn("p", 1), ElementsAre("wait"));
 }
 
@@ -111,16 +112,16 @@ TEST_F(Views, AreGoneWithTheirGraph) {
   EXPECT_THAT(ViewsOn("p", 0), ElementsAre("a", "b", "c"));
   Unwrap(DropFromPool("p", "g"));
   EXPECT_THAT(ViewsOn("p", 0), ElementsAre("c"));
-  EXPECT_THAT(RunOn("a").error().message, HasSubstr("has no graph 'g'"));
+  EXPECT_THAT(MessageOf(RunOn("a")), HasSubstr("has no graph 'g'"));
   Unwrap(Load("p", "g", "200"));
-  EXPECT_EQ((*RunOn("a"))[0], "g a part 0 of 2: 0, 200");
+  EXPECT_EQ(Unwrap(RunOn("a"))[0], "g a part 0 of 2: 0, 200");
 }
 
 // A graph that is dropped while a view of it is made.
 TEST_F(Views, AreNotKeptWithoutTheirGraph) {
   Start("p", 2);
   Unwrap(Load("p", "g", "100"));
-  std::thread maker([] { EXPECT_THAT(RunOn("wait").error().message, HasSubstr("dropped")); });
+  std::thread maker([] { EXPECT_THAT(MessageOf(RunOn("wait")), HasSubstr("dropped")); });
   AwaitBegun(2);
   Unwrap(DropFromPool("p", "g"));
   Go();
@@ -133,8 +134,8 @@ TEST_F(Views, AreNotKeptWithoutTheirGraph) {
 TEST_F(Views, ThatCannotBeMadeLeaveNothing) {
   Start("p", 2, 1000);
   Unwrap(Load("p", "g", "600"));
-  EXPECT_THAT(RunOn("fail").error().message, HasSubstr("fails on node"));
-  EXPECT_THAT(RunOn("large").error().message, HasSubstr("view 'large' of graph 'g' needs 600 B"));
+  EXPECT_THAT(MessageOf(RunOn("fail")), HasSubstr("fails on node"));
+  EXPECT_THAT(MessageOf(RunOn("large")), HasSubstr("view 'large' of graph 'g' needs 600 B"));
   EXPECT_THAT(ViewsOn("p", 0), IsEmpty());
   EXPECT_TRUE(RunOn(""));
   EXPECT_TRUE(AwaitProcesses(2));
@@ -144,7 +145,7 @@ TEST_F(Views, AreNotMadeOfAFileThatHasChanged) {
   Start("p", 1);
   Unwrap(Load("p", "g", "100"));
   WriteGraph(File("g.words"), "200");
-  EXPECT_THAT(RunOn("a").error().message, HasSubstr("has changed since graph 'g' was loaded"));
+  EXPECT_THAT(MessageOf(RunOn("a")), HasSubstr("has changed since graph 'g' was loaded"));
   EXPECT_THAT(ViewsOn("p", 0), IsEmpty());
   EXPECT_TRUE(RunOn(""));
 }
@@ -166,7 +167,7 @@ TEST_F(Views, GiveWayIfNobodyUsesThem) {
     Unwrap(RunOn("e"));
     EXPECT_THAT(ViewsOn("p", 0), ElementsAre("c", "d", "e"));
     // A graph takes the place of views, too, but not of those in use.
-    EXPECT_THAT(Load("p", "h", "300").error().message, HasSubstr("--memory"));
+    EXPECT_THAT(MessageOf(Load("p", "h", "300")), HasSubstr("--memory"));
     EXPECT_THAT(ViewsOn("p", 0), ElementsAre("c"));
   }
   while (!Load("p", "i", "300")) std::this_thread::yield();
@@ -182,7 +183,7 @@ TEST_F(Views, ComeBackWithTheirNode) {
   ASSERT_TRUE(AwaitProcesses(1));
   EXPECT_THAT(Unwrap(StartPool({.name = "p"})).reloaded, ElementsAre("g"));
   EXPECT_THAT(ViewsOn("p", 1), ElementsAre("a"));
-  EXPECT_EQ((*RunOn("a"))[1], "g a part 1 of 2: 1, 100");
+  EXPECT_EQ(Unwrap(RunOn("a"))[1], "g a part 1 of 2: 1, 100");
 }
 
 TEST_F(Views, AreMadeAtOnceIfTheLoadSaysSo) {
@@ -190,9 +191,8 @@ TEST_F(Views, AreMadeAtOnceIfTheLoadSaysSo) {
   WriteGraph(File("g.words"), "100");
   Unwrap(LoadIntoPool({.pool = "p", .graph = "g", .file = File("g.words"), .views = {"a", "b"}}));
   EXPECT_THAT(ViewsOn("p", 1), ElementsAre("a", "b"));
-  EXPECT_THAT(LoadIntoPool({.pool = "p", .graph = "h", .file = File("g.words"), .views = {"fail"}})
-                  .error()
-                  .message,
+  EXPECT_THAT(MessageOf(LoadIntoPool(
+                  {.pool = "p", .graph = "h", .file = File("g.words"), .views = {"fail"}})),
               HasSubstr("fails on node"));
   EXPECT_EQ(Unwrap(ViewPool("p")).nodes[0].status->graphs.size(), 3);
 }
