@@ -44,6 +44,8 @@ class Bench:
         self.run("pool", "load", "p", self.graph, "--as", "g")
         report = json.loads(self.run("cc", "p:g", "--verify", "--json"))
         self.components = report["result"]["components"]
+        report = json.loads(self.run("triangles", self.graph, "--verify", "--json"))
+        self.triangles = report["result"]["count"]
 
     def command(self, *words):
         return subprocess.Popen([self.program, *map(str, words)], stdin=subprocess.DEVNULL,
@@ -158,6 +160,38 @@ def kill_while_loading(bench, draw):
         bench.run("pool", "drop", "p", "half")
 
 
+def kill_while_a_view_is_made(bench, draw):
+    """Kills or stops the command that has a view made, or a process that makes a part of it."""
+    bench.run("pool", "load", "p", bench.graph, "--as", "mined")
+    words = ["triangles", "p:mined", "--compute", draw.choice([1, 2]), "--json"]
+    child = bench.command(*words)
+    time.sleep(draw.random() * 0.02)
+    beside = bench.command(*words[:-1], "--reuse", "chunk", "--json")
+    time.sleep(draw.random() * 0.1)
+    loaders = bench.processes("pool-loader")
+    kills_loader = bool(loaders) and draw.random() < 0.5
+    stops = not kills_loader and draw.random() < 0.5
+    send(draw.choice(loaders) if kills_loader else child.pid,
+         signal.SIGSTOP if stops else signal.SIGKILL)
+    out, err = end_of(beside, ["the job beside"])
+    check_end(beside.returncode, err, None)
+    if beside.returncode != 0 and not kills_loader:
+        raise Wrong(f"the job beside: exit code {beside.returncode}: {err}")
+    if beside.returncode == 0 and json.loads(out)["result"]["count"] != bench.triangles:
+        raise Wrong(f"the job beside has found {out}")
+    if stops:
+        send(child.pid, signal.SIGKILL)
+    out, err = end_of(child, words)
+    check_end(child.returncode, err, child.pid)
+    await_none(lambda: bench.processes("pool-loader"), "left behind")
+    await_none(lambda: [graph for graph in bench.status()["graphs"] if not graph["ready"]],
+               "half made")
+    count = json.loads(bench.run("triangles", "p:mined", "--json"))["result"]["count"]
+    if count != bench.triangles:
+        raise Wrong(f"afterwards there are {count} triangles, not {bench.triangles}")
+    bench.run("pool", "drop", "p", "mined")
+
+
 def kill_node(bench, draw):
     """Kills a node of the pool under a job, and brings it back."""
     words = ["pagerank", "p:g", "--compute", "2", "--repeat", "20", "--transport",
@@ -173,7 +207,8 @@ def kill_node(bench, draw):
 
 def run_point(bench, seed, point):
     draw = random.Random(f"{seed}:{point}")
-    kind = draw.choices([kill_in_job, kill_while_loading, kill_node], [8, 2, 1])[0]
+    kind = draw.choices([kill_in_job, kill_while_loading, kill_while_a_view_is_made, kill_node],
+                        [8, 2, 3, 1])[0]
     kind(bench, draw)
     await_none(lambda: bench.status()["jobs"], "still attached")
     report = json.loads(bench.run("cc", "p:g", "--json"))
