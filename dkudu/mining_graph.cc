@@ -18,16 +18,16 @@ constexpr std::uint64_t kProcessBytes = 4 << 20;
 std::uint64_t MostArcs(const GraphSource& file) { return file.arcs() * (file.directed() ? 2 : 1); }
 
 // The bytes of the index of all homes, if the arcs are spread evenly.
-std::uint64_t IndexBytes(std::uint64_t vertices, std::uint64_t arcs, NodeId homes) {
-  return homes * CompactOffsets::Bytes(vertices / homes + 1, arcs / homes);
+std::uint64_t IndexBytes(const GraphSource& file, NodeId nodes) {
+  return nodes * CompactOffsets::Bytes(file.vertices() / nodes + 1, MostArcs(file) / nodes);
 }
 
 // The memory for measuring the lists: ranks by dense id, dense ids by rank, the gathered lengths of
 // all lists, their index, and this node's own lengths.
 std::uint64_t MeasuringBytes(const GraphSource& file, NodeId nodes) {
   const std::uint64_t vertices = file.vertices();
-  return vertices * (2 * sizeof(VertexId) + sizeof(std::uint32_t)) +
-         IndexBytes(vertices, MostArcs(file), nodes) + vertices / nodes * sizeof(std::uint32_t);
+  return vertices * (2 * sizeof(VertexId) + sizeof(std::uint32_t)) + IndexBytes(file, nodes) +
+         vertices / nodes * sizeof(std::uint32_t);
 }
 
 // The least memory that any job on the file takes on each node, known before anything is read. Of
@@ -56,24 +56,26 @@ std::vector<NodeId> MiningGraph::root_homes() const {
 
 Status MiningGraph::Measure(Cluster& cluster, const FileLists& lists) {
   SLIM_ASSIGN(const FileLists::Sizes mine, lists.Measure());
-  SLIM_ASSIGN(const auto lengths, GatherByRank<std::uint32_t>(cluster.all(), mine.lengths));
-  for (const auto& of_home : lengths) AddIndex(of_home);
+  // As bytes, because a copy of all lengths would be more than the plan has room for.
+  SLIM_ASSIGN(const auto all, cluster.all().AllGather(std::as_bytes(std::span(mine.lengths))));
+  for (NodeId home = 0; home < nodes_; ++home) {
+    const std::span<const std::uint32_t> lengths(
+        reinterpret_cast<const std::uint32_t*>(all[home].data()),
+        all[home].size() / sizeof(std::uint32_t));
+    SLIM_CHECK(lengths.size() == count_of(home), "node {} has {} lists", home, lengths.size());
+    AddIndex(lengths);
+    arcs_ += index_.back().arcs();
+  }
   SLIM_ASSIGN(const auto sums, GatherByRank<DegreeSums>(cluster.all(), std::span(&mine.sums, 1)));
   for (const auto& of_home : sums) sums_.Add(of_home.front());
   return {};
 }
 
 void MiningGraph::AddIndex(std::span<const std::uint32_t> lengths) {
-  const auto node = static_cast<NodeId>(index_.size());
-  const VertexId expected =
-      node < first_home_ ? 0 : (vertices() + homes_ - 1 - (node - first_home_)) / homes_;
-  SLIM_CHECK(lengths.size() == expected, "node {} has {} lists, not {}", node, lengths.size(),
-             expected);
   CompactOffsets& index = index_.emplace_back(code_);
-  index.Reserve(expected);
+  index.Reserve(static_cast<VertexId>(lengths.size()));
   for (const std::uint32_t length : lengths) index.Append(length);
   index.Finish();
-  arcs_ += index.arcs();
 }
 
 std::uint64_t MiningGraph::remote_coded_bytes() const {
@@ -93,8 +95,10 @@ std::uint64_t MiningGraph::own_bytes() const {
 // The peak memory of loading and of the run on each node, gathered from all nodes.
 Result<MemoryPlan> MiningGraph::Plan(Cluster& cluster, std::uint64_t process_bytes,
                                      LoadingBytes loading, const WorkingMemory& working) const {
-  const std::uint64_t of_lists = own_bytes() + IndexBytes(vertices(), arcs_, homes_) +
-                                 vertices() * sizeof(VertexId);  // dense ids by rank
+  std::uint64_t of_lists = own_bytes() + dense_of_.size() * sizeof(VertexId);
+  for (const CompactOffsets& index : index_) {
+    of_lists += CompactOffsets::Bytes(index.count(), index.arcs());
+  }
   const std::uint64_t to_run = working.own_bytes + working.mapped_bytes;
   struct {
     std::uint64_t bytes;
@@ -158,30 +162,38 @@ Result<std::unique_ptr<MiningGraph>> MiningGraph::Load(
   return graph;
 }
 
-// Another node's description, of which nothing is known yet but its size.
+// All nodes know the sums; compute nodes know all lists.
 Status MiningGraph::ReadDescription(Endpoint& endpoint, NodeId home, RegionId region) {
-  const VertexId part = home - first_home_;
-  const VertexId count = (vertices() + homes_ - 1 - part) / homes_;
-  StandingLists::Description told;
-  told.lengths.resize(count);
-  told.dense.resize(count);
+  const VertexId count = computes() ? count_of(home) : 0;
+  StandingLists::Head head;
+  std::vector<std::uint32_t> lengths(count);
+  std::vector<VertexId> dense(count);
   std::uint64_t at = 0;
   const auto read = [&](auto into) {
     const auto bytes = std::as_writable_bytes(into);
-    endpoint.Read(home, region, at, bytes);
+    if (!bytes.empty()) endpoint.Read(home, region, at, bytes);
     at += bytes.size();
   };
-  read(std::span(&told.sums, 1));
-  read(std::span(told.lengths));
-  read(std::span(told.dense));
+  read(std::span(&head, 1));
+  read(std::span(lengths));
+  read(std::span(dense));
   if (const Outcome outcome = endpoint.Flush(); outcome != Outcome::kOk) {
-    return EnvironmentError("cannot read the lengths of node {}'s lists: {}", home,
+    return EnvironmentError("cannot read what node {} tells of its lists: {}", home,
                             OutcomeName(outcome));
   }
-  AddIndex(told.lengths);
-  sums_.Add(told.sums);
-  for (VertexId i = 0; i < count; ++i) dense_of_[vertex(home, i)] = told.dense[i];
+  sums_.Add(head.sums);
+  arcs_ += head.arcs;
+  for (VertexId i = 0; i < count; ++i) dense_of_[vertex(home, i)] = dense[i];
+  if (computes() || home != self_) AddIndex(lengths);
   return {};
+}
+
+void MiningGraph::AddOwnIndex(const StandingLists& own) {
+  const VertexId count = count_of(self_);
+  const SharedMemory& told = own.description();
+  SLIM_CHECK(told.bytes() == StandingLists::DescriptionBytes(count), "of another graph");
+  AddIndex(
+      {reinterpret_cast<const std::uint32_t*>(told.base() + sizeof(StandingLists::Head)), count});
 }
 
 Result<std::unique_ptr<MiningGraph>> MiningGraph::Attach(
@@ -193,7 +205,8 @@ Result<std::unique_ptr<MiningGraph>> MiningGraph::Attach(
   const std::uint64_t process_bytes = ResidentMemoryBytes();
   std::unique_ptr<MiningGraph> graph(
       new MiningGraph(cluster, part, file.vertices(), cluster.topology().compute()));
-  graph->dense_of_.resize(file.vertices());
+  const bool computes = cluster.computes();
+  if (computes) graph->dense_of_.resize(file.vertices());
   Fabric& fabric = cluster.fabric();
   SLIM_ASSIGN(const SharedRegion description,
               fabric.ShareStanding(own == nullptr ? nullptr : &own->description()));
@@ -203,15 +216,23 @@ Result<std::unique_ptr<MiningGraph>> MiningGraph::Attach(
   for (NodeId node = 0; node < graph->nodes_; ++node) {
     if (node < graph->first_home_) {
       graph->AddIndex({});
-    } else {
-      SLIM_TRY(graph->ReadDescription(fabric.endpoint(0), node, description.id));
+      continue;
     }
+    SLIM_TRY(graph->ReadDescription(fabric.endpoint(0), node, description.id));
+    if (node == graph->self_) graph->AddOwnIndex(*own);
   }
   const LoadingBytes loading{
       .to_measure = 0,
       .to_fill = StandingLists::DescriptionBytes(graph->vertices() / graph->homes_ + 1)};
-  SLIM_ASSIGN(const MemoryPlan plan, graph->Plan(cluster, process_bytes, loading,
-                                                 working ? working(*graph) : WorkingMemory{}));
+  WorkingMemory to_work = working ? working(*graph) : WorkingMemory{};
+  // What this process maps of the pool's descriptions: its own, or those that it has read over shm.
+  if (!computes) {
+    to_work.own_bytes += StandingLists::DescriptionBytes(graph->count_of(graph->self_));
+  } else if (cluster.options().transport == "shm") {
+    to_work.mapped_bytes += graph->homes_ * StandingLists::DescriptionBytes(0) +
+                            StandingLists::DescriptionBytes(graph->vertices_);
+  }
+  SLIM_ASSIGN(const MemoryPlan plan, graph->Plan(cluster, process_bytes, loading, to_work));
   announce(plan);
   SLIM_TRY(AgreeThatFits(cluster, plan));
   SLIM_TRY(cluster.all().Barrier());

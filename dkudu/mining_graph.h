@@ -44,7 +44,7 @@ class MiningGraph {
       Cluster& cluster, const GraphSource& file, ListPart part, const StandingLists* own,
       const WorkingMemoryOf& working, const std::function<void(const MemoryPlan&)>& announce);
 
-  VertexId vertices() const { return static_cast<VertexId>(dense_of_.size()); }
+  VertexId vertices() const { return vertices_; }
   NodeId nodes() const { return nodes_; }
   NodeId self() const { return self_; }
   ListPart part() const { return part_; }
@@ -112,6 +112,7 @@ class MiningGraph {
         compute_(cluster.topology().compute()),
         threads_(cluster.threads()),
         self_(cluster.self()),
+        vertices_(vertices),
         part_(part),
         code_(vertices << EntryBits(part)) {}
   Status Measure(Cluster& cluster, const FileLists& lists);
@@ -119,7 +120,10 @@ class MiningGraph {
   bool is_read() const { return compute() > 1 || self_ >= compute(); }
   // The memory that this node's lists take on it.
   std::uint64_t own_bytes() const;
-  // Appends the index of the next node, if it is a home from the lengths of its lists.
+  VertexId count_of(NodeId home) const {
+    return home < first_home_ ? 0 : (vertices_ + homes_ - 1 - (home - first_home_)) / homes_;
+  }
+  // Appends the index of the next node.
   void AddIndex(std::span<const std::uint32_t> lengths);
   // `loading_bytes`: the most memory that loading takes until, and after, the lists are measured.
   struct LoadingBytes {
@@ -129,7 +133,9 @@ class MiningGraph {
   Result<MemoryPlan> Plan(Cluster& cluster, std::uint64_t process_bytes, LoadingBytes loading,
                           const WorkingMemory& working) const;
   Status Fill(Cluster& cluster, const FileLists& lists);
+  // Of lists in a pool: what the next home tells, and a home's index of its own lists.
   Status ReadDescription(Endpoint& endpoint, NodeId home, RegionId region);
+  void AddOwnIndex(const StandingLists& own);
 
   NodeId nodes_;
   NodeId first_home_;
@@ -137,6 +143,7 @@ class MiningGraph {
   NodeId compute_;
   std::uint32_t threads_;
   NodeId self_;
+  VertexId vertices_;
   ListPart part_;
   ListCode code_;
   RegionId region_ = 0;

@@ -15,9 +15,11 @@ Result<std::unique_ptr<SharedMemory>> MakeDescription(const FileLists::Sizes& si
                                                       NodeId home, NodeId homes) {
   const auto count = static_cast<VertexId>(sizes.lengths.size());
   SLIM_ASSIGN(auto memory, SharedMemory::Create(StandingLists::DescriptionBytes(count)));
+  StandingLists::Head head{.sums = sizes.sums};
+  for (const std::uint32_t length : sizes.lengths) head.arcs += length;
   std::byte* at = memory->base();
-  std::memcpy(at, &sizes.sums, sizeof sizes.sums);
-  at += sizeof sizes.sums;
+  std::memcpy(at, &head, sizeof head);
+  at += sizeof head;
   std::memcpy(at, sizes.lengths.data(), count * sizeof(std::uint32_t));
   auto* const dense = reinterpret_cast<VertexId*>(at + count * sizeof(std::uint32_t));
   for (VertexId i = 0; i < count; ++i) dense[i] = dense_of[home + std::size_t{i} * homes];
@@ -67,7 +69,7 @@ Result<StandingLists> StandingLists::Open(const std::string& facts,
                                           std::span<const std::unique_ptr<SharedMemory>> memories) {
   StandingLists lists;
   SLIM_ASSIGN(lists.part_, PartOfView(facts));
-  if (memories.size() != 2 || memories[0]->bytes() < sizeof(DegreeSums)) {
+  if (memories.size() != 2 || memories[0]->bytes() < sizeof(Head)) {
     return EnvironmentError("the pool's memory is not that of lists for mining");
   }
   lists.memories_ = memories;

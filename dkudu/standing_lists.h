@@ -24,15 +24,14 @@ Result<StandingPart> LoadStandingLists(const std::string& path, const std::strin
 // One home's lists in the memory of a pool.
 class StandingLists {
  public:
-  // How a home's lists are described to other nodes: the sums, then for each list its length, then
-  // for each list the dense id of its vertex.
-  struct Description {
+  // A home's lists are described to other nodes by a head, then the length of each list, then the
+  // dense id of each list's vertex.
+  struct Head {
     DegreeSums sums;
-    std::vector<std::uint32_t> lengths;
-    std::vector<VertexId> dense;
+    EdgeOffset arcs = 0;  // in the lists as they are kept
   };
   static std::uint64_t DescriptionBytes(VertexId count) {
-    return sizeof(DegreeSums) + count * (sizeof(std::uint32_t) + sizeof(VertexId));
+    return sizeof(Head) + count * (sizeof(std::uint32_t) + sizeof(VertexId));
   }
 
   // The memories must outlive the fabric of the job.

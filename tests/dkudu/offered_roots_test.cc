@@ -76,8 +76,7 @@ TEST(OfferedRoots, TheTakerCountsTheRemainingTriangles) {
   const EdgeList graph = RandomGraph(random, 90, 0.4);
   const Adjacency adjacency(graph);
   const ScratchGraph file(graph);
-  for (const Shape& shape :
-       {Shape{2, 2}, Shape{4, 2}, Shape{3, 3, 1, "tcp"}, Shape{4, 2, 1, "shm", true}}) {
+  for (const Shape& shape : {Shape{2, 2}, Shape{4, 2}, Shape{3, 3, 1, "tcp"}}) {
     for (const dkudu::ListPart part : {dkudu::ListPart::kUpper, dkudu::ListPart::kAll}) {
       const std::uint64_t seed = random();
       OnMiningJob(shape, file.path(), part, {}, [&](dkudu::MiningJob& job) {
