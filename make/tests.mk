@@ -25,9 +25,10 @@ TEST_ENVIRONMENT := TEST_SLIMGRAPH_COMMAND=$(abspath $(COMMAND)) TEST_MAKE='$(MA
 # For all tests of one program together, also on a slow machine.
 TEST_LIMIT_S     := $(if $(filter release,$(MODE)),480,960)
 # Without tests of the mpi transport: MPI's library is not sanitized, and is slow here. Without those
-# of `slimgraph experiment`, which runs commands that other tests run too.
+# of `slimgraph experiment`, which runs commands that other tests run too, and those of the commands
+# for vertex programs, which dgemini_test and PoolJobs run too.
 ifneq (,$(filter $(MODE),asan tsan))
-TEST_ENVIRONMENT += GTEST_FILTER=-*mpi*:ExperimentCommands.*
+TEST_ENVIRONMENT += GTEST_FILTER=-*mpi*:ExperimentCommands.*:VertexCommands.*
 endif
 # A smaller quarantine and shorter stack traces of allocations than by default save time.
 TEST_ENVIRONMENT += ASAN_OPTIONS=quarantine_size_mb=16:malloc_context_size=8
