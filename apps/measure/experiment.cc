@@ -33,6 +33,7 @@ constexpr StudyInWords kStudies[] = {
     {"queue-pairs", "one-sided operations by the queue pairs to each node (verbs)"},
     {"updates", "transactions that change a graph, beside analytics on its snapshots"},
     {"elastic-updates", "the same and smallbank at (N,C) for C = N .. 1, with 1 and 3 copies"},
+    {"pool", "jobs that attach to a graph in a standing pool, against those that load it"},
 };
 
 // Most options are only passed on, by the report of all options.

@@ -1,7 +1,7 @@
 """`slimgraph experiment` and `slimgraph compare` start this module with one argument, an object in
 JSON: how their report begins (with the command and its options), and under /invocation what the lab
-must know of the program. `bench FILE …` runs a bench (bench.py), and `scale PAGE COMMAND` draws a
-page about the CSV of `simulate scale`."""
+must know of the program. `bench FILE …` runs a bench (bench.py), `beside K …` jobs side by side
+(beside.py), and `scale PAGE COMMAND` draws a page about the CSV of `simulate scale`."""
 import importlib.util
 import json
 import os
@@ -106,6 +106,9 @@ def main():
     if sys.argv[1:2] == ["bench"]:
         from slimgraph.lab.bench import run_bench
         return run_bench(sys.argv[2:])
+    if sys.argv[1:2] == ["beside"]:
+        from slimgraph.lab.beside import run_beside
+        return run_beside(sys.argv[2:])
     if sys.argv[1:2] == ["scale"] and len(sys.argv) == 4:
         return run_scale(*sys.argv[2:])
     if len(sys.argv) != 2 or not sys.argv[1].startswith("{"):

@@ -1,5 +1,6 @@
 """A whole experiment: inspects the graphs, carries out the studies, and writes the results into a
 folder: index.html, raw/*.jsonl, summary.json, svg/*.svg, csv/*.csv."""
+import contextlib
 import json
 import os
 import re
@@ -7,14 +8,15 @@ from dataclasses import dataclass, field
 
 from slimgraph.lab.child import StopSignals
 from slimgraph.lab.failure import Failure, os_failure
-from slimgraph.lab.graphs import (inspect_graphs, machine_facts, make_graph, make_store, processors,
-                                  stamp)
+from slimgraph.lab.graphs import (StandingPool, inspect_graphs, machine_facts, make_graph,
+                                  make_store, name_in_pool, processors, stamp)
 from slimgraph.lab.runner import RunnerOptions, run_studies
 from slimgraph.lab.spread import format_seconds
 from slimgraph.lab.studies import make, makers
 from slimgraph.lab.study import Settings, quoted, verified_in_words
 
 ON_STORES = ("updates", "elastic-updates", "all")
+ON_POOLS = ("pool", "all")
 HOW_TO_READ = ("Plots show medians, each with the range that contains the true median with a "
                "probability of 0.9 (with fewer than five runs: the range of all). Ratios are of "
                "runs that followed each other.")
@@ -163,9 +165,13 @@ def run_experiment(name, options, about, head):
             outcome.warnings.append(f"updates of {graph.name}: not measured: {failure}")
     settings = _settings(options, program, graphs, about["limits_refused"], outcome.warnings)
     studies = make(name, settings)
-    outcome.totals = run_studies(studies, RunnerOptions(
-        folder, program, about["budget_s"], options["rounds"],
-        options.get("launcher", "").split(), stamp(program), head))
+    with contextlib.ExitStack() as stack:
+        if name in ON_POOLS:
+            pool = stack.enter_context(StandingPool(settings.nodes, program))
+            pool.load([(name_in_pool(graph), graph.path) for graph in graphs])
+        outcome.totals = run_studies(studies, RunnerOptions(
+            folder, program, about["budget_s"], options["rounds"],
+            options.get("launcher", "").split(), stamp(program), head))
     from slimgraph.lab.page import Page
     sections = [_section(study, outcome.totals.results[study.name]) for study in studies]
     _fill(outcome, sections)

@@ -1,6 +1,10 @@
 """The graphs and stores of an experiment, and facts of the machine that a reader needs."""
 import hashlib
 import os
+import re
+import shutil
+import subprocess
+import tempfile
 
 from slimgraph.lab.child import run_slimgraph
 from slimgraph.lab.failure import INPUT, USAGE, Failure, os_failure
@@ -8,6 +12,7 @@ from slimgraph.lab.raw import parse_json
 from slimgraph.lab.spread import format_bytes
 from slimgraph.lab.study import Graph
 
+POOL = "lab"  # the name of an experiment's pool
 STAMPED_BYTES = 4096  # the first page of a .slim file has checksums of all other pages
 
 
@@ -73,6 +78,36 @@ def make_store(folder, graph, program):
         if graph.weighted and os.path.exists(source):
             os.remove(source)
     return store
+
+
+def name_in_pool(graph):
+    return re.sub(r"[^A-Za-z0-9_-]", "-", graph.name)
+
+
+class StandingPool:
+    """A pool of the experiment's own, with all its graphs; it ends with this context."""
+
+    def __init__(self, nodes, program):
+        self.nodes, self.program = nodes, program
+
+    def __enter__(self):
+        self.folder = tempfile.mkdtemp(prefix="slimgraph-lab-")
+        os.environ["SLIMGRAPH_POOLS"] = os.path.join(self.folder, "pools")
+        return self
+
+    def load(self, graphs):
+        """`graphs`: pairs of a name in the pool and a file."""
+        run_slimgraph([self.program, "pool", "start", POOL, "--nodes", str(self.nodes)])
+        for name, file in graphs:
+            run_slimgraph([self.program, "pool", "load", POOL, file, "--as", name, "--prepare",
+                           "mining"])
+
+    def __exit__(self, *_):
+        # Also after a signal, when run_slimgraph() runs nothing any more.
+        subprocess.run([self.program, "pool", "stop", POOL, "--now"], stdin=subprocess.DEVNULL,
+                       capture_output=True, check=False)
+        del os.environ["SLIMGRAPH_POOLS"]
+        shutil.rmtree(self.folder)
 
 
 def processors():

@@ -124,7 +124,10 @@ class _Runner:
     def _words_of(self, point, *more):
         launcher = [str(point.nodes) if word == "{nodes}" else word
                     for word in self.options.launcher]
-        return [*launcher, point.program or self.options.program, *point.words, "--json", *more]
+        words = [*launcher, point.program or self.options.program, *point.words, "--json", *more]
+        if point.at_once:
+            return [sys.executable, "-m", "slimgraph.lab", "beside", str(point.at_once), *words]
+        return words
 
     def _verify(self, point, results):
         """Verifies the point with a separate run before the measured ones. Returns False if a

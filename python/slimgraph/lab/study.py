@@ -54,15 +54,20 @@ class Point:
     nodes: int = 1  # that the point asks for; a launcher must start as many
     inputs: str = ""  # stamp of its graph's file; runs on another are ignored
     program: str = ""  # instead of slimgraph itself
+    at_once: int = 0  # so many such jobs at the same time (beside.py)
 
     @property
     def line(self):
         """As typed in a shell, without slimgraph; identifies a point."""
-        return " ".join(filter(None, [self.program, quoted(self.words)]))
+        return self._times + " ".join(filter(None, [self.program, quoted(self.words)]))
 
     @property
     def command(self):
-        return self.line if self.program else "slimgraph " + self.line
+        return f"{self._times}{self.program or 'slimgraph'} {quoted(self.words)}"
+
+    @property
+    def _times(self):
+        return f"{self.at_once} at once: " if self.at_once else ""
 
     def can_verify(self):
         return bool(self.words) and self.words[0] in CAN_VERIFY

@@ -9,7 +9,7 @@ from slimgraph.lab.study import Study
 
 STUDIES = ["overall", "elasticity", "scalability", "caches", "memory-sides", "volume", "protocols",
            "stages", "coroutines", "contention", "computation", "queue-pairs", "updates",
-           "elastic-updates"]
+           "elastic-updates", "pool"]
 IN_FILE = {"coroutines": "sweeps", "contention": "sweeps", "computation": "sweeps"}
 
 

@@ -46,8 +46,8 @@ def cpu_share(settings, most_nodes):
     return int(100 * settings.processors / most_nodes)
 
 
-def emulation(settings, most_nodes):
-    """A sentence for the page."""
+def emulation(settings, most_nodes, no_limits="control groups cannot be used"):
+    """A sentence for the page. `no_limits`: why, if processors are shared without limits."""
     plural = "s" * (settings.threads != 1)
     text = f"Nodes are processes of {settings.threads} thread{plural} on one machine" \
         if settings.processors else "Nodes are those of the launcher"
@@ -55,9 +55,9 @@ def emulation(settings, most_nodes):
     if share:
         text += f", each held to {share} % of a processor by control groups"
     elif 0 < settings.processors < most_nodes * settings.threads:
-        text += (", which share its processors without limits, because control groups cannot be "
-                 f"used: up to {most_nodes} processes have {settings.processors} processors, so "
-                 "fewer compute nodes look better than they are")
+        text += (f", which share its processors without limits, because {no_limits}: up to "
+                 f"{most_nodes} processes have {settings.processors} processors, so fewer compute "
+                 "nodes look better than they are")
     text += "; no network is emulated between them" if settings.network == "none" else \
         f"; transfers between them take as long as over {settings.network} (--network)"
     if settings.node_memory:
