@@ -168,7 +168,12 @@ def run_experiment(name, options, about, head):
     with contextlib.ExitStack() as stack:
         if name in ON_POOLS:
             pool = stack.enter_context(StandingPool(settings.nodes, program))
-            pool.load([(name_in_pool(graph), graph.path) for graph in graphs])
+            try:
+                pool.load([(name_in_pool(graph), graph.path) for graph in graphs])
+            except Failure as failure:
+                if StopSignals.received:
+                    raise
+                outcome.warnings.append(f"pool: not measured: {failure}")
         outcome.totals = run_studies(studies, RunnerOptions(
             folder, program, about["budget_s"], options["rounds"],
             options.get("launcher", "").split(), stamp(program), head))
