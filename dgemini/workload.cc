@@ -56,12 +56,7 @@ Result<std::unique_ptr<Workload>> Workload::Load(Cluster& cluster, const GraphSo
   }
   SLIM_TRY(AgreeOnFile(cluster, file, SocketCount()));
   const auto* const standing = dynamic_cast<const StandingGraph*>(&file);
-  if (standing != nullptr && MayReduce(needs.cache.side)) {
-    return cluster.Refuse(
-        UsageError("{}: a pool's nodes do not reduce: give --memory-side strict or serve",
-                   file.path())
-            .value());
-  }
+  work->stands_ = standing != nullptr;
   SLIM_ASSIGN(const WorkloadSizes sizes, standing != nullptr
                                              ? work->DivideStanding(cluster, *standing, needs)
                                              : work->Divide(cluster, file, needs));
@@ -189,6 +184,9 @@ ListObserver Workload::MakeMarkingObserver(Direction direction, std::size_t thre
 }
 
 void Workload::MakeServer(Cluster& cluster, const WorkloadNeeds& needs) {
+  if (readers_ > compute_) {
+    reductions_ = std::make_unique<Exchange>(cluster, Exchange::kReductionHandler, nodes_);
+  }
   if (needs.cache.side != MemorySide::kServe) return;
   if (cluster.computes()) {
     answers_ = std::make_unique<ListAnswers>(cluster.fabric());
@@ -204,9 +202,6 @@ Status Workload::LoadLists(Cluster& cluster, const GraphSource& file, const Work
   const std::size_t mine = division_.count_of(self_);
   const std::size_t served_slots = division_.most_of_memory_nodes(cluster.topology());
   const std::size_t threads = LoadingThreads(cluster);
-  if (readers_ > compute_) {
-    reductions_ = std::make_unique<Exchange>(cluster, Exchange::kReductionHandler, nodes_);
-  }
   for (const Direction direction : LoadedDirections(needs)) {
     auto& [own, served] = stored_[static_cast<int>(direction)];
     const ListObserver mark = MakeMarkingObserver(direction, threads);
@@ -366,9 +361,14 @@ Status Workload::ServeWhile(const std::function<Status()>& wait) {
 std::vector<Workload::ServedSlot> Workload::served_slots(Direction direction) const {
   std::vector<ServedSlot> slots;
   const auto& served = stored_[static_cast<int>(direction)].served;
-  for (std::size_t i = 0; i < division_.count_of(self_) && i < served.size(); ++i) {
-    const WorkSlot& slot = division_.slots()[division_.begin_of(self_) + i];
-    slots.push_back({slot.worker, slot.part, &served[i]});
+  const std::size_t begin = division_.begin_of(self_);
+  for (std::size_t i = 0; i < division_.count_of(self_) && !served.empty(); ++i) {
+    const WorkSlot& slot = division_.slots()[begin + i];
+    if (stands_) {
+      slots.push_back({slot.worker, slot.part, &served[0], partition_->part(self_).first});
+    } else {
+      slots.push_back({slot.worker, slot.part, &served[i], slot.part.first});
+    }
   }
   return slots;
 }

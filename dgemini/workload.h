@@ -104,6 +104,7 @@ class Workload {
     NodeId worker;
     VertexPart part;
     const ServedLists* lists;
+    VertexId first;  // of these lists, which may begin before the part
   };
   std::vector<ServedSlot> served_slots(Direction direction) const;
 
@@ -205,6 +206,7 @@ class Workload {
   std::size_t weight_bytes_ = 0;
   Direction in_ = Direction::kOut;
   bool directed_ = false;
+  bool stands_ = false;  // the graph stands in a pool: a memory node's slots share their lists
   NodeId self_ = 0;
   NodeId nodes_ = 0;
   NodeId compute_ = 0;

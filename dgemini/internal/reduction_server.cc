@@ -155,11 +155,11 @@ class ReductionServer {
 
   // In an undirected graph, an edge is also in the list of its other vertex.
   void JoinBlock(const Block& block, Reducer::Scratch& scratch, Forest& forest) const {
-    const VertexPart& part = block.slot->part;
+    const VertexId lists_first = block.slot->first;
     const ServedLists& lists = *block.slot->lists;
-    VisitServedLists(lists, code_, block.first - part.first, block.end - part.first,
-                     [&, first = part.first](VertexId i, std::uint64_t first_byte, EdgeOffset,
-                                             std::size_t length) {
+    VisitServedLists(lists, code_, block.first - lists_first, block.end - lists_first,
+                     [&, first = lists_first](VertexId i, std::uint64_t first_byte, EdgeOffset,
+                                              std::size_t length) {
                        if (length == 0) return;
                        if (scratch.ids.size() < length) scratch.ids.resize(length);
                        const auto ids = std::span(scratch.ids).first(length);
@@ -191,8 +191,8 @@ class ReductionServer {
 
   void Reduce(OfThread& thread, const Block& block) {
     thread.block.clear();
-    const ListBlock lists{*block.slot->lists,     code_,       work_.weight_bytes(),
-                          block.slot->part.first, block.first, block.end};
+    const ListBlock lists{*block.slot->lists, code_,       work_.weight_bytes(),
+                          block.slot->first,  block.first, block.end};
     reducer_->Reduce(lists, in_, wanted_, thread.scratch, thread.block);
     Put(thread, block.slot->worker);
   }

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "slimgraph/files/generate.h"
+#include "slimgraph/stats/json_value.h"
 #include "tests/support/command.h"
 #include "tests/support/node_processes.h"
 #include "tests/support/unwrap.h"
@@ -76,10 +77,13 @@ TEST_F(PoolJobs, AgreeWithSerialCodesOnAnyNumberOfComputeNodes) {
       {"--compute", "2", "--memory-side", "serve", "--cache", "bitmap", "--threads", "2"},
       {"--compute", "3", "--transport", "tcp", "--edge-cache", "10%", "--mode", "pull"},
       {"--compute", "4", "--mode", "push", "--cache", "index"},
+      {"--compute", "1", "--memory-side", "reduce", "--mode", "pull", "--transport", "tcp"},
+      {"--compute", "2", "--memory-side", "auto", "--edge-cache", "0", "--threads", "2"},
+      {"--compute", "4", "--memory-side", "reduce", "--delegate", "node"},
   };
   std::size_t turn = seed_ % kSettings.size();
   for (const auto& program : kPrograms) {
-    for (int k = 0; k < 3; ++k) {  // all settings occur with each two programs
+    for (int k = 0; k < 3; ++k) {  // each setting occurs with every third program
       std::vector<std::string> words = program;
       words.insert(words.begin() + 1, "p:kron");
       const auto& setting = kSettings[turn++ % kSettings.size()];
@@ -135,6 +139,15 @@ TEST_F(PoolJobs, MineLikeBruteForceOnAnyNumberOfComputeNodes) {
   }
   const std::string several = Run({"run", "p:small", "triangles", "cliques:k=5", "--json"});
   EXPECT_NE(several.find("\"cliques:k=5\""), std::string::npos) << several;
+}
+
+TEST_F(PoolJobs, ReduceInTheirDeputies) {
+  const auto report =
+      Unwrap(ParseJson(Run({"pagerank", "p:kron", "--compute", "2", "--memory-side", "reduce",
+                            "--iterations", "7", "--mode", "pull", "--verify", "--json"}),
+                       "pagerank"));
+  EXPECT_EQ(report.NumberAt("/steps/reduce"), 7);
+  EXPECT_TRUE(report.IsTrue("/verified"));
 }
 
 TEST_F(PoolJobs, OnDirectedGraphsUseOriginalIds) {

@@ -366,7 +366,6 @@ TEST_P(ColdApplicationsOn, AgreeWithSerialCodesOverEachTransportAndCache) {
   caches.push_back({.level = CacheLevel::kNaive, .edges = {}});
   for (const CacheLevel level : {CacheLevel::kNone, CacheLevel::kEdge}) {
     for (const MemorySide side : {MemorySide::kReduce, MemorySide::kAuto}) {
-      if (standing) break;  // the nodes of a pool do not reduce
       caches.push_back({.level = level, .edges = {.percent = 5}, .side = side});
     }
   }
