@@ -28,6 +28,7 @@ std::vector<Scenario> JobScenarios();
 std::vector<Scenario> VertexScenarios();
 std::vector<Scenario> MiningScenarios();
 std::vector<Scenario> TransactionScenarios();
+std::vector<Scenario> SnapshotScenarios();
 std::vector<Scenario> DiskScenarios();
 std::vector<Scenario> DurableScenarios();
 std::vector<Scenario> AllScenarios();

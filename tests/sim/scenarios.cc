@@ -59,7 +59,7 @@ std::function<std::string()> OnAllNodes(World& world, NodeId nodes, const World:
 std::vector<Scenario> AllScenarios() {
   std::vector<Scenario> all;
   for (auto* const make : {JobScenarios, VertexScenarios, MiningScenarios, TransactionScenarios,
-                           DiskScenarios, DurableScenarios}) {
+                           SnapshotScenarios, DiskScenarios, DurableScenarios}) {
     std::ranges::move(make(), std::back_inserter(all));
   }
   return all;

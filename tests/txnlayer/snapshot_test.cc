@@ -4,14 +4,15 @@
 
 #include <cmath>
 #include <filesystem>
-#include <set>
 
 #include "dgemini/programs.h"
 #include "dgemini/serial.h"
 #include "dkudu/cliques.h"
 #include "slimgraph/base/sync.h"
+#include "slimgraph/cluster/gather.h"
 #include "tests/support/unwrap.h"
 #include "tests/txnlayer/graph_support.h"
+#include "tests/txnlayer/history_graph.h"
 #include "txnlayer/disk/store.h"
 #include "txnlayer/graph/fold.h"
 #include "txnlayer/graph/snapshot.h"
@@ -20,7 +21,6 @@ namespace slimgraph::test {
 namespace {
 
 using txn::GraphTime;
-using txn::VertexName;
 
 // The results of engines on a snapshot; complete on node 0.
 struct Found {
@@ -152,79 +152,6 @@ std::vector<Found> ReadSnapshots(txn::Engine& engine, txn::TransactionalGraph& g
   return all;
 }
 
-// --- the graph that a history produces
-
-// With the weights of edges, or zeros.
-using Neighbours = std::map<VertexName, std::map<VertexName, double>>;
-
-Neighbours BaseOf(const std::string& path) {
-  const SlimFile file = Unwrap(SlimFile::Open(path));
-  const OriginalIds ids = Unwrap(file.ReadOriginalIds());
-  const Csr lists = Unwrap(ReadCsr(file));
-  Neighbours graph;
-  for (VertexId v = 0; v < lists.vertices(); ++v) {
-    auto& mine = graph[ids[v]];
-    for (std::size_t i = 0; i < lists.degree(v); ++i) {
-      mine[ids[lists.list(v)[i]]] = lists.weights.empty() ? 0 : lists.list_weights(v)[i];
-    }
-  }
-  return graph;
-}
-
-void Apply(Neighbours& graph, const txn::GraphShape& shape, const txn::Update& update) {
-  std::int32_t weight = 0;
-  switch (update.kind) {
-    case txn::UpdateKind::kAddEdge:
-      if (shape.weight_bytes() > 0) std::memcpy(&weight, update.properties.data(), sizeof weight);
-      graph.at(update.one)[update.other] = weight;
-      if (!shape.directed) graph.at(update.other)[update.one] = weight;
-      break;
-    case txn::UpdateKind::kDeleteEdge:
-      graph.at(update.one).erase(update.other);
-      if (!shape.directed) graph.at(update.other).erase(update.one);
-      break;
-    case txn::UpdateKind::kAddVertex:
-      graph[update.one];
-      break;
-    case txn::UpdateKind::kDeleteVertex:
-      for (auto& [name, neighbours] : graph) neighbours.erase(update.one);
-      graph.erase(update.one);
-  }
-}
-
-using History = std::multimap<GraphTime, std::span<const std::uint64_t>>;
-
-History InOrder(std::span<const std::uint64_t> words) {
-  History history;
-  while (!words.empty()) {
-    history.emplace(words[0], words.subspan(2, words[1]));
-    words = words.subspan(2 + words[1]);
-  }
-  return history;
-}
-
-struct Rebuilt {
-  std::vector<VertexName> names;
-  Csr lists;
-};
-
-Rebuilt Numbered(const Neighbours& graph, bool weighted) {
-  Rebuilt rebuilt;
-  std::map<VertexName, VertexId> number;
-  for (const auto& [name, mine] : graph) {
-    number[name] = static_cast<VertexId>(rebuilt.names.size());
-    rebuilt.names.push_back(name);
-  }
-  for (const auto& [name, mine] : graph) {
-    for (const auto& [other, weight] : mine) {
-      rebuilt.lists.neighbours.push_back(number.at(other));
-      if (weighted) rebuilt.lists.weights.push_back(weight);
-    }
-    rebuilt.lists.offsets.push_back(rebuilt.lists.neighbours.size());
-  }
-  return rebuilt;
-}
-
 Csr Transposed(const Csr& graph) {
   Csr transposed;
   std::vector<std::vector<EdgeOffset>> arcs(graph.vertices());
@@ -274,7 +201,7 @@ std::uint64_t CountCliquesOf(const Csr& graph, unsigned size) {
   return count;
 }
 
-void ExpectSame(const Found& found, bool directed, const Rebuilt& graph) {
+void ExpectSame(const Found& found, bool directed, const HistoryGraph::Numbered& graph) {
   ASSERT_EQ(found.ids.count(), graph.names.size());
   for (VertexId v = 0; v < found.ids.count(); ++v) ASSERT_EQ(found.ids[v], graph.names[v]);
   ASSERT_EQ(found.lists.offsets, graph.lists.offsets);
@@ -370,28 +297,12 @@ void ExpectSnapshotsOfHistory(TxnSetting setting, bool directed, bool weighted, 
     if (folder != nullptr) {
       EXPECT_GT(folder->folds(), 0u);
     }
-    const auto journals = Unwrap(cluster.all().AllGather(std::as_bytes(workload->updates())));
+    auto words = Unwrap(GatherList<std::uint64_t>(cluster.all(), workload->updates()));
     if (cluster.self() != 0) return;
-    std::vector<std::uint64_t> words;
-    for (const auto& theirs : journals) {
-      const std::size_t at = words.size();
-      words.resize(at + theirs.size() / sizeof(std::uint64_t));
-      if (!theirs.empty()) std::memcpy(words.data() + at, theirs.data(), theirs.size());
-    }
-    const History history = InOrder(words);
     EXPECT_TRUE(found.front().in_run);
-    Neighbours graph = BaseOf(scratch.graph);
-    auto next = history.begin();
-    for (const Found& one : found) {
-      for (; next != history.end() && next->first <= one.time; ++next) {
-        std::span<const std::uint64_t> updates = next->second;
-        txn::Update update;
-        while (txn::TakeUpdate(shape, updates, update)) Apply(graph, shape, update);
-      }
-      ExpectSame(one, directed, Numbered(graph, weighted));
-    }
-    EXPECT_FALSE(history.empty());
-    EXPECT_GT(std::distance(history.begin(), next), 0);
+    HistoryGraph history(scratch.graph, shape, std::move(words));
+    for (const Found& one : found) ExpectSame(one, directed, history.At(one.time));
+    EXPECT_GT(history.applied(), 0u);
   });
 }
 
