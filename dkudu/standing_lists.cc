@@ -1,5 +1,6 @@
 #include "dkudu/standing_lists.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -20,7 +21,7 @@ Result<std::unique_ptr<SharedMemory>> MakeDescription(const FileLists::Sizes& si
   std::byte* at = memory->base();
   std::memcpy(at, &head, sizeof head);
   at += sizeof head;
-  std::memcpy(at, sizes.lengths.data(), count * sizeof(std::uint32_t));
+  std::copy(sizes.lengths.begin(), sizes.lengths.end(), reinterpret_cast<std::uint32_t*>(at));
   auto* const dense = reinterpret_cast<VertexId*>(at + count * sizeof(std::uint32_t));
   for (VertexId i = 0; i < count; ++i) dense[i] = dense_of[home + std::size_t{i} * homes];
   SLIM_TRY(memory->Seal());
