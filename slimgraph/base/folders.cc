@@ -4,13 +4,19 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 
 #include "slimgraph/base/files.h"
+#include "slimgraph/base/sync.h"
 
 namespace slimgraph {
 
 namespace {
+
+// LockFolder() tries this often, and sleeps between.
+constexpr int kLockTries = 50;
+constexpr std::chrono::milliseconds kLockPause(20);
 
 // The kind of what is there; 0: nothing.
 Result<mode_t> KindOf(const std::string& path) {
@@ -70,9 +76,13 @@ Result<std::optional<UniqueFd>> LockFolder(const std::string& path, LockKind kin
   UniqueFd lock(files::Open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!lock) return InputError("{}: {}", path, std::strerror(errno));
   const int operation = (kind == LockKind::kExclusive ? LOCK_EX : LOCK_SH) | LOCK_NB;
-  if (files::Lock(lock.get(), operation) == 0) return lock;
-  if (errno == EWOULDBLOCK) return std::nullopt;
-  return EnvironmentError("{}: cannot be locked: {}", path, std::strerror(errno));
+  for (int tries = 0; tries < kLockTries; ++tries) {
+    if (tries > 0) SleepFor(kLockPause);
+    if (files::Lock(lock.get(), operation) == 0) return lock;
+    if (errno == EWOULDBLOCK) continue;
+    return EnvironmentError("{}: cannot be locked: {}", path, std::strerror(errno));
+  }
+  return std::nullopt;
 }
 
 }  // namespace slimgraph

@@ -31,8 +31,9 @@ Result<bool> RemoveFile(const std::string& path);
 Status RemoveFolder(const std::string& path);
 
 enum class LockKind { kShared, kExclusive };
-// Locks a folder until the descriptor is closed. Nothing: another process holds a lock that
-// excludes this one.
+// Locks a folder until the descriptor is closed. Waits up to a second for another process's lock,
+// because the processes of a killed job end a moment after it. Nothing: another process still holds
+// a lock that excludes this one.
 Result<std::optional<UniqueFd>> LockFolder(const std::string& path, LockKind kind);
 
 }  // namespace slimgraph

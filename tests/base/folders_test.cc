@@ -84,6 +84,20 @@ TEST_F(Folders, LetSeveralReadersOrOneWriterIn) {
   EXPECT_FALSE(allowed(LockKind::kExclusive));
 }
 
+// The processes of a killed job may end a moment after it.
+TEST_F(Folders, AreLockedOnceWhoHoldsThemLetsGo) {
+  ASSERT_TRUE(MakeFolder(folder_));
+  auto first = LockFolder(folder_, LockKind::kExclusive);
+  ASSERT_TRUE(first && *first);
+  Thread ending([&] {
+    SleepFor(std::chrono::milliseconds(100));
+    first->reset();
+  });
+  const auto second = LockFolder(folder_, LockKind::kExclusive);
+  ending.join();
+  EXPECT_TRUE(second && *second);
+}
+
 TEST_F(Folders, KeepWhatAnOutputFileHeldBefore) {
   const std::string path = scratch_.File("log");
   WriteText(path, "0123456789");

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <numeric>
 
 #include "dkudu/internal/root_sums.h"
@@ -20,14 +21,21 @@ std::vector<std::uint64_t> PartOf(std::uint64_t label) {
   return words;
 }
 
-// One engine has all the work, and waits until others have taken most of it. Returns how often this
-// node's engines have done each part.
+// One engine has all the work, and waits until others have taken most of it. The other engines of its
+// node begin after other nodes, if there are any, have taken a part: there are then more parts than
+// slots. Returns how often this node's engines have done each part.
 std::vector<std::uint64_t> ShareOut(dkudu::MiningJob& job, dkudu::WorkOffers& offers) {
   std::vector<std::vector<std::uint64_t>> done(job.cluster.threads(),
                                                std::vector<std::uint64_t>(kParts));
+  const NodeId compute = job.cluster.topology().compute();
+  std::atomic<std::uint64_t> offered = 0;
   const auto engine = [&](std::uint32_t thread, Endpoint& endpoint) -> Status {
-    const bool has_work = job.cluster.self() + 1 == job.cluster.topology().compute() && thread == 0;
-    for (std::uint64_t label = 0; has_work && label < kParts; ++label) {
+    const bool is_here = job.cluster.self() + 1 == compute;
+    const bool has_work = is_here && thread == 0;
+    while (is_here && !has_work && compute > 1 && offered <= dkudu::WorkOffers::kSlots) {
+      endpoint.WaitUntil([] { return false; }, std::chrono::milliseconds(1));
+    }
+    for (std::uint64_t label = 0; has_work && label < kParts; offered = ++label) {
       const auto part = PartOf(label);
       while (!offers.wants_offers() ||
              !offers.Offer(endpoint, label, std::as_bytes(std::span(part)))) {
