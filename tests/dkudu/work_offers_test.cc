@@ -21,9 +21,9 @@ std::vector<std::uint64_t> PartOf(std::uint64_t label) {
   return words;
 }
 
-// One engine has all the work, and waits until others have taken most of it. The other engines of its
-// node begin after other nodes, if there are any, have taken a part: there are then more parts than
-// slots. Returns how often this node's engines have done each part.
+// One engine has all the work, and waits until others have taken most of it. The other engines of
+// its node begin after other nodes, if there are any, have taken a part: there are then more parts
+// than slots. Returns how often this node's engines have done each part.
 std::vector<std::uint64_t> ShareOut(dkudu::MiningJob& job, dkudu::WorkOffers& offers) {
   std::vector<std::vector<std::uint64_t>> done(job.cluster.threads(),
                                                std::vector<std::uint64_t>(kParts));
