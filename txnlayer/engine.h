@@ -61,6 +61,7 @@ struct EngineOptions {
   // The size of the log that each thread has at each backup. A record takes at most a quarter of
   // it.
   std::uint64_t log_bytes = 256 << 10;
+  std::uint64_t table_bytes = 0;  // the most that the tables of a node take; 0: what the node has
   Death death = {};
   DeathInRepair death_in_repair = {};
   // The optimisations. Each can be switched off to measure its effect.
@@ -176,9 +177,11 @@ class Engine {
   // While this lock is held, tuples do not move. For threads that read tables beside the
   // transactions; they must not wait for another node meanwhile.
   std::shared_lock<SharedMutex> HoldTuples() { return std::shared_lock(tuple_positions_); }
-  // How many sweeps there were so far, and how many tuples of this node they removed.
+  // How many sweeps there were so far, how many tuples of this node they removed, and how often a
+  // table has got more room.
   std::uint32_t sweeps() const { return quiescence_.done(Quiescence::kSweep); }
   std::uint64_t swept() const { return swept_; }
+  std::uint32_t growths() const { return growths_; }
   // The nodes that have died.
   std::vector<NodeId> lost() const { return quiescence_.dead(); }
 
@@ -194,7 +197,12 @@ class Engine {
   void EndRunWith(const Error& error);
   // sweep.cc.
   bool SweepMayHelp(const Table& table) const;
+  void AskForRoom(const Table& table);
+  struct SweepPlan;
+  Result<std::vector<SweepPlan>> PlanSweep();
   Status Sweep();
+  Status SweepTables();
+  std::uint64_t CountRecords(const Table& table, Rank rank) const;
   std::uint64_t SweepPart(Table& table, Rank rank);
   void SetCourse(Course course);
   void RunWorkInStoppedWorld();
@@ -225,8 +233,11 @@ class Engine {
   bool world_stopped_ = false;  // the world is stopped, and `work` may run
   std::atomic<std::uint64_t> stages_ended_{0};
   double repair_s_ = 0;
+  bool sweep_interrupted_ = false;  // by a death
   std::uint64_t swept_ = 0;
+  std::uint32_t growths_ = 0;
   std::vector<std::uint64_t> no_sweep_before_ns_;  // by table; changed between rounds
+  std::atomic<std::uint64_t> asked_for_room_{0};   // a bit for each table
   SharedMutex tuple_positions_;                    // the positions of tuples, which sweeps change
 
   std::atomic<bool> failed_{false};

@@ -215,6 +215,7 @@ class Transaction {
   Conflict conflict_;
   bool open_ = false;
   std::uint32_t sweeps_asked_ = 0;    // since its first attempt
+  std::uint32_t growths_seen_ = 0;    // how often tables had grown then
   bool no_placeholder_room_ = false;  // it aborted as there was no room for a placeholder
   std::uint64_t random_;
   std::vector<std::unique_ptr<Frame>> frames_;  // the last one is the current transaction's

@@ -65,6 +65,7 @@ Result<txn::EngineOptions> EngineOptionsOf(const TxnOptions& options,
   engine.coroutines = options.coroutines;
   engine.cache_bytes = options.cache_bytes;
   engine.replicas = options.replicas;
+  engine.table_bytes = options.table_bytes;
   if (txn::RunsOnStore(options.workload)) engine.log_bytes = kGraphLogBytes;
   if (options.log_bytes != 0) engine.log_bytes = options.log_bytes;
   for (const std::string_view death : Split(options.die)) SLIM_TRY(ParseDeath(death, engine));
@@ -134,8 +135,8 @@ void DeclareTxnOptions(Options& options, TxnOptions& txn) {
       .Default("no limit");
   options
       .Number("--rows", "R",
-              "the total number of accounts, rows, warehouses or lists; on a store, how many "
-              "edges can be added or changed",
+              "the total number of accounts, rows, warehouses or lists; on a store, for how many "
+              "added or changed edges there is room before the tables grow",
               txn.work.rows)
       .Default("the workload's own number");
   options
@@ -164,6 +165,12 @@ void DeclareTxnOptions(Options& options, TxnOptions& txn) {
       .Default("none");
   options.Bytes("--location-cache", "memory of each thread to cache locations of tuples",
                 txn.cache_bytes);
+  options
+      .Bytes("--table-memory",
+             "the most that a node's tables grow to; transactions that need more are refused",
+             txn.table_bytes)
+      .Default("what the node has")
+      .Shown(ShownAs::kBytes, std::nullopt);
   options.Number("--delay-us", "US", "delay everything that nodes send to each other by this time",
                  txn.delay_us);
   DeclareJobOptions(options, txn.job);
@@ -330,6 +337,8 @@ void TxnJob::ReportFigures(const txn::DriveResult& result, Report& report,
   }
   set("/refused", figures.refused());
   set("/most_tries", figures.most_tries);
+  set("/sweeps", std::uint64_t{engine_->sweeps()});
+  set("/growths", std::uint64_t{engine_->growths()});
   for (const auto& [what, count] : workload_->Counts()) {
     report.Set(fmt::format("{}/operations/{}", path, what), count);
   }

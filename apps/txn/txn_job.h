@@ -27,7 +27,8 @@ struct TxnOptions {
   txn::WorkloadOptions work;
   std::uint32_t coroutines = 8;
   std::uint32_t replicas = 1;
-  std::uint64_t log_bytes = 0;  // 0: the workload's default
+  std::uint64_t log_bytes = 0;    // 0: the workload's default
+  std::uint64_t table_bytes = 0;  // of each node; 0: what it has
   std::string die;
   std::uint64_t cache_bytes = 4 << 20;
   std::uint64_t delay_us = 0;

@@ -111,8 +111,8 @@ class Store:
     attempts        after so many, a transaction that has met others each time is aborted
     first_wait_s    before the n-th retry a random time passes, at most first_wait_s * 2^(n-1)
     longest_wait_s  and at most this
-    room_edges      how many edges can be added or changed at a time; 0: half of the store's edges,
-                    at least a million
+    room_edges      for how many added or changed edges there is room before it grows; 0: half of
+                    the store's edges, at least a million
 
     >>> import slimgraph as sg, tempfile
     >>> path = tempfile.mkdtemp() + "/friends.store"

@@ -48,6 +48,16 @@ std::uint64_t AvailableMemory() {
   return available;
 }
 
+std::uint64_t MemoryLeftForNode(std::size_t nodes_here) {
+  const std::uint64_t share = AvailableMemory() / nodes_here;
+  const std::uint64_t limit = NodeMemoryLimit();
+  const auto own = limit == 0 ? std::nullopt : FindControlGroup("memory");
+  if (!own) return limit == 0 ? share : std::min(share, limit);
+  const GroupMemory memory = MemoryOfGroup(own->version, own->folder());
+  const std::uint64_t held = memory.used_bytes - memory.cached_bytes;
+  return std::min(share, limit - std::min(limit, held));
+}
+
 Status CheckMemory(std::uint64_t bytes, const std::string& purpose) {
   const std::uint64_t available = AvailableMemory();
   if (bytes <= available) return {};

@@ -17,6 +17,10 @@ std::uint64_t AvailableMemory();
 // needed, the bytes available, and what to do.
 Status CheckMemory(std::uint64_t bytes, const std::string& purpose);
 
+// The memory that this node may still take: an equal share of AvailableMemory() for each of the
+// nodes on this machine, and no more than its own limit leaves.
+std::uint64_t MemoryLeftForNode(std::size_t nodes_here);
+
 // The memory limit that the launcher has announced to each of its nodes; 0 means no limit.
 std::uint64_t NodeMemoryLimit();
 void AnnounceNodeMemoryLimit(std::uint64_t bytes);

@@ -30,9 +30,7 @@ Result<EdgeBudget> ParseEdgeBudget(std::string_view text) {
 
 Status DecideEdgeBudget(Cluster& cluster, EdgeBudget& budget) {
   if (!budget.automatic) return {};
-  const auto on_this_host = std::uint64_t{NodesOnThisHost(cluster.job()).size()};
-  std::uint64_t mine = AvailableMemory() / on_this_host;
-  if (const std::uint64_t limit = NodeMemoryLimit(); limit != 0) mine = std::min(mine, limit);
+  std::uint64_t mine = MemoryLeftForNode(NodesOnThisHost(cluster.job()).size());
   SLIM_TRY(
       cluster.all().AllReduce(std::span(&mine, 1), [](auto a, auto b) { return std::min(a, b); }));
   budget.most_bytes = mine / 2;

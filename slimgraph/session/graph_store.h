@@ -49,9 +49,9 @@ struct StoreOptions {
   std::string protocol = "occ";     // or nowait, waitdie, mvcc, sundial, calvin
   std::uint32_t body_threads = 16;  // of each compute node: how many bodies run at the same time
   RetryOptions retry = {};
-  // How many edges can be added or changed at a time; memory is reserved for them. Changes are
-  // folded into the graph's lists in the background, which makes room again. 0: half of the store's
-  // edges, at least a million.
+  // For how many added or changed edges there is room at first; 0: half of the store's edges, at
+  // least a million. The room grows as far as the nodes' memory allows. Changes are folded into the
+  // graph's lists in the background, which makes room again.
   std::uint64_t room_edges = 0;
 };
 

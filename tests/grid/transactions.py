@@ -108,7 +108,8 @@ def draw_on_store(random, spec):
     spec["workload"] = random.choice(ON_STORES)
     spec["graph"] = draw_store_graph(random)
     spec["words"] += ["--seconds", 0.2, "--transactions", random.choice([20, 100, 400]),
-                      "--rows", 100_000, "--fold", random.choice(["0", "0.02", "0.25"])]
+                      "--rows", random.choice([20, 1000, 100_000]),
+                      "--fold", random.choice(["0", "0.02", "0.25"])]
     if random.random() < 0.5:
         recipe = spec["graph"]
         able = [name for name in ANALYTICS if (name != "sssp" or recipe["weights"])
@@ -126,7 +127,8 @@ def draw_durable(random, spec):
     elif spec["workload"] == "linkbench":
         # A run may delete all edges of a smaller graph. The next run would be refused.
         spec["graph"] = draw_store_graph(random, (7, 8))
-        spec["rows"] = ["--rows", 100_000, "--fold", random.choice(["0", "0.02", "0.25"])]
+        spec["rows"] = ["--rows", random.choice([100, 100_000]),
+                        "--fold", random.choice(["0", "0.02", "0.25"])]
     # Runs before the last are killed or end by themselves. Each recovers from the one before.
     spec["kills"] = [random.choice([None, None, random.uniform(0.05, 0.4)])
                      for _ in range(random.randint(1, 3))]

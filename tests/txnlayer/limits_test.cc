@@ -143,6 +143,100 @@ TEST_P(Refusals, ForLackOfRoomAffectNoOtherTransaction) {
             });
 }
 
+// As above, but the table may grow. Each coroutine's last transaction needs more tuples at once
+// than there were at first.
+TEST_P(Refusals, DoNotOccurWhileATableCanGrow) {
+  constexpr std::uint64_t kRoom = 10;    // per node, at first
+  constexpr std::uint64_t kAlone = 100;  // keys of a coroutine that are inserted one at a time
+  constexpr std::uint64_t kKeys = 140;
+  for (const std::uint32_t replicas : {1U, 2U}) {
+    const txn::EngineOptions options{.coroutines = 2, .replicas = replicas};
+    OnEngines({.protocol = GetParam(), .nodes = 2}, options,
+              [&](Cluster& cluster, txn::Engine& engine) {
+                txn::Table* const table = *engine.tables().Add({.name = "growing",
+                                                                .record_bytes = 8,
+                                                                .tuples_per_node = kRoom,
+                                                                .most_tuples = txn::kAsManyAsFit});
+                const auto put = [&](Transaction& transaction, Key first, Key end) {
+                  std::vector<txn::Want> wants;
+                  for (Key i = first; i < end; ++i) {
+                    wants.push_back({table, 4 * i + transaction.process(), true});
+                  }
+                  std::vector<Access*> found(wants.size());
+                  const auto work = [&] {
+                    if (!transaction.Fetch(wants, found.data())) return false;
+                    for (std::size_t i = 0; i < wants.size(); ++i) {
+                      EXPECT_FALSE(found[i]->exists()) << wants[i].key;
+                      found[i]->Put(wants[i].key);
+                    }
+                    return true;
+                  };
+                  EXPECT_EQ(TryUntilTheEnd(transaction, work), AbortReason::kNone);
+                };
+                const Status status = engine.Run([&](Transaction& transaction) {
+                  for (Key i = 0; i < kAlone; ++i) put(transaction, i, i + 1);
+                  put(transaction, kAlone, kKeys);
+                });
+                ASSERT_TRUE(status) << status.error().message;
+                EXPECT_EQ(engine.figures().refused(), 0U);
+                EXPECT_GE(engine.growths(), 4U);
+                EXPECT_GE(table->room(), 4 * kKeys / 2 - table->room() / 8);
+                std::uint64_t records = 0;
+                engine.tables().ForEachRecord(*table, [&](Key key, const std::byte* record) {
+                  if (record == nullptr) return;
+                  ++records;
+                  EXPECT_EQ(std::memcmp(record, &key, sizeof key), 0) << key;
+                });
+                EXPECT_EQ(*cluster.all().AllSum(records), 4 * kKeys);
+                // Other nodes find the tuples in the buckets of the larger table.
+                ASSERT_TRUE(engine.Run([&](Transaction& transaction) {
+                  for (Key key = transaction.process(); key < 4 * kKeys; key += 37) {
+                    const auto work = [&] {
+                      Access* const access = transaction.Read(*table, key);
+                      if (access == nullptr) return false;
+                      EXPECT_EQ(access->Get<Key>(), key);
+                      return true;
+                    };
+                    EXPECT_EQ(TryUntilTheEnd(transaction, work), AbortReason::kNone);
+                  }
+                }));
+              });
+  }
+}
+
+// A table cannot grow beyond the memory that it may take. Before, no transaction is refused.
+TEST_P(Refusals, BeginWhenTheMemoryOfTablesEnds) {
+  constexpr std::uint64_t kMostBytes = 100'000;
+  const txn::EngineOptions options{.coroutines = 2, .table_bytes = kMostBytes};
+  OnEngines({.protocol = GetParam(), .nodes = 2}, options,
+            [&](Cluster& cluster, txn::Engine& engine) {
+              txn::Table* const table = *engine.tables().Add({.name = "growing",
+                                                              .record_bytes = 8,
+                                                              .tuples_per_node = 10,
+                                                              .most_tuples = txn::kAsManyAsFit});
+              const std::uint64_t fit = kMostBytes / table->tuple_bytes();  // per node
+              std::atomic<std::uint64_t> inserted{0};
+              std::atomic<std::uint64_t> refused{0};
+              const Status status = engine.Run([&](Transaction& transaction) {
+                for (Key i = 0; i < fit; ++i) {
+                  const AbortReason end = TryUntilTheEnd(transaction, [&] {
+                    Access* const access = transaction.Write(*table, 4 * i + transaction.process());
+                    if (access != nullptr) access->Put(i);
+                    return access != nullptr;
+                  });
+                  EXPECT_TRUE(end == AbortReason::kNone || end == AbortReason::kNoRoom);
+                  ++(end == AbortReason::kNone ? inserted : refused);
+                }
+              });
+              ASSERT_TRUE(status) << status.error().message;
+              EXPECT_GT(*cluster.all().AllSum(refused.load()), 0U);
+              // The last sixteenth is not worth a sweep.
+              EXPECT_GE(*cluster.all().AllSum(inserted.load()), 2 * fit * 15 / 16 - 2);
+              EXPECT_LE(*cluster.all().AllSum(inserted.load()), 2 * fit);
+              EXPECT_LE(table->used_bytes(), kMostBytes);
+            });
+}
+
 // A table is full of records, and transactions look for far more absent keys than there is room for
 // at a time. None is refused, and the records stay.
 TEST_P(Refusals, DoNotHitReadersOfAFullTable) {

@@ -80,9 +80,8 @@ Status FoldWorker::WorkAmong(Job& job) {
   SLIM_ASSIGN(cluster_, Cluster::Start(job, options));
   // A node may be the primary of `replicas` partitions, and send their changes to all copies.
   const std::uint64_t replicas = graph_.engine().options().replicas;
-  const std::uint64_t most = replicas * replicas * graph_.blocks().spec().tuples_per_node *
-                                 EdgeBlock::Capacity(graph_.shape()) +
-                             1;
+  const std::uint64_t most =
+      replicas * replicas * graph_.blocks().most_room() * EdgeBlock::Capacity(graph_.shape()) + 1;
   SLIM_ASSIGN(const SharedRegion outbox,
               cluster_->fabric().Share(most * (sizeof(EdgeChange) + graph_.shape().edge_bytes)));
   outbox_ = outbox.id;
@@ -261,13 +260,18 @@ Result<bool> FoldWorker::WriteNext(Cluster& cluster, const PartitionHolders& hol
   const HashPartition partition(next.ids.count(), partitions, 1);
   const auto by_dense_id = ByDenseId(changes.edges, next.ids);
   std::vector<std::uint32_t> my_lengths;  // of the partitions for which this node is the primary
-  // Partitions without room; arcs, loops and marked arcs.
+  // Partitions and nodes without room; arcs, loops and marked arcs.
   std::uint64_t numbers[4] = {};
+  const BaseGraph& base = graph_.base();
+  const std::uint64_t bytes =
+      base.list_bytes() + base.property_bytes() + changes.edges.size() * ArcBytes(graph_.shape());
+  const bool has_memory = bytes <= graph_.engine().tables().memory_left();
+  numbers[0] += has_memory ? 0 : 1;
   for (const auto& [number, rank] : holders.copies) {
     BaseWriter writer(graph_, next.ids, rank);
     const VertexPart part = partition.part(number);
     auto change = by_dense_id.begin();
-    bool fits = true;
+    bool fits = has_memory;
     for (VertexId local = 0; local < part.count && fits; ++local) {
       const VertexId dense = part[local];
       while (change != by_dense_id.end() && change->dense < dense) ++change;

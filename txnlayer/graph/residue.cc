@@ -114,8 +114,10 @@ Rank Residue::RankOf(const Record& block) const {
 bool Residue::Fits() const {
   std::vector<std::vector<Key>> keys(graph_.engine().options().replicas);
   for (const Record& block : blocks_) keys[RankOf(block)].push_back(block.key);
-  return std::ranges::all_of(
-      keys, [this](const auto& of_rank) { return graph_.blocks().TakesAll(of_rank); });
+  return std::ranges::all_of(keys, [this](const auto& of_rank) {
+    return graph_.engine().tables().MakeRoom(graph_.blocks(), of_rank.size()) &&
+           graph_.blocks().TakesAll(of_rank);
+  });
 }
 
 void Residue::Install() {

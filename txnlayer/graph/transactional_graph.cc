@@ -11,10 +11,8 @@ namespace {
 
 // After splits, blocks are one third full.
 constexpr std::uint64_t kBlocksPerFull = 3;
-// How much the base may grow by folds, in multiples of the room for changes. If memory is allocated
-// on demand, each partition may grow by all of it. Otherwise the partitions share it, and one may
-// get twice its share.
-constexpr std::uint64_t kMostGrowth = 4;
+// How much the base may grow by folds if its memory is allocated at once: all partitions together
+// by the room for changes, and one by twice its share.
 constexpr std::uint64_t kLargestShare = 2;
 // With folds, at least one tuple in so many of the room is expected to be in use.
 constexpr std::uint64_t kWhileFolded = 8;
@@ -48,8 +46,9 @@ Result<std::unique_ptr<TransactionalGraph>> TransactionalGraph::Make(Engine& eng
   Cluster& cluster = engine.cluster();
   const std::uint64_t nodes = cluster.topology().nodes();
   const bool folds = options.fold_share > 0;
+  // If memory is allocated on demand, each partition may grow to what the node has.
   const EdgeOffset growth = cluster.fabric().pages_on_demand()
-                                ? kMostGrowth * 2 * options.room_edges
+                                ? engine.tables().most_bytes() / ArcBytes(options.shape)
                                 : std::min(kLargestShare, nodes) * 2 * options.room_edges / nodes;
   SLIM_ASSIGN(graph->base_,
               BaseGraph::Load(cluster, source, options.shape, engine.options().replicas,
@@ -71,6 +70,7 @@ Result<std::unique_ptr<TransactionalGraph>> TransactionalGraph::Make(Engine& eng
         {.name = name,
          .record_bytes = bytes,
          .tuples_per_node = on_each(tuples),
+         .most_tuples = kAsManyAsFit,
          .home_shift = kBlockBits,
          .expected_tuples = folds ? on_each(std::max(until_folded, tuples / kWhileFolded)) : 0,
          .neighbour_bits = kFanOutBits});

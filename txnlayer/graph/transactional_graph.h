@@ -17,7 +17,7 @@ namespace slimgraph::txn {
 
 struct GraphOptions {
   GraphShape shape = {};
-  // How many vertices and edges transactions may add or change; memory is reserved for them.
+  // How many vertices and edges transactions may add or change before the tables must grow.
   std::uint64_t room_vertices = 1 << 12;
   std::uint64_t room_edges = 1 << 16;
   // How many tries a transaction has before its conflict is reported.

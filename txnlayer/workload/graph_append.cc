@@ -9,8 +9,9 @@
 namespace slimgraph::txn {
 namespace {
 
-constexpr std::uint64_t kRoomVertices = 1 << 16;
-constexpr std::uint64_t kRoomEdges = 1 << 16;
+// Little, so that tables grow in the run.
+constexpr std::uint64_t kRoomVertices = 16;
+constexpr std::uint64_t kRoomEdges = 16;
 
 // Larger than all keys.
 constexpr VertexName kFirstValue = VertexName{1} << 33;

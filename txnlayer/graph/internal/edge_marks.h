@@ -39,6 +39,10 @@ static_assert(sizeof(EdgeMarks) == kCacheLineBytes);
 constexpr std::uint64_t EdgeRecordBytes(const GraphShape& shape) {
   return sizeof(GraphTime) + WholeWords(shape.edge_bytes);
 }
+// What an edge in the list of one of its ends takes, with its marks and record; about.
+constexpr std::uint64_t ArcBytes(const GraphShape& shape) {
+  return sizeof(VertexId) + 1 + EdgeRecordBytes(shape);
+}
 
 // A marked edge, and its position in the range that was read.
 struct MarkedEdge {

@@ -168,7 +168,8 @@ Status FoldWorker::FinishRestore() {
   SLIM_ASSIGN(const bool fits, WriteNext(cluster, holders, changes, next));
   if (!fits) {
     return InputError(
-        "the lists have no room for the folded changes in the logs: more --rows are needed");
+        "the lists have no room for the folded changes in the logs: nodes with more memory are "
+        "needed");
   }
   static_cast<void>(graph_.base().Switch(std::move(next)));
   ClearSpare();

@@ -118,8 +118,9 @@ Status PutBackRecords(Tables& tables, const std::vector<BatchLogReader>& logs,
     while (!words.empty()) {
       Table& table = tables[static_cast<TableId>(words[1])];
       if (!tables.PutVersion(table, words[0], 0, std::as_bytes(words.subspan(2)).data())) {
-        return InputError("{}: table {} has no room for its records: more --rows are needed",
-                          folder, table.spec().name);
+        return InputError(
+            "{}: table {} has no room for its records: nodes with more memory are needed", folder,
+            table.spec().name);
       }
       words = words.subspan(2 + table.version_bytes() / kWordBytes);
     }

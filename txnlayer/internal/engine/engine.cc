@@ -95,7 +95,7 @@ Status Engine::Configure(const EngineOptions& options) {
 Engine::Engine(Cluster& cluster, const Protocol& protocol, const EngineOptions& options)
     : cluster_(cluster),
       options_(options),
-      tables_(cluster, protocol, options.replicas),
+      tables_(cluster, protocol, options.replicas, options.table_bytes),
       quiescence_(cluster.fabric(), cluster.threads()) {}
 
 Engine::~Engine() = default;

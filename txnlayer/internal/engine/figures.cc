@@ -10,7 +10,8 @@ namespace slimgraph::txn {
 const char* RefusalText(AbortReason reason) {
   switch (reason) {
     case AbortReason::kNoRoom:
-      return "a table is full: fewer inserts, or room for more tuples (--rows), are needed";
+      return "a table is full: fewer inserts, or nodes with more memory (over verbs, more --rows), "
+             "are needed";
     case AbortReason::kTooLarge:
       return "it takes more tuples than the protocol can name at once, or writes more than a "
              "quarter of its log (--log-memory)";

@@ -39,6 +39,7 @@ Status Engine::Repair() {
   Status repaired = RepairAfter(quiescence_.newly_dead());
   repair_s_ += SecondsSince(start_ns);
   if (repaired) {
+    sweep_interrupted_ = false;
     quiescence_.MarkDone(Quiescence::kDeath);
   } else if (!AnotherHasDied()) {
     return repaired;
@@ -50,7 +51,7 @@ Status Engine::Repair() {
 // committed is in every partition and copy, all locks are free, and all logs are empty. `lost` are
 // the nodes that have died since the last repair; the view does not know of them yet. If the repair
 // fails because another node has died, it is repeated with that node among the lost. Some nodes may
-// have completed it before.
+// have completed it before. A sweep that the death has interrupted is repeated too.
 Status Engine::RepairAfter(const std::vector<NodeId>& lost) {
   for (const NodeId node : lost) SLIM_TRY(cluster_.fabric().Fence(node));
   cluster_.ContinueWithout(lost);
@@ -79,6 +80,11 @@ Status Engine::RepairAfter(const std::vector<NodeId>& lost) {
     thread->log.MarkEmpty();
   }
   MaybeDieInRepair(5);
+  SLIM_ASSIGN(const int again, cluster_.all().AllMax(sweep_interrupted_ ? 1 : 0));
+  if (again != 0) {
+    sweep_interrupted_ = true;
+    SLIM_TRY(SweepTables());
+  }
   return cluster_.all().Barrier();
 }
 

@@ -1,8 +1,10 @@
 // Sweeps: remove all tuples without a record from all tables and copies of all nodes, as a table is
-// full. These are tuples of deleted keys and placeholders of keys that were looked up. A sweep runs
-// between two rounds (quiescence.h), so no transaction sees it, and all known locations are
-// forgotten. A transaction that finds no room for a tuple asks for a sweep. If the sweep makes no
-// room, the transaction is refused, and the others continue.
+// full. These are tuples of deleted keys and placeholders of keys that were looked up. A table that
+// stays nearly full, or in which the same transaction has found no room twice, gets twice the room
+// if all nodes have memory for it. A sweep runs between two rounds (quiescence.h), so no
+// transaction sees it, and all known locations are forgotten. A transaction that finds no room for
+// a tuple asks for a sweep. If the sweep makes no room, the transaction is refused, and the others
+// continue.
 //
 // A later tuple of the same key must not appear older than the removed one. Its count of writes
 // continues from the largest count that was removed. So the latest version keeps the largest count
@@ -16,12 +18,25 @@
 namespace slimgraph::txn {
 namespace {
 
-// A sweep has helped a table if it has removed at least one in kLeastShare of its tuples. After a
-// sweep that did not help, none is made for kSweepDelayFactor times as long as that sweep took.
+// A table of which a sweep leaves more than kMostKept gets more room: twice as much, or what the
+// memory allows, but at least one in kLeastGrowth. One of which it leaves less than kFewKept loses
+// half of what it has got.
+constexpr double kMostKept = 0.75;
+constexpr double kFewKept = 0.125;
+constexpr std::uint64_t kLeastGrowth = 16;
+// After a sweep that has removed less than one in kLeastShare of the tuples of a table that cannot
+// grow, none is made for kSweepDelayFactor times as long as that sweep took.
 constexpr std::uint64_t kLeastShare = 16;
 constexpr std::uint64_t kSweepDelayFactor = 100;
 
 }  // namespace
+
+// What a sweep does to a table, the same on all nodes.
+struct Engine::SweepPlan {
+  std::uint64_t room = 0;  // of each part
+  bool grows = false;
+  bool helps = false;  // there is room for more tuples afterwards
+};
 
 // If the last sweep has removed few tuples, the table is full of records, and the next sweep is
 // delayed. So inserts without room do not stop all other transactions again and again.
@@ -29,37 +44,105 @@ bool Engine::SweepMayHelp(const Table& table) const {
   return table.id() >= no_sweep_before_ns_.size() || NowNs() >= no_sweep_before_ns_[table.id()];
 }
 
+// The next sweep shall give the table more room, even if it removes many tuples.
+void Engine::AskForRoom(const Table& table) {
+  asked_for_room_ |= std::uint64_t{1} << (table.id() % 64);
+}
+
+Result<std::vector<Engine::SweepPlan>> Engine::PlanSweep() {
+  const std::size_t count = tables_.size();
+  // By table. Sums: tuples, those that go, and whether a transaction asks for room. The largest:
+  // room, and tuples that a part keeps. The smallest: the room that a node has memory for.
+  std::vector<std::uint64_t> sums(3 * count);
+  std::vector<std::uint64_t> largest(2 * count);
+  std::vector<std::uint64_t> smallest(count);
+  const std::uint64_t asked = asked_for_room_.exchange(0);
+  for (const auto& table : tables_) {
+    const TableId id = table->id();
+    for (Rank rank = 0; rank < tables_.replicas(); ++rank) {
+      const std::uint64_t kept = CountRecords(*table, rank);
+      sums[3 * id] += table->tuples(rank);
+      sums[3 * id + 1] += table->tuples(rank) - kept;
+      largest[2 * id + 1] = std::max(largest[2 * id + 1], kept);
+    }
+    sums[3 * id + 2] = asked >> (id % 64) & 1;
+    largest[2 * id] = table->room();
+    smallest[id] = table->room() + tables_.RoomLeft(*table);
+  }
+  SLIM_TRY(cluster_.all().AllReduce(std::span<std::uint64_t>(sums), std::plus<>()));
+  SLIM_TRY(cluster_.all().AllReduce(std::span<std::uint64_t>(largest),
+                                    [](auto a, auto b) { return std::max(a, b); }));
+  SLIM_TRY(cluster_.all().AllReduce(std::span<std::uint64_t>(smallest),
+                                    [](auto a, auto b) { return std::min(a, b); }));
+  std::vector<SweepPlan> plans(count);
+  for (const auto& table : tables_) {
+    const TableId id = table->id();
+    SweepPlan& plan = plans[id];
+    const std::uint64_t room = largest[2 * id];
+    const auto kept = static_cast<double>(largest[2 * id + 1]);
+    const std::uint64_t more = std::min(2 * room, smallest[id]);
+    const bool wants_more = sums[3 * id + 2] > 0 || kept > kMostKept * static_cast<double>(room);
+    plan.grows = wants_more && more >= room + room / kLeastGrowth + 1;
+    const bool removes_many = sums[3 * id + 1] * kLeastShare >= sums[3 * id];
+    plan.helps = plan.grows || removes_many || !wants_more;
+    plan.room = plan.grows ? more : room;
+    if (!wants_more && kept < kFewKept * static_cast<double>(room)) {
+      plan.room = std::max(room / 2, table->spec().tuples_per_node);
+    }
+  }
+  return plans;
+}
+
+// If a node dies meanwhile, the repair sweeps again: some nodes have swept their tables by then,
+// and others have not. A node that notices nothing has passed the last barrier, so all have.
 Status Engine::Sweep() {
+  const auto sweep = [this]() -> Status {
+    SLIM_TRY(ResetCompanions());
+    if (replication_) replication_->ApplyAllLogs();
+    SLIM_TRY(SweepTables());
+    // No node reads a table of another that is still being swept.
+    return cluster_.all().Barrier();
+  };
+  Status swept = sweep();
+  sweep_interrupted_ = !swept;
+  quiescence_.MarkDone(Quiescence::kSweep);
+  if (swept || (replication_ && AnotherHasDied())) return {};
+  return swept;
+}
+
+Status Engine::SweepTables() {
   const std::uint64_t start_ns = NowNs();
-  // Of each table: tuples before, tuples removed.
-  std::vector<std::uint64_t> counts(2 * tables_.size());
-  SLIM_TRY(ResetCompanions());
-  if (replication_) replication_->ApplyAllLogs();
+  SLIM_ASSIGN(const std::vector<SweepPlan> plans, PlanSweep());
   {
     // Snapshots and folds read tables under the shared lock. They end without waiting for
     // transactions.
     const std::lock_guard lock(tuple_positions_);
     for (const auto& table : tables_) {
-      for (Rank rank = 0; rank < tables_.replicas(); ++rank) {
-        counts[2 * table->id()] += table->tuples(rank);
-        counts[2 * table->id() + 1] += SweepPart(*table, rank);
-      }
+      if (table->grows()) table->SetRoom(plans[table->id()].room);
+      for (Rank rank = 0; rank < tables_.replicas(); ++rank) swept_ += SweepPart(*table, rank);
     }
   }
   for (const auto& thread : threads_) {
     thread->cache.Clear();
     thread->log.MarkEmpty();
   }
-  for (const auto& table : tables_) swept_ += counts[2 * table->id() + 1];
-  SLIM_TRY(cluster_.all().AllReduce(std::span<std::uint64_t>(counts), std::plus<>()));
   const std::uint64_t end_ns = NowNs();
   no_sweep_before_ns_.resize(tables_.size());
   for (std::size_t table = 0; table < tables_.size(); ++table) {
-    const bool helped = counts[2 * table + 1] * kLeastShare >= counts[2 * table];
-    no_sweep_before_ns_[table] = helped ? 0 : end_ns + kSweepDelayFactor * (end_ns - start_ns);
+    growths_ += plans[table].grows ? 1 : 0;
+    no_sweep_before_ns_[table] =
+        plans[table].helps ? 0 : end_ns + kSweepDelayFactor * (end_ns - start_ns);
   }
-  quiescence_.MarkDone(Quiescence::kSweep);
   return {};
+}
+
+std::uint64_t Engine::CountRecords(const Table& table, Rank rank) const {
+  std::uint64_t count = 0;
+  for (std::uint64_t i = 0; i < table.tuples(rank); ++i) {
+    const TupleView tuple(TupleAt(table, rank, i));
+    count += RecordOfVersion(protocol().LatestVersion(tuple)) != nullptr ? 1 : 0;
+  }
+  return count;
 }
 
 std::uint64_t Engine::SweepPart(Table& table, Rank rank) {
@@ -80,7 +163,8 @@ std::uint64_t Engine::SweepPart(Table& table, Rank rank) {
 }
 
 Error TableFullError() {
-  return {ErrorKind::kInput, "a table is full: fewer inserts, or more tuples per node, are needed"};
+  return {ErrorKind::kInput,
+          "a table is full: fewer inserts, or nodes with more memory, are needed"};
 }
 
 }  // namespace slimgraph::txn

@@ -26,7 +26,7 @@ constexpr std::uint64_t kBackOffNs = 1'000;
 constexpr std::uint64_t kMostBackOffNs = 512'000;
 constexpr std::uint64_t kMostBackOffTries = 8;
 constexpr std::uint32_t kMostDoublings = 20;
-// The most sweeps for which one transaction may ask, all attempts included.
+// The most sweeps for which one transaction may ask while no table grows, all attempts included.
 constexpr std::uint32_t kMostSweeps = 3;
 // The room for placeholders that every table has at least (table.cc).
 constexpr std::ptrdiff_t kPlaceholdersThatFit = 64;
@@ -75,6 +75,7 @@ void Transaction::Begin(bool again, std::uint64_t now_ns) {
   if (!again) {
     shares_ = true;
     sweeps_asked_ = 0;
+    growths_seen_ = engine_.growths_;
   }
   stages_ = engine_.options().stages;
   // Protocols whose threads agree on the forms choose them by themselves.
@@ -317,8 +318,10 @@ void Transaction::Fail(AbortReason reason) {
     const bool may_help = conflict_.table != nullptr &&
                           (no_placeholder_room_ || engine_.SweepMayHelp(*conflict_.table));
     const bool placeholders_fit = no_placeholder_room_ && placeholders <= kPlaceholdersThatFit;
+    // A table that has grown may grow again.
+    if (std::exchange(growths_seen_, engine_.growths_) != engine_.growths_) sweeps_asked_ = 1;
     if (may_help && (placeholders_fit || sweeps_asked_ < kMostSweeps)) {
-      ++sweeps_asked_;
+      if (++sweeps_asked_ > 1) engine_.AskForRoom(*conflict_.table);
       engine_.quiescence_.RequestViaNode0(Quiescence::kSweep, thread_.worker.endpoint());
     } else {
       reason = AbortReason::kNoRoom;

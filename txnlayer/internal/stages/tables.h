@@ -16,11 +16,9 @@ namespace slimgraph::txn {
 class Tables {
  public:
   // Each partition is held by `replicas` nodes. `cluster` and `protocol` must outlive this object.
-  Tables(Cluster& cluster, const Protocol& protocol, std::uint32_t replicas)
-      : cluster_(cluster),
-        protocol_(protocol),
-        replicas_(replicas),
-        view_(cluster.topology().nodes(), replicas) {}
+  // `most_bytes`: what the tables of a node may take; 0: what the node has.
+  Tables(Cluster& cluster, const Protocol& protocol, std::uint32_t replicas,
+         std::uint64_t most_bytes);
 
   // Collective: all nodes add the same tables in the same order.
   Result<Table*> Add(const TableSpec& spec);
@@ -28,6 +26,16 @@ class Tables {
   TableId size() const { return static_cast<TableId>(tables_.size()); }
   auto begin() const { return tables_.begin(); }
   auto end() const { return tables_.end(); }
+
+  // --- room (table.h)
+  // How many tuples more each part of this table may have, by the memory that this node has left.
+  std::uint64_t RoomLeft(const Table& table) const;
+  // Gives a table of this node that much room, if there is memory left for it.
+  bool MakeRoom(Table& table, std::uint64_t tuples) const;
+  std::uint64_t memory_left() const;  // of this node
+  // How many bytes of any kind of tuples it makes sense to reserve on this node. Over a transport
+  // whose memory is taken when it is reserved: 0.
+  std::uint64_t most_bytes() const { return most_bytes_; }
 
   Cluster& cluster() const { return cluster_; }
   NodeId self() const { return cluster_.self(); }
@@ -50,6 +58,8 @@ class Tables {
   Cluster& cluster_;
   const Protocol& protocol_;
   const std::uint32_t replicas_;
+  const std::size_t nodes_here_;
+  std::uint64_t most_bytes_ = 0;
   View view_;
   std::vector<std::unique_ptr<Table>> tables_;
 };

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <unordered_map>
+#include <utility>
 
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/interleave.h"
@@ -19,8 +20,22 @@ constexpr std::uint64_t kBucketsPerPage = 4096 / sizeof(Bucket);
 constexpr std::uint64_t kRecordsPerPlaceholder = 8;
 constexpr std::uint64_t kLeastPlaceholderRoom = 64;
 
+// Placeholders have this room beside that of records, in tuples.
+std::uint64_t PlaceholderRoom(std::uint64_t room) {
+  return room / kRecordsPerPlaceholder + kLeastPlaceholderRoom;
+}
+
 std::uint64_t RoundUp(std::uint64_t bytes, std::uint64_t unit) {
   return (bytes + unit - 1) / unit * unit;
+}
+
+std::uint64_t VersionBytes(const TableSpec& spec) {
+  return kWordBytes + RoundUp(spec.record_bytes, kWordBytes);
+}
+
+std::uint64_t StrideOf(const TableSpec& spec, const TupleShape& shape) {
+  const std::uint64_t words = shape.metadata_words + std::uint64_t{1};  // and the key
+  return RoundUp(words * kWordBytes + shape.versions * VersionBytes(spec), kCacheLineBytes);
 }
 
 // For a lock that is held for less time than sleeping and waking up take.
@@ -35,24 +50,44 @@ std::unique_lock<Mutex> LockBriefly(Mutex& mutex) {
 
 }  // namespace
 
+std::uint64_t Table::TupleBytes(const TableSpec& spec, const TupleShape& shape) {
+  return StrideOf(spec, shape) + sizeof(Bucket) / kMeanTuples;
+}
+
 Table::Table(Fabric& fabric, TableId id, TableSpec spec, const TupleShape& shape)
     : fabric_(fabric), nodes_(fabric.nodes()), id_(id), spec_(std::move(spec)), shape_(shape) {
-  version_bytes_ = kWordBytes + RoundUp(spec_.record_bytes, kWordBytes);
-  const std::uint64_t most = spec_.tuples_per_node;
-  placeholder_room_ = most / kRecordsPerPlaceholder + kLeastPlaceholderRoom;
-  const std::uint64_t expected =
-      spec_.expected_tuples == 0 ? most : std::min(most, spec_.expected_tuples);
-  buckets_ = expected / kMeanTuples + 1;
+  version_bytes_ = VersionBytes(spec_);
+  stride_ = StrideOf(spec_, shape_);
+  const std::uint64_t first_room = spec_.tuples_per_node;
+  room_ = first_room;
+  expected_ = spec_.expected_tuples == 0 ? first_room : std::min(first_room, spec_.expected_tuples);
   // With few buckets, grouping neighbours would leave hardly any choice of buckets.
   const std::uint64_t side_by_side =
       ((std::uint64_t{1} << spec_.neighbour_bits) + kMeanTuples - 1) / kMeanTuples;
-  if (side_by_side < buckets_ / 2) neighbour_bits_ = spec_.neighbour_bits;
-  starts_ = neighbour_bits_ == 0 ? buckets_ : buckets_ - side_by_side + 1;
+  if (side_by_side < BucketsFor(expected_) / 2) {
+    neighbour_bits_ = spec_.neighbour_bits;
+    side_by_side_ = side_by_side;
+  }
+  SetBuckets(BucketsFor(expected_));
+  most_buckets_ = grows() ? BucketsFor(most_room()) : buckets_;
   // Groups of neighbours can collide as a whole, which overflows more buckets.
-  const std::uint64_t left_over = neighbour_bits_ == 0 ? buckets_ / 4 : buckets_ / 2;
-  overflow_ = left_over + (most + placeholder_room_ - expected) / kMeanTuples + 16;
-  first_tuple_ = (buckets_ + overflow_) * sizeof(Bucket);
-  stride_ = RoundUp(version_at(shape_.versions), kCacheLineBytes);
+  const std::uint64_t left_over = neighbour_bits_ == 0 ? most_buckets_ / 4 : most_buckets_ / 2;
+  const std::uint64_t most_tuples = most_room() + PlaceholderRoom(most_room());
+  overflow_ = left_over + (most_tuples - expected_) / kMeanTuples + 16;
+  first_tuple_ = (most_buckets_ + overflow_) * sizeof(Bucket);
+}
+
+void Table::SetBuckets(std::uint64_t buckets) {
+  buckets_ = buckets;
+  starts_ = buckets - side_by_side_ + 1;
+}
+
+// While no more tuples are expected than at first, the buckets are those of the beginning. Later
+// they suffice for half of the room, which is about what a sweep leaves in it.
+void Table::SetRoom(std::uint64_t room) {
+  for (const auto& part : parts_) part->touched = Touched(*part);
+  room_ = room;
+  SetBuckets(BucketsFor(room == spec_.tuples_per_node ? expected_ : std::max(expected_, room / 2)));
 }
 
 Result<std::unique_ptr<Table>> Table::Make(Fabric& fabric, TableId id, const TableSpec& spec,
@@ -62,7 +97,7 @@ Result<std::unique_ptr<Table>> Table::Make(Fabric& fabric, TableId id, const Tab
                       spec.record_bytes, kMaxRecordBytes);
   }
   std::unique_ptr<Table> table(new Table(fabric, id, spec, shape));
-  const std::uint64_t tuples = spec.tuples_per_node + table->placeholder_room_;
+  const std::uint64_t tuples = table->most_room() + PlaceholderRoom(table->most_room());
   const std::uint64_t bytes = table->first_tuple_ + tuples * table->stride_;
   for (std::uint32_t i = 0; i < replicas; ++i) {
     SLIM_ASSIGN(const SharedRegion region, fabric.Share(bytes));
@@ -77,7 +112,9 @@ Result<std::unique_ptr<Table>> Table::Make(Fabric& fabric, TableId id, const Tab
 
 void Table::Prefault() {
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  const std::uint64_t end = TupleOffset(std::min(spec_.prefaulted_tuples, spec_.tuples_per_node));
+  Extent& touched = parts_[0]->touched;
+  touched.tuples = std::min(spec_.prefaulted_tuples, spec_.tuples_per_node);
+  const std::uint64_t end = TupleOffset(touched.tuples);
   for (std::uint64_t at = first_tuple_; at < end; at += page) WordAt(memory() + at).store(0);
 }
 
@@ -89,7 +126,7 @@ bool Table::Link(Part& part, BucketChain chain, const BucketChain::Spot& spot, K
                  std::uint64_t tuple) const {
   return chain.Link(spot, key, tuple, [&]() -> std::uint64_t {
     if (part.overflow_used == overflow_) return 0;
-    return (buckets_ + part.overflow_used++) * sizeof(Bucket);
+    return (most_buckets_ + part.overflow_used++) * sizeof(Bucket);
   });
 }
 
@@ -100,8 +137,8 @@ std::uint64_t Table::FindOrInsert(Key key, Rank rank, TupleKind what) {
   const BucketChain chain = ChainOf(part, key);
   const BucketChain::Spot spot = chain.FindSpot(key);
   if (spot.tuple != 0) return spot.tuple;
-  const std::uint64_t room = what == TupleKind::kPlaceholder ? placeholder_room_ : 0;
-  if (part.tuples >= spec_.tuples_per_node + room) return 0;
+  const std::uint64_t more = what == TupleKind::kPlaceholder ? PlaceholderRoom(room()) : 0;
+  if (part.tuples >= room() + more) return 0;
   const std::uint64_t tuple = TupleOffset(part.tuples);
   const MutableTupleView view(*this, part.memory.data() + tuple);
   view.StoreMetadata(part.fresh);
@@ -115,7 +152,7 @@ std::uint64_t Table::FindOrInsert(Key key, Rank rank, TupleKind what) {
 }
 
 bool Table::TakesAll(std::span<const Key> keys) const {
-  if (keys.size() > spec_.tuples_per_node) return false;
+  if (keys.size() > room()) return false;
   std::unordered_map<std::uint64_t, std::uint64_t> in_bucket;
   for (const Key key : keys) ++in_bucket[BucketOf(key)];
   std::uint64_t overflow = 0;
@@ -128,9 +165,16 @@ void Table::Clear() {
     fabric_.Clear(part->region);
     part->overflow_used = 0;
     part->tuples = 0;
+    part->touched = {};
     std::copy_n(shape_.fresh, kMaxMetadataWords, part->fresh);
     part->fresh_word = 0;
   }
+}
+
+Table::Extent Table::Touched(const Part& part) const {
+  return {std::max(part.touched.buckets, buckets_),
+          std::max(part.touched.overflow, part.overflow_used),
+          std::max(part.touched.tuples, part.tuples.load())};
 }
 
 std::uint64_t Table::Sweep(Rank rank, const std::function<bool(const std::byte*)>& keep,
@@ -142,8 +186,8 @@ std::uint64_t Table::Sweep(Rank rank, const std::function<bool(const std::byte*)
   const std::uint64_t before = part.tuples;
   std::uint64_t kept = 0;
   for (std::uint64_t i = 0; i < before; ++i) kept += keep(memory + TupleOffset(i)) ? 1 : 0;
-  const std::uint64_t bucket_bytes = (buckets_ + part.overflow_used) * sizeof(Bucket);
-  part.overflow_used = 0;
+  part.touched = Touched(part);
+  const std::uint64_t overflow_used = std::exchange(part.overflow_used, 0);
   part.tuples = kept;
   const auto place = [&](std::uint64_t index, const std::byte* tuple) {
     std::byte* const to = memory + TupleOffset(index);
@@ -163,10 +207,13 @@ std::uint64_t Table::Sweep(Rank rank, const std::function<bool(const std::byte*)
       if (keep(tuple)) std::copy_n(tuple, stride_, aside.data() + placed++ * stride_);
     }
     fabric_.Clear(part.region);
+    part.touched = {};
     for (placed = 0; placed < kept; ++placed) place(placed, aside.data() + placed * stride_);
     return before - kept;
   }
-  std::fill_n(memory, bucket_bytes, std::byte{0});
+  std::fill_n(memory, part.touched.buckets * sizeof(Bucket), std::byte{0});
+  std::fill_n(memory + most_buckets_ * sizeof(Bucket), overflow_used * sizeof(Bucket),
+              std::byte{0});
   for (std::uint64_t i = 0; i < before; ++i) {
     const std::byte* const tuple = memory + TupleOffset(i);
     if (keep(tuple)) place(placed++, tuple);
@@ -179,9 +226,19 @@ std::uint64_t Table::resident_bytes() const {
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   std::uint64_t pages = 0;
   for (const auto& part : parts_) {
-    std::vector<unsigned char> resident((part->memory.size() + page - 1) / page);
-    if (::mincore(part->memory.data(), part->memory.size(), resident.data()) != 0) continue;
-    for (const unsigned char one : resident) pages += one & 1;
+    const Extent touched = Touched(*part);
+    const std::uint64_t overflow_at = most_buckets_ * sizeof(Bucket);
+    std::uint64_t next = 0;  // the first page that is not counted yet
+    for (const auto& [begin, bytes] :
+         {std::pair{std::uint64_t{0}, touched.buckets * sizeof(Bucket)},
+          {overflow_at, touched.overflow * sizeof(Bucket)},
+          {first_tuple_, touched.tuples * stride_}}) {
+      const std::uint64_t first = std::max(next, begin / page * page);
+      next = std::max(next, RoundUp(begin + bytes, page));
+      std::vector<unsigned char> resident((next - first) / page);
+      if (::mincore(part->memory.data() + first, next - first, resident.data()) != 0) continue;
+      for (const unsigned char one : resident) pages += one & 1;
+    }
   }
   return pages * page;
 }

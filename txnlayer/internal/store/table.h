@@ -17,6 +17,11 @@
 // record. A version is a word and the record. The lowest bit of the word says whether the record
 // exists. The bits above count the tuple's writes and serve as its incarnation.
 //
+// A table may grow. Its memory is reserved for as many tuples as the node could ever hold, and
+// takes physical memory only where it was touched. `room()` limits the tuples meanwhile. A sweep
+// that has removed few tuples raises it on all nodes together, and spreads the keys over more
+// buckets.
+//
 // With replicas, a node also holds copies of other nodes' partitions: its copy of rank k is of the
 // partition k nodes before it. A copy is a separate hash table whose tuples are never locked.
 #pragma once
@@ -57,10 +62,16 @@ struct TupleShape {
   std::uint64_t fresh[kMaxMetadataWords] = {};
 };
 
+// The largest room of a table that is limited by its node's memory alone.
+constexpr std::uint64_t kAsManyAsFit = ~std::uint64_t{0};
+
 struct TableSpec {
   std::string name;
   std::uint32_t record_bytes = 8;
-  std::uint64_t tuples_per_node = 1;
+  std::uint64_t tuples_per_node = 1;  // the room at first
+  // The largest room on this node; 0: the room at first. Nodes may have different ones. Tables::Add
+  // replaces kAsManyAsFit.
+  std::uint64_t most_tuples = 0;
   unsigned home_shift = 0;  // keys that are equal above these bits share a node
   // The number of tuples for which the hash table is sized and lookups are fastest; 0: for
   // tuples_per_node.
@@ -113,6 +124,21 @@ class Table {
   std::uint64_t ChangesOf(Key key, Rank rank) const {
     return ChainOf(*parts_[rank], key).changes();
   }
+  // How many records each part of this node may have. `most_room()`: the most that SetRoom() takes.
+  std::uint64_t room() const { return room_.load(std::memory_order_relaxed); }
+  std::uint64_t most_room() const { return std::max(spec_.tuples_per_node, spec_.most_tuples); }
+  bool grows() const { return most_room() > spec_.tuples_per_node; }
+  // The memory of one tuple and of its share of the buckets.
+  static std::uint64_t TupleBytes(const TableSpec& spec, const TupleShape& shape);
+  std::uint64_t tuple_bytes() const { return stride_ + sizeof(Bucket) / kMeanTuples; }
+  // More room, with the same buckets: lookups become slower, but nothing moves. From any thread.
+  void AddRoom(std::uint64_t room) {
+    for (std::uint64_t now = room_; now < room && !room_.compare_exchange_weak(now, room);) {
+    }
+  }
+  // When nothing runs, with the same value on all nodes: also sizes the buckets for that room. All
+  // parts must be swept next.
+  void SetRoom(std::uint64_t room);
   // Returns the tuple of the key, and inserts one if there is none; 0 when the table is full.
   // Placeholders (kPlaceholder) have reserved room in addition to the records' room, so that
   // transactions can still look for absent keys in a full table.
@@ -141,10 +167,8 @@ class Table {
   const std::uint64_t* fresh(Rank rank) const { return parts_[rank]->fresh; }
   std::uint64_t fresh_word(Rank rank) const { return parts_[rank]->fresh_word; }
   std::uint64_t tuples(Rank rank = 0) const { return parts_[rank]->tuples; }
-  // The memory of these tuples and of their share of the buckets.
-  std::uint64_t used_bytes(Rank rank = 0) const {
-    return tuples(rank) * (stride_ + sizeof(Bucket) / kMeanTuples);
-  }
+  // The memory of the tuples and of their share of the buckets.
+  std::uint64_t used_bytes(Rank rank = 0) const { return tuples(rank) * tuple_bytes(); }
   // When nothing runs: removes all tuples from all parts. Callers must forget all locations.
   void Clear();
   // The touched pages of this node's memory, copies included.
@@ -155,6 +179,12 @@ class Table {
  private:
   static constexpr std::uint64_t kMostPrefetchedBytes = 512;
   static constexpr std::uint64_t kMeanTuples = 4;  // per bucket
+  // How much of each of its areas a part uses.
+  struct Extent {
+    std::uint64_t buckets = 0;
+    std::uint64_t overflow = 0;
+    std::uint64_t tuples = 0;
+  };
   // A partition, or a copy of one.
   struct Part {
     RegionId region = 0;
@@ -162,6 +192,7 @@ class Table {
     Mutex insert_mutex;
     std::uint64_t overflow_used = 0;
     std::atomic<std::uint64_t> tuples{0};
+    Extent touched;  // before the last sweep
     std::uint64_t fresh[kMaxMetadataWords] = {};
     std::uint64_t fresh_word = 0;
   };
@@ -173,6 +204,10 @@ class Table {
   bool Link(Part& part, BucketChain chain, const BucketChain::Spot& spot, Key key,
             std::uint64_t tuple) const;
   void Prefault();
+  std::uint64_t BucketsFor(std::uint64_t tuples) const { return tuples / kMeanTuples + 1; }
+  void SetBuckets(std::uint64_t buckets);
+  // What the part uses now or has used since its pages were last returned to the system.
+  Extent Touched(const Part& part) const;
 
   Fabric& fabric_;
   const NodeId nodes_;
@@ -180,11 +215,16 @@ class Table {
   TableSpec spec_;
   TupleShape shape_;
   std::uint64_t version_bytes_ = 0;
-  std::uint64_t placeholder_room_ = 0;  // in tuples
   unsigned neighbour_bits_ = 0;
-  std::uint64_t buckets_ = 0;   // fewer than 2^32
-  std::uint64_t starts_ = 0;    // buckets at which a group of neighbours can begin
-  std::uint64_t overflow_ = 0;  // extra buckets, linked into chains when needed
+  std::atomic<std::uint64_t> room_{0};
+  std::uint64_t expected_ = 0;      // tuples, with the room at first
+  std::uint64_t side_by_side_ = 1;  // the buckets of a group of neighbours
+  std::uint64_t buckets_ = 0;       // fewer than 2^32
+  std::uint64_t starts_ = 0;        // buckets at which a group of neighbours can begin
+  // The areas of a part: as many buckets as there may ever be; extra buckets, linked into chains
+  // when needed; and tuples.
+  std::uint64_t most_buckets_ = 0;
+  std::uint64_t overflow_ = 0;
   std::uint64_t first_tuple_ = 0;
   std::uint64_t stride_ = 0;
   std::vector<std::unique_ptr<Part>> parts_;  // by rank

@@ -105,6 +105,7 @@ Status LoadTables(Engine& engine, TpccTables& tables) {
     return engine.tables().Add({.name = name,
                                 .record_bytes = static_cast<std::uint32_t>(bytes),
                                 .tuples_per_node = kOrdersPerNode * of_each,
+                                .most_tuples = kAsManyAsFit,
                                 .home_shift = kWarehouseShift,
                                 .neighbour_bits = neighbour_bits,
                                 .prefaulted_tuples = kPrefaultedOrders * of_each});

@@ -1,5 +1,7 @@
 // The transport of a simulation. It promises what transport.h and endpoint.h say, and no more.
 #ifdef SLIMGRAPH_SIM
+#include <sys/mman.h>
+
 #include <charconv>
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/sim/network.h"
@@ -63,6 +65,7 @@ class SimTransport : public Transport {
 
   std::string_view name() const override { return by_datagrams_ ? "sim-datagrams" : "sim"; }
   Result<RegionMemory> Allocate(std::uint64_t bytes) override { return AllocatePages(bytes); }
+  void Clear(const RegionMemory& memory) override { DiscardPages(memory, MADV_DONTNEED); }
   // This takes a while, in which other nodes go on.
   void Free(const RegionMemory& memory) override {
     FreePages(memory);
