@@ -38,13 +38,14 @@ Tables::Tables(Cluster& cluster, const Protocol& protocol, std::uint32_t replica
 Result<Table*> Tables::Add(const TableSpec& spec) {
   TableSpec made = spec;
   if (made.most_tuples == kAsManyAsFit) {
-    made.most_tuples = most_bytes_ / replicas_ / Table::TupleBytes(spec, protocol_.shape());
-    // The room at first is the same on all nodes.
-    std::uint64_t room = made.tuples_per_node;
-    if (made.most_tuples > 0) room = std::min(room, made.most_tuples / kLeastGrowth + 1);
-    SLIM_TRY(cluster_.all().AllReduce(std::span(&room, 1),
+    // All nodes have different memory and need the same layout.
+    std::uint64_t bytes = most_bytes_;
+    SLIM_TRY(cluster_.all().AllReduce(std::span(&bytes, 1),
                                       [](auto a, auto b) { return std::min(a, b); }));
-    made.tuples_per_node = room;
+    made.most_tuples = bytes / replicas_ / Table::TupleBytes(spec, protocol_.shape());
+    if (bytes > 0) {
+      made.tuples_per_node = std::min(spec.tuples_per_node, made.most_tuples / kLeastGrowth + 1);
+    }
   }
   SLIM_ASSIGN(auto table,
               Table::Make(cluster_.fabric(), size(), made, protocol_.shape(), replicas_));

@@ -101,6 +101,10 @@ Result<std::unique_ptr<Table>> Table::Make(Fabric& fabric, TableId id, const Tab
   const std::uint64_t bytes = table->first_tuple_ + tuples * table->stride_;
   for (std::uint32_t i = 0; i < replicas; ++i) {
     SLIM_ASSIGN(const SharedRegion region, fabric.Share(bytes));
+    for (NodeId node = 0; node < fabric.nodes(); ++node) {
+      SLIM_CHECK(!fabric.alive(node) || fabric.region_bytes(node, region.id) == bytes,
+                 "node {} has another layout of table {}", node, spec.name);
+    }
     table->parts_.push_back(std::make_unique<Part>());
     table->parts_.back()->region = region.id;
     table->parts_.back()->memory = region.memory;

@@ -69,8 +69,7 @@ struct TableSpec {
   std::string name;
   std::uint32_t record_bytes = 8;
   std::uint64_t tuples_per_node = 1;  // the room at first
-  // The largest room on this node; 0: the room at first. Nodes may have different ones. Tables::Add
-  // replaces kAsManyAsFit.
+  // The largest room of a part; 0: the room at first. Tables::Add replaces kAsManyAsFit.
   std::uint64_t most_tuples = 0;
   unsigned home_shift = 0;  // keys that are equal above these bits share a node
   // The number of tuples for which the hash table is sized and lookups are fastest; 0: for
@@ -86,7 +85,8 @@ struct TableSpec {
 
 class Table {
  public:
-  // Collective. `replicas`: the number of nodes that hold each partition.
+  // Collective, with the same specification on all nodes, which read each other's parts by the
+  // layout of their own. `replicas`: the number of nodes that hold each partition.
   static Result<std::unique_ptr<Table>> Make(Fabric& fabric, TableId id, const TableSpec& spec,
                                              const TupleShape& shape, std::uint32_t replicas = 1);
 
