@@ -147,6 +147,7 @@ class Transaction {
   struct Frame {
     std::vector<Access*> accesses;
     std::vector<Access*> upgraded;  // absent at the read, and then to be written
+    std::vector<Access*> reread;    // read without a lock, and then to be written
     std::size_t arrived = 0;        // how many of `accesses` Fetch() has taken
     std::bitset<256> marks;         // of their keys; an unset bit: no access has such a key
     // Hash table of indices plus one; empty: there are few accesses.
@@ -166,6 +167,8 @@ class Transaction {
   void AddAccesses(std::span<const Want> wants, Access** out);
   Access* NewAccess(const Want& want);
   bool FetchUpgraded();
+  bool FetchUnlocked();
+  void NoteUpgrade(Access* access);
   void AddToIndex(std::uint32_t number);
   void TakeFrame();
   void Fail(AbortReason reason);

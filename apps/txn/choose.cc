@@ -49,7 +49,7 @@ Status Choose(JobRun& run, const TxnOptions& options) {
   mixed.without += mixed.without.empty() ? "passive" : ",passive";
   // One coroutine: with more, latencies would contain waits for the turns of other coroutines.
   // (Under CALVIN, the transactions of an epoch run together.)
-  SLIM_ASSIGN(const auto named, txn::MakeProtocol(options.protocol));
+  SLIM_ASSIGN(const auto named, ProtocolOf(options));
   if (!named->fetches_once()) mixed.coroutines = 1;
   SLIM_ASSIGN(const auto job, TxnJob::Load(run, mixed));
   SLIM_ASSIGN(const txn::DriveResult probe, job->Drive());

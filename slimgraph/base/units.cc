@@ -36,9 +36,15 @@ Result<double> ParseSeconds(std::string_view text) {
   double value = 0;
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
   const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  const double factor = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+  const double factor = unit.empty() || unit == "s" ? 1
+                        : unit == "m"               ? 60
+                        : unit == "h"               ? 3600
+                        : unit == "ms"              ? 1e-3
+                        : unit == "us"              ? 1e-6
+                                                    : 0;
   if (failed != std::errc() || !(value >= 0 && value <= 1e9) || factor == 0) {
-    return UsageError("'{}' is not a time: expected a number with s, m or h, as in 10m", text);
+    return UsageError("'{}' is not a time: expected a number with us, ms, s, m or h, as in 10m",
+                      text);
   }
   return value * factor;
 }

@@ -12,7 +12,7 @@ namespace slimgraph {
 // "64KiB", "1.5G", "4096": K, M, G and T are powers of 1024, with or without "iB" or "B".
 Result<std::uint64_t> ParseBytes(std::string_view text);
 
-// "10m", "1.5h", "90s", "90": seconds.
+// "10m", "1.5h", "90s", "90", "100ms", "50us": seconds.
 Result<double> ParseSeconds(std::string_view text);
 
 // 1536 -> "1.5 KiB"

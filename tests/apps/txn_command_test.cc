@@ -34,6 +34,40 @@ TEST(TxnRun, WritesAHistoryThatIsInOrder) {
   EXPECT_EQ(test::CheckListAppend(lines, test::Level::kStrictSerializable), "");
 }
 
+TEST(TxnRun, SaysAtWhichLevelItRuns) {
+  const ScratchDirectory scratch;
+  const std::string path = scratch.File("history.jsonl");
+  const std::vector<std::string> words = {"txn",
+                                          "run",
+                                          "--workload",
+                                          "list-append",
+                                          "--protocol",
+                                          "boundedwait",
+                                          "--lock-timeout",
+                                          "2ms",
+                                          "--isolation",
+                                          "read-committed",
+                                          "--nodes",
+                                          "2",
+                                          "--seconds",
+                                          "5",
+                                          "--transactions",
+                                          "50",
+                                          "--history",
+                                          path};
+  const CommandEnd end = RunSlimgraph(words);
+  ASSERT_EQ(end.code, 0) << end.err;
+  EXPECT_NE(end.out.find("list-append with boundedwait at read-committed, stages 11111:"),
+            std::string::npos)
+      << end.out;
+  EXPECT_EQ(test::CheckListAppend(LinesOf(ReadText(path)), test::Level::kReadCommitted), "");
+  std::vector<std::string> again = words;
+  again.emplace_back("--json");
+  const CommandEnd json = RunSlimgraph(again);
+  ASSERT_EQ(json.code, 0) << json.err;
+  EXPECT_NE(json.out.find("\"isolation\":\"read-committed\""), std::string::npos) << json.out;
+}
+
 TEST(TxnRun, EndsWithOneLineWhenAJournalOfTheHistoryCannotBeWritten) {
   const ScratchDirectory scratch;
   const std::string path = scratch.File("history.jsonl");
@@ -60,6 +94,13 @@ TEST(TxnRun, RefusesWhatItCannotDoWithOneLine) {
       {"--workload", "ycsb", "--protocol", "occ", "--coroutines", "257"},
       {"--workload", "ycsb", "--protocol", "occ", "--coroutines", "0"},
       {"--workload", "ycsb", "--protocol", "occ", "--without", "luck"},
+      {"--workload", "ycsb", "--protocol", "occ", "--isolation", "read-committed"},
+      {"--workload", "ycsb", "--isolation", "repeatable-read"},
+      {"--workload", "ycsb", "--protocol", "nowait", "--isolation", "snapshot"},
+      {"--workload", "graph-append", "--protocol", "nowait", "--isolation", "read-committed"},
+      {"--workload", "ycsb", "--protocol", "nowait", "--lock-timeout", "10ms"},
+      {"--workload", "ycsb", "--protocol", "boundedwait", "--lock-timeout", "0"},
+      {"--workload", "ycsb", "--protocol", "boundedwait", "--lock-timeout", "soon"},
       {"--workload", "ycsb", "--protocol", "occ", "--history", "h"},
       {"--workload", "ycsb", "--protocol", "occ", "--hot", "-1"},
       {"--workload", "ycsb", "--protocol", "occ", "--hot", "nan"},

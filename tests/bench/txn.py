@@ -8,7 +8,7 @@ import statistics
 import subprocess
 
 ROUNDS = 3
-PROTOCOLS = ["nowait", "waitdie", "occ", "mvcc", "sundial", "calvin"]
+PROTOCOLS = ["nowait", "waitdie", "boundedwait", "occ", "mvcc", "sundial", "calvin"]
 WORKLOADS = ["smallbank", "ycsb"]
 # DBx1000's names for protocols that both systems have, and ours.
 DBX1000_PROTOCOLS = {"NO_WAIT": "nowait", "WAIT_DIE": "waitdie", "MVCC": "mvcc", "SILO": "occ",

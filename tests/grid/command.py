@@ -105,8 +105,8 @@ class Workshop:
                           + (f"  # killed after {kill_after_s:.3f} s" if kill_after_s else ""))
         return self.execute([self.program] + words, kill_after_s)
 
-    def check_history(self, name, strict):
-        words = [self.checker, "strict" if strict else "serializable", name]
+    def check_history(self, name, level):
+        words = [self.checker, level, name]
         self.lines.append(shlex.join(words))
         end = self.execute(words)
         if end.code != 0:

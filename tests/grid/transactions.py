@@ -4,14 +4,15 @@ import os
 import graphs
 from command import Wrong
 
-STAGES = {"nowait": 5, "waitdie": 5, "occ": 6, "mvcc": 5, "sundial": 6, "calvin": 4}
-STAGE_NAMES = {"nowait": ["read", "lock", "log", "commit", "release"],
-               "waitdie": ["read", "lock", "log", "commit", "release"],
+LOCKING = ["nowait", "waitdie", "boundedwait"]
+STAGES = {**{name: 5 for name in LOCKING}, "occ": 6, "mvcc": 5, "sundial": 6, "calvin": 4}
+STAGE_NAMES = {**{name: ["read", "lock", "log", "commit", "release"] for name in LOCKING},
                "occ": ["read", "lock", "validate", "log", "commit", "release"],
                "mvcc": ["read", "lock", "log", "commit", "release"],
                "sundial": ["read", "lock", "log", "commit", "release", "renew"],
                "calvin": ["read", "lock", "log", "commit"]}
-STRICT = {"nowait", "waitdie", "occ", "calvin"}
+STRICT = {*LOCKING, "occ", "calvin"}
+LEVELS = ["serializable", "repeatable-read", "read-committed"]
 HISTORIES = ["list-append", "graph-append"]
 TABLES = ["smallbank", "ycsb", "tpcc-neworder"]
 ON_STORES = ["linkbench", "tao", "snb-updates", "graph-churn", "edge-updates"]
@@ -33,8 +34,24 @@ def draw_protocol(random):
     """Draws a protocol. Returns its name, and the words for it and its stage code."""
     protocol = random.choice(list(STAGES))
     code = "".join(random.choice("01") for _ in range(STAGES[protocol]))
-    return protocol, ["--protocol", protocol, "--stages", random.choice([code] * 4 +
-                                                                        ["rpc", "one-sided"])]
+    words = ["--protocol", protocol, "--stages", random.choice([code] * 4 + ["rpc", "one-sided"])]
+    if protocol == "boundedwait":
+        words += ["--lock-timeout", random.choice(["100us", "2ms", "2ms", "20ms"])]
+    return protocol, words
+
+
+def draw_level(random, protocol):
+    """Draws a level of isolation for a workload on tables. Returns it, and the words for it."""
+    if protocol not in LOCKING or random.random() < 0.3:
+        return "serializable", []
+    level = random.choice(LEVELS)
+    return level, ["--isolation", level]
+
+
+def level_of_history(spec):
+    if spec.get("level", "serializable") != "serializable":
+        return spec["level"]
+    return "strict" if spec["protocol"] in STRICT else "serializable"
 
 
 def draw_shape(random, transports, least=1):
@@ -75,6 +92,9 @@ def draw(random):
             "shape": shape}
     if kind == "history":
         spec["workload"] = random.choice(HISTORIES)
+        if spec["workload"] == "list-append":
+            spec["level"], more = draw_level(random, protocol)
+            words += more
         words += ["--transactions", random.randint(20, 200), "--seconds", 1]
         if random.random() < 0.5:
             words += ["--rows", random.choice([1, 2, 4, 10])]
@@ -83,6 +103,7 @@ def draw(random):
     elif kind == "table":
         spec["workload"] = random.choice(TABLES)
         words += ["--seconds", 0.1] + draw_rows(random, spec["workload"])
+        words += draw_level(random, protocol)[1]
     elif kind == "store":
         draw_on_store(random, spec)
     else:
@@ -159,7 +180,7 @@ def run(spec, workshop, more, words=None, kill_after_s=None):
 
 def check_history(spec, workshop):
     run(spec, workshop, ["--history", "history"])
-    workshop.check_history("history", spec["protocol"] in STRICT)
+    workshop.check_history("history", level_of_history(spec))
 
 
 def check_table(spec, workshop):
@@ -261,4 +282,5 @@ def check_durable(spec, workshop):
         text = "".join(line + "\n" for name in histories + ["last"]
                        for line in workshop.read_lines(name))
         workshop.write("all", text)
-        workshop.check_history("all", {spec["protocol"], spec["last_protocol"]} <= STRICT)
+        strict = {spec["protocol"], spec["last_protocol"]} <= STRICT
+        workshop.check_history("all", "strict" if strict else "serializable")

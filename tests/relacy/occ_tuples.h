@@ -31,6 +31,7 @@ struct CheckedAccess {
     std::memcpy(&value, image + word * kWordBytes, sizeof value);
     return value;
   }
+  void SetWord(std::uint64_t word) { std::memcpy(image + kWordBytes, &word, sizeof word); }
   // The record; its two words are equal.
   std::uint64_t Value() const {
     RL_ASSERT(Word(2) == Word(3));
@@ -50,8 +51,8 @@ struct CheckedAccess {
   bool absent = false;
   bool has_image = false;
   bool locked = false;
-  std::uint64_t seen[1] = {};
-  std::uint64_t reread[1] = {};
+  std::uint64_t seen[2] = {};
+  std::uint64_t reread[2] = {};
   std::uint64_t old_word = 0;
   std::uint64_t put[1] = {};
   std::byte image[4 * kWordBytes] = {};

@@ -1,5 +1,5 @@
-// The guard against torn reads (guarded_read.h) and OCC's stages around it (occ_steps.h), with the
-// copies and compare-and-swaps that the shared-memory transport executes.
+// The guards against torn reads (guarded_read.h) and OCC's stages around one (occ_steps.h), with
+// the copies and compare-and-swaps that the shared-memory transport executes.
 #include "tests/relacy/checker.h"
 #include "tests/relacy/occ_tuples.h"
 
@@ -16,6 +16,7 @@ class Tuples {
   }
   Step::Kind Take(Stage stage, CheckedAccess& access) { return TakeStage(stage, port(), access); }
   bool Read(CheckedAccess& access) { return ReadTuple(port(), access); }
+  RegionPort port() { return {region_.bytes, sizeof region_.bytes}; }
 
  private:
   struct Region {
@@ -27,7 +28,6 @@ class Tuples {
     }
     alignas(kWordBytes) std::byte bytes[kNumTuples * kTupleWords * kWordBytes] = {};
   };
-  RegionPort port() { return {region_.bytes, sizeof region_.bytes}; }
 
   Region region_;
   checked::AtomicWords<kNumTuples * kTupleWords> words_{region_.bytes};
@@ -87,6 +87,47 @@ struct WriteSkew : rl::test_suite<WriteSkew, 2> {
   }
 };
 
+// Two writers that lock as under NOWAIT, and a reader without a lock. The version's word counts the
+// writes, and the record is equal to it.
+struct UnlockedReader : rl::test_suite<UnlockedReader, 3> {
+  Tuples tuples;
+  std::uint64_t written[2] = {};
+
+  UnlockedReader() {
+    const std::uint64_t free = 0;
+    tuples.port().Write(Tuples::AccessOf(0, 0), 0, kWordBytes, &free);
+  }
+  bool Read(CheckedAccess& access) {
+    RegionPort port = tuples.port();
+    PostUnlockedRead(port, access);
+    if (!UnlockedReadIsWhole(access, [](std::uint64_t word) { return word != 0; })) return false;
+    RL_ASSERT(access.Value() == access.Word(1));
+    return true;
+  }
+  void thread(int index) {
+    CheckedAccess access = Tuples::AccessOf(0, static_cast<Owner>(index + 1));
+    if (index == 2) {
+      Read(access);
+      return;
+    }
+    RegionPort port = tuples.port();
+    port.CompareSwap(access, 0, 0, access.owner, &access.old_word);
+    if (access.old_word != 0) return;
+    const auto& table = *access.table;
+    port.Read(access, table.key_at(), table.image_bytes(), access.image);
+    access.SetValue(access.Value() + 1);
+    access.SetWord(access.Value());
+    port.Write(access, table.version_at(0), table.version_bytes(), access.version_bytes());
+    port.Unlock(access, 0, access.owner, access.put[0]);
+    ++written[index];
+  }
+  void after() {
+    CheckedAccess access = Tuples::AccessOf(0, 1);
+    RL_ASSERT(Read(access));
+    RL_ASSERT(access.Value() == written[0] + written[1]);
+  }
+};
+
 }  // namespace
 }  // namespace slimgraph::txn
 
@@ -94,5 +135,7 @@ int main(int arguments, char** argument) {
   slimgraph::Checker checker(arguments, argument);
   checker.Check<slimgraph::txn::WritersAndReader>("writers and a reader", {2, 500'000});
   checker.Check<slimgraph::txn::WriteSkew>("write skew", {2, 500'000});
+  checker.Check<slimgraph::txn::UnlockedReader>("writers and a reader without a lock",
+                                                {2, 500'000});
   return checker.Finish();
 }

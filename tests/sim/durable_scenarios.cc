@@ -35,6 +35,7 @@ DurableSetting DrawDurableSetting(World& world) {
   drawn.nodes = world.DrawNodes(1, 4);
   drawn.engine = DrawEngine(world, drawn.nodes);
   drawn.workload = OneOf(world, {"list-append", "list-append", "graph-append", "smallbank"});
+  DrawConcurrency(world, drawn.workload, drawn.engine);
   drawn.shared_folder = world.Draw(2) == 0;
   constexpr std::uint64_t kCheckpoints[] = {1, 2'000, 64 << 20};
   drawn.checkpoint_bytes = kCheckpoints[world.Draw(3)];
@@ -227,7 +228,7 @@ void DurableOperator::RunNode(Job& job) {
         }
       }
       std::ranges::sort(journals);
-      CheckHistory(world_, *cluster, *workload, setting_.engine.protocol, journals);
+      CheckHistory(world_, *cluster, *workload, setting_.engine, journals);
     }
   }
   Unwrap(cluster->Stop());

@@ -10,12 +10,22 @@ EngineSetting DrawEngine(World& world, NodeId nodes) {
   drawn.compute = static_cast<NodeId>(1 + world.Draw(nodes));
   drawn.threads = static_cast<std::uint32_t>(1 + world.Draw(2));
   drawn.transport = DrawTransport(world, nodes);
-  drawn.protocol = OneOf(world, {"nowait", "waitdie", "occ", "mvcc", "sundial", "calvin"});
+  drawn.protocol =
+      OneOf(world, {"nowait", "waitdie", "boundedwait", "occ", "mvcc", "sundial", "calvin"});
   const auto protocol = Unwrap(txn::MakeProtocol(drawn.protocol));
   for (std::size_t i = 0; i < protocol->stages().size(); ++i) {
     drawn.stages += OneOf(world, {"0", "1"});
   }
   return drawn;
+}
+
+void DrawConcurrency(World& world, const std::string& workload, EngineSetting& setting) {
+  constexpr std::uint64_t kTimeouts[] = {100'000, 2'000'000, 100'000'000};
+  setting.concurrency.lock_timeout_ns = kTimeouts[world.Draw(3)];
+  const auto level = static_cast<txn::Isolation>(world.Draw(3));
+  const bool on_graph = workload != "list-append" && workload != "smallbank";
+  if (on_graph || !txn::MakeProtocol(setting.protocol, {.isolation = level})) return;
+  setting.concurrency.isolation = level;
 }
 
 std::unique_ptr<Cluster> StartCluster(Job& job, const EngineSetting& setting) {
@@ -25,7 +35,7 @@ std::unique_ptr<Cluster> StartCluster(Job& job, const EngineSetting& setting) {
 }
 
 StartedEngine StartEngine(Cluster& cluster, const EngineSetting& setting) {
-  auto protocol = Unwrap(txn::MakeProtocol(setting.protocol));
+  auto protocol = Unwrap(txn::MakeProtocol(setting.protocol, setting.concurrency));
   txn::EngineOptions options = setting.options;
   options.stages =
       Unwrap(txn::StageCode::Parse(setting.stages, protocol->name(), protocol->stages()));
@@ -39,12 +49,16 @@ StartedEngine StartEngine(Cluster& cluster, const EngineSetting& setting) {
 }
 
 void CheckHistory(World& world, Cluster& cluster, const txn::Workload& workload,
-                  const std::string& protocol, const std::vector<std::string>& journals) {
+                  const EngineSetting& setting, const std::vector<std::string>& journals) {
   if (workload.history() == nullptr) return;
   const auto lines = Unwrap(workload.history()->Gather(cluster.all(), journals));
-  const bool strict = protocol != "mvcc" && protocol != "sundial";
-  const std::string wrong =
-      CheckListAppend(lines, strict ? Level::kStrictSerializable : Level::kSerializable);
+  const txn::Isolation isolation = setting.concurrency.isolation;
+  const bool strict = setting.protocol != "mvcc" && setting.protocol != "sundial";
+  const Level level = isolation == txn::Isolation::kReadCommitted    ? Level::kReadCommitted
+                      : isolation == txn::Isolation::kRepeatableRead ? Level::kRepeatableRead
+                      : strict                                       ? Level::kStrictSerializable
+                                                                     : Level::kSerializable;
+  const std::string wrong = CheckListAppend(lines, level);
   world.Check(wrong.empty(), "{}", wrong);
 }
 

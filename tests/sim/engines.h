@@ -17,6 +17,7 @@ struct EngineSetting {
   std::uint32_t threads = 1;
   std::string transport;
   std::string protocol;
+  txn::ProtocolOptions concurrency;
   std::string stages;   // "0" or "1" for each
   std::string without;  // an optimisation that is switched off; "": none
   txn::EngineOptions options;
@@ -24,6 +25,10 @@ struct EngineSetting {
 
 // Draws everything but the options, for a job of so many nodes.
 EngineSetting DrawEngine(World& world, NodeId nodes);
+
+// Draws the level of isolation, if the protocol and the workload have several, and how long locks
+// are waited for.
+void DrawConcurrency(World& world, const std::string& workload, EngineSetting& setting);
 
 std::unique_ptr<Cluster> StartCluster(Job& job, const EngineSetting& setting);
 
@@ -38,6 +43,6 @@ StartedEngine StartEngine(Cluster& cluster, const EngineSetting& setting);
 
 // Collective: checks the history of the run and of the journals, if the workload records one.
 void CheckHistory(World& world, Cluster& cluster, const txn::Workload& workload,
-                  const std::string& protocol, const std::vector<std::string>& journals);
+                  const EngineSetting& setting, const std::vector<std::string>& journals);
 
 }  // namespace slimgraph::test

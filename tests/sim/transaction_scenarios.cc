@@ -55,6 +55,7 @@ TxnSetting DrawSetting(World& world, Deaths deaths, bool folds) {
   drawn.engine = DrawEngine(world, drawn.nodes);
   drawn.workload =
       folds ? "graph-append" : OneOf(world, {"list-append", "graph-append", "smallbank"});
+  DrawConcurrency(world, drawn.workload, drawn.engine);
   drawn.engine.without = OneOf(world, {"", "", "", "passive", "cache", "doorbells", "outstanding"});
   drawn.transactions = world.DrawAmount(5, 30);
   txn::EngineOptions& options = drawn.engine.options;
@@ -94,10 +95,11 @@ TxnSetting DrawSetting(World& world, Deaths deaths, bool folds) {
 
 std::string NameOf(const TxnSetting& s) {
   const EngineSetting& e = s.engine;
-  return fmt::format("{} under {} {} with {} replicas on ({},{}), {} x {}, {}, without '{}'{}",
-                     s.workload, e.protocol, e.options.mix_stages ? "mixed" : e.stages,
-                     e.options.replicas, s.nodes, e.compute, e.threads, e.options.coroutines,
-                     e.transport, e.without, s.work.fold_share > 0 ? ", with folds" : "");
+  return fmt::format(
+      "{} under {} at {} {} with {} replicas on ({},{}), {} x {}, {}, without '{}'{}", s.workload,
+      e.protocol, txn::IsolationName(e.concurrency.isolation),
+      e.options.mix_stages ? "mixed" : e.stages, e.options.replicas, s.nodes, e.compute, e.threads,
+      e.options.coroutines, e.transport, e.without, s.work.fold_share > 0 ? ", with folds" : "");
 }
 
 // Kills this node while the run is under way on all nodes. A death after the run would end the job,
@@ -131,7 +133,7 @@ void RunTransactions(World& world, Job& job, TxnSetting& setting) {
     killer.reset();
     std::vector<std::string> journals;
     for (const NodeId node : result.lost) journals.push_back(txn::JournalOf(work.journal, node));
-    CheckHistory(world, *cluster, *workload, setting.engine.protocol, journals);
+    CheckHistory(world, *cluster, *workload, setting.engine, journals);
     if (job.self() == 0) {
       world.Note(
           fmt::format("{} commits, {} deaths", result.figures.committed, result.lost.size()));

@@ -3,10 +3,11 @@
 //
 // The values found by reads give the order of each list's versions. From this order follow the
 // dependencies between transactions: who wrote what another read (wr), who wrote after whom (ww),
-// and who overwrote what another had read (rw). A cycle of dependencies is an anomaly. Under strict
-// serializability, real-time edges count too: from each transaction to those that began after its
-// end.
-// one with edges of real time, from a transaction that had ended to those that began later.
+// and who overwrote what another had read (rw). A cycle of dependencies is an anomaly.
+//
+// Under all levels but serializability, real-time edges count too: from each transaction to those
+// that began after its end. Read-committed does not count rw edges, and a transaction may read two
+// versions of a list. Repeatable-read does not count the rw edges of reads that found no list.
 #pragma once
 
 #include <string>
@@ -14,7 +15,7 @@
 
 namespace slimgraph::test {
 
-enum class Level { kSerializable, kStrictSerializable };
+enum class Level { kReadCommitted, kRepeatableRead, kSerializable, kStrictSerializable };
 
 // Describes what is wrong; "" if nothing is.
 std::string CheckListAppend(const std::vector<std::string>& lines, Level level);

@@ -77,5 +77,68 @@ TEST(ListAppendChecker, RejectsAbortedIntermediateAndInconsistentReads) {
                  false, false);
 }
 
+// Each of two transactions reads a list and appends to the other.
+TEST(ListAppendChecker, AcceptsWriteSkewUnderReadCommittedOnly) {
+  const std::vector<std::string> history = {Line(2, "invoke", "['append',1,3],['append',2,4]"),
+                                            Line(2, "ok", "['append',1,3],['append',2,4]"),
+                                            Line(0, "invoke", "['r',1,null],['append',2,5]"),
+                                            Line(1, "invoke", "['r',2,null],['append',1,6]"),
+                                            Line(0, "ok", "['r',1,[3]],['append',2,5]"),
+                                            Line(1, "ok", "['r',2,[4]],['append',1,6]"),
+                                            Line(2, "invoke", "['r',1,null],['r',2,null]"),
+                                            Line(2, "ok", "['r',1,[3,6]],['r',2,[4,5]]")};
+  EXPECT_EQ(CheckListAppend(history, Level::kReadCommitted), "");
+  EXPECT_NE(CheckListAppend(history, Level::kRepeatableRead), "");
+  EXPECT_NE(CheckListAppend(history, Level::kSerializable), "");
+}
+
+TEST(ListAppendChecker, AcceptsPhantomsUnderRepeatableRead) {
+  const std::vector<std::string> history = {Line(0, "invoke", "['r',1,null],['append',2,5]"),
+                                            Line(1, "invoke", "['r',2,null],['append',1,6]"),
+                                            Line(0, "ok", "['r',1,[]],['append',2,5]"),
+                                            Line(1, "ok", "['r',2,[]],['append',1,6]")};
+  for (const Level level : {Level::kReadCommitted, Level::kRepeatableRead}) {
+    EXPECT_EQ(CheckListAppend(history, level), "");
+  }
+  EXPECT_NE(CheckListAppend(history, Level::kSerializable), "");
+}
+
+TEST(ListAppendChecker, AcceptsReadsOfTwoVersionsUnderReadCommittedOnly) {
+  const std::vector<std::string> history = {
+      Line(0, "invoke", "['r',1,null],['append',1,6]"), Line(1, "invoke", "['append',1,5]"),
+      Line(1, "ok", "['append',1,5]"), Line(0, "ok", "['r',1,[]],['r',1,[5]],['append',1,6]")};
+  EXPECT_EQ(CheckListAppend(history, Level::kReadCommitted), "");
+  EXPECT_NE(CheckListAppend(history, Level::kRepeatableRead), "");
+}
+
+TEST(ListAppendChecker, RejectsUnderReadCommitted) {
+  const std::vector<std::vector<std::string>> histories = {
+      // an aborted value
+      {Line(0, "invoke", "['append',1,5]"), Line(0, "fail", "['append',1,5]"),
+       Line(1, "invoke", "['r',1,null]"), Line(1, "ok", "['r',1,[5]]")},
+      // part of a transaction
+      {Line(0, "invoke", "['append',1,5],['append',1,6]"), Line(1, "invoke", "['r',1,null]"),
+       Line(1, "ok", "['r',1,[5]]"), Line(0, "ok", "['append',1,5],['append',1,6]")},
+      // each reads what the other has written
+      {Line(0, "invoke", "['append',1,5],['r',2,null]"),
+       Line(1, "invoke", "['append',2,6],['r',1,null]"),
+       Line(0, "ok", "['append',1,5],['r',2,[6]]"), Line(1, "ok", "['append',2,6],['r',1,[5]]")},
+      // two transactions write two lists in different orders
+      {Line(0, "invoke", "['append',1,5],['append',2,5]"),
+       Line(1, "invoke", "['append',1,6],['append',2,6]"),
+       Line(0, "ok", "['append',1,5],['append',2,5]"),
+       Line(1, "ok", "['append',1,6],['append',2,6]"),
+       Line(2, "invoke", "['r',1,null],['r',2,null]"),
+       Line(2, "ok", "['r',1,[5,6]],['r',2,[6,5]]")},
+      // a value that is appended later than time allows
+      {Line(0, "invoke", "['append',1,5]"), Line(0, "ok", "['append',1,5]"),
+       Line(1, "invoke", "['append',1,6]"), Line(1, "ok", "['append',1,6]"),
+       Line(2, "invoke", "['r',1,null]"), Line(2, "ok", "['r',1,[6,5]]")}};
+  for (const auto& history : histories) {
+    EXPECT_NE(CheckListAppend(history, Level::kReadCommitted), "");
+    EXPECT_NE(CheckListAppend(history, Level::kRepeatableRead), "");
+  }
+}
+
 }  // namespace
 }  // namespace slimgraph::test

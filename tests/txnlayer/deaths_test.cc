@@ -18,7 +18,8 @@ using txn::Stage;
 
 class Deaths : public ::testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(All, Deaths,
-                         ::testing::Values("nowait", "waitdie", "occ", "mvcc", "sundial", "calvin"),
+                         ::testing::Values("nowait", "waitdie", "boundedwait", "occ", "mvcc",
+                                           "sundial", "calvin"),
                          [](const auto& one) { return one.param; });
 
 // Returns how many edges were folded, if the setting asks for folds.
@@ -41,7 +42,7 @@ std::uint64_t ExpectGoodHistoryDespiteDeaths(const TxnSetting& setting) {
 
 TEST_P(Deaths, AtTheEndOfAnyStageKeepHistoriesSerializable) {
   std::mt19937_64 random(TestSeed());
-  const auto protocol = *txn::MakeProtocol(GetParam());
+  const auto protocol = *txn::MakeProtocol(GetParam(), kBriefWaits);
   for (const Stage stage : protocol->stages()) {
     TxnSetting setting{.protocol = GetParam(),
                        .stages = RandomStages(GetParam(), random),
@@ -56,7 +57,7 @@ TEST_P(Deaths, AtTheEndOfAnyStageKeepHistoriesSerializable) {
 
 TEST_P(Deaths, KeepHistoriesOfGraphsSerializable) {
   std::mt19937_64 random(TestSeed());
-  const auto protocol = *txn::MakeProtocol(GetParam());
+  const auto protocol = *txn::MakeProtocol(GetParam(), kBriefWaits);
   for (const Stage stage : {Stage::kLock, Stage::kLog, Stage::kCommit}) {
     TxnSetting setting{.protocol = GetParam(),
                        .stages = RandomStages(GetParam(), random),
@@ -106,7 +107,7 @@ TEST_P(Deaths, HideNothingFromSnapshots) {
                            .killed_after_us = {{1, 0}}};  // by itself
   constexpr txn::VertexName kVertex = 7;
   constexpr txn::GraphTime kHour = txn::GraphTime{3'600'000} << txn::kLogicalBits;
-  const auto protocol = Unwrap(txn::MakeProtocol(setting.protocol));
+  const auto protocol = Unwrap(txn::MakeProtocol(setting.protocol, kBriefWaits));
   OnTxnJob(setting, [&](Cluster& cluster) {
     const FileSource empty("");
     GraphOnNode made;
@@ -156,7 +157,7 @@ TEST_P(Deaths, AtAnyMomentKeepHistoriesSerializable) {
 // A second node dies in each step of the repair after the first death.
 TEST_P(Deaths, OfTwoNodesAlmostAtOnceKeepHistoriesSerializable) {
   std::mt19937_64 random(TestSeed());
-  const auto protocol = *txn::MakeProtocol(GetParam());
+  const auto protocol = *txn::MakeProtocol(GetParam(), kBriefWaits);
   for (std::uint32_t step = 1; step <= txn::DeathInRepair::kSteps; ++step) {
     TxnSetting setting{.protocol = GetParam(),
                        .stages = RandomStages(GetParam(), random),

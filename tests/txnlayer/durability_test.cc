@@ -85,7 +85,7 @@ std::vector<std::string> RunNode(Cluster& cluster, const DurableSetting& setting
 
 NodesEnd RunJob(const DurableSetting& setting,
                 const std::function<void(const std::vector<std::string>&)>& look = {}) {
-  const auto protocol = txn::MakeProtocol(setting.txn.protocol);
+  const auto protocol = txn::MakeProtocol(setting.txn.protocol, kBriefWaits);
   const std::uint64_t start_ns = NowNs();
   return RunNodes(setting.txn.nodes, OnLoss::kEndJob, [&](Job& job) {
     std::optional<Thread> killer;

@@ -260,7 +260,7 @@ const Anomaly kAnomalies[] = {{"DirtyWrite", WriteAll},
 
 // Runs the anomaly's transactions, and checks whether the anomaly was found.
 void RunAnomaly(const Anomaly& anomaly, const std::string& protocol_name, bool broken) {
-  const auto protocol = txn::MakeProtocol(protocol_name);
+  const auto protocol = txn::MakeProtocol(protocol_name, kBriefWaits);
   const TxnSetting setting{
       .protocol = protocol_name, .stages = "one-sided", .nodes = 2, .compute = 1, .coroutines = 8};
   OnTxnJob(setting, [&](Cluster& cluster) {

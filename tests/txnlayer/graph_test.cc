@@ -159,7 +159,7 @@ void RunAgainstOracle(const TxnSetting& setting, const OracleRun& run) {
   const std::string path =
       run.base_vertices == 0 ? ""
                              : WriteRandomGraph(run.base_vertices, run.base_edges, seed, run.shape);
-  const auto protocol = txn::MakeProtocol(setting.protocol);
+  const auto protocol = txn::MakeProtocol(setting.protocol, kBriefWaits);
   ASSERT_TRUE(protocol);
   OnTxnJob(setting, [&](Cluster& cluster) {
     const FileSource source(path);
@@ -300,7 +300,7 @@ TEST_P(Graphs, GrowFromNothingDuringFolds) {
 // of their times, since conflicting commits have ordered times.
 TEST_P(Graphs, MatchConcurrentCommitsInTheOrderOfTheirTimes) {
   const std::uint64_t seed = TestSeed();
-  const auto protocol = txn::MakeProtocol(GetParam());
+  const auto protocol = txn::MakeProtocol(GetParam(), kBriefWaits);
   std::mt19937_64 random(seed);
   for (const std::string& stages :
        {std::string("rpc"), std::string("one-sided"), RandomStages(GetParam(), random)}) {

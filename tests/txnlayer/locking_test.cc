@@ -1,4 +1,5 @@
-// Locks of NOWAIT and WAITDIE: which transactions share them, and that none waits forever.
+// Locks of NOWAIT, WAITDIE and BOUNDEDWAIT: which transactions share them, and that none waits
+// forever.
 #include <sys/mman.h>
 
 #include "slimgraph/base/sync.h"
@@ -152,7 +153,7 @@ void WithTwoAtHome(const std::string& name,
 }
 
 TEST(Locking, LocalReadersShareALock) {
-  for (const char* const name : {"nowait", "waitdie"}) {
+  for (const char* const name : {"nowait", "waitdie", "boundedwait"}) {
     WithTwoAtHome(name, [](txn::Table& table, Transaction& old, Transaction& young) {
       old.Begin();
       young.Begin();
@@ -205,10 +206,15 @@ TEST(WaitDie, NoReaderJoinsWhileAWriterWaits) {
 
 // Two transactions read in turn so that one of them always holds the lock. It is never free for a
 // writer by chance.
-TEST(WaitDie, AWriterGetsTheLockThoughReadersAlwaysOverlap) {
+class LocksWithWaits : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Both, LocksWithWaits, ::testing::Values("waitdie", "boundedwait"),
+                         [](const auto& one) { return std::string(one.param); });
+
+TEST_P(LocksWithWaits, AWriterGetsTheLockThoughReadersAlwaysOverlap) {
   constexpr int kMostTurns = 300'000;
-  OnTxnJob({.protocol = "waitdie", .nodes = 1}, [&](Cluster& cluster) {
-    const auto protocol = *txn::MakeProtocol("waitdie");
+  OnTxnJob({.protocol = GetParam(), .nodes = 1}, [&](Cluster& cluster) {
+    // A reader that waits keeps its coroutine, which also runs the other reader.
+    const auto protocol = *txn::MakeProtocol(GetParam(), {.lock_timeout_ns = 100'000});
     txn::EngineOptions options{.coroutines = 2};
     options.stages = txn::StageCode::All(true);
     const auto engine = *txn::Engine::Make(cluster, *protocol, options);
@@ -249,6 +255,98 @@ TEST(WaitDie, AWriterGetsTheLockThoughReadersAlwaysOverlap) {
     }));
     EXPECT_TRUE(written);
   });
+}
+
+// Each of two transactions locks a record, and then the other's.
+TEST(BoundedWait, EndsDeadlocks) {
+  for (const char* const stages : {"rpc", "one-sided"}) {
+    for (const NodeId nodes : {1, 2}) {
+      OnTxnJob(
+          {.protocol = "boundedwait", .stages = stages, .nodes = nodes}, [&](Cluster& cluster) {
+            const auto protocol = *txn::MakeProtocol("boundedwait", {.lock_timeout_ns = 1'000'000});
+            txn::EngineOptions options{.coroutines = nodes == 1 ? 2U : 1U};
+            options.stages = *txn::StageCode::Parse(stages, "boundedwait", protocol->stages());
+            const auto engine = *txn::Engine::Make(cluster, *protocol, options);
+            txn::Table* const table = *engine->tables().Add({"t", 8, 10});
+            ASSERT_TRUE(engine->Run([&](Transaction& transaction) {
+              const Key mine = transaction.process();
+              for (std::uint64_t done = 0, tries = 0; done < 20; ++tries) {
+                transaction.Begin(tries > 0);
+                for (const Key key : {mine, 1 - mine}) {
+                  Access* const access = transaction.Write(*table, key);
+                  if (access == nullptr) break;
+                  access->Put(access->Get<std::uint64_t>() + 1);
+                  if (key == mine) {
+                    transaction.task().Sleep(20'000);
+                    continue;
+                  }
+                  ASSERT_TRUE(transaction.Commit());
+                  ++done;
+                  tries = ~std::uint64_t{0};
+                }
+                if (tries == ~std::uint64_t{0}) continue;
+                EXPECT_EQ(transaction.reason(), txn::AbortReason::kTimedOut);
+                transaction.BackOff(static_cast<std::uint32_t>(tries));
+              }
+            }));
+            engine->tables().ForEachRecord(*table, [&](Key, const std::byte* record) {
+              std::uint64_t sum;
+              std::memcpy(&sum, record, sizeof sum);
+              EXPECT_EQ(sum, 40u);
+            });
+          });
+    }
+  }
+}
+
+// Transactions that name all tuples at once take their locks in one order.
+TEST(BoundedWait, HasNoDeadlocksAmongTransactionsThatFetchOnce) {
+  for (const char* const workload : {"smallbank", "ycsb"}) {
+    for (const char* const stages : {"rpc", "one-sided", "10000", "01111"}) {
+      TxnSetting setting{.protocol = "boundedwait", .stages = stages, .workload = workload};
+      setting.work.rows = 10;
+      const auto protocol = *txn::MakeProtocol("boundedwait", {.lock_timeout_ns = 5'000'000'000});
+      OnTxnJob(setting, [&](Cluster& cluster) {
+        DriveSetting(cluster, setting, *protocol,
+                     [](txn::Engine&, txn::Workload&, const txn::DriveResult& result) {
+                       const auto timed_out = static_cast<std::size_t>(txn::AbortReason::kTimedOut);
+                       EXPECT_EQ(result.figures.aborted[timed_out], 0u);
+                       EXPECT_GT(result.figures.committed, 0u);
+                     });
+      });
+    }
+  }
+}
+
+// A transaction that is younger than the holder of a lock gets it when the holder has ended.
+TEST(BoundedWait, WaitsForOlderTransactions) {
+  for (const char* const stages : {"rpc", "one-sided"}) {
+    OnTxnJob({.protocol = "boundedwait", .stages = stages, .nodes = 2}, [&](Cluster& cluster) {
+      const auto protocol = *txn::MakeProtocol("boundedwait", {.lock_timeout_ns = 50'000'000'000});
+      txn::EngineOptions options{.coroutines = 3};
+      options.stages = *txn::StageCode::Parse(stages, "boundedwait", protocol->stages());
+      const auto engine = *txn::Engine::Make(cluster, *protocol, options);
+      txn::Table* const table = *engine->tables().Add({"t", 8, 10});
+      ASSERT_TRUE(engine->Run([&](Transaction& transaction) {
+        for (int i = 0; i < 20; ++i) {
+          transaction.Begin();
+          // In the order of keys, so there are no deadlocks.
+          for (const Key key : {0, 1}) {
+            Access* const access = transaction.Write(*table, key);
+            ASSERT_NE(access, nullptr) << txn::AbortReasonName(transaction.reason());
+            access->Put(access->Get<std::uint64_t>() + 1);
+            transaction.task().Sleep(10'000);
+          }
+          ASSERT_TRUE(transaction.Commit());
+        }
+      }));
+      engine->tables().ForEachRecord(*table, [&](Key, const std::byte* record) {
+        std::uint64_t sum;
+        std::memcpy(&sum, record, sizeof sum);
+        EXPECT_EQ(sum, 120u);
+      });
+    });
+  }
 }
 
 // All transactions increment one number. The number of tries depends on how long the system

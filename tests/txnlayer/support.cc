@@ -171,7 +171,7 @@ void DriveSetting(Cluster& cluster, const TxnSetting& setting, const txn::Protoc
 std::uint64_t FoldedEdges(txn::Workload& workload) { return workload.graph()->base().edges(); }
 
 void RunSetting(const TxnSetting& setting, const Check& check) {
-  const auto protocol = txn::MakeProtocol(setting.protocol);
+  const auto protocol = txn::MakeProtocol(setting.protocol, kBriefWaits);
   ASSERT_TRUE(protocol) << protocol.error().message;
   OnTxnJob(setting, [&](Cluster& cluster) { DriveSetting(cluster, setting, **protocol, check); });
 }

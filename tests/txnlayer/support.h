@@ -35,6 +35,9 @@ class SharedNumber {
   std::unique_ptr<SharedMemory> memory_;
 };
 
+// Deadlocks are common among clients that name few tuples at a time, so they wait briefly.
+constexpr txn::ProtocolOptions kBriefWaits{.lock_timeout_ns = 1'000'000};
+
 struct TxnSetting {
   std::string protocol;
   std::string stages = "one-sided";

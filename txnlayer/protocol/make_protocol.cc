@@ -1,5 +1,7 @@
 #include "txnlayer/protocol/make_protocol.h"
 
+#include <algorithm>
+
 #include "txnlayer/protocol/internal/calvin.h"
 #include "txnlayer/protocol/internal/locking.h"
 #include "txnlayer/protocol/internal/mvcc.h"
@@ -9,10 +11,12 @@
 namespace slimgraph::txn {
 namespace {
 
-std::vector<std::unique_ptr<Protocol>> AllProtocols() {
+std::vector<std::unique_ptr<Protocol>> AllProtocols(const ProtocolOptions& options) {
+  const Isolation isolation = options.isolation;
   std::vector<std::unique_ptr<Protocol>> all;
-  all.push_back(std::make_unique<NoWait>());
-  all.push_back(std::make_unique<WaitDie>());
+  all.push_back(std::make_unique<NoWait>(isolation));
+  all.push_back(std::make_unique<WaitDie>(isolation));
+  all.push_back(std::make_unique<BoundedWait>(isolation, options.lock_timeout_ns));
   all.push_back(std::make_unique<Occ>());
   all.push_back(std::make_unique<Mvcc>());
   all.push_back(std::make_unique<Sundial>());
@@ -24,17 +28,31 @@ std::vector<std::unique_ptr<Protocol>> AllProtocols() {
 
 std::vector<std::string_view> ProtocolNames() {
   std::vector<std::string_view> names;
-  for (const auto& protocol : AllProtocols()) names.push_back(protocol->name());
+  for (const auto& protocol : AllProtocols({})) names.push_back(protocol->name());
   return names;
 }
 
-Result<std::unique_ptr<Protocol>> MakeProtocol(std::string_view name) {
+Result<std::unique_ptr<Protocol>> MakeProtocol(std::string_view name,
+                                               const ProtocolOptions& options) {
   std::string names;
-  for (auto& protocol : AllProtocols()) {
-    if (protocol->name() == name) return std::move(protocol);
+  std::string with_levels;
+  for (auto& protocol : AllProtocols(options)) {
+    const bool has_level = protocol->isolation() == options.isolation;
+    if (has_level && protocol->name() == name) return std::move(protocol);
+    if (has_level) with_levels += (with_levels.empty() ? "" : ", ") + std::string(protocol->name());
     names += (names.empty() ? "" : ", ") + std::string(protocol->name());
   }
+  const auto all = ProtocolNames();
+  if (std::find(all.begin(), all.end(), name) != all.end()) {
+    return UsageError("--isolation {} needs a protocol with locks, {}; not {}",
+                      IsolationName(options.isolation), with_levels, name);
+  }
   return UsageError("--protocol '{}' is unknown; there are {}", name, names);
+}
+
+const char* IsolationName(Isolation isolation) {
+  constexpr const char* kNames[] = {"serializable", "repeatable-read", "read-committed"};
+  return kNames[static_cast<std::size_t>(isolation)];
 }
 
 }  // namespace slimgraph::txn

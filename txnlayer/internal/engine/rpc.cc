@@ -22,6 +22,8 @@ struct RequestItem {
   std::uint8_t has_record : 1;
   std::uint8_t write_later : 1;
   std::uint8_t absent : 1;
+  std::uint8_t unlocked : 1;
+  std::uint8_t only_tries : 1;
   Owner owner;
 };
 
@@ -102,6 +104,8 @@ void AppendRequest(std::uint16_t what, const Access& access, std::vector<std::by
                               .has_record = record,
                               .write_later = access.write_later,
                               .absent = access.absent,
+                              .unlocked = access.unlocked,
+                              .only_tries = access.only_tries,
                               .owner = access.owner});
   AppendState(access, record, request);
 }
@@ -145,6 +149,8 @@ void RpcServer::Serve(const Message& message) {
     access.locked = item.locked;
     access.write_later = item.write_later;
     access.absent = item.absent;
+    access.unlocked = item.unlocked;
+    access.only_tries = item.only_tries;
     image_.resize(kWordBytes + access.table->image_bytes());
     access.image = image_.data() + kWordBytes;
     TakeState(rest, item.has_record, access);
@@ -163,8 +169,7 @@ void RpcServer::Serve(const Message& message) {
 
 Step RpcServer::Carry(std::uint16_t what, Access& access) {
   if (access.offset == 0) {
-    const bool reads = what == static_cast<std::uint16_t>(Stage::kRead);
-    if (!access.Find(reads && engine_.protocol().validates_by_word())) {
+    if (!access.Find(what < kNumStages && engine_.protocol().absence_suffices())) {
       access.FindOrInsert();
     }
   }

@@ -246,7 +246,7 @@ void Transaction::WaitBeforeRecheck(std::uint32_t round) {
 // Finds the tuples' locations. Two-sided requests need none, as the home finds tuples by key.
 bool Transaction::Locate(bool one_sided, std::span<Access* const> accesses) {
   missing_.clear();
-  const bool absence_suffices = engine_.protocol().validates_by_word();
+  const bool absence_suffices = engine_.protocol().absence_suffices();
   for (Access* const access : accesses) {
     if (access->offset != 0) continue;
     if (Remote(*access)) {
@@ -328,7 +328,7 @@ bool Transaction::FoundOrAbsent(Lookup& lookup) {
   lookup.at = lookup.bucket.next;
   if (lookup.at != 0) return false;
   const bool suffices =
-      engine_.protocol().validates_by_word() && !access.write && !access.write_later;
+      engine_.protocol().absence_suffices() && !access.write && !access.write_later;
   if (suffices && lookup.changes % 2 == 0) {
     access.SetAbsent(lookup.changes);
   } else {

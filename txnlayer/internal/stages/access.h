@@ -18,6 +18,7 @@ enum class AbortReason : std::uint8_t {
   kTooLate,    // MVCC: a younger transaction has read or written
   kNoVersion,  // MVCC: the version to be read has been overwritten
   kLease,      // SUNDIAL: the lease could not be renewed
+  kTimedOut,   // BOUNDEDWAIT: the lock was not free in time
   kUser,       // the caller of the transaction aborted it
   kTableFull,  // the table has no room for a tuple; the transaction is retried after a sweep
   kNodeLost,   // a node died before the commit
@@ -29,7 +30,7 @@ enum class AbortReason : std::uint8_t {
   kBadValue,   // a value of the caller does not fit what is stored
   kTimeEnded,  // SUNDIAL: a tuple has no bits for a later logical time
 };
-constexpr std::size_t kNumAbortReasons = 16;
+constexpr std::size_t kNumAbortReasons = 17;
 constexpr bool IsRefusal(AbortReason reason) { return reason >= AbortReason::kNoRoom; }
 const char* AbortReasonName(AbortReason reason);
 // For a refusal: what is wrong, and what to do.
@@ -50,16 +51,19 @@ struct Access {
   bool write_later = false;  // written later, so a missing tuple is inserted at once
   // There is no tuple: `offset` is that of its bucket's count of changes.
   bool absent = false;
-  bool fetch = false;    // the stage also reads the record
-  bool begun = false;    // the first step of its first stage is under way
-  bool locked = false;   // by this transaction
-  bool shared = false;   // NOWAIT, WAITDIE: the lock is shared with other readers
-  bool waiting = false;  // WAITDIE: counted among the waiting transactions
+  bool fetch = false;     // the stage also reads the record
+  bool begun = false;     // the first step of its first stage is under way
+  bool locked = false;    // by this transaction
+  bool shared = false;    // two-phase locking: the lock is shared with other readers
+  bool waiting = false;   // WAITDIE, BOUNDEDWAIT: counted among the waiting transactions
+  bool unlocked = false;  // two-phase locking: read without a lock (read-committed)
   bool has_image = false;
   std::uint32_t round_index = 0;  // index in the current round
   std::uint8_t step = 0;          // of the current stage
   std::uint8_t version = 0;       // the version of the tuple that is read
   std::uint8_t generation = 0;    // of the readers that share the lock (lock_word.h)
+  bool only_tries = false;  // BOUNDEDWAIT: the Lock stage ends without the lock if it is taken
+  std::uint64_t gives_up_ns = 0;  // BOUNDEDWAIT: when it stops waiting; 0: it has not begun to
 
   // The tuple's metadata, read before and after the record. The first read of a tuple also brings
   // the key behind them, where one operation reads both.

@@ -41,6 +41,9 @@ struct Step {
   static Step Abort(AbortReason reason) { return {kAbort, reason}; }
 };
 
+// How much transactions may see of each other (protocol/make_protocol.h).
+enum class Isolation : std::uint8_t { kSerializable, kRepeatableRead, kReadCommitted };
+
 class Protocol {
  public:
   virtual ~Protocol() = default;
@@ -61,6 +64,11 @@ class Protocol {
   // with every write. For an absent tuple, the bucket's count of changes replaces that word
   // (Access::absent).
   virtual bool validates_by_word() const { return false; }
+  virtual Isolation isolation() const { return Isolation::kSerializable; }
+  // Whether a transaction that only reads needs no tuple for a key that has none.
+  bool absence_suffices() const {
+    return validates_by_word() || isolation() != Isolation::kSerializable;
+  }
 
   // Whether a transaction has to name all its tuples in one Fetch.
   virtual bool fetches_once() const { return false; }

@@ -33,6 +33,7 @@ static_assert(kAgeAt + kAgeBits == kOlderAt);
 
 constexpr Mode ModeOf(std::uint64_t word) { return static_cast<Mode>(word >> kModeAt); }
 constexpr bool OfReaders(std::uint64_t word) { return ModeOf(word) == Mode::kS; }
+constexpr bool OfAWriter(std::uint64_t word) { return word != 0 && !OfReaders(word); }
 constexpr std::uint64_t Age(std::uint64_t word) { return word >> kAgeAt & kAgeMask; }
 
 // The word of a writer.
@@ -88,7 +89,7 @@ inline std::uint64_t Join(SharedWord word, Timestamp timestamp, std::uint8_t& ge
   generation = 0;
   if (word.compare_exchange_strong(found, OfOneReader(timestamp))) return 0;
   while (true) {
-    if (found != 0 && !OfReaders(found)) return found;
+    if (OfAWriter(found)) return found;
     std::uint64_t joined = OfOneReader(timestamp);
     generation = 0;
     if (found != 0) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "slimgraph/base/clock.h"
+#include "txnlayer/protocol/internal/guarded_read.h"
 #include "txnlayer/protocol/internal/lock_word.h"
 #include "txnlayer/transaction.h"
 
@@ -11,8 +13,8 @@ namespace {
 constexpr Stage kLockingStages[] = {Stage::kRead, Stage::kLock, Stage::kLog, Stage::kCommit,
                                     Stage::kRelease};
 
-// The steps of a lock under WAITDIE.
-enum WaitDieStep : std::uint8_t { kTry, kStartWaiting, kStopWaiting, kStopAndDie };
+// The steps of a lock that may be waited for.
+enum WaitingStep : std::uint8_t { kTry, kStartWaiting, kStopWaiting, kStopAndDie };
 constexpr std::uint64_t kWaitingAt = kWordBytes;  // right before the record
 // Takes the place of a holder's word: a waiting transaction goes first. No lock word has this
 // value.
@@ -31,7 +33,16 @@ bool Locking::LockReadsRecord(const Transaction& transaction) {
   return transaction.one_sided(Stage::kLock) == transaction.one_sided(Stage::kRead);
 }
 
+// Under read-committed, locks are not requested ahead.
 bool Locking::StartFetch(Transaction& transaction, std::span<Access* const> fresh) const {
+  if (reads_unlocked()) {
+    std::vector<Access*>& unlocked = transaction.Scratch();
+    for (Access* const access : fresh) {
+      access->unlocked = !access->write;
+      if (access->unlocked) unlocked.push_back(access);
+    }
+    return unlocked.empty() || transaction.StartStage(Stage::kRead, unlocked);
+  }
   for (Access* const access : fresh) {
     access->fetch = LockReadsRecord(transaction);
     access->shared = transaction.ReadsShared(*access);
@@ -40,6 +51,20 @@ bool Locking::StartFetch(Transaction& transaction, std::span<Access* const> fres
 }
 
 bool Locking::Fetch(Transaction& transaction, std::span<Access* const> fresh) const {
+  if (!reads_unlocked()) return FetchLocked(transaction, fresh);
+  std::vector<Access*>& some = transaction.Scratch();
+  for (Access* const access : fresh) {
+    if (!access->begun) access->unlocked = !access->write;
+    if (access->unlocked) some.push_back(access);
+  }
+  if (!transaction.RunStage(Stage::kRead, some)) return false;
+  some.clear();
+  std::copy_if(fresh.begin(), fresh.end(), std::back_inserter(some),
+               [](const Access* access) { return !access->unlocked; });
+  return some.empty() || FetchLocked(transaction, some);
+}
+
+bool Locking::FetchLocked(Transaction& transaction, std::span<Access* const> fresh) const {
   const bool together = LockReadsRecord(transaction);
   for (Access* const access : fresh) {
     access->fetch = together;
@@ -62,7 +87,8 @@ bool Locking::Prepare(Transaction& transaction) const {
 }
 
 void Locking::Install(Transaction& transaction) const {
-  transaction.RunLastStage(Stage::kCommit, transaction.accesses());
+  const bool all = isolation_ == Isolation::kSerializable;
+  transaction.RunLastStage(Stage::kCommit, all ? transaction.accesses() : transaction.locked());
 }
 
 void Locking::Release(Transaction& transaction) const {
@@ -80,6 +106,8 @@ Step Locking::CheckRead(const Access& access) {
 }
 
 void Locking::Post(Stage stage, Port& port, Access& access) const {
+  if (access.absent) return;
+  if (access.unlocked) return PostUnlockedRead(port, access);
   if (stage == Stage::kLock) return PostLock(port, access);
   if (stage == Stage::kRead) return PostRead(port, access);
   if (stage == Stage::kCommit && access.write) {
@@ -120,11 +148,21 @@ void Locking::NoteHolder(Access& access) {
 }
 
 std::optional<Protocol::ReadStamp> Locking::StampOf(const std::uint64_t* metadata) const {
-  if (metadata[0] != 0 && !lock_word::OfReaders(metadata[0])) return std::nullopt;
+  if (lock_word::OfAWriter(metadata[0])) return std::nullopt;
   return ReadStamp{};
 }
 
+Step Locking::CheckUnlockedRead(Access& access) const {
+  for (const std::uint64_t word : {access.seen[0], access.reread[0]}) {
+    access.old_word = word;
+    if (lock_word::OfAWriter(word)) return MeetWriter(access);
+  }
+  return UnlockedReadIsWhole(access, lock_word::OfAWriter) ? Step::Done() : Step::Busy();
+}
+
 Step Locking::Check(Stage stage, Access& access) const {
+  if (access.absent) return Step::Done();
+  if (access.unlocked) return CheckUnlockedRead(access);
   if (stage == Stage::kLock) return CheckLock(access);
   if (stage == Stage::kRead) return CheckRead(access);
   access.locked = false;
@@ -151,7 +189,7 @@ Step NoWait::CheckLock(Access& access) const {
   return access.fetch ? CheckRead(access) : Step::Done();
 }
 
-void WaitDie::PostLock(Port& port, Access& access) const {
+void Waiting::PostLock(Port& port, Access& access) const {
   switch (access.step) {
     case kTry:
       PostTry(port, access);
@@ -164,7 +202,7 @@ void WaitDie::PostLock(Port& port, Access& access) const {
   }
 }
 
-void WaitDie::PostTry(Port& port, Access& access) {
+void Waiting::PostTry(Port& port, Access& access) {
   if (!access.shared) {
     port.CompareSwap(access, kLockAt, 0, lock_word::OfWriter(access.timestamp, access.owner),
                      &access.old_word);
@@ -180,13 +218,16 @@ void WaitDie::PostTry(Port& port, Access& access) {
   if (access.fetch) access.has_image = true;
 }
 
-void WaitDie::CancelWait(Access& access) const {
+void Waiting::CancelWait(Access& access) const {
   access.step = access.locked ? kStopWaiting : kStopAndDie;
 }
 
-// A transaction starts to wait after it has found a younger holder, and stops when it later finds
-// an older one. So it only waits for younger transactions, and there are no deadlocks.
-Step WaitDie::CheckLock(Access& access) const {
+Step Waiting::MeetWriter(Access& access) const {
+  NoteHolder(access);
+  return Waits(access) ? Step::Wait() : Step::Abort(refusal());
+}
+
+Step Waiting::CheckLock(Access& access) const {
   switch (access.step) {
     case kStartWaiting:
       access.waiting = true;
@@ -199,11 +240,11 @@ Step WaitDie::CheckLock(Access& access) const {
     case kStopAndDie:
       access.waiting = false;
       access.step = kTry;
-      return Step::Abort(AbortReason::kDied);
+      return Step::Abort(refusal());
     default:
       break;
   }
-  if (Upgrades(access)) return CheckUpgrade(access, AbortReason::kDied);
+  if (Upgrades(access)) return CheckUpgrade(access, AbortReason::kLocked);
   if (access.old_word == 0) {
     access.locked = true;
     if (access.fetch) CheckRead(access);
@@ -211,18 +252,62 @@ Step WaitDie::CheckLock(Access& access) const {
       access.step = kStopWaiting;
       return Step::More();
     }
-    return access.word_before() == 0 ? Step::Done() : Step::Abort(AbortReason::kDied);
+    const bool stays = access.word_before() == 0 || !GivesWay();
+    return stays ? Step::Done() : Step::Abort(refusal());
   }
-  const bool held = access.old_word != kSomebodyWaits;
-  if (held) NoteHolder(access);
-  if (held && lock_word::IsOlder(access.timestamp, access.owner, access.old_word)) {
+  if (access.old_word != kSomebodyWaits) NoteHolder(access);
+  if (access.only_tries) return Step::Done();
+  if (Waits(access)) {
     if (access.waiting) return Step::Wait();
     access.step = kStartWaiting;
     return Step::More();
   }
-  if (!access.waiting) return Step::Abort(AbortReason::kDied);
+  if (!access.waiting) return Step::Abort(refusal());
   access.step = kStopAndDie;
   return Step::More();
+}
+
+// A transaction starts to wait after it has found a younger holder, and stops when it later finds
+// an older one. So it only waits for younger transactions, and there are no deadlocks.
+bool WaitDie::Waits(Access& access) const {
+  return access.old_word != kSomebodyWaits &&
+         lock_word::IsOlder(access.timestamp, access.owner, access.old_word);
+}
+
+bool BoundedWait::Waits(Access& access) const {
+  const std::uint64_t now_ns = NowNs();
+  if (access.gives_up_ns == 0) access.gives_up_ns = now_ns + most_ns_;
+  return now_ns < access.gives_up_ns;
+}
+
+bool BoundedWait::StartFetch(Transaction& transaction, std::span<Access* const> fresh) const {
+  for (Access* const access : fresh) access->only_tries = true;
+  return Waiting::StartFetch(transaction, fresh);
+}
+
+bool BoundedWait::FetchLocked(Transaction& transaction, std::span<Access* const> fresh) const {
+  std::vector<Access*> left(fresh.begin(), fresh.end());
+  std::sort(left.begin(), left.end(), [](const Access* one, const Access* other) {
+    return std::pair(one->table->id(), one->key) < std::pair(other->table->id(), other->key);
+  });
+  while (!left.empty()) {
+    const bool last = left.size() == 1 && !left.front()->begun;
+    for (Access* const access : left) access->only_tries = !last;
+    if (!Waiting::FetchLocked(transaction, left)) return false;
+    const auto taken = std::find_if(left.begin(), left.end(), [](const Access* access) {
+      return !access->locked && !access->absent;
+    });
+    if (taken == left.end()) return true;
+    std::vector<Access*> early;
+    std::copy_if(taken, left.end(), std::back_inserter(early),
+                 [](const Access* access) { return access->locked; });
+    if (!transaction.RunStage(Stage::kRelease, early)) return false;
+    Access* const first = *taken;
+    first->only_tries = false;
+    if (!Waiting::FetchLocked(transaction, {&first, 1})) return false;
+    left.erase(left.begin(), taken + 1);
+  }
+  return true;
 }
 
 }  // namespace slimgraph::txn

@@ -1,0 +1,263 @@
+#include "apps/txn/txn_options.h"
+
+#include <algorithm>
+
+#include "apps/job/job_command.h"
+#include "apps/txn/analytics.h"
+#include "slimgraph/base/split.h"
+#include "slimgraph/base/units.h"
+
+namespace slimgraph {
+namespace {
+
+constexpr double kMostLockTimeout = 3600;
+
+std::string Join(const std::vector<std::string_view>& words, const char* between) {
+  std::string joined;
+  for (const std::string_view word : words) {
+    joined += (joined.empty() ? "" : between) + std::string(word);
+  }
+  return joined;
+}
+
+// "NODE@STAGE" or "NODE@STAGE:TIMES", and "NODE@repair" or "NODE@repair:STEP".
+Status ParseDeath(std::string_view text, txn::EngineOptions& options) {
+  const std::size_t at = text.find('@');
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  if (at < colon) {
+    const std::string_view stage = text.substr(at + 1, colon - at - 1);
+    const auto node = ParseNumber<NodeId>(text.substr(0, at));
+    const auto times = colon == text.size() ? Result<std::uint32_t>(1)
+                                            : ParseNumber<std::uint32_t>(text.substr(colon + 1));
+    const bool numbers = node && times && *times > 0;
+    if (numbers && stage == "repair") {
+      options.death_in_repair = {*node, *times};
+      return {};
+    }
+    for (std::size_t i = 0; i < txn::kNumStages && numbers; ++i) {
+      if (txn::StageName(static_cast<txn::Stage>(i)) != stage) continue;
+      options.death = {*node, static_cast<txn::Stage>(i), *times};
+      return {};
+    }
+  }
+  return UsageError(
+      "--die '{}': expected NODE@STAGE or NODE@STAGE:TIMES, as in 1@commit:100, or "
+      "NODE@repair:STEP",
+      text);
+}
+
+// Deleting a vertex writes to all of its neighbours, so transactions on graphs need large logs.
+constexpr std::uint64_t kGraphLogBytes = 8 << 20;
+
+std::string StagesHelp() {
+  std::string help =
+      "a digit for each stage of the protocol, in this order: 0 by messages, 1 one-sided";
+  for (const std::string_view name : txn::ProtocolNames()) {
+    const auto protocol = txn::MakeProtocol(name);
+    help += fmt::format("; {}:", name);
+    for (const txn::Stage stage : (*protocol)->stages()) {
+      help += fmt::format(" {}", txn::StageName(stage));
+    }
+  }
+  return help +
+         ". Or a name: rpc (all by messages), one-sided, tcp (all by messages over TCP); for occ "
+         "also "
+         "farm, drtm-r, fasst, drtm-h, which are published systems";
+}
+
+// Operations on a graph read several records that must agree, and rely on the absence of others.
+Status CheckConcurrency(const TxnOptions& options) {
+  const txn::Isolation isolation = options.concurrency.isolation;
+  if (isolation != txn::Isolation::kSerializable && ChangesAGraph(options)) {
+    return UsageError("--isolation {}: {} works on a graph, whose transactions are serializable",
+                      txn::IsolationName(isolation), options.workload);
+  }
+  if (options.lock_timeout_given && options.protocol != "boundedwait") {
+    return UsageError("--lock-timeout is for --protocol boundedwait, not {}", options.protocol);
+  }
+  return {};
+}
+
+}  // namespace
+
+bool ChangesAGraph(const TxnOptions& options) {
+  return txn::RunsOnStore(options.workload) || options.workload == "graph-append";
+}
+
+Result<txn::EngineOptions> EngineOptionsOf(const TxnOptions& options,
+                                           const txn::Protocol& protocol) {
+  txn::EngineOptions engine;
+  engine.coroutines = options.coroutines;
+  engine.cache_bytes = options.cache_bytes;
+  engine.replicas = options.replicas;
+  engine.table_bytes = options.table_bytes;
+  if (txn::RunsOnStore(options.workload)) engine.log_bytes = kGraphLogBytes;
+  if (options.log_bytes != 0) engine.log_bytes = options.log_bytes;
+  for (const std::string_view death : Split(options.die)) SLIM_TRY(ParseDeath(death, engine));
+  engine.mix_stages = options.mix_stages;
+  SLIM_ASSIGN(engine.stages,
+              txn::StageCode::Parse(options.stages, protocol.name(), protocol.stages()));
+  SLIM_TRY(txn::SwitchOff(options.without, engine));
+  return engine;
+}
+
+Result<std::unique_ptr<txn::Protocol>> ProtocolOf(const TxnOptions& options) {
+  return txn::MakeProtocol(options.protocol, options.concurrency);
+}
+
+void DeclareTxnOptions(Options& options, TxnOptions& txn) {
+  const std::string workloads = Join(txn::WorkloadNames(), "|");
+  const std::string protocols = Join(txn::ProtocolNames(), "|");
+  options.Text("--workload", workloads.c_str(), "the transactions", txn.workload).Required();
+  options.Text("--protocol", protocols.c_str(), "the concurrency control", txn.protocol)
+      .Default(kUsualProtocol);
+  options.Choice(
+      "--isolation",
+      "what transactions may see of each other: serializable; repeatable-read, keys that "
+      "a transaction has found absent may appear; read-committed, records may change "
+      "after a transaction has read them. Only with nowait, waitdie and boundedwait",
+      {"serializable", "repeatable-read", "read-committed"}, txn.concurrency.isolation);
+  options
+      .Value("--lock-timeout", "TIME",
+             "with boundedwait: abort a transaction that has waited for a lock for this time",
+             [&txn](const std::string& text) -> Status {
+               SLIM_ASSIGN(const double seconds, ParseSeconds(text));
+               if (seconds < 1e-6 || seconds > kMostLockTimeout) {
+                 return UsageError("--lock-timeout {}: a time from 1us to 1h", text);
+               }
+               txn.concurrency.lock_timeout_ns = static_cast<std::uint64_t>(seconds * 1e9);
+               txn.lock_timeout_given = true;
+               return {};
+             })
+      .Default("100ms");
+  options.Text("--stages", "CODE", StagesHelp().c_str(), txn.stages);
+  options.Number("--coroutines", "K", "concurrent transactions of each thread", txn.coroutines);
+  options.Number("--replicas", "R",
+                 "nodes that hold each partition: R-1 of them (not node 0) may die", txn.replicas);
+  options
+      .Value("--log-memory", "BYTES",
+             "size of each thread's log on each node that holds copies of what it writes; a "
+             "transaction may use a quarter of it",
+             [&txn](const std::string& text) -> Status {
+               SLIM_ASSIGN(txn.log_bytes, ParseBytes(text));
+               return txn::CheckLogBytes(txn.log_bytes);
+             })
+      .Default("256K, on stores 8M")
+      .Shown(ShownAs::kBytes, std::nullopt);
+  options
+      .Text("--die", "NODE@STAGE:N",
+            "an experiment: the node dies at the end of its Nth run of that stage; with "
+            "',NODE@repair:K' another node dies in the Kth step of the repair",
+            txn.die)
+      .Default("none dies");
+  options.Number("--seconds", "D", "how long to run", txn.drive.seconds);
+  options.Number("--qps", "Q", "transactions per second that are offered", txn.drive.per_second)
+      .Default("no limit");
+  options
+      .Number("--transactions", "N", "end after N transactions of each coroutine",
+              txn.drive.transactions)
+      .Default("no limit");
+  options
+      .Number("--rows", "R",
+              "the total number of accounts, rows, warehouses or lists; on a store, for how many "
+              "added or changed edges there is room before the tables grow",
+              txn.work.rows)
+      .Default("the workload's own number");
+  options
+      .Number("--hot", "P", "the share of accesses to the hot area; in tpcc, to other warehouses",
+              txn.work.hot)
+      .Default("the workload's own share");
+  options
+      .Text("--store", "STORE",
+            "the graph for linkbench, tao, snb-updates, graph-churn and edge-updates",
+            txn.work.store)
+      .Default("no store");
+  options
+      .Number("--fold", "SHARE",
+              "on graphs: fold changes into the sorted lists when they use more than this share "
+              "of the lists' memory; 0: never",
+              txn.fold)
+      .Default(fmt::format("{}", kUsualFold));
+  options.Number("--compute-us", "US",
+                 "how long each ycsb transaction computes while its reads are in flight",
+                 txn.work.compute_us);
+  options.Number("--seed", "S", "seed of all random choices", txn.work.seed);
+  options
+      .Text("--without", "LIST",
+            "optimisations to switch off: outstanding,doorbells,passive,speculation,cache",
+            txn.without)
+      .Default("none");
+  options.Bytes("--location-cache", "memory of each thread to cache locations of tuples",
+                txn.cache_bytes);
+  options
+      .Bytes("--table-memory",
+             "the most that a node's tables grow to; transactions that need more are refused",
+             txn.table_bytes)
+      .Default("what the node has")
+      .Shown(ShownAs::kBytes, std::nullopt);
+  options.Number("--delay-us", "US", "delay everything that nodes send to each other by this time",
+                 txn.delay_us);
+  DeclareJobOptions(options, txn.job);
+}
+
+Status CheckTxnOptions(TxnOptions& options) {
+  if (options.protocol.empty()) {
+    options.protocol = kUsualProtocol;
+    options.protocol_chosen = true;
+  }
+  SLIM_TRY(txn::MakeWorkload(options.workload, options.work));
+  SLIM_ASSIGN(const auto protocol, ProtocolOf(options));
+  SLIM_TRY(CheckConcurrency(options));
+  if (options.stages == "tcp") {
+    if (!options.job.transport.empty() && options.job.transport != "tcp") {
+      return UsageError("--stages tcp needs --transport tcp, not {}", options.job.transport);
+    }
+    options.job.transport = "tcp";
+    options.stages = "rpc";
+  }
+  SLIM_TRY(txn::StageCode::Parse(options.stages, protocol->name(), protocol->stages()));
+  SLIM_TRY(txn::CheckCoroutines(options.coroutines));
+  SLIM_TRY(EngineOptionsOf(options, *protocol));
+  if (options.replicas < 1)
+    return UsageError("--replicas 0: each partition needs at least one node");
+  options.job.survives_deaths = options.replicas > 1;
+  if (!(options.drive.seconds > 0)) return UsageError("--seconds must be more than 0");
+  const double hot = options.work.hot;
+  if (hot != txn::kDefaultShare && !(hot >= 0 && hot <= 1)) {
+    return UsageError("--hot is a share from 0 to 1");
+  }
+  if (options.fold != txn::kDefaultShare && !(options.fold >= 0)) {
+    return UsageError("--fold is a share: 0 for never, or more");
+  }
+  if (options.fold > 0 && !ChangesAGraph(options)) {
+    return UsageError("--fold needs a workload on a graph");
+  }
+  SLIM_TRY(CheckSnapshotOptions(options));
+  if (!options.history.empty()) {
+    SLIM_ASSIGN(const auto workload, txn::MakeWorkload(options.workload, options.work));
+    if (workload->history() == nullptr) {
+      return UsageError("--history needs --workload list-append or graph-append, not {}",
+                        options.workload);
+    }
+  }
+  return {};
+}
+
+Result<std::vector<std::string>> AllStageCodes(const TxnOptions& options) {
+  SLIM_ASSIGN(const auto made, ProtocolOf(options));
+  const std::size_t stages = made->stages().size();
+  std::vector<std::string> codes;
+  for (std::size_t bits = 0; bits < std::size_t{1} << stages; ++bits) {
+    std::string& code = codes.emplace_back();
+    for (std::size_t i = 0; i < stages; ++i) code += ((bits >> i) & 1) != 0 ? '1' : '0';
+    // Without replicas nothing is logged, so the log stage's digit has no effect. Keep only codes
+    // in which it equals the digit before.
+    const auto log = std::find(made->stages().begin(), made->stages().end(), txn::Stage::kLog);
+    if (options.replicas > 1 || log == made->stages().end()) continue;
+    const auto at = static_cast<std::size_t>(log - made->stages().begin());
+    if (code[at] != code[at - 1]) codes.pop_back();
+  }
+  return codes;
+}
+
+}  // namespace slimgraph
