@@ -62,6 +62,9 @@ struct EngineOptions {
   // it.
   std::uint64_t log_bytes = 256 << 10;
   std::uint64_t table_bytes = 0;  // the most that the tables of a node take; 0: what the node has
+  // Called on node 0 in a run, by a thread of the engine: a table grows no further, so transactions
+  // will be refused when it is full. Once for each table.
+  std::function<void(const std::string&)> on_last_room = {};
   Death death = {};
   DeathInRepair death_in_repair = {};
   // The optimisations. Each can be switched off to measure its effect.
@@ -200,6 +203,7 @@ class Engine {
   void AskForRoom(const Table& table);
   struct SweepPlan;
   Result<std::vector<SweepPlan>> PlanSweep();
+  void TellLastRoom(const std::vector<SweepPlan>& plans);
   Status Sweep();
   Status SweepTables();
   std::uint64_t CountRecords(const Table& table, Rank rank) const;
@@ -237,6 +241,7 @@ class Engine {
   std::uint64_t swept_ = 0;
   std::uint32_t growths_ = 0;
   std::vector<std::uint64_t> no_sweep_before_ns_;  // by table; changed between rounds
+  std::vector<bool> told_last_room_;               // by table
   std::atomic<std::uint64_t> asked_for_room_{0};   // a bit for each table
   SharedMutex tuple_positions_;                    // the positions of tuples, which sweeps change
 

@@ -41,7 +41,10 @@ Result<std::unique_ptr<TxnJob>> TxnJob::Load(JobRun& run, const TxnOptions& opti
                                                          : options.fold;
   if (options.replicas > 1) work.journal = options.history;
   SLIM_ASSIGN(job->workload_, txn::MakeWorkload(options.workload, work));
-  SLIM_ASSIGN(const txn::EngineOptions engine, EngineOptionsOf(options, *job->protocol_));
+  SLIM_ASSIGN(txn::EngineOptions engine, EngineOptionsOf(options, *job->protocol_));
+  engine.on_last_room = [](const std::string& what) {
+    std::fputs(fmt::format("slimgraph: {}\n", what).c_str(), stderr);
+  };
   Cluster& cluster = run.cluster;
   if (cluster.self() == 0 && !options.durable.empty() && txn::RunsOnStore(options.workload)) {
     SLIM_ASSIGN(job->applied_, txn::ApplyCommitsBefore(options.work.store, options.durable));

@@ -243,6 +243,9 @@ TEST_F(StoreWorkloads, ContinueWhenSomeTransactionsAreRefused) {
       "--seconds", "20",   "--transactions", "300",         "--table-memory", "100K"};
   const CommandEnd words = RunSlimgraph(filling);
   EXPECT_NE(words.out.find("(no_room): a table is full"), std::string::npos) << words.out;
+  EXPECT_NE(words.err.find("and no memory to grow further: transactions that need more will be"),
+            std::string::npos)
+      << words.err;
   filling.emplace_back("--json");
   const CommandEnd full = RunSlimgraph(filling);
   EXPECT_EQ(full.code, 0) << full.err;

@@ -288,26 +288,27 @@ TEST(Isolation, HistoriesUnderReadCommittedAreNotSerializable) {
   EXPECT_LT(runs, kMostRuns);
 }
 
-TEST(Isolation, WorkloadsKeepTheirDataAtEachLevel) {
+// Under each protocol with locks, at one of the weaker levels.
+TEST(Isolation, WorkloadsKeepTheirData) {
   std::mt19937_64 random(TestSeed());
   for (const char* const workload : {"smallbank", "ycsb", "tpcc-neworder"}) {
     for (const char* const name : kLockingProtocols) {
-      for (const Isolation level : {Isolation::kRepeatableRead, Isolation::kReadCommitted}) {
-        TxnSetting setting{.protocol = name,
-                           .stages = RandomStages(name, random),
-                           .workload = workload,
-                           .transactions = 60};
-        setting.work.rows = workload == std::string("tpcc-neworder") ? 2 : 40;
-        SCOPED_TRACE(txn::IsolationName(level));
-        const auto protocol = *txn::MakeProtocol(
-            name, {.isolation = level, .lock_timeout_ns = kBriefWaits.lock_timeout_ns});
-        OnTxnJob(setting, [&](Cluster& cluster) {
-          DriveSetting(cluster, setting, *protocol,
-                       [](txn::Engine&, txn::Workload&, const txn::DriveResult& result) {
-                         EXPECT_GT(result.figures.committed, 0u);
-                       });
-        });
-      }
+      const Isolation level =
+          random() % 2 == 0 ? Isolation::kRepeatableRead : Isolation::kReadCommitted;
+      TxnSetting setting{.protocol = name,
+                         .stages = RandomStages(name, random),
+                         .workload = workload,
+                         .transactions = 60};
+      setting.work.rows = workload == std::string("tpcc-neworder") ? 2 : 40;
+      SCOPED_TRACE(txn::IsolationName(level));
+      const auto protocol = *txn::MakeProtocol(
+          name, {.isolation = level, .lock_timeout_ns = kBriefWaits.lock_timeout_ns});
+      OnTxnJob(setting, [&](Cluster& cluster) {
+        DriveSetting(cluster, setting, *protocol,
+                     [](txn::Engine&, txn::Workload&, const txn::DriveResult& result) {
+                       EXPECT_GT(result.figures.committed, 0u);
+                     });
+      });
     }
   }
 }

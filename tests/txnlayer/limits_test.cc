@@ -207,7 +207,15 @@ TEST_P(Refusals, DoNotOccurWhileATableCanGrow) {
 // A table cannot grow beyond the memory that it may take. Before, no transaction is refused.
 TEST_P(Refusals, BeginWhenTheMemoryOfTablesEnds) {
   constexpr std::uint64_t kMostBytes = 100'000;
-  const txn::EngineOptions options{.coroutines = 2, .table_bytes = kMostBytes};
+  std::atomic<std::uint64_t> inserted{0};  // on this node
+  std::uint64_t inserted_when_told = 0;
+  std::atomic<std::uint64_t> told{0};
+  txn::EngineOptions options{.coroutines = 2, .table_bytes = kMostBytes};
+  options.on_last_room = [&](const std::string& what) {
+    EXPECT_EQ(what.rfind("table growing has room for", 0), 0U) << what;
+    inserted_when_told = inserted;
+    ++told;
+  };
   OnEngines({.protocol = GetParam(), .nodes = 2}, options,
             [&](Cluster& cluster, txn::Engine& engine) {
               txn::Table* const table = *engine.tables().Add({.name = "growing",
@@ -215,7 +223,6 @@ TEST_P(Refusals, BeginWhenTheMemoryOfTablesEnds) {
                                                               .tuples_per_node = 10,
                                                               .most_tuples = txn::kAsManyAsFit});
               const std::uint64_t fit = kMostBytes / table->tuple_bytes();  // per node
-              std::atomic<std::uint64_t> inserted{0};
               std::atomic<std::uint64_t> refused{0};
               const Status status = engine.Run([&](Transaction& transaction) {
                 for (Key i = 0; i < fit; ++i) {
@@ -225,11 +232,14 @@ TEST_P(Refusals, BeginWhenTheMemoryOfTablesEnds) {
                     return access != nullptr;
                   });
                   EXPECT_TRUE(end == AbortReason::kNone || end == AbortReason::kNoRoom);
+                  EXPECT_TRUE(engine.self() != 0 || end == AbortReason::kNone || told == 1);
                   ++(end == AbortReason::kNone ? inserted : refused);
                 }
               });
               ASSERT_TRUE(status) << status.error().message;
               EXPECT_GT(*cluster.all().AllSum(refused.load()), 0U);
+              EXPECT_EQ(told, engine.self() == 0 ? 1U : 0U) << "node 0 is told once";
+              EXPECT_TRUE(engine.self() != 0 || inserted_when_told < inserted);
               // The last sixteenth is not worth a sweep.
               EXPECT_GE(*cluster.all().AllSum(inserted.load()), 2 * fit * 15 / 16 - 2);
               EXPECT_LE(*cluster.all().AllSum(inserted.load()), 2 * fit);

@@ -9,10 +9,13 @@
 // A later tuple of the same key must not appear older than the removed one. Its count of writes
 // continues from the largest count that was removed. So the latest version keeps the largest count
 // in logs, on disk and at backups. Protocol::Inherit keeps the order of timestamps.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 
 #include "slimgraph/base/clock.h"
+#include "slimgraph/base/units.h"
 #include "txnlayer/internal/engine/engine_thread.h"
 
 namespace slimgraph::txn {
@@ -36,6 +39,7 @@ struct Engine::SweepPlan {
   std::uint64_t room = 0;  // of each part
   bool grows = false;
   bool helps = false;  // there is room for more tuples afterwards
+  bool last = false;   // it needs room, and will get no more than now
 };
 
 // If the last sweep has removed few tuples, the table is full of records, and the next sweep is
@@ -86,6 +90,8 @@ Result<std::vector<Engine::SweepPlan>> Engine::PlanSweep() {
     const bool removes_many = sums[3 * id + 1] * kLeastShare >= sums[3 * id];
     plan.helps = plan.grows || removes_many || !wants_more;
     plan.room = plan.grows ? more : room;
+    const bool may_grow_again = smallest[id] > plan.room + plan.room / kLeastGrowth;
+    plan.last = (plan.grows || sums[3 * id + 2] > 0) && !may_grow_again;
     if (!wants_more && kept < kFewKept * static_cast<double>(room)) {
       plan.room = std::max(room / 2, table->spec().tuples_per_node);
     }
@@ -126,6 +132,7 @@ Status Engine::SweepTables() {
     thread->cache.Clear();
     thread->log.MarkEmpty();
   }
+  TellLastRoom(plans);
   const std::uint64_t end_ns = NowNs();
   no_sweep_before_ns_.resize(tables_.size());
   for (std::size_t table = 0; table < tables_.size(); ++table) {
@@ -134,6 +141,20 @@ Status Engine::SweepTables() {
         plans[table].helps ? 0 : end_ns + kSweepDelayFactor * (end_ns - start_ns);
   }
   return {};
+}
+
+void Engine::TellLastRoom(const std::vector<SweepPlan>& plans) {
+  told_last_room_.resize(tables_.size());
+  for (const auto& table : tables_) {
+    const SweepPlan& plan = plans[table->id()];
+    if (!plan.last || told_last_room_[table->id()] || !options_.on_last_room || self() != 0)
+      continue;
+    told_last_room_[table->id()] = true;
+    options_.on_last_room(
+        fmt::format("table {} has room for {} records on each node, and no memory to grow further: "
+                    "transactions that need more will be refused",
+                    table->spec().name, FormatCount(plan.room)));
+  }
 }
 
 std::uint64_t Engine::CountRecords(const Table& table, Rank rank) const {
