@@ -1,5 +1,7 @@
 #include "slimgraph/base/available_memory.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
@@ -56,6 +58,17 @@ std::uint64_t MemoryLeftForNode(std::size_t nodes_here) {
   const GroupMemory memory = MemoryOfGroup(own->version, own->folder());
   const std::uint64_t held = memory.used_bytes - memory.cached_bytes;
   return std::min(share, limit - std::min(limit, held));
+}
+
+std::uint64_t AddressesLeft(std::uint64_t wanted) {
+  for (; wanted > 0; wanted /= 2) {
+    void* const base = ::mmap(nullptr, wanted, PROT_NONE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, /*fd=*/-1, 0);
+    if (base == MAP_FAILED) continue;
+    ::munmap(base, wanted);
+    break;
+  }
+  return wanted;
 }
 
 Status CheckMemory(std::uint64_t bytes, const std::string& purpose) {

@@ -21,6 +21,10 @@ Status CheckMemory(std::uint64_t bytes, const std::string& purpose);
 // nodes on this machine, and no more than its own limit leaves.
 std::uint64_t MemoryLeftForNode(std::size_t nodes_here);
 
+// How many addresses this process can reserve now, of those wanted. `ulimit -v` limits them, and so
+// do tools that watch a process's memory.
+std::uint64_t AddressesLeft(std::uint64_t wanted);
+
 // The memory limit that the launcher has announced to each of its nodes; 0 means no limit.
 std::uint64_t NodeMemoryLimit();
 void AnnounceNodeMemoryLimit(std::uint64_t bytes);

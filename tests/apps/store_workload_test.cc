@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "tests/support/command.h"
+#include "tests/support/sanitized.h"
 
 namespace slimgraph {
 namespace {
@@ -258,6 +259,19 @@ TEST_F(StoreWorkloads, ContinueWhenSomeTransactionsAreRefused) {
   EXPECT_EQ(large.code, 0) << large.err;
   EXPECT_GT(Count(large, "too_large"), 0);
   EXPECT_NE(large.out.find("\"verified\":true"), std::string::npos) << large.out;
+}
+
+// Tables reserve addresses for what they may grow to. There may be fewer than the memory would
+// fill.
+TEST_F(StoreWorkloads, RunWithFewAddresses) {
+  if (test::kSanitized) GTEST_SKIP() << "sanitizers need many addresses";
+  const std::string line = "ulimit -v 8000000; exec " + CommandPath() +
+                           " txn run --workload edge-updates --store " + store_ +
+                           " --nodes 2 --transactions 100 --seconds 20 --json";
+  RunningCommand command({"bash", "-c", line});
+  const CommandEnd end = command.Wait();
+  ASSERT_EQ(end.code, 0) << end.err;
+  EXPECT_NE(end.out.find("\"verified\":true"), std::string::npos) << end.out;
 }
 
 // The second run begins with the first one's commits, for which there is no room at first either.

@@ -57,6 +57,15 @@ TEST(ControlGroups, MemoryOfAGroupLeavesOutCachedFiles) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(AvailableMemory, AddressesMayBeFewerThanWanted) {
+  constexpr std::uint64_t kFew = 1 << 30;
+  constexpr std::uint64_t kTooMany = std::uint64_t{1} << 62;
+  EXPECT_EQ(AddressesLeft(kFew), kFew);
+  EXPECT_LT(AddressesLeft(kTooMany), kTooMany);
+  EXPECT_GT(AddressesLeft(kTooMany), kFew);
+  EXPECT_EQ(AddressesLeft(0), 0u);
+}
+
 TEST(AvailableMemory, IsWhatCheckMemoryAllows) {
   EXPECT_GT(AvailableMemory(), 0u);
   EXPECT_TRUE(CheckMemory(1, "a byte"));

@@ -26,8 +26,8 @@ TEST(Units, TimesAreReadAsPeopleWriteThem) {
   EXPECT_EQ(*ParseSeconds("90s"), 90);
   EXPECT_EQ(*ParseSeconds("1.5m"), 90);
   EXPECT_EQ(*ParseSeconds("2h"), 7200);
-  EXPECT_EQ(*ParseSeconds("100ms"), 0.1);
-  EXPECT_EQ(*ParseSeconds("50us"), 50e-6);
+  EXPECT_DOUBLE_EQ(*ParseSeconds("100ms"), 0.1);
+  EXPECT_DOUBLE_EQ(*ParseSeconds("50us"), 50e-6);
   for (const char* const text : {"", "m", "-1s", "10d", "10 m", "nan", "inf"}) {
     EXPECT_FALSE(ParseSeconds(text)) << text;
   }

@@ -128,9 +128,9 @@ bool Transaction::FinishFetch() {
   bool well = fresh.empty() || engine_.protocol().Fetch(*this, fresh);
   // Absent tuples that were requested to be read, and then to be written before they arrived.
   for (Access* const access : fresh) {
-    if (access->write) NoteUpgrade(access);
+    if (access->write && (access->absent || access->unlocked)) NoteUpgrade(access);
   }
-  well = well && FetchUpgraded() && FetchUnlocked();
+  well = well && FetchUpgraded() && (frame_->reread.empty() || FetchUnlocked());
   if (!well) Fail(reason_);
   return well;
 }

@@ -60,15 +60,11 @@ class Protocol {
   // Whether its stages change words of tuples by atomics.
   virtual bool has_atomics() const { return true; }
 
-  // Whether reads are optimistic and validated at the end by the tuple's first word, which changes
-  // with every write. For an absent tuple, the bucket's count of changes replaces that word
-  // (Access::absent).
-  virtual bool validates_by_word() const { return false; }
   virtual Isolation isolation() const { return Isolation::kSerializable; }
-  // Whether a transaction that only reads needs no tuple for a key that has none.
-  bool absence_suffices() const {
-    return validates_by_word() || isolation() != Isolation::kSerializable;
-  }
+  // Whether a transaction that only reads needs no tuple for a key that has none (Access::absent).
+  // If it validates what it has read, by the tuple's first word, the bucket's count of changes
+  // replaces that word.
+  virtual bool absence_suffices() const { return false; }
 
   // Whether a transaction has to name all its tuples in one Fetch.
   virtual bool fetches_once() const { return false; }

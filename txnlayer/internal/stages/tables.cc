@@ -16,6 +16,9 @@ constexpr std::uint64_t kMostReserved = 16 << 20;
 #else
 constexpr std::uint64_t kMostReserved = std::uint64_t{1} << 39;
 #endif
+// The regions of so many tables, with what lies beside the tuples, must find addresses on each
+// node.
+constexpr std::uint64_t kTablesAtOnce = 16;
 // Tables get half of what a node has left when they grow. The rest is for folds and snapshots.
 constexpr std::uint64_t kShareOfRest = 2;
 // The room of a table that grows is at first at most this part of what it can ever be.
@@ -33,6 +36,9 @@ Tables::Tables(Cluster& cluster, const Protocol& protocol, std::uint32_t replica
   if (!cluster.fabric().pages_on_demand()) return;
   most_bytes_ = std::min(MemoryLeftForNode(nodes_here_), kMostReserved / nodes_here_);
   if (most_bytes != 0) most_bytes_ = std::min(most_bytes_, most_bytes);
+  // Over shared memory, a node maps the regions of all nodes on its host.
+  const std::uint64_t regions = kTablesAtOnce * nodes_here_ * replicas;
+  most_bytes_ = std::min(most_bytes_, AddressesLeft(most_bytes_ * regions) / regions);
 }
 
 Result<Table*> Tables::Add(const TableSpec& spec) {

@@ -106,8 +106,10 @@ Step Locking::CheckRead(const Access& access) {
 }
 
 void Locking::Post(Stage stage, Port& port, Access& access) const {
-  if (access.absent) return;
-  if (access.unlocked) return PostUnlockedRead(port, access);
+  if (access.absent || access.unlocked) [[unlikely]] {
+    if (!access.absent) PostUnlockedRead(port, access);
+    return;
+  }
   if (stage == Stage::kLock) return PostLock(port, access);
   if (stage == Stage::kRead) return PostRead(port, access);
   if (stage == Stage::kCommit && access.write) {
@@ -161,8 +163,9 @@ Step Locking::CheckUnlockedRead(Access& access) const {
 }
 
 Step Locking::Check(Stage stage, Access& access) const {
-  if (access.absent) return Step::Done();
-  if (access.unlocked) return CheckUnlockedRead(access);
+  if (access.absent || access.unlocked) [[unlikely]] {
+    return access.absent ? Step::Done() : CheckUnlockedRead(access);
+  }
   if (stage == Stage::kLock) return CheckLock(access);
   if (stage == Stage::kRead) return CheckRead(access);
   access.locked = false;

@@ -22,6 +22,7 @@ class Locking : public Protocol {
  public:
   explicit Locking(Isolation isolation = Isolation::kSerializable) : isolation_(isolation) {}
   Isolation isolation() const override { return isolation_; }
+  bool absence_suffices() const override { return isolation_ != Isolation::kSerializable; }
   std::span<const Stage> stages() const override;
   // When both stages have the same form, the Lock stage also reads the record.
   bool Takes(Stage stage, const StageCode& code) const override {

@@ -25,7 +25,7 @@ class Occ : public Protocol {
   std::string_view name() const override { return "occ"; }
   std::span<const Stage> stages() const override;
   TupleShape shape() const override;
-  bool validates_by_word() const override { return true; }
+  bool absence_suffices() const override { return true; }
   bool LocksFree(const std::uint64_t* metadata) const override;
   std::optional<ReadStamp> StampOf(const std::uint64_t* metadata) const override;
   Timestamp FreeLocks(std::uint64_t* metadata) const override;
