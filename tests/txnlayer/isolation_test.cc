@@ -1,5 +1,6 @@
 // Levels of isolation: which anomalies each admits and which it forbids, and histories.
 #include "tests/support/list_append_checker.h"
+#include "tests/support/rdma_devices.h"
 #include "tests/txnlayer/support.h"
 
 namespace slimgraph::test {
@@ -234,6 +235,21 @@ Level LevelOf(Isolation isolation) {
                                                    : Level::kStrictSerializable;
 }
 
+void ExpectHistoryOf(Isolation level, const TxnSetting& setting) {
+  SCOPED_TRACE(txn::IsolationName(level));
+  const auto protocol = *txn::MakeProtocol(
+      setting.protocol, {.isolation = level, .lock_timeout_ns = kBriefWaits.lock_timeout_ns});
+  OnTxnJob(setting, [&](Cluster& cluster) {
+    DriveSetting(cluster, setting, *protocol,
+                 [&](txn::Engine& engine, txn::Workload& workload, const txn::DriveResult& result) {
+                   const auto lines = Lines(engine, workload, result);
+                   EXPECT_GT(result.figures.committed, 20u);
+                   if (engine.self() != 0) return;
+                   EXPECT_EQ(CheckListAppend(lines, LevelOf(level)), "");
+                 });
+  });
+}
+
 TEST(Isolation, HistoriesAreThoseOfTheirLevel) {
   std::mt19937_64 random(TestSeed());
   for (const char* const name : kLockingProtocols) {
@@ -246,20 +262,19 @@ TEST(Isolation, HistoriesAreThoseOfTheirLevel) {
                            .coroutines = random() % 4 == 0 ? 1u : 8u,
                            .delay_us = random() % 2 == 0 ? 0u : 20u};
         setting.work.seed = random();
-        SCOPED_TRACE(txn::IsolationName(level));
-        const auto protocol = *txn::MakeProtocol(
-            name, {.isolation = level, .lock_timeout_ns = kBriefWaits.lock_timeout_ns});
-        OnTxnJob(setting, [&](Cluster& cluster) {
-          DriveSetting(
-              cluster, setting, *protocol,
-              [&](txn::Engine& engine, txn::Workload& workload, const txn::DriveResult& result) {
-                const auto lines = Lines(engine, workload, result);
-                EXPECT_GT(result.figures.committed, 20u);
-                if (engine.self() != 0) return;
-                EXPECT_EQ(CheckListAppend(lines, LevelOf(level)), "");
-              });
-        });
+        ExpectHistoryOf(level, setting);
       }
+    }
+  }
+}
+
+TEST(VerbsIsolation, HistoriesAreThoseOfTheirLevel) {
+  if (RdmaDevices().empty()) GTEST_SKIP() << "no RDMA device";
+  for (const char* const name : {"nowait", "boundedwait"}) {
+    for (const Isolation level : {Isolation::kRepeatableRead, Isolation::kReadCommitted}) {
+      TxnSetting setting{.protocol = name, .transport = "verbs", .transactions = 60};
+      setting.work.seed = TestSeed();
+      ExpectHistoryOf(level, setting);
     }
   }
 }
