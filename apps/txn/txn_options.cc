@@ -129,7 +129,7 @@ void DeclareTxnOptions(Options& options, TxnOptions& txn) {
                txn.lock_timeout_given = true;
                return {};
              })
-      .Default("100ms");
+      .Default("10ms");
   options.Text("--stages", "CODE", StagesHelp().c_str(), txn.stages);
   options.Number("--coroutines", "K", "concurrent transactions of each thread", txn.coroutines);
   options.Number("--replicas", "R",

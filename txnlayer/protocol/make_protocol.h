@@ -12,7 +12,7 @@ namespace slimgraph::txn {
 
 struct ProtocolOptions {
   Isolation isolation = Isolation::kSerializable;  // below it, only two-phase locking
-  std::uint64_t lock_timeout_ns = 100'000'000;     // how long BOUNDEDWAIT waits for a lock
+  std::uint64_t lock_timeout_ns = 10'000'000;      // how long BOUNDEDWAIT waits for a lock
 };
 
 std::vector<std::string_view> ProtocolNames();
