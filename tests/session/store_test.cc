@@ -17,7 +17,8 @@ class Protocols : public ::testing::TestWithParam<const char*> {
   ScratchFolder folder_;
 };
 INSTANTIATE_TEST_SUITE_P(All, Protocols,
-                         ::testing::Values("nowait", "waitdie", "occ", "mvcc", "sundial", "calvin"),
+                         ::testing::Values("nowait", "waitdie", "boundedwait", "occ", "mvcc",
+                                           "sundial", "calvin"),
                          [](const auto& one) { return std::string(one.param); });
 
 // Each on a fresh session, with both kinds of memory nodes.
@@ -254,7 +255,7 @@ TEST_F(Stores, RefuseOptionsThatCannotWork) {
 // More bodies block than there are engine threads, and hold locks. Snapshots and folds, for which
 // all transactions come to rest, and other transactions do not wait for them.
 TEST_F(Stores, GoOnWhileBodiesBlock) {
-  for (const char* const protocol : {"occ", "waitdie"}) {
+  for (const char* const protocol : {"occ", "waitdie", "boundedwait"}) {
     Session session = SessionOf(2);
     const std::string path = path_ + protocol;
     ASSERT_OK(MakePath(session, path));
