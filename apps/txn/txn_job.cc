@@ -2,10 +2,7 @@
 
 #include <algorithm>
 
-#include "apps/job/job_command.h"
-#include "apps/txn/analytics.h"
 #include "slimgraph/base/clock.h"
-#include "slimgraph/base/split.h"
 #include "slimgraph/base/units.h"
 #include "slimgraph/cluster/gather.h"
 #include "txnlayer/graph/fold.h"
