@@ -56,7 +56,9 @@ Status AddFrom(Engine& engine, VertexId source, Search& search, VertexArray<Coun
 
 Result<VertexArray<double>> Centrality(Engine& engine, std::span<const VertexId> sources) {
   VertexArray<double> score(engine.vertices());
-  for (const VertexId source : sources) {
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const VertexId source = sources[i];
+    engine.job().SetProgress(i, sources.size());
     Search search{engine.Values(kUnreached),
                   Frontier(engine.vertices()),
                   Frontier(engine.vertices()),

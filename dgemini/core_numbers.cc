@@ -76,6 +76,7 @@ Status Peel(Engine& engine, VertexArray<std::uint32_t>& neighbours) {
   engine.List(in);
   VertexLists rest = in.TakeList();  // vertices of the share that are not removed
   PeelStep<kSimple> step{neighbours, &in, engine.arcs()};
+  std::uint64_t all_removed = 0;
   for (std::uint32_t level = 0;; ++level) {
     VertexLists removed;
     std::vector<std::uint64_t> least(engine.threads(), kNone);
@@ -102,6 +103,8 @@ Status Peel(Engine& engine, VertexArray<std::uint32_t>& neighbours) {
       continue;
     }
     while (!in.empty()) {
+      all_removed += in.active().vertices;
+      engine.job().SetProgress(all_removed, engine.vertices());
       SLIM_TRY(engine.Advance(in, step, out));
       std::swap(in, out);
     }

@@ -35,7 +35,8 @@ class Engine {
  public:
   // Create it on compute nodes only. `exchange` must exist on all nodes.
   Engine(Cluster& cluster, Workload& work, Exchange& exchange, Mode mode)
-      : work_(work),
+      : job_(cluster.job()),
+        work_(work),
         exchange_(exchange),
         mode_(mode),
         endpoint_(cluster.fabric().endpoint(0)),
@@ -53,6 +54,7 @@ class Engine {
   VertexId vertices() const { return work_.vertices(); }
   EdgeOffset arcs() const { return work_.arcs(); }
   bool directed() const { return work_.in() == Direction::kIn; }
+  Job& job() { return job_; }
   Mode mode() const { return mode_; }
   std::uint32_t threads() const { return team_.threads(); }
   // The length of the longest out list of the share.
@@ -220,6 +222,7 @@ class Engine {
   // Fills the frontier's bitmap from its list.
   void Mark(Frontier& frontier);
 
+  Job& job_;
   Workload& work_;
   Exchange& exchange_;
   Mode mode_;

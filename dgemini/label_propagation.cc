@@ -78,6 +78,7 @@ Result<Labels> PropagateLabels(Engine& engine, const OriginalIds& ids, std::uint
     }
     step.all_differ = false;
     std::swap(changed, following);
+    engine.job().SetProgress(done + 1, iterations);
   }
   return Labels{std::move(label), done};
 }

@@ -89,6 +89,7 @@ Result<PageRanks> RankBy(Engine& engine, const PageRankOptions& options) {
       SLIM_ASSIGN(change, engine.Sum([&](VertexId v) { return step.Change(v); }));
     }
     ++iterations;
+    if (!options.tolerance) engine.job().SetProgress(iterations, most);
   }
   engine.ForEach([&](VertexId v) { step.next[v] *= step.Edges(v); });
   return PageRanks{std::move(step.next), iterations, change};

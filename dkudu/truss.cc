@@ -54,6 +54,7 @@ Status LowerBounds(MiningJob& job, TaskShare& tasks, Kernels& kernels, std::vect
 // turns, with a collective operation between.
 Result<std::uint64_t> RunRound(MiningJob& job, TrussRun& run, Kernels& kernels) {
   SLIM_ASSIGN(const auto tasks, TaskShare::Make(job, false));
+  tasks->HideProgress();
   Progress turn{.waiting = 1};
   std::uint64_t changes = 0;
   while (turn.waiting > 0) {

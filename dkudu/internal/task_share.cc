@@ -40,6 +40,7 @@ Result<std::optional<RootTask>> TaskShare::ClaimTask(Endpoint& endpoint) {
   Share& own = ShareOf(graph_.self());
   if (!own.exhausted) {
     SLIM_ASSIGN(const std::uint64_t next, ClaimIndex(endpoint, graph_.self()));
+    if (tells_progress_) job_.SetProgress(std::min(next, own.tasks.size()), own.tasks.size());
     if (next < own.tasks.size()) return own.tasks[next];
     own.exhausted = true;
   }

@@ -29,6 +29,9 @@ class TaskShare {
   // Claims a task for a thread of a compute node; nothing when no task is left for it.
   Result<std::optional<RootTask>> ClaimTask(Endpoint& endpoint);
 
+  // For one of many passes: a claim then does not tell the job how far it is.
+  void HideProgress() { tells_progress_ = false; }
+
   std::uint64_t stolen() const { return stolen_; }
 
  private:
@@ -46,10 +49,11 @@ class TaskShare {
   Result<std::uint64_t> ClaimIndex(Endpoint& endpoint, NodeId node) const;
   Result<std::optional<NodeId>> NodeWithMostLeft(Endpoint& endpoint);
 
-  const Job& job_;
+  Job& job_;
   const MiningGraph& graph_;
   bool may_slice_;
   bool steal_;
+  bool tells_progress_ = true;
   std::uint32_t threads_;
   JobRegions::Lease counters_;
   std::vector<Share> shares_;  // by compute node

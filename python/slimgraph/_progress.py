@@ -1,4 +1,5 @@
-"""What a call that takes long shows: its name and its time, on a terminal or in a notebook."""
+"""What a call that takes long shows, on a terminal or in a notebook: its name, its time, and how
+much of it is done, if that is known."""
 
 from __future__ import annotations
 
@@ -21,8 +22,9 @@ class _Line:
         self._cell: Any = None
         self._drawn = False
 
-    def show(self, seconds: float) -> None:
-        self._draw(f"{self._name}: {seconds:.0f} s")
+    def show(self, seconds: float, done: float | None) -> None:
+        share = "" if done is None else f", {100 * done:.0f} % done"
+        self._draw(f"{self._name}: {seconds:.0f} s{share}")
 
     def clear(self) -> None:
         if self._drawn:
@@ -65,8 +67,8 @@ def shown(name: str, on: bool) -> Iterator[None]:
             line.clear()
 
 
-def tick(seconds: float) -> None:
+def tick(seconds: float, done: float | None) -> None:
     """Native code calls this from time to time while the calling thread waits for it."""
     line = getattr(_current, "line", None)
     if line is not None and seconds >= AFTER_S:
-        line.show(seconds)
+        line.show(seconds, done)

@@ -31,7 +31,7 @@ class Session:
                 "naive" fetches one list after the other, for comparison
     edge_cache  the memory for it: "512MiB", "5%" or "auto"
     memory_side "strict": memory nodes do nothing; "serve": they send lists
-    progress    show the name and time of calls that take longer than two seconds
+    progress    show the name, time and share done of calls of more than two seconds
     pool_graph  "NAME:GRAPH": attach to this graph of a standing pool, as attach() does
 
     A session can be used by several threads; their calls run one after the other. Ctrl-C ends the

@@ -15,7 +15,6 @@ from .graph import Graph
 from .session import Session, _open_stores, default_session
 
 T = TypeVar("T")
-_VERTICES_AT_ONCE = 256  # that a transaction adds
 
 
 class EdgeData(NamedTuple):
@@ -187,7 +186,7 @@ class Store:
         session: Session | None = None,
         **options: Any,
     ) -> Store:
-        """Makes a store that begins with these edges, and opens it with the options of open().
+        """Makes a store of these edges and vertices, and opens it with the options of open().
 
         Edges are given as in Graph.from_edges(). `vertex_bytes` and `edge_bytes`: how many bytes
         of properties each vertex and each edge has, 0 to 256. `weighted`: a store that begins
@@ -207,20 +206,14 @@ class Store:
             None if weights is None else _inputs.as_weights(weights),
         )
         vertices = None if vertices is None else _inputs.as_ids(vertices, "vertices")
-        # A native store cannot begin with vertices alone.
-        added = None if edges[0].size > 0 else vertices
-        begun = vertices if added is None else None
         session._call(
             "create_store",
             {"path": path, **shape},
-            lambda: _native.create_store(session._native, path, *edges, vertices=begun, **shape),
+            lambda: _native.create_store(
+                session._native, path, *edges, vertices=vertices, **shape
+            ),
         )
-        store = cls.open(path, session=session, **options)
-        if added is not None and session.node == 0:
-            for first in range(0, added.size, _VERTICES_AT_ONCE):
-                some = added[first : first + _VERTICES_AT_ONCE].tolist()
-                store.run(lambda t, some=some: [t.add_vertex(vertex) for vertex in some] and None)
-        return store
+        return cls.open(path, session=session, **options)
 
     session = property(lambda self: self._session)
 

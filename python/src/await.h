@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <type_traits>
+#include <utility>
 
 #include "slimgraph/base/result.h"
 #include "slimgraph/base/sync.h"
@@ -27,15 +28,20 @@ T Checked(Result<T> result) {
 constexpr std::chrono::milliseconds kSignalInterval{50};
 constexpr unsigned kIntervalsOfProgress = 5;
 
+// How much of the work is done, from 0 to 1, if that is known.
+using Share = std::optional<double>;
+
 // Called with the GIL: handles signals and shows progress. Returns false if this has raised a
 // Python exception, which stays set.
-bool HandleSignals(unsigned intervals);
+bool HandleSignals(unsigned intervals, Share done);
 
 // Runs work() on a new thread and returns its value, or throws its error. If a signal handler
 // raises an exception meanwhile, as that of Ctrl-C does, calls cancel(), which must make the work
-// end soon, and throws this exception once the work has ended. Python calls this with the GIL.
-template <typename Work, typename Cancel>
-auto Await(Work work, Cancel cancel) {
+// end soon, and throws this exception once the work has ended. `progress` returns a Share. Python
+// calls this with the GIL.
+template <typename Work, typename Cancel, typename Progress = Share (*)()>
+auto Await(
+    Work work, Cancel cancel, Progress progress = [] { return Share(); }) {
   using Outcome = std::invoke_result_t<Work>;
   Mutex mutex;
   Condition changed;
@@ -55,8 +61,9 @@ auto Await(Work work, Cancel cancel) {
       if (raised) continue;
       lock.unlock();
       {
+        const Share share = progress();
         const nanobind::gil_scoped_acquire acquire;
-        raised = !HandleSignals(intervals);
+        raised = !HandleSignals(intervals, share);
       }
       if (raised) cancel();
       lock.lock();

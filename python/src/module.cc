@@ -1,6 +1,8 @@
 // The native module of the package `slimgraph`. Python code in the package gives it its face.
 #include "python/src/module.h"
 
+#include <nanobind/stl/optional.h>
+
 #include "python/src/await.h"
 
 namespace slimgraph::python {
@@ -20,12 +22,12 @@ void Throw(const Error& error) {
   throw nb::python_error();
 }
 
-bool HandleSignals(unsigned intervals) {
+bool HandleSignals(unsigned intervals, Share done) {
   if (PyErr_CheckSignals() != 0) return false;
   if (intervals % kIntervalsOfProgress != 0) return true;
   try {
     const double seconds = std::chrono::duration<double>(intervals * kSignalInterval).count();
-    nb::module_::import_("slimgraph._progress").attr("tick")(seconds);
+    nb::module_::import_("slimgraph._progress").attr("tick")(seconds, done);
   } catch (nb::python_error& error) {
     error.restore();
     return false;

@@ -26,6 +26,12 @@ void Nodes::Cancel() {
   if (session_) session_->Cancel();
 }
 
+// While the session opens, state_ is taken, and nothing is known.
+Share Nodes::Progress() {
+  const std::unique_lock lock(state_, std::try_to_lock);
+  return lock.owns_lock() && session_ ? session_->Progress() : std::nullopt;
+}
+
 // Ending a session waits for the bodies of transactions, and a body may drop a graph meanwhile. So
 // state_ is free then.
 void Nodes::EndIfCancelled() {

@@ -36,7 +36,7 @@ class Nodes {
           EndIfCancelled();
           return result;
         },
-        [this] { Cancel(); });
+        [this] { Cancel(); }, [this] { return Progress(); });
   }
   void Close();
 
@@ -56,6 +56,7 @@ class Nodes {
  private:
   Status Open();
   void Cancel();
+  Share Progress();
   void EndIfCancelled();
   void FreeDropped();
 

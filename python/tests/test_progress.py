@@ -2,10 +2,12 @@
 
 import io
 import json
+import re
 import signal
 
 import nbclient
 import nbformat
+import numpy as np
 import pytest
 from test_threads import PATH, complete
 
@@ -48,6 +50,35 @@ def test_a_long_call_shows_its_name_and_time_on_a_terminal(monkeypatch, time_ove
     assert text.endswith("\r\033[K") == shown
 
 
+CALLS = {
+    "pagerank": lambda graph: graph.pagerank(iterations=10**8),
+    "betweenness": lambda graph: graph.betweenness(np.arange(400).repeat(300)),
+    "count": lambda graph: graph.count([(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6)]),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_calls_whose_end_is_known_show_how_much_is_done(monkeypatch, time_over, name):
+    monkeypatch.setattr("sys.stderr", terminal := Terminal())
+    graph = sg.Session().from_edges(*complete(400))
+    with pytest.raises(TimeOver):
+        CALLS[name](graph)
+    assert re.search(name + r": \d+ s, \d+ % done", terminal.getvalue())
+
+
+def test_the_share_that_is_done_grows_to_the_end(monkeypatch):
+    shares = []
+    monkeypatch.setattr(_progress, "AFTER_S", 0.0)
+    monkeypatch.setattr(_progress._Line, "show", lambda line, seconds, done: shares.append(done))
+    graph = sg.Graph.from_edges(*complete(300))
+    iterations = 1000
+    while len(shares) < 4:  # until it is long enough on this machine
+        shares.clear()
+        graph.pagerank(iterations=iterations)
+        iterations *= 2
+    assert shares == sorted(shares) and 0 < shares[0] < 0.7 and 0.3 < shares[-1] <= 1
+
+
 def test_nothing_is_shown_in_a_pipe(monkeypatch, time_over):
     monkeypatch.setattr("sys.stderr", pipe := io.StringIO())
     with pytest.raises(TimeOver):
@@ -67,8 +98,8 @@ def end(*_):
 graph = sg.Graph.from_edges(*np.triu_indices(300, 1))
 _line = _progress._Line.show
 seen = []
-def show(line, seconds):
-    _line(line, seconds)
+def show(line, seconds, done):
+    _line(line, seconds, done)
     seen.append((line._cell is not None, seconds))
 _progress._Line.show = show
 signal.signal(signal.SIGALRM, end)

@@ -45,7 +45,7 @@ Result<internal::EdgeBlock> MakeBlock(const EdgeArrays& edges, std::size_t first
 
 }  // namespace
 
-Status WriteSlimFile(const EdgeArrays& edges, const std::string& path) {
+Status WriteSlimFile(const EdgeArrays& edges, const std::string& path, WeightType of_no_edges) {
   const std::size_t count = edges.src.size();
   if (edges.dst.size() != count) {
     return UsageError("there are {} sources of edges, but {} destinations", count,
@@ -75,6 +75,7 @@ Status WriteSlimFile(const EdgeArrays& edges, const std::string& path) {
   rules.name = "the edges";
   rules.out = path;
   rules.directed = edges.directed;
+  if (count == 0) rules.weight_type = of_no_edges;
   rules.cancelled = edges.cancelled;
   SLIM_TRY(internal::WriteSlim(std::move(graph), rules));
   return {};

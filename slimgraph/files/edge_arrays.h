@@ -7,6 +7,7 @@
 #include <string>
 
 #include "slimgraph/base/result.h"
+#include "slimgraph/files/weights.h"
 
 namespace slimgraph {
 
@@ -21,7 +22,9 @@ struct EdgeArrays {
   std::function<bool()> cancelled = {};          // as in ConvertOptions
 };
 
-// The file appears under `path` when it is complete.
-Status WriteSlimFile(const EdgeArrays& edges, const std::string& path);
+// The file appears under `path` when it is complete. Without edges, its weights have the type
+// `of_no_edges`.
+Status WriteSlimFile(const EdgeArrays& edges, const std::string& path,
+                     WeightType of_no_edges = WeightType::kNone);
 
 }  // namespace slimgraph

@@ -175,6 +175,17 @@ class Job {
   // all waits. The job cannot be used afterwards.
   void Cancel(const Error& error);
   bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
+  // How much of the work under way is done on this node, for another thread that shows it. Work
+  // whose end cannot be foreseen does not say it; nothing is known after ForgetProgress().
+  void SetProgress(std::uint64_t done, std::uint64_t total) {
+    progress_.store(total > 0 ? static_cast<double>(done) / static_cast<double>(total) : 1,
+                    std::memory_order_relaxed);
+  }
+  void ForgetProgress() { progress_.store(kUnknownProgress, std::memory_order_relaxed); }
+  std::optional<double> progress() const {
+    const double share = progress_.load(std::memory_order_relaxed);
+    return share == kUnknownProgress ? std::nullopt : std::optional(share);
+  }
   // The error of work that finds the job cancelled.
   static Status CancelledStatus() { return EnvironmentError("cancelled"); }
 
@@ -186,6 +197,7 @@ class Job {
   void LeaveAfter(const Error& error) const;
 
  private:
+  static constexpr double kUnknownProgress = -1;
   struct Launched;
   Job();
   // The same as AllReached(), but a node that has died need not have called it.
@@ -202,6 +214,7 @@ class Job {
   std::shared_ptr<Launched> launched_;
   std::shared_ptr<ControlPlane> control_;
   std::atomic<bool> cancelled_{false};
+  std::atomic<double> progress_{kUnknownProgress};
   std::string secret_;           // empty in a job of one node
   std::uint32_t tag_ = 0;        // tag of its exchanges; 0 for a whole job
   std::vector<NodeId> members_;  // of a part: its nodes' numbers in the whole job

@@ -76,7 +76,12 @@ Result<Graph> Graph::Open(Session& session, const std::string& path, const ReadO
   if (convert.from == FileFormat::kSlim) return OpenSlim(session, call, path, path);
   return OpenTemporary(session, call, path, [&](const std::string& out) -> Status {
     convert.out = out;
-    convert.cancelled = [&session] { return session.nodes_->job().cancelled(); };
+    Job& job = session.nodes_->job();
+    convert.cancelled = [&job] { return job.cancelled(); };
+    convert.read_progress = [&job](std::uint64_t done, std::uint64_t total) {
+      job.SetProgress(done, total);
+    };
+    convert.build_progress = convert.read_progress;
     SLIM_TRY(Convert(convert));
     return {};
   });

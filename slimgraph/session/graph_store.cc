@@ -16,7 +16,7 @@ namespace {
 
 // More would only wait for each other, and each has a stack and a coroutine.
 constexpr std::uint32_t kMostBodyThreads = 256;
-// Without edges, the weights of a store can have any value.
+// The weights of later edges can have any value.
 constexpr WeightType kWeightsOfEmptyStore = WeightType::kFloat64;
 
 Status CheckStoreOptions(const StoreOptions& options) {
@@ -38,17 +38,14 @@ Status MakeStore(const std::string& path, const EdgeArrays& edges, const CreateO
   txn::GraphShape shape;
   shape.vertex_bytes = options.vertex_bytes;
   shape.edge_bytes = options.edge_bytes;
-  if (edges.src.empty() && edges.dst.empty()) {
-    if (!edges.vertices.empty()) {
-      return UsageError(
-          "a store cannot begin with vertices alone: add them by transactions, or give an edge");
-    }
+  const WeightType of_no_edges = options.weighted ? kWeightsOfEmptyStore : WeightType::kNone;
+  if (edges.src.empty() && edges.dst.empty() && edges.vertices.empty()) {
     shape.directed = edges.directed;
-    if (options.weighted) shape.weights = kWeightsOfEmptyStore;
+    shape.weights = of_no_edges;
     return txn::Store::Create(path, "", shape);
   }
   const std::string graph = internal::TemporaryName();
-  SLIM_TRY(WriteSlimFile(edges, graph));
+  SLIM_TRY(WriteSlimFile(edges, graph, of_no_edges));
   const Status made = txn::Store::Create(path, graph, shape);
   static_cast<void>(RemoveFile(graph));
   return made;

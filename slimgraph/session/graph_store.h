@@ -82,8 +82,7 @@ struct TransactionOutcome {
 
 class GraphStore {
  public:
-  // Collective. Makes a store that begins with these edges; only node 0's count. Without edges, it
-  // begins without vertices too.
+  // Collective. Makes a store that begins with these edges and vertices; only node 0's count.
   static Status Create(Session& session, const std::string& path, const EdgeArrays& edges,
                        const CreateOptions& options = {});
   // Collective. Opens a store of Create() or `slimgraph store create`, which all nodes must see

@@ -45,6 +45,7 @@ NodeId Session::node() const { return nodes_->self(); }
 NodeId Session::nodes() const { return nodes_->nodes(); }
 NodeId Session::compute() const { return nodes_->compute(); }
 void Session::Cancel() { nodes_->Cancel(); }
+std::optional<double> Session::Progress() const { return nodes_->progress(); }
 Status Session::Close() { return nodes_ ? nodes_->Close() : Status(); }
 
 }  // namespace slimgraph

@@ -27,6 +27,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "slimgraph/base/result.h"
@@ -76,6 +77,11 @@ class Session {
   // Any thread may call it while that thread is in a call other than Open() and Close(). Bodies of
   // transactions get errors from their operations, and Close() waits until they have returned.
   void Cancel();
+
+  // How much of the call that another thread makes is done, from 0 to 1, on this node. Nothing if
+  // the call cannot say it, such as a search whose end cannot be foreseen. Any thread may call it
+  // while that thread is in a call other than Open() and Close().
+  std::optional<double> Progress() const;
 
   // Collective: ends the session. After a failure, returns why the session was over. Graphs of the
   // session cannot be used afterwards.

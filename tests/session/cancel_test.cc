@@ -1,11 +1,13 @@
-// Session::Cancel, which ends a call from another thread; and what another session can do with the
-// graph afterwards.
+// What another thread may do during a call of a session: Cancel, which ends the call, and Progress.
+// And what another session can do with the graph of a session that was cancelled.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <fstream>
 #include <iterator>
+#include <numeric>
 #include <thread>
 
 #include "slimgraph/base/sockets.h"
@@ -163,6 +165,55 @@ TEST(CancelledConversion, EndsWithAnErrorAndLeavesNoFile) {
     EXPECT_THAT(graph.error().message, HasSubstr("cancelled"));
   }
 }
+
+class Watched : public ::testing::TestWithParam<NodeId> {
+ protected:
+  // Makes a call on another thread and returns all that Progress() has said meanwhile.
+  template <typename Call>
+  std::vector<double> SharesDuring(Session& session, Call call) {
+    std::atomic<bool> over{false};
+    std::thread caller([&] {
+      const auto result = call();
+      EXPECT_TRUE(result) << result.error().message;
+      over = true;
+    });
+    std::vector<double> shares;
+    while (!over) {
+      const auto share = session.Progress();
+      if (share && (shares.empty() || shares.back() != *share)) shares.push_back(*share);
+      SleepFor(std::chrono::microseconds(100));
+    }
+    caller.join();
+    return shares;
+  }
+};
+
+void ExpectGrowth(const std::vector<double>& shares) {
+  EXPECT_GE(shares.size(), 3U);
+  EXPECT_TRUE(std::ranges::is_sorted(shares));
+  for (const double share : shares) EXPECT_TRUE(share >= 0 && share <= 1) << share;
+}
+
+TEST_P(Watched, CallsWhoseEndIsKnownSayHowMuchIsDone) {
+  Session session = OpenNodes(GetParam(), 1);
+  const Ends ends = CompleteGraph(300);
+  auto graph = Graph::FromEdges(session, {ends.src, ends.dst});
+  ASSERT_TRUE(graph) << graph.error().message;
+  // The lists are loaded, so what follows has no progress of its own before the program runs.
+  ASSERT_TRUE(PageRank(*graph));
+  ExpectGrowth(SharesDuring(session, [&] { return PageRank(*graph, {.iterations = 1000}); }));
+  std::vector<std::uint64_t> sources(100);
+  std::iota(sources.begin(), sources.end(), 0);
+  ExpectGrowth(SharesDuring(session, [&] { return BetweennessCentrality(*graph, sources); }));
+  auto path = Pattern::Make({{0, 1}, {1, 2}, {2, 3}, {3, 4}}, "path");
+  ExpectGrowth(SharesDuring(session, [&] { return Count(*graph, *path); }));
+  // Nobody can foresee how long this takes.
+  ASSERT_TRUE(PageRank(*graph, {.tolerance = 1e-9}));
+  EXPECT_EQ(session.Progress(), std::nullopt);
+  EXPECT_TRUE(session.Close());
+}
+
+INSTANTIATE_TEST_SUITE_P(Nodes, Watched, ::testing::Values(1, 2));
 
 // So engines of other compute nodes end as well, even if they wait for nobody.
 TEST(CancelledJob, IsCancelledOnAllNodes) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cmath>
 #include <filesystem>
 
 #include "tests/session/store_checks.h"
@@ -358,14 +359,33 @@ TEST_F(Stores, AreOpenOnce) {
   ASSERT_OK(session.Close());
 }
 
-TEST_F(Stores, DoNotBeginWithVerticesAlone) {
-  Session session = SessionOf(1);
-  const std::vector<std::uint64_t> vertices = {5, 7};
-  EdgeArrays alone;
-  alone.vertices = vertices;
-  EXPECT_THAT(MessageOf(GraphStore::Create(session, folder_ / "alone", alone)),
-              ::testing::HasSubstr("a store cannot begin with vertices alone"));
-  EXPECT_FALSE(std::filesystem::exists(folder_ / "alone"));
+TEST_F(Stores, BeginWithVerticesAloneAndGetEdgesOfAnyWeight) {
+  for (const bool weighted : {false, true}) {
+    Session session = SessionOf(2);
+    const std::vector<std::uint64_t> vertices = {7, 5, 9};
+    EdgeArrays alone;
+    alone.vertices = vertices;
+    const std::string path = folder_ / (weighted ? "weighted" : "plain");
+    ASSERT_OK(GraphStore::Create(session, path, alone, {.weighted = weighted}));
+    for (const bool first : {true, false}) {
+      GraphStore store = StoreOf(session, path);
+      auto graph = store.Snapshot();
+      ASSERT_TRUE(graph) << graph.error().message;
+      EXPECT_EQ(graph->vertices(), 3U);
+      EXPECT_EQ(graph->edges(), first ? 0U : 1U);
+      EXPECT_EQ(graph->weighted(), weighted);
+      const double weight = weighted ? 2.625 : 1;
+      if (!first && weighted) {
+        const auto paths = ShortestPaths(*graph, 5);
+        ASSERT_TRUE(paths) << paths.error().message;
+        EXPECT_THAT(paths->values(), ::testing::ElementsAre(0, INFINITY, weight));
+      }
+      const auto add = [&](WriteTransaction& t) { return t.AddEdge(9, 5, {.weight = weight}); };
+      EXPECT_EQ(store.Submit(add).get().cause.message, "");
+      ASSERT_OK(store.Close());
+    }
+    ASSERT_OK(session.Close());
+  }
 }
 
 TEST_F(Stores, BeginWithNothing) {

@@ -66,7 +66,8 @@ Result<ConvertReport> WriteSlim(RawGraph graph, const WriteRules& rules) {
   report.out = rules.out;
   report.edges_read = graph.edges();
   SLIM_ASSIGN(SlimWriter writer, SlimWriter::Create(rules.out));
-  SLIM_ASSIGN(const WeightType weight_type, ExactWeightType(graph, rules.name));
+  SLIM_ASSIGN(const WeightType smallest, ExactWeightType(graph, rules.name));
+  const WeightType weight_type = rules.weight_type.value_or(smallest);
   SLIM_ASSIGN(OriginalIds ids, MakeIdsDense(graph, rules.name, rules.threads));
   SLIM_ASSIGN(ids, Reorder(graph, std::move(ids), rules.order, rules.threads));
   graph.vertices = {};

@@ -1,6 +1,7 @@
 // The last step of every conversion and of every generator: writes a RawGraph as a .slim file.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "slimgraph/files/convert.h"
@@ -15,6 +16,7 @@ struct WriteRules {
   bool keep_self_loops = false;
   bool keep_duplicates = false;
   bool reverse_lists = true;
+  std::optional<WeightType> weight_type = {};  // nullopt: the smallest that holds all weights
   VertexOrder order = VertexOrder::kIds;
   std::size_t threads = 0;
   ProgressHook progress;

@@ -47,6 +47,7 @@ class AlgorithmRun {
     return AlgorithmValues();
   }
 
+  Job& job() { return engine_.job(); }
   double change() const { return change_; }
   // Of all compute nodes since the beginning. Collective over them.
   Result<std::uint64_t> SumOfTraffic() {
@@ -166,6 +167,7 @@ Result<AlgorithmValues> RunAlgorithm(OpenGraph& graph, const Algorithm& algorith
                                      AlgorithmFigures* figures) {
   AlgorithmRun run(graph, algorithm);
   auto values = run.Run();
+  run.job().ForgetProgress();
   if (!values) return values;
   SLIM_ASSIGN(const std::uint64_t bytes, run.SumOfTraffic());
   if (figures != nullptr) *figures = {.change = run.change(), .traffic_bytes = bytes};

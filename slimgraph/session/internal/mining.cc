@@ -201,6 +201,7 @@ Result<Mined> Mine(Job& job, OpenGraphs& graphs, std::uint64_t graph, const Mini
   const Fabric& fabric = mining.cluster.fabric();
   const std::uint64_t before = fabric.traffic().Total().bytes();
   const auto count = run.Run(mining);
+  job.ForgetProgress();
   if (count) {
     std::uint64_t bytes = fabric.traffic().Total().bytes() - before;
     const auto add = std::plus<std::uint64_t>();

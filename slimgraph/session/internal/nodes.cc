@@ -179,6 +179,7 @@ Status Nodes::CheckRunsFunctionsOfProgram(const std::string& call) const {
 }
 
 Result<Call> Nodes::Do(const std::string& name, Result<Call> mine) {
+  if (job_) job_->ForgetProgress();
   if (!job_) return UsageError("{}: the session is closed", name);
   if (failure_) return tl::unexpected<Error>(*failure_);
   if (mine) mine->dropped = dropped_;

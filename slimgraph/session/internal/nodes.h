@@ -44,6 +44,7 @@ class Nodes {
   Error Fail(const Error& error);
 
   void Cancel();
+  std::optional<double> progress() const { return job_ ? job_->progress() : std::nullopt; }
 
   // Of the graph of a pool to which the session is attached; "": it is not attached, or this is not
   // node 0.
