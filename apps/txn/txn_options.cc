@@ -167,6 +167,9 @@ void DeclareTxnOptions(Options& options, TxnOptions& txn) {
       .Number("--hot", "P", "the share of accesses to the hot area; in tpcc, to other warehouses",
               txn.work.hot)
       .Default("the workload's own share");
+  options.Number("--population", "SHARE",
+                 "in tpcc, the share of the standard's customers and items of each warehouse",
+                 txn.work.population, 0, 1);
   options
       .Text("--store", "STORE",
             "the graph for linkbench, tao, snb-updates, graph-churn and edge-updates",

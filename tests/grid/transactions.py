@@ -14,7 +14,7 @@ STAGE_NAMES = {**{name: ["read", "lock", "log", "commit", "release"] for name in
 STRICT = {*LOCKING, "occ", "calvin"}
 LEVELS = ["serializable", "repeatable-read", "read-committed"]
 HISTORIES = ["list-append", "graph-append"]
-TABLES = ["smallbank", "ycsb", "tpcc-neworder"]
+TABLES = ["smallbank", "ycsb", "tpcc", "tpcc-neworder"]
 ON_STORES = ["linkbench", "tao", "snb-updates", "graph-churn", "edge-updates"]
 ANALYTICS = ["pagerank", "bfs", "cc", "triangles", "cliques:4", "sssp", "cdlp:3", "kcore", "mis:7",
              "lcc", "ktruss"]
@@ -112,8 +112,9 @@ def draw(random):
 
 
 def draw_rows(random, workload):
-    if workload == "tpcc-neworder":
-        return ["--rows", random.choice([1, 2, 4])]
+    if workload.startswith("tpcc"):
+        return ["--rows", random.choice([1, 2, 4]),
+                "--population", random.choice([0.002, 0.02, 0.2])]
     return ["--rows", random.choice([20, 500, 5000])]
 
 
@@ -139,9 +140,9 @@ def draw_on_store(random, spec):
 
 
 def draw_durable(random, spec):
-    spec["workload"] = random.choice(["smallbank", "ycsb", "list-append", "list-append",
+    spec["workload"] = random.choice(["smallbank", "ycsb", "tpcc", "list-append", "list-append",
                                       "linkbench"])
-    spec["rows"] = draw_rows(random, "smallbank")
+    spec["rows"] = draw_rows(random, spec["workload"])
     if spec["workload"] == "list-append":
         spec["rows"] = ["--rows", random.choice([2, 6])]
         spec["words"] += ["--transactions", 50]

@@ -201,13 +201,14 @@ TEST_P(Deaths, KeepTpccConsistent) {
   std::mt19937_64 random(TestSeed());
   TxnSetting setting{.protocol = GetParam(),
                      .stages = RandomStages(GetParam(), random),
-                     .workload = "tpcc-neworder",
+                     .workload = "tpcc",
                      .nodes = 2,
                      .coroutines = 4,
                      .transactions = 150,
                      .replicas = 2};
   setting.death = {.node = 1, .stage = Stage::kCommit, .times = 50 + random() % 200};
   setting.work.hot = 0.2;
+  setting.work.population = 0.02;
   setting.work.seed = random();
   RunSetting(setting);
 }

@@ -350,7 +350,8 @@ TEST(RefusalsByCalvin, OfTuplesNamedLateAffectNoOtherTransaction) {
     OnTxnJob({.protocol = "calvin", .nodes = 2}, [&](Cluster& cluster) {
       const auto protocol = *txn::MakeProtocol("calvin");
       const auto engine = *txn::Engine::Make(cluster, *protocol, OptionsOf(stages, *protocol));
-      txn::Table* const table = *engine->tables().Add({"t", 8, 200});
+      txn::Table* const table = *engine->tables().Add({"t", 8, 400});
+      const std::uint64_t most = protocol->most_accesses();
       const Status status = engine->Run([&](Transaction& transaction) {
         const auto name = [&](Key first, Key count, bool write) {
           std::vector<txn::Want> wants;
@@ -367,10 +368,10 @@ TEST(RefusalsByCalvin, OfTuplesNamedLateAffectNoOtherTransaction) {
         };
         EXPECT_EQ(end([&] { return name(0, 40, true) && name(40, 40, true); }),
                   AbortReason::kNamedLate);
-        EXPECT_EQ(end([&] { return name(0, 65, true); }), AbortReason::kTooLarge);
+        EXPECT_EQ(end([&] { return name(0, most + 1, true); }), AbortReason::kTooLarge);
         EXPECT_EQ(end([&] { return name(0, 40, false) && name(0, 1, true); }),
                   AbortReason::kNamedLate);
-        EXPECT_EQ(end([&] { return name(0, 40, true); }), AbortReason::kNone);
+        EXPECT_EQ(end([&] { return name(0, most, true); }), AbortReason::kNone);
         transaction.Drain();
       });
       ASSERT_TRUE(status) << status.error().message;
@@ -379,7 +380,7 @@ TEST(RefusalsByCalvin, OfTuplesNamedLateAffectNoOtherTransaction) {
         std::uint64_t value;
         std::memcpy(&key, tuple + table->key_at(), sizeof key);
         std::memcpy(&value, tuple + table->version_at(0) + txn::kWordBytes, sizeof value);
-        EXPECT_EQ(value, key < 40 ? 2u : 0u) << "key " << key;
+        EXPECT_EQ(value, key < most ? 2u : 0u) << "key " << key;
       });
     });
   }

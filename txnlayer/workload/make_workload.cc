@@ -12,6 +12,7 @@ struct Entry {
 };
 constexpr Entry kWorkloads[] = {{"smallbank", MakeSmallBank},
                                 {"ycsb", MakeYcsb},
+                                {"tpcc", MakeTpcc},
                                 {"tpcc-neworder", MakeTpccNewOrder},
                                 {"list-append", MakeListAppend},
                                 {"graph-append", MakeGraphAppend},

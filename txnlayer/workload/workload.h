@@ -25,6 +25,7 @@ struct WorkloadOptions {
   std::uint64_t rows = 0;  // accounts, rows, warehouses or lists; 0: the workload's default
   // The share of accesses that go to the hot area (in TPC-C, to other warehouses).
   double hot = kDefaultShare;
+  double population = 1;         // in TPC-C: the share of the standard's customers and items
   std::uint64_t compute_us = 0;  // how long a transaction computes before it commits
   std::uint64_t seed = 1;
   std::string store;          // for workloads on graphs: the store's path
@@ -90,6 +91,7 @@ Result<std::unique_ptr<Workload>> MakeWorkload(std::string_view name,
 
 std::unique_ptr<Workload> MakeSmallBank(const WorkloadOptions& options);
 std::unique_ptr<Workload> MakeYcsb(const WorkloadOptions& options);
+std::unique_ptr<Workload> MakeTpcc(const WorkloadOptions& options);
 std::unique_ptr<Workload> MakeTpccNewOrder(const WorkloadOptions& options);
 std::unique_ptr<Workload> MakeListAppend(const WorkloadOptions& options);
 std::unique_ptr<Workload> MakeGraphAppend(const WorkloadOptions& options);

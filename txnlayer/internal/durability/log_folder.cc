@@ -102,7 +102,8 @@ Status CheckSubject(const std::string& path, const LogState& log, const LogSubje
   const std::string theirs = log.subject_name();
   return InputError(
       "{}: its commits are on {} (identity {:016x}), and this run is on {} (identity {:016x}): "
-      "use the --workload, --store and --rows of its first run, or another --durable folder",
+      "use the --workload, --store, --rows and --population of its first run, or another --durable "
+      "folder",
       path, theirs.empty() ? "other data" : theirs, log.identity, wanted.name, wanted.identity);
 }
 

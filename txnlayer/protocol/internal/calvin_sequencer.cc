@@ -1,7 +1,6 @@
 // CalvinThread as a sequencer: orders its coroutines' transactions, and sees to their values and
 // ends.
 #include <algorithm>
-#include <bit>
 
 #include "slimgraph/base/ticks.h"
 #include "slimgraph/base/words.h"
@@ -19,7 +18,8 @@ void CalvinThread::Submit(std::uint32_t coroutine, std::span<Access* const> acce
   running.scheduled = {.left = 1};
   running.values = {.left = static_cast<std::uint32_t>(accesses.size())};
   running.accesses.assign(accesses.begin(), accesses.end());
-  running.missing = ~std::uint64_t{0} >> (64 - accesses.size());
+  running.missing.reset();
+  for (std::size_t item = 0; item < accesses.size(); ++item) running.missing.set(item);
   missing_ += accesses.size();
   if (death_seen_) return Abandon(running);
   Append(unsent_transactions_, BatchItem{coroutine, running.values.left, running.number});
@@ -35,7 +35,7 @@ void CalvinThread::Abandon(Running& running) {
   if (running.values.left == 0) return;
   missing_ -= running.values.left;
   running.accesses.clear();
-  running.missing = 0;
+  running.missing.reset();
   running.values.lost = true;
   while (running.values.left > 0) worker_.CompleteOne(running.values);
 }
@@ -118,14 +118,14 @@ void CalvinThread::TakeValue(std::uint32_t coroutine, std::uint32_t item, std::u
                              std::uint64_t offset, const std::byte* version) {
   Running& running = running_.at(coroutine);
   if (death_seen_ && running.accesses.empty()) return;
-  SLIM_CHECK(running.number == number && (running.missing >> item & 1) != 0, "an unexpected value");
+  SLIM_CHECK(running.number == number && running.missing.test(item), "an unexpected value");
   Access& access = *running.accesses[item];
   access.offset = offset;
   if (offset != 0) {
     LoadWords(access.version_bytes(), version, access.table->version_bytes());
     access.has_image = true;
   }
-  running.missing &= ~(std::uint64_t{1} << item);
+  running.missing.reset(item);
   --missing_;
   worker_.CompleteOne(running.values);
 }
@@ -135,12 +135,12 @@ void CalvinThread::TakeValue(std::uint32_t coroutine, std::uint32_t item, std::u
 void CalvinThread::PollValues() {
   for (std::uint32_t coroutine = 0; coroutine < engine_.options().coroutines; ++coroutine) {
     const Running& running = running_[coroutine];
-    for (std::uint64_t rest = running.missing; rest != 0; rest &= rest - 1) {
-      const auto item = static_cast<std::uint32_t>(std::countr_zero(rest));
+    for (std::size_t item = running.missing._Find_first(); item < kMostAccesses;
+         item = running.missing._Find_next(item)) {
       std::byte* const slot = Own(ValueAt(coroutine, item));
       if (WordAt(slot).load() != running.number) break;
       __builtin_prefetch(slot + kCacheLineBytes);
-      arrived_values_.emplace_back(coroutine, item);
+      arrived_values_.emplace_back(coroutine, static_cast<std::uint32_t>(item));
     }
   }
   for (const auto& [coroutine, item] : arrived_values_) {
@@ -159,7 +159,7 @@ void CalvinThread::Finish(std::uint32_t coroutine, std::span<Access* const> acce
   const std::uint64_t number = running.number;
   const bool by_writes = one_sided(Stage::kCommit, running.epoch);
   running.accesses.clear();
-  running.missing = 0;
+  running.missing.reset();
   worker_.endpoint().SetStage(TrafficStage(Stage::kCommit));
   // Groups the accesses by scheduler, and ends the transaction at one scheduler after the other.
   for (std::size_t i = 0; i < accesses.size(); ++i) servers_[i] = ServerOf(*accesses[i]);

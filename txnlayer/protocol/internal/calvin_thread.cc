@@ -21,12 +21,12 @@ CalvinThread::CalvinThread(Engine& engine, Worker& worker)
       running_(kMaxCoroutines),
       numbers_(kMaxCoroutines),
       knows_sleeping_(schedulers_) {
-  static_assert(kMostAccesses <= 64);
+  static_assert(sizeof(BatchItem) + kMostAccesses * sizeof(BatchAccess) <= kBatchBytes);
 }
 
 Result<std::unique_ptr<CalvinThread>> CalvinThread::Make(Engine& engine, Worker& worker) {
   std::unique_ptr<CalvinThread> thread(new CalvinThread(engine, worker));
-  const std::uint64_t bytes = thread->ValueAt(kMaxCoroutines, 0);
+  const std::uint64_t bytes = thread->ValueAt(engine.options().coroutines, 0);
   SLIM_ASSIGN(const SharedRegion region, engine.cluster().fabric().Share(bytes));
   thread->memory_ = region.memory;
   thread->regions_first_ = static_cast<RegionId>(region.id - worker.index());
@@ -61,7 +61,7 @@ StageCode CalvinThread::StagesOf(std::uint64_t epoch) const {
 bool CalvinThread::NeedsPolling() const {
   if (one_sided(Stage::kLock, scheduling_) || one_sided(Stage::kLock, next_epoch_)) return true;
   const auto by_word = [this](const Running& running) {
-    return running.missing != 0 && one_sided(Stage::kRead, running.epoch);
+    return running.missing.any() && one_sided(Stage::kRead, running.epoch);
   };
   if (one_sided(Stage::kRead) && missing_ > 0) {
     const auto end = running_.begin() + engine_.options().coroutines;

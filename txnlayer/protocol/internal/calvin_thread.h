@@ -2,6 +2,7 @@
 // tuples.
 #pragma once
 
+#include <bitset>
 #include <deque>
 #include <list>
 #include <vector>
@@ -14,7 +15,7 @@ namespace slimgraph::txn {
 
 class CalvinThread : public Companion {
  public:
-  static constexpr std::size_t kMostAccesses = 64;  // of a transaction
+  static constexpr std::size_t kMostAccesses = 640;  // of a transaction
 
   // Collective.
   static Result<std::unique_ptr<CalvinThread>> Make(Engine& engine, Worker& worker);
@@ -24,12 +25,12 @@ class CalvinThread : public Companion {
   // The coroutine's transaction, while it waits for values and runs.
   struct Running {
     std::uint64_t number = 0;
-    std::vector<Access*> accesses;  // none: it has ended, or is abandoned
-    std::uint64_t missing = 0;      // bit set of the accesses whose values have not arrived
-    std::uint64_t submitted = 0;    // in ticks
-    std::uint64_t epoch = 0;        // in which it was broadcast
-    Pending scheduled;              // until all batches of that epoch have arrived
-    Pending values;                 // until all values have arrived
+    std::vector<Access*> accesses;            // none: it has ended, or is abandoned
+    std::bitset<kMostAccesses> missing = {};  // the accesses whose values have not arrived
+    std::uint64_t submitted = 0;              // in ticks
+    std::uint64_t epoch = 0;                  // in which it was broadcast
+    Pending scheduled;                        // until all batches of that epoch have arrived
+    Pending values;                           // until all values have arrived
   };
   Running& RunningIn(std::uint32_t coroutine) { return running_[coroutine]; }
   // The forms of an epoch's batches and of the values and ends of its transactions. With mixed

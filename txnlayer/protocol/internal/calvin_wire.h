@@ -21,7 +21,7 @@ constexpr std::uint16_t kWake = kFirstCompanionRequest + 4;
 constexpr std::uint64_t kEpochSlots = 16;
 // After this many epochs a scheduler reports the consumed ones.
 constexpr std::uint64_t kReportEvery = 4;
-constexpr std::uint64_t kBatchBytes = 8 << 10;
+constexpr std::uint64_t kBatchBytes = 12 << 10;
 constexpr std::uint64_t kSlotBytes = kBatchBytes + 2 * kWordBytes;  // epoch + 1, bytes, batch
 constexpr std::uint64_t RoundUpToCacheLine(std::uint64_t bytes) {
   return (bytes + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;

@@ -1,11 +1,14 @@
 #include "txnlayer/workload/internal/tpcc_tables.h"
 
-#include <map>
+#include <algorithm>
+#include <numeric>
 
 namespace slimgraph::txn::tpcc {
 namespace {
 
-constexpr std::uint64_t kDistrictYtdCents = 30'000'00;
+constexpr std::int64_t kFirstPaymentCents = 10'00;
+constexpr std::uint64_t kDistrictYtdCents = 30'000'00;  // where new-order is alone
+constexpr double kBadCredit = 0.1;
 // Room for orders on each node. Memory is only taken when it is first used.
 constexpr std::uint64_t kOrdersPerNode = 400'000;
 // For this many orders, memory is taken in advance.
@@ -14,168 +17,215 @@ constexpr std::uint64_t kPrefaultedOrders = 64'000;
 constexpr unsigned kNeighbourBits = 6;
 constexpr std::uint64_t kMeanLines = 11;
 
-template <typename Record>
-bool LoadRecord(Table& table, Key key, const Record& record) {
-  return table.Load(key, std::as_bytes(std::span(&record, 1)));
-}
-
-bool LoadWarehouse(TpccTables& tables, std::uint64_t w, Random& random) {
-  const Warehouse warehouse{kDistricts * kDistrictYtdCents,
-                            static_cast<std::uint32_t>(Below(random, 2001)), "warehouse"};
-  if (!LoadRecord(*tables.warehouse, OfWarehouse(w), warehouse)) return false;
-  for (std::uint32_t d = 0; d < kDistricts; ++d) {
-    const District district{kDistrictYtdCents, static_cast<std::uint32_t>(Below(random, 2001)), 1,
-                            "district"};
-    if (!LoadRecord(*tables.district, OfDistrict(w, d), district)) return false;
-    for (std::uint32_t c = 0; c < kCustomers; ++c) {
-      const Customer customer{static_cast<std::uint32_t>(Below(random, 5001)),
-                              {Chance(random, 0.1) ? 'B' : 'G', 'C'},
-                              "customer"};
-      if (!LoadRecord(*tables.customer, OfCustomer(w, d, c), customer)) return false;
-    }
-  }
-  Stock stock{};
-  for (std::uint32_t item = 0; item < kItems; ++item) {
-    stock.quantity = static_cast<std::int32_t>(10 + Below(random, 91));
-    if (!LoadRecord(*tables.stock, OfStock(w, item), stock)) return false;
-  }
-  return true;
-}
-
-// The orders found for one district.
-struct Found {
-  std::uint64_t orders = 0;
-  std::uint64_t last_order = 0;
-  std::uint64_t new_orders = 0;
-  std::uint64_t first_new_order = ~std::uint64_t{0};
-  std::uint64_t last_new_order = 0;
-  std::uint64_t expected_lines = 0;
-  std::uint64_t lines = 0;
+// The lengths of the standard's rows (clause 1.3.1, in bytes of its example).
+struct RowBytes {
+  std::uint32_t warehouse = 89;
+  std::uint32_t district = 95;
+  std::uint32_t customer = 655;
+  std::uint32_t stock = 306;
+  std::uint32_t order = 24;
+  std::uint32_t order_line = 54;
+  std::uint32_t history = 46;
+  std::uint32_t item = 82;
 };
 
-template <typename Visit>
-void ForEach(Engine& engine, Table& table, Visit visit) {
-  engine.tables().ForEachRecord(table, [&](Key key, const std::byte* record) {
-    if (record != nullptr) visit(key, record);
-  });
-}
+// Fills this node's part of the tables.
+class Loader {
+ public:
+  Loader(Engine& engine, TpccTables& tables) : engine_(engine), tables_(tables) {}
 
-template <typename Record>
-Record As(const std::byte* bytes) {
-  Record record;
-  std::memcpy(&record, bytes, sizeof record);
-  return record;
-}
+  // False: a table is full.
+  bool Load() {
+    for (std::uint64_t w = 0; w < tables_.warehouses; ++w) {
+      if (tables_.warehouse->Home(OfWarehouse(w)) != engine_.self()) continue;
+      random_ = Random(w + 1);
+      LoadWarehouse(w);
+    }
+    random_ = Random(0);  // the same items on all nodes
+    const NodeId nodes = engine_.cluster().topology().nodes();
+    for (std::uint32_t i = 0; i < tables_.population.items; ++i) {
+      const auto cents = static_cast<std::uint32_t>(100 + Below(random_, 9901));
+      Put(*tables_.item, OfItem(i, engine_.self(), nodes), Item{cents, i, "item", "data"});
+    }
+    return fits_;
+  }
 
-Status CheckDistrict(Key key, const District& district, const Found& found) {
-  const std::uint64_t last = district.next_order - 1;
-  if (last != found.last_order || (last != 0 && last != found.last_new_order)) {
-    return VerificationError(
-        "TPC-C condition 2: district {:x} has given {} order numbers, the last order is {}, the "
-        "last "
-        "new order {}",
-        key, last, found.last_order, found.last_new_order);
+ private:
+  // The record, and letters behind it.
+  template <typename Record>
+  void Put(Table& table, Key key, const Record& record) {
+    const std::size_t bytes = table.spec().record_bytes;
+    const std::size_t letters = bytes - std::min(bytes, sizeof record);
+    bytes_.resize(bytes);
+    std::memcpy(bytes_.data(), &record, std::min(bytes, sizeof record));
+    for (std::size_t i = 0; i < letters; ++i) {
+      bytes_[sizeof record + i] = static_cast<std::byte>('a' + i % 26);
+    }
+    fits_ = fits_ && table.Load(key, bytes_);
   }
-  if (found.new_orders > 0 &&
-      found.last_new_order - found.first_new_order + 1 != found.new_orders) {
-    return VerificationError("TPC-C condition 3: district {:x} has {} new orders from {} to {}",
-                             key, found.new_orders, found.first_new_order, found.last_new_order);
+
+  std::uint32_t DrawRate(std::uint64_t most) {
+    return static_cast<std::uint32_t>(Below(random_, most + 1));
   }
-  if (found.expected_lines != found.lines) {
-    return VerificationError("TPC-C condition 4: the orders of district {:x} have {} lines, not {}",
-                             key, found.lines, found.expected_lines);
+
+  void LoadWarehouse(std::uint64_t w) {
+    const std::uint64_t district_cents =
+        tables_.all() ? std::uint64_t{tables_.population.customers} * kFirstPaymentCents
+                      : kDistrictYtdCents;
+    Put(*tables_.warehouse, OfWarehouse(w),
+        Warehouse{kDistricts * district_cents, DrawRate(2000), "warehouse"});
+    Stock stock{};
+    for (std::uint32_t item = 0; item < tables_.population.items; ++item) {
+      stock.quantity = static_cast<std::int32_t>(10 + Below(random_, 91));
+      Put(*tables_.stock, OfStock(w, item), stock);
+    }
+    const std::uint32_t orders = tables_.all() ? tables_.population.customers : 0;
+    for (std::uint32_t d = 0; d < kDistricts; ++d) {
+      Put(*tables_.district, OfDistrict(w, d),
+          District{district_cents, DrawRate(2000), orders + 1, "district"});
+      LoadCustomers(w, d);
+      if (tables_.all()) LoadOrders(w, d);
+    }
   }
-  return {};
-}
+
+  void LoadCustomers(std::uint64_t w, std::uint32_t d) {
+    const Population& population = tables_.population;
+    std::vector<Namesakes> names(population.last_names);
+    for (std::uint32_t c = 0; c < population.customers; ++c) {
+      const Customer customer{
+          DrawRate(5000), {Chance(random_, kBadCredit) ? 'B' : 'G', 'C'}, "customer"};
+      if (!tables_.all()) {
+        Put(*tables_.customer, OfCustomer(w, d, c), customer);
+        continue;
+      }
+      Put(*tables_.customer, OfCustomer(w, d, c),
+          FullCustomer{.customer = customer,
+                       .balance_cents = -kFirstPaymentCents,
+                       .paid_cents = kFirstPaymentCents,
+                       .payments = 1,
+                       .deliveries = 0,
+                       .data = "data"});
+      Put(*tables_.history, OfPayment(w, d, c, 0),
+          History{0, OfDistrict(w, d), kFirstPaymentCents});
+      // Each name has a customer (clause 4.3.3.1).
+      Namesakes& same = names[c < population.last_names ? c : DrawLastName(random_, population)];
+      fits_ = fits_ && same.count < kMostNamesakes;
+      if (fits_) same.customers[same.count++] = static_cast<std::uint16_t>(c);
+    }
+    if (!tables_.all()) return;
+    for (std::uint32_t name = 0; name < population.last_names; ++name) {
+      Put(*tables_.namesakes, OfName(w, d, name), names[name]);
+    }
+  }
+
+  // One order of each customer, in random order. The oldest are delivered.
+  void LoadOrders(std::uint64_t w, std::uint32_t d) {
+    const Population& population = tables_.population;
+    std::vector<std::uint32_t> customers(population.customers);
+    std::iota(customers.begin(), customers.end(), 0);
+    std::shuffle(customers.begin(), customers.end(), random_);
+    for (std::uint32_t i = 0; i < population.customers; ++i) {
+      const std::uint64_t number = i + 1;
+      const bool delivered = number <= population.delivered;
+      const auto lines =
+          static_cast<std::uint32_t>(kFewestLines + Below(random_, kMostLines - kFewestLines + 1));
+      const auto carrier = static_cast<std::uint32_t>(1 + Below(random_, kCarriers));
+      Put(*tables_.order, OfOrder(w, d, number),
+          Order{0, customers[i], lines, 1, delivered ? carrier : 0});
+      if (!delivered) Put(*tables_.new_order, OfOrder(w, d, number), NewOrder{number});
+      Put(*tables_.last_order, OfCustomer(w, d, customers[i]), OrderNumber{number});
+      for (std::uint32_t line = 0; line < lines; ++line) {
+        const auto item = static_cast<std::uint32_t>(Below(random_, population.items));
+        const std::uint64_t cents = delivered ? 0 : 1 + Below(random_, 999'999);
+        Put(*tables_.order_line, OfLine(w, d, number, line),
+            OrderLine{item, static_cast<std::uint32_t>(w), 5, delivered ? 1U : 0U, cents, {}});
+      }
+    }
+    Put(*tables_.undelivered, OfDistrict(w, d),
+        OrderNumber{std::uint64_t{population.delivered} + 1});
+  }
+
+  Engine& engine_;
+  TpccTables& tables_;
+  Random random_{0};
+  std::vector<std::byte> bytes_;
+  bool fits_ = true;
+};
 
 }  // namespace
 
-Status LoadTables(Engine& engine, TpccTables& tables) {
-  const NodeId nodes = engine.cluster().topology().nodes();
-  const std::uint64_t mine = tables.warehouses / nodes + 1;
-  const auto add = [&](const char* name, std::size_t bytes, std::uint64_t tuples) {
-    return engine.tables().Add({.name = name,
-                                .record_bytes = static_cast<std::uint32_t>(bytes),
-                                .tuples_per_node = tuples,
-                                .home_shift = kWarehouseShift});
+Population Population::Share(double share) {
+  const Population whole;
+  const auto of = [share](std::uint32_t number, std::uint32_t least) {
+    return std::max(least, static_cast<std::uint32_t>(number * share));
   };
-  // `of_each`: the number of tuples per order.
-  const auto add_orders = [&](const char* name, std::size_t bytes, std::uint64_t of_each,
-                              unsigned neighbour_bits) {
-    return engine.tables().Add({.name = name,
-                                .record_bytes = static_cast<std::uint32_t>(bytes),
-                                .tuples_per_node = kOrdersPerNode * of_each,
-                                .most_tuples = kAsManyAsFit,
-                                .home_shift = kWarehouseShift,
-                                .neighbour_bits = neighbour_bits,
-                                .prefaulted_tuples = kPrefaultedOrders * of_each});
-  };
-  SLIM_ASSIGN(tables.warehouse, add("warehouse", sizeof(Warehouse), mine));
-  SLIM_ASSIGN(tables.district, add("district", sizeof(District), mine * kDistricts));
-  SLIM_ASSIGN(tables.customer, add("customer", sizeof(Customer), mine * kDistricts * kCustomers));
-  SLIM_ASSIGN(tables.stock, add("stock", sizeof(Stock), mine * kItems));
-  SLIM_ASSIGN(tables.order, add_orders("order", sizeof(Order), 1, kNeighbourBits));
-  SLIM_ASSIGN(tables.new_order, add_orders("new_order", sizeof(NewOrder), 1, kNeighbourBits));
-  SLIM_ASSIGN(tables.order_line,
-              add_orders("order_line", sizeof(OrderLine), kMeanLines, kNeighbourBits + kLineBits));
-  SLIM_ASSIGN(tables.item, engine.tables().Add({"item", sizeof(Item), kItems + 1}));
-  Random random(1);
-  bool fits = true;
-  for (std::uint64_t w = 0; w < tables.warehouses; ++w) {
-    if (tables.warehouse->Home(OfWarehouse(w)) != engine.self()) continue;
-    fits = fits && LoadWarehouse(tables, w, random);
-  }
-  // The same seed on all nodes.
-  Random item_random(2);
-  for (std::uint32_t i = 0; i < kItems; ++i) {
-    const Item item{static_cast<std::uint32_t>(100 + Below(item_random, 9901)), i, "item", "data"};
-    fits = fits && LoadRecord(*tables.item, OfItem(i, engine.self(), nodes), item);
-  }
-  if (!fits) return InputError("the tables of TPC-C are full after loading");
-  return {};
+  Population part;
+  part.customers = of(whole.customers, 10);
+  part.delivered = part.customers * 7 / 10;
+  part.items = of(whole.items, 2 * kMostLines);
+  part.last_names = std::min(part.customers, whole.last_names);
+  return part;
 }
 
-Status CheckConsistency(Engine& engine, const TpccTables& tables) {
-  std::map<Key, Found> found;  // by district
-  std::map<Key, std::uint64_t> districts_ytd;
-  std::uint64_t sums[2] = {0, 0};  // ordered, taken from stock
-  ForEach(engine, *tables.order, [&](Key key, const std::byte* record) {
-    Found& district = found[DistrictOf(key)];
-    ++district.orders;
-    district.last_order = std::max(district.last_order, OrderOf(key));
-    district.expected_lines += As<Order>(record).lines;
-  });
-  ForEach(engine, *tables.new_order, [&](Key key, const std::byte*) {
-    Found& district = found[DistrictOf(key)];
-    ++district.new_orders;
-    district.first_new_order = std::min(district.first_new_order, OrderOf(key));
-    district.last_new_order = std::max(district.last_new_order, OrderOf(key));
-  });
-  ForEach(engine, *tables.order_line, [&](Key key, const std::byte* record) {
-    ++found[DistrictOf(key)].lines;
-    sums[0] += As<OrderLine>(record).quantity;
-  });
-  ForEach(engine, *tables.stock,
-          [&](Key, const std::byte* record) { sums[1] += As<Stock>(record).ytd; });
-  Status status;
-  ForEach(engine, *tables.district, [&](Key key, const std::byte* record) {
-    const auto district = As<District>(record);
-    districts_ytd[key >> kWarehouseShift] += district.ytd_cents;
-    if (status) status = CheckDistrict(key, district, found[key]);
-  });
-  ForEach(engine, *tables.warehouse, [&](Key key, const std::byte* record) {
-    const std::uint64_t ytd = As<Warehouse>(record).ytd_cents;
-    if (status && ytd != districts_ytd[key >> kWarehouseShift]) {
-      status =
-          VerificationError("TPC-C condition 1: warehouse {} has {} and its districts {}",
-                            key >> kWarehouseShift, ytd, districts_ytd[key >> kWarehouseShift]);
-    }
-  });
-  SLIM_TRY(status);
-  SLIM_TRY(engine.cluster().all().AllReduce(std::span<std::uint64_t>(sums), std::plus<>()));
-  if (sums[0] == sums[1]) return {};
-  return VerificationError("TPC-C: {} items were ordered, and {} taken from stock", sums[0],
-                           sums[1]);
+std::uint64_t NonUniform(Random& random, std::uint64_t a, std::uint64_t bound) {
+  // The standard lets the constant be chosen, once for each `a`.
+  const std::uint64_t constant = a == 8191 ? 7911 : a == 1023 ? 259 : 123;
+  return ((Below(random, a + 1) | Below(random, bound)) + constant) % bound;
+}
+
+Status LoadTables(Engine& engine, TpccTables& tables, bool all) {
+  const RowBytes full;
+  const Population& population = tables.population;
+  const NodeId nodes = engine.cluster().topology().nodes();
+  const std::uint64_t mine = tables.warehouses / nodes + 1;
+  const std::uint64_t customers = mine * kDistricts * population.customers;
+  // `most`: 0, or kAsManyAsFit. `bytes`: what transactions use. `row`: the standard's length.
+  const auto add = [&](const char* name, std::size_t bytes, std::uint32_t row, TableSpec spec) {
+    spec.name = name;
+    spec.record_bytes = static_cast<std::uint32_t>(bytes);
+    if (all) spec.record_bytes = std::max(spec.record_bytes, row);
+    spec.home_shift = kWarehouseShift;
+    return engine.tables().Add(spec);
+  };
+  // `of_each`: the number of tuples per order.
+  const auto orders = [&](std::uint64_t of_each, unsigned neighbour_bits) {
+    return TableSpec{.name = {},
+                     .tuples_per_node = (kOrdersPerNode + (all ? customers : 0)) * of_each,
+                     .most_tuples = kAsManyAsFit,
+                     .neighbour_bits = neighbour_bits,
+                     .prefaulted_tuples = kPrefaultedOrders * of_each};
+  };
+  const auto rows = [](std::uint64_t tuples) {
+    return TableSpec{.name = {}, .tuples_per_node = tuples};
+  };
+  SLIM_ASSIGN(tables.warehouse, add("warehouse", sizeof(Warehouse), full.warehouse, rows(mine)));
+  SLIM_ASSIGN(tables.district,
+              add("district", sizeof(District), full.district, rows(mine * kDistricts)));
+  SLIM_ASSIGN(tables.customer, add("customer", all ? sizeof(FullCustomer) : sizeof(Customer),
+                                   full.customer, rows(customers)));
+  SLIM_ASSIGN(tables.stock, add("stock", sizeof(Stock), full.stock, rows(mine * population.items)));
+  SLIM_ASSIGN(tables.order, add("order", sizeof(Order), full.order, orders(1, kNeighbourBits)));
+  SLIM_ASSIGN(tables.new_order, add("new_order", sizeof(NewOrder), 0, orders(1, kNeighbourBits)));
+  SLIM_ASSIGN(tables.order_line, add("order_line", sizeof(OrderLine), full.order_line,
+                                     orders(kMeanLines, kNeighbourBits + kLineBits)));
+  SLIM_ASSIGN(
+      tables.item,
+      engine.tables().Add({.name = "item",
+                           .record_bytes = static_cast<std::uint32_t>(
+                               all ? std::max<std::size_t>(full.item, sizeof(Item)) : sizeof(Item)),
+                           .tuples_per_node = population.items + 1}));
+  if (all) {
+    SLIM_ASSIGN(tables.history, add("history", sizeof(History), full.history, orders(1, 0)));
+    SLIM_ASSIGN(tables.namesakes, add("namesakes", sizeof(Namesakes), 0,
+                                      rows(mine * kDistricts * population.last_names)));
+    SLIM_ASSIGN(tables.last_order, add("last_order", sizeof(OrderNumber), 0, rows(customers)));
+    SLIM_ASSIGN(tables.undelivered,
+                add("undelivered", sizeof(OrderNumber), 0, rows(mine * kDistricts)));
+  }
+  if (!Loader(engine, tables).Load()) {
+    return InputError("the tables of TPC-C are full after loading");
+  }
+  return {};
 }
 
 }  // namespace slimgraph::txn::tpcc

@@ -1,0 +1,45 @@
+#include "txnlayer/workload/internal/stepwise_fetch.h"
+
+namespace slimgraph::txn {
+
+void StepwiseFetch::Begin() {
+  fetched_ = false;
+  for (auto& [tuple, name] : named_) name = {.write = name.write};
+}
+
+bool StepwiseFetch::Fetch(Transaction& transaction, std::span<const Want> wants, Access** out) {
+  if (!protocol_.fetches_once()) return transaction.Fetch(wants, out);
+  bool late = false;
+  for (const Want& want : wants) {
+    Name& name = named_[{want.table, want.key}];
+    late |= fetched_ && (name.access == nullptr || (want.write && !name.write));
+    name.write |= want.write;
+    name.used = true;
+  }
+  if (late) {
+    transaction.Abort(AbortReason::kUnnamed);
+    return false;
+  }
+  if (!fetched_ && !FetchNamed(transaction)) return false;
+  for (const Want& want : wants) *out++ = named_[{want.table, want.key}].access;
+  return true;
+}
+
+bool StepwiseFetch::FetchNamed(Transaction& transaction) {
+  fetched_ = true;
+  // What earlier attempts have named may be of no use any more.
+  if (named_.size() > protocol_.most_accesses()) {
+    std::erase_if(named_, [](const auto& one) { return !one.second.used; });
+  }
+  wants_.clear();
+  for (const auto& [tuple, name] : named_) {
+    wants_.push_back({tuple.first, tuple.second, name.write});
+  }
+  accesses_.resize(wants_.size());
+  if (!transaction.Fetch(wants_, accesses_.data())) return false;
+  std::size_t i = 0;
+  for (auto& [tuple, name] : named_) name.access = accesses_[i++];
+  return true;
+}
+
+}  // namespace slimgraph::txn

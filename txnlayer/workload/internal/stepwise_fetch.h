@@ -1,0 +1,42 @@
+// Fetches the tuples of a transaction step by step, where a step needs what earlier steps have
+// read. Some protocols need the names of all tuples at first. There an attempt that comes to
+// unnamed tuples is aborted, and the next attempt names these too, so that it comes further.
+#pragma once
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "txnlayer/transaction.h"
+
+namespace slimgraph::txn {
+
+class StepwiseFetch {
+ public:
+  explicit StepwiseFetch(const Protocol& protocol) : protocol_(protocol) {}
+
+  // Another transaction was chosen.
+  void Forget() { named_.clear(); }
+  // An attempt begins.
+  void Begin();
+  // False: the transaction was aborted. No tuple may be wanted twice in an attempt. A tuple that
+  // was named to be written, but is not wanted any more, is written as it was.
+  bool Fetch(Transaction& transaction, std::span<const Want> wants, Access** out);
+
+ private:
+  struct Name {
+    bool write = false;
+    bool used = false;         // in this attempt
+    Access* access = nullptr;  // null: it was named in this attempt, too late
+  };
+
+  bool FetchNamed(Transaction& transaction);
+
+  const Protocol& protocol_;
+  bool fetched_ = false;
+  std::map<std::pair<Table*, Key>, Name> named_;
+  std::vector<Want> wants_;
+  std::vector<Access*> accesses_;
+};
+
+}  // namespace slimgraph::txn
