@@ -149,6 +149,8 @@ def draw_durable(random, spec):
     elif spec["workload"] == "linkbench":
         # A run may delete all edges of a smaller graph. The next run would be refused.
         spec["graph"] = draw_store_graph(random, (7, 8))
+        while "--width" in spec["graph"]["words"]:
+            spec["graph"] = draw_store_graph(random, (7, 8))
         spec["rows"] = ["--rows", random.choice([100, 100_000]),
                         "--fold", random.choice(["0", "0.02", "0.25"])]
     # Runs before the last are killed or end by themselves. Each recovers from the one before.

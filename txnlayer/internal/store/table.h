@@ -81,6 +81,9 @@ struct TableSpec {
   // The pages of this many tuples are touched when the table is made. A later first touch costs a
   // page fault, which takes longer than the access.
   std::uint64_t prefaulted_tuples = 0;
+  // No transaction writes it, and each node may have a copy under keys of its own. So durable logs
+  // do not depend on what it contains.
+  bool constant = false;
 };
 
 class Table {

@@ -208,12 +208,13 @@ Status LoadTables(Engine& engine, TpccTables& tables, bool all) {
   SLIM_ASSIGN(tables.new_order, add("new_order", sizeof(NewOrder), 0, orders(1, kNeighbourBits)));
   SLIM_ASSIGN(tables.order_line, add("order_line", sizeof(OrderLine), full.order_line,
                                      orders(kMeanLines, kNeighbourBits + kLineBits)));
-  SLIM_ASSIGN(
-      tables.item,
-      engine.tables().Add({.name = "item",
-                           .record_bytes = static_cast<std::uint32_t>(
-                               all ? std::max<std::size_t>(full.item, sizeof(Item)) : sizeof(Item)),
-                           .tuples_per_node = population.items + 1}));
+  const std::uint32_t item_row = all ? full.item : 0;
+  SLIM_ASSIGN(tables.item,
+              engine.tables().Add(
+                  {.name = "item",
+                   .record_bytes = std::max(item_row, static_cast<std::uint32_t>(sizeof(Item))),
+                   .tuples_per_node = population.items + 1,
+                   .constant = true}));
   if (all) {
     SLIM_ASSIGN(tables.history, add("history", sizeof(History), full.history, orders(1, 0)));
     SLIM_ASSIGN(tables.namesakes, add("namesakes", sizeof(Namesakes), 0,
