@@ -13,6 +13,10 @@ namespace slimgraph::txn {
 // type that has an `offset`.
 class RegionPort {
  public:
+  // In which order the words of a read are read. The fabric promises none (endpoint.h), so checks
+  // run with both.
+  static inline bool descending = false;
+
   RegionPort(std::byte* region, std::uint64_t bytes) : region_(region), bytes_(bytes) {}
 
   template <typename Access>
@@ -20,7 +24,13 @@ class RegionPort {
     Operation operation{.kind = OperationKind::kRead, .offset = access.offset + at};
     operation.local = static_cast<std::byte*>(into);
     operation.length = bytes;
-    Execute(operation);
+    if (!descending) return Execute(operation);
+    for (std::uint64_t left = bytes; left > 0; left -= kWordBytes) {
+      operation.offset = access.offset + at + left - kWordBytes;
+      operation.local = static_cast<std::byte*>(into) + left - kWordBytes;
+      operation.length = kWordBytes;
+      Execute(operation);
+    }
   }
   template <typename Access>
   void Write(const Access& access, std::uint64_t at, std::uint64_t bytes, const void* from) {

@@ -133,9 +133,12 @@ struct UnlockedReader : rl::test_suite<UnlockedReader, 3> {
 
 int main(int arguments, char** argument) {
   slimgraph::Checker checker(arguments, argument);
-  checker.Check<slimgraph::txn::WritersAndReader>("writers and a reader", {2, 500'000});
-  checker.Check<slimgraph::txn::WriteSkew>("write skew", {2, 500'000});
-  checker.Check<slimgraph::txn::UnlockedReader>("writers and a reader without a lock",
-                                                {2, 500'000});
+  for (const bool descending : {false, true}) {
+    slimgraph::txn::RegionPort::descending = descending;
+    checker.Check<slimgraph::txn::WritersAndReader>("writers and a reader", {2, 250'000});
+    checker.Check<slimgraph::txn::WriteSkew>("write skew", {2, 250'000});
+    checker.Check<slimgraph::txn::UnlockedReader>("writers and a reader without a lock",
+                                                  {2, 250'000});
+  }
   return checker.Finish();
 }

@@ -140,6 +140,27 @@ struct WriterAndReaders : rl::test_suite<WriterAndReaders, 3> {
   }
 };
 
+// Two transactions that are younger than a writer read, so that one may have to mark its read again
+// after the other. If one of them misses the write, the writer must abort.
+struct WriterAndYoungReaders : rl::test_suite<WriterAndYoungReaders, 3> {
+  using One = Tuples<1>;
+  static constexpr Timestamp kWriter = One::kYoungest + 10;
+  One tuple;
+  bool written = false;
+  bool missed[3] = {};
+
+  void thread(int index) {
+    VersionAccess access(0, kWriter + 10 * static_cast<Timestamp>(index));
+    if (!tuple.Read(access)) return;
+    if (index == 0) {
+      written = tuple.Write(access, kWriter);
+    } else {
+      missed[index] = access.Value() == One::kYoungest;
+    }
+  }
+  void after() { RL_ASSERT(!written || (!missed[1] && !missed[2])); }
+};
+
 // Each of two transactions reads both records, and writes its own if the other is unchanged. At
 // most one may commit.
 struct WriteSkew : rl::test_suite<WriteSkew, 2> {
@@ -163,7 +184,11 @@ struct WriteSkew : rl::test_suite<WriteSkew, 2> {
 
 int main(int arguments, char** argument) {
   slimgraph::Checker checker(arguments, argument);
-  checker.Check<slimgraph::txn::WriterAndReaders>("a writer and readers", {2, 300'000});
-  checker.Check<slimgraph::txn::WriteSkew>("write skew", {2, 300'000});
+  for (const bool descending : {false, true}) {
+    slimgraph::txn::RegionPort::descending = descending;
+    checker.Check<slimgraph::txn::WriterAndReaders>("a writer and readers", {2, 150'000});
+    checker.Check<slimgraph::txn::WriterAndYoungReaders>("young readers", {2, 150'000});
+    checker.Check<slimgraph::txn::WriteSkew>("write skew", {2, 150'000});
+  }
   return checker.Finish();
 }

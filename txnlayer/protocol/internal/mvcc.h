@@ -8,16 +8,18 @@
 //
 // Why reads hold without a lock. A reader first reads the words, and picks v, the youngest version
 // that it may see. Then it reads v, raises the read timestamp at least to its own, and reads the
-// words again, all in order. The reader takes v if v is still its version at the second read of the
-// words and if no older writer holds the lock. (A remote reader reads the words with one doorbell,
-// and does the rest with another.)
+// lock and then the other words again, all in order. The reader takes v if v is still its version at
+// the second read of the words and if no older writer holds the lock. (A remote reader reads the
+// words with one doorbell, and does the rest with another.)
 // - Not torn: v was complete before its write timestamp was stored, and so before the first read of
 //   the words. A writer marks v kBeingWritten before it replaces it, and timestamps are unique. So
 //   no writer had begun to replace v at the second read. (Words read by the same operation as v
 //   would prove nothing: the words of one operation are read in any order.)
 // - No older write comes later: a writer takes the lock by a CAS, then reads the read timestamp. A
 //   reader sets the read timestamp, then reads the lock. The later of the two CASes sees the effect
-//   of the other. So the writer aborts, or the reader finds the lock or the new version.
+//   of the other. So the writer aborts, or the reader finds the lock or the new version. (If the
+//   lock is free again by then, the new version is there when the other words are read. If another
+//   reader has raised the read timestamp, it counts only if that was before the lock was read.)
 //
 // A writer installs nothing before it holds all its locks and has found no younger reader or
 // writer.

@@ -64,8 +64,12 @@ inline void Post(Stage stage, Port& port, Access& access) {
     if (access.seen[kReadWord] < access.timestamp) {
       port.CompareSwap(access, At(kReadWord), access.seen[kReadWord], access.timestamp,
                        &access.old_word);
+    } else {
+      access.old_word = access.seen[kReadWord];
     }
-    return port.Read(access, 0, At(kWords), access.reread);
+    // The words of one operation are read in any order, but the lock must be read first.
+    port.Read(access, At(kLockWord), kWordBytes, access.reread);
+    return port.Read(access, At(kReadWord), At(kWords) - kWordBytes, access.reread + kReadWord);
   }
   if (stage == Stage::kLock) {
     port.CompareSwap(access, At(kLockWord), 0, access.timestamp, &access.old_word);
@@ -97,7 +101,8 @@ inline Step CheckRead(Access& access) {
     access.step = kReadVersion;
     return Step::More();
   }
-  const bool marked = access.reread[kReadWord] >= timestamp;
+  // It must have been marked before the lock was looked at, by an operation before that.
+  const bool marked = access.old_word >= timestamp || access.old_word == access.seen[kReadWord];
   const std::size_t word = kFirstWriteWord + access.version;
   const bool same = access.reread[word] == access.seen[word] &&
                     VersionFor(access.reread, timestamp) == access.version;
