@@ -30,7 +30,7 @@ TEST_LIMIT_S     := $(if $(filter release,$(MODE)),480,960)
 #   dgemini_test and PoolJobs run;
 # - nowait and waitdie, of which boundedwait takes all paths, and forms that differ by transaction;
 # - applications on cold nodes in more than three shapes, and one of two ways to damage a file.
-NOT_SANITIZED := *mpi*:ExperimentCommands.*:VertexCommands.*:*/nowait:*/waitdie:*WithMixedForms*
+NOT_SANITIZED := *mpi*:ExperimentCommands.*:VertexCommands.*:*/nowait:*/waitdie:*/to:*WithMixedForms*
 NOT_SANITIZED := $(NOT_SANITIZED):*WhenFormsChange*:StoreWorkloads.RunUnderAllProtocols*
 NOT_SANITIZED := $(NOT_SANITIZED):Applying.RandomFiles*:WrongGraph.WithOffsetsThatFall*
 NOT_SANITIZED := $(NOT_SANITIZED):*Cold*/4nodes1compute:*Cold*/5nodes2computestanding

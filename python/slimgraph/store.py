@@ -105,7 +105,7 @@ class Store:
     Make one by create(), and open one by open(). Transactions are functions; they are serializable,
     and durable once their future is done.
 
-    protocol        "occ", "nowait", "waitdie", "boundedwait", "mvcc", "sundial" or "calvin"
+    protocol        "occ", "nowait", "waitdie", "boundedwait", "to", "mvcc", "sundial" or "calvin"
     body_threads    how many functions run at the same time, on each compute node
     attempts        after so many, a transaction that has met others each time is aborted
     first_wait_s    before the n-th retry a random time passes, at most first_wait_s * 2^(n-1)

@@ -12,7 +12,7 @@ from test_threads import interrupt_when_busy
 
 import slimgraph as sg
 
-PROTOCOLS = ["occ", "nowait", "waitdie", "boundedwait", "mvcc", "sundial", "calvin"]
+PROTOCOLS = ["occ", "nowait", "waitdie", "boundedwait", "to", "mvcc", "sundial", "calvin"]
 
 
 @pytest.fixture

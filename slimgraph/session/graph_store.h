@@ -17,9 +17,9 @@
 //
 // Each body runs on a thread of the store's own pool. So it may block: sleep, wait for a file or
 // for another future. Meanwhile its thread is not available to others, and its transaction is
-// under way: under nowait, waitdie, boundedwait and calvin it holds locks. A snapshot, and the
-// store's own housekeeping, stop all transactions for a moment; one whose body is blocked then is
-// begun anew.
+// under way: it holds locks under nowait, waitdie, boundedwait and calvin, and others may wait for
+// its writes under to. A snapshot, and the store's own housekeeping, stop all transactions for a
+// moment; one whose body is blocked then is begun anew.
 //
 // "Collective" calls are made by all compute nodes alike, in the thread that uses the session.
 #pragma once
@@ -47,7 +47,7 @@ struct RetryOptions {
 };
 
 struct StoreOptions {
-  std::string protocol = "occ";     // or nowait, waitdie, boundedwait, mvcc, sundial, calvin
+  std::string protocol = "occ";     // or nowait, waitdie, boundedwait, to, mvcc, sundial, calvin
   std::uint32_t body_threads = 16;  // of each compute node: how many bodies run at the same time
   RetryOptions retry = {};
   // For how many added or changed edges there is room at first; 0: half of the store's edges, at

@@ -49,9 +49,9 @@ double Count(const CommandEnd& end, const std::string& name) {
 
 // Each run verifies that every edge is in both lists, and that the counts match the commits.
 TEST_F(StoreWorkloads, RunUnderAllProtocolsAndKeepEveryEdgeOnBothSides) {
-  const std::pair<const char*, const char*> forms[] = {{"nowait", "rpc"},    {"waitdie", "01010"},
-                                                       {"occ", "one-sided"}, {"mvcc", "10101"},
-                                                       {"sundial", "rpc"},   {"calvin", "1010"}};
+  const std::pair<const char*, const char*> forms[] = {
+      {"nowait", "rpc"}, {"waitdie", "01010"}, {"occ", "one-sided"}, {"to", "01101"},
+      {"mvcc", "10101"}, {"sundial", "rpc"},   {"calvin", "1010"}};
   for (const char* const workload :
        {"linkbench", "tao", "snb-updates", "graph-churn", "edge-updates"}) {
     for (const auto& [protocol, stages] : forms) {

@@ -8,11 +8,11 @@ import statistics
 import subprocess
 
 ROUNDS = 3
-PROTOCOLS = ["nowait", "waitdie", "boundedwait", "occ", "mvcc", "sundial", "calvin"]
+PROTOCOLS = ["nowait", "waitdie", "boundedwait", "occ", "to", "mvcc", "sundial", "calvin"]
 WORKLOADS = ["smallbank", "ycsb"]
 # DBx1000's names for protocols that both systems have, and ours.
 DBX1000_PROTOCOLS = {"NO_WAIT": "nowait", "WAIT_DIE": "waitdie", "MVCC": "mvcc", "SILO": "occ",
-                     "OCC": "occ", "TICTOC": "sundial"}
+                     "OCC": "occ", "TIMESTAMP": "to", "TICTOC": "sundial"}
 
 
 def declare(parser):

@@ -5,9 +5,11 @@ import graphs
 from command import Wrong
 
 LOCKING = ["nowait", "waitdie", "boundedwait"]
-STAGES = {**{name: 5 for name in LOCKING}, "occ": 6, "mvcc": 5, "sundial": 6, "calvin": 4}
+STAGES = {**{name: 5 for name in LOCKING}, "occ": 6, "to": 5, "mvcc": 5,
+          "sundial": 6, "calvin": 4}
 STAGE_NAMES = {**{name: ["read", "lock", "log", "commit", "release"] for name in LOCKING},
                "occ": ["read", "lock", "validate", "log", "commit", "release"],
+               "to": ["read", "lock", "log", "commit", "release"],
                "mvcc": ["read", "lock", "log", "commit", "release"],
                "sundial": ["read", "lock", "log", "commit", "release", "renew"],
                "calvin": ["read", "lock", "log", "commit"]}

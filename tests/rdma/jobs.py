@@ -12,7 +12,7 @@ COMMAND = os.environ["TEST_SLIMGRAPH_COMMAND"]
 JOBS = [("scan", [], True), ("bfs", ["--source", "1", "--verify"], False),
         ("pagerank", ["--iterations", "5", "--verify"], False),
         ("triangles", ["--steal", "off"], True)]
-PROTOCOLS = ["nowait", "waitdie", "occ", "mvcc", "sundial", "calvin"]
+PROTOCOLS = ["nowait", "waitdie", "occ", "to", "mvcc", "sundial", "calvin"]
 LIMIT_S = 120
 
 

@@ -257,8 +257,8 @@ void CheckHistory(Session& session, const std::string& folder, const std::string
   lines.Write();
   ASSERT_OK(store.Close());
   if (!session.first()) return;
-  // SUNDIAL and MVCC order transactions by logical times, which may differ from real time.
-  const bool strict = protocol != "sundial" && protocol != "mvcc";
+  // These order transactions by timestamps or logical times, which may differ from real time.
+  const bool strict = protocol != "to" && protocol != "mvcc" && protocol != "sundial";
   EXPECT_EQ(
       CheckListAppend(lines.Sorted(), strict ? Level::kStrictSerializable : Level::kSerializable),
       "")

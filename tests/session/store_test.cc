@@ -18,7 +18,7 @@ class Protocols : public ::testing::TestWithParam<const char*> {
   ScratchFolder folder_;
 };
 INSTANTIATE_TEST_SUITE_P(All, Protocols,
-                         ::testing::Values("nowait", "waitdie", "boundedwait", "occ", "mvcc",
+                         ::testing::Values("nowait", "waitdie", "boundedwait", "occ", "to", "mvcc",
                                            "sundial", "calvin"),
                          [](const auto& one) { return std::string(one.param); });
 
@@ -74,7 +74,7 @@ TEST_P(Protocols, MayWaitForOtherTransactions) {
     EXPECT_EQ(outcome.cause.message, "vertex 17 does not exist");
     EXPECT_GE(outcome.attempts, 2U);
   } else {
-    EXPECT_THAT(GetParam(), ::testing::AnyOf("mvcc", "sundial"));
+    EXPECT_THAT(GetParam(), ::testing::AnyOf("to", "mvcc", "sundial"));
   }
   EXPECT_EQ(EdgesOf(store), cause.empty() ? 10U : 9U);
   ASSERT_OK(session.Close());

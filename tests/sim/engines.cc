@@ -11,7 +11,7 @@ EngineSetting DrawEngine(World& world, NodeId nodes) {
   drawn.threads = static_cast<std::uint32_t>(1 + world.Draw(2));
   drawn.transport = DrawTransport(world, nodes);
   drawn.protocol =
-      OneOf(world, {"nowait", "waitdie", "boundedwait", "occ", "mvcc", "sundial", "calvin"});
+      OneOf(world, {"nowait", "waitdie", "boundedwait", "occ", "to", "mvcc", "sundial", "calvin"});
   const auto protocol = Unwrap(txn::MakeProtocol(drawn.protocol));
   for (std::size_t i = 0; i < protocol->stages().size(); ++i) {
     drawn.stages += OneOf(world, {"0", "1"});
@@ -53,7 +53,8 @@ void CheckHistory(World& world, Cluster& cluster, const txn::Workload& workload,
   if (workload.history() == nullptr) return;
   const auto lines = Unwrap(workload.history()->Gather(cluster.all(), journals));
   const txn::Isolation isolation = setting.concurrency.isolation;
-  const bool strict = setting.protocol != "mvcc" && setting.protocol != "sundial";
+  const bool strict =
+      setting.protocol != "to" && setting.protocol != "mvcc" && setting.protocol != "sundial";
   const Level level = isolation == txn::Isolation::kReadCommitted    ? Level::kReadCommitted
                       : isolation == txn::Isolation::kRepeatableRead ? Level::kRepeatableRead
                       : strict                                       ? Level::kStrictSerializable

@@ -18,7 +18,7 @@ using txn::Stage;
 
 class Deaths : public ::testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(All, Deaths,
-                         ::testing::Values("nowait", "waitdie", "boundedwait", "occ", "mvcc",
+                         ::testing::Values("nowait", "waitdie", "boundedwait", "occ", "to", "mvcc",
                                            "sundial", "calvin"),
                          [](const auto& one) { return one.param; });
 

@@ -200,7 +200,8 @@ class Durable : public ::testing::TestWithParam<std::string> {
   const ScratchDirectory scratch_;
 };
 INSTANTIATE_TEST_SUITE_P(All, Durable,
-                         ::testing::Values("nowait", "waitdie", "occ", "mvcc", "sundial", "calvin"),
+                         ::testing::Values("nowait", "waitdie", "occ", "to", "mvcc", "sundial",
+                                           "calvin"),
                          [](const auto& one) { return one.param; });
 
 TEST_P(Durable, CommitsSurviveTheDeathOfAllNodes) {

@@ -308,7 +308,8 @@ void ExpectSnapshotsOfHistory(TxnSetting setting, bool directed, bool weighted, 
 
 class Snapshots : public ::testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(All, Snapshots,
-                         ::testing::Values("nowait", "waitdie", "occ", "mvcc", "sundial", "calvin"),
+                         ::testing::Values("nowait", "waitdie", "occ", "to", "mvcc", "sundial",
+                                           "calvin"),
                          [](const auto& one) { return one.param; });
 
 TEST_P(Snapshots, MatchTheHistoryWhileEdgesChange) {

@@ -75,7 +75,9 @@ std::string RandomStages(const std::string& protocol, std::mt19937_64& random) {
   return code;
 }
 
-bool IsStrict(const std::string& protocol) { return protocol != "mvcc" && protocol != "sundial"; }
+bool IsStrict(const std::string& protocol) {
+  return protocol != "to" && protocol != "mvcc" && protocol != "sundial";
+}
 
 void OnTxnJob(const TxnSetting& setting, const std::function<void(Cluster&)>& body) {
   SCOPED_TRACE(NameOf(setting));

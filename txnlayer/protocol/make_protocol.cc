@@ -7,6 +7,7 @@
 #include "txnlayer/protocol/internal/mvcc.h"
 #include "txnlayer/protocol/internal/occ.h"
 #include "txnlayer/protocol/internal/sundial.h"
+#include "txnlayer/protocol/internal/timestamp_order.h"
 
 namespace slimgraph::txn {
 namespace {
@@ -18,6 +19,7 @@ std::vector<std::unique_ptr<Protocol>> AllProtocols(const ProtocolOptions& optio
   all.push_back(std::make_unique<WaitDie>(isolation));
   all.push_back(std::make_unique<BoundedWait>(isolation, options.lock_timeout_ns));
   all.push_back(std::make_unique<Occ>());
+  all.push_back(std::make_unique<TimestampOrder>());
   all.push_back(std::make_unique<Mvcc>());
   all.push_back(std::make_unique<Sundial>());
   all.push_back(std::make_unique<Calvin>());

@@ -8,8 +8,8 @@
 //
 // Why reads hold without a lock. A reader first reads the words, and picks v, the youngest version
 // that it may see. Then it reads v, raises the read timestamp at least to its own, and reads the
-// lock and then the other words again, all in order. The reader takes v if v is still its version at
-// the second read of the words and if no older writer holds the lock. (A remote reader reads the
+// lock and then the other words again, all in order. The reader takes v if v is still its version
+// at the second read of the words and if no older writer holds the lock. (A remote reader reads the
 // words with one doorbell, and does the rest with another.)
 // - Not torn: v was complete before its write timestamp was stored, and so before the first read of
 //   the words. A writer marks v kBeingWritten before it replaces it, and timestamps are unique. So
