@@ -44,6 +44,7 @@ struct VersionAccess {
   const Timestamp timestamp;
   Timestamp seen_timestamp = 0;
   bool has_image = false;
+  bool write = false;
   bool locked = false;
   std::uint8_t step = 0;
   std::uint8_t version = 0;

@@ -47,6 +47,13 @@ inline Timestamp LargestOf(const std::uint64_t* words) {
   return largest;
 }
 
+// Whether a younger transaction has read or written, so that a write could only fail.
+inline bool TooLateToWrite(const std::uint64_t* words, Timestamp timestamp) {
+  return std::any_of(words + kReadWord, words + kWords, [timestamp](std::uint64_t time) {
+    return time > timestamp && time != kBeingWritten;
+  });
+}
+
 // Whether a writer that precedes this transaction holds the lock.
 inline bool HeldByOlder(const std::uint64_t* words, Timestamp timestamp) {
   return words[kLockWord] != 0 && words[kLockWord] < timestamp;
@@ -97,6 +104,9 @@ inline Step CheckRead(Access& access) {
     const auto version = VersionFor(access.seen, timestamp);
     if (!version) return Step::Abort(AbortReason::kNoVersion);
     access.version = *version;
+    if (access.write && TooLateToWrite(access.seen, timestamp)) {
+      return Step::Abort(AbortReason::kTooLate);
+    }
     if (HeldByOlder(access.seen, timestamp)) return Step::Busy();
     access.step = kReadVersion;
     return Step::More();

@@ -38,6 +38,9 @@ bool Occ::Fetch(Transaction& transaction, std::span<Access* const> fresh) const 
 }
 
 bool Occ::Prepare(Transaction& transaction) const {
+  // What was read of a single tuple is a state that all have seen, whether or not it still is.
+  const auto accesses = transaction.accesses();
+  if (accesses.size() == 1 && !accesses[0]->write && !accesses[0]->absent) return true;
   return transaction.RunStage(Stage::kLock, transaction.writes()) &&
          transaction.RunStage(Stage::kValidate, transaction.reads());
 }
