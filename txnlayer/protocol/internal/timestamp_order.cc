@@ -11,7 +11,7 @@ namespace {
 constexpr Stage kTimestampOrderStages[] = {Stage::kRead, Stage::kLock, Stage::kLog, Stage::kCommit,
                                            Stage::kRelease};
 
-// Those that are only read, and those whose read had begun when they were named to be written.
+// Those that are only read, and those whose read has begun.
 std::vector<Access*>& ReadsAmong(Transaction& transaction, std::span<Access* const> fresh) {
   std::vector<Access*>& reads = transaction.Scratch();
   std::copy_if(fresh.begin(), fresh.end(), std::back_inserter(reads),
@@ -61,10 +61,10 @@ void TimestampOrder::Inherit(const std::uint64_t* metadata, std::uint64_t* fresh
   }
 }
 
-// All tuples that are started must be in the same stage, so writes begin in Fetch().
+// All tuples that are started must be in the same stage, so those to be written are read first,
+// too.
 bool TimestampOrder::StartFetch(Transaction& transaction, std::span<Access* const> fresh) const {
-  const std::vector<Access*>& reads = ReadsAmong(transaction, fresh);
-  return reads.empty() || transaction.StartStage(Stage::kRead, reads);
+  return transaction.StartStage(Stage::kRead, fresh);
 }
 
 bool TimestampOrder::Fetch(Transaction& transaction, std::span<Access* const> fresh) const {
