@@ -79,6 +79,17 @@ def test_the_share_that_is_done_grows_to_the_end(monkeypatch):
     assert shares == sorted(shares) and 0 < shares[0] < 0.7 and 0.3 < shares[-1] <= 1
 
 
+def test_a_call_within_another_gives_the_line_back(monkeypatch):
+    monkeypatch.setattr("sys.stderr", terminal := Terminal())
+    with _progress.shown("outer", True):
+        with _progress.shown("inner", True):
+            _progress.tick(3, None)
+        _progress.tick(4, 0.5)
+    _progress.tick(5, None)
+    drawn = terminal.getvalue().split("\r\033[K")
+    assert drawn == ["", "inner: 3 s", "", "outer: 4 s, 50 % done", ""]
+
+
 def test_nothing_is_shown_in_a_pipe(monkeypatch, time_over):
     monkeypatch.setattr("sys.stderr", pipe := io.StringIO())
     with pytest.raises(TimeOver):

@@ -1,6 +1,8 @@
 """Transactions on stores, from several threads, on all kinds of sessions."""
 
 import contextlib
+import os
+import signal
 import subprocess
 import sys
 import threading
@@ -11,6 +13,7 @@ import pytest
 from test_threads import interrupt_when_busy
 
 import slimgraph as sg
+from slimgraph import _transactions
 
 PROTOCOLS = ["occ", "nowait", "waitdie", "boundedwait", "to", "mvcc", "sundial", "calvin"]
 
@@ -405,6 +408,38 @@ def test_ctrl_c_ends_the_wait_for_a_transaction(session, path, wait):
         while store.run(lambda t: number_at(t, 0)) == 0:
             pass
         assert store.snapshot().vertices == 3
+
+
+def test_ctrl_c_cancels_a_transaction_that_has_not_begun(session, path):
+    go_on, ran = threading.Event(), []
+
+    def interrupt():
+        deadline = time.monotonic() + 0.3
+        while time.monotonic() < deadline:
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with counters(path, session, body_threads=1) as store:
+        first = store.submit(lambda t: go_on.wait(15))
+        watch = threading.Thread(target=interrupt)
+        watch.start()
+        with pytest.raises(KeyboardInterrupt):
+            store.run(ran.append)
+        watch.join()
+        go_on.set()
+        assert first.result(15)
+        store.run(lambda t: None)  # on the same thread, so it comes after what waited there
+    assert ran == []
+
+
+def test_an_unknown_outcome_is_no_commit(session):
+    future = _transactions.TransactionFuture()
+    run = _transactions._Run(future, session, lambda native: native, lambda t: "done")
+    assert run.attempt(None)
+    run.ended("unknown", 0, 1, 4, "node 1 has died")
+    with pytest.raises(sg.UnknownOutcomeError, match="node 1 has died"):
+        future.result()
+    assert future.outcome() == _transactions.Outcome("unknown", 0, 1, "node 1 has died")
 
 
 def test_ctrl_c_ends_close_and_commits_are_kept(session, path):
