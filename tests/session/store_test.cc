@@ -80,6 +80,31 @@ TEST_P(Protocols, MayWaitForOtherTransactions) {
   ASSERT_OK(session.Close());
 }
 
+// The body of one transaction waits for another that wants what the first has written.
+TEST_P(Protocols, DoNotWaitForEachOtherForever) {
+  Session session = SessionOf(1);
+  const std::string path = folder_ / "forever";
+  ASSERT_OK(MakePath(session, path));
+  StoreOptions options;
+  options.protocol = GetParam();
+  options.retry.attempts = 4;
+  GraphStore store = StoreOf(session, path, options);
+  std::future<TransactionOutcome> second;
+  std::atomic<bool> ready{false};
+  auto first = store.Submit([&](WriteTransaction& t) -> Status {
+    SLIM_TRY(t.AddEdge(3, 7));
+    if (!second.valid()) {
+      second = store.Submit([](WriteTransaction& other) { return other.AddEdge(3, 8); });
+      ready = second.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+    }
+    return {};
+  });
+  EXPECT_NE(first.get().end, End::kUnknown);
+  EXPECT_TRUE(ready);
+  EXPECT_NE(second.get().end, End::kUnknown);
+  ASSERT_OK(session.Close());
+}
+
 class Stores : public ::testing::Test {
  protected:
   ScratchFolder folder_;

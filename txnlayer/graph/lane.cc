@@ -158,8 +158,7 @@ const Lane::Work* Lane::AwaitWork(GraphTransaction& graph) {
 }
 
 std::uint64_t Lane::IdleLimitNs(Transaction& transaction) const {
-  const Protocol& protocol = transaction.engine().protocol();
-  if (!protocol.keeps_timestamp() && !protocol.fetches_once()) return kNever;
+  if (!transaction.engine().protocol().holds_up_others()) return kNever;
   return kIdleNs << std::min(interruptions_, kMostDoublings);
 }
 

@@ -56,6 +56,8 @@ class Protocol {
   virtual bool Takes(Stage, const StageCode&) const { return true; }
   // Whether a retried transaction keeps its timestamp.
   virtual bool keeps_timestamp() const { return false; }
+  // Whether others may have to wait until a transaction ends.
+  virtual bool holds_up_others() const { return false; }
 
   // Whether its stages change words of tuples by atomics.
   virtual bool has_atomics() const { return true; }

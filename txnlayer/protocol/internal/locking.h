@@ -94,6 +94,7 @@ class Waiting : public Locking {
     return metadata[0] == 0 && metadata[1] == 0;
   }
   bool keeps_timestamp() const override { return true; }
+  bool holds_up_others() const override { return true; }
   void CancelWait(Access& access) const override;
 
  protected:

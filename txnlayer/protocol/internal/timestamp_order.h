@@ -33,6 +33,7 @@ class TimestampOrder : public Protocol {
   std::string_view name() const override { return "to"; }
   std::span<const Stage> stages() const override;
   TupleShape shape() const override;
+  bool holds_up_others() const override { return true; }
   bool LocksFree(const std::uint64_t* metadata) const override { return metadata[0] == 0; }
   std::optional<ReadStamp> StampOf(const std::uint64_t* metadata) const override;
   Timestamp FreeLocks(std::uint64_t* metadata) const override;
