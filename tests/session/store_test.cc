@@ -92,9 +92,9 @@ TEST_P(Protocols, DoNotWaitForEachOtherForever) {
   std::future<TransactionOutcome> second;
   std::atomic<bool> ready{false};
   auto first = store.Submit([&](WriteTransaction& t) -> Status {
-    SLIM_TRY(t.AddEdge(3, 7));
+    SLIM_TRY(t.SetVertex(3, {}));
     if (!second.valid()) {
-      second = store.Submit([](WriteTransaction& other) { return other.AddEdge(3, 8); });
+      second = store.Submit([](WriteTransaction& other) { return other.SetVertex(3, {}); });
       ready = second.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
     }
     return {};
