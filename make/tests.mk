@@ -29,8 +29,10 @@ TEST_LIMIT_S     := $(if $(filter release,$(MODE)),480,960)
 # - `slimgraph experiment`, which runs other commands, and the commands for vertex programs, which
 #   dgemini_test and PoolJobs run;
 # - nowait and waitdie, of which boundedwait takes all paths, and forms that differ by transaction;
+# - deaths, snapshots and durable logs under to, whose own code other tests run too;
 # - applications on cold nodes in more than three shapes, and one of two ways to damage a file.
-NOT_SANITIZED := *mpi*:ExperimentCommands.*:VertexCommands.*:*/nowait:*/waitdie:*/to:*WithMixedForms*
+NOT_SANITIZED := *mpi*:ExperimentCommands.*:VertexCommands.*:*/nowait:*/waitdie:*WithMixedForms*
+NOT_SANITIZED := $(NOT_SANITIZED):*Deaths*/to:*Snapshots*/to:*Durable*/to
 NOT_SANITIZED := $(NOT_SANITIZED):*WhenFormsChange*:StoreWorkloads.RunUnderAllProtocols*
 NOT_SANITIZED := $(NOT_SANITIZED):Applying.RandomFiles*:WrongGraph.WithOffsetsThatFall*
 NOT_SANITIZED := $(NOT_SANITIZED):*Cold*/4nodes1compute:*Cold*/5nodes2computestanding

@@ -384,7 +384,6 @@ def test_a_transaction_can_be_cancelled_before_it_runs(session, path):
         assert store.run(lambda t: number_at(t, 0)) == 0
 
 
-
 def test_a_program_that_closes_nothing_loses_nothing(path):
     script = f"""
 import slimgraph as sg

@@ -38,7 +38,7 @@ bool Occ::Fetch(Transaction& transaction, std::span<Access* const> fresh) const 
 }
 
 bool Occ::Prepare(Transaction& transaction) const {
-  // What was read of a single tuple is a state that all have seen, whether or not it still is.
+  // A single record was current when it was read, so there is nothing to validate.
   const auto accesses = transaction.accesses();
   if (accesses.size() == 1 && !accesses[0]->write && !accesses[0]->absent) return true;
   return transaction.RunStage(Stage::kLock, transaction.writes()) &&

@@ -9,7 +9,8 @@
 //
 // Why the result is strictly serializable: after all locks are held and before any is released,
 // each record read is found unchanged and unlocked. At the moment between locking and validation,
-// all reads and writes hold.
+// all reads and writes hold. A transaction that only reads a single record validates nothing: the
+// record was current at the moment of the read.
 //
 // When there is no tuple, its bucket's count of changes is read and validated instead. The count
 // changes before a new tuple can be found, so any transaction that locks that tuple does so after

@@ -254,7 +254,7 @@ bool TpccClient::CountLowStock(Transaction& transaction) {
     wants_.push_back({tables_.stock, OfStock(warehouse_, item)});
   }
   if (!Fetch(transaction)) return false;
-  // Nobody but the reader of the standard's screen wants the number.
+  // The standard shows the number on a terminal, and there are no terminals here.
   static_cast<void>(std::count_if(found_.begin(), found_.end(), [&](const Access* stock) {
     return stock->Get<Stock>().quantity < threshold_;
   }));
