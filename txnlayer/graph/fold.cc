@@ -162,7 +162,7 @@ Status FoldWorker::FoldHoldingTurn(bool& fits, bool& switched) {
   PartitionHolders holders;
   const auto pin = [&](GraphTime time) -> Status {
     graph_.Pin(time);
-    holders = PartitionHolders(*cluster_, graph_.engine().tables().view());
+    SLIM_ASSIGN(holders, PartitionHolders::Find(*cluster_, graph_.engine().tables().view()));
     return {};
   };
   SLIM_ASSIGN(const WorldStop first, StopTheWorld(*cluster_, graph_, pin));

@@ -45,7 +45,7 @@ Result<std::unique_ptr<Snapshot>> Snapshot::Take(SnapshotMemory& room, Transacti
   PartitionHolders holders;
   const auto pin = [&](GraphTime time) -> Status {
     graph.Pin(time);
-    holders = PartitionHolders(cluster, graph.engine().tables().view());
+    SLIM_ASSIGN(holders, PartitionHolders::Find(cluster, graph.engine().tables().view()));
     return {};
   };
   // If this fails, for example because a node dies, the graph is unpinned below.

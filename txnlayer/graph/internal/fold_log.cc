@@ -148,7 +148,7 @@ Status FoldWorker::FinishRestore() {
     if (!vertex.alive) dead.push_back(vertex.name);
   }
   BaseGraph::Contents next = graph_.base().WithDenseIds(new_names, dead);
-  const PartitionHolders holders(cluster, graph_.engine().tables().view());
+  SLIM_ASSIGN(const auto holders, PartitionHolders::Find(cluster, graph_.engine().tables().view()));
   std::optional<RegionId> outbox;
   SLIM_ASSIGN(changes, SendToHolders(
                            cluster, std::move(changes), graph_.shape().edge_bytes,

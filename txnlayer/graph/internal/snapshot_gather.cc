@@ -4,7 +4,6 @@
 #include <array>
 #include <numeric>
 
-#include "slimgraph/base/check.h"
 #include "slimgraph/base/sync.h"
 #include "slimgraph/base/words.h"
 
@@ -207,23 +206,27 @@ Result<std::vector<VertexName>> GatherNames(Cluster& cluster, std::span<const Ve
 
 }  // namespace
 
-PartitionHolders::PartitionHolders(Cluster& cluster, const View& view) {
+Result<PartitionHolders> PartitionHolders::Find(Cluster& cluster, const View& view) {
+  PartitionHolders found;
   const Job& job = cluster.job();
   const NodeId self = job.node_in_job(cluster.self());
   for (NodeId partition = 0; partition < view.nodes(); ++partition) {
     const NodeId primary = view.Primary(partition);
-    nodes_of.emplace_back();
-    primary_of.push_back(job.nodes());
+    found.nodes_of.emplace_back();
+    found.primary_of.push_back(job.nodes());
     for (NodeId node = 0; node < job.nodes(); ++node) {
       const NodeId number = job.node_in_job(node);
-      if (view.Holds(number, partition)) nodes_of.back().push_back(node);
-      if (number == primary) primary_of.back() = node;
+      if (view.Holds(number, partition)) found.nodes_of.back().push_back(node);
+      if (number == primary) found.primary_of.back() = node;
     }
-    SLIM_CHECK(primary_of.back() < job.nodes(), "node {} is not alive", primary);
+    if (found.primary_of.back() == job.nodes()) {
+      return EnvironmentError("node {} has died, and the run is over", primary);
+    }
     if (!view.Holds(self, partition)) continue;
-    copies.push_back({partition, view.RankAt(self, partition)});
-    if (self == primary) primaries.push_back(copies.back());
+    found.copies.push_back({partition, view.RankAt(self, partition)});
+    if (self == primary) found.primaries.push_back(found.copies.back());
   }
+  return found;
 }
 
 EdgeChanges FindEdges(TransactionalGraph& graph, const PartitionHolders& holders, GraphTime at,

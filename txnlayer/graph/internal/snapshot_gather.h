@@ -54,8 +54,8 @@ struct VertexChanges {
 
 // Which nodes hold which partitions, at a moment without transactions.
 struct PartitionHolders {
-  PartitionHolders() = default;
-  PartitionHolders(Cluster& cluster, const View& view);
+  // Fails when the primary of a partition has died and no repair follows, as after a run.
+  static Result<PartitionHolders> Find(Cluster& cluster, const View& view);
   // By partition: the primary, numbered as in `cluster`.
   std::vector<NodeId> primary_of;
   // A partition on this node, and the rank of this copy, which determines its memory.
