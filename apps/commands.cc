@@ -25,7 +25,7 @@ std::vector<Command> AllCommands() {
           JobListCommand(),     JobCancelCommand(),
           LaunchCommand(),      MemoryNodeCommand(),
           ComputeNodeCommand(), PoolNodeCommand(),
-          PoolLoaderCommand()};
+          PoolHostCommand(),    PoolLoaderCommand()};
 }
 
 std::string GroupSummary(std::string_view group) {

@@ -65,6 +65,7 @@ Command JobListCommand();
 Command JobCancelCommand();
 Command PoolListCommand();
 Command PoolNodeCommand();
+Command PoolHostCommand();
 Command PoolLoaderCommand();
 
 // Programs that use the library.

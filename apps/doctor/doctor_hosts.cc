@@ -1,18 +1,13 @@
 #include "apps/doctor/doctor_hosts.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
 
-#include "apps/doctor/child.h"
 #include "slimgraph/base/clock.h"
-#include "slimgraph/base/file_io.h"
+#include "slimgraph/base/run_child.h"
 #include "slimgraph/base/sockets.h"
 
 namespace slimgraph {
@@ -23,7 +18,6 @@ using Verdict = DoctorFinding::Verdict;
 constexpr double kResolveLimitS = 5;
 constexpr double kAnswerLimitS = 10;
 constexpr double kMostClockS = 1;
-constexpr NodeId kMostProcesses = 1024;
 
 // "0..3, 8"
 std::string RanksInWords(const std::vector<NodeId>& ranks) {
@@ -36,12 +30,6 @@ std::string RanksInWords(const std::vector<NodeId>& ranks) {
     i = end;
   }
   return words;
-}
-
-bool IsThisHost(const std::string& name) {
-  std::array<char, 256> own{};
-  ::gethostname(own.data(), own.size() - 1);
-  return name == "localhost" || name == own.data();
 }
 
 // The lookup is another process, since there is no limit on the time of getaddrinfo.
@@ -69,17 +57,8 @@ HostAnswer Ask(const std::string& name, const std::string& questions) {
   HostAnswer answer;
   answer.unresolved = WhyUnresolved(name);
   if (!answer.unresolved.empty()) return answer;
-  const char* const other = std::getenv("HYDRA_LAUNCHER_EXEC");
-  std::vector<std::string> words = {other == nullptr ? "ssh" : other,
-                                    "-o",
-                                    "BatchMode=yes",
-                                    "-o",
-                                    "ConnectTimeout=5",
-                                    name,
-                                    questions};
-  if (IsThisHost(name)) words = {"sh", "-c", questions};
   const double before_s = CalendarSeconds();
-  const auto end = RunChild(words, kAnswerLimitS);
+  const auto end = RunOnHost(name, questions, "", kAnswerLimitS);
   answer.took_s = CalendarSeconds() - before_s;
   if (!end) answer.no_login = end.error().message;
   if (end && end->timed_out) {
@@ -108,35 +87,6 @@ HostAnswer Ask(const std::string& name, const std::string& questions) {
 }
 
 }  // namespace
-
-Result<std::vector<HostLine>> ParseHosts(std::string_view text, const std::string& path) {
-  std::vector<HostLine> hosts;
-  NodeId rank = 0;
-  std::istringstream lines{std::string(text)};
-  std::size_t number = 0;
-  for (std::string line; std::getline(lines, line);) {
-    ++number;
-    std::istringstream words(line.substr(0, line.find('#')));
-    std::string word;
-    if (!(words >> word)) continue;
-    const std::size_t colon = word.find(':');
-    NodeId processes = 1;
-    if (colon != std::string::npos) {
-      const char* const end = word.data() + word.size();
-      const auto [stop, failed] = std::from_chars(word.data() + colon + 1, end, processes);
-      if (failed != std::errc() || stop != end || processes == 0 || processes > kMostProcesses) {
-        return InputError("{}:{}: expected HOST or HOST:PROCESSES, found '{}'", path, number, word);
-      }
-    }
-    const std::string name = word.substr(0, colon);
-    auto known = std::find_if(hosts.begin(), hosts.end(),
-                              [&](const HostLine& host) { return host.name == name; });
-    if (known == hosts.end()) known = hosts.insert(hosts.end(), {name, {}});
-    for (NodeId i = 0; i < processes; ++i) known->ranks.push_back(rank++);
-  }
-  if (hosts.empty()) return InputError("{}: it names no host", path);
-  return hosts;
-}
 
 DoctorFinding JudgeHost(const HostLine& host, const HostAnswer& answer, const std::string& program,
                         const std::string& checksum) {
@@ -184,11 +134,7 @@ DoctorFinding JudgeHost(const HostLine& host, const HostAnswer& answer, const st
 }
 
 Result<std::vector<DoctorFinding>> InspectHosts(const std::string& path) {
-  SLIM_ASSIGN(const UniqueFd fd, OpenForReading(path));
-  SLIM_ASSIGN(const std::uint64_t bytes, FileSize(fd, path));
-  std::string text(bytes, '\0');
-  SLIM_TRY(ReadExactlyAt(fd, path, 0, std::as_writable_bytes(std::span(text))));
-  SLIM_ASSIGN(const auto hosts, ParseHosts(text, path));
+  SLIM_ASSIGN(const auto hosts, ReadHosts(path));
   std::error_code failed;
   const std::string program = std::filesystem::read_symlink("/proc/self/exe", failed).string();
   SLIM_ASSIGN(const auto own, RunChild({"sha256sum", program}, kAnswerLimitS));

@@ -3,23 +3,13 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "apps/doctor/doctor.h"
 #include "slimgraph/base/result.h"
-#include "slimgraph/base/types.h"
+#include "slimgraph/launch/hosts.h"
 
 namespace slimgraph {
-
-struct HostLine {
-  std::string name;
-  std::vector<NodeId> ranks;  // of the nodes that mpiexec.hydra starts there
-};
-
-// The hosts of the text of a hosts file of mpiexec.hydra, each once: lines "NAME" or
-// "NAME:PROCESSES", and comments after '#'. `path` names the file in errors.
-Result<std::vector<HostLine>> ParseHosts(std::string_view text, const std::string& path);
 
 // What a host has answered.
 struct HostAnswer {

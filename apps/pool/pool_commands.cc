@@ -1,8 +1,12 @@
 // `slimgraph pool start|status|metrics|stop|list`, `slimgraph job …`, and what a pool's nodes run.
+#include <iostream>
+#include <iterator>
+
 #include "apps/commands.h"
 #include "apps/job/job_runner.h"
 #include "apps/pool/pool_output.h"
 #include "apps/print.h"
+#include "slimgraph/launch/hosts.h"
 #include "slimgraph/pool/pool.h"
 #include "slimgraph/pool/pool_node.h"
 
@@ -10,13 +14,19 @@ namespace slimgraph {
 
 Command PoolStartCommand() {
   const auto start = std::make_shared<PoolStart>();
+  const auto hosts = std::make_shared<std::string>();
   const auto json = std::make_shared<bool>(false);
-  const auto declare = [start, json](Options& options) {
+  const auto declare = [start, hosts, json](Options& options) {
     options.Positional("NAME", "the pool: letters, digits, - and _", start->name);
     options
         .Number("--nodes", "N", "processes that keep parts of each graph, for a new pool",
                 start->nodes)
-        .Default("those of the pool whose nodes have ended");
+        .Default("those of the pool whose nodes have ended, or one for each line of --hosts");
+    options
+        .Text("--hosts", "FILE",
+              "start the nodes on these hosts by ssh, in turn; lines 'HOST' or 'HOST:NODES'",
+              *hosts)
+        .Default("this machine alone");
     options
         .Value("--memory", "BYTES", "limit for the graphs on each node",
                [start](const std::string& text) -> Status {
@@ -27,7 +37,12 @@ Command PoolStartCommand() {
         .Shown(ShownAs::kBytes, std::nullopt);
     options.Flag("--json", "the result as one JSON object", *json);
   };
-  const auto run = [start, json](const std::vector<std::string>&) {
+  const auto run = [start, hosts, json](const std::vector<std::string>&) {
+    if (!hosts->empty()) {
+      const auto lines = ReadHosts(*hosts);
+      if (!lines) return PrintError(lines.error());
+      start->hosts = HostsByRank(*lines);
+    }
     const auto started = StartPool(*start);
     if (!started) return PrintError(started.error());
     return PrintStarted(*started, *json);
@@ -108,9 +123,13 @@ Command JobCancelCommand() {
     options.Positional("JOB", "the number that 'job list' shows", state->job);
   };
   const auto run = [state](const std::vector<std::string>&) {
-    const auto process = ParseNumber<std::uint32_t>(state->job);
-    if (!process) return PrintError(UsageError("JOB '{}' is no number", state->job).value());
-    const Status done = CancelJob(state->name, static_cast<pid_t>(*process));
+    const std::string number = state->job.substr(0, state->job.find('@'));
+    if (!ParseNumber<std::uint32_t>(number)) {
+      return PrintError(UsageError("JOB '{}' is no number of a job: 'job list {}' shows them",
+                                   state->job, state->name)
+                            .value());
+    }
+    const Status done = CancelJob(state->name, state->job);
     return done ? 0 : PrintError(done.error());
   };
   return {"job cancel", "end a job that uses a pool: it loses its memory nodes", declare, run};
@@ -133,6 +152,15 @@ Command PoolNodeCommand() {
     return PrintError(ServePoolNode().error());
   };
   return {kPoolNodeCommand, "keep graphs for a pool, which starts it", [](Options&) {}, run};
+}
+
+Command PoolHostCommand() {
+  const auto run = [](const std::vector<std::string>&) {
+    const std::string request(std::istreambuf_iterator<char>(std::cin), {});
+    const auto answer = ServePoolHost(request);
+    return answer ? Print(*answer) : PrintError(answer.error());
+  };
+  return {kPoolHostCommand, "start or end a node on this host, for a pool", [](Options&) {}, run};
 }
 
 }  // namespace slimgraph

@@ -51,11 +51,11 @@ std::vector<GraphOfPool> GraphsOf(const PoolView& view) {
 }
 
 std::vector<JobOfPool> JobsOf(const PoolView& view) {
-  std::map<pid_t, JobOfPool> jobs;
+  std::map<std::string, JobOfPool> jobs;
   for (const PoolNodeView& node : view.nodes) {
     if (!node.status) continue;
     for (const AttachedJobStatus& deputy : node.status->jobs) {
-      JobOfPool& job = jobs[deputy.process];
+      JobOfPool& job = jobs[deputy.client];
       const double seconds = std::max(job.what.seconds, deputy.seconds);
       job.what = deputy;
       job.what.seconds = seconds;
@@ -63,20 +63,21 @@ std::vector<JobOfPool> JobsOf(const PoolView& view) {
     }
   }
   std::vector<JobOfPool> all;
-  for (auto& [process, job] : jobs) all.push_back(std::move(job));
+  for (auto& [client, job] : jobs) all.push_back(std::move(job));
   return all;
 }
 
 std::string DescribeNode(const PoolDescriptor& pool, std::size_t number, const PoolNodeView& node) {
+  const std::string host = node.where.host.empty() ? "" : " on " + node.where.host;
   if (!node.runs) {
-    return fmt::format("  node {}  has ended: 'slimgraph pool start {}' starts it again\n", number,
-                       pool.name);
+    return fmt::format("  node {}{}  has ended: 'slimgraph pool start {}' starts it again\n",
+                       number, host, pool.name);
   }
-  if (!node.status) return fmt::format("  node {}  {}\n", number, node.problem);
+  if (!node.status) return fmt::format("  node {}{}  {}\n", number, host, node.problem);
   const PoolNodeStatus& status = *node.status;
   const std::string limit =
       status.memory_bytes == 0 ? "" : " of " + FormatBytes(status.memory_bytes);
-  return fmt::format("  node {}  process {}, up {}, {}{}\n", number, status.process,
+  return fmt::format("  node {}{}  process {}, up {}, {}{}\n", number, host, status.process,
                      FormatSeconds(status.up_seconds), FormatBytes(status.used_bytes), limit);
 }
 
@@ -100,6 +101,7 @@ std::string DescribeGraph(const PoolView& view, const GraphOfPool& graph) {
 
 void SetNode(Report& report, std::size_t number, const PoolNodeView& node) {
   const std::string at = fmt::format("/result/nodes/{}", number);
+  report.Set(at + "/host", node.where.host);
   report.Set(at + "/address", node.where.address);
   report.Set(at + "/process", static_cast<std::uint64_t>(node.where.process));
   report.Set(at + "/runs", node.runs);
@@ -114,7 +116,7 @@ void SetNode(Report& report, std::size_t number, const PoolNodeView& node) {
 }
 
 std::string DescribeJob(const JobOfPool& job) {
-  return fmt::format("job {}  {}, attached for {}\n", job.what.process, job.what.command,
+  return fmt::format("job {}  {}, attached for {}\n", job.what.client, job.what.command,
                      FormatSeconds(job.what.seconds));
 }
 
@@ -124,7 +126,8 @@ void SetJobs(Report& report, const std::vector<JobOfPool>& jobs) {
     const std::string at = fmt::format("/result/jobs/{}", i);
     report.Set(at + "/graph", jobs[i].what.graph);
     report.Set(at + "/command", jobs[i].what.command);
-    report.Set(at + "/process", static_cast<std::uint64_t>(jobs[i].what.process));
+    report.Set(at + "/job", jobs[i].what.client);
+    report.Set(at + "/process", std::strtoull(jobs[i].what.client.c_str(), nullptr, 10));
     report.Set(at + "/deputies", jobs[i].deputies);
     report.Set(at + "/attached_s", jobs[i].what.seconds);
   }

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 
 #include "slimgraph/base/poller.h"
@@ -116,6 +117,15 @@ Result<UniqueFd> ConnectTcp(const SocketAddress& address, std::chrono::nanosecon
   if (failure != 0) return CannotConnect(address, failure);
   ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) & ~O_NONBLOCK);
   return fd;
+}
+
+Result<UniqueFd> ConnectTo(std::string_view address, std::chrono::nanoseconds limit) {
+  const std::size_t colon = address.rfind(':');
+  if (colon == std::string_view::npos) return EnvironmentError("'{}' is no address", address);
+  std::uint16_t port = 0;
+  std::from_chars(address.data() + colon + 1, address.data() + address.size(), port);
+  SLIM_ASSIGN(const SocketAddress found, Resolve(std::string(address.substr(0, colon)), port));
+  return ConnectTcp(found, limit);
 }
 
 UniqueFd Accept(int listener, int flags) {

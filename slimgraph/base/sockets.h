@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "slimgraph/base/result.h"
@@ -44,6 +45,9 @@ Result<UniqueFd> StartConnecting(const SocketAddress& address);
 
 // A connected socket in blocking mode.
 Result<UniqueFd> ConnectTcp(const SocketAddress& address, std::chrono::nanoseconds limit);
+
+// The same, to "host:port".
+Result<UniqueFd> ConnectTo(std::string_view address, std::chrono::nanoseconds limit);
 
 // The next connection to a listening socket, in blocking mode unless SOCK_NONBLOCK is given. If
 // there is none, returns nothing, and errno says why.

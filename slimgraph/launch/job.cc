@@ -10,8 +10,8 @@
 #include "slimgraph/base/process.h"
 #include "slimgraph/base/sockets.h"
 #include "slimgraph/base/sync.h"
+#include "slimgraph/launch/host_identity.h"
 #include "slimgraph/launch/internal/control_plane.h"
-#include "slimgraph/launch/internal/host_identity.h"
 #include "slimgraph/launch/internal/launcher_link.h"
 #include "slimgraph/launch/internal/pmi.h"
 #include "slimgraph/launch/last_line.h"
@@ -28,17 +28,7 @@ constexpr std::chrono::milliseconds kPollForDeaths{1};  // how often to check fo
 
 // "identity|secret|host:port,host:port…", separated by '|' because PMI values hold no blanks.
 std::string DescribeHub(const JoinConfig& config, const std::string& identity) {
-  const char* const named = std::getenv("SLIMGRAPH_HOST");
-  std::string text = identity + "|" + config.secret + "|";
-  auto hosts = named != nullptr ? std::vector<std::string>{named} : HostAddresses();
-  // A PMI value has room for only so many. The last one, loopback, may be dropped: nodes on the
-  // same host replace the address by loopback anyway.
-  if (hosts.size() > kMaxAddresses) hosts.resize(kMaxAddresses);
-  for (const std::string& host : hosts) {
-    text += fmt::format("{}:{},", host, LocalAddress(config.listener.get()).port());
-  }
-  text.pop_back();
-  return text;
+  return identity + "|" + config.secret + "|" + HubAddresses(config.listener);
 }
 
 Status ReadHub(std::string_view text, const std::string& identity, JoinConfig& config) {
@@ -81,6 +71,20 @@ void ReportLastLine(const LauncherLink* link, int exit_code, const std::string& 
 }
 
 }  // namespace
+
+std::string HubAddresses(const UniqueFd& listener) {
+  const char* const named = std::getenv("SLIMGRAPH_HOST");
+  auto hosts = named != nullptr ? std::vector<std::string>{named} : HostAddresses();
+  // A PMI value has room for only so many. The last one, loopback, may be dropped: nodes on the
+  // same host replace the address by loopback anyway.
+  if (hosts.size() > kMaxAddresses) hosts.resize(kMaxAddresses);
+  std::string text;
+  for (const std::string& host : hosts) {
+    text += fmt::format("{}:{},", host, LocalAddress(listener.get()).port());
+  }
+  text.pop_back();
+  return text;
+}
 
 // The state of a job that a launcher has started.
 struct Job::Launched {

@@ -40,6 +40,10 @@ struct JoinConfig {
   std::function<Status()> still_coming{};
 };
 
+// Where nodes on other hosts may reach a listening socket: "host:port" for each address of this
+// host, the best first, separated by commas; or the host that SLIMGRAPH_HOST names.
+std::string HubAddresses(const UniqueFd& listener);
+
 // What a node does when another node is lost.
 enum class OnLoss {
   kEndJob,  // one line is printed for the whole job, and every process exits

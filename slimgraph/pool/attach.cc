@@ -11,6 +11,7 @@
 #include "slimgraph/base/poller.h"
 #include "slimgraph/base/sockets.h"
 #include "slimgraph/cluster/topology.h"
+#include "slimgraph/launch/hosts.h"
 #include "slimgraph/launch/place.h"
 #include "slimgraph/pool/internal/open_pool.h"
 
@@ -57,17 +58,24 @@ Result<std::unique_ptr<Attachment>> Attachment::Make(const AttachRequest& reques
   JoinConfig& config = made->config_;
   config.self = 0;
   config.nodes = nodes;
-  SLIM_ASSIGN(config.listener, ListenTcp("127.0.0.1"));
+  SLIM_ASSIGN(config.listener, ListenTcp(pool.has_hosts() ? "0.0.0.0" : "127.0.0.1"));
   SLIM_ASSIGN(config.secret, NewSecret());
   Place place{.nodes = nodes,
               .compute = request.compute,
-              .hub = fmt::format("127.0.0.1:{}", LocalAddress(config.listener.get()).port()),
+              .hub = pool.has_hosts()
+                         ? HubAddresses(config.listener)
+                         : fmt::format("127.0.0.1:{}", LocalAddress(config.listener.get()).port()),
               .secret = config.secret};
   for (NodeId i = 0; i < connections.size(); ++i) {
     place.node = request.compute + i;
     std::vector<std::string> words{
-        std::string(internal::kAttach), request.graph, view, found[0], place.ToText(), FolderHere(),
-        fmt::format("{}", ::getpid())};
+        std::string(internal::kAttach),
+        request.graph,
+        view,
+        found[0],
+        place.ToText(),
+        FolderHere(),
+        fmt::format("{}{}", ::getpid(), pool.has_hosts() ? "@" + HostName() : "")};
     words.insert(words.end(), request.words.begin(), request.words.end());
     SLIM_TRY(connections[i].Send(words));
   }
@@ -99,11 +107,9 @@ Status Attachment::CheckAllRun() {
   }
   for (NodeId node = 0; node < deputies_->connections.size(); ++node) {
     if (!deputies_->connections[node].HasEnded()) continue;
-    const std::string& name = deputies_->pool.name;
-    const auto folder = PoolsFolder();
     return EnvironmentError(
         "the deputy of node {} of pool '{}' ended before it joined the job; {} may say why", node,
-        name, folder ? LogPath(*folder, name) : "the pool's log");
+        deputies_->pool.name, NameOfLog(deputies_->pool, node));
   }
   return {};
 }

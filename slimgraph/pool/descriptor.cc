@@ -10,7 +10,10 @@
 #include "slimgraph/base/file_io.h"
 #include "slimgraph/base/files.h"
 #include "slimgraph/base/folders.h"
+#include "slimgraph/base/sockets.h"
 #include "slimgraph/base/split.h"
+#include "slimgraph/launch/host_identity.h"
+#include "slimgraph/launch/hosts.h"
 #include "slimgraph/stats/json_value.h"
 #include "slimgraph/stats/report.h"
 
@@ -19,6 +22,7 @@ namespace {
 
 constexpr std::string_view kDescriptorEnd = ".json";
 constexpr std::size_t kMaxNameBytes = 64;
+constexpr std::chrono::seconds kConnectLimit{3};
 constexpr std::size_t kMaxDescriptorBytes = 1 << 20;
 
 // Makes a folder that only this user can enter, and those above it.
@@ -88,12 +92,32 @@ Result<std::string> PoolsFolder() {
   return EnvironmentError("no folder for pools: set SLIMGRAPH_POOLS to a path");
 }
 
+Result<std::string> MakePoolsFolder() {
+  SLIM_ASSIGN(const std::string folder, PoolsFolder());
+  SLIM_TRY(MakePrivateFolder(folder));
+  SLIM_TRY(CheckPrivate(folder));
+  return folder;
+}
+
 std::string DescriptorPath(const std::string& folder, const std::string& name) {
   return fmt::format("{}/{}{}", folder, name, kDescriptorEnd);
 }
 
 std::string LogPath(const std::string& folder, const std::string& name) {
   return fmt::format("{}/{}.log", folder, name);
+}
+
+std::string LogPathOnHost(const std::string& folder, const std::string& name, NodeId node) {
+  return fmt::format("{}/{}.node{}.log", folder, name, node);
+}
+
+std::string NameOfLog(const PoolDescriptor& pool, NodeId node) {
+  const std::string& host = pool.nodes[node].host;
+  const auto folder = PoolsFolder();
+  if (!host.empty()) {
+    return fmt::format("{} on host {}", LogPathOnHost("", pool.name, node).substr(1), host);
+  }
+  return folder ? LogPath(*folder, pool.name) : "the pool's log";
 }
 
 Result<PoolDescriptor> ReadDescriptor(const std::string& name) {
@@ -119,9 +143,12 @@ Result<PoolDescriptor> ReadDescriptor(const std::string& name) {
                       .version = json->TextAt("/version"),
                       .key = json->TextAt("/key"),
                       .transport = json->TextAt("/transport"),
-                      .memory_bytes = number("/memory_bytes")};
+                      .memory_bytes = number("/memory_bytes"),
+                      .host_name = json->TextAt("/host_name")};
   for (std::size_t i = 0; json->Find(fmt::format("/addresses/{}", i)) != nullptr; ++i) {
-    pool.nodes.push_back({.address = json->TextAt(fmt::format("/addresses/{}", i)),
+    pool.nodes.push_back({.host = json->TextAt(fmt::format("/hosts/{}", i)),
+                          .address = json->TextAt(fmt::format("/addresses/{}", i)),
+                          .machine = json->TextAt(fmt::format("/machines/{}", i)),
                           .process = static_cast<pid_t>(number(fmt::format("/processes/{}", i))),
                           .started = number(fmt::format("/started/{}", i))});
   }
@@ -132,17 +159,26 @@ Result<PoolDescriptor> ReadDescriptor(const std::string& name) {
         name, pool.version, SLIMGRAPH_VERSION);
   }
   if (pool.key.empty() || pool.nodes.empty()) return NotADescriptor(path);
+  if (!pool.has_hosts() && pool.host_name != HostName()) {
+    return EnvironmentError(
+        "pool '{}' is on host {} alone: use it there, or stop it and start it with --hosts", name,
+        pool.host_name);
+  }
   return pool;
 }
 
 Status WriteDescriptor(const PoolDescriptor& pool) {
   SLIM_ASSIGN(const std::string folder, PoolsFolder());
   Report report("pool");
+  std::vector<std::string> hosts;
   std::vector<std::string> addresses;
+  std::vector<std::string> machines;
   std::vector<std::uint64_t> processes;
   std::vector<std::uint64_t> started;
   for (const PoolNodeAddress& node : pool.nodes) {
+    hosts.push_back(node.host);
     addresses.push_back(node.address);
+    machines.push_back(node.machine);
     processes.push_back(static_cast<std::uint64_t>(node.process));
     started.push_back(node.started);
   }
@@ -152,7 +188,10 @@ Status WriteDescriptor(const PoolDescriptor& pool) {
   report.Set("/key", pool.key);
   report.Set("/transport", pool.transport);
   report.Set("/memory_bytes", pool.memory_bytes);
+  report.Set("/host_name", pool.host_name);
+  report.Set("/hosts", hosts);
   report.Set("/addresses", addresses);
+  report.Set("/machines", machines);
   report.Set("/processes", processes);
   report.Set("/started", started);
   const std::string text = ToJson(report) + "\n";
@@ -189,14 +228,15 @@ std::uint64_t StartOfProcess(pid_t process) {
 }
 
 bool IsRunning(const PoolNodeAddress& node) {
-  return node.started != 0 && StartOfProcess(node.process) == node.started;
+  if (node.started == 0) return false;
+  if (node.machine == HostIdentity()) return StartOfProcess(node.process) == node.started;
+  // The machine has another identity after a restart.
+  return !node.host.empty() && ConnectTo(node.address, kConnectLimit);
 }
 
 Result<PoolLock> LockPool(const std::string& name) {
   SLIM_TRY(CheckPoolName("pool", name));
-  SLIM_ASSIGN(const std::string folder, PoolsFolder());
-  SLIM_TRY(MakePrivateFolder(folder));
-  SLIM_TRY(CheckPrivate(folder));
+  SLIM_ASSIGN(const std::string folder, MakePoolsFolder());
   const std::string path = LogPath(folder, name);
   while (true) {
     PoolLock lock;

@@ -15,10 +15,12 @@
 namespace slimgraph {
 
 // Of requests and answers, and of the descriptor.
-constexpr std::uint64_t kPoolProtocol = 1;
+constexpr std::uint64_t kPoolProtocol = 2;
 
 struct PoolNodeAddress {
+  std::string host = {};     // as the hosts file names it; "": the pool is on one machine alone
   std::string address = {};  // "host:port"
+  std::string machine = {};  // the HostIdentity() of its process
   pid_t process = 0;
   std::uint64_t started = 0;  // when the process has started, as the kernel counts it
 };
@@ -30,7 +32,10 @@ struct PoolDescriptor {
   std::string key = {};
   std::string transport = "shm";
   std::uint64_t memory_bytes = 0;  // limit for each node; 0: none
+  std::string host_name = {};      // of the machine on which it was started
   std::vector<PoolNodeAddress> nodes = {};
+
+  bool has_hosts() const { return !nodes.empty() && !nodes[0].host.empty(); }
 };
 
 // Letters, digits, '-' and '_'.
@@ -39,10 +44,13 @@ Status CheckPoolName(std::string_view kind, const std::string& name);
 // $SLIMGRAPH_POOLS, else $XDG_RUNTIME_DIR/slimgraph/pools, else ~/.local/state/slimgraph/pools.
 Result<std::string> PoolsFolder();
 std::string DescriptorPath(const std::string& folder, const std::string& name);
-// What the pool's nodes and their children write to standard error.
+// What the pool's nodes and their children write to standard error. A node on another host has a
+// log of its own there.
 std::string LogPath(const std::string& folder, const std::string& name);
+std::string LogPathOnHost(const std::string& folder, const std::string& name, NodeId node);
 
-// The error says if there is no such pool, or if it is of another protocol.
+Result<std::string> MakePoolsFolder();
+// The error says if there is no such pool, or if it is of another protocol or machine.
 Result<PoolDescriptor> ReadDescriptor(const std::string& name);
 // Replaces an existing one.
 Status WriteDescriptor(const PoolDescriptor& pool);
@@ -51,8 +59,12 @@ Result<std::vector<std::string>> PoolNames();
 
 // When a process has started; 0: it has ended.
 std::uint64_t StartOfProcess(pid_t process);
-// Whether the node's process still runs. Its number may have been given to another process.
+// Whether the node's process still runs. Its number may have been given to another process. Of a
+// node on another machine: whether something answers at its address.
 bool IsRunning(const PoolNodeAddress& node);
+
+// The node's log, for messages.
+std::string NameOfLog(const PoolDescriptor& pool, NodeId node);
 
 // Held by those who start or stop a pool, one at a time. It is a lock on the pool's log.
 struct PoolLock {

@@ -5,20 +5,17 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <csignal>
 #include <cstring>
 
-#include "slimgraph/base/child_process.h"
 #include "slimgraph/base/clock.h"
 #include "slimgraph/base/folders.h"
 #include "slimgraph/base/poller.h"
-#include "slimgraph/base/sockets.h"
 #include "slimgraph/base/sync.h"
 #include "slimgraph/cluster/topology.h"
+#include "slimgraph/launch/hosts.h"
 #include "slimgraph/pool/internal/conversation.h"
-#include "slimgraph/pool/internal/node_place.h"
 #include "slimgraph/pool/internal/open_pool.h"
-#include "slimgraph/pool/pool_node.h"
+#include "slimgraph/pool/internal/start_node.h"
 
 namespace slimgraph {
 namespace {
@@ -53,32 +50,10 @@ Result<std::string> AbsolutePath(const std::string& path) {
   return here.substr(0, here.find('\0')) + "/" + path;
 }
 
-Status StartNode(PoolDescriptor& pool, NodeId node, const std::string& program,
-                 const std::string& log) {
-  SLIM_ASSIGN(const UniqueFd listener, ListenTcp("127.0.0.1"));
-  const internal::NodePlace place{.node = node,
-                                  .nodes = static_cast<NodeId>(pool.nodes.size()),
-                                  .memory_bytes = pool.memory_bytes,
-                                  .key = pool.key};
-  ProgramToStart start{
-      .words = {program, kPoolNodeCommand},
-      .variables = {{internal::kPoolNodeVariable, place.ToText()}},
-      .input = "/dev/null",
-      .output = log,
-      .files = {{listener.get(), internal::kPoolListener}, {STDOUT_FILENO, STDERR_FILENO}},
-      .close_from = internal::kPoolListener + 1,
-      .folder = "/",
-      .new_session = true};
-  SLIM_ASSIGN(const pid_t process, StartProgram(start));
-  pool.nodes[node] = {.address = fmt::format("127.0.0.1:{}", LocalAddress(listener.get()).port()),
-                      .process = process,
-                      .started = StartOfProcess(process)};
-  return {};
-}
-
 // Why a node that has just been started does not answer is in the log.
-auto CannotStart(const Error& error, const std::string& log) {
-  return EnvironmentError("the pool cannot start: {}; {} may say why", error.message, log);
+auto CannotStart(const Error& error, const PoolDescriptor& pool, NodeId node) {
+  return EnvironmentError("the pool cannot start: {}; {} may say why", error.message,
+                          NameOfLog(pool, node));
 }
 
 Status LoadAgain(const std::vector<KeptGraphStatus>& graphs,
@@ -95,7 +70,7 @@ Status LoadAgain(const std::vector<KeptGraphStatus>& graphs,
         return EnvironmentError("graph '{}' is not complete: {}; drop it, or start the pool again",
                                 graph.name, loaded.error().message);
       }
-      if (loaded->empty() || loaded->front() != graph.stamp) {
+      if (loaded->empty() || loaded->front() != graph.facts) {
         return InputError("{} has changed since graph '{}' was loaded: drop it, and load it again",
                           graph.shown, graph.name);
       }
@@ -113,19 +88,29 @@ Result<PoolLoaded> LoadOnAll(const PoolLoad& load, std::vector<Conversation>& no
     SLIM_TRY(node.Send(Request(internal::kLoad, {load.graph, id.substr(0, 16), file, shown})));
   }
   PoolLoaded loaded{.nodes = static_cast<NodeId>(nodes.size())};
-  std::string stamp;
+  std::string facts;
   for (Conversation& node : nodes) {
     SLIM_ASSIGN(const Words answer, node.AwaitAnswer(kNoLimit));
-    if (answer.size() != 2 || (!stamp.empty() && answer[0] != stamp)) {
-      return InputError("{}: has changed while it was loaded: load it again", shown);
+    if (answer.size() != 2 || (!facts.empty() && answer[0] != facts)) {
+      return InputError(
+          "{}: is not the same for all nodes: load it again if it has just changed, or copy it to "
+          "all hosts",
+          shown);
     }
-    stamp = answer[0];
+    facts = answer[0];
     std::uint64_t bytes = 0;
     std::from_chars(answer[1].data(), answer[1].data() + answer[1].size(), bytes);
     loaded.bytes += bytes;
   }
   SLIM_TRY(AskAll(nodes, Request(internal::kKeep)));
   return loaded;
+}
+
+bool SameHosts(const PoolDescriptor& pool, const std::vector<std::string>& hosts) {
+  for (std::size_t node = 0; node < pool.nodes.size(); ++node) {
+    if (pool.nodes[node].host != hosts[node % hosts.size()]) return false;
+  }
+  return true;
 }
 
 // The descriptor with which to start: that of a pool of which some nodes have ended, or a new one.
@@ -139,21 +124,49 @@ Result<PoolDescriptor> DescriptorToStart(const PoolStart& start, bool exists) {
       return UsageError("pool '{}' runs on {} nodes: stop it first, to start it on {}", start.name,
                         pool.nodes.size(), *start.nodes);
     }
+    if (runs && !start.hosts.empty() && !SameHosts(pool, start.hosts)) {
+      return UsageError("pool '{}' runs on other hosts: stop it first, to start it on these",
+                        start.name);
+    }
     if (runs && start.memory_bytes.value_or(pool.memory_bytes) != pool.memory_bytes) {
       return UsageError("pool '{}' runs with --memory {}: stop it first, to start it with {}",
                         start.name, pool.memory_bytes, *start.memory_bytes);
     }
     if (runs) return pool;
   }
-  const NodeId nodes = start.nodes.value_or(static_cast<NodeId>(pool.nodes.size()));
-  if (nodes == 0) return UsageError("pool '{}' is new: give --nodes", start.name);
+  std::vector<std::string> hosts = start.hosts;
+  for (const PoolNodeAddress& node : pool.nodes) {
+    if (start.hosts.empty() && !node.host.empty()) hosts.push_back(node.host);
+  }
+  const std::size_t before = hosts.empty() ? pool.nodes.size() : hosts.size();
+  const NodeId nodes = start.nodes.value_or(static_cast<NodeId>(before));
+  if (nodes == 0) return UsageError("pool '{}' is new: give --nodes or --hosts", start.name);
   SLIM_TRY(Topology::Make(nodes, 1));
   pool.name = start.name;
   pool.version = SLIMGRAPH_VERSION;
   pool.memory_bytes = start.memory_bytes.value_or(pool.memory_bytes);
+  pool.host_name = HostName();
   pool.nodes.assign(nodes, {});
+  for (NodeId node = 0; node < nodes && !hosts.empty(); ++node) {
+    pool.nodes[node].host = hosts[node % hosts.size()];
+  }
   SLIM_ASSIGN(pool.key, NewSecret());
   return pool;
+}
+
+// On an error, none of them runs.
+Status StartNodes(PoolDescriptor& pool, const std::vector<NodeId>& nodes,
+                  const std::string& program, const std::string& log) {
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const Status started = internal::StartNode(pool, nodes[i], program, log);
+    if (started) continue;
+    for (std::size_t j = 0; j < i; ++j) {
+      // What cannot be reached ends by itself, since nobody confirms it.
+      static_cast<void>(internal::EndNode(pool.nodes[nodes[j]], program));
+    }
+    return started;
+  }
+  return {};
 }
 
 // The caller holds the pool's lock.
@@ -177,12 +190,12 @@ Result<PoolStarted> StartLocked(const PoolStart& start, bool exists, const std::
   }
   // Nodes that have been started end if these connections close before they are confirmed.
   std::vector<Conversation> conversations;
-  for (const NodeId node : ended) SLIM_TRY(StartNode(pool, node, start.program, log));
+  SLIM_TRY(StartNodes(pool, ended, start.program, log));
   for (const NodeId node : ended) {
     auto conversation = Conversation::Open(pool, node);
-    if (!conversation) return CannotStart(conversation.error(), log);
+    if (!conversation) return CannotStart(conversation.error(), pool, node);
     const auto status = conversation->Ask(Request(internal::kStatus));
-    if (!status) return CannotStart(status.error(), log);
+    if (!status) return CannotStart(status.error(), pool, node);
     conversations.push_back(*std::move(conversation));
   }
   if (ended.empty()) return done;
@@ -286,17 +299,17 @@ Status StopPool(const std::string& name, bool now) {
     const auto stopped = conversation.Ask(Request(internal::kStop));
     if (!stopped && !now) return tl::unexpected<Error>(stopped.error());
   }
+  // The end of a connection is that of the node.
+  for (const Conversation& conversation : conversations) {
+    AwaitReadable(conversation.fd(), kUntilNodeEnds);
+  }
   for (const PoolNodeAddress* const node : running) {
-    const UniqueFd end = WatchProcess(node->process);
-    if (!IsRunning(*node)) continue;
-    if (AwaitReadable(end.get(), kUntilNodeEnds) || !IsRunning(*node)) continue;
-    ::kill(node->process, SIGKILL);
-    AwaitReadable(end.get(), kUntilNodeEnds);
+    if (IsRunning(*node)) SLIM_TRY(internal::EndNode(*node, "/proc/self/exe"));
   }
   return RemoveDescriptor(name);
 }
 
-Status CancelJob(const std::string& name, pid_t process) {
+Status CancelJob(const std::string& name, const std::string& job) {
   SLIM_ASSIGN(const PoolDescriptor pool, ReadDescriptor(name));
   const std::uint64_t deadline_ns = NowNs() + kUntilJobEndsNs;
   bool found = false;
@@ -305,19 +318,18 @@ Status CancelJob(const std::string& name, pid_t process) {
     for (NodeId node = 0; node < pool.nodes.size(); ++node) {
       if (!IsRunning(pool.nodes[node])) continue;
       SLIM_ASSIGN(auto conversation, Conversation::Open(pool, node));
-      SLIM_ASSIGN(const Words answer,
-                  conversation.Ask(Request(internal::kCancel, {fmt::format("{}", process)})));
+      SLIM_ASSIGN(const Words answer, conversation.Ask(Request(internal::kCancel, {job})));
       if (answer != Words{"0"}) ++left;
     }
     if (left == 0 && found) return {};
     if (left == 0) {
       return InputError(
-          "pool '{}' has no job of process {}: 'slimgraph job list {}' shows its jobs", name,
-          process, name);
+          "pool '{}' has no job of process {}: 'slimgraph job list {}' shows its jobs", name, job,
+          name);
     }
     found = true;
     if (NowNs() > deadline_ns) {
-      return EnvironmentError("the job of process {} does not end", process);
+      return EnvironmentError("the job of process {} does not end", job);
     }
     SleepFor(std::chrono::milliseconds(5));
   }

@@ -16,7 +16,9 @@ namespace slimgraph {
 
 struct PoolStart {
   std::string name;
-  std::optional<NodeId> nodes = {};                // needed for a new pool
+  // A new pool needs one of them. With hosts, nodes are started on them in turn, by ssh.
+  std::optional<NodeId> nodes = {};
+  std::vector<std::string> hosts = {};
   std::optional<std::uint64_t> memory_bytes = {};  // limit for each node; 0: none
   std::string program = "/proc/self/exe";          // the slimgraph command
 };
@@ -64,9 +66,9 @@ Result<PoolView> ViewPool(const std::string& name);
 // they lose their memory nodes. Also removes what is left of a pool whose nodes have ended.
 Status StopPool(const std::string& name, bool now);
 
-// Ends the job whose node 0 is this process: it loses its memory nodes. Returns once no node of the
-// pool has the job any more. An error if no such job is attached.
-Status CancelJob(const std::string& pool, pid_t process);
+// Ends the job whose node 0 is this process (AttachedJobStatus::client): it loses its memory nodes.
+// Returns once no node of the pool has the job any more. An error if no such job is attached.
+Status CancelJob(const std::string& pool, const std::string& job);
 
 struct PoolSummary {
   std::string name;

@@ -14,6 +14,7 @@
 
 #include "slimgraph/base/child_process.h"
 #include "slimgraph/base/clock.h"
+#include "slimgraph/base/folders.h"
 #include "slimgraph/base/poller.h"
 #include "slimgraph/base/process.h"
 #include "slimgraph/base/split.h"
@@ -29,7 +30,7 @@ namespace slimgraph {
 namespace internal {
 
 std::string NodePlace::ToText() const {
-  return fmt::format("{} {} {} {}", node, nodes, memory_bytes, key);
+  return fmt::format("{} {} {} {} {}", node, nodes, memory_bytes, key, log);
 }
 
 Result<NodePlace> TakeNodePlace() {
@@ -40,14 +41,15 @@ Result<NodePlace> TakeNodePlace() {
   const auto number = [&](std::size_t i) {
     return std::strtoull(std::string(words[i]).c_str(), nullptr, 10);
   };
-  if (words.size() != 4 || number(1) > kMaxNodes || number(0) >= number(1) ||
+  if (words.size() < 5 || number(1) > kMaxNodes || number(0) >= number(1) ||
       ::fcntl(kPoolListener, F_SETFD, FD_CLOEXEC) != 0) {
     return UsageError("{} is started by 'slimgraph pool start', not by hand", kPoolNodeCommand);
   }
   return NodePlace{.node = static_cast<NodeId>(number(0)),
                    .nodes = static_cast<NodeId>(number(1)),
                    .memory_bytes = number(2),
-                   .key = std::string(words[3])};
+                   .key = std::string(words[3]),
+                   .log = text.substr(static_cast<std::size_t>(words[4].data() - text.data()))};
 }
 
 }  // namespace internal
@@ -107,6 +109,9 @@ class ClientService {
       Result<Words> answer = Do(**request);
       if (answer) answer->insert(answer->begin(), std::string(internal::kDone));
       const Status sent = client_.Send(answer ? *answer : FailureAnswer(answer.error()));
+      if (ends_ && !node_.place.log.empty()) {
+        static_cast<void>(RemoveFile(node_.place.log));  // a log that stays harms nobody
+      }
       if (ends_) EndProcess(0);
       if (deputy_ > 0) return AwaitEndOfJob();
       if (!sent) return;
@@ -123,8 +128,7 @@ class ClientService {
     if (verb == internal::kView && size == 3) return View(request[1], request[2]);
     if (verb == internal::kAttach && size >= 7) return Attach(request);
     if (verb == internal::kCancel && size == 2) {
-      const auto process = static_cast<pid_t>(std::strtol(request[1].c_str(), nullptr, 10));
-      return Words{fmt::format("{}", node_.state.CancelJobsOf(process))};
+      return Words{fmt::format("{}", node_.state.CancelJobsOf(request[1]))};
     }
     if (verb == internal::kKeep && size == 1 && !loaded_.empty()) {
       SLIM_TRY(node_.state.Keep(std::exchange(loaded_, {})));
@@ -155,19 +159,15 @@ class ClientService {
         .what = {.name = request[1], .id = request[2], .file = request[3], .shown = request[4]},
         .memories = {}};
     SLIM_ASSIGN(graph.what.stamp, internal::StampOfFile(graph.what.file));
-    const std::string stamp = graph.what.stamp;
     SLIM_TRY(node_.state.BeginLoad(graph.what));
     loaded_ = graph.what.name;
-    const auto bytes = Fill(std::move(graph));
-    if (!bytes) {
-      node_.state.Abandon(std::exchange(loaded_, {}));
-      return tl::unexpected<Error>(bytes.error());
-    }
-    return Words{stamp, fmt::format("{}", *bytes)};
+    auto filled = Fill(std::move(graph));
+    if (!filled) node_.state.Abandon(std::exchange(loaded_, {}));
+    return filled;
   }
 
-  // The loader's part becomes the graph's. Returns its bytes.
-  Result<std::uint64_t> Fill(KeptGraph graph) {
+  // The loader's part becomes the graph's. Returns its facts and bytes.
+  Result<Words> Fill(KeptGraph graph) {
     const KeptGraphStatus& what = graph.what;
     SLIM_ASSIGN(auto part, internal::RunLoader({.file = what.file,
                                                 .shown = what.shown,
@@ -187,7 +187,7 @@ class ClientService {
     graph.what.bytes = part.bytes;
     graph.memories = std::move(part.memories);
     SLIM_TRY(node_.state.HoldLoaded(std::move(graph)));
-    return part.bytes;
+    return Words{part.facts, fmt::format("{}", part.bytes)};
   }
 
   // A view does not need a second request to be kept: a node that lacks it makes it when it is
@@ -214,12 +214,14 @@ class ClientService {
       return InputError("has another load of graph '{}' than node 0: drop it, and load it again",
                         request[1]);
     }
+    // The client's folder, which other hosts may not have.
+    const std::string folder = IsFolder(request[5]).value_or(false) ? request[5] : "/";
     ProgramToStart program{
         .words = {"/proc/self/exe"},
         .variables = {{kJoinVariable, request[4]},
                       {internal::kPartVariable,
                        internal::PartText(request[1], graph_->memories, graph_->what.facts)}},
-        .folder = request[5]};
+        .folder = folder};
     std::string command;
     for (std::size_t i = 7; i < request.size(); ++i) {
       program.words.push_back(request[i]);
@@ -228,9 +230,8 @@ class ClientService {
     for (const UniqueFd& memory : graph_->memories) {
       program.files.emplace_back(memory.get(), memory.get());
     }
-    AttachedJobStatus job{.graph = request[1], .command = command};
-    job.process = static_cast<pid_t>(std::strtol(request[6].c_str(), nullptr, 10));
-    SLIM_ASSIGN(job_, node_.state.AddJob(std::move(job)));
+    SLIM_ASSIGN(
+        job_, node_.state.AddJob({.graph = request[1], .command = command, .client = request[6]}));
     const auto started = StartProgram(program);
     if (!started) {
       node_.state.RemoveJob(job_);

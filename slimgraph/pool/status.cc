@@ -45,7 +45,7 @@ std::vector<std::string> ToWords(const PoolNodeStatus& status) {
   add(status.graphs.size());
   for (const KeptGraphStatus& graph : status.graphs) {
     for (const std::string& text :
-         {graph.name, graph.view, graph.id, graph.file, graph.shown, graph.stamp, graph.facts}) {
+         {graph.name, graph.view, graph.id, graph.file, graph.shown, graph.facts}) {
       words.push_back(text);
     }
     add(graph.bytes);
@@ -55,7 +55,7 @@ std::vector<std::string> ToWords(const PoolNodeStatus& status) {
   for (const AttachedJobStatus& job : status.jobs) {
     words.push_back(job.graph);
     words.push_back(job.command);
-    add(job.process);
+    words.push_back(job.client);
     add(job.deputy);
     add(job.seconds);
   }
@@ -73,8 +73,8 @@ Result<PoolNodeStatus> StatusFromWords(const std::vector<std::string>& words) {
   const auto graphs = reader.Number<std::size_t>();
   for (std::size_t i = 0; i < graphs && reader.complete(); ++i) {
     KeptGraphStatus& graph = status.graphs.emplace_back();
-    for (std::string* const text : {&graph.name, &graph.view, &graph.id, &graph.file, &graph.shown,
-                                    &graph.stamp, &graph.facts}) {
+    for (std::string* const text :
+         {&graph.name, &graph.view, &graph.id, &graph.file, &graph.shown, &graph.facts}) {
       *text = reader.Text();
     }
     graph.bytes = reader.Number<std::uint64_t>();
@@ -85,7 +85,7 @@ Result<PoolNodeStatus> StatusFromWords(const std::vector<std::string>& words) {
     AttachedJobStatus& job = status.jobs.emplace_back();
     job.graph = reader.Text();
     job.command = reader.Text();
-    job.process = reader.Number<pid_t>();
+    job.client = reader.Text();
     job.deputy = reader.Number<pid_t>();
     job.seconds = reader.Number<double>();
   }

@@ -20,9 +20,9 @@ struct KeptGraphStatus {
   std::string view = {};  // "": the graph as it was loaded
   std::string id = {};    // of one load: the parts of different loads do not belong together
   std::string file = {};
-  std::string shown = {};  // the file that the user has named, from which this one was made
-  std::string stamp = {};  // tells apart the states of the file
-  std::string facts = {};
+  std::string shown = {};   // the file that the user has named, from which this one was made
+  std::string stamp = {};   // tells apart the states of the file, on the node alone
+  std::string facts = {};   // the same for all parts of one file
   std::uint64_t bytes = 0;  // of this part
   bool ready = false;       // false: it is being loaded
 };
@@ -31,8 +31,8 @@ struct KeptGraphStatus {
 struct AttachedJobStatus {
   std::string graph = {};
   std::string command = {};
-  pid_t process = 0;  // of the job's node 0
-  pid_t deputy = 0;   // of its memory node on this node of the pool
+  std::string client = {};  // the process of the job's node 0: "NUMBER", or "NUMBER@HOST"
+  pid_t deputy = 0;         // of its memory node on this node of the pool
   double seconds = 0;
 };
 

@@ -12,7 +12,7 @@ namespace slimgraph {
 namespace {
 
 constexpr const char* kFakeSsh = R"sh(#!/bin/sh
-while [ "${1#-}" != "$1" ]; do shift 2; done
+while [ "${1#-}" != "$1" ]; do shift; done
 case $1 in
   127.0.0.2) sh -c "$2" ;;
   127.0.0.3) echo "ssh: connect to host $1 port 22: No route to host" >&2; exit 255 ;;

@@ -122,8 +122,19 @@ class Hosts:
                                  "SLIM_HOSTS_GROUPS": self.groups if self.slow else "",
                                  **environment}, per_host, program)
 
+    def run(self, host, words, **environment):
+        """The command as a user on this host runs it. It reaches other hosts by `enter_host`."""
+        return subprocess.Popen(
+            ["ip", "netns", "exec", self.name(host), os.environ["TEST_SLIMGRAPH_COMMAND"], *words],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env=dict(os.environ, SLIM_HOSTS_PREFIX=self.prefix, SLIM_HOSTS_GROUPS="",
+                     HYDRA_LAUNCHER_EXEC=os.path.join(HERE, "enter_host"), **environment))
+
     def cut(self, host):
         ip("-n", self.switch, "link", "set", f"v{host}", "down")
+
+    def heal(self, host):
+        ip("-n", self.switch, "link", "set", f"v{host}", "up")
 
     def cut_between(self, sender, receiver):
         """What `sender` sends to `receiver` arrives nowhere. All other links stay as they are."""

@@ -51,7 +51,7 @@ TEST_F(Pools, NameANodeThatHasEndedAndBringItBack) {
   EXPECT_EQ(again.started, 1);
   EXPECT_EQ(again.reloaded, (std::vector<std::string>{"g", "h"}));
   EXPECT_EQ(again.pool.nodes[0].process, pool.nodes[0].process);
-  EXPECT_EQ(Unwrap(RunJob("p", "g", 2))[1], "g part 1 of 3: 1, 5000");
+  EXPECT_EQ(Unwrap(RunJob("p", "g", 2))[1], "g 5000 of 3: 1, 5000");
 }
 
 TEST_F(Pools, DoNotMixAFileWithWhatItWas) {
@@ -65,7 +65,7 @@ TEST_F(Pools, DoNotMixAFileWithWhatItWas) {
   EXPECT_FALSE(RunJob("p", "g", 1));
   Unwrap(DropFromPool("p", "g"));
   Unwrap(Load("p", "g", "7000"));
-  EXPECT_EQ(Unwrap(RunJob("p", "g", 1))[0], "g part 0 of 2: 0, 7000");
+  EXPECT_EQ(Unwrap(RunJob("p", "g", 1))[0], "g 7000 of 2: 0, 7000");
 }
 
 // Parts of two loads of one name: a client has died between its last two words.
@@ -110,7 +110,7 @@ TEST_F(Pools, RefuseOtherVersions) {
   pool.protocol = 77;
   Unwrap(WriteDescriptor(pool));
   EXPECT_THAT(StopPool("p", true).error().message, HasSubstr("stop it with that version"));
-  WriteText(DescriptorPath(File("pools"), "p"), "{\"protocol\": 1}");
+  WriteText(DescriptorPath(File("pools"), "p"), fmt::format("{{\"protocol\": {}}}", kPoolProtocol));
   EXPECT_THAT(ViewPool("p").error().message, HasSubstr("is not a pool's descriptor"));
 }
 

@@ -80,8 +80,8 @@ TEST_F(Pools, GiveEachNodeOfAJobItsPart) {
   for (const NodeId compute : {1U, 3U}) {
     const auto texts = RunJob("p", "g", compute);
     ASSERT_TRUE(texts) << texts.error().message;
-    EXPECT_THAT(*texts, ElementsAre("g part 0 of 3: 0, 5000", "g part 1 of 3: 1, 5000",
-                                    "g part 2 of 3: 2, 5000"));
+    EXPECT_THAT(*texts, ElementsAre("g 5000 of 3: 0, 5000", "g 5000 of 3: 1, 5000",
+                                    "g 5000 of 3: 2, 5000"));
   }
   EXPECT_TRUE(AwaitProcesses(3));
   for (const auto& node : StatusOf("p")) {
@@ -99,7 +99,7 @@ TEST_F(Pools, GiveSeveralJobsTheirParts) {
     jobs.emplace_back([i] {
       const auto texts = RunJob("p", i % 2 == 0 ? "g" : "h", 1);
       ASSERT_TRUE(texts) << texts.error().message;
-      EXPECT_EQ((*texts)[1], i % 2 == 0 ? "g part 1 of 2: 1, 5000" : "h part 1 of 2: 1, 6000");
+      EXPECT_EQ((*texts)[1], i % 2 == 0 ? "g 5000 of 2: 1, 5000" : "h 6000 of 2: 1, 6000");
     });
   }
   for (std::thread& job : jobs) job.join();
@@ -135,7 +135,7 @@ TEST_F(Pools, KeepADroppedGraphForTheJobsThatUseIt) {
   EXPECT_THAT(Load("p", "h", "6000").error().message, HasSubstr("--memory"));
   {
     const auto job = Unwrap(Job::Join(attachment->TakeConfig(), OnLoss::kReport));
-    EXPECT_EQ(Unwrap(job->Exchange(""))[2], "g part 1 of 2: 1, 6000");
+    EXPECT_EQ(Unwrap(job->Exchange(""))[2], "g 6000 of 2: 1, 6000");
     Unwrap(job->Leave(0));
   }
   attachment.reset();
@@ -152,7 +152,7 @@ TEST_F(Pools, ShowWhoIsAttached) {
   for (const auto& node : StatusOf("p")) {
     ASSERT_EQ(node.jobs.size(), 1);
     EXPECT_EQ(node.jobs[0].command, "deaf-job x");
-    EXPECT_EQ(node.jobs[0].process, ::getpid());
+    EXPECT_EQ(node.jobs[0].client, fmt::format("{}", ::getpid()));
     EXPECT_EQ(::kill(node.jobs[0].deputy, 0), 0);
   }
   const auto refused = StopPool("p", false);

@@ -6,6 +6,8 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <iostream>
+#include <iterator>
 #include <thread>
 
 #include "slimgraph/launch/place.h"
@@ -40,9 +42,12 @@ Result<StandingPart> LoadWords(const PartToLoad& what) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
-  StandingPart part{.facts = fmt::format("part {} of {}", what.node, what.nodes), .memories = {}};
+  const bool differs = text == "differs";
+  StandingPart part{
+      .facts = fmt::format("{} of {}", differs ? std::to_string(what.node) : text, what.nodes),
+      .memories = {}};
   if (!what.view.empty()) part.facts = what.view + " " + part.facts;
-  SLIM_ASSIGN(part.memories.emplace_back(), SharedMemory::Create(std::stoull(text)));
+  SLIM_ASSIGN(part.memories.emplace_back(), SharedMemory::Create(differs ? 1 : std::stoull(text)));
   part.memories[0]->base()[0] = static_cast<std::byte>(what.node);
   SLIM_TRY(part.memories[0]->Seal());
   return part;
@@ -70,6 +75,12 @@ int RunProgram(const std::vector<std::string>& words) {
     return status ? 0 : status.error().exit_code();
   };
   if (role == kPoolNodeCommand) return code(ServePoolNode());
+  if (role == kPoolHostCommand) {
+    const auto answer = ServePoolHost({std::istreambuf_iterator<char>(std::cin), {}});
+    if (answer) fmt::print("{}", *answer);
+    std::fflush(stdout);
+    return code(answer.map([](const std::string&) {}));
+  }
   if (role == kPoolLoaderCommand) {
     return code(ServeLoading({.file = words[2],
                               .shown = words[3],

@@ -56,8 +56,8 @@ TEST_F(Views, AreMadeOnceForAllWhoNeedThem) {
     jobs.emplace_back([] {
       const auto texts = RunOn("wait");
       ASSERT_TRUE(texts) << texts.error().message;
-      EXPECT_THAT(*texts, ElementsAre("g wait part 0 of 3: 0, 5000", "g wait part 1 of 3: 1, 5000",
-                                      "g wait part 2 of 3: 2, 5000"));
+      EXPECT_THAT(*texts, ElementsAre("g wait 5000 of 3: 0, 5000", "g wait 5000 of 3: 1, 5000",
+                                      "g wait 5000 of 3: 2, 5000"));
     });
   }
   AwaitBegun(3);
@@ -65,8 +65,8 @@ TEST_F(Views, AreMadeOnceForAllWhoNeedThem) {
   for (std::thread& job : jobs) job.join();
   Unwrap(RunOn("wait"));
   EXPECT_EQ(Begun(), 3);
-  EXPECT_THAT(Unwrap(RunOn("")), ElementsAre("g part 0 of 3: 0, 5000", "g part 1 of 3: 1, 5000",
-                                             "g part 2 of 3: 2, 5000"));
+  EXPECT_THAT(Unwrap(RunOn("")),
+              ElementsAre("g 5000 of 3: 0, 5000", "g 5000 of 3: 1, 5000", "g 5000 of 3: 2, 5000"));
   EXPECT_THAT(ViewsOn("p", 1), ElementsAre("wait"));
 }
 
@@ -79,7 +79,7 @@ TEST_F(Views, AreMadeByTheNextIfTheirMakerIsKilled) {
   std::thread next([] {
     const auto texts = RunOn("wait");
     ASSERT_TRUE(texts) << texts.error().message;
-    EXPECT_EQ((*texts)[1], "g wait part 1 of 2: 1, 100");
+    EXPECT_EQ((*texts)[1], "g wait 100 of 2: 1, 100");
   });
   ::kill(maker, SIGKILL);
   ::waitpid(maker, nullptr, 0);
@@ -114,7 +114,7 @@ TEST_F(Views, AreGoneWithTheirGraph) {
   EXPECT_THAT(ViewsOn("p", 0), ElementsAre("c"));
   EXPECT_THAT(MessageOf(RunOn("a")), HasSubstr("has no graph 'g'"));
   Unwrap(Load("p", "g", "200"));
-  EXPECT_EQ(Unwrap(RunOn("a"))[0], "g a part 0 of 2: 0, 200");
+  EXPECT_EQ(Unwrap(RunOn("a"))[0], "g a 200 of 2: 0, 200");
 }
 
 // A graph that is dropped while a view of it is made.
@@ -183,7 +183,7 @@ TEST_F(Views, ComeBackWithTheirNode) {
   ASSERT_TRUE(AwaitProcesses(1));
   EXPECT_THAT(Unwrap(StartPool({.name = "p"})).reloaded, ElementsAre("g"));
   EXPECT_THAT(ViewsOn("p", 1), ElementsAre("a"));
-  EXPECT_EQ(Unwrap(RunOn("a"))[1], "g a part 1 of 2: 1, 100");
+  EXPECT_EQ(Unwrap(RunOn("a"))[1], "g a 100 of 2: 1, 100");
 }
 
 TEST_F(Views, AreMadeAtOnceIfTheLoadSaysSo) {

@@ -25,13 +25,7 @@ constexpr std::uint64_t kCheckNs = 100'000'000;  // how often to check that node
 // Tries "host:port[,host:port…]" in order.
 Result<UniqueFd> ConnectToHub(std::string_view addresses) {
   for (const std::string_view one : Split(addresses)) {
-    const std::size_t colon = one.rfind(':');
-    std::uint16_t port = 0;
-    if (colon == std::string_view::npos) continue;
-    std::from_chars(one.data() + colon + 1, one.data() + one.size(), port);
-    const auto address = Resolve(std::string(one.substr(0, colon)), port);
-    if (!address) continue;
-    auto fd = ConnectTcp(*address, kConnectLimit);
+    auto fd = ConnectTo(one, kConnectLimit);
     if (fd) return fd;
   }
   return EnvironmentError(

@@ -6,11 +6,13 @@
 #include "slimgraph/base/clock.h"
 #include "slimgraph/base/poller.h"
 #include "slimgraph/base/sockets.h"
+#include "slimgraph/launch/host_identity.h"
 
 namespace slimgraph::internal {
 namespace {
 
 constexpr std::uint32_t kMaxRequestBytes = 4 << 20;
+constexpr std::chrono::seconds kConnectLimit{3};
 constexpr std::uint64_t kForever = std::numeric_limits<std::uint64_t>::max() / 2;
 
 // A key for this connection alone: nobody else knows the pool's key, and the challenges are new.
@@ -22,15 +24,6 @@ Result<HandshakeKey> BoxOf(std::string_view pools_key, const Challenges& challen
     }
   }
   return HandshakeKey::Derive(pools_key, purpose);
-}
-
-Result<UniqueFd> ConnectTo(const std::string& address) {
-  const std::size_t colon = address.rfind(':');
-  std::uint16_t port = 0;
-  if (colon == std::string::npos) return EnvironmentError("'{}' is no address", address);
-  std::from_chars(address.data() + colon + 1, address.data() + address.size(), port);
-  SLIM_ASSIGN(const SocketAddress found, Resolve(address.substr(0, colon), port));
-  return ConnectTcp(found, std::chrono::seconds(3));
 }
 
 std::uint64_t DeadlineAfter(std::uint64_t limit_ns) {
@@ -53,7 +46,8 @@ Conversation::Conversation(UniqueFd fd, FrameReader reader, const HandshakeKey& 
 Result<Conversation> Conversation::Open(const PoolDescriptor& pool, NodeId node) {
   const PoolNodeAddress& where = pool.nodes[node];
   const std::string name = fmt::format("node {} of pool '{}'", node, pool.name);
-  if (!IsRunning(where)) {
+  const bool is_here = where.host.empty() || where.machine == HostIdentity();
+  if (is_here && !IsRunning(where)) {
     return EnvironmentError("{} has ended: 'slimgraph pool start {}' starts it again", name,
                             pool.name);
   }
@@ -63,8 +57,12 @@ Result<Conversation> Conversation::Open(const PoolDescriptor& pool, NodeId node)
   const std::uint64_t deadline_ns = NowNs() + kAnswerNs;
   // Under a flood of strangers, a node may close a connection without an answer.
   while (NowNs() < deadline_ns) {
-    auto connected = ConnectTo(where.address);
-    if (!connected) return EnvironmentError("{}: {}", name, connected.error().message);
+    auto connected = ConnectTo(where.address, kConnectLimit);
+    if (!connected && is_here) return EnvironmentError("{}: {}", name, connected.error().message);
+    if (!connected) {
+      return EnvironmentError("{}: {}; if it has ended, 'slimgraph pool start {}' starts it again",
+                              name, connected.error().message, pool.name);
+    }
     fd = std::move(*connected);
     reader = FrameReader(kMaxJoiningBytes);
     auto introduced = Introduce(fd.get(), reader, key, {node, "client"}, deadline_ns);
@@ -76,7 +74,8 @@ Result<Conversation> Conversation::Open(const PoolDescriptor& pool, NodeId node)
     SLIM_ASSIGN(const HandshakeKey box, BoxOf(pool.key, (*introduced)->challenges));
     return Conversation(std::move(fd), std::move(reader), box, /*is_client=*/true, name);
   }
-  return EnvironmentError("{}, process {}, does not answer", name, where.process);
+  return EnvironmentError("{}, process {}{}, does not answer", name, where.process,
+                          where.host.empty() ? "" : " on host " + where.host);
 }
 
 Result<Conversation> Conversation::Accept(Newcomers::Member member, const HandshakeKey& key,

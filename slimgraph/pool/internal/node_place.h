@@ -17,6 +17,7 @@ struct NodePlace {
   NodeId nodes = 1;
   std::uint64_t memory_bytes = 0;
   std::string key = {};
+  std::string log = {};  // on another host: the node removes it when the pool is stopped
 
   std::string ToText() const;
 };

@@ -180,7 +180,7 @@ Status NodeState::HoldStill() {
   if (!jobs_.empty()) {
     const AttachedJobStatus& job = jobs_.begin()->second.what;
     return UsageError("{} job{} attached, such as process {} ({}): wait for its end, or give --now",
-                      jobs_.size(), jobs_.size() == 1 ? " is" : "s are", job.process, job.command);
+                      jobs_.size(), jobs_.size() == 1 ? " is" : "s are", job.client, job.command);
   }
   for (const auto& [key, entry] : graphs_) {
     if (entry.graph->what.ready) continue;
@@ -203,11 +203,11 @@ void NodeState::KillDeputies() {
   }
 }
 
-std::size_t NodeState::CancelJobsOf(pid_t process) {
+std::size_t NodeState::CancelJobsOf(const std::string& client) {
   const std::lock_guard lock(mutex_);
   std::size_t deputies = 0;
   for (const auto& [number, job] : jobs_) {
-    if (job.what.process != process || job.what.deputy <= 0) continue;
+    if (job.what.client != client || job.what.deputy <= 0) continue;
     ::kill(job.what.deputy, SIGKILL);
     ++deputies;
   }

@@ -59,8 +59,8 @@ class NodeState {
   Status HoldStill();
   void GoOn();
   void KillDeputies();
-  // Kills the deputies of the jobs whose node 0 is this process. Returns their number.
-  std::size_t CancelJobsOf(pid_t process);
+  // Kills the deputies of the jobs of this client (AttachedJobStatus). Returns their number.
+  std::size_t CancelJobsOf(const std::string& client);
 
   PoolNodeStatus Describe() const;
 

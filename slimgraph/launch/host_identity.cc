@@ -1,4 +1,4 @@
-#include "slimgraph/launch/internal/host_identity.h"
+#include "slimgraph/launch/host_identity.h"
 
 #include <unistd.h>
 

@@ -17,7 +17,9 @@ struct ChildEnd {
 };
 
 // `words` starts with the program, which is searched in PATH if it has no slash. When the limit is
-// reached, the child's whole process group is ended.
-Result<ChildEnd> RunChild(const std::vector<std::string>& words, double limit_s);
+// reached, the child's whole process group is ended. `input` becomes the child's standard input, at
+// most 4096 bytes.
+Result<ChildEnd> RunChild(const std::vector<std::string>& words, double limit_s,
+                          const std::string& input = "");
 
 }  // namespace slimgraph

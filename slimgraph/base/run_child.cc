@@ -1,4 +1,4 @@
-#include "apps/doctor/child.h"
+#include "slimgraph/base/run_child.h"
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstring>
 
+#include "slimgraph/base/check.h"
 #include "slimgraph/base/clock.h"
 #include "slimgraph/base/poller.h"
 #include "slimgraph/base/sync.h"
@@ -36,10 +38,10 @@ Result<Pipe> MakePipe() {
   return Pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
 }
 
-[[noreturn]] void ExecChild(const std::vector<std::string>& words, int out, int errors) {
+[[noreturn]] void ExecChild(const std::vector<std::string>& words, int in, int out, int errors) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  ::dup2(::open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
+  ::dup2(in, STDIN_FILENO);
   ::dup2(out, STDOUT_FILENO);
   ::dup2(errors, STDERR_FILENO);
   std::vector<char*> argv;
@@ -118,12 +120,20 @@ class Child {
 
 }  // namespace
 
-Result<ChildEnd> RunChild(const std::vector<std::string>& words, double limit_s) {
+Result<ChildEnd> RunChild(const std::vector<std::string>& words, double limit_s,
+                          const std::string& input) {
+  SLIM_CHECK(input.size() <= PIPE_BUF, "an input of {} bytes", input.size());
+  SLIM_ASSIGN(Pipe in, MakePipe());
   SLIM_ASSIGN(Pipe out, MakePipe());
   SLIM_ASSIGN(Pipe errors, MakePipe());
+  // A pipe has room for so few bytes.
+  if (::write(in.write.get(), input.data(), input.size()) < 0) {
+    return EnvironmentError("cannot write into a pipe: {}", std::strerror(errno));
+  }
+  in.write.Reset();
   const pid_t pid = ::fork();
   if (pid < 0) return EnvironmentError("cannot start a process: {}", std::strerror(errno));
-  if (pid == 0) ExecChild(words, out.write.get(), errors.write.get());
+  if (pid == 0) ExecChild(words, in.read.get(), out.write.get(), errors.write.get());
   ::setpgid(pid, pid);  // parent and child both set it, as either may run first
   out.write.Reset();
   errors.write.Reset();
