@@ -35,6 +35,10 @@ Command PoolStartCommand() {
                })
         .Default("none")
         .Shown(ShownAs::kBytes, std::nullopt);
+    options
+        .Number("--copies", "K", "nodes that keep each part; jobs go on with one of them",
+                start->copies)
+        .Default("1");
     options.Flag("--json", "the result as one JSON object", *json);
   };
   const auto run = [start, hosts, json](const std::vector<std::string>&) {

@@ -42,7 +42,7 @@ Result<std::unique_ptr<Attachment>> Attachment::Make(const AttachRequest& reques
   PoolDescriptor& pool = made->deputies_->pool;
   SLIM_ASSIGN(pool, ReadDescriptor(request.pool));
   SLIM_TRY(internal::CheckVersion(pool));
-  SLIM_ASSIGN(made->deputies_->connections, internal::OpenAll(pool));
+  SLIM_ASSIGN(made->deputies_->connections, internal::OpenForParts(pool));
   auto& connections = made->deputies_->connections;
   SLIM_ASSIGN(const auto found, connections[0].Ask({std::string(internal::kFind), request.graph}));
   if (found.size() != 2) return EnvironmentError("pool '{}' has sent no graph", request.pool);
@@ -75,7 +75,8 @@ Result<std::unique_ptr<Attachment>> Attachment::Make(const AttachRequest& reques
         found[0],
         place.ToText(),
         FolderHere(),
-        fmt::format("{}{}", ::getpid(), pool.has_hosts() ? "@" + HostName() : "")};
+        fmt::format("{}{}", ::getpid(), pool.has_hosts() ? "@" + HostName() : ""),
+        fmt::format("{}", i)};
     words.insert(words.end(), request.words.begin(), request.words.end());
     SLIM_TRY(connections[i].Send(words));
   }
@@ -105,11 +106,11 @@ Status Attachment::CheckAllRun() {
     std::erase(compute_, process);
     return EnvironmentError("a compute node ended before it joined the job");
   }
-  for (NodeId node = 0; node < deputies_->connections.size(); ++node) {
-    if (!deputies_->connections[node].HasEnded()) continue;
+  for (auto& connection : deputies_->connections) {
+    if (!connection.HasEnded()) continue;
     return EnvironmentError(
-        "the deputy of node {} of pool '{}' ended before it joined the job; {} may say why", node,
-        deputies_->pool.name, NameOfLog(deputies_->pool, node));
+        "the deputy of node {} of pool '{}' ended before it joined the job; {} may say why",
+        connection.node(), deputies_->pool.name, NameOfLog(deputies_->pool, connection.node()));
   }
   return {};
 }

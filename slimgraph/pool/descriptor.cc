@@ -144,6 +144,7 @@ Result<PoolDescriptor> ReadDescriptor(const std::string& name) {
                       .key = json->TextAt("/key"),
                       .transport = json->TextAt("/transport"),
                       .memory_bytes = number("/memory_bytes"),
+                      .copies = static_cast<NodeId>(number("/copies")),
                       .host_name = json->TextAt("/host_name")};
   for (std::size_t i = 0; json->Find(fmt::format("/addresses/{}", i)) != nullptr; ++i) {
     pool.nodes.push_back({.host = json->TextAt(fmt::format("/hosts/{}", i)),
@@ -158,7 +159,7 @@ Result<PoolDescriptor> ReadDescriptor(const std::string& name) {
         "again",
         name, pool.version, SLIMGRAPH_VERSION);
   }
-  if (pool.key.empty() || pool.nodes.empty()) return NotADescriptor(path);
+  if (pool.key.empty() || pool.nodes.empty() || pool.copies == 0) return NotADescriptor(path);
   if (!pool.has_hosts() && pool.host_name != HostName()) {
     return EnvironmentError(
         "pool '{}' is on host {} alone: use it there, or stop it and start it with --hosts", name,
@@ -188,6 +189,7 @@ Status WriteDescriptor(const PoolDescriptor& pool) {
   report.Set("/key", pool.key);
   report.Set("/transport", pool.transport);
   report.Set("/memory_bytes", pool.memory_bytes);
+  report.Set("/copies", std::uint64_t{pool.copies});
   report.Set("/host_name", pool.host_name);
   report.Set("/hosts", hosts);
   report.Set("/addresses", addresses);

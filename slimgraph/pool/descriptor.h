@@ -32,9 +32,14 @@ struct PoolDescriptor {
   std::string key = {};
   std::string transport = "shm";
   std::uint64_t memory_bytes = 0;  // limit for each node; 0: none
+  NodeId copies = 1;               // how many nodes keep each part
   std::string host_name = {};      // of the machine on which it was started
   std::vector<PoolNodeAddress> nodes = {};
 
+  // Copy `copy` of part p is on node p + copy, and part 0 follows the last one.
+  NodeId HolderOf(NodeId part, NodeId copy) const {
+    return static_cast<NodeId>((part + copy) % nodes.size());
+  }
   bool has_hosts() const { return !nodes.empty() && !nodes[0].host.empty(); }
 };
 

@@ -27,6 +27,7 @@ using internal::OpenAll;
 using internal::Words;
 
 constexpr std::chrono::seconds kUntilNodeEnds{5};
+constexpr std::uint64_t kUntilKilledNs = 3'000'000'000;  // if it does not answer
 constexpr std::uint64_t kUntilJobEndsNs = 10'000'000'000;
 constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
 
@@ -89,8 +90,8 @@ Result<PoolLoaded> LoadOnAll(const PoolLoad& load, std::vector<Conversation>& no
   }
   PoolLoaded loaded{.nodes = static_cast<NodeId>(nodes.size())};
   std::string facts;
-  for (Conversation& node : nodes) {
-    SLIM_ASSIGN(const Words answer, node.AwaitAnswer(kNoLimit));
+  SLIM_ASSIGN(const auto answers, internal::AwaitAll(nodes));
+  for (const Words& answer : answers) {
     if (answer.size() != 2 || (!facts.empty() && answer[0] != facts)) {
       return InputError(
           "{}: is not the same for all nodes: load it again if it has just changed, or copy it to "
@@ -128,6 +129,10 @@ Result<PoolDescriptor> DescriptorToStart(const PoolStart& start, bool exists) {
       return UsageError("pool '{}' runs on other hosts: stop it first, to start it on these",
                         start.name);
     }
+    if (runs && start.copies.value_or(pool.copies) != pool.copies) {
+      return UsageError("pool '{}' runs with --copies {}: stop it first, to start it with {}",
+                        start.name, pool.copies, *start.copies);
+    }
     if (runs && start.memory_bytes.value_or(pool.memory_bytes) != pool.memory_bytes) {
       return UsageError("pool '{}' runs with --memory {}: stop it first, to start it with {}",
                         start.name, pool.memory_bytes, *start.memory_bytes);
@@ -145,6 +150,10 @@ Result<PoolDescriptor> DescriptorToStart(const PoolStart& start, bool exists) {
   pool.name = start.name;
   pool.version = SLIMGRAPH_VERSION;
   pool.memory_bytes = start.memory_bytes.value_or(pool.memory_bytes);
+  pool.copies = start.copies.value_or(pool.copies);
+  if (pool.copies == 0 || pool.copies > nodes) {
+    return UsageError("--copies is {}: give 1 to {}, the number of nodes", pool.copies, nodes);
+  }
   pool.host_name = HostName();
   pool.nodes.assign(nodes, {});
   for (NodeId node = 0; node < nodes && !hosts.empty(); ++node) {
@@ -287,7 +296,7 @@ Status StopPool(const std::string& name, bool now) {
   for (NodeId node = 0; node < pool.nodes.size(); ++node) {
     if (!IsRunning(pool.nodes[node])) continue;
     running.push_back(&pool.nodes[node]);
-    auto conversation = Conversation::Open(pool, node);
+    auto conversation = Conversation::Open(pool, node, now ? kUntilKilledNs : internal::kAnswerNs);
     if (conversation) {
       conversations.push_back(*std::move(conversation));
     } else if (!now) {

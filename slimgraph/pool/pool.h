@@ -20,7 +20,8 @@ struct PoolStart {
   std::optional<NodeId> nodes = {};
   std::vector<std::string> hosts = {};
   std::optional<std::uint64_t> memory_bytes = {};  // limit for each node; 0: none
-  std::string program = "/proc/self/exe";          // the slimgraph command
+  std::optional<NodeId> copies = {};  // how many nodes keep each part; jobs need only one of them
+  std::string program = "/proc/self/exe";  // the slimgraph command
 };
 struct PoolStarted {
   PoolDescriptor pool;

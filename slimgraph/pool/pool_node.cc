@@ -30,7 +30,7 @@ namespace slimgraph {
 namespace internal {
 
 std::string NodePlace::ToText() const {
-  return fmt::format("{} {} {} {} {}", node, nodes, memory_bytes, key, log);
+  return fmt::format("{} {} {} {} {} {}", node, nodes, copies, memory_bytes, key, log);
 }
 
 Result<NodePlace> TakeNodePlace() {
@@ -41,15 +41,16 @@ Result<NodePlace> TakeNodePlace() {
   const auto number = [&](std::size_t i) {
     return std::strtoull(std::string(words[i]).c_str(), nullptr, 10);
   };
-  if (words.size() < 5 || number(1) > kMaxNodes || number(0) >= number(1) ||
-      ::fcntl(kPoolListener, F_SETFD, FD_CLOEXEC) != 0) {
+  if (words.size() < 6 || number(2) == 0 || number(2) > number(1) || number(1) > kMaxNodes ||
+      number(0) >= number(1) || ::fcntl(kPoolListener, F_SETFD, FD_CLOEXEC) != 0) {
     return UsageError("{} is started by 'slimgraph pool start', not by hand", kPoolNodeCommand);
   }
   return NodePlace{.node = static_cast<NodeId>(number(0)),
                    .nodes = static_cast<NodeId>(number(1)),
-                   .memory_bytes = number(2),
-                   .key = std::string(words[3]),
-                   .log = text.substr(static_cast<std::size_t>(words[4].data() - text.data()))};
+                   .copies = static_cast<NodeId>(number(2)),
+                   .memory_bytes = number(3),
+                   .key = std::string(words[4]),
+                   .log = text.substr(static_cast<std::size_t>(words[5].data() - text.data()))};
 }
 
 }  // namespace internal
@@ -67,7 +68,6 @@ using internal::Words;
 constexpr std::size_t kMaxStrangersOfPool = 64;
 constexpr std::size_t kMaxClients = 1024;
 constexpr std::uint64_t kUntilConfirmedNs = 60'000'000'000;
-constexpr std::uint64_t kUntilRequestNs = 60'000'000'000;
 constexpr std::uint64_t kSleepNs = 3'600'000'000'000;
 // After its job, or its client, has ended.
 constexpr std::chrono::seconds kUntilDeputyEnds{5};
@@ -103,9 +103,11 @@ class ClientService {
 
   void Run() {
     while (true) {
-      // Clients also wait for other nodes. But one that is stopped must not keep out jobs for long.
-      auto request = client_.Receive(NowNs() + (holds_still_ ? kUntilRequestNs : kSleepNs));
+      // A client that holds something here and is stopped must not keep it from others for long.
+      const bool holds = holds_still_ || !loaded_.empty() || graph_;
+      auto request = client_.Receive(NowNs() + (holds ? internal::kLeaseNs : kSleepNs));
       if (!request || !*request || (*request)->empty()) return;
+      if ((*request)->front() == internal::kHere) continue;
       Result<Words> answer = Do(**request);
       if (answer) answer->insert(answer->begin(), std::string(internal::kDone));
       const Status sent = client_.Send(answer ? *answer : FailureAnswer(answer.error()));
@@ -126,7 +128,7 @@ class ClientService {
     if (verb == internal::kFind && size == 2) return Find(request[1]);
     if (verb == internal::kLoad && size == 5) return Load(request);
     if (verb == internal::kView && size == 3) return View(request[1], request[2]);
-    if (verb == internal::kAttach && size >= 7) return Attach(request);
+    if (verb == internal::kAttach && size >= 8) return Attach(request);
     if (verb == internal::kCancel && size == 2) {
       return Words{fmt::format("{}", node_.state.CancelJobsOf(request[1]))};
     }
@@ -157,7 +159,7 @@ class ClientService {
     if (!loaded_.empty()) return EnvironmentError("loads one graph at a time for a client");
     KeptGraph graph{
         .what = {.name = request[1], .id = request[2], .file = request[3], .shown = request[4]},
-        .memories = {}};
+        .parts = {}};
     SLIM_ASSIGN(graph.what.stamp, internal::StampOfFile(graph.what.file));
     SLIM_TRY(node_.state.BeginLoad(graph.what));
     loaded_ = graph.what.name;
@@ -166,15 +168,25 @@ class ClientService {
     return filled;
   }
 
-  // The loader's part becomes the graph's. Returns its facts and bytes.
+  // The parts of loaders become those of the graph. Returns its facts, and the bytes of all parts.
   Result<Words> Fill(KeptGraph graph) {
-    const KeptGraphStatus& what = graph.what;
-    SLIM_ASSIGN(auto part, internal::RunLoader({.file = what.file,
-                                                .shown = what.shown,
-                                                .node = node_.place.node,
-                                                .nodes = node_.place.nodes,
-                                                .view = what.view},
-                                               client_.fd()));
+    KeptGraphStatus& what = graph.what;
+    const NodePlace& place = node_.place;
+    for (NodeId copy = 0; copy < place.copies; ++copy) {
+      SLIM_ASSIGN(auto part,
+                  internal::RunLoader({.file = what.file,
+                                       .shown = what.shown,
+                                       .node = (place.node + place.nodes - copy) % place.nodes,
+                                       .nodes = place.nodes,
+                                       .view = what.view},
+                                      client_.fd()));
+      if (copy > 0 && part.facts != what.facts) {
+        return InputError("{}: has changed while it was loaded: load it again", what.shown);
+      }
+      what.facts = part.facts;
+      what.bytes += part.bytes;
+      graph.parts.push_back(std::move(part.memories));
+    }
     SLIM_ASSIGN(const std::string stamp, internal::StampOfFile(what.file));
     if (stamp != what.stamp && what.view.empty()) {
       return InputError("{}: has changed while it was loaded: load it again", what.shown);
@@ -183,11 +195,9 @@ class ClientService {
       return InputError("{} has changed since graph '{}' was loaded: drop it, and load it again",
                         what.shown, what.name);
     }
-    graph.what.facts = part.facts;
-    graph.what.bytes = part.bytes;
-    graph.memories = std::move(part.memories);
+    Words told{what.facts, fmt::format("{}", what.bytes)};
     SLIM_TRY(node_.state.HoldLoaded(std::move(graph)));
-    return Words{part.facts, fmt::format("{}", part.bytes)};
+    return told;
   }
 
   // A view does not need a second request to be kept: a node that lacks it makes it when it is
@@ -214,20 +224,27 @@ class ClientService {
       return InputError("has another load of graph '{}' than node 0: drop it, and load it again",
                         request[1]);
     }
+    const NodeId part = static_cast<NodeId>(std::strtoul(request[7].c_str(), nullptr, 10));
+    const NodePlace& place = node_.place;
+    const std::size_t copy = (place.node + place.nodes - part % place.nodes) % place.nodes;
+    if (part >= place.nodes || copy >= graph_->parts.size()) {
+      return EnvironmentError("has no copy of part {} of graph '{}'", request[7], request[1]);
+    }
+    const std::vector<UniqueFd>& memories = graph_->parts[copy];
     // The client's folder, which other hosts may not have.
     const std::string folder = IsFolder(request[5]).value_or(false) ? request[5] : "/";
     ProgramToStart program{
         .words = {"/proc/self/exe"},
         .variables = {{kJoinVariable, request[4]},
                       {internal::kPartVariable,
-                       internal::PartText(request[1], graph_->memories, graph_->what.facts)}},
+                       internal::PartText(request[1], memories, graph_->what.facts)}},
         .folder = folder};
     std::string command;
-    for (std::size_t i = 7; i < request.size(); ++i) {
+    for (std::size_t i = 8; i < request.size(); ++i) {
       program.words.push_back(request[i]);
       command += (command.empty() ? "" : " ") + request[i];
     }
-    for (const UniqueFd& memory : graph_->memories) {
+    for (const UniqueFd& memory : memories) {
       program.files.emplace_back(memory.get(), memory.get());
     }
     SLIM_ASSIGN(

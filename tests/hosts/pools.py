@@ -22,8 +22,9 @@ def expect(holds, what):
 class HostsWithPool:
     """Host 4 has a pool `p` on hosts 1 to 3, and its descriptor; all hosts see its files."""
 
-    def __init__(self, graph):
+    def __init__(self, graph, copies=1):
         self.graph = graph
+        self.copies = str(copies)
         self.hosts = Hosts(4)
         self.folder = tempfile.TemporaryDirectory(prefix="slimgraph-pools-")
         self.pools = os.path.join(self.folder.name, "pools")
@@ -33,7 +34,7 @@ class HostsWithPool:
         file = os.path.join(self.folder.name, "hosts")
         with open(file, "w", encoding="ascii") as text:
             text.writelines(f"{NET}{host}\n" for host in (1, 2, 3))
-        self.expect_done(4, ["pool", "start", "p", "--hosts", file])
+        self.expect_done(4, ["pool", "start", "p", "--hosts", file, "--copies", self.copies])
         self.expect_done(4, ["pool", "load", "p", self.graph, "--as", "g"])
         return self
 
@@ -126,6 +127,14 @@ class PoolTests:
                 time.sleep(0.1)
             expect(len(pool.processes()) == 3, "deputies have stayed")
             pool.expect_answer(4, ["triangles", "p:g"], {"count": self.count})
+
+    def test_copies_while_a_host_is_cut(self):
+        with HostsWithPool(self.graph, copies=2) as pool:
+            for host in (1, 2, 3):
+                pool.hosts.cut(host)
+                pool.expect_answer(4, ["triangles", "p:g"], {"count": self.count})
+                pool.expect_done(4, ["pagerank", "p:g", "--compute", "2", "--verify"])
+                pool.hosts.heal(host)
 
     def test_job_on_a_pool_is_canceled(self):
         with HostsWithPool(self.graph) as pool:

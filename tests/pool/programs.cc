@@ -36,18 +36,20 @@ Result<StandingPart> LoadWords(const PartToLoad& what) {
   if (text == "fail" || what.view == "fail") {
     return InputError("{}: fails on node {}", what.file, what.node);
   }
-  if (what.view == "wait") {
+  const bool slow = text == "slow" && what.node == 0;
+  if (what.view == "wait" || slow) {
     WriteText(fmt::format("{}.begun.{}", what.file, ::getpid()), "");
     while (::access((what.file + ".go").c_str(), F_OK) != 0) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
   const bool differs = text == "differs";
+  const bool is_word = differs || text == "slow";
   StandingPart part{
       .facts = fmt::format("{} of {}", differs ? std::to_string(what.node) : text, what.nodes),
       .memories = {}};
   if (!what.view.empty()) part.facts = what.view + " " + part.facts;
-  SLIM_ASSIGN(part.memories.emplace_back(), SharedMemory::Create(differs ? 1 : std::stoull(text)));
+  SLIM_ASSIGN(part.memories.emplace_back(), SharedMemory::Create(is_word ? 1 : std::stoull(text)));
   part.memories[0]->base()[0] = static_cast<std::byte>(what.node);
   SLIM_TRY(part.memories[0]->Seal());
   return part;

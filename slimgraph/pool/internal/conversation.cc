@@ -43,7 +43,8 @@ Conversation::Conversation(UniqueFd fd, FrameReader reader, const HandshakeKey& 
   reader_.SetMaxBytes(kMaxRequestBytes);
 }
 
-Result<Conversation> Conversation::Open(const PoolDescriptor& pool, NodeId node) {
+Result<Conversation> Conversation::Open(const PoolDescriptor& pool, NodeId node,
+                                        std::uint64_t limit_ns) {
   const PoolNodeAddress& where = pool.nodes[node];
   const std::string name = fmt::format("node {} of pool '{}'", node, pool.name);
   const bool is_here = where.host.empty() || where.machine == HostIdentity();
@@ -54,7 +55,7 @@ Result<Conversation> Conversation::Open(const PoolDescriptor& pool, NodeId node)
   SLIM_ASSIGN(const HandshakeKey key, HandshakeKey::Derive(pool.key, kPoolPurpose));
   UniqueFd fd;
   FrameReader reader(kMaxJoiningBytes);
-  const std::uint64_t deadline_ns = NowNs() + kAnswerNs;
+  const std::uint64_t deadline_ns = NowNs() + limit_ns;
   // Under a flood of strangers, a node may close a connection without an answer.
   while (NowNs() < deadline_ns) {
     auto connected = ConnectTo(where.address, kConnectLimit);
@@ -72,7 +73,9 @@ Result<Conversation> Conversation::Open(const PoolDescriptor& pool, NodeId node)
     }
     if (!*introduced) continue;
     SLIM_ASSIGN(const HandshakeKey box, BoxOf(pool.key, (*introduced)->challenges));
-    return Conversation(std::move(fd), std::move(reader), box, /*is_client=*/true, name);
+    Conversation opened(std::move(fd), std::move(reader), box, /*is_client=*/true, name);
+    opened.node_ = node;
+    return opened;
   }
   return EnvironmentError("{}, process {}{}, does not answer", name, where.process,
                           where.host.empty() ? "" : " on host " + where.host);
@@ -109,7 +112,11 @@ Result<std::optional<Words>> Conversation::Receive(std::uint64_t deadline_ns) {
   return words;
 }
 
-bool Conversation::HasEnded() { return AwaitReadable(fd_.get(), std::chrono::nanoseconds(0)); }
+bool Conversation::HasEnded() { return AwaitSomething(std::chrono::nanoseconds(0)); }
+
+bool Conversation::AwaitSomething(std::chrono::nanoseconds limit) {
+  return AwaitReadable(fd_.get(), limit);
+}
 
 Result<Words> Conversation::Ask(const Words& request, std::uint64_t limit_ns) {
   SLIM_TRY(Send(request));

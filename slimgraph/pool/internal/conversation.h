@@ -2,6 +2,7 @@
 // of words, encrypted under a key that only this connection has.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,33 +22,43 @@ inline constexpr std::string_view kDone = "done";
 inline constexpr std::string_view kFailed = "failed";
 inline constexpr std::string_view kConfirm = "confirm";  // the pool has started
 inline constexpr std::string_view kStatus = "status";
-inline constexpr std::string_view kFind = "find";      // GRAPH
-inline constexpr std::string_view kView = "view";      // GRAPH VIEW: makes it if it is not there
-inline constexpr std::string_view kLoad = "load";      // GRAPH ID FILE SHOWN
-inline constexpr std::string_view kKeep = "keep";      // what this connection has loaded
-inline constexpr std::string_view kDrop = "drop";      // GRAPH
-inline constexpr std::string_view kAttach = "attach";  // GRAPH VIEW ID PLACE FOLDER CLIENT WORD…
+inline constexpr std::string_view kFind = "find";  // GRAPH
+inline constexpr std::string_view kView = "view";  // GRAPH VIEW: makes it if it is not there
+inline constexpr std::string_view kLoad = "load";  // GRAPH ID FILE SHOWN
+inline constexpr std::string_view kKeep = "keep";  // what this connection has loaded
+inline constexpr std::string_view kDrop = "drop";  // GRAPH
+inline constexpr std::string_view kAttach =
+    "attach";  // GRAPH VIEW ID PLACE FOLDER CLIENT PART WORD…
 inline constexpr std::string_view kCancel = "cancel";  // CLIENT: whose job shall end
+// This client is still there; no answer. What a connection holds, such as a graph that it has
+// loaded and does not keep yet, is forgotten if the node hears nothing for kLeaseNs.
+inline constexpr std::string_view kHere = "here";
 inline constexpr std::string_view kHoldStill = "hold-still";  // no more jobs, if none is attached
 inline constexpr std::string_view kStop = "stop";
 
 constexpr std::string_view kPoolPurpose = "pool";    // of the handshake
 constexpr std::uint64_t kAnswerNs = 20'000'000'000;  // limit of an answer that needs no work
+constexpr std::uint64_t kLeaseNs = 12'000'000'000;
+constexpr std::chrono::seconds kRenewal{3};  // how often a client says that it is there
 
 class Conversation {
  public:
   // A client's side: connects to a node of the pool.
-  static Result<Conversation> Open(const PoolDescriptor& pool, NodeId node);
+  static Result<Conversation> Open(const PoolDescriptor& pool, NodeId node,
+                                   std::uint64_t limit_ns = kAnswerNs);
   // The node's side.
   static Result<Conversation> Accept(Newcomers::Member member, const HandshakeKey& key,
                                      std::string_view pools_key);
 
   int fd() const { return fd_.get(); }
+  NodeId node() const { return node_; }  // for clients: the other side
   Status Send(const Words& words);
   // Nothing: the other side has closed the connection, or `deadline_ns` has passed.
   Result<std::optional<Words>> Receive(std::uint64_t deadline_ns);
   // Whether the other side has closed the connection or sent more than was asked. Does not wait.
   bool HasEnded();
+  // Waits until there is something to receive. False: nothing has come within `limit`.
+  bool AwaitSomething(std::chrono::nanoseconds limit);
 
   // For clients: sends a request and returns the answer without kDone. The error names the node.
   Result<Words> Ask(const Words& request, std::uint64_t limit_ns = kAnswerNs);
@@ -65,6 +76,7 @@ class Conversation {
   std::uint64_t next_sent_;  // the numbers of a client's messages are even
   std::uint64_t next_received_;
   std::string name_;  // of the other side, in errors
+  NodeId node_ = 0;
 };
 
 Words FailureAnswer(const Error& error);

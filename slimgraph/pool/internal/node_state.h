@@ -20,7 +20,7 @@ namespace slimgraph::internal {
 // jobs that use it have ended.
 struct KeptGraph {
   KeptGraphStatus what;
-  std::vector<UniqueFd> memories;
+  std::vector<std::vector<UniqueFd>> parts;  // the memories of the part of the node before so many
 };
 using SharedGraph = std::shared_ptr<const KeptGraph>;
 

@@ -117,6 +117,7 @@ Status StartNode(PoolDescriptor& pool, NodeId node, const std::string& program,
   PoolNodeAddress& where = pool.nodes[node];
   const std::string place = NodePlace{.node = node,
                                       .nodes = static_cast<NodeId>(pool.nodes.size()),
+                                      .copies = pool.copies,
                                       .memory_bytes = pool.memory_bytes,
                                       .key = pool.key}
                                 .ToText();
