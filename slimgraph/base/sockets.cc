@@ -44,6 +44,15 @@ Result<SocketAddress> Resolve(const std::string& host, std::uint16_t port) {
   return address;
 }
 
+Result<UniqueFd> ConnectTo(std::string_view address, std::chrono::nanoseconds limit) {
+  const std::size_t colon = address.rfind(':');
+  if (colon == std::string_view::npos) return EnvironmentError("'{}' is no address", address);
+  std::uint16_t port = 0;
+  std::from_chars(address.data() + colon + 1, address.data() + address.size(), port);
+  SLIM_ASSIGN(const SocketAddress found, Resolve(std::string(address.substr(0, colon)), port));
+  return ConnectTcp(found, limit);
+}
+
 // The rest is defined in sim/sockets.cc for simulations.
 #ifndef SLIMGRAPH_SIM
 namespace {
@@ -117,15 +126,6 @@ Result<UniqueFd> ConnectTcp(const SocketAddress& address, std::chrono::nanosecon
   if (failure != 0) return CannotConnect(address, failure);
   ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) & ~O_NONBLOCK);
   return fd;
-}
-
-Result<UniqueFd> ConnectTo(std::string_view address, std::chrono::nanoseconds limit) {
-  const std::size_t colon = address.rfind(':');
-  if (colon == std::string_view::npos) return EnvironmentError("'{}' is no address", address);
-  std::uint16_t port = 0;
-  std::from_chars(address.data() + colon + 1, address.data() + address.size(), port);
-  SLIM_ASSIGN(const SocketAddress found, Resolve(std::string(address.substr(0, colon)), port));
-  return ConnectTcp(found, limit);
 }
 
 UniqueFd Accept(int listener, int flags) {
