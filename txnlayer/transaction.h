@@ -108,11 +108,10 @@ class Transaction {
     conflict_ = {Stage::kRead, access.table, access.key};
     no_placeholder_room_ = access.only_reads();
   }
-  // Whether it may lock that tuple together with other readers: if the tuple's home takes and
-  // releases the lock, unless StopSharing() was called. That holds for all retries, until the
-  // transaction commits or its caller stops retrying.
+  // Whether it may lock that tuple together with other readers: at home, unless StopSharing() was
+  // called. That holds for all retries, until the transaction commits or its caller stops retrying.
   bool ReadsShared(const Access& access) const {
-    return shares_ && by_processor_ && !access.write && (!Remote(access) || HomeLocks());
+    return shares_ && by_processor_ && !access.write && !Remote(access);
   }
   void StopSharing() { shares_ = false; }
   // The forms of this transaction's stages.
@@ -192,9 +191,6 @@ class Transaction {
     Bucket bucket;
   };
   bool Locate(bool one_sided, std::span<Access* const> accesses);
-  bool HomeLocks() const {
-    return !one_sided(Stage::kLock) && !one_sided(Stage::kCommit) && !one_sided(Stage::kRelease);
-  }
   bool LocateAfar();
   bool FoundOrAbsent(Lookup& lookup);
   bool RunTogether(Stage stage, std::span<Access* const> accesses);

@@ -24,8 +24,6 @@ struct RequestItem {
   std::uint8_t absent : 1;
   std::uint8_t unlocked : 1;
   std::uint8_t only_tries : 1;
-  std::uint8_t shared : 1;
-  std::uint8_t generation : 1;
   Owner owner;
 };
 
@@ -37,8 +35,6 @@ struct ReplyItem {
   std::uint8_t locked : 1;
   std::uint8_t has_record : 1;
   std::uint8_t absent : 1;
-  std::uint8_t shared : 1;
-  std::uint8_t generation : 1;
   std::uint32_t unused;
 };
 
@@ -79,8 +75,6 @@ void AppendReply(std::uint16_t what, const Access& access, Step step, std::vecto
                         .locked = access.locked,
                         .has_record = record,
                         .absent = access.absent,
-                        .shared = access.shared,
-                        .generation = access.generation != 0,
                         .unused = 0});
   AppendState(access, record, out);
 }
@@ -112,8 +106,6 @@ void AppendRequest(std::uint16_t what, const Access& access, std::vector<std::by
                               .absent = access.absent,
                               .unlocked = access.unlocked,
                               .only_tries = access.only_tries,
-                              .shared = access.shared,
-                              .generation = access.generation != 0,
                               .owner = access.owner});
   AppendState(access, record, request);
 }
@@ -125,8 +117,6 @@ Step TakeReply(Bytes& reply, Access& access) {
   access.version = item.version;
   access.locked = item.locked;
   access.absent = item.absent;
-  access.shared = item.shared;
-  access.generation = item.generation;
   TakeState(reply, item.has_record, access);
   return item.step;
 }
@@ -161,8 +151,6 @@ void RpcServer::Serve(const Message& message) {
     access.absent = item.absent;
     access.unlocked = item.unlocked;
     access.only_tries = item.only_tries;
-    access.shared = item.shared;
-    access.generation = item.generation;
     image_.resize(kWordBytes + access.table->image_bytes());
     access.image = image_.data() + kWordBytes;
     TakeState(rest, item.has_record, access);

@@ -3,9 +3,8 @@
 //
 // A remote transaction takes a lock, or finds it taken, by one CAS. That suffices for a writer. The
 // word that a reader writes depends on the old word, so a remote reader could need several CASes.
-// So a lock is only shared by the functions below, at the tuple's home: by its own transactions,
-// and by those that have it take and release their locks by messages. Other remote readers lock
-// like writers.
+// So only transactions at the tuple's home share a lock, by the functions below. Remote readers
+// lock like writers.
 //
 // Readers are counted in two generations, so that the single age can rise as readers leave. Readers
 // that began kGenerationUs or more after that age belong to the younger generation. When the last

@@ -1,8 +1,7 @@
 // NOWAIT, WAITDIE and BOUNDEDWAIT: two-phase locking with one lock per tuple. The lock word names
-// one holder, or counts the readers that share it (lock_word.h). The protocols differ in what a
-// transaction does when the lock is taken. A reader that then writes the tuple upgrades its lock
-// before the commit, if it is the only reader. Otherwise the transaction retries without shared
-// locks.
+// one holder, or counts shared readers (lock_word.h). The protocols differ in what a transaction
+// does when the lock is taken. A reader that then writes the tuple upgrades its lock before the
+// commit, if it is the only reader. Otherwise the transaction retries without shared locks.
 //
 // All locks are held until the transaction's end, so the order in which transactions hold them is a
 // serial one and agrees with real time. A record is only read and written under its lock. The read
