@@ -90,7 +90,7 @@ class PoolTests:
                 pool.expect_done(host, ["pagerank", "p:g", "--compute", compute, "--verify"])
                 pool.expect_done(host, ["bfs", "p:g", "--source", "1", "--compute", compute,
                                         "--memory-side", "auto", "--verify"])
-            pool.expect_done(4, ["pool", "stop", "p"])
+            pool.expect_done(4, ["pool", "stop", "p", "--now"])
             expect(not os.listdir(pool.pools), f"left: {os.listdir(pool.pools)}")
             expect(not pool.processes(), "nodes still run")
 
