@@ -21,7 +21,7 @@ Command PoolStartCommand() {
     options
         .Number("--nodes", "N", "processes that keep parts of each graph, for a new pool",
                 start->nodes)
-        .Default("those of the pool whose nodes have ended, or one for each line of --hosts");
+        .Default("those of the pool whose nodes have ended, or those of --hosts");
     options
         .Text("--hosts", "FILE",
               "start the nodes on these hosts by ssh, in turn; lines 'HOST' or 'HOST:NODES'",
@@ -36,7 +36,7 @@ Command PoolStartCommand() {
         .Default("none")
         .Shown(ShownAs::kBytes, std::nullopt);
     options
-        .Number("--copies", "K", "nodes that keep each part; jobs go on with one of them",
+        .Number("--copies", "K", "nodes that keep each part; a job needs one of them",
                 start->copies)
         .Default("1");
     options.Flag("--json", "the result as one JSON object", *json);

@@ -23,7 +23,7 @@ struct KeptGraphStatus {
   std::string shown = {};   // the file that the user has named, from which this one was made
   std::string stamp = {};   // tells apart the states of the file, on the node alone
   std::string facts = {};   // the same for all parts of one file
-  std::uint64_t bytes = 0;  // of this part
+  std::uint64_t bytes = 0;  // of its parts on this node
   bool ready = false;       // false: it is being loaded
 };
 

@@ -15,7 +15,7 @@ constexpr int kPoolListener = 3;  // the descriptor of the socket on which it ac
 struct NodePlace {
   NodeId node = 0;
   NodeId nodes = 1;
-  NodeId copies = 1;  // it keeps its own part, and those of as many nodes before it but one
+  NodeId copies = 1;  // how many parts it keeps: its own, and those of the nodes before it
   std::uint64_t memory_bytes = 0;
   std::string key = {};
   std::string log = {};  // on another host: the node removes it when the pool is stopped

@@ -20,7 +20,8 @@ namespace slimgraph::internal {
 // jobs that use it have ended.
 struct KeptGraph {
   KeptGraphStatus what;
-  std::vector<std::vector<UniqueFd>> parts;  // the memories of the part of the node before so many
+  // parts[k]: the memories of the part of the k-th node before this one.
+  std::vector<std::vector<UniqueFd>> parts;
 };
 using SharedGraph = std::shared_ptr<const KeptGraph>;
 
