@@ -1,6 +1,7 @@
 #include "dgemini/programs.h"
 
 #include "dgemini/internal/atomics.h"
+#include "dgemini/internal/leaving.h"
 #include "dgemini/internal/prefetch.h"
 #include "dgemini/internal/reductions.h"
 
@@ -47,12 +48,17 @@ struct BfsStep {
 
 Result<VertexArray<std::uint32_t>> Bfs(Engine& engine, VertexId source, std::uint64_t most_depth) {
   auto depth = engine.Values(kUnreached);
-  depth[source] = 0;
   Frontier in(engine.vertices());
   Frontier out(engine.vertices());
-  SLIM_TRY(engine.Activate(in, std::span(&source, 1)));
-  for (BfsStep step{depth, &in, 1, engine.arcs()}; !in.empty() && step.level <= most_depth;
-       ++step.level) {
+  BfsStep step{depth, &in, 1, engine.arcs()};
+  SLIM_ASSIGN(const bool resumed, Resume(engine, depth, in, step.level, step.left));
+  if (!resumed) {
+    depth[source] = 0;
+    SLIM_TRY(engine.Activate(in, std::span(&source, 1)));
+  }
+  for (; !in.empty() && step.level <= most_depth; ++step.level) {
+    SLIM_ASSIGN(const bool left, Leave(engine, depth, in, step.level, step.left));
+    if (left) break;
     SLIM_TRY(engine.Advance(in, step, out));
     std::swap(in, out);
   }

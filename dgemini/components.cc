@@ -8,6 +8,7 @@
 
 #include "dgemini/engine.h"
 #include "dgemini/internal/forest.h"
+#include "dgemini/internal/leaving.h"
 
 namespace slimgraph::dgemini {
 namespace {
@@ -21,7 +22,17 @@ namespace {
 class JoiningComponents {
  public:
   JoiningComponents(Engine& engine, VertexArray<VertexId>& parent)
-      : engine_(engine), parent_(parent), forest_(parent) {}
+      : engine_(engine), parent_(parent), forest_(parent), walked_(engine.vertices()) {}
+
+  // Whether other compute nodes have walked a sample of the edges.
+  Result<bool> ResumeAfterSample() { return Resume(engine_, parent_, walked_); }
+  // Walks what these have not.
+  Status WalkRest() {
+    SLIM_TRY(ChooseHub());
+    return engine_.ForEachList(
+        [&](VertexId u) { return !walked_.Has(u) && Apart(u); },
+        [&](VertexId u, const Neighbours& out) { forest_.JoinAll(u, out.ids); });
+  }
 
   // Memory nodes may walk their own lists. In a directed graph an edge is in one list only, so all
   // lists are walked.
@@ -37,18 +48,21 @@ class JoiningComponents {
   }
 
   // Walks a sample of the edges, chooses the hub, and walks what else is needed. A list in a memory
-  // node is read once at most.
-  Status WalkSampleFirst() {
+  // node is read once at most. Returns whether the program has been left before the end.
+  Result<bool> WalkSampleFirst() {
+    SLIM_TRY(Leave(engine_).map([](bool) {}));  // the first step: there is nothing to leave yet
     const auto any = [](VertexId) { return std::true_type(); };
-    const auto apart = [&](VertexId u) { return forest_.Root(u) != forest_.Root(hub_); };
+    const auto apart = [&](VertexId u) { return Apart(u); };
     const auto walk = [&](VertexId u, const Neighbours& out) { forest_.JoinAll(u, out.ids); };
+    const auto none = [](VertexId) { return false; };
     if (!engine_.has_remote_lists()) {
       constexpr std::size_t kFirst = 2;
       SLIM_TRY(engine_.ForEachList(any, [&](VertexId u, const Neighbours& out) {
         forest_.JoinAll(u, out.ids.first(std::min(kFirst, out.ids.size())));
       }));
-      SLIM_TRY(ChooseHub());
-      return engine_.ForEachList(apart, walk);
+      SLIM_ASSIGN(const bool left, LeaveAfter(none));
+      if (!left) SLIM_TRY(engine_.ForEachList(apart, walk));
+      return left;
     }
     const auto sampled = [&](VertexId u) {
       constexpr VertexId kRun = 1024;
@@ -56,8 +70,10 @@ class JoiningComponents {
       return engine_.has_own_lists() ? engine_.has_own_list(u) : u / kRun % kEvery == 0;
     };
     SLIM_TRY(engine_.ForEachList(sampled, walk));
-    SLIM_TRY(ChooseHub());
-    return engine_.ForEachList([&](VertexId u) { return !sampled(u) && apart(u); }, walk);
+    SLIM_ASSIGN(const bool left, LeaveAfter(sampled));
+    if (left) return true;
+    SLIM_TRY(engine_.ForEachList([&](VertexId u) { return !sampled(u) && Apart(u); }, walk));
+    return false;
   }
 
   Status Agree();
@@ -82,10 +98,25 @@ class JoiningComponents {
   };
 
   Status ChooseHub();
+  bool Apart(VertexId u) { return forest_.Root(u) != forest_.Root(hub_); }
+  // Chooses the hub. Then the program may be left; the whole lists of the vertices with walked(u)
+  // have been walked.
+  Result<bool> LeaveAfter(auto walked) {
+    SLIM_TRY(ChooseHub());
+    const auto complete = [&]() -> Status {
+      walked_.SetHasList(false);
+      engine_.ForEach([&](VertexId u) {
+        if (walked(u)) walked_.Add(u);
+      });
+      return Agree();
+    };
+    return Leave(engine_, Prepared{parent_, complete}, walked_);
+  }
 
   Engine& engine_;
   VertexArray<VertexId>& parent_;
   Forest forest_;
+  Frontier walked_;  // vertices whose lists have been walked by those who left the program
   VertexId hub_ = 0;
 };
 
@@ -147,9 +178,19 @@ Status JoiningComponents::Agree() {
 
 Result<VertexArray<VertexId>> Components(Engine& engine, bool directed) {
   VertexArray<VertexId> parent(engine.vertices());
-  engine.ForAll([&](VertexId v) { parent[v] = v; });
   JoiningComponents joining(engine, parent);
-  SLIM_TRY(directed || engine.may_reduce() ? joining.WalkAll(directed) : joining.WalkSampleFirst());
+  SLIM_ASSIGN(const bool resumed, joining.ResumeAfterSample());
+  if (resumed) {
+    SLIM_TRY(joining.WalkRest());
+  } else {
+    engine.ForAll([&](VertexId v) { parent[v] = v; });
+    if (directed || engine.may_reduce()) {
+      SLIM_TRY(joining.WalkAll(directed));
+    } else {
+      SLIM_ASSIGN(const bool left, joining.WalkSampleFirst());
+      if (left) return parent;
+    }
+  }
   SLIM_TRY(joining.Agree());
   return parent;
 }

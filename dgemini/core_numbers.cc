@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dgemini/internal/atomics.h"
+#include "dgemini/internal/leaving.h"
 #include "dgemini/programs.h"
 
 namespace slimgraph::dgemini {
@@ -67,17 +68,25 @@ struct PeelStep {
   void Mirror(VertexId, std::uint32_t) {}
 };
 
-template <bool kSimple>
-Status Peel(Engine& engine, VertexArray<std::uint32_t>& neighbours) {
-  constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
-  Frontier in(engine.vertices());
-  Frontier out(engine.vertices());
-  engine.ActivateAll(in);
-  engine.List(in);
-  VertexLists rest = in.TakeList();  // vertices of the share that are not removed
-  PeelStep<kSimple> step{neighbours, &in, engine.arcs()};
+// Where peeling is, between two steps.
+struct Peeling {
+  Frontier in;
+  std::uint32_t level = 0;
+  std::uint64_t left = 0;  // as PeelStep's
   std::uint64_t all_removed = 0;
-  for (std::uint32_t level = 0;; ++level) {
+};
+
+template <bool kSimple>
+Status Peel(Engine& engine, VertexArray<std::uint32_t>& neighbours, Peeling& peeling,
+            bool resumed) {
+  constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
+  auto& [in, level, arcs_left, all_removed] = peeling;
+  Frontier out(engine.vertices());
+  engine.ActivateAll(out);
+  engine.List(out);
+  VertexLists rest = out.TakeList();  // vertices of the share that are not removed
+  PeelStep<kSimple> step{neighbours, &in, arcs_left};
+  for (;; ++level, resumed = false) {
     VertexLists removed;
     std::vector<std::uint64_t> least(engine.threads(), kNone);
     for (std::uint32_t t = 0; t < engine.threads(); ++t) removed.part(t);
@@ -94,7 +103,8 @@ Status Peel(Engine& engine, VertexArray<std::uint32_t>& neighbours) {
       least[t] = least_here;
     });
     step.level = level;
-    SLIM_TRY(engine.SetActive(in, std::move(removed)));
+    // Those who left the program had begun to remove.
+    if (!resumed) SLIM_TRY(engine.SetActive(in, std::move(removed)));
     if (in.empty()) {
       std::uint64_t next = *std::min_element(least.begin(), least.end());
       SLIM_TRY(engine.Reduce(std::span(&next, 1), [](auto a, auto b) { return std::min(a, b); }));
@@ -103,12 +113,31 @@ Status Peel(Engine& engine, VertexArray<std::uint32_t>& neighbours) {
       continue;
     }
     while (!in.empty()) {
+      OfShare of_share{neighbours};
+      SLIM_ASSIGN(const bool left, Leave(engine, of_share, in, level, step.left, all_removed));
+      if (left) return {};
       all_removed += in.active().vertices;
       engine.job().SetProgress(all_removed, engine.vertices());
       SLIM_TRY(engine.Advance(in, step, out));
       std::swap(in, out);
     }
   }
+}
+
+// For each vertex of the share, how many different neighbours it has.
+Status CountNeighbours(Engine& engine, bool simple, VertexArray<std::uint32_t>& neighbours) {
+  if (simple) {
+    SLIM_ASSIGN(const auto degrees, engine.Degrees());
+    engine.ForEach([&](VertexId v) { neighbours[v] = degrees[v]; });
+    return {};
+  }
+  engine.ForEach([&](VertexId v) { neighbours[v] = 0; });
+  return engine.ForEachList([](VertexId) { return std::true_type(); },
+                            [&](VertexId v, const Neighbours& list) {
+                              std::uint32_t count = 0;
+                              ForEachDifferent<false>(v, list, [&](VertexId) { ++count; });
+                              neighbours[v] = count;
+                            });
 }
 
 }  // namespace
@@ -119,20 +148,13 @@ WorkloadNeeds CoresNeeds(Mode mode) {
 
 Result<VertexArray<std::uint32_t>> CoreNumbers(Engine& engine, bool simple) {
   auto neighbours = engine.Values(PeelStep<true>::kOthers);
-  if (simple) {
-    SLIM_ASSIGN(const auto degrees, engine.Degrees());
-    engine.ForEach([&](VertexId v) { neighbours[v] = degrees[v]; });
-    SLIM_TRY(Peel<true>(engine, neighbours));
-    return neighbours;
-  }
-  engine.ForEach([&](VertexId v) { neighbours[v] = 0; });
-  SLIM_TRY(engine.ForEachList([](VertexId) { return std::true_type(); },
-                              [&](VertexId v, const Neighbours& list) {
-                                std::uint32_t count = 0;
-                                ForEachDifferent<false>(v, list, [&](VertexId) { ++count; });
-                                neighbours[v] = count;
-                              }));
-  SLIM_TRY(Peel<false>(engine, neighbours));
+  Peeling peeling{.in = Frontier(engine.vertices()), .left = engine.arcs()};
+  OfShare of_share{neighbours};
+  SLIM_ASSIGN(const bool resumed, Resume(engine, of_share, peeling.in, peeling.level, peeling.left,
+                                         peeling.all_removed));
+  if (!resumed) SLIM_TRY(CountNeighbours(engine, simple, neighbours));
+  SLIM_TRY(simple ? Peel<true>(engine, neighbours, peeling, resumed)
+                  : Peel<false>(engine, neighbours, peeling, resumed));
   return neighbours;
 }
 

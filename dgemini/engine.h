@@ -24,7 +24,9 @@
 #include "dgemini/internal/share_loops.h"
 #include "dgemini/internal/sparse_loop.h"
 #include "dgemini/internal/step_bytes.h"
+#include "dgemini/internal/step_counts.h"
 #include "dgemini/step.h"
+#include "slimgraph/cluster/handover.h"
 
 namespace slimgraph::dgemini {
 
@@ -56,10 +58,14 @@ class Engine {
   bool directed() const { return work_.in() == Direction::kIn; }
   Job& job() { return job_; }
   Mode mode() const { return mode_; }
+  // With it, other compute nodes may continue a program (internal/leaving.h); null: none do.
+  Handover* handover() const { return handover_; }
+  void SetHandover(Handover* handover) { handover_ = handover; }
   std::uint32_t threads() const { return team_.threads(); }
   // The length of the longest out list of the share.
   EdgeOffset longest() const { return work_.longest(); }
   bool first() const { return exchange_.self() == 0; }
+  NodeId compute() const { return exchange_.nodes(); }
   // Whether this is the only compute node.
   bool alone() const { return exchange_.peers() == 0; }
   bool has_all_lists() const { return push_.has_all_lists(); }
@@ -198,12 +204,8 @@ class Engine {
   }
   // The sum over all threads.
   FetchTimes fetch_times() const { return readers_.fetch_times(); }
-  std::uint64_t steps() const { return steps_; }
-  std::uint64_t pulls() const { return pulls_; }
-  // How many pulls memory nodes have reduced, and how many calls of Collect.
-  std::uint64_t reduced() const { return reduced_; }
-  std::uint64_t collects() const { return collects_; }
-  std::uint64_t reduced_collects() const { return reduced_collects_; }
+  const StepCounts& counts() const { return counts_; }
+  void SetCounts(const StepCounts& counts) { counts_ = counts; }
 
  private:
   // Whether memory nodes reduce the next pull step, and the next Collect. Collective.
@@ -235,11 +237,8 @@ class Engine {
   OutBoxes boxes_;
   Mirror mirror_;
   PushSteps push_;
-  std::uint64_t steps_ = 0;
-  std::uint64_t pulls_ = 0;
-  std::uint64_t reduced_ = 0;
-  std::uint64_t collects_ = 0;
-  std::uint64_t reduced_collects_ = 0;
+  Handover* handover_ = nullptr;
+  StepCounts counts_;
   std::optional<ReduceSteps> reduce_;  // if memory nodes reduce
   std::uint64_t reduced_bytes_ = 0;    // of all reduced steps so far, estimated
 };
@@ -258,13 +257,13 @@ bool Engine::PicksPull(const Frontier& in, const Step& step) const {
 template <Pulls Step>
 Status Engine::AdvanceByPull(Frontier& in, Step& step, Frontier& out) {
   out.Clear();
-  ++steps_;
-  ++pulls_;
+  ++counts_.steps;
+  ++counts_.pulls;
   Mark(in);
   if constexpr (Reduces<Step>) {
     SLIM_ASSIGN(const bool reduces, ReducesPull(in, step));
     if (reduces) {
-      ++reduced_;
+      ++counts_.reduced;
       return PullFrom(work_, exchange_, dense_, threads(), in, step, out, &*reduce_);
     }
   }
@@ -278,7 +277,7 @@ Status Engine::Advance(Frontier& in, Step& step, Frontier& out) {
     SLIM_TRY(AdvanceByPull(in, step, out));
   } else {
     out.Clear();
-    ++steps_;
+    ++counts_.steps;
     if (!in.has_list() && in.active().vertices < vertices() / 16) List(in);
     SLIM_TRY(push_.PushFrom(in, step, out));
   }
@@ -303,7 +302,7 @@ Status Engine::Filter(Frontier& frontier, Keep keep) {
 template <CollectStep Step>
 Status Engine::Collect(Frontier& from, const VertexLists& at, Step& step) {
   constexpr std::size_t kMany = 64;
-  ++collects_;
+  ++counts_.collects;
   if constexpr (Reduces<Step>) {
     SLIM_ASSIGN(const bool reduces, ReducesCollect<Step>(from, at));
     if (reduces) return CollectByReduction(from, at, step);
@@ -347,7 +346,7 @@ Result<bool> Engine::ReducesCollect(Frontier& from, const VertexLists& at) {
 
 template <Reduces Step>
 Status Engine::CollectByReduction(Frontier& from, const VertexLists& at, Step& step) {
-  ++reduced_collects_;
+  ++counts_.reduced_collects;
   VertexLists own;
   Frontier wanted(vertices());
   at.ForEach([&](VertexId v) {
@@ -374,7 +373,7 @@ Status Engine::CollectByReduction(Frontier& from, const VertexLists& at, Step& s
 
 template <typename Walk, typename Join>
 Status Engine::JoinComponents(Walk walk, Join join) {
-  ++collects_;
+  ++counts_.collects;
   SLIM_ASSIGN(const bool reduces, ReducesJoin());
   const auto walk_lists = [&](DenseLoop::Which which) {
     return dense_.Run(
@@ -386,7 +385,7 @@ Status Engine::JoinComponents(Walk walk, Join join) {
         [](std::uint32_t, std::size_t, std::uint64_t) {}, which);
   };
   if (!reduces) return walk_lists(DenseLoop::Which::kAll);
-  ++reduced_collects_;
+  ++counts_.reduced_collects;
   return reduce_->JoinComponents([&] { return walk_lists(DenseLoop::Which::kOwn); }, join);
 }
 

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "dgemini/internal/leaving.h"
 #include "dgemini/programs.h"
 
 namespace slimgraph::dgemini {
@@ -64,9 +65,12 @@ Result<VertexArray<std::uint8_t>> IndependentSet(Engine& engine, const OriginalI
   IndependentSetStep step{place, ids, state, engine.ShareValues<std::uint8_t>()};
   Frontier decided(engine.vertices());
   Frontier following(engine.vertices());
+  SLIM_ASSIGN(const bool resumed, Resume(engine, state, decided));
   // All nodes know the first states, so the first round sends none.
-  decided.SetActive({engine.vertices(), engine.arcs()});
+  if (!resumed) decided.SetActive({engine.vertices(), engine.arcs()});
   while (!decided.empty()) {
+    SLIM_ASSIGN(const bool left, Leave(engine, state, decided));
+    if (left) break;
     SLIM_TRY(engine.AdvanceByPull(decided, step, following));
     engine.ForEach([&](VertexId v) {
       if (state[v] == kUndecided) state[v] = step.next[v];

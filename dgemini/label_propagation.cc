@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "dgemini/internal/label_counts.h"
+#include "dgemini/internal/leaving.h"
 #include "dgemini/programs.h"
 
 namespace slimgraph::dgemini {
@@ -51,17 +52,22 @@ WorkloadNeeds LabelsNeeds(Mode mode) {
 
 Result<Labels> PropagateLabels(Engine& engine, const OriginalIds& ids, std::uint64_t iterations) {
   VertexArray<VertexId> label(engine.vertices());
-  engine.ForAll([&](VertexId i) { label[ids.InOrder(i)] = i; });
   LabelStep step{label, engine.ShareValues<VertexId>(), {}};
   for (std::uint32_t t = 0; t < engine.threads(); ++t) step.counts.emplace_back(engine.longest());
-  engine.ForEach([&](VertexId v) { step.next[v] = label[v]; });
   Frontier changed(engine.vertices());
   Frontier following(engine.vertices());
-  // All nodes know the first labels, so a pull need not send any: its frontier is empty.
-  if (engine.mode() == Mode::kPush) engine.ActivateAll(changed);
-  changed.SetActive({engine.vertices(), engine.arcs()});
   std::uint64_t done = 0;
+  SLIM_ASSIGN(const bool resumed, Resume(engine, label, changed, step.all_differ, done));
+  if (!resumed) {
+    engine.ForAll([&](VertexId i) { label[ids.InOrder(i)] = i; });
+    // All nodes know the first labels, so a pull need not send any: its frontier is empty.
+    if (engine.mode() == Mode::kPush) engine.ActivateAll(changed);
+    changed.SetActive({engine.vertices(), engine.arcs()});
+  }
+  engine.ForEach([&](VertexId v) { step.next[v] = label[v]; });
   for (; done < iterations && !changed.empty(); ++done) {
+    SLIM_ASSIGN(const bool left, Leave(engine, label, changed, step.all_differ, done));
+    if (left) break;
     if (engine.PicksPull(changed, step)) {
       SLIM_TRY(engine.Advance(changed, step, following));
       engine.ForEach([&](VertexId v) { label[v] = step.next[v]; });

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "dgemini/internal/atomics.h"
+#include "dgemini/internal/leaving.h"
 #include "dgemini/internal/prefetch.h"
 #include "dgemini/internal/reductions.h"
 
@@ -68,12 +69,18 @@ Result<PageRanks> RankBy(Engine& engine, const PageRankOptions& options) {
   const auto give_source = [&](double rank) {
     if (source && engine.mine(*source)) step.next[*source] += rank / step.Edges(*source);
   };
-  engine.ForEach([&](VertexId v) { step.SetNext(v, 0); });
-  give_source(1);
   std::uint64_t iterations = 0;
   double change = INFINITY;
+  OfShare next{step.next};
+  SLIM_ASSIGN(const bool resumed, Resume(engine, next, step.base, iterations, change));
+  if (!resumed) {
+    engine.ForEach([&](VertexId v) { step.SetNext(v, 0); });
+    give_source(1);
+  }
   const std::uint64_t most = options.tolerance ? options.most_iterations : options.iterations;
   while (iterations < most && !(options.tolerance && change <= *options.tolerance)) {
+    SLIM_ASSIGN(const bool left, Leave(engine, next, step.base, iterations, change));
+    if (left) break;
     engine.Replace(step.given, step.next);
     // In an undirected graph no edge leads to a vertex without edges, so all of these have the rank
     // `base`, unless one of them is the source.

@@ -4,6 +4,7 @@
 
 #include "dgemini/internal/atomics.h"
 #include "dgemini/internal/distance_buckets.h"
+#include "dgemini/internal/leaving.h"
 #include "dgemini/internal/prefetch.h"
 #include "dgemini/internal/reductions.h"
 
@@ -50,22 +51,47 @@ struct SsspStep {
   bool Defers(std::uint32_t thread, auto... vertex) { return buckets.Defer(thread, vertex...); }
 };
 
+// Of a program that others have left in the bucket `current`: all vertices of the share in later
+// buckets are deferred.
+template <typename Distance>
+void FillBuckets(Engine& engine, const VertexArray<Distance>& distance, std::uint64_t current,
+                 DistanceBuckets<Distance>& buckets) {
+  buckets.SetCurrent(current);
+  Frontier reached(engine.vertices());
+  reached.SetHasList(false);
+  engine.ForEach([&](VertexId v) {
+    if (distance[v] != kUnreachable<Distance>) reached.Add(v);
+  });
+  engine.List(reached);
+  engine.ForEachPart(reached.list(), [&](std::uint32_t thread, const VertexList& part) {
+    for (const VertexId v : part) buckets.Defer(thread, v);
+  });
+}
+
 }  // namespace
 
 template <typename Weight, typename Distance>
 Result<VertexArray<Distance>> Sssp(Engine& engine, VertexId source, Distance delta) {
   auto distance = engine.Values(kUnreachable<Distance>);
-  distance[source] = 0;
   Frontier in(engine.vertices());
   Frontier out(engine.vertices());
   DistanceBuckets buckets(distance, delta, engine.threads());
-  SLIM_TRY(engine.Activate(in, std::span(&source, 1)));
+  std::uint64_t bucket = 0;
+  SLIM_ASSIGN(const bool resumed, Resume(engine, distance, in, bucket));
+  if (resumed) {
+    FillBuckets(engine, distance, bucket, buckets);
+  } else {
+    distance[source] = 0;
+    SLIM_TRY(engine.Activate(in, std::span(&source, 1)));
+  }
   SsspStep<Weight, Distance> step{distance, &in, buckets};
   while (true) {
     for (; !in.empty(); std::swap(in, out)) {
+      SLIM_ASSIGN(const bool left, Leave(engine, distance, in, bucket));
+      if (left) return distance;
       SLIM_TRY(engine.Advance(in, step, out));
     }
-    std::uint64_t bucket = buckets.NextBucket();
+    bucket = buckets.NextBucket();
     SLIM_TRY(engine.Reduce(std::span(&bucket, 1), [](auto a, auto b) { return std::min(a, b); }));
     if (bucket == buckets.kNone) return distance;
     buckets.SetCurrent(bucket);

@@ -23,7 +23,7 @@ TEST_ENVIRONMENT := TEST_SLIMGRAPH_COMMAND=$(abspath $(COMMAND)) TEST_MAKE='$(MA
   LSAN_OPTIONS=suppressions=$(abspath tests/support/lsan.supp):print_suppressions=0 \
   TSAN_OPTIONS=die_after_fork=0:second_deadlock_stack=1
 # For all tests of one program together, also on a slow machine.
-TEST_LIMIT_S     := $(if $(filter release,$(MODE)),480,960)
+TEST_LIMIT_S     := $(if $(filter release,$(MODE)),900,1500)
 # Without tests of the mpi transport: MPI's library is not sanitized, and is slow here. Without long
 # tests whose code paths others take too:
 # - `slimgraph experiment`, which runs other commands, and the commands for vertex programs, which

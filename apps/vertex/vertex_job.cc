@@ -115,11 +115,11 @@ void ReportWays(Report& report, const dgemini::Engine& engine, std::uint64_t rep
   const auto set = [&](const char* way, std::uint64_t steps) {
     report.Set(std::string("/steps/") + way, steps / std::max<std::uint64_t>(1, repeat));
   };
-  set("push", engine.steps() - engine.pulls());
-  set("pull", engine.pulls() - engine.reduced());
-  set("reduce", engine.reduced());
-  set("collect", engine.collects() - engine.reduced_collects());
-  set("reduce_collect", engine.reduced_collects());
+  set("push", engine.counts().steps - engine.counts().pulls);
+  set("pull", engine.counts().pulls - engine.counts().reduced);
+  set("reduce", engine.counts().reduced);
+  set("collect", engine.counts().collects - engine.counts().reduced_collects);
+  set("reduce_collect", engine.counts().reduced_collects);
 }
 
 Status ReportEngine(JobRun& run, const VertexOptions& options, const GraphSource& file,
@@ -142,8 +142,10 @@ Status ReportEngine(JobRun& run, const VertexOptions& options, const GraphSource
   report.Set("/remote/arcs", remote_arcs);
   report.Set("/remote/index_bytes", index_bytes);
   if (engine != nullptr) {
-    report.Set("/result/steps", engine->steps() / std::max<std::uint64_t>(1, options.repeat));
-    report.Set("/result/pulls", engine->pulls() / std::max<std::uint64_t>(1, options.repeat));
+    report.Set("/result/steps",
+               engine->counts().steps / std::max<std::uint64_t>(1, options.repeat));
+    report.Set("/result/pulls",
+               engine->counts().pulls / std::max<std::uint64_t>(1, options.repeat));
     ReportWays(report, *engine, options.repeat);
   }
   return {};

@@ -90,11 +90,20 @@ struct Search {
   std::vector<VertexLists> levels;  // the share's vertices, by depth
 };
 
-// Continues a search to its end. Stops and returns false if counts become too large for Count.
-template <typename Count>
-Result<bool> CountPaths(Engine& engine, Search& search, VertexArray<Count>& paths) {
+enum class Counted { kAll, kTooMany, kLeft };
+
+// Continues a search to its end. Stops if counts become too large for Count, or if leave() returns
+// true, which is called before each level. Of a search that others have left, the counts so far
+// have not been examined here.
+template <typename Count, typename Leaves>
+Result<Counted> CountPaths(Engine& engine, Search& search, VertexArray<Count>& paths, bool resumed,
+                           Leaves leave) {
   auto& [depth, in, out, level, left, levels] = search;
-  for (PathCounts<Count> step{depth, paths, &in, level, left}; !in.empty();) {
+  PathCounts<Count> step{depth, paths, &in, level, left};
+  if (resumed) engine.ForEach([&](VertexId v) { step.Examine(paths[v]); });
+  while (!in.empty()) {
+    SLIM_ASSIGN(const bool leaves, leave());
+    if (leaves) return Counted::kLeft;
     engine.List(in);
     SLIM_TRY(engine.Advance(in, step, out));
     levels.push_back(in.TakeList());
@@ -104,9 +113,9 @@ Result<bool> CountPaths(Engine& engine, Search& search, VertexArray<Count>& path
     if (level % kLevelsAtOnce != 0 && !in.empty()) continue;
     std::uint64_t too_many = step.too_many ? 1 : 0;
     SLIM_TRY(engine.Reduce(std::span(&too_many, 1), std::plus<>()));
-    if (too_many > 0) return false;
+    if (too_many > 0) return Counted::kTooMany;
   }
-  return true;
+  return Counted::kAll;
 }
 
 }  // namespace slimgraph::dgemini

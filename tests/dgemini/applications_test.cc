@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
-#include <iostream>
 #include <set>
 
 #include "dgemini/programs.h"
@@ -32,46 +29,6 @@ std::unique_ptr<GraphSource> Open(const Cluster& cluster, const std::string& pat
   StandingPart loaded = Unwrap(LoadStandingPart(path, path, part, parts, 1));
   if (cluster.computes()) loaded.memories.clear();
   return Unwrap(StandingGraph::Open(loaded.facts, std::move(loaded.memories)));
-}
-
-// The folder, seed and graphs that all tests of the process share.
-struct World {
-  World() {
-    const char* const said = std::getenv("SLIMGRAPH_TEST_SEED");
-    seed = said != nullptr ? std::strtoull(said, nullptr, 10) : std::random_device{}();
-    std::cout << "SLIMGRAPH_TEST_SEED=" << seed << std::endl;
-    std::string name = (std::filesystem::temp_directory_path() / "slimgraph-test-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) std::abort();
-    folder = name;
-    std::mt19937_64 random(seed);
-    graphs = MakeTestGraphs(folder, random);
-  }
-  ~World() { std::filesystem::remove_all(folder); }
-  std::uint64_t seed = 0;
-  std::string folder;
-  std::vector<TestGraph> graphs;
-};
-
-const World& TheWorld() {
-  static const World world;
-  return world;
-}
-
-template <typename T, typename U>
-void ExpectNear(dgemini::Engine& engine, dgemini::VertexArray<T> found,
-                const std::vector<U>& expected, double relative, const std::string& what) {
-  Unwrap(engine.Gather(found));
-  if (!engine.first()) return;
-  int wrong = 0;
-  for (VertexId v = 0; v < expected.size() && wrong < 3; ++v) {
-    const bool never = static_cast<double>(expected[v]) == INFINITY;
-    const auto at = static_cast<double>(found[v]);
-    const auto should =
-        never ? static_cast<double>(dgemini::kUnreachable<T>) : static_cast<double>(expected[v]);
-    if (at == should || std::abs(at - should) <= relative * std::abs(should)) continue;
-    ADD_FAILURE() << what << ": vertex " << v << " has " << at << ", not " << should;
-    ++wrong;
-  }
 }
 
 Result<dgemini::VertexArray<double>> SsspOf(dgemini::Engine& engine, const TestGraph& graph,

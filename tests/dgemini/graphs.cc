@@ -1,8 +1,11 @@
 #include "tests/dgemini/graphs.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iostream>
 #include <optional>
 
 #include "slimgraph/base/check.h"
@@ -202,6 +205,23 @@ TestGraph MakeLargeGrid(const std::string& folder, std::mt19937_64& random) {
   TestGraph graph = Write({"large-grid", 160'000, draw.Grid(400, 400), false, 'i'}, folder, draw);
   Answer(graph, draw);
   return graph;
+}
+
+World::World() {
+  const char* const said = std::getenv("SLIMGRAPH_TEST_SEED");
+  seed = said != nullptr ? std::strtoull(said, nullptr, 10) : std::random_device{}();
+  std::cout << "SLIMGRAPH_TEST_SEED=" << seed << std::endl;
+  std::string name = (std::filesystem::temp_directory_path() / "slimgraph-test-XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) std::abort();
+  folder = name;
+  std::mt19937_64 random(seed);
+  graphs = MakeTestGraphs(folder, random);
+}
+World::~World() { std::filesystem::remove_all(folder); }
+
+const World& TheWorld() {
+  static const World world;
+  return world;
 }
 
 }  // namespace slimgraph::test

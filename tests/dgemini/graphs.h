@@ -1,13 +1,18 @@
 // Graphs of many shapes as .slim files, with their serial results.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <cmath>
 #include <functional>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "dgemini/programs.h"
 #include "dgemini/serial.h"
 #include "slimgraph/files/slim_file.h"
+#include "tests/support/unwrap.h"
 
 namespace slimgraph::test {
 
@@ -45,6 +50,34 @@ std::vector<std::uint64_t> LabelIds(const dgemini::VertexArray<VertexId>& labels
 // Makes graphs in `folder`: an empty one, one vertex, isolated vertices, self-loops, duplicates,
 // stars, chains, grids, kron, disconnected and random graphs; some are directed, some weighted.
 std::vector<TestGraph> MakeTestGraphs(const std::string& folder, std::mt19937_64& random);
+
+// The folder, seed and graphs that all tests of the process share.
+struct World {
+  World();
+  ~World();
+  std::uint64_t seed = 0;
+  std::string folder;
+  std::vector<TestGraph> graphs;
+};
+const World& TheWorld();
+
+// Compares a program's values on node 0. Collective over compute nodes.
+template <typename T, typename U>
+void ExpectNear(dgemini::Engine& engine, dgemini::VertexArray<T> found,
+                const std::vector<U>& expected, double relative, const std::string& what) {
+  Unwrap(engine.Gather(found));
+  if (!engine.first()) return;
+  int wrong = 0;
+  for (VertexId v = 0; v < expected.size() && wrong < 3; ++v) {
+    const bool never = static_cast<double>(expected[v]) == INFINITY;
+    const auto at = static_cast<double>(found[v]);
+    const auto should =
+        never ? static_cast<double>(dgemini::kUnreachable<T>) : static_cast<double>(expected[v]);
+    if (at == should || std::abs(at - should) <= relative * std::abs(should)) continue;
+    ADD_FAILURE() << what << ": vertex " << v << " has " << at << ", not " << should;
+    ++wrong;
+  }
+}
 
 // A weighted grid. Its frontiers have few edges, but are large enough for several threads.
 TestGraph MakeLargeGrid(const std::string& folder, std::mt19937_64& random);

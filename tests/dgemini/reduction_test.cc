@@ -132,12 +132,13 @@ class Reductions : public ::testing::Test {
 TEST_F(Reductions, SendFewerBytesThanReadsOfAllLists) {
   CacheOptions cache;
   cache.level = CacheLevel::kIndex;
-  const std::uint64_t reads = RunPageRank(
-      cache, [](const dgemini::Engine& engine, const auto&) { EXPECT_EQ(engine.reduced(), 0); });
+  const std::uint64_t reads = RunPageRank(cache, [](const dgemini::Engine& engine, const auto&) {
+    EXPECT_EQ(engine.counts().reduced, 0);
+  });
   cache.side = MemorySide::kReduce;
   const std::uint64_t reduced = RunPageRank(cache, [](const dgemini::Engine& engine, const auto&) {
-    EXPECT_EQ(engine.reduced(), 20);
-    EXPECT_EQ(engine.pulls(), 20);
+    EXPECT_EQ(engine.counts().reduced, 20);
+    EXPECT_EQ(engine.counts().pulls, 20);
   });
   EXPECT_GT(reduced, 0);
   EXPECT_LT(reduced, reads);
@@ -148,12 +149,13 @@ TEST_F(Reductions, GiveWayToACacheThatHoldsAllLists) {
   CacheOptions cache;
   cache.side = MemorySide::kAuto;
   const std::uint64_t cached = RunPageRank(cache, [](const dgemini::Engine& engine, const auto&) {
-    EXPECT_GT(engine.reduced(), 0);
-    EXPECT_LT(engine.reduced(), 10);
+    EXPECT_GT(engine.counts().reduced, 0);
+    EXPECT_LT(engine.counts().reduced, 10);
   });
   cache.edges.percent = 0;
-  const std::uint64_t uncached = RunPageRank(
-      cache, [](const dgemini::Engine& engine, const auto&) { EXPECT_EQ(engine.reduced(), 20); });
+  const std::uint64_t uncached = RunPageRank(cache, [](const dgemini::Engine& engine, const auto&) {
+    EXPECT_EQ(engine.counts().reduced, 20);
+  });
   EXPECT_LT(cached, uncached);
 }
 
@@ -165,8 +167,8 @@ TEST_F(Reductions, StopWhenMemoryNodesHaveUsedTheirTime) {
   cache.side = MemorySide::kReduce;
   cache.memory_cpu_percent = 1e-9;
   RunPageRank(cache, [&](const dgemini::Engine& engine, const auto& ranks) {
-    EXPECT_EQ(engine.reduced(), 1);
-    EXPECT_EQ(engine.pulls(), 20);
+    EXPECT_EQ(engine.counts().reduced, 1);
+    EXPECT_EQ(engine.counts().pulls, 20);
     for (VertexId v = 0; v < engine.vertices(); ++v) {
       if (!engine.mine(v)) continue;
       ASSERT_NEAR(ranks[v], expected[v], 1e-12 * expected[v]) << v;
