@@ -23,9 +23,10 @@ std::vector<Command> AllCommands() {
           PoolStatusCommand(),  PoolStopCommand(),
           PoolListCommand(),    PoolMetricsCommand(),
           JobListCommand(),     JobCancelCommand(),
-          LaunchCommand(),      MemoryNodeCommand(),
-          ComputeNodeCommand(), PoolNodeCommand(),
-          PoolHostCommand(),    PoolLoaderCommand()};
+          JobResizeCommand(),   LaunchCommand(),
+          MemoryNodeCommand(),  ComputeNodeCommand(),
+          PoolNodeCommand(),    PoolHostCommand(),
+          PoolLoaderCommand()};
 }
 
 std::string GroupSummary(std::string_view group) {

@@ -63,6 +63,7 @@ Command PoolStopCommand();
 Command PoolMetricsCommand();
 Command JobListCommand();
 Command JobCancelCommand();
+Command JobResizeCommand();
 Command PoolListCommand();
 Command PoolNodeCommand();
 Command PoolHostCommand();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <sstream>
 
 #include "apps/output/text_output.h"
@@ -50,17 +51,25 @@ void SetCount(Report& report, const std::string& path, const TrafficCount& count
   report.Set(path + "/round_trips", count.round_trips);
 }
 
-void SetTraffic(Report& report, const std::string& path, const Traffic& traffic) {
-  SetCount(report, path, traffic.Total());
+// The sum of the traffic of several phases, of_each(traffic).
+template <typename OfEach>
+TrafficCount Sum(std::span<const Traffic> phases, OfEach of_each) {
+  TrafficCount sum;
+  for (const Traffic& traffic : phases) sum += of_each(traffic);
+  return sum;
+}
+
+void SetTraffic(Report& report, const std::string& path, std::span<const Traffic> phases) {
+  SetCount(report, path, Sum(phases, [](const Traffic& one) { return one.Total(); }));
   for (std::size_t i = 0; i < kNumTrafficKinds; ++i) {
     const auto kind = static_cast<TrafficKind>(i);
-    const TrafficCount count = traffic.OfKind(kind);
+    const TrafficCount count = Sum(phases, [&](const Traffic& one) { return one.OfKind(kind); });
     if (count.operations == 0) continue;
     SetCount(report, fmt::format("{}/by_kind/{}", path, TrafficKindName(kind)), count);
   }
   const auto names = StageNames();
   for (StageId stage = 0; stage < static_cast<StageId>(names.size()); ++stage) {
-    const TrafficCount count = traffic.OfStage(stage);
+    const TrafficCount count = Sum(phases, [&](const Traffic& one) { return one.OfStage(stage); });
     if (count.operations == 0) continue;
     SetCount(report, fmt::format("{}/by_stage/{}", path, names[stage]), count);
   }
@@ -106,7 +115,36 @@ Status WriteTrace(JobRun& run, const std::string& path) {
 
 }  // namespace
 
+Status FinishPhase(JobRun& run) {
+  if (run.phases == nullptr) return {};
+  Cluster& cluster = run.cluster;
+  const NodeId nodes = cluster.topology().nodes();
+  const Traffic mine = run.run_traffic ? *run.run_traffic : cluster.fabric().traffic();
+  SLIM_ASSIGN(Traffic traffic, SumOverNodes(cluster.all(), mine, nodes));
+  Phases& phases = *run.phases;
+  // Node 0 computes in every phase.
+  const double cpu_s = ProcessorSeconds() - (cluster.self() == 0 ? phases.cpu_s : 0);
+  SLIM_ASSIGN(const double all_cpu_s, cluster.all().AllSum(cluster.computes() ? cpu_s : 0));
+  if (cluster.self() != 0) return {};
+  const Handover& handover = phases.handover;
+  phases.all.push_back({.compute = cluster.topology().compute(),
+                        .first_step = phases.first_step,
+                        .stall_s = phases.all.empty()
+                                       ? 0
+                                       : static_cast<double>(run.began_ns - phases.ended_ns) * 1e-9,
+                        .run_s = static_cast<double>(run.ended_ns - run.began_ns) * 1e-9,
+                        .compute_cpu_s = all_cpu_s,
+                        .handed_over_bytes = handover.next_compute() == 0 ? 0 : handover.bytes(),
+                        .bytes = traffic.Total().bytes()});
+  phases.traffic.push_back(std::move(traffic));
+  phases.ended_ns = run.ended_ns;
+  phases.first_step = handover.step;
+  phases.cpu_s += cpu_s;
+  return {};
+}
+
 Status FinishReport(JobRun& run, const std::string& trace) {
+  SLIM_TRY(FinishPhase(run));
   Cluster& cluster = run.cluster;
   Report& report = run.report;
   const Topology& topology = cluster.topology();
@@ -126,8 +164,13 @@ Status FinishReport(JobRun& run, const std::string& trace) {
   SLIM_TRY(SetStageTimes(run));
   SLIM_ASSIGN(const Traffic traffic, SumOverNodes(cluster.all(), mine, topology.nodes()));
   SLIM_ASSIGN(const Traffic load, SumOverNodes(cluster.all(), run.load_traffic, topology.nodes()));
-  SetTraffic(report, "/traffic", traffic);
-  SetTraffic(report, "/load_traffic", load);
+  std::vector<Traffic> phases = {traffic};
+  if (run.phases != nullptr && cluster.self() == 0) {
+    phases = run.phases->traffic;
+    run.phases->Set(report);
+  }
+  SetTraffic(report, "/traffic", phases);
+  SetTraffic(report, "/load_traffic", std::span(&load, 1));
   const NodeFigures figures{ProcessorSeconds(), PeakMemoryBytes()};
   SLIM_ASSIGN(const auto all_figures, GatherList(cluster.all(), std::span(&figures, 1)));
   std::vector<double> compute_s;
@@ -143,7 +186,7 @@ Status FinishReport(JobRun& run, const std::string& trace) {
   report.Set("/cpu_s/memory", memory_s);
   report.Set("/memory/peak_bytes", peak_bytes);
   if (run.appends_traffic)
-    run.text += fmt::format("crossed the fabric: {}\n", DescribeTraffic(traffic));
+    run.text += fmt::format("crossed the fabric: {}\n", DescribeTraffic(phases));
   if (!trace.empty()) SLIM_TRY(WriteTrace(run, trace));
   return {};
 }
@@ -156,13 +199,14 @@ void SetGraph(Report& report, const GraphSource& file) {
   report.Set("/graph/bytes", file.file_bytes());
 }
 
-std::string DescribeTraffic(const Traffic& traffic) {
-  const TrafficCount total = traffic.Total();
+std::string DescribeTraffic(std::span<const Traffic> phases) {
+  const TrafficCount total = Sum(phases, [](const Traffic& one) { return one.Total(); });
   if (total.operations == 0) return "nothing";
   std::string kinds;
   for (std::size_t i = 0; i < kNumTrafficKinds; ++i) {
     const auto kind = static_cast<TrafficKind>(i);
-    const std::uint64_t operations = traffic.OfKind(kind).operations;
+    const std::uint64_t operations =
+        Sum(phases, [&](const Traffic& one) { return one.OfKind(kind); }).operations;
     if (operations == 0) continue;
     kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", FormatCount(operations),
                          TrafficKindName(kind));

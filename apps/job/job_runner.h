@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/job/phases.h"
 #include "slimgraph/base/result.h"
 #include "slimgraph/cluster/cluster.h"
 #include "slimgraph/graph/memory_plan.h"
@@ -31,7 +32,11 @@ struct JobOptions {
   std::optional<PoolGraph> standing;  // attach to this pool instead of starting memory nodes
   std::optional<NodeId> nodes;        // nullopt: as many as the launcher started
   std::optional<NodeId> compute;      // nullopt: all nodes
-  NodeId nodes_if_alone = 1;          // number of nodes without a launcher and without --nodes
+  // On a pool: the compute nodes change between two steps, if the application may be continued by
+  // others; with a schedule, at these steps.
+  bool may_move = false;
+  std::vector<ComputeFrom> schedule = {};
+  NodeId nodes_if_alone = 1;  // number of nodes without a launcher and without --nodes
   std::uint32_t threads = 1;
   std::uint32_t serving_threads = 0;  // further threads that answer requests of other nodes
   bool survives_deaths = false;       // the job continues when a node other than 0 has died
@@ -56,6 +61,12 @@ struct JobRun {
   double run_s = 0;
   Traffic load_traffic;
   std::optional<Traffic> run_traffic = {};  // nullopt: all that the fabric has counted
+  std::uint64_t began_ns = 0;               // when this node began to compute, and when it ended
+  std::uint64_t ended_ns = 0;
+  // If the application may be continued by other compute nodes: what this process knows of phases.
+  Phases* phases = nullptr;
+  // The application has been left, and so many compute nodes follow; the same on all nodes.
+  NodeId moves_to = 0;
   bool appends_traffic = true;  // `text` is for people; a line about the traffic is appended
   bool text_to_stderr = false;  // standard output has another output of the command
   int exit_code = 0;  // not 0: a part of the work failed, which was reported; same on all nodes

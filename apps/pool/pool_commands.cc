@@ -1,4 +1,4 @@
-// `slimgraph pool start|status|metrics|stop|list`, `slimgraph job …`, and what a pool's nodes run.
+// `slimgraph pool start|status|metrics|stop|list`, and what a pool's nodes run.
 #include <iostream>
 #include <iterator>
 
@@ -97,46 +97,6 @@ Command PoolMetricsCommand() {
     return view ? PrintMetrics(*view) : PrintError(view.error());
   };
   return {"pool metrics", "figures about a pool, in the text format of Prometheus", declare, run};
-}
-
-Command JobListCommand() {
-  struct State {
-    std::string name;
-    bool json = false;
-  };
-  const auto state = std::make_shared<State>();
-  const auto declare = [state](Options& options) {
-    options.Positional("NAME", "the pool", state->name);
-    options.Flag("--json", "the result as one JSON object", state->json);
-  };
-  const auto run = [state](const std::vector<std::string>&) {
-    const auto view = ViewPool(state->name);
-    return view ? PrintJobs(*view, state->json) : PrintError(view.error());
-  };
-  return {"job list", "show the jobs that use a pool", declare, run};
-}
-
-Command JobCancelCommand() {
-  struct State {
-    std::string name;
-    std::string job;
-  };
-  const auto state = std::make_shared<State>();
-  const auto declare = [state](Options& options) {
-    options.Positional("NAME", "the pool", state->name);
-    options.Positional("JOB", "the number that 'job list' shows", state->job);
-  };
-  const auto run = [state](const std::vector<std::string>&) {
-    const std::string number = state->job.substr(0, state->job.find('@'));
-    if (!ParseNumber<std::uint32_t>(number)) {
-      return PrintError(UsageError("JOB '{}' is no number of a job: 'job list {}' shows them",
-                                   state->job, state->name)
-                            .value());
-    }
-    const Status done = CancelJob(state->name, state->job);
-    return done ? 0 : PrintError(done.error());
-  };
-  return {"job cancel", "end a job that uses a pool: it loses its memory nodes", declare, run};
 }
 
 Command PoolListCommand() {

@@ -116,7 +116,8 @@ void SetNode(Report& report, std::size_t number, const PoolNodeView& node) {
 }
 
 std::string DescribeJob(const JobOfPool& job) {
-  return fmt::format("job {}  {}, attached for {}\n", job.what.client, job.what.command,
+  return fmt::format("job {}  {}, {}, attached for {}\n", job.what.client, job.what.command,
+                     FormatCounted(job.what.compute, "compute node"),
                      FormatSeconds(job.what.seconds));
 }
 
@@ -128,6 +129,8 @@ void SetJobs(Report& report, const std::vector<JobOfPool>& jobs) {
     report.Set(at + "/command", jobs[i].what.command);
     report.Set(at + "/job", jobs[i].what.client);
     report.Set(at + "/process", std::strtoull(jobs[i].what.client.c_str(), nullptr, 10));
+    report.Set(at + "/compute", std::uint64_t{jobs[i].what.compute});
+    report.Set(at + "/resizable", jobs[i].what.resizable);
     report.Set(at + "/deputies", jobs[i].deputies);
     report.Set(at + "/attached_s", jobs[i].what.seconds);
   }

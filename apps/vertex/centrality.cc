@@ -43,6 +43,8 @@ class CentralityApplication : public VertexApplication {
   }
 
   Status Prepare(const GraphSource& file, const OriginalIds& ids) override {
+    sources_.clear();
+    source_ids_.clear();
     if (random_) {
       SLIM_ASSIGN(sources_, RandomSources(file, *random_, seed_));
       for (const VertexId source : sources_) source_ids_.push_back(ids[source]);

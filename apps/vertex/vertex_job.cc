@@ -31,7 +31,7 @@ Status WriteOutput(ValueFile& file, const OriginalIds& ids, const VertexApplicat
 }
 
 // Runs the application options.repeat times on all nodes. Sets the traffic of the last run and the
-// median of the run times.
+// median of the run times, and run.moves_to if other compute nodes shall continue.
 Status Measure(JobRun& run, const VertexOptions& options, dgemini::Workload& work,
                dgemini::Engine* engine, VertexApplication& application) {
   Cluster& cluster = run.cluster;
@@ -44,20 +44,28 @@ Status Measure(JobRun& run, const VertexOptions& options, dgemini::Workload& wor
     if (serves) fabric.ClearTraffic();
     SLIM_TRY(cluster.all().Barrier());
     if (!serves) fabric.ClearTraffic();
-    const std::uint64_t start_ns = NowNs();
+    run.began_ns = NowNs();
     if (engine != nullptr) SLIM_TRY(application.Compute(*engine));
-    double slowest = engine != nullptr ? SecondsSince(start_ns) : 0;
+    run.ended_ns = NowNs();
+    double slowest =
+        engine != nullptr ? static_cast<double>(run.ended_ns - run.began_ns) * 1e-9 : 0;
     Traffic traffic = fabric.traffic();
+    std::uint64_t next = run.phases != nullptr ? run.phases->handover.next_compute() : 0;
     SLIM_TRY(work.ServeWhile([&]() -> Status {
       SLIM_ASSIGN(slowest, cluster.all().AllMax(slowest));
+      if (run.phases == nullptr) return {};
+      SLIM_ASSIGN(next, cluster.all().AllMax(next));
       return {};
     }));
+    run.moves_to = static_cast<NodeId>(next);
+    if (run.phases != nullptr && next == 0) run.phases->handover.NoteEnd();
     seconds.push_back(slowest);
     run.run_traffic = serves ? fabric.traffic() : traffic;
   }
   if (options.repeat > 1) run.report.Set("/time/runs_s", seconds);
   std::sort(seconds.begin(), seconds.end());
   run.run_s = seconds[seconds.size() / 2];
+  if (run.phases != nullptr) run.run_s += run.phases->SecondsUntil(run.began_ns);
   const double cpu_s = engine == nullptr ? ProcessorSeconds() - cpu_before_s : 0;
   SLIM_ASSIGN(const double memory_cpu_s, cluster.all().AllSum(cpu_s));
   run.report.Set("/remote/memory_cpu_s", memory_cpu_s);
@@ -186,6 +194,15 @@ void DeclareVertexOptions(Options& options, VertexOptions& vertex) {
       .Default("no file");
   options.Flag("--verify", "compare the result with that of a serial computation", vertex.verify);
   options.Number("--repeat", "R", "compute R times, and report the median time", vertex.repeat);
+  options
+      .Value("--compute-schedule", "C@STEP,...",
+             "on a pool: the number of compute nodes changes before these steps of the program, "
+             "such as 4@0,1@8",
+             [&vertex](const std::string& text) -> Status {
+               SLIM_ASSIGN(vertex.job.schedule, ParseComputeSchedule(text));
+               return {};
+             })
+      .Default("--compute, for the whole job");
   DeclareJobOptions(options, vertex.job);
 }
 
@@ -229,8 +246,10 @@ Status RunOn(const VertexWork& one, const VertexOptions& options, const GraphSou
   std::unique_ptr<dgemini::Engine> engine;
   if (cluster.computes()) {
     engine = std::make_unique<dgemini::Engine>(cluster, work, exchange, options.mode);
+    if (run.phases != nullptr) engine->SetHandover(&run.phases->handover);
   }
   SLIM_TRY(Measure(run, options, work, engine.get(), application));
+  if (run.moves_to != 0) return {};
   if (engine) SLIM_TRY(application.ReportResult(*engine, run));
   SLIM_TRY(ReportEngine(run, options, file, work, engine.get()));
   const Topology& topology = cluster.topology();

@@ -94,6 +94,7 @@ Command VertexCommand(const char* name, const char* summary,
     const Status graph = ResolveGraph(state->options.graph);
     if (!graph) return PrintError(graph.error());
     state->options.job.standing = state->options.graph.standing;
+    state->options.job.may_move = state->options.repeat <= 1;
     return RunJob(name, state->options.job, arguments, [state](JobRun& job_run) {
       return RunVertexApplication(job_run, state->options, state->application);
     });

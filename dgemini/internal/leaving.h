@@ -139,8 +139,13 @@ inline Status AgreeOnName(Engine& engine, Handover::Name& name) {
 template <typename... State>
 Result<bool> Leave(Engine& engine, State&&... state) {
   Handover* const handover = engine.handover();
-  if (handover == nullptr || handover->step++ == 0) return false;
-  --handover->step;
+  if (handover == nullptr) return false;
+  handover->NoteStep();
+  // Before its first step, there is nothing to hand over.
+  if (handover->step == 0) {
+    ++handover->step;
+    return false;
+  }
   StepCounts counts = engine.counts();
   const std::uint64_t head = HandoverCursor::Bytes(handover->step) + HandoverCursor::Bytes(counts);
   const std::uint64_t bytes = (head + ... + HandoverCursor::Bytes(state));

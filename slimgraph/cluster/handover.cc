@@ -4,6 +4,7 @@
 #include <string>
 
 #include "slimgraph/base/check.h"
+#include "slimgraph/base/clock.h"
 
 namespace slimgraph {
 namespace {
@@ -37,5 +38,19 @@ Status Handover::Open(const Name& name) {
   SLIM_ASSIGN(memory_, SharedMemory::Open(text.data()));
   return {};
 }
+
+void Handover::NoteStep() {
+  // Nodes that follow begin with the step at which the program was left.
+  if (step > 0 && step == noted_step_) return;
+  if (step > 0) {
+    NoteEnd();
+  } else {
+    step_seconds_.clear();
+  }
+  noted_step_ = step;
+  noted_ns_ = NowNs();
+}
+
+void Handover::NoteEnd() { step_seconds_.push_back(SecondsSince(noted_ns_)); }
 
 }  // namespace slimgraph

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "slimgraph/base/result.h"
 #include "slimgraph/base/shared_memory.h"
@@ -41,6 +42,13 @@ class Handover {
   NodeId next_compute() const { return next_compute_; }
   // Called on node 0 when these run.
   void SetFollowed() { next_compute_ = 0; }
+  std::uint64_t bytes() const { return memory_ ? memory_->bytes() : 0; }
+
+  // Called where the program can be left, and at its end.
+  void NoteStep();
+  void NoteEnd();
+  // How long each step has taken, with the change of compute nodes before it.
+  const std::vector<double>& step_seconds() const { return step_seconds_; }
 
   // Counted by the program: how often it could have been left so far.
   std::uint64_t step = 0;
@@ -49,6 +57,9 @@ class Handover {
   ComputeAt compute_at_;
   std::unique_ptr<SharedMemory> memory_;
   NodeId next_compute_ = 0;
+  std::uint64_t noted_step_ = 0;
+  std::uint64_t noted_ns_ = 0;  // when that step began
+  std::vector<double> step_seconds_;
 };
 
 }  // namespace slimgraph

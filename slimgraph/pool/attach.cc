@@ -5,6 +5,8 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
+#include <utility>
 
 #include "slimgraph/base/child_process.h"
 #include "slimgraph/base/clock.h"
@@ -18,6 +20,7 @@
 namespace slimgraph {
 namespace {
 
+constexpr std::uint64_t kUntilDeputiesEndNs = 1'000'000'000;
 constexpr std::uint64_t kUntilComputeNodesEndNs = 3'000'000'000;
 
 std::string FolderHere() {
@@ -76,7 +79,9 @@ Result<std::unique_ptr<Attachment>> Attachment::Make(const AttachRequest& reques
         place.ToText(),
         FolderHere(),
         fmt::format("{}{}", ::getpid(), pool.has_hosts() ? "@" + HostName() : ""),
-        fmt::format("{}", i)};
+        fmt::format("{}", i),
+        fmt::format("{}", request.compute),
+        request.resizable ? "resizable" : ""};
     words.insert(words.end(), request.words.begin(), request.words.end());
     SLIM_TRY(connections[i].Send(words));
   }
@@ -98,7 +103,10 @@ Result<std::unique_ptr<Attachment>> Attachment::Make(const AttachRequest& reques
   return made;
 }
 
-JoinConfig Attachment::TakeConfig() { return std::move(config_); }
+JoinConfig Attachment::TakeConfig() {
+  joined_ = true;
+  return std::move(config_);
+}
 
 Status Attachment::CheckAllRun() {
   for (const pid_t process : compute_) {
@@ -106,8 +114,9 @@ Status Attachment::CheckAllRun() {
     std::erase(compute_, process);
     return EnvironmentError("a compute node ended before it joined the job");
   }
-  for (auto& connection : deputies_->connections) {
-    if (!connection.HasEnded()) continue;
+  for (std::size_t i = 0; i < deputies_->connections.size(); ++i) {
+    if (!ConnectionHasEnded(i)) continue;
+    const internal::Conversation& connection = deputies_->connections[i];
     return EnvironmentError(
         "the deputy of node {} of pool '{}' ended before it joined the job; {} may say why",
         connection.node(), deputies_->pool.name, NameOfLog(deputies_->pool, connection.node()));
@@ -115,9 +124,36 @@ Status Attachment::CheckAllRun() {
   return {};
 }
 
+bool Attachment::ConnectionHasEnded(std::size_t i) {
+  internal::Conversation& connection = deputies_->connections[i];
+  while (connection.AwaitSomething(std::chrono::nanoseconds(0))) {
+    const auto said = connection.Receive(NowNs() + internal::kAnswerNs);
+    if (!said || !*said || (*said)->size() != 2 || (*said)->front() != internal::kResize)
+      return true;
+    const auto compute = std::strtoul((*said)->back().c_str(), nullptr, 10);
+    if (compute > 0) resize_ = static_cast<NodeId>(compute);
+  }
+  return false;
+}
+
+std::optional<NodeId> Attachment::TakeResize() {
+  // If a connection has ended, the job learns it otherwise: it has lost a memory node.
+  for (std::size_t i = 0; i < deputies_->connections.size(); ++i) {
+    static_cast<void>(ConnectionHasEnded(i));
+  }
+  return std::exchange(resize_, std::nullopt);
+}
+
+// A node tells the end of its deputy, after which `pool stop` does not mind this job any more.
 void Attachment::Reap() {
+  std::uint64_t deadline_ns = NowNs() + kUntilDeputiesEndNs;
+  for (std::size_t i = 0; joined_ && i < deputies_->connections.size(); ++i) {
+    while (!ConnectionHasEnded(i) && NowNs() < deadline_ns) {
+      deputies_->connections[i].AwaitSomething(std::chrono::nanoseconds(deadline_ns - NowNs()));
+    }
+  }
   deputies_.reset();
-  const std::uint64_t deadline_ns = NowNs() + kUntilComputeNodesEndNs;
+  deadline_ns = NowNs() + kUntilComputeNodesEndNs;
   for (const pid_t process : compute_) {
     const UniqueFd end = WatchProcess(process);
     const std::uint64_t now = NowNs();

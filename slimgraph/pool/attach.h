@@ -25,6 +25,7 @@ struct AttachRequest {
   // loaded. Made now if the pool does not have it yet.
   std::function<Result<std::string>(const std::string& facts)> view_of = {};
   NodeId compute = 1;
+  bool resizable = false;  // the job asks for TakeResize()
   // The command line after the program's name. The other compute nodes and the deputies have the
   // same, and find their Place (launch/place.h) in the environment; deputies also find their part
   // of the graph there (TakeStandingPart()).
@@ -43,8 +44,9 @@ class Attachment {
  public:
   // An error if the pool does not have the graph; nothing has been started then.
   static Result<std::unique_ptr<Attachment>> Make(const AttachRequest& request);
-  // The deputies end with the job. Those that have not ended after some seconds are killed, as are
-  // the other compute nodes, which the destructor reaps.
+  // The deputies end with the job. The destructor waits a second for them; their nodes kill those
+  // that do not end. It reaps the other compute nodes, and kills those that have not ended after
+  // some seconds.
   ~Attachment();
   Attachment(const Attachment&) = delete;
   Attachment& operator=(const Attachment&) = delete;
@@ -52,17 +54,24 @@ class Attachment {
   // What Job::Join needs, only once. This object must outlive the call of Job::Join.
   JoinConfig TakeConfig();
   const PoolFacts& facts() const { return facts_; }
+  // How many compute nodes the job shall have from now on, if `slimgraph job resize` has said so
+  // since the last call. Does not wait.
+  std::optional<NodeId> TakeResize();
 
  private:
   struct Deputies;
   Attachment();
   Status CheckAllRun();
+  // Whether the connection has ended. Keeps what has arrived there.
+  bool ConnectionHasEnded(std::size_t connection);
   void Reap();
 
   PoolFacts facts_;
   JoinConfig config_;
   std::unique_ptr<Deputies> deputies_;
   std::vector<pid_t> compute_;
+  bool joined_ = false;  // the job has formed, as far as this object knows
+  std::optional<NodeId> resize_;
 };
 
 // What a deputy, a memory node of a job that a pool's node has started, finds in its environment.

@@ -15,7 +15,7 @@
 namespace slimgraph {
 
 // Of requests and answers, and of the descriptor.
-constexpr std::uint64_t kPoolProtocol = 2;
+constexpr std::uint64_t kPoolProtocol = 3;
 
 struct PoolNodeAddress {
   std::string host = {};     // as the hosts file names it; "": the pool is on one machine alone

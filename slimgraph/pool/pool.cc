@@ -28,7 +28,6 @@ using internal::Words;
 
 constexpr std::chrono::seconds kUntilNodeEnds{5};
 constexpr std::uint64_t kUntilKilledNs = 3'000'000'000;  // if it does not answer
-constexpr std::uint64_t kUntilJobEndsNs = 10'000'000'000;
 constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
 
 Words Request(std::string_view verb, Words words = {}) {
@@ -316,32 +315,6 @@ Status StopPool(const std::string& name, bool now) {
     if (IsRunning(*node)) SLIM_TRY(internal::EndNode(*node, "/proc/self/exe"));
   }
   return RemoveDescriptor(name);
-}
-
-Status CancelJob(const std::string& name, const std::string& job) {
-  SLIM_ASSIGN(const PoolDescriptor pool, ReadDescriptor(name));
-  const std::uint64_t deadline_ns = NowNs() + kUntilJobEndsNs;
-  bool found = false;
-  while (true) {
-    std::size_t left = 0;
-    for (NodeId node = 0; node < pool.nodes.size(); ++node) {
-      if (!IsRunning(pool.nodes[node])) continue;
-      SLIM_ASSIGN(auto conversation, Conversation::Open(pool, node));
-      SLIM_ASSIGN(const Words answer, conversation.Ask(Request(internal::kCancel, {job})));
-      if (answer != Words{"0"}) ++left;
-    }
-    if (left == 0 && found) return {};
-    if (left == 0) {
-      return InputError(
-          "pool '{}' has no job of process {}: 'slimgraph job list {}' shows its jobs", name, job,
-          name);
-    }
-    found = true;
-    if (NowNs() > deadline_ns) {
-      return EnvironmentError("the job of process {} does not end", job);
-    }
-    SleepFor(std::chrono::milliseconds(5));
-  }
 }
 
 Result<std::vector<PoolSummary>> ListPools() {

@@ -71,6 +71,11 @@ Status StopPool(const std::string& name, bool now);
 // Returns once no node of the pool has the job any more. An error if no such job is attached.
 Status CancelJob(const std::string& pool, const std::string& job);
 
+// The job shall have so many compute nodes, which changes between two of its steps. Returns once it
+// has them, and how many it had. An error if no such job is attached or it cannot be resized; if it
+// ends before; if it has not changed them after a minute.
+Result<NodeId> ResizeJob(const std::string& pool, const std::string& job, NodeId compute);
+
 struct PoolSummary {
   std::string name;
   NodeId nodes = 0;

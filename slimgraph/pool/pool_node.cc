@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 
 #include "slimgraph/base/child_process.h"
 #include "slimgraph/base/clock.h"
@@ -128,9 +129,14 @@ class ClientService {
     if (verb == internal::kFind && size == 2) return Find(request[1]);
     if (verb == internal::kLoad && size == 5) return Load(request);
     if (verb == internal::kView && size == 3) return View(request[1], request[2]);
-    if (verb == internal::kAttach && size >= 8) return Attach(request);
+    if (verb == internal::kAttach && size >= 10) return Attach(request);
     if (verb == internal::kCancel && size == 2) {
       return Words{fmt::format("{}", node_.state.CancelJobsOf(request[1]))};
+    }
+    if (verb == internal::kResize && size == 3) {
+      const auto compute = static_cast<NodeId>(std::strtoul(request[2].c_str(), nullptr, 10));
+      SLIM_ASSIGN(const auto jobs, node_.state.ResizeJobsOf(request[1], compute));
+      return Words{fmt::format("{}", jobs)};
     }
     if (verb == internal::kKeep && size == 1 && !loaded_.empty()) {
       SLIM_TRY(node_.state.Keep(std::exchange(loaded_, {})));
@@ -240,15 +246,21 @@ class ClientService {
                        internal::PartText(request[1], memories, graph_->what.facts)}},
         .folder = folder};
     std::string command;
-    for (std::size_t i = 8; i < request.size(); ++i) {
+    for (std::size_t i = 10; i < request.size(); ++i) {
       program.words.push_back(request[i]);
       command += (command.empty() ? "" : " ") + request[i];
     }
     for (const UniqueFd& memory : memories) {
       program.files.emplace_back(memory.get(), memory.get());
     }
-    SLIM_ASSIGN(
-        job_, node_.state.AddJob({.graph = request[1], .command = command, .client = request[6]}));
+    const AttachedJobStatus job{
+        .graph = request[1],
+        .command = command,
+        .client = request[6],
+        .compute = static_cast<NodeId>(std::strtoul(request[8].c_str(), nullptr, 10)),
+        .resizable = !request[9].empty()};
+    SLIM_ASSIGN(resized_, Event::Make());
+    SLIM_ASSIGN(job_, node_.state.AddJob(job, job.resizable ? &*resized_ : nullptr));
     const auto started = StartProgram(program);
     if (!started) {
       node_.state.RemoveJob(job_);
@@ -263,8 +275,18 @@ class ClientService {
   // not ended some time after the client has left.
   void AwaitEndOfJob() {
     const UniqueFd ended = WatchProcess(deputy_);
-    std::array<pollfd, 2> waits{{{ended.get(), POLLIN, 0}, {client_.fd(), POLLIN, 0}}};
-    while (waits[0].revents == 0 && waits[1].revents == 0) Poll(waits, kUntilWoken);
+    std::array<pollfd, 3> waits{
+        {{ended.get(), POLLIN, 0}, {client_.fd(), POLLIN, 0}, {resized_->fd(), POLLIN, 0}}};
+    while (waits[0].revents == 0 && waits[1].revents == 0) {
+      Poll(waits, kUntilWoken);
+      if (waits[2].revents == 0) continue;
+      resized_->Clear();
+      const auto compute = node_.state.TakeResize(job_);
+      if (compute) {
+        static_cast<void>(
+            client_.Send({std::string(internal::kResize), fmt::format("{}", *compute)}));
+      }
+    }
     if (!AwaitReadable(ended.get(), kUntilDeputyEnds)) {
       ::kill(deputy_, SIGKILL);
       AwaitReadable(ended.get(), kUntilDeputyEnds);
@@ -282,6 +304,7 @@ class ClientService {
   SharedGraph graph_;  // the deputy's
   std::uint64_t job_ = 0;
   pid_t deputy_ = 0;
+  std::optional<Event> resized_;
 };
 
 // A graph may be many memories, and each takes a descriptor.

@@ -56,6 +56,8 @@ std::vector<std::string> ToWords(const PoolNodeStatus& status) {
     words.push_back(job.graph);
     words.push_back(job.command);
     words.push_back(job.client);
+    add(job.compute);
+    add(job.resizable ? 1 : 0);
     add(job.deputy);
     add(job.seconds);
   }
@@ -86,6 +88,8 @@ Result<PoolNodeStatus> StatusFromWords(const std::vector<std::string>& words) {
     job.graph = reader.Text();
     job.command = reader.Text();
     job.client = reader.Text();
+    job.compute = reader.Number<NodeId>();
+    job.resizable = reader.Number<int>() != 0;
     job.deputy = reader.Number<pid_t>();
     job.seconds = reader.Number<double>();
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "slimgraph/base/result.h"
+#include "slimgraph/base/types.h"
 
 namespace slimgraph {
 
@@ -32,6 +33,8 @@ struct AttachedJobStatus {
   std::string graph = {};
   std::string command = {};
   std::string client = {};  // the process of the job's node 0: "NUMBER", or "NUMBER@HOST"
+  NodeId compute = 1;       // its compute nodes
+  bool resizable = false;   // their number can change
   pid_t deputy = 0;         // of its memory node on this node of the pool
   double seconds = 0;
 };

@@ -28,7 +28,10 @@ inline constexpr std::string_view kLoad = "load";  // GRAPH ID FILE SHOWN
 inline constexpr std::string_view kKeep = "keep";  // what this connection has loaded
 inline constexpr std::string_view kDrop = "drop";  // GRAPH
 inline constexpr std::string_view kAttach =
-    "attach";  // GRAPH VIEW ID PLACE FOLDER CLIENT PART WORD…
+    "attach";  // GRAPH VIEW ID PLACE FOLDER CLIENT PART COMPUTE RESIZABLE WORD…
+// CLIENT COMPUTE: whose job shall have so many compute nodes. The job's connection gets
+// kResize COMPUTE, without having asked.
+inline constexpr std::string_view kResize = "resize";
 inline constexpr std::string_view kCancel = "cancel";  // CLIENT: whose job shall end
 // This client is still there; no answer. What a connection holds, such as a graph that it has
 // loaded and does not keep yet, is forgotten if the node hears nothing for kLeaseNs.

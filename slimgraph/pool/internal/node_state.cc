@@ -158,10 +158,10 @@ Status NodeState::Drop(const std::string& name) {
   return {};
 }
 
-Result<std::uint64_t> NodeState::AddJob(AttachedJobStatus job) {
+Result<std::uint64_t> NodeState::AddJob(AttachedJobStatus job, const Event* resized) {
   const std::lock_guard lock(mutex_);
   if (holds_still_) return EnvironmentError("the pool is about to stop");
-  jobs_.emplace(++last_job_, Job{std::move(job), NowNs()});
+  jobs_.emplace(++last_job_, Job{std::move(job), NowNs(), resized});
   return last_job_;
 }
 
@@ -212,6 +212,29 @@ std::size_t NodeState::CancelJobsOf(const std::string& client) {
     ++deputies;
   }
   return deputies;
+}
+
+Result<std::size_t> NodeState::ResizeJobsOf(const std::string& client, NodeId compute) {
+  const std::lock_guard lock(mutex_);
+  std::size_t jobs = 0;
+  for (auto& [number, job] : jobs_) {
+    if (job.what.client != client) continue;
+    if (job.resized == nullptr) {
+      return UsageError(
+          "the job of process {} keeps its compute nodes: only vertex programs that run once "
+          "change them",
+          client);
+    }
+    job.resize = compute;
+    job.resized->Set();
+    ++jobs;
+  }
+  return jobs;
+}
+
+std::optional<NodeId> NodeState::TakeResize(std::uint64_t number) {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(jobs_.at(number).resize, std::nullopt);
 }
 
 PoolNodeStatus NodeState::Describe() const {

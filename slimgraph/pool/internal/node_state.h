@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "slimgraph/base/poller.h"
 #include "slimgraph/base/result.h"
 #include "slimgraph/base/sync.h"
 #include "slimgraph/base/unique_fd.h"
@@ -51,7 +53,8 @@ class NodeState {
   Status Drop(const std::string& name);
 
   // Returns the number by which the job is known, or an error if the node is about to stop.
-  Result<std::uint64_t> AddJob(AttachedJobStatus job);
+  // `resized` is set when there is a resize to take; null: the job cannot be resized.
+  Result<std::uint64_t> AddJob(AttachedJobStatus job, const Event* resized);
   void SetDeputy(std::uint64_t number, pid_t deputy);
   // Called before the deputy is reaped, so that its process number is still its own.
   void RemoveJob(std::uint64_t number);
@@ -62,6 +65,11 @@ class NodeState {
   void KillDeputies();
   // Kills the deputies of the jobs of this client (AttachedJobStatus). Returns their number.
   std::size_t CancelJobsOf(const std::string& client);
+  // The jobs of this client shall have so many compute nodes. Returns the number of these jobs; an
+  // error if they cannot be resized.
+  Result<std::size_t> ResizeJobsOf(const std::string& client, NodeId compute);
+  // Nothing: it was not asked for since the last call.
+  std::optional<NodeId> TakeResize(std::uint64_t number);
 
   PoolNodeStatus Describe() const;
 
@@ -69,6 +77,8 @@ class NodeState {
   struct Job {
     AttachedJobStatus what;
     std::uint64_t since_ns;
+    const Event* resized = nullptr;
+    std::optional<NodeId> resize = {};
   };
   struct Entry {
     SharedGraph graph;

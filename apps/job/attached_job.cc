@@ -1,0 +1,185 @@
+#include "apps/job/attached_job.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <utility>
+
+#include "apps/job/job_node.h"
+#include "slimgraph/base/units.h"
+#include "slimgraph/launch/place.h"
+#include "slimgraph/launch/started_by.h"
+
+namespace slimgraph {
+namespace {
+
+// The pool's nodes are the memory nodes, so these options have no meaning.
+Status CheckAttachedOptions(const JobOptions& options) {
+  if (options.nodes) {
+    return UsageError(
+        "--nodes is for graphs in files: {} has the nodes of its pool; give --compute",
+        options.standing->pool + ":" + options.standing->graph);
+  }
+  if (options.limits.any()) {
+    return UsageError(
+        "--cpu-share and --node-memory limit nodes that --nodes starts, not a pool's");
+  }
+  if (options.transport != "" && options.transport != "shm" && options.transport != "tcp") {
+    return UsageError("graphs of a pool are read over --transport shm or tcp, not {}",
+                      options.transport);
+  }
+  if (StartedBy() != Starter::kNobody) {
+    return UsageError("a job on a pool starts its compute nodes by itself: run it without {}",
+                      StartedBy() == Starter::kPmi ? "mpiexec" : "a launcher");
+  }
+  if (!options.schedule.empty() && !options.may_move) {
+    return UsageError("--compute-schedule and --repeat cannot be combined");
+  }
+  return CheckNetwork(options.network);
+}
+
+// AttachRequest's function for the one of PoolGraph.
+std::function<Result<std::string>(const std::string&)> ViewByFacts(
+    std::function<Result<std::string>(const StandingGraph&)> view_of) {
+  if (!view_of) return {};
+  return [view_of](const std::string& facts) -> Result<std::string> {
+    SLIM_ASSIGN(const auto graph, StandingGraph::Open(facts, {}));
+    return view_of(*graph);
+  };
+}
+
+AttachRequest RequestFor(const JobOptions& options, const std::vector<std::string>& arguments,
+                         NodeId compute) {
+  return {.pool = options.standing->pool,
+          .graph = options.standing->graph,
+          .view_of = ViewByFacts(options.standing->view_of),
+          .compute = compute,
+          .resizable = options.may_move,
+          .words = arguments};
+}
+
+// Joins the job and runs this node of it. Returns the exit code.
+int RunNodeOf(JoinConfig config, const JobOptions& options, const std::string& pool_facts,
+              std::optional<StandingHere> part, Report& report, Phases* phases,
+              const Application& application) {
+  const bool is_first = config.self == 0;
+  const auto job = Job::Join(std::move(config), OnLoss::kEndJob);
+  // Node 0 says why the job has not formed.
+  if (!job) return is_first ? PrintError(job.error()) : job.error().exit_code();
+  const auto facts = (*job)->Exchange(pool_facts);
+  while (!facts) ::pause();  // the control thread ends this process
+  OfPool of_pool{.graph = nullptr, .part = std::move(part)};
+  // The memories of a view are not those of the graph.
+  std::vector<std::unique_ptr<SharedMemory>> memories;
+  if (of_pool.part && !options.standing->view_of) {
+    memories = std::move(of_pool.part->memories);
+    of_pool.part.reset();
+  }
+  auto graph = StandingGraph::Open(facts->front(), std::move(memories));
+  if (!graph) (*job)->Fail(graph.error());
+  while (!graph) ::pause();
+  of_pool.graph = *std::move(graph);
+  return RunInJob(**job, options, report, of_pool, phases, application);
+}
+
+// Node 0: has the compute nodes started, and changes them by the schedule, or because
+// `slimgraph job resize` has asked for it.
+class ComputeNodes {
+ public:
+  ComputeNodes(const JobOptions& options, const std::vector<std::string>& arguments)
+      : options_(options), arguments_(arguments) {
+    if (!options.schedule.empty() && options.schedule.front().step == 0) {
+      wanted_ = options.schedule[next_entry_++].compute;
+    } else {
+      wanted_ = options.compute.value_or(1);
+    }
+  }
+
+  // Of the first phase, or of those that At() has made.
+  Status Start() {
+    if (!next_) SLIM_TRY(MakeNext());
+    compute_ = wanted_;
+    ended_ = std::exchange(now_, std::exchange(next_, nullptr));
+    return {};
+  }
+  Attachment& attachment() { return *now_; }
+  NodeId compute() const { return compute_; }
+
+  // As Handover::ComputeAt. If the nodes that follow cannot be started, says why, and the job keeps
+  // those that it has.
+  NodeId At(std::uint64_t step) {
+    for (; next_entry_ < options_.schedule.size(); ++next_entry_) {
+      if (options_.schedule[next_entry_].step > step) break;
+      wanted_ = options_.schedule[next_entry_].compute;
+    }
+    if (const auto asked = now_->TakeResize()) wanted_ = *asked;
+    if (wanted_ == compute_) return compute_;
+    if (const Status made = MakeNext(); !made) {
+      std::fputs(fmt::format("slimgraph: the job keeps its {}: {}\n",
+                             FormatCounted(compute_, "compute node"), made.error().message)
+                     .c_str(),
+                 stderr);
+      wanted_ = compute_;
+    } else {
+      std::fputs(fmt::format("slimgraph: {} instead of {} from step {} on\n",
+                             FormatCounted(wanted_, "compute node"), compute_, step)
+                     .c_str(),
+                 stderr);
+    }
+    return wanted_;
+  }
+
+ private:
+  Status MakeNext() {
+    SLIM_ASSIGN(next_, Attachment::Make(RequestFor(options_, arguments_, wanted_)));
+    return {};
+  }
+
+  const JobOptions& options_;
+  const std::vector<std::string>& arguments_;
+  std::size_t next_entry_ = 0;  // of the schedule
+  NodeId wanted_ = 1;
+  NodeId compute_ = 0;
+  std::unique_ptr<Attachment> ended_;  // that of the phase before, whose processes are ending
+  std::unique_ptr<Attachment> now_;
+  std::unique_ptr<Attachment> next_;
+};
+
+// Node 0, in all phases of the job.
+int RunFirstNode(const std::string& command, JobOptions options,
+                 const std::vector<std::string>& arguments, const Application& application) {
+  Report report(command);
+  ComputeNodes nodes(options, arguments);
+  Phases phases{.handover = Handover([&](std::uint64_t step) { return nodes.At(step); })};
+  while (true) {
+    if (const Status started = nodes.Start(); !started) return PrintError(started.error());
+    options.compute = nodes.compute();
+    phases.handover.SetFollowed();
+    const int code =
+        RunNodeOf(nodes.attachment().TakeConfig(), options, nodes.attachment().facts().facts,
+                  std::nullopt, report, options.may_move ? &phases : nullptr, application);
+    if (phases.handover.next_compute() == 0) return code;
+  }
+}
+
+}  // namespace
+
+int RunAttachedJob(const std::string& command, const JobOptions& options,
+                   const std::vector<std::string>& arguments, const Application& application) {
+  if (const Status checked = CheckAttachedOptions(options); !checked) {
+    return PrintError(checked.error());
+  }
+  const auto place = TakePlace();
+  if (!place) return PrintError(place.error());
+  if (!*place) return RunFirstNode(command, options, arguments, application);
+  auto part = TakeStandingPart();
+  if (!part) return PrintError(part.error());
+  JobOptions of_node = options;
+  of_node.compute = (*place)->compute;
+  Report report(command);
+  Phases phases;
+  return RunNodeOf((*place)->Config(), of_node, "", *std::move(part), report,
+                   options.may_move ? &phases : nullptr, application);
+}
+
+}  // namespace slimgraph
