@@ -7,6 +7,7 @@ namespace slimgraph {
 
 Result<std::vector<ComputeFrom>> ParseComputeSchedule(const std::string& text) {
   std::vector<ComputeFrom> schedule;
+  if (text.empty()) return UsageError("give NODES@STEP,..., such as 4@0,1@8");
   for (const std::string_view part : Split(text)) {
     const std::size_t at = part.find('@');
     const auto compute = ParseNumber<NodeId>(part.substr(0, at));

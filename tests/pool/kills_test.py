@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -24,7 +25,7 @@ LIMIT_S = 60  # for a command
 GONE_S = 20  # until what is left of a job is gone
 PROGRAMS = {"pagerank": ["--iterations", "10"], "bfs": ["--source", "1"], "cc": [],
             "bc": ["--sources", "1,2"]}
-ANNOUNCED = "slimgraph: the job takes "
+NOT_ERRORS = re.compile(r"slimgraph: (the job takes|\d+ compute nodes? instead of) ")
 
 
 class Wrong(Exception):
@@ -110,7 +111,7 @@ def check_end(code, err, killed):
     """The command ends well, by the signal, or with one line."""
     if code in (0, -signal.SIGKILL) or (code == -signal.SIGPIPE and killed):
         return
-    lines = [line for line in err.splitlines() if not line.startswith(ANNOUNCED)]
+    lines = [line for line in err.splitlines() if not NOT_ERRORS.match(line)]
     if code != 4 or len(lines) != 1 or not lines[0].startswith("slimgraph: "):
         raise Wrong(f"exit code {code}, and said:\n{err}")
 
@@ -138,6 +139,28 @@ def kill_in_job(bench, draw):
     if beside.returncode != 0 or json.loads(out)["result"]["components"] != bench.components:
         raise Wrong(f"the job beside: exit code {beside.returncode}: {err}{out}")
     await_none(lambda: bench.processes(program, "--repeat", mark), "left behind")
+
+
+def kill_while_resized(bench, draw):
+    """Kills or stops a process of a job whose compute nodes change all the time."""
+    mark = str(draw.randrange(200, 400))  # iterations; tells the job's processes from others
+    steps = sorted(draw.sample(range(1, 100), 20))
+    schedule = ",".join(f"{draw.choice([1, 2, 3])}@{step}" for step in [0, *steps])
+    words = ["pagerank", "p:g", "--iterations", mark, "--compute-schedule", schedule,
+             "--transport", draw.choice(["shm", "tcp"]), "--verify", "--json"]
+    child = bench.command(*words)
+    time.sleep(draw.random() * 1.2)
+    processes = bench.processes("pagerank", "--iterations", mark) or [child.pid]
+    victim, stops = draw.choice(sorted(processes)), draw.random() < 0.3
+    send(victim, signal.SIGSTOP if stops else signal.SIGKILL)
+    if stops:  # after a while, the user gives up
+        time.sleep(draw.random() * 0.1)
+        send(child.pid, signal.SIGKILL)
+    out, err = end_of(child, words)
+    check_end(child.returncode, err, victim)
+    if child.returncode == 0 and not json.loads(out)["verified"]:
+        raise Wrong(f"the resized job has ended with {out}")
+    await_none(lambda: bench.processes("pagerank", "--iterations", mark), "left behind")
 
 
 def kill_while_loading(bench, draw):
@@ -207,8 +230,8 @@ def kill_node(bench, draw):
 
 def run_point(bench, seed, point):
     draw = random.Random(f"{seed}:{point}")
-    kind = draw.choices([kill_in_job, kill_while_loading, kill_while_a_view_is_made, kill_node],
-                        [8, 2, 3, 1])[0]
+    kind = draw.choices([kill_in_job, kill_while_resized, kill_while_loading,
+                         kill_while_a_view_is_made, kill_node], [7, 4, 2, 3, 1])[0]
     kind(bench, draw)
     await_none(lambda: bench.status()["jobs"], "still attached")
     report = json.loads(bench.run("cc", "p:g", "--json"))

@@ -1,0 +1,206 @@
+// Jobs on a pool whose compute nodes change while they run.
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+#include <random>
+
+#include "slimgraph/files/generate.h"
+#include "slimgraph/stats/json_value.h"
+#include "tests/support/command.h"
+#include "tests/support/node_processes.h"
+#include "tests/support/unwrap.h"
+
+namespace slimgraph {
+namespace {
+
+class Resizing : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    scratch_ = new ScratchDirectory;
+    ::setenv("SLIMGRAPH_POOLS", scratch_->File("pools").c_str(), 1);
+    const char* const said = std::getenv("SLIMGRAPH_TEST_SEED");
+    random_.seed(said != nullptr ? std::strtoull(said, nullptr, 10) : std::random_device{}());
+    const std::uint64_t seed = random_();
+    std::cout << "SLIMGRAPH_TEST_SEED=" << seed << std::endl;
+    random_.seed(seed);
+    GenerateOptions options;
+    options.out = scratch_->File("kron.slim");
+    options.scale = 11;
+    options.seed = seed;
+    options.weights = {1, 255};
+    Unwrap(Generate(options));
+    Run({"pool", "start", "p", "--nodes", "3"});
+    Run({"pool", "load", "p", scratch_->File("kron.slim")});
+  }
+  static void TearDownTestSuite() {
+    RunSlimgraph({"pool", "stop", "p", "--now"});
+    delete scratch_;
+  }
+  static std::string Run(const std::vector<std::string>& words) {
+    // Another mark: the nodes of a pool outlive the command that has started them.
+    const CommandEnd end = RunSlimgraph(words, {"TEST_MARK=pool"});
+    std::string line;
+    for (const std::string& word : words) line += word + " ";
+    EXPECT_EQ(end.code, 0) << line << "\n" << end.err;
+    return end.out;
+  }
+  // Changes before about every second step.
+  static std::string DrawSchedule() {
+    std::string schedule;
+    for (int step = 0; step < 24; step += 1 + static_cast<int>(random_() % 3)) {
+      schedule += fmt::format("{}{}@{}", step > 0 ? "," : "", 1 + random_() % 4, step);
+    }
+    return schedule;
+  }
+  static std::vector<double> Numbers(const JsonValue& report, const char* path) {
+    std::vector<double> all;
+    const JsonValue* const found = report.Find(path);
+    if (found == nullptr || found->array() == nullptr) return all;
+    for (const JsonValue& one : *found->array()) all.push_back(one.number().value_or(-1));
+    return all;
+  }
+  static JsonValue Parse(const std::string& json) { return Unwrap(ParseJson(json, "a job")); }
+
+  static ScratchDirectory* scratch_;
+  static std::mt19937_64 random_;
+};
+ScratchDirectory* Resizing::scratch_ = nullptr;
+std::mt19937_64 Resizing::random_;
+
+TEST_F(Resizing, ChangesNoAnswer) {
+  const std::vector<std::vector<std::string>> kPrograms = {{"bfs", "--source", "1"},
+                                                           {"khop", "--source", "1", "--hops", "3"},
+                                                           {"sssp", "--source", "1"},
+                                                           {"pagerank"},
+                                                           {"pagerank", "--precision", "float"},
+                                                           {"pagerank", "--tolerance", "1e-6"},
+                                                           {"cc"},
+                                                           {"bc", "--sources", "1,2,3"},
+                                                           {"bc", "--random", "2"},
+                                                           {"cdlp"},
+                                                           {"kcore"},
+                                                           {"mis"}};
+  const std::vector<std::vector<std::string>> kSettings = {
+      {"--cache", "none"},
+      {"--memory-side", "serve", "--threads", "2"},
+      {"--transport", "tcp", "--edge-cache", "10%", "--mode", "pull"},
+      {"--mode", "push", "--cache", "index"},
+      {"--memory-side", "reduce", "--mode", "pull", "--transport", "tcp"},
+      {"--memory-side", "auto", "--edge-cache", "0", "--threads", "2"},
+      {"--memory-side", "reduce", "--delegate", "node"},
+  };
+  std::size_t turn = random_() % kSettings.size();
+  double moves = 0;
+  for (const auto& program : kPrograms) {
+    std::vector<std::string> words = program;
+    words.insert(words.begin() + 1, "p:kron");
+    const auto& setting = kSettings[turn++ % kSettings.size()];
+    words.insert(words.end(), setting.begin(), setting.end());
+    words.insert(words.end(), {"--compute-schedule", DrawSchedule(), "--output",
+                               scratch_->File("values"), "--verify", "--json"});
+    const JsonValue report = Parse(Run(words));
+    EXPECT_TRUE(report.IsTrue("/verified")) << program[0];
+    const std::string values = ReadText(scratch_->File("values"));
+    EXPECT_EQ(std::count(values.begin(), values.end(), '\n'), report.NumberAt("/graph/vertices"));
+    moves += static_cast<double>(Numbers(report, "/phases/compute").size()) - 1;
+  }
+  EXPECT_GE(moves, 20);
+}
+
+TEST_F(Resizing, TellsItsPhasesAndSteps) {
+  const JsonValue report = Parse(Run({"pagerank", "p:kron", "--iterations", "9",
+                                      "--compute-schedule", "4@0,1@3,2@6", "--verify", "--json"}));
+  const auto numbers = [&](const char* path) { return Numbers(report, path); };
+  EXPECT_EQ(numbers("/phases/compute"), (std::vector<double>{4, 1, 2}));
+  EXPECT_EQ(numbers("/phases/first_step"), (std::vector<double>{0, 3, 6}));
+  EXPECT_EQ(numbers("/steps/seconds").size(), 9);
+  EXPECT_EQ(report.NumberAt("/result/steps"), 9);
+  double bytes = 0;
+  for (const double one : numbers("/phases/bytes")) bytes += one;
+  EXPECT_EQ(report.NumberAt("/traffic/bytes"), bytes);
+  EXPECT_GT(numbers("/phases/handed_over_bytes")[0], 8 * 2048);
+  EXPECT_EQ(numbers("/phases/handed_over_bytes")[2], 0);
+  double seconds = 0;
+  for (const char* const path : {"/phases/run_s", "/phases/stall_s"}) {
+    for (const double one : numbers(path)) seconds += one;
+  }
+  EXPECT_NEAR(report.NumberAt("/time/run_s").value_or(0), seconds, 1e-3);
+}
+
+TEST_F(Resizing, HappensWhenACommandAsksForIt) {
+  RunningCommand job({CommandPath(), "pagerank", "p:kron", "--iterations", "1000000000"});
+  ASSERT_TRUE(job.AwaitError("the job takes"));
+  const std::string number = std::to_string(job.pid());
+  std::string before = "1";
+  for (const char* const compute : {"3", "2", "2", "1"}) {
+    EXPECT_EQ(Run({"job", "resize", "p", number, "--compute", compute}),
+              fmt::format("job {}: {} compute node{} instead of {}\n", number, compute,
+                          compute[0] == '1' ? "" : "s", before));
+    EXPECT_NE(Run({"job", "list", "p"}).find(std::string(", ") + compute + " compute node"),
+              std::string::npos);
+    EXPECT_EQ(job.Processes().size(), std::strtoul(compute, nullptr, 10));
+    before = compute;
+  }
+  Run({"job", "cancel", "p", number});
+  const CommandEnd end = job.Wait();
+  EXPECT_EQ(end.code, 4) << end.err;
+  EXPECT_NE(end.err.find("2 compute nodes instead of 3 from step "), std::string::npos) << end.err;
+}
+
+TEST_F(Resizing, KeepsTheComputeNodesIfOthersCannotBeStarted) {
+  Run({"pool", "load", "p", scratch_->File("kron.slim"), "--as", "dropped"});
+  RunningCommand job({CommandPath(), "pagerank", "p:dropped", "--iterations", "2000",
+                      "--compute-schedule", "2@1500", "--verify"});
+  ASSERT_TRUE(job.AwaitError("the job takes"));
+  Run({"pool", "drop", "p", "dropped"});
+  const CommandEnd end = job.Wait();
+  EXPECT_EQ(end.code, 0) << end.err;
+  EXPECT_NE(end.err.find("the job keeps its 1 compute node: "), std::string::npos) << end.err;
+}
+
+TEST_F(Resizing, EndsInOneLineIfAComputeNodeThatFollowsIsStopped) {
+  RunningCommand job({CommandPath(), "pagerank", "p:kron", "--iterations", "1000000000",
+                      "--compute-schedule", "1@0,2@50"});
+  ASSERT_TRUE(job.AwaitError("on the largest of 5 nodes"));
+  pid_t other = 0;
+  for (const pid_t process : job.Processes()) {
+    if (process != job.pid()) other = process;
+  }
+  ASSERT_NE(other, 0);
+  ::kill(other, SIGSTOP);
+  const CommandEnd end = job.Wait();
+  EXPECT_EQ(end.code, 4) << end.err;
+  EXPECT_NE(end.err.find("node 1"), std::string::npos) << end.err;
+  AwaitEnd(other);
+}
+
+TEST_F(Resizing, RefusesInOneLineWhatItCannotDo) {
+  const auto expect = [](const std::vector<std::string>& words, int code, const char* said) {
+    const CommandEnd end = RunSlimgraph(words);
+    EXPECT_EQ(end.code, code) << end.err;
+    EXPECT_NE(end.err.find(said), std::string::npos) << end.err;
+    EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
+  };
+  const std::string file = scratch_->File("kron.slim");
+  expect({"cc", "p:kron", "--compute-schedule", "2@1,3@1"}, 2, "ascending order");
+  expect({"cc", "p:kron", "--compute-schedule", "0@1"}, 2, "'0@1'");
+  expect({"cc", "p:kron", "--compute-schedule", "2"}, 2, "NODES@STEP");
+  expect({"cc", "p:kron", "--compute-schedule", ""}, 2, "NODES@STEP");
+  expect({"cc", "p:kron", "--compute-schedule", "2@1", "--repeat", "2"}, 2, "--repeat");
+  expect({"cc", file, "--compute-schedule", "2@1"}, 2, "NAME:G");
+  expect({"job", "resize", "p", "1", "--compute", "2"}, 3, "has no job of process 1");
+  expect({"job", "resize", "p", "x", "--compute", "2"}, 2, "is no number");
+  expect({"job", "resize", "p", "1"}, 2, "--compute");
+  expect({"job", "resize", "p", "1", "--compute", "0"}, 2, "out of range");
+  expect({"job", "resize", "q", "1", "--compute", "1"}, 3, "there is no pool 'q'");
+  RunningCommand job({CommandPath(), "pagerank", "p:kron", "--repeat", "1000000000"});
+  ASSERT_TRUE(job.AwaitError("the job takes"));
+  const std::string number = std::to_string(job.pid());
+  expect({"job", "resize", "p", number, "--compute", "2"}, 2, "keeps its compute nodes");
+  Run({"job", "cancel", "p", number});
+}
+
+}  // namespace
+}  // namespace slimgraph
