@@ -125,7 +125,7 @@ class ApplicationsOn : public ::testing::TestWithParam<Shape> {};
 
 TEST_P(ApplicationsOn, AgreeWithSerialCodesInAllModesAndCaches) {
   const auto [nodes, compute, standing] = GetParam();
-  const World& world = TheWorld();
+  const GraphWorld& world = TheWorld();
   for (const std::uint32_t threads : {1U, 2U}) {
     ExpectNodesRun(nodes, [&, nodes = nodes, compute = compute, standing = standing](Job& job) {
       auto cluster = Unwrap(Cluster::Start(job, {.compute = compute, .threads = threads}));
@@ -216,7 +216,7 @@ TEST(Centrality, IsCorrectWithMorePathsThanADoubleHolds) {
 
 // A graph that is large compared with a small edge cache, and its serial results.
 struct ColdGraph {
-  explicit ColdGraph(const World& world) : path(world.folder + "/cold.slim") {
+  explicit ColdGraph(const GraphWorld& world) : path(world.folder + "/cold.slim") {
     GenerateOptions options;
     options.out = path;
     options.scale = 12;

@@ -207,7 +207,7 @@ TestGraph MakeLargeGrid(const std::string& folder, std::mt19937_64& random) {
   return graph;
 }
 
-World::World() {
+GraphWorld::GraphWorld() {
   const char* const said = std::getenv("SLIMGRAPH_TEST_SEED");
   seed = said != nullptr ? std::strtoull(said, nullptr, 10) : std::random_device{}();
   std::cout << "SLIMGRAPH_TEST_SEED=" << seed << std::endl;
@@ -217,10 +217,10 @@ World::World() {
   std::mt19937_64 random(seed);
   graphs = MakeTestGraphs(folder, random);
 }
-World::~World() { std::filesystem::remove_all(folder); }
+GraphWorld::~GraphWorld() { std::filesystem::remove_all(folder); }
 
-const World& TheWorld() {
-  static const World world;
+const GraphWorld& TheWorld() {
+  static const GraphWorld world;
   return world;
 }
 

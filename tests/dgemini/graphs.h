@@ -52,14 +52,14 @@ std::vector<std::uint64_t> LabelIds(const dgemini::VertexArray<VertexId>& labels
 std::vector<TestGraph> MakeTestGraphs(const std::string& folder, std::mt19937_64& random);
 
 // The folder, seed and graphs that all tests of the process share.
-struct World {
-  World();
-  ~World();
+struct GraphWorld {
+  GraphWorld();
+  ~GraphWorld();
   std::uint64_t seed = 0;
   std::string folder;
   std::vector<TestGraph> graphs;
 };
-const World& TheWorld();
+const GraphWorld& TheWorld();
 
 // Compares a program's values on node 0. Collective over compute nodes.
 template <typename T, typename U>

@@ -175,7 +175,7 @@ class Mover {
 class Moves : public ::testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(Moves, ChangeNoResult) {
-  const World& world = TheWorld();
+  const GraphWorld& world = TheWorld();
   std::mt19937_64 random(world.seed);
   ExpectNodesRun(
       kNodes,
@@ -195,7 +195,7 @@ INSTANTIATE_TEST_SUITE_P(OneStepIn, Moves, ::testing::Values(1, 3));
 
 // Node 0 alone decides, and the state of the others must not tell.
 TEST(Handovers, GoToTheNodesOfTheSchedule) {
-  const World& world = TheWorld();
+  const GraphWorld& world = TheWorld();
   const TestGraph* largest = &world.graphs[0];
   for (const TestGraph& graph : world.graphs) {
     if (graph.depth.size() > largest->depth.size()) largest = &graph;

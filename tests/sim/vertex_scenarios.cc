@@ -1,8 +1,11 @@
 // The scenarios of vertex programs: each application on a graph, cold, in all modes and with all
 // caches, compared with the serial result.
 #include <cmath>
+#include <functional>
+#include <random>
 
 #include "dgemini/programs.h"
+#include "slimgraph/cluster/handover.h"
 #include "tests/dgemini/graphs.h"
 #include "tests/sim/scenario.h"
 #include "tests/support/unwrap.h"
@@ -28,6 +31,7 @@ struct VertexSetting {
   CacheOptions cache;
   int application = 0;
   dgemini::Precision precision = dgemini::Precision::kDouble;  // of PageRank
+  std::uint64_t moves = 0;  // not 0: the compute nodes change; tells when, and to how many
 };
 constexpr int kApplications = 8;  // the last one needs weights
 constexpr int kLabels = 4;
@@ -58,9 +62,18 @@ VertexSetting DrawSetting(World& world, NodeId least_nodes, NodeId most_nodes) {
   return drawn;
 }
 
+// Whether other compute nodes continue the program.
+bool WasLeft(dgemini::Engine& engine) {
+  if (engine.handover() == nullptr) return false;
+  std::uint64_t next = engine.handover()->next_compute();
+  Unwrap(engine.Reduce(std::span(&next, 1), std::plus<>()));
+  return next != 0;
+}
+
 template <typename T, typename U>
 void Compare(World& world, dgemini::Engine& engine, dgemini::VertexArray<T> found,
              const std::vector<U>& expected, double relative) {
+  if (WasLeft(engine)) return;
   Unwrap(engine.Gather(found));
   if (!engine.first()) return;
   for (VertexId v = 0; v < expected.size(); ++v) {
@@ -98,6 +111,7 @@ void RunApplication(World& world, dgemini::Engine& engine, const VertexSetting& 
                      graph.centrality, 1e-9);
     case kLabels: {
       auto labels = Unwrap(dgemini::PropagateLabels(engine, ids, kTestIterations)).label;
+      if (WasLeft(engine)) return;
       Unwrap(engine.Gather(labels));
       if (engine.first()) world.Check(LabelIds(labels, ids) == graph.labels, "other labels");
       return;
@@ -123,10 +137,12 @@ void RunApplication(World& world, dgemini::Engine& engine, const VertexSetting& 
   }
 }
 
-void RunVertex(World& world, Job& job, const VertexSetting& setting) {
+// Returns how many compute nodes continue; 0: the program has ended.
+NodeId RunVertex(World& world, Job& job, const VertexSetting& setting, NodeId compute,
+                 Handover& handover) {
   const auto cluster = Unwrap(Cluster::Start(
-      job,
-      {.compute = setting.compute, .threads = setting.threads, .transport = setting.transport}));
+      job, {.compute = compute, .threads = setting.threads, .transport = setting.transport}));
+  std::uint64_t next = 0;
   {
     dgemini::Exchange exchange(*cluster);
     const SlimFile file = Unwrap(SlimFile::Open(setting.graph->path));
@@ -135,6 +151,7 @@ void RunVertex(World& world, Job& job, const VertexSetting& setting) {
                                        .pull_out = true,
                                        .cache = setting.cache};
     const auto run = [&](dgemini::Engine& engine, const OriginalIds& ids) {
+      if (setting.moves != 0) engine.SetHandover(&handover);
       RunApplication(world, engine, setting, file, ids);
     };
     if (setting.application >= kLabels && setting.application <= kSet) {
@@ -148,23 +165,44 @@ void RunVertex(World& world, Job& job, const VertexSetting& setting) {
       }
       Unwrap(work->ServeWhile([&] { return cluster->all().Barrier(); }));
     }
+    if (setting.moves != 0) next = Unwrap(cluster->all().AllMax(handover.next_compute()));
   }
   Unwrap(cluster->Stop());
+  return static_cast<NodeId>(next);
+}
+
+// With moves, the compute nodes change at about every second step.
+NodeId ComputeAt(const VertexSetting& setting, std::uint64_t step) {
+  if (step == 0) return setting.compute;
+  std::mt19937_64 random(setting.moves + step / 2);
+  return static_cast<NodeId>(1 + random() % setting.nodes);
+}
+
+void RunVertex(World& world, Job& job, const VertexSetting& setting) {
+  Handover at_node_0([&](std::uint64_t step) { return ComputeAt(setting, step); });
+  for (NodeId compute = setting.compute; compute != 0;) {
+    Handover of_this_node;
+    Handover& handover = job.self() == 0 ? at_node_0 : of_this_node;
+    handover.SetFollowed();
+    compute = RunVertex(world, job, setting, compute, handover);
+  }
 }
 
 std::string NameOf(const VertexSetting& s) {
   constexpr const char* kNames[] = {"bfs", "pagerank", "cc", "bc", "cdlp", "kcore", "mis", "sssp"};
   return fmt::format(
-      "{}{} on {}, ({},{}), {} threads, {}, mode {}, cache {} {} %, side {}, delegate {}",
+      "{}{} on {}, ({},{}), {} threads, {}, mode {}, cache {} {} %, side {}, delegate {}, moves {}",
       kNames[s.application], s.precision == dgemini::Precision::kFloat ? " (float)" : "",
       s.graph->name, s.nodes, s.compute, s.threads, s.transport, static_cast<int>(s.mode),
       static_cast<int>(s.cache.level), s.cache.edges.percent, static_cast<int>(s.cache.side),
-      s.cache.delegation == Delegation::kNode ? "node" : "block");
+      s.cache.delegation == Delegation::kNode ? "node" : "block", s.moves);
 }
 
 std::function<std::string()> PrepareVertex(World& world, const World::Faults& faults,
-                                           NodeId least_nodes = 1, NodeId most_nodes = 6) {
+                                           NodeId least_nodes = 1, NodeId most_nodes = 6,
+                                           bool moves = false) {
   const auto setting = std::make_shared<VertexSetting>(DrawSetting(world, least_nodes, most_nodes));
+  if (moves) setting->moves = 1 + world.Draw(1 << 20);
   return OnAllNodes(world, setting->nodes, faults, [&world, setting](Job& job) {
     if (job.self() == 0) world.Note(NameOf(*setting));
     RunVertex(world, job, *setting);
@@ -179,6 +217,12 @@ std::vector<Scenario> VertexScenarios() {
        [](World& world) { return PrepareVertex(world, {}); }},
       {"vertex-faults", "the same; nodes die or stop, links are cut, and then all nodes end",
        [](World& world) { return PrepareVertex(world, {.most = 2, .within_ns = 200 * kMs}); }},
+      {"vertex-moves", "the same as vertex; its compute nodes change between two steps",
+       [](World& world) { return PrepareVertex(world, {}, 2, 6, true); }},
+      {"vertex-moves-faults", "the same as vertex-moves; nodes die or stop, links are cut",
+       [](World& world) {
+         return PrepareVertex(world, {.most = 2, .within_ns = 200 * kMs}, 2, 6, true);
+       }},
       {"vertex-crowd", "the same as vertex on more nodes than a word has bits",
        [](World& world) { return PrepareVertex(world, {}, kCrowd + 1, 2 * kCrowd + 2); },
        kOneSeedOfCrowds},
