@@ -80,12 +80,13 @@ template <bool kSimple>
 Status Peel(Engine& engine, VertexArray<std::uint32_t>& neighbours, Peeling& peeling,
             bool resumed) {
   constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
-  auto& [in, level, arcs_left, all_removed] = peeling;
+  Frontier& in = peeling.in;
+  std::uint32_t& level = peeling.level;
   Frontier out(engine.vertices());
   engine.ActivateAll(out);
   engine.List(out);
   VertexLists rest = out.TakeList();  // vertices of the share that are not removed
-  PeelStep<kSimple> step{neighbours, &in, arcs_left};
+  PeelStep<kSimple> step{neighbours, &in, peeling.left};
   for (;; ++level, resumed = false) {
     VertexLists removed;
     std::vector<std::uint64_t> least(engine.threads(), kNone);
@@ -114,10 +115,11 @@ Status Peel(Engine& engine, VertexArray<std::uint32_t>& neighbours, Peeling& pee
     }
     while (!in.empty()) {
       OfShare of_share{neighbours};
-      SLIM_ASSIGN(const bool left, Leave(engine, of_share, in, level, step.left, all_removed));
+      SLIM_ASSIGN(const bool left,
+                  Leave(engine, of_share, in, level, step.left, peeling.all_removed));
       if (left) return {};
-      all_removed += in.active().vertices;
-      engine.job().SetProgress(all_removed, engine.vertices());
+      peeling.all_removed += in.active().vertices;
+      engine.job().SetProgress(peeling.all_removed, engine.vertices());
       SLIM_TRY(engine.Advance(in, step, out));
       std::swap(in, out);
     }
