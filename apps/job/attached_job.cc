@@ -32,8 +32,9 @@ Status CheckAttachedOptions(const JobOptions& options) {
     return UsageError("a job on a pool starts its compute nodes by itself: run it without {}",
                       StartedBy() == Starter::kPmi ? "mpiexec" : "a launcher");
   }
-  if (!options.schedule.empty() && !options.may_move) {
-    return UsageError("--compute-schedule and --repeat cannot be combined");
+  if (!options.may_move && (options.survive || !options.schedule.empty())) {
+    return UsageError("{} and --repeat cannot be combined",
+                      options.survive ? "--survive" : "--compute-schedule");
   }
   return CheckNetwork(options.network);
 }
@@ -58,15 +59,31 @@ AttachRequest RequestFor(const JobOptions& options, const std::vector<std::strin
           .words = arguments};
 }
 
-// Joins the job and runs this node of it. Returns the exit code.
-int RunNodeOf(JoinConfig config, const JobOptions& options, const std::string& pool_facts,
-              std::optional<StandingHere> part, Report& report, Phases* phases,
-              const Application& application) {
+// How a node has left the job.
+struct NodeEnd {
+  int code = 0;
+  std::string loss = {};  // node 0 of a job that survives: the node that died or is silent
+};
+
+// On node 0 of a job that survives. If no node has died, says why the job has failed.
+NodeEnd AfterLoss(const Job& job, const Error& error) {
+  if (job.loss().empty() || !job.alive(0)) return {PrintError(error)};
+  if (const auto failure = job.failure()) return {PrintError(*failure)};
+  return {static_cast<int>(ErrorKind::kEnvironment), job.loss()};
+}
+
+// Joins the job and runs this node of it.
+NodeEnd RunNodeOf(JoinConfig config, const JobOptions& options, const std::string& pool_facts,
+                  std::optional<StandingHere> part, Report& report, Phases* phases,
+                  const Application& application) {
   const bool is_first = config.self == 0;
-  const auto job = Job::Join(std::move(config), OnLoss::kEndJob);
+  const bool survives = is_first && options.survive;
+  const auto job = Job::Join(std::move(config), survives ? OnLoss::kReport : OnLoss::kEndJob);
+  if (!job && survives) return {job.error().exit_code(), job.error().message};
   // Node 0 says why the job has not formed.
-  if (!job) return is_first ? PrintError(job.error()) : job.error().exit_code();
+  if (!job) return {is_first ? PrintError(job.error()) : job.error().exit_code()};
   const auto facts = (*job)->Exchange(pool_facts);
+  if (!facts && survives) return AfterLoss(**job, facts.error());
   while (!facts) ::pause();  // the control thread ends this process
   OfPool of_pool{.graph = nullptr, .part = std::move(part)};
   // The memories of a view are not those of the graph.
@@ -77,9 +94,12 @@ int RunNodeOf(JoinConfig config, const JobOptions& options, const std::string& p
   }
   auto graph = StandingGraph::Open(facts->front(), std::move(memories));
   if (!graph) (*job)->Fail(graph.error());
+  if (!graph && survives) return AfterLoss(**job, graph.error());
   while (!graph) ::pause();
   of_pool.graph = *std::move(graph);
-  return RunInJob(**job, options, report, of_pool, phases, application);
+  if (!survives) return {RunInJob(**job, options, report, of_pool, phases, application)};
+  const auto done = TryInJob(**job, options, report, of_pool, phases, application);
+  return done ? NodeEnd{*done} : AfterLoss(**job, done.error());
 }
 
 // Node 0: has the compute nodes started, and changes them by the schedule, or because
@@ -96,6 +116,7 @@ class ComputeNodes {
   }
 
   // Of the first phase, or of those that At() has made.
+  // Ends those before.
   Status Start() {
     if (!next_) SLIM_TRY(MakeNext());
     compute_ = wanted_;
@@ -145,20 +166,38 @@ class ComputeNodes {
   std::unique_ptr<Attachment> next_;
 };
 
+// How often a job goes on after deaths without a step in between.
+constexpr int kMostDeathsInAStep = 3;
+
 // Node 0, in all phases of the job.
 int RunFirstNode(const std::string& command, JobOptions options,
                  const std::vector<std::string>& arguments, const Application& application) {
   Report report(command);
   ComputeNodes nodes(options, arguments);
-  Phases phases{.handover = Handover([&](std::uint64_t step) { return nodes.At(step); })};
+  Phases phases{.handover =
+                    Handover([&](std::uint64_t step) { return nodes.At(step); }, options.survive)};
+  Handover& handover = phases.handover;
+  int deaths = 0;
+  std::uint64_t step_of_death = 0;
   while (true) {
     if (const Status started = nodes.Start(); !started) return PrintError(started.error());
     options.compute = nodes.compute();
-    phases.handover.SetFollowed();
-    const int code =
+    handover.SetFollowed();
+    const NodeEnd end =
         RunNodeOf(nodes.attachment().TakeConfig(), options, nodes.attachment().facts().facts,
                   std::nullopt, report, options.may_move ? &phases : nullptr, application);
-    if (phases.handover.next_compute() == 0) return code;
+    if (end.loss.empty() && handover.next_compute() == 0) return end.code;
+    if (end.loss.empty()) continue;
+    const std::uint64_t step = handover.waiting_step();
+    deaths = step == step_of_death ? deaths + 1 : 1;
+    step_of_death = step;
+    if (deaths > kMostDeathsInAStep) {
+      return PrintError(
+          EnvironmentError("{} ({} times in step {})", end.loss, deaths, step).value());
+    }
+    phases.AddLost(nodes.compute());
+    std::fputs(fmt::format("slimgraph: {}; the job goes on from step {}\n", end.loss, step).c_str(),
+               stderr);
   }
 }
 
@@ -179,7 +218,8 @@ int RunAttachedJob(const std::string& command, const JobOptions& options,
   Report report(command);
   Phases phases;
   return RunNodeOf((*place)->Config(), of_node, "", *std::move(part), report,
-                   options.may_move ? &phases : nullptr, application);
+                   options.may_move ? &phases : nullptr, application)
+      .code;
 }
 
 }  // namespace slimgraph

@@ -7,6 +7,8 @@
 #include "apps/exhaustion.h"
 #include "apps/job/job_report.h"
 #include "apps/print.h"
+#include "slimgraph/base/clock.h"
+#include "slimgraph/base/sync.h"
 #include "slimgraph/stats/trace.h"
 
 namespace slimgraph {
@@ -64,6 +66,28 @@ int RunInJob(Job& job, const JobOptions& options, Report& report, const OfPool& 
   // After a failure of this node or another, the control thread ends this process.
   while (!done || !job.Leave(*done)) ::pause();
   return *done;
+}
+
+Result<int> TryInJob(Job& job, const JobOptions& options, Report& report, const OfPool& of_pool,
+                     Phases* phases, const Application& application) {
+  const NodeScope node(job);
+  std::unique_ptr<Cluster> cluster;
+  Result<int> done = RunNode(job, options, report, of_pool, phases, application, cluster);
+  if (done) {
+    const Status left = job.Leave(*done);
+    if (!left) done = tl::unexpected<Error>(left.error());
+  }
+  if (done) return done;
+  // An operation may fail before there is notice of the death that caused it.
+  const std::uint64_t deadline_ns = NowNs() + kDeathNoticeNs;
+  while (done.error().kind == ErrorKind::kEnvironment && job.all_alive() && NowNs() < deadline_ns) {
+    SleepFor(std::chrono::milliseconds(1));
+  }
+  // Others may use this node's memory until they know of the failure.
+  if (job.all_alive()) job.Fail(done.error());
+  while (job.Exchange("")) {
+  }
+  return done;
 }
 
 }  // namespace slimgraph

@@ -22,5 +22,9 @@ struct OfPool {
 // same report.
 int RunInJob(Job& job, const JobOptions& options, Report& report, const OfPool& of_pool,
              Phases* phases, const Application& application);
+// The same on a node that has joined with OnLoss::kReport: returns the error of a failed job. Then
+// job.loss() says which node was lost; nothing: this node has failed.
+Result<int> TryInJob(Job& job, const JobOptions& options, Report& report, const OfPool& of_pool,
+                     Phases* phases, const Application& application);
 
 }  // namespace slimgraph

@@ -138,6 +138,7 @@ Status FinishPhase(JobRun& run) {
                         .bytes = traffic.Total().bytes()});
   phases.traffic.push_back(std::move(traffic));
   phases.ended_ns = run.ended_ns;
+  phases.began_ns = 0;
   phases.first_step = handover.step;
   phases.cpu_s += cpu_s;
   return {};

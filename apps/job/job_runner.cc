@@ -72,11 +72,10 @@ std::function<void(const MemoryPlan&)> AnnounceMemory(JobRun& run) {
 int RunJob(const std::string& command, const JobOptions& options,
            const std::vector<std::string>& arguments, const Application& application) {
   if (options.standing) return RunAttachedJob(command, options, arguments, application);
-  if (!options.schedule.empty()) {
-    return PrintError(
-        UsageError("--compute-schedule is for a graph of a pool, NAME:G: jobs on files keep their "
-                   "compute nodes")
-            .value());
+  if (options.survive || !options.schedule.empty()) {
+    return PrintError(UsageError("{} is for a graph of a pool, NAME:G",
+                                 options.survive ? "--survive" : "--compute-schedule")
+                          .value());
   }
   const auto nodes = CheckJobOptions(options);
   if (!nodes) return PrintError(nodes.error());

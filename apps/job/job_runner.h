@@ -36,6 +36,7 @@ struct JobOptions {
   // others; with a schedule, at these steps.
   bool may_move = false;
   std::vector<ComputeFrom> schedule = {};
+  bool survive = false;       // on a pool: go on when a node other than 0 has died
   NodeId nodes_if_alone = 1;  // number of nodes without a launcher and without --nodes
   std::uint32_t threads = 1;
   std::uint32_t serving_threads = 0;  // further threads that answer requests of other nodes

@@ -1,6 +1,7 @@
 #include "apps/job/phases.h"
 
 #include "apps/command.h"
+#include "slimgraph/base/clock.h"
 #include "slimgraph/base/split.h"
 
 namespace slimgraph {
@@ -24,11 +25,27 @@ Result<std::vector<ComputeFrom>> ParseComputeSchedule(const std::string& text) {
   return schedule;
 }
 
-double Phases::SecondsUntil(std::uint64_t began_ns) const {
+double Phases::SecondsUntil(std::uint64_t next_began_ns) const {
   if (all.empty()) return 0;
-  double seconds = static_cast<double>(began_ns - ended_ns) * 1e-9;
+  double seconds = static_cast<double>(next_began_ns - ended_ns) * 1e-9;
   for (const Phase& phase : all) seconds += phase.stall_s + phase.run_s;
   return seconds;
+}
+
+void Phases::AddLost(NodeId compute) {
+  const std::uint64_t now = NowNs();
+  const std::uint64_t began = began_ns == 0 ? now : began_ns;
+  const auto seconds = [](std::uint64_t from, std::uint64_t to) {
+    return static_cast<double>(to - from) * 1e-9;
+  };
+  all.push_back({.compute = compute,
+                 .first_step = first_step,
+                 .stall_s = all.empty() ? 0 : seconds(ended_ns, began),
+                 .run_s = seconds(began, now),
+                 .lost = true});
+  ended_ns = now;
+  began_ns = 0;
+  first_step = handover.waiting_step();
 }
 
 void Phases::Set(Report& report) const {
@@ -44,6 +61,7 @@ void Phases::Set(Report& report) const {
   set("compute_cpu_s", [](const Phase& phase) { return phase.compute_cpu_s; });
   set("handed_over_bytes", [](const Phase& phase) { return phase.handed_over_bytes; });
   set("bytes", [](const Phase& phase) { return phase.bytes; });
+  set("lost", [](const Phase& phase) { return std::uint64_t{phase.lost ? 1U : 0U}; });
   report.Set("/steps/seconds", handover.step_seconds());
 }
 

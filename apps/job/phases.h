@@ -30,6 +30,8 @@ struct Phase {
   double compute_cpu_s = 0;             // of all compute nodes, with their start
   std::uint64_t handed_over_bytes = 0;  // to the next phase
   std::uint64_t bytes = 0;              // over the fabric, of all nodes
+  // A node has died. Then its processor time and bytes are not known.
+  bool lost = false;
 };
 
 // What a process that computes keeps from one phase to the next. Only node 0 is in several phases.
@@ -39,10 +41,13 @@ struct Phases {
   std::vector<Traffic> traffic = {};  // of the phases that have ended, and of all their nodes
   std::uint64_t ended_ns = 0;         // when the last of these has
   std::uint64_t first_step = 0;       // of the phase that runs
+  std::uint64_t began_ns = 0;         // when it began to compute; 0: not yet
   double cpu_s = 0;                   // of this process in the phases that have ended
 
-  // The time of the ended phases, if the next one computes from `began_ns` on.
-  double SecondsUntil(std::uint64_t began_ns) const;
+  // The time of the ended phases, if the next one computes from then on.
+  double SecondsUntil(std::uint64_t next_began_ns) const;
+  // Adds the phase that a death has ended.
+  void AddLost(NodeId compute);
   // Sets /phases and, if each step's time is known, /steps/seconds.
   void Set(Report& report) const;
 };

@@ -45,6 +45,7 @@ Status Measure(JobRun& run, const VertexOptions& options, dgemini::Workload& wor
     SLIM_TRY(cluster.all().Barrier());
     if (!serves) fabric.ClearTraffic();
     run.began_ns = NowNs();
+    if (run.phases != nullptr) run.phases->began_ns = run.began_ns;
     if (engine != nullptr) SLIM_TRY(application.Compute(*engine));
     run.ended_ns = NowNs();
     double slowest =
@@ -203,6 +204,10 @@ void DeclareVertexOptions(Options& options, VertexOptions& vertex) {
                return {};
              })
       .Default("--compute, for the whole job");
+  options.Flag("--survive",
+               "on a pool: keep the values of each step on this host, and go on from there if a "
+               "compute node, or a node of the pool that has copies, dies",
+               vertex.job.survive);
   DeclareJobOptions(options, vertex.job);
 }
 

@@ -4,7 +4,6 @@
 // the nodes that follow calls Resume with the same state before its first step.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -52,12 +51,12 @@ class HandoverCursor {
     SLIM_TRY(array.prepare());
     return Write(array.values);
   }
+  // A byte for each vertex, so that nodes never write to the same place.
   Status Write(Frontier& frontier) {
-    const auto kept = Next<std::uint64_t>(frontier.words());
+    auto* const kept = Next<std::uint8_t>(engine_.vertices());
     engine_.List(frontier);
-    frontier.list().ForEach([&](VertexId v) {
-      std::atomic_ref<std::uint64_t>(kept[v / 64]).fetch_or(std::uint64_t{1} << (v % 64));
-    });
+    engine_.ForEach([&](VertexId v) { kept[v] = 0; });
+    frontier.list().ForEach([&](VertexId v) { kept[v] = 1; });
     return {};
   }
   // All nodes have the same number.
@@ -81,9 +80,9 @@ class HandoverCursor {
     return {};
   }
   Status Read(Frontier& frontier) {
-    const auto kept = Next<std::uint64_t>(frontier.words());
+    const auto* const kept = Next<std::uint8_t>(engine_.vertices());
     engine_.ActivateAll(frontier);
-    return engine_.Filter(frontier, [&](VertexId v) { return (kept[v / 64] >> v % 64 & 1) != 0; });
+    return engine_.Filter(frontier, [&](VertexId v) { return kept[v] != 0; });
   }
   template <typename T>
   requires std::is_trivially_copyable_v<T> Status Read(T& number) {
@@ -104,9 +103,7 @@ class HandoverCursor {
   static std::uint64_t Bytes(const Prepared<T, Prepare>& array) {
     return Bytes(array.values);
   }
-  static std::uint64_t Bytes(const Frontier& frontier) {
-    return Rounded(frontier.words() * sizeof(std::uint64_t));
-  }
+  static std::uint64_t Bytes(const Frontier& frontier) { return Rounded(frontier.words() * 64); }
   template <typename T>
   requires std::is_trivially_copyable_v<T>
   static std::uint64_t Bytes(const T&) { return Rounded(sizeof(T)); }
@@ -132,10 +129,15 @@ inline Status AgreeOnName(Engine& engine, Handover::Name& name) {
   return engine.Reduce(std::span(name), std::bit_or<std::uint64_t>());
 }
 
+inline Status AwaitAll(Engine& engine) {
+  std::uint64_t here = 1;
+  return engine.Reduce(std::span(&here, 1), std::plus<>());
+}
+
 }  // namespace internal
 
-// Whether the compute nodes leave the program now; then its state has been handed over. Collective
-// over compute nodes.
+// Whether the compute nodes leave the program now; then its state has been handed over. The job may
+// also keep the state in case that a node dies. Collective over compute nodes.
 template <typename... State>
 Result<bool> Leave(Engine& engine, State&&... state) {
   Handover* const handover = engine.handover();
@@ -151,18 +153,20 @@ Result<bool> Leave(Engine& engine, State&&... state) {
   const std::uint64_t bytes = (head + ... + HandoverCursor::Bytes(state));
   SLIM_ASSIGN(Handover::Name name, handover->Decide(engine.compute(), bytes));
   SLIM_TRY(internal::AgreeOnName(engine, name));
-  if (name == Handover::Name{}) {
-    ++handover->step;
-    return false;
+  if (name != Handover::Name{}) {
+    SLIM_ASSIGN(std::byte* const memory, handover->Open(name));
+    HandoverCursor cursor(engine, memory);
+    SLIM_TRY(cursor.Write(handover->step));
+    SLIM_TRY(cursor.Write(counts));
+    Status written;
+    ((written = written ? cursor.Write(state) : written), ...);
+    SLIM_TRY(written);
+    SLIM_TRY(internal::AwaitAll(engine));
+    if (engine.first()) handover->Complete();
+    if (Handover::Leaves(name)) return true;
   }
-  SLIM_TRY(handover->Open(name));
-  HandoverCursor cursor(engine, handover->memory());
-  SLIM_TRY(cursor.Write(handover->step));
-  SLIM_TRY(cursor.Write(counts));
-  Status written;
-  ((written = written ? cursor.Write(state) : written), ...);
-  SLIM_TRY(written);
-  return true;
+  ++handover->step;
+  return false;
 }
 
 // Whether other compute nodes have left the program; then its state is as they have left it.
@@ -175,17 +179,15 @@ Result<bool> Resume(Engine& engine, State&&... state) {
   SLIM_TRY(internal::AgreeOnName(engine, name));
   handover->step = 0;
   if (name == Handover::Name{}) return false;
-  SLIM_TRY(handover->Open(name));
-  HandoverCursor cursor(engine, handover->memory());
+  SLIM_ASSIGN(std::byte* const memory, handover->Open(name));
+  HandoverCursor cursor(engine, memory);
   StepCounts counts;
   SLIM_TRY(cursor.Read(handover->step));
   SLIM_TRY(cursor.Read(counts));
   Status read;
   ((read = read ? cursor.Read(state) : read), ...);
   SLIM_TRY(read);
-  // Node 0 frees the memory once all nodes have read it.
-  std::uint64_t done = 1;
-  SLIM_TRY(engine.Reduce(std::span(&done, 1), std::plus<>()));
+  SLIM_TRY(internal::AwaitAll(engine));
   handover->Close();
   engine.SetCounts(counts);
   return true;

@@ -1,5 +1,6 @@
 #include "slimgraph/cluster/handover.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -7,36 +8,50 @@
 #include "slimgraph/base/clock.h"
 
 namespace slimgraph {
-namespace {
-
-bool IsNone(const Handover::Name& name) { return name == Handover::Name{}; }
-
-}  // namespace
 
 Result<Handover::Name> Handover::Decide(NodeId compute, std::uint64_t bytes) {
-  const NodeId wanted = compute_at_ ? compute_at_(step) : compute;
-  if (wanted == compute) return Name{};
-  SLIM_ASSIGN(memory_, SharedMemory::Create(bytes));
-  next_compute_ = wanted;
-  return Waiting();
-}
-
-Handover::Name Handover::Waiting() const {
-  Name name{};
-  if (!compute_at_ || !memory_) return name;
-  const std::string handle = memory_->handle();
-  SLIM_CHECK(handle.size() < sizeof name, "{}", handle);
-  std::memcpy(name.data(), handle.data(), handle.size());
+  wanted_ = compute_at_ ? compute_at_(step) : compute;
+  if (wanted_ == compute) wanted_ = 0;
+  if (wanted_ == 0 && !survives_) return Name{};
+  Named& written = memories_[waiting_ == 0 ? 1 : 0];
+  if (!written.memory || written.memory->bytes() != bytes) {
+    written.name = {};
+    SLIM_ASSIGN(written.memory, SharedMemory::Create(bytes));
+    const std::string handle = written.memory->handle();
+    SLIM_CHECK(handle.size() < sizeof(Name) - sizeof(std::uint64_t), "{}", handle);
+    std::memcpy(written.name.data(), handle.data(), handle.size());
+  }
+  Name name = written.name;
+  name.back() = wanted_ == 0 ? 0 : 1;
   return name;
 }
 
-Status Handover::Open(const Name& name) {
-  SLIM_CHECK(!IsNone(name));
-  if (memory_) return {};
+void Handover::Complete() {
+  waiting_ = waiting_ == 0 ? 1 : 0;
+  waiting_step_ = step;
+  next_compute_ = wanted_;
+}
+
+Handover::Name Handover::Waiting() const { return waiting_ ? memories_[*waiting_].name : Name{}; }
+
+Result<std::byte*> Handover::Open(const Name& name) {
+  Name of_memory = name;
+  of_memory.back() = 0;
+  for (const Named& known : memories_) {
+    if (known.memory && known.name == of_memory) return known.memory->base();
+  }
   std::array<char, sizeof name + 1> text{};
-  std::memcpy(text.data(), name.data(), sizeof name);
-  SLIM_ASSIGN(memory_, SharedMemory::Open(text.data()));
-  return {};
+  std::memcpy(text.data(), of_memory.data(), sizeof of_memory);
+  Named& opened = memories_[memories_[0].memory ? 1 : 0];
+  SLIM_ASSIGN(opened.memory, SharedMemory::Open(text.data()));
+  opened.name = of_memory;
+  return opened.memory->base();
+}
+
+void Handover::Close() {
+  if (survives_) return;
+  waiting_.reset();
+  for (Named& one : memories_) one = {};
 }
 
 void Handover::NoteStep() {

@@ -1,13 +1,14 @@
-// What the compute nodes of a job hand over when their number changes in the middle of the job: a
-// memory with the state of the program, which those that follow read. All compute nodes are on one
-// machine. There is one object per process; node 0's lasts as long as the job, the others' until
-// their node leaves.
+// What the compute nodes of a job hand over when their number changes in the middle of the job, or
+// keep in case that one of them dies: a memory with the state of the program, which those that
+// follow read. All compute nodes are on one machine. There is one object per process; node 0's
+// lasts as long as the job, the others' until their node leaves.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -23,26 +24,34 @@ class Handover {
   using ComputeAt = std::function<NodeId(std::uint64_t step)>;
 
   Handover() = default;  // on other nodes than 0
-  explicit Handover(ComputeAt compute_at) : compute_at_(std::move(compute_at)) {}
+  // `survives`: the state is kept at each step.
+  explicit Handover(ComputeAt compute_at, bool survives = false)
+      : compute_at_(std::move(compute_at)), survives_(survives) {}
 
-  // The name of the memory, as numbers that nodes can reduce; zeros: there is none.
+  // The name of a memory, as numbers that nodes can reduce; zeros: there is none. The last number
+  // is 1 if the program is left.
   using Name = std::array<std::uint64_t, 8>;
+  static bool Leaves(const Name& name) { return name.back() == 1; }
 
-  // On node 0: if the number shall change from `compute` at this step, makes a memory of so many
-  // bytes.
+  // On node 0: the memory of so many bytes into which the state at this step is to be written, if
+  // it is kept, or if the number of nodes shall change from `compute`.
   Result<Name> Decide(NodeId compute, std::uint64_t bytes);
-  // The memory that waits for the nodes that follow. Zeros on other nodes than 0.
+  // On node 0: all nodes have written it.
+  void Complete();
+  // On node 0: the memory from which the program resumes. Zeros on other nodes.
   Name Waiting() const;
-  // Maps the memory of that name. On node 0 it is there already.
-  Status Open(const Name& name);
-  std::byte* memory() const { return memory_->base(); }
-  void Close() { memory_.reset(); }
+  // The memory of that name, which stays mapped.
+  Result<std::byte*> Open(const Name& name);
+  // All nodes have read what was waiting.
+  void Close();
 
   // The number of compute nodes that follow; 0: the program has not been left. Known on node 0.
   NodeId next_compute() const { return next_compute_; }
   // Called on node 0 when these run.
   void SetFollowed() { next_compute_ = 0; }
-  std::uint64_t bytes() const { return memory_ ? memory_->bytes() : 0; }
+  // The step of the state that waits, or 0; and its size.
+  std::uint64_t waiting_step() const { return waiting_ ? waiting_step_ : 0; }
+  std::uint64_t bytes() const { return waiting_ ? memories_[*waiting_].memory->bytes() : 0; }
 
   // Called where the program can be left, and at its end.
   void NoteStep();
@@ -54,8 +63,17 @@ class Handover {
   std::uint64_t step = 0;
 
  private:
+  struct Named {
+    Name name{};
+    std::unique_ptr<SharedMemory> memory;
+  };
+
   ComputeAt compute_at_;
-  std::unique_ptr<SharedMemory> memory_;
+  bool survives_ = false;
+  std::array<Named, 2> memories_;       // one is written while the other one waits
+  std::optional<std::size_t> waiting_;  // on node 0: which one is complete
+  std::uint64_t waiting_step_ = 0;
+  NodeId wanted_ = 0;  // once the memory that is written is complete
   NodeId next_compute_ = 0;
   std::uint64_t noted_step_ = 0;
   std::uint64_t noted_ns_ = 0;  // when that step began

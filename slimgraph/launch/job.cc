@@ -278,6 +278,7 @@ void Job::SurviveDeaths(bool survive) {
 }
 
 std::string Job::loss() const { return control_ ? control_->loss() : ""; }
+std::optional<Error> Job::failure() const { return control_ ? control_->failure() : std::nullopt; }
 
 LossWatch Job::WatchLoss(std::function<void(NodeId)> watcher) {
   auto shared = std::make_shared<LossWatch::Watcher>();

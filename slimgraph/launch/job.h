@@ -148,6 +148,8 @@ class Job {
 
   // The first loss that the job did not survive, as one line; empty if there is none.
   std::string loss() const;
+  // That loss, if it is an error that the node itself has reported: neither a death nor silence.
+  std::optional<Error> failure() const;
 
   // Calls `watcher` on the control thread after each loss of a node, until the watch is destroyed.
   // The function must not block.

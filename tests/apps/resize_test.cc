@@ -1,10 +1,13 @@
 // Jobs on a pool whose compute nodes change while they run.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
 #include <random>
+#include <thread>
 
 #include "slimgraph/files/generate.h"
 #include "slimgraph/stats/json_value.h"
@@ -31,7 +34,7 @@ class Resizing : public ::testing::Test {
     options.seed = seed;
     options.weights = {1, 255};
     Unwrap(Generate(options));
-    Run({"pool", "start", "p", "--nodes", "3"});
+    Run({"pool", "start", "p", "--nodes", "3", "--copies", "2"});
     Run({"pool", "load", "p", scratch_->File("kron.slim")});
   }
   static void TearDownTestSuite() {
@@ -190,6 +193,9 @@ TEST_F(Resizing, RefusesInOneLineWhatItCannotDo) {
   expect({"cc", "p:kron", "--compute-schedule", ""}, 2, "NODES@STEP");
   expect({"cc", "p:kron", "--compute-schedule", "2@1", "--repeat", "2"}, 2, "--repeat");
   expect({"cc", file, "--compute-schedule", "2@1"}, 2, "NAME:G");
+  expect({"cc", "p:kron", "--survive", "--repeat", "2"}, 2, "--repeat");
+  expect({"cc", file, "--survive"}, 2, "NAME:G");
+  expect({"bfs", "p:kron", "--survive", "--source", "99999999"}, 3, "99999999");
   expect({"job", "resize", "p", "1", "--compute", "2"}, 3, "has no job of process 1");
   expect({"job", "resize", "p", "x", "--compute", "2"}, 2, "is no number");
   expect({"job", "resize", "p", "1"}, 2, "--compute");
@@ -200,6 +206,97 @@ TEST_F(Resizing, RefusesInOneLineWhatItCannotDo) {
   const std::string number = std::to_string(job.pid());
   expect({"job", "resize", "p", number, "--compute", "2"}, 2, "keeps its compute nodes");
   Run({"job", "cancel", "p", number});
+}
+
+class Surviving : public Resizing {
+ protected:
+  static std::vector<std::string> Words(const std::vector<std::string>& more) {
+    std::vector<std::string> words{CommandPath(), "pagerank", "p:kron",
+                                   "--survive",   "--verify", "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+  // Sends a signal to a compute node other than node 0, once there is one.
+  static void SendToComputeNode(const RunningCommand& job, int signal) {
+    for (int i = 0; i < 5000; ++i) {
+      for (const pid_t process : job.Processes()) {
+        if (process != job.pid()) return static_cast<void>(::kill(process, signal));
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    ADD_FAILURE() << "no compute node";
+  }
+  static void ExpectVerified(const CommandEnd& end, std::size_t deaths) {
+    ASSERT_EQ(end.code, 0) << end.err;
+    const JsonValue report = Parse(end.out);
+    EXPECT_TRUE(report.IsTrue("/verified"));
+    double lost = 0;
+    for (const double one : Numbers(report, "/phases/lost")) lost += one;
+    EXPECT_EQ(lost, deaths) << end.err;
+  }
+};
+
+TEST_F(Surviving, ComputeNodesThatDieOrAreStopped) {
+  RunningCommand job(Words({"--iterations", "4000", "--compute", "3"}));
+  ASSERT_TRUE(job.AwaitError("on the largest of 6 nodes"));
+  SendToComputeNode(job, SIGKILL);
+  ASSERT_TRUE(job.AwaitError("the job goes on from step "));
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  SendToComputeNode(job, SIGSTOP);
+  const CommandEnd end = job.Wait();
+  ExpectVerified(end, 2);
+  EXPECT_NE(end.err.find("has not answered for 3 s"), std::string::npos) << end.err;
+}
+
+TEST_F(Surviving, DeathsOfWhateverHasComputedSoFar) {
+  RunningCommand job(Words({"--iterations", "3000", "--compute-schedule", "3@0,2@700,3@1400"}));
+  for (const char* const said : {"of 6 nodes", "from step 700 on", "from step 1400 on"}) {
+    ASSERT_TRUE(job.AwaitError(said));
+    SendToComputeNode(job, SIGKILL);
+  }
+  ExpectVerified(job.Wait(), 3);
+}
+
+TEST_F(Surviving, ANodeOfThePoolThatHasCopies) {
+  const auto process_of = [](int node) {
+    const JsonValue status = Parse(Run({"pool", "status", "p", "--json"}));
+    const std::string path = fmt::format("/result/nodes/{}/process", node);
+    return static_cast<pid_t>(status.NumberAt(path).value_or(0));
+  };
+  {
+    RunningCommand job(Words({"--iterations", "3000", "--compute", "2"}));
+    ASSERT_TRUE(job.AwaitError("the job takes"));
+    ::kill(process_of(1), SIGKILL);
+    SendToComputeNode(job, SIGKILL);
+    ExpectVerified(job.Wait(), 1);
+  }
+  RunningCommand job(Words({"--iterations", "1000000", "--compute", "2"}));
+  ASSERT_TRUE(job.AwaitError("the job takes"));
+  ::kill(process_of(2), SIGKILL);
+  SendToComputeNode(job, SIGKILL);
+  const CommandEnd end = job.Wait();
+  EXPECT_EQ(end.code, 4) << end.err;
+  EXPECT_NE(end.err.find("has ended"), std::string::npos) << end.err;
+  Run({"pool", "start", "p"});
+}
+
+// Each compute node dies before it has made a step.
+TEST_F(Surviving, GivesUpWhenDeathsDoNotEnd) {
+  RunningCommand job(Words({"--iterations", "1000000000", "--compute", "2"}));
+  ASSERT_TRUE(job.AwaitError("the job takes"));
+  std::atomic<bool> ended{false};
+  std::thread killer([&] {
+    while (!ended) {
+      for (const pid_t process : job.Processes()) {
+        if (process != job.pid()) ::kill(process, SIGKILL);
+      }
+    }
+  });
+  const CommandEnd end = job.Wait();
+  ended = true;
+  killer.join();
+  EXPECT_EQ(end.code, 4) << end.err;
+  EXPECT_NE(end.err.find(" times in step "), std::string::npos) << end.err;
 }
 
 }  // namespace

@@ -163,6 +163,25 @@ def kill_while_resized(bench, draw):
     await_none(lambda: bench.processes("pagerank", "--iterations", mark), "left behind")
 
 
+def kill_survivor(bench, draw):
+    """Kills processes of a job that survives them: compute nodes but node 0, and deputies."""
+    program = draw.choice(list(PROGRAMS))
+    mark = str(draw.randrange(20, 300))  # in a processor's percent; tells the job's processes
+    words = [program, "p:g", *PROGRAMS[program], "--compute-schedule",
+             draw.choice(["1@0", "2@0", "3@0", "2@0,3@2,1@4,2@6"]), "--transport",
+             draw.choice(["shm", "tcp"]), "--memory-cpu", mark, "--survive", "--verify", "--json"]
+    child = bench.command(*words)
+    for _ in range(draw.choice([1, 1, 2])):
+        time.sleep(draw.random() * 0.25)
+        victims = set(bench.processes(program, "--memory-cpu", mark)) - {child.pid}
+        if victims:
+            send(draw.choice(sorted(victims)), signal.SIGKILL)
+    out, err = end_of(child, words)
+    if child.returncode != 0 or not json.loads(out)["verified"]:
+        raise Wrong(f"a job that survives: exit code {child.returncode}: {err}{out}")
+    await_none(lambda: bench.processes(program, "--memory-cpu", mark), "left behind")
+
+
 def kill_while_loading(bench, draw):
     """Kills or stops the command that loads a graph, or a process that loads a part."""
     words = ["pool", "load", "p", bench.graph, "--as", "half"]
@@ -230,8 +249,8 @@ def kill_node(bench, draw):
 
 def run_point(bench, seed, point):
     draw = random.Random(f"{seed}:{point}")
-    kind = draw.choices([kill_in_job, kill_while_resized, kill_while_loading,
-                         kill_while_a_view_is_made, kill_node], [7, 4, 2, 3, 1])[0]
+    kind = draw.choices([kill_in_job, kill_while_resized, kill_survivor, kill_while_loading,
+                         kill_while_a_view_is_made, kill_node], [6, 3, 4, 2, 2, 1])[0]
     kind(bench, draw)
     await_none(lambda: bench.status()["jobs"], "still attached")
     report = json.loads(bench.run("cc", "p:g", "--json"))

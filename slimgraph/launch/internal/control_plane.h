@@ -27,6 +27,7 @@ struct Loss {
   std::string reason;
   bool announced = false;  // the hub has declared it, and has reported it to the user
   bool died = false;       // its process has ended, so it writes nothing any more
+  bool failed = false;     // it has said why itself
 };
 
 class ControlPlane {
@@ -64,6 +65,8 @@ class ControlPlane {
   void SurviveDeaths(bool survive) { survive_deaths_ = survive; }
   bool survives_deaths() const { return survive_deaths_; }
   std::string loss() const;
+  // The same as an error, if that node has failed with an error of its own.
+  std::optional<Error> failure() const;
   void AddWatcher(std::weak_ptr<LossWatch::Watcher> watcher);
 
   // Aborts all parts with this base tag. Returns once the hub has declared the abort, which may
