@@ -233,6 +233,7 @@ class Surviving : public Resizing {
     double lost = 0;
     for (const double one : Numbers(report, "/phases/lost")) lost += one;
     EXPECT_EQ(lost, deaths) << end.err;
+    EXPECT_GT(Numbers(report, "/phases/first_step").back(), 0);
   }
 };
 

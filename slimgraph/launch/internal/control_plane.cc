@@ -93,13 +93,6 @@ std::string ControlPlane::loss() const {
   return first_loss_ ? fmt::format("node {}: {}", first_loss_->node, first_loss_->reason) : "";
 }
 
-std::optional<Error> ControlPlane::failure() const {
-  const std::lock_guard lock(mutex_);
-  if (!first_loss_ || !first_loss_->failed) return std::nullopt;
-  return Error{static_cast<ErrorKind>(first_loss_->exit_code),
-               fmt::format("node {}: {}", first_loss_->node, first_loss_->reason)};
-}
-
 void ControlPlane::AddWatcher(std::weak_ptr<LossWatch::Watcher> watcher) {
   const std::lock_guard lock(mutex_);
   std::erase_if(watchers_, [](const auto& one) { return one.expired(); });
@@ -319,8 +312,7 @@ Status ControlPlane::Handle(Peer& peer, Frame frame) {
       break;
     }
     case FrameType::kFailed:
-      DeferFailure({peer.node, frame.exit_code, std::move(frame.body), /*announced=*/false,
-                    /*died=*/false, /*failed=*/true});
+      DeferFailure({peer.node, frame.exit_code, std::move(frame.body)});
       break;
     case FrameType::kLost:
     case FrameType::kDied:
@@ -373,6 +365,7 @@ void ControlPlane::ReportFailure(const Loss& failure, std::optional<std::uint32_
 }
 
 void ControlPlane::DeferFailure(Loss failure) {
+  failure.failed = true;
   if (failure_) return;
   failure_ = std::move(failure);
   failure_at_ns_ = NowNs();

@@ -66,7 +66,12 @@ class ControlPlane {
   bool survives_deaths() const { return survive_deaths_; }
   std::string loss() const;
   // The same as an error, if that node has failed with an error of its own.
-  std::optional<Error> failure() const;
+  std::optional<Error> failure() const {
+    const std::lock_guard lock(mutex_);
+    if (!first_loss_ || !first_loss_->failed) return std::nullopt;
+    return Error{static_cast<ErrorKind>(first_loss_->exit_code),
+                 fmt::format("node {}: {}", first_loss_->node, first_loss_->reason)};
+  }
   void AddWatcher(std::weak_ptr<LossWatch::Watcher> watcher);
 
   // Aborts all parts with this base tag. Returns once the hub has declared the abort, which may
