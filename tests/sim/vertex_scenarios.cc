@@ -179,7 +179,8 @@ NodeId ComputeAt(const VertexSetting& setting, std::uint64_t step) {
 }
 
 void RunVertex(World& world, Job& job, const VertexSetting& setting) {
-  Handover at_node_0([&](std::uint64_t step) { return ComputeAt(setting, step); });
+  const bool keeps_each_step = setting.moves % 2 == 1;
+  Handover at_node_0([&](std::uint64_t step) { return ComputeAt(setting, step); }, keeps_each_step);
   for (NodeId compute = setting.compute; compute != 0;) {
     Handover of_this_node;
     Handover& handover = job.self() == 0 ? at_node_0 : of_this_node;
