@@ -41,7 +41,7 @@ TEST(Table, KeepsItsKeysInAnyRoom) {
         const std::uint64_t one_of = 1 + random() % 8;
         std::erase_if(placed, [&](Key key) { return txn::Mix(key + step) % one_of != 0; });
         const std::uint64_t least = std::max<std::uint64_t>(100, placed.size());
-        table->SetRoom(least + random() % (kMost - least) / (1 + random() % 50));
+        table->SetRoom(least + random() % (kMost - least + 1) / (1 + random() % 50));
         table->Sweep(
             0,
             [&](const std::byte* tuple) {
