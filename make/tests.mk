@@ -26,12 +26,12 @@ TEST_ENVIRONMENT := TEST_SLIMGRAPH_COMMAND=$(abspath $(COMMAND)) TEST_MAKE='$(MA
 TEST_LIMIT_S     := $(if $(filter release,$(MODE)),900,1500)
 # Without tests of the mpi transport: MPI's library is not sanitized, and is slow here. Without long
 # tests whose code paths others take too:
-# - `slimgraph experiment`, which runs other commands, and the commands for vertex programs, which
-#   dgemini_test and PoolJobs run;
+# - `slimgraph experiment`, which runs other commands, and the commands for vertex programs, also
+#   with changing compute nodes, which dgemini_test and PoolJobs run;
 # - nowait and waitdie, of which boundedwait takes all paths, and forms that differ by transaction;
 # - deaths, snapshots and durable logs under to, whose own code other tests run too;
 # - applications on cold nodes in more than three shapes, and one of two ways to damage a file.
-NOT_SANITIZED := *mpi*:ExperimentCommands.*:VertexCommands.*:*/nowait:*/waitdie:*WithMixedForms*
+NOT_SANITIZED := *mpi*:ExperimentCommands.*:VertexCommands.*:Resizing.*:Surviving.*:*/nowait:*/waitdie:*WithMixedForms*
 NOT_SANITIZED := $(NOT_SANITIZED):*Deaths*/to:*Snapshots*/to:*Durable*/to
 NOT_SANITIZED := $(NOT_SANITIZED):*WhenFormsChange*:StoreWorkloads.RunUnderAllProtocols*
 NOT_SANITIZED := $(NOT_SANITIZED):Applying.RandomFiles*:WrongGraph.WithOffsetsThatFall*

@@ -38,7 +38,7 @@ def main():
     parser.add_argument("names", nargs="*", metavar="NAME")
     options = parser.parse_args()
     copy = PatchedCopy(HERE, "release", ("bench", "plain"))
-    tests = [[POOL_TEST], [APPS_TEST, "--gtest_filter=Pool*:Resizing*"],
+    tests = [[POOL_TEST], [APPS_TEST, "--gtest_filter=Pool*:Resizing*:Surviving*"],
              [sys.executable, "tests/pool/kills_test.py", "--points", "60"]]
 
     def find(_):
