@@ -115,8 +115,8 @@ class ComputeNodes {
     }
   }
 
-  // Of the first phase, or of those that At() has made.
-  // Ends those before.
+  // Begins a phase: with the compute nodes that At() has had started, or else starts as many as are
+  // wanted. Those of the phase before stay until the next call, since they may still be ending.
   Status Start() {
     if (!next_) SLIM_TRY(MakeNext());
     compute_ = wanted_;
