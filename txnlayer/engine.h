@@ -120,7 +120,8 @@ class Engine {
   EndpointAddress ServerOf(const Table& table, Key key) const;
 
   // Collective. On compute nodes `body` runs once in each coroutine. Returns when it has ended on
-  // all nodes and nothing is under way any more. `figures()` are then this node's.
+  // all nodes and nothing is under way any more. `figures()` are then this node's. A run sees all
+  // that earlier runs have committed.
   //
   // With replicas, nodes other than 0 may die during a run. Transactions that have not committed
   // are then aborted, all threads come to rest, and partitions move to other nodes. Then the

@@ -131,6 +131,38 @@ TEST_P(HistoriesOverVerbs, AreSerializable) {
   }
 }
 
+// A node whose clock is ahead writes. In the next run, nodes whose clocks were behind see that.
+TEST_P(Histories, OfARunFollowThoseOfEarlierRuns) {
+  OnTxnJob({.protocol = GetParam(), .nodes = 3}, [&](Cluster& cluster) {
+    const auto protocol = *txn::MakeProtocol(GetParam());
+    txn::EngineOptions options;
+    options.coroutines = 1;
+    const auto engine = *txn::Engine::Make(cluster, *protocol, options);
+    txn::Table* const table = *engine->tables().Add({"one bucket", 8, 3});
+    constexpr std::uint64_t kSecond = 1'000'000;
+    if (engine->self() == 0) {
+      engine->AdvanceClocksPast(txn::TimestampOf(txn::ClockOf(engine->latest()) + kSecond, 0));
+    }
+    for (const bool writes : {true, false}) {
+      ASSERT_TRUE(engine->Run([&](txn::Transaction& transaction) {
+        if (writes != (engine->self() == 0)) return;
+        for (bool done = false; !done;) {
+          transaction.Begin();
+          txn::Access* const access =
+              writes ? transaction.Write(*table, 1) : transaction.Read(*table, 1);
+          if (access == nullptr) continue;
+          EXPECT_EQ(access->exists(), !writes);
+          if (writes) access->Put(std::uint64_t{7});
+          if (!writes && access->exists()) {
+            EXPECT_EQ(access->Get<std::uint64_t>(), 7u);
+          }
+          done = transaction.Commit();
+        }
+      }));
+    }
+  });
+}
+
 // Without validation the checkers must find anomalies.
 class BlindOcc : public txn::Occ {
  public:
