@@ -11,7 +11,7 @@ format-check: build/.lint-deps
 # A folder is checked again when one of its files, a header that they include, or the checks have
 # changed. -Wno-sign-conversion: GCC's -Wconversion does not contain it, and GCC's warnings count.
 MPI_INCLUDES = $(filter -I%,$(shell $(CXX) -show 2>/dev/null))
-TIDY_FLAGS    = $(filter-out -fopenmp -Wno-restrict,$(COMMON)) $(MPI_INCLUDES) \
+TIDY_FLAGS    = $(filter-out -fopenmp -fpch-preprocess -Wno-restrict,$(COMMON)) $(MPI_INCLUDES) \
                   $(if $(VERBS_LIBS),-DSLIMGRAPH_HAVE_VERBS) -Wno-unknown-pragmas -Wno-sign-conversion
 define tidy_folder
 build/tidy/$(1).ok: $(1) $(wildcard $(1)/*.cc) .clang-tidy | build/.lint-deps build/.deps

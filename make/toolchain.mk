@@ -51,10 +51,18 @@ MODE_fuzz    := -O1 -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-re
 MODE_sim     := -O1 -g1 -DSLIMGRAPH_SIM
 # relacy replaces the operators new and delete, but not those that are told a size.
 MODE_relacy  := -O1 -g1 -DSLIMGRAPH_RELACY -include tests/relacy/relacy_atomic.h -fno-sized-deallocation
-ifeq ($(MODE),fuzz)
-export MPICH_CXX := clang++
-else
-COMMON += -Wno-restrict # GCC 12 sees overlaps in concatenated strings (its bug 105651)
+# With ccache, nothing is compiled again that was compiled before, in whatever folder. CCACHE=no: do
+# not use it.
+CCACHE    ?= $(shell command -v ccache)
+CACHED    := $(filter-out no,$(CCACHE))
+# MPICH's compiler calls this one.
+export MPICH_CXX := $(CACHED) $(if $(filter fuzz,$(MODE)),clang++,g++)
+ifneq ($(CACHED),)
+export CCACHE_NOHASHDIR := yes
+export CCACHE_SLOPPINESS := pch_defines,time_macros,include_file_mtime,include_file_ctime
+endif
+ifneq ($(MODE),fuzz)
+COMMON += $(CACHED:%=-fpch-preprocess) -Wno-restrict # GCC 12 sees overlaps in concatenated strings (its bug 105651)
 endif
 CXXFLAGS += $(COMMON) $(MODE_$(MODE))
 LDLIBS    = -lfmt -lxxhash -lsodium -lzstd -lz -lhwy -lhwy_contrib -lnuma -lboost_context -ldl $(VERBS_LIBS)
@@ -80,8 +88,7 @@ $(BUILD)/obj/tests/bench/%.o: CXXFLAGS += -O3
 endif
 
 # A precompiled header of what nearly all sources include. Not for fully optimised code: there GCC
-# ignores the pragmas in the standard library's headers that suppress warnings. PCH=no disables it,
-# for ccache.
+# ignores the pragmas in the standard library's headers that suppress warnings. PCH=no disables it.
 PCH_HEADERS := algorithm array atomic chrono condition_variable cstring filesystem fstream functional \
                  map memory mutex optional span string thread unordered_map vector fmt/format.h \
                  tl/expected.hpp
