@@ -123,7 +123,7 @@ SIM_SEEDS ?= 1000
 SIMULATE  := $(BUILD)/tests/simulate
 # What scenarios share with other tests.
 SCENARIO_SUPPORT := tests/dgemini/graphs.cc tests/dkudu/support.cc \
-  tests/txnlayer/history_graph.cc $(filter-out %/main.cc,$(wildcard tests/support/*.cc))
+  tests/txnlayer/history_graph.cc tests/txnlayer/pairs_workload.cc $(filter-out %/main.cc,$(wildcard tests/support/*.cc))
 SIM_WORDS  = $(if $(SIM_SEED),--seed $(SIM_SEED),--seeds $(SIM_SEEDS)) \
                $(if $(SIM_FROM),--from $(SIM_FROM)) $(if $(SIM_SECONDS),--seconds $(SIM_SECONDS)) \
                $(if $(SIM_ATOMICS),--atomics $(SIM_ATOMICS)) \

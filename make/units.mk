@@ -7,7 +7,8 @@ UNITY ?= $(if $(filter debug,$(MODE)),no,yes)
 # each vector extension, or are linked without the rest of their folder.
 ALONE := %/main.cc examples/% apps/measure/build_facts.cc slimgraph/fabric/internal/make_transport.cc \
   dkudu/internal/kernel/bit_rows.cc dkudu/internal/kernel/merge.cc tests/support/list_append_checker.cc \
-  tests/dgemini/graphs.cc tests/dkudu/support.cc tests/relacy/%
+  tests/dgemini/graphs.cc tests/dkudu/support.cc tests/txnlayer/history_graph.cc \
+  tests/txnlayer/pairs_workload.cc tests/relacy/%
 # Of these folders the fuzzers need some sources, but not the fabric that the others use.
 ifeq ($(MODE),fuzz)
 ALONE += slimgraph/launch/% slimgraph/graph/% slimgraph/remote/% dkudu/internal/graph/% tests/fuzz/%

@@ -11,6 +11,9 @@ namespace slimgraph {
 namespace {
 
 constexpr double kMostLockTimeout = 3600;
+constexpr double kMostTheta = 0.999;
+constexpr std::uint32_t kMostOperations = 100;
+constexpr std::uint32_t kMostScanned = 1000;
 
 std::string Join(const std::vector<std::string_view>& words, const char* between) {
   std::string joined;
@@ -76,6 +79,14 @@ Status CheckConcurrency(const TxnOptions& options) {
     return UsageError("--lock-timeout is for --protocol boundedwait, not {}", options.protocol);
   }
   return {};
+}
+
+// Whether an option of ycsb-a to ycsb-f differs from its default.
+bool HasYcsbOptions(const txn::WorkloadOptions& work) {
+  const txn::WorkloadOptions usual;
+  return work.theta != usual.theta || work.write_share != usual.write_share ||
+         work.operations != usual.operations || work.record_bytes != usual.record_bytes ||
+         work.scan_length != usual.scan_length || work.by_leaf;
 }
 
 }  // namespace
@@ -184,6 +195,21 @@ void DeclareTxnOptions(Options& options, TxnOptions& txn) {
   options.Number("--compute-us", "US",
                  "how long each ycsb transaction computes while its reads are in flight",
                  txn.work.compute_us);
+  options.Number("--theta", "T", "in ycsb-a to -f, the skew of Zipf's distribution; 0: none",
+                 txn.work.theta, 0, kMostTheta);
+  options
+      .Number("--writes", "SHARE", "in ycsb-a to -f, the share of operations that write",
+              txn.work.write_share, 0, 1)
+      .Default("the workload's own share");
+  options.Number("--operations", "K", "in ycsb-a to -f, operations of a transaction",
+                 txn.work.operations, 1, kMostOperations);
+  options.Number("--record-bytes", "B", "in ycsb-a to -f, the size of a record",
+                 txn.work.record_bytes, 8, txn::kMaxRecordBytes);
+  options.Number("--scan-length", "L", "in ycsb-e, the most records of a scan",
+                 txn.work.scan_length, 1, kMostScanned);
+  options.Flag("--by-leaf",
+               "in ycsb-a to -f, find a record by way of the ordered leaves instead of its hash",
+               txn.work.by_leaf);
   options.Number("--seed", "S", "seed of all random choices", txn.work.seed);
   options
       .Text("--without", "LIST",
@@ -228,6 +254,12 @@ Status CheckTxnOptions(TxnOptions& options) {
   const double hot = options.work.hot;
   if (hot != txn::kDefaultShare && !(hot >= 0 && hot <= 1)) {
     return UsageError("--hot is a share from 0 to 1");
+  }
+  if (!options.workload.starts_with("ycsb-") && HasYcsbOptions(options.work)) {
+    return UsageError(
+        "--theta, --writes, --operations, --record-bytes, --scan-length and --by-leaf are for "
+        "ycsb-a to ycsb-f, not {}",
+        options.workload);
   }
   if (options.fold != txn::kDefaultShare && !(options.fold >= 0)) {
     return UsageError("--fold is a share: 0 for never, or more");

@@ -102,6 +102,14 @@ TEST(TxnRun, RefusesWhatItCannotDoWithOneLine) {
       {"--workload", "ycsb", "--protocol", "boundedwait", "--lock-timeout", "0"},
       {"--workload", "ycsb", "--protocol", "boundedwait", "--lock-timeout", "soon"},
       {"--workload", "ycsb", "--protocol", "occ", "--history", "h"},
+      {"--workload", "ycsb", "--theta", "0.5"},
+      {"--workload", "smallbank", "--by-leaf"},
+      {"--workload", "ycsb-a", "--theta", "1"},
+      {"--workload", "ycsb-a", "--writes", "1.5"},
+      {"--workload", "ycsb-a", "--record-bytes", "7"},
+      {"--workload", "ycsb-a", "--operations", "0"},
+      {"--workload", "ycsb-e", "--scan-length", "1001"},
+      {"--workload", "ycsb-g"},
       {"--workload", "ycsb", "--protocol", "occ", "--hot", "-1"},
       {"--workload", "ycsb", "--protocol", "occ", "--hot", "nan"},
       {"--workload", "ycsb", "--protocol", "occ", "--fold", "-1"},
@@ -132,6 +140,26 @@ TEST(TxnRun, TakesAProtocolAndSaysSoIfNoneIsGiven) {
     EXPECT_EQ(end.code, 0) << end.err;
     EXPECT_EQ(end.err, "slimgraph: occ is taken, because --protocol is not given\n");
     EXPECT_EQ(end.out.find("smallbank with occ, "), 0U) << end.out;
+  }
+}
+
+TEST(TxnRun, ScansOrderedTables) {
+  for (const char* const compute : {"1", "3"}) {
+    const CommandEnd end =
+        RunSlimgraph({"txn", "run", "--workload", "ycsb-e", "--rows", "2000", "--writes", "0.3",
+                      "--transactions", "50", "--nodes", "3", "--compute", compute, "--json"});
+    ASSERT_EQ(end.code, 0) << end.err;
+    const auto number = [&](const std::string& name) {
+      const std::string quoted = "\"" + name + "\":";
+      const std::size_t at = end.out.find(quoted);
+      return at == std::string::npos ? 0 : std::stoull(end.out.substr(at + quoted.size()));
+    };
+    EXPECT_NE(end.out.find("\"verified\":true"), std::string::npos) << end.out;
+    EXPECT_EQ(number("scans") + number("inserts"), number("committed"));
+    EXPECT_GT(number("scans"), number("inserts"));
+    EXPECT_GT(number("inserts"), 0u);
+    EXPECT_GE(number("leaf_searches"), number("committed"));
+    EXPECT_GT(number("directories"), 0u);
   }
 }
 

@@ -23,7 +23,7 @@ def declare(parser):
 def result(bench, command, **options):
     words = ["txn", command, "--seconds", str(bench.options.seconds)]
     for name, value in options.items():
-        words += ["--" + name.replace("_", "-"), str(value)]
+        words += ["--" + name.replace("_", "-")] + ([] if value is None else [str(value)])
     return bench.report(*words)["result"]
 
 
@@ -124,5 +124,22 @@ def dbx1000(bench):
                    f"({ours:.0f} and {theirs:.0f} /s, theirs not verified)", ratio, 0.7, True)
 
 
-PARTS = {"one_sided_against_tcp": one_sided_against_tcp, "coroutines": coroutines,
-         "optimisations": optimisations, "hybrids": hybrids, "dbx1000": dbx1000}
+def ordered(bench):
+    """Ordered tables, on one compute node and one that only holds memory."""
+    base = {"nodes": 2, "compute": 1, "location_cache": "64M"}
+    for mix in ("ycsb-c", "ycsb-d"):
+        tell_ratio(bench, f"{mix}, records by their leaf against by their hash",
+                   {**base, "workload": mix, "by_leaf": None}, {**base, "workload": mix}, 0.25)
+    for protocol in PROTOCOLS:
+        tell_ratio(bench, f"{protocol} ycsb-e, one-sided on shm against tcp",
+                   {**base, "workload": "ycsb-e", "protocol": protocol, "stages": "one-sided"},
+                   {**base, "workload": "ycsb-e", "protocol": protocol, "stages": "tcp"}, 1)
+    rows = 1 << 17
+    found = result(bench, "run", workload="ycsb-c", rows=rows, **base)
+    bytes_each = found["memory_bytes"]["directories"] / base["nodes"] / rows
+    bench.tell("bytes of a directory for each record", bytes_each, 2, False)
+
+
+PARTS = {"ordered": ordered, "one_sided_against_tcp": one_sided_against_tcp,
+         "coroutines": coroutines, "optimisations": optimisations, "hybrids": hybrids,
+         "dbx1000": dbx1000}

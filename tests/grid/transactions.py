@@ -16,6 +16,7 @@ STAGE_NAMES = {**{name: ["read", "lock", "log", "commit", "release"] for name in
 STRICT = {*LOCKING, "occ", "calvin"}
 LEVELS = ["serializable", "repeatable-read", "read-committed"]
 HISTORIES = ["list-append", "graph-append"]
+YCSB_MIXES = ["ycsb-a", "ycsb-b", "ycsb-c", "ycsb-d", "ycsb-e", "ycsb-f"]
 TABLES = ["smallbank", "ycsb", "tpcc", "tpcc-neworder"]
 ON_STORES = ["linkbench", "tao", "snb-updates", "graph-churn", "edge-updates"]
 ANALYTICS = ["pagerank", "bfs", "cc", "triangles", "cliques:4", "sssp", "cdlp:3", "kcore", "mis:7",
@@ -103,7 +104,7 @@ def draw(random):
         if spec["workload"] == "graph-append" and random.random() < 0.7:
             words += ["--fold", random.choice(["0.01", "0.1", "0"])]
     elif kind == "table":
-        spec["workload"] = random.choice(TABLES)
+        spec["workload"] = random.choice([*TABLES, *random.sample(YCSB_MIXES, 2)])
         words += ["--seconds", 0.1] + draw_rows(random, spec["workload"])
         words += draw_level(random, protocol)[1]
     elif kind == "store":
@@ -117,7 +118,12 @@ def draw_rows(random, workload):
     if workload.startswith("tpcc"):
         return ["--rows", random.choice([1, 2, 4]),
                 "--population", random.choice([0.002, 0.02, 0.2])]
-    return ["--rows", random.choice([20, 500, 5000])]
+    words = ["--rows", random.choice([20, 500, 5000])]
+    if workload in YCSB_MIXES:
+        words += ["--writes", random.choice([0, 0.1, 0.5, 1]), "--theta", random.choice([0, 0.9]),
+                  "--operations", random.randint(1, 4), "--record-bytes", random.choice([8, 100]),
+                  "--scan-length", random.choice([1, 30])] + random.choice([[], ["--by-leaf"]])
+    return words
 
 
 def draw_store_graph(random, scales=(3, 5, 7, 8)):
@@ -142,8 +148,8 @@ def draw_on_store(random, spec):
 
 
 def draw_durable(random, spec):
-    spec["workload"] = random.choice(["smallbank", "ycsb", "tpcc", "list-append", "list-append",
-                                      "linkbench"])
+    spec["workload"] = random.choice(["smallbank", "ycsb", "ycsb-e", "tpcc", "list-append",
+                                      "list-append", "linkbench"])
     spec["rows"] = draw_rows(random, spec["workload"])
     if spec["workload"] == "list-append":
         spec["rows"] = ["--rows", random.choice([2, 6])]

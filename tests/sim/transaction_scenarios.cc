@@ -1,14 +1,18 @@
 // The scenarios of transactions: all protocols, stage codes and replicas, on lists, graphs with
-// folds and accounts. The histories of lists are checked; the other workloads verify their data.
+// folds, accounts and ordered tables. The histories of lists are checked; the other workloads
+// verify their data.
 #include <optional>
 
 #include "slimgraph/base/process.h"
 #include "slimgraph/base/sync.h"
 #include "tests/sim/engines.h"
 #include "tests/support/unwrap.h"
+#include "tests/txnlayer/pairs_workload.h"
 
 namespace slimgraph::test {
 namespace {
+
+constexpr const char* kPairs = "pairs";  // PairsWorkload, of which there are only tests
 
 struct TxnSetting {
   NodeId nodes = 2;
@@ -54,7 +58,7 @@ TxnSetting DrawSetting(World& world, Deaths deaths, bool folds) {
   drawn.nodes = world.DrawNodes(least_nodes, 3);
   drawn.engine = DrawEngine(world, drawn.nodes);
   drawn.workload =
-      folds ? "graph-append" : OneOf(world, {"list-append", "graph-append", "smallbank"});
+      folds ? "graph-append" : OneOf(world, {"list-append", "graph-append", "smallbank", kPairs});
   DrawConcurrency(world, drawn.workload, drawn.engine);
   drawn.engine.without = OneOf(world, {"", "", "", "passive", "cache", "doorbells", "outstanding"});
   drawn.transactions = world.DrawAmount(5, 30);
@@ -120,8 +124,10 @@ void RunTransactions(World& world, Job& job, TxnSetting& setting) {
     txn::WorkloadOptions work = setting.work;
     const bool deaths = setting.killed || setting.engine.options.death.node;
     if (deaths) work.journal = ScenarioFolder() + "/journal";
-    const auto workload = std::make_unique<CountingWorkload>(
-        Unwrap(txn::MakeWorkload(setting.workload, work)), setting.clients);
+    auto counted = setting.workload == kPairs
+                       ? std::make_unique<PairsWorkload>(2 * work.rows, work.seed)
+                       : Unwrap(txn::MakeWorkload(setting.workload, work));
+    const auto workload = std::make_unique<CountingWorkload>(std::move(counted), setting.clients);
     Unwrap(workload->Load(*engine));
     std::optional<Thread> killer;
     if (setting.killed == job.self()) {

@@ -10,8 +10,20 @@ struct Entry {
   std::unique_ptr<Workload> (*make)(const WorkloadOptions&);
   bool on_store = false;
 };
+
+template <char kLetter>
+std::unique_ptr<Workload> MakeMix(const WorkloadOptions& options) {
+  return MakeYcsbMix(kLetter, options);
+}
+
 constexpr Entry kWorkloads[] = {{"smallbank", MakeSmallBank},
                                 {"ycsb", MakeYcsb},
+                                {"ycsb-a", MakeMix<'a'>},
+                                {"ycsb-b", MakeMix<'b'>},
+                                {"ycsb-c", MakeMix<'c'>},
+                                {"ycsb-d", MakeMix<'d'>},
+                                {"ycsb-e", MakeMix<'e'>},
+                                {"ycsb-f", MakeMix<'f'>},
                                 {"tpcc", MakeTpcc},
                                 {"tpcc-neworder", MakeTpccNewOrder},
                                 {"list-append", MakeListAppend},

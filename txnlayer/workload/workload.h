@@ -27,6 +27,13 @@ struct WorkloadOptions {
   double hot = kDefaultShare;
   double population = 1;         // in TPC-C: the share of the standard's customers and items
   std::uint64_t compute_us = 0;  // how long a transaction computes before it commits
+  // In ycsb-a to ycsb-f.
+  double theta = 0.99;           // of Zipf's distribution
+  double write_share = -1;       // of operations that write; less than 0: the workload's own
+  std::uint32_t operations = 1;  // of a transaction
+  std::uint32_t record_bytes = 64;
+  std::uint32_t scan_length = 100;  // at most
+  bool by_leaf = false;             // a record is found by way of its leaf, not by its hash
   std::uint64_t seed = 1;
   std::string store;          // for workloads on graphs: the store's path
   std::string journal;        // for histories: path prefix of the nodes' journals; "": none
@@ -91,6 +98,8 @@ Result<std::unique_ptr<Workload>> MakeWorkload(std::string_view name,
 
 std::unique_ptr<Workload> MakeSmallBank(const WorkloadOptions& options);
 std::unique_ptr<Workload> MakeYcsb(const WorkloadOptions& options);
+// Of ycsb-a to ycsb-f.
+std::unique_ptr<Workload> MakeYcsbMix(char letter, const WorkloadOptions& options);
 std::unique_ptr<Workload> MakeTpcc(const WorkloadOptions& options);
 std::unique_ptr<Workload> MakeTpccNewOrder(const WorkloadOptions& options);
 std::unique_ptr<Workload> MakeListAppend(const WorkloadOptions& options);

@@ -40,7 +40,7 @@ Status Engine::Run(const Body& body) {
   }
   cluster_.job().SurviveDeaths(loss_watch_set_);
   // No node sends its first message before all nodes have done all this. New transactions are
-  // younger than those of all earlier runs, so under every protocol they see what those have written.
+  // younger than those of earlier runs, so under every protocol they see what those have written.
   const Result<Timestamp> before = cluster_.all().AllMax(latest());
   // A death from here on counts as one during the run.
   if (!before && !cluster_.job().loss().empty()) return tl::unexpected<Error>(before.error());

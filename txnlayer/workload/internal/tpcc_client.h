@@ -5,7 +5,7 @@
 #include <array>
 #include <vector>
 
-#include "txnlayer/workload/internal/stepwise_fetch.h"
+#include "txnlayer/stepwise_fetch.h"
 #include "txnlayer/workload/internal/tpcc_new_order.h"
 
 namespace slimgraph::txn::tpcc {

@@ -1,4 +1,4 @@
-#include "txnlayer/workload/internal/stepwise_fetch.h"
+#include "txnlayer/stepwise_fetch.h"
 
 namespace slimgraph::txn {
 

@@ -19,8 +19,8 @@ class StepwiseFetch {
   void Forget() { named_.clear(); }
   // An attempt begins.
   void Begin();
-  // False: the transaction was aborted. No tuple may be wanted twice in an attempt. A tuple that
-  // was named to be written, but is not wanted any more, is written as it was.
+  // False: the transaction was aborted. A tuple that was named to be written, but is not wanted any
+  // more, is written as it was.
   bool Fetch(Transaction& transaction, std::span<const Want> wants, Access** out);
 
  private:

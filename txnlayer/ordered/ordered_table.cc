@@ -1,0 +1,244 @@
+#include "txnlayer/ordered/ordered_table.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "slimgraph/base/mix.h"
+#include "txnlayer/ordered/internal/leaf.h"
+
+namespace slimgraph::txn {
+namespace {
+
+// Loaded leaves have room for some more keys.
+constexpr std::uint64_t kLoadedKeys = 12;
+
+}  // namespace
+
+// Spreads neighbouring leaves over all nodes.
+Key OrderedTable::NameOf(Key low) { return Mix64(low); }
+
+Result<std::unique_ptr<OrderedTable>> OrderedTable::Make(Engine& engine, const OrderedSpec& spec) {
+  // A hash spreads rows and leaves over the nodes, so some nodes have a few more than others.
+  const auto uneven = [](std::uint64_t mean) { return mean + mean / 8 + 64; };
+  SLIM_ASSIGN(Table* const rows, engine.tables().Add({.name = spec.name,
+                                                      .record_bytes = spec.record_bytes,
+                                                      .tuples_per_node = uneven(spec.rows_per_node),
+                                                      .most_tuples = kAsManyAsFit}));
+  SLIM_ASSIGN(Table* const leaves,
+              engine.tables().Add({.name = "leaves of " + spec.name,
+                                   .record_bytes = sizeof(Leaf),
+                                   .tuples_per_node = uneven(spec.rows_per_node / kLoadedKeys),
+                                   .most_tuples = kAsManyAsFit}));
+  return std::unique_ptr<OrderedTable>(new OrderedTable(engine, *rows, *leaves));
+}
+
+Status OrderedTable::Load(std::span<const Key> keys, const Fill& fill) {
+  const auto full = [](const Table& table) {
+    return InputError("the table of {} is full", table.spec().name);
+  };
+  std::vector<std::byte> record(rows_.spec().record_bytes);
+  for (const Key key : keys) {
+    if (rows_.Home(key) != engine_.self()) continue;
+    std::fill(record.begin(), record.end(), std::byte{0});
+    fill(key, record.data());
+    if (!rows_.Load(key, record)) return full(rows_);
+  }
+  for (std::size_t begin = 0; begin == 0 || begin < keys.size(); begin += kLoadedKeys) {
+    const std::size_t end = std::min<std::size_t>(keys.size(), begin + kLoadedKeys);
+    Leaf leaf{.low = begin == 0 ? 0 : keys[begin],
+              .high = end == keys.size() ? 0 : keys[end],
+              .count = end - begin};
+    const Key name = NameOf(leaf.low);
+    if (leaves_.Home(name) != engine_.self()) continue;
+    std::copy(keys.begin() + static_cast<std::ptrdiff_t>(begin),
+              keys.begin() + static_cast<std::ptrdiff_t>(end), leaf.keys);
+    if (!leaves_.Load(name, std::as_bytes(std::span(&leaf, 1)))) return full(leaves_);
+  }
+  return Learn();
+}
+
+Status OrderedTable::Learn() {
+  std::vector<Key> mine;
+  std::uint64_t keys = 0;
+  engine_.tables().ForEachRecord(leaves_, [&](Key, const std::byte* record) {
+    if (record == nullptr) return;
+    Leaf leaf;
+    std::memcpy(&leaf, record, sizeof leaf);
+    mine.push_back(leaf.low);
+    keys += leaf.count;
+  });
+  SLIM_ASSIGN(const auto all, engine_.cluster().all().AllGather(std::as_bytes(std::span(mine))));
+  SLIM_ASSIGN(keys, engine_.cluster().all().AllSum(keys));
+  std::vector<Key> lows;
+  for (const auto& theirs : all) {
+    const std::size_t before = lows.size();
+    lows.resize(before + theirs.size() / sizeof(Key));
+    if (!theirs.empty()) std::memcpy(&lows[before], theirs.data(), theirs.size());
+  }
+  std::sort(lows.begin(), lows.end());
+  if (lows.empty() || lows.front() != 0) {
+    return VerificationError("the ordered table {} has no first leaf", rows_.spec().name);
+  }
+  keys_per_leaf_ = std::max(1.0, static_cast<double>(keys) / static_cast<double>(lows.size()));
+  directory_.Learn(std::move(lows));
+  return {};
+}
+
+// Each leaf but the first is the next of exactly one leaf, which is less. So they form one chain,
+// which begins with the first and covers all keys. Sums of mixed keys compare sets of keys.
+Status OrderedTable::Check() {
+  enum Sum : std::size_t { kLows, kHighs, kKeys, kCount, kRows, kRowCount, kLeaves, kLasts, kBad };
+  std::uint64_t sums[kBad + 1] = {};
+  engine_.tables().ForEachRecord(leaves_, [&](Key name, const std::byte* record) {
+    if (record == nullptr) return;
+    Leaf leaf;
+    std::memcpy(&leaf, record, sizeof leaf);
+    bool good = NameOf(leaf.low) == name && leaf.count <= Leaf::kSlots &&
+                (leaf.last() || leaf.low < leaf.high);
+    for (std::uint64_t i = 0; good && i < leaf.count; ++i) {
+      good = leaf.Covers(leaf.keys[i]) && (i == 0 || leaf.keys[i - 1] < leaf.keys[i]);
+      sums[kKeys] += Mix64(leaf.keys[i] + 1);
+    }
+    ++sums[kLeaves];
+    sums[kLows] += leaf.low == 0 ? 0 : Mix64(leaf.low);
+    sums[kHighs] += leaf.last() ? 0 : Mix64(leaf.high);
+    sums[kCount] += leaf.count;
+    sums[kLasts] += leaf.last() ? 1 : 0;
+    sums[kBad] += good ? 0 : 1;
+  });
+  engine_.tables().ForEachRecord(rows_, [&](Key key, const std::byte* record) {
+    if (record == nullptr) return;
+    sums[kRows] += Mix64(key + 1);
+    ++sums[kRowCount];
+  });
+  SLIM_TRY(engine_.cluster().all().AllReduce(std::span<std::uint64_t>(sums), std::plus<>()));
+  const std::string& name = rows_.spec().name;
+  if (sums[kBad] != 0) {
+    return VerificationError("{} of {} leaves of {} have keys out of order", sums[kBad],
+                             sums[kLeaves], name);
+  }
+  if (sums[kLows] != sums[kHighs] || sums[kLasts] != 1) {
+    return VerificationError("the {} leaves of {} are no chain", sums[kLeaves], name);
+  }
+  if (sums[kCount] != sums[kRowCount] || sums[kKeys] != sums[kRows]) {
+    return VerificationError("the leaves of {} have {} keys, which are not those of its {} rows",
+                             name, sums[kCount], sums[kRowCount]);
+  }
+  return {};
+}
+
+Access* OrderedTable::LeafOf(Transaction& transaction, StepwiseFetch& steps, Key key, bool write,
+                             Access** row) {
+  searches_.fetch_add(1, std::memory_order_relaxed);
+  Key low = directory_.Find(key);
+  Key missing = 0;
+  for (bool first = true;; first = false) {
+    if (!first) detours_.fetch_add(1, std::memory_order_relaxed);
+    const Want wants[] = {WantLeaf(low, write), {&rows_, key, true}};
+    Access* found[2];
+    const std::size_t wanted = first && row != nullptr ? 2 : 1;
+    if (!steps.Fetch(transaction, {wants, wanted}, found)) return nullptr;
+    if (wanted == 2) *row = found[1];
+    if (found[0]->exists()) {
+      const auto leaf = found[0]->Get<Leaf>();
+      if (leaf.Covers(key)) return found[0];
+      low = leaf.high;
+      directory_.Add(low);
+    } else {
+      missing = low;
+      directory_.Remove(low);
+      if (low != 0) low = directory_.Find(low - 1);
+    }
+    // A transaction that will be aborted may see two different states.
+    if (low == missing) {
+      transaction.Abort(AbortReason::kChanged);
+      return nullptr;
+    }
+  }
+}
+
+Access* OrderedTable::Read(Transaction& transaction, StepwiseFetch& steps, Key key, bool write) {
+  const Want want{&rows_, key, write};
+  Access* found = nullptr;
+  return steps.Fetch(transaction, {&want, 1}, &found) ? found : nullptr;
+}
+
+bool OrderedTable::ReadByLeaf(Transaction& transaction, StepwiseFetch& steps, Key key, bool write,
+                              Access** record) {
+  *record = nullptr;
+  const Access* const leaf = LeafOf(transaction, steps, key, false);
+  if (leaf == nullptr) return false;
+  if (!leaf->Get<Leaf>().Has(key)) return true;
+  *record = Read(transaction, steps, key, write);
+  return *record != nullptr;
+}
+
+Access* OrderedTable::Insert(Transaction& transaction, StepwiseFetch& steps, Key key) {
+  Access* row = nullptr;
+  Access* const access = LeafOf(transaction, steps, key, true, &row);
+  if (access == nullptr) return nullptr;
+  auto leaf = access->Get<Leaf>();
+  if (leaf.Has(key)) return row;
+  if (!leaf.full()) {
+    leaf.Add(key);
+    access->Put(leaf);
+    return row;
+  }
+  Leaf next = leaf.SplitFor(key);
+  const Want want = WantLeaf(next.low, true);
+  Access* fresh = nullptr;
+  if (!steps.Fetch(transaction, {&want, 1}, &fresh)) return nullptr;
+  (key < next.low ? leaf : next).Add(key);
+  access->Put(leaf);
+  fresh->Put(next);
+  return row;
+}
+
+bool OrderedTable::Erase(Transaction& transaction, StepwiseFetch& steps, Key key) {
+  Access* row = nullptr;
+  Access* const access = LeafOf(transaction, steps, key, true, &row);
+  if (access == nullptr) return false;
+  auto leaf = access->Get<Leaf>();
+  if (!leaf.Has(key)) return true;
+  leaf.Remove(key);
+  access->Put(leaf);
+  Transaction::Delete(*row);
+  return true;
+}
+
+bool OrderedTable::Scan(Transaction& transaction, StepwiseFetch& steps, Key first, std::size_t most,
+                        std::vector<Access*>& records) {
+  records.clear();
+  if (most == 0) return true;
+  // All leaves that it will probably need, at once. The search for them then finds them here.
+  std::vector<Key> lows = {directory_.Find(first)};
+  const auto further = static_cast<std::size_t>(static_cast<double>(most) / keys_per_leaf_) + 1;
+  directory_.Following(lows[0], most == 1 ? 0 : further, lows);
+  std::vector<Want> wants;
+  for (const Key low : lows) wants.push_back(WantLeaf(low, false));
+  records.resize(wants.size());
+  if (!steps.Fetch(transaction, wants, records.data())) return false;
+  std::vector<Key> keys;
+  for (Key next = first; keys.size() < most;) {
+    const Access* const access = LeafOf(transaction, steps, next, false);
+    if (access == nullptr) return false;
+    const auto leaf = access->Get<Leaf>();
+    for (std::uint64_t slot = leaf.SlotOf(first); slot < leaf.count && keys.size() < most; ++slot) {
+      keys.push_back(leaf.keys[slot]);
+    }
+    if (leaf.last()) break;
+    next = leaf.high;
+  }
+  wants.clear();
+  for (const Key key : keys) wants.push_back({&rows_, key, false});
+  records.resize(wants.size());
+  if (!steps.Fetch(transaction, wants, records.data())) return false;
+  for (const Access* const record : records) {
+    if (record->exists()) continue;
+    transaction.Abort(AbortReason::kChanged);
+    return false;
+  }
+  return true;
+}
+
+}  // namespace slimgraph::txn
