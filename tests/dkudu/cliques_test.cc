@@ -52,6 +52,8 @@ TEST(Cliques, AGraphOfManyWindowsIsCountedRight) {
       OnMiningJob(shape, file.path(), dkudu::ListPart::kUpper, options, [&](dkudu::MiningJob& job) {
         EXPECT_EQ(*dkudu::CountCliques(job, 3), dkudu::Choose(300, 3)) << NameOf(shape);
         EXPECT_EQ(*dkudu::CountCliques(job, 4), dkudu::Choose(300, 4)) << NameOf(shape);
+        // This takes as long as all others together.
+        if (shape.threads == 1 || bytes != 100'000) return;
         EXPECT_EQ(*dkudu::CountCliques(job, 5), dkudu::Choose(300, 5)) << NameOf(shape);
       });
     }
