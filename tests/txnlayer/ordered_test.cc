@@ -221,8 +221,8 @@ TEST_P(Ordered, TablesAgreeWithAMap) {
             on.Commit(transaction, [&](StepwiseFetch& steps) {
               if (what == 0 && !on.table->Erase(transaction, steps, key)) return false;
               if (what == 1 || what == 2) {
-                Access* const row = on.table->Insert(transaction, steps, key);
-                if (row == nullptr) return false;
+                Access* row = nullptr;
+                if (!on.table->Insert(transaction, steps, key, &row)) return false;
                 EXPECT_EQ(row->exists(), expected.contains(key));
                 row->Put(Key{static_cast<Key>(step)});
               }
@@ -236,15 +236,16 @@ TEST_P(Ordered, TablesAgreeWithAMap) {
               }
               std::vector<Access*> found;
               const std::size_t most = random() % 60;
+              const Key last = random() % 2 == 0 ? ~Key{0} : key + random() % 200;
               if (what == 4) {
-                if (!on.table->Scan(transaction, steps, key, most, found)) return false;
+                if (!on.table->Scan(transaction, steps, key, last, most, found)) return false;
                 auto at = expected.lower_bound(key);
+                const auto end = last == ~Key{0} ? expected.end() : expected.upper_bound(last);
                 for (const Access* const row : found) {
-                  EXPECT_TRUE(at != expected.end() && row->key == at->first &&
-                              row->Get<Key>() == at->second);
-                  if (at != expected.end()) ++at;
+                  EXPECT_TRUE(at != end && row->key == at->first && row->Get<Key>() == at->second);
+                  if (at != end) ++at;
                 }
-                EXPECT_TRUE(found.size() == most || at == expected.end());
+                EXPECT_TRUE(found.size() == most || at == end);
               }
               return true;
             });
@@ -304,6 +305,47 @@ TEST_P(Ordered, WorkloadsKeepTheirData) {
       EXPECT_EQ(result.figures.committed, 60u * 4 * side[1]);
     });
   }
+}
+
+// As in a queue: keys are added at the end and erased at the front.
+TEST_P(Ordered, LeavesGoWithTheirKeys) {
+  const TxnSetting setting{.protocol = GetParam(), .nodes = 2, .coroutines = 1};
+  OnTxnJob(setting, [&](Cluster& cluster) {
+    constexpr Key kFirst = 1000;
+    std::vector<Key> keys;
+    for (Key key = kFirst; key < kFirst + 200; ++key) keys.push_back(key);
+    const OnTable on(cluster, setting, keys);
+    const auto leaves = [&] {
+      std::uint64_t count = 0;
+      on.engine->tables().ForEachRecord(on.table->leaves(), [&](Key, const std::byte* record) {
+        count += record == nullptr ? 0 : 1;
+      });
+      return *on.engine->cluster().all().AllSum(count);
+    };
+    EXPECT_EQ(leaves(), 17u);
+    // The nodes take turns, so that each meets what the other has removed.
+    for (Key turn = 0; turn < 6; ++turn) {
+      ASSERT_TRUE(on.engine->Run([&](Transaction& transaction) {
+        if (on.engine->self() != turn % 2) return;
+        for (Key step = 0; step < 60; ++step) {
+          const Key front = kFirst + turn * 60 + step;
+          on.Commit(transaction, [&](StepwiseFetch& steps) {
+            std::vector<Access*> found;
+            if (!on.table->Scan(transaction, steps, 0, ~Key{0}, 1, found)) return false;
+            EXPECT_EQ(found.at(0)->key, front);
+            if (!on.table->Erase(transaction, steps, front)) return false;
+            Access* row = nullptr;
+            if (!on.table->Insert(transaction, steps, front + 200, &row)) return false;
+            row->Put(front + 200);
+            return true;
+          });
+        }
+      }));
+      EXPECT_LT(leaves(), 20u);
+      const Status checked = on.table->Check();
+      ASSERT_TRUE(checked) << checked.error().message;
+    }
+  });
 }
 
 TEST(OrderedTables, SurviveTheDeathOfANode) {

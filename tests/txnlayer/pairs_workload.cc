@@ -47,8 +47,8 @@ class PairsClient : public txn::Client {
         if (!table_.Erase(transaction, steps_, key)) return false;
         continue;
       }
-      Access* const row = table_.Insert(transaction, steps_, key);
-      if (row == nullptr) return false;
+      Access* row = nullptr;
+      if (!table_.Insert(transaction, steps_, key, &row)) return false;
       row->Put(key);
     }
     return true;
@@ -57,12 +57,13 @@ class PairsClient : public txn::Client {
   // Both from the same pair on.
   bool Scan(txn::Transaction& transaction) {
     for (const std::size_t half : {0, 1}) {
+      const Key apart = half * kApart;
       std::vector<Access*> rows;
-      if (!table_.Scan(transaction, steps_, half * kApart + pair_, pairs_, rows)) return false;
-      found_[half].clear();
-      for (const Access* const row : rows) {
-        if (row->key < (half + 1) * kApart) found_[half].push_back(row->key % kApart);
+      if (!table_.Scan(transaction, steps_, apart + pair_, apart + pairs_, pairs_, rows)) {
+        return false;
       }
+      found_[half].clear();
+      for (const Access* const row : rows) found_[half].push_back(row->key - apart);
     }
     return true;
   }

@@ -14,34 +14,50 @@ constexpr std::uint64_t kLoadedKeys = 12;
 
 }  // namespace
 
-// Spreads neighbouring leaves over all nodes.
-Key OrderedTable::NameOf(Key low) { return Mix64(low); }
+// Spreads neighbouring leaves over all nodes, or over the buckets of a node. A bijection, as no two
+// leaves may have the same name.
+Key OrderedTable::NameOf(Key low) const {
+  const unsigned shift = leaves_.spec().home_shift;
+  if (shift == 0) return Mix64(low);
+  const Key mask = (Key{1} << shift) - 1;
+  Key mixed = low & mask;
+  for (int round = 0; round < 2; ++round) {
+    mixed ^= mixed >> (shift / 2);
+    mixed = (mixed * kMixStep) & mask;
+  }
+  return (low & ~mask) | mixed;
+}
 
 Result<std::unique_ptr<OrderedTable>> OrderedTable::Make(Engine& engine, const OrderedSpec& spec) {
   // A hash spreads rows and leaves over the nodes, so some nodes have a few more than others.
   const auto uneven = [](std::uint64_t mean) { return mean + mean / 8 + 64; };
-  SLIM_ASSIGN(Table* const rows, engine.tables().Add({.name = spec.name,
-                                                      .record_bytes = spec.record_bytes,
-                                                      .tuples_per_node = uneven(spec.rows_per_node),
-                                                      .most_tuples = kAsManyAsFit}));
+  Table* rows = nullptr;
+  if (spec.record_bytes > 0) {
+    SLIM_ASSIGN(rows, engine.tables().Add({.name = spec.name,
+                                           .record_bytes = spec.record_bytes,
+                                           .tuples_per_node = uneven(spec.keys_per_node),
+                                           .most_tuples = kAsManyAsFit,
+                                           .home_shift = spec.home_shift}));
+  }
   SLIM_ASSIGN(Table* const leaves,
               engine.tables().Add({.name = "leaves of " + spec.name,
                                    .record_bytes = sizeof(Leaf),
-                                   .tuples_per_node = uneven(spec.rows_per_node / kLoadedKeys),
-                                   .most_tuples = kAsManyAsFit}));
-  return std::unique_ptr<OrderedTable>(new OrderedTable(engine, *rows, *leaves));
+                                   .tuples_per_node = uneven(spec.keys_per_node / kLoadedKeys),
+                                   .most_tuples = kAsManyAsFit,
+                                   .home_shift = spec.home_shift}));
+  return std::unique_ptr<OrderedTable>(new OrderedTable(engine, rows, *leaves));
 }
 
 Status OrderedTable::Load(std::span<const Key> keys, const Fill& fill) {
   const auto full = [](const Table& table) {
     return InputError("the table of {} is full", table.spec().name);
   };
-  std::vector<std::byte> record(rows_.spec().record_bytes);
+  std::vector<std::byte> record(rows_ == nullptr ? 0 : rows_->spec().record_bytes);
   for (const Key key : keys) {
-    if (rows_.Home(key) != engine_.self()) continue;
+    if (rows_ == nullptr || rows_->Home(key) != engine_.self()) continue;
     std::fill(record.begin(), record.end(), std::byte{0});
     fill(key, record.data());
-    if (!rows_.Load(key, record)) return full(rows_);
+    if (!rows_->Load(key, record)) return full(*rows_);
   }
   for (std::size_t begin = 0; begin == 0 || begin < keys.size(); begin += kLoadedKeys) {
     const std::size_t end = std::min<std::size_t>(keys.size(), begin + kLoadedKeys);
@@ -77,7 +93,7 @@ Status OrderedTable::Learn() {
   }
   std::sort(lows.begin(), lows.end());
   if (lows.empty() || lows.front() != 0) {
-    return VerificationError("the ordered table {} has no first leaf", rows_.spec().name);
+    return VerificationError("the {} have no first leaf", leaves_.spec().name);
   }
   keys_per_leaf_ = std::max(1.0, static_cast<double>(keys) / static_cast<double>(lows.size()));
   directory_.Learn(std::move(lows));
@@ -106,23 +122,25 @@ Status OrderedTable::Check() {
     sums[kLasts] += leaf.last() ? 1 : 0;
     sums[kBad] += good ? 0 : 1;
   });
-  engine_.tables().ForEachRecord(rows_, [&](Key key, const std::byte* record) {
-    if (record == nullptr) return;
-    sums[kRows] += Mix64(key + 1);
-    ++sums[kRowCount];
-  });
+  if (rows_ != nullptr) {
+    engine_.tables().ForEachRecord(*rows_, [&](Key key, const std::byte* record) {
+      if (record == nullptr) return;
+      sums[kRows] += Mix64(key + 1);
+      ++sums[kRowCount];
+    });
+  }
   SLIM_TRY(engine_.cluster().all().AllReduce(std::span<std::uint64_t>(sums), std::plus<>()));
-  const std::string& name = rows_.spec().name;
+  const std::string& name = leaves_.spec().name;
   if (sums[kBad] != 0) {
-    return VerificationError("{} of {} leaves of {} have keys out of order", sums[kBad],
-                             sums[kLeaves], name);
+    return VerificationError("{} of the {} {} have keys out of order", sums[kBad], sums[kLeaves],
+                             name);
   }
   if (sums[kLows] != sums[kHighs] || sums[kLasts] != 1) {
-    return VerificationError("the {} leaves of {} are no chain", sums[kLeaves], name);
+    return VerificationError("the {} {} are no chain", sums[kLeaves], name);
   }
-  if (sums[kCount] != sums[kRowCount] || sums[kKeys] != sums[kRows]) {
-    return VerificationError("the leaves of {} have {} keys, which are not those of its {} rows",
-                             name, sums[kCount], sums[kRowCount]);
+  if (rows_ != nullptr && (sums[kCount] != sums[kRowCount] || sums[kKeys] != sums[kRows])) {
+    return VerificationError("the {} have {} keys, which are not those of the {} rows", name,
+                             sums[kCount], sums[kRowCount]);
   }
   return {};
 }
@@ -134,9 +152,9 @@ Access* OrderedTable::LeafOf(Transaction& transaction, StepwiseFetch& steps, Key
   Key missing = 0;
   for (bool first = true;; first = false) {
     if (!first) detours_.fetch_add(1, std::memory_order_relaxed);
-    const Want wants[] = {WantLeaf(low, write), {&rows_, key, true}};
+    const Want wants[] = {WantLeaf(low, write), {rows_, key, true}};
     Access* found[2];
-    const std::size_t wanted = first && row != nullptr ? 2 : 1;
+    const std::size_t wanted = first && row != nullptr && rows_ != nullptr ? 2 : 1;
     if (!steps.Fetch(transaction, {wants, wanted}, found)) return nullptr;
     if (wanted == 2) *row = found[1];
     if (found[0]->exists()) {
@@ -158,7 +176,7 @@ Access* OrderedTable::LeafOf(Transaction& transaction, StepwiseFetch& steps, Key
 }
 
 Access* OrderedTable::Read(Transaction& transaction, StepwiseFetch& steps, Key key, bool write) {
-  const Want want{&rows_, key, write};
+  const Want want{rows_, key, write};
   Access* found = nullptr;
   return steps.Fetch(transaction, {&want, 1}, &found) ? found : nullptr;
 }
@@ -173,25 +191,24 @@ bool OrderedTable::ReadByLeaf(Transaction& transaction, StepwiseFetch& steps, Ke
   return *record != nullptr;
 }
 
-Access* OrderedTable::Insert(Transaction& transaction, StepwiseFetch& steps, Key key) {
-  Access* row = nullptr;
-  Access* const access = LeafOf(transaction, steps, key, true, &row);
-  if (access == nullptr) return nullptr;
+bool OrderedTable::Insert(Transaction& transaction, StepwiseFetch& steps, Key key, Access** row) {
+  Access* const access = LeafOf(transaction, steps, key, true, row);
+  if (access == nullptr) return false;
   auto leaf = access->Get<Leaf>();
-  if (leaf.Has(key)) return row;
+  if (leaf.Has(key)) return true;
   if (!leaf.full()) {
     leaf.Add(key);
     access->Put(leaf);
-    return row;
+    return true;
   }
   Leaf next = leaf.SplitFor(key);
   const Want want = WantLeaf(next.low, true);
   Access* fresh = nullptr;
-  if (!steps.Fetch(transaction, {&want, 1}, &fresh)) return nullptr;
+  if (!steps.Fetch(transaction, {&want, 1}, &fresh)) return false;
   (key < next.low ? leaf : next).Add(key);
   access->Put(leaf);
   fresh->Put(next);
-  return row;
+  return true;
 }
 
 bool OrderedTable::Erase(Transaction& transaction, StepwiseFetch& steps, Key key) {
@@ -202,35 +219,61 @@ bool OrderedTable::Erase(Transaction& transaction, StepwiseFetch& steps, Key key
   if (!leaf.Has(key)) return true;
   leaf.Remove(key);
   access->Put(leaf);
-  Transaction::Delete(*row);
+  if (row != nullptr) Transaction::Delete(*row);
+  return leaf.count > 0 || leaf.low == 0 || JoinWithTheOneBefore(transaction, steps, *access);
+}
+
+bool OrderedTable::JoinWithTheOneBefore(Transaction& transaction, StepwiseFetch& steps,
+                                        Access& access) {
+  const auto leaf = access.Get<Leaf>();
+  Access* const before = LeafOf(transaction, steps, leaf.low - 1, true);
+  if (before == nullptr) return false;
+  auto joined = before->Get<Leaf>();
+  // A transaction that will be aborted may see two different states.
+  if (joined.high != leaf.low) {
+    transaction.Abort(AbortReason::kChanged);
+    return false;
+  }
+  joined.high = leaf.high;
+  before->Put(joined);
+  Transaction::Delete(access);
   return true;
 }
 
-bool OrderedTable::Scan(Transaction& transaction, StepwiseFetch& steps, Key first, std::size_t most,
-                        std::vector<Access*>& records) {
-  records.clear();
-  if (most == 0) return true;
+bool OrderedTable::Keys(Transaction& transaction, StepwiseFetch& steps, Key first, Key last,
+                        std::size_t most, std::vector<Key>& keys) {
+  keys.clear();
+  if (most == 0 || first > last) return true;
   // All leaves that it will probably need, at once. The search for them then finds them here.
   std::vector<Key> lows = {directory_.Find(first)};
   const auto further = static_cast<std::size_t>(static_cast<double>(most) / keys_per_leaf_) + 1;
   directory_.Following(lows[0], most == 1 ? 0 : further, lows);
+  while (lows.back() > last) lows.pop_back();
   std::vector<Want> wants;
   for (const Key low : lows) wants.push_back(WantLeaf(low, false));
-  records.resize(wants.size());
-  if (!steps.Fetch(transaction, wants, records.data())) return false;
-  std::vector<Key> keys;
-  for (Key next = first; keys.size() < most;) {
+  std::vector<Access*> found(wants.size());
+  if (!steps.Fetch(transaction, wants, found.data())) return false;
+  for (Key next = first;;) {
     const Access* const access = LeafOf(transaction, steps, next, false);
     if (access == nullptr) return false;
     const auto leaf = access->Get<Leaf>();
-    for (std::uint64_t slot = leaf.SlotOf(first); slot < leaf.count && keys.size() < most; ++slot) {
+    for (std::uint64_t slot = leaf.SlotOf(first); slot < leaf.count; ++slot) {
+      if (leaf.keys[slot] > last) return true;
       keys.push_back(leaf.keys[slot]);
+      if (keys.size() == most) return true;
     }
-    if (leaf.last()) break;
+    if (leaf.last() || leaf.high > last) return true;
     next = leaf.high;
   }
-  wants.clear();
-  for (const Key key : keys) wants.push_back({&rows_, key, false});
+}
+
+bool OrderedTable::Scan(Transaction& transaction, StepwiseFetch& steps, Key first, Key last,
+                        std::size_t most, std::vector<Access*>& records) {
+  records.clear();
+  std::vector<Key> keys;
+  if (!Keys(transaction, steps, first, last, most, keys)) return false;
+  std::vector<Want> wants;
+  for (const Key key : keys) wants.push_back({rows_, key, false});
   records.resize(wants.size());
   if (!steps.Fetch(transaction, wants, records.data())) return false;
   for (const Access* const record : records) {

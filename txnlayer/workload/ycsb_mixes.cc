@@ -38,6 +38,8 @@ constexpr Mix kMixes[] = {{"ycsb-a", Kind::kRead, Kind::kUpdate, 0.5},
                           {"ycsb-e", Kind::kScan, Kind::kInsert, 0.05},
                           {"ycsb-f", Kind::kRead, Kind::kUpdate, 0.5}};
 
+constexpr Key kLastKey = ~Key{0};
+
 // A bijection, so no two records have the same key.
 Key KeyOf(std::uint64_t number) { return Mix64(number + kMixStep); }
 
@@ -123,13 +125,13 @@ class YcsbMixClient : public Client {
   bool Do(Transaction& transaction, const Operation& one) {
     switch (one.kind) {
       case Kind::kInsert: {
-        Access* const row = table_.Insert(transaction, steps_, one.key);
-        if (row == nullptr) return false;
+        Access* row = nullptr;
+        if (!table_.Insert(transaction, steps_, one.key, &row)) return false;
         row->Put(std::uint64_t{0});
         return true;
       }
       case Kind::kScan: {
-        if (!table_.Scan(transaction, steps_, one.key, one.length, found_)) return false;
+        if (!table_.Scan(transaction, steps_, one.key, kLastKey, one.length, found_)) return false;
         for (std::size_t i = 0; i < found_.size(); ++i) {
           sees_wrong_ |= found_[i]->key < (i == 0 ? one.key : found_[i - 1]->key + 1);
         }

@@ -16,6 +16,8 @@ constexpr double kRemotePayments = 0.15;
 constexpr std::int64_t kLeastPaymentCents = 1'00;
 constexpr std::int64_t kMostPaymentCents = 5'000'00;
 constexpr std::uint64_t kOrdersOfStockLevel = 20;
+// More than any name has.
+constexpr std::size_t kNamesakes = 512;
 
 }  // namespace
 
@@ -84,10 +86,17 @@ bool TpccClient::Fetch(Transaction& transaction) {
   return steps_.Fetch(transaction, wants_, found_.data());
 }
 
-Key TpccClient::KeyOf(const Chosen& chosen, const Access* namesakes) {
-  const std::uint64_t number =
-      chosen.by_name ? namesakes->Get<Namesakes>().middle() : chosen.number;
-  return OfCustomer(chosen.warehouse, chosen.district, number);
+bool TpccClient::FindCustomer(Transaction& transaction, Key& key) {
+  const auto& [warehouse, district, by_name, number] = chosen_;
+  if (!by_name) {
+    key = OfCustomer(warehouse, district, number);
+    return true;
+  }
+  const Key first = OfName(warehouse, district, number, 0);
+  const Key last = OfName(warehouse, district, number + 1, 0) - 1;
+  if (!tables_.names->Keys(transaction, steps_, first, last, kNamesakes, namesakes_)) return false;
+  key = OfCustomer(warehouse, district, CustomerOfName(namesakes_[(namesakes_.size() - 1) / 2]));
+  return true;
 }
 
 void TpccClient::WantLines(Key order, const Order& read, bool write) {
@@ -100,12 +109,11 @@ void TpccClient::WantLines(Key order, const Order& read, bool write) {
 // Clause 2.5.
 bool TpccClient::Pay(Transaction& transaction) {
   const Key district_key = OfDistrict(warehouse_, district_);
+  Key key = 0;
+  if (!FindCustomer(transaction, key)) return false;
   wants_ = {{tables_.warehouse, OfWarehouse(warehouse_), true},
-            {tables_.district, district_key, true}};
-  wants_.push_back(
-      chosen_.by_name
-          ? Want{tables_.namesakes, OfName(chosen_.warehouse, chosen_.district, chosen_.number)}
-          : Want{tables_.customer, KeyOf(chosen_, nullptr), true});
+            {tables_.district, district_key, true},
+            {tables_.customer, key, true}};
   if (!Fetch(transaction)) return false;
   auto warehouse = found_[0]->Get<Warehouse>();
   warehouse.ytd_cents += static_cast<std::uint64_t>(cents_);
@@ -113,13 +121,7 @@ bool TpccClient::Pay(Transaction& transaction) {
   auto district = found_[1]->Get<District>();
   district.ytd_cents += static_cast<std::uint64_t>(cents_);
   found_[1]->Put(district);
-  const Key key = KeyOf(chosen_, found_[2]);
-  Access* access = found_[2];
-  if (chosen_.by_name) {
-    wants_ = {{tables_.customer, key, true}};
-    if (!Fetch(transaction)) return false;
-    access = found_[0];
-  }
+  Access* const access = found_[2];
   auto customer = access->Get<FullCustomer>();
   const std::uint64_t payment = customer.payments++;
   customer.balance_cents -= cents_;
@@ -142,13 +144,7 @@ bool TpccClient::Pay(Transaction& transaction) {
 // Clause 2.6.
 bool TpccClient::ReadLastOrder(Transaction& transaction) {
   Key customer = 0;
-  if (chosen_.by_name) {
-    wants_ = {{tables_.namesakes, OfName(chosen_.warehouse, chosen_.district, chosen_.number)}};
-    if (!Fetch(transaction)) return false;
-    customer = KeyOf(chosen_, found_[0]);
-  } else {
-    customer = KeyOf(chosen_, nullptr);
-  }
+  if (!FindCustomer(transaction, customer)) return false;
   wants_ = {{tables_.customer, customer}, {tables_.last_order, customer}};
   if (!Fetch(transaction)) return false;
   const Key order = DistrictOf(customer) | found_[1]->Get<OrderNumber>().order;

@@ -45,8 +45,8 @@ class TpccClient : public Client {
   // Fetches wants_ to found_.
   bool Fetch(Transaction& transaction);
   void WantLines(Key order, const Order& read, bool write);
-  // The key of the customer who is the middle one of that name, if `chosen` is by name.
-  static Key KeyOf(const Chosen& chosen, const Access* namesakes);
+  // Finds the key of the chosen customer: the middle one of that name, if it is by name.
+  bool FindCustomer(Transaction& transaction, Key& key);
 
   const TpccTables& tables_;
   NewOrderClient new_order_;
@@ -63,6 +63,7 @@ class TpccClient : public Client {
   bool saw_torn_ = false;       // in this attempt
   std::vector<Want> wants_;
   std::vector<Access*> found_;
+  std::vector<Key> namesakes_;
   std::array<std::uint64_t, kKinds> commits_ = {};
   std::uint64_t torn_ = 0;
 };

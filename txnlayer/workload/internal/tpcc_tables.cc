@@ -90,7 +90,6 @@ class Loader {
 
   void LoadCustomers(std::uint64_t w, std::uint32_t d) {
     const Population& population = tables_.population;
-    std::vector<Namesakes> names(population.last_names);
     for (std::uint32_t c = 0; c < population.customers; ++c) {
       const Customer customer{
           DrawRate(5000), {Chance(random_, kBadCredit) ? 'B' : 'G', 'C'}, "customer"};
@@ -107,14 +106,6 @@ class Loader {
                        .data = "data"});
       Put(*tables_.history, OfPayment(w, d, c, 0),
           History{0, OfDistrict(w, d), kFirstPaymentCents});
-      // Each name has a customer (clause 4.3.3.1).
-      Namesakes& same = names[c < population.last_names ? c : DrawLastName(random_, population)];
-      fits_ = fits_ && same.count < kMostNamesakes;
-      if (fits_) same.customers[same.count++] = static_cast<std::uint16_t>(c);
-    }
-    if (!tables_.all()) return;
-    for (std::uint32_t name = 0; name < population.last_names; ++name) {
-      Put(*tables_.namesakes, OfName(w, d, name), names[name]);
     }
   }
 
@@ -151,6 +142,25 @@ class Loader {
   std::vector<std::byte> bytes_;
   bool fits_ = true;
 };
+
+// The names of all customers, in order.
+std::vector<Key> NamesOfCustomers(const TpccTables& tables) {
+  const Population& population = tables.population;
+  std::vector<Key> names;
+  for (std::uint64_t w = 0; w < tables.warehouses; ++w) {
+    for (std::uint32_t d = 0; d < kDistricts; ++d) {
+      Random random(OfDistrict(w, d) + 1);
+      const std::size_t before = names.size();
+      for (std::uint32_t c = 0; c < population.customers; ++c) {
+        // Each name has a customer (clause 4.3.3.1).
+        const std::uint64_t name = c < population.last_names ? c : DrawLastName(random, population);
+        names.push_back(OfName(w, d, name, c));
+      }
+      std::sort(names.begin() + static_cast<std::ptrdiff_t>(before), names.end());
+    }
+  }
+  return names;
+}
 
 }  // namespace
 
@@ -217,16 +227,20 @@ Status LoadTables(Engine& engine, TpccTables& tables, bool all) {
                    .constant = true}));
   if (all) {
     SLIM_ASSIGN(tables.history, add("history", sizeof(History), full.history, orders(1, 0)));
-    SLIM_ASSIGN(tables.namesakes, add("namesakes", sizeof(Namesakes), 0,
-                                      rows(mine * kDistricts * population.last_names)));
     SLIM_ASSIGN(tables.last_order, add("last_order", sizeof(OrderNumber), 0, rows(customers)));
     SLIM_ASSIGN(tables.undelivered,
                 add("undelivered", sizeof(OrderNumber), 0, rows(mine * kDistricts)));
   }
+  if (all) {
+    SLIM_ASSIGN(tables.names, OrderedTable::Make(engine, {.name = "names",
+                                                          .record_bytes = 0,
+                                                          .keys_per_node = customers,
+                                                          .home_shift = kWarehouseShift}));
+  }
   if (!Loader(engine, tables).Load()) {
     return InputError("the tables of TPC-C are full after loading");
   }
-  return {};
+  return all ? tables.names->Load(NamesOfCustomers(tables)) : Status();
 }
 
 }  // namespace slimgraph::txn::tpcc

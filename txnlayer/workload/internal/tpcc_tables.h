@@ -2,10 +2,12 @@
 //
 // `new-order` alone needs a part of them, with short records and without orders at first. All five
 // transactions need all tables, with records as long as in the standard and its initial orders.
-// The standard finds some rows by an index; here a table of its own has them: the customers of a
-// name, a customer's last order, and the oldest order of a district that is not delivered.
+// The standard finds some rows by an index. Customers of a name are in an ordered table. The others
+// have a table of their own: a customer's last order, and the oldest order of a district that is
+// not delivered.
 #pragma once
 
+#include "txnlayer/ordered/ordered_table.h"
 #include "txnlayer/workload/workload.h"
 
 namespace slimgraph::txn::tpcc {
@@ -36,9 +38,12 @@ constexpr Key OfDistrict(std::uint64_t w, std::uint64_t d) {
 constexpr Key OfCustomer(std::uint64_t w, std::uint64_t d, std::uint64_t c) {
   return OfDistrict(w, d) | c;
 }
-constexpr Key OfName(std::uint64_t w, std::uint64_t d, std::uint64_t name) {
-  return OfDistrict(w, d) | name;
+// A customer, in the order of names. Customers of the same name are in the order of first names.
+constexpr unsigned kCustomerBits = 12;
+constexpr Key OfName(std::uint64_t w, std::uint64_t d, std::uint64_t name, std::uint64_t c) {
+  return OfDistrict(w, d) | (name << kCustomerBits) | c;
 }
+constexpr std::uint64_t CustomerOfName(Key key) { return key & ((1U << kCustomerBits) - 1); }
 // The payment of that number of a customer.
 constexpr unsigned kPaymentBits = 20;
 constexpr Key OfPayment(std::uint64_t w, std::uint64_t d, std::uint64_t c, std::uint64_t payment) {
@@ -131,14 +136,6 @@ struct History {
   std::uint64_t district;  // the key of that where it was paid
   std::int64_t amount_cents;
 };
-// The customers of a district who have the same last name, in the order of their first names.
-constexpr std::size_t kMostNamesakes = 255;
-struct Namesakes {
-  std::uint16_t count;
-  std::uint16_t customers[kMostNamesakes];
-
-  std::uint16_t middle() const { return customers[(count + 1) / 2 - 1]; }
-};
 // The last order of a customer, or the oldest of a district that is not delivered.
 struct OrderNumber {
   std::uint64_t order;
@@ -157,9 +154,9 @@ struct TpccTables {
   Table* order_line = nullptr;
   // Null: for new-order alone.
   Table* history = nullptr;
-  Table* namesakes = nullptr;
   Table* last_order = nullptr;
   Table* undelivered = nullptr;
+  std::unique_ptr<OrderedTable> names;
 
   bool all() const { return history != nullptr; }
 };
