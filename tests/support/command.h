@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "slimgraph/base/unique_fd.h"
+#include "tests/support/sanitized.h"
 
 namespace slimgraph {
 
@@ -43,7 +44,7 @@ class RunningCommand {
   bool AwaitError(const std::string& text) const;
 
   // Waits until the command ends. Kills it after `limit`, which gives code 137.
-  CommandEnd Wait(std::chrono::seconds limit = std::chrono::seconds(30));
+  CommandEnd Wait(std::chrono::seconds limit = std::chrono::seconds(test::kSanitized ? 90 : 30));
 
  private:
   pid_t pid_ = -1;
