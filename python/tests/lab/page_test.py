@@ -15,14 +15,15 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 COMMAND = os.environ.get("TEST_SLIMGRAPH_COMMAND", "build/release/slimgraph")
 STUDIES = ["elasticity", "scalability", "caches", "volume", "protocols", "stages", "coroutines",
            "contention", "computation", "updates"]
-BUDGET_S = 200  # on two idle processors, a first round takes a sixth of it
+BUDGET_S = 600  # on two idle processors, a first round takes a twentieth of it
 
 
 def experiment(folder):
     done = subprocess.run(
         [COMMAND, "experiment", "all", "--small", "-o", folder, "--budget", f"{BUDGET_S}s",
          "--rounds", "1", "--csv"],
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=2 * BUDGET_S, check=False)
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=BUDGET_S + 120,
+        check=False)
     if done.returncode != 0:
         sys.exit(f"experiment all: exit code {done.returncode}: {done.stderr}")
     first = next(line for line in done.stdout.splitlines() if line.startswith("elasticity, "))
