@@ -146,8 +146,11 @@ TEST_P(Histories, OfARunFollowThoseOfEarlierRuns) {
     for (const bool writes : {true, false}) {
       ASSERT_TRUE(engine->Run([&](txn::Transaction& transaction) {
         if (writes != (engine->self() == 0)) return;
-        for (bool done = false; !done;) {
-          transaction.Begin();
+        bool done = false;
+        for (std::uint32_t tries = 1; !done; ++tries) {
+          // In it, the thread serves others, which may hold a lock.
+          if (tries > 1) transaction.BackOff(std::min<std::uint32_t>(tries, 8));
+          transaction.Begin(tries > 1);
           txn::Access* const access =
               writes ? transaction.Write(*table, 1) : transaction.Read(*table, 1);
           if (access == nullptr) continue;
