@@ -230,8 +230,6 @@ Status LoadTables(Engine& engine, TpccTables& tables, bool all) {
     SLIM_ASSIGN(tables.last_order, add("last_order", sizeof(OrderNumber), 0, rows(customers)));
     SLIM_ASSIGN(tables.undelivered,
                 add("undelivered", sizeof(OrderNumber), 0, rows(mine * kDistricts)));
-  }
-  if (all) {
     SLIM_ASSIGN(tables.names, OrderedTable::Make(engine, {.name = "names",
                                                           .record_bytes = 0,
                                                           .keys_per_node = customers,
