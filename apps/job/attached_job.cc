@@ -140,6 +140,7 @@ class ComputeNodes {
                              FormatCounted(compute_, "compute node"), made.error().message)
                      .c_str(),
                  stderr);
+      now_->TellKept(made.error().message);
       wanted_ = compute_;
     } else {
       std::fputs(fmt::format("slimgraph: {} instead of {} from step {} on\n",

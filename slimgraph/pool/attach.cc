@@ -144,6 +144,12 @@ std::optional<NodeId> Attachment::TakeResize() {
   return std::exchange(resize_, std::nullopt);
 }
 
+void Attachment::TellKept(const std::string& why) {
+  for (auto& connection : deputies_->connections) {
+    static_cast<void>(connection.Send({std::string(internal::kKept), why}));
+  }
+}
+
 // A node tells the end of its deputy, after which `pool stop` does not mind this job any more.
 void Attachment::Reap() {
   std::uint64_t deadline_ns = NowNs() + kUntilDeputiesEndNs;

@@ -57,6 +57,8 @@ class Attachment {
   // How many compute nodes the job shall have from now on, if `slimgraph job resize` has said so
   // since the last call. Does not wait.
   std::optional<NodeId> TakeResize();
+  // Tells the one who has asked why the job keeps its compute nodes.
+  void TellKept(const std::string& why);
 
  private:
   struct Deputies;

@@ -23,17 +23,18 @@ Error NoSuchJob(const std::string& pool, const std::string& job) {
       .value();
 }
 
-// The numbers of compute nodes of the job, as the nodes of the pool say; two while it changes them.
-Result<std::vector<NodeId>> ComputeNodesOf(const std::string& pool, const std::string& job) {
+// What the nodes of the pool say of the job, whose compute nodes they tell differently while it
+// changes them.
+Result<std::vector<AttachedJobStatus>> DeputiesOf(const std::string& pool,
+                                                  const std::string& job) {
   SLIM_ASSIGN(const PoolView view, ViewPool(pool));
-  std::vector<NodeId> compute;
+  std::vector<AttachedJobStatus> found;
   for (const PoolNodeView& node : view.nodes) {
     if (!node.status) continue;
-    for (const AttachedJobStatus& deputy : node.status->jobs) {
-      if (deputy.client == job) compute.push_back(deputy.compute);
-    }
+    std::copy_if(node.status->jobs.begin(), node.status->jobs.end(), std::back_inserter(found),
+                 [&](const AttachedJobStatus& one) { return one.client == job; });
   }
-  return compute;
+  return found;
 }
 
 }  // namespace
@@ -61,7 +62,7 @@ Status CancelJob(const std::string& name, const std::string& job) {
 }
 
 Result<NodeId> ResizeJob(const std::string& name, const std::string& job, NodeId compute) {
-  SLIM_ASSIGN(const auto before, ComputeNodesOf(name, job));
+  SLIM_ASSIGN(const auto before, DeputiesOf(name, job));
   if (before.empty()) return tl::unexpected<Error>(NoSuchJob(name, job));
   SLIM_ASSIGN(const PoolDescriptor pool, ReadDescriptor(name));
   for (NodeId node = 0; node < pool.nodes.size(); ++node) {
@@ -71,18 +72,24 @@ Result<NodeId> ResizeJob(const std::string& name, const std::string& job, NodeId
   }
   const std::uint64_t deadline_ns = NowNs() + kUntilResizedNs;
   while (true) {
-    SLIM_ASSIGN(const auto now, ComputeNodesOf(name, job));
+    SLIM_ASSIGN(const auto now, DeputiesOf(name, job));
     if (now.empty()) {
       return EnvironmentError("the job of process {} has ended before it had {}", job,
                               FormatCounted(compute, "compute node"));
     }
-    const bool all = std::all_of(now.begin(), now.end(), [&](NodeId c) { return c == compute; });
-    if (all) return before.front();
+    const bool all = std::all_of(now.begin(), now.end(),
+                                 [&](const auto& deputy) { return deputy.compute == compute; });
+    if (all) return before.front().compute;
+    for (const AttachedJobStatus& deputy : now) {
+      if (deputy.kept.empty()) continue;
+      return EnvironmentError("the job of process {} keeps its {}: {}", job,
+                              FormatCounted(deputy.compute, "compute node"), deputy.kept);
+    }
     if (NowNs() > deadline_ns) {
       return EnvironmentError(
           "the job of process {} still has {} after a minute: it changes them between two of its "
-          "steps, unless it has said why it cannot",
-          job, FormatCounted(now.front(), "compute node"));
+          "steps",
+          job, FormatCounted(now.front().compute, "compute node"));
     }
     SleepFor(std::chrono::milliseconds(10));
   }

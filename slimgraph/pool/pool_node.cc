@@ -277,8 +277,10 @@ class ClientService {
     const UniqueFd ended = WatchProcess(deputy_);
     std::array<pollfd, 3> waits{
         {{ended.get(), POLLIN, 0}, {client_.fd(), POLLIN, 0}, {resized_->fd(), POLLIN, 0}}};
-    while (waits[0].revents == 0 && waits[1].revents == 0) {
+    bool left = false;
+    while (waits[0].revents == 0 && !left) {
       Poll(waits, kUntilWoken);
+      left = waits[1].revents != 0 && ClientHasLeft();
       if (waits[2].revents == 0) continue;
       resized_->Clear();
       const auto compute = node_.state.TakeResize(job_);
@@ -293,7 +295,18 @@ class ClientService {
     }
     node_.state.RemoveJob(job_);
     const int code = Reap(deputy_);
-    if (waits[1].revents == 0) static_cast<void>(client_.Send({fmt::format("{}", code)}));
+    if (!left) static_cast<void>(client_.Send({fmt::format("{}", code)}));
+  }
+
+  // Hears what the client of an attached job has said since.
+  bool ClientHasLeft() {
+    while (client_.AwaitSomething(std::chrono::nanoseconds(0))) {
+      const auto said = client_.Receive(NowNs() + internal::kAnswerNs);
+      if (!said || !*said || (*said)->size() != 2 || (*said)->front() != internal::kKept)
+        return true;
+      node_.state.SetKept(job_, (*said)->back());
+    }
+    return false;
   }
 
   Conversation client_;

@@ -58,6 +58,7 @@ std::vector<std::string> ToWords(const PoolNodeStatus& status) {
     words.push_back(job.client);
     add(job.compute);
     add(job.resizable ? 1 : 0);
+    words.push_back(job.kept);
     add(job.deputy);
     add(job.seconds);
   }
@@ -90,6 +91,7 @@ Result<PoolNodeStatus> StatusFromWords(const std::vector<std::string>& words) {
     job.client = reader.Text();
     job.compute = reader.Number<NodeId>();
     job.resizable = reader.Number<int>() != 0;
+    job.kept = reader.Text();
     job.deputy = reader.Number<pid_t>();
     job.seconds = reader.Number<double>();
   }

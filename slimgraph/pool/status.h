@@ -35,6 +35,7 @@ struct AttachedJobStatus {
   std::string client = {};  // the process of the job's node 0: "NUMBER", or "NUMBER@HOST"
   NodeId compute = 1;       // its compute nodes
   bool resizable = false;   // their number can change
+  std::string kept = {};    // why it has not, since the job was last asked; "": no such reason
   pid_t deputy = 0;         // of its memory node on this node of the pool
   double seconds = 0;
 };

@@ -154,12 +154,19 @@ TEST_F(Resizing, HappensWhenACommandAsksForIt) {
 
 TEST_F(Resizing, KeepsTheComputeNodesIfOthersCannotBeStarted) {
   Run({"pool", "load", "p", scratch_->File("kron.slim"), "--as", "dropped"});
-  RunningCommand job({CommandPath(), "pagerank", "p:dropped", "--iterations", "2000",
-                      "--compute-schedule", "2@1500", "--verify"});
+  RunningCommand job({CommandPath(), "pagerank", "p:dropped", "--iterations", "1000000000"});
   ASSERT_TRUE(job.AwaitError("the job takes"));
   Run({"pool", "drop", "p", "dropped"});
+  const std::string number = std::to_string(job.pid());
+  for (const char* const compute : {"2", "3"}) {
+    const CommandEnd asked = RunSlimgraph({"job", "resize", "p", number, "--compute", compute});
+    EXPECT_EQ(asked.code, 4);
+    EXPECT_NE(asked.err.find(" keeps its 1 compute node: "), std::string::npos) << asked.err;
+  }
+  EXPECT_NE(Run({"job", "list", "p"}).find(", 1 compute node"), std::string::npos);
+  Run({"job", "cancel", "p", number});
   const CommandEnd end = job.Wait();
-  EXPECT_EQ(end.code, 0) << end.err;
+  EXPECT_EQ(end.code, 4) << end.err;
   EXPECT_NE(end.err.find("the job keeps its 1 compute node: "), std::string::npos) << end.err;
 }
 

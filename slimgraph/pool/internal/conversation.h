@@ -32,6 +32,8 @@ inline constexpr std::string_view kAttach =
 // CLIENT COMPUTE: whose job shall have so many compute nodes. The job's connection gets
 // kResize COMPUTE, without having asked.
 inline constexpr std::string_view kResize = "resize";
+// WHY: the job that this client has attached keeps its compute nodes; no answer.
+inline constexpr std::string_view kKept = "kept";
 inline constexpr std::string_view kCancel = "cancel";  // CLIENT: whose job shall end
 // This client is still there; no answer. What a connection holds, such as a graph that it has
 // loaded and does not keep yet, is forgotten if the node hears nothing for kLeaseNs.

@@ -226,6 +226,7 @@ Result<std::size_t> NodeState::ResizeJobsOf(const std::string& client, NodeId co
           client);
     }
     job.resize = compute;
+    job.what.kept.clear();
     job.resized->Set();
     ++jobs;
   }
@@ -235,6 +236,11 @@ Result<std::size_t> NodeState::ResizeJobsOf(const std::string& client, NodeId co
 std::optional<NodeId> NodeState::TakeResize(std::uint64_t number) {
   const std::lock_guard lock(mutex_);
   return std::exchange(jobs_.at(number).resize, std::nullopt);
+}
+
+void NodeState::SetKept(std::uint64_t number, const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  jobs_.at(number).what.kept = why;
 }
 
 PoolNodeStatus NodeState::Describe() const {

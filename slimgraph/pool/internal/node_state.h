@@ -70,6 +70,7 @@ class NodeState {
   Result<std::size_t> ResizeJobsOf(const std::string& client, NodeId compute);
   // Nothing: it was not asked for since the last call.
   std::optional<NodeId> TakeResize(std::uint64_t number);
+  void SetKept(std::uint64_t number, const std::string& why);
 
   PoolNodeStatus Describe() const;
 
