@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <atomic>
 #include <barrier>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 
+#include "dkudu/internal/clique_memory.h"
+#include "dkudu/internal/clique_leaving.h"
 #include "dkudu/internal/graph/list_stream.h"
-#include "dkudu/internal/kernel/bit_matrix.h"
 #include "dkudu/internal/kernel/clique_kernel.h"
 #include "dkudu/internal/kernel/offered_roots.h"
 #include "dkudu/internal/sharing/work_offers.h"
@@ -17,18 +20,7 @@ namespace {
 
 const Stage kCliques("cliques");
 
-constexpr std::uint64_t kMinWindowBytes = 16 << 10;
-constexpr std::uint64_t kMaxWindowBytes = 4 << 20;
 constexpr std::size_t kTaskRoots = 128;
-
-// Every pass reads the lists of all nodes. The roots of a pass may take a 64th of these lists'
-// bytes, up to 1 MiB, even if the cache is smaller. So a small graph needs about 64 passes at most.
-constexpr std::uint64_t kMostPasses = 64;
-constexpr std::uint64_t kMaxLeastResidentBytes = 1 << 20;
-
-// Root lists of memory nodes are fetched in pieces of this many coded bytes, so that a piece is
-// still in the processor's cache when it is decoded.
-constexpr std::uint64_t kFetchPieceBytes = 1 << 20;
 
 // Smaller matrices are not offered: the engine that has them counts them.
 constexpr std::uint64_t kLeastOfferBytes = 8 << 10;
@@ -36,84 +28,21 @@ constexpr std::uint64_t kLeastOfferBytes = 8 << 10;
 // Roots of triangles are offered only while more than this share of the windows is left, because
 // their lists then cross the fabric a second time.
 constexpr double kLeastShareToOffer = 0.25;
-constexpr std::uint64_t kMostRootsBytes = 256 << 10;  // in one offer
-
-// An engine that takes offered roots fetches the lists they need in pieces of at most this size.
-constexpr std::uint64_t kMostOfferedListBytes = 8 << 20;
-
-// The memory for lists of other nodes: twice `window_bytes` for windows, and `resident_bytes` for
-// the lists of memory nodes' roots.
-struct Memory {
-  std::uint64_t window_bytes;
-  std::uint64_t resident_bytes;
-  std::uint64_t matrix_bytes;
-};
-
-Memory MemoryOf(const MiningGraph& graph, std::uint64_t cache_bytes, std::uint64_t chunk_bytes) {
-  const bool has_delegated_roots = graph.root_homes().size() > 1;
-  const std::uint64_t window_bytes =
-      std::clamp(cache_bytes / (has_delegated_roots ? 16 : 2), kMinWindowBytes, kMaxWindowBytes);
-  const std::uint64_t least_resident_bytes =
-      has_delegated_roots
-          ? std::min(kMaxLeastResidentBytes, graph.remote_list_bytes() / kMostPasses)
-          : 0;
-  const std::uint64_t resident_bytes = cache_bytes - std::min(cache_bytes, 2 * window_bytes);
-  // Each thread needs one matrix for roots that are complete within one window.
-  const std::uint64_t of_one_root = BitMatrix::Bytes(graph.sums().most_above);
-  return {window_bytes, std::max(resident_bytes, least_resident_bytes),
-          graph.threads() * (chunk_bytes - std::min(chunk_bytes, of_one_root))};
-}
-
-// Whether roots wait for lists that arrive in later windows, so that each root needs its own
-// matrix. They do not if one pass with one window covers the graph.
-bool HasWaitingMatrices(const MiningGraph& graph, unsigned size, const Memory& memory) {
-  return size > 3 &&
-         !ListStream::IsOneWindow(graph, std::min(memory.window_bytes, memory.resident_bytes));
-}
-
-// The memory for lists of other nodes: the lists of resident roots, and the windows or, in the
-// windows' memory, the pieces in which root lists arrive. `once`: if all root lists can be
-// resident, they are fetched once and no window contains them.
-std::uint64_t ListBytes(const MiningGraph& graph, const Memory& memory, bool once) {
-  std::uint64_t delegated_bytes = 0;
-  std::uint64_t delegated_coded_bytes = 0;
-  for (const NodeId home : graph.root_homes()) {
-    if (home == graph.self()) continue;
-    delegated_bytes += graph.index(home).arcs() * sizeof(VertexId);
-    delegated_coded_bytes += graph.index(home).coded_bytes();
-  }
-  std::uint64_t window_bytes = graph.remote_list_bytes() + 2 * graph.remote_coded_bytes();
-  if (once && delegated_bytes <= memory.resident_bytes) {
-    window_bytes -= delegated_bytes + 2 * delegated_coded_bytes;
-    window_bytes += std::min(kFetchPieceBytes, delegated_coded_bytes);
-  }
-  return std::min(delegated_bytes, memory.resident_bytes) +
-         std::min(2 * memory.window_bytes, window_bytes);
-}
-
-// The memory that an engine needs to process roots that others have offered.
-std::uint64_t OfferedRootBytes(const MiningGraph& graph, std::uint64_t chunk_bytes) {
-  return std::min(chunk_bytes, std::max(LeastKernelBytes(graph), kMostOfferedListBytes));
-}
-
-// The size of an offered part.
-std::uint64_t PartBytes(const MiningGraph& graph, unsigned size) {
-  if (size == 3) return kMostRootsBytes;
-  return std::min(BitMatrix::Bytes(graph.sums().most_above), WorkOffers::kMostPartBytes);
-}
 
 // The work of one compute node: passes over the graph, each for the roots in a range of ranks.
 class Cliques {
  public:
-  Cliques(MiningJob& job, unsigned size, std::uint64_t chunk_bytes, WorkOffers& offers)
+  Cliques(MiningJob& job, unsigned size, std::uint64_t chunk_bytes, WorkOffers& offers,
+          CliqueLeaving& leaving)
       : job_(job.cluster.job()),
         graph_(job.graph),
         lists_(job.lists),
         offers_(offers),
+        leaving_(leaving),
         fetch_(lists_.fetch(0)),
         size_(size),
         chunk_bytes_(chunk_bytes),
-        memory_(MemoryOf(graph_, job.options.cache_bytes, chunk_bytes)),
+        memory_(CliqueMemoryOf(graph_, job.options.cache_bytes, chunk_bytes)),
         has_matrices_(HasWaitingMatrices(graph_, size, memory_)),
         threads_(job.cluster.threads()),
         barrier_(threads_),
@@ -139,19 +68,22 @@ class Cliques {
           stream_->Decode();
           barrier_.arrive_and_wait();
         }
-        WorkOnWindow(kernel, endpoint);
+        WorkOnWindow(thread, kernel, endpoint);
         barrier_.arrive_and_wait();
         if (thread == 0) status_ = NextWindow();
         barrier_.arrive_and_wait();
       }
       ok = status_.has_value();
-      end = roots_in_.first;
+      end = has_left_ ? 0 : roots_in_.first;
       barrier_.arrive_and_wait();  // thread 0 changes both in the next pass
     }
     if (ok) SLIM_TRY(CountOffered(thread, kernel, endpoint));
     counts_[thread] = kernel.count();
     return thread == 0 ? status_ : Status{};
   }
+
+  // How far this node was when the compute nodes have left; nothing is left of a count to the end.
+  const CliquesLeft& left() const { return left_; }
 
   WideCount count() const {
     WideCount sum = 0;
@@ -202,10 +134,13 @@ class Cliques {
     roots_in_ = RootsBelow(end);
     stream_.reset();
     SLIM_TRY(FetchDelegatedRoots());
-    const RankRange range{roots_in_.first, graph_.vertices()};
+    has_window_ = false;
+    if (roots_.empty() && !leaving_.rest().empty()) return {};
+    const RankRange range{FirstToJoin(), graph_.vertices()};
     stream_ = std::make_unique<ListStream>(graph_, fetch_, range, roots_in_, is_delegated_,
                                            memory_.window_bytes);
-    const bool all_roots = roots_in_.first == 0 && roots_in_.end == graph_.vertices();
+    const bool all_roots =
+        roots_in_.first == 0 && roots_in_.end == graph_.vertices() && leaving_.rest().empty();
     if (!all_roots && graph_.nodes() > 1) stream_->RestrictTo(NeighboursOfRoots());
     return NextWindow();
   }
@@ -238,14 +173,36 @@ class Cliques {
     roots_.clear();
     // A page that is reserved but never written takes no memory.
     roots_.reserve((roots_in_.end - roots_in_.first) / graph_.compute() + graph_.homes());
+    ForEachRoot([&](VertexId, List list, std::size_t joined) {
+      roots_.push_back({list, static_cast<std::uint32_t>(joined)});
+    });
+    if (has_matrices_) PlaceMatrices();
+    return {};
+  }
+
+  // Calls visit(v, list, joined) for the roots of the pass that are not done.
+  template <typename Visit>
+  void ForEachRoot(const Visit& visit) const {
+    const CliqueRest& rest = leaving_.rest();
     for (VertexId v = roots_in_.first; v < roots_in_.end; ++v) {
       if (!graph_.is_root(v)) continue;
       const List all = graph_.is_own(v) ? graph_.own(v) : At(homes_[graph_.home(v)], v);
       const List list = graph_.upper(v, all);
-      if (list.size() + 1 >= size_) roots_.push_back({list});
+      if (list.size() + 1 < size_) continue;
+      std::size_t joined = rest.empty() ? 0 : rest.Joined(graph_, v, list);
+      if (joined == list.size()) continue;
+      // Matrices are not handed over.
+      if (size_ > 3) joined = 0;
+      visit(v, list, joined);
     }
-    if (has_matrices_) PlaceMatrices();
-    return {};
+  }
+
+  // The first window begins there.
+  VertexId FirstToJoin() const {
+    if (leaving_.rest().empty()) return roots_in_.first;
+    VertexId first = graph_.vertices();
+    for (const CliqueRoot& root : roots_) first = std::min(first, root.list[root.joined]);
+    return std::max(first, roots_in_.first);
   }
 
   void PlaceMatrices() {
@@ -274,10 +231,54 @@ class Cliques {
 
   Status NextWindow() {
     if (offers_.cancelled()) return Job::CancelledStatus();
+    SLIM_TRY(std::exchange(asked_, Status()));
+    if (leaving_.has_begun()) {
+      Leave();
+      return {};
+    }
     next_ = 0;
     SLIM_ASSIGN(has_window_, stream_->LoadNextWindow());
+    was_in_window_ = has_window_;
+    window_began_ = std::exchange(window_ended_, has_window_ ? 1 - stream_->share_left() : 0);
+    if (window_began_ > window_ended_) window_began_ = 0;
     may_offer_roots_ = has_window_ && size_ == 3 && stream_->share_left() > kLeastShareToOffer;
     return {};
+  }
+
+  // The roots before `next_` are joined with the neighbours in the current window.
+  void Leave() {
+    has_left_ = true;
+    has_window_ = false;
+    left_ = {.first = roots_in_.first, .end = roots_in_.end, .middle = roots_in_.first};
+    const std::size_t joined = was_in_window_ ? std::min(next_.load(), roots_.size()) : 0;
+    if (was_in_window_) {
+      left_.from = stream_->window().first;
+      left_.to = stream_->window().end;
+    }
+    std::size_t i = 0;
+    ForEachRoot([&](VertexId v, List list, std::size_t) {
+      const VertexId below = i < joined ? left_.to : left_.from;
+      if (i < joined) left_.middle = v + 1;
+      if (roots_[i].joined == list.size() && list.back() >= below) left_.done.push_back(v);
+      ++i;
+    });
+  }
+
+  // How much of this node's work has begun, in percent.
+  double Percent() const {
+    const auto arcs_in = [&](RankRange range) {
+      std::uint64_t arcs = 0;
+      for (const NodeId home : graph_.root_homes()) {
+        const auto [begin, end] = ArcsOf(graph_, home, range);
+        arcs += end - begin;
+      }
+      return static_cast<double>(arcs);
+    };
+    const double of_roots = std::min(1.0, static_cast<double>(next_) /
+                                              std::max<double>(1, static_cast<double>(roots_.size())));
+    const double windows = window_began_ + (window_ended_ - window_began_) * of_roots;
+    const double arcs = arcs_in({roots_in_.end, graph_.vertices()}) + arcs_in(roots_in_) * windows;
+    return 100 * arcs / std::max(1.0, arcs_in({0, graph_.vertices()}));
   }
 
   List At(const HomeLists& lists, VertexId v) const {
@@ -285,7 +286,7 @@ class Cliques {
     return {lists.memory + (arcs.begin - lists.begin), arcs.length};
   }
 
-  void WorkOnWindow(CliqueKernel& kernel, Endpoint& endpoint) {
+  void WorkOnWindow(std::uint32_t thread, CliqueKernel& kernel, Endpoint& endpoint) {
     const RankRange window = stream_->window();
     const auto list_of = [&](VertexId v) {
       const NodeId home = graph_.home(v);
@@ -299,6 +300,8 @@ class Cliques {
              offers_.Offer(endpoint, neighbours, words);
     };
     while (true) {
+      if (thread == 0 && leaving_.asks()) asked_ = leaving_.Ask(endpoint, Percent());
+      if (leaving_.has_begun()) return;
       const std::size_t first = next_.fetch_add(kTaskRoots);
       if (first >= roots_.size() || offers_.cancelled()) return;
       std::span<CliqueRoot> roots(roots_);
@@ -344,10 +347,11 @@ class Cliques {
   const MiningGraph& graph_;
   ListExchange& lists_;
   WorkOffers& offers_;
+  CliqueLeaving& leaving_;
   ListFetch& fetch_;
   unsigned size_;
   std::uint64_t chunk_bytes_;
-  Memory memory_;
+  CliqueMemory memory_;
   bool has_matrices_;
   std::uint32_t threads_;
   std::barrier<> barrier_;
@@ -365,8 +369,14 @@ class Cliques {
   std::size_t matrix_words_ = 0;
   std::unique_ptr<ListStream> stream_;
   bool has_window_ = false;
+  bool was_in_window_ = false;
   bool may_offer_roots_ = false;
   std::atomic<std::size_t> next_{0};
+  double window_began_ = 0;  // how much of the pass is before the current window
+  double window_ended_ = 0;  // and before the next one
+  Status asked_;             // of leaving
+  bool has_left_ = false;
+  CliquesLeft left_;
 };
 
 }  // namespace
@@ -378,7 +388,7 @@ std::uint64_t LeastCliqueBytes(const MiningGraph& graph, unsigned size) {
 
 std::uint64_t CliqueBytes(const MiningGraph& graph, const MiningOptions& options, unsigned size) {
   const std::uint64_t chunk_bytes = ChunkBytesOf(options, LeastCliqueBytes(graph, size));
-  const Memory memory = MemoryOf(graph, options.cache_bytes, chunk_bytes);
+  const CliqueMemory memory = CliqueMemoryOf(graph, options.cache_bytes, chunk_bytes);
   std::uint64_t root_bytes = 0;
   for (VertexId v = 0; v < graph.vertices(); ++v) {
     if (graph.is_root(v) && graph.degree(v) + 1 >= size) root_bytes += sizeof(CliqueRoot);
@@ -399,18 +409,25 @@ std::uint64_t CliqueBytes(const MiningGraph& graph, const MiningOptions& options
 
 Result<std::uint64_t> CountCliques(MiningJob& job, unsigned size) {
   SLIM_ASSIGN(const auto chunk_bytes, CheckedChunkBytes(job, LeastCliqueBytes(job.graph, size)));
+  if (const auto known = CompletedCount<WideCount>(job.continuation)) {
+    return Narrow(*known, "cliques");
+  }
   SLIM_ASSIGN(const auto offers, MakeOffers(job, PartBytes(job.graph, size)));
+  SLIM_ASSIGN(auto leaving, CliqueLeaving::Make(job));
   WideCount mine = 0;
+  CliquesLeft left;
   if (job.cluster.computes()) {
-    Cliques cliques(job, size, chunk_bytes, *offers);
+    Cliques cliques(job, size, chunk_bytes, *offers, leaving);
     const auto run = [&](std::uint32_t thread, Endpoint& endpoint) {
       return cliques.Run(thread, endpoint);
     };
     SLIM_TRY(RunEngines(job, kCliques, run));
     job.stolen_tasks += offers->stolen();
     mine = cliques.count();
+    left = cliques.left();
   }
-  SLIM_ASSIGN(const WideCount all, SumOverNodes(job.cluster.all(), mine));
+  SLIM_ASSIGN(const WideCount all, EndCount(job.cluster, job.continuation, mine, std::plus<>(),
+                                            [&] { return leaving.Rest(job.cluster, left); }));
   return Narrow(all, "cliques");
 }
 

@@ -1,5 +1,7 @@
 #include "dkudu/match.h"
 
+#include <functional>
+
 #include "dkudu/internal/task_share.h"
 
 namespace slimgraph::dkudu {
@@ -10,9 +12,13 @@ const Stage kMatch("match");
 Result<std::uint64_t> RunPlan(MiningJob& job, const Plan& plan, const SinkOfThread& sinks) {
   const MiningGraph& graph = job.graph;
   SLIM_TRY(RequireCompleteLists(graph, "embeddings"));
+  Continuation* const continuation = sinks ? nullptr : job.continuation;
+  if (const auto known = CompletedCount<WideCount>(continuation)) {
+    return Narrow(*known, "embeddings");
+  }
   SLIM_ASSIGN(const auto chunk_bytes, CheckedChunkBytes(job, LeastExtenderBytes(graph, plan)));
   SLIM_ASSIGN(const auto cache, MakeListCache(job));
-  SLIM_ASSIGN(const auto tasks, TaskShare::Make(job, plan.listed() > 1));
+  SLIM_ASSIGN(const auto tasks, TaskShare::Make(job, plan.listed() > 1, continuation));
   SLIM_ASSIGN(const auto offers, MakeOffers(job, Extender::kMostOfferBytes));
   std::vector<WideCount> counts(job.cluster.threads());
   const auto search = [&](std::uint32_t thread, Endpoint& endpoint) -> Status {
@@ -26,7 +32,8 @@ Result<std::uint64_t> RunPlan(MiningJob& job, const Plan& plan, const SinkOfThre
   job.stolen_tasks += tasks->stolen() + offers->stolen();
   WideCount mine = 0;
   for (const WideCount count : counts) mine += count;
-  SLIM_ASSIGN(const WideCount all, SumOverNodes(job.cluster.all(), mine));
+  SLIM_ASSIGN(const WideCount all, EndCount(job.cluster, continuation, mine, std::plus<>(),
+                                            [&] { return tasks->Rest(); }));
   return Narrow(all, "embeddings");
 }
 

@@ -66,10 +66,14 @@ class MiningGraph {
   bool is_distributed(NodeId home) const {
     return kDelegates && home >= nodes_ / compute_ * compute_;
   }
-  bool is_root(VertexId v) const {
-    const NodeId at = home(v);
-    if (!kDelegates) return at == self_;
-    return (is_distributed(at) ? number(v) : at) % compute_ == self_;
+  bool is_root(VertexId v) const { return worker(v, compute_) == self_; }
+  // The compute node that works on v, if the job has so many.
+  NodeId worker(VertexId v, NodeId compute) const {
+    const NodeId first = first_home_ == 0 ? 0 : compute;  // the compute nodes of a pool's job
+    const NodeId at = home(v) - first_home_ + first;
+    if (!kDelegates) return at;
+    const bool is_distributed = at >= (first + homes_) / compute * compute;
+    return (is_distributed ? number(v) : at) % compute;
   }
   // The homes of this compute node's roots.
   std::vector<NodeId> root_homes() const;

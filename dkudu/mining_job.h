@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#include "dkudu/continuation.h"
 #include "dkudu/internal/graph/fetched_lists.h"
 #include "dkudu/internal/graph/list_exchange.h"
 #include "dkudu/internal/kernel/count.h"
@@ -51,6 +52,7 @@ struct MiningJob {
   std::vector<StageSeconds>& seconds;  // by thread
   std::vector<double> busy_s = {};     // by thread: processor time of the engines
   std::uint64_t stolen_tasks = 0;      // tasks of other nodes that this node has done
+  Continuation* continuation = nullptr;  // if counts may be left: its object, the same for all
   JobRegions regions = {};
 };
 

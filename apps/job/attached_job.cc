@@ -33,8 +33,8 @@ Status CheckAttachedOptions(const JobOptions& options) {
                       StartedBy() == Starter::kPmi ? "mpiexec" : "a launcher");
   }
   if (!options.may_move && (options.survive || !options.schedule.empty())) {
-    return UsageError("{} and --repeat cannot be combined",
-                      options.survive ? "--survive" : "--compute-schedule");
+    return UsageError("{} and {} cannot be combined",
+                      options.survive ? "--survive" : "--compute-schedule", options.stays_with);
   }
   return CheckNetwork(options.network);
 }

@@ -48,6 +48,17 @@ void DeclareJobOptions(Options& options, JobOptions& job) {
       .Default("no trace");
 }
 
+void DeclareSchedule(Options& options, JobOptions& job, const char* steps) {
+  options
+      .Value("--compute-schedule", "C@STEP,...",
+             fmt::format("on a pool: the number of compute nodes changes {}", steps).c_str(),
+             [&job](const std::string& text) -> Status {
+               SLIM_ASSIGN(job.schedule, ParseComputeSchedule(text));
+               return {};
+             })
+      .Default("--compute, for the whole job");
+}
+
 void DeclareEdgeCache(Options& options, EdgeBudget& budget) {
   budget.automatic = true;
   options

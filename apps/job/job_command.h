@@ -11,6 +11,9 @@ namespace slimgraph {
 // --node-memory, --json, --trace.
 void DeclareJobOptions(Options& options, JobOptions& job);
 
+// Declares --compute-schedule. `steps` says what a step is.
+void DeclareSchedule(Options& options, JobOptions& job, const char* steps);
+
 // Declares --edge-cache, which is the same for all engines.
 void DeclareEdgeCache(Options& options, EdgeBudget& budget);
 

@@ -35,6 +35,7 @@ struct JobOptions {
   // On a pool: the compute nodes change between two steps, if the application may be continued by
   // others; with a schedule, at these steps.
   bool may_move = false;
+  std::string stays_with = {};  // the option with which it may not
   std::vector<ComputeFrom> schedule = {};
   bool survive = false;       // on a pool: go on when a node other than 0 has died
   NodeId nodes_if_alone = 1;  // number of nodes without a launcher and without --nodes

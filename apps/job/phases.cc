@@ -62,7 +62,7 @@ void Phases::Set(Report& report) const {
   set("handed_over_bytes", [](const Phase& phase) { return phase.handed_over_bytes; });
   set("bytes", [](const Phase& phase) { return phase.bytes; });
   set("lost", [](const Phase& phase) { return std::uint64_t{phase.lost ? 1U : 0U}; });
-  report.Set("/steps/seconds", handover.step_seconds());
+  if (!handover.step_seconds().empty()) report.Set("/steps/seconds", handover.step_seconds());
 }
 
 }  // namespace slimgraph

@@ -8,6 +8,9 @@ namespace slimgraph {
 namespace {
 
 class CliqueCountPart : public MiningPart {
+ public:
+  bool may_move() const override { return true; }
+
  protected:
   void DeclareVerify(Options& options) { verified_.Declare(options); }
 

@@ -33,6 +33,8 @@ class MatchPart : public MiningPart {
     verified_.Declare(options).Excludes(limit);
   }
   std::string output() const override { return list_; }
+  bool may_move() const override { return true; }
+  std::string stays_with() const override { return list_.empty() ? "" : "--list"; }
 
   Result<dkudu::ListPart> Lists() override {
     SLIM_ASSIGN(pattern_, dkudu::Pattern::Find(pattern_name_));

@@ -47,6 +47,13 @@ Result<std::uint64_t> CacheBytes(Cluster& cluster, EdgeBudget budget, const Grap
   return budget.Of(all);
 }
 
+// The compute nodes have left a count, for others to continue.
+Status LeaveTo(JobRun& run, dkudu::ListExchange& lists) {
+  SLIM_TRY(lists.Stop());
+  SLIM_ASSIGN(run.moves_to, run.cluster.all().AllMax(run.phases->handover.next_compute()));
+  return {};
+}
+
 }  // namespace
 
 void DeclareMiningOptions(Options& options, MiningCommandOptions& to) {
@@ -98,6 +105,10 @@ Status RunMiningSteps(JobRun& run, const MiningCommandOptions& options, dkudu::L
   dkudu::MiningOptions mining = options.mining;
   SLIM_ASSIGN(mining.cache_bytes, CacheBytes(cluster, options.edges, file, !slim));
   run.report.Set("/memory/edge_cache_bytes", mining.cache_bytes);
+  std::unique_ptr<dkudu::Continuation> continuation;
+  if (run.phases != nullptr) {
+    SLIM_ASSIGN(continuation, dkudu::Continuation::Resume(cluster, run.phases->handover));
+  }
   std::uint64_t entry_bytes = 0;
   for (const MiningStep& step : steps) entry_bytes = std::max(entry_bytes, step.entry_bytes);
   const std::uint64_t original_id_bytes =
@@ -132,10 +143,20 @@ Status RunMiningSteps(JobRun& run, const MiningCommandOptions& options, dkudu::L
   SLIM_ASSIGN(const auto exchange, dkudu::ListExchange::Start(cluster, *graph, mining.fetch));
   for (std::size_t i = 0; i < steps.size(); ++i) {
     JobRun& one = *runs[i];
-    dkudu::MiningJob job{cluster, *graph, *exchange, mining, one.seconds};
-    const std::uint64_t run_ns = NowNs();
-    SLIM_TRY(steps[i].work(one, file, job));
-    one.run_s = SecondsSince(run_ns);
+    dkudu::MiningJob job{.cluster = cluster,
+                         .graph = *graph,
+                         .lists = *exchange,
+                         .options = mining,
+                         .seconds = one.seconds,
+                         .continuation = continuation.get()};
+    one.began_ns = NowNs();
+    if (one.phases != nullptr) one.phases->began_ns = one.began_ns;
+    const Status worked = steps[i].work(one, file, job);
+    one.ended_ns = NowNs();
+    if (continuation && continuation->has_left()) return LeaveTo(one, *exchange);
+    SLIM_TRY(worked);
+    one.run_s = static_cast<double>(one.ended_ns - one.began_ns) * 1e-9;
+    if (one.phases != nullptr) one.run_s += one.phases->SecondsUntil(one.began_ns);
     if (steps[i].finish && cluster.self() == 0) SLIM_TRY(steps[i].finish(one, file, job));
     one.load_s = run.load_s;
     if (i + 1 == steps.size()) SLIM_TRY(exchange->Stop());
@@ -156,6 +177,8 @@ int RunMiningCommand(const char* name, MiningCommandOptions& options, MiningPart
   if (options.graph.standing) {
     options.job.standing = WithMiningView(*options.graph.standing, *lists);
   }
+  options.job.stays_with = part.stays_with();
+  options.job.may_move = part.may_move() && options.job.stays_with.empty();
   return RunJob(name, options.job, arguments, [&](JobRun& run) -> Status {
     SLIM_ASSIGN(const MiningStep step, part.Step(run));
     JobRun* const runs[] = {&run};

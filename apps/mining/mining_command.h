@@ -7,6 +7,7 @@
 
 #include "apps/command.h"
 #include "apps/graph/graph_input.h"
+#include "apps/job/job_command.h"
 #include "apps/job/job_runner.h"
 #include "apps/output/text_output.h"
 #include "apps/part.h"
@@ -46,6 +47,10 @@ class MiningPart : public Part {
   // The file that it writes; "": none.
   virtual std::string output() const { return ""; }
   virtual bool takes_directed() const { return false; }
+  // Whether its counts may be left and continued by other compute nodes, and the option with which
+  // they may not; "": none.
+  virtual bool may_move() const { return false; }
+  virtual std::string stays_with() const { return ""; }
 };
 
 // The lists that suffice for all parts.
@@ -75,6 +80,11 @@ Command MiningCommand(const char* name, const char* summary,
   const auto declare = [state](Options& options) {
     state->part.Declare(options);
     state->common.directed = state->part.takes_directed();
+    if (state->part.may_move()) {
+      DeclareSchedule(options, state->common.job,
+                      "when so many percent of the roots were begun, such as 4@0,1@50; a second "
+                      "count has the steps from 100 on");
+    }
     DeclareMiningOptions(options, state->common);
   };
   const auto run = [state, name](const std::vector<std::string>& arguments) {

@@ -14,6 +14,7 @@ class MotifsPart : public MiningPart {
     verified_.Declare(options);
   }
 
+  bool may_move() const override { return true; }
   Result<dkudu::ListPart> Lists() override {
     return vertices_ == 3 ? dkudu::ListPart::kUpper : dkudu::ListPart::kAll;
   }

@@ -195,15 +195,7 @@ void DeclareVertexOptions(Options& options, VertexOptions& vertex) {
       .Default("no file");
   options.Flag("--verify", "compare the result with that of a serial computation", vertex.verify);
   options.Number("--repeat", "R", "compute R times, and report the median time", vertex.repeat);
-  options
-      .Value("--compute-schedule", "C@STEP,...",
-             "on a pool: the number of compute nodes changes before these steps of the program, "
-             "such as 4@0,1@8",
-             [&vertex](const std::string& text) -> Status {
-               SLIM_ASSIGN(vertex.job.schedule, ParseComputeSchedule(text));
-               return {};
-             })
-      .Default("--compute, for the whole job");
+  DeclareSchedule(options, vertex.job, "before these steps of the program, such as 4@0,1@8");
   options.Flag("--survive",
                "on a pool: keep the values of each step on this host, and go on from there if a "
                "compute node, or a node of the pool that has copies, dies",

@@ -95,6 +95,7 @@ Command VertexCommand(const char* name, const char* summary,
     if (!graph) return PrintError(graph.error());
     state->options.job.standing = state->options.graph.standing;
     state->options.job.may_move = state->options.repeat <= 1;
+    state->options.job.stays_with = "--repeat";
     return RunJob(name, state->options.job, arguments, [state](JobRun& job_run) {
       return RunVertexApplication(job_run, state->options, state->application);
     });

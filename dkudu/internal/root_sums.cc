@@ -1,5 +1,7 @@
 #include "dkudu/internal/root_sums.h"
 
+#include <functional>
+
 #include "dkudu/internal/kernel/house_kernel.h"
 #include "dkudu/internal/over_roots.h"
 
@@ -17,16 +19,9 @@ std::uint64_t EdgeSumBytes(const MiningGraph& graph, const MiningOptions& option
 
 Result<EdgeSums> SumOverEdges(MiningJob& job) {
   SLIM_TRY(RequireCompleteLists(job.graph, "triangles and 4-cycles at edges"));
-  std::vector<EdgeSums> sums(job.cluster.threads());
-  const auto done = [&](std::uint32_t thread, const EdgeKernel& kernel) {
-    sums[thread] = kernel.sums();
-  };
-  SLIM_TRY(RunOverRoots<EdgeKernel>(job, kEdges, done));
-  EdgeSums mine;
-  for (const EdgeSums& one : sums) mine += one;
+  const auto add_to = [](EdgeSums& sums, const EdgeKernel& kernel) { sums += kernel.sums(); };
   const auto add = [](EdgeSums a, const EdgeSums& b) { return a += b; };
-  SLIM_TRY(job.cluster.all().AllReduce(std::span(&mine, 1), add));
-  return mine;
+  return CountOverRoots<EdgeKernel, EdgeSums>(job, kEdges, add_to, add);
 }
 
 std::uint64_t HouseBytes(const MiningGraph& graph, const MiningOptions& options) {
@@ -35,14 +30,11 @@ std::uint64_t HouseBytes(const MiningGraph& graph, const MiningOptions& options)
 
 Result<std::uint64_t> CountHouses(MiningJob& job) {
   SLIM_TRY(RequireCompleteLists(job.graph, "houses"));
-  std::vector<WideCount> counts(job.cluster.threads());
-  const auto done = [&](std::uint32_t thread, const HouseKernel& kernel) {
-    counts[thread] = kernel.twice_houses();
+  const auto add_to = [](WideCount& sum, const HouseKernel& kernel) {
+    sum += kernel.twice_houses();
   };
-  SLIM_TRY(RunOverRoots<HouseKernel>(job, kHouses, done));
-  WideCount twice = 0;
-  for (const WideCount one : counts) twice += one;
-  SLIM_ASSIGN(const WideCount all, SumOverNodes(job.cluster.all(), twice));
+  SLIM_ASSIGN(const WideCount all, (CountOverRoots<HouseKernel, WideCount>(job, kHouses, add_to,
+                                                                           std::plus<>())));
   return Narrow(all / 2, "houses");
 }
 

@@ -5,16 +5,29 @@
 
 namespace slimgraph::dkudu {
 
-TaskShare::TaskShare(const MiningJob& job, bool may_slice)
+namespace {
+
+// Added to the counters of claimed tasks when the compute nodes leave: more than there are tasks.
+constexpr std::uint64_t kNoneLeft = std::uint64_t{1} << 48;
+
+}  // namespace
+
+TaskShare::TaskShare(const MiningJob& job, bool may_slice, Continuation* continuation)
     : job_(job.cluster.job()),
       graph_(job.graph),
+      first_(job.cluster.fabric().endpoint(0)),
+      continuation_(continuation),
       may_slice_(may_slice),
       steal_(job.options.steal == Steal::kOn),
       threads_(job.cluster.threads()),
-      shares_(job.cluster.topology().compute()) {}
+      shares_(job.cluster.topology().compute()) {
+  if (continuation_ == nullptr || continuation_->rest().empty()) return;
+  rest_ = RestOfRoots::FromWords(graph_.vertices(), continuation_->rest());
+}
 
-Result<std::unique_ptr<TaskShare>> TaskShare::Make(MiningJob& job, bool may_slice) {
-  std::unique_ptr<TaskShare> share(new TaskShare(job, may_slice));
+Result<std::unique_ptr<TaskShare>> TaskShare::Make(MiningJob& job, bool may_slice,
+                                                   Continuation* continuation) {
+  std::unique_ptr<TaskShare> share(new TaskShare(job, may_slice, continuation));
   SLIM_ASSIGN(share->counters_, job.regions.Take(job.cluster, sizeof(std::uint64_t)));
   return share;
 }
@@ -25,7 +38,7 @@ TaskShare::Share& TaskShare::ShareOf(NodeId node) {
   if (share.listed.load(std::memory_order_acquire)) return share;
   const std::lock_guard lock(share.mutex);
   if (share.listed.load(std::memory_order_relaxed)) return share;
-  share.tasks = RootTasksOf(graph_, node, may_slice_);
+  share.tasks = RootTasksOf(graph_, node, may_slice_, rest_ ? &*rest_ : nullptr);
   share.left.resize(share.tasks.size());
   std::uint64_t left = 0;
   for (std::size_t i = share.tasks.size(); i-- > 0;) {
@@ -40,6 +53,7 @@ Result<std::optional<RootTask>> TaskShare::ClaimTask(Endpoint& endpoint) {
   Share& own = ShareOf(graph_.self());
   if (!own.exhausted) {
     SLIM_ASSIGN(const std::uint64_t next, ClaimIndex(endpoint, graph_.self()));
+    SLIM_TRY(LeaveIfAsked(endpoint, own, next));
     if (tells_progress_) job_.SetProgress(std::min(next, own.tasks.size()), own.tasks.size());
     if (next < own.tasks.size()) return own.tasks[next];
     own.exhausted = true;
@@ -64,6 +78,31 @@ Result<std::uint64_t> TaskShare::ClaimIndex(Endpoint& endpoint, NodeId node) con
   const Outcome outcome = endpoint.Flush();
   if (outcome == Outcome::kOk) return next;
   return EnvironmentError("cannot claim work of node {}: {}", node, OutcomeName(outcome));
+}
+
+// Thread 0 of node 0 asks, with each of its own tasks.
+Status TaskShare::LeaveIfAsked(Endpoint& endpoint, const Share& own, std::uint64_t next) {
+  if (continuation_ == nullptr || graph_.self() != 0 || &endpoint != &first_) return {};
+  if (next >= own.tasks.size()) return {};
+  const auto all = static_cast<double>(own.left.front());
+  const auto left = static_cast<double>(own.left[next]);
+  if (!continuation_->AsksToLeave(all > 0 ? 100 * (1 - left / all) : 0)) return {};
+  left_at_.resize(shares_.size());
+  for (NodeId node = 0; node < shares_.size(); ++node) {
+    endpoint.FetchAdd(node, counters_.id(), 0, kNoneLeft, &left_at_[node]);
+  }
+  const Outcome outcome = endpoint.Flush();
+  if (outcome == Outcome::kOk) return {};
+  return EnvironmentError("cannot stop the claims of other nodes: {}", OutcomeName(outcome));
+}
+
+Result<Continuation::Words> TaskShare::Rest() {
+  RestOfRoots rest(graph_.vertices());
+  for (NodeId node = 0; node < left_at_.size(); ++node) {
+    const std::vector<RootTask>& tasks = ShareOf(node).tasks;
+    for (std::size_t i = left_at_[node]; i < tasks.size(); ++i) rest.Add(tasks[i], graph_);
+  }
+  return rest.ToWords();
 }
 
 // The node whose unclaimed tasks have the most neighbours in total. The last tasks, which its own

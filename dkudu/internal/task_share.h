@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "dkudu/continuation.h"
 #include "dkudu/internal/kernel/root_task.h"
 #include "dkudu/mining_job.h"
 #include "slimgraph/base/sync.h"
@@ -20,11 +21,15 @@ class TaskShare {
   // The memory that the lists of all nodes' tasks take.
   static std::uint64_t Bytes(const MiningGraph& graph) {
     const std::uint64_t tasks = graph.vertices() / RootTask::kMaxRoots + 1;
-    return 2 * tasks * (sizeof(RootTask) + sizeof(std::uint64_t));
+    const std::uint64_t rests = 2 * (graph.vertices() / 8 + 1);  // one is taken over, one is left
+    return 2 * tasks * (sizeof(RootTask) + sizeof(std::uint64_t)) + rests;
   }
 
-  // Collective. `may_slice`: several engines may work on a root of huge degree.
-  static Result<std::unique_ptr<TaskShare>> Make(MiningJob& job, bool may_slice);
+  // Collective. `may_slice`: several engines may work on a root of huge degree. `continuation`: the
+  // tasks are those that earlier compute nodes have left, and may be left in turn; null: they are
+  // all tasks, and are all done.
+  static Result<std::unique_ptr<TaskShare>> Make(MiningJob& job, bool may_slice,
+                                                 Continuation* continuation = nullptr);
 
   // Claims a task for a thread of a compute node; nothing when no task is left for it.
   Result<std::optional<RootTask>> ClaimTask(Endpoint& endpoint);
@@ -33,6 +38,9 @@ class TaskShare {
   void HideProgress() { tells_progress_ = false; }
 
   std::uint64_t stolen() const { return stolen_; }
+
+  // On node 0, when the compute nodes have left: the tasks that nobody has claimed.
+  Result<Continuation::Words> Rest();
 
  private:
   struct Share {
@@ -44,13 +52,18 @@ class TaskShare {
     std::vector<std::uint64_t> left;  // neighbours of the roots of this task and all later ones
     std::atomic<bool> exhausted{false};
   };
-  TaskShare(const MiningJob& job, bool may_slice);
+  TaskShare(const MiningJob& job, bool may_slice, Continuation* continuation);
   Share& ShareOf(NodeId node);
   Result<std::uint64_t> ClaimIndex(Endpoint& endpoint, NodeId node) const;
+  Status LeaveIfAsked(Endpoint& endpoint, const Share& own, std::uint64_t next);
   Result<std::optional<NodeId>> NodeWithMostLeft(Endpoint& endpoint);
 
   Job& job_;
   const MiningGraph& graph_;
+  const Endpoint& first_;  // thread 0's
+  Continuation* continuation_;
+  std::optional<RestOfRoots> rest_;      // of earlier compute nodes; nullopt: all roots are left
+  std::vector<std::uint64_t> left_at_;  // on node 0: how many tasks of each node were claimed
   bool may_slice_;
   bool steal_;
   bool tells_progress_ = true;

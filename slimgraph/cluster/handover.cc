@@ -9,10 +9,18 @@
 
 namespace slimgraph {
 
-Result<Handover::Name> Handover::Decide(NodeId compute, std::uint64_t bytes) {
+bool Handover::Asks(NodeId compute) {
   wanted_ = compute_at_ ? compute_at_(step) : compute;
   if (wanted_ == compute) wanted_ = 0;
-  if (wanted_ == 0 && !survives_) return Name{};
+  return wanted_ != 0;
+}
+
+Result<Handover::Name> Handover::Decide(NodeId compute, std::uint64_t bytes) {
+  if (!Asks(compute) && !survives_) return Name{};
+  return Prepare(bytes);
+}
+
+Result<Handover::Name> Handover::Prepare(std::uint64_t bytes) {
   Named& written = memories_[waiting_ == 0 ? 1 : 0];
   if (!written.memory || written.memory->bytes() != bytes) {
     written.name = {};

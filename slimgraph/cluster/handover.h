@@ -33,8 +33,11 @@ class Handover {
   using Name = std::array<std::uint64_t, 8>;
   static bool Leaves(const Name& name) { return name.back() == 1; }
 
-  // On node 0: the memory of so many bytes into which the state at this step is to be written, if
-  // it is kept, or if the number of nodes shall change from `compute`.
+  // On node 0: whether the number of nodes shall change from `compute`, now at `step`.
+  bool Asks(NodeId compute);
+  // On node 0: the memory of so many bytes into which the state is to be written.
+  Result<Name> Prepare(std::uint64_t bytes);
+  // Both. Nothing is prepared if the state is neither kept nor handed over.
   Result<Name> Decide(NodeId compute, std::uint64_t bytes);
   // On node 0: all nodes have written it.
   void Complete();

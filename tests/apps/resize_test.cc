@@ -49,10 +49,11 @@ class Resizing : public ::testing::Test {
     EXPECT_EQ(end.code, 0) << line << "\n" << end.err;
     return end.out;
   }
-  // Changes before about every second step.
-  static std::string DrawSchedule() {
+  // Changes after 1 to `most` steps each.
+  static std::string DrawSchedule(int steps, int most) {
     std::string schedule;
-    for (int step = 0; step < 24; step += 1 + static_cast<int>(random_() % 3)) {
+    for (int step = 0; step < steps;
+         step += 1 + static_cast<int>(random_() % static_cast<std::uint64_t>(most))) {
       schedule += fmt::format("{}{}@{}", step > 0 ? "," : "", 1 + random_() % 4, step);
     }
     return schedule;
@@ -101,7 +102,7 @@ TEST_F(Resizing, ChangesNoAnswer) {
     words.insert(words.begin() + 1, "p:kron");
     const auto& setting = kSettings[turn++ % kSettings.size()];
     words.insert(words.end(), setting.begin(), setting.end());
-    words.insert(words.end(), {"--compute-schedule", DrawSchedule(), "--output",
+    words.insert(words.end(), {"--compute-schedule", DrawSchedule(24, 3), "--output",
                                scratch_->File("values"), "--verify", "--json"});
     const JsonValue report = Parse(Run(words));
     EXPECT_TRUE(report.IsTrue("/verified")) << program[0];
@@ -110,6 +111,59 @@ TEST_F(Resizing, ChangesNoAnswer) {
     moves += static_cast<double>(Numbers(report, "/phases/compute").size()) - 1;
   }
   EXPECT_GE(moves, 20);
+}
+
+// Compared with jobs of one node on the file.
+TEST_F(Resizing, ChangesNoCount) {
+  const std::vector<std::vector<std::string>> kCounts = {
+      {"triangles"},
+      {"cliques", "-k", "4"},
+      {"cliques", "-k", "5"},
+      {"motifs", "-k", "3"},
+      {"motifs", "-k", "4"},
+      {"match", "--pattern", "house"},
+      {"match", "--pattern", "4-cycle", "--no-formulae"},
+      {"match", "--pattern", "diamond", "--induced", "vertex", "--no-formulae"},
+  };
+  const std::vector<std::vector<std::string>> kSettings = {
+      {},
+      {"--edge-cache", "64K", "--threads", "2"},
+      {"--chunk-memory", "0", "--edge-cache", "16K"},
+      {"--transport", "tcp", "--steal", "off"},
+      {"--edge-cache", "0", "--fetch", "read", "--threads", "2"},
+      {"--transport", "tcp", "--chunk-memory", "0", "--threads", "2"},
+  };
+  std::size_t turn = random_() % kSettings.size();
+  double moves = 0;
+  const auto counts = [](const JsonValue& report) {
+    const JsonValue* const all = report.Find("/result/counts");
+    if (all == nullptr) return std::vector{report.NumberAt("/result/count").value_or(-1)};
+    std::vector<double> numbers;
+    for (const auto& [name, number] : *all->object()) {
+      numbers.push_back(number.number().value_or(-1));
+    }
+    return numbers;
+  };
+  for (const auto& count : kCounts) {
+    std::vector<std::string> words = count;
+    words.insert(words.begin() + 1, scratch_->File("kron.slim"));
+    words.emplace_back("--json");
+    const std::vector<double> right = counts(Parse(Run(words)));
+    for (int i = 0; i < 3; ++i) {
+      words[1] = "p:kron";
+      words.resize(count.size() + 2);
+      const auto& setting = kSettings[turn++ % kSettings.size()];
+      words.insert(words.end(), setting.begin(), setting.end());
+      const int most = 2 + static_cast<int>(random_() % 30);
+      words.insert(words.end(), {"--compute-schedule", DrawSchedule(200, most)});
+      const JsonValue report = Parse(Run(words));
+      std::string line;
+      for (const std::string& word : words) line += word + " ";
+      EXPECT_EQ(counts(report), right) << line;
+      moves += static_cast<double>(Numbers(report, "/phases/compute").size()) - 1;
+    }
+  }
+  EXPECT_GE(moves, 40);
 }
 
 TEST_F(Resizing, TellsItsPhasesAndSteps) {

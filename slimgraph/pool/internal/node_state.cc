@@ -221,8 +221,8 @@ Result<std::size_t> NodeState::ResizeJobsOf(const std::string& client, NodeId co
     if (job.what.client != client) continue;
     if (job.resized == nullptr) {
       return UsageError(
-          "the job of process {} keeps its compute nodes: only vertex programs that run once "
-          "change them",
+          "the job of process {} keeps its compute nodes: only vertex programs that run once, and "
+          "counts of patterns, change them",
           client);
     }
     job.resize = compute;
