@@ -33,8 +33,9 @@ Result<std::unique_ptr<Continuation>> Continuation::Resume(Cluster& cluster, Han
 
 bool Continuation::AsksToLeave(double percent) {
   if (asks_to_leave_) return false;
+  const double begun = begun_ + (100 - begun_) * percent / 100;
   const std::uint64_t step =
-      100 * next_ + static_cast<std::uint64_t>(std::clamp(percent, 0.0, 99.0));
+      100 * next_ + static_cast<std::uint64_t>(std::clamp(begun, 0.0, 99.0));
   const std::uint64_t now = NowNs();
   if (step <= handover_.step && now < asked_ns_ + kAskNs) return false;
   asked_ns_ = now;
@@ -77,6 +78,7 @@ Status Continuation::Read(const std::uint64_t* words) {
   std::copy_n(words, sum_.size(), sum_.begin());
   words += sum_.size();
   has_sum_ = true;
+  begun_ = static_cast<double>(handover_.step - 100 * results_.size());
   const std::uint64_t rest = *words++;
   rest_.assign(words, words + rest);
   return {};

@@ -38,8 +38,8 @@ class Continuation {
   // was not begun.
   const Words& rest() const { return rest_; }
 
-  // On node 0, of which `percent` of the work has begun: whether the compute nodes shall leave the
-  // count. True only once. Called at any time, but only on the thread that called Resume(): the
+  // On node 0, when `percent` of its part of the rest has begun: whether the compute nodes shall
+  // leave the count. True only once. Called at any time, but only on the thread that called Resume(): the
   // processes of nodes that follow end with the thread that has started them.
   bool AsksToLeave(double percent);
 
@@ -57,6 +57,7 @@ class Continuation {
       return HandOver(Save(sum), words);
     }
     rest_.clear();
+    begun_ = 0;
     results_.push_back(Save(sum));
     next_ = results_.size();
     return {};
@@ -92,6 +93,7 @@ class Continuation {
   bool has_sum_ = false;        // on node 0: there is one of earlier compute nodes
   Saved sum_{};
   Words rest_;
+  double begun_ = 0;  // percent of the count that begins, by earlier compute nodes
   std::uint64_t asked_ns_ = 0;
   bool asks_to_leave_ = false;
   bool has_left_ = false;

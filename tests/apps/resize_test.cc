@@ -166,6 +166,25 @@ TEST_F(Resizing, ChangesNoCount) {
   EXPECT_GE(moves, 40);
 }
 
+TEST_F(Resizing, OfACountHappensWhenACommandAsksForIt) {
+  const auto first_line = [](const std::string& text) { return text.substr(0, text.find('\n')); };
+  const std::string right = first_line(
+      Run({"match", scratch_->File("kron.slim"), "--pattern", "5-cycle", "--threads", "2"}));
+  RunningCommand job({CommandPath(), "match", "p:kron", "--pattern", "5-cycle"});
+  ASSERT_TRUE(job.AwaitError("the job takes"));
+  const std::string number = std::to_string(job.pid());
+  std::string before = "1";
+  for (const char* const compute : {"3", "1"}) {
+    EXPECT_EQ(Run({"job", "resize", "p", number, "--compute", compute}),
+              fmt::format("job {}: {} compute node{} instead of {}\n", number, compute,
+                          compute[0] == '1' ? "" : "s", before));
+    before = compute;
+  }
+  const CommandEnd end = job.Wait();
+  EXPECT_EQ(end.code, 0) << end.err;
+  EXPECT_EQ(first_line(end.out), right);
+}
+
 TEST_F(Resizing, TellsItsPhasesAndSteps) {
   const JsonValue report = Parse(Run({"pagerank", "p:kron", "--iterations", "9",
                                       "--compute-schedule", "4@0,1@3,2@6", "--verify", "--json"}));
@@ -255,6 +274,11 @@ TEST_F(Resizing, RefusesInOneLineWhatItCannotDo) {
   expect({"cc", "p:kron", "--compute-schedule", "2@1", "--repeat", "2"}, 2, "--repeat");
   expect({"cc", file, "--compute-schedule", "2@1"}, 2, "NAME:G");
   expect({"cc", "p:kron", "--survive", "--repeat", "2"}, 2, "--repeat");
+  expect({"triangles", file, "--compute-schedule", "2@1"}, 2, "NAME:G");
+  expect({"match", "p:kron", "--pattern", "house", "--list", scratch_->File("list"),
+          "--compute-schedule", "2@1"},
+         2, "--compute-schedule and --list");
+  expect({"local", "p:kron", "--triangles", "--compute-schedule", "2@1"}, 2, "--compute-schedule");
   expect({"cc", file, "--survive"}, 2, "NAME:G");
   expect({"bfs", "p:kron", "--survive", "--source", "99999999"}, 3, "99999999");
   expect({"job", "resize", "p", "1", "--compute", "2"}, 3, "has no job of process 1");
