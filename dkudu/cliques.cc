@@ -8,8 +8,8 @@
 #include <optional>
 #include <utility>
 
-#include "dkudu/internal/clique_memory.h"
 #include "dkudu/internal/clique_leaving.h"
+#include "dkudu/internal/clique_memory.h"
 #include "dkudu/internal/graph/list_stream.h"
 #include "dkudu/internal/kernel/clique_kernel.h"
 #include "dkudu/internal/kernel/offered_roots.h"
@@ -82,7 +82,7 @@ class Cliques {
     return thread == 0 ? status_ : Status{};
   }
 
-  // How far this node was when the compute nodes have left; nothing is left of a count to the end.
+  // How far this node was at a stop; nothing is left of a count to the end.
   const CliquesLeft& left() const { return left_; }
 
   WideCount count() const {
@@ -131,6 +131,13 @@ class Cliques {
   }
 
   Status StartPass(VertexId end) {
+    if (leaving_.stops()) {
+      has_left_ = true;
+      has_window_ = false;
+      roots_in_ = {end, end};
+      left_ = {.first = end, .end = end, .middle = end};
+      return {};
+    }
     roots_in_ = RootsBelow(end);
     stream_.reset();
     SLIM_TRY(FetchDelegatedRoots());
@@ -232,7 +239,7 @@ class Cliques {
   Status NextWindow() {
     if (offers_.cancelled()) return Job::CancelledStatus();
     SLIM_TRY(std::exchange(asked_, Status()));
-    if (leaving_.has_begun()) {
+    if (stops_in_pass()) {
       Leave();
       return {};
     }
@@ -244,6 +251,9 @@ class Cliques {
     may_offer_roots_ = has_window_ && size_ == 3 && stream_->share_left() > kLeastShareToOffer;
     return {};
   }
+
+  // Matrices would be lost, so a node that goes on by itself completes them first.
+  bool stops_in_pass() const { return has_matrices_ ? leaving_.stops_at_once() : leaving_.stops(); }
 
   // The roots before `next_` are joined with the neighbours in the current window.
   void Leave() {
@@ -274,8 +284,8 @@ class Cliques {
       }
       return static_cast<double>(arcs);
     };
-    const double of_roots = std::min(1.0, static_cast<double>(next_) /
-                                              std::max<double>(1, static_cast<double>(roots_.size())));
+    const double of_roots = std::min(
+        1.0, static_cast<double>(next_) / std::max<double>(1, static_cast<double>(roots_.size())));
     const double windows = window_began_ + (window_ended_ - window_began_) * of_roots;
     const double arcs = arcs_in({roots_in_.end, graph_.vertices()}) + arcs_in(roots_in_) * windows;
     return 100 * arcs / std::max(1.0, arcs_in({0, graph_.vertices()}));
@@ -301,7 +311,7 @@ class Cliques {
     };
     while (true) {
       if (thread == 0 && leaving_.asks()) asked_ = leaving_.Ask(endpoint, Percent());
-      if (leaving_.has_begun()) return;
+      if (stops_in_pass()) return;
       const std::size_t first = next_.fetch_add(kTaskRoots);
       if (first >= roots_.size() || offers_.cancelled()) return;
       std::span<CliqueRoot> roots(roots_);
@@ -379,6 +389,27 @@ class Cliques {
   CliquesLeft left_;
 };
 
+// As Continuation::End.
+Result<std::optional<WideCount>> CountRest(MiningJob& job, unsigned size,
+                                           std::uint64_t chunk_bytes) {
+  SLIM_ASSIGN(const auto offers, MakeOffers(job, PartBytes(job.graph, size)));
+  SLIM_ASSIGN(auto leaving, CliqueLeaving::Make(job));
+  WideCount mine = 0;
+  CliquesLeft left;
+  if (job.cluster.computes()) {
+    Cliques cliques(job, size, chunk_bytes, *offers, leaving);
+    const auto run = [&](std::uint32_t thread, Endpoint& endpoint) {
+      return cliques.Run(thread, endpoint);
+    };
+    SLIM_TRY(RunEngines(job, kCliques, run));
+    job.stolen_tasks += offers->stolen();
+    mine = cliques.count();
+    left = cliques.left();
+  }
+  return EndCount(job.cluster, job.continuation, mine, std::plus<>(),
+                  [&] { return leaving.Rest(job.cluster, left); });
+}
+
 }  // namespace
 
 std::uint64_t LeastCliqueBytes(const MiningGraph& graph, unsigned size) {
@@ -409,26 +440,11 @@ std::uint64_t CliqueBytes(const MiningGraph& graph, const MiningOptions& options
 
 Result<std::uint64_t> CountCliques(MiningJob& job, unsigned size) {
   SLIM_ASSIGN(const auto chunk_bytes, CheckedChunkBytes(job, LeastCliqueBytes(job.graph, size)));
-  if (const auto known = CompletedCount<WideCount>(job.continuation)) {
-    return Narrow(*known, "cliques");
+  auto count = CompletedCount<WideCount>(job.continuation);
+  while (!count) {
+    SLIM_ASSIGN(count, CountRest(job, size, chunk_bytes));
   }
-  SLIM_ASSIGN(const auto offers, MakeOffers(job, PartBytes(job.graph, size)));
-  SLIM_ASSIGN(auto leaving, CliqueLeaving::Make(job));
-  WideCount mine = 0;
-  CliquesLeft left;
-  if (job.cluster.computes()) {
-    Cliques cliques(job, size, chunk_bytes, *offers, leaving);
-    const auto run = [&](std::uint32_t thread, Endpoint& endpoint) {
-      return cliques.Run(thread, endpoint);
-    };
-    SLIM_TRY(RunEngines(job, kCliques, run));
-    job.stolen_tasks += offers->stolen();
-    mine = cliques.count();
-    left = cliques.left();
-  }
-  SLIM_ASSIGN(const WideCount all, EndCount(job.cluster, job.continuation, mine, std::plus<>(),
-                                            [&] { return leaving.Rest(job.cluster, left); }));
-  return Narrow(all, "cliques");
+  return Narrow(*count, "cliques");
 }
 
 }  // namespace slimgraph::dkudu

@@ -1,8 +1,9 @@
-// How counts are left by the compute nodes of a job and continued by others, when a job on a pool
-// changes their number. A command makes one count after the other, always in the same order. Nodes
-// that leave hand over the results of complete counts, and what they know of the count that they
-// have left: its sum so far and what is left of it. The nodes that follow make the same calls: they
-// get the results of complete counts at once, and continue the one that was left.
+// How a count is stopped and continued: by other compute nodes, when a job on a pool changes their
+// number, or after one has died. A command makes one count after the other, always in the same
+// order. When nodes stop, node 0 keeps the results of complete counts, the sum so far of the one
+// that was stopped, and what is left of it. Nodes that follow make the same calls: they get the
+// results of complete counts at once, and continue the one that was stopped. If the job survives
+// deaths, its nodes also stop now and then for an instant, and go on by themselves.
 //
 // A hundredth of a count is a step of Handover: the third count has the steps from 200 to 299.
 #pragma once
@@ -21,6 +22,8 @@
 namespace slimgraph::dkudu {
 
 class Continuation {
+  enum class Stop : std::uint64_t { kNo, kKeep, kLeave };
+
  public:
   using Words = std::vector<std::uint64_t>;
 
@@ -34,36 +37,43 @@ class Continuation {
     if (next_ == results_.size()) return std::nullopt;
     return FromSaved<Sum>(results_[next_++]);
   }
-  // What is left of the count that begins, on compute nodes, in the words of its engine; empty: it
-  // was not begun.
+  // What is left of the count, on compute nodes, in the words of its engine; empty: it was not
+  // begun.
   const Words& rest() const { return rest_; }
 
-  // On node 0, when `percent` of its part of the rest has begun: whether the compute nodes shall
-  // leave the count. True only once. Called at any time, but only on the thread that called Resume(): the
-  // processes of nodes that follow end with the thread that has started them.
-  bool AsksToLeave(double percent);
+  // How much of the count has begun, when `percent` of the rest has.
+  double Begun(double percent) const { return begun_ + (100 - begun_) * percent / 100; }
 
-  // Ends the count: `sum` is that of this node, and becomes that of all nodes, also of those that
-  // have left. An error if the count is left now; then rest() returns what is left of it, on node 0.
-  // All nodes call this, and rest(), together.
+  // On node 0, when `percent` of its part of the rest has begun: whether all engines shall stop.
+  // True only once in a count. Called at any time, but only on the thread that called Resume(): the
+  // processes of nodes that follow end with the thread that has started them.
+  bool AsksToStop(double percent);
+  // Then: whether they stop for others to continue.
+  bool leaves() const { return stop_ == Stop::kLeave; }
+
+  // Ends the count, or stops it. `sum` is what this node has counted since the last stop; returns
+  // the sum over all nodes and earlier stops. Nothing: the count was stopped, and these nodes shall
+  // continue with the rest(). An error if others shall. After a stop, rest() returns what is left,
+  // on node 0. All nodes call this, and rest(), together.
   template <typename Sum, typename Add, typename Rest>
-  Status End(Sum& sum, const Add& add, const Rest& rest) {
+  Result<std::optional<Sum>> End(Sum sum, const Add& add, const Rest& rest) {
     if (cluster_.self() == 0 && has_sum_) sum = add(FromSaved<Sum>(sum_), sum);
     SLIM_TRY(cluster_.all().AllReduce(std::span(&sum, 1), add));
     has_sum_ = false;
-    SLIM_TRY(AgreeToLeave());
-    if (has_left_) {
+    SLIM_TRY(Agree());
+    if (stop_ != Stop::kNo) {
       SLIM_ASSIGN(const Words words, rest());
-      return HandOver(Save(sum), words);
+      SLIM_TRY(StopWith(Save(sum), words));
+      return std::nullopt;
     }
     rest_.clear();
     begun_ = 0;
     results_.push_back(Save(sum));
     next_ = results_.size();
-    return {};
+    return sum;
   }
 
-  // A count was left, and its caller got an error. The same on all nodes.
+  // A count was stopped for others to continue, and its caller got an error. The same on all nodes.
   bool has_left() const { return has_left_; }
 
  private:
@@ -82,9 +92,10 @@ class Continuation {
     return sum;
   }
   Continuation(Cluster& cluster, Handover& handover) : cluster_(cluster), handover_(handover) {}
+  Status Take();
   Status Read(const std::uint64_t* words);
-  Status AgreeToLeave();
-  Status HandOver(const Saved& sum, const Words& rest);
+  Status Agree();
+  Status StopWith(const Saved& sum, const Words& rest);
 
   Cluster& cluster_;
   Handover& handover_;
@@ -94,9 +105,12 @@ class Continuation {
   Saved sum_{};
   Words rest_;
   double begun_ = 0;  // percent of the count that begins, by earlier compute nodes
-  std::uint64_t asked_ns_ = 0;
-  bool asks_to_leave_ = false;
+  Stop stop_ = Stop::kNo;
   bool has_left_ = false;
+  std::uint64_t asked_ns_ = 0;
+  // When the state is kept next, and when the engines have stopped for that.
+  std::uint64_t keep_ns_ = 0;
+  std::uint64_t stopped_ns_ = 0;
 };
 
 // The result of a count that earlier compute nodes have completed.
@@ -105,15 +119,12 @@ std::optional<Sum> CompletedCount(Continuation* continuation) {
   return continuation == nullptr ? std::nullopt : continuation->Completed<Sum>();
 }
 
-// Ends a count: its sum over all nodes, on all nodes. `continuation` is null if it cannot be left.
+// As Continuation::End. `continuation` is null if the count cannot be stopped.
 template <typename Sum, typename Add, typename Rest>
-Result<Sum> EndCount(Cluster& cluster, Continuation* continuation, Sum sum, const Add& add,
-                     const Rest& rest) {
-  if (continuation == nullptr) {
-    SLIM_TRY(cluster.all().AllReduce(std::span(&sum, 1), add));
-  } else {
-    SLIM_TRY(continuation->End(sum, add, rest));
-  }
+Result<std::optional<Sum>> EndCount(Cluster& cluster, Continuation* continuation, Sum sum,
+                                    const Add& add, const Rest& rest) {
+  if (continuation != nullptr) return continuation->End(sum, add, rest);
+  SLIM_TRY(cluster.all().AllReduce(std::span(&sum, 1), add));
   return sum;
 }
 

@@ -13,28 +13,28 @@ Result<std::uint64_t> RunPlan(MiningJob& job, const Plan& plan, const SinkOfThre
   const MiningGraph& graph = job.graph;
   SLIM_TRY(RequireCompleteLists(graph, "embeddings"));
   Continuation* const continuation = sinks ? nullptr : job.continuation;
-  if (const auto known = CompletedCount<WideCount>(continuation)) {
-    return Narrow(*known, "embeddings");
-  }
+  auto count = CompletedCount<WideCount>(continuation);
   SLIM_ASSIGN(const auto chunk_bytes, CheckedChunkBytes(job, LeastExtenderBytes(graph, plan)));
   SLIM_ASSIGN(const auto cache, MakeListCache(job));
-  SLIM_ASSIGN(const auto tasks, TaskShare::Make(job, plan.listed() > 1, continuation));
-  SLIM_ASSIGN(const auto offers, MakeOffers(job, Extender::kMostOfferBytes));
-  std::vector<WideCount> counts(job.cluster.threads());
-  const auto search = [&](std::uint32_t thread, Endpoint& endpoint) -> Status {
-    Extender extender(graph, plan, job.lists.fetch(thread), cache.get(), job.options.reuse,
-                      chunk_bytes, sinks ? sinks(thread) : nullptr);
-    SLIM_TRY(extender.Run([&] { return tasks->ClaimTask(endpoint); }, *offers, endpoint));
-    counts[thread] = extender.count();
-    return {};
-  };
-  SLIM_TRY(RunEngines(job, kMatch, search));
-  job.stolen_tasks += tasks->stolen() + offers->stolen();
-  WideCount mine = 0;
-  for (const WideCount count : counts) mine += count;
-  SLIM_ASSIGN(const WideCount all, EndCount(job.cluster, continuation, mine, std::plus<>(),
-                                            [&] { return tasks->Rest(); }));
-  return Narrow(all, "embeddings");
+  while (!count) {
+    SLIM_ASSIGN(const auto tasks, TaskShare::Make(job, plan.listed() > 1, continuation));
+    SLIM_ASSIGN(const auto offers, MakeOffers(job, Extender::kMostOfferBytes));
+    std::vector<WideCount> counts(job.cluster.threads());
+    const auto search = [&](std::uint32_t thread, Endpoint& endpoint) -> Status {
+      Extender extender(graph, plan, job.lists.fetch(thread), cache.get(), job.options.reuse,
+                        chunk_bytes, sinks ? sinks(thread) : nullptr);
+      SLIM_TRY(extender.Run([&] { return tasks->ClaimTask(endpoint); }, *offers, endpoint));
+      counts[thread] = extender.count();
+      return {};
+    };
+    SLIM_TRY(RunEngines(job, kMatch, search));
+    job.stolen_tasks += tasks->stolen() + offers->stolen();
+    WideCount mine = 0;
+    for (const WideCount one : counts) mine += one;
+    SLIM_ASSIGN(count, EndCount(job.cluster, continuation, mine, std::plus<>(),
+                                [&] { return tasks->Rest(); }));
+  }
+  return Narrow(*count, "embeddings");
 }
 
 }  // namespace

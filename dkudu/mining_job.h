@@ -49,9 +49,9 @@ struct MiningJob {
   const MiningGraph& graph;
   ListExchange& lists;
   MiningOptions options;
-  std::vector<StageSeconds>& seconds;  // by thread
-  std::vector<double> busy_s = {};     // by thread: processor time of the engines
-  std::uint64_t stolen_tasks = 0;      // tasks of other nodes that this node has done
+  std::vector<StageSeconds>& seconds;    // by thread
+  std::vector<double> busy_s = {};       // by thread: processor time of the engines
+  std::uint64_t stolen_tasks = 0;        // tasks of other nodes that this node has done
   Continuation* continuation = nullptr;  // if counts may be left: its object, the same for all
   JobRegions regions = {};
 };

@@ -48,15 +48,21 @@ void DeclareJobOptions(Options& options, JobOptions& job) {
       .Default("no trace");
 }
 
-void DeclareSchedule(Options& options, JobOptions& job, const char* steps) {
+void DeclareMoves(Options& options, JobOptions& job, const char* changes, const char* keeps) {
   options
       .Value("--compute-schedule", "C@STEP,...",
-             fmt::format("on a pool: the number of compute nodes changes {}", steps).c_str(),
+             fmt::format("on a pool: the number of compute nodes changes {}", changes).c_str(),
              [&job](const std::string& text) -> Status {
                SLIM_ASSIGN(job.schedule, ParseComputeSchedule(text));
                return {};
              })
       .Default("--compute, for the whole job");
+  options.Flag("--survive",
+               fmt::format("on a pool: keep {} on this host, and go on from there if a compute "
+                           "node, or a node of the pool that has copies, dies",
+                           keeps)
+                   .c_str(),
+               job.survive);
 }
 
 void DeclareEdgeCache(Options& options, EdgeBudget& budget) {

@@ -11,8 +11,9 @@ namespace slimgraph {
 // --node-memory, --json, --trace.
 void DeclareJobOptions(Options& options, JobOptions& job);
 
-// Declares --compute-schedule. `steps` says what a step is.
-void DeclareSchedule(Options& options, JobOptions& job, const char* steps);
+// Declares --compute-schedule and --survive. `changes` says when compute nodes change, `keeps` what
+// is kept in case that one dies.
+void DeclareMoves(Options& options, JobOptions& job, const char* changes, const char* keeps);
 
 // Declares --edge-cache, which is the same for all engines.
 void DeclareEdgeCache(Options& options, EdgeBudget& budget);

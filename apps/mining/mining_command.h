@@ -81,9 +81,10 @@ Command MiningCommand(const char* name, const char* summary,
     state->part.Declare(options);
     state->common.directed = state->part.takes_directed();
     if (state->part.may_move()) {
-      DeclareSchedule(options, state->common.job,
-                      "when so many percent of the roots were begun, such as 4@0,1@50; a second "
-                      "count has the steps from 100 on");
+      DeclareMoves(options, state->common.job,
+                   "when so many percent of the roots were begun, such as 4@0,1@50; a second count "
+                   "has the steps from 100 on",
+                   "what was counted so far");
     }
     DeclareMiningOptions(options, state->common);
   };

@@ -195,11 +195,8 @@ void DeclareVertexOptions(Options& options, VertexOptions& vertex) {
       .Default("no file");
   options.Flag("--verify", "compare the result with that of a serial computation", vertex.verify);
   options.Number("--repeat", "R", "compute R times, and report the median time", vertex.repeat);
-  DeclareSchedule(options, vertex.job, "before these steps of the program, such as 4@0,1@8");
-  options.Flag("--survive",
-               "on a pool: keep the values of each step on this host, and go on from there if a "
-               "compute node, or a node of the pool that has copies, dies",
-               vertex.job.survive);
+  DeclareMoves(options, vertex.job, "before these steps of the program, such as 4@0,1@8",
+               "the values of each step");
   DeclareJobOptions(options, vertex.job);
 }
 

@@ -67,8 +67,7 @@ std::size_t CliqueRest::Joined(const MiningGraph& graph, VertexId root, List lis
     }
     if (root >= left.first) below = std::max(below, root < left.middle ? left.to : left.from);
   }
-  return static_cast<std::size_t>(std::lower_bound(list.begin(), list.end(), below) -
-                                  list.begin());
+  return static_cast<std::size_t>(std::lower_bound(list.begin(), list.end(), below) - list.begin());
 }
 
 Result<CliqueLeaving> CliqueLeaving::Make(MiningJob& job) {
@@ -83,20 +82,21 @@ Result<CliqueLeaving> CliqueLeaving::Make(MiningJob& job) {
 }
 
 Status CliqueLeaving::Ask(Endpoint& endpoint, double percent) const {
-  if (!continuation_->AsksToLeave(percent)) return {};
+  if (!continuation_->AsksToStop(percent)) return {};
+  const std::uint64_t word = continuation_->leaves() ? kAtOnce : kSoon;
   std::vector<std::uint64_t> before(compute_);
   for (NodeId node = 0; node < compute_; ++node) {
-    endpoint.FetchAdd(node, begun_.id(), 0, 1, &before[node]);
+    endpoint.FetchAdd(node, begun_.id(), 0, word, &before[node]);
   }
   const Outcome outcome = endpoint.Flush();
   if (outcome == Outcome::kOk) return {};
   return EnvironmentError("cannot stop the other compute nodes: {}", OutcomeName(outcome));
 }
 
-bool CliqueLeaving::has_begun() const {
-  if (continuation_ == nullptr) return false;
+std::uint64_t CliqueLeaving::word() const {
+  if (continuation_ == nullptr) return 0;
   auto& word = *reinterpret_cast<std::uint64_t*>(begun_.memory().data());
-  return std::atomic_ref(word).load(std::memory_order_relaxed) != 0;
+  return std::atomic_ref(word).load(std::memory_order_relaxed);
 }
 
 Result<Continuation::Words> CliqueLeaving::Rest(Cluster& cluster, const CliquesLeft& left) {

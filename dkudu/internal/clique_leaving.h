@@ -1,4 +1,4 @@
-// How the compute nodes of a job leave a count of cliques, and what is left of it then: for each of
+// How the compute nodes of a job stop a count of cliques, and what is left of it then: for each of
 // them, how far it was.
 #pragma once
 
@@ -48,19 +48,25 @@ class CliqueLeaving {
   // Collective.
   static Result<CliqueLeaving> Make(MiningJob& job);
 
-  // What earlier compute nodes have left.
+  // What was left at the last stop.
   const CliqueRest& rest() const { return rest_; }
-  // Whether this node asks now and then if the compute nodes shall leave. If they shall, Ask() says
-  // so in the memory of each.
+  // Whether this node asks now and then if all shall stop. If they shall, Ask() says so in the
+  // memory of each.
   bool asks() const { return continuation_ != nullptr && self_ == 0; }
   Status Ask(Endpoint& endpoint, double percent) const;
-  bool has_begun() const;
+  // Whether this node shall stop: where it has lost nothing, or at once, for others to continue.
+  bool stops() const { return word() != 0; }
+  bool stops_at_once() const { return word() == kAtOnce; }
 
   // Collective over all nodes: what is left now. `left` is how far this node was.
   Result<Continuation::Words> Rest(Cluster& cluster, const CliquesLeft& left);
 
  private:
-  Continuation* continuation_ = nullptr;  // null: the count cannot be left
+  static constexpr std::uint64_t kSoon = 1;
+  static constexpr std::uint64_t kAtOnce = 2;
+  std::uint64_t word() const;
+
+  Continuation* continuation_ = nullptr;  // null: the count cannot be stopped
   CliqueRest rest_;
   NodeId self_ = 0;
   NodeId compute_ = 0;

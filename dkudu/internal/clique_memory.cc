@@ -30,9 +30,7 @@ CliqueMemory CliqueMemoryOf(const MiningGraph& graph, std::uint64_t cache_bytes,
   const std::uint64_t window_bytes =
       std::clamp(cache_bytes / (has_delegated_roots ? 16 : 2), kMinWindowBytes, kMaxWindowBytes);
   const std::uint64_t least_resident_bytes =
-      has_delegated_roots
-          ? std::min(kMaxLeastBytes, graph.remote_list_bytes() / kMostPasses)
-          : 0;
+      has_delegated_roots ? std::min(kMaxLeastBytes, graph.remote_list_bytes() / kMostPasses) : 0;
   const std::uint64_t resident_bytes = cache_bytes - std::min(cache_bytes, 2 * window_bytes);
   // Each thread needs one matrix for roots that are complete within one window.
   const std::uint64_t of_one_root = BitMatrix::Bytes(graph.sums().most_above);

@@ -48,20 +48,25 @@ Status RunOverRoots(MiningJob& job, const Stage& stage, const Done& done, const 
   return RunOverTasks<Kernel>(job, *tasks, stage, done, more...);
 }
 
-// Counts at all roots; the count may be left. Each kernel adds its result by add_to(sum, kernel).
+// Counts at all roots; the count may be stopped and continued. Each kernel adds its result by
+// add_to(sum, kernel).
 template <typename Kernel, typename Sum, typename AddTo, typename Add>
 Result<Sum> CountOverRoots(MiningJob& job, const Stage& stage, const AddTo& add_to,
                            const Add& add) {
-  if (const auto known = CompletedCount<Sum>(job.continuation)) return *known;
-  SLIM_ASSIGN(const auto tasks, TaskShare::Make(job, false, job.continuation));
-  std::vector<Sum> sums(job.cluster.threads());
-  const auto done = [&](std::uint32_t thread, const Kernel& kernel) {
-    add_to(sums[thread], kernel);
-  };
-  SLIM_TRY(RunOverTasks<Kernel>(job, *tasks, stage, done));
-  Sum mine{};
-  for (const Sum& one : sums) mine = add(mine, one);
-  return EndCount(job.cluster, job.continuation, mine, add, [&] { return tasks->Rest(); });
+  auto sum = CompletedCount<Sum>(job.continuation);
+  while (!sum) {
+    SLIM_ASSIGN(const auto tasks, TaskShare::Make(job, false, job.continuation));
+    std::vector<Sum> sums(job.cluster.threads());
+    const auto done = [&](std::uint32_t thread, const Kernel& kernel) {
+      add_to(sums[thread], kernel);
+    };
+    SLIM_TRY(RunOverTasks<Kernel>(job, *tasks, stage, done));
+    Sum mine{};
+    for (const Sum& one : sums) mine = add(mine, one);
+    SLIM_ASSIGN(sum,
+                EndCount(job.cluster, job.continuation, mine, add, [&] { return tasks->Rest(); }));
+  }
+  return *sum;
 }
 
 }  // namespace slimgraph::dkudu

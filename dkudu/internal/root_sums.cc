@@ -33,8 +33,8 @@ Result<std::uint64_t> CountHouses(MiningJob& job) {
   const auto add_to = [](WideCount& sum, const HouseKernel& kernel) {
     sum += kernel.twice_houses();
   };
-  SLIM_ASSIGN(const WideCount all, (CountOverRoots<HouseKernel, WideCount>(job, kHouses, add_to,
-                                                                           std::plus<>())));
+  SLIM_ASSIGN(const WideCount all,
+              (CountOverRoots<HouseKernel, WideCount>(job, kHouses, add_to, std::plus<>())));
   return Narrow(all / 2, "houses");
 }
 

@@ -7,7 +7,7 @@ namespace slimgraph::dkudu {
 
 namespace {
 
-// Added to the counters of claimed tasks when the compute nodes leave: more than there are tasks.
+// Added to the counters of claimed tasks at a stop: more than there are tasks.
 constexpr std::uint64_t kNoneLeft = std::uint64_t{1} << 48;
 
 }  // namespace
@@ -53,8 +53,7 @@ Result<std::optional<RootTask>> TaskShare::ClaimTask(Endpoint& endpoint) {
   Share& own = ShareOf(graph_.self());
   if (!own.exhausted) {
     SLIM_ASSIGN(const std::uint64_t next, ClaimIndex(endpoint, graph_.self()));
-    SLIM_TRY(LeaveIfAsked(endpoint, own, next));
-    if (tells_progress_) job_.SetProgress(std::min(next, own.tasks.size()), own.tasks.size());
+    SLIM_TRY(Note(endpoint, own, next));
     if (next < own.tasks.size()) return own.tasks[next];
     own.exhausted = true;
   }
@@ -81,12 +80,17 @@ Result<std::uint64_t> TaskShare::ClaimIndex(Endpoint& endpoint, NodeId node) con
 }
 
 // Thread 0 of node 0 asks, with each of its own tasks.
-Status TaskShare::LeaveIfAsked(Endpoint& endpoint, const Share& own, std::uint64_t next) {
-  if (continuation_ == nullptr || graph_.self() != 0 || &endpoint != &first_) return {};
-  if (next >= own.tasks.size()) return {};
-  const auto all = static_cast<double>(own.left.front());
-  const auto left = static_cast<double>(own.left[next]);
-  if (!continuation_->AsksToLeave(all > 0 ? 100 * (1 - left / all) : 0)) return {};
+Status TaskShare::Note(Endpoint& endpoint, const Share& own, std::uint64_t next) {
+  const std::size_t tasks = own.tasks.size();
+  if (continuation_ == nullptr) {
+    if (tells_progress_) job_.SetProgress(std::min(next, tasks), tasks);
+    return {};
+  }
+  if (next >= tasks) return {};
+  const auto all = static_cast<double>(std::max<std::uint64_t>(1, own.left.front()));
+  const double percent = 100 * (1 - static_cast<double>(own.left[next]) / all);
+  job_.SetProgress(static_cast<std::uint64_t>(continuation_->Begun(percent)), 100);
+  if (graph_.self() != 0 || &endpoint != &first_ || !continuation_->AsksToStop(percent)) return {};
   left_at_.resize(shares_.size());
   for (NodeId node = 0; node < shares_.size(); ++node) {
     endpoint.FetchAdd(node, counters_.id(), 0, kNoneLeft, &left_at_[node]);

@@ -26,8 +26,8 @@ class TaskShare {
   }
 
   // Collective. `may_slice`: several engines may work on a root of huge degree. `continuation`: the
-  // tasks are those that earlier compute nodes have left, and may be left in turn; null: they are
-  // all tasks, and are all done.
+  // tasks are those that were left at the last stop, and may be left in turn; null: they are all
+  // tasks, and are all done.
   static Result<std::unique_ptr<TaskShare>> Make(MiningJob& job, bool may_slice,
                                                  Continuation* continuation = nullptr);
 
@@ -39,7 +39,7 @@ class TaskShare {
 
   std::uint64_t stolen() const { return stolen_; }
 
-  // On node 0, when the compute nodes have left: the tasks that nobody has claimed.
+  // On node 0, after a stop: the tasks that nobody has claimed.
   Result<Continuation::Words> Rest();
 
  private:
@@ -55,14 +55,15 @@ class TaskShare {
   TaskShare(const MiningJob& job, bool may_slice, Continuation* continuation);
   Share& ShareOf(NodeId node);
   Result<std::uint64_t> ClaimIndex(Endpoint& endpoint, NodeId node) const;
-  Status LeaveIfAsked(Endpoint& endpoint, const Share& own, std::uint64_t next);
+  // Tells the job how far it is, and stops all claims if that is asked.
+  Status Note(Endpoint& endpoint, const Share& own, std::uint64_t next);
   Result<std::optional<NodeId>> NodeWithMostLeft(Endpoint& endpoint);
 
   Job& job_;
   const MiningGraph& graph_;
   const Endpoint& first_;  // thread 0's
   Continuation* continuation_;
-  std::optional<RestOfRoots> rest_;      // of earlier compute nodes; nullopt: all roots are left
+  std::optional<RestOfRoots> rest_;     // at the last stop; nullopt: all roots are left
   std::vector<std::uint64_t> left_at_;  // on node 0: how many tasks of each node were claimed
   bool may_slice_;
   bool steal_;

@@ -33,6 +33,8 @@ class Handover {
   using Name = std::array<std::uint64_t, 8>;
   static bool Leaves(const Name& name) { return name.back() == 1; }
 
+  // On node 0: whether the state is kept in case that a node dies.
+  bool survives() const { return survives_; }
   // On node 0: whether the number of nodes shall change from `compute`, now at `step`.
   bool Asks(NodeId compute);
   // On node 0: the memory of so many bytes into which the state is to be written.

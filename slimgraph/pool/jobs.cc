@@ -25,8 +25,7 @@ Error NoSuchJob(const std::string& pool, const std::string& job) {
 
 // What the nodes of the pool say of the job, whose compute nodes they tell differently while it
 // changes them.
-Result<std::vector<AttachedJobStatus>> DeputiesOf(const std::string& pool,
-                                                  const std::string& job) {
+Result<std::vector<AttachedJobStatus>> DeputiesOf(const std::string& pool, const std::string& job) {
   SLIM_ASSIGN(const PoolView view, ViewPool(pool));
   std::vector<AttachedJobStatus> found;
   for (const PoolNodeView& node : view.nodes) {

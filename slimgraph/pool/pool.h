@@ -73,7 +73,8 @@ Status CancelJob(const std::string& pool, const std::string& job);
 
 // The job shall have so many compute nodes, which changes between two of its steps. Returns once it
 // has them, and how many it had. An error if no such job is attached or it cannot be resized; if it
-// says why it keeps those that it has; if it ends before; if it has not changed them after a minute.
+// says why it keeps those that it has; if it ends before; if it has not changed them after a
+// minute.
 Result<NodeId> ResizeJob(const std::string& pool, const std::string& job, NodeId compute);
 
 struct PoolSummary {

@@ -311,6 +311,25 @@ class Surviving : public Resizing {
     }
     ADD_FAILURE() << "no compute node";
   }
+  // Kills a compute node, another one when the job goes on, and stops a third.
+  static void ExpectRight(const std::vector<std::string>& count) {
+    std::vector<std::string> words = count;
+    words.insert(words.begin() + 1, scratch_->File("kron.slim"));
+    const std::string right = Run(words);
+    words[1] = "p:kron";
+    words.insert(words.begin(), CommandPath());
+    words.insert(words.end(), {"--survive", "--compute", "3"});
+    RunningCommand job(words);
+    ASSERT_TRUE(job.AwaitError("the job takes"));
+    for (const int signal : {SIGKILL, SIGKILL, SIGSTOP}) {
+      SendToComputeNode(job, signal);
+      ASSERT_TRUE(job.AwaitError("the job goes on from step "));
+      std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    }
+    const CommandEnd end = job.Wait();
+    EXPECT_EQ(end.code, 0) << end.err;
+    EXPECT_EQ(end.out.substr(0, end.out.find('\n')), right.substr(0, right.find('\n')));
+  }
   static void ExpectVerified(const CommandEnd& end, double least_deaths) {
     ASSERT_EQ(end.code, 0) << end.err;
     const JsonValue report = Parse(end.out);
@@ -321,6 +340,10 @@ class Surviving : public Resizing {
     EXPECT_GT(Numbers(report, "/phases/first_step").back(), 0);
   }
 };
+
+TEST_F(Surviving, OfCountsDeathsOfComputeNodes) {
+  ExpectRight({"match", "--pattern", "bull", "--induced", "vertex", "--threads", "2"});
+}
 
 TEST_F(Surviving, ComputeNodesThatDieOrAreStopped) {
   RunningCommand job(Words({"--iterations", "4000", "--compute", "3"}));

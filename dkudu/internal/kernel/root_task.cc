@@ -116,8 +116,8 @@ std::vector<RootTask> RootTasksOf(const MiningGraph& graph, NodeId worker, bool 
   for (std::size_t i = 0; rest != nullptr && i < rest->slices().size(); ++i) {
     if (i % graph.compute() != worker) continue;
     const auto& [root, slice, slices] = rest->slices()[i];
-    tasks.push_back({graph.home(root), graph.number(root), 1, slice, slices,
-                     graph.degree(root) / slices});
+    tasks.push_back(
+        {graph.home(root), graph.number(root), 1, slice, slices, graph.degree(root) / slices});
   }
   std::stable_sort(tasks.begin(), tasks.end(), [](const RootTask& a, const RootTask& b) {
     return a.first + a.count > b.first + b.count;
