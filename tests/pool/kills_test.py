@@ -25,6 +25,8 @@ LIMIT_S = 60  # for a command
 GONE_S = 20  # until what is left of a job is gone
 PROGRAMS = {"pagerank": ["--iterations", "10"], "bfs": ["--source", "1"], "cc": [],
             "bc": ["--sources", "1,2"]}
+COUNTS = {"triangles": [], "cliques": ["-k", "5"], "motifs": ["-k", "4"],
+          "match": ["--pattern", "4-cycle", "--no-formulae"]}
 NOT_ERRORS = re.compile(r"slimgraph: (the job takes|\d+ compute nodes? instead of) ")
 
 
@@ -45,8 +47,10 @@ class Bench:
         self.run("pool", "load", "p", self.graph, "--as", "g")
         report = json.loads(self.run("cc", "p:g", "--verify", "--json"))
         self.components = report["result"]["components"]
-        report = json.loads(self.run("triangles", self.graph, "--verify", "--json"))
-        self.triangles = report["result"]["count"]
+        self.run("triangles", self.graph, "--verify", "--json")
+        self.counts = {name: json.loads(self.run(name, self.graph, *words, "--json"))["result"]
+                       for name, words in COUNTS.items()}
+        self.triangles = self.counts["triangles"]["count"]
 
     def command(self, *words):
         return subprocess.Popen([self.program, *map(str, words)], stdin=subprocess.DEVNULL,
@@ -165,21 +169,27 @@ def kill_while_resized(bench, draw):
 
 def kill_survivor(bench, draw):
     """Kills processes of a job that survives them: compute nodes but node 0, and deputies."""
-    program = draw.choice(list(PROGRAMS))
-    mark = str(draw.randrange(20, 300))  # in a processor's percent; tells the job's processes
-    words = [program, "p:g", *PROGRAMS[program], "--compute-schedule",
-             draw.choice(["1@0", "2@0", "3@0", "2@0,3@2,1@4,2@6"]), "--transport",
-             draw.choice(["shm", "tcp"]), "--memory-cpu", mark, "--survive", "--verify", "--json"]
+    counts = draw.random() < 0.4
+    program = draw.choice(list(COUNTS if counts else PROGRAMS))
+    # The mark tells the job's processes: in a processor's percent, or bytes.
+    option, mark = (("--chunk-memory", str(draw.randrange(10**7, 10**8))) if counts else
+                    ("--memory-cpu", str(draw.randrange(20, 300))))
+    words = [program, "p:g", *(COUNTS if counts else PROGRAMS)[program], "--compute-schedule",
+             draw.choice(["1@0", "2@0", "3@0", "2@0,3@2,1@4,2@6", "3@0,1@20,2@60"]),
+             "--transport", draw.choice(["shm", "tcp"]), option, mark, "--survive", "--json"]
+    words += [] if counts else ["--verify"]
     child = bench.command(*words)
     for _ in range(draw.choice([1, 1, 2])):
         time.sleep(draw.random() * 0.25)
-        victims = set(bench.processes(program, "--memory-cpu", mark)) - {child.pid}
+        victims = set(bench.processes(program, option, mark)) - {child.pid}
         if victims:
             send(draw.choice(sorted(victims)), signal.SIGKILL)
     out, err = end_of(child, words)
-    if child.returncode != 0 or not json.loads(out)["verified"]:
+    report = json.loads(out) if child.returncode == 0 else {}
+    right = report.get("result") == bench.counts[program] if counts else report.get("verified")
+    if not right:
         raise Wrong(f"a job that survives: exit code {child.returncode}: {err}{out}")
-    await_none(lambda: bench.processes(program, "--memory-cpu", mark), "left behind")
+    await_none(lambda: bench.processes(program, option, mark), "left behind")
 
 
 def kill_while_loading(bench, draw):
