@@ -34,7 +34,10 @@ def children() -> list[int]:
     """The processes that this one has started."""
     found: list[int] = []
     for task in pathlib.Path("/proc/self/task").iterdir():
-        found += map(int, (task / "children").read_text().split())
+        try:
+            found += map(int, (task / "children").read_text().split())
+        except (FileNotFoundError, ProcessLookupError):  # a thread that has just ended
+            continue
     return found
 
 

@@ -83,6 +83,7 @@ class Workshop:
     def __init__(self, folder, program, checker):
         self.folder, self.program, self.checker = folder, program, checker
         self.lines = []
+        self.environment = None  # that of this process
         shutil.rmtree(folder, ignore_errors=True)
         os.makedirs(folder)
 
@@ -114,8 +115,9 @@ class Workshop:
 
     def execute(self, words, kill_after_s=None):
         with open(self.path("out"), "wb") as out, open(self.path("err"), "wb") as err:
-            child = subprocess.Popen(words, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=out,
-                                     stderr=err, start_new_session=True)
+            child = subprocess.Popen(words, cwd=self.folder, env=self.environment,
+                                     stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                                     start_new_session=True)
             started = time.monotonic()
             try:
                 code = child.wait(kill_after_s or LIMIT_S)

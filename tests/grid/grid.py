@@ -19,6 +19,7 @@ import threading
 import time
 
 import mining
+import pools
 import shrink
 import stores
 import transactions
@@ -26,8 +27,9 @@ import vertex
 from command import Workshop, Wrong
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
-FAMILIES = {"vertex": vertex, "mining": mining, "transactions": transactions, "stores": stores}
-SHARES = {"vertex": 45, "mining": 25, "transactions": 18, "stores": 12}
+FAMILIES = {"vertex": vertex, "mining": mining, "pools": pools, "transactions": transactions,
+            "stores": stores}
+SHARES = {"vertex": 39, "mining": 21, "pools": 10, "transactions": 18, "stores": 12}
 MOST_FAILURES = 5  # stop after that many failures
 
 

@@ -73,7 +73,8 @@ def shrink(spec, family, workshop, seconds):
             spec, wrong = smaller, said
         return bool(said)
 
-    if spec.get("graph") and not spec.get("heavy") and family.__name__ in ("vertex", "mining"):
+    is_small = spec.get("graph") and not spec.get("heavy")
+    if is_small and family.__name__ in ("vertex", "mining", "pools"):
         try:
             recipe = graphs.listed(spec["graph"], graphs.make(spec["graph"], workshop()))
         except Wrong:

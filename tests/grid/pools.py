@@ -1,0 +1,83 @@
+"""Points of jobs on a standing pool, whose compute nodes may change while they run: points of
+vertex programs and of mining, on a graph that a pool has loaded."""
+import os
+
+import mining
+import vertex
+
+COUNTS = ("triangles", "cliques", "motifs", "match")  # their compute nodes may change
+MAKE_GRAPHS = ("gen", "convert")
+
+
+def draw_job(random):
+    """Draws a point of another family that can run on a pool."""
+    while True:
+        spec = random.choice([vertex, mining]).draw(random)
+        recipe = spec["graph"]
+        needs_file = spec["family"] == "mining" or spec["program"] in ("cdlp", "kcore", "mis")
+        if spec.get("heavy") or recipe["kind"] == "empty" or recipe.get("no-reverse") or \
+                (recipe["directed"] and needs_file):
+            continue
+        return spec
+
+
+def draw_shape(random, may_move, steps):
+    words = ["--threads", random.choice([1, 1, 2, 3]),
+             "--transport", random.choice(["shm", "shm", "tcp"])]
+    if not may_move or random.random() < 0.2:
+        return words + ["--compute", random.randint(1, 4)]
+    longest = random.choice([2, 5, 30])
+    at, schedule = 0, []
+    while at < steps:
+        schedule.append(f"{random.randint(1, 4)}@{at}")
+        at += random.randint(1, longest)
+    return words + ["--compute-schedule", ",".join(schedule)]
+
+
+def draw(random):
+    spec = draw_job(random)
+    if spec["family"] == "mining":
+        may_move, steps = spec["command"] in COUNTS and not spec["list"], 200
+    else:
+        may_move, steps = "--repeat" not in spec["words"], 30
+    nodes = random.randint(1, 4)
+    return {**spec, "of": spec["family"], "family": "pools", "nodes": nodes,
+            "copies": random.choice([1, 1, 2]) if nodes > 1 else 1,
+            "survives": may_move and random.random() < 0.3,
+            "shape": draw_shape(random, may_move, steps)}
+
+
+class PoolWorkshop:
+    """Runs jobs on g.slim in a pool, unless they say how many nodes they have."""
+
+    def __init__(self, workshop, spec):
+        self.workshop, self.spec, self.is_loaded = workshop, spec, False
+        folder = workshop.path("pools")
+        workshop.environment = {**os.environ, "SLIMGRAPH_POOLS": folder}
+        workshop.lines.append("export SLIMGRAPH_POOLS=$PWD/pools")
+
+    def __getattr__(self, name):
+        return getattr(self.workshop, name)
+
+    def run(self, words):
+        if words[0] in MAKE_GRAPHS or "--nodes" in words:
+            return self.workshop.run(words)
+        if not self.is_loaded:
+            self.workshop.run(["pool", "start", "p", "--nodes", self.spec["nodes"],
+                               "--copies", self.spec["copies"]]).expect(0)
+            self.workshop.run(["pool", "load", "p", "g.slim", "--as", "g"]).expect(0)
+            self.is_loaded = True
+        survives = ["--survive"] if self.spec["survives"] else []
+        return self.workshop.run([words[0], "p:g", *words[2:], *survives])
+
+    def stop(self):
+        if self.is_loaded:
+            self.workshop.run(["pool", "stop", "p", "--now"]).expect(0)
+
+
+def check(spec, workshop):
+    pool = PoolWorkshop(workshop, spec)
+    try:
+        {"vertex": vertex, "mining": mining}[spec["of"]].check(spec, pool)
+    finally:
+        pool.stop()
