@@ -241,7 +241,7 @@ class Cliques {
     SLIM_TRY(std::exchange(asked_, Status()));
     if (stops_in_pass()) {
       Leave();
-      return {};
+      return stream_->Stop();
     }
     next_ = 0;
     SLIM_ASSIGN(has_window_, stream_->LoadNextWindow());

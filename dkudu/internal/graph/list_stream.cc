@@ -112,6 +112,12 @@ Result<bool> ListStream::LoadNextWindow() {
   return true;
 }
 
+Status ListStream::Stop() {
+  Slot& next = slots_[1 - current_];
+  const bool is_fetched = started_ && next.range.first < range_.end;
+  return is_fetched ? next.coded.Finish(fetch_) : Status();
+}
+
 void ListStream::Decode() {
   const CodedLists& coded = slots_[current_].coded;
   for (std::size_t piece = next_piece_++; piece < coded.pieces(); piece = next_piece_++) {

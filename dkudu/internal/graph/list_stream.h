@@ -31,6 +31,8 @@ class ListStream {
 
   // Makes the next window the current one; false after the last.
   Result<bool> LoadNextWindow();
+  // For a stream that is not read to its end: waits for the window that is being fetched.
+  Status Stop();
   // Whether all threads must still decode the current window together. LoadNextWindow() decodes a
   // small window itself, because a barrier of the threads would take longer.
   bool must_decode() const { return slots_[current_].coded.pieces() > kDecodedByLoad; }
