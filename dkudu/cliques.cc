@@ -79,6 +79,7 @@ class Cliques {
     }
     if (ok) SLIM_TRY(CountOffered(thread, kernel, endpoint));
     counts_[thread] = kernel.count();
+    if (thread == 0 && !status_) fetch_.GiveUp();
     return thread == 0 ? status_ : Status{};
   }
 
@@ -261,10 +262,9 @@ class Cliques {
     has_window_ = false;
     left_ = {.first = roots_in_.first, .end = roots_in_.end, .middle = roots_in_.first};
     const std::size_t joined = was_in_window_ ? std::min(next_.load(), roots_.size()) : 0;
-    if (was_in_window_) {
-      left_.from = stream_->window().first;
-      left_.to = stream_->window().end;
-    }
+    const RankRange window = was_in_window_ ? stream_->window() : RankRange{};
+    left_.from = window.first;
+    left_.to = window.end;
     std::size_t i = 0;
     ForEachRoot([&](VertexId v, List list, std::size_t) {
       const VertexId below = i < joined ? left_.to : left_.from;
@@ -284,8 +284,8 @@ class Cliques {
       }
       return static_cast<double>(arcs);
     };
-    const double of_roots = std::min(
-        1.0, static_cast<double>(next_) / std::max<double>(1, static_cast<double>(roots_.size())));
+    const auto roots = static_cast<double>(roots_.size() + 1);
+    const double of_roots = std::min(1.0, static_cast<double>(next_) / roots);
     const double windows = window_began_ + (window_ended_ - window_began_) * of_roots;
     const double arcs = arcs_in({roots_in_.end, graph_.vertices()}) + arcs_in(roots_in_) * windows;
     return 100 * arcs / std::max(1.0, arcs_in({0, graph_.vertices()}));

@@ -78,7 +78,9 @@ void ExpectSameOnAllShapes(const EdgeList& graph, dkudu::ListPart part,
           stops += ExpectSame(job, counts[i], 2 + static_cast<int>(i),
                               fmt::format("{}, {} bytes, count {}", NameOf(shape), bytes, i));
         }
-        if (shape.threads == 1) EXPECT_GE(stops, 1) << NameOf(shape);
+        if (shape.threads == 1) {
+          EXPECT_GE(stops, 1) << NameOf(shape);
+        }
       });
     }
   }
