@@ -26,7 +26,7 @@ CliqueRest::Words CliqueRest::ToWords(const CliquesLeft& left) {
   return words;
 }
 
-// For each phase how many compute nodes it had, and their words.
+// How many stops there were, and for each stop how many compute nodes, and their words.
 CliqueRest::Words CliqueRest::ToWords() const {
   Words words{phases_.size()};
   for (const auto& phase : phases_) {

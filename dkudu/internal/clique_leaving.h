@@ -21,6 +21,7 @@ struct CliquesLeft {
   std::vector<VertexId> done = {};  // further roots that are done, in ascending order
 };
 
+// What is left of the count after all stops so far: how far each compute node was at each stop.
 class CliqueRest {
  public:
   using Words = std::vector<std::uint64_t>;
@@ -32,7 +33,7 @@ class CliqueRest {
   static Words ToWords(const CliquesLeft& left);
 
   bool empty() const { return phases_.empty(); }
-  // Adds what compute nodes have left in turn; `nodes` has the words of each.
+  // Adds a stop; `nodes` has the words of each compute node.
   void Add(const std::vector<Words>& nodes);
 
   // How many of the neighbours in `list`, which are above `root`, were joined with it: all of them
@@ -40,9 +41,10 @@ class CliqueRest {
   std::size_t Joined(const MiningGraph& graph, VertexId root, List list) const;
 
  private:
-  std::vector<std::vector<CliquesLeft>> phases_;  // by compute node
+  std::vector<std::vector<CliquesLeft>> phases_;  // by stop, and by compute node
 };
 
+// How node 0 tells all compute nodes to stop.
 class CliqueLeaving {
  public:
   // Collective.
@@ -54,7 +56,8 @@ class CliqueLeaving {
   // memory of each.
   bool asks() const { return continuation_ != nullptr && self_ == 0; }
   Status Ask(Endpoint& endpoint, double percent) const;
-  // Whether this node shall stop: where it has lost nothing, or at once, for others to continue.
+  // Whether this node shall stop as soon as it loses no work by that, or even at once, because
+  // other nodes continue the count.
   bool stops() const { return word() != 0; }
   bool stops_at_once() const { return word() == kAtOnce; }
 
