@@ -5,14 +5,33 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <mutex>
 
 #include "apps/command.h"
 #include "apps/job/job_runner.h"
+#include "slimgraph/base/sync.h"
 #include "slimgraph/stats/progress.h"
 
 namespace slimgraph {
+namespace {
+
+Mutex results_mutex;
+bool has_results = false;
+
+}  // namespace
+
+bool PreventResults() {
+  results_mutex.lock();
+  if (!has_results) return true;
+  results_mutex.unlock();
+  return false;
+}
 
 Status WriteResult(std::string_view text) {
+  {
+    const std::lock_guard lock(results_mutex);
+    has_results = true;
+  }
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) {
     return {};
   }

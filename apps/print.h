@@ -11,6 +11,10 @@ namespace slimgraph {
 // Writes all of `text` to standard output and flushes it.
 Status WriteResult(std::string_view text);
 
+// Returns false if WriteResult() has been called. Otherwise all calls from now on block for ever,
+// so nothing will have been written when this process ends or becomes another program.
+bool PreventResults();
+
 // Calls WriteResult(). Returns `code`, or the error's exit code if writing failed.
 int Print(std::string_view text, int code = 0);
 

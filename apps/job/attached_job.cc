@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "apps/job/begin_again.h"
 #include "apps/job/job_node.h"
 #include "slimgraph/base/units.h"
 #include "slimgraph/launch/place.h"
@@ -167,6 +168,24 @@ class ComputeNodes {
   std::unique_ptr<Attachment> next_;
 };
 
+// "": nobody has ended the job.
+std::string WhyOver(Attachment& attachment) {
+  const std::string why = attachment.WhyUnwanted();
+  return why.empty() ? "" : fmt::format("the job has ended: {}", why);
+}
+
+// For JoinConfig, in a job with `compute` compute nodes.
+std::function<std::string(NodeId, const std::string&)> BeforeEnd(
+    Attachment& attachment, NodeId compute, const std::vector<std::string>& arguments) {
+  return [&attachment, compute, arguments](NodeId lost, const std::string& reason) {
+    const std::string why = WhyOver(attachment);
+    if (why.empty() && lost >= compute && attachment.facts().copies > 1) {
+      BeginAgain(fmt::format("node {}: {}", lost, reason), arguments);
+    }
+    return why;
+  };
+}
+
 // How often a job goes on after deaths without a step in between.
 constexpr int kMostDeathsInAStep = 3;
 
@@ -174,6 +193,9 @@ constexpr int kMostDeathsInAStep = 3;
 int RunFirstNode(const std::string& command, JobOptions options,
                  const std::vector<std::string>& arguments, const Application& application) {
   Report report(command);
+  if (const int times = TimesBegunAgain(); times > 0) {
+    report.Set("/begun_again", std::int64_t{times});
+  }
   ComputeNodes nodes(options, arguments);
   Phases phases{.handover =
                     Handover([&](std::uint64_t step) { return nodes.At(step); }, options.survive)};
@@ -184,11 +206,17 @@ int RunFirstNode(const std::string& command, JobOptions options,
     if (const Status started = nodes.Start(); !started) return PrintError(started.error());
     options.compute = nodes.compute();
     handover.SetFollowed();
+    Attachment& attachment = nodes.attachment();
+    JoinConfig config = attachment.TakeConfig();
+    if (!options.survive) config.before_end = BeforeEnd(attachment, nodes.compute(), arguments);
     const NodeEnd end =
-        RunNodeOf(nodes.attachment().TakeConfig(), options, nodes.attachment().facts().facts,
-                  std::nullopt, report, options.may_move ? &phases : nullptr, application);
+        RunNodeOf(std::move(config), options, attachment.facts().facts, std::nullopt, report,
+                  options.may_move ? &phases : nullptr, application);
     if (end.loss.empty() && handover.next_compute() == 0) return end.code;
     if (end.loss.empty()) continue;
+    if (const std::string why = WhyOver(attachment); !why.empty()) {
+      return PrintError(EnvironmentError("{}", why).value());
+    }
     const std::uint64_t step = handover.waiting_step();
     deaths = step == step_of_death ? deaths + 1 : 1;
     step_of_death = step;

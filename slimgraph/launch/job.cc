@@ -154,6 +154,7 @@ Result<std::unique_ptr<Job>> Job::Form(JoinConfig config, OnLoss on_loss,
   };
   const auto orphaned = [] { EndProcess(kInterrupted); };
   job->secret_ = config.secret;
+  job->before_end_ = std::move(config.before_end);
   SLIM_ASSIGN(job->control_, ControlPlane::Form(std::move(config), HostIdentity()));
   job->hosts_ = job->control_->roster().hosts;
   job->addresses_ = job->control_->roster().addresses;
@@ -168,7 +169,12 @@ Job::~Job() = default;
 // destructors.
 void Job::EndAfter(const Loss& loss) {
   std::string line;
-  if (!loss.announced && self_ <= 1) {
+  if (before_end_ && !loss.failed && !loss.announced) {
+    control_->Drain();
+    const std::string why = before_end_(loss.node, loss.reason);
+    if (!why.empty()) line = fmt::format("slimgraph: {}\n", why);
+  }
+  if (line.empty() && !loss.announced && self_ <= 1) {
     line = fmt::format("slimgraph: node {}: {}\n", loss.node, loss.reason);
   }
   ReportLastLine(launched_ ? launched_->link.get() : nullptr, loss.exit_code, line);

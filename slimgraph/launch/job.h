@@ -38,6 +38,10 @@ struct JoinConfig {
                               // join
   // Node 0: called from time to time while it waits for the others; an error ends the waiting.
   std::function<Status()> still_coming{};
+  // Node 0 under OnLoss::kEndJob: called on the control thread when a node has died or does not
+  // answer, with the reason. The job is over, and the others know it. The function replaces this
+  // process, or returns the reason to print; "": the same.
+  std::function<std::string(NodeId lost, const std::string& reason)> before_end{};
 };
 
 // Where nodes on other hosts may reach a listening socket: "host:port" for each address of this
@@ -221,7 +225,8 @@ class Job {
   std::shared_ptr<ControlPlane> control_;
   std::atomic<bool> cancelled_{false};
   std::atomic<double> progress_{kUnknownProgress};
-  std::string secret_;           // empty in a job of one node
+  std::string secret_;  // empty in a job of one node
+  std::function<std::string(NodeId, const std::string&)> before_end_;
   std::uint32_t tag_ = 0;        // tag of its exchanges; 0 for a whole job
   std::vector<NodeId> members_;  // of a part: its nodes' numbers in the whole job
 };

@@ -49,7 +49,8 @@ Result<std::unique_ptr<Attachment>> Attachment::Make(const AttachRequest& reques
   auto& connections = made->deputies_->connections;
   SLIM_ASSIGN(const auto found, connections[0].Ask({std::string(internal::kFind), request.graph}));
   if (found.size() != 2) return EnvironmentError("pool '{}' has sent no graph", request.pool);
-  made->facts_ = {.nodes = static_cast<NodeId>(pool.nodes.size()), .facts = found[1]};
+  made->facts_ = {
+      .nodes = static_cast<NodeId>(pool.nodes.size()), .copies = pool.copies, .facts = found[1]};
   std::string view;
   if (request.view_of) {
     SLIM_ASSIGN(view, request.view_of(found[1]));
@@ -128,15 +129,28 @@ bool Attachment::ConnectionHasEnded(std::size_t i) {
   internal::Conversation& connection = deputies_->connections[i];
   while (connection.AwaitSomething(std::chrono::nanoseconds(0))) {
     const auto said = connection.Receive(NowNs() + internal::kAnswerNs);
-    if (!said || !*said || (*said)->size() != 2 || (*said)->front() != internal::kResize)
-      return true;
+    if (!said || !*said || (*said)->size() != 2) return true;
+    if ((*said)->front() == internal::kUnwanted) {
+      why_unwanted_ = (*said)->back();
+      continue;
+    }
+    if ((*said)->front() != internal::kResize) return true;
     const auto compute = std::strtoul((*said)->back().c_str(), nullptr, 10);
     if (compute > 0) resize_ = static_cast<NodeId>(compute);
   }
   return false;
 }
 
+std::string Attachment::WhyUnwanted() {
+  const std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < deputies_->connections.size(); ++i) {
+    static_cast<void>(ConnectionHasEnded(i));
+  }
+  return why_unwanted_;
+}
+
 std::optional<NodeId> Attachment::TakeResize() {
+  const std::lock_guard lock(mutex_);
   // If a connection has ended, the job learns it otherwise: it has lost a memory node.
   for (std::size_t i = 0; i < deputies_->connections.size(); ++i) {
     static_cast<void>(ConnectionHasEnded(i));

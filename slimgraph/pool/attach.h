@@ -13,6 +13,7 @@
 
 #include "slimgraph/base/result.h"
 #include "slimgraph/base/shared_memory.h"
+#include "slimgraph/base/sync.h"
 #include "slimgraph/base/types.h"
 #include "slimgraph/launch/job.h"
 
@@ -37,6 +38,7 @@ struct AttachRequest {
 
 struct PoolFacts {
   NodeId nodes = 0;   // of the pool
+  NodeId copies = 1;  // of each part
   std::string facts;  // about the graph, as the loader on node 0 of the pool has told
 };
 
@@ -57,6 +59,9 @@ class Attachment {
   // How many compute nodes the job shall have from now on, if `slimgraph job resize` has said so
   // since the last call. Does not wait.
   std::optional<NodeId> TakeResize();
+  // Why someone wants the job to end, such as `slimgraph job cancel`; "": nobody does. Any thread
+  // may call it.
+  std::string WhyUnwanted();
   // Tells the one who has asked why the job keeps its compute nodes.
   void TellKept(const std::string& why);
 
@@ -73,7 +78,9 @@ class Attachment {
   std::unique_ptr<Deputies> deputies_;
   std::vector<pid_t> compute_;
   bool joined_ = false;  // the job has formed, as far as this object knows
+  Mutex mutex_;          // of the connections and what has arrived there, once the job has formed
   std::optional<NodeId> resize_;
+  std::string why_unwanted_;
 };
 
 // What a deputy, a memory node of a job that a pool's node has started, finds in its environment.

@@ -148,7 +148,7 @@ class ClientService {
       SLIM_TRY(node_.state.HoldStill());
       holds_still_ = true;
     } else if (verb == internal::kStop && size == 1) {
-      node_.state.KillDeputies();
+      node_.state.EndJobs();
       ends_ = true;
     } else {
       return EnvironmentError("does not know the request '{}' with {} words", verb, size - 1);
@@ -259,8 +259,8 @@ class ClientService {
         .client = request[6],
         .compute = static_cast<NodeId>(std::strtoul(request[8].c_str(), nullptr, 10)),
         .resizable = !request[9].empty()};
-    SLIM_ASSIGN(resized_, Event::Make());
-    SLIM_ASSIGN(job_, node_.state.AddJob(job, job.resizable ? &*resized_ : nullptr));
+    SLIM_ASSIGN(asked_, Event::Make());
+    SLIM_ASSIGN(job_, node_.state.AddJob(job, *asked_));
     const auto started = StartProgram(program);
     if (!started) {
       node_.state.RemoveJob(job_);
@@ -276,17 +276,20 @@ class ClientService {
   void AwaitEndOfJob() {
     const UniqueFd ended = WatchProcess(deputy_);
     std::array<pollfd, 3> waits{
-        {{ended.get(), POLLIN, 0}, {client_.fd(), POLLIN, 0}, {resized_->fd(), POLLIN, 0}}};
+        {{ended.get(), POLLIN, 0}, {client_.fd(), POLLIN, 0}, {asked_->fd(), POLLIN, 0}}};
     bool left = false;
     while (waits[0].revents == 0 && !left) {
       Poll(waits, kUntilWoken);
       left = waits[1].revents != 0 && ClientHasLeft();
       if (waits[2].revents == 0) continue;
-      resized_->Clear();
-      const auto compute = node_.state.TakeResize(job_);
-      if (compute) {
+      asked_->Clear();
+      if (const auto compute = node_.state.TakeResize(job_)) {
         static_cast<void>(
             client_.Send({std::string(internal::kResize), fmt::format("{}", *compute)}));
+      }
+      if (const std::string why = node_.state.WhyUnwanted(job_); !why.empty()) {
+        static_cast<void>(client_.Send({std::string(internal::kUnwanted), why}));
+        ::kill(deputy_, SIGKILL);
       }
     }
     if (!AwaitReadable(ended.get(), kUntilDeputyEnds)) {
@@ -317,7 +320,7 @@ class ClientService {
   SharedGraph graph_;  // the deputy's
   std::uint64_t job_ = 0;
   pid_t deputy_ = 0;
-  std::optional<Event> resized_;
+  std::optional<Event> asked_;  // something of the job
 };
 
 // A graph may be many memories, and each takes a descriptor.

@@ -2,63 +2,27 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
-#include <cstdlib>
-#include <iostream>
-#include <random>
 
-#include "slimgraph/files/generate.h"
-#include "slimgraph/stats/json_value.h"
-#include "tests/support/command.h"
-#include "tests/support/node_processes.h"
+#include "tests/apps/pool_support.h"
 #include "tests/support/unwrap.h"
 
 namespace slimgraph {
 namespace {
 
-class PoolJobs : public ::testing::Test {
+class PoolJobs : public PoolTest {
  protected:
   static void SetUpTestSuite() {
-    scratch_ = new ScratchDirectory;
-    ::setenv("SLIMGRAPH_POOLS", scratch_->File("pools").c_str(), 1);
-    const char* const said = std::getenv("SLIMGRAPH_TEST_SEED");
-    seed_ = said != nullptr ? std::strtoull(said, nullptr, 10) : std::random_device{}();
-    std::cout << "SLIMGRAPH_TEST_SEED=" << seed_ << std::endl;
-    GenerateOptions options;
-    options.out = scratch_->File("kron.slim");
-    options.scale = 11;
-    options.seed = seed_;
-    options.weights = {1, 255};
-    Unwrap(Generate(options));
+    StartPool();
     std::string arcs;
-    std::mt19937_64 random(seed_);
     for (int i = 0; i < 4000; ++i) {
-      arcs += std::to_string(10 + 3 * (random() % 700)) + " " +
-              std::to_string(10 + 3 * (random() % 700)) + "\n";
+      arcs += std::to_string(10 + 3 * (random_() % 700)) + " " +
+              std::to_string(10 + 3 * (random_() % 700)) + "\n";
     }
     WriteText(scratch_->File("arcs.txt"), arcs);
     Run({"convert", scratch_->File("arcs.txt"), scratch_->File("arcs.slim"), "--directed"});
-    Run({"pool", "start", "p", "--nodes", "3"});
-    Run({"pool", "load", "p", scratch_->File("kron.slim")});
     Run({"pool", "load", "p", scratch_->File("arcs.slim"), "--as", "links"});
   }
-  static void TearDownTestSuite() {
-    RunSlimgraph({"pool", "stop", "p", "--now"});
-    delete scratch_;
-  }
-  static std::string Run(const std::vector<std::string>& words) {
-    // Another mark: the nodes of a pool outlive the command that has started them.
-    const CommandEnd end = RunSlimgraph(words, {"TEST_MARK=pool"});
-    std::string line;
-    for (const std::string& word : words) line += word + " ";
-    EXPECT_EQ(end.code, 0) << line << "\n" << end.err;
-    return end.out;
-  }
-
-  static ScratchDirectory* scratch_;
-  static std::uint64_t seed_;
 };
-ScratchDirectory* PoolJobs::scratch_ = nullptr;
-std::uint64_t PoolJobs::seed_ = 0;
 
 TEST_F(PoolJobs, AgreeWithSerialCodesOnAnyNumberOfComputeNodes) {
   const std::vector<std::vector<std::string>> kPrograms = {{"bfs", "--source", "1"},
@@ -81,7 +45,7 @@ TEST_F(PoolJobs, AgreeWithSerialCodesOnAnyNumberOfComputeNodes) {
       {"--compute", "2", "--memory-side", "auto", "--edge-cache", "0", "--threads", "2"},
       {"--compute", "4", "--memory-side", "reduce", "--delegate", "node"},
   };
-  std::size_t turn = seed_ % kSettings.size();
+  std::size_t turn = random_() % kSettings.size();
   for (const auto& program : kPrograms) {
     for (int k = 0; k < 3; ++k) {  // each setting occurs with every third program
       std::vector<std::string> words = program;
@@ -96,8 +60,8 @@ TEST_F(PoolJobs, AgreeWithSerialCodesOnAnyNumberOfComputeNodes) {
 
 // The lists are made when the first command needs them.
 TEST_F(PoolJobs, MineLikeBruteForceOnAnyNumberOfComputeNodes) {
-  Run({"gen", "kron", "--scale", "7", "--degree", "6", "--seed", std::to_string(seed_), "--output",
-       scratch_->File("small.slim")});
+  Run({"gen", "kron", "--scale", "7", "--degree", "6", "--seed",
+       std::to_string(random_() % 1000000), "--output", scratch_->File("small.slim")});
   Run({"pool", "load", "p", scratch_->File("small.slim")});
   const std::vector<std::vector<std::string>> kCommands = {
       {"triangles"},
@@ -114,7 +78,7 @@ TEST_F(PoolJobs, MineLikeBruteForceOnAnyNumberOfComputeNodes) {
       {"--compute", "3", "--threads", "2", "--fetch", "read", "--reuse", "chunk"},
       {"--compute", "5", "--chunk-memory", "0"},
   };
-  std::size_t turn = seed_ % kSettings.size();
+  std::size_t turn = random_() % kSettings.size();
   for (const auto& command : kCommands) {
     for (int k = 0; k < 3; ++k) {
       std::vector<std::string> words = command;
@@ -209,7 +173,8 @@ TEST_F(PoolJobs, EndWhenTheyAreCancelled) {
   Run({"job", "cancel", "p", number});
   const CommandEnd end = job.Wait();
   EXPECT_EQ(end.code, 4) << end.err;
-  EXPECT_NE(end.err.find("died"), std::string::npos) << end.err;
+  EXPECT_NE(end.err.find("the job has ended: it was cancelled"), std::string::npos) << end.err;
+  EXPECT_EQ(end.err.find("died"), std::string::npos) << end.err;
   EXPECT_EQ(Run({"job", "list", "p"}), "no jobs\n");
 }
 

@@ -1,54 +1,16 @@
 // Jobs on a pool whose compute nodes change while they run.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <chrono>
 #include <csignal>
-#include <cstdlib>
-#include <iostream>
-#include <random>
-#include <thread>
 
-#include "slimgraph/files/generate.h"
-#include "slimgraph/stats/json_value.h"
-#include "tests/support/command.h"
-#include "tests/support/node_processes.h"
-#include "tests/support/unwrap.h"
+#include "tests/apps/pool_support.h"
 
 namespace slimgraph {
 namespace {
 
-class Resizing : public ::testing::Test {
+class Resizing : public PoolTest {
  protected:
-  static void SetUpTestSuite() {
-    scratch_ = new ScratchDirectory;
-    ::setenv("SLIMGRAPH_POOLS", scratch_->File("pools").c_str(), 1);
-    const char* const said = std::getenv("SLIMGRAPH_TEST_SEED");
-    random_.seed(said != nullptr ? std::strtoull(said, nullptr, 10) : std::random_device{}());
-    const std::uint64_t seed = random_();
-    std::cout << "SLIMGRAPH_TEST_SEED=" << seed << std::endl;
-    random_.seed(seed);
-    GenerateOptions options;
-    options.out = scratch_->File("kron.slim");
-    options.scale = 11;
-    options.seed = seed;
-    options.weights = {1, 255};
-    Unwrap(Generate(options));
-    Run({"pool", "start", "p", "--nodes", "3", "--copies", "2"});
-    Run({"pool", "load", "p", scratch_->File("kron.slim")});
-  }
-  static void TearDownTestSuite() {
-    RunSlimgraph({"pool", "stop", "p", "--now"});
-    delete scratch_;
-  }
-  static std::string Run(const std::vector<std::string>& words) {
-    // Another mark: the nodes of a pool outlive the command that has started them.
-    const CommandEnd end = RunSlimgraph(words, {"TEST_MARK=pool"});
-    std::string line;
-    for (const std::string& word : words) line += word + " ";
-    EXPECT_EQ(end.code, 0) << line << "\n" << end.err;
-    return end.out;
-  }
+  static void SetUpTestSuite() { StartPool({"--copies", "2"}); }
   // Changes after 1 to `most` steps each.
   static std::string DrawSchedule(int steps, int most) {
     std::string schedule;
@@ -58,20 +20,7 @@ class Resizing : public ::testing::Test {
     }
     return schedule;
   }
-  static std::vector<double> Numbers(const JsonValue& report, const char* path) {
-    std::vector<double> all;
-    const JsonValue* const found = report.Find(path);
-    if (found == nullptr || found->array() == nullptr) return all;
-    for (const JsonValue& one : *found->array()) all.push_back(one.number().value_or(-1));
-    return all;
-  }
-  static JsonValue Parse(const std::string& json) { return Unwrap(ParseJson(json, "a job")); }
-
-  static ScratchDirectory* scratch_;
-  static std::mt19937_64 random_;
 };
-ScratchDirectory* Resizing::scratch_ = nullptr;
-std::mt19937_64 Resizing::random_;
 
 TEST_F(Resizing, ChangesNoAnswer) {
   const std::vector<std::vector<std::string>> kPrograms = {{"bfs", "--source", "1"},
@@ -292,121 +241,6 @@ TEST_F(Resizing, RefusesInOneLineWhatItCannotDo) {
   const std::string number = std::to_string(job.pid());
   expect({"job", "resize", "p", number, "--compute", "2"}, 2, "keeps its compute nodes");
   Run({"job", "cancel", "p", number});
-}
-
-class Surviving : public Resizing {
- protected:
-  static std::vector<std::string> Words(const std::vector<std::string>& more) {
-    std::vector<std::string> words{CommandPath(), "pagerank", "p:kron",
-                                   "--survive",   "--verify", "--json"};
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
-  }
-  // Sends a signal to a compute node other than node 0, once there is one.
-  static void SendToComputeNode(const RunningCommand& job, int signal) {
-    for (int i = 0; i < 5000; ++i) {
-      for (const pid_t process : job.Processes()) {
-        if (process != job.pid()) return static_cast<void>(::kill(process, signal));
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    ADD_FAILURE() << "no compute node";
-  }
-  // Kills a compute node, and stops another one when the job goes on.
-  static void ExpectRight(const std::vector<std::string>& count) {
-    std::vector<std::string> words = count;
-    words.insert(words.begin() + 1, scratch_->File("kron.slim"));
-    const std::string right = Run(words);
-    words[1] = "p:kron";
-    words.insert(words.begin(), CommandPath());
-    words.insert(words.end(), {"--survive", "--compute", "3"});
-    RunningCommand job(words);
-    ASSERT_TRUE(job.AwaitError("the job takes"));
-    for (const int signal : {SIGKILL, SIGSTOP}) {
-      SendToComputeNode(job, signal);
-      ASSERT_TRUE(job.AwaitError("the job goes on from step "));
-      std::this_thread::sleep_for(std::chrono::milliseconds(300));
-    }
-    const CommandEnd end = job.Wait();
-    EXPECT_EQ(end.code, 0) << end.err;
-    EXPECT_EQ(end.out.substr(0, end.out.find('\n')), right.substr(0, right.find('\n')));
-  }
-  static void ExpectVerified(const CommandEnd& end, double least_deaths) {
-    ASSERT_EQ(end.code, 0) << end.err;
-    const JsonValue report = Parse(end.out);
-    EXPECT_TRUE(report.IsTrue("/verified"));
-    double lost = 0;
-    for (const double one : Numbers(report, "/phases/lost")) lost += one;
-    EXPECT_GE(lost, least_deaths) << end.err;
-    EXPECT_GT(Numbers(report, "/phases/first_step").back(), 0);
-  }
-};
-
-TEST_F(Surviving, OfCountsDeathsOfComputeNodes) {
-  ExpectRight({"match", "--pattern", "bull", "--induced", "vertex", "--threads", "2"});
-}
-
-TEST_F(Surviving, ComputeNodesThatDieOrAreStopped) {
-  RunningCommand job(Words({"--iterations", "4000", "--compute", "3"}));
-  ASSERT_TRUE(job.AwaitError("on the largest of 6 nodes"));
-  SendToComputeNode(job, SIGKILL);
-  ASSERT_TRUE(job.AwaitError("the job goes on from step "));
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  SendToComputeNode(job, SIGSTOP);
-  const CommandEnd end = job.Wait();
-  ExpectVerified(end, 2);
-  EXPECT_NE(end.err.find("has not answered for 3 s"), std::string::npos) << end.err;
-}
-
-TEST_F(Surviving, DeathsOfWhateverHasComputedSoFar) {
-  RunningCommand job(Words({"--iterations", "3000", "--compute-schedule", "3@0,2@700,3@1400"}));
-  for (const char* const said : {"of 6 nodes", "from step 700 on", "from step 1400 on"}) {
-    ASSERT_TRUE(job.AwaitError(said));
-    SendToComputeNode(job, SIGKILL);
-  }
-  ExpectVerified(job.Wait(), 1);  // a compute node may be killed when it has left already
-}
-
-TEST_F(Surviving, ANodeOfThePoolThatHasCopies) {
-  const auto process_of = [](int node) {
-    const JsonValue status = Parse(Run({"pool", "status", "p", "--json"}));
-    const std::string path = fmt::format("/result/nodes/{}/process", node);
-    return static_cast<pid_t>(status.NumberAt(path).value_or(0));
-  };
-  {
-    RunningCommand job(Words({"--iterations", "3000", "--compute", "2"}));
-    ASSERT_TRUE(job.AwaitError("the job takes"));
-    ::kill(process_of(1), SIGKILL);
-    SendToComputeNode(job, SIGKILL);
-    ExpectVerified(job.Wait(), 1);
-  }
-  RunningCommand job(Words({"--iterations", "1000000", "--compute", "2"}));
-  ASSERT_TRUE(job.AwaitError("the job takes"));
-  ::kill(process_of(2), SIGKILL);
-  SendToComputeNode(job, SIGKILL);
-  const CommandEnd end = job.Wait();
-  EXPECT_EQ(end.code, 4) << end.err;
-  EXPECT_NE(end.err.find("has ended"), std::string::npos) << end.err;
-  Run({"pool", "start", "p"});
-}
-
-// Each compute node dies before it has made a step.
-TEST_F(Surviving, GivesUpWhenDeathsDoNotEnd) {
-  RunningCommand job(Words({"--iterations", "1000000000", "--compute", "2"}));
-  ASSERT_TRUE(job.AwaitError("the job takes"));
-  std::atomic<bool> ended{false};
-  std::thread killer([&] {
-    while (!ended) {
-      for (const pid_t process : job.Processes()) {
-        if (process != job.pid()) ::kill(process, SIGKILL);
-      }
-    }
-  });
-  const CommandEnd end = job.Wait();
-  ended = true;
-  killer.join();
-  EXPECT_EQ(end.code, 4) << end.err;
-  EXPECT_NE(end.err.find(" times in step "), std::string::npos) << end.err;
 }
 
 }  // namespace

@@ -35,6 +35,8 @@ inline constexpr std::string_view kResize = "resize";
 // WHY: the job that this client has attached keeps its compute nodes; no answer.
 inline constexpr std::string_view kKept = "kept";
 inline constexpr std::string_view kCancel = "cancel";  // CLIENT: whose job shall end
+// WHY: to a job's connection, before its deputy is killed because someone wants the job to end.
+inline constexpr std::string_view kUnwanted = "unwanted";
 // This client is still there; no answer. What a connection holds, such as a graph that it has
 // loaded and does not keep yet, is forgotten if the node hears nothing for kLeaseNs.
 inline constexpr std::string_view kHere = "here";

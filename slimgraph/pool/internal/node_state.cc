@@ -11,6 +11,11 @@
 #include "slimgraph/base/usage.h"
 
 namespace slimgraph::internal {
+namespace {
+
+constexpr std::chrono::seconds kUntilJobsEnd{1};
+
+}  // namespace
 
 NodeState::NodeState(std::uint64_t memory_bytes)
     : memory_bytes_(memory_bytes), since_ns_(NowNs()) {}
@@ -158,10 +163,10 @@ Status NodeState::Drop(const std::string& name) {
   return {};
 }
 
-Result<std::uint64_t> NodeState::AddJob(AttachedJobStatus job, const Event* resized) {
+Result<std::uint64_t> NodeState::AddJob(AttachedJobStatus job, const Event& asked) {
   const std::lock_guard lock(mutex_);
   if (holds_still_) return EnvironmentError("the pool is about to stop");
-  jobs_.emplace(++last_job_, Job{std::move(job), NowNs(), resized});
+  jobs_.emplace(++last_job_, Job{std::move(job), NowNs(), &asked});
   return last_job_;
 }
 
@@ -173,6 +178,7 @@ void NodeState::SetDeputy(std::uint64_t number, pid_t deputy) {
 void NodeState::RemoveJob(std::uint64_t number) {
   const std::lock_guard lock(mutex_);
   jobs_.erase(number);
+  job_removed_.notify_all();
 }
 
 Status NodeState::HoldStill() {
@@ -195,9 +201,14 @@ void NodeState::GoOn() {
   holds_still_ = false;
 }
 
-void NodeState::KillDeputies() {
-  const std::lock_guard lock(mutex_);
+void NodeState::EndJobs() {
+  std::unique_lock lock(mutex_);
   holds_still_ = true;
+  for (auto& [number, job] : jobs_) {
+    job.unwanted = "its pool was stopped";
+    job.asked->Set();
+  }
+  job_removed_.wait_for(lock, kUntilJobsEnd, [&] { return jobs_.empty(); });
   for (const auto& [number, job] : jobs_) {
     if (job.what.deputy > 0) ::kill(job.what.deputy, SIGKILL);
   }
@@ -205,13 +216,14 @@ void NodeState::KillDeputies() {
 
 std::size_t NodeState::CancelJobsOf(const std::string& client) {
   const std::lock_guard lock(mutex_);
-  std::size_t deputies = 0;
-  for (const auto& [number, job] : jobs_) {
+  std::size_t jobs = 0;
+  for (auto& [number, job] : jobs_) {
     if (job.what.client != client || job.what.deputy <= 0) continue;
-    ::kill(job.what.deputy, SIGKILL);
-    ++deputies;
+    job.unwanted = "it was cancelled (slimgraph job cancel)";
+    job.asked->Set();
+    ++jobs;
   }
-  return deputies;
+  return jobs;
 }
 
 Result<std::size_t> NodeState::ResizeJobsOf(const std::string& client, NodeId compute) {
@@ -219,7 +231,7 @@ Result<std::size_t> NodeState::ResizeJobsOf(const std::string& client, NodeId co
   std::size_t jobs = 0;
   for (auto& [number, job] : jobs_) {
     if (job.what.client != client) continue;
-    if (job.resized == nullptr) {
+    if (!job.what.resizable) {
       return UsageError(
           "the job of process {} keeps its compute nodes: only vertex programs that run once, and "
           "counts of patterns, change them",
@@ -227,7 +239,7 @@ Result<std::size_t> NodeState::ResizeJobsOf(const std::string& client, NodeId co
     }
     job.resize = compute;
     job.what.kept.clear();
-    job.resized->Set();
+    job.asked->Set();
     ++jobs;
   }
   return jobs;
@@ -236,6 +248,11 @@ Result<std::size_t> NodeState::ResizeJobsOf(const std::string& client, NodeId co
 std::optional<NodeId> NodeState::TakeResize(std::uint64_t number) {
   const std::lock_guard lock(mutex_);
   return std::exchange(jobs_.at(number).resize, std::nullopt);
+}
+
+std::string NodeState::WhyUnwanted(std::uint64_t number) const {
+  const std::lock_guard lock(mutex_);
+  return jobs_.at(number).unwanted;
 }
 
 void NodeState::SetKept(std::uint64_t number, const std::string& why) {

@@ -53,8 +53,8 @@ class NodeState {
   Status Drop(const std::string& name);
 
   // Returns the number by which the job is known, or an error if the node is about to stop.
-  // `resized` is set when there is a resize to take; null: the job cannot be resized.
-  Result<std::uint64_t> AddJob(AttachedJobStatus job, const Event* resized);
+  // `asked` is set when there is something to take for the job.
+  Result<std::uint64_t> AddJob(AttachedJobStatus job, const Event& asked);
   void SetDeputy(std::uint64_t number, pid_t deputy);
   // Called before the deputy is reaped, so that its process number is still its own.
   void RemoveJob(std::uint64_t number);
@@ -62,14 +62,18 @@ class NodeState {
   // No job can attach from here on. An error if jobs are attached or graphs are being loaded.
   Status HoldStill();
   void GoOn();
-  void KillDeputies();
-  // Kills the deputies of the jobs of this client (AttachedJobStatus). Returns their number.
+  // No job can attach from here on, and those that are attached shall end. Returns when they have;
+  // after a while, their deputies are killed.
+  void EndJobs();
+  // The jobs of this client (AttachedJobStatus) shall end. Returns their number.
   std::size_t CancelJobsOf(const std::string& client);
   // The jobs of this client shall have so many compute nodes. Returns the number of these jobs; an
   // error if they cannot be resized.
   Result<std::size_t> ResizeJobsOf(const std::string& client, NodeId compute);
   // Nothing: it was not asked for since the last call.
   std::optional<NodeId> TakeResize(std::uint64_t number);
+  // Why the job shall end, or nothing if nobody wants that.
+  std::string WhyUnwanted(std::uint64_t number) const;
   void SetKept(std::uint64_t number, const std::string& why);
 
   PoolNodeStatus Describe() const;
@@ -78,8 +82,9 @@ class NodeState {
   struct Job {
     AttachedJobStatus what;
     std::uint64_t since_ns;
-    const Event* resized = nullptr;
+    const Event* asked = nullptr;
     std::optional<NodeId> resize = {};
+    std::string unwanted = {};
   };
   struct Entry {
     SharedGraph graph;
@@ -99,6 +104,7 @@ class NodeState {
   std::vector<std::weak_ptr<const KeptGraph>> dropped_;  // jobs may still use them
   std::map<std::uint64_t, Job> jobs_;
   std::uint64_t last_job_ = 0;
+  Condition job_removed_;
   bool holds_still_ = false;
 };
 
