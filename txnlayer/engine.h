@@ -56,6 +56,9 @@ struct EngineOptions {
   StageCode stages = {};
   bool mix_stages = false;       // each transaction draws a stage code at random, to test all forms
   std::uint32_t coroutines = 1;  // of each thread
+  // How many coroutines Configure() may choose; 0: no more than `coroutines`. Protocols that keep
+  // memory for each coroutine have as much.
+  std::uint32_t most_coroutines = 0;
   // The number of nodes that hold each partition. With R of them, R-1 nodes may die.
   std::uint32_t replicas = 1;
   // The size of the log that each thread has at each backup. A record takes at most a quarter of
@@ -99,7 +102,8 @@ class Engine {
   NodeId self() const { return cluster_.self(); }
   const Protocol& protocol() const { return tables_.protocol(); }
   const EngineOptions& options() const { return options_; }
-  // Changes stages, coroutines and optimisations. Between runs, with equal options on all nodes.
+  // Changes stages, coroutines and optimisations. Between runs, with equal options on all nodes. An
+  // error if there are more coroutines than the most that Make() was told.
   Status Configure(const EngineOptions& options);
 
   // Add tables before the first run.

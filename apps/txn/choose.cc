@@ -51,6 +51,7 @@ Status Choose(JobRun& run, const TxnOptions& options) {
   // (Under CALVIN, the transactions of an epoch run together.)
   SLIM_ASSIGN(const auto named, ProtocolOf(options));
   if (!named->fetches_once()) mixed.coroutines = 1;
+  mixed.most_coroutines = options.coroutines;
   SLIM_ASSIGN(const auto job, TxnJob::Load(run, mixed));
   SLIM_ASSIGN(const txn::DriveResult probe, job->Drive());
   SLIM_ASSIGN(const auto codes, AllStageCodes(options));

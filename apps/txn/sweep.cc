@@ -1,4 +1,6 @@
 // `slimgraph txn sweep`: runs a workload at several values of one option; a JSON row for each.
+#include <algorithm>
+
 #include "apps/commands.h"
 #include "apps/job/job_report.h"
 #include "apps/txn/txn_job.h"
@@ -70,11 +72,17 @@ Status Check(SweepOptions& state) {
 
 Status Sweep(JobRun& run, const SweepOptions& state) {
   SLIM_ASSIGN(const auto points, SweepValues(state));
+  std::uint32_t most_coroutines = 0;
+  for (const std::string& point : points) {
+    SLIM_ASSIGN(const TxnOptions options, OptionsAt(state, point));
+    most_coroutines = std::max(most_coroutines, options.coroutines);
+  }
   std::unique_ptr<TxnJob> job;
   run.appends_traffic = false;
   const char* const name = kNames[static_cast<std::size_t>(state.over)];
   for (std::size_t i = 0; i < points.size(); ++i) {
-    SLIM_ASSIGN(const TxnOptions options, OptionsAt(state, points[i]));
+    SLIM_ASSIGN(TxnOptions options, OptionsAt(state, points[i]));
+    options.most_coroutines = most_coroutines;
     if (!job) {
       SLIM_ASSIGN(job, TxnJob::Load(run, options));
     } else {

@@ -99,6 +99,7 @@ Result<txn::EngineOptions> EngineOptionsOf(const TxnOptions& options,
                                            const txn::Protocol& protocol) {
   txn::EngineOptions engine;
   engine.coroutines = options.coroutines;
+  engine.most_coroutines = options.most_coroutines;
   engine.cache_bytes = options.cache_bytes;
   engine.replicas = options.replicas;
   engine.table_bytes = options.table_bytes;

@@ -29,6 +29,7 @@ struct TxnOptions {
   std::string without;           // optimisations to switch off
   txn::WorkloadOptions work;
   std::uint32_t coroutines = 8;
+  std::uint32_t most_coroutines = 0;  // that a later drive of the same job has
   std::uint32_t replicas = 1;
   std::uint64_t log_bytes = 0;    // 0: the workload's default
   std::uint64_t table_bytes = 0;  // of each node; 0: what it has

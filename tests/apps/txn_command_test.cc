@@ -235,6 +235,21 @@ TEST(TxnSweep, AlternatesBetweenMessagesAndOneSidedStages) {
   }
 }
 
+// Jobs of other sizes than the first follow on the same tables.
+TEST(TxnSweep, GrowsAndShrinksCoroutinesUnderAllProtocols) {
+  for (const char* const protocol :
+       {"nowait", "waitdie", "boundedwait", "occ", "to", "mvcc", "sundial", "calvin"}) {
+    for (const char* const stages : {"rpc", "one-sided"}) {
+      const CommandEnd end =
+          RunSlimgraph({"txn", "sweep", "--over", "coroutines", "--values", "1,12,3", "--workload",
+                        "smallbank", "--protocol", protocol, "--stages", stages, "--rows", "1000",
+                        "--nodes", "2", "--seconds", "0.02"});
+      EXPECT_EQ(end.code, 0) << protocol << " " << stages << ": " << end.err;
+      EXPECT_EQ(LinesOf(end.out).size(), 3u);
+    }
+  }
+}
+
 TEST(TxnChoose, NamesACodeOfTheProtocol) {
   const CommandEnd end =
       RunSlimgraph({"txn", "choose", "--workload", "smallbank", "--protocol", "sundial", "--rows",

@@ -58,6 +58,22 @@ TEST(Limits, KeyZeroIsNotConfusedWithASlotBeingFilled) {
   }
 }
 
+TEST(Limits, OfCoroutinesAreWhatWasAnnounced) {
+  OnTxnJob({.protocol = "calvin", .nodes = 2}, [&](Cluster& cluster) {
+    const auto protocol = *txn::MakeProtocol("calvin");
+    txn::EngineOptions options;
+    options.coroutines = 2;
+    options.most_coroutines = 5;
+    const auto engine = *txn::Engine::Make(cluster, *protocol, options);
+    options.most_coroutines = 0;
+    options.coroutines = 5;
+    EXPECT_TRUE(engine->Configure(options));
+    options.coroutines = 6;
+    EXPECT_FALSE(engine->Configure(options));
+    EXPECT_EQ(engine->options().coroutines, 5u);
+  });
+}
+
 txn::EngineOptions OptionsOf(const std::string& stages, const txn::Protocol& protocol) {
   txn::EngineOptions options;
   options.stages = *txn::StageCode::Parse(stages, protocol.name(), protocol.stages());

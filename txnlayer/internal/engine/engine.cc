@@ -88,7 +88,12 @@ Status CheckStages(const Fabric& fabric, const Protocol& protocol, const EngineO
 Status Engine::Configure(const EngineOptions& options) {
   SLIM_TRY(CheckCoroutines(options.coroutines));
   SLIM_TRY(CheckStages(cluster_.fabric(), protocol(), options));
+  const std::uint32_t most = options_.most_coroutines;
+  if (options.coroutines > most) {
+    return UsageError("{} coroutines: at most {} were announced", options.coroutines, most);
+  }
   options_ = options;
+  options_.most_coroutines = most;
   return {};
 }
 
@@ -96,12 +101,15 @@ Engine::Engine(Cluster& cluster, const Protocol& protocol, const EngineOptions& 
     : cluster_(cluster),
       options_(options),
       tables_(cluster, protocol, options.replicas, options.table_bytes),
-      quiescence_(cluster.fabric(), cluster.threads()) {}
+      quiescence_(cluster.fabric(), cluster.threads()) {
+  options_.most_coroutines = std::max(options.coroutines, options.most_coroutines);
+}
 
 Engine::~Engine() = default;
 
 Result<std::unique_ptr<Engine>> Engine::Make(Cluster& cluster, const Protocol& protocol,
                                              const EngineOptions& options) {
+  SLIM_TRY(CheckCoroutines(std::max(options.coroutines, options.most_coroutines)));
   SLIM_TRY(CheckCoroutines(options.coroutines));
   SLIM_TRY(CheckStages(cluster.fabric(), protocol, options));
   SLIM_TRY(CheckReplicas(options.replicas, cluster.topology().nodes()));

@@ -26,7 +26,7 @@ CalvinThread::CalvinThread(Engine& engine, Worker& worker)
 
 Result<std::unique_ptr<CalvinThread>> CalvinThread::Make(Engine& engine, Worker& worker) {
   std::unique_ptr<CalvinThread> thread(new CalvinThread(engine, worker));
-  const std::uint64_t bytes = thread->ValueAt(engine.options().coroutines, 0);
+  const std::uint64_t bytes = thread->ValueAt(engine.options().most_coroutines, 0);
   SLIM_ASSIGN(const SharedRegion region, engine.cluster().fabric().Share(bytes));
   thread->memory_ = region.memory;
   thread->regions_first_ = static_cast<RegionId>(region.id - worker.index());
