@@ -157,6 +157,7 @@ Status FinishReport(JobRun& run, const std::string& trace) {
   report.Set("/cluster/threads", std::uint64_t{cluster.threads()});
   report.Set("/cluster/transport", cluster.options().transport);
   report.Set("/cluster/network", cluster.options().network);
+  if (cluster.job().encrypts()) report.Set("/cluster/encrypted", true);
   if (const std::uint64_t limit = NodeMemoryLimit(); limit != 0) {
     report.Set("/cluster/node_memory_bytes", limit);
   }

@@ -39,6 +39,10 @@ Command PoolStartCommand() {
         .Number("--copies", "K", "nodes that keep each part; a job needs one of them",
                 start->copies)
         .Default("1");
+    options.Flag("--encrypt",
+                 "jobs encrypt and authenticate everything that they send over TCP; their graphs "
+                 "cross the network that way",
+                 start->encrypts);
     options.Flag("--json", "the result as one JSON object", *json);
   };
   const auto run = [start, hosts, json](const std::vector<std::string>&) {

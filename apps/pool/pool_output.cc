@@ -141,6 +141,7 @@ int PrintStatusObject(const PoolView& view) {
   report.Set("/pool/name", view.pool.name);
   report.Set("/pool/version", view.pool.version);
   report.Set("/pool/transport", view.pool.transport);
+  report.Set("/pool/encrypts", view.pool.encrypts);
   report.Set("/pool/memory_bytes", view.pool.memory_bytes);
   for (std::size_t i = 0; i < view.nodes.size(); ++i) SetNode(report, i, view.nodes[i]);
   const auto graphs = GraphsOf(view);
@@ -201,8 +202,9 @@ int PrintStatus(const PoolView& view, bool json) {
   const auto graphs = GraphsOf(view);
   const auto jobs = JobsOf(view);
   std::string text =
-      fmt::format("pool {}: {}, {}, {}\n", view.pool.name, FormatCounted(view.nodes.size(), "node"),
-                  FormatCounted(graphs.size(), "graph"), FormatCounted(jobs.size(), "job"));
+      fmt::format("pool {}: {}, {}, {}{}\n", view.pool.name,
+                  FormatCounted(view.nodes.size(), "node"), FormatCounted(graphs.size(), "graph"),
+                  FormatCounted(jobs.size(), "job"), view.pool.encrypts ? ", encrypted" : "");
   for (std::size_t i = 0; i < view.nodes.size(); ++i) {
     text += DescribeNode(view.pool, i, view.nodes[i]);
   }

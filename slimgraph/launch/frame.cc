@@ -22,13 +22,18 @@ static_assert(sizeof(Header) == 16);
 
 }  // namespace
 
-bool SendFrame(int fd, const Frame& frame) {
+std::string EncodeFrame(const Frame& frame) {
   SLIM_CHECK(frame.body.size() <= kMaxFrameBytes, "{} bytes in one frame", frame.body.size());
   const Header header{static_cast<std::uint32_t>(frame.body.size()), frame.type, frame.exit_code,
                       frame.node, frame.exchange};
   std::string bytes(sizeof header + frame.body.size(), '\0');
   std::memcpy(bytes.data(), &header, sizeof header);
   std::memcpy(bytes.data() + sizeof header, frame.body.data(), frame.body.size());
+  return bytes;
+}
+
+bool SendFrame(int fd, const Frame& frame) {
+  const std::string bytes = EncodeFrame(frame);
   for (std::size_t sent = 0; sent < bytes.size();) {
     const ssize_t n = SendBytes(fd, std::as_bytes(std::span(bytes)).subspan(sent));
     if (n > 0) {
@@ -38,6 +43,14 @@ bool SendFrame(int fd, const Frame& frame) {
     }
   }
   return true;
+}
+
+Result<Frame> DecodeFrame(std::string_view bytes) {
+  FrameReader reader(kMaxFrameBytes);
+  reader.Append(bytes);
+  SLIM_ASSIGN(const auto frame, reader.Next());
+  if (!frame) return EnvironmentError("what it sent is no frame of this job");
+  return *frame;
 }
 
 bool FrameReader::Fill(int fd) {

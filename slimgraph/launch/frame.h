@@ -27,7 +27,7 @@ enum class FrameType : std::uint8_t {
   kDied,          // like kLost, for a node whose process has ended without a message
   kPartAborted,   // both ways: `node` aborts the parts with this tag, with exit code and reason
   kBye,           // node → hub: I leave the finished job
-  kSealed,        // between a pool's node and a client: an encrypted request or answer
+  kSealed,        // encrypted: a request to a pool's node, or its answer; or a whole frame of a job
 };
 constexpr FrameType kLastFrameType = FrameType::kSealed;
 
@@ -59,6 +59,10 @@ struct Frame {
 // Writes the whole frame; returns false if the other side is gone or has not read for two seconds.
 bool SendFrame(int fd, const Frame& frame);
 
+// The bytes of a frame, and the frame of such bytes.
+std::string EncodeFrame(const Frame& frame);
+Result<Frame> DecodeFrame(std::string_view bytes);
+
 // Collects the frames of one connection.
 class FrameReader {
  public:
@@ -70,6 +74,8 @@ class FrameReader {
   // Reads the bytes that are available, without blocking, and at most as many as the longest frame
   // has. Returns false if the other side is gone.
   bool Fill(int fd);
+  // Adds bytes that were received otherwise.
+  void Append(std::string_view bytes) { buffer_ += bytes; }
   // The next frame, or nothing while it is incomplete. Returns an error if the bytes are not a
   // frame; the stream is unusable then.
   Result<std::optional<Frame>> Next();

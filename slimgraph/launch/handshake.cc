@@ -25,6 +25,12 @@ const unsigned char* DataOf(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
 }
 
+std::string InHex(const Challenge& challenge) {
+  std::string text;
+  for (const std::byte byte : challenge) text += fmt::format("{:02x}", static_cast<unsigned>(byte));
+  return text;
+}
+
 }  // namespace
 
 Result<Challenge> NewChallenge() {
@@ -35,9 +41,7 @@ Result<Challenge> NewChallenge() {
 
 Result<std::string> NewSecret() {
   SLIM_ASSIGN(const Challenge random, NewChallenge());
-  std::string text;
-  for (const std::byte byte : random) text += fmt::format("{:02x}", static_cast<unsigned>(byte));
-  return text;
+  return InHex(random);
 }
 
 bool SameProof(const Proof& a, const Proof& b) {
@@ -57,6 +61,16 @@ Result<HandshakeKey> HandshakeKey::Derive(std::string_view secret, std::string_v
   ::crypto_generichash_update(&state, DataOf(secret), secret.size());
   ::crypto_generichash_final(&state, key.key_.data(), key.key_.size());
   return key;
+}
+
+Result<HandshakeKey> HandshakeKey::Derive(std::string_view secret, std::string_view purpose,
+                                          const Challenges& challenges) {
+  std::string whole(purpose);
+  for (const Challenge& challenge : {challenges.acceptor, challenges.opener}) {
+    whole += ' ';
+    whole += InHex(challenge);
+  }
+  return Derive(secret, whole);
 }
 
 Proof HandshakeKey::Prove(Role role, const Challenges& challenges, Bytes claims) const {

@@ -8,7 +8,8 @@
 // Claims are what a side states about itself: who it is and what it wants. A proof is
 // HMAC-SHA-512-256 over the side's role, both challenges and its claims. A challenge is random and
 // new for each session, so a recorded proof is worthless in another session. Bytes that follow the
-// handshake are neither encrypted nor authenticated, except those of a pool (HandshakeKey::Seal).
+// handshake are neither encrypted nor authenticated, except those of a pool (HandshakeKey::Seal) and
+// of jobs that encrypt (Job::encrypts).
 #pragma once
 
 #include <array>
@@ -30,7 +31,14 @@ struct Challenges {
   Challenge opener{};
 };
 
-enum class Role : std::uint8_t { kOpener = 1, kAcceptor = 2 };
+// The proofs of the last two are never sent: they are the keys with which the side encrypts what it
+// sends after the handshake.
+enum class Role : std::uint8_t {
+  kOpener = 1,
+  kAcceptor = 2,
+  kOpenersStream = 3,
+  kAcceptorsStream = 4
+};
 
 // Random; an error if the system returns no random bytes.
 Result<Challenge> NewChallenge();
@@ -45,6 +53,9 @@ class HandshakeKey {
   // Both sides need the same secret and the same purpose. Proofs for one purpose are worthless for
   // any other.
   static Result<HandshakeKey> Derive(std::string_view secret, std::string_view purpose);
+  // A key for one connection alone: the challenges are new.
+  static Result<HandshakeKey> Derive(std::string_view secret, std::string_view purpose,
+                                     const Challenges& challenges);
 
   Proof Prove(Role role, const Challenges& challenges, Bytes claims) const;
   bool Verify(const Proof& proof, Role role, const Challenges& challenges, Bytes claims) const;

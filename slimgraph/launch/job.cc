@@ -154,6 +154,7 @@ Result<std::unique_ptr<Job>> Job::Form(JoinConfig config, OnLoss on_loss,
   };
   const auto orphaned = [] { EndProcess(kInterrupted); };
   job->secret_ = config.secret;
+  job->encrypts_ = config.encrypts;
   job->before_end_ = std::move(config.before_end);
   SLIM_ASSIGN(job->control_, ControlPlane::Form(std::move(config), HostIdentity()));
   job->hosts_ = job->control_->roster().hosts;
@@ -208,6 +209,7 @@ Result<std::unique_ptr<Job>> Job::FormPart(std::uint32_t tag) {
   part->control_ = control_;
   part->tag_ = control_->TagOfNextPart(tag);
   part->secret_ = secret_;
+  part->encrypts_ = encrypts_;
   for (NodeId node = 0; node < nodes_; ++node) {
     if (all[node].empty()) continue;
     if (node == self_) part->self_ = static_cast<NodeId>(part->members_.size());

@@ -17,7 +17,8 @@ std::atomic<bool> is_node{false};  // of a session that a launcher has started
 }  // namespace
 
 std::string Place::ToText() const {
-  return fmt::format("{} {} {} {} {} {} {}", node, nodes, compute, hub, secret, listener, command);
+  return fmt::format("{} {} {} {} {} {} {} {}", node, nodes, compute, hub, secret,
+                     encrypts ? 1 : 0, listener, command);
 }
 
 JoinConfig Place::Config() const {
@@ -28,6 +29,7 @@ JoinConfig Place::Config() const {
   }
   config.hub_address = hub;
   config.secret = secret;
+  config.encrypts = encrypts;
   return config;
 }
 
@@ -45,7 +47,7 @@ Result<std::optional<Place>> TakePlace() {
   const std::string text = set;
   ::unsetenv(kJoinVariable);
   const auto words = Split(text, ' ');
-  constexpr std::size_t kWords = 7;
+  constexpr std::size_t kWords = 8;
   const auto number = [&](std::size_t i) { return std::atoi(std::string(words[i]).c_str()); };
   const auto in_range = [](int n) { return n >= 0 && n <= static_cast<int>(kMaxNodes); };
   if (words.size() < kWords || !in_range(number(0)) || !in_range(number(1)) ||
@@ -58,10 +60,11 @@ Result<std::optional<Place>> TakePlace() {
               .compute = static_cast<NodeId>(number(2)),
               .hub = std::string(words[3]),
               .secret = std::string(words[4]),
-              .listener = number(5)};
+              .encrypts = number(5) != 0,
+              .listener = number(6)};
   SLIM_TRY(BecomeNodeOnce());
   // The command may have blanks.
-  place.command = std::string(words[6].data(), text.data() + text.size());
+  place.command = std::string(words[7].data(), text.data() + text.size());
   return place;
 }
 

@@ -64,12 +64,14 @@ Result<std::unique_ptr<Attachment>> Attachment::Make(const AttachRequest& reques
   config.nodes = nodes;
   SLIM_ASSIGN(config.listener, ListenTcp(pool.has_hosts() ? "0.0.0.0" : "127.0.0.1"));
   SLIM_ASSIGN(config.secret, NewSecret());
+  config.encrypts = pool.encrypts;
   Place place{.nodes = nodes,
               .compute = request.compute,
               .hub = pool.has_hosts()
                          ? HubAddresses(config.listener)
                          : fmt::format("127.0.0.1:{}", LocalAddress(config.listener.get()).port()),
-              .secret = config.secret};
+              .secret = config.secret,
+              .encrypts = pool.encrypts};
   for (NodeId i = 0; i < connections.size(); ++i) {
     place.node = request.compute + i;
     std::vector<std::string> words{

@@ -143,6 +143,7 @@ Result<PoolDescriptor> ReadDescriptor(const std::string& name) {
                       .version = json->TextAt("/version"),
                       .key = json->TextAt("/key"),
                       .transport = json->TextAt("/transport"),
+                      .encrypts = json->IsTrue("/encrypts"),
                       .memory_bytes = number("/memory_bytes"),
                       .copies = static_cast<NodeId>(number("/copies")),
                       .host_name = json->TextAt("/host_name")};
@@ -188,6 +189,7 @@ Status WriteDescriptor(const PoolDescriptor& pool) {
   report.Set("/name", pool.name);
   report.Set("/key", pool.key);
   report.Set("/transport", pool.transport);
+  report.Set("/encrypts", pool.encrypts);
   report.Set("/memory_bytes", pool.memory_bytes);
   report.Set("/copies", std::uint64_t{pool.copies});
   report.Set("/host_name", pool.host_name);

@@ -15,7 +15,7 @@
 namespace slimgraph {
 
 // Of requests and answers, and of the descriptor.
-constexpr std::uint64_t kPoolProtocol = 3;
+constexpr std::uint64_t kPoolProtocol = 4;
 
 struct PoolNodeAddress {
   std::string host = {};     // as the hosts file names it; "": the pool is on one machine alone
@@ -31,6 +31,7 @@ struct PoolDescriptor {
   std::string version = SLIMGRAPH_VERSION;
   std::string key = {};
   std::string transport = "shm";
+  bool encrypts = false;           // its jobs do (Job::encrypts)
   std::uint64_t memory_bytes = 0;  // limit for each node; 0: none
   NodeId copies = 1;               // how many nodes keep each part
   std::string host_name = {};      // of the machine on which it was started

@@ -136,6 +136,10 @@ Result<PoolDescriptor> DescriptorToStart(const PoolStart& start, bool exists) {
       return UsageError("pool '{}' runs with --memory {}: stop it first, to start it with {}",
                         start.name, pool.memory_bytes, *start.memory_bytes);
     }
+    if (runs && start.encrypts && !pool.encrypts) {
+      return UsageError("pool '{}' runs without --encrypt: stop it first, to start it with it",
+                        start.name);
+    }
     if (runs) return pool;
   }
   std::vector<std::string> hosts = start.hosts;
@@ -150,6 +154,7 @@ Result<PoolDescriptor> DescriptorToStart(const PoolStart& start, bool exists) {
   pool.version = SLIMGRAPH_VERSION;
   pool.memory_bytes = start.memory_bytes.value_or(pool.memory_bytes);
   pool.copies = start.copies.value_or(pool.copies);
+  pool.encrypts = pool.encrypts || start.encrypts;
   if (pool.copies == 0 || pool.copies > nodes) {
     return UsageError("--copies is {}: give 1 to {}, the number of nodes", pool.copies, nodes);
   }

@@ -21,6 +21,8 @@ struct PoolStart {
   std::vector<std::string> hosts = {};
   std::optional<std::uint64_t> memory_bytes = {};  // limit for each node; 0: none
   std::optional<NodeId> copies = {};  // how many nodes keep each part; jobs need only one of them
+  // Jobs encrypt what they send over TCP. A pool that encrypts goes on to do so.
+  bool encrypts = false;
   std::string program = "/proc/self/exe";  // the slimgraph command
 };
 struct PoolStarted {

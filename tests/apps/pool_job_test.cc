@@ -178,6 +178,29 @@ TEST_F(PoolJobs, EndWhenTheyAreCancelled) {
   EXPECT_EQ(Run({"job", "list", "p"}), "no jobs\n");
 }
 
+TEST_F(PoolJobs, OfAPoolThatEncrypts) {
+  Run({"pool", "start", "sealed", "--nodes", "2", "--encrypt"});
+  Run({"pool", "load", "sealed", scratch_->File("kron.slim")});
+  EXPECT_NE(Run({"pool", "status", "sealed"}).find(", encrypted\n"), std::string::npos);
+  for (const char* const transport : {"tcp", "shm"}) {
+    for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+             {"pagerank", "--compute-schedule", "1@0,3@4,2@9", "--edge-cache", "0"},
+             {"sssp", "--source", "1", "--memory-side", "serve", "--compute", "2"},
+             {"ktruss", "--compute", "2"}}) {
+      std::vector<std::string> all = words;
+      all.insert(all.begin() + 1, "sealed:kron");
+      all.insert(all.end(), {"--transport", transport, "--verify", "--json"});
+      const JsonValue report = Parse(Run(all));
+      EXPECT_TRUE(report.IsTrue("/verified")) << words[0];
+      EXPECT_TRUE(report.IsTrue("/cluster/encrypted")) << words[0];
+    }
+  }
+  Run({"pool", "stop", "sealed"});
+  const CommandEnd refused = RunSlimgraph({"pool", "start", "p", "--encrypt"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("runs without --encrypt"), std::string::npos) << refused.err;
+}
+
 TEST_F(PoolJobs, RefuseInOneLineWhatAPoolCannotDo) {
   const auto expect = [](const std::vector<std::string>& words, int code, const char* said) {
     const CommandEnd end = RunSlimgraph(words);

@@ -65,7 +65,7 @@ void FabricConformance::OnEveryNodeUnclosed(const OwningBody& body, FabricOption
   SCOPED_TRACE(fmt::format("SLIMGRAPH_TEST_SEED={}", TestSeed()));
   if (transport() != "mpi") {
     ExpectNodesRun(
-        nodes(), [&](Job& job) { RunNode(job, body, options); }, limit_s);
+        nodes(), [&](Job& job) { RunNode(job, body, options); }, limit_s, GetParam().encrypts);
   } else if (StartedBy() == Starter::kPmi) {
     auto job = Job::JoinFromEnvironment(PmiUse::kMpi);
     ASSERT_TRUE(job) << job.error().message;
@@ -85,7 +85,8 @@ void FabricConformance::OnSurvivorsUnclosed(NodeId killed, const OwningBody& bod
   const FabricOptions options{.transport = transport(), .network = "none", .endpoints = 1};
   if (transport() != "mpi") {
     const NodesEnd end = RunNodes(
-        nodes(), OnLoss::kReport, [&](Job& job) { RunNode(job, body, options); }, limit_s);
+        nodes(), OnLoss::kReport, [&](Job& job) { RunNode(job, body, options); }, limit_s,
+        GetParam().encrypts);
     for (NodeId node = 0; node < nodes(); ++node) {
       EXPECT_EQ(end.codes[node], node == killed ? 128 + SIGKILL : 0) << end.output;
     }
@@ -127,6 +128,9 @@ std::vector<Setting> AllSettings() {
   for (const char* const transport : kTransports) {
     for (const NodeId nodes : {1, 2, 4, 8}) settings.push_back({transport, nodes});
   }
+#ifndef SLIMGRAPH_SIM
+  settings.push_back({"tcp", 2, /*encrypts=*/true});
+#endif
   return settings;
 }
 
@@ -137,7 +141,8 @@ std::vector<Setting> MultiNodeSettings(NodeId most) {
 }
 
 std::string NameOfSetting(const ::testing::TestParamInfo<Setting>& info) {
-  std::string name = fmt::format("{}{}", info.param.transport, info.param.nodes);
+  std::string name = fmt::format("{}{}{}", info.param.transport, info.param.nodes,
+                                 info.param.encrypts ? "encrypted" : "");
   std::ranges::replace(name, '-', '_');
   return name;
 }

@@ -20,9 +20,10 @@ namespace slimgraph {
 struct Setting {
   std::string transport;
   NodeId nodes;
+  bool encrypts = false;
 };
 inline void PrintTo(const Setting& setting, std::ostream* out) {
-  *out << setting.transport << " on " << setting.nodes << " nodes";
+  *out << (setting.encrypts ? "encrypted " : "") << setting.transport << " on " << setting.nodes << " nodes";
 }
 
 class FabricConformance : public ::testing::TestWithParam<Setting> {

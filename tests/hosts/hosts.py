@@ -29,6 +29,43 @@ def program(process):
         return None  # gone
 
 
+class Listener:
+    """Hears everything that crosses the network between the hosts."""
+
+    def __init__(self, hosts):
+        self.hosts = hosts
+        self.file = tempfile.NamedTemporaryFile(prefix="slimgraph-heard-")
+        self.process = None
+
+    def __enter__(self):
+        self.process = subprocess.Popen(
+            ["nsenter", f"--net=/run/netns/{self.hosts.switch}", "python3", "-c", """
+import socket, sys
+packets = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+packets.setsockopt(socket.SOL_SOCKET, 33, 256 << 20)  # SO_RCVBUFFORCE
+print("ready", flush=True)
+with open(sys.argv[1], "ab", buffering=0) as file:
+    while True:
+        file.write(packets.recv(1 << 17))
+""", self.file.name], stdout=subprocess.PIPE)
+        self.process.stdout.readline()
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+        self.file.close()
+
+    def heard(self):
+        size = -1
+        while size < os.path.getsize(self.file.name):
+            size = os.path.getsize(self.file.name)
+            time.sleep(0.3)
+        with open(self.file.name, "rb") as file:
+            return file.read()
+
+
 class Job:
     """Runs the command or another program, `per_host` nodes on each host. Hosts communicate over
     the bridge alone."""

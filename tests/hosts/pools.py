@@ -1,11 +1,12 @@
 """A standing pool whose nodes are on several hosts."""
 import json
 import os
+import random
 import signal
 import tempfile
 import time
 
-from hosts import NET, Hosts
+from hosts import NET, Hosts, Listener
 
 LIMIT_S = 20
 
@@ -22,9 +23,9 @@ def expect(holds, what):
 class HostsWithPool:
     """Host 4 has a pool `p` on hosts 1 to 3, and its descriptor; all hosts see its files."""
 
-    def __init__(self, graph, copies=1):
+    def __init__(self, graph, *options):
         self.graph = graph
-        self.copies = str(copies)
+        self.options = options
         self.hosts = Hosts(4)
         self.folder = tempfile.TemporaryDirectory(prefix="slimgraph-pools-")
         self.pools = os.path.join(self.folder.name, "pools")
@@ -34,7 +35,7 @@ class HostsWithPool:
         file = os.path.join(self.folder.name, "hosts")
         with open(file, "w", encoding="ascii") as text:
             text.writelines(f"{NET}{host}\n" for host in (1, 2, 3))
-        self.expect_done(4, ["pool", "start", "p", "--hosts", file, "--copies", self.copies])
+        self.expect_done(4, ["pool", "start", "p", "--hosts", file, *self.options])
         self.expect_done(4, ["pool", "load", "p", self.graph, "--as", "g"])
         return self
 
@@ -129,12 +130,28 @@ class PoolTests:
             pool.expect_answer(4, ["triangles", "p:g"], {"count": self.count})
 
     def test_copies_while_a_host_is_cut(self):
-        with HostsWithPool(self.graph, copies=2) as pool:
+        with HostsWithPool(self.graph, "--copies", "2") as pool:
             for host in (1, 2, 3):
                 pool.hosts.cut(host)
                 pool.expect_answer(4, ["triangles", "p:g"], {"count": self.count})
                 pool.expect_done(4, ["pagerank", "p:g", "--compute", "2", "--verify"])
                 pool.hosts.heal(host)
+
+    def test_encrypted_lists_cannot_be_read(self):
+        """What crosses the network in one job is seen again in the next one, if it is in clear."""
+        heard = []
+        for options in ((), (), ("--encrypt",)):
+            with HostsWithPool(self.graph, *options) as pool, Listener(pool.hosts) as listener:
+                pool.expect_done(4, ["pagerank", "p:g", "--edge-cache", "0", "--verify"])
+                heard.append(listener.heard())
+        places = random.Random(1).sample(range(len(heard[0]) - 32), 20_000)
+        pieces = [piece for piece in (heard[0][at:at + 32] for at in places)
+                  if len(set(piece)) > 20][:500]
+        in_clear, encrypted = (sum(piece in all for piece in pieces) for all in heard[1:])
+        expect(len(pieces) == 500 and in_clear > 100 and encrypted == 0,
+               f"of {len(pieces)} pieces, {in_clear} were seen in clear, {encrypted} encrypted")
+        path = self.graph.encode()  # nodes tell it each other while the job forms
+        expect(path in heard[0] and path not in heard[2], "words of the nodes were seen")
 
     def test_job_on_a_pool_is_canceled(self):
         with HostsWithPool(self.graph) as pool:

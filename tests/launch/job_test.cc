@@ -36,19 +36,20 @@ TEST(Job, OfOneNodeNeedsNoOthers) {
 }
 
 TEST(Job, ExchangesInOrderOfNodeWhateverTheSize) {
-  for (const NodeId nodes : {1U, 2U, 5U, 16U}) {
-    ExpectNodesRun(nodes, [](Job& job) {
-      for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{300'000}}) {
-        const auto all = job.Exchange(std::string(size, static_cast<char>('a' + job.self())));
-        ASSERT_TRUE(all);
-        ASSERT_EQ(all->size(), job.nodes());
-        for (NodeId node = 0; node < job.nodes(); ++node) {
-          EXPECT_EQ((*all)[node], std::string(size, static_cast<char>('a' + node)));
-        }
+  const auto exchange = [](Job& job) {
+    for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{300'000}}) {
+      const auto all = job.Exchange(std::string(size, static_cast<char>('a' + job.self())));
+      ASSERT_TRUE(all);
+      ASSERT_EQ(all->size(), job.nodes());
+      for (NodeId node = 0; node < job.nodes(); ++node) {
+        EXPECT_EQ((*all)[node], std::string(size, static_cast<char>('a' + node)));
       }
-      EXPECT_TRUE(job.one_host());
-      EXPECT_EQ(job.address(job.self()), "127.0.0.1");
-    });
+    }
+    EXPECT_TRUE(job.one_host());
+    EXPECT_EQ(job.address(job.self()), "127.0.0.1");
+  };
+  for (const NodeId nodes : {1U, 2U, 5U, 16U}) {
+    for (const bool encrypts : {false, true}) ExpectNodesRun(nodes, exchange, 60, encrypts);
   }
 }
 

@@ -84,8 +84,8 @@ bool NodesEnd::all_succeeded() const {
 
 #ifdef SLIMGRAPH_SIM
 // The nodes of a simulation. Each job has a seed of its own.
-NodesEnd RunNodes(NodeId nodes, OnLoss on_loss, const std::function<void(Job&)>& body,
-                  int limit_s) {
+NodesEnd RunNodes(NodeId nodes, OnLoss on_loss, const std::function<void(Job&)>& body, int limit_s,
+                  bool /*encrypts*/) {
   static std::uint64_t jobs = 0;
   const char* const given = std::getenv("SLIMGRAPH_TEST_SEED");
   const std::uint64_t first = given != nullptr ? std::strtoull(given, nullptr, 10) : 1;
@@ -101,8 +101,8 @@ NodesEnd RunNodes(NodeId nodes, OnLoss on_loss, const std::function<void(Job&)>&
   return end;
 }
 #else
-NodesEnd RunNodes(NodeId nodes, OnLoss on_loss, const std::function<void(Job&)>& body,
-                  int limit_s) {
+NodesEnd RunNodes(NodeId nodes, OnLoss on_loss, const std::function<void(Job&)>& body, int limit_s,
+                  bool encrypts) {
   auto listener = ListenTcp("127.0.0.1");
   if (!listener) {
     ADD_FAILURE() << listener.error().message;
@@ -125,6 +125,7 @@ NodesEnd RunNodes(NodeId nodes, OnLoss on_loss, const std::function<void(Job&)>&
       config.nodes = nodes;
       config.hub_address = hub;
       config.secret = "test";
+      config.encrypts = encrypts;
       if (node == 0) {
         config.listener = std::move(*listener);
       } else {
@@ -151,8 +152,9 @@ NodesEnd RunNodes(NodeId nodes, OnLoss on_loss, const std::function<void(Job&)>&
 }
 #endif
 
-void ExpectNodesRun(NodeId nodes, const std::function<void(Job&)>& body, int limit_s) {
-  const NodesEnd end = RunNodes(nodes, OnLoss::kEndJob, body, limit_s);
+void ExpectNodesRun(NodeId nodes, const std::function<void(Job&)>& body, int limit_s,
+                    bool encrypts) {
+  const NodesEnd end = RunNodes(nodes, OnLoss::kEndJob, body, limit_s, encrypts);
   if (end.all_succeeded()) return;
   std::string codes;
   for (const int code : end.codes) codes += fmt::format(" {}", code);

@@ -21,12 +21,13 @@ struct NodesEnd {
 };
 
 // Runs `body` on every node. A node that fails an EXPECT or ASSERT, or whose body throws, ends with
-// code 1. After `limit_s`, all nodes are killed.
+// code 1. After `limit_s`, all nodes are killed. `encrypts`: see Job::encrypts.
 NodesEnd RunNodes(NodeId nodes, OnLoss on_loss, const std::function<void(Job&)>& body,
-                  int limit_s = 60);
+                  int limit_s = 60, bool encrypts = false);
 
 // Like RunNodes, and fails the calling test if any node fails.
-void ExpectNodesRun(NodeId nodes, const std::function<void(Job&)>& body, int limit_s = 60);
+void ExpectNodesRun(NodeId nodes, const std::function<void(Job&)>& body, int limit_s = 60,
+                    bool encrypts = false);
 
 // Waits until a process has ended and its files are closed, even if its parent has not waited for
 // it yet.

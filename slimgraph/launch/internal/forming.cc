@@ -85,7 +85,21 @@ Status ControlPlane::GatherPeers(JoinConfig& config, std::string_view identity) 
     Peer& peer = peers_.emplace_back(node, std::move(member.fd), std::move(member.reader));
     peer.reader.SetMaxBytes(kMaxFrameBytes);
     SendTo(peer, WelcomeFrame(key, member.challenges, words));
+    SLIM_TRY(SealFrames(peer, config, member.challenges));
   }
+  return {};
+}
+
+Status ControlPlane::SealFrames(Peer& peer, const JoinConfig& config,
+                                const Challenges& challenges) const {
+  if (!config.encrypts) return {};
+  SLIM_ASSIGN(const auto key,
+              HandshakeKey::Derive(config.secret, "frames of a job", challenges));
+  const std::uint64_t of_hub = 0;
+  const std::uint64_t of_node = 1;
+  peer.sealing = Sealing{.key = key,
+                         .next_sent = is_hub() ? of_hub : of_node,
+                         .next_received = is_hub() ? of_node : of_hub};
   return {};
 }
 
@@ -99,7 +113,7 @@ Status ControlPlane::JoinAtHub(const JoinConfig& config, std::string_view identi
   const Waiting waiting(
       self_, [&] { return fmt::format("node 0 at {} to let it in", config.hub_address); });
   while (fd && NowNs() < deadline_ns) {
-    const auto joined = JoinHub(std::move(fd), key, std::string(identity), deadline_ns);
+    const auto joined = JoinHub(std::move(fd), key, config, std::string(identity), deadline_ns);
     if (joined && *joined) return {};
     if (!joined) {
       reason = joined.error().message;
@@ -112,7 +126,7 @@ Status ControlPlane::JoinAtHub(const JoinConfig& config, std::string_view identi
 }
 
 // Returns whether this node has joined; false if the hub closed the connection without an answer.
-Result<bool> ControlPlane::JoinHub(UniqueFd fd, const HandshakeKey& key,
+Result<bool> ControlPlane::JoinHub(UniqueFd fd, const HandshakeKey& key, const JoinConfig& config,
                                    const std::string& identity, std::uint64_t deadline_ns) {
   FrameReader reader(kMaxJoiningBytes);
   SLIM_ASSIGN(const auto introduced,
@@ -129,6 +143,7 @@ Result<bool> ControlPlane::JoinHub(UniqueFd fd, const HandshakeKey& key,
   }
   Peer& hub = peers_.emplace_back(NodeId{0}, std::move(fd), std::move(reader));
   hub.reader.SetMaxBytes(kMaxFrameBytes);
+  SLIM_TRY(SealFrames(hub, config, introduced->challenges));
   return true;
 }
 

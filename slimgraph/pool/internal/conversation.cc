@@ -15,15 +15,8 @@ constexpr std::uint32_t kMaxRequestBytes = 4 << 20;
 constexpr std::chrono::seconds kConnectLimit{3};
 constexpr std::uint64_t kForever = std::numeric_limits<std::uint64_t>::max() / 2;
 
-// A key for this connection alone: nobody else knows the pool's key, and the challenges are new.
 Result<HandshakeKey> BoxOf(std::string_view pools_key, const Challenges& challenges) {
-  std::string purpose = "requests of a pool ";
-  for (const Challenge& challenge : {challenges.acceptor, challenges.opener}) {
-    for (const std::byte byte : challenge) {
-      purpose += fmt::format("{:02x}", static_cast<unsigned>(byte));
-    }
-  }
-  return HandshakeKey::Derive(pools_key, purpose);
+  return HandshakeKey::Derive(pools_key, "requests of a pool", challenges);
 }
 
 std::uint64_t DeadlineAfter(std::uint64_t limit_ns) {

@@ -74,14 +74,16 @@ TcpOpened TcpChannel::Connect(NodeId node, std::uint16_t to_endpoint) const {
   const TcpClaims claims{.node = network_.self,
                          .endpoint = static_cast<std::uint16_t>(endpoint_),
                          .to_endpoint = to_endpoint};
-  return OpenTcpConnection(network_.contacts[node], network_.key, claims, wanted)
+  return OpenTcpConnection(network_.contacts[node], network_.key, claims, network_.encrypts,
+                           wanted)
       .value_or(TcpOpened());
 }
 
-void TcpChannel::Adopt(UniqueFd fd, EndpointAddress from) {
+void TcpChannel::Adopt(UniqueFd fd, EndpointAddress from,
+                       const std::optional<TcpStreamKeys>& keys) {
   {
     std::lock_guard lock(mutex_);
-    arrivals_.push_back({std::move(fd), from});
+    arrivals_.push_back({std::move(fd), from, keys});
   }
   arrived_ = true;
   Wake();
@@ -91,7 +93,7 @@ void TcpChannel::TakeArrivals() {
   std::lock_guard lock(mutex_);
   for (Arrival& arrival : arrivals_) {
     incoming_.push_back(std::make_unique<TcpIncomingMessages>(
-        poller_, std::move(arrival.fd), arrival.from, receiver_, unreachable_));
+        poller_, std::move(arrival.fd), arrival.from, arrival.keys, receiver_, unreachable_));
   }
   arrivals_.clear();
 }

@@ -21,6 +21,7 @@ class TcpChannel : public Channel {
     NodeId self;
     std::uint32_t endpoints;
     HandshakeKey key;
+    bool encrypts;
     std::vector<TcpContact> contacts;  // by node
   };
 
@@ -38,7 +39,7 @@ class TcpChannel : public Channel {
 
   // Called on the service thread: passes a connection on which `from` sends messages to this
   // endpoint.
-  void Adopt(UniqueFd fd, EndpointAddress from);
+  void Adopt(UniqueFd fd, EndpointAddress from, const std::optional<TcpStreamKeys>& keys);
   // Called on the job's control thread: a node was lost.
   void NoteLoss();
 
@@ -46,6 +47,7 @@ class TcpChannel : public Channel {
   struct Arrival {
     UniqueFd fd;
     EndpointAddress from;
+    std::optional<TcpStreamKeys> keys;
   };
 
   TcpOpened Connect(NodeId node, std::uint16_t to_endpoint = TcpClaims::kOperations) const;

@@ -25,6 +25,7 @@ TcpOutgoingMessages::TcpOutgoingMessages(Poller& poller, TcpOpened opened, NodeI
       to_endpoint_(opened.claims.to_endpoint),
       to_(to),
       unreachable_(unreachable) {
+  if (opened.keys) out_.Encrypt(opened.keys->of_opener);
   if (lost()) unreachable_.Note(to_);
 }
 
@@ -79,13 +80,16 @@ void TcpOutgoingMessages::OnReady() {
 }
 
 TcpIncomingMessages::TcpIncomingMessages(Poller& poller, UniqueFd fd, EndpointAddress from,
+                                         const std::optional<TcpStreamKeys>& keys,
                                          const Receiver* const& receiver,
                                          UnreachableNode& unreachable)
     : TcpLink(poller, std::move(fd)),
       from_(from),
       receiver_(receiver),
       in_(2 * kMaxFrameBytes),
-      unreachable_(unreachable) {}
+      unreachable_(unreachable) {
+  if (keys) in_.Decrypt(keys->of_opener);
+}
 
 void TcpIncomingMessages::OnReady() {
   in_.Refresh();

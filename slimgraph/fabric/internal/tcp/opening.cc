@@ -21,8 +21,17 @@ constexpr std::chrono::milliseconds kPollInterval{
 
 }  // namespace
 
+std::optional<TcpStreamKeys> StreamKeysOf(bool encrypts, const HandshakeKey& key,
+                                          const Challenges& challenges, const TcpClaims& claims) {
+  if (!encrypts) return std::nullopt;
+  const Bytes claimed = std::as_bytes(std::span(&claims, 1));
+  return TcpStreamKeys{.of_opener = key.Prove(Role::kOpenersStream, challenges, claimed),
+                       .of_acceptor = key.Prove(Role::kAcceptorsStream, challenges, claimed)};
+}
+
 Result<TcpOpened> OpenTcpConnection(const TcpContact& contact, const HandshakeKey& key,
-                                    const TcpClaims& claims, const std::function<bool()>& wanted) {
+                                    const TcpClaims& claims, bool encrypts,
+                                    const std::function<bool()>& wanted) {
   SLIM_ASSIGN(const SocketAddress address, Resolve(contact.host, contact.port));
   SLIM_ASSIGN(UniqueFd fd, StartConnecting(address));
   TuneTcp(fd.get());
@@ -41,7 +50,8 @@ Result<TcpOpened> OpenTcpConnection(const TcpContact& contact, const HandshakeKe
   }
   return TcpOpened{.fd = std::move(fd),
                    .claims = claims,
-                   .welcome = key.Prove(Role::kAcceptor, challenges, claimed)};
+                   .welcome = key.Prove(Role::kAcceptor, challenges, claimed),
+                   .keys = StreamKeysOf(encrypts, key, challenges, claims)};
 }
 
 void TuneTcp(int fd) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "slimgraph/base/result.h"
@@ -38,17 +39,28 @@ struct TcpHello {
 };
 static_assert(sizeof(TcpHello) == 72);
 
+// The keys with which the two sides encrypt what they send after the hello and the welcome.
+struct TcpStreamKeys {
+  Proof of_opener{};
+  Proof of_acceptor{};
+};
+// Nothing: the job does not encrypt.
+std::optional<TcpStreamKeys> StreamKeysOf(bool encrypts, const HandshakeKey& key,
+                                          const Challenges& challenges, const TcpClaims& claims);
+
 // A connection that this side has opened.
 struct TcpOpened {
   UniqueFd fd;
   TcpClaims claims;
   Proof welcome{};  // the proof that the acceptor must send
+  std::optional<TcpStreamKeys> keys;
 };
 
 // Connects and sends the hello at once, so that the acceptor need not wait for it, whatever this
 // thread does next. Stops trying when `wanted` returns false.
 Result<TcpOpened> OpenTcpConnection(const TcpContact& contact, const HandshakeKey& key,
-                                    const TcpClaims& claims, const std::function<bool()>& wanted);
+                                    const TcpClaims& claims, bool encrypts,
+                                    const std::function<bool()>& wanted);
 
 // Sets TCP_NODELAY and keep-alive, so that a silent host is detected within seconds.
 // TCP_USER_TIMEOUT would also end a connection whose other side only reads slowly.

@@ -23,7 +23,10 @@ TcpOperationLink::TcpOperationLink(Poller& poller, TcpOpened opened,
       endpoint_(opened.claims.endpoint),
       expected_welcome_(opened.welcome),
       ended_(ended),
-      in_(kReceiveBytes) {}
+      keys_(opened.keys),
+      in_(kReceiveBytes) {
+  if (keys_) out_.Encrypt(keys_->of_opener);
+}
 
 void TcpOperationLink::Post(std::uint64_t id, std::span<const Operation> operations,
                             bool continues) {
@@ -87,6 +90,7 @@ StreamState TcpOperationLink::ReceiveWelcome() {
   std::memcpy(welcome.data(), in_.available().data(), welcome.size());
   in_.Consume(welcome.size());
   welcomed_ = SameProof(welcome, expected_welcome_);
+  if (keys_) in_.Decrypt(keys_->of_acceptor);
   return welcomed_ ? StreamState::kDone : StreamState::kLost;
 }
 

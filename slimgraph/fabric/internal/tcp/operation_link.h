@@ -49,6 +49,7 @@ class TcpOperationLink : public TcpLink {
   bool welcomed_ = false;  // the other side has proved that it belongs to the job
   std::vector<Channel::PartResult>& ended_;
   std::deque<Part> parts_;
+  const std::optional<TcpStreamKeys> keys_;
   SendQueue out_;
   ReceiveBuffer in_;
   Reply reply_;

@@ -18,8 +18,13 @@ bool Changes(const wire::OperationFrame& operation) {
 
 }  // namespace
 
-TcpServedLink::TcpServedLink(Poller& poller, UniqueFd fd, const Executor& executor, NodeId peer)
-    : TcpLink(poller, std::move(fd)), executor_(executor), peer_(peer), in_(kReceiveBytes) {}
+TcpServedLink::TcpServedLink(Poller& poller, UniqueFd fd, const Executor& executor, NodeId peer,
+                             const std::optional<TcpStreamKeys>& keys)
+    : TcpLink(poller, std::move(fd)), executor_(executor), peer_(peer), in_(kReceiveBytes) {
+  if (!keys) return;
+  in_.Decrypt(keys->of_opener);
+  reply_.Encrypt(keys->of_acceptor);
+}
 
 void TcpServedLink::OnReady() {
   unfinished_ = false;

@@ -5,13 +5,15 @@
 
 #include "slimgraph/fabric/internal/executor.h"
 #include "slimgraph/fabric/internal/tcp/link.h"
+#include "slimgraph/fabric/internal/tcp/opening.h"
 #include "slimgraph/fabric/internal/wire.h"
 
 namespace slimgraph {
 
 class TcpServedLink : public TcpLink {
  public:
-  TcpServedLink(Poller& poller, UniqueFd fd, const Executor& executor, NodeId peer);
+  TcpServedLink(Poller& poller, UniqueFd fd, const Executor& executor, NodeId peer,
+                const std::optional<TcpStreamKeys>& keys);
 
   NodeId peer() const { return peer_; }
 

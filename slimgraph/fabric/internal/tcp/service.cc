@@ -146,12 +146,13 @@ void TcpService::Admit(Stranger& stranger) {
       endpoint >= rules_.endpoints) {
     return;
   }
+  const auto keys = StreamKeysOf(rules_.encrypts, rules_.key, challenges, hello.claims);
   if (to_endpoint == TcpClaims::kOperations) {
     if (!stranger.Send(rules_.key.Prove(Role::kAcceptor, challenges, claims))) return;
     served_.push_back(
-        std::make_unique<TcpServedLink>(poller_, stranger.ReleaseSocket(), executor_, node));
+        std::make_unique<TcpServedLink>(poller_, stranger.ReleaseSocket(), executor_, node, keys));
   } else if (to_endpoint < rules_.endpoints) {
-    take_messages_({stranger.ReleaseSocket(), {node, endpoint}, to_endpoint});
+    take_messages_({stranger.ReleaseSocket(), {node, endpoint}, to_endpoint, keys});
   }
 }
 

@@ -21,6 +21,7 @@ class TcpService {
     UniqueFd fd;
     EndpointAddress from;
     std::uint32_t endpoint;
+    std::optional<TcpStreamKeys> keys;
   };
 
   // What a connection must prove to be admitted.
@@ -29,6 +30,7 @@ class TcpService {
     Challenge challenge;
     NodeId nodes;
     std::uint32_t endpoints;  // how many endpoints a node may open
+    bool encrypts = false;
   };
 
   // `take_messages` is called on the service's thread.

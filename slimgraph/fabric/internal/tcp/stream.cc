@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t kPiecesPerCall = 256;
 constexpr std::size_t kDropCopiesBytes = 256 << 10;
+constexpr std::size_t kSealedBytes = 128 << 10;  // so many encrypted bytes are sent at once
 constexpr std::size_t kStraightBytes = 8 << 10;  // from this size on, a second call is faster than
                                                  // a copy
 
@@ -67,7 +68,39 @@ const std::byte* SendQueue::Data(const Piece& piece) const {
   return piece.external != nullptr ? piece.external : copies_.data() + (piece.begin - dropped_);
 }
 
+// The bytes of a record are gathered by copying.
+void SendQueue::SealRecord() {
+  record_.resize(std::min<std::uint64_t>(kMostRecordBytes, bytes_));
+  const UnorderedReads reads;
+  std::size_t at = 0;
+  for (const Piece& piece : pieces_) {
+    const std::size_t step = std::min<std::uint64_t>(piece.bytes, record_.size() - at);
+    if (step == 0) break;
+    std::memcpy(record_.data() + at, Data(piece), step);
+    at += step;
+  }
+  Consume(record_.size());
+  sealer_->Seal(record_, sealed_);
+}
+
+StreamState SendQueue::FlushSealed(int fd) {
+  while (true) {
+    while (sealed_sent_ < sealed_.size()) {
+      iovec rest{sealed_.data() + sealed_sent_, sealed_.size() - sealed_sent_};
+      const ssize_t sent = SendParts(fd, std::span(&rest, 1));
+      if (sent < 0 && errno == EINTR) continue;
+      if (sent < 0) return WhyFailed();
+      sealed_sent_ += static_cast<std::size_t>(sent);
+    }
+    sealed_.clear();
+    sealed_sent_ = 0;
+    if (pieces_.empty()) return StreamState::kDone;
+    while (!pieces_.empty() && sealed_.size() < kSealedBytes) SealRecord();
+  }
+}
+
 StreamState SendQueue::Flush(int fd) {
+  if (sealer_) return FlushSealed(fd);
   std::array<iovec, kPiecesPerCall> vectors;
   while (!pieces_.empty()) {
     const std::size_t count = std::min(pieces_.size(), vectors.size());
@@ -127,6 +160,8 @@ void SendQueue::Detach(Bytes memory) {
 }
 
 void SendQueue::Clear() {
+  sealed_.clear();
+  sealed_sent_ = 0;
   pieces_.clear();
   copies_.clear();
   bytes_ = 0;
@@ -136,6 +171,50 @@ void SendQueue::Clear() {
 // Returns kDone if something was received.
 StreamState ReceiveBuffer::Receive(int fd, MutableBytes into, MutableBytes beyond,
                                    std::size_t& received) {
+  if (!opener_) return ReceiveRaw(fd, into, beyond, received);
+  while (opened_begin_ == opened_.size()) {
+    const StreamState state = OpenRecord(fd);
+    if (state != StreamState::kDone) return state;
+  }
+  received = 0;
+  for (const MutableBytes part : {into, beyond}) {
+    const std::size_t step = std::min(part.size(), opened_.size() - opened_begin_);
+    if (step == 0) break;
+    std::memcpy(part.data(), opened_.data() + opened_begin_, step);
+    opened_begin_ += step;
+    received += step;
+  }
+  return StreamState::kDone;
+}
+
+// Decrypts the next record, which may be empty.
+StreamState ReceiveBuffer::OpenRecord(int fd) {
+  sealed_.resize(2 * kReceiveBytes);
+  while (true) {
+    const Bytes arrived = Bytes(sealed_).subspan(sealed_begin_, sealed_end_ - sealed_begin_);
+    const auto bytes = opener_->BytesOfNext(arrived);
+    if (!bytes) return StreamState::kLost;
+    if (arrived.size() >= *bytes && *bytes > StreamOpener::kLengthBytes) {
+      opened_begin_ = 0;
+      sealed_begin_ += *bytes;
+      return opener_->Open(arrived.first(*bytes), opened_) ? StreamState::kDone
+                                                           : StreamState::kLost;
+    }
+    if (sealed_begin_ > 0) {
+      std::memmove(sealed_.data(), arrived.data(), arrived.size());
+      sealed_begin_ = 0;
+      sealed_end_ = arrived.size();
+    }
+    std::size_t received = 0;
+    const StreamState state =
+        ReceiveRaw(fd, MutableBytes(sealed_).subspan(sealed_end_), {}, received);
+    if (state != StreamState::kDone) return state;
+    sealed_end_ += received;
+  }
+}
+
+StreamState ReceiveBuffer::ReceiveRaw(int fd, MutableBytes into, MutableBytes beyond,
+                                      std::size_t& received) {
   if (drained_) return StreamState::kBlocked;
   std::array<iovec, 2> vectors{{{into.data(), into.size()}, {beyond.data(), beyond.size()}}};
   const auto parts = std::span(vectors).first(beyond.empty() ? 1 : 2);

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "slimgraph/base/types.h"
+#include "slimgraph/fabric/internal/tcp/cipher.h"
 
 namespace slimgraph {
 
@@ -29,14 +31,17 @@ class SendQueue {
   // meanwhile are sent old or new.
   void Refer(Bytes bytes);
 
+  // Encrypts all bytes from the first one on.
+  void Encrypt(const Proof& key) { sealer_.emplace(key); }
+
   // Returns kDone when the queue is empty, kBlocked when the socket takes no more now.
   StreamState Flush(int fd);
 
   // Copies all references into `memory`, which is going away.
   void Detach(Bytes memory);
 
-  bool empty() const { return pieces_.empty(); }
-  std::uint64_t bytes() const { return bytes_; }
+  bool empty() const { return pieces_.empty() && sealed_.empty(); }
+  std::uint64_t bytes() const { return bytes_; }  // that are not encrypted yet
   void Clear();
 
  private:
@@ -46,9 +51,15 @@ class SendQueue {
     std::uint64_t bytes;
   };
   const std::byte* Data(const Piece& piece) const;
+  StreamState FlushSealed(int fd);
+  void SealRecord();
   void Consume(std::uint64_t bytes);
   void DropSentCopies();
 
+  std::optional<StreamSealer> sealer_;
+  std::vector<std::byte> record_;  // to be encrypted
+  std::vector<std::byte> sealed_;  // encrypted, and sent up to sealed_sent_
+  std::size_t sealed_sent_ = 0;
   std::deque<Piece> pieces_;
   std::vector<std::byte> copies_;
   std::uint64_t dropped_ = 0;  // how many bytes were erased from the front of copies_
@@ -63,6 +74,9 @@ class ReceiveBuffer {
 
   Bytes available() const { return Bytes(buffer_).subspan(begin_, end_ - begin_); }
   void Consume(std::size_t bytes) { begin_ += bytes; }
+
+  // Decrypts all bytes from now on. Requires that none have been received ahead.
+  void Decrypt(const Proof& key) { opener_.emplace(key); }
 
   // The socket was reported ready, so the next call reads from it again.
   void Refresh() { drained_ = false; }
@@ -81,12 +95,21 @@ class ReceiveBuffer {
 
  private:
   StreamState Receive(int fd, MutableBytes into, MutableBytes beyond, std::size_t& received);
+  StreamState ReceiveRaw(int fd, MutableBytes into, MutableBytes beyond, std::size_t& received);
+  StreamState OpenRecord(int fd);
   MutableBytes RoomFor(std::size_t bytes);
 
   std::vector<std::byte> buffer_;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
   bool drained_ = false;  // the last call did not fill its room, so the next one would find nothing
+
+  std::optional<StreamOpener> opener_;
+  std::vector<std::byte> sealed_;  // encrypted, and decrypted up to sealed_begin_
+  std::size_t sealed_begin_ = 0;
+  std::size_t sealed_end_ = 0;
+  std::vector<std::byte> opened_;  // of a record
+  std::size_t opened_begin_ = 0;
 };
 
 }  // namespace slimgraph

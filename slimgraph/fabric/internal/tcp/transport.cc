@@ -29,7 +29,8 @@ class TcpTransport : public Transport {
             TcpService::AdmissionRules{.key = network_.key,
                                        .challenge = network_.contacts[network_.self].challenge,
                                        .nodes = network_.job.nodes(),
-                                       .endpoints = network_.endpoints},
+                                       .endpoints = network_.endpoints,
+                                       .encrypts = network_.encrypts},
             [this](auto connection) { PassToChannel(std::move(connection)); })) {}
 
   std::string_view name() const override { return "tcp"; }
@@ -64,7 +65,7 @@ class TcpTransport : public Transport {
     channels_.At(endpoint, [&](TcpChannel*& open) {
       open = channel.get();
       for (auto& connection : waiting_[endpoint]) {
-        open->Adopt(std::move(connection.fd), connection.from);
+        open->Adopt(std::move(connection.fd), connection.from, connection.keys);
       }
       waiting_[endpoint].clear();
     });
@@ -85,7 +86,7 @@ class TcpTransport : public Transport {
   void PassToChannel(TcpService::MessageConnection connection) {
     channels_.At(connection.endpoint, [&](TcpChannel* open) {
       if (open != nullptr) {
-        open->Adopt(std::move(connection.fd), connection.from);
+        open->Adopt(std::move(connection.fd), connection.from, connection.keys);
       } else {
         waiting_[connection.endpoint].push_back(std::move(connection));
       }
@@ -126,8 +127,12 @@ Result<std::unique_ptr<Transport>> MakeTcpTransport(Job& job, const FabricOption
   SLIM_ASSIGN(const HandshakeKey key, job.KeyFor("tcp"));
   SLIM_ASSIGN(const Challenge challenge, NewChallenge());
   SLIM_ASSIGN(const std::vector<std::string> words, job.Exchange(Encode(port, challenge)));
-  TcpChannel::Network network{
-      .job = job, .self = job.self(), .endpoints = options.endpoints, .key = key, .contacts = {}};
+  TcpChannel::Network network{.job = job,
+                              .self = job.self(),
+                              .endpoints = options.endpoints,
+                              .key = key,
+                              .encrypts = job.encrypts(),
+                              .contacts = {}};
   for (NodeId node = 0; node < job.nodes(); ++node) {
     SLIM_ASSIGN(TcpContact contact, Decode(job.address(node), words[node]));
     network.contacts.push_back(std::move(contact));
