@@ -32,13 +32,16 @@ TEST_LIMIT_S     := $(if $(filter release,$(MODE)),900,1500)
 # - deaths, snapshots, durable logs and graphs under all protocols but occ and calvin, and launched
 #   stores but under occ, since other tests run the protocols' own code;
 # - applications on nodes of the larger shapes, and one of two ways to damage a file;
-# - how much memory commands take, how long they wait, and what they say of nodes that end.
+# - how much memory commands take, how long they wait, and what they say of nodes that end;
+# - calls that are long so that one can watch them, and lists and windows that are long or many.
 NOT_SANITIZED := *mpi*:ExperimentCommands.*:VertexCommands.*:Resizing.*:Surviving.*:*/nowait:*/waitdie:*WithMixedForms*
 FEWER := $(foreach suite,Deaths Snapshots Durable Graphs,$(addprefix *$(suite)*/,boundedwait to mvcc sundial))
 NOT_SANITIZED := $(NOT_SANITIZED):$(subst $() ,:,$(FEWER))
 NOT_SANITIZED := $(NOT_SANITIZED):MemoryOf.*:*MemoryIsAnnounced*:*AnnouncedMemory*:ChunkMemory.*:Waits/*:Faults/FaultyNode.*:Sides/*:DoctorHosts.*:*LastWriteOfEvery*/Undirected
 NOT_SANITIZED := $(NOT_SANITIZED):$(subst $() ,:,$(addprefix *LaunchedStores.Commit*/,mvcc sundial calvin))
 NOT_SANITIZED := $(NOT_SANITIZED):*WhenFormsChange*:StoreWorkloads.RunUnderAllProtocols*
+NOT_SANITIZED := $(NOT_SANITIZED):*/Watched.*:LoadedGraphs.*:*FetchesAListLonger*:*OfManyWindows*
+NOT_SANITIZED := $(NOT_SANITIZED):CommandLine.ScanReads*:PoolJobs.AgreeWith*:TxnSweep.Grows*
 NOT_SANITIZED := $(NOT_SANITIZED):Applying.RandomFiles*:WrongGraph.WithOffsetsThatFall*
 NOT_SANITIZED := $(NOT_SANITIZED):*Cold*/4nodes*:*Cold*/5nodes*:*/ApplicationsOn*/5nodes?compute:*/ApplicationsOn*/*nodes4compute:*/ApplicationsOn*/8nodes3compute
 ifneq (,$(filter $(MODE),asan tsan))

@@ -8,8 +8,8 @@
 // Claims are what a side states about itself: who it is and what it wants. A proof is
 // HMAC-SHA-512-256 over the side's role, both challenges and its claims. A challenge is random and
 // new for each session, so a recorded proof is worthless in another session. Bytes that follow the
-// handshake are neither encrypted nor authenticated, except those of a pool (HandshakeKey::Seal) and
-// of jobs that encrypt (Job::encrypts).
+// handshake are neither encrypted nor authenticated, except those of a pool (HandshakeKey::Seal)
+// and of jobs that encrypt (Job::encrypts).
 #pragma once
 
 #include <array>
@@ -18,13 +18,14 @@
 #include <string>
 #include <string_view>
 
+#include "slimgraph/base/crypto.h"
 #include "slimgraph/base/result.h"
 #include "slimgraph/base/types.h"
 
 namespace slimgraph {
 
 using Challenge = std::array<std::byte, 32>;
-using Proof = std::array<std::byte, 32>;
+using Proof = CryptoKey;
 
 struct Challenges {
   Challenge acceptor{};
@@ -69,7 +70,7 @@ class HandshakeKey {
 
  private:
   HandshakeKey() = default;
-  std::array<unsigned char, 32> key_{};
+  CryptoKey key_{};
 };
 
 }  // namespace slimgraph

@@ -17,8 +17,8 @@ std::atomic<bool> is_node{false};  // of a session that a launcher has started
 }  // namespace
 
 std::string Place::ToText() const {
-  return fmt::format("{} {} {} {} {} {} {} {}", node, nodes, compute, hub, secret,
-                     encrypts ? 1 : 0, listener, command);
+  return fmt::format("{} {} {} {} {} {} {} {}", node, nodes, compute, hub, secret, encrypts ? 1 : 0,
+                     listener, command);
 }
 
 JoinConfig Place::Config() const {

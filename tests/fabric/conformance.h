@@ -23,7 +23,8 @@ struct Setting {
   bool encrypts = false;
 };
 inline void PrintTo(const Setting& setting, std::ostream* out) {
-  *out << (setting.encrypts ? "encrypted " : "") << setting.transport << " on " << setting.nodes << " nodes";
+  *out << (setting.encrypts ? "encrypted " : "") << setting.transport << " on " << setting.nodes
+       << " nodes";
 }
 
 class FabricConformance : public ::testing::TestWithParam<Setting> {

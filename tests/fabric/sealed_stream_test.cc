@@ -1,5 +1,5 @@
-// Encrypted streams of the tcp transport: all bytes arrive, none can be read on the way, and whatever
-// is changed on the way ends the stream.
+// Encrypted streams of the tcp transport: all bytes arrive, none can be read on the way, and
+// whatever is changed on the way ends the stream.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -33,7 +33,7 @@ class Wire {
   UniqueFd to_;
 };
 
-constexpr Proof kKey{std::byte{7}};
+constexpr CryptoKey kKey{std::byte{7}};
 
 // What a queue that encrypts sends for these bytes.
 std::vector<std::byte> Sealed(Bytes bytes) {
@@ -54,7 +54,7 @@ std::vector<std::byte> Sealed(Bytes bytes) {
 }
 
 // Receives what is left of a stream of `bytes` bytes. Returns those that were received.
-std::vector<std::byte> Receive(Bytes sealed, std::size_t bytes, const Proof& key, bool& whole) {
+std::vector<std::byte> Receive(Bytes sealed, std::size_t bytes, const CryptoKey& key, bool& whole) {
   Wire wire;
   ReceiveBuffer in(kReceiveBytes);
   in.Decrypt(key);
@@ -140,7 +140,7 @@ TEST(SealedStream, EndsWhereItWasChanged) {
   bool whole = false;
   EXPECT_EQ(Receive(sealed, bytes.size(), kKey, whole), bytes);
   EXPECT_TRUE(whole);
-  const auto expect_prefix = [&](const std::vector<std::byte>& changed, const Proof& key,
+  const auto expect_prefix = [&](const std::vector<std::byte>& changed, const CryptoKey& key,
                                  std::size_t most, const std::string& what) {
     const auto received = Receive(changed, bytes.size(), key, whole);
     EXPECT_FALSE(whole) << what;
@@ -150,7 +150,7 @@ TEST(SealedStream, EndsWhereItWasChanged) {
   for (int round = 0; round < 200; ++round) {
     std::vector<std::byte> changed = sealed;
     // The header, the lengths and all else.
-    const std::size_t at = round < 24 ? static_cast<std::size_t>(round)
+    const std::size_t at = round < 24   ? static_cast<std::size_t>(round)
                            : round < 28 ? static_cast<std::size_t>(round)
                                         : random() % sealed.size();
     changed[at] ^= std::byte{1} << (random() % 8);
@@ -172,7 +172,7 @@ TEST(SealedStream, EndsWhereItWasChanged) {
   changed.insert(changed.end(), at(0), at(1));
   changed.insert(changed.end(), at(2), sealed.end());
   expect_prefix(changed, kKey, 0, "two records exchanged");
-  expect_prefix(Sealed(bytes), Proof{std::byte{8}}, 0, "another key");
+  expect_prefix(Sealed(bytes), CryptoKey{std::byte{8}}, 0, "another key");
 }
 
 }  // namespace

@@ -169,19 +169,11 @@ void ControlPlane::SayGoodbye() {
   }
 }
 
-// A partly sent frame would make all following frames unreadable, so the connection is shut down.
-// The end of the connection is noticed when it is read from.
+// A partly sent frame spoils all that follow, so the connection is shut down: ReadFrom() notices.
 void ControlPlane::SendTo(Peer& peer, const Frame& frame) {
-  if (!peer.fd) return;
-  bool sent = false;
-  if (peer.sealing) {
-    const std::string sealed = peer.sealing->key.Seal(peer.sealing->next_sent, EncodeFrame(frame));
-    peer.sealing->next_sent += 2;
-    sent = SendFrame(peer.fd.get(), {.type = FrameType::kSealed, .body = sealed});
-  } else {
-    sent = SendFrame(peer.fd.get(), frame);
-  }
-  if (!sent) ShutDown(peer.fd.get());
+  const int fd = peer.fd.get();
+  if (!peer.fd || SendFrame(fd, peer.sealing ? peer.sealing->Seal(frame) : frame)) return;
+  ShutDown(fd);
 }
 
 void ControlPlane::AddContribution(NodeId node, ExchangeId exchange, std::string body) {
@@ -300,16 +292,9 @@ Status ControlPlane::HandleAll(Peer& peer) {
   while (true) {
     SLIM_ASSIGN(auto frame, peer.reader.Next());
     if (!frame) return {};
-    if (peer.sealing) {
-      const auto opened = frame->type == FrameType::kSealed
-                              ? peer.sealing->key.Open(peer.sealing->next_received, frame->body)
-                              : std::nullopt;
-      if (!opened) return EnvironmentError("it sent a message that is not authentic");
-      peer.sealing->next_received += 2;
-      SLIM_ASSIGN(frame, DecodeFrame(*opened));
-    }
-    SLIM_TRY(CheckFrame(*frame, nodes_));
-    SLIM_TRY(Handle(peer, std::move(*frame)));
+    SLIM_ASSIGN(Frame opened, peer.sealing ? peer.sealing->Open(*frame) : std::move(*frame));
+    SLIM_TRY(CheckFrame(opened, nodes_));
+    SLIM_TRY(Handle(peer, std::move(opened)));
   }
 }
 

@@ -17,6 +17,7 @@
 #include "slimgraph/base/unique_fd.h"
 #include "slimgraph/launch/frame.h"
 #include "slimgraph/launch/handshake.h"
+#include "slimgraph/launch/internal/sealed_frames.h"
 #include "slimgraph/launch/job.h"
 
 namespace slimgraph {
@@ -91,13 +92,6 @@ class ControlPlane {
   void Drain();
 
  private:
-  // How frames are encrypted once both sides have proved that they know the secret. The hub's
-  // frames have even numbers.
-  struct Sealing {
-    HandshakeKey key;
-    std::uint64_t next_sent = 0;
-    std::uint64_t next_received = 0;
-  };
   struct Peer {
     Peer(NodeId number, UniqueFd connection, FrameReader its_reader)
         : node(number), fd(std::move(connection)), reader(std::move(its_reader)) {}
@@ -107,7 +101,7 @@ class ControlPlane {
     FrameReader reader;
     std::uint32_t silent_beats = 0;  // heartbeats of ours since its last frame
     bool left = false;
-    std::optional<Sealing> sealing = {};  // if the job encrypts
+    std::optional<SealedFrames> sealing = {};  // if the job encrypts
   };
 
   ControlPlane(NodeId self, NodeId nodes, Event wake);
@@ -115,7 +109,6 @@ class ControlPlane {
   Status JoinAtHub(const JoinConfig& config, std::string_view identity);
   Result<bool> JoinHub(UniqueFd fd, const HandshakeKey& key, const JoinConfig& config,
                        const std::string& identity, std::uint64_t deadline_ns);
-  Status SealFrames(Peer& peer, const JoinConfig& config, const Challenges& challenges) const;
   void Run();
   void ReadFrom(Peer& peer);
   Status HandleAll(Peer& peer);

@@ -85,21 +85,10 @@ Status ControlPlane::GatherPeers(JoinConfig& config, std::string_view identity) 
     Peer& peer = peers_.emplace_back(node, std::move(member.fd), std::move(member.reader));
     peer.reader.SetMaxBytes(kMaxFrameBytes);
     SendTo(peer, WelcomeFrame(key, member.challenges, words));
-    SLIM_TRY(SealFrames(peer, config, member.challenges));
+    if (config.encrypts) {
+      SLIM_ASSIGN(peer.sealing, SealedFrames::Make(config.secret, member.challenges, true));
+    }
   }
-  return {};
-}
-
-Status ControlPlane::SealFrames(Peer& peer, const JoinConfig& config,
-                                const Challenges& challenges) const {
-  if (!config.encrypts) return {};
-  SLIM_ASSIGN(const auto key,
-              HandshakeKey::Derive(config.secret, "frames of a job", challenges));
-  const std::uint64_t of_hub = 0;
-  const std::uint64_t of_node = 1;
-  peer.sealing = Sealing{.key = key,
-                         .next_sent = is_hub() ? of_hub : of_node,
-                         .next_received = is_hub() ? of_node : of_hub};
   return {};
 }
 
@@ -143,7 +132,9 @@ Result<bool> ControlPlane::JoinHub(UniqueFd fd, const HandshakeKey& key, const J
   }
   Peer& hub = peers_.emplace_back(NodeId{0}, std::move(fd), std::move(reader));
   hub.reader.SetMaxBytes(kMaxFrameBytes);
-  SLIM_TRY(SealFrames(hub, config, introduced->challenges));
+  if (config.encrypts) {
+    SLIM_ASSIGN(hub.sealing, SealedFrames::Make(config.secret, introduced->challenges, false));
+  }
   return true;
 }
 

@@ -74,8 +74,7 @@ TcpOpened TcpChannel::Connect(NodeId node, std::uint16_t to_endpoint) const {
   const TcpClaims claims{.node = network_.self,
                          .endpoint = static_cast<std::uint16_t>(endpoint_),
                          .to_endpoint = to_endpoint};
-  return OpenTcpConnection(network_.contacts[node], network_.key, claims, network_.encrypts,
-                           wanted)
+  return OpenTcpConnection(network_.contacts[node], network_.key, claims, network_.encrypts, wanted)
       .value_or(TcpOpened());
 }
 

@@ -53,7 +53,8 @@ class TcpIncomingMessages : public TcpLink {
 
   // Passes messages that arrive during OnReady() to `*receiver`.
   TcpIncomingMessages(Poller& poller, UniqueFd fd, EndpointAddress from,
-                      const std::optional<TcpStreamKeys>& keys, const Receiver* const& receiver, UnreachableNode& unreachable);
+                      const std::optional<TcpStreamKeys>& keys, const Receiver* const& receiver,
+                      UnreachableNode& unreachable);
 
   void OnReady() override;
 

@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "slimgraph/base/crypto.h"
 #include "slimgraph/base/types.h"
-#include "slimgraph/fabric/internal/tcp/cipher.h"
 
 namespace slimgraph {
 
@@ -32,7 +32,7 @@ class SendQueue {
   void Refer(Bytes bytes);
 
   // Encrypts all bytes from the first one on.
-  void Encrypt(const Proof& key) { sealer_.emplace(key); }
+  void Encrypt(const CryptoKey& key) { sealer_.emplace(key); }
 
   // Returns kDone when the queue is empty, kBlocked when the socket takes no more now.
   StreamState Flush(int fd);
@@ -76,7 +76,7 @@ class ReceiveBuffer {
   void Consume(std::size_t bytes) { begin_ += bytes; }
 
   // Decrypts all bytes from now on. Requires that none have been received ahead.
-  void Decrypt(const Proof& key) { opener_.emplace(key); }
+  void Decrypt(const CryptoKey& key) { opener_.emplace(key); }
 
   // The socket was reported ready, so the next call reads from it again.
   void Refresh() { drained_ = false; }
