@@ -55,6 +55,7 @@ AttachRequest RequestFor(const JobOptions& options, const std::vector<std::strin
   return {.pool = options.standing->pool,
           .graph = options.standing->graph,
           .view_of = ViewByFacts(options.standing->view_of),
+          .views_are_graphs = options.standing->views_are_graphs,
           .compute = compute,
           .resizable = options.may_move,
           .words = arguments};
@@ -87,9 +88,9 @@ NodeEnd RunNodeOf(JoinConfig config, const JobOptions& options, const std::strin
   if (!facts && survives) return AfterLoss(**job, facts.error());
   while (!facts) ::pause();  // the control thread ends this process
   OfPool of_pool{.graph = nullptr, .part = std::move(part)};
-  // The memories of a view are not those of the graph.
+  // The memories of a view that is no graph are not those of the graph.
   std::vector<std::unique_ptr<SharedMemory>> memories;
-  if (of_pool.part && !options.standing->view_of) {
+  if (of_pool.part && (!options.standing->view_of || options.standing->views_are_graphs)) {
     memories = std::move(of_pool.part->memories);
     of_pool.part.reset();
   }

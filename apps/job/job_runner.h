@@ -26,6 +26,7 @@ struct PoolGraph {
   std::string graph;
   // The view that the job needs (slimgraph/pool/attach.h).
   std::function<Result<std::string>(const StandingGraph& graph)> view_of = {};
+  bool views_are_graphs = false;  // and the job runs on the view, as its StandingGraph
 };
 
 struct JobOptions {

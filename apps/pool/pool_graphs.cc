@@ -104,8 +104,11 @@ Command PoolLoaderCommand() {
     options.Positional("SHOWN", "its name in messages", state->shown);
     options.Positional("NODE", "the number of the part", state->node);
     options.Positional("NODES", "the number of parts", state->nodes);
-    options.Positional("VIEW", "upper, all or arcs: as mining reads it; empty: as all others do",
-                       state->view);
+    options.Positional(
+        "VIEW",
+        "upper, all or arcs: as mining reads it; unit: with weights of 1; both: as if it "
+        "were undirected; empty: as it is",
+        state->view);
   };
   const auto run = [state](const std::vector<std::string>&) {
     const auto node = ParseNumber<NodeId>(state->node);
@@ -116,8 +119,8 @@ Command PoolLoaderCommand() {
     // All nodes load at the same time.
     const std::size_t threads = std::max<std::size_t>(1, UsableThreads() / *nodes);
     const auto load = [threads](const PartToLoad& part) -> Result<StandingPart> {
-      if (part.view.empty()) {
-        return LoadStandingPart(part.file, part.shown, part.node, part.nodes, threads);
+      if (part.view.empty() || part.view == kUnitView || part.view == kBothView) {
+        return LoadStandingPart(part.file, part.shown, part.node, part.nodes, threads, part.view);
       }
       SLIM_ASSIGN(const dkudu::ListPart lists, dkudu::PartOfView(part.view));
       return dkudu::LoadStandingLists(part.file, part.shown, lists, part.node, part.nodes);

@@ -6,6 +6,7 @@
 #include "apps/job/job_runner.h"
 #include "apps/print.h"
 #include "slimgraph/base/units.h"
+#include "slimgraph/remote/standing_graph.h"
 #include "slimgraph/stats/report.h"
 
 namespace slimgraph {
@@ -81,11 +82,16 @@ std::string DescribeNode(const PoolDescriptor& pool, std::size_t number, const P
                      FormatSeconds(status.up_seconds), FormatBytes(status.used_bytes), limit);
 }
 
+std::string FormOf(const std::string& view) {
+  if (view.empty()) return "";
+  if (view == kUnitView) return " with weights of 1";
+  if (view == kBothView) return " without directions";
+  return fmt::format(" for mining ({})", view);
+}
+
 std::string DescribeGraph(const PoolView& view, const GraphOfPool& graph) {
-  const std::string form =
-      graph.what.view.empty() ? "" : fmt::format(" for mining ({})", graph.what.view);
-  std::string text = fmt::format("  graph {}{}  {}, {}", graph.what.name, form, graph.what.shown,
-                                 FormatBytes(graph.bytes));
+  std::string text = fmt::format("  graph {}{}  {}, {}", graph.what.name, FormOf(graph.what.view),
+                                 graph.what.shown, FormatBytes(graph.bytes));
   if (!graph.what.ready) return text + ", is being loaded\n";
   // Nodes that have ended get it back when they are started again.
   const auto answering = static_cast<std::size_t>(

@@ -132,7 +132,13 @@ std::vector<MiningPart*> MiningPartsOf(RunState& state) {
 Result<PoolGraph> ToAttach(RunState& state) {
   const PoolGraph& graph = *state.vertex.graph.standing;
   const auto mining = MiningPartsOf(state);
-  if (mining.empty()) return graph;
+  if (mining.empty()) {
+    std::vector<const VertexApplication*> applications;
+    for (const auto& one : state.parts) {
+      applications.push_back(dynamic_cast<const VertexApplication*>(one.part.get()));
+    }
+    return WithVertexView(graph, std::move(applications));
+  }
   if (mining.size() < state.parts.size()) {
     return UsageError(
         "one job cannot run vertex programs and mine patterns in a graph of a pool: run them in "

@@ -138,6 +138,9 @@ Status ReportEngine(JobRun& run, const VertexOptions& options, const GraphSource
   constexpr const char* kSides[] = {"strict", "serve", "reduce", "auto"};
   Report& report = run.report;
   SetGraph(report, file);
+  if (run.standing != nullptr && run.standing->view() == kBothView) {
+    report.Set("/graph/directed", true);
+  }
   report.Set("/options/mode", std::string(kModes[static_cast<int>(options.mode)]));
   report.Set("/options/cache", std::string(kLevels[static_cast<int>(options.cache.level)]));
   report.Set("/options/memory-side", std::string(kSides[static_cast<int>(options.cache.side)]));
@@ -252,7 +255,11 @@ Status RunOn(const VertexWork& one, const VertexOptions& options, const GraphSou
                   FormatCounted(topology.nodes(), "node"), topology.nodes() - topology.compute());
   if (engine && (options.verify || !one.output.empty())) SLIM_TRY(application.Gather(*engine));
   if (cluster.self() == 0 && options.verify) {
-    SLIM_ASSIGN(const Csr lists, ReadCsr(file));
+    const GraphSource* as_in_file = &file;
+    if (run.standing != nullptr) {
+      SLIM_ASSIGN(as_in_file, run.standing->AsInFile());
+    }
+    SLIM_ASSIGN(const Csr lists, ReadCsr(*as_in_file));
     SLIM_TRY(application.Verify(lists));
     run.report.Set("/verified", true);
     run.text += "the result equals that of a serial computation\n";
@@ -262,6 +269,55 @@ Status RunOn(const VertexWork& one, const VertexOptions& options, const GraphSou
 }
 
 }  // namespace
+
+namespace {
+
+// For applications, which must know that the graph of a view without directions has some.
+class Directed : public GraphSource {
+ public:
+  explicit Directed(const GraphSource& view) : GraphSource(view), view_(view) {
+    header_.flags |= kSlimDirected;
+  }
+  bool has(SectionKind kind) const override { return view_.has(kind); }
+  std::uint64_t section_bytes(SectionKind kind) const override { return view_.section_bytes(kind); }
+  Status Read(SectionKind kind, std::uint64_t first_byte, MutableBytes into,
+              std::size_t threads) const override {
+    return view_.Read(kind, first_byte, into, threads);
+  }
+  Result<OriginalIds> ReadOriginalIds() const override { return view_.ReadOriginalIds(); }
+
+ private:
+  const GraphSource& view_;
+};
+
+// Whether the graph is to be read as undirected: all of the applications must want it.
+Result<bool> IgnoreDirections(const GraphSource& graph,
+                              std::span<const VertexApplication* const> applications) {
+  const auto ignores = [](const auto* one) { return one->IgnoresDirections(); };
+  if (!graph.directed() || std::none_of(applications.begin(), applications.end(), ignores)) {
+    return false;
+  }
+  if (std::all_of(applications.begin(), applications.end(), ignores)) return true;
+  return UsageError(
+      "{} is directed: cdlp, kcore and mis, which ignore directions, need a command of their own",
+      graph.path());
+}
+
+bool WantUnitWeights(std::span<const VertexApplication* const> applications) {
+  return std::any_of(applications.begin(), applications.end(),
+                     [](const auto* one) { return one->unit_weights(); });
+}
+
+}  // namespace
+
+PoolGraph WithVertexView(PoolGraph graph, std::vector<const VertexApplication*> applications) {
+  graph.views_are_graphs = true;
+  graph.view_of = [all = std::move(applications)](const StandingGraph& of) -> Result<std::string> {
+    SLIM_ASSIGN(const bool ignore, IgnoreDirections(of, all));
+    return std::string(ignore ? kBothView : WantUnitWeights(all) ? kUnitView : "");
+  };
+  return graph;
+}
 
 Status RunVertexApplications(JobRun& run, const VertexOptions& options,
                              std::span<const VertexWork> works) {
@@ -273,41 +329,27 @@ Status RunVertexApplications(JobRun& run, const VertexOptions& options,
   }
   const GraphSource& loaded = slim ? static_cast<const GraphSource&>(*slim) : *run.standing;
   const UnitWeights with_units(loaded);
-  const bool unit_weights = std::any_of(works.begin(), works.end(), [](const VertexWork& one) {
-    return one.application.unit_weights();
-  });
-  if (unit_weights && !slim) {
-    return UsageError("--unit-weights is for graphs in files, not for those of a pool");
-  }
-  const GraphSource& file = unit_weights ? static_cast<const GraphSource&>(with_units) : loaded;
+  std::vector<const VertexApplication*> applications;
+  for (const VertexWork& one : works) applications.push_back(&one.application);
+  const bool wraps = slim && WantUnitWeights(applications);
+  const GraphSource& file = wraps ? static_cast<const GraphSource&>(with_units) : loaded;
   SLIM_ASSIGN(const OriginalIds ids, file.ReadOriginalIds());
-  const auto ignores = [](const VertexWork& one) { return one.application.IgnoresDirections(); };
-  const bool some_ignore = file.directed() && std::any_of(works.begin(), works.end(), ignores);
-  if (some_ignore && !std::all_of(works.begin(), works.end(), ignores)) {
-    return UsageError(
-        "{} is directed: cdlp, kcore and mis, which ignore directions, need a command of "
-        "their own",
-        file.path());
-  }
-  if (some_ignore && !slim) {
-    return UsageError(
-        "{} is directed: cdlp, kcore and mis, which ignore directions, need it in a file, or made "
-        "undirected before it is loaded: slimgraph convert --symmetrize",
-        options.graph.how.in);
-  }
   std::optional<BothDirections> both;
-  if (some_ignore) {
+  SLIM_ASSIGN(const bool ignore, IgnoreDirections(file, applications));
+  if (ignore) {
     SLIM_ASSIGN(both, BothDirections::Of(file));
   }
+  const bool no_directions = run.standing != nullptr && run.standing->view() == kBothView;
+  const Directed directed(file);
   const GraphSource& graph = both ? static_cast<const GraphSource&>(*both) : file;
   dgemini::WorkloadNeeds needs;
   std::uint64_t result_bytes = 0;
   std::vector<std::unique_ptr<ValueFile>> outputs;
   for (const VertexWork& one : works) {
-    SLIM_TRY(one.application.Prepare(file, ids));
+    SLIM_TRY(one.application.Prepare(no_directions ? directed : file, ids));
     SLIM_ASSIGN(outputs.emplace_back(), MakeOutput(one));
     AddNeeds(needs, one.application.Needs(options.mode));
-    result_bytes += ResultBytes(options.verify, one.output, file, both.has_value());
+    result_bytes += ResultBytes(options.verify, one.output, file, both || no_directions);
   }
   needs.cache = options.cache;
   SLIM_TRY(DecideEdgeBudget(cluster, needs.cache.edges));

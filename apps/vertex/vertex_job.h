@@ -59,6 +59,9 @@ void DeclareVertexOptions(Options& options, VertexOptions& vertex);
 Status RunVertexApplication(JobRun& run, const VertexOptions& options,
                             VertexApplication& application);
 
+// The graph of a pool, with the views of it that the applications need. These must outlive it.
+PoolGraph WithVertexView(PoolGraph graph, std::vector<const VertexApplication*> applications);
+
 // One of several applications on the same loaded graph.
 struct VertexWork {
   VertexApplication& application;
@@ -93,7 +96,9 @@ Command VertexCommand(const char* name, const char* summary,
     if (!output) return PrintError(output.error());
     const Status graph = ResolveGraph(state->options.graph);
     if (!graph) return PrintError(graph.error());
-    state->options.job.standing = state->options.graph.standing;
+    if (const auto& standing = state->options.graph.standing) {
+      state->options.job.standing = WithVertexView(*standing, {&state->application});
+    }
     state->options.job.may_move = state->options.repeat <= 1;
     state->options.job.stays_with = "--repeat";
     return RunJob(name, state->options.job, arguments, [state](JobRun& job_run) {

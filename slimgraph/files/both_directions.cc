@@ -47,6 +47,8 @@ class NeighbourCursor {
 BothDirections::BothDirections(const GraphSource& file) : file_(&file) {
   path_ = file.path();
   header_.flags = kSlimDuplicates | (file.may_have_self_loops() ? kSlimSelfLoops : 0U);
+  header_.version = file.header().version;
+  header_.first_original_id = file.header().first_original_id;
   header_.vertices = file.vertices();
   header_.edges = file.edges();
   header_.arcs = 2 * file.arcs();

@@ -15,6 +15,7 @@
 #include "slimgraph/cluster/topology.h"
 #include "slimgraph/launch/hosts.h"
 #include "slimgraph/launch/place.h"
+#include "slimgraph/pool/internal/node_state.h"
 #include "slimgraph/pool/internal/open_pool.h"
 
 namespace slimgraph {
@@ -56,6 +57,12 @@ Result<std::unique_ptr<Attachment>> Attachment::Make(const AttachRequest& reques
     SLIM_ASSIGN(view, request.view_of(found[1]));
   }
   SLIM_TRY(internal::MakeView(connections, request.graph, view));
+  if (request.views_are_graphs && !view.empty()) {
+    const std::string key = internal::NodeState::KeyOf(request.graph, view);
+    SLIM_ASSIGN(const auto of_view, connections[0].Ask({std::string(internal::kFind), key}));
+    if (of_view.size() != 2) return EnvironmentError("pool '{}' has sent no view", request.pool);
+    made->facts_.facts = of_view[1];
+  }
 
   const NodeId nodes = request.compute + made->facts_.nodes;
   SLIM_TRY(Topology::Make(nodes, request.compute));

@@ -25,6 +25,7 @@ struct AttachRequest {
   // The view (pool/status.h) that the job needs, by the graph's facts; "": the graph as it was
   // loaded. Made now if the pool does not have it yet.
   std::function<Result<std::string>(const std::string& facts)> view_of = {};
+  bool views_are_graphs = false;  // then PoolFacts has the view's facts, not those of the graph
   NodeId compute = 1;
   bool resizable = false;  // the job asks for TakeResize()
   // The command line after the program's name. The other compute nodes and the deputies have the

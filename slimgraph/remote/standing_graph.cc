@@ -3,12 +3,14 @@
 #include <sstream>
 
 #include "slimgraph/base/check.h"
+#include "slimgraph/files/both_directions.h"
+#include "slimgraph/files/unit_weights.h"
 
 namespace slimgraph {
 namespace {
 
 constexpr VertexId kWord = 64;
-constexpr int kFactsVersion = 1;
+constexpr int kFactsVersion = 2;
 
 constexpr SectionKind kTold[] = {SectionKind::kOutOffsets,   SectionKind::kOutNeighbours,
                                  SectionKind::kOutWeights,   SectionKind::kInOffsets,
@@ -25,10 +27,20 @@ VertexId StepOf(VertexId vertices, NodeId parts) {
   return vertices / kWord / kWord >= parts ? kWord : OffsetGroup::kLists;
 }
 
-std::string Facts(const SlimFile& file, const SlimHeader& header, const std::string& path,
+// Null: the file itself.
+Result<std::unique_ptr<GraphSource>> ViewOf(const SlimFile& file, std::string_view view) {
+  if (view.empty()) return nullptr;
+  if (view == kUnitView) return std::make_unique<UnitWeights>(file);
+  if (view != kBothView) return EnvironmentError("there is no view '{}' of a graph", view);
+  SLIM_ASSIGN(BothDirections both, BothDirections::Of(file));
+  return std::make_unique<BothDirections>(std::move(both));
+}
+
+std::string Facts(const GraphSource& file, std::string_view view, const std::string& path,
                   VertexId step, const ChunkPartition& partition,
                   const std::vector<EdgeOffset>& arcs) {
-  std::string text = fmt::format("{}\n{}\n{}\n", kFactsVersion, path, file.path());
+  const SlimHeader& header = file.header();
+  std::string text = fmt::format("{}\n{}\n{}\n{}\n", kFactsVersion, view, path, file.path());
   text += fmt::format("{} {} {} {} {} {} {} {} {}", header.version, header.flags,
                       static_cast<std::uint32_t>(header.weight_type), header.vertices, header.edges,
                       header.arcs, header.first_original_id, header.checksums_checksum, step);
@@ -41,7 +53,7 @@ std::string Facts(const SlimFile& file, const SlimHeader& header, const std::str
   return text;
 }
 
-Status CodePart(const SlimFile& file, const VertexPart& part, Direction direction,
+Status CodePart(const GraphSource& file, const VertexPart& part, Direction direction,
                 std::size_t threads, std::vector<std::unique_ptr<SharedMemory>>& memories) {
   const bool weights = file.weight_type() != WeightType::kNone;
   const auto make = [&](ListMemory, std::uint64_t bytes) -> Result<MutableBytes> {
@@ -58,8 +70,11 @@ Status CodePart(const SlimFile& file, const VertexPart& part, Direction directio
 }  // namespace
 
 Result<StandingPart> LoadStandingPart(const std::string& path, const std::string& shown,
-                                      NodeId part, NodeId parts, std::size_t threads) {
-  SLIM_ASSIGN(const SlimFile file, SlimFile::Open(path, shown));
+                                      NodeId part, NodeId parts, std::size_t threads,
+                                      std::string_view view) {
+  SLIM_ASSIGN(const SlimFile slim, SlimFile::Open(path, shown));
+  SLIM_ASSIGN(const auto viewed, ViewOf(slim, view));
+  const GraphSource& file = viewed ? *viewed : static_cast<const GraphSource&>(slim);
   const VertexId step = StepOf(file.vertices(), parts);
   SLIM_ASSIGN(const std::vector<EdgeOffset> offsets,
               ChunkPartition::ReadOffsets(file, Direction::kOut, step, 0, 1, threads));
@@ -72,7 +87,7 @@ Result<StandingPart> LoadStandingPart(const std::string& path, const std::string
     arcs.push_back(before(vertices.first + vertices.count) - before(vertices.first));
   }
   StandingPart made;
-  made.facts = Facts(file, file.header(), path, step, partition, arcs);
+  made.facts = Facts(file, view, path, step, partition, arcs);
   for (const Direction direction : DirectionsOf(file)) {
     SLIM_TRY(CodePart(file, partition.part(part), direction, threads, made.memories));
   }
@@ -97,6 +112,7 @@ Status StandingGraph::ReadFacts(const std::string& facts) {
   std::string line;
   in >> version;
   std::getline(in, line);
+  std::getline(in, view_);
   std::getline(in, file_path_);
   std::getline(in, path_);
   std::uint32_t weight_type = 0;
@@ -153,31 +169,40 @@ std::uint64_t StandingGraph::section_bytes(SectionKind kind) const {
   return header_.sections[static_cast<std::size_t>(kind)].bytes;
 }
 
-Result<const SlimFile*> StandingGraph::File() const {
+Status StandingGraph::Open() const {
   const std::lock_guard lock(mutex_);
-  if (file_) return file_.get();
+  if (file_) return {};
   SLIM_ASSIGN(SlimFile file, SlimFile::Open(file_path_, path_));
   if (file.identity() != identity()) {
     return InputError(
         "{} has changed since it was loaded into the pool: drop the graph and load it again",
         path_);
   }
-  file_ = std::make_unique<SlimFile>(std::move(file));
-  return file_.get();
+  auto opened = std::make_unique<SlimFile>(std::move(file));
+  SLIM_ASSIGN(viewed_, ViewOf(*opened, view_));
+  file_ = std::move(opened);
+  return {};
 }
 
 Status StandingGraph::Read(SectionKind kind, std::uint64_t first_byte, MutableBytes into,
                            std::size_t threads) const {
-  SLIM_ASSIGN(const SlimFile* const file, File());
-  return file->Read(kind, first_byte, into, threads);
+  SLIM_TRY(Open());
+  const GraphSource& source = viewed_ ? *viewed_ : static_cast<const GraphSource&>(*file_);
+  return source.Read(kind, first_byte, into, threads);
 }
 
 Result<OriginalIds> StandingGraph::ReadOriginalIds() const {
   if (!has(SectionKind::kOriginalIds)) {
     return OriginalIds(header_.first_original_id, vertices());
   }
-  SLIM_ASSIGN(const SlimFile* const file, File());
-  return file->ReadOriginalIds();
+  SLIM_TRY(Open());
+  return file_->ReadOriginalIds();
+}
+
+Result<const GraphSource*> StandingGraph::AsInFile() const {
+  if (view_ != kBothView) return this;
+  SLIM_TRY(Open());
+  return file_.get();
 }
 
 }  // namespace slimgraph

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "slimgraph/base/shared_memory.h"
@@ -20,10 +21,16 @@ struct StandingPart {
   std::vector<std::unique_ptr<SharedMemory>> memories;
 };
 
+// Other forms of a graph that stand beside it, views. As a graph of its own, a view has weights of
+// 1 (UnitWeights), or is an undirected graph (BothDirections).
+constexpr std::string_view kUnitView = "unit";
+constexpr std::string_view kBothView = "both";
+
 // Codes part `part` of `parts` of a .slim file, in all directions that the file has, with its
-// weights. `shown` names the file in messages.
+// weights. `shown` names the file in messages. `view`: "" or a view.
 Result<StandingPart> LoadStandingPart(const std::string& path, const std::string& shown,
-                                      NodeId part, NodeId parts, std::size_t threads);
+                                      NodeId part, NodeId parts, std::size_t threads,
+                                      std::string_view view = "");
 
 // What a job knows of the graph. Lists are read from the pool's memory; only original ids, and
 // lists that a serial computation needs, are read from the file that the graph was loaded from.
@@ -33,6 +40,7 @@ class StandingGraph : public GraphSource {
   static Result<std::unique_ptr<StandingGraph>> Open(
       const std::string& facts, std::vector<std::unique_ptr<SharedMemory>> memories);
 
+  const std::string& view() const { return view_; }
   NodeId parts() const { return static_cast<NodeId>(parts_.size()); }
   const VertexPart& part(NodeId number) const { return parts_[number].vertices; }
   // The arcs of a part's out lists.
@@ -55,6 +63,9 @@ class StandingGraph : public GraphSource {
   Status Read(SectionKind kind, std::uint64_t first_byte, MutableBytes into,
               std::size_t threads = 0) const override;
   Result<OriginalIds> ReadOriginalIds() const override;
+  // For a serial computation, which knows what directions are: the graph as the file has it, with
+  // the view's weights.
+  Result<const GraphSource*> AsInFile() const;
 
  private:
   struct Part {
@@ -63,15 +74,18 @@ class StandingGraph : public GraphSource {
   };
   StandingGraph() = default;
   Status ReadFacts(const std::string& facts);
-  // The file, which is opened when it is first needed.
-  Result<const SlimFile*> File() const;
+  // The file and its view are opened when they are first needed.
+  Status Open() const;
 
   std::string file_path_;
+  std::string view_;
   std::vector<Part> parts_;
   VertexId step_ = 1;
   std::vector<std::unique_ptr<SharedMemory>> memories_;
   mutable Mutex mutex_;
-  mutable std::unique_ptr<SlimFile> file_;  // guarded by mutex_
+  // Guarded by mutex_.
+  mutable std::unique_ptr<SlimFile> file_;
+  mutable std::unique_ptr<GraphSource> viewed_;  // null: the file itself
 };
 
 }  // namespace slimgraph

@@ -130,6 +130,47 @@ TEST_F(PoolJobs, OnDirectedGraphsUseOriginalIds) {
   }
 }
 
+// Weights of 1, and directed graphs as undirected ones, are views.
+TEST_F(PoolJobs, OnOtherFormsOfAGraph) {
+  const std::vector<std::vector<std::string>> kJobs = {
+      {"sssp", "kron", "--source", "1", "--unit-weights"},
+      {"sssp", "links", "--source", "10", "--unit-weights"},
+      {"cdlp", "links"},
+      {"kcore", "links"},
+      {"mis", "links", "--seed", "3"},
+      {"kcore", "kron"}};
+  const std::vector<std::vector<std::string>> kSettings = {
+      {"--compute", "1"},
+      {"--compute", "2", "--transport", "tcp", "--edge-cache", "0"},
+      {"--compute", "3", "--memory-side", "serve"},
+      {"--compute-schedule", "2@0,1@1,3@2"}};
+  for (const auto& job : kJobs) {
+    const std::string filed = scratch_->File("filed");
+    std::vector<std::string> on_file = job;
+    on_file[1] = scratch_->File(job[1] == "kron" ? "kron.slim" : "arcs.slim");
+    on_file.insert(on_file.end(), {"--verify", "--output", filed, "--json"});
+    const JsonValue right = Parse(Run(on_file));
+    for (const auto& setting : kSettings) {
+      const std::string pooled = scratch_->File("pooled");
+      std::vector<std::string> words = job;
+      words[1] = "p:" + job[1];
+      words.insert(words.end(), setting.begin(), setting.end());
+      words.insert(words.end(), {"--verify", "--output", pooled, "--json"});
+      const JsonValue report = Parse(Run(words));
+      EXPECT_TRUE(report.IsTrue("/verified")) << job[0];
+      EXPECT_TRUE(ReadText(pooled) == ReadText(filed)) << job[0] << " " << job[1];
+      EXPECT_EQ(report.IsTrue("/graph/directed"), right.IsTrue("/graph/directed"));
+      EXPECT_EQ(report.NumberAt("/graph/edges"), right.NumberAt("/graph/edges"));
+    }
+  }
+  Run({"run", "p:links", "kcore", "mis:seed=3", "--verify"});
+  const std::string status = Run({"pool", "status", "p"});
+  for (const char* const form :
+       {"kron with weights of 1", "links with weights of 1", "links without directions"}) {
+    EXPECT_NE(status.find(form), std::string::npos) << status;
+  }
+}
+
 TEST_F(PoolJobs, ReadNoListsFromTheFile) {
   const std::string path = scratch_->File("gone.slim");
   Run({"gen", "kron", "--scale", "8", "--output", path});
@@ -220,8 +261,7 @@ TEST_F(PoolJobs, RefuseInOneLineWhatAPoolCannotDo) {
   expect({"pool", "metrics", "q"}, 3, "there is no pool 'q'");
   expect({"run", "p:kron", "cc", "triangles"}, 2, "two commands");
   expect({"cc", "nopool:kron"}, 3, "nopool");
-  expect({"sssp", "p:kron", "--source", "1", "--unit-weights"}, 2, "--unit-weights");
-  expect({"kcore", "p:links"}, 2, "directed");
+  expect({"run", "p:links", "cc", "kcore"}, 2, "need a command of their own");
   expect({"bfs", "p:kron", "--source", "99999999"}, 3, "99999999");
 }
 
