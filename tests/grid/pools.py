@@ -14,9 +14,8 @@ def draw_job(random):
     while True:
         spec = random.choice([vertex, mining]).draw(random)
         recipe = spec["graph"]
-        needs_file = spec["family"] == "mining" or spec["program"] in ("cdlp", "kcore", "mis")
         if spec.get("heavy") or recipe["kind"] == "empty" or recipe.get("no-reverse") or \
-                (recipe["directed"] and needs_file):
+                (recipe["directed"] and spec["family"] == "mining"):
             continue
         return spec
 
@@ -44,6 +43,7 @@ def draw(random):
     return {**spec, "of": spec["family"], "family": "pools", "nodes": nodes,
             "copies": random.choice([1, 1, 2]) if nodes > 1 else 1,
             "survives": may_move and random.random() < 0.3,
+            "encrypts": random.random() < 0.3,
             "shape": draw_shape(random, may_move, steps)}
 
 
@@ -64,7 +64,8 @@ class PoolWorkshop:
             return self.workshop.run(words)
         if not self.is_loaded:
             self.workshop.run(["pool", "start", "p", "--nodes", self.spec["nodes"],
-                               "--copies", self.spec["copies"]]).expect(0)
+                               "--copies", self.spec["copies"],
+                               *(["--encrypt"] if self.spec["encrypts"] else [])]).expect(0)
             self.workshop.run(["pool", "load", "p", "g.slim", "--as", "g"]).expect(0)
             self.is_loaded = True
         survives = ["--survive"] if self.spec["survives"] else []

@@ -69,6 +69,8 @@ def draw(random):
         words += ["--delta", random.choice(["0.5", "1", "3", "17", "100", "1e4", "1e9", "1e30"])]
         if weights == "int64":
             words[-1] = random.choice(["1e10", "1e11", "1e12", "1e30"])
+    if program == "sssp" and random.random() < 0.2:
+        words += ["--unit-weights"]
     if program == "pagerank":
         words += random.choice([["--iterations", random.randint(0, 20)], []])
         words += random.choice([["--damping", random.choice([0, 0.3, 1])], []])
@@ -144,7 +146,10 @@ def compare(program, graph, sources, spec, found):
         expected = [UNREACHED if d is None or d > most else str(d)
                     for d in bfs(graph, numbers[0])[0]]
     else:
-        if program == "sssp":
+        if program == "sssp" and "--unit-weights" in spec["words"]:
+            depths = bfs(graph, numbers[0])[0]
+            values = [math.inf if depth is None else depth for depth in depths]
+        elif program == "sssp":
             values = sssp(graph, numbers[0])
         elif program == "bc":
             values = centrality(graph, numbers)
