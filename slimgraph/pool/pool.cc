@@ -1,5 +1,6 @@
 #include "slimgraph/pool/pool.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <cstring>
 
 #include "slimgraph/base/clock.h"
+#include "slimgraph/base/files.h"
 #include "slimgraph/base/folders.h"
 #include "slimgraph/base/poller.h"
 #include "slimgraph/base/sync.h"
@@ -228,7 +230,13 @@ Result<PoolStarted> StartPool(const PoolStart& start) {
   SLIM_ASSIGN(const PoolLock lock, LockPool(start.name));
   SLIM_ASSIGN(const std::string folder, PoolsFolder());
   SLIM_ASSIGN(const bool exists, Exists(DescriptorPath(folder, start.name)));
-  auto started = StartLocked(start, exists, LogPath(folder, start.name));
+  const std::string log = LogPath(folder, start.name);
+  auto started = StartLocked(start, exists, log);
+  // A log in which nodes have said why stays.
+  struct stat written;
+  if (!started && !exists && files::StatOf(log, written) == 0 && written.st_size == 0) {
+    SLIM_TRY(RemoveFile(log));
+  }
   return started;
 }
 

@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <sstream>
@@ -118,6 +119,8 @@ TEST_F(PoolCommands, BringBackANodeThatHasEnded) {
 
 TEST_F(PoolCommands, RefuseInOneLine) {
   ExpectFailure({"pool", "start", "p"}, 2, "pool 'p' is new: give --nodes");
+  ExpectFailure({"pool", "start", "p", "--nodes", "1", "--copies", "2"}, 2, "give 1 to 1");
+  EXPECT_TRUE(std::filesystem::is_empty(std::getenv("SLIMGRAPH_POOLS")));
   ExpectFailure({"pool", "load", "p", File("five.txt")}, 3, "there is no pool 'p'");
   ExpectFailure({"pool", "stop", "../p"}, 2, "is no name for a pool");
   Run({"pool", "start", "p", "--nodes", "1", "--memory", "64"});
