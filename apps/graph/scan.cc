@@ -1,12 +1,11 @@
 #include "apps/commands.h"
 
-#include <xxhash.h>
-
 #include <array>
 #include <atomic>
 #include <memory>
 
 #include "apps/graph/graph_input.h"
+#include "apps/graph/tally.h"
 #include "apps/job/job_command.h"
 #include "apps/job/job_report.h"
 #include "slimgraph/base/check.h"
@@ -49,25 +48,6 @@ Result<EdgeOffset> MostArcsOfABatch(const GraphSource& file) {
   }
   return most;
 }
-
-// Counts and a checksum of a set of lists. They are sums, so the order of reading does not matter.
-struct Tally {
-  std::uint64_t lists = 0;
-  std::uint64_t arcs = 0;
-  std::uint64_t checksum = 0;
-
-  void Add(VertexId vertex, std::span<const VertexId> list) {
-    ++lists;
-    arcs += list.size();
-    checksum += XXH3_64bits_withSeed(list.data(), list.size_bytes(), vertex);
-  }
-  void Add(const Tally& other) {
-    lists += other.lists;
-    arcs += other.arcs;
-    checksum += other.checksum;
-  }
-  friend bool operator==(const Tally&, const Tally&) = default;
-};
 
 Tally TallyOwn(const Graph& graph, NodeId self) {
   Tally tally;
@@ -242,27 +222,10 @@ Result<Tally> Verify(Cluster& cluster, const Tally& own, const Tally& read) {
   return total;
 }
 
-void ReportScan(JobRun& run, const GraphSource& file, const Tally& total) {
-  const Topology& topology = run.cluster.topology();
-  Report& report = run.report;
-  SetGraph(report, file);
-  report.Set("/result/lists", total.lists);
-  report.Set("/result/arcs", total.arcs);
-  report.Set("/result/checksum", fmt::format("{:016x}", total.checksum));
-  report.Set("/verified", true);
-  run.text += fmt::format(
-      "scanned {}: {} vertices, {} edges, in {}\n"
-      "on {} over {}: {} compute, {} only hold memory\n"
-      "every checksum of {} lists is correct ({:016x})\n",
-      file.path(), FormatCount(file.vertices()), FormatCount(file.edges()),
-      FormatSeconds(run.run_s), FormatCounted(topology.nodes(), "node"),
-      run.cluster.options().transport, topology.compute(), topology.nodes() - topology.compute(),
-      FormatCount(total.lists), total.checksum);
-}
-
 Status Scan(JobRun& run, const GraphInput& graph_input, std::uint64_t repeat) {
   Cluster& cluster = run.cluster;
   if (repeat == 0) return UsageError("--repeat 0: there is nothing to do");
+  if (run.standing != nullptr) return ScanPool(run, repeat);
   const std::uint64_t start_ns = NowNs();
   SLIM_ASSIGN(const SlimFile file, SlimFile::Open(graph_input.path, graph_input.how.in));
   const NodeId nodes = cluster.topology().nodes();
@@ -305,6 +268,24 @@ Status Scan(JobRun& run, const GraphInput& graph_input, std::uint64_t repeat) {
 
 }  // namespace
 
+void ReportScan(JobRun& run, const GraphSource& file, const Tally& total) {
+  const Topology& topology = run.cluster.topology();
+  Report& report = run.report;
+  SetGraph(report, file);
+  report.Set("/result/lists", total.lists);
+  report.Set("/result/arcs", total.arcs);
+  report.Set("/result/checksum", fmt::format("{:016x}", total.checksum));
+  report.Set("/verified", true);
+  run.text += fmt::format(
+      "scanned {}: {} vertices, {} edges, in {}\n"
+      "on {} over {}: {} compute, {} only hold memory\n"
+      "every checksum of {} lists is correct ({:016x})\n",
+      file.path(), FormatCount(file.vertices()), FormatCount(file.edges()),
+      FormatSeconds(run.run_s), FormatCounted(topology.nodes(), "node"),
+      run.cluster.options().transport, topology.compute(), topology.nodes() - topology.compute(),
+      FormatCount(total.lists), total.checksum);
+}
+
 Command ScanCommand() {
   struct State {
     JobOptions job;
@@ -312,6 +293,7 @@ Command ScanCommand() {
     std::uint64_t repeat = 1;
   };
   const auto state = std::make_shared<State>();
+  state->graph.may_stand = true;
   const auto declare = [state](Options& options) {
     DeclareGraph(options, state->graph);
     options.Number("--repeat", "R", "read it R times", state->repeat);
@@ -320,6 +302,7 @@ Command ScanCommand() {
   const auto run = [state](const std::vector<std::string>& arguments) {
     const Status graph = ResolveGraph(state->graph);
     if (!graph) return PrintError(graph.error());
+    state->job.standing = state->graph.standing;
     return RunJob("scan", state->job, arguments,
                   [state](JobRun& job_run) { return Scan(job_run, state->graph, state->repeat); });
   };

@@ -171,6 +171,24 @@ TEST_F(PoolJobs, OnOtherFormsOfAGraph) {
   }
 }
 
+TEST_F(PoolJobs, ScanTheListsOfTheFile) {
+  for (const auto& [graph, file] :
+       {std::pair{"p:kron", "kron.slim"}, std::pair{"p:links", "arcs.slim"}}) {
+    const auto checksum = [](const JsonValue& report) {
+      EXPECT_TRUE(report.IsTrue("/verified"));
+      return report.TextAt("/result/checksum");
+    };
+    const std::string right = checksum(Parse(Run({"scan", scratch_->File(file), "--json"})));
+    const std::vector<std::vector<std::string>> kSettings = {
+        {}, {"--compute", "3", "--threads", "2"}, {"--transport", "tcp", "--repeat", "2"}};
+    for (const auto& setting : kSettings) {
+      std::vector<std::string> words{"scan", graph, "--json"};
+      words.insert(words.end(), setting.begin(), setting.end());
+      EXPECT_EQ(checksum(Parse(Run(words))), right);
+    }
+  }
+}
+
 TEST_F(PoolJobs, ReadNoListsFromTheFile) {
   const std::string path = scratch_->File("gone.slim");
   Run({"gen", "kron", "--scale", "8", "--output", path});
