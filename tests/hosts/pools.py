@@ -137,6 +137,17 @@ class PoolTests:
                 pool.expect_done(4, ["pagerank", "p:g", "--compute", "2", "--verify"])
                 pool.hosts.heal(host)
 
+    def test_job_begins_again_without_a_host(self):
+        with HostsWithPool(self.graph, "--copies", "2") as pool:
+            job = pool.start(4, ["pagerank", "p:g", "--iterations", "20000", "--verify"])
+            while "the job takes" not in job.stderr.readline():
+                expect(job.poll() is None, "the job has ended")
+            pool.hosts.cut(2)
+            out, err = job.communicate(timeout=60)
+            expect(job.returncode == 0 and "the job begins again" in err and "equals" in out,
+                   f"{job.returncode}: {err}{out}")
+            pool.hosts.heal(2)
+
     def test_encrypted_lists_cannot_be_read(self):
         """What crosses the network in one job is seen again in the next one, if it is in clear."""
         heard = []
