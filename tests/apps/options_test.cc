@@ -140,8 +140,8 @@ TEST(Options, ALineSaysWhichRuleIsBrokenAndWhatToDo) {
   ends({"sssp", "g.slim"},
        "sssp needs --source V: where the paths start; see slimgraph sssp --help");
   ends({"scan"},
-       "scan needs GRAPH: a .slim file, or a graph in another format, which is converted once; see "
-       "slimgraph scan --help");
+       "scan needs GRAPH: a .slim file, a graph in another format, which is converted once, or "
+       "NAME:G, the graph G of the pool NAME; see slimgraph scan --help");
   ends(
       {"txn", "sweep", "--workload", "ycsb", "--protocol", "occ"},
       "txn sweep needs --over coroutines|hot|compute-us|qps|stages: the option that is varied; see "
