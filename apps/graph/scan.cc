@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "apps/graph/graph_input.h"
-#include "apps/graph/tally.h"
+#include "apps/graph/scan.h"
 #include "apps/job/job_command.h"
 #include "apps/job/job_report.h"
 #include "slimgraph/base/check.h"

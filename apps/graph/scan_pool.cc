@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "apps/graph/tally.h"
+#include "apps/graph/scan.h"
 #include "dgemini/engine.h"
 #include "slimgraph/base/sync.h"
 #include "slimgraph/cluster/gather.h"

@@ -138,9 +138,6 @@ Status ReportEngine(JobRun& run, const VertexOptions& options, const GraphSource
   constexpr const char* kSides[] = {"strict", "serve", "reduce", "auto"};
   Report& report = run.report;
   SetGraph(report, file);
-  if (run.standing != nullptr && run.standing->view() == kBothView) {
-    report.Set("/graph/directed", true);
-  }
   report.Set("/options/mode", std::string(kModes[static_cast<int>(options.mode)]));
   report.Set("/options/cache", std::string(kLevels[static_cast<int>(options.cache.level)]));
   report.Set("/options/memory-side", std::string(kSides[static_cast<int>(options.cache.side)]));
@@ -255,11 +252,7 @@ Status RunOn(const VertexWork& one, const VertexOptions& options, const GraphSou
                   FormatCounted(topology.nodes(), "node"), topology.nodes() - topology.compute());
   if (engine && (options.verify || !one.output.empty())) SLIM_TRY(application.Gather(*engine));
   if (cluster.self() == 0 && options.verify) {
-    const GraphSource* as_in_file = &file;
-    if (run.standing != nullptr) {
-      SLIM_ASSIGN(as_in_file, run.standing->AsInFile());
-    }
-    SLIM_ASSIGN(const Csr lists, ReadCsr(*as_in_file));
+    SLIM_ASSIGN(const Csr lists, ReadCsr(file));
     SLIM_TRY(application.Verify(lists));
     run.report.Set("/verified", true);
     run.text += "the result equals that of a serial computation\n";
@@ -267,28 +260,6 @@ Status RunOn(const VertexWork& one, const VertexOptions& options, const GraphSou
   if (output != nullptr) SLIM_TRY(WriteOutput(*output, ids, application));
   return cluster.all().Barrier();
 }
-
-}  // namespace
-
-namespace {
-
-// For applications, which must know that the graph of a view without directions has some.
-class Directed : public GraphSource {
- public:
-  explicit Directed(const GraphSource& view) : GraphSource(view), view_(view) {
-    header_.flags |= kSlimDirected;
-  }
-  bool has(SectionKind kind) const override { return view_.has(kind); }
-  std::uint64_t section_bytes(SectionKind kind) const override { return view_.section_bytes(kind); }
-  Status Read(SectionKind kind, std::uint64_t first_byte, MutableBytes into,
-              std::size_t threads) const override {
-    return view_.Read(kind, first_byte, into, threads);
-  }
-  Result<OriginalIds> ReadOriginalIds() const override { return view_.ReadOriginalIds(); }
-
- private:
-  const GraphSource& view_;
-};
 
 // Whether the graph is to be read as undirected: all of the applications must want it.
 Result<bool> IgnoreDirections(const GraphSource& graph,
@@ -327,7 +298,8 @@ Status RunVertexApplications(JobRun& run, const VertexOptions& options,
   if (run.standing == nullptr) {
     SLIM_ASSIGN(slim, SlimFile::Open(options.graph.path, options.graph.how.in));
   }
-  const GraphSource& loaded = slim ? static_cast<const GraphSource&>(*slim) : *run.standing;
+  const GraphSource& loaded =
+      slim ? static_cast<const GraphSource&>(*slim) : run.standing->with_directions();
   const UnitWeights with_units(loaded);
   std::vector<const VertexApplication*> applications;
   for (const VertexWork& one : works) applications.push_back(&one.application);
@@ -336,20 +308,21 @@ Status RunVertexApplications(JobRun& run, const VertexOptions& options,
   SLIM_ASSIGN(const OriginalIds ids, file.ReadOriginalIds());
   std::optional<BothDirections> both;
   SLIM_ASSIGN(const bool ignore, IgnoreDirections(file, applications));
-  if (ignore) {
+  if (ignore && slim) {
     SLIM_ASSIGN(both, BothDirections::Of(file));
   }
-  const bool no_directions = run.standing != nullptr && run.standing->view() == kBothView;
-  const Directed directed(file);
-  const GraphSource& graph = both ? static_cast<const GraphSource&>(*both) : file;
+  // A pool has the view that the applications need.
+  const GraphSource& graph = both   ? static_cast<const GraphSource&>(*both)
+                             : slim ? file
+                                    : *run.standing;
   dgemini::WorkloadNeeds needs;
   std::uint64_t result_bytes = 0;
   std::vector<std::unique_ptr<ValueFile>> outputs;
   for (const VertexWork& one : works) {
-    SLIM_TRY(one.application.Prepare(no_directions ? directed : file, ids));
+    SLIM_TRY(one.application.Prepare(file, ids));
     SLIM_ASSIGN(outputs.emplace_back(), MakeOutput(one));
     AddNeeds(needs, one.application.Needs(options.mode));
-    result_bytes += ResultBytes(options.verify, one.output, file, both || no_directions);
+    result_bytes += ResultBytes(options.verify, one.output, file, ignore);
   }
   needs.cache = options.cache;
   SLIM_TRY(DecideEdgeBudget(cluster, needs.cache.edges));

@@ -15,7 +15,7 @@ static_assert(std::tuple_size_v<CryptoKey> == crypto_auth_BYTES);
 static_assert(std::tuple_size_v<CryptoKey> == crypto_secretbox_KEYBYTES);
 static_assert(std::tuple_size_v<CryptoKey> == crypto_secretstream_xchacha20poly1305_KEYBYTES);
 static_assert(StreamOpener::kExtraBytes == crypto_secretstream_xchacha20poly1305_ABYTES);
-static_assert(sizeof(SodiumStream) <= sizeof(internal::StreamState));
+static_assert(sizeof(SodiumStream) <= sizeof(internal::CipherState));
 
 using Nonce = std::array<unsigned char, crypto_secretbox_NONCEBYTES>;
 
@@ -33,7 +33,7 @@ const unsigned char* DataOf(Bytes bytes) {
 }
 unsigned char* DataOf(MutableBytes bytes) { return reinterpret_cast<unsigned char*>(bytes.data()); }
 
-SodiumStream* StreamOf(internal::StreamState& state) {
+SodiumStream* StreamOf(internal::CipherState& state) {
   return reinterpret_cast<SodiumStream*>(state.bytes.data());
 }
 

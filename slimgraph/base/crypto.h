@@ -39,7 +39,7 @@ std::optional<std::string> OpenMessage(const CryptoKey& key, std::uint64_t numbe
 constexpr std::size_t kMostRecordBytes = 16 << 10;  // not encrypted
 
 namespace internal {
-struct StreamState {
+struct CipherState {
   alignas(16) std::array<std::byte, 64> bytes;
 };
 }  // namespace internal
@@ -51,7 +51,7 @@ class StreamSealer {
   void Seal(Bytes bytes, std::vector<std::byte>& sealed);
 
  private:
-  internal::StreamState state_;
+  internal::CipherState state_;
   std::vector<std::byte> header_;  // until it is sent
 };
 
@@ -72,7 +72,7 @@ class StreamOpener {
 
  private:
   CryptoKey key_;
-  internal::StreamState state_;
+  internal::CipherState state_;
   bool began_ = false;
 };
 

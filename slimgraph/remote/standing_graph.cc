@@ -94,6 +94,34 @@ Result<StandingPart> LoadStandingPart(const std::string& path, const std::string
   return made;
 }
 
+// The file is opened when a list is first read.
+class StandingGraph::WithDirections : public GraphSource {
+ public:
+  explicit WithDirections(const StandingGraph& view) : GraphSource(view), view_(view) {
+    header_.flags |= kSlimDirected;
+    header_.arcs /= 2;
+  }
+  bool has(SectionKind kind) const override {
+    return kind == SectionKind::kInOffsets || kind == SectionKind::kInNeighbours || view_.has(kind);
+  }
+  std::uint64_t section_bytes(SectionKind kind) const override {
+    if (kind == SectionKind::kOriginalIds) return view_.section_bytes(kind);
+    if (!has(kind)) return 0;
+    const bool offsets = kind == SectionKind::kOutOffsets || kind == SectionKind::kInOffsets;
+    return offsets ? (std::uint64_t{vertices()} + 1) * sizeof(EdgeOffset)
+                   : arcs() * sizeof(VertexId);
+  }
+  Status Read(SectionKind kind, std::uint64_t first_byte, MutableBytes into,
+              std::size_t threads) const override {
+    SLIM_TRY(view_.Open());
+    return view_.file_->Read(kind, first_byte, into, threads);
+  }
+  Result<OriginalIds> ReadOriginalIds() const override { return view_.ReadOriginalIds(); }
+
+ private:
+  const StandingGraph& view_;
+};
+
 Result<std::unique_ptr<StandingGraph>> StandingGraph::Open(
     const std::string& facts, std::vector<std::unique_ptr<SharedMemory>> memories) {
   std::unique_ptr<StandingGraph> graph(new StandingGraph);
@@ -103,6 +131,7 @@ Result<std::unique_ptr<StandingGraph>> StandingGraph::Open(
     return EnvironmentError("the pool's memory of {} is not what its facts say", graph->path());
   }
   graph->memories_ = std::move(memories);
+  if (graph->view_ == kBothView) graph->with_directions_ = std::make_unique<WithDirections>(*graph);
   return graph;
 }
 
@@ -197,12 +226,6 @@ Result<OriginalIds> StandingGraph::ReadOriginalIds() const {
   }
   SLIM_TRY(Open());
   return file_->ReadOriginalIds();
-}
-
-Result<const GraphSource*> StandingGraph::AsInFile() const {
-  if (view_ != kBothView) return this;
-  SLIM_TRY(Open());
-  return file_.get();
 }
 
 }  // namespace slimgraph

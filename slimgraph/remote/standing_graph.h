@@ -63,11 +63,14 @@ class StandingGraph : public GraphSource {
   Status Read(SectionKind kind, std::uint64_t first_byte, MutableBytes into,
               std::size_t threads = 0) const override;
   Result<OriginalIds> ReadOriginalIds() const override;
-  // For a serial computation, which knows what directions are: the graph as the file has it, with
-  // the view's weights.
-  Result<const GraphSource*> AsInFile() const;
+  // The graph of a view without directions as the file has it, with directions; otherwise this
+  // object.
+  const GraphSource& with_directions() const {
+    return with_directions_ ? *with_directions_ : static_cast<const GraphSource&>(*this);
+  }
 
  private:
+  class WithDirections;
   struct Part {
     VertexPart vertices;
     EdgeOffset arcs = 0;
@@ -79,6 +82,7 @@ class StandingGraph : public GraphSource {
 
   std::string file_path_;
   std::string view_;
+  std::unique_ptr<GraphSource> with_directions_;  // null: see above
   std::vector<Part> parts_;
   VertexId step_ = 1;
   std::vector<std::unique_ptr<SharedMemory>> memories_;

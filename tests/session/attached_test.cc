@@ -98,6 +98,23 @@ struct Reach {  // how many steps away a vertex is
   }
 };
 
+TEST_F(AttachedSession, ComputesOnAPoolThatEncrypts) {
+  Command({"pool", "start", "sealed", "--nodes", "2", "--encrypt"});
+  Command({"pool", "load", "sealed", scratch_->File("g.slim")});
+  const auto cores = [](Graph& graph) { return CoreNumbers(graph); };
+  for (const NodeId compute : {1U, 2U}) {
+    SessionOptions options;
+    options.compute = compute;
+    options.transport = "tcp";
+    options.memory_node_program = CommandPath();
+    Session session = Unwrap(Session::Attach("sealed:g", options));
+    Graph graph = Unwrap(Graph::OfPool(session));
+    ExpectAlike(Unwrap(cores(graph)), OnFile(scratch_->File("g.slim"), cores));
+    EXPECT_TRUE(session.Close());
+  }
+  Command({"pool", "stop", "sealed", "--now"});
+}
+
 TEST_F(AttachedSession, ComputesAsOnTheFile) {
   const std::string path = scratch_->File("g.slim");
   const std::uint64_t source = 1;

@@ -1,4 +1,5 @@
-// What `slimgraph scan` finds in a graph's lists.
+// `slimgraph scan`: what it finds in a graph's lists, of a file (scan.cc) or of a pool
+// (scan_pool.cc).
 #pragma once
 
 #include <xxhash.h>
