@@ -33,8 +33,8 @@ class Graph {
   static Result<Graph> Open(Session& session, const std::string& path,
                             const ReadOptions& options = {});
   // Collective. The pool's graph to which the session is attached. Nothing is loaded: its lists are
-  // read where they stand. Only patterns are counted in lists that the nodes of the session load
-  // from the graph's file. It has no path().
+  // read where they stand. Only patterns, and programs that ignore directions in a directed graph,
+  // use lists that the nodes of the session load from the graph's file. It has no path().
   static Result<Graph> OfPool(Session& session);
   // Collective. Only node 0's edges count. All nodes must be on one machine.
   static Result<Graph> FromEdges(Session& session, const EdgeArrays& edges);

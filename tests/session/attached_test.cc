@@ -197,12 +197,28 @@ TEST_F(AttachedSession, SaysWhatItCannotDo) {
   EXPECT_THAT(MessageOf(Session::Attach("q:g")), HasSubstr("pool 'q'"));
   Session alone = Unwrap(Session::Open());
   EXPECT_THAT(MessageOf(Graph::OfPool(alone)), HasSubstr("not attached to a pool"));
-  auto session = Attach("d");
-  ASSERT_OK(session);
-  auto graph = Graph::OfPool(*session);
-  ASSERT_OK(graph);
-  EXPECT_THAT(MessageOf(CoreNumbers(*graph)), HasSubstr("is directed"));
-  EXPECT_OK(PageRank(*graph));  // the session goes on
+}
+
+// In lists that the session's nodes load from the graph's file.
+TEST_F(AttachedSession, IgnoresDirectionsInADirectedGraph) {
+  const auto same = [&](auto call) {
+    const auto expected = OnFile(scratch_->File("d.slim"), call);
+    for (const NodeId compute : {1U, 2U}) {
+      SessionOptions options;
+      options.compute = compute;
+      auto session = Attach("d", options);
+      ASSERT_OK(session);
+      auto graph = Graph::OfPool(*session);
+      ASSERT_OK(graph);
+      const auto found = call(*graph);
+      ASSERT_OK(found);
+      ExpectAlike(*found, expected);
+      EXPECT_OK(PageRank(*graph));
+    }
+  };
+  same([](Graph& graph) { return CoreNumbers(graph); });
+  same([](Graph& graph) { return CommunityLabels(graph, 5); });
+  same([](Graph& graph) { return MaximalIndependentSet(graph, 7); });
 }
 
 TEST_F(AttachedSession, CountsPatternsInTheGraphsFile) {

@@ -1,7 +1,5 @@
 #include "slimgraph/session/internal/graph_handle.h"
 
-#include "slimgraph/remote/standing_graph.h"
-
 namespace slimgraph::internal {
 
 std::shared_ptr<GraphHandle> GraphHandle::Of(std::shared_ptr<Nodes> nodes, std::uint64_t number) {
@@ -27,12 +25,6 @@ Status GraphHandle::Load(const std::string& name, VertexRequest request,
   if ((request.pull_in || request.both) && !file.has(Direction::kIn)) {
     return InputError("{}: {} has no incoming lists: convert it without --no-reverse", name,
                       file.path());
-  }
-  if (request.both && dynamic_cast<const StandingGraph*>(&file) != nullptr) {
-    return UsageError(
-        "{}: {} is directed: for programs that ignore directions, open its file, or load it "
-        "undirected into the pool",
-        name, file.path());
   }
   const VertexLists* const lists = open().lists(request.both);
   if (lists != nullptr && lists->request().Covers(request)) {
