@@ -18,6 +18,7 @@
 #include "slimgraph/base/clock.h"
 #include "slimgraph/base/sync.h"
 #include "slimgraph/cluster/cluster.h"
+#include "txnlayer/internal/engine/commit_gate.h"
 #include "txnlayer/internal/engine/figures.h"
 #include "txnlayer/internal/engine/quiescence.h"
 #include "txnlayer/internal/replication/replication.h"
@@ -150,6 +151,15 @@ class Engine {
   // `work`, when the run ends first or has ended. Fails when a node of the cluster dies before all
   // nodes are done.
   Result<bool> StopTheWorld(Cluster& cluster, const std::function<Status()>& work);
+  // A moment between commits: `work` runs on every node while no commit is under way anywhere.
+  // Transactions go on, and others begin, but those that have written something wait before they
+  // commit. `work` gets the largest timestamp that this node knows, and whether the run is over. It
+  // returns the largest that any node knows: transactions that begin after the moment have later
+  // ones. Those that have begun before, and may not outlast the moment (Protocol), are aborted when
+  // they want to commit. Collective, and waits for the run to begin, like StopTheWorld().
+  // Returns for how many seconds commits of this node waited.
+  using BetweenCommitsWork = std::function<Result<Timestamp>(Timestamp latest, bool over)>;
+  Result<double> BetweenCommits(Cluster& cluster, const BetweenCommitsWork& work);
   // Waits for the end of the run, or for EndRuns().
   void AwaitRunEnd();
   // The same for at most `limit`. Returns whether the end has come.
@@ -190,6 +200,8 @@ class Engine {
   std::uint32_t sweeps() const { return quiescence_.done(Quiescence::kSweep); }
   std::uint64_t swept() const { return swept_; }
   std::uint32_t growths() const { return growths_; }
+  // Which node holds which partition now. From any thread.
+  View view() const;
   // The nodes that have died.
   std::vector<NodeId> lost() const { return quiescence_.dead(); }
 
@@ -214,6 +226,7 @@ class Engine {
   std::uint64_t CountRecords(const Table& table, Rank rank) const;
   std::uint64_t SweepPart(Table& table, Rank rank);
   void SetCourse(Course course);
+  void TellStoppers();
   void RunWorkInStoppedWorld();
   Result<bool> PrepareNextRound();
   // repair.cc.
@@ -232,7 +245,8 @@ class Engine {
   std::unique_ptr<Replication> replication_;
   std::unique_ptr<Durability> durability_;
   Quiescence quiescence_;
-  Mutex stop_mutex_;
+  CommitGate gate_;
+  mutable Mutex stop_mutex_;
   Condition stop_changed_;
   std::atomic<Course> course_{Course::kBefore};  // changed under the mutex
   // Whether a thread is in StopTheWorld(), and the number of its stop, once all nodes have agreed

@@ -67,6 +67,9 @@ class Transaction {
   // Deletes: the record is absent once the transaction has committed.
   static void Delete(Access& access) { access.SetExists(false); }
 
+  // The first step of Commit(), for callers that do something before the others: whatever commits
+  // before a moment between commits (engine.h) has passed this before it. False: aborted.
+  bool EnterCommit();
   bool Commit();
   void Abort(AbortReason reason = AbortReason::kUser);
   // Checks what Commit() would check, and then aborts. False: the check has failed, so the
@@ -166,6 +169,8 @@ class Transaction {
   // Finds the accesses of the wanted tuples, and appends new ones.
   void AddAccesses(std::span<const Want> wants, Access** out);
   Access* NewAccess(const Want& want);
+  bool Outlasts(bool writes);
+  void LeaveCommit();
   bool FetchUpgraded();
   bool FetchUnlocked();
   void NoteUpgrade(Access* access);
@@ -217,6 +222,8 @@ class Transaction {
   AbortReason reason_ = AbortReason::kNone;
   Conflict conflict_;
   bool open_ = false;
+  bool in_commit_ = false;            // it has passed the gate
+  std::uint32_t moment_ = 0;          // the last one before its begin
   std::uint32_t sweeps_asked_ = 0;    // since its first attempt
   std::uint32_t growths_seen_ = 0;    // how often tables had grown then
   bool no_placeholder_room_ = false;  // it aborted as there was no room for a placeholder

@@ -232,7 +232,7 @@ void Analyst::ReportFindings(JobRun& run) const {
     run.report.Set("/snapshots/longest_pause_s", longest_pause_s);
     run.report.Set("/snapshots/largest_staleness_s", staleness_s);
     run.report.Set("/snapshots/broken_off", broken_off_);
-    run.text += fmt::format("a snapshot kept transactions from starting for at most {}\n",
+    run.text += fmt::format("commits waited for a snapshot for at most {}\n",
                             FormatSeconds(longest_pause_s));
   }
   run.text += exported_;

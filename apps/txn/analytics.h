@@ -55,7 +55,7 @@ struct Finding {
   bool in_run = false;
   VertexId vertices = 0;
   std::uint64_t edges = 0;
-  double pause_s = 0;   // stop-the-world pause of the snapshot: no transaction could begin
+  double pause_s = 0;   // for how long commits waited for the snapshot
   double gather_s = 0;  // to gather the snapshot's lists
   double load_s = 0;    // to load them into the engine
   double run_s = 0;

@@ -127,6 +127,7 @@ void TxnJob::ReportFigures(const txn::DriveResult& result, Report& report,
   }
   set("/refused", figures.refused());
   set("/most_tries", figures.most_tries);
+  set("/stopped_begins", figures.stopped_begins);
   set("/sweeps", std::uint64_t{engine_->sweeps()});
   set("/growths", std::uint64_t{engine_->growths()});
   for (const auto& [what, count] : workload_->Counts()) {

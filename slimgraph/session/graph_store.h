@@ -18,8 +18,9 @@
 // Each body runs on a thread of the store's own pool. So it may block: sleep, wait for a file or
 // for another future. Meanwhile its thread is not available to others, and its transaction is
 // under way: it holds locks under nowait, waitdie, boundedwait and calvin, and others may wait for
-// its writes under to. A snapshot, and the store's own housekeeping, stop all transactions for a
-// moment; one whose body is blocked then is begun anew.
+// its writes under to. The store's own housekeeping stops all transactions for a moment; one whose
+// body is blocked then is begun anew. So is one that holds locks while a snapshot is made, if its
+// body is blocked for long.
 //
 // "Collective" calls are made by all compute nodes alike, in the thread that uses the session.
 #pragma once

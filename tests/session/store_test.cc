@@ -41,70 +41,6 @@ TEST_P(Protocols, CommitWhatASerialOrderCommits) {
   }
 }
 
-// The body of one transaction waits for another that changes what the first has read.
-TEST_P(Protocols, MayWaitForOtherTransactions) {
-  Session session = SessionOf(1);
-  const std::string path = folder_ / "waits";
-  ASSERT_OK(MakePath(session, path));
-  StoreOptions options;
-  options.protocol = GetParam();
-  options.retry.attempts = 4;
-  GraphStore store = StoreOf(session, path, options);
-  std::atomic<int> runs{0};
-  std::string cause;
-  auto first = store.Submit([&](WriteTransaction& t) -> Status {
-    SLIM_ASSIGN(const std::uint64_t degree, t.Degree(3));
-    // CALVIN runs a body several times until it knows what the body needs.
-    if (runs++ == 0) {
-      auto second =
-          store.Submit([](WriteTransaction& other) -> Status { return other.AddEdge(3, 7); });
-      cause = second.get().cause.message;
-    }
-    return t.AddEdge(3, 20 - degree);  // 18 and 17 do not exist
-  });
-  const TransactionOutcome outcome = first.get();
-  EXPECT_EQ(outcome.end, End::kAborted);
-  // Either the second has given up, or it was committed. Then the first comes before it, or has
-  // run again.
-  const bool before = outcome.cause.message == "vertex 18 does not exist";
-  if (!cause.empty()) {
-    EXPECT_THAT(cause, ::testing::StartsWith("given up after 4 attempts: "));
-    EXPECT_TRUE(before) << outcome.cause.message;
-  } else if (!before) {
-    EXPECT_EQ(outcome.cause.message, "vertex 17 does not exist");
-    EXPECT_GE(outcome.attempts, 2U);
-  } else {
-    EXPECT_THAT(GetParam(), ::testing::AnyOf("to", "mvcc", "sundial"));
-  }
-  EXPECT_EQ(EdgesOf(store), cause.empty() ? 10U : 9U);
-  ASSERT_OK(session.Close());
-}
-
-// The body of one transaction waits for another that wants what the first has written.
-TEST_P(Protocols, DoNotWaitForEachOtherForever) {
-  Session session = SessionOf(1);
-  const std::string path = folder_ / "forever";
-  ASSERT_OK(MakePath(session, path));
-  StoreOptions options;
-  options.protocol = GetParam();
-  options.retry.attempts = 4;
-  GraphStore store = StoreOf(session, path, options);
-  std::future<TransactionOutcome> second;
-  std::atomic<bool> ready{false};
-  auto first = store.Submit([&](WriteTransaction& t) -> Status {
-    SLIM_TRY(t.SetVertex(3, {}));
-    if (!second.valid()) {
-      second = store.Submit([](WriteTransaction& other) { return other.SetVertex(3, {}); });
-      ready = second.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
-    }
-    return {};
-  });
-  EXPECT_NE(first.get().end, End::kUnknown);
-  EXPECT_TRUE(ready);
-  EXPECT_NE(second.get().end, End::kUnknown);
-  ASSERT_OK(session.Close());
-}
-
 class Stores : public ::testing::Test {
  protected:
   ScratchFolder folder_;
@@ -276,58 +212,6 @@ TEST_F(Stores, RefuseOptionsThatCannotWork) {
   EXPECT_EQ(MessageOf(GraphStore::Open(session, path_)),
             "GraphStore::Open(" + path_ + "): the session is closed");
   EXPECT_THAT(MessageOf(store.Snapshot()), ::testing::HasSubstr("closed"));
-}
-
-// More bodies block than there are engine threads, and hold locks. Snapshots and folds, for which
-// all transactions come to rest, and other transactions do not wait for them.
-TEST_F(Stores, GoOnWhileBodiesBlock) {
-  for (const char* const protocol : {"occ", "waitdie", "boundedwait"}) {
-    Session session = SessionOf(2);
-    const std::string path = path_ + protocol;
-    ASSERT_OK(MakePath(session, path));
-    StoreOptions options;
-    options.protocol = protocol;
-    options.body_threads = 4;
-    GraphStore store = StoreOf(session, path, options);
-    std::promise<void> release;
-    const std::shared_future<void> released = release.get_future().share();
-    std::atomic<int> blocked{0};
-    std::vector<std::future<TransactionOutcome>> blocking;
-    for (std::uint64_t v = 0; v < 3; ++v) {
-      blocking.push_back(store.Submit([&, v](WriteTransaction& t) -> Status {
-        SLIM_TRY(t.AddEdge(2 * v, 2 * v + 1));
-        SLIM_TRY(t.AddEdge(2 * v, 2 * v));
-        ++blocked;
-        released.wait();
-        return t.AddVertex(100 + v).map([](bool) {});
-      }));
-    }
-    while (blocked < 3) SleepFor(std::chrono::milliseconds(1));
-    EXPECT_EQ(EdgesOf(store), 9U);
-    // The graph grows many times, so it is folded.
-    for (std::uint64_t i = 0; i < 20; ++i) {
-      auto grown = store.Submit([i](WriteTransaction& t) -> Status {
-        for (std::uint64_t v = 1000 + 20 * i; v < 1020 + 20 * i; ++v) {
-          SLIM_TRY(t.AddVertex(v));
-          SLIM_TRY(t.AddEdge(9, v));
-        }
-        return {};
-      });
-      EXPECT_TRUE(grown.get().committed());
-    }
-    EXPECT_EQ(EdgesOf(store), 409U);
-    release.set_value();
-    for (auto& one : blocking) {
-      const TransactionOutcome outcome = one.get();
-      EXPECT_TRUE(outcome.committed()) << outcome.cause.message;
-      EXPECT_GE(outcome.attempts, 2U);  // a snapshot was taken while it was blocked
-    }
-    auto now = store.Snapshot();
-    ASSERT_OK(now);
-    EXPECT_EQ(now->edges(), 412U);
-    EXPECT_EQ(now->vertices(), 413U);
-    ASSERT_OK(session.Close());
-  }
 }
 
 TEST_F(Stores, GiveUpAfterTheAttempts) {

@@ -6,7 +6,7 @@
 #include "slimgraph/base/sync.h"
 #include "slimgraph/graph/partition.h"
 #include "txnlayer/graph/internal/base_writer.h"
-#include "txnlayer/graph/internal/stop_the_world.h"
+#include "txnlayer/graph/internal/moments.h"
 
 namespace slimgraph::txn {
 namespace {
@@ -162,10 +162,10 @@ Status FoldWorker::FoldHoldingTurn(bool& fits, bool& switched) {
   PartitionHolders holders;
   const auto pin = [&](GraphTime time) -> Status {
     graph_.Pin(time);
-    SLIM_ASSIGN(holders, PartitionHolders::Find(*cluster_, graph_.engine().tables().view()));
+    SLIM_ASSIGN(holders, PartitionHolders::Find(*cluster_, graph_.engine().view()));
     return {};
   };
-  SLIM_ASSIGN(const WorldStop first, StopTheWorld(*cluster_, graph_, pin));
+  SLIM_ASSIGN(const Moment first, BetweenCommits(*cluster_, graph_, pin));
   SLIM_ASSIGN(const VertexChanges vertices, FindVertices(*cluster_, graph_, holders, first.time));
   BaseGraph::Contents next = graph_.base().AfterVertexChanges(vertices.added, vertices.deleted);
   SLIM_ASSIGN(EdgeChanges changes, CollectChanges(holders, first.time, next));
@@ -185,7 +185,7 @@ Status FoldWorker::FoldHoldingTurn(bool& fits, bool& switched) {
     return logged;
   }
   if (!second) return tl::unexpected<Error>(second.error());
-  figures_.longest_pause_s = std::max({figures_.longest_pause_s, first.seconds, second->seconds});
+  figures_.longest_pause_s = std::max(figures_.longest_pause_s, second->seconds);
   return {};
 }
 

@@ -1,9 +1,9 @@
 // Folds the changes of transactions into the base while transactions run. So changes take little
 // memory, and most reads find their data in the sorted lists. README.md has the argument.
 //
-// A fold stops all transactions twice, for a moment (stop_the_world.h). At the first moment it
-// chooses a time. Then each node writes the next lists of its partition, as of that time, beside
-// the current ones. At the second moment the next lists replace the current ones, and only the
+// A fold chooses a time, at a moment between commits (internal/moments.h). Then each node writes
+// the next lists of its partition, as of that time, beside the current ones. At a second moment
+// all transactions are stopped: the next lists replace the current ones, and only the
 // changes since the first moment stay in the tables. Copies are folded like their partitions. If a
 // node dies during a fold, all survivors complete the fold or all give it up (Job::AllReached); a
 // fold that was given up is begun again.

@@ -32,8 +32,10 @@ void GraphTransaction::PutVertex(Access& access, bool alive, Bytes properties) {
     record.alive = in_base ? 1 : 0;
   }
   access.SetExists(true);
+  WrittenVertex written{.access = &access};
   if ((record.alive != 0) != alive) {
-    if (record.since <= graph_.pinned()) record.alive_before = record.alive;
+    written.since = record.since;
+    written.alive = record.alive;
     record.alive = alive ? 1 : 0;
     record.since = kTimePending;
   }
@@ -42,7 +44,7 @@ void GraphTransaction::PutVertex(Access& access, bool alive, Bytes properties) {
   std::byte* const into = access.record() + sizeof record;
   std::memset(into, 0, graph_.shape().vertex_bytes);
   std::copy(properties.begin(), properties.end(), into);
-  written_vertices_.push_back(&access);
+  written_vertices_.push_back(written);
 }
 
 Answer GraphTransaction::GetVertex(VertexName vertex, MutableBytes properties) {

@@ -79,13 +79,15 @@ bool GraphTransaction::Commit() {
     committed_at_ = seen_;
     return true;
   }
+  if (!transaction_.EnterCommit()) return false;
   const GraphTime time = graph_.clock().Next(seen_);
   for (const Access* const access : written_blocks_) BlockOf(*access).SetCommitTime(time);
-  for (const Access* const access : written_vertices_) {
-    auto record = access->Get<VertexRecord>();
+  for (const WrittenVertex& written : written_vertices_) {
+    auto record = written.access->Get<VertexRecord>();
     record.time = time;
     if (record.since == kTimePending) record.since = time;
-    std::memcpy(access->record(), &record, sizeof record);
+    if (written.since <= graph_.pinned()) record.alive_before = written.alive;
+    std::memcpy(written.access->record(), &record, sizeof record);
   }
   if (!transaction_.Commit()) return false;
   committed_at_ = time;

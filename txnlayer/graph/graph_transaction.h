@@ -124,6 +124,12 @@ class GraphTransaction {
     BaseGraph::Vertex base_side;  // the vertex in whose list the base has the edge
     EdgeOffset base_position = 0;
   };
+  struct WrittenVertex {
+    Access* access = nullptr;
+    // When it came to exist, or ceased to, if this write changes that; else kTimePending.
+    GraphTime since = kTimePending;
+    std::uint32_t alive = 0;  // before this write
+  };
   // A neighbour, and whether the base has the edge.
   using EdgeInBase = std::pair<VertexName, bool>;
   enum class Precondition : std::uint8_t { kNone, kEdgeExists };
@@ -179,7 +185,7 @@ class GraphTransaction {
   std::int64_t vertex_change_ = 0;
   std::int64_t edge_change_ = 0;
   std::vector<Access*> written_blocks_;
-  std::vector<Access*> written_vertices_;
+  std::vector<WrittenVertex> written_vertices_;
   std::vector<Hint> hints_;
   // Buffers of the current operation.
   std::vector<Want> wants_;

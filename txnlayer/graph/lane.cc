@@ -150,7 +150,7 @@ const Lane::Work* Lane::AwaitWork(GraphTransaction& graph) {
     const bool by_limit = now < grace_end;
     if (by_limit) ++interruptions_;
     interrupted_by_ = by_limit ? "the body was blocked while its transaction held locks"
-                               : "all transactions were stopped, for a snapshot or a fold, while "
+                               : "all transactions were stopped, for a fold, while "
                                  "the body was blocked";
     graph.RollBack();
     open_ = false;
@@ -158,7 +158,9 @@ const Lane::Work* Lane::AwaitWork(GraphTransaction& graph) {
 }
 
 std::uint64_t Lane::IdleLimitNs(Transaction& transaction) const {
-  if (!transaction.engine().protocol().holds_up_others()) return kNever;
+  const Protocol& protocol = transaction.engine().protocol();
+  const bool holds_up_a_reader = protocol.locks_in_body() && graph_->pinned() != kTimeLast;
+  if (!protocol.holds_up_others() && !holds_up_a_reader) return kNever;
   return kIdleNs << std::min(interruptions_, kMostDoublings);
 }
 

@@ -2,13 +2,15 @@
 // coroutine of the engine and sleeps until it is done. So the thread may block between two
 // operations, while the engine's threads go on.
 //
-// A transaction that is open when all transactions are to come to rest, for a snapshot or a fold,
-// is given 10 ms to end. Then it is aborted, because its thread may be blocked for long, or wait
+// A transaction that is open when all transactions are to come to rest, for a fold, is given 10 ms
+// to end. Then it is aborted, because its thread may be blocked for long, or wait
 // for a transaction that cannot begin. Its thread learns that from its next operation.
 //
-// Under WAITDIE and CALVIN others wait for what a transaction has locked, perhaps the very one for
-// which its thread waits. So there a transaction whose thread hands over nothing for 100 ms is
-// aborted too. Each time that happens to the same work, the limit doubles.
+// Under most protocols others wait for what a transaction has locked or is about to write, perhaps
+// the very one for which its thread waits. So there a transaction whose thread hands over nothing
+// for 100 ms is aborted too. Under the others with locks, that holds while a snapshot or a fold
+// reads the tables, and may wait for those locks. Each time it happens to the same work, the limit
+// doubles.
 #pragma once
 
 #include <functional>

@@ -5,7 +5,7 @@
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/clock.h"
 #include "txnlayer/graph/internal/list_merger.h"
-#include "txnlayer/graph/internal/stop_the_world.h"
+#include "txnlayer/graph/internal/moments.h"
 
 namespace slimgraph::txn {
 namespace {
@@ -45,15 +45,15 @@ Result<std::unique_ptr<Snapshot>> Snapshot::Take(SnapshotMemory& room, Transacti
   PartitionHolders holders;
   const auto pin = [&](GraphTime time) -> Status {
     graph.Pin(time);
-    SLIM_ASSIGN(holders, PartitionHolders::Find(cluster, graph.engine().tables().view()));
+    SLIM_ASSIGN(holders, PartitionHolders::Find(cluster, graph.engine().view()));
     return {};
   };
   // If this fails, for example because a node dies, the graph is unpinned below.
-  const auto stop = StopTheWorld(cluster, graph, pin);
-  Status done = stop ? Status() : Status(tl::unexpected<Error>(stop.error()));
+  const auto moment = BetweenCommits(cluster, graph, pin);
+  Status done = moment ? Status() : Status(tl::unexpected<Error>(moment.error()));
   if (done) {
-    snapshot->time_ = stop->time;
-    snapshot->in_run_ = stop->in_run;
+    snapshot->time_ = moment->time;
+    snapshot->in_run_ = moment->in_run;
     done = snapshot->Gather(graph, holders);
   }
   // Other nodes' transactions also change blocks of this node, so all nodes must have finished
@@ -61,8 +61,8 @@ Result<std::unique_ptr<Snapshot>> Snapshot::Take(SnapshotMemory& room, Transacti
   if (done) done = cluster.all().Barrier();
   graph.Unpin();
   SLIM_TRY(done);
-  snapshot->gather_s_ = SecondsSince(start_ns) - stop->seconds;
-  SLIM_ASSIGN(snapshot->pause_s_, cluster.all().AllMax(stop->seconds));
+  snapshot->gather_s_ = SecondsSince(start_ns) - moment->seconds;
+  SLIM_ASSIGN(snapshot->pause_s_, cluster.all().AllMax(moment->seconds));
   snapshot->path_ = fmt::format("the snapshot of time {}", snapshot->time_);
   return snapshot;
 }

@@ -1,20 +1,24 @@
 // A transactional graph as it was at one time. Engines that know nothing of transactions read it
 // while transactions continue. Open this header first, then snapshot_gather.h.
 //
-// At the snapshot's time no transaction is under way (Engine::Pause). The time is later than all
-// commits before and earlier than all commits after. Each node then merges the lists of its part,
-// as of that time, into the snapshot's own memory. Meanwhile transactions keep the versions that
-// the snapshot sees. Afterwards the snapshot needs nothing of the graph.
+// The snapshot's time is chosen at a moment between commits (Engine::BetweenCommits). It is later
+// than the times of all commits before that moment, and earlier than those of all after it. Each
+// node then merges the lists of its part, as of that time, into the snapshot's own memory.
+// Meanwhile transactions keep the versions that the snapshot sees. Afterwards the snapshot needs
+// nothing of the graph.
 //
-// Why it is one state under every protocol: commits before the pause are installed, so the snapshot
-// has all of them. It has nothing of later transactions, because their commits have later times. No
-// transaction in the snapshot depends on one that is not in it:
-//   - NOWAIT, WAITDIE, OCC, CALVIN: a transaction that begins after the pause comes later in the
-//     serial order, which respects real time.
-//   - SUNDIAL: logical times may go back, but tuples have one version. A transaction that begins
-//     after the pause reads what earlier ones wrote, and overwrites nothing they have not read.
-//   - MVCC: a transaction with an old timestamp could read an old version, and so come before a
-//     transaction in the snapshot. So the pause moves all timestamp clocks past the latest one.
+// Why it is one state under every protocol: at the moment, all commits before it hold locks or are
+// installed. Whoever reads a record for the snapshot waits for its lock, so the snapshot has all of
+// them. It has nothing of later commits, as their times are later. No transaction in the snapshot
+// depends on one that is not in it. For suppose A commits after the moment, and B before it, and A
+// has read what B overwrote:
+//   - NOWAIT, WAITDIE, BOUNDEDWAIT, CALVIN: A held a lock until after B's commit, which B needed.
+//   - OCC: A validates after the moment, and finds B's write or its lock.
+//   - MVCC, TO: A began after the moment, or it would have been aborted. All timestamp clocks were
+//     past B's then, so A reads what B wrote.
+//   - SUNDIAL: A began after the moment. It cannot read what B locks, so it reads what B wrote. As
+//     logical times may go back, an A that writes nothing could otherwise also tie a later commit
+//     to one before B; so it is aborted too.
 #pragma once
 
 #include <memory>

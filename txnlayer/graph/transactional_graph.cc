@@ -127,6 +127,10 @@ GraphTime TransactionalGraph::LatestTime() {
   return clock_.Next();
 }
 
+bool TransactionalGraph::HasSeenAllDeaths(const Cluster& cluster) const {
+  return deaths_seen_ + cluster.topology().nodes() == engine_.cluster().topology().nodes();
+}
+
 Status TransactionalGraph::AdvanceClocks() {
   GraphTime latest = std::max(clock_.last(), LatestInTables());
   SLIM_ASSIGN(latest, engine_.cluster().all().AllMax(latest));

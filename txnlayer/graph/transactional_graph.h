@@ -47,11 +47,11 @@ class TransactionalGraph {
   Table& blocks() { return *blocks_; }
   HybridClock& clock() { return clock_; }
   // The time of the snapshot or fold that is being read; kTimeLast: none. Transactions keep the
-  // versions visible at that time. It changes on all nodes together, while no transaction runs.
+  // versions visible at that time. It is set while this node has no commit under way.
   GraphTime pinned() const { return pinned_.load(std::memory_order_relaxed); }
   void Pin(GraphTime time) { pinned_ = time; }
   void Unpin() { pinned_ = kTimeLast; }
-  Mutex& turn() { return turn_; }  // stop_the_world.h
+  Mutex& turn() { return turn_; }  // internal/moments.h
   // Null: nothing is folded.
   FoldWorker* fold_worker() { return fold_worker_.get(); }
   // The bytes of the base on all nodes, if all vertices and edges had properties.
@@ -76,6 +76,8 @@ class TransactionalGraph {
   // A node that has died may have written times that are later than the clocks of all others. So
   // after each death, this looks at the tables.
   GraphTime LatestTime();
+  // Whether LatestTime() was called after the last death of a node that `cluster` lacks.
+  bool HasSeenAllDeaths(const Cluster& cluster) const;
   // Collective, while nothing runs: moves the clocks of all nodes past all times in the tables,
   // even if a clock is behind.
   Status AdvanceClocks();

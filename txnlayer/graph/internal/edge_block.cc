@@ -41,8 +41,9 @@ EdgeEntry* EdgeBlock::Put(VertexName neighbour, bool alive, bool in_base) {
   return mine;
 }
 
-// For each neighbour, keeps the entry that a reader at the time `seen` sees, and the last entry.
-// Drops an entry that such a reader sees as deleted if the base does not have the edge either.
+// For each neighbour, keeps the entry that a reader at the time `seen` sees, and the last committed
+// entry: the next snapshot may be taken before this transaction commits, and sees that one. Drops
+// an entry that such a reader sees as deleted if the base does not have the edge either.
 void EdgeBlock::DropInvisible(GraphTime seen) {
   const std::uint32_t before = count();
   std::uint32_t kept = 0;
@@ -51,7 +52,8 @@ void EdgeBlock::DropInvisible(GraphTime seen) {
     bool useless = one.time <= seen && one.alive == 0 && one.in_base == 0;
     for (std::uint32_t j = i + 1; j < before && !useless; ++j) {
       const EdgeEntry& later = entry(j);
-      useless = later.neighbour == one.neighbour && (later.time <= seen || one.time > seen);
+      useless = later.neighbour == one.neighbour && later.time != kTimePending &&
+                (later.time <= seen || one.time > seen);
     }
     if (useless) continue;
     if (kept != i) std::memmove(static_cast<void*>(&entry(kept)), &one, stride_);

@@ -52,7 +52,7 @@ struct VertexChanges {
   std::vector<VertexName> deleted;
 };
 
-// Which nodes hold which partitions, at a moment without transactions.
+// Which nodes hold which partitions, at a moment between commits.
 struct PartitionHolders {
   // Fails when the primary of a partition has died and no repair follows, as after a run.
   static Result<PartitionHolders> Find(Cluster& cluster, const View& view);

@@ -101,7 +101,8 @@ Engine::Engine(Cluster& cluster, const Protocol& protocol, const EngineOptions& 
     : cluster_(cluster),
       options_(options),
       tables_(cluster, protocol, options.replicas, options.table_bytes),
-      quiescence_(cluster.fabric(), cluster.threads()) {
+      quiescence_(cluster.fabric(), cluster.threads()),
+      gate_(cluster.fabric(), cluster.threads()) {
   options_.most_coroutines = std::max(options.coroutines, options.most_coroutines);
 }
 

@@ -36,7 +36,8 @@ struct Figures {
   using OfStages = std::array<std::uint64_t, kNumStages>;
   std::array<OfStages, 2> stage_runs{};
   std::array<OfStages, 2> stage_ns{};
-  std::uint64_t most_tries = 0;  // the most attempts of a transaction that has committed
+  std::uint64_t stopped_begins = 0;  // transactions that waited to begin, in a stop of the world
+  std::uint64_t most_tries = 0;      // the most attempts of a transaction that has committed
   Latencies latencies;
 
   std::uint64_t all_aborted() const;

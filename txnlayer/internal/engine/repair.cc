@@ -59,9 +59,12 @@ Status Engine::RepairAfter(const std::vector<NodeId>& lost) {
   // After this, no operation or message of the dead nodes or of companions is under way.
   SLIM_TRY(ResetCompanions());
   MaybeDieInRepair(2);
-  for (const NodeId node : lost) {
-    if (tables_.Lose(node)) continue;
-    return EnvironmentError("a partition is lost with node {}: more replicas are needed", node);
+  {
+    const std::lock_guard lock(stop_mutex_);
+    for (const NodeId node : lost) {
+      if (tables_.Lose(node)) continue;
+      return EnvironmentError("a partition is lost with node {}: more replicas are needed", node);
+    }
   }
   Timestamp latest = FreeLocks(tables_);
   replication_->ApplyLogsAfterDeaths();

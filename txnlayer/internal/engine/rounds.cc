@@ -34,8 +34,7 @@ Status Engine::Run(const Body& body) {
     for (const auto& thread : threads_) thread->worker.SurviveDeaths();
     loss_watch_ = cluster_.job().WatchLoss([this](NodeId node) {
       quiescence_.NoteDeath(node);
-      const std::lock_guard lock(stop_mutex_);
-      stop_changed_.notify_all();
+      TellStoppers();
     });
   }
   cluster_.job().SurviveDeaths(loss_watch_set_);
@@ -92,6 +91,7 @@ Status Engine::RunThread(std::uint32_t index) {
   Thread& thread = *threads_[index];
   thread.worker.background = [this, &thread] {
     if (quiescence_.NoteRequests(thread.worker) && thread.companion) thread.companion->OnDeath();
+    if (gate_.Turn(thread.worker, thread.clock)) TellStoppers();
     if (durability_) thread.commit_waits.Release(durability_->log(), thread.worker);
     const bool waits = thread.server.TryWaiting(repairing());
     if (thread.companion) return thread.companion->Work();

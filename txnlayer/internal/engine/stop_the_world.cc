@@ -1,5 +1,6 @@
-// Stops the world for the callers of StopTheWorld(). The stop lies between two rounds, for which
-// all coroutines come to rest (quiescence.h).
+// Stops the world for the callers of StopTheWorld(), and only commits for those of
+// BetweenCommits() (commit_gate.h). A stop of the world lies between two rounds, for which all
+// coroutines come to rest (quiescence.h).
 //
 // The callers on all nodes first agree on the stop's number. When a node dies, some callers may
 // reach the agreement and others may fail. Then node 0 may have announced a stop that no caller
@@ -7,6 +8,7 @@
 // wants_stop_. All callers set it before any of them can have agreed.
 #include <algorithm>
 
+#include "slimgraph/base/clock.h"
 #include "slimgraph/base/sync.h"
 #include "slimgraph/base/waits.h"
 #include "txnlayer/internal/engine/engine_thread.h"
@@ -25,10 +27,7 @@ void Wait(Condition& turn, std::unique_lock<Mutex>& lock, NodeId self, const cha
 
 Result<bool> Engine::StopTheWorld(Cluster& cluster, const std::function<Status()>& work) {
   // The wait for the stop ends when another caller's node dies or gives up.
-  const LossWatch watch = cluster.job().WatchLoss([this](NodeId) {
-    const std::lock_guard lock(stop_mutex_);
-    stop_changed_.notify_all();
-  });
+  const LossWatch watch = cluster.job().WatchLoss([this](NodeId) { TellStoppers(); });
   std::unique_lock lock(stop_mutex_);
   stop_changed_.wait(lock, [&] { return course_ != Course::kBefore; });
   wants_stop_ = true;
@@ -75,6 +74,43 @@ Result<bool> Engine::StopTheWorld(Cluster& cluster, const std::function<Status()
   end();
   if (!done) return tl::unexpected(done.error());
   return true;
+}
+
+Result<double> Engine::BetweenCommits(Cluster& cluster, const BetweenCommitsWork& work) {
+  const LossWatch watch = cluster.job().WatchLoss([this](NodeId) { TellStoppers(); });
+  bool over = false;
+  std::uint64_t start_ns = 0;
+  {
+    std::unique_lock lock(stop_mutex_);
+    stop_changed_.wait(lock, [&] { return course_ != Course::kBefore; });
+    start_ns = NowNs();
+    if (course_ == Course::kRunning) {
+      gate_.Close();
+      Wait(stop_changed_, lock, self(), "commits to end, for a moment between commits", [&] {
+        return gate_.settled() || course_ == Course::kOver || !cluster.job().all_alive();
+      });
+    }
+    over = course_ == Course::kOver;
+  }
+  const bool reached = over || gate_.settled();
+  const Result<Timestamp> chosen =
+      reached ? work(over ? latest() : gate_.latest(), over)
+              : EnvironmentError("a node has died while commits came to their end");
+  // Threads that run no more cannot note the opening.
+  if (over && chosen) AdvanceClocksPast(*chosen);
+  gate_.Open(chosen.value_or(0));
+  if (!chosen) return tl::unexpected<Error>(chosen.error());
+  return SecondsSince(start_ns);
+}
+
+void Engine::TellStoppers() {
+  const std::lock_guard lock(stop_mutex_);
+  stop_changed_.notify_all();
+}
+
+View Engine::view() const {
+  const std::lock_guard lock(stop_mutex_);
+  return tables_.view();
 }
 
 void Engine::AwaitRunEnd() {

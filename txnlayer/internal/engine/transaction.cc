@@ -27,6 +27,7 @@ constexpr std::uint32_t kMostSweeps = 3;
 // The room for placeholders that every table has at least (table.cc).
 constexpr std::ptrdiff_t kPlaceholdersThatFit = 64;
 constexpr std::uint64_t kRestPollNs = 200'000;
+constexpr std::uint64_t kLongNs = 3'600'000'000'000;
 
 }  // namespace
 
@@ -54,6 +55,7 @@ std::uint64_t Transaction::first_process() const {
 void Transaction::Begin(bool again, std::uint64_t now_ns) {
   SLIM_CHECK(!open_, "the previous transaction has not ended");
   if ((rest_expected() || begin_blocked()) && !task_.worker().failed()) {
+    if (engine_.quiescence_.pending(Quiescence::kStopTheWorld)) ++figures_.stopped_begins;
     RestUntilReleased();
     now_ns = NowNs();
   }
@@ -77,6 +79,7 @@ void Transaction::Begin(bool again, std::uint64_t now_ns) {
     }
   }
   began_ns_ = now_ns;
+  moment_ = engine_.gate_.moment(thread_.worker.index());
   reason_ = AbortReason::kNone;
   conflict_ = {};
   begun_.clear();
@@ -118,9 +121,41 @@ void Transaction::TakeFrame() {
   frame_->index.clear();
 }
 
-bool Transaction::Commit() {
+// Whether it may end after the moments that have passed since its begin.
+bool Transaction::Outlasts(bool writes) {
+  const bool passed = engine_.gate_.moment(thread_.worker.index()) != moment_;
+  if (!passed || engine_.protocol().MayOutlastMoment(writes)) return true;
+  Fail(AbortReason::kOvertaken);
+  return false;
+}
+
+bool Transaction::EnterCommit() {
   SLIM_CHECK(open_, "the transaction has ended");
+  if (in_commit_) return true;
   if (!FinishFetch()) return false;
+  if (!engine_.protocol().Acquire(*this)) {
+    Fail(reason_);
+    return false;
+  }
+  const std::uint32_t thread = thread_.worker.index();
+  CommitGate& gate = engine_.gate_;
+  const bool writes = std::any_of(frame_->accesses.begin(), frame_->accesses.end(),
+                                  [](const Access* access) { return access->write; });
+  while (writes && gate.closed(thread) && !task_.worker().failed()) task_.Idle(kLongNs);
+  if (!Outlasts(writes)) return false;
+  if (writes) {
+    gate.Enter(thread);
+    in_commit_ = true;
+  }
+  return true;
+}
+
+void Transaction::LeaveCommit() {
+  if (std::exchange(in_commit_, false)) engine_.gate_.Leave(thread_.worker.index());
+}
+
+bool Transaction::Commit() {
+  if (!EnterCommit()) return false;
   if (!engine_.protocol().Prepare(*this)) {
     Fail(reason_);
     return false;
@@ -133,6 +168,7 @@ bool Transaction::Commit() {
     return false;
   }
   engine_.protocol().Install(*this);
+  LeaveCommit();
   if (frame_->logged) frame_->logged->installing = &frame_->pending;
   open_ = false;
   ++figures_.committed;
@@ -143,8 +179,8 @@ void Transaction::Abort(AbortReason reason) { Fail(reason); }
 
 bool Transaction::AbortIfConsistent() {
   SLIM_CHECK(open_, "the transaction has ended");
-  if (!FinishFetch()) return false;
-  const bool consistent = engine_.protocol().Prepare(*this);
+  if (!FinishFetch() || !Outlasts(false)) return false;
+  const bool consistent = engine_.protocol().Acquire(*this) && engine_.protocol().Prepare(*this);
   Fail(consistent ? AbortReason::kUser : reason_);
   return consistent;
 }
@@ -156,6 +192,7 @@ void Transaction::Fail(AbortReason reason) {
   reason = std::exchange(reason_, AbortReason::kNone);
   // After a death, the repair frees all locks together.
   if (reason != AbortReason::kNodeLost) engine_.protocol().Release(*this);
+  LeaveCommit();
   if (reason == AbortReason::kTableFull) {
     // Placeholder room is free again after each sweep, although other transactions may use it
     // first.

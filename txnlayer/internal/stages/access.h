@@ -23,6 +23,7 @@ enum class AbortReason : std::uint8_t {
   kTableFull,  // the table has no room for a tuple; the transaction is retried after a sweep
   kNodeLost,   // a node died before the commit
   kUnnamed,    // CALVIN: the transaction needs a tuple that it had not named
+  kOvertaken,  // MVCC, TO, SUNDIAL: a snapshot was taken after its begin
   // Refusals: the transaction would abort however often it is retried.
   kNoRoom,     // a table is full, and a sweep has made no room
   kTooLarge,   // more tuples than the protocol can name, or more words than its log has room for
@@ -30,7 +31,7 @@ enum class AbortReason : std::uint8_t {
   kBadValue,   // a value of the caller does not fit what is stored
   kTimeEnded,  // SUNDIAL: a tuple has no bits for a later logical time
 };
-constexpr std::size_t kNumAbortReasons = 17;
+constexpr std::size_t kNumAbortReasons = 18;
 constexpr bool IsRefusal(AbortReason reason) { return reason >= AbortReason::kNoRoom; }
 const char* AbortReasonName(AbortReason reason);
 // For a refusal: what is wrong, and what to do.

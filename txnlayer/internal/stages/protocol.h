@@ -58,6 +58,11 @@ class Protocol {
   virtual bool keeps_timestamp() const { return false; }
   // Whether others may have to wait until a transaction ends.
   virtual bool holds_up_others() const { return false; }
+  // Whether a transaction may hold locks before it commits.
+  virtual bool locks_in_body() const { return true; }
+  // Whether a transaction that began before a moment between commits (commit_gate.h) may end after
+  // it. Not if it could precede, in the serial order, one that committed before that moment.
+  virtual bool MayOutlastMoment(bool /*writes*/) const { return true; }
 
   // Whether its stages change words of tuples by atomics.
   virtual bool has_atomics() const { return true; }
@@ -116,7 +121,10 @@ class Protocol {
   virtual bool StartFetch(Transaction& transaction, std::span<Access* const> fresh) const = 0;
   // Reads the records.
   virtual bool Fetch(Transaction& transaction, std::span<Access* const> fresh) const = 0;
-  // Does all that can fail. When it has returned true, the transaction is committed.
+  // Before the commit: does what may wait for transactions that are not about to commit.
+  virtual bool Acquire(Transaction&) const { return true; }
+  // Does all that can still fail, and waits only for other commits. When it has returned true, the
+  // transaction is committed.
   virtual bool Prepare(Transaction& transaction) const = 0;
   // Makes the writes visible, and releases all tuples.
   virtual void Install(Transaction& transaction) const = 0;

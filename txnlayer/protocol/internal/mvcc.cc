@@ -29,6 +29,7 @@ std::size_t Mvcc::Latest(const std::uint64_t* metadata) const {
 }
 
 std::optional<Protocol::ReadStamp> Mvcc::StampOf(const std::uint64_t* metadata) const {
+  if (metadata[kLockWord] != 0) return std::nullopt;
   const auto version = VersionFor(metadata, kBeingWritten - 1);
   if (!version) return std::nullopt;
   return ReadStamp{*version, metadata[kFirstWriteWord + *version]};

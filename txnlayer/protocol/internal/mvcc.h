@@ -38,8 +38,11 @@ class Mvcc : public Protocol {
   std::span<const Stage> stages() const override;
   TupleShape shape() const override;
   std::size_t Latest(const std::uint64_t* metadata) const override;
+  bool locks_in_body() const override { return false; }
+  bool MayOutlastMoment(bool writes) const override { return !writes; }
   bool LocksFree(const std::uint64_t* metadata) const override { return metadata[0] == 0; }
-  // The latest version is the last to be replaced, and it is marked before it is replaced.
+  // The latest version is the last to be replaced, and it is marked before it is replaced. Locks
+  // are only held by commits.
   std::optional<ReadStamp> StampOf(const std::uint64_t* metadata) const override;
   Timestamp FreeLocks(std::uint64_t* metadata) const override;
   void Inherit(const std::uint64_t* metadata, std::uint64_t* fresh) const override;

@@ -27,6 +27,7 @@ class Occ : public Protocol {
   std::span<const Stage> stages() const override;
   TupleShape shape() const override;
   bool absence_suffices() const override { return true; }
+  bool locks_in_body() const override { return false; }
   bool LocksFree(const std::uint64_t* metadata) const override;
   std::optional<ReadStamp> StampOf(const std::uint64_t* metadata) const override;
   Timestamp FreeLocks(std::uint64_t* metadata) const override;

@@ -24,6 +24,7 @@ class Sundial : public Protocol {
   std::string_view name() const override { return "sundial"; }
   std::span<const Stage> stages() const override;
   TupleShape shape() const override { return {.metadata_words = 1}; }
+  bool MayOutlastMoment(bool /*writes*/) const override { return false; }
   bool LocksFree(const std::uint64_t* metadata) const override;
   std::optional<ReadStamp> StampOf(const std::uint64_t* metadata) const override;
   Timestamp FreeLocks(std::uint64_t* metadata) const override;

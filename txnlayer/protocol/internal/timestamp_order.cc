@@ -73,9 +73,11 @@ bool TimestampOrder::Fetch(Transaction& transaction, std::span<Access* const> fr
 }
 
 // Tuples that were first read and then written have no pending writes yet.
-bool TimestampOrder::Prepare(Transaction& transaction) const {
+bool TimestampOrder::Acquire(Transaction& transaction) const {
   return MakePending(transaction, transaction.accesses());
 }
+
+bool TimestampOrder::Prepare(Transaction&) const { return true; }
 
 void TimestampOrder::Install(Transaction& transaction) const {
   transaction.RunLastStage(Stage::kCommit, transaction.writes());

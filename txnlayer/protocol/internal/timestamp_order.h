@@ -34,6 +34,7 @@ class TimestampOrder : public Protocol {
   std::span<const Stage> stages() const override;
   TupleShape shape() const override;
   bool holds_up_others() const override { return true; }
+  bool MayOutlastMoment(bool writes) const override { return !writes; }
   bool LocksFree(const std::uint64_t* metadata) const override { return metadata[0] == 0; }
   std::optional<ReadStamp> StampOf(const std::uint64_t* metadata) const override;
   Timestamp FreeLocks(std::uint64_t* metadata) const override;
@@ -42,6 +43,7 @@ class TimestampOrder : public Protocol {
   Step Check(Stage stage, Access& access) const override;
   bool StartFetch(Transaction& transaction, std::span<Access* const> fresh) const override;
   bool Fetch(Transaction& transaction, std::span<Access* const> fresh) const override;
+  bool Acquire(Transaction& transaction) const override;
   bool Prepare(Transaction& transaction) const override;
   void Install(Transaction& transaction) const override;
   void Release(Transaction& transaction) const override;

@@ -59,11 +59,11 @@ def study(settings):
 
     def snapshots(results, graph):
         plot = bars(f"{graph.name}: snapshots", PROTOCOLS,
-                    ["pause of transactions", "age of a result"],
+                    ["pause of commits", "age of a result"],
                     lambda c, s: results.of(beside(graph, c), SNAPSHOTS[s], 1e3),
                     y_title="milliseconds, the longest", log_y=True)
         plot.answer = median_over(
-            plot.series[0], "For a snapshot, no transaction can begin for {m} ms at the longest "
+            plot.series[0], "For a snapshot, commits wait for {m} ms at the longest "
             "(median of {n} protocols).")
         return plot
 

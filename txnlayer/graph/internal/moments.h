@@ -1,4 +1,4 @@
-// Moments at which no transaction is under way. Snapshots and folds need them.
+// Moments for snapshots and folds: at their time, all nodes have the same commits behind them.
 #pragma once
 
 #include <functional>
@@ -23,15 +23,19 @@ class GraphTurn {
   std::unique_lock<Mutex> lock_;
 };
 
-struct WorldStop {
+struct Moment {
   GraphTime time = 0;   // later than all commits before, earlier than all after
   bool in_run = false;  // false: the run has ended, so the state is the final one
-  double seconds = 0;   // how long transactions were stopped on this node
+  double seconds = 0;   // for how long this node's commits, or all its transactions, had to wait
 };
 
-// Collective, called by the holder of the turn. Stops all transactions and runs `work` on all nodes
-// with the moment's time. Transactions that begin afterwards have later times.
-Result<WorldStop> StopTheWorld(Cluster& cluster, TransactionalGraph& graph,
-                               const std::function<Status(GraphTime)>& work);
+// Both are collective, called by the holder of the turn. They run `work` on all nodes with the
+// moment's time, and nothing commits meanwhile.
+using MomentWork = std::function<Status(GraphTime)>;
+// Only commits wait (Engine::BetweenCommits). But the first moment after a death stops all, because
+// it has to look at the tables for the latest time.
+Result<Moment> BetweenCommits(Cluster& cluster, TransactionalGraph& graph, const MomentWork& work);
+// No transaction is under way.
+Result<Moment> StopTheWorld(Cluster& cluster, TransactionalGraph& graph, const MomentWork& work);
 
 }  // namespace slimgraph::txn

@@ -1,0 +1,170 @@
+// Bodies of transactions that block: they wait for other transactions, or for the caller.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "tests/session/store_support.h"
+
+namespace slimgraph::test {
+namespace {
+
+class BlockedBodies : public ::testing::TestWithParam<const char*> {
+ protected:
+  ScratchFolder folder_;
+};
+INSTANTIATE_TEST_SUITE_P(All, BlockedBodies,
+                         ::testing::Values("nowait", "waitdie", "boundedwait", "occ", "to", "mvcc",
+                                           "sundial", "calvin"),
+                         [](const auto& one) { return std::string(one.param); });
+
+// The body of one transaction waits for another that changes what the first has read.
+TEST_P(BlockedBodies, MayWaitForOtherTransactions) {
+  Session session = SessionOf(1);
+  const std::string path = folder_ / "waits";
+  ASSERT_OK(MakePath(session, path));
+  StoreOptions options;
+  options.protocol = GetParam();
+  options.retry.attempts = 4;
+  GraphStore store = StoreOf(session, path, options);
+  std::atomic<int> runs{0};
+  std::string cause;
+  auto first = store.Submit([&](WriteTransaction& t) -> Status {
+    SLIM_ASSIGN(const std::uint64_t degree, t.Degree(3));
+    // CALVIN runs a body several times until it knows what the body needs.
+    if (runs++ == 0) {
+      auto second =
+          store.Submit([](WriteTransaction& other) -> Status { return other.AddEdge(3, 7); });
+      cause = second.get().cause.message;
+    }
+    return t.AddEdge(3, 20 - degree);  // 18 and 17 do not exist
+  });
+  const TransactionOutcome outcome = first.get();
+  EXPECT_EQ(outcome.end, End::kAborted);
+  // Either the second has given up, or it was committed. Then the first comes before it, or has
+  // run again.
+  const bool before = outcome.cause.message == "vertex 18 does not exist";
+  if (!cause.empty()) {
+    EXPECT_THAT(cause, ::testing::StartsWith("given up after 4 attempts: "));
+    EXPECT_TRUE(before) << outcome.cause.message;
+  } else if (!before) {
+    EXPECT_EQ(outcome.cause.message, "vertex 17 does not exist");
+    EXPECT_GE(outcome.attempts, 2U);
+  } else {
+    EXPECT_THAT(GetParam(), ::testing::AnyOf("to", "mvcc", "sundial"));
+  }
+  EXPECT_EQ(EdgesOf(store), cause.empty() ? 10U : 9U);
+  ASSERT_OK(session.Close());
+}
+
+// The body of one transaction waits for another that wants what the first has written.
+TEST_P(BlockedBodies, DoNotWaitForEachOtherForever) {
+  Session session = SessionOf(1);
+  const std::string path = folder_ / "forever";
+  ASSERT_OK(MakePath(session, path));
+  StoreOptions options;
+  options.protocol = GetParam();
+  options.retry.attempts = 4;
+  GraphStore store = StoreOf(session, path, options);
+  std::future<TransactionOutcome> second;
+  std::atomic<bool> ready{false};
+  auto first = store.Submit([&](WriteTransaction& t) -> Status {
+    SLIM_TRY(t.SetVertex(3, {}));
+    if (!second.valid()) {
+      second = store.Submit([](WriteTransaction& other) { return other.SetVertex(3, {}); });
+      ready = second.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+    }
+    return {};
+  });
+  EXPECT_NE(first.get().end, End::kUnknown);
+  EXPECT_TRUE(ready);
+  EXPECT_NE(second.get().end, End::kUnknown);
+  ASSERT_OK(session.Close());
+}
+
+// A body is blocked, and holds locks if the protocol has any, while snapshots are taken. They do
+// not have what it commits later, and other transactions go on.
+TEST_P(BlockedBodies, HoldUpNoSnapshot) {
+  Session session = SessionOf(2);
+  const std::string path = folder_ / "snapshots";
+  ASSERT_OK(MakePath(session, path));
+  StoreOptions options;
+  options.protocol = GetParam();
+  GraphStore store = StoreOf(session, path, options);
+  std::promise<void> release;
+  const std::shared_future<void> released = release.get_future().share();
+  std::atomic<bool> blocked{false};
+  auto blocking = store.Submit([&](WriteTransaction& t) -> Status {
+    SLIM_TRY(t.AddEdge(0, 9));
+    blocked = true;
+    released.wait();
+    return t.AddEdge(1, 9);
+  });
+  while (!blocked) SleepFor(std::chrono::milliseconds(1));
+  EXPECT_EQ(EdgesOf(store), 9U);
+  auto other = store.Submit([](WriteTransaction& t) { return t.AddEdge(5, 7); });
+  EXPECT_TRUE(other.get().committed());
+  EXPECT_EQ(EdgesOf(store), 10U);
+  release.set_value();
+  const TransactionOutcome outcome = blocking.get();
+  EXPECT_TRUE(outcome.committed()) << outcome.cause.message;
+  EXPECT_EQ(outcome.attempts == 1, options.protocol == "occ") << outcome.attempts;
+  EXPECT_EQ(EdgesOf(store), 12U);
+  ASSERT_OK(session.Close());
+}
+
+// More bodies block than there are engine threads, and hold locks. Snapshots, folds, for which all
+// transactions come to rest, and other transactions do not wait for them.
+TEST(BlockingBodies, HoldUpNoFolds) {
+  const ScratchFolder folder;
+  for (const char* const protocol : {"occ", "waitdie", "boundedwait"}) {
+    Session session = SessionOf(2);
+    const std::string path = folder / protocol;
+    ASSERT_OK(MakePath(session, path));
+    StoreOptions options;
+    options.protocol = protocol;
+    options.body_threads = 4;
+    GraphStore store = StoreOf(session, path, options);
+    std::promise<void> release;
+    const std::shared_future<void> released = release.get_future().share();
+    std::atomic<int> blocked{0};
+    std::vector<std::future<TransactionOutcome>> blocking;
+    for (std::uint64_t v = 0; v < 3; ++v) {
+      blocking.push_back(store.Submit([&, v](WriteTransaction& t) -> Status {
+        SLIM_TRY(t.AddEdge(2 * v, 2 * v + 1));
+        SLIM_TRY(t.AddEdge(2 * v, 2 * v));
+        ++blocked;
+        released.wait();
+        return t.AddVertex(100 + v).map([](bool) {});
+      }));
+    }
+    while (blocked < 3) SleepFor(std::chrono::milliseconds(1));
+    EXPECT_EQ(EdgesOf(store), 9U);
+    // The graph grows many times, so it is folded.
+    for (std::uint64_t i = 0; i < 20; ++i) {
+      auto grown = store.Submit([i](WriteTransaction& t) -> Status {
+        for (std::uint64_t v = 1000 + 20 * i; v < 1020 + 20 * i; ++v) {
+          SLIM_TRY(t.AddVertex(v));
+          SLIM_TRY(t.AddEdge(9, v));
+        }
+        return {};
+      });
+      EXPECT_TRUE(grown.get().committed());
+    }
+    EXPECT_EQ(EdgesOf(store), 409U);
+    release.set_value();
+    for (auto& one : blocking) {
+      const TransactionOutcome outcome = one.get();
+      EXPECT_TRUE(outcome.committed()) << outcome.cause.message;
+      EXPECT_GE(outcome.attempts, 2U);  // all were stopped while it was blocked
+    }
+    auto now = store.Snapshot();
+    ASSERT_OK(now);
+    EXPECT_EQ(now->edges(), 412U);
+    EXPECT_EQ(now->vertices(), 413U);
+    ASSERT_OK(session.Close());
+  }
+}
+
+}  // namespace
+}  // namespace slimgraph::test
