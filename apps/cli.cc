@@ -256,6 +256,7 @@ const Parser* ChosenParser(const std::vector<Parser>& parsers) {
 }
 
 Status CheckStartedProcesses(const Parser& parser) {
+  if (parser.options->runs_as_copies()) return {};
   SLIM_TRY(CheckLaunch());
   if (parser.options->runs_as_job() || StartedNodes() == 1) return {};
   return UsageError(

@@ -90,6 +90,9 @@ class Options {
   // property would run as independent copies, so a launcher with several processes is an error.
   void RunsAsJob() { runs_as_job_ = true; }
   bool runs_as_job() const { return runs_as_job_; }
+  // Each process of a launcher runs the command by itself.
+  void RunsAsCopies() { runs_as_copies_ = true; }
+  bool runs_as_copies() const { return runs_as_copies_; }
 
   Option& Flag(const char* names, const char* help, bool& value) {
     return Flag(names, help, [&value] { value = true; });
@@ -176,6 +179,7 @@ class Options {
   using ValueType = typename ValueTypeOf<T>::type;
 
   bool runs_as_job_ = false;
+  bool runs_as_copies_ = false;
 };
 
 class Part;  // part.h

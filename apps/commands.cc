@@ -26,7 +26,7 @@ std::vector<Command> AllCommands() {
           JobResizeCommand(),   LaunchCommand(),
           MemoryNodeCommand(),  ComputeNodeCommand(),
           PoolNodeCommand(),    PoolHostCommand(),
-          PoolLoaderCommand()};
+          PoolJoinCommand(),    PoolLoaderCommand()};
 }
 
 std::string GroupSummary(std::string_view group) {

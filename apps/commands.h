@@ -67,6 +67,7 @@ Command JobResizeCommand();
 Command PoolListCommand();
 Command PoolNodeCommand();
 Command PoolHostCommand();
+Command PoolJoinCommand();
 Command PoolLoaderCommand();
 
 // Programs that use the library.

@@ -29,9 +29,10 @@ Status CheckAttachedOptions(const JobOptions& options) {
     return UsageError("graphs of a pool are read over --transport shm or tcp, not {}",
                       options.transport);
   }
-  if (StartedBy() != Starter::kNobody) {
-    return UsageError("a job on a pool starts its compute nodes by itself: run it without {}",
-                      StartedBy() == Starter::kPmi ? "mpiexec" : "a launcher");
+  if (StartedNodes() > 1) {
+    return UsageError(
+        "a job on a pool starts its compute nodes by itself: run it without mpiexec, or let it "
+        "start one process");
   }
   if (!options.may_move && (options.survive || !options.schedule.empty())) {
     return UsageError("{} and {} cannot be combined",

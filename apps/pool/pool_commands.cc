@@ -22,11 +22,18 @@ Command PoolStartCommand() {
         .Number("--nodes", "N", "processes that keep parts of each graph, for a new pool",
                 start->nodes)
         .Default("those of the pool whose nodes have ended, or those of --hosts");
+    Option& by_hosts =
+        options
+            .Text("--hosts", "FILE",
+                  "start the nodes on these hosts by ssh, in turn; lines 'HOST' or 'HOST:NODES'",
+                  *hosts)
+            .Default("this machine alone");
     options
-        .Text("--hosts", "FILE",
-              "start the nodes on these hosts by ssh, in turn; lines 'HOST' or 'HOST:NODES'",
-              *hosts)
-        .Default("this machine alone");
+        .Text("--launcher", "COMMAND",
+              "start the nodes by this command of the shell, such as 'srun -n {nodes}'",
+              start->launcher)
+        .Default("slimgraph itself")
+        .Excludes(by_hosts);
     options
         .Value("--memory", "BYTES", "limit for the graphs on each node",
                [start](const std::string& text) -> Status {
@@ -120,6 +127,12 @@ Command PoolNodeCommand() {
     return PrintError(ServePoolNode().error());
   };
   return {kPoolNodeCommand, "keep graphs for a pool, which starts it", [](Options&) {}, run};
+}
+
+Command PoolJoinCommand() {
+  const auto run = [](const std::vector<std::string>&) { return PrintError(JoinPool().error()); };
+  return {kPoolJoinCommand, "become a node of a pool that is started by a launcher",
+          [](Options& options) { options.RunsAsCopies(); }, run};
 }
 
 Command PoolHostCommand() {

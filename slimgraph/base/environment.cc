@@ -24,6 +24,7 @@ constexpr std::array kKnown = {
     KnownVariable{"SLIMGRAPH_NODE_GROUPS", "set by slimgraph itself: the nodes' control groups"},
     KnownVariable{"SLIMGRAPH_NODE_MEMORY", "set by slimgraph itself: the memory limit of a node"},
     KnownVariable{"SLIMGRAPH_POOLS", "the folder of the descriptors of standing pools"},
+    KnownVariable{"SLIMGRAPH_POOL_JOIN", "set by pool start --launcher for the nodes of a pool"},
     KnownVariable{"SLIMGRAPH_POOL_NODE", "set by slimgraph itself for the nodes of a pool"},
     KnownVariable{"SLIMGRAPH_POOL_PART", "set by a pool's node: the graph that a job may use"},
     KnownVariable{"SLIMGRAPH_VERBS_DEVICE", "the RDMA device, and its port: mlx5_0 or mlx5_0:2"},

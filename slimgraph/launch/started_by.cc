@@ -25,6 +25,14 @@ NodeId StartedRank() {
   return 0;
 }
 
+void ForgetLauncher() {
+  for (const char* const variable :
+       {"PMI_FD", "PMI_RANK", "PMI_SIZE", "PMI_PORT", "MPI_LOCALNRANKS", "OMPI_COMM_WORLD_RANK",
+        "OMPI_COMM_WORLD_SIZE", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS"}) {
+    ::unsetenv(variable);
+  }
+}
+
 Status CheckLaunch() {
   if (Pmi::Present()) return {};
   struct Foreign {

@@ -16,6 +16,9 @@ NodeId StartedNodes();
 // This process's rank among them, also under a launcher that we refuse; 0 without a launcher.
 NodeId StartedRank();
 
+// From here on, this process and those that it starts belong to no launcher.
+void ForgetLauncher();
+
 // Refuses a launcher that starts copies without PMI: each copy would run the whole job by itself.
 Status CheckLaunch();
 

@@ -114,7 +114,7 @@ std::string LogPathOnHost(const std::string& folder, const std::string& name, No
 std::string NameOfLog(const PoolDescriptor& pool, NodeId node) {
   const std::string& host = pool.nodes[node].host;
   const auto folder = PoolsFolder();
-  if (!host.empty()) {
+  if (!host.empty() && pool.launcher.empty()) {
     return fmt::format("{} on host {}", LogPathOnHost("", pool.name, node).substr(1), host);
   }
   return folder ? LogPath(*folder, pool.name) : "the pool's log";
@@ -146,7 +146,8 @@ Result<PoolDescriptor> ReadDescriptor(const std::string& name) {
                       .encrypts = json->IsTrue("/encrypts"),
                       .memory_bytes = number("/memory_bytes"),
                       .copies = static_cast<NodeId>(number("/copies")),
-                      .host_name = json->TextAt("/host_name")};
+                      .host_name = json->TextAt("/host_name"),
+                      .launcher = json->TextAt("/launcher")};
   for (std::size_t i = 0; json->Find(fmt::format("/addresses/{}", i)) != nullptr; ++i) {
     pool.nodes.push_back({.host = json->TextAt(fmt::format("/hosts/{}", i)),
                           .address = json->TextAt(fmt::format("/addresses/{}", i)),
@@ -193,6 +194,7 @@ Status WriteDescriptor(const PoolDescriptor& pool) {
   report.Set("/memory_bytes", pool.memory_bytes);
   report.Set("/copies", std::uint64_t{pool.copies});
   report.Set("/host_name", pool.host_name);
+  report.Set("/launcher", pool.launcher);
   report.Set("/hosts", hosts);
   report.Set("/addresses", addresses);
   report.Set("/machines", machines);

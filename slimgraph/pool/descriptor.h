@@ -35,6 +35,7 @@ struct PoolDescriptor {
   std::uint64_t memory_bytes = 0;  // limit for each node; 0: none
   NodeId copies = 1;               // how many nodes keep each part
   std::string host_name = {};      // of the machine on which it was started
+  std::string launcher = {};       // what starts its nodes; "": slimgraph itself
   std::vector<PoolNodeAddress> nodes = {};
 
   // Copy `copy` of part p is on node p + copy, and part 0 follows the last one.

@@ -14,8 +14,10 @@
 #include "slimgraph/base/poller.h"
 #include "slimgraph/base/sync.h"
 #include "slimgraph/cluster/topology.h"
+#include "slimgraph/launch/host_identity.h"
 #include "slimgraph/launch/hosts.h"
 #include "slimgraph/pool/internal/conversation.h"
+#include "slimgraph/pool/internal/launch_nodes.h"
 #include "slimgraph/pool/internal/open_pool.h"
 #include "slimgraph/pool/internal/start_node.h"
 
@@ -130,6 +132,11 @@ Result<PoolDescriptor> DescriptorToStart(const PoolStart& start, bool exists) {
       return UsageError("pool '{}' runs on other hosts: stop it first, to start it on these",
                         start.name);
     }
+    if (runs && !start.launcher.empty() && start.launcher != pool.launcher) {
+      return UsageError("pool '{}' runs {}: stop it first, to start it by another launcher",
+                        start.name,
+                        pool.launcher.empty() ? "without a launcher" : "by " + pool.launcher);
+    }
     if (runs && start.copies.value_or(pool.copies) != pool.copies) {
       return UsageError("pool '{}' runs with --copies {}: stop it first, to start it with {}",
                         start.name, pool.copies, *start.copies);
@@ -144,9 +151,16 @@ Result<PoolDescriptor> DescriptorToStart(const PoolStart& start, bool exists) {
     }
     if (runs) return pool;
   }
+  if (!start.launcher.empty()) pool.launcher = start.launcher;
+  if (!start.hosts.empty()) pool.launcher.clear();
+  const bool launched = !pool.launcher.empty();
+  if (launched && pool.launcher.find(internal::kNodesOfLauncher) == std::string::npos) {
+    return UsageError("--launcher '{}' has no {}, which stands for how many nodes to start",
+                      pool.launcher, internal::kNodesOfLauncher);
+  }
   std::vector<std::string> hosts = start.hosts;
   for (const PoolNodeAddress& node : pool.nodes) {
-    if (start.hosts.empty() && !node.host.empty()) hosts.push_back(node.host);
+    if (start.hosts.empty() && !node.host.empty() && !launched) hosts.push_back(node.host);
   }
   const std::size_t before = hosts.empty() ? pool.nodes.size() : hosts.size();
   const NodeId nodes = start.nodes.value_or(static_cast<NodeId>(before));
@@ -172,6 +186,9 @@ Result<PoolDescriptor> DescriptorToStart(const PoolStart& start, bool exists) {
 // On an error, none of them runs.
 Status StartNodes(PoolDescriptor& pool, const std::vector<NodeId>& nodes,
                   const std::string& program, const std::string& log) {
+  if (!pool.launcher.empty() && !nodes.empty()) {
+    return internal::LaunchNodes(pool, nodes, internal::PathOf(program), log);
+  }
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const Status started = internal::StartNode(pool, nodes[i], program, log);
     if (started) continue;
@@ -325,7 +342,12 @@ Status StopPool(const std::string& name, bool now) {
     AwaitReadable(conversation.fd(), kUntilNodeEnds);
   }
   for (const PoolNodeAddress* const node : running) {
-    if (IsRunning(*node)) SLIM_TRY(internal::EndNode(*node, "/proc/self/exe"));
+    if (!IsRunning(*node)) continue;
+    if (!pool.launcher.empty() && node->machine != HostIdentity()) {
+      return EnvironmentError("process {} on host {} does not end: end its launcher, '{}'",
+                              node->process, node->host, pool.launcher);
+    }
+    SLIM_TRY(internal::EndNode(*node, "/proc/self/exe"));
   }
   return RemoveDescriptor(name);
 }

@@ -19,6 +19,9 @@ struct PoolStart {
   // A new pool needs one of them. With hosts, nodes are started on them in turn, by ssh.
   std::optional<NodeId> nodes = {};
   std::vector<std::string> hosts = {};
+  // A command of the shell that starts other commands, such as "srun -n {nodes}"; {nodes} stands
+  // for how many.
+  std::string launcher = {};
   std::optional<std::uint64_t> memory_bytes = {};  // limit for each node; 0: none
   std::optional<NodeId> copies = {};  // how many nodes keep each part; jobs need only one of them
   // Jobs encrypt what they send over TCP. A pool that encrypts goes on to do so.

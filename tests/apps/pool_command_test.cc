@@ -117,6 +117,25 @@ TEST_F(PoolCommands, BringBackANodeThatHasEnded) {
             "pool p: 2 nodes, 1 of which had ended; loaded again: five\n");
 }
 
+// The processes of a launcher have its variables; what they start for jobs must not take them for
+// its own.
+TEST_F(PoolCommands, StartByALauncher) {
+  Run({"pool", "start", "p", "--nodes", "3", "--launcher", "mpiexec.hydra -n {nodes}"});
+  Run({"pool", "load", "p", File("five.txt"), "--undirected"});
+  Run({"pagerank", "p:five", "--compute", "2", "--verify"});
+  Run({"triangles", "p:five", "--verify"});
+  // A launcher may also start the one process of a job.
+  const auto under = [](const char* processes) {
+    return RunningCommand({"mpiexec.hydra", "-n", processes, CommandPath(), "pagerank", "p:five",
+                           "--compute", "2", "--verify"},
+                          {"TEST_MARK=pool"})
+        .Wait();
+  };
+  EXPECT_EQ(under("1").code, 0);
+  EXPECT_THAT(under("2").err, HasSubstr("let it start one process"));
+  EXPECT_EQ(Run({"pool", "stop", "p", "--now"}), "");
+}
+
 TEST_F(PoolCommands, RefuseInOneLine) {
   ExpectFailure({"pool", "start", "p"}, 2, "pool 'p' is new: give --nodes");
   ExpectFailure({"pool", "start", "p", "--nodes", "1", "--copies", "2"}, 2, "give 1 to 1");
@@ -127,7 +146,8 @@ TEST_F(PoolCommands, RefuseInOneLine) {
   ExpectFailure({"pool", "load", "p", File("none.txt")}, 3, "none.txt");
   ExpectFailure({"pool", "load", "p", File("five.txt"), "--as", "a.b"}, 2, "no name for a graph");
   ExpectFailure({"pool", "start", "p", "--nodes", "2"}, 2, "runs on 1 nodes");
-  for (const char* const helper : {"pool-node", "pool-loader"}) {
+  ExpectFailure({"pool", "start", "q", "--nodes", "2", "--launcher", "srun"}, 2, "{nodes}");
+  for (const char* const helper : {"pool-node", "pool-loader", "pool-join"}) {
     const CommandEnd end = RunSlimgraph({helper, "a", "b", "0", "1"});
     EXPECT_NE(end.code, 0) << helper;
   }

@@ -1,4 +1,5 @@
-"""Points of `txn run`: checks histories, and compares exported graphs with applied updates."""
+"""Points of `txn run`: checks histories, and compares exported graphs with applied updates. And of
+`txn sweep`, which runs at several values of an option, one after the other."""
 import os
 
 import graphs
@@ -75,8 +76,8 @@ def draw_death(random, protocol, nodes, replicas):
 
 
 def draw(random):
-    kind = random.choice(["history", "history", "table", "store", "durable", "durable"])
-    replicated = kind != "durable" and random.random() < 0.4
+    kind = random.choice(["history", "history", "table", "sweep", "store", "durable", "durable"])
+    replicated = kind not in ("durable", "sweep") and random.random() < 0.4
     transports = ["shm", "tcp"] if replicated else ["shm", "shm", "tcp", "mpi"]
     nodes, shape = draw_shape(random, transports, 2 if replicated else 1)
     protocol, words = draw_protocol(random)
@@ -107,11 +108,27 @@ def draw(random):
         spec["workload"] = random.choice([*TABLES, *random.sample(YCSB_MIXES, 2)])
         words += ["--seconds", 0.1] + draw_rows(random, spec["workload"])
         words += draw_level(random, protocol)[1]
+    elif kind == "sweep":
+        draw_sweep(random, spec)
     elif kind == "store":
         draw_on_store(random, spec)
     else:
         draw_durable(random, spec)
     return spec
+
+
+def draw_sweep(random, spec):
+    protocol = spec["protocol"]
+    code = "".join(random.choice("01") for _ in range(STAGES[protocol]))
+    values = {"coroutines": [1, 2, 5, 8, 16], "hot": [0, 0.5, 0.99], "qps": [1000, 20000],
+              "stages": ["rpc", "one-sided", code]}
+    over = random.choice(list(values))
+    spec["workload"] = "ycsb" if over == "hot" else random.choice(
+        ["smallbank", "ycsb", "graph-append", *random.sample(YCSB_MIXES, 2)])
+    spec["values"] = [str(random.choice(values[over])) for _ in range(random.randint(2, 5))]
+    spec["words"] += ["--over", over, "--values", ",".join(spec["values"]), "--seconds", 0.1]
+    if spec["workload"] != "graph-append":
+        spec["words"] += draw_rows(random, spec["workload"]) + draw_level(random, protocol)[1]
 
 
 def draw_rows(random, workload):
@@ -174,12 +191,12 @@ def draw_durable(random, spec):
 
 
 def check(spec, workshop):
-    {"history": check_history, "table": check_table, "store": check_on_store,
-     "durable": check_durable}[spec["kind"]](spec, workshop)
+    {"history": check_history, "table": check_table, "sweep": check_sweep,
+     "store": check_on_store, "durable": check_durable}[spec["kind"]](spec, workshop)
 
 
-def run(spec, workshop, more, words=None, kill_after_s=None):
-    end = workshop.run(["txn", "run", "--workload", spec["workload"]]
+def run(spec, workshop, more, words=None, kill_after_s=None, command="run"):
+    end = workshop.run(["txn", command, "--workload", spec["workload"]]
                        + (words or spec["words"] + spec["shape"]) + more + ["--json"], kill_after_s)
     if kill_after_s and end.code < 0:
         return None
@@ -196,6 +213,16 @@ def check_history(spec, workshop):
 
 def check_table(spec, workshop):
     run(spec, workshop, [])
+
+
+def check_sweep(spec, workshop):
+    report = run(spec, workshop, [], command="sweep")
+    rows = report["result"]["rows"]
+    if [row["value"] for row in rows] != spec["values"]:
+        raise Wrong(f"there are rows for {[row['value'] for row in rows]}")
+    for row in rows:
+        if row["committed"] == 0:
+            raise Wrong(f"nothing was committed at {row['value']}")
 
 
 def make_store(spec, workshop):

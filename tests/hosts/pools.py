@@ -6,9 +6,21 @@ import signal
 import tempfile
 import time
 
-from hosts import NET, Hosts, Listener
+from hosts import HERE, NET, Hosts, Listener
 
 LIMIT_S = 20
+
+
+# Starts what follows the number, once on each of the first hosts.
+LAUNCHER = f"""#!/bin/sh
+count=$1; shift
+host=1
+while [ $host -le $count ]; do
+  {HERE}/enter_host {NET}$host "$@" &
+  host=$((host + 1))
+done
+wait
+"""
 
 
 class Failed(Exception):
@@ -23,8 +35,9 @@ def expect(holds, what):
 class HostsWithPool:
     """Host 4 has a pool `p` on hosts 1 to 3, and its descriptor; all hosts see its files."""
 
-    def __init__(self, graph, *options):
+    def __init__(self, graph, *options, launched=False):
         self.graph = graph
+        self.launched = launched
         self.options = options
         self.hosts = Hosts(4)
         self.folder = tempfile.TemporaryDirectory(prefix="slimgraph-pools-")
@@ -32,12 +45,21 @@ class HostsWithPool:
 
     def __enter__(self):
         self.hosts.__enter__()
+        self.expect_done(4, ["pool", "start", "p", *self.where(), *self.options])
+        self.expect_done(4, ["pool", "load", "p", self.graph, "--as", "g"])
+        return self
+
+    def where(self):
+        if self.launched:
+            script = os.path.join(self.folder.name, "launch")
+            with open(script, "w", encoding="ascii") as text:
+                text.write(LAUNCHER)
+            os.chmod(script, 0o755)
+            return ["--nodes", "3", "--launcher", f"{script} {{nodes}}"]
         file = os.path.join(self.folder.name, "hosts")
         with open(file, "w", encoding="ascii") as text:
             text.writelines(f"{NET}{host}\n" for host in (1, 2, 3))
-        self.expect_done(4, ["pool", "start", "p", "--hosts", file, *self.options])
-        self.expect_done(4, ["pool", "load", "p", self.graph, "--as", "g"])
-        return self
+        return ["--hosts", file]
 
     def __exit__(self, *_):
         self.hosts.__exit__()
@@ -91,6 +113,23 @@ class PoolTests:
                 pool.expect_done(host, ["pagerank", "p:g", "--compute", compute, "--verify"])
                 pool.expect_done(host, ["bfs", "p:g", "--source", "1", "--compute", compute,
                                         "--memory-side", "auto", "--verify"])
+            pool.expect_done(4, ["pool", "stop", "p", "--now"])
+            expect(not os.listdir(pool.pools), f"left: {os.listdir(pool.pools)}")
+            expect(not pool.processes(), "nodes still run")
+
+    def test_pool_that_a_launcher_has_started(self):
+        with HostsWithPool(self.graph, launched=True) as pool:
+            expect(sorted(node["address"].split(":")[0] for node in pool.status(4))
+                   == [f"{NET}{host}" for host in (1, 2, 3)], "the nodes are on other hosts")
+            for host, compute in ((4, "2"), (1, "1")):
+                pool.expect_answer(host, ["triangles", "p:g", "--compute", compute],
+                                   {"count": self.count})
+            os.kill(pool.process(1), signal.SIGKILL)
+            while pool.status(4)[1]["runs"]:
+                time.sleep(0.01)
+            pool.expect_error(4, ["pagerank", "p:g"], "node 1 of pool 'p'")
+            pool.expect_done(4, ["pool", "start", "p"])
+            pool.expect_answer(4, ["triangles", "p:g"], {"count": self.count})
             pool.expect_done(4, ["pool", "stop", "p", "--now"])
             expect(not os.listdir(pool.pools), f"left: {os.listdir(pool.pools)}")
             expect(not pool.processes(), "nodes still run")

@@ -77,6 +77,7 @@ int RunProgram(const std::vector<std::string>& words) {
     return status ? 0 : status.error().exit_code();
   };
   if (role == kPoolNodeCommand) return code(ServePoolNode());
+  if (role == kPoolJoinCommand) return code(JoinPool());
   if (role == kPoolHostCommand) {
     const auto answer = ServePoolHost({std::istreambuf_iterator<char>(std::cin), {}});
     if (answer) fmt::print("{}", *answer);

@@ -6,6 +6,7 @@
 #include "slimgraph/base/clock.h"
 #include "slimgraph/base/poller.h"
 #include "slimgraph/base/sockets.h"
+#include "slimgraph/base/split.h"
 #include "slimgraph/launch/host_identity.h"
 
 namespace slimgraph::internal {
@@ -72,6 +73,31 @@ Result<Conversation> Conversation::Open(const PoolDescriptor& pool, NodeId node,
   }
   return EnvironmentError("{}, process {}{}, does not answer", name, where.process,
                           where.host.empty() ? "" : " on host " + where.host);
+}
+
+Result<Conversation> Conversation::OpenToStarter(const std::string& addresses,
+                                                 const std::string& secret) {
+  SLIM_ASSIGN(const HandshakeKey key, HandshakeKey::Derive(secret, kJoinPurpose));
+  std::string problem = "it has no address";
+  for (const std::string_view address : Split(addresses, ',')) {
+    auto fd = ConnectTo(address, kConnectLimit);
+    if (!fd) {
+      problem = fd.error().message;
+      continue;
+    }
+    // On another host, something else may listen at an address such as 127.0.0.1.
+    FrameReader reader(kMaxJoiningBytes);
+    const auto introduced = Introduce(fd->get(), reader, key, {0, "launched"}, NowNs() + kAnswerNs);
+    if (!introduced || !*introduced) {
+      problem = introduced ? "it does not answer" : introduced.error().message;
+      continue;
+    }
+    SLIM_ASSIGN(const HandshakeKey box, BoxOf(secret, (*introduced)->challenges));
+    return Conversation(std::move(*fd), std::move(reader), box, /*is_client=*/true,
+                        "the command that starts the pool");
+  }
+  return EnvironmentError("cannot reach the command that starts the pool, at {}: {}", addresses,
+                          problem);
 }
 
 Result<Conversation> Conversation::Accept(Newcomers::Member member, const HandshakeKey& key,

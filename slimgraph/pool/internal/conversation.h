@@ -43,7 +43,8 @@ inline constexpr std::string_view kHere = "here";
 inline constexpr std::string_view kHoldStill = "hold-still";  // no more jobs, if none is attached
 inline constexpr std::string_view kStop = "stop";
 
-constexpr std::string_view kPoolPurpose = "pool";    // of the handshake
+constexpr std::string_view kPoolPurpose = "pool";  // of the handshake
+constexpr std::string_view kJoinPurpose = "start of a pool";
 constexpr std::uint64_t kAnswerNs = 20'000'000'000;  // limit of an answer that needs no work
 constexpr std::uint64_t kLeaseNs = 12'000'000'000;
 constexpr std::chrono::seconds kRenewal{3};  // how often a client says that it is there
@@ -53,7 +54,11 @@ class Conversation {
   // A client's side: connects to a node of the pool.
   static Result<Conversation> Open(const PoolDescriptor& pool, NodeId node,
                                    std::uint64_t limit_ns = kAnswerNs);
-  // The node's side.
+  // The side of a process that a launcher has started: connects to the command that starts the
+  // pool, at one of these addresses (HubAddresses).
+  static Result<Conversation> OpenToStarter(const std::string& addresses,
+                                            const std::string& secret);
+  // The node's side, or that of the command that starts the pool. `pools_key`: or its secret.
   static Result<Conversation> Accept(Newcomers::Member member, const HandshakeKey& key,
                                      std::string_view pools_key);
 

@@ -68,13 +68,6 @@ Result<std::string> AskPoolHost(const std::string& host, const std::string& prog
   return AskHost(host, command, input, kHostLimitS);
 }
 
-// The path of a program on all hosts, which "/proc/self/exe" is not.
-std::string PathOf(const std::string& program) {
-  std::string path(4096, '\0');
-  const ssize_t bytes = ::readlink(program.c_str(), path.data(), path.size());
-  return bytes > 0 ? path.substr(0, static_cast<std::size_t>(bytes)) : program;
-}
-
 // After what a shell may print of its own.
 std::string_view LastLineOf(std::string_view text) {
   if (text.ends_with('\n')) text.remove_suffix(1);
@@ -111,6 +104,12 @@ Result<PoolNodeAddress> StartOnHost(const PoolNodeAddress& before, const std::st
 }
 
 }  // namespace
+
+std::string PathOf(const std::string& program) {
+  std::string path(4096, '\0');
+  const ssize_t bytes = ::readlink(program.c_str(), path.data(), path.size());
+  return bytes > 0 ? path.substr(0, static_cast<std::size_t>(bytes)) : program;
+}
 
 Status StartNode(PoolDescriptor& pool, NodeId node, const std::string& program,
                  const std::string& log) {

@@ -15,6 +15,9 @@ namespace slimgraph::internal {
 Status StartNode(PoolDescriptor& pool, NodeId node, const std::string& program,
                  const std::string& log);
 
+// The path of a program on all hosts, which "/proc/self/exe" is not.
+std::string PathOf(const std::string& program);
+
 // Kills the node's process if it has not ended, and waits for its end.
 Status EndNode(const PoolNodeAddress& node, const std::string& program);
 
