@@ -172,9 +172,9 @@ def draw_durable(random, spec):
         spec["rows"] = ["--rows", random.choice([2, 6])]
         spec["words"] += ["--transactions", 50]
     elif spec["workload"] == "linkbench":
-        # A run may delete all edges of a smaller graph. The next run would be refused.
+        # A run may delete all vertices of a smaller graph. The next run would be refused.
         spec["graph"] = draw_store_graph(random, (7, 8))
-        while "--width" in spec["graph"]["words"]:
+        while {"--width", "complete"} & set(spec["graph"]["words"]):
             spec["graph"] = draw_store_graph(random, (7, 8))
         spec["rows"] = ["--rows", random.choice([100, 100_000]),
                         "--fold", random.choice(["0", "0.02", "0.25"])]
