@@ -50,8 +50,9 @@ Status Choose(JobRun& run, const TxnOptions& options) {
   // One coroutine: with more, latencies would contain waits for the turns of other coroutines.
   // (Under CALVIN, the transactions of an epoch run together.)
   SLIM_ASSIGN(const auto named, ProtocolOf(options));
-  if (!named->fetches_once()) mixed.coroutines = 1;
-  mixed.most_coroutines = options.coroutines;
+  mixed.coroutines = named->fetches_once() ? options.coroutines.value_or(kUsualCoroutines) : 1;
+  mixed.drive.finds_coroutines = false;
+  mixed.most_coroutines = CoroutinesOf(options);
   SLIM_ASSIGN(const auto job, TxnJob::Load(run, mixed));
   SLIM_ASSIGN(const txn::DriveResult probe, job->Drive());
   SLIM_ASSIGN(const auto codes, AllStageCodes(options));

@@ -75,7 +75,7 @@ Status Sweep(JobRun& run, const SweepOptions& state) {
   std::uint32_t most_coroutines = 0;
   for (const std::string& point : points) {
     SLIM_ASSIGN(const TxnOptions options, OptionsAt(state, point));
-    most_coroutines = std::max(most_coroutines, options.coroutines);
+    most_coroutines = std::max(most_coroutines, CoroutinesOf(options));
   }
   std::unique_ptr<TxnJob> job;
   run.appends_traffic = false;

@@ -95,7 +95,11 @@ void TxnJob::ReportFigures(const txn::DriveResult& result, Report& report,
   set("/protocol", options_.protocol);
   set("/isolation", std::string(txn::IsolationName(protocol_->isolation())));
   set("/stages", engine_->options().stages.Digits(protocol_->stages()));
-  set("/coroutines", std::uint64_t{options_.coroutines});
+  if (options_.drive.finds_coroutines) {
+    set("/coroutines", result.coroutines);
+  } else {
+    set("/coroutines", std::uint64_t{CoroutinesOf(options_)});
+  }
   set("/seconds", result.seconds);
   set("/replicas", std::uint64_t{options_.replicas});
   if (txn::Durability* const logs = engine_->durability(); logs != nullptr) {
@@ -197,11 +201,13 @@ std::string TxnJob::FormatSummary(const txn::DriveResult& result) const {
                                 : fmt::format(" at {}", txn::IsolationName(isolation));
   return before + deaths +
          fmt::format(
-             "{} with {}{}, stages {}: {} transactions in {}, {} per second\n"
+             "{} with {}{}, stages {}{}: {} transactions in {}, {} per second\n"
              "aborted: {}{}{}{}; half of the transactions took at most {}, 99 % {}\n",
              options_.workload, options_.protocol, level,
-             engine_->options().stages.Digits(protocol_->stages()), FormatCount(figures.committed),
-             FormatSeconds(result.seconds),
+             engine_->options().stages.Digits(protocol_->stages()),
+             options_.drive.finds_coroutines ? fmt::format(", {:.3g} coroutines", result.coroutines)
+                                             : "",
+             FormatCount(figures.committed), FormatSeconds(result.seconds),
              FormatCount(static_cast<std::uint64_t>(Rate(figures.committed, result.seconds))),
              FormatCount(figures.all_aborted()), reasons.empty() ? "" : " (", reasons,
              reasons.empty() ? "" : ")", FormatSeconds(figures.latencies.Percentile(0.5) * 1e-9),

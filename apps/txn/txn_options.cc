@@ -89,7 +89,17 @@ bool HasYcsbOptions(const txn::WorkloadOptions& work) {
          work.scan_length != usual.scan_length || work.by_leaf;
 }
 
+// If the number of transactions does not depend on how many coroutines take turns.
+bool FindsCoroutines(const TxnOptions& options) {
+  return !options.coroutines && options.drive.transactions == 0 && options.drive.per_second == 0;
+}
+
 }  // namespace
+
+std::uint32_t CoroutinesOf(const TxnOptions& options) {
+  if (options.coroutines) return *options.coroutines;
+  return FindsCoroutines(options) ? txn::kMostFoundCoroutines : kUsualCoroutines;
+}
 
 bool ChangesAGraph(const TxnOptions& options) {
   return txn::RunsOnStore(options.workload) || options.workload == "graph-append";
@@ -98,7 +108,7 @@ bool ChangesAGraph(const TxnOptions& options) {
 Result<txn::EngineOptions> EngineOptionsOf(const TxnOptions& options,
                                            const txn::Protocol& protocol) {
   txn::EngineOptions engine;
-  engine.coroutines = options.coroutines;
+  engine.coroutines = CoroutinesOf(options);
   engine.most_coroutines = options.most_coroutines;
   engine.cache_bytes = options.cache_bytes;
   engine.replicas = options.replicas;
@@ -143,7 +153,18 @@ void DeclareTxnOptions(Options& options, TxnOptions& txn) {
              })
       .Default("10ms");
   options.Text("--stages", "CODE", StagesHelp().c_str(), txn.stages);
-  options.Number("--coroutines", "K", "concurrent transactions of each thread", txn.coroutines);
+  options
+      .Value("--coroutines", "K|auto",
+             "concurrent transactions of each thread. auto: each thread tries several numbers and "
+             "takes the smallest that is as fast as any; with --transactions or --qps, 8",
+             [&txn](const std::string& text) -> Status {
+               txn.coroutines.reset();
+               if (text == "auto") return {};
+               SLIM_ASSIGN(txn.coroutines, ParseNumber<std::uint32_t>(text));
+               return txn::CheckCoroutines(*txn.coroutines);
+             })
+      .Default("auto")
+      .Shown(ShownAs::kNumber, "auto");
   options.Number("--replicas", "R",
                  "nodes that hold each partition: R-1 of them (not node 0) may die", txn.replicas);
   options
@@ -246,7 +267,7 @@ Status CheckTxnOptions(TxnOptions& options) {
     options.stages = "rpc";
   }
   SLIM_TRY(txn::StageCode::Parse(options.stages, protocol->name(), protocol->stages()));
-  SLIM_TRY(txn::CheckCoroutines(options.coroutines));
+  options.drive.finds_coroutines = FindsCoroutines(options);
   SLIM_TRY(EngineOptionsOf(options, *protocol));
   if (options.replicas < 1)
     return UsageError("--replicas 0: each partition needs at least one node");

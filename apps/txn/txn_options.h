@@ -16,6 +16,7 @@ namespace slimgraph {
 constexpr const char* kUsualProtocol = "occ";
 
 constexpr double kUsualFold = 0.25;
+constexpr std::uint32_t kUsualCoroutines = 8;  // where the run cannot find how many
 
 struct TxnOptions {
   JobOptions job;
@@ -28,8 +29,8 @@ struct TxnOptions {
   bool mix_stages = false;       // each transaction draws a random code
   std::string without;           // optimisations to switch off
   txn::WorkloadOptions work;
-  std::uint32_t coroutines = 8;
-  std::uint32_t most_coroutines = 0;  // that a later drive of the same job has
+  std::optional<std::uint32_t> coroutines = {};  // nullopt: the run finds it
+  std::uint32_t most_coroutines = 0;             // that a later drive of the same job has
   std::uint32_t replicas = 1;
   std::uint64_t log_bytes = 0;    // 0: the workload's default
   std::uint64_t table_bytes = 0;  // of each node; 0: what it has
@@ -55,6 +56,9 @@ Result<std::unique_ptr<txn::Protocol>> ProtocolOf(const TxnOptions& options);
 
 // All stage codes of the protocol that differ in effect.
 Result<std::vector<std::string>> AllStageCodes(const TxnOptions& options);
+
+// How many coroutines each thread has: what is given, or as many as may be found.
+std::uint32_t CoroutinesOf(const TxnOptions& options);
 
 // Whether the workload runs on a graph.
 bool ChangesAGraph(const TxnOptions& options);

@@ -62,7 +62,7 @@ def draw_shape(random, transports, least=1):
     nodes = random.randint(least, 5)
     compute = random.choice([1, nodes, nodes, random.randint(1, nodes)])
     return nodes, ["--nodes", nodes, "--compute", compute, "--threads", random.choice([1, 1, 2, 3]),
-                   "--coroutines", random.choice([1, 2, 8, 8, 16]),
+                   "--coroutines", random.choice([1, 2, 8, 16, "auto"]),
                    "--transport", random.choice(transports)]
 
 

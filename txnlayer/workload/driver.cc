@@ -12,12 +12,30 @@
 #include "txnlayer/graph/fold.h"
 #include "txnlayer/internal/durability/durability.h"
 #include "txnlayer/internal/engine/checkpointer.h"
+#include "txnlayer/workload/internal/concurrency.h"
 
 namespace slimgraph::txn {
 namespace {
 
-// Runs one client's transactions in its coroutine.
-void RunClient(Transaction& transaction, Client& client, std::uint64_t most, double interval_ns) {
+// How often a coroutine that waits for its turn looks whether the run is over.
+constexpr std::uint64_t kLookNs = 10'000'000;
+
+// Waits until the coroutine may begin a transaction. False: it is not needed any more, or the run
+// is over. Latencies with numbers of coroutines that were only tried do not count.
+bool AwaitTurn(Transaction& transaction, Concurrency& concurrency, std::uint64_t& now_ns) {
+  while (!concurrency.MayBegin(transaction.task().index(), now_ns)) {
+    if (concurrency.chosen() || transaction.engine().over(now_ns)) return false;
+    transaction.IdleUntil(std::min(now_ns + kLookNs, concurrency.until_ns()));
+    now_ns = NowNs();
+  }
+  if (concurrency.TakeJustChosen()) transaction.figures().latencies = {};
+  return true;
+}
+
+// Runs one client's transactions in its coroutine. `concurrency`: of its thread; null: all
+// coroutines run transactions.
+void RunClient(Transaction& transaction, Client& client, std::uint64_t most, double interval_ns,
+               Concurrency* concurrency) {
   Figures& figures = transaction.figures();
   const Engine& engine = transaction.engine();
   std::uint32_t gave_up = 0;
@@ -25,6 +43,7 @@ void RunClient(Transaction& transaction, Client& client, std::uint64_t most, dou
   // The clock is read once per transaction, as that takes a large part of a short one.
   std::uint64_t now_ns = first_ns;
   for (std::uint64_t done = 0; !engine.over(now_ns) && (most == 0 || done < most); ++done) {
+    if (concurrency != nullptr && !AwaitTurn(transaction, *concurrency, now_ns)) break;
     // The choice of a transaction counts in its latency. It begins when the previous one ends.
     std::uint64_t start_ns = now_ns;
     client.Choose();
@@ -43,6 +62,7 @@ void RunClient(Transaction& transaction, Client& client, std::uint64_t most, dou
       now_ns = NowNs();
       if (attempt == Attempt::kCommitted) {
         figures.latencies.Add(now_ns - start_ns);
+        if (concurrency != nullptr) concurrency->CountCommit();
         figures.most_tries = std::max<std::uint64_t>(figures.most_tries, tries);
         gave_up = 0;
         break;
@@ -124,9 +144,13 @@ Result<DriveResult> Drive(Engine& engine, Workload& workload, const DriveOptions
   if (engine.durability() != nullptr && folder == nullptr) {
     checkpointer.emplace(engine, options.checkpoint_bytes).Start();
   }
+  std::vector<Concurrency> of_threads(engine.cluster().threads(),
+                                      Concurrency(start_ns, options.seconds));
   const Status ran = engine.Run([&](Transaction& transaction) {
     const auto client = workload.MakeClient(transaction);
-    RunClient(transaction, *client, options.transactions, interval_ns);
+    Concurrency& mine = of_threads[transaction.task().worker().index()];
+    RunClient(transaction, *client, options.transactions, interval_ns,
+              options.finds_coroutines ? &mine : nullptr);
     const std::lock_guard lock(collecting);
     workload.Collect(*client);
   });
@@ -146,6 +170,17 @@ Result<DriveResult> Drive(Engine& engine, Workload& workload, const DriveOptions
     Figures one;
     std::memcpy(static_cast<void*>(&one), theirs.data(), sizeof one);
     result.figures.Add(one);
+  }
+  result.coroutines = engine.options().coroutines;
+  if (options.finds_coroutines) {
+    std::uint64_t sums[] = {0, 0};
+    for (const Concurrency& one : of_threads) {
+      if (!engine.cluster().computes()) break;
+      sums[0] += one.active();
+      ++sums[1];
+    }
+    SLIM_TRY(all.AllReduce(std::span<std::uint64_t>(sums), std::plus<>()));
+    result.coroutines = static_cast<double>(sums[0]) / static_cast<double>(sums[1]);
   }
   if (folder != nullptr) SLIM_TRY(folder->Finish());
   if (checkpointer) {
