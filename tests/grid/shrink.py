@@ -53,7 +53,9 @@ def simpler_variants(spec):
     for i in range(0, len(shape), 2):
         value = shape[i + 1]
         least = {"--nodes": dict(zip(shape[::2], shape[1::2])).get("--compute", 1)}.get(shape[i], 1)
-        if shape[i] in ("--threads", "--compute", "--nodes", "--coroutines") and value > least:
+        if value == "auto":
+            yield {**spec, "shape": shape[:i + 1] + [8] + shape[i + 2:]}
+        elif shape[i] in ("--threads", "--compute", "--nodes", "--coroutines") and value > least:
             yield {**spec, "shape": shape[:i + 1] + [value - 1] + shape[i + 2:]}
         elif shape[i] == "--network" or (shape[i] == "--transport" and value != "shm"):
             yield {**spec, "shape": shape[:i] + shape[i + 2:]}
