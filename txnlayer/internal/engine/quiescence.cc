@@ -19,6 +19,7 @@ constexpr HandlerId kWantedHandler = 0x7A05;
 struct Wanted {
   std::uint32_t reason;
   std::uint32_t number;
+  std::uint32_t round;  // in which it was sent
 };
 
 template <typename T>
@@ -64,6 +65,7 @@ Quiescence::Quiescence(Fabric& fabric, std::uint32_t threads)
   });
   handle(kWantedHandler, [this](Endpoint&, const Message& message) {
     const auto wanted = Read<Wanted>(message);
+    if (wanted.reason == kStopTheWorld && wanted.round < first_round_) return;  // withdrawn
     wanted_[wanted.reason] = wanted.number;
   });
 }
@@ -71,6 +73,14 @@ Quiescence::Quiescence(Fabric& fabric, std::uint32_t threads)
 void Quiescence::BeginRound() {
   ++round_;
   for (Thread& thread : threads_) thread.stop = false;
+}
+
+void Quiescence::WithdrawStops() {
+  first_round_ = round_;
+  const std::uint32_t done = done_[kStopTheWorld];
+  wanted_[kStopTheWorld] = done;
+  announced_[kStopTheWorld] = done;
+  for (Thread& thread : threads_) thread.noted[kStopTheWorld] = done;
 }
 
 void Quiescence::NoteDeath(NodeId node) {
@@ -87,7 +97,7 @@ void Quiescence::RequestOnNode0(Reason reason, std::uint32_t number) {
 }
 
 void Quiescence::RequestViaNode0(Reason reason, Endpoint& endpoint) {
-  SendTo(endpoint, {0, 0}, kAskHandler, Wanted{reason, done_[reason] + 1});
+  SendTo(endpoint, {0, 0}, kAskHandler, Wanted{reason, done_[reason] + 1, round_});
 }
 
 // On node 0's first thread: announces new requests to all other threads.
@@ -99,7 +109,7 @@ void Quiescence::AnnounceRequests(Worker& worker) {
     for (std::uint32_t thread = 0; thread < threads_.size(); ++thread) {
       if (thread != worker.index()) fabric_.endpoint(thread).Wake();
       for (NodeId node = 1; node < fabric_.nodes(); ++node) {
-        SendTo(worker.endpoint(), {node, thread}, kWantedHandler, Wanted{reason, number});
+        SendTo(worker.endpoint(), {node, thread}, kWantedHandler, Wanted{reason, number, round_});
       }
     }
   }

@@ -45,8 +45,9 @@ class Quiescence {
   void RequestOnNode0(Reason reason, std::uint32_t number);
   // From any node: asks node 0 for the next rest for that reason.
   void RequestViaNode0(Reason reason, Endpoint& endpoint);
-  // On all nodes, before a run: drops requests that were still open when the last run ended.
-  void Withdraw(Reason reason) { wanted_[reason] = done_[reason].load(); }
+  // On all nodes, after BeginRound() and before a run: drops stops of the world that were still
+  // wanted when the last run ended, also those of which this node has not heard yet.
+  void WithdrawStops();
   std::uint32_t wanted(Reason reason) const {
     return wanted_[reason].load(std::memory_order_acquire);
   }
@@ -105,6 +106,7 @@ class Quiescence {
 
   Fabric& fabric_;
   std::uint32_t round_ = 0;
+  std::uint32_t first_round_ = 0;  // of this run
   SharedCounts wanted_{};
   SharedCounts at_stop_{};
   SharedCounts done_{};

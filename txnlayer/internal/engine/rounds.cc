@@ -27,7 +27,7 @@ Status Engine::Run(const Body& body) {
   stages_ended_ = 0;
   if (replication_) SLIM_TRY(replication_->CopyTables());
   quiescence_.BeginRound();
-  quiescence_.Withdraw(Quiescence::kStopTheWorld);
+  quiescence_.WithdrawStops();
   for (const auto& thread : threads_) thread->figures = {};
   if (replication_ && !loss_watch_set_) {
     loss_watch_set_ = true;
