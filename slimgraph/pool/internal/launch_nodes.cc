@@ -18,6 +18,7 @@
 #include "slimgraph/launch/started_by.h"
 #include "slimgraph/pool/internal/conversation.h"
 #include "slimgraph/pool/internal/node_place.h"
+#include "slimgraph/pool/internal/start_node.h"
 #include "slimgraph/pool/pool_node.h"
 
 namespace slimgraph {
@@ -33,12 +34,6 @@ constexpr std::uint64_t kLookNs = 100'000'000;
 constexpr std::string_view kWhichNode = "which-node";
 // PORT PROCESS STARTED MACHINE HOST ADDRESS
 constexpr std::string_view kListens = "listens";
-
-std::string Quoted(const std::string& text) {
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
 
 std::string CommandOf(std::string launcher, std::size_t nodes, const std::string& program) {
   const std::string count = fmt::format("{}", nodes);

@@ -60,9 +60,7 @@ constexpr std::string_view kStarted = "started";  // PORT PROCESS STARTED MACHIN
 
 Result<std::string> AskPoolHost(const std::string& host, const std::string& program,
                                 const std::vector<std::string>& request) {
-  std::string command = "'";
-  for (const char c : program) command += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  command += fmt::format("' {}", kPoolHostCommand);
+  const std::string command = Quoted(program) + " " + kPoolHostCommand;
   std::string input = SLIMGRAPH_VERSION "\n";
   for (const std::string& part : request) input += part + "\n";
   return AskHost(host, command, input, kHostLimitS);
@@ -104,6 +102,12 @@ Result<PoolNodeAddress> StartOnHost(const PoolNodeAddress& before, const std::st
 }
 
 }  // namespace
+
+std::string Quoted(const std::string& text) {
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
 
 std::string PathOf(const std::string& program) {
   std::string path(4096, '\0');

@@ -17,6 +17,8 @@ Status StartNode(PoolDescriptor& pool, NodeId node, const std::string& program,
 
 // The path of a program on all hosts, which "/proc/self/exe" is not.
 std::string PathOf(const std::string& program);
+// As one word of the shell.
+std::string Quoted(const std::string& text);
 
 // Kills the node's process if it has not ended, and waits for its end.
 Status EndNode(const PoolNodeAddress& node, const std::string& program);
