@@ -156,7 +156,7 @@ void DeclareTxnOptions(Options& options, TxnOptions& txn) {
   options
       .Value("--coroutines", "K|auto",
              "concurrent transactions of each thread. auto: each thread tries several numbers and "
-             "takes the smallest that is as fast as any; with --transactions or --qps, 8",
+             "takes the smallest that is almost as fast as any; with --transactions or --qps, 8",
              [&txn](const std::string& text) -> Status {
                txn.coroutines.reset();
                if (text == "auto") return {};

@@ -11,6 +11,16 @@ namespace {
 
 class BlockedBodies : public ::testing::TestWithParam<const char*> {
  protected:
+  GraphStore NewStore(Session& session, std::uint32_t attempts = RetryOptions().attempts) const {
+    const std::string path = folder_ / "store";
+    EXPECT_OK(MakePath(session, path));
+    StoreOptions options;
+    options.protocol = GetParam();
+    options.retry.attempts = attempts;
+    return StoreOf(session, path, options);
+  }
+
+ private:
   ScratchFolder folder_;
 };
 INSTANTIATE_TEST_SUITE_P(All, BlockedBodies,
@@ -21,12 +31,7 @@ INSTANTIATE_TEST_SUITE_P(All, BlockedBodies,
 // The body of one transaction waits for another that changes what the first has read.
 TEST_P(BlockedBodies, MayWaitForOtherTransactions) {
   Session session = SessionOf(1);
-  const std::string path = folder_ / "waits";
-  ASSERT_OK(MakePath(session, path));
-  StoreOptions options;
-  options.protocol = GetParam();
-  options.retry.attempts = 4;
-  GraphStore store = StoreOf(session, path, options);
+  GraphStore store = NewStore(session, 4);
   std::atomic<int> runs{0};
   std::string cause;
   auto first = store.Submit([&](WriteTransaction& t) -> Status {
@@ -60,12 +65,7 @@ TEST_P(BlockedBodies, MayWaitForOtherTransactions) {
 // The body of one transaction waits for another that wants what the first has written.
 TEST_P(BlockedBodies, DoNotWaitForEachOtherForever) {
   Session session = SessionOf(1);
-  const std::string path = folder_ / "forever";
-  ASSERT_OK(MakePath(session, path));
-  StoreOptions options;
-  options.protocol = GetParam();
-  options.retry.attempts = 4;
-  GraphStore store = StoreOf(session, path, options);
+  GraphStore store = NewStore(session, 4);
   std::future<TransactionOutcome> second;
   std::atomic<bool> ready{false};
   auto first = store.Submit([&](WriteTransaction& t) -> Status {
@@ -86,11 +86,7 @@ TEST_P(BlockedBodies, DoNotWaitForEachOtherForever) {
 // not have what it commits later, and other transactions go on.
 TEST_P(BlockedBodies, HoldUpNoSnapshot) {
   Session session = SessionOf(2);
-  const std::string path = folder_ / "snapshots";
-  ASSERT_OK(MakePath(session, path));
-  StoreOptions options;
-  options.protocol = GetParam();
-  GraphStore store = StoreOf(session, path, options);
+  GraphStore store = NewStore(session);
   std::promise<void> release;
   const std::shared_future<void> released = release.get_future().share();
   std::atomic<bool> blocked{false};
@@ -108,7 +104,7 @@ TEST_P(BlockedBodies, HoldUpNoSnapshot) {
   release.set_value();
   const TransactionOutcome outcome = blocking.get();
   EXPECT_TRUE(outcome.committed()) << outcome.cause.message;
-  EXPECT_EQ(outcome.attempts == 1, options.protocol == "occ") << outcome.attempts;
+  EXPECT_EQ(outcome.attempts == 1, GetParam() == std::string("occ")) << outcome.attempts;
   EXPECT_EQ(EdgesOf(store), 12U);
   ASSERT_OK(session.Close());
 }

@@ -145,5 +145,38 @@ TEST(Quiescence, DropsAStopThatTheLastRunDidNotReach) {
   }
 }
 
+// Node 0 announces a stop in its last run after node 1 has begun the next one.
+TEST(Quiescence, IgnoresAStopOfTheLastRunThatIsHeardLate) {
+  OnTxnJob({.protocol = "occ", .nodes = 2, .threads = 2}, [](Cluster& cluster) {
+    TwoThreads two(cluster.fabric());
+    two.quiescence.BeginRound();
+    const auto next_run = [&] {
+      two.quiescence.BeginRound();
+      two.quiescence.WithdrawStops();
+    };
+    const auto request = [&] {
+      two.quiescence.RequestOnNode0(Quiescence::kStopTheWorld, 1);
+      two.quiescence.NoteRequests(two.workers[0]);
+      static_cast<void>(two.workers[0].endpoint().Flush());
+    };
+    const bool first = cluster.self() == 0;
+    if (!first) next_run();
+    ASSERT_TRUE(cluster.all().Barrier());
+    if (first) request();
+    ASSERT_TRUE(cluster.all().Barrier());
+    two.Stops();  // delivers the messages
+    if (!first) {
+      EXPECT_FALSE(two.quiescence.pending(Quiescence::kStopTheWorld));
+    }
+    ASSERT_TRUE(cluster.all().Barrier());
+    // What is announced in this run is heard.
+    if (first) next_run();
+    if (first) request();
+    ASSERT_TRUE(cluster.all().Barrier());
+    two.Stops();
+    EXPECT_TRUE(two.quiescence.pending(Quiescence::kStopTheWorld));
+  });
+}
+
 }  // namespace
 }  // namespace slimgraph::test
