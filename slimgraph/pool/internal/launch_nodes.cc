@@ -44,7 +44,8 @@ std::string CommandOf(std::string launcher, std::size_t nodes, const std::string
   return fmt::format("{} {} {}", launcher, Quoted(program), kPoolJoinCommand);
 }
 
-// The launcher's process, and those of its session while nobody has said that they are nodes.
+// The launcher's process. Unless Keep() was called, all processes of its session are ended with
+// this object.
 class Launcher {
  public:
   explicit Launcher(pid_t process) : process_(process) {}
@@ -55,8 +56,8 @@ class Launcher {
   }
   void Keep() { keeps_ = true; }
 
-  // Sets the deadline earlier when the launcher has ended, since its processes may still come. An
-  // error if it has failed.
+  // An error if the launcher has failed. If it has ended well, its processes may still come, so the
+  // deadline becomes an earlier one.
   Status Look(std::uint64_t& deadline_ns) {
     int status = 0;
     if (ended_ || ::waitpid(process_, &status, WNOHANG) != process_) return {};
@@ -83,7 +84,7 @@ Result<Words> HearFrom(Conversation& process, std::string_view verb, std::size_t
   return *std::move(said);
 }
 
-// Tells a process which node it is, and takes down where it listens.
+// Tells a process which node it is. Returns where it listens.
 Result<PoolNodeAddress> Welcome(Conversation& process, const std::string& place) {
   SLIM_TRY(HearFrom(process, kWhichNode, 1));
   SLIM_TRY(process.Send({std::string(kDone), place}));
