@@ -103,6 +103,8 @@ class Engine {
   NodeId self() const { return cluster_.self(); }
   const Protocol& protocol() const { return tables_.protocol(); }
   const EngineOptions& options() const { return options_; }
+  // Whether read-only transactions read at a time (stages/read_at.h).
+  bool timed() const { return protocol().shape().times_at != 0; }
   // Changes stages, coroutines and optimisations. Between runs, with equal options on all nodes. An
   // error if there are more coroutines than the most that Make() was told.
   Status Configure(const EngineOptions& options);
@@ -234,6 +236,7 @@ class Engine {
   Status RepairAfter(const std::vector<NodeId>& lost);
   bool AnotherHasDied();
   Status ResetCompanions();
+  Status AlignClocks();
   void MaybeDieAfter(Stage stage);
   void MaybeDieInRepair(std::uint32_t step);
 

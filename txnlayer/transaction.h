@@ -48,8 +48,9 @@ class Transaction {
   std::uint64_t first_process() const;
 
   // `again`: a retry of the work that was aborted before. `now_ns`: the time of NowNs(), if the
-  // caller has just read it.
-  void Begin(bool again = false, std::uint64_t now_ns = NowNs());
+  // caller has just read it. `only_reads`: it will write nothing. With read timestamps it then
+  // reads the state of one moment (stages/read_at.h).
+  void Begin(bool again = false, std::uint64_t now_ns = NowNs(), bool only_reads = false);
 
   // Read the tuples; a tuple to be written may be changed in place until Commit(). A key without a
   // record reads as one that does not exist(), and a write inserts the record. Null or false: the
@@ -117,6 +118,9 @@ class Transaction {
     return shares_ && by_processor_ && !access.write && !Remote(access);
   }
   void StopSharing() { shares_ = false; }
+  // With read timestamps, when the times of all tuples that it accesses are known: sets the commit
+  // time, and takes room for the versions that it replaces.
+  void ChooseCommitTime();
   // The forms of this transaction's stages.
   void SetStages(const StageCode& stages) { stages_ = stages; }
   // Counts a run of the stage, which began at the tick `start` and ended now.
@@ -145,6 +149,7 @@ class Transaction {
     Access access;
     std::unique_ptr<std::byte[]> image;
     std::uint64_t image_bytes = 0;
+    std::unique_ptr<std::byte[]> kept;  // see Access::kept
   };
   // The memory of a transaction, in use until nothing of it is under way.
   struct Frame {
@@ -171,6 +176,13 @@ class Transaction {
   Access* NewAccess(const Want& want);
   bool Outlasts(bool writes);
   void LeaveCommit();
+  // For read timestamps: times.cc.
+  void BeginReading(std::uint64_t now_ns);
+  void EndReading();
+  void NoteAhead(Timestamp seen);
+  void CopyReplaced(Access& access);
+  void KeepReplaced(Access& access);
+  void FindHorizon();
   bool FetchUpgraded();
   bool FetchUnlocked();
   void NoteUpgrade(Access* access);
@@ -222,6 +234,7 @@ class Transaction {
   AbortReason reason_ = AbortReason::kNone;
   Conflict conflict_;
   bool open_ = false;
+  bool only_reads_ = false;           // at the time timestamp_
   bool in_commit_ = false;            // it has passed the gate
   std::uint32_t moment_ = 0;          // the last one before its begin
   std::uint32_t sweeps_asked_ = 0;    // since its first attempt

@@ -131,6 +131,11 @@ void TxnJob::ReportFigures(const txn::DriveResult& result, Report& report,
   }
   set("/refused", figures.refused());
   set("/most_tries", figures.most_tries);
+  if (options_.concurrency.timestamps != txn::Timestamps::kNone) {
+    set("/read_only/committed", figures.read_only);
+    set("/read_only/aborted", figures.read_only_aborts);
+    set("/read_only/most_ahead_us", figures.most_ahead_us);
+  }
   set("/stopped_begins", figures.stopped_begins);
   set("/sweeps", std::uint64_t{engine_->sweeps()});
   set("/growths", std::uint64_t{engine_->growths()});

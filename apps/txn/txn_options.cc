@@ -139,6 +139,11 @@ void DeclareTxnOptions(Options& options, TxnOptions& txn) {
       "a transaction has found absent may appear; read-committed, records may change "
       "after a transaction has read them. Only with nowait, waitdie and boundedwait",
       {"serializable", "repeatable-read", "read-committed"}, txn.concurrency.isolation);
+  options.Choice("--timestamps",
+                 "none: transactions that only read run like all others. dst: they read the state "
+                 "of one moment, at most as old as the nodes' clocks differ, without locks and "
+                 "aborts. Only with nowait, waitdie, boundedwait and occ",
+                 {"none", "dst"}, txn.concurrency.timestamps);
   options
       .Value("--lock-timeout", "TIME",
              "with boundedwait: abort a transaction that has waited for a lock for this time",

@@ -16,12 +16,15 @@ EngineSetting DrawEngine(World& world, NodeId nodes) {
   for (std::size_t i = 0; i < protocol->stages().size(); ++i) {
     drawn.stages += OneOf(world, {"0", "1"});
   }
+  const txn::ProtocolOptions timed{.timestamps = txn::Timestamps::kDst};
+  if (world.Draw(2) == 0 && txn::MakeProtocol(drawn.protocol, timed)) drawn.concurrency = timed;
   return drawn;
 }
 
 void DrawConcurrency(World& world, const std::string& workload, EngineSetting& setting) {
   constexpr std::uint64_t kTimeouts[] = {100'000, 2'000'000, 100'000'000};
   setting.concurrency.lock_timeout_ns = kTimeouts[world.Draw(3)];
+  if (setting.concurrency.timestamps != txn::Timestamps::kNone) return;
   const auto level = static_cast<txn::Isolation>(world.Draw(3));
   const bool on_graph = workload != "list-append" && workload != "smallbank";
   if (on_graph || !txn::MakeProtocol(setting.protocol, {.isolation = level})) return;
@@ -54,7 +57,7 @@ void CheckHistory(World& world, Cluster& cluster, const txn::Workload& workload,
   const auto lines = Unwrap(workload.history()->Gather(cluster.all(), journals));
   const txn::Isolation isolation = setting.concurrency.isolation;
   const bool strict =
-      setting.protocol != "to" && setting.protocol != "mvcc" && setting.protocol != "sundial";
+      setting.concurrency.timestamps == txn::Timestamps::kNone && setting.protocol != "to" && setting.protocol != "mvcc" && setting.protocol != "sundial";
   const Level level = isolation == txn::Isolation::kReadCommitted    ? Level::kReadCommitted
                       : isolation == txn::Isolation::kRepeatableRead ? Level::kRepeatableRead
                       : strict                                       ? Level::kStrictSerializable

@@ -26,6 +26,11 @@ struct EngineSetting {
 // Draws everything but the options, for a job of so many nodes.
 EngineSetting DrawEngine(World& world, NodeId nodes);
 
+// What to call the setting beside the protocol.
+inline const char* NameOfTimestamps(const EngineSetting& setting) {
+  return setting.concurrency.timestamps == txn::Timestamps::kNone ? "" : " with times";
+}
+
 // Draws the level of isolation, if the protocol and the workload have several, and how long locks
 // are waited for.
 void DrawConcurrency(World& world, const std::string& workload, EngineSetting& setting);

@@ -218,7 +218,8 @@ class Orders {
       const bool x_first = world_.Draw(2) == 0;
       std::pair<bool, bool> seen;
       const auto verdict = work.Run(
-          [&](txn::GraphTransaction& one) { return Body(one, kind, group, x_first, seen); });
+          [&](txn::GraphTransaction& one) { return Body(one, kind, group, x_first, seen); },
+          kind == kRead);
       world_.Check(verdict.end == txn::Answer::kYes, "a transaction failed: {}", verdict.cause);
       if (kind == kRead) order_.read[group] = seen;
       if (kind >= kFirstToggle) order_.toggles[group][work.committed_at()] = seen.first;
@@ -374,8 +375,8 @@ std::function<std::string()> PrepareOrder(World& world) {
       .most = 2, .kills = false, .cuts = false, .within_ns = 20 * kMs, .longest_ns = 200 * kMs};
   return OnAllNodes(world, setting->nodes, stops, [&world, setting, order](Job& job) {
     if (job.self() == 0) {
-      world.Note(fmt::format("{} {} on ({},{}), {} x {}, {}", setting->engine.protocol,
-                             setting->engine.stages, setting->nodes, setting->engine.compute,
+      world.Note(fmt::format("{}{} {} on ({},{}), {} x {}, {}", setting->engine.protocol,
+                             NameOfTimestamps(setting->engine), setting->engine.stages, setting->nodes, setting->engine.compute,
                              setting->engine.threads, setting->engine.options.coroutines,
                              setting->engine.transport));
     }

@@ -100,8 +100,8 @@ TxnSetting DrawSetting(World& world, Deaths deaths, bool folds) {
 std::string NameOf(const TxnSetting& s) {
   const EngineSetting& e = s.engine;
   return fmt::format(
-      "{} under {} at {} {} with {} replicas on ({},{}), {} x {}, {}, without '{}'{}", s.workload,
-      e.protocol, txn::IsolationName(e.concurrency.isolation),
+      "{} under {}{} at {} {} with {} replicas on ({},{}), {} x {}, {}, without '{}'{}", s.workload,
+      e.protocol, NameOfTimestamps(e), txn::IsolationName(e.concurrency.isolation),
       e.options.mix_stages ? "mixed" : e.stages, e.options.replicas, s.nodes, e.compute, e.threads,
       e.options.coroutines, e.transport, e.without, s.work.fold_share > 0 ? ", with folds" : "");
 }

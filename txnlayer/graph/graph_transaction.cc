@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "slimgraph/base/clock.h"
+
 namespace slimgraph::txn {
 namespace {
 
@@ -21,12 +23,12 @@ GraphTransaction::GraphTransaction(TransactionalGraph& graph, Transaction& trans
       names_first_(graph.engine().protocol().fetches_once()),
       hints_(kHints) {}
 
-Verdict GraphTransaction::Run(const Body& body) {
+Verdict GraphTransaction::Run(const Body& body, bool only_reads) {
   Verdict verdict;
   std::uint32_t conflicts = 0;
   for (bool again = false;; again = true) {
     ++verdict.tries;
-    transaction_.Begin(again);
+    transaction_.Begin(again, NowNs(), only_reads);
     Answer answer = Answer::kAborted;
     if (Open(again)) answer = body(*this);
     if (answer == Answer::kNo) RollBack();

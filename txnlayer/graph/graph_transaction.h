@@ -52,8 +52,9 @@ class GraphTransaction {
   // protocols that validate at the end may have shown it two states before. So a body with nothing
   // to undo returns kYes, even if it has found nothing. A retried body must name the same vertices
   // as long as it finds the same values.
+  // `only_reads`: see Transaction::Begin().
   using Body = std::function<Answer(GraphTransaction&)>;
-  Verdict Run(const Body& body);
+  Verdict Run(const Body& body, bool only_reads = false);
 
   // The steps of Run, after Transaction::Begin(). False: aborted.
   bool Open(bool again);

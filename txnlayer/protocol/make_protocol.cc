@@ -14,11 +14,12 @@ namespace {
 
 std::vector<std::unique_ptr<Protocol>> AllProtocols(const ProtocolOptions& options) {
   const Isolation isolation = options.isolation;
+  const bool timed = options.timestamps == Timestamps::kDst;
   std::vector<std::unique_ptr<Protocol>> all;
-  all.push_back(std::make_unique<NoWait>(isolation));
-  all.push_back(std::make_unique<WaitDie>(isolation));
-  all.push_back(std::make_unique<BoundedWait>(isolation, options.lock_timeout_ns));
-  all.push_back(std::make_unique<Occ>());
+  all.push_back(std::make_unique<NoWait>(isolation, timed));
+  all.push_back(std::make_unique<WaitDie>(isolation, timed));
+  all.push_back(std::make_unique<BoundedWait>(isolation, timed, options.lock_timeout_ns));
+  all.push_back(std::make_unique<Occ>(timed));
   all.push_back(std::make_unique<TimestampOrder>());
   all.push_back(std::make_unique<Mvcc>());
   all.push_back(std::make_unique<Sundial>());
@@ -38,7 +39,15 @@ Result<std::unique_ptr<Protocol>> MakeProtocol(std::string_view name,
                                                const ProtocolOptions& options) {
   std::string names;
   std::string with_levels;
+  const bool timed = options.timestamps != Timestamps::kNone;
+  if (timed && options.isolation != Isolation::kSerializable) {
+    return UsageError("--timestamps dst needs --isolation serializable, not {}",
+                      IsolationName(options.isolation));
+  }
   for (auto& protocol : AllProtocols(options)) {
+    if (timed && protocol->name() == name && protocol->shape().times_at == 0) {
+      return UsageError("--timestamps dst needs nowait, waitdie, boundedwait or occ; not {}", name);
+    }
     const bool has_level = protocol->isolation() == options.isolation;
     if (has_level && protocol->name() == name) return std::move(protocol);
     if (has_level) with_levels += (with_levels.empty() ? "" : ", ") + std::string(protocol->name());

@@ -10,9 +10,16 @@
 
 namespace slimgraph::txn {
 
+// How transactions that only read are kept apart from others.
+enum class Timestamps : std::uint8_t {
+  kNone,  // they run like all others
+  kDst,   // they read at a time of their own (stages/read_at.h)
+};
+
 struct ProtocolOptions {
   Isolation isolation = Isolation::kSerializable;  // below it, only two-phase locking
   std::uint64_t lock_timeout_ns = 10'000'000;      // how long BOUNDEDWAIT waits for a lock
+  Timestamps timestamps = Timestamps::kNone;       // else only NOWAIT, WAITDIE, BOUNDEDWAIT and OCC
 };
 
 std::vector<std::string_view> ProtocolNames();

@@ -57,7 +57,7 @@ void RunClient(Transaction& transaction, Client& client, std::uint64_t most, dou
       now_ns = NowNs();
     }
     for (std::uint32_t tries = 1; !engine.over(now_ns); ++tries) {
-      transaction.Begin(tries > 1, now_ns);
+      transaction.Begin(tries > 1, now_ns, client.only_reads());
       const Attempt attempt = client.Try(transaction);
       now_ns = NowNs();
       if (attempt == Attempt::kCommitted) {

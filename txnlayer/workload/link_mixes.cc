@@ -22,15 +22,22 @@ enum LinkKind : std::size_t {
   kGetEdge,
 };
 constexpr MixEntry kLinkBench[] = {
-    {"neighbours", 50.71},   {"get_vertex", 12.93}, {"count", 4.89},         {"add_edge", 8.99},
-    {"delete_edge", 2.99},   {"update_edge", 8.01}, {"update_vertex", 7.37}, {"add_vertex", 2.57},
-    {"delete_vertex", 1.01}, {"get_edge", 0.53}};
+    {"neighbours", 50.71, true},
+    {"get_vertex", 12.93, true},
+    {"count", 4.89, true},
+    {"add_edge", 8.99},
+    {"delete_edge", 2.99},
+    {"update_edge", 8.01},
+    {"update_vertex", 7.37},
+    {"add_vertex", 2.57},
+    {"delete_vertex", 1.01},
+    {"get_edge", 0.53, true}};
 // 99.8 % reads.
 constexpr double kTaoReads = 0.998;
 constexpr double kTaoWrites = 0.002;
-constexpr MixEntry kTao[] = {{"neighbours", 59.4 * kTaoReads},
-                             {"get_vertex", 28.9 * kTaoReads},
-                             {"count", 11.7 * kTaoReads},
+constexpr MixEntry kTao[] = {{"neighbours", 59.4 * kTaoReads, true},
+                             {"get_vertex", 28.9 * kTaoReads, true},
+                             {"count", 11.7 * kTaoReads, true},
                              {"add_edge", 80 * kTaoWrites},
                              {"delete_edge", 20 * kTaoWrites}};
 
@@ -140,7 +147,7 @@ class LinkWorkload : public GraphWorkload {
 
 // In a small graph, perhaps no edge is in that tenth.
 constexpr std::uint64_t kMostTries = 100;
-constexpr MixEntry kChurn[] = {{"replace_edge", 10}, {"neighbours", 90}};
+constexpr MixEntry kChurn[] = {{"replace_edge", 10}, {"neighbours", 90, true}};
 
 // A tenth of the edges, chosen by a hash of their ends, alternate with other edges. A transaction
 // deletes one edge and adds the other, which leads to a vertex computed from the same hash.

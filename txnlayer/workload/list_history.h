@@ -3,6 +3,8 @@
 // history, with its own values, and is not retried.
 #pragma once
 
+#include <algorithm>
+
 #include "txnlayer/workload/workload.h"
 
 namespace slimgraph::txn {
@@ -31,6 +33,10 @@ class ListHistoryClient : public Client {
   }
 
   void Choose() override;
+  bool only_reads() const override {
+    return std::none_of(operations_.begin(), operations_.end(),
+                        [](const ListOperation& operation) { return operation.append; });
+  }
   Attempt Try(Transaction& transaction) override;
 
   const History& history() const { return history_; }

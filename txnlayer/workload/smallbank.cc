@@ -47,6 +47,8 @@ class SmallBankClient : public Client {
     withdraw_ = Chance(random_, 0.5);
   }
 
+  bool only_reads() const override { return kind_ == BankKind::kBalance; }
+
   Attempt Try(Transaction& transaction) override {
     std::int64_t change = 0;
     const Attempt attempt = Run(transaction, change);

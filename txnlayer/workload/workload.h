@@ -52,6 +52,8 @@ class Client {
   virtual ~Client() = default;
   // Chooses the next transaction.
   virtual void Choose() = 0;
+  // Whether the chosen transaction writes nothing.
+  virtual bool only_reads() const { return false; }
   // Attempts the chosen transaction, from after Begin() to its end.
   virtual Attempt Try(Transaction& transaction) = 0;
 };

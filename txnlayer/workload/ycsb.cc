@@ -38,6 +38,11 @@ class YcsbClient : public Client {
     }
   }
 
+  bool only_reads() const override {
+    return std::none_of(std::begin(wants_), std::end(wants_),
+                        [](const Want& want) { return want.write; });
+  }
+
   Attempt Try(Transaction& transaction) override {
     Access* accesses[kOperations];
     if (!transaction.StartFetch(wants_, accesses)) return Attempt::kAborted;

@@ -89,6 +89,12 @@ class YcsbMixClient : public Client {
     }
   }
 
+  bool only_reads() const override {
+    return std::none_of(operations_.begin(), operations_.end(), [](const Operation& one) {
+      return one.kind == Kind::kInsert || one.kind == Kind::kUpdate;
+    });
+  }
+
   Attempt Try(Transaction& transaction) override {
     steps_.Begin();
     sees_wrong_ = false;

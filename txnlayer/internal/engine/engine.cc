@@ -128,6 +128,7 @@ Result<std::unique_ptr<Engine>> Engine::Make(Cluster& cluster, const Protocol& p
   if (options.replicas > 1) {
     SLIM_ASSIGN(engine->replication_, Replication::Make(engine->tables_, options.log_bytes));
   }
+  if (engine->timed()) SLIM_TRY(engine->tables_.KeepVersions(cluster.threads()));
   const std::size_t threads_here = NodesOnThisHost(cluster.job()).size() * cluster.threads();
   for (std::uint32_t thread = 0; thread < cluster.threads(); ++thread) {
     engine->threads_.push_back(std::make_unique<Thread>(*engine, thread));

@@ -15,7 +15,11 @@ struct Engine::Thread {
       : worker(engine.cluster().fabric(), index),
         server(engine, worker),
         cache(engine.options().cache_bytes),
-        log(engine.replication(), engine.cluster().topology().nodes(), worker) {}
+        log(engine.replication(), engine.cluster().topology().nodes(), worker) {
+    if (const OldVersions* const old = engine.tables().old_versions(); old != nullptr) {
+      times.emplace(*old, engine.self(), index, engine.cluster().topology().nodes());
+    }
+  }
 
   Worker worker;
   RpcServer server;
@@ -24,6 +28,15 @@ struct Engine::Thread {
   LogWriter log;
   CommitWaits commit_waits;
   TimestampSource clock;
+  // For read timestamps.
+  struct Times {
+    Times(const OldVersions& old, NodeId self, std::uint32_t index, NodeId nodes)
+        : rings(old, self, index, nodes), readers(old, index) {}
+    KeptRings rings;
+    OpenReaders readers;
+    std::uint64_t horizon_at_ns = 0;  // when the rings' horizon was found
+  };
+  std::optional<Times> times;
   Figures figures;
 };
 

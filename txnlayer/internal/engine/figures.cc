@@ -74,14 +74,16 @@ double Figures::StageNs(Stage stage, bool one_sided) const {
 void Figures::Add(const Figures& other) {
   static_assert(std::is_trivially_copyable_v<Figures> && sizeof(Figures) % 8 == 0);
   constexpr std::size_t kCount = sizeof(Figures) / 8;
-  const std::uint64_t most = std::max(most_tries, other.most_tries);
+  const std::uint64_t tries = std::max(most_tries, other.most_tries);
+  const std::uint64_t ahead = std::max(most_ahead_us, other.most_ahead_us);
   std::array<std::uint64_t, kCount> mine;
   std::array<std::uint64_t, kCount> theirs;
   std::memcpy(mine.data(), this, sizeof *this);
   std::memcpy(theirs.data(), &other, sizeof other);
   for (std::size_t i = 0; i < kCount; ++i) mine[i] += theirs[i];
   std::memcpy(static_cast<void*>(this), mine.data(), sizeof *this);
-  most_tries = most;
+  most_tries = tries;
+  most_ahead_us = ahead;
 }
 
 }  // namespace slimgraph::txn

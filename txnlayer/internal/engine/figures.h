@@ -38,6 +38,13 @@ struct Figures {
   std::array<OfStages, 2> stage_ns{};
   std::uint64_t stopped_begins = 0;  // transactions that waited to begin, in a stop of the world
   std::uint64_t most_tries = 0;      // the most attempts of a transaction that has committed
+  // With read timestamps: read-only transactions that have committed, and those that were aborted,
+  // other than by their callers and deaths. And by how much a commit time
+  // that one of them met was at most ahead of its node's clock: so long after a commit, that node's
+  // read-only transactions may not see it.
+  std::uint64_t read_only = 0;
+  std::uint64_t read_only_aborts = 0;
+  std::uint64_t most_ahead_us = 0;
   Latencies latencies;
 
   std::uint64_t all_aborted() const;
@@ -46,7 +53,7 @@ struct Figures {
   void TicksToNs(double ns_per_tick);
   // The mean duration of a form of a stage, in nanoseconds; 0 when it was not run.
   double StageNs(Stage stage, bool one_sided) const;
-  // Adds all members, which are 64-bit numbers; of most_tries, it takes the maximum.
+  // Adds all members, which are 64-bit numbers; of those named `most`, it takes the maximum.
   void Add(const Figures& other);
 };
 

@@ -1,4 +1,5 @@
 // The tuples that a transaction names: found, requested, and read again where that is needed.
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -62,9 +63,14 @@ Access* Transaction::NewAccess(const Want& want) {
   if (slot.image_bytes < image_bytes) {
     slot.image = std::make_unique_for_overwrite<std::byte[]>(kWordBytes + image_bytes);
     slot.image_bytes = image_bytes;
+    if (thread_.times) {
+      slot.kept =
+          std::make_unique_for_overwrite<std::byte[]>(OldVersions::KeptBytes(image_bytes));
+    }
   }
   Access& access = slot.access;
   access.image = slot.image.get() + kWordBytes;
+  access.kept.bytes = slot.kept.get();
   access.table = want.table;
   access.key = want.key;
   const NodeId partition = want.table->Home(want.key);
@@ -74,6 +80,7 @@ Access* Transaction::NewAccess(const Want& want) {
   access.timestamp = timestamp_;
   access.owner = owner_;
   access.seen_timestamp = 0;
+  access.kept_at = kNoOlder;
   access.write = want.write;
   access.write_later = want.write_later;
   access.absent = false;
@@ -117,7 +124,11 @@ bool Transaction::StartFetch(std::span<const Want> wants, Access** out) {
   const EngineOptions& options = engine_.options();
   if (!options.speculation || !options.outstanding) return FinishFetch();
   const std::span<Access* const> fresh = accesses().subspan(before);
-  if (fresh.empty() || engine_.protocol().StartFetch(*this, fresh)) return true;
+  if (fresh.empty()) return true;
+  if (only_reads_ ? StartStage(Stage::kReadAt, fresh)
+                  : engine_.protocol().StartFetch(*this, fresh)) {
+    return true;
+  }
   Fail(reason_);
   return false;
 }
@@ -125,13 +136,19 @@ bool Transaction::StartFetch(std::span<const Want> wants, Access** out) {
 bool Transaction::FinishFetch() {
   const std::span<Access* const> fresh = accesses().subspan(frame_->arrived);
   frame_->arrived = frame_->accesses.size();
-  bool well = fresh.empty() || engine_.protocol().Fetch(*this, fresh);
+  bool well = fresh.empty() || (only_reads_ ? RunStage(Stage::kReadAt, fresh)
+                                            : engine_.protocol().Fetch(*this, fresh));
   // Absent tuples that were requested to be read, and then to be written before they arrived.
   for (Access* const access : fresh) {
     if (access->write && (access->absent || access->unlocked)) NoteUpgrade(access);
   }
   well = well && FetchUpgraded() && (frame_->reread.empty() || FetchUnlocked());
   if (!well) Fail(reason_);
+  if (well && thread_.times) {
+    for (Access* const access : fresh) {
+      if (access->write) CopyReplaced(*access);
+    }
+  }
   return well;
 }
 
@@ -152,6 +169,9 @@ bool Transaction::FetchUpgraded() {
     reason_ = AbortReason::kChanged;
     conflict_ = {Stage::kRead, access->table, access->key};
     return false;
+  }
+  for (Access* const access : upgraded) {
+    if (thread_.times) CopyReplaced(*access);
   }
   upgraded.clear();
   return true;
@@ -175,11 +195,16 @@ void Transaction::NoteUpgrade(Access* access) {
     frame_->upgraded.push_back(access);
   } else if (access->unlocked) {
     frame_->reread.push_back(access);
+  } else if (access->has_image && thread_.times) {
+    CopyReplaced(*access);
   }
 }
 
 void Transaction::AddAccesses(std::span<const Want> wants, Access** out) {
   SLIM_CHECK(open_, "the transaction has ended");
+  const auto writes = [](const Want& want) { return want.write || want.write_later; };
+  SLIM_CHECK(!only_reads_ || std::none_of(wants.begin(), wants.end(), writes),
+             "a read-only transaction writes");
   for (std::size_t i = 0; i < wants.size(); ++i) {
     Access* access = Find(*wants[i].table, wants[i].key);
     if (access == nullptr) access = NewAccess(wants[i]);

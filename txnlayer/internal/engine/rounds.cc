@@ -44,6 +44,7 @@ Status Engine::Run(const Body& body) {
   // A death from here on counts as one during the run.
   if (!before && !cluster_.job().loss().empty()) return tl::unexpected<Error>(before.error());
   if (before) AdvanceClocksPast(*before);
+  if (before && timed()) SLIM_TRY(AlignClocks());
   if (cluster_.computes()) AddTasks(body);
   SetCourse(Course::kRunning);
   const std::uint64_t start_ns = NowNs();
@@ -60,6 +61,16 @@ Status Engine::Run(const Body& body) {
   for (const auto& thread : threads_) figures_.Add(thread->figures);
   figures_.TicksToNs(ns_per_tick);
   return cluster_.all().Barrier();
+}
+
+// The nodes have just waited for each other, so the clocks of all are read at about the same time.
+// A node whose clock is behind would read old states.
+Status Engine::AlignClocks() {
+  SLIM_ASSIGN(const std::uint64_t latest,
+              cluster_.all().AllMax(threads_.front()->clock.ClockAt(NowNs())));
+  const std::uint64_t now_ns = NowNs();
+  for (const auto& thread : threads_) thread->clock.SetTo(latest, now_ns);
+  return {};
 }
 
 Status Engine::RunRounds() {

@@ -5,6 +5,7 @@
 
 #include "slimgraph/base/check.h"
 #include "txnlayer/internal/execution/message_bytes.h"
+#include "txnlayer/internal/stages/read_at.h"
 
 namespace slimgraph::txn {
 namespace {
@@ -14,6 +15,7 @@ struct RequestItem {
   std::uint64_t offset;
   Timestamp timestamp;
   Timestamp commit_timestamp;
+  VersionLink kept_at;
   TableId table;
   std::uint8_t version;
   std::uint8_t write : 1;
@@ -96,6 +98,7 @@ void AppendRequest(std::uint16_t what, const Access& access, std::vector<std::by
                               .offset = access.offset,
                               .timestamp = access.timestamp,
                               .commit_timestamp = access.commit_timestamp,
+                              .kept_at = access.kept_at,
                               .table = access.table->id(),
                               .version = access.version,
                               .write = access.write,
@@ -143,6 +146,7 @@ void RpcServer::Serve(const Message& message) {
     access.timestamp = item.timestamp;
     access.owner = item.owner;
     access.commit_timestamp = item.commit_timestamp;
+    access.kept_at = item.kept_at;
     access.version = item.version;
     access.write = item.write;
     access.fetch = item.fetch;
@@ -168,6 +172,9 @@ void RpcServer::Serve(const Message& message) {
 }
 
 Step RpcServer::Carry(std::uint16_t what, Access& access) {
+  if (what == static_cast<std::uint16_t>(Stage::kReadAt)) {
+    return ReadAt(engine_.protocol(), access);
+  }
   if (access.offset == 0) {
     if (!access.Find(what < kNumStages && engine_.protocol().absence_suffices())) {
       access.FindOrInsert();

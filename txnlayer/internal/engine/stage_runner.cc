@@ -6,6 +6,7 @@
 #include "slimgraph/base/ticks.h"
 #include "slimgraph/stats/stage.h"
 #include "txnlayer/internal/engine/engine_thread.h"
+#include "txnlayer/internal/stages/read_at.h"
 #include "txnlayer/transaction.h"
 
 namespace slimgraph::txn {
@@ -141,7 +142,7 @@ void Transaction::PostRound(Stage stage, bool wait) {
     access->round_index = static_cast<std::uint32_t>(i);
     if (access->begun) continue;
     if (here_does_it || !Remote(*access)) {
-      protocol.Post(stage, port, *access);
+      if (stage != Stage::kReadAt) protocol.Post(stage, port, *access);
     } else {
       AddToRequest(static_cast<std::uint16_t>(stage), *access);
     }
@@ -216,7 +217,10 @@ Step::Kind Transaction::CheckRound(Stage stage) {
   for (std::size_t i = 0; i < todo_.size(); ++i) {
     Access& access = *todo_[i];
     const bool here = here_does_it || !Remote(access);
-    const Step step = here ? protocol.Check(stage, access) : steps_[i];
+    const Step step = !here                     ? steps_[i]
+                      : stage == Stage::kReadAt ? ReadAt(protocol, access)
+                                                : protocol.Check(stage, access);
+    if (only_reads_ && access.seen_timestamp > timestamp_) NoteAhead(access.seen_timestamp);
     thread_.clock.AdvancePast(access.seen_timestamp);
     switch (step.kind) {
       case Step::kDone:
@@ -252,6 +256,10 @@ bool Transaction::Locate(bool one_sided, std::span<Access* const> accesses) {
     if (Remote(*access)) {
       access->offset = thread_.cache.Find(access->table->id(), access->key);
       if (access->offset == 0 && one_sided) missing_.push_back(access);
+      continue;
+    }
+    if (only_reads_) {  // ReadAt() does the rest
+      access->offset = access->table->Find(access->key, access->rank);
       continue;
     }
     if (!access->Find(absence_suffices)) {

@@ -119,6 +119,11 @@ Status Engine::Sweep() {
 Status Engine::SweepTables() {
   const std::uint64_t start_ns = NowNs();
   SLIM_ASSIGN(const std::vector<SweepPlan> plans, PlanSweep());
+  if (timed()) {
+    // Read-only transactions that begin after this must not ask for a time before the removals.
+    SLIM_ASSIGN(const Timestamp now, cluster_.all().AllMax(latest()));
+    AdvanceClocksPast(now);
+  }
   {
     // Snapshots and folds read tables under the shared lock. They end without waiting for
     // transactions.

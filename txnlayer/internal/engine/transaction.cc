@@ -52,7 +52,7 @@ std::uint64_t Transaction::first_process() const {
   return std::uint64_t{engine_.self()} * engine_.cluster().threads() * engine_.options().coroutines;
 }
 
-void Transaction::Begin(bool again, std::uint64_t now_ns) {
+void Transaction::Begin(bool again, std::uint64_t now_ns, bool only_reads) {
   SLIM_CHECK(!open_, "the previous transaction has not ended");
   if ((rest_expected() || begin_blocked()) && !task_.worker().failed()) {
     if (engine_.quiescence_.pending(Quiescence::kStopTheWorld)) ++figures_.stopped_begins;
@@ -65,6 +65,8 @@ void Transaction::Begin(bool again, std::uint64_t now_ns) {
   if (!keeps || thread_.clock.IsTooOld(timestamp_, now_ns)) {
     timestamp_ = thread_.clock.NextTimestamp(owner_, now_ns);
   }
+  only_reads_ = only_reads && thread_.times;
+  if (only_reads_) BeginReading(now_ns);
   if (!again) {
     shares_ = true;
     sweeps_asked_ = 0;
@@ -78,6 +80,7 @@ void Transaction::Begin(bool again, std::uint64_t now_ns) {
       stages_.Set(static_cast<Stage>(i), ((bits >> (20 + i)) & 1) != 0);
     }
   }
+  stages_.Set(Stage::kReadAt, false);
   began_ns_ = now_ns;
   moment_ = engine_.gate_.moment(thread_.worker.index());
   reason_ = AbortReason::kNone;
@@ -133,6 +136,7 @@ bool Transaction::EnterCommit() {
   SLIM_CHECK(open_, "the transaction has ended");
   if (in_commit_) return true;
   if (!FinishFetch()) return false;
+  if (only_reads_) return true;
   if (!engine_.protocol().Acquire(*this)) {
     Fail(reason_);
     return false;
@@ -141,6 +145,7 @@ bool Transaction::EnterCommit() {
   CommitGate& gate = engine_.gate_;
   const bool writes = std::any_of(frame_->accesses.begin(), frame_->accesses.end(),
                                   [](const Access* access) { return access->write; });
+  if (writes && thread_.times && thread_.times->rings.crowded()) FindHorizon();
   while (writes && gate.closed(thread) && !task_.worker().failed()) task_.Idle(kLongNs);
   if (!Outlasts(writes)) return false;
   if (writes) {
@@ -156,6 +161,13 @@ void Transaction::LeaveCommit() {
 
 bool Transaction::Commit() {
   if (!EnterCommit()) return false;
+  if (only_reads_) {
+    EndReading();
+    open_ = false;
+    ++figures_.committed;
+    ++figures_.read_only;
+    return true;
+  }
   if (!engine_.protocol().Prepare(*this)) {
     Fail(reason_);
     return false;
@@ -179,8 +191,9 @@ void Transaction::Abort(AbortReason reason) { Fail(reason); }
 
 bool Transaction::AbortIfConsistent() {
   SLIM_CHECK(open_, "the transaction has ended");
-  if (!FinishFetch() || !Outlasts(false)) return false;
-  const bool consistent = engine_.protocol().Acquire(*this) && engine_.protocol().Prepare(*this);
+  if (!FinishFetch() || (!only_reads_ && !Outlasts(false))) return false;
+  const bool consistent =
+      only_reads_ || (engine_.protocol().Acquire(*this) && engine_.protocol().Prepare(*this));
   Fail(consistent ? AbortReason::kUser : reason_);
   return consistent;
 }
@@ -190,6 +203,11 @@ void Transaction::Fail(AbortReason reason) {
   if (reason != AbortReason::kNodeLost) FinishStarted();
   // FinishStarted() may have found a dead node.
   reason = std::exchange(reason_, AbortReason::kNone);
+  if (only_reads_ && open_) {
+    EndReading();
+    const bool by_reads = reason != AbortReason::kUser && reason != AbortReason::kNodeLost;
+    figures_.read_only_aborts += by_reads ? 1 : 0;
+  }
   // After a death, the repair frees all locks together.
   if (reason != AbortReason::kNodeLost) engine_.protocol().Release(*this);
   LeaveCommit();

@@ -26,12 +26,17 @@ class TimestampSource {
   Timestamp Latest() const { return TimestampOf(clock_, 0); }
   void AdvancePast(Timestamp timestamp) { clock_ = std::max(clock_, ClockOf(timestamp)); }
 
- private:
+  // What a clock shows that has never been advanced. SetTo() moves it forwards.
   std::uint64_t ClockAt(std::uint64_t now_ns) const {
-    return kFirstClock + (std::max(now_ns, start_ns_) - start_ns_) / 1000;
+    return kFirstClock + ahead_ + (std::max(now_ns, start_ns_) - start_ns_) / 1000;
+  }
+  void SetTo(std::uint64_t clock, std::uint64_t now_ns) {
+    ahead_ += std::max(clock, ClockAt(now_ns)) - ClockAt(now_ns);
   }
 
+ private:
   std::uint64_t start_ns_ = NowNs();
+  std::uint64_t ahead_ = 0;
   std::uint64_t clock_ = kFirstClock;
 };
 

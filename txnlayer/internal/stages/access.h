@@ -16,7 +16,7 @@ enum class AbortReason : std::uint8_t {
   kChanged,    // a value that was read has been overwritten
   kDied,       // WAITDIE: younger than the holder
   kTooLate,    // MVCC: a younger transaction has read or written
-  kNoVersion,  // MVCC: the version to be read has been overwritten
+  kNoVersion,  // the version to be read is not kept any more
   kLease,      // SUNDIAL: the lease could not be renewed
   kTimedOut,   // BOUNDEDWAIT: the lock was not free in time
   kUser,       // the caller of the transaction aborted it
@@ -73,6 +73,12 @@ struct Access {
   std::uint64_t old_word = 0;  // result of a compare-and-swap or fetch-and-add
   std::uint64_t put[2] = {};   // source of words being written
 
+  // With read timestamps: where the version that is replaced is to be kept, and a copy of it, if
+  // another node must send it there (old_versions.h).
+  bool existed = false;  // the record, in that version
+  VersionLink kept_at = kNoOlder;
+  KeptVersion kept;
+
   // The key and the version. One more word of room lies before them: a protocol whose last metadata
   // word is needed with the record reads both by one operation.
   std::byte* image = nullptr;
@@ -91,6 +97,10 @@ struct Access {
     return word;
   }
   void SetWord(std::uint64_t word) { std::memcpy(version_bytes(), &word, sizeof word); }
+  // The times that were read from the tuple.
+  std::uint64_t& time(TimeWord which) {
+    return seen[table->time_at(which) / kWordBytes];
+  }
   bool exists() const { return (word() & kExistsBit) != 0; }
   void SetExists(bool exists) { SetWord((word() & ~kExistsBit) | (exists ? kExistsBit : 0)); }
   // Called before the write is logged and installed.
@@ -100,6 +110,7 @@ struct Access {
     absent = true;
     offset = table->ChangesAt(key);
     seen[0] = changes;
+    if (table->timed()) time(TimeWord::kMarked) = 0;
     version = 0;
     // Like a version that was never written.
     std::memset(version_bytes(), 0, table->version_bytes());

@@ -53,6 +53,15 @@ class Port {
     Posted(access.home);
   }
 
+  // Keeps the version that is about to be replaced, at access.kept_at.
+  void KeepVersion(const Access& access) {
+    const OldVersions& all = *access.table->old_versions();
+    const std::uint64_t bytes = OldVersions::KeptBytes(access.table->image_bytes());
+    if (Here(access)) return KeepHere(access, all, bytes);
+    endpoint_->Write(access.home, all.region(), access.kept_at, {access.kept.bytes, bytes}, tag(),
+                     Signal::kNo);
+    Posted(access.home);
+  }
   void CompareSwap(const Access& access, std::uint64_t at, std::uint64_t expected,
                    std::uint64_t desired, std::uint64_t* old_word) {
     const std::uint64_t offset = access.offset + at;
@@ -89,6 +98,7 @@ class Port {
   }
 
  private:
+  static void KeepHere(const Access& access, const OldVersions& all, std::uint64_t bytes);
   bool Here(const Access& access) const {
     return task_ == nullptr || (access.home == self_ && by_processor_);
   }

@@ -5,8 +5,8 @@
 namespace slimgraph::txn {
 namespace {
 
-constexpr std::array<const char*, kNumStages> kStageNames = {"read",   "lock",    "validate", "log",
-                                                             "commit", "release", "renew"};
+constexpr std::array<const char*, kNumStages> kStageNames = {
+    "read", "lock", "validate", "log", "commit", "release", "renew", "read-at"};
 
 // Which stages of OCC are one-sided in published systems.
 struct Division {

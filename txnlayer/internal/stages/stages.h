@@ -13,8 +13,18 @@
 
 namespace slimgraph::txn {
 
-enum class Stage : std::uint8_t { kRead, kLock, kValidate, kLog, kCommit, kRelease, kRenew };
-constexpr std::size_t kNumStages = 7;
+// kReadAt: the reads of a read-only transaction at its time (read_at.h), always two-sided.
+enum class Stage : std::uint8_t {
+  kRead,
+  kLock,
+  kValidate,
+  kLog,
+  kCommit,
+  kRelease,
+  kRenew,
+  kReadAt
+};
+constexpr std::size_t kNumStages = 8;
 const char* StageName(Stage stage);
 
 class StageCode {

@@ -41,6 +41,11 @@ Tables::Tables(Cluster& cluster, const Protocol& protocol, std::uint32_t replica
   most_bytes_ = std::min(most_bytes_, AddressesLeft(most_bytes_ * regions) / regions);
 }
 
+Status Tables::KeepVersions(std::uint32_t threads) {
+  SLIM_ASSIGN(old_versions_, OldVersions::Make(cluster_.fabric(), threads));
+  return {};
+}
+
 Result<Table*> Tables::Add(const TableSpec& spec) {
   TableSpec made = spec;
   if (made.most_tuples == kAsManyAsFit) {
@@ -55,6 +60,7 @@ Result<Table*> Tables::Add(const TableSpec& spec) {
   }
   SLIM_ASSIGN(auto table,
               Table::Make(cluster_.fabric(), size(), made, protocol_.shape(), replicas_));
+  if (old_versions_) table->KeepVersionsIn(*old_versions_);
   tables_.push_back(std::move(table));
   return tables_.back().get();
 }

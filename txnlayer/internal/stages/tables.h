@@ -20,6 +20,11 @@ class Tables {
   Tables(Cluster& cluster, const Protocol& protocol, std::uint32_t replicas,
          std::uint64_t most_bytes);
 
+  // Collective, before the first table, if tuples have read timestamps: old versions are kept, for
+  // so many threads of each node.
+  Status KeepVersions(std::uint32_t threads);
+  const OldVersions* old_versions() const { return old_versions_.get(); }  // null: none are kept
+
   // Collective: all nodes add the same tables in the same order.
   Result<Table*> Add(const TableSpec& spec);
   Table& operator[](TableId id) const { return *tables_[id]; }
@@ -61,6 +66,7 @@ class Tables {
   const std::size_t nodes_here_;
   std::uint64_t most_bytes_ = 0;
   View view_;
+  std::unique_ptr<OldVersions> old_versions_;
   std::vector<std::unique_ptr<Table>> tables_;
 };
 

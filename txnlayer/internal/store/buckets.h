@@ -83,15 +83,18 @@ class BucketChain {
   }
   // Puts the key into its slot, or into the bucket at the offset that new_bucket() returns when the
   // chain is full. False: it has returned 0. A tuple is complete before its slot is filled, and a
-  // bucket is filled before it is linked.
-  template <typename NewBucket>
-  bool Link(const Spot& spot, std::uint64_t key, std::uint64_t tuple, const NewBucket& new_bucket) {
+  // bucket is filled before it is linked. complete() is called when the count of changes is odd,
+  // and may still change the tuple.
+  template <typename Complete, typename NewBucket>
+  bool Link(const Spot& spot, std::uint64_t key, std::uint64_t tuple, const Complete& complete,
+            const NewBucket& new_bucket) {
     Bucket& first = BucketAt(first_);
     const std::uint64_t before = Own(first.changes);
     // Sequentially consistent, as locks of tuples are. A transaction that has read that the key is
     // absent locks its writes before it validates the count. One that inserts the key does so
     // before it validates those records. So at least one of them notices the other.
     SharedWord(first.changes).store(before + 1);
+    complete();
     const bool linked = LinkAt(spot, key, tuple, new_bucket);
     SharedWord(first.changes).store(before + 2, std::memory_order_release);
     return linked;

@@ -74,7 +74,8 @@ Table::Table(Fabric& fabric, TableId id, TableSpec spec, const TupleShape& shape
   const std::uint64_t left_over = neighbour_bits_ == 0 ? most_buckets_ / 4 : most_buckets_ / 2;
   const std::uint64_t most_tuples = most_room() + PlaceholderRoom(most_room());
   overflow_ = left_over + (most_tuples - expected_) / kMeanTuples + 16;
-  first_tuple_ = (most_buckets_ + overflow_) * sizeof(Bucket);
+  absences_at_ = (most_buckets_ + overflow_) * sizeof(Bucket);
+  first_tuple_ = absences_at_ + (timed() ? kAbsences * 2 * kWordBytes : 0);
 }
 
 void Table::SetBuckets(std::uint64_t buckets) {
@@ -128,10 +129,20 @@ std::uint64_t Table::Find(Key key, Rank rank) const {
 
 bool Table::Link(Part& part, BucketChain chain, const BucketChain::Spot& spot, Key key,
                  std::uint64_t tuple) const {
-  return chain.Link(spot, key, tuple, [&]() -> std::uint64_t {
+  const auto new_bucket = [&]() -> std::uint64_t {
     if (part.overflow_used == overflow_) return 0;
     return (most_buckets_ + part.overflow_used++) * sizeof(Bucket);
-  });
+  };
+  // Whoever leaves a time for the absent key, and then finds the count of changes as before, has
+  // left it before this.
+  const auto take_times = [&] {
+    if (!timed()) return;
+    std::uint64_t times[2];
+    const auto own = reinterpret_cast<std::byte*>(times);
+    LoadWords(own, part.memory.data() + AbsenceAt(key), sizeof times);
+    StoreWords(part.memory.data() + tuple + time_at(TimeWord::kClaimed), own, sizeof times);
+  };
+  return chain.Link(spot, key, tuple, take_times, new_bucket);
 }
 
 std::uint64_t Table::FindOrInsert(Key key, Rank rank, TupleKind what) {

@@ -17,6 +17,10 @@
 // record. A version is a word and the record. The lowest bit of the word says whether the record
 // exists. The bits above count the tuple's writes and serve as its incarnation.
 //
+// With read timestamps (tuple_times.h), a read-only transaction that finds no tuple of a key leaves
+// its time in one of a few words that all keys share by their hash, and so does a transaction that
+// validates an absence. A tuple that is inserted later begins with those times.
+//
 // A table may grow. Its memory is reserved for as many tuples as the node could ever hold, and
 // takes physical memory only where it was touched. `room()` limits the tuples meanwhile. A sweep
 // that has removed few tuples raises it on all nodes together, and spreads the keys over more
@@ -40,7 +44,9 @@
 #include "slimgraph/fabric/fabric.h"
 #include "txnlayer/internal/store/buckets.h"
 #include "txnlayer/internal/store/hash.h"
+#include "txnlayer/internal/store/old_versions.h"
 #include "txnlayer/internal/store/tuple_header.h"
+#include "txnlayer/internal/store/tuple_times.h"
 
 namespace slimgraph::txn {
 
@@ -59,6 +65,7 @@ constexpr std::uint64_t kOneWrite = 2;
 struct TupleShape {
   std::uint32_t metadata_words = 1;
   std::uint32_t versions = 1;
+  std::uint32_t times_at = 0;  // the number of the first of the TimeWords; 0: there are none
   std::uint64_t fresh[kMaxMetadataWords] = {};
 };
 
@@ -118,6 +125,17 @@ class Table {
     return (group + neighbour / kMeanTuples) * sizeof(Bucket);
   }
   const TupleShape& shape() const { return shape_; }
+  bool timed() const { return shape_.times_at != 0; }
+  std::uint64_t time_at(TimeWord word) const {
+    return (shape_.times_at + static_cast<std::uint64_t>(word)) * kWordBytes;
+  }
+  // Of timed tables: the offset of the words kClaimed and kMarked of an absent key.
+  std::uint64_t AbsenceAt(Key key) const {
+    return absences_at_ + Mix(key) % kAbsences * 2 * kWordBytes;
+  }
+  // Where the tuples' old versions are; null: not kept. Set once, before any use.
+  const OldVersions* old_versions() const { return old_versions_; }
+  void KeepVersionsIn(const OldVersions& old_versions) { old_versions_ = &old_versions; }
 
   // --- this node's parts. Thread-safe, and safe beside other nodes' one-sided operations.
   std::byte* memory(Rank rank = 0) const { return parts_[rank]->memory.data(); }
@@ -182,6 +200,7 @@ class Table {
  private:
   static constexpr std::uint64_t kMostPrefetchedBytes = 512;
   static constexpr std::uint64_t kMeanTuples = 4;  // per bucket
+  static constexpr std::uint64_t kAbsences = 4096;
   // How much of each of its areas a part uses.
   struct Extent {
     std::uint64_t buckets = 0;
@@ -225,12 +244,14 @@ class Table {
   std::uint64_t buckets_ = 0;       // fewer than 2^32
   std::uint64_t starts_ = 0;        // buckets at which a group of neighbours can begin
   // The areas of a part: as many buckets as there may ever be; extra buckets, linked into chains
-  // when needed; and tuples.
+  // when needed; the times of absent keys; and tuples.
   std::uint64_t most_buckets_ = 0;
   std::uint64_t overflow_ = 0;
+  std::uint64_t absences_at_ = 0;
   std::uint64_t first_tuple_ = 0;
   std::uint64_t stride_ = 0;
   std::vector<std::unique_ptr<Part>> parts_;  // by rank
+  const OldVersions* old_versions_ = nullptr;
 };
 
 }  // namespace slimgraph::txn

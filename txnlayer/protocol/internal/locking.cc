@@ -15,7 +15,7 @@ constexpr Stage kLockingStages[] = {Stage::kRead, Stage::kLock, Stage::kLog, Sta
 
 // The steps of a lock that may be waited for.
 enum WaitingStep : std::uint8_t { kTry, kStartWaiting, kStopWaiting, kStopAndDie };
-constexpr std::uint64_t kWaitingAt = kWordBytes;  // right before the record
+constexpr std::uint64_t kWaitingAt = kWordBytes;  // right before the record, without times
 // Takes the place of a holder's word: a waiting transaction goes first. No lock word has this
 // value.
 constexpr std::uint64_t kSomebodyWaits = 1;
@@ -81,7 +81,10 @@ bool Locking::Prepare(Transaction& transaction) const {
     access->fetch = false;  // its record has been read, and is about to be written
     upgrades.push_back(access);
   }
-  if (transaction.RunStage(Stage::kLock, upgrades)) return true;
+  if (transaction.RunStage(Stage::kLock, upgrades)) {
+    if (timed_) transaction.ChooseCommitTime();
+    return true;
+  }
   transaction.StopSharing();
   return false;
 }
@@ -97,6 +100,7 @@ void Locking::Release(Transaction& transaction) const {
 
 void Locking::PostRead(Port& port, Access& access) {
   port.Read(access, access.table->key_at(), access.table->image_bytes(), access.image);
+  times::PostRead(port, access);
   access.has_image = true;
 }
 
@@ -112,7 +116,9 @@ void Locking::Post(Stage stage, Port& port, Access& access) const {
   }
   if (stage == Stage::kLock) return PostLock(port, access);
   if (stage == Stage::kRead) return PostRead(port, access);
+  if (stage == Stage::kCommit && timed_ && !access.write) PostMark(port, access);
   if (stage == Stage::kCommit && access.write) {
+    times::PostReplace(port, access);
     port.Write(access, access.table->version_at(0), access.table->version_bytes(),
                access.version_bytes());
   }
@@ -123,10 +129,23 @@ void Locking::Post(Stage stage, Port& port, Access& access) const {
   port.Unlock(access, kLockAt, lock_word::OfWriter(access.timestamp, access.owner), access.put[0]);
 }
 
+// Another transaction that writes the tuple will commit at a later time. Nobody else changes the
+// word while this one holds the lock alone.
+void Locking::PostMark(Port& port, Access& access) {
+  const std::uint64_t at = access.table->time_at(TimeWord::kMarked);
+  if (access.shared) return RaiseTo(Word(access, at), access.commit_timestamp);
+  Timestamp& mark = access.time(TimeWord::kMarked);
+  if (mark >= access.commit_timestamp) return;
+  mark = access.commit_timestamp;
+  port.Write(access, at, kWordBytes, &mark);
+}
+
 void Locking::LockShared(Access& access) {
   const SharedWord word = Word(access, kLockAt);
   if (Upgrades(access)) {
     access.old_word = lock_word::Upgrade(word, access.timestamp, access.owner) ? 0 : word.load();
+    Port here;
+    times::PostRead(here, access);  // others that share the lock may have left theirs
   } else {
     access.old_word = lock_word::Join(word, access.timestamp, access.generation);
   }
@@ -138,10 +157,11 @@ Step Locking::CheckUpgrade(Access& access, AbortReason otherwise) {
   return Step::Done();
 }
 
-// Also resets the count of waiting transactions. No timestamp outlives a lock.
+// Also resets the count of waiting transactions. Only the TimeWords outlive a lock.
 Timestamp Locking::FreeLocks(std::uint64_t* metadata) const {
-  std::fill_n(metadata, shape().metadata_words, 0);
-  return 0;
+  const TupleShape words = shape();
+  std::fill_n(metadata, timed_ ? words.times_at : words.metadata_words, 0);
+  return times::Latest(metadata, words.times_at);
 }
 
 void Locking::NoteHolder(Access& access) {
@@ -216,6 +236,11 @@ void Waiting::PostTry(Port& port, Access& access) {
   }
   // An adapter may read a long range in parts, so the count may be wrong for a moment. Then a
   // newcomer goes first, or retries once more.
+  if (access.table->timed()) {
+    port.Read(access, kWaitingAt, kWordBytes, access.image - kWordBytes);
+    if (access.fetch) PostRead(port, access);
+    return;
+  }
   const std::uint64_t more = access.fetch ? access.table->image_bytes() : 0;
   port.Read(access, kWaitingAt, kWordBytes + more, access.image - kWordBytes);
   if (access.fetch) access.has_image = true;

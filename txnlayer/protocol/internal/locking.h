@@ -15,12 +15,14 @@
 #pragma once
 
 #include "txnlayer/internal/stages/protocol.h"
+#include "txnlayer/protocol/internal/times.h"
 
 namespace slimgraph::txn {
 
 class Locking : public Protocol {
  public:
-  explicit Locking(Isolation isolation = Isolation::kSerializable) : isolation_(isolation) {}
+  explicit Locking(Isolation isolation = Isolation::kSerializable, bool timed = false)
+      : isolation_(isolation), timed_(timed) {}
   Isolation isolation() const override { return isolation_; }
   bool absence_suffices() const override { return isolation_ != Isolation::kSerializable; }
   std::span<const Stage> stages() const override;
@@ -43,6 +45,7 @@ class Locking : public Protocol {
 
  protected:
   static constexpr std::uint64_t kLockAt = 0;
+  bool timed() const { return timed_; }
   // At home, by the processor: sets `access.old_word` to 0, or to the word that is in the way.
   static void LockShared(Access& access);
   // Whether a reader upgrades its lock.
@@ -53,6 +56,7 @@ class Locking : public Protocol {
   // Whether the stage that locks a tuple also reads its record.
   static bool LockReadsRecord(const Transaction& transaction);
   static void PostRead(Port& port, Access& access);
+  static void PostMark(Port& port, Access& access);
   static Step CheckRead(const Access& access);
 
   // Locks the tuples and reads their records.
@@ -67,13 +71,17 @@ class Locking : public Protocol {
   Step CheckUnlockedRead(Access& access) const;
 
   const Isolation isolation_;
+  const bool timed_;  // for read timestamps
 };
 
 class NoWait : public Locking {
  public:
   using Locking::Locking;
   std::string_view name() const override { return "nowait"; }
-  TupleShape shape() const override { return {.metadata_words = 1}; }
+  TupleShape shape() const override {
+    return {.metadata_words = times::AllWords(1, timed()),
+            .times_at = times::WordsAfter(1, timed())};
+  }
   bool LocksFree(const std::uint64_t* metadata) const override { return metadata[0] == 0; }
 
  protected:
@@ -89,7 +97,10 @@ class NoWait : public Locking {
 class Waiting : public Locking {
  public:
   using Locking::Locking;
-  TupleShape shape() const override { return {.metadata_words = 2}; }
+  TupleShape shape() const override {
+    return {.metadata_words = times::AllWords(2, timed()),
+            .times_at = times::WordsAfter(2, timed())};
+  }
   bool LocksFree(const std::uint64_t* metadata) const override {
     return metadata[0] == 0 && metadata[1] == 0;
   }
@@ -134,7 +145,8 @@ class WaitDie : public Waiting {
 // only between transactions that fetch several times.
 class BoundedWait : public Waiting {
  public:
-  BoundedWait(Isolation isolation, std::uint64_t most_ns) : Waiting(isolation), most_ns_(most_ns) {}
+  BoundedWait(Isolation isolation, bool timed, std::uint64_t most_ns)
+      : Waiting(isolation, timed), most_ns_(most_ns) {}
   std::string_view name() const override { return "boundedwait"; }
   bool StartFetch(Transaction& transaction, std::span<Access* const> fresh) const override;
 

@@ -1,6 +1,7 @@
 #include "txnlayer/protocol/internal/occ.h"
 
 #include "txnlayer/protocol/internal/occ_steps.h"
+#include "txnlayer/protocol/internal/times.h"
 #include "txnlayer/transaction.h"
 
 namespace slimgraph::txn {
@@ -13,7 +14,11 @@ using namespace sequence_word;
 
 }  // namespace
 
-TupleShape Occ::shape() const { return {.metadata_words = 1, .fresh = {kFirst}}; }
+TupleShape Occ::shape() const {
+  return {.metadata_words = times::AllWords(1, timed_),
+          .times_at = times::WordsAfter(1, timed_),
+          .fresh = {kFirst}};
+}
 
 std::span<const Stage> Occ::stages() const { return kOccStages; }
 
@@ -26,7 +31,7 @@ std::optional<Protocol::ReadStamp> Occ::StampOf(const std::uint64_t* metadata) c
 
 Timestamp Occ::FreeLocks(std::uint64_t* metadata) const {
   metadata[0] = Unlocked(metadata[0]);
-  return 0;
+  return times::Latest(metadata, shape().times_at);
 }
 
 bool Occ::StartFetch(Transaction& transaction, std::span<Access* const> fresh) const {
@@ -41,8 +46,9 @@ bool Occ::Prepare(Transaction& transaction) const {
   // A single record was current when it was read, so there is nothing to validate.
   const auto accesses = transaction.accesses();
   if (accesses.size() == 1 && !accesses[0]->write && !accesses[0]->absent) return true;
-  return transaction.RunStage(Stage::kLock, transaction.writes()) &&
-         transaction.RunStage(Stage::kValidate, transaction.reads());
+  if (!transaction.RunStage(Stage::kLock, transaction.writes())) return false;
+  if (timed_) transaction.ChooseCommitTime();
+  return transaction.RunStage(Stage::kValidate, transaction.reads());
 }
 
 void Occ::Install(Transaction& transaction) const {
@@ -54,9 +60,37 @@ void Occ::Release(Transaction& transaction) const {
 }
 
 void Occ::Post(Stage stage, Port& port, Access& access) const {
+  if (timed_ && stage == Stage::kValidate) PostMark(port, access);
+  if (timed_ && stage == Stage::kCommit) times::PostReplace(port, access);
   occ_steps::Post(stage, port, access);
+  // After the record that was read, so that no time is too early; after the lock.
+  if (timed_ && (stage == Stage::kRead || stage == Stage::kLock) && !access.absent) {
+    times::PostRead(port, access);
+  }
 }
 
-Step Occ::Check(Stage stage, Access& access) const { return occ_steps::Check(stage, access); }
+Step Occ::Check(Stage stage, Access& access) const {
+  const Step step = occ_steps::Check(stage, access);
+  if (!timed_ || stage != Stage::kValidate || step.kind != Step::kDone) return step;
+  return HasMarked(access) ? step : Step::More();
+}
+
+void Occ::PostMark(Port& port, Access& access) {
+  const Table& table = *access.table;
+  const std::uint64_t at = access.absent ? table.AbsenceAt(access.key) + kWordBytes - access.offset
+                                         : table.time_at(TimeWord::kMarked);
+  const Timestamp found = access.time(TimeWord::kMarked);
+  access.old_word = found;
+  if (found >= access.commit_timestamp) return;
+  port.CompareSwap(access, at, found, access.commit_timestamp, &access.old_word);
+}
+
+// Whether the mark is there; otherwise notes which word is to be swapped.
+bool Occ::HasMarked(Access& access) {
+  Timestamp& found = access.time(TimeWord::kMarked);
+  if (access.old_word == found) return true;
+  found = access.old_word;
+  return found >= access.commit_timestamp;
+}
 
 }  // namespace slimgraph::txn

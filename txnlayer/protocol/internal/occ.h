@@ -21,8 +21,11 @@
 
 namespace slimgraph::txn {
 
+// With read timestamps, a transaction leaves its commit time in what it has read before it validates
+// that. A later writer locks first, and then reads that time.
 class Occ : public Protocol {
  public:
+  explicit Occ(bool timed = false) : timed_(timed) {}
   std::string_view name() const override { return "occ"; }
   std::span<const Stage> stages() const override;
   TupleShape shape() const override;
@@ -38,6 +41,12 @@ class Occ : public Protocol {
   bool Prepare(Transaction& transaction) const override;
   void Install(Transaction& transaction) const override;
   void Release(Transaction& transaction) const override;
+
+ private:
+  static void PostMark(Port& port, Access& access);
+  static bool HasMarked(Access& access);
+
+  const bool timed_;  // for read timestamps
 };
 
 }  // namespace slimgraph::txn

@@ -10,10 +10,11 @@
 
 namespace slimgraph::txn {
 
-// An operation's name, and its share of all operations in percent.
+// An operation's name, its share of all operations in percent, and whether it writes nothing.
 struct MixEntry {
   const char* name;
   double percent;
+  bool only_reads = false;
 };
 
 // Chooses the vertices and edges of a client's operations.
@@ -52,6 +53,7 @@ class GraphClient : public Client {
               std::uint64_t seed, std::uint64_t processes);
 
   void Choose() final;
+  bool only_reads() const final { return mix_[kind_].only_reads; }
   Attempt Try(Transaction& transaction) final;
 
   std::int64_t vertex_change() const { return vertex_change_; }

@@ -20,6 +20,9 @@ class TpccClient : public Client {
   TpccClient(const TpccTables& tables, Transaction& transaction, double remote, std::uint64_t seed);
 
   void Choose() override;
+  bool only_reads() const override {
+    return kind_ == Kind::kOrderStatus || kind_ == Kind::kStockLevel;
+  }
   Attempt Try(Transaction& transaction) override;
 
   const std::array<std::uint64_t, kKinds>& commits() const { return commits_; }

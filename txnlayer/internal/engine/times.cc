@@ -1,0 +1,101 @@
+// What transactions do for read timestamps (stages/read_at.h).
+#include <algorithm>
+
+#include "slimgraph/base/clock.h"
+#include "txnlayer/internal/engine/engine_thread.h"
+#include "txnlayer/transaction.h"
+
+namespace slimgraph::txn {
+namespace {
+
+// Versions are kept for so long at least, as a read-only transaction may have chosen its time but
+// not published it yet, and clocks differ. It chooses another time if publishing took too long.
+constexpr std::uint64_t kKeptAtLeastUs = 10'000;
+constexpr std::uint64_t kLongestPublishNs = 5'000'000;
+constexpr std::uint64_t kHorizonEveryNs = 200'000;
+
+}  // namespace
+
+// Chooses and publishes the time at which the transaction reads.
+void Transaction::BeginReading(std::uint64_t now_ns) {
+  while (true) {
+    timestamp_ = thread_.clock.NextTimestamp(owner_, now_ns);
+    thread_.times->readers.Add(timestamp_);
+    const std::uint64_t published_ns = NowNs();
+    if (published_ns - std::min(published_ns, now_ns) < kLongestPublishNs) return;
+    thread_.times->readers.Remove(timestamp_);
+    now_ns = published_ns;
+  }
+}
+
+void Transaction::EndReading() { thread_.times->readers.Remove(timestamp_); }
+
+void Transaction::NoteAhead(Timestamp seen) {
+  const std::uint64_t now = thread_.clock.ClockAt(NowNs());
+  if (ClockOf(seen) <= now) return;
+  figures_.most_ahead_us = std::max(figures_.most_ahead_us, ClockOf(seen) - now);
+}
+
+// Called before the caller of the transaction changes the record. At its home, the version that is
+// replaced is copied from the tuple.
+void Transaction::CopyReplaced(Access& access) {
+  access.existed = access.exists();
+  if (!one_sided(Stage::kCommit) || (by_processor_ && !Remote(access))) return;
+  std::copy_n(access.image, access.table->image_bytes(), access.kept.image());
+}
+
+void Transaction::ChooseCommitTime() {
+  // Later than all that committed before the last moment between commits, which the clock knows.
+  Timestamp time = thread_.clock.NextTimestamp(owner_, began_ns_);
+  for (Access* const access : accesses()) {
+    if (access->absent) continue;
+    time = std::max(time, access->time(TimeWord::kWritten) + 1);
+    if (!access->write) continue;
+    time = std::max({time, access->time(TimeWord::kClaimed) + 1,
+                     access->time(TimeWord::kMarked) + 1});
+  }
+  // Read-only transactions of this thread will see this one.
+  thread_.clock.AdvancePast(time);
+  for (Access* const access : accesses()) {
+    access->commit_timestamp = time;
+    if (access->write) KeepReplaced(*access);
+  }
+}
+
+void Transaction::KeepReplaced(Access& access) {
+  const Timestamp written = access.time(TimeWord::kWritten);
+  access.kept_at = kNoOlder;
+  if (written == 0 && !access.existed) return;
+  const std::uint64_t bytes = OldVersions::KeptBytes(access.table->image_bytes());
+  access.kept_at = thread_.times->rings.Take(access.home, bytes, access.commit_timestamp);
+  if (access.kept_at == kNotKept) return;
+  if (!one_sided(Stage::kCommit) || (by_processor_ && !Remote(access))) return;
+  access.kept.Seal(bytes, written, access.time(TimeWord::kOlder), access.kept_at);
+}
+
+// Asks all threads for their oldest read-only transactions. What a node that is dead or cannot be
+// reached would say does not matter: its transactions never end.
+void Transaction::FindHorizon() {
+  const std::uint64_t now_ns = NowNs();
+  if (now_ns - thread_.times->horizon_at_ns < kHorizonEveryNs) return;
+  thread_.times->horizon_at_ns = now_ns;
+  const OldVersions& all = *engine_.tables().old_versions();
+  const View& view = engine_.tables().view();
+  std::vector<Timestamp> oldest(std::size_t{view.nodes()} * all.threads(), OldVersions::kNoReader);
+  Endpoint& endpoint = task_.worker().endpoint();
+  for (NodeId node = 0; node < view.nodes(); ++node) {
+    const auto theirs =
+        std::as_writable_bytes(std::span(oldest).subspan(node * all.threads(), all.threads()));
+    if (node == self_) {
+      LoadWords(theirs.data(), all.memory(), theirs.size());
+    } else if (view.alive(node)) {
+      endpoint.Read(node, all.region(), 0, theirs, task_.worker().Tag(frame_->pending));
+    }
+  }
+  task_.Await(frame_->pending);
+  const std::uint64_t clock = ClockOf(thread_.clock.Latest());
+  const Timestamp recent = TimestampOf(clock - std::min(clock, kKeptAtLeastUs), 0);
+  thread_.times->rings.SetHorizon(std::min(recent, *std::min_element(oldest.begin(), oldest.end())));
+}
+
+}  // namespace slimgraph::txn

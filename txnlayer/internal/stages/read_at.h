@@ -1,0 +1,28 @@
+// Read timestamps, after DST (decentralised scalar timestamps): read-only transactions read the
+// state of one moment, their time. They take no locks, never make others wait or abort, and wait at
+// most for the writers that hold a tuple's lock when they come to it.
+//
+// A read-write transaction commits at a time that is later than its own timestamp, than the commit
+// times of all versions that it has read or replaced, and, for what it writes, than all times at
+// which others have read it: `claimed` by read-only transactions, `marked` by those that also
+// write. It leaves its commit time in all of them (TimeWord). So the order of commit times is a
+// serial order of the read-write transactions.
+//
+// A read-only transaction first leaves its time in the tuple, and then looks at the lock. A writer
+// first locks, and then reads the times that others have left. So the writer gets a later time, or
+// the reader finds the lock and waits. Then the reader takes the youngest version that is not
+// younger than its time.
+//
+// All this happens at the tuple's home, which the reader asks by message: by one-sided operations
+// it would take several round trips.
+#pragma once
+
+#include "txnlayer/internal/stages/protocol.h"
+
+namespace slimgraph::txn {
+
+// Reads a tuple of this node at the time access.timestamp. Finds the tuple if its offset is 0;
+// afterwards the offset is still 0 if there is none.
+Step ReadAt(const Protocol& protocol, Access& access);
+
+}  // namespace slimgraph::txn

@@ -1,0 +1,137 @@
+// Versions of records that have been replaced, for read-only transactions that read at an earlier
+// time. A writer keeps the version that it replaces in a ring of its thread in the memory of the
+// tuple's home, and links it from the tuple. So the versions of a tuple form a chain.
+//
+// Room in a ring is used again when the version was replaced so long ago that no read-only
+// transaction can need it. For that, each thread publishes the time of its oldest one. The times
+// come from clocks that may differ, and threads may be stopped at any moment, so this is not
+// certain. Therefore each version carries a checksum of itself and its place: a reader notices when
+// its version has been overwritten.
+//
+// A kept version: the checksum, the time of its commit, the link to the version before it, the key,
+// and the version with its word.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "slimgraph/base/result.h"
+#include "slimgraph/base/words.h"
+#include "slimgraph/fabric/fabric.h"
+#include "txnlayer/internal/store/tuple_header.h"
+
+namespace slimgraph::txn {
+
+// The offset of a kept version in the memory of the tuple's home.
+using VersionLink = std::uint64_t;
+constexpr VersionLink kNoOlder = 0;       // before that, there was no record
+constexpr VersionLink kNotKept = 1;       // there was no room for it
+constexpr std::uint64_t kKeptHeader = 3;  // words before the key
+
+// The parts of a kept version.
+struct KeptVersion {
+  std::byte* bytes = nullptr;
+
+  std::uint64_t word(std::size_t which) const {
+    std::uint64_t word;
+    std::memcpy(&word, bytes + which * kWordBytes, sizeof word);
+    return word;
+  }
+  Timestamp written() const { return word(1); }
+  VersionLink older() const { return word(2); }
+  std::uint64_t key() const { return word(3); }
+  const std::byte* version() const { return bytes + (kKeptHeader + 1) * kWordBytes; }
+  std::byte* image() const { return bytes + kKeptHeader * kWordBytes; }
+  // Completes the header of an image that is to be kept at `place`.
+  void Seal(std::uint64_t all_bytes, Timestamp written, VersionLink older, VersionLink place) const;
+  bool IsWhole(std::uint64_t all_bytes, VersionLink place) const;
+};
+
+class OldVersions {
+ public:
+  static constexpr Timestamp kNoReader = ~Timestamp{0};
+
+  // Collective.
+  static Result<std::unique_ptr<OldVersions>> Make(Fabric& fabric, std::uint32_t threads);
+
+  RegionId region() const { return region_; }
+  std::byte* memory() const { return memory_.data(); }
+  std::uint64_t ring_bytes() const { return ring_bytes_; }
+  // Where the ring of a thread of `writer` begins, on each node.
+  VersionLink RingOf(NodeId writer, std::uint32_t thread) const {
+    return readers_bytes_ + (std::uint64_t{writer} * threads_ + thread) * ring_bytes_;
+  }
+  static std::uint64_t KeptBytes(std::uint64_t image_bytes) {
+    return kKeptHeader * kWordBytes + image_bytes;
+  }
+
+  // The time of the oldest read-only transaction of a thread of this node, or kNoReader. The words
+  // of all threads are the first of the region.
+  SharedWord OldestReader(std::uint32_t thread) const {
+    return WordAt(memory() + thread * kWordBytes);
+  }
+  std::uint32_t threads() const { return threads_; }
+
+ private:
+  OldVersions(const SharedRegion& region, std::uint32_t threads, std::uint64_t ring_bytes);
+  static std::uint64_t ReadersBytes(std::uint32_t threads);
+
+  RegionId region_;
+  MutableBytes memory_;
+  std::uint32_t threads_;
+  std::uint64_t readers_bytes_;
+  std::uint64_t ring_bytes_;
+};
+
+// The rings of one thread on all nodes.
+class KeptRings {
+ public:
+  KeptRings(const OldVersions& all, NodeId self, std::uint32_t thread, NodeId nodes)
+      : all_(all), first_(all.RingOf(self, thread)), rings_(nodes) {}
+
+  // Room on `home` for a version that is replaced at the time `until`; kNotKept: there is none.
+  VersionLink Take(NodeId home, std::uint64_t bytes, Timestamp until);
+  // Whether a ring is so full that a later horizon should be found.
+  bool crowded() const { return crowded_; }
+  // No read-only transaction will need what was replaced before that time.
+  void SetHorizon(Timestamp horizon);
+
+ private:
+  struct Kept {
+    std::uint64_t begin;
+    std::uint64_t end;
+    Timestamp until;
+  };
+  struct Ring {
+    std::deque<Kept> kept;  // the oldest first
+    std::uint64_t used = 0;
+  };
+
+  const OldVersions& all_;
+  const VersionLink first_;
+  std::vector<Ring> rings_;  // by home
+  Timestamp horizon_ = 0;
+  bool crowded_ = false;
+};
+
+// The read-only transactions of one thread.
+class OpenReaders {
+ public:
+  OpenReaders(const OldVersions& all, std::uint32_t thread) : word_(all.OldestReader(thread)) {}
+
+  void Add(Timestamp time) {
+    times_.push_back(time);
+    Publish();
+  }
+  void Remove(Timestamp time);
+
+ private:
+  void Publish();
+
+  SharedWord word_;
+  std::vector<Timestamp> times_;
+};
+
+}  // namespace slimgraph::txn
