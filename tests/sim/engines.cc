@@ -56,8 +56,9 @@ void CheckHistory(World& world, Cluster& cluster, const txn::Workload& workload,
   if (workload.history() == nullptr) return;
   const auto lines = Unwrap(workload.history()->Gather(cluster.all(), journals));
   const txn::Isolation isolation = setting.concurrency.isolation;
-  const bool strict =
-      setting.concurrency.timestamps == txn::Timestamps::kNone && setting.protocol != "to" && setting.protocol != "mvcc" && setting.protocol != "sundial";
+  const bool strict = setting.concurrency.timestamps == txn::Timestamps::kNone &&
+                      setting.protocol != "to" && setting.protocol != "mvcc" &&
+                      setting.protocol != "sundial";
   const Level level = isolation == txn::Isolation::kReadCommitted    ? Level::kReadCommitted
                       : isolation == txn::Isolation::kRepeatableRead ? Level::kRepeatableRead
                       : strict                                       ? Level::kStrictSerializable

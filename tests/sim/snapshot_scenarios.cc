@@ -376,9 +376,9 @@ std::function<std::string()> PrepareOrder(World& world) {
   return OnAllNodes(world, setting->nodes, stops, [&world, setting, order](Job& job) {
     if (job.self() == 0) {
       world.Note(fmt::format("{}{} {} on ({},{}), {} x {}, {}", setting->engine.protocol,
-                             NameOfTimestamps(setting->engine), setting->engine.stages, setting->nodes, setting->engine.compute,
-                             setting->engine.threads, setting->engine.options.coroutines,
-                             setting->engine.transport));
+                             NameOfTimestamps(setting->engine), setting->engine.stages,
+                             setting->nodes, setting->engine.compute, setting->engine.threads,
+                             setting->engine.options.coroutines, setting->engine.transport));
     }
     RunInOrder(world, job, *setting, *order);
   });

@@ -59,9 +59,10 @@ std::string NameOf(const TxnSetting& s) {
   std::string deaths;
   for (const NodeId node : s.victims()) deaths += fmt::format(", node {} dies", node);
   const bool timed = s.timestamps != txn::Timestamps::kNone;
-  return fmt::format("{} {}{} {} on {} nodes, {} computing, {} x {}, {}, delay {} us, without '{}'{}",
-                     s.workload, s.protocol, timed ? " with times" : "", s.stages, s.nodes, s.compute, s.threads, s.coroutines,
-                     s.transport, s.delay_us, s.without, deaths);
+  return fmt::format(
+      "{} {}{} {} on {} nodes, {} computing, {} x {}, {}, delay {} us, without '{}'{}", s.workload,
+      s.protocol, timed ? " with times" : "", s.stages, s.nodes, s.compute, s.threads, s.coroutines,
+      s.transport, s.delay_us, s.without, deaths);
 }
 
 std::vector<std::string> AllProtocols() {

@@ -21,17 +21,11 @@ enum LinkKind : std::size_t {
   kDeleteVertex,
   kGetEdge,
 };
-constexpr MixEntry kLinkBench[] = {
-    {"neighbours", 50.71, true},
-    {"get_vertex", 12.93, true},
-    {"count", 4.89, true},
-    {"add_edge", 8.99},
-    {"delete_edge", 2.99},
-    {"update_edge", 8.01},
-    {"update_vertex", 7.37},
-    {"add_vertex", 2.57},
-    {"delete_vertex", 1.01},
-    {"get_edge", 0.53, true}};
+constexpr MixEntry kLinkBench[] = {{"neighbours", 50.71, true}, {"get_vertex", 12.93, true},
+                                   {"count", 4.89, true},       {"add_edge", 8.99},
+                                   {"delete_edge", 2.99},       {"update_edge", 8.01},
+                                   {"update_vertex", 7.37},     {"add_vertex", 2.57},
+                                   {"delete_vertex", 1.01},     {"get_edge", 0.53, true}};
 // 99.8 % reads.
 constexpr double kTaoReads = 0.998;
 constexpr double kTaoWrites = 0.002;

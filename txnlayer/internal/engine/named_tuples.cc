@@ -64,8 +64,7 @@ Access* Transaction::NewAccess(const Want& want) {
     slot.image = std::make_unique_for_overwrite<std::byte[]>(kWordBytes + image_bytes);
     slot.image_bytes = image_bytes;
     if (thread_.times) {
-      slot.kept =
-          std::make_unique_for_overwrite<std::byte[]>(OldVersions::KeptBytes(image_bytes));
+      slot.kept = std::make_unique_for_overwrite<std::byte[]>(OldVersions::KeptBytes(image_bytes));
     }
   }
   Access& access = slot.access;

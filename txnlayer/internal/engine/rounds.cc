@@ -64,12 +64,15 @@ Status Engine::Run(const Body& body) {
 }
 
 // The nodes have just waited for each other, so the clocks of all are read at about the same time.
-// A node whose clock is behind would read old states.
+// A node whose clock is behind would read old states. After a death, clocks stay as they are.
 Status Engine::AlignClocks() {
-  SLIM_ASSIGN(const std::uint64_t latest,
-              cluster_.all().AllMax(threads_.front()->clock.ClockAt(NowNs())));
+  const Result<std::uint64_t> latest =
+      cluster_.all().AllMax(threads_.front()->clock.ClockAt(NowNs()));
+  if (!latest && !cluster_.job().loss().empty()) return tl::unexpected<Error>(latest.error());
   const std::uint64_t now_ns = NowNs();
-  for (const auto& thread : threads_) thread->clock.SetTo(latest, now_ns);
+  for (const auto& thread : threads_) {
+    if (latest) thread->clock.SetTo(*latest, now_ns);
+  }
   return {};
 }
 

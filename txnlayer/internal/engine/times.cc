@@ -51,8 +51,8 @@ void Transaction::ChooseCommitTime() {
     if (access->absent) continue;
     time = std::max(time, access->time(TimeWord::kWritten) + 1);
     if (!access->write) continue;
-    time = std::max({time, access->time(TimeWord::kClaimed) + 1,
-                     access->time(TimeWord::kMarked) + 1});
+    time =
+        std::max({time, access->time(TimeWord::kClaimed) + 1, access->time(TimeWord::kMarked) + 1});
   }
   // Read-only transactions of this thread will see this one.
   thread_.clock.AdvancePast(time);
@@ -95,7 +95,8 @@ void Transaction::FindHorizon() {
   task_.Await(frame_->pending);
   const std::uint64_t clock = ClockOf(thread_.clock.Latest());
   const Timestamp recent = TimestampOf(clock - std::min(clock, kKeptAtLeastUs), 0);
-  thread_.times->rings.SetHorizon(std::min(recent, *std::min_element(oldest.begin(), oldest.end())));
+  thread_.times->rings.SetHorizon(
+      std::min(recent, *std::min_element(oldest.begin(), oldest.end())));
 }
 
 }  // namespace slimgraph::txn

@@ -98,9 +98,7 @@ struct Access {
   }
   void SetWord(std::uint64_t word) { std::memcpy(version_bytes(), &word, sizeof word); }
   // The times that were read from the tuple.
-  std::uint64_t& time(TimeWord which) {
-    return seen[table->time_at(which) / kWordBytes];
-  }
+  std::uint64_t& time(TimeWord which) { return seen[table->time_at(which) / kWordBytes]; }
   bool exists() const { return (word() & kExistsBit) != 0; }
   void SetExists(bool exists) { SetWord((word() & ~kExistsBit) | (exists ? kExistsBit : 0)); }
   // Called before the write is logged and installed.

@@ -10,8 +10,8 @@ void SetNoRecord(Access& access) {
   access.has_image = true;
 }
 
-// Searches for the tuple. If there is none, leaves the transaction's time for the absent key. False:
-// the key's chain has changed meanwhile.
+// Searches for the tuple. If there is none, leaves the transaction's time for the absent key.
+// False: the key's chain has changed meanwhile.
 bool FindOrClaimAbsence(Access& access) {
   const Table& table = *access.table;
   const std::uint64_t changes = table.ChangesOf(access.key, access.rank);

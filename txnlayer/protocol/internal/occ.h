@@ -21,8 +21,8 @@
 
 namespace slimgraph::txn {
 
-// With read timestamps, a transaction leaves its commit time in what it has read before it validates
-// that. A later writer locks first, and then reads that time.
+// With read timestamps, a transaction leaves its commit time in what it has read before it
+// validates that. A later writer locks first, and then reads that time.
 class Occ : public Protocol {
  public:
   explicit Occ(bool timed = false) : timed_(timed) {}
