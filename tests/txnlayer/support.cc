@@ -175,7 +175,9 @@ void DriveSetting(Cluster& cluster, const TxnSetting& setting, const txn::Protoc
 std::uint64_t FoldedEdges(txn::Workload& workload) { return workload.graph()->base().edges(); }
 
 void RunSetting(const TxnSetting& setting, const Check& check) {
-  const auto protocol = txn::MakeProtocol(setting.protocol, kBriefWaits);
+  txn::ProtocolOptions concurrency = kBriefWaits;
+  concurrency.timestamps = setting.timestamps;
+  const auto protocol = txn::MakeProtocol(setting.protocol, concurrency);
   ASSERT_TRUE(protocol) << protocol.error().message;
   OnTxnJob(setting, [&](Cluster& cluster) { DriveSetting(cluster, setting, **protocol, check); });
 }

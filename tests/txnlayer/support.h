@@ -54,10 +54,10 @@ struct TxnSetting {
   double per_second = 0;             // in total; 0: as many as possible
   std::uint64_t delay_us = 0;
   std::string without = "";
-  txn::Timestamps timestamps = txn::Timestamps::kNone;
   std::uint32_t replicas = 1;
   txn::Death death = {};
   txn::DeathInRepair death_in_repair = {};
+  txn::Timestamps timestamps = txn::Timestamps::kNone;
   std::map<NodeId, std::uint64_t> killed_after_us = {};  // after the start of the run
   std::set<NodeId> victims() const;
   txn::WorkloadOptions work = {};

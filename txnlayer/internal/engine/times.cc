@@ -41,7 +41,7 @@ void Transaction::NoteAhead(Timestamp seen) {
 void Transaction::CopyReplaced(Access& access) {
   access.existed = access.exists();
   if (!one_sided(Stage::kCommit) || (by_processor_ && !Remote(access))) return;
-  std::copy_n(access.image, access.table->image_bytes(), access.kept.image());
+  access.kept.SetImage(access.key, access.version_bytes(), access.table->version_bytes());
 }
 
 void Transaction::ChooseCommitTime() {

@@ -43,6 +43,10 @@ struct KeptVersion {
   VersionLink older() const { return word(2); }
   std::uint64_t key() const { return word(3); }
   const std::byte* version() const { return bytes + (kKeptHeader + 1) * kWordBytes; }
+  void SetImage(std::uint64_t key, const std::byte* version, std::uint64_t version_bytes) const {
+    std::memcpy(image(), &key, sizeof key);
+    std::memcpy(image() + kWordBytes, version, version_bytes);
+  }
   std::byte* image() const { return bytes + kKeptHeader * kWordBytes; }
   // Completes the header of an image that is to be kept at `place`.
   void Seal(std::uint64_t all_bytes, Timestamp written, VersionLink older, VersionLink place) const;
