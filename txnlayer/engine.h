@@ -71,6 +71,8 @@ struct EngineOptions {
   std::function<void(const std::string&)> on_last_room = {};
   Death death = {};
   DeathInRepair death_in_repair = {};
+  // Fault injection, with read timestamps: by how much this node's clock is ahead of the others.
+  std::uint64_t clock_ahead_us = 0;
   // The optimisations. Each can be switched off to measure its effect.
   bool outstanding = true;  // outstanding requests: several tuples are requested at a time
   bool doorbells = true;    // doorbell batching: operations on a tuple go out together

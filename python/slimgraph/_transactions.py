@@ -52,12 +52,16 @@ class TransactionFuture(Future):
 
 
 def submit(
-    store: _native.Store, session: Any, handle: Callable[[Any], Any], body: Callable[[Any], Any]
+    store: _native.Store,
+    session: Any,
+    handle: Callable[[Any], Any],
+    body: Callable[[Any], Any],
+    only_reads: bool,
 ) -> TransactionFuture:
     """Runs body(handle(transaction)) in a transaction of the store."""
     future = TransactionFuture()
     run = _Run(future, session, handle, body)
-    store.submit(run.attempt, run.ended)
+    store.submit(run.attempt, run.ended, only_reads)
     return future
 
 

@@ -106,6 +106,10 @@ class Store:
     and durable once their future is done.
 
     protocol        "occ", "nowait", "waitdie", "boundedwait", "to", "mvcc", "sundial" or "calvin"
+    reads_at_a_time functions of submit_read_only() read the graph as it was at one moment, about
+                    when they began. They are not begun anew because of others, and may miss
+                    commits of the last instant on other nodes. Not with "to", "mvcc", "sundial"
+                    and "calvin"
     body_threads    how many functions run at the same time, on each compute node
     attempts        after so many, a transaction that has met others each time is aborted
     first_wait_s    before the n-th retry a random time passes, at most first_wait_s * 2^(n-1)
@@ -139,6 +143,7 @@ class Store:
         path: str | os.PathLike[str],
         *,
         protocol: str = "occ",
+        reads_at_a_time: bool = False,
         body_threads: int = 16,
         attempts: int = 100,
         first_wait_s: float = 20e-6,
@@ -157,6 +162,7 @@ class Store:
                 raise UsageError(f"{name} is {seconds}: give 0 to 3600 seconds")
         options = {
             "protocol": protocol,
+            "reads_at_a_time": bool(reads_at_a_time),
             "body_threads": _count(body_threads, "body_threads"),
             "attempts": _count(attempts, "attempts"),
             "first_wait_s": float(first_wait_s),
@@ -225,11 +231,11 @@ class Store:
         an exception, the transaction is aborted, and the future raises it. It can be called from
         any thread.
         """
-        return _transactions.submit(self._native, self._session, WriteTransaction, function)
+        return _transactions.submit(self._native, self._session, WriteTransaction, function, False)
 
     def submit_read_only(self, function: Callable[[ReadTransaction], Any]) -> TransactionFuture:
         """As submit(), for a function that only reads."""
-        return _transactions.submit(self._native, self._session, ReadTransaction, function)
+        return _transactions.submit(self._native, self._session, ReadTransaction, function, True)
 
     def run(self, function: Callable[[WriteTransaction], T]) -> T:
         """As submit(), but waits and returns what the function has returned.

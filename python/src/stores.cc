@@ -96,7 +96,7 @@ class OpenedStore {
   OpenedStore(std::shared_ptr<Nodes> nodes, GraphStore store)
       : nodes_(std::move(nodes)), generation_(nodes_->generation()), store_(std::move(store)) {}
 
-  void Submit(nb::object attempt, nb::object ended) {
+  void Submit(nb::object attempt, nb::object ended, bool only_reads) {
     const auto submission =
         std::make_shared<Submission>(nodes_, std::move(attempt), std::move(ended));
     const nb::gil_scoped_release release;
@@ -105,8 +105,12 @@ class OpenedStore {
     {
       const std::lock_guard lock(using_);
       if (store_) {
-        future =
-            store_->Submit([body = std::move(body)](WriteTransaction& t) { return body->Try(t); });
+        // The class of Python that the function gets has the reading operations alone.
+        const auto read = [body](ReadTransaction& t) {
+          return body->Try(static_cast<WriteTransaction&>(t));
+        };
+        const auto write = [body](WriteTransaction& t) { return body->Try(t); };
+        future = only_reads ? store_->SubmitReadOnly(read) : store_->Submit(write);
       } else {
         std::promise<TransactionOutcome> refused;
         TransactionOutcome outcome;
@@ -150,13 +154,14 @@ class OpenedStore {
   std::optional<GraphStore> store_;
 };
 
-StoreOptions OptionsOf(const std::string& protocol, std::uint32_t body_threads,
-                       std::uint32_t attempts, double first_wait_s, double longest_wait_s,
-                       std::uint64_t room_edges) {
+StoreOptions OptionsOf(const std::string& protocol, bool reads_at_a_time,
+                       std::uint32_t body_threads, std::uint32_t attempts, double first_wait_s,
+                       double longest_wait_s, std::uint64_t room_edges) {
   const auto wait = [](double seconds) {
     return std::chrono::microseconds(static_cast<std::int64_t>(seconds * 1e6));
   };
   return {.protocol = protocol,
+          .reads_at_a_time = reads_at_a_time,
           .body_threads = body_threads,
           .retry = {.attempts = attempts,
                     .first_wait = wait(first_wait_s),
@@ -165,11 +170,12 @@ StoreOptions OptionsOf(const std::string& protocol, std::uint32_t body_threads,
 }
 
 std::shared_ptr<OpenedStore> OpenStore(const std::shared_ptr<Nodes>& nodes, const std::string& path,
-                                       const std::string& protocol, std::uint32_t body_threads,
-                                       std::uint32_t attempts, double first_wait_s,
-                                       double longest_wait_s, std::uint64_t room_edges) {
-  const StoreOptions options =
-      OptionsOf(protocol, body_threads, attempts, first_wait_s, longest_wait_s, room_edges);
+                                       const std::string& protocol, bool reads_at_a_time,
+                                       std::uint32_t body_threads, std::uint32_t attempts,
+                                       double first_wait_s, double longest_wait_s,
+                                       std::uint64_t room_edges) {
+  const StoreOptions options = OptionsOf(protocol, reads_at_a_time, body_threads, attempts,
+                                         first_wait_s, longest_wait_s, room_edges);
   GraphStore store =
       nodes->Call([&](Session& session) { return GraphStore::Open(session, path, options); });
   return std::make_shared<OpenedStore>(nodes, std::move(store));
@@ -195,9 +201,10 @@ void BindStores(nb::module_& module) {
              nb::arg("weighted"));
   nb::class_<OpenedStore>(module, "Store")
       .def_static("open", &OpenStore, nb::arg("session"), nb::arg("path"), nb::arg("protocol"),
-                  nb::arg("body_threads"), nb::arg("attempts"), nb::arg("first_wait_s"),
-                  nb::arg("longest_wait_s"), nb::arg("room_edges"))
-      .def("submit", &OpenedStore::Submit, nb::arg("attempt"), nb::arg("ended"))
+                  nb::arg("reads_at_a_time"), nb::arg("body_threads"), nb::arg("attempts"),
+                  nb::arg("first_wait_s"), nb::arg("longest_wait_s"), nb::arg("room_edges"))
+      .def("submit", &OpenedStore::Submit, nb::arg("attempt"), nb::arg("ended"),
+           nb::arg("only_reads"))
       .def("snapshot", &OpenedStore::Snapshot)
       .def("close", &OpenedStore::Close);
 }

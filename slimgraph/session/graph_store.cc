@@ -20,6 +20,13 @@ constexpr std::uint32_t kMostBodyThreads = 256;
 constexpr WeightType kWeightsOfEmptyStore = WeightType::kFloat64;
 
 Status CheckStoreOptions(const StoreOptions& options) {
+  txn::ProtocolOptions concurrency;
+  if (options.reads_at_a_time) concurrency.timestamps = txn::Timestamps::kDst;
+  if (!txn::MakeProtocol(options.protocol, concurrency) && txn::MakeProtocol(options.protocol)) {
+    return UsageError(
+        "StoreOptions.reads_at_a_time needs nowait, waitdie, boundedwait or occ; not {}",
+        options.protocol);
+  }
   SLIM_TRY(txn::MakeProtocol(options.protocol));
   if (options.body_threads == 0 || options.body_threads > kMostBodyThreads) {
     return UsageError("StoreOptions.body_threads is {}: give 1 to {}", options.body_threads,
@@ -74,6 +81,7 @@ Result<GraphStore> GraphStore::Open(Session& session, const std::string& path,
   internal::StoreRequest request;
   request.cluster = nodes.request();
   std::copy(options.protocol.begin(), options.protocol.end(), request.protocol);
+  request.reads_at_a_time = options.reads_at_a_time;
   request.lanes = options.body_threads;
   request.room_edges = options.room_edges;
   internal::Call call{
@@ -102,13 +110,14 @@ GraphStore& GraphStore::operator=(GraphStore&& other) noexcept {
 GraphStore::~GraphStore() { static_cast<void>(Close()); }
 
 std::future<TransactionOutcome> GraphStore::Submit(std::function<Status(WriteTransaction&)> body) {
-  return pool_->Submit(std::move(body));
+  return pool_->Submit(std::move(body), /*only_reads=*/false);
 }
 
 std::future<TransactionOutcome> GraphStore::SubmitReadOnly(
     std::function<Status(ReadTransaction&)> body) {
   return pool_->Submit(
-      [body = std::move(body)](WriteTransaction& transaction) { return body(transaction); });
+      [body = std::move(body)](WriteTransaction& transaction) { return body(transaction); },
+      /*only_reads=*/true);
 }
 
 Result<Graph> GraphStore::Snapshot() {

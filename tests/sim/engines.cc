@@ -17,7 +17,11 @@ EngineSetting DrawEngine(World& world, NodeId nodes) {
     drawn.stages += OneOf(world, {"0", "1"});
   }
   const txn::ProtocolOptions timed{.timestamps = txn::Timestamps::kDst};
-  if (world.Draw(2) == 0 && txn::MakeProtocol(drawn.protocol, timed)) drawn.concurrency = timed;
+  if (world.Draw(2) == 0 && txn::MakeProtocol(drawn.protocol, timed)) {
+    drawn.concurrency = timed;
+    drawn.hasty = static_cast<NodeId>(world.Draw(nodes));
+    drawn.ahead_us = world.Draw(2) * world.Draw(300);
+  }
   return drawn;
 }
 
@@ -47,6 +51,7 @@ StartedEngine StartEngine(Cluster& cluster, const EngineSetting& setting) {
     options.mix_stages = false;
   }
   Unwrap(txn::SwitchOff(setting.without, options));
+  if (cluster.self() == setting.hasty) options.clock_ahead_us = setting.ahead_us;
   auto engine = Unwrap(txn::Engine::Make(cluster, *protocol, options));
   return {std::move(protocol), std::move(engine)};
 }

@@ -21,6 +21,9 @@ struct EngineSetting {
   std::string stages;   // "0" or "1" for each
   std::string without;  // an optimisation that is switched off; "": none
   txn::EngineOptions options;
+  // With read timestamps: the clock of this node is ahead.
+  NodeId hasty = 0;
+  std::uint64_t ahead_us = 0;
 };
 
 // Draws everything but the options, for a job of so many nodes.

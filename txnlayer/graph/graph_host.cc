@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "txnlayer/protocol/make_protocol.h"
-
 namespace slimgraph::txn {
 namespace {
 
@@ -45,7 +43,7 @@ Result<std::unique_ptr<GraphHost>> GraphHost::Start(Job& job, const ClusterOptio
 
 Status GraphHost::Make(Job& job, const ClusterOptions& cluster, const StoreImage& image,
                        const HostOptions& options) {
-  SLIM_ASSIGN(protocol_, MakeProtocol(options.protocol));
+  SLIM_ASSIGN(protocol_, MakeProtocol(options.protocol, options.concurrency));
   SLIM_ASSIGN(cluster_, Cluster::Start(job, cluster));
   const std::uint32_t threads = cluster_->threads();
   const std::uint32_t coroutines = (options.lanes + threads - 1) / threads;

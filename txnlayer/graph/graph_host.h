@@ -14,13 +14,15 @@
 #include "txnlayer/graph/fold.h"
 #include "txnlayer/graph/lane.h"
 #include "txnlayer/graph/snapshot.h"
+#include "txnlayer/protocol/make_protocol.h"
 
 namespace slimgraph::txn {
 
 struct HostOptions {
   std::string store;
-  std::string logs;          // the folder of logs
-  std::string protocol;      // a name of protocol/make_protocol.h
+  std::string logs;      // the folder of logs
+  std::string protocol;  // a name of protocol/make_protocol.h
+  ProtocolOptions concurrency = {};
   std::uint32_t lanes = 1;   // of each compute node: how many transactions run at the same time
   std::uint64_t room = 0;    // how many edges can be added or changed between two folds; 0: half
                              // of the store's edges, at least a million

@@ -17,13 +17,14 @@ constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
 }  // namespace
 
-void Lane::Begin(bool again) {
+void Lane::Begin(bool again, bool only_reads) {
   abort_.reset();
   committed_at_.reset();
   wrote_ = false;
   Run([&](GraphTransaction& graph) {
     if (!again) interruptions_ = 0;
-    graph.transaction().Begin(again);
+    only_reads_ = only_reads;
+    graph.transaction().Begin(again, NowNs(), only_reads);
     open_ = graph.Open(again);
     if (!open_) SetAbort(graph, false);
   });
@@ -158,6 +159,7 @@ const Lane::Work* Lane::AwaitWork(GraphTransaction& graph) {
 }
 
 std::uint64_t Lane::IdleLimitNs(Transaction& transaction) const {
+  if (only_reads_ && transaction.engine().timed()) return kNever;
   const Protocol& protocol = transaction.engine().protocol();
   const bool holds_up_a_reader = protocol.locks_in_body() && graph_->pinned() != kTimeLast;
   if (!protocol.holds_up_others() && !holds_up_a_reader) return kNever;

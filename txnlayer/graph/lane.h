@@ -38,8 +38,8 @@ class Lane {
   };
 
   // --- for the thread outside, in this order
-  // `again`: a retry of the work that was aborted before.
-  void Begin(bool again);
+  // `again`: a retry of the work that was aborted before. `only_reads`: see Transaction::Begin().
+  void Begin(bool again, bool only_reads);
   // kAborted: the transaction has ended; see abort().
   Answer Do(const std::function<Answer(GraphTransaction&)>& operation);
   // The time of the commit, or, if the transaction has written nothing, a time that is not earlier
@@ -80,6 +80,7 @@ class Lane {
   // Used by the coroutine only.
   TransactionalGraph* graph_ = nullptr;
   bool open_ = false;
+  bool only_reads_ = false;
   const char* interrupted_by_ = "";
   std::uint64_t interruptions_ = 0;  // of the current work, by the limit
 

@@ -20,8 +20,8 @@ BodyPool::BodyPool(const std::vector<std::unique_ptr<txn::Lane>>& lanes, std::ui
   }
 }
 
-std::future<TransactionOutcome> BodyPool::Submit(Body body) {
-  Submitted submitted{std::move(body), {}};
+std::future<TransactionOutcome> BodyPool::Submit(Body body, bool only_reads) {
+  Submitted submitted{std::move(body), only_reads, {}};
   std::future<TransactionOutcome> future = submitted.promise.get_future();
   {
     const std::lock_guard lock(mutex_);
@@ -68,7 +68,7 @@ void BodyPool::Run(txn::Lane& lane, Submitted& submitted) {
     std::uint32_t conflicts = 0;
     for (bool again = false;; again = true) {
       ++outcome.attempts;
-      const Next next = Try(lane, submitted.body, again, outcome);
+      const Next next = Try(lane, submitted, again, outcome);
       if (next == Next::kEnd) break;
       if (next == Next::kAgain) continue;
       if (++conflicts >= retry_.attempts) {
@@ -86,15 +86,15 @@ void BodyPool::Run(txn::Lane& lane, Submitted& submitted) {
 
 // What a body has read is certain only if its transaction could commit. That is checked before the
 // error of a body, or what it has thrown, is reported.
-BodyPool::Next BodyPool::Try(txn::Lane& lane, const Body& body, bool again,
+BodyPool::Next BodyPool::Try(txn::Lane& lane, const Submitted& submitted, bool again,
                              TransactionOutcome& outcome) const {
-  lane.Begin(again);
+  lane.Begin(again, submitted.only_reads);
   StoreOperations operations(lane, shape_);
   WriteTransaction transaction(operations);
   Status ended;
   std::exception_ptr thrown;
   try {
-    if (!lane.abort()) ended = body(transaction);
+    if (!lane.abort()) ended = submitted.body(transaction);
   } catch (...) {
     thrown = std::current_exception();
   }

@@ -25,13 +25,14 @@ class BodyPool {
   ~BodyPool() { Drain(); }
 
   // From any thread. After Drain(), the outcome is an error.
-  std::future<TransactionOutcome> Submit(Body body);
+  std::future<TransactionOutcome> Submit(Body body, bool only_reads);
   // Waits until all bodies have ended, and ends the threads.
   void Drain();
 
  private:
   struct Submitted {
     Body body;
+    bool only_reads;
     std::promise<TransactionOutcome> promise;
   };
   // What comes after an attempt.
@@ -39,7 +40,8 @@ class BodyPool {
 
   void Work(txn::Lane& lane);
   void Run(txn::Lane& lane, Submitted& submitted);
-  Next Try(txn::Lane& lane, const Body& body, bool again, TransactionOutcome& outcome) const;
+  Next Try(txn::Lane& lane, const Submitted& submitted, bool again,
+           TransactionOutcome& outcome) const;
   void Wait(std::uint32_t conflicts, std::minstd_rand& random) const;
 
   const txn::GraphShape shape_;

@@ -71,10 +71,13 @@ Result<Refusal> OpenStore::Open(Job& job, const Call& call, std::unique_ptr<Open
   const auto image = txn::StoreImage::Read(call.path);
   SLIM_ASSIGN(refusal, AllWell(job, image ? Status() : Status(tl::unexpect, image.error())));
   if (refusal) return refusal;
+  txn::ProtocolOptions concurrency;
+  if (request.reads_at_a_time) concurrency.timestamps = txn::Timestamps::kDst;
   SLIM_ASSIGN(store->host_, txn::GraphHost::Start(job, request.cluster.Options(), *image,
                                                   {.store = call.path,
                                                    .logs = call.path + kLogs,
                                                    .protocol = request.protocol,
+                                                   .concurrency = concurrency,
                                                    .lanes = request.lanes,
                                                    .room = request.room_edges}));
   opened = std::move(store);

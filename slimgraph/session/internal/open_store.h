@@ -15,6 +15,7 @@ namespace slimgraph::internal {
 struct StoreRequest {
   ClusterRequest cluster;
   char protocol[16] = {};
+  bool reads_at_a_time = false;
   std::uint32_t lanes = 1;
   std::uint64_t room_edges = 0;
 };

@@ -35,6 +35,7 @@ struct Engine::Thread {
     KeptRings rings;
     OpenReaders readers;
     std::uint64_t horizon_at_ns = 0;  // when the rings' horizon was found
+    Atomic<Timestamp> last_commit{0};
   };
   std::optional<Times> times;
   Figures figures;

@@ -71,7 +71,7 @@ Status Engine::AlignClocks() {
   if (!latest && !cluster_.job().loss().empty()) return tl::unexpected<Error>(latest.error());
   const std::uint64_t now_ns = NowNs();
   for (const auto& thread : threads_) {
-    if (latest) thread->clock.SetTo(*latest, now_ns);
+    if (latest) thread->clock.SetTo(*latest + options_.clock_ahead_us, now_ns);
   }
   return {};
 }

@@ -16,8 +16,12 @@ constexpr std::uint64_t kHorizonEveryNs = 200'000;
 
 }  // namespace
 
-// Chooses and publishes the time at which the transaction reads.
+// Chooses and publishes the time at which the transaction reads. It is after all commits of this
+// node.
 void Transaction::BeginReading(std::uint64_t now_ns) {
+  for (const auto& thread : engine_.threads_) {
+    thread_.clock.AdvancePast(thread->times->last_commit.load(std::memory_order_acquire));
+  }
   while (true) {
     timestamp_ = thread_.clock.NextTimestamp(owner_, now_ns);
     thread_.times->readers.Add(timestamp_);
@@ -54,7 +58,6 @@ void Transaction::ChooseCommitTime() {
     time =
         std::max({time, access->time(TimeWord::kClaimed) + 1, access->time(TimeWord::kMarked) + 1});
   }
-  // Read-only transactions of this thread will see this one.
   thread_.clock.AdvancePast(time);
   for (Access* const access : accesses()) {
     access->commit_timestamp = time;

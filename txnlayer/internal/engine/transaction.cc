@@ -180,6 +180,10 @@ bool Transaction::Commit() {
     return false;
   }
   engine_.protocol().Install(*this);
+  if (thread_.times && !frame_->accesses.empty()) {
+    const Timestamp time = frame_->accesses.front()->commit_timestamp;
+    thread_.times->last_commit.store(time, std::memory_order_release);
+  }
   LeaveCommit();
   if (frame_->logged) frame_->logged->installing = &frame_->pending;
   open_ = false;
