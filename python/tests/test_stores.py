@@ -151,6 +151,25 @@ def test_a_transaction_that_has_met_another_begins_anew(session, path, protocol,
         assert len(runs) > 1 or protocol == "sundial"
 
 
+def test_a_function_that_reads_at_a_time_sees_one_moment(session, path):
+    began, free = threading.Event(), threading.Event()
+
+    def read(t):
+        first = number_at(t, 0)
+        began.set()
+        assert free.wait(15)
+        return first, number_at(t, 1)
+
+    with counters(path, session, protocol="nowait", reads_at_a_time=True) as store:
+        reader = store.submit_read_only(read)
+        assert began.wait(15)
+        store.run(lambda t: [t.set_vertex(v, as_bytes(5)) for v in (0, 1)])
+        free.set()
+        assert reader.result(15) == (0, 0)
+        assert reader.outcome().attempts == 1
+        assert store.run_read_only(read) == (5, 5)
+
+
 def hold_and_meet(store, body_of_other):
     """Under nowait, an operation fails that meets what another transaction has locked."""
     locked, free = threading.Event(), threading.Event()
@@ -256,6 +275,7 @@ def test_mistakes_about_stores_are_one_line(session, path):
     calls = {
         "no/such": lambda: session.open_store("/no/such.store"),
         "protocol": lambda: counters(path, session, protocol="ocd"),
+        "not to": lambda: session.open_store(path, protocol="to", reads_at_a_time=True),
         "body_threads": lambda: session.open_store(path, body_threads=0),
         "attempts": lambda: session.open_store(path, attempts=0),
         "longest_wait_s": lambda: session.open_store(path, longest_wait_s=float("nan")),

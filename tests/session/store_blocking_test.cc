@@ -109,6 +109,65 @@ TEST_P(BlockedBodies, HoldUpNoSnapshot) {
   ASSERT_OK(session.Close());
 }
 
+// A body that reads at a time is blocked while others change what it has read and what it reads
+// later, while a snapshot is taken, and longer than bodies with locks may be.
+TEST(BodiesThatReadAtATime, SeeOneMomentAndHoldUpNobody) {
+  constexpr std::uint64_t kEdges = 20'000;  // so many that the changes are not folded
+  const ScratchFolder folder;
+  for (const char* const protocol : {"nowait", "waitdie", "boundedwait", "occ"}) {
+    Session session = SessionOf(2);
+    const std::string path = folder / protocol;
+    ASSERT_OK(MakePath(session, path, {}, kEdges));
+    StoreOptions options;
+    options.protocol = protocol;
+    options.reads_at_a_time = true;
+    GraphStore store = StoreOf(session, path, options);
+    std::promise<void> release;
+    const std::shared_future<void> released = release.get_future().share();
+    std::atomic<bool> blocked{false};
+    auto reader = store.SubmitReadOnly([&](ReadTransaction& t) -> Status {
+      SLIM_ASSIGN(const std::uint64_t before, t.Degree(3));
+      blocked = true;
+      released.wait();
+      SLIM_ASSIGN(const std::uint64_t other, t.Degree(7));
+      SLIM_ASSIGN(const bool edge, t.HasEdge(3, 7));
+      SLIM_ASSIGN(const std::uint64_t after, t.Degree(3));
+      EXPECT_EQ(before, 2U);
+      EXPECT_EQ(other, 2U);
+      EXPECT_FALSE(edge);
+      EXPECT_EQ(after, 2U);
+      return {};
+    });
+    while (!blocked) SleepFor(std::chrono::milliseconds(1));
+    for (const std::uint64_t other : {7, 8}) {
+      auto writer = store.Submit([other](WriteTransaction& t) { return t.AddEdge(3, other); });
+      EXPECT_TRUE(writer.get().committed());
+      // What begins now sees it.
+      auto now = store.SubmitReadOnly([other](ReadTransaction& t) -> Status {
+        SLIM_ASSIGN(const bool edge, t.HasEdge(3, other));
+        EXPECT_TRUE(edge);
+        return {};
+      });
+      EXPECT_EQ(now.get().attempts, 1U);
+    }
+    EXPECT_EQ(EdgesOf(store), kEdges + 2);
+    SleepFor(std::chrono::milliseconds(150));
+    release.set_value();
+    const TransactionOutcome outcome = reader.get();
+    EXPECT_TRUE(outcome.committed()) << outcome.cause.message;
+    EXPECT_EQ(outcome.attempts, 1U);
+    ASSERT_OK(session.Close());
+  }
+  Session session = SessionOf(1);
+  StoreOptions options;
+  options.protocol = "mvcc";
+  options.reads_at_a_time = true;
+  const auto refused = GraphStore::Open(session, folder / "occ", options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message,
+            "StoreOptions.reads_at_a_time needs nowait, waitdie, boundedwait or occ; not mvcc");
+}
+
 // More bodies block than there are engine threads, and hold locks. Snapshots, folds, for which all
 // transactions come to rest, and other transactions do not wait for them.
 TEST(BlockingBodies, HoldUpNoFolds) {

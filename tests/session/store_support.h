@@ -112,11 +112,11 @@ inline GraphStore StoreOf(Session& session, const std::string& path,
   return *std::move(store);
 }
 
-// A path 0 - 1 - … - 9.
-inline Status MakePath(Session& session, const std::string& path,
-                       const CreateOptions& options = {}) {
+// A path 0 - 1 - … - 9, or of more edges.
+inline Status MakePath(Session& session, const std::string& path, const CreateOptions& options = {},
+                       std::uint64_t edges = 9) {
   std::vector<std::uint64_t> src, dst;
-  for (std::uint64_t v = 0; v < 9; ++v) {
+  for (std::uint64_t v = 0; v < edges; ++v) {
     src.push_back(v);
     dst.push_back(v + 1);
   }
