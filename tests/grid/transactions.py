@@ -15,6 +15,7 @@ STAGE_NAMES = {**{name: ["read", "lock", "log", "commit", "release"] for name in
                "sundial": ["read", "lock", "log", "commit", "release", "renew"],
                "calvin": ["read", "lock", "log", "commit"]}
 STRICT = {*LOCKING, "occ", "calvin"}
+TIMED = {*LOCKING, "occ"}
 LEVELS = ["serializable", "repeatable-read", "read-committed"]
 HISTORIES = ["list-append", "graph-append"]
 YCSB_MIXES = ["ycsb-a", "ycsb-b", "ycsb-c", "ycsb-d", "ycsb-e", "ycsb-f"]
@@ -41,12 +42,14 @@ def draw_protocol(random):
     words = ["--protocol", protocol, "--stages", random.choice([code] * 4 + ["rpc", "one-sided"])]
     if protocol == "boundedwait":
         words += ["--lock-timeout", random.choice(["100us", "2ms", "2ms", "20ms"])]
+    if protocol in TIMED and random.random() < 0.5:
+        words += ["--timestamps", "dst"]
     return protocol, words
 
 
-def draw_level(random, protocol):
+def draw_level(random, protocol, words):
     """Draws a level of isolation for a workload on tables. Returns it, and the words for it."""
-    if protocol not in LOCKING or random.random() < 0.3:
+    if protocol not in LOCKING or "--timestamps" in words or random.random() < 0.3:
         return "serializable", []
     level = random.choice(LEVELS)
     return level, ["--isolation", level]
@@ -55,7 +58,11 @@ def draw_level(random, protocol):
 def level_of_history(spec):
     if spec.get("level", "serializable") != "serializable":
         return spec["level"]
-    return "strict" if spec["protocol"] in STRICT else "serializable"
+    return "strict" if is_strict(spec["protocol"], spec["words"]) else "serializable"
+
+
+def is_strict(protocol, words):
+    return protocol in STRICT and "--timestamps" not in words
 
 
 def draw_shape(random, transports, least=1):
@@ -97,7 +104,7 @@ def draw(random):
     if kind == "history":
         spec["workload"] = random.choice(HISTORIES)
         if spec["workload"] == "list-append":
-            spec["level"], more = draw_level(random, protocol)
+            spec["level"], more = draw_level(random, protocol, words)
             words += more
         words += ["--transactions", random.randint(20, 200), "--seconds", 1]
         if random.random() < 0.5:
@@ -107,7 +114,7 @@ def draw(random):
     elif kind == "table":
         spec["workload"] = random.choice([*TABLES, *random.sample(YCSB_MIXES, 2)])
         words += ["--seconds", 0.1] + draw_rows(random, spec["workload"])
-        words += draw_level(random, protocol)[1]
+        words += draw_level(random, protocol, words)[1]
     elif kind == "sweep":
         draw_sweep(random, spec)
     elif kind == "store":
@@ -128,7 +135,7 @@ def draw_sweep(random, spec):
     spec["values"] = [str(random.choice(values[over])) for _ in range(random.randint(2, 5))]
     spec["words"] += ["--over", over, "--values", ",".join(spec["values"]), "--seconds", 0.1]
     if spec["workload"] != "graph-append":
-        spec["words"] += draw_rows(random, spec["workload"]) + draw_level(random, protocol)[1]
+        spec["words"] += draw_rows(random, spec["workload"]) + draw_level(random, protocol, spec["words"])[1]
 
 
 def draw_rows(random, workload):
@@ -320,5 +327,6 @@ def check_durable(spec, workshop):
         text = "".join(line + "\n" for name in histories + ["last"]
                        for line in workshop.read_lines(name))
         workshop.write("all", text)
-        strict = {spec["protocol"], spec["last_protocol"]} <= STRICT
+        strict = (is_strict(spec["protocol"], spec["words"])
+                  and is_strict(spec["last_protocol"], spec["last"]))
         workshop.check_history("all", "strict" if strict else "serializable")
