@@ -297,7 +297,7 @@ struct OnTwoClocks {
   const SharedNumber& step;
 
   void Await(std::uint64_t wanted) const {
-    while ((*step).load() < wanted) turns.reader.task().Sleep(100'000);
+    while ((*step).load() < wanted) turns.reader.IdleUntil(NowNs() + 100'000);
   }
   void Tell(std::uint64_t reached) const { *step = reached; }
 };
@@ -379,6 +379,39 @@ TEST_P(ReadTimes, OfWritersAreKeptByWritersWhoseClocksAreBehind) {
             EXPECT_TRUE(second.turns.reader.Commit());
           });
     }
+  }
+}
+
+// A record is deleted, and a sweep removes its tuple. A reader that finds nothing also sees what
+// the deleting transaction has written.
+TEST_P(ReadTimes, OfRemovedTuplesAreNotForgotten) {
+  for (const Key key : {1, 2}) {
+    WithTwoClocks(
+        GetParam(), true,
+        [&](const OnTwoClocks& first) {
+          Transaction& one = first.turns.writer;
+          first.turns.Write({key, kOthers[0]}, 1);
+          one.Begin();
+          Access* const gone = one.Write(first.turns.table, key);
+          Access* const written = one.Write(first.turns.table, kOthers[0]);
+          ASSERT_TRUE(gone != nullptr && written != nullptr);
+          Transaction::Delete(*gone);
+          written->Put(std::uint64_t{5});
+          EXPECT_TRUE(one.Commit());
+          // One of these finds no room at first.
+          for (Key more = 1000; one.engine().sweeps() == 0 && more < 1200; ++more) {
+            first.turns.Write(more, 1);
+          }
+          EXPECT_GT(one.engine().sweeps(), 0u);
+          first.Tell(1);
+        },
+        [&](const OnTwoClocks& second) {
+          second.Await(1);
+          second.turns.BeginReading();
+          EXPECT_EQ(second.turns.Read(key), 0u);
+          EXPECT_EQ(second.turns.Read(kOthers[0]), 5u);
+          EXPECT_TRUE(second.turns.reader.Commit());
+        });
   }
 }
 
