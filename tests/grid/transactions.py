@@ -135,7 +135,8 @@ def draw_sweep(random, spec):
     spec["values"] = [str(random.choice(values[over])) for _ in range(random.randint(2, 5))]
     spec["words"] += ["--over", over, "--values", ",".join(spec["values"]), "--seconds", 0.1]
     if spec["workload"] != "graph-append":
-        spec["words"] += draw_rows(random, spec["workload"]) + draw_level(random, protocol, spec["words"])[1]
+        spec["words"] += draw_rows(random, spec["workload"])
+        spec["words"] += draw_level(random, protocol, spec["words"])[1]
 
 
 def draw_rows(random, workload):

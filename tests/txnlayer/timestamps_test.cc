@@ -6,9 +6,8 @@
 
 #include "tests/support/list_append_checker.h"
 #include "tests/support/unwrap.h"
-#include "tests/txnlayer/support.h"
+#include "tests/txnlayer/turns.h"
 #include "txnlayer/internal/store/old_versions.h"
-#include "txnlayer/transaction.h"
 
 namespace slimgraph::test {
 namespace {
@@ -17,14 +16,6 @@ using txn::Access;
 using txn::Key;
 using txn::Timestamps;
 using txn::Transaction;
-
-txn::ProtocolOptions Timed() {
-  txn::ProtocolOptions options = kBriefWaits;
-  options.timestamps = Timestamps::kDst;
-  return options;
-}
-
-constexpr const char* kTimed[] = {"nowait", "waitdie", "boundedwait", "occ"};
 
 class ReadTimes : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(All, ReadTimes, ::testing::ValuesIn(kTimed),
@@ -142,54 +133,6 @@ TEST_P(ReadTimes, ServeAllWorkloads) {
 
 // --- single steps
 
-// Two transactions of one coroutine take turns, on tables whose keys are on another node (odd ones)
-// or on this one.
-struct Turns {
-  txn::Table& table;
-  Transaction& writer;
-  Transaction& reader;
-
-  void Write(Key key, std::uint64_t value) const { Write(std::vector<Key>{key}, value); }
-  // Another transaction's locks may not be free yet although it has committed.
-  void Write(const std::vector<Key>& keys, std::uint64_t value) const {
-    for (int tries = 1; !TryToWrite(keys, value, tries > 1); ++tries) ASSERT_LT(tries, 1000);
-  }
-  bool TryToWrite(const std::vector<Key>& keys, std::uint64_t value, bool again) const {
-    writer.Begin(again);
-    for (const Key key : keys) {
-      Access* const access = writer.Write(table, key);
-      if (access == nullptr) return false;
-      access->Put(value);
-    }
-    return writer.Commit();
-  }
-  // 0: there is no record.
-  std::uint64_t Read(Key key) const {
-    const Access* const access = reader.Read(table, key);
-    EXPECT_NE(access, nullptr);
-    return access == nullptr || !access->exists() ? 0 : access->Get<std::uint64_t>();
-  }
-  void BeginReading() const { reader.Begin(false, NowNs(), true); }
-};
-
-void WithTurns(const std::string& protocol_name, std::uint32_t record_bytes,
-               const std::function<void(const Turns&)>& body) {
-  for (const bool one_sided : {false, true}) {
-    OnTxnJob({.protocol = protocol_name, .nodes = 2, .compute = 1}, [&](Cluster& cluster) {
-      const auto protocol = Unwrap(txn::MakeProtocol(protocol_name, Timed()));
-      txn::EngineOptions options;
-      options.stages = txn::StageCode::All(one_sided);
-      const auto engine = Unwrap(txn::Engine::Make(cluster, *protocol, options));
-      txn::Table* const table = Unwrap(engine->tables().Add({"t", record_bytes, 1000}));
-      EXPECT_TRUE(engine->Run([&](Transaction& one) {
-        Transaction other(*engine, one.task(), 0);
-        body({*table, one, other});
-        other.Drain();
-      }));
-    });
-  }
-}
-
 TEST_P(ReadTimes, ShowTheStateOfOneMoment) {
   WithTurns(GetParam(), 8, [](const Turns& turns) {
     const std::vector<Key> keys = {1, 2, 3, 4};
@@ -288,131 +231,6 @@ TEST_P(ReadTimes, AreNotOvertakenByOlderWriters) {
     EXPECT_EQ(turns.Read(2), 1u);
     EXPECT_TRUE(turns.reader.Commit());
   });
-}
-
-// Two nodes, of which the first has a clock that is a second ahead. `first` and `second` run on
-// one each and call Await() and Tell().
-struct OnTwoClocks {
-  const Turns turns;
-  const SharedNumber& step;
-
-  void Await(std::uint64_t wanted) const {
-    while ((*step).load() < wanted) turns.reader.IdleUntil(NowNs() + 100'000);
-  }
-  void Tell(std::uint64_t reached) const { *step = reached; }
-};
-void WithTwoClocks(const std::string& protocol_name, bool one_sided,
-                   const std::function<void(const OnTwoClocks&)>& first,
-                   const std::function<void(const OnTwoClocks&)>& second) {
-  const SharedNumber step;
-  OnTxnJob({.protocol = protocol_name, .nodes = 2}, [&](Cluster& cluster) {
-    const auto protocol = Unwrap(txn::MakeProtocol(protocol_name, Timed()));
-    txn::EngineOptions options;
-    options.stages = txn::StageCode::All(one_sided);
-    options.clock_ahead_us = cluster.self() == 0 ? 1'000'000 : 0;
-    const auto engine = Unwrap(txn::Engine::Make(cluster, *protocol, options));
-    txn::Table* const table = Unwrap(engine->tables().Add({"t", 8, 100}));
-    EXPECT_TRUE(engine->Run([&](Transaction& one) {
-      (cluster.self() == 0 ? first : second)({{*table, one, one}, step});
-    }));
-  });
-}
-
-// On both nodes: keys that are there, and keys that are not.
-constexpr Key kFirstAbsent = 20;
-constexpr Key kKeys[] = {1, 2, 21, 22};
-constexpr Key kOthers[] = {41, 42};
-
-// A writer learns the time of a reader only from what the reader has left in a record that it has
-// read, or for a key that it has found absent. The writer changes that together with another
-// record, which the reader reads later.
-TEST_P(ReadTimes, OfReadersAreKeptByWritersWhoseClocksAreBehind) {
-  for (const bool one_sided : {false, true}) {
-    for (const Key key : kKeys) {
-      const std::uint64_t before = key < kFirstAbsent ? 1 : 0;
-      WithTwoClocks(
-          GetParam(), one_sided,
-          [&](const OnTwoClocks& reader) {
-            reader.Await(1);
-            reader.turns.BeginReading();
-            EXPECT_EQ(reader.turns.Read(key), before);
-            reader.Tell(2);
-            reader.Await(3);
-            EXPECT_EQ(reader.turns.Read(kOthers[0]), before);
-            EXPECT_TRUE(reader.turns.reader.Commit());
-          },
-          [&](const OnTwoClocks& writer) {
-            if (before != 0) writer.turns.Write({key, kOthers[0]}, before);
-            writer.Tell(1);
-            writer.Await(2);
-            writer.turns.Write({key, kOthers[0]}, 2);
-            writer.Tell(3);
-          });
-    }
-  }
-}
-
-// The same for a transaction that reads one record, and writes another. A reader that sees what
-// the second transaction has written sees that, too.
-TEST_P(ReadTimes, OfWritersAreKeptByWritersWhoseClocksAreBehind) {
-  for (const bool one_sided : {false, true}) {
-    for (const Key key : kKeys) {
-      WithTwoClocks(
-          GetParam(), one_sided,
-          [&](const OnTwoClocks& first) {
-            Transaction& one = first.turns.writer;
-            if (key < kFirstAbsent) first.turns.Write(key, 1);
-            one.Begin();
-            EXPECT_NE(one.Read(first.turns.table, key), nullptr);
-            Access* const written = one.Write(first.turns.table, kOthers[0]);
-            ASSERT_NE(written, nullptr);
-            written->Put(std::uint64_t{5});
-            EXPECT_TRUE(one.Commit());
-            first.Tell(1);
-          },
-          [&](const OnTwoClocks& second) {
-            second.Await(1);
-            second.turns.Write({key, kOthers[1]}, 6);
-            second.turns.BeginReading();
-            EXPECT_EQ(second.turns.Read(kOthers[1]), 6u);
-            EXPECT_EQ(second.turns.Read(kOthers[0]), 5u);
-            EXPECT_TRUE(second.turns.reader.Commit());
-          });
-    }
-  }
-}
-
-// A record is deleted, and a sweep removes its tuple. A reader that finds nothing also sees what
-// the deleting transaction has written.
-TEST_P(ReadTimes, OfRemovedTuplesAreNotForgotten) {
-  for (const Key key : {1, 2}) {
-    WithTwoClocks(
-        GetParam(), true,
-        [&](const OnTwoClocks& first) {
-          Transaction& one = first.turns.writer;
-          first.turns.Write({key, kOthers[0]}, 1);
-          one.Begin();
-          Access* const gone = one.Write(first.turns.table, key);
-          Access* const written = one.Write(first.turns.table, kOthers[0]);
-          ASSERT_TRUE(gone != nullptr && written != nullptr);
-          Transaction::Delete(*gone);
-          written->Put(std::uint64_t{5});
-          EXPECT_TRUE(one.Commit());
-          // One of these finds no room at first.
-          for (Key more = 1000; one.engine().sweeps() == 0 && more < 1200; ++more) {
-            first.turns.Write(more, 1);
-          }
-          EXPECT_GT(one.engine().sweeps(), 0u);
-          first.Tell(1);
-        },
-        [&](const OnTwoClocks& second) {
-          second.Await(1);
-          second.turns.BeginReading();
-          EXPECT_EQ(second.turns.Read(key), 0u);
-          EXPECT_EQ(second.turns.Read(kOthers[0]), 5u);
-          EXPECT_TRUE(second.turns.reader.Commit());
-        });
-  }
 }
 
 // --- the rings of replaced versions
