@@ -75,6 +75,43 @@ TEST_P(Clocks, OfReadersAreKeptByWritersWhoseClocksAreBehind) {
   }
 }
 
+// The writer has read the record before the reader, perhaps under a lock that readers share.
+TEST_P(Clocks, OfReadersAreKeptByTransactionsThatReadFirstAndThenWrite) {
+  for (const bool one_sided : {false, true}) {
+    for (const Key key : {1, 2}) {
+      // A reader would wait for a lock that is not shared.
+      if (key == 2 && GetParam() != std::string("occ")) continue;
+      WithTwoClocks(
+          GetParam(), one_sided,
+          [&](const OnTwoClocks& reader) {
+            reader.Await(1);
+            reader.turns.BeginReading();
+            EXPECT_EQ(reader.turns.Read(key), 1u);
+            reader.Tell(2);
+            reader.Await(3);
+            EXPECT_EQ(reader.turns.Read(kElsewhere[0]), 1u);
+            EXPECT_TRUE(reader.turns.reader.Commit());
+          },
+          [&](const OnTwoClocks& writer) {
+            Transaction& one = writer.turns.writer;
+            writer.turns.Write({key, kElsewhere[0]}, 1);
+            one.Drain();
+            one.Begin();
+            EXPECT_NE(one.Read(writer.turns.table, key), nullptr);
+            writer.Tell(1);
+            writer.Await(2);
+            for (const Key written : {key, kElsewhere[0]}) {
+              Access* const access = one.Write(writer.turns.table, written);
+              ASSERT_NE(access, nullptr);
+              access->Put(std::uint64_t{2});
+            }
+            EXPECT_TRUE(one.Commit());
+            writer.Tell(3);
+          });
+    }
+  }
+}
+
 // The same for a transaction that reads one record, and writes another. A reader that sees what
 // the second transaction has written sees that, too.
 TEST_P(Clocks, OfWritersAreKeptByWritersWhoseClocksAreBehind) {
