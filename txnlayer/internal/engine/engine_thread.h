@@ -18,6 +18,7 @@ struct Engine::Thread {
         log(engine.replication(), engine.cluster().topology().nodes(), worker) {
     if (const OldVersions* const old = engine.tables().old_versions(); old != nullptr) {
       times.emplace(*old, engine.self(), index, engine.cluster().topology().nodes());
+      clock.UseTimes();
     }
   }
 

@@ -23,7 +23,7 @@ void Transaction::BeginReading(std::uint64_t now_ns) {
     thread_.clock.AdvancePast(thread->times->last_commit.load(std::memory_order_acquire));
   }
   while (true) {
-    timestamp_ = thread_.clock.NextTimestamp(owner_, now_ns);
+    timestamp_ = thread_.clock.TimeAt(now_ns);
     thread_.times->readers.Add(timestamp_);
     const std::uint64_t published_ns = NowNs();
     if (published_ns - std::min(published_ns, now_ns) < kLongestPublishNs) return;
@@ -50,7 +50,7 @@ void Transaction::CopyReplaced(Access& access) {
 
 void Transaction::ChooseCommitTime() {
   // Later than all that committed before the last moment between commits, which the clock knows.
-  Timestamp time = thread_.clock.NextTimestamp(owner_, began_ns_);
+  Timestamp time = thread_.clock.TimeAt(began_ns_) + 1;
   for (Access* const access : accesses()) {
     if (access->absent) continue;
     time = std::max(time, access->time(TimeWord::kWritten) + 1);
