@@ -179,6 +179,8 @@ class Transaction {
   // For read timestamps: times.cc.
   void BeginReading(std::uint64_t now_ns);
   void EndReading();
+  void PostReadingAt(Port& port, Access& access);
+  Step CheckReadingAt(Access& access, Step answered) const;
   void NoteAhead(Timestamp seen);
   void CopyReplaced(Access& access);
   void KeepReplaced(Access& access);

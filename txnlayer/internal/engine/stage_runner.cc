@@ -6,7 +6,6 @@
 #include "slimgraph/base/ticks.h"
 #include "slimgraph/stats/stage.h"
 #include "txnlayer/internal/engine/engine_thread.h"
-#include "txnlayer/internal/stages/read_at.h"
 #include "txnlayer/transaction.h"
 
 namespace slimgraph::txn {
@@ -141,8 +140,10 @@ void Transaction::PostRound(Stage stage, bool wait) {
     Access* const access = todo_[i];
     access->round_index = static_cast<std::uint32_t>(i);
     if (access->begun) continue;
-    if (here_does_it || !Remote(*access)) {
-      if (stage != Stage::kReadAt) protocol.Post(stage, port, *access);
+    if (stage == Stage::kReadAt) {
+      PostReadingAt(port, *access);
+    } else if (here_does_it || !Remote(*access)) {
+      protocol.Post(stage, port, *access);
     } else {
       AddToRequest(static_cast<std::uint16_t>(stage), *access);
     }
@@ -217,9 +218,9 @@ Step::Kind Transaction::CheckRound(Stage stage) {
   for (std::size_t i = 0; i < todo_.size(); ++i) {
     Access& access = *todo_[i];
     const bool here = here_does_it || !Remote(access);
-    const Step step = !here                     ? steps_[i]
-                      : stage == Stage::kReadAt ? ReadAt(protocol, access)
-                                                : protocol.Check(stage, access);
+    const Step step = stage == Stage::kReadAt ? CheckReadingAt(access, steps_[i])
+                      : here                  ? protocol.Check(stage, access)
+                                              : steps_[i];
     if (only_reads_ && access.seen_timestamp > timestamp_) NoteAhead(access.seen_timestamp);
     if (only_reads_ || !thread_.times) thread_.clock.AdvancePast(access.seen_timestamp);
     switch (step.kind) {

@@ -3,6 +3,7 @@
 
 #include "slimgraph/base/clock.h"
 #include "txnlayer/internal/engine/engine_thread.h"
+#include "txnlayer/internal/stages/read_at.h"
 #include "txnlayer/transaction.h"
 
 namespace slimgraph::txn {
@@ -30,6 +31,22 @@ void Transaction::BeginReading(std::uint64_t now_ns) {
     thread_.times->readers.Remove(timestamp_);
     now_ns = published_ns;
   }
+}
+
+// At home at once, from another node one-sided where that is possible.
+void Transaction::PostReadingAt(Port& port, Access& access) {
+  if (!Remote(access)) return;
+  access.asked = access.offset == 0 || !by_processor_ || !one_sided(Stage::kRead);
+  if (access.asked) {
+    AddToRequest(static_cast<std::uint16_t>(Stage::kReadAt), access);
+  } else {
+    PostReadAt(port, access);
+  }
+}
+
+Step Transaction::CheckReadingAt(Access& access, Step answered) const {
+  if (!Remote(access)) return ReadAt(engine_.protocol(), access);
+  return access.asked ? answered : CheckReadAt(engine_.protocol(), access);
 }
 
 void Transaction::EndReading() { thread_.times->readers.Remove(timestamp_); }

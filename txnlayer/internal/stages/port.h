@@ -62,6 +62,15 @@ class Port {
                      Signal::kNo);
     Posted(access.home);
   }
+  // From another node: the kept version at access.kept_at, to access.kept.
+  void ReadKept(const Access& access) {
+    const OldVersions& all = *access.table->old_versions();
+    const std::uint64_t bytes = OldVersions::KeptBytes(access.table->image_bytes());
+    endpoint_->Read(access.home, all.region(), access.kept_at, {access.kept.bytes, bytes}, tag(),
+                    Signal::kNo);
+    Posted(access.home);
+  }
+
   void CompareSwap(const Access& access, std::uint64_t at, std::uint64_t expected,
                    std::uint64_t desired, std::uint64_t* old_word) {
     const std::uint64_t offset = access.offset + at;

@@ -1,6 +1,7 @@
 #include "txnlayer/internal/stages/read_at.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace slimgraph::txn {
 namespace {
@@ -21,26 +22,83 @@ bool FindOrClaimAbsence(Access& access) {
   return changes % 2 == 0 && table.ChangesOf(access.key, access.rank) == changes;
 }
 
-// Follows the chain of versions that were replaced, from a version of the time `before`, to the
-// first that is not younger than the transaction.
-Step ReadKept(Access& access, VersionLink link, Timestamp before) {
-  const OldVersions& all = *access.table->old_versions();
+// Looks at the kept version in access.kept, from the place access.kept_at, of a chain that begins
+// after the transaction's time: takes it, or goes on to the one before. The first of the chain may
+// be the tuple's version, or even a later one, if the link was read later than the version's time.
+Step TakeKept(Access& access) {
+  const KeptVersion& kept = access.kept;
   const std::uint64_t bytes = OldVersions::KeptBytes(access.table->image_bytes());
-  std::vector<std::byte> own(bytes);
-  const KeptVersion kept{own.data()};
-  for (; link != kNoOlder; link = kept.older()) {
-    if (link == kNotKept) return Step::Abort(AbortReason::kNoVersion);
-    LoadWords(own.data(), all.memory() + link, bytes);
-    const bool same = kept.IsWhole(bytes, link) && kept.key() == access.key;
-    if (!same || kept.written() >= before) return Step::Abort(AbortReason::kNoVersion);
-    before = kept.written();
-    if (before > access.timestamp) continue;
-    std::memcpy(access.version_bytes(), kept.version(), access.table->version_bytes());
-    access.has_image = true;
-    return Step::Done();
+  if (!kept.IsWhole(bytes, access.kept_at) || kept.key() != access.key) {
+    return Step::Abort(AbortReason::kNoVersion);
   }
+  if (kept.written() > access.timestamp) {
+    access.kept_at = kept.older();
+    return Step::More();
+  }
+  std::memcpy(access.version_bytes(), kept.version(), access.table->version_bytes());
+  access.has_image = true;
+  return Step::Done();
+}
+
+// Whether the chain has ended at access.kept_at: there was no record, or no version was kept.
+std::optional<Step> EndOfChain(Access& access) {
+  if (access.kept_at == kNotKept) return Step::Abort(AbortReason::kNoVersion);
+  if (access.kept_at != kNoOlder) return std::nullopt;
   SetNoRecord(access);
   return Step::Done();
+}
+
+Step FollowChain(Access& access, VersionLink link) {
+  const OldVersions& all = *access.table->old_versions();
+  std::vector<std::byte> own(OldVersions::KeptBytes(access.table->image_bytes()));
+  const KeptVersion before = std::exchange(access.kept, KeptVersion{own.data()});
+  access.kept_at = link;
+  std::optional<Step> end;
+  while (!(end = EndOfChain(access))) {
+    LoadWords(own.data(), all.memory() + access.kept_at, own.size());
+    const Step step = TakeKept(access);
+    if (step.kind == Step::kMore) continue;
+    end = step;
+    break;
+  }
+  access.kept = before;
+  return *end;
+}
+
+// The steps from another node.
+enum AfarStep : std::uint8_t { kLook, kTake, kFollow };
+// Where the words that are read again lie in access.reread: the lock, and the time and the link.
+constexpr std::size_t kTimeAgain = 2;
+constexpr std::size_t kLinkAgain = 3;
+
+// Whether a later writer commits after the transaction's time anyway.
+bool IsClaimed(Access& access) {
+  return std::max(access.time(TimeWord::kClaimed), access.time(TimeWord::kMarked)) >=
+         access.timestamp;
+}
+
+Step CheckTake(const Protocol& protocol, Access& access) {
+  Timestamp& claimed = access.time(TimeWord::kClaimed);
+  if (!IsClaimed(access) && access.old_word != claimed) {
+    claimed = access.old_word;  // another reader has changed it
+    if (!IsClaimed(access)) return Step::More();
+  }
+  if (!protocol.StampOf(access.reread)) {
+    access.step = kLook;
+    return Step::Wait();
+  }
+  Timestamp& written = access.time(TimeWord::kWritten);
+  if (access.reread[kTimeAgain] != written) {
+    written = access.reread[kTimeAgain];
+    return Step::More();
+  }
+  access.CheckKey();
+  access.seen_timestamp = std::max(access.seen_timestamp, written);
+  if (written <= access.timestamp) return Step::Done();
+  access.kept_at = access.reread[kLinkAgain];
+  if (const auto end = EndOfChain(access)) return *end;
+  access.step = kFollow;
+  return Step::More();
 }
 
 }  // namespace
@@ -71,9 +129,37 @@ Step ReadAt(const Protocol& protocol, Access& access) {
     return Step::Wait();
   }
   access.seen_timestamp = std::max(access.seen_timestamp, written);
-  if (written > access.timestamp) return ReadKept(access, older, written);
+  if (written > access.timestamp) return FollowChain(access, older);
   access.has_image = true;
   return Step::Done();
+}
+
+void PostReadAt(Port& port, Access& access) {
+  const Table& table = *access.table;
+  if (access.step == kFollow) return port.ReadKept(access);
+  if (access.step == kLook) {
+    return port.Read(access, table.time_at(TimeWord::kClaimed), kTimeBytes,
+                     &access.time(TimeWord::kClaimed));
+  }
+  if (!IsClaimed(access)) {
+    port.CompareSwap(access, table.time_at(TimeWord::kClaimed), access.time(TimeWord::kClaimed),
+                     access.timestamp, &access.old_word);
+  }
+  port.Read(access, 0, kWordBytes, access.reread);
+  port.Read(access, table.key_at(), table.image_bytes(), access.image);
+  port.Read(access, table.time_at(TimeWord::kWritten), 2 * kWordBytes, access.reread + kTimeAgain);
+  access.has_image = true;
+}
+
+Step CheckReadAt(const Protocol& protocol, Access& access) {
+  if (access.step == kLook) {
+    access.step = kTake;
+    return Step::More();
+  }
+  if (access.step == kTake) return CheckTake(protocol, access);
+  const Step step = TakeKept(access);
+  if (step.kind != Step::kMore) return step;
+  return EndOfChain(access).value_or(Step::More());
 }
 
 }  // namespace slimgraph::txn

@@ -13,8 +13,11 @@
 // the reader finds the lock and waits. Then the reader takes the youngest version that is not
 // younger than its time.
 //
-// All this happens at the tuple's home, which the reader asks by message: by one-sided operations
-// it would take several round trips.
+// The home does that in one request. By one-sided operations it takes two round trips, if the
+// tuple's place is known and its time `claimed` can be swapped from afar. In the first, the reader
+// looks at the times. In the second, it leaves its own, then reads the lock, the version, and again
+// the time of the version's commit. A writer that has come between the lock and the version has
+// changed that time before the version, so the reader reads no torn version.
 #pragma once
 
 #include "txnlayer/internal/stages/protocol.h"
@@ -24,5 +27,10 @@ namespace slimgraph::txn {
 // Reads a tuple of this node at the time access.timestamp. Finds the tuple if its offset is 0;
 // afterwards the offset is still 0 if there is none.
 Step ReadAt(const Protocol& protocol, Access& access);
+
+// The same from another node, for a tuple whose offset is known: one step's operations, and the
+// check of their results.
+void PostReadAt(Port& port, Access& access);
+Step CheckReadAt(const Protocol& protocol, Access& access);
 
 }  // namespace slimgraph::txn

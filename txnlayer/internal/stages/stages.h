@@ -13,7 +13,8 @@
 
 namespace slimgraph::txn {
 
-// kReadAt: the reads of a read-only transaction at its time (read_at.h), always two-sided.
+// kReadAt: the reads of a read-only transaction at its time (read_at.h). It has no digit of its
+// own.
 enum class Stage : std::uint8_t {
   kRead,
   kLock,
