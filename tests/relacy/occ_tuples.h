@@ -16,6 +16,7 @@ struct TupleLayout {
   static std::uint64_t version_at(std::size_t) { return 2 * kWordBytes; }
   static std::uint64_t version_bytes() { return 3 * kWordBytes; }
   static std::uint64_t image_bytes() { return 4 * kWordBytes; }
+  static std::uint64_t time_bytes() { return 0; }
 };
 constexpr std::size_t kTupleWords = 5;
 

@@ -17,6 +17,7 @@ struct Layout {
   static std::uint64_t version_at(std::size_t) { return key_at() + kWordBytes; }
   static std::uint64_t version_bytes() { return 3 * kWordBytes; }
   static std::uint64_t image_bytes() { return kWordBytes + version_bytes(); }
+  static std::uint64_t time_bytes() { return 0; }
 };
 constexpr std::uint64_t kTupleWords = kWords + 4;
 constexpr std::uint64_t kKey = 40;

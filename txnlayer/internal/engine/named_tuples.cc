@@ -61,14 +61,14 @@ Access* Transaction::NewAccess(const Want& want) {
   AccessSlot& slot = *frame.slots[used];
   const std::uint64_t image_bytes = want.table->image_bytes();
   if (slot.image_bytes < image_bytes) {
-    slot.image = std::make_unique_for_overwrite<std::byte[]>(kWordBytes + image_bytes);
+    slot.image = std::make_unique_for_overwrite<std::byte[]>(kImageRoom + image_bytes);
     slot.image_bytes = image_bytes;
     if (thread_.times) {
       slot.kept = std::make_unique_for_overwrite<std::byte[]>(OldVersions::KeptBytes(image_bytes));
     }
   }
   Access& access = slot.access;
-  access.image = slot.image.get() + kWordBytes;
+  access.image = slot.image.get() + kImageRoom;
   access.kept.bytes = slot.kept.get();
   access.table = want.table;
   access.key = want.key;

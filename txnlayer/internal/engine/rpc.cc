@@ -155,8 +155,8 @@ void RpcServer::Serve(const Message& message) {
     access.absent = item.absent;
     access.unlocked = item.unlocked;
     access.only_tries = item.only_tries;
-    image_.resize(kWordBytes + access.table->image_bytes());
-    access.image = image_.data() + kWordBytes;
+    image_.resize(kImageRoom + access.table->image_bytes());
+    access.image = image_.data() + kImageRoom;
     TakeState(rest, item.has_record, access);
     const Step step = Carry(header.what, access);
     if (step.kind == Step::kWait) {
@@ -196,7 +196,7 @@ Step RpcServer::Carry(std::uint16_t what, Access& access) {
 bool RpcServer::TryWaiting(bool refuse) {
   for (auto at = waiting_.begin(); at != waiting_.end();) {
     Waiting& waiting = at->second;
-    waiting.access.image = waiting.image.data() + kWordBytes;
+    waiting.access.image = waiting.image.data() + kImageRoom;
     const Step step =
         refuse ? Step::Abort(AbortReason::kNodeLost) : Carry(waiting.what, waiting.access);
     if (step.kind == Step::kWait) {

@@ -46,7 +46,7 @@ class RpcServer {
   };
   struct Waiting {
     Access access;
-    std::vector<std::byte> image;  // the access's image, after one extra word
+    std::vector<std::byte> image;  // the access's image, after its room
     std::uint16_t what;
     std::shared_ptr<Answer> answer;
     std::size_t item;
@@ -57,7 +57,7 @@ class RpcServer {
 
   Engine& engine_;
   Worker& worker_;
-  std::vector<std::byte> image_;               // the access's image, after one extra word
+  std::vector<std::byte> image_;               // the access's image, after its room
   std::multimap<Timestamp, Waiting> waiting_;  // the oldest first
 };
 

@@ -261,6 +261,7 @@ bool Transaction::Locate(bool one_sided, std::span<Access* const> accesses) {
     }
     if (only_reads_) {  // ReadAt() does the rest
       access->offset = access->table->Find(access->key, access->rank);
+      if (access->offset != 0) access->table->PrefetchTuple(access->offset, access->rank);
       continue;
     }
     if (!access->Find(absence_suffices)) {

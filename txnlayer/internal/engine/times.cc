@@ -10,9 +10,8 @@ namespace slimgraph::txn {
 namespace {
 
 // Versions are kept for so long at least, as a read-only transaction may have chosen its time but
-// not published it yet, and clocks differ. It chooses another time if publishing took too long.
+// not published it yet, and clocks differ. If that takes longer, it may have to be tried again.
 constexpr std::uint64_t kKeptAtLeastUs = 10'000;
-constexpr std::uint64_t kLongestPublishNs = 5'000'000;
 constexpr std::uint64_t kHorizonEveryNs = 200'000;
 
 }  // namespace
@@ -23,14 +22,8 @@ void Transaction::BeginReading(std::uint64_t now_ns) {
   for (const auto& thread : engine_.threads_) {
     thread_.clock.AdvancePast(thread->times->last_commit.load(std::memory_order_acquire));
   }
-  while (true) {
-    timestamp_ = thread_.clock.TimeAt(now_ns);
-    thread_.times->readers.Add(timestamp_);
-    const std::uint64_t published_ns = NowNs();
-    if (published_ns - std::min(published_ns, now_ns) < kLongestPublishNs) return;
-    thread_.times->readers.Remove(timestamp_);
-    now_ns = published_ns;
-  }
+  timestamp_ = thread_.clock.TimeAt(now_ns);
+  thread_.times->readers.Add(timestamp_);
 }
 
 // At home at once, from another node one-sided where that is possible.

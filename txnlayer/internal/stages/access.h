@@ -37,6 +37,9 @@ const char* AbortReasonName(AbortReason reason);
 // For a refusal: what is wrong, and what to do.
 const char* RefusalText(AbortReason reason);
 
+// Before an access's image.
+constexpr std::uint64_t kImageRoom = kTimeBytes;
+
 struct Access {
   Table* table = nullptr;
   Key key = 0;
@@ -80,8 +83,8 @@ struct Access {
   VersionLink kept_at = kNoOlder;
   KeptVersion kept;
 
-  // The key and the version. One more word of room lies before them: a protocol whose last metadata
-  // word is needed with the record reads both by one operation.
+  // The key and the version. There is room of kImageRoom before them: metadata words that are
+  // needed with the record, and lie before it, are read or written with it by one operation.
   std::byte* image = nullptr;
 
   std::byte* version_bytes() const { return image + kWordBytes; }
@@ -98,8 +101,9 @@ struct Access {
     return word;
   }
   void SetWord(std::uint64_t word) { std::memcpy(version_bytes(), &word, sizeof word); }
-  // The times that were read from the tuple.
+  // The times that were read from the tuple. TakeTimes(): those before the image.
   std::uint64_t& time(TimeWord which) { return seen[table->time_at(which) / kWordBytes]; }
+  void TakeTimes() { std::memcpy(&time(TimeWord::kClaimed), image - kTimeBytes, kTimeBytes); }
   bool exists() const { return (word() & kExistsBit) != 0; }
   void SetExists(bool exists) { SetWord((word() & ~kExistsBit) | (exists ? kExistsBit : 0)); }
   // Called before the write is logged and installed.

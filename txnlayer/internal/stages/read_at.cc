@@ -73,8 +73,8 @@ constexpr std::size_t kLinkAgain = 3;
 
 // Whether a later writer commits after the transaction's time anyway.
 bool IsClaimed(Access& access) {
-  return std::max(access.time(TimeWord::kClaimed), access.time(TimeWord::kMarked)) >=
-         access.timestamp;
+  return std::max({access.time(TimeWord::kClaimed), access.time(TimeWord::kMarked),
+                   access.time(TimeWord::kWritten)}) >= access.timestamp;
 }
 
 Step CheckTake(const Protocol& protocol, Access& access) {
@@ -116,18 +116,16 @@ Step ReadAt(const Protocol& protocol, Access& access) {
   const TupleView tuple(table, bytes);
   const auto time = [&](TimeWord word) { return WordAt(bytes + table.time_at(word)); };
   RaiseTo(time(TimeWord::kClaimed), access.timestamp);
-  std::uint64_t words[kMaxMetadataWords];
-  tuple.LoadMetadata(words);
-  const auto before = protocol.StampOf(words);
-  if (!before) return Step::Wait();
+  const auto locked = [&] {
+    const std::uint64_t word = WordAt(bytes).load();
+    return !protocol.StampOf(&word);
+  };
+  if (locked()) return Step::Wait();
   const Timestamp written = time(TimeWord::kWritten).load();
   const VersionLink older = time(TimeWord::kOlder).load();
   LoadWords(access.version_bytes(), tuple.version(0), table.version_bytes());
-  tuple.LoadMetadata(words);
   // A writer that has come since then has a later time, and keeps this version.
-  if (protocol.StampOf(words) != before || time(TimeWord::kWritten).load() != written) {
-    return Step::Wait();
-  }
+  if (locked() || time(TimeWord::kWritten).load() != written) return Step::Wait();
   access.seen_timestamp = std::max(access.seen_timestamp, written);
   if (written > access.timestamp) return FollowChain(access, older);
   access.has_image = true;

@@ -88,13 +88,11 @@ void KeptRings::SetHorizon(Timestamp horizon) {
 }
 
 void OpenReaders::Remove(Timestamp time) {
-  times_.erase(std::find(times_.begin(), times_.end(), time));
-  Publish();
-}
-
-void OpenReaders::Publish() {
+  *std::find(times_.begin(), times_.end(), time) = times_.back();
+  times_.pop_back();
+  if (time > oldest_) return;
   const auto oldest = std::min_element(times_.begin(), times_.end());
-  word_.store(oldest == times_.end() ? OldVersions::kNoReader : *oldest);
+  Publish(oldest == times_.end() ? OldVersions::kNoReader : *oldest);
 }
 
 }  // namespace slimgraph::txn

@@ -127,14 +127,18 @@ class OpenReaders {
 
   void Add(Timestamp time) {
     times_.push_back(time);
-    Publish();
+    if (time < oldest_) Publish(time);
   }
   void Remove(Timestamp time);
 
  private:
-  void Publish();
+  void Publish(Timestamp oldest) {
+    oldest_ = oldest;
+    word_.store(oldest, std::memory_order_release);
+  }
 
   SharedWord word_;
+  Timestamp oldest_ = OldVersions::kNoReader;
   std::vector<Timestamp> times_;
 };
 

@@ -129,6 +129,8 @@ class Table {
   std::uint64_t time_at(TimeWord word) const {
     return (shape_.times_at + static_cast<std::uint64_t>(word)) * kWordBytes;
   }
+  // The size of the TimeWords, which lie right before the key; 0: there are none.
+  std::uint64_t time_bytes() const { return timed() ? kTimeBytes : 0; }
   // Of timed tables: the offset of the words kClaimed and kMarked of an absent key.
   std::uint64_t AbsenceAt(Key key) const {
     return absences_at_ + Mix(key) % kAbsences * 2 * kWordBytes;

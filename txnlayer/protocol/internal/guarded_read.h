@@ -27,8 +27,10 @@ namespace slimgraph::txn {
 // `Port` and `Access` are those of stages/, or those of a check under relacy (tests/relacy).
 template <typename Port, typename Access>
 inline void PostGuardedRead(Port& port, Access& access) {
+  const std::uint64_t before = access.table->time_bytes();
   port.Read(access, 0, kWordBytes, &access.seen[0]);
-  port.Read(access, access.table->key_at(), access.table->image_bytes(), access.image);
+  port.Read(access, access.table->key_at() - before, before + access.table->image_bytes(),
+            access.image - before);
   port.Read(access, 0, kWordBytes, &access.reread[0]);
   access.has_image = true;
 }

@@ -15,6 +15,7 @@ constexpr Stage kLockingStages[] = {Stage::kRead, Stage::kLock, Stage::kLog, Sta
 
 // The steps of a lock that may be waited for.
 enum WaitingStep : std::uint8_t { kTry, kStartWaiting, kStopWaiting, kStopAndDie };
+constexpr std::size_t kCountAgain = 1;            // of access.reread
 constexpr std::uint64_t kWaitingAt = kWordBytes;  // right before the record, without times
 // Takes the place of a holder's word: a waiting transaction goes first. No lock word has this
 // value.
@@ -99,13 +100,15 @@ void Locking::Release(Transaction& transaction) const {
 }
 
 void Locking::PostRead(Port& port, Access& access) {
-  port.Read(access, access.table->key_at(), access.table->image_bytes(), access.image);
-  times::PostRead(port, access);
+  const std::uint64_t before = access.table->time_bytes();
+  port.Read(access, access.table->key_at() - before, before + access.table->image_bytes(),
+            access.image - before);
   access.has_image = true;
 }
 
-Step Locking::CheckRead(const Access& access) {
+Step Locking::CheckRead(Access& access) {
   access.CheckKey();
+  if (access.table->timed()) access.TakeTimes();
   return Step::Done();
 }
 
@@ -117,8 +120,9 @@ void Locking::Post(Stage stage, Port& port, Access& access) const {
   if (stage == Stage::kLock) return PostLock(port, access);
   if (stage == Stage::kRead) return PostRead(port, access);
   if (stage == Stage::kCommit && timed_ && !access.write) PostMark(port, access);
-  if (stage == Stage::kCommit && access.write) {
+  if (stage == Stage::kCommit && access.write && timed_) {
     times::PostReplace(port, access);
+  } else if (stage == Stage::kCommit && access.write) {
     port.Write(access, access.table->version_at(0), access.table->version_bytes(),
                access.version_bytes());
   }
@@ -145,7 +149,8 @@ void Locking::LockShared(Access& access) {
   if (Upgrades(access)) {
     access.old_word = lock_word::Upgrade(word, access.timestamp, access.owner) ? 0 : word.load();
     Port here;
-    times::PostRead(here, access);  // others that share the lock may have left theirs
+    // Others that share the lock may have left their times.
+    if (access.table->timed()) times::PostRead(here, access);
   } else {
     access.old_word = lock_word::Join(word, access.timestamp, access.generation);
   }
@@ -237,7 +242,7 @@ void Waiting::PostTry(Port& port, Access& access) {
   // An adapter may read a long range in parts, so the count may be wrong for a moment. Then a
   // newcomer goes first, or retries once more.
   if (access.table->timed()) {
-    port.Read(access, kWaitingAt, kWordBytes, access.image - kWordBytes);
+    port.Read(access, kWaitingAt, kWordBytes, &access.reread[kCountAgain]);
     if (access.fetch) PostRead(port, access);
     return;
   }
@@ -280,7 +285,9 @@ Step Waiting::CheckLock(Access& access) const {
       access.step = kStopWaiting;
       return Step::More();
     }
-    const bool stays = access.word_before() == 0 || !GivesWay();
+    const std::uint64_t waiting =
+        access.table->timed() ? access.reread[kCountAgain] : access.word_before();
+    const bool stays = waiting == 0 || !GivesWay();
     return stays ? Step::Done() : Step::Abort(refusal());
   }
   if (access.old_word != kSomebodyWaits) NoteHolder(access);

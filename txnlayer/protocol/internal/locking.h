@@ -57,7 +57,7 @@ class Locking : public Protocol {
   static bool LockReadsRecord(const Transaction& transaction);
   static void PostRead(Port& port, Access& access);
   static void PostMark(Port& port, Access& access);
-  static Step CheckRead(const Access& access);
+  static Step CheckRead(Access& access);
 
   // Locks the tuples and reads their records.
   virtual bool FetchLocked(Transaction& transaction, std::span<Access* const> fresh) const;

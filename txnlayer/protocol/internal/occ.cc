@@ -60,17 +60,19 @@ void Occ::Release(Transaction& transaction) const {
 }
 
 void Occ::Post(Stage stage, Port& port, Access& access) const {
-  if (timed_ && stage == Stage::kValidate) PostMark(port, access);
-  if (timed_ && stage == Stage::kCommit) times::PostReplace(port, access);
-  occ_steps::Post(stage, port, access);
-  // After the record that was read, so that no time is too early; after the lock.
-  if (timed_ && (stage == Stage::kRead || stage == Stage::kLock) && !access.absent) {
-    times::PostRead(port, access);
+  if (!timed_) return occ_steps::Post(stage, port, access);
+  if (stage == Stage::kCommit) {
+    times::PostReplace(port, access);
+    return occ_steps::PostUnlock(port, access, NextSequence(access.seen[0]));
   }
+  if (stage == Stage::kValidate) PostMark(port, access);
+  occ_steps::Post(stage, port, access);
+  if (stage == Stage::kLock) times::PostRead(port, access);
 }
 
 Step Occ::Check(Stage stage, Access& access) const {
   const Step step = occ_steps::Check(stage, access);
+  if (timed_ && stage == Stage::kRead && !access.absent) access.TakeTimes();
   if (!timed_ || stage != Stage::kValidate || step.kind != Step::kDone) return step;
   return HasMarked(access) ? step : Step::More();
 }

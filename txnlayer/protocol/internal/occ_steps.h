@@ -10,6 +10,12 @@
 namespace slimgraph::txn::occ_steps {
 
 template <typename Port, typename Access>
+inline void PostUnlock(Port& port, Access& access, std::uint64_t to) {
+  access.put[0] = to;
+  port.Unlock(access, 0, sequence_word::LockedBy(access.seen[0], access.owner), access.put[0]);
+}
+
+template <typename Port, typename Access>
 inline void Post(Stage stage, Port& port, Access& access) {
   using namespace sequence_word;
   const auto& table = *access.table;
@@ -26,12 +32,10 @@ inline void Post(Stage stage, Port& port, Access& access) {
       break;
     case Stage::kCommit:
       port.Write(access, table.version_at(0), table.version_bytes(), access.version_bytes());
-      access.put[0] = NextSequence(access.seen[0]);
-      port.Unlock(access, 0, LockedBy(access.seen[0], access.owner), access.put[0]);
+      PostUnlock(port, access, NextSequence(access.seen[0]));
       break;
     default:
-      access.put[0] = access.seen[0];
-      port.Unlock(access, 0, LockedBy(access.seen[0], access.owner), access.put[0]);
+      PostUnlock(port, access, access.seen[0]);
   }
 }
 

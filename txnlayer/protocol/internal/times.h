@@ -14,21 +14,22 @@ constexpr std::uint32_t AllWords(std::uint32_t others, bool timed) {
   return others + (timed ? kTimeWords : 0);
 }
 
-// Reads all times. For a tuple that is to be written, after it was locked.
+// After a tuple that is to be written was locked: reads the times that others have left.
 inline void PostRead(Port& port, Access& access) {
-  if (!access.table->timed()) return;
-  port.Read(access, access.table->time_at(TimeWord::kClaimed), kTimeBytes,
+  port.Read(access, access.table->time_at(TimeWord::kClaimed), 2 * kWordBytes,
             &access.time(TimeWord::kClaimed));
 }
 
-// Under the lock, before the version is replaced: keeps it, and stores the new one's times.
+// Under the lock: keeps the version that is replaced, and stores the new one with its times.
 inline void PostReplace(Port& port, Access& access) {
-  if (!access.table->timed()) return;
   if (access.kept_at > kNotKept) port.KeepVersion(access);
-  access.time(TimeWord::kWritten) = access.commit_timestamp;
-  access.time(TimeWord::kOlder) = access.kept_at;
-  port.Write(access, access.table->time_at(TimeWord::kWritten), 2 * kWordBytes,
-             &access.time(TimeWord::kWritten));
+  constexpr std::uint64_t kBefore = 2 * kWordBytes;
+  std::byte* const from = access.image - kBefore;
+  std::memcpy(from, &access.commit_timestamp, kWordBytes);
+  std::memcpy(from + kWordBytes, &access.kept_at, kWordBytes);
+  std::memcpy(access.image, &access.key, kWordBytes);
+  port.Write(access, access.table->time_at(TimeWord::kWritten),
+             kBefore + access.table->image_bytes(), from);
 }
 
 // The largest of the times in a tuple's metadata.
