@@ -189,7 +189,7 @@ class Transaction {
   bool FetchUnlocked();
   void NoteUpgrade(Access* access);
   void AddToIndex(std::uint32_t number);
-  void TakeFrame();
+  bool TakeFrame();
   void Fail(AbortReason reason);
   // Whether no transaction may begin now.
   bool begin_blocked() const;

@@ -188,21 +188,20 @@ TEST_P(ReadTimes, ShowThatRecordsWereAbsent) {
 // Versions are kept until the reader has ended, or until there is no room. Then the reader is
 // aborted, and sees the new state when it is tried again.
 TEST_P(ReadTimes, EndWhenVersionsHaveNoRoom) {
-  constexpr std::uint32_t kBytes = 2000;
-  WithTurns(GetParam(), kBytes, [](const Turns& turns) {
-    const std::uint64_t fits = (4 << 20) / (kBytes + 40);
+  constexpr std::uint64_t kFits = 1900;  // versions of records of 2,000 bytes in 4 MiB
+  WithTurns(GetParam(), 2000, [](const Turns& turns) {
     for (const Key key : {1, 2}) {
       turns.Write(key, 1);
       turns.BeginReading();
       std::uint64_t value = 2;
-      for (; value < fits; ++value) turns.Write(key, value);
+      for (; value < kFits; ++value) turns.Write(key, value);
       EXPECT_EQ(turns.Read(key), 1u);
       EXPECT_TRUE(turns.reader.Commit());
       // That room is free again, and used again, while nobody reads.
-      for (const std::uint64_t end = value + 3 * fits; value < end; ++value)
+      for (const std::uint64_t end = value + 3 * kFits; value < end; ++value)
         turns.Write(key, value);
       turns.BeginReading();
-      for (const std::uint64_t end = value + 2 * fits; value < end; ++value)
+      for (const std::uint64_t end = value + 2 * kFits; value < end; ++value)
         turns.Write(key, value);
       EXPECT_EQ(turns.reader.Read(turns.table, key), nullptr);
       EXPECT_EQ(turns.reader.reason(), txn::AbortReason::kNoVersion);
@@ -233,26 +232,26 @@ TEST_P(ReadTimes, AreNotOvertakenByOlderWriters) {
   });
 }
 
-// --- the rings of replaced versions
+// --- the room for replaced versions
 
-TEST(KeptRings, GiveNoRoomTwiceWhileItIsNeeded) {
+TEST(KeptRoom, IsNotGivenTwiceWhileItIsNeeded) {
   OnTxnJob({.protocol = "occ", .nodes = 1}, [](Cluster& cluster) {
     std::mt19937_64 random(TestSeed());
     const auto all = Unwrap(txn::OldVersions::Make(cluster.fabric(), 2));
-    txn::KeptRings rings(*all, 0, 1, 1);
-    const txn::VersionLink first = all->RingOf(0, 1);
+    txn::KeptRoom room(*all, 0, 1, 1);
+    const txn::VersionLink first = all->RoomOf(0, 1);
     std::map<std::uint64_t, std::pair<std::uint64_t, std::uint64_t>> taken;  // begin: end, until
     std::uint64_t refused = 0;
     std::uint64_t horizon = 0;
     for (std::uint64_t time = 1; time < 200'000; ++time) {
       const std::uint64_t bytes = 8 * (1 + random() % 250);
-      const txn::VersionLink at = rings.Take(0, bytes, time);
+      const txn::VersionLink at = room.Take(0, bytes, time);
       if (at == txn::kNotKept) {
         ++refused;
-        EXPECT_TRUE(rings.crowded());
+        EXPECT_TRUE(room.crowded());
       } else {
         ASSERT_GE(at, first);
-        ASSERT_LE(at + bytes, first + all->ring_bytes());
+        ASSERT_LE(at + bytes, first + all->room_bytes());
         const auto next = taken.lower_bound(at);
         ASSERT_TRUE(next == taken.end() || at + bytes <= next->first);
         ASSERT_TRUE(next == taken.begin() || std::prev(next)->second.first <= at);
@@ -260,7 +259,7 @@ TEST(KeptRings, GiveNoRoomTwiceWhileItIsNeeded) {
       }
       if (random() % 3000 != 0) continue;
       horizon = std::max(horizon, time - std::min(time, random() % 6000));
-      rings.SetHorizon(horizon);
+      room.SetHorizon(horizon);
       std::erase_if(taken, [&](const auto& one) { return one.second.second < horizon; });
     }
     EXPECT_GT(refused, 0u);

@@ -32,10 +32,10 @@ struct Engine::Thread {
   // For read timestamps.
   struct Times {
     Times(const OldVersions& old, NodeId self, std::uint32_t index, NodeId nodes)
-        : rings(old, self, index, nodes), readers(old, index) {}
-    KeptRings rings;
+        : kept(old, self, index, nodes), readers(old, index) {}
+    KeptRoom kept;
     OpenReaders readers;
-    std::uint64_t horizon_at_ns = 0;  // when the rings' horizon was found
+    std::uint64_t horizon_at_ns = 0;  // when the horizon of `kept` was found
     Atomic<Timestamp> last_commit{0};
   };
   std::optional<Times> times;

@@ -11,7 +11,7 @@ namespace {
 
 // Versions are kept for so long at least, as a read-only transaction may have chosen its time but
 // not published it yet, and clocks differ. If that takes longer, it may have to be tried again.
-constexpr std::uint64_t kKeptAtLeastUs = 10'000;
+constexpr std::uint64_t kKeptAtLeastUs = 5'000;
 constexpr std::uint64_t kHorizonEveryNs = 200'000;
 
 }  // namespace
@@ -80,7 +80,7 @@ void Transaction::KeepReplaced(Access& access) {
   access.kept_at = kNoOlder;
   if (written == 0 && !access.existed) return;
   const std::uint64_t bytes = OldVersions::KeptBytes(access.table->image_bytes());
-  access.kept_at = thread_.times->rings.Take(access.home, bytes, access.commit_timestamp);
+  access.kept_at = thread_.times->kept.Take(access.home, bytes, access.commit_timestamp);
   if (access.kept_at == kNotKept) return;
   if (!one_sided(Stage::kCommit) || (by_processor_ && !Remote(access))) return;
   access.kept.Seal(bytes, written, access.time(TimeWord::kOlder), access.kept_at);
@@ -108,8 +108,7 @@ void Transaction::FindHorizon() {
   task_.Await(frame_->pending);
   const std::uint64_t clock = ClockOf(thread_.clock.Latest());
   const Timestamp recent = TimestampOf(clock - std::min(clock, kKeptAtLeastUs), 0);
-  thread_.times->rings.SetHorizon(
-      std::min(recent, *std::min_element(oldest.begin(), oldest.end())));
+  thread_.times->kept.SetHorizon(std::min(recent, *std::min_element(oldest.begin(), oldest.end())));
 }
 
 }  // namespace slimgraph::txn

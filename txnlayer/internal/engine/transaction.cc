@@ -60,7 +60,7 @@ void Transaction::Begin(bool again, std::uint64_t now_ns, bool only_reads) {
     now_ns = NowNs();
   }
   SimulateWork(kSimulatedNs);
-  TakeFrame();
+  if (TakeFrame()) now_ns = NowNs();
   const bool keeps = again && engine_.protocol().keeps_timestamp() && timestamp_ != 0;
   if (!keeps || thread_.clock.IsTooOld(timestamp_, now_ns)) {
     timestamp_ = thread_.clock.NextTimestamp(owner_, now_ns);
@@ -99,8 +99,9 @@ std::uint64_t Transaction::Draw() {
 
 // Takes a frame with nothing under way. If there are several, it takes the most recently used one,
 // whose memory is in the processor's caches. If there is none and no more may be made, it waits for
-// the oldest.
-void Transaction::TakeFrame() {
+// the oldest, and returns true.
+bool Transaction::TakeFrame() {
+  bool waited = false;
   const auto idle = std::find_if(frames_.rbegin(), frames_.rend(),
                                  [](const auto& frame) { return frame->pending.left == 0; });
   if (idle != frames_.rend()) {
@@ -109,6 +110,7 @@ void Transaction::TakeFrame() {
     frames_.push_back(std::make_unique<Frame>());
   } else {
     task_.Await(frames_.front()->pending);
+    waited = true;
     std::rotate(frames_.begin(), frames_.begin() + 1, frames_.end());
   }
   frame_ = frames_.back().get();
@@ -122,6 +124,7 @@ void Transaction::TakeFrame() {
   frame_->marks.reset();
   frame_->arrived = 0;
   frame_->index.clear();
+  return waited;
 }
 
 // Whether it may end after the moments that have passed since its begin.
@@ -145,7 +148,7 @@ bool Transaction::EnterCommit() {
   CommitGate& gate = engine_.gate_;
   const bool writes = std::any_of(frame_->accesses.begin(), frame_->accesses.end(),
                                   [](const Access* access) { return access->write; });
-  if (writes && thread_.times && thread_.times->rings.crowded()) FindHorizon();
+  if (writes && thread_.times && thread_.times->kept.crowded()) FindHorizon();
   while (writes && gate.closed(thread) && !task_.worker().failed()) task_.Idle(kLongNs);
   if (!Outlasts(writes)) return false;
   if (writes) {

@@ -7,13 +7,13 @@
 namespace slimgraph::txn {
 namespace {
 
-// In a simulation little, so that rings become full.
+// In a simulation little, so that it becomes full.
 #ifdef SLIMGRAPH_SIM
-constexpr std::uint64_t kRingBytes = 16 << 10;
-constexpr std::uint64_t kPinnedRingBytes = kRingBytes;
+constexpr std::uint64_t kRoomBytes = 16 << 10;
+constexpr std::uint64_t kPinnedRoomBytes = kRoomBytes;
 #else
-constexpr std::uint64_t kRingBytes = 4 << 20;
-constexpr std::uint64_t kPinnedRingBytes = 256 << 10;  // where all memory is taken at once
+constexpr std::uint64_t kRoomBytes = 4 << 20;
+constexpr std::uint64_t kPinnedRoomBytes = 256 << 10;  // where all memory is taken at once
 #endif
 
 std::uint64_t Checksum(const std::byte* bytes, std::uint64_t all_bytes, VersionLink place) {
@@ -40,49 +40,51 @@ std::uint64_t OldVersions::ReadersBytes(std::uint32_t threads) {
 }
 
 OldVersions::OldVersions(const SharedRegion& region, std::uint32_t threads,
-                         std::uint64_t ring_bytes)
+                         std::uint64_t room_bytes)
     : region_(region.id),
       memory_(region.memory),
       threads_(threads),
       readers_bytes_(ReadersBytes(threads)),
-      ring_bytes_(ring_bytes) {
+      room_bytes_(room_bytes) {
   for (std::uint32_t thread = 0; thread < threads; ++thread) OldestReader(thread).store(kNoReader);
 }
 
 Result<std::unique_ptr<OldVersions>> OldVersions::Make(Fabric& fabric, std::uint32_t threads) {
-  const std::uint64_t ring = fabric.pages_on_demand() ? kRingBytes : kPinnedRingBytes;
+  const std::uint64_t room = fabric.pages_on_demand() ? kRoomBytes : kPinnedRoomBytes;
   SLIM_ASSIGN(const SharedRegion region,
-              fabric.Share(ReadersBytes(threads) + fabric.nodes() * threads * ring));
-  return std::unique_ptr<OldVersions>(new OldVersions(region, threads, ring));
+              fabric.Share(ReadersBytes(threads) + fabric.nodes() * threads * room));
+  return std::unique_ptr<OldVersions>(new OldVersions(region, threads, room));
 }
 
-VersionLink KeptRings::Take(NodeId home, std::uint64_t bytes, Timestamp until) {
-  Ring& ring = rings_[home];
-  while (!ring.kept.empty() && ring.kept.front().until < horizon_) {
-    ring.used -= ring.kept.front().end - ring.kept.front().begin;
-    ring.kept.pop_front();
+bool KeptRoom::NextChunk(OfHome& home) {
+  home.full.push_back(home.now);
+  const Chunk& oldest = home.full.front();
+  if (oldest.until < horizon_) {
+    home.now = {.begin = oldest.begin};
+    home.full.pop_front();
+    return true;
   }
-  const std::uint64_t size = all_.ring_bytes();
-  if (2 * ring.used > size) crowded_ = true;
-  // It goes behind the youngest, or to the beginning if it does not fit before the end.
-  std::uint64_t begin = ring.kept.empty() ? 0 : ring.kept.back().end;
-  std::uint64_t end = size;
-  if (!ring.kept.empty()) {
-    const std::uint64_t oldest = ring.kept.front().begin;
-    const bool behind_oldest = ring.kept.back().begin >= oldest;
-    if (behind_oldest && begin + bytes > size) begin = 0;
-    if (!behind_oldest || begin == 0) end = oldest;
+  crowded_ = true;
+  if ((home.chunks + 1) * all_.chunk_bytes() > all_.room_bytes()) {
+    home.now = home.full.back();
+    home.full.pop_back();
+    return false;
   }
-  if (begin + bytes > end) {
-    crowded_ = true;
-    return kNotKept;
-  }
-  ring.kept.push_back({begin, begin + bytes, until});
-  ring.used += bytes;
-  return first_ + begin;
+  home.now = {.begin = home.chunks++ * all_.chunk_bytes()};
+  return true;
 }
 
-void KeptRings::SetHorizon(Timestamp horizon) {
+VersionLink KeptRoom::Take(NodeId home, std::uint64_t bytes, Timestamp until) {
+  OfHome& of_home = of_homes_[home];
+  if (of_home.now.used + bytes > all_.chunk_bytes() && !NextChunk(of_home)) return kNotKept;
+  Chunk& chunk = of_home.now;
+  const std::uint64_t at = chunk.begin + chunk.used;
+  chunk.used += bytes;
+  chunk.until = std::max(chunk.until, until);
+  return first_ + at;
+}
+
+void KeptRoom::SetHorizon(Timestamp horizon) {
   horizon_ = std::max(horizon_, horizon);
   crowded_ = false;
 }

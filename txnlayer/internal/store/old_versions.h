@@ -1,9 +1,9 @@
 // Versions of records that have been replaced, for read-only transactions that read at an earlier
-// time. A writer keeps the version that it replaces in a ring of its thread in the memory of the
-// tuple's home, and links it from the tuple. So the versions of a tuple form a chain.
+// time. A writer keeps the version that it replaces in room that its thread has in the memory of
+// the tuple's home, and links it from the tuple. So the versions of a tuple form a chain.
 //
-// Room in a ring is used again when the version was replaced so long ago that no read-only
-// transaction can need it. For that, each thread publishes the time of its oldest one. The times
+// The room is used again when the version was replaced so long ago that no read-only transaction
+// can need it. For that, each thread publishes the time of its oldest one. The times
 // come from clocks that may differ, and threads may be stopped at any moment, so this is not
 // certain. Therefore each version carries a checksum of itself and its place: a reader notices when
 // its version has been overwritten.
@@ -12,6 +12,7 @@
 // and the version with its word.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <span>
@@ -62,10 +63,11 @@ class OldVersions {
 
   RegionId region() const { return region_; }
   std::byte* memory() const { return memory_.data(); }
-  std::uint64_t ring_bytes() const { return ring_bytes_; }
-  // Where the ring of a thread of `writer` begins, on each node.
-  VersionLink RingOf(NodeId writer, std::uint32_t thread) const {
-    return readers_bytes_ + (std::uint64_t{writer} * threads_ + thread) * ring_bytes_;
+  std::uint64_t room_bytes() const { return room_bytes_; }
+  std::uint64_t chunk_bytes() const { return std::max(kLeastChunk, room_bytes_ / kChunks); }
+  // Where the room of a thread of `writer` begins, on each node.
+  VersionLink RoomOf(NodeId writer, std::uint32_t thread) const {
+    return readers_bytes_ + (std::uint64_t{writer} * threads_ + thread) * room_bytes_;
   }
   static std::uint64_t KeptBytes(std::uint64_t image_bytes) {
     return kKeptHeader * kWordBytes + image_bytes;
@@ -79,43 +81,48 @@ class OldVersions {
   std::uint32_t threads() const { return threads_; }
 
  private:
-  OldVersions(const SharedRegion& region, std::uint32_t threads, std::uint64_t ring_bytes);
+  static constexpr std::uint64_t kChunks = 64;
+  static constexpr std::uint64_t kLeastChunk = 4096;  // more than any version
+  OldVersions(const SharedRegion& region, std::uint32_t threads, std::uint64_t room_bytes);
   static std::uint64_t ReadersBytes(std::uint32_t threads);
 
   RegionId region_;
   MutableBytes memory_;
   std::uint32_t threads_;
   std::uint64_t readers_bytes_;
-  std::uint64_t ring_bytes_;
+  std::uint64_t room_bytes_;
 };
 
-// The rings of one thread on all nodes.
-class KeptRings {
+// The room of one thread on all nodes. It is taken by chunks, and a chunk is used again as a whole,
+// before one that was never used. So a thread writes to as little memory as its readers allow.
+class KeptRoom {
  public:
-  KeptRings(const OldVersions& all, NodeId self, std::uint32_t thread, NodeId nodes)
-      : all_(all), first_(all.RingOf(self, thread)), rings_(nodes) {}
+  KeptRoom(const OldVersions& all, NodeId self, std::uint32_t thread, NodeId nodes)
+      : all_(all), first_(all.RoomOf(self, thread)), of_homes_(nodes) {}
 
   // Room on `home` for a version that is replaced at the time `until`; kNotKept: there is none.
   VersionLink Take(NodeId home, std::uint64_t bytes, Timestamp until);
-  // Whether a ring is so full that a later horizon should be found.
+  // Whether a later horizon should be found, so that chunks can be used again.
   bool crowded() const { return crowded_; }
   // No read-only transaction will need what was replaced before that time.
   void SetHorizon(Timestamp horizon);
 
  private:
-  struct Kept {
-    std::uint64_t begin;
-    std::uint64_t end;
-    Timestamp until;
+  struct Chunk {
+    std::uint64_t begin = 0;
+    std::uint64_t used = 0;  // of its bytes
+    Timestamp until = 0;     // when the last of its versions was replaced
   };
-  struct Ring {
-    std::deque<Kept> kept;  // the oldest first
-    std::uint64_t used = 0;
+  struct OfHome {
+    Chunk now;
+    std::deque<Chunk> full;    // the oldest first
+    std::uint64_t chunks = 1;  // that were ever used
   };
+  bool NextChunk(OfHome& home);
 
   const OldVersions& all_;
   const VersionLink first_;
-  std::vector<Ring> rings_;  // by home
+  std::vector<OfHome> of_homes_;
   Timestamp horizon_ = 0;
   bool crowded_ = false;
 };
