@@ -65,6 +65,9 @@ struct EngineOptions {
   // The size of the log that each thread has at each backup. A record takes at most a quarter of
   // it.
   std::uint64_t log_bytes = 256 << 10;
+  // With read timestamps: the room of each thread on each node for versions that were replaced; 0:
+  // as usual.
+  std::uint64_t version_bytes = 0;
   std::uint64_t table_bytes = 0;  // the most that the tables of a node take; 0: what the node has
   // Called on node 0 in a run, by a thread of the engine: a table grows no further, so transactions
   // will be refused when it is full. Once for each table.
@@ -89,6 +92,7 @@ Status SwitchOff(std::string_view words, EngineOptions& options);
 Status CheckCoroutines(std::uint32_t coroutines);
 Status CheckReplicas(std::uint32_t replicas, NodeId nodes);
 Status CheckLogBytes(std::uint64_t bytes);
+Status CheckVersionBytes(std::uint64_t bytes);
 Status CheckDeaths(const EngineOptions& options, NodeId nodes, const Protocol& protocol);
 
 // The error of a fold that needs more tuples than a table has room for.

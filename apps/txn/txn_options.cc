@@ -75,6 +75,9 @@ Status CheckConcurrency(const TxnOptions& options) {
     return UsageError("--isolation {}: {} works on a graph, whose transactions are serializable",
                       txn::IsolationName(isolation), options.workload);
   }
+  if (options.version_bytes != 0 && options.concurrency.timestamps == txn::Timestamps::kNone) {
+    return UsageError("--version-memory needs --timestamps dst");
+  }
   if (options.lock_timeout_given && options.protocol != "boundedwait") {
     return UsageError("--lock-timeout is for --protocol boundedwait, not {}", options.protocol);
   }
@@ -113,6 +116,7 @@ Result<txn::EngineOptions> EngineOptionsOf(const TxnOptions& options,
   engine.cache_bytes = options.cache_bytes;
   engine.replicas = options.replicas;
   engine.table_bytes = options.table_bytes;
+  engine.version_bytes = options.version_bytes;
   if (txn::RunsOnStore(options.workload)) engine.log_bytes = kGraphLogBytes;
   if (options.log_bytes != 0) engine.log_bytes = options.log_bytes;
   for (const std::string_view death : Split(options.die)) SLIM_TRY(ParseDeath(death, engine));
@@ -181,6 +185,16 @@ void DeclareTxnOptions(Options& options, TxnOptions& txn) {
                return txn::CheckLogBytes(txn.log_bytes);
              })
       .Default("256K, on stores 8M")
+      .Shown(ShownAs::kBytes, std::nullopt);
+  options
+      .Value("--version-memory", "BYTES",
+             "with --timestamps, the room of each thread on each node for versions that were "
+             "replaced and that a transaction may still read",
+             [&txn](const std::string& text) -> Status {
+               SLIM_ASSIGN(txn.version_bytes, ParseBytes(text));
+               return txn::CheckVersionBytes(txn.version_bytes);
+             })
+      .Default("16M, over verbs 256K")
       .Shown(ShownAs::kBytes, std::nullopt);
   options
       .Text("--die", "NODE@STAGE:N",

@@ -32,8 +32,9 @@ struct TxnOptions {
   std::optional<std::uint32_t> coroutines = {};  // nullopt: the run finds it
   std::uint32_t most_coroutines = 0;             // that a later drive of the same job has
   std::uint32_t replicas = 1;
-  std::uint64_t log_bytes = 0;    // 0: the workload's default
-  std::uint64_t table_bytes = 0;  // of each node; 0: what it has
+  std::uint64_t log_bytes = 0;      // 0: the workload's default
+  std::uint64_t version_bytes = 0;  // 0: the default
+  std::uint64_t table_bytes = 0;    // of each node; 0: what it has
   std::string die;
   std::uint64_t cache_bytes = 4 << 20;
   std::uint64_t delay_us = 0;

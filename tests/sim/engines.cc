@@ -19,6 +19,7 @@ EngineSetting DrawEngine(World& world, NodeId nodes) {
   const txn::ProtocolOptions timed{.timestamps = txn::Timestamps::kDst};
   if (world.Draw(2) == 0 && txn::MakeProtocol(drawn.protocol, timed)) {
     drawn.concurrency = timed;
+    drawn.options.version_bytes = 16 << 10;  // little, so that it becomes full
     drawn.hasty = static_cast<NodeId>(world.Draw(nodes));
     drawn.ahead_us = world.Draw(2) * world.Draw(300);
   }

@@ -188,7 +188,7 @@ TEST_P(ReadTimes, ShowThatRecordsWereAbsent) {
 // Versions are kept until the reader has ended, or until there is no room. Then the reader is
 // aborted, and sees the new state when it is tried again.
 TEST_P(ReadTimes, EndWhenVersionsHaveNoRoom) {
-  constexpr std::uint64_t kFits = 1900;  // versions of records of 2,000 bytes in 4 MiB
+  constexpr std::uint64_t kFits = 50;  // versions of records of 2,000 bytes in kRoomOfTurns
   WithTurns(GetParam(), 2000, [](const Turns& turns) {
     for (const Key key : {1, 2}) {
       turns.Write(key, 1);
@@ -237,7 +237,7 @@ TEST_P(ReadTimes, AreNotOvertakenByOlderWriters) {
 TEST(KeptRoom, IsNotGivenTwiceWhileItIsNeeded) {
   OnTxnJob({.protocol = "occ", .nodes = 1}, [](Cluster& cluster) {
     std::mt19937_64 random(TestSeed());
-    const auto all = Unwrap(txn::OldVersions::Make(cluster.fabric(), 2));
+    const auto all = Unwrap(txn::OldVersions::Make(cluster.fabric(), 2, 4 << 20));
     txn::KeptRoom room(*all, 0, 1, 1);
     const txn::VersionLink first = all->RoomOf(0, 1);
     std::map<std::uint64_t, std::pair<std::uint64_t, std::uint64_t>> taken;  // begin: end, until

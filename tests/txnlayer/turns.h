@@ -49,6 +49,8 @@ struct Turns {
   void BeginReading() const { reader.Begin(false, NowNs(), true); }
 };
 
+inline constexpr std::uint64_t kRoomOfTurns = 128 << 10;
+
 inline void WithTurns(const std::string& protocol_name, std::uint32_t record_bytes,
                       const std::function<void(const Turns&)>& body) {
   for (const bool one_sided : {false, true}) {
@@ -56,6 +58,7 @@ inline void WithTurns(const std::string& protocol_name, std::uint32_t record_byt
       const auto protocol = Unwrap(txn::MakeProtocol(protocol_name, Timed()));
       txn::EngineOptions options;
       options.stages = txn::StageCode::All(one_sided);
+      options.version_bytes = kRoomOfTurns;
       const auto engine = Unwrap(txn::Engine::Make(cluster, *protocol, options));
       txn::Table* const table = Unwrap(engine->tables().Add({"t", record_bytes, 1000}));
       EXPECT_TRUE(engine->Run([&](txn::Transaction& one) {

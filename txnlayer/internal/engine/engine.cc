@@ -12,6 +12,12 @@
 #include "txnlayer/internal/store/hash.h"
 
 namespace slimgraph::txn {
+namespace {
+
+constexpr std::uint64_t kMostVersionBytes = std::uint64_t{1} << 32;
+
+}  // namespace
+
 Status SwitchOff(std::string_view words, EngineOptions& options) {
   for (const std::string_view word : Split(words)) {
     if (word == "outstanding") {
@@ -44,6 +50,12 @@ Status CheckLogBytes(std::uint64_t bytes) {
   if (bytes >= LogShape::kLeastBytes && bytes <= LogShape::kMostBytes) return {};
   return UsageError("{} is out of range: give {} to {}", FormatBytes(bytes),
                     FormatBytes(LogShape::kLeastBytes), FormatBytes(LogShape::kMostBytes));
+}
+
+Status CheckVersionBytes(std::uint64_t bytes) {
+  if (bytes >= OldVersions::kLeastRoom && bytes <= kMostVersionBytes) return {};
+  return UsageError("--version-memory {}: give {} to {}", FormatBytes(bytes),
+                    FormatBytes(OldVersions::kLeastRoom), FormatBytes(kMostVersionBytes));
 }
 
 Status CheckDeaths(const EngineOptions& options, NodeId nodes, const Protocol& protocol) {
@@ -128,7 +140,8 @@ Result<std::unique_ptr<Engine>> Engine::Make(Cluster& cluster, const Protocol& p
   if (options.replicas > 1) {
     SLIM_ASSIGN(engine->replication_, Replication::Make(engine->tables_, options.log_bytes));
   }
-  if (engine->timed()) SLIM_TRY(engine->tables_.KeepVersions(cluster.threads()));
+  if (engine->timed())
+    SLIM_TRY(engine->tables_.KeepVersions(cluster.threads(), options.version_bytes));
   const std::size_t threads_here = NodesOnThisHost(cluster.job()).size() * cluster.threads();
   for (std::uint32_t thread = 0; thread < cluster.threads(); ++thread) {
     engine->threads_.push_back(std::make_unique<Thread>(*engine, thread));

@@ -41,8 +41,8 @@ Tables::Tables(Cluster& cluster, const Protocol& protocol, std::uint32_t replica
   most_bytes_ = std::min(most_bytes_, AddressesLeft(most_bytes_ * regions) / regions);
 }
 
-Status Tables::KeepVersions(std::uint32_t threads) {
-  SLIM_ASSIGN(old_versions_, OldVersions::Make(cluster_.fabric(), threads));
+Status Tables::KeepVersions(std::uint32_t threads, std::uint64_t room_bytes) {
+  SLIM_ASSIGN(old_versions_, OldVersions::Make(cluster_.fabric(), threads, room_bytes));
   return {};
 }
 

@@ -20,9 +20,9 @@ class Tables {
   Tables(Cluster& cluster, const Protocol& protocol, std::uint32_t replicas,
          std::uint64_t most_bytes);
 
-  // Collective, before the first table, if tuples have read timestamps: old versions are kept, for
-  // so many threads of each node.
-  Status KeepVersions(std::uint32_t threads);
+  // Collective, before the first table, if tuples have read timestamps: replaced versions are kept
+  // (OldVersions::Make).
+  Status KeepVersions(std::uint32_t threads, std::uint64_t room_bytes);
   const OldVersions* old_versions() const { return old_versions_.get(); }  // null: none are kept
 
   // Collective: all nodes add the same tables in the same order.

@@ -7,14 +7,8 @@
 namespace slimgraph::txn {
 namespace {
 
-// In a simulation little, so that it becomes full.
-#ifdef SLIMGRAPH_SIM
-constexpr std::uint64_t kRoomBytes = 16 << 10;
-constexpr std::uint64_t kPinnedRoomBytes = kRoomBytes;
-#else
-constexpr std::uint64_t kRoomBytes = 4 << 20;
+constexpr std::uint64_t kRoomBytes = 16 << 20;
 constexpr std::uint64_t kPinnedRoomBytes = 256 << 10;  // where all memory is taken at once
-#endif
 
 std::uint64_t Checksum(const std::byte* bytes, std::uint64_t all_bytes, VersionLink place) {
   return XXH3_64bits_withSeed(bytes + kWordBytes, all_bytes - kWordBytes, place);
@@ -49,11 +43,13 @@ OldVersions::OldVersions(const SharedRegion& region, std::uint32_t threads,
   for (std::uint32_t thread = 0; thread < threads; ++thread) OldestReader(thread).store(kNoReader);
 }
 
-Result<std::unique_ptr<OldVersions>> OldVersions::Make(Fabric& fabric, std::uint32_t threads) {
-  const std::uint64_t room = fabric.pages_on_demand() ? kRoomBytes : kPinnedRoomBytes;
+Result<std::unique_ptr<OldVersions>> OldVersions::Make(Fabric& fabric, std::uint32_t threads,
+                                                       std::uint64_t room_bytes) {
+  if (room_bytes == 0) room_bytes = fabric.pages_on_demand() ? kRoomBytes : kPinnedRoomBytes;
+  room_bytes = room_bytes / kWordBytes * kWordBytes;
   SLIM_ASSIGN(const SharedRegion region,
-              fabric.Share(ReadersBytes(threads) + fabric.nodes() * threads * room));
-  return std::unique_ptr<OldVersions>(new OldVersions(region, threads, room));
+              fabric.Share(ReadersBytes(threads) + fabric.nodes() * threads * room_bytes));
+  return std::unique_ptr<OldVersions>(new OldVersions(region, threads, room_bytes));
 }
 
 bool KeptRoom::NextChunk(OfHome& home) {

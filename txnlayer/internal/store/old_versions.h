@@ -58,8 +58,10 @@ class OldVersions {
  public:
   static constexpr Timestamp kNoReader = ~Timestamp{0};
 
-  // Collective.
-  static Result<std::unique_ptr<OldVersions>> Make(Fabric& fabric, std::uint32_t threads);
+  static constexpr std::uint64_t kLeastRoom = 8192;
+  // Collective. `room_bytes`: of each thread on each node, at least kLeastRoom; 0: as usual.
+  static Result<std::unique_ptr<OldVersions>> Make(Fabric& fabric, std::uint32_t threads,
+                                                   std::uint64_t room_bytes);
 
   RegionId region() const { return region_; }
   std::byte* memory() const { return memory_.data(); }
