@@ -9,6 +9,7 @@ import subprocess
 
 ROUNDS = 3
 PROTOCOLS = ["nowait", "waitdie", "boundedwait", "occ", "to", "mvcc", "sundial", "calvin"]
+TIMED = ["nowait", "waitdie", "boundedwait", "occ"]  # the protocols with read timestamps
 WORKLOADS = ["smallbank", "ycsb"]
 # DBx1000's names for protocols that both systems have, and ours.
 DBX1000_PROTOCOLS = {"NO_WAIT": "nowait", "WAIT_DIE": "waitdie", "MVCC": "mvcc", "SILO": "occ",
@@ -140,6 +141,24 @@ def ordered(bench):
     bench.tell("bytes of a directory for each record", bytes_each, 2, False)
 
 
-PARTS = {"ordered": ordered, "one_sided_against_tcp": one_sided_against_tcp,
+def read_times(bench):
+    """Read timestamps, against the same protocol without. Nothing that only reads may abort."""
+    aborts = 0
+    for protocol in TIMED:
+        for workload, bar in (("smallbank", 0.95), ("ycsb-a", 0.95), ("ycsb-b", 0.75),
+                              ("ycsb-c", 0.75), ("tpcc", 0.75)):
+            base = {"workload": workload, "protocol": protocol, "nodes": 2, "coroutines": 8}
+            base.update({"rows": 4, "population": 0.2} if workload == "tpcc" else {})
+            ratios = []
+            for _ in range(bench.rounds):
+                timed = result(bench, "run", timestamps="dst", **base)
+                ratios.append(timed["throughput_per_s"] / throughput(bench, **base))
+                aborts += timed["read_only"]["aborted"]
+            bench.tell(f"{protocol} {workload}, with read timestamps against without",
+                       statistics.median(ratios), bar, True)
+    bench.tell("aborts of transactions that only read, in all of these runs", aborts, 0, False)
+
+
+PARTS = {"ordered": ordered, "read_times": read_times, "one_sided_against_tcp": one_sided_against_tcp,
          "coroutines": coroutines, "optimisations": optimisations, "hybrids": hybrids,
          "dbx1000": dbx1000}
