@@ -159,6 +159,6 @@ def read_times(bench):
     bench.tell("aborts of transactions that only read, in all of these runs", aborts, 0, False)
 
 
-PARTS = {"ordered": ordered, "read_times": read_times, "one_sided_against_tcp": one_sided_against_tcp,
-         "coroutines": coroutines, "optimisations": optimisations, "hybrids": hybrids,
-         "dbx1000": dbx1000}
+PARTS = {"ordered": ordered, "read_times": read_times,
+         "one_sided_against_tcp": one_sided_against_tcp, "coroutines": coroutines,
+         "optimisations": optimisations, "hybrids": hybrids, "dbx1000": dbx1000}
