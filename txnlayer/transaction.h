@@ -118,9 +118,10 @@ class Transaction {
     return shares_ && by_processor_ && !access.write && !Remote(access);
   }
   void StopSharing() { shares_ = false; }
-  // With read timestamps, when the times of all tuples that it accesses are known: sets the commit
-  // time, and takes room for the versions that it replaces.
-  void ChooseCommitTime();
+  // With read timestamps, when it has read all tuples and locked those that it writes, and before
+  // it validates the others: sets the commit time, and takes room for the versions that it
+  // replaces. False: aborted.
+  bool ChooseCommitTime();
   // The forms of this transaction's stages.
   void SetStages(const StageCode& stages) { stages_ = stages; }
   // Counts a run of the stage, which began at the tick `start` and ended now.
@@ -179,6 +180,9 @@ class Transaction {
   // For read timestamps: times.cc.
   void BeginReading(std::uint64_t now_ns);
   void EndReading();
+  Timestamp TimeAfterTuples();
+  bool Count(Timestamp& time);
+  void ReadCounters(std::uint64_t at, std::span<Timestamp> counters);
   void PostReadingAt(Port& port, Access& access);
   Step CheckReadingAt(Access& access, Step answered) const;
   void NoteAhead(Timestamp seen);
@@ -237,6 +241,9 @@ class Transaction {
   Conflict conflict_;
   bool open_ = false;
   bool only_reads_ = false;           // at the time timestamp_
+  Timestamp reading_since_ = 0;       // by the clock
+  std::vector<Timestamp> sees_;       // see Access::sees
+  Timestamp counted_ = 0;             // the source or the result of an operation on a counter
   bool in_commit_ = false;            // it has passed the gate
   std::uint32_t moment_ = 0;          // the last one before its begin
   std::uint32_t sweeps_asked_ = 0;    // since its first attempt

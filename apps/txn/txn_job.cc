@@ -94,6 +94,7 @@ void TxnJob::ReportFigures(const txn::DriveResult& result, Report& report,
   set("/workload", options_.workload);
   set("/protocol", options_.protocol);
   set("/isolation", std::string(txn::IsolationName(protocol_->isolation())));
+  set("/timestamps", std::string(txn::TimestampsName(options_.concurrency.timestamps)));
   set("/stages", engine_->options().stages.Digits(protocol_->stages()));
   if (options_.drive.finds_coroutines) {
     set("/coroutines", result.coroutines);

@@ -76,7 +76,7 @@ Status CheckConcurrency(const TxnOptions& options) {
                       txn::IsolationName(isolation), options.workload);
   }
   if (options.version_bytes != 0 && options.concurrency.timestamps == txn::Timestamps::kNone) {
-    return UsageError("--version-memory needs --timestamps dst");
+    return UsageError("--version-memory needs --timestamps");
   }
   if (options.lock_timeout_given && options.protocol != "boundedwait") {
     return UsageError("--lock-timeout is for --protocol boundedwait, not {}", options.protocol);
@@ -146,8 +146,9 @@ void DeclareTxnOptions(Options& options, TxnOptions& txn) {
   options.Choice("--timestamps",
                  "none: transactions that only read run like all others. dst: they read the state "
                  "of one moment, at most as old as the nodes' clocks differ, without locks and "
-                 "aborts. Only with nowait, waitdie, boundedwait and occ",
-                 {"none", "dst"}, txn.concurrency.timestamps);
+                 "aborts. global, vector: the same with times from counters on node 0, for "
+                 "comparison. Only with nowait, waitdie, boundedwait and occ",
+                 {"none", "dst", "global", "vector"}, txn.concurrency.timestamps);
   options
       .Value("--lock-timeout", "TIME",
              "with boundedwait: abort a transaction that has waited for a lock for this time",

@@ -16,7 +16,10 @@ EngineSetting DrawEngine(World& world, NodeId nodes) {
   for (std::size_t i = 0; i < protocol->stages().size(); ++i) {
     drawn.stages += OneOf(world, {"0", "1"});
   }
-  const txn::ProtocolOptions timed{.timestamps = txn::Timestamps::kDst};
+  constexpr txn::Timestamps kOthers[] = {txn::Timestamps::kGlobal, txn::Timestamps::kVector};
+  const bool other = world.Draw(4) == 0;
+  const txn::ProtocolOptions timed{.timestamps =
+                                       other ? kOthers[world.Draw(2)] : txn::Timestamps::kDst};
   if (world.Draw(2) == 0 && txn::MakeProtocol(drawn.protocol, timed)) {
     drawn.concurrency = timed;
     drawn.options.version_bytes = 16 << 10;  // little, so that it becomes full

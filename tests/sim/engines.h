@@ -30,8 +30,10 @@ struct EngineSetting {
 EngineSetting DrawEngine(World& world, NodeId nodes);
 
 // What to call the setting beside the protocol.
-inline const char* NameOfTimestamps(const EngineSetting& setting) {
-  return setting.concurrency.timestamps == txn::Timestamps::kNone ? "" : " with times";
+inline std::string NameOfTimestamps(const EngineSetting& setting) {
+  const txn::Timestamps timestamps = setting.concurrency.timestamps;
+  return timestamps == txn::Timestamps::kNone ? ""
+                                              : fmt::format(" {}", txn::TimestampsName(timestamps));
 }
 
 // Draws the level of isolation, if the protocol and the workload have several, and how long locks

@@ -61,8 +61,8 @@ std::string NameOf(const TxnSetting& s) {
   const bool timed = s.timestamps != txn::Timestamps::kNone;
   return fmt::format(
       "{} {}{} {} on {} nodes, {} computing, {} x {}, {}, delay {} us, without '{}'{}", s.workload,
-      s.protocol, timed ? " with times" : "", s.stages, s.nodes, s.compute, s.threads, s.coroutines,
-      s.transport, s.delay_us, s.without, deaths);
+      s.protocol, timed ? std::string("+") + txn::TimestampsName(s.timestamps) : "", s.stages,
+      s.nodes, s.compute, s.threads, s.coroutines, s.transport, s.delay_us, s.without, deaths);
 }
 
 std::vector<std::string> AllProtocols() {

@@ -41,7 +41,7 @@ TEST_P(ReadTimes, AreForProtocolsWithOneLockWordAndForSerializability) {
 // --- histories
 
 void ExpectSerializable(TxnSetting setting) {
-  setting.timestamps = Timestamps::kDst;
+  if (setting.timestamps == Timestamps::kNone) setting.timestamps = Timestamps::kDst;
   setting.work.seed = TestSeed();
   RunSetting(setting, [&](txn::Engine& engine, txn::Workload& workload, const txn::DriveResult& r) {
     const auto lines = Lines(engine, workload, r);
@@ -74,6 +74,23 @@ TEST_P(ReadTimes, KeepHistoriesSerializableWithMixedForms) {
                         .transactions = 100,
                         .delay_us = random() % 2 == 0 ? 0u : 50u,
                         .without = random() % 2 == 0 ? "" : "outstanding,doorbells,passive,cache"});
+  }
+}
+
+TEST_P(ReadTimes, OfCountersKeepHistoriesSerializable) {
+  std::mt19937_64 random(TestSeed());
+  for (const Timestamps timestamps : {Timestamps::kGlobal, Timestamps::kVector}) {
+    for (const char* const stages : {"rpc", "one-sided"}) {
+      for (const char* const transport : {"shm", "tcp"}) {
+        ExpectSerializable({.protocol = GetParam(),
+                            .stages = stages,
+                            .mix_stages = random() % 4 == 0,
+                            .transport = transport,
+                            .threads = static_cast<std::uint32_t>(1 + random() % 2),
+                            .transactions = 100,
+                            .timestamps = timestamps});
+      }
+    }
   }
 }
 

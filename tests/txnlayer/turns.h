@@ -29,7 +29,10 @@ struct Turns {
   void Write(txn::Key key, std::uint64_t value) const { Write(std::vector<txn::Key>{key}, value); }
   // Another transaction's locks may not be free yet although it has committed.
   void Write(const std::vector<txn::Key>& keys, std::uint64_t value) const {
-    for (int tries = 1; !TryToWrite(keys, value, tries > 1); ++tries) ASSERT_LT(tries, 1000);
+    for (std::uint32_t tries = 1; !TryToWrite(keys, value, tries > 1); ++tries) {
+      ASSERT_LT(tries, 10'000u);
+      writer.BackOff(tries);
+    }
   }
   bool TryToWrite(const std::vector<txn::Key>& keys, std::uint64_t value, bool again) const {
     writer.Begin(again);

@@ -14,12 +14,12 @@ namespace {
 
 std::vector<std::unique_ptr<Protocol>> AllProtocols(const ProtocolOptions& options) {
   const Isolation isolation = options.isolation;
-  const bool timed = options.timestamps == Timestamps::kDst;
+  const Timestamps times = options.timestamps;
   std::vector<std::unique_ptr<Protocol>> all;
-  all.push_back(std::make_unique<NoWait>(isolation, timed));
-  all.push_back(std::make_unique<WaitDie>(isolation, timed));
-  all.push_back(std::make_unique<BoundedWait>(isolation, timed, options.lock_timeout_ns));
-  all.push_back(std::make_unique<Occ>(timed));
+  all.push_back(std::make_unique<NoWait>(isolation, times));
+  all.push_back(std::make_unique<WaitDie>(isolation, times));
+  all.push_back(std::make_unique<BoundedWait>(isolation, times, options.lock_timeout_ns));
+  all.push_back(std::make_unique<Occ>(times));
   all.push_back(std::make_unique<TimestampOrder>());
   all.push_back(std::make_unique<Mvcc>());
   all.push_back(std::make_unique<Sundial>());
@@ -41,12 +41,13 @@ Result<std::unique_ptr<Protocol>> MakeProtocol(std::string_view name,
   std::string with_levels;
   const bool timed = options.timestamps != Timestamps::kNone;
   if (timed && options.isolation != Isolation::kSerializable) {
-    return UsageError("--timestamps dst needs --isolation serializable, not {}",
-                      IsolationName(options.isolation));
+    return UsageError("--timestamps {} needs --isolation serializable, not {}",
+                      TimestampsName(options.timestamps), IsolationName(options.isolation));
   }
   for (auto& protocol : AllProtocols(options)) {
     if (timed && protocol->name() == name && protocol->shape().times_at == 0) {
-      return UsageError("--timestamps dst needs nowait, waitdie, boundedwait or occ; not {}", name);
+      return UsageError("--timestamps {} needs nowait, waitdie, boundedwait or occ; not {}",
+                        TimestampsName(options.timestamps), name);
     }
     const bool has_level = protocol->isolation() == options.isolation;
     if (has_level && protocol->name() == name) return std::move(protocol);
@@ -64,6 +65,11 @@ Result<std::unique_ptr<Protocol>> MakeProtocol(std::string_view name,
 const char* IsolationName(Isolation isolation) {
   constexpr const char* kNames[] = {"serializable", "repeatable-read", "read-committed"};
   return kNames[static_cast<std::size_t>(isolation)];
+}
+
+const char* TimestampsName(Timestamps timestamps) {
+  constexpr const char* kNames[] = {"none", "dst", "global", "vector"};
+  return kNames[static_cast<std::size_t>(timestamps)];
 }
 
 }  // namespace slimgraph::txn

@@ -10,12 +10,6 @@
 
 namespace slimgraph::txn {
 
-// How transactions that only read are kept apart from others.
-enum class Timestamps : std::uint8_t {
-  kNone,  // they run like all others
-  kDst,   // they read at a time of their own (stages/read_at.h)
-};
-
 struct ProtocolOptions {
   Isolation isolation = Isolation::kSerializable;  // below it, only two-phase locking
   std::uint64_t lock_timeout_ns = 10'000'000;      // how long BOUNDEDWAIT waits for a lock
@@ -27,5 +21,6 @@ Result<std::unique_ptr<Protocol>> MakeProtocol(std::string_view name,
                                                const ProtocolOptions& options = {});
 
 const char* IsolationName(Isolation isolation);
+const char* TimestampsName(Timestamps timestamps);
 
 }  // namespace slimgraph::txn

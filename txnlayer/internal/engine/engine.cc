@@ -15,6 +15,8 @@ namespace slimgraph::txn {
 namespace {
 
 constexpr std::uint64_t kMostVersionBytes = std::uint64_t{1} << 32;
+// A message has to hold the counts of all threads.
+constexpr std::size_t kMostCounts = 256;
 
 }  // namespace
 
@@ -135,6 +137,11 @@ Result<std::unique_ptr<Engine>> Engine::Make(Cluster& cluster, const Protocol& p
   if (cluster.threads() > kMaxThreads) {
     return UsageError("--threads {} is out of range: timestamps can name 1..{} of a node",
                       cluster.threads(), kMaxThreads);
+  }
+  const std::size_t threads = std::size_t{cluster.topology().nodes()} * cluster.threads();
+  if (protocol.shape().timestamps == Timestamps::kVector && threads > kMostCounts) {
+    return UsageError("--timestamps vector is for at most {} threads in all; there are {}",
+                      kMostCounts, threads);
   }
   std::unique_ptr<Engine> engine(new Engine(cluster, protocol, options));
   if (options.replicas > 1) {

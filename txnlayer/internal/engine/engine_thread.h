@@ -37,6 +37,7 @@ struct Engine::Thread {
     OpenReaders readers;
     std::uint64_t horizon_at_ns = 0;  // when the horizon of `kept` was found
     Atomic<Timestamp> last_commit{0};
+    std::uint64_t commits = 0;  // under vector timestamps
   };
   std::optional<Times> times;
   Figures figures;

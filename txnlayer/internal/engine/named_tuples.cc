@@ -80,6 +80,7 @@ Access* Transaction::NewAccess(const Want& want) {
   access.owner = owner_;
   access.seen_timestamp = 0;
   access.kept_at = kNoOlder;
+  access.sees = only_reads_ && !sees_.empty() ? sees_.data() : nullptr;
   access.write = want.write;
   access.write_later = want.write_later;
   access.absent = false;

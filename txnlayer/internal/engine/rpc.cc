@@ -92,6 +92,11 @@ std::size_t ItemBytes(std::uint16_t, const Access& access) {
          access.table->version_bytes();
 }
 
+void AppendSeen(std::span<const Timestamp> sees, std::vector<std::byte>& request) {
+  const auto bytes = std::as_bytes(sees);
+  request.insert(request.end(), bytes.begin(), bytes.end());
+}
+
 void AppendRequest(std::uint16_t what, const Access& access, std::vector<std::byte>& request) {
   const bool record = CarriesRecord(what, access);
   Append(request, RequestItem{.key = access.key,
@@ -131,9 +136,14 @@ void RpcServer::Serve(const Message& message) {
   const auto header = Take<CallHeader>(rest);
   if (header.what == kLogRequest || header.what == kReclaimRequest) {
     engine_.replication()->Serve(message);
-    return Send({message.from, header.call, 0, {}});
+    return Send({message.from, header.call, 0, {}, {}});
   }
-  auto answer = std::make_shared<Answer>(Answer{message.from, header.call, 0, {}});
+  auto answer = std::make_shared<Answer>(Answer{message.from, header.call, 0, {}, {}});
+  const bool reads_at = header.what == static_cast<std::uint16_t>(Stage::kReadAt);
+  if (reads_at && engine_.protocol().shape().timestamps == Timestamps::kVector) {
+    answer->sees.resize(std::size_t{engine_.tables().view().nodes()} * engine_.cluster().threads());
+    for (Timestamp& seen : answer->sees) seen = Take<Timestamp>(rest);
+  }
   answer->items.resize(header.items);
   for (std::size_t i = 0; i < header.items; ++i) {
     const auto item = Take<RequestItem>(rest);
@@ -147,6 +157,7 @@ void RpcServer::Serve(const Message& message) {
     access.owner = item.owner;
     access.commit_timestamp = item.commit_timestamp;
     access.kept_at = item.kept_at;
+    if (!answer->sees.empty()) access.sees = answer->sees.data();
     access.version = item.version;
     access.write = item.write;
     access.fetch = item.fetch;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <list>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "txnlayer/engine.h"
@@ -23,6 +24,8 @@ bool CarriesRecord(std::uint16_t what, const Access& access);
 // The size of an access in a request, or the largest size in a reply, whichever is larger.
 std::size_t ItemBytes(std::uint16_t what, const Access& access);
 
+// Under vector timestamps, a request to read at a time has all counts before its items.
+void AppendSeen(std::span<const Timestamp> sees, std::vector<std::byte>& request);
 void AppendRequest(std::uint16_t what, const Access& access, std::vector<std::byte>& request);
 // Reads the next item of a reply into `access`, and returns its result.
 Step TakeReply(Bytes& reply, Access& access);
@@ -41,7 +44,8 @@ class RpcServer {
   struct Answer {
     EndpointAddress to;
     std::uint32_t call = 0;
-    std::size_t left = 0;                       // items that still wait for a lock
+    std::size_t left = 0;  // items that still wait for a lock
+    std::vector<Timestamp> sees;
     std::vector<std::vector<std::byte>> items;  // as they will be in the reply
   };
   struct Waiting {

@@ -173,6 +173,7 @@ void Transaction::AddToRequest(std::uint16_t what, Access& access) {
     request->call.request.resize(sizeof(CallHeader));
     const CallHeader header{.what = what};
     std::memcpy(request->call.request.data(), &header, sizeof header);
+    if (access.sees != nullptr) AppendSeen(sees_, request->call.request);
   }
   AppendRequest(what, access, request->call.request);
   request->accesses.push_back(&access);

@@ -16,14 +16,34 @@ constexpr std::uint64_t kHorizonEveryNs = 200'000;
 
 }  // namespace
 
-// Chooses and publishes the time at which the transaction reads. It is after all commits of this
-// node.
+// Publishes since when the transaction reads, and chooses the time at which it reads.
 void Transaction::BeginReading(std::uint64_t now_ns) {
+  const Timestamps timestamps = engine_.protocol().shape().timestamps;
+  // Under kDst, it is after all commits of this node.
   for (const auto& thread : engine_.threads_) {
+    if (timestamps != Timestamps::kDst) break;
     thread_.clock.AdvancePast(thread->times->last_commit.load(std::memory_order_acquire));
   }
-  timestamp_ = thread_.clock.TimeAt(now_ns);
-  thread_.times->readers.Add(timestamp_);
+  reading_since_ = thread_.clock.TimeAt(now_ns);
+  thread_.times->readers.Add(reading_since_);
+  timestamp_ = reading_since_;
+  const OldVersions& all = *engine_.tables().old_versions();
+  if (timestamps == Timestamps::kGlobal) {
+    ReadCounters(all.CounterAt(), {&counted_, 1});
+    timestamp_ = counted_;
+  } else if (timestamps == Timestamps::kVector) {
+    sees_.resize(std::size_t{engine_.tables().view().nodes()} * all.threads());
+    ReadCounters(all.CountersAt(), sees_);
+  }
+}
+
+// Those of node 0, which never dies.
+void Transaction::ReadCounters(std::uint64_t at, std::span<Timestamp> counters) {
+  const OldVersions& all = *engine_.tables().old_versions();
+  const auto into = std::as_writable_bytes(counters);
+  if (self_ == 0 && by_processor_) return LoadWords(into.data(), all.memory() + at, into.size());
+  task_.worker().endpoint().Read(0, all.region(), at, into, task_.worker().Tag(frame_->pending));
+  task_.Await(frame_->pending);
 }
 
 // At home at once, from another node one-sided where that is possible.
@@ -42,7 +62,7 @@ Step Transaction::CheckReadingAt(Access& access, Step answered) const {
   return access.asked ? answered : CheckReadAt(engine_.protocol(), access);
 }
 
-void Transaction::EndReading() { thread_.times->readers.Remove(timestamp_); }
+void Transaction::EndReading() { thread_.times->readers.Remove(reading_since_); }
 
 void Transaction::NoteAhead(Timestamp seen) {
   const std::uint64_t now = thread_.clock.ClockAt(NowNs());
@@ -58,7 +78,8 @@ void Transaction::CopyReplaced(Access& access) {
   access.kept.SetImage(access.key, access.version_bytes(), access.table->version_bytes());
 }
 
-void Transaction::ChooseCommitTime() {
+// A time after those of all that it has read, and of those that have read what it writes.
+Timestamp Transaction::TimeAfterTuples() {
   // Later than all that committed before the last moment between commits, which the clock knows.
   Timestamp time = thread_.clock.TimeAt(began_ns_) + 1;
   for (Access* const access : accesses()) {
@@ -69,10 +90,53 @@ void Transaction::ChooseCommitTime() {
         std::max({time, access->time(TimeWord::kClaimed) + 1, access->time(TimeWord::kMarked) + 1});
   }
   thread_.clock.AdvancePast(time);
+  return time;
+}
+
+// Takes a time from the global counter, or counts a commit of this thread and tells node 0. False:
+// a node has died.
+bool Transaction::Count(Timestamp& time) {
+  const OldVersions& all = *engine_.tables().old_versions();
+  const bool here = self_ == 0 && by_processor_;
+  Endpoint& endpoint = task_.worker().endpoint();
+  if (engine_.protocol().shape().timestamps == Timestamps::kGlobal) {
+    const std::uint64_t at = all.CounterAt();
+    if (here) {
+      counted_ = WordAt(all.memory() + at).fetch_add(1);
+    } else {
+      endpoint.FetchAdd(0, all.region(), at, 1, &counted_, task_.worker().Tag(frame_->pending));
+      task_.Await(frame_->pending);
+    }
+    time = counted_ + 1;
+  } else {
+    counted_ = ++thread_.times->commits;
+    time = TimestampOf(counted_, owner_);
+    const std::uint64_t at = all.CountersAt() + all.ThreadOf(time) * kWordBytes;
+    if (here) {
+      WordAt(all.memory() + at).store(counted_);
+    } else {
+      endpoint.Write(0, all.region(), at, std::as_bytes(std::span(&counted_, 1)),
+                     task_.worker().Tag(frame_->pending));
+      task_.Await(frame_->pending);
+    }
+  }
+  if (!Abandoned()) return true;
+  reason_ = AbortReason::kNodeLost;
+  return false;
+}
+
+bool Transaction::ChooseCommitTime() {
+  Timestamp time = 0;
+  if (engine_.protocol().shape().timestamps == Timestamps::kDst) {
+    time = TimeAfterTuples();
+  } else if (!Count(time)) {
+    return false;
+  }
   for (Access* const access : accesses()) {
     access->commit_timestamp = time;
     if (access->write) KeepReplaced(*access);
   }
+  return true;
 }
 
 void Transaction::KeepReplaced(Access& access) {
@@ -80,7 +144,11 @@ void Transaction::KeepReplaced(Access& access) {
   access.kept_at = kNoOlder;
   if (written == 0 && !access.existed) return;
   const std::uint64_t bytes = OldVersions::KeptBytes(access.table->image_bytes());
-  access.kept_at = thread_.times->kept.Take(access.home, bytes, access.commit_timestamp);
+  Timestamp until = access.commit_timestamp;
+  if (!access.table->leaves_times()) {  // whoever begins from now on sees this commit
+    until = TimestampOf(thread_.clock.ClockAt(NowNs()) + kKeptAtLeastUs, 0);
+  }
+  access.kept_at = thread_.times->kept.Take(access.home, bytes, until);
   if (access.kept_at == kNotKept) return;
   if (!one_sided(Stage::kCommit) || (by_processor_ && !Remote(access))) return;
   access.kept.Seal(bytes, written, access.time(TimeWord::kOlder), access.kept_at);

@@ -79,6 +79,9 @@ struct Access {
 
   // With read timestamps: where the version that is replaced is to be kept, and a copy of it, if
   // another node must send it there (old_versions.h).
+  // Under vector timestamps, of a transaction that only reads: how many commits of each thread it
+  // sees.
+  const Timestamp* sees = nullptr;
   bool existed = false;  // the record, in that version
   VersionLink kept_at = kNoOlder;
   KeptVersion kept;
@@ -101,6 +104,11 @@ struct Access {
     return word;
   }
   void SetWord(std::uint64_t word) { std::memcpy(version_bytes(), &word, sizeof word); }
+  // Whether a version with that time belongs to the state that a read-only transaction sees.
+  bool Sees(Timestamp written) const {
+    if (sees == nullptr) return written <= timestamp;
+    return ClockOf(written) <= sees[table->old_versions()->ThreadOf(written)];
+  }
   // The times that were read from the tuple. TakeTimes(): those before the image.
   std::uint64_t& time(TimeWord which) { return seen[table->time_at(which) / kWordBytes]; }
   void TakeTimes() { std::memcpy(&time(TimeWord::kClaimed), image - kTimeBytes, kTimeBytes); }

@@ -18,7 +18,9 @@ bool FindOrClaimAbsence(Access& access) {
   const std::uint64_t changes = table.ChangesOf(access.key, access.rank);
   access.offset = table.Find(access.key, access.rank);
   if (access.offset != 0) return true;
-  RaiseTo(WordAt(access.memory() + table.AbsenceAt(access.key)), access.timestamp);
+  if (table.leaves_times()) {
+    RaiseTo(WordAt(access.memory() + table.AbsenceAt(access.key)), access.timestamp);
+  }
   return changes % 2 == 0 && table.ChangesOf(access.key, access.rank) == changes;
 }
 
@@ -31,7 +33,7 @@ Step TakeKept(Access& access) {
   if (!kept.IsWhole(bytes, access.kept_at) || kept.key() != access.key) {
     return Step::Abort(AbortReason::kNoVersion);
   }
-  if (kept.written() > access.timestamp) {
+  if (!access.Sees(kept.written())) {
     access.kept_at = kept.older();
     return Step::More();
   }
@@ -73,6 +75,7 @@ constexpr std::size_t kLinkAgain = 3;
 
 // Whether a later writer commits after the transaction's time anyway.
 bool IsClaimed(Access& access) {
+  if (!access.table->leaves_times()) return true;
   return std::max({access.time(TimeWord::kClaimed), access.time(TimeWord::kMarked),
                    access.time(TimeWord::kWritten)}) >= access.timestamp;
 }
@@ -94,7 +97,7 @@ Step CheckTake(const Protocol& protocol, Access& access) {
   }
   access.CheckKey();
   access.seen_timestamp = std::max(access.seen_timestamp, written);
-  if (written <= access.timestamp) return Step::Done();
+  if (access.Sees(written)) return Step::Done();
   access.kept_at = access.reread[kLinkAgain];
   if (const auto end = EndOfChain(access)) return *end;
   access.step = kFollow;
@@ -115,7 +118,7 @@ Step ReadAt(const Protocol& protocol, Access& access) {
   std::byte* const bytes = access.memory() + access.offset;
   const TupleView tuple(table, bytes);
   const auto time = [&](TimeWord word) { return WordAt(bytes + table.time_at(word)); };
-  RaiseTo(time(TimeWord::kClaimed), access.timestamp);
+  if (table.leaves_times()) RaiseTo(time(TimeWord::kClaimed), access.timestamp);
   const auto locked = [&] {
     const std::uint64_t word = WordAt(bytes).load();
     return !protocol.StampOf(&word);
@@ -127,7 +130,7 @@ Step ReadAt(const Protocol& protocol, Access& access) {
   // A writer that has come since then has a later time, and keeps this version.
   if (locked() || time(TimeWord::kWritten).load() != written) return Step::Wait();
   access.seen_timestamp = std::max(access.seen_timestamp, written);
-  if (written > access.timestamp) return FollowChain(access, older);
+  if (!access.Sees(written)) return FollowChain(access, older);
   access.has_image = true;
   return Step::Done();
 }

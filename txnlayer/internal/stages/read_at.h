@@ -13,6 +13,14 @@
 // the reader finds the lock and waits. Then the reader takes the youngest version that is not
 // younger than its time.
 //
+// Two other schemes are there for comparison. Under global timestamps, a writer takes its time from
+// a counter on node 0 when it holds the locks of what it writes, and before it validates what it
+// has read; a reader takes the counter's value when it begins. Under vector timestamps, each thread
+// counts its commits, and tells node 0 its count at that point; a reader takes all counts. Either
+// way, a writer that depends on another takes its time after that one, and nobody leaves times in
+// tuples. If a reader's time includes a writer, that one had its locks when the reader began. So
+// the reader finds its locks, and waits, or finds what it has written.
+//
 // The home does that in one request. By one-sided operations it takes two round trips, if the
 // tuple's place is known and its time `claimed` can be swapped from afar. In the first, the reader
 // looks at the times. In the second, it leaves its own, then reads the lock, the version, and again

@@ -28,17 +28,17 @@ bool KeptVersion::IsWhole(std::uint64_t all_bytes, VersionLink place) const {
   return word(0) == Checksum(bytes, all_bytes, place);
 }
 
-std::uint64_t OldVersions::ReadersBytes(std::uint32_t threads) {
-  const std::uint64_t bytes = threads * kWordBytes;
+std::uint64_t OldVersions::HeadBytes(NodeId nodes, std::uint32_t threads) {
+  const std::uint64_t bytes = (threads + 1 + std::uint64_t{nodes} * threads) * kWordBytes;
   return (bytes + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
 }
 
-OldVersions::OldVersions(const SharedRegion& region, std::uint32_t threads,
+OldVersions::OldVersions(const SharedRegion& region, NodeId nodes, std::uint32_t threads,
                          std::uint64_t room_bytes)
     : region_(region.id),
       memory_(region.memory),
       threads_(threads),
-      readers_bytes_(ReadersBytes(threads)),
+      head_bytes_(HeadBytes(nodes, threads)),
       room_bytes_(room_bytes) {
   for (std::uint32_t thread = 0; thread < threads; ++thread) OldestReader(thread).store(kNoReader);
 }
@@ -47,9 +47,9 @@ Result<std::unique_ptr<OldVersions>> OldVersions::Make(Fabric& fabric, std::uint
                                                        std::uint64_t room_bytes) {
   if (room_bytes == 0) room_bytes = fabric.pages_on_demand() ? kRoomBytes : kPinnedRoomBytes;
   room_bytes = room_bytes / kWordBytes * kWordBytes;
-  SLIM_ASSIGN(const SharedRegion region,
-              fabric.Share(ReadersBytes(threads) + fabric.nodes() * threads * room_bytes));
-  return std::unique_ptr<OldVersions>(new OldVersions(region, threads, room_bytes));
+  SLIM_ASSIGN(const SharedRegion region, fabric.Share(HeadBytes(fabric.nodes(), threads) +
+                                                      fabric.nodes() * threads * room_bytes));
+  return std::unique_ptr<OldVersions>(new OldVersions(region, fabric.nodes(), threads, room_bytes));
 }
 
 bool KeptRoom::NextChunk(OfHome& home) {

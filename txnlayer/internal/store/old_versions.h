@@ -69,29 +69,38 @@ class OldVersions {
   std::uint64_t chunk_bytes() const { return std::max(kLeastChunk, room_bytes_ / kChunks); }
   // Where the room of a thread of `writer` begins, on each node.
   VersionLink RoomOf(NodeId writer, std::uint32_t thread) const {
-    return readers_bytes_ + (std::uint64_t{writer} * threads_ + thread) * room_bytes_;
+    return head_bytes_ + (std::uint64_t{writer} * threads_ + thread) * room_bytes_;
   }
   static std::uint64_t KeptBytes(std::uint64_t image_bytes) {
     return kKeptHeader * kWordBytes + image_bytes;
   }
 
   // The time of the oldest read-only transaction of a thread of this node, or kNoReader. The words
-  // of all threads are the first of the region.
+  // of all threads are the first of the region. Behind them, node 0 has the counters of other
+  // timestamps: the global one, and one for each thread of the job.
   SharedWord OldestReader(std::uint32_t thread) const {
     return WordAt(memory() + thread * kWordBytes);
   }
   std::uint32_t threads() const { return threads_; }
+  std::uint64_t CounterAt() const { return threads_ * kWordBytes; }
+  std::uint64_t CountersAt() const { return CounterAt() + kWordBytes; }
+  // The number of the thread whose commit has that time, under kVector.
+  std::uint64_t ThreadOf(Timestamp time) const {
+    const std::uint64_t thread = time & ((std::uint64_t{1} << kTimeThreadBits) - 1);
+    return (thread >> kThreadBits) * threads_ + thread % kMaxThreads;
+  }
 
  private:
   static constexpr std::uint64_t kChunks = 64;
   static constexpr std::uint64_t kLeastChunk = 4096;  // more than any version
-  OldVersions(const SharedRegion& region, std::uint32_t threads, std::uint64_t room_bytes);
-  static std::uint64_t ReadersBytes(std::uint32_t threads);
+  OldVersions(const SharedRegion& region, NodeId nodes, std::uint32_t threads,
+              std::uint64_t room_bytes);
+  static std::uint64_t HeadBytes(NodeId nodes, std::uint32_t threads);
 
   RegionId region_;
   MutableBytes memory_;
   std::uint32_t threads_;
-  std::uint64_t readers_bytes_;
+  std::uint64_t head_bytes_;
   std::uint64_t room_bytes_;
 };
 

@@ -65,6 +65,7 @@ constexpr std::uint64_t kOneWrite = 2;
 struct TupleShape {
   std::uint32_t metadata_words = 1;
   std::uint32_t versions = 1;
+  Timestamps timestamps = Timestamps::kNone;
   std::uint32_t times_at = 0;  // the number of the first of the TimeWords; 0: there are none
   std::uint64_t fresh[kMaxMetadataWords] = {};
 };
@@ -126,6 +127,8 @@ class Table {
   }
   const TupleShape& shape() const { return shape_; }
   bool timed() const { return shape_.times_at != 0; }
+  // Whether transactions leave their times in what they read.
+  bool leaves_times() const { return shape_.timestamps == Timestamps::kDst; }
   std::uint64_t time_at(TimeWord word) const {
     return (shape_.times_at + static_cast<std::uint64_t>(word)) * kWordBytes;
   }

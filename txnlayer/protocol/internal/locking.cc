@@ -83,8 +83,7 @@ bool Locking::Prepare(Transaction& transaction) const {
     upgrades.push_back(access);
   }
   if (transaction.RunStage(Stage::kLock, upgrades)) {
-    if (timed_) transaction.ChooseCommitTime();
-    return true;
+    return !timed() || transaction.ChooseCommitTime();
   }
   transaction.StopSharing();
   return false;
@@ -119,8 +118,9 @@ void Locking::Post(Stage stage, Port& port, Access& access) const {
   }
   if (stage == Stage::kLock) return PostLock(port, access);
   if (stage == Stage::kRead) return PostRead(port, access);
-  if (stage == Stage::kCommit && timed_ && !access.write) PostMark(port, access);
-  if (stage == Stage::kCommit && access.write && timed_) {
+  const bool marks = stage == Stage::kCommit && timestamps_ == Timestamps::kDst && !access.write;
+  if (marks) PostMark(port, access);
+  if (stage == Stage::kCommit && access.write && timed()) {
     times::PostReplace(port, access);
   } else if (stage == Stage::kCommit && access.write) {
     port.Write(access, access.table->version_at(0), access.table->version_bytes(),
@@ -165,7 +165,7 @@ Step Locking::CheckUpgrade(Access& access, AbortReason otherwise) {
 // Also resets the count of waiting transactions. Only the TimeWords outlive a lock.
 Timestamp Locking::FreeLocks(std::uint64_t* metadata) const {
   const TupleShape words = shape();
-  std::fill_n(metadata, timed_ ? words.times_at : words.metadata_words, 0);
+  std::fill_n(metadata, timed() ? words.times_at : words.metadata_words, 0);
   return times::Latest(metadata, words.times_at);
 }
 

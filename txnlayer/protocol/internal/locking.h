@@ -21,8 +21,9 @@ namespace slimgraph::txn {
 
 class Locking : public Protocol {
  public:
-  explicit Locking(Isolation isolation = Isolation::kSerializable, bool timed = false)
-      : isolation_(isolation), timed_(timed) {}
+  explicit Locking(Isolation isolation = Isolation::kSerializable,
+                   Timestamps timestamps = Timestamps::kNone)
+      : isolation_(isolation), timestamps_(timestamps) {}
   Isolation isolation() const override { return isolation_; }
   bool absence_suffices() const override { return isolation_ != Isolation::kSerializable; }
   std::span<const Stage> stages() const override;
@@ -45,7 +46,8 @@ class Locking : public Protocol {
 
  protected:
   static constexpr std::uint64_t kLockAt = 0;
-  bool timed() const { return timed_; }
+  bool timed() const { return timestamps_ != Timestamps::kNone; }
+  TupleShape ShapeWith(std::uint32_t words) const { return times::ShapeOf(words, timestamps_); }
   // At home, by the processor: sets `access.old_word` to 0, or to the word that is in the way.
   static void LockShared(Access& access);
   // Whether a reader upgrades its lock.
@@ -71,17 +73,14 @@ class Locking : public Protocol {
   Step CheckUnlockedRead(Access& access) const;
 
   const Isolation isolation_;
-  const bool timed_;  // for read timestamps
+  const Timestamps timestamps_;
 };
 
 class NoWait : public Locking {
  public:
   using Locking::Locking;
   std::string_view name() const override { return "nowait"; }
-  TupleShape shape() const override {
-    return {.metadata_words = times::AllWords(1, timed()),
-            .times_at = times::WordsAfter(1, timed())};
-  }
+  TupleShape shape() const override { return ShapeWith(1); }
   bool LocksFree(const std::uint64_t* metadata) const override { return metadata[0] == 0; }
 
  protected:
@@ -97,10 +96,7 @@ class NoWait : public Locking {
 class Waiting : public Locking {
  public:
   using Locking::Locking;
-  TupleShape shape() const override {
-    return {.metadata_words = times::AllWords(2, timed()),
-            .times_at = times::WordsAfter(2, timed())};
-  }
+  TupleShape shape() const override { return ShapeWith(2); }
   bool LocksFree(const std::uint64_t* metadata) const override {
     return metadata[0] == 0 && metadata[1] == 0;
   }
@@ -145,8 +141,8 @@ class WaitDie : public Waiting {
 // only between transactions that fetch several times.
 class BoundedWait : public Waiting {
  public:
-  BoundedWait(Isolation isolation, bool timed, std::uint64_t most_ns)
-      : Waiting(isolation, timed), most_ns_(most_ns) {}
+  BoundedWait(Isolation isolation, Timestamps timestamps, std::uint64_t most_ns)
+      : Waiting(isolation, timestamps), most_ns_(most_ns) {}
   std::string_view name() const override { return "boundedwait"; }
   bool StartFetch(Transaction& transaction, std::span<Access* const> fresh) const override;
 

@@ -15,9 +15,9 @@ using namespace sequence_word;
 }  // namespace
 
 TupleShape Occ::shape() const {
-  return {.metadata_words = times::AllWords(1, timed_),
-          .times_at = times::WordsAfter(1, timed_),
-          .fresh = {kFirst}};
+  TupleShape shape = times::ShapeOf(1, timestamps_);
+  shape.fresh[0] = kFirst;
+  return shape;
 }
 
 std::span<const Stage> Occ::stages() const { return kOccStages; }
@@ -47,7 +47,7 @@ bool Occ::Prepare(Transaction& transaction) const {
   const auto accesses = transaction.accesses();
   if (accesses.size() == 1 && !accesses[0]->write && !accesses[0]->absent) return true;
   if (!transaction.RunStage(Stage::kLock, transaction.writes())) return false;
-  if (timed_) transaction.ChooseCommitTime();
+  if (timed() && !transaction.ChooseCommitTime()) return false;
   return transaction.RunStage(Stage::kValidate, transaction.reads());
 }
 
@@ -60,20 +60,20 @@ void Occ::Release(Transaction& transaction) const {
 }
 
 void Occ::Post(Stage stage, Port& port, Access& access) const {
-  if (!timed_) return occ_steps::Post(stage, port, access);
+  if (!timed()) return occ_steps::Post(stage, port, access);
   if (stage == Stage::kCommit) {
     times::PostReplace(port, access);
     return occ_steps::PostUnlock(port, access, NextSequence(access.seen[0]));
   }
-  if (stage == Stage::kValidate) PostMark(port, access);
+  if (stage == Stage::kValidate && marks()) PostMark(port, access);
   occ_steps::Post(stage, port, access);
   if (stage == Stage::kLock) times::PostRead(port, access);
 }
 
 Step Occ::Check(Stage stage, Access& access) const {
   const Step step = occ_steps::Check(stage, access);
-  if (timed_ && stage == Stage::kRead && !access.absent) access.TakeTimes();
-  if (!timed_ || stage != Stage::kValidate || step.kind != Step::kDone) return step;
+  if (timed() && stage == Stage::kRead && !access.absent) access.TakeTimes();
+  if (!marks() || stage != Stage::kValidate || step.kind != Step::kDone) return step;
   return HasMarked(access) ? step : Step::More();
 }
 

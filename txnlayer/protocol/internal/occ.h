@@ -25,7 +25,7 @@ namespace slimgraph::txn {
 // validates that. A later writer locks first, and then reads that time.
 class Occ : public Protocol {
  public:
-  explicit Occ(bool timed = false) : timed_(timed) {}
+  explicit Occ(Timestamps timestamps = Timestamps::kNone) : timestamps_(timestamps) {}
   std::string_view name() const override { return "occ"; }
   std::span<const Stage> stages() const override;
   TupleShape shape() const override;
@@ -46,7 +46,10 @@ class Occ : public Protocol {
   static void PostMark(Port& port, Access& access);
   static bool HasMarked(Access& access);
 
-  const bool timed_;  // for read timestamps
+  bool timed() const { return timestamps_ != Timestamps::kNone; }
+  bool marks() const { return timestamps_ == Timestamps::kDst; }
+
+  const Timestamps timestamps_;
 };
 
 }  // namespace slimgraph::txn

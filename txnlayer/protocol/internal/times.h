@@ -7,11 +7,10 @@
 
 namespace slimgraph::txn::times {
 
-// The first of the TimeWords, in protocols whose other words are so many. 0: they keep no times.
-constexpr std::uint32_t WordsAfter(std::uint32_t others, bool timed) { return timed ? others : 0; }
-// All words.
-constexpr std::uint32_t AllWords(std::uint32_t others, bool timed) {
-  return others + (timed ? kTimeWords : 0);
+// The shape of tuples with so many other words.
+inline TupleShape ShapeOf(std::uint32_t others, Timestamps timestamps) {
+  if (timestamps == Timestamps::kNone) return {.metadata_words = others};
+  return {.metadata_words = others + kTimeWords, .timestamps = timestamps, .times_at = others};
 }
 
 // After a tuple that is to be written was locked: reads the times that others have left.
