@@ -157,6 +157,14 @@ def read_times(bench):
             bench.tell(f"{protocol} {workload}, with read timestamps against without",
                        statistics.median(ratios), bar, True)
     bench.tell("aborts of transactions that only read, in all of these runs", aborts, 0, False)
+    for workload in ("smallbank", "ycsb-b"):
+        base = {"workload": workload, "protocol": "occ", "nodes": 2, "coroutines": 8}
+        for other in ("global", "vector"):
+            for more in ({}, {"network": "edr"}):
+                tell_ratio(bench, f"occ {workload}, decentralised timestamps against {other} ones"
+                           + (" under edr" if more else ""),
+                           {**base, **more, "timestamps": "dst"},
+                           {**base, **more, "timestamps": other}, 1)
 
 
 PARTS = {"ordered": ordered, "read_times": read_times,
