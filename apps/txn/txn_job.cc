@@ -205,11 +205,15 @@ std::string TxnJob::FormatSummary(const txn::DriveResult& result) const {
   const std::string level = isolation == txn::Isolation::kSerializable
                                 ? ""
                                 : fmt::format(" at {}", txn::IsolationName(isolation));
+  const txn::Timestamps timestamps = options_.concurrency.timestamps;
+  const std::string times = timestamps == txn::Timestamps::kNone
+                                ? ""
+                                : fmt::format(", {} timestamps", txn::TimestampsName(timestamps));
   return before + deaths +
          fmt::format(
-             "{} with {}{}, stages {}{}: {} transactions in {}, {} per second\n"
+             "{} with {}{}{}, stages {}{}: {} transactions in {}, {} per second\n"
              "aborted: {}{}{}{}; half of the transactions took at most {}, 99 % {}\n",
-             options_.workload, options_.protocol, level,
+             options_.workload, options_.protocol, level, times,
              engine_->options().stages.Digits(protocol_->stages()),
              options_.drive.finds_coroutines ? fmt::format(", {:.3g} coroutines", result.coroutines)
                                              : "",

@@ -68,6 +68,23 @@ TEST(TxnRun, SaysAtWhichLevelItRuns) {
   EXPECT_NE(json.out.find("\"isolation\":\"read-committed\""), std::string::npos) << json.out;
 }
 
+TEST(TxnRun, SaysWhatTransactionsThatOnlyReadHaveDone) {
+  for (const char* const timestamps : {"dst", "global", "vector"}) {
+    const CommandEnd end = RunSlimgraph({"txn", "run", "--workload", "smallbank", "--protocol",
+                                         "nowait", "--timestamps", timestamps, "--version-memory",
+                                         "64K", "--nodes", "2", "--transactions", "200"});
+    ASSERT_EQ(end.code, 0) << end.err;
+    const std::string what =
+        std::string("smallbank with nowait, ") + timestamps + " timestamps, stages 11111";
+    EXPECT_EQ(end.out.find(what), 0u) << end.out;
+    const CommandEnd json =
+        RunSlimgraph({"txn", "run", "--workload", "ycsb-b", "--timestamps", timestamps, "--nodes",
+                      "2", "--compute", "1", "--transactions", "200", "--json"});
+    ASSERT_EQ(json.code, 0) << json.err;
+    EXPECT_NE(json.out.find("\"read_only\":{\"committed\":"), std::string::npos) << json.out;
+  }
+}
+
 TEST(TxnRun, EndsWithOneLineWhenAJournalOfTheHistoryCannotBeWritten) {
   const ScratchDirectory scratch;
   const std::string path = scratch.File("history.jsonl");
@@ -101,6 +118,12 @@ TEST(TxnRun, RefusesWhatItCannotDoWithOneLine) {
       {"--workload", "ycsb", "--protocol", "nowait", "--lock-timeout", "10ms"},
       {"--workload", "ycsb", "--protocol", "boundedwait", "--lock-timeout", "0"},
       {"--workload", "ycsb", "--protocol", "boundedwait", "--lock-timeout", "soon"},
+      {"--workload", "ycsb", "--protocol", "mvcc", "--timestamps", "dst"},
+      {"--workload", "ycsb", "--timestamps", "clock"},
+      {"--workload", "ycsb", "--protocol", "nowait", "--timestamps", "dst", "--isolation",
+       "read-committed"},
+      {"--workload", "ycsb", "--version-memory", "1M"},
+      {"--workload", "ycsb", "--timestamps", "dst", "--version-memory", "1K"},
       {"--workload", "ycsb", "--protocol", "occ", "--history", "h"},
       {"--workload", "ycsb", "--theta", "0.5"},
       {"--workload", "smallbank", "--by-leaf"},
