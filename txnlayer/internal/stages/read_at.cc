@@ -146,8 +146,8 @@ void PostReadAt(Port& port, Access& access) {
     port.CompareSwap(access, table.time_at(TimeWord::kClaimed), access.time(TimeWord::kClaimed),
                      access.timestamp, &access.old_word);
   }
-  port.Read(access, 0, kWordBytes, access.reread);
   port.Read(access, table.key_at(), table.image_bytes(), access.image);
+  port.Read(access, 0, kWordBytes, access.reread);
   port.Read(access, table.time_at(TimeWord::kWritten), 2 * kWordBytes, access.reread + kTimeAgain);
   access.has_image = true;
 }

@@ -23,9 +23,9 @@
 //
 // The home does that in one request. By one-sided operations it takes two round trips, if the
 // tuple's place is known and its time `claimed` can be swapped from afar. In the first, the reader
-// looks at the times. In the second, it leaves its own, then reads the lock, the version, and again
-// the time of the version's commit. A writer that has come between the lock and the version has
-// changed that time before the version, so the reader reads no torn version.
+// looks at the times. In the second, it leaves its own, then reads the version, the lock, and again
+// the time of the version's commit. A writer that locked before it found the reader's time, or
+// that changed the version while it was read, still holds the lock, or has changed that time.
 #pragma once
 
 #include "txnlayer/internal/stages/protocol.h"
