@@ -185,8 +185,8 @@ class Transaction {
   void ReadCounters(std::uint64_t at, std::span<Timestamp> counters);
   void PostReadingAt(Port& port, Access& access);
   Step CheckReadingAt(Access& access, Step answered) const;
-  void NoteAhead(Timestamp seen);
-  void CopyReplaced(Access& access);
+  void NoteAhead(Timestamp seen) const;
+  void CopyReplaced(std::span<Access* const> accesses);
   void KeepReplaced(Access& access);
   void FindHorizon();
   bool FetchUpgraded();

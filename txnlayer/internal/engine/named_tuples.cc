@@ -69,7 +69,6 @@ Access* Transaction::NewAccess(const Want& want) {
   }
   Access& access = slot.access;
   access.image = slot.image.get() + kImageRoom;
-  access.kept.bytes = slot.kept.get();
   access.table = want.table;
   access.key = want.key;
   const NodeId partition = want.table->Home(want.key);
@@ -79,8 +78,6 @@ Access* Transaction::NewAccess(const Want& want) {
   access.timestamp = timestamp_;
   access.owner = owner_;
   access.seen_timestamp = 0;
-  access.kept_at = kNoOlder;
-  access.sees = only_reads_ && !sees_.empty() ? sees_.data() : nullptr;
   access.write = want.write;
   access.write_later = want.write_later;
   access.absent = false;
@@ -89,6 +86,10 @@ Access* Transaction::NewAccess(const Want& want) {
   access.only_tries = false;
   access.gives_up_ns = 0;
   access.step = access.version = 0;
+  if (thread_.times) {
+    access.kept.bytes = slot.kept.get();
+    access.sees = only_reads_ && !sees_.empty() ? sees_.data() : nullptr;
+  }
   // Prefetch now; the lookup follows when all tuples that are wanted together have been named.
   if (Remote(access)) {
     thread_.cache.Prefetch(want.table->id(), want.key);
@@ -144,11 +145,7 @@ bool Transaction::FinishFetch() {
   }
   well = well && FetchUpgraded() && (frame_->reread.empty() || FetchUnlocked());
   if (!well) Fail(reason_);
-  if (well && thread_.times) {
-    for (Access* const access : fresh) {
-      if (access->write) CopyReplaced(*access);
-    }
-  }
+  if (well && thread_.times) CopyReplaced(fresh);
   return well;
 }
 
@@ -170,9 +167,7 @@ bool Transaction::FetchUpgraded() {
     conflict_ = {Stage::kRead, access->table, access->key};
     return false;
   }
-  for (Access* const access : upgraded) {
-    if (thread_.times) CopyReplaced(*access);
-  }
+  if (thread_.times) CopyReplaced(upgraded);
   upgraded.clear();
   return true;
 }
@@ -196,7 +191,7 @@ void Transaction::NoteUpgrade(Access* access) {
   } else if (access->unlocked) {
     frame_->reread.push_back(access);
   } else if (access->has_image && thread_.times) {
-    CopyReplaced(*access);
+    CopyReplaced({&access, 1});
   }
 }
 
@@ -208,8 +203,7 @@ void Transaction::AddAccesses(std::span<const Want> wants, Access** out) {
   for (std::size_t i = 0; i < wants.size(); ++i) {
     Access* access = Find(*wants[i].table, wants[i].key);
     if (access == nullptr) access = NewAccess(wants[i]);
-    if (wants[i].write && !access->write) NoteUpgrade(access);
-    access->write = access->write || wants[i].write;
+    if (wants[i].write && !std::exchange(access->write, true)) NoteUpgrade(access);
     out[i] = access;
   }
 }

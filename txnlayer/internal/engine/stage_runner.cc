@@ -140,7 +140,7 @@ void Transaction::PostRound(Stage stage, bool wait) {
     Access* const access = todo_[i];
     access->round_index = static_cast<std::uint32_t>(i);
     if (access->begun) continue;
-    if (stage == Stage::kReadAt) {
+    if (stage == Stage::kReadAt) [[unlikely]] {
       PostReadingAt(port, *access);
     } else if (here_does_it || !Remote(*access)) {
       protocol.Post(stage, port, *access);
@@ -214,16 +214,17 @@ void Transaction::TakeReplies(std::size_t first) {
 Step::Kind Transaction::CheckRound(Stage stage) {
   const Protocol& protocol = engine_.protocol();
   const bool here_does_it = one_sided(stage);
+  const bool reads_at = stage == Stage::kReadAt;
+  const bool learns = reads_at || !thread_.times;  // those of other transactions are no times
   Step::Kind in_the_way = Step::kDone;
   next_.clear();
   for (std::size_t i = 0; i < todo_.size(); ++i) {
     Access& access = *todo_[i];
     const bool here = here_does_it || !Remote(access);
-    const Step step = stage == Stage::kReadAt ? CheckReadingAt(access, steps_[i])
-                      : here                  ? protocol.Check(stage, access)
-                                              : steps_[i];
-    if (only_reads_ && access.seen_timestamp > timestamp_) NoteAhead(access.seen_timestamp);
-    if (only_reads_ || !thread_.times) thread_.clock.AdvancePast(access.seen_timestamp);
+    const Step step = reads_at ? CheckReadingAt(access, steps_[i])
+                      : here   ? protocol.Check(stage, access)
+                               : steps_[i];
+    if (learns) thread_.clock.AdvancePast(access.seen_timestamp);
     switch (step.kind) {
       case Step::kDone:
         break;

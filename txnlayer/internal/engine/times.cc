@@ -58,24 +58,34 @@ void Transaction::PostReadingAt(Port& port, Access& access) {
 }
 
 Step Transaction::CheckReadingAt(Access& access, Step answered) const {
-  if (!Remote(access)) return ReadAt(engine_.protocol(), access);
-  return access.asked ? answered : CheckReadAt(engine_.protocol(), access);
+  Step step = answered;
+  if (!Remote(access)) {
+    step = ReadAt(engine_.protocol(), access);
+  } else if (!access.asked) {
+    step = CheckReadAt(engine_.protocol(), access);
+  }
+  if (access.seen_timestamp > timestamp_) NoteAhead(access.seen_timestamp);
+  return step;
 }
 
 void Transaction::EndReading() { thread_.times->readers.Remove(reading_since_); }
 
-void Transaction::NoteAhead(Timestamp seen) {
+void Transaction::NoteAhead(Timestamp seen) const {
   const std::uint64_t now = thread_.clock.ClockAt(NowNs());
   if (ClockOf(seen) <= now) return;
   figures_.most_ahead_us = std::max(figures_.most_ahead_us, ClockOf(seen) - now);
 }
 
-// Called before the caller of the transaction changes the record. At its home, the version that is
-// replaced is copied from the tuple.
-void Transaction::CopyReplaced(Access& access) {
-  access.existed = access.exists();
-  if (!one_sided(Stage::kCommit) || (by_processor_ && !Remote(access))) return;
-  access.kept.SetImage(access.key, access.version_bytes(), access.table->version_bytes());
+// Called before the caller of the transaction changes the records. At their homes, the versions
+// that are replaced are copied from the tuples.
+void Transaction::CopyReplaced(std::span<Access* const> accesses) {
+  for (Access* const access : accesses) {
+    if (!access->write) continue;
+    access->existed = access->exists();
+    if (!one_sided(Stage::kCommit) || (by_processor_ && !Remote(*access))) continue;
+    const Table& table = *access->table;
+    access->kept.SetImage(access->key, access->version_bytes(), table.version_bytes());
+  }
 }
 
 // A time after those of all that it has read, and of those that have read what it writes.

@@ -60,7 +60,11 @@ void Occ::Release(Transaction& transaction) const {
 }
 
 void Occ::Post(Stage stage, Port& port, Access& access) const {
-  if (!timed()) return occ_steps::Post(stage, port, access);
+  if (timed()) return PostTimed(stage, port, access);
+  occ_steps::Post(stage, port, access);
+}
+
+void Occ::PostTimed(Stage stage, Port& port, Access& access) const {
   if (stage == Stage::kCommit) {
     times::PostReplace(port, access);
     return occ_steps::PostUnlock(port, access, NextSequence(access.seen[0]));
@@ -71,8 +75,13 @@ void Occ::Post(Stage stage, Port& port, Access& access) const {
 }
 
 Step Occ::Check(Stage stage, Access& access) const {
+  if (!timed()) return occ_steps::Check(stage, access);
+  return CheckTimed(stage, access);
+}
+
+Step Occ::CheckTimed(Stage stage, Access& access) const {
   const Step step = occ_steps::Check(stage, access);
-  if (timed() && stage == Stage::kRead && !access.absent) access.TakeTimes();
+  if (stage == Stage::kRead && !access.absent) access.TakeTimes();
   if (!marks() || stage != Stage::kValidate || step.kind != Step::kDone) return step;
   return HasMarked(access) ? step : Step::More();
 }

@@ -43,6 +43,9 @@ class Occ : public Protocol {
   void Release(Transaction& transaction) const override;
 
  private:
+  // Not inlined: the paths without times would save more registers.
+  [[gnu::noinline]] void PostTimed(Stage stage, Port& port, Access& access) const;
+  [[gnu::noinline]] Step CheckTimed(Stage stage, Access& access) const;
   static void PostMark(Port& port, Access& access);
   static bool HasMarked(Access& access);
 
