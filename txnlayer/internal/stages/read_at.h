@@ -2,11 +2,11 @@
 // state of one moment, their time. They take no locks, never make others wait or abort, and wait at
 // most for the writers that hold a tuple's lock when they come to it.
 //
-// A read-write transaction commits at a time that is later than its own timestamp, than the commit
-// times of all versions that it has read or replaced, and, for what it writes, than all times at
-// which others have read it: `claimed` by read-only transactions, `marked` by those that also
-// write. It leaves its commit time in all of them (TimeWord). So the order of commit times is a
-// serial order of the read-write transactions.
+// A read-write transaction commits at a time that is later than all times that its thread has seen,
+// than the commit times of all versions that it has read or replaced, and, for what it writes, than
+// all times at which others have read it: `claimed` by read-only transactions, `marked` by those
+// that also write. It leaves its commit time in what it has read and written (TimeWord). So the
+// order of commit times is a serial order of the read-write transactions.
 //
 // A read-only transaction first leaves its time in the tuple, and then looks at the lock. A writer
 // first locks, and then reads the times that others have left. So the writer gets a later time, or
@@ -21,11 +21,12 @@
 // tuples. If a reader's time includes a writer, that one had its locks when the reader began. So
 // the reader finds its locks, and waits, or finds what it has written.
 //
-// The home does that in one request. By one-sided operations it takes two round trips, if the
-// tuple's place is known and its time `claimed` can be swapped from afar. In the first, the reader
-// looks at the times. In the second, it leaves its own, then reads the version, the lock, and again
-// the time of the version's commit. A writer that locked before it found the reader's time, or
-// that changed the version while it was read, still holds the lock, or has changed that time.
+// The home of a tuple serves a reader in one request. By one-sided operations a read takes two
+// round trips, if the tuple's place is known and its time `claimed` can be swapped from afar. In
+// the first, the reader looks at the times. In the second, it leaves its own, then reads the
+// version, the lock, and again the time of the version's commit. A writer that locked before it
+// found the reader's time, or that changed the version while it was read, still holds the lock, or
+// has changed that time.
 #pragma once
 
 #include "txnlayer/internal/stages/protocol.h"
