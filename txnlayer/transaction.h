@@ -119,8 +119,7 @@ class Transaction {
   }
   void StopSharing() { shares_ = false; }
   // With read timestamps, when it has read all tuples and locked those that it writes, and before
-  // it validates the others: sets the commit time, and takes room for the versions that it
-  // replaces. False: aborted.
+  // it validates the others: sets the commit time. False: aborted.
   bool ChooseCommitTime();
   // The forms of this transaction's stages.
   void SetStages(const StageCode& stages) { stages_ = stages; }

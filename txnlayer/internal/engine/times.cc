@@ -144,7 +144,6 @@ bool Transaction::ChooseCommitTime() {
   }
   for (Access* const access : accesses()) {
     access->commit_timestamp = time;
-    if (access->write) KeepReplaced(*access);
   }
   return true;
 }

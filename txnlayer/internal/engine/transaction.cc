@@ -182,6 +182,10 @@ bool Transaction::Commit() {
     Fail(reason_);
     return false;
   }
+  // Not before, as logging may take long, and room is used again after a while.
+  for (Access* const access : accesses()) {
+    if (access->write && thread_.times) KeepReplaced(*access);
+  }
   engine_.protocol().Install(*this);
   if (thread_.times && !frame_->accesses.empty()) {
     const Timestamp time = frame_->accesses.front()->commit_timestamp;

@@ -84,6 +84,8 @@ struct Access {
   const Timestamp* sees = nullptr;
   bool existed = false;  // the record, in that version
   VersionLink kept_at = kNoOlder;
+  std::uint64_t count_before = 0;  // ReadAt: the count of writes of the version that links to it
+  bool first_kept = false;         // ReadAt: that version is the tuple's own
   KeptVersion kept;
 
   // The key and the version. There is room of kImageRoom before them: metadata words that are

@@ -33,6 +33,13 @@ Step TakeKept(Access& access) {
   if (!kept.IsWhole(bytes, access.kept_at) || kept.key() != access.key) {
     return Step::Abort(AbortReason::kNoVersion);
   }
+  // Each write counts one more. Otherwise another version of the same record has come there late.
+  const std::uint64_t next = WordOfVersion(kept.version()) / kOneWrite + 1;
+  if (access.first_kept ? next < access.count_before : next != access.count_before) {
+    return Step::Abort(AbortReason::kNoVersion);
+  }
+  access.count_before = next - 1;
+  access.first_kept = false;
   if (!access.Sees(kept.written())) {
     access.kept_at = kept.older();
     return Step::More();
@@ -50,11 +57,17 @@ std::optional<Step> EndOfChain(Access& access) {
   return Step::Done();
 }
 
+void BeginChain(Access& access, VersionLink link) {
+  access.kept_at = link;
+  access.count_before = access.word() / kOneWrite;
+  access.first_kept = true;
+}
+
 Step FollowChain(Access& access, VersionLink link) {
   const OldVersions& all = *access.table->old_versions();
   std::vector<std::byte> own(OldVersions::KeptBytes(access.table->image_bytes()));
   const KeptVersion before = std::exchange(access.kept, KeptVersion{own.data()});
-  access.kept_at = link;
+  BeginChain(access, link);
   std::optional<Step> end;
   while (!(end = EndOfChain(access))) {
     LoadWords(own.data(), all.memory() + access.kept_at, own.size());
@@ -98,7 +111,7 @@ Step CheckTake(const Protocol& protocol, Access& access) {
   access.CheckKey();
   access.seen_timestamp = std::max(access.seen_timestamp, written);
   if (access.Sees(written)) return Step::Done();
-  access.kept_at = access.reread[kLinkAgain];
+  BeginChain(access, access.reread[kLinkAgain]);
   if (const auto end = EndOfChain(access)) return *end;
   access.step = kFollow;
   return Step::More();
