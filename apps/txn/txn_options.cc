@@ -75,10 +75,6 @@ Status CheckConcurrency(const TxnOptions& options) {
     return UsageError("--isolation {}: {} works on a graph, whose transactions are serializable",
                       txn::IsolationName(isolation), options.workload);
   }
-  if (!options.durable.empty() && options.concurrency.timestamps != txn::Timestamps::kNone) {
-    return UsageError("--durable needs --timestamps none, not {}",
-                      txn::TimestampsName(options.concurrency.timestamps));
-  }
   if (options.version_bytes != 0 && options.concurrency.timestamps == txn::Timestamps::kNone) {
     return UsageError("--version-memory needs --timestamps");
   }

@@ -172,15 +172,7 @@ def draw_on_store(random, spec):
         spec["words"] += ["--analytics", ",".join(random.sample(able, random.randint(1, 3)))]
 
 
-def without_times(words):
-    if "--timestamps" in words:
-        at = words.index("--timestamps")
-        del words[at:at + 2]
-    return words
-
-
 def draw_durable(random, spec):
-    without_times(spec["words"])
     spec["workload"] = random.choice(["smallbank", "ycsb", "ycsb-e", "tpcc", "list-append",
                                       "list-append", "linkbench"])
     spec["rows"] = draw_rows(random, spec["workload"])
@@ -202,7 +194,7 @@ def draw_durable(random, spec):
         spec["applies"] = [random.choice([None, 0, at_any_time]) for _ in spec["kills"]]
         spec["applies"].append(random.choice([0, at_any_time]))
     protocol, words = draw_protocol(random)
-    spec["last"] = without_times(words) + draw_shape(random, ["shm", "tcp"])[1] + ["--seconds", 0.1]
+    spec["last"] = words + draw_shape(random, ["shm", "tcp"])[1] + ["--seconds", 0.1]
     spec["last_protocol"] = protocol
 
 

@@ -34,7 +34,6 @@ DurableSetting DrawDurableSetting(World& world) {
   DurableSetting drawn;
   drawn.nodes = world.DrawNodes(1, 4);
   drawn.engine = DrawEngine(world, drawn.nodes);
-  drawn.engine.concurrency = {};  // logs are for transactions without times
   drawn.workload = OneOf(world, {"list-append", "list-append", "graph-append", "smallbank"});
   DrawConcurrency(world, drawn.workload, drawn.engine);
   drawn.shared_folder = world.Draw(2) == 0;

@@ -12,9 +12,8 @@
 // them. It has nothing of later commits, as their times are later. No transaction in the snapshot
 // depends on one that is not in it. For suppose A commits after the moment, and B before it, and A
 // has read what B overwrote:
-//   - NOWAIT, WAITDIE, BOUNDEDWAIT, CALVIN: A keeps its lock on what it has read until it ends, so
-//   B
-//     could not commit before.
+//   - NOWAIT, WAITDIE, BOUNDEDWAIT, CALVIN: A keeps its lock on what it has read until it ends,
+//     so B could not commit before.
 //   - OCC: A validates after the moment, and finds B's write or its lock.
 //   - MVCC, TO: A began after the moment, or it would have been aborted. All timestamp clocks were
 //     past B's then, so A reads what B wrote.

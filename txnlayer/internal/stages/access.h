@@ -77,12 +77,12 @@ struct Access {
   std::uint64_t old_word = 0;  // result of a compare-and-swap or fetch-and-add
   std::uint64_t put[2] = {};   // source of words being written
 
-  // With read timestamps: where the version that is replaced is to be kept, and a copy of it, if
-  // another node must send it there (old_versions.h).
   // Under vector timestamps, of a transaction that only reads: how many commits of each thread it
   // sees.
   const Timestamp* sees = nullptr;
-  bool existed = false;  // the record, in that version
+  // With read timestamps: where the version that is replaced is to be kept, whether it has a
+  // record, and a copy of it, if another node must send it there (old_versions.h).
+  bool existed = false;
   VersionLink kept_at = kNoOlder;
   std::uint64_t count_before = 0;  // ReadAt: the count of writes of the version that links to it
   bool first_kept = false;         // ReadAt: that version is the tuple's own

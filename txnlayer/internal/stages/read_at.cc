@@ -82,7 +82,8 @@ Step FollowChain(Access& access, VersionLink link) {
 
 // The steps from another node.
 enum AfarStep : std::uint8_t { kLook, kTake, kFollow };
-// Where the words that are read again lie in access.reread: the lock, and the time and the link.
+// Where words lie in access.reread: the lock before and after the record, the time and the link.
+constexpr std::size_t kLockAgain = 1;
 constexpr std::size_t kTimeAgain = 2;
 constexpr std::size_t kLinkAgain = 3;
 
@@ -99,7 +100,7 @@ Step CheckTake(const Protocol& protocol, Access& access) {
     claimed = access.old_word;  // another reader has changed it
     if (!IsClaimed(access)) return Step::More();
   }
-  if (!protocol.StampOf(access.reread)) {
+  if (!protocol.StampOf(access.reread) || !protocol.StampOf(access.reread + kLockAgain)) {
     access.step = kLook;
     return Step::Wait();
   }
@@ -136,10 +137,10 @@ Step ReadAt(const Protocol& protocol, Access& access) {
     const std::uint64_t word = WordAt(bytes).load();
     return !protocol.StampOf(&word);
   };
-  if (locked()) return Step::Wait();
   const Timestamp written = time(TimeWord::kWritten).load();
-  const VersionLink older = time(TimeWord::kOlder).load();
+  if (locked()) return Step::Wait();
   LoadWords(access.version_bytes(), tuple.version(0), table.version_bytes());
+  const VersionLink older = time(TimeWord::kOlder).load();
   // A writer that has come since then has a later time, and keeps this version.
   if (locked() || time(TimeWord::kWritten).load() != written) return Step::Wait();
   access.seen_timestamp = std::max(access.seen_timestamp, written);
@@ -159,8 +160,9 @@ void PostReadAt(Port& port, Access& access) {
     port.CompareSwap(access, table.time_at(TimeWord::kClaimed), access.time(TimeWord::kClaimed),
                      access.timestamp, &access.old_word);
   }
-  port.Read(access, table.key_at(), table.image_bytes(), access.image);
   port.Read(access, 0, kWordBytes, access.reread);
+  port.Read(access, table.key_at(), table.image_bytes(), access.image);
+  port.Read(access, 0, kWordBytes, access.reread + kLockAgain);
   port.Read(access, table.time_at(TimeWord::kWritten), 2 * kWordBytes, access.reread + kTimeAgain);
   access.has_image = true;
 }

@@ -21,12 +21,14 @@
 // tuples. If a reader's time includes a writer, that one had its locks when the reader began. So
 // the reader finds its locks, and waits, or finds what it has written.
 //
+// A record is read between two looks at the time of its commit, and between them two looks at the
+// lock: time, lock, record, lock, time. A writer that changed the record while it was read locked
+// before that. If it had locked at the first look, it has been seen there, or it was complete.
+// Otherwise it still holds the lock at the second look, or has changed the time since the first.
+//
 // The home of a tuple serves a reader in one request. By one-sided operations a read takes two
-// round trips, if the tuple's place is known and its time `claimed` can be swapped from afar. In
-// the first, the reader looks at the times. In the second, it leaves its own, then reads the
-// version, the lock, and again the time of the version's commit. A writer that locked before it
-// found the reader's time, or that changed the version while it was read, still holds the lock, or
-// has changed that time.
+// round trips, if the tuple's place is known and its time `claimed` can be swapped from afar: the
+// first reads the times, and the second leaves the reader's time and does the rest.
 #pragma once
 
 #include "txnlayer/internal/stages/protocol.h"
