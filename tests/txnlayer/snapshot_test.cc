@@ -15,6 +15,7 @@
 #include "tests/txnlayer/history_graph.h"
 #include "txnlayer/disk/store.h"
 #include "txnlayer/graph/fold.h"
+#include "txnlayer/graph/internal/moments.h"
 #include "txnlayer/graph/snapshot.h"
 
 namespace slimgraph::test {
@@ -354,6 +355,67 @@ TEST_P(Snapshots, MatchTheHistoryWhenANodeDies) {
                              /*directed=*/transport == std::string("tcp"),
                              /*weighted=*/transport == std::string("tcp"), 4);
   }
+}
+
+// Node 1 pins the time of a snapshot late. Before that, it changes a full block in which node 0
+// has already committed after that time.
+TEST_P(Snapshots, KeepWhatTheySeeIfANodePinsLate) {
+  enum Step : std::uint64_t { kFilling, kFull, kOvertaken, kChanged };
+  const SharedNumber step;
+  OnTxnJob({.protocol = GetParam(), .nodes = 2}, [&](Cluster& cluster) {
+    const auto protocol = Unwrap(txn::MakeProtocol(GetParam(), kBriefWaits));
+    const FileSource source("");
+    GraphOnNode made;
+    MakeGraph(cluster, {.protocol = GetParam(), .coroutines = 1}, *protocol, source, {}, made);
+    made.engine->ExpectRun();
+    Thread reader([&] {
+      const auto other = Unwrap(Cluster::Start(cluster.job(), cluster.options()));
+      while (*step < kFull) SleepFor(std::chrono::microseconds(50));
+      const auto moment = Unwrap(txn::BetweenCommits(*other, *made.graph, [&](GraphTime time) {
+        while (cluster.self() == 1 && *step < kChanged) SleepFor(std::chrono::microseconds(50));
+        made.graph->Pin(time);
+        return Status();
+      }));
+      made.engine->AwaitRunEnd();
+      const auto holders = Unwrap(txn::PartitionHolders::Find(*other, made.engine->view()));
+      const auto all = [](txn::VertexName, txn::VertexName) { return true; };
+      const auto found = txn::FindEdges(*made.graph, holders, moment.time, false, all);
+      EXPECT_EQ(Unwrap(other->all().AllSum<std::uint64_t>(found.edges.size())), 2u);
+      for (const txn::EdgeChange& change : found.edges) EXPECT_TRUE(change.alive());
+      Unwrap(other->Stop());
+    });
+    EXPECT_TRUE(made.engine->Run([&](txn::Transaction& one) {
+      txn::GraphTransaction work(*made.graph, one);
+      const auto run = [&](const txn::GraphTransaction::Body& body) {
+        EXPECT_EQ(work.Run(body).end, txn::Answer::kYes);
+      };
+      const auto await = [&](Step wanted) {
+        while (*step < wanted) one.task().Sleep(50'000);
+      };
+      const auto add = [](txn::GraphTransaction& in) { return in.AddEdge(1, 2, {}); };
+      const auto remove = [](txn::GraphTransaction& in) { return in.DeleteEdge(1, 2); };
+      if (cluster.self() == 1) {
+        await(kOvertaken);
+        run([&](txn::GraphTransaction& in) {
+          const txn::Answer answer = add(in);
+          if (answer == txn::Answer::kYes) *step = kChanged;
+          return answer;
+        });
+        return;
+      }
+      for (const txn::VertexName vertex : {1, 2}) {
+        run([&](txn::GraphTransaction& in) { return in.AddVertex(vertex, {}); });
+      }
+      // Each makes an entry. One remains free, for the removal.
+      for (std::uint32_t i = 1; i < txn::EdgeBlock::Capacity({}); ++i) run(add);
+      *step = kFull;
+      while (made.graph->pinned() == txn::kTimeLast) one.task().Sleep(50'000);
+      run(remove);
+      *step = kOvertaken;
+    }));
+    made.engine->EndRuns();
+    reader.join();
+  });
 }
 
 }  // namespace

@@ -64,6 +64,7 @@ bool GraphTransaction::Open(bool again) {
   if (!again || !learning_) footprint_.clear();
   learning_ = false;
   seen_ = 0;
+  dropped_after_ = 0;
   vertex_change_ = 0;
   edge_change_ = 0;
   uncommitted_journal_.clear();
@@ -82,6 +83,10 @@ bool GraphTransaction::Commit() {
     return true;
   }
   if (!transaction_.EnterCommit()) return false;
+  if (dropped_after_ > graph_.pinned()) {
+    transaction_.Abort(AbortReason::kOvertaken);
+    return false;
+  }
   const GraphTime time = graph_.clock().Next(seen_);
   for (const Access* const access : written_blocks_) BlockOf(*access).SetCommitTime(time);
   for (const WrittenVertex& written : written_vertices_) {
@@ -309,7 +314,7 @@ bool GraphTransaction::Put(Side& side, bool alive, bool in_base, Bytes propertie
     written_blocks_.push_back(side.access);
     EdgeEntry* entry = block.Put(side.neighbour, alive, in_base);
     if (entry == nullptr) {
-      block.DropInvisible(graph_.pinned());
+      DropInvisible(block);
       entry = block.Put(side.neighbour, alive, in_base);
     }
     if (entry != nullptr) {
@@ -321,6 +326,15 @@ bool GraphTransaction::Put(Side& side, bool alive, bool in_base, Bytes propertie
     }
     if (!Split(side)) return false;
   }
+}
+
+// Nodes do not pin a snapshot's time at the same moment. Where it is pinned already, transactions
+// may have committed after it, and this block has their entries. Then those before them are still
+// needed, although this node knows of no snapshot yet. It will before this transaction commits.
+void GraphTransaction::DropInvisible(EdgeBlock block) {
+  const GraphTime pinned = graph_.pinned();
+  if (block.written_at() <= pinned) dropped_after_ = std::max(dropped_after_, block.written_at());
+  block.DropInvisible(pinned);
 }
 
 bool GraphTransaction::PutOnBoth(std::span<Side> sides, bool alive, bool in_base,

@@ -155,6 +155,7 @@ class GraphTransaction {
   bool FindInBase(const Side& side, EdgeState& now);
   bool Put(Side& side, bool alive, bool in_base, Bytes properties);
   bool DeleteOnOwnSide(const BlockTree& vertex, std::span<EdgeInBase> edges);
+  void DropInvisible(EdgeBlock block);
   bool Split(Side& side);
   bool PutOnBoth(std::span<Side> sides, bool alive, bool in_base, Bytes properties);
   Answer WriteEdge(VertexName one, VertexName other, Precondition precondition, bool alive,
@@ -182,6 +183,8 @@ class GraphTransaction {
   bool learning_ = false;
   std::string refusal_;  // what was wrong with a value
   GraphTime seen_ = 0;
+  // The latest commit in blocks of which entries were dropped that no snapshot saw so far.
+  GraphTime dropped_after_ = 0;
   GraphTime committed_at_ = 0;
   std::int64_t vertex_change_ = 0;
   std::int64_t edge_change_ = 0;

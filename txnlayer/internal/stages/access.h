@@ -23,7 +23,7 @@ enum class AbortReason : std::uint8_t {
   kTableFull,  // the table has no room for a tuple; the transaction is retried after a sweep
   kNodeLost,   // a node died before the commit
   kUnnamed,    // CALVIN: the transaction needs a tuple that it had not named
-  kOvertaken,  // MVCC, TO, SUNDIAL: a snapshot was taken after its begin
+  kOvertaken,  // a snapshot was taken after its begin; mostly under MVCC, TO and SUNDIAL
   // Refusals: the transaction would abort however often it is retried.
   kNoRoom,     // a table is full, and a sweep has made no room
   kTooLarge,   // more tuples than the protocol can name, or more words than its log has room for
