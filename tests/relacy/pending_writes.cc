@@ -184,7 +184,7 @@ int main(int arguments, char** argument) {
   slimgraph::Checker checker(arguments, argument);
   for (const bool descending : {false, true}) {
     slimgraph::txn::RegionPort::descending = descending;
-    checker.Check<slimgraph::txn::WriterAndReaders<false>>("a writer and readers", {2, 150'000});
+    checker.Check<slimgraph::txn::WriterAndReaders<false>>("a writer and readers", {2, 600'000});
     checker.Check<slimgraph::txn::WriterAndReaders<true>>("a writer and young readers",
                                                           {2, 150'000});
     checker.Check<slimgraph::txn::Writers>("writers", {2, 150'000});

@@ -13,31 +13,20 @@ namespace slimgraph::txn {
 // type that has an `offset`.
 class RegionPort {
  public:
-  // In which order the words of a read are read. The fabric promises none (endpoint.h), so checks
-  // run with both.
+  // In which order the words of a read or a write are accessed. The fabric promises none
+  // (endpoint.h), so checks run with both.
   static inline bool descending = false;
 
   RegionPort(std::byte* region, std::uint64_t bytes) : region_(region), bytes_(bytes) {}
 
   template <typename Access>
   void Read(const Access& access, std::uint64_t at, std::uint64_t bytes, void* into) {
-    Operation operation{.kind = OperationKind::kRead, .offset = access.offset + at};
-    operation.local = static_cast<std::byte*>(into);
-    operation.length = bytes;
-    if (!descending) return Execute(operation);
-    for (std::uint64_t left = bytes; left > 0; left -= kWordBytes) {
-      operation.offset = access.offset + at + left - kWordBytes;
-      operation.local = static_cast<std::byte*>(into) + left - kWordBytes;
-      operation.length = kWordBytes;
-      Execute(operation);
-    }
+    Copy(OperationKind::kRead, access.offset + at, bytes, static_cast<std::byte*>(into));
   }
   template <typename Access>
   void Write(const Access& access, std::uint64_t at, std::uint64_t bytes, const void* from) {
-    Operation operation{.kind = OperationKind::kWrite, .offset = access.offset + at};
-    operation.local = const_cast<std::byte*>(static_cast<const std::byte*>(from));
-    operation.length = bytes;
-    Execute(operation);
+    Copy(OperationKind::kWrite, access.offset + at, bytes,
+         const_cast<std::byte*>(static_cast<const std::byte*>(from)));
   }
   template <typename Access>
   void CompareSwap(const Access& access, std::uint64_t at, std::uint64_t expected,
@@ -56,6 +45,18 @@ class RegionPort {
   }
 
  private:
+  void Copy(OperationKind kind, std::uint64_t offset, std::uint64_t bytes, std::byte* local) {
+    Operation operation{.kind = kind, .offset = offset};
+    operation.local = local;
+    operation.length = bytes;
+    if (!descending) return Execute(operation);
+    for (std::uint64_t left = bytes; left > 0; left -= kWordBytes) {
+      operation.offset = offset + left - kWordBytes;
+      operation.local = local + left - kWordBytes;
+      operation.length = kWordBytes;
+      Execute(operation);
+    }
+  }
   void Execute(const Operation& operation) {
     RL_ASSERT(ExecuteOperation(operation, region_, bytes_) == Outcome::kOk);
   }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "txnlayer/internal/stages/read_at_steps.h"
+
 namespace slimgraph::txn {
 namespace {
 
@@ -80,48 +82,28 @@ Step FollowChain(Access& access, VersionLink link) {
   return *end;
 }
 
-// The steps from another node.
-enum AfarStep : std::uint8_t { kLook, kTake, kFollow };
-// Where words lie in access.reread: the lock before and after the record, the time and the link.
-constexpr std::size_t kLockAgain = 1;
-constexpr std::size_t kTimeAgain = 2;
-constexpr std::size_t kLinkAgain = 3;
-
-// Whether a later writer commits after the transaction's time anyway.
-bool IsClaimed(Access& access) {
-  if (!access.table->leaves_times()) return true;
-  return std::max({access.time(TimeWord::kClaimed), access.time(TimeWord::kMarked),
-                   access.time(TimeWord::kWritten)}) >= access.timestamp;
+// What a whole tuple means for the transaction: its record, or the chain of those before it.
+bool TakesRecord(Access& access) {
+  const Timestamp written = access.time(TimeWord::kWritten);
+  access.seen_timestamp = std::max(access.seen_timestamp, written);
+  return access.Sees(written);
 }
 
 Step CheckTake(const Protocol& protocol, Access& access) {
-  Timestamp& claimed = access.time(TimeWord::kClaimed);
-  if (!IsClaimed(access) && access.old_word != claimed) {
-    claimed = access.old_word;  // another reader has changed it
-    if (!IsClaimed(access)) return Step::More();
-  }
-  if (!protocol.StampOf(access.reread) || !protocol.StampOf(access.reread + kLockAgain)) {
-    access.step = kLook;
-    return Step::Wait();
-  }
-  Timestamp& written = access.time(TimeWord::kWritten);
-  if (access.reread[kTimeAgain] != written) {
-    written = access.reread[kTimeAgain];
-    return Step::More();
-  }
+  const auto free = [&](std::uint64_t word) { return protocol.StampOf(&word).has_value(); };
+  const Step step = read_at_steps::CheckTake(access, free);
+  if (step.kind != Step::kDone) return step;
   access.CheckKey();
-  access.seen_timestamp = std::max(access.seen_timestamp, written);
-  if (access.Sees(written)) return Step::Done();
-  BeginChain(access, access.reread[kLinkAgain]);
+  if (TakesRecord(access)) return Step::Done();
+  BeginChain(access, access.reread[read_at_steps::kLinkAgain]);
   if (const auto end = EndOfChain(access)) return *end;
-  access.step = kFollow;
+  access.step = read_at_steps::kFollow;
   return Step::More();
 }
 
 }  // namespace
 
 Step ReadAt(const Protocol& protocol, Access& access) {
-  Table& table = *access.table;
   if (access.offset == 0) {
     if (!FindOrClaimAbsence(access)) return Step::Wait();
     if (access.offset == 0) {
@@ -129,50 +111,23 @@ Step ReadAt(const Protocol& protocol, Access& access) {
       return Step::Done();
     }
   }
-  std::byte* const bytes = access.memory() + access.offset;
-  const TupleView tuple(table, bytes);
-  const auto time = [&](TimeWord word) { return WordAt(bytes + table.time_at(word)); };
-  if (table.leaves_times()) RaiseTo(time(TimeWord::kClaimed), access.timestamp);
-  const auto locked = [&] {
-    const std::uint64_t word = WordAt(bytes).load();
-    return !protocol.StampOf(&word);
-  };
-  const Timestamp written = time(TimeWord::kWritten).load();
-  if (locked()) return Step::Wait();
-  LoadWords(access.version_bytes(), tuple.version(0), table.version_bytes());
-  const VersionLink older = time(TimeWord::kOlder).load();
-  // A writer that has come since then has a later time, and keeps this version.
-  if (locked() || time(TimeWord::kWritten).load() != written) return Step::Wait();
-  access.seen_timestamp = std::max(access.seen_timestamp, written);
-  if (!access.Sees(written)) return FollowChain(access, older);
-  access.has_image = true;
-  return Step::Done();
+  const auto free = [&](std::uint64_t word) { return protocol.StampOf(&word).has_value(); };
+  if (!read_at_steps::ReadHere(access.memory() + access.offset, access, free)) return Step::Wait();
+  if (TakesRecord(access)) return Step::Done();
+  return FollowChain(access, access.reread[read_at_steps::kLinkAgain]);
 }
 
 void PostReadAt(Port& port, Access& access) {
-  const Table& table = *access.table;
-  if (access.step == kFollow) return port.ReadKept(access);
-  if (access.step == kLook) {
-    return port.Read(access, table.time_at(TimeWord::kClaimed), kTimeBytes,
-                     &access.time(TimeWord::kClaimed));
-  }
-  if (!IsClaimed(access)) {
-    port.CompareSwap(access, table.time_at(TimeWord::kClaimed), access.time(TimeWord::kClaimed),
-                     access.timestamp, &access.old_word);
-  }
-  port.Read(access, 0, kWordBytes, access.reread);
-  port.Read(access, table.key_at(), table.image_bytes(), access.image);
-  port.Read(access, 0, kWordBytes, access.reread + kLockAgain);
-  port.Read(access, table.time_at(TimeWord::kWritten), 2 * kWordBytes, access.reread + kTimeAgain);
-  access.has_image = true;
+  if (access.step == read_at_steps::kFollow) return port.ReadKept(access);
+  read_at_steps::Post(port, access);
 }
 
 Step CheckReadAt(const Protocol& protocol, Access& access) {
-  if (access.step == kLook) {
-    access.step = kTake;
+  if (access.step == read_at_steps::kLook) {
+    access.step = read_at_steps::kTake;
     return Step::More();
   }
-  if (access.step == kTake) return CheckTake(protocol, access);
+  if (access.step == read_at_steps::kTake) return CheckTake(protocol, access);
   const Step step = TakeKept(access);
   if (step.kind != Step::kMore) return step;
   return EndOfChain(access).value_or(Step::More());

@@ -1,5 +1,6 @@
 // What read-write transactions do for read timestamps (stages/read_at.h) in the stages of protocols
-// whose writers hold a lock in the tuple's first word.
+// whose writers hold a lock in the tuple's first word. `Port` and `Access` are those of stages/, or
+// those of a check under relacy (tests/relacy).
 #pragma once
 
 #include "txnlayer/internal/stages/access.h"
@@ -14,13 +15,15 @@ inline TupleShape ShapeOf(std::uint32_t others, Timestamps timestamps) {
 }
 
 // After a tuple that is to be written was locked: reads the times that others have left.
-inline void PostRead(Port& port, Access& access) {
+template <typename Port, typename Access>
+void PostRead(Port& port, Access& access) {
   port.Read(access, access.table->time_at(TimeWord::kClaimed), 2 * kWordBytes,
             &access.time(TimeWord::kClaimed));
 }
 
 // Under the lock: keeps the version that is replaced, and stores the new one with its times.
-inline void PostReplace(Port& port, Access& access) {
+template <typename Port, typename Access>
+void PostReplace(Port& port, Access& access) {
   if (access.kept_at > kNotKept) port.KeepVersion(access);
   constexpr std::uint64_t kBefore = 2 * kWordBytes;
   std::byte* const from = access.image - kBefore;
