@@ -102,15 +102,15 @@ class Tuples {
   checked::AtomicWords<kTuples * kTupleWords> words_{region_.bytes()};
 };
 
-// A writer, and two readers: an older one and a younger one, or two younger ones. A reader has seen
-// what its place in the order of timestamps says.
-template <bool kBothYoung>
-struct WriterAndReaders : rl::test_suite<WriterAndReaders<kBothYoung>, 3> {
+// A writer, and readers with those timestamps. A reader has seen what its place in their order says.
+template <Timestamp... kTimestamps>
+struct WriterAndReaders
+    : rl::test_suite<WriterAndReaders<kTimestamps...>, 1 + sizeof...(kTimestamps)> {
   static constexpr Timestamp kWriter = 40;
-  static constexpr Timestamp kReaders[] = {kBothYoung ? 50 : 30, 60};
+  static constexpr Timestamp kReaders[] = {kTimestamps...};
   Tuples<1> tuple;
   bool written = false;
-  std::uint64_t seen[2] = {};
+  std::uint64_t seen[sizeof...(kTimestamps)] = {};
 
   void thread(int index) {
     if (index == 0) {
@@ -122,7 +122,7 @@ struct WriterAndReaders : rl::test_suite<WriterAndReaders<kBothYoung>, 3> {
     if (tuple.Read(access)) seen[index - 1] = access.Value();
   }
   void after() {
-    for (int reader : {0, 1}) {
+    for (std::size_t reader = 0; reader < sizeof...(kTimestamps); ++reader) {
       if (seen[reader] == 0) continue;
       RL_ASSERT(seen[reader] == (written && kReaders[reader] > kWriter ? kWriter : kFirst));
     }
@@ -184,9 +184,11 @@ int main(int arguments, char** argument) {
   slimgraph::Checker checker(arguments, argument);
   for (const bool descending : {false, true}) {
     slimgraph::txn::RegionPort::descending = descending;
-    checker.Check<slimgraph::txn::WriterAndReaders<false>>("a writer and readers", {2, 600'000});
-    checker.Check<slimgraph::txn::WriterAndReaders<true>>("a writer and young readers",
-                                                          {2, 150'000});
+    using slimgraph::txn::WriterAndReaders;
+    checker.Check<WriterAndReaders<30>>("a writer and an older reader", {3, 50'000});
+    checker.Check<WriterAndReaders<50>>("a writer and a younger reader", {3, 50'000});
+    checker.Check<WriterAndReaders<30, 60>>("a writer and readers", {2, 150'000});
+    checker.Check<WriterAndReaders<50, 60>>("a writer and young readers", {2, 150'000});
     checker.Check<slimgraph::txn::Writers>("writers", {2, 150'000});
     checker.Check<slimgraph::txn::WriteSkew>("write skew", {2, 150'000});
   }
