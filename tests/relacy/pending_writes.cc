@@ -102,7 +102,8 @@ class Tuples {
   checked::AtomicWords<kTuples * kTupleWords> words_{region_.bytes()};
 };
 
-// A writer, and readers with those timestamps. A reader has seen what its place in their order says.
+// A writer, and readers with those timestamps. A reader has seen what its place in their order
+// says.
 template <Timestamp... kTimestamps>
 struct WriterAndReaders
     : rl::test_suite<WriterAndReaders<kTimestamps...>, 1 + sizeof...(kTimestamps)> {

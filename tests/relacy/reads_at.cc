@@ -39,9 +39,7 @@ struct CheckedAccess {
     RL_ASSERT(words[kTimeWords + 2] == words[kTimeWords + 3]);
     return words[kTimeWords + 2];
   }
-  void SetValue(std::uint64_t value) {
-    words[kTimeWords + 2] = words[kTimeWords + 3] = value;
-  }
+  void SetValue(std::uint64_t value) { words[kTimeWords + 2] = words[kTimeWords + 3] = value; }
 
   static constexpr Layout kLayout = {};
   const Layout* table = &kLayout;
