@@ -94,6 +94,13 @@ Result<std::unique_ptr<SharedMemory>> SharedMemory::Adopt(UniqueFd fd) {
   return memory;
 }
 
+Result<std::unique_ptr<SharedMemory>> SharedMemory::OfFile(UniqueFd fd, std::uint64_t bytes) {
+  std::unique_ptr<SharedMemory> memory(new SharedMemory(std::move(fd), bytes));
+  memory->persistent_ = memory->Map(MAP_SHARED_VALIDATE | MAP_SYNC).has_value();
+  if (!memory->persistent_) SLIM_TRY(memory->Map());
+  return memory;
+}
+
 Status SharedMemory::Seal() {
   constexpr int kSeals = F_SEAL_FUTURE_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
   if (::fcntl(fd_.get(), F_ADD_SEALS, kSeals) == 0) return {};
@@ -101,7 +108,7 @@ Status SharedMemory::Seal() {
                           std::strerror(errno));
 }
 
-Status SharedMemory::Map() {
+Status SharedMemory::Map(int more_flags) {
   if (bytes_ == 0) return {};
 #ifdef SLIMGRAPH_SIM
   Mapping& shared = MappingOf(fd_.get());
@@ -111,7 +118,7 @@ Status SharedMemory::Map() {
   }
 #endif
   void* const base = ::mmap(nullptr, bytes_, writable_ ? PROT_READ | PROT_WRITE : PROT_READ,
-                            MAP_SHARED | MAP_NORESERVE, fd_.get(), 0);
+                            MAP_SHARED | MAP_NORESERVE | more_flags, fd_.get(), 0);
   if (base == MAP_FAILED) {
     return EnvironmentError("cannot map {} bytes of shared memory: {}", bytes_,
                             std::strerror(errno));

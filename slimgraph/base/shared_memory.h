@@ -21,6 +21,9 @@ class SharedMemory {
   static Result<std::unique_ptr<SharedMemory>> Open(std::string_view handle);
   // Maps the memory behind a descriptor that this process has got, only for reading.
   static Result<std::unique_ptr<SharedMemory>> Adopt(UniqueFd fd);
+  // Maps a file for writing. Where the system can, what is written there survives a loss of power
+  // once it has left the processor's caches (MAP_SYNC, on persistent memory): persistent().
+  static Result<std::unique_ptr<SharedMemory>> OfFile(UniqueFd fd, std::uint64_t bytes);
   ~SharedMemory();
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
@@ -28,6 +31,7 @@ class SharedMemory {
   std::byte* base() const { return base_; }
   std::uint64_t bytes() const { return bytes_; }
   bool writable() const { return writable_; }
+  bool persistent() const { return persistent_; }
   int fd() const { return fd_.get(); }
   std::string handle() const;
 
@@ -37,12 +41,13 @@ class SharedMemory {
 
  private:
   SharedMemory(UniqueFd fd, std::uint64_t bytes) : fd_(std::move(fd)), bytes_(bytes) {}
-  Status Map();
+  Status Map(int more_flags = 0);
 
   UniqueFd fd_;
   std::uint64_t bytes_ = 0;
   std::byte* base_ = nullptr;
   bool writable_ = true;
+  bool persistent_ = false;
 };
 
 }  // namespace slimgraph

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "slimgraph/base/check.h"
-#include "slimgraph/base/shared_memory.h"
+#include "slimgraph/base/shared_file.h"
 #include "slimgraph/fabric/internal/make_transport.h"
 #include "slimgraph/fabric/internal/own_regions.h"
 #include "slimgraph/launch/job.h"
@@ -42,7 +42,7 @@ Fabric::~Fabric() {
   endpoints_.clear();
   for (RegionId id = 0; id < regions_->count(); ++id) {
     const RegionMemory& memory = regions_->Find(id)->memory;
-    if (memory.writable) transport_->Free(memory);
+    if (memory.owned) transport_->Free(memory);
   }
 }
 
@@ -61,10 +61,19 @@ Result<SharedRegion> Fabric::Share(std::uint64_t bytes, const PlacePages& place_
 }
 
 Result<SharedRegion> Fabric::ShareStanding(const SharedMemory* memory) {
+  return ShareExisting(memory, /*writable=*/false);
+}
+
+Result<SharedRegion> Fabric::ShareFile(std::shared_ptr<const SharedFile> file) {
+  if (file) files_.push_back(file);
+  return ShareExisting(file ? &file->memory() : nullptr, /*writable=*/true);
+}
+
+Result<SharedRegion> Fabric::ShareExisting(const SharedMemory* memory, bool writable) {
   const RegionId id = regions_->count();
   OwnRegion& region = regions_->Add();
   if (memory != nullptr && memory->bytes() > 0) {
-    SLIM_ASSIGN(region.memory, transport_->Adopt(*memory));
+    SLIM_ASSIGN(region.memory, transport_->Adopt(*memory, writable));
   } else {
     SLIM_ASSIGN(region.memory, transport_->Allocate(0));
   }
@@ -99,7 +108,11 @@ Status Fabric::Revoke(RegionId region) {
 
 void Fabric::Clear(RegionId region) { transport_->Clear(regions_->Find(region)->memory); }
 
-Result<RegionMemory> Transport::Adopt(const SharedMemory&) {
+Result<RegionMemory> Transport::Adopt(const SharedMemory&, bool writable) {
+  if (writable) {
+    return UsageError("files of other nodes are written over --transport shm or tcp, not {}",
+                      name());
+  }
   return UsageError("graphs of a pool are read over --transport shm or tcp, not {}", name());
 }
 

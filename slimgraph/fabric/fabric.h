@@ -25,6 +25,7 @@
 namespace slimgraph {
 
 struct OwnRegion;
+class SharedFile;
 class SharedMemory;
 
 // Memory of this node that all nodes can reach under `id`.
@@ -64,6 +65,11 @@ class Fabric {
   // Collective, like Share, but this node contributes memory that exists already, or none. All
   // nodes may only read it. `memory` must outlive the fabric.
   Result<SharedRegion> ShareStanding(const SharedMemory* memory);
+  // Collective, like Share, but this node contributes the memory of a file, or none. All nodes may
+  // write to it. A write is durable when the file is synced after the write's completion; or, if
+  // the file is persistent() and the processor's caches survive a loss of power, when a later read
+  // of that memory completes.
+  Result<SharedRegion> ShareFile(std::shared_ptr<const SharedFile> file);
   std::uint64_t region_bytes(NodeId node, RegionId region) const;
   MutableBytes own_region(RegionId region) const;
   // Zeroes this node's memory of the region, and returns its pages to the system if the transport
@@ -98,9 +104,11 @@ class Fabric {
  private:
   Fabric(Job& job, std::uint32_t endpoints);
   Result<SharedRegion> Publish(RegionId id, OwnRegion& region);
+  Result<SharedRegion> ShareExisting(const SharedMemory* memory, bool writable);
 
   Job& job_;
   std::unique_ptr<NetworkModel> model_;  // null: no model
+  std::vector<std::shared_ptr<const SharedFile>> files_;
   std::unique_ptr<OwnRegions> regions_;
   HandlerTable handlers_;
   std::unique_ptr<Transport> transport_;

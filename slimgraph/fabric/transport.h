@@ -68,7 +68,8 @@ class Channel {
 struct RegionMemory {
   std::byte* base = nullptr;
   std::uint64_t bytes = 0;
-  bool writable = true;  // false: standing memory, which the transport has not allocated
+  bool writable = true;  // false: other nodes may only read it
+  bool owned = true;     // false: the transport has not allocated it
 };
 
 class Transport {
@@ -79,8 +80,8 @@ class Transport {
 
   // Allocates zeroed, page-aligned memory of the kind that this transport serves best.
   virtual Result<RegionMemory> Allocate(std::uint64_t bytes) = 0;
-  // Serves memory that exists already, for reading. `memory` must outlive the transport.
-  virtual Result<RegionMemory> Adopt(const SharedMemory& memory);
+  // Serves memory that exists already. `memory` must outlive the transport.
+  virtual Result<RegionMemory> Adopt(const SharedMemory& memory, bool writable);
   // Only what Allocate() has returned. May be called only after Stop().
   virtual void Free(const RegionMemory& memory) = 0;
   // Zeroes memory that nobody uses meanwhile. Its pages go back to the system unless an adapter

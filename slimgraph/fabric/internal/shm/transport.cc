@@ -31,9 +31,9 @@ class ShmTransport : public Transport {
 
   std::string_view name() const override { return "shm"; }
   Result<RegionMemory> Allocate(std::uint64_t bytes) override;
-  Result<RegionMemory> Adopt(const SharedMemory& memory) override {
+  Result<RegionMemory> Adopt(const SharedMemory& memory, bool writable) override {
     standing_[memory.base()] = &memory;
-    return RegionMemory{memory.base(), memory.bytes(), /*writable=*/false};
+    return RegionMemory{memory.base(), memory.bytes(), writable, /*owned=*/false};
   }
   void Free(const RegionMemory& memory) override { own_.erase(memory.base); }
   void Clear(const RegionMemory& memory) override { DiscardPages(memory, MADV_REMOVE); }

@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include "slimgraph/base/check.h"
+#include "slimgraph/base/shared_memory.h"
 #include "slimgraph/base/sim/network.h"
 #include "slimgraph/base/sync.h"
 #include "slimgraph/fabric/internal/make_transport.h"
@@ -65,6 +66,9 @@ class SimTransport : public Transport {
 
   std::string_view name() const override { return by_datagrams_ ? "sim-datagrams" : "sim"; }
   Result<RegionMemory> Allocate(std::uint64_t bytes) override { return AllocatePages(bytes); }
+  Result<RegionMemory> Adopt(const SharedMemory& memory, bool writable) override {
+    return RegionMemory{memory.base(), memory.bytes(), writable, /*owned=*/false};
+  }
   void Clear(const RegionMemory& memory) override { DiscardPages(memory, MADV_DONTNEED); }
   // This takes a while, in which other nodes go on.
   void Free(const RegionMemory& memory) override {

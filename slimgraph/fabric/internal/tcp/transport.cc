@@ -36,8 +36,8 @@ class TcpTransport : public Transport {
   std::string_view name() const override { return "tcp"; }
 
   Result<RegionMemory> Allocate(std::uint64_t bytes) override { return AllocatePages(bytes); }
-  Result<RegionMemory> Adopt(const SharedMemory& memory) override {
-    return RegionMemory{memory.base(), memory.bytes(), /*writable=*/false};
+  Result<RegionMemory> Adopt(const SharedMemory& memory, bool writable) override {
+    return RegionMemory{memory.base(), memory.bytes(), writable, /*owned=*/false};
   }
   void Free(const RegionMemory& memory) override { FreePages(memory); }
   void Clear(const RegionMemory& memory) override { DiscardPages(memory, MADV_DONTNEED); }
