@@ -18,6 +18,7 @@
 #include "slimgraph/base/clock.h"
 #include "slimgraph/base/sync.h"
 #include "slimgraph/cluster/cluster.h"
+#include "txnlayer/internal/durability/ledger_options.h"
 #include "txnlayer/internal/engine/commit_gate.h"
 #include "txnlayer/internal/engine/figures.h"
 #include "txnlayer/internal/engine/quiescence.h"
@@ -68,6 +69,7 @@ struct EngineOptions {
   // With read timestamps: the room of each thread on each node for versions that were replaced; 0:
   // as usual.
   std::uint64_t version_bytes = 0;
+  LedgerOptions ledger = {};
   std::uint64_t table_bytes = 0;  // the most that the tables of a node take; 0: what the node has
   // Called on node 0 in a run, by a thread of the engine: a table grows no further, so transactions
   // will be refused when it is full. Once for each table.

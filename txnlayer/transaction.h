@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "txnlayer/engine.h"
+#include "txnlayer/internal/durability/ledger_writer.h"
 #include "txnlayer/internal/replication/log_writer.h"
 #include "txnlayer/internal/store/record.h"
 
@@ -167,6 +168,7 @@ class Transaction {
     std::shared_ptr<LogEntry> logged;  // null: it has written nothing, or nothing is replicated
     Record record;                     // the log record, whose copies are in `records`
     std::deque<LogWriter::Outgoing> records;
+    LedgerWriter::Outgoing in_ledger;
     Pending pending;
   };
 
@@ -204,6 +206,8 @@ class Transaction {
   bool Log();
   bool LogAtBackups();
   void LogToDisk();
+  bool LogToLedger();
+  void AwaitEndIfLedgerFails();
   std::vector<NodeId> Backups(std::span<Access* const> writes) const;
   bool Remote(const Access& access) const { return access.home != self_; }
   struct Lookup {

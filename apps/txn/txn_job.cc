@@ -50,6 +50,15 @@ Result<std::unique_ptr<TxnJob>> TxnJob::Load(JobRun& run, const TxnOptions& opti
   SLIM_TRY(job->workload_->Load(*job->engine_));
   if (!options.durable.empty()) {
     SLIM_TRY(txn::KeepLogs(*job->engine_, *job->workload_, options.durable));
+    const txn::Ledger* const ledger = job->engine_->durability()->ledger();
+    if (cluster.self() == 0 && ledger != nullptr && ledger->by_read() && !ledger->persistent()) {
+      std::fputs(
+          fmt::format("slimgraph: {} is not on persistent memory: with --flush read, commits "
+                      "survive the death of all nodes, but not a loss of power\n",
+                      options.durable)
+              .c_str(),
+          stderr);
+    }
   }
   if (options.delay_us > 0) {
     for (std::uint32_t i = 0; i < cluster.threads(); ++i) {
@@ -110,6 +119,11 @@ void TxnJob::ReportFigures(const txn::DriveResult& result, Report& report,
     set("/durable/cut_bytes", logs->recovered().cut_bytes);
     set("/durable/syncs_of_node_0", logs->log().syncs());
     set("/durable/checkpoints", result.checkpoints);
+    set("/durable/commit_log", std::string(options_.ledger.remote ? "remote" : "local"));
+    if (const txn::Ledger* const ledger = logs->ledger()) {
+      set("/durable/flush", std::string(ledger->by_read() ? "read" : "home"));
+      set("/durable/persistent_memory", ledger->persistent());
+    }
     set("/durable/applied_changes", applied_ ? applied_->vertices + applied_->edges : 0);
   }
   if (!result.lost.empty()) {

@@ -119,6 +119,9 @@ Result<txn::EngineOptions> EngineOptionsOf(const TxnOptions& options,
   engine.version_bytes = options.version_bytes;
   if (txn::RunsOnStore(options.workload)) engine.log_bytes = kGraphLogBytes;
   if (options.log_bytes != 0) engine.log_bytes = options.log_bytes;
+  engine.ledger = options.ledger;
+  engine.ledger.ring_bytes = std::max(engine.ledger.ring_bytes, engine.log_bytes);
+  if (options.log_bytes != 0) engine.ledger.ring_bytes = options.log_bytes;
   for (const std::string_view death : Split(options.die)) SLIM_TRY(ParseDeath(death, engine));
   engine.mix_stages = options.mix_stages;
   SLIM_ASSIGN(engine.stages,
@@ -179,13 +182,13 @@ void DeclareTxnOptions(Options& options, TxnOptions& txn) {
                  "nodes that hold each partition: R-1 of them (not node 0) may die", txn.replicas);
   options
       .Value("--log-memory", "BYTES",
-             "size of each thread's log on each node that holds copies of what it writes; a "
-             "transaction may use a quarter of it",
+             "size of each thread's log on each node that holds copies of what it writes, or its "
+             "commits (--commit-log remote); a transaction may use a quarter of it",
              [&txn](const std::string& text) -> Status {
                SLIM_ASSIGN(txn.log_bytes, ParseBytes(text));
                return txn::CheckLogBytes(txn.log_bytes);
              })
-      .Default("256K, on stores 8M")
+      .Default("256K, for commits 1M, on stores 8M")
       .Shown(ShownAs::kBytes, std::nullopt);
   options
       .Value("--version-memory", "BYTES",
@@ -271,6 +274,25 @@ void DeclareTxnOptions(Options& options, TxnOptions& txn) {
   DeclareJobOptions(options, txn.job);
 }
 
+namespace {
+
+Status CheckLedgerOptions(const TxnOptions& options) {
+  if (!options.ledger.remote) {
+    const bool aligns = options.ledger.align != txn::LedgerAlign::kAuto;
+    if (!options.flush_given && !aligns) return {};
+    return UsageError("{} is for --commit-log remote", aligns ? "--align-commits" : "--flush");
+  }
+  if (options.durable.empty()) return UsageError("--commit-log remote needs --durable DIR");
+  if (options.replicas > 1) {
+    return UsageError(
+        "--commit-log remote is for --replicas 1: with the node that keeps them, commits would be "
+        "lost to the survivors");
+  }
+  return {};
+}
+
+}  // namespace
+
 Status CheckTxnOptions(TxnOptions& options) {
   if (options.protocol.empty()) {
     options.protocol = kUsualProtocol;
@@ -309,6 +331,7 @@ Status CheckTxnOptions(TxnOptions& options) {
   if (options.fold > 0 && !ChangesAGraph(options)) {
     return UsageError("--fold needs a workload on a graph");
   }
+  SLIM_TRY(CheckLedgerOptions(options));
   SLIM_TRY(CheckSnapshotOptions(options));
   if (!options.history.empty()) {
     SLIM_ASSIGN(const auto workload, txn::MakeWorkload(options.workload, options.work));

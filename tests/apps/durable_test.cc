@@ -117,6 +117,62 @@ TEST_F(DurableRuns, ContinueAfterAllNodesWereKilled) {
   }
 }
 
+// Node 0 commits, and node 1 has the commits in a file that is its memory.
+TEST_F(DurableRuns, ContinueWithCommitsFromTheMemoryOfOtherNodes) {
+  std::mt19937_64 random(std::random_device{}());
+  for (const char* const workload : {"smallbank", "linkbench"}) {
+    for (const char* const flush : {"home", "read"}) {
+      std::filesystem::remove_all(logs_);
+      std::vector<std::string> words = Words(workload, "occ", "2", "60");
+      words.insert(words.end(), {"--compute", "1", "--commit-log", "remote", "--flush", flush,
+                                 "--log-memory", "64K"});
+      words.insert(words.begin(), CommandPath());
+      RunningCommand command(words);
+      // They are moved to node 1's log when there are many.
+      const auto size = [&] {
+        std::error_code none;
+        const auto bytes = std::filesystem::file_size(logs_ + "/commits.1.1", none);
+        return none ? 0 : bytes;
+      };
+      while (size() < 100'000) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      std::this_thread::sleep_for(std::chrono::microseconds(random() % 100'000));
+      for (const pid_t process : command.Processes()) ::kill(process, SIGKILL);
+      const bool warns =
+          command.Wait().err.find("is not on persistent memory") != std::string::npos;
+      EXPECT_EQ(warns, flush == std::string("read"));
+      EXPECT_TRUE(std::filesystem::exists(logs_ + "/ledger.1.1"));
+      if (workload == std::string("linkbench")) {
+        const CommandEnd apply = RunSlimgraph({"store", "apply", store_, "--durable", logs_});
+        EXPECT_EQ(apply.code, 0) << apply.err;
+        EXPECT_FALSE(std::filesystem::exists(logs_ + "/ledger.1.1"));
+      }
+      const CommandEnd end = RunSlimgraph(Words(workload, "nowait", "3", "0.1"));
+      ASSERT_EQ(end.code, 0) << end.err;
+      EXPECT_NE(end.out.find("\"verified\":true"), std::string::npos) << end.out;
+      if (workload == std::string("smallbank")) {
+        EXPECT_GT(Number(end, "recovered_transactions"), 0U);
+      }
+      EXPECT_FALSE(std::filesystem::exists(logs_ + "/ledger.1.1"));
+    }
+  }
+}
+
+TEST_F(DurableRuns, DoNotContinueWithoutTheLedgersOfTheRunBefore) {
+  std::vector<std::string> words = Words("smallbank", "occ", "2", "60");
+  words.insert(words.end(), {"--commit-log", "remote", "--transactions", "50"});
+  ASSERT_EQ(RunSlimgraph(words).code, 0);
+  const std::string path = logs_ + "/ledger.1.0";
+  const std::string whole = ReadText(path);
+  std::string damaged = whole;
+  damaged[9] = static_cast<char>(damaged[9] ^ 1);
+  WriteText(path, damaged);
+  ExpectRefused(words, 3, "/ledger.1.0: it is damaged");
+  std::filesystem::remove(path);
+  ExpectRefused(words, 3, "/ledger.1.0: it is missing");
+  WriteText(path, whole);
+  EXPECT_EQ(RunSlimgraph(words).code, 0);
+}
+
 TEST_F(DurableRuns, EndWithOneLineWhenTheDiskIsFullAndContinueWhenThereIsRoom) {
   std::string line = "ulimit -f 400; exec " + CommandPath();
   for (const std::string& word : Words("linkbench", "occ", "2", "60")) line += " " + word;

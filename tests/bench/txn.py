@@ -6,6 +6,7 @@ its config.h; several DIRs are separated by commas."""
 import re
 import statistics
 import subprocess
+import tempfile
 
 ROUNDS = 3
 PROTOCOLS = ["nowait", "waitdie", "boundedwait", "occ", "to", "mvcc", "sundial", "calvin"]
@@ -167,6 +168,28 @@ def read_times(bench):
                            {**base, **more, "timestamps": other}, 1)
 
 
-PARTS = {"ordered": ordered, "read_times": read_times,
+def ledgers(bench):
+    """Commits in the memory of a memory node, which is a file, against each node's own log."""
+    base = {"nodes": 2, "compute": 1, "coroutines": 16, "protocol": "occ"}
+    for workload in ("smallbank", "ycsb-a", "tpcc"):
+        like = {**base, "workload": workload}
+        like.update({"rows": 4, "population": 0.2} if workload == "tpcc" else {})
+        with tempfile.TemporaryDirectory() as folder:
+            kept = {**like, "durable": folder + "/logs", "commit_log": "remote"}
+            local = {**like, "durable": folder + "/logs"}
+            for network in ({}, {"network": "edr"}):
+                under = " under edr" if network else ""
+                read = {**kept, **network, "flush": "read"}
+                tell_ratio(bench, f"{workload}{under}, remote commits by sync against local ones",
+                           {**kept, **network, "flush": "home"}, {**local, **network}, 1)
+                tell_ratio(bench, f"{workload}{under}, remote commits by a read against no logs",
+                           read, {**like, **network}, 0.85)
+                tell_ratio(bench, f"{workload}{under}, remote commits in one round trip not two",
+                           read, {**read, "without": "outstanding"}, 1)
+                tell_ratio(bench, f"{workload}{under}, remote commits in whole lines against not",
+                           {**read, "align_commits": "yes"}, read, 0)
+
+
+PARTS = {"ledgers": ledgers, "ordered": ordered, "read_times": read_times,
          "one_sided_against_tcp": one_sided_against_tcp, "coroutines": coroutines,
          "optimisations": optimisations, "hybrids": hybrids, "dbx1000": dbx1000}

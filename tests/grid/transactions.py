@@ -172,6 +172,15 @@ def draw_on_store(random, spec):
         spec["words"] += ["--analytics", ",".join(random.sample(able, random.randint(1, 3)))]
 
 
+def draw_commit_log(random, shape):
+    if "mpi" in shape or random.random() < 0.5:
+        return []
+    words = ["--commit-log", "remote", "--flush", random.choice(["home", "read"])]
+    if random.random() < 0.5:
+        words += ["--log-memory", random.choice(["64K", "256K"])]
+    return words
+
+
 def draw_durable(random, spec):
     spec["workload"] = random.choice(["smallbank", "ycsb", "ycsb-e", "tpcc", "list-append",
                                       "list-append", "linkbench"])
@@ -193,8 +202,10 @@ def draw_durable(random, spec):
         at_any_time = random.uniform(0.005, 0.05)
         spec["applies"] = [random.choice([None, 0, at_any_time]) for _ in spec["kills"]]
         spec["applies"].append(random.choice([0, at_any_time]))
+    spec["words"] += draw_commit_log(random, spec["shape"])
     protocol, words = draw_protocol(random)
-    spec["last"] = words + draw_shape(random, ["shm", "tcp"])[1] + ["--seconds", 0.1]
+    shape = draw_shape(random, ["shm", "tcp"])[1]
+    spec["last"] = words + shape + draw_commit_log(random, shape) + ["--seconds", 0.1]
     spec["last_protocol"] = protocol
 
 

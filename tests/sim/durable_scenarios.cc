@@ -42,6 +42,12 @@ DurableSetting DrawDurableSetting(World& world) {
   drawn.engine.options.coroutines = static_cast<std::uint32_t>(1 + world.Draw(4));
   drawn.engine.options.replicas =
       static_cast<std::uint32_t>(1 + world.Draw(std::min<std::uint64_t>(2, drawn.nodes)));
+  if (drawn.engine.options.replicas == 1 && world.Draw(2) == 0) {
+    drawn.engine.options.ledger = {
+        .remote = true,
+        .align = world.Draw(2) == 0 ? txn::LedgerAlign::kYes : txn::LedgerAlign::kNo,
+        .ring_bytes = std::uint64_t{8 << 10} << world.Draw(4)};
+  }
   drawn.work.seed = world.Draw(~std::uint64_t{0});
   drawn.transactions = world.DrawAmount(5, 20);
   drawn.runs_with_faults = 1 + world.Draw(3);
@@ -61,11 +67,12 @@ class DurableOperator {
   void Work() {
     const EngineSetting& engine = setting_.engine;
     world_.Note(fmt::format(
-        "{} under {} {} with {} replicas on ({},{}), {} x {}, {}, {}, checkpoints at {} bytes{}",
+        "{} under {} {} with {} replicas on ({},{}), {} x {}, {}, {}, checkpoints at {} bytes{}{}",
         setting_.workload, engine.protocol, engine.stages, engine.options.replicas, setting_.nodes,
         engine.compute, engine.threads, engine.options.coroutines, engine.transport,
         setting_.shared_folder ? "one folder" : "a folder for each", setting_.checkpoint_bytes,
-        setting_.work.fold_share > 0 ? ", with folds" : ""));
+        setting_.work.fold_share > 0 ? ", with folds" : "",
+        engine.options.ledger.remote ? ", commits in ledgers" : ""));
     for (run_ = 0; run_ < setting_.runs_with_faults; ++run_) Run(world_.BeginFault());
     is_last_ = true;
     Run(std::nullopt);

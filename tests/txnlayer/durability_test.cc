@@ -32,6 +32,7 @@ struct DurableSetting {
   std::uint64_t kill_all_after_us = 0;     // after the start of the job; 0: it runs to its end
   std::vector<std::string> journals = {};  // of earlier runs
   std::uint64_t checkpoint_bytes = 64 << 20;
+  txn::LedgerOptions ledger = {};
   bool needs_checkpoints = false;  // in a run that is not killed
 };
 
@@ -53,6 +54,7 @@ std::vector<std::string> RunNode(Cluster& cluster, const DurableSetting& setting
     options.coroutines = setting.txn.coroutines;
     options.replicas = setting.txn.replicas;
     options.death = setting.txn.death;
+    options.ledger = setting.ledger;
     SLIM_ASSIGN(options.stages,
                 txn::StageCode::Parse(setting.txn.stages, protocol.name(), protocol.stages()));
     SLIM_ASSIGN(const auto engine, txn::Engine::Make(cluster, protocol, options));
@@ -188,8 +190,9 @@ class Durable : public ::testing::TestWithParam<std::string> {
     const NodesEnd end = RunJob(setting, [&](const std::vector<std::string>& lines) {
       const bool strict = IsStrict(setting.txn.protocol);
       const Level level = strict ? Level::kStrictSerializable : Level::kSerializable;
-      EXPECT_GT(lines.size(), std::size_t{2} * setting.txn.nodes * setting.txn.coroutines *
-                                  setting.txn.transactions)
+      const NodeId computing = setting.txn.compute == 0 ? setting.txn.nodes : setting.txn.compute;
+      EXPECT_GT(lines.size(), std::size_t{2} * computing * setting.txn.threads *
+                                  setting.txn.coroutines * setting.txn.transactions)
           << "the events of earlier runs are missing";
       EXPECT_EQ(CheckListAppend(lines, level), "");
       EXPECT_EQ(AskAdya(lines, strict), "");
@@ -214,6 +217,30 @@ TEST_P(Durable, CommitsOnGraphsSurviveTheDeathOfAllNodes) {
   std::mt19937_64 random(TestSeed());
   fs::create_directory(scratch_.File("logs"));
   ExpectOneGoodHistory(Setting(random, "graph-append"), random, 2);
+}
+
+// Commits are in the memory of other nodes, in rings that become full again and again.
+TEST_P(Durable, CommitsInLedgersSurviveTheDeathOfAllNodes) {
+  std::mt19937_64 random(TestSeed());
+  for (const NodeId compute : {3, 2, 1}) {
+    const bool on_graph = random() % 2 == 0;
+    fs::remove_all(scratch_.File("logs"));
+    fs::create_directory(scratch_.File("logs"));
+    DurableSetting setting = Setting(random, on_graph ? "graph-append" : "list-append");
+    setting.journals.clear();
+    setting.txn.compute = compute;
+    setting.txn.threads = static_cast<std::uint32_t>(1 + random() % 2);
+    setting.ledger = {
+        .remote = true,
+        .flush = random() % 2 == 0 ? txn::LedgerFlush::kHome : txn::LedgerFlush::kRead,
+        .align = random() % 2 == 0 ? txn::LedgerAlign::kYes : txn::LedgerAlign::kNo,
+        .ring_bytes = random() % 2 == 0 ? 8U << 10 : 1U << 20};
+    if (on_graph && random() % 2 == 0) {
+      setting.txn.work.fold_share = 0.01;
+      setting.txn.work.rows = 150;
+    }
+    ExpectOneGoodHistory(setting, random, 2);
+  }
 }
 
 // Each fold begins new logs, beside a file of what was folded.

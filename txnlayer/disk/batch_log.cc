@@ -35,6 +35,13 @@ Result<BatchLogReader> BatchLogReader::Open(const std::string& path,
   return reader;
 }
 
+BatchLogReader BatchLogReader::OfBatch(const BatchLabel& label, std::vector<std::uint64_t> words) {
+  BatchLogReader reader{MappedFile()};
+  reader.own_words_ = std::move(words);
+  reader.batches_.push_back({label, 0, reader.own_words_});
+  return reader;
+}
+
 Status BatchLogReader::Read(const std::string& path,
                             const std::function<bool(const BatchLabel&)>& last) {
   const Bytes bytes = file_.bytes();

@@ -31,6 +31,9 @@ class BatchLogReader {
   static Result<BatchLogReader> Open(const std::string& path,
                                      const std::function<bool(const BatchLabel&)>& last = {});
 
+  // One whole batch that is in no file.
+  static BatchLogReader OfBatch(const BatchLabel& label, std::vector<std::uint64_t> words);
+
   const std::vector<Batch>& batches() const { return batches_; }
   // Bytes up to the end of the last whole batch, and after it.
   std::uint64_t whole_bytes() const { return whole_bytes_; }
@@ -46,6 +49,7 @@ class BatchLogReader {
   Status Read(const std::string& path, const std::function<bool(const BatchLabel&)>& last);
 
   MappedFile file_;
+  std::vector<std::uint64_t> own_words_;
   std::vector<Batch> batches_;
   std::uint64_t whole_bytes_ = 0;
 };

@@ -133,7 +133,8 @@ Status PutBackRecords(Tables& tables, const std::vector<BatchLogReader>& logs,
 
 Result<std::unique_ptr<Durability>> Durability::Begin(Tables& tables, const std::string& folder,
                                                       const LogSubject& subject, AsideOwner* aside,
-                                                      std::function<void(const Error&)> fail) {
+                                                      std::function<void(const Error&)> fail,
+                                                      const LedgerOptions& ledger) {
   std::unique_ptr<Durability> durability(new Durability());
   durability->fail_ = std::move(fail);
   durability->folder_ = folder;
@@ -163,7 +164,7 @@ Result<std::unique_ptr<Durability>> Durability::Begin(Tables& tables, const std:
     SLIM_TRY(RestoreAside(logs.mine, folder, aside));
     SLIM_TRY(PutBackRecords(tables, logs.mine, exchange, folder));
   }
-  SLIM_TRY(durability->BeginLog(tables, aside));
+  SLIM_TRY(durability->BeginLog(tables, aside, ledger));
   Recovered& sums = durability->recovered_;
   std::uint64_t numbers[] = {sums.records, sums.transactions, sums.cut_bytes};
   SLIM_TRY(all.AllReduce(std::span<std::uint64_t>(numbers), std::plus<>()));
@@ -209,7 +210,7 @@ Result<std::uint64_t> Durability::AddTables(Tables& tables, BatchLogWriter& file
   return all;
 }
 
-Status Durability::BeginLog(Tables& tables, AsideOwner* aside) {
+Status Durability::BeginLog(Tables& tables, AsideOwner* aside, const LedgerOptions& ledger) {
   Collectives& all = tables.cluster().all();
   const std::uint64_t number = all.rank();
   SLIM_ASSIGN(file_, Create({generation_, number}, all.size(), aside == nullptr ? 0 : generation_));
@@ -224,6 +225,15 @@ Status Durability::BeginLog(Tables& tables, AsideOwner* aside) {
     aside_ = {next_aside_};
   }
   SLIM_ASSIGN(recovered_.records, AddTables(tables, file));
+  first_generation_ = generation_;
+  Job& job = tables.cluster().job();
+  if (ledger.remote) {
+    SLIM_ASSIGN(
+        ledger_,
+        Ledger::Begin(tables.cluster(), LogPath(folder_, {generation_, number, LogKind::kLedger}),
+                      run_, ledger, [this, &job](const Error& error) { Fail(job, error); }));
+  }
+  SLIM_TRY(NameLedger(file));
   SLIM_TRY(file.Append(Label(LogPart::kComplete), {}));
   SLIM_TRY(all.Barrier());
   SLIM_TRY(file.Append(Label(LogPart::kBegun), {}));
@@ -231,7 +241,6 @@ Status Durability::BeginLog(Tables& tables, AsideOwner* aside) {
   SLIM_TRY(RemovePrevious());
   SLIM_TRY(all.Barrier());
   Fabric& fabric = tables.cluster().fabric();
-  Job& job = tables.cluster().job();
   log_ = std::make_unique<CommitLog>(CommitLog::Callbacks{
       .write =
           [this](std::span<const std::uint64_t> records, std::uint64_t transactions) {
@@ -242,12 +251,40 @@ Status Durability::BeginLog(Tables& tables, AsideOwner* aside) {
           [&fabric] {
             for (std::uint32_t i = 0; i < fabric.endpoints(); ++i) fabric.endpoint(i).Wake();
           },
-      .fail =
-          [this, &job](const Error& error) {
-            if (fail_) return fail_(error);
-            job.Fail(error);
-          }});
+      .fail = [this, &job](const Error& error) { Fail(job, error); }});
   return {};
+}
+
+Status Durability::NameLedger(BatchLogWriter& file) const {
+  if (!ledger_ || !ledger_->kept_here()) return {};
+  return file.Append(Label(LogPart::kLedger, first_generation_), {});
+}
+
+void Durability::Fail(Job& job, const Error& error) const {
+  if (fail_) return fail_(error);
+  job.Fail(error);
+}
+
+void Durability::Stop() {
+  stopped_ = true;
+  log_->Stop();
+}
+
+// Records of an older generation are not needed any more. Those of a newer one come from nodes that
+// have switched, while this node has failed to. False: recovery needs it, but this log cannot have
+// it.
+bool Durability::AddIfCurrent(std::uint64_t generation, const Record& record, std::uint64_t& last) {
+  if (generation == generation_) last = log_->Add(record);
+  return generation <= generation_;
+}
+
+std::optional<std::uint64_t> Durability::DrainLedger(std::uint32_t ring, std::uint64_t up_to) {
+  std::uint64_t last = 0;
+  bool good = true;
+  const bool whole = ledger_->Drain(ring, up_to, [&](std::uint64_t generation, const Record& one) {
+    good = AddIfCurrent(generation, one, last) && good;
+  });
+  return whole && good ? std::optional(last) : std::nullopt;
 }
 
 // Begins a new chain when the additions are larger than its first file, so the total stays within a
@@ -291,6 +328,7 @@ Status Durability::AddTablesToNext(Tables& tables) {
 Status Durability::CompleteNext(std::span<const std::uint64_t> words, std::uint64_t records) {
   if (next_aside_file_) SLIM_TRY(CompleteNextAside());
   if (records > 0) SLIM_TRY(next_->Append(Label(LogPart::kRecords, records), words));
+  SLIM_TRY(NameLedger(*next_));
   return next_->Append(Label(LogPart::kComplete), {});
 }
 
@@ -301,7 +339,7 @@ Status Durability::SwitchToNext() {
   if (!begun) {
     // Other nodes may have switched, and recovery then ignores the current logs. So this log must
     // not take another commit before the job ends.
-    log_->Stop();
+    Stop();
     return begun;
   }
   file_ = std::move(next_);
@@ -324,7 +362,7 @@ void Durability::DiscardNext() {
 }
 
 void Durability::StopInDoubt() {
-  log_->Stop();
+  Stop();
   next_.reset();  // closes it
   next_aside_file_.reset();
 }
@@ -348,9 +386,18 @@ Status Durability::ReadAside(
 // interrupted.
 Durability::~Durability() {
   if (!log_) return;
-  const bool whole = log_->Flush();
+  // After a run that has ended well, all its commits are whole in the ledger.
+  bool whole = true;
+  if (ledger_) {
+    ledger_->DrainAll([&](std::uint64_t generation, const Record& record) {
+      std::uint64_t number = 0;
+      whole = AddIfCurrent(generation, record, number) && whole;
+    });
+  }
+  whole = log_->Flush() && whole;
   log_.reset();
-  if (whole) static_cast<void>(file_->Append(Label(LogPart::kEnd), {}));
+  if (!whole || (ledger_ && !ledger_->SetAllDrained())) return;
+  static_cast<void>(file_->Append(Label(LogPart::kEnd), {}));
 }
 
 }  // namespace slimgraph::txn

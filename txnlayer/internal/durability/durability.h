@@ -3,11 +3,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "slimgraph/base/unique_fd.h"
 #include "slimgraph/cluster/collectives.h"
 #include "txnlayer/internal/durability/commit_log.h"
+#include "txnlayer/internal/durability/ledger.h"
 #include "txnlayer/internal/durability/log_folder.h"
 #include "txnlayer/internal/stages/tables.h"
 
@@ -40,13 +42,23 @@ class Durability {
   // Collective, when the tables have their initial contents and nothing runs. Recovers what the
   // logs in `folder` have, and begins new logs. `subject`: what the tables contain. `aside`: null
   // if nothing can be kept aside. `fail` ends the job when the log cannot be written; empty:
-  // Job::Fail() does.
+  // Job::Fail() does. `ledger`: where commits become durable.
   static Result<std::unique_ptr<Durability>> Begin(Tables& tables, const std::string& folder,
                                                    const LogSubject& subject, AsideOwner* aside,
-                                                   std::function<void(const Error&)> fail = {});
+                                                   std::function<void(const Error&)> fail = {},
+                                                   const LedgerOptions& ledger = {});
   ~Durability();
 
   CommitLog& log() { return *log_; }
+  // Null: each node has its commits in its own log.
+  Ledger* ledger() { return ledger_.get(); }
+  // Of the current logs, on all nodes.
+  std::uint64_t generation() const { return generation_; }
+  // No commit of this node becomes durable any more.
+  bool stopped() const { return stopped_; }
+  // Moves records from a ring of this node's ledger to its log. They are durable there when
+  // log().durable() reaches the returned number. Nothing: the job ends, and the ring keeps them.
+  std::optional<std::uint64_t> DrainLedger(std::uint32_t ring, std::uint64_t up_to);
   const Recovered& recovered() const { return recovered_; }
   // The number of runs with this folder, including this one.
   std::uint64_t run() const { return run_; }
@@ -74,7 +86,8 @@ class Durability {
   // Removes the previous logs, after SwitchToNext on all nodes.
   Status RemovePrevious() {
     return RemoveLogsBefore(folder_, generation_,
-                            aside_.empty() ? generation_ : aside_.front().generation);
+                            aside_.empty() ? generation_ : aside_.front().generation,
+                            ledger_ ? first_generation_ : generation_);
   }
   // Visits what this node has kept aside, up to the current log.
   Status ReadAside(
@@ -82,7 +95,11 @@ class Durability {
 
  private:
   Durability() = default;
-  Status BeginLog(Tables& tables, AsideOwner* aside);
+  Status BeginLog(Tables& tables, AsideOwner* aside, const LedgerOptions& ledger);
+  Status NameLedger(BatchLogWriter& file) const;
+  void Fail(Job& job, const Error& error) const;
+  void Stop();
+  bool AddIfCurrent(std::uint64_t generation, const Record& record, std::uint64_t& last);
   static Result<std::uint64_t> AddTables(Tables& tables, BatchLogWriter& file);
   Result<std::unique_ptr<BatchLogWriter>> Create(const LogName& name, std::uint64_t nodes,
                                                  std::uint64_t aside) const;
@@ -93,8 +110,9 @@ class Durability {
   UniqueFd lock_;
   LogSubject subject_;
   std::uint64_t run_ = 0;
-  std::uint64_t generation_ = 0;       // of the current log
-  std::uint64_t last_generation_ = 0;  // the newest that was begun
+  std::uint64_t first_generation_ = 0;  // of this run
+  std::uint64_t generation_ = 0;        // of the current log
+  std::uint64_t last_generation_ = 0;   // the newest that was begun
   std::uint64_t next_number_ = 0;
   // This node's chain of aside files. The first has no predecessor.
   struct AsideFile {
@@ -111,6 +129,8 @@ class Durability {
   std::unique_ptr<BatchLogWriter> next_;
   std::unique_ptr<BatchLogWriter> next_aside_file_;
   std::atomic<std::uint64_t> commit_bytes_{0};
+  std::atomic<bool> stopped_{false};
+  std::unique_ptr<Ledger> ledger_;
   std::unique_ptr<CommitLog> log_;
 };
 

@@ -9,6 +9,7 @@
 
 #include "slimgraph/base/file_io.h"
 #include "slimgraph/base/folders.h"
+#include "txnlayer/internal/durability/ledger.h"
 
 namespace slimgraph::txn {
 namespace {
@@ -27,6 +28,7 @@ struct LogState {
   std::uint64_t store_time = 0;
   std::uint64_t complete = 0;
   std::uint64_t begun = 0;
+  std::uint64_t ledger = 0;  // the generation of the ledger that belongs to it; 0: none
   std::array<char, kNameBytes> subject = {};
 
   std::string subject_name() const {
@@ -58,6 +60,9 @@ LogState StateOf(const LogName& name, const BatchLogReader& log) {
     switch (static_cast<LogPart>(batch.label[0])) {
       case LogPart::kHead:
         TakeHead(batch, state);
+        break;
+      case LogPart::kLedger:
+        state.ledger = batch.label[1];
         break;
       case LogPart::kComplete:
         state.complete = 1;
@@ -147,12 +152,39 @@ std::uint64_t LastBegun(const std::vector<LogState>& logs) {
 
 struct OpenLogs {
   std::vector<LogState> states;
-  std::vector<BatchLogReader> logs;
+  std::vector<BatchLogReader> logs;  // by state; those of ledgers are not read yet
 };
+
+// What the ledgers that are open here have of that generation.
+Status ReadLedgers(const std::vector<LogState>& states, const OpenLogs& here,
+                   const std::string& folder, std::uint64_t generation, LogsToRead& found) {
+  const auto among = [](const std::vector<LogState>& logs, const LogName& name) {
+    return std::any_of(logs.begin(), logs.end(),
+                       [&](const LogState& log) { return log.name == name; });
+  };
+  for (const LogState& log : states) {
+    const bool commits = log.name.kind == LogKind::kCommits;
+    if (!commits || log.name.generation != generation || log.ledger == 0) continue;
+    const LogName name{log.ledger, log.name.node, LogKind::kLedger};
+    const std::string path = LogPath(folder, name);
+    if (!among(states, name)) return InputError("{}: it is missing", path);
+    if (!among(here.states, name)) continue;
+    SLIM_ASSIGN(Ledger::Found records, Ledger::Read(path, generation));
+    if (records.records == 0) continue;
+    found.mine.push_back(BatchLogReader::OfBatch(Label(LogPart::kCommits, records.records),
+                                                 std::move(records.words)));
+  }
+  return {};
+}
 
 Result<OpenLogs> Open(const std::string& folder, const std::vector<LogName>& names) {
   OpenLogs open;
   for (const LogName& name : names) {
+    if (name.kind == LogKind::kLedger) {
+      open.states.push_back({name});
+      open.logs.push_back(BatchLogReader::OfBatch({}, {}));
+      continue;
+    }
     SLIM_ASSIGN(BatchLogReader log, BatchLogReader::Open(LogPath(folder, name)));
     open.states.push_back(StateOf(name, log));
     open.logs.push_back(std::move(log));
@@ -169,6 +201,7 @@ Result<LogsToRead> ChooseLogs(const std::vector<LogState>& states, OpenLogs here
     found.last_run = std::max(found.last_run, log.run);
   }
   std::uint64_t generation = LastBegun(states);
+  SLIM_TRY(ReadLedgers(states, here, folder, generation, found));
   for (LogKind kind = LogKind::kCommits; generation != 0; kind = LogKind::kAside) {
     SLIM_ASSIGN(const std::uint64_t before,
                 CheckComplete(states, folder, kind, generation, subject));
@@ -186,7 +219,8 @@ Result<LogsToRead> ChooseLogs(const std::vector<LogState>& states, OpenLogs here
 }  // namespace
 
 std::string LogPath(const std::string& folder, const LogName& name) {
-  return fmt::format("{}/{}.{}.{}", folder, name.kind == LogKind::kCommits ? "commits" : "aside",
+  constexpr const char* kNames[] = {"commits", "aside", "ledger"};
+  return fmt::format("{}/{}.{}.{}", folder, kNames[static_cast<std::size_t>(name.kind)],
                      name.generation, name.node);
 }
 
@@ -205,6 +239,7 @@ Result<std::vector<LogName>> ListLogs(const std::string& folder) {
   for (const std::string& name : names) {
     LogName log;
     if (name[0] == 'a') log.kind = LogKind::kAside;
+    if (name[0] == 'l') log.kind = LogKind::kLedger;
     const std::size_t dot = std::min(name.find('.'), name.size());
     if (std::sscanf(name.c_str() + dot, ".%lu.%lu", &log.generation, &log.node) == 2 &&
         LogPath(folder, log) == fmt::format("{}/{}", folder, name)) {
@@ -216,12 +251,13 @@ Result<std::vector<LogName>> ListLogs(const std::string& folder) {
   return logs;
 }
 
-Status RemoveLogsBefore(const std::string& folder, std::uint64_t commits, std::uint64_t aside) {
+Status RemoveLogsBefore(const std::string& folder, std::uint64_t commits, std::uint64_t aside,
+                        std::uint64_t ledger) {
   SLIM_ASSIGN(const auto logs, ListLogs(folder));
+  const std::uint64_t first[] = {commits, aside, ledger};
   for (const LogName& log : logs) {
-    const std::string path = LogPath(folder, log);
-    const std::uint64_t first = log.kind == LogKind::kCommits ? commits : aside;
-    if (log.generation < first) SLIM_TRY(RemoveFile(path));
+    if (log.generation >= first[static_cast<std::size_t>(log.kind)]) continue;
+    SLIM_TRY(RemoveFile(LogPath(folder, log)));
   }
   return {};
 }
@@ -254,6 +290,7 @@ Result<std::optional<LogSubject>> SubjectOfLogs(const std::string& folder) {
   SLIM_ASSIGN(const std::vector<LogName> names, ListLogs(folder));
   std::vector<LogState> states;
   for (const LogName& name : names) {
+    if (name.kind == LogKind::kLedger) continue;
     const auto has_begun = [](const BatchLabel& label) { return label == Label(LogPart::kBegun); };
     SLIM_ASSIGN(const BatchLogReader log, BatchLogReader::Open(LogPath(folder, name), has_begun));
     states.push_back(StateOf(name, log));
@@ -286,7 +323,7 @@ Status BeginWithoutCommits(const std::string& folder, const LogsToRead& logs) {
   for (const LogPart part : {LogPart::kComplete, LogPart::kBegun, LogPart::kEnd}) {
     SLIM_TRY(file.Append(Label(part), {}));
   }
-  return RemoveLogsBefore(folder, name.generation, name.generation);
+  return RemoveLogsBefore(folder, name.generation, name.generation, name.generation);
 }
 
 BatchLabel Label(LogPart part, std::uint64_t one, std::uint64_t other) {

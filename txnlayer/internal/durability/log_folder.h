@@ -10,6 +10,9 @@
 // files form a chain. The head of a commits file names the newest generation of aside files that
 // belongs to it. The head of an aside file names the one before, up to a complete one without a
 // predecessor. (Older programs kept all of it in each commits file, which can still be read.)
+//
+// ledger.G.K: commits of other nodes, in the run whose first generation is G (ledger.h). The node's
+// commits files name it. Each record tells the generation of commits files to which it belongs.
 #pragma once
 
 #include <optional>
@@ -32,9 +35,10 @@ enum class LogPart : std::uint64_t {
   kCommits,  // number of transactions
   kEnd,      // the run has ended; everything before is complete
   kAside,    // kind (durability.h)
+  kLedger,   // the generation in the name of this node's ledger
 };
 
-enum class LogKind : std::uint64_t { kCommits, kAside };
+enum class LogKind : std::uint64_t { kCommits, kAside, kLedger };
 
 // What a folder's commits were made on.
 struct LogSubject {
@@ -58,15 +62,15 @@ std::string LogPath(const std::string& folder, const LogName& name);
 // Creates the folder unless it exists. It may have nothing but logs.
 Status MakeLogFolder(const std::string& folder);
 Result<std::vector<LogName>> ListLogs(const std::string& folder);
-// Removes commits files of generations before `commits`, and aside files of generations before
-// `aside`.
-Status RemoveLogsBefore(const std::string& folder, std::uint64_t commits, std::uint64_t aside);
+// Removes files of generations before these.
+Status RemoveLogsBefore(const std::string& folder, std::uint64_t commits, std::uint64_t aside,
+                        std::uint64_t ledger);
 
 // A folder can be locked by one job at a time.
 Result<UniqueFd> LockLogs(const std::string& folder);
 
 // The logs that this node is to read: commits and aside files of the last generation that has
-// begun.
+// begun, and what ledgers have of it.
 struct LogsToRead {
   std::uint64_t last_generation = 0;  // of all files, begun or not; 0: there are none
   std::uint64_t last_run = 0;         // of all files, begun or not

@@ -134,6 +134,9 @@ Result<std::unique_ptr<Engine>> Engine::Make(Cluster& cluster, const Protocol& p
         "over {} all nodes end when one dies; --replicas needs --transport shm or tcp",
         cluster.fabric().transport());
   }
+  if (options.ledger.remote && options.replicas > 1) {
+    return UsageError("--commit-log remote is for --replicas 1");
+  }
   if (cluster.threads() > kMaxThreads) {
     return UsageError("--threads {} is out of range: timestamps can name 1..{} of a node",
                       cluster.threads(), kMaxThreads);
@@ -168,6 +171,8 @@ Result<std::unique_ptr<Engine>> Engine::Make(Cluster& cluster, const Protocol& p
         std::memcpy(&header, message.body.data(), sizeof header);
         if (header.what >= kFirstCompanionRequest) {
           thread.companion->Serve(message);
+        } else if (header.what == kLedgerSyncRequest || header.what == kLedgerDrainRequest) {
+          thread.ledger_server.Serve(*raw->durability_, message);
         } else {
           thread.server.Serve(message);
         }
@@ -181,8 +186,12 @@ Result<std::unique_ptr<Engine>> Engine::Make(Cluster& cluster, const Protocol& p
 }
 
 Status Engine::KeepLogs(const std::string& folder, const LogSubject& subject, AsideOwner* aside) {
-  SLIM_ASSIGN(durability_, Durability::Begin(tables_, folder, subject, aside,
-                                             [this](const Error& error) { FailJob(error); }));
+  SLIM_ASSIGN(durability_, Durability::Begin(
+                               tables_, folder, subject, aside,
+                               [this](const Error& error) { FailJob(error); }, options_.ledger));
+  if (Ledger* const ledger = durability_->ledger(); ledger != nullptr && cluster_.computes()) {
+    for (const auto& thread : threads_) thread->ledger.Use(*ledger);
+  }
   return {};
 }
 

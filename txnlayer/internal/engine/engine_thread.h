@@ -4,6 +4,8 @@
 #include "txnlayer/engine.h"
 #include "txnlayer/internal/durability/commit_waits.h"
 #include "txnlayer/internal/durability/durability.h"
+#include "txnlayer/internal/durability/ledger_writer.h"
+#include "txnlayer/internal/engine/ledger_server.h"
 #include "txnlayer/internal/engine/rpc.h"
 #include "txnlayer/internal/execution/timestamp.h"
 #include "txnlayer/internal/replication/log_writer.h"
@@ -15,7 +17,9 @@ struct Engine::Thread {
       : worker(engine.cluster().fabric(), index),
         server(engine, worker),
         cache(engine.options().cache_bytes),
-        log(engine.replication(), engine.cluster().topology().nodes(), worker) {
+        log(engine.replication(), engine.cluster().topology().nodes(), worker),
+        ledger(worker),
+        ledger_server(worker) {
     if (const OldVersions* const old = engine.tables().old_versions(); old != nullptr) {
       times.emplace(*old, engine.self(), index, engine.cluster().topology().nodes());
       clock.UseTimes();
@@ -28,6 +32,8 @@ struct Engine::Thread {
   LocationCache cache;
   LogWriter log;
   CommitWaits commit_waits;
+  LedgerWriter ledger;
+  LedgerServer ledger_server;
   TimestampSource clock;
   // For read timestamps.
   struct Times {

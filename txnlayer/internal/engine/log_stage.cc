@@ -56,7 +56,11 @@ bool Transaction::Log() {
   // Backups come before the disk. If a record is on a disk whose node dies, its backups then carry
   // it out.
   if (tells && !LogAtBackups()) return false;
-  if (keeps) LogToDisk();
+  if (keeps && engine_.durability()->ledger() != nullptr) {
+    if (!LogToLedger()) return false;
+  } else if (keeps) {
+    LogToDisk();
+  }
   NoteTime(Stage::kLog, start);
   return true;
 }
@@ -64,6 +68,45 @@ bool Transaction::Log() {
 void Transaction::LogToDisk() {
   CommitLog& log = engine_.durability()->log();
   thread_.commit_waits.Await(task_, log, log.Add(frame_->record));
+}
+
+bool Transaction::LogToLedger() {
+  task_.worker().endpoint().SetStage(TrafficStage(Stage::kLog));
+  LedgerWriter& ledger = thread_.ledger;
+  const Record& record = frame_->record;
+  if (record.size() > ledger.most_record_words()) {
+    SetAbortReason(AbortReason::kTooLarge);
+    return false;
+  }
+  while (!ledger.HasRoom(record.size())) {
+    AwaitEndIfLedgerFails();
+    task_.Sleep(kRoomPollNs);
+  }
+  LedgerWriter::Outgoing& outgoing = frame_->in_ledger;
+  ledger.Write(record, engine_.durability()->generation(), outgoing, frame_->pending);
+  // Operations on one node are in order. Messages may overtake them.
+  if (!ledger.by_read() || !engine_.options().outstanding) task_.Await(frame_->pending);
+  if (ledger.by_read()) {
+    ledger.ReadBack(outgoing, frame_->pending);
+  } else {
+    ledger.AskSync(outgoing, frame_->pending);
+  }
+  task_.Await(frame_->pending);
+  AwaitEndIfLedgerFails();
+  ledger.NoteDurable(outgoing);
+  return true;
+}
+
+// The ledger may have the record. So the transaction keeps its locks until the job has ended.
+void Transaction::AwaitEndIfLedgerFails() {
+  const bool failed = task_.worker().failed();
+  if (!failed && !engine_.durability()->stopped()) return;
+  if (failed) {
+    engine_.FailJob(
+        {ErrorKind::kEnvironment, "commits cannot be written to another node's memory"});
+  }
+  Pending never{.left = 1};
+  task_.Await(never);
 }
 
 bool Transaction::LogAtBackups() {

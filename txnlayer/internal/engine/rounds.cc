@@ -107,6 +107,7 @@ Status Engine::RunThread(std::uint32_t index) {
     if (quiescence_.NoteRequests(thread.worker) && thread.companion) thread.companion->OnDeath();
     if (gate_.Turn(thread.worker, thread.clock)) TellStoppers();
     if (durability_) thread.commit_waits.Release(durability_->log(), thread.worker);
+    if (durability_ && durability_->ledger() != nullptr) thread.ledger_server.Release(*durability_);
     const bool waits = thread.server.TryWaiting(repairing());
     if (thread.companion) return thread.companion->Work();
     return waits ? kLockRetryInterval : std::chrono::nanoseconds(0);
