@@ -1,11 +1,13 @@
 # Tests, sanitizers, the grid of random points, and fuzzers.
 
-.PHONY: test test-hosts test-rdma unit-tests race-tests pool-kills asan tsan grid grid-planted sim sim-tests sim-shrink sim-replay sim-planted scale scale-check relacy relacy-planted fuzz prebuilt
+.PHONY: test test-page test-hosts test-rdma unit-tests race-tests pool-kills asan tsan grid grid-planted sim sim-tests sim-shrink sim-replay sim-planted scale scale-check relacy relacy-planted fuzz prebuilt
 
 LAB := PYTHONPATH=python python3 -B -m slimgraph.lab
 
 # Scripts that test the tree or its products. They do not depend on MODE.
-SCRIPTS := $(sort $(wildcard tests/*/*_test.sh tests/*/*_test.py python/tests/lab/*_test.py))
+PAGE_TEST := python/tests/lab/page_test.py
+SCRIPTS   := $(sort $(wildcard tests/*/*_test.sh tests/*/*_test.py) \
+               $(filter-out $(PAGE_TEST),$(wildcard python/tests/lab/*_test.py)))
 
 # tests/apps is linked with all of the command except its main.
 define test_binary
@@ -62,6 +64,10 @@ RUN_TESTS   = $(TEST_ENVIRONMENT) tests/run --limit-s $(TEST_LIMIT_S) --jobs 2 \
 
 test: $(TESTS) $(COMMAND) | build/.test-deps
 	@$(RUN_TESTS) $(SCRIPTS)
+
+# Runs the small form of all experiments, and looks at their page in a browser.
+test-page: $(COMMAND) | build/.test-deps
+	@$(TEST_ENVIRONMENT) tests/run --limit-s $(TEST_LIMIT_S) $(PAGE_TEST)
 
 # GRID_SEED=N draws the same points again, GRID_POINT=K runs that one alone.
 GRID_SECONDS ?= 180
