@@ -158,6 +158,22 @@ class Durable : public ::testing::TestWithParam<std::string> {
         logs->mine, [&](const auto& log) { return std::ranges::any_of(log.batches(), has_edges); });
   }
 
+  // A commit that is in a ledger and in its keeper's log, too, counts once.
+  static void ExpectEachCommitOnce(const std::string& folder) {
+    const auto logs = txn::FindAllLogs(folder);
+    ASSERT_TRUE(logs) << logs.error().message;
+    std::set<std::vector<std::uint64_t>> found;
+    for (const txn::BatchLogReader& log : logs->mine) {
+      for (const auto& batch : log.batches()) {
+        if (static_cast<txn::LogPart>(batch.label[0]) != txn::LogPart::kCommits) continue;
+        for (auto rest = batch.words; !rest.empty(); rest = rest.subspan(1 + rest[0])) {
+          const auto record = rest.subspan(1, rest[0]);
+          EXPECT_TRUE(found.emplace(record.begin(), record.end()).second);
+        }
+      }
+    }
+  }
+
   // Several runs that are killed, then one that is not. Together they are one history.
   void ExpectOneGoodHistory(DurableSetting setting, std::mt19937_64& random, int kills) {
     SCOPED_TRACE(NameOf(setting.txn));
@@ -179,6 +195,7 @@ class Durable : public ::testing::TestWithParam<std::string> {
         const std::string left = txn::JournalOf(setting.journal, node);
         if (fs::exists(left)) setting.journals.push_back(left);
       }
+      if (setting.ledger.remote) ExpectEachCommitOnce(setting.logs);
       for (const auto& entry : fs::directory_iterator(scratch_.path() + "/logs")) {
         if (random() % 2 == 0) AddTornTail(entry.path(), random);
       }

@@ -160,7 +160,9 @@ Status Ledger::SetAllDrained() {
   return file_ ? file_->Sync() : Status();
 }
 
-Result<Ledger::Found> Ledger::Read(const std::string& path, std::uint64_t generation) {
+Result<Ledger::Found> Ledger::Read(
+    const std::string& path, std::uint64_t generation,
+    const std::function<bool(std::span<const std::uint64_t>)>& known) {
   SLIM_ASSIGN(const MappedFile file, MappedFile::Open(path));
   const Bytes bytes = file.bytes();
   Head head;
@@ -179,7 +181,7 @@ Result<Ledger::Found> Ledger::Read(const std::string& path, std::uint64_t genera
     const std::byte* const memory = bytes.data() + RingAt(head.rings, head.ring_words, ring);
     std::uint64_t of = 0;
     while (shape.ReadNext(memory, position, of, record)) {
-      if (of != generation) continue;
+      if (of != generation || known(record)) continue;
       found.words.push_back(record.size());
       found.words.insert(found.words.end(), record.begin(), record.end());
       ++found.records;

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -64,12 +65,14 @@ class Ledger {
   // All that was visited is durable elsewhere.
   Status SetAllDrained();
 
-  // The records of that generation in a ledger's file, each preceded by its length.
+  // The records of that generation in a ledger's file, each preceded by its length, but not those
+  // that are known already.
   struct Found {
     std::vector<std::uint64_t> words;
     std::uint64_t records = 0;
   };
-  static Result<Found> Read(const std::string& path, std::uint64_t generation);
+  static Result<Found> Read(const std::string& path, std::uint64_t generation,
+                            const std::function<bool(std::span<const std::uint64_t>)>& known);
 
  private:
   explicit Ledger(Cluster& cluster) : cluster_(cluster), shape_(LedgerRing::kLeastWords, 0, true) {}

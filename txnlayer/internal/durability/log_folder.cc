@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
+#include <unordered_set>
 
 #include "slimgraph/base/file_io.h"
 #include "slimgraph/base/folders.h"
@@ -155,7 +156,28 @@ struct OpenLogs {
   std::vector<BatchLogReader> logs;  // by state; those of ledgers are not read yet
 };
 
-// What the ledgers that are open here have of that generation.
+std::uint64_t HashOf(std::span<const std::uint64_t> words) {
+  return XXH3_64bits(words.data(), words.size_bytes());
+}
+
+// The hashes of all commits in that log, if it is open here.
+std::unordered_set<std::uint64_t> CommitsIn(const OpenLogs& here, const LogName& name) {
+  std::unordered_set<std::uint64_t> hashes;
+  for (std::size_t i = 0; i < here.logs.size(); ++i) {
+    if (!(here.states[i].name == name)) continue;
+    for (const auto& batch : here.logs[i].batches()) {
+      if (static_cast<LogPart>(batch.label[0]) != LogPart::kCommits) continue;
+      for (auto rest = batch.words; !rest.empty(); rest = rest.subspan(1 + rest[0])) {
+        if (rest[0] >= rest.size()) break;  // not ours, which is refused later
+        hashes.insert(HashOf(rest.subspan(1, rest[0])));
+      }
+    }
+  }
+  return hashes;
+}
+
+// What the ledgers that are open here have of that generation. A keeper may have added commits to
+// its log already.
 Status ReadLedgers(const std::vector<LogState>& states, const OpenLogs& here,
                    const std::string& folder, std::uint64_t generation, LogsToRead& found) {
   const auto among = [](const std::vector<LogState>& logs, const LogName& name) {
@@ -169,7 +191,11 @@ Status ReadLedgers(const std::vector<LogState>& states, const OpenLogs& here,
     const std::string path = LogPath(folder, name);
     if (!among(states, name)) return InputError("{}: it is missing", path);
     if (!among(here.states, name)) continue;
-    SLIM_ASSIGN(Ledger::Found records, Ledger::Read(path, generation));
+    const auto logged = CommitsIn(here, log.name);
+    SLIM_ASSIGN(Ledger::Found records,
+                Ledger::Read(path, generation, [&](std::span<const std::uint64_t> record) {
+                  return logged.contains(HashOf(record));
+                }));
     if (records.records == 0) continue;
     found.mine.push_back(BatchLogReader::OfBatch(Label(LogPart::kCommits, records.records),
                                                  std::move(records.words)));
