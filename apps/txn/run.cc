@@ -132,23 +132,13 @@ Command TxnRunCommand() {
         "it is written one-sided into a file that is memory of a memory node, or of the "
         "next node if all compute",
         {"local", "remote"}, state->ledger.remote);
-    options
-        .Value("--flush", "home|read",
-               "with --commit-log remote, what makes a commit durable. home: that node syncs the "
-               "file. read: a read behind the write, which suffices on persistent memory if the "
-               "processor's caches survive a loss of power; on other memory commits survive the "
-               "death of all nodes, but not of their system",
-               [state](const std::string& text) -> Status {
-                 constexpr const char* kWords[] = {"home", "read"};
-                 const auto found = std::find(std::begin(kWords), std::end(kWords), text);
-                 if (found == std::end(kWords)) {
-                   return UsageError("{}: expected home or read", text);
-                 }
-                 state->flush_given = true;
-                 state->ledger.flush = static_cast<txn::LedgerFlush>(found - std::begin(kWords));
-                 return {};
-               })
-        .Default("home");
+    options.Choice(
+        "--flush",
+        "with --commit-log remote, what makes a commit durable. home: that node syncs the "
+        "file. read: a read behind the write, which suffices on persistent memory if the "
+        "processor's caches survive a loss of power; on other memory commits survive the "
+        "death of all nodes, but not of their system",
+        {"home", "read"}, state->ledger.flush);
     options.Choice("--align-commits",
                    "with --commit-log remote, whether writes cover whole lines of 64 bytes, and "
                    "large ones blocks of 256. auto: on persistent memory",

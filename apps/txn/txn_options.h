@@ -40,12 +40,11 @@ struct TxnOptions {
   std::uint64_t delay_us = 0;
   txn::DriveOptions drive;
   std::string history;
-  std::string analytics;      // analyses on snapshots during the run; "": none
-  std::string export_to;      // a .slim file of the graph at the end; "": none
-  std::string updates;        // a file of the changes; "": none
-  std::string durable;        // the folder of the logs; "": none
-  txn::LedgerOptions ledger;  // its ring_bytes are not an option
-  bool flush_given = false;
+  std::string analytics;             // analyses on snapshots during the run; "": none
+  std::string export_to;             // a .slim file of the graph at the end; "": none
+  std::string updates;               // a file of the changes; "": none
+  std::string durable;               // the folder of the logs; "": none
+  txn::LedgerOptions ledger;         // its ring_bytes are not an option
   double fold = txn::kDefaultShare;  // the share of the base beyond which changes are folded
 };
 

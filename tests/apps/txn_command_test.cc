@@ -124,7 +124,7 @@ TEST(TxnRun, RefusesWhatItCannotDoWithOneLine) {
        "read-committed"},
       {"--workload", "ycsb", "--version-memory", "1M"},
       {"--workload", "ycsb", "--protocol", "occ", "--commit-log", "remote"},
-      {"--workload", "ycsb", "--protocol", "occ", "--flush", "home"},
+      {"--workload", "ycsb", "--protocol", "occ", "--flush", "read"},
       {"--workload", "ycsb", "--protocol", "occ", "--align-commits", "yes"},
       {"--workload", "ycsb", "--protocol", "occ", "--commit-log", "remote", "--durable", "logs",
        "--flush", "soon"},

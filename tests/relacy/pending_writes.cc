@@ -182,16 +182,13 @@ struct WriteSkew : rl::test_suite<WriteSkew, 2> {
 }  // namespace slimgraph::txn
 
 int main(int arguments, char** argument) {
-  slimgraph::Checker checker(arguments, argument);
-  for (const bool descending : {false, true}) {
-    slimgraph::txn::RegionPort::descending = descending;
-    using slimgraph::txn::WriterAndReaders;
+  using namespace slimgraph::txn;
+  return CheckInBothOrders(arguments, argument, [](slimgraph::Checker& checker) {
     checker.Check<WriterAndReaders<30>>("a writer and an older reader", {3, 50'000});
     checker.Check<WriterAndReaders<50>>("a writer and a younger reader", {3, 50'000});
     checker.Check<WriterAndReaders<30, 60>>("a writer and readers", {2, 150'000});
     checker.Check<WriterAndReaders<50, 60>>("a writer and young readers", {2, 150'000});
-    checker.Check<slimgraph::txn::Writers>("writers", {2, 150'000});
-    checker.Check<slimgraph::txn::WriteSkew>("write skew", {2, 150'000});
-  }
-  return checker.Finish();
+    checker.Check<Writers>("writers", {2, 150'000});
+    checker.Check<WriteSkew>("write skew", {2, 150'000});
+  });
 }

@@ -148,14 +148,11 @@ struct WriterAndReaders : rl::test_suite<WriterAndReaders<kAfar, kReaders>, kRea
 }  // namespace slimgraph::txn
 
 int main(int arguments, char** argument) {
-  slimgraph::Checker checker(arguments, argument);
-  for (const bool descending : {false, true}) {
-    slimgraph::txn::RegionPort::descending = descending;
-    using slimgraph::txn::WriterAndReaders;
+  using namespace slimgraph::txn;
+  return CheckInBothOrders(arguments, argument, [](slimgraph::Checker& checker) {
     checker.Check<WriterAndReaders<false, 1>>("a reader at home", {3, 100'000});
     checker.Check<WriterAndReaders<false, 2>>("two readers at home", {1, 100'000});
     checker.Check<WriterAndReaders<true, 1>>("a reader from afar", {3, 100'000});
     checker.Check<WriterAndReaders<true, 2>>("two readers from afar", {1, 100'000});
-  }
-  return checker.Finish();
+  });
 }

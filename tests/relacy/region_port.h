@@ -65,4 +65,15 @@ class RegionPort {
   std::uint64_t bytes_;
 };
 
+// The main of a check: runs its suites with words in ascending order, then in descending order.
+template <typename Suites>
+int CheckInBothOrders(int arguments, char** argument, const Suites& suites) {
+  Checker checker(arguments, argument);
+  for (const bool descending : {false, true}) {
+    RegionPort::descending = descending;
+    suites(checker);
+  }
+  return checker.Finish();
+}
+
 }  // namespace slimgraph::txn

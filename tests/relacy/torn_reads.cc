@@ -132,13 +132,10 @@ struct UnlockedReader : rl::test_suite<UnlockedReader, 3> {
 }  // namespace slimgraph::txn
 
 int main(int arguments, char** argument) {
-  slimgraph::Checker checker(arguments, argument);
-  for (const bool descending : {false, true}) {
-    slimgraph::txn::RegionPort::descending = descending;
-    checker.Check<slimgraph::txn::WritersAndReader>("writers and a reader", {2, 250'000});
-    checker.Check<slimgraph::txn::WriteSkew>("write skew", {2, 250'000});
-    checker.Check<slimgraph::txn::UnlockedReader>("writers and a reader without a lock",
-                                                  {2, 250'000});
-  }
-  return checker.Finish();
+  using namespace slimgraph::txn;
+  return CheckInBothOrders(arguments, argument, [](slimgraph::Checker& checker) {
+    checker.Check<WritersAndReader>("writers and a reader", {2, 250'000});
+    checker.Check<WriteSkew>("write skew", {2, 250'000});
+    checker.Check<UnlockedReader>("writers and a reader without a lock", {2, 250'000});
+  });
 }

@@ -184,12 +184,10 @@ struct WriteSkew : rl::test_suite<WriteSkew, 2> {
 }  // namespace slimgraph::txn
 
 int main(int arguments, char** argument) {
-  slimgraph::Checker checker(arguments, argument);
-  for (const bool descending : {false, true}) {
-    slimgraph::txn::RegionPort::descending = descending;
-    checker.Check<slimgraph::txn::WriterAndReaders>("a writer and readers", {2, 150'000});
-    checker.Check<slimgraph::txn::WriterAndYoungReaders>("young readers", {2, 150'000});
-    checker.Check<slimgraph::txn::WriteSkew>("write skew", {2, 150'000});
-  }
-  return checker.Finish();
+  using namespace slimgraph::txn;
+  return CheckInBothOrders(arguments, argument, [](slimgraph::Checker& checker) {
+    checker.Check<WriterAndReaders>("a writer and readers", {2, 150'000});
+    checker.Check<WriterAndYoungReaders>("young readers", {2, 150'000});
+    checker.Check<WriteSkew>("write skew", {2, 150'000});
+  });
 }

@@ -1,19 +1,11 @@
 #include "txnlayer/internal/durability/ledger_writer.h"
 
 #include <algorithm>
-#include <cstring>
+#include <utility>
+
+#include "txnlayer/internal/execution/message_bytes.h"
 
 namespace slimgraph::txn {
-namespace {
-
-void SetRequest(std::vector<std::byte>& request, std::uint16_t what, Bytes body) {
-  const CallHeader header{.what = what};
-  request.resize(sizeof header + body.size());
-  std::memcpy(request.data(), &header, sizeof header);
-  if (!body.empty()) std::memcpy(request.data() + sizeof header, body.data(), body.size());
-}
-
-}  // namespace
 
 void LedgerWriter::Use(const Ledger& ledger) {
   ledger_ = &ledger;
@@ -27,7 +19,10 @@ bool LedgerWriter::HasRoom(std::uint64_t record_words) {
     if (written_ - drained_ > shape.words() / 2 && durable_ > drained_) {
       asked_ = durable_;
       const DrainUpTo body{asked_, place_.ring};
-      SetRequest(drain_.request, kLedgerDrainRequest, std::as_bytes(std::span(&body, 1)));
+      std::vector<std::byte> request;
+      Append(request, CallHeader{.what = kLedgerDrainRequest});
+      Append(request, body);
+      drain_.request = std::move(request);
       drain_.to = keeper();
       worker_.Send(drain_, &drain_pending_);
     }
@@ -59,7 +54,9 @@ void LedgerWriter::ReadBack(Outgoing& outgoing, Pending& pending) {
 }
 
 void LedgerWriter::AskSync(Outgoing& outgoing, Pending& pending) {
-  SetRequest(outgoing.call.request, kLedgerSyncRequest, {});
+  std::vector<std::byte> request;
+  Append(request, CallHeader{.what = kLedgerSyncRequest});
+  outgoing.call.request = std::move(request);
   outgoing.call.to = keeper();
   worker_.Send(outgoing.call, &pending);
 }
