@@ -163,10 +163,14 @@ TEST_F(DurableRuns, DoNotContinueWithoutTheLedgersOfTheRunBefore) {
   ASSERT_EQ(RunSlimgraph(words).code, 0);
   const std::string path = logs_ + "/ledger.1.0";
   const std::string whole = ReadText(path);
-  std::string damaged = whole;
-  damaged[9] = static_cast<char>(damaged[9] ^ 1);
-  WriteText(path, damaged);
-  ExpectRefused(words, 3, "/ledger.1.0: it is damaged");
+  constexpr std::size_t kInHead = 9;
+  constexpr std::size_t kInPositionOfFirstRing = 4096;
+  for (const std::size_t at : {kInHead, kInPositionOfFirstRing}) {
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ 1);
+    WriteText(path, damaged);
+    ExpectRefused(words, 3, "/ledger.1.0: it is damaged");
+  }
   std::filesystem::remove(path);
   ExpectRefused(words, 3, "/ledger.1.0: it is missing");
   WriteText(path, whole);

@@ -28,7 +28,7 @@ struct Ring {
     std::vector<std::uint64_t> skip;
     shape.MakeSkip(written, slot, skip);
     Put(written, skip);
-    shape.MakeFrame(slot, generation, record, frame);
+    shape.MakeFrame(slot, durable, generation, record, frame);
     Put(slot.position, frame);
     last_at = slot.position;
     written = slot.end;
@@ -44,6 +44,7 @@ struct Ring {
   LedgerRing shape;
   std::vector<std::uint64_t> words;
   std::uint64_t written = 0;
+  std::uint64_t durable = 0;
   std::uint64_t read = 0;
   std::vector<std::uint64_t> frame;  // the last one
   std::uint64_t last_at = 0;
@@ -91,7 +92,7 @@ TEST_P(Rings, GiveNoIncompleteRecord) {
     ring.Write(1, record);
     const std::uint64_t at = ring.shape.OffsetOf(ring.last_at) / txn::kWordBytes;
     // A frame's header and its record; the padding behind has no meaning.
-    const std::uint64_t meaningful = 4 + record.size();
+    const std::uint64_t meaningful = 5 + record.size();
     const std::vector<std::uint64_t> whole = ring.words;
     bool differs = false;
     for (std::uint64_t word = at; word < at + meaningful; ++word) {
@@ -124,6 +125,34 @@ TEST_P(Rings, GiveNoRecordOfAnotherRoundOrRun) {
     first = 0;
   }
   EXPECT_FALSE(another.ReadNext(ring.bytes(), first, generation, record));
+}
+
+// The writer has learnt of some frames that they were durable. A later frame tells it.
+TEST_P(Rings, TellWhetherALostRecordWasDurable) {
+  std::mt19937_64 random(TestSeed());
+  for (int i = 0; i < 300; ++i) {
+    Ring ring(GetParam());
+    for (std::uint64_t turn = random() % 8 * ring.shape.words(); ring.written < turn;) {
+      ring.Write(1, RandomRecord(random, 40));
+    }
+    const std::uint64_t drained = ring.written;
+    const std::uint64_t end = drained + ring.shape.words();
+    std::vector<std::uint64_t> starts;
+    const auto write = [&] {
+      ring.Write(1, RandomRecord(random, 20));
+      starts.push_back(ring.last_at);
+    };
+    for (int records = 0; records < 4; ++records) write();
+    ring.durable = starts[2];
+    write();
+    const std::size_t lost = random() % starts.size();
+    const std::uint64_t at = ring.shape.OffsetOf(starts[lost]) / txn::kWordBytes;
+    ring.words[at + random() % 6] ^= std::uint64_t{1} << random() % 64;
+    ring.read = drained;
+    for (std::size_t record = 0; record < lost; ++record) ASSERT_NE(ring.ReadNext(), std::nullopt);
+    ASSERT_EQ(ring.ReadNext(), std::nullopt);
+    EXPECT_EQ(ring.shape.WasDurable(ring.bytes(), ring.read, end), lost < 2) << lost;
+  }
 }
 
 TEST(Ledgers, AreKeptByMemoryNodesIfThereAreAny) {

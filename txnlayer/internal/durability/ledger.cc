@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/mapped_file.h"
@@ -26,6 +27,19 @@ std::uint64_t DrainedAt(std::uint32_t ring) { return kPageBytes + ring * kCacheL
 std::uint64_t RingAt(std::uint64_t rings, std::uint64_t ring_words, std::uint64_t ring) {
   const std::uint64_t drained = (rings * kCacheLineBytes + kPageBytes - 1) / kPageBytes;
   return (1 + drained) * kPageBytes + ring * ring_words * kWordBytes;
+}
+
+// A position in a file, as one word, so that it is there as a whole or not at all. The upper bits
+// tell whether it is damaged.
+constexpr int kPositionBits = 48;
+std::uint64_t ToWord(std::uint64_t position, std::uint64_t run) {
+  const std::uint64_t check = XXH3_64bits_withSeed(&position, sizeof position, run);
+  return position | check << kPositionBits;
+}
+std::optional<std::uint64_t> FromWord(std::uint64_t word, std::uint64_t run) {
+  const std::uint64_t position = word & ((std::uint64_t{1} << kPositionBits) - 1);
+  if (ToWord(position, run) != word) return std::nullopt;
+  return position;
 }
 
 // The compute nodes whose commits `keeper` keeps.
@@ -67,8 +81,9 @@ Result<std::unique_ptr<Ledger>> Ledger::Begin(Cluster& cluster, const std::strin
     head.checksum = head.Checksum();
     StoreWords(ledger->file_->bytes().data(), reinterpret_cast<const std::byte*>(&head),
                sizeof head);
-    SLIM_TRY(ledger->file_->Sync());
+    ledger->run_ = run;
     ledger->positions_.resize(ledger->rings_);
+    SLIM_TRY(ledger->SetAllDrained());
   }
   SLIM_ASSIGN(ledger->region_, cluster.fabric().ShareFile(ledger->file_));
   const bool not_here = ledger->file_ && !ledger->file_->persistent();
@@ -152,7 +167,7 @@ void Ledger::DrainAll(const Visit& visit) {
 }
 
 void Ledger::SetDrained(std::uint32_t ring, std::uint64_t position) {
-  WordAt(file_->bytes().data() + DrainedAt(ring)).store(position, std::memory_order_release);
+  WordAt(file_->bytes().data() + DrainedAt(ring)).store(ToWord(position, run_), std::memory_order_release);
 }
 
 Status Ledger::SetAllDrained() {
@@ -176,15 +191,21 @@ Result<Ledger::Found> Ledger::Read(
   Found found;
   Record record;
   for (std::uint32_t ring = 0; ring < head.rings; ++ring) {
-    std::uint64_t position;
-    std::memcpy(&position, bytes.data() + DrainedAt(ring), sizeof position);
+    std::uint64_t word;
+    std::memcpy(&word, bytes.data() + DrainedAt(ring), sizeof word);
+    const std::optional<std::uint64_t> drained = FromWord(word, head.run);
+    if (!drained) return tl::unexpected(Damaged(path));
     const std::byte* const memory = bytes.data() + RingAt(head.rings, head.ring_words, ring);
+    std::uint64_t position = *drained;
     std::uint64_t of = 0;
     while (shape.ReadNext(memory, position, of, record)) {
       if (of != generation || known(record)) continue;
       found.words.push_back(record.size());
       found.words.insert(found.words.end(), record.begin(), record.end());
       ++found.records;
+    }
+    if (shape.WasDurable(memory, position, *drained + shape.words())) {
+      return tl::unexpected(Damaged(path));
     }
   }
   return found;

@@ -86,6 +86,7 @@ class Ledger {
   std::shared_ptr<SharedFile> file_;  // null: this node keeps no ledger
   SharedRegion region_;
   std::uint32_t rings_ = 0;
+  std::uint64_t run_ = 0;
   bool by_read_ = false;
   bool persistent_ = false;
   std::vector<std::uint64_t> positions_;  // by ring: behind what was visited

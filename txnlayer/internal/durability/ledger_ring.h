@@ -1,19 +1,21 @@
 // A ring of records in a ledger (ledger.h), which one thread writes.
 //
 // Each record has a frame: a checksum, its position, the generation of logs to which it belongs,
-// and its length. Positions count words since the ring was empty; frames do not wrap around the
-// ring's end. Parts of a frame may reach the disk in any order, or never. So a frame is whole if
-// its checksum is right. The checksum covers the position, and the number of the run, so no older
-// frame at the same place is taken for it.
+// up to which position all was durable when it was written, and its length. Positions count words
+// since the ring was empty; frames do not wrap around the ring's end. Parts of a frame may reach
+// the disk in any order, or never. So a frame is whole if its checksum is right. The checksum
+// covers the position, and the number of the run, so no older frame at the same place is taken for
+// it. A frame that is not whole, though a later one tells that it was durable, is damaged.
 #pragma once
 
 #include <xxhash.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
-#include "slimgraph/base/words.h"
 #include "txnlayer/internal/store/record.h"
 
 namespace slimgraph::txn {
@@ -43,7 +45,7 @@ class LedgerRing {
       return Slot{position, pads_ ? RoundUp(position + frame, Unit(frame)) : position + frame};
     };
     const Slot slot = slot_at(written);
-    const std::uint64_t ring_end = written - written % words_ + words_;
+    const std::uint64_t ring_end = written + WordsToEnd(written);
     return slot.end <= ring_end ? slot : slot_at(ring_end);
   }
   bool HasRoom(std::uint64_t written, std::uint64_t drained, std::uint64_t record_words) const {
@@ -51,12 +53,13 @@ class LedgerRing {
   }
   std::uint64_t OffsetOf(std::uint64_t position) const { return position % words_ * kWordBytes; }
 
-  // The words of the frame, to be written at slot.position.
-  void MakeFrame(const Slot& slot, std::uint64_t generation, const Record& record,
-                 std::vector<std::uint64_t>& frame) const {
+  // The words of the frame, to be written at slot.position. All before `durable` is durable.
+  void MakeFrame(const Slot& slot, std::uint64_t durable, std::uint64_t generation,
+                 const Record& record, std::vector<std::uint64_t>& frame) const {
     frame.assign(slot.end - slot.position, 0);
     std::copy(record.begin(), record.end(), frame.begin() + kHeaderWords);
     frame[kPosition] = slot.position;
+    frame[kDurable] = durable;
     frame[kGeneration] = generation;
     frame[kLength] = frame.size() << 32 | record.size();
     frame[kChecksum] = ChecksumOf(frame.data(), record);
@@ -73,41 +76,15 @@ class LedgerRing {
   }
 
   // Reads the record at `position` of a ring in memory, and moves `position` behind it. False:
-  // there is none.
+  // there is no whole one.
   bool ReadNext(const std::byte* ring, std::uint64_t& position, std::uint64_t& generation,
-                Record& record) const {
-    for (bool skipped = false;; skipped = true) {
-      const std::uint64_t to_end = words_ - position % words_;
-      std::uint64_t header[kHeaderWords];
-      if (to_end < kHeaderWords && !skipped) {
-        position += to_end;
-        continue;
-      }
-      LoadWords(reinterpret_cast<std::byte*>(header), ring + OffsetOf(position), sizeof header);
-      if (header[kPosition] != position) return false;
-      if (header[kLength] == kSkip) {
-        if (skipped || header[kChecksum] != ChecksumOf(header, {})) return false;
-        position += to_end;
-        continue;
-      }
-      const std::uint64_t frame = header[kLength] >> 32;
-      const auto length = static_cast<std::uint32_t>(header[kLength]);
-      if (length > most_record_words() || kHeaderWords + length > frame || frame > to_end) {
-        return false;
-      }
-      record.resize(length);
-      LoadWords(reinterpret_cast<std::byte*>(record.data()),
-                ring + OffsetOf(position) + kHeaderWords * kWordBytes, length * kWordBytes);
-      if (header[kChecksum] != ChecksumOf(header, record)) return false;
-      generation = header[kGeneration];
-      position += frame;
-      return true;
-    }
-  }
+                Record& record) const;
+  // Whether a frame behind `position`, and before `end`, tells that what is at `position` was
+  // durable.
+  bool WasDurable(const std::byte* ring, std::uint64_t position, std::uint64_t end) const;
 
  private:
-  enum Word : std::size_t { kChecksum, kPosition, kGeneration, kLength };
-  static constexpr std::uint64_t kHeaderWords = 4;
+  enum Word : std::size_t { kChecksum, kPosition, kDurable, kGeneration, kLength, kHeaderWords };
   static constexpr std::uint64_t kSkip = ~std::uint64_t{0};
 
   static std::uint64_t RoundUp(std::uint64_t value, std::uint64_t unit) {
@@ -116,6 +93,15 @@ class LedgerRing {
   static std::uint64_t Unit(std::uint64_t frame) {
     return frame < kBlockWords ? kLineWords : kBlockWords;
   }
+  // A whole frame at that very position.
+  struct Frame {
+    std::uint64_t end = 0;
+    std::uint64_t durable = 0;
+    std::uint64_t generation = 0;
+    bool skips = false;  // it has no record
+  };
+  std::optional<Frame> FrameAt(const std::byte* ring, std::uint64_t position, Record& record) const;
+  std::uint64_t WordsToEnd(std::uint64_t position) const { return words_ - position % words_; }
   std::uint64_t ChecksumOf(const std::uint64_t* header, const Record& record) const {
     const std::uint64_t of_header =
         XXH3_64bits_withSeed(header + kPosition, (kHeaderWords - kPosition) * kWordBytes, run_);

@@ -35,7 +35,7 @@ void LedgerWriter::Write(const Record& record, std::uint64_t generation, Outgoin
   const LedgerRing& shape = ledger_->shape();
   const LedgerRing::Slot slot = shape.SlotFor(written_, record.size());
   shape.MakeSkip(written_, slot, outgoing.skip);
-  shape.MakeFrame(slot, generation, record, outgoing.frame);
+  shape.MakeFrame(slot, durable_, generation, record, outgoing.frame);
   const auto write = [&](std::uint64_t position, std::span<const std::uint64_t> words) {
     if (words.empty()) return;
     worker_.endpoint().Write(place_.keeper, ledger_->region(), place_.at + shape.OffsetOf(position),
