@@ -167,7 +167,8 @@ void Ledger::DrainAll(const Visit& visit) {
 }
 
 void Ledger::SetDrained(std::uint32_t ring, std::uint64_t position) {
-  WordAt(file_->bytes().data() + DrainedAt(ring)).store(ToWord(position, run_), std::memory_order_release);
+  WordAt(file_->bytes().data() + DrainedAt(ring))
+      .store(ToWord(position, run_), std::memory_order_release);
 }
 
 Status Ledger::SetAllDrained() {

@@ -24,8 +24,8 @@ std::optional<LedgerRing::Frame> LedgerRing::FrameAt(const std::byte* ring, std:
   return Frame{position + words, header[kDurable], header[kGeneration], skips};
 }
 
-bool LedgerRing::ReadNext(const std::byte* ring, std::uint64_t& position,
-                          std::uint64_t& generation, Record& record) const {
+bool LedgerRing::ReadNext(const std::byte* ring, std::uint64_t& position, std::uint64_t& generation,
+                          Record& record) const {
   if (WordsToEnd(position) < kHeaderWords) position += WordsToEnd(position);
   std::optional<Frame> frame = FrameAt(ring, position, record);
   if (frame && frame->skips) {
