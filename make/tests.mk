@@ -57,13 +57,16 @@ ifeq ($(MODE),tsan)
 TEST_ENVIRONMENT += UCX_MEM_EVENTS=no $(shell setarch -R true 2>/dev/null && echo setarch -R)
 endif
 
-# Tests mostly wait for their nodes, so two run at once. The longest ones start first.
-LONG_TESTS := $(foreach name,txnlayer fabric apps,$(filter %/$(name)_test,$(TESTS)))
-RUN_TESTS   = $(TEST_ENVIRONMENT) tests/run --limit-s $(TEST_LIMIT_S) --jobs 2 \
-                $(LONG_TESTS) $(filter-out $(LONG_TESTS),$(TESTS))
+# Tests often wait for their nodes, so more run at once than there are processors. The longest ones
+# start first, so that none is alone at the end.
+TEST_JOBS    := $(if $(filter release,$(MODE)),3,2)
+LONG_TESTS   := $(foreach name,txnlayer apps session fabric,$(filter %/$(name)_test,$(TESTS)))
+LONG_SCRIPTS := tests/python/package_test.sh tests/install/install_test.sh
+OTHER_TESTS  := $(filter-out $(LONG_TESTS),$(TESTS))
+RUN_TESTS     = $(TEST_ENVIRONMENT) tests/run --limit-s $(TEST_LIMIT_S) --jobs $(TEST_JOBS) $(LONG_TESTS)
 
 test: $(TESTS) $(COMMAND) | build/.test-deps
-	@$(RUN_TESTS) $(SCRIPTS)
+	@$(RUN_TESTS) $(LONG_SCRIPTS) $(OTHER_TESTS) $(filter-out $(LONG_SCRIPTS),$(SCRIPTS))
 
 # Runs the small form of all experiments, and looks at their page in a browser.
 test-page: $(COMMAND) | build/.test-deps
@@ -102,7 +105,7 @@ test-rdma: $(COMMAND) $(RDMA_TESTS)
 	  tests/rdma/run $(RDMA_TESTS) tests/rdma/jobs.py tests/rdma/limits.py
 
 unit-tests: $(LONG_TESTS) $(TESTS) $(COMMAND)
-	@$(RUN_TESTS)
+	@$(RUN_TESTS) $(OTHER_TESTS)
 
 # Kills and stops of processes of jobs and pools; KILLS_SEED=N draws the same again.
 KILLS ?= 1000
