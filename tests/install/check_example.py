@@ -138,7 +138,7 @@ SERIAL = {"khop": khop, "kcore": kcore, "label_propagation": label_propagation,
 
 
 def alike(printed, expected):
-    """Whether lines are equal, but for the last digit of numbers, which may be rounded otherwise."""
+    """Whether lines are equal, but for the last digit of numbers, which may be rounded."""
     def words(lines):
         return [word for line in lines for word in [*line.split(), "\n"]]
     return len(printed) == len(expected) and len(words(printed)) == len(words(expected)) and all(
