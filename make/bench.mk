@@ -1,6 +1,6 @@
 # Benches. Each figure in the documents comes from one of these goals.
 
-.PHONY: plain bench bench-parts bench-graph bench-mining bench-rdma bench-txn bench-store bench-before
+.PHONY: plain bench bench-parts bench-graph bench-mining bench-rdma bench-txn bench-store bench-goals bench-before
 
 $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(LIBRARY)
 	@mkdir -p $(@D)
@@ -51,6 +51,10 @@ bench-store: $(COMMAND)
 # as above; each optional.
 bench-mining: $(COMMAND)
 	@$(BENCH)/mining.py $(PARTS)
+
+# One table of goals and of what was measured, also of an earlier build, whose command is BEFORE=FILE.
+bench-goals: $(COMMAND) $(BUILD)/bench/export_graph $(BUILD)/bench/serial_codes
+	@$(BENCH)/goals.py $(PARTS) $(if $(BEFORE),--before $(BEFORE))
 
 # BEFORE=FILE is the command of an earlier build: processor seconds of both, or INSTRUCTIONS=yes.
 bench-before: $(COMMAND)

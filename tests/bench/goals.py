@@ -1,0 +1,152 @@
+"""One table of what was measured against its goal: the rows that a build should keep, each verified,
+with the same rows of an earlier build (BEFORE=FILE, its command).
+
+GAPBS=DIR holds that engine, already built, for the part peers. ROUNDS (3), THREADS (2), SCALE (20) and
+PERCENT (25) of a processor for each node in the part elastic may be set. A value is a ratio of
+medians of runs in turn; no goal is a bar that fails the bench."""
+import os
+import time
+
+from graph import Graphs, THREADS
+from slimgraph.lab.bench import setting
+from vertex_peers import peers_on_one_node
+
+ROUNDS = setting("ROUNDS", 3)
+PERCENT = setting("PERCENT", 25)
+EIGHT = ["bfs", "sssp", "pagerank", "cc", "bc", "cdlp", "kcore", "mis"]
+# Our time over the fastest peer's.
+OVER_PEERS = {
+    "kron": {"bfs": .8, "sssp": .5, "cc": .6, "bc": .3, "pagerank": .9},
+    "uniform": {"bfs": .8, "sssp": .5, "cc": .6, "bc": .3, "pagerank": .7},
+    "grid": {"bfs": 1.0, "sssp": 1.0, "bc": 1.0},
+}
+
+
+def declare(parser):
+    parser.add_argument("--before", help="the command of an earlier build")
+
+
+def set_up(bench):
+    bench.graphs = Graphs(bench)
+    bench.builds = {"now": bench.command}
+    if bench.options.before:
+        bench.builds["before"] = os.path.abspath(bench.options.before)
+    print(f"{'ratio':56}{'goal':>8}" + "".join(f"{name:>10}" for name in bench.builds))
+
+
+def row(bench, name, goal, ours, over, verify=()):
+    """Prints a row. `ours` and `over` measure a build's command; without a parameter for it, `over`
+    measures something else. `verify`: command lines whose result must be right."""
+    for words in verify:
+        if not bench.report(*words, "--verify").get("verified"):
+            bench.end(f"{' '.join(words)} was not verified")
+    measures = {}
+    for build, command in bench.builds.items():
+        measures[build] = lambda c=command: ours(c)
+        if isinstance(over, dict):
+            measures.update(over)
+        else:
+            measures[f"over {build}"] = lambda c=command: over(c)
+    medians = bench.in_turn(measures)
+    line = f"{name:56}{goal:8.2f}"
+    for build in bench.builds:
+        below = (min(medians[other] for other in over) if isinstance(over, dict)
+                 else medians[f"over {build}"])
+        ratio = medians[build] / below
+        if build == "now":
+            bench.missed += ratio > goal
+            verdict = "MISSED" if ratio > goal else "met"
+        line += f"{ratio:10.2f}"
+    print(f"{line}  {verdict}", flush=True)
+
+
+def peers(bench):
+    engines = peers_on_one_node(THREADS)
+    if not engines:
+        print("no published engines: none of GAPBS, LIGRA, GEMINI, NETWORKIT is set")
+        return
+    for name, goals in OVER_PEERS.items():
+        graph = bench.graphs[name]
+        graph.export_weighted()
+        for application, goal in goals.items():
+            words = graph.job(application, "--threads", str(THREADS))
+            them = {peer.name: lambda p=peer, g=graph, a=application: p.seconds(g, a)
+                    for peer in engines}
+            row(bench, f"{application} on {name}: time over the fastest peer", goal,
+                lambda c, w=words: time_of(bench, c, "run_s", [*w, "--repeat", "3"]), them, [words])
+
+
+def processors(bench):
+    kron = bench.graphs["kron"]
+    lines = {application: kron.job(application)
+             for application in ("pagerank", "bc", "bfs", "cc")}
+    lines["triangles"] = ["triangles", kron.plain]
+    for application, words in lines.items():
+        def seconds(command, *more, w=words):
+            return sum(bench.report(*w, "--repeat", "3", *more, command=command)["cpu_s"])
+        row(bench, f"{application}: processor seconds at (4,4) over (1,1)", 1.2,
+            lambda c, of=seconds: of(c, "--nodes", "4"), seconds, [[*words, "--nodes", "4"]])
+
+
+def elastic(bench):
+    kron = bench.graphs["kron"]
+    for application in EIGHT:
+        def seconds(command, compute, application=application):
+            words = kron.job(application, "--nodes", "4", "--compute", str(compute), "--network",
+                             "fdr", "--edge-cache", "5%", "--cpu-share", str(PERCENT))
+            return bench.report(*words, command=command,
+                                not_allowed="nodes cannot be limited here")["time"]["run_s"]
+        row(bench, f"{application}: cold, fdr, equal nodes: (4,1) over (4,4)", 3.4,
+            lambda c, of=seconds: of(c, 1), lambda c, of=seconds: of(c, 4),
+            [kron.job(application, "--nodes", "4", "--compute", "1", "--edge-cache", "5%")])
+
+
+def traffic(bench):
+    kron = bench.graphs["kron"]
+
+    def moved(command, *options):
+        return kron.bench.report(*kron.job("pagerank", "--nodes", "4", *options),
+                                 command=command)["traffic"]["bytes"]
+    for goal, more in ((.87, []), (.45, ["--precision", "float"])):
+        cold = ["--compute", "2", "--edge-cache", "0", "--memory-side", "auto", *more]
+        row(bench, f"pagerank {' '.join(more)}: bytes at (4,2), none cached, over push", goal,
+            lambda c, o=cold: moved(c, *o), lambda c: moved(c, "--mode", "push"),
+            [kron.job("pagerank", "--nodes", "4", *cold)])
+
+
+def cache(bench):
+    kron = bench.graphs["kron"]
+
+    def seconds(command, budget):
+        return time_of(bench, command, "run_s", kron.job(
+            "pagerank", "--nodes", "4", "--compute", "1", "--edge-cache", budget))
+    row(bench, "pagerank: (4,1), 4 MB of edges cached, over all", 1.2,
+        lambda c: seconds(c, "4M"), lambda c: seconds(c, "100%"),
+        [kron.job("pagerank", "--nodes", "4", "--compute", "1", "--edge-cache", "4M")])
+
+
+def loading(bench):
+    kron = bench.graphs["kron"]
+
+    def read_file(_):
+        start_s = time.monotonic()
+        with open(kron.plain, "rb", buffering=0) as file:
+            while file.read(1 << 24):
+                pass
+        return time.monotonic() - start_s
+    mining = ["triangles", kron.plain, "--nodes", "4"]
+    for compute in ("4", "2"):
+        words = kron.job("bfs", "--nodes", "4", "--compute", compute)
+        row(bench, f"loading for vertex programs, (4,{compute}), over reading the file", 2,
+            lambda c, w=words: time_of(bench, c, "load_s", w), read_file, [words])
+        row(bench, f"loading for mining, (4,{compute}), over that for vertex programs", 3,
+            lambda c, n=compute: time_of(bench, c, "load_s", [*mining, "--compute", n]),
+            lambda c, w=words: time_of(bench, c, "load_s", w), [[*mining, "--compute", compute]])
+
+
+def time_of(bench, command, what, words):
+    return bench.report(*words, command=command)["time"][what]
+
+
+PARTS = {"peers": peers, "processors": processors, "elastic": elastic, "traffic": traffic,
+         "cache": cache, "loading": loading}
