@@ -21,6 +21,7 @@
 #
 #   make bench       the measured bars, and build/report/index.html: the small form of all experiments
 #   make bench-txn, bench-store, bench-rdma                bars of transactions, stores, the verbs transport
+#   make bench-goals BEFORE=FILE  ratios beside their goals, and those of an earlier build, FILE
 #   make bench-graph, bench-mining                         comparison with other engines, built beforehand
 #   make plain       engines without memory nodes, for `slimgraph experiment overall`
 #

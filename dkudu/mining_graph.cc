@@ -148,7 +148,7 @@ Result<std::unique_ptr<MiningGraph>> MiningGraph::Load(
   std::unique_ptr<MiningGraph> graph(
       new MiningGraph(cluster, part, file.vertices(), /*first_home=*/0));
   graph->dense_of_ = std::move(order.dense_of);
-  const FileLists lists(file, part, order.rank_of, graph->self_, graph->nodes_);
+  const FileLists lists(file, part, order.rank_of(), graph->self_, graph->nodes_);
   SLIM_TRY(graph->Measure(cluster, lists));
   const LoadingBytes loading{
       .to_measure = MeasuringBytes(file, graph->nodes_),

@@ -45,7 +45,7 @@ Result<StandingPart> LoadStandingLists(const std::string& path, const std::strin
   part = PartFor(file, part);
   SLIM_TRY(CheckForMining(file, part));
   SLIM_ASSIGN(const DegreeOrder order, DegreeOrder::Of(file));
-  const FileLists lists(file, part, order.rank_of, home, homes);
+  const FileLists lists(file, part, order.rank_of(), home, homes);
   SLIM_ASSIGN(const FileLists::Sizes sizes, lists.Measure());
   const ListCode code(file.vertices() << EntryBits(part));
   CompactOffsets index(code);

@@ -1,9 +1,9 @@
-"""One table of what was measured against its goal: the rows that a build should keep, each verified,
-with the same rows of an earlier build (BEFORE=FILE, its command).
+"""One table of ratios against their goals, also of an earlier build: BEFORE=FILE, its command.
 
-GAPBS=DIR holds that engine, already built, for the part peers. ROUNDS (3), THREADS (2), SCALE (20) and
-PERCENT (25) of a processor for each node in the part elastic may be set. A value is a ratio of
-medians of runs in turn; no goal is a bar that fails the bench."""
+GAPBS=DIR, LIGRA=DIR, GEMINI=DIR, NETWORKIT=PYTHON: engines for the part peers, as in graph.py;
+each is optional. ROUNDS (3), THREADS (2), SCALE (20) and PERCENT (25) of a processor for each node
+in the part elastic may be set. A value is a ratio of medians of runs in turn. Each row is verified
+once."""
 import os
 import time
 
@@ -109,7 +109,7 @@ def traffic(bench):
                                  command=command)["traffic"]["bytes"]
     for goal, more in ((.87, []), (.45, ["--precision", "float"])):
         cold = ["--compute", "2", "--edge-cache", "0", "--memory-side", "auto", *more]
-        row(bench, f"pagerank {' '.join(more)}: bytes at (4,2), none cached, over push", goal,
+        row(bench, f"{' '.join(['pagerank', *more])}: bytes at (4,2), cold, over push", goal,
             lambda c, o=cold: moved(c, *o), lambda c: moved(c, "--mode", "push"),
             [kron.job("pagerank", "--nodes", "4", *cold)])
 

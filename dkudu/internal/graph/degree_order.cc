@@ -33,11 +33,14 @@ Result<DegreeOrder> DegreeOrder::Of(const GraphSource& file) {
   for (const std::uint32_t degree : degrees) ++next[std::size_t{degree} + 1];
   for (std::size_t d = 1; d < next.size(); ++d) next[d] += next[d - 1];
   DegreeOrder order;
-  order.rank_of.resize(degrees.size());
+  // Huge pages, because ranks are read in random order.
+  SLIM_ASSIGN(order.ranks,
+              PageBuffer::Allocate(degrees.size() * sizeof(VertexId), PageBuffer::Pages::kHuge));
+  const std::span<VertexId> rank_of = order.ranks.as<VertexId>();
   order.dense_of.resize(degrees.size());
   for (std::size_t v = 0; v < degrees.size(); ++v) {
     const VertexId rank = next[degrees[v]]++;
-    order.rank_of[v] = rank;
+    rank_of[v] = rank;
     order.dense_of[rank] = static_cast<VertexId>(v);
   }
   return order;

@@ -3,8 +3,10 @@
 // edges point upwards has short lists, which bounds the work on triangles and cliques.
 #pragma once
 
+#include <span>
 #include <vector>
 
+#include "slimgraph/base/page_buffer.h"
 #include "slimgraph/base/result.h"
 #include "slimgraph/base/types.h"
 #include "slimgraph/files/graph_source.h"
@@ -14,7 +16,9 @@ namespace slimgraph::dkudu {
 constexpr std::size_t kPieceVertices = 1 << 18;  // read from a file at a time
 
 struct DegreeOrder {
-  std::vector<VertexId> rank_of;   // by dense id
+  std::span<const VertexId> rank_of() const { return ranks.as<VertexId>(); }  // by dense id
+
+  PageBuffer ranks;
   std::vector<VertexId> dense_of;  // by rank
 
   // Orders vertices by the lengths of the file's lists, of both directions if it is directed.

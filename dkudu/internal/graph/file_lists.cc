@@ -1,5 +1,7 @@
 #include "dkudu/internal/graph/file_lists.h"
 
+#include <hwy/contrib/sort/vqsort.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -59,6 +61,13 @@ Status ForEachList(const GraphSource& file, Wanted wanted, Visit visit) {
   return {};
 }
 
+// Highway's sorter has a cost of its own that short lists are not worth.
+void Sort(std::span<VertexId> entries) {
+  constexpr std::size_t kShort = 16;
+  if (entries.size() <= kShort) return std::sort(entries.begin(), entries.end());
+  hwy::Sorter()(entries.data(), entries.size(), hwy::SortAscending());
+}
+
 // The sums of a vertex with so many neighbours.
 DegreeSums SumsOf(std::uint64_t degree, std::uint64_t above) {
   DegreeSums sums{
@@ -112,34 +121,40 @@ std::uint64_t FileLists::Bytes(const GraphSource& file) {
 // The neighbours are without self-loops and duplicates, and in ascending order of their dense ids.
 template <typename Visit>
 Status FileLists::ForEachComplete(Visit visit) const {
+  constexpr std::size_t kAhead = 24;
   std::vector<VertexId> entries;
   const auto mine = [&](VertexId dense) {
     return homes_ == 1 || rank_of_[dense] % homes_ == home_;
   };
   return ForEachList(file_, mine, [&](VertexId dense, List out, List in) {
-    entries.clear();
-    // A list of the file ascends by dense id, so duplicates are adjacent.
+    entries.resize(out.size() + in.size());
+    std::size_t count = 0;
+    // A list of the file ascends by dense id, so duplicates are adjacent. Ranks are scattered in
+    // memory.
+    VertexId last = dense;
     for (std::size_t i = 0; i < out.size() && !file_.directed(); ++i) {
-      if (out[i] == dense || (i > 0 && out[i] == out[i - 1])) continue;
-      entries.push_back(rank_of_[out[i]]);
+      if (i + kAhead < out.size()) __builtin_prefetch(&rank_of_[out[i + kAhead]]);
+      const VertexId w = out[i];
+      entries[count] = rank_of_[w];
+      count += static_cast<std::size_t>(w != dense) & static_cast<std::size_t>(w != last);
+      last = w;
     }
     for (std::size_t o = 0, i = 0; file_.directed() && (o < out.size() || i < in.size());) {
       const bool arc = i == in.size() || (o < out.size() && out[o] <= in[i]);
       const VertexId w = arc ? out[o] : in[i];
       while (o < out.size() && out[o] == w) ++o;
       while (i < in.size() && in[i] == w) ++i;
-      if (w != dense) entries.push_back(2 * rank_of_[w] + (arc ? 1 : 0));
+      if (w != dense) entries[count++] = 2 * rank_of_[w] + (arc ? 1 : 0);
     }
-    visit(rank_of_[dense], entries);
+    visit(rank_of_[dense], std::span(entries).first(count));
   });
 }
 
 Result<FileLists::Sizes> FileLists::Measure() const {
   Sizes sizes{.lengths = std::vector<std::uint32_t>(count()), .sums = {}};
-  const auto measure = [&](VertexId v, const std::vector<VertexId>& entries) {
-    const auto above = static_cast<std::uint64_t>(
-        std::count_if(entries.begin(), entries.end(),
-                      [&](VertexId entry) { return entry >> EntryBits(part_) > v; }));
+  const auto measure = [&](VertexId v, List entries) {
+    std::uint64_t above = 0;
+    for (const VertexId entry : entries) above += entry >> EntryBits(part_) > v ? 1 : 0;
     sizes.sums.Add(SumsOf(entries.size(), above));
     sizes.lengths[v / homes_] =
         static_cast<std::uint32_t>(part_ == ListPart::kUpper ? above : entries.size());
@@ -149,9 +164,16 @@ Result<FileLists::Sizes> FileLists::Measure() const {
 }
 
 Status FileLists::ForEach(const std::function<void(VertexId, List)>& visit) const {
-  return ForEachComplete([&](VertexId v, std::vector<VertexId>& entries) {
-    if (part_ == ListPart::kUpper) std::erase_if(entries, [&](VertexId w) { return w < v; });
-    std::sort(entries.begin(), entries.end());
+  return ForEachComplete([&](VertexId v, std::span<VertexId> entries) {
+    if (part_ == ListPart::kUpper) {
+      std::size_t count = 0;
+      for (const VertexId w : entries) {
+        entries[count] = w;
+        count += w > v ? 1 : 0;
+      }
+      entries = entries.first(count);
+    }
+    Sort(entries);
     visit(v / homes_, entries);
   });
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "dkudu/internal/graph/degree_order.h"
@@ -44,8 +45,8 @@ class FileLists {
   // The lists of the vertices whose ranks leave the remainder `home` when divided by `homes`. A
   // list's number is its vertex's rank divided by `homes`. The file and the ranks are only
   // referred to.
-  FileLists(const GraphSource& file, ListPart part, const std::vector<VertexId>& rank_of,
-            NodeId home, NodeId homes)
+  FileLists(const GraphSource& file, ListPart part, std::span<const VertexId> rank_of, NodeId home,
+            NodeId homes)
       : file_(file), part_(part), rank_of_(rank_of), home_(home), homes_(homes) {}
 
   VertexId count() const;
@@ -67,7 +68,7 @@ class FileLists {
 
   const GraphSource& file_;
   const ListPart part_;
-  const std::vector<VertexId>& rank_of_;
+  const std::span<const VertexId> rank_of_;
   const NodeId home_;
   const NodeId homes_;
 };
