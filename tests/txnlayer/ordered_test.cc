@@ -1,4 +1,4 @@
-// Ordered tables: the learned search, the directory, single operations against a serial map, and
+// Ordered tables: the directory, single operations against a serial map, and
 // that no key appears in a range, or vanishes from it, while a transaction looks.
 #include "txnlayer/ordered/ordered_table.h"
 
@@ -16,53 +16,9 @@ namespace {
 using txn::Access;
 using txn::Directory;
 using txn::Key;
-using txn::LearnedKeys;
 using txn::OrderedTable;
 using txn::StepwiseFetch;
 using txn::Transaction;
-
-// Different gaps between keys, from none to very uneven ones.
-std::vector<Key> RisingKeys(std::mt19937_64& random, std::size_t count) {
-  const unsigned most_shift = static_cast<unsigned>(random() % 50);
-  std::vector<Key> keys = {random() % 3 == 0 ? 0 : random() >> 40};
-  while (keys.size() < count) {
-    const unsigned shift = most_shift == 0 ? 0 : static_cast<unsigned>(random() % most_shift);
-    const Key next = keys.back() + 1 + (random() & ((Key{1} << shift) - 1));
-    if (next <= keys.back()) break;
-    keys.push_back(next);
-  }
-  return keys;
-}
-
-TEST(LearnedKeys, FindWhatABinarySearchFinds) {
-  std::mt19937_64 random(TestSeed());
-  for (int round = 0; round < 100; ++round) {
-    const auto keys = RisingKeys(random, 1 + random() % 5000);
-    const LearnedKeys learned(keys);
-    const auto expect = [&](Key key) {
-      const auto above = std::upper_bound(keys.begin(), keys.end(), key);
-      ASSERT_EQ(learned.Find(key), static_cast<std::size_t>(above - keys.begin()) - 1) << key;
-    };
-    for (const Key key : keys) {
-      expect(key);
-      expect(key + 1);
-      if (key > keys.front()) expect(key - 1);
-    }
-    for (int i = 0; i < 1000; ++i) expect(keys.front() + random() % (~Key{0} - keys.front()));
-    expect(~Key{0});
-  }
-}
-
-TEST(LearnedKeys, AreFoundAmongFew) {
-  std::mt19937_64 random(TestSeed());
-  std::vector<Key> keys(100'000);
-  for (Key& key : keys) key = random();
-  std::sort(keys.begin(), keys.end());
-  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-  const LearnedKeys learned(keys);
-  EXPECT_LT(learned.mean_window(), 40);
-  EXPECT_LT(learned.bytes(), 9 * keys.size());
-}
 
 TEST(Directory, AgreesWithASet) {
   std::mt19937_64 random(TestSeed());

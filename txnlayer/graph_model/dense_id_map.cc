@@ -2,8 +2,22 @@
 
 namespace slimgraph::txn {
 
+DenseIdMap::DenseIdMap(OriginalIds first) : first_(std::move(first)) {
+  if (first_.contiguous() || !first_.ascending()) return;
+  learned_ = std::make_shared<const LearnedSearch>(first_.list());
+}
+
+std::optional<VertexId> DenseIdMap::FindFirst(VertexName name) const {
+  if (learned_ == nullptr) return first_.Find(name);
+  const std::vector<VertexName>& names = first_.list();
+  if (name < names.front()) return std::nullopt;
+  const std::size_t at = learned_->Find(names, name);
+  if (names[at] != name) return std::nullopt;
+  return static_cast<VertexId>(at);
+}
+
 std::optional<VertexId> DenseIdMap::Find(VertexName name) const {
-  if (const auto dense = first_.Find(name)) return dense;
+  if (const auto dense = FindFirst(name)) return dense;
   const auto at =
       std::lower_bound(order_.begin(), order_.end(), name,
                        [this](VertexId dense, VertexName n) { return (*this)[dense] < n; });

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "slimgraph/base/learned_search.h"
 #include "slimgraph/files/original_ids.h"
 #include "txnlayer/graph_model/graph_shape.h"
 
@@ -16,7 +18,7 @@ namespace slimgraph::txn {
 class DenseIdMap {
  public:
   DenseIdMap() = default;
-  explicit DenseIdMap(OriginalIds first) : first_(std::move(first)) {}
+  explicit DenseIdMap(OriginalIds first);
 
   VertexId count() const { return first_.count() + static_cast<VertexId>(late_.size()); }
   VertexName operator[](VertexId dense) const {
@@ -55,7 +57,11 @@ class DenseIdMap {
   DenseIdMap With(std::span<const VertexName> names) const;
 
  private:
+  std::optional<VertexId> FindFirst(VertexName name) const;
+
   OriginalIds first_;
+  // Where names lie in first_; null if that needs no search, or if it is not in their order.
+  std::shared_ptr<const LearnedSearch> learned_;
   std::vector<VertexName> late_;  // the names of dense ids after those of first_
   std::vector<VertexId> order_;   // the same dense ids in the order of their names
 };
