@@ -1,6 +1,11 @@
 #include "dgemini/programs.h"
 
+#include <algorithm>
+#include <span>
+#include <utility>
+
 #include "dgemini/internal/atomics.h"
+#include "dgemini/internal/bucket_walk.h"
 #include "dgemini/internal/leaving.h"
 #include "dgemini/internal/prefetch.h"
 #include "dgemini/internal/reductions.h"
@@ -44,25 +49,127 @@ struct BfsStep {
   void Mirror(VertexId, Nothing) {}
 };
 
+// Searches several levels at once.
+struct LevelsStep {
+  using Value = std::uint32_t;
+  static constexpr bool kPushesAgain = true;
+
+  VertexArray<std::uint32_t>& depth;
+  DistanceBuckets<std::uint32_t>& buckets;
+  std::uint64_t most_depth;
+
+  template <typename Activate>
+  void Push(VertexId u, const Neighbours& out, Activate activate) {
+    const std::uint32_t so_far = LoadSeqCst(depth[u]);
+    if (so_far >= most_depth || buckets.IsPast(so_far)) return;
+    ForEachPrefetched(depth, out, [&](std::size_t, VertexId v) {
+      std::uint32_t before;
+      if (Lower(depth[v], so_far + 1, before)) activate(v, before);
+    });
+  }
+  const void* At(VertexId v) const { return &depth[v]; }
+  std::uint32_t Partial(VertexId v) const { return depth[v]; }
+  bool Slot(VertexId v, std::uint32_t other) { return Lower(depth[v], other); }
+  bool Defers(std::uint32_t thread, auto... vertex) { return buckets.Defer(thread, vertex...); }
+};
+
+// Most graphs are searched by levels, a step for each. Where levels have few vertices, as in a
+// grid, a step costs more than the search in it. So after many such levels, vertices are searched
+// by buckets of levels: in a step, each node goes on from what it finds, up to the end of the
+// bucket, and lowers the depths of vertices that others have reached by longer ways. When a step
+// has many edges, it goes back to levels.
+class BreadthFirstSearch {
+ public:
+  BreadthFirstSearch(Engine& engine, std::uint64_t most_depth)
+      : engine_(engine), most_depth_(most_depth), step_{depth_, &in_, 1, engine.arcs()} {}
+
+  Result<VertexArray<std::uint32_t>> Run(VertexId source) {
+    SLIM_ASSIGN(const bool resumed,
+                Resume(engine_, depth_, in_, step_.level, step_.left, few_, bucket_));
+    if (!resumed) {
+      depth_[source] = 0;
+      SLIM_TRY(engine_.Activate(in_, std::span(&source, 1)));
+    }
+    for (bool more = true; more;) {
+      SLIM_ASSIGN(more, bucket_ == kByLevels ? SearchLevels() : SearchBuckets());
+    }
+    return std::move(depth_);
+  }
+
+ private:
+  static constexpr std::uint64_t kByLevels = DistanceBuckets<std::uint32_t>::kNone;
+  static constexpr std::uint32_t kLevelsOfBucket = 64;
+  static constexpr std::uint32_t kManyLevels = 32;
+  static constexpr std::uint64_t kFewOfArcs = 64;  // one arc of so many
+
+  // A node that is alone has cheap steps.
+  bool MayUseBuckets() const { return !engine_.alone() && engine_.mode() != Mode::kPull; }
+  bool HasFewEdges() const { return in_.active().edges < engine_.arcs() / kFewOfArcs; }
+  Result<bool> LeaveNow() {
+    return Leave(engine_, depth_, in_, step_.level, step_.left, few_, bucket_);
+  }
+
+  // Both return whether the search goes on in the other way.
+  Result<bool> SearchLevels() {
+    for (; !in_.empty() && step_.level <= most_depth_; ++step_.level) {
+      if (few_ == kManyLevels) {
+        bucket_ = (step_.level - 1) / kLevelsOfBucket;
+        return true;
+      }
+      SLIM_ASSIGN(const bool left, LeaveNow());
+      if (left) return false;
+      SLIM_TRY(engine_.Advance(in_, step_, out_));
+      std::swap(in_, out_);
+      few_ = MayUseBuckets() && HasFewEdges() ? few_ + 1 : 0;
+    }
+    return false;
+  }
+
+  Result<bool> SearchBuckets() {
+    DistanceBuckets<std::uint32_t> buckets(depth_, kLevelsOfBucket, engine_.threads());
+    FillBuckets(engine_, depth_, bucket_, buckets);
+    LevelsStep step{depth_, buckets, most_depth_};
+    bool left = false;
+    const auto goes_on = [&]() -> Result<bool> {
+      if (!HasFewEdges()) return false;
+      SLIM_ASSIGN(left, LeaveNow());
+      return !left;
+    };
+    SLIM_ASSIGN(const bool all, WalkBuckets(engine_, in_, step, out_, buckets, bucket_, goes_on));
+    if (all || left) return false;
+    SLIM_TRY(GoBackToLevels());
+    return true;
+  }
+
+  // Depths up to the first of the bucket are final. It forgets the others.
+  Status GoBackToLevels() {
+    const auto first = static_cast<std::uint32_t>(bucket_ * kLevelsOfBucket);
+    const std::uint32_t last = std::max(step_.level - 1, first);
+    engine_.ForAll([&](VertexId v) {
+      if (depth_[v] > last) depth_[v] = kUnreached;
+    });
+    engine_.ActivateAll(in_);
+    SLIM_TRY(engine_.Filter(in_, [&](VertexId v) { return depth_[v] == last; }));
+    step_.level = last + 1;
+    few_ = 0;
+    bucket_ = kByLevels;
+    return {};
+  }
+
+  Engine& engine_;
+  std::uint64_t most_depth_;
+  VertexArray<std::uint32_t> depth_ = engine_.Values(kUnreached);
+  Frontier in_{engine_.vertices()};
+  Frontier out_{engine_.vertices()};
+  BfsStep step_;
+  std::uint32_t few_ = 0;  // how many levels in turn have had few edges
+  std::uint64_t bucket_ = kByLevels;
+};
+
 }  // namespace
 
 Result<VertexArray<std::uint32_t>> Bfs(Engine& engine, VertexId source, std::uint64_t most_depth) {
-  auto depth = engine.Values(kUnreached);
-  Frontier in(engine.vertices());
-  Frontier out(engine.vertices());
-  BfsStep step{depth, &in, 1, engine.arcs()};
-  SLIM_ASSIGN(const bool resumed, Resume(engine, depth, in, step.level, step.left));
-  if (!resumed) {
-    depth[source] = 0;
-    SLIM_TRY(engine.Activate(in, std::span(&source, 1)));
-  }
-  for (; !in.empty() && step.level <= most_depth; ++step.level) {
-    SLIM_ASSIGN(const bool left, Leave(engine, depth, in, step.level, step.left));
-    if (left) break;
-    SLIM_TRY(engine.Advance(in, step, out));
-    std::swap(in, out);
-  }
-  return depth;
+  return BreadthFirstSearch(engine, most_depth).Run(source);
 }
 
 }  // namespace slimgraph::dgemini

@@ -173,7 +173,9 @@ class Engine {
   // Makes one step from `in`. Clears `out`, and sets it to the next frontier.
   template <VertexStep Step>
   Status Advance(Frontier& in, Step& step, Frontier& out);
-  // The same for a step that only pulls.
+  // The same for a step that only pushes, and for one that only pulls.
+  template <Pushes Step>
+  Status AdvanceByPush(Frontier& in, Step& step, Frontier& out);
   template <Pulls Step>
   Status AdvanceByPull(Frontier& in, Step& step, Frontier& out);
   // Sends the values of `from` to the nodes that need them, which call Mirror. Then calls Pull for
@@ -271,15 +273,20 @@ Status Engine::AdvanceByPull(Frontier& in, Step& step, Frontier& out) {
   return PullFrom(work_, exchange_, dense_, threads(), in, step, out, nullptr);
 }
 
+template <Pushes Step>
+Status Engine::AdvanceByPush(Frontier& in, Step& step, Frontier& out) {
+  out.Clear();
+  ++counts_.steps;
+  if (!in.has_list() && in.active().vertices < vertices() / 16) List(in);
+  return push_.PushFrom(in, step, out);
+}
+
 template <VertexStep Step>
 Status Engine::Advance(Frontier& in, Step& step, Frontier& out) {
   if (PicksPull(in, step)) {
     SLIM_TRY(AdvanceByPull(in, step, out));
   } else {
-    out.Clear();
-    ++counts_.steps;
-    if (!in.has_list() && in.active().vertices < vertices() / 16) List(in);
-    SLIM_TRY(push_.PushFrom(in, step, out));
+    SLIM_TRY(AdvanceByPush(in, step, out));
   }
   if constexpr (CountsArcsLeft<Step>) step.left -= std::min(step.left, in.active().edges);
   return {};
@@ -313,80 +320,6 @@ Status Engine::Collect(Frontier& from, const VertexLists& at, Step& step) {
       Direction::kOut, at,
       [&](std::uint32_t t, VertexId v, const Neighbours& list) { CallPull(step, t, v, list); },
       [](std::uint32_t) { return std::span<const VertexId>(); });
-}
-
-template <Reduces Step>
-Result<bool> Engine::ReducesPull(const Frontier& in, const Step& step) {
-  if (!reduce_) return false;
-  const bool by_bytes = work_.cache().side == MemorySide::kAuto;
-  if (!by_bytes && work_.cache().memory_cpu_percent == 0) return true;
-  StepBytes bytes;
-  if (by_bytes) {
-    bytes = EstimateStep<Step>(work_, in, work_.in());
-    for (const Workload::Block& block : work_.remote_blocks()) {
-      for (VertexId v = block.first; v < block.end; ++v) {
-        if (step.Wants(v)) bytes.AddList<typename Step::Reduction>(work_, v, work_.in());
-      }
-    }
-  }
-  return PicksReduction(bytes, !by_bytes);
-}
-
-template <Reduces Step>
-Result<bool> Engine::ReducesCollect(Frontier& from, const VertexLists& at) {
-  if (!reduce_) return false;
-  Mark(from);
-  StepBytes bytes = EstimateStep<Step>(work_, from, Direction::kOut);
-  at.ForEach([&](VertexId v) {
-    if (work_.segment_of(v).is_own()) return;
-    bytes.AddList<typename Step::Reduction>(work_, v, Direction::kOut);
-  });
-  return PicksReduction(bytes, false);
-}
-
-template <Reduces Step>
-Status Engine::CollectByReduction(Frontier& from, const VertexLists& at, Step& step) {
-  ++counts_.reduced_collects;
-  VertexLists own;
-  Frontier wanted(vertices());
-  at.ForEach([&](VertexId v) {
-    if (work_.segment_of(v).is_own()) {
-      own.part(0).push_back(v);
-    } else {
-      wanted.Add(v);
-    }
-  });
-  return reduce_->Run(
-      from, step, Direction::kOut, [&](VertexId v) { return wanted.Has(v); },
-      [&] {
-        return sparse_.Run(
-            Direction::kOut, own,
-            [&](std::uint32_t t, VertexId v, const Neighbours& list) {
-              CallPull(step, t, v, list);
-            },
-            [](std::uint32_t) { return std::span<const VertexId>(); });
-      },
-      [&](std::uint32_t, VertexId v, const typename Step::Reduction::Result& result) {
-        step.Finish(v, result);
-      });
-}
-
-template <typename Walk, typename Join>
-Status Engine::JoinComponents(Walk walk, Join join) {
-  ++counts_.collects;
-  SLIM_ASSIGN(const bool reduces, ReducesJoin());
-  const auto walk_lists = [&](DenseLoop::Which which) {
-    return dense_.Run(
-        Direction::kOut, [](VertexId) { return std::true_type(); },
-        [&](std::uint32_t, VertexId u, const Neighbours& list) {
-          walk(u, list);
-          return false;
-        },
-        [](std::uint32_t, std::size_t, std::uint64_t) {}, which);
-  };
-  if (!reduces) return walk_lists(DenseLoop::Which::kAll);
-  ++counts_.reduced_collects;
-  return reduce_->JoinComponents([&] { return walk_lists(DenseLoop::Which::kOwn); }, join);
 }
 
 template <typename Deferred>
@@ -447,3 +380,5 @@ Status Engine::Gather(VertexArray<T>& values) {
 }
 
 }  // namespace slimgraph::dgemini
+
+#include "dgemini/internal/engine_reduction.h"  // the rest of the templates

@@ -3,7 +3,7 @@
 #include <type_traits>
 
 #include "dgemini/internal/atomics.h"
-#include "dgemini/internal/distance_buckets.h"
+#include "dgemini/internal/bucket_walk.h"
 #include "dgemini/internal/leaving.h"
 #include "dgemini/internal/prefetch.h"
 #include "dgemini/internal/reductions.h"
@@ -51,23 +51,6 @@ struct SsspStep {
   bool Defers(std::uint32_t thread, auto... vertex) { return buckets.Defer(thread, vertex...); }
 };
 
-// Of a program that others have left in the bucket `current`: all vertices of the share in later
-// buckets are deferred.
-template <typename Distance>
-void FillBuckets(Engine& engine, const VertexArray<Distance>& distance, std::uint64_t current,
-                 DistanceBuckets<Distance>& buckets) {
-  buckets.SetCurrent(current);
-  Frontier reached(engine.vertices());
-  reached.SetHasList(false);
-  engine.ForEach([&](VertexId v) {
-    if (distance[v] != kUnreachable<Distance>) reached.Add(v);
-  });
-  engine.List(reached);
-  engine.ForEachPart(reached.list(), [&](std::uint32_t thread, const VertexList& part) {
-    for (const VertexId v : part) buckets.Defer(thread, v);
-  });
-}
-
 }  // namespace
 
 template <typename Weight, typename Distance>
@@ -85,18 +68,12 @@ Result<VertexArray<Distance>> Sssp(Engine& engine, VertexId source, Distance del
     SLIM_TRY(engine.Activate(in, std::span(&source, 1)));
   }
   SsspStep<Weight, Distance> step{distance, &in, buckets};
-  while (true) {
-    for (; !in.empty(); std::swap(in, out)) {
-      SLIM_ASSIGN(const bool left, Leave(engine, distance, in, bucket));
-      if (left) return distance;
-      SLIM_TRY(engine.Advance(in, step, out));
-    }
-    bucket = buckets.NextBucket();
-    SLIM_TRY(engine.Reduce(std::span(&bucket, 1), [](auto a, auto b) { return std::min(a, b); }));
-    if (bucket == buckets.kNone) return distance;
-    buckets.SetCurrent(bucket);
-    SLIM_TRY(engine.Refill(in, buckets));
-  }
+  const auto stays = [&]() -> Result<bool> {
+    SLIM_ASSIGN(const bool left, Leave(engine, distance, in, bucket));
+    return !left;
+  };
+  SLIM_TRY(WalkBuckets(engine, in, step, out, buckets, bucket, stays));
+  return distance;
 }
 
 template Result<VertexArray<std::uint32_t>> Sssp<std::int32_t>(Engine&, VertexId, std::uint32_t);

@@ -33,7 +33,7 @@ class PushSteps {
   bool has_all_lists() const { return alone() && work_.remote_blocks().empty(); }
 
   // Collective over compute nodes. Sets `out` to the next frontier.
-  template <VertexStep Step>
+  template <Pushes Step>
   Status PushFrom(Frontier& in, Step& step, Frontier& out);
 
  private:
@@ -53,7 +53,7 @@ class PushSteps {
   VertexList arrived_;  // vertices of the share that other nodes have found
 };
 
-template <VertexStep Step>
+template <Pushes Step>
 Status PushSteps::PushFrom(Frontier& in, Step& step, Frontier& out) {
   // With few vertices, pushing one twice is cheaper than checking the bitmap for duplicates, unless
   // lists have to be fetched.

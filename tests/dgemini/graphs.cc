@@ -28,6 +28,7 @@ struct Drawing {
   std::vector<Arc> arcs;
   bool directed;
   char weights;  // n: none, i: integer, r: real
+  std::optional<VertexId> source = {};
 };
 
 class Draw {
@@ -58,6 +59,22 @@ class Draw {
   std::vector<Arc> Chain(VertexId first, VertexId end) {
     std::vector<Arc> drawn;
     for (VertexId v = first; v + 1 < end; ++v) drawn.push_back({v, v + 1});
+    return drawn;
+  }
+  // Chains that end in stars, whose other vertices have some edges and the next chain.
+  std::vector<Arc> Tails(VertexId tails, VertexId length, VertexId points) {
+    std::vector<Arc> drawn;
+    for (VertexId tail = 0; tail < tails; ++tail) {
+      const VertexId first = tail * (length + points);
+      const VertexId middle = first + length;
+      const auto chain = Chain(first, middle + 1);
+      drawn.insert(drawn.end(), chain.begin(), chain.end());
+      for (VertexId v = middle + 1; v < middle + points; ++v) drawn.push_back({middle, v});
+      for (VertexId i = 0; i < 3 * points; ++i) {
+        drawn.push_back({middle + Below(points), middle + Below(points)});
+      }
+      if (tail + 1 < tails) drawn.push_back({middle + Below(points), middle + points});
+    }
     return drawn;
   }
   std::vector<Arc> Star(VertexId vertices, VertexId middle) {
@@ -108,6 +125,7 @@ TestGraph Write(const Drawing& drawing, const std::string& folder, Draw& draw) {
   graph.name = drawing.name;
   graph.path = options.out;
   graph.weighted = options.weighted;
+  if (drawing.source) graph.sources.push_back(*drawing.source);
   return graph;
 }
 
@@ -117,7 +135,7 @@ void Answer(TestGraph& graph, Draw& draw) {
   const auto lists = ReadCsr(*file);
   SLIM_CHECK(lists, "{}", lists.error().message);
   if (lists->vertices() == 0) return;
-  for (int i = 0; i < 2; ++i) graph.sources.push_back(draw.Below(lists->vertices()));
+  while (graph.sources.size() < 2) graph.sources.push_back(draw.Below(lists->vertices()));
   graph.depth = dgemini::serial::Bfs(*lists, graph.sources[0]);
   if (graph.weighted) graph.distance = dgemini::serial::Sssp(*lists, graph.sources[0]);
   dgemini::PageRankOptions options;
@@ -191,6 +209,7 @@ std::vector<TestGraph> MakeTestGraphs(const std::string& folder, std::mt19937_64
       {"disconnected", 600, apart, false, 'n'},
       {"loops-and-duplicates", 40, loops, false, 'i'},
       {"directed-loops", 40, loops, true, 'i'},
+      {"tails", 420, draw.Tails(3, 60, 80), false, 'n', 0},
   };
   std::vector<TestGraph> graphs;
   for (const Drawing& drawing : drawings) {

@@ -48,7 +48,8 @@ std::vector<std::uint64_t> LabelIds(const dgemini::VertexArray<VertexId>& labels
                                     const OriginalIds& ids);
 
 // Makes graphs in `folder`: an empty one, one vertex, isolated vertices, self-loops, duplicates,
-// stars, chains, grids, kron, disconnected and random graphs; some are directed, some weighted.
+// stars, chains, both in turn, grids, kron, disconnected and random graphs; some are directed, some
+// weighted.
 std::vector<TestGraph> MakeTestGraphs(const std::string& folder, std::mt19937_64& random);
 
 // The folder, seed and graphs that all tests of the process share.

@@ -1,0 +1,54 @@
+// How a program steps through the buckets of distances.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "dgemini/engine.h"
+#include "dgemini/internal/distance_buckets.h"
+
+namespace slimgraph::dgemini {
+
+// Makes `current` the current bucket, and defers all vertices of the share in later ones.
+template <typename Distance>
+void FillBuckets(Engine& engine, const VertexArray<Distance>& distance, std::uint64_t current,
+                 DistanceBuckets<Distance>& buckets) {
+  buckets.SetCurrent(current);
+  Frontier reached(engine.vertices());
+  reached.SetHasList(false);
+  engine.ForEach([&](VertexId v) {
+    if (distance[v] != std::numeric_limits<Distance>::max()) reached.Add(v);
+  });
+  engine.List(reached);
+  engine.ForEachPart(reached.list(), [&](std::uint32_t thread, const VertexList& part) {
+    for (const VertexId v : part) buckets.Defer(thread, v);
+  });
+}
+
+// Makes steps from `in` until no bucket has vertices, or until goes_on(), before a step, returns
+// false. `bucket` is the current one. Returns whether no bucket has vertices. Collective over
+// compute nodes.
+template <typename Step, typename Distance, typename GoesOn>
+Result<bool> WalkBuckets(Engine& engine, Frontier& in, Step& step, Frontier& out,
+                         DistanceBuckets<Distance>& buckets, std::uint64_t& bucket,
+                         GoesOn goes_on) {
+  while (true) {
+    for (; !in.empty(); std::swap(in, out)) {
+      SLIM_ASSIGN(const bool on, goes_on());
+      if (!on) return false;
+      if constexpr (VertexStep<Step>) {
+        SLIM_TRY(engine.Advance(in, step, out));
+      } else {
+        SLIM_TRY(engine.AdvanceByPush(in, step, out));
+      }
+    }
+    bucket = buckets.NextBucket();
+    SLIM_TRY(engine.Reduce(std::span(&bucket, 1), [](auto a, auto b) { return std::min(a, b); }));
+    if (bucket == buckets.kNone) return true;
+    buckets.SetCurrent(bucket);
+    SLIM_TRY(engine.Refill(in, buckets));
+  }
+}
+
+}  // namespace slimgraph::dgemini
