@@ -77,6 +77,16 @@ class Draw {
     }
     return drawn;
   }
+  // A chain, and further vertices by which some ten steps of it are only two.
+  std::vector<Arc> Shortcuts(VertexId length, VertexId shortcuts) {
+    std::vector<Arc> drawn = Chain(0, length);
+    for (VertexId i = 0; i < shortcuts; ++i) {
+      const VertexId from = Below(length - 10);
+      drawn.push_back({from, length + i});
+      drawn.push_back({length + i, from + 10});
+    }
+    return drawn;
+  }
   std::vector<Arc> Star(VertexId vertices, VertexId middle) {
     std::vector<Arc> drawn;
     for (VertexId v = 0; v < vertices; ++v) {
@@ -209,6 +219,7 @@ std::vector<TestGraph> MakeTestGraphs(const std::string& folder, std::mt19937_64
       {"disconnected", 600, apart, false, 'n'},
       {"loops-and-duplicates", 40, loops, false, 'i'},
       {"directed-loops", 40, loops, true, 'i'},
+      {"shortcuts", 640, draw.Shortcuts(600, 40), false, 'n', 0},
       {"tails", 420, draw.Tails(3, 60, 80), false, 'n', 0},
   };
   std::vector<TestGraph> graphs;
