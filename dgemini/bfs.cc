@@ -73,11 +73,8 @@ struct LevelsStep {
   bool Defers(std::uint32_t thread, auto... vertex) { return buckets.Defer(thread, vertex...); }
 };
 
-// Most graphs are searched by levels, a step for each. Where levels have few vertices, as in a
-// grid, a step costs more than the search in it. So after many such levels, vertices are searched
-// by buckets of levels: in a step, each node goes on from what it finds, up to the end of the
-// bucket, and lowers the depths of vertices that others have reached by longer ways. When a step
-// has many edges, it goes back to levels.
+// Searches by levels, a step for each. After many small steps, it searches by buckets of levels
+// (internal/bucket_walk.h), until a step is large.
 class BreadthFirstSearch {
  public:
   BreadthFirstSearch(Engine& engine, std::uint64_t most_depth)
@@ -85,7 +82,7 @@ class BreadthFirstSearch {
 
   Result<VertexArray<std::uint32_t>> Run(VertexId source) {
     SLIM_ASSIGN(const bool resumed,
-                Resume(engine_, depth_, in_, step_.level, step_.left, few_, bucket_));
+                Resume(engine_, depth_, in_, step_.level, step_.left, small_, bucket_));
     if (!resumed) {
       depth_[source] = 0;
       SLIM_TRY(engine_.Activate(in_, std::span(&source, 1)));
@@ -99,20 +96,14 @@ class BreadthFirstSearch {
  private:
   static constexpr std::uint64_t kByLevels = DistanceBuckets<std::uint32_t>::kNone;
   static constexpr std::uint32_t kLevelsOfBucket = 64;
-  static constexpr std::uint32_t kManyLevels = 32;
-  static constexpr std::uint64_t kFewOfArcs = 64;  // one arc of so many
-
-  // A node that is alone has cheap steps.
-  bool MayUseBuckets() const { return !engine_.alone() && engine_.mode() != Mode::kPull; }
-  bool HasFewEdges() const { return in_.active().edges < engine_.arcs() / kFewOfArcs; }
   Result<bool> LeaveNow() {
-    return Leave(engine_, depth_, in_, step_.level, step_.left, few_, bucket_);
+    return Leave(engine_, depth_, in_, step_.level, step_.left, small_, bucket_);
   }
 
   // Both return whether the search goes on in the other way.
   Result<bool> SearchLevels() {
     for (; !in_.empty() && step_.level <= most_depth_; ++step_.level) {
-      if (few_ == kManyLevels) {
+      if (small_ == kManySmallSteps) {
         bucket_ = (step_.level - 1) / kLevelsOfBucket;
         return true;
       }
@@ -120,7 +111,7 @@ class BreadthFirstSearch {
       if (left) return false;
       SLIM_TRY(engine_.Advance(in_, step_, out_));
       std::swap(in_, out_);
-      few_ = MayUseBuckets() && HasFewEdges() ? few_ + 1 : 0;
+      small_ = HasCostlySteps(engine_) && IsSmallStep(engine_, in_) ? small_ + 1 : 0;
     }
     return false;
   }
@@ -131,7 +122,7 @@ class BreadthFirstSearch {
     LevelsStep step{depth_, buckets, most_depth_};
     bool left = false;
     const auto goes_on = [&]() -> Result<bool> {
-      if (!HasFewEdges()) return false;
+      if (!IsSmallStep(engine_, in_)) return false;
       SLIM_ASSIGN(left, LeaveNow());
       return !left;
     };
@@ -151,7 +142,7 @@ class BreadthFirstSearch {
     engine_.ActivateAll(in_);
     SLIM_TRY(engine_.Filter(in_, [&](VertexId v) { return depth_[v] == last; }));
     step_.level = last + 1;
-    few_ = 0;
+    small_ = 0;
     bucket_ = kByLevels;
     return {};
   }
@@ -162,7 +153,7 @@ class BreadthFirstSearch {
   Frontier in_{engine_.vertices()};
   Frontier out_{engine_.vertices()};
   BfsStep step_;
-  std::uint32_t few_ = 0;  // how many levels in turn have had few edges
+  std::uint32_t small_ = 0;  // how many small steps in turn
   std::uint64_t bucket_ = kByLevels;
 };
 

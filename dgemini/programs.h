@@ -26,19 +26,12 @@ Result<VertexArray<std::uint32_t>> Bfs(Engine& engine, VertexId source,
 template <typename Distance>
 constexpr Distance kUnreachable = std::numeric_limits<Distance>::max();
 
-// Weight must be the graph's weight type. Distance must be able to hold the length of any path.
-// `delta` is the width of a bucket.
+// Weight must be the graph's weight type. Distance must be able to hold the length of any path, and
+// twice `widest`. `delta` is the width of a bucket. On several nodes, buckets become wider where
+// steps have little to do, up to `widest`.
 template <typename Weight, typename Distance>
-Result<VertexArray<Distance>> Sssp(Engine& engine, VertexId source, Distance delta);
-
-extern template Result<VertexArray<std::uint32_t>> Sssp<std::int32_t>(Engine&, VertexId,
-                                                                      std::uint32_t);
-extern template Result<VertexArray<std::uint64_t>> Sssp<std::int32_t>(Engine&, VertexId,
-                                                                      std::uint64_t);
-extern template Result<VertexArray<std::uint64_t>> Sssp<std::int64_t>(Engine&, VertexId,
-                                                                      std::uint64_t);
-extern template Result<VertexArray<double>> Sssp<float>(Engine&, VertexId, double);
-extern template Result<VertexArray<double>> Sssp<double>(Engine&, VertexId, double);
+Result<VertexArray<Distance>> Sssp(Engine& engine, VertexId source, Distance delta,
+                                   Distance widest);
 
 // ---- PageRank
 // Ranks sum to one: the ranks of vertices without outgoing edges are spread evenly over all

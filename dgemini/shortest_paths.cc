@@ -41,6 +41,7 @@ Status ShortestPaths::Examine(Cluster& cluster, const Workload& work, std::optio
   if (type_ == WeightType::kInt64 && longest_ >= 0x1p63) {
     return InputError("{}: paths of weights up to {} can be longer than 2^63", path_, range[1]);
   }
+  widens_ = !delta;
   delta_ = delta.value_or(std::max(range[1] / std::max(1.0, degree_), range[1] * 1e-6));
   return {};
 }
@@ -51,18 +52,24 @@ Status ShortestPaths::Compute(Engine& engine, VertexId source) {
   // and might overflow the number type.
   const double width = std::min(delta_, longest_);
   const double delta = whole ? std::max(1.0, std::ceil(width)) : (width > 0 ? width : 1.0);
+  // How much wider buckets may become.
+  constexpr double kMostWidening = 16;
+  const double widest =
+      widens_ ? std::min(kMostWidening * delta, std::max(delta, longest_)) : delta;
+  const auto run = [&]<typename Weight, typename Length>(Weight, Length) {
+    return Keep(
+        Sssp<Weight>(engine, source, static_cast<Length>(delta), static_cast<Length>(widest)));
+  };
   switch (type_) {
     case WeightType::kInt32:
-      if (longest_ + 2 * delta < 0x1p32) {
-        return Keep(Sssp<std::int32_t>(engine, source, static_cast<std::uint32_t>(delta)));
-      }
-      return Keep(Sssp<std::int32_t>(engine, source, static_cast<std::uint64_t>(delta)));
+      if (longest_ + 2 * widest < 0x1p32) return run(std::int32_t{}, std::uint32_t{});
+      return run(std::int32_t{}, std::uint64_t{});
     case WeightType::kInt64:
-      return Keep(Sssp<std::int64_t>(engine, source, static_cast<std::uint64_t>(delta)));
+      return run(std::int64_t{}, std::uint64_t{});
     case WeightType::kFloat32:
-      return Keep(Sssp<float>(engine, source, delta));
+      return run(float{}, double{});
     default:
-      return Keep(Sssp<double>(engine, source, delta));
+      return run(double{}, double{});
   }
 }
 

@@ -54,6 +54,7 @@ class ShortestPaths {
   double degree_ = 0;
   double longest_ = 0;  // an upper bound on the length of a path
   double delta_ = 0;
+  bool widens_ = false;  // buckets may become wider than delta_
   std::variant<VertexArray<std::uint32_t>, VertexArray<std::uint64_t>, VertexArray<double>>
       distance_;
 };

@@ -1,4 +1,8 @@
 // How a program steps through the buckets of distances.
+//
+// Where steps have few edges, as in a grid, a step costs more than what is searched in it. On
+// several nodes, wider buckets then help: in a step, each node goes on from what it finds, up to
+// the end of the bucket, and lowers the distances of what others have found by longer ways.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +13,16 @@
 #include "dgemini/internal/distance_buckets.h"
 
 namespace slimgraph::dgemini {
+
+constexpr std::uint32_t kManySmallSteps = 32;
+inline bool IsSmallStep(const Engine& engine, const Frontier& in) {
+  constexpr std::uint64_t kShareOfArcs = 64;
+  return in.active().edges < engine.arcs() / kShareOfArcs;
+}
+// Whether wider buckets may help, if steps are small.
+inline bool HasCostlySteps(const Engine& engine) {
+  return !engine.alone() && engine.mode() != Mode::kPull;
+}
 
 // Makes `current` the current bucket, and defers all vertices of the share in later ones.
 template <typename Distance>

@@ -43,6 +43,12 @@ class DistanceBuckets {
     return BucketOf(distance) < current_;
   }
 
+  static std::uint64_t BucketOf(Distance distance, Distance width) {
+    const Distance bucket = distance / width;
+    if constexpr (std::is_integral_v<Distance>) return bucket;
+    return static_cast<std::uint64_t>(std::min<double>(static_cast<double>(bucket), 0x1p62));
+  }
+
   // This node's first non-empty bucket after the current one.
   std::uint64_t NextBucket() const {
     std::uint64_t next = kNone;
@@ -87,11 +93,7 @@ class DistanceBuckets {
     std::uint64_t far_least = kNone;     // the first bucket in `far`
   };
 
-  std::uint64_t BucketOf(Distance distance) const {
-    const Distance bucket = distance / width_;
-    if constexpr (std::is_integral_v<Distance>) return bucket;
-    return static_cast<std::uint64_t>(std::min<double>(static_cast<double>(bucket), 0x1p62));
-  }
+  std::uint64_t BucketOf(Distance distance) const { return BucketOf(distance, width_); }
   // Whether `distance`, which must not be below the bucket, is in it.
   bool IsWithin(std::uint64_t bucket, Distance distance) const {
     if constexpr (std::is_integral_v<Distance>) return distance < (bucket + 1) * width_;

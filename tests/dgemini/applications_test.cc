@@ -43,12 +43,13 @@ Result<dgemini::VertexArray<double>> SsspOf(dgemini::Engine& engine, const TestG
     }
   };
   if (type == WeightType::kInt32) {
-    widen(Unwrap(dgemini::Sssp<std::int32_t>(engine, source, std::uint32_t{5})));
-    widen(Unwrap(dgemini::Sssp<std::int32_t>(engine, source, std::uint64_t{1000})));
+    widen(Unwrap(dgemini::Sssp<std::int32_t>(engine, source, std::uint32_t{5}, std::uint32_t{80})));
+    widen(Unwrap(
+        dgemini::Sssp<std::int32_t>(engine, source, std::uint64_t{1000}, std::uint64_t{1000})));
   } else if (type == WeightType::kFloat32) {
-    widen(Unwrap(dgemini::Sssp<float>(engine, source, 25.0)));
+    widen(Unwrap(dgemini::Sssp<float>(engine, source, 25.0, 400.0)));
   } else {
-    widen(Unwrap(dgemini::Sssp<double>(engine, source, 25.0)));
+    widen(Unwrap(dgemini::Sssp<double>(engine, source, 25.0, 400.0)));
   }
   return reals;
 }
@@ -272,7 +273,9 @@ void RunEachCold(Cluster& cluster, const ColdGraph& graph, const CacheOptions& c
   for (std::size_t i = 0; i < graph.sources.size(); ++i) {
     run({.weights = true, .pull_in = true}, [&](dgemini::Engine& engine) {
       constexpr std::uint32_t kDeltas[] = {8, 64, 1000};
-      ExpectNear(engine, Unwrap(dgemini::Sssp<std::int32_t>(engine, graph.sources[i], kDeltas[i])),
+      ExpectNear(engine,
+                 Unwrap(dgemini::Sssp<std::int32_t>(engine, graph.sources[i], kDeltas[i],
+                                                    16 * kDeltas[i])),
                  graph.distances[i], 0, fmt::format("{} sssp of {}", where, graph.sources[i]));
     });
   }

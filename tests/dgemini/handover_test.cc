@@ -113,14 +113,14 @@ class Mover {
     const VertexId source = graph_.sources[0];
     if (file_.weight_type() == WeightType::kInt32) {
       Run("sssp", graph_.distance, 0, [&](auto& engine) {
-        return dgemini::Sssp<std::int32_t>(engine, source, std::uint32_t{5});
+        return dgemini::Sssp<std::int32_t>(engine, source, std::uint32_t{5}, std::uint32_t{80});
       });
     } else if (file_.weight_type() == WeightType::kFloat32) {
       Run("sssp", graph_.distance, 1e-12,
-          [&](auto& engine) { return dgemini::Sssp<float>(engine, source, 25.0); });
+          [&](auto& engine) { return dgemini::Sssp<float>(engine, source, 25.0, 400.0); });
     } else if (graph_.weighted) {
       Run("sssp", graph_.distance, 1e-12,
-          [&](auto& engine) { return dgemini::Sssp<double>(engine, source, 25.0); });
+          [&](auto& engine) { return dgemini::Sssp<double>(engine, source, 25.0, 400.0); });
     }
   }
   void RunLabels(const OriginalIds& ids) {

@@ -125,14 +125,15 @@ void RunApplication(World& world, dgemini::Engine& engine, const VertexSetting& 
     default:
       if (file.weight_type() == WeightType::kInt32) {
         return Compare(world, engine,
-                       Unwrap(dgemini::Sssp<std::int32_t>(engine, source, std::uint32_t{5})),
+                       Unwrap(dgemini::Sssp<std::int32_t>(engine, source, std::uint32_t{5},
+                                                          std::uint32_t{80})),
                        graph.distance, 0);
       }
       if (file.weight_type() == WeightType::kFloat32) {
-        return Compare(world, engine, Unwrap(dgemini::Sssp<float>(engine, source, 25.0)),
+        return Compare(world, engine, Unwrap(dgemini::Sssp<float>(engine, source, 25.0, 400.0)),
                        graph.distance, 1e-6);
       }
-      return Compare(world, engine, Unwrap(dgemini::Sssp<double>(engine, source, 25.0)),
+      return Compare(world, engine, Unwrap(dgemini::Sssp<double>(engine, source, 25.0, 400.0)),
                      graph.distance, 1e-12);
   }
 }

@@ -57,7 +57,8 @@ Status RunOnComputeNode(Cluster& cluster, dgemini::Workload& work, dgemini::Exch
   SLIM_ASSIGN(found.components, Gathered(engine, std::move(components)));
   SLIM_ASSIGN(found.ranks, Gathered(engine, std::move(ranks.rank)));
   if (!weighted) return {};
-  SLIM_ASSIGN(auto distances, dgemini::Sssp<std::int32_t>(engine, 0, std::uint64_t{50}));
+  SLIM_ASSIGN(auto distances,
+              dgemini::Sssp<std::int32_t>(engine, 0, std::uint64_t{50}, std::uint64_t{200}));
   SLIM_ASSIGN(found.distances, Gathered(engine, std::move(distances)));
   return {};
 }
