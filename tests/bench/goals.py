@@ -115,6 +115,16 @@ def traffic(bench):
             [kron.job("pagerank", "--nodes", "4", *cold)])
 
 
+def steps(bench):
+    grid = bench.graphs["grid"]
+    words = grid.job("bfs", "--nodes", "4")
+
+    def result_of(command):
+        return bench.report(*words, command=command)["result"]
+    row(bench, "bfs on grid, (4,4): steps over levels", .05,
+        lambda c: result_of(c)["steps"], lambda c: result_of(c)["depth"] + 1, [words])
+
+
 def cache(bench):
     kron = bench.graphs["kron"]
 
@@ -150,4 +160,4 @@ def time_of(bench, command, what, words):
 
 
 PARTS = {"peers": peers, "processors": processors, "elastic": elastic, "traffic": traffic,
-         "cache": cache, "loading": loading}
+         "steps": steps, "cache": cache, "loading": loading}
