@@ -60,7 +60,7 @@ endif
 # Tests often wait for their nodes, so more run at once than there are processors. The longest ones
 # start first, so that none is alone at the end.
 TEST_JOBS    := $(if $(filter release,$(MODE)),3,2)
-LONG_TESTS   := $(foreach name,txnlayer apps session fabric,$(filter %/$(name)_test,$(TESTS)))
+LONG_TESTS   := $(foreach name,txnlayer apps session,$(filter %/$(name)_test,$(TESTS)))
 LONG_SCRIPTS := tests/python/package_test.sh tests/install/install_test.sh
 OTHER_TESTS  := $(filter-out $(LONG_TESTS),$(TESTS))
 RUN_TESTS     = $(TEST_ENVIRONMENT) tests/run --limit-s $(TEST_LIMIT_S) --jobs $(TEST_JOBS) $(LONG_TESTS)
