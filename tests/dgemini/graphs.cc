@@ -219,7 +219,7 @@ std::vector<TestGraph> MakeTestGraphs(const std::string& folder, std::mt19937_64
       {"disconnected", 600, apart, false, 'n'},
       {"loops-and-duplicates", 40, loops, false, 'i'},
       {"directed-loops", 40, loops, true, 'i'},
-      {"shortcuts", 256, draw.Shortcuts(240, 16), false, 'i', 0},
+      {"shortcuts", 512, draw.Shortcuts(480, 32), false, 'i', 0},
       {"tails", 220, draw.Tails(2, 50, 60), false, 'i', 0},
   };
   std::vector<TestGraph> graphs;
