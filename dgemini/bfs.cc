@@ -96,11 +96,12 @@ class BreadthFirstSearch {
  private:
   static constexpr std::uint64_t kByLevels = DistanceBuckets<std::uint32_t>::kNone;
   static constexpr std::uint32_t kLevelsOfBucket = 64;
+
   Result<bool> LeaveNow() {
     return Leave(engine_, depth_, in_, step_.level, step_.left, small_, bucket_);
   }
 
-  // Both return whether the search goes on in the other way.
+  // SearchLevels() and SearchBuckets() return whether the search goes on in the other way.
   Result<bool> SearchLevels() {
     for (; !in_.empty() && step_.level <= most_depth_; ++step_.level) {
       if (small_ == kManySmallSteps) {
@@ -132,7 +133,8 @@ class BreadthFirstSearch {
     return true;
   }
 
-  // Depths up to the first of the bucket are final. It forgets the others.
+  // Depths up to the first of the bucket are final, and so are those that SearchLevels() found. It
+  // forgets all others.
   Status GoBackToLevels() {
     const auto first = static_cast<std::uint32_t>(bucket_ * kLevelsOfBucket);
     const std::uint32_t last = std::max(step_.level - 1, first);

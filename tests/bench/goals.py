@@ -50,8 +50,8 @@ def row(bench, name, goal, ours, over, verify=()):
     medians = bench.in_turn(measures)
     line = f"{name:56}{goal:8.2f}"
     for build in bench.builds:
-        below = (min(medians[other] for other in over) if isinstance(over, dict)
-                 else medians[f"over {build}"])
+        below = (min(medians[other] for other in over if medians[other] is not None)
+                 if isinstance(over, dict) else medians[f"over {build}"])
         ratio = medians[build] / below
         if build == "now":
             bench.missed += ratio > goal
@@ -72,6 +72,8 @@ def peers(bench):
             words = graph.job(application, "--threads", str(THREADS))
             them = {peer.name: lambda p=peer, g=graph, a=application: p.seconds(g, a)
                     for peer in engines}
+            if all(peer.seconds(graph, application) is None for peer in engines):
+                continue
             row(bench, f"{application} on {name}: time over the fastest peer", goal,
                 lambda c, w=words: time_of(bench, c, "run_s", [*w, "--repeat", "3"]), them, [words])
 

@@ -16,10 +16,10 @@ namespace slimgraph::dkudu {
 constexpr std::size_t kPieceVertices = 1 << 18;  // read from a file at a time
 
 struct DegreeOrder {
-  std::span<const VertexId> rank_of() const { return ranks.as<VertexId>(); }  // by dense id
-
-  PageBuffer ranks;
+  PageBuffer ranks;                // see rank_of()
   std::vector<VertexId> dense_of;  // by rank
+
+  std::span<const VertexId> rank_of() const { return ranks.as<VertexId>(); }  // by dense id
 
   // Orders vertices by the lengths of the file's lists, of both directions if it is directed.
   static Result<DegreeOrder> Of(const GraphSource& file);

@@ -121,7 +121,7 @@ std::uint64_t FileLists::Bytes(const GraphSource& file) {
 // The neighbours are without self-loops and duplicates, and in ascending order of their dense ids.
 template <typename Visit>
 Status FileLists::ForEachComplete(Visit visit) const {
-  constexpr std::size_t kAhead = 24;
+  constexpr std::size_t kAhead = 24;  // ranks are scattered in memory, so they are prefetched
   std::vector<VertexId> entries;
   const auto mine = [&](VertexId dense) {
     return homes_ == 1 || rank_of_[dense] % homes_ == home_;
@@ -129,8 +129,7 @@ Status FileLists::ForEachComplete(Visit visit) const {
   return ForEachList(file_, mine, [&](VertexId dense, List out, List in) {
     entries.resize(out.size() + in.size());
     std::size_t count = 0;
-    // A list of the file ascends by dense id, so duplicates are adjacent. Ranks are scattered in
-    // memory.
+    // A list of the file ascends by dense id, so duplicates are adjacent.
     VertexId last = dense;
     for (std::size_t i = 0; i < out.size() && !file_.directed(); ++i) {
       if (i + kAhead < out.size()) __builtin_prefetch(&rank_of_[out[i + kAhead]]);
