@@ -89,8 +89,8 @@ Result<WorkloadSizes> Workload::Divide(Cluster& cluster, const GraphSource& file
                                        const WorkloadNeeds& needs) {
   const Topology& topology = cluster.topology();
   const std::uint32_t pieces = WorkDivision::Pieces(topology, needs.cache.delegation);
-  SLIM_ASSIGN(partition_,
-              CollectiveBalance(cluster, file, Direction::kOut, SocketCount() * pieces));
+  SLIM_ASSIGN(partition_, CollectiveBalance(cluster, file, Direction::kOut, SocketCount() * pieces,
+                                            ChunkPartition::DefaultAlpha(topology.nodes())));
   division_ = WorkDivision(*partition_, topology, SocketCount(), pieces);
   return MeasureWorkload(cluster, file, division_, LoadedDirections(needs));
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "dkudu/internal/graph/lists_to_homes.h"
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/usage.h"
 #include "slimgraph/cluster/gather.h"
@@ -23,11 +24,18 @@ std::uint64_t IndexBytes(const GraphSource& file, NodeId nodes) {
 }
 
 // The memory for measuring the lists: ranks by dense id, dense ids by rank, the gathered lengths of
-// all lists, their index, and this node's own lengths.
+// all lists, their index, and the lengths of one node's lists.
 std::uint64_t MeasuringBytes(const GraphSource& file, NodeId nodes) {
   const std::uint64_t vertices = file.vertices();
   return vertices * (2 * sizeof(VertexId) + sizeof(std::uint32_t)) + IndexBytes(file, nodes) +
          vertices / nodes * sizeof(std::uint32_t);
+}
+
+// The memory for sending lists to their homes: nothing on one node, which has them all.
+std::uint64_t SendingBytes(const GraphSource& file, NodeId nodes) {
+  if (nodes == 1) return 0;
+  const std::uint64_t arcs = std::min(FileLists::kStepArcs, file.arcs() / nodes + 1);
+  return ListsToHomes::Bytes(file.vertices(), arcs * (file.directed() ? 2 : 1));
 }
 
 // The least memory that any job on the file takes on each node, known before anything is read. Of
@@ -54,20 +62,26 @@ std::vector<NodeId> MiningGraph::root_homes() const {
   return homes;
 }
 
-Status MiningGraph::Measure(Cluster& cluster, const FileLists& lists) {
+Status MiningGraph::Measure(Cluster& cluster, const ChunkPartition& parts, FileLists& lists) {
   SLIM_ASSIGN(const FileLists::Sizes mine, lists.Measure());
   // As bytes, because a copy of all lengths would be more than the plan has room for.
   SLIM_ASSIGN(const auto all, cluster.all().AllGather(std::as_bytes(std::span(mine.lengths))));
+  const auto length_of = [&](VertexId dense) {
+    const VertexLocation at = parts.location(dense);
+    return reinterpret_cast<const std::uint32_t*>(all[at.node].data())[at.local];
+  };
+  std::vector<std::uint32_t> lengths;
   for (NodeId home = 0; home < nodes_; ++home) {
-    const std::span<const std::uint32_t> lengths(
-        reinterpret_cast<const std::uint32_t*>(all[home].data()),
-        all[home].size() / sizeof(std::uint32_t));
-    SLIM_CHECK(lengths.size() == count_of(home), "node {} has {} lists", home, lengths.size());
+    SLIM_CHECK(all[home].size() == parts.part(home).count * sizeof(std::uint32_t),
+               "{} bytes of lengths from node {}", all[home].size(), home);
+    lengths.resize(count_of(home));
+    for (VertexId i = 0; i < lengths.size(); ++i)
+      lengths[i] = length_of(dense_of_[vertex(home, i)]);
     AddIndex(lengths);
     arcs_ += index_.back().arcs();
   }
   SLIM_ASSIGN(const auto sums, GatherByRank<DegreeSums>(cluster.all(), std::span(&mine.sums, 1)));
-  for (const auto& of_home : sums) sums_.Add(of_home.front());
+  for (const auto& of_part : sums) sums_.Add(of_part.front());
   return {};
 }
 
@@ -119,7 +133,25 @@ Result<MemoryPlan> MiningGraph::Plan(Cluster& cluster, std::uint64_t process_byt
   return plan;
 }
 
-Status MiningGraph::Fill(Cluster& cluster, const FileLists& file_lists) {
+void MiningGraph::Keep(VertexId number, List list) {
+  if (is_read()) code_.Encode(list, coded_.data() + index_[self_].FindByte(number));
+  if (computes()) std::copy(list.begin(), list.end(), lists_ + index_[self_].begin(number));
+}
+
+std::size_t MiningGraph::KeepCoded(VertexId number, const std::byte* coded) {
+  const CompactOffsets& index = index_[self_];
+  SLIM_CHECK(number < index.count(), "list {} of {}", number, index.count());
+  const CompactOffsets::Arcs arcs = index.FindArcs(number);
+  const std::size_t bytes = code_.Bytes(arcs.length);
+  if (is_read()) std::memcpy(coded_.data() + index.FindByte(number), coded, bytes);
+  if (computes()) {
+    SLIM_CHECK(code_.Decode(coded, {lists_ + arcs.begin, arcs.length}), "list {} is damaged",
+               number);
+  }
+  return bytes;
+}
+
+Status MiningGraph::Fill(Cluster& cluster, FileLists& lists, std::size_t threads) {
   const CompactOffsets& index = index_[self_];
   SLIM_ASSIGN(const SharedRegion region,
               cluster.fabric().Share(is_read() ? index.coded_bytes() : 0));
@@ -129,12 +161,20 @@ Status MiningGraph::Fill(Cluster& cluster, const FileLists& file_lists) {
     SLIM_ASSIGN(own_lists_,
                 PageBuffer::Allocate(index.arcs() * sizeof(VertexId), PageBuffer::Pages::kHuge));
   }
-  VertexId* const lists = own_lists_.as<VertexId>().data();
-  lists_ = lists;
-  return file_lists.ForEach([&](VertexId number, List list) {
-    if (is_read()) code_.Encode(list, coded_.data() + index.FindByte(number));
-    if (computes()) std::copy(list.begin(), list.end(), lists + index.begin(number));
-  });
+  lists_ = own_lists_.as<VertexId>().data();
+  ListsToHomes to_homes(cluster.all(), lists.pieces(), code_);
+  for (bool any_has_more = true; any_has_more;) {
+    SLIM_ASSIGN(const bool more, lists.VisitNext([&](std::size_t piece, VertexId v, List list) {
+      if (list.empty()) return;
+      if (is_own(v)) return Keep(number(v), list);
+      to_homes.Add(piece, home(v), number(v), list);
+    }));
+    SLIM_ASSIGN(any_has_more,
+                to_homes.Exchange(more, threads, [&](VertexId number, const std::byte* coded) {
+                  return KeepCoded(number, coded);
+                }));
+  }
+  return {};
 }
 
 Result<std::unique_ptr<MiningGraph>> MiningGraph::Load(
@@ -148,16 +188,20 @@ Result<std::unique_ptr<MiningGraph>> MiningGraph::Load(
   std::unique_ptr<MiningGraph> graph(
       new MiningGraph(cluster, part, file.vertices(), /*first_home=*/0));
   graph->dense_of_ = std::move(order.dense_of);
-  const FileLists lists(file, part, order.rank_of(), graph->self_, graph->nodes_);
-  SLIM_TRY(graph->Measure(cluster, lists));
+  SLIM_ASSIGN(const ChunkPartition parts,
+              CollectiveBalance(cluster, file, Direction::kOut, /*sockets=*/1, /*alpha=*/1));
+  const std::size_t threads = LoadingThreads(cluster);
+  FileLists lists(file, part, order.rank_of(), parts.part(graph->self_), threads);
+  SLIM_TRY(graph->Measure(cluster, parts, lists));
+  const std::uint64_t reading = FileLists::Bytes(file, threads);
   const LoadingBytes loading{
-      .to_measure = MeasuringBytes(file, graph->nodes_),
-      .to_fill = file.vertices() * sizeof(VertexId) + FileLists::Bytes(file)};
+      .to_measure = MeasuringBytes(file, graph->nodes_) + reading,
+      .to_fill = file.vertices() * sizeof(VertexId) + reading + SendingBytes(file, graph->nodes_)};
   SLIM_ASSIGN(const MemoryPlan plan, graph->Plan(cluster, process_bytes, loading,
                                                  working ? working(*graph) : WorkingMemory{}));
   announce(plan);
   SLIM_TRY(AgreeThatFits(cluster, plan));
-  SLIM_TRY(graph->Fill(cluster, lists));
+  SLIM_TRY(graph->Fill(cluster, lists, threads));
   SLIM_TRY(cluster.all().Barrier());
   return graph;
 }

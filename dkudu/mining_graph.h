@@ -33,8 +33,9 @@ class MiningGraph {
   // known, but its lists are not loaded yet.
   using WorkingMemoryOf = std::function<WorkingMemory(const MiningGraph&)>;
 
-  // Collective. Refuses a graph without vertices and, unless `part` is kArcs, a directed one; skips
-  // self-loops and duplicate edges of the file. Announces the plan before it loads the lists.
+  // Collective. Each node reads one part of the file and sends lists to their homes. Refuses a
+  // graph without vertices and, unless `part` is kArcs, a directed one; skips self-loops and
+  // duplicate edges of the file. Announces the plan before it loads the lists.
   static Result<std::unique_ptr<MiningGraph>> Load(
       Cluster& cluster, const GraphSource& file, ListPart part, const WorkingMemoryOf& working,
       const std::function<void(const MemoryPlan&)>& announce);
@@ -119,7 +120,9 @@ class MiningGraph {
         vertices_(vertices),
         part_(part),
         code_(vertices << EntryBits(part)) {}
-  Status Measure(Cluster& cluster, const FileLists& lists);
+  // Collective. `lists`: those of this node's part of the file.
+  Status Measure(Cluster& cluster, const ChunkPartition& parts, FileLists& lists);
+  Status Fill(Cluster& cluster, FileLists& lists, std::size_t threads);
   // Whether other nodes read this node's lists.
   bool is_read() const { return compute() > 1 || self_ >= compute(); }
   // The memory that this node's lists take on it.
@@ -136,7 +139,9 @@ class MiningGraph {
   };
   Result<MemoryPlan> Plan(Cluster& cluster, std::uint64_t process_bytes, LoadingBytes loading,
                           const WorkingMemory& working) const;
-  Status Fill(Cluster& cluster, const FileLists& lists);
+  // Keeps one of this node's lists, as it was made or as it came from another node.
+  void Keep(VertexId number, List list);
+  std::size_t KeepCoded(VertexId number, const std::byte* coded);
   // Of lists in a pool: what the next home tells, and a home's index of its own lists.
   Status ReadDescription(Endpoint& endpoint, NodeId home, RegionId region);
   void AddOwnIndex(const StandingLists& own);
@@ -153,7 +158,7 @@ class MiningGraph {
   RegionId region_ = 0;
   MutableBytes coded_;  // this node's coded lists
   PageBuffer own_lists_;
-  const VertexId* lists_ = nullptr;    // in own_lists_
+  VertexId* lists_ = nullptr;          // in own_lists_
   std::vector<CompactOffsets> index_;  // by home
   EdgeOffset arcs_ = 0;
   DegreeSums sums_;

@@ -11,19 +11,20 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kViews = {"upper", "all", "arcs"};
 
+// `dense`: the dense ids of the lists, by number. `sizes`: of the whole file's lists.
 Result<std::unique_ptr<SharedMemory>> MakeDescription(const FileLists::Sizes& sizes,
-                                                      const std::vector<VertexId>& dense_of,
-                                                      NodeId home, NodeId homes) {
-  const auto count = static_cast<VertexId>(sizes.lengths.size());
-  SLIM_ASSIGN(auto memory, SharedMemory::Create(StandingLists::DescriptionBytes(count)));
+                                                      const std::vector<VertexId>& dense) {
+  SLIM_ASSIGN(
+      auto memory,
+      SharedMemory::Create(StandingLists::DescriptionBytes(static_cast<VertexId>(dense.size()))));
   StandingLists::Head head{.sums = sizes.sums};
-  for (const std::uint32_t length : sizes.lengths) head.arcs += length;
-  std::byte* at = memory->base();
-  std::memcpy(at, &head, sizeof head);
-  at += sizeof head;
-  std::copy(sizes.lengths.begin(), sizes.lengths.end(), reinterpret_cast<std::uint32_t*>(at));
-  auto* const dense = reinterpret_cast<VertexId*>(at + count * sizeof(std::uint32_t));
-  for (VertexId i = 0; i < count; ++i) dense[i] = dense_of[home + std::size_t{i} * homes];
+  auto* const lengths = reinterpret_cast<std::uint32_t*>(memory->base() + sizeof head);
+  for (std::size_t i = 0; i < dense.size(); ++i) {
+    lengths[i] = sizes.lengths[dense[i]];
+    head.arcs += lengths[i];
+  }
+  std::memcpy(memory->base(), &head, sizeof head);
+  std::memcpy(lengths + dense.size(), dense.data(), dense.size() * sizeof(VertexId));
   SLIM_TRY(memory->Seal());
   return memory;
 }
@@ -45,21 +46,26 @@ Result<StandingPart> LoadStandingLists(const std::string& path, const std::strin
   part = PartFor(file, part);
   SLIM_TRY(CheckForMining(file, part));
   SLIM_ASSIGN(const DegreeOrder order, DegreeOrder::Of(file));
-  const FileLists lists(file, part, order.rank_of(), home, homes);
+  FileLists lists(file, part, order.rank_of(), {.first = 0, .stride = 1, .count = file.vertices()},
+                  /*threads=*/1, {home, homes});
   SLIM_ASSIGN(const FileLists::Sizes sizes, lists.Measure());
+  std::vector<VertexId> dense;
+  for (std::size_t v = home; v < file.vertices(); v += homes) dense.push_back(order.dense_of[v]);
   const ListCode code(file.vertices() << EntryBits(part));
   CompactOffsets index(code);
-  index.Reserve(lists.count());
-  for (const std::uint32_t length : sizes.lengths) index.Append(length);
+  index.Reserve(static_cast<VertexId>(dense.size()));
+  for (const VertexId v : dense) index.Append(sizes.lengths[v]);
   index.Finish();
 
   StandingPart made{.facts = std::string(ViewName(part)), .memories = {}};
-  SLIM_ASSIGN(auto description, MakeDescription(sizes, order.dense_of, home, homes));
+  SLIM_ASSIGN(auto description, MakeDescription(sizes, dense));
   // A memory cannot be empty.
   SLIM_ASSIGN(auto coded, SharedMemory::Create(std::max<std::uint64_t>(index.coded_bytes(), 1)));
-  SLIM_TRY(lists.ForEach([&](VertexId number, List list) {
-    code.Encode(list, coded->base() + index.FindByte(number));
-  }));
+  for (bool more = true; more;) {
+    SLIM_ASSIGN(more, lists.VisitNext([&](std::size_t /*piece*/, VertexId rank, List list) {
+      code.Encode(list, coded->base() + index.FindByte(rank / homes));
+    }));
+  }
   SLIM_TRY(coded->Seal());
   made.memories.push_back(std::move(description));
   made.memories.push_back(std::move(coded));

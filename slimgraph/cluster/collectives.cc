@@ -82,6 +82,38 @@ Result<std::vector<std::vector<std::byte>>> Collectives::AllGather(Bytes mine) {
     SLIM_ASSIGN(const auto theirs, AwaitMail((rank_ + distance) % n, round));
     UnpackOnto(theirs, known);
   }
+  AwaitSent();
+  std::rotate(known.begin(), known.begin() + static_cast<std::ptrdiff_t>((n - rank_) % n),
+              known.end());
+  return known;
+}
+
+Result<std::vector<std::vector<std::byte>>> Collectives::AllToAll(
+    std::vector<std::vector<std::byte>> to_each) {
+  const std::size_t n = members_.size();
+  SLIM_CHECK(to_each.size() == n, "{} blocks for {} members", to_each.size(), n);
+  // Each round has another receiver for each sender, so no member gets all messages at once.
+  for (std::size_t distance = 1; distance < n; ++distance) {
+    std::vector<std::byte>& block = to_each[(rank_ + distance) % n];
+    SendMail((rank_ + distance) % n, static_cast<std::uint32_t>(distance), block);
+    block = {};
+  }
+  std::vector<std::vector<std::byte>> from_each(n);
+  from_each[rank_] = std::move(to_each[rank_]);
+  for (std::size_t distance = 1; distance < n; ++distance) {
+    const std::size_t from = (rank_ + n - distance) % n;
+    SLIM_ASSIGN(from_each[from], AwaitMail(from, static_cast<std::uint32_t>(distance)));
+  }
+  AwaitSent();
+  return from_each;
+}
+
+Result<std::vector<std::byte>> Collectives::Broadcast(std::size_t root, Bytes mine) {
+  SLIM_ASSIGN(auto all, AllGather(rank_ == root ? mine : Bytes()));
+  return std::move(all[root]);
+}
+
+void Collectives::AwaitSent() {
   ++sequence_;
   WaitAndLog(
       job_.self(),
@@ -89,14 +121,6 @@ Result<std::vector<std::vector<std::byte>>> Collectives::AllGather(Bytes mine) {
       [&] {
         return fmt::format("room for messages at {}", NodesInWords(endpoint_.AwaitedNodes()));
       });
-  std::rotate(known.begin(), known.begin() + static_cast<std::ptrdiff_t>((n - rank_) % n),
-              known.end());
-  return known;
-}
-
-Result<std::vector<std::byte>> Collectives::Broadcast(std::size_t root, Bytes mine) {
-  SLIM_ASSIGN(auto all, AllGather(rank_ == root ? mine : Bytes()));
-  return std::move(all[root]);
 }
 
 void Collectives::SendMail(std::size_t to, std::uint32_t round,

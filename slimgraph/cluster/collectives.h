@@ -2,8 +2,8 @@
 // thread of its endpoint 0. Waiting members sleep, and handle messages meanwhile. When a member is
 // lost, the call fails on the others.
 //
-// All of them use one all-gather algorithm (Bruck et al., 1997): ⌈log2 n⌉ rounds of messages. In
-// each round a member passes on all blocks that it knows.
+// All but AllToAll use one all-gather algorithm (Bruck et al., 1997): ⌈log2 n⌉ rounds of messages.
+// In each round a member passes on all blocks that it knows.
 #pragma once
 
 #include <cstdint>
@@ -63,6 +63,10 @@ class Collectives {
   // Returns the bytes of the member with rank `root` to all members.
   Result<std::vector<std::byte>> Broadcast(std::size_t root, Bytes mine);
 
+  // Sends to_each[rank] to the member of that rank, and returns what the members sent to this one,
+  // in rank order. Sizes may differ.
+  Result<std::vector<std::vector<std::byte>>> AllToAll(std::vector<std::vector<std::byte>> to_each);
+
   // Replaces values[i] by the combination of all members' values[i], in rank order. So all members
   // get the same bits, also for floating point.
   template <typename T, typename Combine>
@@ -76,6 +80,8 @@ class Collectives {
   using Mail = CollectiveMailbox::Mail;
   void SendMail(std::size_t to, std::uint32_t round, const std::vector<std::byte>& bytes);
   Result<std::vector<std::byte>> AwaitMail(std::size_t from, std::uint32_t round);
+  // Ends a collective: waits until all that this member has sent has left.
+  void AwaitSent();
 
   Job& job_;
   Endpoint& endpoint_;

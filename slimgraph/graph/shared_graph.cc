@@ -30,14 +30,13 @@ Status AgreeOnFile(Cluster& cluster, const GraphSource& file, std::uint32_t sock
 }
 
 Result<ChunkPartition> CollectiveBalance(Cluster& cluster, const GraphSource& file,
-                                         Direction direction, std::uint32_t sockets) {
+                                         Direction direction, std::uint32_t sockets, double alpha) {
   const NodeId nodes = cluster.topology().nodes();
   const VertexId step = ChunkPartition::StepFor(file.vertices(), nodes, sockets);
   SLIM_ASSIGN(const auto mine, ChunkPartition::ReadOffsets(file, direction, step, cluster.self(),
                                                            nodes, LoadingThreads(cluster)));
   SLIM_ASSIGN(const auto offsets, GatherList<EdgeOffset>(cluster.all(), mine));
-  return ChunkPartition(file.vertices(), offsets, step, nodes, sockets,
-                        ChunkPartition::DefaultAlpha(nodes));
+  return ChunkPartition(file.vertices(), offsets, step, nodes, sockets, alpha);
 }
 
 Status AgreeThatFits(Cluster& cluster, const MemoryPlan& plan) {

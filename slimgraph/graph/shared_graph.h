@@ -36,9 +36,9 @@ Result<SharedLists> ShareLists(Cluster& cluster, const GraphSource& file, const 
 Status AgreeOnFile(Cluster& cluster, const GraphSource& file, std::uint32_t sockets);
 
 // Collective: the partition that ChunkPartition::Balance makes for all nodes. Each node reads only
-// its share of the offsets.
+// its share of the offsets. `alpha`: the cost of a vertex relative to that of an edge.
 Result<ChunkPartition> CollectiveBalance(Cluster& cluster, const GraphSource& file,
-                                         Direction direction, std::uint32_t sockets);
+                                         Direction direction, std::uint32_t sockets, double alpha);
 
 // Collective: checks that the plan fits into the memory of each machine. If it does not on one of
 // them, all nodes refuse with the same error. Call it before allocating anything.

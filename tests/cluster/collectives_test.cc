@@ -38,6 +38,27 @@ TEST_P(CollectivesOnNodes, AllGatherGivesEveryonesBytesInOrder) {
   });
 }
 
+TEST_P(CollectivesOnNodes, AllToAllGivesEachNodeWhatTheOthersHaveForIt) {
+  ExpectNodesRun(GetParam(), [](Job& job) {
+    auto cluster = Cluster::Start(job, {});
+    ASSERT_TRUE(cluster) << cluster.error().message;
+    const auto block = [&](std::size_t unit, NodeId from, NodeId to) {
+      return std::vector<std::byte>(unit * (from + 2 * to), static_cast<std::byte>(7 * from + to));
+    };
+    for (const std::size_t unit : {std::size_t{0}, std::size_t{3}, std::size_t{20'000}}) {
+      std::vector<std::vector<std::byte>> to_each;
+      for (NodeId to = 0; to < job.nodes(); ++to) to_each.push_back(block(unit, job.self(), to));
+      const auto from_each = (*cluster)->all().AllToAll(std::move(to_each));
+      ASSERT_TRUE(from_each);
+      ASSERT_EQ(from_each->size(), job.nodes());
+      for (NodeId from = 0; from < job.nodes(); ++from) {
+        EXPECT_EQ((*from_each)[from], block(unit, from, job.self()));
+      }
+    }
+    ASSERT_TRUE((*cluster)->Stop());
+  });
+}
+
 // Node n contributes n values.
 TEST_P(CollectivesOnNodes, GatheredValuesAreInOrderOfRank) {
   ExpectNodesRun(GetParam(), [](Job& job) {

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
+
 #include "tests/dkudu/support.h"
 #include "tests/support/node_processes.h"
 
@@ -44,6 +47,61 @@ TEST(MiningGraph, IndexTakesLessThanTwoAndAHalfBytesPerVertex) {
       }
       EXPECT_LT(static_cast<double>(bytes), 2.5 * edges.vertices);
       EXPECT_EQ(arcs, job.graph.sums().arcs / (part == dkudu::ListPart::kUpper ? 2 : 1));
+    });
+  }
+}
+
+// The lists of a graph by rank, as a serial program makes them.
+std::vector<std::vector<VertexId>> ListsByRank(const EdgeList& edges) {
+  std::vector<std::vector<VertexId>> lists(edges.vertices);
+  for (const auto& [u, v] : edges.edges) {
+    lists[u].push_back(v);
+    lists[v].push_back(u);
+  }
+  std::vector<VertexId> dense(edges.vertices);
+  std::iota(dense.begin(), dense.end(), 0);
+  std::ranges::stable_sort(dense, {}, [&](VertexId v) { return lists[v].size(); });
+  std::vector<VertexId> rank(edges.vertices);
+  for (VertexId i = 0; i < dense.size(); ++i) rank[dense[i]] = i;
+  std::vector<std::vector<VertexId>> by_rank(edges.vertices);
+  for (VertexId v = 0; v < edges.vertices; ++v) {
+    for (const VertexId w : lists[v]) by_rank[rank[v]].push_back(rank[w]);
+    std::ranges::sort(by_rank[rank[v]]);
+  }
+  return by_rank;
+}
+
+// One node alone reads offsets in two pieces, and every node reads lists in several steps. Each
+// list must be where its home has it, decoded and coded.
+TEST(MiningGraph, ListsAreMadeInSeveralStepsAndReachTheirHomes) {
+  auto random = SeededRandom();
+  const auto gap = [&] { return static_cast<VertexId>(random() % 40); };
+  EdgeList edges = EmptyGraph(dkudu::kPieceVertices + 5000);
+  const VertexId first = edges.vertices - 10'000;
+  for (VertexId u = first; u < edges.vertices; ++u) {
+    for (VertexId v = u + 1 + gap(); v < edges.vertices; v += 1 + gap()) {
+      edges.edges.push_back({u, v});
+    }
+  }
+  ASSERT_GT(edges.edges.size(), 2 * dkudu::FileLists::kStepArcs);
+  const ScratchGraph file(edges);
+  const std::vector<std::vector<VertexId>> expected = ListsByRank(edges);
+  for (const Shape& shape : {Shape{1, 1}, Shape{3, 2}, Shape{3, 1}}) {
+    OnMiningJob(shape, file.path(), dkudu::ListPart::kAll, {}, [&](dkudu::MiningJob& job) {
+      const dkudu::MiningGraph& graph = job.graph;
+      std::vector<std::byte> coded(graph.coded().begin(), graph.coded().end());
+      coded.resize(coded.size() + ListCode::kSlackBytes);
+      for (VertexId v = 0; v < graph.vertices(); ++v) {
+        ASSERT_EQ(graph.degree(v), expected[v].size()) << NameOf(shape);
+        if (!graph.is_own(v)) continue;
+        if (graph.computes()) {
+          ASSERT_TRUE(std::ranges::equal(graph.own(v), expected[v])) << NameOf(shape);
+        }
+        if (graph.coded().empty()) continue;
+        std::vector<VertexId> list(expected[v].size());
+        ASSERT_TRUE(graph.code().Decode(coded.data() + graph.FindByte(v), list));
+        ASSERT_EQ(list, expected[v]) << NameOf(shape);
+      }
     });
   }
 }

@@ -1,5 +1,5 @@
-// The lists of one home, made from a graph's file: measured first, so that memory for them can be
-// planned and allocated, then read once more.
+// Lists as D-Kudu keeps them, made from a graph's file: measured first, so that memory for them can
+// be planned and allocated, then read once more, in steps.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include "dkudu/internal/graph/degree_order.h"
 #include "dkudu/internal/kernel/sets.h"
 #include "slimgraph/files/graph_source.h"
+#include "slimgraph/graph/partition.h"
 
 namespace slimgraph::dkudu {
 
@@ -40,37 +41,72 @@ struct DegreeSums {
   void Add(const DegreeSums& other);
 };
 
+// The vertices whose ranks leave the remainder `home` when divided by `homes`.
+struct DealtOut {
+  NodeId home = 0;
+  NodeId homes = 1;
+
+  bool Has(VertexId rank) const { return homes == 1 || rank % homes == home; }
+};
+
 class FileLists {
  public:
-  // The lists of the vertices whose ranks leave the remainder `home` when divided by `homes`. A
-  // list's number is its vertex's rank divided by `homes`. The file and the ranks are only
-  // referred to.
-  FileLists(const GraphSource& file, ListPart part, std::span<const VertexId> rank_of, NodeId home,
-            NodeId homes)
-      : file_(file), part_(part), rank_of_(rank_of), home_(home), homes_(homes) {}
+  // A step has at most this many arcs in each direction, but at least one list.
+  static constexpr std::uint64_t kStepArcs = 1 << 19;
 
-  VertexId count() const;
+  // The lists of those vertices of the contiguous `range` of dense ids that are `wanted`. They are
+  // made by `threads` threads. The file and the ranks are only referred to.
+  FileLists(const GraphSource& file, ListPart part, std::span<const VertexId> rank_of,
+            const VertexPart& range, std::size_t threads, DealtOut wanted = {});
+
   struct Sizes {
-    std::vector<std::uint32_t> lengths;  // of the kept lists, by number
+    std::vector<std::uint32_t> lengths;  // of the kept lists, in the order of the range
     DegreeSums sums;
   };
-  Result<Sizes> Measure() const;
-  // Calls visit(number, list) for each list as it is kept, in ascending order of entries.
-  Status ForEach(const std::function<void(VertexId, List)>& visit) const;
+  Result<Sizes> Measure();
 
-  // The memory that reading takes.
-  static std::uint64_t Bytes(const GraphSource& file);
+  // Calls visit(piece, rank, list) for each list of the next step, in ascending order of entries.
+  // Calls for one of the pieces 0 .. pieces()-1 come one after another, those for different pieces
+  // at the same time. Returns false if no list was left.
+  using Visit = std::function<void(std::size_t piece, VertexId rank, List list)>;
+  Result<bool> VisitNext(const Visit& visit);
+  std::size_t pieces() const { return entries_.size(); }
+
+  // The memory that reading takes, without that of a list which is longer than a step.
+  static std::uint64_t Bytes(const GraphSource& file, std::size_t threads);
 
  private:
-  // Calls visit(rank, entries in any order) for every vertex; the visitor may change the entries.
-  template <typename Visit>
-  Status ForEachComplete(Visit visit) const;
+  // One direction's lists in the part of the file that is being read.
+  struct Side {
+    Direction direction;
+    std::vector<EdgeOffset> offsets;  // of the vertices from window_ on
+    std::vector<VertexId> neighbours;
+
+    EdgeOffset ArcsOf(std::size_t first, std::size_t end) const {
+      return offsets[end] - offsets[first];
+    }
+  };
+
+  // Reads the lists of the next vertices, and cuts them into pieces.
+  Status ReadStep();
+  // Calls visit(piece, dense id, entries in any order) for the wanted vertices of the step.
+  template <typename Each>
+  Status VisitStep(Each visit);
+  // The entries of the complete list, without self-loops and duplicates, by dense ids ascending.
+  std::span<VertexId> Entries(std::size_t piece, VertexId dense);
 
   const GraphSource& file_;
   const ListPart part_;
   const std::span<const VertexId> rank_of_;
-  const NodeId home_;
-  const NodeId homes_;
+  const VertexPart range_;
+  const DealtOut wanted_;
+  const std::size_t threads_;
+  VertexId next_;        // the first vertex of the next step
+  VertexId window_ = 0;  // the first vertex whose offsets are here
+  VertexId step_ = 0;    // the first vertex of this step
+  std::vector<Side> sides_;
+  std::vector<VertexId> cuts_;  // piece i has the vertices cuts_[i] .. cuts_[i + 1]-1
+  std::vector<std::vector<VertexId>> entries_;  // by piece: scratch memory
 };
 
 }  // namespace slimgraph::dkudu
