@@ -113,10 +113,12 @@ class Transaction {
     conflict_ = {Stage::kRead, access.table, access.key};
     no_placeholder_room_ = access.only_reads();
   }
-  // Whether it may lock that tuple together with other readers: at home, unless StopSharing() was
-  // called. That holds for all retries, until the transaction commits or its caller stops retrying.
+  // Whether it may lock that tuple together with other readers. The tuple's home changes the lock
+  // for it: it runs there, or all that it does with the lock goes by message. Not after
+  // StopSharing(), which holds for all retries, until the transaction commits or its caller stops
+  // retrying.
   bool ReadsShared(const Access& access) const {
-    return shares_ && by_processor_ && !access.write && !Remote(access);
+    return shares_ && by_processor_ && !access.write && (!Remote(access) || LocksByMessage());
   }
   void StopSharing() { shares_ = false; }
   // With read timestamps, when it has read all tuples and locked those that it writes, and before
@@ -210,6 +212,9 @@ class Transaction {
   void AwaitEndIfLedgerFails();
   std::vector<NodeId> Backups(std::span<Access* const> writes) const;
   bool Remote(const Access& access) const { return access.home != self_; }
+  bool LocksByMessage() const {
+    return !one_sided(Stage::kLock) && !one_sided(Stage::kCommit) && !one_sided(Stage::kRelease);
+  }
   struct Lookup {
     Access* access;
     std::uint64_t at;

@@ -4,143 +4,18 @@
 
 #include "slimgraph/base/sync.h"
 #include "tests/txnlayer/support.h"
-#include "txnlayer/protocol/internal/lock_word.h"
 
 namespace slimgraph::test {
 namespace {
 
 using txn::Access;
 using txn::Key;
-using txn::Timestamp;
 using txn::Transaction;
 
-namespace lock_word = txn::lock_word;
-
-constexpr Timestamp At(std::uint64_t clock) { return txn::TimestampOf(clock, 0); }
-constexpr std::uint64_t kWrap = std::uint64_t{1} << txn::kAgeBits;
-
-TEST(LockWord, IsOlderComparesWithAllHolders) {
-  std::uint64_t word = 0;
-  const SharedWord lock(word);
-  std::uint8_t generations[3];
-  EXPECT_EQ(lock_word::Join(lock, At(7), generations[0]), 0u);
-  EXPECT_EQ(lock_word::Join(lock, At(5), generations[1]), 0u);
-  EXPECT_EQ(lock_word::Join(lock, At(9), generations[2]), 0u);
-  EXPECT_EQ(lock_word::Age(word), 5u);
-  EXPECT_TRUE(lock_word::IsOlder(At(4), 9, word));
-  EXPECT_FALSE(lock_word::IsOlder(At(5), 0, word)) << "of one clock, neither is older";
-  EXPECT_FALSE(lock_word::Upgrade(lock, At(7), 1));
-  lock_word::Leave(lock, At(5), generations[1]);
-  lock_word::Leave(lock, At(9), generations[2]);
-  EXPECT_TRUE(lock_word::Upgrade(lock, At(7), 1));
-  EXPECT_EQ(word, lock_word::OfWriter(At(7), 1));
-  EXPECT_EQ(lock_word::ModeOf(word), lock_word::Mode::kX);
-  EXPECT_EQ(lock_word::Join(lock, At(3), generations[0]), word);
-  EXPECT_TRUE(lock_word::IsOlder(At(7), 0, word));
-  EXPECT_TRUE(lock_word::IsOlder(At(7), 1, word)) << "it is the holder itself";
-  EXPECT_FALSE(lock_word::IsOlder(At(7), 2, word));
-  word = 0;
-  EXPECT_EQ(lock_word::Join(lock, At(8), generations[0]), 0u);
-  lock_word::Leave(lock, At(8), generations[0]);
-  EXPECT_EQ(word, 0u);
-}
-
-TEST(LockWord, ComparesAgesAcrossTheWrap) {
-  const txn::Owner last = txn::OwnerOf(1023, txn::kMaxThreads - 1, txn::kMaxCoroutines - 1);
-  // After 25 days the clock is as at the beginning.
-  for (const std::uint64_t wrap : {kWrap, kWrap * 130, (std::uint64_t{1} << 46) - kWrap}) {
-    const std::uint64_t before = lock_word::OfWriter(At(wrap - 5), last);
-    const std::uint64_t after = lock_word::OfWriter(At(wrap + 10), last);
-    EXPECT_FALSE(lock_word::OfReaders(before) || lock_word::OfReaders(after));
-    EXPECT_FALSE(lock_word::IsOlder(At(wrap + 1), 0, before));
-    EXPECT_TRUE(lock_word::IsOlder(At(wrap - 6), 0, before));
-    EXPECT_TRUE(lock_word::IsOlder(At(wrap - 5), last, after));
-    EXPECT_FALSE(lock_word::IsOlder(At(wrap + 11), 0, after));
-    EXPECT_EQ(txn::ClockOf(lock_word::TimestampOfHolder(before, At(wrap + 7))), wrap - 5);
-    EXPECT_EQ(txn::ClockOf(lock_word::TimestampOfHolder(after, At(wrap - 7))), wrap + 10);
-  }
-}
-
-// There is always at least one reader. The age in the word is never younger than any reader, and
-// follows the oldest one, also across the wrap.
-TEST(LockWord, ForgetsTheAgeOfReadersThatHaveLeft) {
-  std::mt19937_64 random(TestSeed());
-  std::uint64_t word = 0;
-  const SharedWord lock(word);
-  struct Reader {
-    std::uint64_t clock;
-    std::uint8_t generation;
-  };
-  std::vector<Reader> readers;
-  std::uint64_t clock = kWrap - 100'000;
-  const std::uint64_t writer = clock + 10;
-  for (int i = 0; i < 20'000; ++i) {
-    clock += random() % 20;
-    Reader& reader = readers.emplace_back(clock - random() % 100, std::uint8_t{0});
-    ASSERT_EQ(lock_word::Join(lock, At(reader.clock), reader.generation), 0u);
-    while (readers.size() > 1 + random() % 8) {
-      std::swap(readers[random() % readers.size()], readers.back());
-      lock_word::Leave(lock, At(readers.back().clock), readers.back().generation);
-      readers.pop_back();
-    }
-    EXPECT_EQ(lock_word::Readers::Of(word).all(), readers.size());
-    for (const Reader& one : readers) {
-      const auto age = static_cast<std::int64_t>(
-          txn::AgeDifference(lock_word::Age(word), txn::AgeOf(At(one.clock))));
-      ASSERT_LE(age, 0) << "a reader is older than the word says";
-    }
-  }
-  ASSERT_GT(clock, kWrap + 10'000);
-  EXPECT_TRUE(lock_word::IsOlder(At(writer), 0, word)) << "no reader is older than the writer";
-  for (const Reader& one : readers) lock_word::Leave(lock, At(one.clock), one.generation);
-  EXPECT_EQ(word, 0u);
-}
-
-TEST(LockWord, HasReadersOrOneWriter) {
-  std::uint64_t word = 0;
-  const SharedWord lock(word);
-  std::atomic<int> readers{0};
-  std::atomic<int> writers{0};
-  std::atomic<std::uint64_t> upgrades{0};
-  const std::uint64_t seed = TestSeed();
-  std::vector<Thread> threads;
-  for (std::uint64_t thread = 0; thread < 4; ++thread) {
-    threads.emplace_back([&, thread] {
-      std::mt19937_64 random(seed + thread);
-      for (std::uint64_t i = 1; i <= 20'000; ++i) {
-        const auto owner = static_cast<txn::Owner>(thread);
-        const Timestamp timestamp = At(txn::kFirstClock + 8 * i);
-        std::uint8_t generation;
-        const bool writes = random() % 4 == 0;
-        std::uint64_t free = 0;
-        if (writes && lock.compare_exchange_strong(free, lock_word::OfWriter(timestamp, owner))) {
-          EXPECT_EQ(writers.fetch_add(1) + readers, 0);
-          --writers;
-          lock.store(0);
-        } else if (!writes && lock_word::Join(lock, timestamp, generation) == 0) {
-          ++readers;
-          EXPECT_EQ(writers, 0);
-          --readers;
-          if (random() % 2 == 0 && lock_word::Upgrade(lock, timestamp, owner)) {
-            ++upgrades;
-            EXPECT_EQ(writers.fetch_add(1) + readers, 0);
-            --writers;
-            lock.store(0);
-          } else {
-            lock_word::Leave(lock, timestamp, generation);
-          }
-        }
-      }
-    });
-  }
-  threads.clear();
-  EXPECT_EQ(word, 0u);
-  EXPECT_GT(upgrades, 0u);
-}
+using WithTwo = std::function<void(txn::Table&, Transaction&, Transaction&)>;
 
 // Two transactions of one coroutine take turns. The first to begin is the older one.
-void WithTwoAtHome(const std::string& name,
-                   const std::function<void(txn::Table&, Transaction&, Transaction&)>& body) {
+void WithTwoAtHome(const std::string& name, const WithTwo& body) {
   OnTxnJob({.protocol = name, .nodes = 1}, [&](Cluster& cluster) {
     const auto protocol = *txn::MakeProtocol(name);
     const auto engine = *txn::Engine::Make(cluster, *protocol, {});
@@ -148,6 +23,25 @@ void WithTwoAtHome(const std::string& name,
     EXPECT_TRUE(engine->Run([&](Transaction& one) {
       Transaction other(*engine, one.task(), 0);
       body(*table, one, other);
+    }));
+  });
+}
+
+// The same on one of two nodes; calls `body` with a key whose tuple is on the other node.
+void WithTwoAfar(const std::string& name, const std::string& stages,
+                 const std::function<void(txn::Table&, Key, Transaction&, Transaction&)>& body) {
+  OnTxnJob({.protocol = name, .nodes = 2}, [&](Cluster& cluster) {
+    const auto protocol = *txn::MakeProtocol(name);
+    txn::EngineOptions options{.coroutines = 1};
+    options.stages = *txn::StageCode::Parse(stages, name, protocol->stages());
+    const auto engine = *txn::Engine::Make(cluster, *protocol, options);
+    txn::Table* const table = *engine->tables().Add({"t", 8, 10});
+    EXPECT_TRUE(engine->Run([&](Transaction& one) {
+      if (cluster.self() == 1) return;
+      Key key = 1;
+      while (table->Home(key) != 1) ++key;
+      Transaction other(*engine, one.task(), 0);
+      body(*table, key, one, other);
     }));
   });
 }
@@ -183,6 +77,63 @@ TEST(Locking, LocalReadersShareALock) {
       EXPECT_EQ(old.Read(table, 1)->Get<std::uint64_t>(), 3u);
       EXPECT_TRUE(old.Commit());
     });
+  }
+}
+
+// The home joins them if all that they do with the lock goes by message, however they read.
+TEST(Locking, ReadersOfOtherNodesShareALockByMessage) {
+  for (const char* const name : {"nowait", "waitdie", "boundedwait"}) {
+    for (const char* const stages : {"rpc", "10000", "00100"}) {
+      SCOPED_TRACE(fmt::format("{} {}", name, stages));
+      WithTwoAfar(name, stages,
+                  [](txn::Table& table, Key key, Transaction& old, Transaction& young) {
+                    old.Begin();
+                    young.Begin();
+                    Access* const first = old.Read(table, key);
+                    ASSERT_NE(first, nullptr);
+                    Access* const second = young.Read(table, key);
+                    ASSERT_NE(second, nullptr);
+                    EXPECT_TRUE(first->shared && second->shared);
+                    young.Write(table, key)->Put(std::uint64_t{1});
+                    EXPECT_FALSE(young.Commit());
+                    young.Begin(true);
+                    EXPECT_EQ(young.Read(table, key), nullptr);
+                    EXPECT_TRUE(old.Commit());
+                    young.Begin(true);
+                    ASSERT_NE(young.Read(table, key), nullptr);
+                    old.Begin();
+                    EXPECT_EQ(old.Read(table, key), nullptr);
+                    young.Write(table, key)->Put(std::uint64_t{2});
+                    EXPECT_TRUE(young.Commit());
+                    // A reader that is alone upgrades to a writer. No lock is left after it.
+                    young.Begin();
+                    Access* const access = young.Read(table, key);
+                    ASSERT_NE(access, nullptr);
+                    EXPECT_EQ(access->Get<std::uint64_t>(), 2u);
+                    young.Write(table, key)->Put(access->Get<std::uint64_t>() + 1);
+                    EXPECT_TRUE(young.Commit());
+                    old.Begin();
+                    ASSERT_NE(old.Write(table, key), nullptr);
+                    EXPECT_EQ(old.Read(table, key)->Get<std::uint64_t>(), 3u);
+                    EXPECT_TRUE(old.Commit());
+                  });
+    }
+  }
+}
+
+TEST(Locking, ReadersThatLockOneSidedDoNotShare) {
+  for (const char* const stages : {"one-sided", "11000", "00010", "00001"}) {
+    SCOPED_TRACE(stages);
+    WithTwoAfar("nowait", stages,
+                [](txn::Table& table, Key key, Transaction& one, Transaction& other) {
+                  one.Begin();
+                  other.Begin();
+                  Access* const access = one.Read(table, key);
+                  ASSERT_NE(access, nullptr);
+                  EXPECT_FALSE(access->shared);
+                  EXPECT_EQ(other.Read(table, key), nullptr);
+                  EXPECT_TRUE(one.Commit());
+                });
   }
 }
 

@@ -17,7 +17,9 @@ struct RequestItem {
   Timestamp commit_timestamp;
   VersionLink kept_at;
   TableId table;
-  std::uint8_t version;
+  std::uint8_t version : 6;
+  std::uint8_t shared : 1;
+  std::uint8_t generation : 1;
   std::uint8_t write : 1;
   std::uint8_t fetch : 1;
   std::uint8_t locked : 1;
@@ -37,6 +39,8 @@ struct ReplyItem {
   std::uint8_t locked : 1;
   std::uint8_t has_record : 1;
   std::uint8_t absent : 1;
+  std::uint8_t shared : 1;
+  std::uint8_t generation : 1;
   std::uint32_t unused;
 };
 
@@ -77,6 +81,8 @@ void AppendReply(std::uint16_t what, const Access& access, Step step, std::vecto
                         .locked = access.locked,
                         .has_record = record,
                         .absent = access.absent,
+                        .shared = access.shared,
+                        .generation = static_cast<std::uint8_t>(access.generation & 1),
                         .unused = 0});
   AppendState(access, record, out);
 }
@@ -105,7 +111,9 @@ void AppendRequest(std::uint16_t what, const Access& access, std::vector<std::by
                               .commit_timestamp = access.commit_timestamp,
                               .kept_at = access.kept_at,
                               .table = access.table->id(),
-                              .version = access.version,
+                              .version = static_cast<std::uint8_t>(access.version & 0x3F),
+                              .shared = access.shared,
+                              .generation = static_cast<std::uint8_t>(access.generation & 1),
                               .write = access.write,
                               .fetch = access.fetch,
                               .locked = access.locked,
@@ -125,6 +133,8 @@ Step TakeReply(Bytes& reply, Access& access) {
   access.version = item.version;
   access.locked = item.locked;
   access.absent = item.absent;
+  access.shared = item.shared;
+  access.generation = item.generation;
   TakeState(reply, item.has_record, access);
   return item.step;
 }
@@ -159,6 +169,8 @@ void RpcServer::Serve(const Message& message) {
     access.kept_at = item.kept_at;
     if (!answer->sees.empty()) access.sees = answer->sees.data();
     access.version = item.version;
+    access.shared = item.shared;
+    access.generation = item.generation;
     access.write = item.write;
     access.fetch = item.fetch;
     access.locked = item.locked;

@@ -1,10 +1,11 @@
 // The lock word (tuple_header.h has its bits). Free: 0. With one holder: its mode, age and owner.
 // With shared readers: their number, and an age that is at least as old as each of them.
 //
-// A remote transaction takes a lock, or finds it taken, by one CAS. That suffices for a writer. The
-// word that a reader writes depends on the old word, so a remote reader could need several CASes.
-// So only transactions at the tuple's home share a lock, by the functions below. Remote readers
-// lock like writers.
+// One-sided, a remote transaction takes a lock, or finds it taken, by one CAS. That suffices for a
+// writer. The word that a reader writes depends on the old word, so a remote reader could need
+// several CASes. So only the tuple's home joins readers, by the functions below: for transactions
+// that run there, and for those that ask it by message. Readers that lock one-sided lock like
+// writers.
 //
 // Readers are counted in two generations, so that the single age can rise as readers leave. Readers
 // that began kGenerationUs or more after that age belong to the younger generation. When the last
