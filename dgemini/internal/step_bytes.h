@@ -8,6 +8,7 @@
 #include "dgemini/frontier.h"
 #include "dgemini/step.h"
 #include "dgemini/workload.h"
+#include "slimgraph/fabric/operation.h"
 
 namespace slimgraph::dgemini {
 
@@ -17,21 +18,31 @@ struct StepBytes {
   std::uint64_t read_of_lists = 0;  // the lists among them
   std::uint64_t reduce = 0;         // of all that a step takes if memory nodes reduce
 
-  // For a vertex that wants to pull and whose list is on a memory node.
+  // For a vertex that wants to pull and whose list is on a memory node. Vertices mostly ascend.
   template <typename R>
   void AddList(const Workload& work, VertexId v, Direction direction) {
     const Workload::Segment& segment = work.segment_of(v);
     const DelegatedLists& lists = *segment.remote[static_cast<int>(direction)];
     const VertexId i = v - segment.first;
-    if (!lists.MayHaveList(i)) return;
+    const bool is_next = v == next_;
+    if (!lists.MayHaveList(i)) {
+      if (is_next) ++next_;
+      return;
+    }
     if constexpr (!std::is_empty_v<typename R::Result>) reduce += sizeof(typename R::Result);
     if (lists.IsCached(i)) return;
     const EdgeOffset length = lists.ExpectedLength(i);
-    const std::uint64_t bytes =
-        lists.part().code.Bytes(length) + length * lists.part().weight_bytes;
-    read += bytes;
+    const std::uint64_t weight_bytes = length * lists.part().weight_bytes;
+    const std::uint64_t bytes = lists.part().code.Bytes(length) + weight_bytes;
+    // Lists that are next to each other are read by one operation.
+    const std::uint64_t operations = is_next ? 0 : weight_bytes == 0 ? 1 : 2;
+    read += bytes + operations * kOperationHeaderBytes;
     read_of_lists += bytes;
+    next_ = v + 1;
   }
+
+ private:
+  VertexId next_ = 0;  // the vertex after the last whose list is read
 };
 
 // Everything but lists and results: the active vertices that go to other nodes, and the names of

@@ -92,16 +92,20 @@ def processors(bench):
 
 
 def elastic(bench):
+    """On one of four compute nodes, memory nodes do nothing (strict), or may combine values (auto)."""
     kron = bench.graphs["kron"]
     for application in EIGHT:
-        def seconds(command, compute, application=application):
-            words = kron.job(application, "--nodes", "4", "--compute", str(compute), "--network",
-                             "fdr", "--edge-cache", "5%", "--cpu-share", str(PERCENT))
-            return bench.report(*words, command=command,
-                                not_allowed="nodes cannot be limited here")["time"]["run_s"]
-        row(bench, f"{application}: cold, fdr, equal nodes: (4,1) over (4,4)", 3.4,
-            lambda c, of=seconds: of(c, 1), lambda c, of=seconds: of(c, 4),
-            [kron.job(application, "--nodes", "4", "--compute", "1", "--edge-cache", "5%")])
+        for side in ("strict", "auto"):
+            def seconds(command, compute, application=application, side=side):
+                words = kron.job(application, "--nodes", "4", "--compute", str(compute),
+                                 "--network", "fdr", "--edge-cache", "5%", "--cpu-share",
+                                 str(PERCENT), "--memory-side", side if compute < 4 else "strict")
+                return bench.report(*words, command=command,
+                                    not_allowed="nodes cannot be limited here")["time"]["run_s"]
+            row(bench, f"{application}, {side}: cold, fdr, equal nodes: (4,1) over (4,4)", 3.4,
+                lambda c, of=seconds: of(c, 1), lambda c, of=seconds: of(c, 4),
+                [kron.job(application, "--nodes", "4", "--compute", "1", "--edge-cache", "5%",
+                          "--memory-side", side)])
 
 
 def traffic(bench):

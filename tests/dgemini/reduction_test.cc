@@ -86,10 +86,13 @@ class Reductions : public ::testing::Test {
     std::string name = (std::filesystem::temp_directory_path() / "slimgraph-test-XXXXXX").string();
     ASSERT_NE(::mkdtemp(name.data()), nullptr);
     folder_ = name;
+    MakeGraph(12, 64);
+  }
+  void MakeGraph(unsigned scale, unsigned degree) {
     GenerateOptions options;
     options.out = path_ = folder_ + "/kron.slim";
-    options.scale = 12;
-    options.degree = 64;
+    options.scale = scale;
+    options.degree = degree;
     Unwrap(Generate(options));
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
@@ -98,9 +101,18 @@ class Reductions : public ::testing::Test {
   // bytes.
   template <typename Check>
   std::uint64_t RunPageRank(const CacheOptions& cache, const Check& check) const {
+    return Run(cache, 2, dgemini::Mode::kPull, [&](dgemini::Engine& engine) {
+      check(engine, Unwrap(dgemini::PageRank(engine, {})).rank);
+    });
+  }
+
+  // Calls program(engine) on the compute nodes of four nodes. Returns all nodes' bytes.
+  template <typename Program>
+  std::uint64_t Run(const CacheOptions& cache, NodeId compute, dgemini::Mode mode,
+                    const Program& program) const {
     const std::string bytes_file = folder_ + "/bytes";
     ExpectNodesRun(4, [&](Job& job) {
-      auto cluster = Unwrap(Cluster::Start(job, {.compute = 2}));
+      auto cluster = Unwrap(Cluster::Start(job, {.compute = compute}));
       {
         dgemini::Exchange exchange(*cluster);
         const SlimFile file = Unwrap(SlimFile::Open(path_));
@@ -108,8 +120,8 @@ class Reductions : public ::testing::Test {
             *cluster, file, {.pull_in = true, .cache = cache}, [](const MemoryPlan&) {}));
         cluster->fabric().ClearTraffic();
         if (cluster->computes()) {
-          dgemini::Engine engine(*cluster, *work, exchange, dgemini::Mode::kPull);
-          check(engine, Unwrap(dgemini::PageRank(engine, {})).rank);
+          dgemini::Engine engine(*cluster, *work, exchange, mode);
+          program(engine);
         }
         Unwrap(work->ServeWhile([&] { return cluster->all().Barrier(); }));
         const std::uint64_t mine = cluster->fabric().traffic().Total().bytes();
@@ -157,6 +169,22 @@ TEST_F(Reductions, GiveWayToACacheThatHoldsAllLists) {
     EXPECT_EQ(engine.counts().reduced, 20);
   });
   EXPECT_LT(cached, uncached);
+}
+
+// The last steps that pull want few lists, which are not next to each other: most bytes of reading
+// them are those of the operations.
+TEST_F(Reductions, AreChosenWhereReadsAreManyAndShort) {
+  MakeGraph(15, 8);
+  const auto bytes_with = [&](MemorySide side) {
+    CacheOptions cache;
+    cache.side = side;
+    return Run(cache, 1, dgemini::Mode::kAuto, [](dgemini::Engine& engine) {
+      for (const VertexId source : {1, 2, 7}) Unwrap(dgemini::Bfs(engine, source));
+    });
+  };
+  const std::uint64_t chosen = bytes_with(MemorySide::kAuto);
+  EXPECT_LT(chosen, bytes_with(MemorySide::kStrict));
+  EXPECT_LE(chosen, bytes_with(MemorySide::kReduce));
 }
 
 // After the first step, memory nodes have used more than their share of time.
