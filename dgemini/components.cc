@@ -156,12 +156,13 @@ Status JoiningComponents::ChooseHub() {
 Status JoiningComponents::Agree() {
   if (!engine_.alone() && engine_.vertices() > 0) {
     Frontier with_hub(engine_.vertices());
+    const VertexId root = forest_.Root(hub_);  // as nothing is being joined
     engine_.ForEach([&](VertexId v) {
-      if (forest_.Root(v) == forest_.Root(hub_)) with_hub.Add(v);
+      if (forest_.Root(v) == root) with_hub.Add(v);
     });
     SLIM_TRY(engine_.SendFrontier(with_hub));
     engine_.ForAll([&](VertexId v) {
-      if (with_hub.Has(v)) forest_.Join(v, hub_);
+      if (with_hub.Has(v)) forest_.JoinAll(hub_, std::span(&v, 1));
     });
     Step step{forest_, with_hub, hub_};
     SLIM_TRY(engine_.Agree(step));
