@@ -92,7 +92,7 @@ def processors(bench):
 
 
 def elastic(bench):
-    """On one of four compute nodes, memory nodes do nothing (strict), or may combine values (auto)."""
+    """At (4,1), memory nodes do nothing (strict), or combine values where that saves bytes."""
     kron = bench.graphs["kron"]
     for application in EIGHT:
         for side in ("strict", "auto"):
