@@ -221,7 +221,7 @@ class Transaction {
     std::uint64_t changes;
     Bucket bucket;
   };
-  bool Locate(bool one_sided, std::span<Access* const> accesses);
+  bool Locate(Stage stage, std::span<Access* const> accesses);
   bool LocateAfar();
   bool FoundOrAbsent(Lookup& lookup);
   bool RunTogether(Stage stage, std::span<Access* const> accesses);

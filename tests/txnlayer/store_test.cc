@@ -408,6 +408,9 @@ TEST(StageCode, TakesCodesOfTheRightLengthAndSaysWhatIsWrongWithOthers) {
   EXPECT_EQ(parse("farm")->Digits(occ->stages()), "101100");
   EXPECT_EQ(parse("fasst")->Digits(occ->stages()), "000000");
   EXPECT_EQ(parse("drtm-r")->Digits(occ->stages()), "111111");
+  EXPECT_FALSE(parse("drtm-r")->asks());
+  EXPECT_EQ(parse("drtm-h")->Digits(occ->stages()), "111111");
+  EXPECT_TRUE(parse("drtm-h")->asks());
   for (const char* const wrong : {"", "1011", "1011011", "10112a", "rpcs"}) {
     EXPECT_FALSE(parse(wrong)) << wrong;
   }

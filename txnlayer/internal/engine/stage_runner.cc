@@ -55,7 +55,7 @@ bool Transaction::RunStage(Stage stage, std::span<Access* const> accesses) {
 }
 
 bool Transaction::StartStage(Stage stage, std::span<Access* const> accesses) {
-  if (!Locate(one_sided(stage), accesses)) return false;
+  if (!Locate(stage, accesses)) return false;
   todo_.assign(accesses.begin(), accesses.end());
   PostRound(stage, true);
   task_.worker().endpoint().Ring();
@@ -96,7 +96,7 @@ void Transaction::NoteTime(Stage stage, std::uint64_t start) {
 }
 
 bool Transaction::RunTogether(Stage stage, std::span<Access* const> accesses) {
-  if (!Locate(one_sided(stage), accesses)) return false;
+  if (!Locate(stage, accesses)) return false;
   todo_.assign(accesses.begin(), accesses.end());
   for (Access* const access : todo_) access->step = 0;
   bool well = true;
@@ -135,21 +135,22 @@ void Transaction::PostRound(Stage stage, bool wait) {
   if (begun_.empty()) frame_->requests_used = frame_->requests_sent = 0;
   const Protocol& protocol = engine_.protocol();
   const bool here_does_it = one_sided(stage);
-  if (!here_does_it) steps_.assign(todo_.size(), Step::Done());
+  const bool sends = !here_does_it || stages_.asks();
+  if (sends) steps_.assign(todo_.size(), Step::Done());
   for (std::size_t i = 0; i < todo_.size(); ++i) {
     Access* const access = todo_[i];
     access->round_index = static_cast<std::uint32_t>(i);
     if (access->begun) continue;
     if (stage == Stage::kReadAt) [[unlikely]] {
       PostReadingAt(port, *access);
-    } else if (here_does_it || !Remote(*access)) {
+    } else if ((here_does_it && !access->asked) || !Remote(*access)) {
       protocol.Post(stage, port, *access);
     } else {
       AddToRequest(static_cast<std::uint16_t>(stage), *access);
     }
   }
   port.End();
-  if (!here_does_it) SendRequests(wait);
+  if (sends) SendRequests(wait);
 }
 
 // Adds a tuple to the current request to its server. A new request begins when that one is full.
@@ -220,7 +221,7 @@ Step::Kind Transaction::CheckRound(Stage stage) {
   next_.clear();
   for (std::size_t i = 0; i < todo_.size(); ++i) {
     Access& access = *todo_[i];
-    const bool here = here_does_it || !Remote(access);
+    const bool here = (here_does_it && !access.asked) || !Remote(access);
     const Step step = reads_at ? CheckReadingAt(access, steps_[i])
                       : here   ? protocol.Check(stage, access)
                                : steps_[i];
@@ -251,14 +252,19 @@ void Transaction::WaitBeforeRecheck(std::uint32_t round) {
 }
 
 // Finds the tuples' locations. Two-sided requests need none, as the home finds tuples by key.
-bool Transaction::Locate(bool one_sided, std::span<Access* const> accesses) {
+bool Transaction::Locate(Stage stage, std::span<Access* const> accesses) {
   missing_.clear();
   const bool absence_suffices = engine_.protocol().absence_suffices();
+  const bool asks = stages_.asks() && stage == Stage::kRead;
   for (Access* const access : accesses) {
+    if (access->begun) continue;
+    access->asked = false;
     if (access->offset != 0) continue;
     if (Remote(*access)) {
       access->offset = thread_.cache.Find(access->table->id(), access->key);
-      if (access->offset == 0 && one_sided) missing_.push_back(access);
+      if (access->offset != 0 || !one_sided(stage)) continue;
+      access->asked = asks;
+      if (!asks) missing_.push_back(access);
       continue;
     }
     if (only_reads_) {  // ReadAt() does the rest

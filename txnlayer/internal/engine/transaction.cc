@@ -79,6 +79,7 @@ void Transaction::Begin(bool again, std::uint64_t now_ns, bool only_reads) {
     for (std::size_t i = 0; i < kNumStages; ++i) {
       stages_.Set(static_cast<Stage>(i), ((bits >> (20 + i)) & 1) != 0);
     }
+    stages_.SetAsks(((bits >> (20 + kNumStages)) & 1) != 0);
   }
   stages_.Set(Stage::kReadAt, false);
   began_ns_ = now_ns;

@@ -56,7 +56,7 @@ struct Access {
   // There is no tuple: `offset` is that of its bucket's count of changes.
   bool absent = false;
   bool fetch = false;     // the stage also reads the record
-  bool asked = false;     // ReadAt: its home is asked by message
+  bool asked = false;     // read by message where others are read one-sided
   bool begun = false;     // the first step of its first stage is under way
   bool locked = false;    // by this transaction
   bool shared = false;    // two-phase locking: the lock is shared with other readers

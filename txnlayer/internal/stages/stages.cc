@@ -13,6 +13,7 @@ struct Division {
   std::string_view name;
   std::array<Stage, 4> one_sided;
   std::size_t count;
+  bool asks = false;
 };
 constexpr std::array kDivisions = {
     // FaRM: reads, validates and logs one-sided; locks and installs by messages.
@@ -21,8 +22,10 @@ constexpr std::array kDivisions = {
     Division{"drtm-r", {}, kNumStages},
     // FaSST: messages only.
     Division{"fasst", {}, 0},
-    // DrTM+H: reads (with cached locations), validation and logging one-sided, the rest two-sided.
-    Division{"drtm-h", {Stage::kRead, Stage::kValidate, Stage::kLog}, 3}};
+    // DrTM+H: one-sided, but a tuple whose location is not cached is read by message. It locks and
+    // commits by messages only where adapters' atomics conflict with the processor's. Here they do
+    // not: where the two are not atomic with each other, transactions use the adapter at home too.
+    Division{"drtm-h", {}, kNumStages, true}};
 
 std::string ListOf(std::span<const Stage> stages) {
   std::string list;
@@ -54,6 +57,7 @@ Result<StageCode> StageCode::Parse(std::string_view text, std::string_view proto
     for (std::size_t i = 0; i < division.count && i < division.one_sided.size(); ++i) {
       code.Set(division.one_sided[i], true);
     }
+    code.SetAsks(division.asks);
     return code;
   }
   const bool digits = !text.empty() && std::all_of(text.begin(), text.end(),

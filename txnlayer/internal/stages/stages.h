@@ -32,7 +32,7 @@ class StageCode {
  public:
   // `text` has one digit for each stage of `stages`: 0 two-sided, 1 one-sided. Or it is "rpc" or
   // "one-sided", or, for OCC, the division of a published system: "farm", "drtm-r", "fasst",
-  // "drtm-h".
+  // "drtm-h", which also asks for tuples.
   static Result<StageCode> Parse(std::string_view text, std::string_view protocol,
                                  std::span<const Stage> stages);
   static StageCode All(bool one_sided);
@@ -40,11 +40,17 @@ class StageCode {
   bool one_sided(Stage stage) const { return one_sided_[static_cast<std::size_t>(stage)]; }
   void Set(Stage stage, bool one_sided) { one_sided_[static_cast<std::size_t>(stage)] = one_sided; }
 
+  // Whether a tuple whose location is not known is read by message where others are read one-sided.
+  // Its home also tells the location.
+  bool asks() const { return asks_; }
+  void SetAsks(bool asks) { asks_ = asks; }
+
   // One digit for each of the stages.
   std::string Digits(std::span<const Stage> stages) const;
 
  private:
   std::array<bool, kNumStages> one_sided_{};
+  bool asks_ = false;
 };
 
 }  // namespace slimgraph::txn
