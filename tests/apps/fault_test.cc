@@ -99,12 +99,12 @@ INSTANTIATE_TEST_SUITE_P(Faults, FaultyNode,
                          NameOf);
 
 TEST_P(FaultyNode, EndsTheJobWithOneLineThatNamesIt) {
-  const std::set<std::string> segments_before = Segments();
+  const std::set<std::string> segments_before = Segments(GetParam().transport);
   RunningCommand command(LongScan(GetParam().transport));
   const pid_t victim = AwaitNode(command, GetParam().victim);
   ASSERT_GT(victim, 0);
   ExpectOneLine(command, victim, GetParam());
-  EXPECT_EQ(SegmentsLeftSince(segments_before), "");
+  EXPECT_EQ(SegmentsLeftSince(segments_before, GetParam().transport), "");
 }
 
 // When a node dies, hydra may kill the hub before the hub has reported the death.

@@ -280,11 +280,11 @@ class RandomFaults : public FabricConformance {
  protected:
   void SetUp() override {
     FabricConformance::SetUp();
-    before_ = Segments();
+    before_ = Segments(transport());
   }
   void TearDown() override {
     if (StartedBy() == Starter::kPmi) return;  // the node has not ended yet
-    EXPECT_EQ(SegmentsLeftSince(before_), "");
+    EXPECT_EQ(SegmentsLeftSince(before_, transport()), "");
   }
 
  private:

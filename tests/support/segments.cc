@@ -23,11 +23,12 @@ bool IsMapped(const std::string& name) {
 
 }  // namespace
 
-std::set<std::string> Segments() {
+std::set<std::string> Segments(std::string_view transport) {
   std::set<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) {
     names.insert(entry.path().filename().string());
   }
+  if (transport != "mpi") return names;
   std::ifstream system_five("/proc/sysvipc/shm");
   std::string line;
   std::getline(system_five, line);
@@ -40,11 +41,11 @@ std::set<std::string> Segments() {
   return names;
 }
 
-std::string SegmentsLeftSince(const std::set<std::string>& before) {
+std::string SegmentsLeftSince(const std::set<std::string>& before, std::string_view transport) {
   std::string left;
   for (int tries = 0; tries < 50; ++tries) {
     left.clear();
-    for (const std::string& name : Segments()) {
+    for (const std::string& name : Segments(transport)) {
       if (!before.contains(name) && !IsMapped(name)) left += " " + name;
     }
     if (left.empty()) break;
