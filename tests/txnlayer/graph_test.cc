@@ -209,6 +209,16 @@ void RunAgainstOracle(const TxnSetting& setting, const OracleRun& run) {
       }
     });
     ASSERT_TRUE(ran) << ran.error().message;
+    if (cluster.computes() && setting.nodes > 1) {
+      // Of blocks and of the base.
+      const TrafficCount reads =
+          cluster.fabric().traffic().OfStage(txn::TrafficStage(txn::Stage::kRead));
+      if (setting.stages == "rpc") {
+        EXPECT_EQ(reads.round_trips, 0u);
+      } else if (setting.stages == "one-sided") {
+        EXPECT_GT(reads.round_trips, 0u);
+      }
+    }
     if (folder != nullptr) {
       ASSERT_TRUE(folder->Finish());
       EXPECT_GT(folder->folds(), 0u);

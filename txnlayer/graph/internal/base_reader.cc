@@ -30,10 +30,19 @@ bool BaseReader::Read(const BaseGraph::Vertex& vertex, std::span<Part> parts) {
   Task& task = transaction_.task();
   Endpoint& endpoint = task.worker().endpoint();
   endpoint.SetStage(TrafficStage(Stage::kRead));
-  Pending pending;
   for (Part& part : parts) {
     part.room.resize(std::max<std::size_t>(part.room.size(), part.bytes));
     part.found = Bytes(part.room).first(part.bytes);
+  }
+  if (!transaction_.one_sided(Stage::kRead)) {
+    for (Part& part : parts) {
+      asked_.Add(regions.*part.which, part.offset, MutableBytes(part.room).first(part.bytes));
+    }
+    return asked_.Run(task, {holder, vertex.local % engine.cluster().threads()}) &&
+           !engine.repairing();
+  }
+  Pending pending;
+  for (Part& part : parts) {
     if (part.bytes == 0) continue;
     endpoint.Read(holder, regions.*part.which, part.offset,
                   MutableBytes(part.room).first(part.bytes), task.worker().Tag(pending));

@@ -1,5 +1,5 @@
-// Reads the base for a transaction: from local memory if this node holds it, else one-sided, while
-// the other coroutines run.
+// Reads the base for a transaction: from local memory if this node holds it, else one-sided or by
+// message, as the stage code says for reads. The other coroutines run meanwhile.
 #pragma once
 
 #include <optional>
@@ -8,6 +8,7 @@
 
 #include "txnlayer/graph/internal/edge_marks.h"
 #include "txnlayer/graph/transactional_graph.h"
+#include "txnlayer/internal/engine/range_reads.h"
 
 namespace slimgraph::txn {
 
@@ -56,7 +57,7 @@ class BaseReader {
   Part ListPart(const BaseGraph::Vertex& vertex, EdgeOffset first, EdgeOffset count);
   Part MarksPart(const MarkRange& range);
   bool Read(const BaseGraph::Vertex& vertex, Part& part) { return Read(vertex, {&part, 1}); }
-  // Reads all parts with one doorbell.
+  // Reads all parts with one doorbell, or one message.
   bool Read(const BaseGraph::Vertex& vertex, std::span<Part> parts);
   // `marks`: of the range, already read.
   bool ReadRecords(const BaseGraph::Vertex& vertex, const MarkRange& range, Bytes marks,
@@ -69,6 +70,7 @@ class BaseReader {
   std::vector<std::byte> mark_room_;
   std::vector<std::byte> record_room_;
   std::vector<MarkedEdge> marked_;
+  RangeReads asked_;
 };
 
 }  // namespace slimgraph::txn

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "slimgraph/base/check.h"
+#include "txnlayer/internal/engine/range_reads.h"
 #include "txnlayer/internal/execution/message_bytes.h"
 #include "txnlayer/internal/stages/read_at.h"
 
@@ -149,6 +150,10 @@ void RpcServer::Serve(const Message& message) {
     return Send({message.from, header.call, 0, {}, {}});
   }
   auto answer = std::make_shared<Answer>(Answer{message.from, header.call, 0, {}, {}});
+  if (header.what == kReadRequest) {
+    RangeReads::Serve(engine_.cluster().fabric(), header.items, rest, answer->items.emplace_back());
+    return Send(*answer);
+  }
   const bool reads_at = header.what == static_cast<std::uint16_t>(Stage::kReadAt);
   if (reads_at && engine_.protocol().shape().timestamps == Timestamps::kVector) {
     answer->sees.resize(std::size_t{engine_.tables().view().nodes()} * engine_.cluster().threads());

@@ -14,9 +14,10 @@ namespace slimgraph::txn {
 
 // Requests beside the stages. kLocateRequest asks for a tuple's location and inserts the tuple if
 // needed. kEmptyRequest does nothing: its reply shows that all earlier requests have been
-// handled.
+// handled. kReadRequest reads ranges of regions (range_reads.h).
 constexpr std::uint16_t kLocateRequest = kNumStages;
 constexpr std::uint16_t kEmptyRequest = kNumStages + 1;
+constexpr std::uint16_t kReadRequest = kNumStages + 2;
 
 // Whether a request of that kind carries the record to the home.
 bool CarriesRecord(std::uint16_t what, const Access& access);
