@@ -116,8 +116,9 @@ TEST_F(Surviving, DeathsOfWhateverHasComputedSoFar) {
 
 TEST_F(Surviving, ANodeOfThePoolThatHasCopies) {
   {
-    RunningCommand job(Words({"--iterations", "3000", "--compute", "2"}));
+    RunningCommand job(Words({"--iterations", "6000", "--compute", "2"}));
     ASSERT_TRUE(job.AwaitError("the job takes"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));  // the first steps
     ::kill(ProcessOf(1), SIGKILL);
     SendToComputeNode(job, SIGKILL);
     ExpectVerified(job.Wait(), 1);
