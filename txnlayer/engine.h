@@ -56,6 +56,7 @@ struct DeathInRepair {
 
 struct EngineOptions {
   StageCode stages = {};
+  bool base_one_sided = false;   // a graph's base is read one-sided, whatever the stage code says
   bool mix_stages = false;       // each transaction draws a stage code at random, to test all forms
   std::uint32_t coroutines = 1;  // of each thread
   // How many coroutines Configure() may choose; 0: no more than `coroutines`. Protocols that keep

@@ -47,7 +47,8 @@ Status GraphHost::Make(Job& job, const ClusterOptions& cluster, const StoreImage
   SLIM_ASSIGN(cluster_, Cluster::Start(job, cluster));
   const std::uint32_t threads = cluster_->threads();
   const std::uint32_t coroutines = (options.lanes + threads - 1) / threads;
-  SLIM_ASSIGN(engine_, Engine::Make(*cluster_, *protocol_, {.coroutines = coroutines}));
+  SLIM_ASSIGN(engine_, Engine::Make(*cluster_, *protocol_,
+                                    {.base_one_sided = true, .coroutines = coroutines}));
   const std::uint64_t edges = image.base_.file() == nullptr ? 0 : image.base_.file()->edges();
   GraphOptions graph;
   graph.shape = image.shape_;

@@ -34,7 +34,7 @@ bool BaseReader::Read(const BaseGraph::Vertex& vertex, std::span<Part> parts) {
     part.room.resize(std::max<std::size_t>(part.room.size(), part.bytes));
     part.found = Bytes(part.room).first(part.bytes);
   }
-  if (!transaction_.one_sided(Stage::kRead)) {
+  if (!engine.options().base_one_sided && !transaction_.one_sided(Stage::kRead)) {
     for (Part& part : parts) {
       asked_.Add(regions.*part.which, part.offset, MutableBytes(part.room).first(part.bytes));
     }
