@@ -156,7 +156,7 @@ Status JoiningComponents::ChooseHub() {
 Status JoiningComponents::Agree() {
   if (!engine_.alone() && engine_.vertices() > 0) {
     Frontier with_hub(engine_.vertices());
-    const VertexId root = forest_.Root(hub_);  // as nothing is being joined
+    const VertexId root = forest_.Root(hub_);  // stays, as nothing is being joined
     engine_.ForEach([&](VertexId v) {
       if (forest_.Root(v) == root) with_hub.Add(v);
     });

@@ -195,7 +195,8 @@ Result<std::unique_ptr<MiningGraph>> MiningGraph::Load(
   SLIM_TRY(graph->Measure(cluster, parts, lists));
   const std::uint64_t reading = FileLists::Bytes(file, threads);
   const LoadingBytes loading{
-      .to_measure = MeasuringBytes(file, graph->nodes_) + reading,
+      .to_measure = MeasuringBytes(file, graph->nodes_) + reading +
+                    parts.part(graph->self_).count * sizeof(std::uint32_t),  // of its part's lists
       .to_fill = file.vertices() * sizeof(VertexId) + reading + SendingBytes(file, graph->nodes_)};
   SLIM_ASSIGN(const MemoryPlan plan, graph->Plan(cluster, process_bytes, loading,
                                                  working ? working(*graph) : WorkingMemory{}));

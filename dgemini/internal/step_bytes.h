@@ -18,7 +18,8 @@ struct StepBytes {
   std::uint64_t read_of_lists = 0;  // the lists among them
   std::uint64_t reduce = 0;         // of all that a step takes if memory nodes reduce
 
-  // For a vertex that wants to pull and whose list is on a memory node. Vertices mostly ascend.
+  // For a vertex that wants to pull and whose list is on a memory node.
+  // Vertices should come in ascending order.
   template <typename R>
   void AddList(const Workload& work, VertexId v, Direction direction) {
     const Workload::Segment& segment = work.segment_of(v);

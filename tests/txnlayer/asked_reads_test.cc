@@ -41,7 +41,7 @@ void OnNodeZero(const std::string& stages,
 
 TEST(AskedReads, FindTheLocationForLaterReads) {
   OnNodeZero("drtm-h", [](txn::Table& table, Key key, Transaction& one, Cluster& cluster) {
-    // The first access of a tuple, which its home inserts, then looks up.
+    // There is no such tuple yet: its home inserts it.
     one.Begin();
     Sent before = SentSince(cluster, {});
     ASSERT_NE(one.Write(table, key), nullptr);
