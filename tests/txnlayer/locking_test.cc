@@ -27,22 +27,12 @@ void WithTwoAtHome(const std::string& name, const WithTwo& body) {
   });
 }
 
-// The same on one of two nodes; calls `body` with a key whose tuple is on the other node.
+// The same on one of two nodes, with a key whose tuple is on the other.
 void WithTwoAfar(const std::string& name, const std::string& stages,
                  const std::function<void(txn::Table&, Key, Transaction&, Transaction&)>& body) {
-  OnTxnJob({.protocol = name, .nodes = 2}, [&](Cluster& cluster) {
-    const auto protocol = *txn::MakeProtocol(name);
-    txn::EngineOptions options{.coroutines = 1};
-    options.stages = *txn::StageCode::Parse(stages, name, protocol->stages());
-    const auto engine = *txn::Engine::Make(cluster, *protocol, options);
-    txn::Table* const table = *engine->tables().Add({"t", 8, 10});
-    EXPECT_TRUE(engine->Run([&](Transaction& one) {
-      if (cluster.self() == 1) return;
-      Key key = 1;
-      while (table->Home(key) != 1) ++key;
-      Transaction other(*engine, one.task(), 0);
-      body(*table, key, one, other);
-    }));
+  OnNodeZero(name, stages, [&](txn::Engine& engine, txn::Table& table, Key key, Transaction& one) {
+    Transaction other(engine, one.task(), 0);
+    body(table, key, one, other);
   });
 }
 

@@ -182,4 +182,20 @@ void RunSetting(const TxnSetting& setting, const Check& check) {
   OnTxnJob(setting, [&](Cluster& cluster) { DriveSetting(cluster, setting, **protocol, check); });
 }
 
+void OnNodeZero(const std::string& name, const std::string& stages, const WithTupleAfar& body) {
+  OnTxnJob({.protocol = name, .nodes = 2}, [&](Cluster& cluster) {
+    const auto protocol = *txn::MakeProtocol(name);
+    txn::EngineOptions options{.coroutines = 1};
+    options.stages = *txn::StageCode::Parse(stages, name, protocol->stages());
+    const auto engine = *txn::Engine::Make(cluster, *protocol, options);
+    txn::Table* const table = *engine->tables().Add({"t", 8, 10});
+    EXPECT_TRUE(engine->Run([&](txn::Transaction& transaction) {
+      if (cluster.self() == 1) return;
+      txn::Key key = 1;
+      while (table->Home(key) != 1) ++key;
+      body(*engine, *table, key, transaction);
+    }));
+  });
+}
+
 }  // namespace slimgraph::test

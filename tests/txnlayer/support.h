@@ -95,4 +95,8 @@ std::uint64_t FoldedEdges(txn::Workload& workload);
 // Runs a job with the setting's protocol and workload. The workload verifies its data.
 void RunSetting(const TxnSetting& setting, const Check& check = {});
 
+// Calls body(engine, table, key, transaction) on node 0 of two; the key's tuple is on node 1.
+using WithTupleAfar = std::function<void(txn::Engine&, txn::Table&, txn::Key, txn::Transaction&)>;
+void OnNodeZero(const std::string& protocol, const std::string& stages, const WithTupleAfar& body);
+
 }  // namespace slimgraph::test
