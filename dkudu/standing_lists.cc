@@ -24,7 +24,7 @@ Result<std::unique_ptr<SharedMemory>> MakeDescription(const FileLists::Sizes& si
     head.arcs += lengths[i];
   }
   std::memcpy(memory->base(), &head, sizeof head);
-  std::memcpy(lengths + dense.size(), dense.data(), dense.size() * sizeof(VertexId));
+  std::copy(dense.begin(), dense.end(), reinterpret_cast<VertexId*>(lengths + dense.size()));
   SLIM_TRY(memory->Seal());
   return memory;
 }

@@ -221,16 +221,20 @@ Result<std::vector<std::string>> PoolNames() {
 }
 
 std::uint64_t StartOfProcess(pid_t process) {
-  // "PID (name) state …"; the start is the 20th word after the name, which may have anything.
-  constexpr std::size_t kStart = 20;
+  // "PID (name) state …"; the name may have anything. These are places after the name.
+  constexpr std::size_t kState = 0, kFlags = 6, kStart = 19;
+  constexpr std::uint64_t kIsEnding = 4;  // PF_EXITING: it may have closed its sockets
   if (process <= 0) return 0;
   const auto text = ReadSmallFile(fmt::format("/proc/{}/stat", process));
   const std::size_t name_end = text ? text->rfind(')') : std::string::npos;
   if (name_end == std::string::npos || name_end + 2 > text->size()) return 0;
   const std::string rest = text->substr(name_end + 2);
   const auto words = Split(rest, ' ');
-  if (words.size() < kStart || words[0] == "Z" || words[0] == "X") return 0;
-  return std::strtoull(std::string(words[kStart - 1]).c_str(), nullptr, 10);
+  if (words.size() <= kStart || words[kState] == "Z" || words[kState] == "X") return 0;
+  const auto number = [&](std::size_t place) {
+    return std::strtoull(std::string(words[place]).c_str(), nullptr, 10);
+  };
+  return (number(kFlags) & kIsEnding) != 0 ? 0 : number(kStart);
 }
 
 bool IsRunning(const PoolNodeAddress& node) {

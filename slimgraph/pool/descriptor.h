@@ -64,7 +64,7 @@ Status WriteDescriptor(const PoolDescriptor& pool);
 // The names of all descriptors.
 Result<std::vector<std::string>> PoolNames();
 
-// When a process has started; 0: it has ended.
+// When a process has started; 0: it has ended or is about to.
 std::uint64_t StartOfProcess(pid_t process);
 // Whether the node's process still runs. Its number may have been given to another process. Of a
 // node on another machine: whether something answers at its address.

@@ -13,6 +13,7 @@
 
 #include "slimgraph/base/poller.h"
 #include "slimgraph/base/sockets.h"
+#include "slimgraph/launch/host_identity.h"
 #include "slimgraph/pool/attach.h"
 #include "slimgraph/pool/internal/conversation.h"
 #include "tests/pool/programs.h"
@@ -95,6 +96,24 @@ TEST_F(Pools, RecogniseAStaleDescriptor) {
   for (const PoolNodeAddress& node : Unwrap(ViewPool("p")).pool.nodes) KillNode(node);
   Unwrap(StopPool("p", false));
   EXPECT_TRUE(Unwrap(ListPools()).empty());
+}
+
+// A killed process is there until its memory is freed, and takes no connection meanwhile.
+TEST_F(Pools, TakeAProcessThatIsEndingForEnded) {
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    const pid_t process = Fork([] {
+      const std::vector<char> memory(32 << 20, 'm');
+      while (true) ::pause();
+    });
+    PoolNodeAddress node{.machine = HostIdentity(), .process = process};
+    node.started = StartOfProcess(process);
+    EXPECT_TRUE(IsRunning(node));
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));  // it has filled its memory
+    ASSERT_EQ(::kill(process, SIGKILL), 0);
+    while (!ReadText(fmt::format("/proc/{}/environ", process)).empty()) std::this_thread::yield();
+    EXPECT_FALSE(IsRunning(node));
+    ASSERT_EQ(::waitpid(process, nullptr, 0), process);
+  }
 }
 
 TEST_F(Pools, RefuseOtherVersions) {

@@ -139,7 +139,7 @@ std::vector<pid_t> Pools::Processes() const {
   DIR* const all = ::opendir("/proc");
   while (const dirent* const entry = ::readdir(all)) {
     const pid_t process = std::atoi(entry->d_name);
-    if (process <= 0 || process == ::getpid() || StartOfProcess(process) == 0) continue;
+    if (process <= 0 || process == ::getpid()) continue;
     for (const std::string& word : WordsOfProcess(entry->d_name, "environ")) {
       if (word == variable) found.push_back(process);
     }
