@@ -34,14 +34,23 @@ Command PoolStartCommand() {
               start->launcher)
         .Default("slimgraph itself")
         .Excludes(by_hosts);
-    options
-        .Value("--memory", "BYTES", "limit for the graphs on each node",
-               [start](const std::string& text) -> Status {
-                 SLIM_ASSIGN(start->memory_bytes, ParseBytes(text));
-                 return {};
-               })
-        .Default("none")
-        .Shown(ShownAs::kBytes, std::nullopt);
+    const auto limit = [&](const char* name, const char* help,
+                           std::optional<std::uint64_t>& bytes) {
+      const auto parse = [&bytes](const std::string& text) -> Status {
+        SLIM_ASSIGN(bytes, ParseBytes(text));
+        return {};
+      };
+      options.Value(name, "BYTES", help, parse)
+          .Default("none")
+          .Shown(ShownAs::kBytes, std::nullopt);
+    };
+    limit("--memory", "limit for the graphs on each node", start->memory_bytes);
+    limit("--job-memory", "what a job may take of each node's memory, besides the graph",
+          start->job_memory_bytes);
+    limit("--job-bandwidth",
+          "what a job may send to each node and read from it in a second; memory that it maps in "
+          "place does not count",
+          start->job_bytes_per_s);
     options
         .Number("--copies", "K", "nodes that keep each part; a job needs one of them",
                 start->copies)

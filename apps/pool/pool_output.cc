@@ -149,6 +149,8 @@ int PrintStatusObject(const PoolView& view) {
   report.Set("/pool/transport", view.pool.transport);
   report.Set("/pool/encrypts", view.pool.encrypts);
   report.Set("/pool/memory_bytes", view.pool.memory_bytes);
+  report.Set("/pool/job_memory_bytes", view.pool.job_memory_bytes);
+  report.Set("/pool/job_bytes_per_s", view.pool.job_bytes_per_s);
   for (std::size_t i = 0; i < view.nodes.size(); ++i) SetNode(report, i, view.nodes[i]);
   const auto graphs = GraphsOf(view);
   report.Set("/result/graphs", std::vector<std::string>());
@@ -163,6 +165,16 @@ int PrintStatusObject(const PoolView& view) {
   }
   SetJobs(report, JobsOf(view));
   return PrintReportOf(report);
+}
+
+// What each job may take of each node.
+std::string DescribeQuota(const PoolDescriptor& pool) {
+  std::string text;
+  if (pool.job_memory_bytes != 0) text += FormatBytes(pool.job_memory_bytes) + " of memory";
+  if (pool.job_bytes_per_s != 0) {
+    text += (text.empty() ? "" : " and ") + FormatBytes(pool.job_bytes_per_s) + " a second";
+  }
+  return text.empty() ? "" : "  a job may take " + text + " of each node\n";
 }
 
 }  // namespace
@@ -211,6 +223,7 @@ int PrintStatus(const PoolView& view, bool json) {
       fmt::format("pool {}: {}, {}, {}{}\n", view.pool.name,
                   FormatCounted(view.nodes.size(), "node"), FormatCounted(graphs.size(), "graph"),
                   FormatCounted(jobs.size(), "job"), view.pool.encrypts ? ", encrypted" : "");
+  text += DescribeQuota(view.pool);
   for (std::size_t i = 0; i < view.nodes.size(); ++i) {
     text += DescribeNode(view.pool, i, view.nodes[i]);
   }

@@ -29,6 +29,7 @@
 
 namespace slimgraph {
 
+class BandwidthQuota;
 class HandlerTable;
 class NetworkModel;
 class OwnRegions;
@@ -41,7 +42,8 @@ struct EndpointContext {
   Transport& transport;
   HandlerTable& handlers;
   const OwnRegions& regions;
-  NetworkModel* model = nullptr;  // null: no network model
+  NetworkModel* model = nullptr;    // null: no network model
+  BandwidthQuota* quota = nullptr;  // null: the job has none
 };
 
 // Whether the success of an operation is reported. Failures are always reported.
@@ -156,6 +158,7 @@ class Endpoint {
   struct BufferedMessage {
     Message message;
     std::vector<std::byte> body;
+    std::uint64_t send_at_ns = 0;
   };
   struct PeerState {
     std::uint32_t sent = 0;
@@ -163,8 +166,8 @@ class Endpoint {
     std::uint32_t reported = 0;      // the value of `handled` in the last message to the peer
     std::uint32_t acknowledged = 0;  // how many of `sent` the peer has acknowledged
     std::uint64_t last_due_ns = 0;
-    // Messages for which the receiver had no room yet; null: none. An empty deque takes memory,
-    // too.
+    // Messages for which the receiver or the quota had no room yet; null: none. An empty deque
+    // takes memory, too.
     std::unique_ptr<std::deque<BufferedMessage>> backlog;
   };
 

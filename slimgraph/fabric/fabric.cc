@@ -17,6 +17,7 @@ Fabric::Fabric(Job& job, std::uint32_t endpoints)
 Result<std::unique_ptr<Fabric>> Fabric::Open(Job& job, const FabricOptions& options) {
   std::unique_ptr<Fabric> fabric(new Fabric(job, options.endpoints));
   SLIM_ASSIGN(fabric->model_, NetworkModel::Open(job, options.network));
+  fabric->quota_ = BandwidthQuota::Make(job.quota(), job.self(), job.nodes());
   SLIM_ASSIGN(fabric->transport_, MakeTransport(job, options));
   const EndpointContext context{.self = job.self(),
                                 .nodes = job.nodes(),
@@ -24,7 +25,8 @@ Result<std::unique_ptr<Fabric>> Fabric::Open(Job& job, const FabricOptions& opti
                                 .transport = *fabric->transport_,
                                 .handlers = fabric->handlers_,
                                 .regions = *fabric->regions_,
-                                .model = fabric->model_.get()};
+                                .model = fabric->model_.get(),
+                                .quota = fabric->quota_.get()};
   for (std::uint32_t i = 0; i < options.endpoints; ++i) {
     fabric->endpoints_.push_back(std::make_unique<Endpoint>(context, i));
   }

@@ -12,6 +12,7 @@
 
 #include "slimgraph/base/result.h"
 #include "slimgraph/base/types.h"
+#include "slimgraph/fabric/bandwidth_quota.h"
 #include "slimgraph/fabric/endpoint.h"
 #include "slimgraph/fabric/fabric_options.h"
 #include "slimgraph/fabric/handlers.h"
@@ -107,7 +108,8 @@ class Fabric {
   Result<SharedRegion> ShareExisting(const SharedMemory* memory, bool writable);
 
   Job& job_;
-  std::unique_ptr<NetworkModel> model_;  // null: no model
+  std::unique_ptr<NetworkModel> model_;    // null: no model
+  std::unique_ptr<BandwidthQuota> quota_;  // null: none
   std::vector<std::shared_ptr<const SharedFile>> files_;
   std::unique_ptr<OwnRegions> regions_;
   HandlerTable handlers_;

@@ -91,12 +91,19 @@ std::string Describe(const MemoryPlan& plan) {
                                                FormatBytes(mapped)));
 }
 
-Status CheckFits(const MemoryPlan& plan, const std::vector<NodeId>& nodes_here) {
+Status CheckFits(const MemoryPlan& plan, const std::vector<NodeId>& nodes_here,
+                 const Quota& quota) {
   std::uint64_t needed = 0;
   const std::uint64_t limit = NodeMemoryLimit();
   for (const NodeId node : nodes_here) {
     const std::uint64_t bytes = plan.more_bytes(node);
     needed += bytes;
+    if (quota.memory_bytes != 0 && quota.lends(node) && bytes > quota.memory_bytes) {
+      return EnvironmentError(
+          "{} needs {} on node {} of the pool, and may take {} there (pool start --job-memory)",
+          plan.what, FormatBytes(bytes), node - quota.first_lender,
+          FormatBytes(quota.memory_bytes));
+    }
     if (limit == 0 || bytes <= limit) continue;
     return EnvironmentError("{} needs {} more on node {}, and a node may hold {} (--node-memory)",
                             plan.what, FormatBytes(bytes), node, FormatBytes(limit));

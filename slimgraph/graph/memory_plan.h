@@ -9,6 +9,7 @@
 #include "slimgraph/base/result.h"
 #include "slimgraph/files/graph_source.h"
 #include "slimgraph/graph/partition.h"
+#include "slimgraph/launch/quota.h"
 
 namespace slimgraph {
 
@@ -53,8 +54,9 @@ MemoryPlan PlanMemory(const GraphSource& file, const std::vector<PartSize>& part
 // memory a node maps. Printed before loading.
 std::string Describe(const MemoryPlan& plan);
 
-// Checks that the nodes on this machine fit into its memory, and each node into its limit. The
-// error says what is needed, what is available and what to do.
-Status CheckFits(const MemoryPlan& plan, const std::vector<NodeId>& nodes_here);
+// Checks that the nodes on this machine fit into its memory, and each node into its limit and the
+// job's quota. The error says what is needed, what is available and what to do.
+Status CheckFits(const MemoryPlan& plan, const std::vector<NodeId>& nodes_here,
+                 const Quota& quota = {});
 
 }  // namespace slimgraph

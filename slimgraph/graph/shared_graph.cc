@@ -41,7 +41,7 @@ Result<ChunkPartition> CollectiveBalance(Cluster& cluster, const GraphSource& fi
 
 Status AgreeThatFits(Cluster& cluster, const MemoryPlan& plan) {
   Job& job = cluster.job();
-  const Status fits = CheckFits(plan, NodesOnThisHost(job));
+  const Status fits = CheckFits(plan, NodesOnThisHost(job), job.quota());
   SLIM_ASSIGN(const auto all, job.Exchange(fits ? "" : fits.error().message));
   for (NodeId node = 0; node < job.nodes(); ++node) {
     if (all[node].empty()) continue;

@@ -155,6 +155,7 @@ Result<std::unique_ptr<Job>> Job::Form(JoinConfig config, OnLoss on_loss,
   const auto orphaned = [] { EndProcess(kInterrupted); };
   job->secret_ = config.secret;
   job->encrypts_ = config.encrypts;
+  job->quota_ = config.quota;
   job->before_end_ = std::move(config.before_end);
   SLIM_ASSIGN(job->control_, ControlPlane::Form(std::move(config), HostIdentity()));
   job->hosts_ = job->control_->roster().hosts;
@@ -210,9 +211,12 @@ Result<std::unique_ptr<Job>> Job::FormPart(std::uint32_t tag) {
   part->tag_ = control_->TagOfNextPart(tag);
   part->secret_ = secret_;
   part->encrypts_ = encrypts_;
+  part->quota_ = quota_;
+  part->quota_.first_lender = 0;
   for (NodeId node = 0; node < nodes_; ++node) {
     if (all[node].empty()) continue;
     if (node == self_) part->self_ = static_cast<NodeId>(part->members_.size());
+    if (!quota_.lends(node)) ++part->quota_.first_lender;
     part->members_.push_back(node);
     part->hosts_.push_back(hosts_[node]);
     part->addresses_.push_back(addresses_[node]);

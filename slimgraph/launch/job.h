@@ -22,6 +22,7 @@
 #include "slimgraph/base/types.h"
 #include "slimgraph/base/unique_fd.h"
 #include "slimgraph/launch/handshake.h"
+#include "slimgraph/launch/quota.h"
 
 namespace slimgraph {
 
@@ -37,6 +38,7 @@ struct JoinConfig {
   std::string secret{};       // the same on all nodes, never empty; only nodes that know it can
                               // join
   bool encrypts = false;      // the same on all nodes; see Job::encrypts
+  Quota quota{};              // the same on all nodes
   // Node 0: called from time to time while it waits for the others; an error ends the waiting.
   std::function<Status()> still_coming{};
   // Node 0 under OnLoss::kEndJob: called on the control thread when a node has died or does not
@@ -107,6 +109,7 @@ class Job {
   NodeId nodes() const { return nodes_; }
   // Whether everything that the nodes send over TCP is encrypted, here and by the tcp transport.
   bool encrypts() const { return encrypts_; }
+  const Quota& quota() const { return quota_; }
 
   // Collective: returns all nodes' contributions, in node order. Fails when a node is lost
   // meanwhile. If the job survives deaths, it does not fail then: a dead node contributes "".
@@ -230,6 +233,7 @@ class Job {
   std::atomic<double> progress_{kUnknownProgress};
   std::string secret_;  // empty in a job of one node
   bool encrypts_ = false;
+  Quota quota_;
   std::function<std::string(NodeId, const std::string&)> before_end_;
   std::uint32_t tag_ = 0;        // tag of its exchanges; 0 for a whole job
   std::vector<NodeId> members_;  // of a part: its nodes' numbers in the whole job

@@ -17,7 +17,8 @@ std::atomic<bool> is_node{false};  // of a session that a launcher has started
 }  // namespace
 
 std::string Place::ToText() const {
-  return fmt::format("{} {} {} {} {} {} {} {}", node, nodes, compute, hub, secret, encrypts ? 1 : 0,
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {}", node, nodes, compute, hub, secret,
+                     encrypts ? 1 : 0, quota.first_lender, quota.memory_bytes, quota.bytes_per_s,
                      listener, command);
 }
 
@@ -30,6 +31,7 @@ JoinConfig Place::Config() const {
   config.hub_address = hub;
   config.secret = secret;
   config.encrypts = encrypts;
+  config.quota = quota;
   return config;
 }
 
@@ -47,11 +49,11 @@ Result<std::optional<Place>> TakePlace() {
   const std::string text = set;
   ::unsetenv(kJoinVariable);
   const auto words = Split(text, ' ');
-  constexpr std::size_t kWords = 8;
-  const auto number = [&](std::size_t i) { return std::atoi(std::string(words[i]).c_str()); };
-  const auto in_range = [](int n) { return n >= 0 && n <= static_cast<int>(kMaxNodes); };
+  constexpr std::size_t kWords = 11;
+  const auto number = [&](std::size_t i) { return std::atoll(std::string(words[i]).c_str()); };
+  const auto in_range = [](long long n) { return n >= 0 && n <= static_cast<int>(kMaxNodes); };
   if (words.size() < kWords || !in_range(number(0)) || !in_range(number(1)) ||
-      !in_range(number(2)) || number(0) >= number(1)) {
+      !in_range(number(2)) || !in_range(number(6)) || number(0) >= number(1)) {
     return UsageError("{} does not name a node: it is set by a session, not by hand",
                       kJoinVariable);
   }
@@ -61,10 +63,13 @@ Result<std::optional<Place>> TakePlace() {
               .hub = std::string(words[3]),
               .secret = std::string(words[4]),
               .encrypts = number(5) != 0,
-              .listener = number(6)};
+              .quota = {.first_lender = static_cast<NodeId>(number(6)),
+                        .memory_bytes = static_cast<std::uint64_t>(number(7)),
+                        .bytes_per_s = static_cast<std::uint64_t>(number(8))},
+              .listener = static_cast<int>(number(9))};
   SLIM_TRY(BecomeNodeOnce());
   // The command may have blanks.
-  place.command = std::string(words[7].data(), text.data() + text.size());
+  place.command = std::string(words[10].data(), text.data() + text.size());
   return place;
 }
 

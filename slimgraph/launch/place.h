@@ -24,6 +24,7 @@ struct Place {
   std::string hub = {};      // "host:port" of node 0
   std::string secret = {};   // of the job
   bool encrypts = false;     // Job::encrypts
+  Quota quota = {};          // Job::quota
   int listener = -1;         // node 0: the descriptor of the socket on which it accepts the others
   std::string command = {};  // node 0: what its memory nodes run; "": the session's options say it
 

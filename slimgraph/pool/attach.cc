@@ -72,13 +72,17 @@ Result<std::unique_ptr<Attachment>> Attachment::Make(const AttachRequest& reques
   SLIM_ASSIGN(config.listener, ListenTcp(pool.has_hosts() ? "0.0.0.0" : "127.0.0.1"));
   SLIM_ASSIGN(config.secret, NewSecret());
   config.encrypts = pool.encrypts;
+  config.quota = {.first_lender = request.compute,
+                  .memory_bytes = pool.job_memory_bytes,
+                  .bytes_per_s = (pool.job_bytes_per_s + request.compute - 1) / request.compute};
   Place place{.nodes = nodes,
               .compute = request.compute,
               .hub = pool.has_hosts()
                          ? HubAddresses(config.listener)
                          : fmt::format("127.0.0.1:{}", LocalAddress(config.listener.get()).port()),
               .secret = config.secret,
-              .encrypts = pool.encrypts};
+              .encrypts = pool.encrypts,
+              .quota = config.quota};
   for (NodeId i = 0; i < connections.size(); ++i) {
     place.node = request.compute + i;
     std::vector<std::string> words{

@@ -145,6 +145,8 @@ Result<PoolDescriptor> ReadDescriptor(const std::string& name) {
                       .transport = json->TextAt("/transport"),
                       .encrypts = json->IsTrue("/encrypts"),
                       .memory_bytes = number("/memory_bytes"),
+                      .job_memory_bytes = number("/job_memory_bytes"),
+                      .job_bytes_per_s = number("/job_bytes_per_s"),
                       .copies = static_cast<NodeId>(number("/copies")),
                       .host_name = json->TextAt("/host_name"),
                       .launcher = json->TextAt("/launcher")};
@@ -192,6 +194,8 @@ Status WriteDescriptor(const PoolDescriptor& pool) {
   report.Set("/transport", pool.transport);
   report.Set("/encrypts", pool.encrypts);
   report.Set("/memory_bytes", pool.memory_bytes);
+  report.Set("/job_memory_bytes", pool.job_memory_bytes);
+  report.Set("/job_bytes_per_s", pool.job_bytes_per_s);
   report.Set("/copies", std::uint64_t{pool.copies});
   report.Set("/host_name", pool.host_name);
   report.Set("/launcher", pool.launcher);

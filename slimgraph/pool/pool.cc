@@ -117,6 +117,15 @@ bool SameHosts(const PoolDescriptor& pool, const std::vector<std::string>& hosts
   return true;
 }
 
+// Whether a pool that runs has what is asked for.
+template <typename T>
+Status CheckSame(const std::string& pool, const char* option, const std::optional<T>& asked,
+                 const T& has) {
+  if (asked.value_or(has) == has) return {};
+  return UsageError("pool '{}' runs with {} {}: stop it first, to start it with {}", pool, option,
+                    has, *asked);
+}
+
 // The descriptor with which to start: that of a pool of which some nodes have ended, or a new one.
 Result<PoolDescriptor> DescriptorToStart(const PoolStart& start, bool exists) {
   PoolDescriptor pool;
@@ -137,13 +146,12 @@ Result<PoolDescriptor> DescriptorToStart(const PoolStart& start, bool exists) {
                         start.name,
                         pool.launcher.empty() ? "without a launcher" : "by " + pool.launcher);
     }
-    if (runs && start.copies.value_or(pool.copies) != pool.copies) {
-      return UsageError("pool '{}' runs with --copies {}: stop it first, to start it with {}",
-                        start.name, pool.copies, *start.copies);
-    }
-    if (runs && start.memory_bytes.value_or(pool.memory_bytes) != pool.memory_bytes) {
-      return UsageError("pool '{}' runs with --memory {}: stop it first, to start it with {}",
-                        start.name, pool.memory_bytes, *start.memory_bytes);
+    if (runs) {
+      const std::string& name = start.name;
+      SLIM_TRY(CheckSame(name, "--copies", start.copies, pool.copies));
+      SLIM_TRY(CheckSame(name, "--memory", start.memory_bytes, pool.memory_bytes));
+      SLIM_TRY(CheckSame(name, "--job-memory", start.job_memory_bytes, pool.job_memory_bytes));
+      SLIM_TRY(CheckSame(name, "--job-bandwidth", start.job_bytes_per_s, pool.job_bytes_per_s));
     }
     if (runs && start.encrypts && !pool.encrypts) {
       return UsageError("pool '{}' runs without --encrypt: stop it first, to start it with it",
@@ -169,6 +177,8 @@ Result<PoolDescriptor> DescriptorToStart(const PoolStart& start, bool exists) {
   pool.name = start.name;
   pool.version = SLIMGRAPH_VERSION;
   pool.memory_bytes = start.memory_bytes.value_or(pool.memory_bytes);
+  pool.job_memory_bytes = start.job_memory_bytes.value_or(pool.job_memory_bytes);
+  pool.job_bytes_per_s = start.job_bytes_per_s.value_or(pool.job_bytes_per_s);
   pool.copies = start.copies.value_or(pool.copies);
   pool.encrypts = pool.encrypts || start.encrypts;
   if (pool.copies == 0 || pool.copies > nodes) {

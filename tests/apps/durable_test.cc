@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <functional>
 #include <random>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "tests/support/command.h"
 
@@ -32,37 +34,45 @@ class DurableRuns : public ::testing::Test {
     if (workload == "smallbank") words.insert(words.end(), {"--rows", "2000"});
     return words;
   }
-  // The numbers of node 0's logs, in order.
-  std::set<int> Logs() const {
+  // The numbers of a node's logs, in order.
+  std::set<int> Logs(int of_node = 0) const {
     std::set<int> numbers;
     std::error_code none;
     for (const auto& entry : std::filesystem::directory_iterator(logs_, none)) {
       int number = 0;
       int node = 1;
       const std::string name = entry.path().filename();
-      if (std::sscanf(name.c_str(), "commits.%d.%d", &number, &node) == 2 && node == 0) {
+      if (std::sscanf(name.c_str(), "commits.%d.%d", &number, &node) == 2 && node == of_node) {
         numbers.insert(number);
       }
     }
     return numbers;
   }
-  // Waits until the logs of earlier runs are gone. From then on only commits extend node 0's log,
-  // so waits until it has grown, or until a fold or checkpoint has replaced it.
-  void AwaitCommits(int last_before) const {
-    const auto await = [](const auto& there) {
-      while (!there()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    };
-    await([&] {
-      const std::set<int> logs = Logs();
+  static void Await(const std::function<bool()>& there) {
+    for (int i = 0; i < 60'000; ++i) {
+      if (there()) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    ADD_FAILURE() << "what the test waits for has not happened within a minute";
+  }
+  // Waits until the logs of earlier runs are gone. From then on only commits extend a log.
+  void AwaitCommits(int last_before, int node = 0) const {
+    Await([&] {
+      const std::set<int> logs = Logs(node);
       return !logs.empty() && *logs.begin() > last_before;
     });
-    const int run = *Logs().begin();
-    const std::string log = fmt::format("{}/commits.{}.0", logs_, run);
-    std::error_code gone;
-    const std::uintmax_t begin = std::filesystem::file_size(log, gone);
-    await([&] {
-      const std::uintmax_t size = std::filesystem::file_size(log, gone);
-      return gone || size > begin + 50'000;
+    const std::set<int> logs = Logs(node);
+    if (!logs.empty()) AwaitGrowth(fmt::format("{}/commits.{}.{}", logs_, *logs.begin(), node));
+  }
+  // Waits until a log has grown, or until a fold or checkpoint has replaced it.
+  static void AwaitGrowth(const std::string& log) {
+    std::error_code none;
+    Await([&] { return std::filesystem::exists(log); });
+    const std::uintmax_t begin = std::filesystem::file_size(log, none);
+    std::uintmax_t before = begin;
+    Await([&] {
+      const std::uintmax_t size = std::filesystem::file_size(log, none);
+      return none || size > begin + 50'000 || size < std::exchange(before, size);
     });
   }
   static void ExpectRefused(const std::vector<std::string>& words, int code,
@@ -128,13 +138,7 @@ TEST_F(DurableRuns, ContinueWithCommitsFromTheMemoryOfOtherNodes) {
                                  "--log-memory", "64K"});
       words.insert(words.begin(), CommandPath());
       RunningCommand command(words);
-      // They are moved to node 1's log when there are many.
-      const auto size = [&] {
-        std::error_code none;
-        const auto bytes = std::filesystem::file_size(logs_ + "/commits.1.1", none);
-        return none ? 0 : bytes;
-      };
-      while (size() < 100'000) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      AwaitCommits(/*last_before=*/0, /*node=*/1);  // are moved there when there are many
       std::this_thread::sleep_for(std::chrono::microseconds(random() % 100'000));
       for (const pid_t process : command.Processes()) ::kill(process, SIGKILL);
       const bool warns =

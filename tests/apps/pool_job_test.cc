@@ -260,6 +260,37 @@ TEST_F(PoolJobs, OfAPoolThatEncrypts) {
   EXPECT_NE(refused.err.find("runs without --encrypt"), std::string::npos) << refused.err;
 }
 
+TEST_F(PoolJobs, TakeNoMoreThanTheirQuota) {
+  constexpr double kRate = 1 << 20;
+  constexpr double kPoolNodes = 2;
+  Run({"pool", "start", "small", "--nodes", "2", "--job-memory", "64M", "--job-bandwidth", "1M"});
+  EXPECT_NE(Run({"pool", "status", "small"})
+                .find("a job may take 64.0 MiB of memory and 1.0 MiB a second of each node\n"),
+            std::string::npos);
+  Run({"pool", "load", "small", scratch_->File("kron.slim")});
+  for (const std::vector<std::string>& options : std::vector<std::vector<std::string>>{
+           {}, {"--transport", "tcp", "--memory-side", "serve"}, {"--compute", "2"}}) {
+    std::vector<std::string> words = {"pagerank",     "small:kron", "--iterations", "10",
+                                      "--edge-cache", "0",          "--verify",     "--json"};
+    words.insert(words.end(), options.begin(), options.end());
+    const JsonValue report = Parse(Run(words));
+    EXPECT_TRUE(report.IsTrue("/verified"));
+    const double bytes = report.NumberAt("/traffic/by_stage/lists/bytes").value_or(0) +
+                         report.NumberAt("/traffic/by_stage/serve/bytes").value_or(0);
+    EXPECT_GT(bytes, 100'000);
+    EXPECT_GE(report.NumberAt("/time/run_s").value_or(0), bytes / kRate / kPoolNodes * 0.9);
+  }
+  Run({"pool", "stop", "small"});
+  Run({"pool", "start", "small", "--nodes", "2", "--job-memory", "8K"});
+  Run({"pool", "load", "small", scratch_->File("kron.slim")});
+  const CommandEnd refused = RunSlimgraph({"triangles", "small:kron"});
+  EXPECT_EQ(refused.code, 4);
+  EXPECT_NE(refused.err.find("of the pool, and may take 8.0 KiB there (pool start --job-memory)"),
+            std::string::npos)
+      << refused.err;
+  Run({"pool", "stop", "small"});
+}
+
 TEST_F(PoolJobs, RefuseInOneLineWhatAPoolCannotDo) {
   const auto expect = [](const std::vector<std::string>& words, int code, const char* said) {
     const CommandEnd end = RunSlimgraph(words);

@@ -64,8 +64,8 @@ void FabricConformance::OnEveryNodeUnclosed(const OwningBody& body, FabricOption
   options.transport = transport();
   SCOPED_TRACE(fmt::format("SLIMGRAPH_TEST_SEED={}", TestSeed()));
   if (transport() != "mpi") {
-    ExpectNodesRun(
-        nodes(), [&](Job& job) { RunNode(job, body, options); }, limit_s, GetParam().encrypts);
+    ExpectNodesRun(nodes(), [&](Job& job) { RunNode(job, body, options); }, limit_s,
+                   {.encrypts = GetParam().encrypts});
   } else if (StartedBy() == Starter::kPmi) {
     auto job = Job::JoinFromEnvironment(PmiUse::kMpi);
     ASSERT_TRUE(job) << job.error().message;
@@ -84,9 +84,9 @@ void FabricConformance::OnSurvivors(NodeId killed, const Body& body, int limit_s
 void FabricConformance::OnSurvivorsUnclosed(NodeId killed, const OwningBody& body, int limit_s) {
   const FabricOptions options{.transport = transport(), .network = "none", .endpoints = 1};
   if (transport() != "mpi") {
-    const NodesEnd end = RunNodes(
-        nodes(), OnLoss::kReport, [&](Job& job) { RunNode(job, body, options); }, limit_s,
-        GetParam().encrypts);
+    const NodesEnd end =
+        RunNodes(nodes(), OnLoss::kReport, [&](Job& job) { RunNode(job, body, options); }, limit_s,
+                 {.encrypts = GetParam().encrypts});
     for (NodeId node = 0; node < nodes(); ++node) {
       EXPECT_EQ(end.codes[node], node == killed ? 128 + SIGKILL : 0) << end.output;
     }

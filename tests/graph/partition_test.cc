@@ -199,5 +199,14 @@ TEST(MemoryPlan, AJobThatDoesNotFitIsAnErrorWithBothNumbers) {
       << MessageOf(refused);
 }
 
+TEST(MemoryPlan, AJobTakesNoMoreOfALenderThanItsQuota) {
+  const MemoryPlan plan{.node_bytes = {4 << 20, 3 << 20, 2 << 20}, .mapped_bytes = {0, 0, 1 << 20}};
+  const Quota quota{.first_lender = 1, .memory_bytes = 2 << 20};
+  EXPECT_OK(CheckFits(plan, {0, 2}, quota));
+  EXPECT_EQ(MessageOf(CheckFits(plan, {0, 1, 2}, quota)),
+            "the graph needs 3.0 MiB on node 0 of the pool, and may take 2.0 MiB there (pool start "
+            "--job-memory)");
+}
+
 }  // namespace
 }  // namespace slimgraph::test

@@ -49,7 +49,9 @@ TEST(Job, ExchangesInOrderOfNodeWhateverTheSize) {
     EXPECT_EQ(job.address(job.self()), "127.0.0.1");
   };
   for (const NodeId nodes : {1U, 2U, 5U, 16U}) {
-    for (const bool encrypts : {false, true}) ExpectNodesRun(nodes, exchange, 60, encrypts);
+    for (const bool encrypts : {false, true}) {
+      ExpectNodesRun(nodes, exchange, 60, {.encrypts = encrypts});
+    }
   }
 }
 

@@ -66,6 +66,10 @@ TEST_F(Pools, RefuseOtherSizesAndNames) {
   EXPECT_THAT(StartPool({.name = "p", .nodes = 3}).error().message, HasSubstr("runs on 2 nodes"));
   EXPECT_THAT(StartPool({.name = "p", .memory_bytes = 5}).error().message,
               HasSubstr("stop it first"));
+  EXPECT_THAT(StartPool({.name = "p", .job_memory_bytes = 5}).error().message,
+              HasSubstr("runs with --job-memory 0: stop it first, to start it with 5"));
+  EXPECT_THAT(StartPool({.name = "p", .job_bytes_per_s = 5}).error().message,
+              HasSubstr("runs with --job-bandwidth 0: stop it first"));
   EXPECT_THAT(StartPool({.name = "q"}).error().message, HasSubstr("give --nodes"));
   for (const char* const name : {"", "a/b", "..", "a b", "-n"}) {
     EXPECT_THAT(StartPool({.name = name, .nodes = 1}).error().message, HasSubstr("is no name"));
@@ -88,6 +92,25 @@ TEST_F(Pools, GiveEachNodeOfAJobItsPart) {
     EXPECT_TRUE(node.jobs.empty());
     EXPECT_EQ(node.used_bytes, 5000);
   }
+}
+
+TEST_F(Pools, TellAllNodesOfAJobItsQuota) {
+  const PoolDescriptor pool = Unwrap(StartPool({.name = "p",
+                                                .nodes = 2,
+                                                .job_memory_bytes = 4'000'000'000,
+                                                .job_bytes_per_s = 1001}))
+                                  .pool;
+  Unwrap(Load("p", "g", "5000"));
+  EXPECT_THAT(Unwrap(RunJob("p", "g", 1)),
+              ElementsAre("g 5000 of 2: 0, 5000; from 1 on 4000000000 and 1001/s",
+                          "g 5000 of 2: 1, 5000; from 1 on 4000000000 and 1001/s"));
+  EXPECT_THAT(Unwrap(RunJob("p", "g", 3))[1], HasSubstr("; from 3 on 4000000000 and 334/s"));
+  // A pool that is started again keeps it.
+  for (const PoolNodeAddress& node : pool.nodes) ::kill(node.process, SIGKILL);
+  ASSERT_TRUE(AwaitProcesses(0));
+  Unwrap(StartPool({.name = "p"}));
+  Unwrap(Load("p", "g", "5000"));
+  EXPECT_THAT(Unwrap(RunJob("p", "g", 2))[0], HasSubstr("; from 2 on 4000000000 and 501/s"));
 }
 
 TEST_F(Pools, GiveSeveralJobsTheirParts) {

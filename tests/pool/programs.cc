@@ -61,12 +61,18 @@ std::string TextOfPart(const std::optional<StandingHere>& here) {
                      static_cast<int>(here->memories[0]->base()[0]), here->memories[0]->bytes());
 }
 
+std::string TextOfQuota(const Quota& quota) {
+  if (quota.memory_bytes == 0 && quota.bytes_per_s == 0) return "";
+  return fmt::format("; from {} on {} and {}/s", quota.first_lender, quota.memory_bytes,
+                     quota.bytes_per_s);
+}
+
 // A compute node that node 0 has started, or a deputy.
 Status JoinJob() {
   const auto place = Unwrap(TakePlace());
   const auto here = Unwrap(TakeStandingPart());
   SLIM_ASSIGN(const auto job, Job::Join(place->Config(), OnLoss::kReport));
-  SLIM_TRY(job->Exchange(TextOfPart(here)));
+  SLIM_TRY(job->Exchange(TextOfPart(here) + TextOfQuota(job->quota())));
   return job->Leave(0);
 }
 
@@ -174,8 +180,10 @@ Result<std::vector<std::string>> RunJob(const std::string& pool, const std::stri
                                 .compute = compute,
                                 .words = {command, "a word"}}));
   SLIM_ASSIGN(const auto job, Job::Join(attachment->TakeConfig(), OnLoss::kReport));
-  SLIM_ASSIGN(auto texts, job->Exchange(""));
+  const std::string quota = TextOfQuota(job->quota());
+  SLIM_ASSIGN(auto texts, job->Exchange(quota));
   SLIM_TRY(job->Leave(0));
+  for (NodeId node = 0; node < compute; ++node) EXPECT_EQ(texts[node], quota);
   texts.erase(texts.begin(), texts.begin() + compute);
   return texts;
 }

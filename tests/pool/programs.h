@@ -53,7 +53,8 @@ class Pools : public ::testing::Test {
 // Another process, which runs `work` and ends. Processes() does not have it.
 pid_t Fork(const std::function<void()>& work);
 
-// What a job sees: one text for each node of the pool, "GRAPH FACTS: FIRST BYTE, BYTES".
+// What a job sees: one text for each node of the pool, "GRAPH FACTS: FIRST BYTE, BYTES", and the
+// job's quota if it has one, "; from FIRST LENDER on BYTES and BYTES/s".
 Result<std::vector<std::string>> RunJob(const std::string& pool, const std::string& graph,
                                         NodeId compute, const std::string& command = kJobCommand,
                                         const std::string& view = "");

@@ -85,7 +85,7 @@ bool NodesEnd::all_succeeded() const {
 #ifdef SLIMGRAPH_SIM
 // The nodes of a simulation. Each job has a seed of its own.
 NodesEnd RunNodes(NodeId nodes, OnLoss on_loss, const std::function<void(Job&)>& body, int limit_s,
-                  bool /*encrypts*/) {
+                  const JobTraits& /*traits*/) {
   static std::uint64_t jobs = 0;
   const char* const given = std::getenv("SLIMGRAPH_TEST_SEED");
   const std::uint64_t first = given != nullptr ? std::strtoull(given, nullptr, 10) : 1;
@@ -102,7 +102,7 @@ NodesEnd RunNodes(NodeId nodes, OnLoss on_loss, const std::function<void(Job&)>&
 }
 #else
 NodesEnd RunNodes(NodeId nodes, OnLoss on_loss, const std::function<void(Job&)>& body, int limit_s,
-                  bool encrypts) {
+                  const JobTraits& traits) {
   auto listener = ListenTcp("127.0.0.1");
   if (!listener) {
     ADD_FAILURE() << listener.error().message;
@@ -125,7 +125,8 @@ NodesEnd RunNodes(NodeId nodes, OnLoss on_loss, const std::function<void(Job&)>&
       config.nodes = nodes;
       config.hub_address = hub;
       config.secret = "test";
-      config.encrypts = encrypts;
+      config.encrypts = traits.encrypts;
+      config.quota = traits.quota;
       if (node == 0) {
         config.listener = std::move(*listener);
       } else {
@@ -153,8 +154,8 @@ NodesEnd RunNodes(NodeId nodes, OnLoss on_loss, const std::function<void(Job&)>&
 #endif
 
 void ExpectNodesRun(NodeId nodes, const std::function<void(Job&)>& body, int limit_s,
-                    bool encrypts) {
-  const NodesEnd end = RunNodes(nodes, OnLoss::kEndJob, body, limit_s, encrypts);
+                    const JobTraits& traits) {
+  const NodesEnd end = RunNodes(nodes, OnLoss::kEndJob, body, limit_s, traits);
   if (end.all_succeeded()) return;
   std::string codes;
   for (const int code : end.codes) codes += fmt::format(" {}", code);

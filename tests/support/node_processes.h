@@ -20,14 +20,20 @@ struct NodesEnd {
   bool all_succeeded() const;
 };
 
+// What the job's nodes are told besides their numbers. A simulation leaves it out.
+struct JobTraits {
+  bool encrypts = false;
+  Quota quota = {};
+};
+
 // Runs `body` on every node. A node that fails an EXPECT or ASSERT, or whose body throws, ends with
-// code 1. After `limit_s`, all nodes are killed. `encrypts`: see Job::encrypts.
+// code 1. After `limit_s`, all nodes are killed.
 NodesEnd RunNodes(NodeId nodes, OnLoss on_loss, const std::function<void(Job&)>& body,
-                  int limit_s = 60, bool encrypts = false);
+                  int limit_s = 60, const JobTraits& traits = {});
 
 // Like RunNodes, and fails the calling test if any node fails.
 void ExpectNodesRun(NodeId nodes, const std::function<void(Job&)>& body, int limit_s = 60,
-                    bool encrypts = false);
+                    const JobTraits& traits = {});
 
 // Waits until a process has ended and its files are closed, even if its parent has not waited for
 // it yet.

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "slimgraph/base/check.h"
+#include "slimgraph/base/clock.h"
+#include "slimgraph/fabric/bandwidth_quota.h"
 #include "slimgraph/fabric/endpoint.h"
 #include "slimgraph/fabric/handlers.h"
 #include "slimgraph/fabric/network_model.h"
@@ -29,6 +31,7 @@ std::uint32_t Endpoint::Send(EndpointAddress to, HandlerId handler, Bytes body) 
   if (handler != kAcknowledgement) ++peer.sent;
   peer.reported = peer.handled;
   Message message{address_, handler, peer.handled, 0, body};
+  std::uint64_t send_at_ns = 0;
   if (to.node != address_.node) {
     TrafficCount& count = traffic_.at(stage_, to.node, TrafficKind::kMessage);
     ++count.operations;
@@ -44,13 +47,17 @@ std::uint32_t Endpoint::Send(EndpointAddress to, HandlerId handler, Bytes body) 
           message.due_ns, context_.model->Book(to.node, kMessageHeaderBytes + body.size(), 0));
     }
     message.due_ns = peer.last_due_ns = std::max(message.due_ns, peer.last_due_ns);
+    // The receiver may be on another host, whose clock tells another time.
+    if (context_.quota) {
+      send_at_ns = context_.quota->Book(to.node, kMessageHeaderBytes + body.size());
+    }
   }
-  if (peer.backlog || !channel_->Send(to, message)) {
+  if (peer.backlog || send_at_ns != 0 || !channel_->Send(to, message)) {
     if (!peer.backlog) {
       peer.backlog = std::make_unique<std::deque<BufferedMessage>>();
       backlogged_.push_back(static_cast<std::uint32_t>(index));
     }
-    peer.backlog->push_back({message, {body.begin(), body.end()}});
+    peer.backlog->push_back({message, {body.begin(), body.end()}, send_at_ns});
   }
   return peer.sent;
 }
@@ -60,6 +67,8 @@ void Endpoint::SendBacklog() {
     const EndpointAddress to{index / context_.endpoints, index % context_.endpoints};
     auto& backlog = peer_states_[index].backlog;
     while (!backlog->empty()) {
+      const std::uint64_t send_at_ns = backlog->front().send_at_ns;
+      if (send_at_ns != 0 && send_at_ns > SharedNowNs()) return false;
       backlog->front().message.body = backlog->front().body;
       if (!channel_->Send(to, backlog->front().message)) return false;
       backlog->pop_front();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "slimgraph/base/check.h"
+#include "slimgraph/fabric/bandwidth_quota.h"
 #include "slimgraph/fabric/endpoint.h"
 #include "slimgraph/fabric/internal/execute_operation.h"
 #include "slimgraph/fabric/internal/own_regions.h"
@@ -147,6 +148,9 @@ bool Endpoint::PostPart(NodeId node, std::size_t first, std::size_t count, bool 
   }
   if (context_.model) {
     part.due_ns = std::max(context_.model->Book(node, wire.sent, wire.returned), part.due_ns);
+  }
+  if (context_.quota) {
+    part.due_ns = std::max(context_.quota->Book(node, wire.sent + wire.returned), part.due_ns);
   }
   part.due_ns = last_due_ns_[node] = std::max(part.due_ns, last_due_ns_[node]);
   if (doomed) {

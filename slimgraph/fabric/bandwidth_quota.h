@@ -1,0 +1,31 @@
+// Keeps the traffic with nodes that lend memory below a rate (Quota::bytes_per_s). An operation
+// completes, and a message is sent, no earlier than that rate allows. So a sender may have to wait
+// although the network is idle. Memory that a node maps is no traffic.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "slimgraph/launch/quota.h"
+
+namespace slimgraph {
+
+class BandwidthQuota {
+ public:
+  // Null if nothing limits the traffic of node `self`.
+  static std::unique_ptr<BandwidthQuota> Make(const Quota& quota, NodeId self, NodeId nodes);
+
+  // Books a transfer of so many bytes, there and back, which begins now. Returns when it may end,
+  // by SharedNowNs(); 0: at once. From any thread.
+  std::uint64_t Book(NodeId peer, std::uint64_t bytes);
+
+ private:
+  BandwidthQuota(const Quota& quota, NodeId self, NodeId nodes);
+  const Quota quota_;
+  const bool lends_;
+  std::vector<std::atomic<std::uint64_t>> free_ns_;  // by node: when the next transfer may begin
+};
+
+}  // namespace slimgraph
