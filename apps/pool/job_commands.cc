@@ -2,6 +2,7 @@
 #include "apps/commands.h"
 #include "apps/job/job_runner.h"
 #include "apps/pool/pool_output.h"
+#include "apps/pool/view_command.h"
 #include "apps/print.h"
 #include "slimgraph/base/units.h"
 #include "slimgraph/pool/pool.h"
@@ -17,20 +18,7 @@ Status CheckIsJob(const std::string& pool, const std::string& job) {
 }  // namespace
 
 Command JobListCommand() {
-  struct State {
-    std::string name;
-    bool json = false;
-  };
-  const auto state = std::make_shared<State>();
-  const auto declare = [state](Options& options) {
-    options.Positional("NAME", "the pool", state->name);
-    options.Flag("--json", "the result as one JSON object", state->json);
-  };
-  const auto run = [state](const std::vector<std::string>&) {
-    const auto view = ViewPool(state->name);
-    return view ? PrintJobs(*view, state->json) : PrintError(view.error());
-  };
-  return {"job list", "show the jobs that use a pool", declare, run};
+  return ViewCommand("job list", "show the jobs that use a pool", PrintJobs);
 }
 
 Command JobCancelCommand() {

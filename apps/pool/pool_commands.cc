@@ -5,6 +5,7 @@
 #include "apps/commands.h"
 #include "apps/job/job_runner.h"
 #include "apps/pool/pool_output.h"
+#include "apps/pool/view_command.h"
 #include "apps/print.h"
 #include "slimgraph/launch/hosts.h"
 #include "slimgraph/pool/pool.h"
@@ -76,20 +77,8 @@ Command PoolStartCommand() {
 }
 
 Command PoolStatusCommand() {
-  struct State {
-    std::string name;
-    bool json = false;
-  };
-  const auto state = std::make_shared<State>();
-  const auto declare = [state](Options& options) {
-    options.Positional("NAME", "the pool", state->name);
-    options.Flag("--json", "the result as one JSON object", state->json);
-  };
-  const auto run = [state](const std::vector<std::string>&) {
-    const auto view = ViewPool(state->name);
-    return view ? PrintStatus(*view, state->json) : PrintError(view.error());
-  };
-  return {"pool status", "show a pool's nodes, graphs, and the jobs that use them", declare, run};
+  return ViewCommand("pool status", "show a pool's nodes, graphs, and the jobs that use them",
+                     PrintStatus);
 }
 
 Command PoolStopCommand() {

@@ -130,6 +130,10 @@ Status ReadAmong(Job& job, const ClusterOptions& options, txn::TransactionalGrap
     const bool over = !all.empty() && !all.back().in_run;
     SLIM_ASSIGN(const auto read, cluster->all().AllMax(over ? most : std::uint64_t{all.size()}));
     if (read >= most) return cluster->Stop();
+    // The last snapshot is to have changes. This node's count of them begins anew at each fold.
+    for (int i = 0; all.size() + 1 >= most && graph.written() == 0 && i < 20'000; ++i) {
+      SleepFor(std::chrono::milliseconds(1));
+    }
     Found found;
     SLIM_TRY(ReadSnapshot(options, room, graph, found));
     all.push_back(std::move(found));
