@@ -130,8 +130,9 @@ Status ReadAmong(Job& job, const ClusterOptions& options, txn::TransactionalGrap
     const bool over = !all.empty() && !all.back().in_run;
     SLIM_ASSIGN(const auto read, cluster->all().AllMax(over ? most : std::uint64_t{all.size()}));
     if (read >= most) return cluster->Stop();
-    // The last snapshot is to have changes. This node's count of them begins anew at each fold.
-    for (int i = 0; all.size() + 1 >= most && graph.written() == 0 && i < 20'000; ++i) {
+    // The last snapshot is to have changes. Each fold begins to count them anew.
+    const bool waits = job.self() == 0 && all.size() + 1 >= most;
+    for (int i = 0; waits && graph.written() == 0 && i < 20'000; ++i) {
       SleepFor(std::chrono::milliseconds(1));
     }
     Found found;
