@@ -17,9 +17,13 @@ class BandwidthQuota {
   // Null if nothing limits the traffic of node `self`.
   static std::unique_ptr<BandwidthQuota> Make(const Quota& quota, NodeId self, NodeId nodes);
 
-  // Books a transfer of so many bytes, there and back, which begins now. Returns when it may end,
-  // by SharedNowNs(); 0: at once. From any thread.
-  std::uint64_t Book(NodeId peer, std::uint64_t bytes);
+  // When a transfer may begin and end, by SharedNowNs(); 0: at once.
+  struct Booking {
+    std::uint64_t begin_ns = 0;
+    std::uint64_t end_ns = 0;
+  };
+  // Books a transfer of so many bytes, there and back. From any thread.
+  Booking Book(NodeId peer, std::uint64_t bytes);
 
  private:
   BandwidthQuota(const Quota& quota, NodeId self, NodeId nodes);

@@ -22,12 +22,15 @@ TEST(BandwidthQuota, CountsWhatIsBetweenALenderAndAnotherNode) {
     const auto booked = BandwidthQuota::Make(quota, self, 4);
     const NodeId peer = self == 0 ? 2 : 0;
     const std::uint64_t start = SharedNowNs();
-    const std::uint64_t first = booked->Book(peer, 1000);
-    EXPECT_GE(first, start + kNeeded);
-    EXPECT_GE(booked->Book(peer, 1'000'000), first + 1000 * kNeeded);
+    const auto first = booked->Book(peer, 1'000'000);
+    EXPECT_EQ(first.begin_ns, 0U);
+    EXPECT_GE(first.end_ns, start + 1000 * kNeeded);
+    const auto second = booked->Book(peer, 1000);
+    EXPECT_EQ(second.begin_ns, first.end_ns);
+    EXPECT_EQ(second.end_ns, first.end_ns + kNeeded);
     // Each pair has a rate of its own.
-    EXPECT_LT(booked->Book(peer + 1, 1000), first + 1000 * kNeeded);
-    EXPECT_EQ(booked->Book(self == 0 ? 1 : 2, 1'000'000), 0U);
+    EXPECT_EQ(booked->Book(peer + 1, 1000).begin_ns, 0U);
+    EXPECT_EQ(booked->Book(self == 0 ? 1 : 2, 1'000'000).end_ns, 0U);
   }
 }
 

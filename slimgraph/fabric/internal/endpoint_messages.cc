@@ -49,7 +49,7 @@ std::uint32_t Endpoint::Send(EndpointAddress to, HandlerId handler, Bytes body) 
     message.due_ns = peer.last_due_ns = std::max(message.due_ns, peer.last_due_ns);
     // The receiver may be on another host, whose clock tells another time.
     if (context_.quota) {
-      send_at_ns = context_.quota->Book(to.node, kMessageHeaderBytes + body.size());
+      send_at_ns = context_.quota->Book(to.node, kMessageHeaderBytes + body.size()).begin_ns;
     }
   }
   if (peer.backlog || send_at_ns != 0 || !channel_->Send(to, message)) {

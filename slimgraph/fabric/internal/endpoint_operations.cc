@@ -150,7 +150,8 @@ bool Endpoint::PostPart(NodeId node, std::size_t first, std::size_t count, bool 
     part.due_ns = std::max(context_.model->Book(node, wire.sent, wire.returned), part.due_ns);
   }
   if (context_.quota) {
-    part.due_ns = std::max(context_.quota->Book(node, wire.sent + wire.returned), part.due_ns);
+    const auto booked = context_.quota->Book(node, wire.sent + wire.returned);
+    part.due_ns = std::max(booked.end_ns, part.due_ns);
   }
   part.due_ns = last_due_ns_[node] = std::max(part.due_ns, last_due_ns_[node]);
   if (doomed) {
