@@ -1,6 +1,6 @@
-// Keeps the traffic with nodes that lend memory below a rate (Quota::bytes_per_s). An operation
-// completes, and a message is sent, no earlier than that rate allows. So a sender may have to wait
-// although the network is idle. Memory that a node maps is no traffic.
+// Keeps the traffic between a node that lends memory and another node below a rate
+// (Quota::bytes_per_s). An operation completes no earlier than the rate allows. A message is sent
+// when those before it could have arrived. Memory that a node maps is no traffic.
 #pragma once
 
 #include <atomic>

@@ -158,7 +158,7 @@ class Endpoint {
   struct BufferedMessage {
     Message message;
     std::vector<std::byte> body;
-    std::uint64_t send_at_ns = 0;
+    std::uint64_t send_at_ns = 0;  // by SharedNowNs(), if a quota delays it
   };
   struct PeerState {
     std::uint32_t sent = 0;

@@ -281,6 +281,15 @@ TEST_F(PoolJobs, TakeNoMoreThanTheirQuota) {
     // What is sent last does not wait for its own time.
     EXPECT_GE(report.NumberAt("/time/run_s").value_or(0), bytes / kRate / kPoolNodes * 0.9);
   }
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"sssp", "small:kron", "--source", "1", "--memory-side", "reduce", "--edge-cache", "0"},
+           {"triangles", "small:kron", "--transport", "tcp"}}) {
+    for (const char* const compute : {"1", "2"}) {
+      std::vector<std::string> all = words;
+      all.insert(all.end(), {"--compute", compute, "--verify", "--json"});
+      EXPECT_TRUE(Parse(Run(all)).IsTrue("/verified")) << words[0] << " at " << compute;
+    }
+  }
   Run({"pool", "stop", "small"});
   Run({"pool", "start", "small", "--nodes", "2", "--job-memory", "8K"});
   Run({"pool", "load", "small", scratch_->File("kron.slim")});

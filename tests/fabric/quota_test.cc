@@ -22,9 +22,9 @@ TEST(BandwidthQuota, CountsWhatIsBetweenALenderAndAnotherNode) {
     const auto booked = BandwidthQuota::Make(quota, self, 4);
     const NodeId peer = self == 0 ? 2 : 0;
     const std::uint64_t start = SharedNowNs();
-    const auto first = booked->Book(peer, 1'000'000);
+    const auto first = booked->Book(peer, 1'000'000'000);
     EXPECT_EQ(first.begin_ns, 0U);
-    EXPECT_GE(first.end_ns, start + 1000 * kNeeded);
+    EXPECT_GE(first.end_ns, start + 1'000'000 * kNeeded);
     const auto second = booked->Book(peer, 1000);
     EXPECT_EQ(second.begin_ns, first.end_ns);
     EXPECT_EQ(second.end_ns, first.end_ns + kNeeded);

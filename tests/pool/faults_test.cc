@@ -98,7 +98,7 @@ TEST_F(Pools, RecogniseAStaleDescriptor) {
   EXPECT_TRUE(Unwrap(ListPools()).empty());
 }
 
-// A killed process is there until its memory is freed, and takes no connection meanwhile.
+// A killed process exists until its memory has been freed, but accepts no connection any more.
 TEST_F(Pools, TakeAProcessThatIsEndingForEnded) {
   for (int repeat = 0; repeat < 20; ++repeat) {
     const pid_t process = Fork([] {

@@ -47,7 +47,7 @@ std::uint32_t Endpoint::Send(EndpointAddress to, HandlerId handler, Bytes body) 
           message.due_ns, context_.model->Book(to.node, kMessageHeaderBytes + body.size(), 0));
     }
     message.due_ns = peer.last_due_ns = std::max(message.due_ns, peer.last_due_ns);
-    // The receiver may be on another host, whose clock tells another time.
+    // Not as due_ns: the receiver may be on another host, whose clock tells another time.
     if (context_.quota) {
       send_at_ns = context_.quota->Book(to.node, kMessageHeaderBytes + body.size()).begin_ns;
     }
