@@ -26,7 +26,8 @@ std::vector<Command> AllCommands() {
           JobResizeCommand(),   LaunchCommand(),
           MemoryNodeCommand(),  ComputeNodeCommand(),
           PoolNodeCommand(),    PoolHostCommand(),
-          PoolJoinCommand(),    PoolLoaderCommand()};
+          PoolJoinCommand(),    PoolLoaderCommand(),
+          PoolCacheCommand()};
 }
 
 std::string GroupSummary(std::string_view group) {

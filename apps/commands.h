@@ -68,6 +68,7 @@ Command PoolListCommand();
 Command PoolNodeCommand();
 Command PoolHostCommand();
 Command PoolJoinCommand();
+Command PoolCacheCommand();
 Command PoolLoaderCommand();
 
 // Programs that use the library.

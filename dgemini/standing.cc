@@ -132,7 +132,8 @@ Status Workload::ServeStanding(Cluster& cluster, const StandingGraph& graph,
     ServedLists& lists = served.emplace_back(graph.own_lists(direction));
     const auto share = [&](ListMemory which, RegionId& id) -> Status {
       SLIM_ASSIGN(const SharedRegion region,
-                  cluster.fabric().ShareStanding(graph.memory(direction, which)));
+                  cluster.fabric().ShareStanding(graph.memory(direction, which),
+                                                 graph.MemoryNumber(direction, which)));
       id = region.id;
       return {};
     };

@@ -97,9 +97,9 @@ class NodePlanner {
     return bytes + ValueBytes(share) + MessageBytes(share) + EarlyBytes(share) + ResultBytes();
   }
 
-  // With the shm transport, pages that a node reads of another node's memory count for it, too.
+  // Pages that a node reads of another node's memory, or of a copy of it, count for it, too.
   std::uint64_t MappedBytes() const {
-    if (!cluster_.topology().is_compute(node_) || cluster_.options().transport != "shm" ||
+    if (!cluster_.topology().is_compute(node_) || !cluster_.maps_far_memory() ||
         needs_.cache.side == MemorySide::kServe) {
       return 0;
     }

@@ -254,9 +254,11 @@ Result<std::unique_ptr<MiningGraph>> MiningGraph::Attach(
   if (computes) graph->dense_of_.resize(file.vertices());
   Fabric& fabric = cluster.fabric();
   SLIM_ASSIGN(const SharedRegion description,
-              fabric.ShareStanding(own == nullptr ? nullptr : &own->description()));
-  SLIM_ASSIGN(const SharedRegion lists,
-              fabric.ShareStanding(own == nullptr ? nullptr : &own->lists()));
+              fabric.ShareStanding(own == nullptr ? nullptr : &own->description(),
+                                   StandingLists::kDescription));
+  SLIM_ASSIGN(
+      const SharedRegion lists,
+      fabric.ShareStanding(own == nullptr ? nullptr : &own->lists(), StandingLists::kLists));
   graph->region_ = lists.id;
   for (NodeId node = 0; node < graph->nodes_; ++node) {
     if (node < graph->first_home_) {
@@ -270,10 +272,10 @@ Result<std::unique_ptr<MiningGraph>> MiningGraph::Attach(
       .to_measure = 0,
       .to_fill = StandingLists::DescriptionBytes(graph->vertices() / graph->homes_ + 1)};
   WorkingMemory to_work = working ? working(*graph) : WorkingMemory{};
-  // What this process maps of the pool's descriptions: its own, or those that it has read over shm.
+  // What this process maps of the pool's descriptions: its own, or those that it has read.
   if (!computes) {
     to_work.own_bytes += StandingLists::DescriptionBytes(graph->count_of(graph->self_));
-  } else if (cluster.options().transport == "shm") {
+  } else if (cluster.maps_far_memory()) {
     to_work.mapped_bytes += graph->homes_ * StandingLists::DescriptionBytes(0) +
                             StandingLists::DescriptionBytes(graph->vertices_);
   }

@@ -35,7 +35,7 @@ WorkingMemory WorkingMemoryOf(const MiningGraph& graph, const MiningOptions& opt
   const std::uint64_t bytes_of_entries = graph.index(graph.self()).arcs() * entry_bytes;
   if (!graph.computes()) return {.own_bytes = bytes_of_entries};
   const bool asks = options.fetch == Fetch::kRequest && graph.compute() > 1;
-  const bool maps = cluster.options().transport == "shm";
+  const bool maps = cluster.maps_far_memory();
   const std::uint64_t peers = graph.compute() - 1;
   WorkingMemory working{.own_bytes = bytes_of_entries + engine_bytes(graph, options)};
   if (maps) working.mapped_bytes += graph.remote_arcs() * entry_bytes;

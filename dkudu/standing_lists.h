@@ -39,8 +39,11 @@ class StandingLists {
                                     std::span<const std::unique_ptr<SharedMemory>> memories);
 
   ListPart part() const { return part_; }
-  const SharedMemory& description() const { return *memories_[0]; }
-  const SharedMemory& lists() const { return *memories_[1]; }
+  // The memories of a part, by number.
+  static constexpr std::size_t kDescription = 0;
+  static constexpr std::size_t kLists = 1;
+  const SharedMemory& description() const { return *memories_[kDescription]; }
+  const SharedMemory& lists() const { return *memories_[kLists]; }
 
  private:
   ListPart part_ = ListPart::kAll;

@@ -59,6 +59,7 @@ AttachRequest RequestFor(const JobOptions& options, const std::vector<std::strin
           .views_are_graphs = options.standing->views_are_graphs,
           .compute = compute,
           .resizable = options.may_move,
+          .transport = options.transport,
           .words = arguments};
 }
 

@@ -8,6 +8,7 @@
 #include "apps/pool/view_command.h"
 #include "apps/print.h"
 #include "slimgraph/launch/hosts.h"
+#include "slimgraph/pool/cache_agent.h"
 #include "slimgraph/pool/pool.h"
 #include "slimgraph/pool/pool_node.h"
 
@@ -52,6 +53,9 @@ Command PoolStartCommand() {
           "what a job may send to each node and read from it in a second; memory that it maps in "
           "place does not count",
           start->job_bytes_per_s);
+    limit("--host-cache",
+          "what each host keeps of each graph: lists that its jobs have read over tcp",
+          start->host_cache_bytes);
     options
         .Number("--copies", "K", "nodes that keep each part; a job needs one of them",
                 start->copies)
@@ -131,6 +135,15 @@ Command PoolJoinCommand() {
   const auto run = [](const std::vector<std::string>&) { return PrintError(JoinPool().error()); };
   return {kPoolJoinCommand, "become a node of a pool that is started by a launcher",
           [](Options& options) { options.RunsAsCopies(); }, run};
+}
+
+Command PoolCacheCommand() {
+  const auto run = [](const std::vector<std::string>&) {
+    const Status served = ServePoolCache();
+    return served ? 0 : PrintError(served.error());
+  };
+  return {kPoolCacheCommand, "keep copies of a graph for the jobs on this host, which start it",
+          [](Options&) {}, run};
 }
 
 Command PoolHostCommand() {

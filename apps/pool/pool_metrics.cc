@@ -53,6 +53,22 @@ void AddGraphs(Metrics& metrics, const PoolView& view) {
   }
 }
 
+// Each agent tells all nodes, so the first that answers knows all caches.
+void AddCaches(Metrics& metrics, const PoolView& view) {
+  constexpr const char* kName = "slimgraph_pool_cache_bytes";
+  metrics.Define(kName, "gauge", "Memory of a host's copies of a graph, or of a view of it.");
+  for (const PoolNodeView& node : view.nodes) {
+    if (!node.status) continue;
+    for (const HostCacheStatus& cache : node.status->caches) {
+      metrics.Add(kName,
+                  fmt::format("agent=\"{}\",graph=\"{}\",view=\"{}\"", cache.agent, cache.graph,
+                              cache.view),
+                  static_cast<double>(cache.bytes));
+    }
+    return;
+  }
+}
+
 // Node 0 of the pool has a deputy of each job; another node is asked if it does not answer.
 void AddJobs(Metrics& metrics, const PoolView& view) {
   constexpr const char* kName = "slimgraph_pool_jobs";
@@ -90,6 +106,7 @@ int PrintMetrics(const PoolView& view) {
              "Most memory for graphs and views on a node; 0: no limit.",
              [](const PoolNodeStatus& status) { return static_cast<double>(status.memory_bytes); });
   AddGraphs(metrics, view);
+  AddCaches(metrics, view);
   AddJobs(metrics, view);
   return Print(metrics.text());
 }

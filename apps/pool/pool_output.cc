@@ -68,6 +68,18 @@ std::vector<JobOfPool> JobsOf(const PoolView& view) {
   return all;
 }
 
+// Each cache once, as its agent last told a node.
+std::vector<HostCacheStatus> CachesOf(const PoolView& view) {
+  std::map<std::string, HostCacheStatus> caches;
+  for (const PoolNodeView& node : view.nodes) {
+    if (!node.status) continue;
+    for (const HostCacheStatus& cache : node.status->caches) caches[cache.agent] = cache;
+  }
+  std::vector<HostCacheStatus> all;
+  for (auto& [agent, cache] : caches) all.push_back(std::move(cache));
+  return all;
+}
+
 std::string DescribeNode(const PoolDescriptor& pool, std::size_t number, const PoolNodeView& node) {
   const std::string host = node.where.host.empty() ? "" : " on " + node.where.host;
   if (!node.runs) {
@@ -142,6 +154,25 @@ void SetJobs(Report& report, const std::vector<JobOfPool>& jobs) {
   }
 }
 
+std::string DescribeCache(const PoolDescriptor& pool, const HostCacheStatus& cache) {
+  const std::size_t host = cache.agent.find('@');
+  return fmt::format("  cache{} of {}{}  {} of {}\n",
+                     host == std::string::npos ? "" : " on " + cache.agent.substr(host + 1),
+                     cache.graph, FormOf(cache.view), FormatBytes(cache.bytes),
+                     FormatBytes(pool.host_cache_bytes));
+}
+
+void SetCaches(Report& report, const std::vector<HostCacheStatus>& caches) {
+  report.Set("/result/caches", std::vector<std::string>());
+  for (std::size_t i = 0; i < caches.size(); ++i) {
+    const std::string at = fmt::format("/result/caches/{}", i);
+    report.Set(at + "/graph", caches[i].graph);
+    report.Set(at + "/view", caches[i].view);
+    report.Set(at + "/agent", caches[i].agent);
+    report.Set(at + "/bytes", caches[i].bytes);
+  }
+}
+
 int PrintStatusObject(const PoolView& view) {
   Report report("pool status");
   report.Set("/pool/name", view.pool.name);
@@ -151,6 +182,7 @@ int PrintStatusObject(const PoolView& view) {
   report.Set("/pool/memory_bytes", view.pool.memory_bytes);
   report.Set("/pool/job_memory_bytes", view.pool.job_memory_bytes);
   report.Set("/pool/job_bytes_per_s", view.pool.job_bytes_per_s);
+  report.Set("/pool/host_cache_bytes", view.pool.host_cache_bytes);
   for (std::size_t i = 0; i < view.nodes.size(); ++i) SetNode(report, i, view.nodes[i]);
   const auto graphs = GraphsOf(view);
   report.Set("/result/graphs", std::vector<std::string>());
@@ -164,6 +196,7 @@ int PrintStatusObject(const PoolView& view) {
     report.Set(at + "/nodes", graphs[i].nodes);
   }
   SetJobs(report, JobsOf(view));
+  SetCaches(report, CachesOf(view));
   return PrintReportOf(report);
 }
 
@@ -228,6 +261,7 @@ int PrintStatus(const PoolView& view, bool json) {
     text += DescribeNode(view.pool, i, view.nodes[i]);
   }
   for (const GraphOfPool& graph : graphs) text += DescribeGraph(view, graph);
+  for (const HostCacheStatus& cache : CachesOf(view)) text += DescribeCache(view.pool, cache);
   for (const JobOfPool& job : jobs) text += "  " + DescribeJob(job);
   return Print(text);
 }

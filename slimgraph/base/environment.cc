@@ -14,6 +14,7 @@ constexpr std::string_view kPrefix = "SLIMGRAPH_";
 
 constexpr std::array kKnown = {
     KnownVariable{"SLIMGRAPH_BEGUN_AGAIN", "set by slimgraph itself when a job begins again"},
+    KnownVariable{"SLIMGRAPH_CACHE", "set by slimgraph itself for the agent of a host's cache"},
     KnownVariable{"SLIMGRAPH_COMPUTE",
                   "under mpiexec or srun: how many nodes of a session compute"},
     KnownVariable{"SLIMGRAPH_HOST", "the address under which other hosts reach this one"},

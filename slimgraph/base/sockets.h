@@ -1,4 +1,4 @@
-// Host addresses, and TCP sockets. Unix sockets are created where they are used.
+// Host addresses, and TCP sockets. Sockets within a machine are in local_sockets.h.
 #pragma once
 
 #include <sys/socket.h>

@@ -33,6 +33,12 @@ class Cluster {
   bool computes() const { return topology_.is_compute(self()); }
   std::uint32_t threads() const { return options_.threads; }
   const ClusterOptions& options() const { return options_; }
+  // Whether a compute node maps what it reads of memory nodes: their memory, or a cache of the
+  // host.
+  bool maps_far_memory() const {
+    return options_.transport == "shm" ||
+           (options_.transport == "tcp" && !job_.host_cache().empty());
+  }
   // Options for a second cluster of the same processes, beside this one.
   ClusterOptions OptionsForAnother() const;
 

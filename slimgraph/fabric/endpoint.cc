@@ -23,17 +23,25 @@ Endpoint::Endpoint(const EndpointContext& context, std::uint32_t index)
       collected_(context.nodes),
       last_due_ns_(context.nodes) {
   channel_ = context.transport.OpenChannel(index, faults_);
+  if (context.host_cache != nullptr) {
+    cache_.reset(new EndpointCache{.reader = {*context.host_cache, [this] { channel_->Wake(); }},
+                                   .posted = {},
+                                   .answers = {}});
+    cache_->posted.resize(context.nodes);
+  }
 }
 
 Endpoint::~Endpoint() = default;
 
 void Endpoint::Progress() {
   channel_->Poll(ended_, [this](const Message& message) { Receive(message); });
+  // After Poll(), which takes back the wake-up of the cache.
+  if (cache_ && cache_->reader.has_answers()) HandleCacheAnswers();
   for (std::size_t i = 0; i < ended_.size(); ++i) {
     const auto [id, outcome, failed_index] = ended_[i];
     const std::uint64_t due_ns = parts_[id].due_ns;
     if (due_ns == 0) [[likely]] {
-      Finish(id, outcome, failed_index);
+      End(id, outcome, failed_index);
     } else {
       delayed_parts_.Add(due_ns, EndedPart{id, outcome, failed_index});
     }
@@ -43,7 +51,7 @@ void Endpoint::Progress() {
     const std::uint64_t now = SharedNowNs();
     while (delayed_parts_.first_due_ns() <= now) {
       const EndedPart part = delayed_parts_.Take();
-      Finish(part.id, part.outcome, part.failed_index);
+      End(part.id, part.outcome, part.failed_index);
     }
     while (delayed_messages_.first_due_ns() <= now) {
       BufferedMessage delayed = delayed_messages_.Take();

@@ -22,6 +22,7 @@
 #include "slimgraph/base/types.h"
 #include "slimgraph/fabric/delay_queue.h"
 #include "slimgraph/fabric/faults.h"
+#include "slimgraph/fabric/host_cache.h"
 #include "slimgraph/fabric/message.h"
 #include "slimgraph/fabric/operation.h"
 #include "slimgraph/fabric/transport.h"
@@ -44,6 +45,7 @@ struct EndpointContext {
   const OwnRegions& regions;
   NetworkModel* model = nullptr;    // null: no network model
   BandwidthQuota* quota = nullptr;  // null: the job has none
+  HostCache* host_cache = nullptr;  // null: the job has none
 };
 
 // Whether the success of an operation is reported. Failures are always reported.
@@ -149,11 +151,22 @@ class Endpoint {
     bool injected = false;
     bool loopback = false;  // on the own node, but executed through the channel
     std::uint64_t due_ns = 0;
+    StageId stage = kUnnamedStage;  // under which it is counted if the host's cache answers
   };
   struct EndedPart {
     std::uint64_t id;
     Outcome outcome;
     std::uint32_t failed_index;
+  };
+  // Parts on one node end in the order in which they were posted, by the channel or by the cache.
+  struct EndpointCache {
+    struct Posted {
+      EndedPart part;
+      bool ended = false;
+    };
+    HostCache::Reader reader;
+    std::vector<std::deque<Posted>> posted;  // by node
+    std::vector<HostCache::Reader::Answer> answers;
   };
   struct BufferedMessage {
     Message message;
@@ -174,11 +187,14 @@ class Endpoint {
   Operation& Collect(NodeId node, std::uint64_t length);
   void RingNode(NodeId node);
   bool PostPart(NodeId node, std::size_t first, std::size_t count, bool doomed);
+  bool SendPart(std::uint64_t id, bool doomed, bool continues);
   bool NeedsLoopback(const Part& part) const;
   bool ExecuteLocally(const Part& part, std::uint64_t id, bool doomed);
   Wire Count(const Part& part);
   void Progress();
+  void End(std::uint64_t id, Outcome outcome, std::uint32_t failed_index);
   void Finish(std::uint64_t id, Outcome outcome, std::uint32_t failed_index);
+  void HandleCacheAnswers();
   void Receive(const Message& message);
   void Deliver(const Message& message);
   void SendBacklog();
@@ -195,6 +211,7 @@ class Endpoint {
   StageId stage_ = kUnnamedStage;
 
   std::vector<Collected> collected_;  // by node
+  bool doorbell_continues_ = false;   // a part of this doorbell was sent to the same node
   std::vector<NodeId> touched_;       // nodes with collected operations
   std::vector<Part> parts_;           // by id; reused
   std::vector<std::uint64_t> free_parts_;
@@ -205,6 +222,7 @@ class Endpoint {
   std::vector<Completion> ready_;
   std::vector<PeerState> peer_states_;  // by receiving endpoint of the job
   std::vector<std::uint32_t> backlogged_;
+  std::unique_ptr<EndpointCache> cache_;  // null: the job has no host's cache
   std::size_t outstanding_ = 0;
   std::size_t num_loopback_parts_ = 0;
   std::size_t delivered_ = 0;  // messages handled since the last Poll

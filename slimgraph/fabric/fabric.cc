@@ -19,6 +19,11 @@ Result<std::unique_ptr<Fabric>> Fabric::Open(Job& job, const FabricOptions& opti
   SLIM_ASSIGN(fabric->model_, NetworkModel::Open(job, options.network));
   fabric->quota_ = BandwidthQuota::Make(job.quota(), job.self(), job.nodes());
   SLIM_ASSIGN(fabric->transport_, MakeTransport(job, options));
+  const Quota& quota = job.quota();
+  // Over shm, there is nothing to save.
+  if (!job.host_cache().empty() && !quota.lends(job.self()) && fabric->transport() == "tcp") {
+    fabric->host_cache_ = HostCache::Connect(job.host_cache(), quota.first_lender);
+  }
   const EndpointContext context{.self = job.self(),
                                 .nodes = job.nodes(),
                                 .endpoints = options.endpoints,
@@ -26,7 +31,8 @@ Result<std::unique_ptr<Fabric>> Fabric::Open(Job& job, const FabricOptions& opti
                                 .handlers = fabric->handlers_,
                                 .regions = *fabric->regions_,
                                 .model = fabric->model_.get(),
-                                .quota = fabric->quota_.get()};
+                                .quota = fabric->quota_.get(),
+                                .host_cache = fabric->host_cache_.get()};
   for (std::uint32_t i = 0; i < options.endpoints; ++i) {
     fabric->endpoints_.push_back(std::make_unique<Endpoint>(context, i));
   }
@@ -62,8 +68,12 @@ Result<SharedRegion> Fabric::Share(std::uint64_t bytes, const PlacePages& place_
   return Publish(id, region);
 }
 
-Result<SharedRegion> Fabric::ShareStanding(const SharedMemory* memory) {
-  return ShareExisting(memory, /*writable=*/false);
+Result<SharedRegion> Fabric::ShareStanding(const SharedMemory* memory, std::size_t number) {
+  SLIM_ASSIGN(const SharedRegion region, ShareExisting(memory, /*writable=*/false));
+  if (host_cache_) {
+    host_cache_->Add(region.id, number, regions_->Find(region.id)->bytes_of_node);
+  }
+  return region;
 }
 
 Result<SharedRegion> Fabric::ShareFile(std::shared_ptr<const SharedFile> file) {

@@ -16,6 +16,7 @@
 #include "slimgraph/fabric/endpoint.h"
 #include "slimgraph/fabric/fabric_options.h"
 #include "slimgraph/fabric/handlers.h"
+#include "slimgraph/fabric/host_cache.h"
 #include "slimgraph/fabric/message.h"
 #include "slimgraph/fabric/network_model.h"
 #include "slimgraph/fabric/operation.h"
@@ -64,8 +65,10 @@ class Fabric {
   using PlacePages = std::function<Status(MutableBytes)>;
   Result<SharedRegion> Share(std::uint64_t bytes, const PlacePages& place_pages = {});
   // Collective, like Share, but this node contributes memory that exists already, or none. All
-  // nodes may only read it. `memory` must outlive the fabric.
-  Result<SharedRegion> ShareStanding(const SharedMemory* memory);
+  // nodes may only read it. `memory` must outlive the fabric. `number`: which of the memories that
+  // stand on each node of the pool it is, the same on all nodes. If the job has a host's cache,
+  // reads use it.
+  Result<SharedRegion> ShareStanding(const SharedMemory* memory, std::size_t number);
   // Collective, like Share, but this node contributes the memory of a file, or none. All nodes may
   // write to it. A write is durable when the file is synced after the write's completion; or, if
   // the file is persistent() and the processor's caches survive a loss of power, when a later read
@@ -110,6 +113,7 @@ class Fabric {
   Job& job_;
   std::unique_ptr<NetworkModel> model_;    // null: no model
   std::unique_ptr<BandwidthQuota> quota_;  // null: none
+  std::unique_ptr<HostCache> host_cache_;  // null: none
   std::vector<std::shared_ptr<const SharedFile>> files_;
   std::unique_ptr<OwnRegions> regions_;
   HandlerTable handlers_;

@@ -156,6 +156,7 @@ Result<std::unique_ptr<Job>> Job::Form(JoinConfig config, OnLoss on_loss,
   job->secret_ = config.secret;
   job->encrypts_ = config.encrypts;
   job->quota_ = config.quota;
+  job->host_cache_ = config.host_cache;
   job->before_end_ = std::move(config.before_end);
   SLIM_ASSIGN(job->control_, ControlPlane::Form(std::move(config), HostIdentity()));
   job->hosts_ = job->control_->roster().hosts;

@@ -39,6 +39,7 @@ struct JoinConfig {
                               // join
   bool encrypts = false;      // the same on all nodes; see Job::encrypts
   Quota quota{};              // the same on all nodes
+  std::string host_cache{};   // Job::host_cache
   // Node 0: called from time to time while it waits for the others; an error ends the waiting.
   std::function<Status()> still_coming{};
   // Node 0 under OnLoss::kEndJob: called on the control thread when a node has died or does not
@@ -110,6 +111,8 @@ class Job {
   // Whether everything that the nodes send over TCP is encrypted, here and by the tcp transport.
   bool encrypts() const { return encrypts_; }
   const Quota& quota() const { return quota_; }
+  // Where this host's cache of the lenders' memory answers (fabric/host_cache.h); "": nowhere.
+  const std::string& host_cache() const { return host_cache_; }
 
   // Collective: returns all nodes' contributions, in node order. Fails when a node is lost
   // meanwhile. If the job survives deaths, it does not fail then: a dead node contributes "".
@@ -234,6 +237,7 @@ class Job {
   std::string secret_;  // empty in a job of one node
   bool encrypts_ = false;
   Quota quota_;
+  std::string host_cache_;
   std::function<std::string(NodeId, const std::string&)> before_end_;
   std::uint32_t tag_ = 0;        // tag of its exchanges; 0 for a whole job
   std::vector<NodeId> members_;  // of a part: its nodes' numbers in the whole job

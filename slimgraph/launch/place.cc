@@ -12,14 +12,16 @@
 namespace slimgraph {
 namespace {
 
+constexpr std::string_view kNone = "-";
+
 std::atomic<bool> is_node{false};  // of a session that a launcher has started
 
 }  // namespace
 
 std::string Place::ToText() const {
-  return fmt::format("{} {} {} {} {} {} {} {} {} {} {}", node, nodes, compute, hub, secret,
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {}", node, nodes, compute, hub, secret,
                      encrypts ? 1 : 0, quota.first_lender, quota.memory_bytes, quota.bytes_per_s,
-                     listener, command);
+                     host_cache.empty() ? kNone : host_cache, listener, command);
 }
 
 JoinConfig Place::Config() const {
@@ -32,6 +34,7 @@ JoinConfig Place::Config() const {
   config.secret = secret;
   config.encrypts = encrypts;
   config.quota = quota;
+  config.host_cache = host_cache;
   return config;
 }
 
@@ -49,7 +52,7 @@ Result<std::optional<Place>> TakePlace() {
   const std::string text = set;
   ::unsetenv(kJoinVariable);
   const auto words = Split(text, ' ');
-  constexpr std::size_t kWords = 11;
+  constexpr std::size_t kWords = 12;
   const auto number = [&](std::size_t i) { return std::atoll(std::string(words[i]).c_str()); };
   const auto in_range = [](long long n) { return n >= 0 && n <= static_cast<int>(kMaxNodes); };
   if (words.size() < kWords || !in_range(number(0)) || !in_range(number(1)) ||
@@ -66,10 +69,11 @@ Result<std::optional<Place>> TakePlace() {
               .quota = {.first_lender = static_cast<NodeId>(number(6)),
                         .memory_bytes = static_cast<std::uint64_t>(number(7)),
                         .bytes_per_s = static_cast<std::uint64_t>(number(8))},
-              .listener = static_cast<int>(number(9))};
+              .host_cache = words[9] == kNone ? "" : std::string(words[9]),
+              .listener = static_cast<int>(number(10))};
   SLIM_TRY(BecomeNodeOnce());
   // The command may have blanks.
-  place.command = std::string(words[10].data(), text.data() + text.size());
+  place.command = std::string(words[11].data(), text.data() + text.size());
   return place;
 }
 

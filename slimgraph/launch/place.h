@@ -21,10 +21,11 @@ struct Place {
   NodeId node = 0;
   NodeId nodes = 1;
   NodeId compute = 1;
-  std::string hub = {};      // "host:port" of node 0
-  std::string secret = {};   // of the job
-  bool encrypts = false;     // Job::encrypts
-  Quota quota = {};          // Job::quota
+  std::string hub = {};         // "host:port" of node 0
+  std::string secret = {};      // of the job
+  bool encrypts = false;        // Job::encrypts
+  Quota quota = {};             // Job::quota
+  std::string host_cache = {};  // Job::host_cache
   int listener = -1;         // node 0: the descriptor of the socket on which it accepts the others
   std::string command = {};  // node 0: what its memory nodes run; "": the session's options say it
 

@@ -15,6 +15,7 @@
 #include "slimgraph/cluster/topology.h"
 #include "slimgraph/launch/hosts.h"
 #include "slimgraph/launch/place.h"
+#include "slimgraph/pool/cache_agent.h"
 #include "slimgraph/pool/internal/node_state.h"
 #include "slimgraph/pool/internal/open_pool.h"
 
@@ -50,8 +51,10 @@ Result<std::unique_ptr<Attachment>> Attachment::Make(const AttachRequest& reques
   auto& connections = made->deputies_->connections;
   SLIM_ASSIGN(const auto found, connections[0].Ask({std::string(internal::kFind), request.graph}));
   if (found.size() != 2) return EnvironmentError("pool '{}' has sent no graph", request.pool);
-  made->facts_ = {
-      .nodes = static_cast<NodeId>(pool.nodes.size()), .copies = pool.copies, .facts = found[1]};
+  made->facts_ = {.nodes = static_cast<NodeId>(pool.nodes.size()),
+                  .copies = pool.copies,
+                  .id = found[0],
+                  .facts = found[1]};
   std::string view;
   if (request.view_of) {
     SLIM_ASSIGN(view, request.view_of(found[1]));
@@ -75,6 +78,14 @@ Result<std::unique_ptr<Attachment>> Attachment::Make(const AttachRequest& reques
   config.quota = {.first_lender = request.compute,
                   .memory_bytes = pool.job_memory_bytes,
                   .bytes_per_s = (pool.job_bytes_per_s + request.compute - 1) / request.compute};
+  const std::string program =
+      request.compute_command.empty() ? "/proc/self/exe" : request.compute_command.front();
+  const bool over_tcp =
+      request.transport == "tcp" || (request.transport.empty() && pool.has_hosts());
+  if (over_tcp && !request.is_cache && pool.host_cache_bytes > 0) {
+    config.host_cache =
+        FindCacheAgent(pool, {request.pool, request.graph, view, found[0]}, program);
+  }
   Place place{.nodes = nodes,
               .compute = request.compute,
               .hub = pool.has_hosts()
@@ -82,7 +93,8 @@ Result<std::unique_ptr<Attachment>> Attachment::Make(const AttachRequest& reques
                          : fmt::format("127.0.0.1:{}", LocalAddress(config.listener.get()).port()),
               .secret = config.secret,
               .encrypts = pool.encrypts,
-              .quota = config.quota};
+              .quota = config.quota,
+              .host_cache = config.host_cache};
   for (NodeId i = 0; i < connections.size(); ++i) {
     place.node = request.compute + i;
     std::vector<std::string> words{
@@ -95,7 +107,9 @@ Result<std::unique_ptr<Attachment>> Attachment::Make(const AttachRequest& reques
         fmt::format("{}{}", ::getpid(), pool.has_hosts() ? "@" + HostName() : ""),
         fmt::format("{}", i),
         fmt::format("{}", request.compute),
-        request.resizable ? "resizable" : ""};
+        std::string(request.is_cache    ? internal::kCache
+                    : request.resizable ? internal::kResizable
+                                        : "")};
     words.insert(words.end(), request.words.begin(), request.words.end());
     SLIM_TRY(connections[i].Send(words));
   }
@@ -174,6 +188,13 @@ std::optional<NodeId> Attachment::TakeResize() {
 void Attachment::TellKept(const std::string& why) {
   for (auto& connection : deputies_->connections) {
     static_cast<void>(connection.Send({std::string(internal::kKept), why}));
+  }
+}
+
+void Attachment::TellCached(std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  for (auto& connection : deputies_->connections) {
+    static_cast<void>(connection.Send({std::string(internal::kCached), fmt::format("{}", bytes)}));
   }
 }
 

@@ -27,7 +27,9 @@ struct AttachRequest {
   std::function<Result<std::string>(const std::string& facts)> view_of = {};
   bool views_are_graphs = false;  // then PoolFacts has the view's facts, not those of the graph
   NodeId compute = 1;
-  bool resizable = false;  // the job asks for TakeResize()
+  bool resizable = false;      // the job asks for TakeResize()
+  std::string transport = {};  // of the job; "": tcp if the pool has hosts, else shm
+  bool is_cache = false;       // the job is the agent of a host's cache
   // The command line after the program's name. The other compute nodes and the deputies have the
   // same, and find their Place (launch/place.h) in the environment; deputies also find their part
   // of the graph there (TakeStandingPart()).
@@ -40,6 +42,7 @@ struct AttachRequest {
 struct PoolFacts {
   NodeId nodes = 0;   // of the pool
   NodeId copies = 1;  // of each part
+  std::string id;     // of the graph's load
   std::string facts;  // about the graph, as the loader on node 0 of the pool has told
 };
 
@@ -65,6 +68,8 @@ class Attachment {
   std::string WhyUnwanted();
   // Tells the one who has asked why the job keeps its compute nodes.
   void TellKept(const std::string& why);
+  // An agent: how much its cache has.
+  void TellCached(std::uint64_t bytes);
 
  private:
   struct Deputies;

@@ -147,6 +147,7 @@ Result<PoolDescriptor> ReadDescriptor(const std::string& name) {
                       .memory_bytes = number("/memory_bytes"),
                       .job_memory_bytes = number("/job_memory_bytes"),
                       .job_bytes_per_s = number("/job_bytes_per_s"),
+                      .host_cache_bytes = number("/host_cache_bytes"),
                       .copies = static_cast<NodeId>(number("/copies")),
                       .host_name = json->TextAt("/host_name"),
                       .launcher = json->TextAt("/launcher")};
@@ -196,6 +197,7 @@ Status WriteDescriptor(const PoolDescriptor& pool) {
   report.Set("/memory_bytes", pool.memory_bytes);
   report.Set("/job_memory_bytes", pool.job_memory_bytes);
   report.Set("/job_bytes_per_s", pool.job_bytes_per_s);
+  report.Set("/host_cache_bytes", pool.host_cache_bytes);
   report.Set("/copies", std::uint64_t{pool.copies});
   report.Set("/host_name", pool.host_name);
   report.Set("/launcher", pool.launcher);

@@ -15,7 +15,7 @@
 namespace slimgraph {
 
 // Of requests and answers, and of the descriptor.
-constexpr std::uint64_t kPoolProtocol = 5;
+constexpr std::uint64_t kPoolProtocol = 6;
 
 struct PoolNodeAddress {
   std::string host = {};     // as the hosts file names it; "": the pool is on one machine alone
@@ -36,9 +36,10 @@ struct PoolDescriptor {
   // What each job may take of each node: memory besides the graph, and traffic. 0: no limit.
   std::uint64_t job_memory_bytes = 0;
   std::uint64_t job_bytes_per_s = 0;
-  NodeId copies = 1;           // how many nodes keep each part
-  std::string host_name = {};  // of the machine on which it was started
-  std::string launcher = {};   // what starts its nodes; "": slimgraph itself
+  std::uint64_t host_cache_bytes = 0;  // that each host keeps of each graph; 0: no caches
+  NodeId copies = 1;                   // how many nodes keep each part
+  std::string host_name = {};          // of the machine on which it was started
+  std::string launcher = {};           // what starts its nodes; "": slimgraph itself
   std::vector<PoolNodeAddress> nodes = {};
 
   // Copy `copy` of part p is on node p + copy, and part 0 follows the last one.

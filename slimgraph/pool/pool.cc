@@ -152,6 +152,7 @@ Result<PoolDescriptor> DescriptorToStart(const PoolStart& start, bool exists) {
       SLIM_TRY(CheckSame(name, "--memory", start.memory_bytes, pool.memory_bytes));
       SLIM_TRY(CheckSame(name, "--job-memory", start.job_memory_bytes, pool.job_memory_bytes));
       SLIM_TRY(CheckSame(name, "--job-bandwidth", start.job_bytes_per_s, pool.job_bytes_per_s));
+      SLIM_TRY(CheckSame(name, "--host-cache", start.host_cache_bytes, pool.host_cache_bytes));
     }
     if (runs && start.encrypts && !pool.encrypts) {
       return UsageError("pool '{}' runs without --encrypt: stop it first, to start it with it",
@@ -179,6 +180,7 @@ Result<PoolDescriptor> DescriptorToStart(const PoolStart& start, bool exists) {
   pool.memory_bytes = start.memory_bytes.value_or(pool.memory_bytes);
   pool.job_memory_bytes = start.job_memory_bytes.value_or(pool.job_memory_bytes);
   pool.job_bytes_per_s = start.job_bytes_per_s.value_or(pool.job_bytes_per_s);
+  pool.host_cache_bytes = start.host_cache_bytes.value_or(pool.host_cache_bytes);
   pool.copies = start.copies.value_or(pool.copies);
   pool.encrypts = pool.encrypts || start.encrypts;
   if (pool.copies == 0 || pool.copies > nodes) {

@@ -26,6 +26,7 @@ struct PoolStart {
   // What each job may take of each node: memory besides the graph, and traffic. 0: no limit.
   std::optional<std::uint64_t> job_memory_bytes = {};
   std::optional<std::uint64_t> job_bytes_per_s = {};
+  std::optional<std::uint64_t> host_cache_bytes = {};  // of each graph; 0: hosts keep no copies
   std::optional<NodeId> copies = {};  // how many nodes keep each part; jobs need only one of them
   // Jobs encrypt what they send over TCP. A pool that encrypts goes on to do so.
   bool encrypts = false;

@@ -258,7 +258,9 @@ class ClientService {
         .command = command,
         .client = request[6],
         .compute = static_cast<NodeId>(std::strtoul(request[8].c_str(), nullptr, 10)),
-        .resizable = !request[9].empty()};
+        .resizable = request[9] == internal::kResizable,
+        .is_cache = request[9] == internal::kCache,
+        .view = request[2]};
     SLIM_ASSIGN(asked_, Event::Make());
     SLIM_ASSIGN(job_, node_.state.AddJob(job, *asked_));
     const auto started = StartProgram(program);
@@ -296,6 +298,7 @@ class ClientService {
       ::kill(deputy_, SIGKILL);
       AwaitReadable(ended.get(), kUntilDeputyEnds);
     }
+    graph_.reset();
     node_.state.RemoveJob(job_);
     const int code = Reap(deputy_);
     if (!left) static_cast<void>(client_.Send({fmt::format("{}", code)}));
@@ -305,9 +308,15 @@ class ClientService {
   bool ClientHasLeft() {
     while (client_.AwaitSomething(std::chrono::nanoseconds(0))) {
       const auto said = client_.Receive(NowNs() + internal::kAnswerNs);
-      if (!said || !*said || (*said)->size() != 2 || (*said)->front() != internal::kKept)
+      if (!said || !*said || (*said)->size() != 2) return true;
+      const std::string& what = (*said)->back();
+      if ((*said)->front() == internal::kKept) {
+        node_.state.SetKept(job_, what);
+      } else if ((*said)->front() == internal::kCached) {
+        node_.state.SetCached(job_, std::strtoull(what.c_str(), nullptr, 10));
+      } else {
         return true;
-      node_.state.SetKept(job_, (*said)->back());
+      }
     }
     return false;
   }

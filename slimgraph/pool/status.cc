@@ -62,6 +62,11 @@ std::vector<std::string> ToWords(const PoolNodeStatus& status) {
     add(job.deputy);
     add(job.seconds);
   }
+  add(status.caches.size());
+  for (const HostCacheStatus& cache : status.caches) {
+    for (const std::string& text : {cache.graph, cache.view, cache.agent}) words.push_back(text);
+    add(cache.bytes);
+  }
   return words;
 }
 
@@ -94,6 +99,14 @@ Result<PoolNodeStatus> StatusFromWords(const std::vector<std::string>& words) {
     job.kept = reader.Text();
     job.deputy = reader.Number<pid_t>();
     job.seconds = reader.Number<double>();
+  }
+  const auto caches = reader.Number<std::size_t>();
+  for (std::size_t i = 0; i < caches && reader.complete(); ++i) {
+    HostCacheStatus& cache = status.caches.emplace_back();
+    for (std::string* const text : {&cache.graph, &cache.view, &cache.agent}) {
+      *text = reader.Text();
+    }
+    cache.bytes = reader.Number<std::uint64_t>();
   }
   if (reader.complete() && reader.at_end()) return status;
   return EnvironmentError("a node of the pool has sent a status that is none");

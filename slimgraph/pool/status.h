@@ -36,8 +36,18 @@ struct AttachedJobStatus {
   NodeId compute = 1;       // its compute nodes
   bool resizable = false;   // their number can change
   std::string kept = {};    // why it has not, since the job was last asked; "": no such reason
+  bool is_cache = false;    // it is the agent of a host's cache; never told as a job
+  std::string view = {};    // of the graph; only told of caches
   pid_t deputy = 0;         // of its memory node on this node of the pool
   double seconds = 0;
+};
+
+// A host's copies of a graph, or of a view of it.
+struct HostCacheStatus {
+  std::string graph = {};
+  std::string view = {};
+  std::string agent = {};  // its process, as AttachedJobStatus::client
+  std::uint64_t bytes = 0;
 };
 
 struct PoolNodeStatus {
@@ -48,6 +58,7 @@ struct PoolNodeStatus {
   double processor_seconds = 0;  // that the node has used since it started
   std::vector<KeptGraphStatus> graphs = {};
   std::vector<AttachedJobStatus> jobs = {};
+  std::vector<HostCacheStatus> caches = {};
 };
 
 // As words of an answer.

@@ -166,8 +166,13 @@ Status StandingGraph::ReadFacts(const std::string& facts) {
 const SharedMemory* StandingGraph::memory(Direction direction, ListMemory which) const {
   const bool weighted = weight_type() != WeightType::kNone;
   if (memories_.empty() || (which == ListMemory::kWeights && !weighted)) return nullptr;
-  const std::size_t first = direction == Direction::kIn && directed() ? (weighted ? 3 : 2) : 0;
-  return memories_[first + static_cast<std::size_t>(which)].get();
+  return memories_[MemoryNumber(direction, which)].get();
+}
+
+std::size_t StandingGraph::MemoryNumber(Direction direction, ListMemory which) const {
+  const std::size_t each = weight_type() != WeightType::kNone ? 3 : 2;
+  const std::size_t first = direction == Direction::kIn && directed() ? each : 0;
+  return first + static_cast<std::size_t>(which);
 }
 
 ServedLists StandingGraph::own_lists(Direction direction) const {

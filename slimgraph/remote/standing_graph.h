@@ -51,6 +51,8 @@ class StandingGraph : public GraphSource {
   // The memories of this node's part, in the order offsets, lists, weights; null on nodes that keep
   // no part, and if the graph has no weights.
   const SharedMemory* memory(Direction direction, ListMemory which) const;
+  // Which one of a part's memories that is.
+  std::size_t MemoryNumber(Direction direction, ListMemory which) const;
   // The same, as spans without regions.
   ServedLists own_lists(Direction direction) const;
 

@@ -36,7 +36,7 @@ TEST_P(StandingMemory, IsReadByAllNodesAndChangedByNone) {
     std::memcpy(memory->base(), pattern.data(), kStandingBytes);
     Unwrap(memory->Seal());
     const SharedRegion region =
-        Unwrap(fabric.ShareStanding(job.self() == owner ? memory.get() : nullptr));
+        Unwrap(fabric.ShareStanding(job.self() == owner ? memory.get() : nullptr, 0));
     EXPECT_EQ(fabric.region_bytes(owner, region.id), kStandingBytes);
     EXPECT_EQ(fabric.region_bytes(0, region.id), 0U);
     Endpoint& endpoint = fabric.endpoint(0);

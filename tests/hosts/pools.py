@@ -134,6 +134,25 @@ class PoolTests:
             expect(not os.listdir(pool.pools), f"left: {os.listdir(pool.pools)}")
             expect(not pool.processes(), "nodes still run")
 
+    def test_cache_of_a_host(self):
+        """Each host has a cache of its own, and another agent after its first one has ended."""
+        with HostsWithPool(self.graph, "--host-cache", "1G") as pool:
+            def bytes_read(host):
+                job = ["pagerank", "p:g", "--edge-cache", "0", "--verify", "--json"]
+                traffic = json.loads(pool.expect_done(host, job))["traffic"]
+                return traffic.get("by_kind", {}).get("read", {}).get("payload_bytes", 0)
+
+            for host in (4, 2):
+                expect(bytes_read(host) > 0 and bytes_read(host) == 0, f"host {host} reads")
+            pool.hosts.cut(1)
+            pool.expect_error(4, ["pagerank", "p:g"], "node 0 of pool 'p'")
+            pool.hosts.heal(1)
+            pool.expect_answer(4, ["triangles", "p:g"], {"count": self.count})
+            bytes_read(4)
+            expect(bytes_read(4) == 0, "the new agent keeps nothing")
+            pool.expect_done(4, ["pool", "stop", "p"])
+            expect(not pool.processes(), "agents still run")
+
     def test_node_of_a_pool_is_killed(self):
         with HostsWithPool(self.graph) as pool:
             os.kill(pool.process(1), signal.SIGKILL)

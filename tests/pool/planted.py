@@ -2,8 +2,8 @@
 """planted.py [NAME…]: tests that the tests of pools find each defect of planted/.
 
 Each patch is applied to a copy of the tree, built there on top of existing objects, and reverted. A
-defect is found when a test fails: tests/pool, jobs on pools (tests/apps), or kills at random
-moments. The last line counts the defects.
+defect is found when a test fails: tests/pool, those of hosts' caches (tests/fabric), jobs on pools
+(tests/apps), or kills at random moments. The last line counts the defects.
 """
 import argparse
 import os
@@ -16,8 +16,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../support"))
 from patched_copy import PatchedCopy  # noqa: E402
 
-COMMAND, POOL_TEST, APPS_TEST = ("build/release/" + name for name in
-                                 ("slimgraph", "tests/pool_test", "tests/apps_test"))
+COMMAND, POOL_TEST, FABRIC_TEST, APPS_TEST = (
+    "build/release/" + name
+    for name in ("slimgraph", "tests/pool_test", "tests/fabric_test", "tests/apps_test"))
 FAILED = re.compile(r"^\[ +FAILED +\] (\S+) \(\d+ ms\)$|^(point \d+ .*)$", re.M)
 LIMIT_S = 300
 
@@ -38,7 +39,8 @@ def main():
     parser.add_argument("names", nargs="*", metavar="NAME")
     options = parser.parse_args()
     copy = PatchedCopy(HERE, "release", ("bench", "plain"))
-    tests = [[POOL_TEST], [APPS_TEST, "--gtest_filter=Pool*:Resizing*:Surviving*"],
+    tests = [[POOL_TEST], [FABRIC_TEST, "--gtest_filter=HostCache*"],
+             [APPS_TEST, "--gtest_filter=Pool*:Resizing*:Surviving*"],
              [sys.executable, "tests/pool/kills_test.py", "--points", "60"]]
 
     def find(_):
@@ -57,7 +59,8 @@ def main():
                 return next(filter(None, failed.groups())) if failed else f"{words[0]} ends early"
         return ""
 
-    return copy.try_all(options.names, [*options.make.split(), COMMAND, POOL_TEST, APPS_TEST], find)
+    programs = [COMMAND, POOL_TEST, FABRIC_TEST, APPS_TEST]
+    return copy.try_all(options.names, [*options.make.split(), *programs], find)
 
 
 if __name__ == "__main__":

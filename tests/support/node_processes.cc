@@ -127,6 +127,7 @@ NodesEnd RunNodes(NodeId nodes, OnLoss on_loss, const std::function<void(Job&)>&
       config.secret = "test";
       config.encrypts = traits.encrypts;
       config.quota = traits.quota;
+      config.host_cache = traits.host_cache;
       if (node == 0) {
         config.listener = std::move(*listener);
       } else {

@@ -24,6 +24,7 @@ struct NodesEnd {
 struct JobTraits {
   bool encrypts = false;
   Quota quota = {};
+  std::string host_cache = {};
 };
 
 // Runs `body` on every node. A node that fails an EXPECT or ASSERT, or whose body throws, ends with

@@ -13,6 +13,7 @@ from slimgraph.lab.spread import format_bytes
 from slimgraph.lab.study import Graph
 
 POOL = "lab"  # the name of an experiment's pool
+CACHE_BYTES = "64G"  # a limit above all graphs; only what jobs read takes memory
 STAMPED_BYTES = 4096  # the first page of a .slim file has checksums of all other pages
 
 
@@ -97,7 +98,8 @@ class StandingPool:
 
     def load(self, graphs):
         """`graphs`: pairs of a name in the pool and a file."""
-        run_slimgraph([self.program, "pool", "start", POOL, "--nodes", str(self.nodes)])
+        run_slimgraph([self.program, "pool", "start", POOL, "--nodes", str(self.nodes),
+                       "--host-cache", CACHE_BYTES])
         for name, file in graphs:
             run_slimgraph([self.program, "pool", "load", POOL, file, "--as", name, "--prepare",
                            "mining"])

@@ -81,6 +81,7 @@ void Endpoint::Ring() {
 // Splits the operations collected for a node into parts that any transport can carry at once.
 void Endpoint::RingNode(NodeId node) {
   const auto& collected = collected_[node].operations;
+  doorbell_continues_ = false;
   std::size_t first = 0;
   std::uint64_t bytes = 0;
   bool doomed = false;
@@ -135,13 +136,32 @@ bool Endpoint::PostPart(NodeId node, std::size_t first, std::size_t count, bool 
     ++num_loopback_parts_;
     return false;
   }
+  if (cache_) {
+    using Taken = HostCache::Reader::Taken;
+    part.stage = stage_;
+    cache_->posted[node].push_back({{id, Outcome::kOk, 0}});
+    const Taken taken =
+        doomed || faults_.any() ? Taken::kNo : cache_->reader.Take(id, part.operations);
+    if (taken == Taken::kHere) End(id, Outcome::kOk, 0);
+    if (taken != Taken::kNo) return false;
+  }
+  const bool continues = std::exchange(doorbell_continues_, true);
+  return SendPart(id, doomed, continues);
+}
+
+// Counts the part, and sends it unless it is doomed. Returns as PostPart().
+bool Endpoint::SendPart(std::uint64_t id, bool doomed, bool continues) {
+  Part& part = parts_[id];
+  const NodeId node = part.node;
+  std::span<const Operation> posted(part.operations);
   const Wire wire = Count(part);
   if (faults_.any()) [[unlikely]] {
+    const auto count = static_cast<std::uint32_t>(posted.size());
     if (faults_.cut(node)) {
-      Finish(id, Outcome::kPeerLost, 0);
+      End(id, Outcome::kPeerLost, 0);
       return doomed;
     }
-    part.fail_at = faults_.ChooseFailure(node, static_cast<std::uint32_t>(count));
+    part.fail_at = faults_.ChooseFailure(node, count);
     part.injected = part.fail_at < count;
     posted = posted.first(part.fail_at);
     part.due_ns = SharedNowNs() + faults_.DrawDelayNs(node);
@@ -159,7 +179,7 @@ bool Endpoint::PostPart(NodeId node, std::size_t first, std::size_t count, bool 
   } else if (posted.empty()) {
     ended_.push_back({id, Outcome::kOk, 0});
   } else {
-    channel_->Post(id, posted, first > 0);
+    channel_->Post(id, posted, continues);
   }
   return doomed || part.injected;
 }
@@ -224,6 +244,50 @@ Endpoint::Wire Endpoint::Count(const Part& part) {
   first.header_bytes += 2 * kMessageHeaderBytes;
   ++first.round_trips;
   return wire;
+}
+
+void Endpoint::End(std::uint64_t id, Outcome outcome, std::uint32_t failed_index) {
+  if (!cache_ || parts_[id].loopback) return Finish(id, outcome, failed_index);
+  auto& posted = cache_->posted[parts_[id].node];
+  const auto found = std::find_if(posted.begin(), posted.end(),
+                                  [id](const auto& one) { return one.part.id == id; });
+  *found = {{id, outcome, failed_index}, true};
+  while (!posted.empty() && posted.front().ended) {
+    const EndedPart part = posted.front().part;
+    posted.pop_front();
+    Finish(part.id, part.outcome, part.failed_index);
+  }
+}
+
+void Endpoint::HandleCacheAnswers() {
+  cache_->reader.TakeAnswers(cache_->answers);
+  for (const auto& [id, answer] : cache_->answers) {
+    Part& part = parts_[id];
+    std::uint64_t due_ns = 0;
+    if (answer.bytes > 0) {
+      const std::uint64_t headers = answer.reads * kOperationHeaderBytes + kMessageHeaderBytes;
+      if (context_.model) {
+        due_ns = context_.model->Book(part.node, headers, kMessageHeaderBytes + answer.bytes);
+      }
+      TrafficCount& reads = traffic_.OfAllKinds(
+          part.stage, part.node)[static_cast<std::size_t>(OperationKind::kRead)];
+      reads.operations += answer.reads;
+      reads.payload_bytes += answer.bytes;
+      reads.header_bytes += headers + kMessageHeaderBytes;
+      ++reads.round_trips;
+    }
+    if (cache_->reader.TryCopy(part.operations)) {
+      if (due_ns == 0) {
+        End(id, Outcome::kOk, 0);
+      } else {
+        delayed_parts_.Add(due_ns, EndedPart{id, Outcome::kOk, 0});
+      }
+      continue;
+    }
+    const StageId before = std::exchange(stage_, part.stage);
+    SendPart(id, /*doomed=*/false, /*continues=*/false);
+    stage_ = before;
+  }
 }
 
 void Endpoint::Finish(std::uint64_t id, Outcome outcome, std::uint32_t failed_index) {

@@ -1,7 +1,6 @@
 #include "slimgraph/launch/internal/launcher_link.h"
 
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
@@ -10,6 +9,7 @@
 #include <cstring>
 
 #include "slimgraph/base/clock.h"
+#include "slimgraph/base/local_sockets.h"
 #include "slimgraph/launch/handshake.h"
 
 namespace slimgraph {
@@ -18,27 +18,6 @@ namespace {
 constexpr std::size_t kNumFds = 2;
 constexpr std::uint64_t kIntroductionNs = 3'000'000'000;
 constexpr std::size_t kRandomCharacters = 16;  // in the name of a launcher's socket
-
-// A name in the abstract namespace of Unix sockets: it needs no file and vanishes with its owner.
-struct AbstractAddress {
-  sockaddr_un address{};
-  socklen_t size = 0;
-
-  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&address); }
-};
-
-Result<AbstractAddress> AddressOf(std::string_view name) {
-  AbstractAddress made;
-  constexpr std::size_t kMost = sizeof made.address.sun_path - 1;
-  if (name.size() > kMost) {
-    return EnvironmentError("{} is not a launcher's socket: it has {} characters, more than {}",
-                            kLauncherVariable, name.size(), kMost);
-  }
-  made.address.sun_family = AF_UNIX;
-  std::memcpy(made.address.sun_path + 1, name.data(), name.size());
-  made.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-  return made;
-}
 
 union FdMessage {
   cmsghdr align;
@@ -84,9 +63,12 @@ std::optional<std::array<int, kNumFds>> ReceiveFds(int socket) {
 Result<std::unique_ptr<LauncherLink>> LauncherLink::OpenFromEnvironment(NodeId self) {
   const char* const name = std::getenv(kLauncherVariable);
   if (name == nullptr) return std::unique_ptr<LauncherLink>();
-  UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-  SLIM_ASSIGN(const AbstractAddress address, AddressOf(name));
-  if (!socket || ::connect(socket.get(), address.get(), address.size) != 0) {
+  if (std::strlen(name) > kMaxLocalName) {
+    return EnvironmentError("{} is not a launcher's socket: it has {} characters, more than {}",
+                            kLauncherVariable, std::strlen(name), kMaxLocalName);
+  }
+  UniqueFd socket = ConnectLocally(name);
+  if (!socket) {
     return EnvironmentError("the command that started this node is gone ({}: {})", name,
                             std::strerror(errno));
   }
@@ -110,10 +92,8 @@ Result<LauncherSocket> LauncherSocket::Listen() {
   SLIM_ASSIGN(const std::string random, NewSecret());
   LauncherSocket launcher;
   launcher.name_ = fmt::format("slimgraph-{}-{}", ::getpid(), random.substr(0, kRandomCharacters));
-  launcher.listener_.Reset(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  SLIM_ASSIGN(const AbstractAddress address, AddressOf(launcher.name_));
-  if (!launcher.listener_ || ::bind(launcher.fd(), address.get(), address.size) != 0 ||
-      ::listen(launcher.fd(), kMaxNodes) != 0) {
+  launcher.listener_ = ListenLocally(launcher.name_, kMaxNodes);
+  if (!launcher.listener_) {
     return EnvironmentError("cannot listen on a local socket: {}", std::strerror(errno));
   }
   return launcher;
@@ -124,13 +104,8 @@ std::optional<LauncherSocket::Node> LauncherSocket::Accept() const {
     Node node;
     node.socket.Reset(::accept4(fd(), nullptr, nullptr, SOCK_CLOEXEC));
     if (!node.socket) return std::nullopt;
-    ucred who{};
-    socklen_t size = sizeof who;
-    if (::getsockopt(node.socket.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0 ||
-        who.uid != ::getuid()) {
-      continue;
-    }
-    node.pid = who.pid;
+    node.pid = PeerOfThisUser(node.socket.get());
+    if (node.pid == 0) continue;
     node.deadline_ns = NowNs() + kIntroductionNs;
     return node;
   }

@@ -28,7 +28,12 @@ inline constexpr std::string_view kLoad = "load";  // GRAPH ID FILE SHOWN
 inline constexpr std::string_view kKeep = "keep";  // what this connection has loaded
 inline constexpr std::string_view kDrop = "drop";  // GRAPH
 inline constexpr std::string_view kAttach =
-    "attach";  // GRAPH VIEW ID PLACE FOLDER CLIENT PART COMPUTE RESIZABLE WORD…
+    "attach";  // GRAPH VIEW ID PLACE FOLDER CLIENT PART COMPUTE KIND WORD…
+// The kinds of an attached job. A cache is the agent of a host's cache.
+inline constexpr std::string_view kResizable = "resizable";
+inline constexpr std::string_view kCache = "cache";
+// BYTES: so much is in the cache of the agent that has attached; no answer.
+inline constexpr std::string_view kCached = "cached";
 // CLIENT COMPUTE: whose job shall have so many compute nodes. The job's connection gets
 // kResize COMPUTE, without having asked.
 inline constexpr std::string_view kResize = "resize";

@@ -85,20 +85,41 @@ bool NodeState::DropUnusedView() {
   auto oldest = graphs_.end();
   for (auto entry = graphs_.begin(); entry != graphs_.end(); ++entry) {
     const SharedGraph& graph = entry->second.graph;
-    if (graph->what.view.empty() || !graph->what.ready || graph.use_count() > 1) continue;
+    if (graph->what.view.empty() || !graph->what.ready) continue;
+    if (graph.use_count() > 1 + CachesOf(entry->first)) continue;
     if (oldest == graphs_.end() || entry->second.used < oldest->second.used) oldest = entry;
   }
   if (oldest == graphs_.end()) return false;
-  graphs_.erase(oldest);
+  EndCachesOf(oldest->first);
+  Forget(oldest);
   return true;
 }
 
+long NodeState::CachesOf(const std::string& key) const {
+  return std::count_if(jobs_.begin(), jobs_.end(), [&](const auto& job) {
+    const AttachedJobStatus& what = job.second.what;
+    return what.is_cache && KeyOf(what.graph, what.view) == key;
+  });
+}
+
+void NodeState::EndCachesOf(const std::string& key) {
+  for (auto& [number, job] : jobs_) {
+    if (!job.what.is_cache || KeyOf(job.what.graph, job.what.view) != key) continue;
+    job.unwanted = "its graph was dropped";
+    job.asked->Set();
+  }
+}
+
 Status NodeState::HoldLoaded(KeptGraph graph) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   const std::string key = KeyOf(graph.what.name, graph.what.view);
   const auto free = [&] { return memory_bytes_ - std::min(memory_bytes_, UsedBytes()); };
   while (memory_bytes_ != 0 && graph.what.bytes > free()) {
-    if (DropUnusedView()) continue;
+    if (DropUnusedView()) {
+      // Its memory is freed when its caches have ended.
+      job_removed_.wait_for(lock, kUntilJobsEnd, [&] { return graph.what.bytes <= free(); });
+      continue;
+    }
     return EnvironmentError(
         "{}graph '{}' needs {}, but of the pool's --memory {} only {} are free: drop another "
         "graph, or start a pool with more memory or more nodes",
@@ -152,11 +173,13 @@ Status NodeState::Drop(const std::string& name) {
   if (found == graphs_.end() || found->second.graph != graph) {
     return {};  // another has just dropped it
   }
+  EndCachesOf(name);
   Forget(found);
   const std::string views = name + "/";
   while (true) {
     const auto view = graphs_.lower_bound(views);
     if (view == graphs_.end() || !view->first.starts_with(views)) break;
+    EndCachesOf(view->first);
     Forget(view);
   }
   loaded_or_not_.notify_all();
@@ -183,10 +206,11 @@ void NodeState::RemoveJob(std::uint64_t number) {
 
 Status NodeState::HoldStill() {
   const std::lock_guard lock(mutex_);
-  if (!jobs_.empty()) {
-    const AttachedJobStatus& job = jobs_.begin()->second.what;
+  const auto is_job = [](const auto& job) { return !job.second.what.is_cache; };
+  if (const auto jobs = std::count_if(jobs_.begin(), jobs_.end(), is_job); jobs > 0) {
+    const AttachedJobStatus& job = std::find_if(jobs_.begin(), jobs_.end(), is_job)->second.what;
     return UsageError("{} job{} attached, such as process {} ({}): wait for its end, or give --now",
-                      jobs_.size(), jobs_.size() == 1 ? " is" : "s are", job.client, job.command);
+                      jobs, jobs == 1 ? " is" : "s are", job.client, job.command);
   }
   for (const auto& [key, entry] : graphs_) {
     if (entry.graph->what.ready) continue;
@@ -260,6 +284,11 @@ void NodeState::SetKept(std::uint64_t number, const std::string& why) {
   jobs_.at(number).what.kept = why;
 }
 
+void NodeState::SetCached(std::uint64_t number, std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  jobs_.at(number).cached_bytes = bytes;
+}
+
 PoolNodeStatus NodeState::Describe() const {
   const std::lock_guard lock(mutex_);
   PoolNodeStatus status{.process = ::getpid(),
@@ -269,6 +298,10 @@ PoolNodeStatus NodeState::Describe() const {
                         .processor_seconds = ProcessorSeconds()};
   for (const auto& [key, entry] : graphs_) status.graphs.push_back(entry.graph->what);
   for (const auto& [number, job] : jobs_) {
+    if (job.what.is_cache) {
+      status.caches.push_back({job.what.graph, job.what.view, job.what.client, job.cached_bytes});
+      continue;
+    }
     status.jobs.push_back(job.what);
     status.jobs.back().seconds = SecondsSince(job.since_ns);
   }

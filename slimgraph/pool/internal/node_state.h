@@ -49,7 +49,7 @@ class NodeState {
   void Abandon(const std::string& key);
 
   Result<SharedGraph> Find(const std::string& key);
-  // With all its views.
+  // With all its views. Caches of them end.
   Status Drop(const std::string& name);
 
   // Returns the number by which the job is known, or an error if the node is about to stop.
@@ -75,6 +75,7 @@ class NodeState {
   // Why the job shall end, or nothing if nobody wants that.
   std::string WhyUnwanted(std::uint64_t number) const;
   void SetKept(std::uint64_t number, const std::string& why);
+  void SetCached(std::uint64_t number, std::uint64_t bytes);
 
   PoolNodeStatus Describe() const;
 
@@ -85,6 +86,7 @@ class NodeState {
     const Event* asked = nullptr;
     std::optional<NodeId> resize = {};
     std::string unwanted = {};
+    std::uint64_t cached_bytes = 0;
   };
   struct Entry {
     SharedGraph graph;
@@ -94,6 +96,9 @@ class NodeState {
   std::uint64_t UsedBytes() const;
   void Forget(std::map<std::string, Entry>::iterator entry);
   bool DropUnusedView();
+  // The agents of caches of this graph, or view, shall end.
+  void EndCachesOf(const std::string& key);
+  long CachesOf(const std::string& key) const;
 
   const std::uint64_t memory_bytes_;
   const std::uint64_t since_ns_;

@@ -123,6 +123,7 @@ Status Nodes::StartAttached(const SessionOptions& options) {
       Attachment::Make({.pool = options.pool_graph.substr(0, colon),
                         .graph = options.pool_graph.substr(colon + 1),
                         .compute = request_.compute,
+                        .transport = options.transport,
                         .words = {kMemoryNodeCommand},
                         .compute_command = {options.memory_node_program, kComputeNodeCommand}}));
   nodes_ = request_.compute + attachment_->facts().nodes;

@@ -1,5 +1,5 @@
 """Graphs that stand in a pool, against batch jobs that load them: the time until a job computes,
-the time that it computes, and jobs side by side."""
+the time that it computes, what it reads, and jobs side by side."""
 from dataclasses import replace
 
 from slimgraph.lab.figures import Figure, Reference, bars
@@ -10,6 +10,7 @@ from slimgraph.lab.study import Group, Study
 
 SIDE_BY_SIDE = "pagerank"
 JOBS_PER_S = "/result/jobs_per_s"
+TRAFFIC = "/traffic/payload_bytes"
 
 
 def in_pool(graph):
@@ -35,6 +36,12 @@ def study(settings):
     def points(graph, job):
         return [point for compute in computes for point in both(graph, ALL_JOBS[job], compute)]
 
+    def over_tcp(graph, job):
+        """A batch job, and one on the pool, where jobs share a cache of their host."""
+        batch, attached = both(graph, ALL_JOBS[job], 1)[:2]
+        return [replace(point, words=[*point.words, "--transport", "tcp"],
+                        label=f"{point.label} over tcp") for point in (batch, attached)]
+
     def side_by_side(graph):
         """Pairs (jobs, point), of batch jobs and of those on the pool."""
         kinds = []
@@ -53,6 +60,19 @@ def study(settings):
         plot.answer = median_over(
             ratios.series[0], "Attaching with one compute node takes {m} times as long as loading "
             "(median of {n} applications, {l} to {h}).")
+        return plot
+
+    def reading(results, graph):
+        jobs = list(ALL_JOBS)
+        plot = bars(f"{graph.name}: what crosses the fabric over tcp, one compute node", jobs,
+                    ["batch", "pool, with a cache of the host"],
+                    lambda c, s: results.of(over_tcp(graph, jobs[c])[s], TRAFFIC, 1e-6),
+                    y_title="megabytes")
+        ratios = bars("", jobs, [""], lambda c, _: results.ratio(
+            *reversed(over_tcp(graph, jobs[c])), TRAFFIC))
+        plot.answer = median_over(
+            ratios.series[0], "A job on the pool moves {m} times the bytes of a batch job if its "
+            "host has a cache and ran it before (median of {n} applications, {l} to {h}).")
         return plot
 
     def running(results, graph):
@@ -87,10 +107,12 @@ def study(settings):
         "What does a job gain from a graph that stands in memory?",
         [replace(group, measure="/time/load_s")
          for group in groups_of_jobs(settings, ALL_JOBS, points)] +
+        [Group(f"{job} over tcp on {graph.name}", over_tcp(graph, job), TRAFFIC)
+         for graph in settings.graphs for job in ALL_JOBS] +
         [Group(f"{SIDE_BY_SIDE} side by side on {graph.name}",
                [point for kind in side_by_side(graph) for _, point in kind], JOBS_PER_S)
          for graph in settings.graphs],
         lambda results: [figure(results, graph) for graph in settings.graphs
-                         for figure in (loading, running, beside)],
+                         for figure in (loading, reading, running, beside)],
         [emulation(settings, settings.nodes + computes[-1], "the nodes of a pool have none"),
          f"The pool has {settings.nodes} nodes; a batch job has as many memory nodes."])
