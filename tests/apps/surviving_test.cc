@@ -94,11 +94,11 @@ TEST_F(Surviving, OfCountsDeathsOfComputeNodes) {
 }
 
 TEST_F(Surviving, ComputeNodesThatDieOrAreStopped) {
-  RunningCommand job(Words({"--iterations", "4000", "--compute", "3"}));
+  RunningCommand job(Words({"--iterations", "8000", "--compute", "3"}));
   ASSERT_TRUE(job.AwaitError("on the largest of 6 nodes"));
   SendToComputeNode(job, SIGKILL);
   ASSERT_TRUE(job.AwaitError("the job goes on from step "));
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  std::this_thread::sleep_for(std::chrono::milliseconds(800));  // the first steps
   SendToComputeNode(job, SIGSTOP);
   const CommandEnd end = job.Wait();
   ExpectVerified(end, 2);
