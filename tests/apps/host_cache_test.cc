@@ -147,8 +147,8 @@ TEST_F(PoolCaches, AreSharedByEightJobsAtOnce) {
   Run({"pool", "drop", "p", "busy"});
 }
 
-// A job whose agent is killed, or stopped, reads from the pool itself. The next job starts another
-// agent, unless the stopped one is still there.
+// A job whose agent is killed, or stopped, reads from the pool itself. Once the agent has ended,
+// the next job starts another one.
 TEST_F(PoolCaches, AreNotNeeded) {
   for (const int signal : {SIGKILL, SIGSTOP}) {
     LoadAs("lonely");
@@ -167,11 +167,12 @@ TEST_F(PoolCaches, AreNotNeeded) {
     ::kill(job.pid(), SIGINT);
     EXPECT_EQ(job.Wait().code, 130);
     ::kill(agent, SIGCONT);
+    // Its deputies have given it up while it was silent, so it ends as well.
+    EXPECT_TRUE(Await([&] { return ::kill(agent, 0) != 0; }));
     RunJob({"sssp", "p:lonely", "--source", "1"});
     EXPECT_EQ(BytesRead(RunJob({"sssp", "p:lonely", "--source", "1"})), 0);
     Run({"pool", "drop", "p", "lonely"});
     EXPECT_TRUE(Await([] { return Caches().empty(); }));
-    EXPECT_TRUE(Await([&] { return ::kill(agent, 0) != 0; }));
   }
 }
 
