@@ -89,9 +89,10 @@ TEST_F(PoolCaches, LetALaterJobMoveNoLists) {
       words.insert(words.end(), {"--edge-cache", "0"});
       const double second = BytesRead(RunJob(words));
       // A source may have no neighbours. Compute nodes that count patterns together also read words
-      // of each other.
+      // of each other. Which lists cc needs on two of them depends on which one is faster.
       const bool has_sources = words[2].starts_with("--source");
-      const bool only_lists = i < kVertexPrograms || std::string("1") == compute;
+      const bool only_lists =
+          (i < kVertexPrograms && words[0] != "cc") || std::string("1") == compute;
       EXPECT_TRUE(first > 0 || has_sources) << words[0];
       EXPECT_TRUE(second == 0 || !only_lists) << words[0] << " reads " << second;
       Run({"pool", "drop", "p", name});
