@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::chrono::seconds kUntilItAccepts{5};
 constexpr std::chrono::seconds kUntilLost{5};
-constexpr std::uint64_t kUntilLostNs = 5'000'000'000;
+constexpr std::uint64_t kUntilLostNs = std::chrono::nanoseconds(kUntilLost).count();
 
 }  // namespace
 

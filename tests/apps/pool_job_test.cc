@@ -25,15 +25,6 @@ class PoolJobs : public PoolTest {
 };
 
 TEST_F(PoolJobs, AgreeWithSerialCodesOnAnyNumberOfComputeNodes) {
-  const std::vector<std::vector<std::string>> kPrograms = {{"bfs", "--source", "1"},
-                                                           {"khop", "--source", "1", "--hops", "2"},
-                                                           {"sssp", "--source", "1"},
-                                                           {"pagerank"},
-                                                           {"cc"},
-                                                           {"bc", "--sources", "1,2,3"},
-                                                           {"cdlp"},
-                                                           {"kcore"},
-                                                           {"mis"}};
   const std::vector<std::vector<std::string>> kSettings = {
       {"--compute", "1"},
       {"--compute", "1", "--memory-side", "serve", "--transport", "tcp"},
@@ -46,7 +37,7 @@ TEST_F(PoolJobs, AgreeWithSerialCodesOnAnyNumberOfComputeNodes) {
       {"--compute", "4", "--memory-side", "reduce", "--delegate", "node"},
   };
   std::size_t turn = random_() % kSettings.size();
-  for (const auto& program : kPrograms) {
+  for (const auto& program : kVertexPrograms) {
     for (int k = 0; k < 3; ++k) {  // each setting occurs with every third program
       std::vector<std::string> words = program;
       words.insert(words.begin() + 1, "p:kron");

@@ -8,6 +8,16 @@
 
 namespace slimgraph {
 
+const std::vector<std::vector<std::string>> PoolTest::kVertexPrograms = {
+    {"bfs", "--source", "1"},
+    {"khop", "--source", "1", "--hops", "2"},
+    {"sssp", "--source", "1"},
+    {"pagerank"},
+    {"cc"},
+    {"bc", "--sources", "1,2,3"},
+    {"cdlp"},
+    {"kcore"},
+    {"mis"}};
 ScratchDirectory* PoolTest::scratch_ = nullptr;
 std::mt19937_64 PoolTest::random_;
 

@@ -27,6 +27,7 @@ class PoolTest : public ::testing::Test {
   // The process of a node of the pool.
   static pid_t ProcessOf(NodeId node);
 
+  static const std::vector<std::vector<std::string>> kVertexPrograms;  // without the graph
   static ScratchDirectory* scratch_;
   static std::mt19937_64 random_;
 };

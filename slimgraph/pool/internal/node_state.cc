@@ -81,7 +81,7 @@ void NodeState::Forget(std::map<std::string, Entry>::iterator entry) {
   graphs_.erase(entry);
 }
 
-bool NodeState::DropUnusedView() {
+std::string NodeState::DropUnusedView() {
   auto oldest = graphs_.end();
   for (auto entry = graphs_.begin(); entry != graphs_.end(); ++entry) {
     const SharedGraph& graph = entry->second.graph;
@@ -89,10 +89,11 @@ bool NodeState::DropUnusedView() {
     if (graph.use_count() > 1 + CachesOf(entry->first)) continue;
     if (oldest == graphs_.end() || entry->second.used < oldest->second.used) oldest = entry;
   }
-  if (oldest == graphs_.end()) return false;
-  EndCachesOf(oldest->first);
+  if (oldest == graphs_.end()) return "";
+  const std::string key = oldest->first;
+  EndCachesOf(key);
   Forget(oldest);
-  return true;
+  return key;
 }
 
 long NodeState::CachesOf(const std::string& key) const {
@@ -115,9 +116,8 @@ Status NodeState::HoldLoaded(KeptGraph graph) {
   const std::string key = KeyOf(graph.what.name, graph.what.view);
   const auto free = [&] { return memory_bytes_ - std::min(memory_bytes_, UsedBytes()); };
   while (memory_bytes_ != 0 && graph.what.bytes > free()) {
-    if (DropUnusedView()) {
-      // Its memory is freed when its caches have ended.
-      job_removed_.wait_for(lock, kUntilJobsEnd, [&] { return graph.what.bytes <= free(); });
+    if (const std::string view = DropUnusedView(); !view.empty()) {
+      job_removed_.wait_for(lock, kUntilJobsEnd, [&] { return CachesOf(view) == 0; });
       continue;
     }
     return EnvironmentError(

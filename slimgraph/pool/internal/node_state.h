@@ -95,7 +95,8 @@ class NodeState {
   // The caller holds the mutex.
   std::uint64_t UsedBytes() const;
   void Forget(std::map<std::string, Entry>::iterator entry);
-  bool DropUnusedView();
+  // Returns what it was kept under; "": there is none. Its memory is freed when its caches end.
+  std::string DropUnusedView();
   // The agents of caches of this graph, or view, shall end.
   void EndCachesOf(const std::string& key);
   long CachesOf(const std::string& key) const;
