@@ -17,21 +17,22 @@ std::vector<Command> AllCommands() {
           BenchFabricCommand(), StoreCreateCommand(),
           StoreApplyCommand(),  StoreExportCommand(),
           TxnRunCommand(),      TxnSweepCommand(),
-          TxnChooseCommand(),   ExperimentCommand(),
-          CompareCommand(),     PoolStartCommand(),
-          PoolLoadCommand(),    PoolDropCommand(),
-          PoolStatusCommand(),  PoolStopCommand(),
-          PoolListCommand(),    PoolMetricsCommand(),
-          JobListCommand(),     JobCancelCommand(),
-          JobResizeCommand(),   LaunchCommand(),
-          MemoryNodeCommand(),  ComputeNodeCommand(),
-          PoolNodeCommand(),    PoolHostCommand(),
-          PoolJoinCommand(),    PoolLoaderCommand(),
-          PoolCacheCommand()};
+          TxnChooseCommand(),   TxnReplayCommand(),
+          ExperimentCommand(),  CompareCommand(),
+          PoolStartCommand(),   PoolLoadCommand(),
+          PoolDropCommand(),    PoolStatusCommand(),
+          PoolStopCommand(),    PoolListCommand(),
+          PoolMetricsCommand(), JobListCommand(),
+          JobCancelCommand(),   JobResizeCommand(),
+          LaunchCommand(),      MemoryNodeCommand(),
+          ComputeNodeCommand(), PoolNodeCommand(),
+          PoolHostCommand(),    PoolJoinCommand(),
+          PoolLoaderCommand(),  PoolCacheCommand()};
 }
 
 std::string GroupSummary(std::string_view group) {
-  if (group == "txn") return "run, sweep and choose: transactions, their protocols and stages";
+  if (group == "txn")
+    return "run, sweep, choose and replay: transactions, their protocols and stages";
   if (group == "store") return "create, apply and export: graphs on disk that can be updated";
   if (group == "pool") return "start, load, status, stop, ...: memory that outlives jobs";
   if (group == "job") return "list and cancel: jobs that use a pool";

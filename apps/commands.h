@@ -53,6 +53,7 @@ Command StoreExportCommand();
 Command TxnRunCommand();
 Command TxnSweepCommand();
 Command TxnChooseCommand();
+Command TxnReplayCommand();
 
 // Standing pools, and what they start.
 Command PoolStartCommand();

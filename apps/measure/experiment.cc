@@ -30,6 +30,7 @@ constexpr StudyInWords kStudies[] = {
     {"coroutines", "transactions by the number of coroutines of a thread"},
     {"contention", "transactions by the share of accesses to hot tuples"},
     {"computation", "transactions by how much they compute"},
+    {"locks", "two-phase locking on thousands of simulated cores, and on real nodes"},
     {"queue-pairs", "one-sided operations by the queue pairs to each node (verbs)"},
     {"updates", "transactions that change a graph, beside analytics on its snapshots"},
     {"elastic-updates", "the same and smallbank at (N,C) for C = N .. 1, with 1 and 3 copies"},

@@ -147,18 +147,6 @@ std::string NameOfSetting(const ::testing::TestParamInfo<Setting>& info) {
   return name;
 }
 
-std::uint64_t TestSeed() {
-  static const std::uint64_t seed = [] {
-    if (const char* given = std::getenv("SLIMGRAPH_TEST_SEED")) {
-      return static_cast<std::uint64_t>(std::strtoull(given, nullptr, 10));
-    }
-    const std::uint64_t drawn = std::random_device{}();
-    ::setenv("SLIMGRAPH_TEST_SEED", std::to_string(drawn).c_str(), 1);  // for the nodes of mpi
-    return drawn;
-  }();
-  return seed;
-}
-
 std::vector<std::byte> Pattern(std::size_t bytes, std::uint64_t seed) {
   std::vector<std::byte> pattern(bytes);
   std::uint64_t state = seed * 0x9E3779B97F4A7C15 + 1;

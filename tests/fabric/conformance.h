@@ -7,13 +7,13 @@
 #include <functional>
 #include <memory>
 #include <ostream>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "slimgraph/fabric/fabric.h"
 #include "slimgraph/launch/job.h"
 #include "tests/support/rdma_devices.h"
+#include "tests/support/seed.h"
 
 namespace slimgraph {
 
@@ -60,8 +60,7 @@ std::vector<Setting> AllSettings();
 std::vector<Setting> MultiNodeSettings(NodeId most = 8);
 std::string NameOfSetting(const ::testing::TestParamInfo<Setting>& info);
 
-// Taken from SLIMGRAPH_TEST_SEED if that is set, otherwise random; printed when the test fails.
-std::uint64_t TestSeed();
+using test::TestSeed;
 
 // `bytes` bytes, whose values depend on the position and the seed.
 std::vector<std::byte> Pattern(std::size_t bytes, std::uint64_t seed);

@@ -29,7 +29,7 @@ TEST(LockWord, IsOlderComparesWithAllHolders) {
   lock_word::Leave(lock, At(9), generations[2]);
   EXPECT_TRUE(lock_word::Upgrade(lock, At(7), 1));
   EXPECT_EQ(word, lock_word::OfWriter(At(7), 1));
-  EXPECT_EQ(lock_word::ModeOf(word), lock_word::Mode::kX);
+  EXPECT_EQ(lock_word::ModeOf(word), txn::LockMode::kX);
   EXPECT_EQ(lock_word::Join(lock, At(3), generations[0]), word);
   EXPECT_TRUE(lock_word::IsOlder(At(7), 0, word));
   EXPECT_TRUE(lock_word::IsOlder(At(7), 1, word)) << "it is the holder itself";

@@ -5,7 +5,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
-#include <iostream>
 #include <optional>
 
 #include "slimgraph/base/process.h"
@@ -42,17 +41,6 @@ std::optional<Thread> KillerOf(const TxnSetting& setting, txn::Engine& engine) {
     // While this node runs, the run has ended on no node. A death after the run ends the job.
     if (engine.running() && !engine.over()) KillProcess();
   });
-}
-
-std::uint64_t TestSeed() {
-  static const std::uint64_t seed = [] {
-    const char* const given = std::getenv("SLIMGRAPH_TEST_SEED");
-    const std::uint64_t chosen =
-        given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
-    std::cout << "SLIMGRAPH_TEST_SEED=" << chosen << std::endl;
-    return chosen;
-  }();
-  return seed;
 }
 
 std::string NameOf(const TxnSetting& s) {

@@ -14,13 +14,11 @@
 
 #include "slimgraph/base/shared_memory.h"
 #include "slimgraph/base/sync.h"
+#include "tests/support/seed.h"
 #include "txnlayer/protocol/make_protocol.h"
 #include "txnlayer/workload/driver.h"
 
 namespace slimgraph::test {
-
-// Prints the seed. SLIMGRAPH_TEST_SEED sets it.
-std::uint64_t TestSeed();
 
 // A number in memory that the test shares with the nodes of a job, which are processes. Initially
 // 0.

@@ -76,6 +76,7 @@ class Tpcc : public TpccWorkload {
     return CheckConsistency(engine, tables());
   }
 
+  std::vector<std::string> Kinds() const override { return {kKindNames.begin(), kKindNames.end()}; }
   std::vector<std::pair<std::string, std::uint64_t>> Counts() const override {
     std::vector<std::pair<std::string, std::uint64_t>> counts;
     for (std::size_t kind = 0; kind < kKinds; ++kind) {

@@ -54,6 +54,9 @@ class Client {
   virtual void Choose() = 0;
   // Whether the chosen transaction writes nothing.
   virtual bool only_reads() const { return false; }
+  // Which of the workload's Kinds() it is, and the partition for which it works.
+  virtual std::uint32_t kind() const { return 0; }
+  virtual std::uint32_t partition() const { return 0; }
   // Attempts the chosen transaction, from after Begin() to its end.
   virtual Attempt Try(Transaction& transaction) = 0;
 };
@@ -78,6 +81,8 @@ class Workload {
   virtual void Collect(Client&) {}
   // Collective, after a run: checks the conditions that must hold.
   virtual Status Verify(Engine& engine) = 0;
+  // The kinds of its transactions.
+  virtual std::vector<std::string> Kinds() const { return {std::string(name())}; }
   // For workloads with several kinds of transactions, after Verify: the commits of each kind, on
   // all nodes.
   virtual std::vector<std::pair<std::string, std::uint64_t>> Counts() const { return {}; }

@@ -87,7 +87,7 @@ class _Runner:
                     results.rounds(point.line) >= self.options.rounds:
                 return True
             spread = results.of(point, group.measure)
-            return spread is not None and spread.is_tight()
+            return spread is not None and (group.once or spread.is_tight())
         return all(map(done, group.points))
 
     def _next_step(self):

@@ -89,6 +89,7 @@ class Group:
     name: str
     points: list
     measure: str = "/time/run_s"  # runs repeat until its median is tight
+    once: bool = False  # each point gives the same figures at each run, and runs once
 
 
 @dataclass

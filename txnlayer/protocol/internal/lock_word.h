@@ -18,10 +18,9 @@
 
 #include "slimgraph/base/words.h"
 #include "txnlayer/internal/store/tuple_header.h"
+#include "txnlayer/locks/lock_mode.h"
 
 namespace slimgraph::txn::lock_word {
-
-enum class Mode : std::uint8_t { kFree, kIS, kIX, kS, kSIX, kX };
 
 constexpr unsigned kModeAt = 61;
 constexpr unsigned kOlderAt = 60;  // which of the two counts is of the older generation
@@ -32,14 +31,14 @@ constexpr std::uint64_t kOwnerMask = (std::uint64_t{1} << kOwnerBits) - 1;
 constexpr std::uint64_t kGenerationUs = 1 << 10;
 static_assert(kAgeAt + kAgeBits == kOlderAt);
 
-constexpr Mode ModeOf(std::uint64_t word) { return static_cast<Mode>(word >> kModeAt); }
-constexpr bool OfReaders(std::uint64_t word) { return ModeOf(word) == Mode::kS; }
+constexpr LockMode ModeOf(std::uint64_t word) { return static_cast<LockMode>(word >> kModeAt); }
+constexpr bool OfReaders(std::uint64_t word) { return ModeOf(word) == LockMode::kS; }
 constexpr bool OfAWriter(std::uint64_t word) { return word != 0 && !OfReaders(word); }
 constexpr std::uint64_t Age(std::uint64_t word) { return word >> kAgeAt & kAgeMask; }
 
 // The word of a writer.
 constexpr std::uint64_t OfWriter(Timestamp timestamp, Owner owner) {
-  return static_cast<std::uint64_t>(Mode::kX) << kModeAt | AgeOf(timestamp) << kAgeAt | owner;
+  return static_cast<std::uint64_t>(LockMode::kX) << kModeAt | AgeOf(timestamp) << kAgeAt | owner;
 }
 
 // Decodes the age in a word, of a holder or of readers, to a timestamp. `mine` is a timestamp of
@@ -72,7 +71,7 @@ struct Readers {
             {word & kCountMask, word >> kCountBits & kCountMask}};
   }
   std::uint64_t Word() const {
-    return static_cast<std::uint64_t>(Mode::kS) << kModeAt | std::uint64_t{older} << kOlderAt |
+    return static_cast<std::uint64_t>(LockMode::kS) << kModeAt | std::uint64_t{older} << kOlderAt |
            age << kAgeAt | counts[1] << kCountBits | counts[0];
   }
   std::uint64_t all() const { return counts[0] + counts[1]; }

@@ -23,6 +23,11 @@ class TpccClient : public Client {
   bool only_reads() const override {
     return kind_ == Kind::kOrderStatus || kind_ == Kind::kStockLevel;
   }
+  std::uint32_t kind() const override { return static_cast<std::uint32_t>(kind_); }
+  std::uint32_t partition() const override {
+    return kind_ == Kind::kNewOrder ? new_order_.partition()
+                                    : static_cast<std::uint32_t>(warehouse_);
+  }
   Attempt Try(Transaction& transaction) override;
 
   const std::array<std::uint64_t, kKinds>& commits() const { return commits_; }

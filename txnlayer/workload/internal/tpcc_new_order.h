@@ -24,6 +24,7 @@ class NewOrderClient : public Client {
                  std::uint64_t seed);
 
   void Choose() override;
+  std::uint32_t partition() const override { return static_cast<std::uint32_t>(warehouse_); }
   Attempt Try(Transaction& transaction) override;
 
  private:
