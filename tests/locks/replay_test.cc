@@ -133,7 +133,7 @@ TEST(Replay, VotesAcrossNodes) {
   options.cores_per_node = 2;
   options.plan.intentions = false;
   options.costs = {
-      .local_ns = 0, .remote_ns = 1000, .delay_ns = 500, .server_ns = 1, .row_ns = 0, .send_ns = 0};
+      .local_ns = 0, .remote_ns = 1000, .delay_ns = 500, .server_ns = 1, .row_ns = 1, .send_ns = 0};
   const ReplayResult result = Unwrap(txn::Replay(trace, options));
   ASSERT_GT(result.votes, 10u);
   EXPECT_NEAR(static_cast<double>(result.vote_ns) / static_cast<double>(result.votes), 3001, 10)
@@ -215,6 +215,9 @@ TEST(Replay, SaysWhatIsWrong) {
   ReplayOptions escalating = With(ReplayProtocol::kTimestampOrder);
   escalating.plan.escalate = 3;
   EXPECT_THAT(error(escalating), HasSubstr("--escalate is for locks"));
+  ReplayOptions timeless = With(ReplayProtocol::kNoWait);
+  timeless.costs.row_ns = 0;
+  EXPECT_THAT(error(timeless), HasSubstr("at least 1"));
   escalating.protocol = ReplayProtocol::kNoWait;
   escalating.plan.intentions = false;
   EXPECT_THAT(error(escalating), HasSubstr("--escalate needs intention locks"));

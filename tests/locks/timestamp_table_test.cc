@@ -45,6 +45,7 @@ TEST(TimestampTable, LaterOnesAwaitAPendingWrite) {
   ASSERT_EQ(answers.size(), 2u) << "8 waits for 7";
   EXPECT_EQ(answers[0].transaction, 6u);
   EXPECT_EQ(answers[1].transaction, 7u);
+  EXPECT_EQ(table.Request({4, 7, LockMode::kS}, 0), kGranted) << "5 has written nothing";
   answers.clear();
   table.End(7, true, 0, answers);
   ASSERT_EQ(answers.size(), 1u);

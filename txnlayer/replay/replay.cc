@@ -26,6 +26,10 @@ Status CheckReplayOptions(const ReplayOptions& options) {
   if (!(options.seconds > 0) || options.seconds > kMostSeconds) {
     return UsageError("--seconds {}: a simulated time up to {} s", options.seconds, kMostSeconds);
   }
+  // Otherwise time would not pass.
+  if (options.costs.server_ns == 0 || options.costs.row_ns == 0) {
+    return UsageError("--server-ns and --row-ns must be at least 1");
+  }
   const bool by_timestamps = options.protocol == ReplayProtocol::kTimestampOrder;
   if (by_timestamps && options.plan.escalate != 0) {
     return UsageError("--escalate is for locks; timestamp ordering has none");
