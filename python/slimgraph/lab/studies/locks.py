@@ -41,8 +41,8 @@ class Sizes:
         self.record = 800 if small else 20_000  # transactions
         self.copies = 4 if small else 32
         self.half_contended = 2 if small else 16  # copies
-        self.seconds = 0.002
-        self.contended_s = 0.01 if small else 0.05
+        # Simulated, by copies. Where transactions wait, many times as long as a wait may be.
+        self.seconds = {self.copies: 0.002, self.half_contended: 0.005, 1: 0.02}
         self.delay_cores, self.of_a_node = (8, 2) if small else (256, 32)
         self.warehouses = [1, 4] if small else [1, 4, 16, 64]
 
@@ -65,17 +65,17 @@ def study(settings):
 
     def scaling(copies):
         """The points of each variant, by cores."""
-        seconds = sizes.seconds if copies == wide else sizes.contended_s
-        return [[replay(sizes, options, cores, copies, seconds, f"{name}, {cores} cores")
+        return [[replay(sizes, options, cores, copies, sizes.seconds[copies],
+                        f"{name}, {cores} cores")
                  for cores in sizes.cores] for name, options in VARIANTS]
 
     def delayed():
         return [replay(sizes, [*BOUNDED, "--delay", f"{us}us", "--cores-per-node", sizes.of_a_node],
-                       sizes.delay_cores, 2, 0.2 if us > 100 else 0.02, f"{us} us")
+                       sizes.delay_cores, 2, 0.1 if us > 100 else 0.01, f"{us} us")
                 for us in DELAYS_US]
 
     def escalated():
-        return [[replay(sizes, [*BOUNDED, "--escalate", rows], cores, 1, sizes.contended_s,
+        return [[replay(sizes, [*BOUNDED, "--escalate", rows], cores, 1, sizes.seconds[1],
                         f"more than {rows} rows, {cores} cores" if rows else f"rows, {cores} cores")
                  for rows in ESCALATE] for cores in (2 * sizes.recorded, 8 * sizes.recorded)]
 
