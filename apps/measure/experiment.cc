@@ -30,6 +30,7 @@ constexpr StudyInWords kStudies[] = {
     {"coroutines", "transactions by the number of coroutines of a thread"},
     {"contention", "transactions by the share of accesses to hot tuples"},
     {"computation", "transactions by how much they compute"},
+    {"rcc", "RCC's and DrTM+H's experiments, on four nodes with three copies"},
     {"locks", "two-phase locking on thousands of simulated cores, and on real nodes"},
     {"queue-pairs", "one-sided operations by the queue pairs to each node (verbs)"},
     {"updates", "transactions that change a graph, beside analytics on its snapshots"},

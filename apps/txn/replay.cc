@@ -93,6 +93,10 @@ Status Check(const ReplayCommandOptions& state) {
         "say how many there are",
         *state.job.nodes);
   }
+  if (state.job.threads != 1) {
+    return UsageError("--threads {}: txn replay records transactions one after the other",
+                      state.job.threads);
+  }
   if (state.lock_timeout_given && state.replay.protocol != txn::ReplayProtocol::kBoundedWait) {
     return UsageError("--lock-timeout is for --protocol boundedwait");
   }
@@ -162,6 +166,9 @@ std::string Summary(const ReplayCommandOptions& state, const txn::AccessTrace& t
 }
 
 Status ReplayTrace(JobRun& run, const ReplayCommandOptions& state) {
+  if (run.cluster.topology().nodes() != 1) {
+    return UsageError("txn replay runs in one process, not {}", run.cluster.topology().nodes());
+  }
   const std::uint64_t start_ns = NowNs();
   SLIM_ASSIGN(const auto protocol, txn::MakeProtocol("nowait"));
   txn::EngineOptions engine_options;

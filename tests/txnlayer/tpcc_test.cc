@@ -4,7 +4,9 @@
 
 #include <cstring>
 
+#include "tests/support/unwrap.h"
 #include "tests/txnlayer/support.h"
+#include "txnlayer/replay/access_trace.h"
 #include "txnlayer/workload/internal/tpcc_client.h"
 
 namespace slimgraph::test {
@@ -203,6 +205,61 @@ TEST(Tpcc, EachCommitLeavesItsRecords) {
       EXPECT_GT(delivered, 0U);
     });
   }
+}
+
+// What txn replay derives locks from.
+TEST(Tpcc, AccessesAreRecorded) {
+  constexpr std::uint64_t kRecorded = 300;
+  TxnSetting setting = Small("tpcc");
+  setting.work.rows = 3;
+  OnTxnJob(setting, [&](Cluster& cluster) {
+    const auto protocol = Unwrap(txn::MakeProtocol("nowait"));
+    txn::EngineOptions options;
+    options.stages = txn::StageCode::All(true);
+    const auto engine = Unwrap(txn::Engine::Make(cluster, *protocol, options));
+    const auto workload = Unwrap(txn::MakeWorkload("tpcc", setting.work));
+    Unwrap(workload->Load(*engine));
+    const txn::AccessTrace trace = Unwrap(txn::RecordAccesses(*engine, *workload, kRecorded));
+    EXPECT_EQ(trace.partitions, 3u);
+    EXPECT_EQ(trace.transactions.size(), kRecorded);
+    EXPECT_EQ(trace.kinds, workload->Kinds());
+    std::map<std::uint32_t, std::uint32_t> partition_of_row;
+    std::map<std::uint32_t, std::uint32_t> partition_of_part;
+    std::set<std::uint32_t> kinds;
+    for (const txn::TracedTransaction& one : trace.transactions) {
+      kinds.insert(one.kind);
+      std::size_t away = 0;
+      std::size_t written = 0;
+      std::set<std::uint32_t> rows;
+      for (const txn::TracedRow& row : one.rows) {
+        EXPECT_TRUE(rows.insert(row.row).second) << "a row is recorded twice";
+        EXPECT_LT(row.row, trace.num_rows);
+        EXPECT_EQ(partition_of_row.emplace(row.row, row.partition).first->second, row.partition);
+        EXPECT_EQ(partition_of_part.emplace(row.part, row.partition).first->second, row.partition);
+        away += row.partition != one.partition ? 1 : 0;
+        written += row.write ? 1 : 0;
+      }
+      if (static_cast<Kind>(one.kind) != Kind::kPayment) {
+        EXPECT_LE(2 * away, one.rows.size()) << "most rows are of the own warehouse";
+      }
+      switch (static_cast<Kind>(one.kind)) {
+        case Kind::kNewOrder:
+          // The district, the customer's last order, the order, and for each line it and the stock.
+          EXPECT_GE(written, 4 + 2 * std::size_t{kFewestLines});
+          break;
+        case Kind::kPayment:
+          EXPECT_EQ(written, 4u) << "warehouse, district, customer, history";
+          break;
+        case Kind::kDelivery:
+          EXPECT_GE(written, 10u);
+          break;
+        default:
+          EXPECT_EQ(written, 0u);
+      }
+    }
+    EXPECT_EQ(kinds.size(), kKinds);
+    EXPECT_EQ(trace.places.size(), trace.num_rows + partition_of_part.size());
+  });
 }
 
 }  // namespace

@@ -34,8 +34,8 @@ struct AccessTrace {
 };
 
 // Runs so many transactions of a loaded workload, one after the other, and records those that
-// commit. The job has one node. The rows of constant tables count as rows of the partition for
-// which a transaction works, as each node has a copy of them.
+// commit. The engine runs one coroutine on one node. The rows of constant tables count as rows of
+// the partition for which a transaction works, as each node has a copy of them.
 Result<AccessTrace> RecordAccesses(Engine& engine, Workload& workload, std::uint64_t transactions);
 
 }  // namespace slimgraph::txn

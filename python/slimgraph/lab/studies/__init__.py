@@ -8,8 +8,8 @@ from slimgraph.lab.failure import ENVIRONMENT, INPUT, USAGE, Failure
 from slimgraph.lab.study import Study
 
 STUDIES = ["overall", "elasticity", "scalability", "caches", "memory-sides", "volume", "protocols",
-           "stages", "coroutines", "contention", "computation", "locks", "queue-pairs", "updates",
-           "elastic-updates", "pool"]
+           "stages", "coroutines", "contention", "computation", "rcc", "locks", "queue-pairs",
+           "updates", "elastic-updates", "pool"]
 IN_FILE = {"coroutines": "sweeps", "contention": "sweeps", "computation": "sweeps"}
 
 

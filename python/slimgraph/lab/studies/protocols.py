@@ -1,8 +1,8 @@
 """Six protocols in four forms of access to other nodes' tuples, on three workloads."""
-from slimgraph.lab.figures import NOT_ENOUGH, Reference, bars
+from slimgraph.lab.figures import NOT_ENOUGH, bars
 from slimgraph.lab.spread import short_number
-from slimgraph.lab.studies.support import (PROTOCOLS, THROUGHPUT, TXN_NODES, emulation, median_over,
-                                           txn_point, txn_settings)
+from slimgraph.lab.studies.support import (PROTOCOLS, THROUGHPUT, TXN_NODES, emulation, hybrids,
+                                           median_over, txn_point, txn_settings)
 from slimgraph.lab.study import Group, Study
 
 # The last form runs `txn choose`, which finds a stage code and runs with it.
@@ -43,18 +43,10 @@ def study(settings):
         return results.of(point(settings, workload, protocol, form),
                           ("/result/run" if form == "hybrid" else "/result") + path, factor)
 
-    def hybrids(results, workload):
-        """The throughput of the best mix of stages, relative to the better of the two pure
-        forms."""
-        def ratio(c, _):
-            pure = [of(results, workload, PROTOCOLS[c], form, SHOWN[0][2], 1)
-                    for form in FORMS[1:3]]
-            better = max((spread.median for spread in pure if spread), default=0)
-            return better and of(results, workload, PROTOCOLS[c], "hybrid", SHOWN[0][2], 1 / better)
-        plot = bars(f"{workload}: hybrids", PROTOCOLS, ["hybrid"], ratio,
-                    y_title="times the better of rpc and one-sided",
-                    references=[Reference("no difference", 1, 1),
-                                Reference("the most that RCC found", 1.178, 1.178)])
+    def hybrids_of(results, workload):
+        plot = hybrids(f"{workload}: hybrids", PROTOCOLS,
+                       lambda protocol, form, factor:
+                           of(results, workload, protocol, form, SHOWN[0][2], factor))
         plot.answer = median_over(
             plot.series[0], "The chosen mix brings {median:.2f} times the better of rpc and "
             "one-sided (median of {n} protocols, {low:.2f} to {high:.2f}).")
@@ -70,7 +62,7 @@ def study(settings):
                         of(results, w, PROTOCOLS[c], FORMS[s], p, f),
                     y_title=y_title, log_y=log_y))
                 every[-1].answer = best(every[-1], title == "throughput")
-            every.append(hybrids(results, workload))
+            every.append(hybrids_of(results, workload))
         return every
 
     return Study(

@@ -1,7 +1,7 @@
 """Shared by the studies: command lines of jobs, and figures over their points."""
 from dataclasses import replace
 
-from slimgraph.lab.figures import NOT_ENOUGH, Mark, Series, over_marks
+from slimgraph.lab.figures import NOT_ENOUGH, Mark, Reference, Series, bars, over_marks
 from slimgraph.lab.spread import format_bytes, short_number, spread_of
 from slimgraph.lab.study import Group, Point
 
@@ -91,17 +91,31 @@ def txn_settings(settings):
     return replace(settings, nodes=TXN_NODES, node_memory=0)
 
 
-def txn_point(settings, command, workload, protocol, more=(), label=None):
-    """The point `txn COMMAND` for this workload and protocol."""
+def txn_point(settings, command, workload, protocol, more=(), label=None, nodes=TXN_NODES,
+              most_nodes=None):
+    """The point `txn COMMAND` for this workload and protocol. `most_nodes`: see job_point()."""
     words = ["txn", command, "--workload", workload, "--protocol", protocol, "--seconds",
              "0.02" if settings.small else "0.3", *more]
-    return job_point(settings, words, TXN_NODES, TXN_NODES, label=label)
+    return job_point(settings, words, nodes, nodes, most_nodes, label=label)
 
 
 def line(results, name, style, points, path, factor=1):
     """A series of (x, point) pairs."""
     spreads = [(x, results.of(point, path, factor)) for x, point in points]
     return Series(name, style, [Mark(x, spread) for x, spread in spreads if spread])
+
+
+def hybrids(title, protocols, throughput):
+    """How many times the better of rpc and one-sided the mix of stages brings that `txn choose`
+    finds; throughput(protocol, form, factor) is a Spread or None."""
+    def ratio(c, _):
+        pure = [throughput(protocols[c], form, 1) for form in ("rpc", "one-sided")]
+        better = max((spread.median for spread in pure if spread), default=0)
+        return better and throughput(protocols[c], "hybrid", 1 / better)
+    return bars(title, protocols, ["hybrid"], ratio,
+                y_title="times the better of rpc and one-sided",
+                references=[Reference("no difference", 1, 1),
+                            Reference("the most that RCC found", 1.178, 1.178)])
 
 
 def median(values):
