@@ -33,6 +33,11 @@ def draw_shape(random, may_move, steps):
     return words + ["--compute-schedule", ",".join(schedule)]
 
 
+def draw_host_cache(random, shape):
+    """Its size; None: none. It serves jobs over tcp, and is harmless for others."""
+    return random.choice([None, "16K", "300K", "64M"]) if "tcp" in shape else None
+
+
 def draw(random):
     spec = draw_job(random)
     if spec["family"] == "mining":
@@ -40,11 +45,12 @@ def draw(random):
     else:
         may_move, steps = "--repeat" not in spec["words"], 30
     nodes = random.randint(1, 4)
+    shape = draw_shape(random, may_move, steps)
     return {**spec, "of": spec["family"], "family": "pools", "nodes": nodes,
             "copies": random.choice([1, 1, 2]) if nodes > 1 else 1,
             "survives": may_move and random.random() < 0.3,
             "encrypts": random.random() < 0.3,
-            "shape": draw_shape(random, may_move, steps)}
+            "host-cache": draw_host_cache(random, shape), "shape": shape}
 
 
 class PoolWorkshop:
@@ -65,7 +71,9 @@ class PoolWorkshop:
         if not self.is_loaded:
             self.workshop.run(["pool", "start", "p", "--nodes", self.spec["nodes"],
                                "--copies", self.spec["copies"],
-                               *(["--encrypt"] if self.spec["encrypts"] else [])]).expect(0)
+                               *(["--encrypt"] if self.spec["encrypts"] else []),
+                               *(["--host-cache", self.spec["host-cache"]]
+                                 if self.spec["host-cache"] else [])]).expect(0)
             self.workshop.run(["pool", "load", "p", "g.slim", "--as", "g"]).expect(0)
             self.is_loaded = True
         survives = ["--survive"] if self.spec["survives"] else []

@@ -43,7 +43,9 @@ def draw_protocol(random):
     if protocol == "boundedwait":
         words += ["--lock-timeout", random.choice(["100us", "2ms", "2ms", "20ms"])]
     if protocol in TIMED and random.random() < 0.5:
-        words += ["--timestamps", "dst"]
+        words += ["--timestamps", random.choice(["dst", "dst", "dst", "global", "vector"])]
+        if random.random() < 0.3:
+            words += ["--version-memory", random.choice(["64K", "1M"])]
     return protocol, words
 
 
@@ -83,7 +85,10 @@ def draw_death(random, protocol, nodes, replicas):
 
 
 def draw(random):
-    kind = random.choice(["history", "history", "table", "sweep", "store", "durable", "durable"])
+    kind = random.choice(["history", "history", "table", "sweep", "store", "durable", "durable",
+                          "replay"])
+    if kind == "replay":
+        return draw_replay(random)
     replicated = kind not in ("durable", "sweep") and random.random() < 0.4
     transports = ["shm", "tcp"] if replicated else ["shm", "shm", "tcp", "mpi"]
     nodes, shape = draw_shape(random, transports, 2 if replicated else 1)
@@ -122,6 +127,24 @@ def draw(random):
     else:
         draw_durable(random, spec)
     return spec
+
+
+def draw_replay(random):
+    protocol = random.choice([*LOCKING, "to"])
+    words = ["--protocol", protocol, "--cores", 2 * random.choice([1, 2, 5, 16, 64]),
+             "--cores-per-node", 2 * random.choice([1, 2, 16]),
+             "--copies", random.choice([1, 1, 3, 10]), "--seconds", 0.003,
+             "--record", random.choice([200, 2000]), "--seed", random.randint(1, 10**6),
+             "--isolation", random.choice(["serializable", "read-committed"]),
+             "--delay", random.choice(["0us", "2us", "100us"])]
+    words += ["--rows", random.choice([1, 2, 5]), "--population", random.choice([0.002, 0.02])]
+    if protocol == "boundedwait":
+        words += ["--lock-timeout", random.choice(["20us", "1ms"])]
+    if protocol != "to":
+        words += random.choice([[], ["--no-intentions"],
+                                ["--escalate", random.choice([1, 5, 50])]])
+    return {"family": "transactions", "kind": "replay", "protocol": protocol, "words": words,
+            "workload": random.choice(["tpcc", "tpcc-neworder"]), "shape": []}
 
 
 def draw_sweep(random, spec):
@@ -211,7 +234,7 @@ def draw_durable(random, spec):
 
 def check(spec, workshop):
     {"history": check_history, "table": check_table, "sweep": check_sweep,
-     "store": check_on_store, "durable": check_durable}[spec["kind"]](spec, workshop)
+     "store": check_on_store, "durable": check_durable, "replay": check_replay}[spec["kind"]](spec, workshop)
 
 
 def run(spec, workshop, more, words=None, kill_after_s=None, command="run"):
@@ -232,6 +255,10 @@ def check_history(spec, workshop):
 
 def check_table(spec, workshop):
     run(spec, workshop, [])
+
+
+def check_replay(spec, workshop):
+    run(spec, workshop, [], command="replay")
 
 
 def check_sweep(spec, workshop):
