@@ -68,6 +68,9 @@ void Declare(Options& options, ReplayCommandOptions& state) {
   options.Number("--cores", "N", "cores of the machine: one half servers, one half transactions",
                  replay.cores);
   options.Number("--cores-per-node", "N", "how many of them share a node", replay.cores_per_node);
+  options.Flag("--separate-servers",
+               "servers are on nodes of their own; otherwise, a node has as many as transactions",
+               replay.separate_servers);
   Time(options, "--delay", "delay each message between nodes by this time", 0, kMostDelay,
        replay.costs.delay_ns)
       .Default("0us");

@@ -138,6 +138,8 @@ def draw_replay(random):
              "--isolation", random.choice(["serializable", "read-committed"]),
              "--delay", random.choice(["0us", "2us", "100us"])]
     words += ["--rows", random.choice([1, 2, 5]), "--population", random.choice([0.002, 0.02])]
+    if random.random() < 0.3:
+        words.append("--separate-servers")
     if protocol == "boundedwait":
         words += ["--lock-timeout", random.choice(["20us", "1ms"])]
     if protocol != "to":

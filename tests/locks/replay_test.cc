@@ -141,6 +141,19 @@ TEST(Replay, VotesAcrossNodes) {
   EXPECT_LT(result.votes, result.committed) << "the reader asks for none";
 }
 
+TEST(Replay, SeparateServersAreRemote) {
+  const AccessTrace trace = TraceOf(1, {{0, {{0, true}}}});
+  ReplayOptions options = With(ReplayProtocol::kBoundedWait);
+  options.plan.intentions = false;
+  options.separate_servers = true;
+  options.costs = {.local_ns = 1, .remote_ns = 1000, .server_ns = 10, .row_ns = 1, .send_ns = 0};
+  const ReplayResult result = Unwrap(txn::Replay(trace, options));
+  ASSERT_GT(result.committed, 10u);
+  EXPECT_NEAR(static_cast<double>(result.lock_ns) / static_cast<double>(result.committed),
+              2 * 1000 + 2 * 10, 10)
+      << "the server handles the end of the transaction before, too";
+}
+
 TEST(Replay, BoundsWaits) {
   // Two agents lock two rows in opposite orders.
   const AccessTrace trace = TraceOf(1, {{0, {{0, true}, {1, true}}}, {0, {{1, true}, {0, true}}}});

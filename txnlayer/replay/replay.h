@@ -5,7 +5,8 @@
 // one. The other half run transaction agents. An agent runs one transaction at a time: it requests
 // its locks one after the other, accesses the rows, lets all servers vote if several have rows that
 // it has written, and tells them the end by one message each. An aborted transaction is retried
-// almost at once. Each partition belongs to the agents of the same node.
+// almost at once. Each partition belongs to the agents of the same node, unless servers have nodes
+// of their own.
 #pragma once
 
 #include "txnlayer/internal/engine/figures.h"
@@ -36,6 +37,8 @@ struct ReplayOptions {
   std::uint64_t lock_timeout_ns = 1'000'000;
   std::uint32_t cores = 64;
   std::uint32_t cores_per_node = 32;
+  // Servers are on nodes of their own, as on memory nodes, so each message leaves its node.
+  bool separate_servers = false;
   std::uint32_t copies = 1;  // of the trace's partitions, which share no rows
   MachineCosts costs;
   double seconds = 0.01;  // simulated; the first fifth is not measured

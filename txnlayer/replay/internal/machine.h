@@ -53,7 +53,7 @@ class Machine {
   // The server of a row or part (PlannedLock::what).
   std::uint32_t ServerOf(std::uint32_t what, std::uint32_t partition, std::uint32_t copy) const;
   bool OnOneNode(std::uint32_t agent, std::uint32_t server) const {
-    return agent / agents_per_node_ == server / agents_per_node_;
+    return !options_.separate_servers && agent / agents_per_node_ == server / agents_per_node_;
   }
   std::uint64_t LatencyOf(std::uint32_t agent, std::uint32_t server) const;
   bool by_timestamps() const { return options_.protocol == ReplayProtocol::kTimestampOrder; }

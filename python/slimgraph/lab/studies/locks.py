@@ -20,6 +20,7 @@ PHASES = [("locks", "/result/mean_us/locks"), ("rows", "/result/mean_us/rows"),
           ("vote", "/result/mean_us/vote"), ("end", "/result/mean_us/end"),
           ("aborted attempts", "/result/mean_us/aborted_attempts")]
 DELAYS_US = [0, 1, 3, 16, 100, 1000]
+SEPARATE = ["--separate-servers"]  # as on memory nodes
 ESCALATE = [0, 100, 20, 5]
 # What the paper's text says of 4,096 cores and 2,048 warehouses, in million transactions per
 # second.
@@ -70,10 +71,10 @@ def study(settings):
                         f"{name}, {cores} cores")
                  for cores in sizes.cores] for name, options in VARIANTS]
 
-    def delayed():
-        return [replay(sizes, [*BOUNDED, "--delay", f"{us}us", "--cores-per-node", sizes.of_a_node],
-                       sizes.delay_cores, 2, 0.1 if us > 100 else 0.01, f"{us} us")
-                for us in DELAYS_US]
+    def delayed(more=()):
+        return [replay(sizes, [*BOUNDED, "--delay", f"{us}us", "--cores-per-node", sizes.of_a_node,
+                               *more], sizes.delay_cores, 2, 0.1 if us > 100 else 0.01,
+                       " ".join([f"{us} us", *more])) for us in DELAYS_US]
 
     def escalated():
         return [[replay(sizes, [*BOUNDED, "--escalate", rows], cores, 1, sizes.seconds[1],
@@ -152,12 +153,19 @@ def study(settings):
         plot = Figure(f"{2 * sizes.recorded} warehouses: delay between nodes", kind="lines",
                       x_title="microseconds, one way", y_title="thousand transactions per second",
                       log_y=True)
-        plot.series.append(line(results, "bounded wait", 0, zip(DELAYS_US, points), THROUGHPUT,
-                                1e-3))
+        plot.series.append(line(results, "servers beside transactions", 0, zip(DELAYS_US, points),
+                                THROUGHPUT, 1e-3))
+        plot.series.append(line(results, "servers on nodes of their own", 1,
+                                zip(DELAYS_US, delayed(SEPARATE)), THROUGHPUT, 1e-3))
         slower = times(results.of(points[0], THROUGHPUT), results.of(points[-1], THROUGHPUT))
         if slower:
             plot.answer = (f"With a delay of 1 ms, throughput is {slower} times lower; in the "
                            f"paper, {PAPER_SLOWER_AT_1_MS} times.")
+            apart = times(results.of(delayed(SEPARATE)[0], THROUGHPUT),
+                          results.of(points[0], THROUGHPUT))
+            if apart:
+                plot.answer += (f" Without a delay, servers on nodes of their own bring {apart} "
+                                "times the throughput.")
         return plot
 
     def granularity(results):
@@ -199,7 +207,7 @@ def study(settings):
     simulated = [Group(f"{sizes.recorded * copies} warehouses, {name}", row, THROUGHPUT, once=True)
                  for copies in (wide, sizes.half_contended, 1)
                  for (name, _), row in zip(VARIANTS, scaling(copies))]
-    simulated += [Group("delay", delayed(), THROUGHPUT, once=True)]
+    simulated += [Group("delay", [*delayed(), *delayed(SEPARATE)], THROUGHPUT, once=True)]
     simulated += [Group(row[0].label, row, THROUGHPUT, once=True) for row in escalated()]
     return Study(
         "locks", "Locks: two-phase locking on thousands of cores",
