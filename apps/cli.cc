@@ -376,10 +376,13 @@ int RunCommand(int argc, char** argv) {
     CLI::App* const parser =
         CommandGroup(app, command.name).add_subcommand(own_name, command.summary);
     for (const std::string& alias : command.aliases) parser->alias(alias);
-    auto options = std::make_unique<CliOptions>(*parser, *formatter);
-    command.declare(*options);
-    parser->footer((options->has_bytes() ? kAboutBytes : "") + std::string(kExitCodes));
-    parsers.push_back({parser, &command, std::move(options)});
+    parsers.push_back({parser, &command, std::make_unique<CliOptions>(*parser, *formatter)});
+    // Only the named command declares its options, as each process spends time on this.
+    CliOptions& options = *parsers.back().options;
+    parser->preparse_callback([&command, &options, parser](std::size_t) {
+      command.declare(options);
+      parser->footer((options.has_bytes() ? kAboutBytes : "") + std::string(kExitCodes));
+    });
   }
   const std::vector<std::string> words = WithoutHelpCommand(app, {argv, argv + argc});
   Current().json = std::find(words.begin(), words.end(), "--json") != words.end();

@@ -236,7 +236,8 @@ def draw_durable(random, spec):
 
 def check(spec, workshop):
     {"history": check_history, "table": check_table, "sweep": check_sweep,
-     "store": check_on_store, "durable": check_durable, "replay": check_replay}[spec["kind"]](spec, workshop)
+     "store": check_on_store, "durable": check_durable,
+     "replay": check_replay}[spec["kind"]](spec, workshop)
 
 
 def run(spec, workshop, more, words=None, kill_after_s=None, command="run"):
