@@ -3,7 +3,7 @@
 #include "txnlayer/replay/replay.h"
 
 #include "apps/commands.h"
-#include "apps/job/job_command.h"
+#include "apps/job/job_runner.h"
 #include "slimgraph/base/units.h"
 #include "txnlayer/protocol/make_protocol.h"
 
@@ -86,20 +86,10 @@ void Declare(Options& options, ReplayCommandOptions& state) {
   options.Number("--seconds", "S", "how long to simulate; the first fifth is not measured",
                  replay.seconds);
   options.Number("--seed", "S", "seed of all random choices", state.work.seed);
-  DeclareJobOptions(options, state.job);
+  options.Flag("--json", "the result as one JSON object", state.job.json);
 }
 
 Status Check(const ReplayCommandOptions& state) {
-  if (state.job.nodes.value_or(1) != 1) {
-    return UsageError(
-        "--nodes {}: txn replay simulates all nodes in one process; --cores and --cores-per-node "
-        "say how many there are",
-        *state.job.nodes);
-  }
-  if (state.job.threads != 1) {
-    return UsageError("--threads {}: txn replay records transactions one after the other",
-                      state.job.threads);
-  }
   if (state.lock_timeout_given && state.replay.protocol != txn::ReplayProtocol::kBoundedWait) {
     return UsageError("--lock-timeout is for --protocol boundedwait");
   }
@@ -169,9 +159,6 @@ std::string Summary(const ReplayCommandOptions& state, const txn::AccessTrace& t
 }
 
 Status ReplayTrace(JobRun& run, const ReplayCommandOptions& state) {
-  if (run.cluster.topology().nodes() != 1) {
-    return UsageError("txn replay runs in one process, not {}", run.cluster.topology().nodes());
-  }
   const std::uint64_t start_ns = NowNs();
   SLIM_ASSIGN(const auto protocol, txn::MakeProtocol("nowait"));
   txn::EngineOptions engine_options;

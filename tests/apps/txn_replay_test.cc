@@ -68,8 +68,7 @@ TEST(TxnReplay, IsTheSameAgain) {
 TEST(TxnReplay, RefusesWhatItCannotDoWithOneLine) {
   const std::pair<std::vector<std::string>, const char*> wrong[] = {
       {{"--cores", "5"}, "--cores 5: an even number"},
-      {{"--nodes", "2"}, "--nodes 2: txn replay simulates all nodes in one process"},
-      {{"--threads", "2"}, "--threads 2: txn replay records"},
+      {{"--nodes", "2"}, "txn replay takes no option --nodes"},
       {{"--lock-timeout", "1ms", "--protocol", "nowait"},
        "--lock-timeout is for --protocol bounded"},
       {{"--protocol", "to", "--escalate", "5"}, "--escalate is for locks"},
