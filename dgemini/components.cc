@@ -105,9 +105,7 @@ class JoiningComponents {
     SLIM_TRY(ChooseHub());
     const auto complete = [&]() -> Status {
       walked_.SetHasList(false);
-      engine_.ForEach([&](VertexId u) {
-        if (walked(u)) walked_.Add(u);
-      });
+      engine_.AddChosen(walked_, walked);
       return Agree();
     };
     return Leave(engine_, Prepared{parent_, complete}, walked_);
@@ -157,13 +155,10 @@ Status JoiningComponents::Agree() {
   if (!engine_.alone() && engine_.vertices() > 0) {
     Frontier with_hub(engine_.vertices());
     const VertexId root = forest_.Root(hub_);  // stays, as nothing is being joined
-    engine_.ForEach([&](VertexId v) {
-      if (forest_.Root(v) == root) with_hub.Add(v);
-    });
+    engine_.AddChosen(with_hub, [&](VertexId v) { return forest_.Root(v) == root; });
     SLIM_TRY(engine_.SendFrontier(with_hub));
-    engine_.ForAll([&](VertexId v) {
-      if (with_hub.Has(v)) forest_.JoinAll(hub_, std::span(&v, 1));
-    });
+    engine_.ForAllIn(with_hub,
+                     [&](std::span<const VertexId> some) { forest_.JoinAll(hub_, some); });
     Step step{forest_, with_hub, hub_};
     SLIM_TRY(engine_.Agree(step));
     std::array<std::uint64_t, 1> least = {forest_.Root(hub_)};

@@ -118,6 +118,16 @@ class Engine {
   void ForAll(Body body) {
     loops_.ForAll(body);
   }
+  // Calls body(span) for pieces of the vertices of all nodes that the bitmap has.
+  template <typename Body>
+  void ForAllIn(const Frontier& frontier, Body body) {
+    loops_.ForAllIn(frontier, body);
+  }
+  // Adds to the bitmap the vertices of this node's share for which chosen(v) is true.
+  template <typename Chosen>
+  void AddChosen(Frontier& frontier, Chosen chosen) {
+    loops_.AddChosen(frontier, chosen);
+  }
   // Calls visit(u, out) for the out lists of the share's vertices with wants(u), on all threads.
   template <typename Wants, typename Visit>
   Status ForEachList(Wants wants, Visit visit) {

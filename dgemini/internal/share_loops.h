@@ -2,8 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <span>
 
+#include "dgemini/frontier.h"
 #include "dgemini/internal/sparse_loop.h"
 #include "dgemini/internal/vertex_lists.h"
 #include "dgemini/workload.h"
@@ -42,6 +45,40 @@ class ShareLoops {
     team_.Run([&](std::uint32_t t) {
       const std::uint64_t end = std::min(vertices, (t + 1) * each);
       for (std::uint64_t v = t * each; v < end; ++v) body(static_cast<VertexId>(v));
+    });
+  }
+
+  // Calls body(span) for pieces of the vertices that the frontier's bitmap has.
+  template <typename Body>
+  void ForAllIn(const Frontier& frontier, Body body) const {
+    const std::size_t words = frontier.words();
+    const std::size_t each = (words + team_.threads() - 1) / team_.threads();
+    team_.Run([&](std::uint32_t t) {
+      std::array<VertexId, 64> found;
+      const std::size_t end = std::min(words, (t + 1) * each);
+      for (std::size_t word = t * each; word < end; ++word) {
+        std::size_t count = 0;
+        for (std::uint64_t bits = frontier.word(word); bits != 0; bits &= bits - 1) {
+          found[count++] =
+              static_cast<VertexId>(word * 64) + static_cast<VertexId>(std::countr_zero(bits));
+        }
+        if (count > 0) body(std::span<const VertexId>(found).first(count));
+      }
+    });
+  }
+
+  // Adds the vertices of the share for which chosen(v) is true to the frontier's bitmap.
+  template <typename Chosen>
+  void AddChosen(Frontier& frontier, Chosen chosen) const {
+    ForEachBlock([&](std::uint32_t, std::size_t, const Workload::Block& block) {
+      for (VertexId v = block.first; v < block.end;) {
+        const std::size_t word = v / 64;
+        std::uint64_t bits = 0;
+        for (; v < block.end && v / 64 == word; ++v) {
+          bits |= static_cast<std::uint64_t>(chosen(v)) << (v % 64);
+        }
+        if (bits != 0) frontier.AddWord(word, bits);
+      }
     });
   }
 
