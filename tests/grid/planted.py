@@ -5,7 +5,6 @@ Each patch is applied to a copy of the tree, built there on top of existing obje
 A defect is found when a point fails with the patch and passes three times without it. The last line
 counts the defects.
 """
-import argparse
 import os
 import re
 import shutil
@@ -15,7 +14,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../support"))
-from patched_copy import PatchedCopy  # noqa: E402
+from patched_copy import PatchedCopy, planted_options  # noqa: E402
 
 LIMIT_S = 120
 FAILED = re.compile(r"^FAILED point (\d+) \((\w+)\): (.*)$", re.M)
@@ -51,11 +50,7 @@ def find_defect(planted, sound, checker):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--make", default="make")
-    parser.add_argument("--checker", required=True)
-    parser.add_argument("names", nargs="*", metavar="NAME")
-    options = parser.parse_args()
+    options = planted_options(__doc__, checker={"required": True})
     copy = PatchedCopy(HERE, "release", ("tests", "bench", "plain"))
     planted = os.path.join(copy.root, "build/release/slimgraph")
     sound = os.path.join(copy.root, "build/sound")

@@ -4,7 +4,6 @@
 Each patch is applied to a copy of the tree, built there on top of existing objects, and reverted.
 The last line counts the defects.
 """
-import argparse
 import os
 import re
 import subprocess
@@ -12,17 +11,14 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../support"))
-from patched_copy import PatchedCopy  # noqa: E402
+from patched_copy import PatchedCopy, planted_options  # noqa: E402
 
 TEST = "build/release/tests/locks_test"
 FAILED = re.compile(r"^\[ +FAILED +\] (\S+) \(\d+ ms\)$", re.M)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--make", default="make")
-    parser.add_argument("names", nargs="*", metavar="NAME")
-    options = parser.parse_args()
+    options = planted_options(__doc__)
     copy = PatchedCopy(HERE, "release", ("bench", "plain"))
 
     def find(_):

@@ -5,7 +5,6 @@ Each patch is applied to a copy of the tree, built there on top of existing obje
 defect is found when a test fails: tests/pool, those of hosts' caches (tests/fabric), jobs on pools
 (tests/apps), or kills at random moments. The last line counts the defects.
 """
-import argparse
 import os
 import re
 import signal
@@ -14,7 +13,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../support"))
-from patched_copy import PatchedCopy  # noqa: E402
+from patched_copy import PatchedCopy, planted_options  # noqa: E402
 
 COMMAND, POOL_TEST, FABRIC_TEST, APPS_TEST = (
     "build/release/" + name
@@ -34,10 +33,7 @@ def kill_all_of(root):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--make", default="make")
-    parser.add_argument("names", nargs="*", metavar="NAME")
-    options = parser.parse_args()
+    options = planted_options(__doc__)
     copy = PatchedCopy(HERE, "release", ("bench", "plain"))
     tests = [[POOL_TEST], [FABRIC_TEST, "--gtest_filter=HostCache*"],
              [APPS_TEST, "--gtest_filter=Pool*:Resizing*:Surviving*"],

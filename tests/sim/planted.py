@@ -5,7 +5,6 @@ Each patch is applied to a copy of the tree, built there on top of existing obje
 defect is found when one of the scenarios fails that the first line of its patch names; the line may
 have options of `simulate` too. The last line counts the defects.
 """
-import argparse
 import os
 import re
 import subprocess
@@ -13,17 +12,13 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../support"))
-from patched_copy import PatchedCopy  # noqa: E402
+from patched_copy import PatchedCopy, planted_options  # noqa: E402
 
 FAILED = re.compile(r"^(\S+) +\d+ seeds passed.*\n  FAILED (seed \d+: .*)$", re.M)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--make", default="make")
-    parser.add_argument("--seeds", default="5000")
-    parser.add_argument("names", nargs="*", metavar="NAME")
-    options = parser.parse_args()
+    options = planted_options(__doc__, seeds={"default": "5000"})
     copy = PatchedCopy(HERE, "sim", ("planted",))
     program = "build/sim/tests/simulate"
 

@@ -1,9 +1,21 @@
 """A copy of the tree, to which patches are applied and which is built again."""
+import argparse
 import os
 import shutil
 import subprocess
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+
+
+def planted_options(description, **more):
+    """The options of a planted.py: how to make, names of patches, and `more`, each with the
+    arguments of add_argument()."""
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
+    parser.add_argument("--make", default="make")
+    for name, settings in more.items():
+        parser.add_argument("--" + name, **settings)
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    return parser.parse_args()
 
 
 class PatchedCopy:

@@ -1,13 +1,13 @@
 // The lock table of strict two-phase locking, after Gray and Reuter: for each lock, the
-// transactions that hold it, and a queue of requests in the order of their arrival; for each
+// transactions that hold it, and a queue of requests, first come, first served; for each
 // transaction, its locks, so that one message releases all of them.
 //
 // A request is granted if its mode is compatible with those of all holders and nobody waits before
 // it. What happens otherwise is the table's WhenTaken:
 // - kNoWait: it is refused.
 // - kWaitDie: it waits if its transaction is older than all holders, and is refused otherwise. The
-//   queue begins with the youngest. So transactions only wait for younger ones, and there are no
-//   deadlocks.
+//   queue is by age instead, the youngest first. So transactions only wait for younger ones, and
+//   there are no deadlocks.
 // - kBoundedWait: it waits for a limited time. That ends deadlocks.
 //
 // A request for a lock that the transaction holds converts it to the union of both modes. It waits

@@ -9,7 +9,7 @@ namespace slimgraph::txn {
 
 struct TracedRow {
   std::uint32_t row = 0;   // a number of the trace's own
-  std::uint32_t part = 0;  // the same for a number of the part of the table in the row's partition
+  std::uint32_t part = 0;  // likewise, of its part: the rows of its table in its partition
   std::uint32_t partition = 0;
   bool write = false;
 };

@@ -295,14 +295,7 @@ Status Machine::AfterRows(std::uint32_t index, std::uint64_t now_ns) {
   if (written.size() < 2) return Commit(index, now_ns);
   if (measuring(now_ns)) ++result_.votes;
   agent.votes_missing = agent.servers.size();
-  std::uint64_t sent_ns = now_ns;
-  for (const std::uint32_t server : agent.servers) {
-    sent_ns += options_.costs.send_ns;
-    events_.Add({.at_ns = sent_ns + LatencyOf(index, server),
-                 .agent = index,
-                 .server = server,
-                 .kind = Event::Kind::kVote});
-  }
+  SendToAsked(index, now_ns, {.kind = Event::Kind::kVote});
   return {};
 }
 
@@ -326,19 +319,22 @@ Status Machine::Commit(std::uint32_t index, std::uint64_t now_ns) {
   return {};
 }
 
-std::uint64_t Machine::End(std::uint32_t index, std::uint64_t now_ns, bool commits) {
-  Agent& agent = agents_[index];
+std::uint64_t Machine::SendToAsked(std::uint32_t index, std::uint64_t now_ns, Event message) {
   std::uint64_t sent_ns = now_ns;
-  for (const std::uint32_t server : agent.servers) {
+  message.agent = index;
+  for (const std::uint32_t server : agents_[index].servers) {
     sent_ns += options_.costs.send_ns;
-    events_.Add({.at_ns = sent_ns + LatencyOf(index, server),
-                 .agent = index,
-                 .server = server,
-                 .transaction = agent.number,
-                 .kind = Event::Kind::kEnd,
-                 .good = commits});
+    message.at_ns = sent_ns + LatencyOf(index, server);
+    message.server = server;
+    events_.Add(message);
   }
   return sent_ns;
+}
+
+std::uint64_t Machine::End(std::uint32_t index, std::uint64_t now_ns, bool commits) {
+  return SendToAsked(
+      index, now_ns,
+      {.transaction = agents_[index].number, .kind = Event::Kind::kEnd, .good = commits});
 }
 
 }  // namespace slimgraph::txn

@@ -75,7 +75,8 @@ class Machine {
   void AccessRows(std::uint32_t index, std::uint64_t now_ns);
   Status AfterRows(std::uint32_t index, std::uint64_t now_ns);
   Status Commit(std::uint32_t index, std::uint64_t now_ns);
-  // Tells all servers that it has asked. Returns the time at which it has sent all messages.
+  // Sends the message to all servers that the agent has asked. Returns when it has sent all.
+  std::uint64_t SendToAsked(std::uint32_t index, std::uint64_t now_ns, Event message);
   std::uint64_t End(std::uint32_t index, std::uint64_t now_ns, bool commits);
 
   const ReplayOptions options_;
