@@ -3,6 +3,7 @@ drawing serves light mode, dark mode and print."""
 import io
 import logging
 import re
+import textwrap
 import xml.etree.ElementTree as ElementTree
 
 import matplotlib
@@ -27,7 +28,8 @@ SVG = "http://www.w3.org/2000/svg"
 XLINK = "{http://www.w3.org/1999/xlink}href"
 CLASSES = [("mark~", "mark"), ("label~", "label"), ("titlex", "title x"), ("titley", "title y"),
            ("xtick", "tick x"), ("ytick", "tick y"), ("legend", "legend")]
-LABEL_HEIGHT = 15
+LABEL_HEIGHT, LETTER_WIDTH = 15, 7.5
+SIDES, BELOW = 86, 56  # pixels beside and below the axes
 logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it announces that it looks for fonts
 ElementTree.register_namespace("", SVG)
 
@@ -50,6 +52,7 @@ class _Drawing:
         self.canvas = Canvas(figsize=(WIDTH / DPI, HEIGHT / DPI), dpi=DPI)
         FigureCanvasSVG(self.canvas)
         self.axes = self.canvas.add_axes([0.1, 0.14, 0.88, 0.72])
+        self.category_lines = 1
         self.width = min(0.07 * max(1, len(figure.categories)), 0.8 / max(1, len(figure.series)))
 
     def draw(self):
@@ -105,7 +108,12 @@ class _Drawing:
         figure, axes = self.figure, self.axes
         if figure.kind == "bars":
             axes.set_xlim(-0.5, len(figure.categories) - 0.5)
-            axes.set_xticks(range(len(figure.categories)), figure.categories)
+            letters = int((WIDTH - SIDES) / max(1, len(figure.categories)) / LETTER_WIDTH)
+            names = [textwrap.wrap(name, max(1, letters), break_long_words=False,
+                                   break_on_hyphens=False)
+                     for name in figure.categories]
+            self.category_lines = max(map(len, names), default=1)
+            axes.set_xticks(range(len(names)), ["\n".join(lines) for lines in names])
             axes.tick_params(axis="x", length=0)
             return
         if figure.log_x and places and places[0] > 0:
@@ -215,10 +223,11 @@ class _Drawing:
         columns = max(1, min(len(handles), int(WIDTH * 0.9 / (8 * longest + 46))))
         lines = -(-len(handles) // columns)
         room = 12 + 20 * lines
-        height = self.axes.get_window_extent().height + 44 + 12 + room
+        below = BELOW + LABEL_HEIGHT * (self.category_lines - 1)
+        height = self.axes.get_window_extent().height + below + room
         self.canvas.set_size_inches(WIDTH / DPI, height / DPI)
-        self.axes.set_position([70 / WIDTH, 56 / height, (WIDTH - 86) / WIDTH,
-                                (height - 56 - room) / height])
+        self.axes.set_position([70 / WIDTH, below / height, (WIDTH - SIDES) / WIDTH,
+                                (height - below - room) / height])
         self.canvas.legend(handles=handles, loc="upper left", ncol=columns, frameon=False,
                            labelcolor=INK, fontsize=12, bbox_to_anchor=(62 / WIDTH, 1),
                            borderaxespad=0.2).set_gid("legend")
